@@ -1,0 +1,19 @@
+/* base/alloc.h - the one place that asks the machine for memory.
+ *
+ * Callers:  arenas, and the few objects with a lifetime of their own (new/free).
+ * Tests make the n-th allocation fail through sotto_alloc_fail_after.
+ */
+#ifndef SOTTO_BASE_ALLOC_H
+#define SOTTO_BASE_ALLOC_H
+
+#include "sotto/base.h"
+
+/* Zeroed, aligned to 64 bytes; NULL when there is none. */
+SOTTO_MUST_USE void *sotto_alloc(size_t size);
+/* Wipes size bytes first; NULL is fine. */
+void sotto_release(void *memory, size_t size);
+
+/* The (n+1)-th allocation from now fails, and every later one; negative: none does. For tests. */
+void sotto_alloc_fail_after(long n);
+
+#endif

@@ -1,0 +1,38 @@
+/* crypto/turboshake.h - TurboSHAKE (RFC 9861), one message or up to four of equal length in lockstep.
+ *
+ * Callers:  crypto/xof, and through it every share and proof.
+ * Memory:   the state is the caller's.
+ * Secrets:  the state; wipe it. Time depends on lengths and on the number of lanes only.
+ *
+ * The four-lane form is the main one: a batch of reports runs it over four reports at a time. A lane's
+ * bytes do not depend on how many other lanes are in use, nor on the backend.
+ */
+#ifndef SOTTO_CRYPTO_TURBOSHAKE_H
+#define SOTTO_CRYPTO_TURBOSHAKE_H
+
+#include "sotto/base.h"
+
+enum {
+    SOTTO_LANES = 4,
+    SOTTO_TURBOSHAKE128_RATE = 168,
+    SOTTO_TURBOSHAKE256_RATE = 136,
+};
+
+/* Word w of lane l stands at words[w][l]. */
+typedef struct sotto_turboshake {
+    _Alignas(64) uint64_t words[25][SOTTO_LANES];
+    unsigned lanes; /* in use: 1 to 4, the first ones     */
+    unsigned rate;  /* bytes a permutation takes or gives */
+    unsigned given; /* bytes of this block already squeezed */
+} sotto_turboshake;
+
+/* Absorbs, for each lane, head || body, and turns to squeezing. Heads share one length, bodies another;
+ * body may be NULL when body_len is 0. domain: 0x01 to 0x7f. */
+void sotto_turboshake_absorb(sotto_turboshake *x, unsigned rate, uint8_t domain, unsigned lanes,
+                             const uint8_t *const *head, size_t head_len,
+                             const uint8_t *const *body, size_t body_len);
+
+/* The next len bytes of each lane's stream. */
+void sotto_turboshake_squeeze(sotto_turboshake *x, uint8_t *const *out, size_t len);
+
+#endif

@@ -1,0 +1,116 @@
+#include "support/test.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void run_one(void **state)
+{
+    const sotto_test_case *wanted = *state;
+    sotto_test t = {0};
+
+    sotto_arena_init(&t.arena, (size_t)1 << 32);
+    wanted->run(&t);
+    sotto_arena_clear(&t.arena);
+}
+
+int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_case *cases,
+                    size_t count)
+{
+    struct CMUnitTest tests[256] = {0};
+
+    if (count > sizeof tests / sizeof tests[0])
+        return 2;
+    for (size_t i = 0; i < count; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = cases[i].name, .test_func = run_one, .initial_state = (void *)(uintptr_t)&cases[i]};
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return _cmocka_run_group_tests(file, tests, count, NULL, NULL);
+}
+
+static void fail_at(const char *file, int line)
+{
+    _fail(file, line);
+}
+
+void sotto_test_check(sotto_test *t, bool holds, const char *what, const char *file, int line)
+{
+    (void)t;
+    if (holds)
+        return;
+    print_error("does not hold: %s\n", what);
+    fail_at(file, line);
+}
+
+void sotto_test_status(sotto_test *t, sotto_status wanted, sotto_status got, const char *what,
+                       const char *file, int line)
+{
+    if (wanted == got)
+        return;
+    print_error("%s: wanted '%s', got '%s' (%s)\n", what, sotto_status_name(wanted),
+                sotto_status_name(got), t->err.reason);
+    fail_at(file, line);
+}
+
+void sotto_test_equal(sotto_test *t, uint64_t wanted, uint64_t got, const char *what,
+                      const char *file, int line)
+{
+    (void)t;
+    if (wanted == got)
+        return;
+    print_error("%s: wanted %llu, got %llu\n", what, (unsigned long long)wanted,
+                (unsigned long long)got);
+    fail_at(file, line);
+}
+
+void sotto_test_bytes(sotto_test *t, const void *wanted, const void *got, size_t len,
+                      const char *what, const char *file, int line)
+{
+    const uint8_t *w = wanted, *g = got;
+
+    (void)t;
+    for (size_t i = 0; i < len; i++) {
+        if (w[i] == g[i])
+            continue;
+        print_error("%s: byte %zu of %zu: wanted %02x, got %02x\n", what, i, len, w[i], g[i]);
+        fail_at(file, line);
+    }
+}
+
+void sotto_test_near(sotto_test *t, double wanted, double got, double tolerance, const char *what,
+                     const char *file, int line)
+{
+    (void)t;
+    if (fabs(wanted - got) <= tolerance)
+        return;
+    print_error("%s: wanted %.17g within %g, got %.17g\n", what, wanted, tolerance, got);
+    fail_at(file, line);
+}
+
+void sotto_test_reason(sotto_test *t, const char *text, const char *file, int line)
+{
+    if (strstr(t->err.reason, text))
+        return;
+    print_error("the reason '%s' does not say '%s'\n", t->err.reason, text);
+    fail_at(file, line);
+}
+
+sotto_bytes sotto_test_hex(sotto_test *t, const char *hex)
+{
+    size_t len = strlen(hex) / 2;
+    uint8_t *out = sotto_arena_take(&t->arena, len);
+
+    for (size_t i = 0; i < len; i++) {
+        unsigned byte = 0;
+        if (sscanf(hex + 2 * i, "%2x", &byte) != 1) {
+            print_error("not hex: %s\n", hex);
+            fail_at(__FILE__, __LINE__);
+        }
+        out[i] = (uint8_t)byte;
+    }
+    return sotto_bytes_of(out, len);
+}

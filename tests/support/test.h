@@ -1,0 +1,63 @@
+/* support/test.h - a test is a function whose name is a sentence; this runs them through cmocka.
+ *
+ *     static void reader_refuses_trailing_bytes(sotto_test *t) { CHECK_STATUS(t, SOTTO_MALFORMED, ...); }
+ *     int main(int argc, char **argv) { static const sotto_test_case cases[] = {CASE(reader_...)};
+ *                                       return RUN_TESTS(argc, argv, cases); }
+ *
+ * An argument runs only the tests whose name matches it; * and ? are wildcards.
+ */
+#ifndef SOTTO_TESTS_SUPPORT_TEST_H
+#define SOTTO_TESTS_SUPPORT_TEST_H
+
+#include "sotto/base.h"
+
+typedef struct sotto_test {
+    sotto_err err;     /* cleared before every CHECK_OK and CHECK_STATUS */
+    sotto_arena arena; /* cleared after the test                         */
+} sotto_test;
+
+typedef struct sotto_test_case {
+    const char *name;
+    void (*run)(sotto_test *t);
+} sotto_test_case;
+
+#define CASE(function) {#function, function}
+#define RUN_TESTS(argc, argv, cases)                                                               \
+    sotto_test_main(argc, argv, __FILE__, cases, sizeof(cases) / sizeof((cases)[0]))
+
+int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_case *cases,
+                    size_t count);
+
+#define CHECK(t, condition)                                                                        \
+    sotto_test_check(t, (condition), #condition, __FILE__, __LINE__)
+#define CHECK_STATUS(t, wanted, call)                                                              \
+    do {                                                                                           \
+        (t)->err = (sotto_err){0};                                                                 \
+        sotto_status got_ = (call);                                                                \
+        sotto_test_status(t, wanted, got_, #call, __FILE__, __LINE__);                             \
+    } while (0)
+#define CHECK_OK(t, call) CHECK_STATUS(t, SOTTO_OK, call)
+#define CHECK_EQUAL(t, wanted, got)                                                                \
+    sotto_test_equal(t, (uint64_t)(wanted), (uint64_t)(got), #got, __FILE__, __LINE__)
+#define CHECK_BYTES(t, wanted, got, len)                                                           \
+    sotto_test_bytes(t, wanted, got, len, #got, __FILE__, __LINE__)
+#define CHECK_NEAR(t, wanted, got, tolerance)                                                      \
+    sotto_test_near(t, wanted, got, tolerance, #got, __FILE__, __LINE__)
+/* The reason of the last CHECK_STATUS contains this text. */
+#define CHECK_REASON(t, text) sotto_test_reason(t, text, __FILE__, __LINE__)
+
+void sotto_test_check(sotto_test *t, bool holds, const char *what, const char *file, int line);
+void sotto_test_status(sotto_test *t, sotto_status wanted, sotto_status got, const char *what,
+                       const char *file, int line);
+void sotto_test_equal(sotto_test *t, uint64_t wanted, uint64_t got, const char *what,
+                      const char *file, int line);
+void sotto_test_bytes(sotto_test *t, const void *wanted, const void *got, size_t len,
+                      const char *what, const char *file, int line);
+void sotto_test_near(sotto_test *t, double wanted, double got, double tolerance, const char *what,
+                     const char *file, int line);
+void sotto_test_reason(sotto_test *t, const char *text, const char *file, int line);
+
+/* Decodes hex into memory of the test's arena; fails the test if it isn't hex. */
+sotto_bytes sotto_test_hex(sotto_test *t, const char *hex);
+
+#endif

@@ -13,10 +13,36 @@ const uint64_t sotto_keccak_round_constants[SOTTO_KECCAK_ROUNDS] = {
 /* NULL until the first use. Two threads that meet here choose the same. */
 static _Atomic(const sotto_keccak_backend *) chosen;
 
+/* The best first; what this machine lacks is NULL. The last one, scalar, never is. */
+enum { BACKENDS = 4 };
+
+static void list(const sotto_keccak_backend *found[BACKENDS])
+{
+    found[0] = found[1] = found[2] = NULL;
+    found[3] = &sotto_keccak_scalar;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2"))
+        return;
+    found[2] = &sotto_keccak_bmi;
+    if (__builtin_cpu_supports("avx2"))
+        found[1] = &sotto_keccak_avx2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+        found[0] = &sotto_keccak_avx512vl;
+#elif defined(__aarch64__)
+    found[0] = &sotto_keccak_neon; /* part of every 64-bit ARM */
+#endif
+}
+
+/* The best one if name is NULL. */
 static const sotto_keccak_backend *find(const char *name)
 {
-    if (!name || strcmp(name, sotto_keccak_scalar.name) == 0)
-        return &sotto_keccak_scalar;
+    const sotto_keccak_backend *found[BACKENDS];
+
+    list(found);
+    for (unsigned i = 0; i < BACKENDS; i++)
+        if (found[i] && (!name || strcmp(name, found[i]->name) == 0))
+            return found[i];
     return NULL;
 }
 

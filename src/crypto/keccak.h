@@ -29,7 +29,12 @@ typedef struct sotto_keccak_backend {
                     size_t blocks);
 } sotto_keccak_backend;
 
+/* Only those of the target machine are linked. */
 extern const sotto_keccak_backend sotto_keccak_scalar;
+extern const sotto_keccak_backend sotto_keccak_bmi;
+extern const sotto_keccak_backend sotto_keccak_avx2;
+extern const sotto_keccak_backend sotto_keccak_avx512vl;
+extern const sotto_keccak_backend sotto_keccak_neon;
 extern const uint64_t sotto_keccak_round_constants[SOTTO_KECCAK_ROUNDS];
 
 void sotto_keccak_permute(sotto_keccak_row *words, unsigned lanes);
@@ -39,7 +44,7 @@ void sotto_keccak_absorb(sotto_keccak_row *words, unsigned lanes, unsigned rate,
 void sotto_keccak_squeeze(sotto_keccak_row *words, unsigned lanes, unsigned rate,
                           uint8_t *const *out, size_t blocks);
 
-/* "scalar", "avx2", "avx512vl", "neon"; NULL returns to the best. False: not on this machine. */
+/* "scalar", "bmi", "avx2", "avx512vl", "neon"; NULL returns to the best. False: not on this machine. */
 SOTTO_MUST_USE bool sotto_keccak_use(const char *name);
 const char *sotto_keccak_backend_name(void);
 /* A backend of the caller's, who keeps it alive until the next sotto_keccak_use. For tests. */

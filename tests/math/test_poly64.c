@@ -1,0 +1,2 @@
+#define SOTTO_FIELD 64
+#include "poly_cases.h"

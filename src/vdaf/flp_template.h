@@ -133,7 +133,7 @@ static bool encode_one_hot(const sotto_circuit *c, uint8_t *meas, uint64_t index
 
 static bool encode(const sotto_circuit *c, uint8_t *meas, sotto_measurement measurement)
 {
-    uint64_t fits = ~(uint64_t)0, sum = 0;
+    uint64_t fits = ~(uint64_t)0, summed = fits, sum = 0;
 
     if (measurement.count != (c->one_hot ? 1 : c->entries))
         return false;
@@ -144,10 +144,11 @@ static bool encode(const sotto_circuit *c, uint8_t *meas, sotto_measurement meas
 
         fits &= spell(meas + i * c->bits * FE_SIZE, value, c->bits, c->max);
         sum += value;
-        fits &= ~sotto_ct_less(sum, value); /* the claim may not wrap round */
+        summed &= ~sotto_ct_less(sum, value); /* a claim may not wrap round */
     }
     if (c->claim_bits)
-        fits &= spell(meas + sotto_circuit_claim_at(c) * FE_SIZE, sum, c->claim_bits, c->claim_max);
+        fits &= summed &
+                spell(meas + sotto_circuit_claim_at(c) * FE_SIZE, sum, c->claim_bits, c->claim_max);
     return fits != 0;
 }
 

@@ -60,7 +60,7 @@ static void random_bits_are_balanced(sotto_test *t)
     CHECK_OK(t, sotto_random_bytes(out, LEN, &t->err));
     for (size_t i = 0; i < LEN; i++)
         for (unsigned bit = 0; bit < 8; bit++)
-            ones += out[i] >> bit & 1U;
+            ones += (unsigned)out[i] >> bit & 1U;
     /* Nine standard deviations of 2^23 coins: 13,031. */
     CHECK_NEAR(t, 4.0 * LEN, (double)ones, 13032);
 }

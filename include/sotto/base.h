@@ -166,7 +166,8 @@ SOTTO_API SOTTO_MUST_USE void *sotto_arena_take(sotto_arena *arena, size_t size)
 /* As above for count items; NULL also where the product overflows. */
 SOTTO_API SOTTO_MUST_USE void *sotto_arena_take_array(sotto_arena *arena, size_t count,
                                                       size_t size);
-/* Wipes everything handed out and keeps the memory for the next round. */
+/* Wipes everything handed out and keeps the memory for the next round; what that round leaves unused is
+ * given back at the reset after it. */
 SOTTO_API void sotto_arena_reset(sotto_arena *arena);
 /* Wipes everything handed out and gives the memory back. */
 SOTTO_API void sotto_arena_clear(sotto_arena *arena);

@@ -54,6 +54,9 @@ typedef struct sotto_err {
 /* Writes the reason, unless err already holds one (the first failure is the cause), and returns status. */
 SOTTO_API sotto_status sotto_fail(sotto_err *err, sotto_status status, const char *format, ...)
     SOTTO_PRINTF(3, 4);
+/* Tells compilers and analysers, which can't see into the call, that what comes back is the status given.
+ * It is evaluated twice. */
+#define sotto_fail(err, status, ...) (sotto_fail(err, status, __VA_ARGS__), (status))
 
 /* "malformed", "rejected", ...: stable words for logs and exit messages. */
 SOTTO_API const char *sotto_status_name(sotto_status status);

@@ -54,6 +54,9 @@ typedef struct sotto_err {
 /* Writes the reason, unless err already holds one (the first failure is the cause), and returns status. */
 SOTTO_API sotto_status sotto_fail(sotto_err *err, sotto_status status, const char *format, ...)
     SOTTO_PRINTF(3, 4);
+/* Tells compilers and analysers, which can't see into the call, that what comes back is the status given.
+ * It is evaluated twice. */
+#define sotto_fail(err, status, ...) (sotto_fail(err, status, __VA_ARGS__), (status))
 
 /* "malformed", "rejected", ...: stable words for logs and exit messages. */
 SOTTO_API const char *sotto_status_name(sotto_status status);
@@ -166,7 +169,8 @@ SOTTO_API SOTTO_MUST_USE void *sotto_arena_take(sotto_arena *arena, size_t size)
 /* As above for count items; NULL also where the product overflows. */
 SOTTO_API SOTTO_MUST_USE void *sotto_arena_take_array(sotto_arena *arena, size_t count,
                                                       size_t size);
-/* Wipes everything handed out and keeps the memory for the next round. */
+/* Wipes everything handed out and keeps the memory for the next round; what that round leaves unused is
+ * given back at the reset after it. */
 SOTTO_API void sotto_arena_reset(sotto_arena *arena);
 /* Wipes everything handed out and gives the memory back. */
 SOTTO_API void sotto_arena_clear(sotto_arena *arena);

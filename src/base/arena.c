@@ -21,12 +21,6 @@ void sotto_arena_init(sotto_arena *arena, size_t ceiling)
     *arena = (sotto_arena){.ceiling = ceiling};
 }
 
-static void give_back(sotto_arena *arena, sotto_arena_block *block)
-{
-    arena->held -= HEADER + block->size;
-    sotto_release(block, HEADER + block->size);
-}
-
 /* Takes a spare block out of the list that holds `size` without wasting more than an eighth. Blocks
  * become spare in the order in which they were handed out, so a caller that repeats its requests
  * finds each at the head. */
@@ -42,17 +36,23 @@ static sotto_arena_block *claim_spare(sotto_arena *arena, size_t size)
     return NULL;
 }
 
+static void give_back_one_spare(sotto_arena *arena)
+{
+    sotto_arena_block *block = arena->spare;
+
+    arena->spare = block->next;
+    arena->held -= HEADER + block->size;
+    sotto_release(block, HEADER + block->size);
+}
+
 /* Gives spare blocks back until `size` more fits under the ceiling, so that an arena that was reset
  * never refuses what a fresh one would have granted. */
 static bool fits_under_ceiling(sotto_arena *arena, size_t size)
 {
     if (arena->ceiling < HEADER || size > arena->ceiling - HEADER)
         return false;
-    while (arena->held > arena->ceiling - HEADER - size && arena->spare) {
-        sotto_arena_block *block = arena->spare;
-        arena->spare = block->next;
-        give_back(arena, block);
-    }
+    while (arena->held > arena->ceiling - HEADER - size && arena->spare)
+        give_back_one_spare(arena);
     return arena->held <= arena->ceiling - HEADER - size;
 }
 
@@ -118,6 +118,9 @@ void *sotto_arena_take_array(sotto_arena *arena, size_t count, size_t size)
 
 void sotto_arena_reset(sotto_arena *arena)
 {
+    /* What a whole round had no use for goes back: rounds of ever new sizes must not pile up. */
+    while (arena->spare)
+        give_back_one_spare(arena);
     while (arena->used) {
         sotto_arena_block *block = arena->used;
 
@@ -134,9 +137,6 @@ void sotto_arena_reset(sotto_arena *arena)
 void sotto_arena_clear(sotto_arena *arena)
 {
     sotto_arena_reset(arena);
-    while (arena->spare) {
-        sotto_arena_block *block = arena->spare;
-        arena->spare = block->next;
-        give_back(arena, block);
-    }
+    while (arena->spare)
+        give_back_one_spare(arena);
 }

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#undef sotto_fail
+
 sotto_status sotto_fail(sotto_err *err, sotto_status status, const char *format, ...)
 {
     if (err && err->status == SOTTO_OK) {

@@ -247,6 +247,22 @@ void sotto_random_forget(void)
         sotto_wipe(mine.gen, sizeof *mine.gen);
 }
 
+void sotto_random_age(uint64_t nanoseconds)
+{
+    if (mine.gen)
+        mine.gen->since -= nanoseconds;
+}
+
+bool sotto_random_remembers(const void *bytes, size_t len)
+{
+    const uint8_t *page = (const uint8_t *)mine.gen;
+
+    for (size_t at = 0; page && at + len <= PAGE; at++)
+        if (memcmp(page + at, bytes, len) == 0)
+            return true;
+    return false;
+}
+
 uint64_t sotto_random_seedings(void)
 {
     return atomic_load(&seedings);

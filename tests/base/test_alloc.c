@@ -7,6 +7,7 @@ static void alloc_refuses_nothing_and_too_much(sotto_test *t)
     CHECK(t, sotto_alloc(0) == NULL);
     CHECK(t, sotto_alloc(SIZE_MAX) == NULL);
     CHECK(t, sotto_alloc(SIZE_MAX - 62) == NULL);
+    CHECK(t, sotto_alloc(PTRDIFF_MAX) == NULL);
 }
 
 static void alloc_gives_zeroed_aligned_memory(sotto_test *t)

@@ -149,6 +149,20 @@ static void arena_grants_after_a_reset_what_a_fresh_one_would(sotto_test *t)
     sotto_arena_clear(&arena);
 }
 
+static void arena_does_not_pile_up_over_rounds_of_new_sizes(sotto_test *t)
+{
+    sotto_arena arena;
+
+    sotto_arena_init(&arena, SIZE_MAX / 2);
+    for (size_t round = 0; round < 20; round++) {
+        CHECK(t, sotto_arena_take(&arena, 10000 + 10000 * (round * 7 % 20)) != NULL);
+        sotto_arena_reset(&arena);
+        CHECK(t, arena.held <= 200000 + 64);
+    }
+    CHECK(t, arena.peak <= 2 * (200000 + 64));
+    sotto_arena_clear(&arena);
+}
+
 static bool take_three(sotto_arena *arena)
 {
     return sotto_arena_take(arena, 100) && sotto_arena_take(arena, 30000) &&
@@ -183,6 +197,7 @@ int main(int argc, char **argv)
         CASE(arena_wipes_on_reset_and_hands_the_same_memory_out_again),
         CASE(arena_wipes_on_clear_before_memory_goes_back),
         CASE(arena_grants_after_a_reset_what_a_fresh_one_would),
+        CASE(arena_does_not_pile_up_over_rounds_of_new_sizes),
         CASE(arena_says_no_whichever_allocation_fails),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -60,7 +61,7 @@ static void random_bits_are_balanced(sotto_test *t)
     CHECK_OK(t, sotto_random_bytes(out, LEN, &t->err));
     for (size_t i = 0; i < LEN; i++)
         for (unsigned bit = 0; bit < 8; bit++)
-            ones += out[i] >> bit & 1U;
+            ones += (unsigned)out[i] >> bit & 1U;
     /* Nine standard deviations of 2^23 coins: 13,031. */
     CHECK_NEAR(t, 4.0 * LEN, (double)ones, 13032);
 }
@@ -121,9 +122,46 @@ static void random_in_a_child_forked_behind_our_back_goes_its_own_way(sotto_test
 }
 #endif
 
+static void random_forgets_what_it_gave(sotto_test *t)
+{
+    uint8_t made[16];
+
+    for (int i = 0; i < 500; i++) {
+        CHECK_OK(t, sotto_random_bytes(made, sizeof made, &t->err));
+        CHECK(t, !sotto_random_remembers(made, sizeof made));
+    }
+    sotto_random_forget();
+    CHECK(t, sotto_random_remembers("\0\0\0\0", 4)); /* it can tell */
+}
+
 static void *sample_in_thread(void *out)
 {
     return sotto_random_bytes(out, SAMPLE, NULL) == SOTTO_OK ? out : NULL;
+}
+
+/* The linker sends the library's munmap() here, so that we see a page at the moment it goes back. */
+int __real_munmap(void *address, size_t len);
+int __wrap_munmap(void *address, size_t len);
+
+static atomic_int clean_pages;
+static atomic_int dirty_pages;
+
+int __wrap_munmap(void *address, size_t len)
+{
+    atomic_fetch_add(is_zero(address, len) ? &clean_pages : &dirty_pages, 1);
+    return __real_munmap(address, len);
+}
+
+static void random_wipes_its_page_when_the_thread_ends(sotto_test *t)
+{
+    uint8_t made[SAMPLE];
+    pthread_t thread;
+    int clean = atomic_load(&clean_pages);
+
+    CHECK(t, pthread_create(&thread, NULL, sample_in_thread, made) == 0);
+    CHECK(t, pthread_join(thread, NULL) == 0);
+    CHECK_EQUAL(t, clean + 1, atomic_load(&clean_pages));
+    CHECK_EQUAL(t, 0, atomic_load(&dirty_pages));
 }
 
 static void random_differs_between_threads(sotto_test *t)
@@ -168,6 +206,23 @@ static void random_without_a_seed_gives_no_bytes(sotto_test *t)
     CHECK(t, !is_zero(small, sizeof small));
 }
 
+static void random_seeds_again_after_a_while(sotto_test *t)
+{
+    const uint64_t minute = UINT64_C(60) * 1000000000U;
+    uint8_t out[2000]; /* large enough to look at the clock every time */
+
+    CHECK_OK(t, sotto_random_bytes(out, sizeof out, &t->err));
+    sotto_random_forget();
+    CHECK_OK(t, sotto_random_bytes(out, sizeof out, &t->err));
+    uint64_t before = sotto_random_seedings();
+    sotto_random_age(3 * minute);
+    CHECK_OK(t, sotto_random_bytes(out, sizeof out, &t->err));
+    CHECK_EQUAL(t, before, sotto_random_seedings());
+    sotto_random_age(3 * minute);
+    CHECK_OK(t, sotto_random_bytes(out, sizeof out, &t->err));
+    CHECK_EQUAL(t, before + 1, sotto_random_seedings());
+}
+
 static void random_seeds_again_after_many_bytes_or_fails(sotto_test *t)
 {
     enum { PART = 8 << 20, PARTS = 8 };
@@ -201,7 +256,10 @@ int main(int argc, char **argv)
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && defined(SYS_fork)
         CASE(random_in_a_child_forked_behind_our_back_goes_its_own_way),
 #endif
+        CASE(random_forgets_what_it_gave),
+        CASE(random_wipes_its_page_when_the_thread_ends),
         CASE(random_differs_between_threads),
+        CASE(random_seeds_again_after_a_while),
         CASE(random_without_a_seed_gives_no_bytes),
         CASE(random_seeds_again_after_many_bytes_or_fails),
     };

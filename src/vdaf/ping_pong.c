@@ -53,6 +53,36 @@ static void refuse(sotto_prio3_verification *state, sotto_status status, const c
     state->reason = reason;
 }
 
+/* Nothing of a failed batch may stay behind, and none of its reports may go on. */
+static sotto_status abandon(sotto_status status, sotto_prio3_verification *states,
+                            sotto_bytes *outbound, size_t count, sotto_arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        states[i] = (sotto_prio3_verification){0};
+        refuse(&states[i], status, "the batch could not be worked on");
+        outbound[i] = sotto_bytes_of(NULL, 0);
+    }
+    sotto_arena_reset(arena);
+    return status;
+}
+
+/* ---- leader's first step --------------------------------------------------------------------------- */
+
+static sotto_status initialize(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
+                               sotto_bytes *outbound, const sotto_prio3_verifier *verifier,
+                               const sotto_prio3_report *reports, size_t count,
+                               sotto_arena *arena, sotto_err *err)
+{
+    SOTTO_TRY(sotto_prio3_verify_init(vdaf, states, verifier, reports, count, arena, err));
+    for (size_t i = 0; i < count; i++) {
+        outbound[i] = sotto_bytes_of(NULL, 0);
+        if (states[i].status == SOTTO_AGAIN)
+            SOTTO_TRY(encode(&outbound[i], SOTTO_PING_PONG_INITIALIZE, states[i].verifier_share,
+                             arena, err));
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_ping_pong_leader_init(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
                                          sotto_bytes *outbound,
                                          const sotto_prio3_verifier *verifier,
@@ -62,14 +92,9 @@ sotto_status sotto_ping_pong_leader_init(const sotto_prio3 *vdaf, sotto_prio3_ve
     SOTTO_TRY(check_two(vdaf, err));
     if (verifier->aggregator != 0)
         return sotto_fail(err, SOTTO_BUG, "ping-pong: the leader is aggregator 0");
-    SOTTO_TRY(sotto_prio3_verify_init(vdaf, states, verifier, reports, count, arena, err));
-    for (size_t i = 0; i < count; i++) {
-        outbound[i] = sotto_bytes_of(NULL, 0);
-        if (states[i].status == SOTTO_AGAIN)
-            SOTTO_TRY(encode(&outbound[i], SOTTO_PING_PONG_INITIALIZE, states[i].verifier_share,
-                             arena, err));
-    }
-    return SOTTO_OK;
+    sotto_status status =
+        initialize(vdaf, states, outbound, verifier, reports, count, arena, err);
+    return status == SOTTO_OK ? SOTTO_OK : abandon(status, states, outbound, count, arena);
 }
 
 /* ---- helper --------------------------------------------------------------------------------------- */
@@ -109,16 +134,12 @@ static sotto_status answer(const sotto_prio3 *vdaf, sotto_prio3_verification *st
     return SOTTO_OK;
 }
 
-sotto_status sotto_ping_pong_helper_init(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
-                                         sotto_bytes *outbound,
-                                         const sotto_prio3_verifier *verifier,
-                                         const sotto_prio3_report *reports,
-                                         const sotto_bytes *inbound, size_t count,
-                                         sotto_arena *arena, sotto_err *err)
+static sotto_status verify_and_finish(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
+                                      sotto_bytes *outbound, const sotto_prio3_verifier *verifier,
+                                      const sotto_prio3_report *reports,
+                                      const sotto_bytes *inbound, size_t count,
+                                      sotto_arena *arena, sotto_err *err)
 {
-    SOTTO_TRY(check_two(vdaf, err));
-    if (verifier->aggregator != 1)
-        return sotto_fail(err, SOTTO_BUG, "ping-pong: the helper is aggregator 1");
     SOTTO_TRY(sotto_prio3_verify_init(vdaf, states, verifier, reports, count, arena, err));
 
     sotto_bytes *pairs = sotto_arena_take_array(arena, count, 2 * sizeof *pairs);
@@ -131,6 +152,21 @@ sotto_status sotto_ping_pong_helper_init(const sotto_prio3 *vdaf, sotto_prio3_ve
     SOTTO_TRY(sotto_prio3_verifier_shares_to_message(vdaf, verdicts, verifier->context, pairs,
                                                      count, arena, err));
     return answer(vdaf, states, outbound, verdicts, count, messages, arena, err);
+}
+
+sotto_status sotto_ping_pong_helper_init(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
+                                         sotto_bytes *outbound,
+                                         const sotto_prio3_verifier *verifier,
+                                         const sotto_prio3_report *reports,
+                                         const sotto_bytes *inbound, size_t count,
+                                         sotto_arena *arena, sotto_err *err)
+{
+    SOTTO_TRY(check_two(vdaf, err));
+    if (verifier->aggregator != 1)
+        return sotto_fail(err, SOTTO_BUG, "ping-pong: the helper is aggregator 1");
+    sotto_status status =
+        verify_and_finish(vdaf, states, outbound, verifier, reports, inbound, count, arena, err);
+    return status == SOTTO_OK ? SOTTO_OK : abandon(status, states, outbound, count, arena);
 }
 
 /* ---- leader's last step ------------------------------------------------------------------------------ */

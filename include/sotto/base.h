@@ -19,8 +19,8 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define SOTTO_API __attribute__((visibility("default")))
-#define SOTTO_MUST_USE __attribute__((warn_unused_result))
+#define SOTTO_API               __attribute__((visibility("default")))
+#define SOTTO_MUST_USE          __attribute__((warn_unused_result))
 #define SOTTO_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
 #define SOTTO_API
@@ -149,20 +149,25 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_writer_finish(sotto_writer *w, const
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-/* Lifetimes instead of individual frees: one per request on a server, one per answer on a device. */
+/* Lifetimes instead of individual frees: one per request on a server, one per answer on a device.
+ * A large request takes its size, rounded up to 64 bytes, and 64 more; small ones share blocks. */
 typedef struct sotto_arena {
-    struct sotto_arena_block *blocks;
-    size_t ceiling; /* bytes it may ever hold at once */
-    size_t held;    /* bytes taken from the allocator */
-    size_t peak;    /* largest `held` so far          */
+    struct sotto_arena_block *used;  /* handed out since the last reset, newest first */
+    struct sotto_arena_block *open;  /* the one of them that small requests share     */
+    struct sotto_arena_block *spare; /* wiped, waiting to be handed out again         */
+    size_t ceiling;                  /* bytes it may ever hold at once                */
+    size_t held;                     /* bytes taken from the allocator                */
+    size_t peak;                     /* largest `held` so far                         */
 } sotto_arena;
 
 SOTTO_API void sotto_arena_init(sotto_arena *arena, size_t ceiling);
 /* Zeroed memory aligned to 64 bytes; NULL if the ceiling or the machine's memory is reached. */
 SOTTO_API SOTTO_MUST_USE void *sotto_arena_take(sotto_arena *arena, size_t size);
 /* As above for count items; NULL also where the product overflows. */
-SOTTO_API SOTTO_MUST_USE void *sotto_arena_take_array(sotto_arena *arena, size_t count, size_t size);
-/* Wipes everything handed out and keeps the memory for the next round. */
+SOTTO_API SOTTO_MUST_USE void *sotto_arena_take_array(sotto_arena *arena, size_t count,
+                                                      size_t size);
+/* Wipes everything handed out and keeps the memory for the next round; what that round leaves unused is
+ * given back at the reset after it. */
 SOTTO_API void sotto_arena_reset(sotto_arena *arena);
 /* Wipes everything handed out and gives the memory back. */
 SOTTO_API void sotto_arena_clear(sotto_arena *arena);

@@ -3,6 +3,7 @@
 #define SOTTO_SOTTO_H
 
 #include "sotto/base.h"
+#include "sotto/log.h"
 #include "sotto/random.h"
 #include "sotto/seal.h"
 #include "sotto/vdaf.h"

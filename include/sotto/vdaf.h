@@ -80,7 +80,8 @@ typedef struct sotto_prio3 {
 
 /* SOTTO_MALFORMED: a parameter is out of its stated range, would overflow the field, or would be unsound. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_init(sotto_prio3 *vdaf, sotto_arena *arena,
-                                                       const sotto_prio3_config *config, sotto_err *err);
+                                                       const sotto_prio3_config *config,
+                                                       sotto_err *err);
 
 /* ---- client ------------------------------------------------------------------------------------- */
 
@@ -117,10 +118,10 @@ typedef struct sotto_prio3_report {
  * awaited, SOTTO_OK once it is valid, and anything else says why it never will be. */
 typedef struct sotto_prio3_verification {
     sotto_status status;
-    const char *reason;                                 /* a constant sentence, NULL while all is well */
-    sotto_bytes verifier_share;                         /* in the arena: to be sent to the others      */
-    const void *measurement_share;                      /* field elements, in the arena or borrowed    */
-    uint8_t joint_rand_seed[SOTTO_PRIO3_SEED_SIZE];     /* as corrected by this aggregator             */
+    const char *reason;            /* a constant sentence, NULL while all is well */
+    sotto_bytes verifier_share;    /* in the arena: to be sent to the others      */
+    const void *measurement_share; /* field elements, in the arena or borrowed    */
+    uint8_t joint_rand_seed[SOTTO_PRIO3_SEED_SIZE]; /* as corrected by this aggregator */
 } sotto_prio3_verification;
 
 /* Expands and queries each report; out[i] is SOTTO_AGAIN or refused. */
@@ -174,10 +175,14 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_accumulate(const sotto_prio3 *
                                                              const sotto_prio3_verification *states,
                                                              size_t count, sotto_err *err);
 /* Adds another aggregate share of the same aggregator. SOTTO_DENIED as above. */
-SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_merge(const sotto_prio3 *vdaf, sotto_prio3_agg *agg,
-                                                        const sotto_prio3_agg *other, sotto_err *err);
-SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_agg_encode(const sotto_prio3 *vdaf, sotto_buf *out,
-                                                             const sotto_prio3_agg *agg, sotto_err *err);
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_merge(const sotto_prio3 *vdaf,
+                                                        sotto_prio3_agg *agg,
+                                                        const sotto_prio3_agg *other,
+                                                        sotto_err *err);
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_agg_encode(const sotto_prio3 *vdaf,
+                                                             sotto_buf *out,
+                                                             const sotto_prio3_agg *agg,
+                                                             sotto_err *err);
 /* Into an initialised agg, replacing it. `reports` is what the peer says it added. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_agg_decode(const sotto_prio3 *vdaf,
                                                              sotto_prio3_agg *agg, sotto_bytes wire,
@@ -206,9 +211,9 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_ping_pong_helper_init(
     const sotto_bytes *inbound, size_t count, sotto_arena *arena, sotto_err *err);
 
 /* Leader, last step: each state that is SOTTO_AGAIN becomes SOTTO_OK or is refused. */
-SOTTO_API SOTTO_MUST_USE sotto_status sotto_ping_pong_leader_continued(
-    const sotto_prio3 *vdaf, sotto_prio3_verification *states, const sotto_bytes *inbound,
-    size_t count, sotto_err *err);
+SOTTO_API SOTTO_MUST_USE sotto_status
+sotto_ping_pong_leader_continued(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
+                                 const sotto_bytes *inbound, size_t count, sotto_err *err);
 
 #ifdef __cplusplus
 }

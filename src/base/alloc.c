@@ -19,8 +19,9 @@ static bool told_to_fail(void)
 
 void *sotto_alloc(size_t size)
 {
-    /* aligned_alloc wants a multiple of the alignment; 64 covers every vector type we use. */
-    if (size == 0 || size > SIZE_MAX - 63 || told_to_fail())
+    /* aligned_alloc wants a multiple of the alignment; 64 covers every vector type we use. No object
+     * may be larger than pointers can be apart. */
+    if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail())
         return NULL;
     size_t rounded = (size + 63) & ~(size_t)63;
     void *memory = aligned_alloc(64, rounded);

@@ -1,15 +1,18 @@
 #include "base/alloc.h"
 
-#include <string.h>
-
-/* A block's header sits in its own cache line, so what follows keeps the allocator's alignment. */
+/* A block's header has a cache line of its own, so what follows keeps the allocator's alignment. */
 typedef struct sotto_arena_block {
     struct sotto_arena_block *next;
     size_t size; /* usable bytes after the header */
     size_t used;
 } sotto_arena_block;
 
-enum { ALIGN = 64, HEADER = 64, SMALLEST_BLOCK = 4096 };
+enum {
+    ALIGN = 64,
+    HEADER = 64,
+    SMALL = 4096,                /* requests up to this share blocks */
+    SHARED = 4 * SMALL - HEADER, /* ... of this size                 */
+};
 
 _Static_assert(sizeof(sotto_arena_block) <= HEADER, "the header must fit its cache line");
 
@@ -18,50 +21,87 @@ void sotto_arena_init(sotto_arena *arena, size_t ceiling)
     *arena = (sotto_arena){.ceiling = ceiling};
 }
 
-static sotto_arena_block *add_block(sotto_arena *arena, size_t wanted)
+/* Takes a spare block out of the list that holds `size` without wasting more than an eighth. Blocks
+ * become spare in the order in which they were handed out, so a caller that repeats its requests
+ * finds each at the head. */
+static sotto_arena_block *claim_spare(sotto_arena *arena, size_t size)
 {
-    /* Small requests share blocks that double; a large one gets exactly what it needs. */
-    size_t size = arena->held > SMALLEST_BLOCK ? arena->held : SMALLEST_BLOCK;
-    size_t room = arena->ceiling - arena->held;
+    for (sotto_arena_block **at = &arena->spare; *at; at = &(*at)->next) {
+        sotto_arena_block *block = *at;
+        if (block->size >= size && block->size - size <= size / 8) {
+            *at = block->next;
+            return block;
+        }
+    }
+    return NULL;
+}
 
-    if (size > 16 * wanted && wanted > SMALLEST_BLOCK)
-        size = 16 * wanted;
-    if (wanted > SMALLEST_BLOCK * 8 || size < wanted)
-        size = wanted;
-    if (room < HEADER || size > room - HEADER)
-        size = wanted;
-    if (room < HEADER || size > room - HEADER)
+static void give_back_one_spare(sotto_arena *arena)
+{
+    sotto_arena_block *block = arena->spare;
+
+    arena->spare = block->next;
+    arena->held -= HEADER + block->size;
+    sotto_release(block, HEADER + block->size);
+}
+
+/* Gives spare blocks back until `size` more fits under the ceiling, so that an arena that was reset
+ * never refuses what a fresh one would have granted. */
+static bool fits_under_ceiling(sotto_arena *arena, size_t size)
+{
+    if (arena->ceiling < HEADER || size > arena->ceiling - HEADER)
+        return false;
+    while (arena->held > arena->ceiling - HEADER - size && arena->spare)
+        give_back_one_spare(arena);
+    return arena->held <= arena->ceiling - HEADER - size;
+}
+
+static sotto_arena_block *new_block(sotto_arena *arena, size_t size)
+{
+    if (!fits_under_ceiling(arena, size))
         return NULL;
-
     sotto_arena_block *block = sotto_alloc(HEADER + size);
     if (!block)
         return NULL;
     block->size = size;
-    block->next = arena->blocks;
-    arena->blocks = block;
     arena->held += HEADER + size;
     if (arena->held > arena->peak)
         arena->peak = arena->held;
     return block;
 }
 
-static sotto_arena_block *block_with_room(sotto_arena *arena, size_t size)
+static sotto_arena_block *add_block(sotto_arena *arena, size_t size)
 {
-    for (sotto_arena_block *b = arena->blocks; b; b = b->next)
-        if (b->size - b->used >= size)
-            return b;
-    return add_block(arena, size);
+    sotto_arena_block *block = claim_spare(arena, size);
+
+    if (!block)
+        block = new_block(arena, size);
+    if (block) {
+        block->next = arena->used;
+        arena->used = block;
+    }
+    return block;
+}
+
+/* Near the ceiling, where no shared block fits any more, a small request gets a block of its own. */
+static sotto_arena_block *block_for_small(sotto_arena *arena, size_t size)
+{
+    if (arena->open && arena->open->size - arena->open->used >= size)
+        return arena->open;
+    sotto_arena_block *block = add_block(arena, SHARED);
+    if (block)
+        arena->open = block;
+    return block ? block : add_block(arena, size);
 }
 
 void *sotto_arena_take(sotto_arena *arena, size_t size)
 {
     if (size > SIZE_MAX - ALIGN)
         return NULL;
-    size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    if (size == 0)
-        size = ALIGN;
+    size = size ? (size + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
 
-    sotto_arena_block *block = block_with_room(arena, size);
+    sotto_arena_block *block =
+        size <= SMALL ? block_for_small(arena, size) : add_block(arena, size);
     if (!block)
         return NULL;
     void *memory = (uint8_t *)block + HEADER + block->used;
@@ -78,17 +118,25 @@ void *sotto_arena_take_array(sotto_arena *arena, size_t count, size_t size)
 
 void sotto_arena_reset(sotto_arena *arena)
 {
-    for (sotto_arena_block *b = arena->blocks; b; b = b->next) {
-        sotto_wipe((uint8_t *)b + HEADER, b->used); /* wiped is zeroed: ready to be handed out again */
-        b->used = 0;
+    /* What a whole round had no use for goes back: rounds of ever new sizes must not pile up. */
+    while (arena->spare)
+        give_back_one_spare(arena);
+    while (arena->used) {
+        sotto_arena_block *block = arena->used;
+
+        arena->used = block->next;
+        /* Wiped is zeroed: ready to be handed out again. */
+        sotto_wipe((uint8_t *)block + HEADER, block->used);
+        block->used = 0;
+        block->next = arena->spare;
+        arena->spare = block;
     }
+    arena->open = NULL;
 }
 
 void sotto_arena_clear(sotto_arena *arena)
 {
-    for (sotto_arena_block *b = arena->blocks, *next; b; b = next) {
-        next = b->next;
-        sotto_release(b, HEADER + b->size);
-    }
-    *arena = (sotto_arena){.ceiling = arena->ceiling, .peak = arena->peak};
+    sotto_arena_reset(arena);
+    while (arena->spare)
+        give_back_one_spare(arena);
 }

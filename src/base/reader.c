@@ -4,7 +4,7 @@
 
 sotto_reader sotto_reader_over(sotto_bytes wire)
 {
-    /* Arithmetic on a null pointer is undefined, even by zero, so empty input gets a real address. */
+    /* Arithmetic on a null pointer is undefined, even by zero: empty input gets an address. */
     static const uint8_t nothing[1];
     const uint8_t *start = wire.len ? wire.data : nothing;
     sotto_reader in = {start, start + wire.len, false};

@@ -63,7 +63,8 @@ sotto_status sotto_writer_finish(sotto_writer *w, const char *what, sotto_err *e
 {
     if (!w->overflow)
         return SOTTO_OK;
-    sotto_wipe(w->out->data + w->start, w->out->len - w->start);
+    if (w->out->len > w->start) /* else data may be NULL, to which nothing may be added */
+        sotto_wipe(w->out->data + w->start, w->out->len - w->start);
     w->out->len = w->start;
     return sotto_fail(err, SOTTO_TOO_LARGE, "%s: does not fit its buffer", what);
 }

@@ -12,7 +12,7 @@ static void run_one(void **state)
     const sotto_test_case *wanted = *state;
     sotto_test t = {0};
 
-    sotto_arena_init(&t.arena, (size_t)1 << 32);
+    sotto_arena_init(&t.arena, SIZE_MAX / 2);
     wanted->run(&t);
     sotto_arena_clear(&t.arena);
 }
@@ -25,8 +25,9 @@ int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_ca
     if (count > sizeof tests / sizeof tests[0])
         return 2;
     for (size_t i = 0; i < count; i++)
-        tests[i] = (struct CMUnitTest){
-            .name = cases[i].name, .test_func = run_one, .initial_state = (void *)(uintptr_t)&cases[i]};
+        tests[i] = (struct CMUnitTest){.name = cases[i].name,
+                                       .test_func = run_one,
+                                       .initial_state = (void *)(uintptr_t)&cases[i]};
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     return _cmocka_run_group_tests(file, tests, count, NULL, NULL);
@@ -104,6 +105,11 @@ sotto_bytes sotto_test_hex(sotto_test *t, const char *hex)
     size_t len = strlen(hex) / 2;
     uint8_t *out = sotto_arena_take(&t->arena, len);
 
+    if (!out || hex[2 * len]) {
+        print_error("%s: %s\n", out ? "an odd number of digits" : "out of memory", hex);
+        fail_at(__FILE__, __LINE__);
+        return sotto_bytes_of(NULL, 0);
+    }
     for (size_t i = 0; i < len; i++) {
         unsigned byte = 0;
         if (sscanf(hex + 2 * i, "%2x", &byte) != 1) {

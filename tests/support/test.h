@@ -1,8 +1,14 @@
 /* support/test.h - a test is a function whose name is a sentence; this runs them through cmocka.
  *
- *     static void reader_refuses_trailing_bytes(sotto_test *t) { CHECK_STATUS(t, SOTTO_MALFORMED, ...); }
- *     int main(int argc, char **argv) { static const sotto_test_case cases[] = {CASE(reader_...)};
- *                                       return RUN_TESTS(argc, argv, cases); }
+ *     static void reader_refuses_trailing_bytes(sotto_test *t)
+ *     {
+ *         CHECK_STATUS(t, SOTTO_MALFORMED, ...);
+ *     }
+ *     int main(int argc, char **argv)
+ *     {
+ *         static const sotto_test_case cases[] = {CASE(reader_refuses_trailing_bytes)};
+ *         return RUN_TESTS(argc, argv, cases);
+ *     }
  *
  * An argument runs only the tests whose name matches it; * and ? are wildcards.
  */
@@ -21,15 +27,16 @@ typedef struct sotto_test_case {
     void (*run)(sotto_test *t);
 } sotto_test_case;
 
+/* clang-format off */
 #define CASE(function) {#function, function}
+/* clang-format on */
 #define RUN_TESTS(argc, argv, cases)                                                               \
     sotto_test_main(argc, argv, __FILE__, cases, sizeof(cases) / sizeof((cases)[0]))
 
 int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_case *cases,
                     size_t count);
 
-#define CHECK(t, condition)                                                                        \
-    sotto_test_check(t, (condition), #condition, __FILE__, __LINE__)
+#define CHECK(t, condition) sotto_test_check(t, (condition), #condition, __FILE__, __LINE__)
 #define CHECK_STATUS(t, wanted, call)                                                              \
     do {                                                                                           \
         (t)->err = (sotto_err){0};                                                                 \

@@ -1,0 +1,33 @@
+# Thin: CMake builds, ctest tests, tools/ does the rest. CI=1 turns warnings into errors.
+WERROR = $(if $(CI),ON,OFF)
+FUZZ_SECONDS ?= 60
+
+.PHONY: all deps build demo test bench lint fuzz chaos
+all: build
+
+deps:
+	@sh tools/deps.sh
+
+build: deps
+	@cmake --preset release -DSOTTO_WERROR=$(WERROR) >/dev/null
+	@cmake --build --preset release
+
+demo: build
+	@build/release/sotto demo
+
+test: build
+	@ctest --preset release
+
+bench: build
+	@sh tools/bench.sh
+
+lint: deps
+	@sh tools/lint.sh
+
+fuzz: deps
+	@sh tools/fuzz.sh $(FUZZ_SECONDS)
+
+chaos: build
+	@ctest --preset release -L chaos --no-tests=ignore
+	@cmake --workflow --preset asan
+	@cmake --workflow --preset tsan

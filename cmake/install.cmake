@@ -1,0 +1,35 @@
+# What `cmake --install` lays down: find_package(sotto) gives sotto::sotto (shared) and sotto::static;
+# pkg-config gives sotto.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set_target_properties(sotto_shared PROPERTIES EXPORT_NAME sotto)
+set_target_properties(sotto PROPERTIES EXPORT_NAME static)
+install(TARGETS sotto sotto_shared EXPORT sotto-targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sotto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT sotto-targets NAMESPACE sotto:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sottoConfig.cmake.in
+                              ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/sottoConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+
+# Found from where sotto.pc lies, so that an installed tree can be moved.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  set(SOTTO_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+else()
+  file(RELATIVE_PATH up /tree/${CMAKE_INSTALL_LIBDIR}/pkgconfig /tree)
+  set(SOTTO_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/sotto.pc.in ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/sottoConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# A library is called sotto already, so the program's target has the longer name.
+if(TARGET sotto_program)
+  install(TARGETS sotto_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()

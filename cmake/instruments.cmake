@@ -1,0 +1,23 @@
+# Sanitizers and coverage apply to everything below, tests included.
+if(SOTTO_SANITIZE)
+  add_compile_options(-fsanitize=${SOTTO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${SOTTO_SANITIZE})
+endif()
+if(SOTTO_COVERAGE)
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()
+
+# The constant-time tests need valgrind, which cannot run what a sanitizer has instrumented.
+find_program(SOTTO_VALGRIND valgrind)
+find_path(SOTTO_VALGRIND_INCLUDE valgrind/memcheck.h)
+set(SOTTO_HAS_CTIME OFF)
+if(CMAKE_C_COMPILER_ID MATCHES Clang)
+  # valgrind up to 3.19 stumbles over the newer debug information that clang writes.
+  add_compile_options($<$<CONFIG:Debug,RelWithDebInfo>:-gdwarf-4>)
+endif()
+if(SOTTO_VALGRIND AND SOTTO_VALGRIND_INCLUDE AND NOT SOTTO_SANITIZE AND NOT SOTTO_COVERAGE)
+  set(SOTTO_HAS_CTIME ON)
+elseif(SOTTO_CTIME)
+  message(FATAL_ERROR "SOTTO_CTIME needs valgrind with its headers, and no sanitizer or coverage")
+endif()

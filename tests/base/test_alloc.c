@@ -1,0 +1,49 @@
+#include "support/test.h"
+
+#include "base/alloc.h"
+
+static void alloc_refuses_nothing_and_too_much(sotto_test *t)
+{
+    CHECK(t, sotto_alloc(0) == NULL);
+    CHECK(t, sotto_alloc(SIZE_MAX) == NULL);
+    CHECK(t, sotto_alloc(SIZE_MAX - 62) == NULL);
+    CHECK(t, sotto_alloc(PTRDIFF_MAX) == NULL);
+}
+
+static void alloc_gives_zeroed_aligned_memory(sotto_test *t)
+{
+    for (size_t size = 1; size < 5000; size += 97) {
+        uint8_t *memory = sotto_alloc(size);
+
+        CHECK(t, memory != NULL);
+        CHECK_EQUAL(t, 0, (uintptr_t)memory % 64);
+        for (size_t i = 0; i < size; i++)
+            CHECK_EQUAL(t, 0, memory[i]);
+        sotto_release(memory, size);
+    }
+}
+
+static void alloc_fails_when_told_and_recovers(sotto_test *t)
+{
+    sotto_alloc_fail_after(1);
+    void *first = sotto_alloc(8);
+    void *second = sotto_alloc(8);
+    void *third = sotto_alloc(8);
+    sotto_alloc_fail_after(-1);
+
+    CHECK(t, first && !second && !third);
+    sotto_release(first, 8);
+    first = sotto_alloc(8);
+    CHECK(t, first != NULL);
+    sotto_release(first, 8);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(alloc_refuses_nothing_and_too_much),
+        CASE(alloc_gives_zeroed_aligned_memory),
+        CASE(alloc_fails_when_told_and_recovers),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

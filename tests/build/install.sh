@@ -1,0 +1,28 @@
+#!/bin/sh
+# install.sh BUILD SOURCE CMAKE CC: installs into an empty directory and builds examples/ against it, by
+# find_package and by pkg-config.
+build=$1
+source=$2
+cmake=$3
+cc=$4
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+set -e
+
+"$cmake" --install "$build" --prefix "$work/prefix" >"$work/log" || { cat "$work/log"; exit 1; }
+# An installed tree can be moved: nothing in it may name the place it was built or installed for.
+mv "$work/prefix" "$work/moved"
+
+"$cmake" -S "$source/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$work/moved" \
+    -DCMAKE_C_COMPILER="$cc" >"$work/log" || { cat "$work/log"; exit 1; }
+"$cmake" --build "$work/examples" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$work/examples/hello" >/dev/null
+"$work/examples/hello_static" >/dev/null
+echo "find_package: ok"
+
+pc=$(find "$work/moved" -name sotto.pc)
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+"$cc" -std=c11 -o "$work/hello" "$source/examples/hello.c" $(pkg-config --cflags --libs sotto)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir sotto) "$work/hello" >/dev/null
+echo "pkg-config: ok"

@@ -106,7 +106,8 @@ static void make_reports(round *r)
     for (size_t i = 0; i < BATCH; i++) {
         r->measurement[i] = random_measurement(r);
         memcpy(r->nonce[i], random_bytes(&r->fixed, 16), 16);
-        r->rand[i] = sotto_bytes_of(random_bytes(&r->fixed, r->vdaf.sizes.rand), r->vdaf.sizes.rand);
+        r->rand[i] =
+            sotto_bytes_of(random_bytes(&r->fixed, r->vdaf.sizes.rand), r->vdaf.sizes.rand);
         r->public_share[i] = sotto_buf_over(random_bytes(&r->fixed, r->vdaf.sizes.public_share),
                                             r->vdaf.sizes.public_share);
         r->input_shares[i][0] = sotto_buf_over(random_bytes(&r->fixed, r->vdaf.sizes.leader_share),
@@ -174,13 +175,13 @@ static void helper_whole(void *arg)
     round *r = arg;
 
     r->agg.reports = 0;
-    sotto_bench_expect(
-        sotto_ping_pong_helper_init(&r->vdaf, r->states, r->from_helper, &r->helper,
-                                    r->helper_reports, r->from_leader, BATCH, &r->job,
-                                    NULL) == SOTTO_OK &&
-            sotto_prio3_accumulate(&r->vdaf, &r->agg, r->states, BATCH, NULL) == SOTTO_OK &&
-            r->agg.reports == BATCH,
-        "whole helper");
+    sotto_bench_expect(sotto_ping_pong_helper_init(&r->vdaf, r->states, r->from_helper, &r->helper,
+                                                   r->helper_reports, r->from_leader, BATCH,
+                                                   &r->job, NULL) == SOTTO_OK &&
+                           sotto_prio3_accumulate(&r->vdaf, &r->agg, r->states, BATCH, NULL) ==
+                               SOTTO_OK &&
+                           r->agg.reports == BATCH,
+                       "whole helper");
     sotto_arena_reset(&r->job);
 }
 

@@ -60,8 +60,7 @@ double sotto_bench_run(const sotto_bench *b, const char *name, void (*work)(void
         return 0;
     size_t calls = calls_a_sample(work, arg);
     double begin = thread_ns();
-    while (count < MIN_SAMPLES ||
-           (count < MAX_SAMPLES && thread_ns() - begin < b->seconds * 1e9)) {
+    while (count < MIN_SAMPLES || (count < MAX_SAMPLES && thread_ns() - begin < b->seconds * 1e9)) {
         double start = thread_ns();
         for (size_t i = 0; i < calls; i++)
             work(arg);

@@ -7,13 +7,13 @@
 
 #include "crypto/keccak.h"
 
-#define V uint64_t
-#define XOR(a, b) ((a) ^ (b))
+#define V             uint64_t
+#define XOR(a, b)     ((a) ^ (b))
 #define XOR3(a, b, c) ((a) ^ (b) ^ (c))
-#define ROL(a, n) rotate_left(a, n)
-#define CHI(a, b, c) ((a) ^ (~(b) & (c)))
-#define CONSTANT(k) sotto_keccak_round_constants[k]
-#define SETTLE(word) ((void)0)
+#define ROL(a, n)     rotate_left(a, n)
+#define CHI(a, b, c)  ((a) ^ (~(b) & (c)))
+#define CONSTANT(k)   sotto_keccak_round_constants[k]
+#define SETTLE(word)  ((void)0)
 
 #include "crypto/keccak_rounds.h"
 

@@ -10,8 +10,8 @@
 
 #include <immintrin.h>
 
-#define V __m256i
-#define XOR(a, b) _mm256_xor_si256(a, b)
+#define V           __m256i
+#define XOR(a, b)   _mm256_xor_si256(a, b)
 #define CONSTANT(k) _mm256_set1_epi64x((long long)sotto_keccak_round_constants[k])
 
 /* Left alone, gcc 12 moves words between registers and stack more often than it computes; told where

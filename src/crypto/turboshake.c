@@ -48,7 +48,8 @@ static uint64_t word_at(const sotto_turboshake *x, unsigned lane, size_t at)
 }
 
 /* Within one block. */
-static void give_bytes(const sotto_turboshake *x, unsigned lane, size_t at, uint8_t *out, size_t len)
+static void give_bytes(const sotto_turboshake *x, unsigned lane, size_t at, uint8_t *out,
+                       size_t len)
 {
     for (; len >= 8; at += 8, out += 8, len -= 8)
         sotto_keccak_store(out, word_at(x, lane, at));

@@ -12,8 +12,8 @@
 #endif
 
 #define SOTTO_FIELD_JOIN_(field, name) sotto_f##field##_##name
-#define SOTTO_FIELD_JOIN(field, name) SOTTO_FIELD_JOIN_(field, name)
-#define FIELD(name) SOTTO_FIELD_JOIN(SOTTO_FIELD, name)
+#define SOTTO_FIELD_JOIN(field, name)  SOTTO_FIELD_JOIN_(field, name)
+#define FIELD(name)                    SOTTO_FIELD_JOIN(SOTTO_FIELD, name)
 
 #if SOTTO_FIELD == 64
 #include "math/field64.h"

@@ -167,7 +167,7 @@ static fe simple_output(const sotto_circuit *c, const gadget_values *y, const ui
         return gadget_value(y, step);
     for (size_t i = 0; i < c->calls; i++)
         FIELD(acc_mul)
-        (&acc, gadget_value(y, (i + 1) * step), FIELD(to_weight)(get(query_rand, i)));
+    (&acc, gadget_value(y, (i + 1) * step), FIELD(to_weight)(get(query_rand, i)));
     return FIELD(acc_reduce)(&acc);
 }
 
@@ -219,8 +219,8 @@ static bool decide(const sotto_circuit *c, const uint8_t *const *verifiers, size
         fe_acc acc = {0};
         for (size_t j = 0; j < c->arity; j += 2)
             FIELD(acc_mul)
-            (&acc, sum_of_shares(c, verifiers, offset, 1 + j),
-             sum_of_shares(c, verifiers, offset, 2 + j));
+        (&acc, sum_of_shares(c, verifiers, offset, 1 + j),
+         sum_of_shares(c, verifiers, offset, 2 + j));
         /* Both factors are plain, so the sum lacks a factor twice over. */
         gadget = FIELD(to_weight)(FIELD(acc_reduce)(&acc));
     }

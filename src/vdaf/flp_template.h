@@ -159,7 +159,8 @@ static bool encode(const sotto_circuit *c, uint8_t *meas, sotto_measurement meas
 
         fits &= spell(meas + i * c->bits * FE_SIZE, value, c->bits, c->max);
         sum += value;
-        fits &= ~sotto_ct_less(sum, value); /* the claim may not wrap round */
+        if (c->claim_bits) /* the claim may not wrap round */
+            fits &= ~sotto_ct_less(sum, value);
     }
     if (c->claim_bits)
         fits &= spell(meas + sotto_circuit_claim_at(c) * FE_SIZE, sum, c->claim_bits, c->claim_max);
@@ -173,7 +174,7 @@ static fe unspell(const uint8_t *at, unsigned bits, uint64_t max)
 
     for (unsigned b = 0; b < bits; b++)
         FIELD(acc_mul)
-        (&acc, get(at, b), FIELD(to_weight)(FIELD(from)(sotto_circuit_weight(b, bits, max))));
+    (&acc, get(at, b), FIELD(to_weight)(FIELD(from)(sotto_circuit_weight(b, bits, max))));
     return FIELD(acc_reduce)(&acc);
 }
 

@@ -2,12 +2,23 @@
 
 #include <string.h>
 
+/* Up to 7 bytes, in at most three steps. */
 static uint64_t load_some(const uint8_t *in, size_t len)
 {
     uint64_t word = 0;
+    unsigned shift = 0;
 
-    for (size_t i = 0; i < len; i++)
-        word |= (uint64_t)in[i] << (8 * i);
+    if (len & 4) {
+        word = (uint64_t)in[0] | (uint64_t)in[1] << 8 | (uint64_t)in[2] << 16 |
+               (uint64_t)in[3] << 24;
+        in += 4, shift = 32;
+    }
+    if (len & 2) {
+        word |= ((uint64_t)in[0] | (uint64_t)in[1] << 8) << shift;
+        in += 2, shift += 16;
+    }
+    if (len & 1)
+        word |= (uint64_t)in[0] << shift;
     return word;
 }
 
@@ -17,24 +28,32 @@ static void store_some(uint8_t *out, uint64_t word, size_t len)
         out[i] = (uint8_t)(word >> (8 * i));
 }
 
-/* A word of input that starts at byte `at` of the block falls on one state word or on two. The second
- * exists even for the last word of a block, as the rate is smaller than the state. */
-static void add_word(sotto_turboshake *x, unsigned lane, size_t at, uint64_t word)
+static inline void add_word(uint64_t *words, unsigned lanes, uint64_t word)
 {
-    unsigned shift = 8 * (unsigned)(at % 8);
-
-    x->words[at / 8][lane] ^= word << shift;
-    if (shift)
-        x->words[at / 8 + 1][lane] ^= word >> (64 - shift);
+    for (unsigned lane = 0; lane < lanes; lane++)
+        words[lane] ^= word;
 }
 
-/* Within one block. */
-static void add_bytes(sotto_turboshake *x, unsigned lane, size_t at, const uint8_t *in, size_t len)
+/* Adds the same bytes to `lanes` lanes from `first` on, within one block. Where `at` is not a multiple
+ * of 8, a word of input falls on two words of the state; what belongs to the second waits in `carry`,
+ * so that each word of the state is touched once. The word after the last exists, as the rate is
+ * smaller than the state. */
+static inline void add_bytes(sotto_turboshake *x, unsigned first, unsigned lanes, const uint8_t *in,
+                             size_t len)
 {
-    for (; len >= 8; at += 8, in += 8, len -= 8)
-        add_word(x, lane, at, sotto_keccak_load(in));
-    if (len)
-        add_word(x, lane, at, load_some(in, len));
+    const unsigned shift = 8 * (x->at % 8);
+    sotto_keccak_row *row = &x->words[x->at / 8];
+    uint64_t carry = 0, word;
+
+    for (; len >= 8; in += 8, len -= 8, row++) {
+        word = sotto_keccak_load(in);
+        add_word(&row[0][first], lanes, carry | word << shift);
+        carry = word >> 1 >> (63 - shift); /* zero where shift is */
+    }
+    word = load_some(in, len);
+    add_word(&row[0][first], lanes, carry | word << shift);
+    if (shift + 8 * len > 64)
+        add_word(&row[1][first], lanes, word >> (64 - shift));
 }
 
 static uint64_t word_at(const sotto_turboshake *x, unsigned lane, size_t at)
@@ -69,18 +88,23 @@ void sotto_turboshake_start(sotto_turboshake *x, unsigned rate, unsigned lanes)
     x->at = 0;
 }
 
+static void advance(sotto_turboshake *x, size_t len)
+{
+    x->at += (unsigned)len;
+    if (x->at == x->rate) {
+        sotto_keccak_permute(x->words, x->lanes);
+        x->at = 0;
+    }
+}
+
 /* Adds to the current block only, and permutes when that fills it. Returns how much it took. */
 static size_t fill_block(sotto_turboshake *x, const uint8_t *const *in, size_t from, size_t len)
 {
     size_t take = min_size(len - from, x->rate - x->at);
 
     for (unsigned lane = 0; lane < x->lanes; lane++)
-        add_bytes(x, lane, x->at, in[lane] + from, take);
-    x->at += (unsigned)take;
-    if (x->at == x->rate) {
-        sotto_keccak_permute(x->words, x->lanes);
-        x->at = 0;
-    }
+        add_bytes(x, lane, 1, in[lane] + from, take);
+    advance(x, take);
     return take;
 }
 
@@ -105,16 +129,27 @@ void sotto_turboshake_add(sotto_turboshake *x, const uint8_t *const *in, size_t 
 
 void sotto_turboshake_add_common(sotto_turboshake *x, const void *in, size_t len)
 {
-    const uint8_t *const same[SOTTO_LANES] = {in, in, in, in};
+    const uint8_t *from = in;
 
-    sotto_turboshake_add(x, same, len);
+    while (len > 0) {
+        size_t take = min_size(len, x->rate - x->at);
+
+        /* Of all lanes or one: a constant count lets the compiler write a row at once. */
+        if (x->lanes == 1)
+            add_bytes(x, 0, 1, from, take);
+        else
+            add_bytes(x, 0, SOTTO_LANES, from, take);
+        advance(x, take);
+        from += take;
+        len -= take;
+    }
 }
 
 void sotto_turboshake_finish(sotto_turboshake *x, uint8_t domain)
 {
     for (unsigned lane = 0; lane < x->lanes; lane++) {
-        add_word(x, lane, x->at, domain);
-        add_word(x, lane, x->rate - 1, 0x80);
+        x->words[x->at / 8][lane] ^= (uint64_t)domain << (8 * (x->at % 8));
+        x->words[x->rate / 8 - 1][lane] ^= (uint64_t)0x80 << 56;
     }
     /* The block that ends the message is permuted by the first squeeze, as every later one. */
     x->at = x->rate;

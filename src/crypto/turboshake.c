@@ -28,32 +28,31 @@ static void store_some(uint8_t *out, uint64_t word, size_t len)
         out[i] = (uint8_t)(word >> (8 * i));
 }
 
-static inline void add_word(uint64_t *words, unsigned lanes, uint64_t word)
-{
-    for (unsigned lane = 0; lane < lanes; lane++)
-        words[lane] ^= word;
-}
-
-/* Adds the same bytes to `lanes` lanes from `first` on, within one block. Where `at` is not a multiple
- * of 8, a word of input falls on two words of the state; what belongs to the second waits in `carry`,
- * so that each word of the state is touched once. The word after the last exists, as the rate is
- * smaller than the state. */
-static inline void add_bytes(sotto_turboshake *x, unsigned first, unsigned lanes, const uint8_t *in,
-                             size_t len)
+/* Adds bytes to the first `width` lanes, within one block. Where x->at is not a multiple of 8, a word of
+ * input falls on two words of the state; what belongs to the second waits in `carry`, so that each
+ * word of the state is touched once. The word after the last exists, as the rate is smaller than
+ * the state. */
+static inline void add_bytes(sotto_turboshake *x, unsigned width, const uint8_t *const *in,
+                             size_t from, size_t len)
 {
     const unsigned shift = 8 * (x->at % 8);
     sotto_keccak_row *row = &x->words[x->at / 8];
-    uint64_t carry = 0, word;
+    uint64_t carry[SOTTO_LANES] = {0}, word[SOTTO_LANES];
 
-    for (; len >= 8; in += 8, len -= 8, row++) {
-        word = sotto_keccak_load(in);
-        add_word(&row[0][first], lanes, carry | word << shift);
-        carry = word >> 1 >> (63 - shift); /* zero where shift is */
+    for (; len >= 8; from += 8, len -= 8, row++) {
+        for (unsigned lane = 0; lane < width; lane++)
+            word[lane] = sotto_keccak_load(in[lane] + from);
+        for (unsigned lane = 0; lane < width; lane++)
+            row[0][lane] ^= carry[lane] | word[lane] << shift;
+        for (unsigned lane = 0; lane < width; lane++)
+            carry[lane] = word[lane] >> 1 >> (63 - shift); /* zero where shift is */
     }
-    word = load_some(in, len);
-    add_word(&row[0][first], lanes, carry | word << shift);
-    if (shift + 8 * len > 64)
-        add_word(&row[1][first], lanes, word >> (64 - shift));
+    for (unsigned lane = 0; lane < width; lane++) {
+        word[lane] = load_some(in[lane] + from, len);
+        row[0][lane] ^= carry[lane] | word[lane] << shift;
+    }
+    for (unsigned lane = 0; lane < width && shift + 8 * len > 64; lane++)
+        row[1][lane] ^= word[lane] >> (64 - shift);
 }
 
 static uint64_t word_at(const sotto_turboshake *x, unsigned lane, size_t at)
@@ -88,23 +87,24 @@ void sotto_turboshake_start(sotto_turboshake *x, unsigned rate, unsigned lanes)
     x->at = 0;
 }
 
-static void advance(sotto_turboshake *x, size_t len)
-{
-    x->at += (unsigned)len;
-    if (x->at == x->rate) {
-        sotto_keccak_permute(x->words, x->lanes);
-        x->at = 0;
-    }
-}
-
 /* Adds to the current block only, and permutes when that fills it. Returns how much it took. */
 static size_t fill_block(sotto_turboshake *x, const uint8_t *const *in, size_t from, size_t len)
 {
     size_t take = min_size(len - from, x->rate - x->at);
 
-    for (unsigned lane = 0; lane < x->lanes; lane++)
-        add_bytes(x, lane, 1, in[lane] + from, take);
-    advance(x, take);
+    /* A constant width unrolls; lanes that are not in use may be given anything. */
+    if (x->lanes == 1) {
+        add_bytes(x, 1, in, from, take);
+    } else {
+        const uint8_t *const four[SOTTO_LANES] = {in[0], in[1], in[x->lanes > 2 ? 2 : 0],
+                                                  in[x->lanes > 3 ? 3 : 0]};
+        add_bytes(x, SOTTO_LANES, four, from, take);
+    }
+    x->at += (unsigned)take;
+    if (x->at == x->rate) {
+        sotto_keccak_permute(x->words, x->lanes);
+        x->at = 0;
+    }
     return take;
 }
 
@@ -129,20 +129,9 @@ void sotto_turboshake_add(sotto_turboshake *x, const uint8_t *const *in, size_t 
 
 void sotto_turboshake_add_common(sotto_turboshake *x, const void *in, size_t len)
 {
-    const uint8_t *from = in;
+    const uint8_t *const same[SOTTO_LANES] = {in, in, in, in};
 
-    while (len > 0) {
-        size_t take = min_size(len, x->rate - x->at);
-
-        /* Of all lanes or one: a constant count lets the compiler write a row at once. */
-        if (x->lanes == 1)
-            add_bytes(x, 0, 1, from, take);
-        else
-            add_bytes(x, 0, SOTTO_LANES, from, take);
-        advance(x, take);
-        from += take;
-        len -= take;
-    }
+    sotto_turboshake_add(x, same, len);
 }
 
 void sotto_turboshake_finish(sotto_turboshake *x, uint8_t domain)

@@ -8,9 +8,11 @@ enum { DOMAIN_XOF = 1 };
  * much by the number of its pieces as by their length; all of it is public. */
 static void add_prefix(sotto_turboshake *x, sotto_bytes dst)
 {
-    uint8_t head[128] = {(uint8_t)dst.len, (uint8_t)(dst.len >> 8)};
+    uint8_t head[128];
     size_t len = 2;
 
+    head[0] = (uint8_t)dst.len;
+    head[1] = (uint8_t)(dst.len >> 8);
     if (dst.len > sizeof head - 3) {
         sotto_turboshake_add_common(x, head, len);
         sotto_turboshake_add_common(x, dst.data, dst.len);

@@ -4,6 +4,7 @@
 #define XOR3(a, b, c) _mm256_ternarylogic_epi64(a, b, c, 0x96)
 #define ROL(a, n)     _mm256_rol_epi64(a, n)
 #define CHI(a, b, c)  _mm256_ternarylogic_epi64(a, b, c, 0xd2)
+#define SETTLE(word)  ((void)0)
 
 #include "crypto/keccak_x4.h"
 

@@ -5,8 +5,8 @@
  * Secrets:  a state that absorbed a secret, and every sotto_hmac_key; clear them with sotto_wipe.
  *           Time depends on lengths only.
  *
- * These use the library's SHA256_... functions rather than EVP_MD: an EVP digest costs a heap
- * allocation a copy, more than the compression itself (docs/decisions/0002).
+ * These use the library's SHA256_... functions rather than EVP_MD, whose states live on the heap: a
+ * prepared HMAC key could not be copied without allocating (docs/decisions/0002).
  */
 #ifndef SOTTO_CRYPTO_HASH_H
 #define SOTTO_CRYPTO_HASH_H

@@ -10,20 +10,19 @@
 #ifndef SOTTO_CRYPTO_TURBOSHAKE_H
 #define SOTTO_CRYPTO_TURBOSHAKE_H
 
-#include "sotto/base.h"
+#include "crypto/keccak.h"
 
 enum {
-    SOTTO_LANES = 4,
     SOTTO_TURBOSHAKE128_RATE = 168,
     SOTTO_TURBOSHAKE256_RATE = 136,
 };
 
 /* Word w of lane l stands at words[w][l]. */
 typedef struct sotto_turboshake {
-    _Alignas(64) uint64_t words[25][SOTTO_LANES];
-    unsigned lanes; /* in use: 1 to 4, the first ones     */
-    unsigned rate;  /* bytes a permutation takes or gives */
-    unsigned given; /* bytes of this block already squeezed */
+    _Alignas(64) sotto_keccak_row words[SOTTO_KECCAK_WORDS];
+    unsigned lanes; /* in use: 1 to 4, the first ones                */
+    unsigned rate;  /* bytes a permutation takes or gives            */
+    unsigned at;    /* bytes of this block already taken or given    */
 } sotto_turboshake;
 
 /* Absorbs, for each lane, head || body, and turns to squeezing. Heads share one length, bodies another;
@@ -31,6 +30,15 @@ typedef struct sotto_turboshake {
 void sotto_turboshake_absorb(sotto_turboshake *x, unsigned rate, uint8_t domain, unsigned lanes,
                              const uint8_t *const *head, size_t head_len,
                              const uint8_t *const *body, size_t body_len);
+
+/* The same in steps, for messages in more pieces: start, add as often as needed, finish.
+ * Nothing is copied aside: every piece goes from where it lies into the state. */
+void sotto_turboshake_start(sotto_turboshake *x, unsigned rate, unsigned lanes);
+/* in may be NULL when len is 0. */
+void sotto_turboshake_add(sotto_turboshake *x, const uint8_t *const *in, size_t len);
+/* The same bytes in every lane. */
+void sotto_turboshake_add_common(sotto_turboshake *x, const void *in, size_t len);
+void sotto_turboshake_finish(sotto_turboshake *x, uint8_t domain);
 
 /* The next len bytes of each lane's stream. */
 void sotto_turboshake_squeeze(sotto_turboshake *x, uint8_t *const *out, size_t len);

@@ -1,0 +1,2 @@
+#define SOTTO_FIELD 128
+#include "math/poly_template.h"

@@ -1,0 +1,53 @@
+/* math/wide.h - 128-bit integers, the one place that leans on a compiler extension.
+ *
+ * Elements are kept as the bytes the wire carries, little endian, so that a share is never re-encoded.
+ */
+#ifndef SOTTO_MATH_WIDE_H
+#define SOTTO_MATH_WIDE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if !defined(__SIZEOF_INT128__)
+#error "sotto needs a compiler with 128-bit integers (gcc or clang on a 64-bit machine)"
+#endif
+#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "sotto needs a little-endian machine: field elements are used in their wire encoding"
+#endif
+
+__extension__ typedef unsigned __int128 sotto_u128;
+
+static inline sotto_u128 sotto_u128_of(uint64_t high, uint64_t low)
+{
+    return (sotto_u128)high << 64 | low;
+}
+
+static inline uint64_t sotto_u128_low(sotto_u128 x)
+{
+    return (uint64_t)x;
+}
+
+static inline uint64_t sotto_u128_high(sotto_u128 x)
+{
+    return (uint64_t)(x >> 64);
+}
+
+static inline sotto_u128 sotto_mul_wide(uint64_t a, uint64_t b)
+{
+    return (sotto_u128)a * b;
+}
+
+static inline uint64_t sotto_load64(const uint8_t *at)
+{
+    uint64_t x;
+
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+static inline void sotto_store64(uint8_t *at, uint64_t x)
+{
+    memcpy(at, &x, sizeof x);
+}
+
+#endif

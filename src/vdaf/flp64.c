@@ -1,0 +1,9 @@
+#define SOTTO_FIELD 64
+#include "vdaf/flp_template.h"
+#include "vdaf/flp_prove_template.h"
+#include "vdaf/flp_query_template.h"
+
+const sotto_flp sotto_flp64 = {
+    tables_size, tables_init, prove_scratch, query_scratch, canonical,  sieve_vartime, encode,
+    subtract,    prove,       query,         decide,        truncate,   accumulate,    merge,
+};

@@ -1,0 +1,414 @@
+/* The aggregators (draft-irtf-cfrg-vdaf-20, section 7.2.2): expand, query, decide, for batches of reports.
+ *
+ * A batch is worked on four reports at a time, since four XOFs in lockstep cost little more than one. A
+ * report that is refused gives its lane to the next; nothing of it reaches the others.
+ */
+#include "vdaf/flp.h"
+#include "vdaf/prio3_xof.h"
+
+#include "base/declassify.h"
+
+#include <string.h>
+
+enum { SEED = SOTTO_PRIO3_SEED_SIZE };
+
+/* Up to four reports in lockstep, and what they work with; reused for group after group. */
+typedef struct group {
+    const sotto_prio3 *vdaf;
+    const sotto_circuit *c;
+    const sotto_prio3_verifier *verifier;
+    unsigned lanes;
+    const sotto_prio3_report *report[SOTTO_LANES];
+    sotto_prio3_verification *out[SOTTO_LANES];
+    const uint8_t *blind[SOTTO_LANES];
+    const uint8_t *proofs[SOTTO_LANES];
+    uint8_t *expanded_proofs[SOTTO_LANES];
+    uint8_t *parts[SOTTO_LANES];
+    uint8_t *joint_rand[SOTTO_LANES];
+    uint8_t *query_rand[SOTTO_LANES];
+    void *query_scratch;
+} group;
+
+static void refuse(sotto_prio3_verification *out, sotto_status status, const char *reason)
+{
+    out->status = status;
+    out->reason = reason;
+}
+
+static sotto_prio3_xof group_xof(const group *g, sotto_prio3_usage usage)
+{
+    return (sotto_prio3_xof){.circuit = g->c,
+                             .usage = usage,
+                             .context = g->verifier->context,
+                             .lanes = g->lanes};
+}
+
+static void bind_byte(sotto_prio3_xof *x, unsigned byte)
+{
+    for (unsigned l = 0; l < x->lanes; l++)
+        x->binder[l][x->binder_len] = (uint8_t)byte;
+    x->binder_len++;
+}
+
+static void bind_nonces(sotto_prio3_xof *x, const group *g)
+{
+    for (unsigned l = 0; l < x->lanes; l++)
+        memcpy(x->binder[l] + x->binder_len, g->report[l]->nonce, SOTTO_PRIO3_NONCE_SIZE);
+    x->binder_len += SOTTO_PRIO3_NONCE_SIZE;
+}
+
+/* ---- expanding ----------------------------------------------------------------------------------- */
+
+static void expand_helper_shares(group *g)
+{
+    const sotto_circuit *c = g->c;
+    uint8_t *meas[SOTTO_LANES];
+    sotto_prio3_xof x = group_xof(g, SOTTO_USAGE_MEAS_SHARE);
+
+    for (unsigned l = 0; l < g->lanes; l++) {
+        x.seeds[l] = g->report[l]->input_share.data;
+        /* Written here, once; handed out as constant afterwards. */
+        meas[l] = (uint8_t *)(uintptr_t)g->out[l]->measurement_share;
+    }
+    bind_byte(&x, g->verifier->aggregator);
+    sotto_prio3_expand(&x, meas, c->meas_len);
+
+    x.usage = SOTTO_USAGE_PROOF_SHARE;
+    x.binder_len = 0;
+    bind_byte(&x, c->proofs);
+    bind_byte(&x, g->verifier->aggregator);
+    sotto_prio3_expand(&x, g->expanded_proofs, c->proof_len * c->proofs);
+    for (unsigned l = 0; l < g->lanes; l++)
+        g->proofs[l] = g->expanded_proofs[l];
+}
+
+/* The part that stands for this aggregator's share, computed and put in place of what the client says it
+ * is: else a client could choose the joint randomness. Ends in the verifier share. */
+static void derive_own_parts(group *g)
+{
+    uint8_t *own[SOTTO_LANES];
+    unsigned me = g->verifier->aggregator;
+    sotto_prio3_xof x = group_xof(g, SOTTO_USAGE_JOINT_RAND_PART);
+
+    bind_byte(&x, me);
+    bind_nonces(&x, g);
+    x.body_len = sotto_circuit_bytes(g->c, g->c->meas_len);
+    for (unsigned l = 0; l < g->lanes; l++) {
+        x.seeds[l] = g->blind[l];
+        x.bodies[l] = g->out[l]->measurement_share;
+        memcpy(g->parts[l], g->report[l]->public_share.data, g->vdaf->sizes.public_share);
+        own[l] = g->parts[l] + (size_t)me * SEED;
+    }
+    sotto_prio3_derive_seed(&x, own);
+}
+
+static void derive_joint_rand(group *g)
+{
+    static const uint8_t zeros[SEED];
+    uint8_t *seeds[SOTTO_LANES];
+    sotto_prio3_xof x = group_xof(g, SOTTO_USAGE_JOINT_RAND_SEED);
+
+    x.body_len = g->vdaf->sizes.public_share;
+    for (unsigned l = 0; l < g->lanes; l++) {
+        x.seeds[l] = zeros;
+        x.bodies[l] = g->parts[l];
+        seeds[l] = g->out[l]->joint_rand_seed;
+    }
+    sotto_prio3_derive_seed(&x, seeds);
+
+    x = group_xof(g, SOTTO_USAGE_JOINT_RANDOMNESS);
+    bind_byte(&x, g->c->proofs);
+    for (unsigned l = 0; l < g->lanes; l++)
+        x.seeds[l] = seeds[l];
+    sotto_prio3_expand(&x, g->joint_rand, g->c->joint_rand_len * g->c->proofs);
+}
+
+static void derive_query_rand(group *g)
+{
+    sotto_prio3_xof x = group_xof(g, SOTTO_USAGE_QUERY_RANDOMNESS);
+
+    bind_byte(&x, g->c->proofs);
+    bind_nonces(&x, g);
+    for (unsigned l = 0; l < g->lanes; l++)
+        x.seeds[l] = g->verifier->verify_key;
+    sotto_prio3_expand(&x, g->query_rand, g->c->query_rand_len * g->c->proofs);
+}
+
+/* ---- querying ------------------------------------------------------------------------------------ */
+
+static void query_lane(const group *g, unsigned lane)
+{
+    const sotto_circuit *c = g->c;
+    sotto_prio3_verification *out = g->out[lane];
+    /* In the arena, and still ours to write. */
+    uint8_t *verifiers = (uint8_t *)(uintptr_t)out->verifier_share.data;
+    bool usable = true;
+
+    for (unsigned i = 0; i < c->proofs; i++)
+        usable &= c->flp->query(c, verifiers + sotto_circuit_bytes(c, i * c->verifier_len),
+                                out->measurement_share,
+                                g->proofs[lane] + sotto_circuit_bytes(c, i * c->proof_len),
+                                g->query_rand[lane] + sotto_circuit_bytes(c, i * c->query_rand_len),
+                                g->joint_rand[lane] + sotto_circuit_bytes(c, i * c->joint_rand_len),
+                                g->query_scratch);
+    SOTTO_DECLASSIFY(&usable, sizeof usable);
+    if (!usable) {
+        refuse(out, SOTTO_REJECTED, "query randomness: the test point is a root of unity");
+        sotto_wipe(verifiers, g->vdaf->sizes.verifier_share);
+        out->verifier_share = sotto_bytes_of(NULL, 0);
+        return;
+    }
+    if (c->joint_rand_len)
+        memcpy(verifiers + g->vdaf->sizes.verifier_share - SEED,
+               g->parts[lane] + (size_t)g->verifier->aggregator * SEED, SEED);
+}
+
+static void verify_group(group *g)
+{
+    if (g->lanes == 0)
+        return;
+    if (g->verifier->aggregator)
+        expand_helper_shares(g);
+    if (g->c->joint_rand_len) {
+        derive_own_parts(g);
+        derive_joint_rand(g);
+    }
+    derive_query_rand(g);
+    for (unsigned l = 0; l < g->lanes; l++)
+        query_lane(g, l);
+    g->lanes = 0;
+}
+
+/* ---- admitting reports to the group --------------------------------------------------------------- */
+
+static void check_report(const sotto_prio3 *vdaf, unsigned aggregator,
+                         const sotto_prio3_report *report, sotto_prio3_verification *out)
+{
+    const sotto_circuit *c = vdaf->circuit;
+    size_t wanted = aggregator ? vdaf->sizes.helper_share : vdaf->sizes.leader_share;
+
+    *out = (sotto_prio3_verification){.status = SOTTO_AGAIN};
+    if (report->public_share.len != vdaf->sizes.public_share)
+        refuse(out, SOTTO_MALFORMED, "public share: wrong length");
+    else if (report->input_share.len != wanted)
+        refuse(out, SOTTO_MALFORMED, "input share: wrong length");
+    else if (aggregator == 0) {
+        uint64_t valid = c->flp->canonical(report->input_share.data,
+                                           c->meas_len + c->proof_len * c->proofs);
+        SOTTO_DECLASSIFY(&valid, sizeof valid);
+        if (!valid)
+            refuse(out, SOTTO_MALFORMED, "input share: an element is not below the modulus");
+    }
+}
+
+/* Gives the report a lane and the memory that outlives the call. */
+static sotto_status admit(group *g, const sotto_prio3_report *report, sotto_prio3_verification *out,
+                          sotto_arena *arena)
+{
+    const sotto_circuit *c = g->c;
+    const uint8_t *share = report->input_share.data;
+    size_t meas_bytes = sotto_circuit_bytes(c, c->meas_len);
+    uint8_t *verifier_share = sotto_arena_take(arena, g->vdaf->sizes.verifier_share);
+    unsigned l = g->lanes;
+
+    if (!verifier_share)
+        return SOTTO_NO_MEMORY;
+    out->verifier_share = sotto_bytes_of(verifier_share, g->vdaf->sizes.verifier_share);
+    if (g->verifier->aggregator) {
+        out->measurement_share = sotto_arena_take(arena, meas_bytes);
+        if (!out->measurement_share)
+            return SOTTO_NO_MEMORY;
+        g->blind[l] = share + SEED;
+    } else {
+        out->measurement_share = share;
+        g->proofs[l] = share + meas_bytes;
+        g->blind[l] = g->proofs[l] + sotto_circuit_bytes(c, c->proof_len * c->proofs);
+    }
+    g->report[l] = report;
+    g->out[l] = out;
+    g->lanes++;
+    return SOTTO_OK;
+}
+
+/* Working memory for as many lanes as the batch can fill. */
+static sotto_status lay_out(group *g, size_t count, sotto_arena *arena)
+{
+    const sotto_circuit *c = g->c;
+    unsigned lanes = count < SOTTO_LANES ? (unsigned)count : SOTTO_LANES;
+    bool complete = true;
+
+    g->query_scratch = sotto_arena_take(arena, c->flp->query_scratch(c));
+    complete = g->query_scratch;
+    for (unsigned l = 0; l < lanes; l++) {
+        g->parts[l] = sotto_arena_take(arena, g->vdaf->sizes.public_share);
+        g->joint_rand[l] =
+            sotto_arena_take(arena, sotto_circuit_bytes(c, c->joint_rand_len * c->proofs));
+        g->query_rand[l] =
+            sotto_arena_take(arena, sotto_circuit_bytes(c, c->query_rand_len * c->proofs));
+        complete = complete && g->parts[l] && g->joint_rand[l] && g->query_rand[l];
+        if (g->verifier->aggregator) {
+            g->expanded_proofs[l] =
+                sotto_arena_take(arena, sotto_circuit_bytes(c, c->proof_len * c->proofs));
+            complete = complete && g->expanded_proofs[l];
+        }
+    }
+    return complete ? SOTTO_OK : SOTTO_NO_MEMORY;
+}
+
+static sotto_status verify_all(group *g, sotto_prio3_verification *out,
+                               const sotto_prio3_report *reports, size_t count, sotto_arena *arena)
+{
+    SOTTO_TRY(lay_out(g, count, arena));
+    for (size_t i = 0; i < count; i++) {
+        check_report(g->vdaf, g->verifier->aggregator, &reports[i], &out[i]);
+        if (out[i].status == SOTTO_AGAIN)
+            SOTTO_TRY(admit(g, &reports[i], &out[i], arena));
+        if (g->lanes == SOTTO_LANES)
+            verify_group(g);
+    }
+    verify_group(g);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_prio3_verify_init(const sotto_prio3 *vdaf, sotto_prio3_verification *out,
+                                     const sotto_prio3_verifier *verifier,
+                                     const sotto_prio3_report *reports, size_t count,
+                                     sotto_arena *arena, sotto_err *err)
+{
+    group g = {.vdaf = vdaf, .c = vdaf->circuit, .verifier = verifier};
+
+    if (verifier->aggregator >= vdaf->circuit->shares)
+        return sotto_fail(err, SOTTO_BUG, "aggregator: %u of %u", verifier->aggregator,
+                          vdaf->circuit->shares);
+    if (verifier->context.len > SOTTO_PRIO3_MAX_CONTEXT)
+        return sotto_fail(err, SOTTO_MALFORMED, "context: longer than %d bytes",
+                          SOTTO_PRIO3_MAX_CONTEXT);
+    if (count == 0)
+        return SOTTO_OK;
+    if (verify_all(&g, out, reports, count, arena) == SOTTO_OK)
+        return SOTTO_OK;
+    /* Nothing of a failed batch may stay behind. */
+    memset(out, 0, count * sizeof *out);
+    for (size_t i = 0; i < count; i++)
+        refuse(&out[i], SOTTO_NO_MEMORY, "the batch's arena is too small");
+    sotto_arena_reset(arena);
+    return sotto_fail(err, SOTTO_NO_MEMORY, "verify_init: the arena's ceiling is too low for %zu reports",
+                      count);
+}
+
+/* ---- deciding ------------------------------------------------------------------------------------- */
+
+static void decide_report(const sotto_prio3 *vdaf, sotto_prio3_verdict *out,
+                          const sotto_bytes *shares)
+{
+    const sotto_circuit *c = vdaf->circuit;
+    const uint8_t *verifiers[255];
+    bool holds = true;
+
+    *out = (sotto_prio3_verdict){.status = SOTTO_MALFORMED};
+    for (unsigned s = 0; s < c->shares; s++) {
+        if (shares[s].len != vdaf->sizes.verifier_share) {
+            out->reason = "verifier share: wrong length";
+            return;
+        }
+        verifiers[s] = shares[s].data;
+        if (!c->flp->canonical(verifiers[s], c->verifier_len * c->proofs)) {
+            out->reason = "verifier share: an element is not below the modulus";
+            return;
+        }
+    }
+    for (unsigned i = 0; i < c->proofs; i++)
+        holds &= c->flp->decide(c, verifiers, sotto_circuit_bytes(c, i * c->verifier_len));
+    SOTTO_DECLASSIFY(&holds, sizeof holds);
+    out->status = holds ? SOTTO_OK : SOTTO_REJECTED;
+    out->reason = holds ? NULL : "the proof does not hold";
+}
+
+/* The joint randomness seed that the aggregators' own parts give, for up to four accepted reports. */
+typedef struct message_group {
+    unsigned lanes;
+    sotto_prio3_verdict *out[SOTTO_LANES];
+    uint8_t *parts[SOTTO_LANES];
+} message_group;
+
+static void derive_messages(const sotto_prio3 *vdaf, sotto_bytes context, message_group *g)
+{
+    static const uint8_t zeros[SEED];
+    uint8_t *messages[SOTTO_LANES];
+    sotto_prio3_xof x = {.circuit = vdaf->circuit,
+                         .usage = SOTTO_USAGE_JOINT_RAND_SEED,
+                         .context = context,
+                         .lanes = g->lanes,
+                         .body_len = vdaf->sizes.public_share};
+
+    if (g->lanes == 0)
+        return;
+    for (unsigned l = 0; l < g->lanes; l++) {
+        x.seeds[l] = zeros;
+        x.bodies[l] = g->parts[l];
+        messages[l] = g->out[l]->message;
+    }
+    sotto_prio3_derive_seed(&x, messages);
+    g->lanes = 0;
+}
+
+sotto_status sotto_prio3_verifier_shares_to_message(const sotto_prio3 *vdaf,
+                                                    sotto_prio3_verdict *out, sotto_bytes context,
+                                                    const sotto_bytes *verifier_shares,
+                                                    size_t count, sotto_arena *scratch,
+                                                    sotto_err *err)
+{
+    const sotto_circuit *c = vdaf->circuit;
+    size_t elements = sotto_circuit_bytes(c, c->verifier_len * c->proofs);
+    message_group g = {0};
+
+    if (context.len > SOTTO_PRIO3_MAX_CONTEXT)
+        return sotto_fail(err, SOTTO_MALFORMED, "context: longer than %d bytes",
+                          SOTTO_PRIO3_MAX_CONTEXT);
+    for (unsigned l = 0; l < SOTTO_LANES; l++)
+        if (!(g.parts[l] = sotto_arena_take(scratch, vdaf->sizes.public_share)))
+            return sotto_fail(err, SOTTO_NO_MEMORY, "verifier message: no memory");
+    for (size_t i = 0; i < count; i++) {
+        const sotto_bytes *shares = verifier_shares + i * c->shares;
+
+        decide_report(vdaf, &out[i], shares);
+        if (out[i].status != SOTTO_OK || !c->joint_rand_len)
+            continue;
+        for (unsigned s = 0; s < c->shares; s++)
+            memcpy(g.parts[g.lanes] + (size_t)s * SEED, shares[s].data + elements, SEED);
+        g.out[g.lanes++] = &out[i];
+        if (g.lanes == SOTTO_LANES)
+            derive_messages(vdaf, context, &g);
+    }
+    derive_messages(vdaf, context, &g);
+    return SOTTO_OK;
+}
+
+static void finish_report(const sotto_prio3 *vdaf, sotto_prio3_verification *state,
+                          sotto_bytes message)
+{
+    sotto_bytes own = sotto_bytes_of(state->joint_rand_seed, vdaf->sizes.verifier_message);
+
+    if (message.len != vdaf->sizes.verifier_message) {
+        refuse(state, SOTTO_MALFORMED, "verifier message: wrong length");
+        return;
+    }
+    /* The client's parts were used for the proof, the aggregators' own for the message: a client that
+     * lied about a part is found out here. */
+    bool same = sotto_bytes_equal(own, message);
+    SOTTO_DECLASSIFY(&same, sizeof same);
+    if (same)
+        state->status = SOTTO_OK;
+    else
+        refuse(state, SOTTO_REJECTED, "the joint randomness is not the one the client used");
+}
+
+sotto_status sotto_prio3_verify_next(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
+                                     const sotto_bytes *messages, size_t count, sotto_err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        if (states[i].status == SOTTO_AGAIN)
+            finish_report(vdaf, &states[i], messages[i]);
+    return SOTTO_OK;
+}

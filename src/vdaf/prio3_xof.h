@@ -1,0 +1,42 @@
+/* vdaf/prio3_xof.h - every use Prio3 makes of its XOF, for up to four reports in lockstep.
+ *
+ * Callers:  prio3_shard.c, prio3_verify.c.
+ * Secrets:  seeds, bodies and outputs.
+ */
+#ifndef SOTTO_VDAF_PRIO3_XOF_H
+#define SOTTO_VDAF_PRIO3_XOF_H
+
+#include "crypto/turboshake.h"
+#include "vdaf/circuit.h"
+
+/* draft-irtf-cfrg-vdaf-20, section 7.2: what an output is for. */
+typedef enum sotto_prio3_usage {
+    SOTTO_USAGE_MEAS_SHARE = 1,
+    SOTTO_USAGE_PROOF_SHARE = 2,
+    SOTTO_USAGE_JOINT_RANDOMNESS = 3,
+    SOTTO_USAGE_PROVE_RANDOMNESS = 4,
+    SOTTO_USAGE_QUERY_RANDOMNESS = 5,
+    SOTTO_USAGE_JOINT_RAND_SEED = 6,
+    SOTTO_USAGE_JOINT_RAND_PART = 7,
+} sotto_prio3_usage;
+
+/* The messages of up to four reports: one usage and context, a seed and a binder for each. */
+typedef struct sotto_prio3_xof {
+    const sotto_circuit *circuit;
+    sotto_prio3_usage usage;
+    sotto_bytes context;
+    unsigned lanes;
+    const uint8_t *seeds[SOTTO_LANES];
+    uint8_t binder[SOTTO_LANES][32];
+    size_t binder_len;
+    const uint8_t *bodies[SOTTO_LANES]; /* the binder goes on with these */
+    size_t body_len;
+} sotto_prio3_xof;
+
+/* 32 bytes for each lane. */
+void sotto_prio3_derive_seed(const sotto_prio3_xof *x, uint8_t *const *out);
+
+/* `count` field elements for each lane, by rejection sampling. */
+void sotto_prio3_expand(const sotto_prio3_xof *x, uint8_t *const *out, size_t count);
+
+#endif

@@ -4,12 +4,12 @@
  */
 #include "bench.h"
 
+#include "crypto/kem.h"
+#include "sotto/seal.h"
+
 #include <string.h>
 
 #include <openssl/evp.h>
-
-#include "crypto/kem.h"
-#include "sotto/seal.h"
 
 enum { MESSAGES = 64, PLAIN = 2048, AAD = 300, ENC = 32 };
 
@@ -41,7 +41,8 @@ static sotto_status prepare(sealed_messages *m, sotto_err *err)
 
         ikm[1] = (uint8_t)(i + 1);
         SOTTO_TRY(sotto_hpke_seal(&out, &to, sotto_bytes_of(ikm, sizeof ikm), purpose,
-                                  sotto_bytes_of(m->aad, AAD), sotto_bytes_of(m->plain, PLAIN), err));
+                                  sotto_bytes_of(m->aad, AAD), sotto_bytes_of(m->plain, PLAIN),
+                                  err));
     }
     SOTTO_TRY(sotto_hpke_receiver_new(&m->receiver, &key, SUITE, purpose, err));
     SOTTO_TRY(sotto_dh_init(&m->bare, sotto_kem_find(SUITE.kem),
@@ -71,24 +72,21 @@ static void unseal(void *state)
     const uint8_t *sealed = m->sealed[m->next++ % MESSAGES];
     sotto_buf out = sotto_buf_over(m->plain, sizeof m->plain);
 
-    m->refused += sotto_hpke_receiver_unseal(m->receiver, &out, sotto_bytes_of(sealed, ENC),
-                                             sotto_bytes_of(m->aad, AAD),
-                                             sotto_bytes_of(sealed + ENC, PLAIN + SOTTO_HPKE_TAG_SIZE),
-                                             NULL) != SOTTO_OK;
+    m->refused += sotto_hpke_receiver_unseal(
+                      m->receiver, &out, sotto_bytes_of(sealed, ENC), sotto_bytes_of(m->aad, AAD),
+                      sotto_bytes_of(sealed + ENC, PLAIN + SOTTO_HPKE_TAG_SIZE), NULL) != SOTTO_OK;
 }
 
-void sotto_bench_seal(sotto_bench *b)
+void sotto_bench_seal(const sotto_bench *b)
 {
     static sealed_messages messages;
     sotto_err err = {0};
 
-    if (prepare(&messages, &err) != SOTTO_OK) {
-        sotto_bench_fail(b, err.reason);
-    } else {
-        sotto_bench_run(b, "x25519_bare", bare_x25519, &messages);
-        sotto_bench_run(b, "hpke_unseal_2k", unseal, &messages);
-        if (messages.refused)
-            sotto_bench_fail(b, "hpke_unseal_2k: messages were refused");
-    }
+    sotto_bench_expect(prepare(&messages, &err) == SOTTO_OK, err.reason);
+    double bare = sotto_bench_run(b, "seal/x25519-bare", bare_x25519, &messages, 1);
+    double whole = sotto_bench_run(b, "seal/unseal-2048", unseal, &messages, 1);
+    sotto_bench_expect(messages.refused == 0, "messages were refused");
+    if (bare > 0 && whole > 0)
+        sotto_bench_note(b, "seal/unseal-over-x25519", "x", whole / bare);
     release(&messages);
 }

@@ -131,6 +131,7 @@ int main(int argc, char **argv)
     pin();
     sotto_bench_math(&b);
     sotto_bench_crypto(&b);
+    sotto_bench_seal(&b);
     sotto_bench_vdaf(&b);
     return 0;
 }

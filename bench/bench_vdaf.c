@@ -51,6 +51,7 @@ typedef struct round {
     sotto_prio3_verification states[BATCH];
     sotto_prio3_agg agg;
     size_t next;
+    size_t permutations; /* four-lane ones that a batch of the helper's work needs */
 } round;
 
 static uint64_t next_random(void)
@@ -214,18 +215,42 @@ static void permute_four(void *arg)
     sotto_keccak_permute(arg, SOTTO_LANES);
 }
 
-static void bench_floor(const sotto_bench *b, round *r, const char *name, double helper_ns)
+/* The helper's work over the permutations it needs, both with one backend and in one run. */
+static double bench_floor(const sotto_bench *b, round *r, const char *name, const char *suffix)
 {
     static _Alignas(64) sotto_keccak_row words[SOTTO_KECCAK_WORDS];
-    double batch = (double)count_permutations(r);
+    double batch = (double)r->permutations;
     char full[96];
 
-    (void)snprintf(full, sizeof full, "prio3/helper-keccak-floor/%s", name);
+    (void)snprintf(full, sizeof full, "prio3/helper%s/%s", suffix, name);
+    double helper_ns = sotto_bench_run(b, full, helper, r, BATCH);
+    (void)snprintf(full, sizeof full, "prio3/helper-keccak-floor%s/%s", suffix, name);
     double floor_ns = sotto_bench_run(b, full, permute_four, words, BATCH / batch);
     if (floor_ns > 0 && helper_ns > 0) {
-        (void)snprintf(full, sizeof full, "prio3/helper-over-keccak-floor/%s", name);
+        (void)snprintf(full, sizeof full, "prio3/helper-over-keccak-floor%s/%s", suffix, name);
         sotto_bench_note(b, full, "x", helper_ns / floor_ns);
     }
+    return helper_ns;
+}
+
+/* With the best backend; then with AVX2, which most servers have; then with none. */
+static void bench_helper(const sotto_bench *b, round *r, const char *name)
+{
+    double avx2 = 0;
+    char full[96];
+
+    r->permutations = count_permutations(r);
+    (void)bench_floor(b, r, name, "");
+    if (sotto_keccak_use("avx2"))
+        avx2 = bench_floor(b, r, name, "-avx2");
+    sotto_bench_expect(sotto_keccak_use("scalar"), "the portable backend");
+    (void)snprintf(full, sizeof full, "prio3/helper-scalar/%s", name);
+    double scalar = sotto_bench_run(b, full, helper, r, BATCH);
+    if (avx2 > 0 && scalar > 0) {
+        (void)snprintf(full, sizeof full, "prio3/scalar-over-avx2/%s", name);
+        sotto_bench_note(b, full, "x", scalar / avx2);
+    }
+    sotto_bench_expect(sotto_keccak_use(NULL), "going back to the best backend");
 }
 
 /* ---- one case ----------------------------------------------------------------------------------------- */
@@ -278,14 +303,7 @@ static void bench_case(const sotto_bench *b, const vdaf_case *v)
     sotto_bench_run(b, name, leader_init, &r, BATCH);
     (void)snprintf(name, sizeof name, "prio3/helper_whole/%s", v->name);
     sotto_bench_run(b, name, helper_whole, &r, BATCH);
-    (void)snprintf(name, sizeof name, "prio3/helper/%s", v->name);
-    double helper_ns = sotto_bench_run(b, name, helper, &r, BATCH);
-    bench_floor(b, &r, v->name, helper_ns);
-    if (sotto_keccak_use("scalar")) {
-        (void)snprintf(name, sizeof name, "prio3/helper-scalar/%s", v->name);
-        sotto_bench_run(b, name, helper, &r, BATCH);
-        sotto_bench_expect(sotto_keccak_use(NULL), "going back to the best backend");
-    }
+    bench_helper(b, &r, v->name);
     sotto_arena_clear(&r.job);
     sotto_arena_clear(&r.fixed);
 }

@@ -1,4 +1,4 @@
-/* vdaf/flp_query_template.h - the aggregators' side of the proof system (draft-irtf-cfrg-vdaf-20, 7.3.3).
+/* vdaf/flp_query_template.h - the aggregators' side of the proof system (draft-irtf-cfrg-vdaf-20, 7.3.4).
  *
  * Each aggregator evaluates its shares of the wire polynomials and of the gadget polynomial at a random
  * point t. Wires are never built: a wire's value at t is a dot product of its inputs with the Lagrange

@@ -1,4 +1,4 @@
-/* Sums (draft-irtf-cfrg-vdaf-20, sections 7.2.3 and 7.2.4): out shares, aggregate shares, the answer. */
+/* Sums (draft-irtf-cfrg-vdaf-20, sections 7.2.4 and 7.2.5): out shares, aggregate shares, the answer. */
 #include "math/wide.h"
 #include "vdaf/flp.h"
 

@@ -46,6 +46,8 @@ static void next_element(sotto_xof_stream *stream, const field *f, uint8_t *out,
 
 /* ---- the two formats ------------------------------------------------------------------------- */
 
+enum { MOST_ELEMENTS = 1 << 24 /* drawn in a few seconds: a mistyped length must not hang */ };
+
 typedef struct input {
     const char *kind;
     sotto_bytes seed;
@@ -61,8 +63,8 @@ static sotto_status read_input(input *in, const sotto_vector_file *file, sotto_e
     SOTTO_TRY(sotto_json_get_hex(&in->dst, file->root, "dst", file->arena, err));
     SOTTO_TRY(sotto_json_get_hex(&in->binder, file->root, "binder", file->arena, err));
     SOTTO_TRY(sotto_json_get_uint(&in->length, file->root, "length", err));
-    if (in->length == 0)
-        return sotto_fail(err, SOTTO_MALFORMED, "length: nothing to compare");
+    if (in->length == 0 || in->length > MOST_ELEMENTS)
+        return sotto_fail(err, SOTTO_MALFORMED, "length: not 1 to %d", MOST_ELEMENTS);
     return SOTTO_OK;
 }
 

@@ -155,6 +155,14 @@ ends_with 1 "0 passed, 3 failed, 0 skipped"
 says "Prio3Sum_a.json: shares: not 2 to 255"
 says "Prio3Sum_c.json: shares: more than 128 bits"
 
+begin an_absurd_length_is_refused_at_once
+cat >"$dir/XofTurboShake128_rejection.json" <<END
+{"field": "Field64", "seed": "$right", "dst": "", "binder": "", "length": 18446744073709551615,
+ "last_element": "1", "rejected_draws": 0}
+END
+ends_with 1 "0 passed, 1 failed, 0 skipped"
+says "length:"
+
 begin a_broken_entry_spoils_only_itself
 printf '[7, {"alg": "TurboSHAKE128", "D": "80", "L": 1, "msg": "", "out": "00"}, %s, %s]' \
     '{"alg": "TurboSHAKE512", "D": "1f"}' "$(turboshake $right | tr -d '[]')" >"$dir/a.json"

@@ -2,13 +2,13 @@
 
 #include <arm_neon.h>
 
-#define V uint64x2_t
-#define XOR(a, b) veorq_u64(a, b)
+#define V             uint64x2_t
+#define XOR(a, b)     veorq_u64(a, b)
 #define XOR3(a, b, c) veorq_u64(a, veorq_u64(b, c))
-#define ROL(a, n) vsriq_n_u64(vshlq_n_u64(a, n), a, 64 - (n))
-#define CHI(a, b, c) veorq_u64(a, vbicq_u64(c, b))
-#define CONSTANT(k) vdupq_n_u64(sotto_keccak_round_constants[k])
-#define SETTLE(word) ((void)0)
+#define ROL(a, n)     vsriq_n_u64(vshlq_n_u64(a, n), a, 64 - (n))
+#define CHI(a, b, c)  veorq_u64(a, vbicq_u64(c, b))
+#define CONSTANT(k)   vdupq_n_u64(sotto_keccak_round_constants[k])
+#define SETTLE(word)  ((void)0)
 
 #include "crypto/keccak_rounds.h"
 

@@ -65,9 +65,8 @@
 
 #define KECCAK_ROUND(e, a, k)                                                                      \
     do {                                                                                           \
-        const V d[5] = {XOR(c[4], ROL(c[1], 1)), XOR(c[0], ROL(c[2], 1)),                          \
-                        XOR(c[1], ROL(c[3], 1)), XOR(c[2], ROL(c[4], 1)),                          \
-                        XOR(c[3], ROL(c[0], 1))};                                                  \
+        const V d[5] = {XOR(c[4], ROL(c[1], 1)), XOR(c[0], ROL(c[2], 1)), XOR(c[1], ROL(c[3], 1)), \
+                        XOR(c[2], ROL(c[4], 1)), XOR(c[3], ROL(c[0], 1))};                         \
         KECCAK_FIRST_ROW(e, a, k);                                                                 \
         KECCAK_ROW(e, 5, a, 3, 28, 9, 20, 10, 3, 16, 45, 22, 61);                                  \
         KECCAK_ROW(e, 10, a, 1, 1, 7, 6, 13, 25, 19, 8, 20, 18);                                   \

@@ -1,6 +1,6 @@
 /* crypto/keccak_x4.h - four states in lockstep, a row of four words to a 256-bit register.
  *
- * Included by keccak_avx2.c and keccak_avx512vl.c, which differ in XOR3, ROL and CHI alone and
+ * Included by keccak_avx2.c and keccak_avx512vl.c, which differ in XOR3, ROL, CHI and SETTLE alone and
  * are compiled each with its own instruction set.
  */
 #ifndef SOTTO_CRYPTO_KECCAK_X4_H
@@ -10,29 +10,18 @@
 
 #include <immintrin.h>
 
-#define V __m256i
-#define XOR(a, b) _mm256_xor_si256(a, b)
+#define V           __m256i
+#define XOR(a, b)   _mm256_xor_si256(a, b)
 #define CONSTANT(k) _mm256_set1_epi64x((long long)sotto_keccak_round_constants[k])
-
-/* Left alone, gcc 12 moves words between registers and stack more often than it computes; told where
- * to put them it is a tenth faster. clang needs no advice. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define SETTLE(word) __asm__("" : "+m"(word))
-#else
-#define SETTLE(word) ((void)0)
-#endif
 
 #include "crypto/keccak_rounds.h"
 
+/* In place: copies of the state in and out would cost a tenth of the whole. */
 static void permute_four(sotto_keccak_row *words)
 {
-    __m256i a[SOTTO_KECCAK_WORDS];
+    __m256i *a = (__m256i *)words;
 
-    for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++)
-        a[w] = _mm256_load_si256((const __m256i *)words[w]);
     KECCAK_PERMUTE(a);
-    for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++)
-        _mm256_store_si256((__m256i *)words[w], a[w]);
 }
 
 /* One state alone is cheaper in general registers. */

@@ -2,12 +2,23 @@
 
 #include <string.h>
 
+/* Up to 7 bytes, in at most three steps. */
 static uint64_t load_some(const uint8_t *in, size_t len)
 {
     uint64_t word = 0;
+    unsigned shift = 0;
 
-    for (size_t i = 0; i < len; i++)
-        word |= (uint64_t)in[i] << (8 * i);
+    if (len & 4) {
+        word =
+            (uint64_t)in[0] | (uint64_t)in[1] << 8 | (uint64_t)in[2] << 16 | (uint64_t)in[3] << 24;
+        in += 4, shift = 32;
+    }
+    if (len & 2) {
+        word |= ((uint64_t)in[0] | (uint64_t)in[1] << 8) << shift;
+        in += 2, shift += 16;
+    }
+    if (len & 1)
+        word |= (uint64_t)in[0] << shift;
     return word;
 }
 
@@ -17,24 +28,31 @@ static void store_some(uint8_t *out, uint64_t word, size_t len)
         out[i] = (uint8_t)(word >> (8 * i));
 }
 
-/* A word of input that starts at byte `at` of the block falls on one state word or on two. The second
- * exists even for the last word of a block, as the rate is smaller than the state. */
-static void add_word(sotto_turboshake *x, unsigned lane, size_t at, uint64_t word)
+/* Adds bytes to the first `width` lanes, within one block. Where x->at is not a multiple of 8, a word of
+ * input falls on two words of the state; what belongs to the second waits in `carry`, so that each
+ * word of the state is touched once. The word after the last exists, as the rate is smaller than
+ * the state. */
+static inline void add_bytes(sotto_turboshake *x, unsigned width, const uint8_t *const *in,
+                             size_t from, size_t len)
 {
-    unsigned shift = 8 * (unsigned)(at % 8);
+    const unsigned shift = 8 * (x->at % 8);
+    sotto_keccak_row *row = &x->words[x->at / 8];
+    uint64_t carry[SOTTO_LANES] = {0}, word[SOTTO_LANES];
 
-    x->words[at / 8][lane] ^= word << shift;
-    if (shift)
-        x->words[at / 8 + 1][lane] ^= word >> (64 - shift);
-}
-
-/* Within one block. */
-static void add_bytes(sotto_turboshake *x, unsigned lane, size_t at, const uint8_t *in, size_t len)
-{
-    for (; len >= 8; at += 8, in += 8, len -= 8)
-        add_word(x, lane, at, sotto_keccak_load(in));
-    if (len)
-        add_word(x, lane, at, load_some(in, len));
+    for (; len >= 8; from += 8, len -= 8, row++) {
+        for (unsigned lane = 0; lane < width; lane++)
+            word[lane] = sotto_keccak_load(in[lane] + from);
+        for (unsigned lane = 0; lane < width; lane++)
+            row[0][lane] ^= carry[lane] | word[lane] << shift;
+        for (unsigned lane = 0; lane < width; lane++)
+            carry[lane] = word[lane] >> 1 >> (63 - shift); /* zero where shift is */
+    }
+    for (unsigned lane = 0; lane < width; lane++) {
+        word[lane] = load_some(in[lane] + from, len);
+        row[0][lane] ^= carry[lane] | word[lane] << shift;
+    }
+    for (unsigned lane = 0; lane < width && shift + 8 * len > 64; lane++)
+        row[1][lane] ^= word[lane] >> (64 - shift);
 }
 
 static uint64_t word_at(const sotto_turboshake *x, unsigned lane, size_t at)
@@ -48,7 +66,8 @@ static uint64_t word_at(const sotto_turboshake *x, unsigned lane, size_t at)
 }
 
 /* Within one block. */
-static void give_bytes(const sotto_turboshake *x, unsigned lane, size_t at, uint8_t *out, size_t len)
+static void give_bytes(const sotto_turboshake *x, unsigned lane, size_t at, uint8_t *out,
+                       size_t len)
 {
     for (; len >= 8; at += 8, out += 8, len -= 8)
         sotto_keccak_store(out, word_at(x, lane, at));
@@ -63,7 +82,12 @@ static size_t min_size(size_t a, size_t b)
 
 void sotto_turboshake_start(sotto_turboshake *x, unsigned rate, unsigned lanes)
 {
-    memset(x->words, 0, sizeof x->words);
+    size_t size = sizeof x->words;
+
+    /* Of a known size, gcc 12 makes "rep stos", whose start alone takes a tenth of a permutation; so the
+     * size is hidden from it, and the C library's memset does it with the widest stores there are. */
+    __asm__("" : "+r"(size));
+    memset(x->words, 0, size);
     x->lanes = lanes;
     x->rate = rate;
     x->at = 0;
@@ -74,8 +98,14 @@ static size_t fill_block(sotto_turboshake *x, const uint8_t *const *in, size_t f
 {
     size_t take = min_size(len - from, x->rate - x->at);
 
-    for (unsigned lane = 0; lane < x->lanes; lane++)
-        add_bytes(x, lane, x->at, in[lane] + from, take);
+    /* A constant width unrolls; lanes that are not in use may be given anything. */
+    if (x->lanes == 1) {
+        add_bytes(x, 1, in, from, take);
+    } else {
+        const uint8_t *const four[SOTTO_LANES] = {in[0], in[1], in[x->lanes > 2 ? 2 : 0],
+                                                  in[x->lanes > 3 ? 3 : 0]};
+        add_bytes(x, SOTTO_LANES, four, from, take);
+    }
     x->at += (unsigned)take;
     if (x->at == x->rate) {
         sotto_keccak_permute(x->words, x->lanes);
@@ -113,8 +143,8 @@ void sotto_turboshake_add_common(sotto_turboshake *x, const void *in, size_t len
 void sotto_turboshake_finish(sotto_turboshake *x, uint8_t domain)
 {
     for (unsigned lane = 0; lane < x->lanes; lane++) {
-        add_word(x, lane, x->at, domain);
-        add_word(x, lane, x->rate - 1, 0x80);
+        x->words[x->at / 8][lane] ^= (uint64_t)domain << (8 * (x->at % 8));
+        x->words[x->rate / 8 - 1][lane] ^= (uint64_t)0x80 << 56;
     }
     /* The block that ends the message is permuted by the first squeeze, as every later one. */
     x->at = x->rate;

@@ -1,16 +1,28 @@
 #include "crypto/xof.h"
 
-#include <assert.h>
+#include <string.h>
 
 enum { DOMAIN_XOF = 1 };
 
-static void add_dst(sotto_turboshake *x, sotto_bytes dst)
+/* le16(len dst) || dst || le8(len seed). What is short is gathered first, since a short message costs as
+ * much by the number of its pieces as by their length; all of it is public. */
+static void add_prefix(sotto_turboshake *x, sotto_bytes dst)
 {
-    const uint8_t len[2] = {(uint8_t)dst.len, (uint8_t)(dst.len >> 8)};
+    uint8_t head[128];
+    size_t len = 2;
 
-    assert(dst.len <= SOTTO_XOF_MAX_DST);
-    sotto_turboshake_add_common(x, len, sizeof len);
-    sotto_turboshake_add_common(x, dst.data, dst.len);
+    head[0] = (uint8_t)dst.len;
+    head[1] = (uint8_t)(dst.len >> 8);
+    if (dst.len > sizeof head - 3) {
+        sotto_turboshake_add_common(x, head, len);
+        sotto_turboshake_add_common(x, dst.data, dst.len);
+        len = 0;
+    } else if (dst.len > 0) {
+        memcpy(head + len, dst.data, dst.len);
+        len += dst.len;
+    }
+    head[len++] = SOTTO_XOF_SEED_SIZE;
+    sotto_turboshake_add_common(x, head, len);
 }
 
 void sotto_xof_turboshake128_init(sotto_turboshake *x, unsigned lanes, sotto_bytes dst,
@@ -18,11 +30,8 @@ void sotto_xof_turboshake128_init(sotto_turboshake *x, unsigned lanes, sotto_byt
                                   size_t binder_head_len, const uint8_t *const *binder_body,
                                   size_t binder_body_len)
 {
-    const uint8_t seed_len = SOTTO_XOF_SEED_SIZE;
-
     sotto_turboshake_start(x, SOTTO_TURBOSHAKE128_RATE, lanes);
-    add_dst(x, dst);
-    sotto_turboshake_add_common(x, &seed_len, sizeof seed_len);
+    add_prefix(x, dst);
     sotto_turboshake_add(x, seeds, SOTTO_XOF_SEED_SIZE);
     sotto_turboshake_add(x, binder_head, binder_head_len);
     sotto_turboshake_add(x, binder_body, binder_body_len);

@@ -1,6 +1,6 @@
 #include "math/field128.h"
 
-/* 7^4611686018427387897 as a weight, of order 2^66 (draft-irtf-cfrg-vdaf-20, section 6.1.2). */
+/* 7^4611686018427387897 as a weight, of order 2^66 (draft-irtf-cfrg-vdaf-20, section 6.1.4). */
 static const sotto_f128 generator = {UINT64_C(0xf0111fb98c6b9875), UINT64_C(0x50f8f7f554db309c)};
 
 static sotto_f128 pow_wide(sotto_f128 weight, sotto_u128 exponent)

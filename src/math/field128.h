@@ -20,7 +20,7 @@ typedef struct sotto_f128 {
     uint64_t low, high;
 } sotto_f128;
 
-#define SOTTO_F128_P_LOW UINT64_C(1)
+#define SOTTO_F128_P_LOW  UINT64_C(1)
 #define SOTTO_F128_P_HIGH UINT64_C(0xffffffffffffffe4)
 
 enum { SOTTO_F128_SIZE = 16, SOTTO_F128_ROOT_LOG = 66 };
@@ -102,14 +102,16 @@ static inline sotto_f128 sotto_f128_redc(sotto_u128 high, sotto_u128 low)
 }
 
 /* The product of two 128-bit numbers. */
-static inline void sotto_f128_mul_wide(sotto_u128 *high, sotto_u128 *low, sotto_f128 a, sotto_f128 b)
+static inline void sotto_f128_mul_wide(sotto_u128 *high, sotto_u128 *low, sotto_f128 a,
+                                       sotto_f128 b)
 {
     sotto_u128 ll = sotto_mul_wide(a.low, b.low);
     sotto_u128 lh = sotto_mul_wide(a.low, b.high);
     sotto_u128 hl = sotto_mul_wide(a.high, b.low);
     sotto_u128 hh = sotto_mul_wide(a.high, b.high);
 
-    sotto_u128 middle = hl + sotto_u128_high(ll); /* cannot overflow: (2^64-1)^2 + 2^64 - 1 < 2^128 */
+    sotto_u128 middle =
+        hl + sotto_u128_high(ll); /* cannot overflow: (2^64-1)^2 + 2^64 - 1 < 2^128 */
     sotto_u128 cross = lh + sotto_u128_low(middle);
     *low = sotto_u128_of(sotto_u128_low(cross), sotto_u128_low(ll));
     *high = hh + sotto_u128_high(middle) + sotto_u128_high(cross);
@@ -162,33 +164,41 @@ static inline sotto_f128 sotto_f128_fold(uint64_t excess, sotto_u128 x)
     sotto_u128 sum = x + add;
 
     /* A wrap past 2^128 leaves less than 2^127 behind, so folding it again ends the matter. */
-    sum += sotto_u128_of(27, UINT64_MAX) & sotto_u128_of(sotto_ct_mask(sum < add), sotto_ct_mask(sum < add));
+    sum += sotto_u128_of(27, UINT64_MAX) &
+           sotto_u128_of(sotto_ct_mask(sum < add), sotto_ct_mask(sum < add));
     return sotto_f128_narrow(sum - sotto_f128_p_if(sum >= sotto_f128_p()));
 }
 
-/* Sums of products, reduced once: room for 2^32 of them. */
+/* Sums of products, reduced once: room for 2^32 of them. One column for each place value, so that no carry
+ * runs from column to column while they grow; compilers turn each line into add, adc, adc. */
 typedef struct sotto_f128_acc {
-    sotto_u128 low, high;
-    uint64_t top;
+    sotto_u128 low, middle, high;                    /* of weight 1, 2^64, 2^128 */
+    uint64_t low_excess, middle_excess, high_excess; /* wraps past 2^128 of each */
 } sotto_f128_acc;
 
 static inline void sotto_f128_acc_mul(sotto_f128_acc *acc, sotto_f128 a, sotto_f128 weight)
 {
-    sotto_u128 high, low;
-
-    sotto_f128_mul_wide(&high, &low, a, weight);
-    acc->low += low;
-    high += acc->low < low; /* cannot overflow: the high half of a product is below 2^128 - 1 */
-    acc->high += high;
-    acc->top += acc->high < high;
+    acc->low_excess +=
+        __builtin_add_overflow(acc->low, sotto_mul_wide(a.low, weight.low), &acc->low);
+    acc->middle_excess +=
+        __builtin_add_overflow(acc->middle, sotto_mul_wide(a.low, weight.high), &acc->middle);
+    acc->middle_excess +=
+        __builtin_add_overflow(acc->middle, sotto_mul_wide(a.high, weight.low), &acc->middle);
+    acc->high_excess +=
+        __builtin_add_overflow(acc->high, sotto_mul_wide(a.high, weight.high), &acc->high);
 }
 
 static inline sotto_f128 sotto_f128_acc_reduce(const sotto_f128_acc *acc)
 {
-    sotto_f128 low = sotto_f128_redc(0, acc->low);
-    sotto_f128 high = sotto_f128_fold(acc->top, acc->high);
+    sotto_u128 low, high;
+    /* Excesses are below 2^33, so these sums stay far from wrapping. */
+    sotto_u128 carry = (sotto_u128)sotto_u128_high(acc->middle) + acc->low_excess +
+                       ((sotto_u128)acc->middle_excess << 64);
+    uint64_t top = acc->high_excess;
 
-    return sotto_f128_add(low, high);
+    carry += __builtin_add_overflow(acc->low, acc->middle << 64, &low);
+    top += __builtin_add_overflow(acc->high, carry, &high);
+    return sotto_f128_add(sotto_f128_redc(0, low), sotto_f128_fold(top, high));
 }
 
 /* Sums of elements, reduced once: room for 2^58 of them. */
@@ -208,6 +218,14 @@ static inline void sotto_f128_sum_add(sotto_f128_sum *sum, sotto_f128 a)
 static inline sotto_f128 sotto_f128_sum_reduce(const sotto_f128_sum *sum)
 {
     return sotto_f128_fold(sum->excess, sum->v);
+}
+
+/* A bound that only elements in danger of being above p reach: lets a scan look at one limb each. */
+#define SOTTO_F128_SUSPECT SOTTO_F128_P_HIGH
+
+static inline uint64_t sotto_f128_top(const uint8_t *at)
+{
+    return sotto_load64(at + 8);
 }
 
 static inline uint64_t sotto_f128_is_canonical(const uint8_t *at)

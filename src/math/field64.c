@@ -1,6 +1,6 @@
 #include "math/field64.h"
 
-/* 7^4294967295, of order 2^32 (draft-irtf-cfrg-vdaf-20, section 6.1.2). */
+/* 7^4294967295, of order 2^32 (draft-irtf-cfrg-vdaf-20, section 6.1.4). */
 static const sotto_f64 generator = {UINT64_C(0x185629dcda58878c)};
 
 sotto_f64 sotto_f64_pow(sotto_f64 a, uint64_t exponent)

@@ -144,6 +144,14 @@ static inline sotto_f64 sotto_f64_sum_reduce(const sotto_f64_sum *sum)
     return sotto_f64_reduce(sum->v);
 }
 
+/* See math/field128.h; here the element is its own top. */
+#define SOTTO_F64_SUSPECT SOTTO_F64_P
+
+static inline uint64_t sotto_f64_top(const uint8_t *at)
+{
+    return sotto_load64(at);
+}
+
 /* 1 if the element encoded at `at` is below p, else 0; adds nothing to the running time. */
 static inline uint64_t sotto_f64_is_canonical(const uint8_t *at)
 {

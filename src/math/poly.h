@@ -12,28 +12,28 @@
 #include "math/field128.h"
 #include "math/field64.h"
 
-#define SOTTO_POLY_FUNCTIONS(F, element)                                                           \
-    /* roots[k] = w^k as a weight, k below n. */                                                   \
-    void F##_roots(element *roots, unsigned log);                                                  \
-    /* In place: values at w_n^k become coefficients in bit-reversed order, times n. */            \
-    void F##_to_coefficients(element *v, unsigned log, const element *roots);                      \
-    /* In place: coefficients in bit-reversed order become values at w_n^k. */                     \
-    void F##_to_values(element *v, unsigned log, const element *roots);                            \
+#define SOTTO_POLY_FUNCTIONS(F, element)                                                             \
+    /* roots[k] = w^k as a weight, k below n. */                                                     \
+    void F##_roots(element *roots, unsigned log);                                                    \
+    /* In place: values at w_n^k become coefficients in bit-reversed order, times n. */              \
+    void F##_to_coefficients(element *v, unsigned log, const element *roots);                        \
+    /* In place: coefficients in bit-reversed order become values at w_n^k. */                       \
+    void F##_to_values(element *v, unsigned log, const element *roots);                              \
     /* shift[k] turns the k-th coefficient that to_coefficients leaves into one whose values at    \
-     * w_n^k are the polynomial's values at w_2n^(2k+1). */                                        \
-    void F##_odd_shift(element *shift, unsigned log);                                              \
-    /* In place: values at w_n^k become values at w_2n^(2k+1). */                                  \
-    void F##_to_odd_values(element *v, unsigned log, const element *roots, const element *shift);  \
+     * w_n^k are the polynomial's values at w_2n^(2k+1). */ \
+    void F##_odd_shift(element *shift, unsigned log);                                                \
+    /* In place: values at w_n^k become values at w_2n^(2k+1). */                                    \
+    void F##_to_odd_values(element *v, unsigned log, const element *roots, const element *shift);    \
     /* The Lagrange factors of point t that n values share with their n/2^step_log sub-grid:       \
      *   out[k] = prod_{s < log - step_log} (1 + t^(2^s) * w_n^(-k 2^s)), a weight, k below n;     \
      * so a polynomial with values y on the sub-grid of m = n >> step_log points, every 2^step_log \
-     * -th, is (1/m) * sum_k out[k << step_log] * y[k] at t. Returns t^m, a weight. */             \
-    element F##_factors(element *out, unsigned log, unsigned step_log, element t_weight,           \
-                        const element *roots);                                                     \
+     * -th, is (1/m) * sum_k out[k << step_log] * y[k] at t. Returns t^m, a weight. */ \
+    element F##_factors(element *out, unsigned log, unsigned step_log, element t_weight,             \
+                        const element *roots);                                                       \
     /* The value at w^(n-1) of a polynomial of degree n-2, from the others: its top coefficient is \
-     * zero, so w^(n-1) * sum_k y_k w^k = 0. y has n-1 encoded elements. */                        \
-    element F##_last_value(const uint8_t *y, unsigned log, const element *roots);                  \
-    /* Extends the first `known` values of a polynomial of degree below `known` to all n. */       \
+     * zero, so w^(n-1) * sum_k y_k w^k = 0. y has n-1 encoded elements. */ \
+    element F##_last_value(const uint8_t *y, unsigned log, const element *roots);                    \
+    /* Extends the first `known` values of a polynomial of degree below `known` to all n. */         \
     void F##_extend(element *y, size_t known, unsigned log, const element *roots);
 
 SOTTO_POLY_FUNCTIONS(sotto_f64, sotto_f64)

@@ -17,7 +17,11 @@
 
 #define SOTTO_VDAF_VERSION 18 /* of the wire format: drafts 18 to 20 */
 
-typedef enum sotto_circuit_shape { SOTTO_SHAPE_PRODUCT, SOTTO_SHAPE_EACH, SOTTO_SHAPE_CHUNKS } sotto_circuit_shape;
+typedef enum sotto_circuit_shape {
+    SOTTO_SHAPE_PRODUCT,
+    SOTTO_SHAPE_EACH,
+    SOTTO_SHAPE_CHUNKS
+} sotto_circuit_shape;
 
 /* What must hold of the elements' sum, besides each being 0 or 1. */
 typedef enum sotto_linear_check {
@@ -36,12 +40,13 @@ typedef struct sotto_circuit {
     unsigned proofs;
     sotto_circuit_shape shape;
     sotto_linear_check linear;
-    unsigned degree;                                     /* of the gadget                              */
-    int64_t polynomial[SOTTO_CIRCUIT_MAX_DEGREE + 1];    /* shape each: coefficients from the constant */
-    uint64_t entries;                                    /* integers that come out                     */
-    unsigned bits;                                       /* elements that spell one of them            */
-    uint64_t max;                                        /* largest value of an entry                  */
-    unsigned claim_bits;                                 /* elements that spell the claim, at the end  */
+    unsigned degree; /* of the gadget                              */
+    int64_t
+        polynomial[SOTTO_CIRCUIT_MAX_DEGREE + 1]; /* shape each: coefficients from the constant */
+    uint64_t entries;                             /* integers that come out                     */
+    unsigned bits;                                /* elements that spell one of them            */
+    uint64_t max;                                 /* largest value of an entry                  */
+    unsigned claim_bits;                          /* elements that spell the claim, at the end  */
     uint64_t claim_max;
     bool one_hot;          /* the measurement is the index of the only one */
     uint64_t chunk_length; /* shape chunks                                 */

@@ -193,8 +193,8 @@ static void turn_by(fe *out, fe *spare, const fe *table, unsigned log, uint64_t 
         size_t by = (size_t)1 << bit;
 
         for (size_t k = 0; k < n; k++)
-            spare[k] = FIELD(add)(FIELD(mask)(out[(k - by) & (n - 1)], yes),
-                                  FIELD(mask)(out[k], ~yes));
+            spare[k] =
+                FIELD(add)(FIELD(mask)(out[(k - by) & (n - 1)], yes), FIELD(mask)(out[k], ~yes));
         for (size_t k = 0; k < n; k++)
             out[k] = spare[k];
     }

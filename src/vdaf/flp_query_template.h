@@ -1,4 +1,4 @@
-/* vdaf/flp_query_template.h - the aggregators' side of the proof system (draft-irtf-cfrg-vdaf-20, 7.3.3).
+/* vdaf/flp_query_template.h - the aggregators' side of the proof system (draft-irtf-cfrg-vdaf-20, 7.3.4).
  *
  * Each aggregator evaluates its shares of the wire polynomials and of the gadget polynomial at a random
  * point t. Wires are never built: a wire's value at t is a dot product of its inputs with the Lagrange
@@ -7,7 +7,7 @@
 
 static size_t query_scratch(const sotto_circuit *c)
 {
-    return (2 * gadget_count(c) + 3 * c->calls + 1) * sizeof(fe);
+    return (2 * gadget_count(c) + 3 * c->calls + c->arity) * sizeof(fe);
 }
 
 /* The proof's gadget values, with the missing ones filled in. */
@@ -66,55 +66,31 @@ static fe gadget_at_point(const sotto_circuit *c, const gadget_values *y, const 
 
 /* ---- chunks ------------------------------------------------------------------------------------- */
 
-/* One place j of every chunk: the values at t of its two wires, less the seeds' part. The loop that every
- * report pays for, once for each element. */
-static void chunk_wires(const uint8_t *meas, size_t rows, size_t stride, fe *running,
-                        const fe *factor, const fe *r, fe_acc *even, fe_acc *odd)
-{
-    fe_acc e = *even, o = *odd;
-
-    for (size_t i = 0; i < rows; i++) {
-        fe m = FIELD(load)(meas + i * stride);
-        fe w = running[i];
-
-        FIELD(acc_mul)(&e, m, w);
-        FIELD(acc_mul)(&o, m, factor[i]);
-        running[i] = FIELD(mul)(w, r[i]);
-    }
-    *even = e;
-    *odd = o;
-}
-
 static void query_chunk_wires(const sotto_circuit *c, uint8_t *wires, const uint8_t *meas,
                               const uint8_t *seeds, const uint8_t *joint_rand, const fe *factors,
                               fe *scratch)
 {
     const flp_tables *t = c->tables;
     unsigned step_log = c->gadget_log - c->wire_log;
-    size_t calls = c->calls, chunk = c->chunk_length;
-    size_t last_row = c->meas_len - (calls - 1) * chunk; /* elements of the last, perhaps short, chunk */
-    fe *factor = scratch, *running = factor + calls, *r = running + calls;
+    fe *f = scratch, *r = f + c->calls, *sums = r + c->calls, *more = sums + c->arity;
     fe seed_factor = FIELD(mul)(factors[0], t->wire_inv);
-    fe_sum factor_sum = {0};
+    fe_sum f_sum = {0};
 
-    for (size_t i = 0; i < calls; i++) {
-        factor[i] = FIELD(mul)(factors[(i + 1) << step_log], t->wire_inv);
+    for (size_t i = 0; i < c->calls; i++) {
+        f[i] = FIELD(mul)(factors[(i + 1) << step_log], t->wire_inv);
         r[i] = FIELD(to_weight)(get(joint_rand, i));
-        running[i] = FIELD(mul)(factor[i], r[i]);
-        FIELD(sum_add)(&factor_sum, factor[i]);
+        FIELD(sum_add)(&f_sum, f[i]);
     }
     /* Odd inputs are the element less 1/shares, in every chunk and also where the last one is padded. */
-    fe offset = FIELD(mul)(t->shares_inv, FIELD(sum_reduce)(&factor_sum));
+    fe offset = FIELD(mul)(t->shares_inv, FIELD(sum_reduce)(&f_sum));
 
-    for (size_t j = 0; j < chunk; j++) {
-        fe_acc even = {0}, odd = {0};
+    FIELD(power_sums)(sums, meas, c->meas_len, c->chunk_length, f, r, more);
+    for (size_t j = 0; j < c->arity; j += 2) {
+        fe even = FIELD(mul)(get(seeds, j), seed_factor);
+        fe odd = FIELD(mul)(get(seeds, j + 1), seed_factor);
 
-        FIELD(acc_mul)(&even, get(seeds, 2 * j), seed_factor);
-        FIELD(acc_mul)(&odd, get(seeds, 2 * j + 1), seed_factor);
-        chunk_wires(meas + j * FE_SIZE, j < last_row ? calls : calls - 1, chunk * FE_SIZE, running,
-                    factor, r, &even, &odd);
-        put(wires, 2 * j, FIELD(acc_reduce)(&even));
-        put(wires, 2 * j + 1, FIELD(sub)(FIELD(acc_reduce)(&odd), offset));
+        put(wires, j, FIELD(add)(even, sums[j]));
+        put(wires, j + 1, FIELD(add)(odd, FIELD(sub)(sums[j + 1], offset)));
     }
 }
 
@@ -191,7 +167,7 @@ static fe simple_output(const sotto_circuit *c, const gadget_values *y, const ui
         return gadget_value(y, step);
     for (size_t i = 0; i < c->calls; i++)
         FIELD(acc_mul)
-        (&acc, gadget_value(y, (i + 1) * step), FIELD(to_weight)(get(query_rand, i)));
+    (&acc, gadget_value(y, (i + 1) * step), FIELD(to_weight)(get(query_rand, i)));
     return FIELD(acc_reduce)(&acc);
 }
 
@@ -243,8 +219,8 @@ static bool decide(const sotto_circuit *c, const uint8_t *const *verifiers, size
         fe_acc acc = {0};
         for (size_t j = 0; j < c->arity; j += 2)
             FIELD(acc_mul)
-            (&acc, sum_of_shares(c, verifiers, offset, 1 + j),
-             sum_of_shares(c, verifiers, offset, 2 + j));
+        (&acc, sum_of_shares(c, verifiers, offset, 1 + j),
+         sum_of_shares(c, verifiers, offset, 2 + j));
         /* Both factors are plain, so the sum lacks a factor twice over. */
         gadget = FIELD(to_weight)(FIELD(acc_reduce)(&acc));
     }

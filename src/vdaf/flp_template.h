@@ -4,7 +4,10 @@
  */
 #include "math/field.h"
 #include "math/poly.h"
+#include "math/power_sums.h"
 #include "vdaf/flp.h"
+
+#include "base/declassify.h"
 
 /* ---- tables ------------------------------------------------------------------------------------ */
 
@@ -77,10 +80,22 @@ static void put(uint8_t *vector, size_t index, fe value)
     FIELD(store)(vector + index * FE_SIZE, value);
 }
 
+/* Elements near the modulus are one in 2^32 or fewer, so the largest top limb nearly always settles it. */
 static uint64_t canonical(const uint8_t *elements, size_t count)
 {
-    uint64_t all = 1;
+    uint64_t largest[4] = {0}, all = 1;
 
+    for (size_t i = 0; i < count; i++) {
+        uint64_t top = FIELD(top)(elements + i * FE_SIZE);
+
+        largest[i % 4] = largest[i % 4] > top ? largest[i % 4] : top;
+    }
+    uint64_t suspect = 0;
+    for (unsigned i = 0; i < 4; i++)
+        suspect |= largest[i] >= FE_SUSPECT;
+    SOTTO_DECLASSIFY(&suspect, sizeof suspect);
+    if (!suspect)
+        return 1;
     for (size_t i = 0; i < count; i++)
         all &= FIELD(is_canonical)(elements + i * FE_SIZE);
     return all;
@@ -133,7 +148,7 @@ static bool encode_one_hot(const sotto_circuit *c, uint8_t *meas, uint64_t index
 
 static bool encode(const sotto_circuit *c, uint8_t *meas, sotto_measurement measurement)
 {
-    uint64_t fits = ~(uint64_t)0, summed = fits, sum = 0;
+    uint64_t fits = ~(uint64_t)0, sum = 0;
 
     if (measurement.count != (c->one_hot ? 1 : c->entries))
         return false;
@@ -144,11 +159,11 @@ static bool encode(const sotto_circuit *c, uint8_t *meas, sotto_measurement meas
 
         fits &= spell(meas + i * c->bits * FE_SIZE, value, c->bits, c->max);
         sum += value;
-        summed &= ~sotto_ct_less(sum, value); /* a claim may not wrap round */
+        if (c->claim_bits) /* the claim may not wrap round */
+            fits &= ~sotto_ct_less(sum, value);
     }
     if (c->claim_bits)
-        fits &= summed &
-                spell(meas + sotto_circuit_claim_at(c) * FE_SIZE, sum, c->claim_bits, c->claim_max);
+        fits &= spell(meas + sotto_circuit_claim_at(c) * FE_SIZE, sum, c->claim_bits, c->claim_max);
     return fits != 0;
 }
 
@@ -159,7 +174,7 @@ static fe unspell(const uint8_t *at, unsigned bits, uint64_t max)
 
     for (unsigned b = 0; b < bits; b++)
         FIELD(acc_mul)
-        (&acc, get(at, b), FIELD(to_weight)(FIELD(from)(sotto_circuit_weight(b, bits, max))));
+    (&acc, get(at, b), FIELD(to_weight)(FIELD(from)(sotto_circuit_weight(b, bits, max))));
     return FIELD(acc_reduce)(&acc);
 }
 

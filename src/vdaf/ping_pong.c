@@ -1,7 +1,7 @@
 /* The ping-pong topology (draft-irtf-cfrg-vdaf-20, section 5.7.1) for Prio3's single round: the leader
  * says `initialize`, the helper answers `finish`. Pure: bytes in, bytes out, states in between. */
-#include "vdaf/circuit.h"
 #include "vdaf/ping_pong.h"
+#include "vdaf/circuit.h"
 
 #include <string.h>
 

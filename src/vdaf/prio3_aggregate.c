@@ -1,10 +1,12 @@
-/* Sums (draft-irtf-cfrg-vdaf-20, sections 7.2.3 and 7.2.4): out shares, aggregate shares, the answer. */
+/* Sums (draft-irtf-cfrg-vdaf-20, sections 7.2.4 and 7.2.5): out shares, aggregate shares, the answer. */
 #include "math/wide.h"
 #include "vdaf/flp.h"
 
 #include <string.h>
 
-enum { AT_ONCE = 8 }; /* shares whose entries are added before a reduction; more streams only cost cache */
+enum {
+    AT_ONCE = 8
+}; /* shares whose entries are added before a reduction; more streams only cost cache */
 
 sotto_status sotto_prio3_out_share(const sotto_prio3 *vdaf, sotto_buf *out,
                                    const sotto_prio3_verification *state, sotto_err *err)
@@ -32,7 +34,8 @@ static sotto_status check_no_wrap(const sotto_prio3 *vdaf, uint64_t reports, sot
     return SOTTO_OK;
 }
 
-static sotto_status check_both(const sotto_prio3 *vdaf, uint64_t have, uint64_t more, sotto_err *err)
+static sotto_status check_both(const sotto_prio3 *vdaf, uint64_t have, uint64_t more,
+                               sotto_err *err)
 {
     if (more > UINT64_MAX - have)
         return sotto_fail(err, SOTTO_DENIED, "the number of reports does not fit 64 bits");
@@ -111,7 +114,8 @@ sotto_status sotto_prio3_agg_decode(const sotto_prio3 *vdaf, sotto_prio3_agg *ag
     return SOTTO_OK;
 }
 
-static sotto_uint128 result_entry(const sotto_circuit *c, const sotto_bytes *agg_shares, size_t index)
+static sotto_uint128 result_entry(const sotto_circuit *c, const sotto_bytes *agg_shares,
+                                  size_t index)
 {
     uint8_t sum[16] = {0};
 

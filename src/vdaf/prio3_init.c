@@ -8,7 +8,7 @@
 enum { MAX_ELEMENTS_LOG = 26, MAX_CHUNK_LOG = 22 };
 
 #define MAX_ELEMENTS ((uint64_t)1 << MAX_ELEMENTS_LOG)
-#define MAX_CHUNK ((uint64_t)1 << MAX_CHUNK_LOG)
+#define MAX_CHUNK    ((uint64_t)1 << MAX_CHUNK_LOG)
 
 static unsigned bit_length(uint64_t x)
 {
@@ -131,7 +131,8 @@ static sotto_status check_circuit(const sotto_circuit *c, sotto_err *err)
     /* A client may grind joint randomness offline; 64 bits a proof are too few for one or two of them. */
     if (c->field == 64 && joint_rand && c->proofs < 3)
         return sotto_fail(err, SOTTO_MALFORMED,
-                          "proofs: Field64 with joint randomness needs at least 3, got %u", c->proofs);
+                          "proofs: Field64 with joint randomness needs at least 3, got %u",
+                          c->proofs);
     /* 2^bits must stay below the modulus (2^64 - 2^32 + 1, or 2^128 - ...). */
     if (c->field == 64 && c->bits > 63)
         return sotto_fail(err, SOTTO_MALFORMED, "max: %u bits do not fit Field64", c->bits);

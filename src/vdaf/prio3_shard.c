@@ -22,8 +22,7 @@ static const uint8_t *helper_seed(const client_seeds *s, unsigned helper)
 
 static const uint8_t *blind(const client_seeds *s, unsigned aggregator)
 {
-    return aggregator ? helper_seed(s, aggregator) + SEED
-                      : s->rand + (size_t)s->helpers * 2 * SEED;
+    return aggregator ? helper_seed(s, aggregator) + SEED : s->rand + (size_t)s->helpers * 2 * SEED;
 }
 
 static const uint8_t *prove_seed(const client_seeds *s)
@@ -38,10 +37,10 @@ typedef struct client {
     sotto_bytes context;
     const uint8_t *nonce;
     client_seeds seeds;
-    uint8_t *leader;       /* the leader's share: measurement, proofs, blind */
-    uint8_t *helper;       /* one helper's measurement or proof share        */
-    uint8_t *meas;         /* the measurement itself                         */
-    uint8_t *parts;        /* joint randomness parts: the public share       */
+    uint8_t *leader; /* the leader's share: measurement, proofs, blind */
+    uint8_t *helper; /* one helper's measurement or proof share        */
+    uint8_t *meas;   /* the measurement itself                         */
+    uint8_t *parts;  /* joint randomness parts: the public share       */
     uint8_t *prove_rand;
     uint8_t *joint_rand;
     void *prove_scratch;
@@ -144,8 +143,10 @@ static sotto_status lay_out(client *k, sotto_arena *scratch, sotto_err *err)
     k->helper = sotto_arena_take(scratch, sotto_circuit_bytes(c, larger));
     k->meas = sotto_arena_take(scratch, sotto_circuit_bytes(c, c->meas_len));
     k->parts = sotto_arena_take(scratch, k->vdaf->sizes.public_share);
-    k->prove_rand = sotto_arena_take(scratch, sotto_circuit_bytes(c, c->prove_rand_len * c->proofs));
-    k->joint_rand = sotto_arena_take(scratch, sotto_circuit_bytes(c, c->joint_rand_len * c->proofs));
+    k->prove_rand =
+        sotto_arena_take(scratch, sotto_circuit_bytes(c, c->prove_rand_len * c->proofs));
+    k->joint_rand =
+        sotto_arena_take(scratch, sotto_circuit_bytes(c, c->joint_rand_len * c->proofs));
     k->prove_scratch = sotto_arena_take(scratch, c->flp->prove_scratch(c));
     if (!k->leader || !k->helper || !k->meas || !k->parts || !k->prove_rand || !k->joint_rand ||
         !k->prove_scratch)
@@ -161,7 +162,8 @@ static sotto_status check_room(const sotto_prio3 *vdaf, const sotto_buf *public_
     for (unsigned s = 0; s < vdaf->circuit->shares; s++)
         fits = fits && input_shares[s].cap - input_shares[s].len >=
                            (s ? vdaf->sizes.helper_share : vdaf->sizes.leader_share);
-    return fits ? SOTTO_OK : sotto_fail(err, SOTTO_TOO_LARGE, "shard: the shares' buffers are too small");
+    return fits ? SOTTO_OK
+                : sotto_fail(err, SOTTO_TOO_LARGE, "shard: the shares' buffers are too small");
 }
 
 static void append(sotto_buf *out, const uint8_t *bytes, size_t len)

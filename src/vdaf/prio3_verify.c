@@ -37,10 +37,8 @@ static void refuse(sotto_prio3_verification *out, sotto_status status, const cha
 
 static sotto_prio3_xof group_xof(const group *g, sotto_prio3_usage usage)
 {
-    return (sotto_prio3_xof){.circuit = g->c,
-                             .usage = usage,
-                             .context = g->verifier->context,
-                             .lanes = g->lanes};
+    return (sotto_prio3_xof){
+        .circuit = g->c, .usage = usage, .context = g->verifier->context, .lanes = g->lanes};
 }
 
 static void bind_byte(sotto_prio3_xof *x, unsigned byte)
@@ -145,12 +143,11 @@ static void query_lane(const group *g, unsigned lane)
     bool usable = true;
 
     for (unsigned i = 0; i < c->proofs; i++)
-        usable &= c->flp->query(c, verifiers + sotto_circuit_bytes(c, i * c->verifier_len),
-                                out->measurement_share,
-                                g->proofs[lane] + sotto_circuit_bytes(c, i * c->proof_len),
-                                g->query_rand[lane] + sotto_circuit_bytes(c, i * c->query_rand_len),
-                                g->joint_rand[lane] + sotto_circuit_bytes(c, i * c->joint_rand_len),
-                                g->query_scratch);
+        usable &= c->flp->query(
+            c, verifiers + sotto_circuit_bytes(c, i * c->verifier_len), out->measurement_share,
+            g->proofs[lane] + sotto_circuit_bytes(c, i * c->proof_len),
+            g->query_rand[lane] + sotto_circuit_bytes(c, i * c->query_rand_len),
+            g->joint_rand[lane] + sotto_circuit_bytes(c, i * c->joint_rand_len), g->query_scratch);
     SOTTO_DECLASSIFY(&usable, sizeof usable);
     if (!usable) {
         refuse(out, SOTTO_REJECTED, "query randomness: the test point is a root of unity");
@@ -193,8 +190,8 @@ static void check_report(const sotto_prio3 *vdaf, unsigned aggregator,
     else if (report->input_share.len != wanted)
         refuse(out, SOTTO_MALFORMED, "input share: wrong length");
     else if (aggregator == 0) {
-        uint64_t valid = c->flp->canonical(report->input_share.data,
-                                           c->meas_len + c->proof_len * c->proofs);
+        uint64_t valid =
+            c->flp->canonical(report->input_share.data, c->meas_len + c->proof_len * c->proofs);
         SOTTO_DECLASSIFY(&valid, sizeof valid);
         if (!valid)
             refuse(out, SOTTO_MALFORMED, "input share: an element is not below the modulus");
@@ -292,8 +289,8 @@ sotto_status sotto_prio3_verify_init(const sotto_prio3 *vdaf, sotto_prio3_verifi
     for (size_t i = 0; i < count; i++)
         refuse(&out[i], SOTTO_NO_MEMORY, "the batch's arena is too small");
     sotto_arena_reset(arena);
-    return sotto_fail(err, SOTTO_NO_MEMORY, "verify_init: the arena's ceiling is too low for %zu reports",
-                      count);
+    return sotto_fail(err, SOTTO_NO_MEMORY,
+                      "verify_init: the arena's ceiling is too low for %zu reports", count);
 }
 
 /* ---- deciding ------------------------------------------------------------------------------------- */

@@ -1,0 +1,37 @@
+/* sotto-vectors/families.h - one entry point for each family of vector files.
+ *
+ * Each takes a parsed file, compares every value in it, and tells the tally: one count for each item.
+ * A file that belongs to a family but holds nothing to compare has failed.
+ */
+#ifndef SOTTO_VECTORS_FAMILIES_H
+#define SOTTO_VECTORS_FAMILIES_H
+
+#include "json.h"
+#include "tally.h"
+
+typedef struct sotto_vector_file {
+    const char *path; /* as the user will know it                         */
+    const char *kind; /* what the name says: "Prio3Count", "XofHmac..."  */
+    json_t *root;
+    sotto_arena *arena; /* cleared after the file */
+    sotto_tally *tally;
+} sotto_vector_file;
+
+bool sotto_vectors_vdaf_knows(const char *kind);
+void sotto_vectors_vdaf(const sotto_vector_file *file);
+
+bool sotto_vectors_xof_knows(const char *kind);
+void sotto_vectors_xof(const sotto_vector_file *file);
+
+/* These two are known by their keys: an object, or an array of such objects. */
+bool sotto_vectors_turboshake_knows(const json_t *item);
+void sotto_vectors_turboshake(const sotto_vector_file *file);
+
+bool sotto_vectors_hpke_knows(const json_t *item);
+void sotto_vectors_hpke(const sotto_vector_file *file);
+
+/* SOTTO_REJECTED, naming the value and the first difference, unless the bytes are equal. */
+SOTTO_MUST_USE sotto_status sotto_vectors_compare(sotto_bytes wanted, sotto_bytes got,
+                                                  const char *what, sotto_err *err);
+
+#endif

@@ -1,0 +1,262 @@
+/* sotto-vectors DIR... - runs every vector file below the folders and says what agreed. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "families.h"
+#include "generate.h"
+#include "walk.h"
+
+enum {
+    EXIT_AGREED = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+};
+
+enum { FILES_CEILING = 1 << 28, VECTOR_CEILING = 1 << 30 };
+
+typedef struct options {
+    bool json;
+    bool verbose;
+    const char *generate; /* a folder to write to instead */
+} options;
+
+/* ---- which family ---------------------------------------------------------------------------- */
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* What stands before the first underscore, or before ".json". */
+static void kind_of(char *kind, size_t size, const char *path)
+{
+    const char *name = file_name(path);
+    size_t len = strcspn(name, "_");
+
+    if (name[len] == 0)
+        len = strlen(name) - strlen(".json");
+    if (len >= size)
+        len = size - 1;
+    memcpy(kind, name, len);
+    kind[len] = 0;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Whether one of the folders on the way to the file has this name. */
+static bool is_below(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    for (const char *at = path; (at = strstr(at, folder)) != NULL; at++)
+        if ((at == path || at[-1] == '/') && at[len] == '/')
+            return true;
+    return false;
+}
+
+/* Why a file is left alone although its standard is known; NULL if it isn't. */
+static const char *reason_to_skip(const char *path, const char *kind)
+{
+    if (is_below(path, "pine") || starts_with(kind, "Pine"))
+        return "PINE is not implemented";
+    if (starts_with(kind, "Poplar1"))
+        return "Poplar1 is not implemented";
+    if (starts_with(kind, "Idpf"))
+        return "IDPF is not implemented";
+    if (starts_with(kind, "Mastic"))
+        return "Mastic is not implemented";
+    return NULL;
+}
+
+typedef bool (*item_test)(const json_t *item);
+
+/* Whether the file, or any entry of it, passes the test. */
+static bool any_item(const json_t *root, item_test test)
+{
+    size_t i;
+    json_t *item;
+
+    if (json_is_object(root))
+        return test(root);
+    json_array_foreach(root, i, item)
+    {
+        if (test(item))
+            return true;
+    }
+    return false;
+}
+
+static bool contains(sotto_bytes text, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (memcmp(text.data + i, word, len) == 0)
+            return true;
+    return false;
+}
+
+/* A guess for a file that cannot be parsed: broken vectors of ours are failures, broken strangers aren't. */
+static bool looks_like_ours(sotto_bytes text, const char *path)
+{
+    return is_below(path, "hpke") || is_below(path, "turboshake") || contains(text, "\"kem_id\"") ||
+           contains(text, "\"TurboSHAKE");
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+static void run_parsed(const sotto_vector_file *file)
+{
+    if (sotto_vectors_vdaf_knows(file->kind))
+        sotto_vectors_vdaf(file);
+    else if (sotto_vectors_xof_knows(file->kind))
+        sotto_vectors_xof(file);
+    else if (any_item(file->root, sotto_vectors_hpke_knows))
+        sotto_vectors_hpke(file);
+    else if (any_item(file->root, sotto_vectors_turboshake_knows))
+        sotto_vectors_turboshake(file);
+    else
+        sotto_tally_skip(file->tally, file->path, "", "no format known here");
+}
+
+static void run_file(sotto_tally *tally, const char *path, sotto_arena *arena)
+{
+    char kind[64];
+    sotto_bytes text;
+    sotto_err err = {0};
+    sotto_vector_file file = {.path = path, .kind = kind, .arena = arena, .tally = tally};
+
+    kind_of(kind, sizeof kind, path);
+    const char *skip = reason_to_skip(path, kind);
+    if (skip != NULL) {
+        sotto_tally_skip(tally, path, "", skip);
+        return;
+    }
+    if (sotto_json_read(&text, path, arena, &err) != SOTTO_OK) {
+        sotto_tally_fail(tally, path, "", err.reason);
+        return;
+    }
+    if (sotto_json_parse(&file.root, text, arena, &err) == SOTTO_OK) {
+        run_parsed(&file);
+        json_decref(file.root);
+    } else if (sotto_vectors_vdaf_knows(kind) || sotto_vectors_xof_knows(kind) ||
+               looks_like_ours(text, path)) {
+        sotto_tally_fail(tally, path, "", err.reason);
+    } else {
+        sotto_tally_skip(tally, path, "", err.reason);
+    }
+}
+
+static void run_files(sotto_tally *tally, const sotto_walk *walk)
+{
+    sotto_arena arena;
+
+    sotto_arena_init(&arena, VECTOR_CEILING);
+    for (size_t i = 0; i < walk->count; i++) {
+        run_file(tally, walk->paths[i], &arena);
+        sotto_arena_clear(&arena);
+    }
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static const char usage_text[] =
+    "usage: sotto-vectors [--json] [-v] DIR...\n"
+    "       sotto-vectors --generate DIR\n"
+    "\n"
+    "Runs every *.json vector file below each DIR: VDAF (Prio3), its XOFs, TurboSHAKE and HPKE.\n"
+    "Files of other formats are skipped, by name. The last line is \"N passed, M failed, K "
+    "skipped\".\n"
+    "\n"
+    "  --json         one object for each count: file, item, verdict, reason\n"
+    "  -v, --verbose  say what passed, too\n"
+    "  --generate DIR write vectors of our own below DIR; the same bytes every time\n"
+    "  -h, --help     this text\n"
+    "\n"
+    "Exit: 0 something passed and nothing failed; 1 otherwise; 2 wrong usage.\n";
+
+/* -1 to go on, or the exit code. */
+static int parse_options(options *o, int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"json", no_argument, NULL, 'j'},
+        {"verbose", no_argument, NULL, 'v'},
+        {"generate", required_argument, NULL, 'g'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+
+    for (int c; (c = getopt_long(argc, argv, "vh", longs, NULL)) != -1;) {
+        if (c == 'j') {
+            o->json = true;
+        } else if (c == 'v') {
+            o->verbose = true;
+        } else if (c == 'g') {
+            o->generate = optarg;
+        } else if (c == 'h') {
+            fputs(usage_text, stdout);
+            return EXIT_AGREED;
+        } else {
+            fputs(usage_text, stderr);
+            return EXIT_USAGE;
+        }
+    }
+    if ((optind < argc) != (o->generate != NULL))
+        return -1;
+    fputs(usage_text, stderr);
+    return EXIT_USAGE;
+}
+
+static sotto_status walk_all(sotto_walk *walk, int argc, char **argv, sotto_err *err)
+{
+    for (int i = optind; i < argc; i++)
+        SOTTO_TRY(sotto_walk_add(walk, argv[i], err));
+    sotto_walk_sort(walk);
+    return SOTTO_OK;
+}
+
+static int run(const options *o, int argc, char **argv)
+{
+    sotto_arena files;
+    sotto_walk walk = {.arena = &files};
+    sotto_tally tally = {.out = stdout, .json = o->json, .verbose = o->verbose};
+    sotto_err err = {0};
+    int code = EXIT_USAGE;
+
+    sotto_arena_init(&files, FILES_CEILING);
+    if (walk_all(&walk, argc, argv, &err) == SOTTO_OK) {
+        run_files(&tally, &walk);
+        sotto_tally_finish(&tally);
+        code = tally.failed == 0 && tally.passed > 0 ? EXIT_AGREED : EXIT_FAILED;
+    } else {
+        fprintf(stderr, "sotto-vectors: %s\n", err.reason);
+    }
+    sotto_arena_clear(&files);
+    return code;
+}
+
+static int generate(const char *folder)
+{
+    sotto_err err = {0};
+
+    if (sotto_vectors_generate(folder, &err) == SOTTO_OK)
+        return EXIT_AGREED;
+    fprintf(stderr, "sotto-vectors: %s\n", err.reason);
+    return EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    options o = {0};
+    int code = parse_options(&o, argc, argv);
+
+    if (code >= 0)
+        return code;
+    return o.generate != NULL ? generate(o.generate) : run(&o, argc, argv);
+}

@@ -1,0 +1,23 @@
+/* apps/sotto/verbs.h - the verbs of the one program; a file for each. */
+#ifndef SOTTO_APPS_VERBS_H
+#define SOTTO_APPS_VERBS_H
+
+#include "sotto/base.h"
+
+/* Exit codes, the same for every verb. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+};
+
+typedef struct sotto_verb {
+    const char *name;
+    const char *summary;
+    const char *usage;                 /* what --help prints */
+    int (*run)(int argc, char **argv); /* argv[0] is the verb */
+} sotto_verb;
+
+extern const sotto_verb sotto_verb_demo;
+
+#endif

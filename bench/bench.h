@@ -1,0 +1,35 @@
+/* bench/bench.h - measure one piece of work: medians of thread CPU time, one JSON line each.
+ *
+ * A bench_<room>.c offers one function that runs its cases; main.c calls them all.
+ */
+#ifndef SOTTO_BENCH_BENCH_H
+#define SOTTO_BENCH_BENCH_H
+
+#include "sotto/base.h"
+
+typedef struct sotto_bench {
+    const char *filter; /* only names that contain it */
+    double seconds;     /* spent on each case         */
+    bool json;
+} sotto_bench;
+
+/* Is this case asked for? Saves preparing what will not run. */
+bool sotto_bench_wanted(const sotto_bench *b, const char *name);
+
+/* Runs work(arg) until the time is up, in samples; each call does `ops` operations. Prints the case and
+ * returns its median nanoseconds an operation, or 0 if it is not asked for. */
+double sotto_bench_run(const sotto_bench *b, const char *name, void (*work)(void *arg), void *arg,
+                       double ops);
+
+/* Prints a number that is not a time: bytes, a count, a ratio. */
+void sotto_bench_note(const sotto_bench *b, const char *name, const char *unit, double value);
+
+/* Ends the program with a sentence: a benchmark that fails measures nothing. */
+void sotto_bench_expect(bool holds, const char *what);
+
+void sotto_bench_crypto(const sotto_bench *b);
+void sotto_bench_math(const sotto_bench *b);
+void sotto_bench_vdaf(const sotto_bench *b);
+void sotto_bench_seal(const sotto_bench *b);
+
+#endif

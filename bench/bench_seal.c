@@ -1,0 +1,92 @@
+/* What one sealed share costs its receiver, beside the Diffie-Hellman nobody can avoid.
+ *
+ * Both cases run over the same 64 senders in turn, so no call repeats the encapsulated key before it.
+ */
+#include "bench.h"
+
+#include "crypto/kem.h"
+#include "sotto/seal.h"
+
+#include <string.h>
+
+#include <openssl/evp.h>
+
+enum { MESSAGES = 64, PLAIN = 2048, AAD = 300, ENC = 32 };
+
+typedef struct sealed_messages {
+    sotto_hpke_receiver *receiver;
+    sotto_dh bare; /* the receiver's private key, with a peer already set */
+    unsigned next;
+    unsigned refused; /* must stay 0: a benchmark of errors measures nothing */
+    uint8_t aad[AAD];
+    uint8_t sealed[MESSAGES][ENC + PLAIN + SOTTO_HPKE_TAG_SIZE];
+    uint8_t plain[PLAIN];
+} sealed_messages;
+
+static const sotto_hpke_suite SUITE = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
+                                       SOTTO_HPKE_AEAD_AES128_GCM};
+
+static sotto_status prepare(sealed_messages *m, sotto_err *err)
+{
+    static const char info[] = "dap-18 input share\1\3";
+    uint8_t ikm[32] = {1}, shared[32];
+    sotto_hpke_key key;
+
+    memset(m, 0, sizeof *m);
+    SOTTO_TRY(sotto_hpke_key_derive(&key, SUITE.kem, sotto_bytes_of(ikm, sizeof ikm), err));
+    const sotto_bytes purpose = sotto_bytes_of(info, sizeof info - 1);
+    const sotto_hpke_config to = sotto_hpke_config_of(&key, 1, SUITE.kdf, SUITE.aead);
+    for (size_t i = 0; i < MESSAGES; i++) {
+        sotto_buf out = sotto_buf_over(m->sealed[i], sizeof m->sealed[i]);
+
+        ikm[1] = (uint8_t)(i + 1);
+        SOTTO_TRY(sotto_hpke_seal(&out, &to, sotto_bytes_of(ikm, sizeof ikm), purpose,
+                                  sotto_bytes_of(m->aad, AAD), sotto_bytes_of(m->plain, PLAIN),
+                                  err));
+    }
+    SOTTO_TRY(sotto_hpke_receiver_new(&m->receiver, &key, SUITE, purpose, err));
+    SOTTO_TRY(sotto_dh_init(&m->bare, sotto_kem_find(SUITE.kem),
+                            sotto_bytes_of(key.private_key, key.private_key_len), err));
+    return sotto_dh_agree(&m->bare, shared, sotto_bytes_of(m->sealed[0], ENC), "enc", err);
+}
+
+static void release(sealed_messages *m)
+{
+    sotto_hpke_receiver_free(m->receiver);
+    sotto_dh_clear(&m->bare);
+}
+
+/* The yardstick: a prepared context, its peer set once, nothing around it. */
+static void bare_x25519(void *state)
+{
+    sealed_messages *m = state;
+    uint8_t shared[32];
+    size_t len = sizeof shared;
+
+    m->refused += EVP_PKEY_derive(m->bare.derive, shared, &len) <= 0;
+}
+
+static void unseal(void *state)
+{
+    sealed_messages *m = state;
+    const uint8_t *sealed = m->sealed[m->next++ % MESSAGES];
+    sotto_buf out = sotto_buf_over(m->plain, sizeof m->plain);
+
+    m->refused += sotto_hpke_receiver_unseal(
+                      m->receiver, &out, sotto_bytes_of(sealed, ENC), sotto_bytes_of(m->aad, AAD),
+                      sotto_bytes_of(sealed + ENC, PLAIN + SOTTO_HPKE_TAG_SIZE), NULL) != SOTTO_OK;
+}
+
+void sotto_bench_seal(const sotto_bench *b)
+{
+    static sealed_messages messages;
+    sotto_err err = {0};
+
+    sotto_bench_expect(prepare(&messages, &err) == SOTTO_OK, err.reason);
+    double bare = sotto_bench_run(b, "seal/x25519-bare", bare_x25519, &messages, 1);
+    double whole = sotto_bench_run(b, "seal/unseal-2048", unseal, &messages, 1);
+    sotto_bench_expect(messages.refused == 0, "messages were refused");
+    if (bare > 0 && whole > 0)
+        sotto_bench_note(b, "seal/unseal-over-x25519", "x", whole / bare);
+    release(&messages);
+}

@@ -1,0 +1,125 @@
+/* One message: sotto_hpke_seal, sotto_hpke_unseal and the receiver's hot path (RFC 9180, 6.1). */
+#include "base/alloc.h"
+#include "seal/setup.h"
+
+/* Key and base nonce of a single message, whose sequence number is 0. */
+typedef struct message_keys {
+    uint8_t key[SOTTO_AEAD_MAX_KEY];
+    uint8_t nonce[SOTTO_AEAD_NONCE_SIZE];
+} message_keys;
+
+static sotto_status seal_behind_enc(sotto_buf *out, const sotto_hpke_purpose *purpose,
+                                    const sotto_hpke_setup *setup, sotto_bytes aad, sotto_bytes plain,
+                                    sotto_err *err)
+{
+    message_keys keys;
+    sotto_aead aead = {0};
+
+    sotto_status status =
+        sotto_hpke_schedule_aead(keys.key, keys.nonce, purpose, &setup->secret, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_init(&aead, purpose->with.aead, SOTTO_AEAD_SEAL, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_set_key(&aead, keys.key, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_seal(&aead, out, keys.nonce, aad, plain, err);
+    sotto_aead_clear(&aead);
+    sotto_wipe(&keys, sizeof keys);
+    return status;
+}
+
+sotto_status sotto_hpke_seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
+                             sotto_bytes info, sotto_bytes aad, sotto_bytes plain, sotto_err *err)
+{
+    const size_t start = out->len;
+    sotto_hpke_purpose purpose;
+    sotto_hpke_setup setup;
+
+    SOTTO_TRY(sotto_hpke_purpose_init(&purpose, to->suite, info, err));
+    if (!purpose.with.aead)
+        return sotto_fail(err, SOTTO_MISSING, "hpke: this suite only exports");
+    /* Before the curve's work, not after it. */
+    const size_t overhead = purpose.with.kem->public_size + SOTTO_AEAD_TAG_SIZE;
+    const size_t room = out->cap - out->len;
+    if (room < overhead || plain.len > room - overhead)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "hpke: the sealed text does not fit the output");
+
+    sotto_status status = sotto_hpke_setup_send_from_ikm(&setup, out, &purpose, to, ikm, err);
+    if (status == SOTTO_OK)
+        status = seal_behind_enc(out, &purpose, &setup, aad, plain, err);
+    if (status != SOTTO_OK)
+        out->len = start;
+    sotto_wipe(&setup, sizeof setup);
+    return status;
+}
+
+/* ---- receiving ----------------------------------------------------------------------------------- */
+
+sotto_status sotto_hpke_receiver_new(sotto_hpke_receiver **receiver, const sotto_hpke_key *key,
+                                     sotto_hpke_suite suite, sotto_bytes info, sotto_err *err)
+{
+    *receiver = NULL;
+    sotto_hpke_receiver *made = sotto_alloc(sizeof *made);
+    if (!made)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "hpke: no memory for a receiver");
+    sotto_status status = sotto_hpke_receiver_init(made, key, suite, info, err);
+    if (status != SOTTO_OK) {
+        sotto_hpke_receiver_free(made);
+        return status;
+    }
+    *receiver = made;
+    return SOTTO_OK;
+}
+
+void sotto_hpke_receiver_free(sotto_hpke_receiver *receiver)
+{
+    if (!receiver)
+        return;
+    sotto_hpke_receiver_clear(receiver);
+    sotto_release(receiver, sizeof *receiver);
+}
+
+/* What can be refused without a Diffie-Hellman is. */
+static sotto_status check_before_work(const sotto_hpke_receiver *receiver, const sotto_buf *out,
+                                      sotto_bytes ciphertext, sotto_err *err)
+{
+    if (!receiver->purpose.with.aead)
+        return sotto_fail(err, SOTTO_MISSING, "hpke: this suite only exports");
+    if (ciphertext.len < SOTTO_AEAD_TAG_SIZE)
+        return sotto_fail(err, SOTTO_MALFORMED, "ciphertext: shorter than its tag");
+    if (ciphertext.len - SOTTO_AEAD_TAG_SIZE > out->cap - out->len)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "hpke: the plaintext does not fit the output");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf *out, sotto_bytes enc,
+                                        sotto_bytes aad, sotto_bytes ciphertext, sotto_err *err)
+{
+    sotto_hpke_setup setup;
+    message_keys keys;
+
+    SOTTO_TRY(check_before_work(receiver, out, ciphertext, err));
+    SOTTO_TRY(sotto_hpke_setup_receive(&setup, receiver, enc, err));
+    sotto_status status = sotto_hpke_schedule_aead(keys.key, keys.nonce, &receiver->purpose,
+                                                   &setup.secret, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_set_key(&receiver->aead, keys.key, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_open(&receiver->aead, out, keys.nonce, aad, ciphertext, err);
+    sotto_wipe(&keys, sizeof keys);
+    sotto_wipe(&setup, sizeof setup);
+    return status;
+}
+
+sotto_status sotto_hpke_unseal(sotto_buf *out, const sotto_hpke_key *key, sotto_hpke_suite suite,
+                               sotto_bytes info, sotto_bytes enc, sotto_bytes aad,
+                               sotto_bytes ciphertext, sotto_err *err)
+{
+    sotto_hpke_receiver receiver;
+
+    sotto_status status = sotto_hpke_receiver_init(&receiver, key, suite, info, err);
+    if (status == SOTTO_OK)
+        status = sotto_hpke_receiver_unseal(&receiver, out, enc, aad, ciphertext, err);
+    sotto_hpke_receiver_clear(&receiver);
+    return status;
+}

@@ -196,8 +196,9 @@ static inline sotto_f128 sotto_f128_acc_reduce(const sotto_f128_acc *acc)
                        ((sotto_u128)acc->middle_excess << 64);
     uint64_t top = acc->high_excess;
 
-    carry += __builtin_add_overflow(acc->low, acc->middle << 64, &low);
-    top += __builtin_add_overflow(acc->high, carry, &high);
+    /* Hidden, for gcc makes the first of these a jump. */
+    carry += sotto_ct_hide(__builtin_add_overflow(acc->low, acc->middle << 64, &low));
+    top += sotto_ct_hide(__builtin_add_overflow(acc->high, carry, &high));
     return sotto_f128_add(sotto_f128_redc(0, low), sotto_f128_fold(top, high));
 }
 

@@ -1,0 +1,2 @@
+#define SOTTO_FIELD 128
+#include "power_sums_cases.h"

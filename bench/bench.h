@@ -25,7 +25,13 @@ double sotto_bench_run(const sotto_bench *b, const char *name, void (*work)(void
 void sotto_bench_note(const sotto_bench *b, const char *name, const char *unit, double value);
 
 /* Ends the program with a sentence: a benchmark that fails measures nothing. */
-void sotto_bench_expect(bool holds, const char *what);
+_Noreturn void sotto_bench_fail(const char *what);
+
+static inline void sotto_bench_expect(bool holds, const char *what)
+{
+    if (!holds)
+        sotto_bench_fail(what);
+}
 
 void sotto_bench_crypto(const sotto_bench *b);
 void sotto_bench_math(const sotto_bench *b);

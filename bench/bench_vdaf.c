@@ -68,7 +68,8 @@ static uint8_t *random_bytes(sotto_arena *arena, size_t len)
 {
     uint8_t *bytes = sotto_arena_take(arena, len);
 
-    sotto_bench_expect(bytes != NULL, "memory");
+    if (!bytes)
+        sotto_bench_fail("no memory");
     for (size_t i = 0; i < len; i++)
         bytes[i] = (uint8_t)next_random();
     return bytes;
@@ -80,7 +81,8 @@ static sotto_measurement random_measurement(round *r)
     size_t count = r->vdaf.circuit->one_hot ? 1 : r->vdaf.sizes.outputs;
     uint64_t *values = sotto_arena_take_array(&r->fixed, count, sizeof *values);
 
-    sotto_bench_expect(values != NULL, "memory");
+    if (!values)
+        sotto_bench_fail("no memory");
     if (config->type == SOTTO_PRIO3_MULTIHOT_COUNT_VEC)
         values[next_random() % count] = 1;
     else if (config->type == SOTTO_PRIO3_HISTOGRAM)
@@ -130,7 +132,8 @@ static sotto_bytes keep(sotto_arena *arena, sotto_bytes bytes)
 {
     uint8_t *copy = sotto_arena_take(arena, bytes.len);
 
-    sotto_bench_expect(copy != NULL, "memory");
+    if (!copy)
+        sotto_bench_fail("no memory");
     if (bytes.len)
         memcpy(copy, bytes.data, bytes.len);
     return sotto_bytes_of(copy, bytes.len);

@@ -30,10 +30,8 @@ bool sotto_bench_wanted(const sotto_bench *b, const char *name)
     return !b->filter || strstr(name, b->filter);
 }
 
-void sotto_bench_expect(bool holds, const char *what)
+void sotto_bench_fail(const char *what)
 {
-    if (holds)
-        return;
     (void)fprintf(stderr, "sotto-bench: failed: %s\n", what);
     exit(1);
 }
@@ -121,8 +119,9 @@ int main(int argc, char **argv)
             b.json = true;
         else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc)
             b.filter = argv[++i];
-        else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc && atof(argv[i + 1]) > 0)
-            b.seconds = atof(argv[++i]);
+        else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc &&
+                 (b.seconds = strtod(argv[i + 1], NULL)) > 0)
+            i++;
         else if (strcmp(argv[i], "--help") == 0)
             return usage(stdout, 0);
         else

@@ -72,7 +72,8 @@ typedef struct sotto_hpke_sizes {
 
 /* SOTTO_MISSING: the reason names the unknown algorithm. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_hpke_suite_sizes(sotto_hpke_sizes *sizes,
-                                                             sotto_hpke_suite suite, sotto_err *err);
+                                                             sotto_hpke_suite suite,
+                                                             sotto_err *err);
 
 /* ---- keys ---------------------------------------------------------------------------------------- */
 
@@ -91,7 +92,8 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_hpke_key_derive(sotto_hpke_key *key,
                                                             sotto_bytes ikm, sotto_err *err);
 /* DeserializePrivateKey: the public key is computed from it. A failure leaves key wiped. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_hpke_key_decode(sotto_hpke_key *key, uint16_t kem,
-                                                            sotto_bytes private_key, sotto_err *err);
+                                                            sotto_bytes private_key,
+                                                            sotto_err *err);
 
 /* ---- key configurations (DAP, "HPKE configuration request") -------------------------------------- */
 
@@ -103,8 +105,8 @@ typedef struct sotto_hpke_config {
 } sotto_hpke_config;
 
 /* The configuration under which `key` is published; borrows the key's public half. */
-SOTTO_API sotto_hpke_config sotto_hpke_config_of(const sotto_hpke_key *key, uint8_t id, uint16_t kdf,
-                                                 uint16_t aead);
+SOTTO_API sotto_hpke_config sotto_hpke_config_of(const sotto_hpke_key *key, uint8_t id,
+                                                 uint16_t kdf, uint16_t aead);
 
 /* A known KEM's public key is checked, whatever the other two algorithms are.
  *   SOTTO_MALFORMED  too short, trailing bytes, or a public_key that is empty or not one of its KEM
@@ -121,10 +123,10 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_hpke_config_encode(sotto_buf *out,
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_hpke_config_list_decode(sotto_hpke_config *configs,
                                                                     size_t cap, size_t *count,
-                                                                    sotto_bytes wire, sotto_err *err);
-SOTTO_API SOTTO_MUST_USE sotto_status sotto_hpke_config_list_encode(sotto_buf *out,
-                                                                    const sotto_hpke_config *configs,
-                                                                    size_t count, sotto_err *err);
+                                                                    sotto_bytes wire,
+                                                                    sotto_err *err);
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_hpke_config_list_encode(
+    sotto_buf *out, const sotto_hpke_config *configs, size_t count, sotto_err *err);
 
 /* The first one we can seal to, since lists stand in their owner's order of preference.
  * SOTTO_MISSING: there is none. */

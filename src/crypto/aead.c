@@ -70,7 +70,8 @@ static sotto_status check_sizes(const sotto_buf *out, size_t appended, sotto_byt
     return SOTTO_OK;
 }
 
-static int run(sotto_aead *aead, uint8_t *out, const uint8_t *nonce, sotto_bytes aad, sotto_bytes text)
+static int run(sotto_aead *aead, uint8_t *out, const uint8_t *nonce, sotto_bytes aad,
+               sotto_bytes text)
 {
     int sealing = aead->direction == SOTTO_AEAD_SEAL, written = 0;
 
@@ -95,8 +96,7 @@ sotto_status sotto_aead_seal(sotto_aead *aead, sotto_buf *out,
         return sotto_fail(err, SOTTO_BUG, "aead: this one opens");
     SOTTO_TRY(check_sizes(out, sealed_len, aad, plain, err));
     uint8_t *at = out->data + out->len;
-    if (!run(aead, at, nonce, aad, plain) ||
-        !EVP_CipherFinal_ex(aead->cipher, nothing, &written) ||
+    if (!run(aead, at, nonce, aad, plain) || !EVP_CipherFinal_ex(aead->cipher, nothing, &written) ||
         !EVP_CIPHER_CTX_ctrl(aead->cipher, EVP_CTRL_AEAD_GET_TAG, SOTTO_AEAD_TAG_SIZE,
                              at + plain.len)) {
         sotto_wipe(at, sealed_len);
@@ -121,7 +121,8 @@ sotto_status sotto_aead_open(sotto_aead *aead, sotto_buf *out,
     const sotto_bytes text = sotto_bytes_of(sealed.data, sealed.len - SOTTO_AEAD_TAG_SIZE);
     SOTTO_TRY(check_sizes(out, text.len, aad, text, err));
     for (size_t i = 0; i < sizeof tag; i++)
-        tag[i] = sealed.data[text.len + i]; /* the library takes it through a pointer to non-const */
+        tag[i] =
+            sealed.data[text.len + i]; /* the library takes it through a pointer to non-const */
 
     uint8_t *at = text.len ? out->data + out->len : unwritten;
     if (!run(aead, at, nonce, aad, text) ||

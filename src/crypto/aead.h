@@ -47,7 +47,8 @@ SOTTO_MUST_USE sotto_status sotto_aead_init(sotto_aead *aead, const sotto_aead_i
 void sotto_aead_clear(sotto_aead *aead);
 
 /* info->key_size bytes; replaces the key before it. */
-SOTTO_MUST_USE sotto_status sotto_aead_set_key(sotto_aead *aead, const uint8_t *key, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aead_set_key(sotto_aead *aead, const uint8_t *key,
+                                               sotto_err *err);
 
 /* Appends ciphertext || tag. `plain` must not overlap what is appended.
  *   SOTTO_TOO_LARGE  out would pass its limit, or an input the cipher's; out is unchanged

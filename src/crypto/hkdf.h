@@ -19,6 +19,7 @@ void sotto_hkdf_extract(uint8_t *prk, const sotto_hmac_key *salt, const sotto_by
 
 /* SOTTO_TOO_LARGE: more than 255 times the hash's size is asked for; out is unchanged. */
 SOTTO_MUST_USE sotto_status sotto_hkdf_expand(uint8_t *out, size_t len, const sotto_hmac_key *prk,
-                                              const sotto_bytes *info, size_t parts, sotto_err *err);
+                                              const sotto_bytes *info, size_t parts,
+                                              sotto_err *err);
 
 #endif

@@ -123,9 +123,11 @@ static EVP_PKEY *nist_key(const sotto_kem *kem, uint8_t *public_key, uint8_t *na
 
     memcpy(group, kem->name, strlen(kem->name) + 1);
     *next++ = OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, group, 0);
-    *next++ = OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, public_key, kem->public_size);
+    *next++ =
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, public_key, kem->public_size);
     if (native_private)
-        *next++ = OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, native_private, kem->private_size);
+        *next++ =
+            OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, native_private, kem->private_size);
     *next = OSSL_PARAM_construct_end();
 
     if (!ctx || EVP_PKEY_fromdata_init(ctx) <= 0 ||
@@ -149,8 +151,8 @@ static sotto_status load_nist(sotto_dh *dh, sotto_bytes private_key, sotto_err *
         goto done;
     }
     if (!in_range(group, private_key.data, private_key.len)) {
-        status = sotto_fail(err, SOTTO_MALFORMED, "private key: not in 1 .. order - 1 of %s",
-                            kem->name);
+        status =
+            sotto_fail(err, SOTTO_MALFORMED, "private key: not in 1 .. order - 1 of %s", kem->name);
         goto done;
     }
     scalar = BN_secure_new();
@@ -179,8 +181,8 @@ static void load_montgomery(sotto_dh *dh, sotto_bytes private_key)
     const sotto_kem *kem = dh->kem;
     size_t len = kem->public_size;
 
-    dh->own = EVP_PKEY_new_raw_private_key_ex(NULL, kem->name, NULL, private_key.data,
-                                              private_key.len);
+    dh->own =
+        EVP_PKEY_new_raw_private_key_ex(NULL, kem->name, NULL, private_key.data, private_key.len);
     if (!dh->own || !EVP_PKEY_get_raw_public_key(dh->own, dh->public_key, &len))
         return;
     dh->peer = EVP_PKEY_new_raw_public_key_ex(NULL, kem->name, NULL, dh->public_key, len);

@@ -55,8 +55,8 @@ typedef struct sotto_dh {
  *   SOTTO_MALFORMED  the private key has the wrong length or is not in 1 .. order - 1
  *   SOTTO_MISSING    the crypto library does not offer the group
  */
-SOTTO_MUST_USE sotto_status sotto_dh_init(sotto_dh *dh, const sotto_kem *kem, sotto_bytes private_key,
-                                          sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_dh_init(sotto_dh *dh, const sotto_kem *kem,
+                                          sotto_bytes private_key, sotto_err *err);
 void sotto_dh_clear(sotto_dh *dh);
 
 /* Writes kem->dh_size bytes.

@@ -52,7 +52,7 @@ static inline void add_bytes(sotto_turboshake *x, unsigned width, const uint8_t 
         row[0][lane] ^= carry[lane] | word[lane] << shift;
     }
     for (unsigned lane = 0; lane < width && shift + 8 * len > 64; lane++)
-        row[1][lane] ^= word[lane] >> (64 - shift);
+        row[1][lane] ^= word[lane] >> 1 >> (63 - shift);
 }
 
 static uint64_t word_at(const sotto_turboshake *x, unsigned lane, size_t at)

@@ -60,7 +60,8 @@ static void write_config(sotto_writer *w, const sotto_hpke_config *config)
     sotto_write_opaque16(w, config->public_key);
 }
 
-sotto_status sotto_hpke_config_encode(sotto_buf *out, const sotto_hpke_config *config, sotto_err *err)
+sotto_status sotto_hpke_config_encode(sotto_buf *out, const sotto_hpke_config *config,
+                                      sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);
 
@@ -84,7 +85,8 @@ sotto_status sotto_hpke_config_list_decode(sotto_hpke_config *configs, size_t ca
             return sotto_fail(err, SOTTO_TOO_LARGE, "HPKE config list: more than %zu", cap);
         read_config(&in, &configs[found]);
         if (in.short_read)
-            return sotto_fail(err, SOTTO_MALFORMED, "HPKE config %zu of its list: too short", found);
+            return sotto_fail(err, SOTTO_MALFORMED, "HPKE config %zu of its list: too short",
+                              found);
         SOTTO_TRY(check_config(&configs[found], err));
     }
     *count = found;
@@ -111,13 +113,14 @@ sotto_status sotto_hpke_config_list_encode(sotto_buf *out, const sotto_hpke_conf
     return sotto_writer_finish(&w, "HPKE config list", err);
 }
 
-sotto_status sotto_hpke_config_pick(const sotto_hpke_config **picked, const sotto_hpke_config *configs,
-                                    size_t count, sotto_err *err)
+sotto_status sotto_hpke_config_pick(const sotto_hpke_config **picked,
+                                    const sotto_hpke_config *configs, size_t count, sotto_err *err)
 {
     *picked = NULL;
     for (size_t i = 0; i < count && !*picked; i++)
         if (configs[i].supported && configs[i].suite.aead != SOTTO_HPKE_AEAD_EXPORT_ONLY)
             *picked = &configs[i];
-    return *picked ? SOTTO_OK
-                   : sotto_fail(err, SOTTO_MISSING, "HPKE configs: none of %zu is supported", count);
+    return *picked
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_MISSING, "HPKE configs: none of %zu is supported", count);
 }

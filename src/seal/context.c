@@ -15,7 +15,8 @@ struct sotto_hpke_context {
 static const uint64_t SEQUENCE_LIMIT = UINT64_MAX;
 
 static sotto_status fill(sotto_hpke_context *context, const sotto_hpke_purpose *purpose,
-                         const sotto_hpke_setup *setup, sotto_aead_direction direction, sotto_err *err)
+                         const sotto_hpke_setup *setup, sotto_aead_direction direction,
+                         sotto_err *err)
 {
     uint8_t key[SOTTO_AEAD_MAX_KEY];
 
@@ -33,7 +34,8 @@ static sotto_status fill(sotto_hpke_context *context, const sotto_hpke_purpose *
 }
 
 static sotto_status make(sotto_hpke_context **context, const sotto_hpke_purpose *purpose,
-                         const sotto_hpke_setup *setup, sotto_aead_direction direction, sotto_err *err)
+                         const sotto_hpke_setup *setup, sotto_aead_direction direction,
+                         sotto_err *err)
 {
     sotto_hpke_context *made = sotto_alloc(sizeof *made);
     if (!made)

@@ -18,8 +18,9 @@ static sotto_status derive_nist(uint8_t *private_key, const sotto_kem *kem,
     for (unsigned i = 0; i < 256; i++) {
         const uint8_t counter = (uint8_t)i;
 
-        SOTTO_TRY(sotto_hpke_labeled_expand(private_key, kem->private_size, dkp_prk, bytes_of_id(&id),
-                                            "candidate", sotto_bytes_of(&counter, 1), err));
+        SOTTO_TRY(sotto_hpke_labeled_expand(private_key, kem->private_size, dkp_prk,
+                                            bytes_of_id(&id), "candidate",
+                                            sotto_bytes_of(&counter, 1), err));
         private_key[0] &= kem->bitmask;
         if (sotto_kem_private_in_range(kem, private_key))
             return SOTTO_OK;
@@ -81,8 +82,8 @@ sotto_status sotto_hpke_key_derive(sotto_hpke_key *key, uint16_t kem_id, sotto_b
     SOTTO_TRY(sotto_hpke_kem_find(&kem, kem_id, err));
     sotto_status status = sotto_dhkem_derive_private(private_key, kem, ikm, err);
     if (status == SOTTO_OK)
-        status = sotto_hpke_key_decode(key, kem_id, sotto_bytes_of(private_key, kem->private_size),
-                                       err);
+        status =
+            sotto_hpke_key_decode(key, kem_id, sotto_bytes_of(private_key, kem->private_size), err);
     sotto_wipe(private_key, sizeof private_key);
     return status;
 }
@@ -144,8 +145,8 @@ sotto_status sotto_dhkem_decap(sotto_dhkem_receiver *receiver, uint8_t *shared_s
     uint8_t dh[SOTTO_KEM_MAX_DH];
 
     SOTTO_TRY(sotto_dh_agree(&receiver->own, dh, enc, "enc", err));
-    sotto_status status = extract_and_expand(shared_secret, kem, &receiver->empty_salt, dh, enc.data,
-                                             receiver->own.public_key, err);
+    sotto_status status = extract_and_expand(shared_secret, kem, &receiver->empty_salt, dh,
+                                             enc.data, receiver->own.public_key, err);
     sotto_wipe(dh, sizeof dh);
     return status;
 }

@@ -29,7 +29,8 @@ SOTTO_MUST_USE sotto_status sotto_dhkem_receiver_init(sotto_dhkem_receiver *rece
 void sotto_dhkem_receiver_clear(sotto_dhkem_receiver *receiver);
 
 /* Decap: writes kem->secret_size bytes. */
-SOTTO_MUST_USE sotto_status sotto_dhkem_decap(sotto_dhkem_receiver *receiver, uint8_t *shared_secret,
-                                              sotto_bytes enc, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_dhkem_decap(sotto_dhkem_receiver *receiver,
+                                              uint8_t *shared_secret, sotto_bytes enc,
+                                              sotto_err *err);
 
 #endif

@@ -25,8 +25,8 @@ typedef struct sotto_hpke_inspection {
 
 /* As the receiver of enc sees it. */
 SOTTO_MUST_USE sotto_status sotto_hpke_inspect_receive(sotto_hpke_inspection *seen,
-                                                       sotto_hpke_receiver *receiver, sotto_bytes enc,
-                                                       sotto_err *err);
+                                                       sotto_hpke_receiver *receiver,
+                                                       sotto_bytes enc, sotto_err *err);
 /* As its sender does; appends enc.
  *   ephemeral_private  the whole private key, as vectors list it
  */

@@ -9,8 +9,8 @@ typedef struct message_keys {
 } message_keys;
 
 static sotto_status seal_behind_enc(sotto_buf *out, const sotto_hpke_purpose *purpose,
-                                    const sotto_hpke_setup *setup, sotto_bytes aad, sotto_bytes plain,
-                                    sotto_err *err)
+                                    const sotto_hpke_setup *setup, sotto_bytes aad,
+                                    sotto_bytes plain, sotto_err *err)
 {
     message_keys keys;
     sotto_aead aead = {0};
@@ -92,16 +92,17 @@ static sotto_status check_before_work(const sotto_hpke_receiver *receiver, const
     return SOTTO_OK;
 }
 
-sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf *out, sotto_bytes enc,
-                                        sotto_bytes aad, sotto_bytes ciphertext, sotto_err *err)
+sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf *out,
+                                        sotto_bytes enc, sotto_bytes aad, sotto_bytes ciphertext,
+                                        sotto_err *err)
 {
     sotto_hpke_setup setup;
     message_keys keys;
 
     SOTTO_TRY(check_before_work(receiver, out, ciphertext, err));
     SOTTO_TRY(sotto_hpke_setup_receive(&setup, receiver, enc, err));
-    sotto_status status = sotto_hpke_schedule_aead(keys.key, keys.nonce, &receiver->purpose,
-                                                   &setup.secret, err);
+    sotto_status status =
+        sotto_hpke_schedule_aead(keys.key, keys.nonce, &receiver->purpose, &setup.secret, err);
     if (status == SOTTO_OK)
         status = sotto_aead_set_key(&receiver->aead, keys.key, err);
     if (status == SOTTO_OK)

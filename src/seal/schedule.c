@@ -29,7 +29,8 @@ sotto_status sotto_hpke_purpose_init(sotto_hpke_purpose *purpose, sotto_hpke_sui
     sotto_hmac_key_init(&empty_salt, purpose->with.kdf, sotto_bytes_of(NULL, 0));
     sotto_hpke_labeled_extract(psk_id_hash, &empty_salt, suite_id(purpose), "psk_id_hash",
                                sotto_bytes_of(NULL, 0));
-    sotto_hpke_labeled_extract(psk_id_hash + size, &empty_salt, suite_id(purpose), "info_hash", info);
+    sotto_hpke_labeled_extract(psk_id_hash + size, &empty_salt, suite_id(purpose), "info_hash",
+                               info);
     return SOTTO_OK;
 }
 
@@ -56,15 +57,17 @@ sotto_status sotto_hpke_schedule_aead(uint8_t key[SOTTO_AEAD_MAX_KEY],
     SOTTO_TRY(sotto_hpke_labeled_expand(key, purpose->with.aead->key_size, &secret->key,
                                         suite_id(purpose), "key", schedule_context(purpose), err));
     return sotto_hpke_labeled_expand(base_nonce, SOTTO_AEAD_NONCE_SIZE, &secret->key,
-                                     suite_id(purpose), "base_nonce", schedule_context(purpose), err);
+                                     suite_id(purpose), "base_nonce", schedule_context(purpose),
+                                     err);
 }
 
 sotto_status sotto_hpke_schedule_exporter(uint8_t exporter_secret[SOTTO_HASH_MAX_SIZE],
                                           const sotto_hpke_purpose *purpose,
                                           const sotto_hpke_secret *secret, sotto_err *err)
 {
-    return sotto_hpke_labeled_expand(exporter_secret, sotto_hash_size(purpose->with.kdf), &secret->key,
-                                     suite_id(purpose), "exp", schedule_context(purpose), err);
+    return sotto_hpke_labeled_expand(exporter_secret, sotto_hash_size(purpose->with.kdf),
+                                     &secret->key, suite_id(purpose), "exp",
+                                     schedule_context(purpose), err);
 }
 
 void sotto_hpke_nonce(uint8_t nonce[SOTTO_AEAD_NONCE_SIZE],

@@ -15,8 +15,9 @@ typedef struct sotto_hpke_purpose {
     uint8_t key_schedule_context[1 + 2 * SOTTO_HASH_MAX_SIZE];
 } sotto_hpke_purpose;
 
-SOTTO_MUST_USE sotto_status sotto_hpke_purpose_init(sotto_hpke_purpose *purpose, sotto_hpke_suite suite,
-                                                    sotto_bytes info, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_hpke_purpose_init(sotto_hpke_purpose *purpose,
+                                                    sotto_hpke_suite suite, sotto_bytes info,
+                                                    sotto_err *err);
 
 /* The RFC's `secret`, and it again as the key all outputs are expanded from. */
 typedef struct sotto_hpke_secret {
@@ -30,12 +31,12 @@ void sotto_hpke_schedule_secret(sotto_hpke_secret *secret, const sotto_hpke_purp
 SOTTO_MUST_USE sotto_status sotto_hpke_schedule_aead(uint8_t key[SOTTO_AEAD_MAX_KEY],
                                                      uint8_t base_nonce[SOTTO_AEAD_NONCE_SIZE],
                                                      const sotto_hpke_purpose *purpose,
-                                                     const sotto_hpke_secret *secret, sotto_err *err);
+                                                     const sotto_hpke_secret *secret,
+                                                     sotto_err *err);
 /* Apart from the above since a single message never exports. */
-SOTTO_MUST_USE sotto_status sotto_hpke_schedule_exporter(uint8_t exporter_secret[SOTTO_HASH_MAX_SIZE],
-                                                         const sotto_hpke_purpose *purpose,
-                                                         const sotto_hpke_secret *secret,
-                                                         sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_hpke_schedule_exporter(
+    uint8_t exporter_secret[SOTTO_HASH_MAX_SIZE], const sotto_hpke_purpose *purpose,
+    const sotto_hpke_secret *secret, sotto_err *err);
 
 /* ComputeNonce (RFC 9180, 5.2). */
 void sotto_hpke_nonce(uint8_t nonce[SOTTO_AEAD_NONCE_SIZE],

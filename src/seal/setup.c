@@ -31,7 +31,8 @@ sotto_status sotto_hpke_setup_send_from_ikm(sotto_hpke_setup *setup, sotto_buf *
 {
     uint8_t ephemeral_private[SOTTO_KEM_MAX_PRIVATE];
 
-    sotto_status status = sotto_dhkem_derive_private(ephemeral_private, purpose->with.kem, ikm, err);
+    sotto_status status =
+        sotto_dhkem_derive_private(ephemeral_private, purpose->with.kem, ikm, err);
     if (status == SOTTO_OK)
         status = sotto_hpke_setup_send(setup, out, purpose, to, ephemeral_private, err);
     sotto_wipe(ephemeral_private, sizeof ephemeral_private);
@@ -44,10 +45,11 @@ sotto_status sotto_hpke_receiver_init(sotto_hpke_receiver *receiver, const sotto
     memset(receiver, 0, sizeof *receiver);
     SOTTO_TRY(sotto_hpke_purpose_init(&receiver->purpose, suite, info, err));
     if (key->kem != suite.kem)
-        return sotto_fail(err, SOTTO_MALFORMED, "key: of KEM 0x%04x, the suite has 0x%04x", key->kem,
-                          suite.kem);
+        return sotto_fail(err, SOTTO_MALFORMED, "key: of KEM 0x%04x, the suite has 0x%04x",
+                          key->kem, suite.kem);
     SOTTO_TRY(sotto_dhkem_receiver_init(&receiver->kem, receiver->purpose.with.kem,
-                                        sotto_bytes_of(key->private_key, key->private_key_len), err));
+                                        sotto_bytes_of(key->private_key, key->private_key_len),
+                                        err));
     if (!receiver->purpose.with.aead)
         return SOTTO_OK;
     return sotto_aead_init(&receiver->aead, receiver->purpose.with.aead, SOTTO_AEAD_OPEN, err);

@@ -37,8 +37,9 @@ struct sotto_hpke_receiver {
 
 /* Clear after a failure is allowed. */
 SOTTO_MUST_USE sotto_status sotto_hpke_receiver_init(sotto_hpke_receiver *receiver,
-                                                     const sotto_hpke_key *key, sotto_hpke_suite suite,
-                                                     sotto_bytes info, sotto_err *err);
+                                                     const sotto_hpke_key *key,
+                                                     sotto_hpke_suite suite, sotto_bytes info,
+                                                     sotto_err *err);
 void sotto_hpke_receiver_clear(sotto_hpke_receiver *receiver);
 
 /* The receiver's end. */

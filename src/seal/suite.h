@@ -36,8 +36,8 @@ sotto_kem_suite_id sotto_kem_suite_id_of(const sotto_kem *kem);
 void sotto_hpke_labeled_extract(uint8_t *prk, const sotto_hmac_key *salt, sotto_bytes suite_id,
                                 const char *label, sotto_bytes ikm);
 SOTTO_MUST_USE sotto_status sotto_hpke_labeled_expand(uint8_t *out, size_t len,
-                                                      const sotto_hmac_key *prk, sotto_bytes suite_id,
-                                                      const char *label, sotto_bytes info,
-                                                      sotto_err *err);
+                                                      const sotto_hmac_key *prk,
+                                                      sotto_bytes suite_id, const char *label,
+                                                      sotto_bytes info, sotto_err *err);
 
 #endif

@@ -65,17 +65,17 @@ static void expand_helper(const client *k, sotto_prio3_usage usage, unsigned hel
 /* Joint randomness parts of the leader and of one helper together: two lanes cost little more than one. */
 static void derive_parts(const client *k, unsigned helper, bool with_leader)
 {
-    unsigned who[2] = {helper, 0};
+    const unsigned who[2] = {helper, 0}, lanes = with_leader ? 2 : 1;
     const uint8_t *shares[2] = {k->helper, k->leader};
-    uint8_t *out[2];
+    uint8_t *out[2] = {NULL, NULL};
     sotto_prio3_xof x = {.circuit = k->c,
                          .usage = SOTTO_USAGE_JOINT_RAND_PART,
                          .context = k->context,
-                         .lanes = with_leader ? 2 : 1,
+                         .lanes = lanes,
                          .binder_len = 1 + SOTTO_PRIO3_NONCE_SIZE,
                          .body_len = sotto_circuit_bytes(k->c, k->c->meas_len)};
 
-    for (unsigned l = 0; l < x.lanes; l++) {
+    for (unsigned l = 0; l < lanes; l++) {
         x.seeds[l] = blind(&k->seeds, who[l]);
         x.binder[l][0] = (uint8_t)who[l];
         memcpy(x.binder[l] + 1, k->nonce, SOTTO_PRIO3_NONCE_SIZE);

@@ -18,8 +18,12 @@ typedef struct group {
     const sotto_circuit *c;
     const sotto_prio3_verifier *verifier;
     unsigned lanes;
-    const sotto_prio3_report *report[SOTTO_LANES];
     sotto_prio3_verification *out[SOTTO_LANES];
+    uint8_t nonce[SOTTO_LANES][SOTTO_PRIO3_NONCE_SIZE];
+    const uint8_t *public_share[SOTTO_LANES];
+    const uint8_t *seed[SOTTO_LANES];     /* a helper's shares come from it       */
+    uint8_t *expanded_meas[SOTTO_LANES];  /* and go here, to outlive the call     */
+    uint8_t *verifier_share[SOTTO_LANES]; /* likewise                             */
     const uint8_t *blind[SOTTO_LANES];
     const uint8_t *proofs[SOTTO_LANES];
     uint8_t *expanded_proofs[SOTTO_LANES];
@@ -51,7 +55,7 @@ static void bind_byte(sotto_prio3_xof *x, unsigned byte)
 static void bind_nonces(sotto_prio3_xof *x, const group *g)
 {
     for (unsigned l = 0; l < x->lanes; l++)
-        memcpy(x->binder[l] + x->binder_len, g->report[l]->nonce, SOTTO_PRIO3_NONCE_SIZE);
+        memcpy(x->binder[l] + x->binder_len, g->nonce[l], SOTTO_PRIO3_NONCE_SIZE);
     x->binder_len += SOTTO_PRIO3_NONCE_SIZE;
 }
 
@@ -60,16 +64,12 @@ static void bind_nonces(sotto_prio3_xof *x, const group *g)
 static void expand_helper_shares(group *g)
 {
     const sotto_circuit *c = g->c;
-    uint8_t *meas[SOTTO_LANES];
     sotto_prio3_xof x = group_xof(g, SOTTO_USAGE_MEAS_SHARE);
 
-    for (unsigned l = 0; l < g->lanes; l++) {
-        x.seeds[l] = g->report[l]->input_share.data;
-        /* Written here, once; handed out as constant afterwards. */
-        meas[l] = (uint8_t *)(uintptr_t)g->out[l]->measurement_share;
-    }
+    for (unsigned l = 0; l < g->lanes; l++)
+        x.seeds[l] = g->seed[l];
     bind_byte(&x, g->verifier->aggregator);
-    sotto_prio3_expand(&x, meas, c->meas_len);
+    sotto_prio3_expand(&x, g->expanded_meas, c->meas_len);
 
     x.usage = SOTTO_USAGE_PROOF_SHARE;
     x.binder_len = 0;
@@ -94,7 +94,7 @@ static void derive_own_parts(group *g)
     for (unsigned l = 0; l < g->lanes; l++) {
         x.seeds[l] = g->blind[l];
         x.bodies[l] = g->out[l]->measurement_share;
-        memcpy(g->parts[l], g->report[l]->public_share.data, g->vdaf->sizes.public_share);
+        memcpy(g->parts[l], g->public_share[l], g->vdaf->sizes.public_share);
         own[l] = g->parts[l] + (size_t)me * SEED;
     }
     sotto_prio3_derive_seed(&x, own);
@@ -138,8 +138,7 @@ static void query_lane(const group *g, unsigned lane)
 {
     const sotto_circuit *c = g->c;
     sotto_prio3_verification *out = g->out[lane];
-    /* In the arena, and still ours to write. */
-    uint8_t *verifiers = (uint8_t *)(uintptr_t)out->verifier_share.data;
+    uint8_t *verifiers = g->verifier_share[lane];
     bool usable = true;
 
     for (unsigned i = 0; i < c->proofs; i++)
@@ -205,23 +204,26 @@ static sotto_status admit(group *g, const sotto_prio3_report *report, sotto_prio
     const sotto_circuit *c = g->c;
     const uint8_t *share = report->input_share.data;
     size_t meas_bytes = sotto_circuit_bytes(c, c->meas_len);
-    uint8_t *verifier_share = sotto_arena_take(arena, g->vdaf->sizes.verifier_share);
     unsigned l = g->lanes;
 
-    if (!verifier_share)
+    g->verifier_share[l] = sotto_arena_take(arena, g->vdaf->sizes.verifier_share);
+    if (!g->verifier_share[l])
         return SOTTO_NO_MEMORY;
-    out->verifier_share = sotto_bytes_of(verifier_share, g->vdaf->sizes.verifier_share);
+    out->verifier_share = sotto_bytes_of(g->verifier_share[l], g->vdaf->sizes.verifier_share);
     if (g->verifier->aggregator) {
-        out->measurement_share = sotto_arena_take(arena, meas_bytes);
-        if (!out->measurement_share)
+        g->expanded_meas[l] = sotto_arena_take(arena, meas_bytes);
+        if (!g->expanded_meas[l])
             return SOTTO_NO_MEMORY;
+        out->measurement_share = g->expanded_meas[l];
+        g->seed[l] = share;
         g->blind[l] = share + SEED;
     } else {
         out->measurement_share = share;
         g->proofs[l] = share + meas_bytes;
         g->blind[l] = g->proofs[l] + sotto_circuit_bytes(c, c->proof_len * c->proofs);
     }
-    g->report[l] = report;
+    memcpy(g->nonce[l], report->nonce, sizeof g->nonce[l]);
+    g->public_share[l] = report->public_share.data;
     g->out[l] = out;
     g->lanes++;
     return SOTTO_OK;

@@ -22,8 +22,9 @@ static const expectation EXPECTED[] = {
 };
 enum { AEADS = sizeof EXPECTED / sizeof EXPECTED[0], TEXT = 20 };
 
-static const uint8_t COUNTING[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+static const uint8_t COUNTING[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                     11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                     22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 static sotto_bytes text(void)
 {
@@ -131,8 +132,9 @@ static void open_refuses_less_than_a_tag(sotto_test *t)
     uint8_t memory[64];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
 
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 sotto_aead_open(&aead, &out, COUNTING, none(), sotto_bytes_of(COUNTING, 15), &t->err));
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        sotto_aead_open(&aead, &out, COUNTING, none(), sotto_bytes_of(COUNTING, 15), &t->err));
     CHECK_REASON(t, "shorter than its tag");
     sotto_aead_clear(&aead);
 }
@@ -148,8 +150,8 @@ static void outputs_that_do_not_fit_are_refused_untouched(sotto_test *t)
                  sotto_aead_seal(&sealer, &out, COUNTING, aad(), text(), &t->err));
     out.cap = TEXT - 1;
     CHECK_STATUS(t, SOTTO_TOO_LARGE,
-                 sotto_aead_open(&opener, &out, COUNTING, aad(), sotto_test_hex(t, EXPECTED[0].sealed),
-                                 &t->err));
+                 sotto_aead_open(&opener, &out, COUNTING, aad(),
+                                 sotto_test_hex(t, EXPECTED[0].sealed), &t->err));
     CHECK_STATUS(t, SOTTO_TOO_LARGE, /* refused by its length; nothing is read */
                  sotto_aead_seal(&sealer, &out, COUNTING, none(), sotto_bytes_of(memory, SIZE_MAX),
                                  &t->err));

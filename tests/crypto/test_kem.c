@@ -25,14 +25,20 @@ static const expectation EXPECTED[] = {
      "4536be3a50f318fbf9a5475902a221502bef0d57e08c53b2cc0a56f17d9f9354",
      "06ffe83794e29d2f01c6bf4366e57da374a099401b7812d3d7ca2f0782a4e96e"},
     {SOTTO_KEM_P384,
-     "04c76f2283dda95cd49b0ed9e733d2904474e37216f124e13d2c9ab4cf01021c49ad9cabb3d0b97499aef2f0ab313fa028"
-     "26bc1f83451b5c8962a75caff73588d4400a6296436154fb343c393e91048a6c7bcbadc83cd8a5f26feae883156f92a1",
-     "d22cbe48bd212803a37a54e5db277d015b113cc06d4bcf1ca03924e50fd7dfba9d0a8a14b7593b9ff9a8c587a1f6ff82"},
+     "04c76f2283dda95cd49b0ed9e733d2904474e37216f124e13d2c9ab4cf01021c49ad9cabb3d0b97499aef2f0ab313"
+     "fa028"
+     "26bc1f83451b5c8962a75caff73588d4400a6296436154fb343c393e91048a6c7bcbadc83cd8a5f26feae883156f9"
+     "2a1",
+     "d22cbe48bd212803a37a54e5db277d015b113cc06d4bcf1ca03924e50fd7dfba9d0a8a14b7593b9ff9a8c587a1f6f"
+     "f82"},
     {SOTTO_KEM_P521,
-     "0401f7eafa08fc845f03d01f7631f407fa17e6191d45b304d46aa1eaf6484a21fc78bc7003a1db5e8f450724721a2a611bebdb"
-     "e6c4ca6f8fcf8b8edaaf2d09b8159f5001342df71a870f66a1e91c0efd895324ee3dfb33475bfc69790bd870441311db0416d4"
+     "0401f7eafa08fc845f03d01f7631f407fa17e6191d45b304d46aa1eaf6484a21fc78bc7003a1db5e8f450724721a2"
+     "a611bebdb"
+     "e6c4ca6f8fcf8b8edaaf2d09b8159f5001342df71a870f66a1e91c0efd895324ee3dfb33475bfc69790bd87044131"
+     "1db0416d4"
      "704116712f03e9680b5a5d7fed0694e4fd37b6a085dfc030ecb5bfdaf11743",
-     "007f2761ee19cc23c40921e9ed01ae6e175354276476a34d83c5a332d1cad0d3e52cdf69e42bd23869552d8bb18a354192"
+     "007f2761ee19cc23c40921e9ed01ae6e175354276476a34d83c5a332d1cad0d3e52cdf69e42bd23869552d8bb18a3"
+     "54192"
      "2ace2f8875408b7b189a40c169a903d66f"},
 };
 enum { KEMS = sizeof EXPECTED / sizeof EXPECTED[0] };
@@ -113,13 +119,19 @@ static void points_of_small_order_are_rejected(sotto_test *t)
         "0000000000000000000000000000000000000000000000000000000000000080",
     };
     static const char *const x448[] = {
-        "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-        "0100000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-        "fefffffffffffffffffffffffffffffffffffffffffffffffffffffffeffffffffffffffffffffffffffffffffffffffffffffffffffffff",
-        "fffffffffffffffffffffffffffffffffffffffffffffffffffffffffeffffffffffffffffffffffffffffffffffffffffffffffffffffff",
-        "00000000000000000000000000000000000000000000000000000000ffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "0000000000000000000000",
+        "010000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+        "0000000000000000000000",
+        "fefffffffffffffffffffffffffffffffffffffffffffffffffffffffeffffffffffffffffffffffffffffffff"
+        "ffffffffffffffffffffff",
+        "fffffffffffffffffffffffffffffffffffffffffffffffffffffffffeffffffffffffffffffffffffffffffff"
+        "ffffffffffffffffffffff",
+        "00000000000000000000000000000000000000000000000000000000ffffffffffffffffffffffffffffffffff"
+        "ffffffffffffffffffffff",
     };
-    sotto_dh narrow = counting_key(t, SOTTO_KEM_X25519, 1), wide = counting_key(t, SOTTO_KEM_X448, 1);
+    sotto_dh narrow = counting_key(t, SOTTO_KEM_X25519, 1),
+             wide = counting_key(t, SOTTO_KEM_X448, 1);
 
     for (size_t i = 0; i < sizeof x25519 / sizeof x25519[0]; i++)
         refuse(t, &narrow, SOTTO_REJECTED, sotto_test_hex(t, x25519[i]), "small order");
@@ -143,8 +155,9 @@ static void public_keys_of_another_length_are_malformed(sotto_test *t)
         refuse(t, &dh, SOTTO_MALFORMED, sotto_bytes_of(longer, size - 1), "bytes");
         refuse(t, &dh, SOTTO_MALFORMED, sotto_bytes_of(longer, size + 1), "bytes");
         refuse(t, &dh, SOTTO_MALFORMED, sotto_bytes_of(NULL, 0), "0 bytes");
-        CHECK_STATUS(t, SOTTO_MALFORMED,
-                     sotto_kem_check_public(dh.kem, sotto_bytes_of(longer, size + 1), "key", &t->err));
+        CHECK_STATUS(
+            t, SOTTO_MALFORMED,
+            sotto_kem_check_public(dh.kem, sotto_bytes_of(longer, size + 1), "key", &t->err));
         check_still_agrees(t, &dh, &EXPECTED[i]);
         sotto_dh_clear(&dh);
     }

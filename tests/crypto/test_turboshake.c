@@ -154,7 +154,8 @@ static void a_message_may_come_in_pieces_common_or_not(sotto_test *t)
         unsigned lanes = 1 + (unsigned)(draw(&seed) % SOTTO_LANES);
 
         pick_run(&r, &seed);
-        for (unsigned lane = 1; lane < SOTTO_LANES; lane++) /* all the same, so that both ways agree */
+        for (unsigned lane = 1; lane < SOTTO_LANES;
+             lane++) /* all the same, so that both ways agree */
             memcpy(r.message[lane], r.message[0], sizeof r.message[0]);
         squeeze_alone(&r);
         len = r.head_len + r.body_len;

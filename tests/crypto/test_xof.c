@@ -38,7 +38,8 @@ static void turboshake128_gives_the_known_stream(sotto_test *t)
     count_from_200(seed, sizeof seed);
     sotto_xof_turboshake128_init(&x, 1, text(purpose), &seeds, &binder, strlen(bound_to), NULL, 0);
     sotto_xof_turboshake128_next(&x, &out, STREAM);
-    check_ends(t, stream, STREAM, "f692535aac75de3b072e76ac072c8152ec2a707ce57af7ccf9e6420c269351c1",
+    check_ends(t, stream, STREAM,
+               "f692535aac75de3b072e76ac072c8152ec2a707ce57af7ccf9e6420c269351c1",
                "2c513e7c38692945594b2c91f543f04660d568c09ef40c59e8138b671b32c62e");
 
     sotto_xof_turboshake128_init(&x, 1, text(""), &seeds, NULL, 0, NULL, 0);
@@ -69,7 +70,8 @@ static void turboshake128_takes_the_longest_dst(sotto_test *t)
  * the implementation changes its ways, and with another seed and binder in each lane. */
 static void turboshake128_frames_each_lane(sotto_test *t)
 {
-    static const size_t dst_lens[] = {0, 1, 8, 24, 61, 124, 125, 126, 127, 165, 166, 168, 300, 1032};
+    static const size_t dst_lens[] = {0,   1,   8,   24,  61,  124, 125,
+                                      126, 127, 165, 166, 168, 300, 1032};
     static uint8_t bytes[SOTTO_LANES][3000];
     static uint8_t framed[SOTTO_LANES][3000];
     sotto_turboshake x;
@@ -117,7 +119,8 @@ static void fixed_key_aes128_gives_the_known_stream(sotto_test *t)
     count_from_200(seed, sizeof seed);
     CHECK_OK(t, sotto_xof_fixed_key_aes128_init(&x, text(purpose), seed, text(bound_to), &t->err));
     CHECK_OK(t, sotto_xof_aes_next(&x, stream, STREAM, &t->err));
-    check_ends(t, stream, STREAM, "01143771f8a1293a045bccd40c319d31aa79d3f0081c59801da2b9246c49fecc",
+    check_ends(t, stream, STREAM,
+               "01143771f8a1293a045bccd40c319d31aa79d3f0081c59801da2b9246c49fecc",
                "0f84d3a3cf966068f9b15fc7b0a8ca69450fedabdebeefca7e18386d23285231");
     sotto_xof_aes_clear(&x);
 
@@ -134,9 +137,11 @@ static void hmac_sha256_aes128_gives_the_known_stream(sotto_test *t)
     uint8_t seed[SOTTO_XOF_SEED_SIZE], stream[STREAM];
 
     count_from_200(seed, sizeof seed);
-    CHECK_OK(t, sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(bound_to), &t->err));
+    CHECK_OK(t,
+             sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(bound_to), &t->err));
     CHECK_OK(t, sotto_xof_aes_next(&x, stream, STREAM, &t->err));
-    check_ends(t, stream, STREAM, "cff61a046d1e3155e9e9fcab8e9ca5e3e5512201ba912d78f53911464bcceab6",
+    check_ends(t, stream, STREAM,
+               "cff61a046d1e3155e9e9fcab8e9ca5e3e5512201ba912d78f53911464bcceab6",
                "72197ebcf68990f582e724f628cabbdc9da08ac2ca9ca709e9162503386194c0");
     sotto_xof_aes_clear(&x);
 
@@ -158,9 +163,9 @@ static void aes_streams_do_not_depend_on_how_they_are_cut(sotto_test *t)
             size_t most = step == 1 ? STREAM : step;
 
             CHECK_OK(t, hmac ? sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed,
-                                                                text(bound_to), &t->err)
+                                                                 text(bound_to), &t->err)
                              : sotto_xof_fixed_key_aes128_init(&x, text(purpose), seed,
-                                                              text(bound_to), &t->err));
+                                                               text(bound_to), &t->err));
             for (size_t at = 0; at < STREAM; at += most) {
                 size_t some = most < STREAM - at ? most : STREAM - at;
 

@@ -62,7 +62,8 @@ static void set_up(ends *e, sotto_hpke_suite suite)
         e->ikm_e[i] = (uint8_t)(suite.kem * 5U + suite.kdf + i * 11);
     }
     const sotto_bytes ikm_e = sotto_bytes_of(e->ikm_e, sizes.private_key);
-    must(sotto_hpke_key_derive(&e->own, suite.kem, sotto_bytes_of(e->ikm_r, sizes.private_key), &err),
+    must(sotto_hpke_key_derive(&e->own, suite.kem, sotto_bytes_of(e->ikm_r, sizes.private_key),
+                               &err),
          &err);
     must(sotto_hpke_key_derive(&e->ephemeral, suite.kem, ikm_e, &err), &err);
     const sotto_hpke_config to = sotto_hpke_config_of(&e->own, 0, suite.kdf, suite.aead);
@@ -102,7 +103,8 @@ static void put_schedule(const ends *e, sotto_hpke_suite suite)
 static void put_encryption(ends *e, uint64_t sequence, sotto_bytes aad, sotto_bytes plain)
 {
     uint8_t sealed[128], opened[128], nonce[SOTTO_AEAD_NONCE_SIZE];
-    sotto_buf ct = sotto_buf_over(sealed, sizeof sealed), pt = sotto_buf_over(opened, sizeof opened);
+    sotto_buf ct = sotto_buf_over(sealed, sizeof sealed),
+              pt = sotto_buf_over(opened, sizeof opened);
     sotto_err err = {0};
 
     sotto_hpke_context_set_sequence(e->sender, sequence);

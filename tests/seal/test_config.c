@@ -4,7 +4,12 @@
 
 enum { ROOM = 4 };
 
-#define X25519_CONFIG "2a" "0020" "0001" "0001" "0020"
+#define X25519_CONFIG                                                                              \
+    "2a"                                                                                           \
+    "0020"                                                                                         \
+    "0001"                                                                                         \
+    "0001"                                                                                         \
+    "0020"
 #define SOME_KEY "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c7c"
 
 static void a_config_survives_the_wire(sotto_test *t)
@@ -66,30 +71,88 @@ static void mistakes_are_named(sotto_test *t)
         const char *wire, *reason;
     } mistakes[] = {
         {X25519_CONFIG SOME_KEY "00", "HPKE config: 1 trailing"},
-        {"2a" "0020" "0001" "0001" "001f" "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c",
+        {"2a"
+         "0020"
+         "0001"
+         "0001"
+         "001f"
+         "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c",
          "public_key: 31 bytes, X25519 needs 32"},
-        {"2a" "0020" "0001" "0001" "0021" SOME_KEY "00", "public_key: 33 bytes"},
-        {"2a" "0020" "0001" "0001" "0000", "public_key: empty"},
-        {"2a" "7777" "0001" "0001" "0000", "public_key: empty"},
-        {"2a" "0010" "0001" "0001" "0021" "02" SOME_KEY, "public_key: 33 bytes, P-256 needs 65"},
-        {"2a" "0010" "0001" "0001" "0041" "04" SOME_KEY SOME_KEY, "public_key: not a point of P-256"},
-        {"2a" "0010" "0001" "0001" "0041" "06" SOME_KEY SOME_KEY, "public_key: not an uncompressed"},
-        {"2a" "0010" "9999" "9999" "0001" "00", "public_key: 1 bytes"}, /* infinity, unknown rest */
+        {"2a"
+         "0020"
+         "0001"
+         "0001"
+         "0021" SOME_KEY "00",
+         "public_key: 33 bytes"},
+        {"2a"
+         "0020"
+         "0001"
+         "0001"
+         "0000",
+         "public_key: empty"},
+        {"2a"
+         "7777"
+         "0001"
+         "0001"
+         "0000",
+         "public_key: empty"},
+        {"2a"
+         "0010"
+         "0001"
+         "0001"
+         "0021"
+         "02" SOME_KEY,
+         "public_key: 33 bytes, P-256 needs 65"},
+        {"2a"
+         "0010"
+         "0001"
+         "0001"
+         "0041"
+         "04" SOME_KEY SOME_KEY,
+         "public_key: not a point of P-256"},
+        {"2a"
+         "0010"
+         "0001"
+         "0001"
+         "0041"
+         "06" SOME_KEY SOME_KEY,
+         "public_key: not an uncompressed"},
+        {"2a"
+         "0010"
+         "9999"
+         "9999"
+         "0001"
+         "00",
+         "public_key: 1 bytes"}, /* infinity, unknown rest */
     };
     sotto_hpke_config config;
 
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
-        CHECK_STATUS(t, SOTTO_MALFORMED,
-                     sotto_hpke_config_decode(&config, sotto_test_hex(t, mistakes[i].wire), &t->err));
+        CHECK_STATUS(
+            t, SOTTO_MALFORMED,
+            sotto_hpke_config_decode(&config, sotto_test_hex(t, mistakes[i].wire), &t->err));
         CHECK_REASON(t, mistakes[i].reason);
     }
 }
 
 static void unknown_algorithms_decode_as_unsupported(sotto_test *t)
 {
-    static const char *const unknown[] = {"01" "7777" "0001" "0001" "0003" "aabbcc",
-                                          "01" "0020" "0004" "0001" "0020" SOME_KEY,
-                                          "01" "0020" "0001" "0000" "0020" SOME_KEY};
+    static const char *const unknown[] = {"01"
+                                          "7777"
+                                          "0001"
+                                          "0001"
+                                          "0003"
+                                          "aabbcc",
+                                          "01"
+                                          "0020"
+                                          "0004"
+                                          "0001"
+                                          "0020" SOME_KEY,
+                                          "01"
+                                          "0020"
+                                          "0001"
+                                          "0000"
+                                          "0020" SOME_KEY};
     sotto_hpke_config config;
     uint8_t memory[128];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
@@ -112,9 +175,17 @@ static void unknown_algorithms_decode_as_unsupported(sotto_test *t)
 static void a_list_keeps_unknown_ones_beside_known_ones(sotto_test *t)
 {
     const sotto_bytes wire = sotto_test_hex(t, "0060" /* 96 bytes */
-                                               "01" "7777" "0001" "0001" "0005" "aabbccddee"
-                                               "02" "0020" "0001" "ffff" "0020" SOME_KEY
-                                               X25519_CONFIG SOME_KEY);
+                                               "01"
+                                               "7777"
+                                               "0001"
+                                               "0001"
+                                               "0005"
+                                               "aabbccddee"
+                                               "02"
+                                               "0020"
+                                               "0001"
+                                               "ffff"
+                                               "0020" SOME_KEY X25519_CONFIG SOME_KEY);
     sotto_hpke_config configs[ROOM];
     const sotto_hpke_config *picked;
     uint8_t memory[128];
@@ -148,7 +219,13 @@ static void lists_with_mistakes_are_refused_whole(sotto_test *t)
         {"002a" X25519_CONFIG SOME_KEY "00", "HPKE config 1 of its list: too short"},
         {"0028" X25519_CONFIG "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c",
          "HPKE config 0 of its list: too short"},
-        {"0033" X25519_CONFIG SOME_KEY "01" "0020" "0001" "0001" "0001" "aa", "public_key: 1 bytes"},
+        {"0033" X25519_CONFIG SOME_KEY "01"
+         "0020"
+         "0001"
+         "0001"
+         "0001"
+         "aa",
+         "public_key: 1 bytes"},
     };
     sotto_hpke_config configs[ROOM];
     size_t count;
@@ -173,8 +250,8 @@ static void lists_longer_than_the_room_for_them_are_refused(sotto_test *t)
     size_t count;
 
     CHECK_OK(t, sotto_hpke_config_list_encode(&out, configs, 2, &t->err));
-    CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_hpke_config_list_decode(decoded, 1, &count,
-                                                                   sotto_buf_bytes(&out), &t->err));
+    CHECK_STATUS(t, SOTTO_TOO_LARGE,
+                 sotto_hpke_config_list_decode(decoded, 1, &count, sotto_buf_bytes(&out), &t->err));
     out.len = 0;
     configs[0].public_key = sotto_bytes_of(huge, UINT16_MAX);
     CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_hpke_config_list_encode(&out, configs, 2, &t->err));

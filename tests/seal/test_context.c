@@ -18,7 +18,8 @@ static pair connect(sotto_test *t, sotto_hpke_suite suite)
     sotto_hpke_receiver *receiver;
     pair p;
 
-    CHECK_OK(t, sotto_hpke_context_send(&p.sender, &enc, &to, ikm_of(t, 2), ascii("info"), &t->err));
+    CHECK_OK(t,
+             sotto_hpke_context_send(&p.sender, &enc, &to, ikm_of(t, 2), ascii("info"), &t->err));
     CHECK_OK(t, sotto_hpke_receiver_new(&receiver, &key, suite, ascii("info"), &t->err));
     CHECK_OK(t, sotto_hpke_context_receive(&p.receiver, receiver, sotto_buf_bytes(&enc), &t->err));
     sotto_hpke_receiver_free(receiver); /* the context lives on */
@@ -40,11 +41,12 @@ static void messages_arrive_in_order_and_all_differ(sotto_test *t)
         sotto_buf out = sotto_buf_over(sealed, sizeof sealed);
         sotto_buf opened = sotto_buf_over(plain, sizeof plain);
 
-        CHECK_OK(t, sotto_hpke_context_seal(p.sender, &out, ascii("aad"), ascii("same text"), &t->err));
+        CHECK_OK(
+            t, sotto_hpke_context_seal(p.sender, &out, ascii("aad"), ascii("same text"), &t->err));
         CHECK(t, memcmp(before, sealed, out.len) != 0);
         memcpy(before, sealed, out.len);
-        CHECK_OK(t, sotto_hpke_context_unseal(p.receiver, &opened, ascii("aad"), sotto_buf_bytes(&out),
-                                              &t->err));
+        CHECK_OK(t, sotto_hpke_context_unseal(p.receiver, &opened, ascii("aad"),
+                                              sotto_buf_bytes(&out), &t->err));
         CHECK_EQUAL(t, 9, opened.len);
         CHECK_BYTES(t, "same text", plain, 9);
     }
@@ -60,13 +62,17 @@ static void a_refused_message_does_not_count(sotto_test *t)
 
     CHECK_OK(t, sotto_hpke_context_seal(p.sender, &a, none(), ascii("one"), &t->err));
     CHECK_OK(t, sotto_hpke_context_seal(p.sender, &b, none(), ascii("two"), &t->err));
-    CHECK_STATUS(t, SOTTO_REJECTED, sotto_hpke_context_unseal(p.receiver, &opened, none(),
-                                                              sotto_buf_bytes(&b), &t->err));
+    CHECK_STATUS(
+        t, SOTTO_REJECTED,
+        sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&b), &t->err));
     CHECK_EQUAL(t, 0, sotto_hpke_context_sequence(p.receiver));
-    CHECK_OK(t, sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&a), &t->err));
-    CHECK_STATUS(t, SOTTO_REJECTED, /* a replay */
-                 sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&a), &t->err));
-    CHECK_OK(t, sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&b), &t->err));
+    CHECK_OK(t,
+             sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&a), &t->err));
+    CHECK_STATUS(
+        t, SOTTO_REJECTED, /* a replay */
+        sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&a), &t->err));
+    CHECK_OK(t,
+             sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&b), &t->err));
     CHECK_BYTES(t, "onetwo", plain, 6); /* appended */
     disconnect(&p);
 }
@@ -88,20 +94,21 @@ static void the_last_number_is_refused_before_it_wraps(sotto_test *t)
 {
     pair p = connect(t, usual_suite());
     uint8_t sealed[64], plain[64];
-    sotto_buf out = sotto_buf_over(sealed, sizeof sealed), opened = sotto_buf_over(plain, sizeof plain);
+    sotto_buf out = sotto_buf_over(sealed, sizeof sealed),
+              opened = sotto_buf_over(plain, sizeof plain);
 
     sotto_hpke_context_set_sequence(p.sender, UINT64_MAX - 1);
     sotto_hpke_context_set_sequence(p.receiver, UINT64_MAX - 1);
     CHECK_OK(t, sotto_hpke_context_seal(p.sender, &out, none(), ascii("last"), &t->err));
-    CHECK_OK(t,
-             sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&out), &t->err));
+    CHECK_OK(
+        t, sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&out), &t->err));
     for (int again = 0; again < 2; again++) {
         CHECK_STATUS(t, SOTTO_STALE,
                      sotto_hpke_context_seal(p.sender, &out, none(), ascii("more"), &t->err));
         CHECK_REASON(t, "last message");
-        CHECK_STATUS(t, SOTTO_STALE,
-                     sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&out),
-                                               &t->err));
+        CHECK_STATUS(
+            t, SOTTO_STALE,
+            sotto_hpke_context_unseal(p.receiver, &opened, none(), sotto_buf_bytes(&out), &t->err));
     }
     CHECK_EQUAL(t, UINT64_MAX, sotto_hpke_context_sequence(p.sender));
     CHECK_EQUAL(t, 4, opened.len);
@@ -111,7 +118,8 @@ static void the_last_number_is_refused_before_it_wraps(sotto_test *t)
 static void nonces_are_the_base_with_the_number_mixed_in(sotto_test *t)
 {
     const uint8_t base[SOTTO_AEAD_NONCE_SIZE] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-    const uint8_t wanted[SOTTO_AEAD_NONCE_SIZE] = {1, 2, 3, 4, 5 ^ 0xff, 6, 7, 8, 9, 10, 11, 12 ^ 0xfe};
+    const uint8_t wanted[SOTTO_AEAD_NONCE_SIZE] = {1, 2, 3, 4,  5 ^ 0xff, 6,
+                                                   7, 8, 9, 10, 11,       12 ^ 0xfe};
     uint8_t nonce[SOTTO_AEAD_NONCE_SIZE];
 
     sotto_hpke_nonce(nonce, base, 0);
@@ -153,7 +161,8 @@ static void exports_stop_at_255_hashes(sotto_test *t)
     CHECK_STATUS(t, SOTTO_TOO_LARGE, /* its low 16 bits alone would be fine */
                  sotto_hpke_context_export(p.sender, &out, none(), 65536 + 32, &t->err));
     out.cap = 31;
-    CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_hpke_context_export(p.sender, &out, none(), 32, &t->err));
+    CHECK_STATUS(t, SOTTO_TOO_LARGE,
+                 sotto_hpke_context_export(p.sender, &out, none(), 32, &t->err));
     CHECK_EQUAL(t, 0, out.len);
     disconnect(&p);
 }
@@ -168,9 +177,9 @@ static void a_suite_that_only_exports_seals_nothing(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MISSING,
                  sotto_hpke_context_seal(p.sender, &out, none(), ascii("text"), &t->err));
     CHECK_REASON(t, "only exports");
-    CHECK_STATUS(t, SOTTO_MISSING,
-                 sotto_hpke_context_unseal(p.receiver, &out, none(), sotto_bytes_of(memory, 32),
-                                           &t->err));
+    CHECK_STATUS(
+        t, SOTTO_MISSING,
+        sotto_hpke_context_unseal(p.receiver, &out, none(), sotto_bytes_of(memory, 32), &t->err));
     disconnect(&p);
 }
 
@@ -182,8 +191,9 @@ static void ends_do_not_trade_places(sotto_test *t)
 
     CHECK_STATUS(t, SOTTO_BUG,
                  sotto_hpke_context_seal(p.receiver, &out, none(), ascii("text"), &t->err));
-    CHECK_STATUS(t, SOTTO_BUG, sotto_hpke_context_unseal(p.sender, &out, none(),
-                                                         sotto_bytes_of(memory, 32), &t->err));
+    CHECK_STATUS(
+        t, SOTTO_BUG,
+        sotto_hpke_context_unseal(p.sender, &out, none(), sotto_bytes_of(memory, 32), &t->err));
     CHECK_EQUAL(t, 0, out.len);
     disconnect(&p);
 }

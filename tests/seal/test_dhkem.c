@@ -41,11 +41,13 @@ static void private_keys_that_do_not_decode_leave_no_key(sotto_test *t)
     sotto_hpke_key key;
 
     memset(&key, 0xa5, sizeof key);
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 sotto_hpke_key_decode(&key, SOTTO_HPKE_KEM_P256, sotto_bytes_of(zero, 32), &t->err));
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        sotto_hpke_key_decode(&key, SOTTO_HPKE_KEM_P256, sotto_bytes_of(zero, 32), &t->err));
     CHECK_BYTES(t, &blank, &key, sizeof key);
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 sotto_hpke_key_decode(&key, SOTTO_HPKE_KEM_X25519, sotto_bytes_of(zero, 31), &t->err));
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        sotto_hpke_key_decode(&key, SOTTO_HPKE_KEM_X25519, sotto_bytes_of(zero, 31), &t->err));
     CHECK_REASON(t, "private key: 31 bytes");
 }
 
@@ -75,7 +77,8 @@ static void both_ends_see_the_same_secrets(sotto_test *t)
                         &sent, &enc, &to,
                         sotto_bytes_of(ephemeral.private_key, ephemeral.private_key_len),
                         ascii("info"), &t->err));
-        CHECK_OK(t, sotto_hpke_inspect_receive(&received, receiver, sotto_buf_bytes(&enc), &t->err));
+        CHECK_OK(t,
+                 sotto_hpke_inspect_receive(&received, receiver, sotto_buf_bytes(&enc), &t->err));
         CHECK_BYTES(t, ephemeral.public_key, memory, enc.len);
         CHECK_BYTES(t, &sent, &received, sizeof sent);
         sotto_hpke_receiver_free(receiver);

@@ -27,7 +27,8 @@ static void write_letter(sotto_test *t, letter *l, sotto_hpke_suite suite)
     l->suite = suite;
     const sotto_hpke_config to = sotto_hpke_config_of(&l->key, 9, suite.kdf, suite.aead);
     CHECK_OK(t, sotto_hpke_suite_sizes(&sizes, suite, &t->err));
-    CHECK_OK(t, sotto_hpke_seal(&out, &to, ikm_of(t, 2), ascii("info"), ascii("aad"), text(), &t->err));
+    CHECK_OK(
+        t, sotto_hpke_seal(&out, &to, ikm_of(t, 2), ascii("info"), ascii("aad"), text(), &t->err));
     CHECK_EQUAL(t, sizes.public_key + TEXT + sizes.tag, out.len);
     l->enc = sotto_bytes_of(l->memory, sizes.public_key);
     l->ciphertext = sotto_bytes_of(l->memory + sizes.public_key, TEXT + sizes.tag);
@@ -45,8 +46,8 @@ static void every_suite_gives_back_what_was_sealed(sotto_test *t)
                 sotto_buf out = sotto_buf_over(plain, sizeof plain);
 
                 write_letter(t, &l, suite);
-                CHECK_OK(t, sotto_hpke_unseal(&out, &l.key, suite, ascii("info"), l.enc, ascii("aad"),
-                                              l.ciphertext, &t->err));
+                CHECK_OK(t, sotto_hpke_unseal(&out, &l.key, suite, ascii("info"), l.enc,
+                                              ascii("aad"), l.ciphertext, &t->err));
                 CHECK_EQUAL(t, TEXT, out.len);
                 CHECK_BYTES(t, text().data, plain, TEXT);
             }
@@ -60,8 +61,9 @@ static void an_empty_text_can_be_sealed(sotto_test *t)
     sotto_buf sealed = sotto_buf_over(memory, sizeof memory), nowhere = {0};
 
     CHECK_OK(t, sotto_hpke_seal(&sealed, &to, ikm_of(t, 2), none(), none(), none(), &t->err));
-    CHECK_OK(t, sotto_hpke_unseal(&nowhere, &key, to.suite, none(), sotto_bytes_of(memory, 32), none(),
-                                  sotto_bytes_of(memory + 32, SOTTO_HPKE_TAG_SIZE), &t->err));
+    CHECK_OK(t,
+             sotto_hpke_unseal(&nowhere, &key, to.suite, none(), sotto_bytes_of(memory, 32), none(),
+                               sotto_bytes_of(memory + 32, SOTTO_HPKE_TAG_SIZE), &t->err));
     CHECK_EQUAL(t, 0, nowhere.len);
 }
 
@@ -118,7 +120,8 @@ static void an_enc_that_is_no_good_key_is_refused(sotto_test *t)
     letter l;
 
     write_letter(t, &l, usual_suite());
-    refuse(t, &l, SOTTO_REJECTED, ascii("info"), sotto_bytes_of(zero, 32), ascii("aad"), l.ciphertext);
+    refuse(t, &l, SOTTO_REJECTED, ascii("info"), sotto_bytes_of(zero, 32), ascii("aad"),
+           l.ciphertext);
     CHECK_REASON(t, "enc: a point of small order");
     refuse(t, &l, SOTTO_MALFORMED, ascii("info"), sotto_bytes_of(l.memory, 31), ascii("aad"),
            l.ciphertext);
@@ -133,7 +136,8 @@ static void an_enc_that_is_no_good_key_is_refused(sotto_test *t)
     l.memory[0] = 2;
     refuse(t, &l, SOTTO_MALFORMED, ascii("info"), sotto_bytes_of(l.memory, 33), ascii("aad"),
            l.ciphertext);
-    refuse(t, &l, SOTTO_MALFORMED, ascii("info"), sotto_bytes_of(zero, 1), ascii("aad"), l.ciphertext);
+    refuse(t, &l, SOTTO_MALFORMED, ascii("info"), sotto_bytes_of(zero, 1), ascii("aad"),
+           l.ciphertext);
 }
 
 static void sealing_to_a_point_of_small_order_is_refused(sotto_test *t)
@@ -172,7 +176,8 @@ static void outputs_that_do_not_fit_are_refused_untouched(sotto_test *t)
 
 static void unknown_algorithms_are_named(sotto_test *t)
 {
-    const sotto_hpke_suite unknown[] = {{0x0030, 1, 1}, {0x0020, 9, 1}, {0x0020, 0, 1}, {0x0020, 1, 77}};
+    const sotto_hpke_suite unknown[] = {
+        {0x0030, 1, 1}, {0x0020, 9, 1}, {0x0020, 0, 1}, {0x0020, 1, 77}};
     const char *const reasons[] = {"unknown KEM 0x0030", "unknown KDF 0x0009", "unknown KDF 0x0000",
                                    "unknown AEAD 0x004d"};
     const sotto_hpke_key key = key_of(t, SOTTO_HPKE_KEM_X25519, 1);
@@ -236,12 +241,14 @@ static void a_receiver_opens_many_letters_with_bad_ones_between(sotto_test *t)
     for (uint8_t seed = 2; seed < 22; seed++) {
         sotto_buf out = sotto_buf_over(sealed, sizeof sealed), opened = sotto_buf_over(plain, TEXT);
 
-        CHECK_OK(t, sotto_hpke_seal(&out, &to, ikm_of(t, seed), ascii("info"), none(), text(), &t->err));
+        CHECK_OK(
+            t, sotto_hpke_seal(&out, &to, ikm_of(t, seed), ascii("info"), none(), text(), &t->err));
         sealed[seed * 5] ^= 1; /* walks through enc into the ciphertext */
         CHECK(t, sotto_hpke_receiver_unseal(receiver, &opened, enc, none(), ciphertext, NULL) !=
                      SOTTO_OK);
         sealed[seed * 5] ^= 1;
-        CHECK_OK(t, sotto_hpke_receiver_unseal(receiver, &opened, enc, none(), ciphertext, &t->err));
+        CHECK_OK(t,
+                 sotto_hpke_receiver_unseal(receiver, &opened, enc, none(), ciphertext, &t->err));
         CHECK_BYTES(t, text().data, plain, TEXT);
     }
     sotto_hpke_receiver_free(receiver);

@@ -95,6 +95,35 @@ static void a_wide_product_is_exact_for_any_two_numbers(sotto_test *t)
     oracle_close(&o);
 }
 
+/* Products whose highest column ends just below 2^128, so that what the lower ones carry wraps it: chance
+ * would need 2^47 sums for one such. */
+static void a_sum_of_products_carries_out_of_its_highest_column(sotto_test *t)
+{
+    static const sotto_f128 large = {UINT64_MAX, SOTTO_F128_P_HIGH - 1};
+    oracle o = open_field(t);
+
+    for (unsigned pairs = 1; pairs <= 4; pairs++) {
+        for (uint64_t k = 0; k < 300; k++) {
+            sotto_f128 x = {k, k << 32}, y = {UINT64_MAX, UINT64_C(1) << 32};
+            sotto_f128_acc acc = {0};
+
+            (void)BN_zero(o.x);
+            for (unsigned i = 0; i <= pairs; i++) {
+                sotto_f128 a = i ? large : x, b = i ? large : y;
+
+                sotto_f128_acc_mul(&acc, a, b);
+                set(o.a, a);
+                set(o.b, b);
+                (void)BN_mul(o.a, o.a, o.b, o.ctx);
+                (void)BN_add(o.x, o.x, o.a);
+            }
+            (void)BN_mod_mul(o.x, o.x, o.r_inv, o.p, o.ctx);
+            check_is_x(t, &o, sotto_f128_acc_reduce(&acc));
+        }
+    }
+    oracle_close(&o);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -102,6 +131,7 @@ int main(int argc, char **argv)
         CASE(redc_divides_by_the_weight),
         CASE(fold_takes_every_excess_it_promises),
         CASE(a_wide_product_is_exact_for_any_two_numbers),
+        CASE(a_sum_of_products_carries_out_of_its_highest_column),
     };
     return RUN_TESTS(argc, argv, cases);
 }

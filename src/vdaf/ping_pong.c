@@ -70,8 +70,8 @@ static sotto_status abandon(sotto_status status, sotto_prio3_verification *state
 
 static sotto_status initialize(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
                                sotto_bytes *outbound, const sotto_prio3_verifier *verifier,
-                               const sotto_prio3_report *reports, size_t count,
-                               sotto_arena *arena, sotto_err *err)
+                               const sotto_prio3_report *reports, size_t count, sotto_arena *arena,
+                               sotto_err *err)
 {
     SOTTO_TRY(sotto_prio3_verify_init(vdaf, states, verifier, reports, count, arena, err));
     for (size_t i = 0; i < count; i++) {
@@ -92,8 +92,7 @@ sotto_status sotto_ping_pong_leader_init(const sotto_prio3 *vdaf, sotto_prio3_ve
     SOTTO_TRY(check_two(vdaf, err));
     if (verifier->aggregator != 0)
         return sotto_fail(err, SOTTO_BUG, "ping-pong: the leader is aggregator 0");
-    sotto_status status =
-        initialize(vdaf, states, outbound, verifier, reports, count, arena, err);
+    sotto_status status = initialize(vdaf, states, outbound, verifier, reports, count, arena, err);
     return status == SOTTO_OK ? SOTTO_OK : abandon(status, states, outbound, count, arena);
 }
 
@@ -136,9 +135,8 @@ static sotto_status answer(const sotto_prio3 *vdaf, sotto_prio3_verification *st
 
 static sotto_status verify_and_finish(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
                                       sotto_bytes *outbound, const sotto_prio3_verifier *verifier,
-                                      const sotto_prio3_report *reports,
-                                      const sotto_bytes *inbound, size_t count,
-                                      sotto_arena *arena, sotto_err *err)
+                                      const sotto_prio3_report *reports, const sotto_bytes *inbound,
+                                      size_t count, sotto_arena *arena, sotto_err *err)
 {
     SOTTO_TRY(sotto_prio3_verify_init(vdaf, states, verifier, reports, count, arena, err));
 

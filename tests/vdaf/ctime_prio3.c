@@ -2,6 +2,8 @@
 #include "support/ctime.h"
 #include "support/prio3.h"
 
+#include "crypto/keccak.h"
+
 #include <string.h>
 
 enum { REPORTS = 5 };
@@ -192,6 +194,25 @@ static void ping_pong_takes_no_branch_on_shares_or_key(sotto_test *t)
     for_every_type(t, check_ping_pong);
 }
 
+/* Those of this machine that valgrind knows as well. */
+static void every_keccak_backend_takes_no_branch_on_secrets(sotto_test *t)
+{
+    static const char *const backends[] = {"scalar", "bmi", "avx2", "avx512vl", "neon"};
+
+    for (size_t b = 0; b < sizeof backends / sizeof backends[0]; b++) {
+        if (!sotto_keccak_use(backends[b]))
+            continue;
+        for (size_t c = 2; c < 4; c++) {
+            sotto_test_prio3 p = sotto_test_prio3_of(t, &sotto_test_configs[c], b);
+
+            check_shard(t, &p);
+            check_verification(t, &p);
+            sotto_arena_reset(&t->arena);
+        }
+    }
+    CHECK(t, sotto_keccak_use(NULL));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -199,6 +220,7 @@ int main(int argc, char **argv)
         CASE(refusing_a_measurement_takes_no_branch_on_it),
         CASE(verifying_and_adding_up_take_no_branch_on_shares_or_key),
         CASE(ping_pong_takes_no_branch_on_shares_or_key),
+        CASE(every_keccak_backend_takes_no_branch_on_secrets),
     };
     return RUN_TESTS(argc, argv, cases);
 }

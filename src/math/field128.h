@@ -116,48 +116,54 @@ static inline void sotto_f128_mul_wide(sotto_u128 *high, sotto_u128 *low, sotto_
 }
 
 #if defined(__x86_64__)
-/* The same as redc(mul_wide), with every carry where the machine keeps it: a third faster than what compilers
- * make of 128-bit integers. */
+/* The same as redc(mul_wide), with every carry where the machine keeps it, which takes two thirds of the time
+ * of what compilers make of 128-bit integers. The last four lines add p where the number fell below zero: they
+ * take away 2^128 - p, which is 27 and a word of ones. */
 static inline sotto_f128 sotto_f128_mul(sotto_f128 a, sotto_f128 weight)
 {
-    sotto_u128 ll = sotto_mul_wide(a.low, weight.low), lh = sotto_mul_wide(a.low, weight.high);
-    sotto_u128 hl = sotto_mul_wide(a.high, weight.low), hh = sotto_mul_wide(a.high, weight.high);
-    uint64_t q0 = sotto_u128_low(ll), q1 = sotto_u128_high(ll);
-    uint64_t low = sotto_u128_low(hh), high = sotto_u128_high(hh);
-    sotto_u128 first = sotto_mul_wide(28, q0);
-    uint64_t over = sotto_u128_high(first);
+    sotto_f128 result;
+    uint64_t q0, q1;
 
-    __asm__("addq %[lh0], %[q1]\n\t"
-            "adcq %[lh1], %[low]\n\t"
+    __asm__("movq %[a0], %%rax\n\t"
+            "mulq %[b0]\n\t"
+            "movq %%rax, %[q0]\n\t"
+            "movq %%rdx, %[q1]\n\t"
+            "movq %[a1], %%rax\n\t"
+            "mulq %[b1]\n\t"
+            "movq %%rax, %[low]\n\t"
+            "movq %%rdx, %[high]\n\t"
+            "movq %[a0], %%rax\n\t"
+            "mulq %[b1]\n\t"
+            "addq %%rax, %[q1]\n\t"
+            "adcq %%rdx, %[low]\n\t"
             "adcq $0, %[high]\n\t"
-            "addq %[hl0], %[q1]\n\t"
-            "adcq %[hl1], %[low]\n\t"
+            "movq %[a1], %%rax\n\t"
+            "mulq %[b0]\n\t"
+            "addq %%rax, %[q1]\n\t"
+            "adcq %%rdx, %[low]\n\t"
             "adcq $0, %[high]\n\t"
-            "addq %[first], %[q1]\n\t"
-            "adcq $0, %[over]"
-            : [q1] "+&r"(q1), [low] "+&r"(low), [high] "+&r"(high), [over] "+&r"(over)
-            : [lh0] "rm"(sotto_u128_low(lh)), [lh1] "rm"(sotto_u128_high(lh)),
-              [hl0] "rm"(sotto_u128_low(hl)), [hl1] "rm"(sotto_u128_high(hl)),
-              [first] "rm"(sotto_u128_low(first))
-            : "cc");
-    sotto_u128 second = sotto_mul_wide(28, q1) + over;
-    uint64_t all, some;
-
-    /* Adding p is taking 2^128 - p away: 27 and a word of ones. */
-    __asm__("addq %[s0], %[low]\n\t"
-            "adcq %[s1], %[high]\n\t"
+            "movl $28, %%eax\n\t"
+            "mulq %[q0]\n\t"
+            "addq %%rax, %[q1]\n\t"
+            "adcq $0, %%rdx\n\t"
+            "addq %%rdx, %[low]\n\t"
+            "adcq $0, %[high]\n\t"
+            "movl $28, %%eax\n\t"
+            "mulq %[q1]\n\t"
+            "addq %%rax, %[low]\n\t"
+            "adcq %%rdx, %[high]\n\t"
             "subq %[q0], %[low]\n\t"
             "sbbq %[q1], %[high]\n\t"
-            "sbbq %[all], %[all]\n\t"
-            "movl %k[all], %k[some]\n\t"
-            "andl $27, %k[some]\n\t"
-            "subq %[all], %[low]\n\t"
-            "sbbq %[some], %[high]"
-            : [low] "+&r"(low), [high] "+&r"(high), [all] "=&r"(all), [some] "=&r"(some)
-            : [s0] "rm"(sotto_u128_low(second)), [s1] "rm"(sotto_u128_high(second)),
-              [q0] "rm"(q0), [q1] "r"(q1)
-            : "cc");
-    return (sotto_f128){low, high};
+            "sbbq %%rax, %%rax\n\t"
+            "movl %%eax, %%edx\n\t"
+            "andl $27, %%edx\n\t"
+            "subq %%rax, %[low]\n\t"
+            "sbbq %%rdx, %[high]"
+            : [low] "=&r"(result.low), [high] "=&r"(result.high), [q0] "=&r"(q0), [q1] "=&r"(q1)
+            : [a0] SOTTO_IN(a.low), [a1] SOTTO_IN(a.high), [b0] SOTTO_IN(weight.low),
+              [b1] SOTTO_IN(weight.high)
+            : "rax", "rdx", "cc");
+    return result;
 }
 #else
 static inline sotto_f128 sotto_f128_mul(sotto_f128 a, sotto_f128 weight)

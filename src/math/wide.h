@@ -37,6 +37,13 @@ static inline sotto_u128 sotto_mul_wide(uint64_t a, uint64_t b)
     return (sotto_u128)a * b;
 }
 
+/* An operand in a register or in memory, whichever it is in already. Clang would always take memory. */
+#if defined(__clang__)
+#define SOTTO_IN(x) "r"(x)
+#else
+#define SOTTO_IN(x) "rm"(x)
+#endif
+
 /* Three words, lowest first: sum += x * y, where the whole fits. Compilers lose sight of the carries of 128-bit
  * integers and shuffle registers instead; on the machine most servers are, we spell them out. */
 static inline void sotto_add_product(uint64_t sum[3], uint64_t x, uint64_t y)
@@ -47,7 +54,7 @@ static inline void sotto_add_product(uint64_t sum[3], uint64_t x, uint64_t y)
             "adcq %%rdx, %[s1]\n\t"
             "adcq $0, %[s2]"
             : [s0] "+&r"(sum[0]), [s1] "+&r"(sum[1]), [s2] "+&r"(sum[2]), "+&a"(x)
-            : [y] "rm"(y)
+            : [y] SOTTO_IN(y)
             : "rdx", "cc");
 #else
     sotto_u128 product = sotto_mul_wide(x, y), low = product + sum[0];

@@ -264,9 +264,7 @@ static inline sotto_f128 sotto_f128_sum_reduce(const sotto_f128_sum *sum)
     return sotto_f128_fold(sum->excess, sum->v);
 }
 
-/* A bound that only elements in danger of being above p reach: lets a scan look at one limb each. */
-#define SOTTO_F128_SUSPECT SOTTO_F128_P_HIGH
-
+/* The word that settles whether an element is below p, unless its upper half is all ones. */
 static inline uint64_t sotto_f128_top(const uint8_t *at)
 {
     return sotto_load64(at + 8);

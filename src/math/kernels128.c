@@ -3,10 +3,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static const sotto_f128_kernels portable = {"portable", sotto_f128_power_sums_portable};
+static const sotto_f128_kernels portable = {"portable", sotto_f128_power_sums_portable,
+                                            sotto_f128_vectors_add_portable};
 
 #if defined(__x86_64__)
-static const sotto_f128_kernels ifma = {"ifma", sotto_f128_power_sums_ifma};
+static const sotto_f128_kernels ifma = {"ifma", sotto_f128_power_sums_ifma,
+                                        sotto_f128_vectors_add_ifma};
 
 static bool has_ifma(void)
 {

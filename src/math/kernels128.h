@@ -19,6 +19,8 @@ typedef struct sotto_f128_kernels {
     /* As in math/power_sums.h. */
     void (*power_sums)(sotto_f128 *out, const uint8_t *m, size_t count, size_t width,
                        const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
+    /* As in math/vectors.h. */
+    void (*vectors_add)(uint8_t *total, size_t len, const uint8_t *const *others, size_t count);
 } sotto_f128_kernels;
 
 const sotto_f128_kernels *sotto_f128_best(void);
@@ -33,5 +35,9 @@ void sotto_f128_power_sums_portable(sotto_f128 *out, const uint8_t *m, size_t co
                                     const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
 void sotto_f128_power_sums_ifma(sotto_f128 *out, const uint8_t *m, size_t count, size_t width,
                                 const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
+void sotto_f128_vectors_add_portable(uint8_t *total, size_t len, const uint8_t *const *others,
+                                     size_t count);
+void sotto_f128_vectors_add_ifma(uint8_t *total, size_t len, const uint8_t *const *others,
+                                 size_t count);
 
 #endif

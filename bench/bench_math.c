@@ -87,7 +87,7 @@ static void bench_power_sums(const sotto_bench *b, const char *set)
 
 static void bench_kernels(const sotto_bench *b)
 {
-    static const char *const sets[] = {"portable", "ifma"};
+    static const char *const sets[] = {"portable", "avx2", "ifma"};
 
     for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++)
         if (sotto_f128_use(sets[s]))

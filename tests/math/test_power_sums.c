@@ -8,7 +8,7 @@
 
 enum { MOST_ROWS = 300, MOST = 70 * 40 };
 
-static const char *const sets[] = {"portable", "ifma"};
+static const char *const sets[] = {"portable", "avx2", "ifma"};
 
 typedef struct instance {
     size_t count, width, rows;

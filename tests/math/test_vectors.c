@@ -8,7 +8,7 @@
 
 enum { LONGEST = 70, MOST = 40 };
 
-static const char *const sets[] = {"portable", "ifma"};
+static const char *const sets[] = {"portable", "avx2", "ifma"};
 
 static uint64_t next(uint64_t *state)
 {

@@ -115,8 +115,16 @@ static inline void sotto_f128_mul_wide(sotto_u128 *high, sotto_u128 *low, sotto_
     *high = hh + sotto_u128_high(middle) + sotto_u128_high(cross);
 }
 
+static inline sotto_f128 sotto_f128_mul_portable(sotto_f128 a, sotto_f128 weight)
+{
+    sotto_u128 high, low;
+
+    sotto_f128_mul_wide(&high, &low, a, weight);
+    return sotto_f128_redc(high, low);
+}
+
 #if defined(__x86_64__)
-/* The same as redc(mul_wide), with every carry where the machine keeps it, which takes two thirds of the time
+/* The same with every carry where the machine keeps it, which takes two thirds of the time
  * of what compilers make of 128-bit integers. The last four lines add p where the number fell below zero: they
  * take away 2^128 - p, which is 27 and a word of ones. */
 static inline sotto_f128 sotto_f128_mul(sotto_f128 a, sotto_f128 weight)
@@ -168,10 +176,7 @@ static inline sotto_f128 sotto_f128_mul(sotto_f128 a, sotto_f128 weight)
 #else
 static inline sotto_f128 sotto_f128_mul(sotto_f128 a, sotto_f128 weight)
 {
-    sotto_u128 high, low;
-
-    sotto_f128_mul_wide(&high, &low, a, weight);
-    return sotto_f128_redc(high, low);
+    return sotto_f128_mul_portable(a, weight);
 }
 #endif
 

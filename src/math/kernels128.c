@@ -3,14 +3,27 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static const sotto_f128_kernels portable = {"portable", sotto_f128_power_sums_portable,
-                                            sotto_f128_vectors_add_portable};
+static const sotto_f128_kernels portable = {
+    "portable",
+    sotto_f128_power_sums_portable,
+    sotto_f128_vectors_add_portable,
+    sotto_f128_factor_level_portable,
+};
 
 #if defined(__x86_64__)
-static const sotto_f128_kernels avx2 = {"avx2", sotto_f128_power_sums_avx2,
-                                        sotto_f128_vectors_add_portable};
-static const sotto_f128_kernels ifma = {"ifma", sotto_f128_power_sums_ifma,
-                                        sotto_f128_vectors_add_ifma};
+static const sotto_f128_kernels avx2 = {
+    "avx2",
+    sotto_f128_power_sums_avx2,
+    sotto_f128_vectors_add_portable,
+    sotto_f128_factor_level_portable,
+};
+
+static const sotto_f128_kernels ifma = {
+    "ifma",
+    sotto_f128_power_sums_ifma,
+    sotto_f128_vectors_add_ifma,
+    sotto_f128_factor_level_ifma,
+};
 #endif
 
 /* NULL until the first use. Two threads that meet here choose the same. */

@@ -21,6 +21,10 @@ typedef struct sotto_f128_kernels {
                        const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
     /* As in math/vectors.h. */
     void (*vectors_add)(uint8_t *total, size_t len, const uint8_t *const *others, size_t count);
+    /* One level of factors in math/poly.h: with half = 2^log / 2^(s+1), for k below half,
+     *   out[k], out[k + half] = out[k] * (1 + u), out[k] * (1 - u)  where u = power * w^(-k 2^s). */
+    void (*factor_level)(sotto_f128 *out, unsigned log, unsigned s, sotto_f128 power,
+                         const sotto_f128 *roots);
 } sotto_f128_kernels;
 
 const sotto_f128_kernels *sotto_f128_best(void);
@@ -41,5 +45,9 @@ void sotto_f128_vectors_add_portable(uint8_t *total, size_t len, const uint8_t *
                                      size_t count);
 void sotto_f128_vectors_add_ifma(uint8_t *total, size_t len, const uint8_t *const *others,
                                  size_t count);
+void sotto_f128_factor_level_portable(sotto_f128 *out, unsigned log, unsigned s, sotto_f128 power,
+                                      const sotto_f128 *roots);
+void sotto_f128_factor_level_ifma(sotto_f128 *out, unsigned log, unsigned s, sotto_f128 power,
+                                  const sotto_f128 *roots);
 
 #endif

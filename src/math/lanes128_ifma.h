@@ -40,17 +40,21 @@ static inline sotto_v8 sotto_v8_of(int64_t x)
     return _mm512_set1_epi64(x);
 }
 
+static inline sotto_f128x8 sotto_f128x8_of_words(sotto_v8 low, sotto_v8 high)
+{
+    return (sotto_f128x8){{low,
+                           _mm512_or_si512(_mm512_srli_epi64(low, 52), _mm512_slli_epi64(high, 12)),
+                           _mm512_srli_epi64(high, 40)}};
+}
+
 /* Elements in wire encoding, from two halves of words (low, high, low, high, ...). */
 static inline sotto_f128x8 sotto_f128x8_split(sotto_v8 first, sotto_v8 second)
 {
     const sotto_v8 evens = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
     const sotto_v8 odds = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
-    sotto_v8 low = _mm512_permutex2var_epi64(first, evens, second);
-    sotto_v8 high = _mm512_permutex2var_epi64(first, odds, second);
 
-    return (sotto_f128x8){{low,
-                           _mm512_or_si512(_mm512_srli_epi64(low, 52), _mm512_slli_epi64(high, 12)),
-                           _mm512_srli_epi64(high, 40)}};
+    return sotto_f128x8_of_words(_mm512_permutex2var_epi64(first, evens, second),
+                                 _mm512_permutex2var_epi64(first, odds, second));
 }
 
 /* The first `count` elements, if there are not eight; zeros in the other lanes. Reads nothing else. */
@@ -149,6 +153,48 @@ static inline sotto_f128x8 sotto_f128x8_mul(const sotto_f128x8 *a, const sotto_f
 
     sotto_f128x8_acc_mul(&acc, a, weight);
     return sotto_f128x8_reduce(&acc);
+}
+
+/* Moves carries up; the top limb keeps its own. Limbs may be negative. */
+static inline sotto_f128x8 sotto_f128x8_carry(sotto_f128x8 x)
+{
+    const sotto_v8 mask = sotto_v8_of(SOTTO_LIMB_MASK);
+
+    x.limb[1] = _mm512_add_epi64(x.limb[1], _mm512_srai_epi64(x.limb[0], 52));
+    x.limb[2] = _mm512_add_epi64(x.limb[2], _mm512_srai_epi64(x.limb[1], 52));
+    x.limb[0] = _mm512_and_si512(x.limb[0], mask);
+    x.limb[1] = _mm512_and_si512(x.limb[1], mask);
+    return x;
+}
+
+/* Stores x modulo p in wire encoding, for 0 <= x < 2^140 with exact limbs of any sign. What is above 2^128 is folded;
+ * then p goes away if adding 2^128 - p reaches 2^128. */
+static inline void sotto_f128x8_store(void *at, sotto_f128x8 x)
+{
+    const sotto_v8 first_half = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    const sotto_v8 second_half = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
+    const sotto_v8 k = sotto_v8_of(SOTTO_LIMB_K), top = sotto_v8_of((1 << 24) - 1);
+
+    x = sotto_f128x8_carry(x);
+    sotto_v8 h = _mm512_srli_epi64(x.limb[2], 24);
+    x.limb[0] = _mm512_sub_epi64(x.limb[0], h);
+    x.limb[1] = _mm512_madd52lo_epu64(x.limb[1], h, k);
+    x.limb[2] = _mm512_and_si512(x.limb[2], top);
+    x = sotto_f128x8_carry(x);
+
+    sotto_f128x8 less = {{_mm512_sub_epi64(x.limb[0], sotto_v8_of(1)),
+                          _mm512_add_epi64(x.limb[1], k), x.limb[2]}};
+    less = sotto_f128x8_carry(less);
+    __mmask8 reached = _mm512_cmpgt_epi64_mask(less.limb[2], top);
+    for (unsigned i = 0; i < 3; i++)
+        x.limb[i] = _mm512_mask_mov_epi64(x.limb[i], reached, less.limb[i]);
+
+    /* The bit at 2^128 falls off the end here. */
+    sotto_v8 low = _mm512_or_si512(x.limb[0], _mm512_slli_epi64(x.limb[1], 52));
+    sotto_v8 high =
+        _mm512_or_si512(_mm512_srli_epi64(x.limb[1], 12), _mm512_slli_epi64(x.limb[2], 40));
+    _mm512_storeu_si512(at, _mm512_permutex2var_epi64(low, first_half, high));
+    _mm512_storeu_si512((uint8_t *)at + 64, _mm512_permutex2var_epi64(low, second_half, high));
 }
 
 /* What weights of the scalar code must be multiplied by to be weights here: 2^80, for 2^128 * 2^80 / 2^104 =

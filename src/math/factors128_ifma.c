@@ -19,15 +19,6 @@ static inline sotto_f128x8 gather_roots(const sotto_f128 *roots, size_t first, u
                                  _mm512_i64gather_epi64(word, &roots->high, 8));
 }
 
-/* Limbs of 52 bits, where nothing stands above them. */
-static inline sotto_f128x8 exact(sotto_f128x8 x)
-{
-    const sotto_v8 mask = sotto_v8_of(SOTTO_LIMB_MASK);
-
-    return (sotto_f128x8){
-        {_mm512_and_si512(x.limb[0], mask), _mm512_and_si512(x.limb[1], mask), x.limb[2]}};
-}
-
 void sotto_f128_factor_level_ifma(sotto_f128 *out, unsigned log, unsigned s, sotto_f128 power,
                                   const sotto_f128 *roots)
 {
@@ -45,9 +36,9 @@ void sotto_f128_factor_level_ifma(sotto_f128 *out, unsigned log, unsigned s, sot
         sotto_f128x8 root = gather_roots(roots, k, log, s);
         sotto_f128x8 x = sotto_f128x8_load(&out[k], LANES), sum, difference;
         sotto_f128x8 u = sotto_f128x8_mul(&root, &adapted);
-        sotto_f128x8 v = exact(sotto_f128x8_mul(&x, &u));
+        sotto_f128x8 v = sotto_f128x8_exact(sotto_f128x8_mul(&x, &u));
 
-        x = exact(x);
+        x = sotto_f128x8_exact(x);
         for (unsigned i = 0; i < 3; i++) {
             sum.limb[i] = _mm512_add_epi64(x.limb[i], v.limb[i]);
             difference.limb[i] =

@@ -155,6 +155,15 @@ static inline sotto_f128x8 sotto_f128x8_mul(const sotto_f128x8 *a, const sotto_f
     return sotto_f128x8_reduce(&acc);
 }
 
+/* A loose number without what its lower limbs have above their 52 bits. */
+static inline sotto_f128x8 sotto_f128x8_exact(sotto_f128x8 x)
+{
+    const sotto_v8 mask = sotto_v8_of(SOTTO_LIMB_MASK);
+
+    return (sotto_f128x8){
+        {_mm512_and_si512(x.limb[0], mask), _mm512_and_si512(x.limb[1], mask), x.limb[2]}};
+}
+
 /* Moves carries up; the top limb keeps its own. Limbs may be negative. */
 static inline sotto_f128x8 sotto_f128x8_carry(sotto_f128x8 x)
 {

@@ -107,26 +107,16 @@ static inline void sum_rows(sotto_f128x8_acc *even_out, sotto_f128x8_acc *odd_ou
 static void settle(sotto_f128 *out, sotto_f128x8_acc *acc, size_t columns)
 {
     const sotto_v8 mask = sotto_v8_of(SOTTO_LIMB_MASK);
-    _Alignas(64) uint64_t words[3][LANES];
+    _Alignas(64) sotto_f128 sums[LANES];
 
     for (unsigned k = 0; k < 4; k++) {
         acc->limb[k + 1] =
             _mm512_add_epi64(acc->limb[k + 1], _mm512_srai_epi64(acc->limb[k], 52));
         acc->limb[k] = _mm512_and_si512(acc->limb[k], mask);
     }
-    sotto_f128x8 x = sotto_f128x8_reduce(acc);
-    sotto_v8 middle = _mm512_and_si512(x.limb[1], mask);
-
-    _mm512_store_si512(words[0], _mm512_or_si512(_mm512_and_si512(x.limb[0], mask),
-                                                 _mm512_slli_epi64(middle, 52)));
-    _mm512_store_si512(words[1], _mm512_or_si512(_mm512_srli_epi64(middle, 12),
-                                                 _mm512_slli_epi64(x.limb[2], 40)));
-    _mm512_store_si512(words[2], _mm512_srli_epi64(x.limb[2], 24));
-    for (size_t j = 0; j < columns; j++) {
-        sotto_f128 sum = sotto_f128_fold(words[2][j], sotto_u128_of(words[1][j], words[0][j]));
-
-        out[2 * j] = sotto_f128_add(out[2 * j], sum);
-    }
+    sotto_f128x8_store(sums, sotto_f128x8_exact(sotto_f128x8_reduce(acc)));
+    for (size_t j = 0; j < columns; j++)
+        out[2 * j] = sotto_f128_add(out[2 * j], sums[j]);
 }
 
 static void sum_group(sotto_f128 *out, row *rows, size_t count, const uint8_t *m, size_t width,

@@ -14,7 +14,7 @@ static const sotto_f128_kernels portable = {
 static const sotto_f128_kernels avx2 = {
     "avx2",
     sotto_f128_power_sums_avx2,
-    sotto_f128_vectors_add_portable,
+    sotto_f128_vectors_add_avx2,
     sotto_f128_factor_level_portable,
 };
 

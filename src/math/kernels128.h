@@ -29,8 +29,8 @@ typedef struct sotto_f128_kernels {
 
 const sotto_f128_kernels *sotto_f128_best(void);
 
-/* "portable", "avx2", "ifma" (AVX-512 with its 52-bit multiplier); NULL returns to the best. False: not on this
- * machine. */
+/* "portable", "avx2", "ifma" (AVX-512 with its 52-bit multiplier); NULL returns to the best. False: not
+ * on this machine. */
 SOTTO_MUST_USE bool sotto_f128_use(const char *name);
 
 /* ---- the members --------------------------------------------------------------------------------- */
@@ -43,6 +43,8 @@ void sotto_f128_power_sums_avx2(sotto_f128 *out, const uint8_t *m, size_t count,
                                 const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
 void sotto_f128_vectors_add_portable(uint8_t *total, size_t len, const uint8_t *const *others,
                                      size_t count);
+void sotto_f128_vectors_add_avx2(uint8_t *total, size_t len, const uint8_t *const *others,
+                                 size_t count);
 void sotto_f128_vectors_add_ifma(uint8_t *total, size_t len, const uint8_t *const *others,
                                  size_t count);
 void sotto_f128_factor_level_portable(sotto_f128 *out, unsigned log, unsigned s, sotto_f128 power,

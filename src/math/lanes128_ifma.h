@@ -103,11 +103,11 @@ static inline void sotto_f128x8_acc_mul(sotto_f128x8_acc *acc, const sotto_f128x
 
 /* t / 2^104 modulo p, loose.
  *
- * Wants t0 < 2^52, t1 < 2^56, t2 and t3 below 2^56 in size, 0 <= t4 < 2^58, and 4p in the upper three limbs (see
- * acc_zero). t2, t3 and t4 are signed from here on. The steps take less than p from t / 2^104, so at least
- * 3p is left; h, its bits from 2^128 on, is then 1 at least even though the carry of t2 is still out, and
- * below 2^35, so that h * K fits 52 bits. As h * K is more than what t2 can borrow, t3 isn't negative, and its
- * carry is 2 at most: the top limb ends below 2^25. */
+ * Wants t0 < 2^52, t1 < 2^56, t2 and t3 below 2^56 in size, 0 <= t4 < 2^58, and 4p in the upper three
+ * limbs (see acc_zero). t2, t3 and t4 are signed from here on. The steps take less than p from t / 2^104,
+ * so at least 3p is left; h, its bits from 2^128 on, is then 1 at least even though the carry of t2 is
+ * still out, and below 2^35, so that h * K fits 52 bits. As h * K is more than what t2 can borrow, t3
+ * isn't negative, and its carry is 2 at most: the top limb ends below 2^25. */
 static inline sotto_f128x8 sotto_f128x8_reduce(const sotto_f128x8_acc *acc)
 {
     const sotto_v8 mask = sotto_v8_of(SOTTO_LIMB_MASK), k = sotto_v8_of(SOTTO_LIMB_K);
@@ -176,8 +176,8 @@ static inline sotto_f128x8 sotto_f128x8_carry(sotto_f128x8 x)
     return x;
 }
 
-/* Stores x modulo p in wire encoding, for 0 <= x < 2^140 with exact limbs of any sign. What is above 2^128 is folded;
- * then p goes away if adding 2^128 - p reaches 2^128. */
+/* Stores x modulo p in wire encoding, for 0 <= x < 2^140 with exact limbs of any sign. What is above
+ * 2^128 is folded; then p goes away if adding 2^128 - p reaches 2^128. */
 static inline void sotto_f128x8_store(void *at, sotto_f128x8 x)
 {
     const sotto_v8 first_half = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
@@ -206,8 +206,8 @@ static inline void sotto_f128x8_store(void *at, sotto_f128x8 x)
     _mm512_storeu_si512((uint8_t *)at + 64, _mm512_permutex2var_epi64(low, second_half, high));
 }
 
-/* What weights of the scalar code must be multiplied by to be weights here: 2^80, for 2^128 * 2^80 / 2^104 =
- * 2^104. Plain numbers become weights with 2^208. */
+/* What weights of the scalar code must be multiplied by to be weights here: 2^80, for 2^128 * 2^80 /
+ * 2^104 = 2^104. Plain numbers become weights with 2^208. */
 static inline sotto_f128 sotto_f128x8_adapter(void)
 {
     return (sotto_f128){0, UINT64_C(1) << 16};

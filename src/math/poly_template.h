@@ -83,7 +83,8 @@ void FIELD(to_odd_values)(fe *v, unsigned log, const fe *roots, const fe *shift)
     FIELD(to_values)(v, log, roots);
 }
 
-/* Level s knows out[k] for k below n / 2^(s+1), and doubles it: k and k + half differ only in the sign of w^(-k 2^s). */
+/* Level s knows out[k] for k below n / 2^(s+1), and doubles it: k and k + half differ only in the sign of
+ * w^(-k 2^s). */
 static void factor_level(fe *out, unsigned log, unsigned s, fe power, const fe *roots)
 {
     size_t n = (size_t)1 << log, half = n >> (s + 1);

@@ -1,13 +1,13 @@
-/* Four columns at a time, as power_sums128_ifma.c does with eight. Sums and running vectors have a loop each: one
- * alone fills the sixteen registers. */
+/* Four columns at a time, as power_sums128_ifma.c does with eight. Sums and running vectors have a loop
+ * each: one alone fills the sixteen registers. */
 #include "math/kernels128.h"
 #include "math/lanes128_avx2.h"
 
 enum { LANES = SOTTO_V4_LANES, LIMBS = SOTTO_V4_LIMBS };
 
-/* Rows that are worked on together. Their sums grow unreduced: in a limb, 5 products of 52 bits a row come to less
- * than 2^61, and all of it to less than 2^(6 + 129 + 128). Their running vectors take 16 KiB, which stay in the
- * nearest cache. */
+/* Rows that are worked on together. Their sums grow unreduced: in a limb, 5 products of 52 bits a row
+ * come to less than 2^61, and all of it to less than 2^(6 + 129 + 128). Their running vectors take 16
+ * KiB, which stay in the nearest cache. */
 enum { GROUP = 64 };
 
 typedef struct row {
@@ -68,8 +68,9 @@ static inline sotto_f128x4 constant(const int64_t limbs[LIMBS])
                            sotto_v4_of(limbs[3]), sotto_v4_of(limbs[4])}};
 }
 
-/* The block of `count` rows at m. `left` is the number of elements from m to the matrix's end: a lane past a row's end
- * reads the next row, harmlessly since nobody asks for its sums, but nothing reads past the matrix. */
+/* The block of `count` rows at m. `left` is the number of elements from m to the matrix's end: a lane
+ * past a row's end reads the next row, harmlessly since nobody asks for its sums, but nothing reads past
+ * the matrix. */
 typedef struct block {
     const uint8_t *m;
     size_t count, width, left;

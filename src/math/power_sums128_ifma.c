@@ -1,12 +1,12 @@
-/* Eight columns at a time. Each row keeps a running vector, f_i * r_i^(j+1) for the eight columns j of the block
- * at hand; r_i^8 takes it to the next block. */
+/* Eight columns at a time. Each row keeps a running vector, f_i * r_i^(j+1) for the eight columns j of
+ * the block at hand; r_i^8 takes it to the next block. */
 #include "math/kernels128.h"
 #include "math/lanes128_ifma.h"
 
 enum { LANES = SOTTO_F128_LANES };
 
-/* Rows that are worked on together. Their sums grow unreduced: in a limb, 5 products of 52 bits a row come to less
- * than 2^63. Their running vectors take 16 KiB, which stay in the nearest cache. */
+/* Rows that are worked on together. Their sums grow unreduced: in a limb, 5 products of 52 bits a row
+ * come to less than 2^63. Their running vectors take 16 KiB, which stay in the nearest cache. */
 enum { GROUP = 64 };
 
 typedef struct row {
@@ -79,9 +79,9 @@ static inline sotto_f128x8 constant(const int64_t limbs[3])
     return (sotto_f128x8){{sotto_v8_of(limbs[0]), sotto_v8_of(limbs[1]), sotto_v8_of(limbs[2])}};
 }
 
-/* Adds the block of `rows` rows to even and odd. `left` is the number of elements from m to the matrix's end: a
- * lane past a row's end reads the next row, harmlessly since nobody asks for its sums, but nothing reads past
- * the matrix. */
+/* Adds the block of `rows` rows to even and odd. `left` is the number of elements from m to the matrix's
+ * end: a lane past a row's end reads the next row, harmlessly since nobody asks for its sums, but nothing
+ * reads past the matrix. */
 static inline void sum_rows(sotto_f128x8_acc *even_out, sotto_f128x8_acc *odd_out, row *rows,
                             size_t count, const uint8_t *m, size_t width, size_t left, bool advance)
 {

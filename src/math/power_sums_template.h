@@ -2,7 +2,8 @@
 #include "math/field.h"
 #include "math/power_sums.h"
 
-/* Never inlined: the sum fills the registers, and a compiler that sees more than this loop spills some of it. */
+/* Never inlined: the sum fills the registers, and a compiler that sees more than this loop spills some of
+ * it. */
 __attribute__((noinline)) static fe weigh_column(const uint8_t *column, size_t rows, size_t stride,
                                                  const fe *weights)
 {

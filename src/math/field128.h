@@ -124,8 +124,8 @@ static inline sotto_f128 sotto_f128_mul_portable(sotto_f128 a, sotto_f128 weight
 }
 
 #if defined(__x86_64__)
-/* The same with every carry where the machine keeps it, which takes two thirds of the time
- * of what compilers make of 128-bit integers. The last four lines add p where the number fell below zero: they
+/* The same with every carry where the machine keeps it, which takes two thirds of the time of what
+ * compilers make of 128-bit integers. The last four lines add p where the number fell below zero: they
  * take away 2^128 - p, which is 27 and a word of ones. */
 static inline sotto_f128 sotto_f128_mul(sotto_f128 a, sotto_f128 weight)
 {

@@ -1,8 +1,12 @@
-/* The two fields' multiplications, which the proof system is made of. */
+/* The two fields' multiplications, which the proof system is made of, and the loops over Field128. */
 #include "bench.h"
 
 #include "math/field128.h"
 #include "math/field64.h"
+#include "math/kernels128.h"
+#include "math/power_sums.h"
+
+#include <stdio.h>
 
 enum { COUNT = 1024 };
 
@@ -47,6 +51,50 @@ static void dot128(void *arg)
     v->acc128 = acc;
 }
 
+/* ---- loops over Field128, in every set of kernels -------------------------------------------------- */
+
+enum { SIDE = 100, SCRATCH = 16 * 64 + 4 };
+
+typedef struct matrix {
+    size_t side;
+    uint8_t m[SIDE * SIDE * SOTTO_F128_SIZE];
+    sotto_f128 f[SIDE], r[SIDE], out[2 * SIDE], scratch[SCRATCH];
+} matrix;
+
+static void power_sums(void *arg)
+{
+    matrix *x = arg;
+
+    sotto_f128_power_sums(x->out, x->m, x->side * x->side, x->side, x->f, x->r, x->scratch);
+}
+
+static void bench_power_sums(const sotto_bench *b, const char *set)
+{
+    static const size_t sides[] = {10, 32, 100};
+    static matrix x;
+    char name[64];
+
+    for (size_t i = 0; i < sizeof x.m; i++)
+        x.m[i] = (uint8_t)(i * i >> 3);
+    for (size_t i = 0; i < SIDE; i++)
+        x.f[i] = x.r[i] = (sotto_f128){i * UINT64_C(0x94d049bb133111eb), i << 50};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        x.side = sides[i];
+        (void)snprintf(name, sizeof name, "math/field128/power_sums-%zu/%s", x.side, set);
+        sotto_bench_run(b, name, power_sums, &x, (double)(x.side * x.side));
+    }
+}
+
+static void bench_kernels(const sotto_bench *b)
+{
+    static const char *const sets[] = {"portable", "avx2", "ifma"};
+
+    for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++)
+        if (sotto_f128_use(sets[s]))
+            bench_power_sums(b, sets[s]);
+    sotto_bench_expect(sotto_f128_use(NULL), "going back to the best kernels");
+}
+
 void sotto_bench_math(const sotto_bench *b)
 {
     static vectors v;
@@ -61,4 +109,5 @@ void sotto_bench_math(const sotto_bench *b)
     sotto_bench_run(b, "math/field64/dot", dot64, &v, COUNT);
     sotto_bench_run(b, "math/field128/mul", mul128, &v, COUNT);
     sotto_bench_run(b, "math/field128/dot", dot128, &v, COUNT);
+    bench_kernels(b);
 }

@@ -19,12 +19,10 @@
 #include "math/field64.h"
 typedef sotto_f64 fe;
 enum { FE_SIZE = SOTTO_F64_SIZE };
-#define FE_SUSPECT SOTTO_F64_SUSPECT
 #elif SOTTO_FIELD == 128
 #include "math/field128.h"
 typedef sotto_f128 fe;
 enum { FE_SIZE = SOTTO_F128_SIZE };
-#define FE_SUSPECT SOTTO_F128_SUSPECT
 #endif
 
 typedef FIELD(acc) fe_acc;

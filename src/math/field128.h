@@ -117,13 +117,70 @@ static inline void sotto_f128_mul_wide(sotto_u128 *high, sotto_u128 *low, sotto_
     *high = hh + sotto_u128_high(middle) + sotto_u128_high(cross);
 }
 
-static inline sotto_f128 sotto_f128_mul(sotto_f128 a, sotto_f128 weight)
+static inline sotto_f128 sotto_f128_mul_portable(sotto_f128 a, sotto_f128 weight)
 {
     sotto_u128 high, low;
 
     sotto_f128_mul_wide(&high, &low, a, weight);
     return sotto_f128_redc(high, low);
 }
+
+#if defined(__x86_64__)
+/* The same with every carry where the machine keeps it, which takes two thirds of the time of what
+ * compilers make of 128-bit integers. The last four lines add p where the number fell below zero: they
+ * take away 2^128 - p, which is 27 and a word of ones. */
+static inline sotto_f128 sotto_f128_mul(sotto_f128 a, sotto_f128 weight)
+{
+    sotto_f128 result;
+    uint64_t q0, q1;
+
+    __asm__("movq %[a0], %%rax\n\t"
+            "mulq %[b0]\n\t"
+            "movq %%rax, %[q0]\n\t"
+            "movq %%rdx, %[q1]\n\t"
+            "movq %[a1], %%rax\n\t"
+            "mulq %[b1]\n\t"
+            "movq %%rax, %[low]\n\t"
+            "movq %%rdx, %[high]\n\t"
+            "movq %[a0], %%rax\n\t"
+            "mulq %[b1]\n\t"
+            "addq %%rax, %[q1]\n\t"
+            "adcq %%rdx, %[low]\n\t"
+            "adcq $0, %[high]\n\t"
+            "movq %[a1], %%rax\n\t"
+            "mulq %[b0]\n\t"
+            "addq %%rax, %[q1]\n\t"
+            "adcq %%rdx, %[low]\n\t"
+            "adcq $0, %[high]\n\t"
+            "movl $28, %%eax\n\t"
+            "mulq %[q0]\n\t"
+            "addq %%rax, %[q1]\n\t"
+            "adcq $0, %%rdx\n\t"
+            "addq %%rdx, %[low]\n\t"
+            "adcq $0, %[high]\n\t"
+            "movl $28, %%eax\n\t"
+            "mulq %[q1]\n\t"
+            "addq %%rax, %[low]\n\t"
+            "adcq %%rdx, %[high]\n\t"
+            "subq %[q0], %[low]\n\t"
+            "sbbq %[q1], %[high]\n\t"
+            "sbbq %%rax, %%rax\n\t"
+            "movl %%eax, %%edx\n\t"
+            "andl $27, %%edx\n\t"
+            "subq %%rax, %[low]\n\t"
+            "sbbq %%rdx, %[high]"
+            : [low] "=&r"(result.low), [high] "=&r"(result.high), [q0] "=&r"(q0), [q1] "=&r"(q1)
+            : [a0] SOTTO_IN(a.low), [a1] SOTTO_IN(a.high), [b0] SOTTO_IN(weight.low),
+              [b1] SOTTO_IN(weight.high)
+            : "rax", "rdx", "cc");
+    return result;
+}
+#else
+static inline sotto_f128 sotto_f128_mul(sotto_f128 a, sotto_f128 weight)
+{
+    return sotto_f128_mul_portable(a, weight);
+}
+#endif
 
 /* 2^256 modulo p: a product with it adds the factor 2^128. */
 static inline sotto_f128 sotto_f128_r2(void)
@@ -169,36 +226,31 @@ static inline sotto_f128 sotto_f128_fold(uint64_t excess, sotto_u128 x)
     return sotto_f128_narrow(sum - sotto_f128_p_if(sum >= sotto_f128_p()));
 }
 
-/* Sums of products, reduced once: room for 2^32 of them. One column for each place value, so that no carry
- * runs from column to column while they grow; compilers turn each line into add, adc, adc. */
+/* Sums of products, reduced once: room for 2^32 of them. Three words for each place value, so that no carry
+ * runs from one to the other while they grow. */
 typedef struct sotto_f128_acc {
-    sotto_u128 low, middle, high;                    /* of weight 1, 2^64, 2^128 */
-    uint64_t low_excess, middle_excess, high_excess; /* wraps past 2^128 of each */
+    uint64_t low[3], middle[3], high[3]; /* in units of 1, 2^64, 2^128 */
 } sotto_f128_acc;
 
 static inline void sotto_f128_acc_mul(sotto_f128_acc *acc, sotto_f128 a, sotto_f128 weight)
 {
-    acc->low_excess +=
-        __builtin_add_overflow(acc->low, sotto_mul_wide(a.low, weight.low), &acc->low);
-    acc->middle_excess +=
-        __builtin_add_overflow(acc->middle, sotto_mul_wide(a.low, weight.high), &acc->middle);
-    acc->middle_excess +=
-        __builtin_add_overflow(acc->middle, sotto_mul_wide(a.high, weight.low), &acc->middle);
-    acc->high_excess +=
-        __builtin_add_overflow(acc->high, sotto_mul_wide(a.high, weight.high), &acc->high);
+    sotto_add_product(acc->low, a.low, weight.low);
+    sotto_add_product(acc->middle, a.low, weight.high);
+    sotto_add_product(acc->middle, a.high, weight.low);
+    sotto_add_product(acc->high, a.high, weight.high);
 }
 
 static inline sotto_f128 sotto_f128_acc_reduce(const sotto_f128_acc *acc)
 {
-    sotto_u128 low, high;
-    /* Excesses are below 2^33, so these sums stay far from wrapping. */
-    sotto_u128 carry = (sotto_u128)sotto_u128_high(acc->middle) + acc->low_excess +
-                       ((sotto_u128)acc->middle_excess << 64);
-    uint64_t top = acc->high_excess;
+    /* Spelled with words: a compiler may turn the overflow of a 128-bit sum into a branch. */
+    sotto_u128 first = (sotto_u128)acc->low[1] + acc->middle[0];
+    sotto_u128 second =
+        (sotto_u128)acc->low[2] + acc->middle[1] + acc->high[0] + sotto_u128_high(first);
+    sotto_u128 third = (sotto_u128)acc->middle[2] + acc->high[1] + sotto_u128_high(second);
+    uint64_t top = acc->high[2] + sotto_u128_high(third);
+    sotto_u128 low = sotto_u128_of(sotto_u128_low(first), acc->low[0]);
+    sotto_u128 high = sotto_u128_of(sotto_u128_low(third), sotto_u128_low(second));
 
-    /* Hidden, for gcc makes the first of these a jump. */
-    carry += sotto_ct_hide(__builtin_add_overflow(acc->low, acc->middle << 64, &low));
-    top += sotto_ct_hide(__builtin_add_overflow(acc->high, carry, &high));
     return sotto_f128_add(sotto_f128_redc(0, low), sotto_f128_fold(top, high));
 }
 
@@ -221,9 +273,7 @@ static inline sotto_f128 sotto_f128_sum_reduce(const sotto_f128_sum *sum)
     return sotto_f128_fold(sum->excess, sum->v);
 }
 
-/* A bound that only elements in danger of being above p reach: lets a scan look at one limb each. */
-#define SOTTO_F128_SUSPECT SOTTO_F128_P_HIGH
-
+/* The word that settles whether an element is below p, unless its upper half is all ones. */
 static inline uint64_t sotto_f128_top(const uint8_t *at)
 {
     return sotto_load64(at + 8);

@@ -144,9 +144,7 @@ static inline sotto_f64 sotto_f64_sum_reduce(const sotto_f64_sum *sum)
     return sotto_f64_reduce(sum->v);
 }
 
-/* See math/field128.h; here the element is its own top. */
-#define SOTTO_F64_SUSPECT SOTTO_F64_P
-
+/* The element is its own top; see math/field128.h. */
 static inline uint64_t sotto_f64_top(const uint8_t *at)
 {
     return sotto_load64(at);

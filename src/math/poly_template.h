@@ -83,9 +83,28 @@ void FIELD(to_odd_values)(fe *v, unsigned log, const fe *roots, const fe *shift)
     FIELD(to_values)(v, log, roots);
 }
 
+/* Level s knows out[k] for k below n / 2^(s+1), and doubles it: k and k + half differ only in the sign of
+ * w^(-k 2^s). */
+static void factor_level(fe *out, unsigned log, unsigned s, fe power, const fe *roots)
+{
+    size_t n = (size_t)1 << log, half = n >> (s + 1);
+
+    for (size_t k = 0; k < half; k++) {
+        fe u = FIELD(mul)(power, roots[(n - (k << s)) & (n - 1)]);
+        fe v = FIELD(mul)(out[k], u);
+
+        out[k + half] = FIELD(sub)(out[k], v);
+        out[k] = FIELD(add)(out[k], v);
+    }
+}
+
+/* A field with a faster way says so before it includes this file. */
+#ifndef FACTOR_LEVEL
+#define FACTOR_LEVEL factor_level
+#endif
+
 fe FIELD(factors)(fe *out, unsigned log, unsigned step_log, fe t_weight, const fe *roots)
 {
-    size_t n = (size_t)1 << log;
     unsigned levels = log - step_log;
     fe power[64];
 
@@ -95,18 +114,8 @@ fe FIELD(factors)(fe *out, unsigned log, unsigned step_log, fe t_weight, const f
 
     for (size_t k = 0; k < (size_t)1 << step_log; k++)
         out[k] = FIELD(one_weight)();
-    /* Level s knows out[k] for k below `half`; k and k + half differ only in the sign of w^(-k 2^s). */
-    for (unsigned s = levels; s-- > 0;) {
-        size_t half = n >> (s + 1);
-
-        for (size_t k = 0; k < half; k++) {
-            fe u = FIELD(mul)(power[s], roots[(n - (k << s)) & (n - 1)]);
-            fe v = FIELD(mul)(out[k], u);
-
-            out[k + half] = FIELD(sub)(out[k], v);
-            out[k] = FIELD(add)(out[k], v);
-        }
-    }
+    for (unsigned s = levels; s-- > 0;)
+        FACTOR_LEVEL(out, log, s, power[s], roots);
     return power[levels];
 }
 

@@ -10,13 +10,16 @@
  *     out[2j]     = sum_i f_i * r_i^(j+1) * m_ij
  *     out[2j + 1] = sum_i f_i * m_ij
  *
- * scratch has room for as many elements as there are rows.
+ * scratch has room for as many elements as power_sums_scratch says, for that many rows.
  */
 #ifndef SOTTO_MATH_POWER_SUMS_H
 #define SOTTO_MATH_POWER_SUMS_H
 
 #include "math/field128.h"
 #include "math/field64.h"
+
+size_t sotto_f64_power_sums_scratch(size_t rows);
+size_t sotto_f128_power_sums_scratch(size_t rows);
 
 void sotto_f64_power_sums(sotto_f64 *out, const uint8_t *m, size_t count, size_t width,
                           const sotto_f64 *f, const sotto_f64 *r, sotto_f64 *scratch);

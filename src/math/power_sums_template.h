@@ -2,20 +2,16 @@
 #include "math/field.h"
 #include "math/power_sums.h"
 
-/* One column. Three short loops rather than one: each keeps its sums in registers. */
-static void sum_column(fe out[2], const uint8_t *column, size_t rows, size_t stride, const fe *f,
-                       const fe *r, fe *running)
+/* Never inlined: the sum fills the registers, and a compiler that sees more than this loop spills some of
+ * it. */
+__attribute__((noinline)) static fe weigh_column(const uint8_t *column, size_t rows, size_t stride,
+                                                 const fe *weights)
 {
-    fe_acc even = {0}, odd = {0};
+    fe_acc sum = {0};
 
     for (size_t i = 0; i < rows; i++)
-        FIELD(acc_mul)(&even, FIELD(load)(column + i * stride), running[i]);
-    for (size_t i = 0; i < rows; i++)
-        FIELD(acc_mul)(&odd, FIELD(load)(column + i * stride), f[i]);
-    for (size_t i = 0; i < rows; i++)
-        running[i] = FIELD(mul)(running[i], r[i]);
-    out[0] = FIELD(acc_reduce)(&even);
-    out[1] = FIELD(acc_reduce)(&odd);
+        FIELD(acc_mul)(&sum, FIELD(load)(column + i * stride), weights[i]);
+    return FIELD(acc_reduce)(&sum);
 }
 
 static void power_sums(fe *out, const uint8_t *m, size_t count, size_t width, const fe *f,
@@ -26,7 +22,13 @@ static void power_sums(fe *out, const uint8_t *m, size_t count, size_t width, co
 
     for (size_t i = 0; i < rows; i++)
         scratch[i] = FIELD(mul)(f[i], r[i]);
-    for (size_t j = 0; j < width; j++)
-        sum_column(&out[2 * j], m + j * FE_SIZE, j < last_row ? rows : rows - 1, width * FE_SIZE, f,
-                   r, scratch);
+    for (size_t j = 0; j < width; j++) {
+        const uint8_t *column = m + j * FE_SIZE;
+        size_t used = j < last_row ? rows : rows - 1;
+
+        out[2 * j] = weigh_column(column, used, width * FE_SIZE, scratch);
+        out[2 * j + 1] = weigh_column(column, used, width * FE_SIZE, f);
+        for (size_t i = 0; i < used; i++)
+            scratch[i] = FIELD(mul)(scratch[i], r[i]);
+    }
 }

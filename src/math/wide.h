@@ -37,6 +37,44 @@ static inline sotto_u128 sotto_mul_wide(uint64_t a, uint64_t b)
     return (sotto_u128)a * b;
 }
 
+/* Three words, lowest first: sum += x * y, where the whole fits. */
+static inline void sotto_add_product_portable(uint64_t sum[3], uint64_t x, uint64_t y)
+{
+    sotto_u128 product = sotto_mul_wide(x, y), low = product + sum[0]; /* cannot wrap */
+    sotto_u128 high = (sotto_u128)sum[1] + sotto_u128_high(low);
+
+    sum[0] = sotto_u128_low(low);
+    sum[1] = sotto_u128_low(high);
+    sum[2] += sotto_u128_high(high);
+}
+
+#if defined(__x86_64__)
+/* An operand in a register or in memory, whichever it is in already. Clang would always take memory. */
+#if defined(__clang__)
+#define SOTTO_IN(x) "r"(x)
+#else
+#define SOTTO_IN(x) "rm"(x)
+#endif
+
+/* Compilers lose sight of the carries of 128-bit integers and shuffle registers instead, so here they are
+ * spelled out. */
+static inline void sotto_add_product(uint64_t sum[3], uint64_t x, uint64_t y)
+{
+    __asm__("mulq %[y]\n\t"
+            "addq %%rax, %[s0]\n\t"
+            "adcq %%rdx, %[s1]\n\t"
+            "adcq $0, %[s2]"
+            : [s0] "+&r"(sum[0]), [s1] "+&r"(sum[1]), [s2] "+&r"(sum[2]), "+&a"(x)
+            : [y] SOTTO_IN(y)
+            : "rdx", "cc");
+}
+#else
+static inline void sotto_add_product(uint64_t sum[3], uint64_t x, uint64_t y)
+{
+    sotto_add_product_portable(sum, x, y);
+}
+#endif
+
 static inline uint64_t sotto_load64(const uint8_t *at)
 {
     uint64_t x;

@@ -7,7 +7,8 @@
 
 static size_t query_scratch(const sotto_circuit *c)
 {
-    return (2 * gadget_count(c) + 3 * c->calls + c->arity) * sizeof(fe);
+    return (2 * gadget_count(c) + 2 * c->calls + c->arity + FIELD(power_sums_scratch)(c->calls)) *
+           sizeof(fe);
 }
 
 /* The proof's gadget values, with the missing ones filled in. */

@@ -5,6 +5,7 @@
 #include "math/field.h"
 #include "math/poly.h"
 #include "math/power_sums.h"
+#include "math/vectors.h"
 #include "vdaf/flp.h"
 
 #include "base/declassify.h"
@@ -80,19 +81,15 @@ static void put(uint8_t *vector, size_t index, fe value)
     FIELD(store)(vector + index * FE_SIZE, value);
 }
 
-/* Elements near the modulus are one in 2^32 or fewer, so the largest top limb nearly always settles it. */
+/* An element is above the modulus only if the upper half of its top word is all ones, which is so for one
+ * in 2^32: looking at that alone nearly always settles it, and compilers look at several at once. */
 static uint64_t canonical(const uint8_t *elements, size_t count)
 {
-    uint64_t largest[4] = {0}, all = 1;
+    uint64_t ones = 0, all = 1;
 
-    for (size_t i = 0; i < count; i++) {
-        uint64_t top = FIELD(top)(elements + i * FE_SIZE);
-
-        largest[i % 4] = largest[i % 4] > top ? largest[i % 4] : top;
-    }
-    uint64_t suspect = 0;
-    for (unsigned i = 0; i < 4; i++)
-        suspect |= largest[i] >= FE_SUSPECT;
+    for (size_t i = 0; i < count; i++)
+        ones |= (FIELD(top)(elements + i * FE_SIZE) >> 32) + 1;
+    uint64_t suspect = ones >> 32;
     SOTTO_DECLASSIFY(&suspect, sizeof suspect);
     if (!suspect)
         return 1;
@@ -195,23 +192,18 @@ static void accumulate(const sotto_circuit *c, uint8_t *agg, const uint8_t *cons
 {
     fe weights[64];
 
+    if (c->bits == 1) {
+        FIELD(vectors_add)(agg, c->entries, meas, count);
+        return;
+    }
     for (unsigned b = 0; b < c->bits; b++)
         weights[b] = FIELD(to_weight)(FIELD(from)(sotto_circuit_weight(b, c->bits, c->max)));
     for (size_t i = 0; i < c->entries; i++) {
-        fe total = get(agg, i);
+        fe_acc acc = {0};
 
-        if (c->bits == 1) {
-            fe_sum sum = {0};
-            for (size_t s = 0; s < count; s++)
-                FIELD(sum_add)(&sum, get(meas[s], i));
-            total = FIELD(add)(total, FIELD(sum_reduce)(&sum));
-        } else {
-            fe_acc acc = {0};
-            for (size_t s = 0; s < count; s++)
-                for (unsigned b = 0; b < c->bits; b++)
-                    FIELD(acc_mul)(&acc, get(meas[s], i * c->bits + b), weights[b]);
-            total = FIELD(add)(total, FIELD(acc_reduce)(&acc));
-        }
-        put(agg, i, total);
+        for (size_t s = 0; s < count; s++)
+            for (unsigned b = 0; b < c->bits; b++)
+                FIELD(acc_mul)(&acc, get(meas[s], i * c->bits + b), weights[b]);
+        put(agg, i, FIELD(add)(get(agg, i), FIELD(acc_reduce)(&acc)));
     }
 }

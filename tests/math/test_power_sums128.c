@@ -1,2 +1,0 @@
-#define SOTTO_FIELD 128
-#include "power_sums_cases.h"

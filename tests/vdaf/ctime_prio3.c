@@ -3,6 +3,7 @@
 #include "support/prio3.h"
 
 #include "crypto/keccak.h"
+#include "math/kernels128.h"
 
 #include <string.h>
 
@@ -213,6 +214,24 @@ static void every_keccak_backend_takes_no_branch_on_secrets(sotto_test *t)
     CHECK(t, sotto_keccak_use(NULL));
 }
 
+static void every_set_of_kernels_takes_no_branch_on_secrets(sotto_test *t)
+{
+    static const char *const kernels[] = {"portable", "avx2", "ifma"};
+
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+        if (!sotto_f128_use(kernels[k]))
+            continue;
+        for (size_t c = 1; c < sizeof larger / sizeof larger[0]; c++) {
+            sotto_test_prio3 p = sotto_test_prio3_of(t, &larger[c], k);
+
+            check_shard(t, &p);
+            check_verification(t, &p);
+            sotto_arena_reset(&t->arena);
+        }
+    }
+    CHECK(t, sotto_f128_use(NULL));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -221,6 +240,7 @@ int main(int argc, char **argv)
         CASE(verifying_and_adding_up_take_no_branch_on_shares_or_key),
         CASE(ping_pong_takes_no_branch_on_shares_or_key),
         CASE(every_keccak_backend_takes_no_branch_on_secrets),
+        CASE(every_set_of_kernels_takes_no_branch_on_secrets),
     };
     return RUN_TESTS(argc, argv, cases);
 }

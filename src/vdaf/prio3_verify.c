@@ -311,7 +311,9 @@ static void decide_report(const sotto_prio3 *vdaf, sotto_prio3_verdict *out,
             return;
         }
         verifiers[s] = shares[s].data;
-        if (!c->flp->canonical(verifiers[s], c->verifier_len * c->proofs)) {
+        uint64_t valid = c->flp->canonical(verifiers[s], c->verifier_len * c->proofs);
+        SOTTO_DECLASSIFY(&valid, sizeof valid);
+        if (!valid) {
             out->reason = "verifier share: an element is not below the modulus";
             return;
         }

@@ -1,5 +1,7 @@
 #include "crypto/kem.h"
 
+#include "base/declassify.h"
+
 #include <string.h>
 
 #include <openssl/core_names.h>
@@ -248,7 +250,9 @@ sotto_status sotto_dh_agree(sotto_dh *dh, uint8_t *out, sotto_bytes peer, const 
     int derived = EVP_PKEY_derive(dh->derive, out, &len) > 0 && len == kem->dh_size;
     /* The library already refuses a zero result of X25519 and X448; that it does so is our promise
      * to keep, not the library's. */
-    if (!derived || (!kem->curve && all_zero(out, len))) {
+    bool zero = !kem->curve && all_zero(out, len);
+    SOTTO_DECLASSIFY(&zero, sizeof zero);
+    if (!derived || zero) {
         sotto_wipe(out, kem->dh_size);
         ERR_clear_error();
         return sotto_fail(err, SOTTO_REJECTED, "%s: a point of small order", what);

@@ -7,6 +7,7 @@
 #define U          SOTTO_UNIT_ROUNDOFF
 #define BLOCK      64
 #define DIRECT_MAX 24000.0 /* terms that are summed one by one           */
+#define BLOCKS_MAX 750     /* twice as many, in blocks                   */
 #define CLIMB_MAX  30.0    /* deviations below the mean to start from    */
 #define TAIL_STOP  1e-19
 
@@ -33,14 +34,15 @@ static beyond sum_terms(const repeated *r, double edge, double gap)
     double w = 1, i = edge, follow = 0;
     beyond b = {0, 0, 0, 0, 0, 0};
 
-    for (double n = 0; i <= r->T && n < 2 * DIRECT_MAX; n += BLOCK) {
+    for (int block = 0; i <= r->T && block < BLOCKS_MAX; block++) {
         double g = -expm1(gap - 2 * (i - edge) * r->eps);
 
-        for (int k = 0; k < BLOCK && i <= r->T; k++, i++) {
+        for (int k = 0; k < BLOCK && i <= r->T; k++) {
             b.masses += w;
             b.positive += w * g;
             w *= (r->T - i) / (i + 1) * up;
             g += (1 - g) * thin;
+            i += 1;
         }
         b.sum_error = U * (6 * (i - edge) + 4 * BLOCK + 8);
         /* Masses fall by this ratio and ever faster. */

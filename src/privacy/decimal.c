@@ -116,7 +116,8 @@ bool sotto_decimal_fits(sotto_decimal a, sotto_decimal b, sotto_decimal limit)
     return a.units <= limit.units && b.units <= limit.units - a.units;
 }
 
-/* x is units / 1e12 rounded twice, so within 2 ulp; whole quotients are exact. */
+/* units / 1e12 is rounded twice, so within 2 ulp. A whole number is exact: n * 10^12 = n 5^12 * 2^12 with n < 2^25
+ * and 5^12 < 2^28 is a double, and so is the quotient. */
 static bool is_whole(sotto_decimal d)
 {
     return d.units % PER_ONE == 0;
@@ -126,14 +127,14 @@ double sotto_decimal_up(sotto_decimal d)
 {
     double x = (double)d.units / 1e12;
 
-    return is_whole(d) ? (double)(d.units / PER_ONE) : nextafter(nextafter(x, INFINITY), INFINITY);
+    return is_whole(d) ? x : nextafter(nextafter(x, INFINITY), INFINITY);
 }
 
 double sotto_decimal_down(sotto_decimal d)
 {
     double x = (double)d.units / 1e12;
 
-    return is_whole(d) ? (double)(d.units / PER_ONE) : nextafter(nextafter(x, 0), 0);
+    return is_whole(d) ? x : nextafter(nextafter(x, 0), 0);
 }
 
 void sotto_decimal_format(char out[SOTTO_DECIMAL_TEXT], sotto_decimal d)

@@ -5,14 +5,15 @@
 #include "privacy/special_check.h"
 #include "privacy/special_root.h"
 
-#define U           SOTTO_UNIT_ROUNDOFF
-#define BLOCK       64 /* terms by recurrence between two by exp */
-#define ROOT_SIGMA  2048.0
-#define LEFT_SIGMAS 40.0 /* masses below -40 sigma are e^-800 */
-#define TAIL_STOP   1e-19
-#define TERMS_MAX   2e6
-#define TWO_PI_SQR  19.739208802178716 /* 2 pi^2 */
-#define LOG_DROPPED -750.0
+#define U            SOTTO_UNIT_ROUNDOFF
+#define BLOCK        64 /* terms by recurrence between two by exp */
+#define COARSE_SIGMA 64.0
+#define ROOT_SIGMA   4096.0
+#define LEFT_SIGMAS  40.0 /* masses below -40 sigma are e^-800 */
+#define TAIL_STOP    1e-19
+#define TERMS_MAX    2e6
+#define TWO_PI_SQR   19.739208802178716 /* 2 pi^2 */
+#define LOG_DROPPED  -750.0
 
 typedef struct lattice {
     double sigma, sensitivity;
@@ -74,21 +75,33 @@ static partial sum_lattice(double start, double edge, double sigma, double kappa
     return p;
 }
 
-static sotto_bound exact_curve(const lattice *q, double eps)
+/* Just below the epsilon at which a mass stops counting, on a coarse lattice, what is left may be smaller than any
+ * double, or than the rounding of where that epsilon is. */
+static sotto_bound nothing_left(const partial *p, double edge_error, double outside)
+{
+    double most = p->masses * edge_error + p->rest + 1e-300;
+
+    return (sotto_bound){-INFINITY, fmin(0, log(most) - outside + 1e-12 * (1 + fabs(outside)))};
+}
+
+static sotto_bound exact_curve(const lattice *q, double eps, double *slope)
 {
     double s = q->sigma, d = q->sensitivity;
     double lean = eps * (s * s / d), edge = lean - 0.5 * d;
     double start = fmax(ceil(edge), -floor(LEFT_SIGMAS * s) - 1), kappa = d / (s * s);
     partial p = sum_lattice(start, edge, s, kappa);
     double square = start > 0 ? 0.5 * (start / s) * (start / s) : 0;
+    double edge_error = 4 * U * (lean + d) * kappa;
+
+    *slope = -fmax(0, p.masses - p.positive) / p.positive;
+    if (!(p.positive > p.masses * edge_error))
+        return nothing_left(&p, 2 * edge_error, square + log_norm(s));
     double value = log(p.positive) - square - log_norm(s);
     double terms[SOTTO_LATTICE_TERMS] = {
         /* 64 products: ratio is off by 64u at most, and a mass by their sum. */
         [SOTTO_LATTICE_TERM] = U * (BLOCK * BLOCK + 8 * BLOCK + p.count / BLOCK),
         [SOTTO_LATTICE_EXPONENT] = 4 * U * (2 * square + 50),
-        [SOTTO_LATTICE_EDGE] =
-            4 * U * (lean + d) * kappa * fmax(0, p.masses - p.positive) / p.positive +
-            4 * U * kappa * (lean + d),
+        [SOTTO_LATTICE_EDGE] = edge_error * (fmax(0, p.masses - p.positive) / p.positive + 1),
         [SOTTO_LATTICE_TAIL] = p.rest / p.positive,
         [SOTTO_LATTICE_NORM] = U * (16 + 4 * fabs(value) + 4 * log1p(s)),
     };
@@ -99,7 +112,8 @@ static sotto_bound exact_curve(const lattice *q, double eps)
     /* What lies left of the start, if it was moved, is below e^-750 of everything. */
     double dropped = start > ceil(edge) ? exp(LOG_DROPPED) : 0;
 
-    return (sotto_bound){value - error, fmin(0, value + error + dropped)};
+    return (sotto_bound){error < 1 ? value + log1p(-error) : -INFINITY,
+                         fmin(0, value + error + dropped)};
 }
 
 /* The positive part of w(x) - e^eps w(x + d) is log-concave, so its lattice sum is within its largest value of its
@@ -125,7 +139,11 @@ static sotto_point curve_in_eps(const void *self, double eps)
     const lattice *q = self;
     sotto_point p;
 
-    p.value = q->sigma <= q->limit ? exact_curve(q, eps) : wide_curve(q, eps);
+    if (q->sigma <= q->limit) {
+        p.value = exact_curve(q, eps, &p.slope);
+        return p;
+    }
+    p.value = wide_curve(q, eps);
     p.slope = sotto_gaussian_slope_eps(eps, q->sensitivity / q->sigma, p.value.high);
     return p;
 }
@@ -161,8 +179,14 @@ sotto_status sotto_discrete_gaussian_epsilon(sotto_bound *out, double sigma, dou
         return SOTTO_OK;
     }
     /* mu^2/2 zCDP: rho + 2 sqrt(rho log(1/delta)) is enough. */
-    double enough = mu * (0.5 * mu + sqrt(-2 * log_delta));
+    double enough = sotto_round_up(mu * (0.5 * mu + sqrt(-2 * log_delta)), 6);
+    sotto_bound start = {0, enough};
 
-    sotto_root_enclose(out, curve_in_eps, &q, log_delta, 0, sotto_round_up(enough, 6));
+    if (sigma > COARSE_SIGMA && sigma <= q.limit) { /* the cheap curve narrows it first */
+        lattice wide = {sigma, sensitivity, 0, NULL};
+
+        sotto_root_enclose(&start, curve_in_eps, &wide, log_delta, 0, enough);
+    }
+    sotto_root_enclose(out, curve_in_eps, &q, log_delta, start.low, start.high);
     return SOTTO_OK;
 }

@@ -30,7 +30,7 @@ SOTTO_MUST_USE sotto_status sotto_discrete_gaussian_log_delta(sotto_bound *out, 
                                                               double sensitivity, double eps,
                                                               const double *scale, sotto_err *err);
 
-/* The smallest epsilon; exactly 0 where delta(0) <= delta. Summed term by term up to sigma 2048. */
+/* The smallest epsilon; exactly 0 where delta(0) <= delta. Summed term by term up to sigma 4096. */
 SOTTO_MUST_USE sotto_status sotto_discrete_gaussian_epsilon(sotto_bound *out, double sigma,
                                                             double sensitivity, double log_delta,
                                                             sotto_err *err);

@@ -39,11 +39,12 @@ sotto_status sotto_discrete_gaussian_sum_tau(sotto_bound *out, double sigma, dou
     SOTTO_TRY(sotto_check_range("sigma", sigma, 0.5, 1e9, err));
     SOTTO_TRY(sotto_check_count("n", n, 1, 0x1p53, err));
     double a = TWO_PI_SQR * sigma * sigma;
-    double stop = fmin(n, a > LARGE ? FEW : EXPLICIT);
+    int terms = (int)fmin(n, a > LARGE ? FEW : EXPLICIT);
+    double stop = terms;
     sotto_sum s = {0, 0};
 
-    for (double k = 1; k < stop; k++)
-        sotto_sum_add(&s, exp(-a * (k / (k + 1))));
+    for (int k = 1; k < terms; k++)
+        sotto_sum_add(&s, exp(-a * (k / (k + 1.0))));
     sotto_bound tau = {sotto_sum_value(&s), sotto_sum_value(&s)};
 
     if (stop < n && a > LARGE) { /* each is at most the first left out */

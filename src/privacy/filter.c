@@ -145,12 +145,13 @@ sotto_status sotto_odometer_spend(sotto_odometer *o, double rho, sotto_err *err)
 
 sotto_status sotto_odometer_read(sotto_bound *out, const sotto_odometer *o, sotto_err *err)
 {
-    double rho = o->first;
+    double rho = 0;
 
     *out = (sotto_bound){0, 0};
     if (o->spent == 0)
         return SOTTO_OK;
-    for (unsigned i = 0; i < o->levels; i++, rho *= 2) {
+    for (int i = 0; i < (int)o->levels; i++) {
+        rho = ldexp(o->first, i);
         if (!(o->spent <= rho))
             continue;
         /* Ville's inequality at this level: the tail form of the conversion, which bounds the loss itself. */
@@ -159,5 +160,5 @@ sotto_status sotto_odometer_read(sotto_bound *out, const sotto_odometer *o, sott
     }
     out->high = INFINITY;
     return sotto_fail(err, SOTTO_DENIED, "rho %g is beyond the odometer's last level, %g", o->spent,
-                      rho / 2);
+                      rho);
 }

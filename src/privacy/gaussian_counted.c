@@ -9,7 +9,8 @@
 
 typedef struct counted {
     double sigma, sensitivity, rate, rounds;
-    double from, to;   /* counts that are summed           */
+    double from; /* the counts that are summed: from .. from + width */
+    int width;
     double log_beyond; /* log of the mass outside, rounded up */
 } counted;
 
@@ -20,7 +21,8 @@ static sotto_point curve_counted(const void *self, double eps)
     sotto_bound total = {-INFINITY, q->log_beyond};
     double fall = -INFINITY; /* log of -d delta / d eps */
 
-    for (double k = fmax(1, q->from); k <= q->to; k++) { /* no release, no loss */
+    for (int i = 0; i <= q->width; i++) {
+        double k = q->from + i;
         double error, mass = sotto_binomial_log_pmf(k, q->rounds, q->rate, 1 - q->rate, &error);
         double mu = q->sensitivity * sqrt(k) / q->sigma;
         sotto_bound d = {sotto_gaussian_curve(eps, sotto_round_down(mu, 2), NULL).low,
@@ -30,7 +32,7 @@ static sotto_point curve_counted(const void *self, double eps)
         total.high = sotto_log_add(total.high, mass + error + d.high);
         fall = sotto_log_add(fall, mass + log(-sotto_gaussian_slope_eps(eps, mu, 0)));
     }
-    double more = U * (q->to - q->from + 1) * (8 + fabs(total.high));
+    double more = U * (q->width + 1) * (8 + fabs(total.high));
     double drift =
         U * 4 * q->rounds * q->rate; /* 1 - rate is rounded: the two need not add up to 1 */
 
@@ -63,16 +65,11 @@ sotto_status sotto_gaussian_counted_epsilon(sotto_bound *out, double sigma, doub
     /* Wide enough that what is outside is e^-40 of delta. */
     double need = 40 - log_delta;
     double t = need / 3 + sqrt(need * need / 9 + 2 * variance * need) + 2;
-    counted q = {sigma,
-                 sensitivity,
-                 rate,
-                 rounds,
-                 fmax(0, floor(mean - t)),
-                 fmin(rounds, ceil(mean + t)),
-                 log_mass_beyond(variance, t)};
+    double from = fmax(1, floor(mean - t)), to = fmin(rounds, ceil(mean + t));
+    /* No release, no loss: 0 need not be counted. */
+    double beyond = from == 1 && to == rounds ? -INFINITY : log_mass_beyond(variance, t);
+    counted q = {sigma, sensitivity, rate, rounds, from, (int)(to - from), beyond};
 
-    if (q.from == 0 && q.to == rounds)
-        q.log_beyond = -INFINITY;
     if (curve_counted(&q, 0).value.high <= log_delta) {
         *out = (sotto_bound){0, 0};
         return SOTTO_OK;

@@ -65,7 +65,7 @@ double sotto_deviance(double x, double m, double *error)
 
 double sotto_binomial_log_pmf(double k, double n, double p, double q, double *error)
 {
-    double above = 0, below = 0, unused;
+    double above = 0, below = 0, unused = 0;
 
     error = error ? error : &unused;
     *error = 0;
@@ -108,14 +108,14 @@ static level level_at(double i, double a, double b, double x, double y, double l
 }
 
 /* From level `steps` down to level 0, with the tail between 0 and its first term. *error is relative. */
-static sotto_bound fold_fraction(double steps, double a, double b, double x, double y,
-                                 double lambda, double *error)
+static sotto_bound fold_fraction(int steps, double a, double b, double x, double y, double lambda,
+                                 double *error)
 {
     level last = level_at(steps, a, b, x, y, lambda);
     sotto_bound t = {0, last.above / last.below};
 
     *error = 0;
-    for (double i = steps - 1; i >= 0; i--) {
+    for (int i = steps - 1; i >= 0; i--) {
         level l = level_at(i, a, b, x, y, lambda);
         double low = l.above / (l.below + t.high);
 
@@ -135,12 +135,14 @@ static sotto_status enclose_ratio(sotto_bound *out, double k, double n, double p
     double error = 0;
     sotto_bound t = {0, 0};
 
-    for (double steps = 32;; steps = fmin(4 * steps, RATIO_STEPS)) {
-        steps = fmin(steps, b); /* level b is 0: the fraction ends there */
+    for (int wanted = 32;; wanted *= 4) {
+        /* Level b is 0: the fraction ends there. */
+        int steps = (int)fmin(fmin(wanted, RATIO_STEPS), b);
+
         t = fold_fraction(steps, k, b, p, q, lambda, &error);
         if (t.high - t.low <= RATIO_AGREEMENT * t.low)
             break;
-        if (steps >= fmin(b, RATIO_STEPS))
+        if (steps < wanted)
             return sotto_fail(err, SOTTO_DENIED,
                               "tail of Bin(%g, %g) from %g: no agreement within %d steps", n, p, k,
                               RATIO_STEPS);

@@ -29,7 +29,8 @@ static double approach(sotto_curve curve, const void *self, double target, doubl
         double next = x - gap / p.slope;
         bool good = p.slope < 0 && next > low && next < high && fabs(gap) < 0.5 * gap_before;
 
-        if (good && fabs(next - x) <= 1e-12 * x)
+        /* A slope that is wrong makes small steps too: the value must be there as well. */
+        if (good && fabs(next - x) <= 1e-12 * x && fabs(gap) < 1e-7)
             return next;
         gap_before = good || fabs(gap) < gap_before ? fabs(gap) : gap_before;
         x = good ? next : between(low, high);
@@ -45,18 +46,20 @@ void sotto_root_enclose(sotto_bound *out, sotto_curve curve, const void *self, d
 
     out->low = low;
     out->high = high;
-    for (int i = 0; i < PADS_MAX; i++, pad *= PAD_STEP) {
+    for (int i = 0; i < PADS_MAX; i++) {
         double up = sotto_round_up(x * (1 + pad), 1);
 
+        pad *= PAD_STEP;
         if (up >= high || !(curve(self, up).value.high <= target))
             continue;
         out->high = up;
         break;
     }
     pad = SOTTO_ROOT_PAD;
-    for (int i = 0; i < PADS_MAX; i++, pad *= PAD_STEP) {
+    for (int i = 0; i < PADS_MAX; i++) {
         double down = sotto_round_down(x * (1 - pad), 1);
 
+        pad *= PAD_STEP;
         if (down <= low || !(curve(self, down).value.low >= target))
             continue;
         out->low = down;

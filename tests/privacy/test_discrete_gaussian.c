@@ -43,6 +43,21 @@ static void epsilon_inverts_delta(sotto_test *t)
     }
 }
 
+static void epsilon_is_found_where_a_mass_stops_counting(sotto_test *t)
+{
+    /* sigma 0.25: delta falls from e^-128 to e^-200 at epsilon (4 + 1/2) / sigma^2, where rounding hides it. */
+    sotto_bound b = {0, 0};
+
+    CHECK_OK(t, sotto_discrete_gaussian_epsilon(&b, 0.25, 1, -170, &t->err));
+    CHECK(t, b.low <= 72 && 72 <= b.high && b.high / b.low - 1 < 3e-9);
+    CHECK_OK(t, sotto_discrete_gaussian_log_delta(&b, 0.25, 1, 72, NULL, &t->err));
+    CHECK(t, b.high < -150 && b.low == -INFINITY);
+    CHECK_OK(t, sotto_discrete_gaussian_log_delta(&b, 0.25, 1, 72 * (1 + 1e-9), NULL, &t->err));
+    CHECK(t, b.high < -199);
+    CHECK_OK(t, sotto_discrete_gaussian_log_delta(&b, 0.05, 1, nextafter(600, 0), NULL, &t->err));
+    CHECK(t, !isnan(b.high) && b.high < -190 && b.low <= b.high);
+}
+
 static void epsilon_is_exactly_zero_where_delta_at_zero_is_small_enough(sotto_test *t)
 {
     sotto_bound b = {1, 1}, d = {0, 0};
@@ -173,6 +188,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(deltas_are_enclosed_by_the_lattice_sum),
         CASE(epsilon_inverts_delta),
+        CASE(epsilon_is_found_where_a_mass_stops_counting),
         CASE(epsilon_is_exactly_zero_where_delta_at_zero_is_small_enough),
         CASE(wide_noise_is_enclosed_by_the_continuous_one),
         CASE(more_noise_never_costs_more),

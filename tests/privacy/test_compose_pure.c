@@ -167,6 +167,16 @@ static void bad_parameters_are_named(sotto_test *t)
     CHECK_REASON(t, "slots");
 }
 
+static void far_below_the_mean_delta_is_one_and_known_to_be(sotto_test *t)
+{
+    for (double T = 1e3; T <= 1e9; T *= 10) {
+        sotto_bound b = {0, 0};
+
+        CHECK_OK(t, sotto_compose_optimal_log_delta(&b, 3, T, 1, NULL, &t->err));
+        CHECK(t, b.high <= 0 && b.low <= b.high && b.low > -1e-100);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -179,6 +189,7 @@ int main(int argc, char **argv)
         CASE(advanced_forms_are_the_theorems),
         CASE(donation_time_is_never_above_the_rounds_own_epsilon),
         CASE(bad_parameters_are_named),
+        CASE(far_below_the_mean_delta_is_one_and_known_to_be),
     };
     return RUN_TESTS(argc, argv, cases);
 }

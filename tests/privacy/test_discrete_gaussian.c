@@ -161,6 +161,9 @@ static void noise_shares_assume_the_honest_fraction(sotto_test *t)
     /* 0.29 as a double is below 29/100. */
     CHECK_OK(t, sotto_noise_share(&s, sqrt(28), 100, 0.29, &t->err));
     CHECK_NEAR(t, 1, s, 1e-12);
+    /* 0.7 * 10 rounds to 7, but 0.7 as a double is below 7/10 too. */
+    CHECK_OK(t, sotto_noise_share(&s, sqrt(6), 10, 0.7, &t->err));
+    CHECK_NEAR(t, 1, s, 1e-12);
     CHECK_STATUS(t, SOTTO_DENIED, sotto_noise_share(&s, 40, 3, 0.3, &t->err));
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_noise_share(&s, 40, 3, 1.1, &t->err));
     CHECK_REASON(t, "honest");

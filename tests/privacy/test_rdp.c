@@ -145,6 +145,23 @@ static void bad_parameters_are_named(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_zcdp_of_pure(&x, -0.1, &t->err));
 }
 
+static double broken(const void *self, double alpha)
+{
+    (void)self;
+    return alpha > 3 ? (double)NAN : alpha;
+}
+
+static void a_divergence_that_is_no_number_is_not_taken_for_zero(sotto_test *t)
+{
+    sotto_bound b = {0, 0};
+    double best = 0;
+
+    CHECK_OK(t, sotto_rdp_minimise(&b, &best, broken, NULL, 1.1, 100, -20, &t->err));
+    CHECK(t, b.high > 5 && best <= 3);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_rdp_minimise(&b, &best, broken, NULL, 4, 100, -20, &t->err));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -157,6 +174,7 @@ int main(int argc, char **argv)
         CASE(a_rho_given_out_never_passes_its_epsilon),
         CASE(nothing_costs_nothing),
         CASE(bad_parameters_are_named),
+        CASE(a_divergence_that_is_no_number_is_not_taken_for_zero),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -60,6 +60,23 @@ static void a_curve_that_is_not_known_at_all_gives_back_the_question(sotto_test 
     CHECK(t, l.asked <= 224);
 }
 
+static sotto_point too_steep(const void *self, double x)
+{
+    sotto_point p = falling(self, x);
+
+    p.slope *= 3e13; /* steps of a few 1e-13: as if it had arrived */
+    return p;
+}
+
+static void a_wrong_slope_is_seen_through(sotto_test *t)
+{
+    line l = {3, 1e-14, 0, true};
+    sotto_bound b = {0, 0};
+
+    sotto_root_enclose(&b, too_steep, &l, 0, 0, 1e6);
+    CHECK(t, b.low < 3 && 3 < b.high && b.high / b.low - 1 < 3e-9);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -67,6 +84,7 @@ int main(int argc, char **argv)
         CASE(without_a_slope_halving_finds_it_too),
         CASE(a_curve_that_is_not_known_well_gives_a_wider_answer),
         CASE(a_curve_that_is_not_known_at_all_gives_back_the_question),
+        CASE(a_wrong_slope_is_seen_through),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -10,7 +10,7 @@
 #define COARSE_SIGMA 64.0
 #define ROOT_SIGMA   4096.0
 #define LEFT_SIGMAS  40.0 /* masses below -40 sigma are e^-800 */
-#define TAIL_STOP    1e-19
+#define TAIL_STOP    1e-17
 #define TERMS_MAX    2e6
 #define TWO_PI_SQR   19.739208802178716 /* 2 pi^2 */
 #define LOG_DROPPED  -750.0
@@ -172,9 +172,13 @@ sotto_status sotto_discrete_gaussian_epsilon(sotto_bound *out, double sigma, dou
     SOTTO_TRY(check_lattice(sigma, sensitivity, err));
     SOTTO_TRY(sotto_check_log_delta(log_delta, err));
     lattice q = {sigma, sensitivity, ROOT_SIGMA, NULL};
+    lattice wide = {sigma, sensitivity, 0, NULL};
     double mu = sotto_round_up(sensitivity / sigma, 1);
+    bool narrow = sigma <= COARSE_SIGMA; /* there the wide curve says little */
 
-    if (curve_in_eps(&q, 0).value.high <= log_delta) {
+    /* The wide curve costs next to nothing: the lattice is summed where that one can't tell. */
+    if ((narrow || curve_in_eps(&wide, 0).value.low <= log_delta) &&
+        curve_in_eps(&q, 0).value.high <= log_delta) {
         *out = (sotto_bound){0, 0};
         return SOTTO_OK;
     }
@@ -182,11 +186,8 @@ sotto_status sotto_discrete_gaussian_epsilon(sotto_bound *out, double sigma, dou
     double enough = sotto_round_up(mu * (0.5 * mu + sqrt(-2 * log_delta)), 6);
     sotto_bound start = {0, enough};
 
-    if (sigma > COARSE_SIGMA && sigma <= q.limit) { /* the cheap curve narrows it first */
-        lattice wide = {sigma, sensitivity, 0, NULL};
-
+    if (!narrow && sigma <= q.limit)
         sotto_root_enclose(&start, curve_in_eps, &wide, log_delta, 0, enough);
-    }
     sotto_root_enclose(out, curve_in_eps, &q, log_delta, start.low, start.high);
     return SOTTO_OK;
 }

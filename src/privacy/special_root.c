@@ -22,6 +22,8 @@ static double approach(sotto_curve curve, const void *self, double target, doubl
         sotto_point p = curve(self, x);
         double gap = 0.5 * (p.value.low + p.value.high) - target;
 
+        if (fabs(gap) <= 0.5 * (p.value.high - p.value.low) && isfinite(gap))
+            return x; /* the curve itself can't tell any more */
         if (gap > 0)
             low = x;
         else
@@ -29,8 +31,9 @@ static double approach(sotto_curve curve, const void *self, double target, doubl
         double next = x - gap / p.slope;
         bool good = p.slope < 0 && next > low && next < high && fabs(gap) < 0.5 * gap_before;
 
-        /* A slope that is wrong makes small steps too: the value must be there as well. */
-        if (good && fabs(next - x) <= 1e-12 * x && fabs(gap) < 1e-7)
+        /* After a step of 1e-8 the next would be about its square: far inside the pad. A slope that is wrong makes
+         * small steps too, so the value must be there as well. */
+        if (good && fabs(next - x) <= 1e-8 * x && fabs(gap) < 1e-6)
             return next;
         gap_before = good || fabs(gap) < gap_before ? fabs(gap) : gap_before;
         x = good ? next : between(low, high);

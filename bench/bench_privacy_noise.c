@@ -8,6 +8,7 @@
 #include "privacy/noise_coin.h"
 #include "privacy/noise_scan.h"
 #include "privacy/noise_vartime.h"
+#include "privacy/randomizer.h"
 
 enum { DRAWS = 4096, BINS = 10000 };
 
@@ -17,6 +18,7 @@ typedef struct noise_case {
     sotto_entropy entropy;
     int64_t out[DRAWS];
     uint8_t bits[BINS];
+    sotto_randomizer randomizer;
     sotto_arena arena;
 } noise_case;
 
@@ -91,6 +93,15 @@ static void gaussian(const sotto_bench *b, noise_case *c, unsigned sigma)
     sotto_bench_run(b, name, draw_vartime, c, DRAWS);
 }
 
+static void one_hot(void *arg)
+{
+    noise_case *c = arg;
+
+    sotto_bench_expect(sotto_randomizer_run(&c->randomizer, c->bits, 4321, &c->entropy, NULL) ==
+                           SOTTO_OK,
+                       "one-hot");
+}
+
 void sotto_bench_privacy_noise(const sotto_bench *b)
 {
     static noise_case c;
@@ -109,5 +120,9 @@ void sotto_bench_privacy_noise(const sotto_bench *b)
                        "binomial");
     sotto_bench_run(b, "privacy/noise/binomial/1000", draw, &c, DRAWS);
     sotto_bench_run(b, "privacy/noise/flips/10000", flip, &c, 1);
+    sotto_bench_expect(sotto_randomizer_init(&c.randomizer, SOTTO_ONE_HOT_ASYMMETRIC, BINS, 2,
+                                             SOTTO_ADJACENCY_REPLACEMENT, NULL) == SOTTO_OK,
+                       "one-hot");
+    sotto_bench_run(b, "privacy/randomizer/one-hot/10000", one_hot, &c, 1);
     sotto_arena_clear(&c.arena);
 }

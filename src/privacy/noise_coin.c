@@ -43,7 +43,7 @@ sotto_status sotto_coin_flip(const sotto_coin *coin, uint8_t *out, sotto_entropy
     return SOTTO_OK;
 }
 
-enum { BLOCK = 512 };
+enum { BLOCK = 2048 }; /* larger than the entropy buffer, so that most bytes skip it */
 
 static sotto_status flip_block(uint8_t *out, size_t count, uint64_t k, uint64_t *random,
                                sotto_entropy *entropy, sotto_err *err)

@@ -54,7 +54,8 @@ sotto_status sotto_noise_geometric(sotto_noise *out, uint64_t num, uint64_t den,
 {
     out->parts = 0;
     if (num >= den || den / (den - num) >> 20)
-        return sotto_fail(err, SOTTO_DENIED, "noise: q: 0 or more, and 1 / (1 - q) below 2^20, wanted");
+        return sotto_fail(err, SOTTO_DENIED,
+                          "noise: q: 0 or more, and 1 / (1 - q) below 2^20, wanted");
     sotto_fixed q = sotto_fixed_ratio(num, den);
     return set_up_digits(out, &q, false, arena, err);
 }

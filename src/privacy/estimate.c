@@ -15,3 +15,11 @@ sotto_estimate sotto_estimate_count(const sotto_randomizer *r, double supporting
 
     return (sotto_estimate){value, sotto_estimate_variance(r, fmin(fmax(value, 0), n), n)};
 }
+
+sotto_estimate sotto_estimate_coordinate(const sotto_vector_randomizer *r, double sum,
+                                         double reports)
+{
+    double scale = r->config.scale, v = r->device_sigma * r->device_sigma;
+
+    return (sotto_estimate){sum / scale, reports * (v + 0.25) / (scale * scale)};
+}

@@ -6,6 +6,7 @@
 #define SOTTO_PRIVACY_ESTIMATE_H
 
 #include "privacy/randomizer.h"
+#include "privacy/randomizer_vector.h"
 
 typedef struct sotto_estimate {
     double value;
@@ -20,5 +21,11 @@ sotto_estimate sotto_estimate_count(const sotto_randomizer *r, double supporting
 
 /* The variance for a true count f. */
 double sotto_estimate_variance(const sotto_randomizer *r, double f, double n);
+
+/* One coordinate of a sum of so many reports, dishonest ones included, in the vectors' units.
+ *     value    = sum / scale
+ *     variance = reports (v + 1/4) / scale^2     for v one device's variance; rounding adds at most 1/4 */
+sotto_estimate sotto_estimate_coordinate(const sotto_vector_randomizer *r, double sum,
+                                         double reports);
 
 #endif

@@ -22,20 +22,22 @@ typedef struct noise_case {
     sotto_arena arena;
 } noise_case;
 
-/* A counter through a mixing function: what a simulation pays for its randomness. */
+/* A counter through a mixing function: what a simulation pays for its randomness. Look-ups ask for whole
+ * words. */
 static sotto_status fill_fast(void *context, void *out, size_t len, sotto_err *err)
 {
-    uint64_t *counter = context;
+    uint64_t counter = *(uint64_t *)context;
 
     (void)err;
     for (size_t at = 0; at < len; at += 8) {
-        uint64_t x = ++*counter * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t x = ++counter * UINT64_C(0x9e3779b97f4a7c15);
 
         x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
         x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
         x ^= x >> 31;
-        memcpy((uint8_t *)out + at, &x, len - at < 8 ? len - at : 8);
+        memcpy((uint8_t *)out + at, &x, 8);
     }
+    *(uint64_t *)context = counter;
     return SOTTO_OK;
 }
 

@@ -71,8 +71,9 @@ static sotto_status add_part(const sotto_noise_part *part, int64_t *out, size_t 
 
     uint64_t sign_bit = part->mirrored ? 1 : 0;
     for (size_t i = 0; i < count; i++) {
-        /* All ones where the number is below head_end, which is at most 2^63. */
-        uint64_t in_head = 0 - (((uint64_t)l->high[i] - part->head_end) >> 63);
+        /* All ones where the number is below head_end, which is at most 2^63. Left in the open, clang makes
+         * of the selection below a choice between two addresses. */
+        uint64_t in_head = sotto_ct_mask(((uint64_t)l->high[i] - part->head_end) >> 63);
         uint64_t passed = sotto_ct_select(in_head, (uint64_t)l->counts[i], (uint64_t)l->rest[i]);
         uint64_t minus = 0 - (l->signs[i] & sign_bit);
 

@@ -34,7 +34,7 @@ static double sum_divergence(double s, double n)
     const double a = 2 * 9.869604401089357 * s * s;
     double sum = 0;
 
-    for (double k = 1; k < fmin(n, 64); k++)
+    for (unsigned k = 1; k < 64 && k < n; k++)
         sum += exp(-a * k / (k + 1));
     if (n > 64)
         sum += (n - 64) * exp(-a * 64 / 65);

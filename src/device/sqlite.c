@@ -166,6 +166,12 @@ static sotto_status set_durable(sqlite3 *db, const sotto_sqlite_options *options
         db, "PRAGMA fullfsync=ON; PRAGMA cell_size_check=ON; PRAGMA journal_mode=WAL", what, err);
 }
 
+static bool is_somebodys(int64_t application)
+{
+    return application == 0 || application == SOTTO_SQLITE_EVENTS ||
+           application == SOTTO_SQLITE_LEDGER;
+}
+
 /* An empty file may become ours; any other must say that it is, and is not touched before it has. */
 static sotto_status check_owner(sqlite3 *db, const sotto_sqlite_options *options, bool *empty,
                                 sotto_err *err)
@@ -179,8 +185,10 @@ static sotto_status check_owner(sqlite3 *db, const sotto_sqlite_options *options
     *empty = application == 0 && version == 0 && tables == 0 && !options->read_only;
     if (*empty)
         return SOTTO_OK;
+    /* A healthy file of somebody else's, opened by mistake, must not be taken for a damaged one of ours. */
     if (application != options->application)
-        return sotto_fail(err, SOTTO_MALFORMED, "%.80s: not a file of this kind", options->path);
+        return sotto_fail(err, is_somebodys(application) ? SOTTO_DENIED : SOTTO_MALFORMED,
+                          "%.80s: not a file of this kind", options->path);
     if (version > options->version)
         return sotto_fail(err, SOTTO_STALE, "%.80s: written by a newer version", options->path);
     return SOTTO_OK;

@@ -34,7 +34,8 @@ void sotto_sqlite_memory_name(char *out, size_t size);
 
 /* Opens path, creating it with mode 0600, in WAL mode with synchronous=EXTRA and secure_delete on. A new file
  * has application and version written to its header and nothing else.
- *   SOTTO_MALFORMED  not a database, a damaged one, or another application's
+ *   SOTTO_MALFORMED  not a database, or a damaged one
+ *   SOTTO_DENIED     a database, but not of this application
  *   SOTTO_MISSING    must_exist, and it does not
  *   SOTTO_STALE      written by a newer version
  */

@@ -205,12 +205,11 @@ sotto_status sotto_store_lay_out(sotto_store *store, sotto_err *err)
 {
     sqlite3_stmt *known = NULL, *record = NULL;
     char *sql = sotto_arena_take(&store->arena, SOTTO_STORE_SQL);
-    sotto_status status = sql ? sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "layout", err)
-                              : sotto_fail(err, SOTTO_NO_MEMORY, "layout");
 
-    if (status != SOTTO_OK)
-        return status;
-    status = sotto_sqlite_run(store->db, own_tables, "layout", err);
+    if (!sql)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "layout");
+    SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "layout", err));
+    sotto_status status = sotto_sqlite_run(store->db, own_tables, "layout", err);
     if (status == SOTTO_OK)
         status = sotto_sqlite_prepare(
             store->db, &known, "SELECT fields FROM sotto_streams WHERE name=?", "layout", err);

@@ -76,7 +76,7 @@ static void a_file_belongs_to_who_created_it(sotto_test *t)
     CHECK_OK(t, open_as(path, SOTTO_SQLITE_LEDGER, 3, true, &t->err));
     CHECK_OK(t, open_as(path, SOTTO_SQLITE_LEDGER, 4, false, &t->err));
     CHECK_STATUS(t, SOTTO_STALE, open_as(path, SOTTO_SQLITE_LEDGER, 2, false, &t->err));
-    CHECK_STATUS(t, SOTTO_MALFORMED, open_as(path, SOTTO_SQLITE_EVENTS, 3, false, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, open_as(path, SOTTO_SQLITE_EVENTS, 3, false, &t->err));
 }
 
 static void a_path_that_is_too_long_is_an_error(sotto_test *t)

@@ -443,6 +443,23 @@ static void a_damaged_file_is_set_aside_and_reported(sotto_test *t)
     }
 }
 
+static void somebody_elses_file_is_left_alone(sotto_test *t)
+{
+    const char *path = sotto_test_path(t, "ledger.db");
+    const sotto_sqlite_options ledger = {
+        .path = path, .application = SOTTO_SQLITE_LEDGER, .version = 1};
+    const sotto_store_options options = {.path = path};
+    sotto_store *store;
+    sqlite3 *db;
+
+    CHECK_OK(t, sotto_sqlite_open(&db, &ledger, &t->err));
+    sotto_sqlite_close(db);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_store_open(&store, &options, &t->err));
+    CHECK_OK(t, sotto_sqlite_open(&db, &ledger, &t->err));
+    sotto_sqlite_close(db);
+    CHECK(t, access(beside(t, path, ".corrupt"), F_OK) != 0);
+}
+
 static const char *set_one_aside(sotto_test *t, sotto_store **store)
 {
     const char *path = sotto_test_path(t, "events.db");
@@ -552,6 +569,7 @@ int main(int argc, char **argv)
         CASE(a_store_keeps_to_its_size),
         CASE(an_event_from_the_future_expires_too),
         CASE(a_damaged_file_is_set_aside_and_reported),
+        CASE(somebody_elses_file_is_left_alone),
         CASE(what_was_set_aside_expires_and_is_forgotten),
         CASE(a_reader_delays_erasing_and_a_later_call_finishes_it),
         CASE(a_store_in_memory_is_cheap),

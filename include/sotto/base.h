@@ -169,6 +169,16 @@ SOTTO_API SOTTO_MUST_USE void *sotto_arena_take(sotto_arena *arena, size_t size)
 /* As above for count items; NULL also where the product overflows. */
 SOTTO_API SOTTO_MUST_USE void *sotto_arena_take_array(sotto_arena *arena, size_t count,
                                                       size_t size);
+/* A place to come back to: what is handed out after it can be taken back alone. */
+typedef struct sotto_arena_mark {
+    struct sotto_arena_block *used;
+    struct sotto_arena_block *open;
+    size_t open_used;
+} sotto_arena_mark;
+
+SOTTO_API sotto_arena_mark sotto_arena_here(const sotto_arena *arena);
+/* Wipes everything handed out since the mark. Later marks are void then, and after a reset all are. */
+SOTTO_API void sotto_arena_rollback(sotto_arena *arena, sotto_arena_mark mark);
 /* Wipes everything handed out and keeps the memory for the next round; what that round leaves unused is
  * given back at the reset after it. */
 SOTTO_API void sotto_arena_reset(sotto_arena *arena);

@@ -7,8 +7,11 @@
  * Threads:  one sotto_prio3 may serve many threads; each brings its own arena and outputs.
  * Secrets:  measurements, seeds, shares and the verification key. Time does not depend on them.
  *
- * A call on a batch returns an error of its own only if the whole batch could not be worked on. What is
- * wrong with one report stands in that report's result and leaves its neighbours alone.
+ * A call on a batch returns an error of its own only if the whole batch could not be worked on: then every
+ * report of it is refused, and what the call took from the arena is wiped and given back. What is wrong
+ * with one report stands in that report's result and leaves its neighbours alone.
+ *
+ * States and sums belong to the instance that made them; with another one they give SOTTO_BUG.
  */
 #ifndef SOTTO_VDAF_H
 #define SOTTO_VDAF_H
@@ -89,7 +92,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_init(sotto_prio3 *vdaf, sotto_
  *   context       binds the report to its application; in DAP the tag and the task id
  *   rand          sizes.rand fresh secret random bytes
  *   input_shares  config.shares buffers
- *   scratch       working memory; the caller resets it
+ *   scratch       working memory, wiped and given back before the call returns
  *   SOTTO_DENIED  the measurement is not one of this type
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_shard(
@@ -118,9 +121,10 @@ typedef struct sotto_prio3_report {
  * awaited, SOTTO_OK once it is valid, and anything else says why it never will be. */
 typedef struct sotto_prio3_verification {
     sotto_status status;
-    const char *reason;            /* a constant sentence, NULL while all is well */
-    sotto_bytes verifier_share;    /* in the arena: to be sent to the others      */
-    const void *measurement_share; /* field elements, in the arena or borrowed    */
+    const struct sotto_circuit *circuit; /* of the instance; a state of another is refused */
+    const char *reason;                  /* a constant sentence, NULL while all is well */
+    sotto_bytes verifier_share;          /* in the arena: to be sent to the others      */
+    const void *measurement_share;       /* field elements, in the arena or borrowed    */
     uint8_t joint_rand_seed[SOTTO_PRIO3_SEED_SIZE]; /* as corrected by this aggregator */
 } sotto_prio3_verification;
 
@@ -156,6 +160,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_out_share(const sotto_prio3 *v
 
 /* An aggregate share. Its elements live in the arena given to sotto_prio3_agg_init. */
 typedef struct sotto_prio3_agg {
+    const struct sotto_circuit *circuit; /* of the instance; a sum of another is refused */
     uint64_t reports;
     void *elements;
 } sotto_prio3_agg;

@@ -116,22 +116,41 @@ void *sotto_arena_take_array(sotto_arena *arena, size_t count, size_t size)
     return sotto_arena_take(arena, count * size);
 }
 
+/* Wiped is zeroed: ready to be handed out again. */
+static void spare_newest(sotto_arena *arena)
+{
+    sotto_arena_block *block = arena->used;
+
+    arena->used = block->next;
+    sotto_wipe((uint8_t *)block + HEADER, block->used);
+    block->used = 0;
+    block->next = arena->spare;
+    arena->spare = block;
+}
+
+sotto_arena_mark sotto_arena_here(const sotto_arena *arena)
+{
+    return (sotto_arena_mark){arena->used, arena->open, arena->open ? arena->open->used : 0};
+}
+
+void sotto_arena_rollback(sotto_arena *arena, sotto_arena_mark mark)
+{
+    while (arena->used != mark.used)
+        spare_newest(arena);
+    arena->open = mark.open;
+    if (mark.open) {
+        sotto_wipe((uint8_t *)mark.open + HEADER + mark.open_used,
+                   mark.open->used - mark.open_used);
+        mark.open->used = mark.open_used;
+    }
+}
+
 void sotto_arena_reset(sotto_arena *arena)
 {
     /* What a whole round had no use for goes back: rounds of ever new sizes must not pile up. */
     while (arena->spare)
         give_back_one_spare(arena);
-    while (arena->used) {
-        sotto_arena_block *block = arena->used;
-
-        arena->used = block->next;
-        /* Wiped is zeroed: ready to be handed out again. */
-        sotto_wipe((uint8_t *)block + HEADER, block->used);
-        block->used = 0;
-        block->next = arena->spare;
-        arena->spare = block;
-    }
-    arena->open = NULL;
+    sotto_arena_rollback(arena, (sotto_arena_mark){NULL, NULL, 0});
 }
 
 void sotto_arena_clear(sotto_arena *arena)

@@ -143,7 +143,9 @@ static sotto_status take_list(sotto_store *store, kept_list **list, sotto_err *e
 {
     sotto_arena_reset(&store->scratch);
     *list = sotto_arena_take(&store->scratch, sizeof **list);
-    return *list ? list_streams(store, *list, err) : sotto_fail(err, SOTTO_NO_MEMORY, "streams");
+    if (!*list)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "streams");
+    return list_streams(store, *list, err);
 }
 
 static sotto_status fit(sotto_store *store, const kept_list *list, sotto_err *err)

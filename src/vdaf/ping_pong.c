@@ -39,8 +39,12 @@ static sotto_status encode(sotto_bytes *out, sotto_ping_pong_type type, sotto_by
     return SOTTO_OK;
 }
 
-static sotto_status check_two(const sotto_prio3 *vdaf, sotto_err *err)
+static sotto_status check_role(const sotto_prio3 *vdaf, unsigned aggregator, unsigned wanted,
+                               sotto_err *err)
 {
+    if (aggregator != wanted)
+        return sotto_fail(err, SOTTO_BUG, "ping-pong: the %s is aggregator %u",
+                          wanted ? "helper" : "leader", wanted);
     if (vdaf->circuit->shares != 2)
         return sotto_fail(err, SOTTO_BUG, "ping-pong is for two aggregators, not %u",
                           vdaf->circuit->shares);
@@ -55,14 +59,15 @@ static void refuse(sotto_prio3_verification *state, sotto_status status, const c
 
 /* Nothing of a failed batch may stay behind, and none of its reports may go on. */
 static sotto_status abandon(sotto_status status, sotto_prio3_verification *states,
-                            sotto_bytes *outbound, size_t count, sotto_arena *arena)
+                            sotto_bytes *outbound, size_t count, sotto_arena *arena,
+                            sotto_arena_mark mark)
 {
     for (size_t i = 0; i < count; i++) {
         states[i] = (sotto_prio3_verification){0};
         refuse(&states[i], status, "the batch could not be worked on");
         outbound[i] = sotto_bytes_of(NULL, 0);
     }
-    sotto_arena_reset(arena);
+    sotto_arena_rollback(arena, mark);
     return status;
 }
 
@@ -89,11 +94,12 @@ sotto_status sotto_ping_pong_leader_init(const sotto_prio3 *vdaf, sotto_prio3_ve
                                          const sotto_prio3_report *reports, size_t count,
                                          sotto_arena *arena, sotto_err *err)
 {
-    SOTTO_TRY(check_two(vdaf, err));
-    if (verifier->aggregator != 0)
-        return sotto_fail(err, SOTTO_BUG, "ping-pong: the leader is aggregator 0");
-    sotto_status status = initialize(vdaf, states, outbound, verifier, reports, count, arena, err);
-    return status == SOTTO_OK ? SOTTO_OK : abandon(status, states, outbound, count, arena);
+    sotto_arena_mark mark = sotto_arena_here(arena);
+    sotto_status status = check_role(vdaf, verifier->aggregator, 0, err);
+
+    if (status == SOTTO_OK)
+        status = initialize(vdaf, states, outbound, verifier, reports, count, arena, err);
+    return status == SOTTO_OK ? SOTTO_OK : abandon(status, states, outbound, count, arena, mark);
 }
 
 /* ---- helper --------------------------------------------------------------------------------------- */
@@ -159,12 +165,13 @@ sotto_status sotto_ping_pong_helper_init(const sotto_prio3 *vdaf, sotto_prio3_ve
                                          const sotto_bytes *inbound, size_t count,
                                          sotto_arena *arena, sotto_err *err)
 {
-    SOTTO_TRY(check_two(vdaf, err));
-    if (verifier->aggregator != 1)
-        return sotto_fail(err, SOTTO_BUG, "ping-pong: the helper is aggregator 1");
-    sotto_status status =
-        verify_and_finish(vdaf, states, outbound, verifier, reports, inbound, count, arena, err);
-    return status == SOTTO_OK ? SOTTO_OK : abandon(status, states, outbound, count, arena);
+    sotto_arena_mark mark = sotto_arena_here(arena);
+    sotto_status status = check_role(vdaf, verifier->aggregator, 1, err);
+
+    if (status == SOTTO_OK)
+        status = verify_and_finish(vdaf, states, outbound, verifier, reports, inbound, count, arena,
+                                   err);
+    return status == SOTTO_OK ? SOTTO_OK : abandon(status, states, outbound, count, arena, mark);
 }
 
 /* ---- leader's last step ------------------------------------------------------------------------------ */
@@ -189,7 +196,7 @@ sotto_status sotto_ping_pong_leader_continued(const sotto_prio3 *vdaf,
                                               const sotto_bytes *inbound, size_t count,
                                               sotto_err *err)
 {
-    SOTTO_TRY(check_two(vdaf, err));
+    SOTTO_TRY(check_role(vdaf, 0, 0, err));
     for (size_t i = 0; i < count; i++) {
         sotto_bytes message = take_finish(&states[i], inbound[i]);
 

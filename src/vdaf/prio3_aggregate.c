@@ -11,8 +11,9 @@ enum {
 sotto_status sotto_prio3_out_share(const sotto_prio3 *vdaf, sotto_buf *out,
                                    const sotto_prio3_verification *state, sotto_err *err)
 {
-    if (state->status != SOTTO_OK)
-        return sotto_fail(err, SOTTO_BUG, "out share: the report was not verified");
+    /* A zeroed state says SOTTO_OK and is of no instance. */
+    if (state->status != SOTTO_OK || state->circuit != vdaf->circuit)
+        return sotto_fail(err, SOTTO_BUG, "out share: the report was not verified here");
     if (out->cap - out->len < vdaf->sizes.out_share)
         return sotto_fail(err, SOTTO_TOO_LARGE, "out share: does not fit its buffer");
     vdaf->circuit->flp->truncate(vdaf->circuit, out->data + out->len, state->measurement_share);
@@ -42,10 +43,17 @@ static sotto_status check_both(const sotto_prio3 *vdaf, uint64_t have, uint64_t 
     return check_no_wrap(vdaf, have + more, err);
 }
 
+static sotto_status check_ours(const sotto_prio3 *vdaf, const sotto_prio3_agg *agg, sotto_err *err)
+{
+    if (agg->circuit != vdaf->circuit)
+        return sotto_fail(err, SOTTO_BUG, "aggregate share: of another instance");
+    return SOTTO_OK;
+}
+
 sotto_status sotto_prio3_agg_init(const sotto_prio3 *vdaf, sotto_prio3_agg *agg, sotto_arena *arena,
                                   sotto_err *err)
 {
-    *agg = (sotto_prio3_agg){0, sotto_arena_take(arena, vdaf->sizes.out_share)};
+    *agg = (sotto_prio3_agg){vdaf->circuit, 0, sotto_arena_take(arena, vdaf->sizes.out_share)};
     if (!agg->elements)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aggregate share: no memory");
     return SOTTO_OK;
@@ -60,8 +68,12 @@ sotto_status sotto_prio3_accumulate(const sotto_prio3 *vdaf, sotto_prio3_agg *ag
     uint64_t valid = 0;
     size_t waiting = 0;
 
-    for (size_t i = 0; i < count; i++)
+    SOTTO_TRY(check_ours(vdaf, agg, err));
+    for (size_t i = 0; i < count; i++) {
+        if (states[i].status == SOTTO_OK && states[i].circuit != c)
+            return sotto_fail(err, SOTTO_BUG, "accumulate: a report that was not verified here");
         valid += states[i].status == SOTTO_OK;
+    }
     SOTTO_TRY(check_both(vdaf, agg->reports, valid, err));
     for (size_t i = 0; i < count; i++) {
         if (states[i].status == SOTTO_OK)
@@ -78,6 +90,8 @@ sotto_status sotto_prio3_accumulate(const sotto_prio3 *vdaf, sotto_prio3_agg *ag
 sotto_status sotto_prio3_merge(const sotto_prio3 *vdaf, sotto_prio3_agg *agg,
                                const sotto_prio3_agg *other, sotto_err *err)
 {
+    SOTTO_TRY(check_ours(vdaf, agg, err));
+    SOTTO_TRY(check_ours(vdaf, other, err));
     SOTTO_TRY(check_both(vdaf, agg->reports, other->reports, err));
     vdaf->circuit->flp->merge(agg->elements, other->elements, vdaf->sizes.outputs);
     agg->reports += other->reports;
@@ -89,6 +103,7 @@ sotto_status sotto_prio3_agg_encode(const sotto_prio3 *vdaf, sotto_buf *out,
 {
     sotto_writer w = sotto_writer_on(out);
 
+    SOTTO_TRY(check_ours(vdaf, agg, err));
     sotto_write_bytes(&w, sotto_bytes_of(agg->elements, vdaf->sizes.out_share));
     return sotto_writer_finish(&w, "aggregate share", err);
 }
@@ -107,6 +122,7 @@ static sotto_status check_agg_share(const sotto_prio3 *vdaf, sotto_bytes wire, s
 sotto_status sotto_prio3_agg_decode(const sotto_prio3 *vdaf, sotto_prio3_agg *agg, sotto_bytes wire,
                                     uint64_t reports, sotto_err *err)
 {
+    SOTTO_TRY(check_ours(vdaf, agg, err));
     SOTTO_TRY(check_agg_share(vdaf, wire, err));
     SOTTO_TRY(check_no_wrap(vdaf, reports, err));
     memcpy(agg->elements, wire.data, wire.len);

@@ -3,6 +3,7 @@
 #include "vdaf/prio3_xof.h"
 
 #include "base/declassify.h"
+#include "base/stack.h"
 
 #include <string.h>
 
@@ -112,6 +113,7 @@ static void derive_joint_rand(const client *k)
     x = one_lane(k, SOTTO_USAGE_JOINT_RANDOMNESS, seed);
     x.binder[0][x.binder_len++] = (uint8_t)k->c->proofs;
     sotto_prio3_expand(&x, &k->joint_rand, k->c->joint_rand_len * k->c->proofs);
+    sotto_wipe(seed, sizeof seed);
 }
 
 static void prove_and_share(const client *k, sotto_measurement measurement)
@@ -173,6 +175,32 @@ static void append(sotto_buf *out, const uint8_t *bytes, size_t len)
     out->len += len;
 }
 
+static sotto_status split(client *k, sotto_buf *public_share, sotto_buf *input_shares,
+                          sotto_measurement measurement, sotto_arena *scratch, sotto_err *err)
+{
+    const sotto_circuit *c = k->c;
+    size_t leader_share = k->vdaf->sizes.leader_share;
+
+    SOTTO_TRY(lay_out(k, scratch, err));
+    bool fits = c->flp->encode(c, k->meas, measurement);
+    SOTTO_DECLASSIFY(&fits, sizeof fits);
+    if (!fits)
+        return sotto_fail(err, SOTTO_DENIED, "measurement: not one of this type");
+
+    share_measurement(k);
+    if (k->seeds.blinds)
+        derive_joint_rand(k);
+    prove_and_share(k, measurement);
+    if (k->seeds.blinds)
+        memcpy(k->leader + leader_share - SEED, blind(&k->seeds, 0), SEED);
+
+    append(public_share, k->parts, k->vdaf->sizes.public_share);
+    append(&input_shares[0], k->leader, leader_share);
+    for (unsigned helper = 1; helper < c->shares; helper++)
+        append(&input_shares[helper], helper_seed(&k->seeds, helper), k->vdaf->sizes.helper_share);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_prio3_shard(const sotto_prio3 *vdaf, sotto_buf *public_share,
                                sotto_buf *input_shares, sotto_bytes context,
                                sotto_measurement measurement,
@@ -181,32 +209,17 @@ sotto_status sotto_prio3_shard(const sotto_prio3 *vdaf, sotto_buf *public_share,
 {
     const sotto_circuit *c = vdaf->circuit;
     client k = {.vdaf = vdaf, .c = c, .context = context, .nonce = nonce};
-    size_t blind_len = c->joint_rand_len ? SEED : 0;
+    sotto_arena_mark mark = sotto_arena_here(scratch);
 
-    if (context.len > SOTTO_PRIO3_MAX_CONTEXT)
-        return sotto_fail(err, SOTTO_MALFORMED, "context: longer than %d bytes",
-                          SOTTO_PRIO3_MAX_CONTEXT);
+    SOTTO_TRY(sotto_prio3_check_context(context, err));
     if (rand.len != vdaf->sizes.rand)
         return sotto_fail(err, SOTTO_MALFORMED, "rand: wanted %zu bytes, got %zu", vdaf->sizes.rand,
                           rand.len);
     SOTTO_TRY(check_room(vdaf, public_share, input_shares, err));
-    SOTTO_TRY(lay_out(&k, scratch, err));
-    bool fits = c->flp->encode(c, k.meas, measurement);
-    SOTTO_DECLASSIFY(&fits, sizeof fits);
-    if (!fits)
-        return sotto_fail(err, SOTTO_DENIED, "measurement: not one of this type");
-
-    k.seeds = (client_seeds){rand.data, blind_len != 0, c->shares - 1};
-    share_measurement(&k);
-    if (blind_len)
-        derive_joint_rand(&k);
-    prove_and_share(&k, measurement);
-    if (blind_len)
-        memcpy(k.leader + vdaf->sizes.leader_share - SEED, blind(&k.seeds, 0), SEED);
-
-    append(public_share, k.parts, vdaf->sizes.public_share);
-    append(&input_shares[0], k.leader, vdaf->sizes.leader_share);
-    for (unsigned helper = 1; helper < c->shares; helper++)
-        append(&input_shares[helper], helper_seed(&k.seeds, helper), SEED + blind_len);
-    return SOTTO_OK;
+    k.seeds = (client_seeds){rand.data, c->joint_rand_len != 0, c->shares - 1};
+    sotto_status status = split(&k, public_share, input_shares, measurement, scratch, err);
+    sotto_arena_rollback(scratch, mark);
+    /* Registers spill seeds and Keccak states below us. */
+    sotto_wipe_stack();
+    return status;
 }

@@ -183,7 +183,7 @@ static void check_report(const sotto_prio3 *vdaf, unsigned aggregator,
     const sotto_circuit *c = vdaf->circuit;
     size_t wanted = aggregator ? vdaf->sizes.helper_share : vdaf->sizes.leader_share;
 
-    *out = (sotto_prio3_verification){.status = SOTTO_AGAIN};
+    *out = (sotto_prio3_verification){.status = SOTTO_AGAIN, .circuit = c};
     if (report->public_share.len != vdaf->sizes.public_share)
         refuse(out, SOTTO_MALFORMED, "public share: wrong length");
     else if (report->input_share.len != wanted)
@@ -269,28 +269,40 @@ static sotto_status verify_all(group *g, sotto_prio3_verification *out,
     return SOTTO_OK;
 }
 
+/* Whatever stops a batch stops all of it: no state of an earlier one may be taken for this one's. */
+static sotto_status refuse_all(sotto_prio3_verification *out, size_t count, sotto_status status)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (sotto_prio3_verification){0};
+        refuse(&out[i], status, "the batch could not be worked on");
+    }
+    return status;
+}
+
+static sotto_status check_verifier(const sotto_prio3 *vdaf, const sotto_prio3_verifier *verifier,
+                                   sotto_err *err)
+{
+    if (verifier->aggregator >= vdaf->circuit->shares)
+        return sotto_fail(err, SOTTO_BUG, "aggregator: %u of %u", verifier->aggregator,
+                          vdaf->circuit->shares);
+    return sotto_prio3_check_context(verifier->context, err);
+}
+
 sotto_status sotto_prio3_verify_init(const sotto_prio3 *vdaf, sotto_prio3_verification *out,
                                      const sotto_prio3_verifier *verifier,
                                      const sotto_prio3_report *reports, size_t count,
                                      sotto_arena *arena, sotto_err *err)
 {
     group g = {.vdaf = vdaf, .c = vdaf->circuit, .verifier = verifier};
+    sotto_arena_mark mark = sotto_arena_here(arena);
+    sotto_status status = check_verifier(vdaf, verifier, err);
 
-    if (verifier->aggregator >= vdaf->circuit->shares)
-        return sotto_fail(err, SOTTO_BUG, "aggregator: %u of %u", verifier->aggregator,
-                          vdaf->circuit->shares);
-    if (verifier->context.len > SOTTO_PRIO3_MAX_CONTEXT)
-        return sotto_fail(err, SOTTO_MALFORMED, "context: longer than %d bytes",
-                          SOTTO_PRIO3_MAX_CONTEXT);
-    if (count == 0)
+    if (status != SOTTO_OK)
+        return refuse_all(out, count, status);
+    if (count == 0 || verify_all(&g, out, reports, count, arena) == SOTTO_OK)
         return SOTTO_OK;
-    if (verify_all(&g, out, reports, count, arena) == SOTTO_OK)
-        return SOTTO_OK;
-    /* Nothing of a failed batch may stay behind. */
-    memset(out, 0, count * sizeof *out);
-    for (size_t i = 0; i < count; i++)
-        refuse(&out[i], SOTTO_NO_MEMORY, "the batch's arena is too small");
-    sotto_arena_reset(arena);
+    sotto_arena_rollback(arena, mark);
+    (void)refuse_all(out, count, SOTTO_NO_MEMORY);
     return sotto_fail(err, SOTTO_NO_MEMORY,
                       "verify_init: the arena's ceiling is too low for %zu reports", count);
 }
@@ -353,22 +365,12 @@ static void derive_messages(const sotto_prio3 *vdaf, sotto_bytes context, messag
     g->lanes = 0;
 }
 
-sotto_status sotto_prio3_verifier_shares_to_message(const sotto_prio3 *vdaf,
-                                                    sotto_prio3_verdict *out, sotto_bytes context,
-                                                    const sotto_bytes *verifier_shares,
-                                                    size_t count, sotto_arena *scratch,
-                                                    sotto_err *err)
+static void decide_all(const sotto_prio3 *vdaf, sotto_prio3_verdict *out, sotto_bytes context,
+                       const sotto_bytes *verifier_shares, size_t count, message_group *g)
 {
     const sotto_circuit *c = vdaf->circuit;
     size_t elements = sotto_circuit_bytes(c, c->verifier_len * c->proofs);
-    message_group g = {0};
 
-    if (context.len > SOTTO_PRIO3_MAX_CONTEXT)
-        return sotto_fail(err, SOTTO_MALFORMED, "context: longer than %d bytes",
-                          SOTTO_PRIO3_MAX_CONTEXT);
-    for (unsigned l = 0; l < SOTTO_LANES; l++)
-        if (!(g.parts[l] = sotto_arena_take(scratch, vdaf->sizes.public_share)))
-            return sotto_fail(err, SOTTO_NO_MEMORY, "verifier message: no memory");
     for (size_t i = 0; i < count; i++) {
         const sotto_bytes *shares = verifier_shares + i * c->shares;
 
@@ -376,13 +378,34 @@ sotto_status sotto_prio3_verifier_shares_to_message(const sotto_prio3 *vdaf,
         if (out[i].status != SOTTO_OK || !c->joint_rand_len)
             continue;
         for (unsigned s = 0; s < c->shares; s++)
-            memcpy(g.parts[g.lanes] + (size_t)s * SEED, shares[s].data + elements, SEED);
-        g.out[g.lanes++] = &out[i];
-        if (g.lanes == SOTTO_LANES)
-            derive_messages(vdaf, context, &g);
+            memcpy(g->parts[g->lanes] + (size_t)s * SEED, shares[s].data + elements, SEED);
+        g->out[g->lanes++] = &out[i];
+        if (g->lanes == SOTTO_LANES)
+            derive_messages(vdaf, context, g);
     }
-    derive_messages(vdaf, context, &g);
-    return SOTTO_OK;
+    derive_messages(vdaf, context, g);
+}
+
+sotto_status sotto_prio3_verifier_shares_to_message(const sotto_prio3 *vdaf,
+                                                    sotto_prio3_verdict *out, sotto_bytes context,
+                                                    const sotto_bytes *verifier_shares,
+                                                    size_t count, sotto_arena *scratch,
+                                                    sotto_err *err)
+{
+    message_group g = {0};
+    sotto_arena_mark mark = sotto_arena_here(scratch);
+    sotto_status status = sotto_prio3_check_context(context, err);
+
+    for (unsigned l = 0; l < SOTTO_LANES && status == SOTTO_OK; l++)
+        if (!(g.parts[l] = sotto_arena_take(scratch, vdaf->sizes.public_share)))
+            status = sotto_fail(err, SOTTO_NO_MEMORY, "verifier message: no memory");
+    if (status == SOTTO_OK)
+        decide_all(vdaf, out, context, verifier_shares, count, &g);
+    for (size_t i = 0; i < count && status != SOTTO_OK; i++)
+        out[i] =
+            (sotto_prio3_verdict){.status = status, .reason = "the batch could not be worked on"};
+    sotto_arena_rollback(scratch, mark);
+    return status;
 }
 
 static void finish_report(const sotto_prio3 *vdaf, sotto_prio3_verification *state,
@@ -407,7 +430,11 @@ static void finish_report(const sotto_prio3 *vdaf, sotto_prio3_verification *sta
 sotto_status sotto_prio3_verify_next(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
                                      const sotto_bytes *messages, size_t count, sotto_err *err)
 {
-    (void)err;
+    for (size_t i = 0; i < count; i++)
+        if (states[i].status == SOTTO_AGAIN && states[i].circuit != vdaf->circuit)
+            return refuse_all(
+                states, count,
+                sotto_fail(err, SOTTO_BUG, "verify_next: a state of another instance"));
     for (size_t i = 0; i < count; i++)
         if (states[i].status == SOTTO_AGAIN)
             finish_report(vdaf, &states[i], messages[i]);

@@ -8,6 +8,14 @@
 
 enum { DST_HEAD = 8, ALGORITHM_CLASS_VDAF = 0 };
 
+sotto_status sotto_prio3_check_context(sotto_bytes context, sotto_err *err)
+{
+    if (context.len > SOTTO_PRIO3_MAX_CONTEXT)
+        return sotto_fail(err, SOTTO_MALFORMED, "context: longer than %d bytes",
+                          SOTTO_PRIO3_MAX_CONTEXT);
+    return SOTTO_OK;
+}
+
 /* Starts the lanes `first` to `first + lanes - 1` of x. */
 static void start(sotto_turboshake *state, const sotto_prio3_xof *x, unsigned first, unsigned lanes)
 {

@@ -33,6 +33,9 @@ typedef struct sotto_prio3_xof {
     size_t body_len;
 } sotto_prio3_xof;
 
+/* SOTTO_MALFORMED if it is longer than we take. */
+sotto_status sotto_prio3_check_context(sotto_bytes context, sotto_err *err);
+
 /* 32 bytes for each lane. */
 void sotto_prio3_derive_seed(const sotto_prio3_xof *x, uint8_t *const *out);
 

@@ -44,7 +44,8 @@ typedef enum sotto_status {
     SOTTO_BUG /* one of our own preconditions was broken            */
 } sotto_status;
 
-/* The caller's; every function that takes one also takes NULL. The reason is for an operator and
+/* The caller's, zeroed before use and before it is used again: the first failure stays. Every function that
+ * takes one also takes NULL. The reason is for an operator and
  * never holds a key, share, measurement or token. */
 typedef struct sotto_err {
     sotto_status status;

@@ -58,7 +58,8 @@ typedef struct sotto_measurement {
     size_t count;
 } sotto_measurement;
 
-/* The chunk length with the smallest proof for a vector of `length` entries of `bits` bits each. */
+/* The chunk length with the smallest proof, for `length` entries of `bits` bits each: 1 bit for histograms and
+ * multihot vectors, the bit length of max for SumVec and L1BoundSum (with length + 1). */
 SOTTO_API uint64_t sotto_prio3_best_chunk_length(uint64_t length, unsigned bits);
 
 /* ---- an instance -------------------------------------------------------------------------------- */
@@ -90,7 +91,8 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_init(sotto_prio3 *vdaf, sotto_
 
 /* Appends the public share, the leader's share, and one share for each helper in turn.
  *   context       binds the report to its application; in DAP the tag and the task id
- *   rand          sizes.rand fresh secret random bytes
+ *   nonce         random, one for each report; every aggregator is told it
+ *   rand          sizes.rand fresh secret random bytes (sotto/random.h), never used twice
  *   input_shares  config.shares buffers
  *   scratch       working memory, wiped and given back before the call returns
  *   SOTTO_DENIED  the measurement is not one of this type
@@ -102,7 +104,8 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_shard(
 
 /* ---- aggregators -------------------------------------------------------------------------------- */
 
-/* Who is verifying. The context is borrowed. */
+/* Who is verifying. The context is borrowed. All aggregators hold one verification key, secret and random,
+ * fixed before the first report exists: a client that knew it could cheat. */
 typedef struct sotto_prio3_verifier {
     uint8_t verify_key[SOTTO_PRIO3_VERIFY_KEY_SIZE];
     sotto_bytes context;
@@ -133,7 +136,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_verify_init(
     const sotto_prio3 *vdaf, sotto_prio3_verification *out, const sotto_prio3_verifier *verifier,
     const sotto_prio3_report *reports, size_t count, sotto_arena *arena, sotto_err *err);
 
-/* All aggregators' verifier shares of one report, by aggregator. */
+/* What all aggregators' verifier shares of one report say together. */
 typedef struct sotto_prio3_verdict {
     sotto_status status; /* SOTTO_OK: the proof holds */
     const char *reason;
@@ -192,7 +195,8 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_agg_encode(const sotto_prio3 *
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_agg_decode(const sotto_prio3 *vdaf,
                                                              sotto_prio3_agg *agg, sotto_bytes wire,
                                                              uint64_t reports, sotto_err *err);
-/* The answer: config.shares encoded aggregate shares, by aggregator, into sizes.outputs entries.
+/* The answer, once all aggregators have said how many reports they added and the numbers agree:
+ * config.shares encoded aggregate shares, by aggregator, into sizes.outputs entries.
  * SOTTO_DENIED if `reports` measurements could have wrapped the field. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_unshard(const sotto_prio3 *vdaf,
                                                           sotto_uint128 *result,
@@ -215,7 +219,8 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_ping_pong_helper_init(
     const sotto_prio3_verifier *verifier, const sotto_prio3_report *reports,
     const sotto_bytes *inbound, size_t count, sotto_arena *arena, sotto_err *err);
 
-/* Leader, last step: each state that is SOTTO_AGAIN becomes SOTTO_OK or is refused. */
+/* Leader, last step: each state that is SOTTO_AGAIN becomes SOTTO_OK or is refused. Empty inbound[i]: the
+ * helper refused the report, so it is SOTTO_REJECTED here too. */
 SOTTO_API SOTTO_MUST_USE sotto_status
 sotto_ping_pong_leader_continued(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
                                  const sotto_bytes *inbound, size_t count, sotto_err *err);

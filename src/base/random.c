@@ -213,7 +213,9 @@ static sotto_status serve_small(generator *gen, uint8_t *out, size_t len, sotto_
 static sotto_status fill(uint8_t *out, size_t len, sotto_err *err)
 {
     SOTTO_TRY(open_thread_state(err));
-    if (!is_ours(mine.gen))
+    /* Also for small requests: what waits in the buffer of a machine that was asleep, or copied while it
+     * ran, is as old as its key. */
+    if (!is_ours(mine.gen) || is_worn(mine.gen))
         SOTTO_TRY(reseed(mine.gen, err));
     if (len < DIRECT)
         return serve_small(mine.gen, out, len, err);

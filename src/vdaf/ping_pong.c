@@ -182,7 +182,9 @@ static sotto_bytes take_finish(sotto_prio3_verification *state, sotto_bytes inbo
 
     if (state->status != SOTTO_AGAIN)
         return sotto_bytes_of(NULL, 0);
-    if (sotto_ping_pong_decode(&message, inbound, NULL) != SOTTO_OK)
+    if (inbound.len == 0)
+        refuse(state, SOTTO_REJECTED, "refused by the other aggregator");
+    else if (sotto_ping_pong_decode(&message, inbound, NULL) != SOTTO_OK)
         refuse(state, SOTTO_MALFORMED, "ping-pong message: does not parse");
     else if (message.type != SOTTO_PING_PONG_FINISH)
         refuse(state, SOTTO_MALFORMED, "ping-pong message: wanted finish");

@@ -9,6 +9,7 @@ enum { MAX_ELEMENTS_LOG = 26, MAX_CHUNK_LOG = 22 };
 
 #define MAX_ELEMENTS ((uint64_t)1 << MAX_ELEMENTS_LOG)
 #define MAX_CHUNK    ((uint64_t)1 << MAX_CHUNK_LOG)
+#define MAX_MESSAGE  (((size_t)1 << 31) - 1)
 
 static unsigned bit_length(uint64_t x)
 {
@@ -198,12 +199,16 @@ sotto_status sotto_prio3_init_circuit(sotto_prio3 *vdaf, sotto_arena *arena,
         return sotto_fail(err, SOTTO_NO_MEMORY, "Prio3 instance: no memory");
     *c = *description;
     derive(c);
+    vdaf->sizes = sizes_of(c);
+    /* What no message of 32-bit length, and no sealed share, could carry. */
+    if (vdaf->sizes.leader_share > MAX_MESSAGE || vdaf->sizes.verifier_share > MAX_MESSAGE)
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "length, chunk_length, proofs: a share would be longer than 2 GiB");
     void *tables = sotto_arena_take(arena, c->flp->tables_size(c));
     if (!tables)
         return sotto_fail(err, SOTTO_NO_MEMORY, "Prio3 tables: no memory");
     c->flp->tables_init(c, tables);
     c->tables = tables;
-    vdaf->sizes = sizes_of(c);
     vdaf->circuit = c;
     return SOTTO_OK;
 }
@@ -225,7 +230,7 @@ uint64_t sotto_prio3_best_chunk_length(uint64_t length, unsigned bits)
 {
     uint64_t elements = length * bits, best = elements, best_cost = UINT64_MAX;
 
-    if (elements == 0 || elements > MAX_ELEMENTS)
+    if (elements == 0 || length > MAX_ELEMENTS || bits > 64 || elements > MAX_ELEMENTS)
         return 1;
     for (unsigned k = 1; k <= MAX_ELEMENTS_LOG + 1; k++) {
         uint64_t calls = ((uint64_t)1 << k) - 1;

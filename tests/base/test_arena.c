@@ -187,9 +187,32 @@ static void arena_says_no_whichever_allocation_fails(sotto_test *t)
     }
 }
 
+static void arena_takes_back_only_what_came_after_a_mark(sotto_test *t)
+{
+    sotto_arena arena;
+
+    sotto_arena_init(&arena, 1 << 20);
+    uint8_t *small = sotto_arena_take(&arena, 100), *large = sotto_arena_take(&arena, 30000);
+    sotto_arena_mark mark = sotto_arena_here(&arena);
+    uint8_t *later = sotto_arena_take(&arena, 100), *much = sotto_arena_take(&arena, 30000);
+    CHECK(t, small && large && later && much);
+    small[99] = large[29999] = later[0] = much[0] = 1;
+
+    sotto_arena_rollback(&arena, mark);
+    CHECK_EQUAL(t, 1, small[99]);
+    CHECK_EQUAL(t, 1, large[29999]);
+    CHECK_EQUAL(t, 0, later[0]); /* still the arena's memory, and wiped */
+    CHECK_EQUAL(t, 0, much[0]);
+    CHECK(t, sotto_arena_take(&arena, 100) == later);
+    CHECK(t, sotto_arena_take(&arena, 30000) == much);
+    sotto_arena_clear(&arena);
+    CHECK_EQUAL(t, 0, arena.held);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(arena_takes_back_only_what_came_after_a_mark),
         CASE(arena_gives_zeroed_aligned_memory_that_does_not_overlap),
         CASE(arena_takes_for_a_large_request_what_was_asked_and_a_header),
         CASE(arena_never_passes_its_ceiling),

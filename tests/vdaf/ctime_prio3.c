@@ -186,7 +186,7 @@ static void check_ping_pong(sotto_test *t, sotto_test_prio3 *p)
     CHECK_OK(t, sotto_ping_pong_leader_continued(&p->vdaf, ours, back, REPORTS, &t->err));
     for (size_t i = 0; i < REPORTS; i++) {
         CHECK_STATUS(t, fate(i), theirs[i].status);
-        CHECK_STATUS(t, i == 1 ? SOTTO_MALFORMED : fate(i), ours[i].status);
+        CHECK_STATUS(t, i == 1 ? SOTTO_REJECTED : fate(i), ours[i].status);
     }
 }
 

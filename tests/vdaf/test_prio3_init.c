@@ -293,9 +293,27 @@ static void sizes_are_those_of_the_draft(sotto_test *t)
     CHECK_EQUAL(t, 11, vdaf.sizes.outputs);
 }
 
+static void shares_that_no_message_could_carry_are_refused(sotto_test *t)
+{
+    sotto_prio3_config proofs = {.type = SOTTO_PRIO3_SUM_VEC_WITH_MULTIPROOF,
+                                 .shares = 2,
+                                 .proofs = 255,
+                                 .length = 1 << 20,
+                                 .chunk_length = 1,
+                                 .max = 1};
+    sotto_prio3 vdaf;
+
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_prio3_init(&vdaf, &t->arena, &proofs, &t->err));
+    CHECK_REASON(t, "longer than 2 GiB");
+    proofs.length = 1, proofs.chunk_length = 1 << 22;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_prio3_init(&vdaf, &t->arena, &proofs, &t->err));
+    CHECK_EQUAL(t, 1, sotto_prio3_best_chunk_length(((uint64_t)1 << 58) + 1, 64)); /* no wrap */
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(shares_that_no_message_could_carry_are_refused),
         CASE(unknown_types_are_refused),
         CASE(there_are_2_to_255_shares),
         CASE(a_field_of_64_bits_with_joint_randomness_needs_three_proofs),

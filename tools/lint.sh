@@ -34,7 +34,7 @@ for entry in json.load(open("build/tidy/compile_commands.json")): print(entry["f
         xargs -P2 -n1 clang-tidy --quiet -p build/tidy 2>build/tidy/log
     status=$?
     # The log is mostly a count of suppressed warnings; it matters only where something failed.
-    [ $status -eq 0 ] || grep -v 'warnings generated' build/tidy/log
+    [ $status -eq 0 ] || grep -vE 'warnings? generated' build/tidy/log
     return $status
 }
 

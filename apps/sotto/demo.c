@@ -56,16 +56,16 @@ static uint64_t pick_bucket(uint8_t draw)
     return bucket;
 }
 
-/* A cheat changes a byte of what it sends to the leader: of its measurement, its proof, or the top of an
+/* A cheat changes what it sends to the leader: a bit of its measurement, a bit of its proof, or a whole
  * element, which then is none. */
 static void cheat(demo *d, uint8_t *leader_share, uint8_t draw)
 {
-    size_t at[3] = {0, 16 * (BUCKETS + 1), 15};
-
-    if (draw % 3 == 2)
-        memset(leader_share, 0xff, 16);
+    if (draw % 3 == 0)
+        leader_share[0] ^= 1;
+    else if (draw % 3 == 1)
+        leader_share[16 * (BUCKETS + 1)] ^= 1;
     else
-        leader_share[at[draw % 3]] ^= 1;
+        memset(leader_share, 0xff, 16);
     d->cheats++;
 }
 
@@ -173,7 +173,8 @@ static void print_answer(const demo *d, const sotto_uint128 *answer, double seco
            "  malformed  %8" PRIu64 "   not even field elements: refused by the leader\n"
            "  rejected   %8" PRIu64 "   the proof does not hold: refused by the helper\n",
            d->leader_sum.reports, d->malformed, d->rejected);
-    printf("  cheats     %8" PRIu64 "   made by the demo: each changed one byte of its share\n\n",
+    printf("  cheats     %8" PRIu64
+           "   made by the demo: each changed its share after proving it\n\n",
            d->cheats);
     printf("%s\n", exact ? "The sum equals what the honest devices measured."
                          : "The sum DIFFERS from what the honest devices measured.");
@@ -245,9 +246,10 @@ static int parse(int argc, char **argv, options *o)
 
         if (strcmp(argv[i], "--json") == 0) {
             o->json = true;
-        } else if (strcmp(argv[i], "--devices") == 0 && i + 1 < argc && argv[i + 1][0] != '-') {
-            o->devices = strtoull(argv[++i], &end, 10);
-            if (*end || o->devices == 0 || o->devices > 100000000) {
+        } else if (strcmp(argv[i], "--devices") == 0) {
+            const char *number = i + 1 < argc ? argv[++i] : "";
+            o->devices = strtoull(number, &end, 10);
+            if (*end || number[0] == '-' || o->devices == 0 || o->devices > 100000000) {
                 (void)fprintf(stderr, "sotto demo: --devices takes a number from 1 to 100000000\n");
                 return EXIT_USAGE;
             }
@@ -290,6 +292,6 @@ const sotto_verb sotto_verb_demo = {
     "a\n"
     "helper check every proof and add up their halves; the collector puts the sums together. "
     "About\n"
-    "one device in 200 cheats and is found out.\n",
+    "one device in 200 cheats and is found out. --json prints one object instead of the chart.\n",
     run,
 };

@@ -26,7 +26,7 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stderr);
@@ -47,4 +47,16 @@ int main(int argc, char **argv)
     }
     (void)fprintf(stderr, "sotto: no verb '%s'; `sotto --help` lists them\n", argv[1]);
     return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    int code = run(argc, argv);
+
+    /* An answer that could not be written was not given. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        (void)fprintf(stderr, "sotto: the output could not be written\n");
+        return EXIT_FAILED;
+    }
+    return code;
 }

@@ -1,7 +1,7 @@
 /* math/field64.h - Field64 of VDAF: integers modulo p = 2^64 - 2^32 + 1.
  *
  * 2^64 = 2^32 - 1 and 2^96 = -1 modulo p, so a product is reduced with shifts and adds alone.
- * Elements are canonical (below p) between calls, except where a name says `raw`.
+ * Elements are canonical (below p) between calls.
  *
  * Both fields offer the same names (math/field.h), so that one proof system serves both. A *weight* is an
  * element in the form that makes a product with a plain element come out plain: here, simply itself;

@@ -35,7 +35,7 @@ typedef struct sotto_flp {
     bool (*query)(const sotto_circuit *c, uint8_t *verifier, const uint8_t *meas,
                   const uint8_t *proof, const uint8_t *query_rand, const uint8_t *joint_rand,
                   void *scratch);
-    /* Adds up c->shares verifiers and decides; stride is the distance between proofs' verifiers. */
+    /* Adds up c->shares verifiers, each `offset` bytes into its share, and decides. */
     bool (*decide)(const sotto_circuit *c, const uint8_t *const *verifiers, size_t offset);
 
     /* out[i] = the i-th integer that meas spells. */

@@ -16,13 +16,15 @@ mv "$work/prefix" "$work/moved"
 "$cmake" -S "$source/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$work/moved" \
     -DCMAKE_C_COMPILER="$cc" >"$work/log" || { cat "$work/log"; exit 1; }
 "$cmake" --build "$work/examples" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-"$work/examples/hello" >/dev/null
-"$work/examples/hello_static" >/dev/null
+for example in sum_vec seal; do
+    "$work/examples/$example" >/dev/null
+    "$work/examples/${example}_static" >/dev/null
+done
 echo "find_package: ok"
 
 pc=$(find "$work/moved" -name sotto.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
-"$cc" -std=c11 -o "$work/hello" "$source/examples/hello.c" $(pkg-config --cflags --libs sotto)
-LD_LIBRARY_PATH=$(pkg-config --variable=libdir sotto) "$work/hello" >/dev/null
+"$cc" -std=c11 -o "$work/seal" "$source/examples/seal.c" $(pkg-config --cflags --libs sotto)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir sotto) "$work/seal" >/dev/null
 echo "pkg-config: ok"

@@ -128,6 +128,7 @@ int main(int argc, char **argv)
             return usage(stderr, 2);
     }
     pin();
+    sotto_bench_base(&b);
     sotto_bench_math(&b);
     sotto_bench_crypto(&b);
     sotto_bench_seal(&b);

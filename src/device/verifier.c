@@ -174,11 +174,13 @@ int sotto_verifier_decide(void *context, int action, const char *first, const ch
 sotto_status sotto_verifier_check_statement(const sotto_verifier *verifier, sqlite3_stmt *statement,
                                             sotto_bytes tail, sotto_err *err)
 {
+    static const char blank[] = {' ', '\t', '\r', '\n', ';'};
+
     (void)verifier;
     if (!statement)
         return sotto_fail(err, SOTTO_MALFORMED, "query: no statement in it");
     for (size_t i = 0; i < tail.len && SOTTO_RULE(one_statement); i++) {
-        if (!memchr(" \t\r\n;", tail.data[i], 5))
+        if (!memchr(blank, tail.data[i], sizeof blank))
             return sotto_fail(err, SOTTO_DENIED, "query: more than one statement");
     }
     if (sqlite3_stmt_isexplain(statement) && SOTTO_RULE(no_explain))

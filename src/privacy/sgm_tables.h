@@ -1,0 +1,58 @@
+/* privacy/sgm_tables.h - what a mechanism remembers between questions.
+ *
+ * Saddle points are kept on the grid c = 2^(j/4) and steps on powers of two, so that questions about one
+ * mechanism meet the same tables again whatever their rounds and delta.
+ *
+ * Callers:  privacy/sgm*.c. Nothing here outlives its mechanism; a table may be evicted by the next call.
+ */
+#ifndef SOTTO_PRIVACY_SGM_TABLES_H
+#define SOTTO_PRIVACY_SGM_TABLES_H
+
+#include "privacy/pld.h"
+#include "privacy/sgm.h"
+#include "privacy/sgm_law.h"
+
+#define SOTTO_SGM_FIRST_C (-120)
+#define SOTTO_SGM_LAST_C  160
+#define SOTTO_SGM_SLOTS   6
+
+typedef struct sotto_sgm_nodes {
+    int j; /* c = 2^(j/4) */
+    double step;
+    size_t nodes;
+    double *log_modulus; /* three arrays of `nodes` in one allocation */
+    double *phase;
+    double *error;
+} sotto_sgm_nodes;
+
+typedef struct sotto_sgm_side {
+    sotto_sgm_law law;
+    bool known[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1];
+    double cumulant[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1]; /* from above */
+    sotto_sgm_nodes lines[SOTTO_SGM_SLOTS];
+    sotto_pld *lattices[SOTTO_SGM_SLOTS];
+    int box_j[SOTTO_SGM_SLOTS];
+    sotto_sgm_boxes boxes[SOTTO_SGM_SLOTS];
+    unsigned next_line, next_lattice, next_box;
+} sotto_sgm_side;
+
+struct sotto_sgm {
+    double rate;
+    double sigma;
+    sotto_contour_terms terms;
+    sotto_sgm_side side[2]; /* remove, add */
+};
+
+double sotto_sgm_c(int j);
+/* log M(2^(j/4)), an upper bound. */
+double sotto_sgm_side_cumulant(sotto_sgm_side *side, int j);
+const sotto_sgm_boxes *sotto_sgm_side_boxes(sotto_sgm_side *side, int j);
+/* Log of an upper bound on |M(c+iu)/M(c)| for all u >= t. */
+double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t);
+/* NULL without memory. */
+const sotto_sgm_nodes *sotto_sgm_side_line(sotto_sgm_side *side, int j, double step, size_t nodes);
+const sotto_pld *sotto_sgm_side_lattice(sotto_sgm_side *side, int j, double spacing, size_t size,
+                                        double reach);
+void sotto_sgm_side_clear(sotto_sgm_side *side);
+
+#endif

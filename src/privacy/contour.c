@@ -1,6 +1,5 @@
 #include "privacy/contour.h"
 
-#include <complex.h>
 #include <float.h>
 
 #define U  (DBL_EPSILON / 2)
@@ -11,23 +10,39 @@ double sotto_contour_chernoff(double c)
     return -c * log1p(1 / c) - log1p(c);
 }
 
-/* 1 - exp(-z), without the loss at small z. */
-static double complex one_minus_exp(double complex z)
-{
-    double x = -creal(z), y = -cimag(z), half = sin(y / 2);
-    double grown = exp(x);
+typedef struct complex_pair {
+    double re, im;
+} pair;
 
-    return CMPLX(2 * grown * half * half - expm1(x), -grown * sin(y));
+static pair times(pair a, pair b)
+{
+    pair p = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    return p;
 }
 
-static double complex kernel_at(const sotto_contour *line, double t)
+static pair over(double x, pair a)
 {
-    double complex s = CMPLX(line->c, t);
-    double d = line->lattice;
+    double scale = x / (a.re * a.re + a.im * a.im);
+    pair p = {a.re * scale, -a.im * scale};
+    return p;
+}
 
-    if (d == 0)
-        return 1 / (s * (s + 1));
-    return d * -expm1(-d) * cexp(-s * d) / (one_minus_exp(s * d) * one_minus_exp((s + 1) * d));
+/* 1/(s (s+1)), or for a lattice of spacing d the sum of exp(-s l)(1 - exp(-l)) over its losses l > 0,
+ * times d: d (1 - e^-d) e^-sd / ((1 - e^-sd) (1 - e^-(s+1)d)). */
+static pair kernel_at(const sotto_contour *line, double t)
+{
+    double c = line->c, d = line->lattice;
+
+    if (d == 0) {
+        pair s = {c, t}, next = {c + 1, t};
+        return over(1, times(s, next));
+    }
+    double half = t * d / 2, sine = sin(half), cosine = cos(half);
+    double bend = 2 * sine * sine, swing = 2 * sine * cosine;
+    double e = exp(-c * d), f = exp(-(c + 1) * d);
+    pair a = {e * bend - expm1(-c * d), e * swing}, b = {f * bend - expm1(-(c + 1) * d), f * swing};
+    pair turn = {1 - bend, -swing};
+    return times(turn, over(-d * e * expm1(-d), times(a, b)));
 }
 
 void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const double *phase,
@@ -42,15 +57,21 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
         double wrong = error[k];
         /* Too small to matter and too small for the sum: counted as an error instead. */
         bool gone = size < -80;
-        double complex kernel = kernel_at(line, t) * (line->step / (2 * PI));
+        pair kernel = kernel_at(line, t);
         bool middle = line->lattice > 0 && t > PI / line->lattice * (1 - 1e-9);
-        double weight = cabs(kernel) * exp(size) * (k == 0 || middle ? 1 : 2);
-        double angle = phase[k] + carg(kernel);
-        line->re[k] = gone ? 0 : weight * cos(angle);
-        line->im[k] = gone ? 0 : weight * sin(angle);
-        line->transform_error += gone ? weight * (1 + wrong) : weight * wrong;
-        line->rounding_error += weight * U * (16 + 2 * fabs(size) + 4 * fabs(phase[k]));
+        double grown = gone ? 0 : exp(size) * line->step / (2 * PI) * (k == 0 || middle ? 1 : 2);
+        pair m = {grown * cos(phase[k]), grown * sin(phase[k])};
+        double steady = 16 + 2 * fabs(size) + 4 * fabs(phase[k]);
+        m = times(m, kernel);
+        line->re[k] = m.re;
+        line->im[k] = m.im;
+        double weight = sqrt(m.re * m.re + m.im * m.im);
+        line->transform_error += weight * wrong;
+        line->rounding_error += weight * U * steady;
         line->phase_error += weight * U * 3 * t;
+        if (gone)
+            line->transform_error += exp(-80) * line->step * (1 + wrong) *
+                                     sqrt(kernel.re * kernel.re + kernel.im * kernel.im);
     }
     while (line->nodes > 1 && line->re[line->nodes - 1] == 0 && line->im[line->nodes - 1] == 0)
         line->nodes--;

@@ -74,11 +74,6 @@ static spot share(const sotto_sgm_law *law, double a, double b, double v0, doubl
     return out;
 }
 
-static double tail(double z)
-{
-    return erfc(z / 1.41421356237309504880) / 2 * (1 + 1e-12);
-}
-
 /* Cell widths: one lattice step near the atom, a fixed fraction of d further out. */
 static double grain_of(const sotto_sgm_law *law)
 {
@@ -91,10 +86,9 @@ static double next_index(double index, double grain)
     return index + (wide > 1 ? wide : 1);
 }
 
-static size_t cells_needed(const sotto_sgm_law *law, double spacing, double reach)
+static size_t cells_needed(const sotto_sgm_law *law, double spacing)
 {
-    double far = sqrt(2 * fmax(-reach, 50)), right = 1 + law->sigma * far, index = 0;
-    double most = sotto_sgm_log_ratio(law, right) - log1p(-law->q);
+    double index = 0, most = sotto_sgm_log_ratio(law, law->high) - log1p(-law->q);
     size_t count = 0;
 
     while (index * spacing < most && count <= MOST_CELLS) {
@@ -104,30 +98,24 @@ static size_t cells_needed(const sotto_sgm_law *law, double spacing, double reac
     return count;
 }
 
-static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing, double reach,
-                       double *lost)
+static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing)
 {
-    double s = law->sigma, far = sqrt(2 * fmax(-reach, 50));
-    double left = -s * far, right = 1 + s * far;
-    double most = sotto_sgm_log_ratio(law, right) - log1p(-law->q);
-    double grain = grain_of(law);
+    double most = sotto_sgm_log_ratio(law, law->high) - log1p(-law->q);
+    double grain = grain_of(law), far = law->high / law->sigma, a = law->low;
     size_t i = 0;
 
     out->index[0] = 0;
     out->mass[0] = 0;
-    double a = left;
     while (out->index[i] * spacing < most) {
         if (i + 1 > out->room)
             return false;
         double to = next_index(out->index[i], grain);
         double d0 = out->index[i] * spacing, width = (to - out->index[i]) * spacing;
-        double b = x_at(law, to * spacing);
+        double b = fmin(x_at(law, to * spacing), law->high);
         out->index[i + 1] = to;
         out->mass[i + 1] = 0;
         if (b > a) {
             spot m = share(law, a, b, expm1(d0), width);
-            if (a == left)
-                m.far += law->add ? 0 : tail(-left / s);
             out->mass[i] += m.near;
             out->mass[i + 1] += m.far;
             a = b;
@@ -135,12 +123,6 @@ static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing, dou
         i++;
     }
     out->count = i;
-    /* What lies outside [left, right] goes outward too. */
-    *lost = law->add ? 0 : tail((a - 1) / s);
-    if (law->add) {
-        out->mass[0] += tail(-left / s);
-        out->mass[i] += tail(a / s);
-    }
     out->wrong = 16 * U + 4 * U * fmin(60, far * far / 2);
     return true;
 }
@@ -192,8 +174,7 @@ static bool fill(sotto_pld *p, const sotto_sgm_law *law, cells *m)
     double *data = sotto_alloc(p->size * sizeof(double));
     double *twiddle = sotto_alloc(p->size * sizeof(double));
 
-    if (data && twiddle && cells_fill(m, law, p->spacing, p->reach, &p->lost) &&
-        transform(p, law, m, data, twiddle)) {
+    if (data && twiddle && cells_fill(m, law, p->spacing) && transform(p, law, m, data, twiddle)) {
         static const double ratio[SOTTO_CONTOUR_ALIASES] = {1.1, 1.2, 1.4, 1.7, 2, 4, 8};
         for (size_t i = 0; i < SOTTO_CONTOUR_ALIASES; i++) {
             p->alias_c[i] = p->c * ratio[i];
@@ -206,10 +187,9 @@ static bool fill(sotto_pld *p, const sotto_sgm_law *law, cells *m)
     return filled;
 }
 
-sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, size_t size,
-                         double reach)
+sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, size_t size)
 {
-    size_t needed = cells_needed(law, spacing, reach);
+    size_t needed = cells_needed(law, spacing);
     if (needed > MOST_CELLS)
         return NULL;
     size_t bytes = 2 * (needed + 2) * sizeof(double);
@@ -219,7 +199,7 @@ sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, siz
 
     if (p && room) {
         cells m = {0, needed, room, room + needed + 2, 0};
-        *p = (sotto_pld){.c = c, .spacing = spacing, .size = size, .reach = reach};
+        *p = (sotto_pld){.c = c, .spacing = spacing, .size = size};
         p->nodes = size / 2 + 1;
         p->origin = law->add ? -log1p(-law->q) : log1p(-law->q);
         p->log_modulus = sotto_alloc(3 * p->nodes * sizeof(double));

@@ -16,10 +16,8 @@
 typedef struct sotto_pld {
     double c;
     double spacing;
-    size_t size; /* of the transform: the period is size * spacing */
-    double reach;
+    size_t size;   /* of the transform: the period is size * spacing */
     double origin; /* a loss of the lattice                              */
-    double lost;   /* mass moved to an infinite loss                     */
     size_t nodes;  /* size/2 + 1; of exp(s (loss - origin))              */
     double *log_modulus;
     double *phase;
@@ -28,11 +26,10 @@ typedef struct sotto_pld {
     double alias_log[SOTTO_CONTOUR_ALIASES]; /* log E exp(c (loss - origin)) */
 } sotto_pld;
 
-/*   size   a power of two
- *   reach  log of the mass that may be moved to infinity
+/* Of the law's range; size is a power of two.
  * NULL without memory, or where the tilted masses leave the range of a double. */
 SOTTO_MUST_USE sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing,
-                                        size_t size, double reach);
+                                        size_t size);
 void sotto_pld_free(sotto_pld *pld);
 
 #endif

@@ -74,8 +74,6 @@ sotto_status sotto_sgm_new(sotto_sgm **out, double rate, double sigma, sotto_err
     m->rate = rate;
     m->sigma = sigma;
     m->terms = SOTTO_CONTOUR_TERMS;
-    for (int add = 0; add < 2; add++)
-        m->side[add].law = (sotto_sgm_law){rate, sigma, add == 1};
     *out = m;
     return SOTTO_OK;
 }
@@ -84,8 +82,9 @@ void sotto_sgm_free(sotto_sgm *m)
 {
     if (!m)
         return;
-    sotto_sgm_side_clear(&m->side[0]);
-    sotto_sgm_side_clear(&m->side[1]);
+    for (int add = 0; add < 2; add++)
+        for (int i = 0; i < SOTTO_SGM_CUTS; i++)
+            sotto_sgm_side_clear(&m->side[add][i]);
     sotto_release(m, sizeof *m);
 }
 
@@ -94,14 +93,14 @@ void sotto_sgm_inflate(sotto_sgm *m, sotto_contour_terms terms)
     m->terms = terms;
 }
 
-typedef sotto_status (*route)(sotto_sgm_answer *out, const sotto_sgm_question *q, double given,
+typedef sotto_status (*route)(sotto_sgm_answer *out, sotto_sgm_question *q, double given,
                               sotto_err *err);
 
 /* The larger of the directions asked for. */
 static sotto_status ask(sotto_sgm_answer *out, route by, const sotto_sgm_part *parts, size_t count,
                         double given, sotto_direction direction, sotto_err *err)
 {
-    sotto_sgm_question q = {parts, count, direction == SOTTO_ADD};
+    sotto_sgm_question q = {parts, count, direction == SOTTO_ADD, 0};
 
     SOTTO_TRY(by(out, &q, given, err));
     if (direction == SOTTO_EITHER) {
@@ -146,7 +145,8 @@ sotto_status sotto_sgm_renyi(sotto_bound *out, const sotto_sgm *m, double order,
         if (direction != SOTTO_EITHER && add != (direction == SOTTO_ADD))
             continue;
         double error = 0, c = order - 1;
-        double value = sotto_sgm_cumulant(&m->side[add].law, c, &error);
+        sotto_sgm_law law = {m->rate, m->sigma, add == 1, 0, 0, 0};
+        double value = sotto_sgm_whole_cumulant(&law, c, &error);
         if (!(value < INFINITY))
             return sotto_fail(err, SOTTO_MALFORMED, "order: %g is too large for sigma %g", order,
                               m->sigma);

@@ -21,7 +21,31 @@ static const char by_renyi[] = "Renyi divergence at the best order";
 
 static sotto_sgm_side *side_of(const sotto_sgm_question *q, size_t i)
 {
-    return &q->parts[i].mechanism->side[q->add ? 1 : 0];
+    return sotto_sgm_side_at(q->parts[i].mechanism, q->add, q->level);
+}
+
+static double rounds_of(const sotto_sgm_question *q)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < q->count; i++)
+        sum += (double)q->parts[i].rounds;
+    return sum;
+}
+
+/* What the cuts of all rounds may add to delta. */
+static double lost_of(const sotto_sgm_question *q)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < q->count; i++)
+        sum += (double)q->parts[i].rounds * side_of(q, i)->law.lost;
+    return sum * (1 + 4 * U);
+}
+
+static void choose_cut(sotto_sgm_question *q, double log_delta)
+{
+    q->level = (int)floor((log_delta - log(rounds_of(q)) - DIGITS - 2) / 6);
 }
 
 static double log_moment(const sotto_sgm_question *q, int j)
@@ -39,7 +63,8 @@ static double log_moment(const sotto_sgm_question *q, int j)
 static double renyi_epsilon(const sotto_sgm_question *q, int j, double log_delta)
 {
     double c = sotto_sgm_c(j);
-    double eps = (log_moment(q, j) + sotto_contour_chernoff(c) - log_delta) / c;
+    double rest = log_delta + log1p(-lost_of(q) / exp(log_delta));
+    double eps = (log_moment(q, j) + sotto_contour_chernoff(c) - rest) / c;
 
     return isnan(eps) ? INFINITY : eps;
 }
@@ -87,11 +112,6 @@ static int first_guess(const sotto_sgm_question *q, double log_delta)
         variance += (double)q->parts[i].rounds * m->rate * m->rate * expm1(spread);
     }
     double c = sqrt(2 * fmax(-log_delta, 1) / variance);
-    /* Past this point the Gaussian bump outweighs the rate. */
-    for (size_t i = 0; i < q->count; i++) {
-        const sotto_sgm *m = q->parts[i].mechanism;
-        c = fmin(c, 2 * m->sigma * m->sigma * (1 - log(m->rate)) + 4);
-    }
     int j = (int)lround(4 * log2(c));
     return j < SOTTO_SGM_FIRST_C ? SOTTO_SGM_FIRST_C : j > 80 ? 80 : j;
 }
@@ -191,11 +211,7 @@ static void choose_nodes(plan *p, const sotto_sgm_question *q)
     p->nodes = (size_t)(ceil(far / 16) * 16) + 1;
     p->sines = 0;
     for (size_t i = 0; i < q->count; i++) {
-        const sotto_sgm_law *law = &side_of(q, i)->law;
-        double points = 0;
-        if (law->q < 1)
-            points = (double)sotto_sgm_grid_for(law, p->c, far * p->step).points;
-        p->sines += points * (double)p->nodes;
+        p->sines += sotto_sgm_line_points(&side_of(q, i)->law, far * p->step) * (double)p->nodes;
     }
 }
 
@@ -251,6 +267,7 @@ static sotto_status build_contour(sotto_contour *line, double **memory, const so
 {
     *line = (sotto_contour){.c = p->c, .step = p->step, .nodes = p->nodes};
     line->terms = terms_of(q);
+    line->lost = lost_of(q);
     double *sum = *memory = sotto_alloc(3 * p->nodes * sizeof(double)), rest = 0;
     if (!sum)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu nodes", p->nodes);
@@ -279,22 +296,18 @@ static bool build_lattice(sotto_contour *line, double **memory, const sotto_sgm_
 {
     *line = (sotto_contour){.c = p->c, .lattice = spacing, .aliases = SOTTO_CONTOUR_ALIASES};
     line->terms = terms_of(q);
+    line->lost = lost_of(q);
     line->nodes = size / 2 + 1;
     line->step = 2 * PI / ((double)size * spacing);
-    double rounds = 0;
-    for (size_t i = 0; i < q->count; i++)
-        rounds += (double)q->parts[i].rounds;
-    double reach = 4 * floor((p->log_delta - log(rounds) - DIGITS) / 4);
     double *sum = *memory = sotto_alloc(3 * line->nodes * sizeof(double));
     if (!sum)
         return false;
     for (size_t i = 0; i < q->count; i++) {
-        const sotto_pld *l = sotto_sgm_side_lattice(side_of(q, i), p->j, spacing, size, reach);
+        const sotto_pld *l = sotto_sgm_side_lattice(side_of(q, i), p->j, spacing, size);
         if (!l)
             return false;
         double n = (double)q->parts[i].rounds;
         multiply(sum, line->nodes, n, l->log_modulus, l->phase, l->error);
-        line->lost += n * l->lost;
         line->origin += n * l->origin;
         for (size_t k = 0; k < SOTTO_CONTOUR_ALIASES; k++) {
             line->alias_c[k] = l->alias_c[k];
@@ -369,9 +382,23 @@ static bool try_lattice(sotto_bound *out, const sotto_sgm_question *q, const pla
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
-static bool is_single(const sotto_sgm_question *q)
+/* One round, or rounds without sampling, which add up to one Gaussian. */
+static bool is_single(const sotto_sgm_question *q, sotto_sgm_law *law)
 {
-    return q->count == 1 && q->parts[0].rounds == 1;
+    double precision = 0;
+
+    if (q->count == 1 && q->parts[0].rounds == 1) {
+        *law = side_of(q, 0)->law;
+        return true;
+    }
+    for (size_t i = 0; i < q->count; i++) {
+        const sotto_sgm *m = q->parts[i].mechanism;
+        if (m->rate < 1)
+            return false;
+        precision += (double)q->parts[i].rounds / (m->sigma * m->sigma);
+    }
+    *law = (sotto_sgm_law){1, sotto_round_down(1 / sqrt(precision), 8), q->add, 0, 0, 0};
+    return true;
 }
 
 /* More rounds never cost less: any one round is a bound from below. */
@@ -416,7 +443,7 @@ static sotto_status invert(sotto_sgm_answer *out, const sotto_sgm_question *q, c
         return status;
     }
     sotto_bound b;
-    if (try_lattice(&b, q, p, *r, 1e-5) && b.high < out->value.high)
+    if (try_lattice(&b, q, p, *r, 3e-5) && b.high < out->value.high)
         *out = (sotto_sgm_answer){{out->value.low, b.high}, by_lattice};
     return SOTTO_OK;
 }
@@ -426,7 +453,7 @@ static double gaussian_guess(const sotto_sgm_question *q, int best, double log_d
 {
     int j = best - 24 > SOTTO_SGM_FIRST_C ? best - 24 : SOTTO_SGM_FIRST_C;
     double mean = log_moment(q, j) / sotto_sgm_c(j) / (1 + sotto_sgm_c(j));
-    sotto_sgm_law law = {1, 1 / sqrt(2 * mean), false};
+    sotto_sgm_law law = {1, 1 / sqrt(2 * mean), false, 0, 0, 0};
 
     return 0.9 * sotto_sgm_single_epsilon(&law, log_delta).low;
 }
@@ -437,12 +464,13 @@ static void tidy(sotto_sgm_answer *out)
         out->value.low = out->value.high;
 }
 
-sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, const sotto_sgm_question *q,
-                                     double log_delta, sotto_err *err)
+sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta,
+                                     sotto_err *err)
 {
-    if (is_single(q)) {
-        *out =
-            (sotto_sgm_answer){sotto_sgm_single_epsilon(&side_of(q, 0)->law, log_delta), by_single};
+    sotto_sgm_law one;
+    choose_cut(q, log_delta);
+    if (is_single(q, &one)) {
+        *out = (sotto_sgm_answer){sotto_sgm_single_epsilon(&one, log_delta), by_single};
         return SOTTO_OK;
     }
     double parts = 0;
@@ -465,15 +493,19 @@ sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, const sotto_sgm_ques
     return SOTTO_OK;
 }
 
-sotto_status sotto_sgm_route_log_delta(sotto_sgm_answer *out, const sotto_sgm_question *q,
-                                       double eps, sotto_err *err)
+sotto_status sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps,
+                                       sotto_err *err)
 {
-    if (is_single(q)) {
-        *out = (sotto_sgm_answer){sotto_sgm_single_log_delta(&side_of(q, 0)->law, eps), by_single};
+    sotto_sgm_law one;
+    choose_cut(q, -60);
+    if (is_single(q, &one)) {
+        *out = (sotto_sgm_answer){sotto_sgm_single_log_delta(&one, eps), by_single};
         return SOTTO_OK;
     }
     int best = lowest(q, renyi_log_delta, eps, first_guess(q, -20));
-    double renyi = fmin(renyi_log_delta(q, best, eps) + 1e-12, 0);
+    choose_cut(q, fmax(fmin(renyi_log_delta(q, best, eps), 0) - 4, -720));
+    best = lowest(q, renyi_log_delta, eps, best);
+    double renyi = fmin(log(exp(renyi_log_delta(q, best, eps)) + lost_of(q)) + 1e-12, 0);
     *out = (sotto_sgm_answer){{low_of_single(q, false, eps), renyi}, by_renyi};
     /* The Chernoff bound forgets a factor of about the square root of what it bounds. */
     plan p = plan_for(q, best, renyi - 4, eps);

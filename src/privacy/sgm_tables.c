@@ -2,6 +2,18 @@
 
 #include "base/alloc.h"
 
+sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level)
+{
+    for (unsigned i = 0; i < SOTTO_SGM_CUTS; i++)
+        if (m->side[add][i].level == level)
+            return &m->side[add][i];
+    sotto_sgm_side *side = &m->side[add][m->next_side[add]++ % SOTTO_SGM_CUTS];
+    sotto_sgm_side_clear(side);
+    side->level = level;
+    side->law = sotto_sgm_law_cut(m->rate, m->sigma, add, 6.0 * level);
+    return side;
+}
+
 double sotto_sgm_c(int j)
 {
     static const double quarter[4] = {1, 1.189207115002721, 1.4142135623730951, 1.681792830507429};
@@ -65,34 +77,27 @@ const sotto_sgm_nodes *sotto_sgm_side_line(sotto_sgm_side *side, int j, double s
         line = &side->lines[side->next_line++ % SOTTO_SGM_SLOTS];
     line_clear(line);
     double c = sotto_sgm_c(j);
-    size_t points =
-        sotto_sgm_line_room(sotto_sgm_grid_for(&side->law, c, step * (double)(nodes - 1)).points);
     double *table = sotto_alloc(3 * nodes * sizeof(double));
-    double *scratch = sotto_alloc(3 * points * sizeof(double));
-    if (table && scratch) {
-        *line = (sotto_sgm_nodes){j, step, nodes, table, table + nodes, table + 2 * nodes};
-        sotto_sgm_line(&side->law, c, step, nodes, line->log_modulus, line->phase, line->error,
-                       scratch);
-    } else {
-        sotto_release(table, 3 * nodes * sizeof(double));
-        line = NULL;
+    if (!table)
+        return NULL;
+    *line = (sotto_sgm_nodes){j, step, nodes, table, table + nodes, table + 2 * nodes};
+    if (!sotto_sgm_line(&side->law, c, step, nodes, line->log_modulus, line->phase, line->error)) {
+        line_clear(line);
+        return NULL;
     }
-    sotto_release(scratch, 3 * points * sizeof(double));
     return line;
 }
 
-const sotto_pld *sotto_sgm_side_lattice(sotto_sgm_side *side, int j, double spacing, size_t size,
-                                        double reach)
+const sotto_pld *sotto_sgm_side_lattice(sotto_sgm_side *side, int j, double spacing, size_t size)
 {
     for (unsigned i = 0; i < SOTTO_SGM_SLOTS; i++) {
         const sotto_pld *old = side->lattices[i];
-        if (old && old->c == sotto_sgm_c(j) && old->spacing == spacing && old->size == size &&
-            old->reach == reach)
+        if (old && old->c == sotto_sgm_c(j) && old->spacing == spacing && old->size == size)
             return old;
     }
     unsigned at = side->next_lattice++ % SOTTO_SGM_SLOTS;
     sotto_pld_free(side->lattices[at]);
-    side->lattices[at] = sotto_pld_new(&side->law, sotto_sgm_c(j), spacing, size, reach);
+    side->lattices[at] = sotto_pld_new(&side->law, sotto_sgm_c(j), spacing, size);
     return side->lattices[at];
 }
 
@@ -103,4 +108,5 @@ void sotto_sgm_side_clear(sotto_sgm_side *side)
         sotto_pld_free(side->lattices[i]);
         side->lattices[i] = NULL;
     }
+    *side = (sotto_sgm_side){0};
 }

@@ -10,11 +10,14 @@
 
 #include "privacy/pld.h"
 #include "privacy/sgm.h"
+#include "privacy/sgm_boxes.h"
 #include "privacy/sgm_law.h"
 
 #define SOTTO_SGM_FIRST_C (-120)
 #define SOTTO_SGM_LAST_C  160
 #define SOTTO_SGM_SLOTS   6
+/* Cuts of the law that are remembered, a direction. */
+#define SOTTO_SGM_CUTS 3
 
 typedef struct sotto_sgm_nodes {
     int j; /* c = 2^(j/4) */
@@ -25,7 +28,9 @@ typedef struct sotto_sgm_nodes {
     double *error;
 } sotto_sgm_nodes;
 
+/* One direction with one cut of its law. */
 typedef struct sotto_sgm_side {
+    int level; /* log of the lost probability, over 6; 0 when unused */
     sotto_sgm_law law;
     bool known[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1];
     double cumulant[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1]; /* from above */
@@ -40,8 +45,12 @@ struct sotto_sgm {
     double rate;
     double sigma;
     sotto_contour_terms terms;
-    sotto_sgm_side side[2]; /* remove, add */
+    sotto_sgm_side side[2][SOTTO_SGM_CUTS]; /* remove, add */
+    unsigned next_side[2];
 };
+
+/* level: log of what may be lost is 6 * level, level < 0. */
+sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level);
 
 double sotto_sgm_c(int j);
 /* log M(2^(j/4)), an upper bound. */
@@ -51,8 +60,7 @@ const sotto_sgm_boxes *sotto_sgm_side_boxes(sotto_sgm_side *side, int j);
 double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t);
 /* NULL without memory. */
 const sotto_sgm_nodes *sotto_sgm_side_line(sotto_sgm_side *side, int j, double step, size_t nodes);
-const sotto_pld *sotto_sgm_side_lattice(sotto_sgm_side *side, int j, double spacing, size_t size,
-                                        double reach);
+const sotto_pld *sotto_sgm_side_lattice(sotto_sgm_side *side, int j, double spacing, size_t size);
 void sotto_sgm_side_clear(sotto_sgm_side *side);
 
 #endif

@@ -80,6 +80,7 @@ static double total_of(const total *t)
 /* What one point x contributes; weights carry exp(-shift). */
 typedef struct sample {
     double log_ratio;
+    double excess;   /* r - 1 */
     double weight;   /* of the rule and the Gaussian                   */
     double tilted;   /* weight * r^power                               */
     double centred;  /* weight * (r^power - 1 - power (r - 1))         */
@@ -87,36 +88,29 @@ typedef struct sample {
     double log_size; /* log tilted before the shift                    */
 } sample;
 
-static sample sample_at(const sotto_sgm_law *law, double power, double x, double log_weight,
-                        double shift)
+static sample sample_of(const sotto_sgm_grid *g, size_t j, double shift, double scale)
 {
     sample p;
-    double tilt = sotto_sgm_tilt(law, x);
-    double excess = tilt < 500 ? law->q * expm1(tilt) : 0;
+    double power = g->power, e = power * g->log_ratio[j];
 
-    p.log_ratio = log_of_ratio(law->q, tilt);
-    double e = power * p.log_ratio;
-    p.log_size = log_weight + e;
-    p.weight = exp(log_weight - shift);
+    p.log_ratio = g->log_ratio[j];
+    p.excess = g->excess[j];
+    p.log_size = g->log_weight[j] + e;
+    p.weight = g->weight[j] * scale;
     p.tilted = exp(p.log_size - shift);
-    p.linear = tilt < 500 ? p.weight * excess : exp(log_weight + log(law->q) + tilt - shift);
-    if (fabs(excess) < 1e-3 && fabs(e) < 1e-2 && fabs(power) < 1e9) {
+    p.linear = g->linear[j] * scale;
+    if (fabs(p.excess) < 1e-3 && fabs(e) < 1e-2 && fabs(power) < 1e9) {
         /* The binomial series: the difference below would lose what the mean-zero term cancels. */
-        double a = power, y = excess, series = 0;
+        double y = p.excess, series = 0;
         for (int k = 9; k >= 3; k--)
-            series = (series + 1) * (a - k + 1) / k * y;
-        p.centred = p.weight * (a * (a - 1) / 2 * y * y) * (1 + series);
+            series = (series + 1) * (power - k + 1) / k * y;
+        p.centred = p.weight * (power * (power - 1) / 2 * y * y) * (1 + series);
     } else if (fabs(e) < 0.5) {
         p.centred = p.weight * expm1(e) - power * p.linear;
     } else {
         p.centred = p.tilted - p.weight - power * p.linear;
     }
     return p;
-}
-
-static sample sample_of(const sotto_sgm_law *law, const sotto_sgm_grid *g, size_t j, double shift)
-{
-    return sample_at(law, g->power, g->x[j], g->log_weight[j], shift);
 }
 
 /* Sums over the real axis that bound the rounding of every node. */
@@ -137,21 +131,22 @@ static double gross_of(const sotto_sgm_grid *g, const sample *p)
     return fabs(e) < 0.5 ? fabs(p->centred) : p->tilted * (1 + fabs(e)) + p->weight;
 }
 
-static sums sums_over(const sotto_sgm_law *law, const sotto_sgm_grid *g, double shift)
+static sums sums_over(const sotto_sgm_grid *g, double shift)
 {
     total centred = {0}, tilted = {0};
     sums s = {.shift = shift};
+    double scale = exp(-shift);
 
     for (size_t j = 0; j < g->points; j++) {
-        sample p = sample_of(law, g, j, shift);
+        sample p = sample_of(g, j, shift, scale);
         if (shift == 0 && p.log_size > 300) {
             /* Start again, scaled to the largest term. */
             double largest = p.log_size;
             for (; j < g->points; j++) {
-                double size = sample_of(law, g, j, largest).log_size;
+                double size = g->log_weight[j] + g->power * g->log_ratio[j];
                 largest = size > largest ? size : largest;
             }
-            return sums_over(law, g, largest);
+            return sums_over(g, largest);
         }
         total_add(&centred, p.centred);
         total_add(&tilted, p.tilted);
@@ -197,10 +192,10 @@ static double node_error(const sotto_sgm_grid *g, const sums *s, const near_part
            missing * exp(-s->shift);
 }
 
-static double cumulant_on(const sotto_sgm_law *law, const sotto_sgm_grid *g, double *error)
+static double cumulant_on(const sotto_sgm_grid *g, double *error)
 {
     near_part none = {0};
-    sums s = sums_over(law, g, 0);
+    sums s = sums_over(g, 0);
     double bad = node_error(g, &s, &none, 0);
 
     if (s.shift == 0) {
@@ -221,20 +216,58 @@ static double gaussian_cumulant(const sotto_sgm_law *law, double c, double *erro
     return value;
 }
 
+struct sotto_sgm_real {
+    size_t size; /* of this and its arrays */
+    size_t panels;
+    double *edges;
+    sotto_sgm_grid grid;
+};
+
+sotto_sgm_real *sotto_sgm_real_new(const sotto_sgm_law *law, double c)
+{
+    double edges[REAL_PANELS + 1], log_error;
+    size_t panels = sotto_sgm_panels(law, c, 0, edges, REAL_PANELS, &log_error);
+
+    if (panels == 0)
+        return NULL;
+    size_t room = panels * SOTTO_SGM_PANEL;
+    size_t size = sizeof(sotto_sgm_real) + (panels + 1 + SOTTO_SGM_ARRAYS * room) * sizeof(double);
+    sotto_sgm_real *r = sotto_alloc(size);
+    if (!r)
+        return NULL;
+    r->size = size;
+    r->panels = panels;
+    r->edges = (double *)(r + 1);
+    for (size_t i = 0; i <= panels; i++)
+        r->edges[i] = edges[i];
+    sotto_sgm_grid_fill(&r->grid, law, r->edges + panels + 1, room, edges, panels);
+    return r;
+}
+
+void sotto_sgm_real_free(sotto_sgm_real *r)
+{
+    if (r)
+        sotto_release(r, r->size);
+}
+
+double sotto_sgm_real_cumulant(sotto_sgm_real *r, const sotto_sgm_law *law, double c, double *error)
+{
+    r->grid.power = sotto_sgm_power(law, c);
+    r->grid.log_error = sotto_sgm_panels_error(law, c, r->edges, r->panels);
+    return cumulant_on(&r->grid, error);
+}
+
 double sotto_sgm_cumulant(const sotto_sgm_law *law, double c, double *error)
 {
-    double edges[REAL_PANELS + 1], x[REAL_PANELS * SOTTO_SGM_PANEL];
-    double log_weight[REAL_PANELS * SOTTO_SGM_PANEL];
-    sotto_sgm_grid g = {.x = x, .log_weight = log_weight};
-
     *error = 0;
     if (law->q == 1)
         return gaussian_cumulant(law, c, error);
-    size_t panels = sotto_sgm_panels(law, c, 0, edges, REAL_PANELS, &g.log_error);
-    if (panels == 0)
+    sotto_sgm_real *r = sotto_sgm_real_new(law, c);
+    if (!r)
         return INFINITY;
-    sotto_sgm_grid_fill(&g, law, c, edges, panels);
-    return cumulant_on(law, &g, error);
+    double value = sotto_sgm_real_cumulant(r, law, c, error);
+    sotto_sgm_real_free(r);
+    return value;
 }
 
 double sotto_sgm_whole_cumulant(const sotto_sgm_law *law, double c, double *error)
@@ -273,7 +306,7 @@ static void gaussian_line(const sotto_sgm_law *law, double c, double step, size_
 
 static void near_add(near_part *n, const sotto_sgm_grid *g, const sample *p)
 {
-    double excess = expm1(p->log_ratio), power = p->weight * excess;
+    double excess = p->excess, power = p->weight * excess;
 
     for (int i = 2; i < TERMS; i++) {
         power *= excess;
@@ -307,7 +340,7 @@ static void near_sum(const near_part *n, double power, double t, double *re, dou
 
 static bool is_near(const sample *p, double power, double t)
 {
-    return (hypot(power, t) + TERMS) * fabs(expm1(p->log_ratio)) <= SMALL;
+    return fabs(p->log_ratio) < 1 && (hypot(power, t) + TERMS) * fabs(p->excess) <= SMALL;
 }
 
 typedef struct node {
@@ -346,13 +379,14 @@ static size_t room_for(size_t points)
 static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double step, size_t nodes,
                       double *log_modulus, double *phase, double *error, double *arrays)
 {
-    sums s = sums_over(law, g, 0);
+    sums s = sums_over(g, 0);
     size_t room = room_for(g->points);
     double *half = arrays, *tilted = half + room, *linear = tilted + room;
     near_part near = {0};
+    double scale = exp(-s.shift);
 
     for (size_t j = 0; j < g->points; j++) {
-        sample p = sample_of(law, g, j, s.shift);
+        sample p = sample_of(g, j, s.shift, scale);
         half[j] = p.log_ratio / 2;
         tilted[j] = p.tilted;
         linear[j] = s.shift == 0 ? p.linear : 0;
@@ -362,7 +396,7 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
         double t = (double)k * step;
         /* Fewer points are near at a higher frequency, so the frequencies go down. */
         while (s.shift == 0 && near.points < g->points) {
-            sample p = sample_of(law, g, near.points, 0);
+            sample p = sample_of(g, near.points, 0, 1);
             if (!is_near(&p, g->power, t))
                 break;
             tilted[near.points] = linear[near.points] = 0;
@@ -395,16 +429,15 @@ bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t node
             sotto_sgm_panels(law, c, step * (double)(nodes - 1), edges, MOST_PANELS, &g.log_error);
     if (panels > 0) {
         room = room_for(panels * SOTTO_SGM_PANEL);
-        arrays = sotto_alloc(5 * room * sizeof(double));
+        arrays = sotto_alloc((3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     }
     if (arrays) {
-        g.x = arrays + 3 * room;
-        g.log_weight = arrays + 4 * room;
-        sotto_sgm_grid_fill(&g, law, c, edges, panels);
+        g.power = sotto_sgm_power(law, c);
+        sotto_sgm_grid_fill(&g, law, arrays + 3 * room, room, edges, panels);
         fill_line(law, &g, step, nodes, log_modulus, phase, error, arrays);
         filled = true;
     }
-    sotto_release(arrays, 5 * room * sizeof(double));
+    sotto_release(arrays, (3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     sotto_release(edges, (MOST_PANELS + 1) * sizeof(double));
     return filled;
 }

@@ -42,6 +42,14 @@ static inline double sotto_sgm_power(const sotto_sgm_law *law, double c)
 /* log M(c), c > 0, within *error (absolute). */
 double sotto_sgm_cumulant(const sotto_sgm_law *law, double c, double *error);
 
+/* The same for many c, on one set of points: best near the c it was made for, true for all.
+ * NULL without memory or where too many points are needed. */
+typedef struct sotto_sgm_real sotto_sgm_real;
+SOTTO_MUST_USE sotto_sgm_real *sotto_sgm_real_new(const sotto_sgm_law *law, double c);
+void sotto_sgm_real_free(sotto_sgm_real *real);
+double sotto_sgm_real_cumulant(sotto_sgm_real *real, const sotto_sgm_law *law, double c,
+                               double *error);
+
 /* The same of the whole law, nothing lost: for Renyi divergences. INFINITY where that takes too long. */
 double sotto_sgm_whole_cumulant(const sotto_sgm_law *law, double c, double *error);
 

@@ -21,6 +21,26 @@ double sotto_sgm_c(int j)
     return ldexp(quarter[((j % 4) + 4) % 4], (j - (((j % 4) + 4) % 4)) / 4);
 }
 
+static double cumulant_at(sotto_sgm_side *side, int j, double *error)
+{
+    /* Panels for the largest c of eight serve the smaller ones as well. */
+    int top = j >= 0 ? j / 8 * 8 + 7 : -((-j - 1) / 8 * 8) - 1;
+    sotto_sgm_real *real = NULL;
+
+    if (side->law.q == 1)
+        return sotto_sgm_cumulant(&side->law, sotto_sgm_c(j), error);
+    for (unsigned i = 0; i < SOTTO_SGM_SLOTS && !real; i++)
+        if (side->real[i] && side->real_j[i] == top)
+            real = side->real[i];
+    if (!real) {
+        unsigned at = side->next_real++ % SOTTO_SGM_SLOTS;
+        sotto_sgm_real_free(side->real[at]);
+        real = side->real[at] = sotto_sgm_real_new(&side->law, sotto_sgm_c(top));
+        side->real_j[at] = top;
+    }
+    return real ? sotto_sgm_real_cumulant(real, &side->law, sotto_sgm_c(j), error) : INFINITY;
+}
+
 double sotto_sgm_side_cumulant(sotto_sgm_side *side, int j)
 {
     if (j < SOTTO_SGM_FIRST_C || j > SOTTO_SGM_LAST_C)
@@ -28,7 +48,7 @@ double sotto_sgm_side_cumulant(sotto_sgm_side *side, int j)
     size_t at = (size_t)(j - SOTTO_SGM_FIRST_C);
     if (!side->known[at]) {
         double error = 0;
-        side->cumulant[at] = sotto_sgm_cumulant(&side->law, sotto_sgm_c(j), &error);
+        side->cumulant[at] = cumulant_at(side, j, &error);
         side->cumulant[at] += error;
         side->known[at] = true;
     }
@@ -106,7 +126,7 @@ void sotto_sgm_side_clear(sotto_sgm_side *side)
     for (unsigned i = 0; i < SOTTO_SGM_SLOTS; i++) {
         line_clear(&side->lines[i]);
         sotto_pld_free(side->lattices[i]);
-        side->lattices[i] = NULL;
+        sotto_sgm_real_free(side->real[i]);
     }
     *side = (sotto_sgm_side){0};
 }

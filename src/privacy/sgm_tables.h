@@ -34,11 +34,13 @@ typedef struct sotto_sgm_side {
     sotto_sgm_law law;
     bool known[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1];
     double cumulant[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1]; /* from above */
+    int real_j[SOTTO_SGM_SLOTS];
+    sotto_sgm_real *real[SOTTO_SGM_SLOTS]; /* each for eight neighbouring j */
     sotto_sgm_nodes lines[SOTTO_SGM_SLOTS];
     sotto_pld *lattices[SOTTO_SGM_SLOTS];
     int box_j[SOTTO_SGM_SLOTS];
     sotto_sgm_boxes boxes[SOTTO_SGM_SLOTS];
-    unsigned next_line, next_lattice, next_box;
+    unsigned next_line, next_lattice, next_box, next_real;
 } sotto_sgm_side;
 
 struct sotto_sgm {

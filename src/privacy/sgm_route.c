@@ -401,6 +401,16 @@ static bool is_single(const sotto_sgm_question *q, sotto_sgm_law *law)
     return true;
 }
 
+/* No record is added at a higher cost than this. */
+static double largest_loss(const sotto_sgm_question *q)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < q->count; i++)
+        sum -= (double)q->parts[i].rounds * log1p(-q->parts[i].mechanism->rate);
+    return q->add ? sum * (1 + 1e-12) : INFINITY;
+}
+
 /* More rounds never cost less: any one round is a bound from below. */
 static double low_of_single(const sotto_sgm_question *q, bool eps, double given)
 {
@@ -483,6 +493,7 @@ sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *
     }
     int best = lowest(q, renyi_epsilon, log_delta, first_guess(q, log_delta));
     double renyi = fmax(renyi_epsilon(q, best, log_delta), 0) * (1 + 1e-12);
+    renyi = fmin(renyi, largest_loss(q));
     *out = (sotto_sgm_answer){{low_of_single(q, true, log_delta), renyi}, by_renyi};
     if (renyi == 0)
         return SOTTO_OK;
@@ -500,6 +511,10 @@ sotto_status sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question
     choose_cut(q, -60);
     if (is_single(q, &one)) {
         *out = (sotto_sgm_answer){sotto_sgm_single_log_delta(&one, eps), by_single};
+        return SOTTO_OK;
+    }
+    if (eps >= largest_loss(q)) {
+        *out = (sotto_sgm_answer){{-INFINITY, -INFINITY}, "largest loss"};
         return SOTTO_OK;
     }
     int best = lowest(q, renyi_log_delta, eps, first_guess(q, -20));

@@ -100,7 +100,7 @@ typedef sotto_status (*route)(sotto_sgm_answer *out, sotto_sgm_question *q, doub
 static sotto_status ask(sotto_sgm_answer *out, route by, const sotto_sgm_part *parts, size_t count,
                         double given, sotto_direction direction, sotto_err *err)
 {
-    sotto_sgm_question q = {parts, count, direction == SOTTO_ADD, 0};
+    sotto_sgm_question q = {parts, count, direction == SOTTO_ADD, 0, 0};
 
     SOTTO_TRY(by(out, &q, given, err));
     if (direction == SOTTO_EITHER) {

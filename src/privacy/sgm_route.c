@@ -7,8 +7,10 @@
 
 #define U  (DBL_EPSILON / 2)
 #define PI 3.14159265358979323846
-/* Aliases and truncation are kept below exp(-DIGITS) of delta. */
-#define DIGITS 19.0
+/* Cut, aliases and truncation are kept below exp(-DIGITS) of delta, or, where that costs too much, below
+ * exp(-FEWER_DIGITS): that moves eps by some 1e-6 of itself. */
+#define DIGITS       19.0
+#define FEWER_DIGITS 11.5
 /* Sines that a line of nodes may cost before the lattice is cheaper. */
 #define MOST_SINES      4e6
 #define MOST_SINES_RARE 2.5e7 /* where the rate is below 1e-4 */
@@ -45,7 +47,7 @@ static double lost_of(const sotto_sgm_question *q)
 
 static void choose_cut(sotto_sgm_question *q, double log_delta)
 {
-    q->level = (int)floor((log_delta - log(rounds_of(q)) - DIGITS - 2) / 6);
+    q->level = (int)floor((log_delta - log(rounds_of(q)) - q->digits) / 6);
 }
 
 static double log_moment(const sotto_sgm_question *q, int j)
@@ -140,14 +142,14 @@ static double period_for(const sotto_sgm_question *q, int j, const plan *p)
     for (size_t i = 0; i < ALIAS_COUNT; i++) {
         double next = sotto_sgm_c(j + alias_at[i]);
         double need = log_moment(q, j + alias_at[i]) - next * p->eps +
-                      sotto_contour_chernoff(next) - p->log_delta + DIGITS;
+                      sotto_contour_chernoff(next) - p->log_delta + q->digits;
         if (isnan(need))
             continue;
         above = fmin(above, fmax(need, 1) / (next - c));
         if (isinf(need))
             break;
     }
-    return fmax(above, (DIGITS - p->log_delta) / c);
+    return fmax(above, (q->digits - p->log_delta) / c);
 }
 
 /* The shortest period among the points whose cancellation can be borne: exp(loss) times the rounding
@@ -177,7 +179,8 @@ static void choose_line(plan *p, const sotto_sgm_question *q, int best)
 {
     if (!choose_within(p, q, best, 14) && !choose_within(p, q, best, 26)) {
         p->j = best;
-        p->period = fmin(period_for(q, best, p), 4 * (DIGITS - p->log_delta) / sotto_sgm_c(best));
+        p->period =
+            fmin(period_for(q, best, p), 4 * (q->digits - p->log_delta) / sotto_sgm_c(best));
         p->loss = fmax(log_moment(q, best) - sotto_sgm_c(best) * p->eps - p->log_delta, 0);
     }
     p->c = sotto_sgm_c(p->j);
@@ -195,7 +198,7 @@ static double decay(const sotto_sgm_question *q, int j, double t)
 
 static void choose_nodes(plan *p, const sotto_sgm_question *q)
 {
-    double wanted = -(p->loss + DIGITS), far = 8;
+    double wanted = -(p->loss + q->digits), far = 8;
 
     while (far < 1e6 && decay(q, p->j, far * p->step) > wanted)
         far *= 2;
@@ -343,7 +346,7 @@ static sotto_bound read_line(const sotto_contour *line, const reader *r)
 static bool try_lattice(sotto_bound *out, const sotto_sgm_question *q, const plan *p, reader r,
                         double tolerance)
 {
-    double period = 2 * PI / p->step, finest = 0;
+    double period = exp2(ceil(4 * log2(p->period)) / 4), finest = 0;
     size_t size = 4096;
     bool found = false;
 
@@ -373,7 +376,7 @@ static bool try_lattice(sotto_bound *out, const sotto_sgm_question *q, const pla
         if (!built || finest <= (double)size || size >= MOST_SIZE || !isfinite(finest))
             break;
         size_t wanted = size;
-        while ((double)wanted < finest && wanted < MOST_SIZE)
+        while ((double)wanted < finest && wanted < MOST_SIZE && wanted < 16 * size)
             wanted *= 2;
         size = wanted;
     }
@@ -474,10 +477,39 @@ static void tidy(sotto_sgm_answer *out)
         out->value.low = out->value.high;
 }
 
+static void improve(sotto_sgm_answer *out, double high, const char *route)
+{
+    if (high < out->value.high) {
+        out->value.high = high;
+        out->route = route;
+    }
+}
+
+static plan plan_epsilon(sotto_sgm_answer *out, const sotto_sgm_question *q, double log_delta)
+{
+    int best = lowest(q, renyi_epsilon, log_delta, first_guess(q, log_delta));
+
+    improve(out, fmax(renyi_epsilon(q, best, log_delta), 0) * (1 + 1e-12), by_renyi);
+    return plan_for(q, best, log_delta, fmin(gaussian_guess(q, best, log_delta), out->value.high));
+}
+
+static plan plan_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps)
+{
+    choose_cut(q, -60);
+    int best = lowest(q, renyi_log_delta, eps, first_guess(q, -20));
+    choose_cut(q, fmax(fmin(renyi_log_delta(q, best, eps), 0) - 4, -720));
+    best = lowest(q, renyi_log_delta, eps, best);
+    double whole = fmin(log(exp(renyi_log_delta(q, best, eps)) + lost_of(q)) + 1e-12, 0);
+    improve(out, whole, by_renyi);
+    /* The Chernoff bound forgets a factor of about the square root of what it bounds. */
+    return plan_for(q, best, whole - 4, eps);
+}
+
 sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta,
                                      sotto_err *err)
 {
     sotto_sgm_law one;
+    q->digits = DIGITS;
     choose_cut(q, log_delta);
     if (is_single(q, &one)) {
         *out = (sotto_sgm_answer){sotto_sgm_single_epsilon(&one, log_delta), by_single};
@@ -491,14 +523,16 @@ sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *
         *out = (sotto_sgm_answer){{0, 0}, "sum of the rounds' deltas at 0"};
         return SOTTO_OK;
     }
-    int best = lowest(q, renyi_epsilon, log_delta, first_guess(q, log_delta));
-    double renyi = fmax(renyi_epsilon(q, best, log_delta), 0) * (1 + 1e-12);
-    renyi = fmin(renyi, largest_loss(q));
-    *out = (sotto_sgm_answer){{low_of_single(q, true, log_delta), renyi}, by_renyi};
-    if (renyi == 0)
+    *out = (sotto_sgm_answer){{low_of_single(q, true, log_delta), largest_loss(q)}, "largest loss"};
+    plan p = plan_epsilon(out, q, log_delta);
+    if (out->value.high > 0 && p.sines > most_sines(q)) {
+        q->digits = FEWER_DIGITS;
+        choose_cut(q, log_delta);
+        p = plan_epsilon(out, q, log_delta);
+    }
+    if (out->value.high == 0)
         return SOTTO_OK;
-    plan p = plan_for(q, best, log_delta, fmin(gaussian_guess(q, best, log_delta), renyi));
-    reader r = {true, log_delta, fmin(renyi, p.eps / 0.9)};
+    reader r = {true, log_delta, fmin(out->value.high, p.eps / 0.9)};
     SOTTO_TRY(invert(out, q, &p, &r, err));
     tidy(out);
     return SOTTO_OK;
@@ -508,6 +542,7 @@ sotto_status sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question
                                        sotto_err *err)
 {
     sotto_sgm_law one;
+    q->digits = DIGITS;
     choose_cut(q, -60);
     if (is_single(q, &one)) {
         *out = (sotto_sgm_answer){sotto_sgm_single_log_delta(&one, eps), by_single};
@@ -517,13 +552,12 @@ sotto_status sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question
         *out = (sotto_sgm_answer){{-INFINITY, -INFINITY}, "largest loss"};
         return SOTTO_OK;
     }
-    int best = lowest(q, renyi_log_delta, eps, first_guess(q, -20));
-    choose_cut(q, fmax(fmin(renyi_log_delta(q, best, eps), 0) - 4, -720));
-    best = lowest(q, renyi_log_delta, eps, best);
-    double renyi = fmin(log(exp(renyi_log_delta(q, best, eps)) + lost_of(q)) + 1e-12, 0);
-    *out = (sotto_sgm_answer){{low_of_single(q, false, eps), renyi}, by_renyi};
-    /* The Chernoff bound forgets a factor of about the square root of what it bounds. */
-    plan p = plan_for(q, best, renyi - 4, eps);
+    *out = (sotto_sgm_answer){{low_of_single(q, false, eps), 0}, "delta is at most one"};
+    plan p = plan_log_delta(out, q, eps);
+    if (p.sines > most_sines(q)) {
+        q->digits = FEWER_DIGITS;
+        p = plan_log_delta(out, q, eps);
+    }
     reader r = {false, eps, eps};
     SOTTO_TRY(invert(out, q, &p, &r, err));
     tidy(out);

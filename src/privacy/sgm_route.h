@@ -11,7 +11,10 @@ typedef struct sotto_sgm_question {
     const sotto_sgm_part *parts;
     size_t count;
     bool add;
-    int level; /* of the cut; chosen by the route */
+    /* Chosen by the route: the level of the cut, and how far below delta, as a power of e, all that is
+     * left out must stay. */
+    int level;
+    double digits;
 } sotto_sgm_question;
 
 /* Either log_delta (solve for eps) or eps (solve for log delta) is given. SOTTO_NO_MEMORY alone fails. */

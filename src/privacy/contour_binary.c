@@ -1,69 +1,78 @@
 #include "privacy/contour_law.h"
 
+#include "base/alloc.h"
+
 #include <float.h>
 
 #define U (DBL_EPSILON / 2)
 
+/* A law takes eps with probability p = e^eps/(1 + e^eps) and -eps otherwise. Tilted by c its two terms weigh w and
+ * 1 - w, w = 1/(1 + e^-(2c+1)eps), and its transform is M(c) (cos(t eps) + i (2w-1) sin(t eps)). */
 typedef struct binary {
     const sotto_contour_binary *parts;
     size_t count;
-    size_t
-        stride; /* a generator of the indices: neighbours are alike, so they are visited far apart */
+    size_t stride; /* generates the indices: neighbours are alike, so they are visited far apart */
+    double c;      /* what follows belongs to it */
+    double real;   /* log M(c) of all            */
+    double error;  /* of that                    */
+    double *lean;  /* 2w - 1, in order of visit  */
+    double *eps;   /* in order of visit          */
+    double *times; /* in order of visit          */
 } binary;
 
-/* One law: p e^{s eps} + (1-p) e^{-s eps}, p = e^eps/(1 + e^eps). With a = log of the ratio of its two
- * terms on the real axis, the modulus squared falls by 1 - 4 w (1-w) sin^2(t eps), w = 1/(1 + e^-a). */
-static void binary_at(const void *self, double c, double t, double floor, sotto_contour_value *out)
+static void tilt(binary *b, double c)
 {
-    const binary *b = self;
-    double real = 0, fall = 0, phase = 0, error = 0;
-
-    *out = (sotto_contour_value){0, 0, 0, false};
-    for (size_t i = 0, at = 0; i < b->count; i++, at = (at + b->stride) % b->count) {
-        double eps = b->parts[at].eps, n = (double)b->parts[at].count;
-        double a = (2 * c + 1) * eps, w = 1 / (1 + exp(-a));
-        /* log of e^{c eps} p (1 + e^-a) */
-        double size = c * eps - log1p(exp(-eps)) + log1p(exp(-a));
-        real += n * size;
-        error += n * U * (8 * fabs(c * eps) + 8 * fabs(size) + 8);
-        if (t == 0)
-            continue;
-        double sine = sin(t * eps), cosine = cos(t * eps);
-        double gone = 4 * w * (1 - w) * sine * sine;
-        double left =
-            gone < 0.5 ? log1p(-gone) / 2 : log(hypot(cosine, (2 * w - 1) * sine) + DBL_MIN);
-        fall += n * left;
-        phase += n * atan2((2 * w - 1) * sine, cosine);
-        error += n * U * (8 + 4 * t * eps) * (1 + 1 / fmax(exp(left), 1e-8));
+    if (b->c == c)
+        return;
+    b->c = c;
+    b->real = b->error = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        double a = (2 * c + 1) * b->eps[i];
+        double size = c * b->eps[i] - log1p(exp(-b->eps[i])) + log1p(exp(-a));
+        b->real += b->times[i] * size;
+        b->error += b->times[i] * U * (8 * c * b->eps[i] + 8 * fabs(size) + 8);
+        b->lean[i] = tanh(a / 2);
     }
-    out->log_modulus = real + fall;
-    out->phase = phase;
-    out->error = error < 1 ? error * 1.1 : 1e9;
-    (void)floor;
+    b->error += (double)b->count * U * fabs(b->real);
 }
 
-/* The same, leaving once the product is below the floor. */
-static void binary_early(const void *self, double c, double t, double floor,
-                         sotto_contour_value *out)
+static void binary_at(void *self, double c, double t, double floor, sotto_contour_value *out)
 {
-    const binary *b = self;
-    double fall = 0;
+    binary *b = self;
+    double log_size = 0, re = 1, im = 0, phase = 0, error = 0;
 
-    if (t == 0 || !(floor > -INFINITY)) {
-        binary_at(self, c, t, floor, out);
+    tilt(b, c);
+    *out = (sotto_contour_value){b->real, 0, b->error, false};
+    if (t == 0)
         return;
-    }
-    /* floor counts from the value on the real axis; 82 powers of e below it are nothing. */
-    for (size_t i = 0, at = 0; i < b->count; i++, at = (at + b->stride) % b->count) {
-        double eps = b->parts[at].eps, w = 1 / (1 + exp(-(2 * c + 1) * eps));
-        double sine = sin(t * eps), gone = 4 * w * (1 - w) * sine * sine;
-        fall += (double)b->parts[at].count * log1p(-fmin(gone, 1 - 1e-12)) / 2;
-        if (fall < -84) {
-            *out = (sotto_contour_value){floor, 0, 1, true};
-            return;
+    for (size_t i = 0; i < b->count; i++) {
+        double angle = t * b->eps[i], n = b->times[i];
+        double x = cos(angle), y = b->lean[i] * sin(angle), square = x * x + y * y;
+        error += n * U * (8 + 4 * angle) / fmax(sqrt(square), 1e-12);
+        if (n > 1) {
+            /* x^2 + y^2 = 1 - (1 - lean^2) sin^2: the logarithm keeps what a large power needs. */
+            double gone = (1 - b->lean[i]) * (1 + b->lean[i]) * sin(angle) * sin(angle);
+            log_size += n / 2 * (gone < 0.5 ? log1p(-gone) : log(square + DBL_MIN));
+            phase += n * atan2(y, x);
+        } else {
+            double next = re * x - im * y;
+            im = re * y + im * x;
+            re = next;
+        }
+        if (i % 16 == 15 || i + 1 == b->count) {
+            double size = hypot(re, im);
+            log_size += log(size + DBL_MIN);
+            re /= size + DBL_MIN;
+            im /= size + DBL_MIN;
+            if (b->real + log_size + 1 < floor) {
+                *out = (sotto_contour_value){floor, 0, 1, true};
+                return;
+            }
         }
     }
-    binary_at(self, c, t, floor, out);
+    out->log_modulus += log_size;
+    out->phase = phase + atan2(im, re);
+    out->error = 1.1 * (out->error + error + U * fabs(phase));
 }
 
 static size_t divisor(size_t a, size_t b)
@@ -76,10 +85,10 @@ static size_t divisor(size_t a, size_t b)
     return a;
 }
 
-sotto_status sotto_contour_binary_epsilon(sotto_bound *out, const sotto_contour_binary *parts,
-                                          size_t count, double log_delta, sotto_err *err)
+static sotto_status check(const sotto_contour_binary *parts, size_t count, double *total,
+                          sotto_err *err)
 {
-    double total = 0, mechanisms = 0;
+    double mechanisms = 0;
 
     if (count < 1 || count > SOTTO_CONTOUR_MOST_BINARY)
         return sotto_fail(err, SOTTO_MALFORMED, "parts: %zu is not in 1..10^6", count);
@@ -88,15 +97,41 @@ sotto_status sotto_contour_binary_epsilon(sotto_bound *out, const sotto_contour_
             return sotto_fail(err, SOTTO_MALFORMED, "eps: %g is not in 1e-12..700", parts[i].eps);
         if (parts[i].count < 1)
             return sotto_fail(err, SOTTO_MALFORMED, "count: 0 is not in 1..10^12");
-        total += (double)parts[i].count * parts[i].eps;
+        *total += (double)parts[i].count * parts[i].eps;
         mechanisms += (double)parts[i].count;
     }
     if (mechanisms > 1e12)
         return sotto_fail(err, SOTTO_MALFORMED, "count: %g mechanisms are not in 1..10^12",
                           mechanisms);
-    binary b = {parts, count, (size_t)(0.618 * (double)count) | 1};
+    return SOTTO_OK;
+}
+
+sotto_status sotto_contour_binary_epsilon(sotto_bound *out, const sotto_contour_binary *parts,
+                                          size_t count, double log_delta, sotto_err *err)
+{
+    double total = 0;
+
+    SOTTO_TRY(check(parts, count, &total, err));
+    double *memory = sotto_alloc(3 * count * sizeof(double));
+    if (!memory)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu laws", count);
+    binary b = {parts,
+                count,
+                (size_t)(0.618 * (double)count) | 1,
+                -1,
+                0,
+                0,
+                memory,
+                memory + count,
+                memory + 2 * count};
     while (divisor(count, b.stride) != 1)
         b.stride++;
-    sotto_contour_law law = {binary_early, &b, total * (1 + 1e-9)};
-    return sotto_contour_law_epsilon(out, &law, log_delta, err);
+    for (size_t i = 0, at = 0; i < count; i++, at = (at + b.stride) % count) {
+        b.eps[i] = parts[at].eps;
+        b.times[i] = (double)parts[at].count;
+    }
+    sotto_contour_law law = {binary_at, &b, total * (1 + 1e-9)};
+    sotto_status status = sotto_contour_law_epsilon(out, &law, log_delta, err);
+    sotto_release(memory, 3 * count * sizeof(double));
+    return status;
 }

@@ -22,8 +22,8 @@ typedef struct sotto_contour_value {
 /* The transform E exp(sL) of a whole composition at s = c + it, c > 0, t >= 0. Work may stop once the modulus is
  * known to lie below exp(floor). */
 typedef struct sotto_contour_law {
-    void (*at)(const void *self, double c, double t, double floor, sotto_contour_value *out);
-    const void *self;
+    void (*at)(void *self, double c, double t, double floor, sotto_contour_value *out);
+    void *self;     /* may remember the last c */
     double largest; /* the largest total loss, INFINITY if unbounded */
 } sotto_contour_law;
 

@@ -93,27 +93,25 @@ void sotto_sgm_inflate(sotto_sgm *m, sotto_contour_terms terms)
     m->terms = terms;
 }
 
-typedef sotto_status (*route)(sotto_sgm_answer *out, sotto_sgm_question *q, double given,
-                              sotto_err *err);
+typedef void (*route)(sotto_sgm_answer *out, sotto_sgm_question *q, double given);
 
 /* The larger of the directions asked for. */
-static sotto_status ask(sotto_sgm_answer *out, route by, const sotto_sgm_part *parts, size_t count,
-                        double given, sotto_direction direction, sotto_err *err)
+static void ask(sotto_sgm_answer *out, route by, const sotto_sgm_part *parts, size_t count,
+                double given, sotto_direction direction)
 {
     sotto_sgm_question q = {parts, count, direction == SOTTO_ADD, 0, 0};
 
-    SOTTO_TRY(by(out, &q, given, err));
+    by(out, &q, given);
     if (direction == SOTTO_EITHER) {
         sotto_sgm_answer other;
         q.add = true;
-        SOTTO_TRY(by(&other, &q, given, err));
+        by(&other, &q, given);
         if (other.value.high > out->value.high) {
             out->value.high = other.value.high;
             out->route = other.route;
         }
         out->value.low = fmax(out->value.low, other.value.low);
     }
-    return SOTTO_OK;
 }
 
 sotto_status sotto_sgm_epsilon(sotto_sgm_answer *out, const sotto_sgm_part *parts, size_t count,
@@ -122,7 +120,8 @@ sotto_status sotto_sgm_epsilon(sotto_sgm_answer *out, const sotto_sgm_part *part
     SOTTO_TRY(check_parts(parts, count, err));
     SOTTO_TRY(check_log_delta(log_delta, err));
     SOTTO_TRY(check_direction(direction, err));
-    return ask(out, sotto_sgm_route_epsilon, parts, count, log_delta, direction, err);
+    ask(out, sotto_sgm_route_epsilon, parts, count, log_delta, direction);
+    return SOTTO_OK;
 }
 
 sotto_status sotto_sgm_log_delta(sotto_sgm_answer *out, const sotto_sgm_part *parts, size_t count,
@@ -131,7 +130,8 @@ sotto_status sotto_sgm_log_delta(sotto_sgm_answer *out, const sotto_sgm_part *pa
     SOTTO_TRY(check_parts(parts, count, err));
     SOTTO_TRY(check_eps(eps, err));
     SOTTO_TRY(check_direction(direction, err));
-    return ask(out, sotto_sgm_route_log_delta, parts, count, eps, direction, err);
+    ask(out, sotto_sgm_route_log_delta, parts, count, eps, direction);
+    return SOTTO_OK;
 }
 
 sotto_status sotto_sgm_renyi(sotto_bound *out, const sotto_sgm *m, double order,

@@ -265,20 +265,20 @@ static void finish(sotto_contour *line, double *sum, double log_rest)
     sotto_contour_fill(line, sum, sum + n, sum + 2 * n, log_rest);
 }
 
-static sotto_status build_contour(sotto_contour *line, double **memory, const sotto_sgm_question *q,
-                                  const plan *p, sotto_err *err)
+static bool build_contour(sotto_contour *line, double **memory, const sotto_sgm_question *q,
+                          const plan *p)
 {
     *line = (sotto_contour){.c = p->c, .step = p->step, .nodes = p->nodes};
     line->terms = terms_of(q);
     line->lost = lost_of(q);
     double *sum = *memory = sotto_alloc(3 * p->nodes * sizeof(double)), rest = 0;
     if (!sum)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu nodes", p->nodes);
+        return false;
     for (size_t i = 0; i < q->count; i++) {
         sotto_sgm_side *side = side_of(q, i);
         const sotto_sgm_nodes *n = sotto_sgm_side_line(side, p->j, p->step, p->nodes);
         if (!n)
-            return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu nodes", p->nodes);
+            return false;
         multiply(sum, p->nodes, (double)q->parts[i].rounds, n->log_modulus, n->phase, n->error);
     }
     rest = log_moment(q, p->j) + decay(q, p->j, p->step * (double)(p->nodes - 1));
@@ -291,7 +291,7 @@ static sotto_status build_contour(sotto_contour *line, double **memory, const so
         line->aliases = i + 1;
     }
     finish(line, sum, rest);
-    return SOTTO_OK;
+    return true;
 }
 
 static bool build_lattice(sotto_contour *line, double **memory, const sotto_sgm_question *q,
@@ -438,27 +438,37 @@ static double most_sines(const sotto_sgm_question *q)
     return rate < 1e-4 ? MOST_SINES_RARE : MOST_SINES;
 }
 
-/* Reads the answer off a line or a lattice, whichever is cheap; leaves *out alone if neither works. */
-static sotto_status invert(sotto_sgm_answer *out, const sotto_sgm_question *q, const plan *p,
-                           const reader *r, sotto_err *err)
+static void improve(sotto_sgm_answer *out, double high, const char *route)
 {
+    if (high < out->value.high) {
+        out->value.high = high;
+        out->route = route;
+    }
+}
+
+/* Reads the answer off a line or a lattice, whichever is cheap; leaves *out alone if neither works. */
+static void invert(sotto_sgm_answer *out, const sotto_sgm_question *q, const plan *p,
+                   const reader *r)
+{
+    bool done = false;
+
     if (p->sines <= most_sines(q)) {
         sotto_contour line;
         double *memory = NULL;
-        sotto_status status = build_contour(&line, &memory, q, p, err);
-        if (status == SOTTO_OK) {
+        done = build_contour(&line, &memory, q, p);
+        if (done) {
             sotto_bound b = read_line(&line, r);
             out->value.low = fmax(out->value.low, b.low);
-            if (b.high < out->value.high)
-                *out = (sotto_sgm_answer){{out->value.low, b.high}, by_contour};
+            improve(out, b.high, by_contour);
         }
         sotto_release(memory, 3 * p->nodes * sizeof(double));
-        return status;
     }
+    /* Without the memory for a line a lattice may still fit, and without that the bound in *out stands. */
     sotto_bound b;
-    if (try_lattice(&b, q, p, *r, 3e-5) && b.high < out->value.high)
-        *out = (sotto_sgm_answer){{out->value.low, b.high}, by_lattice};
-    return SOTTO_OK;
+    if (!done && try_lattice(&b, q, p, *r, 3e-5))
+        improve(out, b.high, by_lattice);
+    if (out->value.low > out->value.high)
+        out->value.low = out->value.high;
 }
 
 /* About the answer, from below: the Gaussian of the same mean loss. Rare large losses only add to it. */
@@ -469,20 +479,6 @@ static double gaussian_guess(const sotto_sgm_question *q, int best, double log_d
     sotto_sgm_law law = {1, 1 / sqrt(2 * mean), false, 0, 0, 0};
 
     return 0.9 * sotto_sgm_single_epsilon(&law, log_delta).low;
-}
-
-static void tidy(sotto_sgm_answer *out)
-{
-    if (out->value.low > out->value.high)
-        out->value.low = out->value.high;
-}
-
-static void improve(sotto_sgm_answer *out, double high, const char *route)
-{
-    if (high < out->value.high) {
-        out->value.high = high;
-        out->route = route;
-    }
 }
 
 static plan plan_epsilon(sotto_sgm_answer *out, const sotto_sgm_question *q, double log_delta)
@@ -505,15 +501,14 @@ static plan plan_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double 
     return plan_for(q, best, whole - 4, eps);
 }
 
-sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta,
-                                     sotto_err *err)
+void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta)
 {
     sotto_sgm_law one;
     q->digits = DIGITS;
     choose_cut(q, log_delta);
     if (is_single(q, &one)) {
         *out = (sotto_sgm_answer){sotto_sgm_single_epsilon(&one, log_delta), by_single};
-        return SOTTO_OK;
+        return;
     }
     double parts = 0;
     for (size_t i = 0; i < q->count; i++)
@@ -521,7 +516,7 @@ sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *
                  exp(sotto_sgm_single_log_delta(&side_of(q, i)->law, 0).high);
     if (log(parts) + 1e-12 <= log_delta) {
         *out = (sotto_sgm_answer){{0, 0}, "sum of the rounds' deltas at 0"};
-        return SOTTO_OK;
+        return;
     }
     *out = (sotto_sgm_answer){{low_of_single(q, true, log_delta), largest_loss(q)}, "largest loss"};
     plan p = plan_epsilon(out, q, log_delta);
@@ -531,26 +526,23 @@ sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *
         p = plan_epsilon(out, q, log_delta);
     }
     if (out->value.high == 0)
-        return SOTTO_OK;
+        return;
     reader r = {true, log_delta, fmin(out->value.high, p.eps / 0.9)};
-    SOTTO_TRY(invert(out, q, &p, &r, err));
-    tidy(out);
-    return SOTTO_OK;
+    invert(out, q, &p, &r);
 }
 
-sotto_status sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps,
-                                       sotto_err *err)
+void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps)
 {
     sotto_sgm_law one;
     q->digits = DIGITS;
     choose_cut(q, -60);
     if (is_single(q, &one)) {
         *out = (sotto_sgm_answer){sotto_sgm_single_log_delta(&one, eps), by_single};
-        return SOTTO_OK;
+        return;
     }
     if (eps >= largest_loss(q)) {
         *out = (sotto_sgm_answer){{-INFINITY, -INFINITY}, "largest loss"};
-        return SOTTO_OK;
+        return;
     }
     *out = (sotto_sgm_answer){{low_of_single(q, false, eps), 0}, "delta is at most one"};
     plan p = plan_log_delta(out, q, eps);
@@ -559,7 +551,5 @@ sotto_status sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question
         p = plan_log_delta(out, q, eps);
     }
     reader r = {false, eps, eps};
-    SOTTO_TRY(invert(out, q, &p, &r, err));
-    tidy(out);
-    return SOTTO_OK;
+    invert(out, q, &p, &r);
 }

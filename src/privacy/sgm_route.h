@@ -17,10 +17,8 @@ typedef struct sotto_sgm_question {
     double digits;
 } sotto_sgm_question;
 
-/* Either log_delta (solve for eps) or eps (solve for log delta) is given. SOTTO_NO_MEMORY alone fails. */
-SOTTO_MUST_USE sotto_status sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q,
-                                                    double log_delta, sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q,
-                                                      double eps, sotto_err *err);
+/* Both always answer; without memory, or where nothing better is known, with a looser bound. */
+void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta);
+void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps);
 
 #endif

@@ -93,9 +93,10 @@ def many_rounds(q, s, T, eps, add):
             else:
                 break
     c = c * mpf('0.55')
-    period = 60 / c
+    # Aliases are exp(-c period), against a delta that may be 1e-30.
+    period = 130 / c
     for factor in (mpf('1.3'), mpf('1.8'), mpf('2.5')):
-        need = T * log(moment(grid(c * factor, mpf(0)), c * factor)) - c * factor * eps + 60
+        need = T * log(moment(grid(c * factor, mpf(0)), c * factor)) - c * factor * eps + 130
         period = max(period, need / (c * factor - c)) if factor == mpf('1.8') else period
     h = 2 * pi / period
     reach, points = mpf(0), None

@@ -12,6 +12,8 @@
 /* Panels of a quadrature on the real axis, at most; they fit the stack. */
 #define REAL_PANELS 1024
 #define MOST_PANELS 8192
+/* Sines of a whole line, at most: a tenth of a second. */
+#define MOST_WORK 5e7
 
 double sotto_sgm_tilt(const sotto_sgm_law *law, double x)
 {
@@ -427,7 +429,7 @@ bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t node
     if (edges)
         panels =
             sotto_sgm_panels(law, c, step * (double)(nodes - 1), edges, MOST_PANELS, &g.log_error);
-    if (panels > 0) {
+    if (panels > 0 && (double)(panels * SOTTO_SGM_PANEL) * (double)nodes < MOST_WORK) {
         room = room_for(panels * SOTTO_SGM_PANEL);
         arrays = sotto_alloc((3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     }
@@ -447,5 +449,5 @@ double sotto_sgm_line_points(const sotto_sgm_law *law, double t)
     if (law->q == 1)
         return 0;
     double turns = t * (sotto_sgm_log_ratio(law, law->high) - sotto_sgm_log_ratio(law, law->low));
-    return 320 + 0.8 * turns;
+    return 60 + 14 * (law->high - law->low) / law->sigma + 0.8 * turns;
 }

@@ -53,7 +53,8 @@ double sotto_sgm_real_cumulant(sotto_sgm_real *real, const sotto_sgm_law *law, d
 /* The same of the whole law, nothing lost: for Renyi divergences. INFINITY where that takes too long. */
 double sotto_sgm_whole_cumulant(const sotto_sgm_law *law, double c, double *error);
 
-/* M(c + i k step) for k < nodes as log-modulus, phase and relative error. False without memory. */
+/* M(c + i k step) for k < nodes as log-modulus, phase and relative error. False without memory,
+ * or where that takes too long. */
 SOTTO_MUST_USE bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t nodes,
                                    double *log_modulus, double *phase, double *error);
 

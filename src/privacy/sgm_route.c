@@ -12,7 +12,7 @@
 #define DIGITS       19.0
 #define FEWER_DIGITS 11.5
 /* Sines that a line of nodes may cost before the lattice is cheaper. */
-#define MOST_SINES      4e6
+#define MOST_SINES      2e6
 #define MOST_SINES_RARE 2.5e7 /* where the rate is below 1e-4 */
 #define MOST_SIZE       ((size_t)1 << 18)
 

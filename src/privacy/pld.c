@@ -77,7 +77,7 @@ static spot share(const sotto_sgm_law *law, double a, double b, double v0, doubl
 /* Cell widths: one lattice step near the atom, a fixed fraction of d further out. */
 static double grain_of(const sotto_sgm_law *law)
 {
-    return 2048 * fmin(fmax(1, law->sigma / 4), 32);
+    return 768 * fmin(fmax(1, law->sigma / 4), 32);
 }
 
 static double next_index(double index, double grain)

@@ -218,12 +218,21 @@ static void choose_nodes(plan *p, const sotto_sgm_question *q)
     }
 }
 
+/* So few rounds that no power of M falls fast enough for a line of nodes. */
+static bool is_short(const sotto_sgm_question *q)
+{
+    return rounds_of(q) < 8;
+}
+
 static plan plan_for(const sotto_sgm_question *q, int best, double log_delta, double eps)
 {
     plan p = {.log_delta = log_delta, .eps = eps};
 
     choose_line(&p, q, best);
-    choose_nodes(&p, q);
+    if (is_short(q))
+        p.sines = INFINITY;
+    else
+        choose_nodes(&p, q);
     return p;
 }
 
@@ -504,7 +513,7 @@ static plan plan_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double 
 void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta)
 {
     sotto_sgm_law one;
-    q->digits = DIGITS;
+    q->digits = is_short(q) ? FEWER_DIGITS : DIGITS;
     choose_cut(q, log_delta);
     if (is_single(q, &one)) {
         *out = (sotto_sgm_answer){sotto_sgm_single_epsilon(&one, log_delta), by_single};
@@ -520,7 +529,7 @@ void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, doubl
     }
     *out = (sotto_sgm_answer){{low_of_single(q, true, log_delta), largest_loss(q)}, "largest loss"};
     plan p = plan_epsilon(out, q, log_delta);
-    if (out->value.high > 0 && p.sines > most_sines(q)) {
+    if (out->value.high > 0 && p.sines > most_sines(q) && !is_short(q)) {
         q->digits = FEWER_DIGITS;
         choose_cut(q, log_delta);
         p = plan_epsilon(out, q, log_delta);
@@ -534,7 +543,7 @@ void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, doubl
 void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps)
 {
     sotto_sgm_law one;
-    q->digits = DIGITS;
+    q->digits = is_short(q) ? FEWER_DIGITS : DIGITS;
     choose_cut(q, -60);
     if (is_single(q, &one)) {
         *out = (sotto_sgm_answer){sotto_sgm_single_log_delta(&one, eps), by_single};
@@ -546,7 +555,7 @@ void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, dou
     }
     *out = (sotto_sgm_answer){{low_of_single(q, false, eps), 0}, "delta is at most one"};
     plan p = plan_log_delta(out, q, eps);
-    if (p.sines > most_sines(q)) {
+    if (p.sines > most_sines(q) && !is_short(q)) {
         q->digits = FEWER_DIGITS;
         p = plan_log_delta(out, q, eps);
     }

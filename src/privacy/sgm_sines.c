@@ -61,8 +61,8 @@ static void gather(double *sum, double *rest, double x)
     *sum = next;
 }
 
-WIDE sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weight,
-                                    const double *linear, size_t count)
+WIDE static sotto_sgm_sums sines_over(double t, const double *half, const double *weight,
+                                      const double *linear, size_t count)
 {
     double re = 0, re_rest = 0, im = 0, im_rest = 0;
 
@@ -84,4 +84,11 @@ WIDE sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *
     }
     sotto_sgm_sums out = {re + re_rest, im + im_rest};
     return out;
+}
+
+/* The clones stay inside this file: a resolver is a symbol that nobody else should see. */
+sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weight,
+                               const double *linear, size_t count)
+{
+    return sines_over(t, half, weight, linear, count);
 }

@@ -25,6 +25,7 @@ typedef struct cells {
     size_t room;
     double *index; /* count + 1 */
     double *mass;  /* count + 1: at the points */
+    double *moved; /* count: mass of each cell before it was shared */
     double wrong;  /* relative error of a mass, the largest */
 } cells;
 
@@ -116,6 +117,7 @@ static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing)
         out->mass[i + 1] = 0;
         if (b > a) {
             spot m = share(law, a, b, expm1(d0), width);
+            out->moved[i] = m.near + m.far;
             out->mass[i] += m.near;
             out->mass[i + 1] += m.far;
             a = b;
@@ -187,18 +189,47 @@ static bool fill(sotto_pld *p, const sotto_sgm_law *law, cells *m)
     return filled;
 }
 
+static bool keep_cells(sotto_pld *p, const cells *m)
+{
+    p->cell_mass = sotto_alloc(2 * m->count * sizeof(double));
+    if (!p->cell_mass)
+        return false;
+    p->cells = m->count;
+    p->cell_width = p->cell_mass + m->count;
+    for (size_t i = 0; i < m->count; i++) {
+        p->cell_mass[i] = m->moved[i];
+        p->cell_width[i] = (m->index[i + 1] - m->index[i]) * p->spacing;
+    }
+    return true;
+}
+
+double sotto_pld_log_shift(const sotto_pld *p, double rate)
+{
+    double sum = 0, last = -1, factor = 1;
+
+    for (size_t i = 0; i < p->cells; i++) {
+        if (p->cell_width[i] != last) {
+            last = p->cell_width[i];
+            factor = exp((rate + rate * rate) * last * last / 8);
+        }
+        if (p->cell_mass[i] > 0)
+            sum += p->cell_mass[i] * factor;
+    }
+    return log(sum) + 1e-11;
+}
+
 sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, size_t size)
 {
     size_t needed = cells_needed(law, spacing);
     if (needed > MOST_CELLS)
         return NULL;
-    size_t bytes = 2 * (needed + 2) * sizeof(double);
+    size_t bytes = 3 * (needed + 2) * sizeof(double);
     sotto_pld *p = sotto_alloc(sizeof *p);
     double *room = sotto_alloc(bytes);
     bool done = false;
 
     if (p && room) {
-        cells m = {0, needed, room, room + needed + 2, 0};
+        cells m = {0, needed, room, room + needed + 2, room + 2 * (needed + 2), 0};
         *p = (sotto_pld){.c = c, .spacing = spacing, .size = size};
         p->nodes = size / 2 + 1;
         p->origin = law->add ? -log1p(-law->q) : log1p(-law->q);
@@ -206,7 +237,7 @@ sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, siz
         if (p->log_modulus) {
             p->phase = p->log_modulus + p->nodes;
             p->error = p->phase + p->nodes;
-            done = fill(p, law, &m);
+            done = fill(p, law, &m) && keep_cells(p, &m);
         }
     }
     sotto_release(room, bytes);
@@ -222,5 +253,7 @@ void sotto_pld_free(sotto_pld *p)
         return;
     if (p->log_modulus)
         sotto_release(p->log_modulus, 3 * p->nodes * sizeof(double));
+    if (p->cell_mass)
+        sotto_release(p->cell_mass, 2 * p->cells * sizeof(double));
     sotto_release(p, sizeof *p);
 }

@@ -24,6 +24,10 @@ typedef struct sotto_pld {
     double *error;
     double alias_c[SOTTO_CONTOUR_ALIASES];
     double alias_log[SOTTO_CONTOUR_ALIASES]; /* log E exp(c (loss - origin)) */
+    /* The cells that losses were moved within: their probability and width. */
+    size_t cells;
+    double *cell_mass;
+    double *cell_width;
 } sotto_pld;
 
 /* Of the law's range; size is a power of two.
@@ -31,5 +35,9 @@ typedef struct sotto_pld {
 SOTTO_MUST_USE sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing,
                                         size_t size);
 void sotto_pld_free(sotto_pld *pld);
+
+/* Log of a bound on E exp(rate W), W how far one round's loss was moved: what a lower bound subtracts.
+ * Within a cell of width w the move has a mean in [0, w^2/8] and range w, so Hoeffding's lemma applies. */
+double sotto_pld_log_shift(const sotto_pld *pld, double rate);
 
 #endif

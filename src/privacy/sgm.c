@@ -91,21 +91,43 @@ void sotto_sgm_free(sotto_sgm *m)
 void sotto_sgm_inflate(sotto_sgm *m, sotto_contour_terms terms)
 {
     m->terms = terms;
+    for (int i = 0; i < SOTTO_SGM_MEMOS; i++)
+        m->memo[i].known = false;
 }
 
-typedef void (*route)(sotto_sgm_answer *out, sotto_sgm_question *q, double given);
+static void answer(sotto_sgm_answer *out, sotto_sgm_question *q, bool wants_eps, double given)
+{
+    sotto_sgm *m = q->parts[0].mechanism;
+    uint64_t rounds = q->parts[0].rounds;
+
+    for (int i = 0; i < SOTTO_SGM_MEMOS && q->count == 1; i++) {
+        const sotto_sgm_memo *old = &m->memo[i];
+        if (old->known && old->add == q->add && old->wants_eps == wants_eps &&
+            old->rounds == rounds && old->given == given) {
+            *out = old->answer;
+            return;
+        }
+    }
+    if (wants_eps)
+        sotto_sgm_route_epsilon(out, q, given);
+    else
+        sotto_sgm_route_log_delta(out, q, given);
+    if (q->count == 1)
+        m->memo[m->next_memo++ % SOTTO_SGM_MEMOS] =
+            (sotto_sgm_memo){true, q->add, wants_eps, rounds, given, *out};
+}
 
 /* The larger of the directions asked for. */
-static void ask(sotto_sgm_answer *out, route by, const sotto_sgm_part *parts, size_t count,
+static void ask(sotto_sgm_answer *out, bool wants_eps, const sotto_sgm_part *parts, size_t count,
                 double given, sotto_direction direction)
 {
     sotto_sgm_question q = {parts, count, direction == SOTTO_ADD, 0, 0};
 
-    by(out, &q, given);
+    answer(out, &q, wants_eps, given);
     if (direction == SOTTO_EITHER) {
         sotto_sgm_answer other;
         q.add = true;
-        by(&other, &q, given);
+        answer(&other, &q, wants_eps, given);
         if (other.value.high > out->value.high) {
             out->value.high = other.value.high;
             out->route = other.route;
@@ -120,7 +142,7 @@ sotto_status sotto_sgm_epsilon(sotto_sgm_answer *out, const sotto_sgm_part *part
     SOTTO_TRY(check_parts(parts, count, err));
     SOTTO_TRY(check_log_delta(log_delta, err));
     SOTTO_TRY(check_direction(direction, err));
-    ask(out, sotto_sgm_route_epsilon, parts, count, log_delta, direction);
+    ask(out, true, parts, count, log_delta, direction);
     return SOTTO_OK;
 }
 
@@ -130,7 +152,7 @@ sotto_status sotto_sgm_log_delta(sotto_sgm_answer *out, const sotto_sgm_part *pa
     SOTTO_TRY(check_parts(parts, count, err));
     SOTTO_TRY(check_eps(eps, err));
     SOTTO_TRY(check_direction(direction, err));
-    ask(out, sotto_sgm_route_log_delta, parts, count, eps, direction);
+    ask(out, false, parts, count, eps, direction);
     return SOTTO_OK;
 }
 

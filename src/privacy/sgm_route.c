@@ -17,6 +17,7 @@
 #define MOST_SIZE       ((size_t)1 << 18)
 
 static const char by_single[] = "closed form of one round";
+static const char by_gaussian[] = "Gaussian without sampling";
 static const char by_contour[] = "contour inversion";
 static const char by_lattice[] = "tilted lattice of losses";
 static const char by_renyi[] = "Renyi divergence at the best order";
@@ -351,65 +352,116 @@ static sotto_bound read_line(const sotto_contour *line, const reader *r)
     return sotto_contour_log_delta(line, r->given);
 }
 
-/* A first lattice tells how fine the second must be. False if neither could be built. */
+/* How far all rounds together may have been moved, but for a chance of exp(log_chance). */
+static double shift_of(const sotto_sgm_question *q, const plan *p, double spacing, size_t size,
+                       double log_chance)
+{
+    double best = INFINITY;
+    /* Near the best rate for moves of one spacing a round; coarser cells want smaller ones. */
+    double rate = sqrt(-8 * log_chance / rounds_of(q)) / spacing;
+
+    for (int k = 0; k < 12; k++, rate /= 2) {
+        double sum = -log_chance;
+        for (size_t i = 0; i < q->count; i++) {
+            const sotto_pld *l = sotto_sgm_side_lattice(side_of(q, i), p->j, spacing, size);
+            if (!l)
+                return INFINITY;
+            sum += (double)q->parts[i].rounds * sotto_pld_log_shift(l, rate);
+        }
+        best = fmin(best, sum / rate);
+    }
+    return best;
+}
+
+/* From below: delta(eps - S) >= delta of the lattice at eps, less the chance of a move beyond S. */
+static double lattice_low(const sotto_contour *line, const sotto_sgm_question *q, const plan *p,
+                          size_t size, const reader *r)
+{
+    double chance = (r->wants_eps ? r->given : p->log_delta) - 5;
+    double shift = shift_of(q, p, line->lattice, size, chance);
+
+    if (!(shift < 1e300))
+        return r->wants_eps ? 0 : -INFINITY;
+    if (r->wants_eps) {
+        double wanted = log(exp(r->given) + exp(chance)) + 1e-12;
+        return wanted < 0 ? sotto_contour_epsilon(line, wanted, r->start).low - shift : 0;
+    }
+    double low = exp(sotto_contour_log_delta(line, r->given + shift).low) - exp(chance);
+    return low > 0 ? log(low) - 1e-12 : -INFINITY;
+}
+
+/* The size at which the lattice would cost no more than `tolerance` of eps, judged from one of `size`. */
+static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q, const plan *p,
+                       size_t size, double eps, double tolerance)
+{
+    /* The slope of log delta turns what the lattice adds to it into a change of eps. */
+    double at = fmax(eps, 1e-12), more = at * 1.01;
+    double fall = sotto_contour_log_delta(line, at).high - sotto_contour_log_delta(line, more).high;
+    double slope = fmax(fall / (more - at), p->c);
+    double moved = spread(line, q, p) * (slope * (slope + 1)) / (p->c * (p->c + 1));
+    double finest = (double)size * sqrt(fabs(moved) / (tolerance * slope * at));
+    size_t wanted = size;
+
+    while ((double)wanted < finest && wanted < MOST_SIZE && wanted < 16 * size)
+        wanted *= 2;
+    return wanted;
+}
+
+/* A first lattice tells how fine the next must be. False if none could be built. */
 static bool try_lattice(sotto_bound *out, const sotto_sgm_question *q, const plan *p, reader r,
                         double tolerance)
 {
-    double period = exp2(ceil(4 * log2(p->period)) / 4), finest = 0;
-    size_t size = 4096;
-    bool found = false;
+    double period = exp2(ceil(4 * log2(p->period)) / 4);
+    size_t size = 4096, next = 0;
 
-    for (int pass = 0; pass < 3; pass++) {
+    *out = (sotto_bound){-INFINITY, INFINITY};
+    for (int pass = 0; pass < 3 && size != next; pass++) {
         sotto_contour line;
         double *memory = NULL;
         bool built = build_lattice(&line, &memory, q, p, period / (double)size, size);
-        size_t nodes = line.nodes;
+        size_t bytes = 3 * (size / 2 + 1) * sizeof(double);
+        next = size;
         if (built) {
-            sotto_bound b = read_line(&line, &r);
-            double eps = r.wants_eps ? b.high : r.given;
-            if (!found || b.high < out->high)
-                *out = b;
-            found = true;
-            /* Slope of log delta at eps, by which a change of log delta becomes one of eps. */
-            double at = fmax(eps, 1e-12), more = at * 1.01;
-            double slope = (sotto_contour_log_delta(&line, at).high -
-                            sotto_contour_log_delta(&line, more).high) /
-                           (more - at);
-            slope = fmax(slope, p->c);
-            double moved = spread(&line, q, p) * (slope * (slope + 1)) / (p->c * (p->c + 1));
-            double ratio = fabs(moved) / (tolerance * slope * at);
-            finest = (double)size * sqrt(fmax(ratio, 1e-9));
+            double high = read_line(&line, &r).high, eps = r.wants_eps ? high : r.given;
+            out->high = fmin(out->high, high);
             r.start = isfinite(eps) ? eps : r.start;
+            if (pass < 2)
+                next = size_for(&line, q, p, size, r.start, tolerance);
+            if (next == size)
+                out->low = lattice_low(&line, q, p, size, &r);
         }
-        sotto_release(memory, 3 * nodes * sizeof(double));
-        if (!built || finest <= (double)size || size >= MOST_SIZE || !isfinite(finest))
-            break;
-        size_t wanted = size;
-        while ((double)wanted < finest && wanted < MOST_SIZE && wanted < 16 * size)
-            wanted *= 2;
-        size = wanted;
+        sotto_release(memory, bytes);
+        size_t done = size;
+        size = next;
+        next = next == done ? size : 0;
     }
-    return found;
+    return out->high < INFINITY;
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
-/* One round, or rounds without sampling, which add up to one Gaussian. */
-static bool is_single(const sotto_sgm_question *q, sotto_sgm_law *law)
+/* All rounds without sampling: they add up to one Gaussian, and sampling never costs more. */
+static sotto_sgm_law unsampled(const sotto_sgm_question *q)
 {
     double precision = 0;
 
+    for (size_t i = 0; i < q->count; i++) {
+        const sotto_sgm *m = q->parts[i].mechanism;
+        precision += (double)q->parts[i].rounds / (m->sigma * m->sigma);
+    }
+    return (sotto_sgm_law){1, sotto_round_down(1 / sqrt(precision), 8), q->add, 0, 0, 0};
+}
+
+static bool is_single(const sotto_sgm_question *q, sotto_sgm_law *law)
+{
     if (q->count == 1 && q->parts[0].rounds == 1) {
         *law = side_of(q, 0)->law;
         return true;
     }
-    for (size_t i = 0; i < q->count; i++) {
-        const sotto_sgm *m = q->parts[i].mechanism;
-        if (m->rate < 1)
+    for (size_t i = 0; i < q->count; i++)
+        if (q->parts[i].mechanism->rate < 1)
             return false;
-        precision += (double)q->parts[i].rounds / (m->sigma * m->sigma);
-    }
-    *law = (sotto_sgm_law){1, sotto_round_down(1 / sqrt(precision), 8), q->add, 0, 0, 0};
+    *law = unsampled(q);
     return true;
 }
 
@@ -474,8 +526,10 @@ static void invert(sotto_sgm_answer *out, const sotto_sgm_question *q, const pla
     }
     /* Without the memory for a line a lattice may still fit, and without that the bound in *out stands. */
     sotto_bound b;
-    if (!done && try_lattice(&b, q, p, *r, 3e-5))
+    if (!done && try_lattice(&b, q, p, *r, 3e-5)) {
+        out->value.low = fmax(out->value.low, b.low);
         improve(out, b.high, by_lattice);
+    }
     if (out->value.low > out->value.high)
         out->value.low = out->value.high;
 }
@@ -528,6 +582,8 @@ void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, doubl
         return;
     }
     *out = (sotto_sgm_answer){{low_of_single(q, true, log_delta), largest_loss(q)}, "largest loss"};
+    one = unsampled(q);
+    improve(out, sotto_sgm_single_epsilon(&one, log_delta).high, by_gaussian);
     plan p = plan_epsilon(out, q, log_delta);
     if (out->value.high > 0 && p.sines > most_sines(q) && !is_short(q)) {
         q->digits = FEWER_DIGITS;
@@ -554,6 +610,8 @@ void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, dou
         return;
     }
     *out = (sotto_sgm_answer){{low_of_single(q, false, eps), 0}, "delta is at most one"};
+    one = unsampled(q);
+    improve(out, sotto_sgm_single_log_delta(&one, eps).high, by_gaussian);
     plan p = plan_log_delta(out, q, eps);
     if (p.sines > most_sines(q) && !is_short(q)) {
         q->digits = FEWER_DIGITS;

@@ -43,12 +43,26 @@ typedef struct sotto_sgm_side {
     unsigned next_line, next_lattice, next_box, next_real;
 } sotto_sgm_side;
 
+/* An answered question about this mechanism alone. */
+typedef struct sotto_sgm_memo {
+    bool known;
+    bool add;
+    bool wants_eps;
+    uint64_t rounds;
+    double given;
+    sotto_sgm_answer answer;
+} sotto_sgm_memo;
+
+#define SOTTO_SGM_MEMOS 16
+
 struct sotto_sgm {
     double rate;
     double sigma;
     sotto_contour_terms terms;
     sotto_sgm_side side[2][SOTTO_SGM_CUTS]; /* remove, add */
     unsigned next_side[2];
+    sotto_sgm_memo memo[SOTTO_SGM_MEMOS];
+    unsigned next_memo;
 };
 
 /* level: log of what may be lost is 6 * level, level < 0. */

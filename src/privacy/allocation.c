@@ -3,6 +3,9 @@
 #include "privacy/allocation_line.h"
 #include "privacy/special.h"
 
+/* Below this the transform, to the power t, falls too slowly for a line to be cut. */
+#define FEW_SLOTS 12
+
 /* ---- a single Gaussian release ------------------------------------------------------------------------ */
 
 static double log_gaussian_delta(double mu, double eps)
@@ -244,10 +247,10 @@ sotto_status sotto_allocation_eps_inflated(sotto_bound *out, sotto_allocation_di
 
     *out = (sotto_bound){0, cap};
     q.deviation = sqrt(t * expm1(q.a * q.a));
-    double precision = 62 - log_delta + log(t);
+    double precision = fmin(52 - log_delta, 68); /* double-double ends there */
 
     /* Joint convexity: a mixture over slots of Gaussian pairs is no worse than one of them. */
-    if (t < 2 || sotto_lognormal_open(&q.y, sigma, precision, &reached) != SOTTO_OK)
+    if (t < FEW_SLOTS || sotto_lognormal_open(&q.y, sigma, precision, &reached) != SOTTO_OK)
         return SOTTO_OK;
     double bell = gaussian_eps(q.deviation / t, log_delta);
     double guess = fmin(cap, fmax(bell, jump_guess(&q)));

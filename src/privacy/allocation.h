@@ -2,8 +2,8 @@
  *
  * Callers:  the accountant. Adjacency is adding or removing one person; sensitivity 1, noise sigma in every slot.
  * Trust:    nobody learns which slot a person chose; all t outputs are seen.
- * Answers:  the exact mechanism's epsilon, enclosed. Where the evaluation does not reach (few slots, sigma below
- *           0.7 or so) `high` falls back to the bound that always holds, that of a single Gaussian release.
+ * Answers:  the exact mechanism's epsilon, enclosed. Where the evaluation does not reach (fewer than 12 slots, or
+ *           sigma below 0.8 with a small delta) `high` falls back to the bound that always holds, that of a single Gaussian release.
  * Memory:   about 300 kB of stack, whatever t.
  */
 #ifndef SOTTO_PRIVACY_ALLOCATION_H

@@ -25,6 +25,11 @@ static void set_weights(sotto_lognormal *y, int which, dd step, dd a)
 
         y->weights[which][j] = cdd_times(e, factor);
     }
+    for (size_t j = y->points; j-- > 0;) {
+        y->rest[which][j] = y->weights[which][j];
+        if (j + y->stride < y->points)
+            y->rest[which][j] = cdd_add(y->rest[which][j], y->rest[which][j + y->stride]);
+    }
 }
 
 /* Values of Y have to double every `stride` points, which makes the exponentials of one node squares of each
@@ -84,9 +89,14 @@ cdd sotto_lognormal_transform(const sotto_lognormal *y, double c, dd v)
         cdd e = cdd_expm1(cdd_times(z, y->values[first]));
 
         for (size_t j = first; j < y->points; j += y->stride) {
+            if (e.re.hi == -1 && fabs(e.re.lo) < 1e-33 && fabs(e.im.hi) < 1e-33) {
+                /* the exponential is 0 from here on */
+                cdd rest = y->rest[which][j];
+
+                sum = cdd_add(sum, (cdd){dd_neg(rest.re), dd_neg(rest.im)});
+                break;
+            }
             sum = cdd_add(sum, cdd_mul(weights[j], e));
-            if (e.re.hi == -1 && fabs(e.re.lo) < 1e-40 && fabs(e.im.hi) < 1e-40)
-                continue; /* the exponential is 0 from here on */
             e = cdd_double_expm1(e);
         }
     }
@@ -123,21 +133,22 @@ double sotto_lognormal_cumulant(const sotto_lognormal *y, double c)
 /* ---- the line ----------------------------------------------------------------------------------------- */
 
 /* |phi(c + iv)| <= 2 max f / v, f the density, since f e^-cy rises and falls once. From v = `from` on, hop over
- * what is certainly below `small`, using |phi'| <= E Y e^-cY <= 1, until that bound takes over. */
+ * what is certainly below `small`, using |d|phi|/dv| <= E |Y - 1| e^-cY <= min(2, the deviation of Y), until
+ * that bound takes over. */
 static sotto_status reach_end(sotto_line *line, const sotto_lognormal *y, double from, double small,
                               sotto_err *err)
 {
     double t = line->t, a = y->a;
     double most = 2 * exp(a * a) / (a * sqrt(2 * PI)), end = most / small;
-    double v = from;
+    double v = from, steep = fmin(2, sqrt(expm1(a * a)));
     int hops = 0;
 
     while (v < end) {
         double size = sotto_lognormal_size(y, line->c, v);
 
-        if (size >= small * 0.999 || ++hops > 1500)
+        if (size >= small || ++hops > 1500)
             return sotto_fail(err, SOTTO_DENIED, "t = %g: the transform does not decay in time", t);
-        v += small - size;
+        v += (small - size) / steep;
     }
     /* up to `end` each node is at most small^t / v^2; beyond, (most/v)^t / v^2 */
     line->cut = (1 / (from * line->step) + 1 / (end * line->step)) * 2;
@@ -152,6 +163,9 @@ sotto_status sotto_line_tabulate(sotto_line *line, const sotto_lognormal *y, dou
     double small = exp(cumulant - c - precision / t); /* of |phi|, against phi(c) */
 
     *line = (sotto_line){.t = t, .c = c, .step = 2 * PI / period};
+    if (sotto_lognormal_size(y, c, SOTTO_LINE_NODES * line->step) >= small)
+        return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes more than %d nodes", t,
+                          SOTTO_LINE_NODES);
     line->rough = t * (y->error * 4 * inflate->transform + 1e-30 * inflate->rounding) + 1e-29;
     for (size_t k = 0;; k++) {
         double v = (double)k * line->step; /* rounded: s has the exact product */
@@ -165,7 +179,7 @@ sotto_status sotto_line_tabulate(sotto_line *line, const sotto_lognormal *y, dou
         x.re = dd_add(x.re, dd_of(1));
         double size = hypot(x.re.hi, x.im.hi);
 
-        if (size < small * 0.8) {
+        if (size < small * exp(-10 / t)) { /* clear enough to hop from */
             line->nodes = k;
             SOTTO_TRY(reach_end(line, y, v, small, err));
             break;

@@ -23,6 +23,7 @@ typedef struct sotto_lognormal {
     double turns[2];       /* the second from angle 0.8 on; equal where one is enough */
     cdd unturn[2];         /* e^-i turn */
     cdd weights[2][SOTTO_LINE_POINTS];
+    cdd rest[2][SOTTO_LINE_POINTS]; /* weights[j] + weights[j + stride] + ... */
     dd values[SOTTO_LINE_POINTS];
 } sotto_lognormal;
 

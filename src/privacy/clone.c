@@ -154,6 +154,29 @@ static sotto_bound below_ratio(double k, double c, double enough)
     return t;
 }
 
+/* The same near the middle of a large c, where the fraction is slow: one half less what lies between k and the
+ * middle, by the midpoint Euler-Maclaurin formula. Its third term is below 1e-3 (2/sqrt c)^3 of P(X = k), and eight
+ * Gauss-Legendre points on less than one deviation leave less than 1e-13. */
+static sotto_bound below_ratio_central(double k, double c, double at)
+{
+    static const double node[4] = {0.18343464249564980, 0.52553240991632899, 0.79666647741362674,
+                                   0.96028985649753623};
+    static const double weight[4] = {0.36268378337836198, 0.31370664587788729, 0.22238103445337447,
+                                     0.10122853629037626};
+    double from = k - 0.5, half = (c / 2 - from) / 2, middle = from + half, sum = 0;
+    double edge = exp(sotto_binomial_log_pmf(from, c, 0.5, 0.5, NULL));
+
+    for (int i = 0; i < 4; i++)
+        sum +=
+            weight[i] * (exp(sotto_binomial_log_pmf(middle - half * node[i], c, 0.5, 0.5, NULL)) +
+                         exp(sotto_binomial_log_pmf(middle + half * node[i], c, 0.5, 0.5, NULL)));
+    double below = 0.5 - half * sum - edge * log((c - from + 0.5) / (from + 0.5)) / 24;
+
+    double off = 1e-11 + 0.1 / (c * c);
+
+    return (sotto_bound){below / at * (1 - off), below / at * (1 + off)};
+}
+
 /* What is the same for every number of clones. */
 typedef struct question {
     double eps, rise; /* e^eps - 1 */
@@ -186,7 +209,8 @@ static sotto_bound pair_delta(const question *q, double c, double diluted)
     double error, at = exp(sotto_binomial_log_pmf(k, c, 0.5, 0.5, &error));
 
     if (k >= 1 && cost > 0)
-        ratio = below_ratio(k, c, 1e-9 * gain / cost);
+        ratio = c >= 1e4 && c + 1 - 2 * k < 0.7 * sqrt(c) ? below_ratio_central(k, c, at)
+                                                          : below_ratio(k, c, 1e-9 * gain / cost);
     /* What a rounding of each side of the difference amounts to. */
     double slack = 1e-14 * (gain + cost * ratio.high);
 
@@ -201,6 +225,7 @@ typedef struct crowd_law {
     const sotto_clone_law *law;
     sotto_clone_inflate inflate;
     double others; /* n_honest - 1 */
+    double scrap;  /* masses below this are charged whole, or dropped from the lower side */
     size_t count;
     sotto_cell cells[SOTTO_CELLS_MAX];
 } crowd_law;
@@ -224,9 +249,10 @@ static double delta_high(const crowd_law *w, double eps)
     for (size_t i = 0; i < w->count; i++) {
         const sotto_cell *cell = &w->cells[i];
 
-        if (cell->mass.high <
-            1e-319) /* divergences are at most 1: below what is added at the end */
+        if (cell->mass.high < w->scrap) { /* a divergence is at most 1 */
+            sotto_sum_add(&sum, cell->mass.high);
             continue;
+        }
         double diluted = outside * next_ratio(w, cell->last) * (1 - 1e-14);
         double d = pair_delta(&q, cell->first, diluted).high;
         double mass =
@@ -246,7 +272,7 @@ static double delta_low(const crowd_law *w, double eps)
     for (size_t i = 0; i < w->count; i++) {
         const sotto_cell *cell = &w->cells[i];
 
-        if (cell->mass.low < 1e-319)
+        if (cell->mass.low < w->scrap)
             continue;
         double diluted = outside * next_ratio(w, cell->first) * (1 + 1e-14);
 
@@ -255,19 +281,20 @@ static double delta_low(const crowd_law *w, double eps)
     return sotto_sum_value(&sum) * (1 - 1e-13);
 }
 
-/* One representative for sixteen cells: near enough to start from. */
+/* One representative for many cells: near enough to start from. */
 static double delta_rough(const crowd_law *w, double eps)
 {
     question q = ask(w->law, eps);
     double outside = 1 - w->law->tells, sum = 0;
 
     for (size_t i = 0; i < w->count;) {
-        size_t end = i + 16 < w->count ? i + 16 : w->count, middle = i + (end - i) / 2;
+        size_t batch = w->count > 400 ? 16 : 2;
+        size_t end = i + batch < w->count ? i + batch : w->count, middle = i + (end - i) / 2;
         double mass = 0, c = w->cells[middle].first;
 
         for (; i < end; i++)
             mass += w->cells[i].mass.low;
-        if (mass > 1e-319)
+        if (mass > w->scrap)
             sum += mass * pair_delta(&q, c, outside * next_ratio(w, c)).high;
     }
     return sum;
@@ -351,15 +378,17 @@ sotto_status sotto_clone_eps_inflated(sotto_bound *out, const sotto_clone_law *l
     w.law = law;
     w.inflate = *inflate;
     w.others = n - 1;
+    w.scrap = 1e-13 * exp(log_delta);
     w.count = sotto_cells_cover(w.cells, n - 1, law->clone, 1 - law->clone, 0);
-    if (delta_high(&w, 0) <= exp(log_delta)) {
+    const sotto_bound all = {0, law->eps0};
+
+    if (delta_rough(&w, 0) < 1.1 * exp(log_delta) && delta_high(&w, 0) <= exp(log_delta)) {
         *out = (sotto_bound){0, 0};
         return SOTTO_OK;
     }
-    const sotto_bound all = {0, law->eps0};
     sotto_bound rough = crossing(&w, delta_rough, log_delta, all, 1e-4);
-    double high = refine(&w, delta_high, log_delta, (rough.low + rough.high) / 2, 1e-10).high;
-    double low = refine(&w, delta_low, log_delta, high * (1 - 1e-7), 1e-7).low;
+    double high = refine(&w, delta_high, log_delta, (rough.low + rough.high) / 2, 1e-9).high;
+    double low = refine(&w, delta_low, log_delta, high * (1 - 2e-7), 2e-7).low;
 
     out->low = low * (1 - SOTTO_ROOT_PAD);
     out->high = fmin(law->eps0, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1));

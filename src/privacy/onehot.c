@@ -25,7 +25,7 @@ typedef struct bit_law {
 /* Atoms of X relative to Y, from the largest loss to the smallest. */
 typedef struct loss_law {
     size_t count;
-    atom atoms[2 * SOTTO_CELLS_MAX];
+    atom atoms[2 * (SOTTO_CELLS_MAX + 1)];
 } loss_law;
 
 static sotto_status check_eps0(double eps0, sotto_err *err)
@@ -324,6 +324,12 @@ static double rdp(const both_ways *w, double alpha)
     return fmax(log_moment(&w->there, alpha), log_moment(&w->back, alpha)) / (alpha - 1);
 }
 
+/* With few ones among the others, a high order moves the weight far out: single values all the way then. */
+static double tilted_reach(double eps0, const sotto_crowd *crowd, double otherwise)
+{
+    return crowd->n_total / (exp(eps0) + 1) < 1600 ? 40 : otherwise;
+}
+
 static sotto_status check_alpha(double alpha, sotto_err *err)
 {
     if (!(alpha >= 1 + 1e-6 && alpha <= 1e9))
@@ -338,7 +344,7 @@ sotto_status sotto_onehot_rdp_bit(sotto_bound *out, double eps0, const sotto_cro
     both_ways w;
 
     SOTTO_TRY(check_alpha(alpha, err));
-    SOTTO_TRY(open_law(&law, eps0, crowd, 8, err));
+    SOTTO_TRY(open_law(&law, eps0, crowd, tilted_reach(eps0, crowd, 8), err));
     spread_law(&w.there, &law, 1, true);
     spread_law(&w.back, &law, -1, true);
     out->high = fmin(eps0, rdp(&w, alpha) * (1 + 1e-9));
@@ -363,30 +369,32 @@ sotto_status sotto_onehot_eps_by_rdp(sotto_bound *out, sotto_onehot_adjacency ad
     double bits = adjacency == SOTTO_ONEHOT_REPLACEMENT ? 2 : 1;
 
     SOTTO_TRY(check_question(adjacency, log_delta, err));
-    SOTTO_TRY(open_law(&law, eps0, crowd, sqrt(-2 * log_delta) + 3, err));
+    SOTTO_TRY(
+        open_law(&law, eps0, crowd, tilted_reach(eps0, crowd, sqrt(-2 * log_delta) + 7), err));
     spread_law(&w.there, &law, 1, true);
     spread_law(&w.back, &law, -1, true);
 
-    /* Golden section on log(alpha - 1): any order is valid, so a missed minimum costs tightness only. */
-    double a = log(1e-3), b = log(1e8), g = 0.61803398874989484820, best = INFINITY;
-    double c = b - g * (b - a), d = a + g * (b - a);
-    double at_c = convert(&w, bits, 1 + exp(c), log_delta);
-    double at_d = convert(&w, bits, 1 + exp(d), log_delta);
+    /* Any order is valid, so a missed minimum costs tightness only: a coarse walk over log(alpha - 1), since the upper
+     * law bends at orders that reach far into its tails, then ever smaller steps around the best. */
+    double best = INFINITY, at = 0;
 
-    for (int i = 0; i < 60 && b - a > 1e-6; i++) {
-        best = fmin(best, fmin(at_c, at_d));
-        if (at_c < at_d) {
-            b = d;
-            d = c;
-            at_d = at_c;
-            c = b - g * (b - a);
-            at_c = convert(&w, bits, 1 + exp(c), log_delta);
-        } else {
-            a = c;
-            c = d;
-            at_c = at_d;
-            d = a + g * (b - a);
-            at_d = convert(&w, bits, 1 + exp(d), log_delta);
+    for (double x = log(1e-3); x < log(1e7); x += 0.5) {
+        double eps = convert(&w, bits, 1 + exp(x), log_delta);
+
+        if (eps < best) {
+            best = eps;
+            at = x;
+        }
+    }
+    for (double step = 0.25; step > 1e-3; step /= 2) {
+        for (int side = -1; side <= 1; side += 2) {
+            double eps = convert(&w, bits, 1 + exp(at + side * step), log_delta);
+
+            if (eps < best) {
+                best = eps;
+                at += side * step;
+                break;
+            }
         }
     }
     out->low = 0;

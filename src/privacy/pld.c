@@ -75,25 +75,34 @@ static spot share(const sotto_sgm_law *law, double a, double b, double v0, doubl
     return out;
 }
 
-/* Cell widths: one lattice step near the atom, a fixed fraction of d further out. */
-static double grain_of(const sotto_sgm_law *law)
+/* Cells are one lattice step wide, or further out a small part of how fast the loss moves there: over one
+ * deviation of x it moves by (1 - e^-d)/sigma. */
+static double next_index(const sotto_sgm_law *law, double index, double spacing)
 {
-    return 768 * fmin(fmax(1, law->sigma / 4), 32);
+    double grain = 768 * fmin(fmax(1, law->sigma / 4), 32);
+    double wide = floor(-expm1(-index * spacing) / (grain * spacing));
+
+    return index + (wide > 1 ? wide : 1);
 }
 
-static double next_index(double index, double grain)
+static double d_at(const sotto_sgm_law *law, double x)
 {
-    double wide = floor(index / grain);
-    return index + (wide > 1 ? wide : 1);
+    return sotto_sgm_log_ratio(law, x) - log1p(-law->q);
+}
+
+/* The last lattice point below all losses. */
+static double first_index(const sotto_sgm_law *law, double spacing)
+{
+    return fmax(floor(d_at(law, law->low) / spacing) - 1, 0);
 }
 
 static size_t cells_needed(const sotto_sgm_law *law, double spacing)
 {
-    double index = 0, most = sotto_sgm_log_ratio(law, law->high) - log1p(-law->q);
+    double index = first_index(law, spacing), most = d_at(law, law->high);
     size_t count = 0;
 
     while (index * spacing < most && count <= MOST_CELLS) {
-        index = next_index(index, grain_of(law));
+        index = next_index(law, index, spacing);
         count++;
     }
     return count;
@@ -101,16 +110,15 @@ static size_t cells_needed(const sotto_sgm_law *law, double spacing)
 
 static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing)
 {
-    double most = sotto_sgm_log_ratio(law, law->high) - log1p(-law->q);
-    double grain = grain_of(law), far = law->high / law->sigma, a = law->low;
+    double most = d_at(law, law->high), far = law->high / law->sigma, a = law->low;
     size_t i = 0;
 
-    out->index[0] = 0;
+    out->index[0] = first_index(law, spacing);
     out->mass[0] = 0;
     while (out->index[i] * spacing < most) {
         if (i + 1 > out->room)
             return false;
-        double to = next_index(out->index[i], grain);
+        double to = next_index(law, out->index[i], spacing);
         double d0 = out->index[i] * spacing, width = (to - out->index[i]) * spacing;
         double b = fmin(x_at(law, to * spacing), law->high);
         out->index[i + 1] = to;

@@ -26,41 +26,67 @@ static sotto_bound padded(double log_delta, double pad)
     return b;
 }
 
+static double log_upper(double z)
+{
+    return z < 5 ? log(upper(z)) : -z * z / 2 - 0.91893853320467274178 + log(mills(z));
+}
+
 /* weight * Q(a) - other * Q(b), b > a, where other * phi(b) = weight * phi(a). */
 static sotto_bound difference(double log_weight, double log_other, double a, double b)
 {
-    double pad = 32 * U * (4 + a * a + b * b + fabs(log_weight));
+    double pad = 32 * U * (4 + a * a + b * b + fabs(log_weight) + fabs(log_other));
 
     if (a < 0) {
-        double part = exp(log_other - log_weight) * upper(b) / upper(a);
-        if (!(part < 1))
-            return padded(-INFINITY, 0);
-        return padded(log_weight + log(upper(a)) + log1p(-part), pad * (1 + part / (1 - part)));
+        double whole = log_weight + log_upper(a);
+        double part = exp(log_other + log_upper(b) - whole), left = 1 - part;
+        /* What is subtracted may be all but everything, or more after rounding: then only its absence
+         * is certain. */
+        if (!(left > 0 && pad < left / 4))
+            return (sotto_bound){-INFINITY, fmin(whole + pad, 0)};
+        return padded(whole + log1p(-part), pad * (1 + 2 * part / left));
     }
     double near = mills(a), gap = near - mills(b);
+    double wrong = 4 * U * (4 + fmin(a * a, 144)) * near;
+    if (!(gap > 4 * wrong))
+        return (sotto_bound){-INFINITY, fmin(log_weight - a * a / 2 - 0.918 + log(near) + pad, 0)};
     double value = log_weight - a * a / 2 - 0.91893853320467274178 + log(gap);
-    return padded(value, pad + 4 * U * (4 + fmin(a * a, 144)) * near / gap);
+    return padded(value, pad + 2 * wrong / gap);
+}
+
+static sotto_bound removed(double q, double s, double eps)
+{
+    /* log of (e^eps - 1 + q)/q, without forming e^eps where it is large. */
+    double other = eps < 40 ? log1p(expm1(eps) / q) : eps - log(q) + log1p((q - 1) * exp(-eps));
+    double x = 0.5 + s * s * other;
+
+    return difference(log(q), other + log(q), (x - 1) / s, x / s);
+}
+
+/* delta where e^-eps - 1 + q is `room`; it grows with room. */
+static sotto_bound added(double q, double s, double eps, double room)
+{
+    double gone = expm1(-eps) / q;
+    double ratio = gone > -0.5 ? log1p(gone) : log(room / q), x = 0.5 + s * s * ratio;
+
+    return difference(eps + log(q) + ratio, eps + log(q), -x / s, (1 - x) / s);
 }
 
 sotto_bound sotto_sgm_single_log_delta(const sotto_sgm_law *law, double eps)
 {
-    double s = law->sigma, q = law->q;
+    double q = law->q;
 
-    if (!law->add) {
-        double other = log1p(expm1(eps) / q);
-        double x = 0.5 + s * s * other;
-        return difference(log(q), other + log(q), (x - 1) / s, x / s);
-    }
-    double room = q + expm1(-eps);
-    if (!(room > 4 * U * q))
-        return padded(-INFINITY, 0);
-    double ratio = log1p(expm1(-eps) / q), x = 0.5 + s * s * ratio;
-    sotto_bound b = difference(eps + log(q) + ratio, eps + log(q), -x / s, (1 - x) / s);
-    /* Near the largest loss the cancellation in `room` moves x, and delta with it. */
-    double moved = 8 * U * (1 + q / room) * (2 + fabs(x) + s);
-    b.low -= moved * (1 + fabs(x) / (s * s)) * (1 + s * s);
-    b.high += moved * (1 + fabs(x) / (s * s)) * (1 + s * s);
-    return b;
+    /* Without sampling both directions are the same Gaussian. */
+    if (!law->add || q == 1)
+        return removed(q, law->sigma, eps);
+    /* room vanishes at the largest loss, -log(1-q): its rounding is carried to both sides. */
+    double room = q < 0.5 ? q + expm1(-eps) : exp(-eps) - (1 - q);
+    double blur = 4 * U * (q < 0.5 ? q - expm1(-eps) : exp(-eps) + (1 - q));
+    sotto_bound out = {-INFINITY, -INFINITY};
+    if (room + blur > 0)
+        out.high = added(q, law->sigma, eps, room + blur).high;
+    if (room - blur > 0)
+        out.low = added(q, law->sigma, eps, room - blur).low;
+    return out;
 }
 
 /* The least eps whose high side is below, or the largest whose low side is above. */

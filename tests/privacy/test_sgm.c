@@ -184,6 +184,26 @@ static void without_sampling_it_is_one_gaussian(sotto_test *t)
     sotto_sgm_free(m);
 }
 
+/* Far beyond where e^eps overflows, and where q is so near 1 that 1 - q must not be formed carelessly. */
+static void directions_agree_without_sampling_and_nearly_so_beside_it(sotto_test *t)
+{
+    sotto_bound remove = epsilon(t, 1, 2, 10000, 1e-6, SOTTO_REMOVE);
+    sotto_bound add = epsilon(t, 1, 2, 10000, 1e-6, SOTTO_ADD);
+
+    /* Phi(mu/2 - eps/mu) = 1e-6, about, with mu = 50. */
+    CHECK_NEAR(t, 1250 + 50 * 4.7534, remove.high, 10);
+    CHECK_NEAR(t, 1, add.high / remove.high, 1e-12);
+    for (int digits = 2; digits <= 15; digits++) {
+        double rate = 1 - pow(10, -digits);
+        sotto_bound whole = epsilon(t, 1, 0.7, 1, 1e-8, SOTTO_ADD);
+        sotto_bound near = epsilon(t, rate, 0.7, 1, 1e-8, SOTTO_ADD);
+        CHECK(t, near.low <= whole.high && near.low <= near.high);
+        CHECK(t, near.high >= fmin(-log1p(-rate), whole.low) * 0.7);
+        CHECK(t, epsilon(t, rate, 3, 7, 1e-8, SOTTO_ADD).low <=
+                     epsilon(t, 1, 3, 7, 1e-8, SOTTO_ADD).high);
+    }
+}
+
 static void a_warm_mechanism_answers_as_a_cold_one(sotto_test *t)
 {
     sotto_sgm *warm = mechanism(t, 3e-3, 0.9);
@@ -289,6 +309,7 @@ int main(int argc, char **argv)
         CASE(a_smaller_delta_never_costs_less),
         CASE(a_mixed_sequence_of_equals_is_the_homogeneous_one),
         CASE(without_sampling_it_is_one_gaussian),
+        CASE(directions_agree_without_sampling_and_nearly_so_beside_it),
         CASE(a_warm_mechanism_answers_as_a_cold_one),
         CASE(each_error_term_is_in_the_upper_bound),
         CASE(epsilon_is_exactly_zero_when_delta_covers_everything),

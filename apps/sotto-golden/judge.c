@@ -1,6 +1,7 @@
 /* The rules by which an answer is held against a reference number. */
 #include "golden.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,9 +67,9 @@ static long double log_of_text(const char *text)
 {
     const char *e = strpbrk(text, "eE");
     long exponent = e != NULL ? strtol(e + 1, NULL, 10) : 0;
-    char digits[64] = "";
+    char digits[80];
 
-    memcpy(digits, text, e != NULL ? (size_t)(e - text) : strlen(text));
+    (void)snprintf(digits, sizeof digits, "%.*s", (int)strcspn(text, "eE"), text);
     return logl(strtold(digits, NULL)) + (long double)exponent * logl(10.0L);
 }
 

@@ -2,6 +2,7 @@
 
 #include "budget_ask.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,7 +16,7 @@ typedef struct words {
 } words;
 
 /* The value of the option at hand: after its =, or the next word unless that is an option. */
-static const char *take_value(words *w, char *equals)
+static const char *take_value(words *w, const char *equals)
 {
     if (equals != NULL)
         return equals + 1;
@@ -44,7 +45,8 @@ static void take_text(sotto_budget_command *c, const char **out, const char *nam
 }
 
 /* Options of the verbs themselves, not of a question. */
-static bool take_own(sotto_budget_command *c, const char *name, words *w, char *equals, bool plan)
+static bool take_own(sotto_budget_command *c, const char *name, words *w, const char *equals,
+                     bool plan)
 {
     const struct text {
         const char *name;
@@ -81,10 +83,9 @@ static void take_word(sotto_budget_command *c, words *w, bool plan)
         sotto_form_complain(&c->form, "what is '%.60s'? Options start with --", word);
         return;
     }
-    char *equals = strchr(word, '=');
-    size_t len = equals != NULL ? (size_t)(equals - word) - 2 : strlen(word) - 2;
-    if (len < sizeof name)
-        memcpy(name, word + 2, len);
+    const char *equals = strchr(word, '=');
+    ptrdiff_t len = equals != NULL ? equals - word - 2 : FORM_TEXT;
+    (void)snprintf(name, sizeof name, "%.*s", (int)len, word + 2);
     if (take_own(c, name, w, equals, plan))
         return;
     sotto_option option = sotto_form_find(name);

@@ -93,7 +93,7 @@ static int run(int argc, char **argv)
     if (goal != NULL && c.form.given[goal->option])
         sotto_form_complain(&c.form, "--%s is what is looked for: leave it out", goal->name);
     sotto_form_question(&c.form, &q, goal != NULL ? goal->option : OPTIONS, false);
-    if (c.form.mistake_count > 0) {
+    if (goal == NULL || c.form.mistake_count > 0) {
         sotto_budget_print_mistakes(c.verb, &c.form, c.json, 0);
         return EXIT_USAGE;
     }

@@ -60,10 +60,12 @@ static double dishonest_share(const sotto_question *q)
 static void print_up(double x)
 {
     char text[40];
+    double shown = x;
 
-    for (double more = x; snprintf(text, sizeof text, "%.10g", more) > 0; more += 1e-10 * x)
-        if (strtod(text, NULL) >= x)
-            break;
+    do {
+        (void)snprintf(text, sizeof text, "%.10g", shown);
+        shown += 1e-10 * x;
+    } while (strtod(text, NULL) < x);
     printf("%s", text);
 }
 

@@ -39,7 +39,7 @@ static bool asks_for_help(int argc, char **argv)
 
 static int run_leaf(const sotto_verb *verb, int argc, char **argv)
 {
-    if (!asks_for_help(argc, argv))
+    if (!asks_for_help(argc, argv) && verb->run != NULL)
         return verb->run(argc, argv);
     if (verb->print_usage != NULL)
         verb->print_usage();

@@ -11,6 +11,7 @@
  * exp(-FEWER_DIGITS): that moves eps by some 1e-6 of itself. */
 #define DIGITS       19.0
 #define FEWER_DIGITS 11.5
+#define LEAST_DIGITS 8.5
 /* Sines that a line of nodes may cost before the lattice is cheaper. */
 #define MOST_SINES      2e6
 #define MOST_SINES_RARE 2.5e7 /* where the rate is below 1e-4 */
@@ -544,6 +545,27 @@ static double gaussian_guess(const sotto_sgm_question *q, int best, double log_d
     return 0.9 * sotto_sgm_single_epsilon(&law, log_delta).low;
 }
 
+/* Whether to go on with a deeper cut: rare losses made the plan too slow, or cancellation left a wide
+ * interval. Twice at most. */
+static bool fewer_digits(sotto_sgm_question *q, bool tight)
+{
+    if (tight || q->digits == LEAST_DIGITS)
+        return false;
+    q->digits = q->digits == DIGITS ? FEWER_DIGITS : LEAST_DIGITS;
+    return true;
+}
+
+/* Inverts, unless a deeper cut would spare a lattice. */
+static bool attempt(sotto_sgm_answer *out, const sotto_sgm_question *q, const plan *p,
+                    const reader *r)
+{
+    bool worth = p->sines <= most_sines(q) || is_short(q) || q->digits < DIGITS;
+
+    if (worth)
+        invert(out, q, p, r);
+    return worth;
+}
+
 static plan plan_epsilon(sotto_sgm_answer *out, const sotto_sgm_question *q, double log_delta)
 {
     int best = lowest(q, renyi_epsilon, log_delta, first_guess(q, log_delta));
@@ -584,16 +606,15 @@ void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, doubl
     *out = (sotto_sgm_answer){{low_of_single(q, true, log_delta), largest_loss(q)}, "largest loss"};
     one = unsampled(q);
     improve(out, sotto_sgm_single_epsilon(&one, log_delta).high, by_gaussian);
-    plan p = plan_epsilon(out, q, log_delta);
-    if (out->value.high > 0 && p.sines > most_sines(q) && !is_short(q)) {
-        q->digits = FEWER_DIGITS;
+    bool tight;
+    do {
         choose_cut(q, log_delta);
-        p = plan_epsilon(out, q, log_delta);
-    }
-    if (out->value.high == 0)
-        return;
-    reader r = {true, log_delta, fmin(out->value.high, p.eps / 0.9)};
-    invert(out, q, &p, &r);
+        plan p = plan_epsilon(out, q, log_delta);
+        if (out->value.high == 0)
+            return;
+        reader r = {true, log_delta, fmin(out->value.high, p.eps / 0.9)};
+        tight = attempt(out, q, &p, &r) && out->value.low >= 0.9 * out->value.high;
+    } while (fewer_digits(q, tight));
 }
 
 void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps)
@@ -612,11 +633,10 @@ void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, dou
     *out = (sotto_sgm_answer){{low_of_single(q, false, eps), 0}, "delta is at most one"};
     one = unsampled(q);
     improve(out, sotto_sgm_single_log_delta(&one, eps).high, by_gaussian);
-    plan p = plan_log_delta(out, q, eps);
-    if (p.sines > most_sines(q) && !is_short(q)) {
-        q->digits = FEWER_DIGITS;
-        p = plan_log_delta(out, q, eps);
-    }
-    reader r = {false, eps, eps};
-    invert(out, q, &p, &r);
+    bool tight;
+    do {
+        plan p = plan_log_delta(out, q, eps);
+        reader r = {false, eps, eps};
+        tight = attempt(out, q, &p, &r) && out->value.low >= out->value.high - 0.5;
+    } while (fewer_digits(q, tight));
 }

@@ -52,16 +52,17 @@ def settings(task, numbers):
     """The peers' settings for a task, each as (name, call)."""
     if task == "sgm":
         q, sigma, rounds, delta = numbers[0], numbers[1], int(numbers[2]), numbers[3]
-        for grid in (1e-3, 3e-4, 1e-4):
+        for grid in (1e-2, 5e-3, 3e-3, 2e-3, 1.5e-3, 1e-3, 7e-4, 5e-4, 3e-4, 1e-4):
             yield f"dp-accounting PLD {grid:g}", lambda g=grid: pld(q, sigma, rounds, delta, g)
         yield "dp-accounting RDP", lambda: rdp(q, sigma, rounds, delta)
-        if Accountant is not None and rounds <= 100000:
-            for error in (0.1, 0.01):
+        if Accountant is not None and rounds <= 100000:  # beyond, half a minute and more a call
+            for error in (0.1, 0.03, 0.01, 0.005):
                 yield f"prv-accountant {error:g}", lambda e=error: prv(q, sigma, rounds, delta, e)
     if task == "sigma":
         q, rounds, eps, delta = numbers[0], int(numbers[1]), numbers[2], numbers[3]
-        yield "dp-accounting PLD 1e-3", lambda: calibrate(
-            lambda: pld_privacy_accountant.PLDAccountant(value_discretization_interval=1e-3), q, rounds, eps, delta)
+        for grid in (1e-2, 5e-3, 2e-3, 1.5e-3, 1e-3):
+            yield f"dp-accounting PLD {grid:g}", lambda g=grid: calibrate(
+                lambda: pld_privacy_accountant.PLDAccountant(value_discretization_interval=g), q, rounds, eps, delta)
         yield "dp-accounting RDP", lambda: calibrate(
             rdp_privacy_accountant.RdpAccountant, q, rounds, eps, delta)
 

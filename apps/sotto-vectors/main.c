@@ -5,7 +5,7 @@
 
 #include "families.h"
 #include "generate.h"
-#include "walk.h"
+#include "support/walk.h"
 
 enum {
     EXIT_AGREED = 0,
@@ -224,7 +224,7 @@ static sotto_status walk_all(sotto_walk *walk, int argc, char **argv, sotto_err 
 static int run(const options *o, int argc, char **argv)
 {
     sotto_arena files;
-    sotto_walk walk = {.arena = &files};
+    sotto_walk walk = {.suffix = ".json", .arena = &files};
     sotto_tally tally = {.out = stdout, .json = o->json, .verbose = o->verbose};
     sotto_err err = {0};
     int code = EXIT_USAGE;

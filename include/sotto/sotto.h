@@ -4,6 +4,7 @@
 
 #include "sotto/base.h"
 #include "sotto/log.h"
+#include "sotto/privacy.h"
 #include "sotto/random.h"
 #include "sotto/seal.h"
 #include "sotto/vdaf.h"

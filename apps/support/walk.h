@@ -1,17 +1,18 @@
-/* sotto-vectors/walk.h - the vector files below a folder, in a stable order. */
-#ifndef SOTTO_VECTORS_WALK_H
-#define SOTTO_VECTORS_WALK_H
+/* support/walk.h - the files of one kind below a folder, in a stable order. */
+#ifndef SOTTO_APPS_WALK_H
+#define SOTTO_APPS_WALK_H
 
 #include "sotto/base.h"
 
 typedef struct sotto_walk {
-    char **paths; /* in the arena; sorted */
+    const char *suffix; /* how the wanted files' names end: ".json" */
+    char **paths;       /* in the arena; sorted */
     size_t count;
     size_t cap;
     sotto_arena *arena;
 } sotto_walk;
 
-/* Adds every *.json below `path`, or `path` itself if it is such a file. SOTTO_MISSING: there is no such
+/* Adds every such file below `path`, or `path` itself if it is such a file. SOTTO_MISSING: there is no such
  * folder; SOTTO_IO: it cannot be read. Links to folders are not followed, so that no loop can be walked. */
 SOTTO_MUST_USE sotto_status sotto_walk_add(sotto_walk *walk, const char *path, sotto_err *err);
 

@@ -11,11 +11,12 @@
 
 enum { DEEPEST = 64 };
 
-static bool is_json(const char *path)
+static bool is_wanted(const sotto_walk *walk, const char *path)
 {
     size_t len = strlen(path);
+    size_t suffix = strlen(walk->suffix);
 
-    return len > 5 && strcmp(path + len - 5, ".json") == 0;
+    return len > suffix && strcmp(path + len - suffix, walk->suffix) == 0;
 }
 
 static sotto_status grow(sotto_walk *walk, sotto_err *err)
@@ -75,7 +76,7 @@ static sotto_status walk_entry(sotto_walk *walk, const char *folder, const char 
         return sotto_fail(err, SOTTO_IO, "%.100s: %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode))
         return walk_folder(walk, path, depth + 1, err);
-    return is_json(name) ? add_file(walk, path, err) : SOTTO_OK;
+    return is_wanted(walk, name) ? add_file(walk, path, err) : SOTTO_OK;
 }
 
 static sotto_status walk_folder(sotto_walk *walk, const char *folder, unsigned depth,
@@ -103,9 +104,10 @@ sotto_status sotto_walk_add(sotto_walk *walk, const char *path, sotto_err *err)
         return sotto_fail(err, SOTTO_MISSING, "%.100s: %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode))
         return walk_folder(walk, path, 0, err);
-    if (is_json(path))
+    if (is_wanted(walk, path))
         return add_file(walk, path, err);
-    return sotto_fail(err, SOTTO_MISSING, "%.100s: neither a folder nor a .json file", path);
+    return sotto_fail(err, SOTTO_MISSING, "%.100s: neither a folder nor a %s file", path,
+                      walk->suffix);
 }
 
 static int compare_paths(const void *a, const void *b)

@@ -1,0 +1,215 @@
+/* Many questions from one file: CSV with options as columns, or a JSON array of objects.
+ *
+ * A question that cannot be read is reported by its line (its place in the array, for JSON); the others are
+ * answered all the same. Options of the command line are defaults for every question.
+ */
+#include "budget_ask.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/csv.h"
+#include "verbs.h"
+
+enum { MOST_COMPOSED = 64, TEXT_CEILING = 1 << 26 };
+
+typedef struct batch {
+    const sotto_budget_command *defaults;
+    sotto_accountant *accountant;
+    sotto_budget_command row; /* the question at hand */
+    size_t answered, malformed, refused;
+    sotto_question composed[MOST_COMPOSED];
+    size_t composed_count;
+} batch;
+
+static void set(batch *b, const char *name, const char *text)
+{
+    if (!sotto_form_set(&b->row.form, name, text))
+        sotto_form_complain(&b->row.form, "no option is called '%.40s'", name);
+}
+
+static void print_line(const sotto_budget_result *r, size_t line)
+{
+    if (r->status != SOTTO_OK)
+        (void)fprintf(stderr, "line %zu: refused: %s\n", line, r->err.reason);
+    else
+        printf("line %zu: epsilon <= %.10g (>= %.10g) %s\n", line, r->answer.high, r->answer.low,
+               r->answer.theorem);
+}
+
+static void answer_row(batch *b, size_t line)
+{
+    sotto_question q;
+    sotto_budget_result r;
+
+    sotto_form_question(&b->row.form, &q, OPTIONS, false);
+    if (b->row.form.mistake_count > 0) {
+        b->malformed++;
+        sotto_budget_print_mistakes(b->row.verb, &b->row.form, b->row.json, line);
+        return;
+    }
+    if (b->row.compose) {
+        if (b->composed_count < MOST_COMPOSED)
+            b->composed[b->composed_count] = q;
+        b->composed_count++;
+        return;
+    }
+    sotto_budget_ask(&r, &q, &b->row, b->accountant);
+    r.line = line;
+    *(r.status == SOTTO_OK          ? &b->answered
+      : r.status == SOTTO_MALFORMED ? &b->malformed
+                                    : &b->refused) += 1;
+    if (b->row.json)
+        sotto_budget_print_json(&q, &r);
+    else
+        print_line(&r, line);
+}
+
+/* ---- CSV -------------------------------------------------------------------------------------------- */
+
+static void read_csv_row(batch *b, const sotto_csv *csv, const sotto_csv_row *row)
+{
+    for (size_t i = 0; i < csv->columns.count; i++)
+        if (row->fields[i][0] != 0) /* an empty field is left to the defaults */
+            set(b, csv->columns.fields[i], row->fields[i]);
+}
+
+static sotto_status run_csv(batch *b, const char *path, sotto_arena *arena, sotto_err *err)
+{
+    sotto_csv csv;
+    sotto_csv_row row;
+
+    SOTTO_TRY(sotto_csv_open(&csv, path, arena, err));
+    for (;;) {
+        sotto_err here = {0};
+        sotto_status status = sotto_csv_next(&csv, &row, &here);
+
+        if (status == SOTTO_MISSING)
+            return SOTTO_OK;
+        b->row = *b->defaults;
+        if (status == SOTTO_OK)
+            read_csv_row(b, &csv, &row);
+        else
+            sotto_form_complain(&b->row.form, "%s", here.reason);
+        answer_row(b, row.line);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------- */
+
+static void set_json(batch *b, const char *name, const json_t *value)
+{
+    char text[FORM_TEXT] = "";
+
+    if (json_is_string(value)) {
+        set(b, name, json_string_value(value));
+        return;
+    }
+    if (json_is_integer(value))
+        (void)snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        (void)snprintf(text, sizeof text, "%.17g", json_real_value(value));
+    else if (json_is_boolean(value))
+        (void)snprintf(text, sizeof text, "%s", json_is_true(value) ? "true" : "false");
+    else
+        sotto_form_complain(&b->row.form, "%.40s: neither text, number nor truth value", name);
+    if (text[0] != 0)
+        set(b, name, text);
+}
+
+static void read_json_row(batch *b, json_t *entry)
+{
+    const char *name;
+    json_t *value;
+
+    if (!json_is_object(entry)) {
+        sotto_form_complain(&b->row.form, "not an object");
+        return;
+    }
+    json_object_foreach(entry, name, value)
+    {
+        set_json(b, name, value);
+    }
+}
+
+static sotto_status run_json(batch *b, const char *path, sotto_err *err)
+{
+    json_error_t where;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    size_t i;
+    json_t *entry;
+
+    if (root == NULL)
+        return sotto_fail(err, SOTTO_MALFORMED, "line %d: %.120s", where.line, where.text);
+    if (!json_is_array(root)) {
+        json_decref(root);
+        return sotto_fail(err, SOTTO_MALFORMED, "not an array of questions");
+    }
+    json_array_foreach(root, i, entry)
+    {
+        b->row = *b->defaults;
+        read_json_row(b, entry);
+        answer_row(b, i + 1);
+    }
+    json_decref(root);
+    return SOTTO_OK;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------- */
+
+static void answer_composed(batch *b)
+{
+    sotto_budget_result r = {0};
+
+    if (b->malformed > 0 || b->composed_count == 0) {
+        (void)fprintf(stderr, "%s: nothing composed: %zu questions could not be read\n",
+                      b->defaults->verb, b->malformed);
+        b->malformed += b->composed_count == 0;
+        return;
+    }
+    r.status = sotto_privacy_compose(&r.answer, b->composed, b->composed_count, &r.err);
+    *(r.status == SOTTO_OK          ? &b->answered
+      : r.status == SOTTO_MALFORMED ? &b->malformed
+                                    : &b->refused) += 1;
+    if (b->defaults->json)
+        sotto_budget_print_json(&b->composed[0], &r);
+    else if (r.status == SOTTO_OK)
+        sotto_budget_print(&b->composed[0], &r);
+    else
+        (void)fprintf(stderr, "%s: refused: %s\n", b->defaults->verb, r.err.reason);
+}
+
+static bool is_json(const char *path)
+{
+    size_t len = strlen(path);
+
+    return len > 5 && strcmp(path + len - 5, ".json") == 0;
+}
+
+int sotto_budget_batch(sotto_budget_command *c)
+{
+    static batch b;
+    sotto_arena arena;
+    sotto_err err = {0};
+
+    b = (batch){.defaults = c};
+    sotto_arena_init(&arena, TEXT_CEILING);
+    sotto_status status = sotto_accountant_new(&b.accountant, &err);
+    if (status == SOTTO_OK)
+        status =
+            is_json(c->batch) ? run_json(&b, c->batch, &err) : run_csv(&b, c->batch, &arena, &err);
+    if (status == SOTTO_OK && c->compose)
+        answer_composed(&b);
+    sotto_accountant_free(b.accountant);
+    sotto_arena_clear(&arena);
+    if (status != SOTTO_OK) {
+        (void)fprintf(stderr, "%s: %s: %s\n", c->verb, c->batch, err.reason);
+        return status == SOTTO_MALFORMED ? EXIT_USAGE : EXIT_FAILED;
+    }
+    if (!c->json && !c->compose)
+        printf("%zu answered, %zu refused, %zu malformed\n", b.answered, b.refused, b.malformed);
+    if (b.malformed > 0)
+        return EXIT_USAGE;
+    return b.refused > 0 ? EXIT_REFUSED : EXIT_DONE;
+}

@@ -1,0 +1,135 @@
+/* sotto budget plan - what it takes to keep a promise. */
+#include "budget_ask.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "verbs.h"
+
+static const struct goal {
+    const char *name;
+    sotto_unknown unknown;
+    sotto_option option;
+    const char *meaning;
+} goals[] = {
+    {"sigma", SOTTO_FIND_SIGMA, OPTION_SIGMA, "the least noise"},
+    {"cohort", SOTTO_FIND_COHORT, OPTION_COHORT, "the smallest cohort"},
+    {"rate", SOTTO_FIND_RATE, OPTION_RATE, "the largest sampling rate"},
+    {"rounds", SOTTO_FIND_ROUNDS, OPTION_ROUNDS, "the most rounds"},
+    {"releases", SOTTO_FIND_ROUNDS, OPTION_RELEASES, "the most releases"},
+    {"local-epsilon", SOTTO_FIND_LOCAL_EPSILON, OPTION_LOCAL_EPSILON, "the largest local epsilon"},
+    {"release-epsilon", SOTTO_FIND_LOCAL_EPSILON, OPTION_RELEASE_EPSILON,
+     "the largest epsilon of a release"},
+};
+
+static const struct goal *find_goal(sotto_budget_command *c)
+{
+    for (size_t i = 0; c->find != NULL && i < sizeof goals / sizeof goals[0]; i++)
+        if (strcmp(goals[i].name, c->find) == 0)
+            return &goals[i];
+    sotto_form_complain(
+        &c->form, "--find must be one of sigma, cohort, rate, rounds, releases, local-epsilon, "
+                  "release-epsilon");
+    return NULL;
+}
+
+/* Down for what must be at most the value, up for what must be at least it. */
+static void print_value(const struct goal *g, double value)
+{
+    bool up = g->unknown == SOTTO_FIND_SIGMA || g->unknown == SOTTO_FIND_COHORT;
+
+    if (sotto_form_is_whole(g->option)) {
+        printf("%.0f", value);
+        return;
+    }
+    double unit = pow(10, floor(log10(value)) - 8);
+    printf("%.9g", (up ? ceil(value / unit) : floor(value / unit)) * unit);
+}
+
+static void print_plan(const struct goal *g, const sotto_plan *p, const sotto_question *q,
+                       double epsilon)
+{
+    printf("  %-9s ", g->name);
+    print_value(g, p->value);
+    printf("   %s that keeps epsilon <= %.12g\n", g->meaning, epsilon);
+    if (p->limit != p->value)
+        printf("            with %.12g it could no longer be certified\n", p->limit);
+    else
+        printf("            the end of the range that is searched\n");
+    sotto_budget_print(q, &(sotto_budget_result){.answer = p->answer});
+}
+
+static void print_plan_json(const struct goal *g, const sotto_plan *p, double epsilon)
+{
+    printf("{\"find\":\"%s\",\"target_epsilon\":", g->name);
+    sotto_print_json_number(epsilon);
+    printf(",\"value\":");
+    sotto_print_json_number(p->value);
+    printf(",\"limit\":");
+    sotto_print_json_number(p->limit);
+    printf(",\"low\":");
+    sotto_print_json_number(p->answer.low);
+    printf(",\"high\":");
+    sotto_print_json_number(p->answer.high);
+    printf(",\"theorem\":");
+    sotto_print_json_string(p->answer.theorem);
+    printf(",\"adjacency\":\"%s\",\"trust\":\"%s\",\"honest\":%llu}\n",
+           sotto_adjacency_name(p->answer.adjacency), sotto_trust_name(p->answer.trust),
+           (unsigned long long)p->answer.honest);
+}
+
+static int run(int argc, char **argv)
+{
+    static sotto_budget_command c;
+    sotto_question q;
+    sotto_plan plan;
+    sotto_err err = {0};
+
+    sotto_budget_parse(&c, argc, argv, true);
+    const struct goal *goal = find_goal(&c);
+    if (c.epsilon == 0)
+        sotto_form_complain(&c.form, "--epsilon is missing: the epsilon to stay within");
+    if (goal != NULL && c.form.given[goal->option])
+        sotto_form_complain(&c.form, "--%s is what is looked for: leave it out", goal->name);
+    sotto_form_question(&c.form, &q, goal != NULL ? goal->option : OPTIONS, false);
+    if (goal == NULL || c.form.mistake_count > 0) {
+        sotto_budget_print_mistakes(c.verb, &c.form, c.json, 0);
+        return EXIT_USAGE;
+    }
+    sotto_status status = sotto_privacy_plan(&plan, &q, goal->unknown, c.epsilon, NULL, &err);
+    if (status != SOTTO_OK && c.json)
+        sotto_budget_print_json(&q, &(sotto_budget_result){.status = status, .err = err});
+    else if (status != SOTTO_OK)
+        (void)fprintf(stderr, "%s: refused: %s\n", c.verb, err.reason);
+    else if (c.json)
+        print_plan_json(goal, &plan, c.epsilon);
+    else
+        print_plan(goal, &plan, &q, c.epsilon);
+    return sotto_budget_exit(status);
+}
+
+static void usage(void)
+{
+    printf(
+        "usage: sotto budget plan --find NAME --epsilon E --mechanism M --adjacency A --trust T\n"
+        "                         --dishonest F --delta D ...\n"
+        "\n"
+        "Finds the value of one parameter that keeps the certified epsilon within E:\n\n");
+    for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++)
+        printf("  --find %-16s %s\n", goals[i].name, goals[i].meaning);
+    printf("\nThe other options are those of a question:\n\n");
+    sotto_form_print_options();
+    printf("  --json                       one object\n\nmechanisms, with what each needs [and "
+           "takes]:\n");
+    sotto_form_print_mechanisms();
+    printf("\nExit: 0 found; 2 a mistake in the question; 4 refused: nothing in range keeps the "
+           "promise.\n");
+}
+
+const sotto_verb sotto_verb_budget_plan = {
+    .name = "plan",
+    .summary = "the noise, cohort, rate, rounds or local epsilon that keep a promise",
+    .print_usage = usage,
+    .run = run,
+};

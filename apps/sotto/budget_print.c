@@ -1,0 +1,193 @@
+#include "budget_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "verbs.h"
+
+/* ---- pieces ----------------------------------------------------------------------------------------- */
+
+void sotto_print_json_string(const char *text)
+{
+    putchar('"');
+    for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++) {
+        if (*c == '"' || *c == '\\')
+            printf("\\%c", *c);
+        else if (*c < 0x20 || *c >= 0x7f)
+            printf("\\u%04x", *c);
+        else
+            putchar(*c);
+    }
+    putchar('"');
+}
+
+void sotto_print_json_number(double x)
+{
+    if (isfinite(x))
+        printf("%.17g", x);
+    else
+        printf("null");
+}
+
+int sotto_budget_exit(sotto_status status)
+{
+    if (status == SOTTO_OK)
+        return EXIT_DONE;
+    if (status == SOTTO_MALFORMED)
+        return EXIT_USAGE;
+    return status == SOTTO_DENIED ? EXIT_REFUSED : EXIT_FAILED;
+}
+
+static const char *trust_assumption(const sotto_question *q)
+{
+    if (q->trust == SOTTO_TRUST_FLAMINGO)
+        return "enough clients and decryptors honest; the server sees who takes part";
+    if (q->trust == SOTTO_TRUST_AERO)
+        return "most devices honest; the server sees who takes part";
+    return q->participation_is_hidden
+               ? "leader or helper honest, relay or gateway honest; tokens hide who takes part"
+               : "leader or helper honest; who takes part is seen";
+}
+
+static double dishonest_share(const sotto_question *q)
+{
+    return (double)q->dishonest.parts / (double)q->dishonest.of;
+}
+
+/* Up in the last digit shown: what is read off a screen must be as true as the number behind it. */
+static void print_up(double x)
+{
+    char text[40];
+    double shown = x;
+
+    do {
+        (void)snprintf(text, sizeof text, "%.10g", shown);
+        shown += 1e-10 * x;
+    } while (strtod(text, NULL) < x);
+    printf("%s", text);
+}
+
+static void print_claim(const sotto_budget_result *r)
+{
+    const sotto_answer *a = &r->answer;
+
+    if (!r->has_claim)
+        return;
+    printf("\n  claim     epsilon %.12g ", r->claim);
+    if (r->claim >= a->high)
+        printf("holds: it is not below the certified %.12g\n", a->high);
+    else if (r->claim < a->low && a->optimal)
+        printf("does NOT hold: the mechanism itself has at least %.12g\n", a->low);
+    else if (r->claim < a->low)
+        printf("does not follow: this theorem gives at least %.12g\n", a->low);
+    else
+        printf("cannot be told from the truth: it is within [%.12g, %.12g]\n", a->low, a->high);
+    if (r->claim_status == SOTTO_OK)
+        printf("            epsilon %.12g goes with delta %.6g (certified from above)\n", r->claim,
+               r->claim_delta.high);
+}
+
+/* ---- whole answers ---------------------------------------------------------------------------------- */
+
+void sotto_budget_print(const sotto_question *q, const sotto_budget_result *r)
+{
+    const sotto_answer *a = &r->answer;
+
+    if (r->asks_delta)
+        printf("  delta     <= ");
+    else
+        printf("  epsilon   <= ");
+    print_up(a->high);
+    printf("   (at least %.10g%s)\n", a->low,
+           a->low == 0  ? ", no lower bound known"
+           : a->optimal ? ""
+                        : " by this theorem");
+    if (r->asks_delta)
+        printf("  at        epsilon %.12g\n", r->epsilon);
+    else
+        printf("  at        delta %.12g\n", q->delta);
+    printf("  theorem   %s\n", a->theorem);
+    printf("  route     %s\n", a->route);
+    printf("  adjacency %s\n", sotto_adjacency_name(a->adjacency));
+    printf("  trust     %s: %s\n", sotto_trust_name(a->trust), trust_assumption(q));
+    printf("  honest    %.6g of the cohort assumed dishonest or dropped; ", dishonest_share(q));
+    if (a->honest > 0)
+        printf("%" PRIu64 " honest counted on\n", a->honest);
+    else
+        printf("nobody else's randomness is counted on\n");
+    printf("  time      %.3f ms\n", r->seconds * 1e3);
+    print_claim(r);
+}
+
+static void print_json_claim(const sotto_budget_result *r)
+{
+    const sotto_answer *a = &r->answer;
+
+    printf(",\"claim\":");
+    sotto_print_json_number(r->claim);
+    printf(",\"claim_holds\":%s", r->claim >= a->high               ? "true"
+                                  : r->claim < a->low && a->optimal ? "false"
+                                                                    : "null");
+    printf(",\"claim_delta\":");
+    sotto_print_json_number(r->claim_status == SOTTO_OK ? r->claim_delta.high : (double)NAN);
+}
+
+void sotto_budget_print_json(const sotto_question *q, const sotto_budget_result *r)
+{
+    const sotto_answer *a = &r->answer;
+
+    printf("{");
+    if (r->line > 0)
+        printf("\"line\":%zu,", r->line);
+    if (r->status != SOTTO_OK) {
+        printf("\"refused\":\"%s\",\"reason\":", sotto_status_name(r->status));
+        sotto_print_json_string(r->err.reason);
+        printf("}\n");
+        return;
+    }
+    printf("\"mechanism\":\"%s\",\"quantity\":\"%s\",\"low\":",
+           sotto_form_mechanism_name(q->mechanism), r->asks_delta ? "delta" : "epsilon");
+    sotto_print_json_number(a->low);
+    printf(",\"high\":");
+    sotto_print_json_number(a->high);
+    printf(",\"%s\":", r->asks_delta ? "epsilon" : "delta");
+    sotto_print_json_number(r->asks_delta ? r->epsilon : q->delta);
+    printf(",\"optimal\":%s,\"theorem\":", a->optimal ? "true" : "false");
+    sotto_print_json_string(a->theorem);
+    printf(",\"route\":");
+    sotto_print_json_string(a->route);
+    printf(",\"adjacency\":\"%s\",\"trust\":\"%s\",\"participation_hidden\":%s,\"assumes\":",
+           sotto_adjacency_name(a->adjacency), sotto_trust_name(a->trust),
+           q->participation_is_hidden ? "true" : "false");
+    sotto_print_json_string(trust_assumption(q));
+    printf(",\"dishonest\":%.12g,\"honest\":%" PRIu64 ",\"seconds\":%.9f", dishonest_share(q),
+           a->honest, r->seconds);
+    if (r->has_claim)
+        print_json_claim(r);
+    printf("}\n");
+}
+
+void sotto_budget_print_mistakes(const char *verb, const sotto_form *form, bool json, size_t line)
+{
+    if (!json) {
+        for (size_t i = 0; i < form->mistake_count; i++) {
+            if (line > 0)
+                (void)fprintf(stderr, "line %zu: ", line);
+            else
+                (void)fprintf(stderr, "%s: ", verb);
+            (void)fprintf(stderr, "%s\n", form->mistakes[i]);
+        }
+        return;
+    }
+    printf("{");
+    if (line > 0)
+        printf("\"line\":%zu,", line);
+    printf("\"refused\":\"malformed\",\"mistakes\":[");
+    for (size_t i = 0; i < form->mistake_count; i++) {
+        printf("%s", i > 0 ? "," : "");
+        sotto_print_json_string(form->mistakes[i]);
+    }
+    printf("]}\n");
+}

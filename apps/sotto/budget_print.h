@@ -1,0 +1,37 @@
+/* apps/sotto/budget_print.h - answers for people and for programs. */
+#ifndef SOTTO_APPS_BUDGET_PRINT_H
+#define SOTTO_APPS_BUDGET_PRINT_H
+
+#include "budget_form.h"
+
+/* A question answered (status SOTTO_OK) or not. */
+typedef struct sotto_budget_result {
+    sotto_status status;
+    sotto_err err;
+    sotto_answer answer;
+    double seconds;
+    bool asks_delta; /* the answer is a delta, at this epsilon */
+    double epsilon;
+    bool has_claim; /* somebody says that epsilon is this ... */
+    double claim;
+    sotto_answer claim_delta; /* ... which would be true at this delta */
+    sotto_status claim_status;
+    size_t line; /* of a batch; 0 otherwise */
+} sotto_budget_result;
+
+void sotto_budget_print(const sotto_question *q, const sotto_budget_result *r);
+/* One object on one line. */
+void sotto_budget_print_json(const sotto_question *q, const sotto_budget_result *r);
+
+/* In quotes, escaped. */
+void sotto_print_json_string(const char *text);
+/* null where it is not finite. */
+void sotto_print_json_number(double x);
+
+/* All of a form's mistakes, on standard error, or as one JSON object on standard output. */
+void sotto_budget_print_mistakes(const char *verb, const sotto_form *form, bool json, size_t line);
+
+/* What a status means for the exit code. */
+int sotto_budget_exit(sotto_status status);
+
+#endif

@@ -1,0 +1,279 @@
+/* Questions about Gaussian noise: on a sum, on secret samples, on seen samples, on integers, in shares. */
+#include "privacy/accountant.h"
+
+#include "privacy/allocation.h"
+#include "privacy/discrete_gaussian.h"
+#include "privacy/gaussian.h"
+#include "privacy/rdp.h"
+#include "privacy/special_check.h"
+
+#define ANY_ADJACENCY                                                                              \
+    (1U << SOTTO_ADJACENCY_ADD_REMOVE | 1U << SOTTO_ADJACENCY_REPLACEMENT |                        \
+     1U << SOTTO_ADJACENCY_DELETION)
+
+/* ---- every release seen -------------------------------------------------------------------------- */
+
+static const char GAUSSIAN_THEOREM[] =
+    "analytic Gaussian mechanism (Balle and Wang 2018, theorem 8), releases as one of less noise";
+
+static sotto_status gaussian_distance(double *out, const sotto_question *q, sotto_err *err)
+{
+    return sotto_contribution_distance(out, q->of.gaussian.contribution, q->of.gaussian.clip,
+                                       q->adjacency, err);
+}
+
+static sotto_status gaussian_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    double distance = 0;
+    sotto_bound eps;
+
+    SOTTO_TRY(gaussian_distance(&distance, q, err));
+    SOTTO_TRY(sotto_gaussian_epsilon(&eps, q->of.gaussian.sigma, distance,
+                                     (double)q->of.gaussian.releases, c->log_delta, err));
+    return sotto_answer_set(out, eps, true, GAUSSIAN_THEOREM, "closed form and a root");
+}
+
+static sotto_status gaussian_delta(sotto_answer *out, const sotto_case *c, double eps,
+                                   sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    double distance = 0;
+    sotto_bound log_delta;
+
+    SOTTO_TRY(gaussian_distance(&distance, q, err));
+    SOTTO_TRY(sotto_gaussian_log_delta(&log_delta, q->of.gaussian.sigma, distance,
+                                       (double)q->of.gaussian.releases, eps, err));
+    return sotto_answer_set(out, sotto_exp_outward(log_delta), true, GAUSSIAN_THEOREM,
+                            "closed form");
+}
+
+const sotto_mechanism_entry sotto_entry_gaussian = {
+    .mechanism = SOTTO_MECHANISM_GAUSSIAN,
+    .name = "the Gaussian mechanism",
+    .adjacencies = ANY_ADJACENCY,
+    .cover = SOTTO_COVER_NONE,
+    .epsilon = gaussian_epsilon,
+    .delta = gaussian_delta,
+};
+
+/* ---- secret samples ------------------------------------------------------------------------------ */
+
+static const char SAMPLED_THEOREM[] =
+    "Poisson-subsampled Gaussian, both directions, composed optimally";
+
+/* Noise over distance, against us. */
+static sotto_status noise_multiplier(double *out, const sotto_question *q, sotto_err *err)
+{
+    double distance = 0;
+
+    SOTTO_TRY(sotto_contribution_distance(&distance, q->of.sampled.contribution, q->of.sampled.clip,
+                                          q->adjacency, err));
+    SOTTO_TRY(sotto_check_range("sigma", q->of.sampled.sigma, 1e-100, 1e100, err));
+    *out =
+        distance == 1 ? q->of.sampled.sigma : sotto_round_down(q->of.sampled.sigma / distance, 1);
+    return SOTTO_OK;
+}
+
+/* The caller's tables if they are of this mechanism; otherwise new ones, kept if there is a place. */
+static sotto_status open_tables(sotto_sgm **out, const sotto_case *c, sotto_err *err)
+{
+    double rate = c->question->of.sampled.rate, sigma = 0;
+    sotto_accountant *kept = c->tables;
+
+    SOTTO_TRY(noise_multiplier(&sigma, c->question, err));
+    if (kept != NULL && kept->sampled != NULL && kept->rate == rate && kept->sigma == sigma) {
+        *out = kept->sampled;
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(sotto_sgm_new(out, rate, sigma, err));
+    if (kept == NULL)
+        return SOTTO_OK;
+    sotto_sgm_free(kept->sampled);
+    *kept = (sotto_accountant){*out, rate, sigma};
+    return SOTTO_OK;
+}
+
+static void close_tables(sotto_sgm *tables, const sotto_case *c)
+{
+    if (c->tables == NULL)
+        sotto_sgm_free(tables);
+}
+
+static sotto_status sampled_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    sotto_sgm_part part = {.rounds = c->question->of.sampled.rounds};
+    sotto_sgm_answer found = {0};
+
+    SOTTO_TRY(open_tables(&part.mechanism, c, err));
+    sotto_status status = sotto_sgm_epsilon(&found, &part, 1, c->log_delta, SOTTO_EITHER, err);
+    close_tables(part.mechanism, c);
+    SOTTO_TRY(status);
+    return sotto_answer_set(out, found.value, true, SAMPLED_THEOREM, found.route);
+}
+
+static sotto_status sampled_delta(sotto_answer *out, const sotto_case *c, double eps,
+                                  sotto_err *err)
+{
+    sotto_sgm_part part = {.rounds = c->question->of.sampled.rounds};
+    sotto_sgm_answer found = {0};
+
+    SOTTO_TRY(open_tables(&part.mechanism, c, err));
+    sotto_status status = sotto_sgm_log_delta(&found, &part, 1, eps, SOTTO_EITHER, err);
+    close_tables(part.mechanism, c);
+    SOTTO_TRY(status);
+    return sotto_answer_set(out, sotto_exp_outward(found.value), true, SAMPLED_THEOREM,
+                            found.route);
+}
+
+const sotto_mechanism_entry sotto_entry_sampled = {
+    .mechanism = SOTTO_MECHANISM_SAMPLED_GAUSSIAN,
+    .name = "the subsampled Gaussian",
+    .adjacencies = 1U << SOTTO_ADJACENCY_ADD_REMOVE,
+    .cover = SOTTO_COVER_HIDDEN,
+    .epsilon = sampled_epsilon,
+    .delta = sampled_delta,
+};
+
+/* ---- one slot of several -------------------------------------------------------------------------- */
+
+static sotto_status allocated_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    double distance = 0;
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_contribution_distance(&distance, q->of.allocated.contribution,
+                                          q->of.allocated.clip, q->adjacency, err));
+    SOTTO_TRY(sotto_check_range("sigma", q->of.allocated.sigma, 1e-100, 1e100, err));
+    double sigma = distance == 1 ? q->of.allocated.sigma
+                                 : sotto_round_down(q->of.allocated.sigma / distance, 1);
+    SOTTO_TRY(sotto_allocation_eps(&eps, SOTTO_ALLOCATION_MAX, sigma, (double)q->of.allocated.slots,
+                                   c->log_delta, err));
+    return sotto_answer_set(out, eps, true,
+                            "random allocation of one release to a slot, Gaussian noise in each",
+                            "Laplace inversion of the lognormal sum, both directions");
+}
+
+const sotto_mechanism_entry sotto_entry_allocated = {
+    .mechanism = SOTTO_MECHANISM_ALLOCATED_GAUSSIAN,
+    .name = "random allocation",
+    .adjacencies = 1U << SOTTO_ADJACENCY_ADD_REMOVE,
+    .cover = SOTTO_COVER_HIDDEN,
+    .epsilon = allocated_epsilon,
+};
+
+/* ---- seen samples -------------------------------------------------------------------------------- */
+
+static sotto_status counted_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    double distance = 0;
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_contribution_distance(&distance, q->of.sampled.contribution, q->of.sampled.clip,
+                                          q->adjacency, err));
+    SOTTO_TRY(sotto_gaussian_counted_epsilon(&eps, q->of.sampled.sigma, distance,
+                                             q->of.sampled.rate, (double)q->of.sampled.rounds,
+                                             c->log_delta, err));
+    return sotto_answer_set(out, eps, true,
+                            "analytic Gaussian mechanism, mean over the number of participations",
+                            "binomial sum of closed forms");
+}
+
+const sotto_mechanism_entry sotto_entry_counted = {
+    .mechanism = SOTTO_MECHANISM_COUNTED_GAUSSIAN,
+    .name = "the Gaussian on seen samples",
+    .adjacencies = ANY_ADJACENCY,
+    .cover = SOTTO_COVER_NONE,
+    .epsilon = counted_epsilon,
+};
+
+/* ---- integers ------------------------------------------------------------------------------------ */
+
+static const char DISCRETE_THEOREM[] =
+    "discrete Gaussian, exactly (Canonne, Kamath and Steinke 2020, theorem 7)";
+
+static sotto_status discrete_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_discrete_gaussian_epsilon(&eps, c->question->of.discrete.sigma,
+                                              (double)c->question->of.discrete.sensitivity,
+                                              c->log_delta, err));
+    return sotto_answer_set(out, eps, true, DISCRETE_THEOREM, "sum over the integers and a root");
+}
+
+static sotto_status discrete_delta(sotto_answer *out, const sotto_case *c, double eps,
+                                   sotto_err *err)
+{
+    sotto_bound log_delta;
+
+    SOTTO_TRY(sotto_discrete_gaussian_log_delta(&log_delta, c->question->of.discrete.sigma,
+                                                (double)c->question->of.discrete.sensitivity, eps,
+                                                NULL, err));
+    return sotto_answer_set(out, sotto_exp_outward(log_delta), true, DISCRETE_THEOREM,
+                            "sum over the integers");
+}
+
+const sotto_mechanism_entry sotto_entry_discrete = {
+    .mechanism = SOTTO_MECHANISM_DISCRETE_GAUSSIAN,
+    .name = "the discrete Gaussian",
+    .adjacencies = ANY_ADJACENCY,
+    .cover = SOTTO_COVER_NONE,
+    .epsilon = discrete_epsilon,
+    .delta = discrete_delta,
+};
+
+/* ---- each device a share of the noise ------------------------------------------------------------ */
+
+typedef struct share_sum {
+    double sigma, honest, dimension, l1, l2;
+} share_sum;
+
+static double share_divergence(const void *self, double alpha)
+{
+    const share_sum *s = self;
+    sotto_bound r;
+
+    if (sotto_discrete_gaussian_sum_rdp(&r, s->sigma, s->honest, s->dimension, s->l1, s->l2, alpha,
+                                        NULL) != SOTTO_OK)
+        return INFINITY;
+    return r.high;
+}
+
+static sotto_status shares_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    double l2 = (double)q->of.shares.sensitivity, dimension = (double)q->of.shares.dimension;
+    share_sum sum = {q->of.shares.sigma, (double)c->honest, dimension, 0, l2};
+    sotto_bound eps, probe;
+
+    SOTTO_TRY(sotto_check_range("sensitivity", l2, 1, 1e9, err));
+    SOTTO_TRY(sotto_check_range("dimension", dimension, 1, 1e12, err));
+    /* |x|_1 <= sqrt(d) |x|_2, and <= |x|_2^2 since the entries are integers. */
+    double by_dimension = sotto_round_up(sqrt(dimension) * l2, 2);
+    sum.l1 = by_dimension < l2 * l2 ? by_dimension : l2 * l2;
+    SOTTO_TRY(sotto_discrete_gaussian_sum_rdp(&probe, sum.sigma, sum.honest, dimension, sum.l1, l2,
+                                              2, err));
+    SOTTO_TRY(
+        sotto_rdp_minimise(&eps, NULL, share_divergence, &sum, 1 + 1e-4, 1e6, c->log_delta, err));
+    return sotto_answer_set(
+        out, eps, false,
+        "sum of discrete Gaussians (Kairouz, Liu and Steinke 2021, proposition 14)",
+        "best Renyi order");
+}
+
+static uint64_t shares_cohort(const sotto_question *q)
+{
+    return q->of.shares.cohort;
+}
+
+const sotto_mechanism_entry sotto_entry_shares = {
+    .mechanism = SOTTO_MECHANISM_NOISE_SHARES,
+    .name = "noise in shares",
+    .adjacencies = ANY_ADJACENCY,
+    .cover = SOTTO_COVER_NONE,
+    .epsilon = shares_epsilon,
+    .cohort = shares_cohort,
+};

@@ -1,0 +1,267 @@
+#include "privacy/pld.h"
+
+#include "base/alloc.h"
+#include "privacy/fft.h"
+
+#include <float.h>
+
+#define U          (DBL_EPSILON / 2)
+#define MOST_CELLS 200000
+
+/* Gauss-Legendre on [-1, 1]. */
+static const double gauss2_x[] = {-0.57735026918962576451, 0.57735026918962576451};
+static const double gauss2_w[] = {1, 1};
+static const double gauss3_x[] = {-0.77459666924148337704, 0, 0.77459666924148337704};
+static const double gauss3_w[] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
+static const double gauss5_x[] = {-0.90617984593866399280, -0.53846931010568309104, 0,
+                                  0.53846931010568309104, 0.90617984593866399280};
+static const double gauss5_w[] = {0.23692688505618908751, 0.47862867049936646804, 128.0 / 225,
+                                  0.47862867049936646804, 0.23692688505618908751};
+
+/* d = log r - log(1-q) runs over (0, inf) in both directions: the loss is log(1-q) + d or its opposite.
+ * Cells lie between the lattice points index[i] and index[i+1]. */
+typedef struct cells {
+    size_t count;
+    size_t room;
+    double *index; /* count + 1 */
+    double *mass;  /* count + 1: at the points */
+    double *moved; /* count: mass of each cell before it was shared */
+    double wrong;  /* relative error of a mass, the largest */
+} cells;
+
+typedef struct spot {
+    double near; /* mass for the point with the smaller d */
+    double far;
+} spot;
+
+static double x_at(const sotto_sgm_law *law, double d)
+{
+    double v = d < 30 ? log(expm1(d)) : d;
+
+    return 0.5 + law->sigma * law->sigma * (log1p(-law->q) - log(law->q) + v);
+}
+
+/* Mass of [a, b], shared between the cell's points, whose d are d0 and d0 + width. */
+static spot share(const sotto_sgm_law *law, double a, double b, double v0, double width)
+{
+    spot out = {0, 0};
+    double s = law->sigma, var = s * s, q = law->q;
+    double bend = (fmax(fabs(a), fabs(b)) / s + 2) / s + 2 / var, turn = bend * (b - a);
+    size_t pieces = turn < 0.7 ? 1 : (size_t)ceil(turn / 0.7);
+    int n = turn < 0.002 ? 2 : turn < 0.06 ? 3 : 5;
+    const double *gx = n == 2 ? gauss2_x : n == 3 ? gauss3_x : gauss5_x;
+    const double *gw = n == 2 ? gauss2_w : n == 3 ? gauss3_w : gauss5_w;
+    double half = (b - a) / (2 * (double)pieces), scale = half / (s * 2.50662827463100050242);
+    double odds = q / (1 - q), up = expm1(width), fall = -expm1(-width);
+
+    for (size_t i = 0; i < pieces; i++) {
+        double centre = a + half * (double)(2 * i + 1);
+        for (int k = 0; k < n; k++) {
+            double x = centre + half * gx[k];
+            double v = odds * exp((2 * x - 1) / (2 * var));
+            double rho = fmax((v - v0) / (1 + v0), 0);
+            double mass = gw[k] * scale * exp(-x * x / (2 * var));
+            double far;
+            if (law->add) {
+                far = fmin(rho / up, 1);
+            } else {
+                mass *= (1 - q) * (1 + v);
+                far = fmin(rho / (1 + rho) / fall, 1);
+            }
+            out.far += mass * far;
+            out.near += mass * (1 - far);
+        }
+    }
+    return out;
+}
+
+/* Cells are one lattice step wide, or further out a small part of how fast the loss moves there: over one
+ * deviation of x it moves by (1 - e^-d)/sigma. */
+static double next_index(const sotto_sgm_law *law, double index, double spacing)
+{
+    double grain = 768 * fmin(fmax(1, law->sigma / 4), 32);
+    double wide = floor(-expm1(-index * spacing) / (grain * spacing));
+
+    return index + (wide > 1 ? wide : 1);
+}
+
+static double d_at(const sotto_sgm_law *law, double x)
+{
+    return sotto_sgm_log_ratio(law, x) - log1p(-law->q);
+}
+
+/* The last lattice point below all losses. */
+static double first_index(const sotto_sgm_law *law, double spacing)
+{
+    return fmax(floor(d_at(law, law->low) / spacing) - 1, 0);
+}
+
+static size_t cells_needed(const sotto_sgm_law *law, double spacing)
+{
+    double index = first_index(law, spacing), most = d_at(law, law->high);
+    size_t count = 0;
+
+    while (index * spacing < most && count <= MOST_CELLS) {
+        index = next_index(law, index, spacing);
+        count++;
+    }
+    return count;
+}
+
+static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing)
+{
+    double most = d_at(law, law->high), far = law->high / law->sigma, a = law->low;
+    size_t i = 0;
+
+    out->index[0] = first_index(law, spacing);
+    out->mass[0] = 0;
+    while (out->index[i] * spacing < most) {
+        if (i + 1 > out->room)
+            return false;
+        double to = next_index(law, out->index[i], spacing);
+        double d0 = out->index[i] * spacing, width = (to - out->index[i]) * spacing;
+        double b = fmin(x_at(law, to * spacing), law->high);
+        out->index[i + 1] = to;
+        out->mass[i + 1] = 0;
+        if (b > a) {
+            spot m = share(law, a, b, expm1(d0), width);
+            out->moved[i] = m.near + m.far;
+            out->mass[i] += m.near;
+            out->mass[i + 1] += m.far;
+            a = b;
+        }
+        i++;
+    }
+    out->count = i;
+    out->wrong = 16 * U + 4 * U * fmin(60, far * far / 2);
+    return true;
+}
+
+/* log of the sum of the masses times exp(c (loss - origin)), from above. */
+static double log_moment(const sotto_sgm_law *law, const cells *m, double spacing, double c)
+{
+    double top = 0, sum = 0, sign = law->add ? -1 : 1;
+
+    for (size_t i = 0; i <= m->count; i++)
+        if (m->mass[i] > 0)
+            top = fmax(top, log(m->mass[i]) + sign * c * spacing * m->index[i]);
+    for (size_t i = 0; i <= m->count; i++)
+        sum += m->mass[i] * exp(sign * c * spacing * m->index[i] - top);
+    return top + log(sum) + 1e-12;
+}
+
+static bool transform(sotto_pld *p, const sotto_sgm_law *law, const cells *m, double *data,
+                      double *twiddle)
+{
+    double sum = 0, worn = 0, sign = law->add ? -1 : 1;
+
+    for (size_t i = 0; i <= m->count; i++) {
+        double tilt = sign * p->c * p->spacing * m->index[i];
+        double x = m->mass[i] * exp(tilt);
+        data[(size_t)fmod(m->index[i], (double)p->size)] += x;
+        sum += x;
+        worn += x * fabs(tilt);
+    }
+    if (!(sum < 1e250))
+        return false;
+    int log2_size = ilogb((double)p->size);
+    double bad = SOTTO_FFT_ERROR(log2_size) * sum + m->wrong * sum + 4 * U * worn + 32 * U * sum;
+    double *re = p->log_modulus, *im = p->phase;
+    sotto_fft_real(data, p->size, re, im, twiddle);
+    for (size_t k = 0; k < p->nodes; k++) {
+        double modulus = fmax(hypot(re[k], im[k]), bad);
+        double angle = law->add ? atan2(im[k], re[k]) : -atan2(im[k], re[k]);
+        re[k] = log(modulus);
+        im[k] = angle;
+        p->error[k] = 1.01 * bad / modulus;
+    }
+    return true;
+}
+
+static bool fill(sotto_pld *p, const sotto_sgm_law *law, cells *m)
+{
+    bool filled = false;
+    double *data = sotto_alloc(p->size * sizeof(double));
+    double *twiddle = sotto_alloc(p->size * sizeof(double));
+
+    if (data && twiddle && cells_fill(m, law, p->spacing) && transform(p, law, m, data, twiddle)) {
+        static const double ratio[SOTTO_CONTOUR_ALIASES] = {1.1, 1.2, 1.4, 1.7, 2, 4, 8};
+        for (size_t i = 0; i < SOTTO_CONTOUR_ALIASES; i++) {
+            p->alias_c[i] = p->c * ratio[i];
+            p->alias_log[i] = log_moment(law, m, p->spacing, p->alias_c[i]);
+        }
+        filled = true;
+    }
+    sotto_release(data, p->size * sizeof(double));
+    sotto_release(twiddle, p->size * sizeof(double));
+    return filled;
+}
+
+static bool keep_cells(sotto_pld *p, const cells *m)
+{
+    p->cell_mass = sotto_alloc(2 * m->count * sizeof(double));
+    if (!p->cell_mass)
+        return false;
+    p->cells = m->count;
+    p->cell_width = p->cell_mass + m->count;
+    for (size_t i = 0; i < m->count; i++) {
+        p->cell_mass[i] = m->moved[i];
+        p->cell_width[i] = (m->index[i + 1] - m->index[i]) * p->spacing;
+    }
+    return true;
+}
+
+double sotto_pld_log_shift(const sotto_pld *p, double rate)
+{
+    double sum = 0, last = -1, factor = 1;
+
+    for (size_t i = 0; i < p->cells; i++) {
+        if (p->cell_width[i] != last) {
+            last = p->cell_width[i];
+            factor = exp((rate + rate * rate) * last * last / 8);
+        }
+        if (p->cell_mass[i] > 0)
+            sum += p->cell_mass[i] * factor;
+    }
+    return log(sum) + 1e-11;
+}
+
+sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, size_t size)
+{
+    size_t needed = cells_needed(law, spacing);
+    if (needed > MOST_CELLS)
+        return NULL;
+    size_t bytes = 3 * (needed + 2) * sizeof(double);
+    sotto_pld *p = sotto_alloc(sizeof *p);
+    double *room = sotto_alloc(bytes);
+    bool done = false;
+
+    if (p && room) {
+        cells m = {0, needed, room, room + needed + 2, room + 2 * (needed + 2), 0};
+        *p = (sotto_pld){.c = c, .spacing = spacing, .size = size};
+        p->nodes = size / 2 + 1;
+        p->origin = law->add ? -log1p(-law->q) : log1p(-law->q);
+        p->log_modulus = sotto_alloc(3 * p->nodes * sizeof(double));
+        if (p->log_modulus) {
+            p->phase = p->log_modulus + p->nodes;
+            p->error = p->phase + p->nodes;
+            done = fill(p, law, &m) && keep_cells(p, &m);
+        }
+    }
+    sotto_release(room, bytes);
+    if (done)
+        return p;
+    sotto_pld_free(p);
+    return NULL;
+}
+
+void sotto_pld_free(sotto_pld *p)
+{
+    if (!p)
+        return;
+    if (p->log_modulus)
+        sotto_release(p->log_modulus, 3 * p->nodes * sizeof(double));
+    if (p->cell_mass)
+        sotto_release(p->cell_mass, 2 * p->cells * sizeof(double));
+    sotto_release(p, sizeof *p);
+}

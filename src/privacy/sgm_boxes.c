@@ -1,0 +1,107 @@
+#include "privacy/sgm_boxes.h"
+
+/* sup over v' >= v of |sin v'/v'|, from above; as one minus it, from below. */
+static double one_minus_sinc(double v)
+{
+    if (v < 0.1)
+        return v * v / 6 * (1 - v * v / 20);
+    if (v < 2.5)
+        return 1 - sin(v) / v;
+    return v < 4.6 ? 0.76 : 1 - 1 / v;
+}
+
+typedef struct cells {
+    size_t count;
+    double width[SOTTO_SGM_CELLS];
+    double height[SOTTO_SGM_CELLS];
+} cells;
+
+static double log_tilted(const sotto_sgm_law *law, double power, double x)
+{
+    return sotto_sgm_log_density(law, x) + power * sotto_sgm_log_ratio(law, x);
+}
+
+/* The stretch round the mode where the tilted density exceeds exp(-14) of its largest value. */
+static void main_stretch(const sotto_sgm_law *law, double power, double *from, double *to)
+{
+    double best = -INFINITY, mode = 0;
+
+    for (int i = 0; i <= 200; i++) {
+        double x = law->low + (law->high - law->low) * i / 200;
+        double size = log_tilted(law, power, x);
+        if (size > best) {
+            best = size;
+            mode = x;
+        }
+    }
+    double pace = law->sigma / 16;
+    for (int side = -1; side <= 1; side += 2) {
+        double x = mode;
+        for (int i = 0; i < 400 && log_tilted(law, power, x) > best - 14; i++)
+            x += side * pace;
+        *(side < 0 ? from : to) = fmin(fmax(x, law->low), law->high);
+    }
+}
+
+/* On each cell of x the Gaussian is smallest at an end, r^power is monotone, and the loss moves fastest
+ * at the right end: three true minima whose product is below the density of the loss. */
+static void cells_fill(cells *out, const sotto_sgm_law *law, double c, double cumulant)
+{
+    double power = sotto_sgm_power(law, c), from = 0, to = 0;
+
+    main_stretch(law, power, &from, &to);
+    double pace = (to - from) / SOTTO_SGM_CELLS;
+    double x0 = from, l0 = sotto_sgm_log_ratio(law, x0), d0 = sotto_sgm_log_density(law, x0);
+    out->count = SOTTO_SGM_CELLS;
+    for (size_t i = 0; i < SOTTO_SGM_CELLS; i++) {
+        double x1 = from + pace * (double)(i + 1);
+        double l1 = sotto_sgm_log_ratio(law, x1), d1 = sotto_sgm_log_density(law, x1);
+        double speed = log(law->q) + sotto_sgm_tilt(law, x1) - 2 * log(law->sigma) - l1;
+        double low = fmin(d0, d1) + fmin(power * l0, power * l1) - speed - cumulant;
+        out->width[i] = (l1 - l0) * (1 - 1e-9);
+        out->height[i] = exp(low - 1e-9);
+        x0 = x1;
+        l0 = l1;
+        d0 = d1;
+    }
+}
+
+/* Cuts the histogram into horizontal slabs, each as wide as the run of cells that reach its height. */
+void sotto_sgm_boxes_fill(sotto_sgm_boxes *boxes, const sotto_sgm_law *law, double c,
+                          double cumulant)
+{
+    cells h;
+    double start[SOTTO_SGM_CELLS + 1], level[SOTTO_SGM_CELLS + 1], at = 0;
+    size_t depth = 0;
+
+    cells_fill(&h, law, c, cumulant);
+    boxes->count = 0;
+    for (size_t i = 0; i <= h.count; i++) {
+        double height = i < h.count ? h.height[i] : 0, begin = at;
+        while (depth > 0 && level[depth - 1] >= height) {
+            depth--;
+            double below = depth > 0 && level[depth - 1] > height ? level[depth - 1] : height;
+            double width = at - start[depth];
+            if (boxes->count < SOTTO_SGM_CELLS && width > 0) {
+                boxes->width[boxes->count] = width;
+                boxes->mass[boxes->count++] = (level[depth] - below) * width;
+            }
+            begin = start[depth];
+        }
+        if (i < h.count) {
+            start[depth] = begin;
+            level[depth++] = height;
+            at += h.width[i];
+        }
+    }
+}
+
+double sotto_sgm_boxes_decay(const sotto_sgm_boxes *boxes, double t)
+{
+    double gone = 0;
+
+    for (size_t i = 0; i < boxes->count; i++)
+        gone += boxes->mass[i] * one_minus_sinc(t * boxes->width[i] / 2);
+    gone *= 1 - 1e-9;
+    return gone >= 1 ? -40 : log1p(-gone);
+}

@@ -1,0 +1,28 @@
+/* privacy/sgm_boxes.h - how far |M(c+it)| must fall as t grows, for all large t at once.
+ *
+ * M(c+it)/M(c) is the characteristic function of the tilted loss. From below, that law's density is a pile
+ * of boxes, each as wide as the stretch of losses that reaches its height; a box of width w and mass m
+ * contributes at most m |sin(tw/2)/(tw/2)|.
+ *
+ * Callers:  privacy/sgm_tables.c.
+ */
+#ifndef SOTTO_PRIVACY_SGM_BOXES_H
+#define SOTTO_PRIVACY_SGM_BOXES_H
+
+#include "privacy/sgm_law.h"
+
+#define SOTTO_SGM_CELLS 384
+
+typedef struct sotto_sgm_boxes {
+    size_t count;
+    double width[SOTTO_SGM_CELLS];
+    double mass[SOTTO_SGM_CELLS];
+} sotto_sgm_boxes;
+
+/* cumulant: log M(c), from above. */
+void sotto_sgm_boxes_fill(sotto_sgm_boxes *boxes, const sotto_sgm_law *law, double c,
+                          double cumulant);
+/* An upper bound on log |M(c+iu)/M(c)| that holds for every u >= t. */
+double sotto_sgm_boxes_decay(const sotto_sgm_boxes *boxes, double t);
+
+#endif

@@ -1,0 +1,197 @@
+#include "privacy/sgm_grid.h"
+
+/* The 16-point Gauss-Legendre rule: one half, largest first. */
+static const double gauss_x[8] = {0.9894009349916499326,  0.94457502307323257608,
+                                  0.86563120238783174388, 0.7554044083550030339,
+                                  0.61787624440264374845, 0.45801677765722738634,
+                                  0.28160355077925891323, 0.095012509837637440185};
+static const double gauss_w[8] = {0.027152459411754094852, 0.062253523938647892863,
+                                  0.09515851168249278481,  0.12462897125553387205,
+                                  0.14959598881657673208,  0.16915651939500253819,
+                                  0.18260341504492358887,  0.18945061045506849629};
+
+#define PI 3.14159265358979323846
+/* What the panels together may miss, against the largest term. */
+#define TARGET (-58.0)
+
+/* A region of the complex plane, |Re - centre| <= wide and |Im| <= tall, and r there: r/(1-q) = 1 + v with
+ * v between least and most on the real axis. */
+typedef struct region {
+    double centre, wide, tall;
+    double least, most;
+} region;
+
+/* The value of v in the region that is nearest to 1: where 1 + v e^{ia} bends most. */
+static double nearest_one(const region *g)
+{
+    return g->least > 1 ? g->least : g->most < 1 ? g->most : 1;
+}
+
+/* What the exponent -x^2/2var + power log r does at the panel's centre. */
+typedef struct centre {
+    double x, log_density, log_ratio;
+    double speed; /* of log r */
+    double odds;  /* q/(1-q) */
+} centre;
+
+static centre centre_at(const sotto_sgm_law *law, double x)
+{
+    centre m = {x, sotto_sgm_log_density(law, x), sotto_sgm_log_ratio(law, x), 0, 0};
+
+    m.odds = law->q / (1 - law->q);
+    m.speed = law->q * exp(sotto_sgm_tilt(law, x) - m.log_ratio) / (law->sigma * law->sigma);
+    return m;
+}
+
+/* Log of a bound on |density(z)| r(Re z)^power in the region: the exponent's tangent at the centre, and
+ * half its second derivative, -1/var + power v/(1+v)^2/var^2, where that is positive. */
+static double log_joint(const sotto_sgm_law *law, double power, const centre *m, const region *g)
+{
+    double var = law->sigma * law->sigma;
+    double slope = -m->x / var + power * m->speed, v = nearest_one(g);
+    double curve = -1 / var + fmax(power, 0) * v / ((1 + v) * (1 + v)) / (var * var);
+
+    return m->log_density + power * m->log_ratio + fabs(slope) * g->wide +
+           fmax(curve, 0) * g->wide * g->wide / 2 + g->tall * g->tall / (2 * var);
+}
+
+/* Log of a bound on |density (r^k - 1 - k(r-1))|, k = power + it, inside the ellipse with foci at the
+ * panel's ends and parameter rho. */
+static double log_height(const sotto_sgm_law *law, double power, double t, const centre *m,
+                         double half, double rho)
+{
+    region g = {m->x, half * (rho + 1 / rho) / 2, half * (rho - 1 / rho) / 2, 0, 0};
+    double angle = g.tall / (law->sigma * law->sigma);
+
+    if (angle > 0.95 * PI)
+        return INFINITY;
+    g.least = m->odds * exp(fmin(sotto_sgm_tilt(law, m->x - g.wide), 600));
+    g.most = m->odds * exp(fmin(sotto_sgm_tilt(law, m->x + g.wide), 600));
+    /* |arg(1 + v e^{ia})| <= a v/(1+v) for v <= 1, and never above a. */
+    double turn = g.most < 1 ? angle * g.most / (1 + g.most) : angle;
+    double size = log_joint(law, power, m, &g) + t * turn;
+    if (law->add) {
+        /* |1 + v e^{ia}|^2 = (1+v)^2 - 4 v sin^2(a/2) */
+        double s = sin(angle / 2), v = nearest_one(&g);
+        size += power / 2 * log1p(-4 * v * s * s / ((1 + v) * (1 + v)));
+    }
+    double rest =
+        log(2 + 2 * (fabs(power) + t)) + fmax(log_joint(law, 0, m, &g), log_joint(law, 1, m, &g));
+    return fmax(size, rest) + 0.7;
+}
+
+/* Log of the error of the 16-point rule on one panel: (64/15) height rho^-32/(1 - rho^-2). */
+static double log_panel_error(const sotto_sgm_law *law, double power, double t, double from,
+                              double to)
+{
+    static const struct {
+        double rho, log_rho;
+    } tries[] = {{5, 1.6094379}, {7.5, 2.0149030}, {3.2, 1.1631508}, {12, 2.4849066}};
+    double half = (to - from) / 2, best = INFINITY;
+    centre m = centre_at(law, (from + to) / 2);
+
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
+        best = fmin(best, log_height(law, power, t, &m, half, tries[i].rho) -
+                              2 * SOTTO_SGM_PANEL * tries[i].log_rho);
+    return best + log(half) + 1.46 + 0.11;
+}
+
+/* Log of the largest tilted density, about. */
+static double log_peak(const sotto_sgm_law *law, double power)
+{
+    double best = -INFINITY;
+
+    int most = (int)fmin(fmax(2 * (law->high - law->low) / law->sigma, 48), 4000);
+
+    for (int i = 0; i <= most; i++) {
+        double x = law->low + (law->high - law->low) * i / most;
+        best = fmax(best, sotto_sgm_log_density(law, x) + power * sotto_sgm_log_ratio(law, x));
+    }
+    return best;
+}
+
+size_t sotto_sgm_panels(const sotto_sgm_law *law, double c, double t, double *edges, size_t most,
+                        double *log_error)
+{
+    double power = sotto_sgm_power(law, c), at = law->low;
+    double width = fmin(2 * law->sigma, 2 * law->sigma * law->sigma);
+    double allowed = TARGET + fmax(log_peak(law, power) - 1, 0), sum = 0;
+    size_t count = 0;
+
+    edges[0] = at;
+    while (at < law->high) {
+        double error = 0, to = 0;
+        for (int i = 0; i < 60; i++, width *= 0.75) {
+            to = fmin(at + width, law->high);
+            error = log_panel_error(law, power, t, at, to);
+            if (error <= allowed)
+                break;
+        }
+        if (count == most || !(to > at))
+            return 0;
+        sum += exp(error - allowed);
+        edges[++count] = at = to;
+        width *= 1.4;
+    }
+    *log_error = allowed + log(sum);
+    return count;
+}
+
+double sotto_sgm_panels_error(const sotto_sgm_law *law, double c, const double *edges,
+                              size_t panels)
+{
+    double power = sotto_sgm_power(law, c), top = -INFINITY, sum = 0;
+
+    for (size_t i = 0; i < panels; i++) {
+        double error = log_panel_error(law, power, 0, edges[i], edges[i + 1]);
+        if (error > top) {
+            sum *= exp(top - error);
+            top = error;
+        }
+        sum += exp(error - top);
+    }
+    return top + log(sum);
+}
+
+static double upper(double z)
+{
+    return erfc(z / 1.41421356237309504880) / 2;
+}
+
+static void fill_point(sotto_sgm_grid *g, const sotto_sgm_law *law, size_t j, double x,
+                       double weight)
+{
+    double tilt = sotto_sgm_tilt(law, x);
+
+    g->log_weight[j] = sotto_sgm_log_density(law, x) + log(weight);
+    g->weight[j] = exp(g->log_weight[j]);
+    g->log_ratio[j] = sotto_sgm_log_ratio(law, x);
+    g->excess[j] = tilt < 500 ? law->q * expm1(tilt) : 0;
+    g->linear[j] =
+        tilt < 500 ? g->weight[j] * g->excess[j] : exp(g->log_weight[j] + log(law->q) + tilt);
+}
+
+void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double *memory,
+                         size_t room, const double *edges, size_t panels)
+{
+    double s = law->sigma;
+    double out_0 = upper(law->high / s) + upper(-law->low / s);
+    double out_1 = upper((law->high - 1) / s) + upper((1 - law->low) / s);
+
+    grid->points = panels * SOTTO_SGM_PANEL;
+    grid->missing_one = -out_0;
+    grid->missing_linear = -law->q * (out_1 - out_0);
+    grid->log_weight = memory;
+    grid->weight = memory + room;
+    grid->log_ratio = memory + 2 * room;
+    grid->excess = memory + 3 * room;
+    grid->linear = memory + 4 * room;
+    for (size_t i = 0; i < panels; i++) {
+        double half = (edges[i + 1] - edges[i]) / 2, middle = edges[i] + half;
+        for (size_t k = 0; k < SOTTO_SGM_PANEL; k++) {
+            size_t at = k < 8 ? k : 15 - k;
+            fill_point(grid, law, i * SOTTO_SGM_PANEL + k,
+                       middle + (k < 8 ? -half : half) * gauss_x[at], half * gauss_w[at]);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/* privacy/sgm_grid.h - points and weights that integrate r^k against the Gaussian, and what they miss.
+ *
+ * Callers:  privacy/sgm_law.c.
+ */
+#ifndef SOTTO_PRIVACY_SGM_GRID_H
+#define SOTTO_PRIVACY_SGM_GRID_H
+
+#include "privacy/sgm_law.h"
+
+typedef struct sotto_sgm_grid {
+    double power; /* of r on the real axis */
+    size_t points;
+    /* At each point: log of the rule's weight times the Gaussian density, that itself, log r, r - 1 (0
+     * where it would overflow), and the weight times r - 1. */
+    double *log_weight;
+    double *weight;
+    double *log_ratio;
+    double *excess;
+    double *linear;
+    double log_error; /* of the quadrature, all told             */
+    /* Integrals over the points of 1 and r-1, less their values 1 and 0 on the whole line. */
+    double missing_one;
+    double missing_linear;
+} sotto_sgm_grid;
+
+#define SOTTO_SGM_PANEL  16
+#define SOTTO_SGM_ARRAYS 5
+
+/* Gauss-Legendre panels over the law's range, as wide as frequency t lets them be, 16 points each.
+ * edges has room for most + 1. Returns the number of panels, 0 if more than `most` are needed. */
+size_t sotto_sgm_panels(const sotto_sgm_law *law, double c, double t, double *edges, size_t most,
+                        double *log_error);
+/* Log of what these panels miss at another c and t = 0. */
+double sotto_sgm_panels_error(const sotto_sgm_law *law, double c, const double *edges,
+                              size_t panels);
+/* Fills the arrays, laid out in memory with `room` doubles each, room >= 16 a panel. */
+void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double *memory,
+                         size_t room, const double *edges, size_t panels);
+
+#endif

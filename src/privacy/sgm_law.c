@@ -1,0 +1,453 @@
+#include "privacy/sgm_law.h"
+
+#include "base/alloc.h"
+#include "privacy/sgm_grid.h"
+#include "privacy/sgm_sines.h"
+
+#include <float.h>
+
+/* Half of DBL_EPSILON: one rounding. */
+#define U  (DBL_EPSILON / 2)
+#define PI 3.14159265358979323846
+/* Panels of a quadrature on the real axis, at most; they fit the stack. */
+#define REAL_PANELS 1024
+#define MOST_PANELS 8192
+/* Sines of a whole line, at most: a tenth of a second. */
+#define MOST_WORK 5e7
+
+double sotto_sgm_tilt(const sotto_sgm_law *law, double x)
+{
+    return (2 * x - 1) / (2 * law->sigma * law->sigma);
+}
+
+static double log_of_ratio(double q, double tilt)
+{
+    return tilt < 500 ? log1p(q * expm1(tilt)) : log(q) + tilt;
+}
+
+double sotto_sgm_log_ratio(const sotto_sgm_law *law, double x)
+{
+    return log_of_ratio(law->q, sotto_sgm_tilt(law, x));
+}
+
+double sotto_sgm_log_density(const sotto_sgm_law *law, double x)
+{
+    double z = x / law->sigma;
+    return -z * z / 2 - log(law->sigma) - 0.91893853320467274178;
+}
+
+static double upper(double z)
+{
+    return erfc(z / 1.41421356237309504880) / 2;
+}
+
+sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level)
+{
+    sotto_sgm_law law = {q, sigma, add, -INFINITY, INFINITY, 0};
+    double far = sqrt(2 * fmax(-level, 12));
+
+    if (q == 1)
+        return law;
+    law.low = -far * sigma;
+    law.high = far * sigma + 1;
+    if (!add) {
+        /* The record is there with probability q only: the right end can come in. */
+        double near = fmin(far, sqrt(2 * fmax(-level + log(q), 12)));
+        law.high = fmax(far * sigma, 1 + near * sigma);
+    }
+    double plain = upper(law.high / sigma) + upper(-law.low / sigma);
+    double moved = upper((law.high - 1) / sigma) + upper((1 - law.low) / sigma);
+    law.lost = (add ? plain : (1 - q) * plain + q * moved) * (1 + 1e-12);
+    return law;
+}
+
+/* Sum with its running error kept: the masses of a quadrature span forty orders of magnitude. */
+typedef struct total {
+    double sum;
+    double rest;
+} total;
+
+static void total_add(total *t, double x)
+{
+    double sum = t->sum + x;
+    t->rest += fabs(t->sum) >= fabs(x) ? (t->sum - sum) + x : (x - sum) + t->sum;
+    t->sum = sum;
+}
+
+static double total_of(const total *t)
+{
+    return t->sum + t->rest;
+}
+
+/* What one point x contributes; weights carry exp(-shift). */
+typedef struct sample {
+    double log_ratio;
+    double excess;   /* r - 1 */
+    double weight;   /* of the rule and the Gaussian                   */
+    double tilted;   /* weight * r^power                               */
+    double centred;  /* weight * (r^power - 1 - power (r - 1))         */
+    double linear;   /* weight * (r - 1), whose integral is zero       */
+    double log_size; /* log tilted before the shift                    */
+} sample;
+
+static sample sample_of(const sotto_sgm_grid *g, size_t j, double shift, double scale)
+{
+    sample p;
+    double power = g->power, e = power * g->log_ratio[j];
+
+    p.log_ratio = g->log_ratio[j];
+    p.excess = g->excess[j];
+    p.log_size = g->log_weight[j] + e;
+    p.weight = g->weight[j] * scale;
+    p.tilted = exp(p.log_size - shift);
+    p.linear = g->linear[j] * scale;
+    if (fabs(p.excess) < 1e-3 && fabs(e) < 1e-2 && fabs(power) < 1e9) {
+        /* The binomial series: the difference below would lose what the mean-zero term cancels. */
+        double y = p.excess, series = 0;
+        for (int k = 9; k >= 3; k--)
+            series = (series + 1) * (power - k + 1) / k * y;
+        p.centred = p.weight * (power * (power - 1) / 2 * y * y) * (1 + series);
+    } else if (fabs(e) < 0.5) {
+        p.centred = p.weight * expm1(e) - power * p.linear;
+    } else {
+        p.centred = p.tilted - p.weight - power * p.linear;
+    }
+    return p;
+}
+
+/* Sums over the real axis that bound the rounding of every node. */
+typedef struct sums {
+    double centred;
+    double tilted;
+    double moved;  /* of tilted |log r|          */
+    double linear; /* of |r - 1|                 */
+    double gross;  /* of what centred cancels    */
+    double shift;
+} sums;
+
+/* What `centred` was the difference of. */
+static double gross_of(const sotto_sgm_grid *g, const sample *p)
+{
+    double e = g->power * p->log_ratio;
+
+    return fabs(e) < 0.5 ? fabs(p->centred) : p->tilted * (1 + fabs(e)) + p->weight;
+}
+
+static sums sums_over(const sotto_sgm_grid *g, double shift)
+{
+    total centred = {0}, tilted = {0};
+    sums s = {.shift = shift};
+    double scale = exp(-shift);
+
+    for (size_t j = 0; j < g->points; j++) {
+        sample p = sample_of(g, j, shift, scale);
+        if (shift == 0 && p.log_size > 300) {
+            /* Start again, scaled to the largest term. */
+            double largest = p.log_size;
+            for (; j < g->points; j++) {
+                double size = g->log_weight[j] + g->power * g->log_ratio[j];
+                largest = size > largest ? size : largest;
+            }
+            return sums_over(g, largest);
+        }
+        total_add(&centred, p.centred);
+        total_add(&tilted, p.tilted);
+        s.moved += p.tilted * fabs(p.log_ratio);
+        s.linear += fabs(p.linear);
+        s.gross += gross_of(g, &p);
+    }
+    s.centred = total_of(&centred);
+    s.tilted = total_of(&tilted);
+    return s;
+}
+
+/* Near the atom |k (r-1)| is small and r^k - 1 - k(r-1) is its binomial series, whose terms are moments
+ * of r-1 over the points so far: no sine, and no cancellation that the power T would magnify. */
+#define TERMS 15
+#define SMALL 0.25
+
+typedef struct near_part {
+    size_t points;       /* the first ones                         */
+    total moment[TERMS]; /* [n]: sum of weight (r-1)^n, n >= 2     */
+    double even[TERMS];  /* the same of |r-1|^n                    */
+    total centred;       /* what these points add on the real axis */
+    double moved, linear, gross;
+} near_part;
+
+static double left(double all, double part)
+{
+    return fmax(all - part, 0) + 1e-12 * all;
+}
+
+/* Absolute error of M(c+it) exp(-shift), the series of the near part aside. A term is the difference of
+ * weight r^k and weight k (r-1): three roundings of the angle, three of the sine, two each of the
+ * weights, and the sum's own. */
+static double node_error(const sotto_sgm_grid *g, const sums *s, const near_part *n, double t)
+{
+    double size = fabs(g->power) + t;
+    double moved = left(s->moved, n->moved), linear = left(s->linear, n->linear);
+    double rounding = 16 * U * (left(s->gross, n->gross) + size * (moved + linear));
+    double missing = 8 * U * (fabs(g->missing_one) + size * fabs(g->missing_linear));
+
+    /* The near part's share of the real axis was added and taken away again. */
+    return rounding + 8 * U * fabs(s->centred) + exp(g->log_error - s->shift) +
+           missing * exp(-s->shift);
+}
+
+static double cumulant_on(const sotto_sgm_grid *g, double *error)
+{
+    near_part none = {0};
+    sums s = sums_over(g, 0);
+    double bad = node_error(g, &s, &none, 0);
+
+    if (s.shift == 0) {
+        double value = log1p(s.centred + g->missing_one + g->power * g->missing_linear);
+        *error = 1.01 * bad / exp(value) + 2 * U * fabs(value);
+        return value;
+    }
+    double value = s.shift + log(s.tilted);
+    *error = 1.01 * bad / s.tilted + 4 * U * fabs(value);
+    return value;
+}
+
+static double gaussian_cumulant(const sotto_sgm_law *law, double c, double *error)
+{
+    double value = c * (c + 1) / (2 * law->sigma * law->sigma);
+
+    *error = 4 * U * value;
+    return value;
+}
+
+struct sotto_sgm_real {
+    size_t size; /* of this and its arrays */
+    size_t panels;
+    double *edges;
+    sotto_sgm_grid grid;
+};
+
+sotto_sgm_real *sotto_sgm_real_new(const sotto_sgm_law *law, double c)
+{
+    double edges[REAL_PANELS + 1], log_error;
+    size_t panels = sotto_sgm_panels(law, c, 0, edges, REAL_PANELS, &log_error);
+
+    if (panels == 0)
+        return NULL;
+    size_t room = panels * SOTTO_SGM_PANEL;
+    size_t size = sizeof(sotto_sgm_real) + (panels + 1 + SOTTO_SGM_ARRAYS * room) * sizeof(double);
+    sotto_sgm_real *r = sotto_alloc(size);
+    if (!r)
+        return NULL;
+    r->size = size;
+    r->panels = panels;
+    r->edges = (double *)(r + 1);
+    for (size_t i = 0; i <= panels; i++)
+        r->edges[i] = edges[i];
+    sotto_sgm_grid_fill(&r->grid, law, r->edges + panels + 1, room, edges, panels);
+    return r;
+}
+
+void sotto_sgm_real_free(sotto_sgm_real *r)
+{
+    if (r)
+        sotto_release(r, r->size);
+}
+
+double sotto_sgm_real_cumulant(sotto_sgm_real *r, const sotto_sgm_law *law, double c, double *error)
+{
+    r->grid.power = sotto_sgm_power(law, c);
+    r->grid.log_error = sotto_sgm_panels_error(law, c, r->edges, r->panels);
+    return cumulant_on(&r->grid, error);
+}
+
+double sotto_sgm_cumulant(const sotto_sgm_law *law, double c, double *error)
+{
+    *error = 0;
+    if (law->q == 1)
+        return gaussian_cumulant(law, c, error);
+    sotto_sgm_real *r = sotto_sgm_real_new(law, c);
+    if (!r)
+        return INFINITY;
+    double value = sotto_sgm_real_cumulant(r, law, c, error);
+    sotto_sgm_real_free(r);
+    return value;
+}
+
+double sotto_sgm_whole_cumulant(const sotto_sgm_law *law, double c, double *error)
+{
+    /* Wide enough that what is cut, a Gaussian tail round 0 or c + 1, is below exp(-72) of the whole. */
+    sotto_sgm_law whole = *law;
+    double reach = 12 * law->sigma;
+
+    *error = 0;
+    if (law->q == 1)
+        return gaussian_cumulant(law, c, error);
+    whole.low = -reach;
+    whole.high = reach + 1;
+    if (law->add)
+        whole.low = fmax(-(c + reach), -law->sigma * sqrt(2 * (72 - c * log1p(-law->q))));
+    else
+        whole.high = c + 1 + reach;
+    whole.low = fmin(whole.low, -reach);
+    double value = sotto_sgm_cumulant(&whole, c, error);
+    *error += 1e-30;
+    return value;
+}
+
+static void gaussian_line(const sotto_sgm_law *law, double c, double step, size_t nodes,
+                          double *log_modulus, double *phase, double *error)
+{
+    double v = 1 / (2 * law->sigma * law->sigma);
+
+    for (size_t k = 0; k < nodes; k++) {
+        double t = (double)k * step;
+        log_modulus[k] = (c * (c + 1) - t * t) * v;
+        phase[k] = t * (2 * c + 1) * v;
+        error[k] = 8 * U * (c * (c + 1) + t * t + t * (2 * c + 1)) * v;
+    }
+}
+
+static void near_add(near_part *n, const sotto_sgm_grid *g, const sample *p)
+{
+    double excess = p->excess, power = p->weight * excess;
+
+    for (int i = 2; i < TERMS; i++) {
+        power *= excess;
+        total_add(&n->moment[i], power);
+        n->even[i] += fabs(power);
+    }
+    total_add(&n->centred, p->centred);
+    n->moved += p->tilted * fabs(p->log_ratio);
+    n->linear += fabs(p->linear);
+    n->gross += gross_of(g, p);
+    n->points++;
+}
+
+/* Sum of the series for k = power + i t; *size is the sum of its terms' sizes. */
+static void near_sum(const near_part *n, double power, double t, double *re, double *im,
+                     double *size)
+{
+    double b_re = power, b_im = t; /* k over n */
+
+    *re = *im = *size = 0;
+    for (int i = 2; i < TERMS; i++) {
+        double f = power - (i - 1), m = total_of(&n->moment[i]);
+        double next = (b_re * f - b_im * t) / i;
+        b_im = (b_re * t + b_im * f) / i;
+        b_re = next;
+        *re += b_re * m;
+        *im += b_im * m;
+        *size += hypot(b_re, b_im) * n->even[i];
+    }
+}
+
+static bool is_near(const sample *p, double power, double t)
+{
+    return fabs(p->log_ratio) < 1 && (hypot(power, t) + TERMS) * fabs(p->excess) <= SMALL;
+}
+
+typedef struct node {
+    double re, im, error;
+} node;
+
+/* M(c+it) - 1, or M(c+it) exp(-shift) where that is not 0. */
+static node node_at(const sotto_sgm_law *law, const sotto_sgm_grid *g, const sums *s,
+                    const near_part *n, double t, const double *arrays[3], size_t room)
+{
+    double series_re, series_im, size;
+    double sign = law->add ? -1 : 1;
+    size_t skip = n->points / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
+    sotto_sgm_sums far =
+        sotto_sgm_sines(t, arrays[0] + skip, arrays[1] + skip, arrays[2] + skip, room - skip);
+    node out;
+
+    near_sum(n, g->power, sign * t, &series_re, &series_im, &size);
+    double rest = s->shift == 0 ? s->centred - total_of(&n->centred) : s->tilted;
+    out.re = far.re + rest + series_re;
+    out.im = sign * far.im + series_im;
+    if (s->shift == 0) {
+        out.re += g->missing_one + g->power * g->missing_linear;
+        out.im += sign * t * g->missing_linear;
+    }
+    /* A remainder of 1e-21 a point, of total weight one, ends the series. */
+    out.error = node_error(g, s, n, t) + 48 * U * size + 2e-21;
+    return out;
+}
+
+static size_t room_for(size_t points)
+{
+    return (points + SOTTO_SGM_LANES - 1) / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
+}
+
+static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double step, size_t nodes,
+                      double *log_modulus, double *phase, double *error, double *arrays)
+{
+    sums s = sums_over(g, 0);
+    size_t room = room_for(g->points);
+    double *half = arrays, *tilted = half + room, *linear = tilted + room;
+    near_part near = {0};
+    double scale = exp(-s.shift);
+
+    for (size_t j = 0; j < g->points; j++) {
+        sample p = sample_of(g, j, s.shift, scale);
+        half[j] = p.log_ratio / 2;
+        tilted[j] = p.tilted;
+        linear[j] = s.shift == 0 ? p.linear : 0;
+    }
+    const double *parts[3] = {half, tilted, linear};
+    for (size_t k = nodes; k-- > 0;) {
+        double t = (double)k * step;
+        /* Fewer points are near at a higher frequency, so the frequencies go down. */
+        while (s.shift == 0 && near.points < g->points) {
+            sample p = sample_of(g, near.points, 0, 1);
+            if (!is_near(&p, g->power, t))
+                break;
+            tilted[near.points] = linear[near.points] = 0;
+            near_add(&near, g, &p);
+        }
+        node m = node_at(law, g, &s, &near, t, parts, room);
+        double whole = s.shift == 0 ? 1 + m.re : m.re;
+        double modulus = fmax(hypot(whole, m.im), m.error);
+        bool close = s.shift == 0 && fabs(m.re) < 0.5 && fabs(m.im) < 0.5;
+        log_modulus[k] =
+            close ? log1p(2 * m.re + m.re * m.re + m.im * m.im) / 2 : log(modulus) + s.shift;
+        phase[k] = atan2(m.im, whole);
+        error[k] = 1.01 * m.error / modulus;
+    }
+}
+
+bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t nodes,
+                    double *log_modulus, double *phase, double *error)
+{
+    if (law->q == 1) {
+        gaussian_line(law, c, step, nodes, log_modulus, phase, error);
+        return true;
+    }
+    bool filled = false;
+    sotto_sgm_grid g = {0};
+    double *edges = sotto_alloc((MOST_PANELS + 1) * sizeof(double)), *arrays = NULL;
+    size_t panels = 0, room = 0;
+    if (edges)
+        panels =
+            sotto_sgm_panels(law, c, step * (double)(nodes - 1), edges, MOST_PANELS, &g.log_error);
+    if (panels > 0 && (double)(panels * SOTTO_SGM_PANEL) * (double)nodes < MOST_WORK) {
+        room = room_for(panels * SOTTO_SGM_PANEL);
+        arrays = sotto_alloc((3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
+    }
+    if (arrays) {
+        g.power = sotto_sgm_power(law, c);
+        sotto_sgm_grid_fill(&g, law, arrays + 3 * room, room, edges, panels);
+        fill_line(law, &g, step, nodes, log_modulus, phase, error, arrays);
+        filled = true;
+    }
+    sotto_release(arrays, (3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
+    sotto_release(edges, (MOST_PANELS + 1) * sizeof(double));
+    return filled;
+}
+
+double sotto_sgm_line_points(const sotto_sgm_law *law, double t)
+{
+    if (law->q == 1)
+        return 0;
+    double turns = t * (sotto_sgm_log_ratio(law, law->high) - sotto_sgm_log_ratio(law, law->low));
+    return 60 + 14 * (law->high - law->low) / law->sigma + 0.8 * turns;
+}

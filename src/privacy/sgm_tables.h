@@ -1,0 +1,82 @@
+/* privacy/sgm_tables.h - what a mechanism remembers between questions.
+ *
+ * Saddle points are kept on the grid c = 2^(j/4) and steps on powers of two, so that questions about one
+ * mechanism meet the same tables again whatever their rounds and delta.
+ *
+ * Callers:  privacy/sgm*.c. Nothing here outlives its mechanism; a table may be evicted by the next call.
+ */
+#ifndef SOTTO_PRIVACY_SGM_TABLES_H
+#define SOTTO_PRIVACY_SGM_TABLES_H
+
+#include "privacy/pld.h"
+#include "privacy/sgm.h"
+#include "privacy/sgm_boxes.h"
+#include "privacy/sgm_law.h"
+
+#define SOTTO_SGM_FIRST_C (-120)
+#define SOTTO_SGM_LAST_C  160
+#define SOTTO_SGM_SLOTS   6
+/* Cuts of the law that are remembered, a direction. */
+#define SOTTO_SGM_CUTS 3
+
+typedef struct sotto_sgm_nodes {
+    int j; /* c = 2^(j/4) */
+    double step;
+    size_t nodes;
+    double *log_modulus; /* three arrays of `nodes` in one allocation */
+    double *phase;
+    double *error;
+} sotto_sgm_nodes;
+
+/* One direction with one cut of its law. */
+typedef struct sotto_sgm_side {
+    int level; /* log of the lost probability, over 6; 0 when unused */
+    sotto_sgm_law law;
+    bool known[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1];
+    double cumulant[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1]; /* from above */
+    int real_j[SOTTO_SGM_SLOTS];
+    sotto_sgm_real *real[SOTTO_SGM_SLOTS]; /* each for eight neighbouring j */
+    sotto_sgm_nodes lines[SOTTO_SGM_SLOTS];
+    sotto_pld *lattices[SOTTO_SGM_SLOTS];
+    int box_j[SOTTO_SGM_SLOTS];
+    sotto_sgm_boxes boxes[SOTTO_SGM_SLOTS];
+    unsigned next_line, next_lattice, next_box, next_real;
+} sotto_sgm_side;
+
+/* An answered question about this mechanism alone. */
+typedef struct sotto_sgm_memo {
+    bool known;
+    bool add;
+    bool wants_eps;
+    uint64_t rounds;
+    double given;
+    sotto_sgm_answer answer;
+} sotto_sgm_memo;
+
+#define SOTTO_SGM_MEMOS 16
+
+struct sotto_sgm {
+    double rate;
+    double sigma;
+    sotto_contour_terms terms;
+    sotto_sgm_side side[2][SOTTO_SGM_CUTS]; /* remove, add */
+    unsigned next_side[2];
+    sotto_sgm_memo memo[SOTTO_SGM_MEMOS];
+    unsigned next_memo;
+};
+
+/* level: log of what may be lost is 6 * level, level < 0. */
+sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level);
+
+double sotto_sgm_c(int j);
+/* log M(2^(j/4)), an upper bound. */
+double sotto_sgm_side_cumulant(sotto_sgm_side *side, int j);
+const sotto_sgm_boxes *sotto_sgm_side_boxes(sotto_sgm_side *side, int j);
+/* Log of an upper bound on |M(c+iu)/M(c)| for all u >= t. */
+double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t);
+/* NULL without memory. */
+const sotto_sgm_nodes *sotto_sgm_side_line(sotto_sgm_side *side, int j, double step, size_t nodes);
+const sotto_pld *sotto_sgm_side_lattice(sotto_sgm_side *side, int j, double spacing, size_t size);
+void sotto_sgm_side_clear(sotto_sgm_side *side);
+
+#endif

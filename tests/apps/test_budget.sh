@@ -1,0 +1,173 @@
+#!/bin/sh
+# Tests of `sotto budget`: what it answers, what it refuses and what it complains about.
+#   test_budget.sh PROGRAM
+set -u
+program=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+out=$work/out
+
+begin() {
+    name=$1
+}
+
+complain() {
+    echo "FAILED $name: $1"
+    sed 's/^/    /' "$out"
+    failures=$((failures + 1))
+}
+
+# exits CODE ARGUMENTS...
+exits() {
+    wanted=$1
+    shift
+    "$program" budget "$@" >"$out" 2>&1
+    code=$?
+    [ "$code" -eq "$wanted" ] || complain "exit code $code, not $wanted: $*"
+}
+
+says() {
+    grep -q -- "$1" "$out" || complain "does not say '$1'"
+}
+
+says_not() {
+    grep -q -- "$1" "$out" && complain "says '$1'"
+}
+
+claim="--trust split --hidden --dishonest 0 --delta 1e-8"
+sgm="--mechanism sgm --q 0.02 --sigma 5.1 --rounds 2500 --adjacency add-remove"
+
+begin example_5_is_answered_with_one_command
+exits 0 account $sgm $claim --claim 0.8
+says 'epsilon   <= 1.02039525'
+says 'delta 1e-08'
+says 'theorem   Poisson-subsampled Gaussian'
+says 'adjacency add-remove'
+says 'trust     split'
+says 'honest    0 of the cohort'
+says 'epsilon 0.8 does NOT hold'
+says 'epsilon 0.8 goes with delta 2.01082e-06'
+
+begin json_says_the_same
+exits 0 account $sgm $claim --claim 0.8 --json
+python3 - "$out" <<END || complain "not the JSON that was meant"
+import json, sys
+a = json.load(open(sys.argv[1]))
+assert a["low"] <= 1.02039525369 <= a["high"] < a["low"] * 1.0001
+assert a["claim_holds"] is False and abs(a["claim_delta"] / 2.01082398e-6 - 1) < 1e-6
+assert a["adjacency"] == "add-remove" and a["trust"] == "split" and a["honest"] == 0
+END
+
+begin a_delta_can_be_asked_for
+exits 0 account $sgm --trust split --hidden --dishonest 0 --epsilon 0.8
+says 'delta     <= 2.0108'
+
+begin all_mistakes_are_told_at_once
+exits 2 account --mechanism sgm --q 2 --rounds 2.5 --delta 1 --adjacency remove --foo --sigma nan word
+for word in rate:.2 rounds:.2.5 delta:.1 adjacency:.*remove foo sigma:.*nan word trust.is.missing dishonest.is.missing; do
+    says "$word"
+done
+says 'accepted: above 0 to 1'
+says_not 'rate is missing'
+
+begin options_of_other_mechanisms_are_mistakes
+exits 2 account $sgm $claim --cohort 7
+says '--cohort has no place in sampled-gaussian'
+exits 2 account --mechanism gaussian --sigma 1 --clip 1 --one-hot --adjacency replacement $claim
+says 'exclude each other'
+
+begin unearned_amplification_is_refused
+exits 4 account $sgm --trust flamingo --dishonest 0 --delta 1e-8
+says 'refused: trust flamingo'
+exits 4 account $sgm --trust aero --dishonest 0 --delta 1e-8
+exits 4 account $sgm --trust split --dishonest 0 --delta 1e-8
+says 'relay and tokens'
+exits 4 account --mechanism shuffled --eps0 4 --n 10000 --adjacency replacement --trust aero --dishonest 0 --delta 1e-8
+exits 4 account $sgm --trust flamingo --hidden --dishonest 0 --delta 1e-8
+exits 4 account --mechanism sgm --q 0.02 --sigma 5.1 --rounds 2500 --adjacency replacement $claim
+says 'adjacency replacement'
+
+begin the_dishonest_are_not_counted_on
+exits 0 account --mechanism shuffled --eps0 4 --cohort 20000 --adjacency replacement --trust split --dishonest 0.5 --delta 1e-10
+says '10000 honest counted on'
+says 'epsilon   <= 0.8939'
+exits 2 account --mechanism shuffled --eps0 4 --cohort 20000 --adjacency replacement --trust split --dishonest 1 --delta 1e-10
+
+begin plans_answer_the_inverse
+exits 0 plan --find sigma --epsilon 1 --mechanism gaussian --adjacency add-remove $claim
+says 'sigma     5.1003088'
+exits 0 plan --find rounds --epsilon 1 --mechanism sgm --q 0.02 --sigma 5.1 --adjacency add-remove $claim
+says 'rounds    2405'
+exits 0 plan --find cohort --epsilon 1 --mechanism shuffled --eps0 3 --adjacency replacement --trust split --dishonest 0 --delta 1e-6 --json
+says '"value":14[0-9][0-9],'
+exits 4 plan --find cohort --epsilon 1e-5 --mechanism shuffled --eps0 12 --adjacency replacement --trust split --dishonest 0 --delta 1e-6
+exits 2 plan --find sigma --epsilon 1 --mechanism gaussian --sigma 3 --adjacency add-remove $claim
+exits 2 plan --find colour --mechanism gaussian --adjacency add-remove $claim
+says 'epsilon is missing'
+
+begin a_batch_reports_lines_and_answers_the_rest
+cat >"$work/batch.csv" <<END
+mechanism,sigma,rate,rounds,adjacency
+sgm,5.1,0.02,2500,add-remove
+sgm,-1,0.02,2500,add-remove
+sgm,5.1
+sgm,5.1,0.02,2500,replacement
+gaussian,5.1,,,add-remove
+END
+exits 2 account --batch "$work/batch.csv" $claim
+says '^line 2: epsilon <= 1.0203'
+says '^line 3: --sigma: -1'
+says '^line 4: line 4: 2 fields, not 5'
+says '^line 5: refused: adjacency'
+says '^line 6: epsilon <= 1.0000'
+says '^2 answered, 1 refused, 2 malformed'
+
+begin a_batch_may_be_json
+cat >"$work/batch.json" <<END
+[{"mechanism": "sgm", "sigma": 5.1, "rate": 0.02, "rounds": 2500, "adjacency": "add-remove"},
+ 7, {"mechanism": "gaussian", "sigma": "5.1", "releases": 50, "adjacency": "add-remove", "hidden": false}]
+END
+exits 2 account --batch "$work/batch.json" $claim --json
+says '^{"line":1,"mechanism":"sampled-gaussian".*"high":1.0203'
+says '^{"line":2,"refused":"malformed"'
+says '^{"line":3,"mechanism":"gaussian".*"high":8.3433'
+echo '[{"a": 1, "a": 2}]' >"$work/batch.json"
+exits 2 account --batch "$work/batch.json" $claim
+exits 1 account --batch "$work/none.csv" $claim
+
+begin a_batch_composes_unless_its_trust_is_mixed
+printf 'mechanism,sigma,releases,trust\ngaussian,5.1,20,aero\ngaussian,5.1,30,aero\n' >"$work/batch.csv"
+exits 0 account --batch "$work/batch.csv" --compose --adjacency add-remove --dishonest 0 --delta 1e-8
+says 'epsilon   <= 8.3433'
+printf 'mechanism,sigma,releases,trust\ngaussian,5.1,20,aero\ngaussian,5.1,30,flamingo\n' >"$work/batch.csv"
+exits 4 account --batch "$work/batch.csv" --compose --adjacency add-remove --dishonest 0 --delta 1e-8
+says 'no common claim'
+
+begin a_curve_is_drawn_and_saved
+exits 0 account --mechanism sgm --sigma 5.1 --rounds 2500 --adjacency add-remove $claim --curve rate=0.001:0.1:20 \
+    --csv "$work/curve.csv" --svg "$work/curve.svg"
+says 'epsilon against rate'
+[ "$(wc -l <"$work/curve.csv")" -eq 21 ] || complain "not 20 points"
+head -n 1 "$work/curve.csv" | grep -q '^rate,low,high$' || complain "no header"
+grep -q '<path class="curve" d="M' "$work/curve.svg" || complain "no path"
+python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/curve.svg" || complain "not XML"
+exits 2 account --mechanism sgm --sigma 5.1 --rounds 2500 --adjacency add-remove $claim --curve rate=0.1:0.001
+exits 2 account --mechanism sgm --sigma 5.1 --rounds 2500 --adjacency add-remove $claim --curve colour=1:2
+exits 4 account --mechanism sgm --sigma 5.1 --rounds 2500 --adjacency replacement $claim --curve rate=0.001:0.1
+
+begin help_lists_everything
+"$program" budget --help >"$out" 2>&1 || complain "exit code is not 0"
+says 'account'
+says 'plan'
+"$program" budget account --help >"$out" 2>&1 || complain "exit code is not 0"
+for word in mechanism local-epsilon sampled-gaussian noise-shares check-in curve; do
+    says "$word"
+done
+"$program" budget >"$out" 2>&1
+[ $? -eq 2 ] || complain "no verb: exit code is not 2"
+"$program" budget lend >"$out" 2>&1
+[ $? -eq 2 ] || complain "an unknown verb: exit code is not 2"
+
+[ $failures -eq 0 ] && echo "all right"
+[ $failures -eq 0 ]

@@ -1,0 +1,562 @@
+#include "support/test.h"
+
+#include "base/alloc.h"
+#include "privacy/accountant.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Everything a claim needs, so that a test can leave out one thing. */
+static sotto_question claim(sotto_mechanism mechanism, sotto_adjacency adjacency)
+{
+    return (sotto_question){.mechanism = mechanism,
+                            .adjacency = adjacency,
+                            .trust = SOTTO_TRUST_SPLIT,
+                            .participation_is_hidden = true,
+                            .dishonest = {0, 1},
+                            .delta = 1e-8};
+}
+
+static sotto_question gaussian(void)
+{
+    sotto_question q = claim(SOTTO_MECHANISM_GAUSSIAN, SOTTO_ADJACENCY_ADD_REMOVE);
+
+    q.of.gaussian.contribution = SOTTO_CLIPPED_VECTOR;
+    q.of.gaussian.clip = 1;
+    q.of.gaussian.sigma = 5.1;
+    q.of.gaussian.releases = 1;
+    return q;
+}
+
+static sotto_question sampled(void)
+{
+    sotto_question q = claim(SOTTO_MECHANISM_SAMPLED_GAUSSIAN, SOTTO_ADJACENCY_ADD_REMOVE);
+
+    q.of.sampled.contribution = SOTTO_CLIPPED_VECTOR;
+    q.of.sampled.clip = 1;
+    q.of.sampled.sigma = 5.1;
+    q.of.sampled.rate = 0.02;
+    q.of.sampled.rounds = 2500;
+    return q;
+}
+
+static sotto_question local(sotto_mechanism mechanism)
+{
+    sotto_question q = claim(mechanism, SOTTO_ADJACENCY_REPLACEMENT);
+
+    q.delta = 1e-10;
+    q.of.local.local_epsilon = 4;
+    q.of.local.cohort = 10000;
+    q.of.local.rate = 1;
+    return q;
+}
+
+static sotto_question pure(void)
+{
+    sotto_question q = claim(SOTTO_MECHANISM_PURE, SOTTO_ADJACENCY_REPLACEMENT);
+
+    q.of.pure.epsilon = 0.1;
+    q.of.pure.rounds = 100;
+    return q;
+}
+
+/* One of each mechanism, complete. */
+static size_t one_of_each(sotto_question out[16])
+{
+    size_t n = 0;
+
+    out[n++] = gaussian();
+    out[n++] = sampled();
+    out[n] = sampled();
+    out[n++].mechanism = SOTTO_MECHANISM_COUNTED_GAUSSIAN;
+    out[n] = claim(SOTTO_MECHANISM_ALLOCATED_GAUSSIAN, SOTTO_ADJACENCY_ADD_REMOVE);
+    out[n].of.allocated.contribution = SOTTO_ONE_HOT_VECTOR;
+    out[n].of.allocated.sigma = 2;
+    out[n++].of.allocated.slots = 100;
+    out[n] = claim(SOTTO_MECHANISM_DISCRETE_GAUSSIAN, SOTTO_ADJACENCY_REPLACEMENT);
+    out[n].of.discrete.sigma = 5;
+    out[n++].of.discrete.sensitivity = 1;
+    out[n] = claim(SOTTO_MECHANISM_NOISE_SHARES, SOTTO_ADJACENCY_REPLACEMENT);
+    out[n].of.shares.sigma = 2;
+    out[n].of.shares.sensitivity = 10;
+    out[n].of.shares.dimension = 1000;
+    out[n++].of.shares.cohort = 10000;
+    out[n++] = local(SOTTO_MECHANISM_SHUFFLED);
+    out[n++] = local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT);
+    out[n++] = local(SOTTO_MECHANISM_BINARY_RESPONSE);
+    out[n] = claim(SOTTO_MECHANISM_CHECK_IN, SOTTO_ADJACENCY_REPLACEMENT);
+    out[n].of.check_in.variant = SOTTO_CHECK_IN_FIXED;
+    out[n].of.check_in.local_epsilon = 1;
+    out[n].of.check_in.window = 1000;
+    out[n++].of.check_in.probability = 1;
+    out[n] = claim(SOTTO_MECHANISM_DONATION, SOTTO_ADJACENCY_ADD_REMOVE);
+    out[n].delta = 1e-5;
+    out[n].of.donation.epsilon = 1;
+    out[n].of.donation.delta_each = 1e-9;
+    out[n++].of.donation.slots = 1000;
+    out[n++] = pure();
+    return n;
+}
+
+/* ---- what cannot be left out ------------------------------------------------------------------------- */
+
+static void a_question_of_zeros_is_refused(sotto_test *t)
+{
+    sotto_question q = {0};
+    sotto_answer a;
+
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "adjacency");
+}
+
+static void adjacency_trust_and_dishonest_have_no_default(sotto_test *t)
+{
+    sotto_question each[16];
+    size_t n = one_of_each(each);
+    sotto_answer a;
+
+    for (size_t i = 0; i < n; i++) {
+        sotto_question q = each[i];
+
+        q.adjacency = (sotto_adjacency)0;
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+        CHECK_REASON(t, "adjacency");
+        q = each[i];
+        q.trust = (sotto_trust)0;
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+        CHECK_REASON(t, "trust");
+        q = each[i];
+        q.dishonest = (sotto_share){0, 0};
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+        CHECK_REASON(t, "dishonest");
+        q.dishonest = (sotto_share){3, 3};
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+        q = each[i];
+        q.delta = 0;
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+        CHECK_REASON(t, "delta");
+    }
+}
+
+static void every_mechanism_answers_with_its_grounds(sotto_test *t)
+{
+    sotto_question each[16];
+    size_t n = one_of_each(each);
+    sotto_answer a;
+
+    CHECK_EQUAL(t, 12, n);
+    for (size_t i = 0; i < n; i++) {
+        CHECK_OK(t, sotto_privacy_epsilon(&a, &each[i], NULL, &t->err));
+        CHECK(t, a.low >= 0 && a.low <= a.high && isfinite(a.high));
+        CHECK(t, a.theorem[0] != 0 && a.route[0] != 0);
+        CHECK_EQUAL(t, each[i].adjacency, a.adjacency);
+        CHECK_EQUAL(t, each[i].trust, a.trust);
+    }
+}
+
+static void nonsense_is_refused_by_name(sotto_test *t)
+{
+    static const double nonsense[] = {-1, 0, NAN, INFINITY, -INFINITY, 5e-324, 1e308};
+    sotto_answer a;
+
+    for (size_t i = 0; i < sizeof nonsense / sizeof nonsense[0]; i++) {
+        sotto_question q = gaussian();
+
+        q.of.gaussian.sigma = nonsense[i];
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+        CHECK_REASON(t, "sigma");
+        q = gaussian();
+        q.of.gaussian.clip = nonsense[i];
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+        q = sampled();
+        q.of.sampled.rate = nonsense[i];
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+        CHECK_REASON(t, "rate");
+        q = local(SOTTO_MECHANISM_SHUFFLED);
+        q.of.local.local_epsilon = nonsense[i];
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    }
+}
+
+/* ---- unearned amplification --------------------------------------------------------------------------- */
+
+static void servers_that_see_participation_get_no_amplification(sotto_test *t)
+{
+    static const sotto_mechanism amplified[] = {
+        SOTTO_MECHANISM_SAMPLED_GAUSSIAN, SOTTO_MECHANISM_ALLOCATED_GAUSSIAN,
+        SOTTO_MECHANISM_SHUFFLED,         SOTTO_MECHANISM_SYMMETRIC_ONE_HOT,
+        SOTTO_MECHANISM_BINARY_RESPONSE,  SOTTO_MECHANISM_CHECK_IN,
+        SOTTO_MECHANISM_DONATION};
+    sotto_question each[16];
+    size_t n = one_of_each(each);
+    sotto_answer a;
+
+    for (size_t i = 0; i < n; i++) {
+        bool amplifies = false;
+
+        for (size_t j = 0; j < sizeof amplified / sizeof amplified[0]; j++)
+            amplifies = amplifies || amplified[j] == each[i].mechanism;
+        each[i].participation_is_hidden = false;
+        for (sotto_trust trust = SOTTO_TRUST_FLAMINGO; trust <= SOTTO_TRUST_AERO; trust++) {
+            each[i].trust = trust;
+            CHECK_STATUS(t, amplifies ? SOTTO_DENIED : SOTTO_OK,
+                         sotto_privacy_epsilon(&a, &each[i], NULL, &t->err));
+        }
+    }
+}
+
+static void hiding_participation_is_for_split_alone(sotto_test *t)
+{
+    sotto_question q = gaussian();
+    sotto_answer a;
+
+    q.trust = SOTTO_TRUST_AERO;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "aero");
+}
+
+static void sampling_needs_relay_and_tokens(sotto_test *t)
+{
+    sotto_question q = sampled();
+    sotto_answer a;
+
+    q.participation_is_hidden = false;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "relay and tokens");
+    q.mechanism = SOTTO_MECHANISM_COUNTED_GAUSSIAN; /* what is true then */
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_NEAR(t, 9.025963872, a.high, 1e-6);
+
+    q = local(SOTTO_MECHANISM_SHUFFLED);
+    q.participation_is_hidden = false;
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err)); /* sums hide without a relay */
+    q.of.local.rate = 0.5;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+}
+
+static void an_adjacency_without_a_theorem_is_refused(sotto_test *t)
+{
+    sotto_question q = sampled();
+    sotto_answer a;
+
+    q.adjacency = SOTTO_ADJACENCY_REPLACEMENT;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "adjacency replacement");
+    q = local(SOTTO_MECHANISM_SHUFFLED);
+    q.adjacency = SOTTO_ADJACENCY_ADD_REMOVE;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------ */
+
+static void example_5_is_not_eight_tenths(sotto_test *t)
+{
+    sotto_question q = sampled();
+    sotto_answer a;
+
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK(t, a.optimal);
+    CHECK(t, a.low <= 1.02039525370 && a.high >= 1.02039525368);
+    CHECK(t, a.high - a.low < 1e-7);
+    CHECK_OK(t, sotto_privacy_delta(&a, &q, 0.8, NULL, &t->err));
+    CHECK_NEAR(t, 2.01082398e-06, a.high, 1e-12);
+}
+
+static void replacing_moves_a_vector_further(sotto_test *t)
+{
+    sotto_question q = gaussian();
+    sotto_answer once, twice, a;
+
+    CHECK_OK(t, sotto_privacy_epsilon(&once, &q, NULL, &t->err));
+    q.adjacency = SOTTO_ADJACENCY_REPLACEMENT;
+    CHECK_OK(t, sotto_privacy_epsilon(&twice, &q, NULL, &t->err));
+    q.of.gaussian.sigma = 10.2;
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK(t, twice.high > 2 * once.high);
+    CHECK_NEAR(t, once.high, a.high, 1e-8);
+
+    q.of.gaussian.contribution = SOTTO_ONE_HOT_VECTOR;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "clip");
+    q.of.gaussian.clip = 0;
+    q.of.gaussian.sigma = 5.1 * sqrt(2.0);
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_NEAR(t, once.high, a.high, 1e-8);
+}
+
+static void the_dishonest_are_not_counted_on(sotto_test *t)
+{
+    sotto_question q = local(SOTTO_MECHANISM_SHUFFLED), fewer = q;
+    sotto_answer a, b;
+
+    q.of.local.cohort = 20000;
+    q.dishonest = (sotto_share){1, 2};
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_EQUAL(t, 10000, a.honest);
+    CHECK_OK(t, sotto_privacy_epsilon(&b, &fewer, NULL, &t->err));
+    CHECK(t, a.high == b.high);
+    CHECK_NEAR(t, 0.893913306316, a.high, 1e-6);
+}
+
+static void honest_people_are_counted_exactly(sotto_test *t)
+{
+    static const struct {
+        uint64_t cohort, parts, of, honest;
+    } cases[] = {
+        {10, 1, 10, 9},
+        {10, 3, 10, 7},
+        {10, 1, 3, 6}, /* 3.33 round up to 4 */
+        {1, 0, 1, 1},
+        {1000000000000, 999999999999, 1000000000000, 1},
+        {999999999989, 333333333333, 1000000000000, 666666666659},
+        {40000, 1, 2, 20000},
+    };
+    uint64_t honest = 0;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_OK(t, sotto_share_honest(&honest, cases[i].cohort,
+                                       (sotto_share){cases[i].parts, cases[i].of}, &t->err));
+        CHECK_EQUAL(t, cases[i].honest, honest);
+    }
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_share_honest(&honest, 1, (sotto_share){1, 2}, &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_share_honest(&honest, 0, (sotto_share){0, 1}, &t->err));
+}
+
+static void amplification_never_exceeds_the_local_epsilon(sotto_test *t)
+{
+    sotto_question q = claim(SOTTO_MECHANISM_CHECK_IN, SOTTO_ADJACENCY_REPLACEMENT);
+    sotto_answer a;
+
+    q.of.check_in.variant = SOTTO_CHECK_IN_AVERAGED;
+    q.of.check_in.local_epsilon = 4;
+    q.of.check_in.window = 10;
+    q.of.check_in.cohort = 10;
+    q.of.check_in.probability = 1;
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK(t, a.high <= 4.0000001);
+    q.of.check_in.variant = SOTTO_CHECK_IN_SLIDING;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "cohort");
+    q.of.check_in.cohort = 0;
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_EQUAL(t, 0, a.honest);
+}
+
+static void delta_and_epsilon_invert_each_other(sotto_test *t)
+{
+    sotto_question each[16];
+    size_t n = one_of_each(each);
+    sotto_answer a, d;
+
+    for (size_t i = 0; i < n; i++) {
+        if (each[i].mechanism == SOTTO_MECHANISM_DONATION)
+            continue; /* its delta is given, not chosen */
+        CHECK_OK(t, sotto_privacy_epsilon(&a, &each[i], NULL, &t->err));
+        CHECK_OK(t, sotto_privacy_delta(&d, &each[i], a.high, NULL, &t->err));
+        CHECK(t, d.high <= each[i].delta * (1 + 1e-6));
+        CHECK(t, d.high > each[i].delta * 0.99);
+    }
+}
+
+/* What holds whatever the others hold can't be less than what it costs when they all agree. */
+static void one_hot_claims_cover_equal_neighbours(sotto_test *t)
+{
+    static const double epsilons[] = {0.5, 1, 2, 4, 6};
+    sotto_answer a;
+
+    for (size_t i = 0; i < sizeof epsilons / sizeof epsilons[0]; i++) {
+        for (uint64_t n = 2; n < 100000000000; n *= 7) {
+            sotto_question q = local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT);
+
+            q.of.local.local_epsilon = epsilons[i];
+            q.of.local.cohort = n;
+            CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+            q.adjacency = SOTTO_ADJACENCY_DELETION;
+            CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+        }
+    }
+}
+
+/* ---- warm tables --------------------------------------------------------------------------------------- */
+
+static void an_accountant_changes_no_answer(sotto_test *t)
+{
+    sotto_accountant *warm = NULL;
+    sotto_question q = sampled();
+    sotto_answer cold, a;
+
+    CHECK_OK(t, sotto_accountant_new(&warm, &t->err));
+    for (int i = 0; i < 6; i++) {
+        q.of.sampled.rounds = (uint64_t)(100 << i);
+        q.of.sampled.rate = i < 4 ? 0.02 : 0.01;
+        CHECK_OK(t, sotto_privacy_epsilon(&cold, &q, NULL, &t->err));
+        CHECK_OK(t, sotto_privacy_epsilon(&a, &q, warm, &t->err));
+        CHECK(t, a.high <= cold.high * (1 + 1e-6) && a.high >= cold.low * (1 - 1e-9));
+        CHECK(t, a.low <= cold.high && a.low >= cold.low * (1 - 1e-6));
+    }
+    sotto_accountant_free(warm);
+    sotto_accountant_free(NULL);
+}
+
+static void running_out_of_memory_is_not_an_answer(sotto_test *t)
+{
+    sotto_question q = sampled();
+    sotto_answer a;
+    sotto_status status = SOTTO_NO_MEMORY;
+    long n = 0;
+
+    for (; n < 200 && status != SOTTO_OK; n++) {
+        sotto_err err = {0};
+
+        sotto_alloc_fail_after(n);
+        status = sotto_privacy_epsilon(&a, &q, NULL, &err);
+        sotto_alloc_fail_after(-1);
+        CHECK(t, status == SOTTO_OK || status == SOTTO_NO_MEMORY || status == SOTTO_DENIED);
+    }
+    CHECK_EQUAL(t, SOTTO_OK, status);
+    CHECK(t, n > 1);
+    CHECK(t, a.high >= 1.02039525368); /* less memory may cost digits, never truth */
+}
+
+/* ---- composition --------------------------------------------------------------------------------------- */
+
+static void mixed_claims_have_no_composition(sotto_test *t)
+{
+    sotto_question q[2] = {gaussian(), gaussian()};
+    sotto_answer a;
+
+    q[1].participation_is_hidden = false;
+    q[1].trust = SOTTO_TRUST_FLAMINGO;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_compose(&a, q, 2, &t->err));
+    CHECK_REASON(t, "trust");
+    q[1] = gaussian();
+    q[1].adjacency = SOTTO_ADJACENCY_REPLACEMENT;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_compose(&a, q, 2, &t->err));
+    CHECK_REASON(t, "adjacency");
+    q[1] = gaussian();
+    q[1].dishonest = (sotto_share){1, 2};
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_compose(&a, q, 2, &t->err));
+    CHECK_REASON(t, "dishonest");
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_compose(&a, q, 0, &t->err));
+}
+
+static void gaussians_compose_optimally(sotto_test *t)
+{
+    sotto_question q[2] = {gaussian(), gaussian()}, both = gaussian();
+    sotto_answer a, wanted;
+
+    q[0].of.gaussian.releases = 3;
+    q[1].of.gaussian.releases = 5;
+    both.of.gaussian.releases = 8;
+    CHECK_OK(t, sotto_privacy_compose(&a, q, 2, &t->err));
+    CHECK_OK(t, sotto_privacy_epsilon(&wanted, &both, NULL, &t->err));
+    CHECK(t, a.high >= wanted.low && a.high <= wanted.high * (1 + 1e-4));
+
+    sotto_question halves[2] = {sampled(), sampled()}, whole = sampled();
+    halves[0].of.sampled.rounds = 1000;
+    halves[1].of.sampled.rounds = 1500;
+    CHECK_OK(t, sotto_privacy_compose(&a, halves, 2, &t->err));
+    CHECK_OK(t, sotto_privacy_epsilon(&wanted, &whole, NULL, &t->err));
+    CHECK(t, a.high >= wanted.low && a.high <= wanted.high * (1 + 1e-4));
+}
+
+static void other_mechanisms_add_up(sotto_test *t)
+{
+    sotto_question q[2] = {local(SOTTO_MECHANISM_SHUFFLED),
+                           local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT)};
+    sotto_answer a, first, second;
+
+    CHECK_OK(t, sotto_privacy_compose(&a, q, 2, &t->err));
+    q[0].delta = q[1].delta = 5e-11;
+    CHECK_OK(t, sotto_privacy_epsilon(&first, &q[0], NULL, &t->err));
+    CHECK_OK(t, sotto_privacy_epsilon(&second, &q[1], NULL, &t->err));
+    CHECK_NEAR(t, first.high + second.high, a.high, 1e-9);
+    CHECK(t, !a.optimal);
+}
+
+/* ---- plans ----------------------------------------------------------------------------------------------- */
+
+/* The value keeps the promise, and one a little better would not be certified. */
+static void check_plan(sotto_test *t, sotto_question q, sotto_unknown unknown, double epsilon)
+{
+    sotto_plan plan;
+
+    CHECK_OK(t, sotto_privacy_plan(&plan, &q, unknown, epsilon, NULL, &t->err));
+    CHECK(t, plan.answer.high <= epsilon);
+    CHECK(t, plan.answer.high > 0.99 * epsilon || unknown == SOTTO_FIND_ROUNDS);
+    CHECK(t, fabs(plan.limit - plan.value) <= fmax(1, 1e-8 * plan.value));
+}
+
+static void plans_keep_their_promise(sotto_test *t)
+{
+    check_plan(t, gaussian(), SOTTO_FIND_SIGMA, 1);
+    check_plan(t, gaussian(), SOTTO_FIND_ROUNDS, 10);
+    check_plan(t, sampled(), SOTTO_FIND_SIGMA, 1);
+    check_plan(t, sampled(), SOTTO_FIND_RATE, 2);
+    check_plan(t, sampled(), SOTTO_FIND_ROUNDS, 1);
+    check_plan(t, local(SOTTO_MECHANISM_SHUFFLED), SOTTO_FIND_COHORT, 0.3);
+    check_plan(t, local(SOTTO_MECHANISM_SHUFFLED), SOTTO_FIND_LOCAL_EPSILON, 0.3);
+    check_plan(t, local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT), SOTTO_FIND_COHORT, 0.5);
+    check_plan(t, pure(), SOTTO_FIND_LOCAL_EPSILON, 1);
+}
+
+static void the_least_noise_is_the_known_one(sotto_test *t)
+{
+    sotto_question q = gaussian();
+    sotto_plan plan;
+
+    CHECK_OK(t, sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1, NULL, &t->err));
+    CHECK_NEAR(t, 5.10030878753, plan.value, 1e-7);
+}
+
+static void a_plan_that_cannot_be_is_refused(sotto_test *t)
+{
+    sotto_question q = local(SOTTO_MECHANISM_SHUFFLED);
+    sotto_plan plan;
+
+    q.of.local.local_epsilon = 12;
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_privacy_plan(&plan, &q, SOTTO_FIND_COHORT, 1e-8, NULL, &t->err));
+    CHECK_REASON(t, "cohort");
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1, NULL, &t->err));
+    CHECK_REASON(t, "sigma");
+    q.trust = SOTTO_TRUST_AERO;
+    q.participation_is_hidden = false;
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_privacy_plan(&plan, &q, SOTTO_FIND_COHORT, 1, NULL, &t->err));
+    CHECK_REASON(t, "aero");
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_privacy_plan(&plan, &q, SOTTO_FIND_COHORT, NAN, NULL, &t->err));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_question_of_zeros_is_refused),
+        CASE(adjacency_trust_and_dishonest_have_no_default),
+        CASE(every_mechanism_answers_with_its_grounds),
+        CASE(nonsense_is_refused_by_name),
+        CASE(servers_that_see_participation_get_no_amplification),
+        CASE(hiding_participation_is_for_split_alone),
+        CASE(sampling_needs_relay_and_tokens),
+        CASE(an_adjacency_without_a_theorem_is_refused),
+        CASE(example_5_is_not_eight_tenths),
+        CASE(replacing_moves_a_vector_further),
+        CASE(the_dishonest_are_not_counted_on),
+        CASE(honest_people_are_counted_exactly),
+        CASE(amplification_never_exceeds_the_local_epsilon),
+        CASE(delta_and_epsilon_invert_each_other),
+        CASE(one_hot_claims_cover_equal_neighbours),
+        CASE(an_accountant_changes_no_answer),
+        CASE(running_out_of_memory_is_not_an_answer),
+        CASE(mixed_claims_have_no_composition),
+        CASE(gaussians_compose_optimally),
+        CASE(other_mechanisms_add_up),
+        CASE(plans_keep_their_promise),
+        CASE(the_least_noise_is_the_known_one),
+        CASE(a_plan_that_cannot_be_is_refused),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,90 @@
+#include "privacy/contour_law.h"
+#include "support/test.h"
+
+/* k equal laws: delta(eps) is a binomial sum. */
+static double exact_delta(double each, int k, double eps)
+{
+    double sum = 0, log_p = -log1p(exp(-each)), log_q = -log1p(exp(each));
+
+    for (int i = 0; i <= k; i++) {
+        double loss = (2 * i - k) * each;
+        if (loss > eps)
+            sum += exp(lgamma(k + 1) - lgamma(i + 1) - lgamma(k - i + 1) + i * log_p +
+                       (k - i) * log_q) *
+                   -expm1(eps - loss);
+    }
+    return sum;
+}
+
+static void equal_binary_laws_give_the_binomial_sum(sotto_test *t)
+{
+    static const struct {
+        double eps;
+        int k;
+    } cases[] = {{0.1, 30}, {0.01, 500}, {0.5, 12}};
+
+    for (size_t i = 0; i < 3; i++) {
+        sotto_contour_binary part = {cases[i].eps, (uint64_t)cases[i].k};
+        sotto_bound b;
+        CHECK_OK(t, sotto_contour_binary_epsilon(&b, &part, 1, log(1e-6), &t->err));
+        CHECK(t, exact_delta(cases[i].eps, cases[i].k, b.high) <= 1e-6 * (1 + 1e-9));
+        CHECK(t, exact_delta(cases[i].eps, cases[i].k, b.high * (1 - 2e-4)) >= 1e-6);
+        CHECK(t, exact_delta(cases[i].eps, cases[i].k, b.low) >= 1e-6 * (1 - 1e-9));
+        if (b.high <
+            0.9 * cases[i].eps * cases[i].k) /* elsewhere the extra Gaussian hides the atom */
+            CHECK(t, b.low > 0.9 * b.high);
+    }
+}
+
+/* Slots of a check-in: eps_i = log(1 + q_i (e - 1)), q_i = e/(1000 e - (e-1)(i-1)). */
+static void unequal_laws_compose_like_a_check_in(sotto_test *t)
+{
+    static sotto_contour_binary parts[1000];
+    double e = exp(1);
+    sotto_bound b;
+
+    for (int i = 0; i < 1000; i++) {
+        double q = e / (1000 * e - (e - 1) * i);
+        parts[i] = (sotto_contour_binary){log1p(q * (e - 1)), 1};
+    }
+    CHECK_OK(t, sotto_contour_binary_epsilon(&b, parts, 1000, log(1e-6), &t->err));
+    CHECK_NEAR(t, 0.3514, b.high, 1e-3);
+    CHECK(t, b.low > 0.97 * b.high);
+}
+
+static void a_single_law_costs_its_epsilon_at_most(sotto_test *t)
+{
+    sotto_contour_binary part = {2, 1};
+    sotto_bound b;
+
+    CHECK_OK(t, sotto_contour_binary_epsilon(&b, &part, 1, log(1e-9), &t->err));
+    CHECK(t, b.high <= 2 * (1 + 1e-8) && b.high > 1.99);
+}
+
+static void bad_laws_are_refused_by_name(sotto_test *t)
+{
+    sotto_contour_binary part = {NAN, 1};
+    sotto_bound b;
+
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_contour_binary_epsilon(&b, &part, 1, -9, &t->err));
+    CHECK_REASON(t, "eps");
+    part = (sotto_contour_binary){1, 0};
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_contour_binary_epsilon(&b, &part, 1, -9, &t->err));
+    CHECK_REASON(t, "count");
+    part.count = 1;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_contour_binary_epsilon(&b, &part, 1, 0, &t->err));
+    CHECK_REASON(t, "delta");
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_contour_binary_epsilon(&b, &part, 0, -9, &t->err));
+    CHECK_REASON(t, "parts");
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(equal_binary_laws_give_the_binomial_sum),
+        CASE(unequal_laws_compose_like_a_check_in),
+        CASE(a_single_law_costs_its_epsilon_at_most),
+        CASE(bad_laws_are_refused_by_name),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

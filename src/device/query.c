@@ -1,0 +1,236 @@
+#include "device/query.h"
+
+#include "base/alloc.h"
+#include "base/rule.h"
+#include "device/store_internal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Few steps between two looks at the clock, since one of them may be a LIKE over a long text. */
+enum {
+    STEPS_PER_LOOK = 20,
+    EXPRESSION_DEPTH = 64,
+    FUNCTION_ARGUMENTS = 8,
+    LIKE_PATTERN = 128,
+    MACHINE_STEPS = 50000, /* length of a compiled statement */
+    MOST_COLUMNS = 128
+};
+
+struct sotto_query {
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    sotto_verifier verifier;
+    sotto_query_limits limits;
+    const sotto_clock *clock;
+    uint64_t started; /* ns                      */
+    uint64_t steps;   /* taken so far, about     */
+    int64_t heap;     /* SQLite's, at the start  */
+    const char *over; /* which limit was passed  */
+};
+
+static int look_around(void *context)
+{
+    sotto_query *query = context;
+    const sotto_query_limits *limits = &query->limits;
+
+    query->steps += STEPS_PER_LOOK;
+    if (query->steps > limits->steps && SOTTO_RULE(limit_steps))
+        query->over = "steps";
+    else if (sotto_clock_monotonic(query->clock) - query->started > limits->nanoseconds &&
+             SOTTO_RULE(limit_time))
+        query->over = "time";
+    else if (sqlite3_memory_used() - query->heap > (int64_t)limits->memory &&
+             SOTTO_RULE(limit_memory))
+        query->over = "memory";
+    return query->over != NULL;
+}
+
+static void set_limit(sqlite3 *db, int which, uint64_t value)
+{
+    (void)sqlite3_limit(db, which, value > INT_MAX ? INT_MAX : (int)value);
+}
+
+/* The schema was read before: a limit on length would otherwise apply to the streams' own definitions. */
+static void set_limits(sotto_query *query)
+{
+    const sotto_query_limits *limits = &query->limits;
+    sqlite3 *db = query->db;
+
+    if (SOTTO_RULE(limit_values))
+        set_limit(db, SQLITE_LIMIT_LENGTH, limits->value_bytes);
+    set_limit(db, SQLITE_LIMIT_SQL_LENGTH, limits->sql_bytes);
+    if (SOTTO_RULE(limit_depth))
+        set_limit(db, SQLITE_LIMIT_EXPR_DEPTH, EXPRESSION_DEPTH);
+    set_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, limits->selects);
+    set_limit(db, SQLITE_LIMIT_FUNCTION_ARG, FUNCTION_ARGUMENTS);
+    if (SOTTO_RULE(limit_patterns))
+        set_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LIKE_PATTERN);
+    set_limit(db, SQLITE_LIMIT_VDBE_OP, MACHINE_STEPS);
+    set_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, 0);
+    set_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+}
+
+/* SQLite's message quotes the query, which is public, but may hold any byte of it. */
+static sotto_status misunderstood(const sotto_query *query, int code, sotto_err *err)
+{
+    char text[120];
+    sotto_status status = sotto_sqlite_status(code);
+
+    (void)snprintf(text, sizeof text, "%s", sqlite3_errmsg(query->db));
+    for (char *c = text; *c; c++) {
+        if (*c < 0x20 || *c > 0x7e)
+            *c = '?';
+    }
+    return sotto_fail(err, status == SOTTO_BUG ? SOTTO_MALFORMED : status, "query: %s", text);
+}
+
+static sotto_status failed(const sotto_query *query, int code, sotto_err *err)
+{
+    if (query->verifier.why.status != SOTTO_OK)
+        return sotto_fail(err, SOTTO_DENIED, "%s", query->verifier.why.reason);
+    if (query->over)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "query: takes more %s than allowed", query->over);
+    return misunderstood(query, code, err);
+}
+
+static sotto_status compile(sotto_query *query, sotto_bytes sql, sotto_err *err)
+{
+    const char *tail = NULL;
+    const char *text = (const char *)sql.data;
+
+    SOTTO_TRY(sotto_verifier_read_text(&query->verifier, sql, err));
+    (void)sqlite3_set_authorizer(query->db, sotto_verifier_decide, &query->verifier);
+    set_limits(query);
+    int code = sqlite3_prepare_v3(query->db, sql.len ? text : "", (int)sql.len,
+                                  SQLITE_PREPARE_NO_VTAB, &query->statement, &tail);
+    if (code != SQLITE_OK || query->verifier.why.status != SOTTO_OK)
+        return failed(query, code, err);
+    size_t used = query->statement ? (size_t)(tail - text) : sql.len;
+    SOTTO_TRY(sotto_verifier_check_statement(&query->verifier, query->statement,
+                                             sotto_bytes_of(tail, sql.len - used), err));
+    int columns = sqlite3_column_count(query->statement);
+    if ((columns > (int)query->limits.columns || columns > MOST_COLUMNS) &&
+        SOTTO_RULE(limit_columns))
+        return sotto_fail(err, SOTTO_TOO_LARGE, "query: %d columns, %u allowed", columns,
+                          (unsigned)query->limits.columns);
+    query->verifier.sealed = true;
+    if (!SOTTO_RULE(authorizer_stays))
+        (void)sqlite3_set_authorizer(query->db, NULL, NULL);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_query_open(sotto_query **out, sotto_store *store,
+                              const sotto_query_policy *policy, sotto_bytes sql,
+                              const sotto_clock *clock, sotto_err *err)
+{
+    const sotto_sqlite_options options = {.storage = &store->storage,
+                                          .path = store->path,
+                                          .memory = store->memory,
+                                          .application = SOTTO_SQLITE_EVENTS,
+                                          .version = SOTTO_STORE_VERSION,
+                                          .read_only = true};
+    sotto_query *query = sotto_alloc(sizeof *query);
+
+    *out = NULL;
+    if (!query)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "query");
+    query->clock = clock ? clock : &sotto_clock_system;
+    query->limits = sotto_query_limits_of(policy);
+    sotto_verifier_init(&query->verifier, policy, store->streams, store->stream_count);
+    sotto_status status = sotto_sqlite_open(&query->db, &options, err);
+    if (status == SOTTO_OK)
+        status = compile(query, sql, err);
+    if (status == SOTTO_OK)
+        *out = query;
+    else
+        sotto_query_close(query);
+    return status;
+}
+
+const sotto_access *sotto_query_accessed(const sotto_query *query, size_t *count)
+{
+    *count = query->verifier.accessed_count;
+    return query->verifier.accessed;
+}
+
+static bool read_value(sqlite3_stmt *statement, int column, sotto_value *value)
+{
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+        *value = (sotto_value){.type = SOTTO_TYPE_INTEGER,
+                               .as.integer = sqlite3_column_int64(statement, column)};
+        return true;
+    case SQLITE_FLOAT:
+        *value = (sotto_value){.type = SOTTO_TYPE_REAL,
+                               .as.real = sqlite3_column_double(statement, column)};
+        return true;
+    case SQLITE_TEXT: {
+        const void *text = sqlite3_column_text(statement, column);
+        size_t len = (size_t)sqlite3_column_bytes(statement, column);
+        *value = (sotto_value){.type = SOTTO_TYPE_TEXT, .as.text = sotto_bytes_of(text, len)};
+        return text != NULL;
+    }
+    case SQLITE_NULL:
+        *value = (sotto_value){.type = SOTTO_TYPE_NULL};
+        return true;
+    default:
+        *value = (sotto_value){.type = SOTTO_TYPE_NULL};
+        return !SOTTO_RULE(no_raw_bytes);
+    }
+}
+
+static sotto_status hand_out(sotto_query *query, sotto_row_fn *row, void *context, sotto_err *err)
+{
+    sotto_value values[MOST_COLUMNS] = {0};
+    int columns = sqlite3_column_count(query->statement);
+
+    /* A schema that changed under the query may have given it more columns than it was compiled with. */
+    if (columns > MOST_COLUMNS)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "query: %d columns", columns);
+    for (int i = 0; i < columns; i++) {
+        if (!read_value(query->statement, i, &values[i]))
+            return sotto_fail(err, SOTTO_DENIED, "query: column %d holds raw bytes", i + 1);
+    }
+    return row(context, values, (size_t)columns, err);
+}
+
+sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *context, sotto_err *err)
+{
+    sotto_status status = SOTTO_OK;
+    uint32_t rows = 0;
+    int code = SQLITE_DONE;
+
+    query->started = sotto_clock_monotonic(query->clock);
+    query->heap = sqlite3_memory_used();
+    query->steps = 0;
+    query->over = NULL;
+    sqlite3_progress_handler(query->db, STEPS_PER_LOOK, look_around, query);
+    while (status == SOTTO_OK && (code = sqlite3_step(query->statement)) == SQLITE_ROW) {
+        if (rows++ == query->limits.rows && SOTTO_RULE(limit_rows))
+            status = sotto_fail(err, SOTTO_TOO_LARGE, "query: more than %u rows",
+                                (unsigned)query->limits.rows);
+        else
+            status = hand_out(query, row, context, err);
+    }
+    if (status == SOTTO_OK && code != SQLITE_DONE)
+        status = failed(query, code, err);
+    (void)sqlite3_reset(query->statement);
+    sqlite3_progress_handler(query->db, 0, NULL, NULL);
+    return status;
+}
+
+void sotto_query_close(sotto_query *query)
+{
+    if (!query)
+        return;
+    (void)sqlite3_finalize(query->statement);
+    sotto_sqlite_close(query->db);
+    sotto_release(query, sizeof *query);
+}
+
+sqlite3 *sotto_query_connection(const sotto_query *query)
+{
+    return query->db;
+}

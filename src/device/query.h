@@ -1,0 +1,46 @@
+/* device/query.h - one query over the events of this device, checked before it runs.
+ *
+ *     sotto_query_open      compiled under the policy; nothing has been read yet
+ *     sotto_query_accessed  what it would read, for the ledger to judge
+ *     sotto_query_run       rows, one by one
+ *
+ * Callers:  the report path of this room.
+ * Memory:   the store and the policy are borrowed and must outlive the query.
+ * Threads:  as the store.
+ * Secrets:  every row. Reasons quote the recipe's text at most, never a value.
+ */
+#ifndef SOTTO_DEVICE_QUERY_H
+#define SOTTO_DEVICE_QUERY_H
+
+#include "base/clock.h"
+#include "device/verifier.h"
+
+typedef struct sotto_query sotto_query;
+
+/* Compiles the query on a connection of its own, which can only read and sees the event file only.
+ *   SOTTO_MALFORMED  SQLite does not understand it
+ *   SOTTO_DENIED     the policy does not allow it; the reason says what
+ *   SOTTO_TOO_LARGE  it passes one of the policy's limits
+ */
+SOTTO_MUST_USE sotto_status sotto_query_open(sotto_query **out, sotto_store *store,
+                                             const sotto_query_policy *policy, sotto_bytes sql,
+                                             const sotto_clock *clock, sotto_err *err);
+
+/* The fields that it reads anywhere: answer, condition, order, sub-select. From here on the list is fixed; a
+ * query that would read more, since the schema changed below it, is denied. Borrowed. */
+const sotto_access *sotto_query_accessed(const sotto_query *query, size_t *count);
+
+/* Runs it once, calling row (values are null, integer, real or text) for each row. Rows handed out before a
+ * failure are to be thrown away.
+ *   SOTTO_DENIED     as above; or an answer of raw bytes
+ *   SOTTO_TOO_LARGE  steps, time, memory, rows or the length of a value
+ */
+SOTTO_MUST_USE sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *context,
+                                            sotto_err *err);
+/* NULL is fine. */
+void sotto_query_close(sotto_query *query);
+
+/* For tests: the connection. */
+sqlite3 *sotto_query_connection(const sotto_query *query);
+
+#endif

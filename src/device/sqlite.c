@@ -1,0 +1,280 @@
+#include "device/sqlite.h"
+
+#include "base/rule.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How long a second process (the command line beside the application) may make us wait. */
+enum { BUSY_MS = 2000, SQL_BYTES = 64 * 1024, COLUMNS = 128 };
+
+void sotto_sqlite_memory_name(char *out, size_t size)
+{
+    static _Atomic unsigned long long next;
+
+    (void)snprintf(out, size, "/sotto-%llu", (unsigned long long)atomic_fetch_add(&next, 1));
+}
+
+sotto_status sotto_sqlite_status(int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_DONE:
+    case SQLITE_ROW:
+        return SOTTO_OK;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return SOTTO_MALFORMED;
+    case SQLITE_AUTH:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+        return SOTTO_DENIED;
+    case SQLITE_NOMEM:
+        return SOTTO_NO_MEMORY;
+    case SQLITE_TOOBIG:
+        return SOTTO_TOO_LARGE;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PROTOCOL:
+        return SOTTO_IO;
+    default:
+        return SOTTO_BUG;
+    }
+}
+
+sotto_status sotto_sqlite_fail(sotto_err *err, int code, const char *what)
+{
+    return sotto_fail(err, sotto_sqlite_status(code), "%s: %s", what, sqlite3_errstr(code));
+}
+
+sotto_status sotto_sqlite_run(sqlite3 *db, const char *sql, const char *what, sotto_err *err)
+{
+    int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, what);
+}
+
+sotto_status sotto_sqlite_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql,
+                                  const char *what, sotto_err *err)
+{
+    int code = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+
+    return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, what);
+}
+
+sotto_status sotto_sqlite_number(sqlite3 *db, int64_t *out, const char *sql, const char *what,
+                                 sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    *out = 0;
+    SOTTO_TRY(sotto_sqlite_prepare(db, &statement, sql, what, err));
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        *out = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SOTTO_OK
+                                                     : sotto_sqlite_fail(err, code, what);
+}
+
+sotto_status sotto_sqlite_done(sqlite3_stmt *statement, const char *what, sotto_err *err)
+{
+    int code = sqlite3_step(statement);
+
+    (void)sqlite3_reset(statement);
+    return code == SQLITE_DONE ? SOTTO_OK : sotto_sqlite_fail(err, code, what);
+}
+
+void sotto_sqlite_rollback(sqlite3 *db)
+{
+    if (!sqlite3_get_autocommit(db)) /* some errors have taken it back already */
+        (void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* The file itself may be hostile: its schema gets no say, and SQL can't change what SQLite relies on. */
+static bool distrust(sqlite3 *db)
+{
+    static const struct {
+        int option;
+        int value;
+    } settings[] = {
+        {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+        {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_DQS_DML, 0},
+        {SQLITE_DBCONFIG_DQS_DDL, 0},
+    };
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        int option = settings[i].option;
+
+        if ((option == SQLITE_DBCONFIG_DEFENSIVE && !SOTTO_RULE(defensive)) ||
+            (option == SQLITE_DBCONFIG_TRUSTED_SCHEMA && !SOTTO_RULE(schema_distrusted)) ||
+            (option == SQLITE_DBCONFIG_DQS_DML && !SOTTO_RULE(quotes_are_names)))
+            continue;
+        if (sqlite3_db_config(db, option, settings[i].value, NULL) != SQLITE_OK)
+            return false;
+    }
+    return true;
+}
+
+static void limit(sqlite3 *db, const sotto_sqlite_options *options)
+{
+    (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH,
+                        options->max_value ? options->max_value : SOTTO_SQLITE_MAX_VALUE);
+    (void)sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, SQL_BYTES);
+    (void)sqlite3_limit(db, SQLITE_LIMIT_COLUMN, COLUMNS);
+    (void)sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+    (void)sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+    /* VACUUM attaches its scratch database; a reader needs none. */
+    (void)sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, options->read_only ? 0 : 1);
+}
+
+/* Sorting and VACUUM stay in memory: a temporary file would hold events outside our reach. */
+static sotto_status set_private(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
+{
+    const char *what = "settings";
+
+    SOTTO_TRY(sotto_sqlite_run(db, "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0", what, err));
+    if (options->read_only)
+        return sotto_sqlite_run(db, "PRAGMA query_only=ON", what, err);
+    return sotto_sqlite_run(
+        db, SOTTO_RULE(secure_delete) ? "PRAGMA secure_delete=ON" : "PRAGMA secure_delete=OFF",
+        what, err);
+}
+
+/* EXTRA is FULL, and the directory is synced when a rollback journal is deleted. A new file needs that for
+ * its one transaction before WAL mode: a journal that came back after a power loss would undo it, and the
+ * WAL with everything since. */
+static sotto_status set_durable(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
+{
+    const char *what = "journal";
+
+    if (options->memory || options->read_only)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_run(
+        db, SOTTO_RULE(commits_synced) ? "PRAGMA synchronous=EXTRA" : "PRAGMA synchronous=NORMAL",
+        what, err));
+    return sotto_sqlite_run(
+        db, "PRAGMA fullfsync=ON; PRAGMA cell_size_check=ON; PRAGMA journal_mode=WAL", what, err);
+}
+
+/* An empty file may become ours; any other must say that it is, and is not touched before it has. */
+static sotto_status check_owner(sqlite3 *db, const sotto_sqlite_options *options, bool *empty,
+                                sotto_err *err)
+{
+    const char *what = "database header";
+    int64_t application, version, tables;
+
+    SOTTO_TRY(sotto_sqlite_number(db, &application, "PRAGMA application_id", what, err));
+    SOTTO_TRY(sotto_sqlite_number(db, &version, "PRAGMA user_version", what, err));
+    SOTTO_TRY(sotto_sqlite_number(db, &tables, "SELECT count(*) FROM sqlite_schema", what, err));
+    *empty = application == 0 && version == 0 && tables == 0 && !options->read_only;
+    if (*empty)
+        return SOTTO_OK;
+    if (application != options->application)
+        return sotto_fail(err, SOTTO_MALFORMED, "%.80s: not a file of this kind", options->path);
+    if (version > options->version)
+        return sotto_fail(err, SOTTO_STALE, "%.80s: written by a newer version", options->path);
+    return SOTTO_OK;
+}
+
+static sotto_status claim(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
+{
+    char sql[96];
+
+    (void)snprintf(sql, sizeof sql,
+                   "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
+                   options->application, options->version);
+    return sotto_sqlite_run(db, sql, "database header", err);
+}
+
+static sotto_status set_up(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
+{
+    bool empty;
+
+    if (!distrust(db))
+        return sotto_fail(err, SOTTO_BUG, "this SQLite lacks a protection that sotto needs");
+    limit(db, options);
+    (void)sqlite3_busy_timeout(db, BUSY_MS);
+    SOTTO_TRY(set_private(db, options, err));
+    SOTTO_TRY(check_owner(db, options, &empty, err));
+    SOTTO_TRY(set_durable(db, options, err));
+    return empty ? claim(db, options, err) : SOTTO_OK;
+}
+
+static sotto_status find_file(const sotto_sqlite_options *options, sotto_err *err)
+{
+    bool exists;
+
+    if (strlen(options->path) > SOTTO_VFS_PATH - 16)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "a path of %zu bytes", strlen(options->path));
+    if (options->memory || options->read_only)
+        return SOTTO_OK;
+    if (options->must_exist) {
+        SOTTO_TRY(sotto_vfs_exists(options->storage, options->path, &exists, err));
+        if (!exists)
+            return sotto_fail(err, SOTTO_MISSING, "%.80s: is missing", options->path);
+    }
+    return sotto_vfs_make_private(options->storage, options->path, err);
+}
+
+sotto_status sotto_sqlite_open(sqlite3 **out, const sotto_sqlite_options *options, sotto_err *err)
+{
+    const char *vfs = options->memory ? "memdb" : options->storage ? options->storage->vfs : NULL;
+    bool read_only = options->read_only && SOTTO_RULE(read_only_connection);
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE |
+                (read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    sqlite3 *db = NULL;
+
+    *out = NULL;
+    SOTTO_TRY(find_file(options, err));
+    int code = sqlite3_open_v2(options->path, &db, flags, vfs);
+    sotto_status status = code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, "open");
+    if (status == SOTTO_OK)
+        status = set_up(db, options, err);
+    if (status == SOTTO_OK)
+        *out = db;
+    else
+        sotto_sqlite_close(db);
+    return status;
+}
+
+void sotto_sqlite_close(sqlite3 *db)
+{
+    (void)sqlite3_close(db);
+}
+
+sotto_status sotto_sqlite_check(sqlite3 *db, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    SOTTO_TRY(sotto_sqlite_prepare(db, &statement, "PRAGMA quick_check(1)", "check", err));
+    int code = sqlite3_step(statement);
+    const char *verdict =
+        code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    bool good = verdict && strcmp(verdict, "ok") == 0;
+    (void)sqlite3_finalize(statement);
+    if (good)
+        return SOTTO_OK;
+    if (code == SQLITE_ROW)
+        return sotto_fail(err, verdict ? SOTTO_MALFORMED : SOTTO_NO_MEMORY, "damaged pages");
+    return sotto_sqlite_fail(err, code, "check");
+}
+
+sotto_status sotto_sqlite_truncate_wal(sqlite3 *db, sotto_err *err)
+{
+    if (!SOTTO_RULE(wal_truncated))
+        return SOTTO_OK;
+    int code = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if ((code & 0xff) == SQLITE_BUSY)
+        return sotto_fail(err, SOTTO_AGAIN, "a reader holds on to old pages");
+    return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, "checkpoint");
+}

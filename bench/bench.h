@@ -37,5 +37,6 @@ void sotto_bench_crypto(const sotto_bench *b);
 void sotto_bench_math(const sotto_bench *b);
 void sotto_bench_vdaf(const sotto_bench *b);
 void sotto_bench_seal(const sotto_bench *b);
+void sotto_bench_privacy_noise(const sotto_bench *b);
 
 #endif

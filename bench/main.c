@@ -132,5 +132,6 @@ int main(int argc, char **argv)
     sotto_bench_crypto(&b);
     sotto_bench_seal(&b);
     sotto_bench_vdaf(&b);
+    sotto_bench_privacy_noise(&b);
     return 0;
 }

@@ -289,7 +289,7 @@ static void budgets_do_not_renew_by_themselves(sotto_test *t)
 {
     sotto_ledger *ledger = sotto_test_ledger(t, NULL, NULL, &sotto_test_table1);
     sotto_charge first = sotto_test_charge(t, "a", "0.3"),
-                 second = sotto_test_charge(t, "b", "0.1");
+                 second = sotto_test_charge(t, "b", "0.3");
 
     CHECK_OK(t, spend(t, ledger, &first, 1, NOW));
     CHECK_STATUS(t, SOTTO_DENIED, spend(t, ledger, &second, 2, NOW + INT64_C(1000000000)));

@@ -301,6 +301,58 @@ static void withdrawal_empties_the_outbox_and_keeps_the_ledger(sotto_test *t)
     sotto_ledger_close(ledger);
 }
 
+enum { MARKED = 150 };
+
+static bool goes(int row)
+{
+    return row % 3 != 1;
+}
+
+static void put_marked(sotto_test *t, sotto_ledger *ledger, int row)
+{
+    char recipe[16], inputs[512];
+    sotto_report report = sotto_test_report(t, (uint64_t)row);
+
+    (void)snprintf(recipe, sizeof recipe, "r%d", row);
+    (void)snprintf(inputs, sizeof inputs, "<m%05d>%*s", row, 1 + row * 97 % 480, "");
+    const sotto_charge charge = sotto_test_charge(t, recipe, "0.3");
+    report.bytes.len = 40;
+    report.randomised.len = 0;
+    report.inputs = sotto_bytes_of(inputs, strlen(inputs));
+    CHECK_OK(t, sotto_ledger_spend(ledger, &charge, &report, NOW, NULL, &t->err));
+}
+
+static void emptying_leaves_no_stale_copy_among_what_still_waits(sotto_test *t)
+{
+    const char *path = sotto_test_path(t, "ledger.db");
+    sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
+    int stale = 0, kept = 0;
+
+    for (int i = 0; i < MARKED; i++)
+        put_marked(t, ledger, i);
+    for (int i = 0; i < MARKED; i++) {
+        char recipe[16];
+        int row = i * 67 % MARKED;
+
+        (void)snprintf(recipe, sizeof recipe, "r%d", row);
+        if (goes(row))
+            CHECK_OK(t, sotto_outbox_empty(ledger, recipe, "the recipe closed", NOW, &t->err));
+    }
+    sotto_ledger_close(ledger);
+    sotto_bytes file = sotto_test_read_file(t, path);
+    for (size_t i = 0; i + 8 <= file.len; i++) {
+        int row;
+
+        if (memcmp(file.data + i, "<m", 2) != 0 ||
+            sscanf((const char *)file.data + i, "<m%5d>", &row) != 1)
+            continue;
+        stale += goes(row);
+        kept++;
+    }
+    CHECK_EQUAL(t, MARKED / 3, kept);
+    CHECK_EQUAL(t, 0, stale);
+}
+
 static void acknowledged_shares_are_erased(sotto_test *t)
 {
     static const char secret[] = "these are input shares that nobody needs to find again";
@@ -370,6 +422,7 @@ int main(int argc, char **argv)
         CASE(a_report_without_a_spend_does_not_leave),
         CASE(a_dummy_leaves_and_spends_nothing),
         CASE(withdrawal_empties_the_outbox_and_keeps_the_ledger),
+        CASE(emptying_leaves_no_stale_copy_among_what_still_waits),
         CASE(acknowledged_shares_are_erased),
         CASE(the_record_says_what_left),
     };

@@ -185,6 +185,10 @@ sotto_status sotto_ledger_load(sotto_ledger *ledger, sotto_err *err)
         (void)sotto_ledger_shut(ledger, damaged, NULL);
         return SOTTO_OK;
     }
+    if (status == SOTTO_STALE) {
+        (void)sotto_ledger_shut(ledger, "the ledger was written by a newer version", NULL);
+        return SOTTO_OK;
+    }
     (void)sotto_ledger_shut(ledger, "the ledger can't be read", NULL);
     return sotto_fail(err, status, "%s", first.reason);
 }

@@ -46,7 +46,6 @@ typedef struct sotto_ledger_options {
 
 /* Succeeds for a closed ledger too, so that the host can ask why and reset it.
  *   SOTTO_IO, SOTTO_NO_MEMORY  it could not be read now; it may be fine
- *   SOTTO_STALE                written by a newer version
  */
 SOTTO_MUST_USE sotto_status sotto_ledger_open(sotto_ledger **out,
                                               const sotto_ledger_options *options, sotto_err *err);

@@ -487,7 +487,8 @@ static void a_flipped_byte_closes_the_device_or_changes_nothing(sotto_test *t)
             CHECK_EQUAL(t, 300000000000, spent(t, ledger, NOW).epsilon.units);
         else
             closed++;
-        sotto_ledger_close(status == SOTTO_OK ? ledger : NULL);
+        CHECK(t, status == SOTTO_OK); /* and so it can be reset */
+        sotto_ledger_close(ledger);
     }
     CHECK(t, closed > 10);
 }
@@ -600,7 +601,8 @@ static void running_out_of_memory_is_an_error_at_every_allocation(sotto_test *t)
         if (status == SOTTO_OK)
             return;
     }
-    CHECK(t, !"it never succeeds");
+    const bool it_succeeds = false;
+    CHECK(t, it_succeeds);
 }
 
 int main(int argc, char **argv)

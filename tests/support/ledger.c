@@ -137,6 +137,13 @@ static sotto_delivery take_report(void *context, const sotto_outgoing *report)
     } else if (at < SOTTO_TEST_WIRE && !resealed && memcmp(wire->bytes[at], digest, 32) != 0) {
         wire->differed = true;
     }
+    if (resealed && at < SOTTO_TEST_WIRE) {
+        static const uint8_t none[32];
+
+        if (memcmp(wire->again[at], none, 32) != 0 && memcmp(wire->again[at], digest, 32) != 0)
+            wire->differed = true;
+        memcpy(wire->again[at], digest, 32);
+    }
     return wire->outdated_once && !resealed ? SOTTO_DELIVERY_OUTDATED : wire->answer;
 }
 

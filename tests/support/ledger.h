@@ -38,6 +38,7 @@ typedef struct sotto_test_wire {
     size_t distinct;
     uint8_t ids[SOTTO_TEST_WIRE][SOTTO_REPORT_ID_SIZE];
     uint8_t bytes[SOTTO_TEST_WIRE][32]; /* digests */
+    uint8_t again[SOTTO_TEST_WIRE][32]; /* of those sealed again */
     bool differed;
     uint64_t reseals;
     bool outdated_once; /* reports of the first seal are outdated */

@@ -158,8 +158,12 @@ static void say_epsilon(sotto_refusal *r, const account *a, const sotto_pure_fil
 {
     words w = in_words(a->spent->epsilon, asked, a->epsilon, still_fits(filter));
 
-    say(r, "epsilon: %s of %s is spent, this asks for %s; %s would still fit", w.spent, w.allowed,
-        w.asked, w.fits);
+    /* A filter's sum may be above its limit, rightly. */
+    say(r,
+        filter->squares_limit > 0 ? "epsilon: %s in all passed a filter for %s, "
+                                  : "epsilon: %s of %s is spent, ",
+        w.spent, w.allowed);
+    say(r, "this asks for %s; %s would still fit", w.asked, w.fits);
 }
 
 static void say_delta(sotto_refusal *r, const sotto_pure_filter *filter, sotto_decimal asked)
@@ -271,13 +275,20 @@ static sotto_status check_field(const sotto_budget_table *table, const sotto_cha
     return check_account(table, charge, &a, 2, refusal, err);
 }
 
+/* A cohort for which the accountant has no theorem does not protect: epsilon is then infinite. */
 static sotto_status holds_for(const sotto_budget_table *table, const sotto_charge *charge,
                               const sotto_recompute *recompute, uint64_t cohort, double *epsilon,
                               bool *holds, sotto_err *err)
 {
-    *epsilon = INFINITY;
-    SOTTO_TRY(recompute->run(recompute->context, charge, sotto_budget_honest(table, cohort),
-                             epsilon, err));
+    uint64_t honest = sotto_budget_honest(table, cohort);
+    sotto_err why = {0};
+    double found = INFINITY;
+    sotto_status status =
+        honest ? recompute->run(recompute->context, charge, honest, &found, &why) : SOTTO_DENIED;
+
+    if (status != SOTTO_OK && status != SOTTO_DENIED)
+        return sotto_fail(err, status, "%s", why.reason);
+    *epsilon = status == SOTTO_OK ? found : INFINITY;
     *holds = *epsilon >= 0 && *epsilon <= sotto_decimal_down(charge->epsilon); /* NaN does not */
     return SOTTO_OK;
 }

@@ -86,7 +86,8 @@ typedef struct sotto_spent {
     bool unknown; /* the ledger was lost: taken as all there ever was */
 } sotto_spent;
 
-/* The epsilon that the cohort's answer has if this many of its reports are honest: an upper bound. */
+/* The epsilon that the cohort's answer has if this many of its reports are honest: an upper bound.
+ *   SOTTO_DENIED  no theorem holds for so few: refused like an epsilon that is too large */
 typedef sotto_status sotto_recompute_fn(void *context, const sotto_charge *charge, uint64_t honest,
                                         double *epsilon, sotto_err *err);
 typedef struct sotto_recompute {

@@ -46,27 +46,41 @@ static bool in_place(const sotto_ledger *ledger)
            !moved;
 }
 
-sotto_status sotto_ledger_refresh(sotto_ledger *ledger, sotto_err *err)
+/* Passes a failure on; one that says the file is not what it was closes the ledger. */
+static sotto_status judge_failure(sotto_ledger *ledger, sotto_status status, const sotto_err *why,
+                                  sotto_err *err)
 {
-    sotto_err first = {0};
+    if (status == SOTTO_OK)
+        return SOTTO_OK;
+    sotto_sqlite_rollback(ledger->db);
+    if (status == SOTTO_MALFORMED)
+        return sotto_ledger_shut(ledger, damaged, err);
+    return sotto_fail(err, status, "%s", why->reason);
+}
+
+static sotto_status begin_or_read(sotto_ledger *ledger, bool begin, sotto_err *err)
+{
+    sotto_err why = {0};
+    sotto_status status = SOTTO_OK;
 
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
     if (!in_place(ledger))
         return sotto_ledger_shut(ledger, "the ledger's file was moved or replaced", err);
-    sotto_status status = sotto_ledger_read_meta(ledger, &first);
-    if (status == SOTTO_MALFORMED)
-        return sotto_ledger_shut(ledger, damaged, err);
-    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", first.reason);
+    if (begin)
+        status = sotto_sqlite_run(ledger->db, "BEGIN IMMEDIATE", "ledger", &why);
+    if (status == SOTTO_OK)
+        status = sotto_ledger_read_meta(ledger, &why);
+    return judge_failure(ledger, status, &why, err);
+}
+
+sotto_status sotto_ledger_refresh(sotto_ledger *ledger, sotto_err *err)
+{
+    return begin_or_read(ledger, false, err);
 }
 
 sotto_status sotto_ledger_begin(sotto_ledger *ledger, sotto_err *err)
 {
-    SOTTO_TRY(sotto_ledger_usable(ledger, err));
-    SOTTO_TRY(sotto_sqlite_run(ledger->db, "BEGIN IMMEDIATE", "ledger", err));
-    sotto_status status = sotto_ledger_refresh(ledger, err);
-    if (status != SOTTO_OK && ledger->db)
-        sotto_sqlite_rollback(ledger->db);
-    return status;
+    return begin_or_read(ledger, true, err);
 }
 
 sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_err *err)
@@ -133,9 +147,8 @@ static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered,
         (void)sotto_ledger_shut(ledger, "the ledger is missing, and there was one", NULL);
         return SOTTO_OK;
     }
-    if (fresh)
-        SOTTO_TRY(sotto_ledger_lay_out(ledger->db, &first, err));
-    SOTTO_TRY(read_snapshot(ledger, err));
+    ledger->meta = first;
+    SOTTO_TRY(fresh ? sotto_ledger_lay_out(ledger->db, &first, err) : read_snapshot(ledger, err));
     if (ledger->meta.generation < remembered && SOTTO_RULE(rollback_closes))
         (void)sotto_ledger_shut(ledger, "the ledger is older than it once was", NULL);
     else

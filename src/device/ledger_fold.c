@@ -28,7 +28,7 @@ static const char tables[] =
     " bytes INTEGER NOT NULL) STRICT;"
     "CREATE INDEX record_by_report ON record(report);"
     "CREATE INDEX record_by_recipe ON record(recipe, kind, round);"
-    "CREATE TABLE outbox(id INTEGER PRIMARY KEY, report BLOB NOT NULL UNIQUE, recipe TEXT NOT NULL,"
+    "CREATE TABLE outbox(id INTEGER PRIMARY KEY, report BLOB NOT NULL, recipe TEXT NOT NULL,"
     " destination BLOB NOT NULL, spend INTEGER NOT NULL, tried INTEGER NOT NULL,"
     " resealed INTEGER NOT NULL, at INTEGER NOT NULL, bytes_sum BLOB NOT NULL,"
     " inputs_sum BLOB NOT NULL) STRICT;"

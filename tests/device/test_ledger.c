@@ -84,6 +84,23 @@ static void a_cohort_too_small_is_told_which_would_do(sotto_test *t)
     sotto_ledger_close(ledger);
 }
 
+static void a_cohort_of_one_protects_nobody(sotto_test *t)
+{
+    sotto_ledger *ledger = sotto_test_ledger(t, NULL, NULL, &sotto_test_table1);
+    sotto_charge charge = sotto_test_charge(t, "50001", "0.3");
+    sotto_refusal refusal;
+
+    for (charge.min_cohort = 0; charge.min_cohort < 4; charge.min_cohort++) {
+        CHECK_STATUS(t, SOTTO_DENIED, sotto_ledger_check(ledger, &charge, NOW, &refusal, &t->err));
+        CHECK_EQUAL(t, 3, refusal.check);
+        CHECK_REASON(t, "a cohort of 39202 would do");
+    }
+    charge = sotto_test_charge(t, "50001", "0.000000000001");
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_ledger_check(ledger, &charge, NOW, &refusal, &t->err));
+    CHECK_REASON(t, "no cohort would do");
+    sotto_ledger_close(ledger);
+}
+
 static void a_device_joins_no_cohort_below_its_policys(sotto_test *t)
 {
     sotto_budget_table table = sotto_test_table1;
@@ -236,9 +253,11 @@ static void the_filter_admits_more_small_spends_than_adding_up(sotto_test *t)
             sotto_charge charge = sotto_test_charge(t, name, "0.1");
             charge.min_cohort = 1000000;
             charge.delta.units = 1;
+            t->err = (sotto_err){0};
             if (spend(t, ledger, &charge, (uint64_t)admitted[kind], NOW) != SOTTO_OK)
                 break;
         }
+        CHECK_REASON(t, kind ? "in all passed a filter for 3" : "3 of 3 is spent");
         sotto_ledger_close(ledger);
     }
     CHECK_EQUAL(t, 30, admitted[0]);
@@ -542,6 +561,38 @@ static void a_ledger_put_back_from_a_copy_closes_the_device(sotto_test *t)
     check_closed(t, path, &host, "older than it once was");
 }
 
+static void two_processes_share_one_ledger(sotto_test *t)
+{
+    sotto_test_host host = {0};
+    const char *path = sotto_test_path(t, "ledger.db");
+    sotto_ledger *both[] = {sotto_test_ledger(t, path, &host, &sotto_test_wide),
+                            sotto_test_ledger(t, path, &host, &sotto_test_wide)};
+    sotto_test_wire wire = {.answer = SOTTO_DELIVERY_ACCEPTED};
+    const sotto_transport transport = sotto_test_transport(&wire);
+
+    for (uint64_t i = 1; i <= 6; i++) {
+        char recipe[16];
+
+        (void)snprintf(recipe, sizeof recipe, "r%d", (int)i);
+        const sotto_charge charge = sotto_test_charge(t, recipe, "0.3");
+        CHECK_OK(t, spend(t, both[i % 2], &charge, i, NOW));
+        CHECK_STATUS(t, SOTTO_STALE, spend(t, both[(i + 1) % 2], &charge, i + 100, NOW));
+        CHECK_EQUAL(t, i, spent(t, both[(i + 1) % 2], NOW).reports);
+        CHECK_OK(t, sotto_outbox_send(both[(i / 2) % 2], &transport, NOW, NULL, &t->err));
+    }
+    CHECK_EQUAL(t, 6, wire.distinct);
+    CHECK_OK(
+        t, sotto_ledger_reset(both[0], NOW, &t->err)); /* a mistake, which the other one notices */
+    const sotto_charge late = sotto_test_charge(t, "late", "0.3");
+    CHECK_STATUS(t, SOTTO_DENIED, spend(t, both[1], &late, 50, NOW));
+    CHECK(t, sotto_ledger_closed(both[1]) != NULL);
+    sotto_ledger_close(both[0]);
+    sotto_ledger_close(both[1]);
+    sotto_ledger *ledger = sotto_test_ledger(t, path, &host, &sotto_test_wide);
+    CHECK(t, sotto_ledger_closed(ledger) == NULL);
+    sotto_ledger_close(ledger);
+}
+
 static void a_file_taken_away_while_it_is_open_closes_the_device(sotto_test *t)
 {
     const char *path = sotto_test_path(t, "ledger.db");
@@ -611,6 +662,7 @@ int main(int argc, char **argv)
         CASE(table_1_as_printed_refuses_the_second_recipe),
         CASE(more_reports_are_refused_by_the_most_sensitive_field),
         CASE(a_cohort_too_small_is_told_which_would_do),
+        CASE(a_cohort_of_one_protects_nobody),
         CASE(a_device_joins_no_cohort_below_its_policys),
         CASE(tenths_add_up_exactly),
         CASE(a_local_epsilon_against_no_value_counts_twice),
@@ -633,6 +685,7 @@ int main(int argc, char **argv)
         CASE(a_missing_ledger_closes_the_device),
         CASE(the_event_file_remembers_that_there_was_a_ledger),
         CASE(a_ledger_put_back_from_a_copy_closes_the_device),
+        CASE(two_processes_share_one_ledger),
         CASE(a_file_taken_away_while_it_is_open_closes_the_device),
         CASE(an_interrupted_reset_leaves_the_device_closed),
         CASE(after_a_reset_a_period_must_pass),

@@ -34,7 +34,9 @@ const sotto_budget_table sotto_test_wide = {.analyses = wide_analyses,
 static sotto_status recompute(void *context, const sotto_charge *charge, uint64_t honest,
                               double *epsilon, sotto_err *err)
 {
-    (void)context, (void)charge, (void)err;
+    (void)context, (void)charge;
+    if (honest < 100)
+        return sotto_fail(err, SOTTO_DENIED, "no theorem for %u reports", (unsigned)honest);
     *epsilon = 42 / sqrt((double)honest);
     return SOTTO_OK;
 }

@@ -14,7 +14,7 @@
 
 extern const sotto_budget_table sotto_test_table1; /* one report */
 extern const sotto_budget_table sotto_test_wide;   /* the same names with room for hundreds */
-/* epsilon is 42 / sqrt(honest), whatever the charge: 0.297 for 20,000. */
+/* epsilon is 42 / sqrt(honest), whatever the charge: 0.297 for 20,000; none below 100. */
 extern const sotto_recompute sotto_test_recompute;
 
 sotto_decimal sotto_test_decimal(sotto_test *t, const char *text);

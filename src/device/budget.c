@@ -144,7 +144,7 @@ typedef struct words {
 static words in_words(sotto_decimal spent, sotto_decimal asked, sotto_decimal allowed,
                       sotto_decimal fits)
 {
-    words w;
+    words w = {.spent = ""};
 
     sotto_decimal_format(w.spent, spent);
     sotto_decimal_format(w.asked, asked);

@@ -200,6 +200,32 @@ sotto_ledger *sotto_test_ledger(sotto_test *t, const char *path, sotto_test_host
     return ledger;
 }
 
+sotto_ledger *sotto_test_ledger_with_period(sotto_test *t, sotto_budget_table *table,
+                                            uint64_t period)
+{
+    *table = sotto_test_table1;
+    table->period = period;
+    sotto_ledger *ledger = sotto_test_ledger(t, NULL, NULL, NULL);
+    CHECK_OK(t, sotto_ledger_adopt(ledger, table, &sotto_test_recompute, 0, &t->err));
+    return ledger;
+}
+
+sotto_status sotto_test_spend(sotto_test *t, sotto_ledger *ledger, const sotto_charge *charge,
+                              uint64_t number, int64_t now)
+{
+    const sotto_report report = sotto_test_report(t, number);
+
+    return sotto_ledger_spend(ledger, charge, &report, now, NULL, &t->err);
+}
+
+sotto_spent sotto_test_spent(sotto_test *t, sotto_ledger *ledger, int64_t now)
+{
+    sotto_spent out;
+
+    CHECK_OK(t, sotto_ledger_spent_by_analysis(ledger, &out, SOTTO_TEST_ANALYSIS, now, &t->err));
+    return out;
+}
+
 typedef struct counted {
     sotto_record_kind kind;
     uint64_t count;

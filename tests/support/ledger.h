@@ -53,6 +53,14 @@ sotto_status sotto_test_open_ledger(sotto_ledger **out, const sotto_storage *sto
                                     const sotto_budget_table *table, sotto_err *err);
 sotto_ledger *sotto_test_ledger(sotto_test *t, const char *path, sotto_test_host *host,
                                 const sotto_budget_table *table);
+/* In memory, with Table 1 renewed each period; the table is the caller's. */
+sotto_ledger *sotto_test_ledger_with_period(sotto_test *t, sotto_budget_table *table,
+                                            uint64_t period);
+/* Spends on the report with this number. */
+sotto_status sotto_test_spend(sotto_test *t, sotto_ledger *ledger, const sotto_charge *charge,
+                              uint64_t number, int64_t now);
+/* What SOTTO_TEST_ANALYSIS has spent. */
+sotto_spent sotto_test_spent(sotto_test *t, sotto_ledger *ledger, int64_t now);
 /* How many entries of a kind the record has. */
 uint64_t sotto_test_recorded(sotto_test *t, sotto_ledger *ledger, sotto_record_kind kind);
 /* Another program's hand in the file. */

@@ -358,8 +358,8 @@ static sotto_status drop(sotto_ledger *ledger, const char *recipe, const char *w
             sotto_bytes report = sotto_ledger_blob(statement, 1);
 
             w.id = sqlite3_column_int64(statement, 0);
-            memcpy(w.report, report.data,
-                   report.len < sizeof w.report ? report.len : sizeof w.report);
+            if (report.len == sizeof w.report)
+                memcpy(w.report, report.data, sizeof w.report);
             (void)strncpy(w.recipe, sotto_ledger_text(statement, 2), sizeof w.recipe - 1);
         }
         (void)sqlite3_finalize(statement);

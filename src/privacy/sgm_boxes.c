@@ -71,7 +71,7 @@ void sotto_sgm_boxes_fill(sotto_sgm_boxes *boxes, const sotto_sgm_law *law, doub
                           double cumulant)
 {
     cells h;
-    double start[SOTTO_SGM_CELLS + 1], level[SOTTO_SGM_CELLS + 1], at = 0;
+    double start[SOTTO_SGM_CELLS + 1] = {0}, level[SOTTO_SGM_CELLS + 1] = {0}, at = 0;
     size_t depth = 0;
 
     cells_fill(&h, law, c, cumulant);

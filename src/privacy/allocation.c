@@ -1,0 +1,306 @@
+#include "privacy/allocation.h"
+
+#include "privacy/allocation_line.h"
+#include "privacy/special.h"
+
+/* ---- a single Gaussian release ------------------------------------------------------------------------ */
+
+static double log_gaussian_delta(double mu, double eps)
+{
+    double error, a = eps / mu - mu / 2;
+    double drop = sotto_mills_drop(eps / mu, mu / 2, &error);
+
+    return log(drop) + error - a * a / 2 - SOTTO_LOG_SQRT_2PI;
+}
+
+/* An epsilon that k releases at this delta have, mu = sqrt(k)/sigma; not below the smallest. */
+static double gaussian_eps(double mu, double log_delta)
+{
+    double low = 0, high = mu * mu / 2 + mu * sqrt(-2 * log_delta);
+
+    if (log_gaussian_delta(mu, 0) <= log_delta)
+        return 0;
+    for (int i = 0; i < 60 && high - low > 1e-12 * high; i++) {
+        double middle = (low + high) / 2;
+
+        if (log_gaussian_delta(mu, middle) <= log_delta)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high * (1 + SOTTO_ROOT_PAD);
+}
+
+/* ---- one question ------------------------------------------------------------------------------------- */
+
+typedef struct ask {
+    double sigma, a, t, log_delta;
+    double deviation; /* of the sum S */
+    const sotto_allocation_inflate *inflate;
+    sotto_lognormal y;
+    sotto_line line;
+} ask;
+
+/* K - t */
+static dd above_at(const ask *q, double eps, int sign)
+{
+    return dd_mul(dd_of(q->t), dd_expm1(dd_of(sign * eps)));
+}
+
+/* delta(eps), remove: E (S - K)+ / t with K = t e^eps; side +1 upper, -1 lower. */
+static double delta_remove(const ask *q, double eps, double side)
+{
+    double error;
+    dd above = above_at(q, eps, 1), put = sotto_line_put(&q->line, above, &error);
+
+    return (dd_sub(put, above).hi + side * error) / q->t;
+}
+
+/* add: e^eps E (K - S)+ / t with K = t e^-eps. */
+static double delta_add(const ask *q, double eps, double side)
+{
+    double error;
+    dd put = sotto_line_put(&q->line, above_at(q, eps, -1), &error);
+
+    return exp(eps) * (put.hi + side * error) / q->t;
+}
+
+/* The two aliases next to the value, by Chernoff's bound; what the lower side takes away twice over. */
+static double alias(const ask *q, double above)
+{
+    double period = 6.28318530717958647693 / q->line.step, c = q->line.c;
+    double up = (q->t + above + period) * exp(-c * period), under = above - period, down = 0;
+
+    if (under > -q->t) { /* a sum of positive numbers is never below 0 */
+        double d = fmax(-under / (q->deviation * q->deviation), 1e-3 * c);
+
+        down = exp(d * under + q->t * sotto_lognormal_cumulant(&q->y, d) + c * period) / d;
+    }
+    return 2 * (up + down);
+}
+
+/* ---- choosing a line ---------------------------------------------------------------------------------- */
+
+/* For K above the mean: a larger c needs fewer nodes and costs digits, of which there are 30. */
+static sotto_status line_for_remove(ask *q, double eps, sotto_err *err)
+{
+    double above = fmax(q->t * expm1(eps), 0.05 * q->deviation), z = above / q->deviation;
+    double spare = fmin(25, fmax(3, 42 + q->log_delta - log(q->t) / 2));
+    double lift = z * z * (sqrt(1 + 2 * spare / (z * z)) - 1);
+    double c = fmin(lift / above, 4 / q->deviation), wanted = 22 - q->log_delta;
+    double spread = c * q->deviation;
+    double below = spread + sqrt(spread * spread + 2 * (wanted + c * above));
+    double period = fmax((wanted + spare) / c, above + q->deviation * below);
+
+    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, wanted + spare, q->inflate, err);
+}
+
+/* For K below the mean: through the saddle. */
+static sotto_status line_for_add(ask *q, double eps, sotto_err *err)
+{
+    double above = q->t * expm1(-fmax(eps, 1e-12)), guess = -above / (q->deviation * q->deviation);
+    double best = INFINITY, c = guess;
+
+    for (double x = fmax(guess, 1 / q->deviation) / 16; x < 1e3 * (guess + 1 / q->deviation);
+         x *= 1.3) {
+        double height = x * above + q->t * sotto_lognormal_cumulant(&q->y, x) - 2 * log(x);
+
+        if (height > best + 3)
+            break;
+        if (height < best) {
+            best = height;
+            c = x;
+        }
+    }
+    double wanted = 30 - q->log_delta, period = fmax(wanted / c, 12 * q->deviation);
+
+    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, 40 + log(q->t), q->inflate, err);
+}
+
+/* ---- solving ---------------------------------------------------------------------------------------------- */
+
+typedef double (*delta_of)(const ask *, double, double);
+
+static double miss(const ask *q, delta_of delta, double eps, double side)
+{
+    double d = delta(q, eps, side);
+
+    if (side < 0)
+        d -= alias(q, delta == delta_remove ? q->t * expm1(eps) : q->t * expm1(-eps)) / q->t *
+             exp(delta == delta_remove ? 0 : eps);
+    return d > 0 ? log(d) - q->log_delta : -700;
+}
+
+/* delta is above its goal at in.low (or in.low is where nobody looks below) and below at in.high. */
+static sotto_bound solve(const ask *q, delta_of delta, double side, sotto_bound in)
+{
+    double f_low = miss(q, delta, in.low, side), f_high = miss(q, delta, in.high, side);
+    int last = 0;
+
+    if (f_low <= 0)
+        return (sotto_bound){in.low, in.low};
+    if (f_high > 0)
+        return (sotto_bound){in.high, INFINITY};
+    for (int i = 0; i < 60 && in.high - in.low > 1e-11 * in.high; i++) {
+        double share = fmin(0.97, fmax(0.03, f_low / (f_low - f_high)));
+        double x = in.low + (in.high - in.low) * (i % 5 == 4 ? 0.5 : share);
+        double f = miss(q, delta, x, side);
+
+        if (f <= 0) {
+            in.high = x;
+            f_high = f;
+            f_low = last == 1 ? f_low / 2 : f_low;
+            last = 1;
+        } else {
+            in.low = x;
+            f_low = f;
+            f_high = last == -1 ? f_high / 2 : f_high;
+            last = -1;
+        }
+    }
+    return in;
+}
+
+/* A line made for one epsilon serves its neighbourhood: a few moves find the right one. */
+static sotto_status enclose(sotto_bound *out, ask *q, bool remove, double guess, double cap,
+                            sotto_err *err)
+{
+    delta_of delta = remove ? delta_remove : delta_add;
+    double least = 1e-9 * fmin(cap, guess + 1e-12);
+
+    *out = (sotto_bound){0, cap};
+    for (int moves = 0; moves < 8; moves++) {
+        SOTTO_TRY(remove ? line_for_remove(q, guess, err) : line_for_add(q, guess, err));
+        sotto_bound in = {guess > 0.02 * q->deviation / q->t ? guess * 0.6 : 0, guess * 1.5};
+
+        if (remove) /* further up the error grows faster than delta falls */
+            in.high = fmin(in.high, log1p(expm1(guess) + 8 / (q->line.c * q->t)));
+        in.high = fmin(cap, in.high + 0.1 * q->deviation / q->t);
+        sotto_bound root = solve(q, delta, 1, in);
+
+        if (root.high == INFINITY && in.high >= cap)
+            return SOTTO_OK;
+        if (root.high == INFINITY || (root.low == root.high && in.low > least)) {
+            guess = root.high == INFINITY ? in.high : in.low;
+            continue;
+        }
+        if (root.high == 0) {
+            *out = (sotto_bound){0, 0};
+            return SOTTO_OK;
+        }
+        out->high = fmin(cap, sotto_round_up(root.high * (1 + SOTTO_ROOT_PAD), 1));
+        in = (sotto_bound){root.high * 0.8, root.high};
+        root = solve(q, delta, -1, in);
+        out->low = root.low > in.low ? root.low * (1 - SOTTO_ROOT_PAD) : 0;
+        return SOTTO_OK;
+    }
+    return SOTTO_OK;
+}
+
+/* If one slot's lognormal alone were to exceed: E (Y - e^x)+ = delta. */
+static double jump_guess(const ask *q)
+{
+    double low = 0, high = 200;
+
+    for (int i = 0; i < 50; i++) {
+        double x = (low + high) / 2, d = q->a / 2 - x / q->a;
+        double call = exp(sotto_log_tail(-d)) - exp(x + sotto_log_tail(-(d - q->a)));
+
+        if (call > exp(q->log_delta))
+            low = x;
+        else
+            high = x;
+    }
+    return log1p(expm1(high) / q->t);
+}
+
+static sotto_status check(sotto_allocation_direction direction, double sigma, double t,
+                          double log_delta, sotto_err *err)
+{
+    if (direction < SOTTO_ALLOCATION_REMOVE || direction > SOTTO_ALLOCATION_MAX)
+        return sotto_fail(err, SOTTO_MALFORMED, "direction %d: accepted is remove, add or max",
+                          (int)direction);
+    if (!(sigma >= 0.1 && sigma <= 1000))
+        return sotto_fail(err, SOTTO_MALFORMED, "sigma = %g: accepted is 0.1 to 1000", sigma);
+    if (!(t >= 1 && t <= 1e9 && t == floor(t)))
+        return sotto_fail(err, SOTTO_MALFORMED, "t = %g: accepted is a whole number of 1 to 1e9",
+                          t);
+    if (!(log_delta >= -90 && log_delta < 0))
+        return sotto_fail(err, SOTTO_MALFORMED, "log_delta = %g: accepted is -90 to below 0",
+                          log_delta);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_allocation_eps_inflated(sotto_bound *out, sotto_allocation_direction direction,
+                                           double sigma, double t, double log_delta,
+                                           const sotto_allocation_inflate *inflate, sotto_err *err)
+{
+    ask q = {.sigma = sigma, .a = 1 / sigma, .t = t, .log_delta = log_delta, .inflate = inflate};
+    sotto_err reached = {0};
+    sotto_bound remove = {0, 0}, add = {0, 0};
+
+    SOTTO_TRY(check(direction, sigma, t, log_delta, err));
+    double cap = gaussian_eps(1 / sigma, log_delta);
+
+    *out = (sotto_bound){0, cap};
+    q.deviation = sqrt(t * expm1(q.a * q.a));
+    double precision = 62 - log_delta + log(t);
+
+    /* Joint convexity: a mixture over slots of Gaussian pairs is no worse than one of them. */
+    if (t < 2 || sotto_lognormal_open(&q.y, sigma, precision, &reached) != SOTTO_OK)
+        return SOTTO_OK;
+    double bell = gaussian_eps(q.deviation / t, log_delta);
+    double guess = fmin(cap, fmax(bell, jump_guess(&q)));
+
+    if (direction != SOTTO_ALLOCATION_ADD &&
+        enclose(&remove, &q, true, guess, cap, &reached) != SOTTO_OK)
+        remove = (sotto_bound){0, cap};
+    if (direction != SOTTO_ALLOCATION_REMOVE &&
+        enclose(&add, &q, false, fmin(cap, bell), cap, &reached) != SOTTO_OK)
+        add = (sotto_bound){0, cap};
+    out->low = fmax(remove.low, add.low);
+    out->high = fmax(remove.high, add.high);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_allocation_eps(sotto_bound *out, sotto_allocation_direction direction,
+                                  double sigma, double t, double log_delta, sotto_err *err)
+{
+    const sotto_allocation_inflate as_proved = {1, 1, 1};
+
+    return sotto_allocation_eps_inflated(out, direction, sigma, t, log_delta, &as_proved, err);
+}
+
+/* ---- k slots of t ----------------------------------------------------------------------------------------- */
+
+sotto_status sotto_allocation_reduce(sotto_allocation_blocks *out, double k, double t,
+                                     sotto_err *err)
+{
+    if (!(t >= 1 && t <= 1e9 && t == floor(t)))
+        return sotto_fail(err, SOTTO_MALFORMED, "t = %g: accepted is a whole number of 1 to 1e9",
+                          t);
+    if (!(k >= 1 && k == floor(k)))
+        return sotto_fail(err, SOTTO_MALFORMED, "k = %g: accepted is a whole number of 1 to t", k);
+    if (k > t)
+        return sotto_fail(err, SOTTO_DENIED, "k = %g slots of only t = %g", k, t);
+    *out = (sotto_allocation_blocks){k, floor(t / k)};
+    return SOTTO_OK;
+}
+
+sotto_status sotto_allocation_blocks_eps(sotto_bound *out, double k, double t, double sigma,
+                                         double log_delta, sotto_err *err)
+{
+    sotto_allocation_blocks b;
+    sotto_bound one;
+
+    SOTTO_TRY(check(SOTTO_ALLOCATION_MAX, sigma, t, log_delta, err));
+    SOTTO_TRY(sotto_allocation_reduce(&b, k, t, err));
+    *out = (sotto_bound){0, gaussian_eps(sqrt(k) / sigma, log_delta)};
+    double each = sotto_round_down(log_delta - log(k), 4);
+
+    if (b.slots < 2 || each < -90)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_allocation_eps(&one, SOTTO_ALLOCATION_MAX, sigma, b.slots, each, err));
+    out->high = fmin(out->high, sotto_round_up(k * one.high, 1));
+    return SOTTO_OK;
+}

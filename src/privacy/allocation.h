@@ -1,0 +1,57 @@
+/* privacy/allocation.h - one participation in t slots chosen uniformly and secretly, Gaussian noise in each.
+ *
+ * Callers:  the accountant. Adjacency is adding or removing one person; sensitivity 1, noise sigma in every slot.
+ * Trust:    nobody learns which slot a person chose; all t outputs are seen.
+ * Answers:  the exact mechanism's epsilon, enclosed. Where the evaluation does not reach (few slots, sigma below
+ *           0.7 or so) `high` falls back to the bound that always holds, that of a single Gaussian release.
+ * Memory:   about 300 kB of stack, whatever t.
+ */
+#ifndef SOTTO_PRIVACY_ALLOCATION_H
+#define SOTTO_PRIVACY_ALLOCATION_H
+
+#include "privacy/bound.h"
+
+typedef enum sotto_allocation_direction {
+    SOTTO_ALLOCATION_REMOVE = 1,
+    SOTTO_ALLOCATION_ADD,
+    SOTTO_ALLOCATION_MAX /* what a guarantee must report */
+} sotto_allocation_direction;
+
+/* sigma 0.1 to 1000, t 1 to 10^9 slots, log_delta -90 to below 0.
+ *   SOTTO_MALFORMED  a parameter is outside, by name */
+SOTTO_MUST_USE sotto_status sotto_allocation_eps(sotto_bound *out,
+                                                 sotto_allocation_direction direction, double sigma,
+                                                 double t, double log_delta, sotto_err *err);
+
+/* What the evaluation may be wrong by, multiplied; all 1 in use. Tests move each and see `high` move. */
+typedef struct sotto_allocation_inflate {
+    double cut;       /* the part of the line that is left out          */
+    double transform; /* the quadrature behind each value of the transform */
+    double rounding;
+} sotto_allocation_inflate;
+
+SOTTO_MUST_USE sotto_status sotto_allocation_eps_inflated(sotto_bound *out,
+                                                          sotto_allocation_direction direction,
+                                                          double sigma, double t, double log_delta,
+                                                          const sotto_allocation_inflate *inflate,
+                                                          sotto_err *err);
+
+/* How k slots of t are reduced to one of several: k independent choices of one slot among floor(t/k). For that the
+ * mechanism has to divide its t slots into k blocks of floor(t/k) and choose one slot in each. The caller composes
+ * the blocks (k = t is t single Gaussian releases, exactly).
+ *   SOTTO_DENIED  k > t */
+typedef struct sotto_allocation_blocks {
+    double blocks; /* k           */
+    double slots;  /* floor(t/k)  */
+} sotto_allocation_blocks;
+
+SOTTO_MUST_USE sotto_status sotto_allocation_reduce(sotto_allocation_blocks *out, double k,
+                                                    double t, sotto_err *err);
+
+/* That reduction, its blocks composed by basic composition (delta split evenly) or, where a block is a single slot or
+ * that is smaller, as k Gaussian releases of sensitivity 1: the smaller of both, each a valid bound. */
+SOTTO_MUST_USE sotto_status sotto_allocation_blocks_eps(sotto_bound *out, double k, double t,
+                                                        double sigma, double log_delta,
+                                                        sotto_err *err);
+
+#endif

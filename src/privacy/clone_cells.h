@@ -1,0 +1,29 @@
+/* privacy/clone_cells.h - a binomial law cut into few cells, each with a mass known from both sides.
+ *
+ * Callers:  clone.c (how many clones there are) and onehot.c (how many others report a one).
+ * Memory:   the caller's array; its size does not depend on n.
+ */
+#ifndef SOTTO_PRIVACY_CLONE_CELLS_H
+#define SOTTO_PRIVACY_CLONE_CELLS_H
+
+#include "privacy/bound.h"
+
+/* The values first..last of the variable, whole numbers. */
+typedef struct sotto_cell {
+    double first;
+    double last;
+    sotto_bound mass;
+    double log_high; /* at least log(mass), also where mass.high is only the least double */
+} sotto_cell;
+
+#define SOTTO_CELLS_MAX 4096
+
+/* Covers 0..n without a gap, in rising order, and returns how many cells it took (never more than
+ * SOTTO_CELLS_MAX). Cells are single values where the deviation is small and 1/60 to 1/100 of it at the centre
+ * otherwise; they widen outwards. `even` keeps them narrow out to `even` deviations from the mean
+ * (40 at the most) for callers whose weight sits in the tails, at the cost of wider ones. 0 < p < 1, q = 1 - p
+ * given apart, 0 <= n <= 10^12. */
+size_t sotto_cells_cover(sotto_cell cells[SOTTO_CELLS_MAX], double n, double p, double q,
+                         double even);
+
+#endif

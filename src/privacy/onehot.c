@@ -1,0 +1,395 @@
+#include "privacy/onehot.h"
+
+#include "privacy/clone_cells.h"
+#include "privacy/special.h"
+
+/* Masses are kept times 2^400, so that products of two reach far below the smallest delta. */
+#define SCALE 0x1p400
+
+/* One outcome of one bit's sum: the privacy loss log X/Y and its probability under X, scaled, and the
+ * logarithm of that probability where doubles have no such numbers any more. */
+typedef struct atom {
+    double loss;
+    double mass;
+    double log_mass;
+} atom;
+
+/* The two laws of t = N + (0 or 1), N ~ Bin(n-1, p): more likely one, P, and more likely zero, Q. */
+typedef struct bit_law {
+    double n, p, q;
+    double eps0;
+    size_t count;
+    sotto_cell cells[SOTTO_CELLS_MAX];
+} bit_law;
+
+/* Atoms of X relative to Y, from the largest loss to the smallest. */
+typedef struct loss_law {
+    size_t count;
+    atom atoms[2 * SOTTO_CELLS_MAX];
+} loss_law;
+
+static sotto_status check_eps0(double eps0, sotto_err *err)
+{
+    if (!(eps0 >= 1e-6 && eps0 <= SOTTO_ONEHOT_MAX_EPS0))
+        return sotto_fail(err, SOTTO_MALFORMED, "eps0 = %g: accepted is 1e-6 to %g", eps0,
+                          SOTTO_ONEHOT_MAX_EPS0);
+    return SOTTO_OK;
+}
+
+static sotto_status open_law(bit_law *law, double eps0, const sotto_crowd *crowd, double even,
+                             sotto_err *err)
+{
+    SOTTO_TRY(check_eps0(eps0, err));
+    SOTTO_TRY(sotto_crowd_honest(&law->n, crowd, err));
+    law->eps0 = eps0;
+    law->p = 1 / (exp(eps0) + 1);
+    law->q = 1 / (exp(-eps0) + 1);
+    law->count = sotto_cells_cover(law->cells, law->n - 1, law->p, law->q, even);
+    return SOTTO_OK;
+}
+
+static sotto_status check_question(sotto_onehot_adjacency adjacency, double log_delta,
+                                   sotto_err *err)
+{
+    if (adjacency != SOTTO_ONEHOT_REPLACEMENT && adjacency != SOTTO_ONEHOT_DELETION)
+        return sotto_fail(err, SOTTO_MALFORMED, "adjacency %d: accepted is replacement or deletion",
+                          (int)adjacency);
+    if (!(log_delta >= SOTTO_MIN_LOG_DELTA && log_delta < 0))
+        return sotto_fail(err, SOTTO_MALFORMED, "log_delta = %g: accepted is %g to below 0",
+                          log_delta, SOTTO_MIN_LOG_DELTA);
+    return SOTTO_OK;
+}
+
+/* ---- the loss at one value ------------------------------------------------------------------------- */
+
+/* log P(t)/Q(t), 0 <= t <= n: rises with t from -eps0 to eps0. With r = P(N=t-1)/P(N=t) = t q / ((n-t) p)
+ * it is log (q r + p)/(p r + q) = log((q^2 t + p^2 (n-t)) / (p q n)), linear in t inside the logarithm. */
+static double loss_at(const bit_law *law, double t)
+{
+    double p = law->p, q = law->q;
+
+    /* 1 + (q - p)(t - n p)/(p q n), the form that keeps its digits near 0 */
+    return log1p((q - p) * (t - law->n * p) / (p * q * law->n));
+}
+
+/* ---- atoms ------------------------------------------------------------------------------------------- */
+
+/* The others' count N in a cell, and the bit itself, give two outcomes a cell: N + 1 and N. Neither side knows N
+ * alone, but t: a cell of t collects P(t) = q b(t-1) + p b(t). */
+typedef struct outcome {
+    double first, last; /* values of t                         */
+    sotto_bound others; /* mass of N over first..last          */
+    double before;      /* P(N = first - 1)                    */
+    double end;         /* P(N = last)                         */
+    double log_high;    /* of P(N is first - 1 to last)        */
+} outcome;
+
+/* Masses of the cell under P (heavy = q on b(t-1)) and under Q (heavy = p on b(t-1)), for N's mass m. */
+static double weigh(const outcome *o, double m, double on_before, double on_here)
+{
+    double shifted = fmax(0, m + o->before - o->end);
+
+    return on_before * shifted + on_here * m;
+}
+
+/* Splits a cell between its two extreme losses so that both masses are kept: everything finer is a
+ * post-processing of that, hence an upper bound ("connect the dots"). The lower bound merges the cell. */
+static void add_atoms(loss_law *to, const bit_law *law, const outcome *o, int sign, bool upper)
+{
+    double p = law->p, q = law->q;
+    double xb = sign > 0 ? q : p, yb = sign > 0 ? p : q;
+    double top = sign * loss_at(law, sign > 0 ? o->last : o->first);
+    double bottom = sign * loss_at(law, sign > 0 ? o->first : o->last);
+    double x_low = weigh(o, o->others.low, xb, yb), x_high = weigh(o, o->others.high, xb, yb);
+    double y_low = weigh(o, o->others.low, yb, xb), y_high = weigh(o, o->others.high, yb, xb);
+
+    if (upper) {
+        double ratio = fmin(y_low / x_low, y_high / x_high); /* E_X of e^-loss */
+        double share = 1, logarithm = x_high > 1e-290 ? log(x_high) + 1e-12 : o->log_high;
+
+        if (x_low > 0 && top > bottom)
+            share = fmin(1, fmax(0, (exp(-bottom) - ratio) / (exp(-bottom) - exp(-top)) + 1e-13));
+        to->atoms[to->count++] = (atom){top, x_high * share * SCALE * (1 + 1e-13), logarithm};
+        if (top > bottom)
+            to->atoms[to->count++] =
+                (atom){bottom, x_high * (1 - share) * SCALE * (1 + 1e-13), logarithm};
+    } else if (x_low > 0 && x_high > 0) {
+        double loss = fmin(log(x_low / y_low), log(x_high / y_high)) - 1e-14;
+
+        loss = fmin(top, fmax(bottom, loss));
+        to->atoms[to->count++] = (atom){loss, x_low * SCALE * (1 - 1e-13), log(x_low)};
+    }
+}
+
+static outcome outcome_of(const bit_law *law, const sotto_cell *cell)
+{
+    double log_before = sotto_binomial_log_pmf(cell->first - 1, law->n - 1, law->p, law->q, NULL);
+    outcome o = {cell->first, cell->last, cell->mass, exp(log_before), 0, 0};
+
+    o.log_high = sotto_log_add(cell->log_high, log_before) + 1e-12;
+    o.end = cell->first == cell->last
+                ? cell->mass.low
+                : exp(sotto_binomial_log_pmf(cell->last, law->n - 1, law->p, law->q, NULL));
+    return o;
+}
+
+/* sign > 0: loss of P against Q; sign < 0: of Q against P. */
+static void spread_law(loss_law *to, const bit_law *law, int sign, bool upper)
+{
+    to->count = 0;
+    for (size_t i = 0; i <= law->count; i++) {
+        size_t at = sign > 0 ? law->count - i : i;
+        outcome o = {law->n, law->n, {0, 0}, 0, 0, 0};
+
+        if (at < law->count) {
+            o = outcome_of(law, &law->cells[at]);
+        } else { /* t = n: everybody else and the bit are ones */
+            o.log_high = sotto_binomial_log_pmf(law->n - 1, law->n - 1, law->p, law->q, NULL);
+            o.before = exp(o.log_high);
+            o.log_high += 1e-12;
+        }
+        add_atoms(to, law, &o, sign, upper);
+    }
+}
+
+/* ---- hockey-stick divergence ------------------------------------------------------------------------ */
+
+static double delta_one(const loss_law *x, double eps, double *slack)
+{
+    double sum = 0;
+
+    *slack = 0;
+    for (size_t i = 0; i < x->count && x->atoms[i].loss > eps; i++)
+        sum += x->atoms[i].mass * -expm1(eps - x->atoms[i].loss);
+    return sum / SCALE;
+}
+
+/* Two independent bits with the same loss law: for each atom of the first, prefix sums over the second, whose
+ * threshold moves one way. Losses fall along the array but for ties of neighbouring cells. */
+static double delta_two(const loss_law *x, double eps, double *slack)
+{
+    double mass = 0, other = 0, sum = 0, doubt = 0; /* prefix sums under X and Y */
+    size_t j = 0;
+
+    for (size_t i = x->count; i-- > 0;) {
+        double rest = eps - x->atoms[i].loss;
+
+        while (j < x->count && x->atoms[j].loss > rest) {
+            mass += x->atoms[j].mass;
+            other += x->atoms[j].mass * exp(-x->atoms[j].loss);
+            j++;
+        }
+        sum += x->atoms[i].mass * fmax(0, mass - exp(rest) * other);
+        doubt += x->atoms[i].mass * mass;
+    }
+    /* A prefix sum of j terms is off by j u; so is the difference. */
+    *slack = 4e-16 * sqrt((double)x->count) * 8 * doubt / SCALE / SCALE;
+    return sum / SCALE / SCALE;
+}
+
+typedef struct divergence {
+    const loss_law *there, *back; /* both directions */
+    sotto_onehot_adjacency adjacency;
+    double side; /* +1 adds what rounding may hide, -1 takes it away */
+} divergence;
+
+static double delta_at(const divergence *d, double eps)
+{
+    double (*of)(const loss_law *, double, double *) =
+        d->adjacency == SOTTO_ONEHOT_REPLACEMENT ? delta_two : delta_one;
+    double slack_there, slack_back;
+    double there = of(d->there, eps, &slack_there), back = of(d->back, eps, &slack_back);
+
+    return fmax(there + d->side * slack_there, back + d->side * slack_back) * (1 + d->side * 1e-12);
+}
+
+/* Bisection with secant steps on log delta: [low, high] with delta(high) <= delta < delta(low). */
+static sotto_bound solve(const divergence *d, double log_delta, double cap)
+{
+    sotto_bound in = {0, cap};
+    double low_at = log(delta_at(d, 0)) - log_delta, high_at = -60;
+    int side = 0;
+
+    if (!(low_at > 0))
+        return (sotto_bound){0, 0};
+    for (int i = 0; i < 70 && in.high - in.low > 1e-11 * in.high; i++) {
+        double share = fmin(0.97, fmax(0.03, low_at / (low_at - high_at)));
+        double x = in.low + (in.high - in.low) * (i % 4 == 3 ? 0.5 : share);
+        double delta = delta_at(d, x);
+        double at = delta > 0 ? log(delta) - log_delta : -60;
+
+        if (at <= 0) {
+            in.high = x;
+            high_at = fmax(at, -60);
+            low_at = side == 1 ? low_at / 2 : low_at;
+            side = 1;
+        } else {
+            in.low = x;
+            low_at = at;
+            high_at = side == -1 ? high_at / 2 : high_at;
+            side = -1;
+        }
+    }
+    return in;
+}
+
+sotto_status sotto_onehot_eps(sotto_bound *out, sotto_onehot_adjacency adjacency, double eps0,
+                              const sotto_crowd *crowd, double log_delta, sotto_err *err)
+{
+    bit_law law;
+    loss_law there, back;
+    divergence d = {&there, &back, adjacency, 1};
+
+    SOTTO_TRY(check_question(adjacency, log_delta, err));
+    double reach = sqrt(-2 * log_delta) * (adjacency == SOTTO_ONEHOT_REPLACEMENT ? 0.75 : 1) + 1;
+    double cap = adjacency == SOTTO_ONEHOT_REPLACEMENT ? 2 * eps0 : eps0;
+
+    SOTTO_TRY(open_law(&law, eps0, crowd, reach, err));
+    spread_law(&there, &law, 1, true);
+    spread_law(&back, &law, -1, true);
+    double high = solve(&d, log_delta, cap).high;
+
+    out->high = high > 0 ? fmin(cap, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
+    spread_law(&there, &law, 1, false);
+    spread_law(&back, &law, -1, false);
+    d.side = -1;
+    out->low = solve(&d, log_delta, cap).low * (1 - SOTTO_ROOT_PAD);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_onehot_eps_any_data(sotto_bound *out, sotto_onehot_adjacency adjacency,
+                                       double eps0, const sotto_crowd *crowd, double log_delta,
+                                       sotto_err *err)
+{
+    sotto_clone_law bit, report;
+    sotto_bound one, whole;
+
+    SOTTO_TRY(check_question(adjacency, log_delta, err));
+    SOTTO_TRY(check_eps0(eps0, err));
+    SOTTO_TRY(sotto_clone_law_kary(&bit, eps0, 2, err));
+    if (adjacency == SOTTO_ONEHOT_DELETION) {
+        SOTTO_TRY(sotto_clone_eps(&one, &bit, crowd, log_delta, err));
+        *out = (sotto_bound){0, one.high};
+        return SOTTO_OK;
+    }
+    /* Rounded so that the report is told apart a little better than it is. */
+    double p = sotto_round_down(1 / (exp(eps0) + 1), 4),
+           q = sotto_round_up(1 / (exp(-eps0) + 1), 4);
+    double half = fmax(SOTTO_MIN_LOG_DELTA, sotto_round_down(log_delta - log(2), 4));
+
+    SOTTO_TRY(sotto_clone_law_onehot(&report, q, p, err));
+    SOTTO_TRY(sotto_clone_eps(&whole, &report, crowd, log_delta, err));
+    SOTTO_TRY(sotto_clone_eps(&one, &bit, crowd, half, err));
+    *out = (sotto_bound){0, fmin(whole.high, 2 * (half <= log_delta - log(2) ? one.high : eps0))};
+    return SOTTO_OK;
+}
+
+/* ---- Renyi divergence ------------------------------------------------------------------------------- */
+
+/* e^up - 1 - (alpha-1)(1 - e^-l), up = (alpha-1) l: >= 0. The series where the terms would cancel. */
+static double excess(double alpha, double l, double up)
+{
+    if (fabs(up) + fabs(l) > 1e-4)
+        return expm1(up) + (alpha - 1) * expm1(-l);
+    return (alpha - 1) * l * l / 2 * (alpha + ((alpha - 1) * (alpha - 1) * l - l) / 3);
+}
+
+/* log E_X e^{(a-1) loss}, less what is zero in the mean (the masses of X and Y are both 1), so that no digit is
+ * lost where the divergence is small; atoms of an upper law make it larger, of a lower law smaller. */
+static double log_moment(const loss_law *x, double alpha)
+{
+    double most = -INFINITY, sum = 0;
+
+    for (size_t i = 0; i < x->count; i++)
+        most = fmax(most, x->atoms[i].log_mass + (alpha - 1) * x->atoms[i].loss);
+    double shift = most > 600 ? most - 600 : 0;
+
+    for (size_t i = 0; i < x->count; i++) {
+        double l = x->atoms[i].loss, up = (alpha - 1) * l;
+
+        if (shift > 0 || up > 60)
+            sum += exp(x->atoms[i].log_mass + up - shift);
+        else
+            sum += x->atoms[i].mass / SCALE * excess(alpha, l, up);
+    }
+    return shift > 0 ? log(sum) + shift : log1p(sum);
+}
+
+typedef struct both_ways {
+    loss_law there, back;
+} both_ways;
+
+static double rdp(const both_ways *w, double alpha)
+{
+    return fmax(log_moment(&w->there, alpha), log_moment(&w->back, alpha)) / (alpha - 1);
+}
+
+static sotto_status check_alpha(double alpha, sotto_err *err)
+{
+    if (!(alpha >= 1 + 1e-6 && alpha <= 1e9))
+        return sotto_fail(err, SOTTO_MALFORMED, "alpha = %g: accepted is 1.000001 to 1e9", alpha);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_onehot_rdp_bit(sotto_bound *out, double eps0, const sotto_crowd *crowd,
+                                  double alpha, sotto_err *err)
+{
+    bit_law law;
+    both_ways w;
+
+    SOTTO_TRY(check_alpha(alpha, err));
+    SOTTO_TRY(open_law(&law, eps0, crowd, 8, err));
+    spread_law(&w.there, &law, 1, true);
+    spread_law(&w.back, &law, -1, true);
+    out->high = fmin(eps0, rdp(&w, alpha) * (1 + 1e-9));
+    spread_law(&w.there, &law, 1, false);
+    spread_law(&w.back, &law, -1, false);
+    out->low = fmax(0, rdp(&w, alpha) * (1 - 1e-9));
+    return SOTTO_OK;
+}
+
+/* The conversion of seed theorem 1 at one order. */
+static double convert(const both_ways *w, double bits, double alpha, double log_delta)
+{
+    return bits * rdp(w, alpha) + log1p(-1 / alpha) - (log_delta + log(alpha)) / (alpha - 1);
+}
+
+sotto_status sotto_onehot_eps_by_rdp(sotto_bound *out, sotto_onehot_adjacency adjacency,
+                                     double eps0, const sotto_crowd *crowd, double log_delta,
+                                     sotto_err *err)
+{
+    bit_law law;
+    both_ways w;
+    double bits = adjacency == SOTTO_ONEHOT_REPLACEMENT ? 2 : 1;
+
+    SOTTO_TRY(check_question(adjacency, log_delta, err));
+    SOTTO_TRY(open_law(&law, eps0, crowd, sqrt(-2 * log_delta) + 3, err));
+    spread_law(&w.there, &law, 1, true);
+    spread_law(&w.back, &law, -1, true);
+
+    /* Golden section on log(alpha - 1): any order is valid, so a missed minimum costs tightness only. */
+    double a = log(1e-3), b = log(1e8), g = 0.61803398874989484820, best = INFINITY;
+    double c = b - g * (b - a), d = a + g * (b - a);
+    double at_c = convert(&w, bits, 1 + exp(c), log_delta);
+    double at_d = convert(&w, bits, 1 + exp(d), log_delta);
+
+    for (int i = 0; i < 60 && b - a > 1e-6; i++) {
+        best = fmin(best, fmin(at_c, at_d));
+        if (at_c < at_d) {
+            b = d;
+            d = c;
+            at_d = at_c;
+            c = b - g * (b - a);
+            at_c = convert(&w, bits, 1 + exp(c), log_delta);
+        } else {
+            a = c;
+            c = d;
+            at_c = at_d;
+            d = a + g * (b - a);
+            at_d = convert(&w, bits, 1 + exp(d), log_delta);
+        }
+    }
+    out->low = 0;
+    out->high = fmin(bits * eps0, fmax(0, best) * (1 + 1e-9));
+    return SOTTO_OK;
+}

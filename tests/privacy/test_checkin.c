@@ -1,0 +1,181 @@
+/* Check-ins, sampling and donation time: printed values, caps, refusals. */
+#include "privacy/checkin.h"
+#include "privacy/checkin_sampling.h"
+#include "support/test.h"
+
+#include <math.h>
+
+static void theorems_have_their_printed_values(sotto_test *t)
+{
+    sotto_bound b;
+
+    CHECK_OK(t, sotto_checkin_fixed_window(&b, 0.1, 100, 1, log(1e-6), &t->err));
+    CHECK_NEAR(t, 0.0581788796200038, b.high, 1e-14);
+    CHECK_OK(t, sotto_checkin_averaged(&b, 0.1, &(sotto_crowd){1000, 0}, 100, log(1e-6), log(1e-6),
+                                       &t->err));
+    CHECK_NEAR(t, 0.150593455892365, b.high, 1e-13);
+    CHECK_OK(t, sotto_checkin_shuffle(&b, 0.1, &(sotto_crowd){1000, 0}, log(1e-6), &t->err));
+    CHECK_NEAR(t, 0.0203187926509352, b.high, 1e-14);
+    CHECK_OK(t, sotto_checkin_shuffle_2019(&b, 0.1, &(sotto_crowd){1000, 0}, log(1e-6), &t->err));
+    CHECK_NEAR(t, 0.0427714349647342, b.high, 1e-14);
+    CHECK_OK(t, sotto_checkin_dummies_fixed(&b, 1000, 10, 0.01, &t->err));
+    CHECK_NEAR(t, 3.67695424770964, b.high, 1e-11);
+    CHECK_OK(t, sotto_checkin_dummies_sliding(&b, 1000, 100, &t->err));
+    CHECK_NEAR(t, 329.79513948718, b.high, 1e-9);
+}
+
+static void optimum_of_the_proof_is_below_its_closed_form(sotto_test *t)
+{
+    for (double m = 30; m <= 1e6; m *= 31) {
+        sotto_bound printed, best;
+
+        CHECK_OK(t, sotto_checkin_fixed_window(&printed, 1, m, 1, log(1e-6), &t->err));
+        CHECK_OK(t, sotto_checkin_fixed_window_optimal(&best, 1, m, 1, log(1e-6), &t->err));
+        CHECK(t, best.low <= best.high && best.high < printed.low);
+        CHECK(t, best.low > 0.97 * best.high);
+    }
+}
+
+/* Few slots: all 2^m outcomes. */
+static void optimum_encloses_enumeration(sotto_test *t)
+{
+    const int m = 14;
+    const double eps0 = 0.7, delta = 1e-3;
+    double eps[14], low = 0, high = 20;
+    sotto_bound b;
+
+    for (int i = 0; i < m; i++) {
+        double q = exp(eps0) / (m * exp(eps0) - expm1(eps0) * i);
+
+        eps[i] = log1p(q * expm1(eps0));
+    }
+    for (int step = 0; step < 40; step++) {
+        double x = (low + high) / 2, sum = 0;
+
+        for (int bits = 0; bits < 1 << m; bits++) {
+            double loss = 0, mass = 1;
+
+            for (int i = 0; i < m; i++) {
+                double s = (bits >> i & 1) ? eps[i] : -eps[i];
+
+                loss += s;
+                mass /= 1 + exp(-s);
+            }
+            if (loss > x)
+                sum += mass * -expm1(x - loss);
+        }
+        if (sum > delta)
+            low = x;
+        else
+            high = x;
+    }
+    CHECK_OK(t, sotto_checkin_fixed_window_optimal(&b, eps0, m, 1, log(delta), &t->err));
+    CHECK(t, b.low <= high && b.high >= low);
+    CHECK_NEAR(t, high, b.high, 1e-3 * high);
+}
+
+static void what_is_promised_never_exceeds_the_local_epsilon(sotto_test *t)
+{
+    sotto_bound b;
+
+    CHECK_OK(t, sotto_checkin_fixed_window(&b, 3, 100, 1, log(1e-6), &t->err));
+    CHECK(t, b.high > 3);
+    CHECK(t, sotto_checkin_promise(b, 3).high == 3);
+    CHECK_OK(t, sotto_donation_eps(&b, 1, 8, log(1e-6), &t->err));
+    CHECK(t, b.high > 3);
+    CHECK_OK(t, sotto_donation_promise(&b, 1, 8, log(1e-6), &t->err));
+    CHECK(t, b.high == 1);
+    CHECK_OK(t, sotto_donation_eps(&b, 0.1, 32, log(1e-6), &t->err));
+    CHECK_NEAR(t, 0.0977400453252394, b.high, 1e-14);
+}
+
+static void approximate_randomizers_are_refused(sotto_test *t)
+{
+    sotto_bound b;
+
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_checkin_approximate(&b, 1, 1e-9, &t->err));
+    CHECK_REASON(t, "delta0");
+    CHECK_OK(t, sotto_checkin_printed_max_delta0(&b, 0.1, log(1e-6), 5, &t->err));
+    CHECK_NEAR(t, 1.22626390164222e-09, b.high, 1e-21);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_checkin_printed_max_delta0(&b, 0.1, log(1e-6), 6, &t->err));
+}
+
+static void dishonest_clients_do_not_count(sotto_test *t)
+{
+    sotto_bound half, alone;
+
+    CHECK_OK(t, sotto_checkin_shuffle(&half, 0.5, &(sotto_crowd){2000, 0.5}, -14, &t->err));
+    CHECK_OK(t, sotto_checkin_shuffle(&alone, 0.5, &(sotto_crowd){1000, 0}, -14, &t->err));
+    CHECK(t, half.high == alone.high);
+}
+
+static void sampling_amplifies_a_shuffled_cohort(sotto_test *t)
+{
+    sotto_clone_law law;
+    sotto_crowd cohort = {10000, 0};
+    sotto_bound base, sampled, all;
+
+    CHECK_OK(t, sotto_clone_law_generic(&law, 4, &t->err));
+    CHECK_OK(t, sotto_clone_eps(&base, &law, &cohort, log(1e-10), &t->err));
+    CHECK_OK(t, sotto_sampled_clone_eps(&sampled, &law, &cohort, 0.02, log(1e-10), &t->err));
+    CHECK_OK(t, sotto_sampled_clone_eps(&all, &law, &cohort, 1, log(1e-10), &t->err));
+    CHECK(t, sampled.high < 0.05 * base.high);
+    CHECK_NEAR(t, base.high, all.high, 1e-9);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_sampled_clone_eps(&sampled, &law, &cohort, 0, log(1e-10), &t->err));
+    CHECK_REASON(t, "rate");
+}
+
+static void importance_sampling_is_charged_for_its_higher_rate(sotto_test *t)
+{
+    sotto_importance rates;
+    sotto_bound eps = {1, 1}, one, both;
+    double log_delta;
+
+    CHECK_OK(t, sotto_importance_rates(&rates, 1000, 100000, 0.05, &t->err));
+    CHECK_NEAR(t, 0.005, rates.rate_default, 1e-15);
+    CHECK_NEAR(t, 0.1, rates.rate_other, 1e-15);
+    CHECK_OK(t, sotto_importance_eps(&one, &log_delta, eps, -20, &rates,
+                                     SOTTO_IMPORTANCE_ADD_REMOVE, &t->err));
+    CHECK_NEAR(t, log1p(0.1 * expm1(1)), one.high, 1e-12);
+    CHECK_NEAR(t, -20 + log(0.1), log_delta, 1e-12);
+    CHECK_OK(t, sotto_importance_eps(&both, &log_delta, eps, -20, &rates,
+                                     SOTTO_IMPORTANCE_REPLACEMENT, &t->err));
+    CHECK(t, both.high > one.high);
+    CHECK_OK(t, sotto_importance_rates(&rates, 1000, 1000, 0.01, &t->err));
+    CHECK(t, rates.rate_other == 1);
+}
+
+static void bad_input_is_named(sotto_test *t)
+{
+    sotto_bound b;
+
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_checkin_fixed_window(&b, 0, 100, 1, log(1e-6), &t->err));
+    CHECK_REASON(t, "eps0");
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_checkin_fixed_window(&b, 1, 0.5, 1, log(1e-6), &t->err));
+    CHECK_REASON(t, "m = ");
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_checkin_fixed_window(&b, 1, 100, 1.5, log(1e-6), &t->err));
+    CHECK_REASON(t, "p0");
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_checkin_sliding_window(&b, 1, 100, NAN, &t->err));
+    CHECK_REASON(t, "log_delta");
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_checkin_dummies_sliding(&b, 10, 11, &t->err));
+    CHECK_REASON(t, "m = ");
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(theorems_have_their_printed_values),
+        CASE(optimum_of_the_proof_is_below_its_closed_form),
+        CASE(optimum_encloses_enumeration),
+        CASE(what_is_promised_never_exceeds_the_local_epsilon),
+        CASE(approximate_randomizers_are_refused),
+        CASE(dishonest_clients_do_not_count),
+        CASE(sampling_amplifies_a_shuffled_cohort),
+        CASE(importance_sampling_is_charged_for_its_higher_rate),
+        CASE(bad_input_is_named),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -229,6 +229,72 @@ static void retention_leaves_no_byte_of_what_it_erased(sotto_test *t)
     CHECK(t, held_anywhere(t, path, "survives"));
 }
 
+enum { MARKED = 950 };
+
+/* One donation of rows whose texts start with "<m00042>", of many lengths; row i is taken to be as old as
+ * a shuffle says, so that they expire in another order than they arrived. */
+static void donate_marked(sotto_test *t, sotto_store *store, int64_t ages[MARKED])
+{
+    static sotto_event events[MARKED];
+    static sotto_value values[MARKED][2];
+    static char texts[MARKED][2600];
+    uint64_t state = 16; /* with others, too, but not with all */
+
+    for (int i = 0; i < MARKED; i++)
+        ages[i] = i;
+    for (int i = 0; i < MARKED; i++) {
+        static const size_t lengths[] = {5, 40, 300, 900, 2500};
+
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        size_t len = (size_t)(state >> 40) % lengths[(state >> 33) % 5];
+        int other = (int)((state >> 20) % (uint64_t)MARKED);
+        int64_t age = ages[i];
+        ages[i] = ages[other];
+        ages[other] = age;
+        memset(texts[i], 'x', 8 + len);
+        (void)snprintf(texts[i], 9, "<m%05d>", i);
+        texts[i][8] = 'x';
+        values[i][0] = (sotto_value){.type = SOTTO_TYPE_INTEGER, .as.integer = i};
+        values[i][1] =
+            (sotto_value){.type = SOTTO_TYPE_TEXT, .as.text = sotto_bytes_of(texts[i], 8 + len)};
+    }
+    for (int i = 0; i < MARKED; i++) {
+        events[i] = (sotto_event){.stream = "health",
+                                  .time = SOTTO_TEST_NOW - ages[i],
+                                  .values = values[i],
+                                  .value_count = 2};
+        uint64_t id[2] = {(uint64_t)i * 0x9e3779b97f4a7c15U, (uint64_t)i};
+        memcpy(events[i].id, id, sizeof id);
+    }
+    CHECK_OK(t, sotto_store_donate(store, events, MARKED, NULL, &t->err));
+}
+
+/* Deleted one group after the other, pages merge and are rebalanced. secure_delete alone fails here. */
+static void rebalanced_pages_keep_no_stale_copy(sotto_test *t)
+{
+    const char *path = sotto_test_path(t, "events.db");
+    sotto_store *store = sotto_test_store(t, path);
+    static int64_t ages[MARKED];
+
+    donate_marked(t, store, ages);
+    for (int64_t left = MARKED; left > MARKED / 3; left -= 20)
+        CHECK_OK(t, sotto_store_retain(store, SOTTO_TEST_NOW + SOTTO_TEST_MAX_AGE - left, &t->err));
+    sotto_store_close(store);
+    sotto_bytes file = sotto_test_read_file(t, path);
+    int stale = 0, kept = 0;
+    for (size_t i = 0; i + 8 <= file.len; i++) {
+        int row;
+
+        if (memcmp(file.data + i, "<m", 2) != 0 ||
+            sscanf((const char *)file.data + i, "<m%5d>", &row) != 1)
+            continue;
+        stale += ages[row] > MARKED / 3 + 20;
+        kept++;
+    }
+    CHECK(t, kept > MARKED / 4);
+    CHECK_EQUAL(t, 0, stale);
+}
+
 static void the_wal_holds_nothing_after_retention(sotto_test *t)
 {
     const char *path = sotto_test_path(t, "events.db");
@@ -477,6 +543,7 @@ int main(int argc, char **argv)
         CASE(names_that_could_be_mistaken_are_refused),
         CASE(only_the_owner_can_read_the_files),
         CASE(retention_leaves_no_byte_of_what_it_erased),
+        CASE(rebalanced_pages_keep_no_stale_copy),
         CASE(the_wal_holds_nothing_after_retention),
         CASE(forgetting_leaves_no_byte_of_a_stream),
         CASE(forgetting_reaches_streams_that_are_no_longer_declared),

@@ -1,0 +1,2 @@
+-- denied: not a query
+ALTER TABLE keyboard_ngrams RENAME COLUMN secret TO public

@@ -1,0 +1,2 @@
+-- denied: ATTACH
+ATTACH DATABASE 'ledger.db' AS other

@@ -1,0 +1,2 @@
+-- denied: a transaction
+BEGIN EXCLUSIVE

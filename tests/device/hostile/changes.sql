@@ -1,0 +1,2 @@
+-- denied: total_changes
+SELECT total_changes()

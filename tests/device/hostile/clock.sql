@@ -1,0 +1,2 @@
+-- denied: current_timestamp
+SELECT CURRENT_TIMESTAMP

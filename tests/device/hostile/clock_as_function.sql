@@ -1,0 +1,2 @@
+-- denied: strftime
+SELECT strftime('%s', 'now')

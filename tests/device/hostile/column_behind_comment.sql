@@ -1,0 +1,3 @@
+-- denied: keyboard_ngrams.secret
+SELECT/*age*/secret--age
+FROM/**/keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: event_id: identifies
+SELECT * FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: identifies
+SELECT k.* FROM keyboard_ngrams AS k

@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.secret
+SELECT sum(age) FILTER (WHERE secret LIKE 'a%') FROM keyboard_ngrams

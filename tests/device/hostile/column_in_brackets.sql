@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.secret
+SELECT [secret] FROM [keyboard_ngrams]

@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.secret
+SELECT SeCrEt FROM KEYBOARD_NGRAMS

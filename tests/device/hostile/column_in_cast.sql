@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.secret
+SELECT CAST(secret AS INTEGER) FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.secret
+SELECT DISTINCT secret FROM keyboard_ngrams

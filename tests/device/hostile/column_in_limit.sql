@@ -1,0 +1,2 @@
+-- denied: health.secret
+SELECT age FROM keyboard_ngrams LIMIT (SELECT length(max(secret)) FROM health)

@@ -1,0 +1,2 @@
+-- denied: health.secret
+SELECT (SELECT max(secret) FROM health) FROM keyboard_ngrams

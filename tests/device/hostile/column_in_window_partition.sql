@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.secret
+SELECT sum(age) OVER (PARTITION BY secret) FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.secret
+SELECT a FROM (SELECT age AS a, secret FROM keyboard_ngrams)

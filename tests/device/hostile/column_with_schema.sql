@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.secret
+SELECT main.keyboard_ngrams.secret FROM main.keyboard_ngrams

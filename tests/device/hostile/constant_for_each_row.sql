@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.*
+SELECT 1 FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- malformed: plain ASCII
+SELECTage FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: keyboard_ngrams.*
+SELECT count(*) FROM keyboard_ngrams

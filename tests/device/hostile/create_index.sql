@@ -1,0 +1,2 @@
+-- denied: not a query
+CREATE INDEX x ON keyboard_ngrams(secret)

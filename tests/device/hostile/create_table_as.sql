@@ -1,0 +1,2 @@
+-- denied: not a query
+CREATE TABLE stolen AS SELECT secret FROM keyboard_ngrams

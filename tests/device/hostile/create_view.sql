@@ -1,0 +1,2 @@
+-- denied: not a query
+CREATE TEMP VIEW v AS SELECT secret FROM keyboard_ngrams

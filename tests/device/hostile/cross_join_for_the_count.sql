@@ -1,0 +1,2 @@
+-- denied: health.*
+SELECT k.age FROM keyboard_ngrams k, health

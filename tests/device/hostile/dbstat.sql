@@ -1,0 +1,2 @@
+-- refused
+SELECT pgsize FROM dbstat

@@ -1,0 +1,2 @@
+-- denied: not a query
+DELETE FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: ATTACH
+DETACH DATABASE main

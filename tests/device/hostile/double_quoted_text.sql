@@ -1,0 +1,2 @@
+-- malformed: no such column
+SELECT "not a column" FROM keyboard_ngrams

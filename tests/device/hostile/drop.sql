@@ -1,0 +1,2 @@
+-- denied: not a query
+DROP TABLE keyboard_ngrams

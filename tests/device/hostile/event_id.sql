@@ -1,0 +1,2 @@
+-- denied: event_id
+SELECT event_id FROM keyboard_ngrams

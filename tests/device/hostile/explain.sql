@@ -1,0 +1,2 @@
+-- denied: EXPLAIN
+EXPLAIN SELECT age FROM keyboard_ngrams

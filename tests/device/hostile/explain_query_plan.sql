@@ -1,0 +1,2 @@
+-- denied: EXPLAIN
+EXPLAIN QUERY PLAN SELECT age FROM keyboard_ngrams

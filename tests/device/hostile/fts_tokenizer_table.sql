@@ -1,0 +1,2 @@
+-- refused
+CREATE VIRTUAL TABLE temp.x USING fts3tokenize

@@ -1,0 +1,2 @@
+-- denied: group_concat
+SELECT group_concat(ngram) FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: ->>
+SELECT ngram ->> 'x' FROM keyboard_ngrams

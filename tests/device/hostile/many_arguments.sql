@@ -1,0 +1,2 @@
+-- malformed: too many arguments
+SELECT coalesce(age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age) FROM keyboard_ngrams

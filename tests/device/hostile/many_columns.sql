@@ -1,0 +1,2 @@
+-- too large: columns
+SELECT age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age,age FROM keyboard_ngrams

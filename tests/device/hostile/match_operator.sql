@@ -1,0 +1,2 @@
+-- denied: match
+SELECT age FROM keyboard_ngrams WHERE ngram MATCH 'x'

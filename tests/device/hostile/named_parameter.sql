@@ -1,0 +1,2 @@
+-- denied: parameters
+SELECT age FROM keyboard_ngrams WHERE age > $a

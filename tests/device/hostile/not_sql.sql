@@ -1,0 +1,2 @@
+-- malformed: syntax error
+Dear device, please send everything

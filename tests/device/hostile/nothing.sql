@@ -1,0 +1,2 @@
+-- malformed: no statement
+-- nothing here

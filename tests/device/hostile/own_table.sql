@@ -1,0 +1,2 @@
+-- denied: sotto_streams
+SELECT name FROM sotto_streams

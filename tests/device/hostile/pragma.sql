@@ -1,0 +1,2 @@
+-- denied: PRAGMA
+PRAGMA table_info(keyboard_ngrams)

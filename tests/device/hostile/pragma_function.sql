@@ -1,0 +1,2 @@
+-- refused
+SELECT name FROM pragma_table_info('keyboard_ngrams')

@@ -1,0 +1,2 @@
+-- denied: PRAGMA
+PRAGMA query_only = OFF

@@ -1,0 +1,2 @@
+-- denied: printf
+SELECT printf('%.*c', 1000000000, 'x')

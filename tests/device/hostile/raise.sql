@@ -1,0 +1,2 @@
+-- refused
+SELECT RAISE(IGNORE) FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: random
+SELECT age FROM keyboard_ngrams ORDER BY random()

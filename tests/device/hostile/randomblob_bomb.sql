@@ -1,0 +1,2 @@
+-- denied: randomblob
+SELECT length(randomblob(1000000000))

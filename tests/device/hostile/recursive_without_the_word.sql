@@ -1,0 +1,2 @@
+-- denied: RECURSIVE
+WITH c(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c

@@ -1,0 +1,2 @@
+-- denied: not a query
+REINDEX keyboard_ngrams

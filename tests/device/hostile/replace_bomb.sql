@@ -1,0 +1,2 @@
+-- denied: replace
+SELECT replace(replace(ngram, '', 'xxxxxxxx'), 'x', 'xxxxxxxx') FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: ROWID
+SELECT oid, age FROM keyboard_ngrams

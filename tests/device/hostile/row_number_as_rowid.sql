@@ -1,0 +1,2 @@
+-- denied: ROWID
+SELECT rowid FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: ROWID
+SELECT age FROM keyboard_ngrams ORDER BY _rowid_

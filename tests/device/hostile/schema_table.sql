@@ -1,0 +1,2 @@
+-- denied: sqlite_master
+SELECT sql FROM sqlite_schema

@@ -1,0 +1,2 @@
+-- denied: sqlite_master
+SELECT name FROM sqlite_master

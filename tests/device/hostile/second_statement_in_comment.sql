@@ -1,0 +1,2 @@
+-- denied: more than one statement
+SELECT age FROM keyboard_ngrams; /* ; */ -- x

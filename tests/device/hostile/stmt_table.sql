@@ -1,0 +1,2 @@
+-- refused
+SELECT sql FROM sqlite_stmt

@@ -1,0 +1,2 @@
+-- denied: health.event_id
+SELECT age FROM keyboard_ngrams WHERE age IN health

@@ -1,0 +1,2 @@
+-- malformed: unrecognized token
+SELECT 'age FROM keyboard_ngrams

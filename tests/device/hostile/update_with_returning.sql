@@ -1,0 +1,2 @@
+-- denied: not a query
+UPDATE keyboard_ngrams SET age = 1 RETURNING secret

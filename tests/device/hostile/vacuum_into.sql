@@ -1,0 +1,2 @@
+-- refused
+VACUUM INTO 'copy.db'

@@ -1,0 +1,2 @@
+-- denied: sqlite_version
+SELECT sqlite_version()

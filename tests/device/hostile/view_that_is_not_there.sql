@@ -1,0 +1,2 @@
+-- malformed: no such table
+SELECT x FROM v

@@ -1,0 +1,2 @@
+-- denied: zeroblob
+SELECT zeroblob(1000000000)

@@ -6,45 +6,81 @@
 
 static const sotto_verb *const verbs[] = {
     &sotto_verb_demo,
+    &sotto_verb_recipe,
+    NULL,
 };
 
-enum { VERBS = sizeof verbs / sizeof verbs[0] };
+static const sotto_verb program = {
+    .name = "sotto",
+    .summary = "private federated analytics",
+    .parts = verbs,
+};
 
-static void print_help(FILE *to)
+static void print_help(FILE *to, const sotto_verb *verb, const char *path)
 {
-    (void)fprintf(to, "sotto - private federated analytics\n\nusage: sotto VERB [options]\n\n");
-    for (size_t i = 0; i < VERBS; i++)
-        (void)fprintf(to, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
-    (void)fprintf(to, "\n`sotto VERB --help` says more.\n");
+    (void)fprintf(to, "%s - %s\n\nusage: %s VERB [options]\n\n", path, verb->summary, path);
+    for (size_t i = 0; verb->parts[i] != NULL; i++)
+        (void)fprintf(to, "  %-10s %s\n", verb->parts[i]->name, verb->parts[i]->summary);
+    (void)fprintf(to, "\n`%s VERB --help` says more.\n", path);
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
 static bool asks_for_help(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+        if (is_help(argv[i]))
             return true;
     return false;
 }
 
+static int run_leaf(const sotto_verb *verb, int argc, char **argv)
+{
+    if (!asks_for_help(argc, argv))
+        return verb->run(argc, argv);
+    if (verb->print_usage != NULL)
+        verb->print_usage();
+    else
+        printf("%s", verb->usage);
+    return EXIT_DONE;
+}
+
+static const sotto_verb *find(const sotto_verb *verb, const char *name)
+{
+    for (size_t i = 0; verb->parts[i] != NULL; i++)
+        if (strcmp(verb->parts[i]->name, name) == 0)
+            return verb->parts[i];
+    return NULL;
+}
+
+/* Walks down the table, one word at a time; argv[0] is the verb itself, path all words up to it. */
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        print_help(stderr);
-        return EXIT_USAGE;
+    const sotto_verb *verb = &program;
+    char path[80] = "sotto";
+
+    while (verb->parts != NULL) {
+        if (argc < 2) {
+            print_help(stderr, verb, path);
+            return EXIT_USAGE;
+        }
+        if (is_help(argv[1]) || strcmp(argv[1], "help") == 0) {
+            print_help(stdout, verb, path);
+            return EXIT_DONE;
+        }
+        verb = find(verb, argv[1]);
+        if (verb == NULL) {
+            (void)fprintf(stderr, "%s: no verb '%s'; `%s --help` lists them\n", path, argv[1],
+                          path);
+            return EXIT_USAGE;
+        }
+        size_t used = strlen(path);
+        (void)snprintf(path + used, sizeof path - used, " %s", verb->name);
+        argc--;
+        argv++;
     }
-    for (size_t i = 0; i < VERBS; i++) {
-        if (strcmp(argv[1], verbs[i]->name) != 0)
-            continue;
-        if (!asks_for_help(argc - 1, argv + 1))
-            return verbs[i]->run(argc - 1, argv + 1);
-        printf("%s", verbs[i]->usage);
-        return EXIT_DONE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        print_help(stdout);
-        return EXIT_DONE;
-    }
-    (void)fprintf(stderr, "sotto: no verb '%s'; `sotto --help` lists them\n", argv[1]);
-    return EXIT_USAGE;
+    return run_leaf(verb, argc, argv);
 }

@@ -9,15 +9,20 @@ enum {
     EXIT_DONE = 0,
     EXIT_FAILED = 1,
     EXIT_USAGE = 2,
+    EXIT_LINT = 3,    /* a recipe has mistakes */
+    EXIT_REFUSED = 4, /* a theorem does not apply, or a budget is spent */
 };
 
 typedef struct sotto_verb {
     const char *name;
     const char *summary;
-    const char *usage;                 /* what --help prints */
-    int (*run)(int argc, char **argv); /* argv[0] is the verb */
+    const char *usage;                     /* what --help prints ...         */
+    void (*print_usage)(void);             /* ... or what prints it, if not NULL */
+    int (*run)(int argc, char **argv);     /* argv[0] is the verb; NULL: it only has parts */
+    const struct sotto_verb *const *parts; /* verbs below this one, ended by NULL; or NULL */
 } sotto_verb;
 
 extern const sotto_verb sotto_verb_demo;
+extern const sotto_verb sotto_verb_recipe;
 
 #endif

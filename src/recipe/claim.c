@@ -1,0 +1,259 @@
+/* Local epsilon from the randomizer's own chances, the cohort's from the crowd it hides in, then what taking part
+ * at random adds. */
+#include "recipe/claim.h"
+
+#include "privacy/bound.h"
+#include "privacy/checkin.h"
+#include "privacy/checkin_sampling.h"
+#include "privacy/clone.h"
+
+#include <math.h>
+
+static const uint64_t largest_cohort = 1000000000;
+
+static bool sends_bits(const sotto_randomizer *r)
+{
+    return r->kind == SOTTO_ONE_HOT_ASYMMETRIC || r->kind == SOTTO_ONE_HOT_SYMMETRIC;
+}
+
+sotto_status sotto_recipe_randomizer(sotto_randomizer *out, const sotto_recipe *recipe,
+                                     sotto_err *err)
+{
+    return sotto_randomizer_init(out, recipe->randomizer, recipe->encoding.bins,
+                                 sotto_decimal_down(recipe->epsilon_local), recipe->adjacency, err);
+}
+
+/* Two bits change when a value becomes another: own and other swap their chances. Choice and subset treat "no value"
+ * as one more value, so their epsilon is this one already. */
+double sotto_recipe_replacement_epsilon(const sotto_randomizer *r)
+{
+    double own = (double)r->own, other = (double)r->other;
+    double not_own = (double)(0 - r->own), not_other = (double)(0 - r->other);
+
+    if (!sends_bits(r))
+        return r->epsilon;
+    return sotto_round_up(log(sotto_round_up((own / other) * (not_other / not_own), 8)), 8);
+}
+
+/* ---- the crowd -------------------------------------------------------------------------------------- */
+
+/* For deletion, "no value" is one more input: any reduction for a replacement-DP randomizer covers it, but not the
+ * one that knows the law of two values' reports. */
+static sotto_status law_of(sotto_clone_law *law, const char **theorem, const sotto_randomizer *r,
+                           sotto_err *err)
+{
+    double values = (double)r->values + 1; /* with "no value" */
+
+    if (r->adjacency != SOTTO_ADJACENCY_REPLACEMENT || r->values < 2) {
+        *theorem = "hiding among the clones, any randomizer (Feldman et al. 2021)";
+        return sotto_clone_law_generic(law, sotto_recipe_replacement_epsilon(r), err);
+    }
+    *theorem = "hiding among the clones, this randomizer's own law (Feldman et al. 2021, 2022)";
+    if (sends_bits(r))
+        return sotto_clone_law_onehot(law, r->p, r->q, err);
+    if (r->kind == SOTTO_CHOICE_RESPONSE)
+        return sotto_clone_law_kary(law, r->epsilon, values, err);
+    return sotto_clone_law_subset(law, r->epsilon, values, (double)r->set, err);
+}
+
+sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
+                                         const sotto_recipe *recipe, const sotto_randomizer *r,
+                                         uint64_t cohort, double dishonest, double log_delta,
+                                         sotto_err *err)
+{
+    sotto_crowd crowd = {(double)cohort, dishonest};
+    sotto_clone_law law;
+    sotto_bound bound;
+    double honest;
+
+    *out = r->epsilon;
+    *theorem = "local: whoever adds up may see each report";
+    if (recipe->trust != SOTTO_TRUST_SPLIT)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_crowd_honest(&honest, &crowd, err));
+    SOTTO_TRY(law_of(&law, theorem, r, err));
+    SOTTO_TRY(sotto_clone_eps(&bound, &law, &crowd, log_delta, err));
+    if (bound.high >= r->epsilon) {
+        *theorem = "local: the crowd is too small to add anything";
+        return SOTTO_OK;
+    }
+    *out = bound.high;
+    return SOTTO_OK;
+}
+
+/* Rounded down by more than what draws that are not exact take of it (randomizer.h: below 2^-100). */
+static double log_delta_of(const sotto_recipe *recipe)
+{
+    return sotto_round_down(log(sotto_decimal_down(recipe->delta)), 8);
+}
+
+sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const sotto_recipe *recipe,
+                                          const sotto_randomizer *r, double dishonest,
+                                          sotto_err *err)
+{
+    double wanted = sotto_decimal_down(recipe->epsilon), eps, honest;
+    uint64_t low = 1, high = largest_cohort;
+    const char *theorem;
+
+    *out = 0;
+    SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, high, dishonest,
+                                          log_delta_of(recipe), err));
+    if (eps > wanted)
+        return SOTTO_OK;
+    while (low < high) { /* low is too small, or untried */
+        uint64_t middle = low + (high - low) / 2;
+        sotto_crowd crowd = {(double)middle, dishonest};
+
+        eps = INFINITY;
+        if (sotto_crowd_honest(&honest, &crowd, NULL) == SOTTO_OK)
+            SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, middle, dishonest,
+                                                  log_delta_of(recipe), err));
+        if (eps <= wanted)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *out = high;
+    return SOTTO_OK;
+}
+
+/* ---- taking part at random -------------------------------------------------------------------------- */
+
+/* If it can be seen who answers, an answer tells which rate applied. */
+static double importance_price(const sotto_participation *p)
+{
+    double sent = log(p->rate_other / p->rate), kept = log1p(-p->rate) - log1p(-p->rate_other);
+
+    return sotto_round_up(fmax(sent, kept), 8);
+}
+
+/* A theorem that doesn't apply gives nothing: the cohort's epsilon stands. */
+static sotto_status amplify(sotto_bound *out, const char **by, const sotto_recipe *recipe,
+                            const sotto_randomizer *r, double dishonest)
+{
+    const sotto_participation *p = &recipe->participation;
+    sotto_crowd crowd = {(double)recipe->min_cohort, dishonest};
+    double eps0 = sotto_recipe_replacement_epsilon(r), log_delta = log_delta_of(recipe);
+    double slots = (double)p->slots, each, eps;
+    const char *theorem;
+    sotto_clone_law law;
+    sotto_err none = {0};
+
+    switch (p->type) {
+    case SOTTO_POISSON:
+        *by = "a secret sample (seed 000, theorem 4)";
+        SOTTO_TRY(law_of(&law, &theorem, r, &none));
+        return sotto_sampled_clone_eps(out, &law, &crowd, p->rate, log_delta, &none);
+    case SOTTO_CHECK_IN_FIXED_WINDOW:
+        *by = "random check-ins, fixed window (seed 001, theorem 3.2)";
+        return sotto_checkin_fixed_window(out, eps0, slots, p->rate, log_delta, &none);
+    case SOTTO_CHECK_IN_AVERAGED_WINDOW:
+        *by = "random check-ins, averaged (seed 001, theorem 4.1)";
+        return sotto_checkin_averaged(out, eps0, &crowd, slots, log_delta - log(2) - 1e-9,
+                                      log_delta - log(2) - 1e-9, &none);
+    case SOTTO_CHECK_IN_SLIDING_WINDOW:
+        *by = "random check-ins, sliding window (seed 001, theorem 4.3)";
+        return sotto_checkin_sliding_window(out, eps0, slots, log_delta, &none);
+    case SOTTO_DONATION:
+        *by = "a random donation time (seed 000, appendix A)";
+        each = log_delta - log(slots + 1) - 1e-9;
+        SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, recipe->min_cohort,
+                                              dishonest, each, &none));
+        return sotto_donation_promise(out, eps, slots, each, &none);
+    case SOTTO_IMPORTANCE:
+        break;
+    }
+    return SOTTO_DENIED;
+}
+
+static void claim_participation(sotto_recipe_claim *out, const sotto_recipe *recipe,
+                                const sotto_randomizer *r, double dishonest)
+{
+    const sotto_participation *p = &recipe->participation;
+    const char *by = NULL;
+    sotto_bound bound;
+
+    out->epsilon_sampled = out->epsilon_cohort;
+    out->expected_reports = (double)recipe->population * (p->type == SOTTO_IMPORTANCE ? 1 : p->rate);
+    if (p->type == SOTTO_IMPORTANCE) {
+        out->epsilon_sampled = sotto_round_up(out->replacement_local + importance_price(p), 1);
+        out->sampled_by = "none: whether a device answers depends on its value, and adds to the "
+                          "local epsilon";
+        return;
+    }
+    if (recipe->trust != SOTTO_TRUST_SPLIT ||
+        amplify(&bound, &by, recipe, r, dishonest) != SOTTO_OK ||
+        !(bound.high < out->epsilon_cohort))
+        return;
+    out->epsilon_sampled = bound.high;
+    out->sampled_by = by;
+}
+
+/* ---- reports ---------------------------------------------------------------------------------------- */
+
+sotto_status sotto_recipe_vdaf(sotto_prio3_config *config, sotto_prio3_sizes *sizes,
+                               const sotto_randomizer *r, sotto_err *err)
+{
+    bool one = r->kind == SOTTO_CHOICE_RESPONSE;
+    sotto_arena arena;
+    sotto_prio3 vdaf;
+
+    *config = (sotto_prio3_config){
+        .type = one ? SOTTO_PRIO3_HISTOGRAM : SOTTO_PRIO3_MULTIHOT_COUNT_VEC,
+        .shares = 2,
+        .length = r->bytes,
+        .chunk_length = sotto_prio3_best_chunk_length(r->bytes, 1),
+        .max = one ? 0 : r->weight,
+    };
+    sotto_arena_init(&arena, (size_t)64 << 20);
+    sotto_status status = sotto_prio3_init(&vdaf, &arena, config, err);
+    if (status == SOTTO_OK)
+        *sizes = vdaf.sizes;
+    sotto_arena_clear(&arena);
+    return status;
+}
+
+size_t sotto_recipe_report_bytes(const sotto_prio3_sizes *sizes)
+{
+    enum {
+        METADATA = 16 + 8 + 2,                     /* id, time, public extensions    */
+        SEALED = 1 + 2 + 32 + 4 + 16 + (2 + 4),    /* HpkeCiphertext, tag, plaintext */
+    };
+
+    return METADATA + 4 + sizes->public_share + 2 * (size_t)SEALED + sizes->leader_share +
+           sizes->helper_share;
+}
+
+double sotto_recipe_miss(const sotto_randomizer *r)
+{
+    return sends_bits(r) && r->weight < r->values ? ldexp(1, SOTTO_RANDOMIZER_LOG2_MISS) : 0;
+}
+
+sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_recipe *recipe,
+                                        double dishonest, sotto_err *err)
+{
+    sotto_crowd crowd = {(double)recipe->min_cohort, dishonest};
+    sotto_prio3_config config;
+    sotto_prio3_sizes sizes;
+    sotto_randomizer r;
+    double honest = 0;
+
+    *out = (sotto_recipe_claim){.bins = recipe->encoding.bins,
+                                .tasks = sotto_recipe_cohorts(recipe)};
+    SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
+    out->randomizer = sotto_randomizer_name(r.kind);
+    out->epsilon_local = r.epsilon;
+    out->replacement_local = sotto_recipe_replacement_epsilon(&r);
+    out->delta = sotto_decimal_up(recipe->delta);
+    out->weight = r.weight;
+    out->miss = sotto_recipe_miss(&r);
+    SOTTO_TRY(sotto_recipe_vdaf(&config, &sizes, &r, err));
+    out->report_bytes = sotto_recipe_report_bytes(&sizes);
+    SOTTO_TRY(sotto_crowd_honest(&honest, &crowd, err));
+    out->honest = (uint64_t)honest;
+    SOTTO_TRY(sotto_recipe_cohort_epsilon(&out->epsilon_cohort, &out->theorem, recipe, &r,
+                                          recipe->min_cohort, dishonest, log_delta_of(recipe),
+                                          err));
+    claim_participation(out, recipe, &r, dishonest);
+    return SOTTO_OK;
+}

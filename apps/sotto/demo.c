@@ -284,14 +284,15 @@ static int run(int argc, char **argv)
 
 const sotto_verb sotto_verb_demo = {
     .name = "demo",
-    .summary =
-        "simulated devices, a leader and a helper in one process: a histogram nobody saw the parts of",
+    .summary = "simulated devices, a leader and a helper in one process: a histogram nobody saw "
+               "the parts of",
     .usage =
-    "usage: sotto demo [--devices N] [--json]\n\n"
-    "Simulates N devices (50000). Each splits its answer in two and proves it valid; a leader and "
-    "a\n"
-    "helper check every proof and add up their halves; the collector puts the sums together. "
-    "About\n"
-    "one device in 200 cheats and is found out.\n",
+        "usage: sotto demo [--devices N] [--json]\n\n"
+        "Simulates N devices (50000). Each splits its answer in two and proves it valid; a leader "
+        "and "
+        "a\n"
+        "helper check every proof and add up their halves; the collector puts the sums together. "
+        "About\n"
+        "one device in 200 cheats and is found out.\n",
     .run = run,
 };

@@ -68,9 +68,8 @@ static int run_compile(int argc, char **argv)
 
     if (code == EXIT_DONE)
         code = sotto_recipe_job_load(&job);
-    if (code == EXIT_DONE &&
-        sotto_task_compile(&task, job.recipe, job.parties, job.cohort, &job.arena, &err) !=
-            SOTTO_OK) {
+    if (code == EXIT_DONE && sotto_task_compile(&task, job.recipe, job.parties, job.cohort,
+                                                &job.arena, &err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto recipe compile: %s: %s\n", sotto_status_name(err.status),
                       err.reason);
         code = EXIT_FAILED;
@@ -110,11 +109,12 @@ static const sotto_verb verb_new = {
 static const sotto_verb verb_lint = {
     .name = "lint",
     .summary = "find every mistake, recompute every privacy number",
-    .usage = "usage: sotto recipe lint RECIPE [--policy POLICY] [--json]\n\n"
-             "Prints every mistake with its place and what would be accepted, or what the recipe may\n"
-             "claim and by which theorem. Without a policy half of a cohort is taken to be "
-             "dishonest.\n"
-             "Exits with 3 if there are mistakes. - reads standard input.\n",
+    .usage =
+        "usage: sotto recipe lint RECIPE [--policy POLICY] [--json]\n\n"
+        "Prints every mistake with its place and what would be accepted, or what the recipe may\n"
+        "claim and by which theorem. Without a policy half of a cohort is taken to be "
+        "dishonest.\n"
+        "Exits with 3 if there are mistakes. - reads standard input.\n",
     .run = run_lint,
 };
 
@@ -128,10 +128,11 @@ static const sotto_verb verb_explain = {
 static const sotto_verb verb_compile = {
     .name = "compile",
     .summary = "make a DAP task: configuration, VDAF, randomizer, bins",
-    .usage = "usage: sotto recipe compile RECIPE PARTIES [--policy POLICY] [--cohort N] [--json]\n\n"
-             "Prints the task id, the DAP task configuration, the VDAF and randomizer with their\n"
-             "parameters, and the label of every bin. --cohort picks one of the combinations of\n"
-             "cohort values, from 0.\n",
+    .usage =
+        "usage: sotto recipe compile RECIPE PARTIES [--policy POLICY] [--cohort N] [--json]\n\n"
+        "Prints the task id, the DAP task configuration, the VDAF and randomizer with their\n"
+        "parameters, and the label of every bin. --cohort picks one of the combinations of\n"
+        "cohort values, from 0.\n",
     .run = run_compile,
 };
 

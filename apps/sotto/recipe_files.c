@@ -88,13 +88,13 @@ int sotto_recipe_job_load(sotto_recipe_job *job)
     if (read_file(job, job->files[0], &text, &err) != SOTTO_OK ||
         sotto_recipe_read(&job->recipe, text, &job->arena, &job->mistakes, &err) != SOTTO_OK)
         return complain(job, job->files[0], &err);
-    if (job->policy && (read_file(job, job->policy, &text, &err) != SOTTO_OK ||
-                        sotto_policy_read(&job->policy_read, text, &job->arena, &job->mistakes,
-                                          &err) != SOTTO_OK))
+    if (job->policy &&
+        (read_file(job, job->policy, &text, &err) != SOTTO_OK ||
+         sotto_policy_read(&job->policy_read, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))
         return complain(job, job->policy, &err);
-    if (job->files[1] && (read_file(job, job->files[1], &text, &err) != SOTTO_OK ||
-                          sotto_parties_read(&job->parties, text, &job->arena, &job->mistakes,
-                                             &err) != SOTTO_OK))
+    if (job->files[1] &&
+        (read_file(job, job->files[1], &text, &err) != SOTTO_OK ||
+         sotto_parties_read(&job->parties, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))
         return complain(job, job->files[1], &err);
     if (sotto_recipe_lint(&job->claim, job->recipe, job->policy_read, &job->mistakes, &err) !=
         SOTTO_OK)

@@ -78,8 +78,9 @@ static void print_claim_json(const sotto_recipe_job *job)
     print_mistakes_json(&job->mistakes);
     printf(",\"claim\":{");
     print_member("randomizer", c->randomizer);
-    printf(",\"epsilon_local\":%.17g,\"replacement_local\":%.17g,\"epsilon\":%.17g,\"delta\":%.17g,",
-           c->epsilon_local, c->replacement_local, c->epsilon_cohort, c->delta);
+    printf(
+        ",\"epsilon_local\":%.17g,\"replacement_local\":%.17g,\"epsilon\":%.17g,\"delta\":%.17g,",
+        c->epsilon_local, c->replacement_local, c->epsilon_cohort, c->delta);
     print_member("theorem", c->theorem);
     printf(",\"honest\":%" PRIu64 ",\"epsilon_sampled\":%.17g,", c->honest, c->epsilon_sampled);
     print_member("sampled_by", c->sampled_by ? c->sampled_by : "");

@@ -39,11 +39,11 @@ typedef enum sotto_severity {
 
 typedef struct sotto_mistake {
     sotto_severity severity;
-    char path[128];       /* encode.age.boundaries[3]; empty for the whole file    */
-    unsigned line;        /* from 1; 0 where there is no place                      */
-    unsigned column;      /* in bytes, from 1                                       */
-    char what[200];       /* what is wrong                                          */
-    char accepted[200];   /* what would be accepted; may be empty                   */
+    char path[128];     /* encode.age.boundaries[3]; empty for the whole file    */
+    unsigned line;      /* from 1; 0 where there is no place                      */
+    unsigned column;    /* in bytes, from 1                                       */
+    char what[200];     /* what is wrong                                          */
+    char accepted[200]; /* what would be accepted; may be empty                   */
 } sotto_mistake;
 
 /* The caller's; all zeros is an empty list. */
@@ -91,15 +91,15 @@ typedef struct sotto_recipe_claim {
     uint64_t honest;          /* of min_cohort, the reports that protect each other             */
     double epsilon_cohort;    /* what a device is charged: no gain by sampling                  */
     const char *theorem;
-    double epsilon_sampled;   /* with the gain by participation; as above where none is earned  */
-    const char *sampled_by;   /* its theorem; NULL where none is earned                         */
-    uint64_t min_cohort;      /* the recipe's if it keeps its epsilon, else the least; 0: none   */
-    double expected_reports;  /* of the stated population                                       */
+    double epsilon_sampled;  /* with the gain by participation; as above where none is earned  */
+    const char *sampled_by;  /* its theorem; NULL where none is earned                         */
+    uint64_t min_cohort;     /* the recipe's if it keeps its epsilon, else the least; 0: none   */
+    double expected_reports; /* of the stated population                                       */
     uint64_t bins;
-    uint64_t weight;          /* most bits set in a report that passes its proof                */
-    double miss;              /* chance that an honest report has more, and so counts as empty  */
-    size_t report_bytes;      /* sent by a device, both shares sealed                           */
-    uint64_t tasks;           /* one for each combination of cohort values                      */
+    uint64_t weight;     /* most bits set in a report that passes its proof                */
+    double miss;         /* chance that an honest report has more, and so counts as empty  */
+    size_t report_bytes; /* sent by a device, both shares sealed                           */
+    uint64_t tasks;      /* one for each combination of cohort values                      */
 } sotto_recipe_claim;
 
 /* Recomputes every privacy number and holds the recipe against it and, unless policy is NULL, against what

@@ -174,7 +174,8 @@ static void claim_participation(sotto_recipe_claim *out, const sotto_recipe *rec
     sotto_bound bound;
 
     out->epsilon_sampled = out->epsilon_cohort;
-    out->expected_reports = (double)recipe->population * (p->type == SOTTO_IMPORTANCE ? 1 : p->rate);
+    out->expected_reports =
+        (double)recipe->population * (p->type == SOTTO_IMPORTANCE ? 1 : p->rate);
     if (p->type == SOTTO_IMPORTANCE) {
         out->epsilon_sampled = sotto_round_up(out->replacement_local + importance_price(p), 1);
         out->sampled_by = "none: whether a device answers depends on its value, and adds to the "
@@ -216,8 +217,8 @@ sotto_status sotto_recipe_vdaf(sotto_prio3_config *config, sotto_prio3_sizes *si
 size_t sotto_recipe_report_bytes(const sotto_prio3_sizes *sizes)
 {
     enum {
-        METADATA = 16 + 8 + 2,                     /* id, time, public extensions    */
-        SEALED = 1 + 2 + 32 + 4 + 16 + (2 + 4),    /* HpkeCiphertext, tag, plaintext */
+        METADATA = 16 + 8 + 2,                  /* id, time, public extensions    */
+        SEALED = 1 + 2 + 32 + 4 + 16 + (2 + 4), /* HpkeCiphertext, tag, plaintext */
     };
 
     return METADATA + 4 + sizes->public_share + 2 * (size_t)SEALED + sizes->leader_share +
@@ -238,8 +239,8 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     sotto_randomizer r;
     double honest = 0;
 
-    *out = (sotto_recipe_claim){.bins = recipe->encoding.bins,
-                                .tasks = sotto_recipe_cohorts(recipe)};
+    *out =
+        (sotto_recipe_claim){.bins = recipe->encoding.bins, .tasks = sotto_recipe_cohorts(recipe)};
     SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
     out->randomizer = sotto_randomizer_name(r.kind);
     out->epsilon_local = r.epsilon;

@@ -58,8 +58,8 @@ static uint64_t category_bin(const sotto_encoder *e, const sotto_cell *cell)
     size_t position;
 
     if (cell->type == SOTTO_CELL_INTEGER)
-        text = sotto_bytes_of(digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64,
-                                                       cell->integer));
+        text = sotto_bytes_of(digits,
+                              (size_t)snprintf(digits, sizeof digits, "%" PRId64, cell->integer));
     else if (cell->type != SOTTO_CELL_TEXT)
         return oov_of(e);
     if (!sotto_words_find(&e->as.categories, text, &position))

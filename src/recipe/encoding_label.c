@@ -58,7 +58,8 @@ static void put_bucket(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
 static void put_phrase(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
 {
     uint64_t end = e->as.tree.end ? 1 : 0, oov = e->oov ? 1 : 0;
-    uint64_t leaf = (bin - oov) / sotto_tree_leaf_bins(e), word = (bin - oov) % sotto_tree_leaf_bins(e);
+    uint64_t leaf = (bin - oov) / sotto_tree_leaf_bins(e),
+             word = (bin - oov) % sotto_tree_leaf_bins(e);
 
     put_escaped(w, e->as.tree.nodes[e->as.tree.leaves[leaf]].phrase);
     put(w, " ");

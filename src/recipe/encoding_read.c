@@ -25,10 +25,12 @@ static void read_buckets(sotto_reading *r, sotto_encoder *e, json_t *json, const
     }
     e->as.buckets.boundaries = boundaries;
     e->as.buckets.count = count;
-    e->as.buckets.underflow = (sotto_outside)sotto_reading_choice(json, "encode.buckets", "underflow");
-    e->as.buckets.overflow = (sotto_outside)sotto_reading_choice(json, "encode.buckets", "overflow");
-    e->oov = e->as.buckets.underflow == SOTTO_OUTSIDE_OOV ||
-             e->as.buckets.overflow == SOTTO_OUTSIDE_OOV;
+    e->as.buckets.underflow =
+        (sotto_outside)sotto_reading_choice(json, "encode.buckets", "underflow");
+    e->as.buckets.overflow =
+        (sotto_outside)sotto_reading_choice(json, "encode.buckets", "overflow");
+    e->oov =
+        e->as.buckets.underflow == SOTTO_OUTSIDE_OOV || e->as.buckets.overflow == SOTTO_OUTSIDE_OOV;
     e->bins = count - 1 + (e->oov ? 1 : 0) + (e->as.buckets.underflow == SOTTO_OUTSIDE_BUCKET) +
               (e->as.buckets.overflow == SOTTO_OUTSIDE_BUCKET);
     if (count == 1 && (e->as.buckets.underflow == SOTTO_OUTSIDE_CLIP ||

@@ -40,8 +40,8 @@ static void check_word(builder *b, const char *key, size_t index, const char *wo
     sotto_place list = {b->place, key, 0}, at = {&list, NULL, index};
 
     if (strchr(word, ' '))
-        sotto_reading_mistake(b->r, &at, "words without spaces",
-                              "\"%.60s\" is more than one word", word);
+        sotto_reading_mistake(b->r, &at, "words without spaces", "\"%.60s\" is more than one word",
+                              word);
 }
 
 typedef struct sibling {

@@ -18,8 +18,8 @@ static void say(sotto_writer *w, const char *format, ...)
     int len = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (len > 0)
-        sotto_write_bytes(w, sotto_bytes_of(text, (size_t)len < sizeof text ? (size_t)len
-                                                                          : sizeof text - 1));
+        sotto_write_bytes(
+            w, sotto_bytes_of(text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1));
 }
 
 static void say_encoder(sotto_writer *w, const sotto_encoder *e)
@@ -50,8 +50,8 @@ static void say_participation(sotto_writer *w, const sotto_participation *p)
             100 * p->rate);
         return;
     case SOTTO_DONATION:
-        say(w, "A device takes part at a secret one of %" PRIu64 " times, %" PRIu64
-               " minutes each.\n",
+        say(w,
+            "A device takes part at a secret one of %" PRIu64 " times, %" PRIu64 " minutes each.\n",
             p->slots, p->slot_minutes);
         return;
     case SOTTO_IMPORTANCE:
@@ -59,7 +59,8 @@ static void say_participation(sotto_writer *w, const sotto_participation *p)
             100 * p->rate, 100 * p->rate_other);
         return;
     default:
-        say(w, "A device checks in at a secret one of %" PRIu64 " slots%s, with a chance of %g%%.\n",
+        say(w,
+            "A device checks in at a secret one of %" PRIu64 " slots%s, with a chance of %g%%.\n",
             p->slots, p->type == SOTTO_CHECK_IN_SLIDING_WINDOW ? " of a window of its own" : "",
             100 * p->rate);
     }
@@ -100,15 +101,18 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
                              : "whether somebody had a value at all";
 
     say(w, "\nWhat protects you\n");
-    say(w, "Before anything leaves the device, the answer is randomised (%s): even whoever saw your "
-           "report alone could tell %s only up to epsilon %.4g.\n",
+    say(w,
+        "Before anything leaves the device, the answer is randomised (%s): even whoever saw your "
+        "report alone could tell %s only up to epsilon %.4g.\n",
         claim->randomizer, hidden, claim->epsilon_local);
     if (recipe->trust == SOTTO_TRUST_SPLIT)
-        say(w, "The report is split between two servers, %s and %s; one of them must be honest. They "
-               "release sums of at least %" PRIu64 " reports.\n",
+        say(w,
+            "The report is split between two servers, %s and %s; one of them must be honest. They "
+            "release sums of at least %" PRIu64 " reports.\n",
             recipe->leader, recipe->helper, recipe->min_cohort);
-    say(w, "If %" PRIu64 " of those are honest, the answer tells it up to epsilon %.4g at delta %.3g "
-           "(%s). Your device is charged for epsilon %.4g.\n",
+    say(w,
+        "If %" PRIu64 " of those are honest, the answer tells it up to epsilon %.4g at delta %.3g "
+        "(%s). Your device is charged for epsilon %.4g.\n",
         claim->honest, claim->epsilon_cohort, claim->delta, claim->theorem,
         sotto_decimal_up(recipe->epsilon));
     if (claim->sampled_by)
@@ -116,8 +120,9 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
             claim->epsilon_sampled, claim->sampled_by);
     say(w, "A report is %zu bytes.\n", claim->report_bytes);
     if (claim->miss > 0)
-        say(w, "With a chance of %.1g it has more than the %" PRIu64
-               " bits that its proof allows, and then counts as empty.\n",
+        say(w,
+            "With a chance of %.1g it has more than the %" PRIu64
+            " bits that its proof allows, and then counts as empty.\n",
             claim->miss, claim->weight);
 }
 

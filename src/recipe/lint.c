@@ -80,15 +80,18 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
                              taking = {NULL, "participation", 0};
 
     if (recipe->on_no_match == SOTTO_NO_MATCH_RANDOM_BIN)
-        warn(at, &no_match, "devices without a value add the same to every bin: estimates are biased "
-                            "upward by their share divided by the number of bins");
+        warn(at, &no_match,
+             "devices without a value add the same to every bin: estimates are biased "
+             "upward by their share divided by the number of bins");
     if (recipe->on_no_match == SOTTO_NO_MATCH_SILENCE)
-        warn(at, &no_match, "silence tells that a device has no value; only a policy that allows it "
-                            "lets a device do so");
+        warn(at, &no_match,
+             "silence tells that a device has no value; only a policy that allows it "
+             "lets a device do so");
     if (recipe->trust != SOTTO_TRUST_SPLIT)
         warn(at, &trust, "this way to add up earns no gain from the crowd, and has no DAP task");
     if (recipe->participation.type == SOTTO_IMPORTANCE)
-        warn(at, &taking, "refused by devices whose policy does not say that participation is hidden");
+        warn(at, &taking,
+             "refused by devices whose policy does not say that participation is hidden");
 }
 
 /* ---- the recipe against a policy -------------------------------------------------------------------- */
@@ -135,14 +138,16 @@ static void check_analysis(sotto_reading *at, const sotto_policy_analysis *a,
     sotto_decimal_format(limit, a->delta);
     (void)snprintf(accepted, sizeof accepted, "at most %s", limit);
     if (SOTTO_RULE(policy_delta) && recipe->delta.units > a->delta.units)
-        sotto_reading_mistake(at, &delta, accepted, "more than the policy gives the whole analysis");
+        sotto_reading_mistake(at, &delta, accepted,
+                              "more than the policy gives the whole analysis");
 }
 
 static void check_policy(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *recipe)
 {
     static const sotto_place analysis = {NULL, "analysis", 0}, no_match = {NULL, "on_no_match", 0},
                              aggregation = {NULL, "aggregation", 0},
-                             trust = {&aggregation, "trust", 0}, taking = {NULL, "participation", 0};
+                             trust = {&aggregation, "trust", 0},
+                             taking = {NULL, "participation", 0};
     const sotto_policy_analysis *a = sotto_policy_find(policy, recipe->analysis);
     char accepted[80];
 

@@ -29,7 +29,11 @@ typedef enum sotto_encoder_type {
     SOTTO_ENCODER_PREFIX_TREE
 } sotto_encoder_type;
 
-typedef enum sotto_outside { SOTTO_OUTSIDE_OOV, SOTTO_OUTSIDE_BUCKET, SOTTO_OUTSIDE_CLIP } sotto_outside;
+typedef enum sotto_outside {
+    SOTTO_OUTSIDE_OOV,
+    SOTTO_OUTSIDE_BUCKET,
+    SOTTO_OUTSIDE_CLIP
+} sotto_outside;
 
 /* Nodes in breadth-first order: node 0 is the root; children of a node stand together, as the recipe lists them. */
 typedef struct sotto_tree_node {
@@ -107,10 +111,11 @@ typedef enum sotto_participation_type {
 
 typedef struct sotto_participation {
     sotto_participation_type type;
-    double rate;           /* poisson; of a fixed check-in, its probability; importance: default's */
-    double rate_other;     /* importance                                                           */
-    uint64_t slots;        /* check-in: the window; donation                                       */
-    uint64_t slot_minutes; /* donation                                                             */
+    double rate;       /* poisson; of a fixed check-in, its probability; importance: default's */
+    double rate_other; /* importance                                                           */
+    uint64_t slots;    /* check-in: the window; donation                                       */
+    uint64_t
+        slot_minutes; /* donation                                                             */
 } sotto_participation;
 
 struct sotto_recipe {
@@ -160,7 +165,7 @@ typedef struct sotto_policy_analysis {
     sotto_decimal epsilon, delta;
     uint64_t reports;
     sotto_composition composition;
-    uint64_t period_days; /* 0: the budget is never new */
+    uint64_t period_days;       /* 0: the budget is never new */
     const sotto_bytes *queries; /* none: any query over the fields */
     size_t query_count;
     const sotto_policy_field *fields;

@@ -178,8 +178,7 @@ const sotto_policy_analysis *sotto_policy_find(const sotto_policy *policy, const
 bool sotto_policy_non_sensitive(const sotto_policy *policy, const char *field)
 {
     for (size_t i = 0; i < policy->non_sensitive_count; i++)
-        if (!*policy->non_sensitive[i].stream &&
-            strcmp(policy->non_sensitive[i].field, field) == 0)
+        if (!*policy->non_sensitive[i].stream && strcmp(policy->non_sensitive[i].field, field) == 0)
             return true;
     return false;
 }

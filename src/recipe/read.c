@@ -38,8 +38,7 @@ static void read_listed(sotto_reading *r, const char *key, sotto_listed *out, si
         sotto_place at = {&place, field, 0};
 
         sotto_words_read(r, &words, list, &at);
-        out[(*count)++] =
-            (sotto_listed){sotto_reading_copy(r, field), words.items, words.count};
+        out[(*count)++] = (sotto_listed){sotto_reading_copy(r, field), words.items, words.count};
     }
 }
 
@@ -83,9 +82,8 @@ static void read_randomizer(sotto_reading *r, sotto_recipe *out)
 
 static void read_participation(sotto_reading *r, sotto_participation *out)
 {
-    static const sotto_participation_type variants[] = {SOTTO_CHECK_IN_FIXED_WINDOW,
-                                                        SOTTO_CHECK_IN_AVERAGED_WINDOW,
-                                                        SOTTO_CHECK_IN_SLIDING_WINDOW};
+    static const sotto_participation_type variants[] = {
+        SOTTO_CHECK_IN_FIXED_WINDOW, SOTTO_CHECK_IN_AVERAGED_WINDOW, SOTTO_CHECK_IN_SLIDING_WINDOW};
     sotto_place place = {NULL, "participation", 0}, at = {&place, "probability", 0};
     json_t *json = json_object_get(r->root, "participation");
     const char *type = json_string_value(json_object_get(json, "type"));
@@ -135,8 +133,8 @@ static void read_aggregation(sotto_reading *r, sotto_recipe *out)
     sotto_place place = {NULL, "aggregation", 0}, at = {&place, "helper", 0};
     json_t *json = json_object_get(r->root, "aggregation");
 
-    out->trust = (sotto_trust)(SOTTO_TRUST_SPLIT +
-                               sotto_reading_choice(json, "aggregation", "trust"));
+    out->trust =
+        (sotto_trust)(SOTTO_TRUST_SPLIT + sotto_reading_choice(json, "aggregation", "trust"));
     out->leader = sotto_reading_text(r, json, "leader");
     out->helper = sotto_reading_text(r, json, "helper");
     out->collector = sotto_reading_text(r, json, "collector");

@@ -70,17 +70,19 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);
 
-    put(&w, "# Recipes, policies and parties\n\n"
-            "<!-- Printed by `sotto recipe reference` from src/recipe/schema_table.c; a test compares. "
-            "-->\n\n"
-            "All three are JSON objects of at most 4 MiB and 12 levels. Unknown keys, keys that stand "
-            "twice and bytes behind the end are errors. A recipe is published, hashed and logged as "
-            "the bytes it has; nothing ever encodes it anew. Budgets are read from the digits as "
-            "written, not from a floating-point number.\n\n"
-            "    sotto recipe new > recipe.json           a complete recipe to start from\n"
-            "    sotto recipe lint recipe.json             every mistake, and what may be claimed\n"
-            "    sotto recipe explain recipe.json          the same in plain words\n"
-            "    sotto recipe compile recipe.json parties.json   the DAP task, its VDAF and its bins\n");
+    put(&w,
+        "# Recipes, policies and parties\n\n"
+        "<!-- Printed by `sotto recipe reference` from src/recipe/schema_table.c; a test compares. "
+        "-->\n\n"
+        "All three are JSON objects of at most 4 MiB and 12 levels. Unknown keys, keys that stand "
+        "twice and bytes behind the end are errors. A recipe is published, hashed and logged as "
+        "the bytes it has; nothing ever encodes it anew. Budgets are read from the digits as "
+        "written, not from a floating-point number.\n\n"
+        "    sotto recipe new > recipe.json           a complete recipe to start from\n"
+        "    sotto recipe lint recipe.json             every mistake, and what may be claimed\n"
+        "    sotto recipe explain recipe.json          the same in plain words\n"
+        "    sotto recipe compile recipe.json parties.json   the DAP task, its VDAF and its "
+        "bins\n");
     for (size_t i = 0; i < sotto_schema_object_count; i++)
         put_object(&w, &sotto_schema_objects[i]);
     put(&w, "\n## Examples\n");

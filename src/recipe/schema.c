@@ -40,7 +40,8 @@ static void list_words(const char *words, char *out, size_t cap)
 /* The variants of an object: those whose names start with it. */
 static void list_variants(const char *of, char *out, size_t cap)
 {
-    size_t len = (size_t)snprintf(out, cap, "an object whose \"type\" is one of:"), base = strlen(of);
+    size_t len = (size_t)snprintf(out, cap, "an object whose \"type\" is one of:"),
+           base = strlen(of);
 
     for (size_t i = 0; i < sotto_schema_object_count; i++) {
         const char *name = sotto_schema_objects[i].name;
@@ -306,8 +307,8 @@ static void unknown_key(sotto_reading *r, const sotto_schema_key *rows, size_t c
     for (size_t i = 0; i < count && len < sizeof accepted; i++)
         if (*rows[i].key)
             len += (size_t)snprintf(accepted + len, sizeof accepted - len, " %s", rows[i].key);
-    sotto_reading_mistake(r, place, len > 7 ? accepted : "no key here",
-                          "unknown key \"%.60s\"", place->key);
+    sotto_reading_mistake(r, place, len > 7 ? accepted : "no key here", "unknown key \"%.60s\"",
+                          place->key);
 }
 
 /* An absent key with a default gets it, so that readers needn't know; one without a default is missed. */

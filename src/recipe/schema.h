@@ -17,7 +17,7 @@ typedef enum sotto_schema_type {
     SOTTO_SCHEMA_NAME,     /* letters, digits and . _ : -                                */
     SOTTO_SCHEMA_CHOICE,   /* one of the words of `of`, which | separates                */
     SOTTO_SCHEMA_FLAG,
-    SOTTO_SCHEMA_WHOLE,    /* a whole number                                             */
+    SOTTO_SCHEMA_WHOLE, /* a whole number                                             */
     SOTTO_SCHEMA_NUMBER,
     SOTTO_SCHEMA_DECIMAL,  /* at most 12 decimals, read from the text itself; above least */
     SOTTO_SCHEMA_TIME,     /* 2026-11-20T00:00:00Z                                       */
@@ -29,13 +29,14 @@ typedef enum sotto_schema_type {
 } sotto_schema_type;
 
 typedef struct sotto_schema_key {
-    const char *object;     /* that it is a key of; rows of one object stand together    */
-    const char *key;        /* "*": any other name                                       */
+    const char *object; /* that it is a key of; rows of one object stand together    */
+    const char *key;    /* "*": any other name                                       */
     sotto_schema_type type;
     sotto_schema_type item; /* of a list                                                 */
     double least, most;
     const char *of;
-    const char *fallback; /* the default as JSON; NULL: the key must be there; "": it may be left out */
+    const char
+        *fallback; /* the default as JSON; NULL: the key must be there; "": it may be left out */
     const char *help;
 } sotto_schema_key;
 

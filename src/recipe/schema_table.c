@@ -152,7 +152,8 @@ const sotto_schema_key sotto_schema[] = {
 const size_t sotto_schema_count = sizeof sotto_schema / sizeof sotto_schema[0];
 
 const sotto_schema_object sotto_schema_objects[] = {
-    {"recipe", "A recipe", "One question: what is asked of whom, how it is protected, who adds up."},
+    {"recipe", "A recipe",
+     "One question: what is asked of whom, how it is protected, who adds up."},
     {"cohorts", "cohorts", "Keys are fields that the policy lists as non-sensitive."},
     {"targeting", "targeting",
      "Keys are fields that the policy lists as non-sensitive; all of them must match."},
@@ -171,7 +172,8 @@ const sotto_schema_object sotto_schema_objects[] = {
     {"participation.check-in", "participation: check-in", "A random moment within a window."},
     {"participation.donation", "participation: donation", "A random one of later rounds."},
     {"participation.importance", "participation: importance",
-     "Rare values are more likely to be sent. Priced, but refused unless nobody sees who takes part."},
+     "Rare values are more likely to be sent. Priced, but refused unless nobody sees who takes "
+     "part."},
     {"privacy", "privacy", "`sotto recipe lint` recomputes each of these."},
     {"aggregation", "aggregation", "Names are those of the parties file."},
     {"schedule", "schedule", "Times are in UTC."},

@@ -195,9 +195,9 @@ static void labels_that_no_bin_has_are_missing(sotto_test *t)
     uint64_t bin;
 
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
-        CHECK_STATUS(t, SOTTO_MISSING,
-                     sotto_recipe_bin(r, &bin, sotto_bytes_of(labels[i], strlen(labels[i])),
-                                      &t->err));
+        CHECK_STATUS(
+            t, SOTTO_MISSING,
+            sotto_recipe_bin(r, &bin, sotto_bytes_of(labels[i], strlen(labels[i])), &t->err));
     CHECK_STATUS(t, SOTTO_MISSING, sotto_recipe_label(r, &label, 272, &t->err));
 }
 
@@ -208,7 +208,8 @@ static void a_tree_of_ten_thousand_nodes_works(sotto_test *t)
     sotto_cell row[2] = {whole(35), text("first99 next98 home")};
 
     memset(&mistakes, 0, sizeof mistakes);
-    CHECK_OK(t, sotto_recipe_read(&r, sotto_test_big_tree(t, 10000), &t->arena, &mistakes, &t->err));
+    CHECK_OK(t,
+             sotto_recipe_read(&r, sotto_test_big_tree(t, 10000), &t->arena, &mistakes, &t->err));
     CHECK_EQUAL(t, 10001, r->encoding.encoders[1].as.tree.node_count);
     CHECK_EQUAL(t, 8 * (1 + 9900 * 11), r->encoding.bins);
     check_label(t, r, sotto_encoding_bin_vartime(&r->encoding, row),
@@ -218,12 +219,9 @@ static void a_tree_of_ten_thousand_nodes_works(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(the_paper_s_example_has_272_bins),
-        CASE(buckets_say_what_is_outside),
-        CASE(categories_may_look_like_anything),
-        CASE(numbers_are_clipped_and_rounded),
-        CASE(trees_may_be_uneven_and_without_extras),
-        CASE(labels_that_no_bin_has_are_missing),
+        CASE(the_paper_s_example_has_272_bins),       CASE(buckets_say_what_is_outside),
+        CASE(categories_may_look_like_anything),      CASE(numbers_are_clipped_and_rounded),
+        CASE(trees_may_be_uneven_and_without_extras), CASE(labels_that_no_bin_has_are_missing),
         CASE(a_tree_of_ten_thousand_nodes_works),
     };
 

@@ -62,9 +62,8 @@ static void check_line(sotto_test *t, char *line)
     }
     (void)snprintf(name, sizeof name, "%.100s.json", line);
     sotto_status status = judge(t, read_file(t, name), &err);
-    bool said = status == SOTTO_TOO_LARGE
-                    ? what && strstr(err.reason, what)
-                    : expected_mistake(path ? path : "", what ? what : "");
+    bool said = status == SOTTO_TOO_LARGE ? what && strstr(err.reason, what)
+                                          : expected_mistake(path ? path : "", what ? what : "");
     if (status == SOTTO_OK || !said)
         (void)fprintf(stderr, "%s: %s: %s\n", name, sotto_status_name(status), err.reason);
     CHECK(t, status != SOTTO_OK);

@@ -94,7 +94,8 @@ static void parties_need_keys_and_places(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "[\"key:leader-2026a\"].url", "where to send"));
     CHECK_STATUS(t, SOTTO_MALFORMED, read_parties(t, "0020000100010020", "0020000100010021"));
     CHECK_STATUS(t, SOTTO_MALFORMED, read_parties(t, "2027-07-01", "2025-07-01"));
-    CHECK_STATUS(t, SOTTO_MALFORMED, read_parties(t, "\"role\": \"helper\"", "\"role\": \"relay\""));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_parties(t, "\"role\": \"helper\"", "\"role\": \"relay\""));
 }
 
 int main(int argc, char **argv)

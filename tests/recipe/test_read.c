@@ -193,18 +193,12 @@ static void no_memory_is_an_answer_too(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(the_example_becomes_its_plain_form),
-        CASE(budgets_are_the_digits_as_written),
-        CASE(syntax_is_told_with_line_and_column),
-        CASE(a_key_that_stands_twice_is_named),
-        CASE(bytes_behind_the_end_are_refused),
-        CASE(unknown_keys_are_named_with_their_place),
-        CASE(all_mistakes_are_found_at_once),
-        CASE(a_flood_of_mistakes_is_counted_not_kept),
-        CASE(terminals_are_safe_from_keys),
-        CASE(deep_and_long_files_are_not_parsed),
-        CASE(one_bin_proofs_have_no_dummies),
-        CASE(leader_and_helper_are_two),
+        CASE(the_example_becomes_its_plain_form),  CASE(budgets_are_the_digits_as_written),
+        CASE(syntax_is_told_with_line_and_column), CASE(a_key_that_stands_twice_is_named),
+        CASE(bytes_behind_the_end_are_refused),    CASE(unknown_keys_are_named_with_their_place),
+        CASE(all_mistakes_are_found_at_once),      CASE(a_flood_of_mistakes_is_counted_not_kept),
+        CASE(terminals_are_safe_from_keys),        CASE(deep_and_long_files_are_not_parsed),
+        CASE(one_bin_proofs_have_no_dummies),      CASE(leader_and_helper_are_two),
         CASE(no_memory_is_an_answer_too),
     };
 

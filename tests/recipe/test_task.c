@@ -37,11 +37,12 @@ static void configurations_are_those_of_others(sotto_test *t)
                                      .interval_start = 277,
                                      .interval_duration = 28};
 
-    check_configuration(
-        t, &task,
-        "06666f6f626172001468747470733a2f2f6578616d706c652e636f6d2f001c68747470733a2f2f616e6f74686572"
-        "2e6578616d706c652e636f6d2f0000000000000e1000000000000027100100000000000100000014000100100000"
-        "000000000115000000000000001c");
+    check_configuration(t, &task,
+                        "06666f6f626172001468747470733a2f2f6578616d706c652e636f6d2f001c68747470733a"
+                        "2f2f616e6f74686572"
+                        "2e6578616d706c652e636f6d2f0000000000000e1000000000000027100100000000000100"
+                        "000014000100100000"
+                        "000000000115000000000000001c");
     task.task_info = text("f");
     task.time_precision = task.min_batch_size = 1000;
     task.batch_mode = 2;
@@ -50,11 +51,12 @@ static void configurations_are_those_of_others(sotto_test *t)
     task.extensions = sotto_bytes_of("\0\0\0\4"
                                      "0123",
                                      8);
-    check_configuration(
-        t, &task,
-        "0166001468747470733a2f2f6578616d706c652e636f6d2f001c68747470733a2f2f616e6f746865722e6578616d"
-        "706c652e636f6d2f00000000000003e800000000000003e802000000000002000800000000000000ff0008000000"
-        "0430313233");
+    check_configuration(t, &task,
+                        "0166001468747470733a2f2f6578616d706c652e636f6d2f001c68747470733a2f2f616e6f"
+                        "746865722e6578616d"
+                        "706c652e636f6d2f00000000000003e800000000000003e802000000000002000800000000"
+                        "000000ff0008000000"
+                        "0430313233");
 }
 
 static void every_vdaf_has_its_own_order(sotto_test *t)
@@ -87,11 +89,12 @@ static void every_vdaf_has_its_own_order(sotto_test *t)
 static void task_ids_are_taskprov_s(sotto_test *t)
 {
     sotto_bytes configuration = sotto_test_hex(
-        t, "0474657374001b68747470733a2f2f6c65616465722e6578616d706c652e636f6d2f001b68747470733a2f2f"
-           "68656c7065722e6578616d706c652e636f6d2f000000000000003c000000000000000a01000000000001000000"
-           "1400010010000000000000003c0000000000000064");
-    sotto_bytes wanted = sotto_test_hex(
-        t, "35848a898adb146b559385247c7e49db1cbd28af52e3c11cfb01d4fc4b490479");
+        t,
+        "0474657374001b68747470733a2f2f6c65616465722e6578616d706c652e636f6d2f001b68747470733a2f2f"
+        "68656c7065722e6578616d706c652e636f6d2f000000000000003c000000000000000a01000000000001000000"
+        "1400010010000000000000003c0000000000000064");
+    sotto_bytes wanted =
+        sotto_test_hex(t, "35848a898adb146b559385247c7e49db1cbd28af52e3c11cfb01d4fc4b490479");
     uint8_t id[SOTTO_TASK_ID_SIZE];
 
     sotto_task_id_derive(id, configuration);
@@ -128,8 +131,9 @@ static void one_byte_of_the_recipe_is_another_task(sotto_test *t)
 
     CHECK_OK(t, sotto_task_compile(&task, sotto_test_recipe(t, NULL, NULL), parties, 0, &t->arena,
                                    &t->err));
-    CHECK_OK(t, sotto_task_compile(&other, sotto_test_recipe(t, "\"version\": 1", "\"version\":  1"),
-                                   parties, 0, &t->arena, &t->err));
+    CHECK_OK(t,
+             sotto_task_compile(&other, sotto_test_recipe(t, "\"version\": 1", "\"version\":  1"),
+                                parties, 0, &t->arena, &t->err));
     CHECK(t, memcmp(task.id, other.id, sizeof task.id) != 0);
 }
 
@@ -138,11 +142,11 @@ static void parties_must_play_their_role(sotto_test *t)
     const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
     sotto_task task;
 
-    CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_task_compile(&task, recipe,
-                                    sotto_test_parties(t, "\"role\": \"helper\"",
-                                                       "\"role\": \"leader\""),
-                                    0, &t->arena, &t->err));
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        sotto_task_compile(&task, recipe,
+                           sotto_test_parties(t, "\"role\": \"helper\"", "\"role\": \"leader\""), 0,
+                           &t->arena, &t->err));
     CHECK_STATUS(t, SOTTO_MISSING,
                  sotto_task_compile(&task, recipe,
                                     sotto_test_parties(t, "key:leader-2026a", "key:leader-2026b"),
@@ -157,17 +161,16 @@ static void keys_must_last_as_long_as_the_recipe(sotto_test *t)
 
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_task_compile(&task, recipe,
-                                    sotto_test_parties(t, "2027-07-01", "2026-11-26"), 0,
-                                    &t->arena, &t->err));
+                                    sotto_test_parties(t, "2027-07-01", "2026-11-26"), 0, &t->arena,
+                                    &t->err));
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_task_compile(&task, recipe,
-                                    sotto_test_parties(t, "2026-01-01", "2026-11-21"), 0,
-                                    &t->arena, &t->err));
+                                    sotto_test_parties(t, "2026-01-01", "2026-11-21"), 0, &t->arena,
+                                    &t->err));
     /* A KEM that is not ours decodes, but can't be sealed to. */
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_task_compile(&task, recipe,
-                                    sotto_test_parties(t, "\"010020", "\"01fff0"), 0, &t->arena,
-                                    &t->err));
+                 sotto_task_compile(&task, recipe, sotto_test_parties(t, "\"010020", "\"01fff0"), 0,
+                                    &t->arena, &t->err));
 }
 
 static void other_trusts_have_no_task(sotto_test *t)
@@ -193,9 +196,9 @@ static void a_choice_is_proved_to_be_one(sotto_test *t)
 
 static void cohorts_are_numbered_by_their_values(sotto_test *t)
 {
-    const sotto_recipe *recipe = sotto_test_recipe(
-        t, "{\"locale\": [\"en_US\", \"en_GB\"]}",
-        "{\"locale\": [\"en_US\", \"en_GB\"], \"os\": [\"1\", \"2\", \"3\"]}");
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "{\"locale\": [\"en_US\", \"en_GB\"]}",
+                          "{\"locale\": [\"en_US\", \"en_GB\"], \"os\": [\"1\", \"2\", \"3\"]}");
     const char *here[] = {"en_GB", "2"}, *elsewhere[] = {"de_DE", "2"}, *unknown[] = {NULL, "2"};
     size_t cohort;
 
@@ -209,8 +212,8 @@ static void cohorts_are_numbered_by_their_values(sotto_test *t)
 
 static void targets_are_listed_values(sotto_test *t)
 {
-    const sotto_recipe *recipe = sotto_test_recipe(
-        t, "\"encode\"", "\"targeting\": {\"os\": [\"1\", \"2\"]}, \"encode\"");
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "\"encode\"", "\"targeting\": {\"os\": [\"1\", \"2\"]}, \"encode\"");
 
     CHECK_EQUAL(t, 1, recipe->targeting_count);
     CHECK(t, sotto_recipe_targets(recipe, 0, "2"));

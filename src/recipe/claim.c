@@ -56,21 +56,29 @@ static sotto_status law_of(sotto_clone_law *law, const char **theorem, const sot
     return sotto_clone_law_subset(law, r->epsilon, values, (double)r->set, err);
 }
 
+uint64_t sotto_recipe_honest(uint64_t cohort, sotto_decimal honest)
+{
+    const uint64_t one = 1000000000000, units = honest.units < one ? honest.units : one;
+
+    /* In two parts, so that no product passes 64 bits for a cohort of up to 10^12. */
+    return cohort / 1000000 * units / 1000000 +
+           (cohort / 1000000 * units % 1000000 * 1000000 + cohort % 1000000 * units) / one;
+}
+
 sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                          const sotto_recipe *recipe, const sotto_randomizer *r,
-                                         uint64_t cohort, double dishonest, double log_delta,
-                                         sotto_err *err)
+                                         uint64_t honest, double log_delta, sotto_err *err)
 {
-    sotto_crowd crowd = {(double)cohort, dishonest};
+    sotto_crowd crowd = {(double)honest, 0};
     sotto_clone_law law;
     sotto_bound bound;
-    double honest;
 
     *out = r->epsilon;
     *theorem = "local: whoever adds up may see each report";
     if (recipe->trust != SOTTO_TRUST_SPLIT)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_crowd_honest(&honest, &crowd, err));
+    if (honest == 0)
+        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
     SOTTO_TRY(law_of(&law, theorem, r, err));
     SOTTO_TRY(sotto_clone_eps(&bound, &law, &crowd, log_delta, err));
     if (bound.high >= r->epsilon) {
@@ -82,33 +90,42 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
 }
 
 /* Rounded down by more than what draws that are not exact take of it (randomizer.h: below 2^-100). */
-static double log_delta_of(const sotto_recipe *recipe)
+double sotto_recipe_log_delta(const sotto_recipe *recipe)
 {
     return sotto_round_down(log(sotto_decimal_down(recipe->delta)), 8);
 }
 
+static sotto_status keeps_epsilon(bool *out, const sotto_recipe *recipe, const sotto_randomizer *r,
+                                  uint64_t honest, sotto_err *err)
+{
+    const char *theorem;
+    double eps;
+
+    *out = false;
+    if (honest == 0)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, honest,
+                                          sotto_recipe_log_delta(recipe), err));
+    *out = eps <= sotto_decimal_down(recipe->epsilon);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const sotto_recipe *recipe,
-                                          const sotto_randomizer *r, double dishonest,
+                                          const sotto_randomizer *r, sotto_decimal honest,
                                           sotto_err *err)
 {
-    double wanted = sotto_decimal_down(recipe->epsilon), eps, honest;
-    uint64_t low = 1, high = largest_cohort;
-    const char *theorem;
+    uint64_t low = 1, high = largest_cohort; /* all below low are too small */
+    bool keeps;
 
     *out = 0;
-    SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, high, dishonest,
-                                          log_delta_of(recipe), err));
-    if (eps > wanted)
+    SOTTO_TRY(keeps_epsilon(&keeps, recipe, r, sotto_recipe_honest(high, honest), err));
+    if (!keeps)
         return SOTTO_OK;
-    while (low < high) { /* low is too small, or untried */
+    while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        sotto_crowd crowd = {(double)middle, dishonest};
 
-        eps = INFINITY;
-        if (sotto_crowd_honest(&honest, &crowd, NULL) == SOTTO_OK)
-            SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, middle, dishonest,
-                                                  log_delta_of(recipe), err));
-        if (eps <= wanted)
+        SOTTO_TRY(keeps_epsilon(&keeps, recipe, r, sotto_recipe_honest(middle, honest), err));
+        if (keeps)
             high = middle;
         else
             low = middle + 1;
@@ -129,11 +146,11 @@ static double importance_price(const sotto_participation *p)
 
 /* A theorem that doesn't apply gives nothing: the cohort's epsilon stands. */
 static sotto_status amplify(sotto_bound *out, const char **by, const sotto_recipe *recipe,
-                            const sotto_randomizer *r, double dishonest)
+                            const sotto_randomizer *r, uint64_t honest)
 {
     const sotto_participation *p = &recipe->participation;
-    sotto_crowd crowd = {(double)recipe->min_cohort, dishonest};
-    double eps0 = sotto_recipe_replacement_epsilon(r), log_delta = log_delta_of(recipe);
+    sotto_crowd crowd = {(double)honest, 0};
+    double eps0 = sotto_recipe_replacement_epsilon(r), log_delta = sotto_recipe_log_delta(recipe);
     double slots = (double)p->slots, each, eps;
     const char *theorem;
     sotto_clone_law law;
@@ -157,8 +174,7 @@ static sotto_status amplify(sotto_bound *out, const char **by, const sotto_recip
     case SOTTO_DONATION:
         *by = "a random donation time (seed 000, appendix A)";
         each = log_delta - log(slots + 1) - 1e-9;
-        SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, recipe->min_cohort,
-                                              dishonest, each, &none));
+        SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, honest, each, &none));
         return sotto_donation_promise(out, eps, slots, each, &none);
     case SOTTO_IMPORTANCE:
         break;
@@ -167,7 +183,7 @@ static sotto_status amplify(sotto_bound *out, const char **by, const sotto_recip
 }
 
 static void claim_participation(sotto_recipe_claim *out, const sotto_recipe *recipe,
-                                const sotto_randomizer *r, double dishonest)
+                                const sotto_randomizer *r, uint64_t honest)
 {
     const sotto_participation *p = &recipe->participation;
     const char *by = NULL;
@@ -182,8 +198,7 @@ static void claim_participation(sotto_recipe_claim *out, const sotto_recipe *rec
                           "local epsilon";
         return;
     }
-    if (recipe->trust != SOTTO_TRUST_SPLIT ||
-        amplify(&bound, &by, recipe, r, dishonest) != SOTTO_OK ||
+    if (recipe->trust != SOTTO_TRUST_SPLIT || amplify(&bound, &by, recipe, r, honest) != SOTTO_OK ||
         !(bound.high < out->epsilon_cohort))
         return;
     out->epsilon_sampled = bound.high;
@@ -231,13 +246,11 @@ double sotto_recipe_miss(const sotto_randomizer *r)
 }
 
 sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_recipe *recipe,
-                                        double dishonest, sotto_err *err)
+                                        sotto_decimal honest, sotto_err *err)
 {
-    sotto_crowd crowd = {(double)recipe->min_cohort, dishonest};
     sotto_prio3_config config;
     sotto_prio3_sizes sizes;
     sotto_randomizer r;
-    double honest = 0;
 
     *out =
         (sotto_recipe_claim){.bins = recipe->encoding.bins, .tasks = sotto_recipe_cohorts(recipe)};
@@ -250,11 +263,9 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     out->miss = sotto_recipe_miss(&r);
     SOTTO_TRY(sotto_recipe_vdaf(&config, &sizes, &r, err));
     out->report_bytes = sotto_recipe_report_bytes(&sizes);
-    SOTTO_TRY(sotto_crowd_honest(&honest, &crowd, err));
-    out->honest = (uint64_t)honest;
+    out->honest = sotto_recipe_honest(recipe->min_cohort, honest);
     SOTTO_TRY(sotto_recipe_cohort_epsilon(&out->epsilon_cohort, &out->theorem, recipe, &r,
-                                          recipe->min_cohort, dishonest, log_delta_of(recipe),
-                                          err));
-    claim_participation(out, recipe, &r, dishonest);
+                                          out->honest, sotto_recipe_log_delta(recipe), err));
+    claim_participation(out, recipe, &r, out->honest);
     return SOTTO_OK;
 }

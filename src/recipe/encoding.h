@@ -20,22 +20,22 @@ void sotto_words_read(sotto_reading *r, sotto_words *out, json_t *list, const so
 bool sotto_words_find(const sotto_words *words, sotto_bytes text, size_t *position);
 
 /* One value of a row. */
-typedef enum sotto_cell_type {
-    SOTTO_CELL_NULL,
-    SOTTO_CELL_INTEGER,
-    SOTTO_CELL_REAL,
-    SOTTO_CELL_TEXT
-} sotto_cell_type;
+typedef enum sotto_datum_type {
+    SOTTO_DATUM_NULL,
+    SOTTO_DATUM_INTEGER,
+    SOTTO_DATUM_REAL,
+    SOTTO_DATUM_TEXT
+} sotto_datum_type;
 
-typedef struct sotto_cell {
-    sotto_cell_type type;
+typedef struct sotto_datum {
+    sotto_datum_type type;
     int64_t integer;
     double real;
     sotto_bytes text;
-} sotto_cell;
+} sotto_datum;
 
 /* The bin of a row, with a cell for each encoder in turn; SOTTO_NO_VALUE if a cell falls into none. */
-uint64_t sotto_encoding_bin_vartime(const sotto_encoding *e, const sotto_cell *cells);
+uint64_t sotto_encoding_bin_vartime(const sotto_encoding *e, const sotto_datum *cells);
 /* The bin where every encoder says <oov>; SOTTO_NO_VALUE if one has none. */
 uint64_t sotto_encoding_oov(const sotto_encoding *e);
 

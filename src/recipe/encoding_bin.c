@@ -8,11 +8,11 @@
 
 static const uint64_t none = SOTTO_NO_VALUE;
 
-static bool number_of(const sotto_cell *cell, double *number)
+static bool number_of(const sotto_datum *cell, double *number)
 {
-    *number = cell->type == SOTTO_CELL_INTEGER ? (double)cell->integer : cell->real;
-    return cell->type == SOTTO_CELL_INTEGER ||
-           (cell->type == SOTTO_CELL_REAL && !isnan(cell->real));
+    *number = cell->type == SOTTO_DATUM_INTEGER ? (double)cell->integer : cell->real;
+    return cell->type == SOTTO_DATUM_INTEGER ||
+           (cell->type == SOTTO_DATUM_REAL && !isnan(cell->real));
 }
 
 static uint64_t oov_of(const sotto_encoder *e)
@@ -21,7 +21,7 @@ static uint64_t oov_of(const sotto_encoder *e)
 }
 
 /* <oov>, the bucket below, the buckets between boundaries, the bucket above: those of them that exist. */
-static uint64_t bucket_bin(const sotto_encoder *e, const sotto_cell *cell)
+static uint64_t bucket_bin(const sotto_encoder *e, const sotto_datum *cell)
 {
     const double *boundaries = e->as.buckets.boundaries;
     size_t count = e->as.buckets.count, low = 0, high = count;
@@ -51,30 +51,30 @@ static uint64_t bucket_bin(const sotto_encoder *e, const sotto_cell *cell)
     return first + low - 1;
 }
 
-static uint64_t category_bin(const sotto_encoder *e, const sotto_cell *cell)
+static uint64_t category_bin(const sotto_encoder *e, const sotto_datum *cell)
 {
     sotto_bytes text = cell->text;
     char digits[24];
     size_t position;
 
-    if (cell->type == SOTTO_CELL_INTEGER)
+    if (cell->type == SOTTO_DATUM_INTEGER)
         text = sotto_bytes_of(digits,
                               (size_t)snprintf(digits, sizeof digits, "%" PRId64, cell->integer));
-    else if (cell->type != SOTTO_CELL_TEXT)
+    else if (cell->type != SOTTO_DATUM_TEXT)
         return oov_of(e);
     if (!sotto_words_find(&e->as.categories, text, &position))
         return oov_of(e);
     return position + (e->oov ? 1 : 0);
 }
 
-static uint64_t integer_bin(const sotto_encoder *e, const sotto_cell *cell)
+static uint64_t integer_bin(const sotto_encoder *e, const sotto_datum *cell)
 {
     double x;
     int64_t min = e->as.integer.min, max = e->as.integer.max, step = e->as.integer.step, value;
 
     if (!number_of(cell, &x))
         return none;
-    if (cell->type == SOTTO_CELL_INTEGER)
+    if (cell->type == SOTTO_DATUM_INTEGER)
         value = cell->integer;
     else
         value = x <= (double)min ? min : x >= (double)max ? max : (int64_t)floor(x + 0.5);
@@ -82,7 +82,7 @@ static uint64_t integer_bin(const sotto_encoder *e, const sotto_cell *cell)
     return (uint64_t)((value - min + step / 2) / step);
 }
 
-static uint64_t real_bin(const sotto_encoder *e, const sotto_cell *cell)
+static uint64_t real_bin(const sotto_encoder *e, const sotto_datum *cell)
 {
     double x;
 
@@ -95,13 +95,13 @@ static uint64_t real_bin(const sotto_encoder *e, const sotto_cell *cell)
 }
 
 /* Of a leaf: <end>, <oov>, then the tokens. */
-static uint64_t tree_bin(const sotto_encoder *e, const sotto_cell *cell)
+static uint64_t tree_bin(const sotto_encoder *e, const sotto_datum *cell)
 {
     uint64_t end = e->as.tree.end ? 1 : 0, oov = e->oov ? 1 : 0, start;
     sotto_bytes rest, word;
     size_t leaf, token;
 
-    if (cell->type != SOTTO_CELL_TEXT || !sotto_tree_walk(e, cell->text, &leaf, &rest))
+    if (cell->type != SOTTO_DATUM_TEXT || !sotto_tree_walk(e, cell->text, &leaf, &rest))
         return oov_of(e);
     start = oov + leaf * sotto_tree_leaf_bins(e);
     word = sotto_tree_next_word(&rest);
@@ -112,7 +112,7 @@ static uint64_t tree_bin(const sotto_encoder *e, const sotto_cell *cell)
     return oov ? start + end : none;
 }
 
-static uint64_t encoder_bin(const sotto_encoder *e, const sotto_cell *cell)
+static uint64_t encoder_bin(const sotto_encoder *e, const sotto_datum *cell)
 {
     switch (e->type) {
     case SOTTO_ENCODER_BUCKETS:
@@ -133,7 +133,7 @@ static uint64_t encoder_bin(const sotto_encoder *e, const sotto_cell *cell)
     return number_of(cell, &x) ? x != 0 : none;
 }
 
-uint64_t sotto_encoding_bin_vartime(const sotto_encoding *e, const sotto_cell *cells)
+uint64_t sotto_encoding_bin_vartime(const sotto_encoding *e, const sotto_datum *cells)
 {
     uint64_t bin = 0;
 

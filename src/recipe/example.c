@@ -40,16 +40,17 @@ static const char policy[] =
     "      \"epsilon\": 0.5,\n"
     "      \"delta\": 1e-6,\n"
     "      \"reports\": 1,\n"
-    "      \"fields\": {\n"
-    "        \"keyboard_ngrams.ngram\": {\"epsilon_local\": 5, \"epsilon\": 1, \"delta\": 1e-6, \"reports\": 1},\n"
-    "        \"keyboard_ngrams.age\": {\"epsilon_local\": 2, \"epsilon\": 0.3, \"delta\": 1e-6, \"reports\": 1},\n"
-    "        \"keyboard_ngrams.perplexity\": {\"epsilon_local\": 8, \"epsilon\": 1, \"delta\": 1e-6, \"reports\": 1}\n"
-    "      }\n"
+    "      \"fields\": [\"keyboard_ngrams.ngram\", \"keyboard_ngrams.age\", \"keyboard_ngrams.perplexity\"]\n"
     "    }\n"
+    "  },\n"
+    "  \"fields\": {\n"
+    "    \"keyboard_ngrams.ngram\": {\"epsilon_local\": 5, \"epsilon\": 1, \"delta\": 1e-6, \"reports\": 1},\n"
+    "    \"keyboard_ngrams.age\": {\"epsilon_local\": 2, \"epsilon\": 0.3, \"delta\": 1e-6, \"reports\": 1},\n"
+    "    \"keyboard_ngrams.perplexity\": {\"epsilon_local\": 8, \"epsilon\": 1, \"delta\": 1e-6, \"reports\": 1}\n"
     "  },\n"
     "  \"non_sensitive\": [\"locale\"],\n"
     "  \"min_cohort\": 20000,\n"
-    "  \"dishonest\": 0.5\n"
+    "  \"honest\": 0.5\n"
     "}\n";
 
 static const char parties[] =

@@ -28,7 +28,7 @@ static void warn(sotto_reading *at, const sotto_place *place, const char *what)
 /* ---- the recipe against itself ---------------------------------------------------------------------- */
 
 static sotto_status check_claim(sotto_reading *at, sotto_recipe_claim *claim,
-                                const sotto_recipe *recipe, double dishonest, sotto_err *err)
+                                const sotto_recipe *recipe, sotto_decimal honest, sotto_err *err)
 {
     char accepted[200];
     sotto_randomizer r;
@@ -38,7 +38,7 @@ static sotto_status check_claim(sotto_reading *at, sotto_recipe_claim *claim,
         return SOTTO_OK;
     }
     SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
-    SOTTO_TRY(sotto_recipe_smallest_cohort(&claim->min_cohort, recipe, &r, dishonest, err));
+    SOTTO_TRY(sotto_recipe_smallest_cohort(&claim->min_cohort, recipe, &r, honest, err));
     if (claim->min_cohort)
         (void)snprintf(accepted, sizeof accepted,
                        "%.6g or more, or a min_cohort of %" PRIu64 " or more",
@@ -180,10 +180,10 @@ sotto_status sotto_recipe_lint(sotto_recipe_claim *claim, const sotto_recipe *re
                                const sotto_policy *policy, sotto_mistakes *mistakes, sotto_err *err)
 {
     sotto_reading at = {.text = recipe->text, .object = "recipe", .mistakes = mistakes};
-    double dishonest = policy ? policy->dishonest : 0.5;
+    sotto_decimal honest = policy ? policy->honest : (sotto_decimal){500000000000};
 
-    SOTTO_TRY(sotto_recipe_claim_compute(claim, recipe, dishonest, err));
-    SOTTO_TRY(check_claim(&at, claim, recipe, dishonest, err));
+    SOTTO_TRY(sotto_recipe_claim_compute(claim, recipe, honest, err));
+    SOTTO_TRY(check_claim(&at, claim, recipe, honest, err));
     check_reach(&at, claim, recipe);
     check_weight(&at, claim);
     check_words(&at, recipe);

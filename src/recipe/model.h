@@ -151,6 +151,13 @@ struct sotto_recipe {
 
 /* ---- the policy ------------------------------------------------------------------------------------- */
 
+/* `stream` is "" for a field of the device itself, such as its locale. */
+typedef struct sotto_policy_name {
+    const char *stream;
+    const char *field; /* "*" is that a row exists */
+} sotto_policy_name;
+
+/* What a field may cost, over all analyses together: what it gave away does not depend on who asked. */
 typedef struct sotto_policy_field {
     const char *stream;
     const char *field; /* "*" is that a row exists */
@@ -158,25 +165,15 @@ typedef struct sotto_policy_field {
     uint64_t reports;
 } sotto_policy_field;
 
-typedef enum sotto_composition { SOTTO_COMPOSE_BASIC, SOTTO_COMPOSE_FILTER } sotto_composition;
-
 typedef struct sotto_policy_analysis {
     const char *name;
     sotto_decimal epsilon, delta;
     uint64_t reports;
-    sotto_composition composition;
-    uint64_t period_days;       /* 0: the budget is never new */
     const sotto_bytes *queries; /* none: any query over the fields */
     size_t query_count;
-    const sotto_policy_field *fields;
+    const sotto_policy_name *fields; /* that it may read */
     size_t field_count;
 } sotto_policy_analysis;
-
-/* `stream` is "" for a field of the device itself, such as its locale. */
-typedef struct sotto_policy_name {
-    const char *stream;
-    const char *field;
-} sotto_policy_name;
 
 typedef struct sotto_policy_key {
     const char *name;
@@ -189,11 +186,15 @@ struct sotto_policy {
     uint64_t version;
     const sotto_policy_analysis *analyses;
     size_t analysis_count;
+    const sotto_policy_field *fields;
+    size_t field_count;
+    bool filter;          /* spends add up by a filter, not as a sum */
+    uint64_t period_days; /* 0: budgets are never new                */
     const sotto_policy_name *non_sensitive;
     size_t non_sensitive_count;
     uint64_t min_cohort;
-    double dishonest;
-    unsigned trusts; /* bit t: sotto_trust t is allowed */
+    sotto_decimal honest; /* share of a cohort */
+    unsigned trusts;      /* bit t: sotto_trust t is allowed */
     bool silence;
     bool hidden_participation;
     const sotto_policy_key *logs, *issuers;

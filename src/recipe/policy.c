@@ -22,23 +22,29 @@ static sotto_policy_name read_name(sotto_reading *r, const char *text)
     return (sotto_policy_name){stream, sotto_reading_copy(r, dot + 1)};
 }
 
-static void read_fields(sotto_reading *r, sotto_policy_analysis *out, json_t *fields,
-                        const sotto_place *place)
+static bool is_stream_field(const char *text)
 {
+    const char *dot = strchr(text, '.');
+
+    return dot && dot != text && dot[1] && !strchr(dot + 1, '.');
+}
+
+static void read_fields(sotto_reading *r, sotto_policy *out)
+{
+    sotto_place place = {NULL, "fields", 0};
+    json_t *fields = json_object_get(r->root, "fields"), *json;
     sotto_policy_field *list = sotto_reading_take(r, json_object_size(fields), sizeof *list);
     const char *key;
-    json_t *json;
 
     if (!list)
         return;
     out->fields = list;
     json_object_foreach(fields, key, json)
     {
-        sotto_place at = {place, key, 0};
+        sotto_place at = {&place, key, 0};
         sotto_policy_name name = read_name(r, key);
-        const char *dot = strchr(key, '.');
 
-        if (!dot || dot == key || !dot[1] || strchr(dot + 1, '.'))
+        if (!is_stream_field(key))
             sotto_reading_mistake(r, &at, "stream.field", "\"%.60s\" names no stream and field",
                                   key);
         list[out->field_count++] = (sotto_policy_field){
@@ -49,6 +55,36 @@ static void read_fields(sotto_reading *r, sotto_policy_analysis *out, json_t *fi
             .delta = sotto_reading_decimal(r, &at, "delta"),
             .reports = (uint64_t)json_integer_value(json_object_get(json, "reports")),
         };
+    }
+}
+
+static bool lists_name(const json_t *list, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), name) == 0)
+            return true;
+    return false;
+}
+
+/* What an analysis may read has a budget, or is known to need none. */
+static void read_allowed(sotto_reading *r, sotto_policy_analysis *out, json_t *list,
+                         const sotto_place *place)
+{
+    sotto_policy_name *names = sotto_reading_take(r, json_array_size(list), sizeof *names);
+
+    if (!names)
+        return;
+    out->fields = names;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        sotto_place at = {place, NULL, i};
+
+        if (!is_stream_field(name) ||
+            (!json_object_get(json_object_get(r->root, "fields"), name) &&
+             !lists_name(json_object_get(r->root, "non_sensitive"), name)))
+            sotto_reading_mistake(r, &at, "one of the policy's fields",
+                                  "the policy has no budget for \"%.60s\"", name);
+        names[out->field_count++] = read_name(r, name);
     }
 }
 
@@ -86,10 +122,8 @@ static void read_analyses(sotto_reading *r, sotto_policy *out)
         a->epsilon = sotto_reading_decimal(r, &at, "epsilon");
         a->delta = sotto_reading_decimal(r, &at, "delta");
         a->reports = (uint64_t)json_integer_value(json_object_get(json, "reports"));
-        a->composition = (sotto_composition)sotto_reading_choice(json, "analysis", "composition");
-        a->period_days = (uint64_t)json_integer_value(json_object_get(json, "period_days"));
         read_queries(r, a, json_object_get(json, "queries"));
-        read_fields(r, a, json_object_get(json, "fields"), &fields);
+        read_allowed(r, a, json_object_get(json, "fields"), &fields);
     }
 }
 
@@ -129,7 +163,9 @@ static void read_rest(sotto_reading *r, sotto_policy *out)
     out->name = sotto_reading_text(r, r->root, "policy");
     out->version = (uint64_t)json_integer_value(json_object_get(r->root, "version"));
     out->min_cohort = (uint64_t)json_integer_value(json_object_get(r->root, "min_cohort"));
-    out->dishonest = json_number_value(json_object_get(r->root, "dishonest"));
+    out->honest = sotto_reading_decimal(r, NULL, "honest");
+    out->filter = sotto_reading_choice(r->root, "policy", "composition") == 1;
+    out->period_days = (uint64_t)json_integer_value(json_object_get(r->root, "period_days"));
     out->silence = json_is_true(json_object_get(r->root, "silence"));
     out->hidden_participation = json_is_true(json_object_get(r->root, "hidden_participation"));
     out->non_sensitive = copy;
@@ -158,6 +194,7 @@ sotto_status sotto_policy_read(const sotto_policy **out, sotto_bytes json, sotto
     if (policy && mistakes->errors == 0) {
         sotto_hash_once(policy->hash, SOTTO_SHA256, json);
         read_rest(&r, policy);
+        read_fields(&r, policy);
         read_analyses(&r, policy);
     }
     status = sotto_reading_finish(&r, err);

@@ -2,6 +2,7 @@
 #include "recipe/schema.h"
 
 #define TEXT     SOTTO_SCHEMA_TEXT
+#define FIELD    SOTTO_SCHEMA_TEXT /* stream.field; read_name checks it */
 #define QUERY    SOTTO_SCHEMA_QUERY
 #define NAME     SOTTO_SCHEMA_NAME
 #define CHOICE   SOTTO_SCHEMA_CHOICE
@@ -110,9 +111,12 @@ const sotto_schema_key sotto_schema[] = {
     {"policy", "policy", NAME, 0, 1, 128, NULL, MUST, "names this policy"},
     {"policy", "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; what was spent stays spent"},
     {"policy", "analyses", OBJECT, 0, 0, 0, "analyses", MUST, "all that this device will ever answer"},
-    {"policy", "non_sensitive", LIST, NAME, 0, 1000, NULL, "[]", "fields that cohorts and targeting may use, and of those read, the ones no budget is kept for: `locale`, `stream.field`"},
+    {"policy", "fields", OBJECT, 0, 0, 0, "fields", MUST, "all that may ever be read, and what each may cost, whoever asks"},
+    {"policy", "composition", CHOICE, 0, 0, 0, "basic|filter", "\"basic\"", "how spends add up: as a sum, or by a filter for adaptive spending"},
+    {"policy", "period_days", WHOLE, 0, 0, 3660, NULL, "0", "after which budgets are new; 0: never"},
+    {"policy", "non_sensitive", LIST, NAME, 0, 1000, NULL, "[]", "fields that cohorts and targeting may use (`locale`), and of those read, the ones no budget is kept for (`stream.field`)"},
     {"policy", "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "no recipe may release below this"},
-    {"policy", "dishonest", NUMBER, 0, 0, 0.99, NULL, "0.5", "share of a cohort that may lie or collude: the others protect each other"},
+    {"policy", "honest", DECIMAL, 0, 0.01, 1, NULL, MUST, "share of a cohort that is taken to be honest: those protect each other"},
     {"policy", "trusts", LIST, CHOICE, 1, 3, "split|flamingo|aero", "[\"split\"]", "ways to add up that are allowed"},
     {"policy", "silence", FLAG, 0, 0, 0, NULL, "false", "whether a recipe may ask a device without a value to say nothing, which tells something"},
     {"policy", "hidden_participation", FLAG, 0, 0, 0, NULL, "false", "relay and tokens are in use, so nobody sees who takes part: importance sampling needs it"},
@@ -124,10 +128,8 @@ const sotto_schema_key sotto_schema[] = {
     {"analysis", "epsilon", DECIMAL, 0, 0, 1e6, NULL, MUST, "of all its answers together"},
     {"analysis", "delta", DECIMAL, 0, 0, 1, NULL, MUST, "the same"},
     {"analysis", "reports", WHOLE, 0, 0, 1e9, NULL, MUST, "that a device may send"},
-    {"analysis", "composition", CHOICE, 0, 0, 0, "basic|filter", "\"basic\"", "how spends add up: as a sum, or by a filter for adaptive spending"},
-    {"analysis", "period_days", WHOLE, 0, 0, 3660, NULL, "0", "after which the budget is new; 0: never"},
-    {"analysis", "queries", LIST, QUERY, 0, 1000, NULL, "[]", "queries that may be asked, byte for byte; none: whatever reads listed fields only"},
-    {"analysis", "fields", OBJECT, 0, 0, 0, "fields", MUST, "what may be read, and the budget of each"},
+    {"analysis", "queries", LIST, QUERY, 0, 1000, NULL, "[]", "queries that may be asked, byte for byte; none: whatever reads these fields only"},
+    {"analysis", "fields", LIST, FIELD, 0, 1000, NULL, MUST, "what it may read, of the policy's fields"},
 
     {"fields", "*", OBJECT, 0, 0, 0, "field", MAY, "`stream.field`; `stream.*` is that a row exists, as count(*) reads it"},
 
@@ -181,8 +183,8 @@ const sotto_schema_object sotto_schema_objects[] = {
      "What a device will ever allow. It comes with the host application; no recipe can widen it."},
     {"analyses", "analyses", "Keys are names of analyses."},
     {"analysis", "analyses: one", "Its budget, and what it may read."},
-    {"fields", "analyses: fields", "Keys are `stream.field`."},
-    {"field", "analyses: one field", "What one field may cost."},
+    {"fields", "fields", "Keys are `stream.field`."},
+    {"field", "fields: one", "What one field may cost, over all analyses together."},
     {"keys", "logs and issuers", "Keys are names."},
     {"parties", "Parties", "Who adds up, by name."},
     {"party", "parties: one", "Part of what a device trusts: it never takes this from a server."},

@@ -6,11 +6,13 @@
 
 #include <math.h>
 
+static const sotto_decimal half = {500000000000};
+
 static sotto_recipe_claim claim_of(sotto_test *t, const char *old, const char *new)
 {
     sotto_recipe_claim claim;
 
-    CHECK_OK(t, sotto_recipe_claim_compute(&claim, sotto_test_recipe(t, old, new), 0.5, &t->err));
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, sotto_test_recipe(t, old, new), half, &t->err));
     return claim;
 }
 
@@ -40,10 +42,10 @@ static void symmetric_deletion_counts_twice_for_replacement(sotto_test *t)
     sotto_recipe_claim claim;
 
     deletion.adjacency = SOTTO_ADJACENCY_DELETION;
-    CHECK_OK(t, sotto_recipe_claim_compute(&claim, &deletion, 0.5, &t->err));
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, &deletion, half, &t->err));
     CHECK_NEAR(t, 2, claim.epsilon_local, 1e-9);
     CHECK_NEAR(t, 4, claim.replacement_local, 1e-9);
-    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, 0.5, &t->err));
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
     CHECK_NEAR(t, 2, claim.replacement_local, 1e-9);
 }
 
@@ -92,14 +94,27 @@ static void the_smallest_cohort_is_the_edge(sotto_test *t)
     double eps;
 
     CHECK_OK(t, sotto_recipe_randomizer(&r, recipe, &t->err));
-    CHECK_OK(t, sotto_recipe_smallest_cohort(&cohort, recipe, &r, 0.5, &t->err));
+    CHECK_OK(t, sotto_recipe_smallest_cohort(&cohort, recipe, &r, half, &t->err));
     CHECK(t, cohort > 10 && cohort < 40000);
-    CHECK_OK(t, sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r, cohort, 0.5, log(1e-6),
-                                            &t->err));
+    CHECK_OK(t, sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r,
+                                            sotto_recipe_honest(cohort, half), log(1e-6), &t->err));
     CHECK(t, eps <= 0.3);
-    CHECK_OK(t, sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r, cohort - 2, 0.5, log(1e-6),
+    CHECK_OK(t, sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r,
+                                            sotto_recipe_honest(cohort - 2, half), log(1e-6),
                                             &t->err));
     CHECK(t, eps > 0.3);
+}
+
+static void the_honest_are_rounded_down(sotto_test *t)
+{
+    CHECK_EQUAL(t, 20000, sotto_recipe_honest(40000, half));
+    CHECK_EQUAL(t, 20000, sotto_recipe_honest(40001, half));
+    CHECK_EQUAL(t, 0, sotto_recipe_honest(1, half));
+    CHECK_EQUAL(t, 999999999, sotto_recipe_honest(1000000000, (sotto_decimal){999999999999}));
+    CHECK_EQUAL(t, 900000000, sotto_recipe_honest(1000000000, (sotto_decimal){900000000000}));
+    CHECK_EQUAL(t, 333333, sotto_recipe_honest(1000001, (sotto_decimal){333333333333}));
+    CHECK_EQUAL(t, 1000000000000,
+                sotto_recipe_honest(1000000000000, (sotto_decimal){1000000000000}));
 }
 
 static void every_randomizer_has_a_claim(sotto_test *t)
@@ -125,6 +140,7 @@ int main(int argc, char **argv)
         CASE(every_way_to_take_part_is_priced),
         CASE(importance_sampling_costs_what_silence_tells),
         CASE(the_smallest_cohort_is_the_edge),
+        CASE(the_honest_are_rounded_down),
         CASE(every_randomizer_has_a_claim),
     };
 

@@ -7,19 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static sotto_cell whole(int64_t value)
+static sotto_datum whole(int64_t value)
 {
-    return (sotto_cell){.type = SOTTO_CELL_INTEGER, .integer = value};
+    return (sotto_datum){.type = SOTTO_DATUM_INTEGER, .integer = value};
 }
 
-static sotto_cell real(double value)
+static sotto_datum real(double value)
 {
-    return (sotto_cell){.type = SOTTO_CELL_REAL, .real = value};
+    return (sotto_datum){.type = SOTTO_DATUM_REAL, .real = value};
 }
 
-static sotto_cell text(const char *value)
+static sotto_datum text(const char *value)
 {
-    return (sotto_cell){.type = SOTTO_CELL_TEXT, .text = sotto_bytes_of(value, strlen(value))};
+    return (sotto_datum){.type = SOTTO_DATUM_TEXT, .text = sotto_bytes_of(value, strlen(value))};
 }
 
 /* The example with this as its one encoder. */
@@ -34,7 +34,7 @@ static const sotto_recipe *with_encoder(sotto_test *t, const char *encoder)
     return sotto_test_recipe(t, old, new);
 }
 
-static uint64_t bin_of(const sotto_recipe *r, sotto_cell cell)
+static uint64_t bin_of(const sotto_recipe *r, sotto_datum cell)
 {
     return sotto_encoding_bin_vartime(&r->encoding, &cell);
 }
@@ -66,7 +66,7 @@ static void check_labels(sotto_test *t, const sotto_recipe *r)
 static void the_paper_s_example_has_272_bins(sotto_test *t)
 {
     const sotto_recipe *r = sotto_test_recipe(t, NULL, NULL);
-    sotto_cell row[2] = {whole(35), text("i went home")};
+    sotto_datum row[2] = {whole(35), text("i went home")};
 
     CHECK_EQUAL(t, 8, r->encoding.encoders[0].bins);
     CHECK_EQUAL(t, 1 + 3 * (1 + 1 + 9), r->encoding.encoders[1].bins);
@@ -83,7 +83,7 @@ static void the_paper_s_example_has_272_bins(sotto_test *t)
     check_label(t, r, sotto_encoding_bin_vartime(&r->encoding, row), ">=80 | <oov>");
     row[1] = text("i");
     check_label(t, r, sotto_encoding_bin_vartime(&r->encoding, row), ">=80 | <oov>");
-    row[0] = (sotto_cell){.type = SOTTO_CELL_NULL};
+    row[0] = (sotto_datum){.type = SOTTO_DATUM_NULL};
     check_label(t, r, sotto_encoding_bin_vartime(&r->encoding, row), "<oov> | <oov>");
     CHECK_EQUAL(t, 0, sotto_encoding_oov(&r->encoding));
 }
@@ -205,7 +205,7 @@ static void a_tree_of_ten_thousand_nodes_works(sotto_test *t)
 {
     static sotto_mistakes mistakes;
     const sotto_recipe *r;
-    sotto_cell row[2] = {whole(35), text("first99 next98 home")};
+    sotto_datum row[2] = {whole(35), text("first99 next98 home")};
 
     memset(&mistakes, 0, sizeof mistakes);
     CHECK_OK(t,

@@ -42,7 +42,7 @@ static void a_claim_depends_on_who_is_honest(sotto_test *t)
     const sotto_recipe *recipe = sotto_test_recipe(t, "0.30", "0.05");
 
     CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, NULL));
-    CHECK_OK(t, lint(t, recipe, sotto_test_policy(t, "\"dishonest\": 0.5", "\"dishonest\": 0.1")));
+    CHECK_OK(t, lint(t, recipe, sotto_test_policy(t, "\"honest\": 0.5", "\"honest\": 0.9")));
 }
 
 static void a_cohort_that_can_not_be_reached_is_refused(sotto_test *t)

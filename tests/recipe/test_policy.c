@@ -31,18 +31,22 @@ static void the_paper_s_table_is_the_example(sotto_test *t)
     CHECK(t, a != NULL);
     CHECK_EQUAL(t, 500000000000, a->epsilon.units);
     CHECK_EQUAL(t, 1, a->reports);
-    CHECK_EQUAL(t, 0, a->period_days); /* what is spent stays spent */
-    CHECK_EQUAL(t, SOTTO_COMPOSE_BASIC, a->composition);
     CHECK_EQUAL(t, 3, a->field_count);
     CHECK(t, strcmp(a->fields[1].stream, "keyboard_ngrams") == 0);
     CHECK(t, strcmp(a->fields[1].field, "age") == 0);
-    CHECK_EQUAL(t, 2000000000000, a->fields[1].epsilon_local.units);
-    CHECK_EQUAL(t, 300000000000, a->fields[1].epsilon.units);
+    CHECK_EQUAL(t, 0, policy->period_days); /* what is spent stays spent */
+    CHECK(t, !policy->filter);
+    CHECK_EQUAL(t, 3, policy->field_count);
+    CHECK(t, strcmp(policy->fields[1].stream, "keyboard_ngrams") == 0);
+    CHECK(t, strcmp(policy->fields[1].field, "age") == 0);
+    CHECK_EQUAL(t, 2000000000000, policy->fields[1].epsilon_local.units);
+    CHECK_EQUAL(t, 300000000000, policy->fields[1].epsilon.units);
     CHECK(t, sotto_policy_non_sensitive(policy, "locale"));
     CHECK(t, !sotto_policy_non_sensitive(policy, "age"));
     CHECK(t, !sotto_policy_find(policy, "com.example.keyboard"));
     CHECK_EQUAL(t, 1U << SOTTO_TRUST_SPLIT, policy->trusts);
-    CHECK(t, policy->dishonest == 0.5 && !policy->silence && !policy->hidden_participation);
+    CHECK(t, policy->honest.units == 500000000000 && !policy->silence &&
+                 !policy->hidden_participation);
 }
 
 static void a_field_of_a_stream_is_no_field_of_the_device(sotto_test *t)
@@ -66,12 +70,15 @@ static void keys_of_logs_are_read(sotto_test *t)
 
 static void policies_are_held_to_their_table_too(sotto_test *t)
 {
-    CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "keyboard_ngrams.age", "age"));
-    CHECK(t, mistakes.errors == 1 && strstr(mistakes.items[0].accepted, "stream.field"));
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "\"keyboard_ngrams.age\":", "\"age\":"));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "fields.age", "names no stream"));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_policy(t, "\"keyboard_ngrams.age\",", "\"health.pulse\","));
+    CHECK(t, mistakes.errors == 1 && strstr(mistakes.items[0].what, "no budget for"));
     CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "\"epsilon\": 0.5", "\"epsilon\": -0.5"));
     CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "\"reports\": 1", "\"reports\": 1.5"));
-    CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "\"dishonest\": 0.5", "\"dishonest\": 1"));
-    CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "\"dishonest\"", "\"honest\""));
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "\"honest\": 0.5", "\"honest\": 1.5"));
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "\"honest\"", "\"dishonest\""));
     CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "20000", "1"));
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  read_policy(t, "\"min_cohort\"", "\"logs\": {\"a\": \"xyz\"}, \"min_cohort\""));

@@ -37,23 +37,56 @@ double sotto_recipe_replacement_epsilon(const sotto_randomizer *r)
 
 /* ---- the crowd -------------------------------------------------------------------------------------- */
 
-/* For deletion, "no value" is one more input: any reduction for a replacement-DP randomizer covers it, but not the
- * one that knows the law of two values' reports. */
-static sotto_status law_of(sotto_clone_law *law, const char **theorem, const sotto_randomizer *r,
-                           sotto_err *err)
+/* A value against none: one bit tells, with chances h and l; a pair that randomized response with epsilon
+ * max(log h/l, log (1-l)/(1-h)) dominates. Somebody else's report is a fair coin between its two answers as often as
+ * that has one, times what their own bit costs, which is 0 with chance 1-h instead of 1-l (docs/decisions/0022). */
+static sotto_clone_law law_of_none(const sotto_randomizer *r)
 {
-    double values = (double)r->values + 1; /* with "no value" */
+    double h = r->p, l = r->q;
+    double eps0 = sotto_round_up(fmax(log(h / l), log((1 - l) / (1 - h))), 16);
+    double clone = (1 - h) / (1 - l) * 2 / (exp(eps0) + 1);
 
-    if (r->adjacency != SOTTO_ADJACENCY_REPLACEMENT || r->values < 2) {
-        *theorem = "hiding among the clones, any randomizer (Feldman et al. 2021)";
-        return sotto_clone_law_generic(law, sotto_recipe_replacement_epsilon(r), err);
-    }
-    *theorem = "hiding among the clones, this randomizer's own law (Feldman et al. 2021, 2022)";
-    if (sends_bits(r))
-        return sotto_clone_law_onehot(law, r->p, r->q, err);
+    return (sotto_clone_law){eps0, 1, sotto_round_down(clone, 16)};
+}
+
+/* What a person's neighbours compare: each law must hold. Choice and subset have "no value" among their values. */
+static sotto_status laws_of(sotto_clone_law laws[2], size_t *count, const sotto_randomizer *r,
+                            sotto_err *err)
+{
+    double values = (double)r->values + 1;
+
+    *count = 1;
     if (r->kind == SOTTO_CHOICE_RESPONSE)
-        return sotto_clone_law_kary(law, r->epsilon, values, err);
-    return sotto_clone_law_subset(law, r->epsilon, values, (double)r->set, err);
+        return sotto_clone_law_kary(&laws[0], r->epsilon, values, err);
+    if (!sends_bits(r))
+        return sotto_clone_law_subset(&laws[0], r->epsilon, values, (double)r->set, err);
+    laws[0] = law_of_none(r);
+    if (r->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
+        return SOTTO_OK;
+    *count = 2;
+    return sotto_clone_law_onehot(&laws[1], r->p, r->q, err);
+}
+
+/* The largest over all laws, of a secret sample at this rate; 1: of everybody. */
+static sotto_status crowd_epsilon(double *out, const sotto_randomizer *r, uint64_t honest,
+                                  double rate, double log_delta, sotto_err *err)
+{
+    sotto_crowd crowd = {(double)honest, 0};
+    sotto_clone_law laws[2];
+    size_t count;
+
+    *out = 0;
+    SOTTO_TRY(laws_of(laws, &count, r, err));
+    for (size_t i = 0; i < count; i++) {
+        sotto_bound bound;
+
+        if (rate < 1)
+            SOTTO_TRY(sotto_sampled_clone_eps(&bound, &laws[i], &crowd, rate, log_delta, err));
+        else
+            SOTTO_TRY(sotto_clone_eps(&bound, &laws[i], &crowd, log_delta, err));
+        *out = fmax(*out, bound.high);
+    }
+    return SOTTO_OK;
 }
 
 uint64_t sotto_recipe_honest(uint64_t cohort, sotto_decimal honest)
@@ -69,9 +102,7 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                          const sotto_recipe *recipe, const sotto_randomizer *r,
                                          uint64_t honest, double log_delta, sotto_err *err)
 {
-    sotto_crowd crowd = {(double)honest, 0};
-    sotto_clone_law law;
-    sotto_bound bound;
+    double crowd;
 
     *out = r->epsilon;
     *theorem = "local: whoever adds up may see each report";
@@ -79,13 +110,13 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
         return SOTTO_OK;
     if (honest == 0)
         return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
-    SOTTO_TRY(law_of(&law, theorem, r, err));
-    SOTTO_TRY(sotto_clone_eps(&bound, &law, &crowd, log_delta, err));
-    if (bound.high >= r->epsilon) {
+    SOTTO_TRY(crowd_epsilon(&crowd, r, honest, 1, log_delta, err));
+    if (crowd >= r->epsilon) {
         *theorem = "local: the crowd is too small to add anything";
         return SOTTO_OK;
     }
-    *out = bound.high;
+    *theorem = "hiding among the clones, by this randomizer's own law (Feldman et al. 2021)";
+    *out = crowd;
     return SOTTO_OK;
 }
 
@@ -153,14 +184,13 @@ static sotto_status amplify(sotto_bound *out, const char **by, const sotto_recip
     double eps0 = sotto_recipe_replacement_epsilon(r), log_delta = sotto_recipe_log_delta(recipe);
     double slots = (double)p->slots, each, eps;
     const char *theorem;
-    sotto_clone_law law;
     sotto_err none = {0};
 
     switch (p->type) {
     case SOTTO_POISSON:
         *by = "a secret sample (seed 000, theorem 4)";
-        SOTTO_TRY(law_of(&law, &theorem, r, &none));
-        return sotto_sampled_clone_eps(out, &law, &crowd, p->rate, log_delta, &none);
+        out->low = 0;
+        return crowd_epsilon(&out->high, r, honest, p->rate, log_delta, &none);
     case SOTTO_CHECK_IN_FIXED_WINDOW:
         *by = "random check-ins, fixed window (seed 001, theorem 3.2)";
         return sotto_checkin_fixed_window(out, eps0, slots, p->rate, log_delta, &none);

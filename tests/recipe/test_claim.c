@@ -49,6 +49,25 @@ static void symmetric_deletion_counts_twice_for_replacement(sotto_test *t)
     CHECK_NEAR(t, 2, claim.replacement_local, 1e-9);
 }
 
+static void a_value_that_vanishes_is_covered_too(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+    sotto_crowd crowd = {20000, 0};
+    sotto_recipe_claim claim;
+    sotto_clone_law law;
+    sotto_bound two_values, any;
+    sotto_randomizer r;
+
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
+    CHECK_OK(t, sotto_recipe_randomizer(&r, recipe, &t->err));
+    CHECK_OK(t, sotto_clone_law_onehot(&law, r.p, r.q, &t->err));
+    CHECK_OK(t, sotto_clone_eps(&two_values, &law, &crowd, log(1e-6), &t->err));
+    CHECK_OK(t, sotto_clone_law_generic(&law, 2, &t->err));
+    CHECK_OK(t, sotto_clone_eps(&any, &law, &crowd, log(1e-6), &t->err));
+    CHECK(t, claim.epsilon_cohort >= two_values.low);
+    CHECK(t, claim.epsilon_cohort < any.high);
+}
+
 static void only_split_trust_hides_among_others(sotto_test *t)
 {
     sotto_recipe_claim claim = claim_of(t, "\"split\"", "\"flamingo\"");
@@ -136,6 +155,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(the_example_is_within_the_closed_form),
         CASE(symmetric_deletion_counts_twice_for_replacement),
+        CASE(a_value_that_vanishes_is_covered_too),
         CASE(only_split_trust_hides_among_others),
         CASE(every_way_to_take_part_is_priced),
         CASE(importance_sampling_costs_what_silence_tells),

@@ -32,7 +32,7 @@ static void the_example_passes_its_policy(sotto_test *t)
 
 static void a_claim_below_the_truth_is_refused(sotto_test *t)
 {
-    check_refused(t, "0.30", "0.05", "privacy.epsilon", "claims less than the 0.05");
+    check_refused(t, "0.30", "0.05", "privacy.epsilon", "claims less than the 0.06");
     CHECK(t, claim.min_cohort > 40000);
     CHECK(t, strstr(mistakes.items[0].accepted, "min_cohort of ") != NULL);
 }

@@ -1,0 +1,84 @@
+#include "device/ledger_internal.h"
+
+#include "base/rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static sotto_status find_decision(sotto_ledger *ledger, const char *scope, sotto_decision *out,
+                                  bool *found, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, found, err,
+                          "SELECT choice, slot, at FROM decisions WHERE scope=?", "t", scope);
+
+    if (status == SOTTO_OK && *found) {
+        out->choice = (sotto_choice)sqlite3_column_int64(statement, 0);
+        out->slot = (uint64_t)sqlite3_column_int64(statement, 1);
+        out->at = sqlite3_column_int64(statement, 2);
+    }
+    (void)sqlite3_finalize(statement);
+    *found = *found && SOTTO_RULE(drawn_once);
+    return status;
+}
+
+static sotto_status keep(sotto_ledger *ledger, const char *scope, const char *name,
+                         const sotto_decision *decision, sotto_err *err)
+{
+    static const char *const words[] = {"", "not sampled", "takes part", "sends a dummy"};
+    const sotto_record_entry entry = {.at = decision->at,
+                                      .kind = SOTTO_RECORD_DECIDED,
+                                      .recipe = strncmp(scope, "recipe", 6) == 0 ? name : NULL,
+                                      .analysis = strncmp(scope, "recipe", 6) == 0 ? NULL : name,
+                                      .note = words[decision->choice],
+                                      .round = decision->slot};
+    int64_t id;
+
+    SOTTO_TRY(sotto_ledger_run(ledger, &id, err,
+                               "INSERT OR REPLACE INTO decisions VALUES(NULL,?,?,?,?)", "tiui",
+                               scope, (int64_t)decision->choice, decision->slot, decision->at));
+    SOTTO_TRY(sotto_ledger_fold(ledger, "decisions", id, err));
+    return sotto_record_write(ledger, &entry, NULL, err);
+}
+
+static sotto_status draw_new(sotto_ledger *ledger, sotto_decision *out, const char *scope,
+                             const char *name, sotto_draw_fn *draw, void *context, int64_t now,
+                             sotto_err *err)
+{
+    bool found;
+
+    SOTTO_TRY(find_decision(ledger, scope, out, &found, err)); /* another process may have drawn */
+    if (found)
+        return SOTTO_OK;
+    SOTTO_TRY(draw(context, out, err));
+    out->at = now;
+    if (out->choice < SOTTO_CHOICE_SILENT || out->choice > SOTTO_CHOICE_DUMMY ||
+        out->slot > INT64_MAX)
+        return sotto_fail(err, SOTTO_BUG, "a decision that is none");
+    return keep(ledger, scope, name, out, err);
+}
+
+sotto_status sotto_ledger_decide(sotto_ledger *ledger, sotto_decision *out,
+                                 sotto_decision_scope scope, const char *name, sotto_draw_fn *draw,
+                                 void *context, int64_t now, sotto_err *err)
+{
+    char text[SOTTO_LEDGER_ACCOUNT];
+    bool found;
+
+    *out = (sotto_decision){0};
+    if (strlen(name) > SOTTO_BUDGET_MAX_NAME)
+        return sotto_fail(err, SOTTO_MALFORMED, "a name of %zu bytes", strlen(name));
+    (void)snprintf(text, sizeof text, "%s %s",
+                   scope == SOTTO_DECISION_RECIPE ? "recipe" : "analysis", name);
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    SOTTO_TRY(find_decision(ledger, text, out, &found, err));
+    if (found)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    sotto_status status =
+        sotto_ledger_end(ledger, draw_new(ledger, out, text, name, draw, context, now, err), err);
+    if (status != SOTTO_OK)
+        *out = (sotto_decision){0}; /* what is not kept is not told */
+    return status;
+}

@@ -1,0 +1,202 @@
+#include "device/ledger_internal.h"
+
+#include "base/rule.h"
+#include "crypto/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* SQLite notices a page that no longer parses, not an amount that changed inside one. So each row has a
+ * digest, and the XOR of all digests is kept up to date: what is not exactly what was written closes the
+ * ledger. Against accidents; whoever can write the file can also write a fitting digest, and a witness is
+ * the answer to that. */
+
+/* Large values are in `sealed`, apart; the outbox holds their digests, checked when they are used. */
+static const char tables[] =
+    "CREATE TABLE meta(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, fold BLOB NOT NULL,"
+    " lost INTEGER NOT NULL, lost_at INTEGER NOT NULL, period INTEGER NOT NULL, sum BLOB NOT NULL)"
+    " STRICT;"
+    "CREATE TABLE accounts(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+    " epsilon INTEGER NOT NULL, delta INTEGER NOT NULL, squares REAL NOT NULL,"
+    " reports INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE decisions(id INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE,"
+    " choice INTEGER NOT NULL, slot INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE record(id INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " recipe TEXT NOT NULL, analysis TEXT NOT NULL, fields TEXT NOT NULL, note TEXT NOT NULL,"
+    " round INTEGER NOT NULL, report BLOB NOT NULL, randomised BLOB NOT NULL,"
+    " epsilon INTEGER NOT NULL, delta INTEGER NOT NULL, local INTEGER NOT NULL,"
+    " bytes INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX record_by_report ON record(report);"
+    "CREATE INDEX record_by_recipe ON record(recipe, kind, round);"
+    "CREATE TABLE outbox(id INTEGER PRIMARY KEY, report BLOB NOT NULL, recipe TEXT NOT NULL,"
+    " destination BLOB NOT NULL, spend INTEGER NOT NULL, tried INTEGER NOT NULL,"
+    " resealed INTEGER NOT NULL, at INTEGER NOT NULL, bytes_sum BLOB NOT NULL,"
+    " inputs_sum BLOB NOT NULL) STRICT;"
+    "CREATE TABLE sealed(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL, inputs BLOB NOT NULL) STRICT;"
+    "INSERT INTO meta VALUES(1,0,zeroblob(32),0,0,0,zeroblob(32));";
+static const char *const folded[] = {"accounts", "decisions", "record", "outbox"};
+
+static void absorb_number(sotto_hash *hash, uint64_t value)
+{
+    uint8_t bytes[8];
+
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    sotto_hash_update(hash, sotto_bytes_of(bytes, sizeof bytes));
+}
+
+static void absorb_column(sotto_hash *hash, sqlite3_stmt *row, int column)
+{
+    int type = sqlite3_column_type(row, column);
+
+    absorb_number(hash, (uint64_t)type);
+    if (type == SQLITE_INTEGER) {
+        absorb_number(hash, (uint64_t)sqlite3_column_int64(row, column));
+    } else if (type == SQLITE_FLOAT) {
+        double value = sqlite3_column_double(row, column);
+        uint64_t bits;
+
+        memcpy(&bits, &value, sizeof bits);
+        absorb_number(hash, bits);
+    } else {
+        sotto_bytes blob = sotto_ledger_blob(row, column);
+
+        absorb_number(hash, blob.len);
+        sotto_hash_update(hash, blob);
+    }
+}
+
+static void fold_row(uint8_t fold[SOTTO_LEDGER_DIGEST], const char *table, sqlite3_stmt *row)
+{
+    uint8_t digest[SOTTO_LEDGER_DIGEST];
+    sotto_hash hash;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(table, strlen(table) + 1));
+    for (int i = 0; i < sqlite3_column_count(row); i++)
+        absorb_column(&hash, row, i);
+    sotto_hash_final(&hash, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        fold[i] ^= digest[i];
+}
+
+sotto_status sotto_ledger_fold(sotto_ledger *ledger, const char *table, int64_t id, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    char sql[64];
+    bool row;
+
+    (void)snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE id=?", table);
+    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err, sql, "i", id);
+    if (status == SOTTO_OK && row)
+        fold_row(ledger->meta.fold, table, statement);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+static sotto_status fold_table(sotto_ledger *ledger, uint8_t fold[SOTTO_LEDGER_DIGEST],
+                               const char *table, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    char sql[64];
+    bool row;
+
+    (void)snprintf(sql, sizeof sql, "SELECT * FROM %s", table);
+    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err, sql, "");
+    while (status == SOTTO_OK && row) {
+        fold_row(fold, table, statement);
+        status = sotto_ledger_next(statement, &row, err);
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+sotto_status sotto_ledger_verify(sotto_ledger *ledger, sotto_err *err)
+{
+    uint8_t fold[SOTTO_LEDGER_DIGEST] = {0};
+
+    for (size_t i = 0; i < sizeof folded / sizeof folded[0]; i++)
+        SOTTO_TRY(fold_table(ledger, fold, folded[i], err));
+    if (memcmp(fold, ledger->meta.fold, sizeof fold) != 0 && SOTTO_RULE(rows_as_written))
+        return sotto_fail(err, SOTTO_MALFORMED, "a row is not what was written");
+    return SOTTO_OK;
+}
+
+/* ---- the row about the ledger itself ---------------------------------------------------------------- */
+
+static void sum_meta(uint8_t out[SOTTO_LEDGER_DIGEST], const sotto_ledger_meta *meta)
+{
+    sotto_hash hash;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of("meta", 5));
+    sotto_hash_update(&hash, sotto_bytes_of(meta->fold, sizeof meta->fold));
+    absorb_number(&hash, meta->generation);
+    absorb_number(&hash, meta->lost);
+    absorb_number(&hash, (uint64_t)meta->lost_at);
+    absorb_number(&hash, meta->period);
+    sotto_hash_final(&hash, out);
+}
+
+static sotto_status take_meta(sotto_ledger_meta *meta, sqlite3_stmt *statement, bool row,
+                              sotto_err *err)
+{
+    uint8_t sum[SOTTO_LEDGER_DIGEST], kept[SOTTO_LEDGER_DIGEST] = {0};
+
+    *meta = (sotto_ledger_meta){0};
+    bool whole = row && sotto_ledger_digest(statement, 1, meta->fold) &&
+                 sotto_ledger_digest(statement, 5, kept);
+    if (whole) {
+        meta->generation = (uint64_t)sqlite3_column_int64(statement, 0);
+        meta->lost = sqlite3_column_int64(statement, 2) != 0;
+        meta->lost_at = sqlite3_column_int64(statement, 3);
+        meta->period = (uint64_t)sqlite3_column_int64(statement, 4);
+        sum_meta(sum, meta);
+    }
+    if (!whole || memcmp(sum, kept, sizeof sum) != 0)
+        return sotto_fail(err, SOTTO_MALFORMED, "the ledger's own row is not what was written");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_ledger_read_meta(sotto_ledger *ledger, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err,
+                          "SELECT generation, fold, lost, lost_at, period, sum FROM meta", "");
+
+    if (status == SOTTO_OK)
+        status = take_meta(&ledger->meta, statement, row, err);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+static const char set_meta[] =
+    "UPDATE meta SET generation=?, fold=?, lost=?, lost_at=?, period=?, sum=?";
+
+sotto_status sotto_ledger_write_meta(sotto_ledger *ledger, sotto_err *err)
+{
+    const sotto_ledger_meta *meta = &ledger->meta;
+    uint8_t sum[SOTTO_LEDGER_DIGEST];
+
+    sum_meta(sum, meta);
+    return sotto_ledger_run(ledger, NULL, err, set_meta, "ubiiub", meta->generation,
+                            sotto_bytes_of(meta->fold, sizeof meta->fold), (int64_t)meta->lost,
+                            meta->lost_at, meta->period, sotto_bytes_of(sum, sizeof sum));
+}
+
+sotto_status sotto_ledger_lay_out(sqlite3 *db, const sotto_ledger_meta *first, sotto_err *err)
+{
+    sotto_ledger fresh = {.db = db, .meta = *first};
+
+    SOTTO_TRY(sotto_sqlite_run(db, "BEGIN IMMEDIATE", "ledger", err));
+    sotto_status status = sotto_sqlite_run(db, tables, "ledger", err);
+    if (status == SOTTO_OK)
+        status = sotto_ledger_write_meta(&fresh, err);
+    if (status == SOTTO_OK)
+        status = sotto_sqlite_run(db, "COMMIT", "ledger", err);
+    if (status != SOTTO_OK)
+        sotto_sqlite_rollback(db);
+    return status;
+}

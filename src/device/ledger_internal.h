@@ -1,0 +1,105 @@
+/* device/ledger_internal.h - what the files of the ledger share: one file, one way to begin and end. */
+#ifndef SOTTO_DEVICE_LEDGER_INTERNAL_H
+#define SOTTO_DEVICE_LEDGER_INTERNAL_H
+
+#include "device/ledger.h"
+#include "device/record.h"
+#include "device/sqlite.h"
+
+enum { SOTTO_LEDGER_VERSION = 1, SOTTO_LEDGER_DIGEST = 32, SOTTO_LEDGER_ACCOUNT = 160 };
+
+/* The one row about the ledger itself, sealed by a digest of its own. */
+typedef struct sotto_ledger_meta {
+    uint64_t generation; /* transactions so far                                      */
+    uint8_t
+        fold[SOTTO_LEDGER_DIGEST]; /* of every row of every table: XOR of their digests        */
+    bool lost;                     /* reset: budgets count as fully spent ...                  */
+    int64_t lost_at;               /* ... until a period that starts after this                */
+    uint64_t period;               /* that accounts are kept by                                */
+} sotto_ledger_meta;
+
+struct sotto_ledger {
+    sqlite3 *db; /* NULL while closed */
+    sotto_storage storage;
+    char path[SOTTO_VFS_PATH]; /* or the name in memory */
+    bool memory;
+    sotto_witness witnesses[SOTTO_LEDGER_WITNESSES];
+    size_t witness_count;
+    uint64_t raised; /* every witness knows of this generation */
+    sotto_ledger_meta meta;
+    const sotto_budget_table *table; /* NULL until a policy was adopted */
+    sotto_recompute recompute;
+    char closed[128]; /* why; empty while open */
+    sotto_arena scratch;
+};
+
+/* ---- ledger.c ---- */
+
+/* Nothing leaves from now on. Returns SOTTO_DENIED with the reason. */
+sotto_status sotto_ledger_shut(sotto_ledger *ledger, const char *why, sotto_err *err);
+/* SOTTO_DENIED while closed. */
+SOTTO_MUST_USE sotto_status sotto_ledger_usable(const sotto_ledger *ledger, sotto_err *err);
+/* Opens the file at ledger->path and judges it. */
+SOTTO_MUST_USE sotto_status sotto_ledger_load(sotto_ledger *ledger, sotto_err *err);
+/* Reads where the ledger stands, which another process may have moved; closes it if that can't be trusted. */
+SOTTO_MUST_USE sotto_status sotto_ledger_refresh(sotto_ledger *ledger, sotto_err *err);
+/* One write transaction; end commits it as the next generation if status is SOTTO_OK, else takes it back. */
+SOTTO_MUST_USE sotto_status sotto_ledger_begin(sotto_ledger *ledger, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status,
+                                             sotto_err *err);
+
+/* ---- ledger_sql.c ---- */
+
+/* Values follow `format`, a letter each: i int64_t, u uint64_t, d double, t const char * (NULL: empty),
+ * b sotto_bytes. Runs a statement without rows; *id (may be NULL) is the row that it inserted. */
+SOTTO_MUST_USE sotto_status sotto_ledger_run(sotto_ledger *ledger, int64_t *id, sotto_err *err,
+                                             const char *sql, const char *format, ...);
+/* Prepares, binds and steps once: *row says whether there is a first row. Finalise *out in either case. */
+SOTTO_MUST_USE sotto_status sotto_ledger_find(sotto_ledger *ledger, sqlite3_stmt **out, bool *row,
+                                              sotto_err *err, const char *sql, const char *format,
+                                              ...);
+/* Steps on. */
+SOTTO_MUST_USE sotto_status sotto_ledger_next(sqlite3_stmt *statement, bool *row, sotto_err *err);
+/* Borrowed from the row. */
+sotto_bytes sotto_ledger_blob(sqlite3_stmt *statement, int column);
+const char *sotto_ledger_text(sqlite3_stmt *statement, int column);
+/* Copies 32 bytes; false for another length. */
+bool sotto_ledger_digest(sqlite3_stmt *statement, int column, uint8_t out[SOTTO_LEDGER_DIGEST]);
+
+/* ---- ledger_fold.c ---- */
+
+/* Creates the tables and a first generation, in one transaction. */
+SOTTO_MUST_USE sotto_status sotto_ledger_lay_out(sqlite3 *db, const sotto_ledger_meta *first,
+                                                 sotto_err *err);
+/* Reads the row about the ledger. SOTTO_MALFORMED if it is not what was written. */
+SOTTO_MUST_USE sotto_status sotto_ledger_read_meta(sotto_ledger *ledger, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_ledger_write_meta(sotto_ledger *ledger, sotto_err *err);
+/* Before a row is changed or removed, and after it was added or changed. */
+SOTTO_MUST_USE sotto_status sotto_ledger_fold(sotto_ledger *ledger, const char *table, int64_t id,
+                                              sotto_err *err);
+/* Reads every row. SOTTO_MALFORMED if one is not what was written. */
+SOTTO_MUST_USE sotto_status sotto_ledger_verify(sotto_ledger *ledger, sotto_err *err);
+
+/* ---- ledger_witness.c ---- */
+
+SOTTO_MUST_USE sotto_status sotto_ledger_remembered(const sotto_ledger *ledger,
+                                                    uint64_t *generation, sotto_err *err);
+/* Tells the witnesses; one that can't be reached now must be before anything leaves. */
+void sotto_ledger_tell(sotto_ledger *ledger);
+/* SOTTO_OK once every witness knows of the current generation. */
+SOTTO_MUST_USE sotto_status sotto_ledger_testify(sotto_ledger *ledger, sotto_err *err);
+
+/* ---- inside a transaction ---- */
+
+SOTTO_MUST_USE sotto_status sotto_record_write(sotto_ledger *ledger,
+                                               const sotto_record_entry *entry, int64_t *number,
+                                               sotto_err *err);
+/* A report that may be put: SOTTO_STALE for an id that was used before. */
+SOTTO_MUST_USE sotto_status sotto_outbox_check(sotto_ledger *ledger, const sotto_report *report,
+                                               sotto_err *err);
+/* spend is the number of the record that paid for it; 0 for a dummy. */
+SOTTO_MUST_USE sotto_status sotto_outbox_write(sotto_ledger *ledger, const char *recipe,
+                                               const sotto_report *report, int64_t spend,
+                                               int64_t now, sotto_err *err);
+
+#endif

@@ -1,0 +1,109 @@
+#include "device/ledger_internal.h"
+
+#include <string.h>
+
+static int bind_bytes(sqlite3_stmt *statement, int at, sotto_bytes bytes)
+{
+    /* An address of NULL would bind NULL. */
+    return sqlite3_bind_blob64(statement, at, bytes.len ? (const void *)bytes.data : "", bytes.len,
+                               SQLITE_STATIC);
+}
+
+static int bind(sqlite3_stmt *statement, const char *format, va_list args)
+{
+    int code = SQLITE_OK;
+
+    for (int at = 1; format[at - 1] && code == SQLITE_OK; at++) {
+        switch (format[at - 1]) {
+        case 'i':
+            code = sqlite3_bind_int64(statement, at, va_arg(args, int64_t));
+            break;
+        case 'u':
+            code = sqlite3_bind_int64(statement, at, (sqlite3_int64)va_arg(args, uint64_t));
+            break;
+        case 'd':
+            code = sqlite3_bind_double(statement, at, va_arg(args, double));
+            break;
+        case 't': {
+            const char *text = va_arg(args, const char *);
+
+            code = sqlite3_bind_text(statement, at, text ? text : "", -1, SQLITE_STATIC);
+            break;
+        }
+        default:
+            code = bind_bytes(statement, at, va_arg(args, sotto_bytes));
+        }
+    }
+    return code;
+}
+
+static sotto_status prepare(sotto_ledger *ledger, sqlite3_stmt **out, sotto_err *err,
+                            const char *sql, const char *format, va_list args)
+{
+    SOTTO_TRY(sotto_sqlite_prepare(ledger->db, out, sql, "ledger", err));
+    int code = bind(*out, format, args);
+    return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, "ledger");
+}
+
+sotto_status sotto_ledger_run(sotto_ledger *ledger, int64_t *id, sotto_err *err, const char *sql,
+                              const char *format, ...)
+{
+    sqlite3_stmt *statement = NULL;
+    va_list args;
+
+    va_start(args, format);
+    sotto_status status = prepare(ledger, &statement, err, sql, format, args);
+    va_end(args);
+    if (status == SOTTO_OK)
+        status = sotto_sqlite_done(statement, "ledger", err);
+    (void)sqlite3_finalize(statement);
+    if (id)
+        *id = status == SOTTO_OK ? sqlite3_last_insert_rowid(ledger->db) : 0;
+    return status;
+}
+
+sotto_status sotto_ledger_find(sotto_ledger *ledger, sqlite3_stmt **out, bool *row, sotto_err *err,
+                               const char *sql, const char *format, ...)
+{
+    va_list args;
+
+    *out = NULL;
+    *row = false;
+    va_start(args, format);
+    sotto_status status = prepare(ledger, out, err, sql, format, args);
+    va_end(args);
+    return status == SOTTO_OK ? sotto_ledger_next(*out, row, err) : status;
+}
+
+sotto_status sotto_ledger_next(sqlite3_stmt *statement, bool *row, sotto_err *err)
+{
+    int code = sqlite3_step(statement);
+
+    *row = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SOTTO_OK
+                                                     : sotto_sqlite_fail(err, code, "ledger");
+}
+
+sotto_bytes sotto_ledger_blob(sqlite3_stmt *statement, int column)
+{
+    const void *data = sqlite3_column_blob(statement, column);
+
+    return sotto_bytes_of(data, data ? (size_t)sqlite3_column_bytes(statement, column) : 0);
+}
+
+const char *sotto_ledger_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+
+    return text ? text : "";
+}
+
+bool sotto_ledger_digest(sqlite3_stmt *statement, int column, uint8_t out[SOTTO_LEDGER_DIGEST])
+{
+    sotto_bytes blob = sotto_ledger_blob(statement, column);
+
+    if (blob.len != SOTTO_LEDGER_DIGEST)
+        return false;
+    memcpy(out, blob.data, SOTTO_LEDGER_DIGEST);
+    return true;
+}

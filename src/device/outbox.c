@@ -1,0 +1,384 @@
+#include "device/outbox.h"
+
+#include "base/rule.h"
+#include "crypto/hash.h"
+#include "device/ledger_internal.h"
+
+#include <string.h>
+
+/* A waiting report, copied out of its row so that no statement is open while the transport works. */
+typedef struct waiting {
+    int64_t id;
+    uint8_t report[SOTTO_REPORT_ID_SIZE];
+    char recipe[SOTTO_BUDGET_MAX_NAME + 1];
+    sotto_bytes destination, bytes, inputs;
+    bool tried, resealed;
+} waiting;
+
+static void sum(uint8_t out[SOTTO_LEDGER_DIGEST], sotto_bytes bytes)
+{
+    sotto_hash_once(out, SOTTO_SHA256, bytes);
+}
+
+/* ---- filling ---------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_outbox_check(sotto_ledger *ledger, const sotto_report *report, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+
+    if (report->bytes.len == 0)
+        return sotto_fail(err, SOTTO_MALFORMED, "a report without bytes");
+    if (report->bytes.len > SOTTO_REPORT_MAX / 2 || report->inputs.len > SOTTO_REPORT_MAX / 2 ||
+        report->randomised.len > SOTTO_REPORT_MAX / 2 || report->destination.len > 4096)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "a report of %zu bytes", report->bytes.len);
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err, "SELECT 1 FROM record WHERE report=?", "b",
+                          sotto_bytes_of(report->id, sizeof report->id));
+    (void)sqlite3_finalize(statement);
+    if (status == SOTTO_OK && row)
+        return sotto_fail(err, SOTTO_STALE, "a report id that was used before");
+    return status;
+}
+
+sotto_status sotto_outbox_write(sotto_ledger *ledger, const char *recipe,
+                                const sotto_report *report, int64_t spend, int64_t now,
+                                sotto_err *err)
+{
+    uint8_t bytes_sum[SOTTO_LEDGER_DIGEST], inputs_sum[SOTTO_LEDGER_DIGEST];
+    int64_t id;
+
+    sum(bytes_sum, report->bytes);
+    sum(inputs_sum, report->inputs);
+    SOTTO_TRY(sotto_ledger_run(
+        ledger, &id, err, "INSERT INTO outbox VALUES(NULL,?,?,?,?,0,0,?,?,?)", "btbiibb",
+        sotto_bytes_of(report->id, sizeof report->id), recipe, report->destination, spend, now,
+        sotto_bytes_of(bytes_sum, sizeof bytes_sum),
+        sotto_bytes_of(inputs_sum, sizeof inputs_sum)));
+    SOTTO_TRY(sotto_ledger_run(ledger, NULL, err, "INSERT INTO sealed VALUES(?,?,?)", "ibb", id,
+                               report->bytes, report->inputs));
+    return sotto_ledger_fold(ledger, "outbox", id, err);
+}
+
+static sotto_status put_dummy(sotto_ledger *ledger, const char *recipe, const sotto_report *report,
+                              int64_t now, sotto_err *err)
+{
+    sotto_record_entry entry = {.at = now,
+                                .kind = SOTTO_RECORD_DUMMY,
+                                .recipe = recipe,
+                                .randomised = report->randomised,
+                                .bytes = report->bytes.len};
+
+    memcpy(entry.report, report->id, sizeof entry.report);
+    SOTTO_TRY(sotto_outbox_check(ledger, report, err));
+    SOTTO_TRY(sotto_record_write(ledger, &entry, NULL, err));
+    return sotto_outbox_write(ledger, recipe, report, 0, now, err);
+}
+
+sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const char *recipe,
+                                    const sotto_report *report, int64_t now, sotto_err *err)
+{
+    if (strlen(recipe) > SOTTO_BUDGET_MAX_NAME)
+        return sotto_fail(err, SOTTO_MALFORMED, "a name of %zu bytes", strlen(recipe));
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    return sotto_ledger_end(ledger, put_dummy(ledger, recipe, report, now, err), err);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------- */
+
+static bool copy_out(sotto_arena *arena, sotto_bytes *out, sotto_bytes from)
+{
+    uint8_t *copy = sotto_arena_take(arena, from.len ? from.len : 1);
+
+    if (copy && from.len)
+        memcpy(copy, from.data, from.len);
+    *out = sotto_bytes_of(copy, from.len);
+    return copy != NULL;
+}
+
+static bool as_paid_for(sqlite3_stmt *row, int column, sotto_bytes bytes)
+{
+    uint8_t kept[SOTTO_LEDGER_DIGEST], now[SOTTO_LEDGER_DIGEST];
+
+    sum(now, bytes);
+    return !SOTTO_RULE(bytes_as_paid_for) ||
+           (sotto_ledger_digest(row, column, kept) && memcmp(kept, now, sizeof kept) == 0);
+}
+
+static sotto_status take_waiting(sotto_ledger *ledger, waiting *out, sqlite3_stmt *row,
+                                 sotto_err *err)
+{
+    sotto_bytes report = sotto_ledger_blob(row, 1);
+    const char *recipe = sotto_ledger_text(row, 2);
+    bool paid = sqlite3_column_type(row, 10) != SQLITE_NULL || !SOTTO_RULE(paid_before_leaving);
+
+    *out = (waiting){.id = sqlite3_column_int64(row, 0),
+                     .tried = sqlite3_column_int64(row, 4) != 0,
+                     .resealed = sqlite3_column_int64(row, 5) != 0};
+    sotto_arena_reset(&ledger->scratch);
+    if (!copy_out(&ledger->scratch, &out->destination, sotto_ledger_blob(row, 3)) ||
+        !copy_out(&ledger->scratch, &out->bytes, sotto_ledger_blob(row, 8)) ||
+        !copy_out(&ledger->scratch, &out->inputs, sotto_ledger_blob(row, 9)))
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bytes",
+                          sotto_ledger_blob(row, 8).len);
+    if (!paid || report.len != sizeof out->report || strlen(recipe) >= sizeof out->recipe ||
+        !as_paid_for(row, 6, out->bytes) || !as_paid_for(row, 7, out->inputs))
+        return sotto_fail(err, SOTTO_MALFORMED, "a waiting report is not what was paid for");
+    memcpy(out->report, report.data, sizeof out->report);
+    memcpy(out->recipe, recipe, strlen(recipe) + 1);
+    return SOTTO_OK;
+}
+
+/* A dummy is paid for by its own entry in the record, at no cost. */
+static const char next_waiting[] =
+    "SELECT o.id, o.report, o.recipe, o.destination, o.tried, o.resealed, o.bytes_sum,"
+    " o.inputs_sum, s.bytes, s.inputs,"
+    " (SELECT r.id FROM record r WHERE r.report=o.report AND"
+    "  ((o.spend=0 AND r.kind=?3) OR (r.id=o.spend AND r.kind=?2)))"
+    " FROM outbox o LEFT JOIN sealed s ON s.id=o.id WHERE o.id>?1 ORDER BY o.id LIMIT 1";
+
+static sotto_status find_waiting(sotto_ledger *ledger, waiting *out, bool *found, int64_t after,
+                                 sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, found, err, next_waiting, "iii", after,
+                          (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY);
+
+    if (status == SOTTO_OK && *found)
+        status = take_waiting(ledger, out, statement, err);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+/* ---- leaving ---------------------------------------------------------------------------------------------- */
+
+static sotto_status note(sotto_ledger *ledger, const waiting *w, sotto_record_kind kind,
+                         const char *why, int64_t now, sotto_err *err)
+{
+    sotto_record_entry entry = {
+        .at = now, .kind = kind, .recipe = w->recipe, .note = why, .bytes = w->bytes.len};
+
+    memcpy(entry.report, w->report, sizeof entry.report);
+    return sotto_record_write(ledger, &entry, NULL, err);
+}
+
+static sotto_status mark_tried(sotto_ledger *ledger, const waiting *w, int64_t now, sotto_err *err)
+{
+    SOTTO_TRY(sotto_ledger_fold(ledger, "outbox", w->id, err));
+    SOTTO_TRY(
+        sotto_ledger_run(ledger, NULL, err, "UPDATE outbox SET tried=1 WHERE id=?", "i", w->id));
+    SOTTO_TRY(sotto_ledger_fold(ledger, "outbox", w->id, err));
+    return note(ledger, w, SOTTO_RECORD_LEFT, NULL, now, err);
+}
+
+/* The record says that a report left before it does, since afterwards the power may be gone. Then everything is
+ * moved into the database itself, so that a WAL lost or damaged takes no spend along, and every witness is
+ * told, so that a copy made earlier is known to be old. Only then may the transport see a byte. */
+static sotto_status let_go(sotto_ledger *ledger, const waiting *w, int64_t now, sotto_err *err)
+{
+    if (!w->tried && SOTTO_RULE(recorded_before_leaving)) {
+        SOTTO_TRY(sotto_ledger_begin(ledger, err));
+        SOTTO_TRY(sotto_ledger_end(ledger, mark_tried(ledger, w, now, err), err));
+    }
+    if (!ledger->memory && SOTTO_RULE(settled_before_leaving))
+        SOTTO_TRY(sotto_sqlite_truncate_wal(ledger->db, err));
+    SOTTO_TRY(sotto_ledger_refresh(ledger, err)); /* the spend may be another process's */
+    return sotto_ledger_testify(ledger, err);
+}
+
+static sotto_status remove_row(sotto_ledger *ledger, int64_t id, sotto_err *err)
+{
+    SOTTO_TRY(sotto_ledger_fold(ledger, "outbox", id, err));
+    SOTTO_TRY(sotto_ledger_run(ledger, NULL, err, "DELETE FROM sealed WHERE id=?", "i", id));
+    return sotto_ledger_run(ledger, NULL, err, "DELETE FROM outbox WHERE id=?", "i", id);
+}
+
+static sotto_status forget_and_note(sotto_ledger *ledger, const waiting *w, sotto_record_kind kind,
+                                    const char *why, int64_t now, sotto_err *err)
+{
+    SOTTO_TRY(remove_row(ledger, w->id, err));
+    return note(ledger, w, kind, why, now, err);
+}
+
+static sotto_status finish(sotto_ledger *ledger, const waiting *w, sotto_record_kind kind,
+                           const char *why, int64_t now, sotto_err *err)
+{
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    return sotto_ledger_end(ledger, forget_and_note(ledger, w, kind, why, now, err), err);
+}
+
+static sotto_outgoing outgoing(const waiting *w)
+{
+    return (sotto_outgoing){
+        .id = w->report, .recipe = w->recipe, .destination = w->destination, .bytes = w->bytes};
+}
+
+/* ---- another key ------------------------------------------------------------------------------------------ */
+
+static sotto_status replace_bytes(sotto_ledger *ledger, const waiting *w, int64_t now,
+                                  sotto_err *err)
+{
+    uint8_t bytes_sum[SOTTO_LEDGER_DIGEST];
+
+    sum(bytes_sum, w->bytes);
+    SOTTO_TRY(sotto_ledger_fold(ledger, "outbox", w->id, err));
+    SOTTO_TRY(sotto_ledger_run(ledger, NULL, err,
+                               "UPDATE outbox SET resealed=1, bytes_sum=? WHERE id=?", "bi",
+                               sotto_bytes_of(bytes_sum, sizeof bytes_sum), w->id));
+    SOTTO_TRY(sotto_ledger_run(ledger, NULL, err, "UPDATE sealed SET bytes=? WHERE id=?", "bi",
+                               w->bytes, w->id));
+    SOTTO_TRY(sotto_ledger_fold(ledger, "outbox", w->id, err));
+    return note(ledger, w, SOTTO_RECORD_RESEALED, NULL, now, err);
+}
+
+static sotto_status reseal(sotto_ledger *ledger, waiting *w, const sotto_transport *transport,
+                           int64_t now, sotto_err *err)
+{
+    size_t room = w->bytes.len + 4096; /* another key, another KEM: never much longer */
+    const sotto_outgoing report = outgoing(w);
+    uint8_t *data = sotto_arena_take(&ledger->scratch, room);
+    sotto_buf sealed = sotto_buf_over(data, room);
+
+    if (!data)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "sealing again");
+    SOTTO_TRY(transport->reseal(transport->context, &report, w->inputs, &sealed, err));
+    if (sealed.len == 0)
+        return sotto_fail(err, SOTTO_BUG, "sealing again: no bytes");
+    w->bytes = sotto_buf_bytes(&sealed);
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    SOTTO_TRY(sotto_ledger_end(ledger, replace_bytes(ledger, w, now, err), err));
+    w->resealed = true;
+    return SOTTO_OK;
+}
+
+/* ---- sending ---------------------------------------------------------------------------------------------- */
+
+static sotto_status offer(sotto_ledger *ledger, waiting *w, const sotto_transport *transport,
+                          int64_t now, sotto_delivery *delivery, sotto_err *err)
+{
+    SOTTO_TRY(let_go(ledger, w, now, err));
+    w->tried = true;
+    const sotto_outgoing report = outgoing(w);
+    *delivery = transport->send(transport->context, &report);
+    return SOTTO_OK;
+}
+
+static sotto_status deliver(sotto_ledger *ledger, waiting *w, const sotto_transport *transport,
+                            int64_t now, sotto_err *err)
+{
+    sotto_delivery delivery;
+
+    SOTTO_TRY(offer(ledger, w, transport, now, &delivery, err));
+    if (delivery == SOTTO_DELIVERY_OUTDATED && transport->reseal &&
+        !(w->resealed && SOTTO_RULE(resealed_once))) {
+        if (reseal(ledger, w, transport, now, NULL) != SOTTO_OK)
+            return sotto_ledger_usable(ledger, err); /* the new key is not known yet: it waits */
+        SOTTO_TRY(offer(ledger, w, transport, now, &delivery, err));
+    }
+    switch (delivery) {
+    case SOTTO_DELIVERY_ACCEPTED:
+        return finish(ledger, w, SOTTO_RECORD_ACKNOWLEDGED, NULL, now, err);
+    case SOTTO_DELIVERY_REFUSED:
+        return finish(ledger, w, SOTTO_RECORD_GIVEN_UP, "refused by the other side", now, err);
+    case SOTTO_DELIVERY_OUTDATED:
+        if (w->resealed)
+            return finish(ledger, w, SOTTO_RECORD_GIVEN_UP, "its keys changed twice", now, err);
+        return SOTTO_OK;
+    default:
+        return SOTTO_OK;
+    }
+}
+
+static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transport, int64_t now,
+                             sotto_err *err)
+{
+    int64_t after = 0;
+    bool found = true;
+
+    while (found) {
+        waiting w;
+
+        SOTTO_TRY(find_waiting(ledger, &w, &found, after, err));
+        if (found)
+            SOTTO_TRY(deliver(ledger, &w, transport, now, err));
+        after = found ? w.id : after;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_outbox_send(sotto_ledger *ledger, const sotto_transport *transport, int64_t now,
+                               uint64_t *waiting_count, sotto_err *err)
+{
+    sotto_err first = {0};
+
+    if (waiting_count)
+        *waiting_count = 0;
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    sotto_status status = send_all(ledger, transport, now, &first);
+    sotto_arena_reset(&ledger->scratch);
+    /* What was acknowledged is still in the WAL; if a reader holds on to it, the next sending cuts it. */
+    if (status == SOTTO_OK && !ledger->memory &&
+        sotto_sqlite_truncate_wal(ledger->db, &first) == SOTTO_MALFORMED)
+        status = SOTTO_MALFORMED;
+    if (status == SOTTO_MALFORMED)
+        return sotto_ledger_shut(ledger, "the ledger is damaged", err);
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "%s", first.reason);
+    return waiting_count ? sotto_outbox_count(ledger, waiting_count, err) : SOTTO_OK;
+}
+
+sotto_status sotto_outbox_count(sotto_ledger *ledger, uint64_t *waiting_count, sotto_err *err)
+{
+    int64_t count;
+
+    *waiting_count = 0;
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    SOTTO_TRY(
+        sotto_sqlite_number(ledger->db, &count, "SELECT count(*) FROM outbox", "outbox", err));
+    *waiting_count = (uint64_t)count;
+    return SOTTO_OK;
+}
+
+/* ---- emptying --------------------------------------------------------------------------------------------- */
+
+static sotto_status drop(sotto_ledger *ledger, const char *recipe, const char *why, int64_t now,
+                         sotto_err *err)
+{
+    bool row = true;
+
+    while (row) {
+        waiting w = {0};
+        sqlite3_stmt *statement;
+        sotto_status status = sotto_ledger_find(
+            ledger, &statement, &row, err,
+            "SELECT id, report, recipe FROM outbox WHERE ?1='' OR recipe=?1 LIMIT 1", "t", recipe);
+
+        if (status == SOTTO_OK && row) {
+            sotto_bytes report = sotto_ledger_blob(statement, 1);
+
+            w.id = sqlite3_column_int64(statement, 0);
+            if (report.len == sizeof w.report)
+                memcpy(w.report, report.data, sizeof w.report);
+            (void)strncpy(w.recipe, sotto_ledger_text(statement, 2), sizeof w.recipe - 1);
+        }
+        (void)sqlite3_finalize(statement);
+        SOTTO_TRY(status);
+        if (row)
+            SOTTO_TRY(forget_and_note(ledger, &w, SOTTO_RECORD_GIVEN_UP, why, now, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_outbox_empty(sotto_ledger *ledger, const char *recipe, const char *why,
+                                int64_t now, sotto_err *err)
+{
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    SOTTO_TRY(sotto_ledger_end(ledger, drop(ledger, recipe, why, now, err), err));
+    if (ledger->memory)
+        return SOTTO_OK;
+    /* As for events: a page that was rebalanced can keep a stale copy, and the WAL keeps old pages. */
+    if (SOTTO_RULE(outbox_written_anew))
+        SOTTO_TRY(sotto_sqlite_run(ledger->db, "VACUUM", "erasing", err));
+    return sotto_sqlite_truncate_wal(ledger->db, err);
+}

@@ -1,0 +1,76 @@
+/* device/outbox.h - sealed reports that are paid for and wait to leave, in the ledger's own file.
+ *
+ * Callers:  the report path fills it through sotto_ledger_spend; the host's tick empties it.
+ * Memory:   everything handed to a callback lives until it returns. A callback may not use the ledger.
+ * Secrets:  input shares. They are kept until the report is acknowledged, so that the same ones can be sealed
+ *           again to a new key, and then erased.
+ */
+#ifndef SOTTO_DEVICE_OUTBOX_H
+#define SOTTO_DEVICE_OUTBOX_H
+
+#include "sotto/base.h"
+
+enum { SOTTO_REPORT_ID_SIZE = 16, SOTTO_REPORT_MAX = 48 << 20 };
+
+typedef struct sotto_ledger sotto_ledger;
+
+/* A report as it is put into the outbox. */
+typedef struct sotto_report {
+    uint8_t id[SOTTO_REPORT_ID_SIZE];
+    sotto_bytes destination; /* whatever tells the transport where: the task's id  */
+    sotto_bytes bytes;       /* sealed, as they will leave                         */
+    sotto_bytes inputs;      /* what can be sealed again: public and input shares  */
+    sotto_bytes randomised;  /* for the person's record; may be empty              */
+} sotto_report;
+
+/* A report as the transport sees it. */
+typedef struct sotto_outgoing {
+    const uint8_t *id;
+    const char *recipe;
+    sotto_bytes destination;
+    sotto_bytes bytes;
+} sotto_outgoing;
+
+typedef enum sotto_delivery {
+    SOTTO_DELIVERY_ACCEPTED = 1, /* acknowledged: it is forgotten here                     */
+    SOTTO_DELIVERY_LATER,        /* anything might have happened: the same bytes go again  */
+    SOTTO_DELIVERY_OUTDATED,     /* sealed to a key that is no longer used                 */
+    SOTTO_DELIVERY_REFUSED       /* never going to be accepted                             */
+} sotto_delivery;
+
+typedef struct sotto_transport {
+    /* Called only when the spend is durable, in the database itself and with every witness. */
+    sotto_delivery (*send)(void *context, const sotto_outgoing *report);
+    /* Seals these inputs to the current keys under the same report id, appending to `sealed`. Asked once a
+     * report; a second OUTDATED gives the report up. NULL: such reports wait. */
+    sotto_status (*reseal)(void *context, const sotto_outgoing *report, sotto_bytes inputs,
+                           sotto_buf *sealed, sotto_err *err);
+    void *context;
+} sotto_transport;
+
+/* Offers every waiting report once, oldest first. *waiting (may be NULL) counts those that still wait.
+ *   SOTTO_DENIED  the ledger is closed, or was found damaged on the way
+ *   SOTTO_IO, SOTTO_AGAIN  something could not be made durable; what was not offered waits
+ */
+SOTTO_MUST_USE sotto_status sotto_outbox_send(sotto_ledger *ledger,
+                                              const sotto_transport *transport, int64_t now,
+                                              uint64_t *waiting, sotto_err *err);
+
+/* A report on no value: reads no event, spends nothing, and leaves like any other.
+ *   SOTTO_STALE  this report id is known
+ */
+SOTTO_MUST_USE sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const char *recipe,
+                                                   const sotto_report *report, int64_t now,
+                                                   sotto_err *err);
+
+SOTTO_MUST_USE sotto_status sotto_outbox_count(sotto_ledger *ledger, uint64_t *waiting,
+                                               sotto_err *err);
+
+/* Erases what waits, of one recipe or with NULL of all: withdrawal, `forget`, a recipe that closed. What was
+ * spent stays spent, since nobody can prove that a report did not leave. `why` goes into the record.
+ *   SOTTO_IO, SOTTO_AGAIN  bytes may linger on the disk: call again
+ */
+SOTTO_MUST_USE sotto_status sotto_outbox_empty(sotto_ledger *ledger, const char *recipe,
+                                               const char *why, int64_t now, sotto_err *err);
+
+#endif

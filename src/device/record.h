@@ -1,0 +1,62 @@
+/* device/record.h - "what left my device": a local record that is only ever added to.
+ *
+ * Callers:  the ledger and the outbox write what they do, in the same transactions; the report path adds
+ *           recipes seen and reasons for silence; `sotto device receipts` and `why` read.
+ * Memory:   an entry handed to a callback lives until it returns.
+ * Secrets:  all of it. It never leaves the device.
+ *
+ * There is no function that changes or removes an entry, and an entry changed behind the ledger's back closes
+ * the ledger at its next opening.
+ */
+#ifndef SOTTO_DEVICE_RECORD_H
+#define SOTTO_DEVICE_RECORD_H
+
+#include "device/outbox.h"
+#include "privacy/decimal.h"
+
+typedef enum sotto_record_kind {
+    SOTTO_RECORD_SEEN = 1,     /* a recipe arrived                                               */
+    SOTTO_RECORD_DECIDED,      /* whether to take part was drawn                                 */
+    SOTTO_RECORD_SILENT,       /* no report was made; the note says why                          */
+    SOTTO_RECORD_SPENT,        /* a report was made, sealed and paid for                         */
+    SOTTO_RECORD_DUMMY,        /* a report on no value was made                                  */
+    SOTTO_RECORD_LEFT,         /* bytes were handed to the transport for the first time          */
+    SOTTO_RECORD_RESEALED,     /* the same shares were sealed to another key                     */
+    SOTTO_RECORD_ACKNOWLEDGED, /* the other side has them                                        */
+    SOTTO_RECORD_GIVEN_UP,     /* a report was erased unacknowledged; the note says why          */
+    SOTTO_RECORD_POLICY,       /* budgets renew otherwise than before                            */
+    SOTTO_RECORD_RESET         /* the ledger was lost; every budget counts as spent              */
+} sotto_record_kind;
+
+/* What does not apply is 0, empty or NULL. */
+typedef struct sotto_record_entry {
+    uint64_t number; /* 1, 2, 3 ...: given by the record */
+    int64_t at;
+    sotto_record_kind kind;
+    const char *recipe;
+    const char *analysis;
+    const char *fields; /* "keyboard.age keyboard.ngram" */
+    const char *note;
+    uint64_t round;
+    uint8_t report[SOTTO_REPORT_ID_SIZE];
+    sotto_bytes randomised;
+    sotto_decimal epsilon, delta, local;
+    uint64_t bytes;
+} sotto_record_entry;
+
+/* "spent", "left", ...: as people read it; NULL for what is no kind. */
+const char *sotto_record_kind_name(sotto_record_kind kind);
+
+/* For what happens outside the ledger: SEEN and SILENT. The ledger writes the others itself. */
+SOTTO_MUST_USE sotto_status sotto_record_append(sotto_ledger *ledger,
+                                                const sotto_record_entry *entry, sotto_err *err);
+
+/* Entries with a number above `after`, oldest first, of one recipe or with NULL of all. A status other than
+ * SOTTO_OK from the callback ends it. */
+typedef sotto_status sotto_record_fn(void *context, const sotto_record_entry *entry,
+                                     sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_record_show(sotto_ledger *ledger, const char *recipe,
+                                              uint64_t after, sotto_record_fn *show, void *context,
+                                              sotto_err *err);
+
+#endif

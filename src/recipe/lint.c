@@ -46,7 +46,7 @@ static sotto_status check_claim(sotto_reading *at, sotto_recipe_claim *claim,
     else
         (void)snprintf(accepted, sizeof accepted, "%.6g or more",
                        ceil(claim->epsilon_cohort * 1e6) / 1e6);
-    if (SOTTO_RULE(claim_recomputed))
+    if (SOTTO_RULE(lint_recomputes))
         sotto_reading_mistake(at, &epsilon, accepted,
                               "claims less than the %.6g that %" PRIu64 " honest reports give",
                               claim->epsilon_cohort, claim->honest);

@@ -9,6 +9,7 @@ enum {
     EXIT_DONE = 0,
     EXIT_FAILED = 1,
     EXIT_USAGE = 2,
+    EXIT_LINT = 3,    /* a recipe has mistakes */
     EXIT_REFUSED = 4, /* a theorem does not apply, or a budget is spent */
 };
 
@@ -23,5 +24,6 @@ typedef struct sotto_verb {
 
 extern const sotto_verb sotto_verb_budget;
 extern const sotto_verb sotto_verb_demo;
+extern const sotto_verb sotto_verb_recipe;
 
 #endif

@@ -19,8 +19,10 @@ static void set_weights(sotto_lognormal *y, int which, dd step, dd a)
 
     factor = dd_mul(factor, dd_mul(step, inverse_sqrt_2pi));
     y->unturn[which] = cdd_exp((cdd){{0, 0}, dd_neg(turn)});
+    size_t half = y->points / 2;
+    double middle = (double)half;
     for (size_t j = 0; j < y->points; j++) {
-        dd w = dd_mul(step, dd_of((double)j - (double)(y->points / 2)));
+        dd w = dd_mul(step, dd_of((double)j - middle));
         cdd e = cdd_exp((cdd){dd_neg(dd_scale(dd_mul(w, w), 0.5)), dd_mul(w, shift)});
 
         y->weights[which][j] = cdd_times(e, factor);
@@ -64,8 +66,10 @@ sotto_status sotto_lognormal_open(sotto_lognormal *y, double sigma, double preci
     set_weights(y, 0, exact, a);
     if (y->turns[1] != y->turns[0])
         set_weights(y, 1, exact, a);
+    size_t half = y->points / 2;
+    double middle = (double)half;
     for (size_t j = 0; j < y->points; j++) {
-        dd w = dd_mul(exact, dd_of((double)j - (double)(y->points / 2)));
+        dd w = dd_mul(exact, dd_of((double)j - middle));
         dd x = dd_sub(dd_mul(a, w), dd_scale(dd_mul(a, a), 0.5));
 
         y->values[j] = dd_exp(x);

@@ -59,7 +59,7 @@ void sotto_fft_real(double *data, size_t size, double *re, double *im, double *t
     /* Even entries as real parts, odd ones as imaginary: one transform of half the size. */
     transform(data, n, twiddle);
     for (size_t k = 0; k <= n; k++) {
-        const double *a = data + 2 * (k % n), *b = data + 2 * ((n - k) % n);
+        const double *a = data + 2 * (k < n ? k : 0), *b = data + 2 * (k > 0 ? n - k : 0);
         double even_re = (a[0] + b[0]) / 2, even_im = (a[1] - b[1]) / 2;
         double odd_re = (a[1] + b[1]) / 2, odd_im = (b[0] - a[0]) / 2;
         double c = k < n ? twiddle[2 * k] : -1, s = k < n ? twiddle[2 * k + 1] : 0;

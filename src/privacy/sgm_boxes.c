@@ -51,7 +51,7 @@ static void cells_fill(cells *out, const sotto_sgm_law *law, double c, double cu
 
     main_stretch(law, power, &from, &to);
     double pace = (to - from) / SOTTO_SGM_CELLS;
-    double x0 = from, l0 = sotto_sgm_log_ratio(law, x0), d0 = sotto_sgm_log_density(law, x0);
+    double l0 = sotto_sgm_log_ratio(law, from), d0 = sotto_sgm_log_density(law, from);
     out->count = SOTTO_SGM_CELLS;
     for (size_t i = 0; i < SOTTO_SGM_CELLS; i++) {
         double x1 = from + pace * (double)(i + 1);
@@ -60,7 +60,6 @@ static void cells_fill(cells *out, const sotto_sgm_law *law, double c, double cu
         double low = fmin(d0, d1) + fmin(power * l0, power * l1) - speed - cumulant;
         out->width[i] = (l1 - l0) * (1 - 1e-9);
         out->height[i] = exp(low - 1e-9);
-        x0 = x1;
         l0 = l1;
         d0 = d1;
     }

@@ -1,0 +1,154 @@
+/* sotto recipe - write a question, have it judged, understand it, and make tasks of it. */
+#include "recipe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int run_new(int argc, char **argv)
+{
+    const char *text = sotto_recipe_example();
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--policy") == 0) {
+            text = sotto_policy_example();
+        } else if (strcmp(argv[i], "--parties") == 0) {
+            text = sotto_parties_example();
+        } else if (strcmp(argv[i], "--json") != 0) { /* it is JSON already */
+            (void)fprintf(stderr, "sotto recipe new: what is '%s'?\n", argv[i]);
+            return EXIT_USAGE;
+        }
+    }
+    printf("%s", text);
+    return EXIT_DONE;
+}
+
+static int run_lint(int argc, char **argv)
+{
+    static sotto_recipe_job job;
+    int code = sotto_recipe_job_parse(&job, argc, argv, 1);
+
+    if (code == EXIT_DONE)
+        code = sotto_recipe_job_load(&job);
+    if (code == EXIT_DONE)
+        sotto_recipe_print_claim(&job);
+    sotto_recipe_job_end(&job);
+    return code;
+}
+
+static int run_explain(int argc, char **argv)
+{
+    static sotto_recipe_job job;
+    static uint8_t memory[1 << 16];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_err err = {0};
+    int code = sotto_recipe_job_parse(&job, argc, argv, 1);
+
+    if (code == EXIT_DONE)
+        code = sotto_recipe_job_load(&job);
+    if (code == EXIT_DONE && job.json) {
+        sotto_recipe_print_claim(&job);
+    } else if (code == EXIT_DONE) {
+        if (sotto_recipe_explain(&out, job.recipe, &job.claim, &err) == SOTTO_OK) {
+            (void)fwrite(out.data, 1, out.len, stdout);
+        } else {
+            (void)fprintf(stderr, "sotto recipe explain: %s\n", err.reason);
+            code = EXIT_FAILED;
+        }
+    }
+    sotto_recipe_job_end(&job);
+    return code;
+}
+
+static int run_compile(int argc, char **argv)
+{
+    static sotto_recipe_job job;
+    sotto_err err = {0};
+    sotto_task task;
+    int code = sotto_recipe_job_parse(&job, argc, argv, 2);
+
+    if (code == EXIT_DONE)
+        code = sotto_recipe_job_load(&job);
+    if (code == EXIT_DONE && sotto_task_compile(&task, job.recipe, job.parties, job.cohort,
+                                                &job.arena, &err) != SOTTO_OK) {
+        (void)fprintf(stderr, "sotto recipe compile: %s: %s\n", sotto_status_name(err.status),
+                      err.reason);
+        code = EXIT_FAILED;
+    }
+    if (code == EXIT_DONE)
+        code = sotto_recipe_print_task(&job, &task);
+    sotto_recipe_job_end(&job);
+    return code;
+}
+
+static int run_reference(int argc, char **argv)
+{
+    static uint8_t memory[1 << 18];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_err err = {0};
+
+    if (argc > 1 && strcmp(argv[1], "--json") != 0) {
+        (void)fprintf(stderr, "sotto recipe reference: what is '%s'?\n", argv[1]);
+        return EXIT_USAGE;
+    }
+    if (sotto_recipe_reference(&out, &err) != SOTTO_OK) {
+        (void)fprintf(stderr, "sotto recipe reference: %s\n", err.reason);
+        return EXIT_FAILED;
+    }
+    (void)fwrite(out.data, 1, out.len, stdout);
+    return EXIT_DONE;
+}
+
+static const sotto_verb verb_new = {
+    .name = "new",
+    .summary = "print a complete recipe to start from",
+    .usage = "usage: sotto recipe new [--policy | --parties]\n\n"
+             "Prints a recipe that passes lint; or a policy or parties file that fits it.\n",
+    .run = run_new,
+};
+
+static const sotto_verb verb_lint = {
+    .name = "lint",
+    .summary = "find every mistake, recompute every privacy number",
+    .usage =
+        "usage: sotto recipe lint RECIPE [--policy POLICY] [--json]\n\n"
+        "Prints every mistake with its place and what would be accepted, or what the recipe may\n"
+        "claim and by which theorem. Without a policy half of a cohort is taken to be "
+        "dishonest.\n"
+        "Exits with 3 if there are mistakes. - reads standard input.\n",
+    .run = run_lint,
+};
+
+static const sotto_verb verb_explain = {
+    .name = "explain",
+    .summary = "say in plain words what is asked and what protects whom",
+    .usage = "usage: sotto recipe explain RECIPE [--policy POLICY] [--json]\n",
+    .run = run_explain,
+};
+
+static const sotto_verb verb_compile = {
+    .name = "compile",
+    .summary = "make a DAP task: configuration, VDAF, randomizer, bins",
+    .usage =
+        "usage: sotto recipe compile RECIPE PARTIES [--policy POLICY] [--cohort N] [--json]\n\n"
+        "Prints the task id, the DAP task configuration, the VDAF and randomizer with their\n"
+        "parameters, and the label of every bin. --cohort picks one of the combinations of\n"
+        "cohort values, from 0.\n",
+    .run = run_compile,
+};
+
+static const sotto_verb verb_reference = {
+    .name = "reference",
+    .summary = "print the reference of all keys",
+    .usage = "usage: sotto recipe reference\n\nPrints docs/recipe.md.\n",
+    .run = run_reference,
+};
+
+static const sotto_verb *const parts[] = {
+    &verb_new, &verb_lint, &verb_explain, &verb_compile, &verb_reference, NULL,
+};
+
+const sotto_verb sotto_verb_recipe = {
+    .name = "recipe",
+    .summary = "write a question, have it judged, and make tasks of it",
+    .parts = parts,
+};

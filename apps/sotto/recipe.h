@@ -1,0 +1,33 @@
+/* apps/sotto/recipe.h - what the recipe verbs share. */
+#ifndef SOTTO_APPS_RECIPE_H
+#define SOTTO_APPS_RECIPE_H
+
+#include "sotto/recipe.h"
+#include "verbs.h"
+
+/* One run of a recipe verb. */
+typedef struct sotto_recipe_job {
+    const char *verb;
+    const char *files[2]; /* recipe, parties */
+    const char *policy;   /* NULL: none      */
+    unsigned long cohort;
+    bool json;
+    sotto_arena arena;
+    sotto_mistakes mistakes;
+    const sotto_recipe *recipe;
+    const sotto_policy *policy_read;
+    const sotto_parties *parties;
+    sotto_recipe_claim claim;
+} sotto_recipe_job;
+
+/* EXIT_DONE, or EXIT_USAGE after having said why. `files` is how many are needed. */
+int sotto_recipe_job_parse(sotto_recipe_job *job, int argc, char **argv, size_t files);
+void sotto_recipe_job_end(sotto_recipe_job *job);
+/* EXIT_DONE; EXIT_FAILED for a file that can't be read; EXIT_LINT after having printed its mistakes. */
+int sotto_recipe_job_load(sotto_recipe_job *job);
+
+void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file);
+void sotto_recipe_print_claim(const sotto_recipe_job *job);
+int sotto_recipe_print_task(const sotto_recipe_job *job, const sotto_task *task);
+
+#endif

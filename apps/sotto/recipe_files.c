@@ -1,0 +1,103 @@
+/* Arguments and files of the recipe verbs. */
+#include "recipe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sotto_recipe_job_parse(sotto_recipe_job *job, int argc, char **argv, size_t files)
+{
+    size_t given = 0;
+    char *end = NULL;
+
+    memset(job, 0, sizeof *job);
+    job->verb = argv[0];
+    sotto_arena_init(&job->arena, SOTTO_RECIPE_ARENA);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            job->json = true;
+        } else if (strcmp(argv[i], "--policy") == 0 && i + 1 < argc) {
+            job->policy = argv[++i];
+        } else if (strcmp(argv[i], "--cohort") == 0 && i + 1 < argc) {
+            job->cohort = strtoul(argv[++i], &end, 10);
+            if (*end || argv[i][0] == '-') {
+                (void)fprintf(stderr, "sotto recipe %s: --cohort takes a number\n", job->verb);
+                return EXIT_USAGE;
+            }
+        } else if ((argv[i][0] != '-' || argv[i][1] == 0) && given < files) {
+            job->files[given++] = argv[i];
+        } else {
+            (void)fprintf(stderr, "sotto recipe %s: what is '%s'? See `sotto recipe %s --help`\n",
+                          job->verb, argv[i], job->verb);
+            return EXIT_USAGE;
+        }
+    }
+    if (given < files) {
+        (void)fprintf(stderr, "sotto recipe %s: %s; see `sotto recipe %s --help`\n", job->verb,
+                      given == 0 ? "which recipe?" : "which parties?", job->verb);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+void sotto_recipe_job_end(sotto_recipe_job *job)
+{
+    sotto_arena_clear(&job->arena);
+}
+
+/* A whole file, or standard input for "-"; one byte over the limit is enough to be refused for it. */
+static sotto_status read_file(sotto_recipe_job *job, const char *path, sotto_bytes *out,
+                              sotto_err *err)
+{
+    enum { MOST = SOTTO_RECIPE_MAX_BYTES + 1 };
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    uint8_t *data = sotto_arena_take(&job->arena, MOST);
+    size_t len = 0;
+
+    if (!file || !data) {
+        if (file && file != stdin)
+            (void)fclose(file);
+        return sotto_fail(err, SOTTO_IO, "can't read %.100s", path);
+    }
+    len = fread(data, 1, MOST, file);
+    bool failed = ferror(file) != 0;
+    if (file != stdin)
+        (void)fclose(file);
+    if (failed)
+        return sotto_fail(err, SOTTO_IO, "can't read %.100s", path);
+    *out = sotto_bytes_of(data, len);
+    return SOTTO_OK;
+}
+
+static int complain(const sotto_recipe_job *job, const char *path, const sotto_err *err)
+{
+    if (job->mistakes.count > 0) {
+        sotto_recipe_print_mistakes(job, path);
+        return EXIT_LINT;
+    }
+    (void)fprintf(stderr, "sotto recipe %s: %s: %s\n", job->verb, path, err->reason);
+    return err->status == SOTTO_TOO_LARGE || err->status == SOTTO_MALFORMED ? EXIT_LINT
+                                                                            : EXIT_FAILED;
+}
+
+int sotto_recipe_job_load(sotto_recipe_job *job)
+{
+    sotto_err err = {0};
+    sotto_bytes text;
+
+    if (read_file(job, job->files[0], &text, &err) != SOTTO_OK ||
+        sotto_recipe_read(&job->recipe, text, &job->arena, &job->mistakes, &err) != SOTTO_OK)
+        return complain(job, job->files[0], &err);
+    if (job->policy &&
+        (read_file(job, job->policy, &text, &err) != SOTTO_OK ||
+         sotto_policy_read(&job->policy_read, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))
+        return complain(job, job->policy, &err);
+    if (job->files[1] &&
+        (read_file(job, job->files[1], &text, &err) != SOTTO_OK ||
+         sotto_parties_read(&job->parties, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))
+        return complain(job, job->files[1], &err);
+    if (sotto_recipe_lint(&job->claim, job->recipe, job->policy_read, &job->mistakes, &err) !=
+        SOTTO_OK)
+        return complain(job, job->files[0], &err);
+    return EXIT_DONE;
+}

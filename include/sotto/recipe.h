@@ -1,0 +1,178 @@
+/* sotto/recipe.h - what may be asked: read a recipe, judge it, explain it, compile it to a DAP task.
+ *
+ * Callers:  analysts' tools and the console; device/ before it answers, serve/ before it takes a task.
+ * Memory:   recipes, policies and parties live in the arena they were read into and borrow nothing else.
+ * Threads:  what was read is never written again; an arena belongs to one thread at a time.
+ * Secrets:  none: recipes, policies and parties are public.
+ *
+ * The exact bytes of a recipe are hashed and published; nothing here ever encodes one anew. docs/recipe.md is
+ * the reference of all three formats, printed from the table that the reader works by.
+ */
+#ifndef SOTTO_RECIPE_H
+#define SOTTO_RECIPE_H
+
+#include "sotto/base.h"
+#include "sotto/vdaf.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    SOTTO_RECIPE_MAX_BYTES = 4 << 20, /* of a recipe, policy or parties file           */
+    SOTTO_RECIPE_MAX_DEPTH = 12,      /* objects and lists within each other           */
+    SOTTO_RECIPE_MAX_BINS = 1000000,  /* of a recipe's encoding                        */
+    SOTTO_RECIPE_HASH_SIZE = 32,      /* SHA-256 of the published bytes                */
+    SOTTO_TASK_ID_SIZE = 32,
+    SOTTO_MAX_MISTAKES = 64, /* kept in one list; the others are counted      */
+};
+
+/* An arena of this ceiling holds the largest recipe that is accepted. */
+#define SOTTO_RECIPE_ARENA ((size_t)192 << 20)
+
+/* ---- mistakes --------------------------------------------------------------------------------------- */
+
+typedef enum sotto_severity {
+    SOTTO_MISTAKE = 1, /* the recipe can't be used          */
+    SOTTO_WARNING,     /* it can, and here is what to know  */
+} sotto_severity;
+
+typedef struct sotto_mistake {
+    sotto_severity severity;
+    char path[128];     /* encode.age.boundaries[3]; empty for the whole file    */
+    unsigned line;      /* from 1; 0 where there is no place                      */
+    unsigned column;    /* in bytes, from 1                                       */
+    char what[200];     /* what is wrong                                          */
+    char accepted[200]; /* what would be accepted; may be empty                   */
+} sotto_mistake;
+
+/* The caller's; all zeros is an empty list. */
+typedef struct sotto_mistakes {
+    size_t count;   /* kept in items                       */
+    size_t dropped; /* found beyond SOTTO_MAX_MISTAKES     */
+    size_t errors;  /* of severity SOTTO_MISTAKE, all told */
+    sotto_mistake items[SOTTO_MAX_MISTAKES];
+} sotto_mistakes;
+
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+typedef struct sotto_recipe sotto_recipe;
+typedef struct sotto_policy sotto_policy;
+typedef struct sotto_parties sotto_parties;
+
+/* Reads a file. What is no JSON, a key that stands twice, or bytes behind the end are the one mistake of the
+ * list, since nothing behind them can be trusted; all others are found at once.
+ *   SOTTO_MALFORMED  mistakes has errors; err tells the first
+ *   SOTTO_TOO_LARGE  longer or deeper than the limits above; nothing was read
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_read(const sotto_recipe **out, sotto_bytes json,
+                                                        sotto_arena *arena,
+                                                        sotto_mistakes *mistakes, sotto_err *err);
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_policy_read(const sotto_policy **out, sotto_bytes json,
+                                                        sotto_arena *arena,
+                                                        sotto_mistakes *mistakes, sotto_err *err);
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_parties_read(const sotto_parties **out,
+                                                         sotto_bytes json, sotto_arena *arena,
+                                                         sotto_mistakes *mistakes, sotto_err *err);
+
+/* A complete, valid recipe, policy and parties file that fit each other, to start from. */
+SOTTO_API const char *sotto_recipe_example(void);
+SOTTO_API const char *sotto_policy_example(void);
+SOTTO_API const char *sotto_parties_example(void);
+
+/* ---- judging ---------------------------------------------------------------------------------------- */
+
+/* What a recipe may claim, each number recomputed and rounded up, and by which theorem. */
+typedef struct sotto_recipe_claim {
+    const char *randomizer;   /* "one-hot-asymmetric", ...                                     */
+    double epsilon_local;     /* of one report, for the recipe's adjacency, as drawn            */
+    double replacement_local; /* of one report where any value may become any other or none     */
+    double delta;             /* at which the epsilons below hold                               */
+    uint64_t honest;          /* of min_cohort, the reports that protect each other             */
+    double epsilon_cohort;    /* what a device is charged: no gain by sampling                  */
+    const char *theorem;
+    double epsilon_sampled;  /* with the gain by participation; as above where none is earned  */
+    const char *sampled_by;  /* its theorem; NULL where none is earned                         */
+    uint64_t min_cohort;     /* the recipe's if it keeps its epsilon, else the least; 0: none   */
+    double expected_reports; /* of the stated population                                       */
+    uint64_t bins;
+    uint64_t weight;     /* most bits set in a report that passes its proof                */
+    double miss;         /* chance that an honest report has more, and so counts as empty  */
+    size_t report_bytes; /* sent by a device, both shares sealed                           */
+    uint64_t tasks;      /* one for each combination of cohort values                      */
+} sotto_recipe_claim;
+
+/* Recomputes every privacy number and holds the recipe against it and, unless policy is NULL, against what
+ * the policy allows. Adds to mistakes. Without a policy half of a cohort is taken to be dishonest.
+ *   SOTTO_DENIED  mistakes has errors; claim is filled as far as it could be
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_lint(sotto_recipe_claim *claim,
+                                                        const sotto_recipe *recipe,
+                                                        const sotto_policy *policy,
+                                                        sotto_mistakes *mistakes, sotto_err *err);
+
+/* Appends what the recipe asks, who answers and what protects them, in plain words. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_explain(sotto_buf *out,
+                                                           const sotto_recipe *recipe,
+                                                           const sotto_recipe_claim *claim,
+                                                           sotto_err *err);
+
+/* Appends the reference page of all keys (docs/recipe.md). */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err);
+
+/* ---- compiling -------------------------------------------------------------------------------------- */
+
+/* In one place, since the tag loses its number when DAP becomes an RFC. */
+#define SOTTO_DAP_TAG "dap-18"
+/* task_info is this, the recipe's hash, and the number of the cohort in two bytes. */
+#define SOTTO_TASK_INFO_TAG "sotto-recipe-1"
+
+typedef struct sotto_task {
+    uint8_t id[SOTTO_TASK_ID_SIZE]; /* hash of the configuration, as taskprov has it */
+    uint8_t recipe_hash[SOTTO_RECIPE_HASH_SIZE];
+    sotto_bytes configuration; /* the DAP TaskConfiguration, in the arena       */
+    sotto_bytes leader_url, helper_url;
+    uint64_t opens, closes; /* seconds since 1970                             */
+    uint64_t precision;     /* seconds                                        */
+    uint64_t min_batch_size;
+    unsigned batch_mode; /* 1: time interval, 2: leader selected           */
+    sotto_prio3_config vdaf;
+    sotto_prio3_sizes sizes;
+    const char *randomizer;
+    double epsilon_local, p, q; /* see privacy/randomizer.h                       */
+    uint64_t bins, weight;
+    double miss;
+    size_t report_bytes;
+    size_t cohort; /* below sotto_recipe_cohorts                      */
+} sotto_task;
+
+/* How many tasks the recipe compiles to: the combinations of its cohorts' values; 1 without cohorts. */
+SOTTO_API uint64_t sotto_recipe_cohorts(const sotto_recipe *recipe);
+SOTTO_API const uint8_t *sotto_recipe_hash(const sotto_recipe *recipe);
+
+/* Compiles the task of one cohort. The recipe must have passed sotto_recipe_lint.
+ *   SOTTO_MISSING  the parties lack the leader or helper that the recipe names
+ *   SOTTO_DENIED   a party has another role; its keys don't cover the schedule; or the recipe's trust has no task
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_task_compile(sotto_task *out,
+                                                         const sotto_recipe *recipe,
+                                                         const sotto_parties *parties,
+                                                         size_t cohort, sotto_arena *arena,
+                                                         sotto_err *err);
+
+/* ---- bins ------------------------------------------------------------------------------------------- */
+
+SOTTO_API uint64_t sotto_recipe_bins(const sotto_recipe *recipe);
+/* Appends the label of a bin, such as "[20,30) | i went home"; the special ones are <oov> and <end>, and \ stands
+ * before a character that would be taken for more than itself. SOTTO_MISSING: no such bin. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_label(const sotto_recipe *recipe, sotto_buf *out,
+                                                         uint64_t bin, sotto_err *err);
+/* The bin of a label. SOTTO_MISSING: no bin has it. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_bin(const sotto_recipe *recipe, uint64_t *bin,
+                                                       sotto_bytes label, sotto_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* recipe/claim.h - what a recipe may claim: every number recomputed, none taken from the recipe. */
+#ifndef SOTTO_RECIPE_CLAIM_H
+#define SOTTO_RECIPE_CLAIM_H
+
+#include "recipe/model.h"
+
+/* The randomizer that the recipe's devices run. */
+SOTTO_MUST_USE sotto_status sotto_recipe_randomizer(sotto_randomizer *out,
+                                                    const sotto_recipe *recipe, sotto_err *err);
+
+/* Local epsilon where a value may become any other value, or none: what a policy's fields are capped by. */
+double sotto_recipe_replacement_epsilon(const sotto_randomizer *r);
+
+/* Honest reports in a cohort of this size, rounded down. */
+uint64_t sotto_recipe_honest(uint64_t cohort, sotto_decimal honest);
+
+/* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and the theorem it is by.
+ * Without split trust there is none but the local one.
+ *   SOTTO_DENIED  nobody is honest */
+SOTTO_MUST_USE sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
+                                                        const sotto_recipe *recipe,
+                                                        const sotto_randomizer *r, uint64_t honest,
+                                                        double log_delta, sotto_err *err);
+/* The recipe's delta for the above, rounded down. */
+double sotto_recipe_log_delta(const sotto_recipe *recipe);
+
+/* The smallest cohort whose epsilon at the recipe's delta is at most the recipe's; 0: none up to 10^9. */
+SOTTO_MUST_USE sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const sotto_recipe *recipe,
+                                                         const sotto_randomizer *r,
+                                                         sotto_decimal honest, sotto_err *err);
+
+/* The proof that a report carries, and the sizes that follow. */
+SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_prio3_config *config, sotto_prio3_sizes *sizes,
+                                              const sotto_randomizer *r, sotto_err *err);
+/* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions. */
+size_t sotto_recipe_report_bytes(const sotto_prio3_sizes *sizes);
+/* Chance that an honest report has more bits set than its proof allows. */
+double sotto_recipe_miss(const sotto_randomizer *r);
+
+/* Everything at once. */
+SOTTO_MUST_USE sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out,
+                                                       const sotto_recipe *recipe,
+                                                       sotto_decimal honest, sotto_err *err);
+
+#endif

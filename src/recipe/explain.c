@@ -1,0 +1,149 @@
+/* A recipe in plain words. */
+#include "recipe/model.h"
+
+#include "recipe/calendar.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say(sotto_writer *w, const char *format, ...) SOTTO_PRINTF(2, 3);
+
+static void say(sotto_writer *w, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (len > 0)
+        sotto_write_bytes(
+            w, sotto_bytes_of(text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1));
+}
+
+static void say_encoder(sotto_writer *w, const sotto_encoder *e)
+{
+    static const char *const how[] = {"",
+                                      "sorted into ranges",
+                                      "looked up in a list of values",
+                                      "taken as yes or no",
+                                      "clipped and rounded to whole steps",
+                                      "clipped and rounded to fixed steps",
+                                      "matched with known phrases and the word that follows"};
+
+    say(w, "  - %s is %s: %" PRIu64 " bins%s\n", e->column, how[e->type], e->bins,
+        e->oov ? ", one of them for everything else" : "");
+}
+
+static void say_listed(sotto_writer *w, const char *what, const sotto_listed *listed, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        say(w, "%s %s, one of %zu listed values.\n", what, listed[i].field, listed[i].count);
+}
+
+static void say_participation(sotto_writer *w, const sotto_participation *p)
+{
+    switch (p->type) {
+    case SOTTO_POISSON:
+        say(w, "A device takes part with a chance of %g%%, by a coin that only it sees.\n",
+            100 * p->rate);
+        return;
+    case SOTTO_DONATION:
+        say(w,
+            "A device takes part at a secret one of %" PRIu64 " times, %" PRIu64 " minutes each.\n",
+            p->slots, p->slot_minutes);
+        return;
+    case SOTTO_IMPORTANCE:
+        say(w, "A device takes part with a chance of %g%%, or %g%% if its value is rare.\n",
+            100 * p->rate, 100 * p->rate_other);
+        return;
+    default:
+        say(w,
+            "A device checks in at a secret one of %" PRIu64 " slots%s, with a chance of %g%%.\n",
+            p->slots, p->type == SOTTO_CHECK_IN_SLIDING_WINDOW ? " of a window of its own" : "",
+            100 * p->rate);
+    }
+}
+
+static const char *no_match_words(sotto_no_match no_match)
+{
+    static const char *const words[] = {
+        "sends a report on \"no value\", which looks like any other",
+        "counts as <oov>",
+        "sends a report on a bin drawn at random",
+        "stays silent, which tells that it has none",
+    };
+
+    return words[no_match];
+}
+
+static void say_question(sotto_writer *w, const sotto_recipe *recipe)
+{
+    say(w, "Recipe %s, version %" PRIu64 ", of the analysis %s.\n", recipe->name, recipe->version,
+        recipe->analysis);
+    if (recipe->description && *recipe->description)
+        say(w, "%s\n", recipe->description);
+    say(w, "\nWhat is asked\n  %.900s\n", recipe->query);
+    say(w, "Of the rows, %s is used.\n",
+        recipe->pick == SOTTO_PICK_FIRST ? "the first" : "one drawn at random");
+    for (size_t i = 0; i < recipe->encoding.count; i++)
+        say_encoder(w, &recipe->encoding.encoders[i]);
+    say(w, "Together that makes %" PRIu64 " bins. A device without a fitting row %s.\n",
+        recipe->encoding.bins, no_match_words(recipe->on_no_match));
+}
+
+static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
+                           const sotto_recipe_claim *claim)
+{
+    const char *hidden = recipe->adjacency == SOTTO_ADJACENCY_REPLACEMENT
+                             ? "which value somebody has"
+                             : "whether somebody had a value at all";
+
+    say(w, "\nWhat protects you\n");
+    say(w,
+        "Before anything leaves the device, the answer is randomised (%s): even whoever saw your "
+        "report alone could tell %s only up to epsilon %.4g.\n",
+        claim->randomizer, hidden, claim->epsilon_local);
+    if (recipe->trust == SOTTO_TRUST_SPLIT)
+        say(w,
+            "The report is split between two servers, %s and %s; one of them must be honest. They "
+            "release sums of at least %" PRIu64 " reports.\n",
+            recipe->leader, recipe->helper, recipe->min_cohort);
+    say(w,
+        "If %" PRIu64 " of those are honest, the answer tells it up to epsilon %.4g at delta %.3g "
+        "(%s). Your device is charged for epsilon %.4g.\n",
+        claim->honest, claim->epsilon_cohort, claim->delta, claim->theorem,
+        sotto_decimal_up(recipe->epsilon));
+    if (claim->sampled_by)
+        say(w, "With a relay and tokens, so that nobody sees who takes part: epsilon %.4g (%s).\n",
+            claim->epsilon_sampled, claim->sampled_by);
+    say(w, "A report is %zu bytes.\n", claim->report_bytes);
+    if (claim->miss > 0)
+        say(w,
+            "With a chance of %.1g it has more than the %" PRIu64
+            " bits that its proof allows, and then counts as empty.\n",
+            claim->miss, claim->weight);
+}
+
+sotto_status sotto_recipe_explain(sotto_buf *out, const sotto_recipe *recipe,
+                                  const sotto_recipe_claim *claim, sotto_err *err)
+{
+    char opens[SOTTO_CALENDAR_TEXT], closes[SOTTO_CALENDAR_TEXT];
+    sotto_writer w = sotto_writer_on(out);
+
+    say_question(&w, recipe);
+    sotto_calendar_format_time(opens, recipe->opens);
+    sotto_calendar_format_time(closes, recipe->closes);
+    say(&w, "\nWho answers, and when\nFrom %s to %s, out of about %" PRIu64 " devices.\n", opens,
+        closes, recipe->population);
+    say_listed(&w, "Only devices are asked that have, as their", recipe->targeting,
+               recipe->targeting_count);
+    say_listed(&w, "Answers are kept apart by", recipe->cohorts, recipe->cohort_count);
+    say_participation(&w, &recipe->participation);
+    if (recipe->dummies > 0)
+        say(&w, "Of the others, %g%% send a report on \"no value\" all the same.\n",
+            100 * recipe->dummies);
+    say_protection(&w, recipe, claim);
+    return sotto_writer_finish(&w, "explanation", err);
+}

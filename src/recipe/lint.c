@@ -1,0 +1,199 @@
+/* Judging a recipe: its own claims first, then what the policy allows. A recipe can never widen a policy. */
+#include "recipe/claim.h"
+#include "recipe/schema.h"
+
+#include "base/rule.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const sotto_place privacy = {NULL, "privacy", 0};
+static const sotto_place epsilon = {&privacy, "epsilon", 0};
+static const sotto_place min_cohort = {&privacy, "min_cohort", 0};
+
+static void warn(sotto_reading *at, const sotto_place *place, const char *what)
+{
+    sotto_mistake m = {.severity = SOTTO_WARNING};
+    sotto_span span;
+
+    sotto_place_format(place, m.path, sizeof m.path);
+    if (sotto_place_find(place, at->text, &span))
+        sotto_place_position(at->text, span.key, &m.line, &m.column);
+    (void)snprintf(m.what, sizeof m.what, "%s", what);
+    sotto_mistakes_add(at->mistakes, &m);
+}
+
+/* ---- the recipe against itself ---------------------------------------------------------------------- */
+
+static sotto_status check_claim(sotto_reading *at, sotto_recipe_claim *claim,
+                                const sotto_recipe *recipe, sotto_decimal honest, sotto_err *err)
+{
+    char accepted[200];
+    sotto_randomizer r;
+
+    if (claim->epsilon_cohort <= sotto_decimal_down(recipe->epsilon)) {
+        claim->min_cohort = recipe->min_cohort;
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
+    SOTTO_TRY(sotto_recipe_smallest_cohort(&claim->min_cohort, recipe, &r, honest, err));
+    if (claim->min_cohort)
+        (void)snprintf(accepted, sizeof accepted,
+                       "%.6g or more, or a min_cohort of %" PRIu64 " or more",
+                       ceil(claim->epsilon_cohort * 1e6) / 1e6, claim->min_cohort);
+    else
+        (void)snprintf(accepted, sizeof accepted, "%.6g or more",
+                       ceil(claim->epsilon_cohort * 1e6) / 1e6);
+    if (SOTTO_RULE(lint_recomputes))
+        sotto_reading_mistake(at, &epsilon, accepted,
+                              "claims less than the %.6g that %" PRIu64 " honest reports give",
+                              claim->epsilon_cohort, claim->honest);
+    return SOTTO_OK;
+}
+
+static void check_reach(sotto_reading *at, const sotto_recipe_claim *claim,
+                        const sotto_recipe *recipe)
+{
+    const double needed = (double)recipe->min_cohort * (double)claim->tasks;
+
+    if (claim->expected_reports < (double)recipe->min_cohort)
+        sotto_reading_mistake(at, &min_cohort, "a larger population or rate, or a smaller cohort",
+                              "about %.0f reports are expected: nothing would ever be released",
+                              claim->expected_reports);
+    else if (claim->expected_reports < needed)
+        warn(at, &min_cohort, "not every combination of cohort values can reach this");
+}
+
+static void check_weight(sotto_reading *at, const sotto_recipe_claim *claim)
+{
+    static const sotto_place place = {NULL, "randomizer", 0};
+
+    if (claim->weight >= claim->bins && claim->bins > 2 && claim->epsilon_local < 0.5)
+        warn(at, &place, "so noisy that the proof bounds nothing: any set of bins passes");
+}
+
+static void check_words(sotto_reading *at, const sotto_recipe *recipe)
+{
+    static const sotto_place no_match = {NULL, "on_no_match", 0}, trust = {NULL, "aggregation", 0},
+                             taking = {NULL, "participation", 0};
+
+    if (recipe->on_no_match == SOTTO_NO_MATCH_RANDOM_BIN)
+        warn(at, &no_match,
+             "devices without a value add the same to every bin: estimates are biased "
+             "upward by their share divided by the number of bins");
+    if (recipe->on_no_match == SOTTO_NO_MATCH_SILENCE)
+        warn(at, &no_match,
+             "silence tells that a device has no value; only a policy that allows it "
+             "lets a device do so");
+    if (recipe->trust != SOTTO_TRUST_SPLIT)
+        warn(at, &trust, "this way to add up earns no gain from the crowd, and has no DAP task");
+    if (recipe->participation.type == SOTTO_IMPORTANCE)
+        warn(at, &taking,
+             "refused by devices whose policy does not say that participation is hidden");
+}
+
+/* ---- the recipe against a policy -------------------------------------------------------------------- */
+
+static void check_listed(sotto_reading *at, const sotto_policy *policy, const char *key,
+                         const sotto_listed *listed, size_t count)
+{
+    sotto_place place = {NULL, key, 0};
+
+    for (size_t i = 0; i < count; i++) {
+        sotto_place field = {&place, listed[i].field, 0};
+
+        if (!sotto_policy_non_sensitive(policy, listed[i].field))
+            sotto_reading_mistake(at, &field, "a field that the policy lists as non-sensitive",
+                                  "the policy does not list \"%.60s\" as non-sensitive",
+                                  listed[i].field);
+    }
+}
+
+static bool lists_query(const sotto_policy_analysis *a, const char *query)
+{
+    sotto_bytes text = sotto_bytes_of(query, strlen(query));
+
+    for (size_t i = 0; i < a->query_count; i++)
+        if (sotto_bytes_equal_vartime(a->queries[i], text))
+            return true;
+    return a->query_count == 0;
+}
+
+static void check_analysis(sotto_reading *at, const sotto_policy_analysis *a,
+                           const sotto_recipe *recipe)
+{
+    static const sotto_place query = {NULL, "query", 0}, delta = {&privacy, "delta", 0};
+    char limit[SOTTO_DECIMAL_TEXT], accepted[80];
+
+    if (SOTTO_RULE(policy_query_listed) && !lists_query(a, recipe->query))
+        sotto_reading_mistake(at, &query, "a query that the policy lists, byte for byte",
+                              "not one of the %zu queries of this analysis", a->query_count);
+    sotto_decimal_format(limit, a->epsilon);
+    (void)snprintf(accepted, sizeof accepted, "at most %s", limit);
+    if (SOTTO_RULE(policy_epsilon) && recipe->epsilon.units > a->epsilon.units)
+        sotto_reading_mistake(at, &epsilon, accepted,
+                              "more than the policy gives the whole analysis");
+    sotto_decimal_format(limit, a->delta);
+    (void)snprintf(accepted, sizeof accepted, "at most %s", limit);
+    if (SOTTO_RULE(policy_delta) && recipe->delta.units > a->delta.units)
+        sotto_reading_mistake(at, &delta, accepted,
+                              "more than the policy gives the whole analysis");
+}
+
+static void check_policy(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *recipe)
+{
+    static const sotto_place analysis = {NULL, "analysis", 0}, no_match = {NULL, "on_no_match", 0},
+                             aggregation = {NULL, "aggregation", 0},
+                             trust = {&aggregation, "trust", 0},
+                             taking = {NULL, "participation", 0};
+    const sotto_policy_analysis *a = sotto_policy_find(policy, recipe->analysis);
+    char accepted[80];
+
+    if (a)
+        check_analysis(at, a, recipe);
+    else if (SOTTO_RULE(policy_analysis_known))
+        sotto_reading_mistake(at, &analysis, "an analysis that the policy names",
+                              "the policy knows no such analysis");
+    (void)snprintf(accepted, sizeof accepted, "%" PRIu64 " or more", policy->min_cohort);
+    if (SOTTO_RULE(policy_min_cohort) && recipe->min_cohort < policy->min_cohort)
+        sotto_reading_mistake(at, &min_cohort, accepted, "below what the policy insists on");
+    if (SOTTO_RULE(policy_trust) && !(policy->trusts >> recipe->trust & 1))
+        sotto_reading_mistake(at, &trust, "a way to add up that the policy allows",
+                              "the policy does not allow this way to add up");
+    if (SOTTO_RULE(policy_cohort_fields))
+        check_listed(at, policy, "cohorts", recipe->cohorts, recipe->cohort_count);
+    if (SOTTO_RULE(policy_targeting_fields))
+        check_listed(at, policy, "targeting", recipe->targeting, recipe->targeting_count);
+    if (SOTTO_RULE(policy_silence) && recipe->on_no_match == SOTTO_NO_MATCH_SILENCE &&
+        !policy->silence)
+        sotto_reading_mistake(at, &no_match, "no-value, oov or random-bin",
+                              "the policy does not allow silence: it tells something");
+    if (SOTTO_RULE(policy_importance) && recipe->participation.type == SOTTO_IMPORTANCE &&
+        !policy->hidden_participation)
+        sotto_reading_mistake(at, &taking, "poisson, check-in or donation",
+                              "whether a device answers would depend on its value, and be seen");
+}
+
+sotto_status sotto_recipe_lint(sotto_recipe_claim *claim, const sotto_recipe *recipe,
+                               const sotto_policy *policy, sotto_mistakes *mistakes, sotto_err *err)
+{
+    sotto_reading at = {.text = recipe->text, .object = "recipe", .mistakes = mistakes};
+    sotto_decimal honest = policy ? policy->honest : (sotto_decimal){500000000000};
+
+    SOTTO_TRY(sotto_recipe_claim_compute(claim, recipe, honest, err));
+    SOTTO_TRY(check_claim(&at, claim, recipe, honest, err));
+    check_reach(&at, claim, recipe);
+    check_weight(&at, claim);
+    check_words(&at, recipe);
+    if (policy)
+        check_policy(&at, policy, recipe);
+    if (mistakes->errors == 0)
+        return SOTTO_OK;
+    for (size_t i = 0; i < mistakes->count; i++)
+        if (mistakes->items[i].severity == SOTTO_MISTAKE)
+            return sotto_fail(err, SOTTO_DENIED, "%.60s: %.90s", mistakes->items[i].path,
+                              mistakes->items[i].what);
+    return sotto_fail(err, SOTTO_DENIED, "more mistakes than are listed");
+}

@@ -1,0 +1,240 @@
+/* recipe/model.h - recipes, policies and parties as plain values, once read.
+ *
+ * Callers:  this room; device/, which turns a policy into its verifier's and ledger's own tables.
+ * Memory:   all of it lives in the arena that the file was read into.
+ */
+#ifndef SOTTO_RECIPE_MODEL_H
+#define SOTTO_RECIPE_MODEL_H
+
+#include "privacy/adjacency.h"
+#include "privacy/decimal.h"
+#include "privacy/randomizer.h"
+#include "sotto/recipe.h"
+
+/* ---- encoding --------------------------------------------------------------------------------------- */
+
+/* Texts in their order, and an index that finds them. */
+typedef struct sotto_words {
+    const char **items;
+    uint32_t *sorted; /* positions in items, by text */
+    size_t count;
+} sotto_words;
+
+typedef enum sotto_encoder_type {
+    SOTTO_ENCODER_BUCKETS = 1,
+    SOTTO_ENCODER_CATEGORIES,
+    SOTTO_ENCODER_BOOLEAN,
+    SOTTO_ENCODER_INTEGER,
+    SOTTO_ENCODER_REAL,
+    SOTTO_ENCODER_PREFIX_TREE
+} sotto_encoder_type;
+
+typedef enum sotto_outside {
+    SOTTO_OUTSIDE_OOV,
+    SOTTO_OUTSIDE_BUCKET,
+    SOTTO_OUTSIDE_CLIP
+} sotto_outside;
+
+/* Nodes in breadth-first order: node 0 is the root; children of a node stand together, as the recipe lists them. */
+typedef struct sotto_tree_node {
+    const char *phrase;    /* all words from the root, with spaces      */
+    uint32_t word;         /* offset of the last of them in phrase      */
+    uint32_t first, count; /* children                                  */
+    uint32_t leaf;         /* position among the leaves; of a leaf only */
+} sotto_tree_node;
+
+typedef struct sotto_encoder {
+    const char *column;
+    sotto_encoder_type type;
+    uint64_t bins;
+    bool oov; /* bin 0 is <oov> */
+    union {
+        struct {
+            const double *boundaries;
+            size_t count;
+            sotto_outside underflow, overflow;
+        } buckets;
+        sotto_words categories;
+        struct {
+            int64_t min, max, step;
+        } integer;
+        struct {
+            double min, max;
+            unsigned fraction_bits;
+        } real;
+        struct {
+            const sotto_tree_node *nodes;
+            const uint32_t *sorted; /* nodes; siblings, which stand together here too, by word */
+            size_t node_count;
+            const uint32_t *leaves; /* nodes */
+            size_t leaf_count;
+            sotto_words tokens;
+            bool end;
+        } tree;
+    } as;
+} sotto_encoder;
+
+enum { SOTTO_MAX_ENCODERS = 16, SOTTO_MAX_COHORT_FIELDS = 8, SOTTO_MAX_TASKS = 10000 };
+
+/* The bin is that of the first encoder times the bins of the second, plus that of the second, and so on. */
+typedef struct sotto_encoding {
+    sotto_encoder encoders[SOTTO_MAX_ENCODERS];
+    size_t count;
+    uint64_t bins;
+} sotto_encoding;
+
+/* ---- the recipe ------------------------------------------------------------------------------------- */
+
+/* A field and the values of it that the recipe lists. */
+typedef struct sotto_listed {
+    const char *field;
+    const char *const *values;
+    size_t count;
+} sotto_listed;
+
+typedef enum sotto_pick { SOTTO_PICK_ONE_AT_RANDOM, SOTTO_PICK_FIRST } sotto_pick;
+typedef enum sotto_no_match {
+    SOTTO_NO_MATCH_NO_VALUE,
+    SOTTO_NO_MATCH_OOV,
+    SOTTO_NO_MATCH_RANDOM_BIN,
+    SOTTO_NO_MATCH_SILENCE
+} sotto_no_match;
+
+typedef enum sotto_participation_type {
+    SOTTO_POISSON = 1,
+    SOTTO_CHECK_IN_FIXED_WINDOW,
+    SOTTO_CHECK_IN_AVERAGED_WINDOW,
+    SOTTO_CHECK_IN_SLIDING_WINDOW,
+    SOTTO_DONATION,
+    SOTTO_IMPORTANCE
+} sotto_participation_type;
+
+typedef struct sotto_participation {
+    sotto_participation_type type;
+    double rate;       /* poisson; of a fixed check-in, its probability; importance: default's */
+    double rate_other; /* importance                                                           */
+    uint64_t slots;    /* check-in: the window; donation                                       */
+    uint64_t
+        slot_minutes; /* donation                                                             */
+} sotto_participation;
+
+struct sotto_recipe {
+    uint8_t hash[SOTTO_RECIPE_HASH_SIZE];
+    sotto_bytes text; /* the published bytes, a copy */
+    const char *name;
+    uint64_t version;
+    const char *analysis;
+    const char *description;
+    const char *query;
+    sotto_pick pick;
+    sotto_listed cohorts[SOTTO_MAX_COHORT_FIELDS];
+    size_t cohort_count;
+    sotto_listed targeting[SOTTO_MAX_COHORT_FIELDS];
+    size_t targeting_count;
+    sotto_encoding encoding;
+    sotto_randomizer_kind randomizer;
+    sotto_decimal epsilon_local;
+    sotto_participation participation;
+    sotto_adjacency adjacency;
+    sotto_decimal epsilon, delta; /* of the cohort: what the ledger charges */
+    uint64_t min_cohort;
+    sotto_trust trust;
+    const char *leader, *helper;
+    const char *collector; /* may be NULL */
+    unsigned batch_mode;   /* as DAP numbers them */
+    int64_t opens, closes;
+    uint64_t precision;
+    uint64_t population;
+    sotto_no_match on_no_match;
+    double dummies;
+};
+
+/* ---- the policy ------------------------------------------------------------------------------------- */
+
+/* `stream` is "" for a field of the device itself, such as its locale. */
+typedef struct sotto_policy_name {
+    const char *stream;
+    const char *field; /* "*" is that a row exists */
+} sotto_policy_name;
+
+/* What a field may cost, over all analyses together: what it gave away does not depend on who asked. */
+typedef struct sotto_policy_field {
+    const char *stream;
+    const char *field; /* "*" is that a row exists */
+    sotto_decimal epsilon_local, epsilon, delta;
+    uint64_t reports;
+} sotto_policy_field;
+
+typedef struct sotto_policy_analysis {
+    const char *name;
+    sotto_decimal epsilon, delta;
+    uint64_t reports;
+    const sotto_bytes *queries; /* none: any query over the fields */
+    size_t query_count;
+    const sotto_policy_name *fields; /* that it may read */
+    size_t field_count;
+} sotto_policy_analysis;
+
+typedef struct sotto_policy_key {
+    const char *name;
+    sotto_bytes key;
+} sotto_policy_key;
+
+struct sotto_policy {
+    uint8_t hash[SOTTO_RECIPE_HASH_SIZE];
+    const char *name;
+    uint64_t version;
+    const sotto_policy_analysis *analyses;
+    size_t analysis_count;
+    const sotto_policy_field *fields;
+    size_t field_count;
+    bool filter;          /* spends add up by a filter, not as a sum */
+    uint64_t period_days; /* 0: budgets are never new                */
+    const sotto_policy_name *non_sensitive;
+    size_t non_sensitive_count;
+    uint64_t min_cohort;
+    sotto_decimal honest; /* share of a cohort */
+    unsigned trusts;      /* bit t: sotto_trust t is allowed */
+    bool silence;
+    bool hidden_participation;
+    const sotto_policy_key *logs, *issuers;
+    size_t log_count, issuer_count;
+};
+
+/* NULL: the policy doesn't know it. */
+const sotto_policy_analysis *sotto_policy_find(const sotto_policy *policy, const char *analysis);
+/* Whether the device's own field of this name may be used for cohorts and targeting. */
+bool sotto_policy_non_sensitive(const sotto_policy *policy, const char *field);
+
+/* ---- parties ---------------------------------------------------------------------------------------- */
+
+typedef enum sotto_party_role {
+    SOTTO_PARTY_LEADER,
+    SOTTO_PARTY_HELPER,
+    SOTTO_PARTY_COLLECTOR
+} sotto_party_role;
+
+typedef struct sotto_party_key {
+    sotto_bytes config; /* an encoded HpkeConfig */
+    int64_t from, until;
+} sotto_party_key;
+
+typedef struct sotto_party_entry {
+    const char *name;
+    sotto_party_role role;
+    sotto_bytes url; /* empty for a collector */
+    const sotto_party_key *keys;
+    size_t key_count;
+} sotto_party_entry;
+
+struct sotto_parties {
+    const sotto_party_entry *entries;
+    size_t count;
+};
+
+/* NULL: there is none of this name. */
+const sotto_party_entry *sotto_parties_find(const sotto_parties *parties, const char *name);
+/* The first of its keys that we can seal to and that is used at this time; NULL: none. */
+const sotto_party_key *sotto_party_key_at(const sotto_party_entry *party, int64_t time);
+
+#endif

@@ -1,0 +1,221 @@
+/* A policy into its plain form. */
+#include "recipe/model.h"
+#include "recipe/schema.h"
+
+#include "crypto/hash.h"
+
+#include <string.h>
+
+/* `stream.field`, or only `field` for one of the device itself. */
+static sotto_policy_name read_name(sotto_reading *r, const char *text)
+{
+    const char *dot = strchr(text, '.');
+    char *stream;
+
+    if (!dot)
+        return (sotto_policy_name){"", sotto_reading_copy(r, text)};
+    stream = sotto_reading_take_text(r, (size_t)(dot - text));
+    if (stream) {
+        memcpy(stream, text, (size_t)(dot - text));
+        stream[dot - text] = 0;
+    }
+    return (sotto_policy_name){stream, sotto_reading_copy(r, dot + 1)};
+}
+
+static bool is_stream_field(const char *text)
+{
+    const char *dot = strchr(text, '.');
+
+    return dot && dot != text && dot[1] && !strchr(dot + 1, '.');
+}
+
+static void read_fields(sotto_reading *r, sotto_policy *out)
+{
+    sotto_place place = {NULL, "fields", 0};
+    json_t *fields = json_object_get(r->root, "fields"), *json;
+    sotto_policy_field *list = sotto_reading_take(r, json_object_size(fields), sizeof *list);
+    const char *key;
+
+    if (!list)
+        return;
+    out->fields = list;
+    json_object_foreach(fields, key, json)
+    {
+        sotto_place at = {&place, key, 0};
+        sotto_policy_name name = read_name(r, key);
+
+        if (!is_stream_field(key))
+            sotto_reading_mistake(r, &at, "stream.field", "\"%.60s\" names no stream and field",
+                                  key);
+        list[out->field_count++] = (sotto_policy_field){
+            .stream = name.stream,
+            .field = name.field,
+            .epsilon_local = sotto_reading_decimal(r, &at, "epsilon_local"),
+            .epsilon = sotto_reading_decimal(r, &at, "epsilon"),
+            .delta = sotto_reading_decimal(r, &at, "delta"),
+            .reports = (uint64_t)json_integer_value(json_object_get(json, "reports")),
+        };
+    }
+}
+
+static bool lists_name(const json_t *list, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), name) == 0)
+            return true;
+    return false;
+}
+
+/* What an analysis may read has a budget, or is known to need none. */
+static void read_allowed(sotto_reading *r, sotto_policy_analysis *out, json_t *list,
+                         const sotto_place *place)
+{
+    sotto_policy_name *names = sotto_reading_take(r, json_array_size(list), sizeof *names);
+
+    if (!names)
+        return;
+    out->fields = names;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        sotto_place at = {place, NULL, i};
+
+        if (!is_stream_field(name) ||
+            (!json_object_get(json_object_get(r->root, "fields"), name) &&
+             !lists_name(json_object_get(r->root, "non_sensitive"), name)))
+            sotto_reading_mistake(r, &at, "one of the policy's fields",
+                                  "the policy has no budget for \"%.60s\"", name);
+        names[out->field_count++] = read_name(r, name);
+    }
+}
+
+static void read_queries(sotto_reading *r, sotto_policy_analysis *out, json_t *list)
+{
+    sotto_bytes *queries = sotto_reading_take(r, json_array_size(list), sizeof *queries);
+
+    if (!queries)
+        return;
+    out->queries = queries;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = sotto_reading_copy(r, json_string_value(json_array_get(list, i)));
+
+        if (text)
+            queries[out->query_count++] = sotto_bytes_of(text, strlen(text));
+    }
+}
+
+static void read_analyses(sotto_reading *r, sotto_policy *out)
+{
+    sotto_place place = {NULL, "analyses", 0};
+    json_t *analyses = json_object_get(r->root, "analyses"), *json;
+    sotto_policy_analysis *list = sotto_reading_take(r, json_object_size(analyses), sizeof *list);
+    const char *name;
+
+    if (!list)
+        return;
+    out->analyses = list;
+    json_object_foreach(analyses, name, json)
+    {
+        sotto_policy_analysis *a = &list[out->analysis_count++];
+        sotto_place at = {&place, name, 0}, fields = {&at, "fields", 0};
+
+        a->name = sotto_reading_copy(r, name);
+        a->epsilon = sotto_reading_decimal(r, &at, "epsilon");
+        a->delta = sotto_reading_decimal(r, &at, "delta");
+        a->reports = (uint64_t)json_integer_value(json_object_get(json, "reports"));
+        read_queries(r, a, json_object_get(json, "queries"));
+        read_allowed(r, a, json_object_get(json, "fields"), &fields);
+    }
+}
+
+static sotto_bytes read_hex(sotto_reading *r, const char *hex)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    size_t len = strlen(hex) / 2;
+    uint8_t *bytes = sotto_reading_take(r, len, 1);
+
+    for (size_t i = 0; bytes && i < len; i++)
+        bytes[i] = (uint8_t)((strchr(digits, hex[2 * i]) - digits) % 16 * 16 +
+                             (strchr(digits, hex[2 * i + 1]) - digits) % 16);
+    return sotto_bytes_of(bytes, bytes ? len : 0);
+}
+
+static const sotto_policy_key *read_keys(sotto_reading *r, const char *key, size_t *count)
+{
+    json_t *object = json_object_get(r->root, key), *json;
+    sotto_policy_key *list = sotto_reading_take(r, json_object_size(object), sizeof *list);
+    const char *name;
+
+    json_object_foreach(object, name, json)
+    {
+        if (list)
+            list[(*count)++] = (sotto_policy_key){sotto_reading_copy(r, name),
+                                                  read_hex(r, json_string_value(json))};
+    }
+    return list;
+}
+
+static void read_rest(sotto_reading *r, sotto_policy *out)
+{
+    static const char *const trusts[] = {"", "split", "flamingo", "aero"};
+    json_t *names = json_object_get(r->root, "non_sensitive"), *list;
+    sotto_policy_name *copy = sotto_reading_take(r, json_array_size(names), sizeof *copy);
+
+    out->name = sotto_reading_text(r, r->root, "policy");
+    out->version = (uint64_t)json_integer_value(json_object_get(r->root, "version"));
+    out->min_cohort = (uint64_t)json_integer_value(json_object_get(r->root, "min_cohort"));
+    out->honest = sotto_reading_decimal(r, NULL, "honest");
+    out->filter = sotto_reading_choice(r->root, "policy", "composition") == 1;
+    out->period_days = (uint64_t)json_integer_value(json_object_get(r->root, "period_days"));
+    out->silence = json_is_true(json_object_get(r->root, "silence"));
+    out->hidden_participation = json_is_true(json_object_get(r->root, "hidden_participation"));
+    out->non_sensitive = copy;
+    for (size_t i = 0; copy && i < json_array_size(names); i++)
+        copy[out->non_sensitive_count++] =
+            read_name(r, json_string_value(json_array_get(names, i)));
+    list = json_object_get(r->root, "trusts");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        for (unsigned t = SOTTO_TRUST_SPLIT; t <= SOTTO_TRUST_AERO; t++)
+            if (strcmp(json_string_value(json_array_get(list, i)), trusts[t]) == 0)
+                out->trusts |= 1U << t;
+    out->logs = read_keys(r, "logs", &out->log_count);
+    out->issuers = read_keys(r, "issuers", &out->issuer_count);
+}
+
+sotto_status sotto_policy_read(const sotto_policy **out, sotto_bytes json, sotto_arena *arena,
+                               sotto_mistakes *mistakes, sotto_err *err)
+{
+    sotto_reading r;
+    sotto_status status = sotto_reading_open(&r, "policy", json, arena, mistakes, err);
+    sotto_policy *policy = NULL;
+
+    if (status != SOTTO_OK)
+        goto done;
+    policy = sotto_reading_take(&r, 1, sizeof *policy);
+    if (policy && mistakes->errors == 0) {
+        sotto_hash_once(policy->hash, SOTTO_SHA256, json);
+        read_rest(&r, policy);
+        read_fields(&r, policy);
+        read_analyses(&r, policy);
+    }
+    status = sotto_reading_finish(&r, err);
+done:
+    sotto_reading_close(&r);
+    *out = status == SOTTO_OK ? policy : NULL;
+    return status;
+}
+
+const sotto_policy_analysis *sotto_policy_find(const sotto_policy *policy, const char *analysis)
+{
+    for (size_t i = 0; i < policy->analysis_count; i++)
+        if (strcmp(policy->analyses[i].name, analysis) == 0)
+            return &policy->analyses[i];
+    return NULL;
+}
+
+bool sotto_policy_non_sensitive(const sotto_policy *policy, const char *field)
+{
+    for (size_t i = 0; i < policy->non_sensitive_count; i++)
+        if (!*policy->non_sensitive[i].stream && strcmp(policy->non_sensitive[i].field, field) == 0)
+            return true;
+    return false;
+}

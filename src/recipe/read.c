@@ -1,0 +1,241 @@
+/* A recipe into its plain form: what the table can't check is checked here, section by section. */
+#include "recipe/encoding.h"
+
+#include "base/rule.h"
+#include "crypto/hash.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void read_names(sotto_reading *r, sotto_recipe *out)
+{
+    out->name = sotto_reading_text(r, r->root, "recipe");
+    out->version = (uint64_t)json_integer_value(json_object_get(r->root, "version"));
+    out->analysis = sotto_reading_text(r, r->root, "analysis");
+    out->description = sotto_reading_text(r, r->root, "description");
+    out->query = sotto_reading_text(r, r->root, "query");
+    out->pick = (sotto_pick)sotto_reading_choice(r->root, "recipe", "pick");
+    out->population = (uint64_t)json_integer_value(json_object_get(r->root, "population"));
+    out->on_no_match = (sotto_no_match)sotto_reading_choice(r->root, "recipe", "on_no_match");
+    out->dummies = json_number_value(json_object_get(r->root, "dummies"));
+}
+
+/* cohorts and targeting: fields, and the values of each. */
+static void read_listed(sotto_reading *r, const char *key, sotto_listed *out, size_t *count)
+{
+    sotto_place place = {NULL, key, 0};
+    json_t *object = json_object_get(r->root, key), *list;
+    const char *field;
+    sotto_words words;
+
+    if (json_object_size(object) > SOTTO_MAX_COHORT_FIELDS) {
+        sotto_reading_mistake(r, &place, "at most 8 fields", "%zu fields",
+                              json_object_size(object));
+        return;
+    }
+    json_object_foreach(object, field, list)
+    {
+        sotto_place at = {&place, field, 0};
+
+        sotto_words_read(r, &words, list, &at);
+        out[(*count)++] = (sotto_listed){sotto_reading_copy(r, field), words.items, words.count};
+    }
+}
+
+static void check_cohorts(sotto_reading *r, const sotto_recipe *recipe)
+{
+    sotto_place place = {NULL, "cohorts", 0};
+
+    if (sotto_recipe_cohorts(recipe) > SOTTO_MAX_TASKS)
+        sotto_reading_mistake(r, &place, "at most 10000 combinations of values",
+                              "%" PRIu64 " combinations", sotto_recipe_cohorts(recipe));
+    for (size_t i = 0; i < recipe->cohort_count; i++)
+        for (size_t j = 0; j < recipe->targeting_count; j++)
+            if (strcmp(recipe->cohorts[i].field, recipe->targeting[j].field) == 0) {
+                sotto_place targeting = {NULL, "targeting", 0};
+                sotto_place at = {&targeting, recipe->targeting[j].field, 0};
+
+                sotto_reading_mistake(r, &at, "fields that cohorts doesn't have",
+                                      "cohorts lists the values of this field already");
+            }
+}
+
+static void read_randomizer(sotto_reading *r, sotto_recipe *out)
+{
+    sotto_place place = {NULL, "randomizer", 0}, dummies = {NULL, "dummies", 0};
+    json_t *json = json_object_get(r->root, "randomizer");
+    const char *type = json_string_value(json_object_get(json, "type"));
+
+    out->epsilon_local = sotto_reading_decimal(r, &place, "epsilon_local");
+    if (strcmp(type, "one-hot") == 0)
+        out->randomizer = sotto_reading_choice(json, "randomizer.one-hot", "form") == 0
+                              ? SOTTO_ONE_HOT_ASYMMETRIC
+                              : SOTTO_ONE_HOT_SYMMETRIC;
+    else
+        out->randomizer =
+            strcmp(type, "choice") == 0 ? SOTTO_CHOICE_RESPONSE : SOTTO_SUBSET_SELECTION;
+    if (SOTTO_RULE(no_dummies_one_hot) && sotto_reading_clean(r, "dummies") && out->dummies > 0 &&
+        out->randomizer == SOTTO_CHOICE_RESPONSE)
+        sotto_reading_mistake(r, &dummies, "0, or another randomizer",
+                              "reports that are proved to have one bin can't be dummies");
+}
+
+static void read_participation(sotto_reading *r, sotto_participation *out)
+{
+    static const sotto_participation_type variants[] = {
+        SOTTO_CHECK_IN_FIXED_WINDOW, SOTTO_CHECK_IN_AVERAGED_WINDOW, SOTTO_CHECK_IN_SLIDING_WINDOW};
+    sotto_place place = {NULL, "participation", 0}, at = {&place, "probability", 0};
+    json_t *json = json_object_get(r->root, "participation");
+    const char *type = json_string_value(json_object_get(json, "type"));
+
+    out->rate = 1;
+    if (strcmp(type, "poisson") == 0) {
+        out->type = SOTTO_POISSON;
+        out->rate = json_number_value(json_object_get(json, "rate"));
+    } else if (strcmp(type, "check-in") == 0) {
+        out->type = variants[sotto_reading_choice(json, "participation.check-in", "variant")];
+        out->slots = (uint64_t)json_integer_value(json_object_get(json, "window"));
+        out->rate = json_number_value(json_object_get(json, "probability"));
+        if (out->rate != 1 && out->type != SOTTO_CHECK_IN_FIXED_WINDOW)
+            sotto_reading_mistake(r, &at, "1, or the fixed variant",
+                                  "only a fixed window has a chance of not checking in");
+    } else if (strcmp(type, "donation") == 0) {
+        out->type = SOTTO_DONATION;
+        out->slots = (uint64_t)json_integer_value(json_object_get(json, "slots"));
+        out->slot_minutes = (uint64_t)json_integer_value(json_object_get(json, "slot_minutes"));
+    } else {
+        sotto_place other = {&place, "rate_other", 0};
+
+        out->type = SOTTO_IMPORTANCE;
+        out->rate = json_number_value(json_object_get(json, "rate_default"));
+        out->rate_other = json_number_value(json_object_get(json, "rate_other"));
+        if (out->rate_other < out->rate)
+            sotto_reading_mistake(r, &other, "rate_default or more",
+                                  "rare values would be sent less often than common ones");
+    }
+}
+
+static void read_privacy(sotto_reading *r, sotto_recipe *out)
+{
+    sotto_place place = {NULL, "privacy", 0};
+    json_t *json = json_object_get(r->root, "privacy");
+
+    out->adjacency = sotto_reading_choice(json, "privacy", "adjacency") == 0
+                         ? SOTTO_ADJACENCY_REPLACEMENT
+                         : SOTTO_ADJACENCY_DELETION;
+    out->epsilon = sotto_reading_decimal(r, &place, "epsilon");
+    out->delta = sotto_reading_decimal(r, &place, "delta");
+    out->min_cohort = (uint64_t)json_integer_value(json_object_get(json, "min_cohort"));
+}
+
+static void read_aggregation(sotto_reading *r, sotto_recipe *out)
+{
+    sotto_place place = {NULL, "aggregation", 0}, at = {&place, "helper", 0};
+    json_t *json = json_object_get(r->root, "aggregation");
+
+    out->trust =
+        (sotto_trust)(SOTTO_TRUST_SPLIT + sotto_reading_choice(json, "aggregation", "trust"));
+    out->leader = sotto_reading_text(r, json, "leader");
+    out->helper = sotto_reading_text(r, json, "helper");
+    out->collector = sotto_reading_text(r, json, "collector");
+    out->batch_mode = 1 + sotto_reading_choice(json, "aggregation", "batch_mode");
+    if (SOTTO_RULE(two_servers) && out->leader && out->helper &&
+        strcmp(out->leader, out->helper) == 0)
+        sotto_reading_mistake(r, &at, "a party other than the leader",
+                              "leader and helper are one: nobody would be left to trust");
+}
+
+static void read_schedule(sotto_reading *r, sotto_recipe *out)
+{
+    enum { LONGEST = 3660 * 86400, COARSEST = 30 * 86400 };
+    sotto_place place = {NULL, "schedule", 0}, opens = {&place, "opens", 0},
+                closes = {&place, "closes", 0}, precision = {&place, "precision", 0};
+    json_t *json = json_object_get(r->root, "schedule");
+
+    out->opens = sotto_reading_time(json, "opens");
+    out->closes = sotto_reading_time(json, "closes");
+    out->precision = sotto_reading_duration(json, "precision");
+    if (out->precision > COARSEST) {
+        sotto_reading_mistake(r, &precision, "at most 30d", "too coarse");
+        return;
+    }
+    if (out->opens % (int64_t)out->precision != 0)
+        sotto_reading_mistake(r, &opens, "a multiple of the precision",
+                              "not a multiple of the precision");
+    if (out->closes % (int64_t)out->precision != 0)
+        sotto_reading_mistake(r, &closes, "a multiple of the precision",
+                              "not a multiple of the precision");
+    if (out->closes <= out->opens)
+        sotto_reading_mistake(r, &closes, "a time after opens", "closes before it opens");
+    else if (out->closes - out->opens > LONGEST)
+        sotto_reading_mistake(r, &closes, "at most 3660 days after opens", "open for too long");
+}
+
+static void read_sections(sotto_reading *r, sotto_recipe *out)
+{
+    sotto_place no_match = {NULL, "on_no_match", 0};
+
+    read_names(r, out);
+    if (sotto_reading_clean(r, "cohorts"))
+        read_listed(r, "cohorts", out->cohorts, &out->cohort_count);
+    if (sotto_reading_clean(r, "targeting"))
+        read_listed(r, "targeting", out->targeting, &out->targeting_count);
+    if (!r->no_memory)
+        check_cohorts(r, out);
+    if (sotto_reading_clean(r, "encode"))
+        sotto_encoding_read(r, &out->encoding);
+    if (sotto_reading_clean(r, "randomizer"))
+        read_randomizer(r, out);
+    if (sotto_reading_clean(r, "participation"))
+        read_participation(r, &out->participation);
+    if (sotto_reading_clean(r, "privacy"))
+        read_privacy(r, out);
+    if (sotto_reading_clean(r, "aggregation"))
+        read_aggregation(r, out);
+    if (sotto_reading_clean(r, "schedule"))
+        read_schedule(r, out);
+    if (sotto_reading_clean(r, "encode") && sotto_reading_clean(r, "on_no_match") &&
+        !r->no_memory && out->on_no_match == SOTTO_NO_MATCH_OOV &&
+        sotto_encoding_oov(&out->encoding) == SOTTO_NO_VALUE)
+        sotto_reading_mistake(r, &no_match, "no-value, random-bin, or an oov bin in every column",
+                              "there is no bin where every column is <oov>");
+}
+
+sotto_status sotto_recipe_read(const sotto_recipe **out, sotto_bytes json, sotto_arena *arena,
+                               sotto_mistakes *mistakes, sotto_err *err)
+{
+    sotto_reading r;
+    sotto_status status = sotto_reading_open(&r, "recipe", json, arena, mistakes, err);
+    sotto_recipe *recipe = NULL;
+    uint8_t *text = NULL;
+
+    if (status != SOTTO_OK)
+        goto done;
+    recipe = sotto_reading_take(&r, 1, sizeof *recipe);
+    text = sotto_reading_take(&r, json.len, 1);
+    if (recipe && text) {
+        memcpy(text, json.data, json.len);
+        recipe->text = sotto_bytes_of(text, json.len);
+        sotto_hash_once(recipe->hash, SOTTO_SHA256, json);
+        read_sections(&r, recipe);
+    }
+    status = sotto_reading_finish(&r, err);
+done:
+    sotto_reading_close(&r);
+    *out = status == SOTTO_OK ? recipe : NULL;
+    return status;
+}
+
+uint64_t sotto_recipe_cohorts(const sotto_recipe *recipe)
+{
+    uint64_t tasks = 1;
+
+    for (size_t i = 0; i < recipe->cohort_count && tasks <= SOTTO_MAX_TASKS; i++)
+        tasks *= recipe->cohorts[i].count;
+    return tasks;
+}
+
+const uint8_t *sotto_recipe_hash(const sotto_recipe *recipe)
+{
+    return recipe->hash;
+}

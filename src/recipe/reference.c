@@ -1,0 +1,93 @@
+/* docs/recipe.md, from the table. */
+#include "recipe/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put(sotto_writer *w, const char *text)
+{
+    sotto_write_bytes(w, sotto_bytes_of(text, strlen(text)));
+}
+
+/* | would end the column of a table. */
+static void put_cell(sotto_writer *w, const char *text)
+{
+    put(w, " ");
+    for (; *text; text++)
+        sotto_write_bytes(w, sotto_bytes_of(*text == '|' ? "/" : text, 1));
+    put(w, " |");
+}
+
+static void put_row(sotto_writer *w, const sotto_schema_key *row)
+{
+    char key[80], accepted[200] = "", fallback[80];
+
+    (void)snprintf(key, sizeof key, strcmp(row->key, "*") == 0 ? "*any name*" : "`%s`", row->key);
+    sotto_schema_accepts(row, accepted, sizeof accepted);
+    if (!row->fallback)
+        (void)snprintf(fallback, sizeof fallback, "required");
+    else if (!*row->fallback)
+        (void)snprintf(fallback, sizeof fallback, "may be left out");
+    else
+        (void)snprintf(fallback, sizeof fallback, "`%s`", row->fallback);
+    put(w, "|");
+    put_cell(w, key);
+    put_cell(w, accepted);
+    put_cell(w, fallback);
+    put_cell(w, row->help);
+    put(w, "\n");
+}
+
+static void put_object(sotto_writer *w, const sotto_schema_object *object)
+{
+    size_t count;
+    const sotto_schema_key *rows = sotto_schema_rows(object->name, &count);
+    bool top = strcmp(object->name, "recipe") == 0 || strcmp(object->name, "policy") == 0 ||
+               strcmp(object->name, "parties") == 0;
+
+    put(w, top ? "\n## " : "\n### ");
+    put(w, object->title);
+    put(w, "\n\n");
+    put(w, object->help);
+    put(w, "\n");
+    if (!*rows[0].key)
+        return;
+    put(w, "\n| key | accepted | default | what it is for |\n| --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < count; i++)
+        put_row(w, &rows[i]);
+}
+
+static void put_example(sotto_writer *w, const char *title, const char *text)
+{
+    put(w, "\n### ");
+    put(w, title);
+    put(w, "\n\n```json\n");
+    put(w, text);
+    put(w, "```\n");
+}
+
+sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    put(&w,
+        "# Recipes, policies and parties\n\n"
+        "<!-- Printed by `sotto recipe reference` from src/recipe/schema_table.c; a test compares. "
+        "-->\n\n"
+        "All three are JSON objects of at most 4 MiB and 12 levels. Unknown keys, keys that stand "
+        "twice and bytes behind the end are errors. A recipe is published, hashed and logged as "
+        "the bytes it has; nothing ever encodes it anew. Budgets are read from the digits as "
+        "written, not from a floating-point number.\n\n"
+        "    sotto recipe new > recipe.json           a complete recipe to start from\n"
+        "    sotto recipe lint recipe.json             every mistake, and what may be claimed\n"
+        "    sotto recipe explain recipe.json          the same in plain words\n"
+        "    sotto recipe compile recipe.json parties.json   the DAP task, its VDAF and its "
+        "bins\n");
+    for (size_t i = 0; i < sotto_schema_object_count; i++)
+        put_object(&w, &sotto_schema_objects[i]);
+    put(&w, "\n## Examples\n");
+    put_example(&w, "A recipe", sotto_recipe_example());
+    put_example(&w, "A policy for it", sotto_policy_example());
+    put_example(&w, "Its parties", sotto_parties_example());
+    return sotto_writer_finish(&w, "reference", err);
+}

@@ -1,0 +1,228 @@
+/* A recipe and its parties become a DAP task; the same bytes on the log, on devices and on both servers. */
+#include "recipe/task.h"
+
+#include "recipe/claim.h"
+
+#include "base/rule.h"
+#include "crypto/hash.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MAX_CONFIGURATION = 8192, EXTENSION_TASK_INTERVAL = 1 };
+
+/* ---- bytes ------------------------------------------------------------------------------------------ */
+
+/* DAP draft 18, "VDAF Configuration Encodings"; note the order of the multihot vector's. */
+static sotto_status write_vdaf(sotto_writer *w, const sotto_prio3_config *vdaf, sotto_err *err)
+{
+    sotto_write_uint(w, (uint64_t)vdaf->type, 4);
+    switch (vdaf->type) {
+    case SOTTO_PRIO3_COUNT:
+        sotto_write_uint(w, 0, 2);
+        return SOTTO_OK;
+    case SOTTO_PRIO3_SUM:
+        sotto_write_uint(w, 8, 2);
+        sotto_write_uint(w, vdaf->max, 8);
+        return SOTTO_OK;
+    case SOTTO_PRIO3_SUM_VEC:
+    case SOTTO_PRIO3_L1_BOUND_SUM:
+        sotto_write_uint(w, 16, 2);
+        sotto_write_uint(w, vdaf->length, 4);
+        sotto_write_uint(w, vdaf->max, 8);
+        sotto_write_uint(w, vdaf->chunk_length, 4);
+        return SOTTO_OK;
+    case SOTTO_PRIO3_HISTOGRAM:
+        sotto_write_uint(w, 8, 2);
+        sotto_write_uint(w, vdaf->length, 4);
+        sotto_write_uint(w, vdaf->chunk_length, 4);
+        return SOTTO_OK;
+    case SOTTO_PRIO3_MULTIHOT_COUNT_VEC:
+        sotto_write_uint(w, 16, 2);
+        sotto_write_uint(w, vdaf->length, 4);
+        sotto_write_uint(w, vdaf->chunk_length, 4);
+        sotto_write_uint(w, vdaf->max, 8);
+        return SOTTO_OK;
+    case SOTTO_PRIO3_SUM_VEC_WITH_MULTIPROOF:
+        break;
+    }
+    return sotto_fail(err, SOTTO_MISSING, "DAP has no configuration for this type of Prio3");
+}
+
+static void write_extensions(sotto_writer *w, const sotto_task_configuration *task)
+{
+    if (!task->has_interval) {
+        sotto_write_opaque16(w, task->extensions);
+        return;
+    }
+    sotto_write_uint(w, 2 + 2 + 16, 2);
+    sotto_write_uint(w, EXTENSION_TASK_INTERVAL, 2);
+    sotto_write_uint(w, 16, 2);
+    sotto_write_uint(w, task->interval_start, 8);
+    sotto_write_uint(w, task->interval_duration, 8);
+}
+
+sotto_status sotto_task_configuration_encode(sotto_buf *out, const sotto_task_configuration *task,
+                                             sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_opaque8(&w, task->task_info);
+    sotto_write_opaque16(&w, task->leader_url);
+    sotto_write_opaque16(&w, task->helper_url);
+    sotto_write_uint(&w, task->time_precision, 8);
+    sotto_write_uint(&w, task->min_batch_size, 8);
+    sotto_write_uint(&w, task->batch_mode, 1);
+    sotto_write_opaque16(&w, task->batch_config);
+    SOTTO_TRY(write_vdaf(&w, &task->vdaf, err));
+    write_extensions(&w, task);
+    return sotto_writer_finish(&w, "task configuration", err);
+}
+
+void sotto_task_id_derive(uint8_t out[SOTTO_TASK_ID_SIZE], sotto_bytes configuration)
+{
+    static const char label[] = "dap-taskprov task id";
+    sotto_hash hash;
+    uint8_t salt[32];
+
+    sotto_hash_once(salt, SOTTO_SHA256, sotto_bytes_of(label, sizeof label - 1));
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(salt, sizeof salt));
+    sotto_hash_update(&hash, configuration);
+    sotto_hash_final(&hash, out);
+}
+
+/* ---- cohorts and targets ---------------------------------------------------------------------------- */
+
+static bool find_value(const sotto_listed *listed, const char *value, size_t *position)
+{
+    for (size_t i = 0; value && i < listed->count; i++)
+        if (strcmp(listed->values[i], value) == 0) {
+            *position = i;
+            return true;
+        }
+    return false;
+}
+
+sotto_status sotto_recipe_cohort_of(const sotto_recipe *recipe, size_t *cohort,
+                                    const char *const *values, sotto_err *err)
+{
+    size_t number = 0, position = 0;
+
+    for (size_t i = 0; i < recipe->cohort_count; i++) {
+        if (!find_value(&recipe->cohorts[i], values[i], &position))
+            return sotto_fail(err, SOTTO_MISSING,
+                              "cohorts.%.60s: this device's value is not listed",
+                              recipe->cohorts[i].field);
+        number = number * recipe->cohorts[i].count + position;
+    }
+    *cohort = number;
+    return SOTTO_OK;
+}
+
+bool sotto_recipe_targets(const sotto_recipe *recipe, size_t field, const char *value)
+{
+    size_t position;
+
+    return find_value(&recipe->targeting[field], value, &position);
+}
+
+/* ---- compiling -------------------------------------------------------------------------------------- */
+
+static sotto_status find_server(const sotto_party_entry **out, const sotto_recipe *recipe,
+                                const sotto_parties *parties, const char *name,
+                                sotto_party_role role, sotto_err *err)
+{
+    const char *wanted = role == SOTTO_PARTY_LEADER ? "leader" : "helper";
+    const sotto_party_entry *party = sotto_parties_find(parties, name);
+
+    if (!party)
+        return sotto_fail(err, SOTTO_MISSING, "aggregation.%s: no party is named \"%.60s\"", wanted,
+                          name);
+    if (SOTTO_RULE(party_role) && party->role != role)
+        return sotto_fail(err, SOTTO_DENIED, "aggregation.%s: \"%.60s\" has another role", wanted,
+                          name);
+    if (SOTTO_RULE(party_key_valid) && (!sotto_party_key_at(party, recipe->opens) ||
+                                        !sotto_party_key_at(party, recipe->closes - 1)))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "aggregation.%s: \"%.40s\" has no key that we can seal to for the whole "
+                          "schedule",
+                          wanted, name);
+    *out = party;
+    return SOTTO_OK;
+}
+
+/* What both servers and every device must agree on, tied to the recipe that was published. */
+static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, size_t cohort)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_bytes(&w, sotto_bytes_of(SOTTO_TASK_INFO_TAG, sizeof SOTTO_TASK_INFO_TAG - 1));
+    sotto_write_bytes(&w, sotto_bytes_of(recipe->hash, sizeof recipe->hash));
+    sotto_write_uint(&w, cohort, 2);
+    return sotto_buf_bytes(out);
+}
+
+static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe, sotto_arena *arena,
+                                sotto_err *err)
+{
+    uint8_t info[64];
+    sotto_buf info_buf = sotto_buf_over(info, sizeof info);
+    uint8_t *memory = sotto_arena_take(arena, MAX_CONFIGURATION);
+    sotto_buf buf = sotto_buf_over(memory, MAX_CONFIGURATION);
+    sotto_task_configuration task = {
+        .task_info = write_info(&info_buf, recipe, out->cohort),
+        .leader_url = out->leader_url,
+        .helper_url = out->helper_url,
+        .time_precision = out->precision,
+        .min_batch_size = out->min_batch_size,
+        .batch_mode = out->batch_mode,
+        .vdaf = out->vdaf,
+        .has_interval = true,
+        .interval_start = out->opens / out->precision,
+        .interval_duration = (out->closes - out->opens) / out->precision,
+    };
+
+    if (!memory)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "task configuration: no memory");
+    SOTTO_TRY(sotto_task_configuration_encode(&buf, &task, err));
+    out->configuration = sotto_buf_bytes(&buf);
+    sotto_task_id_derive(out->id, out->configuration);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
+                                const sotto_parties *parties, size_t cohort, sotto_arena *arena,
+                                sotto_err *err)
+{
+    const sotto_party_entry *leader, *helper;
+    sotto_randomizer r;
+
+    *out = (sotto_task){.cohort = cohort};
+    if (recipe->trust != SOTTO_TRUST_SPLIT)
+        return sotto_fail(err, SOTTO_DENIED, "aggregation.trust: only split has DAP tasks");
+    if (cohort >= sotto_recipe_cohorts(recipe))
+        return sotto_fail(err, SOTTO_MISSING, "cohort %zu: there are %" PRIu64, cohort,
+                          sotto_recipe_cohorts(recipe));
+    SOTTO_TRY(find_server(&leader, recipe, parties, recipe->leader, SOTTO_PARTY_LEADER, err));
+    SOTTO_TRY(find_server(&helper, recipe, parties, recipe->helper, SOTTO_PARTY_HELPER, err));
+    SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
+    SOTTO_TRY(sotto_recipe_vdaf(&out->vdaf, &out->sizes, &r, err));
+    memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
+    out->leader_url = leader->url;
+    out->helper_url = helper->url;
+    out->opens = (uint64_t)recipe->opens;
+    out->closes = (uint64_t)recipe->closes;
+    out->precision = recipe->precision;
+    out->min_batch_size = recipe->min_cohort;
+    out->batch_mode = recipe->batch_mode;
+    out->randomizer = sotto_randomizer_name(r.kind);
+    out->epsilon_local = r.epsilon;
+    out->p = r.p;
+    out->q = r.q;
+    out->bins = recipe->encoding.bins;
+    out->weight = r.weight;
+    out->miss = sotto_recipe_miss(&r);
+    out->report_bytes = sotto_recipe_report_bytes(&out->sizes);
+    return encode_task(out, recipe, arena, err);
+}

@@ -1,0 +1,169 @@
+/* What recipes may claim, held against numbers known otherwise. */
+#include "recipe/claim.h"
+
+#include "privacy/clone.h"
+#include "support/recipes.h"
+
+#include <math.h>
+
+static const sotto_decimal half = {500000000000};
+
+static sotto_recipe_claim claim_of(sotto_test *t, const char *old, const char *new)
+{
+    sotto_recipe_claim claim;
+
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, sotto_test_recipe(t, old, new), half, &t->err));
+    return claim;
+}
+
+static void the_example_is_within_the_closed_form(sotto_test *t)
+{
+    sotto_recipe_claim claim = claim_of(t, NULL, NULL);
+    sotto_crowd crowd = {40000, 0.5};
+    sotto_bound closed;
+
+    CHECK_OK(t, sotto_clone_closed_2021(&closed, 2, &crowd, log(1e-6), &t->err));
+    CHECK(t, claim.epsilon_cohort > 0 && claim.epsilon_cohort < closed.high);
+    CHECK_NEAR(t, 2, claim.epsilon_local, 1e-9);
+    CHECK(t, claim.epsilon_local <= 2);
+    CHECK_NEAR(t, claim.epsilon_local, claim.replacement_local, 1e-9);
+    CHECK_EQUAL(t, 20000, claim.honest);
+    CHECK_EQUAL(t, 272, claim.bins);
+    CHECK(t, claim.miss < 1e-9 && claim.miss > 0);
+    CHECK_NEAR(t, 100000, claim.expected_reports, 1e-6);
+    CHECK(t, claim.sampled_by && claim.epsilon_sampled < claim.epsilon_cohort);
+}
+
+static void symmetric_deletion_counts_twice_for_replacement(sotto_test *t)
+{
+    static const char *const old = "\"form\": \"asymmetric\"";
+    const sotto_recipe *recipe = sotto_test_recipe(t, old, "\"form\": \"symmetric\"");
+    sotto_recipe deletion = *recipe;
+    sotto_recipe_claim claim;
+
+    deletion.adjacency = SOTTO_ADJACENCY_DELETION;
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, &deletion, half, &t->err));
+    CHECK_NEAR(t, 2, claim.epsilon_local, 1e-9);
+    CHECK_NEAR(t, 4, claim.replacement_local, 1e-9);
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
+    CHECK_NEAR(t, 2, claim.replacement_local, 1e-9);
+}
+
+static void a_value_that_vanishes_is_covered_too(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+    sotto_crowd crowd = {20000, 0};
+    sotto_recipe_claim claim;
+    sotto_clone_law law;
+    sotto_bound two_values, any;
+    sotto_randomizer r;
+
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
+    CHECK_OK(t, sotto_recipe_randomizer(&r, recipe, &t->err));
+    CHECK_OK(t, sotto_clone_law_onehot(&law, r.p, r.q, &t->err));
+    CHECK_OK(t, sotto_clone_eps(&two_values, &law, &crowd, log(1e-6), &t->err));
+    CHECK_OK(t, sotto_clone_law_generic(&law, 2, &t->err));
+    CHECK_OK(t, sotto_clone_eps(&any, &law, &crowd, log(1e-6), &t->err));
+    /* The smaller of the two theorems, since both hold. */
+    CHECK(t, claim.epsilon_cohort >= fmin(two_values.low, any.low));
+    CHECK(t, claim.epsilon_cohort <= any.high);
+}
+
+static void only_split_trust_hides_among_others(sotto_test *t)
+{
+    sotto_recipe_claim claim = claim_of(t, "\"split\"", "\"flamingo\"");
+
+    CHECK(t, claim.epsilon_cohort == claim.epsilon_local);
+    CHECK(t, claim.epsilon_sampled == claim.epsilon_cohort && !claim.sampled_by);
+}
+
+static void every_way_to_take_part_is_priced(sotto_test *t)
+{
+    static const char old[] = "{\"type\": \"poisson\", \"rate\": 0.1}";
+    static const char *const ways[] = {
+        "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 1000, \"probability\": 0.5}",
+        "{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 1000}",
+        "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 1000}",
+        "{\"type\": \"donation\", \"slots\": 1000, \"slot_minutes\": 60}",
+    };
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        sotto_recipe_claim claim = claim_of(t, old, ways[i]);
+
+        CHECK(t, claim.epsilon_sampled > 0);
+        CHECK(t, claim.epsilon_sampled <= claim.epsilon_cohort);
+        CHECK(t, !claim.sampled_by == (claim.epsilon_sampled == claim.epsilon_cohort));
+    }
+}
+
+static void importance_sampling_costs_what_silence_tells(sotto_test *t)
+{
+    sotto_recipe_claim claim =
+        claim_of(t, "{\"type\": \"poisson\", \"rate\": 0.1}",
+                 "{\"type\": \"importance\", \"rate_default\": 0.1, \"rate_other\": 0.4}");
+
+    CHECK_NEAR(t, 2 + log(4), claim.epsilon_sampled, 1e-9);
+}
+
+static void the_smallest_cohort_is_the_edge(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+    sotto_randomizer r;
+    uint64_t cohort;
+    const char *theorem;
+    double eps;
+
+    CHECK_OK(t, sotto_recipe_randomizer(&r, recipe, &t->err));
+    CHECK_OK(t, sotto_recipe_smallest_cohort(&cohort, recipe, &r, half, &t->err));
+    CHECK(t, cohort > 10 && cohort < 40000);
+    CHECK_OK(t, sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r,
+                                            sotto_recipe_honest(cohort, half), log(1e-6), &t->err));
+    CHECK(t, eps <= 0.3);
+    CHECK_OK(t, sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r,
+                                            sotto_recipe_honest(cohort - 2, half), log(1e-6),
+                                            &t->err));
+    CHECK(t, eps > 0.3);
+}
+
+static void the_honest_are_rounded_down(sotto_test *t)
+{
+    CHECK_EQUAL(t, 20000, sotto_recipe_honest(40000, half));
+    CHECK_EQUAL(t, 20000, sotto_recipe_honest(40001, half));
+    CHECK_EQUAL(t, 0, sotto_recipe_honest(1, half));
+    CHECK_EQUAL(t, 999999999, sotto_recipe_honest(1000000000, (sotto_decimal){999999999999}));
+    CHECK_EQUAL(t, 900000000, sotto_recipe_honest(1000000000, (sotto_decimal){900000000000}));
+    CHECK_EQUAL(t, 333333, sotto_recipe_honest(1000001, (sotto_decimal){333333333333}));
+    CHECK_EQUAL(t, 1000000000000,
+                sotto_recipe_honest(1000000000000, (sotto_decimal){1000000000000}));
+}
+
+static void every_randomizer_has_a_claim(sotto_test *t)
+{
+    static const char *const randomizers[] = {"\"type\": \"choice\"", "\"type\": \"subset\"",
+                                              "\"type\": \"one-hot\", \"form\": \"symmetric\""};
+
+    for (size_t i = 0; i < sizeof randomizers / sizeof randomizers[0]; i++) {
+        sotto_recipe_claim claim =
+            claim_of(t, "\"type\": \"one-hot\", \"form\": \"asymmetric\"", randomizers[i]);
+
+        CHECK(t, claim.epsilon_cohort > 0 && claim.epsilon_cohort <= claim.epsilon_local);
+        CHECK(t, claim.epsilon_local <= 2 && claim.report_bytes > 4000);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(the_example_is_within_the_closed_form),
+        CASE(symmetric_deletion_counts_twice_for_replacement),
+        CASE(a_value_that_vanishes_is_covered_too),
+        CASE(only_split_trust_hides_among_others),
+        CASE(every_way_to_take_part_is_priced),
+        CASE(importance_sampling_costs_what_silence_tells),
+        CASE(the_smallest_cohort_is_the_edge),
+        CASE(the_honest_are_rounded_down),
+        CASE(every_randomizer_has_a_claim),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

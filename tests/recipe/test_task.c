@@ -1,0 +1,241 @@
+/* Tasks: the bytes that DAP has, and what a recipe makes of them. */
+#include "recipe/task.h"
+
+#include "recipe/claim.h"
+#include "support/recipes.h"
+
+#include <string.h>
+
+static void check_configuration(sotto_test *t, const sotto_task_configuration *task,
+                                const char *wanted)
+{
+    uint8_t memory[512];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_bytes bytes = sotto_test_hex(t, wanted);
+
+    CHECK_OK(t, sotto_task_configuration_encode(&out, task, &t->err));
+    CHECK_EQUAL(t, bytes.len, out.len);
+    CHECK_BYTES(t, bytes.data, out.data, out.len);
+}
+
+static sotto_bytes text(const char *words)
+{
+    return sotto_bytes_of(words, strlen(words));
+}
+
+/* Published encodings, written out here so that a bare clone tests them. */
+static void configurations_are_those_of_others(sotto_test *t)
+{
+    sotto_task_configuration task = {.task_info = text("foobar"),
+                                     .leader_url = text("https://example.com/"),
+                                     .helper_url = text("https://another.example.com/"),
+                                     .time_precision = 3600,
+                                     .min_batch_size = 10000,
+                                     .batch_mode = 1,
+                                     .vdaf = {.type = SOTTO_PRIO3_COUNT},
+                                     .has_interval = true,
+                                     .interval_start = 277,
+                                     .interval_duration = 28};
+
+    check_configuration(t, &task,
+                        "06666f6f626172001468747470733a2f2f6578616d706c652e636f6d2f001c68747470733a"
+                        "2f2f616e6f74686572"
+                        "2e6578616d706c652e636f6d2f0000000000000e1000000000000027100100000000000100"
+                        "000014000100100000"
+                        "000000000115000000000000001c");
+    task.task_info = text("f");
+    task.time_precision = task.min_batch_size = 1000;
+    task.batch_mode = 2;
+    task.vdaf = (sotto_prio3_config){.type = SOTTO_PRIO3_SUM, .max = 255};
+    task.has_interval = false;
+    task.extensions = sotto_bytes_of("\0\0\0\4"
+                                     "0123",
+                                     8);
+    check_configuration(t, &task,
+                        "0166001468747470733a2f2f6578616d706c652e636f6d2f001c68747470733a2f2f616e6f"
+                        "746865722e6578616d"
+                        "706c652e636f6d2f00000000000003e800000000000003e802000000000002000800000000"
+                        "000000ff0008000000"
+                        "0430313233");
+}
+
+static void every_vdaf_has_its_own_order(sotto_test *t)
+{
+    static const struct {
+        sotto_prio3_config vdaf;
+        const char *wanted; /* from vdaf_type to vdaf_configuration */
+    } cases[] = {
+        {{.type = SOTTO_PRIO3_SUM_VEC, .length = 12, .max = 8, .chunk_length = 14},
+         "0000000300100000000c00000000000000080000000e"},
+        {{.type = SOTTO_PRIO3_HISTOGRAM, .length = 256, .chunk_length = 18},
+         "0000000400080000010000000012"},
+        {{.type = SOTTO_PRIO3_MULTIHOT_COUNT_VEC, .length = 256, .chunk_length = 18, .max = 14},
+         "0000000500100000010000000012000000000000000e"},
+    };
+    enum { BEFORE = 1 + 1 + 2 + 2 + 8 + 8 + 1 + 2 };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sotto_task_configuration task = {.task_info = text("x"), .vdaf = cases[i].vdaf};
+        sotto_bytes wanted = sotto_test_hex(t, cases[i].wanted);
+        uint8_t memory[128];
+        sotto_buf out = sotto_buf_over(memory, sizeof memory);
+
+        CHECK_OK(t, sotto_task_configuration_encode(&out, &task, &t->err));
+        CHECK_EQUAL(t, BEFORE + wanted.len + 2, out.len);
+        CHECK_BYTES(t, wanted.data, out.data + BEFORE, wanted.len);
+    }
+}
+
+static void task_ids_are_taskprov_s(sotto_test *t)
+{
+    sotto_bytes configuration = sotto_test_hex(
+        t,
+        "0474657374001b68747470733a2f2f6c65616465722e6578616d706c652e636f6d2f001b68747470733a2f2f"
+        "68656c7065722e6578616d706c652e636f6d2f000000000000003c000000000000000a01000000000001000000"
+        "1400010010000000000000003c0000000000000064");
+    sotto_bytes wanted =
+        sotto_test_hex(t, "35848a898adb146b559385247c7e49db1cbd28af52e3c11cfb01d4fc4b490479");
+    uint8_t id[SOTTO_TASK_ID_SIZE];
+
+    sotto_task_id_derive(id, configuration);
+    CHECK_BYTES(t, wanted.data, id, sizeof id);
+}
+
+static void the_example_compiles(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+    const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
+    sotto_task task, other;
+    sotto_prio3 vdaf;
+
+    CHECK_OK(t, sotto_task_compile(&task, recipe, parties, 0, &t->arena, &t->err));
+    CHECK_EQUAL(t, SOTTO_PRIO3_MULTIHOT_COUNT_VEC, task.vdaf.type);
+    CHECK_EQUAL(t, 272, task.vdaf.length);
+    CHECK_EQUAL(t, task.weight, task.vdaf.max);
+    CHECK(t, task.miss < 1e-9);
+    CHECK_EQUAL(t, 40000, task.min_batch_size);
+    CHECK_OK(t, sotto_prio3_init(&vdaf, &t->arena, &task.vdaf, &t->err));
+    /* The recipe's hash is in task_info, behind its length and the tag. */
+    CHECK_BYTES(t, sotto_recipe_hash(recipe),
+                task.configuration.data + 1 + strlen(SOTTO_TASK_INFO_TAG), SOTTO_RECIPE_HASH_SIZE);
+    CHECK_OK(t, sotto_task_compile(&other, recipe, parties, 1, &t->arena, &t->err));
+    CHECK(t, memcmp(task.id, other.id, sizeof task.id) != 0);
+    CHECK_STATUS(t, SOTTO_MISSING,
+                 sotto_task_compile(&other, recipe, parties, 2, &t->arena, &t->err));
+}
+
+static void one_byte_of_the_recipe_is_another_task(sotto_test *t)
+{
+    const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
+    sotto_task task, other;
+
+    CHECK_OK(t, sotto_task_compile(&task, sotto_test_recipe(t, NULL, NULL), parties, 0, &t->arena,
+                                   &t->err));
+    CHECK_OK(t,
+             sotto_task_compile(&other, sotto_test_recipe(t, "\"version\": 1", "\"version\":  1"),
+                                parties, 0, &t->arena, &t->err));
+    CHECK(t, memcmp(task.id, other.id, sizeof task.id) != 0);
+}
+
+static void parties_must_play_their_role(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+    sotto_task task;
+
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        sotto_task_compile(&task, recipe,
+                           sotto_test_parties(t, "\"role\": \"helper\"", "\"role\": \"leader\""), 0,
+                           &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_MISSING,
+                 sotto_task_compile(&task, recipe,
+                                    sotto_test_parties(t, "key:leader-2026a", "key:leader-2026b"),
+                                    0, &t->arena, &t->err));
+    CHECK_REASON(t, "leader-2026a");
+}
+
+static void keys_must_last_as_long_as_the_recipe(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+    sotto_task task;
+
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_task_compile(&task, recipe,
+                                    sotto_test_parties(t, "2027-07-01", "2026-11-26"), 0, &t->arena,
+                                    &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_task_compile(&task, recipe,
+                                    sotto_test_parties(t, "2026-01-01", "2026-11-21"), 0, &t->arena,
+                                    &t->err));
+    /* A KEM that is not ours decodes, but can't be sealed to. */
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_task_compile(&task, recipe, sotto_test_parties(t, "\"010020", "\"01fff0"), 0,
+                                    &t->arena, &t->err));
+}
+
+static void other_trusts_have_no_task(sotto_test *t)
+{
+    sotto_task task;
+
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_task_compile(&task, sotto_test_recipe(t, "\"split\"", "\"aero\""),
+                                    sotto_test_parties(t, NULL, NULL), 0, &t->arena, &t->err));
+}
+
+static void a_choice_is_proved_to_be_one(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(
+        t, "\"type\": \"one-hot\", \"form\": \"asymmetric\"", "\"type\": \"choice\"");
+    sotto_task task;
+
+    CHECK_OK(t, sotto_task_compile(&task, recipe, sotto_test_parties(t, NULL, NULL), 0, &t->arena,
+                                   &t->err));
+    CHECK_EQUAL(t, SOTTO_PRIO3_HISTOGRAM, task.vdaf.type);
+    CHECK_EQUAL(t, 273, task.vdaf.length); /* one for "no value" */
+}
+
+static void cohorts_are_numbered_by_their_values(sotto_test *t)
+{
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "{\"locale\": [\"en_US\", \"en_GB\"]}",
+                          "{\"locale\": [\"en_US\", \"en_GB\"], \"os\": [\"1\", \"2\", \"3\"]}");
+    const char *here[] = {"en_GB", "2"}, *elsewhere[] = {"de_DE", "2"}, *unknown[] = {NULL, "2"};
+    size_t cohort;
+
+    CHECK_EQUAL(t, 6, sotto_recipe_cohorts(recipe));
+    CHECK_OK(t, sotto_recipe_cohort_of(recipe, &cohort, here, &t->err));
+    CHECK_EQUAL(t, 4, cohort);
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_recipe_cohort_of(recipe, &cohort, elsewhere, &t->err));
+    CHECK_REASON(t, "locale");
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_recipe_cohort_of(recipe, &cohort, unknown, &t->err));
+}
+
+static void targets_are_listed_values(sotto_test *t)
+{
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "\"encode\"", "\"targeting\": {\"os\": [\"1\", \"2\"]}, \"encode\"");
+
+    CHECK_EQUAL(t, 1, recipe->targeting_count);
+    CHECK(t, sotto_recipe_targets(recipe, 0, "2"));
+    CHECK(t, !sotto_recipe_targets(recipe, 0, "3"));
+    CHECK(t, !sotto_recipe_targets(recipe, 0, NULL));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(configurations_are_those_of_others),
+        CASE(every_vdaf_has_its_own_order),
+        CASE(task_ids_are_taskprov_s),
+        CASE(the_example_compiles),
+        CASE(one_byte_of_the_recipe_is_another_task),
+        CASE(parties_must_play_their_role),
+        CASE(keys_must_last_as_long_as_the_recipe),
+        CASE(other_trusts_have_no_task),
+        CASE(a_choice_is_proved_to_be_one),
+        CASE(cohorts_are_numbered_by_their_values),
+        CASE(targets_are_listed_values),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

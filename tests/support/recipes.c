@@ -1,0 +1,100 @@
+#include "support/recipes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+sotto_bytes sotto_test_replace(sotto_test *t, const char *text, const char *old, const char *new)
+{
+    const char *found = old ? strstr(text, old) : text;
+    size_t cut = old ? strlen(old) : 0, add = new ? strlen(new) : 0, before;
+    char *out;
+
+    CHECK(t, found != NULL);
+    before = (size_t)(found - text);
+    out = sotto_arena_take(&t->arena, strlen(text) + add + 1);
+    CHECK(t, out != NULL);
+    memcpy(out, text, before);
+    if (new)
+        memcpy(out + before, new, add);
+    memcpy(out + before + add, found + cut, strlen(found + cut) + 1);
+    return sotto_bytes_of(out, strlen(out));
+}
+
+sotto_bytes sotto_test_recipe_text(sotto_test *t, const char *old, const char *new)
+{
+    return sotto_test_replace(t, sotto_recipe_example(), old, new);
+}
+
+sotto_bytes sotto_test_policy_text(sotto_test *t, const char *old, const char *new)
+{
+    return sotto_test_replace(t, sotto_policy_example(), old, new);
+}
+
+sotto_bytes sotto_test_parties_text(sotto_test *t, const char *old, const char *new)
+{
+    return sotto_test_replace(t, sotto_parties_example(), old, new);
+}
+
+const sotto_recipe *sotto_test_recipe(sotto_test *t, const char *old, const char *new)
+{
+    static sotto_mistakes mistakes;
+    const sotto_recipe *recipe;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_test_recipe_text(t, old, new), &t->arena,
+                                  &mistakes, &t->err));
+    return recipe;
+}
+
+const sotto_policy *sotto_test_policy(sotto_test *t, const char *old, const char *new)
+{
+    static sotto_mistakes mistakes;
+    const sotto_policy *policy;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_policy_read(&policy, sotto_test_policy_text(t, old, new), &t->arena,
+                                  &mistakes, &t->err));
+    return policy;
+}
+
+const sotto_parties *sotto_test_parties(sotto_test *t, const char *old, const char *new)
+{
+    static sotto_mistakes mistakes;
+    const sotto_parties *parties;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_parties_read(&parties, sotto_test_parties_text(t, old, new), &t->arena,
+                                   &mistakes, &t->err));
+    return parties;
+}
+
+sotto_bytes sotto_test_big_tree(sotto_test *t, size_t nodes)
+{
+    enum { FIRST = 100, ROOM = 64 };
+    static const char tree[] = "\"tree\": {\"root\": [\"hello\", \"i\"], \"hello\": [\"world\"], "
+                               "\"i\": [\"went\", \"got\"]}";
+    size_t cap = ROOM * (nodes + FIRST), len, each = (nodes - FIRST) / FIRST;
+    char *text = sotto_arena_take(&t->arena, cap);
+
+    CHECK(t, text != NULL);
+    len = (size_t)snprintf(text, cap, "\"tree\": {\"root\": [");
+    for (size_t i = 0; i < FIRST; i++)
+        len += (size_t)snprintf(text + len, cap - len, "%s\"first%zu\"", i ? ", " : "", i);
+    len += (size_t)snprintf(text + len, cap - len, "]");
+    for (size_t i = 0; i < FIRST; i++) {
+        len += (size_t)snprintf(text + len, cap - len, ",\n\"first%zu\": [", i);
+        for (size_t j = 0; j < each; j++)
+            len += (size_t)snprintf(text + len, cap - len, "%s\"next%zu\"", j ? ", " : "", j);
+        len += (size_t)snprintf(text + len, cap - len, "]");
+    }
+    (void)snprintf(text + len, cap - len, "}");
+    return sotto_test_recipe_text(t, tree, text);
+}
+
+bool sotto_test_has_mistake(const sotto_mistakes *list, const char *path, const char *what)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].path, path) == 0 && strstr(list->items[i].what, what))
+            return true;
+    return false;
+}

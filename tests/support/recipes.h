@@ -1,0 +1,25 @@
+/* support/recipes.h - recipes, policies and parties of tests: the examples, with a part of them changed. */
+#ifndef SOTTO_TESTS_SUPPORT_RECIPES_H
+#define SOTTO_TESTS_SUPPORT_RECIPES_H
+
+#include "recipe/model.h"
+#include "support/test.h"
+
+/* The example with the first `old` replaced; fails the test if it isn't there. Both NULL: as it is. */
+sotto_bytes sotto_test_recipe_text(sotto_test *t, const char *old, const char *new);
+sotto_bytes sotto_test_policy_text(sotto_test *t, const char *old, const char *new);
+sotto_bytes sotto_test_parties_text(sotto_test *t, const char *old, const char *new);
+sotto_bytes sotto_test_replace(sotto_test *t, const char *text, const char *old, const char *new);
+
+/* The same, read; they must be valid. */
+const sotto_recipe *sotto_test_recipe(sotto_test *t, const char *old, const char *new);
+const sotto_policy *sotto_test_policy(sotto_test *t, const char *old, const char *new);
+const sotto_parties *sotto_test_parties(sotto_test *t, const char *old, const char *new);
+
+/* A recipe whose prefix tree has this many nodes below its root: 100 first words, and words that follow them. */
+sotto_bytes sotto_test_big_tree(sotto_test *t, size_t nodes);
+
+/* Whether a mistake of the list is about this path and says this. */
+bool sotto_test_has_mistake(const sotto_mistakes *list, const char *path, const char *what);
+
+#endif

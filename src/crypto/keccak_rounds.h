@@ -22,6 +22,18 @@
 /* Theta, rho: d[x] is what theta adds to every word of column x. */
 #define KECCAK_MOVE(a, w, n) ROL(XOR(a[w], d[(w) % 5]), n)
 
+/* Chi on one row, from b0..b4 to r0..r4. A backend that does it another way in each row says so first. */
+#ifndef KECCAK_CHI_0
+#define KECCAK_CHI_ROW                                                                             \
+    const V r0 = CHI(b0, b1, b2), r1 = CHI(b1, b2, b3), r2 = CHI(b2, b3, b4);                      \
+    const V r3 = CHI(b3, b4, b0), r4 = CHI(b4, b0, b1)
+#define KECCAK_CHI_0  KECCAK_CHI_ROW
+#define KECCAK_CHI_5  KECCAK_CHI_ROW
+#define KECCAK_CHI_10 KECCAK_CHI_ROW
+#define KECCAK_CHI_15 KECCAK_CHI_ROW
+#define KECCAK_CHI_20 KECCAK_CHI_ROW
+#endif
+
 #define KECCAK_SETTLE_ROW(e, y)                                                                    \
     SETTLE(e[(y)]);                                                                                \
     SETTLE(e[(y) + 1]);                                                                            \
@@ -37,11 +49,10 @@
         const V b2 = KECCAK_MOVE(a, 12, 43);                                                       \
         const V b3 = KECCAK_MOVE(a, 18, 21);                                                       \
         const V b4 = KECCAK_MOVE(a, 24, 14);                                                       \
-        e[0] = c[0] = XOR(CHI(b0, b1, b2), CONSTANT(k));                                           \
-        e[1] = c[1] = CHI(b1, b2, b3);                                                             \
-        e[2] = c[2] = CHI(b2, b3, b4);                                                             \
-        e[3] = c[3] = CHI(b3, b4, b0);                                                             \
-        e[4] = c[4] = CHI(b4, b0, b1);                                                             \
+        KECCAK_CHI_0;                                                                              \
+        e[0] = c[0] = XOR(r0, CONSTANT(k));                                                        \
+        e[1] = c[1] = r1, e[2] = c[2] = r2;                                                        \
+        e[3] = c[3] = r3, e[4] = c[4] = r4;                                                        \
         KECCAK_SETTLE_ROW(e, 0);                                                                   \
     } while (0)
 
@@ -53,8 +64,7 @@
         const V b2 = KECCAK_MOVE(a, w2, n2);                                                       \
         const V b3 = KECCAK_MOVE(a, w3, n3);                                                       \
         const V b4 = KECCAK_MOVE(a, w4, n4);                                                       \
-        const V r0 = CHI(b0, b1, b2), r1 = CHI(b1, b2, b3), r2 = CHI(b2, b3, b4);                  \
-        const V r3 = CHI(b3, b4, b0), r4 = CHI(b4, b0, b1);                                        \
+        KECCAK_CHI_##y;                                                                            \
         e[(y)] = r0, c[0] = XOR(c[0], r0);                                                         \
         e[(y) + 1] = r1, c[1] = XOR(c[1], r1);                                                     \
         e[(y) + 2] = r2, c[2] = XOR(c[2], r2);                                                     \

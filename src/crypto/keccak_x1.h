@@ -15,11 +15,44 @@
 #define CONSTANT(k)   sotto_keccak_round_constants[k]
 #define SETTLE(word)  ((void)0)
 
+#ifndef __BMI__
+/* Without an and-not, chi costs a complement for each word. Kept complemented between rounds, words 1, 2, 8, 12,
+ * 17 and 20 spare all but a few of them: what follows is chi on rows of which some words are. */
+#define COMPLEMENTED 1
+#define KECCAK_CHI_0                                                                               \
+    const V r0 = b0 ^ (b1 | b2), r1 = b1 ^ (~b2 | b3), r2 = b2 ^ (b3 & b4);                        \
+    const V r3 = b3 ^ (b4 | b0), r4 = b4 ^ (b0 & b1)
+#define KECCAK_CHI_5                                                                               \
+    const V r0 = b0 ^ (b1 | b2), r1 = b1 ^ (b2 & b3), r2 = b2 ^ (b3 | ~b4);                        \
+    const V r3 = b3 ^ (b4 | b0), r4 = b4 ^ (b0 & b1)
+#define KECCAK_CHI_10                                                                              \
+    const V n3 = ~b3;                                                                              \
+    const V r0 = b0 ^ (b1 | b2), r1 = b1 ^ (b2 & b3), r2 = b2 ^ (n3 & b4);                         \
+    const V r3 = n3 ^ (b4 | b0), r4 = b4 ^ (b0 & b1)
+#define KECCAK_CHI_15                                                                              \
+    const V n3 = ~b3;                                                                              \
+    const V r0 = b0 ^ (b1 & b2), r1 = b1 ^ (b2 | b3), r2 = b2 ^ (n3 | b4);                         \
+    const V r3 = n3 ^ (b4 & b0), r4 = b4 ^ (b0 | b1)
+#define KECCAK_CHI_20                                                                              \
+    const V n1 = ~b1;                                                                              \
+    const V r0 = b0 ^ (n1 & b2), r1 = n1 ^ (b2 | b3), r2 = b2 ^ (b3 & b4);                         \
+    const V r3 = b3 ^ (b4 | b0), r4 = b4 ^ (b0 & b1)
+#endif
+
 #include "crypto/keccak_rounds.h"
 
 static inline uint64_t rotate_left(uint64_t word, unsigned n)
 {
     return word << n | word >> (64 - n);
+}
+
+static inline void complement(uint64_t a[SOTTO_KECCAK_WORDS])
+{
+#ifdef COMPLEMENTED
+    a[1] = ~a[1], a[2] = ~a[2], a[8] = ~a[8], a[12] = ~a[12], a[17] = ~a[17], a[20] = ~a[20];
+#else
+    (void)a;
+#endif
 }
 
 /* Apart from the loop over lanes, whose variables would take registers from the rounds. */
@@ -29,7 +62,9 @@ static __attribute__((noinline)) void permute_one(sotto_keccak_row *words, unsig
 
     for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++)
         a[w] = words[w][lane];
+    complement(a);
     KECCAK_PERMUTE(a);
+    complement(a);
     for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++)
         words[w][lane] = a[w];
 }

@@ -18,7 +18,8 @@
 #ifndef __BMI__
 /* Without an and-not, chi costs a complement for each word. Kept complemented between rounds, words 1, 2, 8, 12,
  * 17 and 20 spare all but a few of them: what follows is chi on rows of which some words are. */
-#define COMPLEMENTED 1
+#define COMPLEMENT(a)                                                                              \
+    a[1] = ~a[1], a[2] = ~a[2], a[8] = ~a[8], a[12] = ~a[12], a[17] = ~a[17], a[20] = ~a[20]
 #define KECCAK_CHI_0                                                                               \
     const V r0 = b0 ^ (b1 | b2), r1 = b1 ^ (~b2 | b3), r2 = b2 ^ (b3 & b4);                        \
     const V r3 = b3 ^ (b4 | b0), r4 = b4 ^ (b0 & b1)
@@ -37,6 +38,8 @@
     const V n1 = ~b1;                                                                              \
     const V r0 = b0 ^ (n1 & b2), r1 = n1 ^ (b2 | b3), r2 = b2 ^ (b3 & b4);                         \
     const V r3 = b3 ^ (b4 | b0), r4 = b4 ^ (b0 & b1)
+#else
+#define COMPLEMENT(a) ((void)0)
 #endif
 
 #include "crypto/keccak_rounds.h"
@@ -46,15 +49,6 @@ static inline uint64_t rotate_left(uint64_t word, unsigned n)
     return word << n | word >> (64 - n);
 }
 
-static inline void complement(uint64_t a[SOTTO_KECCAK_WORDS])
-{
-#ifdef COMPLEMENTED
-    a[1] = ~a[1], a[2] = ~a[2], a[8] = ~a[8], a[12] = ~a[12], a[17] = ~a[17], a[20] = ~a[20];
-#else
-    (void)a;
-#endif
-}
-
 /* Apart from the loop over lanes, whose variables would take registers from the rounds. */
 static __attribute__((noinline)) void permute_one(sotto_keccak_row *words, unsigned lane)
 {
@@ -62,9 +56,9 @@ static __attribute__((noinline)) void permute_one(sotto_keccak_row *words, unsig
 
     for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++)
         a[w] = words[w][lane];
-    complement(a);
+    COMPLEMENT(a);
     KECCAK_PERMUTE(a);
-    complement(a);
+    COMPLEMENT(a);
     for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++)
         words[w][lane] = a[w];
 }

@@ -131,7 +131,8 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
         *theorem = "local: the crowd is too small to add anything";
         return SOTTO_OK;
     }
-    *theorem = "hiding among the clones (Feldman et al. 2021), of any randomizer or this one's own law";
+    *theorem =
+        "hiding among the clones (Feldman et al. 2021), of any randomizer or this one's own law";
     *out = crowd;
     return SOTTO_OK;
 }

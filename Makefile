@@ -1,7 +1,7 @@
 # Thin: CMake builds, ctest tests, tools/ does the rest. CI=1 turns warnings into errors.
 WERROR = $(if $(CI),ON,OFF)
 FUZZ_SECONDS ?= 60
-# Random questions to the accountant: half an hour of one core. The sanitizers ask a thousand.
+# Random questions to the accountant: 10 to 30 minutes of one core. The sanitizers ask a thousand.
 CHAOS_QUESTIONS ?= 1000000
 
 .PHONY: all deps build demo test bench lint fuzz chaos

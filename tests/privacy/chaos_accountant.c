@@ -69,7 +69,8 @@ static const parameter parameters[] = {
     PARAMETER("cohort", BINARY_RESPONSE, local.cohort, true, 1, 1e13, 1),
     PARAMETER("rate", BINARY_RESPONSE, local.rate, false, 1e-6, 1, -1),
     PARAMETER("local_epsilon", CHECK_IN, check_in.local_epsilon, false, 1e-3, 14, -1),
-    PARAMETER("window", CHECK_IN, check_in.window, true, 1, 1e10, 1),
+    /* Of a few steps the theorem makes m log(1 + a/m), which grows with m: its low speaks of the theorem alone. */
+    PARAMETER("window", CHECK_IN, check_in.window, true, 1, 1e10, 0),
     PARAMETER("cohort", CHECK_IN, check_in.cohort, true, 1, 1e13, 1),
     PARAMETER("probability", CHECK_IN, check_in.probability, false, 1e-3, 1, -1),
     PARAMETER("epsilon", DONATION, donation.epsilon, false, 1e-3, 20, -1),

@@ -1,6 +1,8 @@
 # Thin: CMake builds, ctest tests, tools/ does the rest. CI=1 turns warnings into errors.
 WERROR = $(if $(CI),ON,OFF)
 FUZZ_SECONDS ?= 60
+# Random questions to the accountant: 10 to 30 minutes of one core. The sanitizers ask a thousand.
+CHAOS_QUESTIONS ?= 1000000
 
 .PHONY: all deps build demo test bench lint fuzz chaos
 all: build
@@ -28,6 +30,6 @@ fuzz: deps
 	@sh tools/fuzz.sh $(FUZZ_SECONDS)
 
 chaos: build
-	@ctest --preset release -L chaos --no-tests=ignore
+	@SOTTO_CHAOS_QUESTIONS=$(CHAOS_QUESTIONS) ctest --preset release -L chaos --no-tests=ignore
 	@cmake --workflow --preset asan
 	@cmake --workflow --preset tsan

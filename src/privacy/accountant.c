@@ -125,6 +125,13 @@ static bool samples_locally(const sotto_question *q)
            q->of.local.rate != 1;
 }
 
+/* Averaged check-ins count on the others; the windows' theorems hold whatever the others do. */
+static bool counts_on_others(const sotto_question *q)
+{
+    return q->mechanism != SOTTO_MECHANISM_CHECK_IN ||
+           q->of.check_in.variant == SOTTO_CHECK_IN_AVERAGED;
+}
+
 sotto_status sotto_case_open(sotto_case *out, const sotto_question *question,
                              sotto_accountant *tables, sotto_err *err)
 {
@@ -140,7 +147,7 @@ sotto_status sotto_case_open(sotto_case *out, const sotto_question *question,
     if ((entry->adjacencies >> question->adjacency & 1) == 0)
         return sotto_fail(err, SOTTO_DENIED, "adjacency %s: no theorem on %s is known for it",
                           sotto_adjacency_name(question->adjacency), entry->name);
-    if (entry->cohort != NULL)
+    if (entry->cohort != NULL && counts_on_others(question))
         SOTTO_TRY(
             sotto_share_honest(&out->honest, entry->cohort(question), question->dishonest, err));
     return SOTTO_OK;
@@ -194,7 +201,7 @@ static void start_answer(sotto_answer *out, const sotto_case *c)
 }
 
 /* The last line of defence: what is no enclosure never leaves. */
-static sotto_status check_answer(const sotto_answer *a, sotto_err *err)
+sotto_status sotto_answer_check(const sotto_answer *a, sotto_err *err)
 {
     if (!(a->low >= 0) || !(a->high >= a->low))
         return sotto_fail(err, SOTTO_BUG, "%s: no enclosure was found", a->theorem);
@@ -213,7 +220,7 @@ sotto_status sotto_privacy_epsilon(sotto_answer *out, const sotto_question *ques
     SOTTO_TRY(sotto_log_delta_of(&c.log_delta, question->delta, err));
     start_answer(out, &c);
     SOTTO_TRY(sotto_mechanism_find(question->mechanism)->epsilon(out, &c, err));
-    return check_answer(out, err);
+    return sotto_answer_check(out, err);
 }
 
 /* Whether epsilon is certified to be within eps at this delta; a refusal is a no. */
@@ -267,5 +274,5 @@ sotto_status sotto_privacy_delta(sotto_answer *out, const sotto_question *questi
         SOTTO_TRY(entry->delta(out, &c, epsilon, err));
     out->high = out->high < 1 ? out->high : 1;
     out->low = out->low < out->high ? out->low : out->high;
-    return check_answer(out, err);
+    return sotto_answer_check(out, err);
 }

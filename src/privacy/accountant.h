@@ -65,6 +65,9 @@ SOTTO_MUST_USE sotto_status sotto_contribution_distance(double *out, sotto_contr
                                                         double clip, sotto_adjacency adjacency,
                                                         sotto_err *err);
 
+/* That it is an enclosure, and finite: nothing else may leave. */
+SOTTO_MUST_USE sotto_status sotto_answer_check(const sotto_answer *a, sotto_err *err);
+
 /* Puts a computed bound and its grounds into an answer. */
 static inline sotto_status sotto_answer_set(sotto_answer *out, sotto_bound value, bool optimal,
                                             const char *theorem, const char *route)

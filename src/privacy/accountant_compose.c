@@ -106,6 +106,8 @@ sotto_status sotto_privacy_compose(sotto_answer *out, const sotto_question *ques
         gaussians = gaussians && is_gaussian(&questions[i]);
     *out = (sotto_answer){.adjacency = questions[0].adjacency, .trust = questions[0].trust};
     if (gaussians)
-        return compose_gaussians(out, questions, count, log_delta, err);
-    return compose_basic(out, questions, count, err);
+        SOTTO_TRY(compose_gaussians(out, questions, count, log_delta, err));
+    else
+        SOTTO_TRY(compose_basic(out, questions, count, err));
+    return sotto_answer_check(out, err);
 }

@@ -18,6 +18,8 @@ static const char GAUSSIAN_THEOREM[] =
 
 static sotto_status gaussian_distance(double *out, const sotto_question *q, sotto_err *err)
 {
+    /* A double holds every count up to here. */
+    SOTTO_TRY(sotto_check_count("releases", (double)q->of.gaussian.releases, 1, 1e12, err));
     return sotto_contribution_distance(out, q->of.gaussian.contribution, q->of.gaussian.clip,
                                        q->adjacency, err);
 }
@@ -148,6 +150,7 @@ static sotto_status allocated_epsilon(sotto_answer *out, const sotto_case *c, so
     SOTTO_TRY(sotto_check_range("sigma", q->of.allocated.sigma, 1e-100, 1e100, err));
     double sigma = distance == 1 ? q->of.allocated.sigma
                                  : sotto_round_down(q->of.allocated.sigma / distance, 1);
+    SOTTO_TRY(sotto_check_count("slots", (double)q->of.allocated.slots, 1, 1e9, err));
     SOTTO_TRY(sotto_allocation_eps(&eps, SOTTO_ALLOCATION_MAX, sigma, (double)q->of.allocated.slots,
                                    c->log_delta, err));
     return sotto_answer_set(out, eps, true,
@@ -256,8 +259,13 @@ static sotto_status shares_epsilon(sotto_answer *out, const sotto_case *c, sotto
     sum.l1 = by_dimension < l2 * l2 ? by_dimension : l2 * l2;
     SOTTO_TRY(sotto_discrete_gaussian_sum_rdp(&probe, sum.sigma, sum.honest, dimension, sum.l1, l2,
                                               2, err));
-    SOTTO_TRY(
-        sotto_rdp_minimise(&eps, NULL, share_divergence, &sum, 1 + 1e-4, 1e6, c->log_delta, err));
+    sotto_status status =
+        sotto_rdp_minimise(&eps, NULL, share_divergence, &sum, 1 + 1e-4, 1e6, c->log_delta, NULL);
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status,
+                          "sensitivity = %g: too much for sigma = %g and %g honest, no Renyi order "
+                          "is finite",
+                          l2, sum.sigma, sum.honest);
     return sotto_answer_set(
         out, eps, false,
         "sum of discrete Gaussians (Kairouz, Liu and Steinke 2021, proposition 14)",

@@ -29,6 +29,8 @@ static sotto_status shuffled_epsilon(sotto_answer *out, const sotto_case *c, sot
     sotto_bound eps;
 
     SOTTO_TRY(sotto_check_range("rate", q->of.local.rate, 1e-12, 1, err));
+    SOTTO_TRY(sotto_check_range("local_epsilon", q->of.local.local_epsilon, 1e-9,
+                                SOTTO_CLONE_MAX_EPS0, err));
     SOTTO_TRY(sotto_clone_law_generic(&law, q->of.local.local_epsilon, err));
     if (q->of.local.rate == 1) {
         SOTTO_TRY(sotto_clone_eps(&eps, &law, &crowd, c->log_delta, err));
@@ -159,10 +161,9 @@ const sotto_mechanism_entry sotto_entry_binary = {
 
 /* ---- a random moment -------------------------------------------------------------------------------- */
 
-/* Theorem 4.1 counts on the others; the windows' theorems hold whatever the others do. */
 static uint64_t check_in_cohort(const sotto_question *q)
 {
-    return q->of.check_in.variant == SOTTO_CHECK_IN_AVERAGED ? q->of.check_in.cohort : 1;
+    return q->of.check_in.cohort;
 }
 
 static sotto_status check_in_fixed(sotto_answer *out, const sotto_case *c, sotto_err *err)
@@ -212,8 +213,11 @@ static sotto_status check_in_epsilon(sotto_answer *out, const sotto_case *c, sot
 
     if (variant != SOTTO_CHECK_IN_AVERAGED && c->question->of.check_in.cohort != 0)
         return sotto_fail(err, SOTTO_MALFORMED, "cohort: only the averaged variant counts one");
-    if (variant != SOTTO_CHECK_IN_AVERAGED)
-        out->honest = 0;
+    SOTTO_TRY(sotto_check_range("local_epsilon", c->question->of.check_in.local_epsilon, 1e-9,
+                                SOTTO_CHECKIN_MAX_EPS0, err));
+    SOTTO_TRY(sotto_check_count("window", (double)c->question->of.check_in.window, 1, 1e12, err));
+    SOTTO_TRY(
+        sotto_check_range("probability", c->question->of.check_in.probability, 1e-300, 1, err));
     switch (variant) {
     case SOTTO_CHECK_IN_FIXED:
         return check_in_fixed(out, c, err);
@@ -240,6 +244,7 @@ static sotto_status donation(sotto_bound *eps, double *total, const sotto_questi
 {
     double m = (double)q->of.donation.slots, log_each = 0;
 
+    SOTTO_TRY(sotto_check_range("epsilon", q->of.donation.epsilon, 1e-12, 100, err));
     SOTTO_TRY(sotto_check_range("delta_each", q->of.donation.delta_each, 1e-300, 0.5, err));
     SOTTO_TRY(sotto_check_count("slots", m, 1, 1e9, err));
     SOTTO_TRY(sotto_log_delta_of(&log_each, q->of.donation.delta_each, err));
@@ -296,6 +301,7 @@ static sotto_status pure_epsilon(sotto_answer *out, const sotto_case *c, sotto_e
 {
     sotto_bound eps;
 
+    SOTTO_TRY(sotto_check_count("rounds", (double)c->question->of.pure.rounds, 1, 1e9, err));
     SOTTO_TRY(sotto_compose_optimal_epsilon(&eps, c->question->of.pure.epsilon,
                                             (double)c->question->of.pure.rounds, c->log_delta,
                                             err));

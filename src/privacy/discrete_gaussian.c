@@ -9,11 +9,11 @@
 #define BLOCK        64 /* terms by recurrence between two by exp */
 #define COARSE_SIGMA 64.0
 #define ROOT_SIGMA   4096.0
-#define LEFT_SIGMAS  40.0 /* masses below -40 sigma are e^-800 */
+#define LEFT_SIGMAS  37.0 /* masses below -37 sigma are e^-684, and that one is still a double */
 #define TAIL_STOP    1e-17
 #define TERMS_MAX    2e6
 #define TWO_PI_SQR   19.739208802178716 /* 2 pi^2 */
-#define LOG_DROPPED  -750.0
+#define LOG_DROPPED  -680.0
 
 typedef struct lattice {
     double sigma, sensitivity;
@@ -88,7 +88,7 @@ static sotto_bound exact_curve(const lattice *q, double eps, double *slope)
 {
     double s = q->sigma, d = q->sensitivity;
     double lean = eps * (s * s / d), edge = lean - 0.5 * d;
-    double start = fmax(ceil(edge), -floor(LEFT_SIGMAS * s) - 1), kappa = d / (s * s);
+    double start = fmax(ceil(edge), -floor(LEFT_SIGMAS * s)), kappa = d / (s * s);
     partial p = sum_lattice(start, edge, s, kappa);
     double square = start > 0 ? 0.5 * (start / s) * (start / s) : 0;
     double edge_error = 4 * U * (lean + d) * kappa;
@@ -109,7 +109,7 @@ static sotto_bound exact_curve(const lattice *q, double eps, double *slope)
 
     for (int i = 0; i < SOTTO_LATTICE_TERMS; i++)
         error += terms[i] * (q->scale ? q->scale[i] : 1);
-    /* What lies left of the start, if it was moved, is below e^-750 of everything. */
+    /* What lies left of the start, if it was moved, is below e^-680 of everything. */
     double dropped = start > ceil(edge) ? exp(LOG_DROPPED) : 0;
 
     return (sotto_bound){error < 1 ? value + log1p(-error) : -INFINITY,

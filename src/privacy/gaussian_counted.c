@@ -60,7 +60,7 @@ sotto_status sotto_gaussian_counted_epsilon(sotto_bound *out, double sigma, doub
 
     if (!(variance <= SD_MAX * SD_MAX))
         return sotto_fail(err, SOTTO_DENIED,
-                          "participations vary by %g: accepted is a standard deviation up to %g",
+                          "rounds: participations vary by %g: accepted is a standard deviation up to %g",
                           sqrt(variance), SD_MAX);
     /* Wide enough that what is outside is e^-40 of delta. */
     double need = 40 - log_delta;

@@ -98,6 +98,42 @@ static size_t one_of_each(sotto_question out[16])
     return n;
 }
 
+/* ---- names that the caller knows --------------------------------------------------------------------- */
+
+static void refusals_use_the_names_of_the_question(sotto_test *t)
+{
+    sotto_question q = local(SOTTO_MECHANISM_SHUFFLED);
+    sotto_answer a;
+
+    q.of.local.local_epsilon = NAN;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "local_epsilon");
+    q = pure();
+    q.of.pure.rounds = 0;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "rounds");
+    q = gaussian();
+    q.of.gaussian.releases = UINT64_C(1000000000000000000);
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "releases");
+}
+
+/* Nobody else's randomness is counted on in a fixed window, so nobody's honesty is missed. */
+static void a_window_needs_nobody_else_to_be_honest(sotto_test *t)
+{
+    sotto_question each[16] = {{0}}, q = {0};
+    size_t n = one_of_each(each);
+    sotto_answer all, some;
+
+    for (size_t i = 0; i < n; i++)
+        if (each[i].mechanism == SOTTO_MECHANISM_CHECK_IN)
+            q = each[i];
+    CHECK_OK(t, sotto_privacy_epsilon(&all, &q, NULL, &t->err));
+    q.dishonest = (sotto_share){3, 4};
+    CHECK_OK(t, sotto_privacy_epsilon(&some, &q, NULL, &t->err));
+    CHECK(t, all.high == some.high && some.honest == 0);
+}
+
 /* ---- what cannot be left out ------------------------------------------------------------------------- */
 
 static void a_question_of_zeros_is_refused(sotto_test *t)
@@ -533,6 +569,8 @@ static void a_plan_that_cannot_be_is_refused(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(refusals_use_the_names_of_the_question),
+        CASE(a_window_needs_nobody_else_to_be_honest),
         CASE(a_question_of_zeros_is_refused),
         CASE(adjacency_trust_and_dishonest_have_no_default),
         CASE(every_mechanism_answers_with_its_grounds),

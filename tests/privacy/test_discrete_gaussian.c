@@ -67,6 +67,20 @@ static void epsilon_is_exactly_zero_where_delta_at_zero_is_small_enough(sotto_te
     CHECK(t, b.low == 0 && b.high == 0);
 }
 
+/* Masses far left of the others must not be where the sum starts from: from 0 no recurrence leads back. */
+static void little_noise_hides_nothing(sotto_test *t)
+{
+    sotto_bound b = {0, 0};
+
+    CHECK_OK(t, sotto_discrete_gaussian_epsilon(&b, 0.076, 27, -10.5, &t->err));
+    CHECK(t, b.low > 50000);
+    for (double sigma = 0.05; sigma < 100; sigma *= 1.07) {
+        CHECK_OK(t,
+                 sotto_discrete_gaussian_log_delta(&b, sigma, ceil(100 * sigma), 0, NULL, &t->err));
+        CHECK(t, b.high >= 0 && b.low > -1e-9);
+    }
+}
+
 static void wide_noise_is_enclosed_by_the_continuous_one(sotto_test *t)
 {
     for (double eps = 1e-5; eps < 2e-3; eps *= 1.9) {
@@ -193,6 +207,7 @@ int main(int argc, char **argv)
         CASE(epsilon_inverts_delta),
         CASE(epsilon_is_found_where_a_mass_stops_counting),
         CASE(epsilon_is_exactly_zero_where_delta_at_zero_is_small_enough),
+        CASE(little_noise_hides_nothing),
         CASE(wide_noise_is_enclosed_by_the_continuous_one),
         CASE(more_noise_never_costs_more),
         CASE(every_error_term_widens_the_bound),

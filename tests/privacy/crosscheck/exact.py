@@ -213,7 +213,8 @@ def root(row, low, high, at_low, at_high):
             return c
         a, b, fa = b, c, fb
         if high - low >= high * mpf("1e-7"):
-            with mp.workdps(30):  # a root far from low or high is there to compare with at 1e-9
+            # Few digits do for a root far from low and high, but where cancellation needs them all.
+            with mp.workdps(30 if row["rounds"] == "2" else mp.dps):
                 fb = log(deltas(row, [c])[0] / delta)
     return b
 

@@ -59,9 +59,10 @@ sotto_status sotto_gaussian_counted_epsilon(sotto_bound *out, double sigma, doub
     double variance = rounds * rate * (1 - rate), mean = rounds * rate;
 
     if (!(variance <= SD_MAX * SD_MAX))
-        return sotto_fail(err, SOTTO_DENIED,
-                          "rounds: participations vary by %g: accepted is a standard deviation up to %g",
-                          sqrt(variance), SD_MAX);
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "rounds: participations vary by %g: accepted is a standard deviation up to %g",
+            sqrt(variance), SD_MAX);
     /* Wide enough that what is outside is e^-40 of delta. */
     double need = 40 - log_delta;
     double t = need / 3 + sqrt(need * need / 9 + 2 * variance * need) + 2;

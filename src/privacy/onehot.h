@@ -8,7 +8,7 @@
  * Trust:    as in clone.h: a sum or a shuffle is all that is seen, n_honest keep their coins to themselves.
  * Data:     the loss depends on what the others hold. The exact answers are for others who all hold the same value:
  *           the worst case in the limit of a large crowd, but not in a small one, where enumeration finds data sets
- *           with up to a seventh more delta. A promise for whatever the others hold is sotto_onehot_eps_any_data.
+ *           with up to a quarter more delta. A promise for whatever the others hold is sotto_onehot_eps_any_data.
  * Memory:   about 400 kB of stack, whatever n.
  */
 #ifndef SOTTO_PRIVACY_ONEHOT_H

@@ -134,6 +134,41 @@ static void random_forgets_what_it_gave(sotto_test *t)
     CHECK(t, sotto_random_remembers("\0\0\0\0", 4)); /* it can tell */
 }
 
+/* A kernel that does not wipe pages in the child: the linker sends madvise() here. */
+int __real_madvise(void *address, size_t len, int advice);
+int __wrap_madvise(void *address, size_t len, int advice);
+
+static atomic_bool old_kernel;
+
+int __wrap_madvise(void *address, size_t len, int advice)
+{
+    return atomic_load(&old_kernel) ? -1 : __real_madvise(address, len, advice);
+}
+
+/* A new thread, so that its page is made under that kernel. */
+static void *fork_on_an_old_kernel(void *differs)
+{
+    uint8_t before[SAMPLE], child[SAMPLE], parent[SAMPLE];
+
+    *(bool *)differs = sotto_random_bytes(before, SAMPLE, NULL) == SOTTO_OK &&
+                       sample_in_child(plain_fork, child) &&
+                       sotto_random_bytes(parent, SAMPLE, NULL) == SOTTO_OK &&
+                       memcmp(child, parent, SAMPLE) != 0;
+    return NULL;
+}
+
+static void random_in_a_forked_child_goes_its_own_way_on_an_old_kernel(sotto_test *t)
+{
+    bool differs = false;
+    pthread_t thread;
+
+    atomic_store(&old_kernel, true);
+    CHECK(t, pthread_create(&thread, NULL, fork_on_an_old_kernel, &differs) == 0);
+    CHECK(t, pthread_join(thread, NULL) == 0);
+    atomic_store(&old_kernel, false);
+    CHECK(t, differs);
+}
+
 static void *sample_in_thread(void *out)
 {
     return sotto_random_bytes(out, SAMPLE, NULL) == SOTTO_OK ? out : NULL;
@@ -253,6 +288,7 @@ int main(int argc, char **argv)
         CASE(random_never_repeats_a_sample),
         CASE(random_bits_are_balanced),
         CASE(random_in_a_forked_child_goes_its_own_way),
+        CASE(random_in_a_forked_child_goes_its_own_way_on_an_old_kernel),
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && defined(SYS_fork)
         CASE(random_in_a_child_forked_behind_our_back_goes_its_own_way),
 #endif

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <openssl/evp.h>
+
 #include "crypto/kem.h"
 
 /* Private keys 01 02 03 ... and 65 66 67 ... (their first byte 00 for P-521); expected values come from
@@ -246,11 +248,43 @@ static void unknown_ids_are_not_found(sotto_test *t)
     CHECK(t, sotto_kem_find(0x0030) == NULL);
 }
 
+/* A library that does not refuse a zero result by itself: the linker sends its derive here. */
+int __real_EVP_PKEY_derive(EVP_PKEY_CTX *ctx, unsigned char *key, size_t *len);
+int __wrap_EVP_PKEY_derive(EVP_PKEY_CTX *ctx, unsigned char *key, size_t *len);
+
+static bool derives_zeros;
+
+int __wrap_EVP_PKEY_derive(EVP_PKEY_CTX *ctx, unsigned char *key, size_t *len)
+{
+    if (!derives_zeros)
+        return __real_EVP_PKEY_derive(ctx, key, len);
+    memset(key, 0, *len);
+    return 1;
+}
+
+static void a_zero_result_is_rejected_by_us_too(sotto_test *t)
+{
+    sotto_dh mine = counting_key(t, SOTTO_KEM_X25519, 1),
+             theirs = counting_key(t, SOTTO_KEM_X25519, 2);
+    uint8_t shared[SOTTO_KEM_MAX_DH];
+    sotto_bytes peer = sotto_bytes_of(theirs.public_key, 32);
+
+    CHECK_OK(t, sotto_dh_agree(&mine, shared, peer, "enc", &t->err));
+    derives_zeros = true;
+    t->err = (sotto_err){0};
+    sotto_status status = sotto_dh_agree(&mine, shared, peer, "enc", &t->err);
+    derives_zeros = false;
+    CHECK(t, status == SOTTO_REJECTED);
+    sotto_dh_clear(&mine);
+    sotto_dh_clear(&theirs);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(agreement_matches_another_implementation),
         CASE(points_of_small_order_are_rejected),
+        CASE(a_zero_result_is_rejected_by_us_too),
         CASE(public_keys_of_another_length_are_malformed),
         CASE(nist_points_in_other_forms_or_off_the_curve_are_malformed),
         CASE(private_keys_outside_the_order_are_malformed),

@@ -148,9 +148,10 @@ static void region(const char *name, const question *all, size_t count, int rare
 
 static void show(const question *q)
 {
-    printf("%9.3f %8.3f  q=%-11.6g sigma=%-9.5g T=%-10llu delta=%-9.3g high=%-12.10g gap=%-8.2g %s\n",
-           q->cold_ms, q->warm_ms, q->rate, q->sigma, (unsigned long long)q->rounds, q->delta,
-           q->answer.value.high, gap_of(q), q->answer.route);
+    printf(
+        "%9.3f %8.3f  q=%-11.6g sigma=%-9.5g T=%-10llu delta=%-9.3g high=%-12.10g gap=%-8.2g %s\n",
+        q->cold_ms, q->warm_ms, q->rate, q->sigma, (unsigned long long)q->rounds, q->delta,
+        q->answer.value.high, gap_of(q), q->answer.route);
 }
 
 static void calibrate(uint64_t seed, size_t count)
@@ -170,8 +171,8 @@ static void calibrate(uint64_t seed, size_t count)
         if (status == SOTTO_OK && sigma.high >= 0.5 && sigma.high <= 100) {
             ms[n] = thread_ms() - start;
             if (ms[n] > 20)
-                printf("%9.3f  rate=%g T=%llu eps=%g delta=%g: sigma %.10g gap %.3g\n", ms[n], q.rate,
-                       (unsigned long long)q.rounds, eps, q.delta, sigma.high,
+                printf("%9.3f  rate=%g T=%llu eps=%g delta=%g: sigma %.10g gap %.3g\n", ms[n],
+                       q.rate, (unsigned long long)q.rounds, eps, q.delta, sigma.high,
                        1 - sigma.low / sigma.high);
             n++;
         }

@@ -29,26 +29,44 @@ static pair over(double x, pair a)
 
 /* 1/(s (s+1)), or for a lattice of spacing d the sum of exp(-s l)(1 - exp(-l)) over its losses l > 0,
  * times d: d (1 - e^-d) e^-sd / ((1 - e^-sd) (1 - e^-(s+1)d)). */
-static pair kernel_at(const sotto_contour *line, double t)
+typedef struct kernel {
+    double c, d;
+    double e, f;        /* e^-cd, e^-(c+1)d */
+    double less, lower; /* 1 - e, 1 - f     */
+    double scale;
+} kernel;
+
+static kernel kernel_of(const sotto_contour *line)
 {
     double c = line->c, d = line->lattice;
+    kernel k = {.c = c, .d = d};
 
-    if (d == 0) {
-        pair s = {c, t}, next = {c + 1, t};
+    k.e = exp(-c * d);
+    k.f = exp(-(c + 1) * d);
+    k.less = -expm1(-c * d);
+    k.lower = -expm1(-(c + 1) * d);
+    k.scale = -d * k.e * expm1(-d);
+    return k;
+}
+
+static pair kernel_at(const kernel *k, double t)
+{
+    if (k->d == 0) {
+        pair s = {k->c, t}, next = {k->c + 1, t};
         return over(1, times(s, next));
     }
-    double half = t * d / 2, sine = sin(half), cosine = cos(half);
+    double half = t * k->d / 2, sine = sin(half), cosine = cos(half);
     double bend = 2 * sine * sine, swing = 2 * sine * cosine;
-    double e = exp(-c * d), f = exp(-(c + 1) * d);
-    pair a = {e * bend - expm1(-c * d), e * swing}, b = {f * bend - expm1(-(c + 1) * d), f * swing};
+    pair a = {k->e * bend + k->less, k->e * swing}, b = {k->f * bend + k->lower, k->f * swing};
     pair turn = {1 - bend, -swing};
-    return times(turn, over(-d * e * expm1(-d), times(a, b)));
+    return times(turn, over(k->scale, times(a, b)));
 }
 
 void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const double *phase,
                         const double *error, double log_rest)
 {
     double last = line->step * (double)(line->nodes - 1);
+    const kernel shape = kernel_of(line);
 
     line->log_scale = log_modulus[0];
     line->transform_error = line->truncation_error = line->rounding_error = line->phase_error = 0;
@@ -57,12 +75,12 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
         double wrong = error[k];
         /* Too small to matter and too small for the sum: counted as an error instead. */
         bool gone = size < -80;
-        pair kernel = kernel_at(line, t);
+        pair weight_of = kernel_at(&shape, t);
         bool middle = line->lattice > 0 && t > PI / line->lattice * (1 - 1e-9);
         double grown = gone ? 0 : exp(size) * line->step / (2 * PI) * (k == 0 || middle ? 1 : 2);
         pair m = {grown * cos(phase[k]), grown * sin(phase[k])};
         double steady = 16 + 2 * fabs(size) + 4 * fabs(phase[k]);
-        m = times(m, kernel);
+        m = times(m, weight_of);
         line->re[k] = m.re;
         line->im[k] = m.im;
         double weight = sqrt(m.re * m.re + m.im * m.im);
@@ -70,8 +88,9 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
         line->rounding_error += weight * U * steady;
         line->phase_error += weight * U * 3 * t;
         if (gone)
-            line->transform_error += exp(-80) * line->step * (1 + wrong) *
-                                     sqrt(kernel.re * kernel.re + kernel.im * kernel.im);
+            line->transform_error +=
+                exp(-80) * line->step * (1 + wrong) *
+                sqrt(weight_of.re * weight_of.re + weight_of.im * weight_of.im);
     }
     while (line->nodes > 1 && line->re[line->nodes - 1] == 0 && line->im[line->nodes - 1] == 0)
         line->nodes--;
@@ -164,6 +183,10 @@ static sotto_bound log_delta_at(const sotto_contour *line, double eps)
     out.low = low > 0 ? base + log(low) - pad : -INFINITY;
     if (line->lost > 0)
         out.high = log(exp(out.high) + line->lost) + pad;
+    if (line->capped) {
+        double whole = eps + line->origin <= line->sure_until ? exp(out.low) + line->sure : 0;
+        out.low = whole > 0 ? log(whole) - pad : -INFINITY;
+    }
     if (out.high > 0)
         out.high = 0;
     return out;
@@ -183,14 +206,20 @@ sotto_bound sotto_contour_log_delta(const sotto_contour *line, double eps)
 {
     if (line->lattice == 0)
         return log_delta_at(line, eps);
-    double from = eps - line->origin;
-    double left = floor(from / line->lattice) * line->lattice;
-    double share = expm1(from - left) / expm1(line->lattice);
-    sotto_bound a = log_delta_at(line, left), b = log_delta_at(line, left + line->lattice), out;
+    /* Where the lattice lies is known to within `blur`: high is read that much to the left, low to the
+     * right. */
+    double from = eps - line->origin, blur = line->origin_error, d = line->lattice;
+    double left = floor((from - blur) / d) * d;
+    double share = expm1(from - blur - left) / expm1(d);
+    double later = expm1(from + blur - left) / expm1(d);
+    sotto_bound a = log_delta_at(line, left), b = log_delta_at(line, left + d), out;
 
     share = share < 0 ? 0 : share > 1 ? 1 : share;
     out.high = between(a.high, b.high, share) + 1e-13;
-    out.low = between(a.low, b.low, share) - 1e-13;
+    if (later <= 1)
+        out.low = between(a.low, b.low, later) - 1e-13;
+    else
+        out.low = blur < d ? log_delta_at(line, left + 2 * d).low : -INFINITY;
     return out;
 }
 

@@ -34,11 +34,17 @@ typedef struct sotto_contour {
     double log_scale;
     double lattice; /* spacing of the losses, 0 when they are continuous */
     double origin;  /* one loss of the lattice; M is that of loss - origin */
+    double origin_error;
     double transform_error;
     double truncation_error;
     double rounding_error;
     double phase_error; /* per unit of eps */
     double lost;        /* probability of an infinite loss, added to delta as it stands */
+    /* What `low` may add to delta (or must take off) where eps <= sure_until; beyond it says nothing.
+     * Only where the law is capped. */
+    bool capped;
+    double sure;
+    double sure_until;
     /* Chernoff points right of c, for the aliases above eps: log M there, from above. */
     size_t aliases;
     double alias_c[SOTTO_CONTOUR_ALIASES];

@@ -27,6 +27,7 @@ typedef struct cells {
     double *mass;  /* count + 1: at the points */
     double *moved; /* count: mass of each cell before it was shared */
     double wrong;  /* relative error of a mass, the largest */
+    double zero;   /* index of about the loss 0: tilts count from there */
 } cells;
 
 typedef struct spot {
@@ -85,6 +86,16 @@ static double next_index(const sotto_sgm_law *law, double index, double spacing)
     return index + (wide > 1 ? wide : 1);
 }
 
+static spot share_cap(const sotto_sgm_law *law, double v0, double width, double *error)
+{
+    double v = law->q / (1 - law->q) * exp(sotto_sgm_tilt(law, law->high));
+    double rho = fmax((v - v0) / (1 + v0), 0);
+    double mass = sotto_sgm_cap_weight(law, error) * (1 - law->q) * (1 + v);
+    double far = fmin(rho / (1 + rho) / -expm1(-width), 1);
+
+    return (spot){mass * (1 - far), mass * far};
+}
+
 static double d_at(const sotto_sgm_law *law, double x)
 {
     return sotto_sgm_log_ratio(law, x) - log1p(-law->q);
@@ -134,6 +145,15 @@ static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing)
     }
     out->count = i;
     out->wrong = 16 * U + 4 * U * fmin(60, far * far / 2);
+    if (law->capped && i > 0) {
+        double error, d0 = out->index[i - 1] * spacing;
+        double width = (out->index[i] - out->index[i - 1]) * spacing;
+        spot m = share_cap(law, expm1(d0), width, &error);
+        out->moved[i - 1] += m.near + m.far;
+        out->mass[i - 1] += m.near;
+        out->mass[i] += m.far;
+        out->wrong += error;
+    }
     return true;
 }
 
@@ -144,9 +164,9 @@ static double log_moment(const sotto_sgm_law *law, const cells *m, double spacin
 
     for (size_t i = 0; i <= m->count; i++)
         if (m->mass[i] > 0)
-            top = fmax(top, log(m->mass[i]) + sign * c * spacing * m->index[i]);
+            top = fmax(top, log(m->mass[i]) + sign * c * spacing * (m->index[i] - m->zero));
     for (size_t i = 0; i <= m->count; i++)
-        sum += m->mass[i] * exp(sign * c * spacing * m->index[i] - top);
+        sum += m->mass[i] * exp(sign * c * spacing * (m->index[i] - m->zero) - top);
     return top + log(sum) + 1e-12;
 }
 
@@ -156,20 +176,20 @@ static bool transform(sotto_pld *p, const sotto_sgm_law *law, const cells *m, do
     double sum = 0, worn = 0, sign = law->add ? -1 : 1;
 
     for (size_t i = 0; i <= m->count; i++) {
-        double tilt = sign * p->c * p->spacing * m->index[i];
+        double at = m->index[i] - m->zero, tilt = sign * p->c * p->spacing * at;
         double x = m->mass[i] * exp(tilt);
-        data[(size_t)fmod(m->index[i], (double)p->size)] += x;
+        data[(size_t)(at - floor(at / (double)p->size) * (double)p->size)] += x;
         sum += x;
         worn += x * fabs(tilt);
     }
-    if (!(sum < 1e250))
+    if (!(sum < 1e150))
         return false;
     int log2_size = ilogb((double)p->size);
     double bad = SOTTO_FFT_ERROR(log2_size) * sum + m->wrong * sum + 4 * U * worn + 32 * U * sum;
     double *re = p->log_modulus, *im = p->phase;
     sotto_fft_real(data, p->size, re, im, twiddle);
     for (size_t k = 0; k < p->nodes; k++) {
-        double modulus = fmax(hypot(re[k], im[k]), bad);
+        double modulus = fmax(sqrt(re[k] * re[k] + im[k] * im[k]), bad);
         double angle = law->add ? atan2(im[k], re[k]) : -atan2(im[k], re[k]);
         re[k] = log(modulus);
         im[k] = angle;
@@ -237,10 +257,16 @@ sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, siz
     bool done = false;
 
     if (p && room) {
-        cells m = {0, needed, room, room + needed + 2, room + 2 * (needed + 2), 0};
+        cells m = {.room = needed,
+                   .index = room,
+                   .mass = room + needed + 2,
+                   .moved = room + 2 * (needed + 2),
+                   .zero = round(-log1p(-law->q) / spacing)};
         *p = (sotto_pld){.c = c, .spacing = spacing, .size = size};
         p->nodes = size / 2 + 1;
-        p->origin = law->add ? -log1p(-law->q) : log1p(-law->q);
+        double origin = log1p(-law->q) + m.zero * spacing;
+        p->origin = law->add ? -origin : origin;
+        p->origin_error = 4 * U * fabs(log1p(-law->q));
         p->log_modulus = sotto_alloc(3 * p->nodes * sizeof(double));
         if (p->log_modulus) {
             p->phase = p->log_modulus + p->nodes;

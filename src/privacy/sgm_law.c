@@ -43,7 +43,7 @@ static double upper(double z)
 
 sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level)
 {
-    sotto_sgm_law law = {q, sigma, add, -INFINITY, INFINITY, 0};
+    sotto_sgm_law law = {.q = q, .sigma = sigma, .add = add, .low = -INFINITY, .high = INFINITY};
     double far = sqrt(2 * fmax(-level, 12));
 
     if (q == 1)
@@ -59,6 +59,40 @@ sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level)
     double moved = upper((law.high - 1) / sigma) + upper((1 - law.low) / sigma);
     law.lost = (add ? plain : (1 - q) * plain + q * moved) * (1 + 1e-12);
     return law;
+}
+
+double sotto_sgm_cap_weight(const sotto_sgm_law *law, double *error)
+{
+    double z = law->high / law->sigma;
+
+    *error = U * (8 + 4 * z * z);
+    return upper(z);
+}
+
+double sotto_sgm_cap_excess(const sotto_sgm_law *law, double *error)
+{
+    double a = (law->high - 1) / law->sigma, b = law->high / law->sigma;
+    double tilt = sotto_sgm_tilt(law, law->high), near = upper(a);
+
+    *error = U * (64 + 8 * (a * a + b * b + fabs(tilt))) * law->q * near;
+    return law->q * (near - exp(tilt) * upper(b));
+}
+
+void sotto_sgm_law_cap(sotto_sgm_law *law, double loss)
+{
+    double s = law->sigma, q = law->q;
+    double tilt = loss < 40 ? log1p(expm1(loss) / q) : loss - log(q) + log1p((q - 1) * exp(-loss));
+    double x = 0.5 + s * s * tilt, error;
+
+    if (law->add || q == 1 || !(x < law->high))
+        return;
+    law->high = x;
+    law->capped = true;
+    double beyond = sotto_sgm_cap_excess(law, &error);
+    double left = (1 - q) * upper(-law->low / s) + q * upper((1 - law->low) / s);
+    law->lost = (beyond + error + left) * (1 + 1e-12);
+    law->beyond = fmax(beyond - error, 0);
+    law->above = ((1 - q) * upper(x / s) + q * upper((x - 1) / s)) * (1 + 1e-12);
 }
 
 /* Sum with its running error kept: the masses of a quadrature span forty orders of magnitude. */
@@ -187,8 +221,15 @@ static double node_error(const sotto_sgm_grid *g, const sums *s, const near_part
     double size = fabs(g->power) + t;
     double moved = left(s->moved, n->moved), linear = left(s->linear, n->linear);
     double rounding = 16 * U * (left(s->gross, n->gross) + size * (moved + linear));
-    double missing = 8 * U * (fabs(g->missing_one) + size * fabs(g->missing_linear));
+    double missing =
+        8 * U * (fabs(g->missing_one) + size * fabs(g->missing_linear)) + size * g->missing_error;
 
+    if (g->cap_error > 0) {
+        size_t last = g->points - 1;
+        double scale = exp(-s->shift), grown = g->log_weight[last] + g->power * g->log_ratio[last];
+        rounding += g->cap_error * (exp(grown - s->shift) + g->weight[last] * scale +
+                                    size * fabs(g->linear[last]) * scale);
+    }
     /* The near part's share of the real axis was added and taken away again. */
     return rounding + 8 * U * fabs(s->centred) + exp(g->log_error - s->shift) +
            missing * exp(-s->shift);
@@ -232,7 +273,7 @@ sotto_sgm_real *sotto_sgm_real_new(const sotto_sgm_law *law, double c)
 
     if (panels == 0)
         return NULL;
-    size_t room = panels * SOTTO_SGM_PANEL;
+    size_t room = (panels + 1) * SOTTO_SGM_PANEL;
     size_t size = sizeof(sotto_sgm_real) + (panels + 1 + SOTTO_SGM_ARRAYS * room) * sizeof(double);
     sotto_sgm_real *r = sotto_alloc(size);
     if (!r)
@@ -275,7 +316,7 @@ double sotto_sgm_cumulant(const sotto_sgm_law *law, double c, double *error)
 double sotto_sgm_whole_cumulant(const sotto_sgm_law *law, double c, double *error)
 {
     /* Wide enough that what is cut, a Gaussian tail round 0 or c + 1, is below exp(-72) of the whole. */
-    sotto_sgm_law whole = *law;
+    sotto_sgm_law whole = {.q = law->q, .sigma = law->sigma, .add = law->add};
     double reach = 12 * law->sigma;
 
     *error = 0;
@@ -430,7 +471,7 @@ bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t node
         panels =
             sotto_sgm_panels(law, c, step * (double)(nodes - 1), edges, MOST_PANELS, &g.log_error);
     if (panels > 0 && (double)(panels * SOTTO_SGM_PANEL) * (double)nodes < MOST_WORK) {
-        room = room_for(panels * SOTTO_SGM_PANEL);
+        room = room_for(panels * SOTTO_SGM_PANEL + 1);
         arrays = sotto_alloc((3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     }
     if (arrays) {

@@ -2,15 +2,18 @@
 
 #include "base/alloc.h"
 
-sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level)
+sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level, int cap)
 {
     for (unsigned i = 0; i < SOTTO_SGM_CUTS; i++)
-        if (m->side[add][i].level == level)
+        if (m->side[add][i].level == level && m->side[add][i].cap == cap)
             return &m->side[add][i];
     sotto_sgm_side *side = &m->side[add][m->next_side[add]++ % SOTTO_SGM_CUTS];
     sotto_sgm_side_clear(side);
     side->level = level;
+    side->cap = cap;
     side->law = sotto_sgm_law_cut(m->rate, m->sigma, add, 6.0 * level);
+    if (cap != SOTTO_SGM_NO_CAP)
+        sotto_sgm_law_cap(&side->law, sotto_sgm_c(cap));
     return side;
 }
 

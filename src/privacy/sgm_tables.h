@@ -16,8 +16,10 @@
 #define SOTTO_SGM_FIRST_C (-120)
 #define SOTTO_SGM_LAST_C  160
 #define SOTTO_SGM_SLOTS   6
+/* Of a cap: the losses above 2^(cap/4) are gathered. */
+#define SOTTO_SGM_NO_CAP 10000
 /* Cuts of the law that are remembered, a direction. */
-#define SOTTO_SGM_CUTS 3
+#define SOTTO_SGM_CUTS 4
 
 typedef struct sotto_sgm_nodes {
     int j; /* c = 2^(j/4) */
@@ -31,6 +33,7 @@ typedef struct sotto_sgm_nodes {
 /* One direction with one cut of its law. */
 typedef struct sotto_sgm_side {
     int level; /* log of the lost probability, over 6; 0 when unused */
+    int cap;
     sotto_sgm_law law;
     bool known[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1];
     double cumulant[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1]; /* from above */
@@ -46,8 +49,8 @@ typedef struct sotto_sgm_side {
 /* An answered question about this mechanism alone. */
 typedef struct sotto_sgm_memo {
     bool known;
-    bool add;
     bool wants_eps;
+    sotto_direction direction;
     uint64_t rounds;
     double given;
     sotto_sgm_answer answer;
@@ -66,7 +69,7 @@ struct sotto_sgm {
 };
 
 /* level: log of what may be lost is 6 * level, level < 0. */
-sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level);
+sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level, int cap);
 
 double sotto_sgm_c(int j);
 /* log M(2^(j/4)), an upper bound. */

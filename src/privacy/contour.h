@@ -66,6 +66,10 @@ sotto_bound sotto_contour_log_delta(const sotto_contour *line, double eps);
  * certified, low is 0 then. Exactly 0 where delta(0) is certainly below. */
 sotto_bound sotto_contour_epsilon(const sotto_contour *line, double log_delta, double start);
 
+/* Its two sides. The first wants any guess, the second the first's answer, or more than that. */
+double sotto_contour_high(const sotto_contour *line, double log_delta, double start);
+double sotto_contour_low(const sotto_contour *line, double log_delta, double start);
+
 /* log of the largest (1 - exp(-y)) exp(-c y): the constant of the Chernoff bound on delta. */
 double sotto_contour_chernoff(double c);
 

@@ -2,7 +2,8 @@
 
 #include "base/alloc.h"
 
-#define MOST_SIZE ((size_t)1 << 18)
+#define FIRST_SIZE ((size_t)1 << 11)
+#define MOST_SIZE  ((size_t)1 << 18)
 
 /* What the lattice adds to log delta: its transform against the true one, on the real axis. */
 static double spread(const sotto_contour *line, const sotto_sgm_question *q,
@@ -51,7 +52,7 @@ static double lattice_low(const sotto_contour *line, const sotto_sgm_question *q
         return r->wants_eps ? 0 : -INFINITY;
     if (r->wants_eps) {
         double wanted = log(exp(r->given) + exp(chance)) + 1e-12;
-        return wanted < 0 ? sotto_contour_epsilon(line, wanted, r->start).low - shift : 0;
+        return wanted < 0 ? sotto_contour_low(line, wanted, r->start) - shift : 0;
     }
     double low = exp(sotto_contour_log_delta(line, r->given + shift).low) - exp(chance);
     return low > 0 ? log(low) - 1e-12 : -INFINITY;
@@ -66,7 +67,9 @@ static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q,
     double fall = sotto_contour_log_delta(line, at).high - sotto_contour_log_delta(line, more).high;
     double slope = fmax(fall / (more - at), p->c);
     double moved = spread(line, q, p) * (slope * (slope + 1)) / (p->c * (p->c + 1));
-    double finest = (double)size * sqrt(fabs(moved) / (tolerance * slope * at));
+    /* Where delta(0) is hardly above delta, a part of eps is less than anybody wants. */
+    double scale = fmax(at, 0.02 / slope);
+    double finest = (double)size * sqrt(fabs(moved) / (tolerance * slope * scale));
     size_t wanted = size;
 
     while ((double)wanted < finest && wanted < MOST_SIZE && wanted < 16 * size)
@@ -74,33 +77,43 @@ static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q,
     return wanted;
 }
 
-/* A first lattice tells how fine the next must be. False if none could be built. */
+/* One lattice: betters *out and says which size comes next, the same if this was the last. */
+static size_t pass(sotto_bound *out, const sotto_sgm_question *q, const sotto_sgm_plan *p,
+                   sotto_sgm_reader *r, double period, size_t size, double tolerance)
+{
+    sotto_contour line;
+    double *memory = NULL;
+    size_t next = size;
+
+    if (sotto_sgm_build_lattice(&line, &memory, q, p, period / (double)size, size)) {
+        double high = r->wants_eps ? sotto_contour_high(&line, r->given, r->start)
+                                   : sotto_contour_log_delta(&line, r->given).high;
+        out->high = fmin(out->high, high);
+        if (r->wants_eps && isfinite(high))
+            r->start = high;
+        bool is_zero = r->wants_eps && high == 0;
+        if (tolerance > 0 && !is_zero)
+            next = size_for(&line, q, p, size, r->start, tolerance);
+        if (next == size && !is_zero)
+            out->low = lattice_low(&line, q, p, size, r);
+    }
+    sotto_release(memory, 3 * (size / 2 + 1) * sizeof(double));
+    return next;
+}
+
+/* A first lattice tells how fine the next must be. */
 bool sotto_sgm_try_lattice(sotto_bound *out, const sotto_sgm_question *q, const sotto_sgm_plan *p,
                            sotto_sgm_reader r, double tolerance)
 {
     double period = exp2(ceil(4 * log2(p->period)) / 4);
-    size_t size = 4096, next = 0;
+    size_t size = FIRST_SIZE;
 
     *out = (sotto_bound){-INFINITY, INFINITY};
-    for (int pass = 0; pass < 3 && size != next; pass++) {
-        sotto_contour line;
-        double *memory = NULL;
-        bool built = sotto_sgm_build_lattice(&line, &memory, q, p, period / (double)size, size);
-        size_t bytes = 3 * (size / 2 + 1) * sizeof(double);
-        next = size;
-        if (built) {
-            double high = sotto_sgm_read(&line, &r).high, eps = r.wants_eps ? high : r.given;
-            out->high = fmin(out->high, high);
-            r.start = isfinite(eps) ? eps : r.start;
-            if (pass < 2)
-                next = size_for(&line, q, p, size, r.start, tolerance);
-            if (next == size)
-                out->low = lattice_low(&line, q, p, size, &r);
-        }
-        sotto_release(memory, bytes);
-        size_t done = size;
+    for (int i = 0; i < 3; i++) {
+        size_t next = pass(out, q, p, &r, period, size, i < 2 ? tolerance : 0);
+        if (next == size)
+            break;
         size = next;
-        next = next == done ? size : 0;
     }
     return out->high < INFINITY;
 }

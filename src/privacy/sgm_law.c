@@ -14,6 +14,8 @@
 #define MOST_PANELS 8192
 /* Sines of a whole line, at most: a tenth of a second. */
 #define MOST_WORK 5e7
+/* Sines that are computed one by one; of more, most are rotations. */
+#define MOST_EXACT 2e5
 
 double sotto_sgm_tilt(const sotto_sgm_law *law, double x)
 {
@@ -208,7 +210,7 @@ typedef struct near_part {
     double moved, linear, gross;
 } near_part;
 
-static double left(double all, double part)
+static double left_over(double all, double part)
 {
     return fmax(all - part, 0) + 1e-12 * all;
 }
@@ -219,8 +221,8 @@ static double left(double all, double part)
 static double node_error(const sotto_sgm_grid *g, const sums *s, const near_part *n, double t)
 {
     double size = fabs(g->power) + t;
-    double moved = left(s->moved, n->moved), linear = left(s->linear, n->linear);
-    double rounding = 16 * U * (left(s->gross, n->gross) + size * (moved + linear));
+    double moved = left_over(s->moved, n->moved), linear = left_over(s->linear, n->linear);
+    double rounding = 16 * U * (left_over(s->gross, n->gross) + size * (moved + linear));
     double missing =
         8 * U * (fabs(g->missing_one) + size * fabs(g->missing_linear)) + size * g->missing_error;
 
@@ -390,15 +392,13 @@ typedef struct node {
     double re, im, error;
 } node;
 
-/* M(c+it) - 1, or M(c+it) exp(-shift) where that is not 0. */
+/* M(c+it) - 1, or M(c+it) exp(-shift) where that is not 0, from the sums over the far points; wrong: what
+ * these may err by beyond their own rounding. */
 static node node_at(const sotto_sgm_law *law, const sotto_sgm_grid *g, const sums *s,
-                    const near_part *n, double t, const double *arrays[3], size_t room)
+                    const near_part *n, double t, sotto_sgm_sums far, double wrong)
 {
     double series_re, series_im, size;
     double sign = law->add ? -1 : 1;
-    size_t skip = n->points / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
-    sotto_sgm_sums far =
-        sotto_sgm_sines(t, arrays[0] + skip, arrays[1] + skip, arrays[2] + skip, room - skip);
     node out;
 
     near_sum(n, g->power, sign * t, &series_re, &series_im, &size);
@@ -410,13 +410,39 @@ static node node_at(const sotto_sgm_law *law, const sotto_sgm_grid *g, const sum
         out.im += sign * t * g->missing_linear;
     }
     /* A remainder of 1e-21 a point, of total weight one, ends the series. */
-    out.error = node_error(g, s, n, t) + 48 * U * size + 2e-21;
+    out.error = node_error(g, s, n, t) + wrong + 48 * U * size + 2e-21;
     return out;
+}
+
+/* One node of the line as log-modulus, phase and relative error. */
+static void keep_node(const sums *s, node m, double *log_modulus, double *phase, double *error)
+{
+    double whole = s->shift == 0 ? 1 + m.re : m.re;
+    double modulus = fmax(hypot(whole, m.im), m.error);
+    bool close = s->shift == 0 && fabs(m.re) < 0.5 && fabs(m.im) < 0.5;
+
+    *log_modulus =
+        close ? log1p(2 * m.re + m.re * m.re + m.im * m.im) / 2 : log(modulus) + s->shift;
+    *phase = atan2(m.im, whole);
+    *error = 1.01 * m.error / modulus;
 }
 
 static size_t room_for(size_t points)
 {
     return (points + SOTTO_SGM_LANES - 1) / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
+}
+
+/* Fewer points are near at a higher frequency, so the frequencies go down and points join. */
+static void near_extend(near_part *near, const sotto_sgm_grid *g, double t, double *tilted,
+                        double *linear)
+{
+    while (near->points < g->points) {
+        sample p = sample_of(g, near->points, 0, 1);
+        if (!is_near(&p, g->power, t))
+            break;
+        tilted[near->points] = linear[near->points] = 0;
+        near_add(near, g, &p);
+    }
 }
 
 static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double step, size_t nodes,
@@ -427,6 +453,8 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
     double *half = arrays, *tilted = half + room, *linear = tilted + room;
     near_part near = {0};
     double scale = exp(-s.shift);
+    /* A line that costs much has few rounds, and can bear the error of rotations. */
+    bool many = (double)nodes * (double)room > MOST_EXACT;
 
     for (size_t j = 0; j < g->points; j++) {
         sample p = sample_of(g, j, s.shift, scale);
@@ -434,25 +462,26 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
         tilted[j] = p.tilted;
         linear[j] = s.shift == 0 ? p.linear : 0;
     }
-    const double *parts[3] = {half, tilted, linear};
-    for (size_t k = nodes; k-- > 0;) {
-        double t = (double)k * step;
-        /* Fewer points are near at a higher frequency, so the frequencies go down. */
-        while (s.shift == 0 && near.points < g->points) {
-            sample p = sample_of(g, near.points, 0, 1);
-            if (!is_near(&p, g->power, t))
-                break;
-            tilted[near.points] = linear[near.points] = 0;
-            near_add(&near, g, &p);
+    for (size_t left = nodes; left > 0;) {
+        sotto_sgm_sums far[SOTTO_SGM_RUN];
+        size_t run = many && left >= SOTTO_SGM_RUN ? SOTTO_SGM_RUN : 1;
+        double t = (double)(left - 1) * step, wrong = 0;
+        if (s.shift == 0)
+            near_extend(&near, g, t, tilted, linear);
+        size_t skip = near.points / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
+        if (run > 1) {
+            double moved = left_over(s.moved, near.moved);
+            sotto_sgm_sines_run(far, t, step, half + skip, tilted + skip, linear + skip,
+                                room - skip);
+            wrong = 116 * U * fmin((t + step) * moved, 4 * s.tilted);
+        } else {
+            far[0] = sotto_sgm_sines(t, half + skip, tilted + skip, linear + skip, room - skip);
         }
-        node m = node_at(law, g, &s, &near, t, parts, room);
-        double whole = s.shift == 0 ? 1 + m.re : m.re;
-        double modulus = fmax(hypot(whole, m.im), m.error);
-        bool close = s.shift == 0 && fabs(m.re) < 0.5 && fabs(m.im) < 0.5;
-        log_modulus[k] =
-            close ? log1p(2 * m.re + m.re * m.re + m.im * m.im) / 2 : log(modulus) + s.shift;
-        phase[k] = atan2(m.im, whole);
-        error[k] = 1.01 * m.error / modulus;
+        for (size_t i = 0; i < run; i++) {
+            size_t k = --left;
+            node m = node_at(law, g, &s, &near, (double)k * step, far[i], wrong);
+            keep_node(&s, m, &log_modulus[k], &phase[k], &error[k]);
+        }
     }
 }
 

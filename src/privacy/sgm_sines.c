@@ -92,3 +92,51 @@ sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weigh
 {
     return sines_over(t, half, weight, linear, count);
 }
+
+/* With y = e^{ia} - 1 and w = e^{-ib} - 1 the next y is y + w + y w: no digits are lost at small angles. */
+WIDE static void run_over(sotto_sgm_sums *out, double t, double step, const double *half,
+                          const double *weight, const double *linear, size_t count)
+{
+    double sum[SOTTO_SGM_RUN][4] = {{0}};
+
+    for (size_t from = 0; from < count; from += 16 * LANES) {
+        size_t to = from + 16 * LANES < count ? from + 16 * LANES : count;
+        double lane_re[SOTTO_SGM_RUN][LANES] = {{0}}, lane_im[SOTTO_SGM_RUN][LANES] = {{0}};
+        for (size_t j = from; j < to; j += LANES) {
+            double re[LANES], im[LANES], turn_re[LANES], turn_im[LANES];
+            for (size_t k = 0; k < LANES; k++) {
+                double square, product;
+                sine_terms(t * half[j + k], &square, &product);
+                re[k] = -square;
+                im[k] = product;
+                sine_terms(step * half[j + k], &square, &product);
+                turn_re[k] = -square;
+                turn_im[k] = -product;
+            }
+            for (size_t i = 0; i < SOTTO_SGM_RUN; i++) {
+                double at = t - (double)i * step;
+                for (size_t k = 0; k < LANES; k++) {
+                    lane_re[i][k] += weight[j + k] * re[k];
+                    lane_im[i][k] += weight[j + k] * im[k] - at * linear[j + k];
+                    double next = re[k] + turn_re[k] + (re[k] * turn_re[k] - im[k] * turn_im[k]);
+                    im[k] += turn_im[k] + (re[k] * turn_im[k] + im[k] * turn_re[k]);
+                    re[k] = next;
+                }
+            }
+        }
+        for (size_t i = 0; i < SOTTO_SGM_RUN; i++) {
+            for (size_t k = 0; k < LANES; k++) {
+                gather(&sum[i][0], &sum[i][1], lane_re[i][k]);
+                gather(&sum[i][2], &sum[i][3], lane_im[i][k]);
+            }
+        }
+    }
+    for (size_t i = 0; i < SOTTO_SGM_RUN; i++)
+        out[i] = (sotto_sgm_sums){sum[i][0] + sum[i][1], sum[i][2] + sum[i][3]};
+}
+
+void sotto_sgm_sines_run(sotto_sgm_sums *out, double t, double step, const double *half,
+                         const double *weight, const double *linear, size_t count)
+{
+    run_over(out, t, step, half, weight, linear, count);
+}

@@ -20,4 +20,10 @@ typedef struct sotto_sgm_sums {
 sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weight,
                                const double *linear, size_t count);
 
+/* The same at t, t - step, ..., into SOTTO_SGM_RUN sums: two sines a point, then rotations. A term's angle errs by at
+ * most 116 roundings of (t + step) |2 half|, or of 4 where that is more. */
+#define SOTTO_SGM_RUN 8
+void sotto_sgm_sines_run(sotto_sgm_sums *out, double t, double step, const double *half,
+                         const double *weight, const double *linear, size_t count);
+
 #endif

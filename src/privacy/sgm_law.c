@@ -15,7 +15,8 @@
 /* Sines of a whole line, at most: a tenth of a second. */
 #define MOST_WORK 5e7
 /* Sines that are computed one by one; of more, most are rotations. */
-#define MOST_EXACT 2e5
+#define MOST_EXACT  2e5
+#define LINE_ARRAYS 5
 
 double sotto_sgm_tilt(const sotto_sgm_law *law, double x)
 {
@@ -451,6 +452,7 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
     sums s = sums_over(g, 0);
     size_t room = room_for(g->points);
     double *half = arrays, *tilted = half + room, *linear = tilted + room;
+    double *turn_re = linear + room, *turn_im = turn_re + room;
     near_part near = {0};
     double scale = exp(-s.shift);
     /* A line that costs much has few rounds, and can bear the error of rotations. */
@@ -462,6 +464,8 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
         tilted[j] = p.tilted;
         linear[j] = s.shift == 0 ? p.linear : 0;
     }
+    if (many)
+        sotto_sgm_turns(turn_re, turn_im, step, half, room);
     for (size_t left = nodes; left > 0;) {
         sotto_sgm_sums far[SOTTO_SGM_RUN];
         size_t run = many && left >= SOTTO_SGM_RUN ? SOTTO_SGM_RUN : 1;
@@ -471,9 +475,10 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
         size_t skip = near.points / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
         if (run > 1) {
             double moved = left_over(s.moved, near.moved);
-            sotto_sgm_sines_run(far, t, step, half + skip, tilted + skip, linear + skip,
-                                room - skip);
-            wrong = 116 * U * fmin((t + step) * moved, 4 * s.tilted);
+            sotto_sgm_points at = {half + skip,    tilted + skip,  linear + skip,
+                                   turn_re + skip, turn_im + skip, room - skip};
+            sotto_sgm_sines_run(far, t, step, &at);
+            wrong = 250 * U * fmin((t + step) * moved, 4 * s.tilted);
         } else {
             far[0] = sotto_sgm_sines(t, half + skip, tilted + skip, linear + skip, room - skip);
         }
@@ -501,15 +506,15 @@ bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t node
             sotto_sgm_panels(law, c, step * (double)(nodes - 1), edges, MOST_PANELS, &g.log_error);
     if (panels > 0 && (double)(panels * SOTTO_SGM_PANEL) * (double)nodes < MOST_WORK) {
         room = room_for(panels * SOTTO_SGM_PANEL + 1);
-        arrays = sotto_alloc((3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
+        arrays = sotto_alloc((LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     }
     if (arrays) {
         g.power = sotto_sgm_power(law, c);
-        sotto_sgm_grid_fill(&g, law, arrays + 3 * room, room, edges, panels);
+        sotto_sgm_grid_fill(&g, law, arrays + LINE_ARRAYS * room, room, edges, panels);
         fill_line(law, &g, step, nodes, log_modulus, phase, error, arrays);
         filled = true;
     }
-    sotto_release(arrays, (3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
+    sotto_release(arrays, (LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     sotto_release(edges, (MOST_PANELS + 1) * sizeof(double));
     return filled;
 }

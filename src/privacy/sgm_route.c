@@ -145,16 +145,16 @@ static bool attempt(sotto_sgm_answer *out, const sotto_sgm_question *q, const so
     return worth;
 }
 
+/* below: about the answer, from below. */
 static sotto_sgm_plan plan_epsilon(sotto_sgm_answer *out, const sotto_sgm_question *q,
-                                   double log_delta)
+                                   double log_delta, double below)
 {
     int best = sotto_sgm_lowest(q, sotto_sgm_renyi_epsilon, log_delta,
                                 sotto_sgm_first_guess(q, log_delta));
 
     improve(out, fmax(sotto_sgm_renyi_epsilon(q, best, log_delta), 0) * (1 + 1e-12), by_renyi);
-    return sotto_sgm_plan_for(
-        q, best, log_delta,
-        fmin(fmax(gaussian_guess(q, best, log_delta), 0.99 * out->value.low), out->value.high));
+    below = fmax(below, gaussian_guess(q, best, log_delta));
+    return sotto_sgm_plan_for(q, best, log_delta, fmin(below, out->value.high));
 }
 
 static sotto_sgm_plan plan_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps)
@@ -173,36 +173,27 @@ static sotto_sgm_plan plan_log_delta(sotto_sgm_answer *out, sotto_sgm_question *
     return sotto_sgm_plan_for(q, best, whole - 4, eps);
 }
 
-/* Where the cap may be: above what one round gives at half of delta and what a Gaussian gives. */
-static double cap_guess(const sotto_sgm_question *q, double log_delta)
-{
-    double share = log_delta - log(2 * sotto_sgm_rounds(q)), single = 0;
-    int j = sotto_sgm_first_guess(q, log_delta);
-
-    for (size_t i = 0; i < q->count; i++) {
-        const sotto_sgm_law *law = &sotto_sgm_side_of(q, i)->law;
-        single = fmax(single, sotto_sgm_single_epsilon(law, share).high);
-    }
-    return 1.2 * (single + gaussian_guess(q, j, log_delta));
-}
-
-/* One cut, with caps until the answer lies below what they hold for. */
+/* One cut. Where an answer shows that the guess behind cap and plan was far off, they are made again. */
 static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta)
 {
     q->cap = SOTTO_SGM_NO_CAP;
     sotto_sgm_choose_cut(q, log_delta);
-    double guess = q->add ? 0 : fmin(cap_guess(q, log_delta), out->value.high);
+    double about = fmin(sotto_sgm_estimate(q, log_delta), out->value.high);
+    double above = fmin(1.15 * about, out->value.high), below = fmax(0.6 * about, out->value.low);
     for (int i = 0; i < 3; i++) {
-        sotto_sgm_choose_cap(q, guess, log_delta);
-        sotto_sgm_plan p = plan_epsilon(out, q, log_delta);
+        sotto_sgm_choose_cap(q, above, log_delta);
+        sotto_sgm_plan p = plan_epsilon(out, q, log_delta, 0.98 * below);
         if (out->value.high <= q->enough)
             return true;
-        sotto_sgm_reader r = {true, log_delta, fmin(out->value.high, p.eps / 0.9)};
+        sotto_sgm_reader r = {true, log_delta, fmin(out->value.high, about)};
         if (!attempt(out, q, &p, &r))
             return false;
-        if (out->value.high <= q->until)
-            break;
-        guess = out->value.high;
+        double high = out->value.high, part = out->value.low / high;
+        /* A line that was well placed leaves no more than this; a lattice may. */
+        bool tight = part >= (p.sines <= most_sines(q) ? 1 - 1e-6 : 0.9);
+        if (high <= q->until && (tight || fabs(high - p.eps) < 0.05 * high))
+            return part >= 0.9;
+        above = about = below = high;
     }
     return out->value.low >= 0.9 * out->value.high;
 }

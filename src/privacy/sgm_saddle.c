@@ -1,5 +1,7 @@
 #include "privacy/sgm_saddle.h"
 
+#include "privacy/sgm_single.h"
+
 #include <float.h>
 
 #define U (DBL_EPSILON / 2)
@@ -87,6 +89,48 @@ int sotto_sgm_first_guess(const sotto_sgm_question *q, double log_delta)
     double c = sqrt(2 * fmax(-log_delta, 1) / variance);
     int j = (int)lround(4 * log2(c));
     return j < SOTTO_SGM_FIRST_C ? SOTTO_SGM_FIRST_C : j > 80 ? 80 : j;
+}
+
+/* ---- a guess at the answer -------------------------------------------------------------------------- */
+
+#define GUESS_POINTS 128
+
+/* Sum over all rounds of the mean square of losses up to `most`, about. */
+static double variance_below(const sotto_sgm_question *q, double most)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < q->count; i++) {
+        const sotto_sgm_law *law = &sotto_sgm_side_of(q, i)->law;
+        double reach = 8 * law->sigma, pace = (2 * reach + 1) / GUESS_POINTS, one = 0;
+        for (int k = 0; k < GUESS_POINTS; k++) {
+            double x = -reach + pace * (k + 0.5), loss = sotto_sgm_log_ratio(law, x);
+            double density = exp(sotto_sgm_log_density(law, x) + (law->add ? 0 : loss));
+            if ((law->add ? -loss : loss) <= most || law->q == 1)
+                one += density * loss * loss * pace;
+        }
+        sum += (double)q->parts[i].rounds * one;
+    }
+    return sum;
+}
+
+double sotto_sgm_estimate(const sotto_sgm_question *q, double log_delta)
+{
+    double single = 0, share = log_delta - log(2 * sotto_sgm_rounds(q));
+
+    for (size_t i = 0; i < q->count; i++)
+        single = fmax(single, sotto_sgm_single_epsilon(&sotto_sgm_side_of(q, i)->law, share).high);
+    double eps = single;
+    for (int i = 0; i < 12; i++) {
+        double v = variance_below(q, eps), root = sqrt(v);
+        /* Of a Gaussian so narrow delta is about its width times the density at eps. */
+        double tail = fmin(log_delta - log(fmin(root, 1)), -0.7);
+        double next = single + v / 2 + root * sqrt(fmax(-2 * tail - log(-12 * tail), 0.1));
+        if (next < 1.05 * eps)
+            break;
+        eps = next;
+    }
+    return eps;
 }
 
 /* ---- cut and cap ------------------------------------------------------------------------------------ */

@@ -36,6 +36,9 @@ typedef double (*sotto_sgm_objective)(const sotto_sgm_question *q, int j, double
 int sotto_sgm_lowest(const sotto_sgm_question *q, sotto_sgm_objective f, double given, int start);
 int sotto_sgm_first_guess(const sotto_sgm_question *q, double log_delta);
 
+/* About the answer, for planning only: one round's at a share of delta, and a Gaussian's of all losses below. */
+double sotto_sgm_estimate(const sotto_sgm_question *q, double log_delta);
+
 void sotto_sgm_choose_cut(sotto_sgm_question *q, double log_delta);
 /* Caps the laws for an answer that is read at or below eps, if that spares much. Whatever eps is given,
  * answers from above are true. */

@@ -68,7 +68,7 @@ static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q,
     double slope = fmax(fall / (more - at), p->c);
     double moved = spread(line, q, p) * (slope * (slope + 1)) / (p->c * (p->c + 1));
     /* Where delta(0) is hardly above delta, a part of eps is less than anybody wants. */
-    double scale = fmax(at, 0.02 / slope);
+    double scale = fmax(at, 0.1 / slope);
     double finest = (double)size * sqrt(fabs(moved) / (tolerance * slope * scale));
     size_t wanted = size;
 

@@ -46,7 +46,8 @@ static bool choose_within(sotto_sgm_plan *p, const sotto_sgm_question *q, int be
 
 static void choose_line(sotto_sgm_plan *p, const sotto_sgm_question *q, int best)
 {
-    if (!choose_within(p, q, best, 14) && !choose_within(p, q, best, 26)) {
+    if (!choose_within(p, q, best, 14) && !choose_within(p, q, best, 26) &&
+        !choose_within(p, q, best, 32)) {
         p->j = best;
         p->period =
             fmin(period_for(q, best, p), 4 * (q->digits - p->log_delta) / sotto_sgm_c(best));

@@ -179,23 +179,27 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
     q->cap = SOTTO_SGM_NO_CAP;
     sotto_sgm_choose_cut(q, log_delta);
     double about = fmin(sotto_sgm_estimate(q, log_delta), out->value.high);
-    double above = fmin(1.15 * about, out->value.high), below = fmax(0.6 * about, out->value.low);
+    double above = fmin(1.15 * about, out->value.high), below = fmax(0.6 * about, 0.98 * out->value.low);
+    bool tight = false;
     for (int i = 0; i < 3; i++) {
         sotto_sgm_choose_cap(q, above, log_delta);
-        sotto_sgm_plan p = plan_epsilon(out, q, log_delta, 0.98 * below);
+        sotto_sgm_plan p = plan_epsilon(out, q, log_delta, below);
         if (out->value.high <= q->enough)
             return true;
         sotto_sgm_reader r = {true, log_delta, fmin(out->value.high, about)};
         if (!attempt(out, q, &p, &r))
             return false;
-        double high = out->value.high, part = out->value.low / high;
-        /* A line that was well placed leaves no more than this; a lattice may. */
-        bool tight = part >= (p.sines <= most_sines(q) ? 1 - 1e-6 : 0.9);
-        if (high <= q->until && (tight || fabs(high - p.eps) < 0.05 * high))
-            return part >= 0.9;
-        above = about = below = high;
+        double high = out->value.high, gap = high - out->value.low;
+        /* A line that was well placed leaves no more than this; a lattice may, and where delta(0) is hardly
+         * above delta a gap is large beside eps but small beside what moves delta. */
+        tight = gap <= 0.1 * high || gap * p.c < 0.05;
+        bool placed = p.sines > most_sines(q) ? tight : gap <= 1e-6 * high;
+        if (high <= q->until && (placed || fabs(high - p.eps) * p.c < 1))
+            return tight;
+        above = about = high;
+        below = high * (1 - 1e-6);
     }
-    return out->value.low >= 0.9 * out->value.high;
+    return tight;
 }
 
 void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta)

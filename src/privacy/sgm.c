@@ -84,7 +84,8 @@ void sotto_sgm_free(sotto_sgm *m)
         return;
     for (int add = 0; add < 2; add++)
         for (int i = 0; i < SOTTO_SGM_CUTS; i++)
-            sotto_sgm_side_clear(&m->side[add][i]);
+            if (m->side[add][i].level != 0)
+                sotto_sgm_side_clear(&m->side[add][i]);
     sotto_release(m, sizeof *m);
 }
 

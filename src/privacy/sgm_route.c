@@ -179,7 +179,8 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
     q->cap = SOTTO_SGM_NO_CAP;
     sotto_sgm_choose_cut(q, log_delta);
     double about = fmin(sotto_sgm_estimate(q, log_delta), out->value.high);
-    double above = fmin(1.15 * about, out->value.high), below = fmax(0.6 * about, 0.98 * out->value.low);
+    double above = fmin(1.15 * about, out->value.high),
+           below = fmax(0.6 * about, 0.98 * out->value.low);
     bool tight = false;
     for (int i = 0; i < 3; i++) {
         sotto_sgm_choose_cap(q, above, log_delta);

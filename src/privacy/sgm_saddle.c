@@ -95,34 +95,40 @@ int sotto_sgm_first_guess(const sotto_sgm_question *q, double log_delta)
 
 #define GUESS_POINTS 128
 
-/* Sum over all rounds of the mean square of losses up to `most`, about. */
-static double variance_below(const sotto_sgm_question *q, double most)
+/* The mean square of losses up to `most`, about. */
+static double square_below(const sotto_sgm_law *law, double most)
 {
-    double sum = 0;
+    double reach = 8 * law->sigma, pace = (2 * reach + 1) / GUESS_POINTS, sum = 0;
 
-    for (size_t i = 0; i < q->count; i++) {
-        const sotto_sgm_law *law = &sotto_sgm_side_of(q, i)->law;
-        double reach = 8 * law->sigma, pace = (2 * reach + 1) / GUESS_POINTS, one = 0;
-        for (int k = 0; k < GUESS_POINTS; k++) {
-            double x = -reach + pace * (k + 0.5), loss = sotto_sgm_log_ratio(law, x);
-            double density = exp(sotto_sgm_log_density(law, x) + (law->add ? 0 : loss));
-            if ((law->add ? -loss : loss) <= most || law->q == 1)
-                one += density * loss * loss * pace;
-        }
-        sum += (double)q->parts[i].rounds * one;
+    for (int k = 0; k < GUESS_POINTS; k++) {
+        double x = -reach + pace * (k + 0.5), loss = sotto_sgm_log_ratio(law, x);
+        double density = exp(sotto_sgm_log_density(law, x) + (law->add ? 0 : loss));
+        if ((law->add ? -loss : loss) <= most || law->q == 1)
+            sum += density * loss * loss * pace;
     }
     return sum;
 }
 
-double sotto_sgm_estimate(const sotto_sgm_question *q, double log_delta)
-{
-    double single = 0, share = log_delta - log(2 * sotto_sgm_rounds(q));
+typedef struct guess_part {
+    sotto_sgm_law law;
+    double rounds;
+} guess_part;
 
-    for (size_t i = 0; i < q->count; i++)
-        single = fmax(single, sotto_sgm_single_epsilon(&sotto_sgm_side_of(q, i)->law, share).high);
+static double estimate(const guess_part *parts, size_t count, double log_delta)
+{
+    double single = 0, rounds = 0;
+
+    for (size_t i = 0; i < count; i++)
+        rounds += parts[i].rounds;
+    for (size_t i = 0; i < count; i++)
+        single =
+            fmax(single, sotto_sgm_single_epsilon(&parts[i].law, log_delta - log(2 * rounds)).high);
     double eps = single;
-    for (int i = 0; i < 12; i++) {
-        double v = variance_below(q, eps), root = sqrt(v);
+    for (int k = 0; k < 12; k++) {
+        double v = 0;
+        for (size_t i = 0; i < count; i++)
+            v += parts[i].rounds * square_below(&parts[i].law, eps);
+        double root = sqrt(v);
         /* Of a Gaussian so narrow delta is about its width times the density at eps. */
         double tail = fmin(log_delta - log(fmin(root, 1)), -0.7);
         double next = single + v / 2 + root * sqrt(fmax(-2 * tail - log(-12 * tail), 0.1));
@@ -131,6 +137,22 @@ double sotto_sgm_estimate(const sotto_sgm_question *q, double log_delta)
         eps = next;
     }
     return eps;
+}
+
+double sotto_sgm_estimate(const sotto_sgm_question *q, double log_delta)
+{
+    guess_part parts[SOTTO_SGM_MOST_PARTS];
+
+    for (size_t i = 0; i < q->count; i++)
+        parts[i] = (guess_part){sotto_sgm_side_of(q, i)->law, (double)q->parts[i].rounds};
+    return estimate(parts, q->count, log_delta);
+}
+
+double sotto_sgm_estimate_one(double rate, double sigma, uint64_t rounds, double log_delta)
+{
+    guess_part one = {{.q = rate, .sigma = sigma}, (double)rounds};
+
+    return estimate(&one, 1, log_delta);
 }
 
 /* ---- cut and cap ------------------------------------------------------------------------------------ */

@@ -38,6 +38,8 @@ int sotto_sgm_first_guess(const sotto_sgm_question *q, double log_delta);
 
 /* About the answer, for planning only: one round's at a share of delta, and a Gaussian's of all losses below. */
 double sotto_sgm_estimate(const sotto_sgm_question *q, double log_delta);
+/* The same for one mechanism, removal only. */
+double sotto_sgm_estimate_one(double rate, double sigma, uint64_t rounds, double log_delta);
 
 void sotto_sgm_choose_cut(sotto_sgm_question *q, double log_delta);
 /* Caps the laws for an answer that is read at or below eps, if that spares much. Whatever eps is given,

@@ -19,7 +19,7 @@
 /* Of a cap: the losses above 2^(cap/4) are gathered. */
 #define SOTTO_SGM_NO_CAP 10000
 /* Cuts of the law that are remembered, a direction. */
-#define SOTTO_SGM_CUTS 4
+#define SOTTO_SGM_CUTS 8
 
 typedef struct sotto_sgm_nodes {
     int j; /* c = 2^(j/4) */
@@ -42,7 +42,7 @@ typedef struct sotto_sgm_side {
     sotto_sgm_nodes lines[SOTTO_SGM_SLOTS];
     sotto_pld *lattices[SOTTO_SGM_SLOTS];
     int box_j[SOTTO_SGM_SLOTS];
-    sotto_sgm_boxes boxes[SOTTO_SGM_SLOTS];
+    sotto_sgm_boxes *boxes[SOTTO_SGM_SLOTS];
     unsigned next_line, next_lattice, next_box, next_real;
 } sotto_sgm_side;
 
@@ -74,8 +74,7 @@ sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level, int cap);
 double sotto_sgm_c(int j);
 /* log M(2^(j/4)), an upper bound. */
 double sotto_sgm_side_cumulant(sotto_sgm_side *side, int j);
-const sotto_sgm_boxes *sotto_sgm_side_boxes(sotto_sgm_side *side, int j);
-/* Log of an upper bound on |M(c+iu)/M(c)| for all u >= t. */
+/* Log of an upper bound on |M(c+iu)/M(c)| for all u >= t; without memory, 0. */
 double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t);
 /* NULL without memory. */
 const sotto_sgm_nodes *sotto_sgm_side_line(sotto_sgm_side *side, int j, double step, size_t nodes);

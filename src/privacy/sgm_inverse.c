@@ -39,12 +39,17 @@ static sotto_status excess(sotto_bound *out, const target *q, double u, sotto_er
     return status;
 }
 
+typedef struct trial {
+    double u, f;
+} trial;
+
 /* What has been asked: where the answer is certainly low enough, and where that could not be shown. */
 typedef struct progress {
-    double good, f_good, gap; /* gap: how far apart the sides were there */
-    double bad, f_bad;
+    trial good, bad;
     bool has_good, has_bad;
-    double slope; /* of the excess */
+    trial last;
+    double gap;   /* how far apart the sides were at good */
+    double slope; /* of the excess                        */
 } progress;
 
 static double finite(double x)
@@ -57,21 +62,19 @@ static sotto_status visit(progress *p, const target *q, double u, sotto_err *err
     sotto_bound b;
 
     SOTTO_TRY(excess(&b, q, u, err));
-    double f = finite(b.high), last = p->has_good ? p->good : p->bad;
-    double f_last = p->has_good ? p->f_good : p->f_bad;
-    if ((p->has_good || p->has_bad) && fabs(f) < 900 && fabs(f_last) < 900 && u != last) {
-        double chord = (f - f_last) / (u - last);
+    trial here = {u, finite(b.high)}, before = p->last;
+    if ((p->has_good || p->has_bad) && fabs(here.f) < 900 && fabs(before.f) < 900) {
+        double chord = (here.f - before.f) / (u - before.u);
         if (chord * p->slope > 0 && isfinite(chord))
             p->slope = chord;
     }
-    if (f <= 0) {
-        p->good = u;
-        p->f_good = f;
+    p->last = here;
+    if (here.f <= 0) {
+        p->good = here;
         p->gap = fmin(finite(b.high) - finite(b.low), 50);
         p->has_good = true;
     } else {
-        p->bad = u;
-        p->f_bad = f;
+        p->bad = here;
         p->has_bad = true;
     }
     return SOTTO_OK;
@@ -84,34 +87,34 @@ static double enough(const progress *p)
     return fmax(4e-9, 1e-3 * p->gap);
 }
 
-/* Where to look next: a secant to just inside, kept between good and bad. */
+/* Where to look next: a secant from the last answer to just inside, kept between good and bad. */
 static double next_guess(const progress *p, int turn)
 {
-    double from = p->has_good ? p->good : p->bad, f = p->has_good ? p->f_good : p->f_bad;
-    double aim = -0.4 * enough(p), step = (aim - f) / p->slope;
+    double step = (-0.4 * enough(p) - p->last.f) / p->slope;
 
     if (!(p->has_good && p->has_bad))
-        return from + fmin(fmax(step, -0.7), 0.7);
-    double width = p->bad - p->good, next = from + step;
-    double inset = 1e-3 * fabs(width);
-    double low = fmin(p->good, p->bad) + inset, high = fmax(p->good, p->bad) - inset;
-    if (turn % 4 == 3)
-        next = p->good + width / 2;
+        return p->last.u + fmin(fmax(step, -0.7), 0.7);
+    double width = p->bad.u - p->good.u, next = p->last.u + step, inset = 1e-3 * fabs(width);
+    double low = fmin(p->good.u, p->bad.u) + inset, high = fmax(p->good.u, p->bad.u) - inset;
+    /* Noise in the answers can hold a secant up for ever. */
+    if (turn > 6 && turn % 2 == 1)
+        next = p->good.u + width / 2;
     return fmin(fmax(next, low), high);
 }
 
 /* SOTTO_DENIED where nothing in [least, most] passes. */
-static sotto_status solve(progress *p, const target *q, double start, double least, double most,
-                          sotto_err *err)
+static sotto_status solve(progress *p, const target *q, double start, double slope, double least,
+                          double most, sotto_err *err)
 {
     double at = start;
 
-    *p = (progress){.slope = q->unknown_sigma ? -1.5 : 1};
+    *p = (progress){.slope = slope};
     for (int i = 0; i < 80; i++) {
         SOTTO_TRY(visit(p, q, at, err));
-        if (p->has_good && (p->f_good >= -enough(p) || p->good == (p->slope < 0 ? least : most)))
+        if (p->has_good && (p->good.f >= -enough(p) || p->good.u == (slope < 0 ? least : most)))
             return SOTTO_OK;
-        if (p->has_good && p->has_bad && fabs(p->good - p->bad) < 2e-9)
+        if (p->has_good && p->has_bad &&
+            fabs(p->good.u - p->bad.u) < fmax(2e-9, 1e-3 * p->gap / fabs(slope)))
             return SOTTO_OK;
         double next = fmin(fmax(next_guess(p, i), least), most);
         if (next == at && !p->has_good)
@@ -123,19 +126,28 @@ static sotto_status solve(progress *p, const target *q, double start, double lea
     return SOTTO_OK;
 }
 
-/* The noise at which the estimate of eps is what is wanted, about. */
-static double first_sigma(const target *q)
+static double estimate_at(const target *q, double u)
+{
+    return sotto_sgm_estimate_one(q->rate, exp(u), q->rounds, q->log_delta);
+}
+
+/* The noise at which the estimate of eps is what is wanted, and its slope there. */
+static double first_sigma(const target *q, double *slope)
 {
     double low = log(LEAST_SIGMA), high = log(MOST_SIGMA);
 
-    for (int i = 0; i < 14; i++) {
+    for (int i = 0; i < 12; i++) {
         double mid = (low + high) / 2;
-        if (sotto_sgm_estimate_one(q->rate, exp(mid), q->rounds, q->log_delta) > q->eps)
+        if (estimate_at(q, mid) > q->eps)
             low = mid;
         else
             high = mid;
     }
-    return (low + high) / 2;
+    double mid = (low + high) / 2, ratio = estimate_at(q, mid + 0.05) / estimate_at(q, mid - 0.05);
+    *slope = log(ratio) / 0.1;
+    if (!(*slope < -0.5 && *slope > -50))
+        *slope = -1.5;
+    return mid;
 }
 
 sotto_status sotto_sgm_sigma_for(sotto_bound *out, double rate, uint64_t rounds, double eps,
@@ -149,16 +161,17 @@ sotto_status sotto_sgm_sigma_for(sotto_bound *out, double rate, uint64_t rounds,
     if (!(eps > 0 && eps <= 1e12))
         return sotto_fail(err, SOTTO_MALFORMED, "eps: %g is not in (0, 1e12]", eps);
     double least = log(LEAST_SIGMA), most = log(MOST_SIGMA) - 1e-12;
-    SOTTO_TRY(solve(&found, &q, fmin(fmax(first_sigma(&q), least), most), least, most, err));
-    out->high = exp(found.good) * (1 + SOTTO_ROOT_PAD);
+    double slope = 0, start = fmin(fmax(first_sigma(&q, &slope), least), most);
+    SOTTO_TRY(solve(&found, &q, start, slope, least, most, err));
+    out->high = exp(found.good.u) * (1 + SOTTO_ROOT_PAD);
     out->low = 0;
     /* From the other side only where the lower bound of delta says so. */
-    double back = fmax(1.2 * (found.gap - found.f_good) / fabs(found.slope), 1e-8);
-    for (int i = 0; i < 4 && out->low == 0 && found.good - back >= least; i++, back *= 3) {
+    double back = fmax(1.2 * (found.gap - found.good.f) / fabs(found.slope), 1e-8);
+    for (int i = 0; i < 4 && out->low == 0 && found.good.u - back >= least; i++, back *= 3) {
         sotto_bound b;
-        SOTTO_TRY(excess(&b, &q, found.good - back, err));
+        SOTTO_TRY(excess(&b, &q, found.good.u - back, err));
         if (b.low > 0)
-            out->low = exp(found.good - back);
+            out->low = exp(found.good.u - back);
     }
     return SOTTO_OK;
 }
@@ -175,8 +188,8 @@ sotto_status sotto_sgm_rate_for(double *out, double sigma, uint64_t rounds, doub
         return sotto_fail(err, SOTTO_MALFORMED, "eps: %g is not in 0..1e12", eps);
     double guess = sigma * fmax(eps, 1e-6) / sqrt((double)rounds * -2 * log_delta);
     double least = log(LEAST_RATE) + 1e-12, most = 0;
-    SOTTO_TRY(solve(&found, &q, fmin(fmax(log(guess), least), most), least, most, err));
-    *out = found.good == 0 ? 1 : exp(found.good) * (1 - SOTTO_ROOT_PAD);
+    SOTTO_TRY(solve(&found, &q, fmin(fmax(log(guess), least), most), 1, least, most, err));
+    *out = found.good.u == 0 ? 1 : exp(found.good.u) * (1 - SOTTO_ROOT_PAD);
     return SOTTO_OK;
 }
 

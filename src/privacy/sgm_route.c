@@ -76,7 +76,9 @@ static double most_sines(const sotto_sgm_question *q)
 
     for (size_t i = 0; i < q->count; i++)
         rate = fmin(rate, q->parts[i].mechanism->rate);
-    return rate < 1e-4 ? MOST_SINES_RARE : MOST_SINES;
+    /* A lattice must be finer by the square root of the rounds. */
+    double finer = fmin(fmax(sqrt(sotto_sgm_rounds(q) / 100), 1), 5);
+    return rate < 1e-4 ? MOST_SINES_RARE : MOST_SINES * finer;
 }
 
 static void improve(sotto_sgm_answer *out, double high, const char *route)

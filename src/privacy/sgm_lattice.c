@@ -63,7 +63,7 @@ static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q,
                        const sotto_sgm_plan *p, size_t size, double eps, double tolerance)
 {
     /* The slope of log delta turns what the lattice adds to it into a change of eps. */
-    double at = fmax(eps, 1e-12), more = at * 1.01;
+    double at = eps, more = at + fmax(0.01 * at, 0.05 / p->c);
     double fall = sotto_contour_log_delta(line, at).high - sotto_contour_log_delta(line, more).high;
     double slope = fmax(fall / (more - at), p->c);
     double moved = spread(line, q, p) * (slope * (slope + 1)) / (p->c * (p->c + 1));

@@ -33,7 +33,7 @@ typedef struct sotto_sgm_law {
 /* level: log of about the probability that may be lost. */
 sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level);
 
-/* Gathers all losses above `loss` > 0 in the losses `loss` and infinity. Nothing changes where the law ends
+/* Gathers all losses above `loss` >= 0 in the losses `loss` and infinity. Nothing changes where the law ends
  * before. */
 void sotto_sgm_law_cap(sotto_sgm_law *law, double loss);
 /* Weight of the point at `high` under the plain Gaussian, and its relative error. */

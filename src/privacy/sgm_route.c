@@ -159,20 +159,61 @@ static sotto_sgm_plan plan_epsilon(sotto_sgm_answer *out, const sotto_sgm_questi
     return sotto_sgm_plan_for(q, best, log_delta, fmin(below, out->value.high));
 }
 
-static sotto_sgm_plan plan_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps)
+/* The log delta whose estimated eps is this one. */
+static double log_delta_guess(const sotto_sgm_question *q, double eps)
 {
+    double low = -720, high = -0.5;
+
+    for (int i = 0; i < 9; i++) {
+        /* Closer together where delta is large. */
+        double mid = -sqrt(low * high);
+        if (sotto_sgm_estimate(q, mid) > eps)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static int best_for(sotto_sgm_answer *out, const sotto_sgm_question *q, double eps, double guess)
+{
+    int best = sotto_sgm_lowest(q, sotto_sgm_renyi_log_delta, eps, sotto_sgm_first_guess(q, guess));
+    double value = fmin(sotto_sgm_renyi_log_delta(q, best, eps), 0);
+
+    improve(out, fmin(log(exp(value) + sotto_sgm_lost(q)) + 1e-12, 0), by_renyi);
+    return best;
+}
+
+/* The same as attempt_epsilon, for the other question. */
+static bool attempt_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps)
+{
+    double least = fmax(out->value.low - 1, -720);
+    bool tight = false;
+
     q->cap = SOTTO_SGM_NO_CAP;
     sotto_sgm_choose_cut(q, -60);
-    int best = sotto_sgm_lowest(q, sotto_sgm_renyi_log_delta, eps, sotto_sgm_first_guess(q, -20));
-    double about = fmax(fmin(sotto_sgm_renyi_log_delta(q, best, eps), 0) - 4, -720);
-    sotto_sgm_choose_cut(q, about);
-    sotto_sgm_choose_cap(q, eps, about);
-    best = sotto_sgm_lowest(q, sotto_sgm_renyi_log_delta, eps, best);
-    double whole =
-        fmin(log(exp(sotto_sgm_renyi_log_delta(q, best, eps)) + sotto_sgm_lost(q)) + 1e-12, 0);
-    improve(out, whole, by_renyi);
-    /* The Chernoff bound forgets a factor of about the square root of what it bounds. */
-    return sotto_sgm_plan_for(q, best, whole - 4, eps);
+    /* The estimate of eps is mostly too large, so that of delta is too: a deeper cut costs little. */
+    double about = fmax(1.3 * log_delta_guess(q, eps), least);
+    for (int i = 0; i < 3; i++) {
+        about = fmin(about, out->value.high);
+        sotto_sgm_choose_cut(q, fmax(about - 2, -720));
+        sotto_sgm_choose_cap(q, eps, about - 2);
+        int best = best_for(out, q, eps, about);
+        if (out->value.high <= q->enough)
+            return true;
+        sotto_sgm_plan p = sotto_sgm_plan_for(q, best, fmin(about, out->value.high), eps);
+        sotto_sgm_reader r = {false, eps, eps};
+        if (!attempt(out, q, &p, &r))
+            return false;
+        double high = out->value.high, gap = high - out->value.low;
+        double lost = sotto_sgm_lost(q) - (q->cap == SOTTO_SGM_NO_CAP ? 0 : sotto_sgm_sure(q));
+        bool placed = lost < exp(high - 9) && (p.sines > most_sines(q) ? gap < 0.5 : gap < 1e-5);
+        tight = gap < 0.5;
+        about = fmax(fmax(out->value.low, high - 6), least);
+        if (placed || fabs(about - p.log_delta) < 1)
+            return tight;
+    }
+    return tight;
 }
 
 /* One cut. Where an answer shows that the guess behind cap and plan was far off, they are made again. */
@@ -255,12 +296,8 @@ void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, dou
     improve(out, sotto_sgm_single_log_delta(&one, eps).high, by_gaussian);
     if (out->value.high <= q->enough)
         return;
-    bool tight = true;
+    bool tight;
     do {
-        sotto_sgm_plan p = plan_log_delta(out, q, eps);
-        if (out->value.high <= q->enough)
-            return;
-        sotto_sgm_reader r = {false, eps, eps};
-        tight = attempt(out, q, &p, &r) && out->value.low >= out->value.high - 0.5;
-    } while (fewer_digits(q, tight));
+        tight = attempt_log_delta(out, q, eps);
+    } while (out->value.high > q->enough && fewer_digits(q, tight));
 }

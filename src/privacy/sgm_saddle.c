@@ -227,7 +227,7 @@ void sotto_sgm_choose_cap(sotto_sgm_question *q, double eps, double log_delta)
     if (q->add)
         return;
     double end = largest_end(q), room = deepest(q);
-    if (!(end > 1.2 * eps && eps > 0))
+    if (!(end > 1.2 * eps))
         return;
     double need = log_chance(q, eps) - log_delta + q->digits;
     if (!(end > 1.2 * (eps + room))) {

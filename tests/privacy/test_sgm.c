@@ -87,6 +87,36 @@ static void deltas_enclose_the_slow_evaluator(sotto_test *t)
         fclose(f);
 }
 
+/* Rare large losses: where the tail is gathered above the answer, and far from where a Chernoff bound would do. */
+static void answers_agree_with_delta_at_them(sotto_test *t)
+{
+    static const struct {
+        double rate, sigma;
+        uint64_t rounds;
+        double delta, width;
+    } rare[] = {
+        {4.3e-6, 0.74, 8, 2e-15, 0.03},       {1.7e-7, 0.71, 270000, 1.2e-13, 1e-3},
+        {6.7e-5, 0.79, 30000, 8e-15, 1e-4},   {5e-7, 0.6, 3, 6e-8, 0.05},
+        {6.8e-7, 0.63, 72000, 1.3e-10, 1e-4}, {2e-4, 0.8, 8, 2e-9, 0.03},
+        {0.9994, 33, 2, 1e-14, 0.01},
+    };
+
+    for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++) {
+        double log_delta = log(rare[i].delta);
+        sotto_bound b =
+            epsilon(t, rare[i].rate, rare[i].sigma, rare[i].rounds, rare[i].delta, SOTTO_REMOVE);
+        sotto_sgm *m = mechanism(t, rare[i].rate, rare[i].sigma);
+        sotto_sgm_part part = {m, rare[i].rounds};
+        sotto_sgm_answer at_high, at_low;
+        CHECK(t, b.low > b.high * (1 - rare[i].width));
+        CHECK_OK(t, sotto_sgm_log_delta(&at_high, &part, 1, b.high, SOTTO_REMOVE, &t->err));
+        CHECK_OK(t, sotto_sgm_log_delta(&at_low, &part, 1, b.low, SOTTO_REMOVE, &t->err));
+        CHECK(t, at_high.value.low <= log_delta + 1e-9);
+        CHECK(t, at_low.value.high >= log_delta - 1e-9);
+        sotto_sgm_free(m);
+    }
+}
+
 static void renyi_divergence_holds_at_real_orders(sotto_test *t)
 {
     sotto_sgm *m = mechanism(t, 1e-5, 0.5);
@@ -304,6 +334,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(known_compositions_are_met_from_above),
         CASE(deltas_enclose_the_slow_evaluator),
+        CASE(answers_agree_with_delta_at_them),
         CASE(renyi_divergence_holds_at_real_orders),
         CASE(more_noise_fewer_rounds_or_a_smaller_rate_never_cost_more),
         CASE(a_smaller_delta_never_costs_less),

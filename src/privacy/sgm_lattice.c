@@ -4,6 +4,7 @@
 
 #define FIRST_SIZE ((size_t)1 << 11)
 #define MOST_SIZE  ((size_t)1 << 18)
+#define MOST_KEPT  ((size_t)1 << 14)
 
 /* What the lattice adds to log delta: its transform against the true one, on the real axis. */
 static double spread(const sotto_contour *line, const sotto_sgm_question *q,
@@ -101,12 +102,12 @@ static size_t pass(sotto_bound *out, const sotto_sgm_question *q, const sotto_sg
     return next;
 }
 
-/* A first lattice tells how fine the next must be. */
+/* A first lattice tells how fine the next must be, unless the last question did. */
 bool sotto_sgm_try_lattice(sotto_bound *out, const sotto_sgm_question *q, const sotto_sgm_plan *p,
                            sotto_sgm_reader r, double tolerance)
 {
     double period = exp2(ceil(4 * log2(p->period)) / 4);
-    size_t size = FIRST_SIZE;
+    size_t kept = sotto_sgm_side_of(q, 0)->lattice_size, size = kept > 0 ? kept : FIRST_SIZE;
 
     *out = (sotto_bound){-INFINITY, INFINITY};
     for (int i = 0; i < 3; i++) {
@@ -115,5 +116,6 @@ bool sotto_sgm_try_lattice(sotto_bound *out, const sotto_sgm_question *q, const 
             break;
         size = next;
     }
+    sotto_sgm_side_of(q, 0)->lattice_size = size < MOST_KEPT ? size : MOST_KEPT;
     return out->high < INFINITY;
 }

@@ -44,6 +44,7 @@ typedef struct sotto_sgm_side {
     int box_j[SOTTO_SGM_SLOTS];
     sotto_sgm_boxes *boxes[SOTTO_SGM_SLOTS];
     unsigned next_line, next_lattice, next_box, next_real;
+    size_t lattice_size; /* that the last question needed */
 } sotto_sgm_side;
 
 /* An answered question about this mechanism alone. */

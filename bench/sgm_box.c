@@ -200,18 +200,15 @@ int main(int argc, char **argv)
     bool every = false;
 
     for (int i = 1; i < argc; i++) {
+        static const char *const names[] = {"--count", "--seed", "--sigma", "--worst"};
+        double *values[] = {&count, &seed, &sigmas, &worst};
+        size_t k = 0;
+        while (k < 4 && strcmp(argv[i], names[k]) != 0)
+            k++;
         if (strcmp(argv[i], "--all") == 0)
             every = true;
-        else if (i + 1 == argc)
-            return 2;
-        else if (strcmp(argv[i], "--count") == 0)
-            count = number(argv[++i]);
-        else if (strcmp(argv[i], "--seed") == 0)
-            seed = number(argv[++i]);
-        else if (strcmp(argv[i], "--sigma") == 0)
-            sigmas = number(argv[++i]);
-        else if (strcmp(argv[i], "--worst") == 0)
-            worst = number(argv[++i]);
+        else if (k < 4 && i + 1 < argc)
+            *values[k] = number(argv[++i]);
         else
             return 2;
     }

@@ -141,7 +141,7 @@ typedef struct reading {
 static reading read_at(const sotto_contour *line, double eps)
 {
     reading r = {0};
-    double rest = 0, turn_re[BLOCK], turn_im[BLOCK];
+    double rest = 0, turn_re[BLOCK] = {0}, turn_im[BLOCK] = {0};
     size_t wide = line->nodes < BLOCK ? line->nodes : BLOCK;
 
     for (size_t k = 0; k < wide; k++) {

@@ -46,8 +46,14 @@ static bool choose_within(sotto_sgm_plan *p, const sotto_sgm_question *q, int be
 
 static void choose_line(sotto_sgm_plan *p, const sotto_sgm_question *q, int best)
 {
-    if (!choose_within(p, q, best, 14) && !choose_within(p, q, best, 26) &&
-        !choose_within(p, q, best, 32)) {
+    /* More cancellation only where that shortens the period much: the eps it is judged by is a guess. */
+    sotto_sgm_plan bold = *p;
+    bool found = choose_within(p, q, best, 14);
+    if (choose_within(&bold, q, best, 26) && (!found || p->period > 2.5 * bold.period)) {
+        *p = bold;
+        found = true;
+    }
+    if (!found && !choose_within(p, q, best, 32)) {
         p->j = best;
         p->period =
             fmin(period_for(q, best, p), 4 * (q->digits - p->log_delta) / sotto_sgm_c(best));

@@ -77,7 +77,7 @@ static double most_sines(const sotto_sgm_question *q)
     for (size_t i = 0; i < q->count; i++)
         rate = fmin(rate, q->parts[i].mechanism->rate);
     /* A lattice must be finer by the square root of the rounds. */
-    double finer = fmin(fmax(sqrt(sotto_sgm_rounds(q) / 100), 1), 5);
+    double finer = fmin(fmax(sqrt(sotto_sgm_rounds(q) / 30), 1), 5);
     return rate < 1e-4 ? MOST_SINES_RARE : MOST_SINES * finer;
 }
 

@@ -272,6 +272,26 @@ static void each_error_term_is_in_the_upper_bound(sotto_test *t)
     sotto_sgm_free(m);
 }
 
+/* A lattice has no truncation: its sum over a period is complete. */
+static void each_error_term_is_in_the_upper_bound_of_a_lattice(sotto_test *t)
+{
+    sotto_sgm *m = mechanism(t, 2e-4, 0.8);
+    sotto_sgm_part part = {m, 4};
+    sotto_sgm_answer plain, more;
+
+    CHECK_OK(t, sotto_sgm_log_delta(&plain, &part, 1, 0.05, SOTTO_REMOVE, &t->err));
+    CHECK(t, strcmp(plain.route, "tilted lattice of losses") == 0);
+    for (int term = 0; term < 3; term++) {
+        sotto_contour_terms terms = SOTTO_CONTOUR_TERMS;
+        double *factors[3] = {&terms.aliasing, &terms.transform, &terms.rounding};
+        *factors[term] = 1e9;
+        sotto_sgm_inflate(m, terms);
+        CHECK_OK(t, sotto_sgm_log_delta(&more, &part, 1, 0.05, SOTTO_REMOVE, &t->err));
+        CHECK(t, more.value.high > plain.value.high + 1e-7);
+    }
+    sotto_sgm_free(m);
+}
+
 static void epsilon_is_exactly_zero_when_delta_covers_everything(sotto_test *t)
 {
     CHECK(t, epsilon(t, 1e-5, 5.1, 1, 1e-6, SOTTO_EITHER).high == 0);
@@ -343,6 +363,7 @@ int main(int argc, char **argv)
         CASE(directions_agree_without_sampling_and_nearly_so_beside_it),
         CASE(a_warm_mechanism_answers_as_a_cold_one),
         CASE(each_error_term_is_in_the_upper_bound),
+        CASE(each_error_term_is_in_the_upper_bound_of_a_lattice),
         CASE(epsilon_is_exactly_zero_when_delta_covers_everything),
         CASE(inverse_answers_satisfy_the_question),
         CASE(bad_input_is_refused_by_name),

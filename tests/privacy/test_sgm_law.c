@@ -1,5 +1,6 @@
 #include "privacy/pld.h"
 #include "privacy/sgm_law.h"
+#include "privacy/sgm_saddle.h"
 #include "privacy/sgm_sines.h"
 #include "support/test.h"
 
@@ -120,6 +121,30 @@ static void a_capped_lattice_is_above_the_capped_law(sotto_test *t)
     }
 }
 
+/* The nearer the answer is to the cap, the more a capped law may exceed the law itself. */
+static void what_a_cap_owes_a_lower_bound_grows_towards_it(sotto_test *t)
+{
+    sotto_sgm *m = NULL;
+    CHECK_OK(t, sotto_sgm_new(&m, 1e-3, 0.8, &t->err));
+    sotto_sgm_part part = {m, 500};
+    sotto_sgm_question q = {.parts = &part, .count = 1, .level = -10, .cap = 0}; /* a loss of 1 */
+    double infinite = 500 * sotto_sgm_side_of(&q, 0)->law.beyond, last = INFINITY;
+
+    /* No round loses more than -log(1-q), so at this distance nothing is owed. */
+    q.until = 1 + 500.1 * log1p(-1e-3);
+    CHECK_NEAR(t, 1, sotto_sgm_sure(&q) / (infinite * (1 - infinite / 2)), 1e-9);
+    for (double distance = 0.3; distance > 0.01; distance /= 1.5) {
+        q.until = 1 - distance;
+        double sure = sotto_sgm_sure(&q);
+        CHECK(t, sure < infinite && sure <= last);
+        last = sure;
+    }
+    CHECK(t, last < 0);
+    q.until = 1;
+    CHECK(t, sotto_sgm_sure(&q) == -1);
+    sotto_sgm_free(m);
+}
+
 /* Rotations drift; by no more than the header says. */
 static void runs_of_sines_match_sines_one_by_one(sotto_test *t)
 {
@@ -160,6 +185,7 @@ int main(int argc, char **argv)
         CASE(below_the_cap_nothing_changes),
         CASE(a_law_that_ends_before_the_cap_or_is_added_stays_as_it_is),
         CASE(a_capped_lattice_is_above_the_capped_law),
+        CASE(what_a_cap_owes_a_lower_bound_grows_towards_it),
         CASE(runs_of_sines_match_sines_one_by_one),
     };
     return RUN_TESTS(argc, argv, cases);

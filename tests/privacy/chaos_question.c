@@ -20,7 +20,7 @@ const chaos_parameter chaos_parameters[CHAOS_PARAMETERS] = {
     PARAMETER("clip", SAMPLED_GAUSSIAN, sampled.clip, false, 0.1, 10, -1),
     PARAMETER("sigma", SAMPLED_GAUSSIAN, sampled.sigma, false, 0.3, 200, 1),
     PARAMETER("rate", SAMPLED_GAUSSIAN, sampled.rate, false, 1e-8, 1, -1),
-    PARAMETER("rounds", SAMPLED_GAUSSIAN, sampled.rounds, true, 1, 1e10, -1),
+    PARAMETER("rounds", SAMPLED_GAUSSIAN, sampled.rounds, true, 1, 2e12, -1),
     PARAMETER("clip", COUNTED_GAUSSIAN, sampled.clip, false, 0.1, 10, -1),
     PARAMETER("sigma", COUNTED_GAUSSIAN, sampled.sigma, false, 0.3, 200, 1),
     PARAMETER("rate", COUNTED_GAUSSIAN, sampled.rate, false, 1e-8, 1, -1),

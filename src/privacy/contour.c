@@ -185,7 +185,9 @@ sotto_bound sotto_contour_log_delta(const sotto_contour *line, double eps)
         return log_delta_at(line, eps);
     double from = eps - line->origin;
     double left = floor(from / line->lattice) * line->lattice;
-    double share = expm1(from - left) / expm1(line->lattice);
+    /* expm1(part) / expm1(lattice), where neither may be a double. */
+    double part = fmin(fmax(from - left, 0), line->lattice);
+    double share = exp(part - line->lattice) * expm1(-part) / expm1(-line->lattice);
     sotto_bound a = log_delta_at(line, left), b = log_delta_at(line, left + line->lattice), out;
 
     share = share < 0 ? 0 : share > 1 ? 1 : share;
@@ -209,10 +211,10 @@ static double solve_high(const sotto_contour *line, double wanted, double start)
     if (side_of(line, 0, true) <= wanted)
         return 0;
     for (int i = 0; i < 80; i++) {
-        if (f > 0)
-            left = x;
-        else
+        if (f <= 0)
             right = x;
+        else /* what is no number is not small enough */
+            left = x;
         double next = x - f / slope;
         if (fabs(next - x) < 1e-11 * x)
             break;
@@ -243,7 +245,7 @@ static double solve_low(const sotto_contour *line, double wanted, double high)
 {
     double gap = 1e-10, fails = 0;
 
-    while (gap < 1 && side_of(line, high * (1 - gap), false) < wanted) {
+    while (gap < 1 && !(side_of(line, high * (1 - gap), false) >= wanted)) {
         fails = gap;
         gap *= 4;
     }
@@ -251,7 +253,7 @@ static double solve_low(const sotto_contour *line, double wanted, double high)
         return 0;
     for (int i = 0; i < 4 && fails > 0; i++) {
         double mid = sqrt(fails * gap);
-        if (side_of(line, high * (1 - mid), false) < wanted)
+        if (!(side_of(line, high * (1 - mid), false) >= wanted))
             fails = mid;
         else
             gap = mid;

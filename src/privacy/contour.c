@@ -215,6 +215,13 @@ static double between(double a, double b, double share)
     return top + log((1 - share) * exp(a - top) + share * exp(b - top));
 }
 
+/* expm1(part) / expm1(lattice), where neither may be a double. */
+static double part_of_lattice(double part, double lattice)
+{
+    part = fmin(fmax(part, 0), lattice);
+    return exp(part - lattice) * expm1(-part) / expm1(-lattice);
+}
+
 sotto_bound sotto_contour_log_delta(const sotto_contour *line, double eps)
 {
     if (line->lattice == 0)
@@ -223,13 +230,13 @@ sotto_bound sotto_contour_log_delta(const sotto_contour *line, double eps)
      * right. */
     double from = eps - line->origin, blur = line->origin_error, d = line->lattice;
     double left = floor((from - blur) / d) * d;
-    double share = expm1(from - blur - left) / expm1(d);
-    double later = expm1(from + blur - left) / expm1(d);
+    double share = part_of_lattice(from - blur - left, d);
+    double later = part_of_lattice(from + blur - left, d);
     sotto_bound a = log_delta_at(line, left), b = log_delta_at(line, left + d), out;
 
     share = share < 0 ? 0 : share > 1 ? 1 : share;
     out.high = between(a.high, b.high, share) + 1e-13;
-    if (later <= 1)
+    if (from + blur - left <= d)
         out.low = between(a.low, b.low, later) - 1e-13;
     else
         out.low = blur < d ? log_delta_at(line, left + 2 * d).low : -INFINITY;
@@ -252,10 +259,10 @@ static double solve_high(const sotto_contour *line, double wanted, double start)
     if (high_at(line, 0) <= wanted)
         return 0;
     for (int i = 0; i < 80; i++) {
-        if (f > 0)
-            left = x;
-        else
+        if (f <= 0)
             right = x;
+        else /* what is no number is not small enough */
+            left = x;
         double next = x - f / slope;
         if (fabs(next - x) < 1e-11 * x)
             break;
@@ -291,7 +298,7 @@ static double solve_low(const sotto_contour *line, double wanted, double high)
     if (missing > gap && missing < 0.25)
         gap = missing;
     double fails = 0;
-    while (gap < 1 && sotto_contour_log_delta(line, high * (1 - gap)).low < wanted) {
+    while (gap < 1 && !(sotto_contour_log_delta(line, high * (1 - gap)).low >= wanted)) {
         fails = gap;
         gap *= fails < 1e-9 ? 4 : 2;
     }
@@ -299,7 +306,7 @@ static double solve_low(const sotto_contour *line, double wanted, double high)
         return 0;
     for (int i = 0; i < 3 && fails > 0; i++) {
         double mid = sqrt(fails * gap);
-        if (sotto_contour_log_delta(line, high * (1 - mid)).low < wanted)
+        if (!(sotto_contour_log_delta(line, high * (1 - mid)).low >= wanted))
             fails = mid;
         else
             gap = mid;

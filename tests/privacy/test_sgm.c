@@ -292,6 +292,14 @@ static void each_error_term_is_in_the_upper_bound_of_a_lattice(sotto_test *t)
     sotto_sgm_free(m);
 }
 
+/* A lattice whose spacing has no exponential: what is read between two of its losses must still be a number. The loss of
+ * all rounds has a mean of 1.5311e11 and is above it half of the time. */
+static void a_million_millions_of_rounds_cost_no_less_than_their_mean_loss(sotto_test *t)
+{
+    CHECK(t, epsilon(t, 0.59159, 1.0548, 912690395592, 2.8169e-44, SOTTO_EITHER).high > 1.531e11);
+    CHECK(t, epsilon(t, 0.79527, 0.50739, 396648520385, 4.4393e-24, SOTTO_EITHER).high > 5.209e11);
+}
+
 static void epsilon_is_exactly_zero_when_delta_covers_everything(sotto_test *t)
 {
     CHECK(t, epsilon(t, 1e-5, 5.1, 1, 1e-6, SOTTO_EITHER).high == 0);
@@ -364,6 +372,7 @@ int main(int argc, char **argv)
         CASE(a_warm_mechanism_answers_as_a_cold_one),
         CASE(each_error_term_is_in_the_upper_bound),
         CASE(each_error_term_is_in_the_upper_bound_of_a_lattice),
+        CASE(a_million_millions_of_rounds_cost_no_less_than_their_mean_loss),
         CASE(epsilon_is_exactly_zero_when_delta_covers_everything),
         CASE(inverse_answers_satisfy_the_question),
         CASE(bad_input_is_refused_by_name),

@@ -230,42 +230,39 @@ const sotto_mechanism_entry sotto_entry_discrete = {
 
 /* ---- each device a share of the noise ------------------------------------------------------------ */
 
-typedef struct share_sum {
-    double sigma, honest, dimension, l1, l2;
-} share_sum;
-
 static double share_divergence(const void *self, double alpha)
 {
-    const share_sum *s = self;
-    sotto_bound r;
-
-    if (sotto_discrete_gaussian_sum_rdp(&r, s->sigma, s->honest, s->dimension, s->l1, s->l2, alpha,
-                                        NULL) != SOTTO_OK)
-        return INFINITY;
-    return r.high;
+    return sotto_discrete_sum_divergence(self, alpha);
 }
 
-static sotto_status shares_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+static sotto_status open_shares(sotto_discrete_sum *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
     double l2 = (double)q->of.shares.sensitivity, dimension = (double)q->of.shares.dimension;
-    share_sum sum = {q->of.shares.sigma, (double)c->honest, dimension, 0, l2};
-    sotto_bound eps, probe;
 
     SOTTO_TRY(sotto_check_range("sensitivity", l2, 1, 1e9, err));
     SOTTO_TRY(sotto_check_range("dimension", dimension, 1, 1e12, err));
     /* |x|_1 <= sqrt(d) |x|_2, and <= |x|_2^2 since the entries are integers. */
     double by_dimension = sotto_round_up(sqrt(dimension) * l2, 2);
-    sum.l1 = by_dimension < l2 * l2 ? by_dimension : l2 * l2;
-    SOTTO_TRY(sotto_discrete_gaussian_sum_rdp(&probe, sum.sigma, sum.honest, dimension, sum.l1, l2,
-                                              2, err));
+
+    return sotto_discrete_sum_open(out, q->of.shares.sigma, (double)c->honest, dimension,
+                                   fmin(by_dimension, l2 * l2), l2, err);
+}
+
+static sotto_status shares_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    sotto_discrete_sum sum;
+    sotto_bound eps;
+
+    SOTTO_TRY(open_shares(&sum, c, err));
     sotto_status status =
         sotto_rdp_minimise(&eps, NULL, share_divergence, &sum, 1 + 1e-4, 1e6, c->log_delta, NULL);
     if (status != SOTTO_OK)
         return sotto_fail(err, status,
                           "sensitivity = %g: too much for sigma = %g and %g honest, no Renyi order "
                           "is finite",
-                          l2, sum.sigma, sum.honest);
+                          (double)q->of.shares.sensitivity, q->of.shares.sigma, (double)c->honest);
     return sotto_answer_set(
         out, eps, false,
         "sum of discrete Gaussians (Kairouz, Liu and Steinke 2021, proposition 14)",

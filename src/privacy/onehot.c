@@ -44,7 +44,7 @@ static sotto_status open_law(bit_law *law, double eps0, const sotto_crowd *crowd
     law->eps0 = eps0;
     law->p = 1 / (exp(eps0) + 1);
     law->q = 1 / (exp(-eps0) + 1);
-    law->count = sotto_cells_cover(law->cells, law->n - 1, law->p, law->q, even);
+    law->count = sotto_cells_cover(law->cells, law->n - 1, law->p, law->q, even, 0);
     return SOTTO_OK;
 }
 

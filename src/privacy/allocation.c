@@ -1,10 +1,15 @@
 #include "privacy/allocation.h"
 
 #include "privacy/allocation_line.h"
+#include "privacy/allocation_tilt.h"
 #include "privacy/special.h"
 
-/* Below this the transform, to the power t, falls too slowly for a line to be cut. */
-#define FEW_SLOTS 12
+/* What may be evaluated in double-doubles: some 50 ms, and no answer worth having takes more. */
+#define WORK_TWICE 2.6e6
+
+/* Below these the transform, to the power t, falls too slowly for a line to be cut. */
+#define FEW_SLOTS       6
+#define FEW_SLOTS_TWICE 12 /* in double-doubles */
 
 /* ---- a single Gaussian release ------------------------------------------------------------------------ */
 
@@ -39,6 +44,7 @@ static double gaussian_eps(double mu, double log_delta)
 typedef struct ask {
     double sigma, a, t, log_delta;
     double deviation; /* of the sum S */
+    double work;      /* points times nodes that may still be evaluated in double-doubles */
     const sotto_allocation_inflate *inflate;
     sotto_lognormal y;
     sotto_line line;
@@ -95,7 +101,8 @@ static sotto_status line_for_remove(ask *q, double eps, sotto_err *err)
     double below = spread + sqrt(spread * spread + 2 * (wanted + c * above));
     double period = fmax((wanted + spare) / c, above + q->deviation * below);
 
-    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, wanted + spare, q->inflate, err);
+    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, wanted + spare, q->work,
+                               q->inflate, err);
 }
 
 /* For K below the mean: through the saddle. */
@@ -117,7 +124,8 @@ static sotto_status line_for_add(ask *q, double eps, sotto_err *err)
     }
     double wanted = 30 - q->log_delta, period = fmax(wanted / c, 12 * q->deviation);
 
-    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, 40 + log(q->t), q->inflate, err);
+    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, 40 + log(q->t), q->work,
+                               q->inflate, err);
 }
 
 /* ---- solving ---------------------------------------------------------------------------------------------- */
@@ -174,6 +182,7 @@ static sotto_status enclose(sotto_bound *out, ask *q, bool remove, double guess,
     *out = (sotto_bound){0, cap};
     for (int moves = 0; moves < 8; moves++) {
         SOTTO_TRY(remove ? line_for_remove(q, guess, err) : line_for_add(q, guess, err));
+        q->work -= (double)(q->line.nodes * q->y.points);
         sotto_bound in = {guess > 0.02 * q->deviation / q->t ? guess * 0.6 : 0, guess * 1.5};
 
         if (remove) /* further up the error grows faster than delta falls */
@@ -200,6 +209,83 @@ static sotto_status enclose(sotto_bound *out, ask *q, bool remove, double guess,
     return SOTTO_OK;
 }
 
+/* ---- in doubles ------------------------------------------------------------------------------------- */
+
+static double tilt_miss(const sotto_tilt *line, double eps, double side)
+{
+    return fmax(-700, sotto_tilt_log_delta(line, eps, side) - line->log_delta);
+}
+
+/* An epsilon on the wanted side of the root (+1: delta is certainly no more than its goal, -1: no less), near it:
+ * false position between ends that have been evaluated. */
+static double tilt_root(const sotto_tilt *line, double side, sotto_bound in)
+{
+    double f_low = tilt_miss(line, in.low, side), f_high = tilt_miss(line, in.high, side);
+    int last = 0;
+
+    for (int i = 0; i < 40 && in.high - in.low > 1e-10 * in.high; i++) {
+        double share = fmin(0.97, fmax(0.03, f_low / (f_low - f_high)));
+        double x = in.low + (in.high - in.low) * (i % 5 == 4 ? 0.5 : share);
+        double f = tilt_miss(line, x, side);
+
+        if (f <= 0) {
+            in.high = x;
+            f_high = f;
+            f_low = last == 1 ? f_low / 2 : f_low;
+            last = 1;
+        } else {
+            in.low = x;
+            f_low = f;
+            f_high = last == -1 ? f_high / 2 : f_high;
+            last = -1;
+        }
+    }
+    return side > 0 ? in.high : in.low;
+}
+
+/* A bracket around the line's guess, never above the cap; high is INFINITY if even the cap is not enough. */
+static sotto_bound tilt_bracket(const sotto_tilt *line, double side, double middle, double cap)
+{
+    double width = 1e-3;
+    sotto_bound in = {fmin(middle, cap), fmin(middle, cap)};
+
+    while (in.low > 0 && tilt_miss(line, in.low, side) <= 0) {
+        in.high = in.low;
+        in.low = width < 0.5 ? middle * (1 - width) : 0;
+        width *= 8;
+    }
+    for (width = 1e-3; tilt_miss(line, in.high, side) > 0; width *= 8) {
+        if (in.high >= cap || width > 100)
+            return (sotto_bound){in.high, INFINITY};
+        in.low = in.high;
+        in.high = fmin(cap, fmax(middle, 1e-9 * cap) * (1 + width));
+    }
+    return in;
+}
+
+static sotto_status enclose_tilted(sotto_bound *out, int sign, const ask *q, double cap,
+                                   sotto_err *err)
+{
+    sotto_tilt line;
+
+    SOTTO_TRY(sotto_tilt_open(&line, sign, q->a, q->t, q->log_delta, q->inflate, err));
+    *out = (sotto_bound){0, cap};
+    if (tilt_miss(&line, 0, 1) <= 0) {
+        out->high = 0;
+        return SOTTO_OK;
+    }
+    sotto_bound in = tilt_bracket(&line, 1, line.guess, cap);
+
+    if (in.high < INFINITY)
+        out->high = fmin(cap, sotto_round_up(tilt_root(&line, 1, in) * (1 + SOTTO_ROOT_PAD), 1));
+    in = tilt_bracket(&line, -1, in.high < INFINITY ? out->high : line.guess, cap);
+    if (in.high < INFINITY && in.low > 0)
+        out->low = tilt_root(&line, -1, in) * (1 - SOTTO_ROOT_PAD);
+    return SOTTO_OK;
+}
+
+/* ---- in double-doubles -------------------------------------------------------------------------------- */
+
 /* If one slot's lognormal alone were to exceed: E (Y - e^x)+ = delta. */
 static double jump_guess(const ask *q)
 {
@@ -215,6 +301,35 @@ static double jump_guess(const ask *q)
             high = x;
     }
     return log1p(expm1(high) / q->t);
+}
+
+/* The long way, for sums so uneven that a line through the saddle takes too many nodes or says little: what it finds
+ * within *out, both being true. */
+static void enclose_twice(sotto_bound *out, ask *q, bool remove, double cap)
+{
+    double precision = fmin(52 - q->log_delta, 68); /* double-double ends there */
+    sotto_bound found;
+
+    if (q->t < FEW_SLOTS_TWICE ||
+        sotto_lognormal_open(&q->y, q->sigma, precision, NULL) != SOTTO_OK)
+        return;
+    double bell = gaussian_eps(q->deviation / q->t, q->log_delta);
+    double guess = fmin(cap, remove ? fmax(bell, jump_guess(q)) : bell);
+
+    q->work = WORK_TWICE;
+    if (enclose(&found, q, remove, guess, cap, NULL) == SOTTO_OK)
+        *out = (sotto_bound){fmax(out->low, found.low), fmin(out->high, found.high)};
+}
+
+static sotto_bound enclose_one(ask *q, bool remove, double cap)
+{
+    sotto_bound out = {0, cap};
+
+    if (enclose_tilted(&out, remove ? 1 : -1, q, cap, NULL) != SOTTO_OK)
+        out = (sotto_bound){0, cap};
+    if (out.high - out.low > 1e-6 * out.high)
+        enclose_twice(&out, q, remove, cap);
+    return out;
 }
 
 static sotto_status check(sotto_allocation_direction direction, double sigma, double t,
@@ -239,28 +354,19 @@ sotto_status sotto_allocation_eps_inflated(sotto_bound *out, sotto_allocation_di
                                            const sotto_allocation_inflate *inflate, sotto_err *err)
 {
     ask q = {.sigma = sigma, .a = 1 / sigma, .t = t, .log_delta = log_delta, .inflate = inflate};
-    sotto_err reached = {0};
     sotto_bound remove = {0, 0}, add = {0, 0};
 
     SOTTO_TRY(check(direction, sigma, t, log_delta, err));
     double cap = gaussian_eps(1 / sigma, log_delta);
 
     *out = (sotto_bound){0, cap};
-    q.deviation = sqrt(t * expm1(q.a * q.a));
-    double precision = fmin(52 - log_delta, 68); /* double-double ends there */
-
-    /* Joint convexity: a mixture over slots of Gaussian pairs is no worse than one of them. */
-    if (t < FEW_SLOTS || sotto_lognormal_open(&q.y, sigma, precision, &reached) != SOTTO_OK)
+    if (t < FEW_SLOTS)
         return SOTTO_OK;
-    double bell = gaussian_eps(q.deviation / t, log_delta);
-    double guess = fmin(cap, fmax(bell, jump_guess(&q)));
-
-    if (direction != SOTTO_ALLOCATION_ADD &&
-        enclose(&remove, &q, true, guess, cap, &reached) != SOTTO_OK)
-        remove = (sotto_bound){0, cap};
-    if (direction != SOTTO_ALLOCATION_REMOVE &&
-        enclose(&add, &q, false, fmin(cap, bell), cap, &reached) != SOTTO_OK)
-        add = (sotto_bound){0, cap};
+    q.deviation = sqrt(t * expm1(q.a * q.a));
+    if (direction != SOTTO_ALLOCATION_ADD)
+        remove = enclose_one(&q, true, cap);
+    if (direction != SOTTO_ALLOCATION_REMOVE)
+        add = enclose_one(&q, false, cap);
     out->low = fmax(remove.low, add.low);
     out->high = fmax(remove.high, add.high);
     return SOTTO_OK;

@@ -1,6 +1,7 @@
 #include "privacy/clone_pair.h"
 
 #include "privacy/special.h"
+#include "privacy/special_gauss.h"
 
 #define U SOTTO_UNIT_ROUNDOFF
 /* Below this a mass is near the end of a double's range, where additions lose their relative error. */
@@ -89,19 +90,14 @@ static double log_relative(double c, double v, double v_k)
  * leave less than 1e-15; the formula's third term is at most 0.44/c^2 of the result (docs/decisions/0013). */
 static sotto_bound below_ratio_central(double k, double c, double at)
 {
-    static const double node[8] = {0.095012509837637454, 0.28160355077925892, 0.45801677765722737,
-                                   0.61787624440264377,  0.75540440835500311, 0.86563120238783176,
-                                   0.94457502307323260,  0.98940093499164994};
-    static const double weight[8] = {
-        0.18945061045506859, 0.18260341504492361,  0.16915651939500262,  0.14959598881657676,
-        0.12462897125553389, 0.095158511682492792, 0.062253523938647894, 0.027152459411754037};
     double from = k - 0.5, half = (c / 2 - from) / 2, middle = from + half, sum = 0;
     double v_k = (2 * k - c) / c, v_middle = (2 * middle - c) / c, v_half = 2 * half / c;
     double edge = exp(log_relative(c, (2 * from - c) / c, v_k));
 
-    for (int i = 0; i < 8; i++)
-        sum += weight[i] * (exp(log_relative(c, v_middle - v_half * node[i], v_k)) +
-                            exp(log_relative(c, v_middle + v_half * node[i], v_k)));
+    for (int i = 0; i < SOTTO_GAUSS_HALF; i++)
+        sum += sotto_gauss_weight[i] *
+               (exp(log_relative(c, v_middle - v_half * sotto_gauss_node[i], v_k)) +
+                exp(log_relative(c, v_middle + v_half * sotto_gauss_node[i], v_k)));
     double below = 0.5 / at - half * sum - edge * log((c - from + 0.5) / (from + 0.5)) / 24;
     double off = 1e-11 + 1 / (c * c);
 

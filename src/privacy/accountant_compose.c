@@ -105,9 +105,11 @@ sotto_status sotto_privacy_compose(sotto_answer *out, const sotto_question *ques
     for (size_t i = 0; i < count; i++)
         gaussians = gaussians && is_gaussian(&questions[i]);
     *out = (sotto_answer){.adjacency = questions[0].adjacency, .trust = questions[0].trust};
-    if (gaussians)
+    if (gaussians) {
         SOTTO_TRY(compose_gaussians(out, questions, count, log_delta, err));
-    else
+    } else {
         SOTTO_TRY(compose_basic(out, questions, count, err));
+        SOTTO_TRY(sotto_compose_mixed(out, questions, count, err));
+    }
     return sotto_answer_check(out, err);
 }

@@ -235,7 +235,7 @@ static double share_divergence(const void *self, double alpha)
     return sotto_discrete_sum_divergence(self, alpha);
 }
 
-static sotto_status open_shares(sotto_discrete_sum *out, const sotto_case *c, sotto_err *err)
+sotto_status sotto_shares_open(sotto_discrete_sum *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
     double l2 = (double)q->of.shares.sensitivity, dimension = (double)q->of.shares.dimension;
@@ -255,7 +255,7 @@ static sotto_status shares_epsilon(sotto_answer *out, const sotto_case *c, sotto
     sotto_discrete_sum sum;
     sotto_bound eps;
 
-    SOTTO_TRY(open_shares(&sum, c, err));
+    SOTTO_TRY(sotto_shares_open(&sum, c, err));
     sotto_status status =
         sotto_rdp_minimise(&eps, NULL, share_divergence, &sum, 1 + 1e-4, 1e6, c->log_delta, NULL);
     if (status != SOTTO_OK)

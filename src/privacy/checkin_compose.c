@@ -9,6 +9,7 @@
 
 #include "privacy/checkin_check.h"
 #include "privacy/checkin_slots.h"
+#include "privacy/special_check.h"
 
 #include <complex.h>
 
@@ -45,7 +46,7 @@ static double chernoff_eps(const composition *x, double c, double log_delta)
 
 static double choose_line(const composition *x, double log_delta)
 {
-    double size = sqrt(x->slots.squares), a = log(0.2 / size), b = log(1e4 / size);
+    double size = sqrt(x->slots.squares + x->slots.extra), a = log(0.2 / size), b = log(1e4 / size);
     double g = 0.61803398874989484820, c = b - g * (b - a), d = a + g * (b - a);
     double at_c = chernoff_eps(x, exp(c), log_delta), at_d = chernoff_eps(x, exp(d), log_delta);
 
@@ -170,6 +171,29 @@ static sotto_bound solve(const composition *x, double (*at)(const composition *,
     return in;
 }
 
+/* given: what of the extra release is not extra, but was there. */
+static void enclose(sotto_bound *out, composition *x, double given, double log_delta)
+{
+    x->c = choose_line(x, log_delta);
+    sotto_slots_tilt(&x->slots, x->c);
+    double most = fmax(0, chernoff_eps(x, x->c, log_delta)) * (1 + 1e-9);
+
+    /* A few slots all but alike, at a large delta: Renyi's own epsilon still holds. */
+    if (!tabulate(x, log_delta)) {
+        *out = (sotto_bound){0, sotto_round_up(most, 1)};
+        return;
+    }
+    double high = solve(x, log_delta_high, log_delta, 0, most).high;
+
+    out->high = high > 0 ? sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1) : 0;
+    /* Without the extra release: delta(eps) >= delta'(eps + g) - delta_extra(g), by basic composition. */
+    double mu = sqrt(fmax(0, x->slots.extra - given)),
+           g = mu * (sqrt(2 * (5 - log_delta)) + mu / 2);
+    double low = solve(x, log_delta_low, log_delta + (mu > 0 ? 0.01 : 0), 0.9 * high, most).low - g;
+
+    out->low = fmax(0, fmin(low, out->high) * (1 - SOTTO_ROOT_PAD));
+}
+
 sotto_status sotto_checkin_fixed_window_optimal(sotto_bound *out, double eps0, double m, double p0,
                                                 double log_delta, sotto_err *err)
 {
@@ -180,23 +204,27 @@ sotto_status sotto_checkin_fixed_window_optimal(sotto_bound *out, double eps0, d
     SOTTO_TRY(sotto_checkin_check_rate("p0", p0, err));
     SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
     sotto_slots_open(&x.slots, eps0, m, p0);
-    x.c = choose_line(&x, log_delta);
-    sotto_slots_tilt(&x.slots, x.c);
-    double sum = x.slots.sum;
-    double most = fmin(sum, fmax(0, chernoff_eps(&x, x.c, log_delta)) * (1 + 1e-9));
+    enclose(out, &x, 0, log_delta);
+    out->high = fmin(out->high, x.slots.sum);
+    return SOTTO_OK;
+}
 
-    /* A few slots all but alike, at a large delta: Renyi's own epsilon still holds. */
-    if (!tabulate(&x, log_delta)) {
-        *out = (sotto_bound){0, sotto_round_up(most, 1)};
-        return SOTTO_OK;
+sotto_status sotto_compose_mixed_epsilon(sotto_bound *out, const sotto_binary_part *parts,
+                                         size_t kinds, double mu_squared, double log_delta,
+                                         sotto_err *err)
+{
+    composition x;
+
+    SOTTO_TRY(sotto_check_count("kinds of parts", (double)kinds, 1, SOTTO_MIXED_MOST, err));
+    SOTTO_TRY(sotto_check_range("mu squared", mu_squared, 0, 1e12, err));
+    SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
+    for (size_t i = 0; i < kinds; i++) {
+        SOTTO_TRY(sotto_check_range("epsilon", parts[i].eps, 1e-9, 100, err));
+        SOTTO_TRY(sotto_check_count("count", parts[i].count, 1, 1e12, err));
     }
-    double high = solve(&x, log_delta_high, log_delta, 0, most).high;
-
-    out->high = high > 0 ? fmin(sum, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
-    /* Without the extra release: delta(eps) >= delta'(eps + g) - delta_extra(g), by basic composition. */
-    double mu = sqrt(x.slots.extra), g = mu * (sqrt(2 * (5 - log_delta)) + mu / 2);
-    double low = solve(&x, log_delta_low, log_delta + 0.01, 0.9 * high, most).low - g;
-
-    out->low = fmax(0, fmin(low, out->high) * (1 - SOTTO_ROOT_PAD));
+    sotto_slots_set(&x.slots, parts, kinds, mu_squared);
+    enclose(out, &x, mu_squared, log_delta);
+    if (mu_squared == 0)
+        out->high = fmin(out->high, x.slots.sum);
     return SOTTO_OK;
 }

@@ -141,7 +141,7 @@ void sotto_slots_open(sotto_slots *s, double eps0, double m, double p0)
     /* p0 q_i (e^eps0 - 1) with q_i = e^eps0 / (m e^eps0 - (e^eps0 - 1)(i - 1)) */
     s->rise = p0 * e;
     s->end = m * (e / expm1(eps0)) + 1;
-    s->count = 1;
+    s->roots = s->count = 1;
     s->groups[0] = (sotto_slot_group){.first = 1, .last = m};
     s->squares = s->sum = 0;
     for (size_t i = 0; i < s->count; i++)
@@ -160,6 +160,20 @@ void sotto_slots_open(sotto_slots *s, double eps0, double m, double p0)
     }
     s->sum *= 1 + 1e-11;
     s->extra = EXTRA * s->squares;
+}
+
+void sotto_slots_set(sotto_slots *s, const sotto_binary_part *parts, size_t kinds,
+                     double mu_squared)
+{
+    s->roots = s->count = kinds;
+    s->squares = s->sum = 0;
+    for (size_t i = 0; i < kinds; i++) {
+        s->groups[i] = (sotto_slot_group){.first = 1, .last = parts[i].count, .eps = parts[i].eps};
+        s->squares += parts[i].count * parts[i].eps * parts[i].eps;
+        s->sum += parts[i].count * parts[i].eps;
+    }
+    s->sum *= 1 + 1e-11;
+    s->extra = fmax(mu_squared, EXTRA * s->squares);
 }
 
 /* ---- summing ------------------------------------------------------------------------------------------- */
@@ -271,8 +285,10 @@ double sotto_slots_log_moment(const sotto_slots *s, double c, double *off)
 {
     walk at = {.slots = s, .w = c + 0.5}, none = {.slots = s, .w = 0.5};
 
-    add_real(&at, 0);
-    add_real(&none, 0);
+    for (size_t i = 0; i < s->roots; i++) {
+        add_real(&at, i);
+        add_real(&none, i);
+    }
     *off += at.sum.off + none.sum.off;
     return at.sum.size - none.sum.size + s->extra * c * (c + 1) / 2;
 }
@@ -347,7 +363,8 @@ sotto_slot_log sotto_slots_relative(const sotto_slots *s, double t)
 
     k.sum.size = -s->extra * t * t / 2;
     k.sum.angle = s->extra * t * (2 * s->c + 1) / 2;
-    add_relative(&k, 0);
+    for (size_t i = 0; i < s->roots; i++)
+        add_relative(&k, i);
     fold(&k);
     return k.sum;
 }
@@ -376,7 +393,11 @@ static double damping_of(const sotto_slots *s, size_t at, double t)
 
 double sotto_slots_damping(const sotto_slots *s, double t)
 {
-    return damping_of(s, 0, t) * (1 - 1e-9);
+    double sum = 0;
+
+    for (size_t i = 0; i < s->roots; i++)
+        sum += damping_of(s, i, t);
+    return sum * (1 - 1e-9);
 }
 
 double sotto_slots_damping_slope(const sotto_slots *s)

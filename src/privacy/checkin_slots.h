@@ -10,7 +10,7 @@
 #ifndef SOTTO_PRIVACY_CHECKIN_SLOTS_H
 #define SOTTO_PRIVACY_CHECKIN_SLOTS_H
 
-#include "privacy/bound.h"
+#include "privacy/compose_mixed.h"
 
 #define SOTTO_SLOT_GROUPS  1365 /* 1 + 4 + 16 + 64 + 256 + 1024 */
 #define SOTTO_SLOT_MOMENTS 8
@@ -31,11 +31,17 @@ typedef struct sotto_slots {
     double sum;       /* sum of eps_i, rounded up */
     double extra;     /* mu^2 of a Gaussian release on top, see checkin_compose.c */
     double c;
+    size_t roots; /* groups[0 .. roots - 1] are parts of no other */
     size_t count;
     sotto_slot_group groups[SOTTO_SLOT_GROUPS];
 } sotto_slots;
 
 void sotto_slots_open(sotto_slots *s, double eps0, double m, double p0);
+
+/* Binary laws of any epsilons instead, so many of each; at most SOTTO_SLOT_GROUPS kinds. mu_squared is that of a Gaussian
+ * release beside them, of which `extra` is at least a hundred-thousandth of the rest. */
+void sotto_slots_set(sotto_slots *s, const sotto_binary_part *parts, size_t kinds,
+                     double mu_squared);
 
 /* Every slot's transform at c > 0, as the sum of logarithms; *off grows by what it may be wrong by. */
 double sotto_slots_log_moment(const sotto_slots *s, double c, double *off);

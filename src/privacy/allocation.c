@@ -3,6 +3,7 @@
 #include "privacy/allocation_line.h"
 #include "privacy/allocation_tilt.h"
 #include "privacy/special.h"
+#include "privacy/special_root.h"
 
 /* What may be evaluated in double-doubles: some 50 ms, and no answer worth having takes more. */
 #define WORK_TWICE 2.6e6
@@ -132,44 +133,36 @@ static sotto_status line_for_add(ask *q, double eps, sotto_err *err)
 
 typedef double (*delta_of)(const ask *, double, double);
 
-static double miss(const ask *q, delta_of delta, double eps, double side)
-{
-    double d = delta(q, eps, side);
+/* One side of one direction's delta, against its goal. */
+typedef struct aim {
+    const ask *q;
+    delta_of delta;
+    double side;
+} aim;
 
-    if (side < 0)
-        d -= alias(q, delta == delta_remove ? q->t * expm1(eps) : q->t * expm1(-eps)) / q->t *
-             exp(delta == delta_remove ? 0 : eps);
+static double miss(const void *self, double eps)
+{
+    const aim *a = self;
+    const ask *q = a->q;
+    double d = a->delta(q, eps, a->side);
+
+    if (a->side < 0)
+        d -= alias(q, a->delta == delta_remove ? q->t * expm1(eps) : q->t * expm1(-eps)) / q->t *
+             exp(a->delta == delta_remove ? 0 : eps);
     return d > 0 ? log(d) - q->log_delta : -700;
 }
 
 /* delta is above its goal at in.low (or in.low is where nobody looks below) and below at in.high. */
 static sotto_bound solve(const ask *q, delta_of delta, double side, sotto_bound in)
 {
-    double f_low = miss(q, delta, in.low, side), f_high = miss(q, delta, in.high, side);
-    int last = 0;
+    aim a = {q, delta, side};
+    double at_low = miss(&a, in.low), at_high = miss(&a, in.high);
 
-    if (f_low <= 0)
+    if (at_low <= 0)
         return (sotto_bound){in.low, in.low};
-    if (f_high > 0)
+    if (at_high > 0)
         return (sotto_bound){in.high, INFINITY};
-    for (int i = 0; i < 60 && in.high - in.low > 1e-11 * in.high; i++) {
-        double share = fmin(0.97, fmax(0.03, f_low / (f_low - f_high)));
-        double x = in.low + (in.high - in.low) * (i % 5 == 4 ? 0.5 : share);
-        double f = miss(q, delta, x, side);
-
-        if (f <= 0) {
-            in.high = x;
-            f_high = f;
-            f_low = last == 1 ? f_low / 2 : f_low;
-            last = 1;
-        } else {
-            in.low = x;
-            f_low = f;
-            f_high = last == -1 ? f_high / 2 : f_high;
-            last = -1;
-        }
-    }
-    return in;
+    return sotto_root_narrow(miss, &a, in, at_low, at_high, 1e-11);
 }
 
 /* A line made for one epsilon serves its neighbourhood: a few moves find the right one. */
@@ -211,50 +204,37 @@ static sotto_status enclose(sotto_bound *out, ask *q, bool remove, double guess,
 
 /* ---- in doubles ------------------------------------------------------------------------------------- */
 
-static double tilt_miss(const sotto_tilt *line, double eps, double side)
+typedef struct tilt_aim {
+    const sotto_tilt *line;
+    double side; /* +1: delta is certainly no more than its goal, -1: no less */
+} tilt_aim;
+
+static double tilt_miss(const void *self, double eps)
 {
-    return fmax(-700, sotto_tilt_log_delta(line, eps, side) - line->log_delta);
+    const tilt_aim *a = self;
+
+    return fmax(-700, sotto_tilt_log_delta(a->line, eps, a->side) - a->line->log_delta);
 }
 
-/* An epsilon on the wanted side of the root (+1: delta is certainly no more than its goal, -1: no less), near it:
- * false position between ends that have been evaluated. */
-static double tilt_root(const sotto_tilt *line, double side, sotto_bound in)
+/* An epsilon on the wanted side of the root, near it. */
+static double tilt_root(const tilt_aim *a, sotto_bound in)
 {
-    double f_low = tilt_miss(line, in.low, side), f_high = tilt_miss(line, in.high, side);
-    int last = 0;
-
-    for (int i = 0; i < 40 && in.high - in.low > 1e-10 * in.high; i++) {
-        double share = fmin(0.97, fmax(0.03, f_low / (f_low - f_high)));
-        double x = in.low + (in.high - in.low) * (i % 5 == 4 ? 0.5 : share);
-        double f = tilt_miss(line, x, side);
-
-        if (f <= 0) {
-            in.high = x;
-            f_high = f;
-            f_low = last == 1 ? f_low / 2 : f_low;
-            last = 1;
-        } else {
-            in.low = x;
-            f_low = f;
-            f_high = last == -1 ? f_high / 2 : f_high;
-            last = -1;
-        }
-    }
-    return side > 0 ? in.high : in.low;
+    in = sotto_root_narrow(tilt_miss, a, in, tilt_miss(a, in.low), tilt_miss(a, in.high), 1e-10);
+    return a->side > 0 ? in.high : in.low;
 }
 
 /* A bracket around the line's guess, never above the cap; high is INFINITY if even the cap is not enough. */
-static sotto_bound tilt_bracket(const sotto_tilt *line, double side, double middle, double cap)
+static sotto_bound tilt_bracket(const tilt_aim *a, double middle, double cap)
 {
     double width = 1e-3;
     sotto_bound in = {fmin(middle, cap), fmin(middle, cap)};
 
-    while (in.low > 0 && tilt_miss(line, in.low, side) <= 0) {
+    while (in.low > 0 && tilt_miss(a, in.low) <= 0) {
         in.high = in.low;
         in.low = width < 0.5 ? middle * (1 - width) : 0;
         width *= 8;
     }
-    for (width = 1e-3; tilt_miss(line, in.high, side) > 0; width *= 8) {
+    for (width = 1e-3; tilt_miss(a, in.high) > 0; width *= 8) {
         if (in.high >= cap || width > 100)
             return (sotto_bound){in.high, INFINITY};
         in.low = in.high;
@@ -269,18 +249,20 @@ static sotto_status enclose_tilted(sotto_bound *out, int sign, const ask *q, dou
     sotto_tilt line;
 
     SOTTO_TRY(sotto_tilt_open(&line, sign, q->a, q->t, q->log_delta, q->inflate, err));
+    tilt_aim above = {&line, 1}, below = {&line, -1};
+
     *out = (sotto_bound){0, cap};
-    if (tilt_miss(&line, 0, 1) <= 0) {
+    if (tilt_miss(&above, 0) <= 0) {
         out->high = 0;
         return SOTTO_OK;
     }
-    sotto_bound in = tilt_bracket(&line, 1, line.guess, cap);
+    sotto_bound in = tilt_bracket(&above, line.guess, cap);
 
     if (in.high < INFINITY)
-        out->high = fmin(cap, sotto_round_up(tilt_root(&line, 1, in) * (1 + SOTTO_ROOT_PAD), 1));
-    in = tilt_bracket(&line, -1, in.high < INFINITY ? out->high : line.guess, cap);
+        out->high = fmin(cap, sotto_round_up(tilt_root(&above, in) * (1 + SOTTO_ROOT_PAD), 1));
+    in = tilt_bracket(&below, in.high < INFINITY ? out->high : line.guess, cap);
     if (in.high < INFINITY && in.low > 0)
-        out->low = tilt_root(&line, -1, in) * (1 - SOTTO_ROOT_PAD);
+        out->low = tilt_root(&below, in) * (1 - SOTTO_ROOT_PAD);
     return SOTTO_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "privacy/allocation_end.h"
 #include "privacy/special.h"
 #include "privacy/special_gauss.h"
+#include "privacy/special_root.h"
 
 #include <complex.h>
 
@@ -219,45 +220,30 @@ static double turn_rounding(const turning *w, double turns, double v)
 
 /* ---- where the line goes ------------------------------------------------------------------------------ */
 
-/* The A at which a saddle-point formula through c gives the goal, log of E (sum Z - A)+. */
-static double rough_place(const sotto_tilt *q, double c, double log_goal)
+/* The A at which a saddle-point formula through c gives the goal, log of E (sum Z - A)+; by log c. */
+typedef struct saddle_goal {
+    const sotto_tilt *line;
+    double log_goal;
+} saddle_goal;
+
+static double rough_place(const void *self, double log_c)
 {
-    double bend, less = real_transform(q, c, &bend);
+    const saddle_goal *at = self;
+    const sotto_tilt *q = at->line;
+    double c = exp(log_c), bend, less = real_transform(q, c, &bend);
     double spread = q->t * bend / (1 + less) + 2 / (c * c);
 
-    return (q->t * log1p(less) - 2 * log(c) - 0.5 * log(2 * PI * spread) - log_goal) / c;
+    return (q->t * log1p(less) - 2 * log_c - 0.5 * log(2 * PI * spread) - at->log_goal) / c;
 }
 
-/* The c that gives the smallest A, by golden section over its logarithm. */
+/* The c that gives the smallest A. */
 static double best_c(const sotto_tilt *q, double deviation, double log_goal, double *place)
 {
     double reach = q->sign > 0 ? expm1(q->a * q->over - q->a * q->a / 2) : 1;
     double from = log(1e-2 / deviation), to = log(fmin(200 / deviation, 600 / reach));
-    const double g = 0.61803398874989484820;
+    saddle_goal at = {q, log_goal};
 
-    if (!(from < to))
-        from = to - 3;
-    double left = to - g * (to - from), right = from + g * (to - from);
-    double at_left = rough_place(q, exp(left), log_goal);
-    double at_right = rough_place(q, exp(right), log_goal);
-
-    while (to - from > 0.02) {
-        if (at_left < at_right) {
-            to = right;
-            right = left;
-            at_right = at_left;
-            left = to - g * (to - from);
-            at_left = rough_place(q, exp(left), log_goal);
-        } else {
-            from = left;
-            left = right;
-            at_left = at_right;
-            right = from + g * (to - from);
-            at_right = rough_place(q, exp(right), log_goal);
-        }
-    }
-    *place = fmin(at_left, at_right);
-    return exp((from + to) / 2);
+    return exp(sotto_root_least(rough_place, &at, fmin(from, to - 3), to, 0.02, place));
 }
 
 /* ---- where it may end ------------------------------------------------------------------------------------ */

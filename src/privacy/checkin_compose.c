@@ -10,6 +10,7 @@
 #include "privacy/checkin_check.h"
 #include "privacy/checkin_slots.h"
 #include "privacy/special_check.h"
+#include "privacy/special_root.h"
 
 #include <complex.h>
 
@@ -44,28 +45,25 @@ static double chernoff_eps(const composition *x, double c, double log_delta)
     return (moment + off - log_delta + c * log(c) - (c + 1) * log1p(c)) / c;
 }
 
+typedef struct goal {
+    const composition *x;
+    double log_delta;
+    double (*at)(const composition *, double);
+} goal;
+
+static double chernoff_at(const void *self, double log_c)
+{
+    const goal *g = self;
+
+    return chernoff_eps(g->x, exp(log_c), g->log_delta);
+}
+
 static double choose_line(const composition *x, double log_delta)
 {
-    double size = sqrt(x->slots.squares + x->slots.extra), a = log(0.2 / size), b = log(1e4 / size);
-    double g = 0.61803398874989484820, c = b - g * (b - a), d = a + g * (b - a);
-    double at_c = chernoff_eps(x, exp(c), log_delta), at_d = chernoff_eps(x, exp(d), log_delta);
+    double size = sqrt(x->slots.squares + x->slots.extra), least;
+    goal g = {x, log_delta, NULL};
 
-    for (int i = 0; i < 40 && b - a > 1e-2; i++) {
-        if (at_c < at_d) {
-            b = d;
-            d = c;
-            at_d = at_c;
-            c = b - g * (b - a);
-            at_c = chernoff_eps(x, exp(c), log_delta);
-        } else {
-            a = c;
-            c = d;
-            at_c = at_d;
-            d = a + g * (b - a);
-            at_d = chernoff_eps(x, exp(d), log_delta);
-        }
-    }
-    return exp((a + b) / 2);
+    return exp(sotto_root_least(chernoff_at, &g, log(0.2 / size), log(1e4 / size), 1e-2, &least));
 }
 
 static void keep(composition *x, double t)
@@ -140,35 +138,23 @@ static double log_delta_low(const composition *x, double eps)
     return rest > 0 ? log(rest) + x->log_peak - x->c * eps : -INFINITY;
 }
 
+static double miss(const void *self, double eps)
+{
+    const goal *g = self;
+
+    return g->at(g->x, eps) - g->log_delta;
+}
+
 /* delta falls from `from`, where it must be above the goal (else 0, 0 comes back), to `most`. */
 static sotto_bound solve(const composition *x, double (*at)(const composition *, double),
                          double log_delta, double from, double most)
 {
-    sotto_bound in = {from, most};
-    double f_low = at(x, from) - log_delta, f_high = at(x, most) - log_delta;
+    goal g = {x, log_delta, at};
+    double at_low = miss(&g, from);
 
-    if (!(f_low > 0))
+    if (!(at_low > 0))
         return (sotto_bound){0, 0};
-    int side = 0;
-
-    for (int i = 0; i < 60 && in.high - in.low > 1e-11 * in.high; i++) {
-        double share = fmin(0.97, fmax(0.03, f_low / (f_low - f_high)));
-        double eps = in.low + (in.high - in.low) * (i % 5 == 4 || !(f_high < 0) ? 0.5 : share);
-        double f = at(x, eps) - log_delta;
-
-        if (f <= 0) {
-            in.high = eps;
-            f_high = fmax(f, -1e3);
-            f_low = side == 1 ? f_low / 2 : f_low;
-            side = 1;
-        } else {
-            in.low = eps;
-            f_low = f;
-            f_high = side == -1 ? f_high / 2 : f_high;
-            side = -1;
-        }
-    }
-    return in;
+    return sotto_root_narrow(miss, &g, (sotto_bound){from, most}, at_low, miss(&g, most), 1e-11);
 }
 
 /* given: what of the extra release is not extra, but was there. */

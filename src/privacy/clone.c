@@ -3,6 +3,7 @@
 #include "privacy/clone_cells.h"
 #include "privacy/clone_pair.h"
 #include "privacy/special.h"
+#include "privacy/special_root.h"
 
 #define LOG_4 1.38629436111989061883
 #define LOG_2 0.69314718055994530942
@@ -207,34 +208,29 @@ static void cast_lots(crowd_law *w)
 
 typedef double (*delta_of)(const crowd_law *, double);
 
-/* The square root of -log delta is close to linear in epsilon: false position on it, kept in a bracket whose
- * ends have been evaluated (but for 0 and the cap, where delta is above and below by definition). */
+typedef struct aim {
+    const crowd_law *law;
+    delta_of delta;
+    double goal, far;
+} aim;
+
+/* The square root of -log delta is close to linear in epsilon. */
+static double miss(const void *self, double eps)
+{
+    const aim *a = self;
+    double d = a->delta(a->law, eps);
+
+    return d > 0 ? a->goal - sqrt(fmax(0, -log(d))) : -a->far;
+}
+
+/* At 0 and at the cap delta is above and below by definition. */
 static sotto_bound crossing(const crowd_law *w, delta_of delta, double log_delta, sotto_bound in,
                             double tolerance)
 {
     double goal = sqrt(-log_delta), far = 2 * goal + 30;
-    double low_at = -goal, high_at = far;
-    int side = 0;
+    aim a = {w, delta, goal, far};
 
-    for (int i = 0; i < 80 && in.high - in.low > tolerance * in.high; i++) {
-        double share = fmin(0.95, fmax(0.05, -low_at / (high_at - low_at)));
-        double x = in.low + (in.high - in.low) * (i % 8 == 7 ? 0.5 : share);
-        double d = delta(w, x);
-        double at = d > 0 ? sqrt(fmax(0, -log(d))) - goal : far;
-
-        if (at >= 0) {
-            in.high = x;
-            high_at = at;
-            low_at = side == 1 ? low_at / 2 : low_at;
-            side = 1;
-        } else {
-            in.low = x;
-            low_at = at;
-            high_at = side == -1 ? high_at / 2 : high_at;
-            side = -1;
-        }
-    }
-    return in;
+    return sotto_root_narrow(miss, &a, in, goal, -far, tolerance);
 }
 
 /* Newton's steps from a guess to an epsilon that is certainly on one side of the root (side +1: delta is at most its

@@ -32,6 +32,10 @@ typedef enum sotto_cover {
     SOTTO_COVER_HIDDEN /* nobody sees who takes part: split, relay and tokens         */
 } sotto_cover;
 
+#define SOTTO_ANY_ADJACENCY                                                                        \
+    (1U << SOTTO_ADJACENCY_ADD_REMOVE | 1U << SOTTO_ADJACENCY_REPLACEMENT |                        \
+     1U << SOTTO_ADJACENCY_DELETION)
+
 typedef struct sotto_mechanism_entry {
     sotto_mechanism mechanism;
     const char *name;
@@ -65,6 +69,11 @@ SOTTO_MUST_USE sotto_status sotto_share_honest(uint64_t *out, uint64_t cohort,
 SOTTO_MUST_USE sotto_status sotto_contribution_distance(double *out, sotto_contribution kind,
                                                         double clip, sotto_adjacency adjacency,
                                                         sotto_err *err);
+
+/* Noise over that distance, rounded down. */
+SOTTO_MUST_USE sotto_status sotto_noise_multiplier(double *out, sotto_contribution kind,
+                                                   double clip, double sigma,
+                                                   sotto_adjacency adjacency, sotto_err *err);
 
 /* The divergence of a question about noise in shares. */
 SOTTO_MUST_USE sotto_status sotto_shares_open(sotto_discrete_sum *out, const sotto_case *c,

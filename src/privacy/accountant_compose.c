@@ -34,18 +34,16 @@ static bool is_gaussian(const sotto_question *q)
 static sotto_status open_part(sotto_sgm_part *part, const sotto_question *q, sotto_err *err)
 {
     bool sampled = q->mechanism == SOTTO_MECHANISM_SAMPLED_GAUSSIAN;
-    double distance = 0;
-    double sigma = sampled ? q->of.sampled.sigma : q->of.gaussian.sigma;
+    double sigma = 0;
     sotto_case checked;
 
     SOTTO_TRY(sotto_case_open(&checked, q, NULL, err));
-    SOTTO_TRY(sotto_contribution_distance(
-        &distance, sampled ? q->of.sampled.contribution : q->of.gaussian.contribution,
-        sampled ? q->of.sampled.clip : q->of.gaussian.clip, q->adjacency, err));
-    SOTTO_TRY(sotto_check_range("sigma", sigma, 1e-100, 1e100, err));
+    SOTTO_TRY(sotto_noise_multiplier(
+        &sigma, sampled ? q->of.sampled.contribution : q->of.gaussian.contribution,
+        sampled ? q->of.sampled.clip : q->of.gaussian.clip,
+        sampled ? q->of.sampled.sigma : q->of.gaussian.sigma, q->adjacency, err));
     part->rounds = sampled ? q->of.sampled.rounds : q->of.gaussian.releases;
-    return sotto_sgm_new(&part->mechanism, sampled ? q->of.sampled.rate : 1,
-                         distance == 1 ? sigma : sotto_round_down(sigma / distance, 1), err);
+    return sotto_sgm_new(&part->mechanism, sampled ? q->of.sampled.rate : 1, sigma, err);
 }
 
 static sotto_status compose_gaussians(sotto_answer *out, const sotto_question *questions,

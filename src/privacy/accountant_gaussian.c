@@ -7,10 +7,6 @@
 #include "privacy/rdp.h"
 #include "privacy/special_check.h"
 
-#define ANY_ADJACENCY                                                                              \
-    (1U << SOTTO_ADJACENCY_ADD_REMOVE | 1U << SOTTO_ADJACENCY_REPLACEMENT |                        \
-     1U << SOTTO_ADJACENCY_DELETION)
-
 /* ---- every release seen -------------------------------------------------------------------------- */
 
 static const char GAUSSIAN_THEOREM[] =
@@ -53,7 +49,7 @@ static sotto_status gaussian_delta(sotto_answer *out, const sotto_case *c, doubl
 const sotto_mechanism_entry sotto_entry_gaussian = {
     .mechanism = SOTTO_MECHANISM_GAUSSIAN,
     .name = "the Gaussian mechanism",
-    .adjacencies = ANY_ADJACENCY,
+    .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = gaussian_epsilon,
     .delta = gaussian_delta,
@@ -64,26 +60,15 @@ const sotto_mechanism_entry sotto_entry_gaussian = {
 static const char SAMPLED_THEOREM[] =
     "Poisson-subsampled Gaussian, both directions, composed optimally";
 
-/* Noise over distance, against us. */
-static sotto_status noise_multiplier(double *out, const sotto_question *q, sotto_err *err)
-{
-    double distance = 0;
-
-    SOTTO_TRY(sotto_contribution_distance(&distance, q->of.sampled.contribution, q->of.sampled.clip,
-                                          q->adjacency, err));
-    SOTTO_TRY(sotto_check_range("sigma", q->of.sampled.sigma, 1e-100, 1e100, err));
-    *out =
-        distance == 1 ? q->of.sampled.sigma : sotto_round_down(q->of.sampled.sigma / distance, 1);
-    return SOTTO_OK;
-}
-
 /* The caller's tables if they are of this mechanism; otherwise new ones, kept if there is a place. */
 static sotto_status open_tables(sotto_sgm **out, const sotto_case *c, sotto_err *err)
 {
     double rate = c->question->of.sampled.rate, sigma = 0;
     sotto_accountant *kept = c->tables;
 
-    SOTTO_TRY(noise_multiplier(&sigma, c->question, err));
+    SOTTO_TRY(sotto_noise_multiplier(&sigma, c->question->of.sampled.contribution,
+                                     c->question->of.sampled.clip, c->question->of.sampled.sigma,
+                                     c->question->adjacency, err));
     if (kept != NULL && kept->sampled != NULL && kept->rate == rate && kept->sigma == sigma) {
         *out = kept->sampled;
         return SOTTO_OK;
@@ -142,14 +127,11 @@ const sotto_mechanism_entry sotto_entry_sampled = {
 static sotto_status allocated_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
-    double distance = 0;
+    double sigma = 0;
     sotto_bound eps;
 
-    SOTTO_TRY(sotto_contribution_distance(&distance, q->of.allocated.contribution,
-                                          q->of.allocated.clip, q->adjacency, err));
-    SOTTO_TRY(sotto_check_range("sigma", q->of.allocated.sigma, 1e-100, 1e100, err));
-    double sigma = distance == 1 ? q->of.allocated.sigma
-                                 : sotto_round_down(q->of.allocated.sigma / distance, 1);
+    SOTTO_TRY(sotto_noise_multiplier(&sigma, q->of.allocated.contribution, q->of.allocated.clip,
+                                     q->of.allocated.sigma, q->adjacency, err));
     SOTTO_TRY(sotto_check_count("slots", (double)q->of.allocated.slots, 1, 1e9, err));
     SOTTO_TRY(sotto_allocation_eps(&eps, SOTTO_ALLOCATION_MAX, sigma, (double)q->of.allocated.slots,
                                    c->log_delta, err));
@@ -187,7 +169,7 @@ static sotto_status counted_epsilon(sotto_answer *out, const sotto_case *c, sott
 const sotto_mechanism_entry sotto_entry_counted = {
     .mechanism = SOTTO_MECHANISM_COUNTED_GAUSSIAN,
     .name = "the Gaussian on seen samples",
-    .adjacencies = ANY_ADJACENCY,
+    .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = counted_epsilon,
 };
@@ -222,7 +204,7 @@ static sotto_status discrete_delta(sotto_answer *out, const sotto_case *c, doubl
 const sotto_mechanism_entry sotto_entry_discrete = {
     .mechanism = SOTTO_MECHANISM_DISCRETE_GAUSSIAN,
     .name = "the discrete Gaussian",
-    .adjacencies = ANY_ADJACENCY,
+    .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = discrete_epsilon,
     .delta = discrete_delta,
@@ -277,7 +259,7 @@ static uint64_t shares_cohort(const sotto_question *q)
 const sotto_mechanism_entry sotto_entry_shares = {
     .mechanism = SOTTO_MECHANISM_NOISE_SHARES,
     .name = "noise in shares",
-    .adjacencies = ANY_ADJACENCY,
+    .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = shares_epsilon,
     .cohort = shares_cohort,

@@ -86,6 +86,22 @@ static sotto_status compose_basic(sotto_answer *out, const sotto_question *quest
                             "each part by its own theorem at an equal part of delta");
 }
 
+/* A part's own theorem may say more than a sum does, where it is not tight and the sum's is: the claim for all is kept
+ * at least as large as what is said of each, so that answers do not contradict each other. */
+static sotto_status keep_above_parts(sotto_answer *out, const sotto_question *questions,
+                                     size_t count, sotto_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        sotto_question q = questions[i];
+        sotto_answer one;
+
+        q.delta = questions[0].delta;
+        SOTTO_TRY(sotto_privacy_epsilon(&one, &q, NULL, err));
+        out->high = one.low > out->high ? one.low : out->high;
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_privacy_compose(sotto_answer *out, const sotto_question *questions, size_t count,
                                    sotto_err *err)
 {
@@ -108,6 +124,7 @@ sotto_status sotto_privacy_compose(sotto_answer *out, const sotto_question *ques
     } else {
         SOTTO_TRY(compose_basic(out, questions, count, err));
         SOTTO_TRY(sotto_compose_mixed(out, questions, count, err));
+        SOTTO_TRY(keep_above_parts(out, questions, count, err));
     }
     return sotto_answer_check(out, err);
 }

@@ -1,0 +1,58 @@
+/* serve/tasks.h - the tasks this server takes part in.
+ *
+ * Callers:  the admin verbs add; every handler finds.
+ * Memory:   a task lives until the server closes: found ones may be kept without counting.
+ * Threads:  finding takes no lock that adding holds for long.
+ * Secrets:  verify_key and tokens.
+ *
+ * Everything about a task is compiled here from the recipe's and parties' own bytes; nothing is taken from the peer.
+ */
+#ifndef SOTTO_SERVE_TASKS_H
+#define SOTTO_SERVE_TASKS_H
+
+#include "serve/pairing.h"
+#include "sotto/recipe.h"
+
+typedef enum sotto_role { SOTTO_LEADER = 2, SOTTO_HELPER = 3 } sotto_role; /* as DAP numbers them */
+
+typedef struct sotto_server_task {
+    int64_t n; /* its row */
+    sotto_task dap;
+    const sotto_recipe *recipe;
+    sotto_prio3 vdaf;
+    sotto_prio3_verifier verifier; /* key, context "dap-18" || id, and which aggregator this is */
+    sotto_hpke_config collector;   /* seal aggregate shares to it */
+    sotto_bytes collector_config;  /* the same, encoded           */
+    const sotto_pairing *pairing;  /* tokens; NULL: not paired yet, and every request is refused */
+    uint64_t collection_seconds;   /* a batch may not span more; 0: no such rule (seed 000, appendix A) */
+    uint64_t population;           /* 0: this operator gave none, and rates can't be checked */
+    double expected_rate;          /* participation + dummies, of the population, in one window */
+    size_t max_report;             /* bytes of the largest valid report on the wire */
+} sotto_server_task;
+
+typedef struct sotto_tasks sotto_tasks;
+struct sotto_store;
+
+SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, struct sotto_store *store,
+                                             sotto_role role, sotto_err *err);
+void sotto_tasks_close(sotto_tasks *tasks);
+
+/* NULL: unknown. Looks into the database once for an id it has not seen, at most every second for each id and
+ * never more than a fixed number of ids, so that strangers' ids cost nothing. */
+const sotto_server_task *sotto_tasks_find(sotto_tasks *tasks,
+                                          const uint8_t id[SOTTO_TASK_ID_SIZE]);
+const sotto_server_task *sotto_tasks_by_row(sotto_tasks *tasks, int64_t n);
+/* All of them, in the order in which they were added: count entries of all. */
+void sotto_tasks_all(sotto_tasks *tasks, const sotto_server_task *const **all, size_t *count);
+
+/* Compiles the recipe and stores one task for each of its cohorts.
+ *   expected  if not empty, ids that the other side computed: SOTTO_DENIED if ours differ
+ *   SOTTO_DENIED  also where the recipe fails its lint; `mistakes` says why
+ */
+SOTTO_MUST_USE sotto_status sotto_tasks_add(struct sotto_store *store, sotto_role role,
+                                            sotto_bytes recipe, sotto_bytes parties,
+                                            uint64_t population, sotto_bytes expected,
+                                            sotto_buf *ids, sotto_mistakes *mistakes,
+                                            sotto_err *err);
+
+#endif

@@ -18,10 +18,10 @@ typedef enum sotto_key_state {
 } sotto_key_state;         /* deleted ones have no row                     */
 
 typedef struct sotto_keys sotto_keys;
-struct sotto_store;
 
-SOTTO_MUST_USE sotto_status sotto_keys_open(sotto_keys **keys, struct sotto_store *store,
-                                            sotto_role role, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_keys_open(sotto_keys **keys, sotto_db *db,
+                                            const sotto_column_keys *columns, sotto_role role,
+                                            sotto_err *err);
 void sotto_keys_close(sotto_keys *keys);
 /* Appends the HpkeConfigList to publish. */
 SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err);

@@ -25,15 +25,16 @@ typedef struct sotto_pool_options {
     unsigned threads;     /* 0: one for each core                */
     size_t queue;         /* pieces that may wait                 */
     size_t arena_ceiling; /* bytes, for each worker               */
+    struct sotto_receivers *const *receivers; /* one for each thread, or NULL; the caller's */
 } sotto_pool_options;
 
 SOTTO_MUST_USE sotto_status sotto_pool_open(sotto_pool **pool, const sotto_pool_options *options,
                                             sotto_err *err);
-/* Runs what is queued, then ends the threads. */
+/* Runs what is queued, then ends the threads. NULL is fine. */
 void sotto_pool_close(sotto_pool *pool);
-/* SOTTO_AGAIN: the queue is full; the caller says 503 or tries later. Never blocks. */
+/* SOTTO_AGAIN: the queue is full or the pool is closing; the caller says 503 or tries later. Never blocks. */
 SOTTO_MUST_USE sotto_status sotto_pool_post(sotto_pool *pool, sotto_work work, void *context,
                                             sotto_err *err);
-size_t sotto_pool_waiting(const sotto_pool *pool);
+size_t sotto_pool_waiting(sotto_pool *pool);
 
 #endif

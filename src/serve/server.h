@@ -17,12 +17,12 @@ struct sotto_http_request;
 struct sotto_http_server;
 struct sotto_leader;
 struct sotto_metrics;
-struct sotto_store;
 
 /* From the configuration file, environment and flags; see serve/options.c for the table. */
 typedef struct sotto_server_options {
     sotto_role role;
     const char *listen;         /* "127.0.0.1:8787"; port 0 picks one                  */
+    const char *path;           /* what its URL has behind the host, "/" or "/dap/"          */
     const char *database;       /* a path, or postgresql://...                         */
     const char *datastore_key;  /* path of the file that holds it                      */
     const char *certificate, *private_key; /* paths; NULL: plain HTTP                  */
@@ -40,7 +40,8 @@ typedef struct sotto_server_options {
 
 typedef struct sotto_server {
     sotto_server_options options;
-    struct sotto_store *store;
+    sotto_db *db;
+    sotto_column_keys columns; /* the datastore keys */
     sotto_tasks *tasks;
     sotto_keys *keys;
     sotto_pool *pool;
@@ -88,8 +89,9 @@ void sotto_helper_share_get(sotto_server *server, const sotto_server_task *task,
                             struct sotto_http_request *request);
 void sotto_helper_share_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                                struct sotto_http_request *request);
-/* serve/rejections.c, both roles, private use: GET /tasks/{id}/rejections?share={id}, only of a released batch */
-void sotto_rejections_get(sotto_server *server, const sotto_server_task *task,
+/* serve/rejections.c, both roles, private use: GET /tasks/{id}/rejections/{collection job or share}: counts by cause
+ * of a batch that was released, never of another. */
+void sotto_rejections_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                           struct sotto_http_request *request);
 
 /* serve/leader.c: what the leader does by itself: form jobs, send them, drive collections, after a start too. */

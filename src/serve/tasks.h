@@ -10,6 +10,8 @@
 #ifndef SOTTO_SERVE_TASKS_H
 #define SOTTO_SERVE_TASKS_H
 
+#include "db/sealed.h"
+#include "db/store.h"
 #include "serve/pairing.h"
 #include "sotto/recipe.h"
 
@@ -31,10 +33,10 @@ typedef struct sotto_server_task {
 } sotto_server_task;
 
 typedef struct sotto_tasks sotto_tasks;
-struct sotto_store;
 
-SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, struct sotto_store *store,
-                                             sotto_role role, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, sotto_db *db,
+                                             const sotto_column_keys *keys, sotto_role role,
+                                             sotto_err *err);
 void sotto_tasks_close(sotto_tasks *tasks);
 
 /* NULL: unknown. Looks into the database once for an id it has not seen, at most every second for each id and
@@ -49,7 +51,7 @@ void sotto_tasks_all(sotto_tasks *tasks, const sotto_server_task *const **all, s
  *   expected  if not empty, ids that the other side computed: SOTTO_DENIED if ours differ
  *   SOTTO_DENIED  also where the recipe fails its lint; `mistakes` says why
  */
-SOTTO_MUST_USE sotto_status sotto_tasks_add(struct sotto_store *store, sotto_role role,
+SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, sotto_role role,
                                             sotto_bytes recipe, sotto_bytes parties,
                                             uint64_t population, sotto_bytes expected,
                                             sotto_buf *ids, sotto_mistakes *mistakes,

@@ -1,14 +1,13 @@
 /* One table of resources: method, path, who serves it, whose token it needs, its media type and how long it may be. */
 #include "serve/router.h"
 
-
-
-#include <strings.h>
 #include <string.h>
+#include <strings.h>
 
 typedef enum whose { NOBODYS, LEADERS, COLLECTORS, REJECTIONS } whose;
 
-enum { MAX_REPORTS_A_REQUEST = 1000, SLACK = 4096, SMALL_BODY = 8192, NO_MESSAGE = SOTTO_DAP_MESSAGES };
+enum { MAX_REPORTS_A_REQUEST = 1000, SLACK = 4096, SMALL_BODY = 8192 };
+#define NO_MESSAGE SOTTO_DAP_MESSAGES
 
 typedef void on_task(sotto_server *server, const sotto_server_task *task,
                      sotto_http_request *request);
@@ -242,8 +241,8 @@ static bool find_route(sotto_server *server, sotto_http_request *request, route 
     out->task = sotto_tasks_find(server->tasks, id);
     if (!out->task)
         return refuse(request, 0, SOTTO_DAP_UNRECOGNIZED_TASK, NULL, NULL);
-    if (!out->task->pairing || !is_allowed(server, out->task, request, out->resource->token))
-        return refuse(request, out->task->pairing ? 401 : 503, SOTTO_DAP_PROBLEMS, NULL, out->task);
+    if (!is_allowed(server, out->task, request, out->resource->token))
+        return refuse(request, 401, SOTTO_DAP_PROBLEMS, NULL, out->task);
     if (!media_type_fits(request, out->resource->message))
         return refuse(request, 415, SOTTO_DAP_PROBLEMS, NULL, out->task);
     if (out->resource->item &&

@@ -14,6 +14,7 @@
 #include "db/store.h"
 #include "serve/pairing.h"
 #include "sotto/recipe.h"
+#include "sotto/seal.h"
 
 typedef enum sotto_role { SOTTO_LEADER = 2, SOTTO_HELPER = 3 } sotto_role; /* as DAP numbers them */
 
@@ -24,11 +25,10 @@ typedef struct sotto_server_task {
     sotto_prio3 vdaf;
     sotto_prio3_verifier verifier; /* key, context "dap-18" || id, and which aggregator this is */
     sotto_hpke_config collector;   /* seal aggregate shares to it */
-    sotto_bytes collector_config;  /* the same, encoded           */
-    const sotto_pairing *pairing;  /* tokens; NULL: not paired yet, and every request is refused */
+    const sotto_pairing *pairing;  /* tokens; never NULL: an unpaired task is not found */
     uint64_t collection_seconds;   /* a batch may not span more; 0: no such rule (seed 000, appendix A) */
     uint64_t population;           /* 0: this operator gave none, and rates can't be checked */
-    double expected_rate;          /* participation + dummies, of the population, in one window */
+    double expected;               /* reports, dummies included, for each of the population */
     size_t max_report;             /* bytes of the largest valid report on the wire */
 } sotto_server_task;
 
@@ -39,16 +39,18 @@ SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, sotto_db *db,
                                              sotto_err *err);
 void sotto_tasks_close(sotto_tasks *tasks);
 
-/* NULL: unknown. Looks into the database once for an id it has not seen, at most every second for each id and
- * never more than a fixed number of ids, so that strangers' ids cost nothing. */
+/* NULL: unknown. Never waits: what another process added is found by a thread that looks every second. */
 const sotto_server_task *sotto_tasks_find(sotto_tasks *tasks,
                                           const uint8_t id[SOTTO_TASK_ID_SIZE]);
 const sotto_server_task *sotto_tasks_by_row(sotto_tasks *tasks, int64_t n);
-/* All of them, in the order in which they were added: count entries of all. */
-void sotto_tasks_all(sotto_tasks *tasks, const sotto_server_task *const **all, size_t *count);
+/* Looks now. */
+SOTTO_MUST_USE sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *err);
+/* The i-th that was found; NULL behind the last. */
+const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i);
 
-/* Compiles the recipe and stores one task for each of its cohorts.
- *   expected  if not empty, ids that the other side computed: SOTTO_DENIED if ours differ
+/* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
+ * Adding the same again changes nothing but the population.
+ *   expected  if not empty, the ids that the other side computed, one after the other: SOTTO_DENIED if ours differ
  *   SOTTO_DENIED  also where the recipe fails its lint; `mistakes` says why
  */
 SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, sotto_role role,
@@ -56,5 +58,12 @@ SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, sotto_role role,
                                             uint64_t population, sotto_bytes expected,
                                             sotto_buf *ids, sotto_mistakes *mistakes,
                                             sotto_err *err);
+
+/* ---- pairings ------------------------------------------------------------------------------------------- */
+
+/* SOTTO_DENIED: these parties are paired already, with other secrets; old ones are never replaced while tasks use
+ * them, since reports were verified with their key. */
+SOTTO_MUST_USE sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
+                                              const sotto_pairing *pairing, sotto_err *err);
 
 #endif

@@ -28,6 +28,16 @@ SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out,
 /* Moves keys on as their times come, makes a new one where one will be needed. */
 SOTTO_MUST_USE sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err);
 
+/* For `sotto admin keys`: every key, without its secret half. Not to be called back from. */
+typedef struct sotto_key_line {
+    sotto_key_state state;
+    int64_t since;
+    sotto_hpke_config config; /* borrowed until the callback returns */
+} sotto_key_line;
+typedef sotto_status sotto_key_line_fn(void *context, const sotto_key_line *line, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show,
+                                            void *context, sotto_err *err);
+
 /* One worker's opened keys, brought up to date when the ring changes. */
 typedef struct sotto_receivers sotto_receivers;
 SOTTO_MUST_USE sotto_status sotto_receivers_new(sotto_receivers **out, sotto_keys *keys,

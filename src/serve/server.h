@@ -49,7 +49,8 @@ typedef struct sotto_server {
     struct sotto_http_client *client; /* leader only */
     struct sotto_leader *leader;      /* leader only: intake, jobs, collections */
     struct sotto_metrics *metrics;
-    unsigned shard; /* of this process, for counters */
+    unsigned shard;   /* of this process, for counters     */
+    int64_t instance; /* a random number for this process  */
 } sotto_server;
 
 SOTTO_MUST_USE sotto_status sotto_server_open(sotto_server **server,

@@ -15,8 +15,9 @@
 typedef enum sotto_trouble {
     SOTTO_TROUBLE_NONE,
     SOTTO_TROUBLE_FAILED,   /* this function's own: a constraint, a mistake, no memory     */
+    SOTTO_TROUBLE_BROKEN,   /* the same, and it took the whole transaction with it         */
     SOTTO_TROUBLE_CONFLICT, /* another transaction was in the way: run it again            */
-    SOTTO_TROUBLE_LOST,     /* the connection, or the whole transaction, is gone: run again */
+    SOTTO_TROUBLE_LOST,     /* the connection is gone: make another and run it again       */
 } sotto_trouble;
 
 enum { SOTTO_STATEMENT_BUCKETS = 64, SOTTO_STATEMENTS = 256, SOTTO_TX_WAKES = 4 };
@@ -27,11 +28,13 @@ struct sotto_conn;
 typedef struct sotto_statement {
     struct sotto_conn *conn;
     struct sotto_statement *next; /* in its bucket */
-    char *text;                   /* as the caller wrote it, after this struct's driver part */
+    char *text;                   /* as the caller wrote it */
     size_t text_size;
     uint64_t hash;
     uint64_t use; /* counts prepares: older handles are refused */
-    bool misused; /* a bind was out of range */
+    unsigned parameters;
+    bool in_use;  /* prepared since the last refresh */
+    bool misused; /* a bind was out of range         */
     bool on_row;
 } sotto_statement;
 
@@ -43,7 +46,6 @@ typedef struct sotto_conn {
     sotto_trouble trouble; /* the first one since begin or undo */
     sotto_status status;   /* ... and what it was               */
     char reason[160];
-    bool wrote;
     sotto_statement *buckets[SOTTO_STATEMENT_BUCKETS];
     size_t statements;
     char wakes[SOTTO_TX_WAKES][SOTTO_DB_CHANNEL_NAME];
@@ -72,6 +74,7 @@ typedef struct sotto_cell {
 struct sotto_driver {
     const char *name;
     const sotto_dialect *dialect; /* ends with a NULL word */
+    const char *find_table;       /* a query: one row if the table named ?1 is there */
     char placeholder;             /* '?' or '$'            */
     size_t group;                 /* functions that one transaction may hold; 1: no savepoints */
 
@@ -83,6 +86,8 @@ struct sotto_driver {
 
     sotto_status (*begin)(sotto_conn *conn, bool read_only, sotto_err *err);
     sotto_status (*commit)(sotto_conn *conn, sotto_err *err);
+    /* After a commit whose answer was lost, on a new connection: did it happen? NULL: answers can't be lost. */
+    sotto_status (*resolve)(sotto_conn *conn, bool *committed, sotto_err *err);
     void (*rollback)(sotto_conn *conn);
     /* One function's part of a transaction. */
     sotto_status (*mark)(sotto_conn *conn, sotto_err *err);
@@ -96,7 +101,7 @@ struct sotto_driver {
     /* Tells other processes when the transaction commits; NULL: there are none. */
     sotto_status (*notify)(sotto_conn *conn, const char *channel, sotto_err *err);
 
-    /* `sql` is translated. The result has room for the driver's part alone; sql.c adds the text. */
+    /* `sql` is translated; sql.c fills in the common part. */
     sotto_status (*prepare)(sotto_conn *conn, sotto_statement **out, const char *sql,
                             unsigned parameters, sotto_err *err);
     void (*finalize)(sotto_statement *statement);
@@ -110,7 +115,8 @@ struct sotto_driver {
     void (*tidy)(sotto_conn *conn);
     uint64_t (*syncs)(const sotto_conn *conn);
     sotto_status (*backup)(sotto_conn *conn, const char *path, sotto_err *err);
-    /* Waits on another connection for wake-ups until told to stop; NULL: this process hears itself. */
+    /* Waits on another connection for wake-ups until told to stop. `heard` gets NULL once it listens. A driver
+     * without it: this process hears itself. */
     sotto_status (*listen)(sotto_conn *conn, int stop_fd,
                            void (*heard)(void *context, const char *channel), void *context,
                            sotto_err *err);

@@ -23,7 +23,8 @@ enum { SOTTO_LEASE_ITEM = 64 };
 #define SOTTO_LEASE_SCHEMA                                                                         \
     "CREATE TABLE sotto_lease (queue {int} NOT NULL, item {bytes} NOT NULL,"                       \
     " ready_at {int} NOT NULL, fence {int} NOT NULL DEFAULT 0,"                                    \
-    " attempts {int} NOT NULL DEFAULT 0, PRIMARY KEY (queue, item)) {strict};"                     \
+    " attempts {int} NOT NULL DEFAULT 0, held {int} NOT NULL DEFAULT 0, PRIMARY KEY (queue, "      \
+    "item)) {strict};"                                                                             \
     "CREATE INDEX sotto_lease_ready ON sotto_lease (queue, ready_at);"
 
 typedef struct sotto_lease {

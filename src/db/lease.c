@@ -44,6 +44,28 @@ static sotto_status read_lease(const sotto_sql *q, sotto_lease *out, int64_t que
     return SOTTO_OK;
 }
 
+sotto_status sotto_lease_add_held(sotto_tx *tx, sotto_lease *out, int64_t queue, sotto_bytes item,
+                                  int64_t duration_ms, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    if (item.len > SOTTO_LEASE_ITEM)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "an item of %zu bytes", item.len);
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO sotto_lease (queue, item, ready_at, fence, attempts,"
+                                " held) VALUES (?1, ?2, {now} + ?3, 1, 1, 1) ON CONFLICT DO NOTHING"
+                                " RETURNING item, fence, attempts, ready_at",
+                                err));
+    bind_item(&q, queue, item);
+    sotto_sql_int(&q, 3, duration_ms);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_STALE, "the item is queued already");
+    SOTTO_TRY(read_lease(&q, out, queue, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
 /* The rows are picked and locked once, by themselves: a planner that joined them to the update could pick again for
  * each row and lock more than it was asked for. */
 sotto_status sotto_lease_claim(sotto_tx *tx, sotto_lease *out, size_t most, size_t *count,

@@ -40,6 +40,12 @@ typedef struct sotto_lease {
 SOTTO_MUST_USE sotto_status sotto_lease_add(sotto_tx *tx, int64_t queue, sotto_bytes item,
                                             int64_t delay_ms, sotto_err *err);
 
+/* Queues a new item that its maker holds from the start, for duration_ms; fills in `out`. SOTTO_STALE: it is queued
+ * already. */
+SOTTO_MUST_USE sotto_status sotto_lease_add_held(sotto_tx *tx, sotto_lease *out, int64_t queue,
+                                                 sotto_bytes item, int64_t duration_ms,
+                                                 sotto_err *err);
+
 /* Claims up to `most` items, those that have been ready longest first, for duration_ms. Items that another
  * transaction is claiming at this moment are passed over, so nobody waits. None is SOTTO_OK with *count 0. */
 SOTTO_MUST_USE sotto_status sotto_lease_claim(sotto_tx *tx, sotto_lease *out, size_t most,

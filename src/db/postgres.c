@@ -321,6 +321,7 @@ static const sotto_dialect dialect[] = {
     {"now", "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)"},
     {"lock", "FOR UPDATE"},
     {"skip_locked", "FOR UPDATE SKIP LOCKED"},
+    {"share", "FOR SHARE"},
     {NULL, NULL},
 };
 

@@ -20,6 +20,7 @@
  *     {int} {bytes} {id} {strict}   column types, a key that counts by itself, and the end of CREATE TABLE
  *     {now}                         the database's clock: milliseconds since 1970, when the statement began
  *     {lock}                        FOR UPDATE: rows stay as they were read until the commit
+ *     {share}                       FOR SHARE: as {lock}, but several may hold it at once
  *     {skip_locked}                 the same, and rows that another transaction has locked are passed over
  *
  * Upserts are ON CONFLICT (...) DO NOTHING or DO UPDATE; RETURNING works. A sum of integers is wider than they

@@ -251,6 +251,7 @@ static const sotto_dialect dialect[] = {
     {"int", "INTEGER"},   {"bytes", "BLOB"},      {"id", "INTEGER PRIMARY KEY AUTOINCREMENT"},
     {"strict", "STRICT"}, {"now", "sotto_now()"}, {"lock", ""}, /* one writer at a time */
     {"skip_locked", ""},                                        /* the same             */
+    {"share", ""},                                              /* the same             */
     {NULL, NULL},
 };
 

@@ -194,8 +194,10 @@ static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_
 sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_leader_job *job = context;
+    uint8_t item[8];
     bool closed;
 
+    item_of(item, job->n);
     SOTTO_TRY(sotto_release_lock(tx, job->task->n, false, err));
     SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->task->n, &job->batch, err));
     if (closed)
@@ -205,7 +207,7 @@ sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(insert_job(tx, job, err));
     /* Its maker holds it first; whoever finds it after that time may go on with it. */
     return sotto_lease_add_held(tx, &job->lease, SOTTO_QUEUE_JOBS,
-                                sotto_bytes_of(job->lease.item, job->lease.item_len),
+                                sotto_bytes_of(item, sizeof item),
                                 (int64_t)job->leader->server->options.lease_seconds * 1000, err);
 }
 

@@ -1,6 +1,7 @@
 /* Every limit and every clock of the server, one client at a time that oversteps it. */
 #define _GNU_SOURCE
 
+#include "base/alloc.h"
 #include "support/http.h"
 
 #include <stdio.h>
@@ -336,6 +337,40 @@ static void a_hundred_slow_clients_leave_room_for_a_quick_one(sotto_test *t)
     sotto_test_http_close(&http);
 }
 
+static void memory_that_runs_out_costs_a_request_and_no_more(sotto_test *t)
+{
+    const sotto_http_handler *handler = sotto_test_http_handler();
+    sotto_http_server *server;
+    unsigned served = 0, opened = 0;
+
+    sotto_test_http_open(t, &http, (sotto_http_server_options){0});
+    for (long n = 0; n < 12; n++) {
+        const int fd = sotto_test_dial(t, http.port);
+
+        sotto_alloc_fail_after(n);
+        sotto_test_say(t, fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+        served += sotto_test_hear(t, fd).status == 200;
+        sotto_alloc_fail_after(-1);
+        (void)close(fd);
+        CHECK_EQUAL(t, 200, sotto_test_ask(t, http.port, GET("/ok")).status);
+    }
+    CHECK(t, served > 0 && served < 12);
+    wait_until_quiet(t);
+    sotto_test_http_close(&http);
+    for (long n = 0; n < 8; n++) {
+        sotto_status status;
+
+        sotto_alloc_fail_after(n);
+        status = sotto_http_server_open(&server, &(sotto_http_server_options){.loops = 3}, handler,
+                                        NULL, &t->err);
+        sotto_alloc_fail_after(-1);
+        CHECK(t, status == SOTTO_OK || status == SOTTO_NO_MEMORY);
+        opened += status == SOTTO_OK;
+        sotto_http_server_close(server);
+    }
+    CHECK(t, opened > 0 && opened < 8);
+}
+
 static void plain_http_is_for_loopback(sotto_test *t)
 {
     static const sotto_http_handler none = {0};
@@ -379,6 +414,7 @@ int main(int argc, char **argv)
         CASE(one_who_does_not_take_the_answer_is_cut),
         CASE(a_handler_may_take_its_time),
         CASE(a_hundred_slow_clients_leave_room_for_a_quick_one),
+        CASE(memory_that_runs_out_costs_a_request_and_no_more),
         CASE(plain_http_is_for_loopback),
     };
 

@@ -10,11 +10,6 @@ bool sotto_vectors_dap_task_knows(const json_t *item)
            json_object_get(item, "aggregation_job_init_req") != NULL;
 }
 
-static const uint8_t *id_of(const sotto_dap_transcript_report *report)
-{
-    return report->report.metadata.report_id;
-}
-
 /* ---- the task -------------------------------------------------------------------------------- */
 
 static sotto_status check_task(const sotto_dap_transcript *t, sotto_err *err)
@@ -42,38 +37,12 @@ static sotto_status check_task(const sotto_dap_transcript *t, sotto_err *err)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-static sotto_status shard(const sotto_dap_transcript *t, const sotto_dap_transcript_report *report,
-                          size_t index, sotto_buf *public_share, sotto_buf shares[2],
-                          sotto_err *err)
-{
-    const json_t *item = json_array_get(json_object_get(t->root, "reports"), index);
-    const json_t *measurement = json_object_get(item, "measurement");
-    const size_t count = json_is_array(measurement) ? json_array_size(measurement) : 1;
-    uint64_t *values = sotto_arena_take_array(t->arena, count ? count : 1, sizeof *values);
-    sotto_measurement m = {values, count};
-
-    if (values == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "measurement: too long");
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value =
-            json_is_array(measurement) ? json_array_get(measurement, i) : measurement;
-
-        values[i] =
-            json_is_boolean(value) ? json_is_true(value) : (uint64_t)json_integer_value(value);
-    }
-    SOTTO_TRY(sotto_dap_transcript_buf(t, public_share, t->vdaf.sizes.public_share + 1, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &shares[0], t->vdaf.sizes.leader_share, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &shares[1], t->vdaf.sizes.helper_share, err));
-    return sotto_prio3_shard(&t->vdaf, public_share, shares, t->context, m, id_of(report),
-                             report->rand, t->arena, err);
-}
-
 static sotto_status check_shares(const sotto_dap_transcript *t, size_t index, sotto_err *err)
 {
     const sotto_dap_transcript_report *report = &t->reports[index];
     sotto_buf public_share, shares[2];
 
-    SOTTO_TRY(shard(t, report, index, &public_share, shares, err));
+    SOTTO_TRY(sotto_dap_transcript_shard(t, index, &public_share, shares, err));
     if (report->tampered)
         shares[1].data[0] ^= 1; /* what the file says was done to it */
     SOTTO_TRY(sotto_vectors_compare(report->public_share, sotto_buf_bytes(&public_share),
@@ -84,38 +53,21 @@ static sotto_status check_shares(const sotto_dap_transcript *t, size_t index, so
                                  "helper_input_share", err);
 }
 
-static sotto_status seal_share(const sotto_dap_transcript *t, sotto_hpke_ciphertext *out,
-                               const sotto_dap_transcript_report *report, unsigned to,
-                               sotto_err *err)
-{
-    const sotto_plaintext_input_share share = {.payload = report->input_share[to]};
-    uint8_t info[SOTTO_DAP_INFO_MAX];
-    sotto_plaintext_input_share again;
-    sotto_buf plain;
-
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &plain, share.payload.len + 6, err));
-    SOTTO_TRY(sotto_plaintext_input_share_encode(&plain, &share, err));
-    SOTTO_TRY(sotto_plaintext_input_share_decode(&again, sotto_buf_bytes(&plain), err));
-    return sotto_dap_transcript_seal(
-        t, out, &t->holders[to], report->ephemeral[to],
-        sotto_input_share_info(info, to == 0 ? SOTTO_DAP_LEADER : SOTTO_DAP_HELPER), report->aad,
-        sotto_buf_bytes(&plain), err);
-}
-
 static sotto_status check_report(const sotto_dap_transcript *t, size_t index, sotto_err *err)
 {
     const sotto_dap_transcript_report *report = &t->reports[index];
     sotto_report made = {.metadata = {.time = report->time}, .public_share = report->public_share};
     sotto_buf out;
 
-    memcpy(made.metadata.report_id, id_of(report), sizeof made.metadata.report_id);
+    memcpy(made.metadata.report_id, sotto_dap_transcript_id(report),
+           sizeof made.metadata.report_id);
     SOTTO_TRY(check_shares(t, index, err));
     SOTTO_TRY(sotto_dap_transcript_buf(t, &out, report->aad.len + report->wire.len + 512, err));
     SOTTO_TRY(sotto_input_share_aad_encode(&out, t->task_id.data, t->configuration, &made.metadata,
                                            made.public_share, err));
     SOTTO_TRY(sotto_vectors_compare(report->aad, sotto_buf_bytes(&out), "input_share_aad", err));
-    SOTTO_TRY(seal_share(t, &made.leader, report, 0, err));
-    SOTTO_TRY(seal_share(t, &made.helper, report, 1, err));
+    SOTTO_TRY(sotto_dap_transcript_seal_share(t, &made.leader, report, 0, err));
+    SOTTO_TRY(sotto_dap_transcript_seal_share(t, &made.helper, report, 1, err));
     out.len = 0;
     SOTTO_TRY(sotto_report_encode(&out, &made, err));
     return sotto_vectors_compare(report->wire, sotto_buf_bytes(&out), "report", err);
@@ -201,7 +153,7 @@ static sotto_status check_resp(const sotto_dap_transcript *t, sotto_err *err)
             .error = SOTTO_REPORT_VDAF_VERIFY_ERROR,
         };
 
-        memcpy(item.report_id, id_of(&t->reports[i]), sizeof item.report_id);
+        memcpy(item.report_id, sotto_dap_transcript_id(&t->reports[i]), sizeof item.report_id);
         SOTTO_TRY(sotto_dap_job_resp_add(&list, &item, err));
     }
     SOTTO_TRY(sotto_dap_list_end(&list, err));
@@ -214,48 +166,8 @@ static sotto_status check_resp(const sotto_dap_transcript *t, sotto_err *err)
 
 /* ---- verification ---------------------------------------------------------------------------- */
 
-/* All reports at both aggregators. */
-typedef struct verification {
-    sotto_prio3_verification *states[2];
-    sotto_prio3_report *reports[2];
-    sotto_bytes *outbound[2];
-} verification;
-
-static sotto_status make_verification(const sotto_dap_transcript *t, verification *v,
-                                      sotto_err *err)
-{
-    for (unsigned a = 0; a < 2; a++) {
-        v->states[a] = sotto_arena_take_array(t->arena, t->count, sizeof *v->states[a]);
-        v->reports[a] = sotto_arena_take_array(t->arena, t->count, sizeof *v->reports[a]);
-        v->outbound[a] = sotto_arena_take_array(t->arena, t->count, sizeof *v->outbound[a]);
-        if (!v->states[a] || !v->reports[a] || !v->outbound[a])
-            return sotto_fail(err, SOTTO_NO_MEMORY, "too many reports");
-        for (size_t i = 0; i < t->count; i++) {
-            memcpy(v->reports[a][i].nonce, id_of(&t->reports[i]), SOTTO_REPORT_ID_SIZE);
-            v->reports[a][i].public_share = t->reports[i].public_share;
-            v->reports[a][i].input_share = t->reports[i].input_share[a];
-        }
-    }
-    return SOTTO_OK;
-}
-
-static sotto_status verify(const sotto_dap_transcript *t, verification *v, sotto_err *err)
-{
-    sotto_prio3_verifier leader = {.context = t->context, .aggregator = 0};
-    sotto_prio3_verifier helper = {.context = t->context, .aggregator = 1};
-
-    SOTTO_TRY(make_verification(t, v, err));
-    memcpy(leader.verify_key, t->verify_key.data, sizeof leader.verify_key);
-    memcpy(helper.verify_key, t->verify_key.data, sizeof helper.verify_key);
-    SOTTO_TRY(sotto_ping_pong_leader_init(&t->vdaf, v->states[0], v->outbound[0], &leader,
-                                          v->reports[0], t->count, t->arena, err));
-    SOTTO_TRY(sotto_ping_pong_helper_init(&t->vdaf, v->states[1], v->outbound[1], &helper,
-                                          v->reports[1], v->outbound[0], t->count, t->arena, err));
-    return sotto_ping_pong_leader_continued(&t->vdaf, v->states[0], v->outbound[1], t->count, err);
-}
-
-static sotto_status check_verification(const sotto_dap_transcript *t, const verification *v,
-                                       sotto_err *err)
+static sotto_status check_verification(const sotto_dap_transcript *t,
+                                       const sotto_dap_verification *v, sotto_err *err)
 {
     for (size_t i = 0; i < t->count; i++) {
         SOTTO_TRY(sotto_vectors_compare(t->reports[i].ping_pong[0], v->outbound[0][i],
@@ -273,20 +185,16 @@ static sotto_status check_verification(const sotto_dap_transcript *t, const veri
 static sotto_status check_verified(const sotto_dap_transcript *t, sotto_err *err)
 {
     static const char *const keys[] = {"leader_agg_share", "helper_agg_share"};
-    verification v;
+    sotto_dap_verification v;
 
-    SOTTO_TRY(verify(t, &v, err));
+    SOTTO_TRY(sotto_dap_transcript_verify(t, &v, err));
     SOTTO_TRY(check_verification(t, &v, err));
     for (unsigned a = 0; a < 2; a++) {
-        sotto_prio3_agg agg;
         sotto_bytes wanted;
         sotto_buf out;
 
         SOTTO_TRY(sotto_dap_transcript_hex(t, &wanted, keys[a], err));
-        SOTTO_TRY(sotto_prio3_agg_init(&t->vdaf, &agg, t->arena, err));
-        SOTTO_TRY(sotto_prio3_accumulate(&t->vdaf, &agg, v.states[a], t->count, err));
-        SOTTO_TRY(sotto_dap_transcript_buf(t, &out, t->vdaf.sizes.out_share, err));
-        SOTTO_TRY(sotto_prio3_agg_encode(&t->vdaf, &out, &agg, err));
+        SOTTO_TRY(sotto_dap_transcript_aggregate(t, &out, &v, a, err));
         SOTTO_TRY(sotto_vectors_compare(wanted, sotto_buf_bytes(&out), keys[a], err));
     }
     return SOTTO_OK;
@@ -299,7 +207,7 @@ static sotto_status check_share_req(const sotto_dap_transcript *t, sotto_err *er
     sotto_dap_aggregate_share_req req;
     sotto_dap_collection_req collection;
     uint8_t checksum[SOTTO_CHECKSUM_SIZE] = {0};
-    sotto_bytes wire, request;
+    sotto_bytes wire, request, listed;
     uint64_t count = 0, wanted;
     sotto_buf out;
 
@@ -313,41 +221,20 @@ static sotto_status check_share_req(const sotto_dap_transcript *t, sotto_err *er
     SOTTO_TRY(sotto_dap_aggregate_share_req_decode(&req, wire, err));
     for (size_t i = 0; i < t->count; i++)
         if (t->reports[i].accepted) {
-            sotto_dap_checksum_add(checksum, id_of(&t->reports[i]));
+            sotto_dap_checksum_add(checksum, sotto_dap_transcript_id(&t->reports[i]));
             count++;
         }
     if (count != wanted || req.report_count != count ||
         !sotto_dap_batch_selector_fits(&req.selector, &collection.query))
         return sotto_fail(err, SOTTO_REJECTED, "aggregate_share_req: another batch");
+    SOTTO_TRY(sotto_dap_transcript_hex(t, &listed, "checksum", err));
+    SOTTO_TRY(
+        sotto_vectors_compare(listed, sotto_bytes_of(checksum, sizeof checksum), "checksum", err));
     req.collection_req = request;
     memcpy(req.checksum, checksum, sizeof checksum);
     out.len = 0;
     SOTTO_TRY(sotto_dap_aggregate_share_req_encode(&out, &req, err));
     return sotto_vectors_compare(wire, sotto_buf_bytes(&out), "aggregate_share_req", err);
-}
-
-static sotto_status seal_aggregate(const sotto_dap_transcript *t, sotto_hpke_ciphertext *out,
-                                   bool helper, sotto_err *err)
-{
-    uint8_t info[SOTTO_DAP_INFO_MAX];
-    sotto_bytes request, aad, share, ephemeral;
-    sotto_buf got;
-
-    SOTTO_TRY(sotto_dap_transcript_hex(t, &request, "collection_job_req", err));
-    SOTTO_TRY(sotto_dap_transcript_hex(t, &aad, "aggregate_share_aad", err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &got, aad.len, err));
-    SOTTO_TRY(sotto_dap_aggregate_share_aad_encode(&got, t->task_id.data, t->configuration, request,
-                                                   err));
-    SOTTO_TRY(sotto_vectors_compare(aad, sotto_buf_bytes(&got), "aggregate_share_aad", err));
-    SOTTO_TRY(
-        sotto_dap_transcript_hex(t, &share, helper ? "helper_agg_share" : "leader_agg_share", err));
-    SOTTO_TRY(sotto_dap_transcript_hex(
-        t, &ephemeral,
-        helper ? "helper_agg_share_hpke_ephemeral_sk" : "leader_agg_share_hpke_ephemeral_sk", err));
-    return sotto_dap_transcript_seal(
-        t, out, &t->holders[2], ephemeral,
-        sotto_aggregate_share_info(info, helper ? SOTTO_DAP_HELPER : SOTTO_DAP_LEADER), aad, share,
-        err);
 }
 
 static sotto_status check_share(const sotto_dap_transcript *t, sotto_err *err)
@@ -358,7 +245,7 @@ static sotto_status check_share(const sotto_dap_transcript *t, sotto_err *err)
 
     SOTTO_TRY(sotto_dap_transcript_hex(t, &wire, "aggregate_share", err));
     SOTTO_TRY(sotto_dap_aggregate_share_decode(&decoded, wire, err));
-    SOTTO_TRY(seal_aggregate(t, &sealed, true, err));
+    SOTTO_TRY(sotto_dap_transcript_seal_aggregate(t, &sealed, true, err));
     SOTTO_TRY(sotto_dap_transcript_buf(t, &out, wire.len, err));
     SOTTO_TRY(sotto_dap_aggregate_share_encode(&out, &sealed, err));
     return sotto_vectors_compare(wire, sotto_buf_bytes(&out), "aggregate_share", err);
@@ -376,8 +263,8 @@ static sotto_status check_collection_resp(const sotto_dap_transcript *t, sotto_e
         if (t->reports[i].accepted && !sotto_dap_interval_holds(resp.interval, t->reports[i].time))
             return sotto_fail(err, SOTTO_REJECTED, "collection_job_resp: report %zu is outside", i);
     SOTTO_TRY(sotto_json_get_uint(&resp.report_count, t->root, "report_count", err));
-    SOTTO_TRY(seal_aggregate(t, &resp.leader, false, err));
-    SOTTO_TRY(seal_aggregate(t, &resp.helper, true, err));
+    SOTTO_TRY(sotto_dap_transcript_seal_aggregate(t, &resp.leader, false, err));
+    SOTTO_TRY(sotto_dap_transcript_seal_aggregate(t, &resp.helper, true, err));
     SOTTO_TRY(sotto_dap_transcript_buf(t, &out, wire.len, err));
     SOTTO_TRY(sotto_dap_collection_resp_encode(&out, &resp, err));
     return sotto_vectors_compare(wire, sotto_buf_bytes(&out), "collection_job_resp", err);

@@ -52,4 +52,33 @@ SOTTO_MUST_USE sotto_status sotto_dap_transcript_seal(
     const sotto_dap_transcript *t, sotto_hpke_ciphertext *got, const sotto_dap_holder *to,
     sotto_bytes ephemeral, sotto_bytes info, sotto_bytes aad, sotto_bytes plain, sotto_err *err);
 
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+const uint8_t *sotto_dap_transcript_id(const sotto_dap_transcript_report *report);
+/* Of the measurement that stands in the file. */
+SOTTO_MUST_USE sotto_status sotto_dap_transcript_shard(const sotto_dap_transcript *t, size_t index,
+                                                       sotto_buf *public_share, sotto_buf shares[2],
+                                                       sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_dap_transcript_seal_share(
+    const sotto_dap_transcript *t, sotto_hpke_ciphertext *out,
+    const sotto_dap_transcript_report *report, unsigned to, sotto_err *err);
+
+/* All reports at both aggregators. */
+typedef struct sotto_dap_verification {
+    sotto_prio3_verification *states[2];
+    sotto_prio3_report *reports[2];
+    sotto_bytes *outbound[2];
+} sotto_dap_verification;
+
+SOTTO_MUST_USE sotto_status sotto_dap_transcript_verify(const sotto_dap_transcript *t,
+                                                        sotto_dap_verification *v, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_dap_transcript_aggregate(const sotto_dap_transcript *t,
+                                                           sotto_buf *out,
+                                                           const sotto_dap_verification *v,
+                                                           unsigned aggregator, sotto_err *err);
+/* Of the aggregate share, request and additional data that stand in the file. */
+SOTTO_MUST_USE sotto_status sotto_dap_transcript_seal_aggregate(const sotto_dap_transcript *t,
+                                                                sotto_hpke_ciphertext *out,
+                                                                bool helper, sotto_err *err);
+
 #endif

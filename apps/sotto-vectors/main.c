@@ -105,7 +105,8 @@ static bool contains(sotto_bytes text, const char *word)
 /* A guess for a file that cannot be parsed: broken vectors of ours are failures, broken strangers aren't. */
 static bool looks_like_ours(sotto_bytes text, const char *path)
 {
-    return is_below(path, "hpke") || is_below(path, "turboshake") || contains(text, "\"kem_id\"") ||
+    return is_below(path, "hpke") || is_below(path, "turboshake") || is_below(path, "dap") ||
+           is_below(path, "dap-e2e") || contains(text, "\"kem_id\"") ||
            contains(text, "\"TurboSHAKE");
 }
 

@@ -4,23 +4,10 @@
 
 #include <string.h>
 
-#define URL                                                                                        \
-    "0001"                                                                                         \
-    "61"
-#define BEFORE                                                                                     \
-    "01"                                                                                           \
-    "66" URL URL "0000000000000e10"                                                                \
-    "0000000000000064"                                                                             \
-    "01"                                                                                           \
-    "0000"
-#define COUNT                                                                                      \
-    "00000001"                                                                                     \
-    "0000"
-#define INTERVAL                                                                                   \
-    "0001"                                                                                         \
-    "0010"                                                                                         \
-    "0000000000000115"                                                                             \
-    "000000000000001c"
+#define URL      "000161"
+#define BEFORE   "0166" URL URL "0000000000000e100000000000000064010000"
+#define COUNT    "000000010000"
+#define INTERVAL "000100100000000000000115000000000000001c"
 
 static sotto_status decode(sotto_test *t, sotto_task_configuration *task, const char *hex,
                            sotto_err *err)
@@ -48,64 +35,20 @@ static void malformed_configurations_are_refused(sotto_test *t)
 {
     static const char *const wires[] = {
         /* no task_info, no URL, one that is not ASCII, no precision */
-        "00" URL URL "0000000000000e10"
-        "0000000000000064"
-        "01"
-        "0000" COUNT "0000",
-        "01"
-        "66"
-        "0000" URL "0000000000000e10"
-        "0000000000000064"
-        "01"
-        "0000" COUNT "0000",
-        "01"
-        "66" URL "0000"
-        "0000000000000e10"
-        "0000000000000064"
-        "01"
-        "0000" COUNT "0000",
-        "01"
-        "66" URL "0001"
-        "80"
-        "0000000000000e10"
-        "0000000000000064"
-        "01"
-        "0000" COUNT "0000",
-        "01"
-        "66" URL URL "0000000000000000"
-        "0000000000000064"
-        "01"
-        "0000" COUNT "0000",
+        "00" URL URL "0000000000000e100000000000000064010000" COUNT "0000",
+        "01660000" URL "0000000000000e100000000000000064010000" COUNT "0000",
+        "0166" URL "00000000000000000e100000000000000064010000" COUNT "0000",
+        "0166" URL "0001800000000000000e100000000000000064010000" COUNT "0000",
+        "0166" URL URL "00000000000000000000000000000064010000" COUNT "0000",
         /* parameters that are not of their VDAF */
-        BEFORE "00000001"
-               "0001"
-               "00"
-               "0000",
-        BEFORE "00000002"
-               "0007"
-               "00000000000000"
-               "0000",
-        BEFORE "00000003"
-               "0010"
-               "0000000c"
-               "0000000000000008"
-               "0000000e"
-               "00",
-        BEFORE "00000004"
-               "0010"
-               "0000000c"
-               "0000000000000008"
-               "0000000e"
-               "0000",
+        BEFORE "000000010001000000",
+        BEFORE "000000020007000000000000000000",
+        BEFORE "0000000300100000000c00000000000000080000000e00",
+        BEFORE "0000000400100000000c00000000000000080000000e0000",
         /* extensions: out of order, twice, an interval that is none */
-        BEFORE COUNT "0018"
-                     "0002"
-                     "0000" INTERVAL,
+        BEFORE COUNT "001800020000" INTERVAL,
         BEFORE COUNT "0028" INTERVAL INTERVAL,
-        BEFORE COUNT "0005"
-                     "0001"
-                     "0001"
-                     "00",
+        BEFORE COUNT "00050001000100",
     };
     sotto_task_configuration task;
 
@@ -131,28 +74,16 @@ static void a_task_that_we_do_not_understand_is_not_taken(sotto_test *t)
 {
     sotto_task_configuration task;
 
-    CHECK_OK(t, decode(t, &task,
-                       BEFORE COUNT "0018" INTERVAL "0002"
-                                    "0000",
-                       &t->err));
+    CHECK_OK(t, decode(t, &task, BEFORE COUNT "0018" INTERVAL "00020000", &t->err));
     CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, &t->err));
     CHECK_REASON(t, "extension 2");
-    CHECK_OK(t, decode(t, &task,
-                       "01"
-                       "66" URL URL "0000000000000e10"
-                       "0000000000000064"
-                       "03"
-                       "0000" COUNT "0000",
-                       &t->err));
+    CHECK_OK(t,
+             decode(t, &task, "0166" URL URL "0000000000000e100000000000000064030000" COUNT "0000",
+                    &t->err));
     CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, &t->err));
     CHECK_REASON(t, "batch mode 3");
     CHECK_OK(t, decode(t, &task,
-                       "01"
-                       "66" URL URL "0000000000000e10"
-                       "0000000000000064"
-                       "01"
-                       "0001"
-                       "00" COUNT "0000",
+                       "0166" URL URL "0000000000000e10000000000000006401000100" COUNT "0000",
                        &t->err));
     CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, &t->err));
 }

@@ -55,10 +55,9 @@ static void selectors_are_of_their_mode(sotto_test *t)
 {
     sotto_dap_batch_selector selector;
 
-    CHECK_OK(t, sotto_dap_batch_selector_decode(&selector,
-                                                sotto_test_hex(t, "0100100000000000000001"
-                                                                  "0000000000000002"),
-                                                &t->err));
+    CHECK_OK(t,
+             sotto_dap_batch_selector_decode(
+                 &selector, sotto_test_hex(t, "01001000000000000000010000000000000002"), &t->err));
     CHECK_EQUAL(t, 2, selector.interval.duration);
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_dap_batch_selector_decode(&selector, sotto_test_hex(t, "020000"), &t->err));

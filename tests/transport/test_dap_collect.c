@@ -2,11 +2,7 @@
 
 #include "transport/dap_collect.h"
 
-#define QUERY                                                                                      \
-    "01"                                                                                           \
-    "0010"                                                                                         \
-    "000000000000d431"                                                                             \
-    "0000000000003039"
+#define QUERY "010010000000000000d4310000000000003039"
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 
 static sotto_status decode(sotto_test *t, const char *hex, sotto_err *err)
@@ -18,85 +14,27 @@ static sotto_status decode(sotto_test *t, const char *hex, sotto_err *err)
 
 static void queries_are_of_their_mode(sotto_test *t)
 {
-    CHECK_OK(t, decode(t,
-                       QUERY "00000000"
-                             "0000",
-                       &t->err));
-    CHECK_OK(t, decode(t,
-                       "02"
-                       "0000"
-                       "00000000"
-                       "0000",
-                       &t->err));
+    CHECK_OK(t, decode(t, QUERY "000000000000", &t->err));
+    CHECK_OK(t, decode(t, "020000000000000000", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, "000000000000000000", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, "030000000000000000", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, "010000000000000000", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, "02000100000000000000", &t->err));
     CHECK_STATUS(t, SOTTO_MALFORMED,
-                 decode(t,
-                        "00"
-                        "0000"
-                        "00000000"
-                        "0000",
-                        &t->err));
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 decode(t,
-                        "03"
-                        "0000"
-                        "00000000"
-                        "0000",
-                        &t->err));
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 decode(t,
-                        "01"
-                        "0000"
-                        "00000000"
-                        "0000",
-                        &t->err));
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 decode(t,
-                        "02"
-                        "0001"
-                        "00"
-                        "00000000"
-                        "0000",
-                        &t->err));
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 decode(t,
-                        "01"
-                        "0011"
-                        "000000000000d431"
-                        "0000000000003039"
-                        "00"
-                        "00000000"
-                        "0000",
-                        &t->err));
+                 decode(t, "010011000000000000d431000000000000303900000000000000", &t->err));
 }
 
 static void collection_extensions_are_unknown_and_in_order(sotto_test *t)
 {
-    CHECK_STATUS(t, SOTTO_MISSING,
-                 decode(t,
-                        QUERY "00000000"
-                              "0004"
-                              "0001"
-                              "0000",
-                        &t->err));
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 decode(t,
-                        QUERY "00000000"
-                              "0008"
-                              "0002"
-                              "0000"
-                              "0001"
-                              "0000",
-                        &t->err));
+    CHECK_STATUS(t, SOTTO_MISSING, decode(t, QUERY "00000000000400010000", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, QUERY "0000000000080002000000010000", &t->err));
 }
 
 static void the_collector_s_bytes_are_kept(sotto_test *t)
 {
-    const sotto_bytes request = sotto_test_hex(t, QUERY "00000001"
-                                                        "61"
-                                                        "0000");
-    const sotto_bytes wire = sotto_test_hex(t, QUERY "00000001"
-                                                     "61"
-                                                     "0000" QUERY "00000000000001b7" ZEROS);
+    const sotto_bytes request = sotto_test_hex(t, QUERY "00000001610000");
+    const sotto_bytes wire =
+        sotto_test_hex(t, QUERY "00000001610000" QUERY "00000000000001b7" ZEROS);
     sotto_dap_aggregate_share_req req;
 
     CHECK_OK(t, sotto_dap_aggregate_share_req_decode(&req, wire, &t->err));
@@ -109,10 +47,8 @@ static void the_collector_s_bytes_are_kept(sotto_test *t)
 
 static void share_requests_have_no_unknown_extension_either(sotto_test *t)
 {
-    const sotto_bytes wire = sotto_test_hex(t, QUERY "00000000"
-                                                     "0004"
-                                                     "0001"
-                                                     "0000" QUERY "00000000000001b7" ZEROS);
+    const sotto_bytes wire =
+        sotto_test_hex(t, QUERY "00000000000400010000" QUERY "00000000000001b7" ZEROS);
     sotto_dap_aggregate_share_req req;
 
     CHECK_STATUS(t, SOTTO_MISSING, sotto_dap_aggregate_share_req_decode(&req, wire, &t->err));

@@ -17,7 +17,6 @@
 #include "sotto/seal.h"
 
 enum {
-    SOTTO_REPORT_ID_SIZE = 16,
     SOTTO_DAP_CONTEXT_SIZE = sizeof SOTTO_DAP_TAG - 1 + SOTTO_TASK_ID_SIZE,
     SOTTO_DAP_INFO_MAX = 32,
 };

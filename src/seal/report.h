@@ -89,19 +89,19 @@ SOTTO_MUST_USE sotto_status sotto_report_extensions_check(sotto_bytes public_ext
 
 /* ---- Report -------------------------------------------------------------------------------------- */
 
-typedef struct sotto_report {
+typedef struct sotto_dap_report {
     sotto_report_metadata metadata;
     sotto_bytes public_share; /* borrowed; may be empty */
     sotto_hpke_ciphertext leader;
     sotto_hpke_ciphertext helper;
-} sotto_report;
+} sotto_dap_report;
 
 /* The next report of several that stand one after the other; short_read tells what went wrong, at the end. */
-void sotto_report_read(sotto_reader *in, sotto_report *out);
-SOTTO_MUST_USE sotto_status sotto_report_decode(sotto_report *out, sotto_bytes wire,
-                                                sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_report_encode(sotto_buf *out, const sotto_report *report,
-                                                sotto_err *err);
+void sotto_dap_report_read(sotto_reader *in, sotto_dap_report *out);
+SOTTO_MUST_USE sotto_status sotto_dap_report_decode(sotto_dap_report *out, sotto_bytes wire,
+                                                    sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_dap_report_encode(sotto_buf *out, const sotto_dap_report *report,
+                                                    sotto_err *err);
 
 /* ---- PlaintextInputShare: what is sealed to each server ------------------------------------------ */
 

@@ -72,7 +72,7 @@ typedef struct bench {
 } bench;
 
 static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, bench *b,
-                          const sotto_report *report, sotto_bytes *share)
+                          const sotto_dap_report *report, sotto_bytes *share)
 {
     const sotto_server_task *task = upload->task;
     sotto_plaintext_input_share plain;
@@ -97,7 +97,7 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, be
     return 0;
 }
 
-static uint8_t keep(sotto_upload_request *upload, sotto_uploaded *out, const sotto_report *report,
+static uint8_t keep(sotto_upload_request *upload, sotto_uploaded *out, const sotto_dap_report *report,
                     sotto_bytes share)
 {
     sotto_kept_report kept = {report->metadata, report->public_share, report->helper, share};
@@ -112,7 +112,7 @@ static uint8_t keep(sotto_upload_request *upload, sotto_uploaded *out, const sot
 }
 
 static void take_in(sotto_upload_request *upload, sotto_worker *worker, bench *b,
-                    sotto_uploaded *out, const sotto_report *report)
+                    sotto_uploaded *out, const sotto_dap_report *report)
 {
     sotto_bytes share;
 
@@ -144,7 +144,7 @@ static void work(void *context, sotto_worker *worker)
     sotto_dap_upload_req req;
     sotto_reader in;
     bench b;
-    sotto_report report;
+    sotto_dap_report report;
 
     if (sotto_dap_upload_req_decode(&req, body, NULL) != SOTTO_OK) {
         sotto_problem(upload->request, SOTTO_DAP_INVALID_MESSAGE, NULL, upload->task);

@@ -231,7 +231,7 @@ static sotto_bytes noise(sotto_test *t, sotto_test_service *s, size_t len)
 
 static sotto_hpke_ciphertext seal(sotto_test *t, sotto_test_service *s,
                                   const sotto_hpke_config *to, sotto_dap_role role,
-                                  const sotto_report *report, sotto_bytes share)
+                                  const sotto_dap_report *report, sotto_bytes share)
 {
     uint8_t text[SOTTO_DAP_INFO_MAX];
     sotto_buf plain = buffer(t, share.len + 16), aad = buffer(t, 4096),
@@ -263,7 +263,7 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
     sotto_buf shares[2] = {buffer(t, s->task.sizes.leader_share),
                            buffer(t, s->task.sizes.helper_share)};
     uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
-    sotto_report report = {.metadata = {.time = s->bucket}};
+    sotto_dap_report report = {.metadata = {.time = s->bucket}};
     sotto_buf out = buffer(t, s->task.report_bytes + 256);
     sotto_arena scratch;
 
@@ -294,7 +294,7 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
         flip(report.helper.payload);
     if (flaw == SOTTO_TEST_UNKNOWN_KEY)
         report.leader.config_id ^= 0x55;
-    CHECK_OK(t, sotto_report_encode(&out, &report, &t->err));
+    CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
     return sotto_buf_bytes(&out);
 }
 

@@ -164,7 +164,8 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
                                                .listen = "127.0.0.1:0",
                                                .job_delay_ms = o->job_delay_ms,
                                                .job_reports = o->job_reports,
-                                               .workers = 2};
+                                               .workers = 2,
+                                               .lease_seconds = 2};
     s->leader_options.database = sotto_test_address(t);
     s->leader_options.datastore_key = datastore_key(t, "leader.key");
     s->helper_options = s->leader_options;

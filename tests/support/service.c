@@ -4,6 +4,8 @@
 #include "seal/report.h"
 #include "support/database.h"
 #include "transport/dap_collect.h"
+#include "transport/dap_job.h"
+#include "transport/http_problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,6 +339,119 @@ sotto_http_response sotto_test_post(sotto_test *t, sotto_test_service *s, bool t
 sotto_http_response sotto_test_upload(sotto_test *t, sotto_test_service *s, sotto_bytes reports)
 {
     return sotto_test_post(t, s, true, "reports", SOTTO_DAP_UPLOAD_REQ, NULL, reports);
+}
+
+/* ---- a leader of the test's own ----------------------------------------------------------------------------- */
+
+static sotto_prio3_verifier verifier_of(sotto_test *t, sotto_test_service *s)
+{
+    sotto_prio3_verifier v = {.aggregator = 0};
+    uint8_t *context = (uint8_t *)taken(t, SOTTO_DAP_CONTEXT_SIZE);
+
+    sotto_dap_context(context, s->task.id);
+    v.context = sotto_bytes_of(context, SOTTO_DAP_CONTEXT_SIZE);
+    CHECK_OK(t, sotto_dap_verify_key_derive(v.verify_key,
+                                            sotto_bytes_of(s->pairing.verify_seed, 32), s->task.id,
+                                            SOTTO_DAP_SALT_DAP, &t->err));
+    return v;
+}
+
+/* The leader's share, which the tests' leader can open since it shares a process with the key. */
+static sotto_bytes leader_share(sotto_test *t, sotto_test_service *s, const sotto_dap_report *r)
+{
+    sotto_receivers *keys;
+    sotto_plaintext_input_share plain;
+    sotto_buf aad = buffer(t, 4096), out = buffer(t, r->leader.payload.len);
+
+    CHECK_OK(t, sotto_receivers_new(&keys, s->leader->keys, &t->err));
+    CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration, &r->metadata,
+                                             r->public_share, &t->err));
+    CHECK_OK(t, sotto_receivers_unseal(keys, &out, r->leader.config_id, r->leader.enc,
+                                       sotto_buf_bytes(&aad), r->leader.payload, &t->err));
+    sotto_receivers_free(keys);
+    CHECK_OK(t, sotto_plaintext_input_share_decode(&plain, sotto_buf_bytes(&out), &t->err));
+    return plain.payload;
+}
+
+sotto_test_job sotto_test_job_of(sotto_test *t, sotto_test_service *s, const sotto_bytes *reports,
+                                 size_t count, const uint8_t *batch_id)
+{
+    sotto_prio3_verifier verifier = verifier_of(t, s);
+    sotto_dap_job_init_req head = {.has_batch_id = batch_id != NULL};
+    sotto_buf out = buffer(t, count * (s->task.report_bytes + 1024) + 256);
+    sotto_test_job job = {.count = count};
+    sotto_dap_list list;
+
+    if (batch_id)
+        memcpy(head.batch_id, batch_id, sizeof head.batch_id);
+    CHECK_OK(t, sotto_dap_job_init_req_begin(&list, &out, &head, SOTTO_DAP_DRAFT18, &t->err));
+    for (size_t i = 0; i < count; i++) {
+        sotto_dap_report r;
+        sotto_prio3_report input = {0};
+        sotto_prio3_verification state;
+        sotto_bytes outbound;
+
+        CHECK_OK(t, sotto_dap_report_decode(&r, reports[i], &t->err));
+        memcpy(input.nonce, r.metadata.report_id, sizeof input.nonce);
+        input.public_share = r.public_share;
+        input.input_share = leader_share(t, s, &r);
+        CHECK_OK(t, sotto_ping_pong_leader_init(&s->vdaf, &state, &outbound, &verifier, &input, 1,
+                                                &t->arena, &t->err));
+        CHECK_OK(t, sotto_dap_job_init_req_add(
+                        &list,
+                        &(sotto_dap_verify_init){r.metadata, r.public_share, r.helper, outbound},
+                        &t->err));
+        sotto_dap_checksum_add(job.checksum, r.metadata.report_id);
+    }
+    CHECK_OK(t, sotto_dap_list_end(&list, &t->err));
+    job.request = sotto_buf_bytes(&out);
+    return job;
+}
+
+sotto_http_response sotto_test_send_job(sotto_test *t, sotto_test_service *s, sotto_bytes request)
+{
+    return sotto_test_post(t, s, false, "aggregation_jobs", SOTTO_DAP_AGGREGATION_JOB_INIT_REQ,
+                           s->pairing.leader_token, request);
+}
+
+void sotto_test_job_errors(sotto_test *t, sotto_bytes answer, uint8_t *errors, size_t count)
+{
+    sotto_dap_job_resp resp;
+    sotto_dap_verify_resp item;
+    sotto_reader in;
+
+    CHECK_OK(t, sotto_dap_job_resp_decode(&resp, answer, SOTTO_DAP_DRAFT18, &t->err));
+    CHECK_EQUAL(t, count, resp.count);
+    in = sotto_reader_over(resp.verify_resps);
+    for (size_t i = 0; sotto_dap_job_resp_next(&in, &item); i++)
+        errors[i] = item.type == SOTTO_DAP_VERIFY_REJECT ? item.error : 0;
+}
+
+sotto_http_response sotto_test_ask_share(sotto_test *t, sotto_test_service *s, uint64_t buckets,
+                                         uint64_t reports,
+                                         const uint8_t checksum[SOTTO_CHECKSUM_SIZE])
+{
+    sotto_dap_collection_req collection = {
+        .query = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, buckets}}};
+    sotto_buf req = buffer(t, 256), out = buffer(t, 512);
+    sotto_dap_aggregate_share_req ask = {
+        .selector = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, buckets}},
+        .report_count = reports};
+
+    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &collection, &t->err));
+    ask.collection_req = sotto_buf_bytes(&req);
+    memcpy(ask.checksum, checksum, sizeof ask.checksum);
+    CHECK_OK(t, sotto_dap_aggregate_share_req_encode(&out, &ask, &t->err));
+    return sotto_test_post(t, s, false, "aggregate_shares", SOTTO_DAP_AGGREGATE_SHARE_REQ,
+                           s->pairing.leader_token, sotto_buf_bytes(&out));
+}
+
+bool sotto_test_is_problem(const sotto_http_response *response, sotto_dap_problem problem)
+{
+    char type[128];
+
+    return sotto_http_problem_type(type, sizeof type, response->body, NULL) == SOTTO_OK &&
+           sotto_dap_problem_of(type) == problem;
 }
 
 /* ---- collecting ------------------------------------------------------------------------------------------------- */

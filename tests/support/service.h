@@ -54,6 +54,28 @@ typedef enum sotto_test_flaw {
 sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint64_t bin,
                                      sotto_test_flaw flaw);
 
+/* ---- a leader of the test's own: what the real one would never send --------------------------------------- */
+
+typedef struct sotto_test_job {
+    sotto_bytes request; /* an AggregationJobInitReq */
+    uint8_t checksum[SOTTO_CHECKSUM_SIZE];
+    size_t count;
+} sotto_test_job;
+
+/* A job of these reports (as sotto_test_sealed_report made them), proofs and all. batch_id: NULL, or 32 bytes. */
+sotto_test_job sotto_test_job_of(sotto_test *t, sotto_test_service *s, const sotto_bytes *reports,
+                                 size_t count, const uint8_t *batch_id);
+sotto_http_response sotto_test_send_job(sotto_test *t, sotto_test_service *s, sotto_bytes request);
+/* The report error of each answer; 0: it was accepted. Fails the test unless there are `count` of them. */
+void sotto_test_job_errors(sotto_test *t, sotto_bytes answer, uint8_t *errors, size_t count);
+/* Asks the helper for the share of `buckets` buckets from s->bucket. */
+sotto_http_response sotto_test_ask_share(sotto_test *t, sotto_test_service *s, uint64_t buckets,
+                                         uint64_t reports,
+                                         const uint8_t checksum[SOTTO_CHECKSUM_SIZE]);
+
+/* Whether a problem document is of this type. */
+bool sotto_test_is_problem(const sotto_http_response *response, sotto_dap_problem problem);
+
 /* Posts a body to /tasks/{task}/{collection}; the answer lives in the test's arena. */
 sotto_http_response sotto_test_post(sotto_test *t, sotto_test_service *s, bool to_leader,
                                     const char *collection, sotto_dap_message message,

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/alloc.h"
+#include "base/rule.h"
 #include "db/sqlite.h"
 
 #include <errno.h>
@@ -149,14 +150,18 @@ static sotto_status set_up(sotto_lite *lite, bool read_only, sotto_err *err)
     if (code != SQLITE_OK)
         return fail(err, code, "clock");
     SOTTO_TRY(run(lite->db,
-                  "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON; PRAGMA temp_store=MEMORY;"
+                  SOTTO_RULE(server_commits_synced) ? "PRAGMA synchronous=EXTRA"
+                                                    : "PRAGMA synchronous=NORMAL",
+                  "settings", err));
+    SOTTO_TRY(run(lite->db,
+                  "PRAGMA fullfsync=ON; PRAGMA temp_store=MEMORY;"
                   "PRAGMA mmap_size=0; PRAGMA secure_delete=ON",
                   "settings", err));
     if (!read_only)
         SOTTO_TRY(check_owner(lite->db, err));
     SOTTO_TRY(run(lite->db, "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0", "WAL", err));
     SOTTO_TRY(number(lite->db, &level, "PRAGMA synchronous", err));
-    if (level < 2)
+    if (level < 2 && SOTTO_RULE(server_commits_synced))
         return sotto_fail(err, SOTTO_DENIED, "sqlite: commits would not be synced");
     if (read_only)
         return run(lite->db, "PRAGMA query_only=ON", "settings", err);

@@ -13,7 +13,8 @@
  *
  * A function may run more than once, on conflict or when a connection is lost, and then runs from its start with
  * the same context: it sets its outputs rather than adding to them, and does nothing outside the database. It
- * returns SOTTO_OK to commit and anything else to leave no trace; that status comes back to the caller.
+ * returns SOTTO_OK to commit and anything else to leave no trace; that status comes back to the caller. It does not
+ * compute: others wait, and PostgreSQL ends a transaction in which nothing was asked for 10 seconds.
  *
  * SQLite: one thread runs all waiting functions in one transaction, each in a savepoint, so that one which fails
  * takes nothing of its neighbours with it, and syncs once for all. Nobody is told before the sync.
@@ -48,7 +49,7 @@ typedef struct sotto_db_options {
  */
 SOTTO_MUST_USE sotto_status sotto_db_open(sotto_db **out, const sotto_db_options *options,
                                           sotto_err *err);
-/* Runs what was posted to its end first. NULL is fine. */
+/* Runs what was posted to its end first. No other thread may be inside a call or make one. NULL is fine. */
 void sotto_db_close(sotto_db *db);
 
 /* Runs fn in a transaction and returns when it is durable. Neither this nor sotto_db_read may be called from

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@ enum {
     BUSY_MS = 1000,           /* for the command line beside the server; the store tries again */
     PATH_BYTES = 512,
     MAX_VALUE = 256 * 1024 * 1024,
+    CHECKPOINT_PAGES = 4096, /* few enough for the copying not to be noticed */
 };
 
 sotto_status sotto_lite_status(int code)
@@ -94,7 +96,7 @@ static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
     bool fresh = pages <= lite->wal_pages || lite->wal_pages == 0;
     lite->syncs += fresh ? 2U : 1U;
     if (fresh)
-        lite->tidy_at = SOTTO_LITE_CHECKPOINT;
+        lite->tidy_at = lite->checkpoint;
     lite->wal_pages = pages;
     return SQLITE_OK;
 }
@@ -214,6 +216,8 @@ sotto_status sotto_lite_connect(sotto_conn **out, const sotto_db_options *option
     if (!lite)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a connection");
     lite->common.driver = &sotto_driver_sqlite;
+    lite->checkpoint =
+        options->checkpoint_pages ? (int)(options->checkpoint_pages & INT_MAX) : CHECKPOINT_PAGES;
     lite->clock = options->clock ? options->clock : &sotto_clock_system;
     int code = sqlite3_open_v2(path, &lite->db, flags, options->vfs);
     sotto_status status = code == SQLITE_OK ? SOTTO_OK : fail(err, code, "open");

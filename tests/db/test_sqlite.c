@@ -106,8 +106,10 @@ static void put_group(sotto_db *db, promise *p)
 static sotto_status open_on_disk(sotto_db **db, const char *path, sotto_err *err)
 {
     char address[300];
-    const sotto_db_options options = {
-        .address = address, .vfs = sotto_powerloss_storage.vfs, .patience_ms = 1};
+    const sotto_db_options options = {.address = address,
+                                      .vfs = sotto_powerloss_storage.vfs,
+                                      .patience_ms = 1,
+                                      .checkpoint_pages = 64};
 
     (void)snprintf(address, sizeof address, "sqlite:%s", path);
     return sotto_db_open(db, &options, err);
@@ -251,7 +253,7 @@ static void a_store_recovers_when_the_disk_has_room_again(sotto_test *t)
 
 static sotto_status put_large(sotto_tx *tx, void *context, sotto_err *err)
 {
-    static const uint8_t zeros[6 * 1024 * 1024];
+    static const uint8_t zeros[100 * 1024];
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "INSERT INTO things (id, body) VALUES (?1, ?2)", err));
@@ -288,7 +290,7 @@ static void syncs_are_counted_as_the_disk_counts_them(sotto_test *t)
     CHECK_OK(t, sotto_test_schema(db, &t->err));
     sotto_db_stats_get(db, &before);
     uint64_t real = sotto_powerloss_syncs();
-    for (int64_t i = 0; i < 8; i++) { /* 48 MiB: several checkpoints */
+    for (int64_t i = 0; i < 20; i++) { /* several checkpoints */
         sotto_test_thing thing = {100 + i, i};
         CHECK_OK(t, sotto_db_run(db, put_large, &i, &t->err));
         CHECK_OK(t, sotto_db_run(db, sotto_test_put, &thing, &t->err));
@@ -296,7 +298,7 @@ static void syncs_are_counted_as_the_disk_counts_them(sotto_test *t)
     /* One more, so that the checkpoint behind the last one has been counted as well. */
     CHECK_OK(t, sotto_db_run(db, sotto_test_put, &(sotto_test_thing){300, 1}, &t->err));
     sotto_db_stats_get(db, &after);
-    CHECK(t, after.syncs - before.syncs > 17 + 4);
+    CHECK(t, after.syncs - before.syncs > 41 + 8);
     CHECK_EQUAL(t, sotto_powerloss_syncs() - real, after.syncs - before.syncs);
     sotto_db_close(db);
 }

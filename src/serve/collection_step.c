@@ -14,7 +14,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { MEMORY = 64 << 20, MAX_WAITING = 64, MAX_URL = 2048, WAIT_MS = 1000, LONGEST_WAIT_MS = 30000 };
+enum {
+    MEMORY = 64 << 20,
+    MAX_WAITING = 64,
+    MAX_URL = 2048,
+    WAIT_MS = 1000,
+    LONGEST_WAIT_MS = 30000
+};
 
 struct sotto_collections {
     sotto_leader *leader;
@@ -32,10 +38,10 @@ typedef struct step {
     const sotto_server_task *task;
     int64_t task_row, state;
     sotto_batch_range range;
-    sotto_bytes query;  /* the collector's exact bytes                       */
-    sotto_buf request;  /* to the helper                                     */
-    sotto_buf own;      /* our share, an encoded HpkeCiphertext              */
-    sotto_buf answer;   /* the CollectionJobResp                             */
+    sotto_bytes query; /* the collector's exact bytes                       */
+    sotto_buf request; /* to the helper                                     */
+    sotto_buf own;     /* our share, an encoded HpkeCiphertext              */
+    sotto_buf answer;  /* the CollectionJobResp                             */
     uint64_t reports, first_bucket, last_bucket;
     const char *problem; /* the helper's, once it refused                    */
     bool busy;           /* reports of the batch are still under way         */
@@ -159,8 +165,8 @@ static sotto_status pick_batch(sotto_tx *tx, step *s, bool *found, sotto_err *er
     s->range.batch.len = SOTTO_BATCH_ID;
     SOTTO_TRY(sotto_sql_column_fixed(&q, 0, s->range.batch.bytes, SOTTO_BATCH_ID, err));
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE batch SET state = 1 WHERE task = ?1 AND id = ?2",
-                                err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE batch SET state = 1 WHERE task = ?1 AND id = ?2", err));
     sotto_sql_int(&q, 1, s->task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(s->range.batch.bytes, s->range.batch.len));
     return sotto_sql_run(&q, NULL, err);
@@ -384,9 +390,9 @@ static sotto_status write_answer(step *s, sotto_bytes share, sotto_err *err)
 /* A refusal that asking again won't change. */
 static const char *final_problem(const sotto_http_response *response)
 {
-    static const sotto_dap_problem finals[] = {SOTTO_DAP_BATCH_MISMATCH, SOTTO_DAP_BATCH_OVERLAP,
-                                               SOTTO_DAP_BATCH_INVALID, SOTTO_DAP_INVALID_BATCH_SIZE,
-                                               SOTTO_DAP_INVALID_MESSAGE};
+    static const sotto_dap_problem finals[] = {
+        SOTTO_DAP_BATCH_MISMATCH, SOTTO_DAP_BATCH_OVERLAP, SOTTO_DAP_BATCH_INVALID,
+        SOTTO_DAP_INVALID_BATCH_SIZE, SOTTO_DAP_INVALID_MESSAGE};
     char type[128];
     sotto_dap_problem problem;
 

@@ -58,8 +58,8 @@ static sotto_status find_stored(sotto_tx *tx, asked *a, bool *found, sotto_err *
     sotto_bytes stored;
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT answer FROM release WHERE task = ?1 AND id = ?2",
-                                err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT answer FROM release WHERE task = ?1 AND id = ?2", err));
     sotto_sql_int(&q, 1, a->task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(a->id, sizeof a->id));
     SOTTO_TRY(sotto_sql_step(&q, found, err));

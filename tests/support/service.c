@@ -71,8 +71,8 @@ static const char *write_parties(sotto_test *t, sotto_test_service *s)
     char *text = taken(t, TEXT);
     uint8_t wire[256];
     sotto_buf collector = sotto_buf_over(wire, sizeof wire);
-    sotto_hpke_config config = sotto_hpke_config_of(&s->collector, 9, SOTTO_HPKE_KDF_SHA256,
-                                                    SOTTO_HPKE_AEAD_AES128_GCM);
+    sotto_hpke_config config =
+        sotto_hpke_config_of(&s->collector, 9, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
     static const char valid[] =
         "\"from\": \"2020-01-01T00:00:00Z\", \"until\": \"2090-01-01T00:00:00Z\"";
 
@@ -108,7 +108,8 @@ static const char *write_recipe(sotto_test *t, const sotto_test_service_options 
         " \"query\": \"SELECT liked FROM likes\", \"pick\": \"one-at-random\","
         " \"encode\": {\"liked\": {\"type\": \"categories\", \"values\": [\"a\", \"b\", \"c\","
         " \"d\"], \"oov\": true}, \"combine\": [\"liked\"]},"
-        " \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": 4.0},"
+        " \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
+        "4.0},"
         " \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},"
         " \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6,"
         " \"min_cohort\": %u},"
@@ -128,8 +129,8 @@ static void provision(sotto_test *t, sotto_test_service *s)
     sotto_buf ids = sotto_buf_over(taken(t, 64), 64), again = sotto_buf_over(taken(t, 64), 64);
     sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
 
-    CHECK_OK(t, sotto_pairing_new(&s->pairing, "key:leader", "key:helper", "key:collector",
-                                  &t->err));
+    CHECK_OK(t,
+             sotto_pairing_new(&s->pairing, "key:leader", "key:helper", "key:collector", &t->err));
     CHECK_OK(t, sotto_pairing_put(s->leader->db, &s->leader->columns, &s->pairing, &t->err));
     CHECK_OK(t, sotto_pairing_put(s->helper->db, &s->helper->columns, &s->pairing, &t->err));
     CHECK_OK(t, sotto_tasks_add(s->leader->db, SOTTO_LEADER, recipe, parties, 0,
@@ -145,12 +146,12 @@ static void compile(sotto_test *t, sotto_test_service *s)
     const sotto_parties *parties;
     sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
 
-    CHECK_OK(t, sotto_recipe_read(&s->recipe,
-                                  sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)), &t->arena,
-                                  mistakes, &t->err));
-    CHECK_OK(t, sotto_parties_read(&parties,
-                                   sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
-                                   &t->arena, mistakes, &t->err));
+    CHECK_OK(t,
+             sotto_recipe_read(&s->recipe, sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
+                               &t->arena, mistakes, &t->err));
+    CHECK_OK(t,
+             sotto_parties_read(&parties, sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
+                                &t->arena, mistakes, &t->err));
     CHECK_OK(t, sotto_task_compile(&s->task, s->recipe, parties, 0, &t->arena, &t->err));
     CHECK_OK(t, sotto_prio3_init(&s->vdaf, &t->arena, &s->task.vdaf, &t->err));
     CHECK_OK(t, sotto_hpke_config_decode(&s->leader_hpke, config_of(t, s->leader), &t->err));
@@ -232,9 +233,9 @@ static sotto_bytes noise(sotto_test *t, sotto_test_service *s, size_t len)
     return sotto_bytes_of(out, len);
 }
 
-static sotto_hpke_ciphertext seal(sotto_test *t, sotto_test_service *s,
-                                  const sotto_hpke_config *to, sotto_dap_role role,
-                                  const sotto_dap_report *report, sotto_bytes share)
+static sotto_hpke_ciphertext seal(sotto_test *t, sotto_test_service *s, const sotto_hpke_config *to,
+                                  sotto_dap_role role, const sotto_dap_report *report,
+                                  sotto_bytes share)
 {
     uint8_t text[SOTTO_DAP_INFO_MAX];
     sotto_buf plain = buffer(t, share.len + 16), aad = buffer(t, 4096),
@@ -278,19 +279,18 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
         report.metadata.public_extensions = sotto_bytes_of("\x12\x34\0\0", 4);
     sotto_dap_context(context, s->task.id);
     sotto_arena_init(&scratch, (size_t)16 << 20);
-    CHECK_OK(t, sotto_prio3_shard(&s->vdaf, &public_share, shares,
-                                  sotto_bytes_of(context, sizeof context),
-                                  (sotto_measurement){values, (size_t)s->task.bins},
-                                  report.metadata.report_id, noise(t, s, s->task.sizes.rand),
-                                  &scratch, &t->err));
+    CHECK_OK(t, sotto_prio3_shard(
+                    &s->vdaf, &public_share, shares, sotto_bytes_of(context, sizeof context),
+                    (sotto_measurement){values, (size_t)s->task.bins}, report.metadata.report_id,
+                    noise(t, s, s->task.sizes.rand), &scratch, &t->err));
     sotto_arena_clear(&scratch);
     if (flaw == SOTTO_TEST_BAD_PROOF)
         shares[0].data[0] ^= 1;
     report.public_share = sotto_buf_bytes(&public_share);
-    report.leader = seal(t, s, &s->leader_hpke, SOTTO_DAP_LEADER, &report,
-                         sotto_buf_bytes(&shares[0]));
-    report.helper = seal(t, s, &s->helper_hpke, SOTTO_DAP_HELPER, &report,
-                         sotto_buf_bytes(&shares[1]));
+    report.leader =
+        seal(t, s, &s->leader_hpke, SOTTO_DAP_LEADER, &report, sotto_buf_bytes(&shares[0]));
+    report.helper =
+        seal(t, s, &s->helper_hpke, SOTTO_DAP_HELPER, &report, sotto_buf_bytes(&shares[1]));
     if (flaw == SOTTO_TEST_BAD_LEADER_SEAL)
         flip(report.leader.payload);
     if (flaw == SOTTO_TEST_BAD_HELPER_SEAL)
@@ -350,9 +350,9 @@ static sotto_prio3_verifier verifier_of(sotto_test *t, sotto_test_service *s)
 
     sotto_dap_context(context, s->task.id);
     v.context = sotto_bytes_of(context, SOTTO_DAP_CONTEXT_SIZE);
-    CHECK_OK(t, sotto_dap_verify_key_derive(v.verify_key,
-                                            sotto_bytes_of(s->pairing.verify_seed, 32), s->task.id,
-                                            SOTTO_DAP_SALT_DAP, &t->err));
+    CHECK_OK(t,
+             sotto_dap_verify_key_derive(v.verify_key, sotto_bytes_of(s->pairing.verify_seed, 32),
+                                         s->task.id, SOTTO_DAP_SALT_DAP, &t->err));
     return v;
 }
 
@@ -491,8 +491,8 @@ static void unshard(sotto_test *t, sotto_test_service *s, sotto_bytes req, sotto
 unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t buckets,
                             uint64_t *reports, uint64_t *counts)
 {
-    sotto_dap_collection_req ask = {
-        .query = {.mode = (sotto_dap_batch_mode)s->task.batch_mode, .interval = {s->bucket, buckets}}};
+    sotto_dap_collection_req ask = {.query = {.mode = (sotto_dap_batch_mode)s->task.batch_mode,
+                                              .interval = {s->bucket, buckets}}};
     sotto_buf req = buffer(t, 256);
     sotto_http_response response = {0};
 

@@ -44,7 +44,7 @@ void sotto_test_helper_restart(sotto_test *t, sotto_test_service *s);
 /* A report of this bin (one bit set), sealed to both; what is wrong with it, if anything. */
 typedef enum sotto_test_flaw {
     SOTTO_TEST_SOUND,
-    SOTTO_TEST_BAD_PROOF,      /* the helper finds it               */
+    SOTTO_TEST_BAD_PROOF, /* the helper finds it               */
     SOTTO_TEST_BAD_LEADER_SEAL,
     SOTTO_TEST_BAD_HELPER_SEAL,
     SOTTO_TEST_UNKNOWN_KEY,

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "serve/rate.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 #include "transport/http_client.h"
@@ -234,7 +235,7 @@ static sotto_status seal_own(step *s, const sotto_sub_aggregate *sum, sotto_err 
 static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
 {
     sotto_sub_aggregate sum;
-    bool ready = true;
+    bool ready = true, held;
 
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
     SOTTO_TRY(is_busy(tx, s, &s->busy, err));
@@ -249,6 +250,9 @@ static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
     SOTTO_TRY(sotto_batch_sum(tx, &sum, &s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;
+    SOTTO_TRY(sotto_rate_check(tx, &held, s->task, &s->range, sum.reports, err));
+    if (held)
+        return SOTTO_OK; /* waits, with the row that says why */
     SOTTO_TRY(write_request(s, &sum, err));
     SOTTO_TRY(seal_own(s, &sum, err));
     SOTTO_TRY(store_closed(tx, s, err));

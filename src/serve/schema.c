@@ -52,6 +52,12 @@ const sotto_migration sotto_serve_migrations[] = {
      /* Reports refused, by cause, on the side that found it; `shard` keeps replicas apart. */
      "CREATE TABLE rejection (task {int} NOT NULL, batch {bytes} NOT NULL, cause {int} NOT NULL,"
      " shard {int} NOT NULL, reports {int} NOT NULL, PRIMARY KEY (task, batch, cause, shard));"},
+    {2,
+     /* Batches that more reports came for than this operator's population explains; released only with a reason. */
+     "CREATE TABLE held (task {int} NOT NULL, first_bucket {int} NOT NULL, end_bucket {int} NOT "
+     "NULL,"
+     " batch {bytes} NOT NULL, arrived {int} NOT NULL, expected {int} NOT NULL, reason TEXT,"
+     " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
 };
 
 const size_t sotto_serve_migration_count =

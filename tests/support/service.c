@@ -163,6 +163,7 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
                              const sotto_test_service_options *o)
 {
     memset(s, 0, sizeof *s);
+    s->patience = 200;
     s->leader_options = (sotto_server_options){.role = SOTTO_LEADER,
                                                .listen = "127.0.0.1:0",
                                                .job_delay_ms = o->job_delay_ms,
@@ -497,7 +498,7 @@ unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t bucke
     sotto_http_response response = {0};
 
     CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));
-    for (unsigned i = 0; i < 200; i++) {
+    for (unsigned i = 0; i < s->patience; i++) {
         struct timespec moment = {0, 50000000};
 
         response = sotto_test_post(t, s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,

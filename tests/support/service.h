@@ -23,6 +23,7 @@ typedef struct sotto_test_service {
     sotto_http_client *client;
     sotto_sim_random random;
     sotto_hpke_config leader_hpke, helper_hpke;
+    unsigned patience; /* of sotto_test_collect: polls, 50 ms apart; 200 at first */
     uint64_t bucket; /* the time of reports that are made now */
 } sotto_test_service;
 
@@ -82,7 +83,7 @@ sotto_http_response sotto_test_post(sotto_test *t, sotto_test_service *s, bool t
                                     const char *token, sotto_bytes body);
 sotto_http_response sotto_test_upload(sotto_test *t, sotto_test_service *s, sotto_bytes reports);
 
-/* Asks for the batch of `buckets` buckets from s->bucket, or the next one; waits up to ten seconds.
+/* Asks for the batch of `buckets` buckets from s->bucket, or the next one; waits as long as s->patience.
  * counts: s->task.bins entries. Returns the HTTP status; 200 with the answer. */
 unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t buckets,
                             uint64_t *reports, uint64_t *counts);

@@ -8,9 +8,9 @@
 #ifndef SOTTO_DEVICE_OUTBOX_H
 #define SOTTO_DEVICE_OUTBOX_H
 
-#include "sotto/base.h"
+#include "sotto/device.h"
 
-enum { SOTTO_REPORT_ID_SIZE = 16, SOTTO_REPORT_MAX = 48 << 20 };
+enum { SOTTO_REPORT_MAX = 48 << 20 };
 
 typedef struct sotto_ledger sotto_ledger;
 
@@ -30,13 +30,6 @@ typedef struct sotto_outgoing {
     sotto_bytes destination;
     sotto_bytes bytes;
 } sotto_outgoing;
-
-typedef enum sotto_delivery {
-    SOTTO_DELIVERY_ACCEPTED = 1, /* acknowledged: it is forgotten here                     */
-    SOTTO_DELIVERY_LATER,        /* anything might have happened: the same bytes go again  */
-    SOTTO_DELIVERY_OUTDATED,     /* sealed to a key that is no longer used                 */
-    SOTTO_DELIVERY_REFUSED       /* never going to be accepted                             */
-} sotto_delivery;
 
 typedef struct sotto_transport {
     /* Called only when the spend is durable, in the database itself and with every witness. */

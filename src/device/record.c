@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "",     "seen",     "decided",      "silent",   "spent",  "dummy",
-    "left", "resealed", "acknowledged", "given up", "policy", "reset",
+    "",         "seen",         "decided",  "silent", "spent", "dummy",     "left",
+    "resealed", "acknowledged", "given up", "policy", "reset", "consented", "withdrawn",
 };
 
 const char *sotto_record_kind_name(sotto_record_kind kind)

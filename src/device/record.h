@@ -14,20 +14,6 @@
 #include "device/outbox.h"
 #include "privacy/decimal.h"
 
-typedef enum sotto_record_kind {
-    SOTTO_RECORD_SEEN = 1,     /* a recipe arrived                                               */
-    SOTTO_RECORD_DECIDED,      /* whether to take part was drawn                                 */
-    SOTTO_RECORD_SILENT,       /* no report was made; the note says why                          */
-    SOTTO_RECORD_SPENT,        /* a report was made, sealed and paid for                         */
-    SOTTO_RECORD_DUMMY,        /* a report on no value was made                                  */
-    SOTTO_RECORD_LEFT,         /* bytes were handed to the transport for the first time          */
-    SOTTO_RECORD_RESEALED,     /* the same shares were sealed to another key                     */
-    SOTTO_RECORD_ACKNOWLEDGED, /* the other side has them                                        */
-    SOTTO_RECORD_GIVEN_UP,     /* a report was erased unacknowledged; the note says why          */
-    SOTTO_RECORD_POLICY,       /* budgets renew otherwise than before                            */
-    SOTTO_RECORD_RESET         /* the ledger was lost; every budget counts as spent              */
-} sotto_record_kind;
-
 /* What does not apply is 0, empty or NULL. */
 typedef struct sotto_record_entry {
     uint64_t number; /* 1, 2, 3 ...: given by the record */
@@ -43,9 +29,6 @@ typedef struct sotto_record_entry {
     sotto_decimal epsilon, delta, local;
     uint64_t bytes;
 } sotto_record_entry;
-
-/* "spent", "left", ...: as people read it; NULL for what is no kind. */
-const char *sotto_record_kind_name(sotto_record_kind kind);
 
 /* For what happens outside the ledger: SEEN and SILENT. The ledger writes the others itself. */
 SOTTO_MUST_USE sotto_status sotto_record_append(sotto_ledger *ledger,

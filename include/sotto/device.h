@@ -116,7 +116,7 @@ typedef struct sotto_device_counter {
 } sotto_device_counter;
 
 typedef struct sotto_device_host {
-    /* Called by sotto_device_tick alone, and only for a report whose spend is on the disk. */
+    /* Called by sotto_device_tick alone, and only for a report whose spend is on the disk. NULL: reports wait. */
     sotto_delivery (*send)(void *context, const sotto_upload *upload);
     sotto_device_counter counter;    /* both NULL: there is none        */
     int64_t (*clock)(void *context); /* seconds since 1970; NULL: the system's */
@@ -342,9 +342,10 @@ typedef struct sotto_record_line {
     const char *note;
     uint64_t round;
     uint8_t report[SOTTO_REPORT_ID_SIZE];
-    sotto_bytes randomised; /* the bits that were told, one a byte                              */
-    double epsilon, delta;  /* of the cohort, as charged                                        */
-    double local;           /* epsilon of the report by itself                                  */
+    sotto_bytes
+        randomised; /* the bits that were told: the first is the lowest of byte 0                              */
+    double epsilon, delta; /* of the cohort, as charged                                        */
+    double local;          /* epsilon of the report by itself                                  */
     uint64_t bytes;
 } sotto_record_line;
 typedef sotto_status sotto_record_line_fn(void *context, const sotto_record_line *line,

@@ -53,6 +53,7 @@ SOTTO_MUST_USE sotto_status sotto_outbox_send(sotto_ledger *ledger,
  *   SOTTO_STALE  this report id is known
  */
 SOTTO_MUST_USE sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const char *recipe,
+                                                   const char *analysis, uint64_t round,
                                                    const sotto_report *report, int64_t now,
                                                    sotto_err *err);
 

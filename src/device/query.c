@@ -155,6 +155,27 @@ const sotto_access *sotto_query_accessed(const sotto_query *query, size_t *count
     return query->verifier.accessed;
 }
 
+sotto_status sotto_query_column(const sotto_query *query, size_t *column, const char *name,
+                                sotto_err *err)
+{
+    int columns = sqlite3_column_count(query->statement), found = 0;
+
+    for (int i = 0; i < columns; i++) {
+        const char *column_name = sqlite3_column_name(query->statement, i);
+
+        if (!column_name)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "query: its columns' names");
+        if (strcmp(column_name, name) == 0) {
+            *column = (size_t)i;
+            found++;
+        }
+    }
+    if (found == 1)
+        return SOTTO_OK;
+    return sotto_fail(err, SOTTO_MISSING, "query: %s column of its answer is named \"%.63s\"",
+                      found ? "more than one" : "no", name);
+}
+
 static bool read_value(sqlite3_stmt *statement, int column, sotto_value *value)
 {
     switch (sqlite3_column_type(statement, column)) {

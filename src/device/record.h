@@ -14,6 +14,8 @@
 #include "device/outbox.h"
 #include "privacy/decimal.h"
 
+enum { SOTTO_RECORD_NOTE = 256 }; /* bytes of a note that is read back */
+
 /* What does not apply is 0, empty or NULL. */
 typedef struct sotto_record_entry {
     uint64_t number; /* 1, 2, 3 ...: given by the record */
@@ -33,6 +35,23 @@ typedef struct sotto_record_entry {
 /* For what happens outside the ledger: SEEN and SILENT. The ledger writes the others itself. */
 SOTTO_MUST_USE sotto_status sotto_record_append(sotto_ledger *ledger,
                                                 const sotto_record_entry *entry, sotto_err *err);
+
+/* What became of a recipe's report, by the last entry about it. */
+typedef struct sotto_outcome {
+    sotto_record_kind
+        kind; /* SPENT, DUMMY, LEFT, RESEALED, ACKNOWLEDGED or GIVEN_UP; 0: nothing was made */
+    bool dummy;
+    char note[SOTTO_RECORD_NOTE];
+} sotto_outcome;
+SOTTO_MUST_USE sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out,
+                                                 const char *recipe, sotto_err *err);
+/* Whether a report or a dummy was made in any round from 1 on, of any recipe of the analysis. */
+SOTTO_MUST_USE sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered,
+                                                  const char *analysis, sotto_err *err);
+/* The last entry of this kind about a recipe: its round and note. */
+SOTTO_MUST_USE sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *round,
+                                              char note[SOTTO_RECORD_NOTE], sotto_record_kind kind,
+                                              const char *recipe, sotto_err *err);
 
 /* Entries with a number above `after`, oldest first, of one recipe or with NULL of all. A status other than
  * SOTTO_OK from the callback ends it. */

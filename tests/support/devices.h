@@ -43,7 +43,7 @@ typedef struct sotto_test_phone {
 
 /* In memory, with the example policy (NULL) or another, its locale told; not open yet. */
 void sotto_test_phone_init(sotto_test *t, sotto_test_phone *phone, const char *policy);
-/* The same in files of this test's directory. */
+/* The same in files of this test's own, unless the options name some. */
 void sotto_test_phone_in_files(sotto_test_phone *phone);
 /* Opens, closing what is open, and tells its locale. */
 void sotto_test_phone_open(sotto_test_phone *phone);

@@ -115,8 +115,10 @@ static sotto_status open_file(sotto_ledger *ledger, bool *fresh, sotto_err *err)
     int64_t count;
 
     SOTTO_TRY(sotto_sqlite_open(&ledger->db, &options, err));
-    if (!ledger->memory)
-        SOTTO_TRY(sotto_sqlite_check(ledger->db, err));
+    *fresh = true;
+    if (ledger->memory)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_check(ledger->db, err));
     SOTTO_TRY(sotto_sqlite_number(ledger->db, &count, "SELECT count(*) FROM sqlite_schema",
                                   "ledger", err));
     *fresh = count == 0;

@@ -185,21 +185,37 @@ static sotto_status find_interval(sotto_task_configuration *out, sotto_err *err)
     return SOTTO_OK;
 }
 
+static vdaf_wire read_fields(sotto_reader *in, sotto_task_configuration *out)
+{
+    vdaf_wire vdaf;
+
+    *out = (sotto_task_configuration){.task_info = sotto_read_opaque8(in)};
+    out->leader_url = sotto_read_opaque16(in);
+    out->helper_url = sotto_read_opaque16(in);
+    out->time_precision = sotto_read_uint(in, 8);
+    out->min_batch_size = sotto_read_uint(in, 8);
+    out->batch_mode = (unsigned)sotto_read_uint(in, 1);
+    out->batch_config = sotto_read_opaque16(in);
+    vdaf = read_vdaf(in);
+    out->extensions = sotto_read_opaque16(in);
+    return vdaf;
+}
+
+sotto_bytes sotto_task_configuration_read(sotto_reader *in)
+{
+    const uint8_t *start = in->at;
+    sotto_task_configuration task;
+
+    (void)read_fields(in, &task);
+    return sotto_bytes_of(start, (size_t)(in->at - start));
+}
+
 sotto_status sotto_task_configuration_decode(sotto_task_configuration *out, sotto_bytes wire,
                                              sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(wire);
-    vdaf_wire vdaf;
+    const vdaf_wire vdaf = read_fields(&in, out);
 
-    *out = (sotto_task_configuration){.task_info = sotto_read_opaque8(&in)};
-    out->leader_url = sotto_read_opaque16(&in);
-    out->helper_url = sotto_read_opaque16(&in);
-    out->time_precision = sotto_read_uint(&in, 8);
-    out->min_batch_size = sotto_read_uint(&in, 8);
-    out->batch_mode = (unsigned)sotto_read_uint(&in, 1);
-    out->batch_config = sotto_read_opaque16(&in);
-    vdaf = read_vdaf(&in);
-    out->extensions = sotto_read_opaque16(&in);
     SOTTO_TRY(sotto_reader_finish(&in, "task configuration", err));
     if (out->task_info.len == 0)
         return sotto_fail(err, SOTTO_MALFORMED, "task configuration: task_info is empty");

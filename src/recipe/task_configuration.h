@@ -40,6 +40,8 @@ SOTTO_MUST_USE sotto_status sotto_task_configuration_encode(sotto_buf *out,
  *   SOTTO_MISSING    a VDAF that is not ours */
 SOTTO_MUST_USE sotto_status sotto_task_configuration_decode(sotto_task_configuration *out,
                                                             sotto_bytes wire, sotto_err *err);
+/* Its bytes within a larger message, undecoded. */
+sotto_bytes sotto_task_configuration_read(sotto_reader *in);
 /* SOTTO_MISSING: an extension or a batch mode that we don't know, or a batch_config that its mode doesn't have;
  * DAP forbids to take part in such a task. */
 SOTTO_MUST_USE sotto_status sotto_task_configuration_check(const sotto_task_configuration *task,

@@ -1,4 +1,5 @@
 /* While one commit is on its way, what arrives is gathered; then all of it becomes segments and one commit. */
+#define _POSIX_C_SOURCE 200809L
 #include "serve/leader.h"
 #include "serve/marks.h"
 #include "serve/release.h"

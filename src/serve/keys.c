@@ -1,4 +1,5 @@
 /* The ring of HPKE keys: rows in the database, a copy in memory, and an opened copy for each worker. */
+#define _POSIX_C_SOURCE 200809L
 #include "serve/keys.h"
 
 #include "base/alloc.h"

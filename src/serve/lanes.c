@@ -1,4 +1,5 @@
 /* Which segments wait, kept in memory beside the database: no query has to find them, and nobody polls. */
+#define _POSIX_C_SOURCE 200809L
 #include "serve/leader.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,6 @@
 /* The leader's own thread: it forms jobs as lanes fill, and picks up what others left behind. It polls nothing: uploads,
  * jobs and collections wake it; the timers behind that are for what was lost. */
+#define _POSIX_C_SOURCE 200809L
 #include "serve/leader.h"
 
 #include "base/alloc.h"

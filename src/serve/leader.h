@@ -68,6 +68,7 @@ typedef struct sotto_leader {
     sotto_server *server;
     sotto_intake *intake;
     sotto_lanes *lanes;
+    struct sotto_collections *collections;
     struct sotto_leader_thread *thread;
 } sotto_leader;
 
@@ -78,6 +79,8 @@ uint64_t sotto_leader_now_ms(void);
 
 /* Something may have become ready: look again. From any thread; cheap. */
 void sotto_leader_wake(sotto_leader *leader);
+/* ... and look into the database for work to claim, too. */
+void sotto_leader_look(sotto_leader *leader);
 /* A job is over, one way or another. */
 void sotto_leader_job_ended(sotto_leader *leader);
 
@@ -85,8 +88,5 @@ void sotto_leader_job_ended(sotto_leader *leader);
 bool sotto_leader_job_start(sotto_leader *leader, const sotto_load *load);
 /* Goes on with a job that is on disk and was claimed. False: it can't be started now. */
 bool sotto_leader_job_resume(sotto_leader *leader, const sotto_lease *lease);
-
-/* Does the next step of a collection that was claimed. False: it can't be started now. */
-bool sotto_collection_step(sotto_leader *leader, const sotto_lease *lease);
 
 #endif

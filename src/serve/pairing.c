@@ -196,8 +196,7 @@ sotto_status sotto_pairing_decode(sotto_pairing *out, sotto_bytes text, sotto_er
     json = json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, &why);
     if (!json)
         return sotto_fail(err, SOTTO_MALFORMED, "pairing file: line %d is no JSON", why.line);
-    status = json_is_object(json) ? read_fields(out, json, err)
-                                  : sotto_fail(err, SOTTO_MALFORMED, "pairing file: no object");
+    status = read_fields(out, json, err);
     json_decref(json);
     if (status != SOTTO_OK)
         sotto_wipe(out, sizeof *out);

@@ -1,4 +1,5 @@
 /* A bounded queue and the threads that empty it. */
+#define _POSIX_C_SOURCE 200809L
 #include "serve/pool.h"
 
 #include "base/alloc.h"

@@ -82,5 +82,7 @@ sotto_status sotto_release_lock(sotto_tx *tx, int64_t task, bool exclusive, sott
                                 err));
     sotto_sql_int(&q, 1, task);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    return row ? sotto_sql_run(&q, NULL, err) : sotto_fail(err, SOTTO_MISSING, "no such task");
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "no such task");
+    return sotto_sql_run(&q, NULL, err);
 }

@@ -1,4 +1,5 @@
 /* One table of resources: method, path, who serves it, whose token it needs, its media type and how long it may be. */
+#define _POSIX_C_SOURCE 200809L
 #include "serve/router.h"
 
 #include <string.h>

@@ -23,7 +23,9 @@ typedef struct sotto_server_options {
     sotto_role role;
     const char *listen;         /* "127.0.0.1:8787"; port 0 picks one                  */
     const char *path;           /* what its URL has behind the host, "/" or "/dap/"          */
-    const char *database;       /* a path, or postgresql://...                         */
+    const char *database;       /* see db/store.h: sqlite:PATH, or what libpq takes     */
+    const char *vfs;            /* SQLite's; NULL: the default one                     */
+    const char *ca_file;        /* whom the leader believes; NULL: the system's list   */
     const char *datastore_key;  /* path of the file that holds it                      */
     const char *certificate, *private_key; /* paths; NULL: plain HTTP                  */
     bool plain_http;            /* allow it off loopback                               */
@@ -45,6 +47,7 @@ typedef struct sotto_server {
     sotto_tasks *tasks;
     sotto_keys *keys;
     sotto_pool *pool;
+    sotto_receivers **receivers; /* one for each worker */
     struct sotto_http_server *http;
     struct sotto_http_client *client; /* leader only */
     struct sotto_leader *leader;      /* leader only: intake, jobs, collections */
@@ -98,7 +101,9 @@ void sotto_rejections_get(sotto_server *server, const sotto_server_task *task, s
 /* serve/leader.c: what the leader does by itself: form jobs, send them, drive collections, after a start too. */
 SOTTO_MUST_USE sotto_status sotto_leader_open(struct sotto_leader **leader, sotto_server *server,
                                               sotto_err *err);
-/* Stops forming; waits for jobs in flight up to the deadline. */
+/* Stops forming; waits for jobs in flight up to the deadline. The store, the pool and the client must still run. */
+void sotto_leader_stop(struct sotto_leader *leader, uint64_t milliseconds);
+/* NULL is fine. */
 void sotto_leader_close(struct sotto_leader *leader, uint64_t milliseconds);
 
 #endif

@@ -1,4 +1,5 @@
 /* Tasks as rows, and compiled in memory. A compiled task is never changed or freed before the server closes. */
+#define _POSIX_C_SOURCE 200809L
 #include "serve/tasks.h"
 
 #include "base/alloc.h"

@@ -12,9 +12,8 @@ static void read_selector(sotto_reader *in, sotto_dap_job_init_req *out)
     const sotto_bytes config = sotto_read_opaque16(in);
 
     out->has_batch_id = mode == SOTTO_DAP_LEADER_SELECTED;
-    if (mode != SOTTO_DAP_TIME_INTERVAL && mode != SOTTO_DAP_LEADER_SELECTED)
-        in->short_read = true;
-    else if (config.len != (out->has_batch_id ? sizeof out->batch_id : 0))
+    if ((mode != SOTTO_DAP_TIME_INTERVAL && mode != SOTTO_DAP_LEADER_SELECTED) ||
+        config.len != (out->has_batch_id ? sizeof out->batch_id : 0))
         in->short_read = true;
     else if (out->has_batch_id)
         memcpy(out->batch_id, config.data, sizeof out->batch_id);

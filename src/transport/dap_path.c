@@ -120,26 +120,32 @@ static sotto_status find_resource(sotto_dap_path *out, sotto_bytes word, sotto_e
     return SOTTO_OK;
 }
 
+/* "/{task}/{resource}", and "/{id}" where there are more than one. */
+static sotto_status read_task_path(sotto_dap_path *out, sotto_bytes rest, sotto_err *err)
+{
+    const sotto_bytes task = take_segment(&rest), word = take_segment(&rest);
+    sotto_bytes id;
+
+    SOTTO_TRY(find_resource(out, word, err));
+    out->has_id = rest.len > 0;
+    id = take_segment(&rest);
+    if (rest.len > 0 || (out->has_id && out->resource == SOTTO_DAP_REPORTS))
+        return sotto_fail(err, SOTTO_MISSING, "request: no such resource");
+    SOTTO_TRY(sotto_dap_id_decode(out->task_id, sizeof out->task_id, task, err));
+    return out->has_id ? sotto_dap_id_decode(out->id, sizeof out->id, id, err) : SOTTO_OK;
+}
+
 sotto_status sotto_dap_path_decode(sotto_dap_path *out, sotto_bytes target, sotto_err *err)
 {
     bool has_query;
     const sotto_bytes query = split_query(&target, &has_query);
-    const sotto_bytes first = take_segment(&target), task = take_segment(&target);
-    const sotto_bytes word = take_segment(&target);
-    const bool more = target.len > 0;
-    const sotto_bytes id = take_segment(&target);
+    const sotto_bytes first = take_segment(&target);
 
     *out = (sotto_dap_path){.resource = SOTTO_DAP_HPKE_CONFIG};
-    if (is(first, words[SOTTO_DAP_HPKE_CONFIG]) && task.len == 0 && word.len == 0 && !more)
+    if (is(first, words[SOTTO_DAP_HPKE_CONFIG]) && target.len == 0)
         return SOTTO_OK; /* whatever the query: older clients name their task there */
-    if (!is(first, "tasks") || target.len > 0)
+    if (!is(first, "tasks"))
         return sotto_fail(err, SOTTO_MISSING, "request: no such resource");
-    SOTTO_TRY(find_resource(out, word, err));
-    if (out->resource == SOTTO_DAP_REPORTS && more)
-        return sotto_fail(err, SOTTO_MISSING, "request: reports have no resources");
-    SOTTO_TRY(sotto_dap_id_decode(out->task_id, sizeof out->task_id, task, err));
-    out->has_id = more;
-    if (more)
-        SOTTO_TRY(sotto_dap_id_decode(out->id, sizeof out->id, id, err));
+    SOTTO_TRY(read_task_path(out, target, err));
     return has_query ? read_step(out, query, err) : SOTTO_OK;
 }

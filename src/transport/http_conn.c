@@ -418,21 +418,28 @@ void sotto_http_conn_answer(sotto_http_request *request)
     turn(conn);
 }
 
-static bool expired(const sotto_http_conn *conn, uint64_t now, uint64_t since, uint64_t ms,
-                    uint64_t moved)
+static bool expired(uint64_t now, uint64_t since, uint64_t ms)
 {
-    ms += moved * 1000 / conn->loop->server->options.min_rate;
     return now > since && (now - since) / MS > ms;
 }
 
-static bool writes_too_slowly(sotto_http_conn *conn, uint64_t now)
+/* Each window of time must carry its bytes, so that a quick start earns no leave to dawdle later. */
+static bool too_slow(const sotto_http_conn *conn, uint64_t now, uint64_t *since, uint64_t *moved,
+                     uint64_t ms)
+{
+    if (!expired(now, *since, ms))
+        return false;
+    if (*moved * 1000 < conn->loop->server->options.min_rate * ms)
+        return true;
+    *since = now;
+    *moved = 0;
+    return false;
+}
+
+static bool takes_too_slowly(sotto_http_conn *conn, uint64_t now)
 {
     const size_t waiting = output_waiting(conn);
 
-    if (waiting == 0) {
-        conn->write_since = 0;
-        return false;
-    }
     if (conn->write_since == 0) {
         conn->write_since = now;
         conn->written = 0;
@@ -440,51 +447,58 @@ static bool writes_too_slowly(sotto_http_conn *conn, uint64_t now)
         conn->written += conn->waiting - waiting;
     }
     conn->waiting = waiting;
-    return expired(conn, now, conn->write_since, conn->loop->server->options.write_ms,
-                   conn->written);
+    return too_slow(conn, now, &conn->write_since, &conn->written,
+                    conn->loop->server->options.write_ms);
 }
 
-/* What to do with one who is too slow: 0 nothing, 1 close, 408 say so and close. */
-static unsigned verdict_on_time(sotto_http_conn *conn, uint64_t now)
+typedef enum verdict { IN_TIME, LEAVE, CUT, REFUSE } verdict;
+
+static verdict verdict_on_head(const sotto_http_conn *conn, uint64_t now)
 {
     const sotto_http_server_options *o = &conn->loop->server->options;
-    const bool silent = evbuffer_get_length(input_of(conn)) == 0 && conn->scanned == 0;
-    const unsigned head_ms = silent && conn->served ? o->idle_ms : o->head_ms;
+    const bool silent = evbuffer_get_length(input_of(conn)) == 0;
+
+    if (silent && conn->served)
+        return expired(now, conn->since, o->idle_ms) ? LEAVE : IN_TIME;
+    if (!expired(now, conn->since, o->head_ms))
+        return IN_TIME;
+    return silent ? CUT : REFUSE;
+}
+
+static verdict verdict_on_time(sotto_http_conn *conn, uint64_t now)
+{
+    const unsigned body_ms = conn->loop->server->options.body_ms;
 
     if (output_waiting(conn) > 0)
-        return writes_too_slowly(conn, now) ? 1 : 0;
+        return takes_too_slowly(conn, now) ? CUT : IN_TIME;
     conn->write_since = 0;
     switch (conn->state) {
     case SOTTO_HTTP_CONN_HEAD:
-        if (!expired(conn, now, conn->since, head_ms, 0))
-            return 0;
-        return silent ? 1 : 408;
+        return verdict_on_head(conn, now);
     case SOTTO_HTTP_CONN_BODY:
     case SOTTO_HTTP_CONN_CHUNKED:
-        return expired(conn, now, conn->since, o->body_ms, conn->moved) ? 408 : 0;
+        return too_slow(conn, now, &conn->since, &conn->moved, body_ms) ? REFUSE : IN_TIME;
     case SOTTO_HTTP_CONN_DISCARD:
-        return expired(conn, now, conn->since, o->body_ms, conn->moved) ? 1 : 0;
+        return too_slow(conn, now, &conn->since, &conn->moved, body_ms) ? CUT : IN_TIME;
     case SOTTO_HTTP_CONN_LINGER:
-        return expired(conn, now, conn->since, LINGER_MS, 0) ? 1 : 0;
+        return expired(now, conn->since, LINGER_MS) ? LEAVE : IN_TIME;
     default:
-        return 0;
+        return IN_TIME;
     }
 }
 
 void sotto_http_conn_check_time(sotto_http_conn *conn, uint64_t now)
 {
-    const unsigned verdict = verdict_on_time(conn, now);
+    const verdict found = verdict_on_time(conn, now);
 
-    if (verdict == 0)
+    if (found == IN_TIME)
         return;
-    if (verdict == 408) {
+    if (found == CUT)
+        atomic_fetch_add(&conn->loop->server->timed_out, 1);
+    if (found == REFUSE)
         refuse(conn, 408);
-    } else {
-        if (conn->state != SOTTO_HTTP_CONN_LINGER &&
-            !(conn->state == SOTTO_HTTP_CONN_HEAD && conn->served))
-            atomic_fetch_add(&conn->loop->server->timed_out, 1);
+    else
         die(conn);
-    }
     turn(conn);
 }
 

@@ -231,9 +231,9 @@ static unsigned read_request_line(sotto_http_head *head, uint8_t *line, size_t l
     if (!second)
         return 400;
     const size_t target = (size_t)(second - first) - 1;
-    unsigned refused = read_method(head, sotto_bytes_of(line, method));
+    unsigned refused = read_version(head, sotto_bytes_of(second + 1, len - method - target - 2));
     if (!refused)
-        refused = read_version(head, sotto_bytes_of(second + 1, len - method - target - 2));
+        refused = read_method(head, sotto_bytes_of(line, method));
     if (!refused)
         refused = read_target(head, first + 1, target);
     return refused;

@@ -95,9 +95,9 @@ typedef struct sotto_http_server_options {
     unsigned max_fields;        /* 64, at most 64, else 431                                       */
     unsigned idle_ms;           /* 60,000 between requests                                        */
     unsigned head_ms;  /* 10,000 from the first byte of a head (or the connection) to its last */
-    unsigned body_ms;  /* 10,000 for a body, and longer by 1 s for each ...              */
-    unsigned write_ms; /* 10,000 for an answer to be taken, and longer by 1 s for each ... */
-    unsigned min_rate; /* ... 16,384 bytes that got through                              */
+    unsigned body_ms;  /* 10,000: in each such time a body ends or goes on at ... */
+    unsigned write_ms; /* 10,000: in each such time an answer is taken whole or at ... */
+    unsigned min_rate; /* ... 16,384 bytes a second                                    */
     unsigned retry_after_s;    /* 1: what a 503 of ours asks for                                 */
     const sotto_log_sink *log; /* may be NULL; outlives the server                               */
 } sotto_http_server_options;

@@ -77,7 +77,7 @@ struct sotto_http_conn {
     uint64_t left;        /* bytes of the body still to come         */
     size_t scanned;       /* bytes of the head looked at             */
     size_t charge;        /* buffered bytes counted as in flight     */
-    uint64_t since;       /* when what it does began, ns             */
+    uint64_t since;       /* when what it does, or its window, began, ns */
     uint64_t moved;       /* bytes of a body since then              */
     uint64_t write_since; /* when output began to wait; 0: none waits */
     uint64_t written;     /* of it                                    */

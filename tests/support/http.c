@@ -164,14 +164,20 @@ static void *answer_later(void *context)
     return NULL;
 }
 
-void sotto_test_http_open(sotto_test *t, sotto_test_http *h, sotto_http_server_options options)
+const sotto_http_handler *sotto_test_http_handler(void)
 {
     static const sotto_http_handler handler = {on_head, on_body, on_lost};
 
+    return &handler;
+}
+
+void sotto_test_http_open(sotto_test *t, sotto_test_http *h, sotto_http_server_options options)
+{
     memset(h, 0, sizeof *h);
     (void)pthread_mutex_init(&h->lock, NULL);
     (void)pthread_cond_init(&h->moved, NULL);
-    CHECK_OK(t, sotto_http_server_open(&h->server, &options, &handler, h, &t->err));
+    CHECK_OK(t,
+             sotto_http_server_open(&h->server, &options, sotto_test_http_handler(), h, &t->err));
     h->port = sotto_http_server_port(h->server);
     CHECK(t, pthread_create(&h->worker, NULL, answer_later, h) == 0);
 }

@@ -36,6 +36,7 @@ typedef struct sotto_test_http {
     pthread_t worker;
 } sotto_test_http;
 
+const sotto_http_handler *sotto_test_http_handler(void);
 void sotto_test_http_open(sotto_test *t, sotto_test_http *h, sotto_http_server_options options);
 /* Also answers what is held, after the server is closed. */
 void sotto_test_http_close(sotto_test_http *h);

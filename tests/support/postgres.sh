@@ -59,7 +59,8 @@ run)
     trap 'stop "$dir"' EXIT
     trap 'exit 1' INT TERM HUP
     SOTTO_POSTGRES=$(start "$dir") || exit 1
-    export SOTTO_POSTGRES
+    SOTTO_POSTGRES_DIR=$dir
+    export SOTTO_POSTGRES SOTTO_POSTGRES_DIR
     "$@"
     ;;
 *)

@@ -15,6 +15,7 @@
 
 #include "sotto/base.h"
 #include "sotto/recipe.h"
+#include "sotto/rejections.h"
 #include "sotto/seal.h"
 #include "sotto/vdaf.h"
 
@@ -46,30 +47,6 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_collector_key_encode(sotto_buf *out,
 /* SOTTO_REJECTED: its halves don't belong together. A failure leaves out wiped. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_collector_key_decode(sotto_collector_key *out,
                                                                  sotto_bytes json, sotto_err *err);
-
-/* ---- reports that were refused --------------------------------------------------------------------------- */
-
-enum { SOTTO_REJECTION_CAUSES = 32, SOTTO_REJECTION_NAME = 48 };
-
-typedef struct sotto_rejection {
-    char cause[SOTTO_REJECTION_NAME]; /* "report_replayed", ... */
-    uint64_t reports;
-} sotto_rejection;
-
-/* By cause, as one server counted them for a batch that was released. */
-typedef struct sotto_rejections {
-    bool known;      /* false: `why` says why there are none to show */
-    const char *why; /* a constant sentence                          */
-    size_t count;
-    sotto_rejection items[SOTTO_REJECTION_CAUSES];
-} sotto_rejections;
-
-/* {"rejections":{"report_replayed":3,...}}, as the server writes it. A server of another make may have other causes:
- * any word of small letters, digits and underscores.
- *   SOTTO_MALFORMED  no such document
- *   SOTTO_TOO_LARGE  more causes than we keep */
-SOTTO_API SOTTO_MUST_USE sotto_status sotto_rejections_decode(sotto_rejections *out,
-                                                              sotto_bytes json, sotto_err *err);
 
 /* ---- collecting ---------------------------------------------------------------------------------------- */
 

@@ -65,7 +65,7 @@ typedef struct sotto_collector_options {
     void *context;
 } sotto_collector_options;
 
-/* SOTTO_MALFORMED: a token can't be one. SOTTO_DENIED: a URL of the task is plain http:// off loopback. */
+/* SOTTO_MALFORMED: a token or a URL can't be one. SOTTO_MISSING: the CA file can't be read. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_collector_open(sotto_collector **out,
                                                            const sotto_collector_options *options,
                                                            sotto_err *err);
@@ -95,7 +95,8 @@ typedef struct sotto_collection {
  *   SOTTO_REJECTED   a share does not open, or the sums can't be those of valid reports
  *   SOTTO_STALE      some of these buckets were collected in another way; or a share is sealed to another key
  *   SOTTO_MISSING    the leader does not know the task or the token
- *   SOTTO_MALFORMED  the query can't be one of this task; or an answer does not parse
+ *   SOTTO_MALFORMED  the query can't be one of this task; an answer does not parse; or a URL is plain http:// off
+ *                    loopback
  *   SOTTO_IO         a server can't be reached, or fails
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_collector_ask(sotto_collector *collector,

@@ -56,7 +56,8 @@ static sotto_status check_shares(const sotto_dap_transcript *t, size_t index, so
 static sotto_status check_report(const sotto_dap_transcript *t, size_t index, sotto_err *err)
 {
     const sotto_dap_transcript_report *report = &t->reports[index];
-    sotto_report made = {.metadata = {.time = report->time}, .public_share = report->public_share};
+    sotto_dap_report made = {.metadata = {.time = report->time},
+                             .public_share = report->public_share};
     sotto_buf out;
 
     memcpy(made.metadata.report_id, sotto_dap_transcript_id(report),
@@ -69,14 +70,14 @@ static sotto_status check_report(const sotto_dap_transcript *t, size_t index, so
     SOTTO_TRY(sotto_dap_transcript_seal_share(t, &made.leader, report, 0, err));
     SOTTO_TRY(sotto_dap_transcript_seal_share(t, &made.helper, report, 1, err));
     out.len = 0;
-    SOTTO_TRY(sotto_report_encode(&out, &made, err));
+    SOTTO_TRY(sotto_dap_report_encode(&out, &made, err));
     return sotto_vectors_compare(report->wire, sotto_buf_bytes(&out), "report", err);
 }
 
 static sotto_status check_upload(const sotto_dap_transcript *t, sotto_err *err)
 {
     sotto_dap_upload_req req;
-    sotto_report report;
+    sotto_dap_report report;
     sotto_bytes wire;
     sotto_buf out;
 
@@ -89,7 +90,7 @@ static sotto_status check_upload(const sotto_dap_transcript *t, sotto_err *err)
     for (size_t i = 0; sotto_dap_upload_req_next(&in, &report); i++) {
         const size_t before = out.len;
 
-        SOTTO_TRY(sotto_report_encode(&out, &report, err));
+        SOTTO_TRY(sotto_dap_report_encode(&out, &report, err));
         SOTTO_TRY(sotto_vectors_compare(t->reports[i].wire,
                                         sotto_bytes_of(out.data + before, out.len - before),
                                         "upload_request", err));
@@ -121,7 +122,7 @@ static sotto_status check_init_req(const sotto_dap_transcript *t, sotto_err *err
     SOTTO_TRY(sotto_dap_transcript_buf(t, &out, wire.len, err));
     SOTTO_TRY(sotto_dap_job_init_req_begin(&list, &out, &req, SOTTO_DAP_DRAFT18, err));
     for (size_t i = 0; i < t->count; i++) {
-        const sotto_report *report = &t->reports[i].report;
+        const sotto_dap_report *report = &t->reports[i].report;
         const sotto_dap_verify_init init = {report->metadata, report->public_share, report->helper,
                                             t->reports[i].ping_pong[0]};
 

@@ -20,7 +20,7 @@ typedef struct sotto_dap_holder {
 
 /* One report, all as the file has it; by aggregator where there are two. */
 typedef struct sotto_dap_transcript_report {
-    sotto_report report; /* decoded */
+    sotto_dap_report report; /* decoded */
     sotto_bytes wire, rand, public_share, aad;
     sotto_bytes input_share[2], ephemeral[2], ping_pong[2];
     uint64_t time;

@@ -69,7 +69,7 @@ static sotto_status read_report(const sotto_dap_transcript *t, sotto_dap_transcr
     SOTTO_TRY(sotto_json_get_uint(&out->time, item, "time", err));
     out->accepted = json_is_true(json_object_get(item, "accepted"));
     out->tampered = json_is_true(json_object_get(item, "tampered_helper_input_share"));
-    SOTTO_TRY(sotto_report_decode(&out->report, out->wire, err));
+    SOTTO_TRY(sotto_dap_report_decode(&out->report, out->wire, err));
     return sotto_vectors_compare(
         id, sotto_bytes_of(out->report.metadata.report_id, sizeof out->report.metadata.report_id),
         "report_id", err);

@@ -135,7 +135,7 @@ static sotto_status seal_report(making *m, sotto_dap_transcript_report *report, 
     SOTTO_TRY(sotto_dap_transcript_seal_share(&m->t, &report->report.leader, report, 0, err));
     SOTTO_TRY(sotto_dap_transcript_seal_share(&m->t, &report->report.helper, report, 1, err));
     SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &wire, 1 << 16, err));
-    SOTTO_TRY(sotto_report_encode(&wire, &report->report, err));
+    SOTTO_TRY(sotto_dap_report_encode(&wire, &report->report, err));
     report->wire = sotto_buf_bytes(&wire);
     return SOTTO_OK;
 }
@@ -191,7 +191,7 @@ static sotto_status make_reports(making *m, sotto_err *err)
 
         sotto_gen_add(m->gen, list, item);
         SOTTO_TRY(make_report(m, i, item, err));
-        SOTTO_TRY(sotto_report_encode(&upload, &m->t.reports[i].report, err));
+        SOTTO_TRY(sotto_dap_report_encode(&upload, &m->t.reports[i].report, err));
     }
     put_buf(m, "upload_request", &upload);
     return SOTTO_OK;

@@ -1,5 +1,6 @@
 #include "db/migrate.h"
 
+#include "base/rule.h"
 #include "db/driver.h"
 
 typedef struct task {
@@ -41,7 +42,7 @@ static sotto_status migrate(sotto_tx *tx, void *context, sotto_err *err)
                                 "(number {int} PRIMARY KEY, taken_at {int} NOT NULL) {strict};",
                                 err));
     SOTTO_TRY(read_version(tx, &t->version, err));
-    if (t->version > (int64_t)t->count)
+    if (t->version > (int64_t)t->count && SOTTO_RULE(newer_schema_refused))
         return sotto_fail(err, SOTTO_STALE,
                           "the database is at step %lld, this program knows %zu: it is too old",
                           (long long)t->version, t->count);

@@ -222,29 +222,31 @@ static sotto_statement *find(const sotto_conn *conn, const char *text, uint64_t 
     return NULL;
 }
 
-static sotto_status add(sotto_conn *conn, sotto_statement **out, const char *text, uint64_t hash,
-                        sotto_err *err)
+/* NULL: the connection says why. */
+static sotto_statement *add(sotto_conn *conn, const char *text, uint64_t hash, sotto_err *err)
 {
+    sotto_statement *s = NULL;
     translation t;
     size_t size = strlen(text) + 1;
 
     if (conn->statements >= SOTTO_STATEMENTS)
         forget_idle(conn);
     char *copy = sotto_alloc(size);
-    if (!copy)
-        return sotto_conn_fail(conn, err, SOTTO_TROUBLE_FAILED, SOTTO_NO_MEMORY,
-                               "no memory for SQL");
+    if (!copy) {
+        (void)sotto_conn_fail(conn, err, SOTTO_TROUBLE_FAILED, SOTTO_NO_MEMORY,
+                              "no memory for SQL");
+        return NULL;
+    }
     memcpy(copy, text, size);
     sotto_status status = translate(conn, &t, text, err);
     if (status == SOTTO_OK) {
-        status = conn->driver->prepare(conn, out, (const char *)t.out.data, t.parameters, err);
+        status = conn->driver->prepare(conn, &s, (const char *)t.out.data, t.parameters, err);
         sotto_release(t.out.data, t.out.cap);
     }
-    if (status != SOTTO_OK) {
+    if (status != SOTTO_OK || !s) {
         sotto_release(copy, size);
-        return status;
+        return NULL;
     }
-    sotto_statement *s = *out;
     s->conn = conn;
     s->text = copy;
     s->text_size = size;
@@ -253,7 +255,7 @@ static sotto_status add(sotto_conn *conn, sotto_statement **out, const char *tex
     s->next = conn->buckets[hash % SOTTO_STATEMENT_BUCKETS];
     conn->buckets[hash % SOTTO_STATEMENT_BUCKETS] = s;
     conn->statements++;
-    return SOTTO_OK;
+    return s;
 }
 
 sotto_status sotto_sql_prepare(sotto_tx *tx, sotto_sql *out, const char *text, sotto_err *err)
@@ -265,7 +267,9 @@ sotto_status sotto_sql_prepare(sotto_tx *tx, sotto_sql *out, const char *text, s
     SOTTO_TRY(is_sound(conn, err));
     sotto_statement *s = find(conn, text, hash);
     if (!s)
-        SOTTO_TRY(add(conn, &s, text, hash, err));
+        s = add(conn, text, hash, err);
+    if (!s)
+        return conn->status;
     if (s->in_use)
         conn->driver->reset(s);
     s->in_use = true;

@@ -233,7 +233,7 @@ static void lite_tidy(sotto_conn *conn)
     if (lite->wal_pages < lite->tidy_at)
         return;
     /* If a reader holds on to old pages, look again once as many have been added. */
-    lite->tidy_at = lite->wal_pages + SOTTO_LITE_CHECKPOINT;
+    lite->tidy_at = lite->wal_pages + lite->checkpoint;
     int code =
         sqlite3_wal_checkpoint_v2(lite->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_wal, &copied);
     if (code != SQLITE_OK)

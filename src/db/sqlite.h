@@ -18,17 +18,15 @@ enum {
     SOTTO_LITE_FIXED
 };
 
-/* Pages in the WAL that are copied in one go, 16 MiB: few enough not to be noticed. */
-enum { SOTTO_LITE_CHECKPOINT = 4096 };
-
 typedef struct sotto_lite {
     sotto_conn common;
     sqlite3 *db;
     sqlite3_stmt *fixed[SOTTO_LITE_FIXED];
     const sotto_clock *clock;
     uint64_t syncs;
-    int wal_pages; /* after the last commit             */
-    int tidy_at;   /* pages that ask for a checkpoint   */
+    int wal_pages;  /* after the last commit             */
+    int checkpoint; /* pages that are copied in one go   */
+    int tidy_at;    /* pages that ask for it next time   */
 } sotto_lite;
 
 sotto_status sotto_lite_connect(sotto_conn **out, const sotto_db_options *options, bool read_only,

@@ -2,10 +2,12 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/alloc.h"
+#include "base/rule.h"
 #include "db/sqlite.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +18,7 @@ enum {
     BUSY_MS = 1000,           /* for the command line beside the server; the store tries again */
     PATH_BYTES = 512,
     MAX_VALUE = 256 * 1024 * 1024,
+    CHECKPOINT_PAGES = 4096, /* few enough for the copying not to be noticed */
 };
 
 sotto_status sotto_lite_status(int code)
@@ -93,7 +96,7 @@ static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
     bool fresh = pages <= lite->wal_pages || lite->wal_pages == 0;
     lite->syncs += fresh ? 2U : 1U;
     if (fresh)
-        lite->tidy_at = SOTTO_LITE_CHECKPOINT;
+        lite->tidy_at = lite->checkpoint;
     lite->wal_pages = pages;
     return SQLITE_OK;
 }
@@ -149,14 +152,18 @@ static sotto_status set_up(sotto_lite *lite, bool read_only, sotto_err *err)
     if (code != SQLITE_OK)
         return fail(err, code, "clock");
     SOTTO_TRY(run(lite->db,
-                  "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON; PRAGMA temp_store=MEMORY;"
+                  SOTTO_RULE(server_commits_synced) ? "PRAGMA synchronous=EXTRA"
+                                                    : "PRAGMA synchronous=NORMAL",
+                  "settings", err));
+    SOTTO_TRY(run(lite->db,
+                  "PRAGMA fullfsync=ON; PRAGMA temp_store=MEMORY;"
                   "PRAGMA mmap_size=0; PRAGMA secure_delete=ON",
                   "settings", err));
     if (!read_only)
         SOTTO_TRY(check_owner(lite->db, err));
     SOTTO_TRY(run(lite->db, "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0", "WAL", err));
     SOTTO_TRY(number(lite->db, &level, "PRAGMA synchronous", err));
-    if (level < 2)
+    if (level < 2 && SOTTO_RULE(server_commits_synced))
         return sotto_fail(err, SOTTO_DENIED, "sqlite: commits would not be synced");
     if (read_only)
         return run(lite->db, "PRAGMA query_only=ON", "settings", err);
@@ -209,6 +216,8 @@ sotto_status sotto_lite_connect(sotto_conn **out, const sotto_db_options *option
     if (!lite)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a connection");
     lite->common.driver = &sotto_driver_sqlite;
+    lite->checkpoint =
+        options->checkpoint_pages ? (int)(options->checkpoint_pages & INT_MAX) : CHECKPOINT_PAGES;
     lite->clock = options->clock ? options->clock : &sotto_clock_system;
     int code = sqlite3_open_v2(path, &lite->db, flags, options->vfs);
     sotto_status status = code == SQLITE_OK ? SOTTO_OK : fail(err, code, "open");

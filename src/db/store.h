@@ -13,7 +13,8 @@
  *
  * A function may run more than once, on conflict or when a connection is lost, and then runs from its start with
  * the same context: it sets its outputs rather than adding to them, and does nothing outside the database. It
- * returns SOTTO_OK to commit and anything else to leave no trace; that status comes back to the caller.
+ * returns SOTTO_OK to commit and anything else to leave no trace; that status comes back to the caller. It does not
+ * compute: others wait, and PostgreSQL ends a transaction in which nothing was asked for 10 seconds.
  *
  * SQLite: one thread runs all waiting functions in one transaction, each in a savepoint, so that one which fails
  * takes nothing of its neighbours with it, and syncs once for all. Nobody is told before the sync.
@@ -34,10 +35,12 @@ typedef sotto_status sotto_db_fn(sotto_tx *tx, void *context, sotto_err *err);
 typedef struct sotto_db_options {
     /* "sqlite:PATH", or whatever libpq takes: "postgresql://...", "host=... dbname=..." */
     const char *address;
-    const char *vfs;           /* SQLite: registered with it; NULL: the default one           */
-    unsigned writers;          /* PostgreSQL: connections that write; 0: 8                    */
-    unsigned readers;          /* connections that only read, opened when first used; 0: 2    */
-    unsigned patience_ms;      /* how long conflicts and lost connections are retried; 0: 10 s */
+    const char *vfs; /* SQLite: registered with it; NULL: the default one           */
+    unsigned
+        checkpoint_pages; /* SQLite: pages in the WAL that are copied in one go; 0: 4096, 16 MiB */
+    unsigned writers;     /* PostgreSQL: connections that write; 0: 8                    */
+    unsigned readers;     /* connections that only read, opened when first used; 0: 2    */
+    unsigned patience_ms; /* how long conflicts and lost connections are retried; 0: 10 s */
     const sotto_clock *clock;  /* SQLite's {now}; NULL: the system's. PostgreSQL has its own  */
     const sotto_log_sink *log; /* NULL: silence                                               */
 } sotto_db_options;
@@ -48,7 +51,7 @@ typedef struct sotto_db_options {
  */
 SOTTO_MUST_USE sotto_status sotto_db_open(sotto_db **out, const sotto_db_options *options,
                                           sotto_err *err);
-/* Runs what was posted to its end first. NULL is fine. */
+/* Runs what was posted to its end first. No other thread may be inside a call or make one. NULL is fine. */
 void sotto_db_close(sotto_db *db);
 
 /* Runs fn in a transaction and returns when it is durable. Neither this nor sotto_db_read may be called from

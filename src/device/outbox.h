@@ -9,8 +9,9 @@
 #define SOTTO_DEVICE_OUTBOX_H
 
 #include "sotto/base.h"
+#include "sotto/seal.h"
 
-enum { SOTTO_REPORT_ID_SIZE = 16, SOTTO_REPORT_MAX = 48 << 20 };
+enum { SOTTO_REPORT_MAX = 48 << 20 };
 
 typedef struct sotto_ledger sotto_ledger;
 

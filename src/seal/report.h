@@ -17,7 +17,6 @@
 #include "sotto/seal.h"
 
 enum {
-    SOTTO_REPORT_ID_SIZE = 16,
     SOTTO_DAP_CONTEXT_SIZE = sizeof SOTTO_DAP_TAG - 1 + SOTTO_TASK_ID_SIZE,
     SOTTO_DAP_INFO_MAX = 32,
 };
@@ -90,19 +89,19 @@ SOTTO_MUST_USE sotto_status sotto_report_extensions_check(sotto_bytes public_ext
 
 /* ---- Report -------------------------------------------------------------------------------------- */
 
-typedef struct sotto_report {
+typedef struct sotto_dap_report {
     sotto_report_metadata metadata;
     sotto_bytes public_share; /* borrowed; may be empty */
     sotto_hpke_ciphertext leader;
     sotto_hpke_ciphertext helper;
-} sotto_report;
+} sotto_dap_report;
 
 /* The next report of several that stand one after the other; short_read tells what went wrong, at the end. */
-void sotto_report_read(sotto_reader *in, sotto_report *out);
-SOTTO_MUST_USE sotto_status sotto_report_decode(sotto_report *out, sotto_bytes wire,
-                                                sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_report_encode(sotto_buf *out, const sotto_report *report,
-                                                sotto_err *err);
+void sotto_dap_report_read(sotto_reader *in, sotto_dap_report *out);
+SOTTO_MUST_USE sotto_status sotto_dap_report_decode(sotto_dap_report *out, sotto_bytes wire,
+                                                    sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_dap_report_encode(sotto_buf *out, const sotto_dap_report *report,
+                                                    sotto_err *err);
 
 /* ---- PlaintextInputShare: what is sealed to each server ------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* Report: what a device uploads (DAP, "Upload Request"). */
 #include "seal/report.h"
 
-void sotto_report_read(sotto_reader *in, sotto_report *out)
+void sotto_dap_report_read(sotto_reader *in, sotto_dap_report *out)
 {
     sotto_report_metadata_read(in, &out->metadata);
     out->public_share = sotto_read_opaque32(in);
@@ -9,15 +9,15 @@ void sotto_report_read(sotto_reader *in, sotto_report *out)
     sotto_hpke_ciphertext_read(in, &out->helper);
 }
 
-sotto_status sotto_report_decode(sotto_report *out, sotto_bytes wire, sotto_err *err)
+sotto_status sotto_dap_report_decode(sotto_dap_report *out, sotto_bytes wire, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(wire);
 
-    sotto_report_read(&in, out);
+    sotto_dap_report_read(&in, out);
     return sotto_reader_finish(&in, "report", err);
 }
 
-sotto_status sotto_report_encode(sotto_buf *out, const sotto_report *report, sotto_err *err)
+sotto_status sotto_dap_report_encode(sotto_buf *out, const sotto_dap_report *report, sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);
 

@@ -159,8 +159,8 @@ static sotto_status add_row(adding *a, const sotto_sql *q, sotto_err *err)
     SOTTO_TRY(sotto_sql_column_fixed(q, 3, checksum, sizeof checksum, err));
     a->plain.len = 0;
     SOTTO_TRY(sotto_column_unseal(&a->plain, a->keys, &place, sotto_sql_column_bytes(q, 6), err));
-    SOTTO_TRY(sotto_prio3_agg_decode(&a->task->vdaf, &a->one, sotto_buf_bytes(&a->plain), reports,
-                                     err));
+    SOTTO_TRY(
+        sotto_prio3_agg_decode(&a->task->vdaf, &a->one, sotto_buf_bytes(&a->plain), reports, err));
     SOTTO_TRY(sotto_prio3_merge(&a->task->vdaf, &a->sum, &a->one, err));
     sotto_dap_checksum_merge(a->out->checksum, checksum);
     if (a->out->reports == 0 || first < a->out->first_bucket)
@@ -178,10 +178,10 @@ static sotto_status select_rows(sotto_tx *tx, sotto_sql *q, int64_t task,
                                 const sotto_batch_range *range, const sotto_batch_key *after,
                                 int64_t after_job, sotto_err *err)
 {
-    sotto_batch_key first = range->leader_selected ? range->batch
-                                                   : sotto_batch_of_bucket(range->first_bucket);
-    sotto_batch_key last = range->leader_selected ? range->batch
-                                                  : sotto_batch_of_bucket(range->end_bucket - 1);
+    sotto_batch_key first =
+        range->leader_selected ? range->batch : sotto_batch_of_bucket(range->first_bucket);
+    sotto_batch_key last =
+        range->leader_selected ? range->batch : sotto_batch_of_bucket(range->end_bucket - 1);
 
     SOTTO_TRY(sotto_sql_prepare(
         tx, q,
@@ -269,10 +269,10 @@ sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task, const sotto_batch_ke
 sotto_status sotto_batch_rejections(sotto_tx *tx, uint64_t *reports, size_t causes, int64_t task,
                                     const sotto_batch_range *range, sotto_err *err)
 {
-    sotto_batch_key first = range->leader_selected ? range->batch
-                                                   : sotto_batch_of_bucket(range->first_bucket);
-    sotto_batch_key last = range->leader_selected ? range->batch
-                                                  : sotto_batch_of_bucket(range->end_bucket - 1);
+    sotto_batch_key first =
+        range->leader_selected ? range->batch : sotto_batch_of_bucket(range->first_bucket);
+    sotto_batch_key last =
+        range->leader_selected ? range->batch : sotto_batch_of_bucket(range->end_bucket - 1);
     sotto_sql q;
     bool row;
 

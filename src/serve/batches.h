@@ -40,8 +40,8 @@ typedef struct sotto_batch_range {
 SOTTO_MUST_USE sotto_status sotto_batch_is_closed(sotto_tx *tx, bool *closed, int64_t task,
                                                   const sotto_batch_key *batch, sotto_err *err);
 /* Whether a stored release shares any bucket with the range. */
-SOTTO_MUST_USE sotto_status sotto_batch_range_is_free(sotto_tx *tx, bool *is_free,
-                                                      int64_t task, const sotto_batch_range *range,
+SOTTO_MUST_USE sotto_status sotto_batch_range_is_free(sotto_tx *tx, bool *is_free, int64_t task,
+                                                      const sotto_batch_range *range,
                                                       sotto_err *err);
 /* Seals a share for the row of this job and batch; outside the transaction, since it takes time. */
 SOTTO_MUST_USE sotto_status sotto_batch_seal_share(sotto_bytes *sealed,
@@ -64,8 +64,8 @@ SOTTO_MUST_USE sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task,
                                                const sotto_batch_key *batch, unsigned cause,
                                                unsigned shard, uint64_t reports, sotto_err *err);
 /* reports[cause], for causes below `causes`, over the range. */
-SOTTO_MUST_USE sotto_status sotto_batch_rejections(sotto_tx *tx, uint64_t *reports,
-                                                   size_t causes, int64_t task,
-                                                   const sotto_batch_range *range, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_batch_rejections(sotto_tx *tx, uint64_t *reports, size_t causes,
+                                                   int64_t task, const sotto_batch_range *range,
+                                                   sotto_err *err);
 
 #endif

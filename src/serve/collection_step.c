@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "serve/rate.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 #include "transport/http_client.h"
@@ -14,7 +15,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { MEMORY = 64 << 20, MAX_WAITING = 64, MAX_URL = 2048, WAIT_MS = 1000, LONGEST_WAIT_MS = 30000 };
+enum {
+    MEMORY = 64 << 20,
+    MAX_WAITING = 64,
+    MAX_URL = 2048,
+    WAIT_MS = 1000,
+    LONGEST_WAIT_MS = 30000
+};
 
 struct sotto_collections {
     sotto_leader *leader;
@@ -32,10 +39,10 @@ typedef struct step {
     const sotto_server_task *task;
     int64_t task_row, state;
     sotto_batch_range range;
-    sotto_bytes query;  /* the collector's exact bytes                       */
-    sotto_buf request;  /* to the helper                                     */
-    sotto_buf own;      /* our share, an encoded HpkeCiphertext              */
-    sotto_buf answer;   /* the CollectionJobResp                             */
+    sotto_bytes query; /* the collector's exact bytes                       */
+    sotto_buf request; /* to the helper                                     */
+    sotto_buf own;     /* our share, an encoded HpkeCiphertext              */
+    sotto_buf answer;  /* the CollectionJobResp                             */
     uint64_t reports, first_bucket, last_bucket;
     const char *problem; /* the helper's, once it refused                    */
     bool busy;           /* reports of the batch are still under way         */
@@ -159,8 +166,8 @@ static sotto_status pick_batch(sotto_tx *tx, step *s, bool *found, sotto_err *er
     s->range.batch.len = SOTTO_BATCH_ID;
     SOTTO_TRY(sotto_sql_column_fixed(&q, 0, s->range.batch.bytes, SOTTO_BATCH_ID, err));
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE batch SET state = 1 WHERE task = ?1 AND id = ?2",
-                                err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE batch SET state = 1 WHERE task = ?1 AND id = ?2", err));
     sotto_sql_int(&q, 1, s->task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(s->range.batch.bytes, s->range.batch.len));
     return sotto_sql_run(&q, NULL, err);
@@ -228,7 +235,7 @@ static sotto_status seal_own(step *s, const sotto_sub_aggregate *sum, sotto_err 
 static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
 {
     sotto_sub_aggregate sum;
-    bool ready = true;
+    bool ready = true, held;
 
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
     SOTTO_TRY(is_busy(tx, s, &s->busy, err));
@@ -243,6 +250,9 @@ static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
     SOTTO_TRY(sotto_batch_sum(tx, &sum, &s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;
+    SOTTO_TRY(sotto_rate_check(tx, &held, s->task, &s->range, sum.reports, err));
+    if (held)
+        return SOTTO_OK; /* waits, with the row that says why */
     SOTTO_TRY(write_request(s, &sum, err));
     SOTTO_TRY(seal_own(s, &sum, err));
     SOTTO_TRY(store_closed(tx, s, err));
@@ -384,9 +394,9 @@ static sotto_status write_answer(step *s, sotto_bytes share, sotto_err *err)
 /* A refusal that asking again won't change. */
 static const char *final_problem(const sotto_http_response *response)
 {
-    static const sotto_dap_problem finals[] = {SOTTO_DAP_BATCH_MISMATCH, SOTTO_DAP_BATCH_OVERLAP,
-                                               SOTTO_DAP_BATCH_INVALID, SOTTO_DAP_INVALID_BATCH_SIZE,
-                                               SOTTO_DAP_INVALID_MESSAGE};
+    static const sotto_dap_problem finals[] = {
+        SOTTO_DAP_BATCH_MISMATCH, SOTTO_DAP_BATCH_OVERLAP, SOTTO_DAP_BATCH_INVALID,
+        SOTTO_DAP_INVALID_BATCH_SIZE, SOTTO_DAP_INVALID_MESSAGE};
     char type[128];
     sotto_dap_problem problem;
 

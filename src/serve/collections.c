@@ -267,8 +267,7 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     if (a->task->dap.batch_mode != SOTTO_DAP_LEADER_SELECTED)
         return SOTTO_OK;
-    sotto_resource_id(fresh, "deleted collection job", a->task,
-                      sotto_bytes_of(&a->n, sizeof a->n));
+    sotto_resource_id(fresh, "deleted collection job", a->task, sotto_bytes_of(&a->n, sizeof a->n));
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "UPDATE release SET id = ?4 WHERE task = ?1 AND id = ?2 AND state >= ?3", err));
     sotto_sql_int(&q, 1, a->task->n);

@@ -44,9 +44,9 @@ typedef struct sotto_helper_job {
     size_t count;
     sotto_helper_batch *batches;
     size_t batch_count;
-    sotto_buf answer;      /* encoded                                                    */
-    bool known;            /* the transaction found the job there: answer is the stored one */
-    bool changed;          /* the transaction found marks or closed batches that the sums lack */
+    sotto_buf answer; /* encoded                                                    */
+    bool known;       /* the transaction found the job there: answer is the stored one */
+    bool changed;     /* the transaction found marks or closed batches that the sums lack */
     unsigned tries;
     sotto_db_job commit;
     sotto_arena_mark base; /* what is above it is made anew when the sums must be             */

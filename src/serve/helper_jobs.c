@@ -272,8 +272,8 @@ static void refuse_step(void *context, sotto_worker *worker)
     if (status != SOTTO_OK)
         give_up(job, status);
     else
-        refuse(job,
-               job->known ? SOTTO_DAP_STEP_MISMATCH : SOTTO_DAP_UNRECOGNIZED_AGGREGATION_JOB, NULL);
+        refuse(job, job->known ? SOTTO_DAP_STEP_MISMATCH : SOTTO_DAP_UNRECOGNIZED_AGGREGATION_JOB,
+               NULL);
 }
 
 void sotto_helper_job_continue(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
@@ -290,8 +290,8 @@ static sotto_status drop_answer(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql q;
     uint64_t changed;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "UPDATE job SET state = ?3 WHERE task = ?1 AND id = ?2", err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE job SET state = ?3 WHERE task = ?1 AND id = ?2", err));
     sotto_sql_int(&q, 1, job->task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(job->id, sizeof job->id));
     sotto_sql_int(&q, 3, SOTTO_JOB_ABANDONED);
@@ -299,7 +299,7 @@ static sotto_status drop_answer(sotto_tx *tx, void *context, sotto_err *err)
     return changed ? SOTTO_OK : sotto_fail(err, SOTTO_MISSING, "no such job");
 }
 
-static void delete(void *context, sotto_worker *worker)
+static void delete (void *context, sotto_worker *worker)
 {
     sotto_helper_job *job = context;
     sotto_status status = sotto_db_run(job->server->db, drop_answer, job, NULL);

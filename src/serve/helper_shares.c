@@ -1,5 +1,6 @@
 /* Aggregate shares at the helper: one for each batch, ever, and always the same bytes. */
 #include "serve/answer.h"
+#include "serve/rate.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-enum { MEMORY = 64 << 20 };
+enum { MEMORY = 64 << 20, HELD_RETRY_S = 30 };
 
 typedef struct asked {
     sotto_server *server;
@@ -20,6 +21,7 @@ typedef struct asked {
     sotto_batch_range range;
     sotto_buf answer;
     sotto_dap_problem problem; /* SOTTO_DAP_PROBLEMS: none */
+    bool held;                 /* more reports came than the population explains */
     sotto_arena arena;
     sotto_arena_mark base;
     sotto_db_job job;
@@ -58,8 +60,8 @@ static sotto_status find_stored(sotto_tx *tx, asked *a, bool *found, sotto_err *
     sotto_bytes stored;
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT answer FROM release WHERE task = ?1 AND id = ?2",
-                                err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT answer FROM release WHERE task = ?1 AND id = ?2", err));
     sotto_sql_int(&q, 1, a->task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(a->id, sizeof a->id));
     SOTTO_TRY(sotto_sql_step(&q, found, err));
@@ -121,6 +123,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     bool found, is_free;
 
     a->problem = SOTTO_DAP_PROBLEMS;
+    a->held = false;
     sotto_arena_rollback(&a->arena, a->base);
     SOTTO_TRY(sotto_release_lock(tx, a->task->n, true, err));
     SOTTO_TRY(find_stored(tx, a, &found, err));
@@ -132,6 +135,9 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(sotto_batch_sum(tx, &sum, &a->server->columns, a->task, &a->range, &a->arena, err));
     if (judge(a, &sum) != SOTTO_DAP_PROBLEMS)
         return refused(a, judge(a, &sum), err);
+    SOTTO_TRY(sotto_rate_check(tx, &a->held, a->task, &a->range, sum.reports, err));
+    if (a->held)
+        return SOTTO_OK; /* with the row that says so */
     a->answer = sotto_buf_over(sotto_arena_take(&a->arena, size), size);
     if (!a->answer.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a sealed share");
@@ -140,12 +146,23 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     return store(tx, a, sum.reports, err);
 }
 
+/* No problem of DAP's: the leader asks again, until this side's operator has released the batch. */
+static void hold(asked *a)
+{
+    (void)sotto_http_refuse(a->request, &(sotto_http_problem){.status = 503,
+                                                              .detail = SOTTO_RATE_HELD,
+                                                              .retry_after_s = HELD_RETRY_S});
+    finish(a);
+}
+
 static void on_released(void *context, sotto_status status, const sotto_err *err)
 {
     asked *a = context;
 
     (void)err;
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && a->held)
+        hold(a);
+    else if (status == SOTTO_OK)
         answer(a);
     else if (a->problem != SOTTO_DAP_PROBLEMS)
         refuse(a, a->problem);

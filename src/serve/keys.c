@@ -254,8 +254,8 @@ sotto_status sotto_keys_open(sotto_keys **out, sotto_db *db, const sotto_column_
     keys->columns = columns;
     keys->role = role;
     (void)pthread_rwlock_init(&keys->lock, NULL);
-    status = sotto_keys_rotate(keys, (int64_t)(sotto_clock_wall(&sotto_clock_system) / 1000000000),
-                               err);
+    status =
+        sotto_keys_rotate(keys, (int64_t)(sotto_clock_wall(&sotto_clock_system) / 1000000000), err);
     if (status != SOTTO_OK) {
         sotto_keys_close(keys);
         return status;

@@ -179,9 +179,9 @@ static sotto_status adopt(sotto_leader *leader, bool at_start, sotto_err *err)
             const sotto_segment *s = &a->segments[i];
             const sotto_server_task *task = sotto_tasks_by_row(server->tasks, s->task);
 
-            status = sotto_lanes_add(leader->lanes, s->task, s->bucket, s->n,
-                                     s->reports - s->skipped,
-                                     task ? sotto_leader_full_job(server, task) : 1, 0);
+            status =
+                sotto_lanes_add(leader->lanes, s->task, s->bucket, s->n, s->reports - s->skipped,
+                                task ? sotto_leader_full_job(server, task) : 1, 0);
         }
         if (status != SOTTO_OK || a->count < ADOPT_AT_ONCE)
             break;

@@ -172,8 +172,8 @@ static void send(sotto_leader_job *job)
     sotto_err err = {0};
 
     (void)snprintf(bearer, sizeof bearer, "Bearer %s", job->task->pairing->leader_token);
-    if (!url_of(url, job->task) || sotto_http_call_start(job->leader->server->client, &call,
-                                                         on_answer, job, &err) != SOTTO_OK)
+    if (!url_of(url, job->task) ||
+        sotto_http_call_start(job->leader->server->client, &call, on_answer, job, &err) != SOTTO_OK)
         try_later(job, err.reason);
     sotto_wipe(bearer, sizeof bearer);
 }

@@ -143,9 +143,8 @@ sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *context, sotto_err *err
     sotto_sql q;
 
     SOTTO_TRY(sotto_release_lock(tx, job->task->n, true, err));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT id FROM batch WHERE task = ?1 AND state = ?2 LIMIT 1",
-                                err));
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT id FROM batch WHERE task = ?1 AND state = ?2 LIMIT 1", err));
     sotto_sql_int(&q, 1, job->task->n);
     sotto_sql_int(&q, 2, BATCH_OPEN);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));

@@ -141,8 +141,8 @@ sotto_status sotto_leader_conclude(sotto_leader_job *job, sotto_err *err)
         return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
     if (job->request.len > 0)
         SOTTO_TRY(read_answer(job, inbound, errors, err));
-    SOTTO_TRY(sotto_ping_pong_leader_continued(&job->task->vdaf, job->states, inbound, job->count,
-                                               err));
+    SOTTO_TRY(
+        sotto_ping_pong_leader_continued(&job->task->vdaf, job->states, inbound, job->count, err));
     memset(&job->sub, 0, sizeof job->sub);
     memset(job->causes, 0, sizeof job->causes);
     job->sub.batch = job->batch;

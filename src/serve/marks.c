@@ -51,8 +51,9 @@ static sotto_status look_group(sotto_tx *tx, int64_t task, sotto_mark **group, u
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "SELECT task, report FROM mark WHERE (task, report) IN (VALUES ",
-                                     2, count, ")", err));
+    SOTTO_TRY(sotto_sql_prepare_rows(
+        tx, &q, "SELECT task, report FROM mark WHERE (task, report) IN (VALUES ", 2, count, ")",
+        err));
     for (unsigned i = 0; i < count; i++) {
         group[i]->taken = false;
         sotto_sql_int(&q, 2 * i + 1, task);

@@ -108,8 +108,8 @@ sotto_status sotto_pairing_encode(sotto_buf *out, const sotto_pairing *pairing, 
     if (!failed) {
         failed |= json_object_set_new(json, KIND, json_integer(1));
         for (size_t i = 0; i < FIELDS; i++)
-            failed |= json_object_set_new(json, fields[i].key,
-                                          json_string(text_of(pairing, &fields[i])));
+            failed |=
+                json_object_set_new(json, fields[i].key, json_string(text_of(pairing, &fields[i])));
         failed |= json_object_set_new(json, "verify_seed", json_string(seed));
         failed |= json_object_set_new(json, "fingerprint", json_string(pairing->fingerprint));
     }

@@ -18,9 +18,9 @@ enum { SOTTO_TOKEN_TEXT = 44, SOTTO_PARTY_NAME = 128, SOTTO_FINGERPRINT_TEXT = 6
 typedef struct sotto_pairing {
     char leader[SOTTO_PARTY_NAME], helper[SOTTO_PARTY_NAME], collector[SOTTO_PARTY_NAME];
     uint8_t verify_seed[32];
-    char leader_token[SOTTO_TOKEN_TEXT];    /* leader to helper, as a bearer token    */
-    char collector_token[SOTTO_TOKEN_TEXT]; /* collector to leader                    */
-    char rejection_token[SOTTO_TOKEN_TEXT]; /* collector to helper, counts only       */
+    char leader_token[SOTTO_TOKEN_TEXT];      /* leader to helper, as a bearer token    */
+    char collector_token[SOTTO_TOKEN_TEXT];   /* collector to leader                    */
+    char rejection_token[SOTTO_TOKEN_TEXT];   /* collector to helper, counts only       */
     char fingerprint[SOTTO_FINGERPRINT_TEXT]; /* words or groups to read aloud        */
 } sotto_pairing;
 

@@ -14,17 +14,17 @@ typedef struct sotto_pool sotto_pool;
 
 /* What a worker brings to a piece of work. */
 typedef struct sotto_worker {
-    unsigned number;     /* from 0, below the pool's threads                          */
-    sotto_arena *arena;  /* empty at the start of each piece, wiped at its end         */
+    unsigned number;    /* from 0, below the pool's threads                          */
+    sotto_arena *arena; /* empty at the start of each piece, wiped at its end         */
     struct sotto_receivers *receivers; /* this worker's opened HPKE keys: see serve/keys.h */
 } sotto_worker;
 
 typedef void (*sotto_work)(void *context, sotto_worker *worker);
 
 typedef struct sotto_pool_options {
-    unsigned threads;     /* 0: one for each core                */
-    size_t queue;         /* pieces that may wait                 */
-    size_t arena_ceiling; /* bytes, for each worker               */
+    unsigned threads;                         /* 0: one for each core                */
+    size_t queue;                             /* pieces that may wait                 */
+    size_t arena_ceiling;                     /* bytes, for each worker               */
     struct sotto_receivers *const *receivers; /* one for each thread, or NULL; the caller's */
 } sotto_pool_options;
 

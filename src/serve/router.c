@@ -167,8 +167,8 @@ static bool is_allowed(const sotto_server *server, const sotto_server_task *task
     if (w == NOBODYS)
         return true;
     wanted = wanted_token(server, task, w);
-    return wanted && wanted[0] && sotto_bytes_equal(token_of(request),
-                                                    sotto_bytes_of(wanted, strlen(wanted)));
+    return wanted && wanted[0] &&
+           sotto_bytes_equal(token_of(request), sotto_bytes_of(wanted, strlen(wanted)));
 }
 
 /* ---- from head to handler --------------------------------------------------------------------------------- */

@@ -12,7 +12,8 @@ const sotto_migration sotto_serve_migrations[] = {
      " recipe {bytes} NOT NULL, parties {bytes} NOT NULL, cohort {int} NOT NULL,"
      " population {int}, added {int} NOT NULL);"
      /* Secrets shared with a peer, sealed; named by the fingerprint that people read to each other. */
-     "CREATE TABLE pairing (fingerprint TEXT PRIMARY KEY, peer TEXT NOT NULL, secrets {bytes} NOT NULL,"
+     "CREATE TABLE pairing (fingerprint TEXT PRIMARY KEY, peer TEXT NOT NULL, secrets {bytes} NOT "
+     "NULL,"
      " added {int} NOT NULL);"
      "CREATE TABLE hpke_key (config_id {int} PRIMARY KEY, state {int} NOT NULL,"
      " secret {bytes} NOT NULL, since {int} NOT NULL);"
@@ -44,12 +45,19 @@ const sotto_migration sotto_serve_migrations[] = {
       * from first_bucket up to end_bucket, or the batch; no two of them may share one. */
      "CREATE TABLE release (n {int} PRIMARY KEY, task {int} NOT NULL, id {bytes} NOT NULL,"
      " state {int} NOT NULL, first_bucket {int} NOT NULL, end_bucket {int} NOT NULL,"
-     " batch {bytes} NOT NULL, query {bytes} NOT NULL, request {bytes}, answer {bytes}, problem TEXT,"
+     " batch {bytes} NOT NULL, query {bytes} NOT NULL, request {bytes}, answer {bytes}, problem "
+     "TEXT,"
      " reports {int} NOT NULL, added {int} NOT NULL, UNIQUE (task, id));"
      "CREATE INDEX release_covers ON release (task, state, first_bucket);"
      /* Reports refused, by cause, on the side that found it; `shard` keeps replicas apart. */
      "CREATE TABLE rejection (task {int} NOT NULL, batch {bytes} NOT NULL, cause {int} NOT NULL,"
      " shard {int} NOT NULL, reports {int} NOT NULL, PRIMARY KEY (task, batch, cause, shard));"},
+    {2,
+     /* Batches that more reports came for than this operator's population explains; released only with a reason. */
+     "CREATE TABLE held (task {int} NOT NULL, first_bucket {int} NOT NULL, end_bucket {int} NOT "
+     "NULL,"
+     " batch {bytes} NOT NULL, arrived {int} NOT NULL, expected {int} NOT NULL, reason TEXT,"
+     " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
 };
 
 const size_t sotto_serve_migration_count =

@@ -210,8 +210,8 @@ sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job, sot
     sotto_sql q;
     uint64_t changed;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE segment SET job = ?2 WHERE n = ?1 AND job IS NULL",
-                                err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE segment SET job = ?2 WHERE n = ?1 AND job IS NULL", err));
     sotto_sql_int(&q, 1, segment);
     sotto_sql_int(&q, 2, job);
     SOTTO_TRY(sotto_sql_run(&q, &changed, err));

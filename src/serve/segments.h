@@ -31,18 +31,19 @@ typedef struct sotto_segment {
     int64_t n;
     int64_t task;
     uint64_t bucket;
-    int64_t owner;   /* the process that forms its job                            */
-    size_t reports;  /* records in the body                                        */
-    size_t skipped;  /* of them, those that were taken before: bits set in `skip`   */
-    uint8_t *skip;   /* a bit for each record, the lowest first                      */
+    int64_t owner;    /* the process that forms its job                            */
+    size_t reports;   /* records in the body                                        */
+    size_t skipped;   /* of them, those that were taken before: bits set in `skip`   */
+    uint8_t *skip;    /* a bit for each record, the lowest first                      */
     sotto_bytes body; /* sealed; or, after reading, open                             */
     sotto_bytes key;  /* sealed                                                      */
 } sotto_segment;
 
 /* Seals the records under a fresh key; fills in n, body and key, in the arena. */
 SOTTO_MUST_USE sotto_status sotto_segment_seal(sotto_segment *segment,
-                                               const sotto_column_keys *columns, sotto_bytes records,
-                                               sotto_arena *arena, sotto_err *err);
+                                               const sotto_column_keys *columns,
+                                               sotto_bytes records, sotto_arena *arena,
+                                               sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *segment,
                                               sotto_err *err);
 /* Reads and opens a segment whose n is given; everything lies in the arena. SOTTO_MISSING: it is gone. */

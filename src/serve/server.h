@@ -21,20 +21,20 @@ struct sotto_metrics;
 /* From the configuration file, environment and flags; see serve/options.c for the table. */
 typedef struct sotto_server_options {
     sotto_role role;
-    const char *listen;         /* "127.0.0.1:8787"; port 0 picks one                  */
-    const char *path;           /* what its URL has behind the host, "/" or "/dap/"          */
-    const char *database;       /* see db/store.h: sqlite:PATH, or what libpq takes     */
-    const char *vfs;            /* SQLite's; NULL: the default one                     */
-    const char *ca_file;        /* whom the leader believes; NULL: the system's list   */
-    const char *datastore_key;  /* path of the file that holds it                      */
+    const char *listen;        /* "127.0.0.1:8787"; port 0 picks one                  */
+    const char *path;          /* what its URL has behind the host, "/" or "/dap/"          */
+    const char *database;      /* see db/store.h: sqlite:PATH, or what libpq takes     */
+    const char *vfs;           /* SQLite's; NULL: the default one                     */
+    const char *ca_file;       /* whom the leader believes; NULL: the system's list   */
+    const char *datastore_key; /* path of the file that holds it                      */
     const char *certificate, *private_key; /* paths; NULL: plain HTTP                  */
-    bool plain_http;            /* allow it off loopback                               */
-    const char *operations;     /* where /healthz, /readyz and /metrics listen         */
+    bool plain_http;                       /* allow it off loopback                               */
+    const char *operations;                /* where /healthz, /readyz and /metrics listen         */
     unsigned loops, workers;
-    size_t bytes_in_flight;     /* over all connections                                */
-    size_t job_reports;         /* a full job                                          */
-    uint64_t job_delay_ms;      /* the oldest report waits no longer for its job       */
-    unsigned jobs_in_flight;    /* leader                                              */
+    size_t bytes_in_flight;  /* over all connections                                */
+    size_t job_reports;      /* a full job                                          */
+    uint64_t job_delay_ms;   /* the oldest report waits no longer for its job       */
+    unsigned jobs_in_flight; /* leader                                              */
     uint64_t lease_seconds;
     uint64_t clock_skew_seconds; /* a report may be this far ahead                     */
     sotto_log_sink log;

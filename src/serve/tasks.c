@@ -1,10 +1,8 @@
 /* Tasks as rows, and compiled in memory. A compiled task is never changed or freed before the server closes. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/tasks.h"
+#include "serve/tasks_internal.h"
 
 #include "base/alloc.h"
-#include "recipe/model.h"
-#include "seal/report.h"
 #include "sotto/random.h"
 #include "transport/dap.h"
 
@@ -12,16 +10,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_TASKS = 1 << 16, LOOK_EVERY_MS = 1000, EXTENSION_ROOM = 512 };
+enum { MAX_TASKS = 1 << 16, LOOK_EVERY_MS = 1000 };
 static const char CHANNEL[] = "tasks";
 
-typedef struct entry {
-    struct entry *next; /* found before this one */
-    sotto_server_task task;
-    sotto_pairing pairing;
-    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
-    sotto_arena arena; /* of the recipe, the configuration and the tables */
-} entry;
+typedef sotto_task_entry entry;
 
 struct sotto_tasks {
     sotto_db *db;
@@ -35,86 +27,6 @@ struct sotto_tasks {
     bool looking;
     atomic_bool stopping;
 };
-
-/* ---- compiling --------------------------------------------------------------------------------------- */
-
-static double expected_of(const sotto_recipe *recipe)
-{
-    const sotto_participation *p = &recipe->participation;
-    double sent = p->type == SOTTO_POISSON || p->type == SOTTO_CHECK_IN_FIXED_WINDOW ? p->rate : 1;
-
-    return sent + recipe->dummies;
-}
-
-/* The one that the recipe names, or the only one there is. */
-static const sotto_party_entry *find_collector(const sotto_recipe *recipe,
-                                               const sotto_parties *parties)
-{
-    const sotto_party_entry *found = NULL;
-
-    if (recipe->collector)
-        return sotto_parties_find(parties, recipe->collector);
-    for (size_t i = 0; i < parties->count; i++) {
-        if (parties->entries[i].role != SOTTO_PARTY_COLLECTOR)
-            continue;
-        if (found)
-            return NULL;
-        found = &parties->entries[i];
-    }
-    return found;
-}
-
-static sotto_status compile_collector(sotto_server_task *out, const sotto_parties *parties,
-                                      sotto_err *err)
-{
-    const sotto_party_entry *collector = find_collector(out->recipe, parties);
-    const sotto_party_key *key;
-
-    if (!collector || collector->role != SOTTO_PARTY_COLLECTOR)
-        return sotto_fail(err, SOTTO_MISSING, "the parties name no collector for this recipe");
-    key = sotto_party_key_at(collector, out->recipe->closes);
-    if (!key)
-        return sotto_fail(err, SOTTO_DENIED, "the collector has no key when the recipe closes");
-    return sotto_hpke_config_decode(&out->collector, key->config, err);
-}
-
-static sotto_status compile(entry *e, sotto_role role, sotto_bytes recipe, sotto_bytes parties_json,
-                            size_t cohort, sotto_mistakes *mistakes, sotto_err *err)
-{
-    sotto_server_task *out = &e->task;
-    const sotto_parties *parties;
-
-    SOTTO_TRY(sotto_recipe_read(&out->recipe, recipe, &e->arena, mistakes, err));
-    SOTTO_TRY(sotto_parties_read(&parties, parties_json, &e->arena, mistakes, err));
-    SOTTO_TRY(sotto_task_compile(&out->dap, out->recipe, parties, cohort, &e->arena, err));
-    SOTTO_TRY(sotto_prio3_init(&out->vdaf, &e->arena, &out->dap.vdaf, err));
-    SOTTO_TRY(compile_collector(out, parties, err));
-    sotto_dap_context(e->context, out->dap.id);
-    out->verifier.context = sotto_bytes_of(e->context, sizeof e->context);
-    out->verifier.aggregator = role == SOTTO_LEADER ? 0 : 1;
-    out->max_report = out->dap.report_bytes + EXTENSION_ROOM;
-    out->expected = expected_of(out->recipe);
-    if (out->recipe->participation.type == SOTTO_DONATION)
-        out->collection_seconds = out->recipe->participation.slot_minutes * 60;
-    return SOTTO_OK;
-}
-
-static entry *new_entry(void)
-{
-    entry *e = sotto_alloc(sizeof *e);
-
-    if (e)
-        sotto_arena_init(&e->arena, SOTTO_RECIPE_ARENA);
-    return e;
-}
-
-static void free_entry(entry *e)
-{
-    if (!e)
-        return;
-    sotto_arena_clear(&e->arena);
-    sotto_release(e, sizeof *e);
-}
 
 /* ---- pairings ------------------------------------------------------------------------------------------ */
 
@@ -175,7 +87,8 @@ sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
                                const sotto_pairing *pairing, sotto_err *err)
 {
     uint8_t plain[PAIRING_FILE], sealed[PAIRING_FILE + SOTTO_COLUMN_OVERHEAD];
-    sotto_buf json = sotto_buf_over(plain, sizeof plain), out = sotto_buf_over(sealed, sizeof sealed);
+    sotto_buf json = sotto_buf_over(plain, sizeof plain),
+              out = sotto_buf_over(sealed, sizeof sealed);
     sotto_column_place place = pairing_place(pairing->fingerprint);
     putting p = {.pairing = pairing};
     sotto_status status = sotto_pairing_encode(&json, pairing, err);
@@ -202,9 +115,9 @@ static sotto_status read_pairing(sotto_tx *tx, const sotto_column_keys *keys, en
     sotto_sql q;
     bool row;
 
-    name_parties(parties, sizeof parties, e->task.recipe->leader, e->task.recipe->helper);
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT fingerprint, secrets FROM pairing WHERE peer = ?1",
-                                err));
+    name_parties(parties, sizeof parties, e->task.leader, e->task.helper);
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT fingerprint, secrets FROM pairing WHERE peer = ?1", err));
     sotto_sql_text(&q, 1, parties);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     if (!row)
@@ -213,7 +126,7 @@ static sotto_status read_pairing(sotto_tx *tx, const sotto_column_keys *keys, en
     status = sotto_column_unseal(&out, keys, &place, sotto_sql_column_bytes(&q, 1), err);
     if (status == SOTTO_OK)
         status = sotto_pairing_decode(&e->pairing, sotto_buf_bytes(&out), err);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && !e->has_verify_key)
         status = sotto_dap_verify_key_derive(
             e->task.verifier.verify_key,
             sotto_bytes_of(e->pairing.verify_seed, sizeof e->pairing.verify_seed), e->task.dap.id,
@@ -246,14 +159,14 @@ static void forget_found(loading *l)
         entry *e = l->found;
 
         l->found = e->next;
-        free_entry(e);
+        sotto_task_entry_free(e);
     }
 }
 
 /* A task whose parties are not paired yet is none: no key verifies its reports. */
 static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto_err *err)
 {
-    entry *e = new_entry();
+    entry *e = sotto_task_entry_new();
     sotto_mistakes mistakes = {0};
     sotto_status status;
 
@@ -261,12 +174,13 @@ static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
     e->task.n = sotto_sql_column_int(q, 0);
     e->task.population = (uint64_t)sotto_sql_column_int(q, 4);
-    status = compile(e, l->tasks->role, sotto_sql_column_bytes(q, 1), sotto_sql_column_bytes(q, 2),
-                     (size_t)sotto_sql_column_int(q, 3), &mistakes, err);
+    status = sotto_task_entry_compile(e, l->tasks->role, sotto_sql_column_bytes(q, 1),
+                                      sotto_sql_column_bytes(q, 2),
+                                      (size_t)sotto_sql_column_int(q, 3), &mistakes, err);
     if (status == SOTTO_OK)
         status = read_pairing(tx, l->tasks->keys, e, err);
     if (status != SOTTO_OK || !e->task.pairing) {
-        free_entry(e);
+        sotto_task_entry_free(e);
         return status;
     }
     e->next = l->found;
@@ -389,7 +303,7 @@ void sotto_tasks_close(sotto_tasks *tasks)
         entry *e = tasks->first;
 
         tasks->first = e->next;
-        free_entry(e);
+        sotto_task_entry_free(e);
     }
     (void)pthread_rwlock_destroy(&tasks->lock);
     (void)pthread_mutex_destroy(&tasks->refreshing);
@@ -469,21 +383,22 @@ static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
 static sotto_status compile_ids(sotto_buf *ids, const addition *a, sotto_mistakes *mistakes,
                                 sotto_err *err)
 {
-    entry *e = new_entry();
+    entry *e = sotto_task_entry_new();
     sotto_recipe_claim claim;
     sotto_status status;
     uint64_t cohorts = 1;
 
     if (!e)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
-    status = compile(e, a->role, a->recipe, a->parties, 0, mistakes, err);
+    status = sotto_task_entry_compile(e, a->role, a->recipe, a->parties, 0, mistakes, err);
     if (status == SOTTO_OK)
         status = sotto_recipe_lint(&claim, e->task.recipe, NULL, mistakes, err);
     if (status == SOTTO_OK)
         cohorts = sotto_recipe_cohorts(e->task.recipe);
     for (uint64_t cohort = 0; status == SOTTO_OK && cohort < cohorts; cohort++) {
         sotto_arena_reset(&e->arena);
-        status = compile(e, a->role, a->recipe, a->parties, (size_t)cohort, mistakes, err);
+        status = sotto_task_entry_compile(e, a->role, a->recipe, a->parties, (size_t)cohort,
+                                          mistakes, err);
         if (status == SOTTO_OK) {
             sotto_writer w = sotto_writer_on(ids);
 
@@ -491,7 +406,7 @@ static sotto_status compile_ids(sotto_buf *ids, const addition *a, sotto_mistake
             status = sotto_writer_finish(&w, "task ids", err);
         }
     }
-    free_entry(e);
+    sotto_task_entry_free(e);
     return status;
 }
 
@@ -508,4 +423,37 @@ sotto_status sotto_tasks_add(sotto_db *db, sotto_role role, sotto_bytes recipe, 
         return sotto_fail(err, SOTTO_DENIED,
                           "the task's id is another here: recipe or parties differ in some byte");
     return sotto_db_run(db, add_rows, &a, err);
+}
+
+sotto_status sotto_tasks_add_bare(sotto_db *db, sotto_role role, const sotto_bare_task *task,
+                                  uint64_t population, uint8_t id[SOTTO_TASK_ID_SIZE],
+                                  sotto_err *err)
+{
+    entry *e = sotto_task_entry_new();
+    size_t size = task->configuration.len + task->collector_config.len + 1024;
+    sotto_buf stored;
+    sotto_status status;
+
+    if (!e)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
+    stored = sotto_buf_over(sotto_arena_take(&e->arena, size), size);
+    if (stored.data)
+        status = sotto_task_bare_encode(&stored, task, err);
+    else
+        status = sotto_fail(err, SOTTO_NO_MEMORY, "a task");
+    if (status == SOTTO_OK)
+        status = sotto_task_entry_compile(e, role, sotto_bytes_of(NULL, 0),
+                                          sotto_buf_bytes(&stored), 0, NULL, err);
+    if (status == SOTTO_OK) {
+        addition a = {role,
+                      {NULL, 0},
+                      sotto_buf_bytes(&stored),
+                      population,
+                      {e->task.dap.id, SOTTO_TASK_ID_SIZE}};
+
+        memcpy(id, e->task.dap.id, SOTTO_TASK_ID_SIZE);
+        status = sotto_db_run(db, add_rows, &a, err);
+    }
+    sotto_task_entry_free(e);
+    return status;
 }

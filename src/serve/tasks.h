@@ -21,15 +21,17 @@ typedef enum sotto_role { SOTTO_LEADER = 2, SOTTO_HELPER = 3 } sotto_role; /* as
 typedef struct sotto_server_task {
     int64_t n; /* its row */
     sotto_task dap;
-    const sotto_recipe *recipe;
+    const sotto_recipe *recipe;  /* NULL: a bare configuration */
+    const char *leader, *helper; /* the parties' names         */
     sotto_prio3 vdaf;
     sotto_prio3_verifier verifier; /* key, context "dap-18" || id, and which aggregator this is */
     sotto_hpke_config collector;   /* seal aggregate shares to it */
     const sotto_pairing *pairing;  /* tokens; never NULL: an unpaired task is not found */
-    uint64_t collection_seconds;   /* a batch may not span more; 0: no such rule (seed 000, appendix A) */
-    uint64_t population;           /* 0: this operator gave none, and rates can't be checked */
-    double expected;               /* reports, dummies included, for each of the population */
-    size_t max_report;             /* bytes of the largest valid report on the wire */
+    uint64_t
+        collection_seconds; /* a batch may not span more; 0: no such rule (seed 000, appendix A) */
+    uint64_t population;    /* 0: this operator gave none, and rates can't be checked */
+    double expected;        /* reports, dummies included, for each of the population */
+    size_t max_report;      /* bytes of the largest valid report on the wire */
 } sotto_server_task;
 
 typedef struct sotto_tasks sotto_tasks;
@@ -40,8 +42,7 @@ SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, sotto_db *db,
 void sotto_tasks_close(sotto_tasks *tasks);
 
 /* NULL: unknown. Never waits: what another process added is found by a thread that looks every second. */
-const sotto_server_task *sotto_tasks_find(sotto_tasks *tasks,
-                                          const uint8_t id[SOTTO_TASK_ID_SIZE]);
+const sotto_server_task *sotto_tasks_find(sotto_tasks *tasks, const uint8_t id[SOTTO_TASK_ID_SIZE]);
 const sotto_server_task *sotto_tasks_by_row(sotto_tasks *tasks, int64_t n);
 /* Looks now. */
 SOTTO_MUST_USE sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *err);
@@ -53,11 +54,22 @@ const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i);
  *   expected  if not empty, the ids that the other side computed, one after the other: SOTTO_DENIED if ours differ
  *   SOTTO_DENIED  also where the recipe fails its lint; `mistakes` says why
  */
-SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, sotto_role role,
-                                            sotto_bytes recipe, sotto_bytes parties,
-                                            uint64_t population, sotto_bytes expected,
-                                            sotto_buf *ids, sotto_mistakes *mistakes,
-                                            sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, sotto_role role, sotto_bytes recipe,
+                                            sotto_bytes parties, uint64_t population,
+                                            sotto_bytes expected, sotto_buf *ids,
+                                            sotto_mistakes *mistakes, sotto_err *err);
+
+/* A task that came as a DAP configuration, with no recipe behind it: for other clients and collectors than sotto's. It may
+ * claim nothing, and its operator answers for its parameters. */
+typedef struct sotto_bare_task {
+    sotto_bytes configuration;    /* an encoded TaskConfiguration                             */
+    const char *leader, *helper;  /* the names in their pairing                               */
+    sotto_bytes collector_config; /* an encoded HpkeConfig                                    */
+    sotto_bytes verify_key;       /* 32 bytes, or empty: derived from the pairing's seed      */
+} sotto_bare_task;
+SOTTO_MUST_USE sotto_status sotto_tasks_add_bare(sotto_db *db, sotto_role role,
+                                                 const sotto_bare_task *task, uint64_t population,
+                                                 uint8_t id[SOTTO_TASK_ID_SIZE], sotto_err *err);
 
 /* ---- pairings ------------------------------------------------------------------------------------------- */
 

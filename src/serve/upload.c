@@ -45,8 +45,8 @@ void sotto_upload_answer(sotto_upload_request *upload)
         return;
     }
     fields[0].value = sotto_dap_media_type(SOTTO_DAP_UPLOAD_ERRORS);
-    sotto_http_answer(upload->request, &(sotto_http_reply){200, fields, out.len > 0 ? 1 : 0,
-                                                           sotto_buf_bytes(&out)});
+    sotto_http_answer(upload->request,
+                      &(sotto_http_reply){200, fields, out.len > 0 ? 1 : 0, sotto_buf_bytes(&out)});
     finish(upload);
 }
 
@@ -72,7 +72,7 @@ typedef struct bench {
 } bench;
 
 static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, bench *b,
-                          const sotto_report *report, sotto_bytes *share)
+                          const sotto_dap_report *report, sotto_bytes *share)
 {
     const sotto_server_task *task = upload->task;
     sotto_plaintext_input_share plain;
@@ -84,8 +84,8 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, be
                                      &report->metadata, report->public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
     if (sotto_receivers_unseal(worker->receivers, &b->plain, report->leader.config_id,
-                               report->leader.enc, sotto_buf_bytes(&b->aad),
-                               report->leader.payload, NULL) != SOTTO_OK)
+                               report->leader.enc, sotto_buf_bytes(&b->aad), report->leader.payload,
+                               NULL) != SOTTO_OK)
         return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
     if (sotto_plaintext_input_share_decode(&plain, sotto_buf_bytes(&b->plain), NULL) != SOTTO_OK ||
         sotto_report_extensions_check(report->metadata.public_extensions, plain.private_extensions,
@@ -97,8 +97,8 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, be
     return 0;
 }
 
-static uint8_t keep(sotto_upload_request *upload, sotto_uploaded *out, const sotto_report *report,
-                    sotto_bytes share)
+static uint8_t keep(sotto_upload_request *upload, sotto_uploaded *out,
+                    const sotto_dap_report *report, sotto_bytes share)
 {
     sotto_kept_report kept = {report->metadata, report->public_share, report->helper, share};
     size_t size = sotto_kept_report_size(&kept);
@@ -112,7 +112,7 @@ static uint8_t keep(sotto_upload_request *upload, sotto_uploaded *out, const sot
 }
 
 static void take_in(sotto_upload_request *upload, sotto_worker *worker, bench *b,
-                    sotto_uploaded *out, const sotto_report *report)
+                    sotto_uploaded *out, const sotto_dap_report *report)
 {
     sotto_bytes share;
 
@@ -127,8 +127,7 @@ static void take_in(sotto_upload_request *upload, sotto_worker *worker, bench *b
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
 
-static bool set_up(bench *b, const sotto_upload_request *upload, size_t longest,
-                   sotto_arena *arena)
+static bool set_up(bench *b, const sotto_upload_request *upload, size_t longest, sotto_arena *arena)
 {
     b->aad.cap = longest + upload->task->dap.configuration.len + 128;
     b->plain.cap = longest;
@@ -144,14 +143,15 @@ static void work(void *context, sotto_worker *worker)
     sotto_dap_upload_req req;
     sotto_reader in;
     bench b;
-    sotto_report report;
+    sotto_dap_report report;
 
     if (sotto_dap_upload_req_decode(&req, body, NULL) != SOTTO_OK) {
         sotto_problem(upload->request, SOTTO_DAP_INVALID_MESSAGE, NULL, upload->task);
         finish(upload);
         return;
     }
-    upload->reports = sotto_arena_take_array(&upload->arena, req.count + 1, sizeof *upload->reports);
+    upload->reports =
+        sotto_arena_take_array(&upload->arena, req.count + 1, sizeof *upload->reports);
     if (!upload->reports || !set_up(&b, upload, body.len, worker->arena)) {
         sotto_upload_give_up(upload, SOTTO_NO_MEMORY);
         return;

@@ -25,7 +25,7 @@
 
 PAIR(hpke_ciphertext, sotto_hpke_ciphertext, sotto_hpke_ciphertext)
 PAIR(report_metadata, sotto_report_metadata, sotto_report_metadata)
-PAIR(report, sotto_report, sotto_report)
+PAIR(report, sotto_dap_report, sotto_dap_report)
 PAIR(plaintext_input_share, sotto_plaintext_input_share, sotto_plaintext_input_share)
 PAIR(query, sotto_dap_query, sotto_dap_query)
 PAIR(batch_selector, sotto_dap_batch_selector, sotto_dap_batch_selector)
@@ -241,13 +241,13 @@ AGAIN(aggregate_share_aad)
 AGAIN(upload_req)
 {
     sotto_dap_upload_req req;
-    sotto_report item;
+    sotto_dap_report item;
 
     (void)profile;
     SOTTO_TRY(sotto_dap_upload_req_decode(&req, wire, err));
     sotto_reader in = sotto_reader_over(req.reports);
     while (sotto_dap_upload_req_next(&in, &item))
-        SOTTO_TRY(sotto_report_encode(out, &item, err));
+        SOTTO_TRY(sotto_dap_report_encode(out, &item, err));
     return SOTTO_OK;
 }
 

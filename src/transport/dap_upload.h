@@ -9,7 +9,7 @@
 
 /* ---- upload-req ---------------------------------------------------------------------------------- */
 
-/* Reports up to the end of the body. To make one, call sotto_report_encode for each. */
+/* Reports up to the end of the body. To make one, call sotto_dap_report_encode for each. */
 typedef struct sotto_dap_upload_req {
     size_t count;
     sotto_bytes reports; /* borrowed: the whole body */
@@ -19,7 +19,7 @@ typedef struct sotto_dap_upload_req {
 SOTTO_MUST_USE sotto_status sotto_dap_upload_req_decode(sotto_dap_upload_req *out, sotto_bytes wire,
                                                         sotto_err *err);
 /* The next report of a decoded request, from sotto_reader_over(req.reports); false at the end. */
-bool sotto_dap_upload_req_next(sotto_reader *in, sotto_report *report);
+bool sotto_dap_upload_req_next(sotto_reader *in, sotto_dap_report *report);
 
 /* ---- upload-errors ------------------------------------------------------------------------------- */
 

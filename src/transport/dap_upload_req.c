@@ -1,10 +1,10 @@
 #include "transport/dap_upload.h"
 
-bool sotto_dap_upload_req_next(sotto_reader *in, sotto_report *report)
+bool sotto_dap_upload_req_next(sotto_reader *in, sotto_dap_report *report)
 {
     if (sotto_reader_left(in) == 0 || in->short_read)
         return false;
-    sotto_report_read(in, report);
+    sotto_dap_report_read(in, report);
     return !in->short_read;
 }
 
@@ -12,7 +12,7 @@ sotto_status sotto_dap_upload_req_decode(sotto_dap_upload_req *out, sotto_bytes 
                                          sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(wire);
-    sotto_report report;
+    sotto_dap_report report;
 
     *out = (sotto_dap_upload_req){.reports = wire};
     while (sotto_dap_upload_req_next(&in, &report))

@@ -66,14 +66,16 @@ static bool hand_socket(sotto_http_loop *loop, int fd)
 
 /* ---- accepting ----------------------------------------------------------------------------------- */
 
-static void turn_away(sotto_http_server *server, int fd)
+static void turn_away(const sotto_http_server *server, int fd)
 {
-    static const char text[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
-                               "Content-Length: 0\r\nConnection: close\r\n\r\n";
+    char text[128];
+    const int len = evutil_snprintf(text, sizeof text,
+                                    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: %u\r\n"
+                                    "Content-Length: 0\r\nConnection: close\r\n\r\n",
+                                    server->options.retry_after_s);
 
-    atomic_fetch_add(&server->refused, 1);
-    if (!server->tls)
-        (void)send(fd, text, sizeof text - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (!server->tls && len > 0)
+        (void)send(fd, text, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)close(fd);
 }
 
@@ -84,6 +86,7 @@ static void place(sotto_http_loop *first, int fd)
 
     if (atomic_fetch_add(&server->conn_count, 1) >= server->options.max_connections) {
         sotto_http_server_lost_connection(server);
+        atomic_fetch_add(&server->refused, 1);
         turn_away(server, fd);
         return;
     }
@@ -97,6 +100,7 @@ static void place(sotto_http_loop *first, int fd)
     } else if (!hand_socket(loop, fd)) {
         atomic_fetch_sub(&loop->conn_count, 1);
         sotto_http_server_lost_connection(server);
+        atomic_fetch_add(&server->refused, 1);
         turn_away(server, fd);
     }
 }

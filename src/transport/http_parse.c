@@ -74,7 +74,7 @@ size_t sotto_http_head_end(sotto_bytes text, size_t scanned)
     return 0;
 }
 
-/* Takes one line off the front, without its CRLF. CR and LF stand together or the head is refused. */
+/* Takes one line off the front, without its CRLF. A CR elsewhere is refused with the other control characters. */
 static bool take_line(sotto_bytes *rest, sotto_bytes *line)
 {
     const uint8_t *lf = memchr(rest->data, '\n', rest->len);
@@ -82,8 +82,6 @@ static bool take_line(sotto_bytes *rest, sotto_bytes *line)
     if (!lf || lf == rest->data || lf[-1] != '\r')
         return false;
     *line = sotto_bytes_of(rest->data, (size_t)(lf - rest->data) - 1);
-    if (memchr(line->data, '\r', line->len))
-        return false;
     rest->len -= (size_t)(lf - rest->data) + 1;
     rest->data = lf + 1;
     return true;

@@ -18,7 +18,7 @@ static void write_string(sotto_writer *out, const char *text)
     write_text(out, "\"");
     for (; *text; text++) {
         if ((unsigned char)*text < 0x20 || *text == '"' || *text == '\\') {
-            (void)snprintf(escape, sizeof escape, "\\u%04x", (unsigned)*text);
+            (void)snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*text & 0x7fU);
             write_text(out, escape);
         } else {
             sotto_write_bytes(out, sotto_bytes_of(text, 1));

@@ -87,7 +87,11 @@ static sotto_status listen_on(sotto_http_server *server, const struct addrinfo *
                               sotto_err *err)
 {
     const sotto_http_server_options *o = &server->options;
-    struct sockaddr_storage bound = {0};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } bound = {.v6 = {0}};
     socklen_t len = sizeof bound;
     const int one = 1;
 
@@ -97,13 +101,10 @@ static sotto_status listen_on(sotto_http_server *server, const struct addrinfo *
     (void)setsockopt(server->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (bind(server->listener, info->ai_addr, info->ai_addrlen) != 0 ||
         listen(server->listener, SOMAXCONN) != 0 ||
-        getsockname(server->listener, (struct sockaddr *)&bound, &len) != 0)
+        getsockname(server->listener, &bound.any, &len) != 0)
         return sotto_fail(err, SOTTO_IO, "can't listen on %s port %u: %s", o->address, o->port,
                           strerror(errno));
-    if (bound.ss_family == AF_INET6)
-        server->port = ntohs(((const struct sockaddr_in6 *)&bound)->sin6_port);
-    else
-        server->port = ntohs(((const struct sockaddr_in *)&bound)->sin_port);
+    server->port = ntohs(bound.any.sa_family == AF_INET6 ? bound.v6.sin6_port : bound.v4.sin_port);
     return SOTTO_OK;
 }
 

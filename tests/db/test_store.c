@@ -217,7 +217,8 @@ enum { POSTED = 40 };
 
 static void one_that_fails_spares_its_neighbours(sotto_test *t)
 {
-    sotto_db *db = sotto_test_db(t);
+    const char *address = sotto_test_address(t);
+    sotto_db *db = sotto_test_db_at(t, address);
     gate g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false};
     _Atomic unsigned done = 0;
     sotto_db_job first = {wait_at_gate, &g, note_done, &done, NULL, SOTTO_OK, {SOTTO_OK, ""}};
@@ -225,6 +226,7 @@ static void one_that_fails_spares_its_neighbours(sotto_test *t)
     sotto_db_job jobs[POSTED];
     sotto_db_stats stats;
 
+    CHECK_OK(t, sotto_test_schema(db, &t->err));
     sotto_db_post(db, &first);
     wait_until_entered(&g);
     for (int64_t i = 0; i < POSTED; i++) {
@@ -241,26 +243,6 @@ static void one_that_fails_spares_its_neighbours(sotto_test *t)
     CHECK(t, stats.waiting <= POSTED);
     sotto_db_close(db); /* runs them all first */
     CHECK_EQUAL(t, 1 + 25 + (15U << 16), done);
-}
-
-static void only_those_that_succeed_are_kept(sotto_test *t)
-{
-    const char *address = sotto_test_address(t);
-    sotto_db *db = sotto_test_db_at(t, address);
-    sotto_test_thing things[POSTED];
-    sotto_db_job jobs[POSTED];
-    _Atomic unsigned done = 0;
-
-    CHECK_OK(t, sotto_test_schema(db, &t->err));
-    for (int64_t i = 0; i < POSTED; i++) {
-        things[i] = (sotto_test_thing){i, i % 8 == 5 ? INT64_MIN : i};
-        jobs[i] = (sotto_db_job){.fn = i % 4 == 0 ? put_and_refuse : sotto_test_put,
-                                 .context = &things[i],
-                                 .done = note_done,
-                                 .done_context = &done};
-        sotto_db_post(db, &jobs[i]);
-    }
-    sotto_db_close(db);
     db = sotto_test_db_at(t, address);
     CHECK_EQUAL(t, 25, sotto_test_ask_number(t, db, "SELECT count(*) FROM things"));
     CHECK_EQUAL(
@@ -401,7 +383,6 @@ int main(int argc, char **argv)
         CASE(a_reader_sees_one_moment_while_others_write),
         CASE(an_address_must_name_a_database),
         CASE(one_that_fails_spares_its_neighbours),
-        CASE(only_those_that_succeed_are_kept),
         CASE(many_threads_lose_nothing),
         CASE(a_commit_wakes_and_a_failure_does_not),
         CASE(every_allocation_may_fail),

@@ -63,9 +63,9 @@ static sotto_report_metadata metadata(sotto_test *t, sotto_sim_random *random)
     return made;
 }
 
-sotto_report sotto_test_dap_report(sotto_test *t, sotto_sim_random *random)
+sotto_dap_report sotto_test_dap_report(sotto_test *t, sotto_sim_random *random)
 {
-    sotto_report made = {.metadata = metadata(t, random)};
+    sotto_dap_report made = {.metadata = metadata(t, random)};
 
     made.public_share = sotto_test_dap_bytes(t, random, 0);
     made.leader = ciphertext(t, random);
@@ -87,9 +87,9 @@ static uint64_t items(const maker *m)
 
 static sotto_status make_report(const maker *m, sotto_err *err)
 {
-    const sotto_report report = sotto_test_dap_report(m->t, m->random);
+    const sotto_dap_report report = sotto_test_dap_report(m->t, m->random);
 
-    return sotto_report_encode(m->out, &report, err);
+    return sotto_dap_report_encode(m->out, &report, err);
 }
 
 static sotto_status make_upload_req(const maker *m, sotto_err *err)

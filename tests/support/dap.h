@@ -11,7 +11,7 @@
 sotto_bytes sotto_test_dap_bytes(sotto_test *t, sotto_sim_random *random, size_t least);
 /* An extension list without its length, in order: up to 3. */
 sotto_bytes sotto_test_dap_extensions(sotto_test *t, sotto_sim_random *random);
-sotto_report sotto_test_dap_report(sotto_test *t, sotto_sim_random *random);
+sotto_dap_report sotto_test_dap_report(sotto_test *t, sotto_sim_random *random);
 
 /* Encodes a random message of this form (DAP's name); fails the test if the form is none that travels. */
 sotto_bytes sotto_test_dap_message(sotto_test *t, sotto_sim_random *random, const char *name,

@@ -7,14 +7,14 @@ static void reports_are_walked_in_place(sotto_test *t)
     sotto_sim_random random;
     uint8_t memory[4096];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
-    sotto_report report;
+    sotto_dap_report report;
     sotto_dap_upload_req req;
 
     sotto_sim_random_init(&random, 7);
     for (int i = 0; i < 10; i++) {
         report = sotto_test_dap_report(t, &random);
         report.metadata.time = (uint64_t)i;
-        CHECK_OK(t, sotto_report_encode(&out, &report, &t->err));
+        CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
     }
     CHECK_OK(t, sotto_dap_upload_req_decode(&req, sotto_buf_bytes(&out), &t->err));
     CHECK_EQUAL(t, 10, req.count);
@@ -39,7 +39,7 @@ static void a_bad_extension_list_spoils_only_its_report(sotto_test *t)
     sotto_sim_random random;
     uint8_t memory[4096];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
-    sotto_report report;
+    sotto_dap_report report;
     sotto_dap_upload_req req;
 
     sotto_sim_random_init(&random, 8);
@@ -47,7 +47,7 @@ static void a_bad_extension_list_spoils_only_its_report(sotto_test *t)
         report = sotto_test_dap_report(t, &random);
         if (i == 1)
             report.metadata.public_extensions = sotto_test_hex(t, "000500000005");
-        CHECK_OK(t, sotto_report_encode(&out, &report, &t->err));
+        CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
     }
     CHECK_OK(t, sotto_dap_upload_req_decode(&req, sotto_buf_bytes(&out), &t->err));
     CHECK_EQUAL(t, 3, req.count);

@@ -142,6 +142,37 @@ static void bytes_in_flight_are_capped_over_all_connections(sotto_test *t)
     sotto_test_http_close(&http);
 }
 
+static void bodies_that_grow_together_meet_the_cap(sotto_test *t)
+{
+    enum { CLIENTS = 6, BODY = 400000 };
+    int fds[CLIENTS];
+    unsigned refused = 0;
+
+    /* Each alone would fit, and at the time of its head there is room for it. */
+    sotto_test_http_open(t, &http, (sotto_http_server_options){.max_bytes_in_flight = 1 << 20});
+    memset(long_text, 'b', sizeof long_text);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        fds[i] = sotto_test_dial(t, http.port);
+        sotto_test_say(t, fds[i],
+                       "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n");
+        while (atomic_load(&http.heads) <= i)
+            sotto_test_sleep_ms(1);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        sotto_test_send(t, fds[i], long_text, BODY - 1);
+        sotto_test_sleep_ms(20);
+        CHECK(t, counts().bytes_in_flight_now <= 1 << 20);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        sotto_test_send(t, fds[i], "b", 1);
+        refused += sotto_test_hear(t, fds[i]).status == 503;
+        (void)close(fds[i]);
+    }
+    CHECK(t, refused >= CLIENTS - 2);
+    wait_until_quiet(t);
+    sotto_test_http_close(&http);
+}
+
 static void bodies_that_handlers_hold_count_too(sotto_test *t)
 {
     int holding, other;
@@ -167,7 +198,9 @@ static void connections_are_capped(sotto_test *t)
 {
     int fds[4];
 
-    sotto_test_http_open(t, &http, (sotto_http_server_options){.max_connections = 3, .loops = 2});
+    sotto_test_http_open(
+        t, &http,
+        (sotto_http_server_options){.max_connections = 3, .loops = 2, .retry_after_s = 9});
     for (int i = 0; i < 3; i++) {
         fds[i] = sotto_test_dial(t, http.port);
         sotto_test_say(t, fds[i], GET("/ok"));
@@ -176,7 +209,7 @@ static void connections_are_capped(sotto_test *t)
     fds[3] = sotto_test_dial(t, http.port);
     const sotto_test_answer answer = sotto_test_hear(t, fds[3]);
     CHECK_EQUAL(t, 503, answer.status);
-    CHECK(t, strstr(answer.head, "Retry-After: 1\r\n"));
+    CHECK(t, strstr(answer.head, "Retry-After: 9\r\n"));
     CHECK(t, sotto_test_is_closed(fds[3]));
     CHECK_EQUAL(t, 1, counts().connections_refused);
     for (int i = 0; i < 4; i++)
@@ -405,6 +438,7 @@ int main(int argc, char **argv)
         CASE(a_body_over_its_limit_is_refused_before_it_is_read),
         CASE(an_announced_body_takes_no_memory),
         CASE(bytes_in_flight_are_capped_over_all_connections),
+        CASE(bodies_that_grow_together_meet_the_cap),
         CASE(bodies_that_handlers_hold_count_too),
         CASE(connections_are_capped),
         CASE(a_slow_head_is_cut),

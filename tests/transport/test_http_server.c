@@ -148,7 +148,7 @@ static void a_refused_body_does_not_become_a_request(sotto_test *t)
     fd = sotto_test_dial(t, http.port);
     sotto_test_say(t, fd,
                    "POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 37\r\n\r\n" GET(
-                       "/ok") "12345678" GET("/ok"));
+                       "/no") "12345678" GET("/ok"));
     CHECK_EQUAL(t, 403, sotto_test_hear(t, fd).status);
     CHECK_EQUAL(t, 200, sotto_test_hear(t, fd).status);
     CHECK_EQUAL(t, 2, atomic_load(&http.heads));
@@ -161,6 +161,7 @@ static void a_refused_body_does_not_become_a_request(sotto_test *t)
     const sotto_test_answer answer = sotto_test_hear(t, fd);
     CHECK_EQUAL(t, 403, answer.status);
     CHECK(t, strstr(answer.head, "Connection: close") && strstr(answer.body, "not here"));
+    CHECK(t, recv(fd, body, 1, 0) == 0); /* ends, and is not reset */
     (void)close(fd);
     sotto_test_http_close(&http);
 }

@@ -97,9 +97,9 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
     say(w, "  one report alone: epsilon %.4g (%s, %s)\n", r->epsilon_local, r->randomizer,
         r->adjacency);
     say(w,
-        "  this answer: epsilon %.4g at delta %.3g, if %" PRIu64 " of the least %" PRIu64
-        " reports (%.0f%%) are honest\n",
-        r->epsilon_cohort, r->delta, r->honest, r->min_cohort, 100 * r->honest_share);
+        "  this answer: epsilon %.4g at delta %.3g, if %" PRIu64
+        " reports are honest (%.3g%% of the smallest cohort, %" PRIu64 ")\n",
+        r->epsilon_cohort, r->delta, r->honest, 100 * r->honest_share, r->min_cohort);
     say(w, "  by: %s\n", r->theorem);
     say(w, "  amplified by aggregation: %s\n", r->aggregation ? "yes" : "no");
     say(w, "  amplified by sampling: %s\n", r->sampling ? "yes" : r->sampling_why);
@@ -119,8 +119,8 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
     say(&w, "  %" PRIu64 " reports from %s until %s\n", r->reports, from, until);
     say_claims(&w, r);
     say(&w,
-        "  a dishonest report can add to %" PRIu64 " bins and move a count by at most %.3g; the "
-        "intervals do not cover that\n",
+        "  one dishonest report that passes its proof can reach %" PRIu64
+        " bins, each count by %.3g at most: intervals cover chance, not lies\n",
         r->weight, r->liar);
     say_rejections(&w, "leader", &r->leader_rejections);
     say_rejections(&w, "helper", &r->helper_rejections);

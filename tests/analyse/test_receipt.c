@@ -51,7 +51,7 @@ static void a_receipt_reads_well(sotto_test *t)
     static const char *const parts[] = {"41234 reports",
                                         "2026-11-20T00:00:00Z",
                                         "key:leader-2026a) or the helper",
-                                        "20000 of the least 40000",
+                                        "20000 reports are honest (50% of the smallest cohort, 40000)",
                                         "amplified by aggregation: yes",
                                         "amplified by sampling: not claimed",
                                         "3 report_replayed, 12 vdaf_verify_error",

@@ -109,10 +109,12 @@ const sotto_verb sotto_verb_demo = {
         "usage: sotto demo [--devices N] [--check] [--json]\n\n"
         "Starts a leader and a helper as processes on loopback with databases in a temporary\n"
         "directory, pairs them, gives both the same recipe, lets N simulated devices (20,000)\n"
-        "answer over HTTP, some of them hostile, collects the sum and shows it with 95% intervals,\n"
+        "answer over HTTP, some of them hostile, collects the sum and shows it with 95% "
+        "intervals,\n"
         "what was refused and why, and what may be claimed. Everything is removed at the end.\n\n"
         "  --devices N   200 to 1,000,000\n"
-        "  --check       compare with the truth; fails when more intervals miss than chance allows\n"
+        "  --check       compare with the truth; fails when more intervals miss than chance "
+        "allows\n"
         "  --json        print one JSON object\n",
     .run = demo_main,
 };

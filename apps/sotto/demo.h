@@ -16,7 +16,7 @@
 
 #include <sys/types.h>
 
-enum { DEMO_CHOICES = 8, DEMO_TEXT = 8192, DEMO_PATH = 128 };
+enum { DEMO_CHOICES = 8, DEMO_TEXT = 8192, DEMO_PATH = 112 };
 
 /* What people answered; no server ever has this. */
 typedef struct demo_truth {
@@ -28,7 +28,7 @@ typedef struct demo_truth {
 typedef struct demo_server {
     pid_t process;
     unsigned port;
-    char database[DEMO_PATH + 16], key_file[DEMO_PATH + 16];
+    char database[DEMO_PATH + 32], key_file[DEMO_PATH + 32];
     uint8_t hpke[256]; /* its configuration, encoded */
     size_t hpke_len;
 } demo_server;

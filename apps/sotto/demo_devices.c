@@ -46,8 +46,7 @@ typedef struct basket {
 
 static sotto_status upload(basket *b, sotto_err *err)
 {
-    static const sotto_http_field type = {"Content-Type",
-                                          "application/ppm-dap;message=upload-req"};
+    static const sotto_http_field type = {"Content-Type", "application/ppm-dap;message=upload-req"};
     sotto_http_call call = {.method = SOTTO_HTTP_POST,
                             .url = b->crew->url,
                             .fields = &type,
@@ -131,8 +130,8 @@ static sotto_status live(basket *b, sotto_device *device, unsigned choice, sotto
     SOTTO_TRY(sotto_random_bytes(event.id, sizeof event.id, err));
     SOTTO_TRY(sotto_device_donate(device, &event, 1, NULL, err));
     SOTTO_TRY(sotto_device_consent(device, true, err));
-    SOTTO_TRY(sotto_device_offer(device, sotto_bytes_of(d->recipe_text, strlen(d->recipe_text)),
-                                 err));
+    SOTTO_TRY(
+        sotto_device_offer(device, sotto_bytes_of(d->recipe_text, strlen(d->recipe_text)), err));
     SOTTO_TRY(sotto_device_tick(device, &tick, (sotto_conditions){true, true, true}, err));
     if (tick.made != 1)
         return sotto_fail(err, SOTTO_BUG, "a device that should answer did not");
@@ -149,12 +148,11 @@ static sotto_status run_device(basket *b, unsigned choice, sotto_err *err)
 
     SOTTO_TRY(sotto_device_open(
         &device,
-        &(sotto_device_options){
-            .policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
-            .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
-            .streams = &stream,
-            .stream_count = 1,
-            .host = {.send = gather, .context = b}},
+        &(sotto_device_options){.policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
+                                .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
+                                .streams = &stream,
+                                .stream_count = 1,
+                                .host = {.send = gather, .context = b}},
         err));
     status = live(b, device, choice, err);
     sotto_device_close(device);
@@ -217,11 +215,10 @@ static sotto_status forge(basket *b, sotto_err *err)
     SOTTO_TRY(sotto_random_bytes(rand, task->sizes.rand, err));
     SOTTO_TRY(sotto_random_bytes(report.metadata.report_id, SOTTO_REPORT_ID_SIZE, err));
     sotto_dap_context(context, task->id);
-    SOTTO_TRY(sotto_prio3_shard(&vdaf, &public_share, shares,
-                                sotto_bytes_of(context, sizeof context),
-                                (sotto_measurement){values, (size_t)task->bins},
-                                report.metadata.report_id,
-                                sotto_bytes_of(rand, task->sizes.rand), &b->arena, err));
+    SOTTO_TRY(sotto_prio3_shard(
+        &vdaf, &public_share, shares, sotto_bytes_of(context, sizeof context),
+        (sotto_measurement){values, (size_t)task->bins}, report.metadata.report_id,
+        sotto_bytes_of(rand, task->sizes.rand), &b->arena, err));
     shares[0].data[1] ^= 4; /* 1,024 more for the first bin */
     report.public_share = sotto_buf_bytes(&public_share);
     SOTTO_TRY(seal(b, &report.leader, &b->crew->d->leader, SOTTO_DAP_LEADER, &report,

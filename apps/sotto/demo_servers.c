@@ -123,8 +123,10 @@ static sotto_status start(demo *d, demo_server *s, sotto_role role, sotto_err *e
         _exit(serve(s, role, pipes[1]));
     }
     (void)close(pipes[1]);
-    status = s->process > 0 ? hear_ready(s, pipes[0], err)
-                            : sotto_fail(err, SOTTO_IO, "no process: %s", strerror(errno));
+    if (s->process > 0)
+        status = hear_ready(s, pipes[0], err);
+    else
+        status = sotto_fail(err, SOTTO_IO, "no process: %s", strerror(errno));
     (void)close(pipes[0]);
     return status;
 }
@@ -173,8 +175,8 @@ static sotto_status provision(demo *d, const demo_server *s, sotto_role role, so
     if (status == SOTTO_OK)
         status = sotto_pairing_put(db, &columns, &d->pairing, err);
     if (status == SOTTO_OK)
-        status = sotto_tasks_add(db, role, recipe, parties, d->devices, expected, ids, mistakes,
-                                 err);
+        status =
+            sotto_tasks_add(db, role, recipe, parties, d->devices, expected, ids, mistakes, err);
     sotto_db_close(db);
     sotto_wipe(&columns, sizeof columns);
     return status;

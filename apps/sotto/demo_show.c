@@ -21,9 +21,8 @@ sotto_status demo_collect(demo *d, sotto_err *err)
     sotto_collector_close(collector);
     if (status != SOTTO_OK)
         return status;
-    return sotto_result_estimate(&d->result, d->recipe, d->collection.sums,
-                                 d->collection.sum_count, d->collection.reports, NULL, &d->arena,
-                                 err);
+    return sotto_result_estimate(&d->result, d->recipe, d->collection.sums, d->collection.sum_count,
+                                 d->collection.reports, NULL, &d->arena, err);
 }
 
 /* ---- checking -------------------------------------------------------------------------------------------------- */
@@ -36,19 +35,12 @@ static sotto_status check(const demo *d, sotto_result_check *out, bool *right, s
     return SOTTO_OK;
 }
 
-static void print_check(const demo *d, const sotto_result_check *c, bool right)
-{
-    (void)printf("\nThe truth, which no server ever had: %llu reports should count, %llu do;\n"
-                 "%zu of %zu intervals miss. %s\n",
-                 (unsigned long long)d->truth.answered, (unsigned long long)d->collection.reports,
-                 c->missed, c->bins, right ? "That is within chance." : "That is wrong.");
-}
-
 static void print_hostile(const demo *d)
 {
-    (void)printf("\nSent by hostile devices: %llu changed on the way, %llu sent twice, %llu forged.\n",
-                 (unsigned long long)d->truth.tampered, (unsigned long long)d->truth.replayed,
-                 (unsigned long long)d->truth.forged);
+    (void)printf(
+        "\nSent by hostile devices: %llu changed on the way, %llu sent twice, %llu forged.\n",
+        (unsigned long long)d->truth.tampered, (unsigned long long)d->truth.replayed,
+        (unsigned long long)d->truth.forged);
     (void)printf("Left of each device's budget for this analysis: epsilon %.3f of %.3f.\n",
                  d->epsilon_left, d->epsilon_allowed);
 }
@@ -66,14 +58,19 @@ sotto_status demo_show(demo *d, bool *right, sotto_err *err)
 
     *right = true;
     sotto_receipt_of(&receipt, d->recipe, &d->task, &d->claim, &d->collection, &d->result);
-    if (d->check)
+    if (d->check) {
         SOTTO_TRY(check(d, &result, right, err));
+        view.check = &result;
+        view.truth = d->truth.bins;
+    }
     if (d->json)
         return sotto_answer_print_json(&view, err);
     SOTTO_TRY(sotto_answer_print(&view, &d->arena, err));
     print_hostile(d);
-    if (d->check)
-        print_check(d, &result, *right);
+    if (d->check && d->collection.reports != d->truth.answered)
+        (void)printf("\n%llu reports should count, but %llu do.\n",
+                     (unsigned long long)d->truth.answered,
+                     (unsigned long long)d->collection.reports);
     (void)printf("\n%llu devices, two servers, %llu s.\n", (unsigned long long)d->devices,
                  (unsigned long long)seconds_taken(d));
     return SOTTO_OK;

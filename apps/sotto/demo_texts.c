@@ -1,11 +1,12 @@
 /* What is asked, what devices allow, and who adds up. */
+#define _POSIX_C_SOURCE 200809L
 #include "demo.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-const char *const demo_choices[DEMO_CHOICES] = {"walking",  "bicycle", "bus",  "train",
+const char *const demo_choices[DEMO_CHOICES] = {"walking",   "bicycle",    "bus",   "train",
                                                 "car alone", "car shared", "ferry", "home office"};
 
 static void write_time(char out[32], time_t at)
@@ -36,7 +37,8 @@ void demo_write_recipe(demo *d)
         "  \"query\": \"SELECT way FROM commutes\", \"pick\": \"one-at-random\",\n"
         "  \"encode\": {\"way\": {\"type\": \"categories\", \"values\": [%s], \"oov\": true},\n"
         "             \"combine\": [\"way\"]},\n"
-        "  \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": 4.0},\n"
+        "  \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
+        "4.0},\n"
         "  \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},\n"
         "  \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6,\n"
         "              \"min_cohort\": %llu},\n"
@@ -56,7 +58,8 @@ void demo_write_policy(demo *d)
         d->policy_text, sizeof d->policy_text,
         "{\n"
         "  \"policy\": \"com.example.demo\", \"version\": 1,\n"
-        "  \"analyses\": {\"com.example.commute\": {\"epsilon\": 5, \"delta\": 1e-5, \"reports\": 2,\n"
+        "  \"analyses\": {\"com.example.commute\": {\"epsilon\": 5, \"delta\": 1e-5, \"reports\": "
+        "2,\n"
         "                                      \"fields\": [\"commutes.way\"]}},\n"
         "  \"fields\": {\"commutes.way\": {\"epsilon_local\": 5, \"epsilon\": 5, \"delta\": 1e-5,\n"
         "                               \"reports\": 2}},\n"
@@ -109,8 +112,7 @@ sotto_status demo_compile(demo *d, sotto_err *err)
         return sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
     SOTTO_TRY(sotto_recipe_read(&d->recipe, sotto_bytes_of(d->recipe_text, strlen(d->recipe_text)),
                                 &d->arena, mistakes, err));
-    SOTTO_TRY(sotto_parties_read(&parties,
-                                 sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
+    SOTTO_TRY(sotto_parties_read(&parties, sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
                                  &d->arena, mistakes, err));
     SOTTO_TRY(sotto_recipe_lint(&d->claim, d->recipe, NULL, mistakes, err));
     return sotto_task_compile(&d->task, d->recipe, parties, 0, &d->arena, err);

@@ -92,7 +92,8 @@ static bool contains(sotto_bytes text, const char *word)
 /* A guess for a file that cannot be parsed: broken vectors of ours are failures, broken strangers aren't. */
 static bool looks_like_ours(sotto_bytes text, const char *path)
 {
-    return is_below(path, "hpke") || is_below(path, "turboshake") || contains(text, "\"kem_id\"") ||
+    return is_below(path, "hpke") || is_below(path, "turboshake") || is_below(path, "dap") ||
+           is_below(path, "dap-e2e") || contains(text, "\"kem_id\"") ||
            contains(text, "\"TurboSHAKE");
 }
 
@@ -108,6 +109,10 @@ static void run_parsed(const sotto_vector_file *file)
         sotto_vectors_hpke(file);
     else if (any_item(file->root, sotto_vectors_turboshake_knows))
         sotto_vectors_turboshake(file);
+    else if (any_item(file->root, sotto_vectors_dap_task_knows))
+        sotto_vectors_dap_task(file);
+    else if (any_item(file->root, sotto_vectors_dap_knows))
+        sotto_vectors_dap(file);
     else
         sotto_tally_skip(file->tally, file->path, "", "no format known here");
 }
@@ -147,7 +152,8 @@ static const char usage_text[] =
     "usage: sotto-vectors [--json] [-v] DIR...\n"
     "       sotto-vectors --generate DIR\n"
     "\n"
-    "Runs every *.json vector file below each DIR: VDAF (Prio3), its XOFs, TurboSHAKE and HPKE.\n"
+    "Runs every *.json vector file below each DIR: VDAF (Prio3), its XOFs, TurboSHAKE,\n"
+    "HPKE and DAP.\n"
     "Files of other formats are skipped, by name. The last line is \"N passed, M failed, K "
     "skipped\".\n"
     "\n"

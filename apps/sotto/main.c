@@ -6,6 +6,7 @@
 
 static const sotto_verb *const verbs[] = {
     &sotto_verb_budget,
+    &sotto_verb_collect,
     &sotto_verb_demo,
     &sotto_verb_recipe,
     NULL,

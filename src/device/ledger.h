@@ -82,6 +82,11 @@ SOTTO_MUST_USE sotto_status sotto_ledger_spend(sotto_ledger *ledger, const sotto
                                                const sotto_report *report, int64_t now,
                                                sotto_refusal *refusal, sotto_err *err);
 
+/* A device without a value that says nothing has told something too: charged like a report, and none is put. */
+SOTTO_MUST_USE sotto_status sotto_ledger_spend_on_silence(sotto_ledger *ledger,
+                                                          const sotto_charge *charge, int64_t now,
+                                                          sotto_refusal *refusal, sotto_err *err);
+
 /* What is spent in the current period. */
 SOTTO_MUST_USE sotto_status sotto_ledger_spent_by_analysis(sotto_ledger *ledger, sotto_spent *out,
                                                            const char *analysis, int64_t now,
@@ -112,6 +117,11 @@ typedef enum sotto_decision_scope {
 
 /* Fills choice and slot from secret randomness. */
 typedef sotto_status sotto_draw_fn(void *context, sotto_decision *out, sotto_err *err);
+
+/* The decision that was drawn before, if there is one. */
+SOTTO_MUST_USE sotto_status sotto_ledger_decided(sotto_ledger *ledger, sotto_decision *out,
+                                                 bool *found, sotto_decision_scope scope,
+                                                 const char *name, sotto_err *err);
 
 /* The decision that was drawn before, or else a new one, durable before it is told. */
 SOTTO_MUST_USE sotto_status sotto_ledger_decide(sotto_ledger *ledger, sotto_decision *out,

@@ -59,6 +59,28 @@ static sotto_status draw_new(sotto_ledger *ledger, sotto_decision *out, const ch
     return keep(ledger, scope, name, out, err);
 }
 
+static sotto_status name_scope(char out[SOTTO_LEDGER_ACCOUNT], sotto_decision_scope scope,
+                               const char *name, sotto_err *err)
+{
+    if (strlen(name) > SOTTO_BUDGET_MAX_NAME)
+        return sotto_fail(err, SOTTO_MALFORMED, "a name of %zu bytes", strlen(name));
+    (void)snprintf(out, SOTTO_LEDGER_ACCOUNT, "%s %s",
+                   scope == SOTTO_DECISION_RECIPE ? "recipe" : "analysis", name);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_ledger_decided(sotto_ledger *ledger, sotto_decision *out, bool *found,
+                                  sotto_decision_scope scope, const char *name, sotto_err *err)
+{
+    char text[SOTTO_LEDGER_ACCOUNT];
+
+    *out = (sotto_decision){0};
+    *found = false;
+    SOTTO_TRY(name_scope(text, scope, name, err));
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    return find_decision(ledger, text, out, found, err);
+}
+
 sotto_status sotto_ledger_decide(sotto_ledger *ledger, sotto_decision *out,
                                  sotto_decision_scope scope, const char *name, sotto_draw_fn *draw,
                                  void *context, int64_t now, sotto_err *err)
@@ -66,13 +88,8 @@ sotto_status sotto_ledger_decide(sotto_ledger *ledger, sotto_decision *out,
     char text[SOTTO_LEDGER_ACCOUNT];
     bool found;
 
-    *out = (sotto_decision){0};
-    if (strlen(name) > SOTTO_BUDGET_MAX_NAME)
-        return sotto_fail(err, SOTTO_MALFORMED, "a name of %zu bytes", strlen(name));
-    (void)snprintf(text, sizeof text, "%s %s",
-                   scope == SOTTO_DECISION_RECIPE ? "recipe" : "analysis", name);
-    SOTTO_TRY(sotto_ledger_usable(ledger, err));
-    SOTTO_TRY(find_decision(ledger, text, out, &found, err));
+    SOTTO_TRY(sotto_ledger_decided(ledger, out, &found, scope, name, err));
+    SOTTO_TRY(name_scope(text, scope, name, err));
     if (found)
         return SOTTO_OK;
     SOTTO_TRY(sotto_ledger_begin(ledger, err));

@@ -33,8 +33,12 @@ static const char tables[] =
     " resealed INTEGER NOT NULL, at INTEGER NOT NULL, bytes_sum BLOB NOT NULL,"
     " inputs_sum BLOB NOT NULL) STRICT;"
     "CREATE TABLE sealed(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL, inputs BLOB NOT NULL) STRICT;"
+    "CREATE TABLE recipes(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+    " version INTEGER NOT NULL, opens INTEGER NOT NULL, closes INTEGER NOT NULL,"
+    " judged BLOB NOT NULL, honest INTEGER NOT NULL, epsilon REAL NOT NULL, hash BLOB NOT NULL,"
+    " text BLOB NOT NULL) STRICT;"
     "INSERT INTO meta VALUES(1,0,zeroblob(32),0,0,0,zeroblob(32));";
-static const char *const folded[] = {"accounts", "decisions", "record", "outbox"};
+static const char *const folded[] = {"accounts", "decisions", "record", "outbox", "recipes"};
 
 static void absorb_number(sotto_hash *hash, uint64_t value)
 {

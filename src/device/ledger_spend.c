@@ -208,6 +208,7 @@ static sotto_status write_spend(sotto_ledger *ledger, const sotto_charge *charge
                                 .recipe = charge->recipe,
                                 .analysis = charge->analysis,
                                 .fields = fields,
+                                .note = report->bytes.len ? "" : "no value: said nothing",
                                 .round = charge->round,
                                 .randomised = report->randomised,
                                 .epsilon = charge->epsilon,
@@ -220,18 +221,21 @@ static sotto_status write_spend(sotto_ledger *ledger, const sotto_charge *charge
     return sotto_record_write(ledger, &entry, number, err);
 }
 
+/* Without a report it is paid for saying nothing. */
 static sotto_status pay(sotto_ledger *ledger, const sotto_charge *charge,
                         const sotto_report *report, int64_t now, sotto_refusal *refusal,
                         sotto_err *err)
 {
+    static const sotto_report nothing;
     statement_of_charge accounts;
     int64_t number;
 
-    SOTTO_TRY(sotto_outbox_check(ledger, report, err));
+    if (report)
+        SOTTO_TRY(sotto_outbox_check(ledger, report, err));
     SOTTO_TRY(check(ledger, &accounts, charge, now, refusal, err));
     SOTTO_TRY(write_accounts(ledger, &accounts, charge, now, err));
-    SOTTO_TRY(write_spend(ledger, charge, report, now, &number, err));
-    return sotto_outbox_write(ledger, charge->recipe, report, number, now, err);
+    SOTTO_TRY(write_spend(ledger, charge, report ? report : &nothing, now, &number, err));
+    return report ? sotto_outbox_write(ledger, charge->recipe, report, number, now, err) : SOTTO_OK;
 }
 
 sotto_status sotto_ledger_spend(sotto_ledger *ledger, const sotto_charge *charge,
@@ -241,6 +245,14 @@ sotto_status sotto_ledger_spend(sotto_ledger *ledger, const sotto_charge *charge
     SOTTO_TRY(ready(ledger, charge, refusal, err));
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
     return sotto_ledger_end(ledger, pay(ledger, charge, report, now, refusal, err), err);
+}
+
+sotto_status sotto_ledger_spend_on_silence(sotto_ledger *ledger, const sotto_charge *charge,
+                                           int64_t now, sotto_refusal *refusal, sotto_err *err)
+{
+    SOTTO_TRY(ready(ledger, charge, refusal, err));
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    return sotto_ledger_end(ledger, pay(ledger, charge, NULL, now, refusal, err), err);
 }
 
 /* ---- a new policy ----------------------------------------------------------------------------------------- */

@@ -60,12 +60,15 @@ sotto_status sotto_outbox_write(sotto_ledger *ledger, const char *recipe,
     return sotto_ledger_fold(ledger, "outbox", id, err);
 }
 
-static sotto_status put_dummy(sotto_ledger *ledger, const char *recipe, const sotto_report *report,
-                              int64_t now, sotto_err *err)
+static sotto_status put_dummy(sotto_ledger *ledger, const char *recipe, const char *analysis,
+                              uint64_t round, const sotto_report *report, int64_t now,
+                              sotto_err *err)
 {
     sotto_record_entry entry = {.at = now,
                                 .kind = SOTTO_RECORD_DUMMY,
                                 .recipe = recipe,
+                                .analysis = analysis,
+                                .round = round,
                                 .randomised = report->randomised,
                                 .bytes = report->bytes.len};
 
@@ -75,13 +78,15 @@ static sotto_status put_dummy(sotto_ledger *ledger, const char *recipe, const so
     return sotto_outbox_write(ledger, recipe, report, 0, now, err);
 }
 
-sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const char *recipe,
-                                    const sotto_report *report, int64_t now, sotto_err *err)
+sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const char *recipe, const char *analysis,
+                                    uint64_t round, const sotto_report *report, int64_t now,
+                                    sotto_err *err)
 {
     if (strlen(recipe) > SOTTO_BUDGET_MAX_NAME)
         return sotto_fail(err, SOTTO_MALFORMED, "a name of %zu bytes", strlen(recipe));
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
-    return sotto_ledger_end(ledger, put_dummy(ledger, recipe, report, now, err), err);
+    return sotto_ledger_end(ledger, put_dummy(ledger, recipe, analysis, round, report, now, err),
+                            err);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------- */

@@ -8,9 +8,10 @@
 #ifndef SOTTO_DEVICE_OUTBOX_H
 #define SOTTO_DEVICE_OUTBOX_H
 
-#include "sotto/base.h"
+#include "sotto/device.h"
+#include "sotto/seal.h"
 
-enum { SOTTO_REPORT_ID_SIZE = 16, SOTTO_REPORT_MAX = 48 << 20 };
+enum { SOTTO_REPORT_MAX = 48 << 20 };
 
 typedef struct sotto_ledger sotto_ledger;
 
@@ -30,13 +31,6 @@ typedef struct sotto_outgoing {
     sotto_bytes destination;
     sotto_bytes bytes;
 } sotto_outgoing;
-
-typedef enum sotto_delivery {
-    SOTTO_DELIVERY_ACCEPTED = 1, /* acknowledged: it is forgotten here                     */
-    SOTTO_DELIVERY_LATER,        /* anything might have happened: the same bytes go again  */
-    SOTTO_DELIVERY_OUTDATED,     /* sealed to a key that is no longer used                 */
-    SOTTO_DELIVERY_REFUSED       /* never going to be accepted                             */
-} sotto_delivery;
 
 typedef struct sotto_transport {
     /* Called only when the spend is durable, in the database itself and with every witness. */
@@ -60,6 +54,7 @@ SOTTO_MUST_USE sotto_status sotto_outbox_send(sotto_ledger *ledger,
  *   SOTTO_STALE  this report id is known
  */
 SOTTO_MUST_USE sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const char *recipe,
+                                                   const char *analysis, uint64_t round,
                                                    const sotto_report *report, int64_t now,
                                                    sotto_err *err);
 

@@ -85,7 +85,7 @@ sotto_status sotto_policy_query_class(sotto_query_policy *out, const sotto_polic
 sotto_status sotto_recipe_mechanism_init(sotto_recipe_mechanism *out, const sotto_recipe *recipe,
                                          sotto_err *err)
 {
-    out->recipe = recipe;
+    *out = (sotto_recipe_mechanism){.recipe = recipe};
     return sotto_recipe_randomizer(&out->randomizer, recipe, err);
 }
 
@@ -118,6 +118,10 @@ sotto_status sotto_recipe_recompute(void *context, const sotto_charge *charge, u
     const char *theorem;
 
     (void)context;
+    if (honest != 0 && honest == m->known.honest) {
+        *epsilon = m->known.epsilon;
+        return SOTTO_OK;
+    }
     return sotto_recipe_cohort_epsilon(epsilon, &theorem, m->recipe, &m->randomizer, honest,
                                        sotto_recipe_log_delta(m->recipe), err);
 }

@@ -21,10 +21,17 @@ SOTTO_MUST_USE sotto_status sotto_policy_query_class(sotto_query_policy *out,
                                                      const char *analysis, sotto_arena *arena,
                                                      sotto_err *err);
 
+/* A cohort's epsilon that was computed before: bounds take milliseconds, and a report asks twice. */
+typedef struct sotto_known_epsilon {
+    uint64_t honest; /* 0: none is known */
+    double epsilon;
+} sotto_known_epsilon;
+
 /* What the third check recomputes a charge from. */
 typedef struct sotto_recipe_mechanism {
     const sotto_recipe *recipe;
     sotto_randomizer randomizer;
+    sotto_known_epsilon known; /* of this very recipe; all zeros after init */
 } sotto_recipe_mechanism;
 
 SOTTO_MUST_USE sotto_status sotto_recipe_mechanism_init(sotto_recipe_mechanism *out,

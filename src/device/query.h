@@ -30,6 +30,10 @@ SOTTO_MUST_USE sotto_status sotto_query_open(sotto_query **out, sotto_store *sto
  * query that would read more, since the schema changed below it, is denied. Borrowed. */
 const sotto_access *sotto_query_accessed(const sotto_query *query, size_t *count);
 
+/* Which column of the answer has this name. SOTTO_MISSING: none, or more than one. */
+SOTTO_MUST_USE sotto_status sotto_query_column(const sotto_query *query, size_t *column,
+                                               const char *name, sotto_err *err);
+
 /* Runs it once, calling row (values are null, integer, real or text) for each row. Rows handed out before a
  * failure are to be thrown away.
  *   SOTTO_DENIED     as above; or an answer of raw bytes
@@ -37,6 +41,10 @@ const sotto_access *sotto_query_accessed(const sotto_query *query, size_t *count
  */
 SOTTO_MUST_USE sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *context,
                                             sotto_err *err);
+/* The same, but asks before it reads the values of a row; those of other rows are stepped over. */
+typedef sotto_status sotto_wants_fn(void *context, bool *wants, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_query_pick(sotto_query *query, sotto_wants_fn *wants,
+                                             sotto_row_fn *row, void *context, sotto_err *err);
 /* NULL is fine. */
 void sotto_query_close(sotto_query *query);
 

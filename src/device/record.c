@@ -2,11 +2,12 @@
 
 #include "device/ledger_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const names[] = {
-    "",     "seen",     "decided",      "silent",   "spent",  "dummy",
-    "left", "resealed", "acknowledged", "given up", "policy", "reset",
+    "",         "seen",         "decided",  "silent", "spent", "dummy",     "left",
+    "resealed", "acknowledged", "given up", "policy", "reset", "consented", "withdrawn",
 };
 
 const char *sotto_record_kind_name(sotto_record_kind kind)
@@ -83,6 +84,67 @@ sotto_status sotto_record_show(sotto_ledger *ledger, const char *recipe, uint64_
         if (status == SOTTO_OK)
             status = sotto_ledger_next(statement, &row, err);
     }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+/* ---- looking back ----------------------------------------------------------------------------------------- */
+
+sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *round,
+                               char note[SOTTO_RECORD_NOTE], sotto_record_kind kind,
+                               const char *recipe, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    *found = false;
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, found, err,
+        "SELECT round, note FROM record WHERE recipe=? AND kind=? ORDER BY id DESC LIMIT 1", "ti",
+        recipe, (int64_t)kind);
+    if (status == SOTTO_OK && *found) {
+        *round = (uint64_t)sqlite3_column_int64(statement, 0);
+        (void)snprintf(note, SOTTO_RECORD_NOTE, "%s", sotto_ledger_text(statement, 1));
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out, const char *recipe,
+                                  sotto_err *err)
+{
+    char ignored[SOTTO_RECORD_NOTE];
+    sqlite3_stmt *statement;
+    uint64_t round;
+    bool row;
+
+    *out = (sotto_outcome){0};
+    SOTTO_TRY(
+        sotto_record_last(ledger, &out->dummy, &round, ignored, SOTTO_RECORD_DUMMY, recipe, err));
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, &row, err,
+        "SELECT kind, note FROM record WHERE recipe=? AND kind BETWEEN ? AND ? ORDER BY id DESC"
+        " LIMIT 1",
+        "tii", recipe, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_GIVEN_UP);
+    if (status == SOTTO_OK && row) {
+        out->kind = (sotto_record_kind)sqlite3_column_int64(statement, 0);
+        (void)snprintf(out->note, sizeof out->note, "%s", sotto_ledger_text(statement, 1));
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered, const char *analysis,
+                                   sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    *answered = false;
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, answered, err,
+        "SELECT 1 FROM record WHERE analysis=? AND kind IN (?,?) AND round>0 LIMIT 1", "tii",
+        analysis, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY);
     (void)sqlite3_finalize(statement);
     return status;
 }

@@ -14,19 +14,7 @@
 #include "device/outbox.h"
 #include "privacy/decimal.h"
 
-typedef enum sotto_record_kind {
-    SOTTO_RECORD_SEEN = 1,     /* a recipe arrived                                               */
-    SOTTO_RECORD_DECIDED,      /* whether to take part was drawn                                 */
-    SOTTO_RECORD_SILENT,       /* no report was made; the note says why                          */
-    SOTTO_RECORD_SPENT,        /* a report was made, sealed and paid for                         */
-    SOTTO_RECORD_DUMMY,        /* a report on no value was made                                  */
-    SOTTO_RECORD_LEFT,         /* bytes were handed to the transport for the first time          */
-    SOTTO_RECORD_RESEALED,     /* the same shares were sealed to another key                     */
-    SOTTO_RECORD_ACKNOWLEDGED, /* the other side has them                                        */
-    SOTTO_RECORD_GIVEN_UP,     /* a report was erased unacknowledged; the note says why          */
-    SOTTO_RECORD_POLICY,       /* budgets renew otherwise than before                            */
-    SOTTO_RECORD_RESET         /* the ledger was lost; every budget counts as spent              */
-} sotto_record_kind;
+enum { SOTTO_RECORD_NOTE = 256 }; /* bytes of a note that is read back */
 
 /* What does not apply is 0, empty or NULL. */
 typedef struct sotto_record_entry {
@@ -44,12 +32,26 @@ typedef struct sotto_record_entry {
     uint64_t bytes;
 } sotto_record_entry;
 
-/* "spent", "left", ...: as people read it; NULL for what is no kind. */
-const char *sotto_record_kind_name(sotto_record_kind kind);
-
 /* For what happens outside the ledger: SEEN and SILENT. The ledger writes the others itself. */
 SOTTO_MUST_USE sotto_status sotto_record_append(sotto_ledger *ledger,
                                                 const sotto_record_entry *entry, sotto_err *err);
+
+/* What became of a recipe's report, by the last entry about it. */
+typedef struct sotto_outcome {
+    sotto_record_kind
+        kind; /* SPENT, DUMMY, LEFT, RESEALED, ACKNOWLEDGED or GIVEN_UP; 0: nothing was made */
+    bool dummy;
+    char note[SOTTO_RECORD_NOTE];
+} sotto_outcome;
+SOTTO_MUST_USE sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out,
+                                                 const char *recipe, sotto_err *err);
+/* Whether a report or a dummy was made in any round from 1 on, of any recipe of the analysis. */
+SOTTO_MUST_USE sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered,
+                                                  const char *analysis, sotto_err *err);
+/* The last entry of this kind about a recipe: its round and note. */
+SOTTO_MUST_USE sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *round,
+                                              char note[SOTTO_RECORD_NOTE], sotto_record_kind kind,
+                                              const char *recipe, sotto_err *err);
 
 /* Entries with a number above `after`, oldest first, of one recipe or with NULL of all. A status other than
  * SOTTO_OK from the callback ends it. */

@@ -204,6 +204,20 @@ static sotto_status claim(sqlite3 *db, const sotto_sqlite_options *options, sott
     return sotto_sqlite_run(db, sql, "database header", err);
 }
 
+/* A store in memory has a name that nothing had before: there is nobody's file to respect and no disk to wait for,
+ * and simulations open millions of them. */
+static sotto_status set_up_memory(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
+{
+    char sql[160];
+
+    (void)snprintf(sql, sizeof sql,
+                   "PRAGMA temp_store=MEMORY; PRAGMA secure_delete=%s; BEGIN;"
+                   " PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
+                   SOTTO_RULE(secure_delete) ? "ON" : "OFF", options->application,
+                   options->version);
+    return sotto_sqlite_run(db, sql, "database header", err);
+}
+
 static sotto_status set_up(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
 {
     bool empty;
@@ -212,6 +226,8 @@ static sotto_status set_up(sqlite3 *db, const sotto_sqlite_options *options, sot
         return sotto_fail(err, SOTTO_BUG, "this SQLite lacks a protection that sotto needs");
     limit(db, options);
     (void)sqlite3_busy_timeout(db, BUSY_MS);
+    if (options->memory && !options->read_only)
+        return set_up_memory(db, options, err);
     SOTTO_TRY(set_private(db, options, err));
     SOTTO_TRY(check_owner(db, options, &empty, err));
     SOTTO_TRY(set_durable(db, options, err));

@@ -13,49 +13,7 @@
 #define SOTTO_DEVICE_STORE_H
 
 #include "device/vfs.h"
-
-enum {
-    SOTTO_STORE_ID_SIZE = 16,
-    SOTTO_STORE_MAX_NAME = 63,   /* bytes of a stream's or field's name  */
-    SOTTO_STORE_MAX_FIELDS = 64, /* of one stream                        */
-    SOTTO_STORE_MAX_TEXT = 4096  /* bytes of one text value, valid UTF-8 */
-};
-
-/* Columns that every stream has besides its own fields. The time may be queried like a field, if the policy
- * allows it; the id never, since it could link two answers. */
-#define SOTTO_STORE_ID   "event_id"
-#define SOTTO_STORE_TIME "event_time"
-
-typedef enum sotto_type {
-    SOTTO_TYPE_NULL, /* only of a value: nothing known */
-    SOTTO_TYPE_INTEGER,
-    SOTTO_TYPE_REAL,
-    SOTTO_TYPE_TEXT,
-    SOTTO_TYPE_BOOLEAN /* of a field; a query's answer gives it as the integer 0 or 1 */
-} sotto_type;
-
-typedef struct sotto_value {
-    sotto_type type;
-    union {
-        int64_t integer; /* 0 or 1 for a boolean */
-        double real;     /* finite */
-        sotto_bytes text;
-    } as;
-} sotto_value;
-
-/* Names are lower case letters, digits and _, starting with a letter, not with sotto_ or sqlite_. */
-typedef struct sotto_field {
-    const char *name;
-    sotto_type type;
-} sotto_field;
-
-typedef struct sotto_stream {
-    const char *name;
-    const sotto_field *fields;
-    size_t field_count;
-    int64_t max_age;   /* seconds that an event is kept; more than 0 */
-    uint64_t max_rows; /* events kept, the newest; more than 0       */
-} sotto_stream;
+#include "sotto/device.h"
 
 typedef struct sotto_store_options {
     const sotto_storage *storage; /* NULL: files of the default VFS          */
@@ -65,14 +23,6 @@ typedef struct sotto_store_options {
     uint64_t max_bytes; /* of all events together; 0: 64 MiB                 */
     int64_t now;        /* seconds since 1970: when a damaged file was found */
 } sotto_store_options;
-
-typedef struct sotto_event {
-    const char *stream;
-    uint8_t id[SOTTO_STORE_ID_SIZE]; /* unique in its stream; donating one twice adds it once */
-    int64_t time;                    /* seconds since 1970 */
-    const sotto_value *values;       /* as the stream's fields, in their order */
-    size_t value_count;
-} sotto_event;
 
 typedef struct sotto_store sotto_store;
 
@@ -117,8 +67,6 @@ SOTTO_MUST_USE sotto_status sotto_store_forget(sotto_store *store, const char *s
 
 /* The person's own view: the newest events of a stream, newest first; values as its fields, then the time.
  * A status other than SOTTO_OK from the callback ends it. */
-typedef sotto_status sotto_row_fn(void *context, const sotto_value *values, size_t count,
-                                  sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_store_show(sotto_store *store, const char *stream, uint64_t most,
                                              sotto_row_fn *row, void *context, sotto_err *err);
 

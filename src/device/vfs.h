@@ -6,15 +6,7 @@
 #ifndef SOTTO_DEVICE_VFS_H
 #define SOTTO_DEVICE_VFS_H
 
-#include "sotto/base.h"
-
-typedef struct sotto_storage {
-    const char *vfs; /* registered with SQLite; NULL: the default one */
-    /* Renames a file, replacing another. A host whose paths are not the file system's must bring it, and
-     * then keeps files private itself; NULL: rename(2), and files are created with mode 0600. */
-    sotto_status (*rename)(void *context, const char *from, const char *to);
-    void *context;
-} sotto_storage;
+#include "sotto/device.h"
 
 /* The longest path, with room for "-journal" and ".corrupt". */
 enum { SOTTO_VFS_PATH = 512 };

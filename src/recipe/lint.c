@@ -77,8 +77,11 @@ static void check_weight(sotto_reading *at, const sotto_recipe_claim *claim)
 static void check_words(sotto_reading *at, const sotto_recipe *recipe)
 {
     static const sotto_place no_match = {NULL, "on_no_match", 0}, trust = {NULL, "aggregation", 0},
-                             taking = {NULL, "participation", 0};
+                             taking = {NULL, "participation", 0},
+                             adjacency = {&privacy, "adjacency", 0};
 
+    if (recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
+        warn(at, &adjacency, "refused by devices, whose budgets count in the replacement model");
     if (recipe->on_no_match == SOTTO_NO_MATCH_RANDOM_BIN)
         warn(at, &no_match,
              "devices without a value add the same to every bin: estimates are biased "
@@ -147,7 +150,8 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
     static const sotto_place analysis = {NULL, "analysis", 0}, no_match = {NULL, "on_no_match", 0},
                              aggregation = {NULL, "aggregation", 0},
                              trust = {&aggregation, "trust", 0},
-                             taking = {NULL, "participation", 0};
+                             taking = {NULL, "participation", 0},
+                             adjacency = {&privacy, "adjacency", 0};
     const sotto_policy_analysis *a = sotto_policy_find(policy, recipe->analysis);
     char accepted[80];
 
@@ -159,6 +163,9 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
     (void)snprintf(accepted, sizeof accepted, "%" PRIu64 " or more", policy->min_cohort);
     if (SOTTO_RULE(policy_min_cohort) && recipe->min_cohort < policy->min_cohort)
         sotto_reading_mistake(at, &min_cohort, accepted, "below what the policy insists on");
+    if (SOTTO_RULE(policy_adjacency) && recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
+        sotto_reading_mistake(at, &adjacency, "replacement",
+                              "a device's budgets count in the replacement model");
     if (SOTTO_RULE(policy_trust) && !(policy->trusts >> recipe->trust & 1))
         sotto_reading_mistake(at, &trust, "a way to add up that the policy allows",
                               "the policy does not allow this way to add up");

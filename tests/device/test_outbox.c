@@ -253,8 +253,8 @@ static void a_dummy_leaves_and_spends_nothing(sotto_test *t)
     const sotto_report report = sotto_test_report(t, 7);
     sotto_spent spent;
 
-    CHECK_OK(t, sotto_outbox_put_dummy(ledger, "a", &report, NOW, &t->err));
-    CHECK_STATUS(t, SOTTO_STALE, sotto_outbox_put_dummy(ledger, "a", &report, NOW, &t->err));
+    CHECK_OK(t, sotto_outbox_put_dummy(ledger, "a", "", 0, &report, NOW, &t->err));
+    CHECK_STATUS(t, SOTTO_STALE, sotto_outbox_put_dummy(ledger, "a", "", 0, &report, NOW, &t->err));
     CHECK_OK(t, sotto_ledger_spent_by_analysis(ledger, &spent, SOTTO_TEST_ANALYSIS, NOW, &t->err));
     CHECK_EQUAL(t, 0, spent.reports);
     send(t, ledger, &wire);

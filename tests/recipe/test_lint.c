@@ -109,6 +109,16 @@ static void a_list_of_queries_is_exact(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "query", "not one of the 1 queries"));
 }
 
+static void budgets_count_replacements_alone(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, "\"replacement\"", "\"deletion\"");
+
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, sotto_test_policy(t, NULL, NULL)));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.adjacency", "replacement model"));
+    CHECK_OK(t, lint(t, recipe, NULL));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.adjacency", "refused")); /* a warning */
+}
+
 static void silence_needs_the_policy_s_word(sotto_test *t)
 {
     const sotto_recipe *recipe = sotto_test_recipe(t, "\"no-value\"", "\"silence\"");
@@ -168,6 +178,7 @@ int main(int argc, char **argv)
         CASE(cohorts_are_by_non_sensitive_fields),
         CASE(targets_are_by_non_sensitive_fields),
         CASE(a_list_of_queries_is_exact),
+        CASE(budgets_count_replacements_alone),
         CASE(silence_needs_the_policy_s_word),
         CASE(importance_sampling_waits_for_hidden_participation),
         CASE(biased_answers_are_pointed_out),

@@ -1,0 +1,381 @@
+/* sotto/device.h - one person's device: events come in, and what leaves has been asked for, allowed and paid for.
+ *
+ *     sotto_device_open      events and ledger, the policy, and what the host application does for the device
+ *     sotto_device_consent   nothing happens before the person said yes
+ *     sotto_device_donate    events, as they occur
+ *     sotto_device_offer     a recipe, as it arrives
+ *     sotto_device_tick      now and then: whatever is due is answered, paid for and handed to host.send
+ *
+ * Callers:  the host application; `sotto device`; simulations.
+ * Memory:   the device copies what it is given; what is handed to a callback lives until the callback returns.
+ * Threads:  a device belongs to one thread at a time and starts none. Two processes may have one open.
+ * Secrets:  events, decisions, the record, and why a device is silent. None of them leaves the device, and no
+ *           reason in a sotto_err holds a value of an event.
+ *
+ * Nothing is printed. Host callbacks may not call the device back. Every function also returns SOTTO_IO where the
+ * disk failed and SOTTO_NO_MEMORY; it can then be called again, and nothing was spent twice.
+ */
+#ifndef SOTTO_DEVICE_H
+#define SOTTO_DEVICE_H
+
+#include "sotto/base.h"
+#include "sotto/seal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- events --------------------------------------------------------------------------------------------- */
+
+enum {
+    SOTTO_STORE_ID_SIZE = 16,
+    SOTTO_STORE_MAX_NAME = 63,   /* bytes of a stream's or field's name  */
+    SOTTO_STORE_MAX_FIELDS = 64, /* of one stream                        */
+    SOTTO_STORE_MAX_TEXT = 4096  /* bytes of one text value, valid UTF-8 */
+};
+
+/* Columns that every stream has besides its own fields. The time may be queried like a field, if the policy
+ * allows it; the id never, since it could link two answers. */
+#define SOTTO_STORE_ID   "event_id"
+#define SOTTO_STORE_TIME "event_time"
+
+typedef enum sotto_type {
+    SOTTO_TYPE_NULL, /* only of a value: nothing known */
+    SOTTO_TYPE_INTEGER,
+    SOTTO_TYPE_REAL,
+    SOTTO_TYPE_TEXT,
+    SOTTO_TYPE_BOOLEAN /* of a field; a query's answer gives it as the integer 0 or 1 */
+} sotto_type;
+
+typedef struct sotto_value {
+    sotto_type type;
+    union {
+        int64_t integer; /* 0 or 1 for a boolean */
+        double real;     /* finite */
+        sotto_bytes text;
+    } as;
+} sotto_value;
+
+/* Names are lower case letters, digits and _, starting with a letter, not with sotto_ or sqlite_. */
+typedef struct sotto_field {
+    const char *name;
+    sotto_type type;
+} sotto_field;
+
+typedef struct sotto_stream {
+    const char *name;
+    const sotto_field *fields;
+    size_t field_count;
+    int64_t max_age;   /* seconds that an event is kept; more than 0 */
+    uint64_t max_rows; /* events kept, the newest; more than 0       */
+} sotto_stream;
+
+typedef struct sotto_event {
+    const char *stream;
+    uint8_t id[SOTTO_STORE_ID_SIZE]; /* unique in its stream; donating one twice adds it once */
+    int64_t time;                    /* seconds since 1970 */
+    const sotto_value *values;       /* as the stream's fields, in their order */
+    size_t value_count;
+} sotto_event;
+
+/* ---- what the host does for the device -------------------------------------------------------------------- */
+
+/* Where files live, for a host that is not content with the default. */
+typedef struct sotto_storage {
+    const char *vfs; /* registered with SQLite; NULL: the default one */
+    /* Renames a file, replacing another. A host whose paths are not the file system's must bring it, and
+     * then keeps files private itself; NULL: rename(2), and files are created with mode 0600. */
+    sotto_status (*rename)(void *context, const char *from, const char *to);
+    void *context;
+} sotto_storage;
+
+enum { SOTTO_UPLOAD_TASK_SIZE = 32 };
+
+/* The body of a DAP upload: POST {leader_url}tasks/{task, base64url}/reports, application/ppm-dap;message=upload-req.
+ * The same bytes come again until they are accepted. Borrowed until the callback returns. */
+typedef struct sotto_upload {
+    const char *recipe;
+    sotto_bytes leader_url; /* exactly as the parties file has it */
+    uint8_t task[SOTTO_UPLOAD_TASK_SIZE];
+    sotto_bytes body;
+} sotto_upload;
+
+typedef enum sotto_delivery {
+    SOTTO_DELIVERY_ACCEPTED = 1, /* acknowledged: it is forgotten here                     */
+    SOTTO_DELIVERY_LATER,        /* anything might have happened: the same bytes go again  */
+    SOTTO_DELIVERY_OUTDATED,     /* outdated_config: sealed to a key that is no longer used */
+    SOTTO_DELIVERY_REFUSED       /* never going to be accepted                             */
+} sotto_delivery;
+
+/* A counter of the platform that can't be turned back, where there is one: with it, a ledger that was put back
+ * from an old copy is noticed. */
+typedef struct sotto_device_counter {
+    /* The highest it was raised to; 0 if never. */
+    sotto_status (*read)(void *context, uint64_t *generation, sotto_err *err);
+    /* Durable when it returns. */
+    sotto_status (*raise)(void *context, uint64_t generation, sotto_err *err);
+} sotto_device_counter;
+
+typedef struct sotto_device_host {
+    /* Called by sotto_device_tick alone, and only for a report whose spend is on the disk. NULL: reports wait. */
+    sotto_delivery (*send)(void *context, const sotto_upload *upload);
+    sotto_device_counter counter;    /* both NULL: there is none        */
+    int64_t (*clock)(void *context); /* seconds since 1970; NULL: the system's */
+    void *context;                   /* of every callback               */
+} sotto_device_host;
+
+/* Randomness that can be repeated. Only a device in memory takes it, so that no real one ever does. */
+typedef struct sotto_device_simulation {
+    sotto_status (*random)(void *context, void *out, size_t len, sotto_err *err);
+    void *context;
+} sotto_device_simulation;
+
+/* ---- opening ---------------------------------------------------------------------------------------------- */
+
+typedef struct sotto_device sotto_device;
+
+typedef struct sotto_device_options {
+    const char *events; /* path of the event file ...                                             */
+    const char
+        *ledger; /* ... and of what is spent, drawn and waiting. Both NULL: in memory        */
+    const sotto_storage *storage; /* NULL: the file system                                        */
+    sotto_bytes policy;          /* what this device will ever allow (docs/recipe.md); from the host
+                                     application, never from a server                             */
+    sotto_bytes parties;         /* who adds up, and their keys                                  */
+    const sotto_stream *streams; /* that events are donated to                                   */
+    size_t stream_count;
+    uint64_t max_bytes; /* of all events together; 0: 64 MiB                                      */
+    sotto_device_host host;
+    const sotto_device_simulation *simulation; /* NULL: the secure generator                      */
+} sotto_device_options;
+
+/* Opens or creates. A new policy or new parties: close, and open with them; nothing that is spent or was drawn
+ * changes by that. Succeeds for a closed ledger too (sotto_device_closed).
+ *   SOTTO_MALFORMED  policy, parties or streams are not valid; the reason says where
+ *   SOTTO_DENIED     a stream is known with other fields; or a simulation's randomness for files
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_open(sotto_device **out,
+                                                        const sotto_device_options *options,
+                                                        sotto_err *err);
+/* NULL is fine. */
+SOTTO_API void sotto_device_close(sotto_device *device);
+
+/* NULL while the ledger can be trusted; else why not, in a sentence. A ledger that is damaged, missing after its
+ * first run or older than it was closes the device: until sotto_device_reset nothing is answered and nothing
+ * leaves, and every function that needs the ledger returns SOTTO_DENIED. */
+SOTTO_API const char *sotto_device_closed(const sotto_device *device);
+/* Where the event file was put, if this opening found it damaged; else NULL. */
+SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);
+/* Starts a ledger anew with every budget fully spent, without consent, recipes or waiting reports. Nobody else may
+ * have it open. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_reset(sotto_device *device, sotto_err *err);
+
+/* ---- the person ------------------------------------------------------------------------------------------- */
+
+/* What the person said, kept until they say otherwise; at first it is no. No stops everything at once and erases
+ * waiting reports; what was spent or drawn stays.
+ *   SOTTO_AGAIN, SOTTO_IO  after a no: nothing leaves, but bytes of waiting reports may linger; call again
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consent(sotto_device *device, bool given,
+                                                           sotto_err *err);
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consented(sotto_device *device, bool *given,
+                                                             sotto_err *err);
+
+/* Erases one stream's events; with NULL all events, a damaged file set aside, and waiting reports. The ledger
+ * stays: what was told can't be taken back, and forgetting must not buy a second answer.
+ *   SOTTO_AGAIN  rows are gone, but a reader kept old pages alive: call again
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_forget(sotto_device *device, const char *stream,
+                                                          sotto_err *err);
+
+/* ---- events in -------------------------------------------------------------------------------------------- */
+
+/* Adds events in one transaction, all or none, durable when it returns; *added (may be NULL) counts the new ones.
+ * Needs no consent: events stay here. Many at once are cheaper than one by one.
+ *   SOTTO_MISSING    no such stream
+ *   SOTTO_MALFORMED  values don't fit the stream's fields
+ *   SOTTO_TOO_LARGE  a text is longer than SOTTO_STORE_MAX_TEXT
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_donate(sotto_device *device,
+                                                          const sotto_event *events, size_t count,
+                                                          size_t *added, sotto_err *err);
+/* Erases events that are too old or too many. Ticks do so too, once in ten minutes, whatever their conditions are. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_retain(sotto_device *device, sotto_err *err);
+
+/* The newest events of a stream, newest first; values as its fields, then the time. A status other than SOTTO_OK
+ * from the callback ends it. */
+typedef sotto_status sotto_row_fn(void *context, const sotto_value *values, size_t count,
+                                  sotto_err *err);
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_events(sotto_device *device, const char *stream,
+                                                          uint64_t most, sotto_row_fn *row,
+                                                          void *context, sotto_err *err);
+
+/* ---- recipes ---------------------------------------------------------------------------------------------- */
+
+enum { SOTTO_DEVICE_MAX_RECIPES = 256 }; /* known at once; those that closed make room */
+
+/* A non-sensitive field of the device itself, such as "locale", for cohorts and targeting. Not kept in a file: tell
+ * it after opening and when it changes. NULL forgets it. SOTTO_TOO_LARGE: more than 32 of them. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_describe(sotto_device *device, const char *field,
+                                                            const char *value, sotto_err *err);
+
+/* Takes the published bytes of a recipe, judges them against the policy, and keeps them for the ticks to come, also
+ * after a restart. A later version replaces an earlier one; what was drawn or answered for it stays. Offering the same
+ * bytes again is fine. Whether they are the published ones is the host's to know.
+ *   SOTTO_MALFORMED  not a recipe
+ *   SOTTO_DENIED     this device will not answer it: the reason says which rule, and so does sotto_device_why
+ *   SOTTO_STALE      a later version is known, or the recipe has closed
+ *   SOTTO_REJECTED   other bytes are known under this name and version
+ *   SOTTO_TOO_LARGE  more than SOTTO_DEVICE_MAX_RECIPES that are still open
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_offer(sotto_device *device, sotto_bytes recipe,
+                                                         sotto_err *err);
+
+/* Whether now is a good time. A tick in which one of them is false only erases what is too old. */
+typedef struct sotto_conditions {
+    bool idle;
+    bool charging;
+    bool network;
+} sotto_conditions;
+
+typedef struct sotto_tick {
+    uint64_t made;    /* reports that were sealed now, dummies included */
+    uint64_t waiting; /* that the host has not acknowledged yet         */
+} sotto_tick;
+
+/* Draws what has to be drawn, answers what is due and offers what waits, oldest first, once each. What keeps it from
+ * answering one recipe keeps it from no other, and is no failure: sotto_device_why tells. Without dummies a device
+ * that does not take part never calls send.
+ *   out           may be NULL
+ *   SOTTO_DENIED  the ledger is closed
+ *   SOTTO_AGAIN   something could not be made durable: what was not offered waits for the next tick
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out,
+                                                        sotto_conditions conditions,
+                                                        sotto_err *err);
+
+typedef struct sotto_known_recipe {
+    const char *recipe;
+    uint64_t version;
+    const char *analysis;
+    const char *query;
+    int64_t opens, closes;
+} sotto_known_recipe;
+typedef sotto_status sotto_known_recipe_fn(void *context, const sotto_known_recipe *recipe,
+                                           sotto_err *err);
+/* Recipes that are known, by name. A status other than SOTTO_OK from the callback ends it. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_recipes(sotto_device *device,
+                                                           sotto_known_recipe_fn *show,
+                                                           void *context, sotto_err *err);
+
+/* ---- why ---------------------------------------------------------------------------------------------------- */
+
+typedef enum sotto_why {
+    SOTTO_WHY_READY = 1,     /* it answers at the next tick whose conditions are good             */
+    SOTTO_WHY_ANSWERED,      /* the report was acknowledged                                       */
+    SOTTO_WHY_UNKNOWN,       /* no such recipe was offered                                        */
+    SOTTO_WHY_NO_CONSENT,    /* the person has not said yes                                       */
+    SOTTO_WHY_LEDGER_CLOSED, /* sotto_device_closed                                               */
+    SOTTO_WHY_NOT_ELIGIBLE,  /* the last tick found the device busy, unplugged or offline         */
+    SOTTO_WHY_NOT_OPEN_YET,  /* window: the recipe opens later                                    */
+    SOTTO_WHY_CLOSED,        /* window: it closed                                                 */
+    SOTTO_WHY_NOT_SAMPLED,   /* the secret draw was against it                                    */
+    SOTTO_WHY_SLOT_TO_COME,  /* its secret slot is later                                          */
+    SOTTO_WHY_SLOT_MISSED,   /* its secret slot passed                                            */
+    SOTTO_WHY_NOT_TARGETED,  /* the recipe asks other devices                                     */
+    SOTTO_WHY_COHORT_VALUE,  /* the recipe does not list this device's value                      */
+    SOTTO_WHY_POLICY,        /* the policy does not allow such a recipe                           */
+    SOTTO_WHY_FIELD,         /* the query reads what it may not, or is no query that may run      */
+    SOTTO_WHY_BUDGET,        /* check says which of the three                                     */
+    SOTTO_WHY_PARTIES,       /* leader or helper is not known, or has no key                      */
+    SOTTO_WHY_QUERY_FAILED,  /* the query passed a limit                                          */
+    SOTTO_WHY_NO_VALUE, /* the recipe asks for silence without a value, and the policy agrees */
+    SOTTO_WHY_ANALYSIS_DONE, /* the analysis's one draw was used by another recipe                */
+    SOTTO_WHY_TRANSPORT,     /* the report is sealed and paid for, and waits to be acknowledged   */
+    SOTTO_WHY_GIVEN_UP       /* it was erased unacknowledged: refused, forgotten, or out of time  */
+} sotto_why;
+
+typedef struct sotto_explanation {
+    sotto_why why;
+    int check; /* of SOTTO_WHY_BUDGET: 1 the analysis, 2 a field, 3 the claim; else 0 */
+    char subject
+        [128]; /* what it is about: the analysis, "stream.field", a device's field; may be empty */
+    char sentence[512]; /* for the person */
+} sotto_explanation;
+
+/* Exactly why this device did or did not answer. Local only: never to be sent. Draws nothing and reads no event. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_why(sotto_device *device, sotto_explanation *out,
+                                                       const char *recipe, sotto_err *err);
+/* "not-sampled", "budget", ...: stable words; NULL for what is none. */
+SOTTO_API const char *sotto_why_name(sotto_why why);
+
+/* ---- what left my device ------------------------------------------------------------------------------------ */
+
+typedef enum sotto_record_kind {
+    SOTTO_RECORD_SEEN = 1,     /* a recipe arrived                                               */
+    SOTTO_RECORD_DECIDED,      /* whether to take part was drawn                                 */
+    SOTTO_RECORD_SILENT,       /* no report was made; the note says why                          */
+    SOTTO_RECORD_SPENT,        /* a report was made, sealed and paid for                         */
+    SOTTO_RECORD_DUMMY,        /* a report on no value was made                                  */
+    SOTTO_RECORD_LEFT,         /* bytes were handed to the transport for the first time          */
+    SOTTO_RECORD_RESEALED,     /* the same shares were sealed to another key                     */
+    SOTTO_RECORD_ACKNOWLEDGED, /* the other side has them                                        */
+    SOTTO_RECORD_GIVEN_UP,     /* a report was erased unacknowledged; the note says why          */
+    SOTTO_RECORD_POLICY,       /* budgets renew otherwise than before                            */
+    SOTTO_RECORD_RESET,        /* the ledger was lost; every budget counts as spent              */
+    SOTTO_RECORD_CONSENTED,    /* the person said yes                                            */
+    SOTTO_RECORD_WITHDRAWN     /* the person said no                                             */
+} sotto_record_kind;
+
+/* "spent", "left", ...: as people read it; NULL for what is no kind. */
+SOTTO_API const char *sotto_record_kind_name(sotto_record_kind kind);
+
+/* What does not apply is 0 or empty, never NULL. */
+typedef struct sotto_record_line {
+    uint64_t number; /* 1, 2, 3 ... */
+    int64_t at;
+    sotto_record_kind kind;
+    const char *recipe;
+    const char *analysis;
+    const char *fields; /* "keyboard.age keyboard.ngram" */
+    const char *note;
+    uint64_t round;
+    uint8_t report[SOTTO_REPORT_ID_SIZE];
+    sotto_bytes
+        randomised; /* the bits that were told: the first is the lowest of byte 0                              */
+    double epsilon, delta; /* of the cohort, as charged                                        */
+    double local;          /* epsilon of the report by itself                                  */
+    uint64_t bytes;
+} sotto_record_line;
+typedef sotto_status sotto_record_line_fn(void *context, const sotto_record_line *line,
+                                          sotto_err *err);
+
+/* Lines with a number above `after`, oldest first, of one recipe or with NULL of all. It is only ever added to. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_record(sotto_device *device, const char *recipe,
+                                                          uint64_t after,
+                                                          sotto_record_line_fn *show, void *context,
+                                                          sotto_err *err);
+
+/* One line of the policy's budgets, and what is spent of it in the current period. */
+typedef struct sotto_budget_line {
+    bool analysis;         /* else a field, over all analyses together */
+    const char *name;      /* of the analysis, or "stream.field"       */
+    double epsilon, delta; /* spent                                    */
+    uint64_t reports;
+    double epsilon_allowed, delta_allowed;
+    uint64_t reports_allowed;
+    double local_allowed; /* of each report; 0 for an analysis         */
+    bool unknown;         /* the ledger was reset: counts as all spent */
+} sotto_budget_line;
+typedef sotto_status sotto_budget_line_fn(void *context, const sotto_budget_line *line,
+                                          sotto_err *err);
+/* Analyses first, then fields, as the policy lists them. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_ledger(sotto_device *device,
+                                                          sotto_budget_line_fn *show, void *context,
+                                                          sotto_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

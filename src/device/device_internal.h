@@ -1,0 +1,87 @@
+/* device/device_internal.h - what the files of the device share: its parts, and one recipe being judged. */
+#ifndef SOTTO_DEVICE_INTERNAL_H
+#define SOTTO_DEVICE_INTERNAL_H
+
+#include "device/answer.h"
+#include "device/ledger.h"
+#include "device/policy_tables.h"
+#include "device/record.h"
+#include "device/shelf.h"
+
+enum { SOTTO_DEVICE_DESCRIBED = 32, SOTTO_DEVICE_VALUE = 192 };
+
+typedef struct sotto_described {
+    char field[SOTTO_STORE_MAX_NAME + 1];
+    char value[SOTTO_DEVICE_VALUE];
+} sotto_described;
+
+struct sotto_device {
+    sotto_store *store;
+    sotto_ledger *ledger;
+    sotto_arena keep; /* policy, parties and their tables */
+    sotto_arena work; /* of one recipe; secrets           */
+    const sotto_policy *policy;
+    const sotto_parties *parties;
+    sotto_budget_table budgets;
+    uint8_t judge[SOTTO_RECIPE_HASH_SIZE]; /* sotto_shelf_judge of the policy */
+    sotto_device_host host;
+    sotto_device_simulation simulation;
+    bool withdrawn; /* in this process, whatever the disk said to it */
+    bool ticked;
+    bool retained;
+    int64_t retained_at;
+    sotto_conditions conditions; /* of the last tick */
+    sotto_described described[SOTTO_DEVICE_DESCRIBED];
+    size_t described_count;
+};
+
+/* ---- device.c ---- */
+
+int64_t sotto_device_now(const sotto_device *device);
+/* Fresh for each use, since a host may fork. */
+void sotto_device_entropy(const sotto_device *device, sotto_entropy *out);
+/* NULL: the host never said. */
+const char *sotto_device_described(const sotto_device *device, const char *field);
+SOTTO_MUST_USE sotto_status sotto_device_consenting(sotto_device *device, bool *given,
+                                                    sotto_err *err);
+
+/* ---- device_judge.c ---- */
+
+/* One recipe, from what is known of it to what is needed to answer it. */
+typedef struct sotto_case {
+    sotto_shelved shelved;
+    int64_t now;
+    bool draw; /* may what has to be drawn be drawn? `why` draws nothing */
+    const sotto_recipe *recipe;
+    sotto_known_epsilon known; /* by whoever linted it */
+    sotto_decision decision;
+    bool decided;
+    sotto_task task;
+    sotto_recipe_mechanism mechanism;
+    sotto_answer_plan plan;
+    sotto_query_policy allowed;
+    sotto_query *query; /* compiled, not run */
+    sotto_charge charge;
+    sotto_explanation out;
+} sotto_case;
+
+/* Goes through everything that could keep the device from answering, and stops at the first: c->out says which.
+ * With SOTTO_WHY_READY the case has all that an answer needs. What it takes is in device->work.
+ *   SOTTO_DENIED  the ledger was found damaged on the way */
+SOTTO_MUST_USE sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *err);
+/* Closes the query and wipes device->work. */
+void sotto_case_close(sotto_device *device, sotto_case *c);
+/* Reads and lints a recipe for sotto_device_offer. c->out says why it is refused, if it is. */
+SOTTO_MUST_USE sotto_status sotto_device_admit(sotto_device *device, sotto_case *c,
+                                               sotto_bytes text, sotto_err *err);
+
+/* ---- device_why.c ---- */
+
+void sotto_explain(sotto_explanation *out, sotto_why why, const char *subject, const char *format,
+                   ...) SOTTO_PRINTF(4, 5);
+/* Puts the reason for a silence into the record, unless it is the last one there already. */
+SOTTO_MUST_USE sotto_status sotto_device_note(sotto_device *device, const char *recipe,
+                                              const char *analysis,
+                                              const sotto_explanation *explanation, sotto_err *err);
+
+#endif

@@ -1,0 +1,363 @@
+/* Everything that can keep a device from answering a recipe, in the order in which it is asked. Secret draws come
+ * before the query is even compiled, and nothing here reads an event. */
+#include "device/device_internal.h"
+
+#include "base/rule.h"
+#include "device/participate.h"
+#include "recipe/task.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Failures that say something of the recipe or the policy become a reason; those of the machine are passed on. */
+static sotto_status blame(sotto_case *c, sotto_why why, const char *subject, sotto_status status,
+                          const sotto_err *first, sotto_err *err)
+{
+    switch (status) {
+    case SOTTO_OK:
+        return SOTTO_OK;
+    case SOTTO_IO:
+    case SOTTO_AGAIN:
+    case SOTTO_NO_MEMORY:
+    case SOTTO_BUG:
+        return sotto_fail(err, status, "%s", first->reason);
+    default:
+        sotto_explain(&c->out, why, subject, "%s", first->reason);
+        return SOTTO_OK;
+    }
+}
+
+/* ---- the steps -------------------------------------------------------------------------------------------- */
+
+static sotto_status check_outcome(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_outcome outcome;
+
+    SOTTO_TRY(sotto_record_outcome(device->ledger, &outcome, c->shelved.name, err));
+    if (outcome.dummy)
+        sotto_explain(&c->out, SOTTO_WHY_NOT_SAMPLED, "",
+                      "The secret draw was against taking part. A dummy, which says nothing about "
+                      "this device, was made in its place.");
+    else if (outcome.kind == SOTTO_RECORD_ACKNOWLEDGED)
+        sotto_explain(&c->out, SOTTO_WHY_ANSWERED, "", "It was answered, and the answer arrived.");
+    else if (outcome.kind == SOTTO_RECORD_GIVEN_UP)
+        sotto_explain(&c->out, SOTTO_WHY_GIVEN_UP, "",
+                      "An answer was made and paid for, and erased before anyone acknowledged it: "
+                      "%s. A second one would cost twice.",
+                      outcome.note);
+    else if (outcome.kind == SOTTO_RECORD_SPENT && outcome.note[0])
+        sotto_explain(&c->out, SOTTO_WHY_NO_VALUE, "",
+                      "This device has nothing to tell, and the recipe asks for silence then. "
+                      "Silence tells something too, so it was paid for.");
+    else if (outcome.kind)
+        sotto_explain(&c->out, SOTTO_WHY_TRANSPORT, "",
+                      "The answer is sealed and paid for, and waits until it is acknowledged.");
+    return SOTTO_OK;
+}
+
+static sotto_status check_window(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    (void)device;
+    (void)err;
+    if (!SOTTO_RULE(within_window))
+        return SOTTO_OK;
+    if (c->now < c->shelved.opens)
+        sotto_explain(&c->out, SOTTO_WHY_NOT_OPEN_YET, "",
+                      "The recipe opens %" PRId64 " seconds from now.", c->shelved.opens - c->now);
+    else if (c->now >= c->shelved.closes)
+        sotto_explain(&c->out, SOTTO_WHY_CLOSED, "", "The recipe closed %" PRId64 " seconds ago.",
+                      c->now - c->shelved.closes);
+    return SOTTO_OK;
+}
+
+/* The third check, before there is anything to spend. */
+static void explain_claim(sotto_case *c, const sotto_recipe_claim *claim)
+{
+    char would_do[64] = "No cohort would do.";
+
+    if (claim->min_cohort)
+        (void)snprintf(would_do, sizeof would_do, "A min_cohort of %" PRIu64 " or more would do.",
+                       claim->min_cohort);
+    sotto_explain(&c->out, SOTTO_WHY_BUDGET, c->recipe->analysis,
+                  "The recipe claims an epsilon of %.6g, but %" PRIu64
+                  " honest ones among its cohort of %" PRIu64 " make it %.6g. %s",
+                  sotto_decimal_up(c->recipe->epsilon), claim->honest, c->recipe->min_cohort,
+                  claim->epsilon_cohort, would_do);
+    c->out.check = 3;
+}
+
+static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_mistakes *mistakes = sotto_arena_take(&device->work, sizeof *mistakes);
+    sotto_recipe_claim claim;
+    sotto_err first = {0};
+
+    if (!mistakes)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
+    sotto_status status = sotto_recipe_lint(&claim, c->recipe, device->policy, mistakes, &first);
+    if (status == SOTTO_DENIED && claim.epsilon_cohort > sotto_decimal_down(c->recipe->epsilon)) {
+        explain_claim(c, &claim);
+        return SOTTO_OK;
+    }
+    c->known = (sotto_known_epsilon){claim.honest, claim.epsilon_cohort};
+    return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
+}
+
+static sotto_status read_recipe(sotto_device *device, sotto_case *c, sotto_bytes text,
+                                sotto_err *err)
+{
+    sotto_mistakes *mistakes = sotto_arena_take(&device->work, sizeof *mistakes);
+
+    if (!mistakes)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
+    return sotto_recipe_read(&c->recipe, text, &device->work, mistakes, err);
+}
+
+static sotto_status check_text(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_bytes text;
+
+    SOTTO_TRY(sotto_shelf_text(device->ledger, &text, c->shelved.id, &device->work, err));
+    return read_recipe(device, c, text, err);
+}
+
+/* A recipe was judged when it was offered; a policy that came since judges it again. */
+static sotto_status check_policy(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    if (memcmp(c->shelved.judged, device->judge, sizeof device->judge) == 0) {
+        c->known = c->shelved.known;
+        return SOTTO_OK;
+    }
+    return lint(device, c, err);
+}
+
+static sotto_status check_sampling(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    (void)device;
+    (void)err;
+    if (c->recipe->participation.type == SOTTO_IMPORTANCE && SOTTO_RULE(importance_refused))
+        sotto_explain(&c->out, SOTTO_WHY_POLICY, "participation",
+                      "Whether this device answers would depend on its value, and could be seen.");
+    return SOTTO_OK;
+}
+
+static sotto_status check_targeting(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < c->recipe->targeting_count && SOTTO_RULE(targeting_kept); i++) {
+        const char *field = c->recipe->targeting[i].field;
+
+        if (!sotto_recipe_targets(c->recipe, i, sotto_device_described(device, field))) {
+            sotto_explain(&c->out, SOTTO_WHY_NOT_TARGETED, field,
+                          "The recipe asks devices whose %s is another than this one's.", field);
+            return SOTTO_OK;
+        }
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status check_cohort(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    const char *values[SOTTO_MAX_COHORT_FIELDS] = {0};
+    sotto_err first = {0};
+
+    for (size_t i = 0; i < c->recipe->cohort_count; i++)
+        values[i] = sotto_device_described(device, c->recipe->cohorts[i].field);
+    sotto_status status = sotto_recipe_cohort_of(c->recipe, &c->task.cohort, values, &first);
+    if (status == SOTTO_MISSING && !SOTTO_RULE(cohort_value_listed))
+        return SOTTO_OK;
+    return blame(c, SOTTO_WHY_COHORT_VALUE, "cohorts", status, &first, err);
+}
+
+static sotto_status check_analysis(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    bool answered = false;
+
+    if (sotto_participation_scope(&c->recipe->participation) == SOTTO_DECISION_ANALYSIS)
+        SOTTO_TRY(sotto_record_answered(device->ledger, &answered, c->recipe->analysis, err));
+    if (answered && SOTTO_RULE(one_answer_an_analysis))
+        sotto_explain(&c->out, SOTTO_WHY_ANALYSIS_DONE, c->recipe->analysis,
+                      "The analysis draws once for all its rounds, and this device answered "
+                      "another one.");
+    return SOTTO_OK;
+}
+
+static sotto_status draw(sotto_device *device, sotto_case *c, sotto_decision_scope scope,
+                         const char *name, sotto_err *err)
+{
+    sotto_entropy entropy;
+    sotto_lot lot = {c->recipe, &entropy};
+
+    sotto_device_entropy(device, &entropy);
+    sotto_status status = sotto_ledger_decide(device->ledger, &c->decision, scope, name,
+                                              sotto_participation_draw, &lot, c->now, err);
+    sotto_entropy_clear(&entropy);
+    c->decided = status == SOTTO_OK;
+    return status;
+}
+
+static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_decision_scope scope = sotto_participation_scope(&c->recipe->participation);
+    const char *name = scope == SOTTO_DECISION_RECIPE ? c->recipe->name : c->recipe->analysis;
+
+    if (c->draw)
+        SOTTO_TRY(draw(device, c, scope, name, err));
+    else
+        SOTTO_TRY(
+            sotto_ledger_decided(device->ledger, &c->decision, &c->decided, scope, name, err));
+    if (c->decided && c->decision.choice == SOTTO_CHOICE_SILENT && SOTTO_RULE(not_sampled_silent))
+        sotto_explain(&c->out, SOTTO_WHY_NOT_SAMPLED, "",
+                      "The secret draw was against taking part. It is never drawn again.");
+    return SOTTO_OK;
+}
+
+static sotto_status check_turn(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    (void)device;
+    (void)err;
+    if (!c->decided)
+        return SOTTO_OK;
+    switch (sotto_participation_turn(c->recipe, &c->decision, c->now)) {
+    case SOTTO_TURN_TO_COME:
+        sotto_explain(&c->out, SOTTO_WHY_SLOT_TO_COME, "", "Its secret time is still to come.");
+        break;
+    case SOTTO_TURN_MISSED:
+        sotto_explain(&c->out, SOTTO_WHY_SLOT_MISSED, "",
+                      "Its secret time passed while the device was not ready.");
+        break;
+    case SOTTO_TURN_NOW:
+        break;
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status compile(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    const char *const names[SOTTO_REPORT_SHARES] = {c->recipe->leader, c->recipe->helper};
+
+    SOTTO_TRY(sotto_task_compile(&c->task, c->recipe, device->parties, c->task.cohort,
+                                 &device->work, err));
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
+        const sotto_party_entry *party = sotto_parties_find(device->parties, names[who]);
+
+        c->plan.parties[who] = party;
+        c->plan.keys[who] = party ? sotto_party_key_at(party, c->now) : NULL;
+        if (!c->plan.keys[who])
+            return sotto_fail(err, SOTTO_MISSING, "\"%.60s\" has no key that is used now",
+                              names[who]);
+    }
+    SOTTO_TRY(sotto_recipe_mechanism_init(&c->mechanism, c->recipe, err));
+    c->mechanism.known = c->known;
+    return SOTTO_OK;
+}
+
+static sotto_status check_parties(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_err first = {0};
+    sotto_status status = compile(device, c, &first);
+
+    c->plan.recipe = c->recipe;
+    c->plan.task = &c->task;
+    c->plan.randomizer = &c->mechanism.randomizer;
+    c->plan.now = c->now;
+    return blame(c, SOTTO_WHY_PARTIES, "", status, &first, err);
+}
+
+static bool is_dummy(const sotto_case *c)
+{
+    return c->decided && c->decision.choice == SOTTO_CHOICE_DUMMY &&
+           SOTTO_RULE(dummies_read_nothing);
+}
+
+static sotto_status open_query(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    const char *sql = c->recipe->query;
+    size_t columns[SOTTO_MAX_ENCODERS];
+
+    SOTTO_TRY(sotto_policy_query_class(&c->allowed, device->policy, c->recipe->analysis,
+                                       &device->work, err));
+    SOTTO_TRY(sotto_query_open(&c->query, device->store, &c->allowed,
+                               sotto_bytes_of(sql, strlen(sql)), NULL, err));
+    return sotto_answer_columns(columns, c->recipe, c->query, err);
+}
+
+static sotto_status check_query(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_err first = {0};
+
+    if (is_dummy(c))
+        return SOTTO_OK;
+    return blame(c, SOTTO_WHY_FIELD, "query", open_query(device, c, &first), &first, err);
+}
+
+static sotto_status check_budget(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_refusal refusal;
+    sotto_err first = {0};
+    size_t count;
+
+    if (is_dummy(c))
+        return SOTTO_OK;
+    const sotto_access *fields = sotto_query_accessed(c->query, &count);
+    c->charge = sotto_recipe_charge(
+        &c->mechanism, sotto_participation_round(c->recipe, &c->decision), fields, count);
+    sotto_status status = sotto_ledger_check(device->ledger, &c->charge, c->now, &refusal, &first);
+    if (sotto_ledger_closed(device->ledger))
+        return sotto_fail(err, status, "%s", first.reason);
+    if (status == SOTTO_DENIED && refusal.check) {
+        sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal.subject, "%s", refusal.text);
+        c->out.check = refusal.check;
+        return SOTTO_OK;
+    }
+    return blame(c, SOTTO_WHY_BUDGET, "", status, &first, err);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------ */
+
+typedef sotto_status step(sotto_device *device, sotto_case *c, sotto_err *err);
+
+sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    static step *const steps[] = {check_outcome,  check_window,    check_text,    check_policy,
+                                  check_sampling, check_targeting, check_cohort,  check_analysis,
+                                  check_decision, check_turn,      check_parties, check_query,
+                                  check_budget};
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        SOTTO_TRY(steps[i](device, c, err));
+        if (c->out.why)
+            return SOTTO_OK;
+    }
+    sotto_explain(&c->out, SOTTO_WHY_READY, "",
+                  c->decided
+                      ? "It is answered at the next moment when the device is idle, charging "
+                        "and online."
+                      : "Whether it is answered is drawn when the device is next idle, "
+                        "charging and online.");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_device_admit(sotto_device *device, sotto_case *c, sotto_bytes text,
+                                sotto_err *err)
+{
+    static step *const steps[] = {lint, check_sampling, check_query};
+
+    SOTTO_TRY(read_recipe(device, c, text, err));
+    if (c->now >= c->recipe->closes)
+        return sotto_fail(err, SOTTO_STALE, "recipe %.63s: it has closed", c->recipe->name);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        SOTTO_TRY(steps[i](device, c, err));
+        if (c->out.why)
+            return SOTTO_OK;
+    }
+    return SOTTO_OK;
+}
+
+void sotto_case_close(sotto_device *device, sotto_case *c)
+{
+    sotto_query_close(c->query);
+    c->query = NULL;
+    sotto_arena_reset(&device->work);
+}

@@ -1,0 +1,294 @@
+#include "device/device_internal.h"
+
+#include "base/rule.h"
+#include "device/participate.h"
+#include "sotto/seal.h"
+
+#include <string.h>
+
+/* A closed recipe's reports are tried for this long; then they and the recipe go. */
+enum { GRACE = 7 * 86400, RETAIN = 600 };
+
+/* ---- answering -------------------------------------------------------------------------------------------- */
+
+/* Reasons that a person will ask for later, when nothing else tells them. */
+static bool worth_noting(sotto_why why)
+{
+    switch (why) {
+    case SOTTO_WHY_SLOT_MISSED:
+    case SOTTO_WHY_NOT_TARGETED:
+    case SOTTO_WHY_COHORT_VALUE:
+    case SOTTO_WHY_POLICY:
+    case SOTTO_WHY_FIELD:
+    case SOTTO_WHY_BUDGET:
+    case SOTTO_WHY_PARTIES:
+    case SOTTO_WHY_QUERY_FAILED:
+    case SOTTO_WHY_ANALYSIS_DONE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static sotto_status make_dummy(sotto_device *device, sotto_case *c, sotto_entropy *entropy,
+                               sotto_err *err)
+{
+    sotto_report report;
+
+    SOTTO_TRY(sotto_answer_seal(&report, &c->plan, SOTTO_NO_VALUE, entropy, &device->work, err));
+    return sotto_outbox_put_dummy(device->ledger, c->recipe->name, c->recipe->analysis,
+                                  sotto_participation_round(c->recipe, &c->decision), &report,
+                                  c->now, err);
+}
+
+/* What a query stumbles over may be an event's length or number, so only the kind of limit is told. */
+static sotto_status read_bin(sotto_case *c, uint64_t *bin, bool *silent, sotto_entropy *entropy,
+                             sotto_err *err)
+{
+    sotto_err first = {0};
+    sotto_status status = sotto_answer_bin(bin, silent, c->recipe, c->query, entropy, &first);
+
+    switch (status) {
+    case SOTTO_DENIED:
+    case SOTTO_TOO_LARGE:
+    case SOTTO_MALFORMED:
+    case SOTTO_MISSING:
+        sotto_explain(&c->out, SOTTO_WHY_QUERY_FAILED, "query", "%s", first.reason);
+        return SOTTO_OK;
+    default:
+        return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", first.reason);
+    }
+}
+
+/* Another process may have spent since the check. */
+static sotto_status pay(sotto_device *device, sotto_case *c, uint64_t bin, bool silent,
+                        sotto_entropy *entropy, sotto_err *err)
+{
+    sotto_report report;
+    sotto_refusal refusal;
+    sotto_err first = {0};
+    sotto_status status;
+
+    if (silent) {
+        status =
+            sotto_ledger_spend_on_silence(device->ledger, &c->charge, c->now, &refusal, &first);
+    } else {
+        SOTTO_TRY(sotto_answer_seal(&report, &c->plan, bin, entropy, &device->work, err));
+        status = sotto_ledger_spend(device->ledger, &c->charge, &report, c->now, &refusal, &first);
+    }
+    if ((status == SOTTO_DENIED || status == SOTTO_STALE) && !sotto_ledger_closed(device->ledger)) {
+        sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal.subject, "%s",
+                      refusal.check ? refusal.text : first.reason);
+        c->out.check = refusal.check;
+        return SOTTO_OK;
+    }
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", first.reason);
+}
+
+static sotto_status make(sotto_device *device, sotto_case *c, bool *made, sotto_err *err)
+{
+    sotto_entropy entropy;
+    uint64_t bin = SOTTO_NO_VALUE;
+    bool silent = false;
+    sotto_status status;
+
+    sotto_device_entropy(device, &entropy);
+    if (!c->query) {
+        status = make_dummy(device, c, &entropy, err);
+    } else {
+        status = read_bin(c, &bin, &silent, &entropy, err);
+        if (status == SOTTO_OK && c->out.why == SOTTO_WHY_READY)
+            status = pay(device, c, bin, silent, &entropy, err);
+    }
+    *made = status == SOTTO_OK && c->out.why == SOTTO_WHY_READY && !silent;
+    sotto_wipe(&bin, sizeof bin);
+    sotto_entropy_clear(&entropy);
+    return status;
+}
+
+static sotto_status answer(sotto_device *device, const sotto_shelved *shelved, int64_t now,
+                           bool *made, sotto_err *err)
+{
+    sotto_case c = {.shelved = *shelved, .now = now, .draw = true};
+    sotto_status status = sotto_device_judge(device, &c, err);
+
+    *made = false;
+    if (status == SOTTO_OK && c.out.why == SOTTO_WHY_READY)
+        status = make(device, &c, made, err);
+    if (status == SOTTO_OK && worth_noting(c.out.why))
+        status = sotto_device_note(device, shelved->name, c.recipe ? c.recipe->analysis : NULL,
+                                   &c.out, err);
+    sotto_case_close(device, &c);
+    return status;
+}
+
+/* What happens to one recipe is no reason to leave the others; a failure is told in the end. */
+static sotto_status answer_all(sotto_device *device, int64_t now, sotto_tick *out, sotto_err *err)
+{
+    sotto_status first = SOTTO_OK;
+    sotto_shelved shelved = {0};
+    bool found = true, made;
+
+    while (found) {
+        SOTTO_TRY(sotto_shelf_next(device->ledger, &shelved, &found, shelved.id, err));
+        if (!found)
+            break;
+        sotto_status status = answer(device, &shelved, now, &made, err);
+        out->made += made;
+        first = first == SOTTO_OK ? status : first;
+        if (sotto_ledger_closed(device->ledger))
+            break;
+    }
+    return first;
+}
+
+static sotto_status tidy(sotto_device *device, int64_t now, sotto_err *err)
+{
+    sotto_shelved shelved = {0};
+    bool found = true;
+
+    while (found) {
+        SOTTO_TRY(sotto_shelf_next(device->ledger, &shelved, &found, shelved.id, err));
+        if (!found || now - GRACE < shelved.closes)
+            continue;
+        sotto_outcome outcome;
+        SOTTO_TRY(sotto_record_outcome(device->ledger, &outcome, shelved.name, err));
+        if (outcome.kind && outcome.kind != SOTTO_RECORD_ACKNOWLEDGED &&
+            outcome.kind != SOTTO_RECORD_GIVEN_UP)
+            SOTTO_TRY(
+                sotto_outbox_empty(device->ledger, shelved.name, "its recipe closed", now, err));
+        SOTTO_TRY(sotto_shelf_remove(device->ledger, shelved.id, err));
+    }
+    return SOTTO_OK;
+}
+
+/* ---- sending ---------------------------------------------------------------------------------------------- */
+
+static sotto_delivery send_one(void *context, const sotto_outgoing *report)
+{
+    const sotto_device *device = context;
+    sotto_upload upload = {.recipe = report->recipe, .body = report->bytes};
+
+    if (!device->host.send || report->destination.len < sizeof upload.task)
+        return SOTTO_DELIVERY_LATER;
+    memcpy(upload.task, report->destination.data, sizeof upload.task);
+    upload.leader_url = sotto_bytes_of(report->destination.data + sizeof upload.task,
+                                       report->destination.len - sizeof upload.task);
+    return device->host.send(device->host.context, &upload);
+}
+
+/* The key that was published last, of those in use. */
+static const sotto_party_key *newest_key(const sotto_party_entry *party, int64_t now)
+{
+    const sotto_party_key *newest = NULL;
+
+    for (size_t i = 0; i < party->key_count; i++) {
+        const sotto_party_key *key = &party->keys[i];
+        sotto_hpke_config config;
+
+        if (now >= key->from && now < key->until && (!newest || key->from > newest->from) &&
+            sotto_hpke_config_decode(&config, key->config, NULL) == SOTTO_OK && config.supported)
+            newest = key;
+    }
+    return newest;
+}
+
+static sotto_status find_keys(const sotto_device *device, sotto_bytes keys[SOTTO_REPORT_SHARES],
+                              const sotto_report_parts *parts, int64_t now, sotto_err *err)
+{
+    bool changed = false;
+
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
+        const sotto_party_key *key = NULL;
+
+        for (size_t i = 0; i < device->parties->count; i++) {
+            const sotto_party_entry *party = &device->parties->entries[i];
+
+            if (sotto_bytes_equal_vartime(parts->parties[who],
+                                          sotto_bytes_of(party->name, strlen(party->name))))
+                key = newest_key(party, now);
+        }
+        if (!key)
+            return sotto_fail(err, SOTTO_MISSING, "a party has no key that is used now");
+        keys[who] = key->config;
+        changed = changed || !sotto_bytes_equal_vartime(key->config, parts->keys[who]);
+    }
+    return changed ? SOTTO_OK : sotto_fail(err, SOTTO_AGAIN, "no other key is known yet");
+}
+
+/* The same shares under the same id: another set would be a second answer, which nobody paid for. */
+static sotto_status seal_again(void *context, const sotto_outgoing *report, sotto_bytes inputs,
+                               sotto_buf *sealed, sotto_err *err)
+{
+    sotto_device *device = context;
+    sotto_bytes keys[SOTTO_REPORT_SHARES];
+    sotto_report_parts parts;
+    sotto_entropy entropy;
+
+    (void)report;
+    SOTTO_TRY(sotto_report_parts_decode(&parts, inputs, err));
+    SOTTO_TRY(find_keys(device, keys, &parts, sotto_device_now(device), err));
+    sotto_device_entropy(device, &entropy);
+    sotto_status status = sotto_report_seal(sealed, &parts, keys, &entropy, &device->work, err);
+    sotto_entropy_clear(&entropy);
+    sotto_arena_reset(&device->work);
+    return status;
+}
+
+/* ---- the tick --------------------------------------------------------------------------------------------- */
+
+static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sotto_err *err)
+{
+    const sotto_transport transport = {send_one, seal_again, device};
+    sotto_err first = {0};
+
+    SOTTO_TRY(tidy(device, now, err));
+    sotto_status answered = answer_all(device, now, out, &first);
+    SOTTO_TRY(sotto_outbox_send(device->ledger, &transport, now, &out->waiting, err));
+    return answered == SOTTO_OK ? SOTTO_OK : sotto_fail(err, answered, "%s", first.reason);
+}
+
+/* What waits although the person said no was left by a withdrawal that could not finish. */
+static sotto_status stay_silent(sotto_device *device, int64_t now, sotto_err *err)
+{
+    uint64_t waiting;
+
+    SOTTO_TRY(sotto_outbox_count(device->ledger, &waiting, err));
+    return waiting ? sotto_outbox_empty(device->ledger, NULL, "consent was withdrawn", now, err)
+                   : SOTTO_OK;
+}
+
+/* Retention looks at every event, so not at every tick of a busy host; a clock that jumps is no excuse. */
+static sotto_status retain(sotto_device *device, int64_t now, sotto_err *err)
+{
+    if (device->retained && now >= device->retained_at && now - device->retained_at < RETAIN)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_store_retain(device->store, now, err));
+    device->retained = true;
+    device->retained_at = now;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_conditions conditions,
+                               sotto_err *err)
+{
+    bool good = conditions.idle && conditions.charging && conditions.network;
+    const char *closed = sotto_ledger_closed(device->ledger);
+    int64_t now = sotto_device_now(device);
+    sotto_tick ignored;
+    bool given;
+
+    out = out ? out : &ignored;
+    *out = (sotto_tick){0};
+    device->ticked = true;
+    device->conditions = conditions;
+    SOTTO_TRY(retain(device, now, err));
+    if (closed)
+        return sotto_fail(err, SOTTO_DENIED, "%s", closed);
+    SOTTO_TRY(sotto_device_consenting(device, &given, err));
+    if (!given)
+        return stay_silent(device, now, err);
+    if (good || !SOTTO_RULE(only_when_eligible))
+        return act(device, out, now, err);
+    return sotto_outbox_count(device->ledger, &out->waiting, err);
+}

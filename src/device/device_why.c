@@ -1,0 +1,161 @@
+#include "device/device_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[] = {
+    "",
+    "ready",
+    "answered",
+    "unknown",
+    "no-consent",
+    "ledger-closed",
+    "not-eligible",
+    "not-open-yet",
+    "closed",
+    "not-sampled",
+    "slot-to-come",
+    "slot-missed",
+    "not-targeted",
+    "cohort-value",
+    "policy",
+    "field",
+    "budget",
+    "parties",
+    "query-failed",
+    "no-value",
+    "analysis-done",
+    "transport",
+    "given-up",
+};
+
+const char *sotto_why_name(sotto_why why)
+{
+    size_t index = (size_t)why;
+
+    return index > 0 && index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}
+
+void sotto_explain(sotto_explanation *out, sotto_why why, const char *subject, const char *format,
+                   ...)
+{
+    va_list args;
+
+    *out = (sotto_explanation){.why = why};
+    (void)snprintf(out->subject, sizeof out->subject, "%s", subject);
+    va_start(args, format);
+    (void)vsnprintf(out->sentence, sizeof out->sentence, format, args);
+    va_end(args);
+}
+
+/* The reason's number, and the check's above it, stand where rounds of answers stand. */
+enum { CHECK_SHIFT = 8 };
+
+sotto_status sotto_device_note(sotto_device *device, const char *recipe, const char *analysis,
+                               const sotto_explanation *explanation, sotto_err *err)
+{
+    char note[SOTTO_RECORD_NOTE], last[SOTTO_RECORD_NOTE];
+    const sotto_record_entry entry = {.at = sotto_device_now(device),
+                                      .kind = SOTTO_RECORD_SILENT,
+                                      .recipe = recipe,
+                                      .analysis = analysis,
+                                      .note = note,
+                                      .round = (uint64_t)explanation->why |
+                                               (uint64_t)explanation->check << CHECK_SHIFT};
+    uint64_t why;
+    bool found;
+
+    (void)snprintf(note, sizeof note, "%.*s", (int)sizeof note - 1, explanation->sentence);
+    SOTTO_TRY(
+        sotto_record_last(device->ledger, &found, &why, last, SOTTO_RECORD_SILENT, recipe, err));
+    if (found && why == entry.round && strcmp(last, note) == 0)
+        return SOTTO_OK;
+    return sotto_record_append(device->ledger, &entry, err);
+}
+
+/* ---- explaining ------------------------------------------------------------------------------------------- */
+
+/* A recipe that is not on the shelf: refused when it was offered, or gone since it closed. */
+static sotto_status explain_absent(sotto_device *device, sotto_explanation *out, const char *recipe,
+                                   sotto_err *err)
+{
+    char note[SOTTO_RECORD_NOTE];
+    uint64_t why;
+    bool found;
+
+    SOTTO_TRY(
+        sotto_record_last(device->ledger, &found, &why, note, SOTTO_RECORD_SILENT, recipe, err));
+    if (found) {
+        sotto_explain(out, (sotto_why)(why & ((1U << CHECK_SHIFT) - 1)), "", "%s", note);
+        out->check = (int)(why >> CHECK_SHIFT);
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(
+        sotto_record_last(device->ledger, &found, &why, note, SOTTO_RECORD_SEEN, recipe, err));
+    if (found)
+        sotto_explain(out, SOTTO_WHY_CLOSED, "", "The recipe closed, and is no longer kept.");
+    else
+        sotto_explain(out, SOTTO_WHY_UNKNOWN, "", "No such recipe was offered to this device.");
+    return SOTTO_OK;
+}
+
+/* Nothing is wrong with the recipe: what the device last ran into is the reason. */
+static sotto_status explain_ready(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    const sotto_conditions *now = &device->conditions;
+    char note[SOTTO_RECORD_NOTE];
+    uint64_t why;
+    bool found;
+
+    if (device->ticked && !(now->idle && now->charging && now->network)) {
+        sotto_explain(&c->out, SOTTO_WHY_NOT_ELIGIBLE, "", "The device was %s when it last looked.",
+                      !now->network    ? "offline"
+                      : !now->charging ? "not charging"
+                                       : "in use");
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(sotto_record_last(device->ledger, &found, &why, note, SOTTO_RECORD_SILENT,
+                                c->shelved.name, err));
+    if (found && why == SOTTO_WHY_QUERY_FAILED)
+        sotto_explain(&c->out, SOTTO_WHY_QUERY_FAILED, "query", "%s", note);
+    return SOTTO_OK;
+}
+
+static bool is_over(sotto_why why)
+{
+    return why == SOTTO_WHY_ANSWERED || why == SOTTO_WHY_GIVEN_UP || why == SOTTO_WHY_CLOSED;
+}
+
+static sotto_status explain(sotto_device *device, sotto_explanation *out, const char *recipe,
+                            sotto_err *err)
+{
+    sotto_case c = {.now = sotto_device_now(device)};
+    bool found, given;
+
+    SOTTO_TRY(sotto_shelf_find(device->ledger, &c.shelved, &found, recipe, err));
+    if (!found)
+        return explain_absent(device, out, recipe, err);
+    sotto_status status = sotto_device_judge(device, &c, err);
+    if (status == SOTTO_OK && c.out.why == SOTTO_WHY_READY)
+        status = explain_ready(device, &c, err);
+    sotto_case_close(device, &c);
+    SOTTO_TRY(status);
+    *out = c.out;
+    SOTTO_TRY(sotto_device_consenting(device, &given, err));
+    if (!given && !is_over(out->why))
+        sotto_explain(out, SOTTO_WHY_NO_CONSENT, "",
+                      "Nobody has agreed that this device takes part.");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_device_why(sotto_device *device, sotto_explanation *out, const char *recipe,
+                              sotto_err *err)
+{
+    const char *closed = sotto_ledger_closed(device->ledger);
+
+    *out = (sotto_explanation){0};
+    if (!closed)
+        return explain(device, out, recipe, err);
+    sotto_explain(out, SOTTO_WHY_LEDGER_CLOSED, "", "%s", closed);
+    return SOTTO_OK;
+}

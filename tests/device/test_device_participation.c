@@ -1,0 +1,402 @@
+/* Who answers, and when: consent, eligibility, secret draws and dummies. */
+#include "support/devices.h"
+
+#include <string.h>
+
+static sotto_test_phone phone;
+
+static void offer(sotto_test *t, sotto_bytes recipe)
+{
+    CHECK_OK(t, sotto_device_offer(phone.device, recipe, &t->err));
+}
+
+/* Drawn for by all, and answered by next to none. */
+static sotto_bytes rare_recipe(sotto_test *t, const char *dummies)
+{
+    sotto_bytes text = sotto_test_sure_recipe(t, "50001", "\"rate\": 1", "\"rate\": 0.000001");
+
+    text = sotto_test_replace(t, (const char *)text.data, "\"population\": 1000000",
+                              "\"population\": 100000000000");
+    return sotto_test_replace(t, (const char *)text.data, "\"on_no_match\"", dummies);
+}
+
+/* ---- consent ---------------------------------------------------------------------------------------------- */
+
+static void nothing_happens_before_the_person_said_yes(sotto_test *t)
+{
+    bool given;
+
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consented(phone.device, &given, &t->err));
+    CHECK(t, !given);
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 0, phone.sends);
+    CHECK_EQUAL(t, 0, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DECIDED));
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NO_CONSENT);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    sotto_test_phone_close(&phone);
+}
+
+static void a_no_erases_what_waits_and_stays_after_a_restart(sotto_test *t)
+{
+    bool given;
+
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consented(phone.device, &given, &t->err));
+    CHECK(t, given);
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    phone.answer = SOTTO_DELIVERY_LATER;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    CHECK_OK(t, sotto_device_consent(phone.device, false, &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, "50001", SOTTO_RECORD_GIVEN_UP));
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone)); /* nobody can prove that it did not arrive */
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consented(phone.device, &given, &t->err));
+    CHECK(t, !given);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 1, phone.sends);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made); /* nor does a later yes answer again */
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_GIVEN_UP);
+    CHECK_EQUAL(t, 2, sotto_test_lines(&phone, NULL, SOTTO_RECORD_CONSENTED));
+    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, NULL, SOTTO_RECORD_WITHDRAWN));
+    sotto_test_phone_close(&phone);
+}
+
+static void nothing_happens_at_a_bad_time(sotto_test *t)
+{
+    static const sotto_conditions bad[] = {
+        {false, true, true}, {true, false, true}, {true, true, false}};
+
+    sotto_test_phone_start(t, &phone, NULL);
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_OK(t, sotto_device_tick(phone.device, NULL, bad[i], &t->err));
+        CHECK_EQUAL(t, 0, phone.sends);
+        CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NOT_ELIGIBLE);
+    }
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    sotto_test_phone_close(&phone);
+}
+
+static void a_recipe_is_answered_within_its_window(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    phone.now = SOTTO_TEST_OPENS - 1;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NOT_OPEN_YET);
+    phone.now = SOTTO_TEST_CLOSES;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_CLOSED);
+    CHECK_STATUS(
+        t, SOTTO_STALE,
+        sotto_device_offer(phone.device, sotto_test_sure_recipe(t, "50002", NULL, NULL), &t->err));
+    phone.now = SOTTO_TEST_CLOSES + 8 * 86400;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made); /* the recipe is gone, and why still tells */
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_CLOSED);
+    CHECK_EQUAL(t, 0, phone.sends);
+    sotto_test_phone_close(&phone);
+}
+
+/* ---- draws ------------------------------------------------------------------------------------------------ */
+
+static void a_device_that_is_not_sampled_makes_no_call(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    offer(t, rare_recipe(t, "\"on_no_match\""));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 0, phone.sends);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NOT_SAMPLED);
+    CHECK_EQUAL(t, 0, sotto_test_charged(&phone));
+    sotto_test_phone_close(&phone);
+}
+
+static void a_draw_outlives_restarts_policies_and_versions(sotto_test *t)
+{
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    offer(t, rare_recipe(t, "\"on_no_match\""));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    phone.options.policy = sotto_test_policy_text(t, "\"version\": 1", "\"version\": 2");
+    sotto_test_phone_open(&phone);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    offer(t, sotto_test_sure_recipe(t, "50001", "\"version\": 1", "\"version\": 2"));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made); /* whatever chance it has now */
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NOT_SAMPLED);
+    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DECIDED));
+    sotto_test_phone_close(&phone);
+}
+
+static void as_many_take_part_as_the_rate_says(sotto_test *t)
+{
+    const sotto_bytes text = sotto_test_sure_recipe(t, "50001", "\"rate\": 1", "\"rate\": 0.25");
+    uint64_t made = 0;
+
+    for (int i = 0; i < 160; i++) {
+        sotto_test_phone_start(t, &phone, NULL);
+        offer(t, text);
+        made += sotto_test_tick(&phone).made;
+        sotto_test_phone_close(&phone);
+    }
+    CHECK_NEAR(t, 40, (double)made, 28); /* five standard deviations */
+}
+
+/* ---- rounds ----------------------------------------------------------------------------------------------- */
+
+static sotto_bytes slotted(sotto_test *t, const char *name, const char *participation)
+{
+    return sotto_test_sure_recipe(t, name, "{\"type\": \"poisson\", \"rate\": 1}", participation);
+}
+
+/* Ticks at every start of a slot; which slot it answered in, or `slots`. */
+static uint64_t slot_of_answer(sotto_test *t, int64_t length, uint64_t slots)
+{
+    uint64_t answered = slots;
+
+    for (uint64_t slot = 0; slot < slots; slot++) {
+        uint64_t made = sotto_test_tick(&phone).made;
+
+        CHECK(t, made == 0 || (made == 1 && answered == slots));
+        answered = made ? slot : answered;
+        phone.now += length;
+    }
+    return answered;
+}
+
+static void check_slots(sotto_test *t, const char *participation, int64_t length, uint64_t slots)
+{
+    uint64_t seen = 0;
+
+    for (int i = 0; i < 24; i++) {
+        sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
+        offer(t, slotted(t, "50001", participation));
+        uint64_t slot = slot_of_answer(t, length, slots);
+        CHECK(t, slot < slots);
+        seen |= UINT64_C(1) << slot;
+        CHECK_EQUAL(t, 1, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DECIDED));
+        sotto_test_phone_close(&phone);
+    }
+    CHECK_EQUAL(t, (UINT64_C(1) << slots) - 1, seen); /* each of them is somebody's */
+}
+
+static void a_check_in_happens_in_its_slot(sotto_test *t)
+{
+    check_slots(t, "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 4}", 151200, 4);
+    check_slots(t, "{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 4}", 151200, 4);
+}
+
+static void a_donation_waits_from_the_moment_of_its_draw(sotto_test *t)
+{
+    check_slots(t, "{\"type\": \"donation\", \"slots\": 4, \"slot_minutes\": 60}", 3600, 4);
+}
+
+static void a_sliding_window_begins_when_the_device_arrives(sotto_test *t)
+{
+    uint64_t answered = 0;
+
+    for (int i = 0; i < 24; i++) {
+        sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
+        phone.now += 2 * 151200; /* with two of four slots left before the recipe closes */
+        offer(t, slotted(t, "50001",
+                         "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 4}"));
+        answered += slot_of_answer(t, 151200, 4) < 2;
+        sotto_test_phone_close(&phone);
+    }
+    CHECK(t, answered > 4 && answered < 20);
+}
+
+static void a_slot_that_passed_is_not_made_up_for(sotto_test *t)
+{
+    uint64_t missed = 0;
+
+    for (int i = 0; i < 12; i++) {
+        sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
+        offer(t, slotted(t, "50001",
+                         "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 4}"));
+        phone.now = SOTTO_TEST_CLOSES - 10; /* the last of them */
+        if (sotto_test_tick(&phone).made == 0) {
+            CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_SLOT_MISSED);
+            missed++;
+        }
+        sotto_test_phone_close(&phone);
+    }
+    CHECK(t, missed > 3);
+}
+
+static void an_analysis_draws_once_for_all_its_rounds(sotto_test *t)
+{
+    static const char in[] = "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 2}";
+
+    sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
+    offer(t, slotted(t, "50001", in));
+    offer(t, slotted(t, "50002", in));
+    CHECK(t, slot_of_answer(t, 302400 - 3600, 2) < 2);
+    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DECIDED));
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    CHECK(t, sotto_test_why(&phone, "50002") == SOTTO_WHY_ANALYSIS_DONE);
+    sotto_test_phone_close(&phone);
+}
+
+static void poisson_draws_for_each_recipe(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    offer(t, sotto_test_sure_recipe(t, "50002", NULL, NULL));
+    CHECK_EQUAL(t, 2, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 2, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DECIDED));
+    sotto_test_phone_close(&phone);
+}
+
+static void importance_sampling_is_refused(sotto_test *t)
+{
+    const sotto_bytes policy = sotto_test_replace(t, sotto_test_generous_policy, "\"version\": 1",
+                                                  "\"version\": 1, \"hidden_participation\": true");
+
+    sotto_test_phone_start(t, &phone, (const char *)policy.data);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_device_offer(phone.device,
+                                    slotted(t, "50001",
+                                            "{\"type\": \"importance\", \"rate_default\": 0.1, "
+                                            "\"rate_other\": 0.5}"),
+                                    &t->err));
+    CHECK_REASON(t, "depend on its value");
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_POLICY);
+    sotto_test_phone_close(&phone);
+}
+
+/* ---- dummies ---------------------------------------------------------------------------------------------- */
+
+typedef struct bits {
+    sotto_record_kind kind;
+    uint64_t set;
+} bits;
+
+static sotto_status count_bits(void *context, const sotto_record_line *line, sotto_err *err)
+{
+    bits *b = context;
+
+    (void)err;
+    for (size_t i = 0; line->kind == b->kind && i < 8 * line->randomised.len; i++)
+        b->set += line->randomised.data[i / 8] >> i % 8 & 1;
+    return SOTTO_OK;
+}
+
+static void a_dummy_reads_nothing_costs_nothing_and_looks_like_a_report(sotto_test *t)
+{
+    const sotto_bytes text = rare_recipe(t, "\"dummies\": 1, \"on_no_match\"");
+    bits drawn = {.kind = SOTTO_RECORD_DUMMY};
+    sotto_test_report report;
+    sotto_uint128 sum[512];
+    sotto_task task;
+
+    sotto_test_phone_start(t, &phone, NULL);
+    CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+    offer(t, text);
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 1, phone.sends);
+    CHECK_EQUAL(t, 0, sotto_test_charged(&phone));
+    CHECK_EQUAL(t, 0, sotto_test_lines(&phone, NULL, SOTTO_RECORD_SPENT));
+    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DUMMY));
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NOT_SAMPLED);
+    CHECK_STATUS(t, SOTTO_OK,
+                 sotto_test_receive(t, &report, &task, &phone.uploaded[0], text, 0, 1));
+    CHECK_EQUAL(t, task.report_bytes, phone.uploaded[0].body.len);
+    sotto_test_add_up(t, sum, &task, &report, 1); /* and its proof holds */
+    CHECK_OK(t, sotto_device_record(phone.device, NULL, 0, count_bits, &drawn, &t->err));
+    /* Never plain zeros: each bin with the chance of those who don't have it, six deviations around. */
+    CHECK_NEAR(t, task.q * (double)task.bins, (double)drawn.set, 32);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    sotto_test_phone_close(&phone);
+}
+
+/* ---- where and what --------------------------------------------------------------------------------------- */
+
+static void a_value_that_is_not_listed_means_no_report(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    CHECK_OK(t, sotto_device_describe(phone.device, "locale", "de_DE", &t->err));
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_COHORT_VALUE);
+    CHECK_OK(t, sotto_device_describe(phone.device, "locale", NULL, &t->err));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 0, phone.sends);
+    CHECK_EQUAL(t, 0, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DECIDED));
+    sotto_test_phone_close(&phone);
+}
+
+static void a_recipe_for_others_is_not_answered(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    offer(t, sotto_test_sure_recipe(t, "50001", "\"cohorts\": {\"locale\": [\"en_US\", \"en_GB\"]}",
+                                    "\"targeting\": {\"locale\": [\"en_GB\"]}"));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NOT_TARGETED);
+    CHECK_OK(t, sotto_device_describe(phone.device, "locale", "en_GB", &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    sotto_test_phone_close(&phone);
+}
+
+static void a_recipe_has_one_text_a_version_and_versions_ascend(sotto_test *t)
+{
+    const sotto_bytes first = sotto_test_sure_recipe(t, "50001", NULL, NULL);
+    const sotto_bytes second =
+        sotto_test_sure_recipe(t, "50001", "\"version\": 1", "\"version\": 2");
+
+    sotto_test_phone_start(t, &phone, NULL);
+    offer(t, first);
+    offer(t, first);
+    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, "50001", SOTTO_RECORD_SEEN));
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_device_offer(phone.device,
+                                    sotto_test_sure_recipe(t, "50001", "40000", "40001"), &t->err));
+    offer(t, second);
+    CHECK_STATUS(t, SOTTO_STALE, sotto_device_offer(phone.device, first, &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    sotto_test_phone_close(&phone);
+}
+
+static void randomness_that_can_be_repeated_stays_in_memory(sotto_test *t)
+{
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    phone.options.simulation = &phone.simulation;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_device_open(&phone.device, &phone.options, &t->err));
+    CHECK(t, phone.device == NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(nothing_happens_before_the_person_said_yes),
+        CASE(a_no_erases_what_waits_and_stays_after_a_restart),
+        CASE(nothing_happens_at_a_bad_time),
+        CASE(a_recipe_is_answered_within_its_window),
+        CASE(a_device_that_is_not_sampled_makes_no_call),
+        CASE(a_draw_outlives_restarts_policies_and_versions),
+        CASE(as_many_take_part_as_the_rate_says),
+        CASE(a_check_in_happens_in_its_slot),
+        CASE(a_donation_waits_from_the_moment_of_its_draw),
+        CASE(a_sliding_window_begins_when_the_device_arrives),
+        CASE(a_slot_that_passed_is_not_made_up_for),
+        CASE(an_analysis_draws_once_for_all_its_rounds),
+        CASE(poisson_draws_for_each_recipe),
+        CASE(importance_sampling_is_refused),
+        CASE(a_dummy_reads_nothing_costs_nothing_and_looks_like_a_report),
+        CASE(a_value_that_is_not_listed_means_no_report),
+        CASE(a_recipe_for_others_is_not_answered),
+        CASE(a_recipe_has_one_text_a_version_and_versions_ascend),
+        CASE(randomness_that_can_be_repeated_stays_in_memory),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

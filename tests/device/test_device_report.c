@@ -1,0 +1,340 @@
+/* From rows to what leaves: picking, encoding, what stands in for a missing value, retries and new keys. */
+#include "support/devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static sotto_test_phone phone;
+
+static void offer(sotto_test *t, sotto_bytes recipe)
+{
+    CHECK_OK(t, sotto_device_offer(phone.device, recipe, &t->err));
+}
+
+static uint64_t bin_of(sotto_test *t, const char *label)
+{
+    uint64_t bin;
+
+    CHECK_OK(t, sotto_recipe_bin(sotto_test_recipe(t, NULL, NULL), &bin,
+                                 sotto_bytes_of(label, strlen(label)), &t->err));
+    return bin;
+}
+
+/* Answers the recipe on a fresh phone with these phrases typed at 35, and gives what it told. */
+static uint64_t tell(sotto_test *t, sotto_bytes recipe, const char *const *phrases, size_t count)
+{
+    sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
+    for (size_t i = 0; i < count; i++)
+        CHECK_OK(t, sotto_test_phone_type(&phone, i + 1, 35, phrases[i]));
+    offer(t, recipe);
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 1, phone.uploads);
+    uint64_t told = sotto_test_told(t, &phone.uploaded[0], recipe);
+    sotto_test_phone_close(&phone);
+    return told;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------- */
+
+static void a_row_becomes_its_bin(sotto_test *t)
+{
+    static const char *const phrases[] = {"hello world a"};
+    const sotto_bytes recipe = sotto_test_clear_recipe(t, "50001", NULL, NULL);
+
+    CHECK_EQUAL(t, bin_of(t, "[30,40) | hello world a"), tell(t, recipe, phrases, 1));
+}
+
+static void one_row_at_random_is_any_of_them(sotto_test *t)
+{
+    static const char *const phrases[] = {"i went home", "i went a", "i went and", "i got home"};
+    const sotto_bytes recipe = sotto_test_clear_recipe(t, "50001", NULL, NULL);
+    unsigned seen = 0;
+
+    for (int i = 0; i < 40; i++) {
+        uint64_t told = tell(t, recipe, phrases, 4);
+
+        for (unsigned p = 0; p < 4; p++) {
+            char label[64];
+
+            (void)snprintf(label, sizeof label, "[30,40) | %s", phrases[p]);
+            seen |= (told == bin_of(t, label)) ? 1U << p : 0;
+        }
+    }
+    CHECK_EQUAL(t, 15, seen);
+}
+
+static void the_first_row_is_the_first(sotto_test *t)
+{
+    static const char *const phrases[] = {"i went home", "i went a", "i went and", "i got home"};
+    const sotto_bytes recipe =
+        sotto_test_clear_recipe(t, "50001", "\"pick\": \"one-at-random\"", "\"pick\": \"first\"");
+    uint64_t first = 0;
+
+    for (int i = 0; i < 8; i++) {
+        uint64_t told = tell(t, recipe, phrases, 4);
+
+        first += told == bin_of(t, "[30,40) | i went home");
+        CHECK(t, told != bin_of(t, "[30,40) | i got home"));
+    }
+    CHECK(t, first >= 6); /* now and then a report has noise in it */
+}
+
+/* ---- no value --------------------------------------------------------------------------------------------- */
+
+static sotto_bytes without(sotto_test *t, const char *on_no_match)
+{
+    return sotto_test_clear_recipe(t, "50001", "\"no-value\"", on_no_match);
+}
+
+static void a_device_without_a_value_sends_a_report_on_none(sotto_test *t)
+{
+    CHECK_EQUAL(t, SOTTO_NO_VALUE, tell(t, without(t, "\"no-value\""), NULL, 0));
+    CHECK_EQUAL(t, 1, phone.sends);
+}
+
+static void a_device_without_a_value_may_count_as_oov(sotto_test *t)
+{
+    CHECK_EQUAL(t, 0, tell(t, without(t, "\"oov\""), NULL, 0));
+}
+
+static void a_device_without_a_value_may_draw_a_bin(sotto_test *t)
+{
+    uint64_t first = tell(t, without(t, "\"random-bin\""), NULL, 0);
+    bool differs = false;
+
+    for (int i = 0; i < 6; i++) {
+        uint64_t next = tell(t, without(t, "\"random-bin\""), NULL, 0);
+
+        CHECK(t, next != SOTTO_NO_VALUE);
+        differs = differs || next != first;
+    }
+    CHECK(t, differs);
+}
+
+static void silence_needs_the_policy_and_is_paid_for(sotto_test *t)
+{
+    const sotto_bytes policy = sotto_test_replace(t, sotto_test_generous_policy, "\"version\": 1",
+                                                  "\"version\": 1, \"silence\": true");
+
+    sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_device_offer(phone.device, without(t, "\"silence\""), &t->err));
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_POLICY);
+    sotto_test_phone_close(&phone);
+
+    sotto_test_phone_start(t, &phone, (const char *)policy.data);
+    offer(t, without(t, "\"silence\""));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 0, phone.sends);
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NO_VALUE);
+    CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made); /* it has answered */
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    sotto_test_phone_close(&phone);
+
+    sotto_test_phone_start(t, &phone, (const char *)policy.data);
+    CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+    offer(t, without(t, "\"silence\""));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 1, phone.sends);
+    sotto_test_phone_close(&phone);
+}
+
+/* ---- what is not allowed ---------------------------------------------------------------------------------- */
+
+static void a_forbidden_field_is_refused_when_the_recipe_arrives(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_device_offer(phone.device,
+                                    sotto_test_sure_recipe(t, "50001", "FROM keyboard_ngrams",
+                                                           "FROM keyboard_ngrams WHERE secret > 0"),
+                                    &t->err));
+    CHECK_REASON(t, "secret");
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_FIELD);
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        sotto_device_offer(phone.device,
+                           sotto_test_sure_recipe(t, "50002", "SELECT age,", "SELECT age AS a,"),
+                           &t->err));
+    CHECK_REASON(t, "no column");
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50003") == SOTTO_WHY_UNKNOWN);
+    sotto_test_phone_close(&phone);
+}
+
+/* A recipe that one policy let in is held against the next one. */
+static void a_new_policy_judges_recipes_again(sotto_test *t)
+{
+    sotto_test_phone_init(t, &phone, sotto_test_generous_policy);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    offer(t, sotto_test_clear_recipe(t, "50001", NULL, NULL));
+    phone.options.policy = sotto_bytes_of(sotto_policy_example(), strlen(sotto_policy_example()));
+    sotto_test_phone_open(&phone);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_POLICY);
+    CHECK_EQUAL(t, 0, phone.sends);
+    sotto_test_phone_close(&phone);
+}
+
+static void a_recipe_for_strangers_is_not_answered(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    offer(t, sotto_test_sure_recipe(t, "50001", "key:helper-2026a", "key:nobody"));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_PARTIES);
+    sotto_test_phone_close(&phone);
+}
+
+static void a_query_over_its_limit_leaves_nothing_spent(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    for (uint64_t i = 0; i < 400; i++)
+        CHECK_OK(t, sotto_test_phone_type(&phone, i + 1, 35, "i went home"));
+    /* 400^3 rows pass the limit of steps. */
+    offer(t, sotto_test_sure_recipe(t, "50001", "SELECT age, ngram FROM keyboard_ngrams",
+                                    "SELECT a.age AS age, b.ngram AS ngram FROM keyboard_ngrams a, "
+                                    "keyboard_ngrams b, keyboard_ngrams c WHERE c.age >= a.age"));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_QUERY_FAILED);
+    CHECK_EQUAL(t, 0, sotto_test_charged(&phone));
+    CHECK_EQUAL(t, 0, phone.sends);
+    sotto_test_phone_close(&phone);
+}
+
+/* ---- again and again -------------------------------------------------------------------------------------- */
+
+static void a_retry_sends_the_same_bytes_after_restarts_too(sotto_test *t)
+{
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    phone.answer = SOTTO_DELIVERY_LATER;
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+        CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_TRANSPORT);
+        sotto_test_phone_open(&phone);
+    }
+    phone.answer = SOTTO_DELIVERY_ACCEPTED;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 4, phone.uploads);
+    for (size_t i = 1; i < 4; i++)
+        CHECK(t, sotto_bytes_equal_vartime(phone.uploaded[0].body, phone.uploaded[i].body));
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_ANSWERED);
+    sotto_test_phone_close(&phone);
+}
+
+static void an_outdated_key_is_replaced_around_the_same_shares(sotto_test *t)
+{
+    const sotto_bytes text = sotto_test_sure_recipe(t, "50001", NULL, NULL);
+    sotto_test_report before, after;
+    sotto_task task;
+
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    offer(t, text);
+    phone.outdated_first = true;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting); /* no other key is known yet */
+    CHECK_EQUAL(t, 0, sotto_test_lines(&phone, NULL, SOTTO_RECORD_RESEALED));
+    phone.options.parties = sotto_test_server_parties(t, 2);
+    sotto_test_phone_open(&phone);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, NULL, SOTTO_RECORD_RESEALED));
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    CHECK_EQUAL(t, 3, phone.uploads);
+    CHECK_STATUS(t, SOTTO_OK,
+                 sotto_test_receive(t, &before, &task, &phone.uploaded[0], text, 0, 1));
+    CHECK_STATUS(t, SOTTO_OK, sotto_test_receive(t, &after, &task, &phone.uploaded[2], text, 0, 2));
+    CHECK_BYTES(t, before.nonce, after.nonce, sizeof before.nonce);
+    for (int i = 0; i < 2; i++)
+        CHECK(t, sotto_bytes_equal_vartime(sotto_buf_bytes(&before.shares[i]),
+                                           sotto_buf_bytes(&after.shares[i])));
+    sotto_test_phone_close(&phone);
+}
+
+static void a_refused_report_is_given_up_and_stays_paid_for(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    phone.answer = SOTTO_DELIVERY_REFUSED;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_GIVEN_UP);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 1, phone.sends);
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    sotto_test_phone_close(&phone);
+}
+
+static void forgetting_erases_what_waits_and_keeps_the_ledger(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    phone.answer = SOTTO_DELIVERY_LATER;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    CHECK_OK(t, sotto_device_forget(phone.device, NULL, &t->err));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 1, phone.sends);
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_GIVEN_UP);
+    sotto_test_phone_close(&phone);
+}
+
+/* ---- a ledger that can't be trusted ----------------------------------------------------------------------- */
+
+static void a_closed_ledger_silences_the_device_until_a_reset(sotto_test *t)
+{
+    const sotto_conditions good = {true, true, true};
+    sotto_bytes recipe = sotto_test_sure_recipe(t, "50001", NULL, NULL);
+
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    phone.counter += 5; /* a copy from yesterday was put back */
+    sotto_test_phone_open(&phone);
+    CHECK(t, sotto_device_closed(phone.device) != NULL);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_device_offer(phone.device, recipe, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_device_tick(phone.device, NULL, good, &t->err));
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_LEDGER_CLOSED);
+    CHECK_OK(t, sotto_device_reset(phone.device, &t->err));
+    CHECK(t, sotto_device_closed(phone.device) == NULL);
+    offer(t, recipe);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NO_CONSENT);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_BUDGET);
+    sotto_test_phone_close(&phone);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_row_becomes_its_bin),
+        CASE(one_row_at_random_is_any_of_them),
+        CASE(the_first_row_is_the_first),
+        CASE(a_device_without_a_value_sends_a_report_on_none),
+        CASE(a_device_without_a_value_may_count_as_oov),
+        CASE(a_device_without_a_value_may_draw_a_bin),
+        CASE(silence_needs_the_policy_and_is_paid_for),
+        CASE(a_forbidden_field_is_refused_when_the_recipe_arrives),
+        CASE(a_new_policy_judges_recipes_again),
+        CASE(a_recipe_for_strangers_is_not_answered),
+        CASE(a_query_over_its_limit_leaves_nothing_spent),
+        CASE(a_retry_sends_the_same_bytes_after_restarts_too),
+        CASE(an_outdated_key_is_replaced_around_the_same_shares),
+        CASE(a_refused_report_is_given_up_and_stays_paid_for),
+        CASE(forgetting_erases_what_waits_and_keeps_the_ledger),
+        CASE(a_closed_ledger_silences_the_device_until_a_reset),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -30,11 +30,12 @@ SOTTO_MUST_USE sotto_status sotto_collect_open(sotto_collection *out, const sott
                                                sotto_bytes answer, sotto_arena *arena,
                                                sotto_err *err);
 
-/* collector.c: one call with the peer's token; the answer may have any status. */
+/* collector.c: one call (method, URL, body, size of the answer) with the peer's token; the answer may have any
+ * status. */
 SOTTO_MUST_USE sotto_status sotto_collect_call(sotto_collector *collector,
                                                sotto_http_response *response,
                                                const sotto_collect_peer *peer,
-                                               sotto_http_call *call, uint64_t deadline_ns,
+                                               const sotto_http_call *what, uint64_t deadline_ns,
                                                sotto_arena *arena, sotto_err *err);
 
 /* refused.c: what a server refused of a batch that was opened. Never fails: it says why there is nothing to show.

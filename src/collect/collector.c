@@ -85,24 +85,25 @@ static unsigned timeout_of(uint64_t deadline_ns)
 }
 
 sotto_status sotto_collect_call(sotto_collector *collector, sotto_http_response *response,
-                                const sotto_collect_peer *peer, sotto_http_call *call,
+                                const sotto_collect_peer *peer, const sotto_http_call *what,
                                 uint64_t deadline_ns, sotto_arena *arena, sotto_err *err)
 {
     char bearer[512];
     sotto_http_field fields[2] = {{"Authorization", bearer}};
+    sotto_http_call call = *what;
     sotto_err why = {0};
     sotto_status status;
 
     (void)snprintf(bearer, sizeof bearer, "Bearer %s", peer->token);
-    call->fields = fields;
-    call->field_count = 1;
-    if (call->body.len > 0)
-        fields[call->field_count++] =
+    call.fields = fields;
+    call.field_count = 1;
+    if (call.body.len > 0)
+        fields[call.field_count++] =
             (sotto_http_field){"Content-Type", sotto_dap_media_type(SOTTO_DAP_COLLECTION_JOB_REQ)};
-    call->repeatable = true; /* the same bytes are the same job */
-    call->attempts = ATTEMPTS;
-    call->timeout_ms = timeout_of(deadline_ns);
-    status = sotto_http_call_wait(collector->client, response, call, arena, &why);
+    call.repeatable = true; /* the same bytes are the same job */
+    call.attempts = ATTEMPTS;
+    call.timeout_ms = timeout_of(deadline_ns);
+    status = sotto_http_call_wait(collector->client, response, &call, arena, &why);
     sotto_wipe(bearer, sizeof bearer);
     if (status == SOTTO_OK)
         return SOTTO_OK;

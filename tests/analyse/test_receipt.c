@@ -48,14 +48,15 @@ static void a_receipt_says_how_far_one_liar_reaches(sotto_test *t)
 
 static void a_receipt_reads_well(sotto_test *t)
 {
-    static const char *const parts[] = {"41234 reports",
-                                        "2026-11-20T00:00:00Z",
-                                        "key:leader-2026a) or the helper",
-                                        "20000 reports are honest (50% of the smallest cohort, 40000)",
-                                        "amplified by aggregation: yes",
-                                        "amplified by sampling: not claimed",
-                                        "3 report_replayed, 12 vdaf_verify_error",
-                                        "refused by the helper: unknown; it does not tell"};
+    static const char *const parts[] = {
+        "41234 reports",
+        "2026-11-20T00:00:00Z",
+        "key:leader-2026a) or the helper",
+        "20000 reports are honest (50% of the smallest cohort, 40000)",
+        "amplified by aggregation: yes",
+        "amplified by sampling: not claimed",
+        "3 report_replayed, 12 vdaf_verify_error",
+        "refused by the helper: unknown; it does not tell"};
     char text[8192];
     sotto_buf out = sotto_buf_over(text, sizeof text - 1), small = sotto_buf_over(text, 100);
 

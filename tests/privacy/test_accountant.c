@@ -407,7 +407,7 @@ static void gaussians_compose_optimally(sotto_test *t)
 
 static sotto_question pure_of(double epsilon, uint64_t rounds)
 {
-    sotto_question q = gaussian();
+    sotto_question q = question_gaussian();
 
     q.mechanism = SOTTO_MECHANISM_PURE;
     q.of.pure.epsilon = epsilon;
@@ -439,7 +439,7 @@ static void a_pure_release_and_a_gaussian_compose_optimally(sotto_test *t)
     const double eps0[] = {0.01, 0.5, 3};
 
     for (size_t i = 0; i < 3; i++) {
-        sotto_question q[2] = {gaussian(), pure_of(eps0[i], 1)};
+        sotto_question q[2] = {question_gaussian(), pure_of(eps0[i], 1)};
         sotto_answer a;
         double p = 1 / (1 + exp(-eps0[i])), mu = q[0].of.gaussian.clip / q[0].of.gaussian.sigma;
 
@@ -459,7 +459,7 @@ static void a_pure_release_and_a_gaussian_compose_optimally(sotto_test *t)
 /* What a sum may not be below, and what it must not exceed. */
 static void mixtures_cost_more_than_a_part_and_less_than_the_sum(sotto_test *t)
 {
-    sotto_question parts[] = {sampled(), pure_of(0.05, 30), gaussian(), pure_of(0.01, 400)};
+    sotto_question parts[] = {question_sampled(), pure_of(0.05, 30), question_gaussian(), pure_of(0.01, 400)};
 
     for (size_t i = 0; i < 4; i++)
         for (size_t k = 0; k < 4; k++) {
@@ -480,8 +480,8 @@ static void mixtures_cost_more_than_a_part_and_less_than_the_sum(sotto_test *t)
 /* Renyi's sum: of a sampled Gaussian and pure releases it must be far below what adding up gives. */
 static void many_kinds_gain_from_composition(sotto_test *t)
 {
-    sotto_question q[6] = {sampled(),        pure_of(0.02, 50), gaussian(),
-                           pure_of(0.1, 10), sampled(),         gaussian()};
+    sotto_question q[6] = {question_sampled(),        pure_of(0.02, 50), question_gaussian(),
+                           pure_of(0.1, 10), question_sampled(),         question_gaussian()};
     sotto_answer a;
     double sum = 0;
 
@@ -500,7 +500,7 @@ static void many_kinds_gain_from_composition(sotto_test *t)
 
 static void a_part_that_cannot_be_asked_is_named(sotto_test *t)
 {
-    sotto_question q[2] = {gaussian(), pure_of(0, 1)};
+    sotto_question q[2] = {question_gaussian(), pure_of(0, 1)};
     sotto_answer a;
 
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_compose(&a, q, 2, &t->err));

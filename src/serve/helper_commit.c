@@ -4,6 +4,8 @@
 #include "serve/release.h"
 #include "serve/schema.h"
 
+#include "base/rule.h"
+
 #include <string.h>
 
 /* ---- is it known? ----------------------------------------------------------------------------------------- */
@@ -19,7 +21,7 @@ static sotto_status find_answer(sotto_tx *tx, sotto_helper_job *job, sotto_err *
     sotto_sql_int(&q, 1, job->task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(job->id, sizeof job->id));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
+    if (!row || !SOTTO_RULE(helper_same_answer))
         return SOTTO_OK;
     stored = sotto_sql_column_bytes(&q, 0);
     job->answer = sotto_buf_over(sotto_arena_take(&job->arena, stored.len), stored.len);
@@ -40,7 +42,7 @@ static sotto_status find_closed(sotto_tx *tx, sotto_helper_job *job, bool *chang
         bool closed;
 
         SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->task->n, &b->sub.batch, err));
-        if (closed && !b->closed)
+        if (closed && !b->closed && SOTTO_RULE(helper_closed_batch))
             *changed = b->closed = true;
     }
     return SOTTO_OK;
@@ -69,7 +71,7 @@ static sotto_status take_marks(sotto_tx *tx, sotto_helper_job *job, sotto_err *e
         job->marks[i].wanted = job->reports[i].error == 0;
     SOTTO_TRY(sotto_marks_take(tx, job->task->n, job->marks, job->count, err));
     for (size_t i = 0; i < job->count; i++)
-        if (job->marks[i].wanted && job->marks[i].taken)
+        if (job->marks[i].wanted && job->marks[i].taken && SOTTO_RULE(helper_replays))
             job->changed = true;
     return SOTTO_OK;
 }

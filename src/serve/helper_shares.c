@@ -103,8 +103,9 @@ static sotto_dap_problem judge(const asked *a, const sotto_sub_aggregate *sum)
 {
     if (SOTTO_RULE(helper_min_batch) && sum->reports < a->task->dap.min_batch_size)
         return SOTTO_DAP_INVALID_BATCH_SIZE;
-    if (sum->reports != a->req.report_count ||
-        memcmp(sum->checksum, a->req.checksum, sizeof sum->checksum) != 0)
+    if (SOTTO_RULE(helper_agrees) &&
+        (sum->reports != a->req.report_count ||
+         memcmp(sum->checksum, a->req.checksum, sizeof sum->checksum) != 0))
         return SOTTO_DAP_BATCH_MISMATCH;
     return SOTTO_DAP_PROBLEMS;
 }

@@ -2,6 +2,7 @@
 #include "serve/helper_job.h"
 
 #include "base/clock.h"
+#include "base/rule.h"
 
 #include <string.h>
 
@@ -31,9 +32,9 @@ static void exclude(sotto_helper_job *job)
         sotto_helper_report *r = &job->reports[i];
 
         r->error = check_time(job, r->init.metadata.time);
-        if (r->error == 0 && job->batches[r->batch].closed)
+        if (r->error == 0 && job->batches[r->batch].closed && SOTTO_RULE(helper_closed_batch))
             r->error = SOTTO_REPORT_BATCH_COLLECTED;
-        if (r->error == 0 && job->marks[i].taken)
+        if (r->error == 0 && job->marks[i].taken && SOTTO_RULE(helper_replays))
             r->error = SOTTO_REPORT_REPLAYED;
     }
 }

@@ -159,7 +159,7 @@ static uint8_t verdict(const group *g, size_t i)
         return g->reports[i]->error;
     if (g->closed)
         return SOTTO_REPORT_BATCH_COLLECTED;
-    return g->marks[i].taken ? SOTTO_REPORT_REPLAYED : 0;
+    return g->marks[i].taken && SOTTO_RULE(leader_replays) ? SOTTO_REPORT_REPLAYED : 0;
 }
 
 /* Which records of the segment are not to be used, and how often each cause occurred. */

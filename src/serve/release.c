@@ -1,5 +1,6 @@
 #include "serve/release.h"
 
+#include "base/rule.h"
 #include "sotto/random.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
     if (!sotto_dap_interval_valid(*i) || i->start + i->duration > INT64_MAX)
         return false;
     /* Seed 000, appendix A: a round may not outlast the recipe's collection length. */
-    if (task->collection_seconds > 0 &&
+    if (SOTTO_RULE(collection_length) && task->collection_seconds > 0 &&
         i->duration > task->collection_seconds / task->dap.precision && i->duration > 1)
         return false;
     out->first_bucket = i->start;

@@ -133,7 +133,7 @@ static size_t bits_set(const uint8_t *bytes, size_t len)
     size_t count = 0;
 
     for (size_t i = 0; i < 8 * len; i++)
-        count += bytes[i / 8] >> (i % 8) & 1u;
+        count += (unsigned)bytes[i / 8] >> (i % 8) & 1u;
     return count;
 }
 

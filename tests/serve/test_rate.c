@@ -16,8 +16,8 @@ static void set_population(sotto_test *t, sotto_test_service *s, bool leader, ui
 
     CHECK_OK(t, sotto_tasks_add(server->db, leader ? SOTTO_LEADER : SOTTO_HELPER,
                                 sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
-                                sotto_bytes_of(s->parties_text, strlen(s->parties_text)), population,
-                                sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+                                sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
+                                population, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
     if (leader) /* the figure is read when a task is loaded */
         sotto_test_leader_restart(t, s);
     else
@@ -111,8 +111,8 @@ static void refused_reports_count_too(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, false, 20);
     for (size_t i = 0; i < 41; i++)
-        reports[i] = sotto_test_sealed_report(t, &s, 1,
-                                              i < 30 ? SOTTO_TEST_SOUND : SOTTO_TEST_BAD_PROOF);
+        reports[i] =
+            sotto_test_sealed_report(t, &s, 1, i < 30 ? SOTTO_TEST_SOUND : SOTTO_TEST_BAD_PROOF);
     memcpy(checksum, sotto_test_job_of(t, &s, reports, 30, NULL).checksum, sizeof checksum);
     job = sotto_test_job_of(t, &s, reports, 41, NULL);
     CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);

@@ -1,6 +1,7 @@
 /* Leader and helper together: what is uploaded is added up once, whatever stands between. */
 #include "support/service.h"
 
+#include "support/database.h"
 #include "transport/dap_upload.h"
 
 #include <string.h>
@@ -168,6 +169,37 @@ static void a_collected_bucket_takes_no_more(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static void a_batch_below_its_minimum_waits(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16] = {0};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.min_cohort = 20});
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 19, 1)).status);
+    s.patience = 20;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    /* What is missing may still come. */
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 1, 1)).status);
+    s.patience = 200;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 20, reports);
+    sotto_test_service_close(&s);
+}
+
+static void reports_are_erased_once_they_are_added_up(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16] = {0};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30, 1)).status);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment_key"));
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment"));
+    CHECK_EQUAL(t, 30, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM mark"));
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -177,6 +209,8 @@ int main(int argc, char **argv)
         CASE(a_report_counts_once_however_often_it_comes),
         CASE(nothing_is_lost_when_a_server_restarts),
         CASE(a_collected_bucket_takes_no_more),
+        CASE(a_batch_below_its_minimum_waits),
+        CASE(reports_are_erased_once_they_are_added_up),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -20,7 +20,7 @@ static uint8_t check_time(const sotto_helper_job *job, uint64_t time)
         return SOTTO_REPORT_TOO_EARLY;
     if (time < sotto_dap_time_of(task->opens, task->precision))
         return SOTTO_REPORT_TASK_NOT_STARTED;
-    if (seconds >= task->closes)
+    if (seconds >= task->closes || now >= task->closes + job->server->options.late_seconds)
         return SOTTO_REPORT_TASK_EXPIRED;
     return 0;
 }

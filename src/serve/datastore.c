@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/datastore.h"
 
+#include "base/rule.h"
 #include "db/migrate.h"
 #include "sotto/random.h"
 
@@ -87,7 +88,7 @@ sotto_status sotto_datastore_key_open(sotto_column_keys *out, bool *made, const 
     if (status != SOTTO_MISSING)
         return sotto_datastore_key_read(out, path, err);
     SOTTO_TRY(sotto_db_version(db, &version, err));
-    if (version > 0)
+    if (SOTTO_RULE(datastore_key_kept) && version > 0)
         return sotto_fail(err, SOTTO_MISSING,
                           "the datastore key %.80s is missing, and this database needs it", path);
     SOTTO_TRY(make_key(path, err));

@@ -2,6 +2,7 @@
 #include "serve/helper_job.h"
 
 #include "base/clock.h"
+#include "base/rule.h"
 
 #include <string.h>
 
@@ -20,8 +21,10 @@ static uint8_t check_time(const sotto_helper_job *job, uint64_t time)
         return SOTTO_REPORT_TOO_EARLY;
     if (time < sotto_dap_time_of(task->opens, task->precision))
         return SOTTO_REPORT_TASK_NOT_STARTED;
-    if (seconds >= task->closes || now >= task->closes + job->server->options.late_seconds)
+    if (seconds >= task->closes)
         return SOTTO_REPORT_TASK_EXPIRED;
+    if (SOTTO_RULE(helper_late) && now >= task->closes + job->server->options.late_seconds)
+        return SOTTO_REPORT_TASK_EXPIRED; /* its marks may have been cleared away: serve/gc.h */
     return 0;
 }
 

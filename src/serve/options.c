@@ -361,7 +361,7 @@ static void judge_together(sotto_settings *s)
     if (o->operations && !o->operations_anywhere && !is_loopback(o->operations))
         sotto_settings_complain(
             s, "operations = %.60s: not loopback: needs operations_anywhere = yes", o->operations);
-    if (o->key_times.active < 4 * o->key_times.pending)
+    if (o->key_times.active && o->key_times.active < 4 * o->key_times.pending)
         sotto_settings_complain(s, "key_active: at least four times as long as key_pending");
 }
 

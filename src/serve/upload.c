@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/rule.h"
 #include "serve/answer.h"
 #include "serve/leader.h"
 #include "serve/metrics.h"
@@ -65,7 +66,7 @@ static uint8_t check_time(const sotto_upload_request *upload, uint64_t time)
         return SOTTO_REPORT_TOO_EARLY;
     if (time < sotto_dap_time_of(task->opens, task->precision) || seconds >= task->closes)
         return SOTTO_REPORT_DROPPED;
-    if (now >= task->closes + upload->server->options.late_seconds)
+    if (SOTTO_RULE(leader_late) && now >= task->closes + upload->server->options.late_seconds)
         return SOTTO_REPORT_DROPPED; /* its marks may have been cleared away: serve/gc.h */
     return 0;
 }

@@ -268,10 +268,12 @@ sotto_status sotto_serve_options_reference(sotto_buf *out, sotto_err *err)
         put(&w, type_name(o->type));
         put(&w, " | ");
         for (int role = 0; role < 2; role++) {
-            if (!o->preset[role] || (role > 0 && strcmp(o->preset[0], o->preset[1]) == 0))
+            const char *preset = o->preset[role], *leaders = o->preset[0];
+
+            if (!preset || (role > 0 && leaders && strcmp(leaders, preset) == 0))
                 continue;
             put(&w, role > 0 ? ", `" : "`");
-            put(&w, o->preset[role]);
+            put(&w, preset);
             put(&w, "`");
         }
         put(&w, " | ");

@@ -147,10 +147,11 @@ static void a_file_is_for_one_role(sotto_test *t)
 
 static void a_long_line_is_refused_and_never_cut(sotto_test *t)
 {
-    char text[600] = "[leader]\nca_file = /";
+    char name[300], text[600];
 
-    memset(text + strlen(text), 'a', 300);
-    (void)strcat(text, "\nloops = 4\n");
+    memset(name, 'a', sizeof name);
+    (void)snprintf(text, sizeof text, "[leader]\nca_file = /%.*s\nloops = 4\n", (int)sizeof name,
+                   name);
     CHECK_STATUS(t, SOTTO_MALFORMED, read_text(t, text, &t->err));
     CHECK_EQUAL(t, 1, config.mistake_count);
     CHECK(t, complains(":2: a line has at most"));

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "serve/metrics.h"
 #include "serve/rate.h"
 #include "serve/release.h"
 #include "serve/schema.h"
@@ -46,6 +47,7 @@ typedef struct step {
     uint64_t reports, first_bucket, last_bucket;
     const char *problem; /* the helper's, once it refused                    */
     bool busy;           /* reports of the batch are still under way         */
+    bool closed_now;     /* by this step                                     */
     int64_t wait_ms;
     sotto_arena arena;
     sotto_arena_mark base;
@@ -257,6 +259,7 @@ static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
     SOTTO_TRY(seal_own(s, &sum, err));
     SOTTO_TRY(store_closed(tx, s, err));
     s->state = SOTTO_RELEASE_CLOSED;
+    s->closed_now = true;
     return SOTTO_OK;
 }
 
@@ -265,7 +268,7 @@ static sotto_status advance(sotto_tx *tx, void *context, sotto_err *err)
     step *s = context;
 
     sotto_arena_rollback(&s->arena, s->base);
-    s->busy = false;
+    s->busy = s->closed_now = false;
     SOTTO_TRY(sotto_lease_check(tx, &s->lease, err));
     SOTTO_TRY(read_row(tx, s, err));
     s->task = sotto_tasks_by_row(s->server->tasks, s->task_row);
@@ -348,6 +351,7 @@ static void wait_a_while(step *s)
 
 static void try_later(step *s)
 {
+    sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_RETRIED, 1);
     s->wait_ms = WAIT_MS;
     for (int64_t i = 1; i < s->lease.attempts && s->wait_ms < LONGEST_WAIT_MS; i++)
         s->wait_ms *= 2;
@@ -410,6 +414,17 @@ static const char *final_problem(const sotto_http_response *response)
     return NULL;
 }
 
+static void on_stored_end(void *context, sotto_status status, const sotto_err *err)
+{
+    const step *s = context;
+
+    if (status == SOTTO_OK)
+        sotto_metrics_count(
+            s->server->metrics,
+            s->problem ? SOTTO_METRIC_COLLECTIONS_FAILED : SOTTO_METRIC_COLLECTIONS_DONE, 1);
+    on_ended(context, status, err);
+}
+
 static void on_share(void *context, sotto_status status, const sotto_http_response *response,
                      const sotto_err *err)
 {
@@ -423,13 +438,13 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
     s->problem = final_problem(response);
     s->answer = (sotto_buf){0};
     if (s->problem)
-        post(s, store_end, on_ended);
+        post(s, store_end, on_stored_end);
     else if (response->status / 100 != 2 || response->body.len == 0)
         try_later(s);
     else if (write_answer(s, response->body, NULL) != SOTTO_OK)
         try_later(s);
     else
-        post(s, store_end, on_ended);
+        post(s, store_end, on_stored_end);
 }
 
 static bool url_of(char out[MAX_URL], const sotto_server_task *task)
@@ -484,6 +499,7 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
     } else if (status != SOTTO_OK) {
         try_later(s);
     } else if (s->state == SOTTO_RELEASE_CLOSED) {
+        sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_CLOSED, s->closed_now);
         ask_helper(s);
     } else if (s->state == SOTTO_RELEASE_WAITING) {
         sotto_lanes_flush(s->all->leader->lanes, s->task->n, &s->range);

@@ -212,7 +212,8 @@ static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
     forget_found(l);
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT n, recipe, parties, cohort, population FROM task"
-                                " WHERE role = ?1 ORDER BY added, n",
+                                " WHERE role = ?1 AND n NOT IN (SELECT task FROM retired)"
+                                " ORDER BY added, n",
                                 err));
     sotto_sql_int(&q, 1, (int64_t)l->tasks->role);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -345,6 +346,16 @@ const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i)
         i--;
     (void)pthread_rwlock_unlock(&tasks->lock);
     return e ? &e->task : NULL;
+}
+
+size_t sotto_tasks_count(sotto_tasks *tasks)
+{
+    size_t count;
+
+    (void)pthread_rwlock_rdlock(&tasks->lock);
+    count = tasks->count;
+    (void)pthread_rwlock_unlock(&tasks->lock);
+    return count;
 }
 
 /* ---- adding ------------------------------------------------------------------------------------------------ */

@@ -3,8 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/rule.h"
 #include "serve/answer.h"
 #include "serve/leader.h"
+#include "serve/metrics.h"
 #include "transport/dap_upload.h"
 
 #include <string.h>
@@ -19,6 +21,7 @@ static void finish(sotto_upload_request *upload)
 
 void sotto_upload_give_up(sotto_upload_request *upload, sotto_status status)
 {
+    sotto_metrics_count(upload->server->metrics, SOTTO_METRIC_UPLOADS_FAILED, 1);
     sotto_problem_of(upload->request, status, upload->task);
     finish(upload);
 }
@@ -63,6 +66,8 @@ static uint8_t check_time(const sotto_upload_request *upload, uint64_t time)
         return SOTTO_REPORT_TOO_EARLY;
     if (time < sotto_dap_time_of(task->opens, task->precision) || seconds >= task->closes)
         return SOTTO_REPORT_DROPPED;
+    if (SOTTO_RULE(leader_late) && now >= task->closes + upload->server->options.late_seconds)
+        return SOTTO_REPORT_DROPPED; /* its marks may have been cleared away: serve/gc.h */
     return 0;
 }
 

@@ -479,8 +479,7 @@ static void ask_helper(step *s)
                             .max_response = 4 * sotto_release_sealed_size(s->task) + 4096};
 
     (void)snprintf(bearer, sizeof bearer, "Bearer %s", s->task->pairing->leader_token);
-    if (!url_of(url, s->task) ||
-        sotto_http_call_start(s->server->client, &call, on_share, s, NULL) != SOTTO_OK)
+    if (!url_of(url, s->task) || sotto_server_call(s->server, &call, on_share, s, NULL) != SOTTO_OK)
         try_later(s);
     sotto_wipe(bearer, sizeof bearer);
 }

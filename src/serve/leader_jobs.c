@@ -188,7 +188,7 @@ static void send(sotto_leader_job *job)
 
     (void)snprintf(bearer, sizeof bearer, "Bearer %s", job->task->pairing->leader_token);
     if (!url_of(url, job->task) ||
-        sotto_http_call_start(job->leader->server->client, &call, on_answer, job, &err) != SOTTO_OK)
+        sotto_server_call(job->leader->server, &call, on_answer, job, &err) != SOTTO_OK)
         try_later(job, err.reason);
     else
         sotto_metrics_count(metrics, SOTTO_METRIC_JOBS_SENT, 1);

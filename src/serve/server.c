@@ -151,6 +151,7 @@ sotto_status sotto_server_open(sotto_server **out, const sotto_server_options *o
     if (!s)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a server");
     s->options = *options;
+    (void)pthread_mutex_init(&s->client_lock, NULL);
     set_defaults(&s->options);
     s->receivers = sotto_alloc(s->options.workers * sizeof *s->receivers);
     if (s->receivers)
@@ -194,6 +195,32 @@ sotto_status sotto_server_drain(sotto_server *server, uint64_t milliseconds, sot
     return status;
 }
 
+/* Callbacks of the store may want to call while the client goes: they are told that it has gone. */
+static void close_client(sotto_server *s)
+{
+    struct sotto_http_client *client;
+
+    (void)pthread_mutex_lock(&s->client_lock);
+    client = s->client;
+    s->client = NULL;
+    (void)pthread_mutex_unlock(&s->client_lock);
+    sotto_http_client_close(client);
+}
+
+sotto_status sotto_server_call(sotto_server *server, const sotto_http_call *call,
+                               sotto_http_done *done, void *context, sotto_err *err)
+{
+    sotto_status status;
+
+    (void)pthread_mutex_lock(&server->client_lock);
+    if (server->client)
+        status = sotto_http_call_start(server->client, call, done, context, err);
+    else
+        status = sotto_fail(err, SOTTO_STALE, "the server closes");
+    (void)pthread_mutex_unlock(&server->client_lock);
+    return status;
+}
+
 void sotto_server_close(sotto_server *s)
 {
     enum { LAST_JOBS_MS = 2000 };
@@ -205,16 +232,20 @@ void sotto_server_close(sotto_server *s)
     sotto_http_server_close(s->http);
     if (s->leader)
         sotto_leader_stop(s->leader, LAST_JOBS_MS);
-    sotto_http_client_close(s->client); /* ends calls, whose jobs are given back to the store */
-    sotto_pool_close(s->pool);
+    close_client(s); /* ends calls, whose jobs are given back to the store */
+    sotto_pool_stop(s->pool);
+    sotto_tasks_stop(s->tasks);
+    /* What was posted runs to its end, and its callbacks still use all that follows. */
+    sotto_db_close(s->db);
     sotto_leader_close(s->leader, 0);
+    sotto_pool_close(s->pool);
     if (s->receivers)
         for (unsigned i = 0; i < s->options.workers; i++)
             sotto_receivers_free(s->receivers[i]);
     sotto_release(s->receivers, s->receivers ? s->options.workers * sizeof *s->receivers : 0);
     sotto_keys_close(s->keys);
     sotto_tasks_close(s->tasks);
-    sotto_db_close(s->db);
+    (void)pthread_mutex_destroy(&s->client_lock);
     sotto_metrics_free(s->metrics);
     sotto_release(s, sizeof *s);
 }

@@ -11,9 +11,11 @@
 #include "serve/pool.h"
 #include "serve/tasks.h"
 #include "sotto/log.h"
+#include "transport/http_client.h"
+
+#include <pthread.h>
 
 struct sotto_care;
-struct sotto_http_client;
 struct sotto_http_request;
 struct sotto_http_server;
 struct sotto_leader;
@@ -58,8 +60,9 @@ typedef struct sotto_server {
     sotto_pool *pool;
     sotto_receivers **receivers; /* one for each worker */
     struct sotto_http_server *http;
-    struct sotto_http_client *client; /* leader only */
-    struct sotto_leader *leader;      /* leader only: intake, jobs, collections */
+    struct sotto_http_client *client; /* leader only; call through sotto_server_call */
+    pthread_mutex_t client_lock;
+    struct sotto_leader *leader; /* leader only: intake, jobs, collections */
     struct sotto_metrics *metrics;
     struct sotto_care *care;
     struct sotto_operations *operations; /* may be NULL */
@@ -80,6 +83,10 @@ SOTTO_MUST_USE sotto_status sotto_server_listen_read(char *host, size_t size, ui
 SOTTO_MUST_USE sotto_status sotto_server_drain(sotto_server *server, uint64_t milliseconds,
                                                sotto_err *err);
 void sotto_server_close(sotto_server *server);
+
+/* Calls a peer. SOTTO_STALE: the server closes; others as sotto_http_call_start. */
+SOTTO_MUST_USE sotto_status sotto_server_call(sotto_server *server, const sotto_http_call *call,
+                                              sotto_http_done *done, void *context, sotto_err *err);
 
 /* ---- handlers, one for each resource. Each answers the request itself, now or later. ---------------- */
 

@@ -295,15 +295,21 @@ sotto_status sotto_tasks_open(sotto_tasks **out, sotto_db *db, const sotto_colum
     return SOTTO_OK;
 }
 
+void sotto_tasks_stop(sotto_tasks *tasks)
+{
+    if (!tasks || !tasks->looking)
+        return;
+    atomic_store(&tasks->stopping, true);
+    sotto_db_wake(tasks->db, CHANNEL);
+    (void)pthread_join(tasks->looker, NULL);
+    tasks->looking = false;
+}
+
 void sotto_tasks_close(sotto_tasks *tasks)
 {
     if (!tasks)
         return;
-    atomic_store(&tasks->stopping, true);
-    if (tasks->looking) {
-        sotto_db_wake(tasks->db, CHANNEL);
-        (void)pthread_join(tasks->looker, NULL);
-    }
+    sotto_tasks_stop(tasks);
     while (tasks->first) {
         entry *e = tasks->first;
 

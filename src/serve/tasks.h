@@ -39,6 +39,9 @@ typedef struct sotto_tasks sotto_tasks;
 SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, sotto_db *db,
                                              const sotto_column_keys *keys, sotto_role role,
                                              sotto_err *err);
+/* Looks for no more; what was found stays. NULL is fine. */
+void sotto_tasks_stop(sotto_tasks *tasks);
+/* NULL is fine. */
 void sotto_tasks_close(sotto_tasks *tasks);
 
 /* NULL: unknown. Never waits: what another process added is found by a thread that looks every second. */

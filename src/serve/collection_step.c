@@ -138,8 +138,8 @@ static sotto_status is_busy(sotto_tx *tx, const step *s, bool *busy, sotto_err *
 
         SOTTO_TRY(sotto_sql_prepare(tx, &q, statements[i], err));
         sotto_sql_int(&q, 1, s->task->n);
-        sotto_sql_int(&q, 2, s->range.leader_selected ? 0 : (int64_t)s->range.first_bucket);
-        sotto_sql_int(&q, 3, s->range.leader_selected ? INT64_MAX : (int64_t)s->range.end_bucket);
+        sotto_sql_int(&q, 2, (int64_t)s->range.first_bucket);
+        sotto_sql_int(&q, 3, (int64_t)s->range.end_bucket);
         if (i == 1)
             sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
         SOTTO_TRY(any_row(&q, busy, err));
@@ -147,7 +147,8 @@ static sotto_status is_busy(sotto_tx *tx, const step *s, bool *busy, sotto_err *
     return SOTTO_OK;
 }
 
-/* Of the batches that the leader selected, the oldest that nobody collected and that has enough reports. */
+/* Of the batches that the leader selected, the oldest that nobody collected, that has enough reports and no job under
+ * way. What waits for a job belongs to none yet, so a steady stream keeps nobody waiting. */
 static sotto_status pick_batch(sotto_tx *tx, step *s, bool *found, sotto_err *err)
 {
     sotto_sql q;
@@ -155,13 +156,16 @@ static sotto_status pick_batch(sotto_tx *tx, step *s, bool *found, sotto_err *er
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT b.id FROM batch b WHERE b.task = ?1 AND NOT EXISTS"
                                 " (SELECT 1 FROM release r WHERE r.task = b.task AND r.batch = b.id"
-                                " AND r.state >= ?2) AND (SELECT CAST(sum(a.reports) AS BIGINT)"
+                                " AND r.state >= ?2) AND NOT EXISTS (SELECT 1 FROM job j"
+                                " WHERE j.task = b.task AND j.state = ?4 AND j.batch = b.id)"
+                                " AND (SELECT CAST(sum(a.reports) AS BIGINT)"
                                 " FROM sub_aggregate a WHERE a.task = b.task AND a.batch = b.id)"
                                 " >= ?3 ORDER BY b.added, b.id LIMIT 1",
                                 err));
     sotto_sql_int(&q, 1, s->task->n);
     sotto_sql_int(&q, 2, SOTTO_RELEASE_CLOSED);
     sotto_sql_int(&q, 3, (int64_t)s->task->dap.min_batch_size);
+    sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
     SOTTO_TRY(sotto_sql_step(&q, found, err));
     if (!*found)
         return SOTTO_OK;
@@ -240,7 +244,8 @@ static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
     bool ready = true, held;
 
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
-    SOTTO_TRY(is_busy(tx, s, &s->busy, err));
+    if (!s->range.leader_selected)
+        SOTTO_TRY(is_busy(tx, s, &s->busy, err));
     if (s->busy)
         return SOTTO_OK;
     if (s->range.leader_selected)

@@ -228,7 +228,7 @@ static sotto_status seal_own(step *s, const sotto_sub_aggregate *sum, sotto_err 
     s->own = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
     if (!s->own.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
-    return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum->share, &s->arena, err);
+    return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum, &s->arena, err);
 }
 
 /* Closes the batch if it is complete and large enough; else s->busy or s->state stay as they are. */

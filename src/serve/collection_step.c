@@ -16,7 +16,7 @@
 #include <time.h>
 
 enum {
-    MEMORY = 64 << 20,
+    MEMORY = 256 << 20, /* a ceiling: several shares of the largest task */
     MAX_WAITING = 64,
     MAX_URL = 2048,
     WAIT_MS = 1000,

@@ -17,7 +17,7 @@
 #include <time.h>
 
 enum {
-    MEMORY = 64 << 20,
+    MEMORY = 256 << 20, /* a ceiling: several shares of the largest task */
     MAX_WAITING = 64,
     MAX_URL = 2048,
     WAIT_MS = 1000,
@@ -236,7 +236,7 @@ static sotto_status seal_own(step *s, const sotto_sub_aggregate *sum, sotto_err 
     s->own = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
     if (!s->own.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
-    return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum->share, &s->arena, err);
+    return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum, &s->arena, err);
 }
 
 /* Another collection took some of its buckets while this one waited. */

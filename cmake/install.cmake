@@ -1,11 +1,13 @@
-# What `cmake --install` lays down: find_package(sotto) gives sotto::sotto (shared) and sotto::static;
-# pkg-config gives sotto.
+# What `cmake --install` lays down: find_package(sotto) gives sotto::sotto and sotto::device (shared), sotto::static and
+# sotto::device_static; pkg-config gives sotto and sotto-device.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set_target_properties(sotto_shared PROPERTIES EXPORT_NAME sotto)
-set_target_properties(sotto PROPERTIES EXPORT_NAME static)
-install(TARGETS sotto sotto_shared EXPORT sotto-targets
+set_target_properties(sotto_static PROPERTIES EXPORT_NAME static)
+set_target_properties(sotto_device_shared PROPERTIES EXPORT_NAME device)
+set_target_properties(sotto_device_static PROPERTIES EXPORT_NAME device_static)
+install(TARGETS sotto_static sotto_shared sotto_device_static sotto_device_shared EXPORT sotto-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sotto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -24,11 +26,14 @@ else()
   file(RELATIVE_PATH up /tree/${CMAKE_INSTALL_LIBDIR}/pkgconfig /tree)
   set(SOTTO_PC_PREFIX "\${pcfiledir}/${up}")
 endif()
-configure_file(${PROJECT_SOURCE_DIR}/cmake/sotto.pc.in ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc @ONLY)
+foreach(name sotto sotto-device)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc @ONLY)
+endforeach()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/sottoConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc ${CMAKE_CURRENT_BINARY_DIR}/sotto-device.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 # A library is called sotto already, so the program's target has the longer name.
 if(TARGET sotto_program)
   install(TARGETS sotto_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

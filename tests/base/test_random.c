@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <openssl/evp.h>
+
 #include "base/random.h"
 
 enum { SAMPLE = 32 };
@@ -132,6 +134,45 @@ static void random_forgets_what_it_gave(sotto_test *t)
     }
     sotto_random_forget();
     CHECK(t, sotto_random_remembers("\0\0\0\0", 4)); /* it can tell */
+}
+
+/* The linker sends the library's EVP_EncryptUpdate() here, so that we hold the cipher it used. */
+int __real_EVP_EncryptUpdate(EVP_CIPHER_CTX *cipher, unsigned char *out, int *out_len,
+                             const unsigned char *in, int in_len);
+int __wrap_EVP_EncryptUpdate(EVP_CIPHER_CTX *cipher, unsigned char *out, int *out_len,
+                             const unsigned char *in, int in_len);
+
+static _Thread_local EVP_CIPHER_CTX *used;
+
+int __wrap_EVP_EncryptUpdate(EVP_CIPHER_CTX *cipher, unsigned char *out, int *out_len,
+                             const unsigned char *in, int in_len)
+{
+    used = cipher;
+    return __real_EVP_EncryptUpdate(cipher, out, out_len, in, in_len);
+}
+
+/* A cipher keeps its expanded key. Whoever finds the generator's must find one that never made a byte for
+ * anybody: AES-256 under zeros, whose first block is known (FIPS 197's cipher, GCM's H for that key). */
+static void random_leaves_no_key_in_its_cipher(sotto_test *t)
+{
+    static const uint8_t under_zeros[16] = {0xdc, 0x95, 0xc0, 0x78, 0xa2, 0x40, 0x89, 0x89,
+                                            0xad, 0x48, 0xa2, 0x14, 0x92, 0x84, 0x20, 0x87};
+    static const uint8_t zeros[16];
+    static const size_t sizes[] = {16, 5000, 3000000}; /* buffered, streamed, in parts */
+    uint8_t *made = sotto_arena_take(&t->arena, 3000000);
+
+    CHECK(t, made != NULL);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        uint8_t first[16];
+        int len = 0;
+
+        sotto_random_forget(); /* so that the small one isn't served from what is left */
+        used = NULL;
+        CHECK_OK(t, sotto_random_bytes(made, sizes[i], &t->err));
+        CHECK(t, used != NULL);
+        CHECK(t, __real_EVP_EncryptUpdate(used, first, &len, zeros, sizeof first) == 1);
+        CHECK_BYTES(t, under_zeros, first, sizeof first);
+    }
 }
 
 /* A kernel that does not wipe pages in the child: the linker sends madvise() here. */
@@ -293,6 +334,7 @@ int main(int argc, char **argv)
         CASE(random_in_a_child_forked_behind_our_back_goes_its_own_way),
 #endif
         CASE(random_forgets_what_it_gave),
+        CASE(random_leaves_no_key_in_its_cipher),
         CASE(random_wipes_its_page_when_the_thread_ends),
         CASE(random_differs_between_threads),
         CASE(random_seeds_again_after_a_while),

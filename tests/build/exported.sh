@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 "$(dirname "$0")"/../../tools/exported.sh "$library" >"$work/now" || exit 1
 if ! diff -u "$list" "$work/now"; then
     echo "the exported symbols have changed: if that is meant, run"
-    echo "    tools/exported.sh $library > tools/exported.txt"
+    echo "    tools/exported.sh $library > tools/$(basename "$list")"
     exit 1
 fi
 while read -r symbol; do

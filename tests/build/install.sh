@@ -16,7 +16,7 @@ mv "$work/prefix" "$work/moved"
 "$cmake" -S "$source/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$work/moved" \
     -DCMAKE_C_COMPILER="$cc" >"$work/log" || { cat "$work/log"; exit 1; }
 "$cmake" --build "$work/examples" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-for example in sum_vec seal; do
+for example in sum_vec seal recipe; do
     "$work/examples/$example" >/dev/null
     "$work/examples/${example}_static" >/dev/null
 done
@@ -25,6 +25,10 @@ echo "find_package: ok"
 pc=$(find "$work/moved" -name sotto.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir sotto)
+export LD_LIBRARY_PATH
 "$cc" -std=c11 -o "$work/seal" "$source/examples/seal.c" $(pkg-config --cflags --libs sotto)
-LD_LIBRARY_PATH=$(pkg-config --variable=libdir sotto) "$work/seal" >/dev/null
+"$work/seal" >/dev/null
+"$cc" -std=c11 -o "$work/recipe" "$source/examples/recipe.c" $(pkg-config --cflags --libs sotto-device)
+"$work/recipe" >/dev/null
 echo "pkg-config: ok"

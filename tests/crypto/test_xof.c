@@ -1,5 +1,5 @@
 #include "crypto/xof.h"
-#include "support/test.h"
+#include "support/residue.h"
 
 #include <string.h>
 
@@ -210,6 +210,65 @@ static void a_dst_that_cannot_be_framed_is_refused(sotto_test *t)
     sotto_xof_aes_clear(&x);
 }
 
+/* ---- what is left behind ---------------------------------------------------------------------------- */
+
+static void a_cleared_stream_is_all_zeros(sotto_test *t)
+{
+    static const sotto_xof_aes zeros;
+    const uint8_t seed[SOTTO_XOF_SEED_SIZE] = {1};
+    uint8_t out[5];
+    sotto_xof_aes x;
+
+    CHECK_OK(t, sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(""), &t->err));
+    CHECK_OK(t, sotto_xof_aes_next(&x, out, sizeof out, &t->err));
+    CHECK(t, memcmp(x.block, zeros.block, sizeof x.block) != 0);
+    sotto_xof_aes_clear(&x);
+    CHECK(t, !x.cipher);
+    CHECK_BYTES(t, zeros.start, x.start, sizeof x.start);
+    CHECK_BYTES(t, zeros.block, x.block, sizeof x.block);
+}
+
+#ifndef SOTTO_TEST_STACK_MOVES
+
+/* Words that stand nowhere else: one found on the stack is of a state, or of the key made from it. */
+static const uint64_t mark = 0x00c0ffee5ec2e700;
+
+static void marking_permute(sotto_keccak_row *words, unsigned lanes)
+{
+    for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++)
+        for (unsigned l = 0; l < lanes; l++)
+            words[w][l] = mark | w;
+}
+
+static const sotto_keccak_backend marking = {"marking", marking_permute, NULL, NULL};
+
+static void start_fixed_key(void *arg)
+{
+    static const uint8_t seed[SOTTO_XOF_FIXED_KEY_SEED_SIZE];
+    sotto_xof_aes *x = arg;
+
+    if (sotto_xof_fixed_key_aes128_init(x, text(purpose), seed, text(bound_to), NULL) != SOTTO_OK)
+        sotto_xof_aes_clear(x);
+}
+
+static void fixed_key_aes128_leaves_neither_state_nor_key(sotto_test *t)
+{
+    sotto_xof_aes x = {0};
+
+    sotto_keccak_install(&marking);
+    sotto_test_on_own_stack(t, start_fixed_key, &x);
+    CHECK(t, sotto_keccak_use(NULL));
+    CHECK(t, x.cipher != NULL);
+    sotto_xof_aes_clear(&x);
+    for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++) {
+        uint64_t word = mark | w;
+
+        CHECK(t, !sotto_test_stack_holds(&word, sizeof word));
+    }
+}
+
+#endif
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -221,6 +280,10 @@ int main(int argc, char **argv)
         CASE(aes_streams_do_not_depend_on_how_they_are_cut),
         CASE(hmac_counter_wraps_within_its_64_bits),
         CASE(a_dst_that_cannot_be_framed_is_refused),
+        CASE(a_cleared_stream_is_all_zeros),
+#ifndef SOTTO_TEST_STACK_MOVES
+        CASE(fixed_key_aes128_leaves_neither_state_nor_key),
+#endif
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -198,7 +198,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_forget(sotto_device *device, 
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_donate(sotto_device *device,
                                                           const sotto_event *events, size_t count,
                                                           size_t *added, sotto_err *err);
-/* Erases events that are too old or too many. Each tick does so, whatever its conditions are. */
+/* Erases events that are too old or too many. Ticks do so too, once in ten minutes, whatever their conditions are. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_retain(sotto_device *device, sotto_err *err);
 
 /* The newest events of a stream, newest first; values as its fields, then the time. A status other than SOTTO_OK

@@ -44,18 +44,25 @@ static sotto_datum datum_of(const sotto_value *value)
 }
 
 /* Row n takes the place of those before it with chance 1/n, so each is picked equally often; with "first", never. */
-static sotto_status pick_row(void *context, const sotto_value *values, size_t count, sotto_err *err)
+static sotto_status want_row(void *context, bool *wants, sotto_err *err)
 {
     picking *p = context;
-    sotto_datum cells[SOTTO_MAX_ENCODERS];
     uint64_t drawn = 0;
 
     p->rows++;
-    if (p->rows > 1 && p->recipe->pick == SOTTO_PICK_FIRST)
+    *wants = p->rows == 1;
+    if (*wants || p->recipe->pick == SOTTO_PICK_FIRST)
         return SOTTO_OK;
     SOTTO_TRY(sotto_uniform_below(&drawn, p->rows, p->entropy, err));
-    if (drawn != 0)
-        return SOTTO_OK;
+    *wants = drawn == 0;
+    return SOTTO_OK;
+}
+
+static sotto_status take_row(void *context, const sotto_value *values, size_t count, sotto_err *err)
+{
+    picking *p = context;
+    sotto_datum cells[SOTTO_MAX_ENCODERS];
+
     for (size_t i = 0; i < p->recipe->encoding.count; i++) {
         if (p->columns[i] >= count)
             return sotto_fail(err, SOTTO_DENIED, "query: its answer lost a column");
@@ -87,7 +94,7 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
     *silent = false;
     SOTTO_TRY(sotto_answer_columns(p.columns, recipe, query, err));
     SOTTO_TRY(no_match(&otherwise, recipe, entropy, err));
-    sotto_status status = sotto_query_run(query, pick_row, &p, err);
+    sotto_status status = sotto_query_pick(query, want_row, take_row, &p, err);
     if (status != SOTTO_OK) {
         sotto_wipe(&p, sizeof p);
         return status;

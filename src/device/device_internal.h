@@ -28,6 +28,8 @@ struct sotto_device {
     sotto_device_simulation simulation;
     bool withdrawn; /* in this process, whatever the disk said to it */
     bool ticked;
+    bool retained;
+    int64_t retained_at;
     sotto_conditions conditions; /* of the last tick */
     sotto_described described[SOTTO_DEVICE_DESCRIBED];
     size_t described_count;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A closed recipe's reports are tried for this long; then they and the recipe go. */
-enum { GRACE = 7 * 86400 };
+enum { GRACE = 7 * 86400, RETAIN = 600 };
 
 /* ---- answering -------------------------------------------------------------------------------------------- */
 
@@ -258,6 +258,17 @@ static sotto_status stay_silent(sotto_device *device, int64_t now, sotto_err *er
                    : SOTTO_OK;
 }
 
+/* Retention looks at every event, so not at every tick of a busy host; a clock that jumps is no excuse. */
+static sotto_status retain(sotto_device *device, int64_t now, sotto_err *err)
+{
+    if (device->retained && now >= device->retained_at && now - device->retained_at < RETAIN)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_store_retain(device->store, now, err));
+    device->retained = true;
+    device->retained_at = now;
+    return SOTTO_OK;
+}
+
 sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_conditions conditions,
                                sotto_err *err)
 {
@@ -271,7 +282,7 @@ sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_cond
     *out = (sotto_tick){0};
     device->ticked = true;
     device->conditions = conditions;
-    SOTTO_TRY(sotto_store_retain(device->store, now, err));
+    SOTTO_TRY(retain(device, now, err));
     if (closed)
         return sotto_fail(err, SOTTO_DENIED, "%s", closed);
     SOTTO_TRY(sotto_device_consenting(device, &given, err));

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "device/memory_image.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,6 +142,21 @@ static sotto_status read_snapshot(sotto_ledger *ledger, sotto_err *err)
     return status == SOTTO_BUG ? SOTTO_MALFORMED : status;
 }
 
+static sotto_status lay_out(const sotto_ledger *ledger, const sotto_ledger_meta *first,
+                            sotto_err *err)
+{
+    bool copied = false;
+
+    if (ledger->memory)
+        SOTTO_TRY(sotto_memory_image_copy(ledger->db, &copied, err));
+    if (copied)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_ledger_lay_out(ledger->db, first, err));
+    if (ledger->memory)
+        sotto_memory_image_keep(ledger->db);
+    return SOTTO_OK;
+}
+
 static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered, sotto_err *err)
 {
     const sotto_ledger_meta first = {.generation = 1};
@@ -150,7 +166,7 @@ static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered,
         return SOTTO_OK;
     }
     ledger->meta = first;
-    SOTTO_TRY(fresh ? sotto_ledger_lay_out(ledger->db, &first, err) : read_snapshot(ledger, err));
+    SOTTO_TRY(fresh ? lay_out(ledger, &first, err) : read_snapshot(ledger, err));
     if (ledger->meta.generation < remembered && SOTTO_RULE(rollback_closes))
         (void)sotto_ledger_shut(ledger, "the ledger is older than it once was", NULL);
     else

@@ -204,7 +204,7 @@ static bool read_value(sqlite3_stmt *statement, int column, sotto_value *value)
 
 static sotto_status hand_out(sotto_query *query, sotto_row_fn *row, void *context, sotto_err *err)
 {
-    sotto_value values[MOST_COLUMNS] = {0};
+    sotto_value values[MOST_COLUMNS]; /* clearing all of them would cost more than the row */
     int columns = sqlite3_column_count(query->statement);
 
     /* A schema that changed under the query may have given it more columns than it was compiled with. */
@@ -217,7 +217,21 @@ static sotto_status hand_out(sotto_query *query, sotto_row_fn *row, void *contex
     return row(context, values, (size_t)columns, err);
 }
 
+static sotto_status want_all(void *context, bool *wants, sotto_err *err)
+{
+    (void)context;
+    (void)err;
+    *wants = true;
+    return SOTTO_OK;
+}
+
 sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *context, sotto_err *err)
+{
+    return sotto_query_pick(query, want_all, row, context, err);
+}
+
+sotto_status sotto_query_pick(sotto_query *query, sotto_wants_fn *wants, sotto_row_fn *row,
+                              void *context, sotto_err *err)
 {
     sotto_status status = SOTTO_OK;
     uint32_t rows = 0;
@@ -229,10 +243,14 @@ sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *contex
     query->over = NULL;
     sqlite3_progress_handler(query->db, STEPS_PER_LOOK, look_around, query);
     while (status == SOTTO_OK && (code = sqlite3_step(query->statement)) == SQLITE_ROW) {
+        bool wanted = false;
+
         if (rows++ == query->limits.rows && SOTTO_RULE(limit_rows))
             status = sotto_fail(err, SOTTO_TOO_LARGE, "query: more than %u rows",
                                 (unsigned)query->limits.rows);
         else
+            status = wants(context, &wanted, err);
+        if (status == SOTTO_OK && wanted)
             status = hand_out(query, row, context, err);
     }
     if (status == SOTTO_OK && code != SQLITE_DONE)

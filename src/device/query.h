@@ -41,6 +41,10 @@ SOTTO_MUST_USE sotto_status sotto_query_column(const sotto_query *query, size_t 
  */
 SOTTO_MUST_USE sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *context,
                                             sotto_err *err);
+/* The same, but asks before it reads the values of a row; those of other rows are stepped over. */
+typedef sotto_status sotto_wants_fn(void *context, bool *wants, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_query_pick(sotto_query *query, sotto_wants_fn *wants,
+                                             sotto_row_fn *row, void *context, sotto_err *err);
 /* NULL is fine. */
 void sotto_query_close(sotto_query *query);
 

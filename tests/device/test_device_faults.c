@@ -112,23 +112,23 @@ static void check_books(sotto_test *t)
 /* ---- a day ------------------------------------------------------------------------------------------------ */
 
 /* Goes on after a failure, as an application would. */
+static void whatever(sotto_status status)
+{
+    (void)status;
+}
+
 static void live(void)
 {
-    sotto_status status = open_phone(NULL);
-
-    if (status != SOTTO_OK) {
-        sotto_test_phone_close(&phone);
-        return;
+    if (open_phone(NULL) == SOTTO_OK) {
+        whatever(sotto_device_consent(phone.device, true, NULL));
+        whatever(sotto_test_phone_type(&phone, 1, 35, "i went home"));
+        whatever(sotto_device_offer(phone.device, recipes[0], NULL));
+        phone.answer = SOTTO_DELIVERY_LATER;
+        whatever(sotto_device_tick(phone.device, NULL, good, NULL));
+        whatever(sotto_device_offer(phone.device, recipes[1], NULL));
+        phone.answer = SOTTO_DELIVERY_ACCEPTED;
+        whatever(sotto_device_tick(phone.device, NULL, good, NULL));
     }
-    status = sotto_device_consent(phone.device, true, NULL);
-    status = sotto_test_phone_type(&phone, 1, 35, "i went home");
-    status = sotto_device_offer(phone.device, recipes[0], NULL);
-    phone.answer = SOTTO_DELIVERY_LATER;
-    status = sotto_device_tick(phone.device, NULL, good, NULL);
-    status = sotto_device_offer(phone.device, recipes[1], NULL);
-    phone.answer = SOTTO_DELIVERY_ACCEPTED;
-    status = sotto_device_tick(phone.device, NULL, good, NULL);
-    (void)status;
     sotto_test_phone_close(&phone);
 }
 

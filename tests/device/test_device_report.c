@@ -1,6 +1,7 @@
 /* From rows to what leaves: picking, encoding, what stands in for a missing value, retries and new keys. */
 #include "support/devices.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static sotto_test_phone phone;
@@ -53,9 +54,9 @@ static void one_row_at_random_is_any_of_them(sotto_test *t)
         uint64_t told = tell(t, recipe, phrases, 4);
 
         for (unsigned p = 0; p < 4; p++) {
-            char label[64] = "[30,40) | ";
+            char label[64];
 
-            (void)strcat(label, phrases[p]);
+            (void)snprintf(label, sizeof label, "[30,40) | %s", phrases[p]);
             seen |= (told == bin_of(t, label)) ? 1U << p : 0;
         }
     }

@@ -1,0 +1,66 @@
+/* From the bin on, no branch and no address depends on what a device tells, or on whether it has something to tell. */
+#include "device/answer.h"
+#include "recipe/claim.h"
+#include "sim/random.h"
+#include "support/ctime.h"
+#include "support/recipes.h"
+
+static sotto_status fill_secret(void *context, void *out, size_t len, sotto_err *err)
+{
+    (void)err;
+    sotto_sim_random_bytes(context, out, len);
+    sotto_ctime_secret(out, len);
+    return SOTTO_OK;
+}
+
+static void seal(sotto_test *t, const sotto_recipe *recipe, uint64_t bin)
+{
+    const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
+    sotto_answer_plan plan = {.recipe = recipe, .now = recipe->opens};
+    sotto_sim_random random;
+    sotto_entropy entropy;
+    sotto_randomizer r;
+    sotto_report report;
+    sotto_task task;
+
+    CHECK_OK(t, sotto_recipe_randomizer(&r, recipe, &t->err));
+    CHECK_OK(t, sotto_task_compile(&task, recipe, parties, 0, &t->arena, &t->err));
+    plan.task = &task;
+    plan.randomizer = &r;
+    plan.parties[0] = sotto_parties_find(parties, recipe->leader);
+    plan.parties[1] = sotto_parties_find(parties, recipe->helper);
+    for (int i = 0; i < 2; i++)
+        plan.keys[i] = sotto_party_key_at(plan.parties[i], plan.now);
+    sotto_sim_random_init(&random, 1);
+    sotto_entropy_init(&entropy, fill_secret, &random);
+    sotto_ctime_secret(&bin, sizeof bin);
+    CHECK_OK(t, sotto_answer_seal(&report, &plan, bin, &entropy, &t->arena, &t->err));
+    CHECK(t, report.bytes.len == task.report_bytes);
+}
+
+static void sealing_an_answer_takes_no_branch_on_it(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+
+    seal(t, recipe, 7);
+    seal(t, recipe, SOTTO_NO_VALUE);
+}
+
+static void nor_does_an_answer_of_one_bin(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(
+        t, "{\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": 2.0}",
+        "{\"type\": \"choice\", \"epsilon_local\": 2.0}");
+
+    seal(t, recipe, 7);
+    seal(t, recipe, SOTTO_NO_VALUE);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(sealing_an_answer_takes_no_branch_on_it),
+        CASE(nor_does_an_answer_of_one_bin),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -19,12 +19,16 @@ sotto_status sotto_answer_columns(size_t columns[SOTTO_MAX_ENCODERS], const sott
     return SOTTO_OK;
 }
 
+enum { DRAWS = 128 };
+
 typedef struct picking {
     const sotto_recipe *recipe;
     size_t columns[SOTTO_MAX_ENCODERS];
     sotto_entropy *entropy;
     uint64_t rows;
-    uint64_t bin; /* of the row that is picked so far */
+    uint64_t drawn[DRAWS]; /* for this row and some that follow  */
+    uint64_t largest;      /* drawn by the row that is picked so far ... */
+    uint64_t bin;          /* ... and its bin                    */
 } picking;
 
 static sotto_datum datum_of(const sotto_value *value)
@@ -43,18 +47,22 @@ static sotto_datum datum_of(const sotto_value *value)
     return (sotto_datum){.type = SOTTO_DATUM_NULL};
 }
 
-/* Row n takes the place of those before it with chance 1/n, so each is picked equally often; with "first", never. */
+/* Each row draws a number, and the largest is picked: each row equally often, up to ties, which n rows have with a
+ * chance below n^2 / 2^65. Rows that are passed over are never looked at. With "first", no other is. */
 static sotto_status want_row(void *context, bool *wants, sotto_err *err)
 {
     picking *p = context;
-    uint64_t drawn = 0;
 
+    *wants = p->rows == 0;
+    if (p->recipe->pick == SOTTO_PICK_ONE_AT_RANDOM) {
+        size_t at = p->rows % DRAWS;
+
+        if (at == 0)
+            SOTTO_TRY(sotto_entropy_take(p->entropy, p->drawn, sizeof p->drawn, err));
+        *wants = *wants || p->drawn[at] > p->largest;
+        p->largest = *wants ? p->drawn[at] : p->largest;
+    }
     p->rows++;
-    *wants = p->rows == 1;
-    if (*wants || p->recipe->pick == SOTTO_PICK_FIRST)
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_uniform_below(&drawn, p->rows, p->entropy, err));
-    *wants = drawn == 0;
     return SOTTO_OK;
 }
 

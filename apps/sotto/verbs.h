@@ -24,6 +24,7 @@ typedef struct sotto_verb {
 
 extern const sotto_verb sotto_verb_budget;
 extern const sotto_verb sotto_verb_demo;
+extern const sotto_verb sotto_verb_device;
 extern const sotto_verb sotto_verb_recipe;
 
 #endif

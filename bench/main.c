@@ -135,5 +135,6 @@ int main(int argc, char **argv)
     sotto_bench_vdaf(&b);
     sotto_bench_privacy(&b);
     sotto_bench_privacy_noise(&b);
+    sotto_bench_device(&b);
     return 0;
 }

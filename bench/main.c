@@ -133,8 +133,10 @@ int main(int argc, char **argv)
     sotto_bench_crypto(&b);
     sotto_bench_seal(&b);
     sotto_bench_vdaf(&b);
+    sotto_bench_transport(&b);
     sotto_bench_privacy(&b);
     sotto_bench_privacy_noise(&b);
-    sotto_bench_device(&b);
+    sotto_bench_device(&b); /* before anything else uses SQLite */
+    sotto_bench_db(&b);
     return 0;
 }

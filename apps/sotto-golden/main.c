@@ -1,22 +1,15 @@
 /* sotto-golden DIR... - holds the accountant against every file of reference numbers below the folders. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "golden.h"
 #include "report.h"
-#include "support/walk.h"
+#include "support/runner.h"
 
-enum {
-    EXIT_AGREED = 0,
-    EXIT_DIFFERED = 1,
-    EXIT_USAGE = 2,
-};
-
-enum { FILES_CEILING = 1 << 28, TEXT_CEILING = 1 << 28 };
+enum { TEXT_CEILING = 1 << 28 };
 
 static const sotto_golden_format *const formats[] = {
     &sotto_golden_allocation,  &sotto_golden_budget,   &sotto_golden_checkin,
@@ -24,11 +17,6 @@ static const sotto_golden_format *const formats[] = {
     &sotto_golden_histogram,   &sotto_golden_seeds,    &sotto_golden_sgm_eps,
     &sotto_golden_sgm_rdp,     &sotto_golden_shuffle,  &sotto_golden_symohe,
 };
-
-typedef struct options {
-    bool json;
-    bool verbose;
-} options;
 
 /* ---- one file --------------------------------------------------------------------------------- */
 
@@ -96,8 +84,9 @@ static void run_rows(sotto_golden_report *report, const sotto_golden_format *for
     }
 }
 
-static void run_file(sotto_golden_report *report, const char *path, sotto_arena *arena)
+static void run_file(void *self, const char *path, sotto_arena *arena)
 {
+    sotto_golden_report *report = self;
     sotto_csv csv;
     sotto_err err = {0};
     sotto_status status = sotto_csv_open(&csv, path, arena, &err);
@@ -116,17 +105,6 @@ static void run_file(sotto_golden_report *report, const char *path, sotto_arena 
                                .reason = unknown ? "unknown header" : err.reason});
 }
 
-static void run_files(sotto_golden_report *report, const sotto_walk *walk)
-{
-    sotto_arena arena;
-
-    sotto_arena_init(&arena, TEXT_CEILING);
-    for (size_t i = 0; i < walk->count; i++) {
-        run_file(report, walk->paths[i], &arena);
-        sotto_arena_clear(&arena);
-    }
-}
-
 /* ---- the command line ------------------------------------------------------------------------- */
 
 static const char usage_text[] =
@@ -142,60 +120,21 @@ static const char usage_text[] =
     "\n"
     "Exit: 0 something passed and nothing failed; 1 otherwise; 2 wrong usage.\n";
 
-/* -1 to go on, or the exit code. */
-static int parse_options(options *o, int argc, char **argv)
-{
-    static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
-
-    for (int c; (c = getopt_long(argc, argv, "vh", longs, NULL)) != -1;) {
-        if (c == 'j') {
-            o->json = true;
-        } else if (c == 'v') {
-            o->verbose = true;
-        } else {
-            (void)fputs(usage_text, c == 'h' ? stdout : stderr);
-            return c == 'h' ? EXIT_AGREED : EXIT_USAGE;
-        }
-    }
-    if (optind < argc)
-        return -1;
-    (void)fputs(usage_text, stderr);
-    return EXIT_USAGE;
-}
-
-static sotto_status walk_all(sotto_walk *walk, int argc, char **argv, sotto_err *err)
-{
-    for (int i = optind; i < argc; i++)
-        SOTTO_TRY(sotto_walk_add(walk, argv[i], err));
-    sotto_walk_sort(walk);
-    return SOTTO_OK;
-}
-
 int main(int argc, char **argv)
 {
-    options o = {0};
-    sotto_arena files;
-    sotto_walk walk = {.suffix = ".csv", .arena = &files};
-    sotto_err err = {0};
-    int code = parse_options(&o, argc, argv);
+    sotto_runner runner = {.name = "sotto-golden",
+                           .usage = usage_text,
+                           .suffix = ".csv",
+                           .run_file = run_file,
+                           .ceiling = TEXT_CEILING};
+    int code = sotto_runner_parse(&runner, argc, argv);
 
     if (code >= 0)
         return code;
-    sotto_golden_report report = {.out = stdout, .json = o.json, .verbose = o.verbose};
-    code = EXIT_USAGE;
-    sotto_arena_init(&files, FILES_CEILING);
-    if (walk_all(&walk, argc, argv, &err) == SOTTO_OK) {
-        run_files(&report, &walk);
-        sotto_golden_report_finish(&report);
-        code = report.failed == 0 && report.passed > 0 ? EXIT_AGREED : EXIT_DIFFERED;
-    } else {
-        (void)fprintf(stderr, "sotto-golden: %s\n", err.reason);
-    }
-    sotto_arena_clear(&files);
-    return code;
+    sotto_golden_report report = {.out = stdout, .json = runner.json, .verbose = runner.verbose};
+
+    if (!sotto_runner_files(&runner, &report, argc, argv))
+        return SOTTO_RUNNER_USAGE;
+    sotto_golden_report_finish(&report);
+    return sotto_runner_code(report.passed, report.failed);
 }

@@ -23,12 +23,19 @@ void sotto_vectors_vdaf(const sotto_vector_file *file);
 bool sotto_vectors_xof_knows(const char *kind);
 void sotto_vectors_xof(const sotto_vector_file *file);
 
-/* These two are known by their keys: an object, or an array of such objects. */
+/* These are known by their keys: an object, or an array of such objects. */
 bool sotto_vectors_turboshake_knows(const json_t *item);
 void sotto_vectors_turboshake(const sotto_vector_file *file);
 
 bool sotto_vectors_hpke_knows(const json_t *item);
 void sotto_vectors_hpke(const sotto_vector_file *file);
+
+/* Messages and derived values; whole transcripts. */
+bool sotto_vectors_dap_knows(const json_t *item);
+void sotto_vectors_dap(const sotto_vector_file *file);
+
+bool sotto_vectors_dap_task_knows(const json_t *item);
+void sotto_vectors_dap_task(const sotto_vector_file *file);
 
 /* SOTTO_REJECTED, naming the value and the first difference, unless the bytes are equal. */
 SOTTO_MUST_USE sotto_status sotto_vectors_compare(sotto_bytes wanted, sotto_bytes got,

@@ -1,25 +1,12 @@
 /* sotto-vectors DIR... - runs every vector file below the folders and says what agreed. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "families.h"
 #include "generate.h"
-#include "support/walk.h"
+#include "support/runner.h"
 
-enum {
-    EXIT_AGREED = 0,
-    EXIT_FAILED = 1,
-    EXIT_USAGE = 2,
-};
-
-enum { FILES_CEILING = 1 << 28, VECTOR_CEILING = 1 << 30 };
-
-typedef struct options {
-    bool json;
-    bool verbose;
-    const char *generate; /* a folder to write to instead */
-} options;
+enum { VECTOR_CEILING = 1 << 30 };
 
 /* ---- which family ---------------------------------------------------------------------------- */
 
@@ -105,7 +92,8 @@ static bool contains(sotto_bytes text, const char *word)
 /* A guess for a file that cannot be parsed: broken vectors of ours are failures, broken strangers aren't. */
 static bool looks_like_ours(sotto_bytes text, const char *path)
 {
-    return is_below(path, "hpke") || is_below(path, "turboshake") || contains(text, "\"kem_id\"") ||
+    return is_below(path, "hpke") || is_below(path, "turboshake") || is_below(path, "dap") ||
+           is_below(path, "dap-e2e") || contains(text, "\"kem_id\"") ||
            contains(text, "\"TurboSHAKE");
 }
 
@@ -121,12 +109,17 @@ static void run_parsed(const sotto_vector_file *file)
         sotto_vectors_hpke(file);
     else if (any_item(file->root, sotto_vectors_turboshake_knows))
         sotto_vectors_turboshake(file);
+    else if (any_item(file->root, sotto_vectors_dap_task_knows))
+        sotto_vectors_dap_task(file);
+    else if (any_item(file->root, sotto_vectors_dap_knows))
+        sotto_vectors_dap(file);
     else
         sotto_tally_skip(file->tally, file->path, "", "no format known here");
 }
 
-static void run_file(sotto_tally *tally, const char *path, sotto_arena *arena)
+static void run_file(void *self, const char *path, sotto_arena *arena)
 {
+    sotto_tally *tally = self;
     char kind[64];
     sotto_bytes text;
     sotto_err err = {0};
@@ -153,24 +146,14 @@ static void run_file(sotto_tally *tally, const char *path, sotto_arena *arena)
     }
 }
 
-static void run_files(sotto_tally *tally, const sotto_walk *walk)
-{
-    sotto_arena arena;
-
-    sotto_arena_init(&arena, VECTOR_CEILING);
-    for (size_t i = 0; i < walk->count; i++) {
-        run_file(tally, walk->paths[i], &arena);
-        sotto_arena_clear(&arena);
-    }
-}
-
 /* ---- the command line ------------------------------------------------------------------------ */
 
 static const char usage_text[] =
     "usage: sotto-vectors [--json] [-v] DIR...\n"
     "       sotto-vectors --generate DIR\n"
     "\n"
-    "Runs every *.json vector file below each DIR: VDAF (Prio3), its XOFs, TurboSHAKE and HPKE.\n"
+    "Runs every *.json vector file below each DIR: VDAF (Prio3), its XOFs, TurboSHAKE,\n"
+    "HPKE and DAP.\n"
     "Files of other formats are skipped, by name. The last line is \"N passed, M failed, K "
     "skipped\".\n"
     "\n"
@@ -181,82 +164,34 @@ static const char usage_text[] =
     "\n"
     "Exit: 0 something passed and nothing failed; 1 otherwise; 2 wrong usage.\n";
 
-/* -1 to go on, or the exit code. */
-static int parse_options(options *o, int argc, char **argv)
-{
-    static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"verbose", no_argument, NULL, 'v'},
-        {"generate", required_argument, NULL, 'g'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
-
-    for (int c; (c = getopt_long(argc, argv, "vh", longs, NULL)) != -1;) {
-        if (c == 'j') {
-            o->json = true;
-        } else if (c == 'v') {
-            o->verbose = true;
-        } else if (c == 'g') {
-            o->generate = optarg;
-        } else if (c == 'h') {
-            fputs(usage_text, stdout);
-            return EXIT_AGREED;
-        } else {
-            fputs(usage_text, stderr);
-            return EXIT_USAGE;
-        }
-    }
-    if ((optind < argc) != (o->generate != NULL))
-        return -1;
-    fputs(usage_text, stderr);
-    return EXIT_USAGE;
-}
-
-static sotto_status walk_all(sotto_walk *walk, int argc, char **argv, sotto_err *err)
-{
-    for (int i = optind; i < argc; i++)
-        SOTTO_TRY(sotto_walk_add(walk, argv[i], err));
-    sotto_walk_sort(walk);
-    return SOTTO_OK;
-}
-
-static int run(const options *o, int argc, char **argv)
-{
-    sotto_arena files;
-    sotto_walk walk = {.suffix = ".json", .arena = &files};
-    sotto_tally tally = {.out = stdout, .json = o->json, .verbose = o->verbose};
-    sotto_err err = {0};
-    int code = EXIT_USAGE;
-
-    sotto_arena_init(&files, FILES_CEILING);
-    if (walk_all(&walk, argc, argv, &err) == SOTTO_OK) {
-        run_files(&tally, &walk);
-        sotto_tally_finish(&tally);
-        code = tally.failed == 0 && tally.passed > 0 ? EXIT_AGREED : EXIT_FAILED;
-    } else {
-        fprintf(stderr, "sotto-vectors: %s\n", err.reason);
-    }
-    sotto_arena_clear(&files);
-    return code;
-}
-
 static int generate(const char *folder)
 {
     sotto_err err = {0};
 
     if (sotto_vectors_generate(folder, &err) == SOTTO_OK)
-        return EXIT_AGREED;
+        return SOTTO_RUNNER_AGREED;
     fprintf(stderr, "sotto-vectors: %s\n", err.reason);
-    return EXIT_FAILED;
+    return SOTTO_RUNNER_DIFFERED;
 }
 
 int main(int argc, char **argv)
 {
-    options o = {0};
-    int code = parse_options(&o, argc, argv);
+    sotto_runner runner = {.name = "sotto-vectors",
+                           .usage = usage_text,
+                           .suffix = ".json",
+                           .generates = true,
+                           .run_file = run_file,
+                           .ceiling = VECTOR_CEILING};
+    int code = sotto_runner_parse(&runner, argc, argv);
 
     if (code >= 0)
         return code;
-    return o.generate != NULL ? generate(o.generate) : run(&o, argc, argv);
+    if (runner.generate != NULL)
+        return generate(runner.generate);
+    sotto_tally tally = {.out = stdout, .json = runner.json, .verbose = runner.verbose};
+
+    if (!sotto_runner_files(&runner, &tally, argc, argv))
+        return SOTTO_RUNNER_USAGE;
+    sotto_tally_finish(&tally);
+    return sotto_runner_code(tally.passed, tally.failed);
 }

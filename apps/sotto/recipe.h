@@ -8,6 +8,7 @@
 /* One run of a recipe verb. */
 typedef struct sotto_recipe_job {
     const char *verb;
+    const char *above;    /* what stands before the verb; NULL: "sotto recipe" */
     const char *files[2]; /* recipe, parties */
     const char *policy;   /* NULL: none      */
     unsigned long cohort;

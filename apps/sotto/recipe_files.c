@@ -75,7 +75,8 @@ static int complain(const sotto_recipe_job *job, const char *path, const sotto_e
         sotto_recipe_print_mistakes(job, path);
         return EXIT_LINT;
     }
-    (void)fprintf(stderr, "sotto recipe %s: %s: %s\n", job->verb, path, err->reason);
+    (void)fprintf(stderr, "%s %s: %s: %s\n", job->above ? job->above : "sotto recipe", job->verb,
+                  path, err->reason);
     return err->status == SOTTO_TOO_LARGE || err->status == SOTTO_MALFORMED ? EXIT_LINT
                                                                             : EXIT_FAILED;
 }

@@ -15,6 +15,9 @@ typedef struct sotto_progress {
 void sotto_progress_show(sotto_progress *p, uint64_t done);
 void sotto_progress_end(sotto_progress *p);
 
+/* So many filled cells, and blanks up to `width`, on standard output. */
+void sotto_cells_print(unsigned cells, unsigned width);
+
 /* A labelled bar of at most `width` cells, value of largest, on standard output. */
 void sotto_bar_print(const char *label, uint64_t value, uint64_t largest, unsigned width);
 

@@ -11,6 +11,9 @@ enum {
     EXIT_USAGE = 2,
     EXIT_LINT = 3,    /* a recipe has mistakes */
     EXIT_REFUSED = 4, /* a theorem does not apply, or a budget is spent */
+    EXIT_SMALL = 5,   /* a cohort is too small, or not yet large enough */
+    EXIT_PROOF = 6,   /* what a server released does not hold together */
+    EXIT_PEER = 7,    /* a server can't be reached */
 };
 
 typedef struct sotto_verb {
@@ -23,6 +26,7 @@ typedef struct sotto_verb {
 } sotto_verb;
 
 extern const sotto_verb sotto_verb_budget;
+extern const sotto_verb sotto_verb_collect;
 extern const sotto_verb sotto_verb_demo;
 extern const sotto_verb sotto_verb_device;
 extern const sotto_verb sotto_verb_recipe;

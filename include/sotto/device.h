@@ -19,6 +19,7 @@
 #define SOTTO_DEVICE_H
 
 #include "sotto/base.h"
+#include "sotto/seal.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -328,8 +329,6 @@ typedef enum sotto_record_kind {
 
 /* "spent", "left", ...: as people read it; NULL for what is no kind. */
 SOTTO_API const char *sotto_record_kind_name(sotto_record_kind kind);
-
-enum { SOTTO_REPORT_ID_SIZE = 16 };
 
 /* What does not apply is 0 or empty, never NULL. */
 typedef struct sotto_record_line {

@@ -182,8 +182,9 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_privacy_delta(sotto_answer *out,
                                                           sotto_err *err);
 
 /* Several mechanisms on the same people, chosen beforehand, at one delta (that of the first question; the
- * others' deltas are not looked at). Gaussians, sampled or not, compose optimally; anything else adds up, with delta shared out
- * equally.
+ * others' deltas are not looked at). Gaussians, sampled or not, compose optimally, and so do pure releases with Gaussians
+ * that are not sampled. For other mixtures the smallest of three bounds is taken: Renyi divergences added up, the product
+ * of dominating pairs, and plain addition of epsilons and deltas.
  *   SOTTO_DENIED  adjacency, trust or dishonest share differ: there is no common claim */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_privacy_compose(sotto_answer *out,
                                                             const sotto_question *questions,

@@ -12,6 +12,7 @@
 #define SOTTO_RECIPE_H
 
 #include "sotto/base.h"
+#include "sotto/seal.h"
 #include "sotto/vdaf.h"
 
 #ifdef __cplusplus
@@ -23,7 +24,6 @@ enum {
     SOTTO_RECIPE_MAX_DEPTH = 12,      /* objects and lists within each other           */
     SOTTO_RECIPE_MAX_BINS = 1000000,  /* of a recipe's encoding                        */
     SOTTO_RECIPE_HASH_SIZE = 32,      /* SHA-256 of the published bytes                */
-    SOTTO_TASK_ID_SIZE = 32,
     SOTTO_MAX_MISTAKES = 64, /* kept in one list; the others are counted      */
 };
 
@@ -122,8 +122,6 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_reference(sotto_buf *out, sot
 
 /* ---- compiling -------------------------------------------------------------------------------------- */
 
-/* In one place, since the tag loses its number when DAP becomes an RFC. */
-#define SOTTO_DAP_TAG "dap-18"
 /* task_info is this, the recipe's hash, and the number of the cohort in two bytes. */
 #define SOTTO_TASK_INFO_TAG "sotto-recipe-1"
 

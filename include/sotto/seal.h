@@ -95,6 +95,13 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_hpke_key_decode(sotto_hpke_key *key,
                                                             sotto_bytes private_key,
                                                             sotto_err *err);
 
+/* ---- what DAP seals ------------------------------------------------------------------------------- */
+
+/* Begins every label that DAP seals under. In one place, since it loses its number when DAP becomes an RFC. */
+#define SOTTO_DAP_TAG "dap-18"
+
+enum { SOTTO_TASK_ID_SIZE = 32, SOTTO_REPORT_ID_SIZE = 16 };
+
 /* ---- key configurations (DAP, "HPKE configuration request") -------------------------------------- */
 
 typedef struct sotto_hpke_config {

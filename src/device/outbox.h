@@ -9,6 +9,7 @@
 #define SOTTO_DEVICE_OUTBOX_H
 
 #include "sotto/device.h"
+#include "sotto/seal.h"
 
 enum { SOTTO_REPORT_MAX = 48 << 20 };
 

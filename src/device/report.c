@@ -1,63 +1,30 @@
 #include "device/report.h"
 
 #include "base/rule.h"
-#include "sotto/seal.h"
+#include "seal/report.h"
 
 #include <string.h>
 
-/* ---- DAP draft 18, "Uploading Reports" -------------------------------------------------------------------- */
+enum { METADATA = SOTTO_REPORT_ID_SIZE + 8 + 2, PLAIN = 2 + 4 };
 
-enum { ROLE_CLIENT = 1, ROLE_LEADER = 2, METADATA = SOTTO_REPORT_ID_SIZE + 8 + 2, PLAIN = 2 + 4 };
-
-/* ReportMetadata without public extensions. */
-static void write_metadata(sotto_writer *w, const sotto_report_parts *parts)
+/* Without public extensions: these are for tokens. */
+static sotto_report_metadata metadata_of(const sotto_report_parts *parts)
 {
-    sotto_write_bytes(w, sotto_bytes_of(parts->id, sizeof parts->id));
-    sotto_write_uint(w, parts->time, 8);
-    sotto_write_uint(w, 0, 2);
+    sotto_report_metadata metadata = {.time = parts->time};
+
+    memcpy(metadata.report_id, parts->id, sizeof metadata.report_id);
+    return metadata;
 }
 
-/* InputShareAad: one byte of the task's configuration that differs, and no share opens. */
+/* One byte of the task's configuration that differs, and no share opens. */
 static sotto_status write_aad(sotto_buf *out, const sotto_report_parts *parts, sotto_err *err)
 {
-    sotto_writer w = sotto_writer_on(out);
+    sotto_report_metadata metadata = metadata_of(parts);
+    sotto_bytes nothing = {NULL, 0};
 
-    sotto_write_bytes(&w, sotto_bytes_of(parts->task, sizeof parts->task));
-    if (SOTTO_RULE(task_in_aad))
-        sotto_write_bytes(&w, parts->configuration);
-    write_metadata(&w, parts);
-    sotto_write_opaque32(&w, parts->public_share);
-    return sotto_writer_finish(&w, "input share's associated data", err);
-}
-
-/* PlaintextInputShare without private extensions. */
-static sotto_status write_plain(sotto_buf *out, sotto_bytes share, sotto_err *err)
-{
-    sotto_writer w = sotto_writer_on(out);
-
-    sotto_write_uint(&w, 0, 2);
-    sotto_write_opaque32(&w, share);
-    return sotto_writer_finish(&w, "input share", err);
-}
-
-static void write_info(uint8_t *out, size_t *len, unsigned receiver)
-{
-    static const char label[] = SOTTO_DAP_TAG " input share";
-
-    memcpy(out, label, sizeof label - 1);
-    out[sizeof label - 1] = ROLE_CLIENT;
-    out[sizeof label] = (uint8_t)(ROLE_LEADER + receiver);
-    *len = sizeof label + 1;
-}
-
-/* HpkeCiphertext of what was sealed: enc, then the ciphertext. */
-static void write_ciphertext(sotto_writer *w, const sotto_hpke_config *to, sotto_bytes sealed)
-{
-    size_t enc = to->public_key.len;
-
-    sotto_write_uint(w, to->id, 1);
-    sotto_write_opaque16(w, sotto_bytes_of(sealed.data, enc));
-    sotto_write_opaque32(w, sotto_bytes_of(sealed.data + enc, sealed.len - enc));
+    return sotto_input_share_aad_encode(out, parts->task,
+                                        SOTTO_RULE(task_in_aad) ? parts->configuration : nothing,
+                                        &metadata, parts->public_share, err);
 }
 
 /* ---- sealing ---------------------------------------------------------------------------------------------- */
@@ -74,19 +41,20 @@ static sotto_status seal_share(sotto_buf *sealed, const sotto_report_parts *part
                                const sotto_hpke_config *to, sotto_bytes aad, sotto_entropy *entropy,
                                sotto_arena *scratch, sotto_err *err)
 {
-    uint8_t info[32], ikm[SOTTO_HPKE_MAX_PRIVATE_KEY];
-    size_t info_len, plain_size = PLAIN + parts->shares[who].len;
+    uint8_t text[SOTTO_DAP_INFO_MAX], ikm[SOTTO_HPKE_MAX_PRIVATE_KEY];
+    sotto_bytes info = sotto_input_share_info(text, who == 0 ? SOTTO_DAP_LEADER : SOTTO_DAP_HELPER);
+    size_t plain_size = PLAIN + parts->shares[who].len;
     sotto_buf plain;
 
     SOTTO_TRY(take_buf(&plain, plain_size, scratch, err));
-    SOTTO_TRY(write_plain(&plain, parts->shares[who], err));
+    SOTTO_TRY(sotto_plaintext_input_share_encode(
+        &plain, &(sotto_plaintext_input_share){{NULL, 0}, parts->shares[who]}, err));
     SOTTO_TRY(
         take_buf(sealed, plain_size + to->public_key.len + SOTTO_HPKE_TAG_SIZE, scratch, err));
-    write_info(info, &info_len, who);
     sotto_status status = sotto_entropy_take(entropy, ikm, sizeof ikm, err);
     if (status == SOTTO_OK)
-        status = sotto_hpke_seal(sealed, to, sotto_bytes_of(ikm, sizeof ikm),
-                                 sotto_bytes_of(info, info_len), aad, sotto_buf_bytes(&plain), err);
+        status = sotto_hpke_seal(sealed, to, sotto_bytes_of(ikm, sizeof ikm), info, aad,
+                                 sotto_buf_bytes(&plain), err);
     sotto_wipe(ikm, sizeof ikm);
     return status;
 }
@@ -97,12 +65,13 @@ static sotto_status seal(sotto_buf *out, const sotto_report_parts *parts,
 {
     size_t aad_size =
         sizeof parts->task + parts->configuration.len + METADATA + 4 + parts->public_share.len;
+    sotto_report_metadata metadata = metadata_of(parts);
     sotto_writer w = sotto_writer_on(out);
     sotto_buf aad;
 
     SOTTO_TRY(take_buf(&aad, aad_size, scratch, err));
     SOTTO_TRY(write_aad(&aad, parts, err));
-    write_metadata(&w, parts);
+    sotto_report_metadata_write(&w, &metadata);
     sotto_write_opaque32(&w, parts->public_share);
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
         sotto_hpke_config to;
@@ -112,7 +81,10 @@ static sotto_status seal(sotto_buf *out, const sotto_report_parts *parts,
         SOTTO_TRY(sotto_hpke_config_decode(&to, keys[who], err));
         SOTTO_TRY(
             seal_share(&sealed, parts, who, &to, sotto_buf_bytes(&aad), entropy, scratch, err));
-        write_ciphertext(&w, &to, sotto_buf_bytes(&sealed));
+        sotto_hpke_ciphertext_write(&w, &(sotto_hpke_ciphertext){to.id,
+                                                                 {sealed.data, to.public_key.len},
+                                                                 {sealed.data + to.public_key.len,
+                                                                  sealed.len - to.public_key.len}});
         sotto_arena_rollback(scratch, mark);
     }
     return sotto_writer_finish(&w, "report", err);

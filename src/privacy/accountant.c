@@ -173,6 +173,17 @@ sotto_status sotto_contribution_distance(double *out, sotto_contribution kind, d
     return SOTTO_OK;
 }
 
+sotto_status sotto_noise_multiplier(double *out, sotto_contribution kind, double clip, double sigma,
+                                    sotto_adjacency adjacency, sotto_err *err)
+{
+    double distance = 0;
+
+    SOTTO_TRY(sotto_contribution_distance(&distance, kind, clip, adjacency, err));
+    SOTTO_TRY(sotto_check_range("sigma", sigma, 1e-100, 1e100, err));
+    *out = distance == 1 ? sigma : sotto_round_down(sigma / distance, 1);
+    return SOTTO_OK;
+}
+
 /* ---- asking --------------------------------------------------------------------------------------- */
 
 sotto_status sotto_accountant_new(sotto_accountant **out, sotto_err *err)

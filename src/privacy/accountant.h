@@ -7,6 +7,7 @@
 #define SOTTO_PRIVACY_ACCOUNTANT_H
 
 #include "privacy/bound.h"
+#include "privacy/discrete_gaussian.h"
 #include "privacy/sgm.h"
 #include "sotto/privacy.h"
 
@@ -30,6 +31,10 @@ typedef enum sotto_cover {
     SOTTO_COVER_SUM,   /* only sums are seen by anybody who sees participation: split */
     SOTTO_COVER_HIDDEN /* nobody sees who takes part: split, relay and tokens         */
 } sotto_cover;
+
+#define SOTTO_ANY_ADJACENCY                                                                        \
+    (1U << SOTTO_ADJACENCY_ADD_REMOVE | 1U << SOTTO_ADJACENCY_REPLACEMENT |                        \
+     1U << SOTTO_ADJACENCY_DELETION)
 
 typedef struct sotto_mechanism_entry {
     sotto_mechanism mechanism;
@@ -64,6 +69,19 @@ SOTTO_MUST_USE sotto_status sotto_share_honest(uint64_t *out, uint64_t cohort,
 SOTTO_MUST_USE sotto_status sotto_contribution_distance(double *out, sotto_contribution kind,
                                                         double clip, sotto_adjacency adjacency,
                                                         sotto_err *err);
+
+/* Noise over that distance, rounded down. */
+SOTTO_MUST_USE sotto_status sotto_noise_multiplier(double *out, sotto_contribution kind,
+                                                   double clip, double sigma,
+                                                   sotto_adjacency adjacency, sotto_err *err);
+
+/* The divergence of a question about noise in shares. */
+SOTTO_MUST_USE sotto_status sotto_shares_open(sotto_discrete_sum *out, const sotto_case *c,
+                                              sotto_err *err);
+
+/* Improves on out->high, which comes as basic composition has it, by every other way that holds. accountant_mixed.c. */
+SOTTO_MUST_USE sotto_status sotto_compose_mixed(sotto_answer *out, const sotto_question *questions,
+                                                size_t count, sotto_err *err);
 
 /* That it is an enclosure, and finite: nothing else may leave. */
 SOTTO_MUST_USE sotto_status sotto_answer_check(const sotto_answer *a, sotto_err *err);

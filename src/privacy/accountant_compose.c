@@ -34,18 +34,16 @@ static bool is_gaussian(const sotto_question *q)
 static sotto_status open_part(sotto_sgm_part *part, const sotto_question *q, sotto_err *err)
 {
     bool sampled = q->mechanism == SOTTO_MECHANISM_SAMPLED_GAUSSIAN;
-    double distance = 0;
-    double sigma = sampled ? q->of.sampled.sigma : q->of.gaussian.sigma;
+    double sigma = 0;
     sotto_case checked;
 
     SOTTO_TRY(sotto_case_open(&checked, q, NULL, err));
-    SOTTO_TRY(sotto_contribution_distance(
-        &distance, sampled ? q->of.sampled.contribution : q->of.gaussian.contribution,
-        sampled ? q->of.sampled.clip : q->of.gaussian.clip, q->adjacency, err));
-    SOTTO_TRY(sotto_check_range("sigma", sigma, 1e-100, 1e100, err));
+    SOTTO_TRY(sotto_noise_multiplier(
+        &sigma, sampled ? q->of.sampled.contribution : q->of.gaussian.contribution,
+        sampled ? q->of.sampled.clip : q->of.gaussian.clip,
+        sampled ? q->of.sampled.sigma : q->of.gaussian.sigma, q->adjacency, err));
     part->rounds = sampled ? q->of.sampled.rounds : q->of.gaussian.releases;
-    return sotto_sgm_new(&part->mechanism, sampled ? q->of.sampled.rate : 1,
-                         distance == 1 ? sigma : sotto_round_down(sigma / distance, 1), err);
+    return sotto_sgm_new(&part->mechanism, sampled ? q->of.sampled.rate : 1, sigma, err);
 }
 
 static sotto_status compose_gaussians(sotto_answer *out, const sotto_question *questions,
@@ -88,6 +86,22 @@ static sotto_status compose_basic(sotto_answer *out, const sotto_question *quest
                             "each part by its own theorem at an equal part of delta");
 }
 
+/* A part's own theorem may say more than a sum does, where it is not tight and the sum's is: the claim for all is kept
+ * at least as large as what is said of each, so that answers do not contradict each other. */
+static sotto_status keep_above_parts(sotto_answer *out, const sotto_question *questions,
+                                     size_t count, sotto_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        sotto_question q = questions[i];
+        sotto_answer one;
+
+        q.delta = questions[0].delta;
+        SOTTO_TRY(sotto_privacy_epsilon(&one, &q, NULL, err));
+        out->high = one.low > out->high ? one.low : out->high;
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_privacy_compose(sotto_answer *out, const sotto_question *questions, size_t count,
                                    sotto_err *err)
 {
@@ -105,9 +119,12 @@ sotto_status sotto_privacy_compose(sotto_answer *out, const sotto_question *ques
     for (size_t i = 0; i < count; i++)
         gaussians = gaussians && is_gaussian(&questions[i]);
     *out = (sotto_answer){.adjacency = questions[0].adjacency, .trust = questions[0].trust};
-    if (gaussians)
+    if (gaussians) {
         SOTTO_TRY(compose_gaussians(out, questions, count, log_delta, err));
-    else
+    } else {
         SOTTO_TRY(compose_basic(out, questions, count, err));
+        SOTTO_TRY(sotto_compose_mixed(out, questions, count, err));
+        SOTTO_TRY(keep_above_parts(out, questions, count, err));
+    }
     return sotto_answer_check(out, err);
 }

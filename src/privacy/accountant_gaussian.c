@@ -7,10 +7,6 @@
 #include "privacy/rdp.h"
 #include "privacy/special_check.h"
 
-#define ANY_ADJACENCY                                                                              \
-    (1U << SOTTO_ADJACENCY_ADD_REMOVE | 1U << SOTTO_ADJACENCY_REPLACEMENT |                        \
-     1U << SOTTO_ADJACENCY_DELETION)
-
 /* ---- every release seen -------------------------------------------------------------------------- */
 
 static const char GAUSSIAN_THEOREM[] =
@@ -53,7 +49,7 @@ static sotto_status gaussian_delta(sotto_answer *out, const sotto_case *c, doubl
 const sotto_mechanism_entry sotto_entry_gaussian = {
     .mechanism = SOTTO_MECHANISM_GAUSSIAN,
     .name = "the Gaussian mechanism",
-    .adjacencies = ANY_ADJACENCY,
+    .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = gaussian_epsilon,
     .delta = gaussian_delta,
@@ -64,26 +60,15 @@ const sotto_mechanism_entry sotto_entry_gaussian = {
 static const char SAMPLED_THEOREM[] =
     "Poisson-subsampled Gaussian, both directions, composed optimally";
 
-/* Noise over distance, against us. */
-static sotto_status noise_multiplier(double *out, const sotto_question *q, sotto_err *err)
-{
-    double distance = 0;
-
-    SOTTO_TRY(sotto_contribution_distance(&distance, q->of.sampled.contribution, q->of.sampled.clip,
-                                          q->adjacency, err));
-    SOTTO_TRY(sotto_check_range("sigma", q->of.sampled.sigma, 1e-100, 1e100, err));
-    *out =
-        distance == 1 ? q->of.sampled.sigma : sotto_round_down(q->of.sampled.sigma / distance, 1);
-    return SOTTO_OK;
-}
-
 /* The caller's tables if they are of this mechanism; otherwise new ones, kept if there is a place. */
 static sotto_status open_tables(sotto_sgm **out, const sotto_case *c, sotto_err *err)
 {
     double rate = c->question->of.sampled.rate, sigma = 0;
     sotto_accountant *kept = c->tables;
 
-    SOTTO_TRY(noise_multiplier(&sigma, c->question, err));
+    SOTTO_TRY(sotto_noise_multiplier(&sigma, c->question->of.sampled.contribution,
+                                     c->question->of.sampled.clip, c->question->of.sampled.sigma,
+                                     c->question->adjacency, err));
     if (kept != NULL && kept->sampled != NULL && kept->rate == rate && kept->sigma == sigma) {
         *out = kept->sampled;
         return SOTTO_OK;
@@ -142,14 +127,11 @@ const sotto_mechanism_entry sotto_entry_sampled = {
 static sotto_status allocated_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
-    double distance = 0;
+    double sigma = 0;
     sotto_bound eps;
 
-    SOTTO_TRY(sotto_contribution_distance(&distance, q->of.allocated.contribution,
-                                          q->of.allocated.clip, q->adjacency, err));
-    SOTTO_TRY(sotto_check_range("sigma", q->of.allocated.sigma, 1e-100, 1e100, err));
-    double sigma = distance == 1 ? q->of.allocated.sigma
-                                 : sotto_round_down(q->of.allocated.sigma / distance, 1);
+    SOTTO_TRY(sotto_noise_multiplier(&sigma, q->of.allocated.contribution, q->of.allocated.clip,
+                                     q->of.allocated.sigma, q->adjacency, err));
     SOTTO_TRY(sotto_check_count("slots", (double)q->of.allocated.slots, 1, 1e9, err));
     SOTTO_TRY(sotto_allocation_eps(&eps, SOTTO_ALLOCATION_MAX, sigma, (double)q->of.allocated.slots,
                                    c->log_delta, err));
@@ -187,7 +169,7 @@ static sotto_status counted_epsilon(sotto_answer *out, const sotto_case *c, sott
 const sotto_mechanism_entry sotto_entry_counted = {
     .mechanism = SOTTO_MECHANISM_COUNTED_GAUSSIAN,
     .name = "the Gaussian on seen samples",
-    .adjacencies = ANY_ADJACENCY,
+    .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = counted_epsilon,
 };
@@ -222,7 +204,7 @@ static sotto_status discrete_delta(sotto_answer *out, const sotto_case *c, doubl
 const sotto_mechanism_entry sotto_entry_discrete = {
     .mechanism = SOTTO_MECHANISM_DISCRETE_GAUSSIAN,
     .name = "the discrete Gaussian",
-    .adjacencies = ANY_ADJACENCY,
+    .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = discrete_epsilon,
     .delta = discrete_delta,
@@ -230,42 +212,39 @@ const sotto_mechanism_entry sotto_entry_discrete = {
 
 /* ---- each device a share of the noise ------------------------------------------------------------ */
 
-typedef struct share_sum {
-    double sigma, honest, dimension, l1, l2;
-} share_sum;
-
 static double share_divergence(const void *self, double alpha)
 {
-    const share_sum *s = self;
-    sotto_bound r;
-
-    if (sotto_discrete_gaussian_sum_rdp(&r, s->sigma, s->honest, s->dimension, s->l1, s->l2, alpha,
-                                        NULL) != SOTTO_OK)
-        return INFINITY;
-    return r.high;
+    return sotto_discrete_sum_divergence(self, alpha);
 }
 
-static sotto_status shares_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+sotto_status sotto_shares_open(sotto_discrete_sum *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
     double l2 = (double)q->of.shares.sensitivity, dimension = (double)q->of.shares.dimension;
-    share_sum sum = {q->of.shares.sigma, (double)c->honest, dimension, 0, l2};
-    sotto_bound eps, probe;
 
     SOTTO_TRY(sotto_check_range("sensitivity", l2, 1, 1e9, err));
     SOTTO_TRY(sotto_check_range("dimension", dimension, 1, 1e12, err));
     /* |x|_1 <= sqrt(d) |x|_2, and <= |x|_2^2 since the entries are integers. */
     double by_dimension = sotto_round_up(sqrt(dimension) * l2, 2);
-    sum.l1 = by_dimension < l2 * l2 ? by_dimension : l2 * l2;
-    SOTTO_TRY(sotto_discrete_gaussian_sum_rdp(&probe, sum.sigma, sum.honest, dimension, sum.l1, l2,
-                                              2, err));
+
+    return sotto_discrete_sum_open(out, q->of.shares.sigma, (double)c->honest, dimension,
+                                   fmin(by_dimension, l2 * l2), l2, err);
+}
+
+static sotto_status shares_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    sotto_discrete_sum sum;
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_shares_open(&sum, c, err));
     sotto_status status =
         sotto_rdp_minimise(&eps, NULL, share_divergence, &sum, 1 + 1e-4, 1e6, c->log_delta, NULL);
     if (status != SOTTO_OK)
         return sotto_fail(err, status,
                           "sensitivity = %g: too much for sigma = %g and %g honest, no Renyi order "
                           "is finite",
-                          l2, sum.sigma, sum.honest);
+                          (double)q->of.shares.sensitivity, q->of.shares.sigma, (double)c->honest);
     return sotto_answer_set(
         out, eps, false,
         "sum of discrete Gaussians (Kairouz, Liu and Steinke 2021, proposition 14)",
@@ -280,7 +259,7 @@ static uint64_t shares_cohort(const sotto_question *q)
 const sotto_mechanism_entry sotto_entry_shares = {
     .mechanism = SOTTO_MECHANISM_NOISE_SHARES,
     .name = "noise in shares",
-    .adjacencies = ANY_ADJACENCY,
+    .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = shares_epsilon,
     .cohort = shares_cohort,

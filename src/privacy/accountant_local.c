@@ -311,8 +311,7 @@ static sotto_status pure_epsilon(sotto_answer *out, const sotto_case *c, sotto_e
 const sotto_mechanism_entry sotto_entry_pure = {
     .mechanism = SOTTO_MECHANISM_PURE,
     .name = "repeated pure DP",
-    .adjacencies = 1U << SOTTO_ADJACENCY_ADD_REMOVE | 1U << SOTTO_ADJACENCY_REPLACEMENT |
-                   1U << SOTTO_ADJACENCY_DELETION,
+    .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = pure_epsilon,
 };

@@ -1,10 +1,16 @@
 #include "privacy/allocation.h"
 
 #include "privacy/allocation_line.h"
+#include "privacy/allocation_tilt.h"
 #include "privacy/special.h"
+#include "privacy/special_root.h"
 
-/* Below this the transform, to the power t, falls too slowly for a line to be cut. */
-#define FEW_SLOTS 12
+/* What may be evaluated in double-doubles: some 50 ms, and no answer worth having takes more. */
+#define WORK_TWICE 2.6e6
+
+/* Below these the transform, to the power t, falls too slowly for a line to be cut. */
+#define FEW_SLOTS       6
+#define FEW_SLOTS_TWICE 12 /* in double-doubles */
 
 /* ---- a single Gaussian release ------------------------------------------------------------------------ */
 
@@ -39,6 +45,7 @@ static double gaussian_eps(double mu, double log_delta)
 typedef struct ask {
     double sigma, a, t, log_delta;
     double deviation; /* of the sum S */
+    double work;      /* points times nodes that may still be evaluated in double-doubles */
     const sotto_allocation_inflate *inflate;
     sotto_lognormal y;
     sotto_line line;
@@ -95,7 +102,8 @@ static sotto_status line_for_remove(ask *q, double eps, sotto_err *err)
     double below = spread + sqrt(spread * spread + 2 * (wanted + c * above));
     double period = fmax((wanted + spare) / c, above + q->deviation * below);
 
-    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, wanted + spare, q->inflate, err);
+    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, wanted + spare, q->work,
+                               q->inflate, err);
 }
 
 /* For K below the mean: through the saddle. */
@@ -117,51 +125,44 @@ static sotto_status line_for_add(ask *q, double eps, sotto_err *err)
     }
     double wanted = 30 - q->log_delta, period = fmax(wanted / c, 12 * q->deviation);
 
-    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, 40 + log(q->t), q->inflate, err);
+    return sotto_line_tabulate(&q->line, &q->y, q->t, c, period, 40 + log(q->t), q->work,
+                               q->inflate, err);
 }
 
 /* ---- solving ---------------------------------------------------------------------------------------------- */
 
 typedef double (*delta_of)(const ask *, double, double);
 
-static double miss(const ask *q, delta_of delta, double eps, double side)
-{
-    double d = delta(q, eps, side);
+/* One side of one direction's delta, against its goal. */
+typedef struct aim {
+    const ask *q;
+    delta_of delta;
+    double side;
+} aim;
 
-    if (side < 0)
-        d -= alias(q, delta == delta_remove ? q->t * expm1(eps) : q->t * expm1(-eps)) / q->t *
-             exp(delta == delta_remove ? 0 : eps);
+static double miss(const void *self, double eps)
+{
+    const aim *a = self;
+    const ask *q = a->q;
+    double d = a->delta(q, eps, a->side);
+
+    if (a->side < 0)
+        d -= alias(q, a->delta == delta_remove ? q->t * expm1(eps) : q->t * expm1(-eps)) / q->t *
+             exp(a->delta == delta_remove ? 0 : eps);
     return d > 0 ? log(d) - q->log_delta : -700;
 }
 
 /* delta is above its goal at in.low (or in.low is where nobody looks below) and below at in.high. */
 static sotto_bound solve(const ask *q, delta_of delta, double side, sotto_bound in)
 {
-    double f_low = miss(q, delta, in.low, side), f_high = miss(q, delta, in.high, side);
-    int last = 0;
+    aim a = {q, delta, side};
+    double at_low = miss(&a, in.low), at_high = miss(&a, in.high);
 
-    if (f_low <= 0)
+    if (at_low <= 0)
         return (sotto_bound){in.low, in.low};
-    if (f_high > 0)
+    if (at_high > 0)
         return (sotto_bound){in.high, INFINITY};
-    for (int i = 0; i < 60 && in.high - in.low > 1e-11 * in.high; i++) {
-        double share = fmin(0.97, fmax(0.03, f_low / (f_low - f_high)));
-        double x = in.low + (in.high - in.low) * (i % 5 == 4 ? 0.5 : share);
-        double f = miss(q, delta, x, side);
-
-        if (f <= 0) {
-            in.high = x;
-            f_high = f;
-            f_low = last == 1 ? f_low / 2 : f_low;
-            last = 1;
-        } else {
-            in.low = x;
-            f_low = f;
-            f_high = last == -1 ? f_high / 2 : f_high;
-            last = -1;
-        }
-    }
-    return in;
+    return sotto_root_narrow(miss, &a, in, at_low, at_high, 1e-11);
 }
 
 /* A line made for one epsilon serves its neighbourhood: a few moves find the right one. */
@@ -174,6 +175,7 @@ static sotto_status enclose(sotto_bound *out, ask *q, bool remove, double guess,
     *out = (sotto_bound){0, cap};
     for (int moves = 0; moves < 8; moves++) {
         SOTTO_TRY(remove ? line_for_remove(q, guess, err) : line_for_add(q, guess, err));
+        q->work -= (double)(q->line.nodes * q->y.points);
         sotto_bound in = {guess > 0.02 * q->deviation / q->t ? guess * 0.6 : 0, guess * 1.5};
 
         if (remove) /* further up the error grows faster than delta falls */
@@ -200,6 +202,72 @@ static sotto_status enclose(sotto_bound *out, ask *q, bool remove, double guess,
     return SOTTO_OK;
 }
 
+/* ---- in doubles ------------------------------------------------------------------------------------- */
+
+typedef struct tilt_aim {
+    const sotto_tilt *line;
+    double side; /* +1: delta is certainly no more than its goal, -1: no less */
+} tilt_aim;
+
+static double tilt_miss(const void *self, double eps)
+{
+    const tilt_aim *a = self;
+
+    return fmax(-700, sotto_tilt_log_delta(a->line, eps, a->side) - a->line->log_delta);
+}
+
+/* An epsilon on the wanted side of the root, near it. */
+static double tilt_root(const tilt_aim *a, sotto_bound in)
+{
+    in = sotto_root_narrow(tilt_miss, a, in, tilt_miss(a, in.low), tilt_miss(a, in.high), 1e-10);
+    return a->side > 0 ? in.high : in.low;
+}
+
+/* A bracket around the line's guess, never above the cap; high is INFINITY if even the cap is not enough. */
+static sotto_bound tilt_bracket(const tilt_aim *a, double middle, double cap)
+{
+    double width = 1e-3;
+    sotto_bound in = {fmin(middle, cap), fmin(middle, cap)};
+
+    while (in.low > 0 && tilt_miss(a, in.low) <= 0) {
+        in.high = in.low;
+        in.low = width < 0.5 ? middle * (1 - width) : 0;
+        width *= 8;
+    }
+    for (width = 1e-3; tilt_miss(a, in.high) > 0; width *= 8) {
+        if (in.high >= cap || width > 100)
+            return (sotto_bound){in.high, INFINITY};
+        in.low = in.high;
+        in.high = fmin(cap, fmax(middle, 1e-9 * cap) * (1 + width));
+    }
+    return in;
+}
+
+static sotto_status enclose_tilted(sotto_bound *out, int sign, const ask *q, double cap,
+                                   sotto_err *err)
+{
+    sotto_tilt line;
+
+    SOTTO_TRY(sotto_tilt_open(&line, sign, q->a, q->t, q->log_delta, q->inflate, err));
+    tilt_aim above = {&line, 1}, below = {&line, -1};
+
+    *out = (sotto_bound){0, cap};
+    if (tilt_miss(&above, 0) <= 0) {
+        out->high = 0;
+        return SOTTO_OK;
+    }
+    sotto_bound in = tilt_bracket(&above, line.guess, cap);
+
+    if (in.high < INFINITY)
+        out->high = fmin(cap, sotto_round_up(tilt_root(&above, in) * (1 + SOTTO_ROOT_PAD), 1));
+    in = tilt_bracket(&below, in.high < INFINITY ? out->high : line.guess, cap);
+    if (in.high < INFINITY && in.low > 0)
+        out->low = tilt_root(&below, in) * (1 - SOTTO_ROOT_PAD);
+    return SOTTO_OK;
+}
+
+/* ---- in double-doubles -------------------------------------------------------------------------------- */
+
 /* If one slot's lognormal alone were to exceed: E (Y - e^x)+ = delta. */
 static double jump_guess(const ask *q)
 {
@@ -215,6 +283,35 @@ static double jump_guess(const ask *q)
             high = x;
     }
     return log1p(expm1(high) / q->t);
+}
+
+/* The long way, for sums so uneven that a line through the saddle takes too many nodes or says little: what it finds
+ * within *out, both being true. */
+static void enclose_twice(sotto_bound *out, ask *q, bool remove, double cap)
+{
+    double precision = fmin(52 - q->log_delta, 68); /* double-double ends there */
+    sotto_bound found;
+
+    if (q->t < FEW_SLOTS_TWICE ||
+        sotto_lognormal_open(&q->y, q->sigma, precision, NULL) != SOTTO_OK)
+        return;
+    double bell = gaussian_eps(q->deviation / q->t, q->log_delta);
+    double guess = fmin(cap, remove ? fmax(bell, jump_guess(q)) : bell);
+
+    q->work = WORK_TWICE;
+    if (enclose(&found, q, remove, guess, cap, NULL) == SOTTO_OK)
+        *out = (sotto_bound){fmax(out->low, found.low), fmin(out->high, found.high)};
+}
+
+static sotto_bound enclose_one(ask *q, bool remove, double cap)
+{
+    sotto_bound out = {0, cap};
+
+    if (enclose_tilted(&out, remove ? 1 : -1, q, cap, NULL) != SOTTO_OK)
+        out = (sotto_bound){0, cap};
+    if (out.high - out.low > 1e-6 * out.high)
+        enclose_twice(&out, q, remove, cap);
+    return out;
 }
 
 static sotto_status check(sotto_allocation_direction direction, double sigma, double t,
@@ -239,28 +336,19 @@ sotto_status sotto_allocation_eps_inflated(sotto_bound *out, sotto_allocation_di
                                            const sotto_allocation_inflate *inflate, sotto_err *err)
 {
     ask q = {.sigma = sigma, .a = 1 / sigma, .t = t, .log_delta = log_delta, .inflate = inflate};
-    sotto_err reached = {0};
     sotto_bound remove = {0, 0}, add = {0, 0};
 
     SOTTO_TRY(check(direction, sigma, t, log_delta, err));
     double cap = gaussian_eps(1 / sigma, log_delta);
 
     *out = (sotto_bound){0, cap};
-    q.deviation = sqrt(t * expm1(q.a * q.a));
-    double precision = fmin(52 - log_delta, 68); /* double-double ends there */
-
-    /* Joint convexity: a mixture over slots of Gaussian pairs is no worse than one of them. */
-    if (t < FEW_SLOTS || sotto_lognormal_open(&q.y, sigma, precision, &reached) != SOTTO_OK)
+    if (t < FEW_SLOTS)
         return SOTTO_OK;
-    double bell = gaussian_eps(q.deviation / t, log_delta);
-    double guess = fmin(cap, fmax(bell, jump_guess(&q)));
-
-    if (direction != SOTTO_ALLOCATION_ADD &&
-        enclose(&remove, &q, true, guess, cap, &reached) != SOTTO_OK)
-        remove = (sotto_bound){0, cap};
-    if (direction != SOTTO_ALLOCATION_REMOVE &&
-        enclose(&add, &q, false, fmin(cap, bell), cap, &reached) != SOTTO_OK)
-        add = (sotto_bound){0, cap};
+    q.deviation = sqrt(t * expm1(q.a * q.a));
+    if (direction != SOTTO_ALLOCATION_ADD)
+        remove = enclose_one(&q, true, cap);
+    if (direction != SOTTO_ALLOCATION_REMOVE)
+        add = enclose_one(&q, false, cap);
     out->low = fmax(remove.low, add.low);
     out->high = fmax(remove.high, add.high);
     return SOTTO_OK;

@@ -2,9 +2,9 @@
  *
  * Callers:  the accountant. Adjacency is adding or removing one person; sensitivity 1, noise sigma in every slot.
  * Trust:    nobody learns which slot a person chose; all t outputs are seen.
- * Answers:  the exact mechanism's epsilon, enclosed. Where the evaluation does not reach (fewer than 12 slots, or
- *           sigma below 0.8 with a small delta) `high` falls back to the bound that always holds, that of a single Gaussian release.
- * Memory:   about 300 kB of stack, whatever t.
+ * Answers:  the exact mechanism's epsilon, enclosed. Where the evaluation does not reach (fewer than about 8 slots, sigma
+ *           below 0.5, or around 1 with a delta below 1e-20) `high` falls back to the bound that always holds, that of a single Gaussian release.
+ * Memory:   about 700 kB of stack, whatever t.
  */
 #ifndef SOTTO_PRIVACY_ALLOCATION_H
 #define SOTTO_PRIVACY_ALLOCATION_H

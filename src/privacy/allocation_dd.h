@@ -94,18 +94,41 @@ static inline cdd cdd_double_expm1(cdd z)
     return cdd_mul(z, (cdd){dd_add(z.re, dd_of(2)), z.im});
 }
 
+/* 1/n for n = 2 .. SOTTO_DD_TERMS. */
+#define SOTTO_DD_TERMS 14
+
+static const dd dd_inverse[SOTTO_DD_TERMS - 1] = {{0x1.0000000000000p-1, 0x0.0p+0},
+                                                  {0x1.5555555555555p-2, 0x1.5555555555555p-56},
+                                                  {0x1.0000000000000p-2, 0x0.0p+0},
+                                                  {0x1.999999999999ap-3, -0x1.999999999999ap-57},
+                                                  {0x1.5555555555555p-3, 0x1.5555555555555p-57},
+                                                  {0x1.2492492492492p-3, 0x1.2492492492492p-57},
+                                                  {0x1.0000000000000p-3, 0x0.0p+0},
+                                                  {0x1.c71c71c71c71cp-4, 0x1.c71c71c71c71cp-58},
+                                                  {0x1.999999999999ap-4, -0x1.999999999999ap-58},
+                                                  {0x1.745d1745d1746p-4, -0x1.745d1745d1746p-59},
+                                                  {0x1.5555555555555p-4, 0x1.5555555555555p-58},
+                                                  {0x1.3b13b13b13b14p-4, -0x1.3b13b13b13b14p-58},
+                                                  {0x1.2492492492492p-4, 0x1.2492492492492p-58}};
+
+/* How often z must be halved before SOTTO_DD_TERMS terms do: 2^-7 to the 14th over 14! is below 2^-110. */
+static inline int dd_halvings(double size)
+{
+    return size > 0.0078125 ? ilogb(size) + 8 : 0;
+}
+
 /* e^z - 1, |z| up to some hundreds. */
 static inline cdd cdd_expm1(cdd z)
 {
     double size = fmax(fabs(z.re.hi), fabs(z.im.hi));
-    int halvings = size > 0.0078125 ? ilogb(size) + 8 : 0;
+    int halvings = dd_halvings(size);
     double scale = ldexp(1, -halvings);
     cdd x = {dd_scale(z.re, scale), dd_scale(z.im, scale)};
     cdd sum = {dd_of(1), dd_of(0)};
 
-    /* 1 + x/2 (1 + x/3 (1 + ...)): 14 terms of 2^-7 n over n! are below 2^-110. */
-    for (int n = 14; n >= 2; n--) {
-        sum = cdd_times(cdd_mul(x, sum), dd_div(dd_of(1), dd_of(n)));
+    /* 1 + x/2 (1 + x/3 (1 + ...)) */
+    for (int n = SOTTO_DD_TERMS; n >= 2; n--) {
+        sum = cdd_times(cdd_mul(x, sum), dd_inverse[n - 2]);
         sum.re = dd_add(sum.re, dd_of(1));
     }
     sum = cdd_mul(x, sum);

@@ -1,5 +1,7 @@
 #include "privacy/allocation_line.h"
 
+#include "privacy/allocation_end.h"
+
 #include <complex.h>
 
 #define PI    3.14159265358979323846
@@ -53,9 +55,9 @@ sotto_status sotto_lognormal_open(sotto_lognormal *y, double sigma, double preci
 
     double reach = sqrt(2 * (precision + far * far / 2));
 
-    y->stride = (size_t)ceil(LOG_2 / (a.hi * step));
+    y->stride = 4 * (size_t)ceil(LOG_2 / (a.hi * step) / 4);
     step = LOG_2 / (a.hi * (double)y->stride);
-    double points = 2 * ceil(reach / step) + 1;
+    double points = 4 * ceil((2 * ceil(reach / step) + 1) / 4);
 
     if (points > SOTTO_LINE_POINTS)
         return sotto_fail(err, SOTTO_DENIED, "sigma = %g: the transform takes %g points", sigma,
@@ -83,11 +85,10 @@ static int turn_for(const sotto_lognormal *y, double c, double v)
     return y->turns[1] != y->turns[0] && v > 1.0296 * c; /* tan 0.8 */
 }
 
-cdd sotto_lognormal_transform(const sotto_lognormal *y, double c, dd v)
+cdd sotto_line_points(const sotto_lognormal *y, int which, cdd z)
 {
-    int which = turn_for(y, c, v.hi);
     const cdd *weights = y->weights[which == 0 ? 0 : 1];
-    cdd z = cdd_mul((cdd){dd_of(-c), dd_neg(v)}, y->unturn[which]), sum = {{0, 0}, {0, 0}};
+    cdd sum = {{0, 0}, {0, 0}};
 
     for (size_t first = 0; first < y->stride && first < y->points; first++) {
         cdd e = cdd_expm1(cdd_times(z, y->values[first]));
@@ -107,6 +108,18 @@ cdd sotto_lognormal_transform(const sotto_lognormal *y, double c, dd v)
     return sum;
 }
 
+cdd sotto_lognormal_transform(const sotto_lognormal *y, double c, dd v)
+{
+    int which = turn_for(y, c, v.hi);
+
+    cdd z = cdd_mul((cdd){dd_of(-c), dd_neg(v)}, y->unturn[which]);
+
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return sotto_line_points_avx2(y, which, z);
+#endif
+    return sotto_line_points(y, which, z);
+}
 double sotto_lognormal_size(const sotto_lognormal *y, double c, double v)
 {
     int which = turn_for(y, c, v);
@@ -145,12 +158,13 @@ static sotto_status reach_end(sotto_line *line, const sotto_lognormal *y, double
     double t = line->t, a = y->a;
     double most = 2 * exp(a * a) / (a * sqrt(2 * PI)), end = most / small;
     double v = from, steep = fmin(2, sqrt(expm1(a * a)));
-    int hops = 0;
+    /* Many slots start with tiny hops; a tiny sigma never gets there. */
+    double hops = 0, most_hops = t > 1e6 && a < 2.2 ? 1500 : 5e5 / (double)y->points;
 
     while (v < end) {
         double size = sotto_lognormal_size(y, line->c, v);
 
-        if (size >= small || ++hops > 1500)
+        if (size >= small || ++hops > most_hops)
             return sotto_fail(err, SOTTO_DENIED, "t = %g: the transform does not decay in time", t);
         v += (small - size) / steep;
     }
@@ -159,35 +173,57 @@ static sotto_status reach_end(sotto_line *line, const sotto_lognormal *y, double
     return SOTTO_OK;
 }
 
+/* A node at which the transform is below `small`, the first if it falls steadily; INFINITY if not even the last. */
+static double nodes_needed(const sotto_line *line, const sotto_lognormal *y, double small)
+{
+    double low = 0, high = SOTTO_LINE_NODES;
+
+    if (sotto_lognormal_size(y, line->c, high * line->step) >= small)
+        return INFINITY;
+    while (high - low > 1) {
+        double middle = floor((low + high) / 2);
+
+        *(sotto_lognormal_size(y, line->c, middle * line->step) < small ? &high : &low) = middle;
+    }
+    return high;
+}
+
 sotto_status sotto_line_tabulate(sotto_line *line, const sotto_lognormal *y, double t, double c,
-                                 double period, double precision,
+                                 double period, double precision, double work,
                                  const sotto_allocation_inflate *inflate, sotto_err *err)
 {
     double cumulant = sotto_lognormal_cumulant(y, c);
     double small = exp(cumulant - c - precision / t); /* of |phi|, against phi(c) */
 
-    *line = (sotto_line){.t = t, .c = c, .step = 2 * PI / period};
-    if (sotto_lognormal_size(y, c, SOTTO_LINE_NODES * line->step) >= small)
-        return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes more than %d nodes", t,
-                          SOTTO_LINE_NODES);
-    line->rough = t * (y->error * 4 * inflate->transform + 1e-30 * inflate->rounding) + 1e-29;
-    for (size_t k = 0;; k++) {
-        double v = (double)k * line->step; /* rounded: s has the exact product */
+    line->t = t;
+    line->c = c;
+    line->step = 2 * PI / period;
+    line->size = 0;
+    /* Whether and where the line may end, in doubles, before anything is worked out in full. */
+    double last = nodes_needed(line, y, small * exp(-10 / t)),
+           most = fmin(SOTTO_LINE_NODES, work / (double)y->points);
 
-        if (k >= SOTTO_LINE_NODES)
-            return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes more than %d nodes", t,
-                              SOTTO_LINE_NODES);
+    if (!(last <= most))
+        return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes more than %g nodes", t, most);
+    /* A bound that holds from some node on ends the line a little later, but without looking any further. */
+    sotto_tilted law = {y->a, -1, c, 40, 40, 0, cumulant - 1e-10};
+    double further = 1 + ceil(sotto_tilted_end(&law, exp(-precision / t)) / line->step);
+
+    if (further <= fmin(most, 1.7 * last + 10)) {
+        line->nodes = (size_t)fmax(further, 2);
+        line->cut = 2 / (((double)line->nodes - 1) * line->step * line->step);
+    } else {
+        line->nodes = (size_t)last;
+        SOTTO_TRY(reach_end(line, y, last * line->step, small, err));
+    }
+    line->rough = t * (y->error * 4 * inflate->transform + 1e-30 * inflate->rounding) + 1e-29;
+    for (size_t k = 0; k < line->nodes; k++) {
+        /* v rounded would move the node: s has the exact product */
         cdd s = {dd_of(c), dd_mul(dd_of((double)k), dd_of(line->step))};
         cdd x = sotto_lognormal_transform(y, c, s.im), grown = cdd_exp(s);
 
         x.re = dd_add(x.re, dd_of(1));
         double size = hypot(x.re.hi, x.im.hi);
-
-        if (size < small * exp(-10 / t)) { /* clear enough to hop from */
-            line->nodes = k;
-            SOTTO_TRY(reach_end(line, y, v, small, err));
-            break;
-        }
         /* 1/s^2 = conj(s)^2 / |s|^4 */
         cdd under = cdd_mul((cdd){s.re, dd_neg(s.im)}, (cdd){s.re, dd_neg(s.im)});
         dd length = dd_add(dd_mul(s.re, s.re), dd_mul(s.im, s.im));

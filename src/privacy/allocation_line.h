@@ -18,7 +18,7 @@
  * strip; one table of weights for each of two turns. */
 typedef struct sotto_lognormal {
     double a;
-    size_t points, stride; /* values[j + stride] = 2 values[j] */
+    size_t points, stride; /* values[j + stride] = 2 values[j]; stride is a multiple of 4 */
     double error;          /* absolute, of phi */
     double turns[2];       /* the second from angle 0.8 on; equal where one is enough */
     cdd unturn[2];         /* e^-i turn */
@@ -30,6 +30,12 @@ typedef struct sotto_lognormal {
 /* precision: phi is wanted to e^-precision. SOTTO_DENIED where that takes too many points. */
 SOTTO_MUST_USE sotto_status sotto_lognormal_open(sotto_lognormal *y, double sigma, double precision,
                                                  sotto_err *err);
+
+/* The sum that takes the time, of weights (e^(z values) - 1): in plain C, and four points at a time. */
+cdd sotto_line_points(const sotto_lognormal *y, int which, cdd z);
+#if defined(__x86_64__)
+cdd sotto_line_points_avx2(const sotto_lognormal *y, int which, cdd z);
+#endif
 
 /* phi(c + iv) - 1; v >= 0. */
 cdd sotto_lognormal_transform(const sotto_lognormal *y, double c, dd v);
@@ -50,8 +56,10 @@ typedef struct sotto_line {
     cdd values[SOTTO_LINE_NODES]; /* (phi e^s)^t / s^2 */
 } sotto_line;
 
+/* work: how many points times nodes may be evaluated. SOTTO_DENIED where that is not enough. */
 SOTTO_MUST_USE sotto_status sotto_line_tabulate(sotto_line *line, const sotto_lognormal *y,
                                                 double t, double c, double period, double precision,
+                                                double work,
                                                 const sotto_allocation_inflate *inflate,
                                                 sotto_err *err);
 

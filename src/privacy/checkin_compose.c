@@ -8,261 +8,113 @@
 #include "privacy/checkin.h"
 
 #include "privacy/checkin_check.h"
-#include "privacy/special.h"
+#include "privacy/checkin_slots.h"
+#include "privacy/special_check.h"
+#include "privacy/special_root.h"
 
 #include <complex.h>
 
-#define GROUPS_MAX 1400
-#define NODES_MAX  16384
-#define PI         3.14159265358979323846
-/* mu^2 of the extra release, relative to the sum of the eps_i^2: costs half of it in epsilon. */
-#define EXTRA 1e-5
+#define NODES_MAX 8192
+#define LOOKS_MAX 40000
+#define PI        3.14159265358979323846
+/* Twice what is charged instead of evaluated, as a logarithm. */
+#define ENOUGH 64.0
 
-/* Slots with nearly the same epsilon: `count` of them around `eps`, within +-width, of variance `variance`. */
-typedef struct group {
-    double count, eps, width, variance;
-    double lift; /* 1 / cosh^2(eps (c + 1/2)) */
-} group;
+/* A node of the line that matters. */
+typedef struct node {
+    double t, re, im;
+} node;
 
 typedef struct composition {
-    size_t count;
-    group groups[GROUPS_MAX];
-    double squares; /* sum of eps_i^2 */
-    double sum;     /* sum of eps_i, rounded up */
-    double extra;   /* mu^2 of the extra release */
-    double slope;   /* sum of eps_i / cosh^2: how fast `damping` can fall */
+    sotto_slots slots;
     double c, step, log_peak;
     size_t nodes;
-    double cut; /* the neglected part, relative to the peak */
-    double complex *values;
+    double size; /* sum of |value| */
+    double off;  /* of the sum, from what groups leave out */
+    double cut;  /* the neglected part, relative to the peak */
+    node line[NODES_MAX];
 } composition;
-
-/* ---- the slots ---------------------------------------------------------------------------------------- */
-
-typedef struct slots {
-    double eps0, m, p0;
-} slots;
-
-/* i need not be whole. */
-static double slot_eps(const slots *s, double i)
-{
-    double e = exp(s->eps0), rise = expm1(s->eps0);
-    double q = e / (s->m * e - rise * (i - 1));
-
-    return log1p(s->p0 * q * rise);
-}
-
-/* Mean and variance over slots first..last by five-point Gauss-Legendre on [first - 1/2, last + 1/2]: within a group
- * epsilon changes by a fraction of a percent, smoothly, so that the sum and the integral agree to 1e-12. */
-static group group_of(const slots *s, double first, double last)
-{
-    static const double node[5] = {-0.90617984593866399, -0.53846931010568309, 0,
-                                   0.53846931010568309, 0.90617984593866399};
-    static const double weight[5] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444,
-                                     0.23931433524968324, 0.11846344252809454};
-    double middle = (first + last) / 2, half = (last - first + 1) / 2;
-    double low = slot_eps(s, first), high = slot_eps(s, last), centre = slot_eps(s, middle);
-    double mean = 0, square = 0;
-    group g = {last - first + 1, centre, high - low, 0, 0};
-
-    if (first == last)
-        return g;
-    if (g.count <= 32) {
-        for (double i = first; i <= last; i++) {
-            double off = slot_eps(s, i) - centre;
-
-            mean += off / g.count;
-            square += off * off / g.count;
-        }
-    } else {
-        for (int k = 0; k < 5; k++) {
-            double off = slot_eps(s, middle + half * node[k]) - centre;
-
-            mean += weight[k] * off;
-            square += weight[k] * off * off;
-        }
-    }
-    g.eps += mean;
-    g.variance = fmax(0, square - mean * mean);
-    return g;
-}
-
-static void group_slots(composition *x, const slots *s)
-{
-    double e = exp(s->eps0), rise = expm1(s->eps0);
-    double fine = s->m <= 1000 ? 0 : s->eps0 / 1000;
-
-    *x = (composition){0};
-    for (double first = 1; first <= s->m && x->count < GROUPS_MAX;) {
-        double left = s->m * e / rise - (first - 1); /* q_i is in proportion to its inverse */
-        double length = fmax(1, floor(fine * left));
-        double last = x->count == GROUPS_MAX - 1 ? s->m : fmin(s->m, first + length - 1);
-        group g = group_of(s, first, last);
-
-        x->groups[x->count++] = g;
-        x->squares += g.count * (g.eps * g.eps + g.variance);
-        x->sum += g.count * g.eps;
-        first = last + 1;
-    }
-    x->sum *= 1 + 1e-12;
-    x->extra = EXTRA * x->squares;
-}
-
-/* ---- the transform ------------------------------------------------------------------------------------ */
-
-static double log_cosh(double x)
-{
-    x = fabs(x);
-    return x < 1e-3 ? x * x / 2 - x * x * x * x / 12 : x + log1p(exp(-2 * x)) - 0.69314718055994531;
-}
-
-/* log E e^{cL}, real c > 0, with the extra release. */
-static double log_moment(const composition *x, double c)
-{
-    double sum = x->extra * c * (c + 1) / 2;
-
-    for (size_t i = 0; i < x->count; i++) {
-        const group *g = &x->groups[i];
-        double w = c + 0.5, a = 1 / cosh(fmin(g->eps * w, 300)), b = 1 / cosh(g->eps / 2);
-
-        sum += g->count * (log_cosh(g->eps * w) - log_cosh(g->eps / 2) +
-                           g->variance / 2 * (w * w * a * a - b * b / 4));
-    }
-    return sum;
-}
-
-/* The same at c + it, relative to its value at c. */
-static double complex relative_moment(const composition *x, double t)
-{
-    double log_size = -x->extra * t * t / 2, angle = x->extra * t * (2 * x->c + 1) / 2;
-
-    for (size_t i = 0; i < x->count; i++) {
-        const group *g = &x->groups[i];
-        double a = g->eps * (x->c + 0.5), b = g->eps * t;
-        double thin = tanh(a), sine = sin(b), cosine = cos(b);
-
-        /* |cosh(a + ib)|^2 / cosh(a)^2 = 1 - sin(b)^2 / cosh(a)^2 */
-        log_size += g->count * 0.5 * log1p(-sine * sine * g->lift);
-        angle += g->count * atan2(thin * sine, cosine);
-        if (g->variance > 0) {
-            double complex w = x->c + 0.5 + I * t, slope = 1 / (cosine + I * thin * sine);
-            double complex bend =
-                w * w * slope * slope * g->lift - (x->c + 0.5) * (x->c + 0.5) * g->lift;
-
-            log_size += g->count * g->variance / 2 * creal(bend);
-            angle += g->count * g->variance / 2 * cimag(bend);
-        }
-    }
-    return exp(log_size) * (cos(angle) + I * sin(angle));
-}
-
-/* At least -2 log of the relative size at t, but for the extra release. */
-static double damping(const composition *x, double t)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < x->count; i++) {
-        const group *g = &x->groups[i];
-        double sine = sin(g->eps * t);
-
-        sum += g->count * g->lift * fmax(0, sine * sine - g->width * t);
-    }
-    return sum;
-}
 
 /* ---- delta ---------------------------------------------------------------------------------------------- */
 
 /* RDP's own epsilon at order c + 1. */
 static double chernoff_eps(const composition *x, double c, double log_delta)
 {
-    return (log_moment(x, c) - log_delta + c * log(c) - (c + 1) * log1p(c)) / c;
+    double off = 0, moment = sotto_slots_log_moment(&x->slots, c, &off);
+
+    return (moment + off - log_delta + c * log(c) - (c + 1) * log1p(c)) / c;
+}
+
+typedef struct goal {
+    const composition *x;
+    double log_delta;
+    double (*at)(const composition *, double);
+} goal;
+
+static double chernoff_at(const void *self, double log_c)
+{
+    const goal *g = self;
+
+    return chernoff_eps(g->x, exp(log_c), g->log_delta);
 }
 
 static double choose_line(const composition *x, double log_delta)
 {
-    double a = log(1e-3 / sqrt(x->squares)), b = log(1e4 / sqrt(x->squares));
-    double g = 0.61803398874989484820, c = b - g * (b - a), d = a + g * (b - a);
-    double at_c = chernoff_eps(x, exp(c), log_delta), at_d = chernoff_eps(x, exp(d), log_delta);
+    double size = sqrt(x->slots.squares + x->slots.extra), least;
+    goal g = {x, log_delta, NULL};
 
-    for (int i = 0; i < 40 && b - a > 1e-3; i++) {
-        if (at_c < at_d) {
-            b = d;
-            d = c;
-            at_d = at_c;
-            c = b - g * (b - a);
-            at_c = chernoff_eps(x, exp(c), log_delta);
-        } else {
-            a = c;
-            c = d;
-            at_c = at_d;
-            d = a + g * (b - a);
-            at_d = chernoff_eps(x, exp(d), log_delta);
-        }
-    }
-    return exp((a + b) / 2);
+    return exp(sotto_root_least(chernoff_at, &g, log(0.2 / size), log(1e4 / size), 1e-2, &least));
 }
 
-/* Where the integrand is certainly below e^-50 of its peak it is not evaluated but charged. */
-static sotto_status tabulate(composition *x, double log_delta, sotto_err *err)
+static void keep(composition *x, double t)
 {
-    const double enough = 100;
-    double period = (30 - log_delta) / x->c, clear = 0;
+    sotto_slot_log at = sotto_slots_relative(&x->slots, t);
+    double complex s = x->c + I * t;
+    double complex v = exp(at.size) * (cos(at.angle) + I * sin(at.angle)) / (s * (s + 1));
+
+    x->line[x->nodes++] = (node){t, creal(v), cimag(v)};
+    x->size += cabs(v);
+    x->off += cabs(v) * expm1(fmin(at.off, 700));
+}
+
+/* Where the integrand is certainly below e^-32 of its peak it is not evaluated but charged: such nodes, and all
+ * behind the last, come to no more than e^-32 sum 1/t^2. False if the line takes too many nodes. */
+static bool tabulate(composition *x, double log_delta)
+{
+    double period = (30 - log_delta) / x->c, last = sqrt(ENOUGH / x->slots.extra), off = 0;
+    double slope = sotto_slots_damping_slope(&x->slots), k = 0;
 
     x->step = 2 * PI / period;
-    x->log_peak = log_moment(x, x->c);
-    for (size_t i = 0; i < x->count; i++) {
-        double wide = cosh(fmin(x->groups[i].eps * (x->c + 0.5), 300));
+    x->log_peak = sotto_slots_log_moment(&x->slots, x->c, &off);
+    x->nodes = 0;
+    x->size = x->off = 0;
+    x->cut = exp(-ENOUGH / 2) * 1.65 / (x->step * x->step);
+    for (int looks = 0; k * x->step <= last; looks++, k++) {
+        double t = k * x->step, damped = sotto_slots_damping(&x->slots, t);
 
-        x->groups[i].lift = 1 / (wide * wide);
-        x->slope +=
-            x->groups[i].count * (x->groups[i].eps + 2 * x->groups[i].width) * x->groups[i].lift;
+        if (looks == LOOKS_MAX || x->nodes == NODES_MAX)
+            return false;
+        if (damped > ENOUGH)
+            k = fmax(k, floor((t + (damped - ENOUGH) / slope) / x->step * (1 - 1e-12)) - 1);
+        else
+            keep(x, t);
     }
-    double last = sqrt(enough / x->extra), nodes = ceil(last / x->step);
-
-    if (nodes >= NODES_MAX)
-        return sotto_fail(err, SOTTO_DENIED, "m = %g slots at this delta take more than %d nodes",
-                          x->sum, NODES_MAX);
-    x->nodes = (size_t)nodes;
-    x->cut = 0;
-    for (size_t k = 0; k < x->nodes; k++) {
-        double t = (double)k * x->step;
-        double complex s = x->c + I * t;
-
-        x->values[k] = 0;
-        if (t < clear) {
-            x->cut += exp(-enough / 2) / (t * t);
-            continue;
-        }
-        double damped = damping(x, t);
-
-        if (damped > enough) {
-            clear = t + (damped - enough) / x->slope;
-            x->cut += exp(-enough / 2) / (t * t);
-            continue;
-        }
-        x->values[k] = relative_moment(x, t) / (s * (s + 1));
-    }
-    x->cut += exp(-enough / 2) / (last * x->step) * 2;
-    return SOTTO_OK;
+    x->log_peak += off;
+    x->off += x->size * 2 * off;
+    return true;
 }
 
-/* The trapezoid sum at eps, and what rounding and the cut may hide; both times e^-log_scale. */
+/* The trapezoid sum at eps, and what rounding, the moments of groups and the cut may hide; both relative to the peak. */
 static double trapezoid(const composition *x, double eps, double *doubt)
 {
-    double sum = creal(x->values[0]) / 2, size = cabs(x->values[0]);
-    double scale = x->step / PI;
+    double sum = x->line[0].re / 2, scale = x->step / PI;
 
     for (size_t k = 1; k < x->nodes; k++) {
-        double complex v = x->values[k];
+        double angle = x->line[k].t * eps;
 
-        if (v == 0)
-            continue;
-        double angle = (double)k * x->step * eps;
-
-        sum += creal(v) * cos(angle) + cimag(v) * sin(angle);
-        size += cabs(v);
+        sum += x->line[k].re * cos(angle) + x->line[k].im * sin(angle);
     }
-    *doubt = scale * (size * 1e-11 + x->cut);
+    *doubt = scale * (x->size * (1e-11 + 1e-8) + x->off + x->cut);
     return scale * sum;
 }
 
@@ -276,70 +128,89 @@ static double log_delta_high(const composition *x, double eps)
 /* Less the aliases: below, at most e^-cP each; above, by Chernoff's bound at 2c. */
 static double log_delta_low(const composition *x, double eps)
 {
-    double doubt, sum = trapezoid(x, eps, &doubt);
+    double doubt, off = 0, sum = trapezoid(x, eps, &doubt);
     double period = 2 * PI / x->step, once = exp(-x->c * period) / -expm1(-x->c * period);
     double back = exp(x->c * eps - x->log_peak);
-    double above = exp(log_moment(x, 2 * x->c) - x->log_peak - x->c * eps);
+    double far = sotto_slots_log_moment(&x->slots, 2 * x->c, &off);
+    double above = exp(far + off - x->log_peak - x->c * eps);
     double rest = sum - doubt - once * (back + above);
 
     return rest > 0 ? log(rest) + x->log_peak - x->c * eps : -INFINITY;
+}
+
+static double miss(const void *self, double eps)
+{
+    const goal *g = self;
+
+    return g->at(g->x, eps) - g->log_delta;
 }
 
 /* delta falls from `from`, where it must be above the goal (else 0, 0 comes back), to `most`. */
 static sotto_bound solve(const composition *x, double (*at)(const composition *, double),
                          double log_delta, double from, double most)
 {
-    sotto_bound in = {from, most};
-    double f_low = at(x, from) - log_delta, f_high = at(x, most) - log_delta;
+    goal g = {x, log_delta, at};
+    double at_low = miss(&g, from);
 
-    if (!(f_low > 0))
+    if (!(at_low > 0))
         return (sotto_bound){0, 0};
-    int side = 0;
+    return sotto_root_narrow(miss, &g, (sotto_bound){from, most}, at_low, miss(&g, most), 1e-11);
+}
 
-    for (int i = 0; i < 60 && in.high - in.low > 1e-11 * in.high; i++) {
-        double share = fmin(0.97, fmax(0.03, f_low / (f_low - f_high)));
-        double eps = in.low + (in.high - in.low) * (i % 5 == 4 || !(f_high < 0) ? 0.5 : share);
-        double f = at(x, eps) - log_delta;
+/* given: what of the extra release is not extra, but was there. */
+static void enclose(sotto_bound *out, composition *x, double given, double log_delta)
+{
+    x->c = choose_line(x, log_delta);
+    sotto_slots_tilt(&x->slots, x->c);
+    double most = fmax(0, chernoff_eps(x, x->c, log_delta)) * (1 + 1e-9);
 
-        if (f <= 0) {
-            in.high = eps;
-            f_high = fmax(f, -1e3);
-            f_low = side == 1 ? f_low / 2 : f_low;
-            side = 1;
-        } else {
-            in.low = eps;
-            f_low = f;
-            f_high = side == -1 ? f_high / 2 : f_high;
-            side = -1;
-        }
+    /* A few slots all but alike, at a large delta: Renyi's own epsilon still holds. */
+    if (!tabulate(x, log_delta)) {
+        *out = (sotto_bound){0, sotto_round_up(most, 1)};
+        return;
     }
-    return in;
+    double high = solve(x, log_delta_high, log_delta, 0, most).high;
+
+    out->high = high > 0 ? sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1) : 0;
+    /* Without the extra release: delta(eps) >= delta'(eps + g) - delta_extra(g), by basic composition. */
+    double mu = sqrt(fmax(0, x->slots.extra - given)),
+           g = mu * (sqrt(2 * (5 - log_delta)) + mu / 2);
+    double low = solve(x, log_delta_low, log_delta + (mu > 0 ? 0.01 : 0), 0.9 * high, most).low - g;
+
+    out->low = fmax(0, fmin(low, out->high) * (1 - SOTTO_ROOT_PAD));
 }
 
 sotto_status sotto_checkin_fixed_window_optimal(sotto_bound *out, double eps0, double m, double p0,
                                                 double log_delta, sotto_err *err)
 {
-    double complex values[NODES_MAX];
-    slots s = {eps0, m, p0};
     composition x;
 
     SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
     SOTTO_TRY(sotto_checkin_check_count("m", m, err));
     SOTTO_TRY(sotto_checkin_check_rate("p0", p0, err));
     SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
-    group_slots(&x, &s);
-    x.values = values;
-    x.c = choose_line(&x, log_delta);
-    SOTTO_TRY(tabulate(&x, log_delta, err));
+    sotto_slots_open(&x.slots, eps0, m, p0);
+    enclose(out, &x, 0, log_delta);
+    out->high = fmin(out->high, x.slots.sum);
+    return SOTTO_OK;
+}
 
-    double most = fmin(x.sum, fmax(0, chernoff_eps(&x, x.c, log_delta)) * (1 + 1e-9));
-    double high = solve(&x, log_delta_high, log_delta, 0, most).high;
+sotto_status sotto_compose_mixed_epsilon(sotto_bound *out, const sotto_binary_part *parts,
+                                         size_t kinds, double mu_squared, double log_delta,
+                                         sotto_err *err)
+{
+    composition x;
 
-    out->high = high > 0 ? fmin(x.sum, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
-    /* Without the extra release: delta(eps) >= delta'(eps + g) - delta_extra(g), by basic composition. */
-    double mu = sqrt(x.extra), g = mu * (sqrt(2 * (5 - log_delta)) + mu / 2);
-    double low = solve(&x, log_delta_low, log_delta + 0.01, 0.9 * high, most).low - g;
-
-    out->low = fmax(0, fmin(low, out->high) * (1 - SOTTO_ROOT_PAD));
+    SOTTO_TRY(sotto_check_count("kinds of parts", (double)kinds, 1, SOTTO_MIXED_MOST, err));
+    SOTTO_TRY(sotto_check_range("mu squared", mu_squared, 0, 1e12, err));
+    SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
+    for (size_t i = 0; i < kinds; i++) {
+        SOTTO_TRY(sotto_check_range("epsilon", parts[i].eps, 1e-9, 100, err));
+        SOTTO_TRY(sotto_check_count("count", parts[i].count, 1, 1e12, err));
+    }
+    sotto_slots_set(&x.slots, parts, kinds, mu_squared);
+    enclose(out, &x, mu_squared, log_delta);
+    if (mu_squared == 0)
+        out->high = fmin(out->high, x.slots.sum);
     return SOTTO_OK;
 }

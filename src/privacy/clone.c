@@ -1,7 +1,9 @@
 #include "privacy/clone.h"
 
 #include "privacy/clone_cells.h"
+#include "privacy/clone_pair.h"
 #include "privacy/special.h"
+#include "privacy/special_root.h"
 
 #define LOG_4 1.38629436111989061883
 #define LOG_2 0.69314718055994530942
@@ -114,112 +116,14 @@ sotto_status sotto_clone_law_subset(sotto_clone_law *out, double eps0, double k,
     return SOTTO_OK;
 }
 
-/* ---- delta of the pair, given the number of clones ------------------------------------------------- */
-
-/* The m-th denominator of the fraction below, A = a + 2m. */
-static inline double level_under(double A, double apart, double b, double m)
-{
-    return (A * (apart + 2 * m) + 2 * m * (A - m + b - 1) + A + b - 2) / (2 * (A * A - 1));
-}
-
-/* Encloses P(X < k) / P(X = k) for X ~ Bin(c, 1/2), 1 <= k <= c/2 + 1: the incomplete beta function's continued
- * fraction contracted to its even part, whose terms are all positive, so that cutting it with either end of what
- * the remainder may be encloses the value. Written without a difference of close numbers. */
-static sotto_bound below_ratio(double k, double c, double enough)
-{
-    double a = c - k + 1, b = k;
-    double z = (c + 1 - 2 * k) / sqrt(c);
-    double steps = ceil(fmin(8 + 50 / (z * z + 0.01), 500));
-    sotto_bound t = {0, INFINITY};
-
-    for (int tries = 0; tries < 4; tries++, steps *= 4) {
-        double m = fmin(steps, b);
-
-        t = (sotto_bound){0, INFINITY};
-        for (; m > 0; m--) {
-            double A = a + 2 * m, A1 = A - 1;
-            double above = (A1 - m) * (A1 - m + b) * m * (b - m) / (4 * (A - 2) * A1 * A1 * A);
-            double under = level_under(A, a - b, b, m);
-
-            t = (sotto_bound){above / (under + t.high), above / (under + t.low)};
-        }
-        double under = level_under(a, a - b, b, 0);
-
-        t = (sotto_bound){k / (2 * a) / (under + t.high), k / (2 * a) / (under + t.low)};
-        if (t.high - t.low <= enough)
-            break;
-    }
-    t.low *= 1 - 1e-14;
-    t.high *= 1 + 1e-14;
-    return t;
-}
-
-/* The same near the middle of a large c, where the fraction is slow: one half less what lies between k and the
- * middle, by the midpoint Euler-Maclaurin formula. Its third term is below 1e-3 (2/sqrt c)^3 of P(X = k), and eight
- * Gauss-Legendre points on less than one deviation leave less than 1e-13. */
-static sotto_bound below_ratio_central(double k, double c, double at)
-{
-    static const double node[4] = {0.18343464249564980, 0.52553240991632899, 0.79666647741362674,
-                                   0.96028985649753623};
-    static const double weight[4] = {0.36268378337836198, 0.31370664587788729, 0.22238103445337447,
-                                     0.10122853629037626};
-    double from = k - 0.5, half = (c / 2 - from) / 2, middle = from + half, sum = 0;
-    double edge = exp(sotto_binomial_log_pmf(from, c, 0.5, 0.5, NULL));
-
-    for (int i = 0; i < 4; i++)
-        sum +=
-            weight[i] * (exp(sotto_binomial_log_pmf(middle - half * node[i], c, 0.5, 0.5, NULL)) +
-                         exp(sotto_binomial_log_pmf(middle + half * node[i], c, 0.5, 0.5, NULL)));
-    double below = 0.5 - half * sum - edge * log((c - from + 0.5) / (from + 0.5)) / 24;
-
-    double off = 1e-11 + 0.1 / (c * c);
-
-    return (sotto_bound){below / at * (1 - off), below / at * (1 + off)};
-}
-
-/* What is the same for every number of clones. */
-typedef struct question {
-    double eps, rise; /* e^eps - 1 */
-    double tells;
-    double gain;   /* of a report that tells */
-    double spread; /* larger minus smaller weight, times 1 + e^eps */
-} question;
-
-static question ask(const sotto_clone_law *law, double eps)
-{
-    double alpha = 1 / (1 + exp(-law->eps0));
-    question q = {eps, expm1(eps), law->tells, 0, 0};
-
-    q.gain = -law->tells * alpha * expm1(eps - law->eps0);
-    q.spread = law->tells * tanh(law->eps0 / 2) * (1 + exp(eps));
-    return q;
-}
-
-/* With c clones: the hockey-stick divergence of the two counts. Whether the report tells is taken as known: it is
- * as likely for both inputs, but to hide it among the others' would need their other outputs to look like
- * ours, which nothing promises. So the divergence is `tells` times that of a report that always does. */
-static sotto_bound pair_delta(const question *q, double c)
-{
-    double gain = q->gain, cost = q->tells * q->rise;
-    sotto_bound none = {0, 0}, ratio = {0, 0}, d;
-
-    if (gain <= 0)
-        return none;
-    double k = fmax(0, ceil((c + 1) * gain / q->spread) - 1);
-    double error, at = exp(sotto_binomial_log_pmf(k, c, 0.5, 0.5, &error));
-
-    if (k >= 1 && cost > 0)
-        ratio = c >= 1e4 && c + 1 - 2 * k < 0.7 * sqrt(c) ? below_ratio_central(k, c, at)
-                                                          : below_ratio(k, c, 1e-9 * gain / cost);
-    /* What a rounding of each side of the difference amounts to. */
-    double slack = 1e-14 * (gain + cost * ratio.high);
-
-    d.low = fmax(0, at * (1 - error) * (gain - cost * ratio.high - slack));
-    d.high = fmax(0, at * (1 + error) * (gain - cost * ratio.low + slack));
-    return d;
-}
-
 /* ---- delta of the whole ---------------------------------------------------------------------------- */
+
+#define LOTS_MAX 48
+
+/* Many cells as one, for a rough answer. */
+typedef struct lot {
+    double c, mass;
+} lot;
 
 typedef struct crowd_law {
     const sotto_clone_law *law;
@@ -228,13 +132,16 @@ typedef struct crowd_law {
     double scrap;  /* masses below this are charged whole, or dropped from the lower side */
     size_t count;
     sotto_cell cells[SOTTO_CELLS_MAX];
+    size_t lots;
+    lot lot[LOTS_MAX];
 } crowd_law;
 
 /* delta falls with the number of clones (one more is a coin added to the counts), so the lower end of a cell
  * bounds it from above. */
 static double delta_high(const crowd_law *w, double eps)
 {
-    question q = ask(w->law, eps);
+    sotto_pair_question q = sotto_pair_ask(w->law, eps);
+    sotto_pair_walk walk = {.inflate = w->inflate.rounding};
     sotto_sum sum = {0, 0};
 
     for (size_t i = 0; i < w->count; i++) {
@@ -244,7 +151,7 @@ static double delta_high(const crowd_law *w, double eps)
             sotto_sum_add(&sum, cell->mass.high);
             continue;
         }
-        double d = pair_delta(&q, cell->first).high;
+        double d = sotto_pair_delta(&q, &walk, cell->first).high;
         double mass =
             cell->mass.high + (w->inflate.stride - 1) * (cell->mass.high - cell->mass.low);
 
@@ -255,7 +162,8 @@ static double delta_high(const crowd_law *w, double eps)
 
 static double delta_low(const crowd_law *w, double eps)
 {
-    question q = ask(w->law, eps);
+    sotto_pair_question q = sotto_pair_ask(w->law, eps);
+    sotto_pair_walk walk = {.inflate = w->inflate.rounding};
     sotto_sum sum = {0, 0};
 
     for (size_t i = 0; i < w->count; i++) {
@@ -264,89 +172,102 @@ static double delta_low(const crowd_law *w, double eps)
         if (cell->mass.low < w->scrap)
             continue;
 
-        sotto_sum_add(&sum, pair_delta(&q, cell->last).low * cell->mass.low);
+        sotto_sum_add(&sum, sotto_pair_delta(&q, &walk, cell->last).low * cell->mass.low);
     }
     return sotto_sum_value(&sum) * (1 - 1e-13);
 }
 
-/* One representative for many cells: near enough to start from. */
+/* A few representatives for many cells, at the middle of each lot's mass: near enough to start from. */
 static double delta_rough(const crowd_law *w, double eps)
 {
-    question q = ask(w->law, eps);
+    sotto_pair_question q = sotto_pair_ask(w->law, eps);
     double sum = 0;
 
-    for (size_t i = 0; i < w->count;) {
-        size_t batch = w->count > 400 ? 16 : 2;
-        size_t end = i + batch < w->count ? i + batch : w->count, middle = i + (end - i) / 2;
-        double mass = 0, c = w->cells[middle].first;
-
-        for (; i < end; i++)
-            mass += w->cells[i].mass.low;
-        if (mass > w->scrap)
-            sum += mass * pair_delta(&q, c).high;
-    }
+    for (size_t i = 0; i < w->lots; i++)
+        sum += w->lot[i].mass * sotto_pair_delta_rough(&q, w->lot[i].c);
     return sum;
+}
+
+static void cast_lots(crowd_law *w)
+{
+    w->lots = 0;
+    for (size_t i = 0; i < w->count && w->lots < LOTS_MAX;) {
+        size_t length = w->count / (LOTS_MAX / 2) + 1, end = i + length;
+        double mass = 0, moment = 0;
+
+        for (; i < end && i < w->count; i++) {
+            const sotto_cell *cell = &w->cells[i];
+
+            mass += cell->mass.low;
+            moment += cell->mass.low * 0.5 * (cell->first + cell->last);
+        }
+        if (mass > w->scrap)
+            w->lot[w->lots++] = (lot){floor(moment / mass), mass};
+    }
 }
 
 typedef double (*delta_of)(const crowd_law *, double);
 
-/* The square root of -log delta is close to linear in epsilon: false position on it, kept in a bracket whose
- * ends have been evaluated (but for 0 and the cap, where delta is above and below by definition). */
+typedef struct aim {
+    const crowd_law *law;
+    delta_of delta;
+    double goal, far;
+} aim;
+
+/* The square root of -log delta is close to linear in epsilon. */
+static double miss(const void *self, double eps)
+{
+    const aim *a = self;
+    double d = a->delta(a->law, eps);
+
+    return d > 0 ? a->goal - sqrt(fmax(0, -log(d))) : -a->far;
+}
+
+/* At 0 and at the cap delta is above and below by definition. */
 static sotto_bound crossing(const crowd_law *w, delta_of delta, double log_delta, sotto_bound in,
                             double tolerance)
 {
     double goal = sqrt(-log_delta), far = 2 * goal + 30;
-    double low_at = -goal, high_at = far;
-    int side = 0;
+    aim a = {w, delta, goal, far};
 
-    for (int i = 0; i < 80 && in.high - in.low > tolerance * in.high; i++) {
-        double share = fmin(0.95, fmax(0.05, -low_at / (high_at - low_at)));
-        double x = in.low + (in.high - in.low) * (i % 8 == 7 ? 0.5 : share);
-        double d = delta(w, x);
-        double at = d > 0 ? sqrt(fmax(0, -log(d))) - goal : far;
-
-        if (at >= 0) {
-            in.high = x;
-            high_at = at;
-            low_at = side == 1 ? low_at / 2 : low_at;
-            side = 1;
-        } else {
-            in.low = x;
-            low_at = at;
-            high_at = side == -1 ? high_at / 2 : high_at;
-            side = -1;
-        }
-    }
-    return in;
+    return sotto_root_narrow(miss, &a, in, goal, -far, tolerance);
 }
 
-/* From a guess to a bracket of the root in few evaluations: secant steps that overshoot a little, each to the
- * side that is still open. */
-static sotto_bound refine(const crowd_law *w, delta_of delta, double log_delta, double guess,
-                          double tolerance)
+/* Newton's steps from a guess to an epsilon that is certainly on one side of the root (side +1: delta is at most its
+ * goal there, -1: at least) and within the tolerance of it. *slope is -d log delta / d eps, improved on the way;
+ * a wrong one costs steps and nothing else. */
+static double settle(const crowd_law *w, delta_of delta, double log_delta, double guess,
+                     double *slope, int side, double tolerance)
 {
     sotto_bound in = {0, w->law->eps0};
-    double slope = -2 * log_delta / guess, x = guess, last_x = 0, last = 0;
+    double x = guess, last_x = 0, last = 0;
 
-    for (int i = 0; i < 7 && x > in.low && x < in.high; i++) {
-        double d = delta(w, x);
-        double miss = d > 0 ? log(d) - log_delta : -INFINITY;
+    for (int i = 0; i < 8 && x > in.low && x < in.high; i++) {
+        double d = delta(w, x), miss = d > 0 ? log(d) - log_delta : -INFINITY;
 
         if (!isfinite(miss))
             break;
-        if (miss <= 0)
-            in.high = x;
-        else
-            in.low = x;
-        if (in.high - in.low <= tolerance * in.high)
-            return in;
-        if (i > 0 && (miss - last) / (last_x - x) > 0 && x != last_x)
-            slope = (miss - last) / (last_x - x);
+        *(miss <= 0 ? &in.high : &in.low) = x;
+        if (side * miss <= 0 && fabs(miss) <= *slope * tolerance * x)
+            return x;
+        if (i > 0 && (miss - last) / (last_x - x) > 0)
+            *slope = (miss - last) / (last_x - x);
         last_x = x;
         last = miss;
-        x += miss / slope + (miss > 0 ? 0.4 : -0.4) * tolerance * x;
+        x += miss / *slope + side * 0.4 * tolerance * x;
     }
-    return crossing(w, delta, log_delta, in, tolerance);
+    in = crossing(w, delta, log_delta, in, tolerance);
+    return side > 0 ? in.high : in.low;
+}
+
+/* -d log delta / d eps near eps, from the rough law. */
+static double slope_near(const crowd_law *w, double eps)
+{
+    double step = 1e-3 * eps, above = delta_rough(w, eps - step),
+           under = delta_rough(w, eps + step);
+    double slope = log(above / under) / (2 * step);
+
+    return slope > 0 && isfinite(slope) ? slope : 1 / eps;
 }
 
 sotto_status sotto_clone_eps_inflated(sotto_bound *out, const sotto_clone_law *law,
@@ -367,7 +288,8 @@ sotto_status sotto_clone_eps_inflated(sotto_bound *out, const sotto_clone_law *l
     w.inflate = *inflate;
     w.others = n - 1;
     w.scrap = 1e-13 * exp(log_delta);
-    w.count = sotto_cells_cover(w.cells, n - 1, law->clone, 1 - law->clone, 0);
+    w.count = sotto_cells_cover(w.cells, n - 1, law->clone, 1 - law->clone, 0, 1e4 * w.scrap);
+    cast_lots(&w);
     const sotto_bound all = {0, law->eps0};
 
     if (delta_rough(&w, 0) < 1.1 * exp(log_delta) && delta_high(&w, 0) <= exp(log_delta)) {
@@ -375,8 +297,9 @@ sotto_status sotto_clone_eps_inflated(sotto_bound *out, const sotto_clone_law *l
         return SOTTO_OK;
     }
     sotto_bound rough = crossing(&w, delta_rough, log_delta, all, 1e-4);
-    double high = refine(&w, delta_high, log_delta, (rough.low + rough.high) / 2, 1e-9).high;
-    double low = refine(&w, delta_low, log_delta, high * (1 - 2e-7), 2e-7).low;
+    double guess = (rough.low + rough.high) / 2, slope = slope_near(&w, guess);
+    double high = settle(&w, delta_high, log_delta, guess, &slope, 1, 1e-9);
+    double low = settle(&w, delta_low, log_delta, high * (1 - 1e-9), &slope, -1, 2e-7);
 
     out->low = low * (1 - SOTTO_ROOT_PAD);
     out->high = fmin(law->eps0, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1));

@@ -9,6 +9,7 @@ typedef struct law {
     double mean, deviation;
     double even, even_above;
     double narrow; /* width at the centre */
+    double least;  /* cells of less mass need not be weighed well */
 } law;
 
 /* Log-concavity: between the ends of a cell the probabilities lie above the geometric sequence through both
@@ -45,10 +46,10 @@ static void weigh(sotto_cell *cell, const law *of)
 {
     double piece = fmax(1, floor(of->deviation / 100)), last = cell->last;
 
-    if (last - cell->first < 2 * piece || last - cell->first > 64 * piece) {
-        weigh_piece(cell, of);
+    weigh_piece(cell, of);
+    if (last - cell->first < 2 * piece || last - cell->first > 64 * piece ||
+        cell->mass.high < of->least)
         return;
-    }
     sotto_cell part = {cell->first, 0, {0, 0}, 0};
 
     cell->mass = (sotto_bound){0, 0};
@@ -93,9 +94,9 @@ static sotto_cell cell_from(const law *of, double at, int sign, bool final)
 }
 
 size_t sotto_cells_cover(sotto_cell cells[SOTTO_CELLS_MAX], double n, double p, double q,
-                         double even)
+                         double even, double least)
 {
-    law of = {n, p, q, n * p, sqrt(n * p * q), fmin(even, 40), fmin(even, 40), 1};
+    law of = {n, p, q, n * p, sqrt(n * p * q), fmin(even, 40), fmin(even, 40), 1, least};
     double middle = floor(of.mean);
     size_t down = 0, up;
 

@@ -21,9 +21,9 @@ typedef struct sotto_cell {
 /* Covers 0..n without a gap, in rising order, and returns how many cells it took (never more than
  * SOTTO_CELLS_MAX). Cells are single values where the deviation is small and 1/12 to 1/100 of it at the centre
  * otherwise; they widen outwards. `even` keeps them narrow out to `even` deviations from the mean
- * (40 at the most) for callers whose weight sits in the tails, at the cost of wider ones. 0 < p < 1, q = 1 - p
- * given apart, 0 <= n <= 10^12. */
+ * (40 at the most) for callers whose weight sits in the tails, at the cost of wider ones. A cell lighter than `least`
+ * may have loose bounds on its mass (true ones all the same). 0 < p < 1, q = 1 - p given apart, 0 <= n <= 10^12. */
 size_t sotto_cells_cover(sotto_cell cells[SOTTO_CELLS_MAX], double n, double p, double q,
-                         double even);
+                         double even, double least);
 
 #endif

@@ -29,26 +29,44 @@ static pair over(double x, pair a)
 
 /* 1/(s (s+1)), or for a lattice of spacing d the sum of exp(-s l)(1 - exp(-l)) over its losses l > 0,
  * times d: d (1 - e^-d) e^-sd / ((1 - e^-sd) (1 - e^-(s+1)d)). */
-static pair kernel_at(const sotto_contour *line, double t)
+typedef struct kernel {
+    double c, d;
+    double e, f;        /* e^-cd, e^-(c+1)d */
+    double less, lower; /* 1 - e, 1 - f     */
+    double scale;
+} kernel;
+
+static kernel kernel_of(const sotto_contour *line)
 {
     double c = line->c, d = line->lattice;
+    kernel k = {.c = c, .d = d};
 
-    if (d == 0) {
-        pair s = {c, t}, next = {c + 1, t};
+    k.e = exp(-c * d);
+    k.f = exp(-(c + 1) * d);
+    k.less = -expm1(-c * d);
+    k.lower = -expm1(-(c + 1) * d);
+    k.scale = -d * k.e * expm1(-d);
+    return k;
+}
+
+static pair kernel_at(const kernel *k, double t)
+{
+    if (k->d == 0) {
+        pair s = {k->c, t}, next = {k->c + 1, t};
         return over(1, times(s, next));
     }
-    double half = t * d / 2, sine = sin(half), cosine = cos(half);
+    double half = t * k->d / 2, sine = sin(half), cosine = cos(half);
     double bend = 2 * sine * sine, swing = 2 * sine * cosine;
-    double e = exp(-c * d), f = exp(-(c + 1) * d);
-    pair a = {e * bend - expm1(-c * d), e * swing}, b = {f * bend - expm1(-(c + 1) * d), f * swing};
+    pair a = {k->e * bend + k->less, k->e * swing}, b = {k->f * bend + k->lower, k->f * swing};
     pair turn = {1 - bend, -swing};
-    return times(turn, over(-d * e * expm1(-d), times(a, b)));
+    return times(turn, over(k->scale, times(a, b)));
 }
 
 void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const double *phase,
                         const double *error, double log_rest)
 {
     double last = line->step * (double)(line->nodes - 1);
+    const kernel shape = kernel_of(line);
 
     line->log_scale = log_modulus[0];
     line->transform_error = line->truncation_error = line->rounding_error = line->phase_error = 0;
@@ -57,12 +75,12 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
         double wrong = error[k];
         /* Too small to matter and too small for the sum: counted as an error instead. */
         bool gone = size < -80;
-        pair kernel = kernel_at(line, t);
+        pair weight_of = kernel_at(&shape, t);
         bool middle = line->lattice > 0 && t > PI / line->lattice * (1 - 1e-9);
         double grown = gone ? 0 : exp(size) * line->step / (2 * PI) * (k == 0 || middle ? 1 : 2);
         pair m = {grown * cos(phase[k]), grown * sin(phase[k])};
         double steady = 16 + 2 * fabs(size) + 4 * fabs(phase[k]);
-        m = times(m, kernel);
+        m = times(m, weight_of);
         line->re[k] = m.re;
         line->im[k] = m.im;
         double weight = sqrt(m.re * m.re + m.im * m.im);
@@ -70,8 +88,9 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
         line->rounding_error += weight * U * steady;
         line->phase_error += weight * U * 3 * t;
         if (gone)
-            line->transform_error += exp(-80) * line->step * (1 + wrong) *
-                                     sqrt(kernel.re * kernel.re + kernel.im * kernel.im);
+            line->transform_error +=
+                exp(-80) * line->step * (1 + wrong) *
+                sqrt(weight_of.re * weight_of.re + weight_of.im * weight_of.im);
     }
     while (line->nodes > 1 && line->re[line->nodes - 1] == 0 && line->im[line->nodes - 1] == 0)
         line->nodes--;
@@ -116,23 +135,36 @@ typedef struct reading {
     double aliasing;
 } reading;
 
+/* Angles within a block are the same for every block: BLOCK + nodes/BLOCK sines serve all nodes. */
+#define BLOCK 64
+
 static reading read_at(const sotto_contour *line, double eps)
 {
     reading r = {0};
-    double rest = 0;
-    /* A rotation by a fixed angle, begun afresh every 16 nodes: its error is in rounding_error. */
-    double turn_re = cos(line->step * eps), turn_im = -sin(line->step * eps);
+    double rest = 0, turn_re[BLOCK] = {0}, turn_im[BLOCK] = {0};
+    size_t wide = line->nodes < BLOCK ? line->nodes : BLOCK;
 
-    for (size_t from = 0; from < line->nodes; from += 16) {
-        size_t to = from + 16 < line->nodes ? from + 16 : line->nodes;
-        double angle = -line->step * (double)from * eps;
-        double re = cos(angle), im = sin(angle), block = 0;
-        for (size_t k = from; k < to; k++) {
-            block += line->re[k] * re - line->im[k] * im;
-            double next = re * turn_re - im * turn_im;
-            im = re * turn_im + im * turn_re;
-            re = next;
+    for (size_t k = 0; k < wide; k++) {
+        double angle = -line->step * (double)k * eps;
+        turn_re[k] = cos(angle);
+        turn_im[k] = sin(angle);
+    }
+    for (size_t from = 0; from < line->nodes; from += BLOCK) {
+        size_t count = from + BLOCK < line->nodes ? BLOCK : line->nodes - from;
+        const double *a = line->re + from, *b = line->im + from;
+        double angle = -line->step * (double)from * eps, re[4] = {0}, im[4] = {0};
+        for (size_t k = 0; k + 4 <= count; k += 4) {
+            for (size_t i = 0; i < 4; i++) {
+                re[i] += a[k + i] * turn_re[k + i] - b[k + i] * turn_im[k + i];
+                im[i] += a[k + i] * turn_im[k + i] + b[k + i] * turn_re[k + i];
+            }
         }
+        for (size_t k = count / 4 * 4; k < count; k++) {
+            re[0] += a[k] * turn_re[k] - b[k] * turn_im[k];
+            im[0] += a[k] * turn_im[k] + b[k] * turn_re[k];
+        }
+        double block = cos(angle) * ((re[0] + re[1]) + (re[2] + re[3])) -
+                       sin(angle) * ((im[0] + im[1]) + (im[2] + im[3]));
         double sum = r.sum + block;
         rest += fabs(r.sum) >= fabs(block) ? (r.sum - sum) + block : (block - sum) + r.sum;
         r.sum = sum;
@@ -164,6 +196,10 @@ static sotto_bound log_delta_at(const sotto_contour *line, double eps)
     out.low = low > 0 ? base + log(low) - pad : -INFINITY;
     if (line->lost > 0)
         out.high = log(exp(out.high) + line->lost) + pad;
+    if (line->capped) {
+        double whole = eps + line->origin <= line->sure_until ? exp(out.low) + line->sure : 0;
+        out.low = whole > 0 ? log(whole) - pad : -INFINITY;
+    }
     if (out.high > 0)
         out.high = 0;
     return out;
@@ -179,40 +215,54 @@ static double between(double a, double b, double share)
     return top + log((1 - share) * exp(a - top) + share * exp(b - top));
 }
 
+/* expm1(part) / expm1(lattice), where neither may be a double. */
+static double part_of_lattice(double part, double lattice)
+{
+    part = fmin(fmax(part, 0), lattice);
+    return exp(part - lattice) * expm1(-part) / expm1(-lattice);
+}
+
 sotto_bound sotto_contour_log_delta(const sotto_contour *line, double eps)
 {
     if (line->lattice == 0)
         return log_delta_at(line, eps);
-    double from = eps - line->origin;
-    double left = floor(from / line->lattice) * line->lattice;
-    double share = expm1(from - left) / expm1(line->lattice);
-    sotto_bound a = log_delta_at(line, left), b = log_delta_at(line, left + line->lattice), out;
+    /* Where the lattice lies is known to within `blur`: high is read that much to the left, low to the
+     * right. */
+    double from = eps - line->origin, blur = line->origin_error, d = line->lattice;
+    double left = floor((from - blur) / d) * d;
+    double share = part_of_lattice(from - blur - left, d);
+    double later = part_of_lattice(from + blur - left, d);
+    sotto_bound a = log_delta_at(line, left), b = log_delta_at(line, left + d), out;
 
     share = share < 0 ? 0 : share > 1 ? 1 : share;
     out.high = between(a.high, b.high, share) + 1e-13;
-    out.low = between(a.low, b.low, share) - 1e-13;
+    if (from + blur - left <= d)
+        out.low = between(a.low, b.low, later) - 1e-13;
+    else
+        out.low = blur < d ? log_delta_at(line, left + 2 * d).low : -INFINITY;
     return out;
 }
 
-static double side_of(const sotto_contour *line, double eps, bool high)
+/* ---- roots -------------------------------------------------------------------------------------------- */
+
+static double high_at(const sotto_contour *line, double eps)
 {
-    sotto_bound b = sotto_contour_log_delta(line, eps);
-    return high ? b.high : b.low;
+    return sotto_contour_log_delta(line, eps).high;
 }
 
 /* log delta falls and is convex enough for secants; a bracket keeps them honest. */
 static double solve_high(const sotto_contour *line, double wanted, double start)
 {
     double left = 0, right = INFINITY, x = start > 1e-300 ? start : 1e-6, slope = -line->c - 1;
-    double f = side_of(line, x, true) - wanted;
+    double f = high_at(line, x) - wanted;
 
-    if (side_of(line, 0, true) <= wanted)
+    if (high_at(line, 0) <= wanted)
         return 0;
     for (int i = 0; i < 80; i++) {
-        if (f > 0)
-            left = x;
-        else
+        if (f <= 0)
             right = x;
+        else /* what is no number is not small enough */
+            left = x;
         double next = x - f / slope;
         if (fabs(next - x) < 1e-11 * x)
             break;
@@ -222,7 +272,7 @@ static double solve_high(const sotto_contour *line, double wanted, double start)
             next = 2 * left;
         if (!(next < 1e300))
             break;
-        double value = side_of(line, next, true) - wanted;
+        double value = high_at(line, next) - wanted;
         double chord = (value - f) / (next - x);
         slope = chord < 0 && isfinite(chord) ? chord : slope;
         x = next;
@@ -232,26 +282,31 @@ static double solve_high(const sotto_contour *line, double wanted, double start)
     double pad = 1e-11;
     for (int i = 0; i < 60; i++, pad *= 2) {
         double eps = x * (1 + pad);
-        if (side_of(line, eps, true) <= wanted)
+        if (high_at(line, eps) <= wanted)
             return eps;
     }
     return right;
 }
 
-/* The largest eps found below `high` whose delta is certainly above. */
+/* The largest eps found below `high` whose delta is certainly above. Begins where the width of the interval at
+ * `high`, over the slope, says. */
 static double solve_low(const sotto_contour *line, double wanted, double high)
 {
-    double gap = 1e-10, fails = 0;
+    sotto_bound b = sotto_contour_log_delta(line, high);
+    double gap = 1e-10, missing = (wanted - b.low) / (line->c * high);
 
-    while (gap < 1 && side_of(line, high * (1 - gap), false) < wanted) {
+    if (missing > gap && missing < 0.25)
+        gap = missing;
+    double fails = 0;
+    while (gap < 1 && !(sotto_contour_log_delta(line, high * (1 - gap)).low >= wanted)) {
         fails = gap;
-        gap *= 4;
+        gap *= fails < 1e-9 ? 4 : 2;
     }
     if (gap >= 1)
         return 0;
-    for (int i = 0; i < 4 && fails > 0; i++) {
+    for (int i = 0; i < 3 && fails > 0; i++) {
         double mid = sqrt(fails * gap);
-        if (side_of(line, high * (1 - mid), false) < wanted)
+        if (!(sotto_contour_log_delta(line, high * (1 - mid)).low >= wanted))
             fails = mid;
         else
             gap = mid;
@@ -259,16 +314,117 @@ static double solve_low(const sotto_contour *line, double wanted, double high)
     return high * (1 - gap);
 }
 
+/* ---- roots on a lattice -------------------------------------------------------------------------------- */
+
+typedef struct step_pair {
+    double index;
+    double left, right; /* one side of log delta at index and index + 1 */
+} step_pair;
+
+static double at_index(const sotto_contour *line, double index, bool high)
+{
+    sotto_bound b = log_delta_at(line, index * line->lattice);
+
+    return high ? b.high : b.low;
+}
+
+/* The neighbours among which one side of log delta falls through `wanted`; secants over whole indices, with a
+ * bracket. */
+static step_pair straddle(const sotto_contour *line, double wanted, double start, bool high)
+{
+    double left = -INFINITY, right = INFINITY, f_left = 0, f_right = 0, pace = 1;
+    double x = floor(start / line->lattice), slope = -(line->c + 1) * line->lattice;
+
+    for (int i = 0; i < 120; i++) {
+        double f = at_index(line, x, high) - wanted;
+        if (f > 0) {
+            left = x;
+            f_left = f;
+        } else {
+            right = x;
+            f_right = f;
+        }
+        if (right - left <= 1 || !(fabs(x) < 1e15))
+            break;
+        double next = isfinite(f) ? x - f / slope : x;
+        if (isfinite(right - left)) {
+            double chord = (f_right - f_left) / (right - left);
+            next = isfinite(chord) && i % 3 != 2 ? left - f_left / chord : (left + right) / 2;
+            next = fmin(fmax(floor(next), left + 1), right - 1);
+        } else {
+            /* Not yet a bracket: on, ever faster. */
+            next = f > 0 ? fmax(ceil(next), x + pace) : fmin(floor(next), x - pace);
+            pace *= 2;
+        }
+        x = next;
+    }
+    return (step_pair){left, f_left, f_right};
+}
+
+/* Between neighbours delta is linear in exp(eps): the root is there in closed form. */
+static double within(const sotto_contour *line, const step_pair *s)
+{
+    double d = line->lattice;
+    double share = expm1(s->left) / (expm1(s->left) - expm1(s->right));
+
+    share = isfinite(share) ? fmin(fmax(share, 0), 1) : 1;
+    return line->origin + s->index * d + log1p(share * expm1(d));
+}
+
+static double lattice_high(const sotto_contour *line, double wanted, double start)
+{
+    if (high_at(line, 0) <= wanted)
+        return 0;
+    step_pair s = straddle(line, wanted, start - line->origin, true);
+    if (!isfinite(s.index))
+        return INFINITY;
+    double far = line->origin + (s.index + 1) * line->lattice;
+    double eps = fmax(within(line, &s), 0), blur = 2 * line->origin_error + 1e-12 * (1e-300 + eps);
+    /* Only an eps that passes is returned. */
+    for (int i = 0; i < 3; i++, eps = fmax(far, eps)) {
+        eps += blur;
+        if (high_at(line, eps) <= wanted)
+            return eps;
+    }
+    return INFINITY;
+}
+
+/* The largest eps at which the low side of a lattice's delta is above `wanted`, about; 0 if none is. */
+static double lattice_low(const sotto_contour *line, double wanted, double start)
+{
+    step_pair s = straddle(line, wanted, start - line->origin, false);
+
+    if (!isfinite(s.index))
+        return 0;
+    double at = line->origin + s.index * line->lattice, eps = within(line, &s);
+    eps -= 2 * line->origin_error + 1e-12 * fabs(eps);
+    if (eps > 0 && sotto_contour_log_delta(line, eps).low >= wanted)
+        return eps;
+    at -= line->origin_error;
+    return at > 0 && sotto_contour_log_delta(line, at).low >= wanted ? at : 0;
+}
+
+double sotto_contour_low(const sotto_contour *line, double log_delta, double start)
+{
+    double low =
+        line->lattice > 0 ? lattice_low(line, log_delta, start) : solve_low(line, log_delta, start);
+
+    return low * (1 - SOTTO_ROOT_PAD);
+}
+
+double sotto_contour_high(const sotto_contour *line, double log_delta, double start)
+{
+    double high = line->lattice > 0 ? lattice_high(line, log_delta, start)
+                                    : solve_high(line, log_delta, start);
+
+    return high > 0 ? high * (1 + SOTTO_ROOT_PAD) : high;
+}
+
 sotto_bound sotto_contour_epsilon(const sotto_contour *line, double log_delta, double start)
 {
-    sotto_bound out;
+    sotto_bound out = {0, sotto_contour_high(line, log_delta, start)};
 
-    out.high = solve_high(line, log_delta, start);
-    out.low = out.high < INFINITY ? solve_low(line, log_delta, out.high) : 0;
-    if (out.high > 0)
-        out.high *= 1 + SOTTO_ROOT_PAD;
-    out.low *= 1 - SOTTO_ROOT_PAD;
-    if (out.low > out.high)
-        out.low = out.high;
+    if (out.high > 0 && out.high < INFINITY)
+        out.low = fmin(sotto_contour_low(line, log_delta, out.high), out.high);
     return out;
 }

@@ -34,11 +34,17 @@ typedef struct sotto_contour {
     double log_scale;
     double lattice; /* spacing of the losses, 0 when they are continuous */
     double origin;  /* one loss of the lattice; M is that of loss - origin */
+    double origin_error;
     double transform_error;
     double truncation_error;
     double rounding_error;
     double phase_error; /* per unit of eps */
     double lost;        /* probability of an infinite loss, added to delta as it stands */
+    /* What `low` may add to delta (or must take off) where eps <= sure_until; beyond it says nothing.
+     * Only where the law is capped. */
+    bool capped;
+    double sure;
+    double sure_until;
     /* Chernoff points right of c, for the aliases above eps: log M there, from above. */
     size_t aliases;
     double alias_c[SOTTO_CONTOUR_ALIASES];
@@ -59,6 +65,10 @@ sotto_bound sotto_contour_log_delta(const sotto_contour *line, double eps);
 /* eps with delta(eps) = exp(log_delta). start: any guess >= 0. high is INFINITY when no eps could be
  * certified, low is 0 then. Exactly 0 where delta(0) is certainly below. */
 sotto_bound sotto_contour_epsilon(const sotto_contour *line, double log_delta, double start);
+
+/* Its two sides. The first wants any guess, the second the first's answer, or more than that. */
+double sotto_contour_high(const sotto_contour *line, double log_delta, double start);
+double sotto_contour_low(const sotto_contour *line, double log_delta, double start);
 
 /* log of the largest (1 - exp(-y)) exp(-c y): the constant of the Chernoff bound on delta. */
 double sotto_contour_chernoff(double c);

@@ -40,6 +40,18 @@ SOTTO_MUST_USE sotto_status sotto_discrete_gaussian_epsilon(sotto_bound *out, do
 SOTTO_MUST_USE sotto_status sotto_discrete_gaussian_sum_tau(sotto_bound *out, double sigma,
                                                             double n, sotto_err *err);
 
+/* What the divergence of a sum of n such vectors depends on, tau (the slow part) within: it is the smaller of
+ * alpha square + shift and alpha linear. */
+typedef struct sotto_discrete_sum {
+    double square, shift, linear;
+} sotto_discrete_sum;
+
+SOTTO_MUST_USE sotto_status sotto_discrete_sum_open(sotto_discrete_sum *out, double sigma, double n,
+                                                    double dimension, double l1, double l2,
+                                                    sotto_err *err);
+/* At order alpha >= 1, rounded up. */
+double sotto_discrete_sum_divergence(const sotto_discrete_sum *sum, double alpha);
+
 /* Renyi divergence at order alpha > 1 of a sum of n such vectors of `dimension` integers, for queries of the given
  * L1 and L2 sensitivity in grid units after rounding: the smallest of the proposition's three forms. low is 0. */
 SOTTO_MUST_USE sotto_status sotto_discrete_gaussian_sum_rdp(sotto_bound *out, double sigma,

@@ -63,9 +63,8 @@ sotto_status sotto_discrete_gaussian_sum_tau(sotto_bound *out, double sigma, dou
     return SOTTO_OK;
 }
 
-sotto_status sotto_discrete_gaussian_sum_rdp(sotto_bound *out, double sigma, double n,
-                                             double dimension, double l1, double l2, double alpha,
-                                             sotto_err *err)
+sotto_status sotto_discrete_sum_open(sotto_discrete_sum *out, double sigma, double n,
+                                     double dimension, double l1, double l2, sotto_err *err)
 {
     sotto_bound tau;
 
@@ -74,13 +73,28 @@ sotto_status sotto_discrete_gaussian_sum_rdp(sotto_bound *out, double sigma, dou
     SOTTO_TRY(sotto_check_range("L2 sensitivity", l2, 1e-9, 1e15, err));
     SOTTO_TRY(sotto_check_range("L1 sensitivity", l1, l2 * (1 - 1e-9),
                                 l2 * sqrt(dimension) * (1 + 1e-9), err));
-    SOTTO_TRY(sotto_check_range("order", alpha, 1 + 1e-9, 1e9, err));
     double size = sqrt(n) * sigma, x = l2 / size, y = l1 / size, d = dimension, t = tau.high;
-    double added = 0.5 * alpha * x * x + t * d;
-    double mixed = 0.5 * alpha * (x * x + 2 * t * y + t * t * d);
-    double apart = 0.5 * alpha * (x + t * sqrt(d)) * (x + t * sqrt(d));
+    double mixed = 0.5 * (x * x + 2 * t * y + t * t * d);
+    double apart = 0.5 * (x + t * sqrt(d)) * (x + t * sqrt(d));
 
-    *out = (sotto_bound){0, sotto_round_up(fmin(added, fmin(mixed, apart)), 16)};
+    *out = (sotto_discrete_sum){0.5 * x * x, t * d, fmin(mixed, apart)};
+    return SOTTO_OK;
+}
+
+double sotto_discrete_sum_divergence(const sotto_discrete_sum *sum, double alpha)
+{
+    return sotto_round_up(fmin(alpha * sum->square + sum->shift, alpha * sum->linear), 16);
+}
+
+sotto_status sotto_discrete_gaussian_sum_rdp(sotto_bound *out, double sigma, double n,
+                                             double dimension, double l1, double l2, double alpha,
+                                             sotto_err *err)
+{
+    sotto_discrete_sum sum;
+
+    SOTTO_TRY(sotto_discrete_sum_open(&sum, sigma, n, dimension, l1, l2, err));
+    SOTTO_TRY(sotto_check_range("order", alpha, 1 + 1e-9, 1e9, err));
+    *out = (sotto_bound){0, sotto_discrete_sum_divergence(&sum, alpha)};
     return SOTTO_OK;
 }
 

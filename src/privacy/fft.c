@@ -47,15 +47,27 @@ static void transform(double *z, size_t n, const double *twiddle)
     }
 }
 
+/* exp(-2 pi i k/(2n)), k < n: one eighth of the circle is computed, the rest are its mirror images. */
+static void fill_twiddle(double *twiddle, size_t n)
+{
+    for (size_t k = 0; 4 * k <= n; k++) {
+        double angle = PI * (double)k / (double)n, c = cos(angle), s = sin(angle);
+        const size_t at[4] = {k, n / 2 - k, n / 2 + k, n - k};
+        const double re[4] = {c, s, -s, -c}, im[4] = {-s, -c, -c, -s};
+        for (int i = 0; i < 4; i++) {
+            if (at[i] >= n)
+                continue;
+            twiddle[2 * at[i]] = re[i];
+            twiddle[2 * at[i] + 1] = im[i];
+        }
+    }
+}
+
 void sotto_fft_real(double *data, size_t size, double *re, double *im, double *twiddle)
 {
     size_t n = size / 2;
 
-    for (size_t k = 0; k < n; k++) {
-        double angle = -2 * PI * (double)k / (double)size;
-        twiddle[2 * k] = cos(angle);
-        twiddle[2 * k + 1] = sin(angle);
-    }
+    fill_twiddle(twiddle, n);
     /* Even entries as real parts, odd ones as imaginary: one transform of half the size. */
     transform(data, n, twiddle);
     for (size_t k = 0; k <= n; k++) {

@@ -67,7 +67,8 @@ sotto_status sotto_coin_flips(uint8_t *out, size_t count, uint64_t k, sotto_entr
     }
     if (status != SOTTO_OK)
         sotto_wipe(out, count);
-    sotto_wipe(random, sizeof random);
+    /* No more than was used: for one flip, wiping it all would take longer than the flip. */
+    sotto_wipe(random, (count < BLOCK ? count : BLOCK) * sizeof random[0]);
     return status;
 }
 

@@ -55,20 +55,24 @@ static sotto_status draw_block(const sotto_noise_guide *guide, int64_t *out, siz
 {
     const sotto_noise_part *part = guide->part;
     uint64_t sign_bit = part->mirrored ? 1 : 0;
+    /* Copies: read again for each draw (out might overlap them), the shift's byte would make one draw wait for the last. */
+    const int64_t *head = guide->head, factor = part->factor, first = part->first;
+    const uint16_t *start = guide->start;
+    const unsigned shift = guide->shift;
 
     SOTTO_TRY(sotto_entropy_take(entropy, random, count * sizeof random[0], err));
     for (size_t i = 0; i < count; i++) {
         int64_t number = (int64_t)(random[i] >> 1);
-        int64_t passed = guide->start[number >> guide->shift];
+        int64_t passed = start[number >> shift];
 
         /* Without a branch for the one row that most cells hold at most. */
-        passed += guide->head[passed] > number;
-        while (guide->head[passed] > number)
+        passed += head[passed] > number;
+        while (head[passed] > number)
             passed++;
         if ((uint64_t)number >= part->head_end)
             SOTTO_TRY(draw_rest(part, &passed, entropy, err));
         int64_t minus = -(int64_t)(random[i] & sign_bit);
-        out[i] = part->factor * (((passed ^ minus) - minus) + part->first);
+        out[i] = factor * (((passed ^ minus) - minus) + first);
     }
     return SOTTO_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "privacy/clone_cells.h"
 #include "privacy/special.h"
+#include "privacy/special_root.h"
 
 /* Masses are kept times 2^400, so that products of two reach far below the smallest delta. */
 #define SCALE 0x1p400
@@ -12,14 +13,25 @@ typedef struct atom {
     double loss;
     double mass;
     double log_mass;
+    double fall; /* e^-loss */
 } atom;
+
+/* The others' count N in a cell, and the bit itself, give two outcomes a cell: N + 1 and N. Neither side knows N
+ * alone, but t: a cell of t collects P(t) = q b(t-1) + p b(t). */
+typedef struct outcome {
+    double first, last; /* values of t                         */
+    sotto_bound others; /* mass of N over first..last          */
+    double before;      /* P(N = first - 1)                    */
+    double end;         /* P(N = last)                         */
+    double log_high;    /* of P(N is first - 1 to last)        */
+} outcome;
 
 /* The two laws of t = N + (0 or 1), N ~ Bin(n-1, p): more likely one, P, and more likely zero, Q. */
 typedef struct bit_law {
     double n, p, q;
     double eps0;
     size_t count;
-    sotto_cell cells[SOTTO_CELLS_MAX];
+    outcome outcomes[SOTTO_CELLS_MAX + 1]; /* of the cells, and t = n */
 } bit_law;
 
 /* Atoms of X relative to Y, from the largest loss to the smallest. */
@@ -36,15 +48,40 @@ static sotto_status check_eps0(double eps0, sotto_err *err)
     return SOTTO_OK;
 }
 
+static outcome outcome_of(const bit_law *law, const sotto_cell *cell)
+{
+    double log_before = sotto_binomial_log_pmf(cell->first - 1, law->n - 1, law->p, law->q, NULL);
+    outcome o = {cell->first, cell->last, cell->mass, exp(log_before), 0, 0};
+
+    o.log_high = sotto_log_add(cell->log_high, log_before) + 1e-12;
+    o.end = cell->first == cell->last
+                ? cell->mass.low
+                : exp(sotto_binomial_log_pmf(cell->last, law->n - 1, law->p, law->q, NULL));
+    return o;
+}
+
+/* t = n: everybody else and the bit are ones. */
+static outcome outcome_of_all(const bit_law *law)
+{
+    double log_before = sotto_binomial_log_pmf(law->n - 1, law->n - 1, law->p, law->q, NULL);
+
+    return (outcome){law->n, law->n, {0, 0}, exp(log_before), 0, log_before + 1e-12};
+}
+
 static sotto_status open_law(bit_law *law, double eps0, const sotto_crowd *crowd, double even,
                              sotto_err *err)
 {
+    sotto_cell cells[SOTTO_CELLS_MAX];
+
     SOTTO_TRY(check_eps0(eps0, err));
     SOTTO_TRY(sotto_crowd_honest(&law->n, crowd, err));
     law->eps0 = eps0;
     law->p = 1 / (exp(eps0) + 1);
     law->q = 1 / (exp(-eps0) + 1);
-    law->count = sotto_cells_cover(law->cells, law->n - 1, law->p, law->q, even);
+    law->count = sotto_cells_cover(cells, law->n - 1, law->p, law->q, even, 0);
+    for (size_t i = 0; i < law->count; i++)
+        law->outcomes[i] = outcome_of(law, &cells[i]);
+    law->outcomes[law->count] = outcome_of_all(law);
     return SOTTO_OK;
 }
 
@@ -74,16 +111,6 @@ static double loss_at(const bit_law *law, double t)
 
 /* ---- atoms ------------------------------------------------------------------------------------------- */
 
-/* The others' count N in a cell, and the bit itself, give two outcomes a cell: N + 1 and N. Neither side knows N
- * alone, but t: a cell of t collects P(t) = q b(t-1) + p b(t). */
-typedef struct outcome {
-    double first, last; /* values of t                         */
-    sotto_bound others; /* mass of N over first..last          */
-    double before;      /* P(N = first - 1)                    */
-    double end;         /* P(N = last)                         */
-    double log_high;    /* of P(N is first - 1 to last)        */
-} outcome;
-
 /* Masses of the cell under P (heavy = q on b(t-1)) and under Q (heavy = p on b(t-1)), for N's mass m. */
 static double weigh(const outcome *o, double m, double on_before, double on_here)
 {
@@ -109,28 +136,17 @@ static void add_atoms(loss_law *to, const bit_law *law, const outcome *o, int si
 
         if (x_low > 0 && top > bottom)
             share = fmin(1, fmax(0, (exp(-bottom) - ratio) / (exp(-bottom) - exp(-top)) + 1e-13));
-        to->atoms[to->count++] = (atom){top, x_high * share * SCALE * (1 + 1e-13), logarithm};
+        to->atoms[to->count++] =
+            (atom){top, x_high * share * SCALE * (1 + 1e-13), logarithm, exp(-top)};
         if (top > bottom)
             to->atoms[to->count++] =
-                (atom){bottom, x_high * (1 - share) * SCALE * (1 + 1e-13), logarithm};
+                (atom){bottom, x_high * (1 - share) * SCALE * (1 + 1e-13), logarithm, exp(-bottom)};
     } else if (x_low > 0 && x_high > 0) {
         double loss = fmin(log(x_low / y_low), log(x_high / y_high)) - 1e-14;
 
         loss = fmin(top, fmax(bottom, loss));
-        to->atoms[to->count++] = (atom){loss, x_low * SCALE * (1 - 1e-13), log(x_low)};
+        to->atoms[to->count++] = (atom){loss, x_low * SCALE * (1 - 1e-13), log(x_low), exp(-loss)};
     }
-}
-
-static outcome outcome_of(const bit_law *law, const sotto_cell *cell)
-{
-    double log_before = sotto_binomial_log_pmf(cell->first - 1, law->n - 1, law->p, law->q, NULL);
-    outcome o = {cell->first, cell->last, cell->mass, exp(log_before), 0, 0};
-
-    o.log_high = sotto_log_add(cell->log_high, log_before) + 1e-12;
-    o.end = cell->first == cell->last
-                ? cell->mass.low
-                : exp(sotto_binomial_log_pmf(cell->last, law->n - 1, law->p, law->q, NULL));
-    return o;
 }
 
 /* sign > 0: loss of P against Q; sign < 0: of Q against P. */
@@ -139,16 +155,8 @@ static void spread_law(loss_law *to, const bit_law *law, int sign, bool upper)
     to->count = 0;
     for (size_t i = 0; i <= law->count; i++) {
         size_t at = sign > 0 ? law->count - i : i;
-        outcome o = {law->n, law->n, {0, 0}, 0, 0, 0};
 
-        if (at < law->count) {
-            o = outcome_of(law, &law->cells[at]);
-        } else { /* t = n: everybody else and the bit are ones */
-            o.log_high = sotto_binomial_log_pmf(law->n - 1, law->n - 1, law->p, law->q, NULL);
-            o.before = exp(o.log_high);
-            o.log_high += 1e-12;
-        }
-        add_atoms(to, law, &o, sign, upper);
+        add_atoms(to, law, &law->outcomes[at], sign, upper);
     }
 }
 
@@ -169,6 +177,7 @@ static double delta_one(const loss_law *x, double eps, double *slack)
 static double delta_two(const loss_law *x, double eps, double *slack)
 {
     double mass = 0, other = 0, sum = 0, doubt = 0; /* prefix sums under X and Y */
+    double rise = exp(eps);                         /* e^(eps - loss) is this times e^-loss */
     size_t j = 0;
 
     for (size_t i = x->count; i-- > 0;) {
@@ -176,10 +185,10 @@ static double delta_two(const loss_law *x, double eps, double *slack)
 
         while (j < x->count && x->atoms[j].loss > rest) {
             mass += x->atoms[j].mass;
-            other += x->atoms[j].mass * exp(-x->atoms[j].loss);
+            other += x->atoms[j].mass * x->atoms[j].fall;
             j++;
         }
-        sum += x->atoms[i].mass * fmax(0, mass - exp(rest) * other);
+        sum += x->atoms[i].mass * fmax(0, mass - rise * x->atoms[i].fall * other);
         doubt += x->atoms[i].mass * mass;
     }
     /* A prefix sum of j terms is off by j u; so is the difference. */
@@ -191,6 +200,7 @@ typedef struct divergence {
     const loss_law *there, *back; /* both directions */
     sotto_onehot_adjacency adjacency;
     double side; /* +1 adds what rounding may hide, -1 takes it away */
+    double log_delta;
 } divergence;
 
 static double delta_at(const divergence *d, double eps)
@@ -203,34 +213,22 @@ static double delta_at(const divergence *d, double eps)
     return fmax(there + d->side * slack_there, back + d->side * slack_back) * (1 + d->side * 1e-12);
 }
 
-/* Bisection with secant steps on log delta: [low, high] with delta(high) <= delta < delta(low). */
-static sotto_bound solve(const divergence *d, double log_delta, double cap)
+static double miss(const void *self, double eps)
 {
-    sotto_bound in = {0, cap};
-    double low_at = log(delta_at(d, 0)) - log_delta, high_at = -60;
-    int side = 0;
+    const divergence *d = self;
+    double delta = delta_at(d, eps);
 
-    if (!(low_at > 0))
+    return delta > 0 ? fmax(log(delta) - d->log_delta, -60) : -60;
+}
+
+/* [low, high] with delta(high) <= delta < delta(low). */
+static sotto_bound solve(const divergence *d, double cap)
+{
+    double at_low = miss(d, 0);
+
+    if (!(at_low > 0))
         return (sotto_bound){0, 0};
-    for (int i = 0; i < 70 && in.high - in.low > 1e-11 * in.high; i++) {
-        double share = fmin(0.97, fmax(0.03, low_at / (low_at - high_at)));
-        double x = in.low + (in.high - in.low) * (i % 4 == 3 ? 0.5 : share);
-        double delta = delta_at(d, x);
-        double at = delta > 0 ? log(delta) - log_delta : -60;
-
-        if (at <= 0) {
-            in.high = x;
-            high_at = fmax(at, -60);
-            low_at = side == 1 ? low_at / 2 : low_at;
-            side = 1;
-        } else {
-            in.low = x;
-            low_at = at;
-            high_at = side == -1 ? high_at / 2 : high_at;
-            side = -1;
-        }
-    }
-    return in;
+    return sotto_root_narrow(miss, d, (sotto_bound){0, cap}, at_low, -60, 1e-10);
 }
 
 sotto_status sotto_onehot_eps(sotto_bound *out, sotto_onehot_adjacency adjacency, double eps0,
@@ -238,7 +236,7 @@ sotto_status sotto_onehot_eps(sotto_bound *out, sotto_onehot_adjacency adjacency
 {
     bit_law law;
     loss_law there, back;
-    divergence d = {&there, &back, adjacency, 1};
+    divergence d = {&there, &back, adjacency, 1, log_delta};
 
     SOTTO_TRY(check_question(adjacency, log_delta, err));
     double reach = sqrt(-2 * log_delta) * (adjacency == SOTTO_ONEHOT_REPLACEMENT ? 0.75 : 1) + 1;
@@ -247,13 +245,13 @@ sotto_status sotto_onehot_eps(sotto_bound *out, sotto_onehot_adjacency adjacency
     SOTTO_TRY(open_law(&law, eps0, crowd, reach, err));
     spread_law(&there, &law, 1, true);
     spread_law(&back, &law, -1, true);
-    double high = solve(&d, log_delta, cap).high;
+    double high = solve(&d, cap).high;
 
     out->high = high > 0 ? fmin(cap, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
     spread_law(&there, &law, 1, false);
     spread_law(&back, &law, -1, false);
     d.side = -1;
-    out->low = solve(&d, log_delta, cap).low * (1 - SOTTO_ROOT_PAD);
+    out->low = solve(&d, cap).low * (1 - SOTTO_ROOT_PAD);
     return SOTTO_OK;
 }
 
@@ -360,6 +358,18 @@ static double convert(const both_ways *w, double bits, double alpha, double log_
     return bits * rdp(w, alpha) + log1p(-1 / alpha) - (log_delta + log(alpha)) / (alpha - 1);
 }
 
+typedef struct order_search {
+    const both_ways *w;
+    double bits, log_delta;
+} order_search;
+
+static double convert_at(const void *self, double log_excess)
+{
+    const order_search *o = self;
+
+    return convert(o->w, o->bits, 1 + exp(log_excess), o->log_delta);
+}
+
 sotto_status sotto_onehot_eps_by_rdp(sotto_bound *out, sotto_onehot_adjacency adjacency,
                                      double eps0, const sotto_crowd *crowd, double log_delta,
                                      sotto_err *err)
@@ -374,29 +384,21 @@ sotto_status sotto_onehot_eps_by_rdp(sotto_bound *out, sotto_onehot_adjacency ad
     spread_law(&w.there, &law, 1, true);
     spread_law(&w.back, &law, -1, true);
 
-    /* Any order is valid, so a missed minimum costs tightness only: a coarse walk over log(alpha - 1), since the upper
-     * law bends at orders that reach far into its tails, then ever smaller steps around the best. */
-    double best = INFINITY, at = 0;
+    /* Any order is valid, so a missed minimum costs tightness only: a walk over log(alpha - 1), since the upper law bends
+     * at orders that reach far into its tails, then a closer look around the best. */
+    order_search o = {&w, bits, log_delta};
+    double best = INFINITY, at = 0, closer;
 
-    for (double x = log(1e-3); x < log(1e7); x += 0.5) {
-        double eps = convert(&w, bits, 1 + exp(x), log_delta);
+    for (double x = log(1e-3); x < log(1e7); x += 1) {
+        double eps = convert_at(&o, x);
 
         if (eps < best) {
             best = eps;
             at = x;
         }
     }
-    for (double step = 0.25; step > 1e-3; step /= 2) {
-        for (int side = -1; side <= 1; side += 2) {
-            double eps = convert(&w, bits, 1 + exp(at + side * step), log_delta);
-
-            if (eps < best) {
-                best = eps;
-                at += side * step;
-                break;
-            }
-        }
-    }
+    (void)sotto_root_least(convert_at, &o, at - 1, at + 1, 5e-3, &closer);
+    best = fmin(best, closer);
     out->low = 0;
     out->high = fmin(bits * eps0, fmax(0, best) * (1 + 1e-9));
     return SOTTO_OK;

@@ -5,8 +5,9 @@
 
 #include <float.h>
 
-#define U          (DBL_EPSILON / 2)
-#define MOST_CELLS 200000
+#define U              (DBL_EPSILON / 2)
+#define MOST_CELLS     200000
+#define MOST_UNCOUNTED 32768
 
 /* Gauss-Legendre on [-1, 1]. */
 static const double gauss2_x[] = {-0.57735026918962576451, 0.57735026918962576451};
@@ -27,6 +28,8 @@ typedef struct cells {
     double *mass;  /* count + 1: at the points */
     double *moved; /* count: mass of each cell before it was shared */
     double wrong;  /* relative error of a mass, the largest */
+    double split;  /* of what a cell's points share, times the width of the cell */
+    double zero;   /* index of about the loss 0: tilts count from there */
 } cells;
 
 typedef struct spot {
@@ -34,15 +37,27 @@ typedef struct spot {
     double far;
 } spot;
 
-static double x_at(const sotto_sgm_law *law, double d)
-{
-    double v = d < 30 ? log(expm1(d)) : d;
+/* The lattice point at `index`: d there, e^d - 1, and x. */
+typedef struct point {
+    double index, d, grown, x;
+} point;
 
-    return 0.5 + law->sigma * law->sigma * (log1p(-law->q) - log(law->q) + v);
+static point point_at(const sotto_sgm_law *law, double index, double spacing)
+{
+    point p = {index, index * spacing, expm1(index * spacing), 0};
+    double v = p.d < 30 ? log(p.grown) : p.d;
+
+    p.x = 0.5 + law->sigma * law->sigma * (log1p(-law->q) - log(law->q) + v);
+    return p;
 }
 
-/* Mass of [a, b], shared between the cell's points, whose d are d0 and d0 + width. */
-static spot share(const sotto_sgm_law *law, double a, double b, double v0, double width)
+/* How a cell of one width is shared. */
+typedef struct cell_width {
+    double width, up, fall; /* w, e^w - 1, 1 - e^-w */
+} cell_width;
+
+/* Mass of [a, b], shared between the cell's points; v0 is e^d - 1 at the first. */
+static spot share(const sotto_sgm_law *law, double a, double b, double v0, const cell_width *w)
 {
     spot out = {0, 0};
     double s = law->sigma, var = s * s, q = law->q;
@@ -52,7 +67,7 @@ static spot share(const sotto_sgm_law *law, double a, double b, double v0, doubl
     const double *gx = n == 2 ? gauss2_x : n == 3 ? gauss3_x : gauss5_x;
     const double *gw = n == 2 ? gauss2_w : n == 3 ? gauss3_w : gauss5_w;
     double half = (b - a) / (2 * (double)pieces), scale = half / (s * 2.50662827463100050242);
-    double odds = q / (1 - q), up = expm1(width), fall = -expm1(-width);
+    double odds = q / (1 - q);
 
     for (size_t i = 0; i < pieces; i++) {
         double centre = a + half * (double)(2 * i + 1);
@@ -63,10 +78,10 @@ static spot share(const sotto_sgm_law *law, double a, double b, double v0, doubl
             double mass = gw[k] * scale * exp(-x * x / (2 * var));
             double far;
             if (law->add) {
-                far = fmin(rho / up, 1);
+                far = fmin(rho / w->up, 1);
             } else {
                 mass *= (1 - q) * (1 + v);
-                far = fmin(rho / (1 + rho) / fall, 1);
+                far = fmin(rho / (1 + rho) / w->fall, 1);
             }
             out.far += mass * far;
             out.near += mass * (1 - far);
@@ -77,12 +92,23 @@ static spot share(const sotto_sgm_law *law, double a, double b, double v0, doubl
 
 /* Cells are one lattice step wide, or further out a small part of how fast the loss moves there: over one
  * deviation of x it moves by (1 - e^-d)/sigma. */
-static double next_index(const sotto_sgm_law *law, double index, double spacing)
+static double next_index(const sotto_sgm_law *law, const point *at, double spacing)
 {
     double grain = 768 * fmin(fmax(1, law->sigma / 4), 32);
-    double wide = floor(-expm1(-index * spacing) / (grain * spacing));
+    double moves = at->grown < 1e300 ? at->grown / (1 + at->grown) : 1;
+    double wide = floor(moves / (grain * spacing));
 
-    return index + (wide > 1 ? wide : 1);
+    return at->index + (wide > 1 ? wide : 1);
+}
+
+static spot share_cap(const sotto_sgm_law *law, double v0, const cell_width *w, double *error)
+{
+    double v = law->q / (1 - law->q) * exp(sotto_sgm_tilt(law, law->high));
+    double rho = fmax((v - v0) / (1 + v0), 0);
+    double mass = sotto_sgm_cap_weight(law, error) * (1 - law->q) * (1 + v);
+    double far = fmin(rho / (1 + rho) / w->fall, 1);
+
+    return (spot){mass * (1 - far), mass * far};
 }
 
 static double d_at(const sotto_sgm_law *law, double x)
@@ -99,77 +125,124 @@ static double first_index(const sotto_sgm_law *law, double spacing)
 static size_t cells_needed(const sotto_sgm_law *law, double spacing)
 {
     double index = first_index(law, spacing), most = d_at(law, law->high);
+    double all = ceil(most / spacing) - index + 2;
     size_t count = 0;
 
+    /* So few that it is not worth counting them. */
+    if (all < MOST_UNCOUNTED)
+        return all > 2 ? (size_t)all : 2;
     while (index * spacing < most && count <= MOST_CELLS) {
-        index = next_index(law, index, spacing);
+        point at = {index, index * spacing, expm1(index * spacing), 0};
+        index = next_index(law, &at, spacing);
         count++;
     }
     return count;
 }
 
+static void set_width(cell_width *w, double width)
+{
+    if (w->width != width)
+        *w = (cell_width){width, expm1(width), -expm1(-width)};
+}
+
 static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing)
 {
     double most = d_at(law, law->high), far = law->high / law->sigma, a = law->low;
+    point at = point_at(law, first_index(law, spacing), spacing);
+    cell_width w = {0};
+    double before = 0; /* e^d - 1 at the last cell's start */
     size_t i = 0;
 
-    out->index[0] = first_index(law, spacing);
+    out->index[0] = at.index;
     out->mass[0] = 0;
-    while (out->index[i] * spacing < most) {
+    while (at.d < most) {
         if (i + 1 > out->room)
             return false;
-        double to = next_index(law, out->index[i], spacing);
-        double d0 = out->index[i] * spacing, width = (to - out->index[i]) * spacing;
-        double b = fmin(x_at(law, to * spacing), law->high);
-        out->index[i + 1] = to;
-        out->mass[i + 1] = 0;
+        point to = point_at(law, next_index(law, &at, spacing), spacing);
+        double b = fmin(to.x, law->high);
+        set_width(&w, (to.index - at.index) * spacing);
+        out->index[i + 1] = to.index;
+        out->mass[i + 1] = out->moved[i] = 0;
         if (b > a) {
-            spot m = share(law, a, b, expm1(d0), width);
+            spot m = share(law, a, b, at.grown, &w);
             out->moved[i] = m.near + m.far;
             out->mass[i] += m.near;
             out->mass[i + 1] += m.far;
             a = b;
         }
+        before = at.grown;
+        at = to;
         i++;
     }
     out->count = i;
     out->wrong = 16 * U + 4 * U * fmin(60, far * far / 2);
+    out->split = U * (32 + 4 * fabs(sotto_sgm_tilt(law, law->high)));
+    if (law->capped && i > 0) {
+        double error;
+        spot m = share_cap(law, before, &w, &error);
+        out->moved[i - 1] += m.near + m.far;
+        out->mass[i - 1] += m.near;
+        out->mass[i] += m.far;
+        out->wrong += error;
+    }
     return true;
 }
 
-/* log of the sum of the masses times exp(c (loss - origin)), from above. */
-static double log_moment(const sotto_sgm_law *law, const cells *m, double spacing, double c)
+/* What aliases are bounded with: log of the sum of the masses times exp(c (loss - origin)), from above, at
+ * these parts of c/4. */
+static const int alias_power[SOTTO_CONTOUR_ALIASES] = {5, 6, 7, 8, 10, 16, 32};
+
+static void fill_aliases(sotto_pld *p, const sotto_sgm_law *law, const cells *m)
 {
-    double top = 0, sum = 0, sign = law->add ? -1 : 1;
+    double sum[SOTTO_CONTOUR_ALIASES] = {0}, top = -INFINITY;
+    double scale = (law->add ? -1 : 1) * p->c * p->spacing / 4;
 
     for (size_t i = 0; i <= m->count; i++)
         if (m->mass[i] > 0)
-            top = fmax(top, log(m->mass[i]) + sign * c * spacing * m->index[i]);
-    for (size_t i = 0; i <= m->count; i++)
-        sum += m->mass[i] * exp(sign * c * spacing * m->index[i] - top);
-    return top + log(sum) + 1e-12;
+            top = fmax(top, scale * (m->index[i] - m->zero));
+    for (size_t i = 0; i <= m->count; i++) {
+        /* At most one, so that no power overflows; what vanishes is nothing beside the largest. */
+        double u = exp(scale * (m->index[i] - m->zero) - top), u2 = u * u, u4 = u2 * u2;
+        double u8 = u4 * u4, u16 = u8 * u8, x = m->mass[i];
+        sum[0] += x * (u4 * u);
+        sum[1] += x * (u4 * u2);
+        sum[2] += x * (u4 * u2 * u);
+        sum[3] += x * u8;
+        sum[4] += x * (u8 * u2);
+        sum[5] += x * u16;
+        sum[6] += x * (u16 * u16);
+    }
+    for (size_t i = 0; i < SOTTO_CONTOUR_ALIASES; i++) {
+        p->alias_c[i] = p->c * alias_power[i] / 4;
+        p->alias_log[i] = alias_power[i] * top + log(sum[i]) + 1e-11 + 1e-14 * fabs(top);
+    }
 }
 
 static bool transform(sotto_pld *p, const sotto_sgm_law *law, const cells *m, double *data,
                       double *twiddle)
 {
-    double sum = 0, worn = 0, sign = law->add ? -1 : 1;
+    double sum = 0, worn = 0, split = 0, sign = law->add ? -1 : 1;
 
     for (size_t i = 0; i <= m->count; i++) {
-        double tilt = sign * p->c * p->spacing * m->index[i];
+        double at = m->index[i] - m->zero, tilt = sign * p->c * p->spacing * at;
         double x = m->mass[i] * exp(tilt);
-        data[(size_t)fmod(m->index[i], (double)p->size)] += x;
+        data[(size_t)(at - floor(at / (double)p->size) * (double)p->size)] += x;
         sum += x;
         worn += x * fabs(tilt);
+        /* A share that is wrong by e moves e x from one point to the next: e x (e^(c w) - 1) of the sum. */
+        double wide = i > 0 ? (m->index[i] - m->index[i - 1]) * p->spacing : p->spacing;
+        double grows = p->c * wide;
+        split += x * (grows < 0.5 ? 1.3 * p->c : expm1(fmin(grows, 600)) / wide);
     }
-    if (!(sum < 1e250))
+    if (!(sum < 1e150))
         return false;
     int log2_size = ilogb((double)p->size);
-    double bad = SOTTO_FFT_ERROR(log2_size) * sum + m->wrong * sum + 4 * U * worn + 32 * U * sum;
+    double bad = SOTTO_FFT_ERROR(log2_size) * sum + m->wrong * sum + 4 * U * worn + 32 * U * sum +
+                 m->split * split;
     double *re = p->log_modulus, *im = p->phase;
     sotto_fft_real(data, p->size, re, im, twiddle);
     for (size_t k = 0; k < p->nodes; k++) {
-        double modulus = fmax(hypot(re[k], im[k]), bad);
+        double modulus = fmax(sqrt(re[k] * re[k] + im[k] * im[k]), bad);
         double angle = law->add ? atan2(im[k], re[k]) : -atan2(im[k], re[k]);
         re[k] = log(modulus);
         im[k] = angle;
@@ -185,11 +258,7 @@ static bool fill(sotto_pld *p, const sotto_sgm_law *law, cells *m)
     double *twiddle = sotto_alloc(p->size * sizeof(double));
 
     if (data && twiddle && cells_fill(m, law, p->spacing) && transform(p, law, m, data, twiddle)) {
-        static const double ratio[SOTTO_CONTOUR_ALIASES] = {1.1, 1.2, 1.4, 1.7, 2, 4, 8};
-        for (size_t i = 0; i < SOTTO_CONTOUR_ALIASES; i++) {
-            p->alias_c[i] = p->c * ratio[i];
-            p->alias_log[i] = log_moment(law, m, p->spacing, p->alias_c[i]);
-        }
+        fill_aliases(p, law, m);
         filled = true;
     }
     sotto_release(data, p->size * sizeof(double));
@@ -237,10 +306,16 @@ sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, siz
     bool done = false;
 
     if (p && room) {
-        cells m = {0, needed, room, room + needed + 2, room + 2 * (needed + 2), 0};
+        cells m = {.room = needed,
+                   .index = room,
+                   .mass = room + needed + 2,
+                   .moved = room + 2 * (needed + 2),
+                   .zero = round(-log1p(-law->q) / spacing)};
         *p = (sotto_pld){.c = c, .spacing = spacing, .size = size};
         p->nodes = size / 2 + 1;
-        p->origin = law->add ? -log1p(-law->q) : log1p(-law->q);
+        double origin = log1p(-law->q) + m.zero * spacing;
+        p->origin = law->add ? -origin : origin;
+        p->origin_error = 4 * U * fabs(log1p(-law->q));
         p->log_modulus = sotto_alloc(3 * p->nodes * sizeof(double));
         if (p->log_modulus) {
             p->phase = p->log_modulus + p->nodes;

@@ -17,8 +17,9 @@ typedef struct sotto_pld {
     double c;
     double spacing;
     size_t size;   /* of the transform: the period is size * spacing */
-    double origin; /* a loss of the lattice                              */
-    size_t nodes;  /* size/2 + 1; of exp(s (loss - origin))              */
+    double origin; /* a loss of the lattice, near 0                      */
+    double origin_error;
+    size_t nodes; /* size/2 + 1; of exp(s (loss - origin))              */
     double *log_modulus;
     double *phase;
     double *error;

@@ -84,7 +84,8 @@ void sotto_sgm_free(sotto_sgm *m)
         return;
     for (int add = 0; add < 2; add++)
         for (int i = 0; i < SOTTO_SGM_CUTS; i++)
-            sotto_sgm_side_clear(&m->side[add][i]);
+            if (m->side[add][i].level != 0)
+                sotto_sgm_side_clear(&m->side[add][i]);
     sotto_release(m, sizeof *m);
 }
 
@@ -97,43 +98,52 @@ void sotto_sgm_inflate(sotto_sgm *m, sotto_contour_terms terms)
 
 static void answer(sotto_sgm_answer *out, sotto_sgm_question *q, bool wants_eps, double given)
 {
-    sotto_sgm *m = q->parts[0].mechanism;
-    uint64_t rounds = q->parts[0].rounds;
-
-    for (int i = 0; i < SOTTO_SGM_MEMOS && q->count == 1; i++) {
-        const sotto_sgm_memo *old = &m->memo[i];
-        if (old->known && old->add == q->add && old->wants_eps == wants_eps &&
-            old->rounds == rounds && old->given == given) {
-            *out = old->answer;
-            return;
-        }
-    }
     if (wants_eps)
         sotto_sgm_route_epsilon(out, q, given);
     else
         sotto_sgm_route_log_delta(out, q, given);
-    if (q->count == 1)
-        m->memo[m->next_memo++ % SOTTO_SGM_MEMOS] =
-            (sotto_sgm_memo){true, q->add, wants_eps, rounds, given, *out};
 }
 
-/* The larger of the directions asked for. */
-static void ask(sotto_sgm_answer *out, bool wants_eps, const sotto_sgm_part *parts, size_t count,
-                double given, sotto_direction direction)
+/* The larger of the directions asked for. Once removal has an answer, addition is pursued only until it is
+ * known to cost no more. */
+static void ask_either(sotto_sgm_answer *out, bool wants_eps, const sotto_sgm_part *parts,
+                       size_t count, double given, sotto_direction direction)
 {
-    sotto_sgm_question q = {parts, count, direction == SOTTO_ADD, 0, 0};
+    sotto_sgm_question q = {.parts = parts, .count = count, .add = direction == SOTTO_ADD};
 
+    q.enough = wants_eps ? 0 : -INFINITY;
     answer(out, &q, wants_eps, given);
     if (direction == SOTTO_EITHER) {
         sotto_sgm_answer other;
         q.add = true;
+        q.enough = out->value.high;
         answer(&other, &q, wants_eps, given);
         if (other.value.high > out->value.high) {
             out->value.high = other.value.high;
             out->route = other.route;
         }
-        out->value.low = fmax(out->value.low, other.value.low);
+        out->value.low = fmax(out->value.low, fmin(other.value.low, out->value.high));
     }
+}
+
+static void ask(sotto_sgm_answer *out, bool wants_eps, const sotto_sgm_part *parts, size_t count,
+                double given, sotto_direction direction)
+{
+    sotto_sgm *m = parts[0].mechanism;
+    uint64_t rounds = parts[0].rounds;
+
+    for (int i = 0; i < SOTTO_SGM_MEMOS && count == 1; i++) {
+        const sotto_sgm_memo *old = &m->memo[i];
+        if (old->known && old->direction == direction && old->wants_eps == wants_eps &&
+            old->rounds == rounds && old->given == given) {
+            *out = old->answer;
+            return;
+        }
+    }
+    ask_either(out, wants_eps, parts, count, given, direction);
+    if (count == 1)
+        m->memo[m->next_memo++ % SOTTO_SGM_MEMOS] =
+            (sotto_sgm_memo){true, wants_eps, direction, rounds, given, *out};
 }
 
 sotto_status sotto_sgm_epsilon(sotto_sgm_answer *out, const sotto_sgm_part *parts, size_t count,
@@ -167,7 +177,7 @@ sotto_status sotto_sgm_renyi(sotto_bound *out, const sotto_sgm *m, double order,
         if (direction != SOTTO_EITHER && add != (direction == SOTTO_ADD))
             continue;
         double error = 0, c = order - 1;
-        sotto_sgm_law law = {m->rate, m->sigma, add == 1, 0, 0, 0};
+        sotto_sgm_law law = {.q = m->rate, .sigma = m->sigma, .add = add == 1};
         double value = sotto_sgm_whole_cumulant(&law, c, &error);
         if (!(value < INFINITY))
             return sotto_fail(err, SOTTO_MALFORMED, "order: %g is too large for sigma %g", order,

@@ -159,16 +159,29 @@ static double upper(double z)
 }
 
 static void fill_point(sotto_sgm_grid *g, const sotto_sgm_law *law, size_t j, double x,
-                       double weight)
+                       double log_weight)
 {
     double tilt = sotto_sgm_tilt(law, x);
 
-    g->log_weight[j] = sotto_sgm_log_density(law, x) + log(weight);
+    g->log_weight[j] = log_weight;
     g->weight[j] = exp(g->log_weight[j]);
     g->log_ratio[j] = sotto_sgm_log_ratio(law, x);
     g->excess[j] = tilt < 500 ? law->q * expm1(tilt) : 0;
     g->linear[j] =
         tilt < 500 ? g->weight[j] * g->excess[j] : exp(g->log_weight[j] + log(law->q) + tilt);
+}
+
+/* All that lies right of `high`, at `high`: only the excess of r over r(high) is missing. */
+static void fill_cap(sotto_sgm_grid *g, const sotto_sgm_law *law)
+{
+    double s = law->sigma;
+    double weight = sotto_sgm_cap_weight(law, &g->cap_error);
+    double excess = sotto_sgm_cap_excess(law, &g->missing_error);
+    double left_0 = upper(-law->low / s), left_1 = upper((1 - law->low) / s);
+
+    fill_point(g, law, g->points++, law->high, log(weight));
+    g->missing_one = -left_0;
+    g->missing_linear = -law->q * (left_1 - left_0) - excess;
 }
 
 void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double *memory,
@@ -190,8 +203,12 @@ void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double 
         double half = (edges[i + 1] - edges[i]) / 2, middle = edges[i] + half;
         for (size_t k = 0; k < SOTTO_SGM_PANEL; k++) {
             size_t at = k < 8 ? k : 15 - k;
-            fill_point(grid, law, i * SOTTO_SGM_PANEL + k,
-                       middle + (k < 8 ? -half : half) * gauss_x[at], half * gauss_w[at]);
+            double x = middle + (k < 8 ? -half : half) * gauss_x[at];
+            fill_point(grid, law, i * SOTTO_SGM_PANEL + k, x,
+                       sotto_sgm_log_density(law, x) + log(half * gauss_w[at]));
         }
     }
+    grid->cap_error = grid->missing_error = 0;
+    if (law->capped)
+        fill_cap(grid, law);
 }

@@ -21,6 +21,8 @@ typedef struct sotto_sgm_grid {
     /* Integrals over the points of 1 and r-1, less their values 1 and 0 on the whole line. */
     double missing_one;
     double missing_linear;
+    double missing_error; /* of missing_linear, beyond its rounding */
+    double cap_error;     /* relative, of the last point's weight; 0 where there is no cap */
 } sotto_sgm_grid;
 
 #define SOTTO_SGM_PANEL  16
@@ -33,7 +35,8 @@ size_t sotto_sgm_panels(const sotto_sgm_law *law, double c, double t, double *ed
 /* Log of what these panels miss at another c and t = 0. */
 double sotto_sgm_panels_error(const sotto_sgm_law *law, double c, const double *edges,
                               size_t panels);
-/* Fills the arrays, laid out in memory with `room` doubles each, room >= 16 a panel. */
+/* Fills the arrays, laid out in memory with `room` doubles each, room >= 16 a panel and one more.
+ * The last point is the cap's, if there is one. */
 void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double *memory,
                          size_t room, const double *edges, size_t panels);
 

@@ -1,5 +1,7 @@
 #include "privacy/sgm.h"
 
+#include "privacy/sgm_saddle.h"
+
 #define LEAST_RATE  1e-9
 #define LEAST_SIGMA 0.1
 #define MOST_SIGMA  1e6
@@ -14,116 +16,162 @@ typedef struct target {
     bool unknown_sigma;
 } target;
 
-/* log delta at eps, less the wanted one; the unknown is exp(u). */
+/* By how much what is asked for is exceeded where the unknown is exp(u): log of eps over the wanted one, which is
+ * almost straight in u; at eps 0, log of delta over the wanted one. */
 static sotto_status excess(sotto_bound *out, const target *q, double u, sotto_err *err)
 {
     sotto_sgm *m = NULL;
     sotto_sgm_answer answer;
+    sotto_status status;
 
     SOTTO_TRY(sotto_sgm_new(&m, q->unknown_sigma ? q->rate : fmin(exp(u), 1),
                             q->unknown_sigma ? exp(u) : q->sigma, err));
     sotto_sgm_part part = {m, q->rounds};
-    sotto_status status = sotto_sgm_log_delta(&answer, &part, 1, q->eps, SOTTO_EITHER, err);
-    if (status == SOTTO_OK)
+    if (q->eps > 0) {
+        double wanted = log(q->eps) - 1e-15;
+        status = sotto_sgm_epsilon(&answer, &part, 1, q->log_delta, SOTTO_EITHER, err);
+        *out = (sotto_bound){log(answer.value.low) - wanted, log(answer.value.high) - wanted};
+    } else {
+        status = sotto_sgm_log_delta(&answer, &part, 1, q->eps, SOTTO_EITHER, err);
         *out = (sotto_bound){answer.value.low - q->log_delta, answer.value.high - q->log_delta};
+    }
     sotto_sgm_free(m);
     return status;
 }
+
+typedef struct trial {
+    double u, f;
+} trial;
+
+/* What has been asked: where the answer is certainly low enough, and where that could not be shown. */
+typedef struct progress {
+    trial good, bad;
+    bool has_good, has_bad;
+    trial last;
+    double gap;   /* how far apart the sides were at good */
+    double slope; /* of the excess                        */
+} progress;
 
 static double finite(double x)
 {
     return isfinite(x) ? x : copysign(1e3, x);
 }
 
-/* Narrows (bad, good), where the high side of `good` passes and that of `bad` does not: secants with the
- * retained end halved, so that both ends close in. */
-static sotto_status narrow(double *good, double *bad, const target *q, double f_good, double f_bad,
-                           sotto_err *err)
+static sotto_status visit(progress *p, const target *q, double u, sotto_err *err)
 {
-    int side = 0;
+    sotto_bound b;
 
-    for (int i = 0; i < 40 && fabs(*good - *bad) > 2e-9; i++) {
-        double mid = (*good * f_bad - *bad * f_good) / (f_bad - f_good);
-        double inset = 1e-10 + 1e-4 * fabs(*good - *bad);
-        double low = fmin(*good, *bad) + inset, high = fmax(*good, *bad) - inset;
-        if (!(mid > low && mid < high))
-            mid = low < high ? fmin(fmax(mid, low), high) : (*good + *bad) / 2;
-        sotto_bound b;
-        SOTTO_TRY(excess(&b, q, mid, err));
-        double f = finite(b.high);
-        if (f <= 0) {
-            *good = mid;
-            f_good = f;
-            f_bad = side == 1 ? f_bad / 2 : f_bad;
-            side = 1;
-        } else {
-            *bad = mid;
-            f_bad = f;
-            f_good = side == -1 ? f_good / 2 : f_good;
-            side = -1;
-        }
+    SOTTO_TRY(excess(&b, q, u, err));
+    trial here = {u, finite(b.high)}, before = p->last;
+    if ((p->has_good || p->has_bad) && fabs(here.f) < 900 && fabs(before.f) < 900) {
+        double chord = (here.f - before.f) / (u - before.u);
+        if (chord * p->slope > 0 && isfinite(chord))
+            p->slope = chord;
+    }
+    p->last = here;
+    if (here.f <= 0) {
+        p->good = here;
+        p->gap = fmin(finite(b.high) - finite(b.low), 50);
+        p->has_good = true;
+    } else {
+        p->bad = here;
+        p->has_bad = true;
     }
     return SOTTO_OK;
 }
 
-/* Walks from `start` until the answer changes; SOTTO_DENIED where nothing in [least, most] passes. */
-static sotto_status solve(double *good, double *bad, const target *q, double start, double least,
+/* How close to the wanted an answer must come. Where its two sides are further apart than that, closer is an
+ * accident. */
+static double enough(const progress *p)
+{
+    return fmax(4e-9, 1e-3 * p->gap);
+}
+
+/* Where to look next: a secant from the last answer to just inside, kept between good and bad. */
+static double next_guess(const progress *p, int turn)
+{
+    double step = (-0.4 * enough(p) - p->last.f) / p->slope;
+
+    if (!(p->has_good && p->has_bad))
+        return p->last.u + fmin(fmax(step, -0.7), 0.7);
+    double width = p->bad.u - p->good.u, next = p->last.u + step, inset = 1e-3 * fabs(width);
+    double low = fmin(p->good.u, p->bad.u) + inset, high = fmax(p->good.u, p->bad.u) - inset;
+    /* Noise in the answers can hold a secant up for ever. */
+    if (turn > 6 && turn % 2 == 1)
+        next = p->good.u + width / 2;
+    return fmin(fmax(next, low), high);
+}
+
+/* SOTTO_DENIED where nothing in [least, most] passes. */
+static sotto_status solve(progress *p, const target *q, double start, double slope, double least,
                           double most, sotto_err *err)
 {
-    double toward = q->unknown_sigma ? 1 : -1; /* where it gets safer */
-    double at = start, pace = 0.25, f = 0, last = start, f_last = 0;
-    sotto_bound b;
+    double at = start;
 
-    SOTTO_TRY(excess(&b, q, at, err));
-    f = finite(b.high);
-    bool began_good = f <= 0;
-    for (int i = 0; i < 200; i++) {
-        last = at;
-        f_last = f;
-        double next = at + pace * (began_good ? -toward : toward);
-        next = fmin(fmax(next, least), most);
-        if (next == at) {
-            if (!began_good)
-                return sotto_fail(err, SOTTO_DENIED, "nothing in range satisfies eps %g", q->eps);
-            *good = *bad = at;
+    *p = (progress){.slope = slope};
+    for (int i = 0; i < 80; i++) {
+        SOTTO_TRY(visit(p, q, at, err));
+        if (p->has_good && (p->good.f >= -enough(p) || p->good.u == (slope < 0 ? least : most)))
             return SOTTO_OK;
-        }
+        if (p->has_good && p->has_bad &&
+            fabs(p->good.u - p->bad.u) < fmax(2e-9, 1e-3 * p->gap / fabs(slope)))
+            return SOTTO_OK;
+        double next = fmin(fmax(next_guess(p, i), least), most);
+        if (next == at && !p->has_good)
+            return sotto_fail(err, SOTTO_DENIED, "nothing in range satisfies eps %g", q->eps);
         at = next;
-        pace *= 1.6;
-        SOTTO_TRY(excess(&b, q, at, err));
-        f = finite(b.high);
-        if ((f <= 0) != began_good)
-            break;
     }
-    *good = began_good ? last : at;
-    *bad = began_good ? at : last;
-    return narrow(good, bad, q, began_good ? f_last : f, began_good ? f : f_last, err);
+    if (!p->has_good)
+        return sotto_fail(err, SOTTO_DENIED, "nothing in range satisfies eps %g", q->eps);
+    return SOTTO_OK;
+}
+
+static double estimate_at(const target *q, double u)
+{
+    return sotto_sgm_estimate_one(q->rate, exp(u), q->rounds, q->log_delta);
+}
+
+/* The noise at which the estimate of eps is what is wanted, and its slope there. */
+static double first_sigma(const target *q, double *slope)
+{
+    double low = log(LEAST_SIGMA), high = log(MOST_SIGMA);
+
+    for (int i = 0; i < 12; i++) {
+        double mid = (low + high) / 2;
+        if (estimate_at(q, mid) > q->eps)
+            low = mid;
+        else
+            high = mid;
+    }
+    double mid = (low + high) / 2, ratio = estimate_at(q, mid + 0.05) / estimate_at(q, mid - 0.05);
+    *slope = log(ratio) / 0.1;
+    if (!(*slope < -0.5 && *slope > -50))
+        *slope = -1.5;
+    return mid;
 }
 
 sotto_status sotto_sgm_sigma_for(sotto_bound *out, double rate, uint64_t rounds, double eps,
                                  double log_delta, sotto_err *err)
 {
     target q = {rate, 0, rounds, eps, log_delta, true};
-    double good = 0, bad = 0;
+    progress found;
 
     if (!(log_delta >= -690.8 && log_delta < 0))
         return sotto_fail(err, SOTTO_MALFORMED, "delta: exp(%g) is not in [1e-300, 1)", log_delta);
-    if (!(eps > 0))
+    if (!(eps > 0 && eps <= 1e12))
         return sotto_fail(err, SOTTO_MALFORMED, "eps: %g is not in (0, 1e12]", eps);
-    /* A sampled Gaussian of many rounds is about q sqrt(T) apart. */
-    double guess = rate * sqrt((double)rounds) * sqrt(-2 * log_delta) / fmin(eps, 1e3) + 0.4;
     double least = log(LEAST_SIGMA), most = log(MOST_SIGMA) - 1e-12;
-    SOTTO_TRY(solve(&good, &bad, &q, fmin(fmax(log(guess), least), most), least, most, err));
-    out->high = exp(good) * (1 + SOTTO_ROOT_PAD);
+    double slope = 0, start = fmin(fmax(first_sigma(&q, &slope), least), most);
+    SOTTO_TRY(solve(&found, &q, start, slope, least, most, err));
+    out->high = exp(found.good.u) * (1 + SOTTO_ROOT_PAD);
     out->low = 0;
     /* From the other side only where the lower bound of delta says so. */
-    for (double back = 1e-8; back < 1 && out->low == 0; back *= 8) {
+    double back = fmax(1.2 * (found.gap - found.good.f) / fabs(found.slope), 1e-8);
+    for (int i = 0; i < 4 && out->low == 0 && found.good.u - back >= least; i++, back *= 3) {
         sotto_bound b;
-        if (good - back < least)
-            break;
-        SOTTO_TRY(excess(&b, &q, good - back, err));
+        SOTTO_TRY(excess(&b, &q, found.good.u - back, err));
         if (b.low > 0)
-            out->low = exp(good - back);
+            out->low = exp(found.good.u - back);
     }
     return SOTTO_OK;
 }
@@ -132,14 +180,16 @@ sotto_status sotto_sgm_rate_for(double *out, double sigma, uint64_t rounds, doub
                                 double log_delta, sotto_err *err)
 {
     target q = {0, sigma, rounds, eps, log_delta, false};
-    double good = 0, bad = 0;
+    progress found;
 
     if (!(log_delta >= -690.8 && log_delta < 0))
         return sotto_fail(err, SOTTO_MALFORMED, "delta: exp(%g) is not in [1e-300, 1)", log_delta);
+    if (!(eps >= 0 && eps <= 1e12))
+        return sotto_fail(err, SOTTO_MALFORMED, "eps: %g is not in 0..1e12", eps);
     double guess = sigma * fmax(eps, 1e-6) / sqrt((double)rounds * -2 * log_delta);
     double least = log(LEAST_RATE) + 1e-12, most = 0;
-    SOTTO_TRY(solve(&good, &bad, &q, fmin(fmax(log(guess), least), most), least, most, err));
-    *out = good == 0 ? 1 : exp(good) * (1 - SOTTO_ROOT_PAD);
+    SOTTO_TRY(solve(&found, &q, fmin(fmax(log(guess), least), most), 1, least, most, err));
+    *out = found.good.u == 0 ? 1 : exp(found.good.u) * (1 - SOTTO_ROOT_PAD);
     return SOTTO_OK;
 }
 

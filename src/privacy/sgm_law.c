@@ -14,6 +14,9 @@
 #define MOST_PANELS 8192
 /* Sines of a whole line, at most: a tenth of a second. */
 #define MOST_WORK 5e7
+/* Sines that are computed one by one; of more, most are rotations. */
+#define MOST_EXACT  2e5
+#define LINE_ARRAYS 5
 
 double sotto_sgm_tilt(const sotto_sgm_law *law, double x)
 {
@@ -43,7 +46,7 @@ static double upper(double z)
 
 sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level)
 {
-    sotto_sgm_law law = {q, sigma, add, -INFINITY, INFINITY, 0};
+    sotto_sgm_law law = {.q = q, .sigma = sigma, .add = add, .low = -INFINITY, .high = INFINITY};
     double far = sqrt(2 * fmax(-level, 12));
 
     if (q == 1)
@@ -59,6 +62,40 @@ sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level)
     double moved = upper((law.high - 1) / sigma) + upper((1 - law.low) / sigma);
     law.lost = (add ? plain : (1 - q) * plain + q * moved) * (1 + 1e-12);
     return law;
+}
+
+double sotto_sgm_cap_weight(const sotto_sgm_law *law, double *error)
+{
+    double z = law->high / law->sigma;
+
+    *error = U * (8 + 4 * z * z);
+    return upper(z);
+}
+
+double sotto_sgm_cap_excess(const sotto_sgm_law *law, double *error)
+{
+    double a = (law->high - 1) / law->sigma, b = law->high / law->sigma;
+    double tilt = sotto_sgm_tilt(law, law->high), near = upper(a);
+
+    *error = U * (64 + 8 * (a * a + b * b + fabs(tilt))) * law->q * near;
+    return law->q * (near - exp(tilt) * upper(b));
+}
+
+void sotto_sgm_law_cap(sotto_sgm_law *law, double loss)
+{
+    double s = law->sigma, q = law->q;
+    double tilt = loss < 40 ? log1p(expm1(loss) / q) : loss - log(q) + log1p((q - 1) * exp(-loss));
+    double x = 0.5 + s * s * tilt, error;
+
+    if (law->add || q == 1 || !(x < law->high))
+        return;
+    law->high = x;
+    law->capped = true;
+    double beyond = sotto_sgm_cap_excess(law, &error);
+    double left = (1 - q) * upper(-law->low / s) + q * upper((1 - law->low) / s);
+    law->lost = (beyond + error + left) * (1 + 1e-12);
+    law->beyond = fmax(beyond - error, 0);
+    law->above = ((1 - q) * upper(x / s) + q * upper((x - 1) / s)) * (1 + 1e-12);
 }
 
 /* Sum with its running error kept: the masses of a quadrature span forty orders of magnitude. */
@@ -174,7 +211,7 @@ typedef struct near_part {
     double moved, linear, gross;
 } near_part;
 
-static double left(double all, double part)
+static double left_over(double all, double part)
 {
     return fmax(all - part, 0) + 1e-12 * all;
 }
@@ -185,10 +222,17 @@ static double left(double all, double part)
 static double node_error(const sotto_sgm_grid *g, const sums *s, const near_part *n, double t)
 {
     double size = fabs(g->power) + t;
-    double moved = left(s->moved, n->moved), linear = left(s->linear, n->linear);
-    double rounding = 16 * U * (left(s->gross, n->gross) + size * (moved + linear));
-    double missing = 8 * U * (fabs(g->missing_one) + size * fabs(g->missing_linear));
+    double moved = left_over(s->moved, n->moved), linear = left_over(s->linear, n->linear);
+    double rounding = 16 * U * (left_over(s->gross, n->gross) + size * (moved + linear));
+    double missing =
+        8 * U * (fabs(g->missing_one) + size * fabs(g->missing_linear)) + size * g->missing_error;
 
+    if (g->cap_error > 0) {
+        size_t last = g->points - 1;
+        double scale = exp(-s->shift), grown = g->log_weight[last] + g->power * g->log_ratio[last];
+        rounding += g->cap_error * (exp(grown - s->shift) + g->weight[last] * scale +
+                                    size * fabs(g->linear[last]) * scale);
+    }
     /* The near part's share of the real axis was added and taken away again. */
     return rounding + 8 * U * fabs(s->centred) + exp(g->log_error - s->shift) +
            missing * exp(-s->shift);
@@ -232,7 +276,7 @@ sotto_sgm_real *sotto_sgm_real_new(const sotto_sgm_law *law, double c)
 
     if (panels == 0)
         return NULL;
-    size_t room = panels * SOTTO_SGM_PANEL;
+    size_t room = (panels + 1) * SOTTO_SGM_PANEL;
     size_t size = sizeof(sotto_sgm_real) + (panels + 1 + SOTTO_SGM_ARRAYS * room) * sizeof(double);
     sotto_sgm_real *r = sotto_alloc(size);
     if (!r)
@@ -275,7 +319,7 @@ double sotto_sgm_cumulant(const sotto_sgm_law *law, double c, double *error)
 double sotto_sgm_whole_cumulant(const sotto_sgm_law *law, double c, double *error)
 {
     /* Wide enough that what is cut, a Gaussian tail round 0 or c + 1, is below exp(-72) of the whole. */
-    sotto_sgm_law whole = *law;
+    sotto_sgm_law whole = {.q = law->q, .sigma = law->sigma, .add = law->add};
     double reach = 12 * law->sigma;
 
     *error = 0;
@@ -349,15 +393,13 @@ typedef struct node {
     double re, im, error;
 } node;
 
-/* M(c+it) - 1, or M(c+it) exp(-shift) where that is not 0. */
+/* M(c+it) - 1, or M(c+it) exp(-shift) where that is not 0, from the sums over the far points; wrong: what
+ * these may err by beyond their own rounding. */
 static node node_at(const sotto_sgm_law *law, const sotto_sgm_grid *g, const sums *s,
-                    const near_part *n, double t, const double *arrays[3], size_t room)
+                    const near_part *n, double t, sotto_sgm_sums far, double wrong)
 {
     double series_re, series_im, size;
     double sign = law->add ? -1 : 1;
-    size_t skip = n->points / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
-    sotto_sgm_sums far =
-        sotto_sgm_sines(t, arrays[0] + skip, arrays[1] + skip, arrays[2] + skip, room - skip);
     node out;
 
     near_sum(n, g->power, sign * t, &series_re, &series_im, &size);
@@ -369,13 +411,39 @@ static node node_at(const sotto_sgm_law *law, const sotto_sgm_grid *g, const sum
         out.im += sign * t * g->missing_linear;
     }
     /* A remainder of 1e-21 a point, of total weight one, ends the series. */
-    out.error = node_error(g, s, n, t) + 48 * U * size + 2e-21;
+    out.error = node_error(g, s, n, t) + wrong + 48 * U * size + 2e-21;
     return out;
+}
+
+/* One node of the line as log-modulus, phase and relative error. */
+static void keep_node(const sums *s, node m, double *log_modulus, double *phase, double *error)
+{
+    double whole = s->shift == 0 ? 1 + m.re : m.re;
+    double modulus = fmax(hypot(whole, m.im), m.error);
+    bool close = s->shift == 0 && fabs(m.re) < 0.5 && fabs(m.im) < 0.5;
+
+    *log_modulus =
+        close ? log1p(2 * m.re + m.re * m.re + m.im * m.im) / 2 : log(modulus) + s->shift;
+    *phase = atan2(m.im, whole);
+    *error = 1.01 * m.error / modulus;
 }
 
 static size_t room_for(size_t points)
 {
     return (points + SOTTO_SGM_LANES - 1) / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
+}
+
+/* Fewer points are near at a higher frequency, so the frequencies go down and points join. */
+static void near_extend(near_part *near, const sotto_sgm_grid *g, double t, double *tilted,
+                        double *linear)
+{
+    while (near->points < g->points) {
+        sample p = sample_of(g, near->points, 0, 1);
+        if (!is_near(&p, g->power, t))
+            break;
+        tilted[near->points] = linear[near->points] = 0;
+        near_add(near, g, &p);
+    }
 }
 
 static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double step, size_t nodes,
@@ -384,8 +452,11 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
     sums s = sums_over(g, 0);
     size_t room = room_for(g->points);
     double *half = arrays, *tilted = half + room, *linear = tilted + room;
+    double *turn_re = linear + room, *turn_im = turn_re + room;
     near_part near = {0};
     double scale = exp(-s.shift);
+    /* A line that costs much has few rounds, and can bear the error of rotations. */
+    bool many = (double)nodes * (double)room > MOST_EXACT;
 
     for (size_t j = 0; j < g->points; j++) {
         sample p = sample_of(g, j, s.shift, scale);
@@ -393,25 +464,29 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
         tilted[j] = p.tilted;
         linear[j] = s.shift == 0 ? p.linear : 0;
     }
-    const double *parts[3] = {half, tilted, linear};
-    for (size_t k = nodes; k-- > 0;) {
-        double t = (double)k * step;
-        /* Fewer points are near at a higher frequency, so the frequencies go down. */
-        while (s.shift == 0 && near.points < g->points) {
-            sample p = sample_of(g, near.points, 0, 1);
-            if (!is_near(&p, g->power, t))
-                break;
-            tilted[near.points] = linear[near.points] = 0;
-            near_add(&near, g, &p);
+    if (many)
+        sotto_sgm_turns(turn_re, turn_im, step, half, room);
+    for (size_t left = nodes; left > 0;) {
+        sotto_sgm_sums far[SOTTO_SGM_RUN];
+        size_t run = many && left >= SOTTO_SGM_RUN ? SOTTO_SGM_RUN : 1;
+        double t = (double)(left - 1) * step, wrong = 0;
+        if (s.shift == 0)
+            near_extend(&near, g, t, tilted, linear);
+        size_t skip = near.points / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
+        if (run > 1) {
+            double moved = left_over(s.moved, near.moved);
+            sotto_sgm_points at = {half + skip,    tilted + skip,  linear + skip,
+                                   turn_re + skip, turn_im + skip, room - skip};
+            sotto_sgm_sines_run(far, t, step, &at);
+            wrong = 250 * U * fmin((t + step) * moved, 4 * s.tilted);
+        } else {
+            far[0] = sotto_sgm_sines(t, half + skip, tilted + skip, linear + skip, room - skip);
         }
-        node m = node_at(law, g, &s, &near, t, parts, room);
-        double whole = s.shift == 0 ? 1 + m.re : m.re;
-        double modulus = fmax(hypot(whole, m.im), m.error);
-        bool close = s.shift == 0 && fabs(m.re) < 0.5 && fabs(m.im) < 0.5;
-        log_modulus[k] =
-            close ? log1p(2 * m.re + m.re * m.re + m.im * m.im) / 2 : log(modulus) + s.shift;
-        phase[k] = atan2(m.im, whole);
-        error[k] = 1.01 * m.error / modulus;
+        for (size_t i = 0; i < run; i++) {
+            size_t k = --left;
+            node m = node_at(law, g, &s, &near, (double)k * step, far[i], wrong);
+            keep_node(&s, m, &log_modulus[k], &phase[k], &error[k]);
+        }
     }
 }
 
@@ -430,16 +505,16 @@ bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t node
         panels =
             sotto_sgm_panels(law, c, step * (double)(nodes - 1), edges, MOST_PANELS, &g.log_error);
     if (panels > 0 && (double)(panels * SOTTO_SGM_PANEL) * (double)nodes < MOST_WORK) {
-        room = room_for(panels * SOTTO_SGM_PANEL);
-        arrays = sotto_alloc((3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
+        room = room_for(panels * SOTTO_SGM_PANEL + 1);
+        arrays = sotto_alloc((LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     }
     if (arrays) {
         g.power = sotto_sgm_power(law, c);
-        sotto_sgm_grid_fill(&g, law, arrays + 3 * room, room, edges, panels);
+        sotto_sgm_grid_fill(&g, law, arrays + LINE_ARRAYS * room, room, edges, panels);
         fill_line(law, &g, step, nodes, log_modulus, phase, error, arrays);
         filled = true;
     }
-    sotto_release(arrays, (3 + SOTTO_SGM_ARRAYS) * room * sizeof(double));
+    sotto_release(arrays, (LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     sotto_release(edges, (MOST_PANELS + 1) * sizeof(double));
     return filled;
 }

@@ -6,6 +6,8 @@
  *     M(s) = E r(X)^(s+1)  or  E r(X)^-s,   X ~ N(0, sigma^2),
  * taken over low <= x <= high only: what lies outside has probability `lost`, which the caller adds to
  * delta. The cut keeps rare huge losses, which delta will never see, from drowning the transform.
+ * A capped law (remove only) keeps what lies right of `high` as far as it can: as a point at the loss of
+ * `high`, with the same probability under the plain Gaussian; only what is above that is lost.
  * Every error is bounded (docs/decisions/0012).
  *
  * Callers:  privacy/sgm*.c, privacy/pld.c.
@@ -23,10 +25,21 @@ typedef struct sotto_sgm_law {
     double low;
     double high;
     double lost; /* from above */
+    bool capped;
+    double beyond; /* what the cap makes infinite, from below    */
+    double above;  /* probability right of the cap, from above   */
 } sotto_sgm_law;
 
 /* level: log of about the probability that may be lost. */
 sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level);
+
+/* Gathers all losses above `loss` >= 0 in the losses `loss` and infinity. Nothing changes where the law ends
+ * before. */
+void sotto_sgm_law_cap(sotto_sgm_law *law, double loss);
+/* Weight of the point at `high` under the plain Gaussian, and its relative error. */
+double sotto_sgm_cap_weight(const sotto_sgm_law *law, double *error);
+/* The integral of r - r(high) right of `high` and its absolute error. */
+double sotto_sgm_cap_excess(const sotto_sgm_law *law, double *error);
 
 /* (2x-1)/(2 sigma^2) and log r at x. */
 double sotto_sgm_tilt(const sotto_sgm_law *law, double x);

@@ -68,16 +68,16 @@ WIDE static sotto_sgm_sums sines_over(double t, const double *half, const double
 
     for (size_t from = 0; from < count; from += 16 * LANES) {
         size_t to = from + 16 * LANES < count ? from + 16 * LANES : count;
-        double lane_re[LANES] = {0}, lane_im[LANES] = {0};
-        for (size_t j = from; j < to; j += LANES) {
-            for (size_t k = 0; k < LANES; k++) {
+        double lane_re[8] = {0}, lane_im[8] = {0};
+        for (size_t j = from; j < to; j += 8) {
+            for (size_t k = 0; k < 8; k++) {
                 double square, product;
                 sine_terms(t * half[j + k], &square, &product);
                 lane_re[k] -= weight[j + k] * square;
                 lane_im[k] += weight[j + k] * product - t * linear[j + k];
             }
         }
-        for (size_t k = 0; k < LANES; k++) {
+        for (size_t k = 0; k < 8; k++) {
             gather(&re, &re_rest, lane_re[k]);
             gather(&im, &im_rest, lane_im[k]);
         }
@@ -91,4 +91,76 @@ sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weigh
                                const double *linear, size_t count)
 {
     return sines_over(t, half, weight, linear, count);
+}
+
+void sotto_sgm_turns(double *turn_re, double *turn_im, double step, const double *half,
+                     size_t count)
+{
+    for (size_t j = 0; j < count; j++) {
+        double square, product;
+        sine_terms(step * half[j], &square, &product);
+        turn_re[j] = -square;
+        turn_im[j] = -product;
+    }
+}
+
+/* Eight points on their way down from t: y = e^{ia} - 1 and the turn w = e^{-ib} - 1. The next y is
+ * y + w + y w: no digits are lost at small angles. */
+typedef struct eight {
+    double re[8], im[8];
+} eight;
+
+static inline void begin(eight *y, double t, const double *half)
+{
+    for (size_t k = 0; k < 8; k++) {
+        double square, product;
+        sine_terms(t * half[k], &square, &product);
+        y->re[k] = -square;
+        y->im[k] = product;
+    }
+}
+
+/* Adds y into the sums and turns it. */
+static inline void advance(eight *y, eight *sum, double t, const sotto_sgm_points *at, size_t j)
+{
+    for (size_t k = 0; k < 8; k++) {
+        double w_re = at->turn_re[j + k], w_im = at->turn_im[j + k], re = y->re[k], im = y->im[k];
+        sum->re[k] += at->weight[j + k] * re;
+        sum->im[k] += at->weight[j + k] * im - t * at->linear[j + k];
+        y->re[k] = (re + w_re) + (re * w_re - im * w_im);
+        y->im[k] = (im + w_im) + (re * w_im + im * w_re);
+    }
+}
+
+WIDE static void run_over(sotto_sgm_sums *out, double t, double step, const sotto_sgm_points *at)
+{
+    double sum[SOTTO_SGM_RUN][4] = {{0}};
+
+    for (size_t from = 0; from < at->count; from += 16 * LANES) {
+        size_t to = from + 16 * LANES < at->count ? from + 16 * LANES : at->count;
+        eight lanes[SOTTO_SGM_RUN] = {0};
+        /* Two at a time: a turn must wait for the one before, another group's need not. */
+        for (size_t j = from; j < to; j += LANES) {
+            eight a, b;
+            begin(&a, t, at->half + j);
+            begin(&b, t, at->half + j + 8);
+            for (size_t i = 0; i < SOTTO_SGM_RUN; i++) {
+                advance(&a, &lanes[i], t - (double)i * step, at, j);
+                advance(&b, &lanes[i], t - (double)i * step, at, j + 8);
+            }
+        }
+        for (size_t i = 0; i < SOTTO_SGM_RUN; i++) {
+            for (size_t k = 0; k < 8; k++) {
+                gather(&sum[i][0], &sum[i][1], lanes[i].re[k]);
+                gather(&sum[i][2], &sum[i][3], lanes[i].im[k]);
+            }
+        }
+    }
+    for (size_t i = 0; i < SOTTO_SGM_RUN; i++)
+        out[i] = (sotto_sgm_sums){sum[i][0] + sum[i][1], sum[i][2] + sum[i][3]};
+}
+
+void sotto_sgm_sines_run(sotto_sgm_sums *out, double t, double step, const sotto_sgm_points *at)
+{
+    run_over(out, t, step, at);
 }

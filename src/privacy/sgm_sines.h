@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Arrays are padded with zeros to a multiple of this. */
-#define SOTTO_SGM_LANES 8
+#define SOTTO_SGM_LANES 16
 
 typedef struct sotto_sgm_sums {
     double re; /* -sum of weight * 2 sin(t half)^2                  */
@@ -19,5 +19,16 @@ typedef struct sotto_sgm_sums {
  * 24 + n / 2^20 roundings of the sum of their sizes. */
 sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weight,
                                const double *linear, size_t count);
+
+/* The same at t, t - step, ..., into SOTTO_SGM_RUN sums: one sine a point, then rotations by the angles of
+ * sotto_sgm_turns. A term's angle errs by at most 250 roundings of (t + step) |2 half|, or of 4 where that is more. */
+#define SOTTO_SGM_RUN 16
+void sotto_sgm_turns(double *turn_re, double *turn_im, double step, const double *half,
+                     size_t count);
+typedef struct sotto_sgm_points {
+    const double *half, *weight, *linear, *turn_re, *turn_im;
+    size_t count;
+} sotto_sgm_points;
+void sotto_sgm_sines_run(sotto_sgm_sums *out, double t, double step, const sotto_sgm_points *at);
 
 #endif

@@ -89,34 +89,69 @@ sotto_bound sotto_sgm_single_log_delta(const sotto_sgm_law *law, double eps)
     return out;
 }
 
-/* The least eps whose high side is below, or the largest whose low side is above. */
-static double search(const sotto_sgm_law *law, double wanted, bool high)
+static double excess_at(const sotto_sgm_law *law, double eps, double wanted, bool high)
 {
-    double left = 0, right = 1e-3 * law->q;
-    sotto_bound b = sotto_sgm_single_log_delta(law, 0);
+    sotto_bound b = sotto_sgm_single_log_delta(law, eps);
 
-    if ((high ? b.high : b.low) <= wanted)
-        return 0;
-    for (int i = 0; i < 200; i++) {
-        b = sotto_sgm_single_log_delta(law, right);
-        if ((high ? b.high : b.low) <= wanted)
+    return (high ? b.high : b.low) - wanted;
+}
+
+/* A bracket of one side's root round `guess`, in *left and *right; false if it lies at 0. */
+static bool bracket(const sotto_sgm_law *law, double wanted, bool high, double guess, double *left,
+                    double *right)
+{
+    double reach = 1e-12;
+
+    if (excess_at(law, 0, wanted, high) <= 0)
+        return false;
+    *left = *right = guess;
+    for (int i = 0; i < 60 && *left > 0; i++, reach *= 8) {
+        *left = reach < 0.5 ? guess * (1 - reach) : reach < 1e6 ? guess / (2 * reach) : 0;
+        if (excess_at(law, *left, wanted, high) > 0)
             break;
-        left = right;
-        right *= 2;
+        *right = *left;
     }
-    for (int i = 0; i < 100 && right - left > 1e-15 * right; i++) {
-        double mid = left + (right - left) / 2;
-        b = sotto_sgm_single_log_delta(law, mid);
-        if ((high ? b.high : b.low) <= wanted)
+    reach = 1e-12;
+    for (int i = 0; i < 400 && excess_at(law, *right, wanted, high) > 0; i++, reach *= 8) {
+        *left = *right;
+        *right *= 1 + reach;
+    }
+    return true;
+}
+
+/* The least eps whose high side is below, or the largest whose low side is above. Secants with the retained end
+ * halved; every third step halves the bracket. */
+static double search(const sotto_sgm_law *law, double wanted, bool high, double guess)
+{
+    double left = 0, right = 0;
+
+    if (!bracket(law, wanted, high, guess, &left, &right))
+        return 0;
+    double f_left = excess_at(law, left, wanted, high);
+    double f_right = excess_at(law, right, wanted, high);
+    for (int i = 0; i < 300 && right - left > 1e-15 * right; i++) {
+        double mid = left + (right - left) * (f_left / (f_left - f_right));
+        if (!(mid > left && mid < right) || i % 3 == 2)
+            mid = left + (right - left) / 2;
+        double f = excess_at(law, mid, wanted, high);
+        if (f <= 0) {
             right = mid;
-        else
+            f_right = f;
+            f_left /= 2;
+        } else {
             left = mid;
+            f_left = f;
+            f_right /= 2;
+        }
     }
     return high ? right : left;
 }
 
 sotto_bound sotto_sgm_single_epsilon(const sotto_sgm_law *law, double log_delta)
 {
-    sotto_bound out = {search(law, log_delta, false), search(law, log_delta, true)};
+    sotto_bound out;
+
+    out.high = search(law, log_delta, true, fmax(law->q / law->sigma, 1e-12));
+    out.low = search(law, log_delta, false, out.high > 0 ? out.high : 1e-12);
     return out;
 }

@@ -2,15 +2,18 @@
 
 #include "base/alloc.h"
 
-sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level)
+sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level, int cap)
 {
     for (unsigned i = 0; i < SOTTO_SGM_CUTS; i++)
-        if (m->side[add][i].level == level)
+        if (m->side[add][i].level == level && m->side[add][i].cap == cap)
             return &m->side[add][i];
     sotto_sgm_side *side = &m->side[add][m->next_side[add]++ % SOTTO_SGM_CUTS];
     sotto_sgm_side_clear(side);
     side->level = level;
+    side->cap = cap;
     side->law = sotto_sgm_law_cut(m->rate, m->sigma, add, 6.0 * level);
+    if (cap != SOTTO_SGM_NO_CAP)
+        sotto_sgm_law_cap(&side->law, sotto_sgm_c(cap));
     return side;
 }
 
@@ -55,23 +58,28 @@ double sotto_sgm_side_cumulant(sotto_sgm_side *side, int j)
     return side->cumulant[at];
 }
 
-const sotto_sgm_boxes *sotto_sgm_side_boxes(sotto_sgm_side *side, int j)
+static const sotto_sgm_boxes *boxes_at(sotto_sgm_side *side, int j)
 {
     for (unsigned i = 0; i < SOTTO_SGM_SLOTS; i++)
-        if (side->boxes[i].count > 0 && side->box_j[i] == j)
-            return &side->boxes[i];
+        if (side->boxes[i] && side->box_j[i] == j)
+            return side->boxes[i];
     unsigned at = side->next_box++ % SOTTO_SGM_SLOTS;
+    if (!side->boxes[at])
+        side->boxes[at] = sotto_alloc(sizeof *side->boxes[at]);
+    if (!side->boxes[at])
+        return NULL;
     side->box_j[at] = j;
-    sotto_sgm_boxes_fill(&side->boxes[at], &side->law, sotto_sgm_c(j),
+    sotto_sgm_boxes_fill(side->boxes[at], &side->law, sotto_sgm_c(j),
                          sotto_sgm_side_cumulant(side, j));
-    return &side->boxes[at];
+    return side->boxes[at];
 }
 
 double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t)
 {
     if (side->law.q == 1)
         return -t * t / (2 * side->law.sigma * side->law.sigma) * (1 - 1e-12);
-    return sotto_sgm_boxes_decay(sotto_sgm_side_boxes(side, j), t);
+    const sotto_sgm_boxes *boxes = boxes_at(side, j);
+    return boxes ? sotto_sgm_boxes_decay(boxes, t) : 0;
 }
 
 static void line_clear(sotto_sgm_nodes *line)
@@ -127,6 +135,7 @@ void sotto_sgm_side_clear(sotto_sgm_side *side)
         line_clear(&side->lines[i]);
         sotto_pld_free(side->lattices[i]);
         sotto_sgm_real_free(side->real[i]);
+        sotto_release(side->boxes[i], sizeof *side->boxes[i]);
     }
     *side = (sotto_sgm_side){0};
 }

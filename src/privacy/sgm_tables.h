@@ -16,8 +16,10 @@
 #define SOTTO_SGM_FIRST_C (-120)
 #define SOTTO_SGM_LAST_C  160
 #define SOTTO_SGM_SLOTS   6
+/* Of a cap: the losses above 2^(cap/4) are gathered. */
+#define SOTTO_SGM_NO_CAP 10000
 /* Cuts of the law that are remembered, a direction. */
-#define SOTTO_SGM_CUTS 3
+#define SOTTO_SGM_CUTS 8
 
 typedef struct sotto_sgm_nodes {
     int j; /* c = 2^(j/4) */
@@ -31,6 +33,7 @@ typedef struct sotto_sgm_nodes {
 /* One direction with one cut of its law. */
 typedef struct sotto_sgm_side {
     int level; /* log of the lost probability, over 6; 0 when unused */
+    int cap;
     sotto_sgm_law law;
     bool known[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1];
     double cumulant[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1]; /* from above */
@@ -39,15 +42,16 @@ typedef struct sotto_sgm_side {
     sotto_sgm_nodes lines[SOTTO_SGM_SLOTS];
     sotto_pld *lattices[SOTTO_SGM_SLOTS];
     int box_j[SOTTO_SGM_SLOTS];
-    sotto_sgm_boxes boxes[SOTTO_SGM_SLOTS];
+    sotto_sgm_boxes *boxes[SOTTO_SGM_SLOTS];
     unsigned next_line, next_lattice, next_box, next_real;
+    size_t lattice_size; /* that the last question needed */
 } sotto_sgm_side;
 
 /* An answered question about this mechanism alone. */
 typedef struct sotto_sgm_memo {
     bool known;
-    bool add;
     bool wants_eps;
+    sotto_direction direction;
     uint64_t rounds;
     double given;
     sotto_sgm_answer answer;
@@ -66,13 +70,12 @@ struct sotto_sgm {
 };
 
 /* level: log of what may be lost is 6 * level, level < 0. */
-sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level);
+sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level, int cap);
 
 double sotto_sgm_c(int j);
 /* log M(2^(j/4)), an upper bound. */
 double sotto_sgm_side_cumulant(sotto_sgm_side *side, int j);
-const sotto_sgm_boxes *sotto_sgm_side_boxes(sotto_sgm_side *side, int j);
-/* Log of an upper bound on |M(c+iu)/M(c)| for all u >= t. */
+/* Log of an upper bound on |M(c+iu)/M(c)| for all u >= t; without memory, 0. */
 double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t);
 /* NULL without memory. */
 const sotto_sgm_nodes *sotto_sgm_side_line(sotto_sgm_side *side, int j, double step, size_t nodes);

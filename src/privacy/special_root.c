@@ -69,3 +69,54 @@ void sotto_root_enclose(sotto_bound *out, sotto_curve curve, const void *self, d
         break;
     }
 }
+
+sotto_bound sotto_root_narrow(sotto_reading gap, const void *self, sotto_bound in, double at_low,
+                              double at_high, double width)
+{
+    int last = 0;
+
+    for (int i = 0; i < 70 && in.high - in.low > width * in.high; i++) {
+        double share = fmin(0.97, fmax(0.03, at_low / (at_low - at_high)));
+        bool halve = i % 5 == 4 || !(at_high < 0);
+        double x = in.low + (in.high - in.low) * (halve ? 0.5 : share), at = gap(self, x);
+
+        if (at <= 0) {
+            in.high = x;
+            at_high = fmax(at, -1e3); /* an infinity would not steer */
+            at_low = last == 1 ? at_low / 2 : at_low;
+            last = 1;
+        } else {
+            in.low = x;
+            at_low = at;
+            at_high = last == -1 ? at_high / 2 : at_high;
+            last = -1;
+        }
+    }
+    return in;
+}
+
+double sotto_root_least(sotto_reading f, const void *self, double from, double to, double width,
+                        double *least)
+{
+    const double g = 0.61803398874989484820;
+    double left = to - g * (to - from), right = from + g * (to - from);
+    double at_left = f(self, left), at_right = f(self, right);
+
+    for (int i = 0; i < 100 && to - from > width; i++) {
+        if (at_left < at_right) {
+            to = right;
+            right = left;
+            at_right = at_left;
+            left = to - g * (to - from);
+            at_left = f(self, left);
+        } else {
+            from = left;
+            left = right;
+            at_left = at_right;
+            right = from + g * (to - from);
+            at_right = f(self, right);
+        }
+    }
+    *least = fmin(at_left, at_right);
+    return (from + to) / 2;
+}

@@ -21,4 +21,17 @@ typedef sotto_point (*sotto_curve)(const void *self, double x);
 void sotto_root_enclose(sotto_bound *out, sotto_curve curve, const void *self, double target,
                         double low, double high);
 
+/* A function of one number that steers a search. */
+typedef double (*sotto_reading)(const void *self, double x);
+
+/* Narrows a bracket around the place where gap falls from above 0 to 0 or less, to a relative width: false position (Illinois)
+ * with a halving now and then. at_low > 0 >= at_high are readings at its ends, or stand-ins for them. Both ends that come
+ * back are the given ones or were evaluated and found on their side. At most 70 evaluations. */
+sotto_bound sotto_root_narrow(sotto_reading gap, const void *self, sotto_bound in, double at_low,
+                              double at_high, double width);
+
+/* Where f is least between from and to, to an absolute width, by golden section; *least is a value near there. */
+double sotto_root_least(sotto_reading f, const void *self, double from, double to, double width,
+                        double *least);
+
 #endif

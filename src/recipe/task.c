@@ -4,93 +4,11 @@
 #include "recipe/claim.h"
 
 #include "base/rule.h"
-#include "crypto/hash.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_CONFIGURATION = 8192, EXTENSION_TASK_INTERVAL = 1 };
-
-/* ---- bytes ------------------------------------------------------------------------------------------ */
-
-/* DAP draft 18, "VDAF Configuration Encodings"; note the order of the multihot vector's. */
-static sotto_status write_vdaf(sotto_writer *w, const sotto_prio3_config *vdaf, sotto_err *err)
-{
-    sotto_write_uint(w, (uint64_t)vdaf->type, 4);
-    switch (vdaf->type) {
-    case SOTTO_PRIO3_COUNT:
-        sotto_write_uint(w, 0, 2);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_SUM:
-        sotto_write_uint(w, 8, 2);
-        sotto_write_uint(w, vdaf->max, 8);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_SUM_VEC:
-    case SOTTO_PRIO3_L1_BOUND_SUM:
-        sotto_write_uint(w, 16, 2);
-        sotto_write_uint(w, vdaf->length, 4);
-        sotto_write_uint(w, vdaf->max, 8);
-        sotto_write_uint(w, vdaf->chunk_length, 4);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_HISTOGRAM:
-        sotto_write_uint(w, 8, 2);
-        sotto_write_uint(w, vdaf->length, 4);
-        sotto_write_uint(w, vdaf->chunk_length, 4);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_MULTIHOT_COUNT_VEC:
-        sotto_write_uint(w, 16, 2);
-        sotto_write_uint(w, vdaf->length, 4);
-        sotto_write_uint(w, vdaf->chunk_length, 4);
-        sotto_write_uint(w, vdaf->max, 8);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_SUM_VEC_WITH_MULTIPROOF:
-        break;
-    }
-    return sotto_fail(err, SOTTO_MISSING, "DAP has no configuration for this type of Prio3");
-}
-
-static void write_extensions(sotto_writer *w, const sotto_task_configuration *task)
-{
-    if (!task->has_interval) {
-        sotto_write_opaque16(w, task->extensions);
-        return;
-    }
-    sotto_write_uint(w, 2 + 2 + 16, 2);
-    sotto_write_uint(w, EXTENSION_TASK_INTERVAL, 2);
-    sotto_write_uint(w, 16, 2);
-    sotto_write_uint(w, task->interval_start, 8);
-    sotto_write_uint(w, task->interval_duration, 8);
-}
-
-sotto_status sotto_task_configuration_encode(sotto_buf *out, const sotto_task_configuration *task,
-                                             sotto_err *err)
-{
-    sotto_writer w = sotto_writer_on(out);
-
-    sotto_write_opaque8(&w, task->task_info);
-    sotto_write_opaque16(&w, task->leader_url);
-    sotto_write_opaque16(&w, task->helper_url);
-    sotto_write_uint(&w, task->time_precision, 8);
-    sotto_write_uint(&w, task->min_batch_size, 8);
-    sotto_write_uint(&w, task->batch_mode, 1);
-    sotto_write_opaque16(&w, task->batch_config);
-    SOTTO_TRY(write_vdaf(&w, &task->vdaf, err));
-    write_extensions(&w, task);
-    return sotto_writer_finish(&w, "task configuration", err);
-}
-
-void sotto_task_id_derive(uint8_t out[SOTTO_TASK_ID_SIZE], sotto_bytes configuration)
-{
-    static const char label[] = "dap-taskprov task id";
-    sotto_hash hash;
-    uint8_t salt[32];
-
-    sotto_hash_once(salt, SOTTO_SHA256, sotto_bytes_of(label, sizeof label - 1));
-    sotto_hash_init(&hash, SOTTO_SHA256);
-    sotto_hash_update(&hash, sotto_bytes_of(salt, sizeof salt));
-    sotto_hash_update(&hash, configuration);
-    sotto_hash_final(&hash, out);
-}
+enum { MAX_CONFIGURATION = 8192 };
 
 /* ---- cohorts and targets ---------------------------------------------------------------------------- */
 

@@ -1,4 +1,6 @@
 /* Key configurations as DAP writes them (draft-ietf-ppm-dap, "HPKE Configuration Request"). */
+#include "seal/config.h"
+
 #include "seal/suite.h"
 
 static bool supported(sotto_hpke_suite suite)
@@ -21,7 +23,7 @@ sotto_hpke_config sotto_hpke_config_of(const sotto_hpke_key *key, uint8_t id, ui
     return config;
 }
 
-static void read_config(sotto_reader *in, sotto_hpke_config *config)
+void sotto_hpke_config_read(sotto_reader *in, sotto_hpke_config *config)
 {
     config->id = (uint8_t)sotto_read_uint(in, 1);
     config->suite.kem = (uint16_t)sotto_read_uint(in, 2);
@@ -46,12 +48,12 @@ sotto_status sotto_hpke_config_decode(sotto_hpke_config *config, sotto_bytes wir
 {
     sotto_reader in = sotto_reader_over(wire);
 
-    read_config(&in, config);
+    sotto_hpke_config_read(&in, config);
     SOTTO_TRY(sotto_reader_finish(&in, "HPKE config", err));
     return check_config(config, err);
 }
 
-static void write_config(sotto_writer *w, const sotto_hpke_config *config)
+void sotto_hpke_config_write(sotto_writer *w, const sotto_hpke_config *config)
 {
     sotto_write_uint(w, config->id, 1);
     sotto_write_uint(w, config->suite.kem, 2);
@@ -65,7 +67,7 @@ sotto_status sotto_hpke_config_encode(sotto_buf *out, const sotto_hpke_config *c
 {
     sotto_writer w = sotto_writer_on(out);
 
-    write_config(&w, config);
+    sotto_hpke_config_write(&w, config);
     return sotto_writer_finish(&w, "HPKE config", err);
 }
 
@@ -83,7 +85,7 @@ sotto_status sotto_hpke_config_list_decode(sotto_hpke_config *configs, size_t ca
     for (; sotto_reader_left(&in) > 0; found++) {
         if (found == cap)
             return sotto_fail(err, SOTTO_TOO_LARGE, "HPKE config list: more than %zu", cap);
-        read_config(&in, &configs[found]);
+        sotto_hpke_config_read(&in, &configs[found]);
         if (in.short_read)
             return sotto_fail(err, SOTTO_MALFORMED, "HPKE config %zu of its list: too short",
                               found);
@@ -109,7 +111,7 @@ sotto_status sotto_hpke_config_list_encode(sotto_buf *out, const sotto_hpke_conf
     }
     sotto_write_uint(&w, len, 2);
     for (size_t i = 0; i < count; i++)
-        write_config(&w, &configs[i]);
+        sotto_hpke_config_write(&w, &configs[i]);
     return sotto_writer_finish(&w, "HPKE config list", err);
 }
 

@@ -1,9 +1,12 @@
 #!/bin/sh
-# test_demo.sh SOTTO: the demo's sum is the truth, and mistakes are answered with their exit codes.
+# test_demo.sh SOTTO: a whole deployment gives the truth within its intervals, says what hostile devices did, and leaves
+# nothing behind; mistakes are answered with their exit codes.
 sotto=$1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
+TMPDIR=$work
+export TMPDIR
 
 expect() { # CODE WHAT COMMAND...
     wanted=$1 what=$2
@@ -12,25 +15,45 @@ expect() { # CODE WHAT COMMAND...
     got=$?
     if [ "$got" -ne "$wanted" ]; then
         echo "$what: wanted exit $wanted, got $got"
+        cat "$work/err"
         failed=1
     fi
 }
 
-expect 0 "a small demo" "$sotto" demo --devices 3000 --json
+nothing_left() { # WHEN
+    ls -d "$work"/sotto-demo-* 2>/dev/null && { echo "$1: files are left"; failed=1; }
+    pgrep -f "$work" >/dev/null && { echo "$1: a server still runs"; failed=1; }
+}
+
+expect 0 "a small demo" "$sotto" demo --devices 800 --check --json
 python3 - "$work/out" <<'CHECK' || failed=1
 import json, sys
 d = json.load(open(sys.argv[1]))
-assert d["histogram"] == d["truth"], "the sum is not the truth"
-assert d["accepted"] + d["malformed"] + d["rejected"] == d["devices"] == 3000
-assert d["malformed"] + d["rejected"] == d["cheats"] == 3000 - sum(d["truth"])
+r = d["receipt"]
+# Every hundredth device is hostile, in four ways in turn: the reports of 6 of 8 don't count.
+assert d["reports"] == 800 - 6, d["reports"]
+assert sum(b["truth"] for b in d["bins"]) == 800 - 6
+assert not d["check"]["wrong"]
+leader, helper = r["leader_rejections"], r["helper_rejections"]
+assert leader["report_replayed"] == 2 and leader["hpke_decrypt_error"] == 2, leader
+assert helper["hpke_decrypt_error"] == 2 and helper["vdaf_verify_error"] == 2, helper
 CHECK
+nothing_left "afterwards"
+"$sotto" demo --devices 100000 >/dev/null 2>&1 &
+demo=$!
+sleep 1
+kill -INT $demo
+wait $demo
+[ $? -eq 130 ] || { echo "an interrupted demo does not say so"; failed=1; }
+nothing_left "after Ctrl-C"
+
 expect 0 "help" "$sotto" demo --help
 expect 0 "the list of verbs" "$sotto" --help
 expect 2 "no verb" "$sotto"
 expect 2 "an unknown verb" "$sotto" nosuch
 expect 2 "an unknown option" "$sotto" demo --nosuch
 expect 2 "devices without a number" "$sotto" demo --devices
-grep -q "takes a number" "$work/err" || { echo "it does not say what --devices takes"; failed=1; }
 expect 2 "no devices" "$sotto" demo --devices 0
-expect 1 "a full disk" sh -c '"$1" demo --devices 10 >/dev/full' sh "$sotto"
+grep -q "a number from" "$work/err" || { echo "it does not say what --devices takes"; failed=1; }
+expect 1 "a full disk" sh -c '"$1" demo --devices 200 >/dev/full' sh "$sotto"
 exit $failed

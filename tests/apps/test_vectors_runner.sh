@@ -228,6 +228,29 @@ for key in derived_seed expanded_vec_field128 seed dst binder; do
         "s/\"$key\": \"..../\"$key\": \"0000/"
 done
 
+task=dap-18/task_sum_vec_leader_selected_chacha.json
+for key in task_configuration task_id vdaf_context verify_key leader_hpke_config_list sk pk hpke_config report_id rand \
+    leader_hpke_ephemeral_sk helper_hpke_ephemeral_sk public_share leader_input_share helper_input_share \
+    input_share_aad report leader_ping_pong upload_request batch_id aggregation_job_init_req \
+    aggregation_job_resp collection_job_req leader_agg_share helper_agg_share aggregate_share_req aggregate_share_aad \
+    leader_agg_share_hpke_ephemeral_sk helper_agg_share_hpke_ephemeral_sk aggregate_share collection_job_resp \
+    checksum; do
+    tamper "a_changed_dap_${key}_is_noticed" $task "$(first "\"$key\": \"....." "\"$key\": \"17171")"
+done
+tamper a_changed_dap_result_is_noticed $task '/"agg_result"/{n;s/[0-9][0-9]*/77/}'
+tamper a_changed_dap_time_is_noticed $task "$(first '"time": 48' '"time": 47')"
+tamper a_changed_report_count_is_noticed $task 's/"report_count": 4/"report_count": 5/'
+tamper a_changed_verdict_is_noticed $task "$(first '"accepted": false' '"accepted": true')"
+tamper a_changed_measurement_of_a_task_is_noticed $task '/"measurement"/{n;n;s/[0-9]/9/}'
+tamper a_message_that_should_be_refused_but_is_not_is_noticed dap-18/messages.json \
+    "$(first '"type": "AggregateShare"' '"expect": "reject", "type": "AggregateShare"')"
+tamper a_message_that_is_refused_but_should_not_be_is_noticed dap-18/hostile.json \
+    "$(first '"expect": "reject"' '"expect": "accept"')"
+
+begin a_dap_type_of_no_name_is_skipped
+echo '[{"type": "Strange", "hex": ""}, {"type": "Role", "hex": "02"}, {"type": "Role", "hex": "04"}]' >"$dir/a.json"
+ends_with 1 "1 passed, 1 failed, 1 skipped"
+
 begin the_own_vectors_are_what_the_generator_writes
 "$program" --generate "$dir" >"$out" 2>&1 || complain "cannot write"
 for file in "$dir"/*/*.json; do

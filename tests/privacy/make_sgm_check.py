@@ -16,6 +16,10 @@ from mpmath import mp, mpf, exp, log, log1p, expm1, erfc, sqrt, pi, quad, mpc
 SEED = 20261115
 mp.dps = 40
 
+# Rare large losses, whose tail is gathered in one point and infinity; and rates near one.
+RARE = ((2.95e-7, 0.678, 3.4e-4), (1e-5, 0.55, 0.0356), (1e-5, 0.55, 1.2e-5), (3e-4, 0.5, 0.0766), (0.0206, 0.6, 10.7),
+        (1e-6, 0.52, 1.3), (0.999, 33.0, 0.29), (0.98, 5.0, 1.5))
+
 
 def ratio(q, s, x):
     return 1 + q * expm1((2 * x - 1) / (2 * s * s))
@@ -128,6 +132,9 @@ def rows():
                          (1e-3, 1.0, 100000, 2.0), (0.5, 10.0, 1000, 9.0)):
         law = (mpf(q), mpf(s), T, mpf(eps))
         yield q, s, T, eps, many_rounds(*law, False), many_rounds(*law, True)
+    for q, s, eps in RARE:
+        law = (mpf(q), mpf(s), mpf(eps))
+        yield q, s, 2, eps, two_rounds(*law, False), two_rounds(*law, True)
 
 
 def main():

@@ -2,117 +2,26 @@
 
 #include "base/alloc.h"
 #include "privacy/accountant.h"
+#include "question_support.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Everything a claim needs, so that a test can leave out one thing. */
-static sotto_question claim(sotto_mechanism mechanism, sotto_adjacency adjacency)
-{
-    return (sotto_question){.mechanism = mechanism,
-                            .adjacency = adjacency,
-                            .trust = SOTTO_TRUST_SPLIT,
-                            .participation_is_hidden = true,
-                            .dishonest = {0, 1},
-                            .delta = 1e-8};
-}
-
-static sotto_question gaussian(void)
-{
-    sotto_question q = claim(SOTTO_MECHANISM_GAUSSIAN, SOTTO_ADJACENCY_ADD_REMOVE);
-
-    q.of.gaussian.contribution = SOTTO_CLIPPED_VECTOR;
-    q.of.gaussian.clip = 1;
-    q.of.gaussian.sigma = 5.1;
-    q.of.gaussian.releases = 1;
-    return q;
-}
-
-static sotto_question sampled(void)
-{
-    sotto_question q = claim(SOTTO_MECHANISM_SAMPLED_GAUSSIAN, SOTTO_ADJACENCY_ADD_REMOVE);
-
-    q.of.sampled.contribution = SOTTO_CLIPPED_VECTOR;
-    q.of.sampled.clip = 1;
-    q.of.sampled.sigma = 5.1;
-    q.of.sampled.rate = 0.02;
-    q.of.sampled.rounds = 2500;
-    return q;
-}
-
-static sotto_question local(sotto_mechanism mechanism)
-{
-    sotto_question q = claim(mechanism, SOTTO_ADJACENCY_REPLACEMENT);
-
-    q.delta = 1e-10;
-    q.of.local.local_epsilon = 4;
-    q.of.local.cohort = 10000;
-    q.of.local.rate = 1;
-    return q;
-}
-
-static sotto_question pure(void)
-{
-    sotto_question q = claim(SOTTO_MECHANISM_PURE, SOTTO_ADJACENCY_REPLACEMENT);
-
-    q.of.pure.epsilon = 0.1;
-    q.of.pure.rounds = 100;
-    return q;
-}
-
-/* One of each mechanism, complete. */
-static size_t one_of_each(sotto_question out[16])
-{
-    size_t n = 0;
-
-    out[n++] = gaussian();
-    out[n++] = sampled();
-    out[n] = sampled();
-    out[n++].mechanism = SOTTO_MECHANISM_COUNTED_GAUSSIAN;
-    out[n] = claim(SOTTO_MECHANISM_ALLOCATED_GAUSSIAN, SOTTO_ADJACENCY_ADD_REMOVE);
-    out[n].of.allocated.contribution = SOTTO_ONE_HOT_VECTOR;
-    out[n].of.allocated.sigma = 2;
-    out[n++].of.allocated.slots = 100;
-    out[n] = claim(SOTTO_MECHANISM_DISCRETE_GAUSSIAN, SOTTO_ADJACENCY_REPLACEMENT);
-    out[n].of.discrete.sigma = 5;
-    out[n++].of.discrete.sensitivity = 1;
-    out[n] = claim(SOTTO_MECHANISM_NOISE_SHARES, SOTTO_ADJACENCY_REPLACEMENT);
-    out[n].of.shares.sigma = 2;
-    out[n].of.shares.sensitivity = 10;
-    out[n].of.shares.dimension = 1000;
-    out[n++].of.shares.cohort = 10000;
-    out[n++] = local(SOTTO_MECHANISM_SHUFFLED);
-    out[n++] = local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT);
-    out[n++] = local(SOTTO_MECHANISM_BINARY_RESPONSE);
-    out[n] = claim(SOTTO_MECHANISM_CHECK_IN, SOTTO_ADJACENCY_REPLACEMENT);
-    out[n].of.check_in.variant = SOTTO_CHECK_IN_FIXED;
-    out[n].of.check_in.local_epsilon = 1;
-    out[n].of.check_in.window = 1000;
-    out[n++].of.check_in.probability = 1;
-    out[n] = claim(SOTTO_MECHANISM_DONATION, SOTTO_ADJACENCY_ADD_REMOVE);
-    out[n].delta = 1e-5;
-    out[n].of.donation.epsilon = 1;
-    out[n].of.donation.delta_each = 1e-9;
-    out[n++].of.donation.slots = 1000;
-    out[n++] = pure();
-    return n;
-}
 
 /* ---- names that the caller knows --------------------------------------------------------------------- */
 
 static void refusals_use_the_names_of_the_question(sotto_test *t)
 {
-    sotto_question q = local(SOTTO_MECHANISM_SHUFFLED);
+    sotto_question q = question_local(SOTTO_MECHANISM_SHUFFLED);
     sotto_answer a;
 
     q.of.local.local_epsilon = NAN;
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK_REASON(t, "local_epsilon");
-    q = pure();
+    q = question_pure();
     q.of.pure.rounds = 0;
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK_REASON(t, "rounds");
-    q = gaussian();
+    q = question_gaussian();
     q.of.gaussian.releases = UINT64_C(1000000000000000000);
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK_REASON(t, "releases");
@@ -122,7 +31,7 @@ static void refusals_use_the_names_of_the_question(sotto_test *t)
 static void a_window_needs_nobody_else_to_be_honest(sotto_test *t)
 {
     sotto_question each[16] = {{0}}, q = {0};
-    size_t n = one_of_each(each);
+    size_t n = questions_of_each(each);
     sotto_answer all, some;
 
     for (size_t i = 0; i < n; i++)
@@ -148,7 +57,7 @@ static void a_question_of_zeros_is_refused(sotto_test *t)
 static void adjacency_trust_and_dishonest_have_no_default(sotto_test *t)
 {
     sotto_question each[16];
-    size_t n = one_of_each(each);
+    size_t n = questions_of_each(each);
     sotto_answer a;
 
     for (size_t i = 0; i < n; i++) {
@@ -177,7 +86,7 @@ static void adjacency_trust_and_dishonest_have_no_default(sotto_test *t)
 static void every_mechanism_answers_with_its_grounds(sotto_test *t)
 {
     sotto_question each[16];
-    size_t n = one_of_each(each);
+    size_t n = questions_of_each(each);
     sotto_answer a;
 
     CHECK_EQUAL(t, 12, n);
@@ -196,19 +105,19 @@ static void nonsense_is_refused_by_name(sotto_test *t)
     sotto_answer a;
 
     for (size_t i = 0; i < sizeof nonsense / sizeof nonsense[0]; i++) {
-        sotto_question q = gaussian();
+        sotto_question q = question_gaussian();
 
         q.of.gaussian.sigma = nonsense[i];
         CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
         CHECK_REASON(t, "sigma");
-        q = gaussian();
+        q = question_gaussian();
         q.of.gaussian.clip = nonsense[i];
         CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
-        q = sampled();
+        q = question_sampled();
         q.of.sampled.rate = nonsense[i];
         CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
         CHECK_REASON(t, "rate");
-        q = local(SOTTO_MECHANISM_SHUFFLED);
+        q = question_local(SOTTO_MECHANISM_SHUFFLED);
         q.of.local.local_epsilon = nonsense[i];
         CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     }
@@ -224,7 +133,7 @@ static void servers_that_see_participation_get_no_amplification(sotto_test *t)
         SOTTO_MECHANISM_BINARY_RESPONSE,  SOTTO_MECHANISM_CHECK_IN,
         SOTTO_MECHANISM_DONATION};
     sotto_question each[16];
-    size_t n = one_of_each(each);
+    size_t n = questions_of_each(each);
     sotto_answer a;
 
     for (size_t i = 0; i < n; i++) {
@@ -243,7 +152,7 @@ static void servers_that_see_participation_get_no_amplification(sotto_test *t)
 
 static void hiding_participation_is_for_split_alone(sotto_test *t)
 {
-    sotto_question q = gaussian();
+    sotto_question q = question_gaussian();
     sotto_answer a;
 
     q.trust = SOTTO_TRUST_AERO;
@@ -253,7 +162,7 @@ static void hiding_participation_is_for_split_alone(sotto_test *t)
 
 static void sampling_needs_relay_and_tokens(sotto_test *t)
 {
-    sotto_question q = sampled();
+    sotto_question q = question_sampled();
     sotto_answer a;
 
     q.participation_is_hidden = false;
@@ -263,7 +172,7 @@ static void sampling_needs_relay_and_tokens(sotto_test *t)
     CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK_NEAR(t, 9.025963872, a.high, 1e-6);
 
-    q = local(SOTTO_MECHANISM_SHUFFLED);
+    q = question_local(SOTTO_MECHANISM_SHUFFLED);
     q.participation_is_hidden = false;
     CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err)); /* sums hide without a relay */
     q.of.local.rate = 0.5;
@@ -272,13 +181,13 @@ static void sampling_needs_relay_and_tokens(sotto_test *t)
 
 static void an_adjacency_without_a_theorem_is_refused(sotto_test *t)
 {
-    sotto_question q = sampled();
+    sotto_question q = question_sampled();
     sotto_answer a;
 
     q.adjacency = SOTTO_ADJACENCY_REPLACEMENT;
     CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK_REASON(t, "adjacency replacement");
-    q = local(SOTTO_MECHANISM_SHUFFLED);
+    q = question_local(SOTTO_MECHANISM_SHUFFLED);
     q.adjacency = SOTTO_ADJACENCY_ADD_REMOVE;
     CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
 }
@@ -287,7 +196,7 @@ static void an_adjacency_without_a_theorem_is_refused(sotto_test *t)
 
 static void example_5_is_not_eight_tenths(sotto_test *t)
 {
-    sotto_question q = sampled();
+    sotto_question q = question_sampled();
     sotto_answer a;
 
     CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
@@ -300,7 +209,7 @@ static void example_5_is_not_eight_tenths(sotto_test *t)
 
 static void replacing_moves_a_vector_further(sotto_test *t)
 {
-    sotto_question q = gaussian();
+    sotto_question q = question_gaussian();
     sotto_answer once, twice, a;
 
     CHECK_OK(t, sotto_privacy_epsilon(&once, &q, NULL, &t->err));
@@ -322,7 +231,7 @@ static void replacing_moves_a_vector_further(sotto_test *t)
 
 static void the_dishonest_are_not_counted_on(sotto_test *t)
 {
-    sotto_question q = local(SOTTO_MECHANISM_SHUFFLED), fewer = q;
+    sotto_question q = question_local(SOTTO_MECHANISM_SHUFFLED), fewer = q;
     sotto_answer a, b;
 
     q.of.local.cohort = 20000;
@@ -360,7 +269,7 @@ static void honest_people_are_counted_exactly(sotto_test *t)
 
 static void amplification_never_exceeds_the_local_epsilon(sotto_test *t)
 {
-    sotto_question q = claim(SOTTO_MECHANISM_CHECK_IN, SOTTO_ADJACENCY_REPLACEMENT);
+    sotto_question q = question_claim(SOTTO_MECHANISM_CHECK_IN, SOTTO_ADJACENCY_REPLACEMENT);
     sotto_answer a;
 
     q.of.check_in.variant = SOTTO_CHECK_IN_AVERAGED;
@@ -381,7 +290,7 @@ static void amplification_never_exceeds_the_local_epsilon(sotto_test *t)
 static void delta_and_epsilon_invert_each_other(sotto_test *t)
 {
     sotto_question each[16];
-    size_t n = one_of_each(each);
+    size_t n = questions_of_each(each);
     sotto_answer a, d;
 
     for (size_t i = 0; i < n; i++) {
@@ -402,7 +311,7 @@ static void one_hot_claims_cover_equal_neighbours(sotto_test *t)
 
     for (size_t i = 0; i < sizeof epsilons / sizeof epsilons[0]; i++) {
         for (uint64_t n = 2; n < 100000000000; n *= 7) {
-            sotto_question q = local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT);
+            sotto_question q = question_local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT);
 
             q.of.local.local_epsilon = epsilons[i];
             q.of.local.cohort = n;
@@ -418,7 +327,7 @@ static void one_hot_claims_cover_equal_neighbours(sotto_test *t)
 static void an_accountant_changes_no_answer(sotto_test *t)
 {
     sotto_accountant *warm = NULL;
-    sotto_question q = sampled();
+    sotto_question q = question_sampled();
     sotto_answer cold, a;
 
     CHECK_OK(t, sotto_accountant_new(&warm, &t->err));
@@ -436,7 +345,7 @@ static void an_accountant_changes_no_answer(sotto_test *t)
 
 static void running_out_of_memory_is_not_an_answer(sotto_test *t)
 {
-    sotto_question q = sampled();
+    sotto_question q = question_sampled();
     sotto_answer a;
     sotto_status status = SOTTO_NO_MEMORY;
     long n = 0;
@@ -458,18 +367,18 @@ static void running_out_of_memory_is_not_an_answer(sotto_test *t)
 
 static void mixed_claims_have_no_composition(sotto_test *t)
 {
-    sotto_question q[2] = {gaussian(), gaussian()};
+    sotto_question q[2] = {question_gaussian(), question_gaussian()};
     sotto_answer a;
 
     q[1].participation_is_hidden = false;
     q[1].trust = SOTTO_TRUST_FLAMINGO;
     CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_compose(&a, q, 2, &t->err));
     CHECK_REASON(t, "trust");
-    q[1] = gaussian();
+    q[1] = question_gaussian();
     q[1].adjacency = SOTTO_ADJACENCY_REPLACEMENT;
     CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_compose(&a, q, 2, &t->err));
     CHECK_REASON(t, "adjacency");
-    q[1] = gaussian();
+    q[1] = question_gaussian();
     q[1].dishonest = (sotto_share){1, 2};
     CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_compose(&a, q, 2, &t->err));
     CHECK_REASON(t, "dishonest");
@@ -478,7 +387,7 @@ static void mixed_claims_have_no_composition(sotto_test *t)
 
 static void gaussians_compose_optimally(sotto_test *t)
 {
-    sotto_question q[2] = {gaussian(), gaussian()}, both = gaussian();
+    sotto_question q[2] = {question_gaussian(), question_gaussian()}, both = question_gaussian();
     sotto_answer a, wanted;
 
     q[0].of.gaussian.releases = 3;
@@ -488,7 +397,7 @@ static void gaussians_compose_optimally(sotto_test *t)
     CHECK_OK(t, sotto_privacy_epsilon(&wanted, &both, NULL, &t->err));
     CHECK(t, a.high >= wanted.low && a.high <= wanted.high * (1 + 1e-4));
 
-    sotto_question halves[2] = {sampled(), sampled()}, whole = sampled();
+    sotto_question halves[2] = {question_sampled(), question_sampled()}, whole = question_sampled();
     halves[0].of.sampled.rounds = 1000;
     halves[1].of.sampled.rounds = 1500;
     CHECK_OK(t, sotto_privacy_compose(&a, halves, 2, &t->err));
@@ -496,10 +405,112 @@ static void gaussians_compose_optimally(sotto_test *t)
     CHECK(t, a.high >= wanted.low && a.high <= wanted.high * (1 + 1e-4));
 }
 
+static sotto_question pure_of(double epsilon, uint64_t rounds)
+{
+    sotto_question q = question_gaussian();
+
+    q.mechanism = SOTTO_MECHANISM_PURE;
+    q.of.pure.epsilon = epsilon;
+    q.of.pure.rounds = rounds;
+    return q;
+}
+
+static void pure_releases_compose_optimally(sotto_test *t)
+{
+    sotto_question q[2] = {pure_of(0.1, 40), pure_of(0.1, 60)}, both = pure_of(0.1, 100);
+    sotto_answer a, wanted;
+
+    CHECK_OK(t, sotto_privacy_compose(&a, q, 2, &t->err));
+    CHECK_OK(t, sotto_privacy_epsilon(&wanted, &both, NULL, &t->err));
+    CHECK(t, a.optimal);
+    CHECK(t, a.low <= wanted.high && a.high >= wanted.low && a.high <= wanted.high * (1 + 1e-4));
+}
+
+static double normal_delta(double eps, double mu)
+{
+    const double root = sqrt(2.0);
+
+    return erfc((eps / mu - mu / 2) / root) / 2 - exp(eps) * erfc((eps / mu + mu / 2) / root) / 2;
+}
+
+/* One binary law and one shift: delta is a sum of two terms. */
+static void a_pure_release_and_a_gaussian_compose_optimally(sotto_test *t)
+{
+    const double eps0[] = {0.01, 0.5, 3};
+
+    for (size_t i = 0; i < 3; i++) {
+        sotto_question q[2] = {question_gaussian(), pure_of(eps0[i], 1)};
+        sotto_answer a;
+        double p = 1 / (1 + exp(-eps0[i])), mu = q[0].of.gaussian.clip / q[0].of.gaussian.sigma;
+
+        mu *= sqrt((double)q[0].of.gaussian.releases);
+        q[0].delta = 1e-5;
+        CHECK_OK(t, sotto_privacy_compose(&a, q, 2, &t->err));
+        double above =
+            p * normal_delta(a.high - eps0[i], mu) + (1 - p) * normal_delta(a.high + eps0[i], mu);
+        double below =
+            p * normal_delta(a.low - eps0[i], mu) + (1 - p) * normal_delta(a.low + eps0[i], mu);
+
+        CHECK(t, above <= 1e-5 * (1 + 1e-9) && below >= 1e-5 * (1 - 1e-9));
+        CHECK(t, a.optimal && a.high - a.low < 1e-4 * a.high);
+    }
+}
+
+/* What a sum may not be below, and what it must not exceed. */
+static void mixtures_cost_more_than_a_part_and_less_than_the_sum(sotto_test *t)
+{
+    sotto_question parts[] = {question_sampled(), pure_of(0.05, 30), question_gaussian(), pure_of(0.01, 400)};
+
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 4; k++) {
+            sotto_question q[2] = {parts[i], parts[k]};
+            sotto_answer both, first, one, other;
+
+            q[0].delta = q[1].delta = 1e-8;
+            CHECK_OK(t, sotto_privacy_compose(&both, q, 2, &t->err));
+            CHECK_OK(t, sotto_privacy_epsilon(&first, &q[0], NULL, &t->err));
+            CHECK(t, both.high >= first.low);
+            q[0].delta = q[1].delta = 0.5e-8;
+            CHECK_OK(t, sotto_privacy_epsilon(&one, &q[0], NULL, &t->err));
+            CHECK_OK(t, sotto_privacy_epsilon(&other, &q[1], NULL, &t->err));
+            CHECK(t, both.high <= (one.high + other.high) * (1 + 1e-9));
+        }
+}
+
+/* Renyi's sum: of a sampled Gaussian and pure releases it must be far below what adding up gives. */
+static void many_kinds_gain_from_composition(sotto_test *t)
+{
+    sotto_question q[6] = {question_sampled(),        pure_of(0.02, 50), question_gaussian(),
+                           pure_of(0.1, 10), question_sampled(),         question_gaussian()};
+    sotto_answer a;
+    double sum = 0;
+
+    q[2].of.gaussian.sigma = q[5].of.gaussian.sigma = 20;
+    q[0].delta = 1e-6;
+    CHECK_OK(t, sotto_privacy_compose(&a, q, 6, &t->err));
+    for (size_t i = 0; i < 6; i++) {
+        sotto_answer one;
+
+        q[i].delta = 1e-6 / 6;
+        CHECK_OK(t, sotto_privacy_epsilon(&one, &q[i], NULL, &t->err));
+        sum += one.high;
+    }
+    CHECK(t, a.high < 0.75 * sum);
+}
+
+static void a_part_that_cannot_be_asked_is_named(sotto_test *t)
+{
+    sotto_question q[2] = {question_gaussian(), pure_of(0, 1)};
+    sotto_answer a;
+
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_compose(&a, q, 2, &t->err));
+    CHECK_REASON(t, "epsilon");
+}
+
 static void other_mechanisms_add_up(sotto_test *t)
 {
-    sotto_question q[2] = {local(SOTTO_MECHANISM_SHUFFLED),
-                           local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT)};
+    sotto_question q[2] = {question_local(SOTTO_MECHANISM_SHUFFLED),
+                           question_local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT)};
     sotto_answer a, first, second;
 
     CHECK_OK(t, sotto_privacy_compose(&a, q, 2, &t->err));
@@ -525,20 +536,20 @@ static void check_plan(sotto_test *t, sotto_question q, sotto_unknown unknown, d
 
 static void plans_keep_their_promise(sotto_test *t)
 {
-    check_plan(t, gaussian(), SOTTO_FIND_SIGMA, 1);
-    check_plan(t, gaussian(), SOTTO_FIND_ROUNDS, 10);
-    check_plan(t, sampled(), SOTTO_FIND_SIGMA, 1);
-    check_plan(t, sampled(), SOTTO_FIND_RATE, 2);
-    check_plan(t, sampled(), SOTTO_FIND_ROUNDS, 1);
-    check_plan(t, local(SOTTO_MECHANISM_SHUFFLED), SOTTO_FIND_COHORT, 0.3);
-    check_plan(t, local(SOTTO_MECHANISM_SHUFFLED), SOTTO_FIND_LOCAL_EPSILON, 0.3);
-    check_plan(t, local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT), SOTTO_FIND_COHORT, 0.5);
-    check_plan(t, pure(), SOTTO_FIND_LOCAL_EPSILON, 1);
+    check_plan(t, question_gaussian(), SOTTO_FIND_SIGMA, 1);
+    check_plan(t, question_gaussian(), SOTTO_FIND_ROUNDS, 10);
+    check_plan(t, question_sampled(), SOTTO_FIND_SIGMA, 1);
+    check_plan(t, question_sampled(), SOTTO_FIND_RATE, 2);
+    check_plan(t, question_sampled(), SOTTO_FIND_ROUNDS, 1);
+    check_plan(t, question_local(SOTTO_MECHANISM_SHUFFLED), SOTTO_FIND_COHORT, 0.3);
+    check_plan(t, question_local(SOTTO_MECHANISM_SHUFFLED), SOTTO_FIND_LOCAL_EPSILON, 0.3);
+    check_plan(t, question_local(SOTTO_MECHANISM_SYMMETRIC_ONE_HOT), SOTTO_FIND_COHORT, 0.5);
+    check_plan(t, question_pure(), SOTTO_FIND_LOCAL_EPSILON, 1);
 }
 
 static void the_least_noise_is_the_known_one(sotto_test *t)
 {
-    sotto_question q = gaussian();
+    sotto_question q = question_gaussian();
     sotto_plan plan;
 
     CHECK_OK(t, sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1, NULL, &t->err));
@@ -547,7 +558,7 @@ static void the_least_noise_is_the_known_one(sotto_test *t)
 
 static void a_plan_that_cannot_be_is_refused(sotto_test *t)
 {
-    sotto_question q = local(SOTTO_MECHANISM_SHUFFLED);
+    sotto_question q = question_local(SOTTO_MECHANISM_SHUFFLED);
     sotto_plan plan;
 
     q.of.local.local_epsilon = 12;
@@ -590,6 +601,11 @@ int main(int argc, char **argv)
         CASE(running_out_of_memory_is_not_an_answer),
         CASE(mixed_claims_have_no_composition),
         CASE(gaussians_compose_optimally),
+        CASE(pure_releases_compose_optimally),
+        CASE(a_pure_release_and_a_gaussian_compose_optimally),
+        CASE(mixtures_cost_more_than_a_part_and_less_than_the_sum),
+        CASE(many_kinds_gain_from_composition),
+        CASE(a_part_that_cannot_be_asked_is_named),
         CASE(other_mechanisms_add_up),
         CASE(plans_keep_their_promise),
         CASE(the_least_noise_is_the_known_one),

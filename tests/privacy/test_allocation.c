@@ -1,5 +1,8 @@
 /* One slot of t: known values, the reduction of k of t, fallbacks and refusals. */
 #include "privacy/allocation.h"
+#include "privacy/allocation_end.h"
+#include "privacy/allocation_line.h"
+#include "privacy/allocation_tilt.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -87,6 +90,121 @@ static void each_error_term_moves_the_bound(sotto_test *t)
     }
 }
 
+static const sotto_allocation_inflate as_proved = {1, 1, 1};
+
+/* Two ways to the same number that share neither contour, arithmetic nor quadrature. */
+static void both_lines_agree(sotto_test *t)
+{
+    static sotto_tilt tilted;
+    static sotto_lognormal y;
+    static sotto_line line;
+    const double sigma[] = {1.6, 2, 3}, slots = 100, log_delta = log(1e-6);
+
+    for (size_t i = 0; i < 3; i++) {
+        double deviation = sqrt(slots * expm1(1 / (sigma[i] * sigma[i])));
+
+        CHECK_OK(t,
+                 sotto_tilt_open(&tilted, 1, 1 / sigma[i], slots, log_delta, &as_proved, &t->err));
+        CHECK_OK(t, sotto_lognormal_open(&y, sigma[i], 66, &t->err));
+        CHECK_OK(t, sotto_line_tabulate(&line, &y, slots, 0.9 / deviation, 60 * deviation, 52, 1e7,
+                                        &as_proved, &t->err));
+        for (double share = 0.9; share < 1.05; share += 0.1) {
+            double eps = share * tilted.guess, error;
+            dd above = dd_mul(dd_of(slots), dd_expm1(dd_of(eps)));
+            dd put = sotto_line_put(&line, above, &error);
+            double other = log(dd_sub(put, above).hi / slots);
+
+            CHECK_NEAR(t, other, sotto_tilt_log_delta(&tilted, eps, 1), 1e-5);
+            CHECK(t, sotto_tilt_log_delta(&tilted, eps, -1) <= other + 1e-8);
+            CHECK(t, sotto_tilt_log_delta(&tilted, eps, 1) >= other - 1e-8);
+        }
+    }
+}
+
+static void each_error_term_moves_the_tilted_line(sotto_test *t)
+{
+    const sotto_allocation_inflate inflated[] = {{1e6, 1, 1}, {1, 1e6, 1}, {1, 1, 1e6}};
+    static sotto_tilt line;
+
+    for (int sign = -1; sign <= 1; sign += 2) {
+        CHECK_OK(t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), &as_proved, &t->err));
+        double high = sotto_tilt_log_delta(&line, 0.2, 1),
+               low = sotto_tilt_log_delta(&line, 0.2, -1);
+
+        for (size_t i = 0; i < 3; i++) {
+            CHECK_OK(t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), &inflated[i], &t->err));
+            CHECK(t, sotto_tilt_log_delta(&line, 0.2, 1) > high);
+            CHECK(t, sotto_tilt_log_delta(&line, 0.2, -1) < low);
+        }
+    }
+}
+
+/* Against the transform itself, out to where it is bounded by total variation alone. */
+static void the_line_ends_where_the_transform_is_small(sotto_test *t)
+{
+    static sotto_lognormal y;
+    const double small[] = {0.9, 0.5, 0.1};
+
+    CHECK_OK(t, sotto_lognormal_open(&y, 1.5, 60, &t->err));
+    for (double c = 0.05; c < 20; c *= 3) {
+        double whole = sotto_lognormal_cumulant(&y, c);
+        sotto_tilted law = {1 / 1.5, -1, c, 40, 40, 0, whole};
+
+        for (size_t i = 0; i < 3; i++) {
+            double end = sotto_tilted_end(&law, small[i]);
+
+            for (double v = end; v < 50 * end; v *= 1.07)
+                CHECK(t, sotto_lognormal_size(&y, c, v) <= small[i] * exp(whole - c) * (1 + 1e-6));
+            CHECK(t, sotto_lognormal_size(&y, c, end / 12) > small[i] * exp(whole - c));
+        }
+    }
+}
+
+static void four_points_at_a_time_give_the_same_sum(sotto_test *t)
+{
+#if defined(__x86_64__)
+    static sotto_lognormal y;
+
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return;
+    for (double sigma = 0.7; sigma < 8; sigma *= 2.3) {
+        CHECK_OK(t, sotto_lognormal_open(&y, sigma, 60, &t->err));
+        for (double v = 1e-6; v < 1e3; v *= 7) {
+            cdd z = {dd_of(-v / 3), dd_of(-v)}, a = sotto_line_points(&y, 0, z);
+            cdd b = sotto_line_points_avx2(&y, 0, z);
+
+            CHECK(t, fabs(dd_sub(a.re, b.re).hi) <= 1e-29 && fabs(dd_sub(a.im, b.im).hi) <= 1e-29);
+        }
+    }
+#else
+    (void)t;
+#endif
+}
+
+static void few_slots_have_answers_of_their_own(sotto_test *t)
+{
+    for (double slots = 9; slots < 12; slots++) {
+        sotto_bound b = eps_of(t, SOTTO_ALLOCATION_MAX, 4, slots, 1e-6);
+
+        CHECK(t, b.low > 0 && b.high - b.low < 1e-5 * b.high);
+        CHECK(t, b.high < eps_of(t, SOTTO_ALLOCATION_MAX, 4, slots - 1, 1e-6).high);
+    }
+}
+
+/* Sums of many slots with much noise are all but Gaussian: E (S - K)+ of a normal law is known. */
+static void much_noise_in_many_slots_is_gaussian(sotto_test *t)
+{
+    const double slots = 1e9, sigma = 300, z = 5;
+    static sotto_tilt line;
+    double a = 1 / sigma, deviation = sqrt(expm1(a * a) / slots);
+    double wanted = deviation * (exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846) -
+                                 z * erfc(z / sqrt(2.0)) / 2);
+
+    CHECK_OK(t, sotto_tilt_open(&line, 1, a, slots, log(wanted), &as_proved, &t->err));
+    CHECK_NEAR(t, 0, sotto_tilt_log_delta(&line, log1p(z * deviation), 1) - log(wanted), 1e-5);
+    CHECK_NEAR(t, 0, sotto_tilt_log_delta(&line, log1p(z * deviation), -1) - log(wanted), 1e-5);
+}
+
 static void bad_input_is_named(sotto_test *t)
 {
     sotto_allocation_blocks blocks;
@@ -117,6 +235,12 @@ int main(int argc, char **argv)
         CASE(few_slots_fall_back_to_what_always_holds),
         CASE(all_slots_cost_at_least_all_gaussians),
         CASE(each_error_term_moves_the_bound),
+        CASE(both_lines_agree),
+        CASE(each_error_term_moves_the_tilted_line),
+        CASE(the_line_ends_where_the_transform_is_small),
+        CASE(four_points_at_a_time_give_the_same_sum),
+        CASE(few_slots_have_answers_of_their_own),
+        CASE(much_noise_in_many_slots_is_gaussian),
         CASE(bad_input_is_named),
     };
     return RUN_TESTS(argc, argv, cases);

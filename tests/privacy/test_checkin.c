@@ -1,6 +1,7 @@
 /* Check-ins, sampling and donation time: printed values, caps, refusals. */
 #include "privacy/checkin.h"
 #include "privacy/checkin_sampling.h"
+#include "privacy/checkin_slots.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -164,9 +165,83 @@ static void bad_input_is_named(sotto_test *t)
     CHECK_REASON(t, "m = ");
 }
 
+/* Slot by slot: the logarithm of the product at c + it over that at c, and half of what the sines alone damp. */
+static sotto_slot_log direct_relative(const sotto_slots *s, double m, double t, double *damped)
+{
+    sotto_slot_log at = {-s->extra * t * t / 2, s->extra * t * (2 * s->c + 1) / 2, 0};
+
+    *damped = 0;
+    for (double i = 1; i <= m; i++) {
+        double eps = log1p(s->rise / (s->end - i)), a = eps * (s->c + 0.5), b = eps * t;
+        double lift = 1 / (cosh(a) * cosh(a));
+
+        at.size += 0.5 * log1p(-sin(b) * sin(b) * lift);
+        at.angle += atan2(tanh(a) * sin(b), cos(b));
+        *damped += sin(b) * sin(b) * lift;
+    }
+    return at;
+}
+
+static void groups_of_slots_sum_as_single_slots_do(sotto_test *t)
+{
+    static sotto_slots s;
+    const double eps0[] = {0.001, 1, 6}, slots[] = {2, 37, 5000, 60000};
+
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 4; j++) {
+            sotto_slots_open(&s, eps0[i], slots[j], 0.7);
+            double size = sqrt(s.squares);
+
+            sotto_slots_tilt(&s, 5 / size);
+            double slope = sotto_slots_damping_slope(&s), before = 0;
+
+            for (double k = 0; k < 40; k += 3.7) {
+                double damped, at_t = k / size;
+                sotto_slot_log wanted = direct_relative(&s, slots[j], at_t, &damped);
+                sotto_slot_log found = sotto_slots_relative(&s, at_t);
+                double turn = remainder(wanted.angle - found.angle, 2 * 3.14159265358979323846);
+
+                CHECK_NEAR(t, wanted.size, found.size, 1e-8 * (1 + fabs(wanted.size)) + found.off);
+                CHECK_NEAR(t, 0, turn, 1e-8 * (1 + fabs(wanted.angle)) + found.off);
+                CHECK(t, sotto_slots_damping(&s, at_t) <= damped);
+                CHECK(t, damped >= before - slope * 3.7 / size * (1 + 1e-9));
+                before = damped;
+            }
+        }
+}
+
+/* A group that is left whole although its series is short must say so. */
+static void what_a_series_leaves_out_is_reported(sotto_test *t)
+{
+    static sotto_slots s;
+    double damped;
+
+    sotto_slots_open(&s, 8, 1e5, 1);
+    for (size_t i = 0; i < s.count; i++)
+        s.groups[i].parts = i == 0 ? s.groups[i].parts : 0;
+    sotto_slots_tilt(&s, 5 / sqrt(s.squares));
+    double at = 12 / sqrt(s.squares);
+    sotto_slot_log wanted = direct_relative(&s, 1e5, at, &damped),
+                   found = sotto_slots_relative(&s, at);
+
+    CHECK(t, fabs(wanted.size - found.size) > 1e-8);
+    CHECK(t, fabs(wanted.size - found.size) <= found.off);
+}
+
+static void few_slots_at_a_large_delta_are_answered(sotto_test *t)
+{
+    sotto_bound b;
+
+    CHECK_OK(t, sotto_checkin_fixed_window_optimal(&b, 0.2, 18, 0.02, -7.4, &t->err));
+    CHECK(t, b.low <= b.high && b.high <= 0.2);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(groups_of_slots_sum_as_single_slots_do),
+        CASE(what_a_series_leaves_out_is_reported),
+        CASE(few_slots_at_a_large_delta_are_answered),
         CASE(theorems_have_their_printed_values),
         CASE(optimum_of_the_proof_is_below_its_closed_form),
         CASE(optimum_encloses_enumeration),

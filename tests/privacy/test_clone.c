@@ -1,5 +1,6 @@
 /* Amplification by shuffling: refusals, caps, direction of every error, and mechanisms whose answer is known. */
 #include "privacy/clone.h"
+#include "privacy/clone_pair.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -218,6 +219,69 @@ static void each_error_term_moves_the_bound(sotto_test *t)
     CHECK(t, b.high > as_is.high * (1 + 1e-8));
 }
 
+/* Walking from c to c + 1 must give what starting afresh at c gives, and both must fall. */
+static void walking_over_clones_agrees_with_starting_afresh(sotto_test *t)
+{
+    const double from[] = {1, 9000, 9990, 2e6}, eps[] = {1e-4, 0.02, 0.3, 1.5};
+    sotto_clone_law law = generic(t, 2);
+
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 4; j++) {
+            sotto_pair_question q = sotto_pair_ask(&law, eps[j]);
+            sotto_pair_walk walk = {0};
+            double before = INFINITY;
+
+            for (double c = from[i]; c < from[i] + 400; c++) {
+                sotto_pair_walk fresh = {0};
+                sotto_bound walked = sotto_pair_delta(&q, &walk, c);
+                sotto_bound anew = sotto_pair_delta(&q, &fresh, c);
+
+                CHECK(t, walked.low <= anew.high && anew.low <= walked.high);
+                CHECK(t, walked.high - walked.low <= 1e-7 * walked.high + 1e-280);
+                CHECK(t, walked.low <= before);
+                before = walked.high;
+            }
+        }
+}
+
+/* delta with c clones by summing every term. */
+static void few_clones_are_enclosed(sotto_test *t)
+{
+    sotto_clone_law law = generic(t, 2);
+    const double eps = 0.4;
+    double a = exp(2.0) / (exp(2.0) + 1);
+    sotto_pair_question q = sotto_pair_ask(&law, eps);
+
+    for (int c = 1; c <= 60; c++) {
+        sotto_pair_walk walk = {0};
+        sotto_bound d = sotto_pair_delta(&q, &walk, c);
+        double sum = 0;
+
+        for (int x = 0; x <= c + 1; x++) {
+            double here = x > 0 ? exp(lgamma(c + 1) - lgamma(x) - lgamma(c - x + 2)) : 0;
+            double next = x <= c ? exp(lgamma(c + 1) - lgamma(x + 1) - lgamma(c - x + 1)) : 0;
+            double p = a * here + (1 - a) * next, r = (1 - a) * here + a * next;
+
+            sum += fmax(0, p - exp(eps) * r) * pow(0.5, c);
+        }
+        CHECK_NEAR(t, sum, d.high, 1e-9);
+        CHECK(t, d.low <= sum * (1 + 1e-10) && sum <= d.high * (1 + 1e-10));
+    }
+}
+
+/* In walks of single clones, too, where the other test has wide cells. */
+static void rounding_moves_the_bound_of_a_walk(sotto_test *t)
+{
+    sotto_clone_law law = generic(t, 2);
+    sotto_crowd crowd = {3e4, 0};
+    sotto_bound as_is, b;
+    sotto_clone_inflate rounding = {1, 1e6, 1};
+
+    CHECK_OK(t, sotto_clone_eps(&as_is, &law, &crowd, log(1e-8), &t->err));
+    CHECK_OK(t, sotto_clone_eps_inflated(&b, &law, &crowd, log(1e-8), &rounding, &t->err));
+    CHECK(t, b.high > as_is.high * (1 + 1e-8));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -232,6 +296,9 @@ int main(int argc, char **argv)
         CASE(closed_forms_refuse_outside_their_conditions),
         CASE(bad_input_is_named),
         CASE(each_error_term_moves_the_bound),
+        CASE(walking_over_clones_agrees_with_starting_afresh),
+        CASE(few_clones_are_enclosed),
+        CASE(rounding_moves_the_bound_of_a_walk),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -13,7 +13,7 @@ static void every_value_is_in_exactly_one_cell(sotto_test *t)
     for (size_t i = 0; i < sizeof n / sizeof n[0]; i++)
         for (double p = 0.9; p > 1e-7; p /= 4.3)
             for (double even = 0; even <= 40; even += 8) {
-                size_t count = sotto_cells_cover(cells, n[i], p, 1 - p, even);
+                size_t count = sotto_cells_cover(cells, n[i], p, 1 - p, even, 0);
                 double next = 0, low = 0, high = 0;
 
                 for (size_t k = 0; k < count; k++) {

@@ -1,3 +1,4 @@
+#include "privacy/contour.h"
 #include "privacy/contour_law.h"
 #include "support/test.h"
 
@@ -52,6 +53,27 @@ static void unequal_laws_compose_like_a_check_in(sotto_test *t)
     CHECK(t, b.low > 0.97 * b.high);
 }
 
+/* One node, so that the sum is its own: only what the cap owes `low` is looked at. */
+static void a_capped_law_says_nothing_from_below_beyond_its_reach(sotto_test *t)
+{
+    double re = 0.01, im = 0;
+    sotto_contour line = {.c = 1, .step = 0.01, .nodes = 1, .re = &re, .im = &im};
+    line.terms = SOTTO_CONTOUR_TERMS;
+    line.aliases = 1;
+    line.alias_c[0] = 2;
+    double plain = exp(sotto_contour_log_delta(&line, 0.4).low);
+
+    line.capped = true;
+    line.sure_until = 0.5;
+    line.sure = 0.003;
+    CHECK_NEAR(t, plain + 0.003, exp(sotto_contour_log_delta(&line, 0.4).low), 1e-9);
+    CHECK(t, sotto_contour_log_delta(&line, 0.6).low == -INFINITY);
+    line.sure = -0.001; /* the law capped may exceed the law itself */
+    CHECK_NEAR(t, plain - 0.001, exp(sotto_contour_log_delta(&line, 0.4).low), 1e-9);
+    line.sure = -1;
+    CHECK(t, sotto_contour_log_delta(&line, 0.4).low == -INFINITY);
+}
+
 static void a_single_law_costs_its_epsilon_at_most(sotto_test *t)
 {
     sotto_contour_binary part = {2, 1};
@@ -83,6 +105,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(equal_binary_laws_give_the_binomial_sum),
         CASE(unequal_laws_compose_like_a_check_in),
+        CASE(a_capped_law_says_nothing_from_below_beyond_its_reach),
         CASE(a_single_law_costs_its_epsilon_at_most),
         CASE(bad_laws_are_refused_by_name),
     };

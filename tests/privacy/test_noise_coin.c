@@ -1,4 +1,4 @@
-/* Coins and uniform numbers, with their randomness exhausted to 16 bits. */
+/* Coins and uniform numbers: with their randomness exhausted to 16 bits, and ten million of each. */
 #include "noise_support.h"
 #include "privacy/noise_coin.h"
 #include "privacy/noise_fixed.h"
@@ -148,6 +148,89 @@ static void entropy_gives_each_byte_once_however_it_is_asked(sotto_test *t)
         CHECK_EQUAL(t, 0, parts[i]);
 }
 
+/* ---- ten million of each, with fixed seeds --------------------------------------------------------------- */
+
+enum { MANY = 10000000, VALUES = 1000 };
+
+static void start(sotto_sim_random *random, sotto_entropy *entropy, uint64_t seed)
+{
+    sotto_sim_random_init(random, seed);
+    sotto_entropy_init(entropy, noise_fill_sim, random);
+}
+
+/* Ones, and ones that follow a one, as standard normal numbers: independent flips have sqrt(n p (1-p)) and, of pairs
+ * that overlap, sqrt(n p^2 (1-p)(1+3p)). */
+static void check_flips(sotto_test *t, double p, double ones, double pairs)
+{
+    CHECK_NEAR(t, 0, (ones - MANY * p) / sqrt(MANY * p * (1 - p)), 5);
+    CHECK_NEAR(t, 0, (pairs - MANY * p * p) / sqrt(MANY * p * p * (1 - p) * (1 + 3 * p)), 5);
+}
+
+static void ten_million_flips_have_their_chance(sotto_test *t)
+{
+    static const double wanted[] = {5.0 / 7, 0.36787944117144233, 1e-3};
+    sotto_coin coins[3];
+    sotto_sim_random random;
+    sotto_entropy entropy;
+
+    CHECK_OK(t, sotto_coin_rational(&coins[0], 5, 7, &t->err));
+    CHECK_OK(t, sotto_coin_exp(&coins[1], 1, 1, &t->err));
+    CHECK_OK(t, sotto_coin_rational(&coins[2], 1, 1000, &t->err));
+    for (size_t c = 0; c < 3; c++) {
+        double ones = 0, pairs = 0;
+        uint8_t bit = 0, before;
+
+        start(&random, &entropy, 800 + c);
+        for (size_t i = 0; i < MANY; i++) {
+            before = bit;
+            CHECK_OK(t, sotto_coin_flip(&coins[c], &bit, &entropy, &t->err));
+            ones += bit;
+            pairs += bit & before;
+        }
+        check_flips(t, wanted[c], ones, pairs);
+    }
+}
+
+static void ten_million_flips_at_once_have_their_chance(sotto_test *t)
+{
+    static uint8_t out[MANY];
+    double ones = 0, pairs = 0;
+    sotto_sim_random random;
+    sotto_entropy entropy;
+
+    start(&random, &entropy, 810);
+    CHECK_OK(t, sotto_coin_flips(out, MANY, UINT64_C(3) << 60, &entropy, &t->err));
+    for (size_t i = 0; i < MANY; i++) {
+        ones += out[i];
+        pairs += i > 0 ? out[i] & out[i - 1] : 0;
+    }
+    check_flips(t, 3.0 / 16, ones, pairs);
+}
+
+static void ten_million_uniform_numbers_are_even(sotto_test *t)
+{
+    static const uint64_t bounds[] = {7, VALUES};
+
+    for (size_t b = 0; b < 2; b++) {
+        double seen[VALUES] = {0}, chi = 0, n = (double)bounds[b], each = MANY / n;
+        sotto_sim_random random;
+        sotto_entropy entropy;
+
+        start(&random, &entropy, 820 + b);
+        for (size_t i = 0; i < MANY; i++) {
+            uint64_t x = 0;
+
+            CHECK_OK(t, sotto_uniform_below(&x, bounds[b], &entropy, &t->err));
+            seen[x]++;
+        }
+        for (size_t x = 0; x < bounds[b]; x++)
+            chi += (seen[x] - each) * (seen[x] - each) / each;
+        /* As a standard normal number (Wilson and Hilferty). */
+        double spread = 2 / (9 * (n - 1));
+        CHECK_NEAR(t, 0, (cbrt(chi / (n - 1)) - (1 - spread)) / sqrt(spread), 4.9);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -156,6 +239,9 @@ int main(int argc, char **argv)
         CASE(many_flips_are_exact),
         CASE(uniform_numbers_share_the_randomness_evenly),
         CASE(entropy_gives_each_byte_once_however_it_is_asked),
+        CASE(ten_million_flips_have_their_chance),
+        CASE(ten_million_flips_at_once_have_their_chance),
+        CASE(ten_million_uniform_numbers_are_even),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -237,6 +237,28 @@ static void laplace_digits_match_big_integers(sotto_test *t)
     exact_free(&e);
 }
 
+/* q^(place digit) with q = num/den, whole numbers times den^(7 place). */
+static void geometric_digits_match_big_integers(sotto_test *t)
+{
+    const uint64_t num = 2, den = 3;
+    sotto_noise noise;
+    exact e = exact_new(8);
+    uint64_t place = 1;
+
+    CHECK_OK(t, sotto_noise_geometric(&noise, num, den, &t->arena, &t->err));
+    CHECK_EQUAL(t, 3, noise.parts); /* 8^3 is beyond 118 ln 2 / ln 1.5 */
+    for (size_t p = 0; p < noise.parts; p++, place *= 8) {
+        CHECK(t, noise.part[p].factor == (int64_t)place);
+        for (uint64_t digit = 0; digit < 8; digit++) {
+            BN_one(e.weight[digit]);
+            for (uint64_t i = 0; i < 7 * place; i++)
+                times(e.weight[digit], i < digit * place ? num : den, e.ctx);
+        }
+        check_part(t, &noise.part[p], &e);
+    }
+    exact_free(&e);
+}
+
 /* The law of a sum of mirrored parts, by adding them up, against the law it stands for. */
 static void a_wide_gaussian_is_the_sum_of_its_parts(sotto_test *t)
 {
@@ -287,35 +309,87 @@ static void a_wide_gaussian_is_the_sum_of_its_parts(sotto_test *t)
 /* A block of 128 draws of one part takes 16 words for the rest and then one for each draw. */
 enum { BLOCK_WORDS = 16 + 128, DRAWS = 65536 };
 
+static uint64_t sign; /* the lowest bit of a draw's word, for laws with a random sign */
+
 static uint64_t head_word(uint64_t position)
 {
     uint64_t block = position / BLOCK_WORDS, word = position % BLOCK_WORDS;
 
-    return word < 16 ? 0 : (block * 128 + word - 16) << 48;
+    return word < 16 ? 0 : (block * 128 + word - 16) << 48 | sign;
+}
+
+/* How often each value is drawn, over all numbers of 16 bits. */
+static void exhaust(sotto_test *t, const sotto_noise *noise, uint64_t *seen)
+{
+    static int64_t out[DRAWS];
+    const sotto_noise_part *part = &noise->part[0];
+    noise_words words = {0, head_word};
+    sotto_entropy entropy;
+
+    CHECK_EQUAL(t, 1, noise->parts);
+    sotto_entropy_init(&entropy, noise_fill_words, &words);
+    CHECK_OK(t, sotto_noise_draw(noise, out, DRAWS, &entropy, &t->err));
+    memset(seen, 0, 64 * sizeof seen[0]);
+    for (size_t i = 0; i < DRAWS; i++) {
+        int64_t value = part->mirrored && sign ? -out[i] : out[i];
+
+        CHECK(t, value >= part->first && value - part->first < 64);
+        seen[value - part->first]++;
+    }
+}
+
+static void check_exhausted(sotto_test *t, const sotto_noise *noise)
+{
+    const sotto_noise_part *part = &noise->part[0];
+    uint64_t seen[64], below = DRAWS;
+
+    for (sign = 0; sign <= 1; sign++, below = DRAWS) {
+        exhaust(t, noise, seen);
+        for (size_t v = 0; v < part->head_count; v++) {
+            /* Numbers i 2^47 that the next row exceeds. */
+            uint64_t above = ((uint64_t)part->head[v] + ((uint64_t)1 << 47) - 1) >> 47;
+
+            CHECK_EQUAL(t, below - above, seen[v]);
+            below = above;
+        }
+    }
+    sign = 0;
 }
 
 static void every_16_bit_number_is_drawn_as_often_as_its_row_says(sotto_test *t)
 {
-    static int64_t out[DRAWS];
-    uint64_t seen[64] = {0};
-    noise_words words = {0, head_word};
-    sotto_entropy entropy;
     sotto_noise noise;
 
     CHECK_OK(t, sotto_noise_gaussian(&noise, 9, 1, &t->arena, &t->err));
-    sotto_entropy_init(&entropy, noise_fill_words, &words);
-    CHECK_OK(t, sotto_noise_draw(&noise, out, DRAWS, &entropy, &t->err));
-    for (size_t i = 0; i < DRAWS; i++)
-        seen[out[i]]++;
-    const sotto_noise_part *part = &noise.part[0];
-    uint64_t below = DRAWS;
-    for (size_t v = 0; v < part->head_count; v++) {
-        /* Numbers i 2^47 that the next row exceeds. */
-        uint64_t above = ((uint64_t)part->head[v] + ((uint64_t)1 << 47) - 1) >> 47;
+    check_exhausted(t, &noise);
+    CHECK_OK(t, sotto_noise_gaussian(&noise, 1, 2, &t->arena, &t->err));
+    check_exhausted(t, &noise);
+    CHECK_OK(t, sotto_noise_binomial(&noise, 20, UINT64_C(0x1234567890abcdef), &t->arena, &t->err));
+    check_exhausted(t, &noise);
+    CHECK_OK(t, sotto_noise_poisson(&noise, 2, 1, &t->arena, &t->err));
+    check_exhausted(t, &noise);
+    CHECK_OK(t, sotto_noise_skellam(&noise, 1, 3, &t->arena, &t->err));
+    check_exhausted(t, &noise);
+}
 
-        CHECK_EQUAL(t, below - above, seen[v]);
-        below = above;
+/* Laws whose probabilities are multiples of 2^-16, so that nothing is rounded. */
+static void small_binomials_are_drawn_exactly(sotto_test *t)
+{
+    static const uint64_t choose[][5] = {{1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}};
+    uint64_t seen[64];
+    sotto_noise noise;
+
+    for (uint64_t n = 1; n <= 4; n++) {
+        CHECK_OK(t, sotto_noise_binomial(&noise, n, SOTTO_NOISE_HALF, &t->arena, &t->err));
+        exhaust(t, &noise, seen);
+        for (uint64_t x = 0; x <= n; x++)
+            CHECK_EQUAL(t, choose[n - 1][x] * DRAWS >> n, seen[x]);
     }
+    CHECK_OK(t, sotto_noise_binomial(&noise, 2, UINT64_C(1) << 62, &t->arena, &t->err));
+    exhaust(t, &noise, seen);
+    CHECK_EQUAL(t, DRAWS / 16 * 9, seen[0]);
+    CHECK_EQUAL(t, DRAWS / 16 * 6, seen[1]);
+    CHECK_EQUAL(t, DRAWS / 16, seen[2]);
 }
 
 /* All numbers fall into the rest; its own numbers run through all values of 16 bits. */
@@ -419,8 +493,10 @@ int main(int argc, char **argv)
         CASE(binomial_rows_match_big_integers),
         CASE(poisson_and_skellam_rows_match_big_integers),
         CASE(laplace_digits_match_big_integers),
+        CASE(geometric_digits_match_big_integers),
         CASE(a_wide_gaussian_is_the_sum_of_its_parts),
         CASE(every_16_bit_number_is_drawn_as_often_as_its_row_says),
+        CASE(small_binomials_are_drawn_exactly),
         CASE(numbers_of_the_rest_take_its_values),
         CASE(parameters_out_of_range_are_refused_by_name),
         CASE(the_widest_laws_still_fit),

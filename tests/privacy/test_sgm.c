@@ -87,6 +87,36 @@ static void deltas_enclose_the_slow_evaluator(sotto_test *t)
         fclose(f);
 }
 
+/* Rare large losses: where the tail is gathered above the answer, and far from where a Chernoff bound would do. */
+static void answers_agree_with_delta_at_them(sotto_test *t)
+{
+    static const struct {
+        double rate, sigma;
+        uint64_t rounds;
+        double delta, width;
+    } rare[] = {
+        {4.3e-6, 0.74, 8, 2e-15, 0.03},       {1.7e-7, 0.71, 270000, 1.2e-13, 1e-3},
+        {6.7e-5, 0.79, 30000, 8e-15, 1e-4},   {5e-7, 0.6, 3, 6e-8, 0.05},
+        {6.8e-7, 0.63, 72000, 1.3e-10, 1e-4}, {2e-4, 0.8, 8, 2e-9, 0.03},
+        {0.9994, 33, 2, 1e-14, 0.01},
+    };
+
+    for (size_t i = 0; i < sizeof rare / sizeof rare[0]; i++) {
+        double log_delta = log(rare[i].delta);
+        sotto_bound b =
+            epsilon(t, rare[i].rate, rare[i].sigma, rare[i].rounds, rare[i].delta, SOTTO_REMOVE);
+        sotto_sgm *m = mechanism(t, rare[i].rate, rare[i].sigma);
+        sotto_sgm_part part = {m, rare[i].rounds};
+        sotto_sgm_answer at_high, at_low;
+        CHECK(t, b.low > b.high * (1 - rare[i].width));
+        CHECK_OK(t, sotto_sgm_log_delta(&at_high, &part, 1, b.high, SOTTO_REMOVE, &t->err));
+        CHECK_OK(t, sotto_sgm_log_delta(&at_low, &part, 1, b.low, SOTTO_REMOVE, &t->err));
+        CHECK(t, at_high.value.low <= log_delta + 1e-9);
+        CHECK(t, at_low.value.high >= log_delta - 1e-9);
+        sotto_sgm_free(m);
+    }
+}
+
 static void renyi_divergence_holds_at_real_orders(sotto_test *t)
 {
     sotto_sgm *m = mechanism(t, 1e-5, 0.5);
@@ -242,6 +272,34 @@ static void each_error_term_is_in_the_upper_bound(sotto_test *t)
     sotto_sgm_free(m);
 }
 
+/* A lattice has no truncation: its sum over a period is complete. */
+static void each_error_term_is_in_the_upper_bound_of_a_lattice(sotto_test *t)
+{
+    sotto_sgm *m = mechanism(t, 2e-4, 0.8);
+    sotto_sgm_part part = {m, 4};
+    sotto_sgm_answer plain, more;
+
+    CHECK_OK(t, sotto_sgm_log_delta(&plain, &part, 1, 0.05, SOTTO_REMOVE, &t->err));
+    CHECK(t, strcmp(plain.route, "tilted lattice of losses") == 0);
+    for (int term = 0; term < 3; term++) {
+        sotto_contour_terms terms = SOTTO_CONTOUR_TERMS;
+        double *factors[3] = {&terms.aliasing, &terms.transform, &terms.rounding};
+        *factors[term] = 1e9;
+        sotto_sgm_inflate(m, terms);
+        CHECK_OK(t, sotto_sgm_log_delta(&more, &part, 1, 0.05, SOTTO_REMOVE, &t->err));
+        CHECK(t, more.value.high > plain.value.high + 1e-7);
+    }
+    sotto_sgm_free(m);
+}
+
+/* A lattice whose spacing has no exponential: what is read between two of its losses must still be a number. The loss of
+ * all rounds has a mean of 1.5311e11 and is above it half of the time. */
+static void a_million_millions_of_rounds_cost_no_less_than_their_mean_loss(sotto_test *t)
+{
+    CHECK(t, epsilon(t, 0.59159, 1.0548, 912690395592, 2.8169e-44, SOTTO_EITHER).high > 1.531e11);
+    CHECK(t, epsilon(t, 0.79527, 0.50739, 396648520385, 4.4393e-24, SOTTO_EITHER).high > 5.209e11);
+}
+
 static void epsilon_is_exactly_zero_when_delta_covers_everything(sotto_test *t)
 {
     CHECK(t, epsilon(t, 1e-5, 5.1, 1, 1e-6, SOTTO_EITHER).high == 0);
@@ -304,6 +362,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(known_compositions_are_met_from_above),
         CASE(deltas_enclose_the_slow_evaluator),
+        CASE(answers_agree_with_delta_at_them),
         CASE(renyi_divergence_holds_at_real_orders),
         CASE(more_noise_fewer_rounds_or_a_smaller_rate_never_cost_more),
         CASE(a_smaller_delta_never_costs_less),
@@ -312,6 +371,8 @@ int main(int argc, char **argv)
         CASE(directions_agree_without_sampling_and_nearly_so_beside_it),
         CASE(a_warm_mechanism_answers_as_a_cold_one),
         CASE(each_error_term_is_in_the_upper_bound),
+        CASE(each_error_term_is_in_the_upper_bound_of_a_lattice),
+        CASE(a_million_millions_of_rounds_cost_no_less_than_their_mean_loss),
         CASE(epsilon_is_exactly_zero_when_delta_covers_everything),
         CASE(inverse_answers_satisfy_the_question),
         CASE(bad_input_is_refused_by_name),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""generate.py peer|exact PROGRAM COUNT MINUTES: asks random questions of our program and of somebody else, and writes
-peer.csv (dp-accounting) or exact.csv (mpmath) beside this file: question, our low and high, theirs, and the verdict.
+"""generate.py peer|exact|amplified PROGRAM COUNT MINUTES: asks random questions of our program and of somebody else, and
+writes peer.csv (dp-accounting), exact.csv (mpmath) or amplified.csv (plain sums) beside this file: question, our low and
+high, theirs, and the verdict.
 
 generate.py settle: asks exact.py about the rows of peer.csv that disagree. Where [low, high] holds the epsilon it finds,
 the peer was off, by its own rounding for one; the row says so and keeps that epsilon.
@@ -24,7 +25,7 @@ def rows(judge_module, program, count, deadline):
     done = 0
     while done < count and time.time() < deadline:
         drawn = [judge_module.draw(rng) for _ in range(100)]
-        for row, answer in zip(drawn, questions.ask(program, drawn)):
+        for row, answer in zip(drawn, questions.ask(program, drawn, getattr(judge_module, "OPTIONS", None))):
             # Epsilon 0 says only that delta(0) <= delta: no root to compare.
             if answer is None or float(answer[1]) == 0:
                 continue
@@ -43,7 +44,7 @@ def path(kind):
 
 
 def columns(judge_module):
-    return questions.OPTIONS + ["low", "high"] + judge_module.COLUMNS + ["verdict"]
+    return getattr(judge_module, "OPTIONS", questions.OPTIONS) + ["low", "high"] + judge_module.COLUMNS + ["verdict"]
 
 
 def write(kind, names, stored):

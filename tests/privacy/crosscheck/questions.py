@@ -9,8 +9,8 @@ import tempfile
 OPTIONS = ["mechanism", "sigma", "rate", "rounds", "releases", "sensitivity", "release-epsilon", "delta"]
 
 
-def question(mechanism, **given):
-    row = dict.fromkeys(OPTIONS, "")
+def question(mechanism, columns=None, **given):
+    row = dict.fromkeys(columns or OPTIONS, "")
     row["mechanism"] = mechanism
     for name, value in given.items():
         row[name.replace("_", "-")] = value if isinstance(value, str) else f"{value:.5g}" if isinstance(
@@ -23,12 +23,13 @@ def spread(rng, low, high):
     return low * (high / low) ** rng.random()
 
 
-def ask(program, questions):
+def ask(program, questions, columns=None):
     """Our answers: (low, high) as the text the program printed, or None where it refused."""
+    columns = columns or OPTIONS
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, "questions.csv")
         with open(name, "w", newline="", encoding="utf-8") as f:
-            out = csv.DictWriter(f, OPTIONS, extrasaction="ignore", lineterminator="\n")
+            out = csv.DictWriter(f, columns, extrasaction="ignore", lineterminator="\n")
             out.writeheader()
             out.writerows(questions)
         run = subprocess.run([program, "budget", "account", "--batch", name, "--json", "--trust", "split", "--hidden",

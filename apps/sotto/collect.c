@@ -1,0 +1,232 @@
+/* sotto collect - ask the leader for a batch, open it, and show the answer with its receipt. */
+#include "collect.h"
+
+#include "answer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: sotto collect --recipe FILE --parties FILE --pairing FILE --key FILE [options] [next]\n"
+    "       sotto collect key FILE [--id N] [--json]\n\n"
+    "Asks the leader for the sum of a batch, waits until it is there, opens both servers' shares,\n"
+    "checks what can be checked, and prints estimated counts with 95% intervals and a receipt: "
+    "who\n"
+    "must be honest, what may be claimed and by which theorem, what was refused and why.\n\n"
+    "  --recipe FILE    the question, as it was published\n"
+    "  --parties FILE   where the servers are, and their keys and yours\n"
+    "  --pairing FILE   tokens; readable by you alone (sotto admin pair)\n"
+    "  --key FILE       your key; readable by you alone\n"
+    "  --from TIME      start of the batch, such as 2026-11-20T00:00:00Z; default: the schedule's\n"
+    "  --until TIME     end of it, itself not included\n"
+    "  next             the next batch, of a recipe whose leader selects them\n"
+    "  --forget         once it is shown, let the leader go on to the next batch\n"
+    "  --cohort C       a number from 0, or values of the recipe's cohort fields: en_US,phone\n"
+    "  --policy FILE    the devices' policy, whose share of honest reports the receipt then uses;\n"
+    "                   without it: half\n"
+    "  --wait SECONDS   how long to wait for the batch; default 60\n"
+    "  --bins N         bars to print, the largest first; default 20, 0: all\n"
+    "  --ca FILE        certificates to trust instead of the system's\n"
+    "  --plain-http     allow http:// to servers that are not on this machine\n"
+    "  --json           one JSON object, with all bins\n\n"
+    "sotto collect key FILE makes your key pair: the secret half into FILE, which only you can "
+    "read,\n"
+    "the public half on standard output, for the parties file.\n\n"
+    "Exits with 0 done, 1 failed, 2 usage, 3 the recipe has mistakes, 5 too few reports (or not "
+    "all\n"
+    "of them verified yet: ask again), 6 the shares do not hold together, 7 a server is down.\n";
+
+/* ---- the command line ------------------------------------------------------------------------------------ */
+
+static bool take_number(unsigned long *out, const char *text, unsigned long most, const char *name)
+{
+    char *end;
+
+    *out = strtoul(text, &end, 10);
+    if (*end || end == text || text[0] == '-' || *out > most) {
+        (void)fprintf(stderr, "sotto collect: %s takes a number up to %lu\n", name, most);
+        return false;
+    }
+    return true;
+}
+
+/* True where the word at *i is an option with a value, which is then taken. */
+static bool take_text(sotto_collect_job *job, int argc, char **argv, int *i)
+{
+    const struct {
+        const char *name;
+        const char **at;
+    } texts[] = {
+        {"--recipe", &job->recipe.files[0]},
+        {"--parties", &job->recipe.files[1]},
+        {"--pairing", &job->pairing},
+        {"--key", &job->key},
+        {"--policy", &job->recipe.policy},
+        {"--cohort", &job->cohort},
+        {"--from", &job->from},
+        {"--until", &job->until},
+        {"--ca", &job->ca},
+    };
+
+    for (size_t t = 0; *i + 1 < argc && t < sizeof texts / sizeof texts[0]; t++)
+        if (strcmp(argv[*i], texts[t].name) == 0) {
+            *texts[t].at = argv[++*i];
+            return true;
+        }
+    return false;
+}
+
+static bool take_flag(sotto_collect_job *job, const char *word)
+{
+    const struct {
+        const char *name;
+        bool *at;
+    } flags[] = {
+        {"next", &job->next},
+        {"--forget", &job->forget},
+        {"--plain-http", &job->plain},
+        {"--json", &job->recipe.json},
+    };
+
+    for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++)
+        if (strcmp(word, flags[f].name) == 0) {
+            *flags[f].at = true;
+            return true;
+        }
+    return false;
+}
+
+static int parse(sotto_collect_job *job, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (take_flag(job, argv[i]) || take_text(job, argc, argv, &i))
+            continue;
+        if (strcmp(argv[i], "--wait") == 0 && i + 1 < argc) {
+            if (!take_number(&job->wait_s, argv[++i], 1000000, "--wait"))
+                return EXIT_USAGE;
+        } else if (strcmp(argv[i], "--bins") == 0 && i + 1 < argc) {
+            if (!take_number(&job->bins, argv[++i], 1000000000, "--bins"))
+                return EXIT_USAGE;
+        } else {
+            (void)fprintf(stderr, "sotto collect: what is '%s'? See `sotto collect --help`\n",
+                          argv[i]);
+            return EXIT_USAGE;
+        }
+    }
+    if (!job->recipe.files[0] || !job->recipe.files[1] || !job->pairing || !job->key) {
+        (void)fprintf(stderr, "sotto collect: --recipe, --parties, --pairing and --key are needed; "
+                              "see `sotto collect --help`\n");
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------------------- */
+
+static int exit_code(sotto_status status)
+{
+    switch (status) {
+    case SOTTO_OK:
+        return EXIT_DONE;
+    case SOTTO_AGAIN:
+    case SOTTO_DENIED:
+        return EXIT_SMALL;
+    case SOTTO_REJECTED:
+        return EXIT_PROOF;
+    case SOTTO_IO:
+        return EXIT_PEER;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+static void show_waiting(void *context, unsigned waited_ms)
+{
+    unsigned *shown = context;
+
+    if (waited_ms / 5000 < *shown)
+        return;
+    *shown = waited_ms / 5000 + 1;
+    (void)fprintf(stderr, "sotto collect: waiting for the batch, %u s\n", waited_ms / 1000);
+}
+
+static sotto_status ask(sotto_collector *collector, sotto_collect_job *job, sotto_err *err)
+{
+    static sotto_collection collection;
+    static sotto_receipt receipt;
+    const sotto_recipe *recipe = job->recipe.recipe;
+    sotto_arena *arena = &job->recipe.arena;
+    sotto_result result;
+    sotto_answer_view view = {
+        .recipe = recipe, .result = &result, .receipt = &receipt, .most = job->bins};
+
+    SOTTO_TRY(sotto_collector_ask(collector, &collection, &job->query, arena, err));
+    SOTTO_TRY(sotto_result_estimate(&result, recipe, collection.sums, collection.sum_count,
+                                    collection.reports, NULL, arena, err));
+    sotto_receipt_of(&receipt, recipe, &job->task, &job->recipe.claim, &collection, &result);
+    if (job->recipe.json)
+        SOTTO_TRY(sotto_answer_print_json(&view, err));
+    else
+        SOTTO_TRY(sotto_answer_print(&view, arena, err));
+    /* Only once it was written: until then the leader keeps it for us. */
+    if (job->forget && fflush(stdout) == 0)
+        SOTTO_TRY(sotto_collector_forget(collector, &collection, err));
+    return SOTTO_OK;
+}
+
+static int collect(sotto_collect_job *job)
+{
+    unsigned shown = 0;
+    sotto_collector_options options = {
+        .task = &job->task,
+        .key = &job->key_read,
+        .collector_token = job->secrets.collector_token,
+        .rejection_token = job->secrets.rejection_token,
+        .ca_file = job->ca,
+        .plain_anywhere = job->plain,
+        .deadline_ms = (unsigned)(job->wait_s * 1000),
+        .waiting = show_waiting,
+        .context = &shown,
+    };
+    sotto_collector *collector = NULL;
+    sotto_err err = {0};
+    sotto_status status = sotto_collector_open(&collector, &options, &err);
+
+    if (status == SOTTO_OK)
+        status = ask(collector, job, &err);
+    sotto_collector_close(collector);
+    if (status != SOTTO_OK)
+        (void)fprintf(stderr, "sotto collect: %s\n", err.reason);
+    return exit_code(status);
+}
+
+static int run(int argc, char **argv)
+{
+    static sotto_collect_job job;
+    int code;
+
+    if (argc > 1 && strcmp(argv[1], "key") == 0)
+        return sotto_collect_key(argc - 1, argv + 1);
+    job.recipe.above = "sotto";
+    job.recipe.verb = "collect";
+    job.wait_s = 60;
+    job.bins = 20;
+    sotto_arena_init(&job.recipe.arena, (size_t)1 << 30);
+    code = parse(&job, argc, argv);
+    if (code == EXIT_DONE)
+        code = sotto_collect_job_load(&job);
+    if (code == EXIT_DONE)
+        code = collect(&job);
+    sotto_arena_clear(&job.recipe.arena);
+    sotto_wipe(&job.secrets, sizeof job.secrets);
+    sotto_wipe(&job.key_read, sizeof job.key_read);
+    return code;
+}
+
+const sotto_verb sotto_verb_collect = {
+    .name = "collect",
+    .summary = "ask for a batch, open it, and show the answer with its receipt",
+    .usage = usage,
+    .run = run,
+};

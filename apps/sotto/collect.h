@@ -1,0 +1,38 @@
+/* apps/sotto/collect.h - what the files of `sotto collect` share. */
+#ifndef SOTTO_APPS_COLLECT_H
+#define SOTTO_APPS_COLLECT_H
+
+#include "recipe.h"
+#include "serve/pairing.h"
+#include "sotto/collect.h"
+
+/* One run. */
+typedef struct sotto_collect_job {
+    sotto_recipe_job recipe; /* files, policy, json, arena */
+    const char *pairing, *key, *cohort, *from, *until, *ca;
+    bool next, forget, plain;
+    unsigned long wait_s, bins;
+    sotto_pairing secrets;
+    sotto_collector_key key_read;
+    sotto_task task;
+    sotto_collection_query query;
+} sotto_collect_job;
+
+/* Everything that is read from files, and whether it fits together. EXIT_DONE, or after having said why:
+ * EXIT_USAGE, EXIT_LINT, EXIT_FAILED. */
+int sotto_collect_job_load(sotto_collect_job *job);
+
+/* `sotto collect key FILE`; argv[0] is "key". */
+int sotto_collect_key(int argc, char **argv);
+
+/* Appends a file that nobody but its owner may read.
+ *   SOTTO_DENIED     others may
+ *   SOTTO_MISSING    there is no such file, or it can't be read
+ *   SOTTO_TOO_LARGE  it does not fit */
+SOTTO_MUST_USE sotto_status sotto_collect_read_secret(sotto_buf *out, const char *path,
+                                                      sotto_err *err);
+/* Writes a new file of mode 0600. SOTTO_STALE: there is one already; it stays as it is. */
+SOTTO_MUST_USE sotto_status sotto_collect_write_secret(const char *path, sotto_bytes bytes,
+                                                       sotto_err *err);
+
+#endif

@@ -1,0 +1,227 @@
+/* What `sotto collect` reads: recipe, parties, pairing and key, and whether they belong together. */
+#define _POSIX_C_SOURCE 200809L
+#include "collect.h"
+
+#include "recipe/calendar.h"
+#include "recipe/task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SECRET_MAX = 16384 };
+
+/* ---- files that hold secrets ----------------------------------------------------------------------------- */
+
+sotto_status sotto_collect_read_secret(sotto_buf *out, const char *path, sotto_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat facts;
+    sotto_status status = SOTTO_OK;
+    ssize_t got = 1;
+
+    if (fd < 0)
+        return sotto_fail(err, SOTTO_MISSING, "can't be read: %s", strerror(errno));
+    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode))
+        status = sotto_fail(err, SOTTO_MISSING, "is not a file");
+    else if (facts.st_mode & (S_IRWXG | S_IRWXO))
+        status = sotto_fail(err, SOTTO_DENIED, "holds secrets, and others may read it: chmod 600");
+    while (status == SOTTO_OK && got > 0) {
+        if (out->len == out->cap) {
+            status = sotto_fail(err, SOTTO_TOO_LARGE, "is too long to be one");
+            break;
+        }
+        got = read(fd, out->data + out->len, out->cap - out->len);
+        if (got < 0)
+            status = sotto_fail(err, SOTTO_MISSING, "can't be read: %s", strerror(errno));
+        else
+            out->len += (size_t)got;
+    }
+    (void)close(fd);
+    return status;
+}
+
+sotto_status sotto_collect_write_secret(const char *path, sotto_bytes bytes, sotto_err *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    bool written;
+
+    if (fd < 0 && errno == EEXIST)
+        return sotto_fail(err, SOTTO_STALE, "exists already and is not replaced");
+    if (fd < 0)
+        return sotto_fail(err, SOTTO_IO, "can't be written: %s", strerror(errno));
+    written = write(fd, bytes.data, bytes.len) == (ssize_t)bytes.len && fsync(fd) == 0;
+    if (close(fd) != 0 || !written) {
+        (void)unlink(path);
+        return sotto_fail(err, SOTTO_IO, "can't be written");
+    }
+    return SOTTO_OK;
+}
+
+static int complain(const char *file, const sotto_err *err)
+{
+    (void)fprintf(stderr, "sotto collect: %s: %s\n", file, err->reason);
+    return EXIT_FAILED;
+}
+
+/* ---- each of them ---------------------------------------------------------------------------------------- */
+
+static int load_pairing(sotto_collect_job *job)
+{
+    const sotto_recipe *recipe = job->recipe.recipe;
+    static uint8_t memory[SECRET_MAX];
+    sotto_buf text = sotto_buf_over(memory, sizeof memory);
+    sotto_err err = {0};
+    sotto_status status = sotto_collect_read_secret(&text, job->pairing, &err);
+
+    if (status == SOTTO_OK)
+        status = sotto_pairing_decode(&job->secrets, sotto_buf_bytes(&text), &err);
+    sotto_wipe(memory, sizeof memory);
+    if (status == SOTTO_OK &&
+        (!recipe->leader || !recipe->helper || strcmp(job->secrets.leader, recipe->leader) != 0 ||
+         strcmp(job->secrets.helper, recipe->helper) != 0))
+        status = sotto_fail(&err, SOTTO_DENIED, "it pairs other servers than the recipe names");
+    return status == SOTTO_OK ? EXIT_DONE : complain(job->pairing, &err);
+}
+
+/* Whether the parties list this very key for a collector: else nothing was sealed to it. */
+static bool is_listed(const sotto_collect_job *job)
+{
+    const sotto_parties *parties = job->recipe.parties;
+    uint8_t memory[256];
+    sotto_buf config = sotto_buf_over(memory, sizeof memory);
+    sotto_hpke_config own = sotto_collector_key_config(&job->key_read);
+
+    if (sotto_hpke_config_encode(&config, &own, NULL) != SOTTO_OK)
+        return false;
+    for (size_t i = 0; i < parties->count; i++) {
+        const sotto_party_entry *p = &parties->entries[i];
+
+        for (size_t j = 0; p->role == SOTTO_PARTY_COLLECTOR && j < p->key_count; j++)
+            if (sotto_bytes_equal_vartime(p->keys[j].config, sotto_buf_bytes(&config)))
+                return true;
+    }
+    return false;
+}
+
+static int load_key(sotto_collect_job *job)
+{
+    static uint8_t memory[SECRET_MAX];
+    sotto_buf text = sotto_buf_over(memory, sizeof memory);
+    sotto_err err = {0};
+    sotto_status status = sotto_collect_read_secret(&text, job->key, &err);
+
+    if (status == SOTTO_OK)
+        status = sotto_collector_key_decode(&job->key_read, sotto_buf_bytes(&text), &err);
+    sotto_wipe(memory, sizeof memory);
+    if (status == SOTTO_OK && !is_listed(job))
+        status = sotto_fail(&err, SOTTO_DENIED, "the parties list no collector with this key");
+    return status == SOTTO_OK ? EXIT_DONE : complain(job->key, &err);
+}
+
+/* ---- which task, which batch ----------------------------------------------------------------------------- */
+
+/* "1", or the cohort's values: "en_US,phone". */
+static bool find_cohort(const sotto_recipe *recipe, size_t *cohort, const char *text)
+{
+    char copy[1024], *at = copy;
+    const char *values[SOTTO_MAX_COHORT_FIELDS];
+    size_t count = 0;
+    char *end;
+
+    if (strlen(text) >= sizeof copy)
+        return false;
+    if (text[0] && strspn(text, "0123456789") == strlen(text)) {
+        *cohort = strtoul(text, &end, 10);
+        return *cohort < sotto_recipe_cohorts(recipe);
+    }
+    memcpy(copy, text, strlen(text) + 1);
+    while (at && count < SOTTO_MAX_COHORT_FIELDS) {
+        char *comma = strchr(at, ',');
+
+        values[count++] = at;
+        if (comma)
+            *comma++ = 0;
+        at = comma;
+    }
+    return !at && count == recipe->cohort_count &&
+           sotto_recipe_cohort_of(recipe, cohort, values, NULL) == SOTTO_OK;
+}
+
+static int load_task(sotto_collect_job *job)
+{
+    const sotto_recipe *recipe = job->recipe.recipe;
+    sotto_err err = {0};
+    size_t cohort = 0;
+
+    if (!job->cohort && sotto_recipe_cohorts(recipe) > 1) {
+        (void)fprintf(stderr,
+                      "sotto collect: the recipe has %llu cohorts, each with an answer of its own: "
+                      "--cohort says which\n",
+                      (unsigned long long)sotto_recipe_cohorts(recipe));
+        return EXIT_USAGE;
+    }
+    if (job->cohort && !find_cohort(recipe, &cohort, job->cohort)) {
+        (void)fprintf(stderr, "sotto collect: the recipe has no cohort '%s'\n", job->cohort);
+        return EXIT_USAGE;
+    }
+    if (sotto_task_compile(&job->task, recipe, job->recipe.parties, cohort, &job->recipe.arena,
+                           &err) != SOTTO_OK)
+        return complain(job->recipe.files[1], &err);
+    return EXIT_DONE;
+}
+
+static bool read_time(uint64_t *out, const char *text, const char *name)
+{
+    int64_t seconds;
+
+    if (!sotto_calendar_parse_time(&seconds, text) || seconds < 0) {
+        (void)fprintf(stderr, "sotto collect: %s takes a time such as 2026-11-20T00:00:00Z\n",
+                      name);
+        return false;
+    }
+    *out = (uint64_t)seconds;
+    return true;
+}
+
+/* All of the schedule, unless a part of it is asked for. */
+static int load_query(sotto_collect_job *job)
+{
+    const sotto_task *task = &job->task;
+    uint64_t precision = task->precision;
+
+    if (task->batch_mode == 2) {
+        if (job->from || job->until) {
+            (void)fprintf(stderr, "sotto collect: the leader selects this recipe's batches: say "
+                                  "next, not --from and --until\n");
+            return EXIT_USAGE;
+        }
+        return EXIT_DONE;
+    }
+    if (job->next) {
+        (void)fprintf(stderr, "sotto collect: this recipe's batches are intervals of time: say "
+                              "--from and --until, not next\n");
+        return EXIT_USAGE;
+    }
+    job->query.from = task->opens / precision * precision;
+    job->query.until = (task->closes + precision - 1) / precision * precision;
+    if ((job->from && !read_time(&job->query.from, job->from, "--from")) ||
+        (job->until && !read_time(&job->query.until, job->until, "--until")))
+        return EXIT_USAGE;
+    return EXIT_DONE;
+}
+
+int sotto_collect_job_load(sotto_collect_job *job)
+{
+    static int (*const steps[])(sotto_collect_job *) = {load_task, load_query, load_pairing,
+                                                        load_key};
+    int code = sotto_recipe_job_load(&job->recipe);
+
+    for (size_t i = 0; code == EXIT_DONE && i < sizeof steps / sizeof steps[0]; i++)
+        code = steps[i](job);
+    return code;
+}

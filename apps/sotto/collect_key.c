@@ -1,0 +1,81 @@
+/* sotto collect key - the key pair that both servers seal their shares to. */
+#include "collect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_config(const char *path, sotto_bytes config, bool json)
+{
+    char hex[512] = "";
+
+    for (size_t i = 0; i < config.len && 2 * i + 3 < sizeof hex; i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", config.data[i]);
+    if (json) {
+        printf("{\"config\": \"%s\"}\n", hex);
+        return;
+    }
+    printf("%s\n", hex);
+    (void)fprintf(stderr,
+                  "The line above is public: it goes into the parties file as a collector's "
+                  "\"config\".\n%s is secret: without it no answer can be opened, and whoever has "
+                  "it can open all of them.\n",
+                  path);
+}
+
+static int write_key(const char *path, uint8_t id, bool json)
+{
+    uint8_t memory[SOTTO_COLLECTOR_KEY_MAX], wire[256];
+    sotto_buf file = sotto_buf_over(memory, sizeof memory);
+    sotto_buf config = sotto_buf_over(wire, sizeof wire);
+    sotto_collector_key key;
+    sotto_hpke_config public_half;
+    sotto_err err = {0};
+    sotto_status status = sotto_collector_key_new(&key, id, &err);
+
+    public_half = sotto_collector_key_config(&key);
+    if (status == SOTTO_OK)
+        status = sotto_collector_key_encode(&file, &key, &err);
+    if (status == SOTTO_OK)
+        status = sotto_hpke_config_encode(&config, &public_half, &err);
+    if (status == SOTTO_OK)
+        status = sotto_collect_write_secret(path, sotto_buf_bytes(&file), &err);
+    if (status == SOTTO_OK)
+        print_config(path, sotto_buf_bytes(&config), json);
+    else
+        (void)fprintf(stderr, "sotto collect key: %s: %s\n", path, err.reason);
+    sotto_wipe(memory, sizeof memory);
+    sotto_wipe(&key, sizeof key);
+    return status == SOTTO_OK ? EXIT_DONE : EXIT_FAILED;
+}
+
+int sotto_collect_key(int argc, char **argv)
+{
+    const char *path = NULL;
+    unsigned long id = 1;
+    bool json = false;
+
+    for (int i = 1; i < argc; i++) {
+        char *end = argv[i];
+
+        if (strcmp(argv[i], "--json") == 0) {
+            json = true;
+        } else if (strcmp(argv[i], "--id") == 0 && i + 1 < argc) {
+            id = strtoul(argv[++i], &end, 10);
+            if (*end || end == argv[i] || id > 255 || argv[i][0] == '-') {
+                (void)fprintf(stderr, "sotto collect key: --id takes a number up to 255\n");
+                return EXIT_USAGE;
+            }
+        } else if (argv[i][0] != '-' && !path) {
+            path = argv[i];
+        } else {
+            (void)fprintf(stderr, "sotto collect key: what is '%s'?\n", argv[i]);
+            return EXIT_USAGE;
+        }
+    }
+    if (!path) {
+        (void)fprintf(stderr, "sotto collect key: into which file?\n");
+        return EXIT_USAGE;
+    }
+    return write_key(path, (uint8_t)id, json);
+}

@@ -1,0 +1,358 @@
+/* Simulated devices: each has its own events, policy and ledger, in memory, and answers as a real one does. A few are
+ * hostile: they change what they send, send it twice, or forge a report without the library. */
+#define _POSIX_C_SOURCE 200809L
+#include "demo.h"
+
+#include "seal/report.h"
+#include "sotto/random.h"
+#include "terminal.h"
+#include "transport/dap.h"
+#include "transport/dap_upload.h"
+#include "transport/http_client.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { THREADS = 2, REPORTS_A_REQUEST = 100, HOSTILE_IN = 100, URL = 256, TASK_TRIES = 100 };
+
+/* Out of 256 people, how many choose at most this: a made-up town. */
+static const uint8_t town[DEMO_CHOICES] = {38, 84, 121, 160, 205, 226, 233, 250};
+
+typedef struct crew {
+    demo *d;
+    sotto_http_client *client;
+    atomic_uint_fast64_t next, done;
+    atomic_bool failed;
+    pthread_mutex_t lock; /* over the truth and the error */
+    sotto_err err;
+    char url[URL];
+} crew;
+
+/* What one thread gathers before it uploads. */
+typedef struct basket {
+    crew *crew;
+    demo_truth truth;
+    sotto_buf body;
+    size_t reports;
+    unsigned hostile; /* what the device at hand does; 0: nothing */
+    sotto_arena arena;
+    double epsilon_left, epsilon_allowed;
+} basket;
+
+/* ---- uploading ------------------------------------------------------------------------------------------------- */
+
+static sotto_status upload(basket *b, sotto_err *err)
+{
+    static const sotto_http_field type = {"Content-Type", "application/ppm-dap;message=upload-req"};
+    sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                            .url = b->crew->url,
+                            .fields = &type,
+                            .field_count = 1,
+                            .body = sotto_buf_bytes(&b->body),
+                            .repeatable = true};
+    sotto_http_response response = {0};
+
+    if (b->reports == 0)
+        return SOTTO_OK;
+    /* The leader looks for new tasks once a second. */
+    for (unsigned i = 0; i < TASK_TRIES && response.status != 200; i++) {
+        struct timespec moment = {0, response.status ? 100000000 : 0};
+
+        (void)nanosleep(&moment, NULL);
+        SOTTO_TRY(sotto_http_call_wait(b->crew->client, &response, &call, &b->arena, err));
+        if (response.status != 200 && response.status != 404)
+            break;
+    }
+    if (response.status != 200)
+        return sotto_fail(err, SOTTO_IO, "the leader said %u to an upload", response.status);
+    b->body.len = 0;
+    b->reports = 0;
+    sotto_arena_reset(&b->arena);
+    return SOTTO_OK;
+}
+
+static void put(basket *b, sotto_bytes report)
+{
+    if (report.len > b->body.cap - b->body.len)
+        return;
+    memcpy(b->body.data + b->body.len, report.data, report.len);
+    b->body.len += report.len;
+    b->reports++;
+}
+
+/* ---- one device ----------------------------------------------------------------------------------------------------- */
+
+enum { HONEST, SPOILS_LEADERS_SHARE, SPOILS_HELPERS_SHARE, SENDS_TWICE, FORGES };
+
+/* The transport of every device: it only gathers, so that a hundred reports travel together. */
+static sotto_delivery gather(void *context, const sotto_upload *sent)
+{
+    basket *b = context;
+    uint8_t *start = b->body.data + b->body.len;
+    sotto_dap_report report;
+
+    put(b, sent->body);
+    if (b->hostile == SENDS_TWICE)
+        put(b, sent->body);
+    if (sotto_dap_report_decode(&report, sotto_bytes_of(start, sent->body.len), NULL) == SOTTO_OK) {
+        if (b->hostile == SPOILS_LEADERS_SHARE)
+            start[report.leader.payload.data - start] ^= 1;
+        if (b->hostile == SPOILS_HELPERS_SHARE)
+            start[report.helper.payload.data - start] ^= 1;
+    }
+    return SOTTO_DELIVERY_ACCEPTED;
+}
+
+static sotto_status read_budget(void *context, const sotto_budget_line *line, sotto_err *err)
+{
+    basket *b = context;
+
+    (void)err;
+    if (line->analysis) {
+        b->epsilon_allowed = line->epsilon_allowed;
+        b->epsilon_left = line->epsilon_allowed - line->epsilon;
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status live(basket *b, sotto_device *device, unsigned choice, sotto_err *err)
+{
+    const demo *d = b->crew->d;
+    const char *way = demo_choices[choice];
+    sotto_value value = {SOTTO_TYPE_TEXT, {.text = sotto_bytes_of(way, strlen(way))}};
+    sotto_event event = {
+        .stream = "commutes", .time = (int64_t)time(NULL), .values = &value, .value_count = 1};
+    sotto_tick tick;
+
+    SOTTO_TRY(sotto_random_bytes(event.id, sizeof event.id, err));
+    SOTTO_TRY(sotto_device_donate(device, &event, 1, NULL, err));
+    SOTTO_TRY(sotto_device_consent(device, true, err));
+    SOTTO_TRY(
+        sotto_device_offer(device, sotto_bytes_of(d->recipe_text, strlen(d->recipe_text)), err));
+    SOTTO_TRY(sotto_device_tick(device, &tick, (sotto_conditions){true, true, true}, err));
+    if (tick.made != 1)
+        return sotto_fail(err, SOTTO_BUG, "a device that should answer did not");
+    return sotto_device_ledger(device, read_budget, b, err);
+}
+
+static sotto_status run_device(basket *b, unsigned choice, sotto_err *err)
+{
+    static const sotto_field field = {"way", SOTTO_TYPE_TEXT};
+    static const sotto_stream stream = {"commutes", &field, 1, 86400, 100};
+    const demo *d = b->crew->d;
+    sotto_device *device;
+    sotto_status status;
+
+    SOTTO_TRY(sotto_device_open(
+        &device,
+        &(sotto_device_options){.policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
+                                .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
+                                .streams = &stream,
+                                .stream_count = 1,
+                                .host = {.send = gather, .context = b}},
+        err));
+    status = live(b, device, choice, err);
+    sotto_device_close(device);
+    return status;
+}
+
+/* ---- one forger -------------------------------------------------------------------------------------------------------- */
+
+static sotto_status seal(basket *b, sotto_hpke_ciphertext *out, const demo_server *to,
+                         sotto_dap_role role, const sotto_dap_report *report, sotto_bytes share,
+                         sotto_err *err)
+{
+    const sotto_task *task = &b->crew->d->task;
+    uint8_t text[SOTTO_DAP_INFO_MAX], ikm[64];
+    size_t size = share.len + task->configuration.len + 512;
+    sotto_buf plain = sotto_buf_over(sotto_arena_take(&b->arena, size), size);
+    sotto_buf aad = sotto_buf_over(sotto_arena_take(&b->arena, size), size);
+    sotto_buf sealed = sotto_buf_over(sotto_arena_take(&b->arena, size), size);
+    sotto_hpke_config config;
+
+    if (!plain.data || !aad.data || !sealed.data)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a forged report");
+    SOTTO_TRY(sotto_hpke_config_decode(&config, sotto_bytes_of(to->hpke, to->hpke_len), err));
+    SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));
+    SOTTO_TRY(sotto_plaintext_input_share_encode(
+        &plain, &(sotto_plaintext_input_share){{NULL, 0}, share}, err));
+    SOTTO_TRY(sotto_input_share_aad_encode(&aad, task->id, task->configuration, &report->metadata,
+                                           report->public_share, err));
+    SOTTO_TRY(sotto_hpke_seal(&sealed, &config, sotto_bytes_of(ikm, sizeof ikm),
+                              sotto_input_share_info(text, role), sotto_buf_bytes(&aad),
+                              sotto_buf_bytes(&plain), err));
+    *out = (sotto_hpke_ciphertext){
+        config.id, sotto_bytes_of(sealed.data, config.public_key.len),
+        sotto_bytes_of(sealed.data + config.public_key.len, sealed.len - config.public_key.len)};
+    return SOTTO_OK;
+}
+
+/* A report for which one person counts a thousandfold, if it weren't for its proof: it can't have one. */
+static sotto_status forge(basket *b, sotto_err *err)
+{
+    const sotto_task *task = &b->crew->d->task;
+    uint64_t values[DEMO_CHOICES + 1] = {1};
+    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
+    sotto_dap_report report = {.metadata = {.time = (uint64_t)time(NULL) / task->precision}};
+    sotto_buf shares[2], public_share, out;
+    uint8_t *rand = sotto_arena_take(&b->arena, task->sizes.rand);
+    sotto_prio3 vdaf;
+
+    public_share = sotto_buf_over(sotto_arena_take(&b->arena, task->sizes.public_share + 1),
+                                  task->sizes.public_share);
+    shares[0] = sotto_buf_over(sotto_arena_take(&b->arena, task->sizes.leader_share),
+                               task->sizes.leader_share);
+    shares[1] = sotto_buf_over(sotto_arena_take(&b->arena, task->sizes.helper_share),
+                               task->sizes.helper_share);
+    out = sotto_buf_over(sotto_arena_take(&b->arena, task->report_bytes + 256),
+                         task->report_bytes + 256);
+    if (!rand || !public_share.data || !shares[0].data || !shares[1].data || !out.data)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a forged report");
+    SOTTO_TRY(sotto_prio3_init(&vdaf, &b->arena, &task->vdaf, err));
+    SOTTO_TRY(sotto_random_bytes(rand, task->sizes.rand, err));
+    SOTTO_TRY(sotto_random_bytes(report.metadata.report_id, SOTTO_REPORT_ID_SIZE, err));
+    sotto_dap_context(context, task->id);
+    SOTTO_TRY(sotto_prio3_shard(
+        &vdaf, &public_share, shares, sotto_bytes_of(context, sizeof context),
+        (sotto_measurement){values, (size_t)task->bins}, report.metadata.report_id,
+        sotto_bytes_of(rand, task->sizes.rand), &b->arena, err));
+    shares[0].data[1] ^= 4; /* 1,024 more for the first bin */
+    report.public_share = sotto_buf_bytes(&public_share);
+    SOTTO_TRY(seal(b, &report.leader, &b->crew->d->leader, SOTTO_DAP_LEADER, &report,
+                   sotto_buf_bytes(&shares[0]), err));
+    SOTTO_TRY(seal(b, &report.helper, &b->crew->d->helper, SOTTO_DAP_HELPER, &report,
+                   sotto_buf_bytes(&shares[1]), err));
+    SOTTO_TRY(sotto_dap_report_encode(&out, &report, err));
+    put(b, sotto_buf_bytes(&out));
+    return SOTTO_OK;
+}
+
+/* ---- everybody -------------------------------------------------------------------------------------------------------------- */
+
+static sotto_status answer(basket *b, uint64_t number, sotto_err *err)
+{
+    demo_truth *truth = &b->truth;
+    uint8_t draw;
+    unsigned choice = 0;
+
+    SOTTO_TRY(sotto_random_bytes(&draw, 1, err));
+    while (choice + 1 < DEMO_CHOICES && draw > town[choice])
+        choice++;
+    /* Every hundredth is hostile, each in its turn in another way. */
+    b->hostile = number % HOSTILE_IN == 7 ? 1 + (unsigned)(number / HOSTILE_IN % FORGES) : HONEST;
+    if (b->hostile == FORGES) {
+        truth->forged++;
+        return forge(b, err);
+    }
+    SOTTO_TRY(run_device(b, choice, err));
+    truth->tampered += b->hostile == SPOILS_LEADERS_SHARE || b->hostile == SPOILS_HELPERS_SHARE;
+    truth->replayed += b->hostile == SENDS_TWICE;
+    if (b->hostile == HONEST || b->hostile == SENDS_TWICE) {
+        truth->bins[choice + 1]++;
+        truth->answered++;
+    }
+    return SOTTO_OK;
+}
+
+static void add_truth(demo *d, const basket *b)
+{
+    for (size_t i = 0; i <= DEMO_CHOICES; i++)
+        d->truth.bins[i] += b->truth.bins[i];
+    d->truth.answered += b->truth.answered;
+    d->truth.tampered += b->truth.tampered;
+    d->truth.replayed += b->truth.replayed;
+    d->truth.forged += b->truth.forged;
+    d->epsilon_left = b->epsilon_left;
+    d->epsilon_allowed = b->epsilon_allowed;
+}
+
+static sotto_status work_through(basket *b, sotto_err *err)
+{
+    crew *c = b->crew;
+    uint64_t number;
+
+    while ((number = atomic_fetch_add(&c->next, 1)) < c->d->devices && !demo_interrupted() &&
+           !atomic_load(&c->failed)) {
+        SOTTO_TRY(answer(b, number, err));
+        (void)atomic_fetch_add(&c->done, 1);
+        if (b->reports >= REPORTS_A_REQUEST)
+            SOTTO_TRY(upload(b, err));
+    }
+    return upload(b, err);
+}
+
+static void *work(void *context)
+{
+    crew *c = context;
+    basket b = {.crew = c};
+    sotto_err err = {0};
+    sotto_arena body;
+    size_t size = (REPORTS_A_REQUEST + 4) * (c->d->task.report_bytes + 256);
+    sotto_status status;
+
+    sotto_arena_init(&b.arena, (size_t)64 << 20);
+    sotto_arena_init(&body, 2 * size);
+    b.body = sotto_buf_over(sotto_arena_take(&body, size), size);
+    status = b.body.data ? work_through(&b, &err) : SOTTO_NO_MEMORY;
+    (void)pthread_mutex_lock(&c->lock);
+    add_truth(c->d, &b);
+    if (status != SOTTO_OK) {
+        c->err = err;
+        c->err.status = status;
+        atomic_store(&c->failed, true);
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+    sotto_arena_clear(&b.arena);
+    sotto_arena_clear(&body);
+    return NULL;
+}
+
+/* Until all threads are done, how far they are. */
+static void watch(crew *c)
+{
+    sotto_progress progress = {
+        .what = "devices", .total = c->d->devices, .quiet = c->d->quiet, .shown = 0};
+    struct timespec moment = {0, 50000000};
+
+    while (atomic_load(&c->done) < c->d->devices && !atomic_load(&c->failed) &&
+           !demo_interrupted()) {
+        sotto_progress_show(&progress, atomic_load(&c->done));
+        (void)nanosleep(&moment, NULL);
+    }
+    sotto_progress_show(&progress, atomic_load(&c->done));
+    sotto_progress_end(&progress);
+}
+
+static void write_url(crew *c)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+
+    sotto_dap_id_encode(id, sotto_bytes_of(c->d->task.id, sizeof c->d->task.id));
+    (void)snprintf(c->url, sizeof c->url, "http://127.0.0.1:%u/tasks/%s/reports", c->d->leader.port,
+                   id);
+}
+
+sotto_status demo_devices_run(demo *d, sotto_err *err)
+{
+    crew c = {.d = d, .lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t threads[THREADS];
+    unsigned started = 0;
+
+    write_url(&c);
+    SOTTO_TRY(sotto_http_client_open(&c.client, &(sotto_http_client_options){0}, err));
+    while (started < THREADS && pthread_create(&threads[started], NULL, work, &c) == 0)
+        started++;
+    if (started > 0)
+        watch(&c);
+    for (unsigned i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+    sotto_http_client_close(c.client);
+    if (started == 0)
+        return sotto_fail(err, SOTTO_IO, "no thread for the devices");
+    if (atomic_load(&c.failed))
+        return sotto_fail(err, c.err.status, "%s", c.err.reason);
+    return demo_interrupted() ? sotto_fail(err, SOTTO_AGAIN, "interrupted") : SOTTO_OK;
+}

@@ -1,0 +1,77 @@
+/* What the collector gets, what may be claimed of it, and whether it is right. */
+#include "answer.h"
+#include "demo.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+
+sotto_status demo_collect(demo *d, sotto_err *err)
+{
+    sotto_collector_options options = {.task = &d->task,
+                                       .key = &d->collector,
+                                       .collector_token = d->pairing.collector_token,
+                                       .rejection_token = d->pairing.rejection_token};
+    sotto_collection_query query = {d->task.opens, d->task.closes};
+    sotto_collector *collector = NULL;
+    sotto_status status = sotto_collector_open(&collector, &options, err);
+
+    if (status == SOTTO_OK)
+        status = sotto_collector_ask(collector, &d->collection, &query, &d->arena, err);
+    sotto_collector_close(collector);
+    if (status != SOTTO_OK)
+        return status;
+    return sotto_result_estimate(&d->result, d->recipe, d->collection.sums, d->collection.sum_count,
+                                 d->collection.reports, NULL, &d->arena, err);
+}
+
+/* ---- checking -------------------------------------------------------------------------------------------------- */
+
+/* Exactly the reports that should count do, and the intervals hold the truth as often as they say. */
+static sotto_status check(const demo *d, sotto_result_check *out, bool *right, sotto_err *err)
+{
+    SOTTO_TRY(sotto_result_compare(out, &d->result, d->truth.bins, d->result.count, err));
+    *right = d->collection.reports == d->truth.answered && !out->wrong;
+    return SOTTO_OK;
+}
+
+static void print_hostile(const demo *d)
+{
+    (void)printf(
+        "\nSent by hostile devices: %llu changed on the way, %llu sent twice, %llu forged.\n",
+        (unsigned long long)d->truth.tampered, (unsigned long long)d->truth.replayed,
+        (unsigned long long)d->truth.forged);
+    (void)printf("Left of each device's budget for this analysis: epsilon %.3f of %.3f.\n",
+                 d->epsilon_left, d->epsilon_allowed);
+}
+
+static uint64_t seconds_taken(const demo *d)
+{
+    return (sotto_clock_monotonic(&sotto_clock_system) / 1000000 - d->started_ms + 999) / 1000;
+}
+
+sotto_status demo_show(demo *d, bool *right, sotto_err *err)
+{
+    static sotto_receipt receipt;
+    sotto_answer_view view = {.recipe = d->recipe, .result = &d->result, .receipt = &receipt};
+    sotto_result_check result;
+
+    *right = true;
+    sotto_receipt_of(&receipt, d->recipe, &d->task, &d->claim, &d->collection, &d->result);
+    if (d->check) {
+        SOTTO_TRY(check(d, &result, right, err));
+        view.check = &result;
+        view.truth = d->truth.bins;
+    }
+    if (d->json)
+        return sotto_answer_print_json(&view, err);
+    SOTTO_TRY(sotto_answer_print(&view, &d->arena, err));
+    print_hostile(d);
+    if (d->check && d->collection.reports != d->truth.answered)
+        (void)printf("\n%llu reports should count, but %llu do.\n",
+                     (unsigned long long)d->truth.answered,
+                     (unsigned long long)d->collection.reports);
+    (void)printf("\n%llu devices, two servers, %llu s.\n", (unsigned long long)d->devices,
+                 (unsigned long long)seconds_taken(d));
+    return SOTTO_OK;
+}

@@ -1,0 +1,8 @@
+/* CollectionJobReq: from a collector to the leader. */
+#include "dap.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    sotto_fuzz_dap("CollectionJobReq", data, size);
+    return 0;
+}

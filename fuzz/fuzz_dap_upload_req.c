@@ -1,0 +1,8 @@
+/* UploadRequest: anyone may send one to the leader. */
+#include "dap.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    sotto_fuzz_dap("UploadRequest", data, size);
+    return 0;
+}

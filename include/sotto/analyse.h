@@ -1,0 +1,112 @@
+/* sotto/analyse.h - from sums to answers: counts with error bars, and what may be claimed of them.
+ *
+ * Callers:  `sotto collect`, the demo, an analyst's own program.
+ * Memory:   results live in the caller's arena.
+ * Threads:  nothing is shared.
+ * Secrets:  none: everything here was released.
+ *
+ * A count is of the reports in the batch, "no value" among them, not of the population behind them. Its interval
+ * covers the chance in the randomizer, and nothing else: not who chose to answer, and not those who lie. How far one
+ * liar can move a count stands in the receipt.
+ */
+#ifndef SOTTO_ANALYSE_H
+#define SOTTO_ANALYSE_H
+
+#include "sotto/base.h"
+#include "sotto/collect.h"
+#include "sotto/recipe.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- answers ------------------------------------------------------------------------------------------- */
+
+typedef struct sotto_result_bin {
+    uint64_t bin;     /* its label: sotto_recipe_label                       */
+    uint64_t sum;     /* reports that support it, as collected                */
+    double count;     /* unbiased, and so sometimes below 0 or above reports  */
+    double deviation; /* standard deviation of count                          */
+    double low, high; /* within 0 and reports                                 */
+} sotto_result_bin;
+
+typedef struct sotto_result {
+    uint64_t reports;
+    double confidence; /* of each interval by itself                  */
+    double p, q;       /* chance that a report supports its own value, and any other */
+    sotto_result_bin *bins;
+    size_t count;
+    bool has_no_value; /* randomizers that send "no value" as one more value count it too */
+    sotto_result_bin no_value;
+} sotto_result;
+
+typedef struct sotto_result_options {
+    double confidence; /* 0: 0.95 */
+} sotto_result_options;
+
+/* De-biases the sums of a batch.
+ *   options          may be NULL
+ *   SOTTO_MALFORMED  not as many sums as the recipe's reports have entries, or a sum above `reports`
+ *   SOTTO_DENIED     no estimator for this randomizer, or a confidence that is none
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_estimate(
+    sotto_result *out, const sotto_recipe *recipe, const sotto_uint128 *sums, size_t count,
+    uint64_t reports, const sotto_result_options *options, sotto_arena *arena, sotto_err *err);
+
+/* ---- is it right? For those who know the truth --------------------------------------------------------- */
+
+typedef struct sotto_result_check {
+    size_t bins, missed;  /* intervals, and those that do not hold the truth          */
+    double missed_chance; /* that so many or more miss by chance                       */
+    uint64_t worst;       /* the bin that is farthest off                              */
+    double worst_chance;  /* that any bin is as far off as that, at most               */
+    bool wrong;           /* more than chance allows: one of the two is below 5e-7      */
+} sotto_result_check;
+
+/* truth[i]: how many of the reports had bin i's value. Right results are called wrong once in a million times.
+ * SOTTO_MALFORMED: not one truth for each bin, or they are more than the reports. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_compare(sotto_result_check *out,
+                                                           const sotto_result *result,
+                                                           const uint64_t *truth, size_t count,
+                                                           sotto_err *err);
+
+/* ---- the receipt --------------------------------------------------------------------------------------- */
+
+typedef struct sotto_receipt {
+    const char *recipe, *analysis, *leader, *helper; /* borrowed from the recipe */
+    uint64_t version;
+    uint8_t recipe_hash[SOTTO_RECIPE_HASH_SIZE];
+    uint8_t task_id[SOTTO_TASK_ID_SIZE];
+    bool split; /* leader OR helper must be honest; else whoever adds up sees each report */
+    /* What was promised */
+    const char *randomizer, *adjacency;
+    double epsilon_local, replacement_local;
+    double epsilon_cohort, delta;
+    uint64_t min_cohort, honest; /* of min_cohort, how many are taken to be honest */
+    double honest_share;
+    const char *theorem;
+    bool aggregation; /* the cohort's epsilon is smaller than a report's own */
+    bool sampling;    /* always false so far: without a relay it can be seen who takes part */
+    const char *sampling_why;
+    /* What was collected */
+    uint64_t reports, from, until;
+    double liar; /* a report that passes its proof moves a count by this much at most */
+    uint64_t weight;
+    double miss; /* chance that an honest report counts as empty                         */
+    sotto_rejections leader_rejections, helper_rejections;
+} sotto_receipt;
+
+/* claim: as sotto_recipe_lint gave it, with or without a policy. */
+SOTTO_API void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe,
+                                const sotto_task *task, const sotto_recipe_claim *claim,
+                                const sotto_collection *collection, const sotto_result *result);
+/* Appends it in plain words. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_receipt_explain(sotto_buf *out,
+                                                            const sotto_receipt *receipt,
+                                                            sotto_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

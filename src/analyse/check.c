@@ -1,0 +1,74 @@
+/* Is a result right, for somebody who knows the truth? Two questions, since either alone can be fooled: many intervals
+ * that barely miss, and one bin that is far off. */
+#include "sotto/analyse.h"
+
+#include "privacy/special.h"
+
+#include <math.h>
+
+/* Together they call a right result wrong once in a million runs: a demo that runs in every build of many people is
+ * not to cry wolf. A wrong constant in the de-biasing moves every bin by many deviations, so little is lost. */
+static const double too_unlikely = 5e-7;
+
+/* P(Bin(n, p) >= k). */
+static double binomial_tail(double k, double n, double p)
+{
+    sotto_bound ratio;
+
+    if (k <= n * p) /* at or below the mean: no surprise, and the ratio below is not for it */
+        return 1;
+    if (sotto_binomial_tail_ratio(&ratio, k, n, p, 1 - p, NULL) != SOTTO_OK)
+        return 1;
+    return fmin(exp(sotto_binomial_log_pmf(k, n, p, 1 - p, NULL)) * ratio.high, 1);
+}
+
+static double relative_entropy(double x, double m)
+{
+    double h = 0;
+
+    if (x > 0)
+        h += x * log(x / m);
+    if (x < 1)
+        h += (1 - x) * log((1 - x) / (1 - m));
+    return h;
+}
+
+/* The chance that a sum of n independent bits with this mean is as far from it as this, on its side: at most
+ * exp(-n D(sum/n || mean/n)) whatever the bits' own chances (Hoeffding 1963, theorem 1). No approximation is involved,
+ * so that none can raise a false alarm. */
+static double log_chance(double sum, double mean, double n)
+{
+    if (n <= 0 || mean <= 0 || mean >= n)
+        return sum == mean ? 0 : -INFINITY;
+    return -n * relative_entropy(sum / n, mean / n);
+}
+
+sotto_status sotto_result_compare(sotto_result_check *out, const sotto_result *result,
+                                  const uint64_t *truth, size_t count, sotto_err *err)
+{
+    double n = (double)result->reports, worst = 0;
+    uint64_t total = 0;
+
+    *out = (sotto_result_check){.bins = result->count};
+    if (count != result->count)
+        return sotto_fail(err, SOTTO_MALFORMED, "%zu truths for %zu bins", count, result->count);
+    for (size_t i = 0; i < count; i++) {
+        const sotto_result_bin *b = &result->bins[i];
+        double f = (double)truth[i], chance;
+
+        if (truth[i] > result->reports - total)
+            return sotto_fail(err, SOTTO_MALFORMED, "the truth counts more than the reports");
+        total += truth[i];
+        out->missed += f < b->low || f > b->high;
+        chance = log_chance((double)b->sum, n * result->q + f * (result->p - result->q), n);
+        if (chance < worst) {
+            worst = chance;
+            out->worst = i;
+        }
+    }
+    out->missed_chance = binomial_tail((double)out->missed, (double)count, 1 - result->confidence);
+    /* Either side of any bin. */
+    out->worst_chance = fmin(2 * (double)count * exp(worst), 1);
+    out->wrong = out->missed_chance < too_unlikely || out->worst_chance < too_unlikely;
+    return SOTTO_OK;
+}

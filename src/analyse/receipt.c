@@ -1,0 +1,128 @@
+/* What may be claimed of a release, by which theorem, and who must be honest. */
+#include "sotto/analyse.h"
+
+#include "recipe/calendar.h"
+#include "recipe/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char NO_RELAY[] =
+    "not claimed: no relay stands between devices and servers, so it can be seen who takes part";
+
+void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sotto_task *task,
+                      const sotto_recipe_claim *claim, const sotto_collection *collection,
+                      const sotto_result *result)
+{
+    double p = result->p, q = result->q;
+
+    *out = (sotto_receipt){
+        .recipe = recipe->name,
+        .analysis = recipe->analysis,
+        .leader = recipe->leader,
+        .helper = recipe->helper,
+        .version = recipe->version,
+        .split = recipe->trust == SOTTO_TRUST_SPLIT,
+        .randomizer = claim->randomizer,
+        .adjacency = recipe->adjacency == SOTTO_ADJACENCY_REPLACEMENT ? "replacement" : "deletion",
+        .epsilon_local = claim->epsilon_local,
+        .replacement_local = claim->replacement_local,
+        .epsilon_cohort = claim->epsilon_cohort,
+        .delta = claim->delta,
+        .min_cohort = recipe->min_cohort,
+        .honest = claim->honest,
+        .honest_share = recipe->min_cohort ? (double)claim->honest / (double)recipe->min_cohort : 0,
+        .theorem = claim->theorem,
+        .sampling = false,
+        .sampling_why = NO_RELAY,
+        .reports = collection->reports,
+        .from = collection->from,
+        .until = collection->until,
+        .liar = (1 - q > q ? 1 - q : q) / (p - q),
+        .weight = claim->weight,
+        .miss = claim->miss,
+        .leader_rejections = collection->leader,
+        .helper_rejections = collection->helper,
+    };
+    memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
+    memcpy(out->task_id, task->id, sizeof out->task_id);
+    out->aggregation = out->split && claim->epsilon_cohort < claim->epsilon_local;
+}
+
+/* ---- in words ------------------------------------------------------------------------------------------ */
+
+static void say(sotto_writer *w, const char *format, ...) SOTTO_PRINTF(2, 3);
+
+static void say(sotto_writer *w, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (len > 0)
+        sotto_write_bytes(
+            w, sotto_bytes_of(text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1));
+}
+
+static void say_hex(sotto_writer *w, const char *what, const uint8_t *bytes, size_t len)
+{
+    say(w, "%s", what);
+    for (size_t i = 0; i < len; i++)
+        say(w, "%02x", bytes[i]);
+    say(w, "\n");
+}
+
+static void say_rejections(sotto_writer *w, const char *who, const sotto_rejections *r)
+{
+    say(w, "  refused by the %s: ", who);
+    if (!r->known)
+        say(w, "unknown; %s", r->why ? r->why : "nobody asked");
+    else if (r->count == 0)
+        say(w, "none");
+    for (size_t i = 0; r->known && i < r->count; i++)
+        say(w, "%s%" PRIu64 " %s", i ? ", " : "", r->items[i].reports, r->items[i].cause);
+    say(w, "\n");
+}
+
+static void say_claims(sotto_writer *w, const sotto_receipt *r)
+{
+    if (r->split)
+        say(w, "  must be honest: the leader (%s) or the helper (%s), one of the two\n", r->leader,
+            r->helper);
+    else
+        say(w, "  must be honest: nobody, for a report's own epsilon\n");
+    say(w, "  one report alone: epsilon %.4g (%s, %s)\n", r->epsilon_local, r->randomizer,
+        r->adjacency);
+    say(w,
+        "  this answer: epsilon %.4g at delta %.3g, if %" PRIu64
+        " reports are honest (%.3g%% of the smallest cohort, %" PRIu64 ")\n",
+        r->epsilon_cohort, r->delta, r->honest, 100 * r->honest_share, r->min_cohort);
+    say(w, "  by: %s\n", r->theorem);
+    say(w, "  amplified by aggregation: %s\n", r->aggregation ? "yes" : "no");
+    say(w, "  amplified by sampling: %s\n", r->sampling ? "yes" : r->sampling_why);
+}
+
+sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto_err *err)
+{
+    char from[SOTTO_CALENDAR_TEXT], until[SOTTO_CALENDAR_TEXT];
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_calendar_format_time(from, (int64_t)r->from);
+    sotto_calendar_format_time(until, (int64_t)r->until);
+    say(&w, "receipt\n");
+    say(&w, "  recipe %s, version %" PRIu64 ", of %s\n", r->recipe, r->version, r->analysis);
+    say_hex(&w, "  recipe hash ", r->recipe_hash, sizeof r->recipe_hash);
+    say_hex(&w, "  task ", r->task_id, sizeof r->task_id);
+    say(&w, "  %" PRIu64 " reports from %s until %s\n", r->reports, from, until);
+    say_claims(&w, r);
+    say(&w,
+        "  one dishonest report that passes its proof can reach %" PRIu64
+        " bins, each count by %.3g at most: intervals cover chance, not lies\n",
+        r->weight, r->liar);
+    say_rejections(&w, "leader", &r->leader_rejections);
+    say_rejections(&w, "helper", &r->helper_rejections);
+    return sotto_writer_finish(&w, "receipt", err);
+}

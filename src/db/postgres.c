@@ -1,0 +1,355 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "db/postgres.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- failures ---------------------------------------------------------------------------------------- */
+
+typedef struct verdict {
+    const char *state; /* SQLSTATE, or the beginning of several */
+    sotto_trouble trouble;
+    sotto_status status;
+} verdict;
+
+static const verdict verdicts[] = {
+    {"40001", SOTTO_TROUBLE_CONFLICT, SOTTO_IO}, /* serialization failure                   */
+    {"40P01", SOTTO_TROUBLE_CONFLICT, SOTTO_IO}, /* deadlock                                */
+    {"55P03", SOTTO_TROUBLE_CONFLICT, SOTTO_IO}, /* a lock was not to be had in time        */
+    {"57014", SOTTO_TROUBLE_CONFLICT, SOTTO_IO}, /* a statement took too long               */
+    {"57P", SOTTO_TROUBLE_LOST, SOTTO_IO},       /* the server is going down, or not yet up */
+    {"08", SOTTO_TROUBLE_LOST, SOTTO_IO},
+    {"23", SOTTO_TROUBLE_FAILED, SOTTO_DENIED}, /* constraints           */
+    {"25006", SOTTO_TROUBLE_FAILED, SOTTO_DENIED},
+    {"42501", SOTTO_TROUBLE_FAILED, SOTTO_DENIED},
+    {"53200", SOTTO_TROUBLE_FAILED, SOTTO_NO_MEMORY},
+    {"53", SOTTO_TROUBLE_FAILED, SOTTO_IO}, /* disk full, and the like */
+    {"54", SOTTO_TROUBLE_FAILED, SOTTO_TOO_LARGE},
+    {"58", SOTTO_TROUBLE_FAILED, SOTTO_IO},
+    {"XX0", SOTTO_TROUBLE_FAILED, SOTTO_MALFORMED}, /* damaged data         */
+    {"", SOTTO_TROUBLE_FAILED, SOTTO_BUG},
+};
+
+static const char *field(const PGresult *result, int which)
+{
+    const char *text = result ? PQresultErrorField(result, which) : NULL;
+
+    return text ? text : "";
+}
+
+/* The server's message may quote values; its five letters can't. Names of what is missing come with mistakes of
+ * ours, class 42, whose messages quote nothing but SQL. */
+sotto_status sotto_pg_fail(sotto_conn *conn, const PGresult *result, const char *text,
+                           sotto_err *err)
+{
+    const char *state = field(result, PG_DIAG_SQLSTATE);
+    const char *severity = field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    const verdict *v = verdicts;
+
+    if (PQstatus(sotto_pg_of(conn)->server) != CONNECTION_OK || strcmp(severity, "FATAL") == 0 ||
+        strcmp(severity, "PANIC") == 0)
+        return sotto_conn_fail(conn, err, SOTTO_TROUBLE_LOST, SOTTO_IO,
+                               "postgres: the connection is lost %s", state);
+    if (!state[0]) /* libpq's own: it had no memory for the answer */
+        return sotto_conn_fail(conn, err, SOTTO_TROUBLE_FAILED, SOTTO_NO_MEMORY,
+                               "postgres: no answer to: %.80s", text);
+    while (strncmp(state, v->state, strlen(v->state)) != 0)
+        v++;
+    return sotto_conn_fail(
+        conn, err, v->trouble, v->status, "postgres: %s %.60s in: %.70s", state,
+        strncmp(state, "42", 2) == 0 ? field(result, PG_DIAG_MESSAGE_PRIMARY) : "", text);
+}
+
+static sotto_status run(sotto_conn *conn, PGresult **out, const char *sql, sotto_err *err)
+{
+    PGresult *result = PQexec(sotto_pg_of(conn)->server, sql);
+    ExecStatusType status = PQresultStatus(result);
+
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && status != PGRES_EMPTY_QUERY) {
+        sotto_status bad = sotto_pg_fail(conn, result, sql, err);
+        PQclear(result);
+        return bad;
+    }
+    if (out)
+        *out = result;
+    else
+        PQclear(result);
+    return SOTTO_OK;
+}
+
+static void copy_value(char *out, size_t size, const PGresult *result, int column)
+{
+    (void)snprintf(out, size, "%s", PQgetvalue(result, 0, column));
+}
+
+/* ---- connections ------------------------------------------------------------------------------------- */
+
+static void hear_nothing(void *context, const char *notice)
+{
+    (void)context;
+    (void)notice; /* libpq would print it */
+}
+
+/* A replica that is stopped in the middle of a transaction must not hold its locks for ever: the server ends it.
+ * The others wait for a lock no longer than that. */
+static const char settings[] =
+    "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; SET lock_timeout = '10s';"
+    "SET idle_in_transaction_session_timeout = '10s'; SET statement_timeout = '60s';"
+    "SET client_min_messages = warning; SET bytea_output = 'hex'";
+
+/* Durable: the session waits for its commits, and the server syncs. The epoch tells lives of the server apart: the
+ * statistics start anew with every recovery from a crash, the start time with every start. */
+static const char inquiry[] =
+    "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
+    " WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),"
+    " current_setting('fsync'), current_setting('full_page_writes'),"
+    " current_setting('server_version_num'),"
+    " pg_postmaster_start_time()::text || '/' ||"
+    " coalesce((SELECT stats_reset::text FROM pg_stat_bgwriter), '')";
+
+static sotto_status introduce(sotto_pg *pg, sotto_err *err)
+{
+    PGresult *result = NULL;
+
+    SOTTO_TRY(run(&pg->common, NULL, settings, err));
+    SOTTO_TRY(run(&pg->common, &result, inquiry, err));
+    bool durable = strcmp(PQgetvalue(result, 0, 0), "off") != 0 &&
+                   strcmp(PQgetvalue(result, 0, 1), "on") == 0 &&
+                   strcmp(PQgetvalue(result, 0, 2), "on") == 0;
+    long version = strtol(PQgetvalue(result, 0, 3), NULL, 10);
+    copy_value(pg->epoch, sizeof pg->epoch, result, 4);
+    PQclear(result);
+    if (version < 130000)
+        return sotto_fail(err, SOTTO_DENIED, "postgres: version 13 is the oldest that will do");
+    if (!durable)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "postgres: fsync or full_page_writes is off: commits might not last");
+    return SOTTO_OK;
+}
+
+static sotto_status dial(sotto_pg *pg, sotto_err *err)
+{
+    /* Settings in the address, expanded last, win over these. */
+    const char *const words[] = {"connect_timeout", "fallback_application_name", "dbname", NULL};
+    const char *const values[] = {"5", "sotto", pg->address, NULL};
+
+    PQfinish(pg->server);
+    pg->server = PQconnectdbParams(words, values, 1);
+    if (!pg->server)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a connection");
+    (void)PQsetNoticeProcessor(pg->server, hear_nothing, NULL);
+    if (PQstatus(pg->server) !=
+        CONNECTION_OK) /* libpq's sentence may name what is in the address */
+        return sotto_fail(err, SOTTO_IO, "postgres: no connection to %.60s",
+                          PQhost(pg->server) ? PQhost(pg->server) : "the server");
+    return introduce(pg, err);
+}
+
+void sotto_pg_close(sotto_conn *conn)
+{
+    if (!conn)
+        return;
+    PQfinish(sotto_pg_of(conn)->server);
+    sotto_pg_of(conn)->server = NULL;
+    sotto_conn_forget(conn);
+    sotto_release(conn, sizeof(sotto_pg));
+}
+
+sotto_status sotto_pg_connect(sotto_conn **out, const sotto_db_options *options, bool read_only,
+                              sotto_err *err)
+{
+    sotto_pg *pg = sotto_alloc(sizeof *pg);
+
+    (void)read_only; /* each transaction says so itself */
+    *out = NULL;
+    if (!pg)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a connection");
+    pg->common.driver = &sotto_driver_postgres;
+    pg->address = options->address;
+    sotto_status status = dial(pg, err);
+    if (status == SOTTO_OK)
+        *out = &pg->common;
+    else
+        sotto_pg_close(&pg->common);
+    return status;
+}
+
+sotto_status sotto_pg_reconnect(sotto_conn *conn, sotto_err *err)
+{
+    return dial(sotto_pg_of(conn), err);
+}
+
+/* ---- transactions ------------------------------------------------------------------------------------ */
+
+/* The transaction's number comes with the same round trip, in case the commit's answer gets lost. */
+static sotto_status pg_begin(sotto_conn *conn, bool read_only, sotto_err *err)
+{
+    PGresult *result = NULL;
+
+    if (read_only)
+        return run(conn, NULL, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
+    SOTTO_TRY(run(conn, &result,
+                  "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text", err));
+    copy_value(sotto_pg_of(conn)->xid, sizeof sotto_pg_of(conn)->xid, result, 0);
+    PQclear(result);
+    return SOTTO_OK;
+}
+
+static sotto_status pg_commit(sotto_conn *conn, sotto_err *err)
+{
+    sotto_pg *pg = sotto_pg_of(conn);
+    PGresult *result = NULL;
+
+    memcpy(pg->doubt, pg->epoch, sizeof pg->doubt);
+    SOTTO_TRY(run(conn, &result, "COMMIT", err));
+    bool committed = strcmp(PQcmdStatus(result), "COMMIT") == 0;
+    PQclear(result);
+    if (!committed) /* a transaction that had failed is rolled back without complaint */
+        return sotto_conn_fail(conn, err, SOTTO_TROUBLE_FAILED, SOTTO_BUG,
+                               "postgres: committed after a failure");
+    return SOTTO_OK;
+}
+
+/* After a crash, numbers that had not reached the disk are given out again, and another's fate would be taken for
+ * ours: then nobody knows, and the function runs again. */
+static sotto_status pg_resolve(sotto_conn *conn, bool *committed, sotto_err *err)
+{
+    sotto_pg *pg = sotto_pg_of(conn);
+    PGresult *result = NULL;
+    char sql[64];
+
+    *committed = false;
+    if (strcmp(pg->doubt, pg->epoch) != 0)
+        return SOTTO_OK;
+    (void)snprintf(sql, sizeof sql, "SELECT pg_xact_status('%s'::xid8)", pg->xid);
+    SOTTO_TRY(run(conn, &result, sql, err));
+    *committed = strcmp(PQgetvalue(result, 0, 0), "committed") == 0;
+    bool going_on = strcmp(PQgetvalue(result, 0, 0), "in progress") == 0;
+    PQclear(result);
+    return going_on ? sotto_fail(err, SOTTO_AGAIN, "postgres: the commit is under way") : SOTTO_OK;
+}
+
+static void pg_rollback(sotto_conn *conn)
+{
+    PGTransactionStatusType state = PQtransactionStatus(sotto_pg_of(conn)->server);
+
+    if (state != PQTRANS_IDLE && state != PQTRANS_UNKNOWN)
+        (void)run(conn, NULL, "ROLLBACK", NULL);
+}
+
+static sotto_status pg_mark(sotto_conn *conn, sotto_err *err)
+{
+    return run(conn, NULL, "SAVEPOINT f", err);
+}
+
+static sotto_status pg_keep(sotto_conn *conn, sotto_err *err)
+{
+    return run(conn, NULL, "RELEASE f", err);
+}
+
+static sotto_status pg_undo(sotto_conn *conn, sotto_err *err)
+{
+    return run(conn, NULL, "ROLLBACK TO f; RELEASE f", err);
+}
+
+static sotto_status pg_script(sotto_conn *conn, const char *sql, sotto_err *err)
+{
+    return run(conn, NULL, sql, err);
+}
+
+/* Held until the transaction ends. The number is "sotto" in letters, so that others choose another. */
+static sotto_status pg_exclude(sotto_conn *conn, sotto_err *err)
+{
+    return run(conn, NULL, "SELECT pg_advisory_xact_lock(495791141999)", err);
+}
+
+/* ---- wake-ups ---------------------------------------------------------------------------------------- */
+
+static sotto_status pg_notify(sotto_conn *conn, const char *channel, sotto_err *err)
+{
+    char sql[96];
+
+    /* The name holds letters, digits and _ alone (sotto_tx_wake). */
+    (void)snprintf(sql, sizeof sql, "NOTIFY sotto, '%.*s'", SOTTO_DB_CHANNEL_NAME, channel);
+    return run(conn, NULL, sql, err);
+}
+
+static void hear(PGconn *server, void (*heard)(void *, const char *), void *context)
+{
+    PGnotify *note;
+
+    while ((note = PQnotifies(server))) {
+        heard(context, note->extra);
+        PQfreemem(note);
+    }
+}
+
+static sotto_status pg_listen(sotto_conn *conn, int stop_fd,
+                              void (*heard)(void *context, const char *channel), void *context,
+                              sotto_err *err)
+{
+    PGconn *server = sotto_pg_of(conn)->server;
+
+    SOTTO_TRY(run(conn, NULL, "LISTEN sotto", err));
+    heard(context, NULL);
+    for (;;) {
+        struct pollfd fds[2] = {{.fd = PQsocket(server), .events = POLLIN},
+                                {.fd = stop_fd, .events = POLLIN}};
+
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return sotto_fail(err, SOTTO_IO, "postgres: can't wait for wake-ups");
+        if (fds[1].revents)
+            return SOTTO_OK;
+        if (!PQconsumeInput(server))
+            return sotto_fail(err, SOTTO_IO, "postgres: the listening connection is lost");
+        hear(server, heard, context);
+    }
+}
+
+/* Milliseconds at the statement's beginning: the same for every row, so that an index can be used. */
+static const sotto_dialect dialect[] = {
+    {"int", "BIGINT"},
+    {"bytes", "BYTEA"},
+    {"id", "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"},
+    {"strict", ""},
+    {"now", "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)"},
+    {"lock", "FOR UPDATE"},
+    {"skip_locked", "FOR UPDATE SKIP LOCKED"},
+    {"share", "FOR SHARE"},
+    {NULL, NULL},
+};
+
+const sotto_driver sotto_driver_postgres = {
+    .name = "postgres",
+    .dialect = dialect,
+    .find_table = "SELECT 1 FROM pg_tables WHERE tablename = ?1 AND schemaname = current_schema()",
+    .placeholder = '$',
+    .group = 1,
+    .connect = sotto_pg_connect,
+    .close = sotto_pg_close,
+    .reconnect = sotto_pg_reconnect,
+    .begin = pg_begin,
+    .commit = pg_commit,
+    .resolve = pg_resolve,
+    .rollback = pg_rollback,
+    .mark = pg_mark,
+    .keep = pg_keep,
+    .undo = pg_undo,
+    .script = pg_script,
+    .exclude = pg_exclude,
+    .notify = pg_notify,
+    .prepare = sotto_pg_prepare,
+    .finalize = sotto_pg_finalize,
+    .reset = sotto_pg_reset,
+    .bind = sotto_pg_bind,
+    .step = sotto_pg_step,
+    .changed = sotto_pg_changed,
+    .column = sotto_pg_column,
+    .listen = pg_listen,
+};

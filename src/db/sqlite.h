@@ -1,0 +1,40 @@
+/* db/sqlite.h - what the two files of the SQLite driver share: opening and copying, statements. */
+#ifndef SOTTO_DB_SQLITE_H
+#define SOTTO_DB_SQLITE_H
+
+#include "db/driver.h"
+
+#include <sqlite3.h>
+
+/* The statements that make transactions, prepared once: parsing them would cost more than they do. */
+enum {
+    SOTTO_LITE_BEGIN,
+    SOTTO_LITE_BEGIN_READ,
+    SOTTO_LITE_COMMIT,
+    SOTTO_LITE_ROLLBACK,
+    SOTTO_LITE_MARK,
+    SOTTO_LITE_KEEP,
+    SOTTO_LITE_UNDO,
+    SOTTO_LITE_FIXED
+};
+
+typedef struct sotto_lite {
+    sotto_conn common;
+    sqlite3 *db;
+    sqlite3_stmt *fixed[SOTTO_LITE_FIXED];
+    const sotto_clock *clock;
+    uint64_t syncs;
+    int wal_pages;  /* after the last commit             */
+    int checkpoint; /* pages that are copied in one go   */
+    int tidy_at;    /* pages that ask for it next time   */
+} sotto_lite;
+
+sotto_status sotto_lite_connect(sotto_conn **out, const sotto_db_options *options, bool read_only,
+                                sotto_err *err);
+void sotto_lite_close(sotto_conn *conn);
+sotto_status sotto_lite_backup(sotto_conn *conn, const char *path, sotto_err *err);
+
+/* The status that callers act on for SQLite's result code. */
+sotto_status sotto_lite_status(int code);
+
+#endif

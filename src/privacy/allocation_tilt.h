@@ -1,0 +1,47 @@
+/* privacy/allocation_tilt.h - E (S - K)+ and E (K - S)+ for the sum S of t lognormals of mean 1, where doubles do.
+ *
+ * Z = +-(Y - 1), Y = e^(a w - a^2/2), w standard normal, with Z = 0 in place of what lies beyond -under <= w <= over;
+ * then E e^(sZ) exists on the whole right half plane and, with c through the saddle,
+ *     E (Z_1 + ... + Z_t - A)+ = (1/2 pi) Int e^(-sA) (E e^(sZ))^t / s^2 dv,  s = c + iv
+ * is a sum of numbers of the answer's own size. docs/decisions/0013, "tilted line".
+ *
+ * Callers:  allocation.c alone.
+ */
+#ifndef SOTTO_PRIVACY_ALLOCATION_TILT_H
+#define SOTTO_PRIVACY_ALLOCATION_TILT_H
+
+#include "privacy/allocation.h"
+
+#define SOTTO_TILT_POINTS 4096
+#define SOTTO_TILT_NODES  4096
+
+typedef struct sotto_tilt {
+    double a, t, sign; /* sign +1: a person removed, K above the mean; -1: added */
+    double log_delta;
+    double over, under;       /* where Y is cut off                            */
+    double gap_high, gap_low; /* E (Z - cut Z)+ and E (cut Z - Z)+             */
+    double mean;              /* E of the cut Z: tiny                          */
+    double beyond;            /* probability of being cut off                  */
+    size_t points;
+    double z[SOTTO_TILT_POINTS], weight[SOTTO_TILT_POINTS];
+
+    double guess; /* of the answer, near which the line is good */
+    double c, step;
+    double log_peak; /* t log E e^(cZ) */
+    size_t nodes;
+    double re[SOTTO_TILT_NODES], im[SOTTO_TILT_NODES]; /* relative to the peak */
+    double doubt;          /* what rounding, quadrature and the cut may hide of the sum of nodes */
+    double c_far, log_far; /* another c and its t log E e^(cZ), for the aliases above */
+} sotto_tilt;
+
+/* Makes a line for log_delta; a is 1/sigma, up to 10.
+ *   SOTTO_DENIED  it would take too many points or nodes */
+SOTTO_MUST_USE sotto_status sotto_tilt_open(sotto_tilt *line, int sign, double a, double t,
+                                            double log_delta,
+                                            const sotto_allocation_inflate *inflate,
+                                            sotto_err *err);
+
+/* log delta at eps from above (side +1) or below (side -1). */
+double sotto_tilt_log_delta(const sotto_tilt *line, double eps, double side);
+
+#endif

@@ -1,0 +1,111 @@
+#include "privacy/sgm_build.h"
+
+#include "base/alloc.h"
+
+#include <float.h>
+
+#define U  (DBL_EPSILON / 2)
+#define PI 3.14159265358979323846
+
+static sotto_contour_terms terms_of(const sotto_sgm_question *q)
+{
+    sotto_contour_terms worst = SOTTO_CONTOUR_TERMS;
+
+    for (size_t i = 0; i < q->count; i++) {
+        const sotto_contour_terms *t = &q->parts[i].mechanism->terms;
+        worst.aliasing = fmax(worst.aliasing, t->aliasing);
+        worst.truncation = fmax(worst.truncation, t->truncation);
+        worst.transform = fmax(worst.transform, t->transform);
+        worst.rounding = fmax(worst.rounding, t->rounding);
+    }
+    return worst;
+}
+
+static void set_lost(sotto_contour *line, const sotto_sgm_question *q)
+{
+    line->terms = terms_of(q);
+    line->lost = sotto_sgm_lost(q);
+    line->capped = q->cap != SOTTO_SGM_NO_CAP;
+    if (line->capped) {
+        line->sure = sotto_sgm_sure(q);
+        line->sure_until = q->until;
+    }
+}
+
+/* One part's transform to the power of its rounds; errors are raised with it. */
+static void multiply(double *sum, size_t nodes, double rounds, const double *log_modulus,
+                     const double *phase, const double *error)
+{
+    for (size_t k = 0; k < nodes; k++) {
+        sum[k] += rounds * log_modulus[k];
+        sum[nodes + k] += rounds * phase[k];
+        sum[2 * nodes + k] += rounds * log1p(error[k]) + 3 * U * rounds * fabs(log_modulus[k]);
+    }
+}
+
+static void finish(sotto_contour *line, double *sum, double log_rest)
+{
+    size_t n = line->nodes;
+
+    for (size_t k = 0; k < n; k++)
+        sum[2 * n + k] = expm1(fmin(sum[2 * n + k], 300));
+    line->re = sum;
+    line->im = sum + n;
+    sotto_contour_fill(line, sum, sum + n, sum + 2 * n, log_rest);
+}
+
+bool sotto_sgm_build_contour(sotto_contour *line, double **memory, const sotto_sgm_question *q,
+                             const sotto_sgm_plan *p)
+{
+    *line = (sotto_contour){.c = p->c, .step = p->step, .nodes = p->nodes};
+    set_lost(line, q);
+    double *sum = *memory = sotto_alloc(3 * p->nodes * sizeof(double)), rest = 0;
+    if (!sum)
+        return false;
+    for (size_t i = 0; i < q->count; i++) {
+        sotto_sgm_side *side = sotto_sgm_side_of(q, i);
+        const sotto_sgm_nodes *n = sotto_sgm_side_line(side, p->j, p->step, p->nodes);
+        if (!n)
+            return false;
+        multiply(sum, p->nodes, (double)q->parts[i].rounds, n->log_modulus, n->phase, n->error);
+    }
+    rest =
+        sotto_sgm_log_moment(q, p->j) + sotto_sgm_decay(q, p->j, p->step * (double)(p->nodes - 1));
+    for (size_t i = 0; i < SOTTO_CONTOUR_ALIASES; i++) {
+        double value = sotto_sgm_log_moment(q, p->j + sotto_sgm_alias_at[i]);
+        if (!(value < INFINITY))
+            break;
+        line->alias_c[i] = sotto_sgm_c(p->j + sotto_sgm_alias_at[i]);
+        line->alias_log[i] = value;
+        line->aliases = i + 1;
+    }
+    finish(line, sum, rest);
+    return true;
+}
+
+bool sotto_sgm_build_lattice(sotto_contour *line, double **memory, const sotto_sgm_question *q,
+                             const sotto_sgm_plan *p, double spacing, size_t size)
+{
+    *line = (sotto_contour){.c = p->c, .lattice = spacing, .aliases = SOTTO_CONTOUR_ALIASES};
+    set_lost(line, q);
+    line->nodes = size / 2 + 1;
+    line->step = 2 * PI / ((double)size * spacing);
+    double *sum = *memory = sotto_alloc(3 * line->nodes * sizeof(double));
+    if (!sum)
+        return false;
+    for (size_t i = 0; i < q->count; i++) {
+        const sotto_pld *l = sotto_sgm_side_lattice(sotto_sgm_side_of(q, i), p->j, spacing, size);
+        if (!l)
+            return false;
+        double n = (double)q->parts[i].rounds;
+        multiply(sum, line->nodes, n, l->log_modulus, l->phase, l->error);
+        line->origin += n * l->origin;
+        line->origin_error += n * (l->origin_error + 4 * U * fabs(l->origin));
+        for (size_t k = 0; k < SOTTO_CONTOUR_ALIASES; k++) {
+            line->alias_c[k] = l->alias_c[k];
+            line->alias_log[k] += n * l->alias_log[k];
+        }
+    }
+    finish(line, sum, 0);
+    return true;
+}

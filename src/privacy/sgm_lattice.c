@@ -1,0 +1,121 @@
+#include "privacy/sgm_build.h"
+
+#include "base/alloc.h"
+
+#define FIRST_SIZE ((size_t)1 << 11)
+#define MOST_SIZE  ((size_t)1 << 18)
+#define MOST_KEPT  ((size_t)1 << 14)
+
+/* What the lattice adds to log delta: its transform against the true one, on the real axis. */
+static double spread(const sotto_contour *line, const sotto_sgm_question *q,
+                     const sotto_sgm_plan *p)
+{
+    return line->log_scale + p->c * line->origin - sotto_sgm_log_moment(q, p->j);
+}
+
+sotto_bound sotto_sgm_read(const sotto_contour *line, const sotto_sgm_reader *r)
+{
+    if (r->wants_eps)
+        return sotto_contour_epsilon(line, r->given, r->start);
+    return sotto_contour_log_delta(line, r->given);
+}
+
+/* How far all rounds together may have been moved, but for a chance of exp(log_chance). */
+static double shift_of(const sotto_sgm_question *q, const sotto_sgm_plan *p, double spacing,
+                       size_t size, double log_chance)
+{
+    double best = INFINITY;
+    /* Near the best rate for moves of one spacing a round; coarser cells want smaller ones. */
+    double rate = sqrt(-8 * log_chance / sotto_sgm_rounds(q)) / spacing;
+
+    for (int k = 0; k < 12; k++, rate /= 2) {
+        double sum = -log_chance;
+        for (size_t i = 0; i < q->count; i++) {
+            const sotto_pld *l =
+                sotto_sgm_side_lattice(sotto_sgm_side_of(q, i), p->j, spacing, size);
+            if (!l)
+                return INFINITY;
+            sum += (double)q->parts[i].rounds * sotto_pld_log_shift(l, rate);
+        }
+        best = fmin(best, sum / rate);
+    }
+    return best;
+}
+
+/* From below: delta(eps - S) >= delta of the lattice at eps, less the chance of a move beyond S. */
+static double lattice_low(const sotto_contour *line, const sotto_sgm_question *q,
+                          const sotto_sgm_plan *p, size_t size, const sotto_sgm_reader *r)
+{
+    double chance = (r->wants_eps ? r->given : p->log_delta) - 5;
+    double shift = shift_of(q, p, line->lattice, size, chance);
+
+    if (!(shift < 1e300))
+        return r->wants_eps ? 0 : -INFINITY;
+    if (r->wants_eps) {
+        double wanted = log(exp(r->given) + exp(chance)) + 1e-12;
+        return wanted < 0 ? sotto_contour_low(line, wanted, r->start) - shift : 0;
+    }
+    double low = exp(sotto_contour_log_delta(line, r->given + shift).low) - exp(chance);
+    return low > 0 ? log(low) - 1e-12 : -INFINITY;
+}
+
+/* The size at which the lattice would cost no more than `tolerance` of eps, judged from one of `size`. */
+static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q,
+                       const sotto_sgm_plan *p, size_t size, double eps, double tolerance)
+{
+    /* The slope of log delta turns what the lattice adds to it into a change of eps. */
+    double at = eps, more = at + fmax(0.01 * at, 0.05 / p->c);
+    double fall = sotto_contour_log_delta(line, at).high - sotto_contour_log_delta(line, more).high;
+    double slope = fmax(fall / (more - at), p->c);
+    double moved = spread(line, q, p) * (slope * (slope + 1)) / (p->c * (p->c + 1));
+    /* Where delta(0) is hardly above delta, a part of eps is less than anybody wants. */
+    double scale = fmax(at, 0.1 / slope);
+    double finest = (double)size * sqrt(fabs(moved) / (tolerance * slope * scale));
+    size_t wanted = size;
+
+    while ((double)wanted < finest && wanted < MOST_SIZE && wanted < 16 * size)
+        wanted *= 2;
+    return wanted;
+}
+
+/* One lattice: betters *out and says which size comes next, the same if this was the last. */
+static size_t pass(sotto_bound *out, const sotto_sgm_question *q, const sotto_sgm_plan *p,
+                   sotto_sgm_reader *r, double period, size_t size, double tolerance)
+{
+    sotto_contour line;
+    double *memory = NULL;
+    size_t next = size;
+
+    if (sotto_sgm_build_lattice(&line, &memory, q, p, period / (double)size, size)) {
+        double high = r->wants_eps ? sotto_contour_high(&line, r->given, r->start)
+                                   : sotto_contour_log_delta(&line, r->given).high;
+        out->high = fmin(out->high, high);
+        if (r->wants_eps && isfinite(high))
+            r->start = high;
+        bool is_zero = r->wants_eps && high == 0;
+        if (tolerance > 0 && !is_zero)
+            next = size_for(&line, q, p, size, r->start, tolerance);
+        if (next == size && !is_zero)
+            out->low = lattice_low(&line, q, p, size, r);
+    }
+    sotto_release(memory, 3 * (size / 2 + 1) * sizeof(double));
+    return next;
+}
+
+/* A first lattice tells how fine the next must be, unless the last question did. */
+bool sotto_sgm_try_lattice(sotto_bound *out, const sotto_sgm_question *q, const sotto_sgm_plan *p,
+                           sotto_sgm_reader r, double tolerance)
+{
+    double period = exp2(ceil(4 * log2(p->period)) / 4);
+    size_t kept = sotto_sgm_side_of(q, 0)->lattice_size, size = kept > 0 ? kept : FIRST_SIZE;
+
+    *out = (sotto_bound){-INFINITY, INFINITY};
+    for (int i = 0; i < 3; i++) {
+        size_t next = pass(out, q, p, &r, period, size, i < 2 ? tolerance : 0);
+        if (next == size)
+            break;
+        size = next;
+    }
+    sotto_sgm_side_of(q, 0)->lattice_size = size < MOST_KEPT ? size : MOST_KEPT;
+    return out->high < INFINITY;
+}

@@ -1,0 +1,33 @@
+/* privacy/sgm_plan.h - which line, how fine and how far: what an answer will cost.
+ *
+ * Callers:  privacy/sgm_build.c, sgm_lattice.c, sgm_route.c.
+ */
+#ifndef SOTTO_PRIVACY_SGM_PLAN_H
+#define SOTTO_PRIVACY_SGM_PLAN_H
+
+#include "privacy/sgm_saddle.h"
+
+typedef struct sotto_sgm_plan {
+    int j;
+    double c;
+    double log_delta; /* about what is read off          */
+    double eps;       /* at about this eps, from below   */
+    double period;
+    double step;
+    size_t nodes;
+    double sines; /* that a line of nodes would take                    */
+    double loss;  /* log of the scale over delta: digits that cancel */
+} sotto_sgm_plan;
+
+/* Where the aliases of a line at j are bounded: at j + these. */
+extern const int sotto_sgm_alias_at[SOTTO_CONTOUR_ALIASES];
+
+/* best: where Chernoff's bound is least. */
+sotto_sgm_plan sotto_sgm_plan_for(const sotto_sgm_question *q, int best, double log_delta,
+                                  double eps);
+/* So few rounds that no power of M falls fast enough for a line of nodes. */
+bool sotto_sgm_is_short(const sotto_sgm_question *q);
+/* Log of a bound on |M/M(c)| at every t from here on. */
+double sotto_sgm_decay(const sotto_sgm_question *q, int j, double t);
+
+#endif

@@ -1,0 +1,14 @@
+/* seal/config.h - how an HpkeConfig is laid out, whether or not its key is one.
+ *
+ * Callers:  seal/config, and the vector runner: published configurations have placeholders for keys.
+ */
+#ifndef SOTTO_SEAL_CONFIG_H
+#define SOTTO_SEAL_CONFIG_H
+
+#include "sotto/seal.h"
+
+/* The public key is not looked at. */
+void sotto_hpke_config_read(sotto_reader *in, sotto_hpke_config *config);
+void sotto_hpke_config_write(sotto_writer *w, const sotto_hpke_config *config);
+
+#endif

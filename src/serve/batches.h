@@ -1,0 +1,71 @@
+/* serve/batches.h - what has been added to which batch, and which batches are closed: both roles' verbs.
+ *
+ * Callers:  leader and helper, inside sotto_db_run.
+ * Secrets:  shares; they are sealed before they reach the database and unsealed behind it.
+ */
+#ifndef SOTTO_SERVE_BATCHES_H
+#define SOTTO_SERVE_BATCHES_H
+
+#include "db/sealed.h"
+#include "db/sql.h"
+#include "serve/tasks.h"
+
+enum { SOTTO_BATCH_ID = 32, SOTTO_CHECKSUM = 32 };
+
+/* A bucket's time in eight bytes (time-interval), or the id of a leader-selected batch. */
+typedef struct sotto_batch_key {
+    uint8_t bytes[SOTTO_BATCH_ID];
+    size_t len;
+} sotto_batch_key;
+
+sotto_batch_key sotto_batch_of_bucket(uint64_t bucket);
+
+/* What one job added to one batch, or what a whole batch adds up to. */
+typedef struct sotto_sub_aggregate {
+    sotto_batch_key batch;
+    uint64_t reports;
+    uint8_t checksum[SOTTO_CHECKSUM];
+    uint64_t first_bucket, last_bucket; /* of the reports in it, both included */
+    sotto_bytes share; /* encoded, sizes.out_share bytes; sealed in sotto_batch_add */
+} sotto_sub_aggregate;
+
+/* Which buckets, or which batch, somebody asks for. */
+typedef struct sotto_batch_range {
+    bool leader_selected;
+    uint64_t first_bucket, end_bucket; /* end_bucket itself is not in it */
+    sotto_batch_key batch;
+} sotto_batch_range;
+
+/* Whether a stored release covers this bucket or batch: then nothing may be added to it any more. */
+SOTTO_MUST_USE sotto_status sotto_batch_is_closed(sotto_tx *tx, bool *closed, int64_t task,
+                                                  const sotto_batch_key *batch, sotto_err *err);
+/* Whether a stored release shares any bucket with the range. */
+SOTTO_MUST_USE sotto_status sotto_batch_range_is_free(sotto_tx *tx, bool *is_free, int64_t task,
+                                                      const sotto_batch_range *range,
+                                                      sotto_err *err);
+/* Seals a share for the row of this job and batch; outside the transaction, since it takes time. */
+SOTTO_MUST_USE sotto_status sotto_batch_seal_share(sotto_bytes *sealed,
+                                                   const sotto_column_keys *keys,
+                                                   const sotto_server_task *task, int64_t job,
+                                                   const sotto_batch_key *batch, sotto_bytes share,
+                                                   sotto_arena *arena, sotto_err *err);
+/* sub->share is sealed. SOTTO_DENIED: this job has added to this batch before. */
+SOTTO_MUST_USE sotto_status sotto_batch_add(sotto_tx *tx, const sotto_server_task *task,
+                                            int64_t job, const sotto_sub_aggregate *sub,
+                                            sotto_err *err);
+/* Merges every sub-aggregate of the range into sum, whose share lies in the arena. */
+SOTTO_MUST_USE sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *sum,
+                                            const sotto_column_keys *keys,
+                                            const sotto_server_task *task,
+                                            const sotto_batch_range *range, sotto_arena *arena,
+                                            sotto_err *err);
+/* Counts reports refused, by DAP's report error, or one of ours from 128 up. */
+SOTTO_MUST_USE sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task,
+                                               const sotto_batch_key *batch, unsigned cause,
+                                               unsigned shard, uint64_t reports, sotto_err *err);
+/* reports[cause], for causes below `causes`, over the range. */
+SOTTO_MUST_USE sotto_status sotto_batch_rejections(sotto_tx *tx, uint64_t *reports, size_t causes,
+                                                   int64_t task, const sotto_batch_range *range,
+                                                   sotto_err *err);
+
+#endif

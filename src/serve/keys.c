@@ -1,0 +1,380 @@
+/* The ring of HPKE keys: rows in the database, a copy in memory, and an opened copy for each worker. */
+#define _POSIX_C_SOURCE 200809L
+#include "serve/keys.h"
+
+#include "base/alloc.h"
+#include "seal/report.h"
+#include "sotto/random.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MAX_KEYS = 32, KEY_IDS = 256 };
+
+/* Seconds. All replicas look at the ring more often than a key is pending; clients cache a configuration for an
+ * hour, and a report may wait on a device for days. */
+static const int64_t PENDING_FOR = 3600, ACTIVE_FOR = 84 * 86400, EXPIRED_FOR = 7 * 86400;
+
+typedef struct ring_key {
+    uint8_t id;
+    sotto_key_state state;
+    int64_t since;
+    sotto_hpke_key key;
+} ring_key;
+
+typedef struct ring {
+    size_t count;
+    ring_key keys[MAX_KEYS];
+} ring;
+
+struct sotto_keys {
+    sotto_db *db;
+    const sotto_column_keys *columns;
+    sotto_role role;
+    pthread_rwlock_t lock;
+    ring now;
+    atomic_uint_fast64_t version; /* of `now` */
+};
+
+static const sotto_hpke_suite SUITE = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
+                                       SOTTO_HPKE_AEAD_AES128_GCM};
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+static sotto_column_place place_of(const uint8_t *id)
+{
+    return (sotto_column_place){"hpke_key", "secret", sotto_bytes_of(id, 1)};
+}
+
+static sotto_status read_key(ring_key *out, const sotto_column_keys *columns, const sotto_sql *q,
+                             sotto_err *err)
+{
+    uint8_t secret[SOTTO_HPKE_MAX_PRIVATE_KEY];
+    sotto_buf plain = sotto_buf_over(secret, sizeof secret);
+    sotto_column_place place = place_of(&out->id);
+    sotto_status status;
+
+    out->id = (uint8_t)sotto_sql_column_int(q, 0);
+    out->state = (sotto_key_state)sotto_sql_column_int(q, 1);
+    out->since = sotto_sql_column_int(q, 3);
+    status = sotto_column_unseal(&plain, columns, &place, sotto_sql_column_bytes(q, 2), err);
+    if (status == SOTTO_OK)
+        status = sotto_hpke_key_decode(&out->key, SUITE.kem, sotto_buf_bytes(&plain), err);
+    sotto_wipe(secret, sizeof secret);
+    return status;
+}
+
+static sotto_status read_ring(sotto_tx *tx, ring *out, const sotto_column_keys *columns,
+                              sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    out->count = 0;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT config_id, state, secret, since FROM hpke_key"
+                                " ORDER BY since DESC, config_id LIMIT ?1 {lock}",
+                                err));
+    sotto_sql_int(&q, 1, MAX_KEYS);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row && out->count < MAX_KEYS) {
+        SOTTO_TRY(read_key(&out->keys[out->count], columns, &q, err));
+        out->count++;
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status insert_key(sotto_tx *tx, const ring_key *key, const sotto_column_keys *columns,
+                               sotto_err *err)
+{
+    uint8_t bytes[SOTTO_HPKE_MAX_PRIVATE_KEY + SOTTO_COLUMN_OVERHEAD];
+    sotto_buf sealed = sotto_buf_over(bytes, sizeof bytes);
+    sotto_column_place place = place_of(&key->id);
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_column_seal(&sealed, columns, &place,
+                                sotto_bytes_of(key->key.private_key, key->key.private_key_len),
+                                err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO hpke_key (config_id, state, secret, since)"
+                                " VALUES (?1, ?2, ?3, ?4)",
+                                err));
+    sotto_sql_int(&q, 1, key->id);
+    sotto_sql_int(&q, 2, (int64_t)key->state);
+    sotto_sql_bytes(&q, 3, sotto_buf_bytes(&sealed));
+    sotto_sql_int(&q, 4, key->since);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status move_key(sotto_tx *tx, const ring_key *key, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "UPDATE hpke_key SET state = ?2, since = ?3 WHERE config_id = ?1", err));
+    sotto_sql_int(&q, 1, key->id);
+    sotto_sql_int(&q, 2, (int64_t)key->state);
+    sotto_sql_int(&q, 3, key->since);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status delete_key(sotto_tx *tx, const ring_key *key, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM hpke_key WHERE config_id = ?1", err));
+    sotto_sql_int(&q, 1, key->id);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* ---- rotation ----------------------------------------------------------------------------------------- */
+
+static sotto_status fresh_key(ring_key *out, const ring *r, sotto_err *err)
+{
+    bool taken[KEY_IDS] = {false};
+    uint8_t ikm[32];
+    sotto_status status;
+
+    for (size_t i = 0; i < r->count; i++)
+        taken[r->keys[i].id] = true;
+    do
+        SOTTO_TRY(sotto_random_bytes(&out->id, 1, err));
+    while (taken[out->id]); /* MAX_KEYS are far fewer than KEY_IDS */
+    SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));
+    status = sotto_hpke_key_derive(&out->key, SUITE.kem, sotto_bytes_of(ikm, sizeof ikm), err);
+    sotto_wipe(ikm, sizeof ikm);
+    return status;
+}
+
+typedef struct rotation {
+    const sotto_column_keys *columns;
+    int64_t now;
+    ring after;
+} rotation;
+
+/* Moves one key on if its time has come; *gone if it was deleted. */
+static sotto_status age(sotto_tx *tx, ring_key *key, int64_t now, bool has_newer, bool *gone,
+                        sotto_err *err)
+{
+    int64_t held = now - key->since;
+
+    *gone = false;
+    if (key->state == SOTTO_KEY_PENDING && held >= PENDING_FOR) {
+        key->state = SOTTO_KEY_ACTIVE;
+    } else if (key->state == SOTTO_KEY_ACTIVE && held >= ACTIVE_FOR && has_newer) {
+        key->state = SOTTO_KEY_EXPIRED;
+    } else if (key->state == SOTTO_KEY_EXPIRED && held >= EXPIRED_FOR) {
+        *gone = true;
+        return delete_key(tx, key, err);
+    } else {
+        return SOTTO_OK;
+    }
+    key->since = now;
+    return move_key(tx, key, err);
+}
+
+static size_t count_state(const ring *r, sotto_key_state state)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < r->count; i++)
+        count += r->keys[i].state == state;
+    return count;
+}
+
+/* A successor is made early enough to be active when its predecessor's time is up. */
+static bool needs_key(const ring *r, int64_t now)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const ring_key *k = &r->keys[i];
+
+        if (k->state == SOTTO_KEY_PENDING)
+            return false;
+        if (k->state == SOTTO_KEY_ACTIVE && now - k->since < ACTIVE_FOR - 2 * PENDING_FOR)
+            return false;
+    }
+    return true;
+}
+
+static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
+{
+    rotation *r = context;
+    size_t kept = 0;
+
+    SOTTO_TRY(read_ring(tx, &r->after, r->columns, err));
+    for (size_t i = 0; i < r->after.count; i++) {
+        bool gone, has_newer = count_state(&r->after, SOTTO_KEY_ACTIVE) > 1;
+
+        SOTTO_TRY(age(tx, &r->after.keys[i], r->now, has_newer, &gone, err));
+        if (!gone)
+            r->after.keys[kept++] = r->after.keys[i];
+    }
+    r->after.count = kept;
+    if (needs_key(&r->after, r->now) && r->after.count < MAX_KEYS) {
+        ring_key *key = &r->after.keys[r->after.count];
+
+        SOTTO_TRY(fresh_key(key, &r->after, err));
+        /* The very first can't be unknown to anybody, since nobody has served anything. */
+        key->state = r->after.count == 0 ? SOTTO_KEY_ACTIVE : SOTTO_KEY_PENDING;
+        key->since = r->now;
+        SOTTO_TRY(insert_key(tx, key, r->columns, err));
+        r->after.count++;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err)
+{
+    rotation r = {.columns = keys->columns, .now = now};
+    sotto_status status = sotto_db_run(keys->db, rotate, &r, err);
+
+    if (status == SOTTO_OK) {
+        (void)pthread_rwlock_wrlock(&keys->lock);
+        keys->now = r.after;
+        (void)pthread_rwlock_unlock(&keys->lock);
+        atomic_fetch_add(&keys->version, 1);
+    }
+    sotto_wipe(&r.after, sizeof r.after);
+    return status;
+}
+
+/* ---- the ring ------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_keys_open(sotto_keys **out, sotto_db *db, const sotto_column_keys *columns,
+                             sotto_role role, sotto_err *err)
+{
+    sotto_keys *keys = sotto_alloc(sizeof *keys);
+    sotto_status status;
+
+    if (!keys)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "HPKE keys");
+    keys->db = db;
+    keys->columns = columns;
+    keys->role = role;
+    (void)pthread_rwlock_init(&keys->lock, NULL);
+    status =
+        sotto_keys_rotate(keys, (int64_t)(sotto_clock_wall(&sotto_clock_system) / 1000000000), err);
+    if (status != SOTTO_OK) {
+        sotto_keys_close(keys);
+        return status;
+    }
+    *out = keys;
+    return SOTTO_OK;
+}
+
+void sotto_keys_close(sotto_keys *keys)
+{
+    if (!keys)
+        return;
+    (void)pthread_rwlock_destroy(&keys->lock);
+    sotto_release(keys, sizeof *keys);
+}
+
+sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err)
+{
+    sotto_hpke_config configs[MAX_KEYS];
+    size_t count = 0;
+    sotto_status status;
+
+    (void)pthread_rwlock_rdlock(&keys->lock);
+    for (size_t i = 0; i < keys->now.count; i++)
+        if (keys->now.keys[i].state == SOTTO_KEY_ACTIVE)
+            configs[count++] = sotto_hpke_config_of(&keys->now.keys[i].key, keys->now.keys[i].id,
+                                                    SUITE.kdf, SUITE.aead);
+    status = sotto_hpke_config_list_encode(out, configs, count, err);
+    (void)pthread_rwlock_unlock(&keys->lock);
+    return status;
+}
+
+sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show, void *context,
+                             sotto_err *err)
+{
+    sotto_status status = SOTTO_OK;
+
+    (void)pthread_rwlock_rdlock(&keys->lock);
+    for (size_t i = 0; status == SOTTO_OK && i < keys->now.count; i++) {
+        const ring_key *k = &keys->now.keys[i];
+        sotto_key_line line = {k->state, k->since,
+                               sotto_hpke_config_of(&k->key, k->id, SUITE.kdf, SUITE.aead)};
+
+        status = show(context, &line, err);
+    }
+    (void)pthread_rwlock_unlock(&keys->lock);
+    return status;
+}
+
+/* ---- one worker's opened keys ------------------------------------------------------------------------------ */
+
+struct sotto_receivers {
+    sotto_keys *keys;
+    uint_fast64_t version;
+    sotto_hpke_receiver *by_id[KEY_IDS];
+};
+
+static void forget(sotto_receivers *r)
+{
+    for (size_t i = 0; i < KEY_IDS; i++) {
+        sotto_hpke_receiver_free(r->by_id[i]);
+        r->by_id[i] = NULL;
+    }
+}
+
+/* Brings the worker up to date; what fails to open is tried again with the next share. */
+static sotto_status update(sotto_receivers *r, sotto_err *err)
+{
+    uint_fast64_t version = atomic_load(&r->keys->version);
+    uint8_t text[SOTTO_DAP_INFO_MAX];
+    sotto_bytes info = sotto_input_share_info(
+        text, r->keys->role == SOTTO_LEADER ? SOTTO_DAP_LEADER : SOTTO_DAP_HELPER);
+    sotto_status status = SOTTO_OK;
+
+    if (version == r->version)
+        return SOTTO_OK;
+    forget(r);
+    (void)pthread_rwlock_rdlock(&r->keys->lock);
+    for (size_t i = 0; status == SOTTO_OK && i < r->keys->now.count; i++) {
+        const ring_key *k = &r->keys->now.keys[i];
+
+        status = sotto_hpke_receiver_new(&r->by_id[k->id], &k->key, SUITE, info, err);
+    }
+    (void)pthread_rwlock_unlock(&r->keys->lock);
+    if (status == SOTTO_OK)
+        r->version = version;
+    return status;
+}
+
+sotto_status sotto_receivers_new(sotto_receivers **out, sotto_keys *keys, sotto_err *err)
+{
+    sotto_receivers *r = sotto_alloc(sizeof *r);
+
+    if (!r)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "opened HPKE keys");
+    r->keys = keys;
+    *out = r;
+    return SOTTO_OK;
+}
+
+void sotto_receivers_free(sotto_receivers *r)
+{
+    if (!r)
+        return;
+    forget(r);
+    sotto_release(r, sizeof *r);
+}
+
+bool sotto_receivers_know(sotto_receivers *r, uint8_t config_id)
+{
+    return update(r, NULL) == SOTTO_OK && r->by_id[config_id];
+}
+
+sotto_status sotto_receivers_unseal(sotto_receivers *r, sotto_buf *out, uint8_t config_id,
+                                    sotto_bytes enc, sotto_bytes aad, sotto_bytes payload,
+                                    sotto_err *err)
+{
+    SOTTO_TRY(update(r, err));
+    if (!r->by_id[config_id])
+        return sotto_fail(err, SOTTO_MISSING, "no HPKE configuration %u", config_id);
+    return sotto_hpke_receiver_unseal(r->by_id[config_id], out, enc, aad, payload, err);
+}

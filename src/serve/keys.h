@@ -1,0 +1,54 @@
+/* serve/keys.h - this server's HPKE keys: pending, active, expired, deleted.
+ *
+ * Callers:  upload and aggregation open shares; the hpke_config handler publishes; a timer rotates.
+ * Memory:   the ring is the server's; receivers belong to one worker each.
+ * Threads:  the published list is read without waiting; rotation is one transaction, safe with replicas.
+ * Secrets:  private keys, sealed at rest with the datastore key.
+ */
+#ifndef SOTTO_SERVE_KEYS_H
+#define SOTTO_SERVE_KEYS_H
+
+#include "serve/tasks.h"
+#include "sotto/seal.h"
+
+typedef enum sotto_key_state {
+    SOTTO_KEY_PENDING = 1, /* all replicas learn it before anyone is told  */
+    SOTTO_KEY_ACTIVE,      /* published                                    */
+    SOTTO_KEY_EXPIRED,     /* no longer published, still opens             */
+} sotto_key_state;         /* deleted ones have no row                     */
+
+typedef struct sotto_keys sotto_keys;
+
+SOTTO_MUST_USE sotto_status sotto_keys_open(sotto_keys **keys, sotto_db *db,
+                                            const sotto_column_keys *columns, sotto_role role,
+                                            sotto_err *err);
+void sotto_keys_close(sotto_keys *keys);
+/* Appends the HpkeConfigList to publish. */
+SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err);
+/* Moves keys on as their times come, makes a new one where one will be needed. */
+SOTTO_MUST_USE sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err);
+
+/* For `sotto admin keys`: every key, without its secret half. Not to be called back from. */
+typedef struct sotto_key_line {
+    sotto_key_state state;
+    int64_t since;
+    sotto_hpke_config config; /* borrowed until the callback returns */
+} sotto_key_line;
+typedef sotto_status sotto_key_line_fn(void *context, const sotto_key_line *line, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show,
+                                            void *context, sotto_err *err);
+
+/* One worker's opened keys, brought up to date when the ring changes. */
+typedef struct sotto_receivers sotto_receivers;
+SOTTO_MUST_USE sotto_status sotto_receivers_new(sotto_receivers **out, sotto_keys *keys,
+                                                sotto_err *err);
+void sotto_receivers_free(sotto_receivers *receivers);
+/* Whether this configuration is known: pending keys are, deleted ones aren't. */
+bool sotto_receivers_know(sotto_receivers *receivers, uint8_t config_id);
+/* Appends the plaintext of an input share. SOTTO_MISSING: unknown configuration. SOTTO_REJECTED: does not open. */
+SOTTO_MUST_USE sotto_status sotto_receivers_unseal(sotto_receivers *receivers, sotto_buf *out,
+                                                   uint8_t config_id, sotto_bytes enc,
+                                                   sotto_bytes aad, sotto_bytes payload,
+                                                   sotto_err *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* serve/leader.h - what the leader's parts know of each other.
+ *
+ *     upload.c        requests in, reports opened
+ *     intake.c        what was opened becomes segments, one commit for all that waited
+ *     lanes.c         segments that wait for a job, by task and bucket
+ *     leader_jobs.c   a job: formed, sent, finished
+ *     collections.c   collection jobs: waiting, closed, done
+ *     leader.c        the thread that has the timers, and what happens at the start
+ */
+#ifndef SOTTO_SERVE_LEADER_H
+#define SOTTO_SERVE_LEADER_H
+
+#include "db/lease.h"
+#include "serve/batches.h"
+#include "serve/server.h"
+
+/* Counted besides DAP's report errors. */
+enum {
+    SOTTO_CAUSE_HELPER = 64,     /* plus the helper's report error        */
+    SOTTO_CAUSE_ABANDONED = 128, /* reports of jobs that had to be abandoned */
+    SOTTO_CAUSES = 129
+};
+
+/* ---- intake ------------------------------------------------------------------------------------------------- */
+
+typedef struct sotto_intake sotto_intake;
+struct sotto_upload_request; /* upload.h */
+
+SOTTO_MUST_USE sotto_status sotto_intake_open(sotto_intake **intake, sotto_server *server,
+                                              sotto_err *err);
+/* Waits until what it has is answered. NULL is fine. */
+void sotto_intake_close(sotto_intake *intake);
+/* Takes a request over whose reports are opened; it is answered once they are on disk, or refused. */
+void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *upload);
+
+/* ---- lanes: what waits for a job ------------------------------------------------------------------------------ */
+
+typedef struct sotto_lanes sotto_lanes;
+
+enum { SOTTO_JOB_MAX_SEGMENTS = 1024 };
+
+/* Segments that go into one job. */
+typedef struct sotto_load {
+    int64_t task;
+    uint64_t bucket;
+    size_t count;
+    int64_t segments[SOTTO_JOB_MAX_SEGMENTS];
+    size_t reports;
+} sotto_load;
+
+SOTTO_MUST_USE sotto_status sotto_lanes_open(sotto_lanes **lanes, uint64_t job_delay_ms,
+                                             sotto_err *err);
+void sotto_lanes_close(sotto_lanes *lanes);
+/* full: reports that make a full job of this task.
+ *   SOTTO_NO_MEMORY  forgotten here; the sweep finds it in the database later */
+SOTTO_MUST_USE sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
+                                            int64_t segment, size_t reports, size_t full,
+                                            uint64_t now_ms);
+/* Whether these buckets' tails should go at once. */
+void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range *range);
+/* A load that is full, has waited long enough, or is to be flushed. False: none; *wait_ms until the next. */
+bool sotto_lanes_take(sotto_lanes *lanes, sotto_load *out, uint64_t now_ms, uint64_t *wait_ms);
+size_t sotto_lanes_reports(sotto_lanes *lanes);
+
+/* ---- the leader -------------------------------------------------------------------------------------------------- */
+
+typedef struct sotto_leader {
+    sotto_server *server;
+    sotto_intake *intake;
+    sotto_lanes *lanes;
+    struct sotto_collections *collections;
+    struct sotto_leader_thread *thread;
+} sotto_leader;
+
+/* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory. */
+size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task);
+/* Milliseconds of the monotonic clock. */
+uint64_t sotto_leader_now_ms(void);
+
+/* Something may have become ready: look again. From any thread; cheap. */
+void sotto_leader_wake(sotto_leader *leader);
+/* ... and look into the database for work to claim, too. */
+void sotto_leader_look(sotto_leader *leader);
+/* A job is over, one way or another. */
+void sotto_leader_job_ended(sotto_leader *leader);
+
+/* Forms a job of these segments and drives it to its end. False: it can't be started now. */
+bool sotto_leader_job_start(sotto_leader *leader, const sotto_load *load);
+/* Goes on with a job that is on disk and was claimed. False: it can't be started now. */
+bool sotto_leader_job_resume(sotto_leader *leader, const sotto_lease *lease);
+
+#endif

@@ -1,0 +1,52 @@
+/* serve/leader_job.h - one aggregation job on its way through the leader.
+ *
+ *     leader_jobs.c    the list of steps: form, store, send, finish
+ *     leader_verify.c  what is computed: the request, and the sum from the helper's answer
+ *     leader_store.c   the transactions
+ */
+#ifndef SOTTO_SERVE_LEADER_JOB_H
+#define SOTTO_SERVE_LEADER_JOB_H
+
+#include "serve/leader.h"
+#include "serve/segments.h"
+#include "transport/dap_job.h"
+
+typedef struct sotto_leader_job {
+    sotto_leader *leader;
+    const sotto_server_task *task;
+    int64_t n; /* its row */
+    sotto_lease lease;
+    bool resumed;    /* it was on disk before                       */
+    sotto_load load; /* segments, unless it was resumed             */
+    uint64_t bucket;
+    sotto_batch_key batch;
+    sotto_kept_report *reports; /* those of all segments that are not skipped */
+    sotto_prio3_report *inputs;
+    sotto_prio3_verification *states;
+    sotto_bytes *outbound; /* empty: refused by our own first step          */
+    size_t count;
+    sotto_buf request; /* as stored; empty: no report was left to send  */
+    sotto_bytes answer;
+    sotto_sub_aggregate sub;
+    uint64_t causes[SOTTO_CAUSES];
+    sotto_db_job db;
+    sotto_arena arena;
+} sotto_leader_job;
+
+/* Sets up the reports of the segments, runs the first step, and unless the job was resumed writes the request. */
+SOTTO_MUST_USE sotto_status sotto_leader_prepare(sotto_leader_job *job, sotto_err *err);
+/* Works the helper's answer into sub and causes. SOTTO_MALFORMED: the answer is not one for this request. */
+SOTTO_MUST_USE sotto_status sotto_leader_conclude(sotto_leader_job *job, sotto_err *err);
+
+/* In a transaction that reads: the segments' reports, into the arena. */
+sotto_status sotto_leader_load(sotto_tx *tx, void *job, sotto_err *err);
+/* Which batch the job's reports go to, where the leader selects. */
+sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *job, sotto_err *err);
+/* Claims the segments and stores the request. SOTTO_STALE: somebody else has them, or the batch closed. */
+sotto_status sotto_leader_store(sotto_tx *tx, void *job, sotto_err *err);
+/* Stores the sum, counts what was refused and destroys the segments. SOTTO_STALE: somebody else did. */
+sotto_status sotto_leader_finish(sotto_tx *tx, void *job, sotto_err *err);
+/* Gives up on the helper's nonsense: the reports count as lost. */
+sotto_status sotto_leader_abandon(sotto_tx *tx, void *job, sotto_err *err);
+
+#endif

@@ -1,0 +1,297 @@
+/* A job's way: form, store, send, finish. What goes wrong on the way is tried again by whoever claims its lease. */
+#include "serve/leader_job.h"
+
+#include "base/alloc.h"
+#include "serve/answer.h"
+#include "serve/schema.h"
+#include "transport/http_client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMORY = 256 << 20, MAX_URL = 2048, FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 60000 };
+
+static void end(sotto_leader_job *job)
+{
+    sotto_leader *leader = job->leader;
+
+    sotto_arena_clear(&job->arena);
+    sotto_release(job, sizeof *job);
+    sotto_leader_job_ended(leader);
+}
+
+static void log_job(const sotto_leader_job *job, const char *event, const char *reason)
+{
+    const sotto_log_sink *log = &job->leader->server->options.log;
+    sotto_log_field fields[2] = {
+        {"reports", SOTTO_LOG_UINT, {.uint = job->count}},
+        {"reason", SOTTO_LOG_TEXT, {.text = reason}},
+    };
+    sotto_log_event e = {SOTTO_LOG_WARNING, event, fields, reason ? 2 : 1};
+
+    if (log->write && e.level >= log->lowest)
+        log->write(log->context, &e);
+}
+
+/* ---- giving a job back ------------------------------------------------------------------------------------- */
+
+static void on_released(void *context, sotto_status status, const sotto_err *err)
+{
+    (void)status; /* if even this fails, the lease ends by itself */
+    (void)err;
+    end(context);
+}
+
+static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+    int64_t wait = FIRST_WAIT_MS;
+
+    for (int64_t i = 1; i < job->lease.attempts && wait < LONGEST_WAIT_MS; i++)
+        wait *= 2;
+    return sotto_lease_release(tx, &job->lease, wait, err);
+}
+
+/* The job stays on disk; somebody goes on with it after a while. */
+static void try_later(sotto_leader_job *job, const char *reason)
+{
+    log_job(job, "job.retried", reason);
+    job->db = (sotto_db_job){release, job, on_released, job, NULL, SOTTO_OK, {0}};
+    sotto_db_post(job->leader->server->db, &job->db);
+}
+
+/* Nothing is on disk yet: the segments wait again. */
+static void back_to_lanes(sotto_leader_job *job)
+{
+    const sotto_server_task *task = job->task;
+
+    for (size_t i = 0; i < job->load.count; i++)
+        (void)(sotto_lanes_add(job->leader->lanes, job->load.task, job->load.bucket,
+                               job->load.segments[i], job->load.reports / job->load.count,
+                               task ? sotto_leader_full_job(job->leader->server, task) : 1,
+                               sotto_leader_now_ms()) == SOTTO_OK);
+    end(job);
+}
+
+/* ---- finishing --------------------------------------------------------------------------------------------------- */
+
+static void on_finished(void *context, sotto_status status, const sotto_err *err)
+{
+    sotto_leader_job *job = context;
+
+    if (status == SOTTO_OK || status == SOTTO_STALE)
+        end(job);
+    else
+        try_later(job, err ? err->reason : NULL);
+}
+
+static void post(sotto_leader_job *job, sotto_db_fn *fn, sotto_db_done *done)
+{
+    job->db = (sotto_db_job){fn, job, done, job, NULL, SOTTO_OK, {0}};
+    sotto_db_post(job->leader->server->db, &job->db);
+}
+
+static void conclude(void *context, sotto_worker *worker)
+{
+    sotto_leader_job *job = context;
+    sotto_err err = {0};
+    sotto_status status = sotto_leader_conclude(job, &err);
+
+    (void)worker;
+    if (status == SOTTO_OK) {
+        post(job, sotto_leader_finish, on_finished);
+    } else if (status == SOTTO_MALFORMED) {
+        /* DAP: the leader must abandon a job whose answer is not one for its request. */
+        log_job(job, "job.abandoned", err.reason);
+        post(job, sotto_leader_abandon, on_finished);
+    } else {
+        try_later(job, err.reason);
+    }
+}
+
+/* ---- sending ------------------------------------------------------------------------------------------------------- */
+
+/* On the client's thread, which must not wait. */
+static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
+                      const sotto_err *err)
+{
+    sotto_leader_job *job = context;
+    uint8_t *copy;
+    char reason[32];
+
+    if (status != SOTTO_OK) {
+        try_later(job, err ? err->reason : NULL);
+        return;
+    }
+    (void)snprintf(reason, sizeof reason, "the helper said %u", response->status);
+    if (response->status / 100 != 2 || response->body.len == 0) {
+        try_later(job, reason); /* or it is not ready yet: the same request asks again */
+        return;
+    }
+    copy = sotto_arena_take(&job->arena, response->body.len);
+    if (!copy) {
+        try_later(job, "out of memory");
+        return;
+    }
+    memcpy(copy, response->body.data, response->body.len);
+    job->answer = sotto_bytes_of(copy, response->body.len);
+    if (sotto_pool_post(job->leader->server->pool, conclude, job, NULL) != SOTTO_OK)
+        try_later(job, "the compute threads are busy");
+}
+
+static bool url_of(char out[MAX_URL], const sotto_server_task *task)
+{
+    sotto_dap_path path = {.resource = SOTTO_DAP_AGGREGATION_JOBS};
+    sotto_buf text = sotto_buf_over(out, MAX_URL - 1);
+    sotto_bytes base = task->dap.helper_url;
+
+    memcpy(path.task_id, task->dap.id, sizeof path.task_id);
+    while (base.len > 0 && base.data[base.len - 1] == '/')
+        base.len--;
+    if (sotto_dap_path_encode(&text, base, &path, NULL) != SOTTO_OK)
+        return false;
+    out[text.len] = 0;
+    return true;
+}
+
+static void send(sotto_leader_job *job)
+{
+    char url[MAX_URL], bearer[SOTTO_TOKEN_TEXT + 8];
+    sotto_http_field fields[2] = {
+        {"Content-Type", sotto_dap_media_type(SOTTO_DAP_AGGREGATION_JOB_INIT_REQ)},
+        {"Authorization", bearer},
+    };
+    sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                            .url = url,
+                            .fields = fields,
+                            .field_count = 2,
+                            .body = sotto_buf_bytes(&job->request),
+                            .repeatable = true,
+                            .attempts = 3};
+    sotto_err err = {0};
+
+    (void)snprintf(bearer, sizeof bearer, "Bearer %s", job->task->pairing->leader_token);
+    if (!url_of(url, job->task) ||
+        sotto_http_call_start(job->leader->server->client, &call, on_answer, job, &err) != SOTTO_OK)
+        try_later(job, err.reason);
+    sotto_wipe(bearer, sizeof bearer);
+}
+
+static void send_or_conclude(sotto_leader_job *job)
+{
+    if (job->request.len > 0)
+        send(job);
+    else if (sotto_pool_post(job->leader->server->pool, conclude, job, NULL) != SOTTO_OK)
+        try_later(job, "the compute threads are busy");
+}
+
+/* ---- forming ---------------------------------------------------------------------------------------------------------- */
+
+static void on_stored(void *context, sotto_status status, const sotto_err *err)
+{
+    sotto_leader_job *job = context;
+
+    (void)err;
+    if (status == SOTTO_OK)
+        send_or_conclude(job);
+    else
+        back_to_lanes(job);
+}
+
+static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
+{
+    sotto_server *server = job->leader->server;
+
+    SOTTO_TRY(sotto_db_read(server->db, sotto_leader_load, job, err));
+    job->task = sotto_tasks_by_row(server->tasks, job->load.task);
+    if (!job->task)
+        return sotto_fail(err, SOTTO_MISSING, "the job's task is not known yet");
+    if (!job->resumed && job->task->dap.batch_mode == SOTTO_DAP_LEADER_SELECTED)
+        SOTTO_TRY(sotto_db_run(server->db, sotto_leader_pick_batch, job, err));
+    else if (!job->resumed)
+        job->batch = sotto_batch_of_bucket(job->bucket);
+    return sotto_leader_prepare(job, err);
+}
+
+static void form(void *context, sotto_worker *worker)
+{
+    sotto_leader_job *job = context;
+    sotto_err err = {0};
+    sotto_status status = prepare(job, &err);
+
+    (void)worker;
+    if (status != SOTTO_OK && job->resumed) {
+        if (status == SOTTO_STALE)
+            end(job);
+        else
+            try_later(job, err.reason);
+    } else if (status == SOTTO_MISSING) {
+        end(job); /* another process has done this job */
+    } else if (status != SOTTO_OK) {
+        log_job(job, "job.unformed", err.reason);
+        back_to_lanes(job);
+    } else if (job->resumed) {
+        send_or_conclude(job);
+    } else {
+        post(job, sotto_leader_store, on_stored);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static sotto_leader_job *new_job(sotto_leader *leader)
+{
+    sotto_leader_job *job = sotto_alloc(sizeof *job);
+
+    if (job) {
+        job->leader = leader;
+        sotto_arena_init(&job->arena, MEMORY);
+    }
+    return job;
+}
+
+static bool start(sotto_leader_job *job)
+{
+    if (sotto_pool_post(job->leader->server->pool, form, job, NULL) == SOTTO_OK)
+        return true;
+    sotto_arena_clear(&job->arena);
+    sotto_release(job, sizeof *job);
+    return false;
+}
+
+bool sotto_leader_job_start(sotto_leader *leader, const sotto_load *load)
+{
+    sotto_leader_job *job = new_job(leader);
+
+    if (!job)
+        return false;
+    job->load = *load;
+    job->bucket = load->bucket;
+    /* The order in which a restart would read them: the request must come out the same. */
+    qsort(job->load.segments, job->load.count, sizeof job->load.segments[0], by_number);
+    if (sotto_row_number(&job->n, NULL) != SOTTO_OK) {
+        sotto_arena_clear(&job->arena);
+        sotto_release(job, sizeof *job);
+        return false;
+    }
+    return start(job);
+}
+
+bool sotto_leader_job_resume(sotto_leader *leader, const sotto_lease *lease)
+{
+    sotto_leader_job *job = new_job(leader);
+
+    if (!job)
+        return false;
+    job->resumed = true;
+    job->lease = *lease;
+    for (size_t i = 0; i < 8 && i < lease->item_len; i++)
+        job->n = (int64_t)((uint64_t)job->n << 8 | lease->item[i]);
+    return start(job);
+}

@@ -1,0 +1,261 @@
+/* The leader's transactions on a job. */
+#include "serve/leader_job.h"
+#include "serve/release.h"
+#include "serve/schema.h"
+
+#include "base/rule.h"
+#include "sotto/random.h"
+
+#include <string.h>
+
+/* ---- reading -------------------------------------------------------------------------------------------------- */
+
+static sotto_status keep_segment(sotto_leader_job *job, const sotto_segment *s, size_t *at,
+                                 size_t cap, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(s->body);
+    sotto_kept_report report;
+
+    for (size_t i = 0; sotto_kept_report_next(&in, &report); i++) {
+        if (i >= s->reports)
+            return sotto_fail(err, SOTTO_MALFORMED, "a segment holds more than it says");
+        if ((unsigned)s->skip[i / 8] >> (i % 8) & 1u)
+            continue;
+        if (*at == cap)
+            return sotto_fail(err, SOTTO_MALFORMED, "segments hold more than they say");
+        job->reports[(*at)++] = report;
+    }
+    return sotto_reader_finish(&in, "segment", err);
+}
+
+static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
+{
+    const sotto_column_keys *columns = &job->leader->server->columns;
+    sotto_segment *segments =
+        sotto_arena_take_array(&job->arena, job->load.count + 1, sizeof *segments);
+    size_t cap = 0;
+
+    if (!segments)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
+    for (size_t i = 0; i < job->load.count; i++) {
+        segments[i].n = job->load.segments[i];
+        SOTTO_TRY(sotto_segment_get(tx, &segments[i], columns, &job->arena, err));
+        cap += segments[i].reports - segments[i].skipped;
+    }
+    job->reports = sotto_arena_take_array(&job->arena, cap + 1, sizeof *job->reports);
+    if (!job->reports)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
+    job->count = 0;
+    for (size_t i = 0; i < job->load.count; i++)
+        SOTTO_TRY(keep_segment(job, &segments[i], &job->count, cap, err));
+    return SOTTO_OK;
+}
+
+/* The row of a job that was on disk, and which segments are its own. */
+static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
+{
+    sotto_bytes request, batch;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT task, bucket, batch, request FROM job WHERE n = ?1 AND state = ?2", err));
+    sotto_sql_int(&q, 1, job->n);
+    sotto_sql_int(&q, 2, SOTTO_JOB_SENT);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_STALE, "the job is over");
+    job->load.task = sotto_sql_column_int(&q, 0);
+    job->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
+    batch = sotto_sql_column_bytes(&q, 2);
+    request = sotto_sql_column_bytes(&q, 3);
+    if (batch.len > sizeof job->batch.bytes)
+        return sotto_fail(err, SOTTO_MALFORMED, "a job's batch is not one");
+    job->batch.len = batch.len;
+    memcpy(job->batch.bytes, batch.data, batch.len);
+    job->request = sotto_buf_over(sotto_arena_take(&job->arena, request.len + 1), request.len);
+    if (!job->request.data)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");
+    if (request.len > 0)
+        memcpy(job->request.data, request.data, request.len);
+    job->request.len = request.len;
+    /* In the order in which the request was made from them. */
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT n FROM segment WHERE job = ?1 ORDER BY n", err));
+    sotto_sql_int(&q, 1, job->n);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    for (job->load.count = 0; row && job->load.count < SOTTO_JOB_MAX_SEGMENTS;) {
+        job->load.segments[job->load.count++] = sotto_sql_column_int(&q, 0);
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_leader_load(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+
+    if (job->resumed)
+        SOTTO_TRY(load_row(tx, job, err));
+    return load_segments(tx, job, err);
+}
+
+/* ---- batches that the leader selects ----------------------------------------------------------------------------- */
+
+enum { BATCH_OPEN = 0, BATCH_FULL = 1 };
+
+static sotto_status is_full(sotto_tx *tx, sotto_leader_job *job, bool *full, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CAST(sum(reports) AS BIGINT) FROM job WHERE task = ?1"
+                                " AND batch = ?2 AND state <> ?3",
+                                err));
+    sotto_sql_int(&q, 1, job->task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->batch.bytes, job->batch.len));
+    sotto_sql_int(&q, 3, SOTTO_JOB_ABANDONED);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *full = row && (uint64_t)sotto_sql_column_int(&q, 0) >= job->task->dap.min_batch_size;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status set_batch(sotto_tx *tx, const sotto_leader_job *job, int64_t state,
+                              sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO batch (task, id, state, added)"
+                                " VALUES (?1, ?2, ?3, {now}) ON CONFLICT (task, id)"
+                                " DO UPDATE SET state = ?3",
+                                err));
+    sotto_sql_int(&q, 1, job->task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->batch.bytes, job->batch.len));
+    sotto_sql_int(&q, 3, state);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+    bool row, full = true;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_release_lock(tx, job->task->n, true, err));
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT id FROM batch WHERE task = ?1 AND state = ?2 LIMIT 1", err));
+    sotto_sql_int(&q, 1, job->task->n);
+    sotto_sql_int(&q, 2, BATCH_OPEN);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    job->batch.len = SOTTO_BATCH_ID_SIZE;
+    if (row) {
+        SOTTO_TRY(sotto_sql_column_fixed(&q, 0, job->batch.bytes, SOTTO_BATCH_ID_SIZE, err));
+        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+        SOTTO_TRY(is_full(tx, job, &full, err));
+        if (!full)
+            return SOTTO_OK;
+        SOTTO_TRY(set_batch(tx, job, BATCH_FULL, err));
+    }
+    SOTTO_TRY(sotto_random_bytes(job->batch.bytes, SOTTO_BATCH_ID_SIZE, err));
+    return set_batch(tx, job, BATCH_OPEN, err);
+}
+
+/* ---- storing --------------------------------------------------------------------------------------------------------- */
+
+static void item_of(uint8_t out[8], int64_t n)
+{
+    for (size_t i = 0; i < 8; i++)
+        out[i] = (uint8_t)((uint64_t)n >> (56 - 8 * i));
+}
+
+static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
+{
+    uint8_t id[8];
+    sotto_sql q;
+
+    item_of(id, job->n);
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO job (n, task, id, state, bucket, batch, request,"
+                                " reports, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {now})",
+                                err));
+    sotto_sql_int(&q, 1, job->n);
+    sotto_sql_int(&q, 2, job->task->n);
+    sotto_sql_bytes(&q, 3, sotto_bytes_of(id, sizeof id));
+    sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
+    sotto_sql_int(&q, 5, (int64_t)job->bucket);
+    sotto_sql_bytes(&q, 6, sotto_bytes_of(job->batch.bytes, job->batch.len));
+    sotto_sql_bytes(&q, 7, sotto_buf_bytes(&job->request));
+    sotto_sql_int(&q, 8, (int64_t)job->count);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+    uint8_t item[8];
+    bool closed;
+
+    item_of(item, job->n);
+    SOTTO_TRY(sotto_release_lock(tx, job->task->n, false, err));
+    SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->task->n, &job->batch, err));
+    if (closed)
+        return sotto_fail(err, SOTTO_STALE, "the batch closed meanwhile");
+    for (size_t i = 0; i < job->load.count; i++)
+        SOTTO_TRY(sotto_segment_claim(tx, job->load.segments[i], job->n, err));
+    SOTTO_TRY(insert_job(tx, job, err));
+    /* Its maker holds it first; whoever finds it after that time may go on with it. */
+    return sotto_lease_add_held(tx, &job->lease, SOTTO_QUEUE_JOBS,
+                                sotto_bytes_of(item, sizeof item),
+                                (int64_t)job->leader->server->options.lease_seconds * 1000, err);
+}
+
+static sotto_status end_job(sotto_tx *tx, const sotto_leader_job *job, int64_t state,
+                            sotto_err *err)
+{
+    uint64_t changed;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_lease_finish(tx, &job->lease, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "UPDATE job SET state = ?3, request = NULL WHERE n = ?1 AND"
+                                " state = ?2",
+                                err));
+    sotto_sql_int(&q, 1, job->n);
+    sotto_sql_int(&q, 2, SOTTO_JOB_SENT);
+    sotto_sql_int(&q, 3, state);
+    SOTTO_TRY(sotto_sql_run(&q, &changed, err));
+    if (changed != 1)
+        return sotto_fail(err, SOTTO_STALE, "the job is over");
+    return SOTTO_RULE(segments_destroyed) ? sotto_segments_destroy(tx, job->n, err) : SOTTO_OK;
+}
+
+static sotto_status count_causes(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
+{
+    for (unsigned cause = 1; cause < SOTTO_CAUSES; cause++)
+        if (job->causes[cause] > 0)
+            SOTTO_TRY(sotto_batch_reject(tx, job->task->n, &job->batch, cause,
+                                         job->leader->server->shard, job->causes[cause], err));
+    return SOTTO_OK;
+}
+
+sotto_status sotto_leader_finish(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+
+    SOTTO_TRY(end_job(tx, job, SOTTO_JOB_DONE, err));
+    SOTTO_TRY(count_causes(tx, job, err));
+    if (job->sub.reports == 0)
+        return SOTTO_OK;
+    return sotto_batch_add(tx, job->task, job->n, &job->sub, err);
+}
+
+sotto_status sotto_leader_abandon(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+
+    memset(job->causes, 0, sizeof job->causes);
+    job->causes[SOTTO_CAUSE_ABANDONED] = job->count;
+    SOTTO_TRY(end_job(tx, job, SOTTO_JOB_ABANDONED, err));
+    return count_causes(tx, job, err);
+}

@@ -1,0 +1,204 @@
+/* The pairing file, and the fingerprint by which two people make sure that they hold the same one. */
+#include "serve/pairing.h"
+
+#include "crypto/hash.h"
+#include "sotto/random.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_FILE = 8192 };
+static const char KIND[] = "sotto-pairing";
+
+static const struct field {
+    const char *key;
+    size_t offset, size;
+} fields[] = {
+    {"leader", offsetof(sotto_pairing, leader), SOTTO_PARTY_NAME},
+    {"helper", offsetof(sotto_pairing, helper), SOTTO_PARTY_NAME},
+    {"collector", offsetof(sotto_pairing, collector), SOTTO_PARTY_NAME},
+    {"leader_token", offsetof(sotto_pairing, leader_token), SOTTO_TOKEN_TEXT},
+    {"collector_token", offsetof(sotto_pairing, collector_token), SOTTO_TOKEN_TEXT},
+    {"rejection_token", offsetof(sotto_pairing, rejection_token), SOTTO_TOKEN_TEXT},
+};
+enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_TOKEN = 3 };
+
+static char *text_of(const sotto_pairing *pairing, const struct field *f)
+{
+    return (char *)(uintptr_t)pairing + f->offset;
+}
+
+/* 80 bits of a hash over everything, in five groups of four: more than anybody can match by trying in
+ * the time that a telephone call takes, and short enough to read aloud. */
+static void fingerprint(sotto_pairing *pairing)
+{
+    uint8_t digest[32];
+    sotto_hash hash;
+    char *at = pairing->fingerprint;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(KIND, sizeof KIND));
+    sotto_hash_update(&hash, sotto_bytes_of(pairing->verify_seed, sizeof pairing->verify_seed));
+    for (size_t i = 0; i < FIELDS; i++) {
+        const char *text = text_of(pairing, &fields[i]);
+
+        sotto_hash_update(&hash, sotto_bytes_of(text, strlen(text) + 1));
+    }
+    sotto_hash_final(&hash, digest);
+    for (size_t i = 0; i < 10; i++)
+        at += snprintf(at, 4, i > 0 && i % 2 == 0 ? "-%02x" : "%02x", digest[i]);
+}
+
+static void hex_of(char *out, const uint8_t *bytes, size_t len)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < len; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out[2 * len] = 0;
+}
+
+static sotto_status fresh_token(char out[SOTTO_TOKEN_TEXT], sotto_err *err)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    uint8_t bytes[SOTTO_TOKEN_TEXT - 1];
+
+    SOTTO_TRY(sotto_random_bytes(bytes, sizeof bytes, err));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        out[i] = alphabet[bytes[i] & 63]; /* 43 characters of 6 random bits each */
+    out[sizeof bytes] = 0;
+    sotto_wipe(bytes, sizeof bytes);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader, const char *helper,
+                               const char *collector, sotto_err *err)
+{
+    const char *names[FIRST_TOKEN] = {leader, helper, collector};
+
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < FIRST_TOKEN; i++) {
+        size_t len = strlen(names[i]);
+
+        if (len == 0 || len >= SOTTO_PARTY_NAME)
+            return sotto_fail(err, SOTTO_MALFORMED, "%s: a name of 1 to %d bytes", fields[i].key,
+                              SOTTO_PARTY_NAME - 1);
+        memcpy(text_of(out, &fields[i]), names[i], len + 1);
+    }
+    SOTTO_TRY(sotto_random_bytes(out->verify_seed, sizeof out->verify_seed, err));
+    for (size_t i = FIRST_TOKEN; i < FIELDS; i++)
+        SOTTO_TRY(fresh_token(text_of(out, &fields[i]), err));
+    fingerprint(out);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_pairing_encode(sotto_buf *out, const sotto_pairing *pairing, sotto_err *err)
+{
+    char seed[2 * sizeof pairing->verify_seed + 1];
+    json_t *json = json_object();
+    sotto_status status = SOTTO_NO_MEMORY;
+    size_t len;
+    int failed = json == NULL;
+
+    hex_of(seed, pairing->verify_seed, sizeof pairing->verify_seed);
+    if (!failed) {
+        failed |= json_object_set_new(json, KIND, json_integer(1));
+        for (size_t i = 0; i < FIELDS; i++)
+            failed |=
+                json_object_set_new(json, fields[i].key, json_string(text_of(pairing, &fields[i])));
+        failed |= json_object_set_new(json, "verify_seed", json_string(seed));
+        failed |= json_object_set_new(json, "fingerprint", json_string(pairing->fingerprint));
+    }
+    if (failed) {
+        status = sotto_fail(err, SOTTO_NO_MEMORY, "pairing file");
+        goto done;
+    }
+    len = json_dumpb(json, (char *)out->data + out->len, out->cap - out->len, JSON_INDENT(2));
+    if (len == 0 || len > out->cap - out->len) {
+        status = sotto_fail(err, SOTTO_TOO_LARGE, "pairing file");
+        goto done;
+    }
+    out->len += len;
+    status = SOTTO_OK;
+done:
+    sotto_wipe(seed, sizeof seed);
+    json_decref(json);
+    return status;
+}
+
+static bool read_hex(uint8_t *out, size_t len, const char *text)
+{
+    if (!text || strlen(text) != 2 * len)
+        return false;
+    for (size_t i = 0; i < 2 * len; i++) {
+        char c = text[i];
+        uint8_t value;
+
+        if (c >= '0' && c <= '9')
+            value = (uint8_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            value = (uint8_t)(c - 'a' + 10);
+        else
+            return false;
+        out[i / 2] = (uint8_t)(i % 2 ? out[i / 2] | value : value << 4);
+    }
+    return true;
+}
+
+/* A token goes into a header line: only what base64url has. */
+static bool is_token(const char *text)
+{
+    return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
+               SOTTO_TOKEN_TEXT - 1 &&
+           text[SOTTO_TOKEN_TEXT - 1] == 0;
+}
+
+static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err)
+{
+    const char *given = json_string_value(json_object_get(json, "fingerprint"));
+
+    if (json_integer_value(json_object_get(json, KIND)) != 1)
+        return sotto_fail(err, SOTTO_MALFORMED, "not a pairing file of version 1");
+    if (json_object_size(json) != FIELDS + 3)
+        return sotto_fail(err, SOTTO_MALFORMED, "pairing file: a key is unknown or missing");
+    for (size_t i = 0; i < FIELDS; i++) {
+        const char *text = json_string_value(json_object_get(json, fields[i].key));
+        size_t len = text ? json_string_length(json_object_get(json, fields[i].key)) : 0;
+
+        if (len == 0 || len >= fields[i].size || strlen(text) != len ||
+            (i >= FIRST_TOKEN && !is_token(text)))
+            return sotto_fail(err, SOTTO_MALFORMED, "pairing file: %s is not one", fields[i].key);
+        memcpy(text_of(out, &fields[i]), text, len + 1);
+    }
+    if (!read_hex(out->verify_seed, sizeof out->verify_seed,
+                  json_string_value(json_object_get(json, "verify_seed"))))
+        return sotto_fail(err, SOTTO_MALFORMED, "pairing file: verify_seed is not one");
+    fingerprint(out);
+    /* Not a signature: it finds a file that was damaged or mixed from two. */
+    if (!given || strcmp(given, out->fingerprint) != 0)
+        return sotto_fail(err, SOTTO_REJECTED, "pairing file: its fingerprint is another's");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_pairing_decode(sotto_pairing *out, sotto_bytes text, sotto_err *err)
+{
+    json_error_t why;
+    json_t *json;
+    sotto_status status;
+
+    memset(out, 0, sizeof *out);
+    if (text.len > MAX_FILE)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "a pairing file has at most %d bytes", MAX_FILE);
+    json = json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, &why);
+    if (!json)
+        return sotto_fail(err, SOTTO_MALFORMED, "pairing file: line %d is no JSON", why.line);
+    status = read_fields(out, json, err);
+    json_decref(json);
+    if (status != SOTTO_OK)
+        sotto_wipe(out, sizeof *out);
+    return status;
+}

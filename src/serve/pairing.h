@@ -1,0 +1,37 @@
+/* serve/pairing.h - what a leader, a helper and a collector share in secret, as one file.
+ *
+ * Callers:  `sotto admin pair` makes a file and takes one in; tasks find their pairing by the parties' names.
+ * Memory:   plain values.
+ * Threads:  nothing is shared.
+ * Secrets:  all but the names and the fingerprint; wipe it.
+ *
+ * The verification key of a task is derived from the seed and the task's id, so that it is fixed before the
+ * first report of any task exists, and neither server can choose it afterwards.
+ */
+#ifndef SOTTO_SERVE_PAIRING_H
+#define SOTTO_SERVE_PAIRING_H
+
+#include "sotto/base.h"
+
+enum { SOTTO_TOKEN_TEXT = 44, SOTTO_PARTY_NAME = 128, SOTTO_FINGERPRINT_TEXT = 64 };
+
+typedef struct sotto_pairing {
+    char leader[SOTTO_PARTY_NAME], helper[SOTTO_PARTY_NAME], collector[SOTTO_PARTY_NAME];
+    uint8_t verify_seed[32];
+    char leader_token[SOTTO_TOKEN_TEXT];      /* leader to helper, as a bearer token    */
+    char collector_token[SOTTO_TOKEN_TEXT];   /* collector to leader                    */
+    char rejection_token[SOTTO_TOKEN_TEXT];   /* collector to helper, counts only       */
+    char fingerprint[SOTTO_FINGERPRINT_TEXT]; /* words or groups to read aloud        */
+} sotto_pairing;
+
+/* Fresh secrets. */
+SOTTO_MUST_USE sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader,
+                                              const char *helper, const char *collector,
+                                              sotto_err *err);
+/* The file: JSON, version 1. */
+SOTTO_MUST_USE sotto_status sotto_pairing_encode(sotto_buf *out, const sotto_pairing *pairing,
+                                                 sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_pairing_decode(sotto_pairing *out, sotto_bytes json,
+                                                 sotto_err *err);
+
+#endif

@@ -1,0 +1,129 @@
+#include "serve/rate.h"
+
+#include "base/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    CAUSES = 64
+}; /* what this side found itself; what the peer found came from the same reports */
+
+static sotto_status arrived_for(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
+                                const sotto_batch_range *range, uint64_t verified, sotto_err *err)
+{
+    uint64_t rejected[CAUSES];
+
+    SOTTO_TRY(sotto_batch_rejections(tx, rejected, CAUSES, task->n, range, err));
+    *out = verified;
+    for (size_t i = 0; i < CAUSES; i++)
+        *out += rejected[i];
+    return SOTTO_OK;
+}
+
+static void bind_range(sotto_sql *q, int64_t task, const sotto_batch_range *range)
+{
+    sotto_sql_int(q, 1, task);
+    sotto_sql_int(q, 2, (int64_t)range->first_bucket);
+    sotto_sql_int(q, 3, (int64_t)range->end_bucket);
+    sotto_sql_bytes(q, 4, sotto_bytes_of(range->batch.bytes, range->batch.len));
+}
+
+static sotto_status is_released(sotto_tx *tx, bool *released, int64_t task,
+                                const sotto_batch_range *range, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT 1 FROM held WHERE task = ?1 AND first_bucket = ?2 AND"
+                                " end_bucket = ?3 AND batch = ?4 AND reason IS NOT NULL",
+                                err));
+    bind_range(&q, task, range);
+    SOTTO_TRY(sotto_sql_step(&q, released, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status hold(sotto_tx *tx, int64_t task, const sotto_batch_range *range,
+                         uint64_t arrived, uint64_t expected, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        "INSERT INTO held (task, first_bucket, end_bucket, batch, arrived, expected, since)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, {now}) ON CONFLICT"
+        " (task, first_bucket, end_bucket, batch) DO UPDATE SET arrived = ?5, expected = ?6",
+        err));
+    bind_range(&q, task, range);
+    sotto_sql_int(&q, 5, (int64_t)arrived);
+    sotto_sql_int(&q, 6, (int64_t)expected);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_rate_check(sotto_tx *tx, bool *held, const sotto_server_task *task,
+                              const sotto_batch_range *range, uint64_t verified, sotto_err *err)
+{
+    uint64_t expected = (uint64_t)ceil(task->expected * (double)task->population);
+    uint64_t arrived;
+    bool released;
+
+    *held = false;
+    if (task->population == 0)
+        return SOTTO_OK;
+    SOTTO_TRY(arrived_for(tx, &arrived, task, range, verified, err));
+    if (arrived / 2 < expected || (arrived / 2 == expected && arrived % 2 == 0))
+        return SOTTO_OK;
+    SOTTO_TRY(is_released(tx, &released, task->n, range, err));
+    if (released)
+        return SOTTO_OK;
+    *held = SOTTO_RULE(rate_held);
+    return hold(tx, task->n, range, arrived, expected, err);
+}
+
+sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const sotto_rate_release *r = context;
+    uint64_t changed;
+    sotto_sql q;
+
+    if (!r->reason || !r->reason[0])
+        return sotto_fail(err, SOTTO_DENIED, "a held batch is released with a reason, or not");
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "UPDATE held SET reason = ?5, released = {now} WHERE task = ?1 AND"
+                                " first_bucket = ?2 AND end_bucket = ?3 AND batch = ?4 AND"
+                                " reason IS NULL",
+                                err));
+    bind_range(&q, r->task, &r->range);
+    sotto_sql_text(&q, 5, r->reason);
+    SOTTO_TRY(sotto_sql_run(&q, &changed, err));
+    return changed ? SOTTO_OK : sotto_fail(err, SOTTO_MISSING, "no such batch is held");
+}
+
+sotto_status sotto_rate_list(sotto_tx *tx, sotto_held_fn *show, void *context, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT task, first_bucket, end_bucket, batch, arrived, expected,"
+                                " reason FROM held ORDER BY since LIMIT 1000",
+                                err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        sotto_bytes batch = sotto_sql_column_bytes(&q, 3);
+        sotto_held line = {.task = sotto_sql_column_int(&q, 0),
+                           .range = {.first_bucket = (uint64_t)sotto_sql_column_int(&q, 1),
+                                     .end_bucket = (uint64_t)sotto_sql_column_int(&q, 2)},
+                           .arrived = (uint64_t)sotto_sql_column_int(&q, 4),
+                           .expected = (uint64_t)sotto_sql_column_int(&q, 5),
+                           .reason = sotto_sql_column_text(&q, 6)};
+
+        line.range.leader_selected = line.range.end_bucket == 0;
+        line.range.batch.len = batch.len <= sizeof line.range.batch.bytes ? batch.len : 0;
+        if (line.range.batch.len > 0)
+            memcpy(line.range.batch.bytes, batch.data, line.range.batch.len);
+        SOTTO_TRY(show(context, &line, err));
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}

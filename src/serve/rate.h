@@ -1,0 +1,43 @@
+/* serve/rate.h - did more reports come than there are devices to send them? (seed 000, section 4.8)
+ *
+ * Callers:  both roles, in the transaction that would release a batch; `sotto admin batch`.
+ * Secrets:  none; but the numbers are for this server's operator, not for peers.
+ *
+ * Each operator sets its own figure of the population; the expected number of reports in a window follows from the recipe's
+ * participation and dummies. Twice as many may come. Beyond that, whoever filled the batch may know all but one of
+ * its reports: it is held until the operator releases it with a reason, which is kept.
+ */
+#ifndef SOTTO_SERVE_RATE_H
+#define SOTTO_SERVE_RATE_H
+
+#include "serve/batches.h"
+
+#define SOTTO_RATE_HELD "the batch is held: more reports came than this operator expects"
+
+/* Whether the batch is to be held; then the row that says so is there. `verified`: reports in the sum; those that were
+ * refused are counted too. Without a population figure nothing is held. */
+SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, bool *held,
+                                             const sotto_server_task *task,
+                                             const sotto_batch_range *range, uint64_t verified,
+                                             sotto_err *err);
+
+/* Lets a held batch go. SOTTO_MISSING: none is held at this place. */
+typedef struct sotto_rate_release {
+    int64_t task;
+    sotto_batch_range range;
+    const char *reason; /* kept; not empty */
+} sotto_rate_release;
+sotto_status sotto_rate_release_batch(sotto_tx *tx, void *rate_release, sotto_err *err);
+
+typedef struct sotto_held {
+    int64_t task;
+    sotto_batch_range range;
+    uint64_t arrived, expected;
+    const char *reason; /* "" while it is held; borrowed until the callback returns */
+} sotto_held;
+typedef sotto_status sotto_held_fn(void *context, const sotto_held *held, sotto_err *err);
+/* Every batch that was ever held, the oldest first. */
+SOTTO_MUST_USE sotto_status sotto_rate_list(sotto_tx *tx, sotto_held_fn *show, void *context,
+                                            sotto_err *err);
+
+#endif

@@ -1,0 +1,88 @@
+#include "serve/release.h"
+
+#include "base/rule.h"
+#include "sotto/random.h"
+
+#include <string.h>
+
+bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
+                         const sotto_server_task *task, const sotto_dap_batch_selector *selector)
+{
+    const sotto_dap_interval *i = &selector->interval;
+
+    memset(out, 0, sizeof *out);
+    *problem = SOTTO_DAP_INVALID_MESSAGE;
+    if ((unsigned)selector->mode != task->dap.batch_mode)
+        return false;
+    if (selector->mode == SOTTO_DAP_LEADER_SELECTED) {
+        out->leader_selected = true;
+        out->batch.len = SOTTO_BATCH_ID_SIZE;
+        memcpy(out->batch.bytes, selector->batch_id, SOTTO_BATCH_ID_SIZE);
+        return true;
+    }
+    *problem = SOTTO_DAP_BATCH_INVALID;
+    if (!sotto_dap_interval_valid(*i) || i->start + i->duration > INT64_MAX)
+        return false;
+    /* Seed 000, appendix A: a round may not outlast the recipe's collection length. */
+    if (SOTTO_RULE(collection_length) && task->collection_seconds > 0 &&
+        i->duration > task->collection_seconds / task->dap.precision && i->duration > 1)
+        return false;
+    out->first_bucket = i->start;
+    out->end_bucket = i->start + i->duration;
+    return true;
+}
+
+size_t sotto_release_sealed_size(const sotto_server_task *task)
+{
+    return task->dap.sizes.out_share + SOTTO_HPKE_TAG_SIZE + SOTTO_HPKE_MAX_PUBLIC_KEY + 16;
+}
+
+static sotto_buf taken(sotto_arena *arena, size_t size)
+{
+    sotto_buf buf = sotto_buf_over(sotto_arena_take(arena, size), size);
+
+    if (!buf.data)
+        buf.cap = 0;
+    return buf;
+}
+
+sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task, sotto_role role,
+                                sotto_bytes collection_req, sotto_bytes share, sotto_arena *arena,
+                                sotto_err *err)
+{
+    uint8_t text[SOTTO_DAP_INFO_MAX], ikm[SOTTO_HPKE_MAX_PRIVATE_KEY];
+    sotto_bytes info = sotto_aggregate_share_info(text, (sotto_dap_role)role);
+    sotto_buf aad = taken(arena, task->dap.configuration.len + collection_req.len + 128);
+    sotto_buf sealed = taken(arena, sotto_release_sealed_size(task));
+    size_t enc = task->collector.public_key.len;
+    sotto_status status;
+
+    SOTTO_TRY(sotto_dap_aggregate_share_aad_encode(&aad, task->dap.id, task->dap.configuration,
+                                                   collection_req, err));
+    SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));
+    status = sotto_hpke_seal(&sealed, &task->collector, sotto_bytes_of(ikm, sizeof ikm), info,
+                             sotto_buf_bytes(&aad), share, err);
+    sotto_wipe(ikm, sizeof ikm);
+    SOTTO_TRY(status);
+    return sotto_hpke_ciphertext_encode(
+        out,
+        &(sotto_hpke_ciphertext){task->collector.id, sotto_bytes_of(sealed.data, enc),
+                                 sotto_bytes_of(sealed.data + enc, sealed.len - enc)},
+        err);
+}
+
+sotto_status sotto_release_lock(sotto_tx *tx, int64_t task, bool exclusive, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                exclusive ? "SELECT n FROM task WHERE n = ?1 {lock}"
+                                          : "SELECT n FROM task WHERE n = ?1 {share}",
+                                err));
+    sotto_sql_int(&q, 1, task);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "no such task");
+    return sotto_sql_run(&q, NULL, err);
+}

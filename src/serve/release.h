@@ -1,0 +1,26 @@
+/* serve/release.h - what both roles do when a batch is released: read what is asked for, seal the sum. */
+#ifndef SOTTO_SERVE_RELEASE_H
+#define SOTTO_SERVE_RELEASE_H
+
+#include "serve/batches.h"
+#include "transport/dap_collect.h"
+
+/* Whether this task's collector may ask for these buckets at all; else which problem it is. */
+bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
+                         const sotto_server_task *task, const sotto_dap_batch_selector *selector);
+
+/* Appends an HpkeCiphertext: the share, sealed to the task's collector by this role.
+ *   collection_req  the collector's exact bytes */
+SOTTO_MUST_USE sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task,
+                                               sotto_role role, sotto_bytes collection_req,
+                                               sotto_bytes share, sotto_arena *arena,
+                                               sotto_err *err);
+/* Bytes that sotto_release_seal appends. */
+size_t sotto_release_sealed_size(const sotto_server_task *task);
+
+/* Keeps closing a batch and adding to it apart, in every process: whoever adds holds the shared form, whoever
+ * closes the exclusive one, until the end of the transaction. */
+SOTTO_MUST_USE sotto_status sotto_release_lock(sotto_tx *tx, int64_t task, bool exclusive,
+                                               sotto_err *err);
+
+#endif

@@ -1,0 +1,314 @@
+/* One table of resources: method, path, who serves it, whose token it needs, its media type and how long it may be. */
+#define _POSIX_C_SOURCE 200809L
+#include "serve/router.h"
+
+#include <string.h>
+#include <strings.h>
+
+typedef enum whose { NOBODYS, LEADERS, COLLECTORS, REJECTIONS } whose;
+
+enum { MAX_REPORTS_A_REQUEST = 1000, SLACK = 4096, SMALL_BODY = 8192 };
+#define NO_MESSAGE SOTTO_DAP_MESSAGES
+
+typedef void on_task(sotto_server *server, const sotto_server_task *task,
+                     sotto_http_request *request);
+typedef void on_item(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                     sotto_http_request *request);
+
+/* ---- how long a body may be: from the task's own report size, never from the peer's word ------------- */
+
+static size_t no_body(const sotto_server *server, const sotto_server_task *task)
+{
+    (void)server;
+    (void)task;
+    return 0;
+}
+
+static size_t small_body(const sotto_server *server, const sotto_server_task *task)
+{
+    (void)server;
+    (void)task;
+    return SMALL_BODY;
+}
+
+static size_t of_reports(size_t each, size_t cap)
+{
+    return each > (cap - SLACK) / MAX_REPORTS_A_REQUEST ? cap
+                                                        : each * MAX_REPORTS_A_REQUEST + SLACK;
+}
+
+static size_t upload_body(const sotto_server *server, const sotto_server_task *task)
+{
+    return of_reports(task->max_report, server->options.bytes_in_flight / 4);
+}
+
+/* Less than the report itself, whose larger share stays with the leader, but for the verifier share. */
+static size_t job_body(const sotto_server *server, const sotto_server_task *task)
+{
+    return of_reports(task->max_report + task->dap.sizes.verifier_share + 64,
+                      server->options.bytes_in_flight / 4);
+}
+
+/* ---- the table ---------------------------------------------------------------------------------------- */
+
+typedef struct resource {
+    sotto_http_method method;
+    sotto_role role; /* 0: both */
+    const char *collection;
+    whose token;
+    sotto_dap_message message; /* of the body */
+    size_t (*limit)(const sotto_server *server, const sotto_server_task *task);
+    on_task *task; /* one of the two: /tasks/{id}/collection, or .../collection/{item} */
+    on_item *item;
+} resource;
+
+#define GET    SOTTO_HTTP_GET
+#define POST   SOTTO_HTTP_POST
+#define DELETE SOTTO_HTTP_DELETE
+#define LEADER SOTTO_LEADER
+#define HELPER SOTTO_HELPER
+
+static const resource resources[] = {
+    {POST, LEADER, "reports", NOBODYS, SOTTO_DAP_UPLOAD_REQ, upload_body, sotto_upload_handle,
+     NULL},
+    {POST, LEADER, "collection_jobs", COLLECTORS, SOTTO_DAP_COLLECTION_JOB_REQ, small_body,
+     sotto_collection_create, NULL},
+    {GET, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, NULL, sotto_collection_get},
+    {DELETE, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, NULL,
+     sotto_collection_delete},
+    {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, job_body,
+     sotto_helper_job_create, NULL},
+    {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_CONTINUE_REQ, job_body,
+     NULL, sotto_helper_job_continue},
+    {GET, HELPER, "aggregation_jobs", LEADERS, NO_MESSAGE, no_body, NULL, sotto_helper_job_get},
+    {DELETE, HELPER, "aggregation_jobs", LEADERS, NO_MESSAGE, no_body, NULL,
+     sotto_helper_job_delete},
+    {POST, HELPER, "aggregate_shares", LEADERS, SOTTO_DAP_AGGREGATE_SHARE_REQ, small_body,
+     sotto_helper_share_create, NULL},
+    {GET, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, NULL, sotto_helper_share_get},
+    {DELETE, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, NULL,
+     sotto_helper_share_delete},
+    {GET, 0, "rejections", REJECTIONS, NO_MESSAGE, no_body, NULL, sotto_rejections_get},
+};
+enum { RESOURCES = sizeof resources / sizeof resources[0] };
+
+/* ---- problems ------------------------------------------------------------------------------------------ */
+
+static bool refuse(sotto_http_request *request, unsigned status, sotto_dap_problem problem,
+                   const char *detail, const sotto_server_task *task)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+    bool is_dap = problem < SOTTO_DAP_PROBLEMS;
+    sotto_http_problem document = {
+        .status = status ? status : (unsigned)sotto_dap_problem_status(problem),
+        .type = is_dap ? sotto_dap_problem_type(problem) : NULL,
+        .title = is_dap ? sotto_dap_problem_title(problem) : NULL,
+        .detail = detail,
+        .retry_after_s = status == 503 ? 1 : 0,
+    };
+
+    if (task) {
+        sotto_dap_id_encode(id, sotto_bytes_of(task->dap.id, sizeof task->dap.id));
+        document.taskid = id;
+    }
+    return sotto_http_refuse(request, &document);
+}
+
+void sotto_problem(sotto_http_request *request, sotto_dap_problem problem, const char *detail,
+                   const sotto_server_task *task)
+{
+    (void)refuse(request, 0, problem, detail, task);
+}
+
+void sotto_problem_of(sotto_http_request *request, sotto_status status,
+                      const sotto_server_task *task)
+{
+    bool later = status == SOTTO_IO || status == SOTTO_AGAIN || status == SOTTO_NO_MEMORY;
+
+    (void)refuse(request, later ? 503 : 500, SOTTO_DAP_PROBLEMS, NULL, task);
+}
+
+/* ---- whose request it is -------------------------------------------------------------------------------- */
+
+static sotto_bytes token_of(const sotto_http_request *request)
+{
+    static const char bearer[] = "Bearer ";
+    sotto_bytes value;
+
+    if (sotto_http_request_field(request, "dap-auth-token", &value))
+        return value;
+    if (sotto_http_request_field(request, "authorization", &value) &&
+        value.len > sizeof bearer - 1 && strncasecmp((const char *)value.data, bearer, 7) == 0)
+        return sotto_bytes_of(value.data + 7, value.len - 7);
+    return sotto_bytes_of(NULL, 0);
+}
+
+static const char *wanted_token(const sotto_server *server, const sotto_server_task *task, whose w)
+{
+    switch (w) {
+    case LEADERS:
+        return task->pairing->leader_token;
+    case COLLECTORS:
+        return task->pairing->collector_token;
+    case REJECTIONS: /* the leader knows the collector by its own token */
+        return server->options.role == SOTTO_LEADER ? task->pairing->collector_token
+                                                    : task->pairing->rejection_token;
+    case NOBODYS:
+    default:
+        return NULL;
+    }
+}
+
+static bool is_allowed(const sotto_server *server, const sotto_server_task *task,
+                       const sotto_http_request *request, whose w)
+{
+    const char *wanted;
+
+    if (w == NOBODYS)
+        return true;
+    wanted = wanted_token(server, task, w);
+    return wanted && wanted[0] &&
+           sotto_bytes_equal(token_of(request), sotto_bytes_of(wanted, strlen(wanted)));
+}
+
+/* ---- from head to handler --------------------------------------------------------------------------------- */
+
+/* Segments of the server's own path, before what DAP names. */
+static size_t path_depth(const sotto_server *server)
+{
+    size_t depth = 0;
+
+    for (const char *at = server->options.path; *at; at++)
+        depth += *at != '/' && (at[1] == '/' || at[1] == 0);
+    return depth;
+}
+
+static const resource *find(const sotto_server *server, const sotto_http_request *request,
+                            size_t base, bool *other_method)
+{
+    size_t segments = sotto_http_request_segments(request) - base;
+
+    *other_method = false;
+    for (size_t i = 0; i < RESOURCES; i++) {
+        const resource *r = &resources[i];
+
+        if ((r->role != 0 && r->role != server->options.role) || segments != (r->item ? 4u : 3u) ||
+            !sotto_http_request_segment_is(request, base + 2, r->collection))
+            continue;
+        if (r->method == sotto_http_request_method(request))
+            return r;
+        *other_method = true;
+    }
+    return NULL;
+}
+
+/* What a request's head leads to. */
+typedef struct route {
+    const resource *resource;
+    const sotto_server_task *task;
+    uint8_t id[SOTTO_RESOURCE_ID_SIZE];
+} route;
+
+static bool media_type_fits(const sotto_http_request *request, sotto_dap_message message)
+{
+    char type[128];
+    sotto_bytes value;
+
+    if (message == NO_MESSAGE)
+        return true;
+    if (!sotto_http_request_field(request, "content-type", &value) || value.len >= sizeof type)
+        return false;
+    memcpy(type, value.data, value.len);
+    type[value.len] = 0;
+    return sotto_dap_media_type_is(message, type);
+}
+
+/* False once it has answered. */
+static bool find_route(sotto_server *server, sotto_http_request *request, route *out)
+{
+    size_t base = path_depth(server);
+    uint8_t id[SOTTO_TASK_ID_SIZE];
+    bool other_method;
+
+    if (sotto_http_request_segments(request) < base + 3 ||
+        !sotto_http_request_segment_is(request, base, "tasks"))
+        return refuse(request, 404, SOTTO_DAP_PROBLEMS, NULL, NULL);
+    out->resource = find(server, request, base, &other_method);
+    if (!out->resource)
+        return refuse(request, other_method ? 405 : 404, SOTTO_DAP_PROBLEMS, NULL, NULL);
+    if (sotto_dap_id_decode(id, sizeof id, sotto_http_request_segment(request, base + 1), NULL) !=
+        SOTTO_OK)
+        return refuse(request, 0, SOTTO_DAP_INVALID_MESSAGE, "the task id is not one", NULL);
+    out->task = sotto_tasks_find(server->tasks, id);
+    if (!out->task)
+        return refuse(request, 0, SOTTO_DAP_UNRECOGNIZED_TASK, NULL, NULL);
+    if (!is_allowed(server, out->task, request, out->resource->token))
+        return refuse(request, 401, SOTTO_DAP_PROBLEMS, NULL, out->task);
+    if (!media_type_fits(request, out->resource->message))
+        return refuse(request, 415, SOTTO_DAP_PROBLEMS, NULL, out->task);
+    if (out->resource->item &&
+        sotto_dap_id_decode(out->id, sizeof out->id, sotto_http_request_segment(request, base + 3),
+                            NULL) != SOTTO_OK)
+        return refuse(request, 404, SOTTO_DAP_PROBLEMS, NULL, out->task);
+    return true;
+}
+
+static bool is_hpke_config(const sotto_server *server, const sotto_http_request *request)
+{
+    size_t base = path_depth(server);
+
+    return sotto_http_request_segments(request) == base + 1 &&
+           sotto_http_request_segment_is(request, base, "hpke_config");
+}
+
+static bool on_head(void *context, sotto_http_request *request, size_t *max_body)
+{
+    sotto_server *server = context;
+    route found;
+
+    *max_body = 0;
+    if (is_hpke_config(server, request))
+        return sotto_http_request_method(request) == GET ||
+               refuse(request, 405, SOTTO_DAP_PROBLEMS, NULL, NULL);
+    if (!find_route(server, request, &found))
+        return false;
+    *max_body = found.resource->limit(server, found.task);
+    return true;
+}
+
+static void answer_hpke_config(sotto_server *server, sotto_http_request *request)
+{
+    uint8_t bytes[4096];
+    sotto_buf list = sotto_buf_over(bytes, sizeof bytes);
+    sotto_http_field fields[] = {
+        {"Content-Type", sotto_dap_media_type(SOTTO_DAP_HPKE_CONFIG_LIST)},
+        {"Cache-Control", "max-age=3600"},
+    };
+    sotto_status status = sotto_keys_publish(server->keys, &list, NULL);
+
+    if (status != SOTTO_OK)
+        sotto_problem_of(request, status, NULL);
+    else
+        sotto_http_answer(request, &(sotto_http_reply){200, fields, 2, sotto_buf_bytes(&list)});
+}
+
+/* The route is found a second time rather than kept: a task may have gone while the body came. */
+static void on_body(void *context, sotto_http_request *request)
+{
+    sotto_server *server = context;
+    route found;
+
+    if (is_hpke_config(server, request)) {
+        answer_hpke_config(server, request);
+        return;
+    }
+    if (!find_route(server, request, &found))
+        return;
+    if (found.resource->item)
+        found.resource->item(server, found.task, sotto_bytes_of(found.id, sizeof found.id),
+                             request);
+    else
+        found.resource->task(server, found.task, request);
+}
+
+const sotto_http_handler sotto_router = {on_head, on_body, NULL};

@@ -1,0 +1,23 @@
+/* serve/router.h - from a request's head to the handler of its resource, or a problem.
+ *
+ * Callers:  the HTTP server, on its loops.
+ * Secrets:  tokens are compared in constant time and never kept.
+ */
+#ifndef SOTTO_SERVE_ROUTER_H
+#define SOTTO_SERVE_ROUTER_H
+
+#include "serve/server.h"
+#include "transport/dap.h"
+#include "transport/http_server.h"
+
+/* Its context is the sotto_server. */
+extern const sotto_http_handler sotto_router;
+
+/* Answers with one of DAP's problems. `detail` and `task` may be NULL. */
+void sotto_problem(sotto_http_request *request, sotto_dap_problem problem, const char *detail,
+                   const sotto_server_task *task);
+/* Answers what went wrong on our side of a call: 503 where trying again may help, else 500. */
+void sotto_problem_of(sotto_http_request *request, sotto_status status,
+                      const sotto_server_task *task);
+
+#endif

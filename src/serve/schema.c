@@ -1,0 +1,64 @@
+/* The tables. Written in the SQL that both databases understand; see db/sql.h for the words in braces.
+ * Numbers of rows (n) are random 63-bit ones, so that replicas never compete for a sequence. */
+#include "serve/schema.h"
+
+#include "db/lease.h"
+
+const sotto_migration sotto_serve_migrations[] = {
+    {1, SOTTO_LEASE_SCHEMA
+     /* What was provisioned. `recipe` and `parties` are the very bytes given; all else follows from them.
+      * `population` is this operator's own figure. */
+     "CREATE TABLE task (n {int} PRIMARY KEY, id {bytes} NOT NULL UNIQUE, role {int} NOT NULL,"
+     " recipe {bytes} NOT NULL, parties {bytes} NOT NULL, cohort {int} NOT NULL,"
+     " population {int}, added {int} NOT NULL);"
+     /* Secrets shared with a peer, sealed; named by the fingerprint that people read to each other. */
+     "CREATE TABLE pairing (fingerprint TEXT PRIMARY KEY, peer TEXT NOT NULL, secrets {bytes} NOT "
+     "NULL,"
+     " added {int} NOT NULL);"
+     "CREATE TABLE hpke_key (config_id {int} PRIMARY KEY, state {int} NOT NULL,"
+     " secret {bytes} NOT NULL, since {int} NOT NULL);"
+     /* Report ids that were taken: by the leader at upload, by the helper at commitment. */
+     "CREATE TABLE mark (task {int} NOT NULL, report {bytes} NOT NULL, bucket {int} NOT NULL,"
+     " PRIMARY KEY (task, report));"
+     /* Leader: reports that wait for their job, or belong to one that is under way. `owner` is the process that
+      * has it in its lanes. */
+     "CREATE TABLE segment (n {int} PRIMARY KEY, task {int} NOT NULL, bucket {int} NOT NULL,"
+     " reports {int} NOT NULL, skip {bytes} NOT NULL, body {bytes} NOT NULL, job {int},"
+     " owner {int} NOT NULL, added {int} NOT NULL);"
+     "CREATE INDEX segment_waiting ON segment (task, bucket, job);"
+     "CREATE INDEX segment_job ON segment (job);"
+     "CREATE TABLE segment_key (segment {int} PRIMARY KEY, secret {bytes} NOT NULL);"
+     /* Aggregation jobs. Leader: the request's bytes, until it is done. Helper: the answer's bytes. */
+     "CREATE TABLE job (n {int} PRIMARY KEY, task {int} NOT NULL, id {bytes} NOT NULL,"
+     " state {int} NOT NULL, bucket {int} NOT NULL, batch {bytes} NOT NULL, request {bytes},"
+     " answer {bytes}, reports {int} NOT NULL, added {int} NOT NULL, UNIQUE (task, id));"
+     "CREATE INDEX job_open ON job (task, state, bucket);"
+     /* What a job added to a batch: kept apart until collection, so that no row is hot. `batch` is the bucket's
+      * time in eight bytes, or the id of a leader-selected batch. */
+     "CREATE TABLE sub_aggregate (task {int} NOT NULL, batch {bytes} NOT NULL, job {int} NOT NULL,"
+     " reports {int} NOT NULL, checksum {bytes} NOT NULL, first_bucket {int} NOT NULL,"
+     " last_bucket {int} NOT NULL, share {bytes} NOT NULL, PRIMARY KEY (task, batch, job));"
+     /* Leader-selected batches. state 0 open, 1 full or taken by a collection. */
+     "CREATE TABLE batch (task {int} NOT NULL, id {bytes} NOT NULL, state {int} NOT NULL,"
+     " added {int} NOT NULL, PRIMARY KEY (task, id));"
+     /* Leader: collection jobs. Helper: aggregate shares. A row whose state is at least closed covers the buckets
+      * from first_bucket up to end_bucket, or the batch; no two of them may share one. */
+     "CREATE TABLE release (n {int} PRIMARY KEY, task {int} NOT NULL, id {bytes} NOT NULL,"
+     " state {int} NOT NULL, first_bucket {int} NOT NULL, end_bucket {int} NOT NULL,"
+     " batch {bytes} NOT NULL, query {bytes} NOT NULL, request {bytes}, answer {bytes}, problem "
+     "TEXT,"
+     " reports {int} NOT NULL, added {int} NOT NULL, UNIQUE (task, id));"
+     "CREATE INDEX release_covers ON release (task, state, first_bucket);"
+     /* Reports refused, by cause, on the side that found it; `shard` keeps replicas apart. */
+     "CREATE TABLE rejection (task {int} NOT NULL, batch {bytes} NOT NULL, cause {int} NOT NULL,"
+     " shard {int} NOT NULL, reports {int} NOT NULL, PRIMARY KEY (task, batch, cause, shard));"},
+    {2,
+     /* Batches that more reports came for than this operator's population explains; released only with a reason. */
+     "CREATE TABLE held (task {int} NOT NULL, first_bucket {int} NOT NULL, end_bucket {int} NOT "
+     "NULL,"
+     " batch {bytes} NOT NULL, arrived {int} NOT NULL, expected {int} NOT NULL, reason TEXT,"
+     " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
+};
+
+const size_t sotto_serve_migration_count =
+    sizeof sotto_serve_migrations / sizeof sotto_serve_migrations[0];

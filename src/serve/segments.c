@@ -1,0 +1,236 @@
+/* Records, segments and their keys. */
+#include "serve/segments.h"
+
+#include "sotto/random.h"
+
+#include <string.h>
+
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+size_t sotto_kept_report_size(const sotto_kept_report *r)
+{
+    return 64 + r->metadata.public_extensions.len + r->public_share.len + r->helper.enc.len +
+           r->helper.payload.len + r->leader_share.len;
+}
+
+sotto_status sotto_kept_report_encode(sotto_buf *out, const sotto_kept_report *report,
+                                      sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_report_metadata_write(&w, &report->metadata);
+    sotto_write_opaque32(&w, report->public_share);
+    sotto_hpke_ciphertext_write(&w, &report->helper);
+    sotto_write_opaque32(&w, report->leader_share);
+    return sotto_writer_finish(&w, "kept report", err);
+}
+
+bool sotto_kept_report_next(sotto_reader *in, sotto_kept_report *out)
+{
+    if (sotto_reader_left(in) == 0)
+        return false;
+    sotto_report_metadata_read(in, &out->metadata);
+    out->public_share = sotto_read_opaque32(in);
+    sotto_hpke_ciphertext_read(in, &out->helper);
+    out->leader_share = sotto_read_opaque32(in);
+    return !in->short_read;
+}
+
+/* ---- sealing -------------------------------------------------------------------------------------------------- */
+
+static void row_name(uint8_t out[8], int64_t n)
+{
+    for (size_t i = 0; i < 8; i++)
+        out[i] = (uint8_t)((uint64_t)n >> (56 - 8 * i));
+}
+
+static sotto_status take(sotto_buf *out, size_t size, sotto_arena *arena, sotto_err *err)
+{
+    *out = sotto_buf_over(sotto_arena_take(arena, size), size);
+    return out->data ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
+}
+
+sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys *columns,
+                                sotto_bytes records, sotto_arena *arena, sotto_err *err)
+{
+    sotto_column_keys own = {.count = 1};
+    uint8_t row[8];
+    sotto_column_place body_place = {"segment", "body", {row, sizeof row}};
+    sotto_column_place key_place = {"segment_key", "secret", {row, sizeof row}};
+    sotto_buf body, key;
+    uint64_t n;
+    sotto_status status;
+
+    SOTTO_TRY(take(&body, records.len + SOTTO_COLUMN_OVERHEAD, arena, err));
+    SOTTO_TRY(take(&key, SOTTO_COLUMN_KEY_SIZE + SOTTO_COLUMN_OVERHEAD, arena, err));
+    SOTTO_TRY(sotto_random_bytes(&n, sizeof n, err));
+    SOTTO_TRY(sotto_random_bytes(own.key[0], sizeof own.key[0], err));
+    segment->n = (int64_t)(n >> 1);
+    row_name(row, segment->n);
+    status = sotto_column_seal(&body, &own, &body_place, records, err);
+    if (status == SOTTO_OK)
+        status = sotto_column_seal(&key, columns, &key_place,
+                                   sotto_bytes_of(own.key[0], sizeof own.key[0]), err);
+    sotto_wipe(&own, sizeof own);
+    segment->body = sotto_buf_bytes(&body);
+    segment->key = sotto_buf_bytes(&key);
+    return status;
+}
+
+static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys *columns,
+                                 sotto_bytes sealed_body, sotto_bytes sealed_key,
+                                 sotto_arena *arena, sotto_err *err)
+{
+    sotto_column_keys own = {.count = 1};
+    uint8_t row[8];
+    sotto_column_place body_place = {"segment", "body", {row, sizeof row}};
+    sotto_column_place key_place = {"segment_key", "secret", {row, sizeof row}};
+    sotto_buf key = sotto_buf_over(own.key[0], sizeof own.key[0]), body;
+    sotto_status status;
+
+    row_name(row, segment->n);
+    SOTTO_TRY(take(&body, sealed_body.len, arena, err));
+    status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
+    if (status == SOTTO_OK)
+        status = sotto_column_unseal(&body, &own, &body_place, sealed_body, err);
+    sotto_wipe(&own, sizeof own);
+    segment->body = sotto_buf_bytes(&body);
+    return status;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
+
+static size_t skip_bytes(size_t reports)
+{
+    return (reports + 7) / 8;
+}
+
+sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO segment (n, task, bucket, reports, skip, body, owner,"
+                                " added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {now})",
+                                err));
+    sotto_sql_int(&q, 1, s->n);
+    sotto_sql_int(&q, 2, s->task);
+    sotto_sql_int(&q, 3, (int64_t)s->bucket);
+    sotto_sql_int(&q, 4, (int64_t)s->reports);
+    sotto_sql_bytes(&q, 5, sotto_bytes_of(s->skip, skip_bytes(s->reports)));
+    sotto_sql_bytes(&q, 6, s->body);
+    sotto_sql_int(&q, 7, s->owner);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "INSERT INTO segment_key (segment, secret) VALUES (?1, ?2)",
+                                err));
+    sotto_sql_int(&q, 1, s->n);
+    sotto_sql_bytes(&q, 2, s->key);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static size_t bits_set(const uint8_t *bytes, size_t len)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < 8 * len; i++)
+        count += (unsigned)bytes[i / 8] >> (i % 8) & 1u;
+    return count;
+}
+
+sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_column_keys *columns,
+                               sotto_arena *arena, sotto_err *err)
+{
+    sotto_bytes skip;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT s.task, s.bucket, s.reports, s.skip, s.body, k.secret"
+                                " FROM segment s JOIN segment_key k ON k.segment = s.n"
+                                " WHERE s.n = ?1",
+                                err));
+    sotto_sql_int(&q, 1, s->n);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "no such segment");
+    s->task = sotto_sql_column_int(&q, 0);
+    s->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
+    s->reports = (size_t)sotto_sql_column_int(&q, 2);
+    skip = sotto_sql_column_bytes(&q, 3);
+    if (skip.len != skip_bytes(s->reports))
+        return sotto_fail(err, SOTTO_MALFORMED, "a segment's list of skips is not its own");
+    s->skip = sotto_arena_take(arena, skip.len + 1);
+    if (!s->skip)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
+    memcpy(s->skip, skip.data, skip.len);
+    s->skipped = bits_set(s->skip, skip.len);
+    SOTTO_TRY(open_segment(s, columns, sotto_sql_column_bytes(&q, 4), sotto_sql_column_bytes(&q, 5),
+                           arena, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most, size_t *count,
+                                  int64_t owner, int64_t age_ms, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    *count = 0;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT n, task, bucket, reports, skip FROM segment"
+                                " WHERE job IS NULL AND owner <> ?1 AND added <= {now} - ?2"
+                                " ORDER BY n LIMIT ?3 {skip_locked}",
+                                err));
+    sotto_sql_int(&q, 1, owner);
+    sotto_sql_int(&q, 2, age_ms);
+    sotto_sql_int(&q, 3, (int64_t)most);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row && *count < most) {
+        sotto_bytes skip = sotto_sql_column_bytes(&q, 4);
+
+        out[(*count)++] = (sotto_segment){.n = sotto_sql_column_int(&q, 0),
+                                          .task = sotto_sql_column_int(&q, 1),
+                                          .bucket = (uint64_t)sotto_sql_column_int(&q, 2),
+                                          .owner = owner,
+                                          .reports = (size_t)sotto_sql_column_int(&q, 3),
+                                          .skipped = bits_set(skip.data, skip.len)};
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    for (size_t i = 0; i < *count; i++) {
+        SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE segment SET owner = ?2 WHERE n = ?1", err));
+        sotto_sql_int(&q, 1, out[i].n);
+        sotto_sql_int(&q, 2, owner);
+        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job, sotto_err *err)
+{
+    sotto_sql q;
+    uint64_t changed;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE segment SET job = ?2 WHERE n = ?1 AND job IS NULL", err));
+    sotto_sql_int(&q, 1, segment);
+    sotto_sql_int(&q, 2, job);
+    SOTTO_TRY(sotto_sql_run(&q, &changed, err));
+    return changed == 1 ? SOTTO_OK : sotto_fail(err, SOTTO_STALE, "another job has this segment");
+}
+
+sotto_status sotto_segments_destroy(sotto_tx *tx, int64_t job, sotto_err *err)
+{
+    static const char *const statements[] = {
+        "DELETE FROM segment_key WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
+        "DELETE FROM segment WHERE job = ?1",
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        sotto_sql q;
+
+        SOTTO_TRY(sotto_sql_prepare(tx, &q, statements[i], err));
+        sotto_sql_int(&q, 1, job);
+        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    }
+    return SOTTO_OK;
+}

@@ -1,0 +1,214 @@
+/* A server's parts, up in order and down in reverse. */
+#include "serve/server.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "serve/router.h"
+#include "serve/schema.h"
+#include "sotto/random.h"
+#include "transport/http_client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKER_MEMORY = 512 << 20, QUEUE = 4096, MAX_WORKERS = 256 };
+
+/* ---- the datastore key ---------------------------------------------------------------------------------------- */
+
+/* A file of 32 bytes for each key, the newest first; nothing else. */
+static sotto_status read_columns(sotto_column_keys *out, const char *path, sotto_err *err)
+{
+    uint8_t bytes[SOTTO_COLUMN_KEYS * SOTTO_COLUMN_KEY_SIZE + 1];
+    FILE *file = fopen(path, "rb");
+    size_t len;
+
+    if (!file)
+        return sotto_fail(err, SOTTO_MISSING, "can't read the datastore key %.100s", path);
+    len = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+    memset(out, 0, sizeof *out);
+    if (len > 0 && len % SOTTO_COLUMN_KEY_SIZE == 0 && len < sizeof bytes) {
+        out->count = len / SOTTO_COLUMN_KEY_SIZE;
+        memcpy(out->key, bytes, len);
+    }
+    sotto_wipe(bytes, sizeof bytes);
+    return out->count ? SOTTO_OK
+                      : sotto_fail(err, SOTTO_MALFORMED,
+                                   "%.100s: a datastore key has 32 bytes, 1 to 8 of them", path);
+}
+
+/* ---- up --------------------------------------------------------------------------------------------------------- */
+
+static sotto_status open_store(sotto_server *s, sotto_err *err)
+{
+    SOTTO_TRY(read_columns(&s->columns, s->options.datastore_key, err));
+    SOTTO_TRY(sotto_db_open(&s->db,
+                            &(sotto_db_options){.address = s->options.database,
+                                                .vfs = s->options.vfs,
+                                                .log = &s->options.log},
+                            err));
+    SOTTO_TRY(sotto_db_migrate(s->db, sotto_serve_migrations, sotto_serve_migration_count, err));
+    SOTTO_TRY(sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, err));
+    return sotto_keys_open(&s->keys, s->db, &s->columns, s->options.role, err);
+}
+
+static sotto_status open_pool(sotto_server *s, sotto_err *err)
+{
+    for (unsigned i = 0; i < s->options.workers; i++)
+        SOTTO_TRY(sotto_receivers_new(&s->receivers[i], s->keys, err));
+    return sotto_pool_open(&s->pool,
+                           &(sotto_pool_options){.threads = s->options.workers,
+                                                 .queue = QUEUE,
+                                                 .arena_ceiling = WORKER_MEMORY,
+                                                 .receivers = s->receivers},
+                           err);
+}
+
+/* "127.0.0.1:8787", "[::1]:8787" */
+static sotto_status read_listen(char *host, size_t size, uint16_t *port, const char *text,
+                                sotto_err *err)
+{
+    const char *colon = strrchr(text, ':');
+    size_t len = colon ? (size_t)(colon - text) : 0;
+    char *end = NULL;
+    unsigned long number = colon ? strtoul(colon + 1, &end, 10) : 0;
+
+    if (!colon || len == 0 || len >= size || end == colon + 1 || *end || number > 65535)
+        return sotto_fail(err, SOTTO_MALFORMED, "%.80s: an address and a port, as 127.0.0.1:8787",
+                          text);
+    if (text[0] == '[' && text[len - 1] == ']') {
+        text++;
+        len -= 2;
+    }
+    memcpy(host, text, len);
+    host[len] = 0;
+    *port = (uint16_t)number;
+    return SOTTO_OK;
+}
+
+static sotto_status open_http(sotto_server *s, sotto_err *err)
+{
+    char host[128];
+    uint16_t port;
+
+    SOTTO_TRY(read_listen(host, sizeof host, &port, s->options.listen, err));
+    return sotto_http_server_open(
+        &s->http,
+        &(sotto_http_server_options){.address = host,
+                                     .port = port,
+                                     .certificate = s->options.certificate,
+                                     .private_key = s->options.private_key,
+                                     .plain_anywhere = s->options.plain_http,
+                                     .loops = s->options.loops,
+                                     .max_bytes_in_flight = s->options.bytes_in_flight,
+                                     .log = &s->options.log},
+        &sotto_router, s, err);
+}
+
+static sotto_status open_all(sotto_server *s, sotto_err *err)
+{
+    SOTTO_TRY(open_store(s, err));
+    SOTTO_TRY(open_pool(s, err));
+    if (s->options.role == SOTTO_LEADER) {
+        SOTTO_TRY(sotto_http_client_open(
+            &s->client,
+            &(sotto_http_client_options){.ca_file = s->options.ca_file,
+                                         .plain_anywhere = s->options.plain_http,
+                                         .log = &s->options.log},
+            err));
+        SOTTO_TRY(sotto_leader_open(&s->leader, s, err));
+    }
+    return open_http(s, err);
+}
+
+static void set_defaults(sotto_server_options *o)
+{
+    if (!o->path)
+        o->path = "/";
+    if (o->loops == 0)
+        o->loops = 1;
+    if (o->workers == 0)
+        o->workers = 2;
+    if (o->workers > MAX_WORKERS)
+        o->workers = MAX_WORKERS;
+    if (o->bytes_in_flight == 0)
+        o->bytes_in_flight = (size_t)64 << 20;
+    if (o->job_reports == 0)
+        o->job_reports = 500;
+    if (o->job_delay_ms == 0)
+        o->job_delay_ms = 250;
+    if (o->jobs_in_flight == 0)
+        o->jobs_in_flight = 8;
+    if (o->lease_seconds == 0)
+        o->lease_seconds = 60;
+    if (o->clock_skew_seconds == 0)
+        o->clock_skew_seconds = 300;
+}
+
+sotto_status sotto_server_open(sotto_server **out, const sotto_server_options *options,
+                               sotto_err *err)
+{
+    sotto_server *s = sotto_alloc(sizeof *s);
+    uint64_t random[2];
+    sotto_status status;
+
+    if (!s)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a server");
+    s->options = *options;
+    set_defaults(&s->options);
+    s->receivers = sotto_alloc(s->options.workers * sizeof *s->receivers);
+    if (s->receivers)
+        status = sotto_random_bytes(random, sizeof random, err);
+    else
+        status = sotto_fail(err, SOTTO_NO_MEMORY, "a server");
+    if (status == SOTTO_OK) {
+        s->shard = (unsigned)(random[0] & 31);
+        s->instance = (int64_t)(random[1] >> 1);
+        status = open_all(s, err);
+    }
+    if (status != SOTTO_OK) {
+        sotto_server_close(s);
+        return status;
+    }
+    *out = s;
+    return SOTTO_OK;
+}
+
+unsigned sotto_server_port(const sotto_server *server)
+{
+    return sotto_http_server_port(server->http);
+}
+
+/* ---- down ------------------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_server_drain(sotto_server *server, uint64_t milliseconds, sotto_err *err)
+{
+    sotto_status status = sotto_http_server_drain(server->http, (unsigned)milliseconds, err);
+
+    if (server->leader)
+        sotto_leader_stop(server->leader, milliseconds);
+    return status;
+}
+
+void sotto_server_close(sotto_server *s)
+{
+    enum { LAST_JOBS_MS = 2000 };
+
+    if (!s)
+        return;
+    sotto_http_server_close(s->http);
+    if (s->leader)
+        sotto_leader_stop(s->leader, LAST_JOBS_MS);
+    sotto_http_client_close(s->client); /* ends calls, whose jobs are given back to the store */
+    sotto_pool_close(s->pool);
+    sotto_leader_close(s->leader, 0);
+    if (s->receivers)
+        for (unsigned i = 0; i < s->options.workers; i++)
+            sotto_receivers_free(s->receivers[i]);
+    sotto_release(s->receivers, s->receivers ? s->options.workers * sizeof *s->receivers : 0);
+    sotto_keys_close(s->keys);
+    sotto_tasks_close(s->tasks);
+    sotto_db_close(s->db);
+    sotto_release(s, sizeof *s);
+}

@@ -1,0 +1,109 @@
+/* serve/server.h - one leader or helper: its parts, and how they come up and go down.
+ *
+ * Callers:  `sotto serve`; the demo's and the tests' processes.
+ * Memory:   everything hangs from the server and ends with it.
+ * Threads:  loops, workers and the writer, as docs/decisions/0032 says.
+ */
+#ifndef SOTTO_SERVE_SERVER_H
+#define SOTTO_SERVE_SERVER_H
+
+#include "serve/keys.h"
+#include "serve/pool.h"
+#include "serve/tasks.h"
+#include "sotto/log.h"
+
+struct sotto_http_client;
+struct sotto_http_request;
+struct sotto_http_server;
+struct sotto_leader;
+struct sotto_metrics;
+
+/* From the configuration file, environment and flags; see serve/options.c for the table. */
+typedef struct sotto_server_options {
+    sotto_role role;
+    const char *listen;        /* "127.0.0.1:8787"; port 0 picks one                  */
+    const char *path;          /* what its URL has behind the host, "/" or "/dap/"          */
+    const char *database;      /* see db/store.h: sqlite:PATH, or what libpq takes     */
+    const char *vfs;           /* SQLite's; NULL: the default one                     */
+    const char *ca_file;       /* whom the leader believes; NULL: the system's list   */
+    const char *datastore_key; /* path of the file that holds it                      */
+    const char *certificate, *private_key; /* paths; NULL: plain HTTP                  */
+    bool plain_http;                       /* allow it off loopback                               */
+    const char *operations;                /* where /healthz, /readyz and /metrics listen         */
+    unsigned loops, workers;
+    size_t bytes_in_flight;  /* over all connections                                */
+    size_t job_reports;      /* a full job                                          */
+    uint64_t job_delay_ms;   /* the oldest report waits no longer for its job       */
+    unsigned jobs_in_flight; /* leader                                              */
+    uint64_t lease_seconds;
+    uint64_t clock_skew_seconds; /* a report may be this far ahead                     */
+    sotto_log_sink log;
+} sotto_server_options;
+
+typedef struct sotto_server {
+    sotto_server_options options;
+    sotto_db *db;
+    sotto_column_keys columns; /* the datastore keys */
+    sotto_tasks *tasks;
+    sotto_keys *keys;
+    sotto_pool *pool;
+    sotto_receivers **receivers; /* one for each worker */
+    struct sotto_http_server *http;
+    struct sotto_http_client *client; /* leader only */
+    struct sotto_leader *leader;      /* leader only: intake, jobs, collections */
+    struct sotto_metrics *metrics;
+    unsigned shard;   /* of this process, for counters     */
+    int64_t instance; /* a random number for this process  */
+} sotto_server;
+
+SOTTO_MUST_USE sotto_status sotto_server_open(sotto_server **server,
+                                              const sotto_server_options *options, sotto_err *err);
+/* Where it listens, once open. */
+unsigned sotto_server_port(const sotto_server *server);
+/* Stops accepting, answers what it has, waits for what is under way up to the deadline. */
+SOTTO_MUST_USE sotto_status sotto_server_drain(sotto_server *server, uint64_t milliseconds,
+                                               sotto_err *err);
+void sotto_server_close(sotto_server *server);
+
+/* ---- handlers, one for each resource. Each answers the request itself, now or later. ---------------- */
+
+/* serve/upload.c: POST /tasks/{id}/reports */
+void sotto_upload_handle(sotto_server *server, const sotto_server_task *task,
+                         struct sotto_http_request *request);
+/* serve/collections.c: POST /tasks/{id}/collection_jobs; GET, DELETE .../{job} */
+void sotto_collection_create(sotto_server *server, const sotto_server_task *task,
+                             struct sotto_http_request *request);
+void sotto_collection_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                          struct sotto_http_request *request);
+void sotto_collection_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                             struct sotto_http_request *request);
+/* serve/helper_jobs.c: POST /tasks/{id}/aggregation_jobs; GET, POST (continue), DELETE .../{job} */
+void sotto_helper_job_create(sotto_server *server, const sotto_server_task *task,
+                             struct sotto_http_request *request);
+void sotto_helper_job_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                          struct sotto_http_request *request);
+void sotto_helper_job_continue(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                               struct sotto_http_request *request);
+void sotto_helper_job_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                             struct sotto_http_request *request);
+/* serve/helper_shares.c: POST /tasks/{id}/aggregate_shares; GET, DELETE .../{share} */
+void sotto_helper_share_create(sotto_server *server, const sotto_server_task *task,
+                               struct sotto_http_request *request);
+void sotto_helper_share_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                            struct sotto_http_request *request);
+void sotto_helper_share_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                               struct sotto_http_request *request);
+/* serve/rejections.c, both roles, private use: GET /tasks/{id}/rejections/{collection job or share}: counts by cause
+ * of a batch that was released, never of another. */
+void sotto_rejections_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                          struct sotto_http_request *request);
+
+/* serve/leader.c: what the leader does by itself: form jobs, send them, drive collections, after a start too. */
+SOTTO_MUST_USE sotto_status sotto_leader_open(struct sotto_leader **leader, sotto_server *server,
+                                              sotto_err *err);
+/* Stops forming; waits for jobs in flight up to the deadline. The store, the pool and the client must still run. */
+void sotto_leader_stop(struct sotto_leader *leader, uint64_t milliseconds);
+/* NULL is fine. */
+void sotto_leader_close(struct sotto_leader *leader, uint64_t milliseconds);
+
+#endif

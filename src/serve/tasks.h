@@ -1,0 +1,81 @@
+/* serve/tasks.h - the tasks this server takes part in.
+ *
+ * Callers:  the admin verbs add; every handler finds.
+ * Memory:   a task lives until the server closes: found ones may be kept without counting.
+ * Threads:  finding takes no lock that adding holds for long.
+ * Secrets:  verify_key and tokens.
+ *
+ * Everything about a task is compiled here from the recipe's and parties' own bytes; nothing is taken from the peer.
+ */
+#ifndef SOTTO_SERVE_TASKS_H
+#define SOTTO_SERVE_TASKS_H
+
+#include "db/sealed.h"
+#include "db/store.h"
+#include "serve/pairing.h"
+#include "sotto/recipe.h"
+#include "sotto/seal.h"
+
+typedef enum sotto_role { SOTTO_LEADER = 2, SOTTO_HELPER = 3 } sotto_role; /* as DAP numbers them */
+
+typedef struct sotto_server_task {
+    int64_t n; /* its row */
+    sotto_task dap;
+    const sotto_recipe *recipe;  /* NULL: a bare configuration */
+    const char *leader, *helper; /* the parties' names         */
+    sotto_prio3 vdaf;
+    sotto_prio3_verifier verifier; /* key, context "dap-18" || id, and which aggregator this is */
+    sotto_hpke_config collector;   /* seal aggregate shares to it */
+    const sotto_pairing *pairing;  /* tokens; never NULL: an unpaired task is not found */
+    uint64_t
+        collection_seconds; /* a batch may not span more; 0: no such rule (seed 000, appendix A) */
+    uint64_t population;    /* 0: this operator gave none, and rates can't be checked */
+    double expected;        /* reports, dummies included, for each of the population */
+    size_t max_report;      /* bytes of the largest valid report on the wire */
+} sotto_server_task;
+
+typedef struct sotto_tasks sotto_tasks;
+
+SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, sotto_db *db,
+                                             const sotto_column_keys *keys, sotto_role role,
+                                             sotto_err *err);
+void sotto_tasks_close(sotto_tasks *tasks);
+
+/* NULL: unknown. Never waits: what another process added is found by a thread that looks every second. */
+const sotto_server_task *sotto_tasks_find(sotto_tasks *tasks, const uint8_t id[SOTTO_TASK_ID_SIZE]);
+const sotto_server_task *sotto_tasks_by_row(sotto_tasks *tasks, int64_t n);
+/* Looks now. */
+SOTTO_MUST_USE sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *err);
+/* The i-th that was found; NULL behind the last. */
+const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i);
+
+/* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
+ * Adding the same again changes nothing but the population.
+ *   expected  if not empty, the ids that the other side computed, one after the other: SOTTO_DENIED if ours differ
+ *   SOTTO_DENIED  also where the recipe fails its lint; `mistakes` says why
+ */
+SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, sotto_role role, sotto_bytes recipe,
+                                            sotto_bytes parties, uint64_t population,
+                                            sotto_bytes expected, sotto_buf *ids,
+                                            sotto_mistakes *mistakes, sotto_err *err);
+
+/* A task that came as a DAP configuration, with no recipe behind it: for other clients and collectors than sotto's. It may
+ * claim nothing, and its operator answers for its parameters. */
+typedef struct sotto_bare_task {
+    sotto_bytes configuration;    /* an encoded TaskConfiguration                             */
+    const char *leader, *helper;  /* the names in their pairing                               */
+    sotto_bytes collector_config; /* an encoded HpkeConfig                                    */
+    sotto_bytes verify_key;       /* 32 bytes, or empty: derived from the pairing's seed      */
+} sotto_bare_task;
+SOTTO_MUST_USE sotto_status sotto_tasks_add_bare(sotto_db *db, sotto_role role,
+                                                 const sotto_bare_task *task, uint64_t population,
+                                                 uint8_t id[SOTTO_TASK_ID_SIZE], sotto_err *err);
+
+/* ---- pairings ------------------------------------------------------------------------------------------- */
+
+/* SOTTO_DENIED: these parties are paired already, with other secrets; old ones are never replaced while tasks use
+ * them, since reports were verified with their key. */
+SOTTO_MUST_USE sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
+                                              const sotto_pairing *pairing, sotto_err *err);
+
+#endif

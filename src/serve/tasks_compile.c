@@ -1,0 +1,192 @@
+/* From a recipe's bytes, or a bare configuration's, to a task that can be worked on. */
+#include "serve/tasks_internal.h"
+
+#include "base/alloc.h"
+#include "recipe/claim.h"
+#include "recipe/task_configuration.h"
+
+#include <string.h>
+
+enum { EXTENSION_ROOM = 512 };
+
+typedef sotto_task_entry entry;
+
+entry *sotto_task_entry_new(void)
+{
+    entry *e = sotto_alloc(sizeof *e);
+
+    if (e)
+        sotto_arena_init(&e->arena, SOTTO_RECIPE_ARENA);
+    return e;
+}
+
+void sotto_task_entry_free(entry *e)
+{
+    if (!e)
+        return;
+    sotto_arena_clear(&e->arena);
+    sotto_release(e, sizeof *e);
+}
+
+/* ---- compiling --------------------------------------------------------------------------------------- */
+
+static double expected_of(const sotto_recipe *recipe)
+{
+    const sotto_participation *p = &recipe->participation;
+    double sent = p->type == SOTTO_POISSON || p->type == SOTTO_CHECK_IN_FIXED_WINDOW ? p->rate : 1;
+
+    return sent + recipe->dummies;
+}
+
+/* The one that the recipe names, or the only one there is. */
+static const sotto_party_entry *find_collector(const sotto_recipe *recipe,
+                                               const sotto_parties *parties)
+{
+    const sotto_party_entry *found = NULL;
+
+    if (recipe->collector)
+        return sotto_parties_find(parties, recipe->collector);
+    for (size_t i = 0; i < parties->count; i++) {
+        if (parties->entries[i].role != SOTTO_PARTY_COLLECTOR)
+            continue;
+        if (found)
+            return NULL;
+        found = &parties->entries[i];
+    }
+    return found;
+}
+
+static sotto_status compile_collector(sotto_server_task *out, const sotto_parties *parties,
+                                      sotto_err *err)
+{
+    const sotto_party_entry *collector = find_collector(out->recipe, parties);
+    const sotto_party_key *key;
+
+    if (!collector || collector->role != SOTTO_PARTY_COLLECTOR)
+        return sotto_fail(err, SOTTO_MISSING, "the parties name no collector for this recipe");
+    key = sotto_party_key_at(collector, out->recipe->closes);
+    if (!key)
+        return sotto_fail(err, SOTTO_DENIED, "the collector has no key when the recipe closes");
+    return sotto_hpke_config_decode(&out->collector, key->config, err);
+}
+
+static sotto_status compile_recipe(entry *e, sotto_bytes recipe, sotto_bytes parties_json,
+                                   size_t cohort, sotto_mistakes *mistakes, sotto_err *err)
+{
+    sotto_server_task *out = &e->task;
+    const sotto_parties *parties;
+
+    SOTTO_TRY(sotto_recipe_read(&out->recipe, recipe, &e->arena, mistakes, err));
+    SOTTO_TRY(sotto_parties_read(&parties, parties_json, &e->arena, mistakes, err));
+    SOTTO_TRY(sotto_task_compile(&out->dap, out->recipe, parties, cohort, &e->arena, err));
+    SOTTO_TRY(compile_collector(out, parties, err));
+    out->leader = out->recipe->leader;
+    out->helper = out->recipe->helper;
+    out->expected = expected_of(out->recipe);
+    if (out->recipe->participation.type == SOTTO_DONATION)
+        out->collection_seconds = out->recipe->participation.slot_minutes * 60;
+    return SOTTO_OK;
+}
+
+/* ---- bare configurations ------------------------------------------------------------------------------- */
+
+sotto_status sotto_task_bare_encode(sotto_buf *out, const sotto_bare_task *task, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_opaque32(&w, task->configuration);
+    sotto_write_opaque8(&w, sotto_bytes_of(task->leader, strlen(task->leader) + 1));
+    sotto_write_opaque8(&w, sotto_bytes_of(task->helper, strlen(task->helper) + 1));
+    sotto_write_opaque16(&w, task->collector_config);
+    sotto_write_opaque8(&w, task->verify_key);
+    return sotto_writer_finish(&w, "bare task", err);
+}
+
+static bool is_name(sotto_bytes name)
+{
+    return name.len > 1 && memchr(name.data, 0, name.len) == name.data + name.len - 1;
+}
+
+static sotto_status bare_decode(sotto_bare_task *out, sotto_bytes stored, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(stored);
+    sotto_bytes leader, helper;
+
+    out->configuration = sotto_read_opaque32(&in);
+    leader = sotto_read_opaque8(&in);
+    helper = sotto_read_opaque8(&in);
+    out->collector_config = sotto_read_opaque16(&in);
+    out->verify_key = sotto_read_opaque8(&in);
+    SOTTO_TRY(sotto_reader_finish(&in, "bare task", err));
+    if (!is_name(leader) || !is_name(helper) ||
+        (out->verify_key.len != 0 && out->verify_key.len != SOTTO_PRIO3_VERIFY_KEY_SIZE))
+        return sotto_fail(err, SOTTO_MALFORMED, "a bare task's names or key are none");
+    out->leader = (const char *)leader.data;
+    out->helper = (const char *)helper.data;
+    return SOTTO_OK;
+}
+
+/* The task's window: the whole of time unless its configuration names one. */
+static void bare_window(sotto_task *dap, const sotto_task_configuration *c)
+{
+    uint64_t end = c->interval_start + c->interval_duration;
+
+    dap->opens = c->has_interval ? c->interval_start * c->time_precision : 0;
+    dap->closes = c->has_interval && end <= INT64_MAX / c->time_precision ? end * c->time_precision
+                                                                          : INT64_MAX;
+}
+
+static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
+{
+    sotto_server_task *out = &e->task;
+    uint8_t *copy = sotto_arena_take(&e->arena, stored.len);
+    sotto_task_configuration c;
+    sotto_bare_task bare;
+
+    if (!copy)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
+    memcpy(copy, stored.data, stored.len);
+    SOTTO_TRY(bare_decode(&bare, sotto_bytes_of(copy, stored.len), err));
+    SOTTO_TRY(sotto_task_configuration_decode(&c, bare.configuration, err));
+    SOTTO_TRY(sotto_task_configuration_check(&c, err));
+    SOTTO_TRY(sotto_hpke_config_decode(&out->collector, bare.collector_config, err));
+    SOTTO_TRY(sotto_prio3_init(&out->vdaf, &e->arena, &c.vdaf, err));
+    sotto_task_id_derive(out->dap.id, bare.configuration);
+    out->dap.configuration = bare.configuration;
+    out->dap.leader_url = c.leader_url;
+    out->dap.helper_url = c.helper_url;
+    out->dap.precision = c.time_precision;
+    out->dap.min_batch_size = c.min_batch_size;
+    out->dap.batch_mode = c.batch_mode;
+    out->dap.vdaf = c.vdaf;
+    out->dap.sizes = out->vdaf.sizes;
+    out->dap.report_bytes = sotto_recipe_report_bytes(&out->vdaf.sizes);
+    bare_window(&out->dap, &c);
+    out->leader = bare.leader;
+    out->helper = bare.helper;
+    out->expected = 1;
+    if (bare.verify_key.len > 0) {
+        memcpy(out->verifier.verify_key, bare.verify_key.data, bare.verify_key.len);
+        e->has_verify_key = true;
+    }
+    return SOTTO_OK;
+}
+
+/* An empty recipe: a bare task. */
+sotto_status sotto_task_entry_compile(entry *e, sotto_role role, sotto_bytes recipe,
+                                      sotto_bytes parties, size_t cohort, sotto_mistakes *mistakes,
+                                      sotto_err *err)
+{
+    sotto_server_task *out = &e->task;
+
+    if (recipe.len == 0)
+        SOTTO_TRY(compile_bare(e, parties, err));
+    else
+        SOTTO_TRY(compile_recipe(e, recipe, parties, cohort, mistakes, err));
+    SOTTO_TRY(sotto_prio3_init(&out->vdaf, &e->arena, &out->dap.vdaf, err));
+    sotto_dap_context(e->context, out->dap.id);
+    out->verifier.context = sotto_bytes_of(e->context, sizeof e->context);
+    out->verifier.aggregator = role == SOTTO_LEADER ? 0 : 1;
+    out->max_report = out->dap.report_bytes + EXTENSION_ROOM;
+    return SOTTO_OK;
+}

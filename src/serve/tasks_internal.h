@@ -1,0 +1,30 @@
+/* serve/tasks_internal.h - a compiled task and what it hangs from, within tasks*.c. */
+#ifndef SOTTO_SERVE_TASKS_INTERNAL_H
+#define SOTTO_SERVE_TASKS_INTERNAL_H
+
+#include "seal/report.h"
+#include "serve/tasks.h"
+
+typedef struct sotto_task_entry {
+    struct sotto_task_entry *next; /* found before this one */
+    sotto_server_task task;
+    sotto_pairing pairing;
+    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
+    bool has_verify_key; /* of its own, not from the pairing's seed */
+    sotto_arena arena;   /* of the recipe, the configuration and the tables */
+} sotto_task_entry;
+
+/* NULL: no memory. */
+sotto_task_entry *sotto_task_entry_new(void);
+/* NULL is fine. */
+void sotto_task_entry_free(sotto_task_entry *entry);
+
+/* From a recipe and its parties; or, where the recipe is empty, from a bare task as sotto_task_bare_encode wrote it. */
+SOTTO_MUST_USE sotto_status sotto_task_entry_compile(sotto_task_entry *entry, sotto_role role,
+                                                     sotto_bytes recipe, sotto_bytes parties,
+                                                     size_t cohort, sotto_mistakes *mistakes,
+                                                     sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_task_bare_encode(sotto_buf *out, const sotto_bare_task *task,
+                                                   sotto_err *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* serve/upload.h - one upload request between its body and its answer. */
+#ifndef SOTTO_SERVE_UPLOAD_H
+#define SOTTO_SERVE_UPLOAD_H
+
+#include "serve/segments.h"
+#include "serve/server.h"
+
+/* One report of it. */
+typedef struct sotto_uploaded {
+    uint8_t id[SOTTO_REPORT_ID_SIZE];
+    uint64_t bucket;
+    uint8_t error;      /* 0: acceptable so far, else a report error  */
+    sotto_bytes record; /* as it is kept (serve/segments.h)            */
+} sotto_uploaded;
+
+typedef struct sotto_upload_request {
+    struct sotto_upload_request *next; /* the intake's */
+    sotto_server *server;
+    const sotto_server_task *task;
+    struct sotto_http_request *request;
+    sotto_uploaded *reports;
+    size_t count;
+    sotto_arena arena;
+} sotto_upload_request;
+
+/* Tells the client what became of each report, and ends the upload. */
+void sotto_upload_answer(sotto_upload_request *upload);
+/* Tells the client to try again, and ends the upload. */
+void sotto_upload_give_up(sotto_upload_request *upload, sotto_status status);
+
+#endif

@@ -1,0 +1,103 @@
+#include "transport/dap_rejections.h"
+
+#include "crypto/hash.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char KEY[] = "rejections";
+
+void sotto_dap_rejections_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], sotto_bytes share)
+{
+    static const char label[] = "sotto rejections";
+    uint8_t digest[32];
+    sotto_hash hash;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(label, sizeof label));
+    sotto_hash_update(&hash, share);
+    sotto_hash_final(&hash, digest);
+    memcpy(out, digest, SOTTO_RESOURCE_ID_SIZE);
+}
+
+/* A word, so that it can be printed and logged as it is. */
+static bool is_cause(const char *name, size_t len)
+{
+    return len > 0 && len < SOTTO_REJECTION_NAME &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == len;
+}
+
+static void write_text(sotto_writer *w, const char *text)
+{
+    sotto_write_bytes(w, sotto_bytes_of(text, strlen(text)));
+}
+
+sotto_status sotto_dap_rejections_encode(sotto_buf *out, const sotto_rejections *rejections,
+                                         sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+    char number[24];
+
+    write_text(&w, "{\"rejections\":{");
+    for (size_t i = 0; i < rejections->count; i++) {
+        const sotto_rejection *r = &rejections->items[i];
+
+        if (!is_cause(r->cause, strlen(r->cause)) || r->reports > INT64_MAX)
+            w.overflow = true;
+        write_text(&w, i ? ",\"" : "\"");
+        write_text(&w, r->cause);
+        (void)snprintf(number, sizeof number, "\":%" PRIu64, r->reports);
+        write_text(&w, number);
+    }
+    write_text(&w, "}}");
+    return sotto_writer_finish(&w, "rejections", err);
+}
+
+static sotto_status read_counts(sotto_rejections *out, json_t *counts, sotto_err *err)
+{
+    const char *cause;
+    json_t *value;
+
+    if (!json_is_object(counts))
+        return sotto_fail(err, SOTTO_MALFORMED, "rejections: not counts by cause");
+    if (json_object_size(counts) > SOTTO_REJECTION_CAUSES)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "rejections: more than %d causes",
+                          SOTTO_REJECTION_CAUSES);
+    json_object_foreach(counts, cause, value)
+    {
+        sotto_rejection *r = &out->items[out->count++];
+        size_t len = strlen(cause);
+
+        if (!is_cause(cause, len))
+            return sotto_fail(err, SOTTO_MALFORMED, "rejections: a cause that is no word");
+        if (!json_is_integer(value) || json_integer_value(value) < 0)
+            return sotto_fail(err, SOTTO_MALFORMED, "rejections: a count that is none");
+        memcpy(r->cause, cause, len + 1);
+        r->reports = (uint64_t)json_integer_value(value);
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_dap_rejections_decode(sotto_rejections *out, sotto_bytes text, sotto_err *err)
+{
+    json_t *json;
+    sotto_status status;
+
+    memset(out, 0, sizeof *out);
+    if (text.len > SOTTO_DAP_REJECTIONS_MAX)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "rejections: more than %d bytes",
+                          SOTTO_DAP_REJECTIONS_MAX);
+    json = json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
+    if (!json || json_object_size(json) != 1)
+        status = sotto_fail(err, SOTTO_MALFORMED, "rejections: not one object");
+    else
+        status = read_counts(out, json_object_get(json, KEY), err);
+    json_decref(json);
+    if (status == SOTTO_OK)
+        out->known = true;
+    else
+        memset(out, 0, sizeof *out);
+    return status;
+}

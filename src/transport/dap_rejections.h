@@ -1,0 +1,34 @@
+/* transport/dap_rejections.h - counts of refused reports, from either server to the collector. Private use: DAP has no
+ * such message, and a server of another make answers 404.
+ *
+ *     GET {aggregator}/tasks/{task}/rejections/{id}     application/json: {"rejections":{"report_replayed":3}}
+ *
+ * The id is, at the leader, that of the collection job. The collector never learns the helper's ids, so there it is a
+ * hash of the helper's sealed aggregate share as the collector received it: nobody can ask about a batch whose
+ * result they don't have, and one name does for both batch modes.
+ *
+ * Memory:   plain values.
+ * Threads:  nothing is shared.
+ */
+#ifndef SOTTO_TRANSPORT_DAP_REJECTIONS_H
+#define SOTTO_TRANSPORT_DAP_REJECTIONS_H
+
+#include "sotto/rejections.h"
+#include "transport/dap.h"
+
+/* Longest document that is read or written. */
+enum { SOTTO_DAP_REJECTIONS_MAX = 4096 };
+
+/* share: an encoded HpkeCiphertext. */
+void sotto_dap_rejections_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], sotto_bytes share);
+
+SOTTO_MUST_USE sotto_status sotto_dap_rejections_encode(sotto_buf *out,
+                                                        const sotto_rejections *rejections,
+                                                        sotto_err *err);
+/* A server of another make may have other causes: any word of small letters, digits and underscores.
+ *   SOTTO_MALFORMED  no such document
+ *   SOTTO_TOO_LARGE  more bytes, or more causes, than we keep */
+SOTTO_MUST_USE sotto_status sotto_dap_rejections_decode(sotto_rejections *out, sotto_bytes json,
+                                                        sotto_err *err);
+
+#endif

@@ -1,0 +1,76 @@
+/* transport/http_client_internal.h - how the client's files know each other.
+ *
+ *   http_client.c  opens and closes; the thread, its queues, when what is tried
+ *   http_call.c    one call: its copy, its options for libcurl, what comes back
+ *   http_retry.c   whether to try again
+ */
+#ifndef SOTTO_TRANSPORT_HTTP_CLIENT_INTERNAL_H
+#define SOTTO_TRANSPORT_HTTP_CLIENT_INTERNAL_H
+
+#include "transport/http_client.h"
+#include "transport/http_retry.h"
+
+#include <pthread.h>
+
+#include <curl/curl.h>
+
+enum { SOTTO_HTTP_MAX_RESPONSE_FIELDS = 16 << 10 };
+
+typedef struct sotto_http_pending sotto_http_pending;
+
+/* A call under way: its copy of what was asked, and what has come. */
+struct sotto_http_pending {
+    sotto_http_pending *next;
+    sotto_http_done *done;
+    void *context;
+    CURL *easy;
+    struct curl_slist *fields;
+    sotto_http_method method;
+    bool repeatable;
+    bool too_large;
+    bool no_memory;
+    unsigned attempts, attempt;
+    unsigned timeout_ms;
+    size_t max_response;
+    uint64_t due; /* ns: not before */
+    uint8_t *body;
+    size_t body_cap;
+    sotto_http_response response;
+    size_t field_len;
+    char received_fields[SOTTO_HTTP_MAX_RESPONSE_FIELDS];
+    char host[128]; /* for logs and reasons */
+    size_t size;    /* of all this          */
+    sotto_bytes sent;
+    char *url; /* both point behind this struct */
+};
+
+typedef struct sotto_http_pending_list {
+    sotto_http_pending *first, **end;
+} sotto_http_pending_list;
+
+struct sotto_http_client {
+    sotto_http_client_options options;
+    char *ca_file, *proxy; /* copies behind this struct */
+    size_t size;
+    CURLM *multi;
+    pthread_t thread;
+    sotto_http_pending_list ready;    /* may start                 */
+    sotto_http_pending_list sleeping; /* wait before another try   */
+    sotto_http_pending_list active;   /* libcurl has them          */
+    unsigned active_count;
+    pthread_mutex_t lock; /* guards what follows */
+    sotto_http_pending_list inbox;
+    unsigned count; /* calls not done */
+    bool closing;
+};
+
+/* http_call.c */
+SOTTO_MUST_USE sotto_status sotto_http_pending_new(sotto_http_pending **pending,
+                                                   const sotto_http_client *client,
+                                                   const sotto_http_call *call, sotto_err *err);
+void sotto_http_pending_free(sotto_http_pending *pending);
+/* Makes the handle ready for another attempt. */
+SOTTO_MUST_USE sotto_status sotto_http_pending_prepare(sotto_http_pending *pending,
+                                                       const sotto_http_client *client);
+
+#endif

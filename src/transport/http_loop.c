@@ -1,0 +1,294 @@
+/* One thread with its event base. Whatever other threads want of it goes through a locked queue and an eventfd, which is
+ * written only when the loop isn't already about to look. */
+#define _GNU_SOURCE
+
+#include "transport/http_server_internal.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MAX_HANDED = 256, MAX_ACCEPTS = 64, MS = 1000000 };
+
+void sotto_http_loop_wake(sotto_http_loop *loop)
+{
+    const uint64_t one = 1;
+
+    /* It fails only when the counter is full, and then the loop is awake. */
+    if (write(loop->wake_fd, &one, sizeof one) < 0)
+        return;
+}
+
+void sotto_http_loop_put(sotto_http_request *request)
+{
+    sotto_http_loop *loop = request->loop;
+    bool wake, closed;
+
+    pthread_mutex_lock(&loop->lock);
+    closed = loop->closed;
+    wake = !closed && !loop->woken;
+    if (!closed) {
+        request->next = NULL;
+        *loop->answered_end = request;
+        loop->answered_end = &request->next;
+        loop->woken = true;
+        if (wake)
+            sotto_http_loop_wake(
+                loop); /* under the lock: the descriptor is closed after `closed` is set */
+    }
+    pthread_mutex_unlock(&loop->lock);
+    if (closed)
+        sotto_http_request_free(request);
+}
+
+static bool hand_socket(sotto_http_loop *loop, int fd)
+{
+    bool taken;
+
+    pthread_mutex_lock(&loop->lock);
+    taken = !loop->closed && loop->handed_count < MAX_HANDED;
+    if (taken)
+        loop->handed[loop->handed_count++] = fd;
+    pthread_mutex_unlock(&loop->lock);
+    if (taken)
+        sotto_http_loop_wake(loop);
+    return taken;
+}
+
+/* ---- accepting ----------------------------------------------------------------------------------- */
+
+static void turn_away(const sotto_http_server *server, int fd)
+{
+    char text[128];
+    const int len = evutil_snprintf(text, sizeof text,
+                                    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: %u\r\n"
+                                    "Content-Length: 0\r\nConnection: close\r\n\r\n",
+                                    server->options.retry_after_s);
+
+    if (!server->tls && len > 0)
+        (void)send(fd, text, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)close(fd);
+}
+
+static void place(sotto_http_loop *first, int fd)
+{
+    sotto_http_server *server = first->server;
+    sotto_http_loop *loop = first;
+
+    if (atomic_fetch_add(&server->conn_count, 1) >= server->options.max_connections) {
+        sotto_http_server_lost_connection(server);
+        atomic_fetch_add(&server->refused, 1);
+        turn_away(server, fd);
+        return;
+    }
+    atomic_fetch_add(&server->accepted, 1);
+    for (unsigned i = 0; i < server->loop_count; i++)
+        if (atomic_load(&server->loops[i].conn_count) < atomic_load(&loop->conn_count))
+            loop = &server->loops[i];
+    atomic_fetch_add(&loop->conn_count, 1);
+    if (loop == first) {
+        sotto_http_conn_open(loop, fd);
+    } else if (!hand_socket(loop, fd)) {
+        atomic_fetch_sub(&loop->conn_count, 1);
+        sotto_http_server_lost_connection(server);
+        atomic_fetch_add(&server->refused, 1);
+        turn_away(server, fd);
+    }
+}
+
+static void on_accept(int listener, short what, void *context)
+{
+    sotto_http_loop *loop = context;
+
+    (void)what;
+    for (int i = 0; i < MAX_ACCEPTS; i++) {
+        const int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (fd >= 0) {
+            place(loop, fd);
+            continue;
+        }
+        /* Out of descriptors: the clock of the loop tries again, rather than epoll at once and for ever. */
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            sotto_log(loop->server->options.log, SOTTO_LOG_WARNING, "http.accept_paused",
+                      sotto_log_int("errno", errno));
+            event_del(loop->accept);
+        }
+        return;
+    }
+}
+
+/* ---- the thread ---------------------------------------------------------------------------------- */
+
+static void drain_begins(sotto_http_loop *loop)
+{
+    loop->swept = true;
+    if (loop->accept) {
+        event_del(loop->accept);
+        /* Whoever connects from now on is told by the kernel that nobody listens. */
+        (void)shutdown(loop->server->listener, SHUT_RDWR);
+    }
+    for (sotto_http_conn *conn = loop->conns, *next; conn; conn = next) {
+        next = conn->next;
+        sotto_http_conn_sweep(conn);
+    }
+}
+
+static void on_wake(int fd, short what, void *context)
+{
+    sotto_http_loop *loop = context;
+    sotto_http_request *answered;
+    int handed[MAX_HANDED];
+    unsigned handed_count;
+    uint64_t count;
+
+    (void)what;
+    if (read(fd, &count, sizeof count) < 0 && errno != EAGAIN)
+        return;
+    pthread_mutex_lock(&loop->lock);
+    answered = loop->answered;
+    loop->answered = NULL;
+    loop->answered_end = &loop->answered;
+    handed_count = loop->handed_count;
+    memcpy(handed, loop->handed, handed_count * sizeof handed[0]);
+    loop->handed_count = 0;
+    loop->woken = false;
+    pthread_mutex_unlock(&loop->lock);
+    for (unsigned i = 0; i < handed_count; i++)
+        sotto_http_conn_open(loop, handed[i]);
+    while (answered) {
+        sotto_http_request *next = answered->next;
+
+        sotto_http_conn_answer(answered);
+        answered = next;
+    }
+    if (atomic_load(&loop->server->draining) && !loop->swept)
+        drain_begins(loop);
+    if (atomic_load(&loop->server->stopping))
+        event_base_loopbreak(loop->base);
+}
+
+static void on_tick(int fd, short what, void *context)
+{
+    sotto_http_loop *loop = context;
+    const uint64_t now = sotto_clock_monotonic(&sotto_clock_system);
+
+    (void)fd;
+    (void)what;
+    for (sotto_http_conn *conn = loop->conns, *next; conn; conn = next) {
+        next = conn->next;
+        sotto_http_conn_check_time(conn, now);
+    }
+    if (loop->accept && !loop->swept && !event_pending(loop->accept, EV_READ, NULL))
+        event_add(loop->accept, NULL);
+}
+
+static void *run(void *context)
+{
+    sotto_http_loop *loop = context;
+    sigset_t pipe;
+
+    /* Writing to one who has left is an error to us, not a reason to end the program. */
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+    (void)event_base_dispatch(loop->base);
+    while (loop->conns)
+        sotto_http_conn_free(loop->conns);
+    return NULL;
+}
+
+/* Often enough that a limit is overrun by an eighth at most. */
+static struct timeval tick_of(const sotto_http_server_options *o)
+{
+    unsigned ms = o->idle_ms < o->head_ms ? o->idle_ms : o->head_ms;
+
+    ms = o->body_ms < ms ? o->body_ms : ms;
+    ms = (o->write_ms < ms ? o->write_ms : ms) / 8;
+    ms = ms < 5 ? 5 : ms > 250 ? 250 : ms;
+    return (struct timeval){.tv_sec = 0, .tv_usec = (suseconds_t)ms * 1000};
+}
+
+sotto_status sotto_http_loop_open(sotto_http_loop *loop, sotto_http_server *server, sotto_err *err)
+{
+    const struct timeval tick = tick_of(&server->options);
+    struct event_config *config = event_config_new();
+
+    loop->server = server;
+    loop->answered_end = &loop->answered;
+    if (config) {
+        (void)event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+        (void)event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
+        loop->base = event_base_new_with_config(config);
+        event_config_free(config);
+    }
+    loop->out = evbuffer_new();
+    loop->handed = sotto_alloc(MAX_HANDED * sizeof loop->handed[0]);
+    loop->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (!loop->base || !loop->out || !loop->handed || loop->wake_fd < 0)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for an HTTP loop");
+    loop->wake = event_new(loop->base, loop->wake_fd, EV_READ | EV_PERSIST, on_wake, loop);
+    loop->tick = event_new(loop->base, -1, EV_PERSIST, on_tick, loop);
+    if (!loop->wake || !loop->tick || event_add(loop->wake, NULL) != 0 ||
+        event_add(loop->tick, &tick) != 0)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for an HTTP loop");
+    if (loop != &server->loops[0])
+        return SOTTO_OK;
+    loop->accept = event_new(loop->base, server->listener, EV_READ | EV_PERSIST, on_accept, loop);
+    if (!loop->accept || event_add(loop->accept, NULL) != 0)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for an HTTP loop");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_http_loop_start(sotto_http_loop *loop, sotto_err *err)
+{
+    if (pthread_create(&loop->thread, NULL, run, loop) != 0)
+        return sotto_fail(err, SOTTO_IO, "no thread for an HTTP loop");
+    loop->started = true;
+    return SOTTO_OK;
+}
+
+void sotto_http_loop_close(sotto_http_loop *loop)
+{
+    sotto_http_request *answered;
+
+    if (loop->started)
+        (void)pthread_join(loop->thread, NULL);
+    pthread_mutex_lock(&loop->lock);
+    loop->closed = true;
+    answered = loop->answered;
+    for (unsigned i = 0; i < loop->handed_count; i++) {
+        (void)close(loop->handed[i]);
+        sotto_http_server_lost_connection(loop->server);
+    }
+    loop->handed_count = 0;
+    pthread_mutex_unlock(&loop->lock);
+    while (answered) {
+        sotto_http_request *next = answered->next;
+
+        sotto_http_request_free(answered);
+        answered = next;
+    }
+    if (loop->accept)
+        event_free(loop->accept);
+    if (loop->tick)
+        event_free(loop->tick);
+    if (loop->wake)
+        event_free(loop->wake);
+    if (loop->base)
+        event_base_free(loop->base);
+    if (loop->out)
+        evbuffer_free(loop->out);
+    if (loop->wake_fd >= 0)
+        (void)close(loop->wake_fd);
+    sotto_release(loop->handed, MAX_HANDED * sizeof loop->handed[0]);
+}

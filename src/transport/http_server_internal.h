@@ -1,0 +1,172 @@
+/* transport/http_server_internal.h - how the server's files know each other.
+ *
+ *   http_server.c   opens, drains, closes; the cap on bytes
+ *   http_loop.c     one thread with its event base: accepting, waking up, the clock
+ *   http_conn.c     one connection: a state and a step for each state
+ *   http_request.c  what handlers see, and the text of an answer
+ *   http_tls.c      certificate and key
+ *
+ * A connection is touched by its loop's thread alone. A request travels: other threads render its answer and put it into
+ * the loop's queue, the only thing here that is locked. The server's memory lives until the last request is gone.
+ */
+#ifndef SOTTO_TRANSPORT_HTTP_SERVER_INTERNAL_H
+#define SOTTO_TRANSPORT_HTTP_SERVER_INTERNAL_H
+
+#include "transport/http_parse.h"
+#include "transport/http_server.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct bufferevent;
+struct evbuffer;
+struct event;
+struct event_base;
+struct ssl_ctx_st;
+
+enum { SOTTO_HTTP_MAX_LOOPS = 64, SOTTO_HTTP_MAX_DISCARD = 64 << 10 };
+
+typedef struct sotto_http_loop sotto_http_loop;
+typedef struct sotto_http_conn sotto_http_conn;
+
+struct sotto_http_request {
+    sotto_http_loop *loop;
+    sotto_http_conn *conn;    /* NULL once the client has gone; the loop's thread only */
+    sotto_http_request *next; /* in the loop's queue                                   */
+    void *note;
+    uint8_t *body;
+    size_t body_len;
+    size_t body_cap;
+    uint8_t *answer; /* head and body, ready to be sent */
+    size_t answer_len;
+    size_t charge;         /* bytes of it counted as in flight  */
+    bool let_through;      /* by `head`                                        */
+    bool close_if_refused; /* too much of the body is to come to throw it away */
+    bool closes;           /* the answer said so                               */
+    sotto_http_head head;
+    size_t text_len;
+    uint8_t text[]; /* the head as it came; views point here */
+};
+
+typedef enum sotto_http_conn_state {
+    SOTTO_HTTP_CONN_HEAD,
+    SOTTO_HTTP_CONN_BODY,
+    SOTTO_HTTP_CONN_CHUNKED,
+    SOTTO_HTTP_CONN_BUSY,    /* the request is with its handler        */
+    SOTTO_HTTP_CONN_DISCARD, /* the rest of a refused body             */
+    SOTTO_HTTP_CONN_CLOSING, /* when all is written                    */
+    SOTTO_HTTP_CONN_LINGER,  /* so that the client can read the answer */
+    SOTTO_HTTP_CONN_DEAD
+} sotto_http_conn_state;
+
+struct sotto_http_conn {
+    sotto_http_loop *loop;
+    sotto_http_conn *previous, *next;
+    struct bufferevent *bev;
+    int fd;
+    bool tls;
+    bool busy;    /* the handler has the request           */
+    bool eof;     /* the client sends no more              */
+    bool served;  /* a request before this one             */
+    bool skipped; /* an empty line before the head         */
+    bool unread;  /* closes before the client was heard out */
+    sotto_http_conn_state state;
+    sotto_http_request *request; /* the one being read or answered */
+    sotto_http_chunks chunks;
+    size_t max_body;
+    uint64_t left;        /* bytes of the body still to come         */
+    size_t scanned;       /* bytes of the head looked at             */
+    size_t charge;        /* buffered bytes counted as in flight     */
+    uint64_t since;       /* when what it does, or its window, began, ns */
+    uint64_t moved;       /* bytes of a body since then              */
+    uint64_t write_since; /* when output began to wait; 0: none waits */
+    uint64_t written;     /* of it                                    */
+    size_t waiting;       /* output at the last look                  */
+};
+
+struct sotto_http_loop {
+    sotto_http_server *server;
+    pthread_t thread;
+    bool started;
+    struct event_base *base;
+    struct event *wake;
+    struct event *tick;
+    struct event *accept; /* the first loop's only */
+    struct evbuffer *out; /* what one turn of a connection writes */
+    int wake_fd;
+    bool swept; /* idle connections were told to go */
+    sotto_http_conn *conns;
+    atomic_uint conn_count;
+    pthread_mutex_t lock; /* guards what follows */
+    sotto_http_request *answered, **answered_end;
+    int *handed; /* sockets from the first loop */
+    unsigned handed_count;
+    bool woken;
+    bool closed;
+};
+
+struct sotto_http_server {
+    sotto_http_server_options options; /* its strings are not kept */
+    const sotto_http_handler *handler;
+    void *context;
+    struct ssl_ctx_st *tls;
+    int listener;
+    uint16_t port;
+    atomic_size_t refs; /* the owner and every request */
+    atomic_bool draining;
+    atomic_bool stopping;
+    atomic_size_t in_flight;
+    atomic_uint conn_count;
+    atomic_uint_fast64_t accepted, refused, requests, malformed, too_large, overloaded, timed_out;
+    pthread_mutex_t lock; /* with `emptied`: for drain */
+    pthread_cond_t emptied;
+    unsigned loop_count;
+    sotto_http_loop loops[SOTTO_HTTP_MAX_LOOPS];
+};
+
+/* http_server.c */
+/* Counts bytes; false, counting none, where the cap would be passed. */
+bool sotto_http_reserve(sotto_http_server *server, size_t bytes);
+void sotto_http_charge(sotto_http_server *server, size_t bytes); /* whatever the cap says */
+void sotto_http_discharge(sotto_http_server *server, size_t bytes);
+void sotto_http_server_unref(sotto_http_server *server);
+void sotto_http_server_lost_connection(sotto_http_server *server);
+
+/* http_loop.c */
+SOTTO_MUST_USE sotto_status sotto_http_loop_open(sotto_http_loop *loop, sotto_http_server *server,
+                                                 sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_http_loop_start(sotto_http_loop *loop, sotto_err *err);
+void sotto_http_loop_wake(sotto_http_loop *loop);
+void sotto_http_loop_close(sotto_http_loop *loop);
+/* Queues an answered request for its loop; frees it if the loop has ended. */
+void sotto_http_loop_put(sotto_http_request *request);
+
+/* http_conn.c */
+void sotto_http_conn_open(sotto_http_loop *loop, int fd); /* takes the socket */
+void sotto_http_conn_answer(sotto_http_request *request); /* which was queued */
+void sotto_http_conn_check_time(sotto_http_conn *conn, uint64_t now);
+void sotto_http_conn_sweep(sotto_http_conn *conn); /* closes it if it is idle */
+void sotto_http_conn_free(sotto_http_conn *conn);
+
+/* http_request.c */
+/* NULL: no memory, or too many bytes in flight. */
+sotto_http_request *sotto_http_request_new(sotto_http_conn *conn, const uint8_t *text, size_t len);
+void sotto_http_request_free(sotto_http_request *request);
+/* True: let through; false: it holds an answer. */
+bool sotto_http_request_call_head(sotto_http_request *request, size_t *max_body);
+/* True: the handler answered at once. An answer that comes otherwise is queued. */
+bool sotto_http_request_call_body(sotto_http_request *request);
+void sotto_http_request_call_lost(sotto_http_request *request);
+/* Renders the answer into the request. */
+void sotto_http_request_render(sotto_http_request *request, const sotto_http_reply *reply);
+
+/* http_tls.c */
+SOTTO_MUST_USE sotto_status sotto_http_tls_open(struct ssl_ctx_st **tls, const char *certificate,
+                                                const char *private_key, sotto_err *err);
+void sotto_http_tls_close(struct ssl_ctx_st *tls);
+/* NULL if there is no memory; the socket is then still the caller's. */
+struct bufferevent *sotto_http_tls_accept(struct ssl_ctx_st *tls, struct event_base *base, int fd);
+/* Says goodbye, so that the client knows that nothing was cut off. */
+void sotto_http_tls_finish(struct bufferevent *bev);
+
+#endif

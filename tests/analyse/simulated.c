@@ -1,0 +1,76 @@
+#include "analyse/simulated.h"
+
+#include "recipe/claim.h"
+
+#include <math.h>
+#include <string.h>
+
+void sotto_simulated_init(sotto_test *t, sotto_simulated *s, const char *randomizer,
+                          uint64_t reports)
+{
+    static const char own[] =
+        "\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": 2.0";
+    uint64_t left = reports - reports / 10;
+
+    memset(s, 0, sizeof *s);
+    s->recipe =
+        randomizer ? sotto_test_recipe(t, own, randomizer) : sotto_test_recipe(t, NULL, NULL);
+    CHECK_OK(t, sotto_recipe_randomizer(&s->randomizer, s->recipe, &t->err));
+    s->reports = reports;
+    s->truth = sotto_arena_take_array(&t->arena, s->randomizer.values + 1, sizeof *s->truth);
+    s->sums = sotto_arena_take_array(&t->arena, s->randomizer.bytes, sizeof *s->sums);
+    CHECK(t, s->truth && s->sums);
+    for (uint64_t bin = 0; bin < s->randomizer.values; bin += 3) {
+        s->truth[bin] = left / 2;
+        left -= left / 2;
+    }
+    s->truth[s->randomizer.values] = left + reports / 10;
+}
+
+static uint64_t binomial(sotto_sim_random *random, uint64_t n, double p)
+{
+    uint64_t k = 0;
+
+    for (uint64_t i = 0; i < n; i++)
+        k += sotto_sim_random_chance(random, p);
+    return k;
+}
+
+void sotto_simulated_draw(sotto_simulated *s, sotto_sim_random *random)
+{
+    for (uint64_t bin = 0; bin < s->randomizer.values; bin++)
+        s->sums[bin] =
+            (sotto_uint128){binomial(random, s->truth[bin], s->randomizer.p) +
+                                binomial(random, s->reports - s->truth[bin], s->randomizer.q),
+                            0};
+}
+
+static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
+{
+    (void)err;
+    sotto_sim_random_bytes(context, out, len);
+    return SOTTO_OK;
+}
+
+void sotto_simulated_run(sotto_test *t, sotto_simulated *s, sotto_sim_random *random)
+{
+    uint8_t *report = sotto_arena_take(&t->arena, s->randomizer.bytes);
+    sotto_entropy entropy;
+
+    sotto_entropy_init(&entropy, fill, random);
+    memset(s->sums, 0, s->randomizer.bytes * sizeof *s->sums);
+    for (uint64_t value = 0; value <= s->randomizer.values; value++)
+        for (uint64_t i = 0; i < s->truth[value]; i++) {
+            CHECK_OK(t, sotto_randomizer_run(&s->randomizer, report,
+                                             value < s->randomizer.values ? value : SOTTO_NO_VALUE,
+                                             &entropy, &t->err));
+            for (size_t j = 0; j < s->randomizer.bytes; j++)
+                s->sums[j].low += report[j];
+        }
+}
+
+void sotto_simulated_estimate(sotto_test *t, const sotto_simulated *s, sotto_result *result)
+{
+    CHECK_OK(t, sotto_result_estimate(result, s->recipe, s->sums, s->randomizer.bytes, s->reports,
+                                      NULL, &t->arena, &t->err));
+}

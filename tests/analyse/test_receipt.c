@@ -1,0 +1,80 @@
+#include "sotto/analyse.h"
+#include "support/recipes.h"
+
+#include <string.h>
+
+static sotto_receipt receipt;
+static sotto_collection collection;
+
+static void make(sotto_test *t)
+{
+    static sotto_mistakes mistakes;
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+    const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
+    sotto_recipe_claim claim;
+    sotto_result result = {.p = 0.5, .q = 0.125};
+    sotto_task task;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err));
+    CHECK_OK(t, sotto_task_compile(&task, recipe, parties, 0, &t->arena, &t->err));
+    collection = (sotto_collection){.reports = 41234, .from = task.opens, .until = task.closes};
+    collection.leader = (sotto_rejections){
+        .known = true, .count = 2, .items = {{"report_replayed", 3}, {"vdaf_verify_error", 12}}};
+    collection.helper.why = "it does not tell";
+    sotto_receipt_of(&receipt, recipe, &task, &claim, &collection, &result);
+    CHECK_BYTES(t, task.id, receipt.task_id, sizeof task.id);
+    CHECK_NEAR(t, claim.epsilon_cohort, receipt.epsilon_cohort, 0);
+    CHECK_NEAR(t, claim.epsilon_local, receipt.epsilon_local, 0);
+}
+
+static void a_receipt_claims_aggregation_and_no_sampling(sotto_test *t)
+{
+    make(t);
+    CHECK(t, receipt.split && receipt.aggregation && !receipt.sampling);
+    CHECK(t, strstr(receipt.sampling_why, "no relay") != NULL);
+    CHECK(t, strstr(receipt.theorem, "clones") != NULL);
+    CHECK_EQUAL(t, 40000, receipt.min_cohort);
+    CHECK_EQUAL(t, 20000, receipt.honest);
+    CHECK_NEAR(t, 0.5, receipt.honest_share, 0);
+}
+
+/* A liar's bit is 1 where an honest one would be q on average. */
+static void a_receipt_says_how_far_one_liar_reaches(sotto_test *t)
+{
+    make(t);
+    CHECK_NEAR(t, 0.875 / 0.375, receipt.liar, 1e-12);
+}
+
+static void a_receipt_reads_well(sotto_test *t)
+{
+    static const char *const parts[] = {
+        "41234 reports",
+        "2026-11-20T00:00:00Z",
+        "key:leader-2026a) or the helper",
+        "20000 reports are honest (50% of the smallest cohort, 40000)",
+        "amplified by aggregation: yes",
+        "amplified by sampling: not claimed",
+        "3 report_replayed, 12 vdaf_verify_error",
+        "refused by the helper: unknown; it does not tell"};
+    char text[8192];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1), small = sotto_buf_over(text, 100);
+
+    make(t);
+    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
+    text[out.len] = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        CHECK(t, strstr(text, parts[i]) != NULL);
+    CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_receipt_explain(&small, &receipt, &t->err));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_receipt_claims_aggregation_and_no_sampling),
+        CASE(a_receipt_says_how_far_one_liar_reaches),
+        CASE(a_receipt_reads_well),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,121 @@
+#!/bin/sh
+# test_collect.sh SOTTO FAKE_LEADER: what an analyst types, against servers whose batch is known.
+sotto=$1
+fake=$2
+work=$(mktemp -d) || exit 1
+failed=0
+
+fail() {
+    echo "FAILED: $*"
+    failed=1
+}
+
+# run CODE ARGUMENTS...: `sotto collect` with the usual files; output in $work/out and $work/err.
+run() {
+    wanted=$1
+    shift
+    "$sotto" collect --recipe "$work/recipe.json" --parties "$work/parties.json" --pairing "$work/pairing.json" \
+        --key "$work/key" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    [ $code -eq "$wanted" ] || fail "$*: exit $code, wanted $wanted: $(cat "$work/err")"
+}
+says() {
+    grep -q "$1" "$work/out" || fail "the answer lacks: $1"
+}
+complains() {
+    grep -q "$1" "$work/err" || fail "the complaint lacks: $1; it is: $(cat "$work/err")"
+}
+
+# The key: only its owner can read it, and it is never replaced.
+config=$("$sotto" collect key "$work/key" --id 9 2>/dev/null) || fail "no key"
+[ "$(stat -c %a "$work/key")" = 600 ] || fail "others can read the key"
+case $config in 0900200001000100*) ;; *) fail "not a configuration: $config" ;; esac
+grep -q "$config" "$work/key" || fail "the file has another public half"
+before=$(cksum <"$work/key")
+"$sotto" collect key "$work/key" >/dev/null 2>"$work/err" && fail "a key was replaced"
+complains "not replaced"
+[ "$before" = "$(cksum <"$work/key")" ] || fail "the key has changed"
+"$sotto" collect key "$work/other" --json 2>/dev/null | grep -q '"config": "01' || fail "no JSON of a key"
+"$sotto" collect key >/dev/null 2>&1
+[ $? -eq 2 ] || fail "a key without a file"
+"$sotto" collect key "$work/x" --id 256 >/dev/null 2>&1
+[ $? -eq 2 ] || fail "a key of number 256"
+
+"$sotto" recipe new >"$work/recipe.json"
+mkfifo "$work/hold" "$work/ready"
+"$fake" "$work/recipe.json" "$work/key" "$work" <"$work/hold" >"$work/ready" &
+leader=$!
+exec 3>"$work/hold"
+trap 'exec 3>&-; kill $leader 2>/dev/null; rm -rf "$work"' EXIT
+read -r line <"$work/ready"
+[ "$line" = ready ] || { echo "the fake leader does not start"; exit 1; }
+
+run 0 --cohort en_US
+says "41000 reports; estimated counts with 95% intervals"
+says "amplified by sampling: not claimed"
+says "amplified by aggregation: yes"
+says "refused by the leader: 7 report_replayed"
+says "refused by the helper: 7 report_replayed"
+says "and .* bins with smaller counts"
+[ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 20 ] || fail "not 20 bars"
+run 0 --cohort 0 --bins 3
+[ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 3 ] || fail "not 3 bars"
+run 0 --cohort 0 --json --from 2026-11-20T00:00:00Z --until 2026-11-27T00:00:00Z
+python3 - "$work/out" <<'PYTHON' || fail "the JSON is not as it should be"
+import json, sys
+a = json.load(open(sys.argv[1]))
+assert a["reports"] == 41000 and a["confidence"] == 0.95
+assert a["from"] == "2026-11-20T00:00:00Z" and a["until"] == "2026-11-21T00:00:00Z"
+truth = [16000, 8000] + [0] * (len(a["bins"]) - 2)
+missed = sum(not b["low"] <= t <= b["high"] for b, t in zip(a["bins"], truth))
+assert missed <= len(truth) // 5, missed
+assert abs(a["bins"][0]["count"] - 16000) < 2000
+assert a["bins"][0]["label"] and a["bins"][0]["bin"] == 0
+r = a["receipt"]
+assert r["helper_rejections"] == {"report_replayed": 7} and r["sampling"] is False and r["aggregation"] is True
+PYTHON
+
+echo counts >"$work/mode"
+run 0 --cohort 0
+says "refused by the helper: unknown; it does not tell"
+echo apart >"$work/mode"
+run 6 --cohort 0
+complains "belong together"
+[ -s "$work/out" ] && fail "something was shown of shares that don't belong together"
+echo waiting >"$work/mode"
+run 5 --cohort 0 --wait 1
+complains "not ready"
+rm "$work/mode"
+
+# What is wrong with files and arguments is said before anybody is asked.
+run 2
+complains "2 cohorts"
+run 2 --cohort fr_FR
+run 2 --cohort 2
+run 2 --cohort 0 next
+complains "intervals of time"
+run 2 --cohort 0 --from yesterday
+run 2 --cohort 0 --nonsense
+run 1 --cohort 0 --from 2026-11-20T00:30:00Z
+complains "3600 seconds"
+chmod 640 "$work/key"
+run 1 --cohort 0
+complains "chmod 600"
+chmod 600 "$work/key"
+run 1 --cohort 0 --key "$work/other"
+complains "no collector with this key"
+run 1 --cohort 0 --pairing "$work/key"
+complains "not a pairing file"
+sed 's/key:leader-2026a/key:leader-2026b/' "$work/recipe.json" >"$work/recipe2.json"
+run 1 --cohort 0 --recipe "$work/recipe2.json"
+sed 's/"min_cohort": 40000/"min_cohort": 40/' "$work/recipe.json" >"$work/recipe2.json"
+run 3 --cohort 0 --recipe "$work/recipe2.json"
+"$sotto" collect --recipe "$work/recipe.json" >/dev/null 2>&1
+[ $? -eq 2 ] || fail "files that are missing"
+
+exec 3>&-
+wait $leader
+run 7 --cohort 0 --wait 2
+complains "the leader"
+[ $failed -eq 0 ] && echo "collect: all well"
+exit $failed

@@ -1,0 +1,108 @@
+#include "support/test.h"
+#include "transport/dap_rejections.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static sotto_status decode(sotto_test *t, sotto_rejections *out, const char *text)
+{
+    return sotto_dap_rejections_decode(out, sotto_bytes_of(text, strlen(text)), &t->err);
+}
+
+static void counts_come_back_as_they_were_written(sotto_test *t)
+{
+    uint8_t memory[SOTTO_DAP_REJECTIONS_MAX];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_rejections first = {.count = 2, .items = {{"report_replayed", 3}, {"abandoned", 0}}},
+                     back;
+
+    CHECK_OK(t, sotto_dap_rejections_encode(&out, &first, &t->err));
+    CHECK_OK(t, sotto_dap_rejections_decode(&back, sotto_buf_bytes(&out), &t->err));
+    CHECK(t, back.known);
+    CHECK_EQUAL(t, 2, back.count);
+    CHECK_EQUAL(t, 3, back.items[0].reports);
+    CHECK(t, strcmp("report_replayed", back.items[0].cause) == 0);
+}
+
+/* Causes are printed as they come, on a terminal among others. */
+static void a_cause_is_a_word(sotto_test *t)
+{
+    static const char *const bad[] = {
+        "",    "\\u0000", "\\u001b[2J", "Report",
+        "a b", "a-b",     "\\u00e4",    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+    sotto_rejections out;
+    char text[128];
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        (void)snprintf(text, sizeof text, "{\"rejections\":{\"%s\":1}}", bad[i]);
+        CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, &out, text));
+        CHECK(t, !out.known && out.count == 0);
+    }
+}
+
+static void a_count_is_a_whole_number(sotto_test *t)
+{
+    static const char *const bad[] = {"-1", "1.5", "\"1\"", "null", "{}", "99999999999999999999"};
+    sotto_rejections out;
+    char text[128];
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        (void)snprintf(text, sizeof text, "{\"rejections\":{\"a\":%s}}", bad[i]);
+        CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, &out, text));
+    }
+}
+
+static void other_documents_are_refused(sotto_test *t)
+{
+    static const char *const bad[] = {"",
+                                      "[]",
+                                      "{}",
+                                      "{\"rejections\":[]}",
+                                      "{\"other\":{}}",
+                                      "{\"rejections\":{},\"other\":1}",
+                                      "{\"rejections\":{}}x",
+                                      "{\"rejections\":{\"a\":1,\"a\":1}}"};
+    sotto_rejections out;
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, &out, bad[i]));
+}
+
+static void more_causes_than_are_kept_are_refused(sotto_test *t)
+{
+    char text[SOTTO_DAP_REJECTIONS_MAX];
+    sotto_rejections out;
+    int len = snprintf(text, sizeof text, "{\"rejections\":{\"a\":1");
+
+    for (int i = 1; i < SOTTO_REJECTION_CAUSES; i++)
+        len += snprintf(text + len, sizeof text - (size_t)len, ",\"a%d\":1", i);
+    (void)snprintf(text + len, sizeof text - (size_t)len, "}}");
+    CHECK_OK(t, decode(t, &out, text));
+    (void)snprintf(text + len, sizeof text - (size_t)len, ",\"b\":1}}");
+    CHECK_STATUS(t, SOTTO_TOO_LARGE, decode(t, &out, text));
+}
+
+static void shares_have_names_of_their_own(sotto_test *t)
+{
+    uint8_t a[SOTTO_RESOURCE_ID_SIZE], b[SOTTO_RESOURCE_ID_SIZE], again[SOTTO_RESOURCE_ID_SIZE];
+
+    sotto_dap_rejections_id(a, sotto_bytes_of("one", 3));
+    sotto_dap_rejections_id(b, sotto_bytes_of("two", 3));
+    sotto_dap_rejections_id(again, sotto_bytes_of("one", 3));
+    CHECK(t, memcmp(a, b, sizeof a) != 0);
+    CHECK_BYTES(t, a, again, sizeof a);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(counts_come_back_as_they_were_written),
+        CASE(a_cause_is_a_word),
+        CASE(a_count_is_a_whole_number),
+        CASE(other_documents_are_refused),
+        CASE(more_causes_than_are_kept_are_refused),
+        CASE(shares_have_names_of_their_own),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,296 @@
+/* PostgreSQL's own promises: lost connections, lost answers, deadlocks, and servers that would not sync. */
+#define _XOPEN_SOURCE 700
+
+#include "support/database.h"
+#include "support/lossy_proxy.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- helpers ----------------------------------------------------------------------------------------- */
+
+static const char *format(sotto_test *t, const char *pattern, const char *a, const char *b)
+{
+    char *out = sotto_arena_take(&t->arena, 512);
+
+    CHECK(t, out != NULL);
+    (void)snprintf(out, 512, pattern, a, b);
+    return out;
+}
+
+static sotto_status add_one(sotto_tx *tx, sotto_err *err)
+{
+    return sotto_test_say(tx,
+                          "INSERT INTO things (id, number) VALUES (1, 1) ON CONFLICT (id)"
+                          " DO UPDATE SET number = things.number + 1",
+                          err);
+}
+
+typedef struct attempt {
+    unsigned runs;
+    unsigned fatal; /* the connection dies in so many of them */
+} attempt;
+
+static sotto_status add_one_and_die(sotto_tx *tx, void *context, sotto_err *err)
+{
+    attempt *a = context;
+
+    SOTTO_TRY(add_one(tx, err));
+    if (++a->runs <= a->fatal)
+        SOTTO_TRY(sotto_test_say(tx, "SELECT pg_terminate_backend(pg_backend_pid())", err));
+    return SOTTO_OK;
+}
+
+static int64_t number(sotto_test *t, sotto_db *db)
+{
+    return sotto_test_ask_number(t, db, "SELECT number FROM things WHERE id = 1");
+}
+
+/* ---- connections ------------------------------------------------------------------------------------- */
+
+static void a_connection_killed_in_a_transaction_is_made_anew(sotto_test *t)
+{
+    sotto_db *db = sotto_test_db(t);
+    attempt a = {.fatal = 3};
+    sotto_db_stats stats;
+
+    CHECK_OK(t, sotto_db_run(db, add_one_and_die, &a, &t->err));
+    CHECK_EQUAL(t, 4, a.runs);
+    CHECK_EQUAL(t, 1, number(t, db));
+    sotto_db_stats_get(db, &stats);
+    CHECK_EQUAL(t, 3, stats.reconnects);
+    sotto_db_close(db);
+}
+
+static void patience_ends(sotto_test *t)
+{
+    const sotto_db_options options = {
+        .address = sotto_test_address(t), .writers = 1, .patience_ms = 50};
+    attempt a = {.fatal = 1000000};
+    sotto_db *db;
+
+    CHECK_OK(t, sotto_db_open(&db, &options, &t->err));
+    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    CHECK_STATUS(t, SOTTO_IO, sotto_db_run(db, add_one_and_die, &a, &t->err));
+    CHECK(t, a.runs > 1);
+    a.fatal = 0; /* and the next one finds its way */
+    CHECK_OK(t, sotto_db_run(db, add_one_and_die, &a, &t->err));
+    CHECK_EQUAL(t, 1, number(t, db));
+    sotto_db_close(db);
+}
+
+static sotto_status kill_victims(sotto_tx *tx, void *context, sotto_err *err)
+{
+    (void)context;
+    return sotto_test_say(tx,
+                          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                          " WHERE application_name = 'victim'",
+                          err);
+}
+
+static sotto_status wake_jobs(sotto_tx *tx, void *context, sotto_err *err)
+{
+    (void)context;
+    return sotto_tx_wake(tx, "jobs", err);
+}
+
+static void idle_connections_that_were_killed_are_made_anew(sotto_test *t)
+{
+    const char *address = sotto_test_address(t);
+    sotto_db *killer = sotto_test_db_at(t, address);
+    sotto_db *db = sotto_test_db_at(t, format(t, "%s application_name=%s", address, "victim"));
+    attempt a = {0};
+
+    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    CHECK_OK(t, sotto_db_run(db, add_one_and_die, &a, &t->err));
+    CHECK_EQUAL(t, 1, number(t, db));
+    CHECK_OK(t, sotto_db_run(killer, kill_victims, NULL, &t->err));
+    CHECK_EQUAL(t, 1, number(t, db));
+    CHECK_OK(t, sotto_db_run(db, add_one_and_die, &a, &t->err));
+    CHECK_EQUAL(t, 2, number(t, db));
+    /* The listener came back too: wake-ups of others are heard again. */
+    bool woken = false;
+    for (int i = 0; i < 20 && !woken; i++) {
+        uint64_t seen = sotto_db_woken(db, "jobs");
+        CHECK_OK(t, sotto_db_run(killer, wake_jobs, NULL, &t->err));
+        woken = sotto_db_wait(db, "jobs", seen, 500);
+    }
+    CHECK(t, woken);
+    sotto_db_close(db);
+    sotto_db_close(killer);
+}
+
+static void a_commit_wakes_other_processes(sotto_test *t)
+{
+    const char *address = sotto_test_address(t);
+    sotto_db *here = sotto_test_db_at(t, address), *there = sotto_test_db_at(t, address);
+
+    /* A listener says hello when it begins. */
+    CHECK(t, sotto_db_wait(there, "jobs", 0, 5000));
+    uint64_t seen = sotto_db_woken(there, "jobs");
+    CHECK_OK(t, sotto_db_run(here, wake_jobs, NULL, &t->err));
+    CHECK(t, sotto_db_wait(there, "jobs", seen, 5000));
+    sotto_db_close(here);
+    sotto_db_close(there);
+}
+
+/* ---- a commit whose answer is lost --------------------------------------------------------------------- */
+
+static void lose(sotto_test *t, sotto_proxy_loss what, unsigned runs)
+{
+    const char *directory = sotto_test_temp(t, "");
+    const char *address = sotto_test_address(t);
+    char server[80];
+    unsigned lost = sotto_proxy_lost();
+
+    CHECK(t, sscanf(address, "host=%79s", server) == 1);
+    sotto_proxy_start(t, directory, server);
+    const sotto_db_options options = {
+        .address = format(t, "host=%s %s", directory, strchr(address, ' ') + 1), .writers = 1};
+    sotto_db *db;
+    attempt a = {0};
+    CHECK_OK(t, sotto_db_open(&db, &options, &t->err));
+    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    sotto_proxy_lose(what);
+    CHECK_OK(t, sotto_db_run(db, add_one_and_die, &a, &t->err));
+    CHECK_EQUAL(t, lost + 1, sotto_proxy_lost());
+    CHECK_EQUAL(t, runs, a.runs);
+    CHECK_EQUAL(t, 1, number(t, db)); /* adding is not idempotent: it happened once */
+    sotto_db_close(db);
+    sotto_proxy_stop(t);
+}
+
+static void a_commit_that_got_lost_is_run_again(sotto_test *t)
+{
+    lose(t, SOTTO_PROXY_LOSES_COMMIT, 2);
+}
+
+static void a_commit_whose_answer_got_lost_is_not_run_again(sotto_test *t)
+{
+    lose(t, SOTTO_PROXY_LOSES_ANSWER, 1);
+}
+
+/* ---- conflicts --------------------------------------------------------------------------------------- */
+
+typedef struct duel {
+    sotto_db *db;
+    pthread_barrier_t *both;
+    const char *first, *second;
+    unsigned runs;
+    sotto_status status;
+} duel;
+
+static sotto_status fight(sotto_tx *tx, void *context, sotto_err *err)
+{
+    duel *d = context;
+
+    SOTTO_TRY(sotto_test_say(tx, (void *)(uintptr_t)d->first, err));
+    if (d->runs++ == 0)
+        (void)pthread_barrier_wait(d->both);
+    return sotto_test_say(tx, (void *)(uintptr_t)d->second, err);
+}
+
+static void *fight_on(void *context)
+{
+    duel *d = context;
+
+    d->status = sotto_db_run(d->db, fight, d, NULL);
+    return NULL;
+}
+
+static void a_deadlock_is_run_again(sotto_test *t)
+{
+    static const char one[] = "UPDATE things SET number = number + 1 WHERE id = 1";
+    static const char two[] = "UPDATE things SET number = number + 1 WHERE id = 2";
+    sotto_db *db = sotto_test_db(t);
+    pthread_barrier_t both;
+    duel a = {db, &both, one, two, 0, SOTTO_BUG}, b = {db, &both, two, one, 0, SOTTO_BUG};
+    pthread_t threads[2];
+
+    for (int64_t i = 1; i <= 2; i++) {
+        sotto_test_thing thing = {i, 0};
+        CHECK_OK(t, sotto_db_run(db, sotto_test_put, &thing, &t->err));
+    }
+    CHECK(t, pthread_barrier_init(&both, NULL, 2) == 0);
+    CHECK(t, pthread_create(&threads[0], NULL, fight_on, &a) == 0);
+    CHECK(t, pthread_create(&threads[1], NULL, fight_on, &b) == 0);
+    CHECK(t, pthread_join(threads[0], NULL) == 0 && pthread_join(threads[1], NULL) == 0);
+    CHECK(t, pthread_barrier_destroy(&both) == 0);
+    CHECK_EQUAL(t, SOTTO_OK, a.status);
+    CHECK_EQUAL(t, SOTTO_OK, b.status);
+    CHECK_EQUAL(t, 3, a.runs + b.runs);
+    CHECK_EQUAL(t, 4,
+                sotto_test_ask_number(t, db, "SELECT CAST(sum(number) AS BIGINT) FROM things"));
+    sotto_db_close(db);
+}
+
+/* ---- durability -------------------------------------------------------------------------------------- */
+
+static void commits_wait_for_the_disk_whatever_the_server_says(sotto_test *t)
+{
+    const char *address =
+        format(t, "%s options=-csynchronous_commit=%s", getenv("SOTTO_POSTGRES"), "off");
+    sotto_db *db = sotto_test_db_at(t, address);
+
+    CHECK_EQUAL(t, 1,
+                sotto_test_ask_number(
+                    t, db, "SELECT CAST(current_setting('synchronous_commit') = 'on' AS INTEGER)"));
+    sotto_db_close(db);
+}
+
+static const char *start_server(sotto_test *t, const char *directory, const char *settings)
+{
+    const char *command =
+        format(t, "SOTTO_POSTGRES_OPTIONS='%s' sh " SOTTO_POSTGRES_SCRIPT " start '%s'", settings,
+               directory);
+    char *address = sotto_arena_take(&t->arena, 256);
+    FILE *out = popen(command, "r");
+
+    CHECK(t, out && address && fgets(address, 256, out) != NULL && pclose(out) == 0);
+    address[strcspn(address, "\n")] = 0;
+    return address;
+}
+
+static void stop_server(sotto_test *t, const char *directory)
+{
+    CHECK(t, system(format(t, "sh " SOTTO_POSTGRES_SCRIPT " stop '%s'%s", directory, "")) == 0);
+}
+
+static void a_server_that_does_not_sync_is_refused(sotto_test *t)
+{
+    const char *directory = format(t, "%s-%s", getenv("SOTTO_POSTGRES_DIR"), "unsafe");
+    const sotto_db_options options = {.address = start_server(t, directory, "-c fsync=off")};
+    sotto_db *db;
+    sotto_status status = sotto_db_open(&db, &options, &t->err);
+
+    stop_server(t, directory);
+    CHECK_EQUAL(t, SOTTO_DENIED, status);
+}
+
+static void a_backup_is_left_to_the_servers_own_tool(sotto_test *t)
+{
+    sotto_db *db = sotto_test_db(t);
+
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_db_backup(db, sotto_test_temp(t, "copy"), &t->err));
+    CHECK_REASON(t, "pg_dump");
+    sotto_db_close(db);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_connection_killed_in_a_transaction_is_made_anew),
+        CASE(patience_ends),
+        CASE(idle_connections_that_were_killed_are_made_anew),
+        CASE(a_commit_wakes_other_processes),
+        CASE(a_commit_that_got_lost_is_run_again),
+        CASE(a_commit_whose_answer_got_lost_is_not_run_again),
+        CASE(a_deadlock_is_run_again),
+        CASE(commits_wait_for_the_disk_whatever_the_server_says),
+        CASE(a_server_that_does_not_sync_is_refused),
+        CASE(a_backup_is_left_to_the_servers_own_tool),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

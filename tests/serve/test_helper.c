@@ -1,0 +1,193 @@
+/* A helper against a leader that is not to be trusted: each report once, each batch once, and never too small. */
+#include "support/service.h"
+
+#include <string.h>
+
+enum { MOST = 64 };
+
+static void make(sotto_test *t, sotto_test_service *s, sotto_bytes *out, size_t count, uint64_t bin)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = sotto_test_sealed_report(t, s, bin, SOTTO_TEST_SOUND);
+}
+
+static void a_repeated_job_gets_the_same_bytes(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job;
+    sotto_http_response first, second;
+    uint8_t errors[MOST];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    make(t, &s, reports, 20, 1);
+    job = sotto_test_job_of(t, &s, reports, 20, NULL);
+    first = sotto_test_send_job(t, &s, job.request);
+    CHECK_EQUAL(t, 201, first.status);
+    sotto_test_job_errors(t, first.body, errors, 20);
+    for (size_t i = 0; i < 20; i++)
+        CHECK_EQUAL(t, 0, errors[i]);
+    sotto_test_helper_restart(t, &s);
+    second = sotto_test_send_job(t, &s, job.request);
+    CHECK_EQUAL(t, first.body.len, second.body.len);
+    CHECK_BYTES(t, first.body.data, second.body.data, first.body.len);
+    /* It was added once: the sum has 20 reports, not 40. */
+    CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 20, job.checksum).status);
+    sotto_test_service_close(&s);
+}
+
+static void a_report_in_a_second_job_is_a_replay(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job;
+    uint8_t errors[MOST];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    make(t, &s, reports, 21, 1);
+    job = sotto_test_job_of(t, &s, reports, 20, NULL);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    job = sotto_test_job_of(t, &s, reports + 10, 11, NULL);
+    sotto_test_job_errors(t, sotto_test_send_job(t, &s, job.request).body, errors, 11);
+    for (size_t i = 0; i < 11; i++)
+        CHECK_EQUAL(t, i < 10 ? SOTTO_REPORT_REPLAYED : 0, errors[i]);
+    sotto_test_service_close(&s);
+}
+
+static void a_report_twice_in_one_job_fails_the_job(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_http_response response;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    make(t, &s, reports, 3, 1);
+    reports[2] = reports[0];
+    response = sotto_test_send_job(t, &s, sotto_test_job_of(t, &s, reports, 3, NULL).request);
+    CHECK_EQUAL(t, 400, response.status);
+    CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_INVALID_MESSAGE));
+    sotto_test_service_close(&s);
+}
+
+/* The attack that two sums would allow: their difference is one report. */
+static void two_shares_that_differ_by_one_report_are_never_given(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job, one;
+    sotto_http_response first, again, wider;
+    uint8_t checksum[SOTTO_CHECKSUM_SIZE], errors[1];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    make(t, &s, reports, 31, 1);
+    job = sotto_test_job_of(t, &s, reports, 30, NULL);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    first = sotto_test_ask_share(t, &s, 1, 30, job.checksum);
+    CHECK_EQUAL(t, 201, first.status);
+    /* One more for the same bucket: it is closed. */
+    one = sotto_test_job_of(t, &s, reports + 30, 1, NULL);
+    sotto_test_job_errors(t, sotto_test_send_job(t, &s, one.request).body, errors, 1);
+    CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, errors[0]);
+    /* The same question: the same bytes, not a second sealing. */
+    again = sotto_test_ask_share(t, &s, 1, 30, job.checksum);
+    CHECK_EQUAL(t, first.body.len, again.body.len);
+    CHECK_BYTES(t, first.body.data, again.body.data, first.body.len);
+    /* Another question over the same bucket: none. */
+    memcpy(checksum, job.checksum, sizeof checksum);
+    sotto_dap_checksum_merge(checksum, one.checksum);
+    wider = sotto_test_ask_share(t, &s, 2, 31, checksum);
+    CHECK_EQUAL(t, 400, wider.status);
+    CHECK(t, sotto_test_is_problem(&wider, SOTTO_DAP_BATCH_OVERLAP));
+    sotto_test_service_close(&s);
+}
+
+static void a_batch_below_its_minimum_is_not_released(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job;
+    sotto_http_response response;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.min_cohort = 20});
+    make(t, &s, reports, 20, 1);
+    job = sotto_test_job_of(t, &s, reports, 19, NULL);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    response = sotto_test_ask_share(t, &s, 1, 19, job.checksum);
+    CHECK_EQUAL(t, 400, response.status);
+    CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_INVALID_BATCH_SIZE));
+    sotto_test_service_close(&s);
+}
+
+/* Twenty were sent, but one of them is invalid: what counts is what was verified. */
+static void the_minimum_counts_verified_reports(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job;
+    sotto_http_response response;
+    uint8_t errors[MOST];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.min_cohort = 20});
+    make(t, &s, reports, 19, 1);
+    reports[19] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_PROOF);
+    job = sotto_test_job_of(t, &s, reports, 20, NULL);
+    response = sotto_test_send_job(t, &s, job.request);
+    sotto_test_job_errors(t, response.body, errors, 20);
+    CHECK_EQUAL(t, SOTTO_REPORT_VDAF_VERIFY_ERROR, errors[19]);
+    response = sotto_test_ask_share(t, &s, 1, 20, job.checksum);
+    CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_INVALID_BATCH_SIZE));
+    sotto_test_service_close(&s);
+}
+
+static void a_sum_that_the_leader_does_not_share_is_not_released(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job;
+    sotto_http_response response;
+    uint8_t wrong[SOTTO_CHECKSUM_SIZE];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    make(t, &s, reports, 30, 1);
+    job = sotto_test_job_of(t, &s, reports, 30, NULL);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    response = sotto_test_ask_share(t, &s, 1, 29, job.checksum);
+    CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_BATCH_MISMATCH));
+    memcpy(wrong, job.checksum, sizeof wrong);
+    wrong[31] ^= 1;
+    response = sotto_test_ask_share(t, &s, 1, 30, wrong);
+    CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_BATCH_MISMATCH));
+    /* The leader may still get it right. */
+    CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 30, job.checksum).status);
+    sotto_test_service_close(&s);
+}
+
+static void a_batch_id_belongs_to_its_mode_alone(sotto_test *t)
+{
+    uint8_t batch_id[32] = {7};
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_http_response response;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    make(t, &s, reports, 2, 1);
+    response = sotto_test_send_job(t, &s, sotto_test_job_of(t, &s, reports, 2, batch_id).request);
+    CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_INVALID_MESSAGE));
+    sotto_test_service_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_repeated_job_gets_the_same_bytes),
+        CASE(a_report_in_a_second_job_is_a_replay),
+        CASE(a_report_twice_in_one_job_fails_the_job),
+        CASE(two_shares_that_differ_by_one_report_are_never_given),
+        CASE(a_batch_below_its_minimum_is_not_released),
+        CASE(the_minimum_counts_verified_reports),
+        CASE(a_sum_that_the_leader_does_not_share_is_not_released),
+        CASE(a_batch_id_belongs_to_its_mode_alone),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,133 @@
+/* A batch that more reports came for than there are devices is held, on each side by its own operator's figure. */
+#include "support/service.h"
+
+#include "serve/rate.h"
+
+#include <string.h>
+
+enum { MOST = 64 };
+
+static void set_population(sotto_test *t, sotto_test_service *s, bool leader, uint64_t population)
+{
+    sotto_server *server = leader ? s->leader : s->helper;
+    uint8_t memory[64];
+    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
+    sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
+
+    CHECK_OK(t, sotto_tasks_add(server->db, leader ? SOTTO_LEADER : SOTTO_HELPER,
+                                sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
+                                sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
+                                population, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+    if (leader) /* the figure is read when a task is loaded */
+        sotto_test_leader_restart(t, s);
+    else
+        sotto_test_helper_restart(t, s);
+}
+
+static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count)
+{
+    size_t size = count * (s->task.report_bytes + 64);
+    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
+
+    for (size_t i = 0; i < count; i++) {
+        sotto_bytes report = sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND);
+
+        memcpy(out.data + out.len, report.data, report.len);
+        out.len += report.len;
+    }
+    return sotto_buf_bytes(&out);
+}
+
+static void let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, const char *reason,
+                   sotto_status wanted)
+{
+    const sotto_server_task *task = sotto_tasks_find(server->tasks, s->task.id);
+    sotto_rate_release release = {task->n, {false, s->bucket, s->bucket + 1, {{0}, 0}}, reason};
+
+    CHECK_STATUS(t, wanted, sotto_db_run(server->db, sotto_rate_release_batch, &release, &t->err));
+}
+
+static void twice_the_expected_number_is_released(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    set_population(t, &s, true, 20);
+    set_population(t, &s, false, 20);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 40)).status);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 40, reports);
+    sotto_test_service_close(&s);
+}
+
+static void one_more_is_held_until_the_leaders_operator_gives_a_reason(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    set_population(t, &s, true, 20);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 41)).status);
+    s.patience = 10;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    let_go(t, &s, s.leader, "", SOTTO_DENIED);
+    let_go(t, &s, s.leader, "a campaign made more people take part", SOTTO_OK);
+    s.patience = 200;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 41, reports);
+    sotto_test_service_close(&s);
+}
+
+static void the_helper_holds_by_its_own_figure(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job;
+    sotto_http_response response;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    set_population(t, &s, false, 20);
+    for (size_t i = 0; i < 41; i++)
+        reports[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    job = sotto_test_job_of(t, &s, reports, 41, NULL);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    response = sotto_test_ask_share(t, &s, 1, 41, job.checksum);
+    CHECK_EQUAL(t, 503, response.status);
+    CHECK(t, response.retry_after_s > 0);
+    let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
+    CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
+    sotto_test_service_close(&s);
+}
+
+/* Those that are refused were sent all the same. */
+static void refused_reports_count_too(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job;
+    uint8_t checksum[SOTTO_CHECKSUM_SIZE];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    set_population(t, &s, false, 20);
+    for (size_t i = 0; i < 41; i++)
+        reports[i] =
+            sotto_test_sealed_report(t, &s, 1, i < 30 ? SOTTO_TEST_SOUND : SOTTO_TEST_BAD_PROOF);
+    memcpy(checksum, sotto_test_job_of(t, &s, reports, 30, NULL).checksum, sizeof checksum);
+    job = sotto_test_job_of(t, &s, reports, 41, NULL);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 30, checksum).status);
+    sotto_test_service_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(twice_the_expected_number_is_released),
+        CASE(one_more_is_held_until_the_leaders_operator_gives_a_reason),
+        CASE(the_helper_holds_by_its_own_figure),
+        CASE(refused_reports_count_too),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,185 @@
+/* A real collector at a real leader and helper: the answer, and what each of them refused. */
+#include "support/service.h"
+
+#include "sotto/collect.h"
+#include "transport/dap_collect.h"
+#include "transport/dap_rejections.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static sotto_test_service s;
+static sotto_collection got;
+
+static void upload(sotto_test *t, size_t count, uint64_t bin, sotto_test_flaw flaw, unsigned times)
+{
+    for (size_t i = 0; i < count; i++) {
+        sotto_bytes report = sotto_test_sealed_report(t, &s, bin, flaw);
+
+        for (unsigned j = 0; j < times; j++)
+            CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, report).status);
+    }
+}
+
+static sotto_status collect(sotto_test *t, bool forget, unsigned deadline_ms)
+{
+    uint64_t precision = s.task.precision;
+    sotto_collection_query query = {s.bucket * precision, (s.bucket + 1) * precision};
+    sotto_collector_key key = {
+        .id = 9,
+        .suite = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM},
+        .key = s.collector,
+    };
+    sotto_collector_options options = {
+        .task = &s.task,
+        .key = &key,
+        .collector_token = s.pairing.collector_token,
+        .rejection_token = s.pairing.rejection_token,
+        .deadline_ms = deadline_ms,
+    };
+    sotto_collector *collector;
+    sotto_status status;
+
+    if (s.task.batch_mode == SOTTO_DAP_LEADER_SELECTED)
+        query = (sotto_collection_query){0, 0};
+    t->err = (sotto_err){0};
+    SOTTO_TRY(sotto_collector_open(&collector, &options, &t->err));
+    status = sotto_collector_ask(collector, &got, &query, &t->arena, &t->err);
+    if (status == SOTTO_OK && forget)
+        status = sotto_collector_forget(collector, &got, &t->err);
+    sotto_collector_close(collector);
+    return status;
+}
+
+static uint64_t count_of(const sotto_rejections *r, const char *cause)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->items[i].cause, cause) == 0)
+            return r->items[i].reports;
+    return 0;
+}
+
+/* The status of GET .../rejections/{id}. */
+static unsigned ask(sotto_test *t, bool leader, const uint8_t id[SOTTO_RESOURCE_ID_SIZE],
+                    const char *token)
+{
+    char url[512], bearer[128], task[SOTTO_DAP_ID_TEXT_MAX], item[SOTTO_DAP_ID_TEXT_MAX];
+    sotto_http_field field = {"Authorization", bearer};
+    sotto_http_call call = {
+        .method = SOTTO_HTTP_GET, .url = url, .fields = &field, .field_count = 1};
+    sotto_http_response response;
+
+    sotto_dap_id_encode(task, sotto_bytes_of(s.task.id, sizeof s.task.id));
+    sotto_dap_id_encode(item, sotto_bytes_of(id, SOTTO_RESOURCE_ID_SIZE));
+    (void)snprintf(bearer, sizeof bearer, "Bearer %s", token);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/tasks/%s/rejections/%s",
+                   sotto_server_port(leader ? s.leader : s.helper), task, item);
+    CHECK_OK(t, sotto_http_call_wait(s.client, &response, &call, &t->arena, &t->err));
+    return response.status;
+}
+
+static void the_collector_gets_the_sum_and_both_servers_counts(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
+    upload(t, 3, 1, SOTTO_TEST_SOUND, 2); /* each once more than it counts */
+    upload(t, 4, 1, SOTTO_TEST_BAD_PROOF, 1);
+    upload(t, 2, 1, SOTTO_TEST_BAD_HELPER_SEAL, 1);
+    upload(t, 5, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_EQUAL(t, 33, got.reports);
+    CHECK_EQUAL(t, 30, got.sums[2].low);
+    CHECK_EQUAL(t, 3, got.sums[1].low);
+    CHECK_EQUAL(t, s.bucket * s.task.precision, got.from);
+    CHECK(t, got.leader.known && got.helper.known);
+    CHECK_EQUAL(t, 3, count_of(&got.leader, "report_replayed"));
+    CHECK_EQUAL(t, 5, count_of(&got.leader, "hpke_decrypt_error"));
+    CHECK_EQUAL(t, 4, count_of(&got.helper, "vdaf_verify_error"));
+    CHECK_EQUAL(t, 2, count_of(&got.helper, "hpke_decrypt_error"));
+    CHECK_EQUAL(t, 4, count_of(&got.leader, "helper_vdaf_verify_error"));
+    CHECK_EQUAL(t, 2, count_of(&got.leader, "helper_hpke_decrypt_error"));
+    sotto_test_service_close(&s);
+}
+
+static void a_selected_batch_has_its_counts_and_the_next_one_others(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.leader_selected = true});
+    upload(t, 3, 1, SOTTO_TEST_BAD_PROOF, 1);
+    upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_EQUAL(t, 30, got.reports);
+    CHECK(t, got.leader.known && got.helper.known);
+    CHECK_EQUAL(t, 3, count_of(&got.helper, "vdaf_verify_error"));
+    CHECK_EQUAL(t, 3, count_of(&got.leader, "helper_vdaf_verify_error"));
+    upload(t, 25, 3, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_EQUAL(t, 25, got.reports);
+    CHECK_EQUAL(t, 25, got.sums[3].low);
+    CHECK(t, got.helper.known && got.helper.count == 0);
+    sotto_test_service_close(&s);
+}
+
+static void counts_are_told_of_released_batches_only(sotto_test *t)
+{
+    uint8_t memory[256], id[SOTTO_RESOURCE_ID_SIZE], none[SOTTO_RESOURCE_ID_SIZE] = {1};
+    sotto_buf req = sotto_buf_over(memory, sizeof memory);
+    sotto_dap_collection_req query = {.query.mode = SOTTO_DAP_TIME_INTERVAL};
+    sotto_http_response response;
+    sotto_dap_path path;
+    sotto_bytes place;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    upload(t, 5, 2, SOTTO_TEST_SOUND, 1);
+    upload(t, 5, 2, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    query.query.interval = (sotto_dap_interval){s.bucket, 1};
+    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &query, &t->err));
+    response = sotto_test_post(t, &s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
+                               s.pairing.collector_token, sotto_buf_bytes(&req));
+    CHECK_EQUAL(t, 201, response.status);
+    CHECK(t, sotto_http_response_field(&response, "location", &place));
+    CHECK_OK(t, sotto_dap_path_decode(&path, place, &t->err));
+    memcpy(id, path.id, sizeof id);
+    CHECK_EQUAL(t, 404, ask(t, true, id, s.pairing.collector_token));
+    CHECK_EQUAL(t, 404, ask(t, true, none, s.pairing.collector_token));
+    CHECK_EQUAL(t, 404, ask(t, false, none, s.pairing.rejection_token));
+    upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_EQUAL(t, 200, ask(t, true, id, s.pairing.collector_token));
+    sotto_test_service_close(&s);
+}
+
+static void each_server_has_a_token_of_its_own_for_them(sotto_test *t)
+{
+    uint8_t none[SOTTO_RESOURCE_ID_SIZE] = {1};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK_EQUAL(t, 401, ask(t, false, none, s.pairing.collector_token));
+    CHECK_EQUAL(t, 401, ask(t, false, none, s.pairing.leader_token));
+    CHECK_EQUAL(t, 401, ask(t, true, none, s.pairing.rejection_token));
+    sotto_test_service_close(&s);
+}
+
+static void too_few_reports_stay_unknown(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    upload(t, 19, 2, SOTTO_TEST_SOUND, 1);
+    CHECK_STATUS(t, SOTTO_AGAIN, collect(t, false, 1500));
+    CHECK(t, !got.leader.known && got.sums == NULL);
+    upload(t, 1, 2, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_EQUAL(t, 20, got.reports);
+    sotto_test_service_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(the_collector_gets_the_sum_and_both_servers_counts),
+        CASE(a_selected_batch_has_its_counts_and_the_next_one_others),
+        CASE(counts_are_told_of_released_batches_only),
+        CASE(each_server_has_a_token_of_its_own_for_them),
+        CASE(too_few_reports_stay_unknown),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

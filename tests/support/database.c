@@ -1,0 +1,157 @@
+#define _XOPEN_SOURCE 700
+
+#include "support/database.h"
+
+#include "db/lease.h"
+#include "db/migrate.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char directories[256][64];
+static size_t directory_count;
+
+bool sotto_test_on_postgres(void)
+{
+    return getenv("SOTTO_POSTGRES") != NULL;
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info, (void)type, (void)where;
+    return remove(path);
+}
+
+static void remove_directories(void)
+{
+    while (directory_count > 0)
+        (void)nftw(directories[--directory_count], remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static char *take(sotto_test *t, size_t size)
+{
+    char *memory = sotto_arena_take(&t->arena, size);
+
+    CHECK(t, memory != NULL);
+    return memory;
+}
+
+const char *sotto_test_temp(sotto_test *t, const char *name)
+{
+    char *path = take(t, 256);
+
+    CHECK(t, directory_count < sizeof directories / sizeof directories[0]);
+    if (directory_count == 0)
+        CHECK(t, atexit(remove_directories) == 0);
+    char *directory = directories[directory_count++];
+    (void)snprintf(directory, sizeof directories[0], "/tmp/sotto-db-XXXXXX");
+    CHECK(t, mkdtemp(directory) != NULL);
+    (void)snprintf(path, 256, "%s/%s", directory, name);
+    return path;
+}
+
+sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, sql, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static void make_schema(sotto_test *t, const char *name)
+{
+    const sotto_db_options options = {.address = getenv("SOTTO_POSTGRES"), .writers = 1};
+    char sql[96];
+    sotto_db *db;
+
+    CHECK_OK(t, sotto_db_open(&db, &options, &t->err));
+    (void)snprintf(sql, sizeof sql, "CREATE SCHEMA %s", name);
+    CHECK_OK(t, sotto_db_run(db, sotto_test_say, sql, &t->err));
+    sotto_db_close(db);
+}
+
+const char *sotto_test_address(sotto_test *t)
+{
+    static unsigned number;
+    char *address = take(t, 512);
+    char name[48];
+
+    if (!sotto_test_on_postgres()) {
+        (void)snprintf(address, 512, "sqlite:%s", sotto_test_temp(t, "store.db"));
+        return address;
+    }
+    (void)snprintf(name, sizeof name, "test_%ld_%u", (long)getpid(), number++);
+    make_schema(t, name);
+    (void)snprintf(address, 512, "%s options=-csearch_path=%s", getenv("SOTTO_POSTGRES"), name);
+    return address;
+}
+
+sotto_db *sotto_test_db_at(sotto_test *t, const char *address)
+{
+    const sotto_db_options options = {.address = address, .writers = 4};
+    sotto_db *db;
+
+    CHECK_OK(t, sotto_db_open(&db, &options, &t->err));
+    return db;
+}
+
+sotto_status sotto_test_schema(sotto_db *db, sotto_err *err)
+{
+    static const sotto_migration steps[] = {
+        {1, "CREATE TABLE things (id {int} PRIMARY KEY, number {int}, body {bytes}, name TEXT,"
+            " CHECK (number IS NULL OR number >= -9000000000000000000)) {strict};"},
+        {2, SOTTO_LEASE_SCHEMA},
+    };
+
+    return sotto_db_migrate(db, steps, 2, err);
+}
+
+sotto_db *sotto_test_db(sotto_test *t)
+{
+    sotto_db *db = sotto_test_db_at(t, sotto_test_address(t));
+
+    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    return db;
+}
+
+sotto_status sotto_test_put(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const sotto_test_thing *thing = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO things (id, number) VALUES (?1, ?2)"
+                                " ON CONFLICT (id) DO UPDATE SET number = excluded.number",
+                                err));
+    sotto_sql_int(&q, 1, thing->id);
+    sotto_sql_int(&q, 2, thing->number);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+typedef struct question {
+    const char *sql;
+    int64_t answer;
+} question;
+
+static sotto_status ask(sotto_tx *tx, void *context, sotto_err *err)
+{
+    question *asked = context;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, asked->sql, err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    asked->answer = row ? sotto_sql_column_int(&q, 0) : -1;
+    return SOTTO_OK;
+}
+
+int64_t sotto_test_ask_number(sotto_test *t, sotto_db *db, const char *sql)
+{
+    question q = {.sql = sql};
+
+    CHECK_OK(t, sotto_db_read(db, ask, &q, &t->err));
+    return q.answer;
+}

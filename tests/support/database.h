@@ -1,0 +1,33 @@
+/* support/database.h - an empty database for a test: a file, or a schema of the server at $SOTTO_POSTGRES. */
+#ifndef SOTTO_TESTS_SUPPORT_DATABASE_H
+#define SOTTO_TESTS_SUPPORT_DATABASE_H
+
+#include "db/store.h"
+#include "support/test.h"
+
+/* Whether this run is about PostgreSQL. */
+bool sotto_test_on_postgres(void);
+
+/* A name in a new temporary directory, removed when the program ends. */
+const char *sotto_test_temp(sotto_test *t, const char *name);
+
+/* The address of a new, empty database. */
+const char *sotto_test_address(sotto_test *t);
+sotto_db *sotto_test_db_at(sotto_test *t, const char *address);
+/* Both, with a table `things (id {int} PRIMARY KEY, number {int}, body {bytes}, name TEXT)`, and leases. */
+sotto_db *sotto_test_db(sotto_test *t);
+/* The schema alone. */
+sotto_status sotto_test_schema(sotto_db *db, sotto_err *err);
+
+/* Puts, or replaces, one thing. */
+typedef struct sotto_test_thing {
+    int64_t id;
+    int64_t number;
+} sotto_test_thing;
+sotto_status sotto_test_put(sotto_tx *tx, void *thing, sotto_err *err);
+/* Runs one statement without parameters. */
+sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err);
+/* The one number that a query yields, read on a reader's connection. */
+int64_t sotto_test_ask_number(sotto_test *t, sotto_db *db, const char *sql);
+
+#endif

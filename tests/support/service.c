@@ -1,0 +1,515 @@
+#define _POSIX_C_SOURCE 200809L
+#include "support/service.h"
+
+#include "seal/report.h"
+#include "support/database.h"
+#include "transport/dap_collect.h"
+#include "transport/dap_job.h"
+#include "transport/http_problem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TEXT = 8192 };
+
+static char *taken(sotto_test *t, size_t size)
+{
+    char *memory = sotto_arena_take(&t->arena, size);
+
+    CHECK(t, memory != NULL);
+    return memory;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------- */
+
+static const char *datastore_key(sotto_test *t, const char *name)
+{
+    const char *path = sotto_test_temp(t, name);
+    FILE *file = fopen(path, "wb");
+
+    CHECK(t, file != NULL);
+    CHECK_EQUAL(t, 32, fwrite("a datastore key for tests, no one", 1, 32, file));
+    CHECK_EQUAL(t, 0, fclose(file));
+    return path;
+}
+
+typedef struct first_key {
+    uint8_t *wire;
+    sotto_buf out;
+} first_key;
+
+static sotto_status keep_config(void *context, const sotto_key_line *line, sotto_err *err)
+{
+    first_key *k = context;
+
+    if (k->out.len > 0)
+        return SOTTO_OK;
+    return sotto_hpke_config_encode(&k->out, &line->config, err);
+}
+
+static sotto_bytes config_of(sotto_test *t, sotto_server *server)
+{
+    first_key k = {.out = sotto_buf_over(taken(t, 256), 256)};
+
+    CHECK_OK(t, sotto_keys_list(server->keys, keep_config, &k, &t->err));
+    return sotto_buf_bytes(&k.out);
+}
+
+static const char *hex_of(sotto_test *t, sotto_bytes bytes)
+{
+    char *out = taken(t, 2 * bytes.len + 1);
+
+    for (size_t i = 0; i < bytes.len; i++)
+        (void)snprintf(out + 2 * i, 3, "%02x", bytes.data[i]);
+    return out;
+}
+
+static const char *write_parties(sotto_test *t, sotto_test_service *s)
+{
+    char *text = taken(t, TEXT);
+    uint8_t wire[256];
+    sotto_buf collector = sotto_buf_over(wire, sizeof wire);
+    sotto_hpke_config config =
+        sotto_hpke_config_of(&s->collector, 9, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
+    static const char valid[] =
+        "\"from\": \"2020-01-01T00:00:00Z\", \"until\": \"2090-01-01T00:00:00Z\"";
+
+    CHECK_OK(t, sotto_hpke_config_encode(&collector, &config, &t->err));
+    (void)snprintf(
+        text, TEXT,
+        "{\"key:leader\": {\"role\": \"leader\", \"url\": \"http://127.0.0.1:%u/\","
+        " \"hpke\": [{\"config\": \"%s\", %s}]},"
+        " \"key:helper\": {\"role\": \"helper\", \"url\": \"http://127.0.0.1:%u/\","
+        " \"hpke\": [{\"config\": \"%s\", %s}]},"
+        " \"key:collector\": {\"role\": \"collector\", \"hpke\": [{\"config\": \"%s\", %s}]}}",
+        sotto_server_port(s->leader), hex_of(t, config_of(t, s->leader)), valid,
+        sotto_server_port(s->helper), hex_of(t, config_of(t, s->helper)), valid,
+        hex_of(t, sotto_buf_bytes(&collector)), valid);
+    return text;
+}
+
+static const char *write_recipe(sotto_test *t, const sotto_test_service_options *o)
+{
+    char *text = taken(t, TEXT);
+    time_t now = time(NULL);
+    char opens[32], closes[32];
+    struct tm tm;
+    time_t at = now - 86400;
+
+    (void)strftime(opens, sizeof opens, "%Y-%m-%dT%H:00:00Z", gmtime_r(&at, &tm));
+    at = now + 2 * 86400;
+    (void)strftime(closes, sizeof closes, "%Y-%m-%dT%H:00:00Z", gmtime_r(&at, &tm));
+    (void)snprintf(
+        text, TEXT,
+        "{\"recipe\": \"7\", \"version\": 1, \"analysis\": \"com.example.likes\","
+        " \"description\": \"Which of four things people like.\","
+        " \"query\": \"SELECT liked FROM likes\", \"pick\": \"one-at-random\","
+        " \"encode\": {\"liked\": {\"type\": \"categories\", \"values\": [\"a\", \"b\", \"c\","
+        " \"d\"], \"oov\": true}, \"combine\": [\"liked\"]},"
+        " \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
+        "4.0},"
+        " \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},"
+        " \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6,"
+        " \"min_cohort\": %u},"
+        " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\","
+        " \"helper\": \"key:helper\"%s},"
+        " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
+        " \"population\": 1000, \"on_no_match\": \"no-value\"}",
+        o->min_cohort ? o->min_cohort : 20,
+        o->leader_selected ? ", \"batch_mode\": \"leader-selected\"" : "", opens, closes);
+    return text;
+}
+
+static void provision(sotto_test *t, sotto_test_service *s)
+{
+    sotto_bytes recipe = sotto_bytes_of(s->recipe_text, strlen(s->recipe_text));
+    sotto_bytes parties = sotto_bytes_of(s->parties_text, strlen(s->parties_text));
+    sotto_buf ids = sotto_buf_over(taken(t, 64), 64), again = sotto_buf_over(taken(t, 64), 64);
+    sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
+
+    CHECK_OK(t,
+             sotto_pairing_new(&s->pairing, "key:leader", "key:helper", "key:collector", &t->err));
+    CHECK_OK(t, sotto_pairing_put(s->leader->db, &s->leader->columns, &s->pairing, &t->err));
+    CHECK_OK(t, sotto_pairing_put(s->helper->db, &s->helper->columns, &s->pairing, &t->err));
+    CHECK_OK(t, sotto_tasks_add(s->leader->db, SOTTO_LEADER, recipe, parties, 0,
+                                sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+    CHECK_OK(t, sotto_tasks_add(s->helper->db, SOTTO_HELPER, recipe, parties, 0,
+                                sotto_buf_bytes(&ids), &again, mistakes, &t->err));
+    CHECK_OK(t, sotto_tasks_refresh(s->leader->tasks, &t->err));
+    CHECK_OK(t, sotto_tasks_refresh(s->helper->tasks, &t->err));
+}
+
+static void compile(sotto_test *t, sotto_test_service *s)
+{
+    const sotto_parties *parties;
+    sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
+
+    CHECK_OK(t,
+             sotto_recipe_read(&s->recipe, sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
+                               &t->arena, mistakes, &t->err));
+    CHECK_OK(t,
+             sotto_parties_read(&parties, sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
+                                &t->arena, mistakes, &t->err));
+    CHECK_OK(t, sotto_task_compile(&s->task, s->recipe, parties, 0, &t->arena, &t->err));
+    CHECK_OK(t, sotto_prio3_init(&s->vdaf, &t->arena, &s->task.vdaf, &t->err));
+    CHECK_OK(t, sotto_hpke_config_decode(&s->leader_hpke, config_of(t, s->leader), &t->err));
+    CHECK_OK(t, sotto_hpke_config_decode(&s->helper_hpke, config_of(t, s->helper), &t->err));
+    s->bucket = sotto_dap_time_of((uint64_t)time(NULL), s->task.precision);
+}
+
+void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
+                             const sotto_test_service_options *o)
+{
+    memset(s, 0, sizeof *s);
+    s->patience = 200;
+    s->leader_options = (sotto_server_options){.role = SOTTO_LEADER,
+                                               .listen = "127.0.0.1:0",
+                                               .job_delay_ms = o->job_delay_ms,
+                                               .job_reports = o->job_reports,
+                                               .workers = 2,
+                                               .lease_seconds = 2};
+    s->leader_options.database = sotto_test_address(t);
+    s->leader_options.datastore_key = datastore_key(t, "leader.key");
+    s->helper_options = s->leader_options;
+    s->helper_options.role = SOTTO_HELPER;
+    s->helper_options.database = sotto_test_address(t);
+    s->helper_options.datastore_key = datastore_key(t, "helper.key");
+    CHECK_OK(t, sotto_server_open(&s->leader, &s->leader_options, &t->err));
+    CHECK_OK(t, sotto_server_open(&s->helper, &s->helper_options, &t->err));
+    CHECK_OK(t, sotto_hpke_key_derive(&s->collector, SOTTO_HPKE_KEM_X25519,
+                                      sotto_bytes_of("a collector's key, for tests only", 33),
+                                      &t->err));
+    sotto_sim_random_init(&s->random, 7);
+    s->parties_text = write_parties(t, s);
+    s->recipe_text = write_recipe(t, o);
+    provision(t, s);
+    compile(t, s);
+    CHECK_OK(t, sotto_http_client_open(&s->client, &(sotto_http_client_options){0}, &t->err));
+}
+
+void sotto_test_service_close(sotto_test_service *s)
+{
+    sotto_http_client_close(s->client);
+    sotto_server_close(s->leader);
+    sotto_server_close(s->helper);
+}
+
+/* On the same port, which the other side knows. */
+static sotto_server *reopen(sotto_test *t, sotto_server *old, sotto_server_options *options)
+{
+    char *listen = taken(t, 32);
+    sotto_server *server = NULL;
+
+    (void)snprintf(listen, 32, "127.0.0.1:%u", sotto_server_port(old));
+    options->listen = listen;
+    sotto_server_close(old);
+    CHECK_OK(t, sotto_server_open(&server, options, &t->err));
+    return server;
+}
+
+void sotto_test_leader_restart(sotto_test *t, sotto_test_service *s)
+{
+    s->leader = reopen(t, s->leader, &s->leader_options);
+}
+
+void sotto_test_helper_restart(sotto_test *t, sotto_test_service *s)
+{
+    s->helper = reopen(t, s->helper, &s->helper_options);
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------------ */
+
+static sotto_buf buffer(sotto_test *t, size_t size)
+{
+    return sotto_buf_over(taken(t, size), size);
+}
+
+static sotto_bytes noise(sotto_test *t, sotto_test_service *s, size_t len)
+{
+    char *out = taken(t, len);
+
+    sotto_sim_random_bytes(&s->random, out, len);
+    return sotto_bytes_of(out, len);
+}
+
+static sotto_hpke_ciphertext seal(sotto_test *t, sotto_test_service *s, const sotto_hpke_config *to,
+                                  sotto_dap_role role, const sotto_dap_report *report,
+                                  sotto_bytes share)
+{
+    uint8_t text[SOTTO_DAP_INFO_MAX];
+    sotto_buf plain = buffer(t, share.len + 16), aad = buffer(t, 4096),
+              out = buffer(t, share.len + 128);
+    size_t enc = to->public_key.len;
+
+    CHECK_OK(t, sotto_plaintext_input_share_encode(
+                    &plain, &(sotto_plaintext_input_share){{NULL, 0}, share}, &t->err));
+    CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration,
+                                             &report->metadata, report->public_share, &t->err));
+    CHECK_OK(t, sotto_hpke_seal(&out, to, noise(t, s, 66), sotto_input_share_info(text, role),
+                                sotto_buf_bytes(&aad), sotto_buf_bytes(&plain), &t->err));
+    return (sotto_hpke_ciphertext){to->id, sotto_bytes_of(out.data, enc),
+                                   sotto_bytes_of(out.data + enc, out.len - enc)};
+}
+
+static void flip(sotto_bytes bytes)
+{
+    uint8_t *at = (uint8_t *)(uintptr_t)bytes.data;
+
+    at[bytes.len - 1] ^= 1;
+}
+
+sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint64_t bin,
+                                     sotto_test_flaw flaw)
+{
+    uint64_t *values = (uint64_t *)(void *)taken(t, s->task.bins * sizeof *values);
+    sotto_buf public_share = buffer(t, s->task.sizes.public_share + 1);
+    sotto_buf shares[2] = {buffer(t, s->task.sizes.leader_share),
+                           buffer(t, s->task.sizes.helper_share)};
+    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
+    sotto_dap_report report = {.metadata = {.time = s->bucket}};
+    sotto_buf out = buffer(t, s->task.report_bytes + 256);
+    sotto_arena scratch;
+
+    values[bin] = 1;
+    memcpy(report.metadata.report_id, noise(t, s, 16).data, 16);
+    if (flaw == SOTTO_TEST_TOO_EARLY)
+        report.metadata.time += 48;
+    if (flaw == SOTTO_TEST_EXTENSION)
+        report.metadata.public_extensions = sotto_bytes_of("\x12\x34\0\0", 4);
+    sotto_dap_context(context, s->task.id);
+    sotto_arena_init(&scratch, (size_t)16 << 20);
+    CHECK_OK(t, sotto_prio3_shard(
+                    &s->vdaf, &public_share, shares, sotto_bytes_of(context, sizeof context),
+                    (sotto_measurement){values, (size_t)s->task.bins}, report.metadata.report_id,
+                    noise(t, s, s->task.sizes.rand), &scratch, &t->err));
+    sotto_arena_clear(&scratch);
+    if (flaw == SOTTO_TEST_BAD_PROOF)
+        shares[0].data[0] ^= 1;
+    report.public_share = sotto_buf_bytes(&public_share);
+    report.leader =
+        seal(t, s, &s->leader_hpke, SOTTO_DAP_LEADER, &report, sotto_buf_bytes(&shares[0]));
+    report.helper =
+        seal(t, s, &s->helper_hpke, SOTTO_DAP_HELPER, &report, sotto_buf_bytes(&shares[1]));
+    if (flaw == SOTTO_TEST_BAD_LEADER_SEAL)
+        flip(report.leader.payload);
+    if (flaw == SOTTO_TEST_BAD_HELPER_SEAL)
+        flip(report.helper.payload);
+    if (flaw == SOTTO_TEST_UNKNOWN_KEY)
+        report.leader.config_id ^= 0x55;
+    CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------------ */
+
+static sotto_http_response call(sotto_test *t, sotto_test_service *s, sotto_http_method method,
+                                const char *url, sotto_dap_message message, const char *token,
+                                sotto_bytes body)
+{
+    char bearer[128];
+    sotto_http_field fields[2] = {{"Content-Type", sotto_dap_media_type(message)},
+                                  {"Authorization", bearer}};
+    sotto_http_response response = {0};
+
+    (void)snprintf(bearer, sizeof bearer, "Bearer %s", token ? token : "");
+    CHECK_OK(t, sotto_http_call_wait(s->client, &response,
+                                     &(sotto_http_call){.method = method,
+                                                        .url = url,
+                                                        .fields = fields,
+                                                        .field_count = token ? 2 : 1,
+                                                        .body = body,
+                                                        .attempts = 1},
+                                     &t->arena, &t->err));
+    return response;
+}
+
+sotto_http_response sotto_test_post(sotto_test *t, sotto_test_service *s, bool to_leader,
+                                    const char *collection, sotto_dap_message message,
+                                    const char *token, sotto_bytes body)
+{
+    char url[512], id[SOTTO_DAP_ID_TEXT_MAX];
+
+    sotto_dap_id_encode(id, sotto_bytes_of(s->task.id, sizeof s->task.id));
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/tasks/%s/%s",
+                   sotto_server_port(to_leader ? s->leader : s->helper), id, collection);
+    return call(t, s, SOTTO_HTTP_POST, url, message, token, body);
+}
+
+sotto_http_response sotto_test_upload(sotto_test *t, sotto_test_service *s, sotto_bytes reports)
+{
+    return sotto_test_post(t, s, true, "reports", SOTTO_DAP_UPLOAD_REQ, NULL, reports);
+}
+
+/* ---- a leader of the test's own ----------------------------------------------------------------------------- */
+
+static sotto_prio3_verifier verifier_of(sotto_test *t, sotto_test_service *s)
+{
+    sotto_prio3_verifier v = {.aggregator = 0};
+    uint8_t *context = (uint8_t *)taken(t, SOTTO_DAP_CONTEXT_SIZE);
+
+    sotto_dap_context(context, s->task.id);
+    v.context = sotto_bytes_of(context, SOTTO_DAP_CONTEXT_SIZE);
+    CHECK_OK(t,
+             sotto_dap_verify_key_derive(v.verify_key, sotto_bytes_of(s->pairing.verify_seed, 32),
+                                         s->task.id, SOTTO_DAP_SALT_DAP, &t->err));
+    return v;
+}
+
+/* The leader's share, which the tests' leader can open since it shares a process with the key. */
+static sotto_bytes leader_share(sotto_test *t, sotto_test_service *s, const sotto_dap_report *r)
+{
+    sotto_receivers *keys;
+    sotto_plaintext_input_share plain;
+    sotto_buf aad = buffer(t, 4096), out = buffer(t, r->leader.payload.len);
+
+    CHECK_OK(t, sotto_receivers_new(&keys, s->leader->keys, &t->err));
+    CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration, &r->metadata,
+                                             r->public_share, &t->err));
+    CHECK_OK(t, sotto_receivers_unseal(keys, &out, r->leader.config_id, r->leader.enc,
+                                       sotto_buf_bytes(&aad), r->leader.payload, &t->err));
+    sotto_receivers_free(keys);
+    CHECK_OK(t, sotto_plaintext_input_share_decode(&plain, sotto_buf_bytes(&out), &t->err));
+    return plain.payload;
+}
+
+sotto_test_job sotto_test_job_of(sotto_test *t, sotto_test_service *s, const sotto_bytes *reports,
+                                 size_t count, const uint8_t *batch_id)
+{
+    sotto_prio3_verifier verifier = verifier_of(t, s);
+    sotto_dap_job_init_req head = {.has_batch_id = batch_id != NULL};
+    sotto_buf out = buffer(t, count * (s->task.report_bytes + 1024) + 256);
+    sotto_test_job job = {.count = count};
+    sotto_dap_list list;
+
+    if (batch_id)
+        memcpy(head.batch_id, batch_id, sizeof head.batch_id);
+    CHECK_OK(t, sotto_dap_job_init_req_begin(&list, &out, &head, SOTTO_DAP_DRAFT18, &t->err));
+    for (size_t i = 0; i < count; i++) {
+        sotto_dap_report r;
+        sotto_prio3_report input = {0};
+        sotto_prio3_verification state;
+        sotto_bytes outbound;
+
+        CHECK_OK(t, sotto_dap_report_decode(&r, reports[i], &t->err));
+        memcpy(input.nonce, r.metadata.report_id, sizeof input.nonce);
+        input.public_share = r.public_share;
+        input.input_share = leader_share(t, s, &r);
+        CHECK_OK(t, sotto_ping_pong_leader_init(&s->vdaf, &state, &outbound, &verifier, &input, 1,
+                                                &t->arena, &t->err));
+        CHECK_OK(t, sotto_dap_job_init_req_add(
+                        &list,
+                        &(sotto_dap_verify_init){r.metadata, r.public_share, r.helper, outbound},
+                        &t->err));
+        sotto_dap_checksum_add(job.checksum, r.metadata.report_id);
+    }
+    CHECK_OK(t, sotto_dap_list_end(&list, &t->err));
+    job.request = sotto_buf_bytes(&out);
+    return job;
+}
+
+sotto_http_response sotto_test_send_job(sotto_test *t, sotto_test_service *s, sotto_bytes request)
+{
+    return sotto_test_post(t, s, false, "aggregation_jobs", SOTTO_DAP_AGGREGATION_JOB_INIT_REQ,
+                           s->pairing.leader_token, request);
+}
+
+void sotto_test_job_errors(sotto_test *t, sotto_bytes answer, uint8_t *errors, size_t count)
+{
+    sotto_dap_job_resp resp;
+    sotto_dap_verify_resp item;
+    sotto_reader in;
+
+    CHECK_OK(t, sotto_dap_job_resp_decode(&resp, answer, SOTTO_DAP_DRAFT18, &t->err));
+    CHECK_EQUAL(t, count, resp.count);
+    in = sotto_reader_over(resp.verify_resps);
+    for (size_t i = 0; sotto_dap_job_resp_next(&in, &item); i++)
+        errors[i] = item.type == SOTTO_DAP_VERIFY_REJECT ? item.error : 0;
+}
+
+sotto_http_response sotto_test_ask_share(sotto_test *t, sotto_test_service *s, uint64_t buckets,
+                                         uint64_t reports,
+                                         const uint8_t checksum[SOTTO_CHECKSUM_SIZE])
+{
+    sotto_dap_collection_req collection = {
+        .query = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, buckets}}};
+    sotto_buf req = buffer(t, 256), out = buffer(t, 512);
+    sotto_dap_aggregate_share_req ask = {
+        .selector = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, buckets}},
+        .report_count = reports};
+
+    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &collection, &t->err));
+    ask.collection_req = sotto_buf_bytes(&req);
+    memcpy(ask.checksum, checksum, sizeof ask.checksum);
+    CHECK_OK(t, sotto_dap_aggregate_share_req_encode(&out, &ask, &t->err));
+    return sotto_test_post(t, s, false, "aggregate_shares", SOTTO_DAP_AGGREGATE_SHARE_REQ,
+                           s->pairing.leader_token, sotto_buf_bytes(&out));
+}
+
+bool sotto_test_is_problem(const sotto_http_response *response, sotto_dap_problem problem)
+{
+    char type[128];
+
+    return sotto_http_problem_type(type, sizeof type, response->body, NULL) == SOTTO_OK &&
+           sotto_dap_problem_of(type) == problem;
+}
+
+/* ---- collecting ------------------------------------------------------------------------------------------------- */
+
+static sotto_bytes open_share(sotto_test *t, sotto_test_service *s, sotto_dap_role role,
+                              const sotto_hpke_ciphertext *sealed, sotto_bytes req)
+{
+    uint8_t text[SOTTO_DAP_INFO_MAX];
+    sotto_buf aad = buffer(t, 4096), out = buffer(t, sealed->payload.len);
+
+    CHECK_OK(t, sotto_dap_aggregate_share_aad_encode(&aad, s->task.id, s->task.configuration, req,
+                                                     &t->err));
+    CHECK_OK(t, sotto_hpke_unseal(&out, &s->collector,
+                                  (sotto_hpke_suite){SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
+                                                     SOTTO_HPKE_AEAD_AES128_GCM},
+                                  sotto_aggregate_share_info(text, role), sealed->enc,
+                                  sotto_buf_bytes(&aad), sealed->payload, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+static void unshard(sotto_test *t, sotto_test_service *s, sotto_bytes req, sotto_bytes wire,
+                    uint64_t *reports, uint64_t *counts)
+{
+    sotto_uint128 *result = (sotto_uint128 *)(void *)taken(t, s->task.bins * sizeof *result);
+    sotto_dap_collection_resp resp;
+    sotto_bytes shares[2];
+
+    CHECK_OK(t, sotto_dap_collection_resp_decode(&resp, wire, &t->err));
+    shares[0] = open_share(t, s, SOTTO_DAP_LEADER, &resp.leader, req);
+    shares[1] = open_share(t, s, SOTTO_DAP_HELPER, &resp.helper, req);
+    CHECK_OK(t, sotto_prio3_unshard(&s->vdaf, result, shares, resp.report_count, &t->err));
+    *reports = resp.report_count;
+    for (size_t i = 0; i < s->task.bins; i++)
+        counts[i] = result[i].low;
+}
+
+unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t buckets,
+                            uint64_t *reports, uint64_t *counts)
+{
+    sotto_dap_collection_req ask = {.query = {.mode = (sotto_dap_batch_mode)s->task.batch_mode,
+                                              .interval = {s->bucket, buckets}}};
+    sotto_buf req = buffer(t, 256);
+    sotto_http_response response = {0};
+
+    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));
+    for (unsigned i = 0; i < s->patience; i++) {
+        struct timespec moment = {0, 50000000};
+
+        response = sotto_test_post(t, s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
+                                   s->pairing.collector_token, sotto_buf_bytes(&req));
+        if (response.status / 100 != 2)
+            return response.status;
+        if (response.body.len > 0) {
+            unshard(t, s, sotto_buf_bytes(&req), response.body, reports, counts);
+            return 200;
+        }
+        (void)nanosleep(&moment, NULL);
+    }
+    return 202;
+}

@@ -91,7 +91,11 @@ sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
               out = sotto_buf_over(sealed, sizeof sealed);
     sotto_column_place place = pairing_place(pairing->fingerprint);
     putting p = {.pairing = pairing};
-    sotto_status status = sotto_pairing_encode(&json, pairing, err);
+    sotto_status status;
+
+    if (!pairing->leader_token[0])
+        return sotto_fail(err, SOTTO_DENIED, "this is a collector's file, not a server's");
+    status = sotto_pairing_encode(&json, pairing, err);
 
     if (status == SOTTO_OK)
         status = sotto_column_seal(&out, keys, &place, sotto_buf_bytes(&json), err);

@@ -1,0 +1,103 @@
+/* The pairing file: all of it for servers, the collector's part for a collector, nothing that was changed. */
+#include "support/test.h"
+
+#include "serve/pairing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_SIZE = 4096 };
+
+static sotto_pairing fresh(sotto_test *t)
+{
+    sotto_pairing p;
+
+    CHECK_OK(t, sotto_pairing_new(&p, "key:leader", "key:helper", "key:collector", &t->err));
+    return p;
+}
+
+static void a_file_gives_back_what_was_written(sotto_test *t)
+{
+    sotto_pairing p = fresh(t), again;
+    uint8_t bytes[FILE_SIZE];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes);
+
+    CHECK_OK(t, sotto_pairing_encode(&out, &p, &t->err));
+    CHECK_OK(t, sotto_pairing_decode(&again, sotto_buf_bytes(&out), &t->err));
+    CHECK_BYTES(t, &p, &again, sizeof p);
+}
+
+static void a_collector_gets_neither_the_seed_nor_the_leaders_token(sotto_test *t)
+{
+    sotto_pairing p = fresh(t), its;
+    uint8_t bytes[FILE_SIZE], none[32] = {0};
+    char seed[9];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes - 1);
+
+    CHECK_OK(t, sotto_pairing_encode_for_collector(&out, &p, &t->err));
+    bytes[out.len] = 0;
+    (void)snprintf(seed, sizeof seed, "%02x%02x%02x%02x", p.verify_seed[0], p.verify_seed[1],
+                   p.verify_seed[2], p.verify_seed[3]);
+    CHECK(t, !strstr((char *)bytes, seed));
+    CHECK(t, !strstr((char *)bytes, p.leader_token));
+    CHECK_OK(t, sotto_pairing_decode(&its, sotto_buf_bytes(&out), &t->err));
+    CHECK_BYTES(t, none, its.verify_seed, sizeof none);
+    CHECK_EQUAL(t, 0, its.leader_token[0]);
+    CHECK_BYTES(t, p.collector_token, its.collector_token, sizeof p.collector_token);
+    CHECK_BYTES(t, p.rejection_token, its.rejection_token, sizeof p.rejection_token);
+    CHECK_BYTES(t, p.fingerprint, its.fingerprint, sizeof p.fingerprint);
+}
+
+static void two_pairings_share_nothing(sotto_test *t)
+{
+    sotto_pairing a = fresh(t), b = fresh(t);
+
+    CHECK(t, strcmp(a.fingerprint, b.fingerprint) != 0);
+    CHECK(t, strcmp(a.leader_token, b.leader_token) != 0);
+    CHECK(t, strcmp(a.leader_token, a.collector_token) != 0);
+    CHECK(t, memcmp(a.verify_seed, b.verify_seed, sizeof a.verify_seed) != 0);
+}
+
+/* Every byte changed, in turn: refused, or a space that means nothing. */
+static void a_changed_file_is_refused(sotto_test *t)
+{
+    sotto_pairing p = fresh(t), got;
+    uint8_t bytes[FILE_SIZE];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes);
+
+    CHECK_OK(t, sotto_pairing_encode(&out, &p, &t->err));
+    for (size_t i = 0; i < out.len; i++) {
+        uint8_t before = bytes[i];
+
+        bytes[i] ^= 1;
+        if (sotto_pairing_decode(&got, sotto_buf_bytes(&out), NULL) == SOTTO_OK)
+            CHECK_BYTES(t, &p, &got, sizeof p);
+        bytes[i] = before;
+    }
+    for (size_t len = 0; len < out.len; len++)
+        CHECK(t, sotto_pairing_decode(&got, sotto_bytes_of(bytes, len), NULL) != SOTTO_OK);
+}
+
+static void names_have_a_length(sotto_test *t)
+{
+    sotto_pairing p;
+    char name[SOTTO_PARTY_NAME + 1];
+
+    memset(name, 'x', sizeof name);
+    name[SOTTO_PARTY_NAME] = 0;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_new(&p, "", "h", "c", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_new(&p, name, "h", "c", &t->err));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_file_gives_back_what_was_written),
+        CASE(a_collector_gets_neither_the_seed_nor_the_leaders_token),
+        CASE(two_pairings_share_nothing),
+        CASE(a_changed_file_is_refused),
+        CASE(names_have_a_length),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -37,6 +37,9 @@ for kind in host host_static; do
     done
 done
 [ "$(wc -l <"$source/examples/host.c")" -le 60 ] || { echo "host.c: more than 60 lines"; exit 1; }
+for page in man1/sotto.1 man1/sotto-device.1 man1/sotto-recipe.1 man3/libsotto-device.3; do
+    [ -f "$work/moved/share/man/$page" ] || { echo "no $page"; exit 1; }
+done
 echo "find_package: ok"
 
 pc=$(find "$work/moved" -name sotto.pc)

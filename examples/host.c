@@ -1,7 +1,7 @@
 /* A host application and its device: host POLICY PARTIES RECIPE, in a directory that keeps its two files. */
+#include <sotto/device.h>
 #include <stdio.h>
 #include <time.h>
-#include <sotto/device.h>
 
 static sotto_bytes read_file(const char *path, uint8_t *memory, size_t size)
 {

@@ -85,7 +85,7 @@ static sotto_status read_id(sotto_device_job *job, sotto_event *event, const jso
         int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
 
         good = high >= 0 && low >= 0;
-        event->id[i] = good ? (uint8_t)(high << 4 | low) : 0;
+        event->id[i] = (uint8_t)(good ? high << 4 | low : 0);
     }
     return good ? SOTTO_OK
                 : sotto_fail(&job->err, SOTTO_MALFORMED, SOTTO_STORE_ID ": not %zu digits 0-9a-f",

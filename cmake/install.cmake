@@ -42,3 +42,13 @@ foreach(section 1 3)
   file(GLOB pages ${PROJECT_SOURCE_DIR}/man/*.${section})
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
+
+# Units for the two servers, and the user that they run as (docs/operating.md).
+foreach(role leader helper)
+  configure_file(${PROJECT_SOURCE_DIR}/packaging/systemd/sotto-${role}.service.in
+                 ${CMAKE_CURRENT_BINARY_DIR}/sotto-${role}.service @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto-${role}.service DESTINATION lib/systemd/system)
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/sotto.sysusers DESTINATION lib/sysusers.d RENAME sotto.conf)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/operating.md ${PROJECT_SOURCE_DIR}/docs/serving.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -52,7 +52,9 @@ static sotto_status lend(sotto_ledger *ledger, sqlite3_stmt **out, const char *s
         ledger->lent |= (uint64_t)1 << at;
         return SOTTO_OK;
     }
-    SOTTO_TRY(sotto_sqlite_prepare(ledger->db, out, sql, "ledger", err));
+    /* A ledger in memory lives for a moment. */
+    SOTTO_TRY(ledger->memory ? sotto_sqlite_prepare_once(ledger->db, out, sql, "ledger", err)
+                             : sotto_sqlite_prepare(ledger->db, out, sql, "ledger", err));
     if (at == ledger->kept_count && at < SOTTO_LEDGER_STATEMENTS) {
         ledger->kept[ledger->kept_count++] = *out;
         ledger->lent |= (uint64_t)1 << at;

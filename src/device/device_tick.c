@@ -97,6 +97,7 @@ static sotto_status make(sotto_device *device, sotto_case *c, bool *made, sotto_
         status = make_dummy(device, c, &entropy, err);
     } else {
         status = read_bin(c, &bin, &silent, &entropy, err);
+        sotto_query_finish(c->query); /* its memory is wanted for the report */
         if (status == SOTTO_OK && c->out.why == SOTTO_WHY_READY)
             status = pay(device, c, bin, silent, &entropy, err);
     }
@@ -201,8 +202,8 @@ static sotto_status find_keys(const sotto_device *device, sotto_bytes keys[SOTTO
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
         const sotto_party_key *key = NULL;
 
-        for (size_t i = 0; i < device->parties->count; i++) {
-            const sotto_party_entry *party = &device->parties->entries[i];
+        for (size_t i = 0; i < device->terms.parties->count; i++) {
+            const sotto_party_entry *party = &device->terms.parties->entries[i];
 
             if (sotto_bytes_equal_vartime(parts->parties[who],
                                           sotto_bytes_of(party->name, strlen(party->name))))

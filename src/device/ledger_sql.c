@@ -37,10 +37,74 @@ static int bind(sqlite3_stmt *statement, const char *format, va_list args)
     return code;
 }
 
+/* ---- statements that are kept ------------------------------------------------------------------------------ */
+
+/* A report takes some sixty statements, most of them a few times, and compiling one costs more than running it. Those
+ * that run most are kept; one that is in use is not among them, and is compiled a second time if need be. */
+static sqlite3_stmt *take_kept(sotto_ledger *ledger, const char *sql)
+{
+    for (size_t i = 0; i < ledger->kept_count; i++) {
+        sqlite3_stmt *found = ledger->kept[i];
+
+        if (strcmp(sqlite3_sql(found), sql) != 0)
+            continue;
+        ledger->kept_count--;
+        memmove(&ledger->kept[i], &ledger->kept[i + 1],
+                (ledger->kept_count - i) * sizeof ledger->kept[0]);
+        return found;
+    }
+    return NULL;
+}
+
+static sotto_status lend(sotto_ledger *ledger, sqlite3_stmt **out, const char *sql, sotto_err *err)
+{
+    *out = take_kept(ledger, sql);
+    return *out ? SOTTO_OK : sotto_sqlite_prepare_once(ledger->db, out, sql, "ledger", err);
+}
+
+static int runs(sqlite3_stmt *statement)
+{
+    return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0);
+}
+
+/* The one that ran least goes, of several the one that was used longest ago. */
+static void make_room(sotto_ledger *ledger)
+{
+    size_t least = ledger->kept_count - 1;
+
+    for (size_t i = least; i-- > 0;)
+        least = runs(ledger->kept[i]) < runs(ledger->kept[least]) ? i : least;
+    (void)sqlite3_finalize(take_kept(ledger, sqlite3_sql(ledger->kept[least])));
+}
+
+void sotto_ledger_release(sotto_ledger *ledger, sqlite3_stmt *statement)
+{
+    if (!statement || sqlite3_db_handle(statement) != ledger->db) {
+        (void)sqlite3_finalize(statement); /* the file was closed meanwhile */
+        return;
+    }
+    if (ledger->kept_count == SOTTO_LEDGER_STATEMENTS)
+        make_room(ledger);
+    /* Not reset, it would hold on to old pages; its bindings point into the caller's memory. */
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement);
+    memmove(&ledger->kept[1], &ledger->kept[0], ledger->kept_count * sizeof ledger->kept[0]);
+    ledger->kept[0] = statement;
+    ledger->kept_count++;
+}
+
+void sotto_ledger_drop_statements(sotto_ledger *ledger)
+{
+    while (ledger->kept_count > 0)
+        (void)sqlite3_finalize(ledger->kept[--ledger->kept_count]);
+}
+
+/* ---- running them ------------------------------------------------------------------------------------------- */
+
 static sotto_status prepare(sotto_ledger *ledger, sqlite3_stmt **out, sotto_err *err,
                             const char *sql, const char *format, va_list args)
 {
-    SOTTO_TRY(sotto_sqlite_prepare(ledger->db, out, sql, "ledger", err));
+    SOTTO_TRY(lend(ledger, out, sql, err));
     int code = bind(*out, format, args);
     return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, "ledger");
 }
@@ -56,7 +120,7 @@ sotto_status sotto_ledger_run(sotto_ledger *ledger, int64_t *id, sotto_err *err,
     va_end(args);
     if (status == SOTTO_OK)
         status = sotto_sqlite_done(statement, "ledger", err);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     if (id)
         *id = status == SOTTO_OK ? sqlite3_last_insert_rowid(ledger->db) : 0;
     return status;

@@ -18,9 +18,9 @@ static const struct field {
     {"leader", offsetof(sotto_pairing, leader), SOTTO_PARTY_NAME},
     {"helper", offsetof(sotto_pairing, helper), SOTTO_PARTY_NAME},
     {"collector", offsetof(sotto_pairing, collector), SOTTO_PARTY_NAME},
-    {"leader_token", offsetof(sotto_pairing, leader_token), SOTTO_TOKEN_TEXT},
-    {"collector_token", offsetof(sotto_pairing, collector_token), SOTTO_TOKEN_TEXT},
-    {"rejection_token", offsetof(sotto_pairing, rejection_token), SOTTO_TOKEN_TEXT},
+    {"leader_token", offsetof(sotto_pairing, leader_token), SOTTO_TOKEN_MAX},
+    {"collector_token", offsetof(sotto_pairing, collector_token), SOTTO_TOKEN_MAX},
+    {"rejection_token", offsetof(sotto_pairing, rejection_token), SOTTO_TOKEN_MAX},
 };
 enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_TOKEN = 3 };
 
@@ -96,6 +96,30 @@ sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader, const cha
     return SOTTO_OK;
 }
 
+/* A token goes into a header line: token68 and no more. */
+static bool is_foreign_token(const char *text)
+{
+    size_t len = strlen(text);
+
+    return len > 0 && len < SOTTO_TOKEN_MAX &&
+           strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=") ==
+               len;
+}
+
+sotto_status sotto_pairing_foreign(sotto_pairing *out, const char *leader, const char *helper,
+                                   const char *collector, const char *leader_token,
+                                   const char *collector_token, sotto_err *err)
+{
+    SOTTO_TRY(sotto_pairing_new(out, leader, helper, collector, err));
+    if (!is_foreign_token(leader_token) || !is_foreign_token(collector_token))
+        return sotto_fail(err, SOTTO_MALFORMED, "a token has 1 to 255 characters of token68");
+    memcpy(out->leader_token, leader_token, strlen(leader_token) + 1);
+    memcpy(out->collector_token, collector_token, strlen(collector_token) + 1);
+    out->foreign = true;
+    fingerprint(out);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_pairing_encode(sotto_buf *out, const sotto_pairing *pairing, sotto_err *err)
 {
     char seed[2 * sizeof pairing->verify_seed + 1];
@@ -106,7 +130,7 @@ sotto_status sotto_pairing_encode(sotto_buf *out, const sotto_pairing *pairing, 
 
     hex_of(seed, pairing->verify_seed, sizeof pairing->verify_seed);
     if (!failed) {
-        failed |= json_object_set_new(json, KIND, json_integer(1));
+        failed |= json_object_set_new(json, KIND, json_integer(pairing->foreign ? 2 : 1));
         for (size_t i = 0; i < FIELDS; i++)
             failed |=
                 json_object_set_new(json, fields[i].key, json_string(text_of(pairing, &fields[i])));
@@ -161,8 +185,11 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
 {
     const char *given = json_string_value(json_object_get(json, "fingerprint"));
 
-    if (json_integer_value(json_object_get(json, KIND)) != 1)
-        return sotto_fail(err, SOTTO_MALFORMED, "not a pairing file of version 1");
+    json_int_t version = json_integer_value(json_object_get(json, KIND));
+
+    if (version != 1 && version != 2)
+        return sotto_fail(err, SOTTO_MALFORMED, "not a pairing file of version 1 or 2");
+    out->foreign = version == 2;
     if (json_object_size(json) != FIELDS + 3)
         return sotto_fail(err, SOTTO_MALFORMED, "pairing file: a key is unknown or missing");
     for (size_t i = 0; i < FIELDS; i++) {
@@ -170,7 +197,7 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
         size_t len = text ? json_string_length(json_object_get(json, fields[i].key)) : 0;
 
         if (len == 0 || len >= fields[i].size || strlen(text) != len ||
-            (i >= FIRST_TOKEN && !is_token(text)))
+            (i >= FIRST_TOKEN && !(out->foreign ? is_foreign_token(text) : is_token(text))))
             return sotto_fail(err, SOTTO_MALFORMED, "pairing file: %s is not one", fields[i].key);
         memcpy(text_of(out, &fields[i]), text, len + 1);
     }

@@ -28,6 +28,7 @@ typedef struct sotto_verb {
 extern const sotto_verb sotto_verb_budget;
 extern const sotto_verb sotto_verb_collect;
 extern const sotto_verb sotto_verb_demo;
+extern const sotto_verb sotto_verb_interop;
 extern const sotto_verb sotto_verb_recipe;
 
 #endif

@@ -118,7 +118,8 @@ static bool refuse(sotto_http_request *request, unsigned status, sotto_dap_probl
         sotto_dap_id_encode(id, sotto_bytes_of(task->dap.id, sizeof task->dap.id));
         document.taskid = id;
     }
-    return sotto_http_refuse(request, &document);
+    (void)sotto_http_refuse(request, &document);
+    return false;
 }
 
 void sotto_problem(sotto_http_request *request, sotto_dap_problem problem, const char *detail,

@@ -38,3 +38,13 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc ${CMAKE_CURRENT_BINARY_DIR}/s
 if(TARGET sotto_program)
   install(TARGETS sotto_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+
+# Units for the two servers, and the user that they run as (docs/operating.md).
+foreach(role leader helper)
+  configure_file(${PROJECT_SOURCE_DIR}/packaging/systemd/sotto-${role}.service.in
+                 ${CMAKE_CURRENT_BINARY_DIR}/sotto-${role}.service @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto-${role}.service DESTINATION lib/systemd/system)
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/sotto.sysusers DESTINATION lib/sysusers.d RENAME sotto.conf)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/operating.md ${PROJECT_SOURCE_DIR}/docs/serving.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})

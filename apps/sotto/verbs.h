@@ -25,10 +25,12 @@ typedef struct sotto_verb {
     const struct sotto_verb *const *parts; /* verbs below this one, ended by NULL; or NULL */
 } sotto_verb;
 
+extern const sotto_verb sotto_verb_admin;
 extern const sotto_verb sotto_verb_budget;
 extern const sotto_verb sotto_verb_collect;
 extern const sotto_verb sotto_verb_demo;
 extern const sotto_verb sotto_verb_interop;
 extern const sotto_verb sotto_verb_recipe;
+extern const sotto_verb sotto_verb_serve;
 
 #endif

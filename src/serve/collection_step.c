@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "serve/metrics.h"
 #include "serve/peer.h"
 #include "serve/rate.h"
 #include "serve/release.h"
@@ -39,6 +40,7 @@ typedef struct step {
     uint64_t reports, first_bucket, last_bucket;
     const char *problem; /* the helper's, once it refused                    */
     bool busy;           /* reports of the batch are still under way         */
+    bool closed_now;     /* by this step                                     */
     int64_t wait_ms;
     sotto_arena arena;
     sotto_arena_mark base;
@@ -129,8 +131,8 @@ static sotto_status is_busy(sotto_tx *tx, const step *s, bool *busy, sotto_err *
 
         SOTTO_TRY(sotto_sql_prepare(tx, &q, statements[i], err));
         sotto_sql_int(&q, 1, s->task->n);
-        sotto_sql_int(&q, 2, s->range.leader_selected ? 0 : (int64_t)s->range.first_bucket);
-        sotto_sql_int(&q, 3, s->range.leader_selected ? INT64_MAX : (int64_t)s->range.end_bucket);
+        sotto_sql_int(&q, 2, (int64_t)s->range.first_bucket);
+        sotto_sql_int(&q, 3, (int64_t)s->range.end_bucket);
         if (i == 1)
             sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
         SOTTO_TRY(any_row(&q, busy, err));
@@ -138,7 +140,8 @@ static sotto_status is_busy(sotto_tx *tx, const step *s, bool *busy, sotto_err *
     return SOTTO_OK;
 }
 
-/* Of the batches that the leader selected, the oldest that nobody collected and that has enough reports. */
+/* Of the batches that the leader selected, the oldest that nobody collected, that has enough reports and no job under
+ * way. What waits for a job belongs to none yet, so a steady stream keeps nobody waiting. */
 static sotto_status pick_batch(sotto_tx *tx, step *s, bool *found, sotto_err *err)
 {
     sotto_sql q;
@@ -146,13 +149,16 @@ static sotto_status pick_batch(sotto_tx *tx, step *s, bool *found, sotto_err *er
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT b.id FROM batch b WHERE b.task = ?1 AND NOT EXISTS"
                                 " (SELECT 1 FROM release r WHERE r.task = b.task AND r.batch = b.id"
-                                " AND r.state >= ?2) AND (SELECT CAST(sum(a.reports) AS BIGINT)"
+                                " AND r.state >= ?2) AND NOT EXISTS (SELECT 1 FROM job j"
+                                " WHERE j.task = b.task AND j.state = ?4 AND j.batch = b.id)"
+                                " AND (SELECT CAST(sum(a.reports) AS BIGINT)"
                                 " FROM sub_aggregate a WHERE a.task = b.task AND a.batch = b.id)"
                                 " >= ?3 ORDER BY b.added, b.id LIMIT 1",
                                 err));
     sotto_sql_int(&q, 1, s->task->n);
     sotto_sql_int(&q, 2, SOTTO_RELEASE_CLOSED);
     sotto_sql_int(&q, 3, (int64_t)s->task->dap.min_batch_size);
+    sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
     SOTTO_TRY(sotto_sql_step(&q, found, err));
     if (!*found)
         return SOTTO_OK;
@@ -231,7 +237,8 @@ static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
     bool ready = true, held;
 
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
-    SOTTO_TRY(is_busy(tx, s, &s->busy, err));
+    if (!s->range.leader_selected)
+        SOTTO_TRY(is_busy(tx, s, &s->busy, err));
     if (s->busy)
         return SOTTO_OK;
     if (s->range.leader_selected)
@@ -250,6 +257,7 @@ static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
     SOTTO_TRY(seal_own(s, &sum, err));
     SOTTO_TRY(store_closed(tx, s, err));
     s->state = SOTTO_RELEASE_CLOSED;
+    s->closed_now = true;
     return SOTTO_OK;
 }
 
@@ -258,7 +266,7 @@ static sotto_status advance(sotto_tx *tx, void *context, sotto_err *err)
     step *s = context;
 
     sotto_arena_rollback(&s->arena, s->base);
-    s->busy = false;
+    s->busy = s->closed_now = false;
     SOTTO_TRY(sotto_lease_check(tx, &s->lease, err));
     SOTTO_TRY(read_row(tx, s, err));
     s->task = sotto_tasks_by_row(s->server->tasks, s->task_row);
@@ -341,6 +349,7 @@ static void wait_a_while(step *s)
 
 static void try_later(step *s)
 {
+    sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_RETRIED, 1);
     s->wait_ms = WAIT_MS;
     for (int64_t i = 1; i < s->lease.attempts && s->wait_ms < LONGEST_WAIT_MS; i++)
         s->wait_ms *= 2;
@@ -403,6 +412,17 @@ static const char *final_problem(const sotto_http_response *response)
     return NULL;
 }
 
+static void on_stored_end(void *context, sotto_status status, const sotto_err *err)
+{
+    const step *s = context;
+
+    if (status == SOTTO_OK)
+        sotto_metrics_count(
+            s->server->metrics,
+            s->problem ? SOTTO_METRIC_COLLECTIONS_FAILED : SOTTO_METRIC_COLLECTIONS_DONE, 1);
+    on_ended(context, status, err);
+}
+
 static void on_share(void *context, sotto_status status, const sotto_http_response *response,
                      const sotto_err *err)
 {
@@ -416,13 +436,13 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
     s->problem = final_problem(response);
     s->answer = (sotto_buf){0};
     if (s->problem)
-        post(s, store_end, on_ended);
+        post(s, store_end, on_stored_end);
     else if (response->status / 100 != 2 || response->body.len == 0)
         try_later(s);
     else if (write_answer(s, response->body, NULL) != SOTTO_OK)
         try_later(s);
     else
-        post(s, store_end, on_ended);
+        post(s, store_end, on_stored_end);
 }
 
 static void ask_helper(step *s)
@@ -432,8 +452,7 @@ static void ask_helper(step *s)
                                   SOTTO_DAP_AGGREGATE_SHARE_REQ, sotto_buf_bytes(&s->request));
 
     call.http.max_response = 4 * sotto_release_sealed_size(s->task) + 4096;
-    if (!made ||
-        sotto_http_call_start(s->server->client, &call.http, on_share, s, NULL) != SOTTO_OK)
+    if (!made || sotto_server_call(s->server, &call.http, on_share, s, NULL) != SOTTO_OK)
         try_later(s);
     sotto_peer_call_clear(&call);
 }
@@ -452,6 +471,7 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
     } else if (status != SOTTO_OK) {
         try_later(s);
     } else if (s->state == SOTTO_RELEASE_CLOSED) {
+        sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_CLOSED, s->closed_now);
         ask_helper(s);
     } else if (s->state == SOTTO_RELEASE_WAITING) {
         sotto_lanes_flush(s->all->leader->lanes, s->task->n, &s->range);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "serve/answer.h"
+#include "serve/metrics.h"
 #include "serve/schema.h"
 
 #include <stdlib.h>
@@ -18,12 +19,14 @@ static void free_job(sotto_helper_job *job)
 
 static void give_up(sotto_helper_job *job, sotto_status status)
 {
+    sotto_metrics_count(job->server->metrics, SOTTO_METRIC_JOBS_FAILED, 1);
     sotto_problem_of(job->request, status, job->task);
     free_job(job);
 }
 
 static void refuse(sotto_helper_job *job, sotto_dap_problem problem, const char *detail)
 {
+    sotto_metrics_count(job->server->metrics, SOTTO_METRIC_JOBS_REFUSED, 1);
     sotto_problem(job->request, problem, detail, job->task);
     free_job(job);
 }
@@ -129,6 +132,20 @@ static bool read_request(sotto_helper_job *job, sotto_arena *scratch)
 
 /* ---- from request to answer ------------------------------------------------------------------------------------ */
 
+static void count(const sotto_helper_job *job)
+{
+    uint64_t causes[SOTTO_REPORT_ERRORS] = {0};
+
+    sotto_metrics_count(job->server->metrics,
+                        job->known ? SOTTO_METRIC_JOBS_REPEATED : SOTTO_METRIC_JOBS_ANSWERED, 1);
+    if (job->known)
+        return;
+    for (size_t i = 0; i < job->count; i++)
+        causes[job->reports[i].error]++;
+    sotto_metrics_reports(job->server->metrics, causes, SOTTO_REPORT_ERRORS);
+    sotto_metrics_count(job->server->metrics, SOTTO_METRIC_REPORTS_AGGREGATED, causes[0]);
+}
+
 static void answer(sotto_helper_job *job)
 {
     if (job->other) {
@@ -136,6 +153,7 @@ static void answer(sotto_helper_job *job)
         free_job(job);
         return;
     }
+    count(job);
     sotto_answer_message(job->server, job->request, 201, SOTTO_DAP_AGGREGATION_JOB_RESP,
                          sotto_buf_bytes(&job->answer), job->task, SOTTO_DAP_AGGREGATION_JOBS,
                          sotto_bytes_of(job->id, sizeof job->id));

@@ -23,6 +23,8 @@ static uint8_t check_time(const sotto_helper_job *job, uint64_t time)
         return SOTTO_REPORT_TASK_NOT_STARTED;
     if (seconds >= task->closes)
         return SOTTO_REPORT_TASK_EXPIRED;
+    if (SOTTO_RULE(helper_late) && now >= task->closes + job->server->options.late_seconds)
+        return SOTTO_REPORT_TASK_EXPIRED; /* its marks may have been cleared away: serve/gc.h */
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/leader.h"
 #include "serve/marks.h"
+#include "serve/metrics.h"
 #include "serve/release.h"
 #include "serve/upload.h"
 
@@ -227,6 +228,7 @@ static void announce(flush *f)
         group *g = &f->groups[i];
         size_t reports = g->segment.reports - g->segment.skipped;
 
+        sotto_metrics_reports(f->intake->server->metrics, g->causes, SOTTO_REPORT_ERRORS);
         for (size_t r = 0; r < g->count; r++)
             g->reports[r]->error = verdict(g, r);
         /* One that is forgotten here is found by the sweep. */

@@ -12,9 +12,7 @@
 
 enum { MAX_KEYS = 32, KEY_IDS = 256 };
 
-/* Seconds. All replicas look at the ring more often than a key is pending; clients cache a configuration for an
- * hour, and a report may wait on a device for days. */
-static const int64_t PENDING_FOR = 3600, ACTIVE_FOR = 84 * 86400, EXPIRED_FOR = 7 * 86400;
+static const sotto_key_times DEFAULT_TIMES = {3600, 84 * 86400, 7 * 86400};
 
 typedef struct ring_key {
     uint8_t id;
@@ -32,6 +30,7 @@ struct sotto_keys {
     sotto_db *db;
     const sotto_column_keys *columns;
     sotto_role role;
+    sotto_key_times times;
     pthread_rwlock_t lock;
     ring now;
     atomic_uint_fast64_t version; /* of `now` */
@@ -39,6 +38,13 @@ struct sotto_keys {
 
 static const sotto_hpke_suite SUITE = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
                                        SOTTO_HPKE_AEAD_AES128_GCM};
+
+const char *sotto_key_state_name(sotto_key_state state)
+{
+    static const char *const names[] = {"deleted", "pending", "active", "expired"};
+
+    return names[state <= SOTTO_KEY_EXPIRED ? state : 0];
+}
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
@@ -150,49 +156,47 @@ static sotto_status fresh_key(ring_key *out, const ring *r, sotto_err *err)
 
 typedef struct rotation {
     const sotto_column_keys *columns;
+    const sotto_key_times *times;
     int64_t now;
+    bool renew; /* a successor is wanted, whatever the time */
     ring after;
 } rotation;
 
+static bool has_held(const rotation *r, const ring_key *key, uint64_t seconds)
+{
+    return r->now - key->since >= (int64_t)seconds;
+}
+
 /* Moves one key on if its time has come; *gone if it was deleted. */
-static sotto_status age(sotto_tx *tx, ring_key *key, int64_t now, bool has_newer, bool *gone,
+static sotto_status age(sotto_tx *tx, const rotation *r, ring_key *key, bool has_newer, bool *gone,
                         sotto_err *err)
 {
-    int64_t held = now - key->since;
-
     *gone = false;
-    if (key->state == SOTTO_KEY_PENDING && held >= PENDING_FOR) {
+    if (key->state == SOTTO_KEY_PENDING && has_held(r, key, r->times->pending)) {
         key->state = SOTTO_KEY_ACTIVE;
-    } else if (key->state == SOTTO_KEY_ACTIVE && held >= ACTIVE_FOR && has_newer) {
+    } else if (key->state == SOTTO_KEY_ACTIVE && has_held(r, key, r->times->active) && has_newer) {
         key->state = SOTTO_KEY_EXPIRED;
-    } else if (key->state == SOTTO_KEY_EXPIRED && held >= EXPIRED_FOR) {
+    } else if (key->state == SOTTO_KEY_EXPIRED && has_held(r, key, r->times->expired)) {
         *gone = true;
         return delete_key(tx, key, err);
     } else {
         return SOTTO_OK;
     }
-    key->since = now;
+    key->since = r->now;
     return move_key(tx, key, err);
 }
 
-static size_t count_state(const ring *r, sotto_key_state state)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < r->count; i++)
-        count += r->keys[i].state == state;
-    return count;
-}
-
 /* A successor is made early enough to be active when its predecessor's time is up. */
-static bool needs_key(const ring *r, int64_t now)
+static bool needs_key(const rotation *r)
 {
-    for (size_t i = 0; i < r->count; i++) {
-        const ring_key *k = &r->keys[i];
+    uint64_t early = r->times->active - 2 * r->times->pending;
+
+    for (size_t i = 0; i < r->after.count; i++) {
+        const ring_key *k = &r->after.keys[i];
 
         if (k->state == SOTTO_KEY_PENDING)
             return false;
-        if (k->state == SOTTO_KEY_ACTIVE && now - k->since < ACTIVE_FOR - 2 * PENDING_FOR)
+        if (k->state == SOTTO_KEY_ACTIVE && !has_held(r, k, early) && !r->renew)
             return false;
     }
     return true;
@@ -201,18 +205,19 @@ static bool needs_key(const ring *r, int64_t now)
 static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
 {
     rotation *r = context;
+    bool gone, has_newer = false;
     size_t kept = 0;
 
     SOTTO_TRY(read_ring(tx, &r->after, r->columns, err));
+    /* The newest first: the last one that is published goes on, however old it is. */
     for (size_t i = 0; i < r->after.count; i++) {
-        bool gone, has_newer = count_state(&r->after, SOTTO_KEY_ACTIVE) > 1;
-
-        SOTTO_TRY(age(tx, &r->after.keys[i], r->now, has_newer, &gone, err));
+        SOTTO_TRY(age(tx, r, &r->after.keys[i], has_newer, &gone, err));
+        has_newer = has_newer || r->after.keys[i].state == SOTTO_KEY_ACTIVE;
         if (!gone)
             r->after.keys[kept++] = r->after.keys[i];
     }
     r->after.count = kept;
-    if (needs_key(&r->after, r->now) && r->after.count < MAX_KEYS) {
+    if (needs_key(r) && r->after.count < MAX_KEYS) {
         ring_key *key = &r->after.keys[r->after.count];
 
         SOTTO_TRY(fresh_key(key, &r->after, err));
@@ -225,25 +230,54 @@ static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err)
+/* Workers open their keys anew only when something has changed. */
+static bool is_same(const ring *a, const ring *b)
 {
-    rotation r = {.columns = keys->columns, .now = now};
+    bool same = a->count == b->count;
+
+    for (size_t i = 0; same && i < a->count; i++)
+        same = a->keys[i].id == b->keys[i].id && a->keys[i].state == b->keys[i].state &&
+               a->keys[i].since == b->keys[i].since;
+    return same;
+}
+
+static sotto_status run_rotation(sotto_keys *keys, int64_t now, bool renew, sotto_err *err)
+{
+    rotation r = {.columns = keys->columns, .times = &keys->times, .now = now, .renew = renew};
     sotto_status status = sotto_db_run(keys->db, rotate, &r, err);
 
     if (status == SOTTO_OK) {
         (void)pthread_rwlock_wrlock(&keys->lock);
-        keys->now = r.after;
+        if (!is_same(&keys->now, &r.after)) {
+            keys->now = r.after;
+            atomic_fetch_add(&keys->version, 1);
+        }
         (void)pthread_rwlock_unlock(&keys->lock);
-        atomic_fetch_add(&keys->version, 1);
     }
     sotto_wipe(&r.after, sizeof r.after);
     return status;
 }
 
+sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err)
+{
+    return run_rotation(keys, now, false, err);
+}
+
+sotto_status sotto_keys_renew(sotto_keys *keys, int64_t now, sotto_err *err)
+{
+    return run_rotation(keys, now, true, err);
+}
+
+const sotto_key_times *sotto_keys_times(const sotto_keys *keys)
+{
+    return &keys->times;
+}
+
 /* ---- the ring ------------------------------------------------------------------------------------------- */
 
 sotto_status sotto_keys_open(sotto_keys **out, sotto_db *db, const sotto_column_keys *columns,
-                             sotto_role role, sotto_err *err)
+                             sotto_role role, const sotto_key_times *times, int64_t now,
+                             sotto_err *err)
 {
     sotto_keys *keys = sotto_alloc(sizeof *keys);
     sotto_status status;
@@ -253,9 +287,11 @@ sotto_status sotto_keys_open(sotto_keys **out, sotto_db *db, const sotto_column_
     keys->db = db;
     keys->columns = columns;
     keys->role = role;
+    keys->times.pending = times->pending ? times->pending : DEFAULT_TIMES.pending;
+    keys->times.active = times->active ? times->active : DEFAULT_TIMES.active;
+    keys->times.expired = times->expired ? times->expired : DEFAULT_TIMES.expired;
     (void)pthread_rwlock_init(&keys->lock, NULL);
-    status =
-        sotto_keys_rotate(keys, (int64_t)(sotto_clock_wall(&sotto_clock_system) / 1000000000), err);
+    status = sotto_keys_rotate(keys, now, err);
     if (status != SOTTO_OK) {
         sotto_keys_close(keys);
         return status;

@@ -17,16 +17,33 @@ typedef enum sotto_key_state {
     SOTTO_KEY_EXPIRED,     /* no longer published, still opens             */
 } sotto_key_state;         /* deleted ones have no row                     */
 
+/* "pending", ... */
+const char *sotto_key_state_name(sotto_key_state state);
+
 typedef struct sotto_keys sotto_keys;
 
+/* Seconds. All replicas look at the ring more often than a key is pending; clients cache a configuration for an
+ * hour, and a report may wait on a device for days. Zero takes the default given here. */
+typedef struct sotto_key_times {
+    uint64_t pending; /* an hour                                         */
+    uint64_t active;  /* 84 days; at least four times as long as pending */
+    uint64_t expired; /* 7 days                                          */
+} sotto_key_times;
+
+/*   now  seconds since 1970: the ring is brought up to then, and its first key is made */
 SOTTO_MUST_USE sotto_status sotto_keys_open(sotto_keys **keys, sotto_db *db,
                                             const sotto_column_keys *columns, sotto_role role,
+                                            const sotto_key_times *times, int64_t now,
                                             sotto_err *err);
 void sotto_keys_close(sotto_keys *keys);
 /* Appends the HpkeConfigList to publish. */
 SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err);
 /* Moves keys on as their times come, makes a new one where one will be needed. */
 SOTTO_MUST_USE sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err);
+/* The same, and makes a successor now, unless one is pending: after a key may have been seen. */
+SOTTO_MUST_USE sotto_status sotto_keys_renew(sotto_keys *keys, int64_t now, sotto_err *err);
+/* As given, or the defaults. */
+const sotto_key_times *sotto_keys_times(const sotto_keys *keys);
 
 /* For `sotto admin keys`: every key, without its secret half. Not to be called back from. */
 typedef struct sotto_key_line {

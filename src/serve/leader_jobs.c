@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "serve/answer.h"
+#include "serve/metrics.h"
 #include "serve/peer.h"
 #include "serve/schema.h"
 
@@ -57,6 +58,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 static void try_later(sotto_leader_job *job, const char *reason)
 {
     log_job(job, "job.retried", reason);
+    sotto_metrics_count(job->leader->server->metrics, SOTTO_METRIC_JOBS_RETRIED, 1);
     job->db = (sotto_db_job){release, job, on_released, job, NULL, SOTTO_OK, {0}};
     sotto_db_post(job->leader->server->db, &job->db);
 }
@@ -76,10 +78,22 @@ static void back_to_lanes(sotto_leader_job *job)
 
 /* ---- finishing --------------------------------------------------------------------------------------------------- */
 
+static void count_finished(const sotto_leader_job *job)
+{
+    sotto_metrics *m = job->leader->server->metrics;
+    bool abandoned = job->causes[SOTTO_CAUSE_ABANDONED] > 0;
+
+    sotto_metrics_count(m, abandoned ? SOTTO_METRIC_JOBS_ABANDONED : SOTTO_METRIC_JOBS_FINISHED, 1);
+    sotto_metrics_count(m, SOTTO_METRIC_REPORTS_AGGREGATED, abandoned ? 0 : job->sub.reports);
+    sotto_metrics_reports(m, job->causes, SOTTO_CAUSES);
+}
+
 static void on_finished(void *context, sotto_status status, const sotto_err *err)
 {
     sotto_leader_job *job = context;
 
+    if (status == SOTTO_OK)
+        count_finished(job);
     if (status == SOTTO_OK || status == SOTTO_STALE)
         end(job);
     else
@@ -142,14 +156,16 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
 
 static void send(sotto_leader_job *job)
 {
+    sotto_metrics *metrics = job->leader->server->metrics;
     sotto_peer_call call;
     sotto_err err = {0};
 
     if (!sotto_peer_create(&call, job->task, SOTTO_DAP_AGGREGATION_JOBS,
                            SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, sotto_buf_bytes(&job->request)) ||
-        sotto_http_call_start(job->leader->server->client, &call.http, on_answer, job, &err) !=
-            SOTTO_OK)
+        sotto_server_call(job->leader->server, &call.http, on_answer, job, &err) != SOTTO_OK)
         try_later(job, err.reason);
+    else
+        sotto_metrics_count(metrics, SOTTO_METRIC_JOBS_SENT, 1);
     sotto_peer_call_clear(&call);
 }
 
@@ -168,6 +184,7 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
     sotto_leader_job *job = context;
 
     (void)err;
+    sotto_metrics_count(job->leader->server->metrics, SOTTO_METRIC_JOBS_FORMED, status == SOTTO_OK);
     if (status == SOTTO_OK)
         send_or_conclude(job);
     else

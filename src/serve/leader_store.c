@@ -103,62 +103,66 @@ sotto_status sotto_leader_load(sotto_tx *tx, void *context, sotto_err *err)
 
 enum { BATCH_OPEN = 0, BATCH_FULL = 1 };
 
-static sotto_status is_full(sotto_tx *tx, sotto_leader_job *job, bool *full, sotto_err *err)
-{
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT CAST(sum(reports) AS BIGINT) FROM job WHERE task = ?1"
-                                " AND batch = ?2 AND state <> ?3",
-                                err));
-    sotto_sql_int(&q, 1, job->task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->batch.bytes, job->batch.len));
-    sotto_sql_int(&q, 3, SOTTO_JOB_ABANDONED);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    *full = row && (uint64_t)sotto_sql_column_int(&q, 0) >= job->task->dap.min_batch_size;
-    return sotto_sql_run(&q, NULL, err);
-}
-
-static sotto_status set_batch(sotto_tx *tx, const sotto_leader_job *job, int64_t state,
-                              sotto_err *err)
+/* Closes the list to batches in which enough reports hold. */
+static sotto_status mark_full(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
 {
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "INSERT INTO batch (task, id, state, added)"
-                                " VALUES (?1, ?2, ?3, {now}) ON CONFLICT (task, id)"
-                                " DO UPDATE SET state = ?3",
+                                "UPDATE batch SET state = ?3 WHERE task = ?1 AND state = ?2 AND"
+                                " (SELECT CAST(sum(a.reports) AS BIGINT) FROM sub_aggregate a"
+                                " WHERE a.task = batch.task AND a.batch = batch.id) >= ?4",
                                 err));
     sotto_sql_int(&q, 1, job->task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->batch.bytes, job->batch.len));
-    sotto_sql_int(&q, 3, state);
+    sotto_sql_int(&q, 2, BATCH_OPEN);
+    sotto_sql_int(&q, 3, BATCH_FULL);
+    sotto_sql_int(&q, 4, (int64_t)job->task->dap.min_batch_size);
     return sotto_sql_run(&q, NULL, err);
 }
 
+static sotto_status add_batch(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "INSERT INTO batch (task, id, state, added) VALUES (?1, ?2, ?3, {now})", err));
+    sotto_sql_int(&q, 1, job->task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->batch.bytes, job->batch.len));
+    sotto_sql_int(&q, 3, BATCH_OPEN);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The oldest that would not be full if all of its reports that are under way held. One that turns out to hold fewer
+ * gets more: a batch that is left below its minimum would never be collected. */
 sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_leader_job *job = context;
-    bool row, full = true;
     sotto_sql q;
+    bool row;
 
     SOTTO_TRY(sotto_release_lock(tx, job->task->n, true, err));
+    SOTTO_TRY(mark_full(tx, job, err));
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT id FROM batch WHERE task = ?1 AND state = ?2 LIMIT 1", err));
+        tx, &q,
+        "SELECT b.id FROM batch b WHERE b.task = ?1 AND b.state = ?2 AND"
+        " (SELECT CAST(coalesce(sum(a.reports), 0) AS BIGINT) FROM sub_aggregate a"
+        " WHERE a.task = b.task AND a.batch = b.id) +"
+        " (SELECT CAST(coalesce(sum(j.reports), 0) AS BIGINT) FROM job j"
+        " WHERE j.task = b.task AND j.state = ?3 AND j.batch = b.id) < ?4"
+        " ORDER BY b.added, b.id LIMIT 1",
+        err));
     sotto_sql_int(&q, 1, job->task->n);
     sotto_sql_int(&q, 2, BATCH_OPEN);
+    sotto_sql_int(&q, 3, SOTTO_JOB_SENT);
+    sotto_sql_int(&q, 4, (int64_t)job->task->dap.min_batch_size);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     job->batch.len = SOTTO_BATCH_ID_SIZE;
     if (row) {
         SOTTO_TRY(sotto_sql_column_fixed(&q, 0, job->batch.bytes, SOTTO_BATCH_ID_SIZE, err));
-        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-        SOTTO_TRY(is_full(tx, job, &full, err));
-        if (!full)
-            return SOTTO_OK;
-        SOTTO_TRY(set_batch(tx, job, BATCH_FULL, err));
+        return sotto_sql_run(&q, NULL, err);
     }
     SOTTO_TRY(sotto_random_bytes(job->batch.bytes, SOTTO_BATCH_ID_SIZE, err));
-    return set_batch(tx, job, BATCH_OPEN, err);
+    return add_batch(tx, job, err);
 }
 
 /* ---- storing --------------------------------------------------------------------------------------------------------- */

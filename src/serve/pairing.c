@@ -10,19 +10,21 @@
 
 enum { MAX_FILE = 8192 };
 static const char KIND[] = "sotto-pairing";
+static const char COLLECTORS[] = "sotto-collector-tokens";
 
 static const struct field {
     const char *key;
     size_t offset, size;
+    bool collectors; /* the collector gets it too */
 } fields[] = {
-    {"leader", offsetof(sotto_pairing, leader), SOTTO_PARTY_NAME},
-    {"helper", offsetof(sotto_pairing, helper), SOTTO_PARTY_NAME},
-    {"collector", offsetof(sotto_pairing, collector), SOTTO_PARTY_NAME},
-    {"leader_token", offsetof(sotto_pairing, leader_token), SOTTO_TOKEN_MAX},
-    {"collector_token", offsetof(sotto_pairing, collector_token), SOTTO_TOKEN_MAX},
-    {"rejection_token", offsetof(sotto_pairing, rejection_token), SOTTO_TOKEN_MAX},
+    {"leader", offsetof(sotto_pairing, leader), SOTTO_PARTY_NAME, true},
+    {"helper", offsetof(sotto_pairing, helper), SOTTO_PARTY_NAME, true},
+    {"collector", offsetof(sotto_pairing, collector), SOTTO_PARTY_NAME, true},
+    {"leader_token", offsetof(sotto_pairing, leader_token), SOTTO_TOKEN_MAX, false},
+    {"collector_token", offsetof(sotto_pairing, collector_token), SOTTO_TOKEN_MAX, true},
+    {"rejection_token", offsetof(sotto_pairing, rejection_token), SOTTO_TOKEN_MAX, true},
 };
-enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_TOKEN = 3 };
+enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_TOKEN = 3, COLLECTORS_FIELDS = 5 };
 
 static char *text_of(const sotto_pairing *pairing, const struct field *f)
 {
@@ -120,38 +122,51 @@ sotto_status sotto_pairing_foreign(sotto_pairing *out, const char *leader, const
     return SOTTO_OK;
 }
 
-sotto_status sotto_pairing_encode(sotto_buf *out, const sotto_pairing *pairing, sotto_err *err)
+static int set_fields(json_t *json, const sotto_pairing *pairing, bool collectors)
 {
     char seed[2 * sizeof pairing->verify_seed + 1];
-    json_t *json = json_object();
-    sotto_status status = SOTTO_NO_MEMORY;
-    size_t len;
-    int failed = json == NULL;
+    int failed = json_object_set_new(json, collectors ? COLLECTORS : KIND,
+                                     json_integer(pairing->foreign ? 2 : 1));
 
-    hex_of(seed, pairing->verify_seed, sizeof pairing->verify_seed);
-    if (!failed) {
-        failed |= json_object_set_new(json, KIND, json_integer(pairing->foreign ? 2 : 1));
-        for (size_t i = 0; i < FIELDS; i++)
+    for (size_t i = 0; i < FIELDS; i++)
+        if (fields[i].collectors || !collectors)
             failed |=
                 json_object_set_new(json, fields[i].key, json_string(text_of(pairing, &fields[i])));
+    if (!collectors) {
+        hex_of(seed, pairing->verify_seed, sizeof pairing->verify_seed);
         failed |= json_object_set_new(json, "verify_seed", json_string(seed));
-        failed |= json_object_set_new(json, "fingerprint", json_string(pairing->fingerprint));
+        sotto_wipe(seed, sizeof seed);
     }
-    if (failed) {
-        status = sotto_fail(err, SOTTO_NO_MEMORY, "pairing file");
-        goto done;
+    return failed | json_object_set_new(json, "fingerprint", json_string(pairing->fingerprint));
+}
+
+static sotto_status encode(sotto_buf *out, const sotto_pairing *pairing, bool collectors,
+                           sotto_err *err)
+{
+    json_t *json = json_object();
+    size_t len, room = out->cap - out->len;
+
+    if (!json || set_fields(json, pairing, collectors) != 0) {
+        json_decref(json);
+        return sotto_fail(err, SOTTO_NO_MEMORY, "pairing file");
     }
-    len = json_dumpb(json, (char *)out->data + out->len, out->cap - out->len, JSON_INDENT(2));
-    if (len == 0 || len > out->cap - out->len) {
-        status = sotto_fail(err, SOTTO_TOO_LARGE, "pairing file");
-        goto done;
-    }
-    out->len += len;
-    status = SOTTO_OK;
-done:
-    sotto_wipe(seed, sizeof seed);
+    len = json_dumpb(json, (char *)out->data + out->len, room, JSON_INDENT(2));
     json_decref(json);
-    return status;
+    if (len == 0 || len > room)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "pairing file");
+    out->len += len;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_pairing_encode(sotto_buf *out, const sotto_pairing *pairing, sotto_err *err)
+{
+    return encode(out, pairing, false, err);
+}
+
+sotto_status sotto_pairing_encode_for_collector(sotto_buf *out, const sotto_pairing *pairing,
+                                                sotto_err *err)
+{
+    return encode(out, pairing, true, err);
 }
 
 static bool read_hex(uint8_t *out, size_t len, const char *text)
@@ -181,32 +196,45 @@ static bool is_token(const char *text)
            text[SOTTO_TOKEN_TEXT - 1] == 0;
 }
 
-static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err)
+static sotto_status read_texts(sotto_pairing *out, json_t *json, bool collectors, sotto_err *err)
 {
-    const char *given = json_string_value(json_object_get(json, "fingerprint"));
-
-    json_int_t version = json_integer_value(json_object_get(json, KIND));
-
-    if (version != 1 && version != 2)
-        return sotto_fail(err, SOTTO_MALFORMED, "not a pairing file of version 1 or 2");
-    out->foreign = version == 2;
-    if (json_object_size(json) != FIELDS + 3)
-        return sotto_fail(err, SOTTO_MALFORMED, "pairing file: a key is unknown or missing");
     for (size_t i = 0; i < FIELDS; i++) {
         const char *text = json_string_value(json_object_get(json, fields[i].key));
         size_t len = text ? json_string_length(json_object_get(json, fields[i].key)) : 0;
 
+        if (collectors && !fields[i].collectors)
+            continue;
         if (len == 0 || len >= fields[i].size || strlen(text) != len ||
             (i >= FIRST_TOKEN && !(out->foreign ? is_foreign_token(text) : is_token(text))))
             return sotto_fail(err, SOTTO_MALFORMED, "pairing file: %s is not one", fields[i].key);
         memcpy(text_of(out, &fields[i]), text, len + 1);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err)
+{
+    bool collectors = json_object_get(json, COLLECTORS) != NULL;
+    const char *given = json_string_value(json_object_get(json, "fingerprint"));
+    size_t keys = collectors ? COLLECTORS_FIELDS + 2 : FIELDS + 3;
+    json_int_t version = json_integer_value(json_object_get(json, collectors ? COLLECTORS : KIND));
+
+    if (version != 1 && version != 2)
+        return sotto_fail(err, SOTTO_MALFORMED, "not a pairing file of version 1 or 2");
+    out->foreign = version == 2;
+    if (json_object_size(json) != keys || !given || strlen(given) >= SOTTO_FINGERPRINT_TEXT)
+        return sotto_fail(err, SOTTO_MALFORMED, "pairing file: a key is unknown or missing");
+    SOTTO_TRY(read_texts(out, json, collectors, err));
+    if (collectors) { /* the secrets that its fingerprint is of stay with the servers */
+        memcpy(out->fingerprint, given, strlen(given) + 1);
+        return SOTTO_OK;
     }
     if (!read_hex(out->verify_seed, sizeof out->verify_seed,
                   json_string_value(json_object_get(json, "verify_seed"))))
         return sotto_fail(err, SOTTO_MALFORMED, "pairing file: verify_seed is not one");
     fingerprint(out);
     /* Not a signature: it finds a file that was damaged or mixed from two. */
-    if (!given || strcmp(given, out->fingerprint) != 0)
+    if (strcmp(given, out->fingerprint) != 0)
         return sotto_fail(err, SOTTO_REJECTED, "pairing file: its fingerprint is another's");
     return SOTTO_OK;
 }

@@ -43,6 +43,11 @@ SOTTO_MUST_USE sotto_status sotto_pairing_foreign(sotto_pairing *out, const char
 /* The file: JSON, version 1; with foreign tokens, version 2. */
 SOTTO_MUST_USE sotto_status sotto_pairing_encode(sotto_buf *out, const sotto_pairing *pairing,
                                                  sotto_err *err);
+/* What of it a collector needs: its own two tokens. With the seed, it could have false proofs accepted. */
+SOTTO_MUST_USE sotto_status sotto_pairing_encode_for_collector(sotto_buf *out,
+                                                               const sotto_pairing *pairing,
+                                                               sotto_err *err);
+/* Either file. Of a collector's, leader_token is empty, and no server takes it in. */
 SOTTO_MUST_USE sotto_status sotto_pairing_decode(sotto_pairing *out, sotto_bytes json,
                                                  sotto_err *err);
 

@@ -108,7 +108,7 @@ sotto_status sotto_pool_open(sotto_pool **out, const sotto_pool_options *options
     return SOTTO_OK;
 }
 
-void sotto_pool_close(sotto_pool *pool)
+void sotto_pool_stop(sotto_pool *pool)
 {
     if (!pool)
         return;
@@ -120,6 +120,14 @@ void sotto_pool_close(sotto_pool *pool)
         (void)pthread_join(pool->threads[i].id, NULL);
         sotto_arena_clear(&pool->threads[i].arena);
     }
+    pool->started = 0;
+}
+
+void sotto_pool_close(sotto_pool *pool)
+{
+    if (!pool)
+        return;
+    sotto_pool_stop(pool);
     (void)pthread_cond_destroy(&pool->some);
     (void)pthread_mutex_destroy(&pool->lock);
     sotto_release(pool->threads, pool->threads ? pool->thread_count * sizeof *pool->threads : 0);

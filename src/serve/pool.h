@@ -30,7 +30,9 @@ typedef struct sotto_pool_options {
 
 SOTTO_MUST_USE sotto_status sotto_pool_open(sotto_pool **pool, const sotto_pool_options *options,
                                             sotto_err *err);
-/* Runs what is queued, then ends the threads. NULL is fine. */
+/* Runs what is queued, then ends the threads; from then on every post is SOTTO_AGAIN. NULL is fine. */
+void sotto_pool_stop(sotto_pool *pool);
+/* Stops it and gives its memory back. NULL is fine. */
 void sotto_pool_close(sotto_pool *pool);
 /* SOTTO_AGAIN: the queue is full or the pool is closing; the caller says 503 or tries later. Never blocks. */
 SOTTO_MUST_USE sotto_status sotto_pool_post(sotto_pool *pool, sotto_work work, void *context,

@@ -2,12 +2,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/router.h"
 
+#include "serve/upload.h"
+
 #include <string.h>
 #include <strings.h>
 
 typedef enum whose { NOBODYS, LEADERS, COLLECTORS, REJECTIONS } whose;
 
-enum { MAX_REPORTS_A_REQUEST = 1000, SLACK = 4096, SMALL_BODY = 8192 };
+enum { SLACK = 4096, SMALL_BODY = 8192 };
 #define NO_MESSAGE SOTTO_DAP_MESSAGES
 
 typedef void on_task(sotto_server *server, const sotto_server_task *task,
@@ -33,8 +35,9 @@ static size_t small_body(const sotto_server *server, const sotto_server_task *ta
 
 static size_t of_reports(size_t each, size_t cap)
 {
-    return each > (cap - SLACK) / MAX_REPORTS_A_REQUEST ? cap
-                                                        : each * MAX_REPORTS_A_REQUEST + SLACK;
+    return each > (cap - SLACK) / SOTTO_UPLOAD_MAX_REPORTS
+               ? cap
+               : each * SOTTO_UPLOAD_MAX_REPORTS + SLACK;
 }
 
 static size_t upload_body(const sotto_server *server, const sotto_server_task *task)

@@ -58,6 +58,8 @@ const sotto_migration sotto_serve_migrations[] = {
      "NULL,"
      " batch {bytes} NOT NULL, arrived {int} NOT NULL, expected {int} NOT NULL, reason TEXT,"
      " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
+    /* Tasks that closed long ago and were cleared away: never served again, so that what was cleared can't matter. */
+    {3, "CREATE TABLE retired (task {int} PRIMARY KEY, since {int} NOT NULL);"},
 };
 
 const size_t sotto_serve_migration_count =

@@ -3,54 +3,42 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
+#include "serve/care.h"
+#include "serve/datastore.h"
+#include "serve/metrics.h"
+#include "serve/operations.h"
 #include "serve/router.h"
 #include "serve/schema.h"
 #include "sotto/random.h"
 #include "transport/http_client.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORKER_MEMORY = 512 << 20, QUEUE = 4096, MAX_WORKERS = 256 };
 
-/* ---- the datastore key ---------------------------------------------------------------------------------------- */
-
-/* A file of 32 bytes for each key, the newest first; nothing else. */
-static sotto_status read_columns(sotto_column_keys *out, const char *path, sotto_err *err)
-{
-    uint8_t bytes[SOTTO_COLUMN_KEYS * SOTTO_COLUMN_KEY_SIZE + 1];
-    FILE *file = fopen(path, "rb");
-    size_t len;
-
-    if (!file)
-        return sotto_fail(err, SOTTO_MISSING, "can't read the datastore key %.100s", path);
-    len = fread(bytes, 1, sizeof bytes, file);
-    (void)fclose(file);
-    memset(out, 0, sizeof *out);
-    if (len > 0 && len % SOTTO_COLUMN_KEY_SIZE == 0 && len < sizeof bytes) {
-        out->count = len / SOTTO_COLUMN_KEY_SIZE;
-        memcpy(out->key, bytes, len);
-    }
-    sotto_wipe(bytes, sizeof bytes);
-    return out->count ? SOTTO_OK
-                      : sotto_fail(err, SOTTO_MALFORMED,
-                                   "%.100s: a datastore key has 32 bytes, 1 to 8 of them", path);
-}
-
 /* ---- up --------------------------------------------------------------------------------------------------------- */
 
 static sotto_status open_store(sotto_server *s, sotto_err *err)
 {
-    SOTTO_TRY(read_columns(&s->columns, s->options.datastore_key, err));
+    bool made;
+
     SOTTO_TRY(sotto_db_open(&s->db,
                             &(sotto_db_options){.address = s->options.database,
                                                 .vfs = s->options.vfs,
                                                 .log = &s->options.log},
                             err));
+    SOTTO_TRY(sotto_datastore_key_open(&s->columns, &made, s->options.datastore_key, s->db, err));
+    if (made)
+        sotto_log(
+            &s->options.log, SOTTO_LOG_WARNING, "datastore_key.made",
+            sotto_log_text("file", s->options.datastore_key),
+            sotto_log_text("advice", "keep a copy elsewhere: without it the database is lost"));
     SOTTO_TRY(sotto_db_migrate(s->db, sotto_serve_migrations, sotto_serve_migration_count, err));
     SOTTO_TRY(sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, err));
-    return sotto_keys_open(&s->keys, s->db, &s->columns, s->options.role, err);
+    return sotto_keys_open(&s->keys, s->db, &s->columns, s->options.role, &s->options.key_times,
+                           sotto_server_seconds(s), err);
 }
 
 static sotto_status open_pool(sotto_server *s, sotto_err *err)
@@ -65,9 +53,8 @@ static sotto_status open_pool(sotto_server *s, sotto_err *err)
                            err);
 }
 
-/* "127.0.0.1:8787", "[::1]:8787" */
-static sotto_status read_listen(char *host, size_t size, uint16_t *port, const char *text,
-                                sotto_err *err)
+sotto_status sotto_server_listen_read(char *host, size_t size, uint16_t *port, const char *text,
+                                      sotto_err *err)
 {
     const char *colon = strrchr(text, ':');
     size_t len = colon ? (size_t)(colon - text) : 0;
@@ -92,7 +79,7 @@ static sotto_status open_http(sotto_server *s, sotto_err *err)
     char host[128];
     uint16_t port;
 
-    SOTTO_TRY(read_listen(host, sizeof host, &port, s->options.listen, err));
+    SOTTO_TRY(sotto_server_listen_read(host, sizeof host, &port, s->options.listen, err));
     return sotto_http_server_open(
         &s->http,
         &(sotto_http_server_options){.address = host,
@@ -106,8 +93,10 @@ static sotto_status open_http(sotto_server *s, sotto_err *err)
         &sotto_router, s, err);
 }
 
+/* The operations port comes last: once it answers, everything is up. */
 static sotto_status open_all(sotto_server *s, sotto_err *err)
 {
+    SOTTO_TRY(sotto_metrics_new(&s->metrics, err));
     SOTTO_TRY(open_store(s, err));
     SOTTO_TRY(open_pool(s, err));
     if (s->options.role == SOTTO_LEADER) {
@@ -119,7 +108,9 @@ static sotto_status open_all(sotto_server *s, sotto_err *err)
             err));
         SOTTO_TRY(sotto_leader_open(&s->leader, s, err));
     }
-    return open_http(s, err);
+    SOTTO_TRY(open_http(s, err));
+    SOTTO_TRY(sotto_care_open(&s->care, s, err));
+    return s->options.operations ? sotto_operations_open(&s->operations, s, err) : SOTTO_OK;
 }
 
 static void set_defaults(sotto_server_options *o)
@@ -144,6 +135,10 @@ static void set_defaults(sotto_server_options *o)
         o->lease_seconds = 60;
     if (o->clock_skew_seconds == 0)
         o->clock_skew_seconds = 300;
+    if (o->late_seconds == 0)
+        o->late_seconds = (uint64_t)14 * 86400;
+    if (!o->clock)
+        o->clock = &sotto_clock_system;
 }
 
 sotto_status sotto_server_open(sotto_server **out, const sotto_server_options *options,
@@ -156,6 +151,7 @@ sotto_status sotto_server_open(sotto_server **out, const sotto_server_options *o
     if (!s)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a server");
     s->options = *options;
+    (void)pthread_mutex_init(&s->client_lock, NULL);
     set_defaults(&s->options);
     s->receivers = sotto_alloc(s->options.workers * sizeof *s->receivers);
     if (s->receivers)
@@ -180,14 +176,48 @@ unsigned sotto_server_port(const sotto_server *server)
     return sotto_http_server_port(server->http);
 }
 
+int64_t sotto_server_seconds(const sotto_server *server)
+{
+    return (int64_t)(sotto_clock_wall(server->options.clock) / 1000000000);
+}
+
 /* ---- down ------------------------------------------------------------------------------------------------------- */
 
 sotto_status sotto_server_drain(sotto_server *server, uint64_t milliseconds, sotto_err *err)
 {
-    sotto_status status = sotto_http_server_drain(server->http, (unsigned)milliseconds, err);
+    sotto_status status;
+
+    sotto_care_set_draining(server->care);
+    status = sotto_http_server_drain(server->http, (unsigned)milliseconds, err);
 
     if (server->leader)
         sotto_leader_stop(server->leader, milliseconds);
+    return status;
+}
+
+/* Callbacks of the store may want to call while the client goes: they are told that it has gone. */
+static void close_client(sotto_server *s)
+{
+    struct sotto_http_client *client;
+
+    (void)pthread_mutex_lock(&s->client_lock);
+    client = s->client;
+    s->client = NULL;
+    (void)pthread_mutex_unlock(&s->client_lock);
+    sotto_http_client_close(client);
+}
+
+sotto_status sotto_server_call(sotto_server *server, const sotto_http_call *call,
+                               sotto_http_done *done, void *context, sotto_err *err)
+{
+    sotto_status status;
+
+    (void)pthread_mutex_lock(&server->client_lock);
+    if (server->client)
+        status = sotto_http_call_start(server->client, call, done, context, err);
+    else
+        status = sotto_fail(err, SOTTO_STALE, "the server closes");
+    (void)pthread_mutex_unlock(&server->client_lock);
     return status;
 }
 
@@ -197,18 +227,25 @@ void sotto_server_close(sotto_server *s)
 
     if (!s)
         return;
+    sotto_operations_close(s->operations); /* it looks at all the others */
+    sotto_care_close(s->care);
     sotto_http_server_close(s->http);
     if (s->leader)
         sotto_leader_stop(s->leader, LAST_JOBS_MS);
-    sotto_http_client_close(s->client); /* ends calls, whose jobs are given back to the store */
-    sotto_pool_close(s->pool);
+    close_client(s); /* ends calls, whose jobs are given back to the store */
+    sotto_pool_stop(s->pool);
+    sotto_tasks_stop(s->tasks);
+    /* What was posted runs to its end, and its callbacks still use all that follows. */
+    sotto_db_close(s->db);
     sotto_leader_close(s->leader, 0);
+    sotto_pool_close(s->pool);
     if (s->receivers)
         for (unsigned i = 0; i < s->options.workers; i++)
             sotto_receivers_free(s->receivers[i]);
     sotto_release(s->receivers, s->receivers ? s->options.workers * sizeof *s->receivers : 0);
     sotto_keys_close(s->keys);
     sotto_tasks_close(s->tasks);
-    sotto_db_close(s->db);
+    (void)pthread_mutex_destroy(&s->client_lock);
+    sotto_metrics_free(s->metrics);
     sotto_release(s, sizeof *s);
 }

@@ -11,13 +11,17 @@
 #include "serve/pool.h"
 #include "serve/tasks.h"
 #include "sotto/log.h"
+#include "transport/http_client.h"
 
-struct sotto_http_client;
+#include <pthread.h>
+
+struct sotto_care;
 struct sotto_http_handler;
 struct sotto_http_request;
 struct sotto_http_server;
 struct sotto_leader;
 struct sotto_metrics;
+struct sotto_operations;
 
 /* From the configuration file, environment and flags; see serve/options.c for the table. */
 typedef struct sotto_server_options {
@@ -30,7 +34,8 @@ typedef struct sotto_server_options {
     const char *datastore_key; /* path of the file that holds it                      */
     const char *certificate, *private_key; /* paths; NULL: plain HTTP                  */
     bool plain_http;                       /* allow it off loopback                               */
-    const char *operations;                /* where /healthz, /readyz and /metrics listen         */
+    const char *operations;   /* where /healthz, /readyz and /metrics listen; NULL: nowhere */
+    bool operations_anywhere; /* allow that off loopback                             */
     unsigned loops, workers;
     size_t bytes_in_flight;  /* over all connections                                */
     size_t job_reports;      /* a full job                                          */
@@ -38,6 +43,12 @@ typedef struct sotto_server_options {
     unsigned jobs_in_flight; /* leader                                              */
     uint64_t lease_seconds;
     uint64_t clock_skew_seconds; /* a report may be this far ahead                     */
+    uint64_t late_seconds;       /* a report may arrive this long after its task closed */
+    sotto_key_times key_times;
+    const sotto_clock *clock; /* of key rotation; NULL: the system's                 */
+    void (*on_drain)(
+        void *context); /* somebody asked for it: drain soon, elsewhere; NULL: refused */
+    void *drain_context;
     sotto_log_sink log;
     /* Takes what lies under /internal, with the server as its context: the interop test API. NULL: nothing does. */
     const struct sotto_http_handler *internal;
@@ -52,21 +63,33 @@ typedef struct sotto_server {
     sotto_pool *pool;
     sotto_receivers **receivers; /* one for each worker */
     struct sotto_http_server *http;
-    struct sotto_http_client *client; /* leader only */
-    struct sotto_leader *leader;      /* leader only: intake, jobs, collections */
+    struct sotto_http_client *client; /* leader only; call through sotto_server_call */
+    pthread_mutex_t client_lock;
+    struct sotto_leader *leader; /* leader only: intake, jobs, collections */
     struct sotto_metrics *metrics;
-    unsigned shard;   /* of this process, for counters     */
-    int64_t instance; /* a random number for this process  */
+    struct sotto_care *care;
+    struct sotto_operations *operations; /* may be NULL */
+    unsigned shard;                      /* of this process, for counters     */
+    int64_t instance;                    /* a random number for this process  */
 } sotto_server;
 
 SOTTO_MUST_USE sotto_status sotto_server_open(sotto_server **server,
                                               const sotto_server_options *options, sotto_err *err);
 /* Where it listens, once open. */
 unsigned sotto_server_port(const sotto_server *server);
+/* Seconds since 1970 by the server's clock. */
+int64_t sotto_server_seconds(const sotto_server *server);
+/* "127.0.0.1:8787" or "[::1]:8787" into its two parts. */
+SOTTO_MUST_USE sotto_status sotto_server_listen_read(char *host, size_t size, uint16_t *port,
+                                                     const char *text, sotto_err *err);
 /* Stops accepting, answers what it has, waits for what is under way up to the deadline. */
 SOTTO_MUST_USE sotto_status sotto_server_drain(sotto_server *server, uint64_t milliseconds,
                                                sotto_err *err);
 void sotto_server_close(sotto_server *server);
+
+/* Calls a peer. SOTTO_STALE: the server closes; others as sotto_http_call_start. */
+SOTTO_MUST_USE sotto_status sotto_server_call(sotto_server *server, const sotto_http_call *call,
+                                              sotto_http_done *done, void *context, sotto_err *err);
 
 /* ---- handlers, one for each resource. Each answers the request itself, now or later. ---------------- */
 

@@ -91,7 +91,11 @@ sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
               out = sotto_buf_over(sealed, sizeof sealed);
     sotto_column_place place = pairing_place(pairing->fingerprint);
     putting p = {.pairing = pairing};
-    sotto_status status = sotto_pairing_encode(&json, pairing, err);
+    sotto_status status;
+
+    if (!pairing->leader_token[0])
+        return sotto_fail(err, SOTTO_DENIED, "this is a collector's file, not a server's");
+    status = sotto_pairing_encode(&json, pairing, err);
 
     if (status == SOTTO_OK)
         status = sotto_column_seal(&out, keys, &place, sotto_buf_bytes(&json), err);
@@ -208,7 +212,8 @@ static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
     forget_found(l);
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT n, recipe, parties, cohort, population FROM task"
-                                " WHERE role = ?1 ORDER BY added, n",
+                                " WHERE role = ?1 AND n NOT IN (SELECT task FROM retired)"
+                                " ORDER BY added, n",
                                 err));
     sotto_sql_int(&q, 1, (int64_t)l->tasks->role);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -290,15 +295,21 @@ sotto_status sotto_tasks_open(sotto_tasks **out, sotto_db *db, const sotto_colum
     return SOTTO_OK;
 }
 
+void sotto_tasks_stop(sotto_tasks *tasks)
+{
+    if (!tasks || !tasks->looking)
+        return;
+    atomic_store(&tasks->stopping, true);
+    sotto_db_wake(tasks->db, CHANNEL);
+    (void)pthread_join(tasks->looker, NULL);
+    tasks->looking = false;
+}
+
 void sotto_tasks_close(sotto_tasks *tasks)
 {
     if (!tasks)
         return;
-    atomic_store(&tasks->stopping, true);
-    if (tasks->looking) {
-        sotto_db_wake(tasks->db, CHANNEL);
-        (void)pthread_join(tasks->looker, NULL);
-    }
+    sotto_tasks_stop(tasks);
     while (tasks->first) {
         entry *e = tasks->first;
 
@@ -341,6 +352,16 @@ const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i)
         i--;
     (void)pthread_rwlock_unlock(&tasks->lock);
     return e ? &e->task : NULL;
+}
+
+size_t sotto_tasks_count(sotto_tasks *tasks)
+{
+    size_t count;
+
+    (void)pthread_rwlock_rdlock(&tasks->lock);
+    count = tasks->count;
+    (void)pthread_rwlock_unlock(&tasks->lock);
+    return count;
 }
 
 /* ---- adding ------------------------------------------------------------------------------------------------ */

@@ -41,6 +41,9 @@ typedef struct sotto_tasks sotto_tasks;
 SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, sotto_db *db,
                                              const sotto_column_keys *keys, sotto_role role,
                                              sotto_err *err);
+/* Looks for no more; what was found stays. NULL is fine. */
+void sotto_tasks_stop(sotto_tasks *tasks);
+/* NULL is fine. */
 void sotto_tasks_close(sotto_tasks *tasks);
 
 /* NULL: unknown. Never waits: what another process added is found by a thread that looks every second. */
@@ -50,6 +53,7 @@ const sotto_server_task *sotto_tasks_by_row(sotto_tasks *tasks, int64_t n);
 SOTTO_MUST_USE sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *err);
 /* The i-th that was found; NULL behind the last. */
 const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i);
+size_t sotto_tasks_count(sotto_tasks *tasks);
 
 /* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
  * Adding the same again changes nothing but the population.

@@ -3,8 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/rule.h"
 #include "serve/answer.h"
 #include "serve/leader.h"
+#include "serve/metrics.h"
 #include "transport/dap_upload.h"
 
 #include <string.h>
@@ -19,6 +21,7 @@ static void finish(sotto_upload_request *upload)
 
 void sotto_upload_give_up(sotto_upload_request *upload, sotto_status status)
 {
+    sotto_metrics_count(upload->server->metrics, SOTTO_METRIC_UPLOADS_FAILED, 1);
     sotto_problem_of(upload->request, status, upload->task);
     finish(upload);
 }
@@ -52,17 +55,30 @@ void sotto_upload_answer(sotto_upload_request *upload)
 
 /* ---- one report ------------------------------------------------------------------------------------------------ */
 
-static uint8_t check_time(const sotto_upload_request *upload, uint64_t time)
+/* Where a report belongs. One that is refused for its time is counted at the nearest time that would have done: what
+ * strangers make up must not become rows. */
+static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uint64_t *bucket)
 {
     const sotto_task *task = &upload->task->dap;
     uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000000;
     uint64_t seconds;
+    uint64_t latest = now + upload->server->options.clock_skew_seconds;
 
-    if (!sotto_dap_seconds_of(&seconds, time, task->precision) || time > INT64_MAX ||
-        seconds > now + upload->server->options.clock_skew_seconds)
+    *bucket = time;
+    if (!sotto_dap_seconds_of(&seconds, time, task->precision) || seconds > latest) {
+        *bucket = sotto_dap_time_of(latest, task->precision);
         return SOTTO_REPORT_TOO_EARLY;
-    if (time < sotto_dap_time_of(task->opens, task->precision) || seconds >= task->closes)
+    }
+    if (time < sotto_dap_time_of(task->opens, task->precision)) {
+        *bucket = sotto_dap_time_of(task->opens, task->precision);
         return SOTTO_REPORT_DROPPED;
+    }
+    if (seconds >= task->closes) {
+        *bucket = sotto_dap_time_of(task->closes - 1, task->precision);
+        return SOTTO_REPORT_DROPPED;
+    }
+    if (SOTTO_RULE(leader_late) && now >= task->closes + upload->server->options.late_seconds)
+        return SOTTO_REPORT_DROPPED; /* its marks may have been cleared away: serve/gc.h */
     return 0;
 }
 
@@ -112,13 +128,15 @@ static uint8_t keep(sotto_upload_request *upload, sotto_uploaded *out,
 }
 
 static void take_in(sotto_upload_request *upload, sotto_worker *worker, bench *b,
-                    sotto_uploaded *out, const sotto_dap_report *report)
+                    sotto_uploaded *out, const sotto_dap_report *report, size_t size)
 {
     sotto_bytes share;
 
     memcpy(out->id, report->metadata.report_id, sizeof out->id);
-    out->bucket = report->metadata.time & INT64_MAX;
-    out->error = check_time(upload, report->metadata.time);
+    out->error = check_time(upload, report->metadata.time, &out->bucket);
+    /* The helper's share is not ours to open, but a job of such reports would be longer than the helper reads. */
+    if (out->error == 0 && size > upload->task->max_report)
+        out->error = SOTTO_REPORT_INVALID_MESSAGE;
     if (out->error == 0)
         out->error = open_share(upload, worker, b, report, &share);
     if (out->error == 0)
@@ -150,6 +168,11 @@ static void work(void *context, sotto_worker *worker)
         finish(upload);
         return;
     }
+    if (req.count > SOTTO_UPLOAD_MAX_REPORTS) {
+        (void)sotto_http_refuse(upload->request, &(sotto_http_problem){.status = 413});
+        finish(upload);
+        return;
+    }
     upload->reports =
         sotto_arena_take_array(&upload->arena, req.count + 1, sizeof *upload->reports);
     if (!upload->reports || !set_up(&b, upload, body.len, worker->arena)) {
@@ -157,8 +180,12 @@ static void work(void *context, sotto_worker *worker)
         return;
     }
     in = sotto_reader_over(req.reports);
-    while (sotto_dap_upload_req_next(&in, &report))
-        take_in(upload, worker, &b, &upload->reports[upload->count++], &report);
+    for (size_t left = req.reports.len; sotto_dap_upload_req_next(&in, &report);) {
+        size_t size = left - sotto_reader_left(&in);
+
+        left -= size;
+        take_in(upload, worker, &b, &upload->reports[upload->count++], &report, size);
+    }
     sotto_intake_put(upload->server->leader->intake, upload);
 }
 

@@ -5,6 +5,8 @@
 #include "serve/segments.h"
 #include "serve/server.h"
 
+enum { SOTTO_UPLOAD_MAX_REPORTS = 1000 }; /* in one request */
+
 /* One report of it. */
 typedef struct sotto_uploaded {
     uint8_t id[SOTTO_REPORT_ID_SIZE];

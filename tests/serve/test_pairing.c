@@ -1,70 +1,102 @@
-/* The pairing file: tokens of ours, and tokens of others. */
+/* The pairing file: all of it for servers, the collector's part for a collector, nothing that was changed. */
 #include "support/test.h"
 
 #include "serve/pairing.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { ROOM = 4096 };
+enum { FILE_SIZE = 4096 };
 
-static sotto_status there_and_back(sotto_test *t, sotto_pairing *out, const sotto_pairing *pairing)
+static sotto_pairing fresh(sotto_test *t)
 {
-    uint8_t *memory = sotto_arena_take(&t->arena, ROOM);
-    sotto_buf json = sotto_buf_over(memory, ROOM);
+    sotto_pairing p;
 
-    CHECK(t, memory != NULL);
-    CHECK_OK(t, sotto_pairing_encode(&json, pairing, &t->err));
-    return sotto_pairing_decode(out, sotto_buf_bytes(&json), NULL);
+    CHECK_OK(t, sotto_pairing_new(&p, "key:leader", "key:helper", "key:collector", &t->err));
+    return p;
 }
 
-static void tokens_of_others_are_kept_as_they_are(sotto_test *t)
+static void a_file_gives_back_what_was_written(sotto_test *t)
 {
-    sotto_pairing pairing, read;
+    sotto_pairing p = fresh(t), again;
+    uint8_t bytes[FILE_SIZE];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes);
 
-    CHECK_OK(t, sotto_pairing_foreign(&pairing, "l", "h", "c", "short", "a.b~c+d/e==", &t->err));
-    CHECK_OK(t, there_and_back(t, &read, &pairing));
-    CHECK(t, strcmp(read.leader_token, "short") == 0);
-    CHECK(t, strcmp(read.collector_token, "a.b~c+d/e==") == 0);
-    CHECK(t, read.foreign);
-    CHECK(t, strcmp(read.fingerprint, pairing.fingerprint) == 0);
+    CHECK_OK(t, sotto_pairing_encode(&out, &p, &t->err));
+    CHECK_OK(t, sotto_pairing_decode(&again, sotto_buf_bytes(&out), &t->err));
+    CHECK_BYTES(t, &p, &again, sizeof p);
 }
 
-static void our_own_tokens_have_their_full_length(sotto_test *t)
+static void a_collector_gets_neither_the_seed_nor_the_leaders_token(sotto_test *t)
 {
-    sotto_pairing pairing, read;
+    sotto_pairing p = fresh(t), its;
+    uint8_t bytes[FILE_SIZE], none[32] = {0};
+    char seed[9];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes - 1);
 
-    CHECK_OK(t, sotto_pairing_new(&pairing, "l", "h", "c", &t->err));
-    CHECK_OK(t, there_and_back(t, &read, &pairing));
-    CHECK(t, !read.foreign);
-    pairing.leader_token[20] = 0;
-    CHECK_STATUS(t, SOTTO_MALFORMED, there_and_back(t, &read, &pairing));
+    CHECK_OK(t, sotto_pairing_encode_for_collector(&out, &p, &t->err));
+    bytes[out.len] = 0;
+    (void)snprintf(seed, sizeof seed, "%02x%02x%02x%02x", p.verify_seed[0], p.verify_seed[1],
+                   p.verify_seed[2], p.verify_seed[3]);
+    CHECK(t, !strstr((char *)bytes, seed));
+    CHECK(t, !strstr((char *)bytes, p.leader_token));
+    CHECK_OK(t, sotto_pairing_decode(&its, sotto_buf_bytes(&out), &t->err));
+    CHECK_BYTES(t, none, its.verify_seed, sizeof none);
+    CHECK_EQUAL(t, 0, its.leader_token[0]);
+    CHECK_BYTES(t, p.collector_token, its.collector_token, sizeof p.collector_token);
+    CHECK_BYTES(t, p.rejection_token, its.rejection_token, sizeof p.rejection_token);
+    CHECK_BYTES(t, p.fingerprint, its.fingerprint, sizeof p.fingerprint);
 }
 
-static void a_token_that_could_break_a_header_is_refused(sotto_test *t)
+static void two_pairings_share_nothing(sotto_test *t)
 {
-    static const char *const bad[] = {"", "two words", "line\r\nbreak", "caf\xc3\xa9", "quote\""};
-    char long_one[SOTTO_TOKEN_MAX + 1];
-    sotto_pairing pairing;
+    sotto_pairing a = fresh(t), b = fresh(t);
 
-    memset(long_one, 'a', sizeof long_one - 1);
-    long_one[sizeof long_one - 1] = 0;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK_STATUS(t, SOTTO_MALFORMED,
-                     sotto_pairing_foreign(&pairing, "l", "h", "c", bad[i], "fine", NULL));
-        CHECK_STATUS(t, SOTTO_MALFORMED,
-                     sotto_pairing_foreign(&pairing, "l", "h", "c", "fine", bad[i], NULL));
+    CHECK(t, strcmp(a.fingerprint, b.fingerprint) != 0);
+    CHECK(t, strcmp(a.leader_token, b.leader_token) != 0);
+    CHECK(t, strcmp(a.leader_token, a.collector_token) != 0);
+    CHECK(t, memcmp(a.verify_seed, b.verify_seed, sizeof a.verify_seed) != 0);
+}
+
+/* Every byte changed, in turn: refused, or a space that means nothing. */
+static void a_changed_file_is_refused(sotto_test *t)
+{
+    sotto_pairing p = fresh(t), got;
+    uint8_t bytes[FILE_SIZE];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes);
+
+    CHECK_OK(t, sotto_pairing_encode(&out, &p, &t->err));
+    for (size_t i = 0; i < out.len; i++) {
+        uint8_t before = bytes[i];
+
+        bytes[i] ^= 1;
+        if (sotto_pairing_decode(&got, sotto_buf_bytes(&out), NULL) == SOTTO_OK)
+            CHECK_BYTES(t, &p, &got, sizeof p);
+        bytes[i] = before;
     }
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 sotto_pairing_foreign(&pairing, "l", "h", "c", long_one, "fine", NULL));
-    CHECK_OK(t, sotto_pairing_foreign(&pairing, "l", "h", "c", long_one + 1, "fine", &t->err));
+    for (size_t len = 0; len < out.len; len++)
+        CHECK(t, sotto_pairing_decode(&got, sotto_bytes_of(bytes, len), NULL) != SOTTO_OK);
+}
+
+static void names_have_a_length(sotto_test *t)
+{
+    sotto_pairing p;
+    char name[SOTTO_PARTY_NAME + 1];
+
+    memset(name, 'x', sizeof name);
+    name[SOTTO_PARTY_NAME] = 0;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_new(&p, "", "h", "c", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_new(&p, name, "h", "c", &t->err));
 }
 
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(tokens_of_others_are_kept_as_they_are),
-        CASE(our_own_tokens_have_their_full_length),
-        CASE(a_token_that_could_break_a_header_is_refused),
+        CASE(a_file_gives_back_what_was_written),
+        CASE(a_collector_gets_neither_the_seed_nor_the_leaders_token),
+        CASE(two_pairings_share_nothing),
+        CASE(a_changed_file_is_refused),
+        CASE(names_have_a_length),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -96,10 +96,10 @@ static const char *write_recipe(sotto_test *t, const sotto_test_service_options 
     time_t now = time(NULL);
     char opens[32], closes[32];
     struct tm tm;
-    time_t at = now - 86400;
+    time_t at = now - (o->closed ? 3 : 1) * 86400;
 
     (void)strftime(opens, sizeof opens, "%Y-%m-%dT%H:00:00Z", gmtime_r(&at, &tm));
-    at = now + 2 * 86400;
+    at = now + (o->closed ? -1 : 2) * 86400;
     (void)strftime(closes, sizeof closes, "%Y-%m-%dT%H:00:00Z", gmtime_r(&at, &tm));
     (void)snprintf(
         text, TEXT,
@@ -141,7 +141,7 @@ static void provision(sotto_test *t, sotto_test_service *s)
     CHECK_OK(t, sotto_tasks_refresh(s->helper->tasks, &t->err));
 }
 
-static void compile(sotto_test *t, sotto_test_service *s)
+static void compile(sotto_test *t, sotto_test_service *s, bool closed)
 {
     const sotto_parties *parties;
     sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
@@ -156,7 +156,8 @@ static void compile(sotto_test *t, sotto_test_service *s)
     CHECK_OK(t, sotto_prio3_init(&s->vdaf, &t->arena, &s->task.vdaf, &t->err));
     CHECK_OK(t, sotto_hpke_config_decode(&s->leader_hpke, config_of(t, s->leader), &t->err));
     CHECK_OK(t, sotto_hpke_config_decode(&s->helper_hpke, config_of(t, s->helper), &t->err));
-    s->bucket = sotto_dap_time_of((uint64_t)time(NULL), s->task.precision);
+    s->bucket =
+        sotto_dap_time_of((uint64_t)time(NULL) - (closed ? 48 * 3600 : 0), s->task.precision);
 }
 
 void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
@@ -166,6 +167,9 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
     s->patience = 200;
     s->leader_options = (sotto_server_options){.role = SOTTO_LEADER,
                                                .listen = "127.0.0.1:0",
+                                               .operations = "127.0.0.1:0",
+                                               .late_seconds = o->late_seconds,
+                                               .clock = o->clock,
                                                .job_delay_ms = o->job_delay_ms,
                                                .job_reports = o->job_reports,
                                                .workers = 2,
@@ -185,7 +189,7 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
     s->parties_text = write_parties(t, s);
     s->recipe_text = write_recipe(t, o);
     provision(t, s);
-    compile(t, s);
+    compile(t, s, o->closed);
     CHECK_OK(t, sotto_http_client_open(&s->client, &(sotto_http_client_options){0}, &t->err));
 }
 

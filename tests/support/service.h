@@ -24,7 +24,7 @@ typedef struct sotto_test_service {
     sotto_sim_random random;
     sotto_hpke_config leader_hpke, helper_hpke;
     unsigned patience; /* of sotto_test_collect: polls, 50 ms apart; 200 at first */
-    uint64_t bucket; /* the time of reports that are made now */
+    uint64_t bucket;   /* the time of reports that are made now */
 } sotto_test_service;
 
 typedef struct sotto_test_service_options {
@@ -32,6 +32,9 @@ typedef struct sotto_test_service_options {
     unsigned min_cohort; /* 0: 20 */
     uint64_t job_delay_ms;
     size_t job_reports;
+    bool closed;              /* the task closed a day ago               */
+    uint64_t late_seconds;    /* 0: the server's default                 */
+    const sotto_clock *clock; /* of the servers' keys; NULL: the system's */
 } sotto_test_service_options;
 
 /* Opens both, pairs them, provisions one task of a small recipe on each. */

@@ -1,0 +1,256 @@
+/* sotto admin health, drain, gc, migrate, backup. */
+#define _POSIX_C_SOURCE 200809L
+#include "admin.h"
+
+#include "serve/datastore.h"
+#include "serve/gc.h"
+#include "serve/operations.h"
+#include "serve/schema.h"
+#include "transport/http_client.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { DAY = 86400, KEEP_DAYS = 90 };
+
+/* ---- asking the running server ------------------------------------------------------------------------------------- */
+
+/* An answer, whatever its status; an operations port that listens everywhere is asked on loopback. */
+static sotto_status ask(sotto_admin *admin, sotto_http_response *out, sotto_http_method method,
+                        const char *page, const char *token)
+{
+    const char *listen = admin->config.server.operations;
+    char url[256], bearer[SOTTO_DRAIN_TOKEN + 8];
+    sotto_http_field field = {"Authorization", bearer};
+    sotto_http_client *client;
+    sotto_status status;
+
+    if (strncmp(listen, "0.0.0.0:", 8) == 0)
+        (void)snprintf(url, sizeof url, "http://127.0.0.1:%s/%s", listen + 8, page);
+    else
+        (void)snprintf(url, sizeof url, "http://%s/%s", listen, page);
+    (void)snprintf(bearer, sizeof bearer, "Bearer %s", token ? token : "");
+    SOTTO_TRY(sotto_http_client_open(
+        &client,
+        &(sotto_http_client_options){.plain_anywhere = admin->config.server.operations_anywhere},
+        &admin->err));
+    status = sotto_http_call_wait(client, out,
+                                  &(sotto_http_call){.method = method,
+                                                     .url = url,
+                                                     .fields = &field,
+                                                     .field_count = token ? 1 : 0,
+                                                     .attempts = 1,
+                                                     .timeout_ms = 5000},
+                                  &admin->arena, &admin->err);
+    sotto_http_client_close(client);
+    sotto_wipe(bearer, sizeof bearer);
+    return status;
+}
+
+static int run_health(int argc, char **argv)
+{
+    static sotto_admin admin;
+    sotto_http_response answer = {0};
+    int code = sotto_admin_parse(&admin, "admin health", argc, argv, NULL, 0, 0);
+
+    if (code == EXIT_DONE)
+        code = sotto_admin_configure(&admin);
+    if (code == EXIT_DONE) {
+        if (ask(&admin, &answer, SOTTO_HTTP_GET, "readyz", NULL) != SOTTO_OK) {
+            (void)sotto_admin_fail(&admin);
+            code = EXIT_PEER;
+        } else if (answer.status != 200) {
+            code = EXIT_FAILED;
+        }
+    }
+    if (admin.json && code != EXIT_USAGE)
+        printf("{\"reached\": %s, \"ready\": %s}\n", answer.status ? "true" : "false",
+               answer.status == 200 ? "true" : "false");
+    else
+        (void)fwrite(answer.body.data, 1, answer.body.len, stdout);
+    sotto_admin_close(&admin);
+    return code;
+}
+
+/* Until the operations port, the last to close, is gone. */
+static int wait_for_end(sotto_admin *admin)
+{
+    struct timespec moment = {0, 100000000};
+    sotto_http_response answer;
+
+    for (uint64_t i = 0; i < 10 * (admin->config.drain_seconds + 5); i++) {
+        admin->err = (sotto_err){0};
+        if (ask(admin, &answer, SOTTO_HTTP_GET, "healthz", NULL) != SOTTO_OK)
+            return EXIT_DONE;
+        (void)nanosleep(&moment, NULL);
+    }
+    (void)fprintf(stderr, "sotto admin drain: the server is still there\n");
+    return EXIT_FAILED;
+}
+
+static int run_drain(int argc, char **argv)
+{
+    static sotto_admin admin;
+    char token[SOTTO_DRAIN_TOKEN];
+    sotto_http_response answer = {0};
+    int code = sotto_admin_parse(&admin, "admin drain", argc, argv, NULL, 0, 0);
+
+    if (code == EXIT_DONE)
+        code = sotto_admin_configure(&admin);
+    if (code == EXIT_DONE &&
+        sotto_datastore_key_read(&admin.columns, admin.config.server.datastore_key, &admin.err) !=
+            SOTTO_OK)
+        code = sotto_admin_fail(&admin);
+    if (code == EXIT_DONE) {
+        sotto_operations_token(token, &admin.columns);
+        if (ask(&admin, &answer, SOTTO_HTTP_POST, "drain", token) != SOTTO_OK) {
+            (void)sotto_admin_fail(&admin);
+            code = EXIT_PEER;
+        } else if (answer.status != 202) {
+            (void)fprintf(stderr, "sotto admin drain: the server answered %u\n", answer.status);
+            code = EXIT_FAILED;
+        } else {
+            code = wait_for_end(&admin);
+        }
+        sotto_wipe(token, sizeof token);
+    }
+    if (code == EXIT_DONE)
+        printf(admin.json ? "{\"drained\": true}\n" : "drained\n");
+    sotto_admin_close(&admin);
+    return code;
+}
+
+/* ---- care of the database ----------------------------------------------------------------------------------------------- */
+
+static int run_gc(int argc, char **argv)
+{
+    static const char *const known[] = {"--keep-days", "--most", NULL};
+    static sotto_admin admin;
+    sotto_gc gc = {0};
+    uint64_t days = KEEP_DAYS;
+    int code = sotto_admin_parse(&admin, "admin gc", argc, argv, known, 0, 0);
+
+    if (code == EXIT_DONE && (!sotto_admin_number(&admin, &days, "--keep-days") ||
+                              !sotto_admin_number(&admin, &gc.most_rows, "--most")))
+        code = EXIT_USAGE;
+    if (code == EXIT_DONE)
+        code = sotto_admin_open(&admin);
+    if (code == EXIT_DONE) {
+        gc.role = admin.config.server.role;
+        gc.now = sotto_admin_now();
+        gc.late_seconds = admin.config.server.late_seconds;
+        gc.keep_seconds = days * DAY;
+        if (sotto_gc_run(admin.db, &gc, &admin.err) != SOTTO_OK)
+            code = sotto_admin_fail(&admin);
+        else
+            printf(admin.json ? "{\"retired\": %" PRIu64 ", \"waiting\": %" PRIu64
+                                ", \"marks\": %" PRIu64 ", \"sub_aggregates\": %" PRIu64
+                                ", \"jobs\": %" PRIu64 "}\n"
+                              : "retired %" PRIu64 " tasks (%" PRIu64
+                                " more have reports under way); cleared %" PRIu64 " marks, %" PRIu64
+                                " sub-aggregates, %" PRIu64 " jobs\n",
+                   gc.retired, gc.waiting, gc.marks, gc.sub_aggregates, gc.jobs);
+    }
+    sotto_admin_close(&admin);
+    return code;
+}
+
+static int run_migrate(int argc, char **argv)
+{
+    static sotto_admin admin;
+    int64_t before = 0;
+    sotto_status status;
+    int code = sotto_admin_parse(&admin, "admin migrate", argc, argv, NULL, 0, 0);
+
+    if (code == EXIT_DONE)
+        code = sotto_admin_configure(&admin);
+    if (code == EXIT_DONE) {
+        status = sotto_db_open(
+            &admin.db, &(sotto_db_options){.address = admin.config.server.database}, &admin.err);
+        if (status == SOTTO_OK)
+            status = sotto_db_version(admin.db, &before, &admin.err);
+        /* An empty one is the server's to make, together with its datastore key. */
+        if (status == SOTTO_OK && before == 0)
+            status =
+                sotto_fail(&admin.err, SOTTO_MISSING, "the database is empty: start the server");
+        if (status == SOTTO_OK)
+            status = sotto_db_migrate(admin.db, sotto_serve_migrations, sotto_serve_migration_count,
+                                      &admin.err);
+        if (status != SOTTO_OK)
+            code = sotto_admin_fail(&admin);
+        else
+            printf(admin.json ? "{\"from\": %" PRId64 ", \"to\": %zu}\n"
+                              : "schema %" PRId64 " is now %zu\n",
+                   before, sotto_serve_migration_count);
+    }
+    sotto_admin_close(&admin);
+    return code;
+}
+
+static int run_backup(int argc, char **argv)
+{
+    static sotto_admin admin;
+    int code = sotto_admin_parse(&admin, "admin backup", argc, argv, NULL, 1, 1);
+
+    if (code == EXIT_DONE)
+        code = sotto_admin_open(&admin);
+    if (code == EXIT_DONE && sotto_db_backup(admin.db, admin.words[0], &admin.err) != SOTTO_OK)
+        code = sotto_admin_fail(&admin);
+    else if (code == EXIT_DONE && !admin.json)
+        printf("written; the datastore key is not in it: keep a copy of %s elsewhere\n",
+               admin.config.server.datastore_key);
+    sotto_admin_close(&admin);
+    return code;
+}
+
+const sotto_verb sotto_verb_admin_health = {
+    .name = "health",
+    .summary = "how the running server is, and what it lacks",
+    .usage =
+        "usage: sotto admin health --config FILE [--json]\n\n"
+        "Asks the operations port. Exits with 0 if the server is ready, 1 if it is not, 7 if it\n"
+        "can't be reached.\n",
+    .run = run_health,
+};
+
+const sotto_verb sotto_verb_admin_drain = {
+    .name = "drain",
+    .summary = "stop the running server once it has finished what it accepted",
+    .usage =
+        "usage: sotto admin drain --config FILE [--json]\n\n"
+        "The same as SIGTERM, for whoever can read the datastore key; returns when it is gone.\n",
+    .run = run_drain,
+};
+
+const sotto_verb sotto_verb_admin_gc = {
+    .name = "gc",
+    .summary = "clear away what tasks left that closed long ago",
+    .usage =
+        "usage: sotto admin gc --config FILE [--keep-days N] [--most ROWS] [--json]\n\n"
+        "Retires tasks that closed more than N days ago (90, and never less than `late` and a\n"
+        "day), for good, and deletes their report ids, sums and finished jobs, 5,000 rows in\n"
+        "a transaction. What was released stays, and so do the counts of refused reports.\n"
+        "Batches of a retired task that nobody collected can't be collected any more.\n",
+    .run = run_gc,
+};
+
+const sotto_verb sotto_verb_admin_migrate = {
+    .name = "migrate",
+    .summary = "bring the database to this program's schema",
+    .usage =
+        "usage: sotto admin migrate --config FILE [--json]\n\n"
+        "A server does this by itself when it starts; with several replicas, do it once before.\n",
+    .run = run_migrate,
+};
+
+const sotto_verb sotto_verb_admin_backup = {
+    .name = "backup",
+    .summary = "copy the database while it is in use (SQLite)",
+    .usage =
+        "usage: sotto admin backup FILE --config FILE [--json]\n\n"
+        "A backup that is restored forgets what was released after it was made: never serve from\n"
+        "one while the original can be had.\n",
+    .run = run_backup,
+};

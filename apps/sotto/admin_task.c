@@ -1,0 +1,211 @@
+/* sotto admin task - what this server takes part in. */
+#include "admin.h"
+
+#include "recipe/calendar.h"
+#include "recipe/model.h"
+#include "serve/keys.h"
+#include "serve/survey.h"
+#include "transport/dap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_COHORTS = 1024 };
+
+static void print_id(const uint8_t *id)
+{
+    char text[SOTTO_DAP_ID_TEXT_MAX];
+
+    sotto_dap_id_encode(text, sotto_bytes_of(id, SOTTO_TASK_ID_SIZE));
+    printf("%s", text);
+}
+
+/* ---- does the parties file name a key of ours? ------------------------------------------------------------------- */
+
+typedef struct own_keys {
+    const sotto_party_entry *us;
+    bool found;
+} own_keys;
+
+static sotto_status compare_key(void *context, const sotto_key_line *line, sotto_err *err)
+{
+    own_keys *k = context;
+    uint8_t memory[512];
+    sotto_buf config = sotto_buf_over(memory, sizeof memory);
+
+    SOTTO_TRY(sotto_hpke_config_encode(&config, &line->config, err));
+    for (size_t i = 0; i < k->us->key_count; i++)
+        if (sotto_bytes_equal_vartime(k->us->keys[i].config, sotto_buf_bytes(&config)))
+            k->found = true;
+    return SOTTO_OK;
+}
+
+/* Devices seal to what the parties file says: with another server's key in it, every report would be lost. */
+static sotto_status check_keys(sotto_admin *admin, sotto_bytes recipe_json,
+                               sotto_bytes parties_json)
+{
+    const sotto_server_options *o = &admin->config.server;
+    static sotto_mistakes mistakes;
+    const sotto_recipe *recipe;
+    const sotto_parties *parties;
+    sotto_keys *keys = NULL;
+    own_keys k = {0};
+    sotto_status status;
+
+    SOTTO_TRY(sotto_recipe_read(&recipe, recipe_json, &admin->arena, &mistakes, &admin->err));
+    SOTTO_TRY(sotto_parties_read(&parties, parties_json, &admin->arena, &mistakes, &admin->err));
+    k.us = sotto_parties_find(parties, o->role == SOTTO_LEADER ? recipe->leader : recipe->helper);
+    if (!k.us)
+        return sotto_fail(&admin->err, SOTTO_MISSING, "the parties file does not name this server");
+    status = sotto_keys_open(&keys, admin->db, &admin->columns, o->role, &o->key_times,
+                             sotto_admin_now(), &admin->err);
+    if (status == SOTTO_OK)
+        status = sotto_keys_list(keys, compare_key, &k, &admin->err);
+    sotto_keys_close(keys);
+    if (status == SOTTO_OK && !k.found)
+        return sotto_fail(&admin->err, SOTTO_DENIED,
+                          "%.60s has no key of this server in the parties file: `sotto admin keys"
+                          " export`",
+                          k.us->name);
+    return status;
+}
+
+/* ---- adding ---------------------------------------------------------------------------------------------------------- */
+
+static sotto_status read_expected(sotto_admin *admin, sotto_buf *out)
+{
+    for (size_t i = 0; i < admin->flag_count; i++) {
+        const char *text = admin->flags[i][1];
+
+        if (strcmp(admin->flags[i][0], "--expect") != 0)
+            continue;
+        if (out->cap - out->len < SOTTO_TASK_ID_SIZE ||
+            sotto_dap_id_decode(out->data + out->len, SOTTO_TASK_ID_SIZE,
+                                sotto_bytes_of(text, strlen(text)), NULL) != SOTTO_OK)
+            return sotto_fail(&admin->err, SOTTO_MALFORMED, "--expect: %.60s is no task id", text);
+        out->len += SOTTO_TASK_ID_SIZE;
+    }
+    return SOTTO_OK;
+}
+
+static void print_mistakes(const sotto_mistakes *mistakes)
+{
+    for (size_t i = 0; i < mistakes->count; i++)
+        (void)fprintf(stderr, "%u:%u: %s: %s\n", mistakes->items[i].line, mistakes->items[i].column,
+                      mistakes->items[i].path, mistakes->items[i].what);
+}
+
+static sotto_status add(sotto_admin *admin, sotto_buf *ids, uint64_t population,
+                        sotto_mistakes *mistakes)
+{
+    static uint8_t memory[ADMIN_FLAGS * SOTTO_TASK_ID_SIZE];
+    sotto_buf expected = sotto_buf_over(memory, sizeof memory);
+    sotto_bytes recipe, parties;
+
+    SOTTO_TRY(read_expected(admin, &expected));
+    SOTTO_TRY(sotto_admin_read_file(admin, &recipe, admin->words[0], SOTTO_RECIPE_MAX_BYTES));
+    SOTTO_TRY(sotto_admin_read_file(admin, &parties, admin->words[1], SOTTO_RECIPE_MAX_BYTES));
+    SOTTO_TRY(check_keys(admin, recipe, parties));
+    return sotto_tasks_add(admin->db, admin->config.server.role, recipe, parties, population,
+                           sotto_buf_bytes(&expected), ids, mistakes, &admin->err);
+}
+
+static int run_add(int argc, char **argv)
+{
+    static const char *const known[] = {"--population", "--expect", NULL};
+    static sotto_admin admin;
+    static sotto_mistakes mistakes;
+    static uint8_t memory[MAX_COHORTS * SOTTO_TASK_ID_SIZE];
+    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
+    uint64_t population = 0;
+    int code = sotto_admin_parse(&admin, "admin task add", argc, argv, known, 2, 2);
+
+    if (code == EXIT_DONE && !sotto_admin_number(&admin, &population, "--population"))
+        code = EXIT_USAGE;
+    if (code == EXIT_DONE)
+        code = sotto_admin_open(&admin);
+    if (code == EXIT_DONE && add(&admin, &ids, population, &mistakes) != SOTTO_OK) {
+        print_mistakes(&mistakes);
+        code = sotto_admin_fail(&admin);
+        if (mistakes.errors > 0)
+            code = EXIT_LINT;
+    }
+    for (size_t at = 0; code == EXIT_DONE && at < ids.len; at += SOTTO_TASK_ID_SIZE) {
+        printf(admin.json ? "{\"task\": \"" : "task ");
+        print_id(ids.data + at);
+        printf(admin.json ? "\"}\n" : "\n");
+    }
+    if (code == EXIT_DONE && population == 0 && !admin.json)
+        (void)fprintf(stderr, "no --population: this server can't check the rate of reports\n");
+    sotto_admin_close(&admin);
+    return code;
+}
+
+/* ---- listing ---------------------------------------------------------------------------------------------------------- */
+
+static sotto_status show(void *context, const sotto_task_line *line, sotto_err *err)
+{
+    const sotto_admin *admin = context;
+    const sotto_task *dap = &line->task->dap;
+    char opens[SOTTO_CALENDAR_TEXT], closes[SOTTO_CALENDAR_TEXT];
+
+    (void)err;
+    sotto_calendar_format_time(opens, (int64_t)dap->opens);
+    sotto_calendar_format_time(closes, (int64_t)dap->closes);
+    printf(admin->json ? "{\"task\": \"" : "task ");
+    print_id(dap->id);
+    if (admin->json)
+        printf("\", \"opens\": \"%s\", \"closes\": \"%s\", \"min_batch_size\": %" PRIu64
+               ", \"population\": %" PRIu64 ", \"paired\": %s, \"retired\": %s}\n",
+               opens, closes, (uint64_t)dap->min_batch_size, line->population,
+               line->paired ? "true" : "false", line->retired ? "true" : "false");
+    else
+        printf("  %s to %s  batches of %" PRIu64 " and more  %s%s%s\n", opens, closes,
+               (uint64_t)dap->min_batch_size, line->paired ? "paired" : "NOT PAIRED",
+               line->population ? "" : "  no population", line->retired ? "  retired" : "");
+    return SOTTO_OK;
+}
+
+static int run_list(int argc, char **argv)
+{
+    static sotto_admin admin;
+    int code = sotto_admin_parse(&admin, "admin task list", argc, argv, NULL, 0, 0);
+
+    if (code == EXIT_DONE)
+        code = sotto_admin_open(&admin);
+    if (code == EXIT_DONE && sotto_survey_tasks(admin.db, admin.config.server.role, show, &admin,
+                                                &admin.err) != SOTTO_OK)
+        code = sotto_admin_fail(&admin);
+    sotto_admin_close(&admin);
+    return code;
+}
+
+static const sotto_verb verb_add = {
+    .name = "add",
+    .summary = "take part in a recipe's tasks",
+    .usage =
+        "usage: sotto admin task add RECIPE PARTIES --config FILE [--population N]\n"
+        "           [--expect ID]... [--json]\n\n"
+        "Compiles the recipe here and prints the id of each of its tasks; a running server serves\n"
+        "them within a second. Give the ids that the other operator was shown as --expect: if a "
+        "byte\n"
+        "of the two files differs, so do the ids, and nothing is added. --population is your own\n"
+        "figure of the devices that may answer, without which rates can't be checked.\n",
+    .run = run_add,
+};
+
+static const sotto_verb verb_list = {
+    .name = "list",
+    .summary = "every task of this server",
+    .usage = "usage: sotto admin task list --config FILE [--json]\n",
+    .run = run_list,
+};
+
+static const sotto_verb *const parts[] = {&verb_add, &verb_list, NULL};
+
+const sotto_verb sotto_verb_admin_task = {
+    .name = "task",
+    .summary = "add and list tasks",
+    .parts = parts,
+};

@@ -1,0 +1,227 @@
+/* sotto serve - a leader or a helper, until it is told to stop. */
+#define _POSIX_C_SOURCE 200809L
+#include "verbs.h"
+
+#include "base/log.h"
+#include "recipe/calendar.h"
+#include "serve/operations.h"
+#include "serve/options.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TEXT = 1 << 16, LINE = 1024 };
+
+/* ---- the log ------------------------------------------------------------------------------------------------ */
+
+/* One line and one write for each event, so that lines of threads never mix. journald has a clock of its own. */
+static void write_event(void *context, const sotto_log_event *event)
+{
+    const bool *stamped = context;
+    char line[LINE], stamp[SOTTO_CALENDAR_TEXT];
+    sotto_buf out = sotto_buf_over(line, sizeof line - 1);
+
+    if (*stamped) {
+        sotto_calendar_format_time(stamp, (int64_t)time(NULL));
+        out.len = (size_t)snprintf(line, sizeof line, "%s ", stamp);
+    }
+    if (sotto_log_format(&out, event, NULL) != SOTTO_OK &&
+        sotto_log_format(&out, &(sotto_log_event){event->level, event->name, NULL, 0}, NULL) !=
+            SOTTO_OK)
+        return;
+    line[out.len++] = '\n';
+    for (size_t at = 0; at < out.len;) {
+        ssize_t written = write(STDERR_FILENO, line + at, out.len - at);
+
+        if (written <= 0)
+            return; /* a log that can't be written must not stop a server */
+        at += (size_t)written;
+    }
+}
+
+/* ---- one server ------------------------------------------------------------------------------------------------ */
+
+static const char *environment(const char *name)
+{
+    return getenv(name);
+}
+
+static void ask_for_drain(void *context)
+{
+    (void)context;
+    (void)kill(getpid(), SIGTERM);
+}
+
+/* Blocked in every thread, and waited for in this one. */
+static void block_signals(sigset_t *signals)
+{
+    (void)sigemptyset(signals);
+    (void)sigaddset(signals, SIGTERM);
+    (void)sigaddset(signals, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, signals, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+static void log_start(const sotto_serve_config *config, const sotto_server *server)
+{
+    sotto_log(&config->server.log, SOTTO_LOG_INFO, "server.started",
+              sotto_log_text("role", config->server.role == SOTTO_LEADER ? "leader" : "helper"),
+              sotto_log_text("listen", config->server.listen),
+              sotto_log_uint("port", sotto_server_port(server)),
+              sotto_log_uint("operations_port", sotto_operations_port(server->operations)),
+              sotto_log_text("database", sotto_db_kind(server->db)));
+}
+
+static int run_until_told(sotto_serve_config *config, const sigset_t *signals)
+{
+    const sotto_log_sink *log = &config->server.log;
+    sotto_server *server = NULL;
+    sotto_err err = {0};
+    sotto_status drained;
+    int signal_number = 0;
+
+    if (sotto_server_open(&server, &config->server, &err) != SOTTO_OK) {
+        (void)fprintf(stderr, "sotto serve: %s: %s\n", sotto_status_name(err.status), err.reason);
+        return EXIT_FAILED;
+    }
+    log_start(config, server);
+    (void)sigwait(signals, &signal_number);
+    sotto_log(log, SOTTO_LOG_INFO, "server.draining",
+              sotto_log_uint("seconds", config->drain_seconds));
+    err = (sotto_err){0};
+    drained = sotto_server_drain(server, config->drain_seconds * 1000, &err);
+    if (drained != SOTTO_OK)
+        sotto_log(log, SOTTO_LOG_WARNING, "server.not_drained",
+                  sotto_log_text("reason", err.reason));
+    sotto_server_close(server);
+    sotto_log(log, SOTTO_LOG_INFO, "server.stopped",
+              sotto_log_uint("signal", (uint64_t)signal_number));
+    return drained == SOTTO_OK ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int serve(sotto_role role, const char *file, int argc, char **argv)
+{
+    static sotto_serve_config config;
+    static bool stamped;
+    sotto_config_sources from = {role, file, argc, argv, environment};
+    sotto_err err = {0};
+    sigset_t signals;
+    int code;
+
+    if (sotto_serve_config_read(&config, &from, &err) != SOTTO_OK) {
+        if (config.mistake_count > 0)
+            (void)fprintf(stderr, "%ssotto serve: %zu mistakes\n", config.mistakes,
+                          config.mistake_count);
+        else
+            (void)fprintf(stderr, "sotto serve: %s\n", err.reason);
+        sotto_serve_config_clear(&config);
+        return EXIT_USAGE;
+    }
+    stamped = !getenv("JOURNAL_STREAM");
+    config.server.log = (sotto_log_sink){write_event, &stamped, config.log_level};
+    config.server.on_drain = ask_for_drain;
+    block_signals(&signals);
+    code = run_until_told(&config, &signals);
+    sotto_serve_config_clear(&config);
+    return code;
+}
+
+/* ---- the verbs ---------------------------------------------------------------------------------------------------- */
+
+static int print(sotto_status status, const sotto_buf *out, const sotto_err *err)
+{
+    if (status != SOTTO_OK) {
+        (void)fprintf(stderr, "sotto serve: %s\n", err->reason);
+        return EXIT_FAILED;
+    }
+    (void)fwrite(out->data, 1, out->len, stdout);
+    return EXIT_DONE;
+}
+
+/* --config FILE, --sample and --reference are taken out; what is left are options of the table. */
+static int run(sotto_role role, int argc, char **argv)
+{
+    static uint8_t memory[TEXT];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    const char *file = NULL;
+    sotto_err err = {0};
+    int kept = 0;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--sample") == 0)
+            return print(sotto_serve_options_sample(&out, role, &err), &out, &err);
+        if (strcmp(argv[i], "--reference") == 0)
+            return print(sotto_serve_options_reference(&out, &err), &out, &err);
+        if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
+            file = argv[++i];
+        else if (strncmp(argv[i], "--config=", 9) == 0)
+            file = argv[i] + 9;
+        else
+            argv[kept++] = argv[i];
+    }
+    return serve(role, file, kept, argv);
+}
+
+static int run_leader(int argc, char **argv)
+{
+    return run(SOTTO_LEADER, argc, argv);
+}
+
+static int run_helper(int argc, char **argv)
+{
+    return run(SOTTO_HELPER, argc, argv);
+}
+
+static void print_usage(sotto_role role)
+{
+    static uint8_t memory[TEXT];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    const char *name = role == SOTTO_LEADER ? "leader" : "helper";
+
+    printf(
+        "usage: sotto serve %s [--config FILE] [options]\n"
+        "       sotto serve %s --sample      a complete file to start from\n"
+        "       sotto serve %s --reference   docs/serving.md\n\n"
+        "Runs until SIGTERM or SIGINT, then finishes what it has accepted. Flags win over the\n"
+        "environment (SOTTO_LISTEN, ...), which wins over the file. Logs go to standard error.\n\n",
+        name, name, name);
+    if (sotto_serve_options_help(&out, role, NULL) == SOTTO_OK)
+        (void)fwrite(out.data, 1, out.len, stdout);
+}
+
+static void print_leader_usage(void)
+{
+    print_usage(SOTTO_LEADER);
+}
+
+static void print_helper_usage(void)
+{
+    print_usage(SOTTO_HELPER);
+}
+
+static const sotto_verb verb_leader = {
+    .name = "leader",
+    .summary = "take in reports, have them verified, answer the collector",
+    .print_usage = print_leader_usage,
+    .run = run_leader,
+};
+
+static const sotto_verb verb_helper = {
+    .name = "helper",
+    .summary = "verify the other half of each report",
+    .print_usage = print_helper_usage,
+    .run = run_helper,
+};
+
+static const sotto_verb *const parts[] = {&verb_leader, &verb_helper, NULL};
+
+const sotto_verb sotto_verb_serve = {
+    .name = "serve",
+    .summary = "run a leader or a helper",
+    .parts = parts,
+};

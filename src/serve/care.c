@@ -1,0 +1,229 @@
+#define _POSIX_C_SOURCE 200809L
+#include "serve/care.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { LOOK_EVERY_MS = 1000, KEYS_EVERY_S = 10, RELEASES_EVERY = 10 };
+
+struct sotto_care {
+    sotto_server *server;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    bool stopping;
+    sotto_care_view view;
+    int64_t rotated; /* when keys were last looked after */
+    unsigned looks;
+};
+
+/* ---- looking ------------------------------------------------------------------------------------------------------ */
+
+typedef struct counting {
+    sotto_role role;
+    bool releases; /* these too: there may be many */
+    sotto_care_view view;
+} counting;
+
+static sotto_status count_tasks(sotto_tx *tx, counting *c, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "SELECT count(*), CAST(coalesce(sum(CASE WHEN coalesce(population, 0)"
+                          " = 0 THEN 1 ELSE 0 END), 0) AS BIGINT) FROM task WHERE role = ?1"
+                          " AND n NOT IN (SELECT task FROM retired)",
+                          err));
+    sotto_sql_int(&q, 1, (int64_t)c->role);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    c->view.tasks = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    c->view.without_population = row ? (uint64_t)sotto_sql_column_int(&q, 1) : 0;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status count_releases(sotto_tx *tx, counting *c, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    for (unsigned i = 0; i < SOTTO_CARE_STATES; i++)
+        c->view.releases[i] = 0;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT state, count(*) FROM release GROUP BY state", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        uint64_t state = (uint64_t)sotto_sql_column_int(&q, 0);
+
+        if (state < SOTTO_CARE_STATES)
+            c->view.releases[state] = (uint64_t)sotto_sql_column_int(&q, 1);
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status count_all(sotto_tx *tx, void *context, sotto_err *err)
+{
+    counting *c = context;
+
+    SOTTO_TRY(count_tasks(tx, c, err));
+    return c->releases ? count_releases(tx, c, err) : SOTTO_OK;
+}
+
+static void look_at_database(sotto_care *care)
+{
+    sotto_server *s = care->server;
+    counting c = {.role = s->options.role, .releases = care->looks++ % RELEASES_EVERY == 0};
+    bool reached = sotto_db_read(s->db, count_all, &c, NULL) == SOTTO_OK;
+    uint64_t served = sotto_tasks_count(s->tasks);
+
+    (void)pthread_mutex_lock(&care->lock);
+    care->view.database = reached;
+    if (reached) {
+        care->view.tasks = c.view.tasks;
+        care->view.unpaired = c.view.tasks > served ? c.view.tasks - served : 0;
+        care->view.without_population = c.view.without_population;
+        for (unsigned i = 0; c.releases && i < SOTTO_CARE_STATES; i++)
+            care->view.releases[i] = c.view.releases[i];
+    }
+    (void)pthread_mutex_unlock(&care->lock);
+}
+
+/* A clock that was set back counts as time passed: nothing is lost by looking. */
+static void look_after_keys(sotto_care *care)
+{
+    sotto_server *s = care->server;
+    int64_t now = sotto_server_seconds(s);
+    sotto_err err = {0};
+
+    if (now >= care->rotated && now < care->rotated + KEYS_EVERY_S)
+        return;
+    care->rotated = now;
+    if (sotto_keys_rotate(s->keys, now, &err) != SOTTO_OK)
+        sotto_log(&s->options.log, SOTTO_LOG_WARNING, "keys.not_rotated",
+                  sotto_log_text("reason", err.reason));
+}
+
+/* ---- the thread ----------------------------------------------------------------------------------------------------- */
+
+/* False: stop. */
+static bool wait_a_second(sotto_care *care)
+{
+    struct timespec until;
+    bool go_on;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += LOOK_EVERY_MS / 1000;
+    (void)pthread_mutex_lock(&care->lock);
+    while (!care->stopping && pthread_cond_timedwait(&care->change, &care->lock, &until) == 0)
+        ;
+    go_on = !care->stopping;
+    (void)pthread_mutex_unlock(&care->lock);
+    return go_on;
+}
+
+static void *run(void *context)
+{
+    sotto_care *care = context;
+
+    while (wait_a_second(care)) {
+        look_after_keys(care);
+        look_at_database(care);
+    }
+    return NULL;
+}
+
+sotto_status sotto_care_open(sotto_care **out, sotto_server *server, sotto_err *err)
+{
+    sotto_care *care = sotto_alloc(sizeof *care);
+    pthread_condattr_t attributes;
+
+    if (!care)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a server's care");
+    care->server = server;
+    care->rotated = sotto_server_seconds(server);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_mutex_init(&care->lock, NULL);
+    (void)pthread_cond_init(&care->change, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    look_at_database(care);
+    care->started = pthread_create(&care->thread, NULL, run, care) == 0;
+    if (!care->started) {
+        sotto_care_close(care);
+        return sotto_fail(err, SOTTO_IO, "no thread for a server's care");
+    }
+    *out = care;
+    return SOTTO_OK;
+}
+
+void sotto_care_close(sotto_care *care)
+{
+    if (!care)
+        return;
+    (void)pthread_mutex_lock(&care->lock);
+    care->stopping = true;
+    (void)pthread_cond_broadcast(&care->change);
+    (void)pthread_mutex_unlock(&care->lock);
+    if (care->started)
+        (void)pthread_join(care->thread, NULL);
+    (void)pthread_cond_destroy(&care->change);
+    (void)pthread_mutex_destroy(&care->lock);
+    sotto_release(care, sizeof *care);
+}
+
+void sotto_care_look(sotto_care *care, sotto_care_view *view)
+{
+    (void)pthread_mutex_lock(&care->lock);
+    *view = care->view;
+    (void)pthread_mutex_unlock(&care->lock);
+}
+
+void sotto_care_set_draining(sotto_care *care)
+{
+    if (!care)
+        return;
+    (void)pthread_mutex_lock(&care->lock);
+    care->view.draining = true;
+    (void)pthread_mutex_unlock(&care->lock);
+}
+
+/* ---- in words --------------------------------------------------------------------------------------------------------- */
+
+static void say(sotto_buf *out, const char *format, uint64_t number)
+{
+    char line[160];
+    int len = snprintf(line, sizeof line, format, number);
+    sotto_writer w = sotto_writer_on(out);
+
+    if (len > 0)
+        sotto_write_bytes(&w, sotto_bytes_of(line, (size_t)len));
+    (void)(sotto_writer_finish(&w, "line", NULL) == SOTTO_OK);
+}
+
+bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
+{
+    bool ready = view->database && !view->draining;
+
+    say(out, ready ? "ready\n" : "not ready\n", 0);
+    if (!view->database)
+        say(out, "database: can't be reached\n", 0);
+    if (view->draining)
+        say(out, "draining: told to stop, finishing what was accepted\n", 0);
+    if (view->tasks == 0)
+        say(out, "tasks: none yet; `sotto admin task add` makes one\n", 0);
+    if (view->unpaired > 0)
+        say(out, "pairing: %" PRIu64 " tasks wait for `sotto admin pair take`\n", view->unpaired);
+    if (view->without_population > 0)
+        say(out,
+            "rate check: off for %" PRIu64 " tasks without a population"
+            " (`sotto admin task add --population N`)\n",
+            view->without_population);
+    return ready;
+}

@@ -1,0 +1,36 @@
+/* serve/care.h - what a server does for itself by the clock: HPKE keys move on, and it knows how it is.
+ *
+ * Callers:  the server opens and closes it; the operations port looks.
+ * Threads:  one of its own. Looking never waits for the database: it gets what that thread saw last.
+ */
+#ifndef SOTTO_SERVE_CARE_H
+#define SOTTO_SERVE_CARE_H
+
+#include "serve/server.h"
+
+typedef struct sotto_care sotto_care;
+
+enum { SOTTO_CARE_STATES = 5 }; /* of a release: serve/schema.h */
+
+typedef struct sotto_care_view {
+    bool database; /* the last look succeeded */
+    bool draining;
+    uint64_t tasks, unpaired, without_population;
+    uint64_t releases[SOTTO_CARE_STATES];
+} sotto_care_view;
+
+/* Looks once, so that a server that opens knows how it is; then every second. Keys are looked after every ten seconds
+ * of the server's clock. */
+SOTTO_MUST_USE sotto_status sotto_care_open(sotto_care **care, sotto_server *server,
+                                            sotto_err *err);
+/* NULL is fine. */
+void sotto_care_close(sotto_care *care);
+
+void sotto_care_look(sotto_care *care, sotto_care_view *view);
+/* From now on the view says so. NULL is fine. */
+void sotto_care_set_draining(sotto_care *care);
+
+/* Appends a line for each thing that is missing or worth knowing; returns whether the server is ready. */
+bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out);
+
+#endif

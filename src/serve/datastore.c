@@ -1,0 +1,97 @@
+#define _POSIX_C_SOURCE 200809L
+#include "serve/datastore.h"
+
+#include "base/rule.h"
+#include "db/migrate.h"
+#include "sotto/random.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
+
+sotto_status sotto_datastore_key_read(sotto_column_keys *out, const char *path, sotto_err *err)
+{
+    uint8_t bytes[SOTTO_COLUMN_KEYS * SOTTO_COLUMN_KEY_SIZE + 1];
+    FILE *file = fopen(path, "rb");
+    size_t len;
+    bool failed;
+
+    if (!file)
+        return sotto_fail(err, errno == ENOENT ? SOTTO_MISSING : SOTTO_IO,
+                          "the datastore key %.80s: %s", path, strerror(errno));
+    (void)setvbuf(file, NULL, _IONBF, 0); /* no copy of a key in a buffer that nobody wipes */
+    len = fread(bytes, 1, sizeof bytes, file);
+    failed = ferror(file) != 0;
+    (void)fclose(file);
+    memset(out, 0, sizeof *out);
+    if (!failed && len > 0 && len % SOTTO_COLUMN_KEY_SIZE == 0 && len < sizeof bytes) {
+        out->count = len / SOTTO_COLUMN_KEY_SIZE;
+        memcpy(out->key, bytes, len);
+    }
+    sotto_wipe(bytes, sizeof bytes);
+    if (failed)
+        return sotto_fail(err, SOTTO_IO, "can't read the datastore key %.100s", path);
+    return out->count ? SOTTO_OK
+                      : sotto_fail(err, SOTTO_MALFORMED,
+                                   "%.100s: a datastore key has 32 bytes, 1 to 8 of them", path);
+}
+
+static bool sync_directory(const char *path)
+{
+    char directory[PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    int fd;
+    bool good;
+
+    (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+                   slash ? path : ".");
+    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    good = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return good;
+}
+
+/* Written whole under another name first: a crash leaves either no key or all of one. link(2) replaces nothing. */
+static sotto_status make_key(const char *path, sotto_err *err)
+{
+    uint8_t key[SOTTO_COLUMN_KEY_SIZE];
+    char draft[PATH_BYTES];
+    bool good;
+    int fd;
+
+    if ((size_t)snprintf(draft, sizeof draft, "%s.new", path) >= sizeof draft)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "the datastore key's path");
+    SOTTO_TRY(sotto_random_bytes(key, sizeof key, err));
+    (void)unlink(draft); /* left by a crash */
+    fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    good = fd >= 0 && write(fd, key, sizeof key) == (ssize_t)sizeof key && fsync(fd) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    sotto_wipe(key, sizeof key);
+    good = good && link(draft, path) == 0 && sync_directory(path);
+    (void)unlink(draft);
+    return good ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "can't make the datastore key %.100s", path);
+}
+
+sotto_status sotto_datastore_key_open(sotto_column_keys *out, bool *made, const char *path,
+                                      sotto_db *db, sotto_err *err)
+{
+    sotto_status status = sotto_datastore_key_read(out, path, NULL);
+    int64_t version;
+
+    *made = false;
+    if (status != SOTTO_MISSING)
+        return sotto_datastore_key_read(out, path, err);
+    SOTTO_TRY(sotto_db_version(db, &version, err));
+    if (SOTTO_RULE(datastore_key_kept) && version > 0)
+        return sotto_fail(err, SOTTO_MISSING,
+                          "the datastore key %.80s is missing, and this database needs it", path);
+    SOTTO_TRY(make_key(path, err));
+    *made = true;
+    return sotto_datastore_key_read(out, path, err);
+}

@@ -1,0 +1,121 @@
+#include "serve/survey.h"
+
+#include "serve/schema.h"
+#include "serve/tasks_internal.h"
+
+#include <stdio.h>
+
+typedef struct survey {
+    sotto_role role;
+    sotto_task_line_fn *task;
+    sotto_pairing_line_fn *pairing;
+    void *context;
+} survey;
+
+static sotto_status exists(sotto_tx *tx, bool *out, const char *text, int64_t n, const char *name,
+                           sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, text, err));
+    if (name)
+        sotto_sql_text(&q, 1, name);
+    else
+        sotto_sql_int(&q, 1, n);
+    SOTTO_TRY(sotto_sql_step(&q, out, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status look_up(sotto_tx *tx, sotto_task_line *line, sotto_err *err)
+{
+    char parties[3 * SOTTO_PARTY_NAME];
+    bool jobs;
+    int64_t n = line->task->n;
+
+    (void)snprintf(parties, sizeof parties, "%s\n%s", line->task->leader, line->task->helper);
+    SOTTO_TRY(exists(tx, &line->paired, "SELECT 1 FROM pairing WHERE peer = ?1 LIMIT 1", 0, parties,
+                     err));
+    SOTTO_TRY(
+        exists(tx, &line->retired, "SELECT 1 FROM retired WHERE task = ?1 LIMIT 1", n, NULL, err));
+    SOTTO_TRY(
+        exists(tx, &line->busy, "SELECT 1 FROM segment WHERE task = ?1 LIMIT 1", n, NULL, err));
+    SOTTO_TRY(
+        exists(tx, &jobs, "SELECT 1 FROM job WHERE task = ?1 AND state = 1 LIMIT 1", n, NULL, err));
+    line->busy = line->busy || jobs;
+    return SOTTO_OK;
+}
+
+static sotto_status show_task(sotto_tx *tx, const survey *s, const sotto_sql *q, sotto_err *err)
+{
+    sotto_task_entry *e = sotto_task_entry_new();
+    sotto_mistakes mistakes = {0};
+    sotto_task_line line = {.population = (uint64_t)sotto_sql_column_int(q, 4)};
+    sotto_status status;
+
+    if (!e)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
+    line.task = &e->task;
+    status = sotto_task_entry_compile(e, s->role, sotto_sql_column_bytes(q, 1),
+                                      sotto_sql_column_bytes(q, 2),
+                                      (size_t)sotto_sql_column_int(q, 3), &mistakes, err);
+    e->task.n = sotto_sql_column_int(q, 0);
+    if (status == SOTTO_OK)
+        status = look_up(tx, &line, err);
+    if (status == SOTTO_OK)
+        status = s->task(s->context, &line, err);
+    sotto_task_entry_free(e);
+    return status;
+}
+
+static sotto_status each_task(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const survey *s = context;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT n, recipe, parties, cohort, population FROM task"
+                                " WHERE role = ?1 ORDER BY added, n, cohort",
+                                err));
+    sotto_sql_int(&q, 1, (int64_t)s->role);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        SOTTO_TRY(show_task(tx, s, &q, err));
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_survey_tasks(sotto_db *db, sotto_role role, sotto_task_line_fn *show,
+                                void *context, sotto_err *err)
+{
+    survey s = {.role = role, .task = show, .context = context};
+
+    return sotto_db_read(db, each_task, &s, err);
+}
+
+static sotto_status each_pairing(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const survey *s = context;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT fingerprint, peer FROM pairing ORDER BY added, fingerprint", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        sotto_pairing_line line = {sotto_sql_column_text(&q, 0), sotto_sql_column_text(&q, 1)};
+
+        SOTTO_TRY(s->pairing(s->context, &line, err));
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_survey_pairings(sotto_db *db, sotto_pairing_line_fn *show, void *context,
+                                   sotto_err *err)
+{
+    survey s = {.pairing = show, .context = context};
+
+    return sotto_db_read(db, each_pairing, &s, err);
+}

@@ -1,0 +1,34 @@
+/* serve/survey.h - what a database holds, for whoever looks at it from the command line.
+ *
+ * Callers:  `sotto admin`, and serve/gc.c.
+ * Memory:   what a callback gets is borrowed until it returns.
+ * Secrets:  none are shown.
+ */
+#ifndef SOTTO_SERVE_SURVEY_H
+#define SOTTO_SERVE_SURVEY_H
+
+#include "serve/tasks.h"
+
+typedef struct sotto_task_line {
+    const sotto_server_task *task; /* compiled, without its pairing        */
+    bool paired;
+    bool retired; /* cleared away: serve/gc.h             */
+    bool busy;    /* reports of it wait, or are in a job  */
+    uint64_t population;
+} sotto_task_line;
+typedef sotto_status sotto_task_line_fn(void *context, const sotto_task_line *line, sotto_err *err);
+/* Every task of this role, the oldest first. Not to be called back into the database. */
+SOTTO_MUST_USE sotto_status sotto_survey_tasks(sotto_db *db, sotto_role role,
+                                               sotto_task_line_fn *show, void *context,
+                                               sotto_err *err);
+
+typedef struct sotto_pairing_line {
+    const char *fingerprint;
+    const char *parties; /* leader and helper, with a line feed between them */
+} sotto_pairing_line;
+typedef sotto_status sotto_pairing_line_fn(void *context, const sotto_pairing_line *line,
+                                           sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_survey_pairings(sotto_db *db, sotto_pairing_line_fn *show,
+                                                  void *context, sotto_err *err);
+
+#endif

@@ -1,0 +1,103 @@
+#!/bin/sh
+# operating.sh docs/operating.md SOTTO: types every ```sh block of the page, in order, in an empty directory, and checks
+# what an operator would see. Only the ports are others, so that a server of this machine's own is no obstacle.
+page=$1
+sotto=$2
+directory=$(mktemp -d) || exit 1
+base=$((20000 + $$ % 20000))
+
+finish() {
+    code=$?
+    for log in leader.log helper.log; do
+        [ "$code" -eq 0 ] || { echo "--- $log"; cat "$directory/$log"; }
+    done
+    # What is still running was started below, in this shell's own directory.
+    [ -f "$directory/pids" ] && for pid in $(cat "$directory/pids"); do kill "$pid" 2>/dev/null; done
+    rm -rf "$directory"
+    exit "$code"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+fail() {
+    echo "operating.sh: $1"
+    exit 1
+}
+
+mkdir "$directory/bin" && ln -s "$sotto" "$directory/bin/sotto" || exit 1
+PATH=$directory/bin:$PATH
+export PATH
+# A server that the page starts in the background leaves its number behind.
+awk '/^```sh$/ { run = 1; next } /^```/ { run = 0 } run' "$page" |
+    sed -e "s/127\.0\.0\.1:8787/127.0.0.1:$base/; s/127\.0\.0\.1:8788/127.0.0.1:$((base + 1))/" \
+        -e "s/^\[leader\]$/[leader]\noperations = 127.0.0.1:$((base + 2))/" \
+        -e "s/^\[helper\]$/[helper]\noperations = 127.0.0.1:$((base + 3))/" \
+        -e 's/ &$/ \& echo $! >> pids/' >"$directory/page.sh"
+[ "$(wc -l <"$directory/page.sh")" -gt 40 ] || fail "the page has lost its commands"
+cd "$directory" || exit 1
+sh -eu page.sh >output 2>errors || { cat output errors; fail "a command of the page fails"; }
+
+expect() {
+    [ "$(grep -c "$2" output)" -eq "$1" ] || { cat output errors; fail "not $1 times: $2"; }
+}
+expect 4 '^ready$'
+expect 2 '^tasks: none yet'
+expect 0 '^pairing:'
+expect 0 '^rate check:'
+expect 2 '^drained$'
+[ "$(sed -n 's/^fingerprint //p' output | sort | uniq -c | wc -l)" -eq 1 ] || fail "fingerprints differ"
+[ "$(grep -c '^fingerprint' output)" -eq 3 ] || fail "three prints of the fingerprint"
+tasks=$(wc -l <tasks.txt)
+[ "$tasks" -gt 0 ] || fail "no task"
+# printed by the leader, by the helper, and in the helper's list
+expect $((3 * tasks)) '^task '
+expect "$tasks" '^task .*paired'
+[ "$(stat -c %a pairing.json)" = 600 ] || fail "pairing.json can be read by others"
+[ "$(stat -c %a helper.key)" = 600 ] || fail "helper.key can be read by others"
+[ "$(stat -c %a helper-backup.db)" = 600 ] || fail "the backup can be read by others"
+for log in leader.log helper.log; do
+    grep -q 'server.stopped' "$log" || fail "$log: no graceful end"
+    grep -q 'datastore_key.made' "$log" || fail "$log: does not say that it made a key"
+done
+
+# ---- what must be refused ------------------------------------------------------------------------------------------
+
+refuses() {
+    wanted=$1
+    text=$2
+    shift 2
+    "$@" >out 2>&1
+    got=$?
+    [ "$got" -eq "$wanted" ] || { cat out; fail "exit $got instead of $wanted: $*"; }
+    grep -q -- "$text" out || { cat out; fail "does not say '$text': $*"; }
+}
+refuses 7 'io' sotto admin health --config helper.ini
+refuses 2 'what is' sotto admin task add recipe.json parties.json --colour red --config helper.ini
+refuses 2 'secrets are no flags' sotto serve helper --config helper.ini --datastore-key 00ff
+refuses 2 'this file is for a helper' sotto serve leader --config helper.ini
+refuses 1 'exists' sotto admin backup helper-backup.db --config helper.ini
+refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c pairing.json
+sed 's/"min_cohort": *[0-9]*/"min_cohort": 60000/' recipe.json >other.json
+refuses 4 'differ in some byte' sotto admin task add other.json parties.json --config helper.ini \
+    $(sed -n 's/^task /--expect /p' tasks.txt)
+sotto recipe new --parties >strangers.json
+refuses 4 'no key of this server' sotto admin task add recipe.json strangers.json --config helper.ini
+sotto admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector c second.json >/dev/null
+refuses 4 'paired already' sotto admin pair take second.json --config helper.ini
+refuses 4 'late reports' sotto admin gc --keep-days 3 --config helper.ini
+mv helper.key away.key
+refuses 1 'missing' sotto serve helper --config helper.ini
+[ -f helper.key ] && fail "a second datastore key was made"
+mv away.key helper.key
+
+# ---- start to ready, over an empty database --------------------------------------------------------------------------
+
+mkdir fresh && printf '[helper]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:%u\n' $((base + 3)) >fresh/helper.ini
+began=$(date +%s%N)
+sotto serve helper --config fresh/helper.ini 2>fresh/log &
+echo $! >>pids
+until sotto admin health --config fresh/helper.ini >/dev/null 2>&1; do
+    [ $(($(date +%s%N) - began)) -lt 10000000000 ] || fail "not ready after 10 s"
+done
+echo "start to ready, empty database: $((($(date +%s%N) - began) / 1000000)) ms"
+sotto admin drain --config fresh/helper.ini >/dev/null || fail "the fresh server does not drain"

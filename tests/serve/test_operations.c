@@ -1,0 +1,351 @@
+/* The operations port, the datastore key, key rotation and the end of a server. */
+#define _POSIX_C_SOURCE 200809L
+#include "serve/care.h"
+#include "serve/metrics.h"
+#include "serve/operations.h"
+#include "sim/clock.h"
+#include "support/database.h"
+#include "support/service.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static void nap(void)
+{
+    struct timespec moment = {0, 20000000};
+
+    (void)nanosleep(&moment, NULL);
+}
+
+static sotto_http_response ask(sotto_test *t, sotto_http_client *client, const sotto_server *server,
+                               sotto_http_method method, const char *page, const char *token)
+{
+    sotto_http_response response = {0};
+    char url[128], bearer[128];
+    sotto_http_field field = {"Authorization", bearer};
+
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s",
+                   sotto_operations_port(server->operations), page);
+    (void)snprintf(bearer, sizeof bearer, "Bearer %s", token ? token : "");
+    CHECK_OK(t, sotto_http_call_wait(client, &response,
+                                     &(sotto_http_call){.method = method,
+                                                        .url = url,
+                                                        .fields = &field,
+                                                        .field_count = token ? 1 : 0,
+                                                        .attempts = 1},
+                                     &t->arena, &t->err));
+    return response;
+}
+
+static bool says(const sotto_http_response *response, const char *text)
+{
+    size_t len = strlen(text);
+
+    for (size_t i = 0; i + len <= response->body.len; i++)
+        if (memcmp(response->body.data + i, text, len) == 0)
+            return true;
+    return false;
+}
+
+/* What a page says a moment later: a thread looks once a second. */
+static bool soon_says(sotto_test *t, sotto_test_service *s, const sotto_server *server,
+                      const char *page, const char *text)
+{
+    for (int i = 0; i < 250; i++) {
+        sotto_http_response r = ask(t, s->client, server, SOTTO_HTTP_GET, page, NULL);
+
+        if (says(&r, text))
+            return true;
+        nap();
+    }
+    return false;
+}
+
+/* ---- health ------------------------------------------------------------------------------------------------------ */
+
+static atomic_bool go_on;
+
+static void block(void *context, sotto_worker *worker)
+{
+    (void)context, (void)worker;
+    while (!atomic_load(&go_on))
+        nap();
+}
+
+static void health_answers_while_every_worker_is_busy(sotto_test *t)
+{
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    atomic_store(&go_on, false);
+    for (int i = 0; i < 8; i++)
+        CHECK_OK(t, sotto_pool_post(s.leader->pool, block, NULL, &t->err));
+    CHECK_EQUAL(t, 200, ask(t, s.client, s.leader, SOTTO_HTTP_GET, "healthz", NULL).status);
+    CHECK_EQUAL(t, 200, ask(t, s.client, s.leader, SOTTO_HTTP_GET, "metrics", NULL).status);
+    CHECK_EQUAL(t, 404, ask(t, s.client, s.leader, SOTTO_HTTP_GET, "tasks", NULL).status);
+    CHECK_EQUAL(t, 405, ask(t, s.client, s.leader, SOTTO_HTTP_POST, "healthz", NULL).status);
+    atomic_store(&go_on, true);
+    sotto_test_service_close(&s);
+}
+
+static void readiness_says_what_is_missing(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_server *empty = NULL;
+    sotto_server_options options;
+    uint8_t memory[64];
+    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
+    static sotto_mistakes mistakes;
+    sotto_http_response r;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK(t, soon_says(t, &s, s.helper, "readyz", "rate check: off for 1 tasks"));
+    options = s.helper_options;
+    options.database = sotto_test_address(t);
+    CHECK_OK(t, sotto_server_open(&empty, &options, &t->err));
+    r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
+    CHECK_EQUAL(t, 200, r.status);
+    CHECK(t, says(&r, "tasks: none yet"));
+    CHECK_OK(t, sotto_tasks_add(empty->db, SOTTO_HELPER,
+                                sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
+                                sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 1000,
+                                sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));
+    CHECK(t, soon_says(t, &s, empty, "readyz", "pairing: 1 tasks wait"));
+    r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
+    CHECK(t, !says(&r, "rate check"));
+    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+    CHECK(t, soon_says(t, &s, empty, "metrics", "sotto_tasks{state=\"paired\"} 1"));
+    sotto_server_close(empty);
+    sotto_test_service_close(&s);
+}
+
+static void a_view_without_a_database_is_not_ready(sotto_test *t)
+{
+    uint8_t memory[512];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+
+    CHECK(t, !sotto_care_describe(&(sotto_care_view){.tasks = 1}, &out));
+    CHECK(t, sotto_care_describe(&(sotto_care_view){.database = true, .tasks = 1}, &out));
+    CHECK(t, !sotto_care_describe(
+                 &(sotto_care_view){.database = true, .tasks = 1, .draining = true}, &out));
+}
+
+/* ---- metrics --------------------------------------------------------------------------------------------------------- */
+
+static void metrics_count_reports_by_cause(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports, counts[16];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
+    for (int i = 0; i < 20; i++)
+        CHECK_EQUAL(
+            t, 200,
+            sotto_test_upload(t, &s, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND)).status);
+    (void)sotto_test_upload(t, &s, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_LEADER_SEAL));
+    (void)sotto_test_upload(t, &s, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_PROOF));
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_reports_accepted_total 21\n"));
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_reports_aggregated_total 20\n"));
+    CHECK(t,
+          soon_says(
+              t, &s, s.leader, "metrics",
+              "sotto_reports_rejected_total{cause=\"hpke_decrypt_error\",found_by=\"self\"} 1\n"));
+    CHECK(t,
+          soon_says(
+              t, &s, s.leader, "metrics",
+              "sotto_reports_rejected_total{cause=\"vdaf_verify_error\",found_by=\"helper\"} 1\n"));
+    CHECK(t,
+          soon_says(t, &s, s.leader, "metrics", "sotto_collection_jobs_total{event=\"done\"} 1\n"));
+    CHECK(t, soon_says(t, &s, s.helper, "metrics", "sotto_reports_accepted_total 20\n"));
+    CHECK_EQUAL(t, sotto_metrics_get(s.leader->metrics, SOTTO_METRIC_JOBS_FORMED),
+                sotto_metrics_get(s.leader->metrics, SOTTO_METRIC_JOBS_FINISHED));
+    CHECK(t, sotto_metrics_get(s.helper->metrics, SOTTO_METRIC_JOBS_ANSWERED) > 0);
+    sotto_test_service_close(&s);
+}
+
+/* ---- the end --------------------------------------------------------------------------------------------------------- */
+
+typedef struct answers {
+    atomic_uint given, good;
+} answers;
+
+static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
+                      const sotto_err *err)
+{
+    answers *a = context;
+
+    (void)err;
+    if (status == SOTTO_OK && response->status == 200)
+        (void)atomic_fetch_add(&a->good, 1);
+    (void)atomic_fetch_add(&a->given, 1);
+}
+
+static void draining_finishes_what_was_accepted(sotto_test *t)
+{
+    enum { UPLOADS = 40 };
+    static answers a;
+    sotto_test_service s;
+    sotto_http_response r;
+    char url[512], id[SOTTO_DAP_ID_TEXT_MAX];
+    sotto_http_field type = {"Content-Type", sotto_dap_media_type(SOTTO_DAP_UPLOAD_REQ)};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    sotto_dap_id_encode(id, sotto_bytes_of(s.task.id, sizeof s.task.id));
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/tasks/%s/reports",
+                   sotto_server_port(s.leader), id);
+    for (int i = 0; i < UPLOADS; i++) {
+        sotto_bytes body = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+
+        CHECK_OK(t, sotto_http_call_start(s.client,
+                                          &(sotto_http_call){.method = SOTTO_HTTP_POST,
+                                                             .url = url,
+                                                             .fields = &type,
+                                                             .field_count = 1,
+                                                             .body = body,
+                                                             .attempts = 1},
+                                          on_answer, &a, &t->err));
+    }
+    while (atomic_load(&a.good) == 0)
+        nap();
+    CHECK_OK(t, sotto_server_drain(s.leader, 10000, &t->err));
+    r = ask(t, s.client, s.leader, SOTTO_HTTP_GET, "readyz", NULL);
+    CHECK_EQUAL(t, 503, r.status);
+    CHECK(t, says(&r, "draining"));
+    CHECK_EQUAL(t, 200, ask(t, s.client, s.leader, SOTTO_HTTP_GET, "healthz", NULL).status);
+    while (atomic_load(&a.given) < UPLOADS)
+        nap();
+    /* Whatever was taken in was answered, and nothing else was. */
+    CHECK_EQUAL(t, atomic_load(&a.good),
+                sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM mark"));
+    sotto_test_service_close(&s);
+}
+
+static void set_flag(void *context)
+{
+    atomic_store((atomic_bool *)context, true);
+}
+
+static void draining_takes_the_datastore_key(sotto_test *t)
+{
+    static atomic_bool asked;
+    char token[SOTTO_DRAIN_TOKEN];
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    s.leader->options.on_drain = set_flag;
+    s.leader->options.drain_context = &asked;
+    sotto_operations_token(token, &s.leader->columns);
+    CHECK_EQUAL(t, 401, ask(t, s.client, s.leader, SOTTO_HTTP_POST, "drain", NULL).status);
+    token[0] ^= 1;
+    CHECK_EQUAL(t, 401, ask(t, s.client, s.leader, SOTTO_HTTP_POST, "drain", token).status);
+    CHECK(t, !atomic_load(&asked));
+    token[0] ^= 1;
+    CHECK_EQUAL(t, 202, ask(t, s.client, s.leader, SOTTO_HTTP_POST, "drain", token).status);
+    CHECK(t, atomic_load(&asked));
+    sotto_test_service_close(&s);
+}
+
+/* ---- keys --------------------------------------------------------------------------------------------------------------- */
+
+static void a_datastore_key_is_made_for_an_empty_database_alone(sotto_test *t)
+{
+    sotto_server_options options = {.role = SOTTO_HELPER, .listen = "127.0.0.1:0"};
+    sotto_server *server = NULL;
+    struct stat info;
+
+    options.database = sotto_test_address(t);
+    options.datastore_key = sotto_test_temp(t, "fresh.key");
+    CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
+    sotto_server_close(server);
+    CHECK_EQUAL(t, 0, stat(options.datastore_key, &info));
+    CHECK_EQUAL(t, 0600, info.st_mode & 0777);
+    CHECK_EQUAL(t, 32, info.st_size);
+    CHECK_OK(t, sotto_server_open(&server, &options, &t->err)); /* the same key opens it again */
+    sotto_server_close(server);
+    CHECK_EQUAL(t, 0, unlink(options.datastore_key));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_server_open(&server, &options, &t->err));
+    CHECK(t, stat(options.datastore_key, &info) != 0);
+}
+
+typedef struct ring {
+    size_t pending, active, expired;
+    uint8_t newest;
+} ring;
+
+static sotto_status count_key(void *context, const sotto_key_line *line, sotto_err *err)
+{
+    ring *r = context;
+
+    (void)err;
+    r->pending += line->state == SOTTO_KEY_PENDING;
+    r->active += line->state == SOTTO_KEY_ACTIVE;
+    r->expired += line->state == SOTTO_KEY_EXPIRED;
+    return SOTTO_OK;
+}
+
+/* Waits until the server's own timer has brought the ring there. */
+static bool soon_has(sotto_test *t, sotto_server *server, size_t pending, size_t active,
+                     size_t expired)
+{
+    for (int i = 0; i < 250; i++) {
+        ring r = {0};
+
+        CHECK_OK(t, sotto_keys_list(server->keys, count_key, &r, &t->err));
+        if (r.pending == pending && r.active == active && r.expired == expired)
+            return true;
+        nap();
+    }
+    return false;
+}
+
+static void keys_move_on_by_the_servers_own_timer(sotto_test *t)
+{
+    static const uint64_t SECOND = 1000000000, HOUR = 3600 * SECOND, DAY = 24 * HOUR;
+    sotto_sim_clock state = {.wall = 1800000000 * SECOND};
+    sotto_clock clock = sotto_sim_clock_of(&state);
+    sotto_server_options options = {.role = SOTTO_HELPER,
+                                    .listen = "127.0.0.1:0",
+                                    .clock = &clock,
+                                    .key_times = {3600, 10 * 86400, 86400}};
+    sotto_server *server = NULL;
+
+    options.database = sotto_test_address(t);
+    options.datastore_key = sotto_test_temp(t, "clocked.key");
+    CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
+    CHECK(t, soon_has(t, server, 0, 1, 0));
+    sotto_sim_clock_advance(&state, 10 * DAY - 2 * HOUR);
+    CHECK(t, soon_has(t, server, 1, 1, 0)); /* a successor, not yet published */
+    sotto_sim_clock_advance(&state, HOUR);
+    CHECK(t, soon_has(t, server, 0, 2, 0));
+    sotto_sim_clock_advance(&state, HOUR);
+    CHECK(t, soon_has(t, server, 0, 1, 1)); /* the old one still opens */
+    sotto_sim_clock_advance(&state, DAY);
+    CHECK(t, soon_has(t, server, 0, 1, 0));
+    CHECK_OK(t, sotto_keys_renew(server->keys, sotto_server_seconds(server), &t->err));
+    CHECK(t, soon_has(t, server, 1, 1, 0));
+    CHECK_OK(t, sotto_keys_renew(server->keys, sotto_server_seconds(server), &t->err));
+    CHECK(t, soon_has(t, server, 1, 1, 0)); /* one pending is enough */
+    sotto_server_close(server);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(health_answers_while_every_worker_is_busy),
+        CASE(readiness_says_what_is_missing),
+        CASE(a_view_without_a_database_is_not_ready),
+        CASE(metrics_count_reports_by_cause),
+        CASE(draining_finishes_what_was_accepted),
+        CASE(draining_takes_the_datastore_key),
+        CASE(a_datastore_key_is_made_for_an_empty_database_alone),
+        CASE(keys_move_on_by_the_servers_own_timer),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

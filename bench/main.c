@@ -136,6 +136,7 @@ int main(int argc, char **argv)
     sotto_bench_transport(&b);
     sotto_bench_privacy(&b);
     sotto_bench_privacy_noise(&b);
+    sotto_bench_device(&b); /* before anything else uses SQLite */
     sotto_bench_db(&b);
     return 0;
 }

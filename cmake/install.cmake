@@ -38,6 +38,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc ${CMAKE_CURRENT_BINARY_DIR}/s
 if(TARGET sotto_program)
   install(TARGETS sotto_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+foreach(section 1 3)
+  file(GLOB pages ${PROJECT_SOURCE_DIR}/man/*.${section})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
 
 # Units for the two servers, and the user that they run as (docs/operating.md).
 foreach(role leader helper)

@@ -34,8 +34,8 @@ static json_t *bin_of(const sotto_answer_view *v, const sotto_result_bin *b, boo
 {
     char label[LABEL];
     sotto_buf out = sotto_buf_over(label, sizeof label);
-    json_t *json = json_pack("{s:o, s:f, s:f, s:f, s:f}", "sum", integer(b->sum), "count", b->count,
-                             "deviation", b->deviation, "low", b->low, "high", b->high);
+    json_t *json = json_pack("{s:o, s:f, s:f, s:f, s:f}", "sum", json_integer(b->sum), "count",
+                             b->count, "deviation", b->deviation, "low", b->low, "high", b->high);
 
     if (!labelled)
         return json;
@@ -80,6 +80,10 @@ static json_t *receipt_of(const sotto_receipt *r)
     (void)json_object_set_new(json, "liar", json_real(r->liar));
     (void)json_object_set_new(json, "weight", integer(r->weight));
     (void)json_object_set_new(json, "miss", json_real(r->miss));
+    (void)json_object_set_new(json, "noise_sigma", json_real(r->noise_sigma));
+    (void)json_object_set_new(json, "epsilon_noise", json_real(r->epsilon_noise));
+    (void)json_object_set_new(json, "noise_by",
+                              r->noise_by ? json_string(r->noise_by) : json_null());
     set_rejections(json, "leader_rejections", "leader_rejections_why", &r->leader_rejections);
     set_rejections(json, "helper_rejections", "helper_rejections_why", &r->helper_rejections);
     return json;

@@ -84,6 +84,8 @@ static void print_claim_json(const sotto_recipe_job *job)
     print_member("theorem", c->theorem);
     printf(",\"honest\":%" PRIu64 ",\"epsilon_sampled\":%.17g,", c->honest, c->epsilon_sampled);
     print_member("sampled_by", c->sampled_by ? c->sampled_by : "");
+    printf(",\"noise_sigma\":%.17g,\"epsilon_noise\":%.17g,", c->noise_sigma, c->epsilon_noise);
+    print_member("noise_by", c->noise_by ? c->noise_by : "");
     printf(",\"expected_reports\":%.0f,\"bins\":%" PRIu64 ",\"weight\":%" PRIu64
            ",\"miss\":%.3g,\"report_bytes\":%zu,\"tasks\":%" PRIu64 "}}\n",
            c->expected_reports, c->bins, c->weight, c->miss, c->report_bytes, c->tasks);
@@ -107,6 +109,12 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
     if (c->sampled_by)
         printf("  taking part     epsilon %.6g  if nobody sees who does: %s\n", c->epsilon_sampled,
                c->sampled_by);
+    if (c->noise_by)
+        printf("  servers' noise  epsilon %.6g  of the honest one's alone, whoever answers: %s\n"
+               "                  not charged less for it\n",
+               c->epsilon_noise, c->noise_by);
+    else if (c->noise_sigma > 0)
+        printf("  servers' noise  sigma %g each; nothing is claimed for it\n", c->noise_sigma);
     printf("  expected        %.0f reports, in %" PRIu64 " %s\n", c->expected_reports, c->tasks,
            c->tasks == 1 ? "task" : "tasks");
     printf("  a report        %" PRIu64 " bins, %zu bytes; at most %" PRIu64

@@ -24,7 +24,7 @@ extern "C" {
 
 typedef struct sotto_result_bin {
     uint64_t bin;     /* its label: sotto_recipe_label                       */
-    uint64_t sum;     /* reports that support it, as collected                */
+    int64_t sum;      /* reports that support it, as collected, noise and all */
     double count;     /* unbiased, and so sometimes below 0 or above reports  */
     double deviation; /* standard deviation of count                          */
     double low, high; /* within 0 and reports                                 */
@@ -32,8 +32,9 @@ typedef struct sotto_result_bin {
 
 typedef struct sotto_result {
     uint64_t reports;
-    double confidence; /* of each interval by itself                  */
-    double p, q;       /* chance that a report supports its own value, and any other */
+    double confidence;     /* of each interval by itself                  */
+    double p, q;           /* chance that a report supports its own value, and any other */
+    double noise_variance; /* that both servers together added to each sum; 0: none  */
     sotto_result_bin *bins;
     size_t count;
     bool has_no_value; /* randomizers that send "no value" as one more value count it too */
@@ -46,7 +47,7 @@ typedef struct sotto_result_options {
 
 /* De-biases the sums of a batch.
  *   options          may be NULL
- *   SOTTO_MALFORMED  not as many sums as the recipe's reports have entries, or a sum above `reports`
+ *   SOTTO_MALFORMED  not as many sums as the recipe's reports have entries, or a sum above `reports` (with noise: beyond any number)
  *   SOTTO_DENIED     no estimator for this randomizer, or a confidence that is none
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_estimate(
@@ -92,7 +93,10 @@ typedef struct sotto_receipt {
     uint64_t reports, from, until;
     double liar; /* a report that passes its proof moves a count by this much at most */
     uint64_t weight;
-    double miss; /* chance that an honest report counts as empty                         */
+    double miss;          /* chance that an honest report counts as empty                         */
+    double noise_sigma;   /* that each server adds to every sum; 0: none */
+    double epsilon_noise; /* by the honest server's noise alone; 0: nothing is claimed for it */
+    const char *noise_by; /* its theorem, or NULL */
     sotto_rejections leader_rejections, helper_rejections;
 } sotto_receipt;
 

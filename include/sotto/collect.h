@@ -8,7 +8,7 @@
  *
  * Nothing that a server says is believed where it can be checked: the interval must lie in the one that was asked
  * for, the batch must have its minimum of reports, each share must open under this very request and task, and the sums
- * must be ones that so many valid reports can have.
+ * must be ones that so many valid reports can have, but for the noise that the recipe has both servers add.
  */
 #ifndef SOTTO_COLLECT_H
 #define SOTTO_COLLECT_H
@@ -84,7 +84,9 @@ enum { SOTTO_COLLECTION_URL = 512 };
 typedef struct sotto_collection {
     uint64_t reports;
     uint64_t from, until; /* seconds: the smallest buckets that hold all its reports */
-    sotto_uint128 *sums;  /* in the arena: task->sizes.outputs of them               */
+    sotto_uint128
+        *sums; /* in the arena: task->sizes.outputs of them; where the servers add noise, in
+                             two's complement                                        */
     size_t sum_count;
     sotto_rejections leader, helper;
     char job[SOTTO_COLLECTION_URL]; /* where the leader keeps it */

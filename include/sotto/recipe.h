@@ -24,7 +24,7 @@ enum {
     SOTTO_RECIPE_MAX_DEPTH = 12,      /* objects and lists within each other           */
     SOTTO_RECIPE_MAX_BINS = 1000000,  /* of a recipe's encoding                        */
     SOTTO_RECIPE_HASH_SIZE = 32,      /* SHA-256 of the published bytes                */
-    SOTTO_MAX_MISTAKES = 64, /* kept in one list; the others are counted      */
+    SOTTO_MAX_MISTAKES = 64,          /* kept in one list; the others are counted      */
 };
 
 /* An arena of this ceiling holds the largest recipe that is accepted. */
@@ -93,6 +93,9 @@ typedef struct sotto_recipe_claim {
     const char *theorem;
     double epsilon_sampled;  /* with the gain by participation; as above where none is earned  */
     const char *sampled_by;  /* its theorem; NULL where none is earned                         */
+    double noise_sigma;      /* of what each server adds to every sum; 0: nothing              */
+    double epsilon_noise;    /* by the honest server's noise alone, whoever else lies; 0: none  */
+    const char *noise_by;    /* its theorem. A device is charged no less for it                 */
     uint64_t min_cohort;     /* the recipe's if it keeps its epsilon, else the least; 0: none   */
     double expected_reports; /* of the stated population                                       */
     uint64_t bins;
@@ -141,7 +144,8 @@ typedef struct sotto_task {
     uint64_t bins, weight;
     double miss;
     size_t report_bytes;
-    size_t cohort; /* below sotto_recipe_cohorts                      */
+    size_t cohort;      /* below sotto_recipe_cohorts                      */
+    double noise_sigma; /* of what each server adds to every sum; 0: nothing */
 } sotto_task;
 
 /* How many tasks the recipe compiles to: the combinations of its cohorts' values; 1 without cohorts. */

@@ -187,6 +187,17 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_merge(const sotto_prio3 *vdaf,
                                                         sotto_prio3_agg *agg,
                                                         const sotto_prio3_agg *other,
                                                         sotto_err *err);
+/* No number that is added to a share may be further from 0 than this. */
+#define SOTTO_PRIO3_ADDED_LIMIT ((uint64_t)1 << 48)
+
+/* Adds secret whole numbers, such as noise, to `count` entries from `first` on: negative ones too, mod p. The sums are then
+ * read by sotto_prio3_unshard_signed. Time depends on first and count alone.
+ *   SOTTO_DENIED  so many reports that signs could not be told
+ *   SOTTO_BUG     entries that the share does not have, or a number beyond the limit; nothing is added */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_agg_add(const sotto_prio3 *vdaf,
+                                                          sotto_prio3_agg *agg, size_t first,
+                                                          const int64_t *values, size_t count,
+                                                          sotto_err *err);
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_agg_encode(const sotto_prio3 *vdaf,
                                                              sotto_buf *out,
                                                              const sotto_prio3_agg *agg,
@@ -202,6 +213,12 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_unshard(const sotto_prio3 *vda
                                                           sotto_uint128 *result,
                                                           const sotto_bytes *agg_shares,
                                                           uint64_t reports, sotto_err *err);
+/* The same where aggregators may have added numbers: entries above half the modulus are below 0, and come out in
+ * two's complement of 128 bits. SOTTO_DENIED also where a sum could be on either side. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_unshard_signed(const sotto_prio3 *vdaf,
+                                                                 sotto_uint128 *result,
+                                                                 const sotto_bytes *agg_shares,
+                                                                 uint64_t reports, sotto_err *err);
 
 /* ---- ping-pong: the two-aggregator topology as a pure state machine ------------------------------ */
 

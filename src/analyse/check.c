@@ -43,6 +43,35 @@ static double log_chance(double sum, double mean, double n)
     return -n * relative_entropy(sum / n, mean / n);
 }
 
+/* log E exp(t (B + N)) - t sum: for every t > 0 a bound on the log of the chance. B: n bits whose means sum up to
+ * `mean`; N: noise that is sub-Gaussian with this variance. */
+static double log_moment(double t, double sum, double mean, double n, double variance)
+{
+    double bits = n > 0 ? n * log1p(mean / n * expm1(t)) : 0;
+
+    return bits + t * t * variance / 2 - t * sum;
+}
+
+/* The same with noise on the sum. The bound is convex in t; a search that ends early is loose, not wrong. */
+static double log_chance_with_noise(double sum, double mean, double n, double variance)
+{
+    double low = 0, high = 30;
+
+    if (sum < mean) { /* the other tail: count the zeros */
+        sum = n - sum;
+        mean = n - mean;
+    }
+    for (int i = 0; i < 200; i++) {
+        double a = low + (high - low) / 3, b = high - (high - low) / 3;
+
+        if (log_moment(a, sum, mean, n, variance) < log_moment(b, sum, mean, n, variance))
+            high = b;
+        else
+            low = a;
+    }
+    return fmin(log_moment((low + high) / 2, sum, mean, n, variance), 0);
+}
+
 sotto_status sotto_result_compare(sotto_result_check *out, const sotto_result *result,
                                   const uint64_t *truth, size_t count, sotto_err *err)
 {
@@ -54,13 +83,16 @@ sotto_status sotto_result_compare(sotto_result_check *out, const sotto_result *r
         return sotto_fail(err, SOTTO_MALFORMED, "%zu truths for %zu bins", count, result->count);
     for (size_t i = 0; i < count; i++) {
         const sotto_result_bin *b = &result->bins[i];
-        double f = (double)truth[i], chance;
+        double f = (double)truth[i], mean, chance;
 
         if (truth[i] > result->reports - total)
             return sotto_fail(err, SOTTO_MALFORMED, "the truth counts more than the reports");
         total += truth[i];
         out->missed += f < b->low || f > b->high;
-        chance = log_chance((double)b->sum, n * result->q + f * (result->p - result->q), n);
+        mean = n * result->q + f * (result->p - result->q);
+        chance = result->noise_variance > 0
+                     ? log_chance_with_noise((double)b->sum, mean, n, result->noise_variance)
+                     : log_chance((double)b->sum, mean, n);
         if (chance < worst) {
             worst = chance;
             out->worst = i;

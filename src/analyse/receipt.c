@@ -42,6 +42,9 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .liar = (1 - q > q ? 1 - q : q) / (p - q),
         .weight = claim->weight,
         .miss = claim->miss,
+        .noise_sigma = claim->noise_sigma,
+        .epsilon_noise = claim->epsilon_noise,
+        .noise_by = claim->noise_by,
         .leader_rejections = collection->leader,
         .helper_rejections = collection->helper,
     };
@@ -87,6 +90,19 @@ static void say_rejections(sotto_writer *w, const char *who, const sotto_rejecti
     say(w, "\n");
 }
 
+static void say_noise(sotto_writer *w, const sotto_receipt *r)
+{
+    if (r->noise_sigma <= 0)
+        return;
+    say(w, "  noise by the servers: sigma %g each, on every sum; intervals cover both\n",
+        r->noise_sigma);
+    if (r->noise_by)
+        say(w, "  by the honest one's alone: epsilon %.4g, by %s; nobody was charged less for it\n",
+            r->epsilon_noise, r->noise_by);
+    else
+        say(w, "  nothing is claimed for it\n");
+}
+
 static void say_claims(sotto_writer *w, const sotto_receipt *r)
 {
     if (r->split)
@@ -101,6 +117,7 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
         " reports are honest (%.3g%% of the smallest cohort, %" PRIu64 ")\n",
         r->epsilon_cohort, r->delta, r->honest, 100 * r->honest_share, r->min_cohort);
     say(w, "  by: %s\n", r->theorem);
+    say_noise(w, r);
     say(w, "  amplified by aggregation: %s\n", r->aggregation ? "yes" : "no");
     say(w, "  amplified by sampling: %s\n", r->sampling ? "yes" : r->sampling_why);
 }

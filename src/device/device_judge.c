@@ -2,6 +2,7 @@
  * before the query is even compiled, and nothing here reads an event. */
 #include "device/device_internal.h"
 
+#include "base/alloc.h"
 #include "base/rule.h"
 #include "device/participate.h"
 #include "recipe/task.h"
@@ -89,13 +90,14 @@ static void explain_claim(sotto_case *c, const sotto_recipe_claim *claim)
 
 static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
 {
-    sotto_mistakes *mistakes = sotto_arena_take(&device->work, sizeof *mistakes);
+    sotto_mistakes *mistakes = sotto_alloc(sizeof *mistakes);
     sotto_recipe_claim claim;
     sotto_err first = {0};
 
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
     sotto_status status = sotto_recipe_lint(&claim, c->recipe, device->policy, mistakes, &first);
+    sotto_release(mistakes, sizeof *mistakes);
     if (status == SOTTO_DENIED && claim.epsilon_cohort > sotto_decimal_down(c->recipe->epsilon)) {
         explain_claim(c, &claim);
         return SOTTO_OK;
@@ -104,14 +106,17 @@ static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
     return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
 }
 
+/* Not in the arena, which would keep the list's tens of KiB until the report is made. */
 static sotto_status read_recipe(sotto_device *device, sotto_case *c, sotto_bytes text,
                                 sotto_err *err)
 {
-    sotto_mistakes *mistakes = sotto_arena_take(&device->work, sizeof *mistakes);
+    sotto_mistakes *mistakes = sotto_alloc(sizeof *mistakes);
 
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
-    return sotto_recipe_read(&c->recipe, text, &device->work, mistakes, err);
+    sotto_status status = sotto_recipe_read(&c->recipe, text, &device->work, mistakes, err);
+    sotto_release(mistakes, sizeof *mistakes);
+    return status;
 }
 
 static sotto_status check_text(sotto_device *device, sotto_case *c, sotto_err *err)

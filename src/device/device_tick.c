@@ -169,7 +169,7 @@ static sotto_delivery send_one(void *context, const sotto_outgoing *report)
     const sotto_device *device = context;
     sotto_upload upload = {.recipe = report->recipe, .body = report->bytes};
 
-    if (!device->host.send || report->destination.len < sizeof upload.task)
+    if (report->destination.len < sizeof upload.task)
         return SOTTO_DELIVERY_LATER;
     memcpy(upload.task, report->destination.data, sizeof upload.task);
     upload.leader_url = sotto_bytes_of(report->destination.data + sizeof upload.task,
@@ -244,7 +244,11 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
 
     SOTTO_TRY(tidy(device, now, err));
     sotto_status answered = answer_all(device, now, out, &first);
-    SOTTO_TRY(sotto_outbox_send(device->ledger, &transport, now, &out->waiting, err));
+    /* Without a transport nothing may be recorded as handed to one. */
+    if (device->host.send)
+        SOTTO_TRY(sotto_outbox_send(device->ledger, &transport, now, &out->waiting, err));
+    else
+        SOTTO_TRY(sotto_outbox_count(device->ledger, &out->waiting, err));
     return answered == SOTTO_OK ? SOTTO_OK : sotto_fail(err, answered, "%s", first.reason);
 }
 

@@ -6,6 +6,8 @@
 #include "privacy/checkin.h"
 #include "privacy/checkin_sampling.h"
 #include "privacy/clone.h"
+#include "privacy/noise.h"
+#include "privacy/rdp.h"
 
 #include <math.h>
 
@@ -252,6 +254,34 @@ static void claim_participation(sotto_recipe_claim *out, const sotto_recipe *rec
     out->sampled_by = by;
 }
 
+/* ---- noise by the servers --------------------------------------------------------------------------- */
+
+/* One server may be dishonest, and then leaves its noise out and knows its share: what hides a report is the other's
+ * noise alone, on the sum of whole reports. A report has at most `weight` ones, so another in its place differs from
+ * it in at most twice as many entries, by one each: the L2 sensitivity is sqrt(2 weight). Draws are within a known
+ * distance of the law, which costs (1 + e^eps) times as much of delta. */
+static sotto_status claim_noise(sotto_recipe_claim *out, const sotto_recipe *recipe,
+                                const sotto_randomizer *r, sotto_err *err)
+{
+    double entries = (double)r->bytes, moved = fmin(2 * (double)r->weight, entries);
+    double sigma = recipe->noise_milli / 1000.0, delta = sotto_decimal_down(recipe->delta);
+    double spent = sotto_noise_delta(r->bytes), log_delta = sotto_recipe_log_delta(recipe), rho;
+    sotto_bound bound;
+
+    if (recipe->noise_milli == 0)
+        return SOTTO_OK;
+    out->noise_sigma = sigma;
+    SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, sotto_round_down(sigma, 1),
+                                     sotto_round_up(sqrt(moved), 1), err));
+    SOTTO_TRY(sotto_zcdp_epsilon(&bound, rho, sotto_round_down(log_delta - 1e-3, 1), err));
+    /* A thousandth of log delta was put aside for the draws. */
+    if (!((1 + exp(bound.high)) * spent < 0.9e-3 * delta))
+        return SOTTO_OK;
+    out->epsilon_noise = bound.high;
+    out->noise_by = "discrete Gaussian noise (Canonne, Kamath and Steinke 2020, theorem 4)";
+    return SOTTO_OK;
+}
+
 /* ---- reports ---------------------------------------------------------------------------------------- */
 
 sotto_status sotto_recipe_vdaf(sotto_prio3_config *config, sotto_prio3_sizes *sizes,
@@ -314,5 +344,5 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     SOTTO_TRY(sotto_recipe_cohort_epsilon(&out->epsilon_cohort, &out->theorem, recipe, &r,
                                           out->honest, sotto_recipe_log_delta(recipe), err));
     claim_participation(out, recipe, &r, out->honest);
-    return SOTTO_OK;
+    return claim_noise(out, recipe, &r, err);
 }

@@ -115,6 +115,15 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
         "(%s). Your device is charged for epsilon %.4g.\n",
         claim->honest, claim->epsilon_cohort, claim->delta, claim->theorem,
         sotto_decimal_up(recipe->epsilon));
+    if (claim->noise_sigma > 0)
+        say(w,
+            "Each server adds noise of sigma %g to every sum, so that an honest one protects you "
+            "even if all other devices lie",
+            claim->noise_sigma);
+    if (claim->epsilon_noise > 0)
+        say(w, ": up to epsilon %.4g (%s)", claim->epsilon_noise, claim->noise_by);
+    if (claim->noise_sigma > 0)
+        say(w, ". Your device is charged no less for it.\n");
     if (claim->sampled_by)
         say(w, "With a relay and tokens, so that nobody sees who takes part: epsilon %.4g (%s).\n",
             claim->epsilon_sampled, claim->sampled_by);

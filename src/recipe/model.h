@@ -142,6 +142,7 @@ struct sotto_recipe {
     const char *leader, *helper;
     const char *collector; /* may be NULL */
     unsigned batch_mode;   /* as DAP numbers them */
+    uint32_t noise_milli;  /* 1000 sigma of what each server adds to every sum; 0: nothing */
     int64_t opens, closes;
     uint64_t precision;
     uint64_t population;

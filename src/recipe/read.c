@@ -128,6 +128,23 @@ static void read_privacy(sotto_reading *r, sotto_recipe *out)
     out->min_cohort = (uint64_t)json_integer_value(json_object_get(json, "min_cohort"));
 }
 
+/* In thousandths, so that servers have the variance as an exact fraction. */
+static void read_noise(sotto_reading *r, sotto_recipe *out)
+{
+    enum { MILLI = 1000000000 }; /* units of 1e-12 */
+    sotto_place place = {NULL, "aggregation", 0}, noise = {&place, "noise", 0},
+                sigma = {&noise, "sigma", 0};
+    sotto_decimal value = sotto_reading_decimal(r, &noise, "sigma");
+
+    if (value.units % MILLI != 0)
+        sotto_reading_mistake(r, &sigma, "at most three digits behind the point",
+                              "has too many digits");
+    out->noise_milli = (uint32_t)(value.units / MILLI);
+    if (SOTTO_RULE(noise_needs_split) && out->trust != SOTTO_TRUST_SPLIT)
+        sotto_reading_mistake(r, &noise, "no noise, or the trust split",
+                              "there are no two servers that could each add noise");
+}
+
 static void read_aggregation(sotto_reading *r, sotto_recipe *out)
 {
     sotto_place place = {NULL, "aggregation", 0}, at = {&place, "helper", 0};
@@ -139,6 +156,8 @@ static void read_aggregation(sotto_reading *r, sotto_recipe *out)
     out->helper = sotto_reading_text(r, json, "helper");
     out->collector = sotto_reading_text(r, json, "collector");
     out->batch_mode = 1 + sotto_reading_choice(json, "aggregation", "batch_mode");
+    if (json_object_get(json, "noise"))
+        read_noise(r, out);
     if (SOTTO_RULE(two_servers) && out->leader && out->helper &&
         strcmp(out->leader, out->helper) == 0)
         sotto_reading_mistake(r, &at, "a party other than the leader",

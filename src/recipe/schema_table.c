@@ -103,6 +103,9 @@ const sotto_schema_key sotto_schema[] = {
     {"aggregation", "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role"},
     {"aggregation", "collector", NAME, 0, 1, 128, NULL, MAY, "a party of that role, who gets the answer"},
     {"aggregation", "batch_mode", CHOICE, 0, 0, 0, "time-interval|leader-selected", "\"time-interval\"", "whether a batch is a span of time or what the leader makes it"},
+    {"aggregation", "noise", VARIANT, 0, 0, 0, "noise", MAY, "what each of the two servers adds to every sum, once, before it is released; `split` only"},
+
+    {"noise.discrete-gaussian", "sigma", DECIMAL, 0, 0.5, 60000, NULL, MUST, "of each server's own noise, since the other one may leave its out; at most three digits behind the point"},
 
     {"schedule", "opens", TIME, 0, 0, 0, NULL, MUST, "no report before; a multiple of the precision"},
     {"schedule", "closes", TIME, 0, 0, 0, NULL, MUST, "no report after; a multiple of the precision"},
@@ -178,6 +181,8 @@ const sotto_schema_object sotto_schema_objects[] = {
      "part."},
     {"privacy", "privacy", "`sotto recipe lint` recomputes each of these."},
     {"aggregation", "aggregation", "Names are those of the parties file."},
+    {"noise.discrete-gaussian", "aggregation: noise: discrete-gaussian",
+     "Whole numbers x with a chance in proportion to exp(-x^2 / (2 sigma^2))."},
     {"schedule", "schedule", "Times are in UTC."},
     {"policy", "A policy",
      "What a device will ever allow. It comes with the host application; no recipe can widen it."},

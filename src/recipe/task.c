@@ -142,5 +142,6 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     out->weight = r.weight;
     out->miss = sotto_recipe_miss(&r);
     out->report_bytes = sotto_recipe_report_bytes(&out->sizes);
+    out->noise_sigma = recipe->noise_milli / 1000.0;
     return encode_task(out, recipe, arena, err);
 }

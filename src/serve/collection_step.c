@@ -15,7 +15,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { MEMORY = 64 << 20, MAX_WAITING = 64, WAIT_MS = 1000, LONGEST_WAIT_MS = 30000 };
+enum {
+    MEMORY = 256 << 20, /* a ceiling: several shares of the largest task */
+    MAX_WAITING = 64,
+    WAIT_MS = 1000,
+    LONGEST_WAIT_MS = 30000
+};
 
 struct sotto_collections {
     sotto_leader *leader;
@@ -199,6 +204,8 @@ static sotto_status store_closed(sotto_tx *tx, step *s, sotto_err *err)
     sotto_writer w = sotto_writer_on(&both);
     sotto_sql q;
 
+    if (!both.data)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
     sotto_write_uint(&w, s->reports, 8);
     sotto_write_uint(&w, s->first_bucket, 8);
     sotto_write_uint(&w, s->last_bucket, 8);
@@ -227,7 +234,21 @@ static sotto_status seal_own(step *s, const sotto_sub_aggregate *sum, sotto_err 
     s->own = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
     if (!s->own.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
-    return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum->share, &s->arena, err);
+    return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum, &s->arena, err);
+}
+
+/* Another collection took some of its buckets while this one waited. */
+static sotto_status refuse_overlap(sotto_tx *tx, step *s, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE release SET state = ?2, problem = ?3 WHERE n = ?1", err));
+    sotto_sql_int(&q, 1, s->n);
+    sotto_sql_int(&q, 2, SOTTO_RELEASE_REFUSED);
+    sotto_sql_text(&q, 3, sotto_dap_problem_type(SOTTO_DAP_BATCH_OVERLAP));
+    s->state = SOTTO_RELEASE_REFUSED;
+    return sotto_sql_run(&q, NULL, err);
 }
 
 /* Closes the batch if it is complete and large enough; else s->busy or s->state stay as they are. */
@@ -246,7 +267,7 @@ static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
     else
         SOTTO_TRY(sotto_batch_range_is_free(tx, &ready, s->task->n, &s->range, err));
     if (!ready)
-        return SOTTO_OK;
+        return s->range.leader_selected ? SOTTO_OK : refuse_overlap(tx, s, err);
     SOTTO_TRY(sotto_batch_sum(tx, &sum, &s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;
@@ -482,6 +503,18 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
     }
 }
 
+/* Of the longest share that may have to be sealed; which task it is, is only known from the row. */
+static size_t ceiling(const sotto_server *server)
+{
+    size_t longest = 0;
+    const sotto_server_task *task;
+
+    for (size_t i = 0; (task = sotto_tasks_at(server->tasks, i)) != NULL; i++)
+        if (task->dap.sizes.out_share > longest)
+            longest = task->dap.sizes.out_share;
+    return MEMORY + 16 * longest;
+}
+
 bool sotto_collection_step(sotto_leader *leader, const sotto_lease *lease)
 {
     step *s = sotto_alloc(sizeof *s);
@@ -493,7 +526,7 @@ bool sotto_collection_step(sotto_leader *leader, const sotto_lease *lease)
     s->lease = *lease;
     for (size_t i = 0; i < 8 && i < lease->item_len; i++)
         s->n = (int64_t)((uint64_t)s->n << 8 | lease->item[i]);
-    sotto_arena_init(&s->arena, MEMORY);
+    sotto_arena_init(&s->arena, ceiling(leader->server));
     s->base = sotto_arena_here(&s->arena);
     (void)pthread_mutex_lock(&s->all->lock);
     s->all->steps++;

@@ -77,7 +77,7 @@ static void answer(asked *a, unsigned status)
         finish(a);
         return;
     }
-    if (a->state == SOTTO_RELEASE_FAILED) {
+    if (a->state == SOTTO_RELEASE_FAILED || a->state == SOTTO_RELEASE_REFUSED) {
         refuse(a, a->problem);
         return;
     }
@@ -131,7 +131,8 @@ static sotto_status insert(sotto_tx *tx, const asked *a, sotto_err *err)
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO release (n, task, id, state, first_bucket, end_bucket,"
                                 " batch, query, reports, added)"
-                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, {now})",
+                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, {now})"
+                                " ON CONFLICT (task, id) DO NOTHING",
                                 err));
     sotto_sql_int(&q, 1, a->n);
     sotto_sql_int(&q, 2, a->task->n);

@@ -303,8 +303,8 @@ void sotto_helper_job_continue(sotto_server *server, const sotto_server_task *ta
     with_job(server, task, id, request, refuse_step);
 }
 
-/* Deletion lets go of the stored answer alone. Marks and sums are for replay protection and batch accounting, and
- * stay: the reports were committed. The row stays too, or the same request would be worked on again. */
+/* Deletion is noted, and no more. The reports were committed: marks and sums are for replay protection and batch
+ * accounting, and without the row and its answer the same request would be worked on again, with another answer. */
 static sotto_status drop_answer(sotto_tx *tx, void *context, sotto_err *err)
 {
     const sotto_helper_job *job = context;

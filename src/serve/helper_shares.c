@@ -155,8 +155,8 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     a->answer = sotto_buf_over(sotto_arena_take(&a->arena, size), size);
     if (!a->answer.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a sealed share");
-    SOTTO_TRY(sotto_release_seal(&a->answer, a->task, SOTTO_HELPER, a->req.collection_req,
-                                 sum.share, &a->arena, err));
+    SOTTO_TRY(sotto_release_seal(&a->answer, a->task, SOTTO_HELPER, a->req.collection_req, &sum,
+                                 &a->arena, err));
     return store(tx, a, sum.reports, err);
 }
 

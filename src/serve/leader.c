@@ -73,8 +73,8 @@ static void add_jobs(leader_thread *t, int change)
 
 void sotto_leader_job_ended(sotto_leader *leader)
 {
+    sotto_collections_recheck(leader); /* first: once no job is counted, the leader may go */
     add_jobs(leader->thread, -1);
-    sotto_collections_recheck(leader);
 }
 
 static bool may_start(sotto_leader *leader)

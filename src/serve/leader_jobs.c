@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY = 256 << 20, FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 60000 };
+enum { MEMORY = 256 << 20, FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 60000, MAX_REFUSALS = 8 };
 
 static void end(sotto_leader_job *job)
 {
@@ -126,6 +126,12 @@ static void conclude(void *context, sotto_worker *worker)
 
 /* ---- sending ------------------------------------------------------------------------------------------------------- */
 
+/* Refusals of these very bytes; a missing task or token may still come. */
+static bool is_final(unsigned status)
+{
+    return status == 400 || status == 413 || status == 415 || status == 422;
+}
+
 /* On the client's thread, which must not wait. */
 static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
                       const sotto_err *err)
@@ -139,6 +145,11 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
         return;
     }
     (void)snprintf(reason, sizeof reason, "the helper said %u", response->status);
+    if (is_final(response->status) && job->lease.attempts >= MAX_REFUSALS) {
+        log_job(job, "job.abandoned", reason); /* the same bytes will not become right */
+        post(job, sotto_leader_abandon, on_finished);
+        return;
+    }
     if (response->status / 100 != 2 || response->body.len == 0) {
         try_later(job, reason); /* or it is not ready yet: the same request asks again */
         return;
@@ -218,8 +229,8 @@ static void form(void *context, sotto_worker *worker)
             end(job);
         else
             try_later(job, err.reason);
-    } else if (status == SOTTO_MISSING) {
-        end(job); /* another process has done this job */
+    } else if (status == SOTTO_MISSING && job->load.count == 0) {
+        end(job); /* other processes have all of it */
     } else if (status != SOTTO_OK) {
         log_job(job, "job.unformed", err.reason);
         back_to_lanes(job);
@@ -235,6 +246,17 @@ static int by_number(const void *a, const void *b)
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
     return (x > y) - (x < y);
+}
+
+/* A segment that was taken over and back may stand twice. */
+static void drop_twins(sotto_load *load)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < load->count; i++)
+        if (i == 0 || load->segments[i] != load->segments[kept - 1])
+            load->segments[kept++] = load->segments[i];
+    load->count = kept;
 }
 
 static sotto_leader_job *new_job(sotto_leader *leader)
@@ -267,6 +289,7 @@ bool sotto_leader_job_start(sotto_leader *leader, const sotto_load *load)
     job->bucket = load->bucket;
     /* The order in which a restart would read them: the request must come out the same. */
     qsort(job->load.segments, job->load.count, sizeof job->load.segments[0], by_number);
+    drop_twins(&job->load);
     if (sotto_row_number(&job->n, NULL) != SOTTO_OK) {
         sotto_arena_clear(&job->arena);
         sotto_release(job, sizeof *job);

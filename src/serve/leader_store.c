@@ -28,20 +28,39 @@ static sotto_status keep_segment(sotto_leader_job *job, const sotto_segment *s, 
     return sotto_reader_finish(&in, "segment", err);
 }
 
+/* Somebody else may have taken a segment over, while this process was stopped or had too much to do. */
+static bool is_ours(const sotto_leader_job *job, const sotto_segment *s)
+{
+    return !s->claimed && s->owner == job->leader->server->instance;
+}
+
+/* What is not ours any more is left out. May run again: load.segments only shrinks. */
 static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
 {
     const sotto_column_keys *columns = &job->leader->server->columns;
     sotto_segment *segments =
         sotto_arena_take_array(&job->arena, job->load.count + 1, sizeof *segments);
-    size_t cap = 0;
+    size_t cap = 0, kept = 0;
+    sotto_err gone = {0};
 
     if (!segments)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
     for (size_t i = 0; i < job->load.count; i++) {
-        segments[i].n = job->load.segments[i];
-        SOTTO_TRY(sotto_segment_get(tx, &segments[i], columns, &job->arena, err));
-        cap += segments[i].reports - segments[i].skipped;
+        sotto_segment *s = &segments[kept];
+
+        s->n = job->load.segments[i];
+        if (sotto_segment_get(tx, s, columns, &job->arena, &gone) == SOTTO_OK &&
+            (job->resumed || is_ours(job, s))) {
+            cap += s->reports - s->skipped;
+            job->load.segments[kept++] = s->n;
+        } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING) {
+            return sotto_fail(err, gone.status, "%s", gone.reason);
+        }
+        gone = (sotto_err){0};
     }
+    job->load.count = kept;
+    if (kept == 0 && !job->resumed)
+        return sotto_fail(err, SOTTO_MISSING, "another process has these segments");
     job->reports = sotto_arena_take_array(&job->arena, cap + 1, sizeof *job->reports);
     if (!job->reports)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");

@@ -29,16 +29,19 @@ static void bind_range(sotto_sql *q, int64_t task, const sotto_batch_range *rang
     sotto_sql_bytes(q, 4, sotto_bytes_of(range->batch.bytes, range->batch.len));
 }
 
+/* By a reason that was given for as many reports, not for fewer. */
 static sotto_status is_released(sotto_tx *tx, bool *released, int64_t task,
-                                const sotto_batch_range *range, sotto_err *err)
+                                const sotto_batch_range *range, uint64_t arrived, sotto_err *err)
 {
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT 1 FROM held WHERE task = ?1 AND first_bucket = ?2 AND"
-                                " end_bucket = ?3 AND batch = ?4 AND reason IS NOT NULL",
+                                " end_bucket = ?3 AND batch = ?4 AND reason IS NOT NULL AND"
+                                " arrived >= ?5",
                                 err));
     bind_range(&q, task, range);
+    sotto_sql_int(&q, 5, (int64_t)arrived);
     SOTTO_TRY(sotto_sql_step(&q, released, err));
     return sotto_sql_run(&q, NULL, err);
 }
@@ -52,7 +55,8 @@ static sotto_status hold(sotto_tx *tx, int64_t task, const sotto_batch_range *ra
         tx, &q,
         "INSERT INTO held (task, first_bucket, end_bucket, batch, arrived, expected, since)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, {now}) ON CONFLICT"
-        " (task, first_bucket, end_bucket, batch) DO UPDATE SET arrived = ?5, expected = ?6",
+        " (task, first_bucket, end_bucket, batch) DO UPDATE SET arrived = ?5, expected = ?6,"
+        " reason = NULL, released = NULL",
         err));
     bind_range(&q, task, range);
     sotto_sql_int(&q, 5, (int64_t)arrived);
@@ -73,7 +77,7 @@ sotto_status sotto_rate_check(sotto_tx *tx, bool *held, const sotto_server_task 
     SOTTO_TRY(arrived_for(tx, &arrived, task, range, verified, err));
     if (arrived / 2 < expected || (arrived / 2 == expected && arrived % 2 == 0))
         return SOTTO_OK;
-    SOTTO_TRY(is_released(tx, &released, task->n, range, err));
+    SOTTO_TRY(is_released(tx, &released, task->n, range, arrived, err));
     if (released)
         return SOTTO_OK;
     *held = SOTTO_RULE(rate_held);

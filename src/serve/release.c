@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { NOISE_AT_ONCE = 256 };
+
 bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
                          const sotto_server_task *task, const sotto_dap_batch_selector *selector)
 {
@@ -46,9 +48,48 @@ static sotto_buf taken(sotto_arena *arena, size_t size)
     return buf;
 }
 
+/* A few entries at a time, each drawn, added and forgotten. */
+static sotto_status add_noise(sotto_prio3_agg *agg, const sotto_server_task *task, sotto_err *err)
+{
+    int64_t drawn[NOISE_AT_ONCE];
+    size_t count, entries = task->vdaf.sizes.outputs;
+    sotto_status status = SOTTO_OK;
+    sotto_entropy entropy;
+
+    sotto_entropy_system(&entropy);
+    for (size_t i = 0; i < entries && status == SOTTO_OK; i += count) {
+        count = entries - i < NOISE_AT_ONCE ? entries - i : NOISE_AT_ONCE;
+        status = sotto_noise_draw(task->noise, drawn, count, &entropy, err);
+        if (status == SOTTO_OK)
+            status = sotto_prio3_agg_add(&task->vdaf, agg, i, drawn, count, err);
+    }
+    sotto_wipe(drawn, sizeof drawn);
+    sotto_entropy_clear(&entropy);
+    return status;
+}
+
+/* The share as it may leave this server. */
+static sotto_status with_noise(sotto_bytes *out, const sotto_server_task *task,
+                               const sotto_sub_aggregate *sum, sotto_arena *arena, sotto_err *err)
+{
+    sotto_prio3_agg agg;
+    sotto_buf share;
+
+    *out = sum->share;
+    if (!task->noise || !SOTTO_RULE(noise_added))
+        return SOTTO_OK;
+    share = taken(arena, task->vdaf.sizes.out_share);
+    SOTTO_TRY(sotto_prio3_agg_init(&task->vdaf, &agg, arena, err));
+    SOTTO_TRY(sotto_prio3_agg_decode(&task->vdaf, &agg, sum->share, sum->reports, err));
+    SOTTO_TRY(add_noise(&agg, task, err));
+    SOTTO_TRY(sotto_prio3_agg_encode(&task->vdaf, &share, &agg, err));
+    *out = sotto_buf_bytes(&share);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task, sotto_role role,
-                                sotto_bytes collection_req, sotto_bytes share, sotto_arena *arena,
-                                sotto_err *err)
+                                sotto_bytes collection_req, const sotto_sub_aggregate *sum,
+                                sotto_arena *arena, sotto_err *err)
 {
     uint8_t text[SOTTO_DAP_INFO_MAX], ikm[SOTTO_HPKE_MAX_PRIVATE_KEY];
     sotto_bytes info = sotto_aggregate_share_info(text, (sotto_dap_role)role);
@@ -56,7 +97,9 @@ sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task, s
     sotto_buf sealed = taken(arena, sotto_release_sealed_size(task));
     size_t enc = task->collector.public_key.len;
     sotto_status status;
+    sotto_bytes share;
 
+    SOTTO_TRY(with_noise(&share, task, sum, arena, err));
     SOTTO_TRY(sotto_dap_aggregate_share_aad_encode(&aad, task->dap.id, task->dap.configuration,
                                                    collection_req, err));
     SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));

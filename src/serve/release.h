@@ -9,11 +9,13 @@
 bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
                          const sotto_server_task *task, const sotto_dap_batch_selector *selector);
 
-/* Appends an HpkeCiphertext: the share, sealed to the task's collector by this role.
+/* Appends an HpkeCiphertext: the sum's share, with fresh noise where the recipe asks for it, sealed to the task's
+ * collector by this role. A sum may pass here once only: what comes out is stored in the transaction that closes the
+ * batch, and a repeated request gets those bytes, or the noise would average out.
  *   collection_req  the collector's exact bytes */
 SOTTO_MUST_USE sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task,
                                                sotto_role role, sotto_bytes collection_req,
-                                               sotto_bytes share, sotto_arena *arena,
+                                               const sotto_sub_aggregate *sum, sotto_arena *arena,
                                                sotto_err *err);
 /* Bytes that sotto_release_seal appends. */
 size_t sotto_release_sealed_size(const sotto_server_task *task);

@@ -12,6 +12,8 @@ enum { SOTTO_JOB_SENT = 1, SOTTO_JOB_DONE = 2, SOTTO_JOB_ABANDONED = 3 };
 
 /* States of a release's row. From SOTTO_RELEASE_CLOSED on its buckets take no more reports. */
 enum {
+    SOTTO_RELEASE_REFUSED =
+        0, /* leader: another collection took its buckets; none are closed by this one */
     SOTTO_RELEASE_WAITING = 1, /* leader: for reports and jobs                    */
     SOTTO_RELEASE_CLOSED = 2,  /* leader: the helper's share is being asked for   */
     SOTTO_RELEASE_DONE = 3,

@@ -144,11 +144,13 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT s.task, s.bucket, s.reports, s.skip, s.body, k.secret"
-                                " FROM segment s JOIN segment_key k ON k.segment = s.n"
-                                " WHERE s.n = ?1",
-                                err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "SELECT s.task, s.bucket, s.reports, s.skip, s.body, k.secret, s.owner,"
+                          " s.job"
+                          " FROM segment s JOIN segment_key k ON k.segment = s.n"
+                          " WHERE s.n = ?1",
+                          err));
     sotto_sql_int(&q, 1, s->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     if (!row)
@@ -156,6 +158,8 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     s->task = sotto_sql_column_int(&q, 0);
     s->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
     s->reports = (size_t)sotto_sql_column_int(&q, 2);
+    s->owner = sotto_sql_column_int(&q, 6);
+    s->claimed = !sotto_sql_column_null(&q, 7);
     skip = sotto_sql_column_bytes(&q, 3);
     if (skip.len != skip_bytes(s->reports))
         return sotto_fail(err, SOTTO_MALFORMED, "a segment's list of skips is not its own");
@@ -197,7 +201,8 @@ sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     for (size_t i = 0; i < *count; i++) {
-        SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE segment SET owner = ?2 WHERE n = ?1", err));
+        SOTTO_TRY(sotto_sql_prepare(
+            tx, &q, "UPDATE segment SET owner = ?2, added = {now} WHERE n = ?1", err));
         sotto_sql_int(&q, 1, out[i].n);
         sotto_sql_int(&q, 2, owner);
         SOTTO_TRY(sotto_sql_run(&q, NULL, err));

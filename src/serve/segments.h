@@ -32,6 +32,7 @@ typedef struct sotto_segment {
     int64_t task;
     uint64_t bucket;
     int64_t owner;    /* the process that forms its job                            */
+    bool claimed;     /* after reading: some job has it                             */
     size_t reports;   /* records in the body                                        */
     size_t skipped;   /* of them, those that were taken before: bits set in `skip`   */
     uint8_t *skip;    /* a bit for each record, the lowest first                      */

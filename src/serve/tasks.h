@@ -12,6 +12,7 @@
 
 #include "db/sealed.h"
 #include "db/store.h"
+#include "privacy/noise.h"
 #include "serve/pairing.h"
 #include "sotto/recipe.h"
 #include "sotto/seal.h"
@@ -31,9 +32,11 @@ typedef struct sotto_server_task {
     const sotto_pairing *pairing;  /* tokens; never NULL: an unpaired task is not found */
     uint64_t
         collection_seconds; /* a batch may not span more; 0: no such rule (seed 000, appendix A) */
-    uint64_t population;    /* 0: this operator gave none, and rates can't be checked */
-    double expected;        /* reports, dummies included, for each of the population */
-    size_t max_report;      /* bytes of the largest valid report on the wire */
+    const sotto_noise
+        *noise;          /* what this server adds to every sum that it releases; NULL: nothing */
+    uint64_t population; /* 0: this operator gave none, and rates can't be checked */
+    double expected;     /* reports, dummies included, for each of the population */
+    size_t max_report;   /* bytes of the largest valid report on the wire */
 } sotto_server_task;
 
 typedef struct sotto_tasks sotto_tasks;

@@ -70,6 +70,24 @@ static sotto_status compile_collector(sotto_server_task *out, const sotto_partie
     return sotto_hpke_config_decode(&out->collector, key->config, err);
 }
 
+static sotto_status compile_noise(entry *e, sotto_err *err)
+{
+    uint64_t milli = e->task.recipe->noise_milli;
+    sotto_noise *noise;
+
+    if (milli == 0)
+        return SOTTO_OK;
+    noise = sotto_arena_take(&e->arena, sizeof *noise);
+    if (!noise)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a task's noise");
+    /* All of the variance, though the other server adds as much: it may be the one that lies. */
+    SOTTO_TRY(sotto_noise_gaussian(noise, milli * milli, 1000000, &e->arena, err));
+    if (sotto_noise_limit(noise) > SOTTO_PRIO3_ADDED_LIMIT)
+        return sotto_fail(err, SOTTO_DENIED, "noise of so large a sigma can't be added");
+    e->task.noise = noise;
+    return SOTTO_OK;
+}
+
 static sotto_status compile_recipe(entry *e, sotto_bytes recipe, sotto_bytes parties_json,
                                    size_t cohort, sotto_mistakes *mistakes, sotto_err *err)
 {
@@ -80,6 +98,7 @@ static sotto_status compile_recipe(entry *e, sotto_bytes recipe, sotto_bytes par
     SOTTO_TRY(sotto_parties_read(&parties, parties_json, &e->arena, mistakes, err));
     SOTTO_TRY(sotto_task_compile(&out->dap, out->recipe, parties, cohort, &e->arena, err));
     SOTTO_TRY(compile_collector(out, parties, err));
+    SOTTO_TRY(compile_noise(e, err));
     out->leader = out->recipe->leader;
     out->helper = out->recipe->helper;
     out->expected = expected_of(out->recipe);

@@ -1,4 +1,6 @@
 /* Sums (draft-irtf-cfrg-vdaf-20, sections 7.2.4 and 7.2.5): out shares, aggregate shares, the answer. */
+#include "base/declassify.h"
+#include "math/ct.h"
 #include "math/wide.h"
 #include "vdaf/flp.h"
 
@@ -21,15 +23,18 @@ sotto_status sotto_prio3_out_share(const sotto_prio3 *vdaf, sotto_buf *out,
     return SOTTO_OK;
 }
 
+static sotto_u128 modulus_of(const sotto_circuit *c)
+{
+    return c->field == 64 ? sotto_u128_of(0, UINT64_C(0xffffffff00000001))
+                          : sotto_u128_of(UINT64_C(0xffffffffffffffe4), 1);
+}
+
 /* An entry of the sum of `reports` measurements is at most reports * max; it must stay below the modulus. */
 static sotto_status check_no_wrap(const sotto_prio3 *vdaf, uint64_t reports, sotto_err *err)
 {
     const sotto_circuit *c = vdaf->circuit;
-    sotto_u128 largest = sotto_mul_wide(reports, c->max);
-    sotto_u128 modulus = c->field == 64 ? sotto_u128_of(0, UINT64_C(0xffffffff00000001))
-                                        : sotto_u128_of(UINT64_C(0xffffffffffffffe4), 1);
 
-    if (largest >= modulus)
+    if (sotto_mul_wide(reports, c->max) >= modulus_of(c))
         return sotto_fail(err, SOTTO_DENIED, "the sum of %llu reports could wrap round in Field%u",
                           (unsigned long long)reports, c->field);
     return SOTTO_OK;
@@ -98,6 +103,60 @@ sotto_status sotto_prio3_merge(const sotto_prio3 *vdaf, sotto_prio3_agg *agg,
     return SOTTO_OK;
 }
 
+/* What every aggregator added must leave a sum on its own side of half the modulus, or its sign could not be told. */
+static sotto_status check_sign_is_kept(const sotto_prio3 *vdaf, uint64_t reports, sotto_err *err)
+{
+    const sotto_circuit *c = vdaf->circuit;
+    sotto_u128 half = modulus_of(c) >> 1;
+    sotto_u128 added = sotto_mul_wide(c->shares, SOTTO_PRIO3_ADDED_LIMIT);
+
+    if (sotto_mul_wide(reports, c->max) >= half - added)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "the sum of %llu reports leaves no room in Field%u for numbers below 0",
+                          (unsigned long long)reports, c->field);
+    return SOTTO_OK;
+}
+
+/* value mod p, whatever its sign. */
+static void put_signed(uint8_t *at, const sotto_circuit *c, int64_t value)
+{
+    uint64_t negative = sotto_ct_mask((uint64_t)value >> 63);
+    sotto_u128 wide = sotto_u128_of(negative, (uint64_t)value);
+    sotto_u128 mask = sotto_u128_of(negative, negative);
+
+    wide += modulus_of(c) & mask;
+    sotto_store64(at, sotto_u128_low(wide));
+    if (c->field != 64)
+        sotto_store64(at + 8, sotto_u128_high(wide));
+}
+
+sotto_status sotto_prio3_agg_add(const sotto_prio3 *vdaf, sotto_prio3_agg *agg, size_t first,
+                                 const int64_t *values, size_t count, sotto_err *err)
+{
+    const sotto_circuit *c = vdaf->circuit;
+    uint8_t *elements = agg->elements;
+    uint64_t beyond = 0;
+
+    SOTTO_TRY(check_ours(vdaf, agg, err));
+    SOTTO_TRY(check_sign_is_kept(vdaf, agg->reports, err));
+    if (first > vdaf->sizes.outputs || count > vdaf->sizes.outputs - first)
+        return sotto_fail(err, SOTTO_BUG, "aggregate share: has no so many entries");
+    for (size_t i = 0; i < count; i++)
+        beyond |= sotto_ct_less(2 * SOTTO_PRIO3_ADDED_LIMIT,
+                                (uint64_t)values[i] + SOTTO_PRIO3_ADDED_LIMIT);
+    SOTTO_DECLASSIFY(&beyond, sizeof beyond);
+    if (beyond)
+        return sotto_fail(err, SOTTO_BUG, "aggregate share: a number too large to add");
+    for (size_t i = 0; i < count; i++) {
+        uint8_t element[16];
+
+        put_signed(element, c, values[i]);
+        c->flp->merge(elements + sotto_circuit_bytes(c, first + i), element, 1);
+        sotto_wipe(element, sizeof element);
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_prio3_agg_encode(const sotto_prio3 *vdaf, sotto_buf *out,
                                     const sotto_prio3_agg *agg, sotto_err *err)
 {
@@ -150,5 +209,23 @@ sotto_status sotto_prio3_unshard(const sotto_prio3 *vdaf, sotto_uint128 *result,
     SOTTO_TRY(check_no_wrap(vdaf, reports, err));
     for (size_t i = 0; i < vdaf->sizes.outputs; i++)
         result[i] = result_entry(c, agg_shares, i);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_prio3_unshard_signed(const sotto_prio3 *vdaf, sotto_uint128 *result,
+                                        const sotto_bytes *agg_shares, uint64_t reports,
+                                        sotto_err *err)
+{
+    sotto_u128 modulus = modulus_of(vdaf->circuit);
+
+    SOTTO_TRY(check_sign_is_kept(vdaf, reports, err));
+    SOTTO_TRY(sotto_prio3_unshard(vdaf, result, agg_shares, reports, err));
+    for (size_t i = 0; i < vdaf->sizes.outputs; i++) {
+        sotto_u128 entry = sotto_u128_of(result[i].high, result[i].low);
+
+        if (entry > modulus >> 1)
+            entry -= modulus; /* wraps to the two's complement of 128 bits */
+        result[i] = (sotto_uint128){sotto_u128_low(entry), sotto_u128_high(entry)};
+    }
     return SOTTO_OK;
 }

@@ -3,6 +3,7 @@
 #include "recipe/claim.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void sotto_simulated_init(sotto_test *t, sotto_simulated *s, const char *randomizer,
@@ -67,6 +68,32 @@ void sotto_simulated_run(sotto_test *t, sotto_simulated *s, sotto_sim_random *ra
             for (size_t j = 0; j < s->randomizer.bytes; j++)
                 s->sums[j].low += report[j];
         }
+}
+
+void sotto_simulated_noisy(sotto_test *t, sotto_simulated *s, unsigned sigma)
+{
+    char with[128];
+
+    (void)snprintf(with, sizeof with,
+                   "\"trust\": \"split\", \"noise\": {\"type\": \"discrete-gaussian\","
+                   " \"sigma\": %u}",
+                   sigma);
+    s->recipe = sotto_test_recipe(t, "\"trust\": \"split\"", with);
+    CHECK_OK(t, sotto_noise_gaussian(&s->noise, (uint64_t)sigma * sigma, 1, &t->arena, &t->err));
+}
+
+void sotto_simulated_add_noise(sotto_test *t, sotto_simulated *s, sotto_sim_random *random)
+{
+    sotto_entropy entropy;
+
+    sotto_entropy_init(&entropy, fill, random);
+    for (size_t i = 0; i < s->randomizer.bytes; i++) {
+        int64_t drawn[2], sum;
+
+        CHECK_OK(t, sotto_noise_draw(&s->noise, drawn, 2, &entropy, &t->err));
+        sum = (int64_t)s->sums[i].low + drawn[0] + drawn[1];
+        s->sums[i] = (sotto_uint128){(uint64_t)sum, sum < 0 ? UINT64_MAX : 0};
+    }
 }
 
 void sotto_simulated_estimate(sotto_test *t, const sotto_simulated *s, sotto_result *result)

@@ -59,6 +59,37 @@ static void one_bin_far_off_is_caught(sotto_test *t)
     CHECK_EQUAL(t, 0, check.worst);
 }
 
+static void noise_by_the_servers_is_no_mistake(sotto_test *t)
+{
+    sotto_sim_random random;
+    sotto_result_check check;
+
+    sotto_sim_random_init(&random, 31);
+    sotto_simulated_init(t, &s, NULL, 2000);
+    sotto_simulated_noisy(t, &s, 60);
+    for (unsigned i = 0; i < 20; i++) {
+        sotto_simulated_draw(&s, &random);
+        sotto_simulated_add_noise(t, &s, &random);
+        sotto_simulated_estimate(t, &s, &result);
+        CHECK_OK(t, sotto_result_compare(&check, &result, s.truth, result.count, &t->err));
+        CHECK(t, !check.wrong);
+    }
+    /* Eight deviations, up or down, are one. */
+    for (int side = -1; side <= 1; side += 2) {
+        sotto_result off = result;
+
+        off.bins[3].sum = (int64_t)llround(2000 * off.q + (double)s.truth[3] * (off.p - off.q)) +
+                          side * (int64_t)(8 * sqrt(2) * 60);
+        CHECK_OK(t, sotto_result_compare(&check, &off, s.truth, off.count, &t->err));
+        CHECK(t, check.wrong && check.worst_chance < 5e-7);
+        CHECK_EQUAL(t, 3, check.worst);
+    }
+    result.noise_variance = 0;
+    result.bins[3].sum = 0;
+    CHECK_OK(t, sotto_result_compare(&check, &result, s.truth, result.count, &t->err));
+    CHECK(t, check.wrong);
+}
+
 /* 1,000 bins of which so many miss: the tail of Bin(1000, 0.05), against values summed in rational numbers. */
 static void too_many_misses_are_too_many(sotto_test *t)
 {
@@ -99,11 +130,9 @@ static void a_truth_that_can_not_be_is_refused(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(right_results_pass),
-        CASE(the_printed_constant_is_caught),
-        CASE(one_bin_far_off_is_caught),
-        CASE(too_many_misses_are_too_many),
-        CASE(a_truth_that_can_not_be_is_refused),
+        CASE(right_results_pass),           CASE(the_printed_constant_is_caught),
+        CASE(one_bin_far_off_is_caught),    CASE(noise_by_the_servers_is_no_mistake),
+        CASE(too_many_misses_are_too_many), CASE(a_truth_that_can_not_be_is_refused),
     };
 
     return RUN_TESTS(argc, argv, cases);

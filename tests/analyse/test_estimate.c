@@ -27,8 +27,8 @@ static void sums_at_their_mean_give_the_truth(sotto_test *t)
 
 /* The chance that an interval misses, over many batches: 5% at most, but for the chance in the test itself, which is
  * five deviations; and not much less, or the bars are too long. */
-static void check_coverage(sotto_test *t, const char *randomizer, uint64_t reports, unsigned rounds,
-                           uint64_t seed)
+static void check_coverage(sotto_test *t, const char *randomizer, unsigned sigma, uint64_t reports,
+                           unsigned rounds, uint64_t seed)
 {
     sotto_sim_random random;
     sotto_simulated s;
@@ -37,8 +37,12 @@ static void check_coverage(sotto_test *t, const char *randomizer, uint64_t repor
 
     sotto_sim_random_init(&random, seed);
     sotto_simulated_init(t, &s, randomizer, reports);
+    if (sigma)
+        sotto_simulated_noisy(t, &s, sigma);
     for (unsigned i = 0; i < rounds; i++) {
         sotto_simulated_draw(&s, &random);
+        if (sigma)
+            sotto_simulated_add_noise(t, &s, &random);
         sotto_simulated_estimate(t, &s, &result);
         for (size_t j = 0; j < result.count; j++) {
             double truth = (double)s.truth[j];
@@ -53,9 +57,46 @@ static void check_coverage(sotto_test *t, const char *randomizer, uint64_t repor
 
 static void intervals_hold_the_truth_as_often_as_they_say(sotto_test *t)
 {
-    check_coverage(t, NULL, 2000, 20, 1);
-    check_coverage(t, SYMMETRIC, 2000, 20, 2);
-    check_coverage(t, NULL, 200, 100, 3); /* few reports, where a bell curve is crude */
+    check_coverage(t, NULL, 0, 2000, 20, 1);
+    check_coverage(t, SYMMETRIC, 0, 2000, 20, 2);
+    check_coverage(t, NULL, 0, 200, 100, 3); /* few reports, where a bell curve is crude */
+}
+
+/* The randomizer's own deviation is 15 for 2,000 reports and 5 for 200: noise is a part of it, then all of it. */
+static void intervals_hold_the_truth_with_noise_by_the_servers(sotto_test *t)
+{
+    check_coverage(t, NULL, 10, 2000, 20, 21);
+    check_coverage(t, NULL, 100, 2000, 20, 22);
+    check_coverage(t, NULL, 25, 200, 100, 23); /* many a sum is below 0 */
+}
+
+static void noise_of_both_servers_is_in_the_deviation(sotto_test *t)
+{
+    sotto_simulated s;
+    sotto_result plain, result;
+    double d;
+
+    sotto_simulated_init(t, &s, NULL, 1000);
+    s.sums[0] = (sotto_uint128){400, 0};
+    sotto_simulated_estimate(t, &s, &plain);
+    CHECK_NEAR(t, 0, plain.noise_variance, 0);
+    sotto_simulated_noisy(t, &s, 25);
+    s.sums[1] = (sotto_uint128){(uint64_t)-40, UINT64_MAX};
+    s.sums[2] = (sotto_uint128){1060, 0};
+    sotto_simulated_estimate(t, &s, &result);
+    d = result.p - result.q;
+    CHECK_NEAR(t, 2 * 25 * 25, result.noise_variance, 1e-9);
+    CHECK_NEAR(t, plain.bins[0].count, result.bins[0].count, 0);
+    CHECK_NEAR(t, pow(plain.bins[0].deviation, 2) + 2 * 25 * 25 / (d * d),
+               pow(result.bins[0].deviation, 2), 1e-6);
+    CHECK(t, result.bins[0].high > plain.bins[0].high && result.bins[0].low < plain.bins[0].low);
+    CHECK_EQUAL(t, -40, result.bins[1].sum);
+    CHECK_NEAR(t, (-40 - 1000 * result.q) / d, result.bins[1].count, 1e-9);
+    CHECK_EQUAL(t, 1060, result.bins[2].sum);
+    s.sums[1].high = 5;
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_result_estimate(&result, s.recipe, s.sums, s.randomizer.bytes, 1000, NULL,
+                                       &t->arena, &t->err));
 }
 
 static void whole_reports_come_out_right(sotto_test *t)
@@ -131,6 +172,8 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(sums_at_their_mean_give_the_truth),
         CASE(intervals_hold_the_truth_as_often_as_they_say),
+        CASE(intervals_hold_the_truth_with_noise_by_the_servers),
+        CASE(noise_of_both_servers_is_in_the_deviation),
         CASE(whole_reports_come_out_right),
         CASE(a_higher_confidence_makes_longer_bars),
         CASE(sums_that_can_not_be_are_refused),

@@ -6,10 +6,9 @@
 static sotto_receipt receipt;
 static sotto_collection collection;
 
-static void make(sotto_test *t)
+static void make_of(sotto_test *t, const sotto_recipe *recipe)
 {
     static sotto_mistakes mistakes;
-    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
     const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
     sotto_recipe_claim claim;
     sotto_result result = {.p = 0.5, .q = 0.125};
@@ -26,6 +25,11 @@ static void make(sotto_test *t)
     CHECK_BYTES(t, task.id, receipt.task_id, sizeof task.id);
     CHECK_NEAR(t, claim.epsilon_cohort, receipt.epsilon_cohort, 0);
     CHECK_NEAR(t, claim.epsilon_local, receipt.epsilon_local, 0);
+}
+
+static void make(sotto_test *t)
+{
+    make_of(t, sotto_test_recipe(t, NULL, NULL));
 }
 
 static void a_receipt_claims_aggregation_and_no_sampling(sotto_test *t)
@@ -68,12 +72,35 @@ static void a_receipt_reads_well(sotto_test *t)
     CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_receipt_explain(&small, &receipt, &t->err));
 }
 
+static void a_receipt_tells_of_the_servers_noise(sotto_test *t)
+{
+    static const char old[] = "\"trust\": \"split\"";
+    char text[8192];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
+
+    make(t);
+    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "noise by the servers") == NULL);
+    make_of(t, sotto_test_recipe(t, old,
+                                 "\"trust\": \"split\", \"noise\": {\"type\": "
+                                 "\"discrete-gaussian\", \"sigma\": 25.0}"));
+    out.len = 0;
+    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "noise by the servers: sigma 25 each") != NULL);
+    CHECK(t, strstr(text, "nobody was charged less") != NULL);
+    CHECK(t, strstr(text, "theorem 4") != NULL);
+    CHECK(t, receipt.epsilon_noise > 0);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_receipt_claims_aggregation_and_no_sampling),
         CASE(a_receipt_says_how_far_one_liar_reaches),
         CASE(a_receipt_reads_well),
+        CASE(a_receipt_tells_of_the_servers_noise),
     };
 
     return RUN_TESTS(argc, argv, cases);

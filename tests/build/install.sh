@@ -20,6 +20,26 @@ for example in sum_vec seal recipe; do
     "$work/examples/$example" >/dev/null
     "$work/examples/${example}_static" >/dev/null
 done
+# The host's device needs a recipe that is open today, which every device answers; it answers it once.
+today=$(date -u +%F)
+later=$(date -u -d '2 days' +%F)
+dates="s/2026-11-20T/${today}T/; s/2026-11-27T/${later}T/; s/\"from\": \"[^\"]*/\"from\": \"${today}T00:00:00Z/"
+dates="$dates; s/\"until\": \"[^\"]*/\"until\": \"${later}T00:00:00Z/; s/\"rate\": 0.1/\"rate\": 1/"
+for kind in host host_static; do
+    mkdir "$work/$kind"
+    for file in policy parties; do
+        "$work/moved/bin/sotto" recipe new --$file | sed "$dates" >"$work/$kind/$file.json"
+    done
+    "$work/moved/bin/sotto" recipe new | sed "$dates" >"$work/$kind/recipe.json"
+    for sent in 1 0; do
+        said=$(cd "$work/$kind" && "$work/examples/$kind" policy.json parties.json recipe.json) || { echo "$said"; exit 1; }
+        [ "$(echo "$said" | grep -c "sealed bytes leave")" -eq $sent ] || { echo "not $sent reports: $said"; exit 1; }
+    done
+done
+[ "$(wc -l <"$source/examples/host.c")" -le 60 ] || { echo "host.c: more than 60 lines"; exit 1; }
+for page in man1/sotto.1 man1/sotto-device.1 man1/sotto-recipe.1 man3/libsotto-device.3; do
+    [ -f "$work/moved/share/man/$page" ] || { echo "no $page"; exit 1; }
+done
 echo "find_package: ok"
 
 pc=$(find "$work/moved" -name sotto.pc)

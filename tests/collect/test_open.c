@@ -132,6 +132,57 @@ static void sums_above_what_proofs_allow_are_refused(sotto_test *t)
     CHECK_STATUS(t, SOTTO_REJECTED, open_it(t, &out));
 }
 
+/* Sigma 10, two servers, 272 sums, 2^-66: a sum may be off by 2 * 10 * sqrt(66 log 2 + log 544) = 144.3. */
+static void sums_may_be_off_by_the_servers_noise(sotto_test *t)
+{
+    sotto_collection out;
+
+    sotto_test_collection_init(t, &c);
+    c.task.noise_sigma = 10;
+    CHECK_EQUAL(t, 272, c.task.sizes.outputs);
+    c.sums[3] = 100 + 145;
+    c.below[4] = 145;
+    c.below[5] = 1;
+    CHECK_OK(t, open_it(t, &out));
+    CHECK_EQUAL(t, 245, out.sums[3].low);
+    CHECK_EQUAL(t, 0, out.sums[3].high);
+    CHECK_EQUAL(t, (uint64_t)-145, out.sums[4].low);
+    CHECK_EQUAL(t, UINT64_MAX, out.sums[4].high);
+    CHECK_EQUAL(t, UINT64_MAX, out.sums[5].low);
+    c.sums[3]++;
+    CHECK_STATUS(t, SOTTO_REJECTED, open_it(t, &out));
+    c.sums[3]--;
+    c.below[4]++;
+    CHECK_STATUS(t, SOTTO_REJECTED, open_it(t, &out));
+    c.below[4]--;
+    c.apart = true;
+    CHECK_STATUS(t, SOTTO_REJECTED, open_it(t, &out));
+    c.apart = false;
+    c.task.noise_sigma = 0; /* none was asked for: none is allowed */
+    CHECK_STATUS(t, SOTTO_REJECTED, open_it(t, &out));
+}
+
+/* All together: 2 * 10 * sqrt(272 (66 log 2 + log 2)) = 2247.9. */
+static void the_total_may_be_off_by_the_noise_of_all_sums(sotto_test *t)
+{
+    sotto_collection out;
+    uint64_t most, left;
+
+    sotto_test_collection_init(t, &c);
+    c.task.noise_sigma = 10;
+    most = c.reports * c.task.vdaf.max;
+    left = most + 2248;
+    for (size_t i = 0; i < c.task.sizes.outputs; i++) {
+        c.sums[i] = left < 240 ? left : 240;
+        left -= c.sums[i];
+    }
+    CHECK_EQUAL(t, 0, left);
+    CHECK_EQUAL(t, 0, c.sums[c.task.sizes.outputs - 1]);
+    CHECK_OK(t, open_it(t, &out));
+    c.sums[c.task.sizes.outputs - 1] = 1;
+    CHECK_STATUS(t, SOTTO_REJECTED, open_it(t, &out));
+}
+
 static void every_truncation_is_refused(sotto_test *t)
 {
     sotto_collection out;
@@ -191,6 +242,8 @@ int main(int argc, char **argv)
         CASE(shares_that_do_not_belong_together_are_refused),
         CASE(a_sum_above_the_reports_is_refused),
         CASE(sums_above_what_proofs_allow_are_refused),
+        CASE(sums_may_be_off_by_the_servers_noise),
+        CASE(the_total_may_be_off_by_the_noise_of_all_sums),
         CASE(every_truncation_is_refused),
         CASE(a_query_fits_its_task),
         CASE(a_selected_batch_lies_within_the_schedule),

@@ -105,6 +105,30 @@ static void importance_sampling_costs_what_silence_tells(sotto_test *t)
     CHECK_NEAR(t, 2 + log(4), claim.epsilon_sampled, 1e-9);
 }
 
+#define NOISE(sigma)                                                                               \
+    "\"trust\": \"split\", \"noise\": {\"type\": \"discrete-gaussian\", \"sigma\": " sigma "}"
+
+/* rho + 2 sqrt(rho log(1/delta)) with rho = weight / sigma^2 is the textbook's bound: ours is below it, not by far. */
+static void the_honest_servers_noise_has_an_epsilon_of_its_own(sotto_test *t)
+{
+    sotto_recipe_claim none = claim_of(t, NULL, NULL);
+    sotto_recipe_claim claim = claim_of(t, "\"trust\": \"split\"", NOISE("25.0"));
+    double rho = fmin((double)claim.weight, (double)claim.bins / 2) / (25.0 * 25.0);
+    double textbook = rho + 2 * sqrt(rho * log(1e6));
+
+    CHECK(t, none.noise_sigma == 0 && none.epsilon_noise == 0 && !none.noise_by);
+    CHECK_NEAR(t, 25, claim.noise_sigma, 0);
+    CHECK(t, claim.noise_by != NULL);
+    CHECK(t, claim.epsilon_noise < textbook * 1.001 && claim.epsilon_noise > 0.7 * textbook);
+    /* Nobody is charged less for it. */
+    CHECK(t, claim.epsilon_cohort == none.epsilon_cohort);
+    CHECK(t, claim.epsilon_sampled == none.epsilon_sampled);
+    /* So little that the draws' own distance from their law can't be paid for: nothing is claimed. */
+    claim = claim_of(t, "\"trust\": \"split\"", NOISE("0.5"));
+    CHECK(t, claim.epsilon_noise == 0 && !claim.noise_by);
+    CHECK_NEAR(t, 0.5, claim.noise_sigma, 0);
+}
+
 static void the_smallest_cohort_is_the_edge(sotto_test *t)
 {
     const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
@@ -160,6 +184,7 @@ int main(int argc, char **argv)
         CASE(only_split_trust_hides_among_others),
         CASE(every_way_to_take_part_is_priced),
         CASE(importance_sampling_costs_what_silence_tells),
+        CASE(the_honest_servers_noise_has_an_epsilon_of_its_own),
         CASE(the_smallest_cohort_is_the_edge),
         CASE(the_honest_are_rounded_down),
         CASE(every_randomizer_has_a_claim),

@@ -172,6 +172,24 @@ static void leader_and_helper_are_two(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.helper", "are one"));
 }
 
+#define NOISE "\"noise\": {\"type\": \"discrete-gaussian\", \"sigma\": 12.345}"
+
+static void noise_is_read_exactly(sotto_test *t)
+{
+    CHECK_EQUAL(t, 0, sotto_test_recipe(t, NULL, NULL)->noise_milli);
+    CHECK_EQUAL(
+        t, 12345,
+        sotto_test_recipe(t, "\"trust\": \"split\"", "\"trust\": \"split\", " NOISE)->noise_milli);
+}
+
+static void noise_needs_two_servers(sotto_test *t)
+{
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_text(t, sotto_test_recipe_text(t, "\"trust\": \"split\"",
+                                                     "\"trust\": \"flamingo\", " NOISE)));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.noise", "no two servers"));
+}
+
 static void no_memory_is_an_answer_too(sotto_test *t)
 {
     sotto_bytes text = sotto_test_recipe_text(t, NULL, NULL);
@@ -193,12 +211,20 @@ static void no_memory_is_an_answer_too(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(the_example_becomes_its_plain_form),  CASE(budgets_are_the_digits_as_written),
-        CASE(syntax_is_told_with_line_and_column), CASE(a_key_that_stands_twice_is_named),
-        CASE(bytes_behind_the_end_are_refused),    CASE(unknown_keys_are_named_with_their_place),
-        CASE(all_mistakes_are_found_at_once),      CASE(a_flood_of_mistakes_is_counted_not_kept),
-        CASE(terminals_are_safe_from_keys),        CASE(deep_and_long_files_are_not_parsed),
-        CASE(one_bin_proofs_have_no_dummies),      CASE(leader_and_helper_are_two),
+        CASE(the_example_becomes_its_plain_form),
+        CASE(budgets_are_the_digits_as_written),
+        CASE(syntax_is_told_with_line_and_column),
+        CASE(a_key_that_stands_twice_is_named),
+        CASE(bytes_behind_the_end_are_refused),
+        CASE(unknown_keys_are_named_with_their_place),
+        CASE(all_mistakes_are_found_at_once),
+        CASE(a_flood_of_mistakes_is_counted_not_kept),
+        CASE(terminals_are_safe_from_keys),
+        CASE(deep_and_long_files_are_not_parsed),
+        CASE(one_bin_proofs_have_no_dummies),
+        CASE(leader_and_helper_are_two),
+        CASE(noise_is_read_exactly),
+        CASE(noise_needs_two_servers),
         CASE(no_memory_is_an_answer_too),
     };
 

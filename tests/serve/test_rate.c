@@ -100,6 +100,30 @@ static void the_helper_holds_by_its_own_figure(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* The reason was given for 41 reports, not for whatever comes after it. */
+static void a_reason_covers_no_more_than_it_was_given_for(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job;
+    uint8_t checksum[SOTTO_CHECKSUM_SIZE];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    set_population(t, &s, false, 20);
+    for (size_t i = 0; i < 42; i++)
+        reports[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    job = sotto_test_job_of(t, &s, reports, 41, NULL);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
+    let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
+    memcpy(checksum, job.checksum, sizeof checksum);
+    job = sotto_test_job_of(t, &s, reports + 41, 1, NULL);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    sotto_dap_checksum_merge(checksum, job.checksum);
+    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 42, checksum).status);
+    sotto_test_service_close(&s);
+}
+
 /* Those that are refused were sent all the same. */
 static void refused_reports_count_too(sotto_test *t)
 {
@@ -126,6 +150,7 @@ int main(int argc, char **argv)
         CASE(twice_the_expected_number_is_released),
         CASE(one_more_is_held_until_the_leaders_operator_gives_a_reason),
         CASE(the_helper_holds_by_its_own_figure),
+        CASE(a_reason_covers_no_more_than_it_was_given_for),
         CASE(refused_reports_count_too),
     };
 

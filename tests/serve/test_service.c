@@ -186,6 +186,24 @@ static void a_batch_below_its_minimum_waits(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* Two that wait for the same bucket: when one takes it, the other is told, and closes none of its own. */
+static void of_two_collections_that_overlap_one_is_refused(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16] = {0};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.min_cohort = 20});
+    s.patience = 2;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 2, &reports, counts));
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 20, 1)).status);
+    s.patience = 200;
+    unsigned first = sotto_test_collect(t, &s, 1, &reports, counts);
+    unsigned second = sotto_test_collect(t, &s, 2, &reports, counts);
+    CHECK(t, (first == 200 && second == 400) || (first == 400 && second == 200));
+    sotto_test_service_close(&s);
+}
+
 static void reports_are_erased_once_they_are_added_up(sotto_test *t)
 {
     sotto_test_service s;
@@ -210,6 +228,7 @@ int main(int argc, char **argv)
         CASE(nothing_is_lost_when_a_server_restarts),
         CASE(a_collected_bucket_takes_no_more),
         CASE(a_batch_below_its_minimum_waits),
+        CASE(of_two_collections_that_overlap_one_is_refused),
         CASE(reports_are_erased_once_they_are_added_up),
     };
 

@@ -23,7 +23,8 @@ void sotto_test_collection_init(sotto_test *t, sotto_test_collection *c)
     c->interval = (sotto_dap_interval){c->task.opens / c->task.precision, 2};
     c->key_id = c->key.id;
     c->sums = sotto_arena_take_array(&t->arena, c->task.sizes.outputs, sizeof *c->sums);
-    CHECK(t, c->sums != NULL);
+    c->below = sotto_arena_take_array(&t->arena, c->task.sizes.outputs, sizeof *c->below);
+    CHECK(t, c->sums != NULL && c->below != NULL);
     for (size_t i = 0; i < c->task.sizes.outputs; i++)
         c->sums[i] = i % 20;
 }
@@ -32,6 +33,13 @@ static void put_element(uint8_t *at, uint64_t value)
 {
     for (size_t i = 0; i < 8; i++)
         at[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* -value in Field128, value not 0: the modulus less it. */
+static void put_below(uint8_t *at, uint64_t value)
+{
+    put_element(at, 1 - value);
+    put_element(at + 8, UINT64_C(0xffffffffffffffe4) - (value > 1));
 }
 
 static sotto_hpke_ciphertext seal(sotto_test *t, const sotto_test_collection *c, sotto_bytes share,
@@ -65,8 +73,11 @@ sotto_bytes sotto_test_collection_answer(sotto_test *t, const sotto_test_collect
     CHECK_EQUAL(t, size, c->task.sizes.outputs * ELEMENT);
     CHECK(t, leader && helper && out.data);
     for (size_t i = 0; i < c->task.sizes.outputs; i++) {
-        put_element(leader + i * ELEMENT, c->sums[i] - c->sums[i] / 2);
-        put_element(helper + i * ELEMENT, c->sums[i] / 2);
+        put_element(leader + i * ELEMENT, c->below[i] ? 0 : c->sums[i] - c->sums[i] / 2);
+        if (c->below[i])
+            put_below(helper + i * ELEMENT, c->below[i]);
+        else
+            put_element(helper + i * ELEMENT, c->sums[i] / 2);
     }
     if (c->apart)
         put_element(helper + 8, 12345); /* the upper half of the first element */

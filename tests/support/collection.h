@@ -13,6 +13,7 @@ typedef struct sotto_test_collection {
     uint8_t request_memory[128];
     sotto_bytes request; /* the query's bytes */
     uint64_t *sums;      /* what the shares will add up to, possible for 100 reports */
+    uint64_t *below;     /* where not 0: the sum is this far below 0     */
     uint64_t reports;
     sotto_dap_interval interval;
     bool apart;   /* the two shares don't belong together     */

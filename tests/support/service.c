@@ -90,9 +90,33 @@ static const char *write_parties(sotto_test *t, sotto_test_service *s)
     return text;
 }
 
-static const char *write_recipe(sotto_test *t, const sotto_test_service_options *o)
+/* Recipes of four things have letters for them, and larger ones numbers. */
+static const char *write_values(sotto_test *t, unsigned categories)
 {
     char *text = taken(t, TEXT);
+    size_t len = 0;
+
+    if (categories == 0)
+        return "\"a\", \"b\", \"c\", \"d\"";
+    for (unsigned i = 0; i < categories && len < TEXT; i++)
+        len += (size_t)snprintf(text + len, TEXT - len, "%s\"%u\"", i ? ", " : "", i);
+    CHECK(t, len < TEXT);
+    return text;
+}
+
+static const char *write_noise(sotto_test *t, const char *sigma)
+{
+    char *text = taken(t, 128);
+
+    if (sigma)
+        (void)snprintf(text, 128, ", \"noise\": {\"type\": \"discrete-gaussian\", \"sigma\": %s}",
+                       sigma);
+    return text;
+}
+
+static const char *write_recipe(sotto_test *t, const sotto_test_service_options *o)
+{
+    char *text = taken(t, 2 * TEXT);
     time_t now = time(NULL);
     char opens[32], closes[32];
     struct tm tm;
@@ -102,23 +126,24 @@ static const char *write_recipe(sotto_test *t, const sotto_test_service_options 
     at = now + (o->closed ? -1 : 2) * 86400;
     (void)strftime(closes, sizeof closes, "%Y-%m-%dT%H:00:00Z", gmtime_r(&at, &tm));
     (void)snprintf(
-        text, TEXT,
+        text, 2 * (size_t)TEXT,
         "{\"recipe\": \"7\", \"version\": 1, \"analysis\": \"com.example.likes\","
         " \"description\": \"Which of four things people like.\","
         " \"query\": \"SELECT liked FROM likes\", \"pick\": \"one-at-random\","
-        " \"encode\": {\"liked\": {\"type\": \"categories\", \"values\": [\"a\", \"b\", \"c\","
-        " \"d\"], \"oov\": true}, \"combine\": [\"liked\"]},"
+        " \"encode\": {\"liked\": {\"type\": \"categories\", \"values\": [%s],"
+        " \"oov\": true}, \"combine\": [\"liked\"]},"
         " \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
         "4.0},"
         " \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},"
         " \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6,"
         " \"min_cohort\": %u},"
         " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\","
-        " \"helper\": \"key:helper\"%s},"
+        " \"helper\": \"key:helper\"%s%s},"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
         " \"population\": 1000, \"on_no_match\": \"no-value\"}",
-        o->min_cohort ? o->min_cohort : 20,
-        o->leader_selected ? ", \"batch_mode\": \"leader-selected\"" : "", opens, closes);
+        write_values(t, o->categories), o->min_cohort ? o->min_cohort : 20,
+        o->leader_selected ? ", \"batch_mode\": \"leader-selected\"" : "", write_noise(t, o->sigma),
+        opens, closes);
     return text;
 }
 
@@ -487,7 +512,10 @@ static void unshard(sotto_test *t, sotto_test_service *s, sotto_bytes req, sotto
     CHECK_OK(t, sotto_dap_collection_resp_decode(&resp, wire, &t->err));
     shares[0] = open_share(t, s, SOTTO_DAP_LEADER, &resp.leader, req);
     shares[1] = open_share(t, s, SOTTO_DAP_HELPER, &resp.helper, req);
-    CHECK_OK(t, sotto_prio3_unshard(&s->vdaf, result, shares, resp.report_count, &t->err));
+    CHECK_OK(t,
+             s->task.noise_sigma > 0
+                 ? sotto_prio3_unshard_signed(&s->vdaf, result, shares, resp.report_count, &t->err)
+                 : sotto_prio3_unshard(&s->vdaf, result, shares, resp.report_count, &t->err));
     *reports = resp.report_count;
     for (size_t i = 0; i < s->task.bins; i++)
         counts[i] = result[i].low;
@@ -509,6 +537,7 @@ unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t bucke
                                    s->pairing.collector_token, sotto_buf_bytes(&req));
         if (response.status / 100 != 2)
             return response.status;
+        s->answer = response.body;
         if (response.body.len > 0) {
             unshard(t, s, sotto_buf_bytes(&req), response.body, reports, counts);
             return 200;

@@ -23,8 +23,9 @@ typedef struct sotto_test_service {
     sotto_http_client *client;
     sotto_sim_random random;
     sotto_hpke_config leader_hpke, helper_hpke;
-    unsigned patience; /* of sotto_test_collect: polls, 50 ms apart; 200 at first */
-    uint64_t bucket;   /* the time of reports that are made now */
+    unsigned patience;  /* of sotto_test_collect: polls, 50 ms apart; 200 at first */
+    uint64_t bucket;    /* the time of reports that are made now */
+    sotto_bytes answer; /* what sotto_test_collect got last      */
 } sotto_test_service;
 
 typedef struct sotto_test_service_options {
@@ -35,6 +36,8 @@ typedef struct sotto_test_service_options {
     bool closed;              /* the task closed a day ago               */
     uint64_t late_seconds;    /* 0: the server's default                 */
     const sotto_clock *clock; /* of the servers' keys; NULL: the system's */
+    unsigned categories; /* 0: 4; one more bin is for all others */
+    const char *sigma;   /* of the servers' noise; NULL: none    */
 } sotto_test_service_options;
 
 /* Opens both, pairs them, provisions one task of a small recipe on each. */
@@ -87,7 +90,7 @@ sotto_http_response sotto_test_post(sotto_test *t, sotto_test_service *s, bool t
 sotto_http_response sotto_test_upload(sotto_test *t, sotto_test_service *s, sotto_bytes reports);
 
 /* Asks for the batch of `buckets` buckets from s->bucket, or the next one; waits as long as s->patience.
- * counts: s->task.bins entries. Returns the HTTP status; 200 with the answer. */
+ * counts: s->task.bins entries; with noise, in two's complement. Returns the HTTP status; 200 with the answer. */
 unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t buckets,
                             uint64_t *reports, uint64_t *counts);
 

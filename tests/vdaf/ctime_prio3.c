@@ -132,6 +132,12 @@ static void check_sums(sotto_test *t, const sotto_test_prio3 *p, const sotto_tes
         CHECK_OK(t, sotto_prio3_accumulate(&p->vdaf, &agg, round->states[a], REPORTS, &t->err));
         CHECK_OK(t, sotto_prio3_accumulate(&p->vdaf, &other, round->states[a], REPORTS, &t->err));
         CHECK_OK(t, sotto_prio3_merge(&p->vdaf, &agg, &other, &t->err));
+        for (size_t i = 0; i < p->vdaf.sizes.outputs; i++) {
+            int64_t noise = i % 2 ? 5 : -7;
+
+            sotto_ctime_secret(&noise, sizeof noise);
+            CHECK_OK(t, sotto_prio3_agg_add(&p->vdaf, &agg, i, &noise, 1, &t->err));
+        }
         CHECK_OK(t, sotto_prio3_agg_encode(&p->vdaf, &out, &agg, &t->err));
         CHECK_OK(t, sotto_prio3_out_share(&p->vdaf, &out, &round->states[a][0], &t->err));
     }

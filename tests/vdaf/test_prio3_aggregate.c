@@ -213,6 +213,109 @@ static void an_answer_that_could_have_wrapped_is_denied(sotto_test *t)
     }
 }
 
+/* ---- numbers that aggregators add ------------------------------------------------------------------ */
+
+static void check_signed(sotto_test *t, uint64_t plain, int64_t added, sotto_uint128 got)
+{
+    int64_t wanted = (int64_t)plain + added;
+
+    CHECK_EQUAL(t, (uint64_t)wanted, got.low);
+    CHECK_EQUAL(t, wanted < 0 ? UINT64_MAX : 0, got.high);
+}
+
+static void added_numbers_of_either_sign_come_out_in_the_sum(sotto_test *t)
+{
+    static const int64_t added[] = {
+        0, 1, -1, 25, -25, 1 << 20, -(1 << 20), (int64_t)1 << 48, -((int64_t)1 << 48)};
+    enum { ADDED = sizeof added / sizeof added[0] };
+
+    for (size_t c = 0; c < sotto_test_config_count; c++) {
+        sotto_test_prio3 p = sotto_test_prio3_of(t, &sotto_test_configs[c], 9);
+        sotto_test_report report = sotto_test_report_random(t, &p);
+        sotto_test_round round = sotto_test_round_run(t, &p, &report, 1);
+        size_t outputs = p.vdaf.sizes.outputs;
+        sotto_uint128 got[16], wanted[16];
+
+        sotto_test_plain_sum(t, &p, &round, &report, wanted);
+        for (size_t i = 0; i < ADDED * ADDED; i++) {
+            int64_t values[2][16];
+            sotto_bytes shares[2];
+
+            for (unsigned a = 0; a < 2; a++) {
+                sotto_buf wire = sotto_buf_over(sotto_test_take(t, p.vdaf.sizes.out_share),
+                                                p.vdaf.sizes.out_share);
+                size_t some = outputs / 2;
+                sotto_prio3_agg agg;
+
+                for (size_t j = 0; j < outputs; j++)
+                    values[a][j] = added[(a ? i / ADDED : i + j) % ADDED];
+                CHECK_OK(t, sotto_prio3_agg_init(&p.vdaf, &agg, &t->arena, &t->err));
+                CHECK_OK(t, sotto_prio3_accumulate(&p.vdaf, &agg, round.states[a], 1, &t->err));
+                CHECK_OK(t, sotto_prio3_agg_add(&p.vdaf, &agg, 0, values[a], some, &t->err));
+                CHECK_OK(t, sotto_prio3_agg_add(&p.vdaf, &agg, some, values[a] + some,
+                                                outputs - some, &t->err));
+                CHECK_OK(t, sotto_prio3_agg_encode(&p.vdaf, &wire, &agg, &t->err));
+                shares[a] = sotto_buf_bytes(&wire);
+            }
+            CHECK_OK(t, sotto_prio3_unshard_signed(&p.vdaf, got, shares, 1, &t->err));
+            for (size_t j = 0; j < outputs; j++)
+                check_signed(t, wanted[j].low, values[0][j] + values[1][j], got[j]);
+        }
+        sotto_arena_reset(&t->arena);
+    }
+}
+
+static void numbers_that_can_not_be_added_leave_a_share_as_it_was(sotto_test *t)
+{
+    static const int64_t bad[] = {((int64_t)1 << 48) + 1, -((int64_t)1 << 48) - 1, INT64_MAX,
+                                  INT64_MIN};
+
+    for (size_t c = 0; c < sotto_test_config_count; c++) {
+        sotto_test_prio3 p = sotto_test_prio3_of(t, &sotto_test_configs[c], 10);
+        size_t outputs = p.vdaf.sizes.outputs;
+        uint8_t zeros[16 * 16] = {0};
+        int64_t values[17] = {1, 1};
+        sotto_prio3_agg agg;
+
+        CHECK_OK(t, sotto_prio3_agg_init(&p.vdaf, &agg, &t->arena, &t->err));
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+            values[outputs - 1] = bad[i];
+            CHECK_STATUS(t, SOTTO_BUG,
+                         sotto_prio3_agg_add(&p.vdaf, &agg, 0, values, outputs, &t->err));
+        }
+        values[outputs - 1] = 1;
+        CHECK_STATUS(t, SOTTO_BUG,
+                     sotto_prio3_agg_add(&p.vdaf, &agg, 0, values, outputs + 1, &t->err));
+        CHECK_STATUS(t, SOTTO_BUG, sotto_prio3_agg_add(&p.vdaf, &agg, 1, values, outputs, &t->err));
+        CHECK_STATUS(t, SOTTO_BUG,
+                     sotto_prio3_agg_add(&p.vdaf, &agg, SIZE_MAX, values, 1, &t->err));
+        CHECK_BYTES(t, zeros, agg.elements, p.vdaf.sizes.out_share);
+    }
+}
+
+/* Half of the modulus, less what both may add, is what reports may reach. */
+static void a_sum_whose_sign_could_not_be_told_is_denied(sotto_test *t)
+{
+    static const sotto_prio3_config count = {.type = SOTTO_PRIO3_COUNT, .shares = 2};
+    sotto_test_prio3 p = sotto_test_prio3_of(t, &count, 11);
+    uint64_t most = p64 / 2 - 2 * SOTTO_PRIO3_ADDED_LIMIT - 1;
+    uint8_t zeros[8] = {0};
+    sotto_bytes shares[2] = {sotto_bytes_of(zeros, 8), sotto_bytes_of(zeros, 8)};
+    int64_t value = -3;
+    sotto_uint128 result;
+    sotto_prio3_agg agg;
+
+    CHECK_OK(t, sotto_prio3_agg_init(&p.vdaf, &agg, &t->arena, &t->err));
+    agg.reports = most + 1;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_prio3_agg_add(&p.vdaf, &agg, 0, &value, 1, &t->err));
+    CHECK_BYTES(t, zeros, agg.elements, sizeof zeros);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_prio3_unshard_signed(&p.vdaf, &result, shares, most + 1, &t->err));
+    agg.reports = most;
+    CHECK_OK(t, sotto_prio3_agg_add(&p.vdaf, &agg, 0, &value, 1, &t->err));
+    CHECK_OK(t, sotto_prio3_unshard_signed(&p.vdaf, &result, shares, most, &t->err));
+}
+
 /* ---- encodings ------------------------------------------------------------------------------------- */
 
 static void a_merge_adds_and_a_copy_decodes_to_the_same(sotto_test *t)
@@ -307,6 +410,9 @@ int main(int argc, char **argv)
         CASE(a_sum_that_could_wrap_is_denied_and_nothing_is_added),
         CASE(a_merge_that_could_wrap_is_denied_and_nothing_is_added),
         CASE(an_answer_that_could_have_wrapped_is_denied),
+        CASE(added_numbers_of_either_sign_come_out_in_the_sum),
+        CASE(numbers_that_can_not_be_added_leave_a_share_as_it_was),
+        CASE(a_sum_whose_sign_could_not_be_told_is_denied),
         CASE(a_merge_adds_and_a_copy_decodes_to_the_same),
         CASE(aggregate_shares_of_other_lengths_or_with_large_elements_are_malformed),
         CASE(an_aggregate_share_without_room_is_not_written),

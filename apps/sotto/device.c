@@ -1,0 +1,242 @@
+/* sotto device - one device's files, as the person and the developer may see them. */
+#include "device.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Each list of options is the parser's table and the text of --help at once. */
+#define ENTRY(name, argument, kind, member, help) {name, kind, offsetof(sotto_device_job, member)},
+#define HELP(name, argument, kind, member, help)  "  " name argument "\n      " help "\n"
+
+#define COMMON(X)                                                                                  \
+    X("--dir", " DIR", SOTTO_OPTION_TEXT, dir,                                                     \
+      "where the files below are, under their usual names; . if not given")                        \
+    X("--events", " FILE", SOTTO_OPTION_TEXT, events, "the events; DIR/events.db")                 \
+    X("--ledger", " FILE", SOTTO_OPTION_TEXT, ledger,                                              \
+      "what is spent, drawn and waiting; DIR/ledger.db")                                           \
+    X("--policy", " FILE", SOTTO_OPTION_TEXT, policy,                                              \
+      "what the device will ever allow; DIR/policy.json")                                          \
+    X("--parties", " FILE", SOTTO_OPTION_TEXT, parties, "who adds up; DIR/parties.json")           \
+    X("--streams", " FILE", SOTTO_OPTION_TEXT, streams,                                            \
+      "what events look like; DIR/streams.json (`sotto device new` prints one)")                   \
+    X("--about", " FILE", SOTTO_OPTION_TEXT, about,                                                \
+      "the device's own fields, as {\"locale\": \"en_US\"}; DIR/about.json, if it is there")       \
+    X("--field", " NAME=VALUE", SOTTO_OPTION_FIELD, fields, "one field of the device itself")      \
+    X("--now", " TIME", SOTTO_OPTION_TEXT, now,                                                    \
+      "take it to be this time, such as 2026-11-20T08:00:00Z, to try things out")                  \
+    X("--json", "", SOTTO_OPTION_FLAG, json, "one JSON object a line")
+
+#define NONE(X)
+#define EVENTS(X)                                                                                  \
+    X("--most", " N", SOTTO_OPTION_NUMBER, most, "of the newest events that are shown; 20")
+#define RECORD(X) X("--after", " N", SOTTO_OPTION_NUMBER, after, "only lines with a higher number")
+#define RECEIPTS(X)                                                                                \
+    X("--recipe", " FILE", SOTTO_OPTION_TEXT, recipe,                                              \
+      "the recipe as published: adds what it may claim, and by which theorem")
+#define RESET(X)                                                                                   \
+    X("--yes", "", SOTTO_OPTION_FLAG, yes, "really: every budget counts as spent from then on")
+#define DONATE(X)                                                                                  \
+    X("--json-lines", " FILE", SOTTO_OPTION_TEXT, lines,                                           \
+      "one JSON object a line; - reads standard input")
+#define TICK(X)                                                                                    \
+    X("--idle", "", SOTTO_OPTION_FLAG, idle, "nobody uses the device")                             \
+    X("--charging", "", SOTTO_OPTION_FLAG, charging, "it is plugged in")                           \
+    X("--network", "", SOTTO_OPTION_FLAG, network, "it is online, and need not pay for it")        \
+    X("--out", " DIR", SOTTO_OPTION_TEXT, out,                                                     \
+      "write each upload's body into a file there, and take it for delivered")                     \
+    X("--dry-run", "", SOTTO_OPTION_FLAG, dry_run,                                                 \
+      "say what each recipe would meet with; draw, spend and send nothing")
+
+const sotto_device_option sotto_device_common[] = {COMMON(ENTRY)};
+const size_t sotto_device_common_count = sizeof sotto_device_common / sizeof sotto_device_common[0];
+
+#define OPTIONS(LIST) "\noptions:\n" LIST(HELP) COMMON(HELP)
+
+static const sotto_device_option own_events[] = {EVENTS(ENTRY)};
+static const sotto_device_option own_record[] = {RECORD(ENTRY)};
+static const sotto_device_option own_receipts[] = {RECEIPTS(ENTRY)};
+static const sotto_device_option own_reset[] = {RESET(ENTRY)};
+static const sotto_device_option own_donate[] = {DONATE(ENTRY)};
+static const sotto_device_option own_tick[] = {TICK(ENTRY)};
+#define OWN(list) list, sizeof(list) / sizeof((list)[0])
+
+static const sotto_device_verb table[] = {
+    {"events", sotto_device_run_events, 1, 1, false, OWN(own_events)},
+    {"recipes", sotto_device_run_recipes, 0, 0, false, NULL, 0},
+    {"receipts", sotto_device_run_receipts, 0, 1, false, OWN(own_receipts)},
+    {"record", sotto_device_run_record, 0, 1, false, OWN(own_record)},
+    {"ledger", sotto_device_run_ledger, 0, 0, false, NULL, 0},
+    {"why", sotto_device_run_why, 1, 1, false, NULL, 0},
+    {"forget", sotto_device_run_forget, 0, 1, false, NULL, 0},
+    {"consent", sotto_device_run_consent, 0, 1, true, NULL, 0},
+    {"reset", sotto_device_run_reset, 0, 0, false, OWN(own_reset)},
+    {"donate", sotto_device_run_donate, 1, 1, true, OWN(own_donate)},
+    {"offer", sotto_device_run_offer, 1, 1, true, NULL, 0},
+    {"tick", sotto_device_run_tick, 0, 0, true, OWN(own_tick)},
+};
+
+static int run(int argc, char **argv)
+{
+    static sotto_device_job job;
+    size_t i = 0;
+
+    while (strcmp(table[i].name, argv[0]) != 0)
+        i++;
+    int code = sotto_device_job_parse(&job, &table[i], argc, argv);
+    if (code == EXIT_DONE)
+        code = sotto_device_job_open(&job, table[i].creates);
+    if (code == EXIT_DONE)
+        code = table[i].run(&job);
+    sotto_device_job_end(&job);
+    return code;
+}
+
+static int run_new(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--json") != 0) { /* it is JSON already */
+        (void)fprintf(stderr, "sotto device new: what is '%s'?\n", argv[1]);
+        return EXIT_USAGE;
+    }
+    printf("%s", sotto_device_streams_example);
+    return EXIT_DONE;
+}
+
+static const sotto_verb verb_new = {
+    .name = "new",
+    .summary = "print a file of streams to start from",
+    .usage = "usage: sotto device new [--json]\n\n"
+             "Prints the streams that the recipe and policy of `sotto recipe new` go with. To try\n"
+             "a device, put these beside each other:\n\n"
+             "  sotto device new            > streams.json\n"
+             "  sotto recipe new --policy   > policy.json\n"
+             "  sotto recipe new --parties  > parties.json\n",
+    .run = run_new,
+};
+
+static const sotto_verb verb_events = {
+    .name = "events",
+    .summary = "show the newest events of a stream",
+    .usage =
+        "usage: sotto device events STREAM [options]\n\n"
+        "Shows what is kept here, newest first. Events never leave the device.\n" OPTIONS(EVENTS),
+    .run = run,
+};
+
+static const sotto_verb verb_recipes = {
+    .name = "recipes",
+    .summary = "list the recipes that the device knows, and where each stands",
+    .usage = "usage: sotto device recipes [options]\n" OPTIONS(NONE),
+    .run = run,
+};
+
+static const sotto_verb verb_receipts = {
+    .name = "receipts",
+    .summary = "show each report: what it told, what it cost, what protects it",
+    .usage =
+        "usage: sotto device receipts [RECIPE] [options]\n\n"
+        "One receipt for each report that was paid for: its randomised bits, its epsilons,\n"
+        "whether it left and arrived, and who must be honest for that to hold.\n" OPTIONS(RECEIPTS),
+    .run = run,
+};
+
+static const sotto_verb verb_record = {
+    .name = "record",
+    .summary = "show all that happened, oldest first",
+    .usage = "usage: sotto device record [RECIPE] [options]\n\n"
+             "The record of what left the device, and what did not. It is only ever added to,\n"
+             "and stays here.\n" OPTIONS(RECORD),
+    .run = run,
+};
+
+static const sotto_verb verb_ledger = {
+    .name = "ledger",
+    .summary = "show what is spent of each budget",
+    .usage = "usage: sotto device ledger [options]\n" OPTIONS(NONE),
+    .run = run,
+};
+
+static const sotto_verb verb_why = {
+    .name = "why",
+    .summary = "say exactly why a recipe was or was not answered",
+    .usage =
+        "usage: sotto device why RECIPE [options]\n\n"
+        "RECIPE is the recipe's name. The answer is for this device alone: it may follow\n"
+        "from secret draws, so it is never to be sent. Exits with 4 if a budget is the reason.\n"
+        "Nothing is drawn and no event is read to tell.\n" OPTIONS(NONE),
+    .run = run,
+};
+
+static const sotto_verb verb_forget = {
+    .name = "forget",
+    .summary = "erase events and waiting reports",
+    .usage =
+        "usage: sotto device forget [STREAM] [options]\n\n"
+        "Erases the events of one stream; or all events and all reports that wait. The ledger\n"
+        "stays: what was told can't be taken back, and if forgetting gave budgets back, it\n"
+        "could be used to make a device answer again and again.\n" OPTIONS(NONE),
+    .run = run,
+};
+
+static const sotto_verb verb_consent = {
+    .name = "consent",
+    .summary = "say yes or no to taking part",
+    .usage = "usage: sotto device consent [yes|no] [options]\n\n"
+             "A device takes part in nothing until somebody says yes. No stops everything at once\n"
+             "and erases reports that wait; what was spent stays spent. Without an answer, shows\n"
+             "what was said last.\n" OPTIONS(NONE),
+    .run = run,
+};
+
+static const sotto_verb verb_reset = {
+    .name = "reset",
+    .summary = "start anew after the ledger was lost, with nothing left to spend",
+    .usage = "usage: sotto device reset --yes [options]\n\n"
+             "A ledger that is damaged, missing or older than it was closes the device, since\n"
+             "nobody knows what was spent. This starts another with every budget fully spent,\n"
+             "without consent, recipes or waiting reports.\n" OPTIONS(RESET),
+    .run = run,
+};
+
+static const sotto_verb verb_donate = {
+    .name = "donate",
+    .summary = "add events to a stream",
+    .usage =
+        "usage: sotto device donate STREAM --json-lines FILE [options]\n\n"
+        "Each line is an object whose members are the stream's fields; one that is left out\n"
+        "is null. event_time, a time or seconds since 1970, is now if left out; event_id, 32\n"
+        "hexadecimal digits, is drawn. An id that is known is not added again.\n" OPTIONS(DONATE),
+    .run = run,
+};
+
+static const sotto_verb verb_offer = {
+    .name = "offer",
+    .summary = "hand the device a recipe, as a server would",
+    .usage = "usage: sotto device offer FILE [options]\n\n"
+             "The device judges it against its policy, and keeps it for the ticks to come.\n"
+             "Exits with 3 if it is no recipe, 4 if no budget can cover it, 1 if it is refused\n"
+             "for another reason.\n" OPTIONS(NONE),
+    .run = run,
+};
+
+static const sotto_verb verb_tick = {
+    .name = "tick",
+    .summary = "let the device do what is due",
+    .usage =
+        "usage: sotto device tick [--idle] [--charging] [--network] [--out DIR | --dry-run]\n\n"
+        "Without all three conditions only events that are too old are erased. Reports are\n"
+        "sealed and paid for before they can leave; without --out they wait. No network is\n"
+        "used: what would be posted lies in DIR.\n" OPTIONS(TICK),
+    .run = run,
+};
+
+static const sotto_verb *const parts[] = {
+    &verb_new, &verb_donate, &verb_events, &verb_consent,  &verb_offer,  &verb_recipes, &verb_tick,
+    &verb_why, &verb_ledger, &verb_record, &verb_receipts, &verb_forget, &verb_reset,   NULL,
+};
+
+const sotto_verb sotto_verb_device = {
+    .name = "device",
+    .summary = "a device's events, recipes, budgets, and what left it",
+    .parts = parts,
+};

@@ -1,0 +1,106 @@
+/* apps/sotto/device.h - what the device verbs share. */
+#ifndef SOTTO_APPS_DEVICE_H
+#define SOTTO_APPS_DEVICE_H
+
+#include "sotto/device.h"
+#include "verbs.h"
+
+#include <jansson.h>
+
+enum { SOTTO_JOB_FIELDS = 32 };
+
+/* One run of a device verb. */
+typedef struct sotto_device_job {
+    const char *verb;
+    const char *words[2]; /* what stands there without an option */
+    size_t word_count;
+    /* files; those that are NULL are in dir under their usual names */
+    const char *dir, *events, *ledger, *policy, *parties, *streams, *about;
+    const char *fields[SOTTO_JOB_FIELDS]; /* NAME=VALUE, of the device itself */
+    size_t field_count;
+    const char *now, *lines, *recipe, *out;
+    uint64_t most, after;
+    bool json, idle, charging, network, dry_run, yes;
+
+    sotto_arena arena;
+    json_t *about_read; /* fields point into it */
+    int64_t at;         /* the time by --now    */
+    sotto_device_options options;
+    sotto_device *device;
+    sotto_err err;
+} sotto_device_job;
+
+/* Arguments and files. Each returns EXIT_DONE, or an exit code after having said what is wrong. */
+typedef struct sotto_device_verb sotto_device_verb;
+int sotto_device_job_parse(sotto_device_job *job, const sotto_device_verb *verb, int argc,
+                           char **argv);
+int sotto_device_job_open(sotto_device_job *job, bool creates);
+void sotto_device_job_end(sotto_device_job *job);
+
+/* The whole of a file, or of standard input for "-", into the arena. */
+SOTTO_MUST_USE sotto_status sotto_device_read_file(sotto_device_job *job, sotto_bytes *out,
+                                                   const char *path);
+/* A copy in the arena; NULL when there is no memory. */
+const char *sotto_device_keep(sotto_device_job *job, const char *text);
+/* The streams of a file such as `sotto device new` prints. */
+SOTTO_MUST_USE sotto_status sotto_device_read_streams(sotto_device_job *job, sotto_bytes json);
+extern const char sotto_device_streams_example[];
+
+/* Says what job->err holds, and gives the exit code of its status. */
+int sotto_device_complain(const sotto_device_job *job);
+
+/* ---- printing ---- */
+
+/* A line of JSON; takes the value over. */
+void sotto_device_print_json(json_t *value);
+/* Text of a person or a stranger: escape codes must not reach a terminal. */
+void sotto_device_print_text(const char *text, size_t len);
+json_t *sotto_device_json_time(int64_t seconds);
+json_t *sotto_device_json_hex(sotto_bytes bytes);
+
+/* The transport of `tick --out`: host.send, with the job as context. */
+sotto_delivery sotto_device_write_upload(void *context, const sotto_upload *upload);
+
+/* ---- verbs ---- */
+
+int sotto_device_run_events(sotto_device_job *job);
+int sotto_device_run_recipes(sotto_device_job *job);
+int sotto_device_run_record(sotto_device_job *job);
+int sotto_device_run_receipts(sotto_device_job *job);
+int sotto_device_run_ledger(sotto_device_job *job);
+int sotto_device_run_why(sotto_device_job *job);
+int sotto_device_run_forget(sotto_device_job *job);
+int sotto_device_run_consent(sotto_device_job *job);
+int sotto_device_run_reset(sotto_device_job *job);
+int sotto_device_run_donate(sotto_device_job *job);
+int sotto_device_run_offer(sotto_device_job *job);
+int sotto_device_run_tick(sotto_device_job *job);
+
+/* ---- the table of options ---- */
+
+typedef enum sotto_option_kind {
+    SOTTO_OPTION_FLAG,
+    SOTTO_OPTION_TEXT,
+    SOTTO_OPTION_NUMBER,
+    SOTTO_OPTION_FIELD, /* may stand several times */
+} sotto_option_kind;
+
+typedef struct sotto_device_option {
+    const char *name;
+    sotto_option_kind kind;
+    size_t offset; /* in sotto_device_job */
+} sotto_device_option;
+
+struct sotto_device_verb {
+    const char *name;
+    int (*run)(sotto_device_job *job);
+    size_t least, most; /* words */
+    bool creates;       /* files that are not there yet */
+    const sotto_device_option *own;
+    size_t own_count;
+};
+
+extern const sotto_device_option sotto_device_common[];
+extern const size_t sotto_device_common_count;
+
+#endif

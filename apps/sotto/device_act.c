@@ -1,0 +1,220 @@
+/* What the device verbs do: consent, recipes, ticks, and forgetting. */
+#define _POSIX_C_SOURCE 200809L
+#include "device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the person ------------------------------------------------------------------------------------------- */
+
+int sotto_device_run_consent(sotto_device_job *job)
+{
+    const char *word = job->word_count ? job->words[0] : NULL;
+    bool given = word && strcmp(word, "yes") == 0;
+    sotto_status status;
+
+    if (word && !given && strcmp(word, "no") != 0) {
+        (void)fprintf(stderr, "sotto device consent: yes or no?\n");
+        return EXIT_USAGE;
+    }
+    status = word ? sotto_device_consent(job->device, given, &job->err)
+                  : sotto_device_consented(job->device, &given, &job->err);
+    if (status != SOTTO_OK)
+        return sotto_device_complain(job);
+    if (job->json)
+        sotto_device_print_json(json_pack("{s:b,s:b}", "ok", 1, "consent", given));
+    else if (given)
+        printf("yes: this device takes part in what its policy allows, until somebody says no.\n");
+    else
+        printf("no: this device takes part in nothing%s\n",
+               word ? ". Reports that waited are erased; what was spent stays spent." : ".");
+    return EXIT_DONE;
+}
+
+int sotto_device_run_forget(sotto_device_job *job)
+{
+    const char *stream = job->word_count ? job->words[0] : NULL;
+
+    if (sotto_device_forget(job->device, stream, &job->err) != SOTTO_OK)
+        return sotto_device_complain(job);
+    if (job->json)
+        sotto_device_print_json(
+            json_pack("{s:b,s:s?,s:b}", "ok", 1, "stream", stream, "ledger_kept", 1));
+    else
+        printf(
+            "%s%s%s erased.\n"
+            "The ledger stays: what was told can't be taken back, and if forgetting gave budgets\n"
+            "back, it could be used to make this device answer again and again.\n",
+            stream ? "The events of " : "All events, and all reports that waited,",
+            stream ? stream : "", " are");
+    return EXIT_DONE;
+}
+
+int sotto_device_run_reset(sotto_device_job *job)
+{
+    if (!job->yes) {
+        (void)fprintf(stderr, "sotto device reset: every budget will count as spent; say --yes\n");
+        return EXIT_USAGE;
+    }
+    if (sotto_device_reset(job->device, &job->err) != SOTTO_OK)
+        return sotto_device_complain(job);
+    if (job->json)
+        sotto_device_print_json(json_pack("{s:b}", "ok", 1));
+    else
+        printf(
+            "A new ledger was started. Every budget counts as fully spent, and consent has to be\n"
+            "given again.\n");
+    return EXIT_DONE;
+}
+
+/* ---- recipes ---------------------------------------------------------------------------------------------- */
+
+static const char *name_of(sotto_device_job *job, sotto_bytes recipe)
+{
+    json_t *root = json_loadb((const char *)recipe.data, recipe.len, 0, NULL);
+    const char *name = json_string_value(json_object_get(root, "recipe"));
+
+    name = name ? sotto_device_keep(job, name) : NULL;
+    json_decref(root);
+    return name;
+}
+
+int sotto_device_run_offer(sotto_device_job *job)
+{
+    sotto_explanation why = {0};
+    sotto_bytes recipe;
+
+    if (sotto_device_read_file(job, &recipe, job->words[0]) != SOTTO_OK)
+        return sotto_device_complain(job);
+    const char *name = name_of(job, recipe);
+    sotto_status status = sotto_device_offer(job->device, recipe, &job->err);
+    if (status == SOTTO_DENIED && name &&
+        sotto_device_why(job->device, &why, name, NULL) == SOTTO_OK && why.check)
+        (void)fprintf(stderr, "refused by check %d of 3; `sotto device why %s` says more\n",
+                      why.check, name);
+    if (status == SOTTO_MALFORMED)
+        (void)fprintf(stderr, "`sotto recipe lint %s` lists every mistake\n", job->words[0]);
+    if (status != SOTTO_OK) {
+        int code = sotto_device_complain(job);
+        return why.why == SOTTO_WHY_BUDGET ? EXIT_REFUSED : code;
+    }
+    if (job->json)
+        sotto_device_print_json(json_pack("{s:b,s:s?}", "ok", 1, "recipe", name));
+    else
+        printf("%s: kept. A tick decides whether it is answered.\n", name ? name : job->words[0]);
+    return EXIT_DONE;
+}
+
+/* ---- ticks ------------------------------------------------------------------------------------------------ */
+
+enum { TASK_TEXT = 44 };
+
+/* base64url without padding, as DAP has it in paths. */
+static void task_text(char out[TASK_TEXT], const uint8_t task[SOTTO_UPLOAD_TASK_SIZE])
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    unsigned bits = 0, held = 0;
+    size_t len = 0;
+
+    for (size_t i = 0; i < SOTTO_UPLOAD_TASK_SIZE; i++) {
+        held = (held << 8 | task[i]) & 0xffff;
+        for (bits += 8; bits >= 6; bits -= 6)
+            out[len++] = digits[held >> (bits - 6) & 63];
+    }
+    if (bits)
+        out[len++] = digits[held << (6 - bits) & 63];
+    out[len] = 0;
+}
+
+static bool write_file(const char *path, sotto_bytes body)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    size_t done = 0;
+
+    if (file < 0)
+        return false;
+    while (done < body.len) {
+        ssize_t n = write(file, body.data + done, body.len - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    bool safe = done == body.len && fsync(file) == 0;
+    return close(file) == 0 && safe;
+}
+
+/* Takes a report for delivered once it is safe in a file named after the report's id, which DAP puts first. */
+sotto_delivery sotto_device_write_upload(void *context, const sotto_upload *upload)
+{
+    const sotto_device_job *job = context;
+    char path[4096], id[2 * SOTTO_REPORT_ID_SIZE + 1], task[TASK_TEXT];
+
+    if (upload->body.len < SOTTO_REPORT_ID_SIZE)
+        return SOTTO_DELIVERY_REFUSED;
+    for (size_t i = 0; i < SOTTO_REPORT_ID_SIZE; i++)
+        (void)snprintf(id + 2 * i, 3, "%02x", upload->body.data[i]);
+    int len = snprintf(path, sizeof path, "%s/%s.report", job->out, id);
+    if (len < 0 || (size_t)len >= sizeof path || !write_file(path, upload->body)) {
+        (void)fprintf(stderr, "sotto device tick: can't write %s\n", path);
+        return SOTTO_DELIVERY_LATER;
+    }
+    task_text(task, upload->task);
+    if (job->json)
+        sotto_device_print_json(
+            json_pack("{s:s,s:s,s:s,s:s%,s:I}", "recipe", upload->recipe, "file", path, "task",
+                      task, "leader", (const char *)upload->leader_url.data, upload->leader_url.len,
+                      "bytes", (json_int_t)upload->body.len));
+    else
+        printf("%s: %zu bytes in %s\n  to be posted to %.*stasks/%s/reports\n", upload->recipe,
+               upload->body.len, path, (int)upload->leader_url.len,
+               (const char *)upload->leader_url.data, task);
+    return SOTTO_DELIVERY_ACCEPTED;
+}
+
+static void print_tick(const sotto_device_job *job, const sotto_tick *tick, bool given)
+{
+    const char *missing = !job->idle ? "--idle" : !job->charging ? "--charging" : "--network";
+
+    if (job->json) {
+        sotto_device_print_json(
+            json_pack("{s:b,s:I,s:I,s:b,s:b}", "ok", 1, "made", (json_int_t)tick->made, "waiting",
+                      (json_int_t)tick->waiting, "eligible",
+                      job->idle && job->charging && job->network, "consent", given));
+        return;
+    }
+    if (!given)
+        printf("Nobody has said yes: only events that are too old were erased.\n");
+    else if (!(job->idle && job->charging && job->network))
+        printf("Not a good time without %s: only events that are too old were erased.\n", missing);
+    else
+        printf("Reports made: %" PRIu64 "; waiting: %" PRIu64
+               ". `sotto device recipes` says where each recipe stands.\n",
+               tick->made, tick->waiting);
+}
+
+int sotto_device_run_tick(sotto_device_job *job)
+{
+    sotto_tick tick;
+    bool given;
+
+    if (job->dry_run && job->out) {
+        (void)fprintf(stderr, "sotto device tick: --out or --dry-run?\n");
+        return EXIT_USAGE;
+    }
+    if (job->dry_run)
+        return sotto_device_run_recipes(job);
+    if (sotto_device_tick(job->device, &tick,
+                          (sotto_conditions){job->idle, job->charging, job->network},
+                          &job->err) != SOTTO_OK ||
+        sotto_device_consented(job->device, &given, &job->err) != SOTTO_OK)
+        return sotto_device_complain(job);
+    print_tick(job, &tick, given);
+    return EXIT_DONE;
+}

@@ -1,0 +1,186 @@
+/* Receipts: what may be said of each report that was paid for, and who must be honest for it. */
+#include "device.h"
+
+#include "recipe/calendar.h"
+#include "sotto/recipe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct receipt {
+    struct receipt *next;
+    uint8_t report[SOTTO_REPORT_ID_SIZE];
+    int64_t at;
+    const char *recipe, *fields;
+    sotto_record_kind became; /* the last that happened to it */
+    uint64_t round, bytes, bits_set;
+    size_t bits; /* rounded up to whole bytes */
+    double epsilon, delta, local;
+} receipt;
+
+typedef struct receipts {
+    sotto_device_job *job;
+    receipt *first, *last;
+} receipts;
+
+static uint64_t count_bits(sotto_bytes bytes)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < bytes.len; i++)
+        for (unsigned b = bytes.data[i]; b; b &= b - 1)
+            count++;
+    return count;
+}
+
+static sotto_status add(receipts *list, const sotto_record_line *line, sotto_err *err)
+{
+    receipt *r = sotto_arena_take(&list->job->arena, sizeof *r);
+
+    if (!r)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "receipts");
+    *r = (receipt){
+        .at = line->at,
+        .recipe = sotto_device_keep(list->job, line->recipe),
+        .fields = sotto_device_keep(list->job, line->fields),
+        .became = line->kind,
+        .round = line->round,
+        .bytes = line->bytes,
+        .bits_set = count_bits(line->randomised),
+        .bits = 8 * line->randomised.len,
+        .epsilon = line->epsilon,
+        .delta = line->delta,
+        .local = line->local,
+    };
+    memcpy(r->report, line->report, sizeof r->report);
+    if (!r->recipe || !r->fields)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "receipts");
+    if (list->last)
+        list->last->next = r;
+    else
+        list->first = r;
+    list->last = r;
+    return SOTTO_OK;
+}
+
+static sotto_status collect(void *context, const sotto_record_line *line, sotto_err *err)
+{
+    receipts *list = context;
+
+    switch (line->kind) {
+    case SOTTO_RECORD_SPENT:
+        return add(list, line, err);
+    case SOTTO_RECORD_LEFT:
+    case SOTTO_RECORD_RESEALED:
+    case SOTTO_RECORD_ACKNOWLEDGED:
+    case SOTTO_RECORD_GIVEN_UP:
+        for (receipt *r = list->first; r; r = r->next)
+            if (memcmp(r->report, line->report, sizeof r->report) == 0)
+                r->became = line->kind;
+        return SOTTO_OK;
+    default:
+        return SOTTO_OK;
+    }
+}
+
+static const char *fate(const receipt *r)
+{
+    if (r->bytes == 0)
+        return "nothing was sent: silence was the answer, and was paid for";
+    switch (r->became) {
+    case SOTTO_RECORD_SPENT:
+        return "waits on this device";
+    case SOTTO_RECORD_LEFT:
+    case SOTTO_RECORD_RESEALED:
+        return "handed over, not acknowledged yet; the same bytes go again";
+    case SOTTO_RECORD_ACKNOWLEDGED:
+        return "acknowledged by the leader";
+    default:
+        return "erased before it was acknowledged; what was spent stays spent";
+    }
+}
+
+/* What the published bytes of the recipe may claim under this device's policy. */
+static sotto_status read_claim(sotto_device_job *job, sotto_recipe_claim *claim, const char **name)
+{
+    static sotto_mistakes mistakes;
+    const sotto_recipe *recipe;
+    const sotto_policy *policy;
+    sotto_bytes text;
+
+    SOTTO_TRY(sotto_device_read_file(job, &text, job->recipe));
+    SOTTO_TRY(sotto_recipe_read(&recipe, text, &job->arena, &mistakes, &job->err));
+    SOTTO_TRY(sotto_policy_read(&policy, job->options.policy, &job->arena, &mistakes, &job->err));
+    SOTTO_TRY(sotto_recipe_lint(claim, recipe, policy, &mistakes, &job->err));
+    json_t *root = json_loadb((const char *)text.data, text.len, 0, NULL);
+    *name = sotto_device_keep(job, json_string_value(json_object_get(root, "recipe")));
+    json_decref(root);
+    return *name ? SOTTO_OK : sotto_fail(&job->err, SOTTO_NO_MEMORY, "recipe");
+}
+
+static void print_json(const receipt *r, const sotto_recipe_claim *claim)
+{
+    json_t *line =
+        json_pack("{s:s,s:o,s:o,s:I,s:s,s:I,s:f,s:f,s:f,s:I,s:s}", "recipe", r->recipe, "report",
+                  sotto_device_json_hex(sotto_bytes_of(r->report, sizeof r->report)), "at",
+                  sotto_device_json_time(r->at), "round", (json_int_t)r->round, "fields", r->fields,
+                  "bits_set", (json_int_t)r->bits_set, "local", r->local, "epsilon", r->epsilon,
+                  "delta", r->delta, "bytes", (json_int_t)r->bytes, "fate", fate(r));
+
+    if (claim) {
+        (void)json_object_set_new(line, "theorem", json_string(claim->theorem));
+        (void)json_object_set_new(line, "honest", json_integer((json_int_t)claim->honest));
+        (void)json_object_set_new(line, "epsilon_sampled", json_real(claim->epsilon_sampled));
+        (void)json_object_set_new(line, "sampled_by",
+                                  claim->sampled_by ? json_string(claim->sampled_by) : json_null());
+    }
+    sotto_device_print_json(line);
+}
+
+static void print_receipt(const receipt *r, const sotto_recipe_claim *claim)
+{
+    char at[SOTTO_CALENDAR_TEXT];
+
+    sotto_calendar_format_time(at, r->at);
+    printf("%s, %s\n", r->recipe, at);
+    printf("  read       %s\n", r->fields);
+    printf("  told       %" PRIu64 " bits set, drawn at random around the truth\n", r->bits_set);
+    printf("  by itself  epsilon %.6g, for whoever could open both shares; nobody need be honest\n",
+           r->local);
+    printf("  charged    epsilon %.6g, delta %.3g, for those who see the answer only; leader or\n"
+           "             helper must be honest, and enough of those who answered\n",
+           r->epsilon, r->delta);
+    if (claim) {
+        printf("             by %s, among %" PRIu64 " honest reports\n", claim->theorem,
+               claim->honest);
+        if (claim->sampled_by)
+            printf("  unseen     epsilon %.6g, if besides nobody sees who takes part:\n"
+                   "             %s. The ledger gives nothing for it\n",
+                   claim->epsilon_sampled, claim->sampled_by);
+    }
+    printf("  sent       %" PRIu64 " bytes; %s\n", r->bytes, fate(r));
+}
+
+int sotto_device_run_receipts(sotto_device_job *job)
+{
+    receipts list = {.job = job};
+    sotto_recipe_claim claim;
+    const char *claimed = NULL;
+
+    if ((job->recipe && read_claim(job, &claim, &claimed) != SOTTO_OK) ||
+        sotto_device_record(job->device, job->word_count ? job->words[0] : NULL, 0, collect, &list,
+                            &job->err) != SOTTO_OK)
+        return sotto_device_complain(job);
+    for (const receipt *r = list.first; r; r = r->next) {
+        const sotto_recipe_claim *of = claimed && strcmp(claimed, r->recipe) == 0 ? &claim : NULL;
+
+        if (job->json)
+            print_json(r, of);
+        else
+            print_receipt(r, of);
+    }
+    if (!list.first && !job->json)
+        printf("No report was ever made.\n");
+    return EXIT_DONE;
+}

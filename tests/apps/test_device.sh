@@ -1,0 +1,182 @@
+#!/bin/sh
+# test_device.sh PROGRAM: `sotto device`, as a person types it: the keyboard example from events to a report in a file,
+# Table 1's refusals, and what is said about each.
+program=$1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+good="--idle --charging --network"
+now="--now 2026-11-20T01:00:00Z"
+
+complain() {
+    echo "$1"
+    sed 's/^/    /' out
+    failed=1
+}
+
+# expect CODE TEXT ARGUMENTS...: ends with this code and prints this text
+expect() {
+    code=$1 text=$2
+    shift 2
+    "$program" device "$@" >out 2>&1
+    got=$?
+    [ "$got" -eq "$code" ] || complain "sotto device $*: ended with $got, not $code"
+    grep -qF -- "$text" out || complain "sotto device $*: does not say \"$text\""
+}
+
+without() {
+    ! grep -qF -- "$1" out || complain "says \"$1\""
+}
+
+# start DIR: files of a device that has not run yet; every device takes part
+start() {
+    mkdir "$1" "$1/sent"
+    "$program" device new >"$1/streams.json" || failed=1
+    "$program" recipe new --policy >"$1/policy.json" || failed=1
+    "$program" recipe new --parties >"$1/parties.json" || failed=1
+    "$program" recipe new | sed 's/"rate": 0.1/"rate": 1/' >"$1/50001.json"
+    sed 's/50001/50002/' "$1/50001.json" >"$1/50002.json"
+    echo '{"locale": "en_US"}' >"$1/about.json"
+}
+
+cat >events.jsonl <<END
+{"age": 35, "ngram": "i went home"}
+
+{"age": 36, "ngram": "hello world", "perplexity": 1.5, "event_time": "2026-11-20T00:10:00Z"}
+{"age": null, "ngram": "\u001b[31mred", "event_id": "00112233445566778899aabbccddeeff", "event_time": 1795132800}
+END
+
+# ---- usage
+expect 0 "a device's events, recipes, budgets" --help
+for verb in new events recipes receipts record ledger why forget consent reset donate offer tick; do
+    expect 0 "usage: sotto device $verb" $verb --help
+    [ $verb = new ] || grep -qF -- --json out || complain "$verb --help: no --json"
+done
+expect 2 "no verb 'bake'" bake
+expect 2 "what is '--loud'?" ledger --loud
+expect 2 "what follows '--dir'?" ledger --dir
+expect 2 "of what?" why
+expect 2 "which time is 'noon'?" ledger --now noon
+expect 2 "which number is 'many'?" events keyboard_ngrams --most many
+expect 1 "can't read" ledger --dir nowhere
+
+# ---- looking makes nothing
+start a
+expect 1 "there is no device yet" ledger --dir a
+[ ! -e a/ledger.db ] || complain "looking made a ledger"
+
+# ---- events in
+expect 2 "which events?" donate keyboard_ngrams --dir a
+expect 0 "3 events were added" donate keyboard_ngrams --json-lines events.jsonl --dir a $now
+expect 0 '"added":2' donate keyboard_ngrams --json-lines - --json --dir a $now <events.jsonl
+expect 0 "age=36  ngram=hello world  perplexity=1.5" events keyboard_ngrams --dir a
+expect 0 'ngram=\x1b[31mred' events keyboard_ngrams --dir a
+expect 0 '"ngram":"i went home","perplexity":null}' events keyboard_ngrams --dir a --json
+expect 0 "2026-11-20" events keyboard_ngrams --dir a --most 1
+[ "$(wc -l <out)" -eq 1 ] || complain "--most 1 shows more"
+expect 1 "no stream 'health'" events health --dir a
+printf '{"age": 1}\n{"age": "se3ret"}\n' >bad.jsonl
+expect 1 "age: of another type" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+grep -q "line 2; 1 events before it were added" out || complain "does not say where"
+without se3ret
+echo '{"ngram": se3ret}' >bad.jsonl
+expect 1 "not JSON" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+without se3ret
+echo '{"secret": 1}' >bad.jsonl
+expect 1 "keyboard_ngrams has no field 'secret'" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+[ "$(stat -c %a a/events.db)" = 600 ] && [ "$(stat -c %a a/ledger.db)" = 600 ] || complain "others may read the files"
+
+# ---- nothing happens before yes
+expect 0 "takes part in nothing" consent --dir a
+expect 0 "50001: kept" offer a/50001.json --dir a $now
+expect 0 "no-consent" why 50001 --dir a $now
+expect 0 "known to this device alone" why 50001 --dir a $now
+expect 0 "Nobody has said yes" tick $good --dir a --out a/sent $now
+expect 2 "yes or no?" consent maybe --dir a
+expect 0 "yes: this device takes part" consent yes --dir a $now
+
+# ---- Table 1 as printed: the second recipe is refused by check 1
+expect 0 "50002: kept" offer a/50002.json --dir a $now
+expect 0 "Not a good time without --idle" tick --dir a --out a/sent $now
+expect 2 "--out or --dry-run?" tick --dry-run --out a/sent --dir a
+expect 0 "ready" tick --dry-run $good --dir a $now
+expect 0 "epsilon 0 of 0.5" ledger --dir a $now
+expect 0 "Reports made: 1; waiting: 1" tick $good --dir a $now
+expect 0 "transport" why 50001 --dir a $now
+expect 0 "spent        50001: read keyboard_ngrams.age keyboard_ngrams.ngram" record --dir a
+without " left "
+expect 0 "waits on this device" receipts --dir a
+expect 0 "to be posted to https://leader.example.com/tasks/" tick $good --dir a --out a/sent $now
+expect 0 " left " record 50001 --dir a
+[ "$(ls a/sent | wc -l)" -eq 1 ] || complain "not one report"
+expect 0 "answered" why 50001 --dir a $now
+expect 4 "1 of 1 reports are used" why 50002 --dir a $now
+grep -qF "check 1 of 3" out || complain "does not say which check"
+expect 4 '"check":1' why 50002 --dir a $now --json
+expect 0 "unknown" why nothing --dir a $now
+expect 0 "epsilon 0.3 of 0.5" ledger --dir a $now
+expect 0 "acknowledged by the leader" receipts --dir a
+expect 0 "among 20000 honest reports" receipts --dir a --recipe a/50001.json
+expect 0 '"bytes":5880' receipts --dir a --json
+
+# ---- check 3, and what is no recipe
+sed 's/40000/3000/; s/50001/50003/' a/50001.json >a/50003.json
+sed 's/"min_cohort": 20000/"min_cohort": 100/' a/policy.json >a/lax.json
+expect 4 "refused by check 3 of 3" offer a/50003.json --dir a --policy a/lax.json $now
+grep -qF "would do" out || complain "does not say which cohort would do"
+sed 's/SELECT age, ngram/SELECT age, ngram, rowid/; s/50001/50004/' a/50001.json >a/50004.json
+expect 1 "denied" offer a/50004.json --dir a $now
+echo '{' >a/bad.json
+expect 3 "lists every mistake" offer a/bad.json --dir a
+expect 3 "streams:" ledger --dir a --streams a/bad.json
+expect 3 "needs fields (an object)" ledger --dir a --streams a/50001.json
+sed 's/"real"/"imaginary"/' a/streams.json >a/bad.json
+expect 3 "neither integer, real, text nor boolean" ledger --dir a --streams a/bad.json
+
+# ---- another device: check 2 refuses on age where three reports are allowed
+start b
+sed 's/"reports": 1/"reports": 3/; s/1e-6/3e-6/; s/"epsilon": 0.5/"epsilon": 0.9/' b/policy.json >b/three.json
+mv b/three.json b/policy.json
+expect 0 "yes" consent yes --dir b $now
+expect 0 "kept" offer b/50001.json --dir b $now
+expect 0 "kept" offer b/50002.json --dir b $now
+expect 0 "Reports made: 1" tick $good --dir b $now
+expect 4 "keyboard_ngrams.age" why 50002 --dir b $now
+grep -qF "check 2 of 3" out || complain "does not say check 2"
+# A value that is not listed, or not known, means no report.
+start c
+rm c/about.json
+expect 0 "yes" consent yes --dir c $now
+expect 0 "kept" offer c/50001.json --dir c $now
+expect 0 "cohort-value" why 50001 --dir c $now --field locale=de_DE
+expect 0 "ready" why 50001 --dir c $now --field locale=en_GB
+expect 2 "which NAME=VALUE is 'locale'?" why 50001 --dir c --field locale
+
+# ---- forgetting keeps the ledger and says why
+expect 0 "ledger stays" forget --dir b $now
+expect 0 "No events" events keyboard_ngrams --dir b
+expect 0 "epsilon 0.3 of 0.9" ledger --dir b $now
+expect 0 "given-up" why 50001 --dir b $now
+expect 0 "The events of keyboard_ngrams are erased" forget keyboard_ngrams --dir a
+expect 0 "no: this device takes part in nothing" consent no --dir a $now
+
+# ---- a lost ledger closes the device, until it is reset with nothing left
+rm b/ledger.db*
+expect 0 "ledger-closed" why 50001 --dir b $now
+grep -qF "sotto device reset --yes" out || complain "does not say what to do"
+expect 1 "denied" tick $good --dir b $now
+expect 2 "say --yes" reset --dir b
+expect 0 "fully spent" reset --yes --dir b $now
+expect 0 "all spent" ledger --dir b $now
+
+# ---- what is printed as JSON is JSON
+if command -v python3 >/dev/null; then
+    for words in "events keyboard_ngrams" recipes receipts record ledger "why 50001" "consent yes" forget \
+        "tick $good" "tick --dry-run" "offer a/bad.json"; do
+        "$program" device $words --json --dir a $now 2>/dev/null |
+            python3 -c 'import json, sys
+for line in sys.stdin: json.loads(line)' || complain "$words --json: not JSON"
+    done
+fi
+exit $failed

@@ -55,7 +55,8 @@ static void lognormal(law *out, double a, double under, double over)
 {
     for (size_t i = 0; i < out->count; i++)
         out->mass[i] = 0;
-    double from = -under;
+    double from = place_of(a, out->at[0], under, over);
+    double below = exp(sotto_log_tail(-from)) * (1 + 1e-9);
 
     for (size_t i = 0; i + 1 < out->count; i++) {
         double to = place_of(a, out->at[i + 1], under, over);
@@ -64,8 +65,6 @@ static void lognormal(law *out, double a, double under, double over)
             split(a, from, to, out->at[i], out->at[i + 1], &out->mass[i], &out->mass[i + 1]);
         from = fmax(from, to);
     }
-    double below = exp(sotto_log_tail(under)) * (1 + 1e-9);
-
     out->mass[0] += below;
     out->first = 0;
     out->lost = exp(sotto_log_tail(from - a)) * (1 + 1e-9);

@@ -192,7 +192,9 @@ static double delta_two(const loss_law *x, double eps, double *slack)
             other += x->atoms[j].mass * x->atoms[j].fall;
             j++;
         }
-        sum += x->atoms[i].mass * fmax(0, mass - rise * x->atoms[i].fall * other);
+        double more = mass - rise * x->atoms[i].fall * other;
+
+        sum += x->atoms[i].mass * (more > 0 ? more : 0);
         doubt += x->atoms[i].mass * mass;
     }
     /* A prefix sum of j terms is off by j u; so is the difference. */
@@ -234,8 +236,21 @@ static sotto_bound solve(const divergence *d, double near, double cap)
     double at_near = miss(d, near);
 
     if (at_near > 0)
-        return sotto_root_narrow(miss, d, (sotto_bound){near, cap}, at_near, -60, 1e-10);
+        return sotto_root_narrow(miss, d, (sotto_bound){near, cap}, at_near, fmin(miss(d, cap), 0),
+                                 4e-10);
     return near > 0 ? solve(d, 0, near) : (sotto_bound){0, 0};
+}
+
+/* In a large crowd the loss is all but normal, which tells where to look; nothing rests on it. */
+static double solve_upper(const divergence *d, const bit_law *law, double cap)
+{
+    double bits = d->adjacency == SOTTO_ONEHOT_REPLACEMENT ? 2 : 1;
+    double spread = (law->q - law->p) * sqrt(bits / (law->n * law->p * law->q));
+    double guess = fmin(cap, spread * sqrt(-2 * d->log_delta) + spread * spread / 2);
+
+    if (miss(d, guess) > 0)
+        return solve(d, guess, cap).high;
+    return solve(d, 0.7 * guess, guess).high;
 }
 
 sotto_status sotto_onehot_eps(sotto_bound *out, sotto_onehot_adjacency adjacency, double eps0,
@@ -262,7 +277,7 @@ sotto_status sotto_onehot_eps_inflated(sotto_bound *out, sotto_onehot_adjacency 
     law.off *= inflate->masses;
     spread_law(&there, &law, 1, true);
     spread_law(&back, &law, -1, true);
-    double high = solve(&d, 0, cap).high;
+    double high = solve_upper(&d, &law, cap);
 
     out->high = high > 0 ? fmin(cap, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
     spread_law(&there, &law, 1, false);

@@ -224,7 +224,7 @@ static double additions(double t)
 /* All slots' sum, in out; spare is scratch. */
 static void add_slots(law *out, law *spare, const shape *s, double t)
 {
-    law one;
+    law one = {0};
     double bit = exp2(floor(log2(t)));
 
     lay_grid(&one, s, 1);
@@ -379,7 +379,7 @@ void sotto_grid_eps(sotto_bound *remove, double *add, double a, double t, double
     double points = fmin(POINTS, fmax(POINTS_LEAST, POINTS * sqrt(6 / steps)));
     shape s = {a,     reach,          exp(a * (a + reach) - a * a / 2),
                fewer, (size_t)points, exp(log_delta - MARGIN) / (points * (1 + steps))};
-    law sum, spare;
+    law sum = {0}, spare = {0};
 
     add_slots(&sum, &spare, &s, fewer);
     aim q = {&sum, log_delta, sum.lost * inflate->cut, fewer * ROUNDING * inflate->rounding};

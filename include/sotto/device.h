@@ -134,6 +134,14 @@ typedef struct sotto_device_simulation {
 
 typedef struct sotto_device sotto_device;
 
+/* For simulations of many devices in one process: policy, parties and recipes that are the same for all of them are
+ * read and judged once. Whatever differs is worked out as without it, and every rule holds the same. It must outlive its
+ * devices, and belongs with all of them to one thread at a time. NULL: no memory. */
+typedef struct sotto_device_shared sotto_device_shared;
+SOTTO_API SOTTO_MUST_USE sotto_device_shared *sotto_device_shared_new(void);
+/* NULL is fine. */
+SOTTO_API void sotto_device_shared_free(sotto_device_shared *shared);
+
 typedef struct sotto_device_options {
     const char *events; /* path of the event file ...                                             */
     const char
@@ -147,6 +155,7 @@ typedef struct sotto_device_options {
     uint64_t max_bytes; /* of all events together; 0: 64 MiB                                      */
     sotto_device_host host;
     const sotto_device_simulation *simulation; /* NULL: the secure generator                      */
+    sotto_device_shared *shared;               /* NULL: nothing is                                */
 } sotto_device_options;
 
 /* Opens or creates. A new policy or new parties: close, and open with them; nothing that is spent or was drawn

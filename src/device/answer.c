@@ -19,16 +19,11 @@ sotto_status sotto_answer_columns(size_t columns[SOTTO_MAX_ENCODERS], const sott
     return SOTTO_OK;
 }
 
-enum { DRAWS = 128 };
-
 typedef struct picking {
     const sotto_recipe *recipe;
     size_t columns[SOTTO_MAX_ENCODERS];
     sotto_entropy *entropy;
-    uint64_t rows;
-    uint64_t drawn[DRAWS]; /* for this row and some that follow  */
-    uint64_t largest;      /* drawn by the row that is picked so far ... */
-    uint64_t bin;          /* ... and its bin                    */
+    uint64_t bin; /* of the row that is picked */
 } picking;
 
 static sotto_datum datum_of(const sotto_value *value)
@@ -47,23 +42,12 @@ static sotto_datum datum_of(const sotto_value *value)
     return (sotto_datum){.type = SOTTO_DATUM_NULL};
 }
 
-/* Each row draws a number, and the largest is picked: each row equally often, up to ties, which n rows have with a
- * chance below n^2 / 2^65. Rows that are passed over are never looked at. With "first", no other is. */
-static sotto_status want_row(void *context, bool *wants, sotto_err *err)
+/* Rows that are passed over are never looked at. */
+static sotto_status choose_row(void *context, uint64_t *number, uint64_t count, sotto_err *err)
 {
-    picking *p = context;
+    const picking *p = context;
 
-    *wants = p->rows == 0;
-    if (p->recipe->pick == SOTTO_PICK_ONE_AT_RANDOM) {
-        size_t at = p->rows % DRAWS;
-
-        if (at == 0)
-            SOTTO_TRY(sotto_entropy_take(p->entropy, p->drawn, sizeof p->drawn, err));
-        *wants = *wants || p->drawn[at] > p->largest;
-        p->largest = *wants ? p->drawn[at] : p->largest;
-    }
-    p->rows++;
-    return SOTTO_OK;
+    return sotto_uniform_below(number, count, p->entropy, err);
 }
 
 static sotto_status take_row(void *context, const sotto_value *values, size_t count, sotto_err *err)
@@ -102,7 +86,9 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
     *silent = false;
     SOTTO_TRY(sotto_answer_columns(p.columns, recipe, query, err));
     SOTTO_TRY(no_match(&otherwise, recipe, entropy, err));
-    sotto_status status = sotto_query_pick(query, want_row, take_row, &p, err);
+    sotto_status status = recipe->pick == SOTTO_PICK_ONE_AT_RANDOM
+                              ? sotto_query_one(query, choose_row, take_row, &p, err)
+                              : sotto_query_first(query, take_row, &p, err);
     if (status != SOTTO_OK) {
         sotto_wipe(&p, sizeof p);
         return status;

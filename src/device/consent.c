@@ -17,7 +17,7 @@ sotto_status sotto_consent_get(sotto_ledger *ledger, bool *given, sotto_err *err
     if (status == SOTTO_OK)
         *given = row ? sqlite3_column_int64(statement, 0) == SOTTO_RECORD_CONSENTED
                      : !SOTTO_RULE(off_until_consent);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 

@@ -78,26 +78,6 @@ static sotto_status check_options(const sotto_device_options *options, sotto_err
     return SOTTO_OK;
 }
 
-static sotto_status read_files(sotto_device *device, const sotto_device_options *options,
-                               sotto_err *err)
-{
-    sotto_mistakes *mistakes = sotto_alloc(sizeof *mistakes);
-
-    if (!mistakes)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "policy");
-    sotto_status status =
-        sotto_policy_read(&device->policy, options->policy, &device->keep, mistakes, err);
-    if (status == SOTTO_OK)
-        status =
-            sotto_parties_read(&device->parties, options->parties, &device->keep, mistakes, err);
-    if (status == SOTTO_OK)
-        status = sotto_policy_budgets(&device->budgets, device->policy, &device->keep, err);
-    if (status == SOTTO_OK)
-        sotto_shelf_judge(device->judge, device->policy);
-    sotto_release(mistakes, sizeof *mistakes);
-    return status;
-}
-
 static sotto_status open_store(sotto_device *device, const sotto_device_options *options,
                                sotto_err *err)
 {
@@ -117,7 +97,7 @@ static sotto_status adopt(sotto_device *device, sotto_err *err)
 {
     if (sotto_ledger_closed(device->ledger))
         return SOTTO_OK;
-    return sotto_ledger_adopt(device->ledger, &device->budgets, &recompute,
+    return sotto_ledger_adopt(device->ledger, &device->terms.budgets, &recompute,
                               sotto_device_now(device), err);
 }
 
@@ -150,7 +130,9 @@ sotto_status sotto_device_open(sotto_device **out, const sotto_device_options *o
         device->simulation = *options->simulation;
     sotto_arena_init(&device->keep, KEEP);
     sotto_arena_init(&device->work, work);
-    sotto_status status = read_files(device, options, err);
+    device->shared = options->shared;
+    sotto_status status = sotto_terms_read(&device->terms, device->shared, options->policy,
+                                           options->parties, &device->keep, err);
     if (status == SOTTO_OK)
         status = open_store(device, options, err);
     if (status == SOTTO_OK)
@@ -273,7 +255,8 @@ sotto_status sotto_device_offer(sotto_device *device, sotto_bytes recipe, sotto_
         if (status == SOTTO_OK)
             status = sotto_fail(err, SOTTO_DENIED, "%.150s", c.out.sentence);
     } else if (status == SOTTO_OK) {
-        status = sotto_shelf_put(device->ledger, c.recipe, device->judge, c.known, c.now, err);
+        status =
+            sotto_shelf_put(device->ledger, c.recipe, device->terms.judge, c.known, c.now, err);
     }
     sotto_case_close(device, &c);
     return status;

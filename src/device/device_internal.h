@@ -6,6 +6,7 @@
 #include "device/ledger.h"
 #include "device/policy_tables.h"
 #include "device/record.h"
+#include "device/shared.h"
 #include "device/shelf.h"
 
 enum { SOTTO_DEVICE_DESCRIBED = 32, SOTTO_DEVICE_VALUE = 192 };
@@ -20,10 +21,8 @@ struct sotto_device {
     sotto_ledger *ledger;
     sotto_arena keep; /* policy, parties and their tables */
     sotto_arena work; /* of one recipe; secrets           */
-    const sotto_policy *policy;
-    const sotto_parties *parties;
-    sotto_budget_table budgets;
-    uint8_t judge[SOTTO_RECIPE_HASH_SIZE]; /* sotto_shelf_judge of the policy */
+    sotto_terms terms;
+    sotto_device_shared *shared; /* may be NULL */
     sotto_device_host host;
     sotto_device_simulation simulation;
     bool withdrawn; /* in this process, whatever the disk said to it */

@@ -90,19 +90,25 @@ static void explain_claim(sotto_case *c, const sotto_recipe_claim *claim)
 
 static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
 {
-    sotto_mistakes *mistakes = sotto_alloc(sizeof *mistakes);
     sotto_recipe_claim claim;
     sotto_err first = {0};
 
+    if (sotto_shared_passed(device->shared, &c->known, c->recipe, device->terms.judge))
+        return SOTTO_OK;
+    sotto_mistakes *mistakes =
+        sotto_alloc(sizeof *mistakes); /* large, and given back before the report */
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
-    sotto_status status = sotto_recipe_lint(&claim, c->recipe, device->policy, mistakes, &first);
+    sotto_status status =
+        sotto_recipe_lint(&claim, c->recipe, device->terms.policy, mistakes, &first);
     sotto_release(mistakes, sizeof *mistakes);
     if (status == SOTTO_DENIED && claim.epsilon_cohort > sotto_decimal_down(c->recipe->epsilon)) {
         explain_claim(c, &claim);
         return SOTTO_OK;
     }
     c->known = (sotto_known_epsilon){claim.honest, claim.epsilon_cohort};
+    if (status == SOTTO_OK)
+        sotto_shared_pass(device->shared, c->known, c->recipe, device->terms.judge);
     return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
 }
 
@@ -110,13 +116,7 @@ static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
 static sotto_status read_recipe(sotto_device *device, sotto_case *c, sotto_bytes text,
                                 sotto_err *err)
 {
-    sotto_mistakes *mistakes = sotto_alloc(sizeof *mistakes);
-
-    if (!mistakes)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
-    sotto_status status = sotto_recipe_read(&c->recipe, text, &device->work, mistakes, err);
-    sotto_release(mistakes, sizeof *mistakes);
-    return status;
+    return sotto_shared_recipe(&c->recipe, device->shared, text, &device->work, err);
 }
 
 static sotto_status check_text(sotto_device *device, sotto_case *c, sotto_err *err)
@@ -130,7 +130,7 @@ static sotto_status check_text(sotto_device *device, sotto_case *c, sotto_err *e
 /* A recipe was judged when it was offered; a policy that came since judges it again. */
 static sotto_status check_policy(sotto_device *device, sotto_case *c, sotto_err *err)
 {
-    if (memcmp(c->shelved.judged, device->judge, sizeof device->judge) == 0) {
+    if (memcmp(c->shelved.judged, device->terms.judge, sizeof device->terms.judge) == 0) {
         c->known = c->shelved.known;
         return SOTTO_OK;
     }
@@ -242,10 +242,10 @@ static sotto_status compile(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     const char *const names[SOTTO_REPORT_SHARES] = {c->recipe->leader, c->recipe->helper};
 
-    SOTTO_TRY(sotto_task_compile(&c->task, c->recipe, device->parties, c->task.cohort,
+    SOTTO_TRY(sotto_task_compile(&c->task, c->recipe, device->terms.parties, c->task.cohort,
                                  &device->work, err));
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
-        const sotto_party_entry *party = sotto_parties_find(device->parties, names[who]);
+        const sotto_party_entry *party = sotto_parties_find(device->terms.parties, names[who]);
 
         c->plan.parties[who] = party;
         c->plan.keys[who] = party ? sotto_party_key_at(party, c->now) : NULL;
@@ -281,7 +281,7 @@ static sotto_status open_query(sotto_device *device, sotto_case *c, sotto_err *e
     const char *sql = c->recipe->query;
     size_t columns[SOTTO_MAX_ENCODERS];
 
-    SOTTO_TRY(sotto_policy_query_class(&c->allowed, device->policy, c->recipe->analysis,
+    SOTTO_TRY(sotto_policy_query_class(&c->allowed, device->terms.policy, c->recipe->analysis,
                                        &device->work, err));
     SOTTO_TRY(sotto_query_open(&c->query, device->store, &c->allowed,
                                sotto_bytes_of(sql, strlen(sql)), NULL, err));

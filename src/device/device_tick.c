@@ -201,8 +201,8 @@ static sotto_status find_keys(const sotto_device *device, sotto_bytes keys[SOTTO
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
         const sotto_party_key *key = NULL;
 
-        for (size_t i = 0; i < device->parties->count; i++) {
-            const sotto_party_entry *party = &device->parties->entries[i];
+        for (size_t i = 0; i < device->terms.parties->count; i++) {
+            const sotto_party_entry *party = &device->terms.parties->entries[i];
 
             if (sotto_bytes_equal_vartime(parts->parties[who],
                                           sotto_bytes_of(party->name, strlen(party->name))))

@@ -136,7 +136,7 @@ static sotto_status show_field(sotto_device *device, const sotto_field_budget *b
 sotto_status sotto_device_ledger(sotto_device *device, sotto_budget_line_fn *show, void *context,
                                  sotto_err *err)
 {
-    const sotto_budget_table *table = &device->budgets;
+    const sotto_budget_table *table = &device->terms.budgets;
     int64_t now = sotto_device_now(device);
 
     for (size_t i = 0; i < table->analysis_count; i++)

@@ -17,6 +17,7 @@ sotto_status sotto_ledger_shut(sotto_ledger *ledger, const char *why, sotto_err 
 {
     (void)snprintf(ledger->closed, sizeof ledger->closed, "%s: no report leaves until it is reset",
                    why);
+    sotto_ledger_drop_statements(ledger);
     sotto_sqlite_close(ledger->db);
     ledger->db = NULL;
     return sotto_fail(err, SOTTO_DENIED, "%s", ledger->closed);
@@ -68,7 +69,7 @@ static sotto_status begin_or_read(sotto_ledger *ledger, bool begin, sotto_err *e
     if (!in_place(ledger))
         return sotto_ledger_shut(ledger, "the ledger's file was moved or replaced", err);
     if (begin)
-        status = sotto_sqlite_run(ledger->db, "BEGIN IMMEDIATE", "ledger", &why);
+        status = sotto_ledger_run(ledger, NULL, &why, "BEGIN IMMEDIATE", "");
     if (status == SOTTO_OK)
         status = sotto_ledger_read_meta(ledger, &why);
     return judge_failure(ledger, status, &why, err);
@@ -91,7 +92,7 @@ sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_e
         status = sotto_ledger_write_meta(ledger, err);
     }
     if (status == SOTTO_OK)
-        status = sotto_sqlite_run(ledger->db, "COMMIT", "ledger", err);
+        status = sotto_ledger_run(ledger, NULL, err, "COMMIT", "");
     int code = sqlite3_errcode(ledger->db) & 0xff;
     if (status == SOTTO_OK) {
         sotto_ledger_tell(ledger);
@@ -266,6 +267,7 @@ void sotto_ledger_close(sotto_ledger *ledger)
 {
     if (!ledger)
         return;
+    sotto_ledger_drop_statements(ledger);
     sotto_sqlite_close(ledger->db);
     sotto_arena_clear(&ledger->scratch);
     sotto_release(ledger, sizeof *ledger);

@@ -18,7 +18,7 @@ static sotto_status find_decision(sotto_ledger *ledger, const char *scope, sotto
         out->slot = (uint64_t)sqlite3_column_int64(statement, 1);
         out->at = sqlite3_column_int64(statement, 2);
     }
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     *found = *found && SOTTO_RULE(drawn_once);
     return status;
 }

@@ -94,7 +94,7 @@ sotto_status sotto_ledger_fold(sotto_ledger *ledger, const char *table, int64_t 
     sotto_status status = sotto_ledger_find(ledger, &statement, &row, err, sql, "i", id);
     if (status == SOTTO_OK && row)
         fold_row(ledger->meta.fold, table, statement);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -111,7 +111,7 @@ static sotto_status fold_table(sotto_ledger *ledger, uint8_t fold[SOTTO_LEDGER_D
         fold_row(fold, table, statement);
         status = sotto_ledger_next(statement, &row, err);
     }
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -172,7 +172,7 @@ sotto_status sotto_ledger_read_meta(sotto_ledger *ledger, sotto_err *err)
 
     if (status == SOTTO_OK)
         status = take_meta(&ledger->meta, statement, row, err);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -198,6 +198,7 @@ sotto_status sotto_ledger_lay_out(sqlite3 *db, const sotto_ledger_meta *first, s
     sotto_status status = sotto_sqlite_run(db, tables, "ledger", err);
     if (status == SOTTO_OK)
         status = sotto_ledger_write_meta(&fresh, err);
+    sotto_ledger_drop_statements(&fresh);
     if (status == SOTTO_OK)
         status = sotto_sqlite_run(db, "COMMIT", "ledger", err);
     if (status != SOTTO_OK)

@@ -6,7 +6,12 @@
 #include "device/record.h"
 #include "device/sqlite.h"
 
-enum { SOTTO_LEDGER_VERSION = 1, SOTTO_LEDGER_DIGEST = 32, SOTTO_LEDGER_ACCOUNT = 160 };
+enum {
+    SOTTO_LEDGER_VERSION = 1,
+    SOTTO_LEDGER_DIGEST = 32,
+    SOTTO_LEDGER_ACCOUNT = 160,
+    SOTTO_LEDGER_STATEMENTS = 48 /* kept compiled: those of a report, and some */
+};
 
 /* The one row about the ledger itself, sealed by a digest of its own. */
 typedef struct sotto_ledger_meta {
@@ -19,7 +24,10 @@ typedef struct sotto_ledger_meta {
 } sotto_ledger_meta;
 
 struct sotto_ledger {
-    sqlite3 *db; /* NULL while closed */
+    sqlite3 *db;                                 /* NULL while closed */
+    sqlite3_stmt *kept[SOTTO_LEDGER_STATEMENTS]; /* compiled once, see ledger_sql.c */
+    size_t kept_count;
+    uint64_t lent; /* a bit for each of them that is in use */
     sotto_storage storage;
     char path[SOTTO_VFS_PATH]; /* or the name in memory */
     bool memory;
@@ -54,10 +62,14 @@ SOTTO_MUST_USE sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status 
  * b sotto_bytes. Runs a statement without rows; *id (may be NULL) is the row that it inserted. */
 SOTTO_MUST_USE sotto_status sotto_ledger_run(sotto_ledger *ledger, int64_t *id, sotto_err *err,
                                              const char *sql, const char *format, ...);
-/* Prepares, binds and steps once: *row says whether there is a first row. Finalise *out in either case. */
+/* Binds and steps once: *row says whether there is a first row. Release *out in either case. */
 SOTTO_MUST_USE sotto_status sotto_ledger_find(sotto_ledger *ledger, sqlite3_stmt **out, bool *row,
                                               sotto_err *err, const char *sql, const char *format,
                                               ...);
+/* Hands a statement back; what it read is gone, and what was bound to it is not looked at again. NULL is fine. */
+void sotto_ledger_release(sotto_ledger *ledger, sqlite3_stmt *statement);
+/* Finalises every statement that is kept; the file can't be closed before. */
+void sotto_ledger_drop_statements(sotto_ledger *ledger);
 /* Steps on. */
 SOTTO_MUST_USE sotto_status sotto_ledger_next(sqlite3_stmt *statement, bool *row, sotto_err *err);
 /* Borrowed from the row. */

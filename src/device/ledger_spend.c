@@ -74,7 +74,7 @@ static sotto_status read_account(sotto_ledger *ledger, kept *out, const char *na
 
     if (status == SOTTO_OK)
         take_account(ledger, out, statement, row, now);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -142,7 +142,7 @@ static sotto_status check_unanswered(sotto_ledger *ledger, const sotto_charge *c
         ledger, &statement, &row, err, "SELECT 1 FROM record WHERE recipe=? AND kind=? AND round=?",
         "tiu", charge->recipe, (int64_t)SOTTO_RECORD_SPENT, charge->round);
 
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     if (status == SOTTO_OK && row && SOTTO_RULE(answered_once))
         return sotto_fail(err, SOTTO_STALE, "recipe %.63s: answered already", charge->recipe);
     return status;
@@ -270,7 +270,7 @@ static sotto_status carry_over(sotto_ledger *ledger, int64_t now, sotto_err *err
                               "SELECT id FROM accounts WHERE id>? ORDER BY id LIMIT 1", "i", id);
 
         id = status == SOTTO_OK && row ? sqlite3_column_int64(statement, 0) : id;
-        (void)sqlite3_finalize(statement);
+        sotto_ledger_release(ledger, statement);
         SOTTO_TRY(status);
         if (!row)
             break;

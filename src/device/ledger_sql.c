@@ -37,10 +37,59 @@ static int bind(sqlite3_stmt *statement, const char *format, va_list args)
     return code;
 }
 
+/* ---- statements that are kept ------------------------------------------------------------------------------ */
+
+/* A report takes some forty statements, many of them the same, and compiling one costs more than running it. One that
+ * is in use is compiled a second time. */
+static sotto_status lend(sotto_ledger *ledger, sqlite3_stmt **out, const char *sql, sotto_err *err)
+{
+    size_t at = 0;
+
+    while (at < ledger->kept_count && strcmp(sqlite3_sql(ledger->kept[at]), sql) != 0)
+        at++;
+    if (at < ledger->kept_count && !(ledger->lent >> at & 1)) {
+        *out = ledger->kept[at];
+        ledger->lent |= (uint64_t)1 << at;
+        return SOTTO_OK;
+    }
+    /* A ledger in memory lives for a moment. */
+    SOTTO_TRY(ledger->memory ? sotto_sqlite_prepare_once(ledger->db, out, sql, "ledger", err)
+                             : sotto_sqlite_prepare(ledger->db, out, sql, "ledger", err));
+    if (at == ledger->kept_count && at < SOTTO_LEDGER_STATEMENTS) {
+        ledger->kept[ledger->kept_count++] = *out;
+        ledger->lent |= (uint64_t)1 << at;
+    }
+    return SOTTO_OK;
+}
+
+void sotto_ledger_release(sotto_ledger *ledger, sqlite3_stmt *statement)
+{
+    for (size_t i = 0; i < ledger->kept_count; i++) {
+        if (ledger->kept[i] != statement)
+            continue;
+        /* Not reset, it would hold on to old pages; its bindings point into the caller's memory. */
+        (void)sqlite3_reset(statement);
+        (void)sqlite3_clear_bindings(statement);
+        ledger->lent &= ~((uint64_t)1 << i);
+        return;
+    }
+    (void)sqlite3_finalize(statement);
+}
+
+void sotto_ledger_drop_statements(sotto_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->kept_count; i++)
+        (void)sqlite3_finalize(ledger->kept[i]);
+    ledger->kept_count = 0;
+    ledger->lent = 0;
+}
+
+/* ---- running them ------------------------------------------------------------------------------------------- */
+
 static sotto_status prepare(sotto_ledger *ledger, sqlite3_stmt **out, sotto_err *err,
                             const char *sql, const char *format, va_list args)
 {
-    SOTTO_TRY(sotto_sqlite_prepare(ledger->db, out, sql, "ledger", err));
+    SOTTO_TRY(lend(ledger, out, sql, err));
     int code = bind(*out, format, args);
     return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, "ledger");
 }
@@ -56,7 +105,7 @@ sotto_status sotto_ledger_run(sotto_ledger *ledger, int64_t *id, sotto_err *err,
     va_end(args);
     if (status == SOTTO_OK)
         status = sotto_sqlite_done(statement, "ledger", err);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     if (id)
         *id = status == SOTTO_OK ? sqlite3_last_insert_rowid(ledger->db) : 0;
     return status;

@@ -19,11 +19,16 @@ static sotto_status read_mark(void *context, uint64_t *generation, sotto_err *er
 /* That there was a ledger is all it remembers: its generation would cost a sync for every report. */
 static sotto_status leave_mark(void *context, uint64_t generation, sotto_err *err)
 {
-    uint64_t known;
+    sotto_store *store = context;
+    uint64_t known = 1;
 
     (void)generation;
-    SOTTO_TRY(read_mark(context, &known, err));
-    return known ? SOTTO_OK : sotto_store_note(context, "ledger", 1, err);
+    if (!store->marked)
+        SOTTO_TRY(read_mark(store, &known, err));
+    if (!known)
+        SOTTO_TRY(sotto_store_note(store, "ledger", 1, err));
+    store->marked = true; /* nothing takes it away while the file is open */
+    return SOTTO_OK;
 }
 
 sotto_witness sotto_store_witness(sotto_store *store)

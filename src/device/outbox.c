@@ -35,7 +35,7 @@ sotto_status sotto_outbox_check(sotto_ledger *ledger, const sotto_report *report
     sotto_status status =
         sotto_ledger_find(ledger, &statement, &row, err, "SELECT 1 FROM record WHERE report=?", "b",
                           sotto_bytes_of(report->id, sizeof report->id));
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     if (status == SOTTO_OK && row)
         return sotto_fail(err, SOTTO_STALE, "a report id that was used before");
     return status;
@@ -152,7 +152,7 @@ static sotto_status find_waiting(sotto_ledger *ledger, waiting *out, bool *found
 
     if (status == SOTTO_OK && *found)
         status = take_waiting(ledger, out, statement, err);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -367,7 +367,7 @@ static sotto_status drop(sotto_ledger *ledger, const char *recipe, const char *w
                 memcpy(w.report, report.data, sizeof w.report);
             (void)strncpy(w.recipe, sotto_ledger_text(statement, 2), sizeof w.recipe - 1);
         }
-        (void)sqlite3_finalize(statement);
+        sotto_ledger_release(ledger, statement);
         SOTTO_TRY(status);
         if (row)
             SOTTO_TRY(forget_and_note(ledger, &w, SOTTO_RECORD_GIVEN_UP, why, now, err));

@@ -4,6 +4,7 @@
 #include "base/rule.h"
 #include "device/store_internal.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,61 +203,176 @@ static bool read_value(sqlite3_stmt *statement, int column, sotto_value *value)
     }
 }
 
-static sotto_status hand_out(sotto_query *query, sotto_row_fn *row, void *context, sotto_err *err)
+static sotto_status hand_out(sqlite3_stmt *statement, sotto_row_fn *row, void *context,
+                             sotto_err *err)
 {
     sotto_value values[MOST_COLUMNS]; /* clearing all of them would cost more than the row */
-    int columns = sqlite3_column_count(query->statement);
+    int columns = sqlite3_column_count(statement);
 
     /* A schema that changed under the query may have given it more columns than it was compiled with. */
     if (columns > MOST_COLUMNS)
         return sotto_fail(err, SOTTO_TOO_LARGE, "query: %d columns", columns);
     for (int i = 0; i < columns; i++) {
-        if (!read_value(query->statement, i, &values[i]))
+        if (!read_value(statement, i, &values[i]))
             return sotto_fail(err, SOTTO_DENIED, "query: column %d holds raw bytes", i + 1);
     }
     return row(context, values, (size_t)columns, err);
 }
 
-static sotto_status want_all(void *context, bool *wants, sotto_err *err)
+static void start(sotto_query *query)
 {
-    (void)context;
-    (void)err;
-    *wants = true;
-    return SOTTO_OK;
-}
-
-sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *context, sotto_err *err)
-{
-    return sotto_query_pick(query, want_all, row, context, err);
-}
-
-sotto_status sotto_query_pick(sotto_query *query, sotto_wants_fn *wants, sotto_row_fn *row,
-                              void *context, sotto_err *err)
-{
-    sotto_status status = SOTTO_OK;
-    uint32_t rows = 0;
-    int code = SQLITE_DONE;
-
     query->started = sotto_clock_monotonic(query->clock);
     query->heap = sqlite3_memory_used();
     query->steps = 0;
     query->over = NULL;
     sqlite3_progress_handler(query->db, STEPS_PER_LOOK, look_around, query);
-    while (status == SOTTO_OK && (code = sqlite3_step(query->statement)) == SQLITE_ROW) {
-        bool wanted = false;
+}
 
+static void stop(sotto_query *query)
+{
+    (void)sqlite3_reset(query->statement);
+    sqlite3_progress_handler(query->db, 0, NULL, NULL);
+}
+
+static sotto_status too_many(const sotto_query *query, sotto_err *err)
+{
+    return sotto_fail(err, SOTTO_TOO_LARGE, "query: more than %u rows",
+                      (unsigned)query->limits.rows);
+}
+
+sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *context, sotto_err *err)
+{
+    sotto_status status = SOTTO_OK;
+    uint32_t rows = 0;
+    int code = SQLITE_DONE;
+
+    start(query);
+    while (status == SOTTO_OK && (code = sqlite3_step(query->statement)) == SQLITE_ROW) {
         if (rows++ == query->limits.rows && SOTTO_RULE(limit_rows))
-            status = sotto_fail(err, SOTTO_TOO_LARGE, "query: more than %u rows",
-                                (unsigned)query->limits.rows);
+            status = too_many(query, err);
         else
-            status = wants(context, &wanted, err);
-        if (status == SOTTO_OK && wanted)
-            status = hand_out(query, row, context, err);
+            status = hand_out(query->statement, row, context, err);
     }
     if (status == SOTTO_OK && code != SQLITE_DONE)
         status = failed(query, code, err);
-    (void)sqlite3_reset(query->statement);
-    sqlite3_progress_handler(query->db, 0, NULL, NULL);
+    stop(query);
+    return status;
+}
+
+/* ---- one row ---------------------------------------------------------------------------------------------- */
+
+/* Stepping through 10,000 rows costs more than all the rest of a report, so SQLite counts them and passes over those
+ * before the chosen one. Both statements are the query itself in brackets, compiled under the same authorizer: they
+ * can read nothing that it doesn't. The one that counts is not reset before the other is done, so that both see the
+ * same events. */
+typedef struct bracketed {
+    sqlite3_stmt *count, *one;
+} bracketed;
+
+/* *out stays NULL for a query that has no place in brackets, such as one that ends in an open comment. */
+static sotto_status put_in_brackets(sotto_query *query, sqlite3_stmt **out, const char *before,
+                                    const char *after, sotto_err *err)
+{
+    const char *text = sqlite3_sql(query->statement);
+    size_t len = strlen(text), size = len + 128;
+    char *sql = sotto_alloc(size);
+
+    if (!sql)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "query");
+    while (len > 0 && strchr(" \t\r\n;", text[len - 1]))
+        len--;
+    (void)snprintf(sql, size, "%s(\n%.*s\n)%s", before, (int)len, text, after);
+    set_limit(query->db, SQLITE_LIMIT_SQL_LENGTH, size);
+    int code = sqlite3_prepare_v3(query->db, sql, -1, SQLITE_PREPARE_NO_VTAB, out, NULL);
+    set_limit(query->db, SQLITE_LIMIT_SQL_LENGTH, query->limits.sql_bytes);
+    sotto_release(sql, size);
+    if (code == SQLITE_NOMEM)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "query");
+    query->verifier.why =
+        (sotto_err){0}; /* what is denied here is not run; the query itself was allowed */
+    return SOTTO_OK;
+}
+
+/* Steps to the row with this number. */
+static sotto_status step_to(sotto_query *query, sqlite3_stmt *statement, uint64_t number,
+                            sotto_err *err)
+{
+    int code = SQLITE_ROW;
+
+    for (uint64_t i = 0; i <= number && code == SQLITE_ROW; i++)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        return SOTTO_OK;
+    if (code == SQLITE_DONE)
+        return sotto_fail(err, SOTTO_AGAIN, "query: events went while it ran");
+    return failed(query, code, err);
+}
+
+static sotto_status count_rows(sotto_query *query, sqlite3_stmt *count, uint64_t *rows,
+                               sotto_err *err)
+{
+    int code;
+
+    *rows = 0;
+    if (count) {
+        SOTTO_TRY(step_to(query, count, 0, err));
+        *rows = (uint64_t)sqlite3_column_int64(count, 0);
+    } else {
+        while ((code = sqlite3_step(query->statement)) == SQLITE_ROW && *rows <= query->limits.rows)
+            (*rows)++;
+        (void)sqlite3_reset(query->statement);
+        if (code != SQLITE_ROW && code != SQLITE_DONE)
+            return failed(query, code, err);
+    }
+    return *rows > query->limits.rows && SOTTO_RULE(limit_rows) ? too_many(query, err) : SOTTO_OK;
+}
+
+static sotto_status take_one(sotto_query *query, bracketed *b, sotto_choose_fn *choose,
+                             sotto_row_fn *row, void *context, sotto_err *err)
+{
+    char after[48];
+    uint64_t rows = 0, number;
+
+    /* Not an answer: the number goes to `choose` and nowhere else, as it would if we counted while stepping. */
+    query->verifier.counting = true;
+    sotto_status status = put_in_brackets(query, &b->count, "SELECT count(*) FROM ", "", err);
+    if (status == SOTTO_OK)
+        status = count_rows(query, b->count, &rows, err);
+    query->verifier.counting = false;
+    if (status != SOTTO_OK || rows == 0)
+        return status;
+    SOTTO_TRY(choose(context, &number, rows, err));
+    (void)snprintf(after, sizeof after, " LIMIT 1 OFFSET %" PRIu64, number);
+    if (b->count)
+        SOTTO_TRY(put_in_brackets(query, &b->one, "SELECT * FROM ", after, err));
+    SOTTO_TRY(b->one ? step_to(query, b->one, 0, err)
+                     : step_to(query, query->statement, number, err));
+    return hand_out(b->one ? b->one : query->statement, row, context, err);
+}
+
+sotto_status sotto_query_one(sotto_query *query, sotto_choose_fn *choose, sotto_row_fn *row,
+                             void *context, sotto_err *err)
+{
+    bracketed b = {NULL, NULL};
+
+    start(query);
+    sotto_status status = take_one(query, &b, choose, row, context, err);
+    (void)sqlite3_finalize(b.one);
+    (void)sqlite3_finalize(b.count);
+    stop(query);
+    return status;
+}
+
+sotto_status sotto_query_first(sotto_query *query, sotto_row_fn *row, void *context, sotto_err *err)
+{
+    start(query);
+    int code = sqlite3_step(query->statement);
+    sotto_status status = SOTTO_OK;
+    if (code == SQLITE_ROW)
+        status = hand_out(query->statement, row, context, err);
+    else if (code != SQLITE_DONE)
+        status = failed(query, code, err);
+    stop(query);
     return status;
 }
 

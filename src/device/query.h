@@ -41,10 +41,15 @@ SOTTO_MUST_USE sotto_status sotto_query_column(const sotto_query *query, size_t 
  */
 SOTTO_MUST_USE sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *context,
                                             sotto_err *err);
-/* The same, but asks before it reads the values of a row; those of other rows are stepped over. */
-typedef sotto_status sotto_wants_fn(void *context, bool *wants, sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_query_pick(sotto_query *query, sotto_wants_fn *wants,
-                                             sotto_row_fn *row, void *context, sotto_err *err);
+/* Calls row for the first row alone, if there is one. */
+SOTTO_MUST_USE sotto_status sotto_query_first(sotto_query *query, sotto_row_fn *row, void *context,
+                                              sotto_err *err);
+/* Calls row for one row of the answer, if it has any: the one whose number, below count, `choose` tells.
+ *   SOTTO_AGAIN  another process erased events meanwhile */
+typedef sotto_status sotto_choose_fn(void *context, uint64_t *number, uint64_t count,
+                                     sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_query_one(sotto_query *query, sotto_choose_fn *choose,
+                                            sotto_row_fn *row, void *context, sotto_err *err);
 /* NULL is fine. */
 void sotto_query_close(sotto_query *query);
 

@@ -84,7 +84,7 @@ sotto_status sotto_record_show(sotto_ledger *ledger, const char *recipe, uint64_
         if (status == SOTTO_OK)
             status = sotto_ledger_next(statement, &row, err);
     }
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -106,7 +106,7 @@ sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *roun
         *round = (uint64_t)sqlite3_column_int64(statement, 0);
         (void)snprintf(note, SOTTO_RECORD_NOTE, "%s", sotto_ledger_text(statement, 1));
     }
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -130,7 +130,7 @@ sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out, cons
         out->kind = (sotto_record_kind)sqlite3_column_int64(statement, 0);
         (void)snprintf(out->note, sizeof out->note, "%s", sotto_ledger_text(statement, 1));
     }
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -145,6 +145,6 @@ sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered, const c
         ledger, &statement, answered, err,
         "SELECT 1 FROM record WHERE analysis=? AND kind IN (?,?) AND round>0 LIMIT 1", "tii",
         analysis, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }

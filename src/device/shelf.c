@@ -50,7 +50,7 @@ sotto_status sotto_shelf_find(sotto_ledger *ledger, sotto_shelved *out, bool *fo
         sotto_ledger_find(ledger, &statement, found, err, SHELVED " WHERE name=?", "t", name);
     if (status == SOTTO_OK && *found)
         status = take(out, statement, err);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -65,7 +65,7 @@ sotto_status sotto_shelf_next(sotto_ledger *ledger, sotto_shelved *out, bool *fo
                                             SHELVED " WHERE id>? ORDER BY id LIMIT 1", "i", after);
     if (status == SOTTO_OK && *found)
         status = take(out, statement, err);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -89,7 +89,7 @@ sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out, int64_t id
         *out = sotto_bytes_of(copy, text.len);
         status = copy ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a recipe");
     }
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -118,7 +118,7 @@ static sotto_status has_bytes(sotto_ledger *ledger, int64_t id, const sotto_reci
 
     *same = status == SOTTO_OK && row && sotto_ledger_digest(statement, 0, hash) &&
             memcmp(hash, recipe->hash, sizeof hash) == 0;
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 
@@ -164,7 +164,7 @@ static sotto_status make_room(sotto_ledger *ledger, int64_t now, sotto_err *err)
         "SELECT id FROM recipes WHERE closes<=? ORDER BY closes, id LIMIT 1", "i", now);
     if (status == SOTTO_OK && row)
         id = sqlite3_column_int64(statement, 0);
-    (void)sqlite3_finalize(statement);
+    sotto_ledger_release(ledger, statement);
     SOTTO_TRY(status);
     if (!row)
         return sotto_fail(err, SOTTO_TOO_LARGE, "%d recipes are known and open",

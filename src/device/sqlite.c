@@ -66,13 +66,21 @@ sotto_status sotto_sqlite_prepare(sqlite3 *db, sqlite3_stmt **out, const char *s
     return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, what);
 }
 
+sotto_status sotto_sqlite_prepare_once(sqlite3 *db, sqlite3_stmt **out, const char *sql,
+                                       const char *what, sotto_err *err)
+{
+    int code = sqlite3_prepare_v3(db, sql, -1, 0, out, NULL);
+
+    return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, what);
+}
+
 sotto_status sotto_sqlite_number(sqlite3 *db, int64_t *out, const char *sql, const char *what,
                                  sotto_err *err)
 {
     sqlite3_stmt *statement;
 
     *out = 0;
-    SOTTO_TRY(sotto_sqlite_prepare(db, &statement, sql, what, err));
+    SOTTO_TRY(sotto_sqlite_prepare_once(db, &statement, sql, what, err));
     int code = sqlite3_step(statement);
     if (code == SQLITE_ROW)
         *out = sqlite3_column_int64(statement, 0);

@@ -54,8 +54,12 @@ sotto_status sotto_sqlite_fail(sotto_err *err, int code, const char *what);
 
 SOTTO_MUST_USE sotto_status sotto_sqlite_run(sqlite3 *db, const char *sql, const char *what,
                                              sotto_err *err);
+/* A statement that is kept, or one that is run a few times at most and compiles quicker. */
 SOTTO_MUST_USE sotto_status sotto_sqlite_prepare(sqlite3 *db, sqlite3_stmt **out, const char *sql,
                                                  const char *what, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_sqlite_prepare_once(sqlite3 *db, sqlite3_stmt **out,
+                                                      const char *sql, const char *what,
+                                                      sotto_err *err);
 /* The first column of the first row, as an integer; 0 where there is no row. */
 SOTTO_MUST_USE sotto_status sotto_sqlite_number(sqlite3 *db, int64_t *out, const char *sql,
                                                 const char *what, sotto_err *err);

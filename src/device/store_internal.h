@@ -19,6 +19,7 @@ struct sotto_store {
     char path[SOTTO_VFS_PATH]; /* or the name in memory */
     bool memory;
     bool was_set_aside;
+    bool marked; /* it is known to say that there was a ledger */
     char aside[SOTTO_VFS_PATH];
     sotto_arena arena;   /* holds the streams */
     sotto_arena scratch; /* of one call       */

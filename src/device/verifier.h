@@ -63,6 +63,7 @@ typedef struct sotto_verifier {
     size_t stream_count;
     bool listed;   /* the text is one of the policy's queries                */
     bool sealed;   /* the ledger has seen the list: nothing may be added now */
+    bool counting; /* rows of streams that it reads may be counted, for us to choose one */
     sotto_err why; /* of the first denial                                    */
     sotto_access accessed[SOTTO_QUERY_MAX_ACCESSED];
     size_t accessed_count;

@@ -190,6 +190,93 @@ static void rows_are_limited(sotto_test *t)
     CHECK_EQUAL(t, 5, answer.rows);
 }
 
+typedef struct picks {
+    uint64_t number, count, rows;
+    int64_t age;
+} picks;
+
+static sotto_status choose_number(void *context, uint64_t *number, uint64_t count, sotto_err *err)
+{
+    picks *p = context;
+
+    (void)err;
+    p->count = count;
+    *number = p->number;
+    return SOTTO_OK;
+}
+
+static sotto_status take_age(void *context, const sotto_value *values, size_t count, sotto_err *err)
+{
+    picks *p = context;
+
+    (void)err;
+    p->rows++;
+    p->age = count == 1 && values[0].type == SOTTO_TYPE_INTEGER ? values[0].as.integer : -1;
+    return SOTTO_OK;
+}
+
+static sotto_status pick(sotto_test *t, sotto_store *store, const char *sql, uint64_t rows,
+                         picks *p)
+{
+    sotto_query_policy policy = sotto_test_policy;
+    sotto_query *query;
+
+    policy.limits.rows = (uint32_t)rows;
+    CHECK_OK(t, sotto_query_open(&query, store, &policy, sotto_bytes_of(sql, strlen(sql)), NULL,
+                                 &t->err));
+    t->err = (sotto_err){0};
+    sotto_status status = sotto_query_one(query, choose_number, take_age, p, &t->err);
+    sotto_query_close(query);
+    return status;
+}
+
+/* However the text ends: in brackets it must mean the same, or not be put there. */
+static void any_row_can_be_the_one(sotto_test *t)
+{
+    static const char *const texts[] = {
+        "SELECT age FROM keyboard_ngrams ORDER BY age",
+        "SELECT age FROM keyboard_ngrams ORDER BY age ; ",
+        "SELECT age FROM keyboard_ngrams ORDER BY age -- to the end",
+        "SELECT age FROM keyboard_ngrams ORDER BY age /* and beyond",
+        "WITH x AS (SELECT age AS a FROM keyboard_ngrams) SELECT a FROM x ORDER BY a",
+        "SELECT age FROM keyboard_ngrams UNION ALL SELECT 1 WHERE 0 ORDER BY 1",
+    };
+    sotto_store *store = sotto_test_store(t, NULL);
+    sotto_answer all;
+
+    sotto_test_fill(t, store, "s");
+    all = sotto_test_ask_text(store, &sotto_test_policy, texts[0], &t->err);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char seen[256] = "";
+        int64_t ages[6], least;
+
+        for (uint64_t n = 0; n < 6; n++) {
+            picks p = {.number = n};
+
+            CHECK_OK(t, pick(t, store, texts[i], 6, &p));
+            CHECK_EQUAL(t, 6, p.count);
+            CHECK_EQUAL(t, 1, p.rows);
+            ages[n] = p.age;
+        }
+        for (size_t n = 0; n < 6; n++) { /* in order, whatever order they came in */
+            size_t at = 0;
+
+            for (size_t j = 1; j < 6; j++)
+                at = ages[j] < ages[at] ? j : at;
+            least = ages[at];
+            ages[at] = INT64_MAX;
+            (void)snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%d|", (int)least);
+        }
+        CHECK(t, strcmp(seen, all.text) == 0);
+        CHECK_STATUS(t, SOTTO_TOO_LARGE, pick(t, store, texts[i], 5, &(picks){0}));
+        CHECK_REASON(t, "more than 5 rows");
+    }
+    picks none = {.number = 0};
+    CHECK_OK(t, pick(t, store, "SELECT age FROM keyboard_ngrams WHERE age > 999", 6, &none));
+    CHECK_EQUAL(t, 0, none.rows);
+    sotto_store_close(store);
+}
+
 static void columns_are_limited(sotto_test *t)
 {
     CHECK_EQUAL(t, SOTTO_TOO_LARGE,
@@ -316,6 +403,7 @@ int main(int argc, char **argv)
         CASE(time_is_limited),
         CASE(memory_is_limited),
         CASE(rows_are_limited),
+        CASE(any_row_can_be_the_one),
         CASE(columns_are_limited),
         CASE(values_are_limited_in_length),
         CASE(texts_are_limited_in_length),

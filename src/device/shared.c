@@ -1,0 +1,177 @@
+#include "device/shared.h"
+
+#include "base/alloc.h"
+#include "base/rule.h"
+#include "device/shelf.h"
+
+#include <string.h>
+
+enum { RECIPES = 16 }; /* a simulation asks few questions of many devices */
+
+typedef struct shared_recipe {
+    const sotto_recipe *recipe;
+    bool passed;
+    uint8_t judge[SOTTO_RECIPE_HASH_SIZE]; /* who let it pass */
+    sotto_known_epsilon known;
+} shared_recipe;
+
+struct sotto_device_shared {
+    sotto_arena arena;
+    sotto_terms terms; /* of the first device; policy is NULL before */
+    sotto_bytes policy, parties;
+    shared_recipe recipes[RECIPES];
+    size_t recipe_count;
+};
+
+sotto_device_shared *sotto_device_shared_new(void)
+{
+    sotto_device_shared *shared = sotto_alloc(sizeof *shared);
+
+    if (shared)
+        sotto_arena_init(&shared->arena, SOTTO_RECIPE_ARENA);
+    return shared;
+}
+
+void sotto_device_shared_free(sotto_device_shared *shared)
+{
+    if (!shared)
+        return;
+    sotto_arena_clear(&shared->arena);
+    sotto_release(shared, sizeof *shared);
+}
+
+/* ---- policy and parties ----------------------------------------------------------------------------------- */
+
+static sotto_status read_terms(sotto_terms *out, sotto_bytes policy, sotto_bytes parties,
+                               sotto_arena *arena, sotto_err *err)
+{
+    sotto_mistakes *mistakes = sotto_alloc(sizeof *mistakes);
+
+    *out = (sotto_terms){0};
+    if (!mistakes)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "policy");
+    sotto_status status = sotto_policy_read(&out->policy, policy, arena, mistakes, err);
+    if (status == SOTTO_OK)
+        status = sotto_parties_read(&out->parties, parties, arena, mistakes, err);
+    if (status == SOTTO_OK)
+        status = sotto_policy_budgets(&out->budgets, out->policy, arena, err);
+    if (status == SOTTO_OK)
+        sotto_shelf_judge(out->judge, out->policy);
+    sotto_release(mistakes, sizeof *mistakes);
+    return status;
+}
+
+static sotto_status copy(sotto_bytes *out, sotto_bytes from, sotto_arena *arena, sotto_err *err)
+{
+    uint8_t *bytes = sotto_arena_take(arena, from.len + 1);
+
+    if (!bytes)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "what devices share");
+    if (from.len)
+        memcpy(bytes, from.data, from.len);
+    *out = sotto_bytes_of(bytes, from.len);
+    return SOTTO_OK;
+}
+
+static sotto_status read_first(sotto_device_shared *shared, sotto_bytes policy, sotto_bytes parties,
+                               sotto_err *err)
+{
+    sotto_terms terms;
+
+    SOTTO_TRY(copy(&shared->policy, policy, &shared->arena, err));
+    SOTTO_TRY(copy(&shared->parties, parties, &shared->arena, err));
+    SOTTO_TRY(read_terms(&terms, policy, parties, &shared->arena, err));
+    shared->terms = terms;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shared *shared, sotto_bytes policy,
+                              sotto_bytes parties, sotto_arena *arena, sotto_err *err)
+{
+    if (shared && !shared->terms.policy) {
+        sotto_arena_mark mark = sotto_arena_here(&shared->arena);
+        sotto_status status = read_first(shared, policy, parties, err);
+
+        if (status != SOTTO_OK) {
+            sotto_arena_rollback(&shared->arena, mark);
+            return status;
+        }
+    }
+    if (shared && ((sotto_bytes_equal_vartime(policy, shared->policy) &&
+                    sotto_bytes_equal_vartime(parties, shared->parties)) ||
+                   !SOTTO_RULE(shared_by_bytes))) {
+        *out = shared->terms;
+        return SOTTO_OK;
+    }
+    return read_terms(out, policy, parties, arena, err);
+}
+
+/* ---- recipes ---------------------------------------------------------------------------------------------- */
+
+static sotto_status read_recipe(const sotto_recipe **out, sotto_bytes text, sotto_arena *arena,
+                                sotto_err *err)
+{
+    sotto_mistakes *mistakes = sotto_alloc(sizeof *mistakes);
+
+    if (!mistakes)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
+    sotto_status status = sotto_recipe_read(out, text, arena, mistakes, err);
+    sotto_release(mistakes, sizeof *mistakes);
+    return status;
+}
+
+sotto_status sotto_shared_recipe(const sotto_recipe **out, sotto_device_shared *shared,
+                                 sotto_bytes text, sotto_arena *arena, sotto_err *err)
+{
+    for (size_t i = 0; shared && i < shared->recipe_count; i++) {
+        if (sotto_bytes_equal_vartime(shared->recipes[i].recipe->text, text)) {
+            *out = shared->recipes[i].recipe;
+            return SOTTO_OK;
+        }
+    }
+    if (!shared || shared->recipe_count == RECIPES)
+        return read_recipe(out, text, arena, err);
+    sotto_arena_mark mark = sotto_arena_here(&shared->arena);
+    sotto_status status = read_recipe(out, text, &shared->arena, err);
+    if (status == SOTTO_OK)
+        shared->recipes[shared->recipe_count++] = (shared_recipe){.recipe = *out};
+    else
+        sotto_arena_rollback(&shared->arena, mark);
+    return status;
+}
+
+/* A recipe that is shared is known by its address. */
+static size_t find(const sotto_device_shared *shared, const sotto_recipe *recipe)
+{
+    size_t at = 0;
+
+    while (at < shared->recipe_count && shared->recipes[at].recipe != recipe)
+        at++;
+    return at;
+}
+
+bool sotto_shared_passed(const sotto_device_shared *shared, sotto_known_epsilon *known,
+                         const sotto_recipe *recipe, const uint8_t judge[SOTTO_RECIPE_HASH_SIZE])
+{
+    size_t at = shared ? find(shared, recipe) : 0;
+
+    if (!shared || at == shared->recipe_count || !shared->recipes[at].passed)
+        return false;
+    if (memcmp(shared->recipes[at].judge, judge, SOTTO_RECIPE_HASH_SIZE) != 0 &&
+        SOTTO_RULE(shared_by_judge))
+        return false;
+    *known = shared->recipes[at].known;
+    return true;
+}
+
+void sotto_shared_pass(sotto_device_shared *shared, sotto_known_epsilon known,
+                       const sotto_recipe *recipe, const uint8_t judge[SOTTO_RECIPE_HASH_SIZE])
+{
+    size_t at = shared ? find(shared, recipe) : 0;
+
+    if (!shared || at == shared->recipe_count)
+        return;
+    shared->recipes[at].passed = true;
+    shared->recipes[at].known = known;
+    memcpy(shared->recipes[at].judge, judge, SOTTO_RECIPE_HASH_SIZE);
+}

@@ -1,0 +1,39 @@
+/* device/shared.h - what many devices of one process would each work out for themselves, worked out once.
+ *
+ * Callers:  device.c and device_judge.c.
+ * Memory:   what is handed out belongs to the sotto_device_shared, which outlives its devices.
+ * Secrets:  none: policies, parties and recipes are public, and nothing of a device comes in.
+ *
+ * Everything is found by its exact bytes, and by the judge that judged it; what is not there is worked out as
+ * without it. So no rule can tell whether a device shares.
+ */
+#ifndef SOTTO_DEVICE_SHARED_H
+#define SOTTO_DEVICE_SHARED_H
+
+#include "device/policy_tables.h"
+#include "sotto/device.h"
+
+/* What a device is opened with. */
+typedef struct sotto_terms {
+    const sotto_policy *policy;
+    const sotto_parties *parties;
+    sotto_budget_table budgets;
+    uint8_t judge[SOTTO_RECIPE_HASH_SIZE]; /* sotto_shelf_judge of the policy */
+} sotto_terms;
+
+/* Reads both files into the arena, or finds that they were read. shared may be NULL. */
+SOTTO_MUST_USE sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shared *shared,
+                                             sotto_bytes policy, sotto_bytes parties,
+                                             sotto_arena *arena, sotto_err *err);
+/* The same for a recipe. */
+SOTTO_MUST_USE sotto_status sotto_shared_recipe(const sotto_recipe **out,
+                                                sotto_device_shared *shared, sotto_bytes text,
+                                                sotto_arena *arena, sotto_err *err);
+
+/* Whether this judge let the recipe pass, and what it found. Refusals are not kept. */
+bool sotto_shared_passed(const sotto_device_shared *shared, sotto_known_epsilon *known,
+                         const sotto_recipe *recipe, const uint8_t judge[SOTTO_RECIPE_HASH_SIZE]);
+void sotto_shared_pass(sotto_device_shared *shared, sotto_known_epsilon known,
+                       const sotto_recipe *recipe, const uint8_t judge[SOTTO_RECIPE_HASH_SIZE]);
+
+#endif

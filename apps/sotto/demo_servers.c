@@ -4,16 +4,13 @@
 
 #include "db/store.h"
 #include "serve/server.h"
-#include "sotto/random.h"
+#include "workdir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,22 +74,6 @@ static int serve(const demo_server *s, sotto_role role, int pipe)
 
 /* ---- in the demo's ---------------------------------------------------------------------------------------------- */
 
-static sotto_status write_key(const char *path, sotto_err *err)
-{
-    uint8_t key[SOTTO_COLUMN_KEY_SIZE];
-    mode_t before = umask(077);
-    FILE *file = fopen(path, "wb");
-    bool written = false;
-
-    (void)umask(before);
-    if (file && sotto_random_bytes(key, sizeof key, err) == SOTTO_OK)
-        written = fwrite(key, 1, sizeof key, file) == sizeof key;
-    if (file && fclose(file) != 0)
-        written = false;
-    sotto_wipe(key, sizeof key);
-    return written ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "can't write %s", path);
-}
-
 static sotto_status hear_ready(demo_server *s, int pipe, sotto_err *err)
 {
     uint8_t bytes[READY_BYTES];
@@ -114,7 +95,7 @@ static sotto_status start(demo *d, demo_server *s, sotto_role role, sotto_err *e
 
     (void)snprintf(s->database, sizeof s->database, "sqlite:%s/%s.db", d->folder, name);
     (void)snprintf(s->key_file, sizeof s->key_file, "%s/%s.key", d->folder, name);
-    SOTTO_TRY(write_key(s->key_file, err));
+    SOTTO_TRY(sotto_workdir_key(s->key_file, err));
     if (pipe(pipes) != 0)
         return sotto_fail(err, SOTTO_IO, "no pipe: %s", strerror(errno));
     s->process = fork();
@@ -133,13 +114,7 @@ static sotto_status start(demo *d, demo_server *s, sotto_role role, sotto_err *e
 
 sotto_status demo_servers_start(demo *d, sotto_err *err)
 {
-    const char *base = getenv("TMPDIR");
-
-    (void)snprintf(d->folder, sizeof d->folder, "%.80s/sotto-demo-XXXXXX", base ? base : "/tmp");
-    if (!mkdtemp(d->folder)) {
-        d->folder[0] = 0;
-        return sotto_fail(err, SOTTO_IO, "no temporary directory: %s", strerror(errno));
-    }
+    SOTTO_TRY(sotto_workdir_make(d->folder, "demo", err));
     SOTTO_TRY(start(d, &d->leader, SOTTO_LEADER, err));
     return start(d, &d->helper, SOTTO_HELPER, err);
 }
@@ -205,26 +180,9 @@ static void stop(demo_server *s)
     s->process = 0;
 }
 
-static void remove_folder(const char *folder)
-{
-    DIR *files = opendir(folder);
-    struct dirent *entry;
-    char path[2 * DEMO_PATH + 256];
-
-    while (files && (entry = readdir(files)) != NULL) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)unlink(path);
-    }
-    if (files)
-        (void)closedir(files);
-    (void)rmdir(folder);
-}
-
 void demo_servers_stop(demo *d)
 {
     stop(&d->leader);
     stop(&d->helper);
-    if (d->folder[0])
-        remove_folder(d->folder);
+    sotto_workdir_remove(d->folder);
 }

@@ -60,7 +60,8 @@ typedef struct sotto_collector_options {
     const char *rejection_token; /* for the helper's counts; NULL: they aren't asked for        */
     const char *ca_file;         /* PEM; NULL: the system's                                     */
     bool plain_anywhere;         /* else http:// is for loopback only                           */
-    unsigned deadline_ms;        /* for one answer; 0: 60,000                                   */
+    bool janus;           /* the leader is of the Janus profile: see docs/protocols/dap.md     */
+    unsigned deadline_ms; /* for one answer; 0: 60,000                                   */
     void (*waiting)(void *context, unsigned waited_ms); /* may be NULL: called before each wait */
     void *context;
 } sotto_collector_options;

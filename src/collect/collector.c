@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "sotto/random.h"
 #include "transport/http_problem.h"
 
 #include <stdio.h>
@@ -94,7 +95,10 @@ sotto_status sotto_collect_call(sotto_collector *collector, sotto_http_response 
     sotto_err why = {0};
     sotto_status status;
 
-    (void)snprintf(bearer, sizeof bearer, "Bearer %s", peer->token);
+    if (collector->options.janus)
+        fields[0].name = "DAP-Auth-Token";
+    (void)snprintf(bearer, sizeof bearer, collector->options.janus ? "%s" : "Bearer %s",
+                   peer->token);
     call.fields = fields;
     call.field_count = 1;
     if (call.body.len > 0)
@@ -229,12 +233,19 @@ static sotto_status wait_for_answer(asking *a, sotto_bytes request, sotto_err *e
     sotto_dap_path path = {.resource = SOTTO_DAP_COLLECTION_JOBS};
     sotto_buf text = sotto_buf_over(url, sizeof url - 1);
     const sotto_collect_peer *leader = &a->collector->leader;
+    bool janus = a->collector->options.janus;
 
     memcpy(path.task_id, a->collector->options.task->id, sizeof path.task_id);
+    if (janus) {
+        SOTTO_TRY(sotto_random_bytes(path.id, sizeof path.id, err));
+        path.has_id = true;
+    }
     SOTTO_TRY(
         sotto_dap_path_encode(&text, sotto_bytes_of(leader->url, strlen(leader->url)), &path, err));
     url[text.len] = 0;
-    SOTTO_TRY(call(a, SOTTO_HTTP_POST, url, request, err));
+    if (janus) /* whoever chose the place need not be told it */
+        memcpy(a->out->job, url, text.len + 1);
+    SOTTO_TRY(call(a, janus ? SOTTO_HTTP_PUT : SOTTO_HTTP_POST, url, request, err));
     while (a->response.body.len == 0) {
         if (!a->out->job[0])
             return sotto_fail(err, SOTTO_MALFORMED, "the leader does not say where its job is");

@@ -95,7 +95,8 @@ static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
 
     if (sotto_shared_passed(device->shared, &c->known, c->recipe, device->terms.judge))
         return SOTTO_OK;
-    sotto_mistakes *mistakes = sotto_alloc(sizeof *mistakes);
+    sotto_mistakes *mistakes =
+        sotto_alloc(sizeof *mistakes); /* large, and given back before the report */
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
     sotto_status status =
@@ -111,6 +112,7 @@ static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
     return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
 }
 
+/* Not in the arena, which would keep the list's tens of KiB until the report is made. */
 static sotto_status read_recipe(sotto_device *device, sotto_case *c, sotto_bytes text,
                                 sotto_err *err)
 {

@@ -1,16 +1,20 @@
 #include "privacy/allocation.h"
 
+#include "privacy/allocation_grid.h"
 #include "privacy/allocation_line.h"
 #include "privacy/allocation_tilt.h"
 #include "privacy/special.h"
 #include "privacy/special_root.h"
 
-/* What may be evaluated in double-doubles: some 50 ms, and no answer worth having takes more. */
-#define WORK_TWICE 2.6e6
+/* What may be evaluated in double-doubles: some 20 ms, after which the grid is as good. */
+#define WORK_TWICE 1.0e6
 
 /* Below these the transform, to the power t, falls too slowly for a line to be cut. */
 #define FEW_SLOTS       6
 #define FEW_SLOTS_TWICE 12 /* in double-doubles */
+
+/* The grid is good to some 3e-4: no more is left to it than what is wider. */
+#define WIDE 1e-3
 
 /* ---- a single Gaussian release ------------------------------------------------------------------------ */
 
@@ -303,10 +307,31 @@ static void enclose_twice(sotto_bound *out, ask *q, bool remove, double cap)
         *out = (sotto_bound){fmax(out->low, found.low), fmin(out->high, found.high)};
 }
 
+/* What no line reached. */
+static void by_grid(const ask *q, sotto_allocation_direction direction, double cap,
+                    sotto_bound *remove, sotto_bound *add)
+{
+    sotto_bound grid;
+    double most;
+
+    sotto_grid_eps(&grid, &most, q->a, q->t, q->log_delta, cap, q->inflate);
+    if (direction != SOTTO_ALLOCATION_ADD)
+        *remove = (sotto_bound){fmax(remove->low, grid.low), fmin(remove->high, grid.high)};
+    if (direction != SOTTO_ALLOCATION_REMOVE)
+        add->high = fmin(add->high, most);
+}
+
+static sotto_bound larger(const sotto_bound *a, const sotto_bound *b)
+{
+    return (sotto_bound){fmax(a->low, b->low), fmax(a->high, b->high)};
+}
+
 static sotto_bound enclose_one(ask *q, bool remove, double cap)
 {
     sotto_bound out = {0, cap};
 
+    if (q->t < FEW_SLOTS)
+        return out;
     if (enclose_tilted(&out, remove ? 1 : -1, q, cap, NULL) != SOTTO_OK)
         out = (sotto_bound){0, cap};
     if (out.high - out.low > 1e-6 * out.high)
@@ -342,15 +367,18 @@ sotto_status sotto_allocation_eps_inflated(sotto_bound *out, sotto_allocation_di
     double cap = gaussian_eps(1 / sigma, log_delta);
 
     *out = (sotto_bound){0, cap};
-    if (t < FEW_SLOTS)
+    if (t == 1 || cap == 0)
         return SOTTO_OK;
     q.deviation = sqrt(t * expm1(q.a * q.a));
     if (direction != SOTTO_ALLOCATION_ADD)
         remove = enclose_one(&q, true, cap);
     if (direction != SOTTO_ALLOCATION_REMOVE)
         add = enclose_one(&q, false, cap);
-    out->low = fmax(remove.low, add.low);
-    out->high = fmax(remove.high, add.high);
+    *out = larger(&remove, &add);
+    if (out->high - out->low > WIDE * out->high) {
+        by_grid(&q, direction, cap, &remove, &add);
+        *out = larger(&remove, &add);
+    }
     return SOTTO_OK;
 }
 

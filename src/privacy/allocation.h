@@ -2,8 +2,8 @@
  *
  * Callers:  the accountant. Adjacency is adding or removing one person; sensitivity 1, noise sigma in every slot.
  * Trust:    nobody learns which slot a person chose; all t outputs are seen.
- * Answers:  the exact mechanism's epsilon, enclosed. Where the evaluation does not reach (fewer than about 8 slots, sigma
- *           below 0.5, or around 1 with a delta below 1e-20) `high` falls back to the bound that always holds, that of a single Gaussian release.
+ * Answers:  the exact mechanism's epsilon, enclosed. With few slots or little noise `high` is some 3e-4 above it, more where
+ *           slots are many millions, and `low` a rougher bound.
  * Memory:   about 700 kB of stack, whatever t.
  */
 #ifndef SOTTO_PRIVACY_ALLOCATION_H

@@ -159,7 +159,7 @@ static sotto_status reach_end(sotto_line *line, const sotto_lognormal *y, double
     double most = 2 * exp(a * a) / (a * sqrt(2 * PI)), end = most / small;
     double v = from, steep = fmin(2, sqrt(expm1(a * a)));
     /* Many slots start with tiny hops; a tiny sigma never gets there. */
-    double hops = 0, most_hops = t > 1e6 && a < 2.2 ? 1500 : 5e5 / (double)y->points;
+    double hops = 0, most_hops = t > 1e6 && a < 2.2 ? 600 : 2.5e5 / (double)y->points;
 
     while (v < end) {
         double size = sotto_lognormal_size(y, line->c, v);

@@ -26,6 +26,17 @@ SOTTO_MUST_USE sotto_status sotto_checkin_fixed_window_optimal(sotto_bound *out,
                                                                double m, double p0,
                                                                double log_delta, sotto_err *err);
 
+/* What the evaluation may be wrong by, multiplied; all 1 in use. Tests move each and see `high` move. */
+typedef struct sotto_checkin_inflate {
+    double cut;     /* the part of the line that is left out                        */
+    double moments; /* what groups of slots leave out of their series and their sums */
+    double rounding;
+} sotto_checkin_inflate;
+
+SOTTO_MUST_USE sotto_status sotto_checkin_fixed_window_optimal_inflated(
+    sotto_bound *out, double eps0, double m, double p0, double log_delta,
+    const sotto_checkin_inflate *inflate, sotto_err *err);
+
 /* Theorem 4.1: everybody who checked in at a slot is averaged. The guarantee is at delta + delta2. */
 SOTTO_MUST_USE sotto_status sotto_checkin_averaged(sotto_bound *out, double eps0,
                                                    const sotto_crowd *crowd, double m,

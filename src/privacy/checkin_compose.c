@@ -32,6 +32,7 @@ typedef struct composition {
     double size; /* sum of |value| */
     double off;  /* of the sum, from what groups leave out */
     double cut;  /* the neglected part, relative to the peak */
+    sotto_checkin_inflate inflate;
     node line[NODES_MAX];
 } composition;
 
@@ -114,7 +115,8 @@ static double trapezoid(const composition *x, double eps, double *doubt)
 
         sum += x->line[k].re * cos(angle) + x->line[k].im * sin(angle);
     }
-    *doubt = scale * (x->size * (1e-11 + 1e-8) + x->off + x->cut);
+    *doubt = scale * (x->size * (1e-11 * x->inflate.rounding + 1e-8 * x->inflate.moments) +
+                      x->off * x->inflate.moments + x->cut * x->inflate.cut);
     return scale * sum;
 }
 
@@ -180,11 +182,23 @@ static void enclose(sotto_bound *out, composition *x, double given, double log_d
     out->low = fmax(0, fmin(low, out->high) * (1 - SOTTO_ROOT_PAD));
 }
 
+static const sotto_checkin_inflate as_proved = {1, 1, 1};
+
 sotto_status sotto_checkin_fixed_window_optimal(sotto_bound *out, double eps0, double m, double p0,
                                                 double log_delta, sotto_err *err)
 {
+    return sotto_checkin_fixed_window_optimal_inflated(out, eps0, m, p0, log_delta, &as_proved,
+                                                       err);
+}
+
+sotto_status sotto_checkin_fixed_window_optimal_inflated(sotto_bound *out, double eps0, double m,
+                                                         double p0, double log_delta,
+                                                         const sotto_checkin_inflate *inflate,
+                                                         sotto_err *err)
+{
     composition x;
 
+    x.inflate = *inflate;
     SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
     SOTTO_TRY(sotto_checkin_check_count("m", m, err));
     SOTTO_TRY(sotto_checkin_check_rate("p0", p0, err));
@@ -208,6 +222,7 @@ sotto_status sotto_compose_mixed_epsilon(sotto_bound *out, const sotto_binary_pa
         SOTTO_TRY(sotto_check_range("epsilon", parts[i].eps, 1e-9, 100, err));
         SOTTO_TRY(sotto_check_count("count", parts[i].count, 1, 1e12, err));
     }
+    x.inflate = as_proved;
     sotto_slots_set(&x.slots, parts, kinds, mu_squared);
     enclose(out, &x, mu_squared, log_delta);
     if (mu_squared == 0)

@@ -230,16 +230,14 @@ sotto_bound sotto_contour_log_delta(const sotto_contour *line, double eps)
      * right. */
     double from = eps - line->origin, blur = line->origin_error, d = line->lattice;
     double left = floor((from - blur) / d) * d;
-    double share = part_of_lattice(from - blur - left, d);
-    double later = part_of_lattice(from + blur - left, d);
+    double share = part_of_lattice(from - blur - left, d), right = from + blur - left;
     sotto_bound a = log_delta_at(line, left), b = log_delta_at(line, left + d), out;
 
-    share = share < 0 ? 0 : share > 1 ? 1 : share;
     out.high = between(a.high, b.high, share) + 1e-13;
-    if (from + blur - left <= d)
-        out.low = between(a.low, b.low, later) - 1e-13;
-    else
-        out.low = blur < d ? log_delta_at(line, left + 2 * d).low : -INFINITY;
+    if (right <= d)
+        out.low = between(a.low, b.low, part_of_lattice(right, d)) - 1e-13;
+    else /* delta falls: the next loss speaks for all before it, as far as it reaches */
+        out.low = right <= 2 * d ? log_delta_at(line, left + 2 * d).low - 1e-13 : -INFINITY;
     return out;
 }
 

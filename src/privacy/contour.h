@@ -20,9 +20,11 @@ typedef struct sotto_contour_terms {
     double truncation;
     double transform; /* quadrature, special functions and rounding of M, raised to its power */
     double rounding;  /* of the sum over nodes                                                */
+    double cut;       /* what lies beyond the cut of a round's law                            */
+    double place;     /* of a lattice: where it lies                                          */
 } sotto_contour_terms;
 
-#define SOTTO_CONTOUR_TERMS   ((sotto_contour_terms){1, 1, 1, 1})
+#define SOTTO_CONTOUR_TERMS   ((sotto_contour_terms){1, 1, 1, 1, 1, 1})
 #define SOTTO_CONTOUR_ALIASES 7
 
 typedef struct sotto_contour {

@@ -6,6 +6,8 @@
 
 #define U      SOTTO_UNIT_ROUNDOFF
 #define SD_MAX 1000.0
+/* e^-NOTHING of the answer is charged rather than worked out. */
+#define NOTHING 25.0
 
 typedef struct counted {
     double sigma, sensitivity, rate, rounds;
@@ -21,15 +23,26 @@ static sotto_point curve_counted(const void *self, double eps)
     sotto_bound total = {-INFINITY, q->log_beyond};
     double fall = -INFINITY; /* log of -d delta / d eps */
 
-    for (int i = 0; i <= q->width; i++) {
+    /* From the top: fewer releases have a smaller delta each, so that where one is nothing beside the sum, all before
+     * it together are no more than that. */
+    for (int i = q->width; i >= 0; i--) {
         double k = q->from + i;
         double error, mass = sotto_binomial_log_pmf(k, q->rounds, q->rate, 1 - q->rate, &error);
         double mu = q->sensitivity * sqrt(k) / q->sigma;
-        sotto_bound d = {sotto_gaussian_curve(eps, sotto_round_down(mu, 2), NULL).low,
-                         sotto_gaussian_curve(eps, sotto_round_up(mu, 2), NULL).high};
+        double high = sotto_gaussian_curve(eps, sotto_round_up(mu, 2), NULL).high;
 
-        total.low = sotto_log_add(total.low, mass - error + d.low);
-        total.high = sotto_log_add(total.high, mass + error + d.high);
+        if (high < total.high - NOTHING) {
+            total.high = sotto_log_add(total.high, high);
+            break;
+        }
+        if (mass + error + high < total.high - NOTHING - log(q->width + 1.0)) {
+            total.high = sotto_log_add(total.high, mass + error + high);
+            continue;
+        }
+        double low = sotto_gaussian_curve(eps, sotto_round_down(mu, 2), NULL).low;
+
+        total.low = sotto_log_add(total.low, mass - error + low);
+        total.high = sotto_log_add(total.high, mass + error + high);
         fall = sotto_log_add(fall, mass + log(-sotto_gaussian_slope_eps(eps, mu, 0)));
     }
     double more = U * (q->width + 1) * (8 + fabs(total.high));
@@ -63,8 +76,8 @@ sotto_status sotto_gaussian_counted_epsilon(sotto_bound *out, double sigma, doub
             err, SOTTO_DENIED,
             "rounds: participations vary by %g: accepted is a standard deviation up to %g",
             sqrt(variance), SD_MAX);
-    /* Wide enough that what is outside is e^-40 of delta. */
-    double need = 40 - log_delta;
+    /* Wide enough that what is outside is nothing beside delta. */
+    double need = NOTHING - log_delta;
     double t = need / 3 + sqrt(need * need / 9 + 2 * variance * need) + 2;
     double from = fmax(1, floor(mean - t)), to = fmin(rounds, ceil(mean + t));
     /* No release, no loss: 0 need not be counted. */

@@ -30,6 +30,7 @@ typedef struct outcome {
 typedef struct bit_law {
     double n, p, q;
     double eps0;
+    double off; /* relative error of a mass */
     size_t count;
     outcome outcomes[SOTTO_CELLS_MAX + 1]; /* of the cells, and t = n */
 } bit_law;
@@ -76,6 +77,7 @@ static sotto_status open_law(bit_law *law, double eps0, const sotto_crowd *crowd
     SOTTO_TRY(check_eps0(eps0, err));
     SOTTO_TRY(sotto_crowd_honest(&law->n, crowd, err));
     law->eps0 = eps0;
+    law->off = 1e-13;
     law->p = 1 / (exp(eps0) + 1);
     law->q = 1 / (exp(-eps0) + 1);
     law->count = sotto_cells_cover(cells, law->n - 1, law->p, law->q, even, 0);
@@ -135,17 +137,19 @@ static void add_atoms(loss_law *to, const bit_law *law, const outcome *o, int si
         double share = 1, logarithm = x_high > 1e-290 ? log(x_high) + 1e-12 : o->log_high;
 
         if (x_low > 0 && top > bottom)
-            share = fmin(1, fmax(0, (exp(-bottom) - ratio) / (exp(-bottom) - exp(-top)) + 1e-13));
+            share =
+                fmin(1, fmax(0, (exp(-bottom) - ratio) / (exp(-bottom) - exp(-top)) + law->off));
         to->atoms[to->count++] =
-            (atom){top, x_high * share * SCALE * (1 + 1e-13), logarithm, exp(-top)};
+            (atom){top, x_high * share * SCALE * (1 + law->off), logarithm, exp(-top)};
         if (top > bottom)
-            to->atoms[to->count++] =
-                (atom){bottom, x_high * (1 - share) * SCALE * (1 + 1e-13), logarithm, exp(-bottom)};
+            to->atoms[to->count++] = (atom){bottom, x_high * (1 - share) * SCALE * (1 + law->off),
+                                            logarithm, exp(-bottom)};
     } else if (x_low > 0 && x_high > 0) {
         double loss = fmin(log(x_low / y_low), log(x_high / y_high)) - 1e-14;
 
         loss = fmin(top, fmax(bottom, loss));
-        to->atoms[to->count++] = (atom){loss, x_low * SCALE * (1 - 1e-13), log(x_low), exp(-loss)};
+        to->atoms[to->count++] =
+            (atom){loss, x_low * SCALE * (1 - law->off), log(x_low), exp(-loss)};
     }
 }
 
@@ -188,7 +192,9 @@ static double delta_two(const loss_law *x, double eps, double *slack)
             other += x->atoms[j].mass * x->atoms[j].fall;
             j++;
         }
-        sum += x->atoms[i].mass * fmax(0, mass - rise * x->atoms[i].fall * other);
+        double more = mass - rise * x->atoms[i].fall * other;
+
+        sum += x->atoms[i].mass * (more > 0 ? more : 0);
         doubt += x->atoms[i].mass * mass;
     }
     /* A prefix sum of j terms is off by j u; so is the difference. */
@@ -200,6 +206,7 @@ typedef struct divergence {
     const loss_law *there, *back; /* both directions */
     sotto_onehot_adjacency adjacency;
     double side; /* +1 adds what rounding may hide, -1 takes it away */
+    double inflate;
     double log_delta;
 } divergence;
 
@@ -210,7 +217,9 @@ static double delta_at(const divergence *d, double eps)
     double slack_there, slack_back;
     double there = of(d->there, eps, &slack_there), back = of(d->back, eps, &slack_back);
 
-    return fmax(there + d->side * slack_there, back + d->side * slack_back) * (1 + d->side * 1e-12);
+    double side = d->side * d->inflate;
+
+    return fmax(there + side * slack_there, back + side * slack_back) * (1 + side * 1e-12);
 }
 
 static double miss(const void *self, double eps)
@@ -221,37 +230,61 @@ static double miss(const void *self, double eps)
     return delta > 0 ? fmax(log(delta) - d->log_delta, -60) : -60;
 }
 
-/* [low, high] with delta(high) <= delta < delta(low). */
-static sotto_bound solve(const divergence *d, double cap)
+/* [low, high] with delta(high) <= delta < delta(low), between `near` and cap if that is where it is. */
+static sotto_bound solve(const divergence *d, double near, double cap)
 {
-    double at_low = miss(d, 0);
+    double at_near = miss(d, near);
 
-    if (!(at_low > 0))
-        return (sotto_bound){0, 0};
-    return sotto_root_narrow(miss, d, (sotto_bound){0, cap}, at_low, -60, 1e-10);
+    if (at_near > 0)
+        return sotto_root_narrow(miss, d, (sotto_bound){near, cap}, at_near, fmin(miss(d, cap), 0),
+                                 4e-10);
+    return near > 0 ? solve(d, 0, near) : (sotto_bound){0, 0};
+}
+
+/* In a large crowd the loss is all but normal, which tells where to look; nothing rests on it. */
+static double solve_upper(const divergence *d, const bit_law *law, double cap)
+{
+    double bits = d->adjacency == SOTTO_ONEHOT_REPLACEMENT ? 2 : 1;
+    double spread = (law->q - law->p) * sqrt(bits / (law->n * law->p * law->q));
+    double guess = fmin(cap, spread * sqrt(-2 * d->log_delta) + spread * spread / 2);
+
+    if (miss(d, guess) > 0)
+        return solve(d, guess, cap).high;
+    return solve(d, 0.7 * guess, guess).high;
 }
 
 sotto_status sotto_onehot_eps(sotto_bound *out, sotto_onehot_adjacency adjacency, double eps0,
                               const sotto_crowd *crowd, double log_delta, sotto_err *err)
 {
+    const sotto_onehot_inflate as_proved = {1, 1};
+
+    return sotto_onehot_eps_inflated(out, adjacency, eps0, crowd, log_delta, &as_proved, err);
+}
+
+sotto_status sotto_onehot_eps_inflated(sotto_bound *out, sotto_onehot_adjacency adjacency,
+                                       double eps0, const sotto_crowd *crowd, double log_delta,
+                                       const sotto_onehot_inflate *inflate, sotto_err *err)
+{
     bit_law law;
     loss_law there, back;
-    divergence d = {&there, &back, adjacency, 1, log_delta};
+    divergence d = {&there, &back, adjacency, 1, inflate->sums, log_delta};
 
     SOTTO_TRY(check_question(adjacency, log_delta, err));
     double reach = sqrt(-2 * log_delta) * (adjacency == SOTTO_ONEHOT_REPLACEMENT ? 0.75 : 1) + 1;
     double cap = adjacency == SOTTO_ONEHOT_REPLACEMENT ? 2 * eps0 : eps0;
 
     SOTTO_TRY(open_law(&law, eps0, crowd, reach, err));
+    law.off *= inflate->masses;
     spread_law(&there, &law, 1, true);
     spread_law(&back, &law, -1, true);
-    double high = solve(&d, cap).high;
+    double high = solve_upper(&d, &law, cap);
 
     out->high = high > 0 ? fmin(cap, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
     spread_law(&there, &law, 1, false);
     spread_law(&back, &law, -1, false);
     d.side = -1;
-    out->low = solve(&d, cap).low * (1 - SOTTO_ROOT_PAD);
+    /* No lower bound is above the upper one. */
+    out->low = solve(&d, high * (1 - 1e-4), high).low * (1 - SOTTO_ROOT_PAD);
     return SOTTO_OK;
 }
 

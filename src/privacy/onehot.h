@@ -29,6 +29,18 @@ SOTTO_MUST_USE sotto_status sotto_onehot_eps(sotto_bound *out, sotto_onehot_adja
                                              double eps0, const sotto_crowd *crowd,
                                              double log_delta, sotto_err *err);
 
+/* What the evaluation may be wrong by, multiplied; all 1 in use. Tests move each and see `high` move. */
+typedef struct sotto_onehot_inflate {
+    double masses; /* of outcomes, and how a cell is shared between its ends */
+    double sums;   /* of prefixes, and of everything                         */
+} sotto_onehot_inflate;
+
+SOTTO_MUST_USE sotto_status sotto_onehot_eps_inflated(sotto_bound *out,
+                                                      sotto_onehot_adjacency adjacency, double eps0,
+                                                      const sotto_crowd *crowd, double log_delta,
+                                                      const sotto_onehot_inflate *inflate,
+                                                      sotto_err *err);
+
 /* An epsilon whatever the others hold, by the clone bound with the mechanism's own parameters: for deletion the two
  * answers of one bit; for replacement the smaller of the two-bit report as a whole and of two bits composed. Looser
  * than the above; `low` is 0. */

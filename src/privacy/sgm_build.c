@@ -17,6 +17,8 @@ static sotto_contour_terms terms_of(const sotto_sgm_question *q)
         worst.truncation = fmax(worst.truncation, t->truncation);
         worst.transform = fmax(worst.transform, t->transform);
         worst.rounding = fmax(worst.rounding, t->rounding);
+        worst.cut = fmax(worst.cut, t->cut);
+        worst.place = fmax(worst.place, t->place);
     }
     return worst;
 }
@@ -24,7 +26,7 @@ static sotto_contour_terms terms_of(const sotto_sgm_question *q)
 static void set_lost(sotto_contour *line, const sotto_sgm_question *q)
 {
     line->terms = terms_of(q);
-    line->lost = sotto_sgm_lost(q);
+    line->lost = line->terms.cut * sotto_sgm_lost(q);
     line->capped = q->cap != SOTTO_SGM_NO_CAP;
     if (line->capped) {
         line->sure = sotto_sgm_sure(q);
@@ -106,6 +108,7 @@ bool sotto_sgm_build_lattice(sotto_contour *line, double **memory, const sotto_s
             line->alias_log[k] += n * l->alias_log[k];
         }
     }
+    line->origin_error *= line->terms.place;
     finish(line, sum, 0);
     return true;
 }

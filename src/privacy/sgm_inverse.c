@@ -39,6 +39,9 @@ static sotto_status excess(sotto_bound *out, const target *q, double u, sotto_er
     return status;
 }
 
+/* So many of the last answers tell where to look next. */
+#define TRIALS 4
+
 typedef struct trial {
     double u, f;
 } trial;
@@ -50,6 +53,10 @@ typedef struct progress {
     trial last;
     double gap;   /* how far apart the sides were at good */
     double slope; /* of the excess                        */
+    double
+        sure; /* the last place where what is asked for is certainly exceeded; NAN if none was seen */
+    trial seen[TRIALS];
+    int count; /* of those seen: all of them, also where only the last are kept */
 } progress;
 
 static double finite(double x)
@@ -69,6 +76,9 @@ static sotto_status visit(progress *p, const target *q, double u, sotto_err *err
             p->slope = chord;
     }
     p->last = here;
+    p->seen[p->count++ % TRIALS] = here;
+    if (b.low > 0)
+        p->sure = u;
     if (here.f <= 0) {
         p->good = here;
         p->gap = fmin(finite(b.high) - finite(b.low), 50);
@@ -84,19 +94,46 @@ static sotto_status visit(progress *p, const target *q, double u, sotto_err *err
  * accident. */
 static double enough(const progress *p)
 {
-    return fmax(4e-9, 1e-3 * p->gap);
+    return fmax(3e-8, 3e-3 * p->gap);
 }
 
-/* Where to look next: a secant from the last answer to just inside, kept between good and bad. */
+/* Where the excess is `aim`: u as a polynomial of it, through the last answers (Neville). With one answer, or where
+ * they are not in order, by the slope. */
+static double interpolate(const progress *p, double aim)
+{
+    double u[TRIALS], by_slope = p->last.u + (aim - p->last.f) / p->slope;
+    int n = p->count < TRIALS ? p->count : TRIALS;
+
+    for (int i = 0; i < n; i++) {
+        u[i] = p->seen[i].u;
+        for (int j = 0; j < i; j++)
+            if (!((u[i] - u[j]) / (p->seen[i].f - p->seen[j].f) * p->slope > 0))
+                return by_slope;
+    }
+    for (int k = 1; k < n; k++)
+        for (int i = 0; i + k < n; i++) {
+            double here = aim - p->seen[i].f, there = aim - p->seen[i + k].f;
+
+            u[i] = (there * u[i] - here * u[i + 1]) / (there - here);
+        }
+    return n > 1 && isfinite(u[0]) ? u[0] : by_slope;
+}
+
+/* Where to look next: just inside, kept between good and bad. The third look aims a little outside, by about what it will
+ * miss: from there the wanted is enclosed from the other side too. */
 static double next_guess(const progress *p, int turn)
 {
-    double step = (-0.4 * enough(p) - p->last.f) / p->slope;
+    bool outside = p->count == 2 && fabs(p->last.f) < 0.05;
+    double aim = outside ? 0.01 * fabs(p->last.f) : -0.3 * enough(p);
+    double next = interpolate(p, aim);
 
     if (!(p->has_good && p->has_bad))
-        return p->last.u + fmin(fmax(step, -0.7), 0.7);
-    double width = p->bad.u - p->good.u, next = p->last.u + step, inset = 1e-3 * fabs(width);
+        return p->last.u + fmin(fmax(next - p->last.u, -0.7), 0.7);
+    double width = p->bad.u - p->good.u, inset = 1e-6 * fabs(width);
     double low = fmin(p->good.u, p->bad.u) + inset, high = fmax(p->good.u, p->bad.u) - inset;
-    /* Noise in the answers can hold a secant up for ever. */
+    if (!(next > low && next < high)) /* answers that do not fit together: only the nearest two */
+        next = p->good.u + width * (aim - p->good.f) / (p->bad.f - p->good.f);
+    /* Noise in the answers can hold a search up for ever. */
     if (turn > 6 && turn % 2 == 1)
         next = p->good.u + width / 2;
     return fmin(fmax(next, low), high);
@@ -108,7 +145,7 @@ static sotto_status solve(progress *p, const target *q, double start, double slo
 {
     double at = start;
 
-    *p = (progress){.slope = slope};
+    *p = (progress){.slope = slope, .sure = NAN};
     for (int i = 0; i < 80; i++) {
         SOTTO_TRY(visit(p, q, at, err));
         if (p->has_good && (p->good.f >= -enough(p) || p->good.u == (slope < 0 ? least : most)))
@@ -138,7 +175,8 @@ static double first_sigma(const target *q, double *slope)
 
     for (int i = 0; i < 12; i++) {
         double mid = (low + high) / 2;
-        if (estimate_at(q, mid) > q->eps)
+        /* The estimate is mostly a quarter too high. */
+        if (estimate_at(q, mid) > 1.25 * q->eps)
             low = mid;
         else
             high = mid;
@@ -164,7 +202,7 @@ sotto_status sotto_sgm_sigma_for(sotto_bound *out, double rate, uint64_t rounds,
     double slope = 0, start = fmin(fmax(first_sigma(&q, &slope), least), most);
     SOTTO_TRY(solve(&found, &q, start, slope, least, most, err));
     out->high = exp(found.good.u) * (1 + SOTTO_ROOT_PAD);
-    out->low = 0;
+    out->low = found.good.u - found.sure < 3e-5 ? exp(found.sure) : 0;
     /* From the other side only where the lower bound of delta says so. */
     double back = fmax(1.2 * (found.gap - found.good.f) / fabs(found.slope), 1e-8);
     for (int i = 0; i < 4 && out->low == 0 && found.good.u - back >= least; i++, back *= 3) {

@@ -5,21 +5,19 @@
 #include "base/alloc.h"
 #include "base/rule.h"
 #include "serve/metrics.h"
+#include "serve/peer.h"
 #include "serve/rate.h"
 #include "serve/release.h"
 #include "serve/schema.h"
-#include "transport/http_client.h"
 #include "transport/http_problem.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 enum {
     MEMORY = 256 << 20, /* a ceiling: several shares of the largest task */
     MAX_WAITING = 64,
-    MAX_URL = 2048,
     WAIT_MS = 1000,
     LONGEST_WAIT_MS = 30000
 };
@@ -468,41 +466,16 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
         post(s, store_end, on_stored_end);
 }
 
-static bool url_of(char out[MAX_URL], const sotto_server_task *task)
-{
-    sotto_dap_path path = {.resource = SOTTO_DAP_AGGREGATE_SHARES};
-    sotto_buf text = sotto_buf_over(out, MAX_URL - 1);
-    sotto_bytes base = task->dap.helper_url;
-
-    memcpy(path.task_id, task->dap.id, sizeof path.task_id);
-    while (base.len > 0 && base.data[base.len - 1] == '/')
-        base.len--;
-    if (sotto_dap_path_encode(&text, base, &path, NULL) != SOTTO_OK)
-        return false;
-    out[text.len] = 0;
-    return true;
-}
-
 static void ask_helper(step *s)
 {
-    char url[MAX_URL], bearer[SOTTO_TOKEN_TEXT + 8];
-    sotto_http_field fields[2] = {
-        {"Content-Type", sotto_dap_media_type(SOTTO_DAP_AGGREGATE_SHARE_REQ)},
-        {"Authorization", bearer},
-    };
-    sotto_http_call call = {.method = SOTTO_HTTP_POST,
-                            .url = url,
-                            .fields = fields,
-                            .field_count = 2,
-                            .body = sotto_buf_bytes(&s->request),
-                            .repeatable = true,
-                            .attempts = 3,
-                            .max_response = 4 * sotto_release_sealed_size(s->task) + 4096};
+    sotto_peer_call call;
+    bool made = sotto_peer_create(&call, s->task, SOTTO_DAP_AGGREGATE_SHARES,
+                                  SOTTO_DAP_AGGREGATE_SHARE_REQ, sotto_buf_bytes(&s->request));
 
-    (void)snprintf(bearer, sizeof bearer, "Bearer %s", s->task->pairing->leader_token);
-    if (!url_of(url, s->task) || sotto_server_call(s->server, &call, on_share, s, NULL) != SOTTO_OK)
+    call.http.max_response = 4 * sotto_release_sealed_size(s->task) + 4096;
+    if (!made || sotto_server_call(s->server, &call.http, on_share, s, NULL) != SOTTO_OK)
         try_later(s);
-    sotto_wipe(bearer, sizeof bearer);
+    sotto_peer_call_clear(&call);
 }
 
 /* ---- one step -------------------------------------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@ typedef struct asked {
     sotto_batch_range range;
     int64_t n, state;
     bool found;
+    bool other; /* the collector chose this id once for another query */
     sotto_bytes answer;
     sotto_dap_problem problem; /* of a failed one, or of the creation */
     sotto_arena arena;
@@ -68,7 +69,14 @@ static asked *new_asked(sotto_server *server, const sotto_server_task *task,
 static void answer(asked *a, unsigned status)
 {
     sotto_bytes id = sotto_bytes_of(a->id, sizeof a->id);
+    /* Janus' collector takes 202 for a failure. */
+    unsigned not_ready = status == 201 || a->task->profile == SOTTO_DAP_JANUS ? status : 202;
 
+    if (a->other) {
+        (void)sotto_http_refuse(a->request, &(sotto_http_problem){.status = 409});
+        finish(a);
+        return;
+    }
     if (a->state == SOTTO_RELEASE_FAILED || a->state == SOTTO_RELEASE_REFUSED) {
         refuse(a, a->problem);
         return;
@@ -77,8 +85,8 @@ static void answer(asked *a, unsigned status)
         sotto_answer_message(a->server, a->request, status, SOTTO_DAP_COLLECTION_JOB_RESP,
                              a->answer, a->task, SOTTO_DAP_COLLECTION_JOBS, id);
     else
-        sotto_answer_later(a->server, a->request, status == 201 ? 201 : 202, a->task,
-                           SOTTO_DAP_COLLECTION_JOBS, id, RETRY_AFTER_S);
+        sotto_answer_later(a->server, a->request, not_ready, a->task, SOTTO_DAP_COLLECTION_JOBS, id,
+                           RETRY_AFTER_S);
     finish(a);
 }
 
@@ -90,13 +98,15 @@ static sotto_status find(sotto_tx *tx, asked *a, sotto_err *err)
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT state, answer, problem FROM release WHERE task = ?1 AND id = ?2", err));
+        tx, &q, "SELECT state, answer, problem, query FROM release WHERE task = ?1 AND id = ?2",
+        err));
     sotto_sql_int(&q, 1, a->task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(a->id, sizeof a->id));
     SOTTO_TRY(sotto_sql_step(&q, &a->found, err));
     if (!a->found)
         return SOTTO_OK;
     a->state = sotto_sql_column_int(&q, 0);
+    a->other = a->body.data && !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 3), a->body);
     stored = sotto_sql_column_bytes(&q, 1);
     problem = sotto_sql_column_text(&q, 2);
     a->problem = sotto_dap_problem_of(problem);
@@ -193,15 +203,19 @@ static bool read_request(asked *a)
     return true;
 }
 
-void sotto_collection_create(sotto_server *server, const sotto_server_task *task,
-                             sotto_http_request *request)
+/* id: empty where it follows from the request. */
+static void create_under(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                         sotto_http_request *request)
 {
     asked *a = new_asked(server, task, request);
     sotto_status status;
 
     if (!a || !read_request(a))
         return;
-    sotto_resource_id(a->id, "collection job", task, a->body);
+    if (id.len == sizeof a->id)
+        memcpy(a->id, id.data, sizeof a->id);
+    else
+        sotto_resource_id(a->id, "collection job", task, a->body);
     status = sotto_row_number(&a->n, NULL);
     if (status != SOTTO_OK) {
         give_up(a, status);
@@ -209,6 +223,18 @@ void sotto_collection_create(sotto_server *server, const sotto_server_task *task
     }
     a->job = (sotto_db_job){create, a, on_created, a, NULL, SOTTO_OK, {0}};
     sotto_db_post(server->db, &a->job);
+}
+
+void sotto_collection_create(sotto_server *server, const sotto_server_task *task,
+                             sotto_http_request *request)
+{
+    create_under(server, task, sotto_bytes_of(NULL, 0), request);
+}
+
+void sotto_collection_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                          sotto_http_request *request)
+{
+    create_under(server, task, id, request);
 }
 
 /* ---- asking and deleting ---------------------------------------------------------------------------------------- */

@@ -17,12 +17,16 @@ static sotto_status find_answer(sotto_tx *tx, sotto_helper_job *job, sotto_err *
     bool row;
 
     job->known = false;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT answer FROM job WHERE task = ?1 AND id = ?2", err));
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT answer, request FROM job WHERE task = ?1 AND id = ?2", err));
     sotto_sql_int(&q, 1, job->task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(job->id, sizeof job->id));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     if (!row || !SOTTO_RULE(helper_same_answer))
         return SOTTO_OK;
+    job->other = job->chosen &&
+                 !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 1),
+                                            sotto_bytes_of(job->body_id, sizeof job->body_id));
     stored = sotto_sql_column_bytes(&q, 0);
     job->answer = sotto_buf_over(sotto_arena_take(&job->arena, stored.len), stored.len);
     if (!job->answer.data && stored.len > 0)
@@ -107,7 +111,8 @@ static sotto_status store_answer(sotto_tx *tx, const sotto_helper_job *job, sott
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO job (n, task, id, state, bucket, batch, answer,"
-                                " reports, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {now})",
+                                " reports, request, added)"
+                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, {now})",
                                 err));
     sotto_sql_int(&q, 1, job->n);
     sotto_sql_int(&q, 2, job->task->n);
@@ -117,6 +122,7 @@ static sotto_status store_answer(sotto_tx *tx, const sotto_helper_job *job, sott
     sotto_sql_bytes(&q, 6, sotto_bytes_of(NULL, 0));
     sotto_sql_bytes(&q, 7, sotto_buf_bytes(&job->answer));
     sotto_sql_int(&q, 8, (int64_t)job->count);
+    sotto_sql_bytes(&q, 9, sotto_bytes_of(job->body_id, sizeof job->body_id));
     return sotto_sql_run(&q, NULL, err);
 }
 

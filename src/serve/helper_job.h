@@ -37,7 +37,11 @@ typedef struct sotto_helper_job {
     const sotto_server_task *task;
     struct sotto_http_request *request;
     uint8_t id[SOTTO_RESOURCE_ID_SIZE];
-    int64_t n; /* its row */
+    uint8_t body_id
+        [SOTTO_RESOURCE_ID_SIZE]; /* of the request's bytes; the id, unless the leader chose that */
+    bool chosen;                  /* the leader chose the id                       */
+    bool other;                   /* ... and once for other bytes                  */
+    int64_t n;                    /* its row */
     sotto_dap_job_init_req req;
     sotto_helper_report *reports;
     sotto_mark *marks; /* of the reports, in their order */

@@ -105,7 +105,7 @@ static const char *read_reports(sotto_helper_job *job, sotto_arena *scratch)
 static bool read_request(sotto_helper_job *job, sotto_arena *scratch)
 {
     sotto_status status = sotto_dap_job_init_req_decode(
-        &job->req, sotto_http_request_body(job->request), SOTTO_DAP_DRAFT18, NULL);
+        &job->req, sotto_http_request_body(job->request), job->task->profile, NULL);
     const char *wrong = NULL;
 
     if (status != SOTTO_OK)
@@ -148,6 +148,11 @@ static void count(const sotto_helper_job *job)
 
 static void answer(sotto_helper_job *job)
 {
+    if (job->other) {
+        (void)sotto_http_refuse(job->request, &(sotto_http_problem){.status = 409});
+        free_job(job);
+        return;
+    }
     count(job);
     sotto_answer_message(job->server, job->request, 201, SOTTO_DAP_AGGREGATION_JOB_RESP,
                          sotto_buf_bytes(&job->answer), job->task, SOTTO_DAP_AGGREGATION_JOBS,
@@ -191,7 +196,10 @@ static void begin(void *context, sotto_worker *worker)
     sotto_helper_job *job = context;
     sotto_status status;
 
-    sotto_resource_id(job->id, "aggregation job", job->task, sotto_http_request_body(job->request));
+    sotto_resource_id(job->body_id, "aggregation job", job->task,
+                      sotto_http_request_body(job->request));
+    if (!job->chosen)
+        memcpy(job->id, job->body_id, sizeof job->id);
     if (!read_request(job, worker->arena))
         return;
     status = sotto_row_number(&job->n, NULL);
@@ -205,8 +213,9 @@ static void begin(void *context, sotto_worker *worker)
         verify_and_commit(job, worker);
 }
 
-void sotto_helper_job_create(sotto_server *server, const sotto_server_task *task,
-                             sotto_http_request *request)
+/* id: empty where it follows from the request. */
+static void with_job(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                     sotto_http_request *request, sotto_work work)
 {
     sotto_helper_job *job = sotto_alloc(sizeof *job);
     sotto_status status;
@@ -218,10 +227,25 @@ void sotto_helper_job_create(sotto_server *server, const sotto_server_task *task
     job->server = server;
     job->task = task;
     job->request = request;
+    if (id.len == sizeof job->id)
+        memcpy(job->id, id.data, sizeof job->id);
+    job->chosen = work == begin && id.len > 0;
     sotto_arena_init(&job->arena, MEMORY);
-    status = sotto_pool_post(server->pool, begin, job, NULL);
+    status = sotto_pool_post(server->pool, work, job, NULL);
     if (status != SOTTO_OK)
         give_up(job, status);
+}
+
+void sotto_helper_job_create(sotto_server *server, const sotto_server_task *task,
+                             sotto_http_request *request)
+{
+    with_job(server, task, sotto_bytes_of(NULL, 0), request, begin);
+}
+
+void sotto_helper_job_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                          sotto_http_request *request)
+{
+    with_job(server, task, id, request, begin);
 }
 
 /* ---- the job as a resource --------------------------------------------------------------------------------------- */
@@ -238,27 +262,6 @@ static void get(void *context, sotto_worker *worker)
         answer(job);
     else
         refuse(job, SOTTO_DAP_UNRECOGNIZED_AGGREGATION_JOB, NULL);
-}
-
-/* A job without reports, for what only looks. */
-static void with_job(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                     sotto_http_request *request, sotto_work work)
-{
-    sotto_helper_job *job = sotto_alloc(sizeof *job);
-    sotto_status status;
-
-    if (!job) {
-        sotto_problem_of(request, SOTTO_NO_MEMORY, task);
-        return;
-    }
-    job->server = server;
-    job->task = task;
-    job->request = request;
-    memcpy(job->id, id.data, sizeof job->id);
-    sotto_arena_init(&job->arena, MEMORY);
-    status = sotto_pool_post(server->pool, work, job, NULL);
-    if (status != SOTTO_OK)
-        give_up(job, status);
 }
 
 void sotto_helper_job_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
@@ -279,7 +282,7 @@ static void refuse_step(void *context, sotto_worker *worker)
     sotto_helper_job *job = context;
     sotto_dap_job_continue_req req;
     sotto_status status = sotto_dap_job_continue_req_decode(
-        &req, sotto_http_request_body(job->request), SOTTO_DAP_DRAFT18, NULL);
+        &req, sotto_http_request_body(job->request), job->task->profile, NULL);
 
     (void)worker;
     if (status != SOTTO_OK) {

@@ -16,6 +16,10 @@ typedef struct asked {
     const sotto_server_task *task;
     sotto_http_request *request;
     uint8_t id[SOTTO_RESOURCE_ID_SIZE];
+    uint8_t body_id
+        [SOTTO_RESOURCE_ID_SIZE]; /* of the request's bytes; the id, unless the leader chose that */
+    bool chosen;                  /* the leader chose the id      */
+    bool other;                   /* ... and once for other bytes */
     int64_t n;
     sotto_dap_aggregate_share_req req;
     sotto_batch_range range;
@@ -47,6 +51,11 @@ static void refuse(asked *a, sotto_dap_problem problem)
 
 static void answer(asked *a)
 {
+    if (a->other) {
+        (void)sotto_http_refuse(a->request, &(sotto_http_problem){.status = 409});
+        finish(a);
+        return;
+    }
     sotto_answer_message(a->server, a->request, 201, SOTTO_DAP_AGGREGATE_SHARE,
                          sotto_buf_bytes(&a->answer), a->task, SOTTO_DAP_AGGREGATE_SHARES,
                          sotto_bytes_of(a->id, sizeof a->id));
@@ -60,13 +69,16 @@ static sotto_status find_stored(sotto_tx *tx, asked *a, bool *found, sotto_err *
     sotto_bytes stored;
     sotto_sql q;
 
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "SELECT answer FROM release WHERE task = ?1 AND id = ?2", err));
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT answer, request FROM release WHERE task = ?1 AND id = ?2", err));
     sotto_sql_int(&q, 1, a->task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(a->id, sizeof a->id));
     SOTTO_TRY(sotto_sql_step(&q, found, err));
     if (!*found)
         return SOTTO_OK;
+    a->other =
+        a->chosen && !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 1),
+                                                sotto_bytes_of(a->body_id, sizeof a->body_id));
     stored = sotto_sql_column_bytes(&q, 0);
     a->answer = sotto_buf_over(sotto_arena_take(&a->arena, stored.len), stored.len);
     if (!a->answer.data)
@@ -82,8 +94,8 @@ static sotto_status store(sotto_tx *tx, asked *a, uint64_t reports, sotto_err *e
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO release (n, task, id, state, first_bucket, end_bucket,"
-                                " batch, query, answer, reports, added)"
-                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, {now})",
+                                " batch, query, answer, reports, request, added) VALUES"
+                                " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, {now})",
                                 err));
     sotto_sql_int(&q, 1, a->n);
     sotto_sql_int(&q, 2, a->task->n);
@@ -95,6 +107,7 @@ static sotto_status store(sotto_tx *tx, asked *a, uint64_t reports, sotto_err *e
     sotto_sql_bytes(&q, 8, a->req.collection_req);
     sotto_sql_bytes(&q, 9, sotto_buf_bytes(&a->answer));
     sotto_sql_int(&q, 10, (int64_t)reports);
+    sotto_sql_bytes(&q, 11, sotto_bytes_of(a->body_id, sizeof a->body_id));
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -191,8 +204,9 @@ static asked *new_asked(sotto_server *server, const sotto_server_task *task,
     return a;
 }
 
-void sotto_helper_share_create(sotto_server *server, const sotto_server_task *task,
-                               sotto_http_request *request)
+/* id: empty where it follows from the request. */
+static void create(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                   sotto_http_request *request)
 {
     asked *a = new_asked(server, task, request);
     sotto_bytes body = sotto_http_request_body(request);
@@ -201,7 +215,9 @@ void sotto_helper_share_create(sotto_server *server, const sotto_server_task *ta
 
     if (!a)
         return;
-    sotto_resource_id(a->id, "aggregate share", task, body);
+    sotto_resource_id(a->body_id, "aggregate share", task, body);
+    a->chosen = id.len == sizeof a->id;
+    memcpy(a->id, a->chosen ? id.data : a->body_id, sizeof a->id);
     status = sotto_dap_aggregate_share_req_decode(&a->req, body, NULL);
     if (status != SOTTO_OK) {
         refuse(a, sotto_dap_problem_of_status(status));
@@ -217,6 +233,18 @@ void sotto_helper_share_create(sotto_server *server, const sotto_server_task *ta
         a->job = (sotto_db_job){release, a, on_released, a, NULL, SOTTO_OK, {0}};
         sotto_db_post(server->db, &a->job);
     }
+}
+
+void sotto_helper_share_create(sotto_server *server, const sotto_server_task *task,
+                               sotto_http_request *request)
+{
+    create(server, task, sotto_bytes_of(NULL, 0), request);
+}
+
+void sotto_helper_share_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                            sotto_http_request *request)
+{
+    create(server, task, id, request);
 }
 
 static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)

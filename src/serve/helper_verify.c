@@ -222,7 +222,7 @@ static sotto_status encode_answer(sotto_helper_job *job, sotto_err *err)
     job->answer = sotto_buf_over(sotto_arena_take(&job->arena, size), size);
     if (!job->answer.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
-    SOTTO_TRY(sotto_dap_job_resp_begin(&list, &job->answer, SOTTO_DAP_DRAFT18, err));
+    SOTTO_TRY(sotto_dap_job_resp_begin(&list, &job->answer, job->task->profile, err));
     for (size_t i = 0; i < job->count; i++) {
         const sotto_helper_report *r = &job->reports[i];
         sotto_dap_verify_resp resp = {.type = r->error ? SOTTO_DAP_VERIFY_REJECT

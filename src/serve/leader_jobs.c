@@ -4,20 +4,14 @@
 #include "base/alloc.h"
 #include "serve/answer.h"
 #include "serve/metrics.h"
+#include "serve/peer.h"
 #include "serve/schema.h"
-#include "transport/http_client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MEMORY = 256 << 20,
-    MAX_URL = 2048,
-    FIRST_WAIT_MS = 500,
-    LONGEST_WAIT_MS = 60000,
-    MAX_REFUSALS = 8
-};
+enum { MEMORY = 256 << 20, FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 60000, MAX_REFUSALS = 8 };
 
 static void end(sotto_leader_job *job)
 {
@@ -171,45 +165,19 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
         try_later(job, "the compute threads are busy");
 }
 
-static bool url_of(char out[MAX_URL], const sotto_server_task *task)
-{
-    sotto_dap_path path = {.resource = SOTTO_DAP_AGGREGATION_JOBS};
-    sotto_buf text = sotto_buf_over(out, MAX_URL - 1);
-    sotto_bytes base = task->dap.helper_url;
-
-    memcpy(path.task_id, task->dap.id, sizeof path.task_id);
-    while (base.len > 0 && base.data[base.len - 1] == '/')
-        base.len--;
-    if (sotto_dap_path_encode(&text, base, &path, NULL) != SOTTO_OK)
-        return false;
-    out[text.len] = 0;
-    return true;
-}
-
 static void send(sotto_leader_job *job)
 {
-    char url[MAX_URL], bearer[SOTTO_TOKEN_TEXT + 8];
-    sotto_http_field fields[2] = {
-        {"Content-Type", sotto_dap_media_type(SOTTO_DAP_AGGREGATION_JOB_INIT_REQ)},
-        {"Authorization", bearer},
-    };
-    sotto_http_call call = {.method = SOTTO_HTTP_POST,
-                            .url = url,
-                            .fields = fields,
-                            .field_count = 2,
-                            .body = sotto_buf_bytes(&job->request),
-                            .repeatable = true,
-                            .attempts = 3};
     sotto_metrics *metrics = job->leader->server->metrics;
+    sotto_peer_call call;
     sotto_err err = {0};
 
-    (void)snprintf(bearer, sizeof bearer, "Bearer %s", job->task->pairing->leader_token);
-    if (!url_of(url, job->task) ||
-        sotto_server_call(job->leader->server, &call, on_answer, job, &err) != SOTTO_OK)
+    if (!sotto_peer_create(&call, job->task, SOTTO_DAP_AGGREGATION_JOBS,
+                           SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, sotto_buf_bytes(&job->request)) ||
+        sotto_server_call(job->leader->server, &call.http, on_answer, job, &err) != SOTTO_OK)
         try_later(job, err.reason);
     else
         sotto_metrics_count(metrics, SOTTO_METRIC_JOBS_SENT, 1);
-    sotto_wipe(bearer, sizeof bearer);
+    sotto_peer_call_clear(&call);
 }
 
 static void send_or_conclude(sotto_leader_job *job)

@@ -44,7 +44,7 @@ static sotto_status write_request(sotto_leader_job *job, sotto_err *err)
     job->request = sotto_buf_over(sotto_arena_take(&job->arena, size), size);
     if (!job->request.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");
-    SOTTO_TRY(sotto_dap_job_init_req_begin(&list, &job->request, &head, SOTTO_DAP_DRAFT18, err));
+    SOTTO_TRY(sotto_dap_job_init_req_begin(&list, &job->request, &head, job->task->profile, err));
     for (size_t i = 0; i < job->count; i++) {
         const sotto_kept_report *r = &job->reports[i];
 
@@ -77,7 +77,7 @@ static sotto_status read_answer(const sotto_leader_job *job, sotto_bytes *inboun
     sotto_dap_verify_resp item;
     sotto_reader in;
 
-    SOTTO_TRY(sotto_dap_job_resp_decode(&resp, job->answer, SOTTO_DAP_DRAFT18, err));
+    SOTTO_TRY(sotto_dap_job_resp_decode(&resp, job->answer, job->task->profile, err));
     in = sotto_reader_over(resp.verify_resps);
     for (size_t i = 0; i < job->count; i++) {
         if (job->outbound[i].len == 0)

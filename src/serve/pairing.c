@@ -20,9 +20,9 @@ static const struct field {
     {"leader", offsetof(sotto_pairing, leader), SOTTO_PARTY_NAME, true},
     {"helper", offsetof(sotto_pairing, helper), SOTTO_PARTY_NAME, true},
     {"collector", offsetof(sotto_pairing, collector), SOTTO_PARTY_NAME, true},
-    {"leader_token", offsetof(sotto_pairing, leader_token), SOTTO_TOKEN_TEXT, false},
-    {"collector_token", offsetof(sotto_pairing, collector_token), SOTTO_TOKEN_TEXT, true},
-    {"rejection_token", offsetof(sotto_pairing, rejection_token), SOTTO_TOKEN_TEXT, true},
+    {"leader_token", offsetof(sotto_pairing, leader_token), SOTTO_TOKEN_MAX, false},
+    {"collector_token", offsetof(sotto_pairing, collector_token), SOTTO_TOKEN_MAX, true},
+    {"rejection_token", offsetof(sotto_pairing, rejection_token), SOTTO_TOKEN_MAX, true},
 };
 enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_TOKEN = 3, COLLECTORS_FIELDS = 5 };
 
@@ -98,10 +98,35 @@ sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader, const cha
     return SOTTO_OK;
 }
 
+/* A token goes into a header line: token68 and no more. */
+static bool is_foreign_token(const char *text)
+{
+    size_t len = strlen(text);
+
+    return len > 0 && len < SOTTO_TOKEN_MAX &&
+           strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=") ==
+               len;
+}
+
+sotto_status sotto_pairing_foreign(sotto_pairing *out, const char *leader, const char *helper,
+                                   const char *collector, const char *leader_token,
+                                   const char *collector_token, sotto_err *err)
+{
+    SOTTO_TRY(sotto_pairing_new(out, leader, helper, collector, err));
+    if (!is_foreign_token(leader_token) || !is_foreign_token(collector_token))
+        return sotto_fail(err, SOTTO_MALFORMED, "a token has 1 to 255 characters of token68");
+    memcpy(out->leader_token, leader_token, strlen(leader_token) + 1);
+    memcpy(out->collector_token, collector_token, strlen(collector_token) + 1);
+    out->foreign = true;
+    fingerprint(out);
+    return SOTTO_OK;
+}
+
 static int set_fields(json_t *json, const sotto_pairing *pairing, bool collectors)
 {
     char seed[2 * sizeof pairing->verify_seed + 1];
-    int failed = json_object_set_new(json, collectors ? COLLECTORS : KIND, json_integer(1));
+    int failed = json_object_set_new(json, collectors ? COLLECTORS : KIND,
+                                     json_integer(pairing->foreign ? 2 : 1));
 
     for (size_t i = 0; i < FIELDS; i++)
         if (fields[i].collectors || !collectors)
@@ -180,7 +205,7 @@ static sotto_status read_texts(sotto_pairing *out, json_t *json, bool collectors
         if (collectors && !fields[i].collectors)
             continue;
         if (len == 0 || len >= fields[i].size || strlen(text) != len ||
-            (i >= FIRST_TOKEN && !is_token(text)))
+            (i >= FIRST_TOKEN && !(out->foreign ? is_foreign_token(text) : is_token(text))))
             return sotto_fail(err, SOTTO_MALFORMED, "pairing file: %s is not one", fields[i].key);
         memcpy(text_of(out, &fields[i]), text, len + 1);
     }
@@ -192,9 +217,11 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
     bool collectors = json_object_get(json, COLLECTORS) != NULL;
     const char *given = json_string_value(json_object_get(json, "fingerprint"));
     size_t keys = collectors ? COLLECTORS_FIELDS + 2 : FIELDS + 3;
+    json_int_t version = json_integer_value(json_object_get(json, collectors ? COLLECTORS : KIND));
 
-    if (json_integer_value(json_object_get(json, collectors ? COLLECTORS : KIND)) != 1)
-        return sotto_fail(err, SOTTO_MALFORMED, "not a pairing file of version 1");
+    if (version != 1 && version != 2)
+        return sotto_fail(err, SOTTO_MALFORMED, "not a pairing file of version 1 or 2");
+    out->foreign = version == 2;
     if (json_object_size(json) != keys || !given || strlen(given) >= SOTTO_FINGERPRINT_TEXT)
         return sotto_fail(err, SOTTO_MALFORMED, "pairing file: a key is unknown or missing");
     SOTTO_TRY(read_texts(out, json, collectors, err));

@@ -13,22 +13,34 @@
 
 #include "sotto/base.h"
 
-enum { SOTTO_TOKEN_TEXT = 44, SOTTO_PARTY_NAME = 128, SOTTO_FINGERPRINT_TEXT = 64 };
+enum {
+    SOTTO_TOKEN_TEXT = 44, /* of those that we make */
+    SOTTO_TOKEN_MAX = 256, /* of any                */
+    SOTTO_PARTY_NAME = 128,
+    SOTTO_FINGERPRINT_TEXT = 64
+};
 
 typedef struct sotto_pairing {
     char leader[SOTTO_PARTY_NAME], helper[SOTTO_PARTY_NAME], collector[SOTTO_PARTY_NAME];
     uint8_t verify_seed[32];
-    char leader_token[SOTTO_TOKEN_TEXT];      /* leader to helper, as a bearer token    */
-    char collector_token[SOTTO_TOKEN_TEXT];   /* collector to leader                    */
-    char rejection_token[SOTTO_TOKEN_TEXT];   /* collector to helper, counts only       */
+    char leader_token[SOTTO_TOKEN_MAX];       /* leader to helper, as a bearer token    */
+    char collector_token[SOTTO_TOKEN_MAX];    /* collector to leader                    */
+    char rejection_token[SOTTO_TOKEN_MAX];    /* collector to helper, counts only       */
     char fingerprint[SOTTO_FINGERPRINT_TEXT]; /* words or groups to read aloud        */
+    bool foreign; /* its tokens came from others, in whatever length they have  */
 } sotto_pairing;
 
 /* Fresh secrets. */
 SOTTO_MUST_USE sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader,
                                               const char *helper, const char *collector,
                                               sotto_err *err);
-/* The file: JSON, version 1. */
+/* Tokens that somebody else chose, 1 to 255 characters of "token68" (RFC 9110, 11.2), for tasks with other
+ * implementations; SOTTO_MALFORMED: a token or name is not one. The collector's token for counts is a fresh one. */
+SOTTO_MUST_USE sotto_status sotto_pairing_foreign(sotto_pairing *out, const char *leader,
+                                                  const char *helper, const char *collector,
+                                                  const char *leader_token,
+                                                  const char *collector_token, sotto_err *err);
+/* The file: JSON, version 1; with foreign tokens, version 2. */
 SOTTO_MUST_USE sotto_status sotto_pairing_encode(sotto_buf *out, const sotto_pairing *pairing,
                                                  sotto_err *err);
 /* What of it a collector needs: its own two tokens. With the seed, it could have false proofs accepted. */

@@ -67,6 +67,7 @@ typedef struct resource {
 
 #define GET    SOTTO_HTTP_GET
 #define POST   SOTTO_HTTP_POST
+#define PUT    SOTTO_HTTP_PUT
 #define DELETE SOTTO_HTTP_DELETE
 #define LEADER SOTTO_LEADER
 #define HELPER SOTTO_HELPER
@@ -76,11 +77,15 @@ static const resource resources[] = {
      NULL},
     {POST, LEADER, "collection_jobs", COLLECTORS, SOTTO_DAP_COLLECTION_JOB_REQ, small_body,
      sotto_collection_create, NULL},
+    {PUT, LEADER, "collection_jobs", COLLECTORS, SOTTO_DAP_COLLECTION_JOB_REQ, small_body, NULL,
+     sotto_collection_put},
     {GET, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, NULL, sotto_collection_get},
     {DELETE, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, NULL,
      sotto_collection_delete},
     {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, job_body,
      sotto_helper_job_create, NULL},
+    {PUT, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, job_body, NULL,
+     sotto_helper_job_put},
     {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_CONTINUE_REQ, job_body,
      NULL, sotto_helper_job_continue},
     {GET, HELPER, "aggregation_jobs", LEADERS, NO_MESSAGE, no_body, NULL, sotto_helper_job_get},
@@ -88,6 +93,8 @@ static const resource resources[] = {
      sotto_helper_job_delete},
     {POST, HELPER, "aggregate_shares", LEADERS, SOTTO_DAP_AGGREGATE_SHARE_REQ, small_body,
      sotto_helper_share_create, NULL},
+    {PUT, HELPER, "aggregate_shares", LEADERS, SOTTO_DAP_AGGREGATE_SHARE_REQ, small_body, NULL,
+     sotto_helper_share_put},
     {GET, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, NULL, sotto_helper_share_get},
     {DELETE, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, NULL,
      sotto_helper_share_delete},
@@ -114,7 +121,8 @@ static bool refuse(sotto_http_request *request, unsigned status, sotto_dap_probl
         sotto_dap_id_encode(id, sotto_bytes_of(task->dap.id, sizeof task->dap.id));
         document.taskid = id;
     }
-    return sotto_http_refuse(request, &document);
+    (void)sotto_http_refuse(request, &document);
+    return false;
 }
 
 void sotto_problem(sotto_http_request *request, sotto_dap_problem problem, const char *detail,
@@ -226,6 +234,21 @@ static bool media_type_fits(const sotto_http_request *request, sotto_dap_message
     return sotto_dap_media_type_is(message, type);
 }
 
+/* Draft 18 makes resources by POST, under ids of the server's; Janus by PUT, under ids of its own. */
+static bool method_fits(const resource *r, const sotto_server_task *task)
+{
+    bool janus = task->profile == SOTTO_DAP_JANUS;
+
+    switch (r->message) {
+    case SOTTO_DAP_COLLECTION_JOB_REQ:
+    case SOTTO_DAP_AGGREGATION_JOB_INIT_REQ:
+    case SOTTO_DAP_AGGREGATE_SHARE_REQ:
+        return (r->method == PUT) == janus;
+    default:
+        return true;
+    }
+}
+
 /* False once it has answered. */
 static bool find_route(sotto_server *server, sotto_http_request *request, route *out)
 {
@@ -247,6 +270,8 @@ static bool find_route(sotto_server *server, sotto_http_request *request, route 
         return refuse(request, 0, SOTTO_DAP_UNRECOGNIZED_TASK, NULL, NULL);
     if (!is_allowed(server, out->task, request, out->resource->token))
         return refuse(request, 401, SOTTO_DAP_PROBLEMS, NULL, out->task);
+    if (!method_fits(out->resource, out->task))
+        return refuse(request, 405, SOTTO_DAP_PROBLEMS, NULL, out->task);
     if (!media_type_fits(request, out->resource->message))
         return refuse(request, 415, SOTTO_DAP_PROBLEMS, NULL, out->task);
     if (out->resource->item &&
@@ -264,12 +289,19 @@ static bool is_hpke_config(const sotto_server *server, const sotto_http_request 
            sotto_http_request_segment_is(request, base, "hpke_config");
 }
 
+static bool is_internal(const sotto_server *server, const sotto_http_request *request)
+{
+    return server->options.internal && sotto_http_request_segment_is(request, 0, "internal");
+}
+
 static bool on_head(void *context, sotto_http_request *request, size_t *max_body)
 {
     sotto_server *server = context;
     route found;
 
     *max_body = 0;
+    if (is_internal(server, request))
+        return server->options.internal->head(server, request, max_body);
     if (is_hpke_config(server, request))
         return sotto_http_request_method(request) == GET ||
                refuse(request, 405, SOTTO_DAP_PROBLEMS, NULL, NULL);
@@ -301,6 +333,10 @@ static void on_body(void *context, sotto_http_request *request)
     sotto_server *server = context;
     route found;
 
+    if (is_internal(server, request)) {
+        server->options.internal->body(server, request);
+        return;
+    }
     if (is_hpke_config(server, request)) {
         answer_hpke_config(server, request);
         return;

@@ -16,6 +16,7 @@
 #include <pthread.h>
 
 struct sotto_care;
+struct sotto_http_handler;
 struct sotto_http_request;
 struct sotto_http_server;
 struct sotto_leader;
@@ -49,6 +50,8 @@ typedef struct sotto_server_options {
         void *context); /* somebody asked for it: drain soon, elsewhere; NULL: refused */
     void *drain_context;
     sotto_log_sink log;
+    /* Takes what lies under /internal, with the server as its context: the interop test API. NULL: nothing does. */
+    const struct sotto_http_handler *internal;
 } sotto_server_options;
 
 typedef struct sotto_server {
@@ -96,6 +99,8 @@ void sotto_upload_handle(sotto_server *server, const sotto_server_task *task,
 /* serve/collections.c: POST /tasks/{id}/collection_jobs; GET, DELETE .../{job} */
 void sotto_collection_create(sotto_server *server, const sotto_server_task *task,
                              struct sotto_http_request *request);
+void sotto_collection_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                          struct sotto_http_request *request); /* Janus: under the collector's id */
 void sotto_collection_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                           struct sotto_http_request *request);
 void sotto_collection_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
@@ -103,6 +108,8 @@ void sotto_collection_delete(sotto_server *server, const sotto_server_task *task
 /* serve/helper_jobs.c: POST /tasks/{id}/aggregation_jobs; GET, POST (continue), DELETE .../{job} */
 void sotto_helper_job_create(sotto_server *server, const sotto_server_task *task,
                              struct sotto_http_request *request);
+void sotto_helper_job_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                          struct sotto_http_request *request); /* Janus: under the leader's id */
 void sotto_helper_job_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                           struct sotto_http_request *request);
 void sotto_helper_job_continue(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
@@ -112,6 +119,8 @@ void sotto_helper_job_delete(sotto_server *server, const sotto_server_task *task
 /* serve/helper_shares.c: POST /tasks/{id}/aggregate_shares; GET, DELETE .../{share} */
 void sotto_helper_share_create(sotto_server *server, const sotto_server_task *task,
                                struct sotto_http_request *request);
+void sotto_helper_share_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                            struct sotto_http_request *request); /* Janus: under the leader's id */
 void sotto_helper_share_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                             struct sotto_http_request *request);
 void sotto_helper_share_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,

@@ -16,12 +16,14 @@
 #include "serve/pairing.h"
 #include "sotto/recipe.h"
 #include "sotto/seal.h"
+#include "transport/dap.h"
 
 typedef enum sotto_role { SOTTO_LEADER = 2, SOTTO_HELPER = 3 } sotto_role; /* as DAP numbers them */
 
 typedef struct sotto_server_task {
     int64_t n; /* its row */
     sotto_task dap;
+    sotto_dap_profile profile;   /* how its parties speak      */
     const sotto_recipe *recipe;  /* NULL: a bare configuration */
     const char *leader, *helper; /* the parties' names         */
     sotto_prio3 vdaf;
@@ -73,6 +75,8 @@ typedef struct sotto_bare_task {
     const char *leader, *helper;  /* the names in their pairing                               */
     sotto_bytes collector_config; /* an encoded HpkeConfig                                    */
     sotto_bytes verify_key;       /* 32 bytes, or empty: derived from the pairing's seed      */
+    sotto_bytes id;               /* 32 bytes, or empty: derived from the configuration       */
+    sotto_dap_profile profile;    /* how the other parties speak                              */
 } sotto_bare_task;
 SOTTO_MUST_USE sotto_status sotto_tasks_add_bare(sotto_db *db, sotto_role role,
                                                  const sotto_bare_task *task, uint64_t population,

@@ -118,6 +118,8 @@ sotto_status sotto_task_bare_encode(sotto_buf *out, const sotto_bare_task *task,
     sotto_write_opaque8(&w, sotto_bytes_of(task->helper, strlen(task->helper) + 1));
     sotto_write_opaque16(&w, task->collector_config);
     sotto_write_opaque8(&w, task->verify_key);
+    sotto_write_opaque8(&w, task->id);
+    sotto_write_uint(&w, (uint64_t)task->profile, 1);
     return sotto_writer_finish(&w, "bare task", err);
 }
 
@@ -130,16 +132,21 @@ static sotto_status bare_decode(sotto_bare_task *out, sotto_bytes stored, sotto_
 {
     sotto_reader in = sotto_reader_over(stored);
     sotto_bytes leader, helper;
+    uint64_t profile;
 
     out->configuration = sotto_read_opaque32(&in);
     leader = sotto_read_opaque8(&in);
     helper = sotto_read_opaque8(&in);
     out->collector_config = sotto_read_opaque16(&in);
     out->verify_key = sotto_read_opaque8(&in);
+    out->id = sotto_read_opaque8(&in);
+    profile = sotto_read_uint(&in, 1);
     SOTTO_TRY(sotto_reader_finish(&in, "bare task", err));
     if (!is_name(leader) || !is_name(helper) ||
-        (out->verify_key.len != 0 && out->verify_key.len != SOTTO_PRIO3_VERIFY_KEY_SIZE))
-        return sotto_fail(err, SOTTO_MALFORMED, "a bare task's names or key are none");
+        (out->verify_key.len != 0 && out->verify_key.len != SOTTO_PRIO3_VERIFY_KEY_SIZE) ||
+        (out->id.len != 0 && out->id.len != SOTTO_TASK_ID_SIZE) || profile > SOTTO_DAP_JANUS)
+        return sotto_fail(err, SOTTO_MALFORMED, "a bare task's names, key, id or profile are none");
+    out->profile = (sotto_dap_profile)profile;
     out->leader = (const char *)leader.data;
     out->helper = (const char *)helper.data;
     return SOTTO_OK;
@@ -171,6 +178,9 @@ static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
     SOTTO_TRY(sotto_hpke_config_decode(&out->collector, bare.collector_config, err));
     SOTTO_TRY(sotto_prio3_init(&out->vdaf, &e->arena, &c.vdaf, err));
     sotto_task_id_derive(out->dap.id, bare.configuration);
+    if (bare.id.len > 0)
+        memcpy(out->dap.id, bare.id.data, sizeof out->dap.id);
+    out->profile = bare.profile;
     out->dap.configuration = bare.configuration;
     out->dap.leader_url = c.leader_url;
     out->dap.helper_url = c.helper_url;

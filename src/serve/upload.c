@@ -41,7 +41,7 @@ void sotto_upload_answer(sotto_upload_request *upload)
         if (failed.error == 0)
             continue;
         memcpy(failed.report_id, upload->reports[i].id, sizeof failed.report_id);
-        status = sotto_dap_upload_errors_add(&out, &failed, SOTTO_DAP_DRAFT18, NULL);
+        status = sotto_dap_upload_errors_add(&out, &failed, upload->task->profile, NULL);
     }
     if (status != SOTTO_OK) {
         sotto_upload_give_up(upload, status);

@@ -68,7 +68,8 @@ void sotto_http_answer(sotto_http_request *request, const sotto_http_reply *repl
 /* Answers with a problem document (RFC 9457) and returns false, for handlers of heads. */
 bool sotto_http_refuse(sotto_http_request *request, const sotto_http_problem *problem);
 
-typedef struct sotto_http_handler {
+typedef struct sotto_http_handler sotto_http_handler;
+struct sotto_http_handler {
     /* The head is read, the body is not. Sets *max_body (0: none allowed) and returns true, or answers before it
      * returns false. A longer body is refused with 413 before it is read. */
     bool (*head)(void *context, sotto_http_request *request, size_t *max_body);
@@ -77,7 +78,7 @@ typedef struct sotto_http_handler {
     /* May be NULL. A request that `head` let through dies before `body`: the note can be given up. The request
      * may not be answered. */
     void (*lost)(void *context, sotto_http_request *request);
-} sotto_http_handler;
+};
 
 /* ---- the server --------------------------------------------------------------------------------- */
 

@@ -228,6 +228,20 @@ static void what_a_series_leaves_out_is_reported(sotto_test *t)
     CHECK(t, fabs(wanted.size - found.size) <= found.off);
 }
 
+static void each_error_term_moves_the_optimum(sotto_test *t)
+{
+    static const sotto_checkin_inflate inflated[] = {{1e12, 1, 1}, {1, 1e4, 1}, {1, 1, 1e7}};
+    sotto_bound as_is, b;
+
+    CHECK_OK(t, sotto_checkin_fixed_window_optimal(&as_is, 1, 1000, 1, log(1e-6), &t->err));
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_OK(t, sotto_checkin_fixed_window_optimal_inflated(&b, 1, 1000, 1, log(1e-6),
+                                                                &inflated[i], &t->err));
+        CHECK(t, b.high > as_is.high * (1 + 1e-9));
+        CHECK(t, b.low < as_is.low);
+    }
+}
+
 static void few_slots_at_a_large_delta_are_answered(sotto_test *t)
 {
     sotto_bound b;
@@ -241,6 +255,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(groups_of_slots_sum_as_single_slots_do),
         CASE(what_a_series_leaves_out_is_reported),
+        CASE(each_error_term_moves_the_optimum),
         CASE(few_slots_at_a_large_delta_are_answered),
         CASE(theorems_have_their_printed_values),
         CASE(optimum_of_the_proof_is_below_its_closed_form),

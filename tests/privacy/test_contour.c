@@ -74,6 +74,43 @@ static void a_capped_law_says_nothing_from_below_beyond_its_reach(sotto_test *t)
     CHECK(t, sotto_contour_log_delta(&line, 0.4).low == -INFINITY);
 }
 
+/* One node again: log delta is -c eps, and where the lattice lies is known to 0.7 of its spacing. */
+static void a_lattice_says_from_below_what_holds_wherever_it_may_lie(sotto_test *t)
+{
+    double re = 0.01, im = 0;
+    sotto_contour line = {.c = 1, .step = 0.01, .nodes = 1, .re = &re, .im = &im};
+    line.terms = SOTTO_CONTOUR_TERMS;
+    line.aliases = 1;
+    line.alias_c[0] = 2;
+    line.lattice = 1;
+    line.origin_error = 0.7;
+
+    /* 2.9 to 4.3: up to the loss 4 is not far enough. */
+    CHECK(t, sotto_contour_log_delta(&line, 3.6).low == -INFINITY);
+    /* 2.1 to 3.5: the loss 4 speaks for them all. */
+    CHECK_NEAR(t, log(0.01) - 4, sotto_contour_log_delta(&line, 2.8).low, 1e-9);
+    /* 2.9 to 4.3, from above: between the losses 2 and 3. */
+    double high = sotto_contour_log_delta(&line, 3.6).high;
+    CHECK(t, high >= log(0.01) - 2.9 && high < log(0.01) - 2);
+}
+
+/* e^800 is no double. */
+static void a_lattice_is_read_between_losses_of_any_spacing(sotto_test *t)
+{
+    double re = 0.01, im = 0;
+    sotto_contour line = {.c = 1e-3, .step = 1e-6, .nodes = 1, .re = &re, .im = &im};
+    line.terms = SOTTO_CONTOUR_TERMS;
+    line.aliases = 1;
+    line.alias_c[0] = 2;
+    line.lattice = 800;
+    double at = sotto_contour_log_delta(&line, 800).high;
+
+    CHECK_NEAR(t, log(0.01) - 0.8, at, 1e-9);
+    CHECK_NEAR(t, log(0.01), sotto_contour_log_delta(&line, 400).high, 1e-9);
+    CHECK(t, sotto_contour_log_delta(&line, 799.5).high < log(0.01));
+    CHECK(t, sotto_contour_log_delta(&line, 799.5).high > at);
+}
+
 static void a_single_law_costs_its_epsilon_at_most(sotto_test *t)
 {
     sotto_contour_binary part = {2, 1};
@@ -106,6 +143,8 @@ int main(int argc, char **argv)
         CASE(equal_binary_laws_give_the_binomial_sum),
         CASE(unequal_laws_compose_like_a_check_in),
         CASE(a_capped_law_says_nothing_from_below_beyond_its_reach),
+        CASE(a_lattice_says_from_below_what_holds_wherever_it_may_lie),
+        CASE(a_lattice_is_read_between_losses_of_any_spacing),
         CASE(a_single_law_costs_its_epsilon_at_most),
         CASE(bad_laws_are_refused_by_name),
     };

@@ -191,10 +191,30 @@ static void what_holds_for_any_data_holds_where_all_others_agree(sotto_test *t)
                 }
 }
 
+static void each_error_term_moves_the_bound(sotto_test *t)
+{
+    static const sotto_onehot_inflate inflated[] = {{1e6, 1}, {1, 1e6}};
+    sotto_crowd crowd = {1e6, 0};
+
+    for (int a = 0; a < 2; a++) {
+        sotto_onehot_adjacency adjacency = a ? SOTTO_ONEHOT_REPLACEMENT : SOTTO_ONEHOT_DELETION;
+        sotto_bound as_is, b;
+
+        CHECK_OK(t, sotto_onehot_eps(&as_is, adjacency, 3, &crowd, log(1e-8), &t->err));
+        for (size_t i = 0; i < 2; i++) {
+            CHECK_OK(t, sotto_onehot_eps_inflated(&b, adjacency, 3, &crowd, log(1e-8), &inflated[i],
+                                                  &t->err));
+            CHECK(t, b.high > as_is.high * (1 + 1e-9));
+            CHECK(t, b.low < as_is.low);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(what_holds_for_any_data_holds_where_all_others_agree),
+        CASE(each_error_term_moves_the_bound),
         CASE(one_bit_matches_enumeration),
         CASE(two_bits_match_enumeration),
         CASE(seed_example_has_its_exact_answers),

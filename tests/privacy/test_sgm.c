@@ -272,6 +272,46 @@ static void each_error_term_is_in_the_upper_bound(sotto_test *t)
     sotto_sgm_free(m);
 }
 
+/* Cap and cut are made anew for each question: what the cut leaves out is charged wherever it lies. */
+static void what_the_cut_leaves_out_is_in_the_upper_bound(sotto_test *t)
+{
+    static const struct {
+        double rate, sigma, eps;
+        uint64_t rounds;
+    } at[] = {{1e-3, 1, 0.7, 20000}, {2e-4, 0.8, 0.05, 4}};
+
+    for (size_t i = 0; i < 2; i++) {
+        sotto_sgm *m = mechanism(t, at[i].rate, at[i].sigma);
+        sotto_sgm_part part = {m, at[i].rounds};
+        sotto_sgm_answer plain, more;
+        sotto_contour_terms terms = SOTTO_CONTOUR_TERMS;
+
+        CHECK_OK(t, sotto_sgm_log_delta(&plain, &part, 1, at[i].eps, SOTTO_REMOVE, &t->err));
+        terms.cut = 1e5;
+        sotto_sgm_inflate(m, terms);
+        CHECK_OK(t, sotto_sgm_log_delta(&more, &part, 1, at[i].eps, SOTTO_REMOVE, &t->err));
+        CHECK(t, more.value.high > plain.value.high + 1e-7);
+        sotto_sgm_free(m);
+    }
+}
+
+/* With rates near one the lattice counts from far below. */
+static void where_a_lattice_lies_is_in_the_upper_bound(sotto_test *t)
+{
+    sotto_sgm *m = mechanism(t, 0.9, 3);
+    sotto_sgm_part part = {m, 5};
+    sotto_sgm_answer plain, more;
+    sotto_contour_terms terms = SOTTO_CONTOUR_TERMS;
+
+    CHECK_OK(t, sotto_sgm_log_delta(&plain, &part, 1, 1, SOTTO_REMOVE, &t->err));
+    CHECK(t, strcmp(plain.route, "tilted lattice of losses") == 0);
+    terms.place = 1e9;
+    sotto_sgm_inflate(m, terms);
+    CHECK_OK(t, sotto_sgm_log_delta(&more, &part, 1, 1, SOTTO_REMOVE, &t->err));
+    CHECK(t, more.value.high > plain.value.high + 1e-7);
+    sotto_sgm_free(m);
+}
+
 /* A lattice has no truncation: its sum over a period is complete. */
 static void each_error_term_is_in_the_upper_bound_of_a_lattice(sotto_test *t)
 {
@@ -372,6 +412,8 @@ int main(int argc, char **argv)
         CASE(a_warm_mechanism_answers_as_a_cold_one),
         CASE(each_error_term_is_in_the_upper_bound),
         CASE(each_error_term_is_in_the_upper_bound_of_a_lattice),
+        CASE(what_the_cut_leaves_out_is_in_the_upper_bound),
+        CASE(where_a_lattice_lies_is_in_the_upper_bound),
         CASE(a_million_millions_of_rounds_cost_no_less_than_their_mean_loss),
         CASE(epsilon_is_exactly_zero_when_delta_covers_everything),
         CASE(inverse_answers_satisfy_the_question),

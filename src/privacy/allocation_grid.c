@@ -1,0 +1,394 @@
+#include "privacy/allocation_grid.h"
+
+#include "privacy/special.h"
+#include "privacy/special_gauss.h"
+#include "privacy/special_root.h"
+
+#define POINTS       800
+#define POINTS_LEAST 400
+/* e^-MARGIN of the answer may be lost at either end of a law. */
+#define MARGIN 14.0
+/* Panels of the quadrature are no wider: sixteen points are exact to 1e-17 there. */
+#define PANEL 0.5
+/* Relative error of a mass: of one lognormal's, and what adding two laws brings (2 POINTS^2 roundings). */
+#define ROUNDING (4e-14 + 2.5 * POINTS * POINTS * SOTTO_UNIT_ROUNDOFF)
+
+typedef struct law {
+    double slots;
+    size_t count; /* of points */
+    double at[POINTS], mass[POINTS];
+    size_t first;  /* below it there is no mass                                              */
+    double lost;   /* E of what was left out: no (S - K)+ is larger by more                  */
+    double astray; /* probability of what was left out or moved up: (1 - S/K)+ is at most one */
+} law;
+
+/* ---- one lognormal ------------------------------------------------------------------------------------ */
+
+/* Mass of Y = e^(a w - a^2/2) for w between from and to, split between the points left and right. */
+static void split(double a, double from, double to, double left, double right, double *at_left,
+                  double *at_right)
+{
+    double pieces = ceil((to - from) / PANEL), half = (to - from) / (2 * pieces);
+
+    for (double i = 0; i < pieces; i++) {
+        double mid = from + (2 * i + 1) * half;
+
+        for (int k = 0; k < 2 * SOTTO_GAUSS_HALF; k++) {
+            double w = mid + (k % 2 == 0 ? half : -half) * sotto_gauss_node[k / 2];
+            double mass = half * sotto_gauss_weight[k / 2] * exp(-w * w / 2 - SOTTO_LOG_SQRT_2PI);
+            double y = exp(a * w - a * a / 2);
+            double share = fmin(fmax((y - left) / (right - left), 0), 1);
+
+            *at_right += mass * share;
+            *at_left += mass * (1 - share);
+        }
+    }
+}
+
+static double place_of(double a, double y, double under, double over)
+{
+    return y > 0 ? fmin(fmax(log(y) / a + a / 2, -under), over) : -under;
+}
+
+/* The law of Y between -under and over. What lies below goes to the first point, what lies above is lost. */
+static void lognormal(law *out, double a, double under, double over)
+{
+    for (size_t i = 0; i < out->count; i++)
+        out->mass[i] = 0;
+    double from = place_of(a, out->at[0], under, over);
+    double below = exp(sotto_log_tail(-from)) * (1 + 1e-9);
+
+    for (size_t i = 0; i + 1 < out->count; i++) {
+        double to = place_of(a, out->at[i + 1], under, over);
+
+        if (to > from)
+            split(a, from, to, out->at[i], out->at[i + 1], &out->mass[i], &out->mass[i + 1]);
+        from = fmax(from, to);
+    }
+    out->mass[0] += below;
+    out->first = 0;
+    out->lost = exp(sotto_log_tail(from - a)) * (1 + 1e-9);
+    out->astray = below + exp(sotto_log_tail(from)) * (1 + 1e-9);
+}
+
+/* ---- sums --------------------------------------------------------------------------------------------- */
+
+typedef struct shape {
+    double a, reach; /* standard deviations of w that count */
+    double top;      /* of one Y */
+    double slots;
+    size_t points;
+    double tiny; /* what a point of a sum may lose, for each of the slots: a part of delta */
+} shape;
+
+/* Points lie as close as the sum is narrow around its mean, and apart by a part of themselves far out. */
+static void lay_grid(law *out, const shape *s, double slots)
+{
+    double variance = expm1(s->a * s->a), bulk = fmin(sqrt(slots * variance), slots);
+    double flat = (1 + 7 * exp(-s->a * s->a)) * bulk;
+    double below = fmin(slots, 14 * bulk), above = s->top + (s->reach + 3) * bulk;
+    double first = -log1p(below / flat), last = log1p(above / flat);
+
+    out->slots = slots;
+    out->count = s->points;
+    for (size_t i = 0; i < out->count; i++) {
+        double x = first + (last - first) * (double)i / (double)(out->count - 1);
+
+        out->at[i] = slots + copysign(flat * expm1(fabs(x)), x);
+    }
+    out->at[0] = slots - below;
+}
+
+/* A law's tails, from each point on. */
+typedef struct tails {
+    double mass[POINTS + 1], mean[POINTS + 1];
+} tails;
+
+/* Where a row may end: what is lost beyond that is certainly little. A law of n slots is needed t/n times. */
+static size_t stop_at(const law *first, size_t i, const tails *rest, const shape *s, double slots)
+{
+    size_t low = 0, high = s->points;
+
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        double astray = first->mass[i] * rest->mass[mid];
+        double lost = first->at[i] * astray + first->mass[i] * rest->mean[mid];
+
+        if (lost <= s->tiny * slots && astray <= s->tiny * slots / s->slots)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+/* Adds the first law's point i to the second's points from `from` to `stop`; closeness is one over the width of a
+ * cell of out. */
+static void add_row(law *out, const double *closeness, const law *first, size_t i,
+                    const law *second, size_t from, size_t stop, double times)
+{
+    double here = first->at[i], mass = times * first->mass[i], low = 0, high = 0;
+    size_t cell = 0, j = from;
+
+    for (; j < stop && here + second->at[j] < out->at[0]; j++) { /* moved up to the first point */
+        out->mass[0] += mass * second->mass[j];
+        out->astray += mass * second->mass[j];
+    }
+    for (; j < stop; j++) {
+        double sum = here + second->at[j], weight = mass * second->mass[j];
+
+        if (sum >= out->at[cell + 1]) {
+            out->mass[cell] += low;
+            out->mass[cell + 1] += high;
+            low = high = 0;
+            while (cell + 2 < out->count && out->at[cell + 1] <= sum)
+                cell++;
+            if (sum >= out->at[out->count - 1])
+                break;
+        }
+        double share = weight * ((sum - out->at[cell]) * closeness[cell]);
+
+        high += share;
+        low += weight - share;
+    }
+    out->mass[cell] += low;
+    out->mass[cell + 1] += high;
+    for (; j < stop; j++) {
+        out->lost += mass * second->mass[j] * (here + second->at[j]);
+        out->astray += mass * second->mass[j];
+    }
+}
+
+/* Masses that nothing depends on, at the lower end, would cost time and end among the subnormals: moved up. */
+static void lift_dust(law *out, const shape *s)
+{
+    double limit = 1e-3 * s->tiny * out->slots / s->slots;
+
+    for (out->first = 0; out->first + 1 < out->count && out->mass[out->first] < limit;
+         out->first++) {
+        out->mass[out->first + 1] += out->mass[out->first];
+        out->mass[out->first] = 0;
+    }
+    out->astray += limit;
+}
+
+static void add_laws(law *out, const shape *s, const law *first, const law *second)
+{
+    tails rest = {{0}, {0}};
+
+    double closeness[POINTS] = {0};
+
+    lay_grid(out, s, first->slots + second->slots);
+    for (size_t j = out->count; j-- > 0;) {
+        if (j + 1 < out->count)
+            closeness[j] = 1 / (out->at[j + 1] - out->at[j]);
+        rest.mass[j] = rest.mass[j + 1] + second->mass[j];
+        rest.mean[j] = rest.mean[j + 1] + second->mass[j] * second->at[j];
+        out->mass[j] = 0;
+    }
+    out->lost = first->lost + second->lost;
+    out->astray = first->astray + second->astray;
+    for (size_t i = first->first; i < out->count; i++) {
+        bool same = first == second; /* by halves: each pair counts twice, lost or not */
+        size_t from = same ? i : second->first, stop = stop_at(first, i, &rest, s, out->slots);
+
+        stop = stop > from ? stop : from;
+        if (same && stop > i)
+            add_row(out, closeness, first, i, second, i, i + 1, 1);
+        add_row(out, closeness, first, i, second, same ? i + 1 : from, stop, same ? 2 : 1);
+        double mass = (same ? 2 : 1) * first->mass[i];
+
+        out->lost += mass * (first->at[i] * rest.mass[stop] + rest.mean[stop]);
+        out->astray += mass * rest.mass[stop];
+    }
+    lift_dust(out, s);
+}
+
+/* The mean over fewer slots is larger in the convex order, so that t may be rounded down: to seven binary digits. */
+static double fewer_slots(double t)
+{
+    double unit = exp2(floor(log2(t)) - 6);
+
+    return unit > 1 ? floor(t / unit) * unit : t;
+}
+
+static double additions(double t)
+{
+    double count = 0;
+
+    for (double bit = exp2(floor(log2(t))); (bit /= 2) >= 1;)
+        count += 1 + fmod(floor(t / bit), 2);
+    return count;
+}
+
+/* All slots' sum, in out; spare is scratch. */
+static void add_slots(law *out, law *spare, const shape *s, double t)
+{
+    law one = {0};
+    double bit = exp2(floor(log2(t)));
+
+    lay_grid(&one, s, 1);
+    lognormal(&one, s->a, s->reach, s->a + s->reach);
+    lift_dust(&one, s);
+    *out = one;
+    while ((bit /= 2) >= 1) {
+        add_laws(spare, s, out, out);
+        if (fmod(floor(t / bit), 2) == 1)
+            add_laws(out, s, spare, &one);
+        else
+            *out = *spare;
+    }
+}
+
+/* ---- removing a person -------------------------------------------------------------------------------- */
+
+/* One direction's question about the sum. */
+typedef struct aim {
+    const law *sum;
+    double log_delta, left_out, worn;
+} aim;
+
+/* A log of a sum against its goal. */
+static double over_goal(double sum, const aim *q)
+{
+    return sum > 0 ? fmax(-700, log(sum) + q->worn - q->log_delta) : -700;
+}
+
+static double removal_miss(const void *self, double eps)
+{
+    const aim *q = self;
+    const law *s = q->sum;
+    double from = s->slots * exp(eps) * (1 - 1e-12), sum = q->left_out;
+
+    for (size_t i = s->count; i-- > 0 && s->at[i] > from;)
+        sum += s->mass[i] * (s->at[i] - from);
+    return over_goal(sum / s->slots, q);
+}
+
+/* e^eps E (K - S)+ / t is E (1 - S/K)+, K = t e^-eps. */
+static double addition_miss(const void *self, double eps)
+{
+    const aim *q = self;
+    const law *s = q->sum;
+    double to = s->slots * exp(-eps) * (1 + 1e-12), sum = q->left_out;
+
+    for (size_t i = s->first; i < s->count && s->at[i] < to; i++)
+        sum += s->mass[i] * (1 - s->at[i] / to);
+    return over_goal(sum, q);
+}
+
+/* Where a falling reading is certainly no more than 0, at most cap. */
+static double smallest(sotto_reading miss, const void *self, double cap, double width)
+{
+    double at_zero = miss(self, 0);
+
+    if (at_zero <= 0)
+        return 0;
+    if (miss(self, cap) > 0)
+        return cap;
+    sotto_bound in = sotto_root_narrow(miss, self, (sotto_bound){0, cap}, at_zero, -1, width);
+    return fmin(cap, in.high * (1 + SOTTO_ROOT_PAD));
+}
+
+/* From below, with others at their mean (Jensen): E (S - K)+ >= E (Y - K + t - 1)+. Or each alone, since no term is
+ * negative: (S - K)+ >= the sum of (Y - K)+. */
+typedef struct jump {
+    double a, t, log_delta;
+    bool each;
+} jump;
+
+static double jump_miss(const void *self, double eps)
+{
+    const jump *q = self;
+    double k = q->each ? q->t * exp(eps) : q->t * expm1(eps) + 1;
+    double d = q->a / 2 - log(k) / q->a, over = exp(sotto_log_tail(-d));
+    double value = over * (1 - 1e-12) - k * exp(sotto_log_tail(q->a - d));
+
+    return value > 0 ? fmax(-700, log(q->each ? value : value / q->t) - q->log_delta) : -700;
+}
+
+static double largest_jump(double a, double t, double log_delta, double high)
+{
+    double best = 0;
+
+    for (int each = 0; each < 2; each++) {
+        jump q = {a, t, log_delta, each == 1};
+        double at_zero = jump_miss(&q, 0);
+
+        if (at_zero > 0)
+            best = fmax(
+                best,
+                sotto_root_narrow(jump_miss, &q, (sotto_bound){0, high}, at_zero, -1, 1e-10).low);
+    }
+    return fmin(best * (1 - SOTTO_ROOT_PAD), high);
+}
+
+/* ---- adding a person ---------------------------------------------------------------------------------- */
+
+typedef struct chernoff {
+    law one; /* even in w */
+    double t, log_delta;
+    double beyond, worn;
+    double eps; /* at which c is sought */
+} chernoff;
+
+/* log of the bound at c = e^x: delta = e^eps E (K - S)+ / t, and (K - S)+ <= e^(c (K - S)) / (e c). */
+static double chernoff_at(const void *self, double x)
+{
+    const chernoff *q = self;
+    double c = exp(x), sum = q->beyond;
+
+    for (size_t i = 0; i < q->one.count; i++)
+        sum += q->one.mass[i] * exp(-c * q->one.at[i]);
+    return q->eps - log(q->t) + q->t * (c * exp(-q->eps) * (1 + 1e-12) + log(sum)) - x - 1 +
+           q->worn;
+}
+
+static double chernoff_miss(const void *self, double eps)
+{
+    chernoff q = *(const chernoff *)self;
+    double least;
+
+    q.eps = eps;
+    (void)sotto_root_least(chernoff_at, &q, -12, 12 + eps, 0.02, &least);
+    return fmax(-700, least - q.log_delta);
+}
+
+static double by_chernoff(const shape *s, double t, double log_delta, double cap,
+                          const sotto_allocation_inflate *inflate)
+{
+    chernoff q = {.one = {.count = s->points}, .t = t, .log_delta = log_delta};
+
+    for (size_t i = 1; i < q.one.count; i++)
+        q.one.at[i] = exp(s->a * s->reach * (2 * (double)i / (double)(q.one.count - 1) - 1) -
+                          s->a * s->a / 2);
+    lognormal(&q.one, s->a, s->reach, s->reach);
+    q.beyond = 2 * exp(sotto_log_tail(s->reach)) * (1 + 1e-9) * inflate->cut;
+    q.worn = t * 1e-12 * inflate->rounding + 1e-9;
+    return smallest(chernoff_miss, &q, cap, 1e-4);
+}
+
+/* ---- both --------------------------------------------------------------------------------------------- */
+
+void sotto_grid_eps(sotto_bound *remove, double *add, double a, double t, double log_delta,
+                    double cap, const sotto_allocation_inflate *inflate)
+{
+    double fewer = fewer_slots(t), reach = sqrt(2 * (MARGIN - log_delta));
+    double steps = additions(fewer);
+    /* More additions on fewer points each take as long, and lose a little more. */
+    double points = fmin(POINTS, fmax(POINTS_LEAST, POINTS * sqrt(6 / steps)));
+    shape s = {a,     reach,          exp(a * (a + reach) - a * a / 2),
+               fewer, (size_t)points, exp(log_delta - MARGIN) / (points * (1 + steps))};
+    law sum = {0}, spare = {0};
+
+    add_slots(&sum, &spare, &s, fewer);
+    aim q = {&sum, log_delta, sum.lost * inflate->cut, fewer * ROUNDING * inflate->rounding};
+
+    remove->high = smallest(removal_miss, &q, cap, 1e-10);
+    remove->low = largest_jump(a, t, log_delta, remove->high);
+    q.left_out = sum.astray * inflate->cut;
+    *add = smallest(addition_miss, &q, cap, 1e-10);
+    /* Sums far below their mean are where the grid is coarse. */
+    if (*add > remove->high)
+        *add = fmin(*add, by_chernoff(&s, t, log_delta, cap, inflate));
+}

@@ -1,0 +1,19 @@
+/* privacy/allocation_grid.h - one slot of t where no line ends in time: few slots, or little noise.
+ *
+ * The sum of t lognormals, each replaced by a law on a grid that is larger in the convex order: masses are split between
+ * neighbours so that means are kept, again after every addition. E (S - K)+ can only grow by that, and all terms are
+ * positive. docs/decisions/0013, "grid".
+ *
+ * Callers:  allocation.c alone.
+ */
+#ifndef SOTTO_PRIVACY_ALLOCATION_GRID_H
+#define SOTTO_PRIVACY_ALLOCATION_GRID_H
+
+#include "privacy/allocation.h"
+
+/* What removing a person costs, enclosed, and what adding one costs at most; neither above cap. a is 1/sigma, t >= 2.
+ * Of inflate `cut` and `rounding` count. */
+void sotto_grid_eps(sotto_bound *remove, double *add, double a, double t, double log_delta,
+                    double cap, const sotto_allocation_inflate *inflate);
+
+#endif

@@ -1,0 +1,49 @@
+#include "serve/peer.h"
+
+#include "serve/answer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool url_of(char *out, size_t size, const sotto_server_task *task,
+                   sotto_dap_resource resource, sotto_bytes body)
+{
+    sotto_dap_path path = {.resource = resource, .has_id = task->profile == SOTTO_DAP_JANUS};
+    sotto_buf text = sotto_buf_over(out, size - 1);
+    sotto_bytes base = task->dap.helper_url;
+
+    memcpy(path.task_id, task->dap.id, sizeof path.task_id);
+    if (path.has_id)
+        sotto_resource_id(path.id, "chosen by the leader", task, body);
+    while (base.len > 0 && base.data[base.len - 1] == '/')
+        base.len--;
+    if (sotto_dap_path_encode(&text, base, &path, NULL) != SOTTO_OK)
+        return false;
+    out[text.len] = 0;
+    return true;
+}
+
+bool sotto_peer_create(sotto_peer_call *call, const sotto_server_task *task,
+                       sotto_dap_resource resource, sotto_dap_message message, sotto_bytes body)
+{
+    bool janus = task->profile == SOTTO_DAP_JANUS;
+
+    memset(call, 0, sizeof *call);
+    (void)snprintf(call->token, sizeof call->token, janus ? "%s" : "Bearer %s",
+                   task->pairing->leader_token);
+    call->fields[0] = (sotto_http_field){"Content-Type", sotto_dap_media_type(message)};
+    call->fields[1] = (sotto_http_field){janus ? "DAP-Auth-Token" : "Authorization", call->token};
+    call->http = (sotto_http_call){.method = janus ? SOTTO_HTTP_PUT : SOTTO_HTTP_POST,
+                                   .url = call->url,
+                                   .fields = call->fields,
+                                   .field_count = 2,
+                                   .body = body,
+                                   .repeatable = true,
+                                   .attempts = 3};
+    return url_of(call->url, sizeof call->url, task, resource, body);
+}
+
+void sotto_peer_call_clear(sotto_peer_call *call)
+{
+    sotto_wipe(call->token, sizeof call->token);
+}

@@ -1,0 +1,71 @@
+/* Pairings with tokens that others chose. */
+#include "support/test.h"
+
+#include "serve/pairing.h"
+
+#include <string.h>
+
+enum { ROOM = 4096 };
+
+static sotto_status there_and_back(sotto_test *t, sotto_pairing *out, const sotto_pairing *pairing)
+{
+    uint8_t *memory = sotto_arena_take(&t->arena, ROOM);
+    sotto_buf json = sotto_buf_over(memory, ROOM);
+
+    CHECK(t, memory != NULL);
+    CHECK_OK(t, sotto_pairing_encode(&json, pairing, &t->err));
+    return sotto_pairing_decode(out, sotto_buf_bytes(&json), NULL);
+}
+
+static void tokens_of_others_are_kept_as_they_are(sotto_test *t)
+{
+    sotto_pairing pairing, read;
+
+    CHECK_OK(t, sotto_pairing_foreign(&pairing, "l", "h", "c", "short", "a.b~c+d/e==", &t->err));
+    CHECK_OK(t, there_and_back(t, &read, &pairing));
+    CHECK(t, strcmp(read.leader_token, "short") == 0);
+    CHECK(t, strcmp(read.collector_token, "a.b~c+d/e==") == 0);
+    CHECK(t, read.foreign);
+    CHECK(t, strcmp(read.fingerprint, pairing.fingerprint) == 0);
+}
+
+static void our_own_tokens_have_their_full_length(sotto_test *t)
+{
+    sotto_pairing pairing, read;
+
+    CHECK_OK(t, sotto_pairing_new(&pairing, "l", "h", "c", &t->err));
+    CHECK_OK(t, there_and_back(t, &read, &pairing));
+    CHECK(t, !read.foreign);
+    pairing.leader_token[20] = 0;
+    CHECK_STATUS(t, SOTTO_MALFORMED, there_and_back(t, &read, &pairing));
+}
+
+static void a_token_that_could_break_a_header_is_refused(sotto_test *t)
+{
+    static const char *const bad[] = {"", "two words", "line\r\nbreak", "caf\xc3\xa9", "quote\""};
+    char long_one[SOTTO_TOKEN_MAX + 1];
+    sotto_pairing pairing;
+
+    memset(long_one, 'a', sizeof long_one - 1);
+    long_one[sizeof long_one - 1] = 0;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_pairing_foreign(&pairing, "l", "h", "c", bad[i], "fine", NULL));
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_pairing_foreign(&pairing, "l", "h", "c", "fine", bad[i], NULL));
+    }
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_pairing_foreign(&pairing, "l", "h", "c", long_one, "fine", NULL));
+    CHECK_OK(t, sotto_pairing_foreign(&pairing, "l", "h", "c", long_one + 1, "fine", &t->err));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(tokens_of_others_are_kept_as_they_are),
+        CASE(our_own_tokens_have_their_full_length),
+        CASE(a_token_that_could_break_a_header_is_refused),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

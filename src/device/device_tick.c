@@ -280,7 +280,7 @@ sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_cond
     bool good = conditions.idle && conditions.charging && conditions.network;
     const char *closed = sotto_ledger_closed(device->ledger);
     int64_t now = sotto_device_now(device);
-    sotto_tick ignored;
+    sotto_tick ignored = {0};
     bool given;
 
     out = out ? out : &ignored;

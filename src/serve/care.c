@@ -196,7 +196,15 @@ void sotto_care_set_draining(sotto_care *care)
 
 /* ---- in words --------------------------------------------------------------------------------------------------------- */
 
-static void say(sotto_buf *out, const char *format, uint64_t number)
+static void say(sotto_buf *out, const char *text)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_bytes(&w, sotto_bytes_of(text, strlen(text)));
+    (void)(sotto_writer_finish(&w, "readiness", NULL) == SOTTO_OK);
+}
+
+static void say_number(sotto_buf *out, const char *format, uint64_t number)
 {
     char line[160];
     int len = snprintf(line, sizeof line, format, number);
@@ -211,19 +219,20 @@ bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
 {
     bool ready = view->database && !view->draining;
 
-    say(out, ready ? "ready\n" : "not ready\n", 0);
+    say(out, ready ? "ready\n" : "not ready\n");
     if (!view->database)
-        say(out, "database: can't be reached\n", 0);
+        say(out, "database: can't be reached\n");
     if (view->draining)
-        say(out, "draining: told to stop, finishing what was accepted\n", 0);
+        say(out, "draining: told to stop, finishing what was accepted\n");
     if (view->tasks == 0)
         say(out, "tasks: none yet; `sotto admin task add` makes one\n", 0);
     if (view->unpaired > 0)
-        say(out, "pairing: %" PRIu64 " tasks wait for `sotto admin pair take`\n", view->unpaired);
+        say_number(out, "pairing: %" PRIu64 " tasks wait for `sotto admin pair take`\n",
+                   view->unpaired);
     if (view->without_population > 0)
-        say(out,
-            "rate check: off for %" PRIu64 " tasks without a population"
-            " (`sotto admin task add --population N`)\n",
-            view->without_population);
+        say_number(out,
+                   "rate check: off for %" PRIu64 " tasks without a population"
+                   " (`sotto admin task add --population N`)\n",
+                   view->without_population);
     return ready;
 }

@@ -456,11 +456,9 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
     }
     s->problem = final_problem(response);
     s->answer = (sotto_buf){0};
-    if (s->problem)
-        post(s, store_end, on_stored_end);
-    else if (response->status / 100 != 2 || response->body.len == 0)
-        try_later(s);
-    else if (write_answer(s, response->body, NULL) != SOTTO_OK)
+    /* Not ready yet, or not what it should be: the same request asks again. */
+    if (!s->problem && (response->status / 100 != 2 || response->body.len == 0 ||
+                        write_answer(s, response->body, NULL) != SOTTO_OK))
         try_later(s);
     else
         post(s, store_end, on_stored_end);
@@ -485,16 +483,14 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
     step *s = context;
 
     (void)err;
-    if (status == SOTTO_MISSING) {
-        post(s, forget, on_ended);
-    } else if (status == SOTTO_STALE) {
+    if (status == SOTTO_STALE) {
         end(s);
-    } else if (status != SOTTO_OK) {
+    } else if (status != SOTTO_OK && status != SOTTO_MISSING) {
         try_later(s);
-    } else if (s->state == SOTTO_RELEASE_CLOSED) {
+    } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_CLOSED) {
         sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_CLOSED, s->closed_now);
         ask_helper(s);
-    } else if (s->state == SOTTO_RELEASE_WAITING) {
+    } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_WAITING) {
         sotto_lanes_flush(s->all->leader->lanes, s->task->n, &s->range);
         sotto_leader_wake(s->all->leader);
         wait_a_while(s);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { MEMORY = 512 << 20, MAX_GATHERED = 4096 };
+enum { POINTER = sizeof(void *) };
 
 /* The reports of one task and bucket within a flush. */
 typedef struct group {
@@ -50,12 +51,12 @@ struct sotto_intake {
 static bool grow(sotto_arena *arena, group *g)
 {
     size_t cap = g->cap ? 2 * g->cap : 16;
-    sotto_uploaded **reports = sotto_arena_take_array(arena, cap, sizeof *reports);
+    sotto_uploaded **reports = sotto_arena_take_array(arena, cap, POINTER);
 
     if (!reports)
         return false;
     if (g->count > 0)
-        memcpy(reports, g->reports, g->count * sizeof *reports);
+        memcpy(reports, g->reports, g->count * POINTER);
     g->reports = reports;
     g->cap = cap;
     return true;

@@ -227,8 +227,7 @@ static void *run(void *context)
         if (look || now - looked >= LOOK_EVERY_MS) {
             claim_work(leader, SOTTO_QUEUE_COLLECTIONS);
             claim_work(leader, SOTTO_QUEUE_JOBS);
-            if (adopt(leader, false, NULL) != SOTTO_OK)
-                wait = LOOK_EVERY_MS; /* next time, then */
+            (void)(adopt(leader, false, NULL) == SOTTO_OK); /* else next time */
             looked = now;
         }
         wait = form_jobs(leader);

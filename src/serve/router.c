@@ -331,7 +331,7 @@ static void answer_hpke_config(sotto_server *server, sotto_http_request *request
 static void on_body(void *context, sotto_http_request *request)
 {
     sotto_server *server = context;
-    route found;
+    route found = {0};
 
     if (is_internal(server, request)) {
         server->options.internal->body(server, request);
@@ -341,7 +341,7 @@ static void on_body(void *context, sotto_http_request *request)
         answer_hpke_config(server, request);
         return;
     }
-    if (!find_route(server, request, &found))
+    if (!find_route(server, request, &found) || !found.resource)
         return;
     if (found.resource->item)
         found.resource->item(server, found.task, sotto_bytes_of(found.id, sizeof found.id),

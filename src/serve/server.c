@@ -17,6 +17,7 @@
 #include <string.h>
 
 enum { WORKER_MEMORY = 512 << 20, QUEUE = 4096, MAX_WORKERS = 256 };
+enum { POINTER = sizeof(void *) };
 
 /* ---- up --------------------------------------------------------------------------------------------------------- */
 
@@ -153,7 +154,7 @@ sotto_status sotto_server_open(sotto_server **out, const sotto_server_options *o
     s->options = *options;
     (void)pthread_mutex_init(&s->client_lock, NULL);
     set_defaults(&s->options);
-    s->receivers = sotto_alloc(s->options.workers * sizeof *s->receivers);
+    s->receivers = sotto_alloc(s->options.workers * POINTER);
     if (s->receivers)
         status = sotto_random_bytes(random, sizeof random, err);
     else
@@ -242,7 +243,7 @@ void sotto_server_close(sotto_server *s)
     if (s->receivers)
         for (unsigned i = 0; i < s->options.workers; i++)
             sotto_receivers_free(s->receivers[i]);
-    sotto_release(s->receivers, s->receivers ? s->options.workers * sizeof *s->receivers : 0);
+    sotto_release(s->receivers, s->receivers ? s->options.workers * POINTER : 0);
     sotto_keys_close(s->keys);
     sotto_tasks_close(s->tasks);
     (void)pthread_mutex_destroy(&s->client_lock);

@@ -36,8 +36,8 @@ typedef struct sotto_test_service_options {
     bool closed;              /* the task closed a day ago               */
     uint64_t late_seconds;    /* 0: the server's default                 */
     const sotto_clock *clock; /* of the servers' keys; NULL: the system's */
-    unsigned categories; /* 0: 4; one more bin is for all others */
-    const char *sigma;   /* of the servers' noise; NULL: none    */
+    unsigned categories;      /* 0: 4; one more bin is for all others */
+    const char *sigma;        /* of the servers' noise; NULL: none    */
 } sotto_test_service_options;
 
 /* Opens both, pairs them, provisions one task of a small recipe on each. */

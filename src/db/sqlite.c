@@ -248,10 +248,11 @@ static uint64_t lite_syncs(const sotto_conn *conn)
 }
 
 static const sotto_dialect dialect[] = {
-    {"int", "INTEGER"},   {"bytes", "BLOB"},      {"id", "INTEGER PRIMARY KEY AUTOINCREMENT"},
-    {"strict", "STRICT"}, {"now", "sotto_now()"}, {"lock", ""}, /* one writer at a time */
-    {"skip_locked", ""},                                        /* the same             */
-    {"share", ""},                                              /* the same             */
+    {"int", "INTEGER"},   {"bytes", "BLOB"},          {"id", "INTEGER PRIMARY KEY AUTOINCREMENT"},
+    {"strict", "STRICT"}, {"keyed", "WITHOUT ROWID"}, {"now", "sotto_now()"},
+    {"lock", ""},        /* one writer at a time */
+    {"skip_locked", ""}, /* the same             */
+    {"share", ""},       /* the same             */
     {NULL, NULL},
 };
 

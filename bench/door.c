@@ -44,6 +44,7 @@ typedef struct pair {
 
 struct sotto_door {
     int listener, stop[2];
+    uint16_t port;
     pthread_t thread;
     bool started;
     uint16_t servers[SERVERS];
@@ -320,9 +321,14 @@ sotto_status sotto_door_open(sotto_door **out, uint16_t *port, sotto_err *err)
         return sotto_fail(err, SOTTO_IO, "a door can't be opened");
     }
     d->started = true;
-    *port = ntohs(address.sin_port);
+    *port = d->port = ntohs(address.sin_port);
     *out = d;
     return SOTTO_OK;
+}
+
+uint16_t sotto_door_port(const sotto_door *d)
+{
+    return d->port;
 }
 
 void sotto_door_close(sotto_door *d)

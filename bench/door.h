@@ -13,6 +13,7 @@ typedef struct sotto_door sotto_door;
 
 /* Listens on a port of its own choice. */
 SOTTO_MUST_USE sotto_status sotto_door_open(sotto_door **out, uint16_t *port, sotto_err *err);
+uint16_t sotto_door_port(const sotto_door *door);
 /* NULL is fine. */
 void sotto_door_close(sotto_door *door);
 /* One more server behind it, before the first connection comes. */

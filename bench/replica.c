@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +29,6 @@ static _Noreturn void become(const sotto_deployment *d, const sotto_replica *r, 
 
     memset(&all, 0xff, sizeof all);
     (void)sched_setaffinity(0, sizeof all, &all);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)snprintf(port, sizeof port, "%u", r->port);
     (void)snprintf(delay, sizeof delay, "%u", d->options.job_delay_ms);
     (void)snprintf(lease, sizeof lease, "%u", d->options.lease_seconds);

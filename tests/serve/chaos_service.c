@@ -458,8 +458,18 @@ static void print_storm(const run *r, const sotto_traffic *sent)
            (unsigned long long)sent->replayed);
 }
 
+/* Every helper's clock two hours behind, or right. */
+static sotto_status set_behind(run *r, bool behind, sotto_err *err)
+{
+    for (unsigned i = 0; i < r->d.options.helpers; i++)
+        SOTTO_TRY(sotto_replica_say(&r->d.helpers[i], behind ? "jump -7200" : "jump 0", err));
+    return SOTTO_OK;
+}
+
+typedef enum weather { CALM, BEHIND, STORM } weather;
+
 static bool do_run(const char *name, const char *postgres, uint64_t reports, uint64_t seed,
-                   bool calm)
+                   weather outside)
 {
     static run r; /* large */
     sotto_traffic sent = {0};
@@ -475,7 +485,13 @@ static bool do_run(const char *name, const char *postgres, uint64_t reports, uin
     r.fates = calloc(reports + 1, 1);
     status = r.fates ? open_run(&r, postgres, &err) : SOTTO_NO_MEMORY;
     if (status == SOTTO_OK)
-        status = send_all(&r, &sent, sotto_door_port(r.front), calm, &err);
+        status = set_behind(&r, outside == BEHIND, &err);
+    if (status == SOTTO_OK)
+        status = send_all(&r, &sent, sotto_door_port(r.front), outside != STORM, &err);
+    if (status == SOTTO_OK && outside == BEHIND) {
+        pause_ms(1500);
+        status = set_behind(&r, false, &err);
+    }
     if (status == SOTTO_OK)
         status = sotto_deployment_collect(&r.d, &got, r.d.bucket - BUCKETS + 1, r.d.bucket + 1,
                                           COLLECT_MS, &err);
@@ -506,7 +522,8 @@ int main(int argc, char **argv)
                                 : 20000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
     printf("seed %llu\n", (unsigned long long)seed);
-    bool good = do_run("calm", postgres, reports / 10, seed, true);
-    good = do_run("storm", postgres, reports, seed, false) && good;
+    bool good = do_run("calm", postgres, reports / 10, seed, CALM);
+    good = do_run("helpers behind", postgres, reports / 10, seed, BEHIND) && good;
+    good = do_run("storm", postgres, reports, seed, STORM) && good;
     return good ? 0 : 1;
 }

@@ -4,7 +4,8 @@
  * fill up, clocks jump, and PostgreSQL crashes; of the reports 1% are malformed, 1% have proofs that don't hold, and 1%
  * come again. What is collected is compared with the load generator's own record, and with nothing else.
  *
- *     chaos_service [REPORTS [SEED]]     on SQLite; on $SOTTO_POSTGRES with two replicas of each where it is set
+ *     chaos_service [REPORTS [SEED]]     on SQLite; on $SOTTO_POSTGRES with two replicas of each where it is set.
+ *                                        $SOTTO_CHAOS_REPORTS gives another number of reports
  */
 #define _GNU_SOURCE
 #include "deployment.h"
@@ -517,9 +518,10 @@ int main(int argc, char **argv)
 
     sotto_replica_main(argc, argv, on_line);
     (void)signal(SIGPIPE, SIG_IGN); /* a replica that was killed does not read its pipe */
-    uint64_t reports = argc > 1 ? strtoull(argv[1], NULL, 10)
-                       : asked  ? strtoull(asked, NULL, 10)
-                                : 20000;
+    uint64_t reports = argc > 1   ? strtoull(argv[1], NULL, 10)
+                       : asked    ? strtoull(asked, NULL, 10)
+                       : postgres ? 40000 /* four servers and a database, on the cores of two */
+                                  : 100000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
     printf("seed %llu\n", (unsigned long long)seed);
     bool good = do_run("calm", postgres, reports / 10, seed, CALM);

@@ -3,6 +3,8 @@ WERROR = $(if $(CI),ON,OFF)
 FUZZ_SECONDS ?= 60
 # Random questions to the accountant: 10 to 30 minutes of one core. The sanitizers ask a thousand.
 CHAOS_QUESTIONS ?= 1000000
+# Reports through a leader and a helper that are killed, stopped and cut off: about ten minutes for each database.
+CHAOS_REPORTS ?= 1000000
 
 .PHONY: all deps build demo test bench lint fuzz chaos
 all: build
@@ -30,6 +32,6 @@ fuzz: deps
 	@sh tools/fuzz.sh $(FUZZ_SECONDS)
 
 chaos: build
-	@SOTTO_CHAOS_QUESTIONS=$(CHAOS_QUESTIONS) ctest --preset release -L chaos --no-tests=ignore
+	@SOTTO_CHAOS_QUESTIONS=$(CHAOS_QUESTIONS) SOTTO_CHAOS_REPORTS=$(CHAOS_REPORTS) ctest --preset release -L chaos --no-tests=ignore
 	@cmake --workflow --preset asan
 	@cmake --workflow --preset tsan

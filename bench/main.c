@@ -1,6 +1,7 @@
 /* sotto-bench - how fast the rooms are, on one pinned core. */
 #define _GNU_SOURCE
 #include "bench.h"
+#include "deployment.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -114,6 +115,7 @@ int main(int argc, char **argv)
 {
     sotto_bench b = {.seconds = 1.0};
 
+    sotto_replica_main(argc, argv, NULL); /* the pipeline's servers are this program too */
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0)
             b.json = true;
@@ -138,5 +140,6 @@ int main(int argc, char **argv)
     sotto_bench_privacy_noise(&b);
     sotto_bench_device(&b); /* before anything else uses SQLite */
     sotto_bench_db(&b);
+    sotto_bench_pipeline(&b);
     return 0;
 }

@@ -18,6 +18,7 @@
  * (UTF-8), each of which may be NULL. Where dialects differ, the text says what it means in braces:
  *
  *     {int} {bytes} {id} {strict}   column types, a key that counts by itself, and the end of CREATE TABLE
+ *     {keyed}                       also there: rows stand in the order of their primary key, and nowhere else
  *     {now}                         the database's clock: milliseconds since 1970, when the statement began
  *     {lock}                        FOR UPDATE: rows stay as they were read until the commit
  *     {share}                       FOR SHARE: as {lock}, but several may hold it at once

@@ -224,22 +224,38 @@ static bool lite_column(const sotto_statement *statement, unsigned column, sotto
 
 /* ---- care -------------------------------------------------------------------------------------------- */
 
-/* Copies the WAL into the file when it has grown: while nobody waits for an answer that is ready. */
-static void lite_tidy(sotto_conn *conn)
+static void copy_wal(sotto_lite *lite)
 {
-    sotto_lite *lite = of(conn);
     int in_wal = 0, copied = 0;
-
-    if (lite->wal_pages < lite->tidy_at)
-        return;
-    /* If a reader holds on to old pages, look again once as many have been added. */
-    lite->tidy_at = lite->wal_pages + lite->checkpoint;
     int code =
         sqlite3_wal_checkpoint_v2(lite->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_wal, &copied);
+
     if (code != SQLITE_OK)
         return; /* the WAL stays, and with it everything in it */
     /* The WAL is synced before its pages are copied, the file after the last of them was. */
     lite->syncs += in_wal == copied ? 2U : 1U;
+}
+
+/* Copies the WAL into the file when it has grown: while nobody waits for an answer that is ready. The sweeper does the most
+ * of it; but as long as commits go on it never gets to the end, and only a WAL that was copied to its end starts
+ * anew. So the writer copies the little that is left. */
+static void lite_tidy(sotto_conn *conn)
+{
+    enum { TOO_MANY = 8 };
+    sotto_lite *lite = of(conn);
+
+    if (lite->sweeper && sotto_lite_sweeper_done(lite->sweeper, &lite->syncs)) {
+        copy_wal(lite);
+        return;
+    }
+    if (lite->wal_pages < lite->tidy_at)
+        return;
+    /* If a reader holds on to old pages, look again once as many have been added. */
+    lite->tidy_at = lite->wal_pages + lite->checkpoint;
+    if (lite->sweeper && lite->wal_pages / TOO_MANY < lite->checkpoint)
+        sotto_lite_sweeper_ask(lite->sweeper);
+    else
+        copy_wal(lite);
 }
 
 static uint64_t lite_syncs(const sotto_conn *conn)
@@ -248,10 +264,11 @@ static uint64_t lite_syncs(const sotto_conn *conn)
 }
 
 static const sotto_dialect dialect[] = {
-    {"int", "INTEGER"},   {"bytes", "BLOB"},      {"id", "INTEGER PRIMARY KEY AUTOINCREMENT"},
-    {"strict", "STRICT"}, {"now", "sotto_now()"}, {"lock", ""}, /* one writer at a time */
-    {"skip_locked", ""},                                        /* the same             */
-    {"share", ""},                                              /* the same             */
+    {"int", "INTEGER"},   {"bytes", "BLOB"},          {"id", "INTEGER PRIMARY KEY AUTOINCREMENT"},
+    {"strict", "STRICT"}, {"keyed", "WITHOUT ROWID"}, {"now", "sotto_now()"},
+    {"lock", ""},        /* one writer at a time */
+    {"skip_locked", ""}, /* the same             */
+    {"share", ""},       /* the same             */
     {NULL, NULL},
 };
 

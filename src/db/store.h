@@ -37,10 +37,10 @@ typedef struct sotto_db_options {
     const char *address;
     const char *vfs; /* SQLite: registered with it; NULL: the default one           */
     unsigned
-        checkpoint_pages; /* SQLite: pages in the WAL that are copied in one go; 0: 4096, 16 MiB */
+        checkpoint_pages; /* SQLite: pages in the WAL that are copied in one go; 0: 16,384, 64 MiB */
     unsigned writers;     /* PostgreSQL: connections that write; 0: 8                    */
     unsigned readers;     /* connections that only read, opened when first used; 0: 2    */
-    unsigned patience_ms; /* how long conflicts and lost connections are retried; 0: 10 s */
+    unsigned patience_ms;      /* how long conflicts and lost connections are retried; 0: 10 s */
     const sotto_clock *clock;  /* SQLite's {now}; NULL: the system's. PostgreSQL has its own  */
     const sotto_log_sink *log; /* NULL: silence                                               */
 } sotto_db_options;

@@ -173,22 +173,14 @@ static sotto_status add_row(adding *a, const sotto_sql *q, sotto_err *err)
 
 enum { ROWS_AT_ONCE = 64 };
 
-/* Where a walk over a range stands; what is bound to its statement is borrowed from here. */
+/* Where a walk over a range's rows has come to. A statement borrows what is bound to it until its last step, so nothing
+ * of this changes while rows are read. */
 typedef struct walk {
-    sotto_batch_key from, last;
-    int64_t job; /* the next rows are those behind (from, job), up to last */
+    sotto_batch_key after, last; /* the last row read, or the first batch; the last batch */
+    int64_t after_job;
 } walk;
 
-static walk walk_over(const sotto_batch_range *range)
-{
-    walk w = {.job = INT64_MIN};
-
-    w.from = range->leader_selected ? range->batch : sotto_batch_of_bucket(range->first_bucket);
-    w.last = range->leader_selected ? range->batch : sotto_batch_of_bucket(range->end_bucket - 1);
-    return w;
-}
-
-/* A few rows at a time, so that a batch of any size needs the memory of a few shares. */
+/* The next rows, so that a batch of any size needs the memory of a few shares. */
 static sotto_status select_rows(sotto_tx *tx, sotto_sql *q, int64_t task, const walk *w,
                                 sotto_err *err)
 {
@@ -199,40 +191,52 @@ static sotto_status select_rows(sotto_tx *tx, sotto_sql *q, int64_t task, const 
         " AND (batch > ?2 OR job > ?4) ORDER BY batch, job LIMIT ?5",
         err));
     sotto_sql_int(q, 1, task);
-    sotto_sql_bytes(q, 2, key_bytes(&w->from));
+    sotto_sql_bytes(q, 2, key_bytes(&w->after));
     sotto_sql_bytes(q, 3, key_bytes(&w->last));
-    sotto_sql_int(q, 4, w->job);
+    sotto_sql_int(q, 4, w->after_job);
     sotto_sql_int(q, 5, ROWS_AT_ONCE);
+    return SOTTO_OK;
+}
+
+/* Adds the rows that are selected; *seen is the last of them. */
+static sotto_status add_selected(adding *a, sotto_sql *q, walk *seen, size_t *rows, sotto_err *err)
+{
+    bool row;
+
+    *rows = 0;
+    SOTTO_TRY(sotto_sql_step(q, &row, err));
+    while (row) {
+        sotto_bytes batch = sotto_sql_column_bytes(q, 0);
+
+        if (batch.len > sizeof seen->after.bytes)
+            return sotto_fail(err, SOTTO_MALFORMED, "a batch's name of %zu bytes", batch.len);
+        seen->after.len = batch.len;
+        memcpy(seen->after.bytes, batch.data, batch.len);
+        seen->after_job = sotto_sql_column_int(q, 1);
+        SOTTO_TRY(add_row(a, q, err));
+        (*rows)++;
+        SOTTO_TRY(sotto_sql_step(q, &row, err));
+    }
     return SOTTO_OK;
 }
 
 static sotto_status add_rows(sotto_tx *tx, adding *a, const sotto_batch_range *range,
                              sotto_err *err)
 {
-    walk w = walk_over(range);
-    sotto_batch_key reached = w.from;
+    walk at = {.after = range->leader_selected ? range->batch
+                                               : sotto_batch_of_bucket(range->first_bucket),
+               .last = range->leader_selected ? range->batch
+                                              : sotto_batch_of_bucket(range->end_bucket - 1),
+               .after_job = INT64_MIN};
     size_t rows;
 
     do {
-        int64_t job = w.job;
+        walk seen = at;
         sotto_sql q;
-        bool row;
 
-        SOTTO_TRY(select_rows(tx, &q, a->task->n, &w, err));
-        SOTTO_TRY(sotto_sql_step(&q, &row, err));
-        for (rows = 0; row; rows++) {
-            sotto_bytes batch = sotto_sql_column_bytes(&q, 0);
-
-            if (batch.len > sizeof reached.bytes)
-                return sotto_fail(err, SOTTO_MALFORMED, "a batch's name of %zu bytes", batch.len);
-            reached.len = batch.len;
-            memcpy(reached.bytes, batch.data, batch.len);
-            job = sotto_sql_column_int(&q, 1);
-            SOTTO_TRY(add_row(a, &q, err));
-            SOTTO_TRY(sotto_sql_step(&q, &row, err));
-        }
-        w.from = reached;
-        w.job = job;
+        SOTTO_TRY(select_rows(tx, &q, a->task->n, &at, err));
+        SOTTO_TRY(add_selected(a, &q, &seen, &rows, err));
+        at = seen;
     } while (rows == ROWS_AT_ONCE);
     return SOTTO_OK;
 }

@@ -225,7 +225,7 @@ bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
     if (view->draining)
         say(out, "draining: told to stop, finishing what was accepted\n");
     if (view->tasks == 0)
-        say(out, "tasks: none yet; `sotto admin task add` makes one\n", 0);
+        say(out, "tasks: none yet; `sotto admin task add` makes one\n");
     if (view->unpaired > 0)
         say_number(out, "pairing: %" PRIu64 " tasks wait for `sotto admin pair take`\n",
                    view->unpaired);

@@ -51,6 +51,7 @@ typedef struct sotto_helper_job {
     sotto_buf answer; /* encoded                                                    */
     bool known;       /* the transaction found the job there: answer is the stored one */
     bool changed;     /* the transaction found marks or closed batches that the sums lack */
+    bool early;       /* every report is, by our clock: see helper_jobs.c */
     unsigned tries;
     sotto_db_job commit;
     sotto_arena_mark base; /* what is above it is made anew when the sums must be             */

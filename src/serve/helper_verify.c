@@ -9,10 +9,9 @@
 /* ---- which reports take part -------------------------------------------------------------------------- */
 
 /* DAP, "Input Share Validation", as far as the metadata tell. */
-static uint8_t check_time(const sotto_helper_job *job, uint64_t time)
+static uint8_t check_time(const sotto_helper_job *job, uint64_t time, uint64_t now)
 {
     const sotto_task *task = &job->task->dap;
-    uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000000;
     uint64_t seconds;
 
     if (!sotto_dap_seconds_of(&seconds, time, task->precision) || time > INT64_MAX)
@@ -28,12 +27,17 @@ static uint8_t check_time(const sotto_helper_job *job, uint64_t time)
     return 0;
 }
 
+/* One reading of the clock for all: a job of one bucket is early as a whole, or not at all. */
 static void exclude(sotto_helper_job *job)
 {
+    uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000000;
+
+    job->early = job->count > 0;
     for (size_t i = 0; i < job->count; i++) {
         sotto_helper_report *r = &job->reports[i];
 
-        r->error = check_time(job, r->init.metadata.time);
+        r->error = check_time(job, r->init.metadata.time, now);
+        job->early = job->early && r->error == SOTTO_REPORT_TOO_EARLY;
         if (r->error == 0 && job->batches[r->batch].closed && SOTTO_RULE(helper_closed_batch))
             r->error = SOTTO_REPORT_BATCH_COLLECTED;
         if (r->error == 0 && job->marks[i].taken && SOTTO_RULE(helper_replays))

@@ -13,7 +13,8 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { MEMORY = 512 << 20, MAX_GATHERED = 4096 };
+/* One commit takes no more than this: beyond it a sync is a small part of the work, and memory is not. */
+enum { MEMORY = 512 << 20, MAX_GATHERED = 4096, MAX_BYTES = 8 << 20 };
 enum { POINTER = sizeof(void *) };
 
 /* The reports of one task and bucket within a flush. */
@@ -293,13 +294,15 @@ static void run_flush(void *context, sotto_worker *worker)
     sotto_intake *intake = f->intake;
     sotto_upload_request **at;
     sotto_status status = SOTTO_OK;
-    size_t taken = 0;
+    size_t taken = 0, bytes = 0;
 
     (void)worker;
     (void)pthread_mutex_lock(&intake->lock);
     f->uploads = intake->first;
-    for (at = &intake->first; *at && taken < MAX_GATHERED; at = &(*at)->next)
+    for (at = &intake->first; *at && taken < MAX_GATHERED && bytes < MAX_BYTES; at = &(*at)->next) {
         taken += (*at)->count;
+        bytes += (*at)->arena.held;
+    }
     intake->first = *at;
     *at = NULL;
     if (!intake->first)

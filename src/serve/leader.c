@@ -31,7 +31,7 @@ uint64_t sotto_leader_now_ms(void)
 
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task)
 {
-    enum { MEMORY_OF_A_JOB = 16 << 20 };
+    enum { MEMORY_OF_A_JOB = 4 << 20 }; /* of bodies; what is computed from them comes on top */
     size_t fits = MEMORY_OF_A_JOB / (task->dap.report_bytes + 1);
 
     if (fits == 0)

@@ -35,7 +35,8 @@ typedef struct sotto_leader_job {
 
 /* Sets up the reports of the segments, runs the first step, and unless the job was resumed writes the request. */
 SOTTO_MUST_USE sotto_status sotto_leader_prepare(sotto_leader_job *job, sotto_err *err);
-/* Works the helper's answer into sub and causes. SOTTO_MALFORMED: the answer is not one for this request. */
+/* Works the helper's answer into sub and causes. SOTTO_MALFORMED: the answer is not one for this request.
+ * SOTTO_AGAIN: all is too early for the helper; the same request may succeed later. */
 SOTTO_MUST_USE sotto_status sotto_leader_conclude(sotto_leader_job *job, sotto_err *err);
 
 /* In a transaction that reads: the segments' reports, into the arena. */

@@ -97,6 +97,22 @@ static sotto_status read_answer(const sotto_leader_job *job, sotto_bytes *inboun
     return SOTTO_OK;
 }
 
+/* Whether the helper refused all that was sent, and only because its clock is behind ours: a later repetition of the
+ * same request may succeed (DAP, "Leader Initialization"). A job's reports share a bucket, so it is all or none. */
+static bool all_early(const sotto_leader_job *job, const uint8_t *errors)
+{
+    bool early = false;
+
+    for (size_t i = 0; i < job->count; i++) {
+        if (job->outbound[i].len == 0)
+            continue;
+        if (errors[i] != SOTTO_REPORT_TOO_EARLY)
+            return false;
+        early = true;
+    }
+    return early;
+}
+
 static void count_report(sotto_leader_job *job, size_t i, uint8_t helper_error)
 {
     const sotto_report_metadata *m = &job->reports[i].metadata;
@@ -141,6 +157,8 @@ sotto_status sotto_leader_conclude(sotto_leader_job *job, sotto_err *err)
         return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
     if (job->request.len > 0)
         SOTTO_TRY(read_answer(job, inbound, errors, err));
+    if (all_early(job, errors))
+        return sotto_fail(err, SOTTO_AGAIN, "too early by the helper's clock");
     SOTTO_TRY(
         sotto_ping_pong_leader_continued(&job->task->vdaf, job->states, inbound, job->count, err));
     memset(&job->sub, 0, sizeof job->sub);

@@ -1,6 +1,7 @@
 /* Many rows by one statement, in a few sizes, since statements are kept by their text. */
 #include "serve/marks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LARGEST = 64, SMALLER = 8 };
@@ -45,25 +46,28 @@ static sotto_mark *find(sotto_mark **group, unsigned count, sotto_bytes id, bool
     return NULL;
 }
 
+/* A list of ids behind the task: SQLite searches its index for each. (Pairs of task and id would make it walk over the
+ * whole table instead.) */
 static sotto_status look_group(sotto_tx *tx, int64_t task, sotto_mark **group, unsigned count,
                                sotto_err *err)
 {
+    char tail[32];
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare_rows(
-        tx, &q, "SELECT task, report FROM mark WHERE (task, report) IN (VALUES ", 2, count, ")",
-        err));
+    (void)snprintf(tail, sizeof tail, ") AND task = ?%u", count + 1);
+    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "SELECT report FROM mark WHERE report IN (", 1, count,
+                                     tail, err));
     for (unsigned i = 0; i < count; i++) {
         group[i]->taken = false;
-        sotto_sql_int(&q, 2 * i + 1, task);
-        sotto_sql_bytes(&q, 2 * i + 2, id_of(group[i]));
+        sotto_sql_bytes(&q, i + 1, id_of(group[i]));
     }
+    sotto_sql_int(&q, count + 1, task);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
         sotto_mark *mark;
 
-        while ((mark = find(group, count, sotto_sql_column_bytes(&q, 1), false)) != NULL)
+        while ((mark = find(group, count, sotto_sql_column_bytes(&q, 0), false)) != NULL)
             mark->taken = true;
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }

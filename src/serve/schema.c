@@ -19,14 +19,15 @@ const sotto_migration sotto_serve_migrations[] = {
      " secret {bytes} NOT NULL, since {int} NOT NULL);"
      /* Report ids that were taken: by the leader at upload, by the helper at commitment. */
      "CREATE TABLE mark (task {int} NOT NULL, report {bytes} NOT NULL, bucket {int} NOT NULL,"
-     " PRIMARY KEY (task, report));"
+     " PRIMARY KEY (task, report)) {keyed};"
      /* Leader: reports that wait for their job, or belong to one that is under way. `owner` is the process that
-      * has it in its lanes. */
+      * has it in its lanes. Bodies stand apart: SQLite writes a row anew when one column of it changes. */
      "CREATE TABLE segment (n {int} PRIMARY KEY, task {int} NOT NULL, bucket {int} NOT NULL,"
-     " reports {int} NOT NULL, skip {bytes} NOT NULL, body {bytes} NOT NULL, job {int},"
+     " reports {int} NOT NULL, skip {bytes} NOT NULL, job {int},"
      " owner {int} NOT NULL, added {int} NOT NULL);"
      "CREATE INDEX segment_waiting ON segment (task, bucket, job);"
      "CREATE INDEX segment_job ON segment (job);"
+     "CREATE TABLE segment_body (segment {int} PRIMARY KEY, body {bytes} NOT NULL);"
      "CREATE TABLE segment_key (segment {int} PRIMARY KEY, secret {bytes} NOT NULL);"
      /* Aggregation jobs. Leader: the request's bytes, until it is done. Helper: the answer's bytes. */
      "CREATE TABLE job (n {int} PRIMARY KEY, task {int} NOT NULL, id {bytes} NOT NULL,"

@@ -105,27 +105,37 @@ static size_t skip_bytes(size_t reports)
     return (reports + 7) / 8;
 }
 
+/* INSERT INTO a table of two columns: the segment's number, and bytes. */
+static sotto_status put_bytes(sotto_tx *tx, const char *sql, int64_t n, sotto_bytes bytes,
+                              sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, sql, err));
+    sotto_sql_int(&q, 1, n);
+    sotto_sql_bytes(&q, 2, bytes);
+    return sotto_sql_run(&q, NULL, err);
+}
+
 sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *err)
 {
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "INSERT INTO segment (n, task, bucket, reports, skip, body, owner,"
-                                " added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {now})",
+                                "INSERT INTO segment (n, task, bucket, reports, skip, owner,"
+                                " added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, {now})",
                                 err));
     sotto_sql_int(&q, 1, s->n);
     sotto_sql_int(&q, 2, s->task);
     sotto_sql_int(&q, 3, (int64_t)s->bucket);
     sotto_sql_int(&q, 4, (int64_t)s->reports);
     sotto_sql_bytes(&q, 5, sotto_bytes_of(s->skip, skip_bytes(s->reports)));
-    sotto_sql_bytes(&q, 6, s->body);
-    sotto_sql_int(&q, 7, s->owner);
+    sotto_sql_int(&q, 6, s->owner);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "INSERT INTO segment_key (segment, secret) VALUES (?1, ?2)",
-                                err));
-    sotto_sql_int(&q, 1, s->n);
-    sotto_sql_bytes(&q, 2, s->key);
-    return sotto_sql_run(&q, NULL, err);
+    SOTTO_TRY(put_bytes(tx, "INSERT INTO segment_body (segment, body) VALUES (?1, ?2)", s->n,
+                        s->body, err));
+    return put_bytes(tx, "INSERT INTO segment_key (segment, secret) VALUES (?1, ?2)", s->n, s->key,
+                     err);
 }
 
 static size_t bits_set(const uint8_t *bytes, size_t len)
@@ -146,10 +156,10 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
 
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q,
-                          "SELECT s.task, s.bucket, s.reports, s.skip, s.body, k.secret, s.owner,"
+                          "SELECT s.task, s.bucket, s.reports, s.skip, b.body, k.secret, s.owner,"
                           " s.job"
-                          " FROM segment s JOIN segment_key k ON k.segment = s.n"
-                          " WHERE s.n = ?1",
+                          " FROM segment s JOIN segment_body b ON b.segment = s.n"
+                          " JOIN segment_key k ON k.segment = s.n WHERE s.n = ?1",
                           err));
     sotto_sql_int(&q, 1, s->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -223,14 +233,32 @@ sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job, sot
     return changed == 1 ? SOTTO_OK : sotto_fail(err, SOTTO_STALE, "another job has this segment");
 }
 
+/* A page that becomes free keeps what it held until it is used again (see docs/decisions/0031): so the key is overwritten
+ * in its place first. The body without it is noise. */
+static sotto_status overwrite_keys(sotto_tx *tx, int64_t job, sotto_err *err)
+{
+    static const uint8_t zeros[SOTTO_COLUMN_KEY_SIZE + SOTTO_COLUMN_OVERHEAD];
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "UPDATE segment_key SET secret = ?2 WHERE segment IN"
+                                " (SELECT n FROM segment WHERE job = ?1)",
+                                err));
+    sotto_sql_int(&q, 1, job);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(zeros, sizeof zeros));
+    return sotto_sql_run(&q, NULL, err);
+}
+
 sotto_status sotto_segments_destroy(sotto_tx *tx, int64_t job, sotto_err *err)
 {
     static const char *const statements[] = {
+        "DELETE FROM segment_body WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
         "DELETE FROM segment_key WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
         "DELETE FROM segment WHERE job = ?1",
     };
 
-    for (size_t i = 0; i < 2; i++) {
+    SOTTO_TRY(overwrite_keys(tx, job, err));
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
         sotto_sql q;
 
         SOTTO_TRY(sotto_sql_prepare(tx, &q, statements[i], err));

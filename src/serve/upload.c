@@ -145,8 +145,11 @@ static void take_in(sotto_upload_request *upload, sotto_worker *worker, bench *b
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
 
-static bool set_up(bench *b, const sotto_upload_request *upload, size_t longest, sotto_arena *arena)
+/* Twice a valid report: what does not fit has a wrong length, whatever else is wrong with it. */
+static bool set_up(bench *b, const sotto_upload_request *upload, sotto_arena *arena)
 {
+    size_t longest = 2 * upload->task->max_report;
+
     b->aad.cap = longest + upload->task->dap.configuration.len + 128;
     b->plain.cap = longest;
     b->aad.data = sotto_arena_take(arena, b->aad.cap);
@@ -175,7 +178,7 @@ static void work(void *context, sotto_worker *worker)
     }
     upload->reports =
         sotto_arena_take_array(&upload->arena, req.count + 1, sizeof *upload->reports);
-    if (!upload->reports || !set_up(&b, upload, body.len, worker->arena)) {
+    if (!upload->reports || !set_up(&b, upload, worker->arena)) {
         sotto_upload_give_up(upload, SOTTO_NO_MEMORY);
         return;
     }

@@ -303,6 +303,28 @@ static void syncs_are_counted_as_the_disk_counts_them(sotto_test *t)
     sotto_db_close(db);
 }
 
+/* Beside a writer that never rests: a WAL that nobody copied to its end would grow as long as the writing goes on. */
+static void the_wal_stays_small_while_others_write(sotto_test *t)
+{
+    enum { PAGES = 64, PAGE = 4096 };
+    const char *path = sotto_test_temp(t, "store.db");
+    char address[300], wal[300];
+    struct stat file = {0};
+    sotto_db *db;
+
+    (void)snprintf(address, sizeof address, "sqlite:%s", path);
+    (void)snprintf(wal, sizeof wal, "%s-wal", path);
+    CHECK_OK(t,
+             sotto_db_open(&db, &(sotto_db_options){.address = address, .checkpoint_pages = PAGES},
+                           &t->err));
+    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    for (int64_t i = 0; i < 400; i++)
+        CHECK_OK(t, sotto_db_run(db, put_large, &i, &t->err));
+    CHECK_EQUAL(t, 0, stat(wal, &file));
+    CHECK(t, file.st_size < 16 * PAGES * PAGE);
+    sotto_db_close(db);
+}
+
 static void one_sync_serves_a_whole_group(sotto_test *t)
 {
     const char *path = sotto_test_temp(t, "store.db");
@@ -455,6 +477,7 @@ int main(int argc, char **argv)
         CASE(a_store_recovers_when_the_disk_has_room_again),
         CASE(a_function_is_synced_when_it_returns),
         CASE(syncs_are_counted_as_the_disk_counts_them),
+        CASE(the_wal_stays_small_while_others_write),
         CASE(one_sync_serves_a_whole_group),
         CASE(files_are_their_owners_alone),
         CASE(a_file_of_others_is_refused),

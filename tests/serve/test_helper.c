@@ -1,4 +1,5 @@
 /* A helper against a leader that is not to be trusted: each report once, each batch once, and never too small. */
+#include "support/database.h"
 #include "support/service.h"
 
 #include <string.h>
@@ -33,6 +34,33 @@ static void a_repeated_job_gets_the_same_bytes(sotto_test *t)
     CHECK_BYTES(t, first.body.data, second.body.data, first.body.len);
     /* It was added once: the sum has 20 reports, not 40. */
     CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 20, job.checksum).status);
+    sotto_test_service_close(&s);
+}
+
+/* A leader whose clock is ahead acknowledged these: the same request must be able to succeed later. */
+static void an_answer_to_a_job_that_is_early_is_not_kept(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    uint8_t errors[MOST];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    for (size_t i = 0; i < 3; i++)
+        reports[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_TOO_EARLY);
+    sotto_test_job_errors(
+        t, sotto_test_send_job(t, &s, sotto_test_job_of(t, &s, reports, 3, NULL).request).body,
+        errors, 3);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_EQUAL(t, SOTTO_REPORT_TOO_EARLY, errors[i]);
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.helper->db, "SELECT count(*) FROM job"));
+    /* Beside a report that is not early, it is: what was committed has one answer for ever. */
+    make(t, &s, reports + 3, 1, 1);
+    sotto_test_job_errors(
+        t, sotto_test_send_job(t, &s, sotto_test_job_of(t, &s, reports, 4, NULL).request).body,
+        errors, 4);
+    CHECK_EQUAL(t, SOTTO_REPORT_TOO_EARLY, errors[0]);
+    CHECK_EQUAL(t, 0, errors[3]);
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.helper->db, "SELECT count(*) FROM job"));
     sotto_test_service_close(&s);
 }
 
@@ -180,6 +208,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_repeated_job_gets_the_same_bytes),
+        CASE(an_answer_to_a_job_that_is_early_is_not_kept),
         CASE(a_report_in_a_second_job_is_a_replay),
         CASE(a_report_twice_in_one_job_fails_the_job),
         CASE(two_shares_that_differ_by_one_report_are_never_given),

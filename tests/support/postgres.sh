@@ -1,6 +1,7 @@
 #!/bin/sh
 # postgres.sh run COMMAND...   a PostgreSQL server of our own, for as long as the command runs, at $SOTTO_POSTGRES
 # postgres.sh start DIR        the same in DIR, which must not exist; prints the address
+# postgres.sh restart DIR      ends it as a crash would, and starts it again
 # postgres.sh stop DIR         ends it and removes DIR
 # Exits with 77, which ctest counts as skipped, where no server can be had. It listens on a socket in its directory
 # alone. A server refuses to run as root: then it runs as the user that the package made for it.
@@ -35,10 +36,19 @@ start() {
     fi
     ( cd "$1" && $as "$bin/initdb" -D "$1/data" -U sotto --auth=trust --no-sync -E UTF8 --no-locale ) \
         >"$1/initdb.log" 2>&1 || { cat "$1/initdb.log" >&2; exit 1; }
+    launch "$1"
+    echo "host=$1 user=sotto dbname=postgres"
+}
+
+launch() {
     ( cd "$1" && $as "$bin/pg_ctl" -D "$1/data" -w -t 60 -l "$1/data/log" \
         -o "-k '$1' -c listen_addresses= -c max_connections=100 -c shared_buffers=32MB ${SOTTO_POSTGRES_OPTIONS:-}" start ) \
         >"$1/start.log" 2>&1 || { cat "$1/start.log" "$1/data/log" >&2; exit 1; }
-    echo "host=$1 user=sotto dbname=postgres"
+}
+
+restart() {
+    ( cd / && $as "$bin/pg_ctl" -D "$1/data" -w -m immediate stop ) >/dev/null 2>&1
+    launch "$1"
 }
 
 stop() {
@@ -49,6 +59,9 @@ stop() {
 case ${1:-} in
 start)
     start "$2"
+    ;;
+restart)
+    restart "$2"
     ;;
 stop)
     stop "$2"
@@ -64,7 +77,7 @@ run)
     "$@"
     ;;
 *)
-    sed -n '2,4p' "$0" >&2
+    sed -n '2,5p' "$0" >&2
     exit 2
     ;;
 esac

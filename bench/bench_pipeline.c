@@ -1,0 +1,456 @@
+/* Leader and helper as processes of their own on loopback, durable writes on: how near they come to what the
+ * cryptography alone would allow on the cores of this machine.
+ *
+ *     limit = cores / (two HPKE opens + the leader's and the helper's verification), measured in the same run
+ *
+ * Wall time; the load generator has one core's share like everybody else, and its CPU is printed. What was added up is
+ * collected and compared with what was sent: a benchmark of lost reports measures nothing.
+ */
+#define _GNU_SOURCE
+#include "bench.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "deployment.h"
+#include "door.h"
+#include "traffic.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SEED = 7, MIB = 1 << 20, PREMADE = 384 * MIB, SAMPLES = 4096 };
+
+typedef struct pipeline_case {
+    const char *name;
+    sotto_prio3_config vdaf;
+    unsigned connections;
+    size_t a_request; /* reports in one request            */
+    double rate;      /* requests a second; 0: closed loop */
+    bool streamed;    /* made while they are sent          */
+    unsigned replicas;
+    const char *postgres;
+    double goal; /* of the limit; 0: none */
+} pipeline_case;
+
+/* What one case measures. */
+typedef struct result {
+    sotto_report_cost cost;
+    double limit, speed;                  /* reports a second */
+    double leader_us, helper_us, load_us; /* CPU, for each report */
+    double syncs;                         /* for 1,000 reports */
+    double p50_ms, p99_ms, backlog_growth, most_backlog;
+    double leader_mib, helper_mib;
+} result;
+
+static double now_s(void)
+{
+    return (double)sotto_clock_monotonic(&sotto_clock_system) / 1e9;
+}
+
+static double cores(void)
+{
+    return (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+    (void)nanosleep(&t, NULL);
+}
+
+static void expect(sotto_status status, const sotto_err *err)
+{
+    sotto_bench_expect(status == SOTTO_OK, err->reason);
+}
+
+static void note(const sotto_bench *b, const char *name, const char *what, const char *unit,
+                 double value)
+{
+    char line[128];
+
+    (void)snprintf(line, sizeof line, "pipeline/%s/%s", name, what);
+    sotto_bench_note(b, line, unit, value);
+    (void)fflush(stdout);
+}
+
+/* ---- reports, made before or while they are sent --------------------------------------------------------------- */
+
+typedef struct source {
+    sotto_maker *maker;
+    uint64_t bucket, made, total;
+    size_t a_request;
+    sotto_bytes *bodies; /* NULL: streamed */
+    sotto_buf memory;
+} source;
+
+static sotto_status make_body(source *s, sotto_buf *out, uint64_t first, size_t count,
+                              sotto_err *err)
+{
+    for (size_t i = 0; i < count; i++)
+        SOTTO_TRY(sotto_maker_make(s->maker, out, first + i, s->bucket, SOTTO_SOUND, err));
+    return SOTTO_OK;
+}
+
+static void premake(source *s)
+{
+    size_t requests = (size_t)(s->total / s->a_request);
+    sotto_err err = {0};
+
+    s->memory = sotto_buf_over(NULL, (size_t)s->total * sotto_maker_report_size(s->maker));
+    s->memory.data = sotto_alloc(s->memory.cap);
+    s->bodies = sotto_alloc(requests * sizeof *s->bodies);
+    sotto_bench_expect(s->memory.data && s->bodies, "no memory for reports");
+    for (size_t i = 0; i < requests; i++) {
+        size_t start = s->memory.len;
+
+        expect(make_body(s, &s->memory, i * s->a_request, s->a_request, &err), &err);
+        s->bodies[i] = sotto_bytes_of(s->memory.data + start, s->memory.len - start);
+    }
+}
+
+static void forget(source *s)
+{
+    if (s->bodies)
+        sotto_release(s->bodies, (size_t)(s->total / s->a_request) * sizeof *s->bodies);
+    sotto_release(s->memory.data, s->memory.data ? s->memory.cap : 0);
+    sotto_maker_free(s->maker);
+}
+
+static bool next_body(void *context, sotto_traffic_body *out)
+{
+    source *s = context;
+
+    if (s->made + s->a_request > s->total)
+        return false;
+    out->first = s->made;
+    out->count = s->a_request;
+    if (s->bodies) {
+        out->reports = s->bodies[s->made / s->a_request];
+    } else {
+        if (make_body(s, &out->room, s->made, s->a_request, NULL) != SOTTO_OK)
+            return false;
+        out->reports = sotto_buf_bytes(&out->room);
+    }
+    s->made += s->a_request;
+    return true;
+}
+
+/* ---- watching ----------------------------------------------------------------------------------------------------- */
+
+typedef struct watcher {
+    sotto_deployment *d;
+    double every_s;
+    _Atomic bool stop;
+    pthread_t thread;
+    double at[SAMPLES], unverified[SAMPLES];
+    size_t count;
+} watcher;
+
+static double unverified_of(sotto_deployment *d)
+{
+    sotto_replica_stats stats = {0};
+
+    /* The leaders share a database: one tells for all. */
+    if (sotto_replica_stats_get(&d->leaders[0], &stats, NULL) != SOTTO_OK)
+        sotto_bench_fail("the leader does not answer");
+    return (double)stats.unverified;
+}
+
+static void *watch(void *context)
+{
+    watcher *w = context;
+
+    while (!atomic_load(&w->stop) && w->count < SAMPLES) {
+        w->at[w->count] = now_s();
+        w->unverified[w->count++] = unverified_of(w->d);
+        for (double until = w->at[w->count - 1] + w->every_s;
+             now_s() < until && !atomic_load(&w->stop);)
+            pause_ms(5);
+    }
+    return NULL;
+}
+
+/* Reports a second by which the backlog grew: the slope through the samples of the last two thirds. */
+static double growth_of(const watcher *w)
+{
+    size_t first = w->count / 3, n = w->count - first;
+    double x = 0, y = 0, xx = 0, xy = 0;
+
+    for (size_t i = first; i < w->count; i++) {
+        double t = w->at[i] - w->at[first];
+
+        x += t;
+        y += w->unverified[i];
+        xx += t * t;
+        xy += t * w->unverified[i];
+    }
+    double spread = xx - x * x / (double)n;
+    return n > 2 && spread > 0 ? (xy - x * y / (double)n) / spread : 0;
+}
+
+/* ---- one case ------------------------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void read_latencies(result *out, float *latencies, size_t count)
+{
+    if (count == 0)
+        return;
+    qsort(latencies, count, sizeof *latencies, by_value);
+    out->p50_ms = (double)latencies[count / 2];
+    out->p99_ms = (double)latencies[count * 99 / 100];
+}
+
+static void check_answer(sotto_deployment *d, const source *s)
+{
+    uint64_t *sums = sotto_alloc(d->vdaf.sizes.outputs * sizeof *sums);
+    sotto_collection answer;
+    sotto_err err = {0};
+
+    sotto_bench_expect(sums != NULL, "no memory");
+    expect(sotto_deployment_collect(d, &answer, d->bucket, d->bucket + 1, 60000, &err), &err);
+    sotto_bench_expect(answer.reports == s->made, "not every report was counted");
+    for (uint64_t i = 0; i < s->made; i++)
+        sotto_maker_measure(s->maker, sums, i);
+    for (size_t i = 0; i < d->vdaf.sizes.outputs; i++)
+        sotto_bench_expect(answer.sums[i].low == sums[i] && answer.sums[i].high == 0,
+                           "the sum is not that of the reports");
+    sotto_release(sums, d->vdaf.sizes.outputs * sizeof *sums);
+}
+
+/* CPU, syncs and memory of all replicas together. */
+static void add_stats(sotto_deployment *d, result *out, double sign, double reports)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        unsigned count = side == 0 ? d->options.leaders : d->options.helpers;
+
+        for (unsigned i = 0; i < count; i++) {
+            sotto_replica_stats s = {0};
+            double *us = side == 0 ? &out->leader_us : &out->helper_us;
+            double *mib = side == 0 ? &out->leader_mib : &out->helper_mib;
+            sotto_err err = {0};
+
+            expect(sotto_replica_stats_get(side == 0 ? &d->leaders[i] : &d->helpers[i], &s, &err),
+                   &err);
+            *us += sign * s.cpu_seconds * 1e6 / reports;
+            out->syncs += sign * (double)s.syncs * 1e3 / reports;
+            if (s.most_resident_mib > *mib)
+                *mib = s.most_resident_mib;
+        }
+    }
+}
+
+static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result *out)
+{
+    static watcher w;
+    size_t requests = (size_t)(s->total / c->a_request);
+    sotto_traffic_options o = {.port_count = d->options.leaders,
+                               .connections = c->connections,
+                               .rate = c->rate,
+                               .seed = SEED,
+                               .next = next_body,
+                               .context = s,
+                               .latency_room = requests};
+    sotto_traffic traffic;
+    sotto_err err = {0};
+    double start;
+
+    for (unsigned i = 0; i < d->options.leaders; i++)
+        o.ports[i] = d->leaders[i].port;
+    memcpy(o.task, d->task.id, sizeof o.task);
+    if (c->streamed)
+        o.room = c->a_request * sotto_maker_report_size(s->maker);
+    o.fates = sotto_alloc((size_t)s->total);
+    o.latencies = sotto_alloc(requests * sizeof *o.latencies);
+    sotto_bench_expect(o.fates && o.latencies, "no memory");
+    memset(&w, 0, sizeof w);
+    w.d = d;
+    w.every_s = c->rate > 0 ? 0.1 : 1;
+    add_stats(d, out, -1, (double)s->total);
+    start = now_s();
+    sotto_bench_expect(pthread_create(&w.thread, NULL, watch, &w) == 0, "no thread");
+    expect(sotto_traffic_run(&traffic, &o, &err), &err);
+    atomic_store(&w.stop, true);
+    sotto_bench_expect(pthread_join(w.thread, NULL) == 0, "no thread");
+    while (unverified_of(d) > 0)
+        pause_ms(2);
+    /* Offered at a rate: what was acknowledged in that time. Else: what was verified, to the last report. */
+    out->speed = (double)s->made / (c->rate > 0 ? traffic.seconds : now_s() - start);
+    add_stats(d, out, 1, (double)s->total);
+    out->load_us = traffic.cpu_seconds * 1e6 / (double)s->made;
+    sotto_bench_expect(traffic.acknowledged == s->made && traffic.wrong == 0,
+                       "not every report was acknowledged");
+    read_latencies(out, o.latencies, traffic.latency_count);
+    out->backlog_growth = growth_of(&w);
+    for (size_t i = 0; i < w.count; i++)
+        if (w.unverified[i] > out->most_backlog)
+            out->most_backlog = w.unverified[i];
+    sotto_release(o.fates, (size_t)s->total);
+    sotto_release(o.latencies, requests * sizeof *o.latencies);
+}
+
+static uint64_t whole_requests(double reports, size_t a_request, uint64_t least)
+{
+    uint64_t n = reports < (double)least ? least : (uint64_t)reports;
+
+    return (n + a_request - 1) / a_request * a_request;
+}
+
+static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t reports, result *out)
+{
+    static sotto_deployment d; /* large */
+    sotto_deployment_options o = {.postgres = c->postgres,
+                                  .leaders = c->replicas,
+                                  .helpers = c->replicas,
+                                  .vdaf = c->vdaf,
+                                  .min_batch_size = 100};
+    source s = {.a_request = c->a_request};
+    sotto_err err = {0};
+    sotto_door *door = NULL;
+
+    memset(out, 0, sizeof *out);
+    if (c->replicas > 1)
+        expect(sotto_door_open(&door, &o.helper_door, &err), &err);
+    expect(sotto_deployment_init(&d, &o, &err), &err);
+    expect(sotto_deployment_cost(&d, &out->cost, b->seconds < 0.5 ? b->seconds : 0.5, &err), &err);
+    out->limit = cores() * 1e9 /
+                 (out->cost.leader_open + out->cost.helper_open + out->cost.leader_verify +
+                  out->cost.helper_verify);
+    expect(sotto_maker_new(&s.maker, &d.task, SEED, &err), &err);
+    s.bucket = d.bucket;
+    s.total =
+        whole_requests(reports ? (double)reports : out->limit * b->seconds, c->a_request, 1000);
+    if (!c->streamed && s.total * sotto_maker_report_size(s.maker) > PREMADE)
+        s.total = PREMADE / sotto_maker_report_size(s.maker) / c->a_request * c->a_request;
+    if (!c->streamed)
+        premake(&s);
+    if (door)
+        for (unsigned i = 0; i < c->replicas; i++)
+            sotto_door_add(door, d.helpers[i].port);
+    expect(sotto_deployment_start(&d, &err), &err);
+    drive(&d, c, &s, out);
+    check_answer(&d, &s);
+    sotto_deployment_clear(&d);
+    sotto_door_close(door);
+    forget(&s);
+}
+
+static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
+{
+    note(b, c->name, "hpke-open", "us", (r->cost.leader_open + r->cost.helper_open) / 2e3);
+    note(b, c->name, "leader-verify", "us", r->cost.leader_verify / 1e3);
+    note(b, c->name, "helper-verify", "us", r->cost.helper_verify / 1e3);
+    note(b, c->name, "limit", "reports/s", r->limit);
+    note(b, c->name, "speed", "reports/s", r->speed);
+    if (c->rate == 0)
+        note(b, c->name, "of-limit", "%", 100 * r->speed / r->limit);
+    if (c->goal > 0)
+        note(b, c->name, "of-limit-goal", "%", 100 * c->goal);
+    /* What the same work would come to were the cores ours alone, from its CPU time: where neighbours work too. */
+    if (c->rate == 0 && !c->postgres)
+        note(b, c->name, "of-limit-by-cpu-time", "%",
+             100e6 * cores() / (r->leader_us + r->helper_us + r->load_us) / r->limit);
+    note(b, c->name, "leader-cpu", "us/report", r->leader_us);
+    note(b, c->name, "helper-cpu", "us/report", r->helper_us);
+    note(b, c->name, "load-cpu", "us/report", r->load_us);
+    if (!c->postgres)
+        note(b, c->name, "syncs", "per 1000 reports", r->syncs);
+    note(b, c->name, "leader-memory", "MiB", r->leader_mib);
+    note(b, c->name, "helper-memory", "MiB", r->helper_mib);
+    if (c->rate > 0) {
+        note(b, c->name, "latency-p50", "ms", r->p50_ms);
+        note(b, c->name, "latency-p99", "ms", r->p99_ms);
+        note(b, c->name, "backlog-growth", "reports/s", r->backlog_growth);
+        note(b, c->name, "backlog-most", "reports", r->most_backlog);
+    }
+}
+
+/* ---- the rows ---------------------------------------------------------------------------------------------------------- */
+
+static bool wanted(const sotto_bench *b, const char *name)
+{
+    char line[128];
+
+    /* A filter may name a case or one of its figures. */
+    (void)snprintf(line, sizeof line, "pipeline/%s/", name);
+    return !b->filter || strstr(line, b->filter) || strncmp(b->filter, line, strlen(line)) == 0;
+}
+
+static double run_row(const sotto_bench *b, const pipeline_case *c, uint64_t reports)
+{
+    result r;
+
+    if (!wanted(b, c->name))
+        return 0;
+    run_case(b, c, reports, &r);
+    show(b, c, &r);
+    return r.speed;
+}
+
+/* Replica up on a database that isn't there yet: the median of five. */
+static void run_start(const sotto_bench *b)
+{
+    enum { TIMES = 5 };
+    static sotto_deployment d;
+    sotto_deployment_options o = {.vdaf = {.type = SOTTO_PRIO3_COUNT, .shares = 2},
+                                  .min_batch_size = 1};
+    float ms[TIMES];
+    sotto_err err = {0};
+
+    if (!wanted(b, "start"))
+        return;
+    expect(sotto_deployment_init(&d, &o, &err), &err);
+    for (unsigned i = 0; i < TIMES; i++) {
+        double start;
+
+        (void)snprintf(d.database[0], sizeof d.database[0], "sqlite:%.200s/fresh-%u.db",
+                       d.directory, i);
+        start = now_s();
+        expect(sotto_replica_start(&d, &d.leaders[0], &err), &err);
+        ms[i] = (float)((now_s() - start) * 1e3);
+        sotto_replica_end(&d.leaders[0], false);
+    }
+    qsort(ms, TIMES, sizeof ms[0], by_value);
+    note(b, "start", "to-ready", "ms", (double)ms[TIMES / 2]);
+    sotto_deployment_clear(&d);
+}
+
+void sotto_bench_pipeline(const sotto_bench *b)
+{
+    static const sotto_prio3_config
+        count = {.type = SOTTO_PRIO3_COUNT, .shares = 2},
+        h100 = {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 100, .chunk_length = 10},
+        h1000 = {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 1000, .chunk_length = 32};
+    const char *postgres = getenv("SOTTO_POSTGRES");
+    double passed = b->seconds >= 60 ? 1e6 : 1e6 * b->seconds / 60;
+
+    run_start(b);
+    double sqlite =
+        run_row(b, &(pipeline_case){"Histogram-100", h100, 16, 100, 0, false, 1, NULL, 0.50}, 0);
+    (void)run_row(b, &(pipeline_case){"Histogram-1000", h1000, 16, 100, 0, false, 1, NULL, 0.45},
+                  0);
+    (void)run_row(b, &(pipeline_case){"Count-open-loop", count, 64, 1, 5000, false, 1, NULL, 0},
+                  whole_requests(5000 * b->seconds, 1, 1000));
+    (void)run_row(b, &(pipeline_case){"Count-memory", count, 16, 100, 0, true, 1, NULL, 0},
+                  whole_requests(passed, 100, 1000));
+    /* tests/support/postgres.sh run build/release/sotto-bench --filter pipeline/ */
+    if (!postgres)
+        return;
+    double replicas = run_row(
+        b,
+        &(pipeline_case){"Histogram-100-PostgreSQL-2+2", h100, 16, 100, 0, false, 2, postgres, 0},
+        0);
+    if (sqlite > 0 && replicas > 0)
+        note(b, "Histogram-100-PostgreSQL-2+2", "of-SQLite", "%", 100 * replicas / sqlite);
+}

@@ -1,0 +1,531 @@
+/* Everything goes wrong at once, and still every report that was acknowledged is counted once, and no other is.
+ *
+ * Real processes on loopback: replicas are killed and stopped, connections cut, delayed, repeated and reordered, disks
+ * fill up, clocks jump, and PostgreSQL crashes; of the reports 1% are malformed, 1% have proofs that don't hold, and 1%
+ * come again. What is collected is compared with the load generator's own record, and with nothing else.
+ *
+ *     chaos_service [REPORTS [SEED]]     on SQLite; on $SOTTO_POSTGRES with two replicas of each where it is set.
+ *                                        $SOTTO_CHAOS_REPORTS gives another number of reports
+ */
+#define _GNU_SOURCE
+#include "deployment.h"
+#include "door.h"
+#include "serve/batches.h"
+#include "sim/random.h"
+#include "traffic.h"
+#include "transport/dap.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BINS = 8, BUCKETS = 3, A_REQUEST = 20, CONNECTIONS = 24, COLLECT_MS = 120000 };
+
+/* ---- inside a replica: its clock and its disk --------------------------------------------------------------------- */
+
+static _Atomic int64_t jumped; /* seconds */
+static _Atomic bool disk_full;
+
+/* The C library's, for the whole program: what asks for the time of day gets one that jumps. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int result = (int)syscall(SYS_clock_gettime, clock, now);
+
+    if (clock == CLOCK_REALTIME)
+        now->tv_sec += atomic_load(&jumped);
+    return result;
+}
+
+static ssize_t write_if_room(int fd, const void *bytes, size_t len, off_t at)
+{
+    if (!atomic_load(&disk_full))
+        return pwrite(fd, bytes, len, at);
+    errno = ENOSPC;
+    return -1;
+}
+
+/* SQLite offers its system calls for exactly this. */
+static void take_over_writes(void)
+{
+    static const char *const names[] = {"pwrite", "pwrite64"};
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+    for (size_t i = 0; vfs && i < 2; i++)
+        (void)vfs->xSetSystemCall(vfs, names[i], (sqlite3_syscall_ptr)write_if_room);
+}
+
+static void on_line(const char *line)
+{
+    if (strncmp(line, "jump ", 5) == 0) {
+        atomic_store(&jumped, strtoll(line + 5, NULL, 10));
+    } else if (strncmp(line, "full ", 5) == 0) {
+        take_over_writes();
+        atomic_store(&disk_full, line[5] == '1');
+    }
+}
+
+/* ---- what is sent -------------------------------------------------------------------------------------------------- */
+
+typedef struct run {
+    const char *name;
+    sotto_deployment d;
+    sotto_maker *maker;
+    uint64_t seed, total, made;
+    uint8_t *fates;
+    sotto_door *front, *back; /* before the leaders, before the helpers */
+    /* the storm */
+    pthread_t thread;
+    _Atomic bool over;
+    sotto_sim_random random;
+    unsigned kills, stops, fulls, jumps, crashes;
+    bool failed;
+} run;
+
+/* Of a hundred, one is malformed in one of three ways, and one has a proof that does not hold. */
+static sotto_flaw flaw_of(uint64_t number)
+{
+    sotto_sim_random all, one;
+
+    sotto_sim_random_init(&all, 5);
+    one = sotto_sim_random_fork(&all, number);
+    uint64_t roll = sotto_sim_random_below(&one, 300);
+
+    return roll < 1   ? SOTTO_FLAW_LEADER_SEAL
+           : roll < 2 ? SOTTO_FLAW_LENGTH
+           : roll < 3 ? SOTTO_FLAW_HELPER_SEAL
+           : roll < 6 ? SOTTO_FLAW_PROOF
+                      : SOTTO_SOUND;
+}
+
+static bool next_body(void *context, sotto_traffic_body *out)
+{
+    run *r = context;
+
+    if (r->made + A_REQUEST > r->total)
+        return false;
+    out->first = r->made;
+    out->count = A_REQUEST;
+    for (uint64_t i = r->made; i < r->made + A_REQUEST; i++)
+        if (sotto_maker_make(r->maker, &out->room, i, r->d.bucket - i % BUCKETS, flaw_of(i),
+                             NULL) != SOTTO_OK)
+            return false;
+    out->reports = sotto_buf_bytes(&out->room);
+    r->made += A_REQUEST;
+    return true;
+}
+
+/* ---- the storm ------------------------------------------------------------------------------------------------------ */
+
+static void pause_ms(uint64_t ms)
+{
+    struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+
+    (void)nanosleep(&t, NULL);
+}
+
+static sotto_replica *any_replica(run *r)
+{
+    uint64_t all = r->d.options.leaders + r->d.options.helpers;
+    uint64_t pick = sotto_sim_random_below(&r->random, all);
+
+    return pick < r->d.options.leaders ? &r->d.leaders[pick]
+                                       : &r->d.helpers[pick - r->d.options.leaders];
+}
+
+static uint64_t between(run *r, uint64_t low, uint64_t high)
+{
+    return low + sotto_sim_random_below(&r->random, high - low + 1);
+}
+
+static void start_again(run *r, sotto_replica *replica)
+{
+    sotto_err err = {0};
+
+    /* PostgreSQL may be coming up still. */
+    for (unsigned i = 0; i < 100; i++) {
+        if (sotto_replica_start(&r->d, replica, &err) == SOTTO_OK)
+            return;
+        err = (sotto_err){0};
+        pause_ms(100);
+    }
+    (void)fprintf(stderr, "a replica does not start again: %s\n", err.reason);
+    r->failed = true;
+}
+
+static void kill_one(run *r, sotto_replica *replica)
+{
+    sotto_replica_end(replica, true);
+    pause_ms(between(r, 0, 300));
+    start_again(r, replica);
+    r->kills++;
+}
+
+/* Sometimes for longer than its leases last. */
+static void stop_one(run *r, sotto_replica *replica)
+{
+    (void)kill(replica->pid, SIGSTOP);
+    pause_ms(between(r, 50, sotto_sim_random_chance(&r->random, 0.3) ? 3500 : 400));
+    (void)kill(replica->pid, SIGCONT);
+    r->stops++;
+}
+
+static void fill_disk(run *r, sotto_replica *replica)
+{
+    r->failed = r->failed || sotto_replica_say(replica, "full 1", NULL) != SOTTO_OK;
+    pause_ms(between(r, 20, 400));
+    r->failed = r->failed || sotto_replica_say(replica, "full 0", NULL) != SOTTO_OK;
+    r->fulls++;
+}
+
+/* Up to two hours away, and back. */
+static void jump_clock(run *r, sotto_replica *replica)
+{
+    int64_t by = (int64_t)between(r, 0, 14400) - 7200;
+    char line[32];
+
+    (void)snprintf(line, sizeof line, "jump %lld", (long long)by);
+    r->failed = r->failed || sotto_replica_say(replica, line, NULL) != SOTTO_OK;
+    pause_ms(between(r, 20, 400));
+    r->failed = r->failed || sotto_replica_say(replica, "jump 0", NULL) != SOTTO_OK;
+    r->jumps++;
+}
+
+static void crash_postgres(run *r)
+{
+    r->failed = r->failed || system("sh \"" SOTTO_POSTGRES_SCRIPT
+                                    "\" restart \"$SOTTO_POSTGRES_DIR\" >/dev/null") != 0;
+    r->crashes++;
+}
+
+static void *storm(void *context)
+{
+    run *r = context;
+
+    while (!atomic_load(&r->over) && !r->failed) {
+        bool postgres = r->d.options.postgres != NULL;
+        uint64_t roll = sotto_sim_random_below(&r->random, 20);
+        sotto_replica *replica = any_replica(r);
+
+        pause_ms(between(r, 50, 500));
+        if (roll < 7)
+            kill_one(r, replica);
+        else if (roll < 12)
+            stop_one(r, replica);
+        else if (roll < 16)
+            jump_clock(r, replica);
+        else if (!postgres)
+            fill_disk(r, replica);
+        else if (roll < 17)
+            crash_postgres(r);
+    }
+    return NULL;
+}
+
+/* ---- what must have come of it ---------------------------------------------------------------------------------------- */
+
+typedef struct truth {
+    uint64_t sound, sums[BINS];
+    uint8_t checksum[SOTTO_CHECKSUM_SIZE];
+    uint64_t flawed[SOTTO_FLAWS]; /* acknowledged, by flaw */
+    uint64_t unanswered;
+} truth;
+
+static truth truth_of(const run *r)
+{
+    truth t = {0};
+
+    for (uint64_t i = 0; i < r->made; i++) {
+        uint8_t id[SOTTO_REPORT_ID_SIZE];
+
+        t.unanswered += r->fates[i] == SOTTO_FATE_UNKNOWN;
+        if (r->fates[i] != SOTTO_FATE_ACKNOWLEDGED)
+            continue;
+        t.flawed[flaw_of(i)]++;
+        if (flaw_of(i) != SOTTO_SOUND)
+            continue;
+        t.sound++;
+        sotto_maker_measure(r->maker, t.sums, i);
+        sotto_maker_id(id, r->seed, i);
+        sotto_dap_checksum_add(t.checksum, id);
+    }
+    return t;
+}
+
+static bool same(const char *what, uint64_t wanted, uint64_t got)
+{
+    printf("  %-58s %10llu %10llu%s\n", what, (unsigned long long)wanted, (unsigned long long)got,
+           wanted == got ? "" : "   WRONG");
+    return wanted == got;
+}
+
+static bool within(const char *what, uint64_t low, uint64_t got, uint64_t high)
+{
+    bool good = low <= got && got <= high;
+
+    printf("  %-58s %10llu %10llu%s\n", what, (unsigned long long)low, (unsigned long long)got,
+           good ? "" : "   WRONG");
+    return good;
+}
+
+static uint64_t count_of(const sotto_rejections *rejections, const char *cause)
+{
+    for (size_t i = 0; i < rejections->count; i++)
+        if (strcmp(rejections->items[i].cause, cause) == 0)
+            return rejections->items[i].reports;
+    return 0;
+}
+
+typedef struct checksum {
+    uint8_t bytes[SOTTO_CHECKSUM_SIZE];
+} checksum;
+
+static sotto_status add_checksums(sotto_tx *tx, void *context, sotto_err *err)
+{
+    checksum *out = context;
+    sotto_sql q;
+    bool row;
+
+    memset(out, 0, sizeof *out);
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT checksum FROM sub_aggregate", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        uint8_t one[SOTTO_CHECKSUM_SIZE];
+
+        SOTTO_TRY(sotto_sql_column_fixed(&q, 0, one, sizeof one, err));
+        sotto_dap_checksum_merge(out->bytes, one);
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+/* What this server added up, from its own tables. */
+static bool checksum_is(const run *r, size_t side, const truth *t)
+{
+    sotto_deployment_store store = {0};
+    checksum got = {{0}};
+    bool good = sotto_deployment_open_store(&store, &r->d, side, NULL) == SOTTO_OK &&
+                sotto_db_read(store.db, add_checksums, &got, NULL) == SOTTO_OK;
+
+    sotto_deployment_close_store(&store);
+    good = good && memcmp(got.bytes, t->checksum, sizeof got.bytes) == 0;
+    return same(side == 0 ? "checksum of the ids, leader" : "checksum of the ids, helper", 1, good);
+}
+
+/* A refusal at upload is counted each time it is told. Requests that got no answer, and those that the network
+ * repeated, may have been refused without anybody hearing of it. */
+static bool refusals_are(const run *r, const sotto_traffic *sent, const sotto_collection *got)
+{
+    static const struct {
+        const char *name;
+        unsigned cause;
+    } told[] = {{"hpke_decrypt_error", SOTTO_REPORT_HPKE_DECRYPT_ERROR},
+                {"invalid_message", SOTTO_REPORT_INVALID_MESSAGE},
+                {"report_replayed", SOTTO_REPORT_REPLAYED}};
+    sotto_door_counts front;
+    uint64_t slack;
+    bool good = true;
+
+    sotto_door_count(r->front, &front);
+    slack = sent->unanswered_reports + (sent->refused_whole + front.duplicates) * A_REQUEST;
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        char line[96];
+
+        (void)snprintf(line, sizeof line, "refused at upload, %s, leader", told[i].name);
+        good &= within(line, sent->told[told[i].cause], count_of(&got->leader, told[i].name),
+                       sent->told[told[i].cause] + slack);
+    }
+    return good;
+}
+
+static bool compare(run *r, const sotto_traffic *sent, const sotto_collection *got)
+{
+    truth t = truth_of(r);
+    bool good = true;
+
+    printf("  %-58s %10s %10s\n", "", "record", "servers");
+    good &= same("reports without an answer", 0, t.unanswered);
+    good &= same("sound reports, acknowledged and counted", t.sound, got->reports);
+    for (size_t i = 0; i < BINS; i++) {
+        char line[32];
+
+        (void)snprintf(line, sizeof line, "sum, bin %zu", i);
+        good &= same(line, t.sums[i], got->sums[i].low);
+    }
+    good &= checksum_is(r, 0, &t);
+    good &= checksum_is(r, 1, &t);
+    good &= same("malformed for the leader, acknowledged", 0,
+                 t.flawed[SOTTO_FLAW_LEADER_SEAL] + t.flawed[SOTTO_FLAW_LENGTH]);
+    good &= same("proofs that don't hold, helper", t.flawed[SOTTO_FLAW_PROOF],
+                 count_of(&got->helper, "vdaf_verify_error"));
+    good &= same("proofs that don't hold, in the leader's table", t.flawed[SOTTO_FLAW_PROOF],
+                 count_of(&got->leader, "helper_vdaf_verify_error"));
+    good &= same("sealed wrongly for the helper, helper", t.flawed[SOTTO_FLAW_HELPER_SEAL],
+                 count_of(&got->helper, "hpke_decrypt_error"));
+    good &=
+        same("sealed wrongly for the helper, in the leader's table",
+             t.flawed[SOTTO_FLAW_HELPER_SEAL], count_of(&got->leader, "helper_hpke_decrypt_error"));
+    good &= same("replayed to the helper", 0, count_of(&got->helper, "report_replayed"));
+    good &= refusals_are(r, sent, got);
+    good &= same("replays that were taken as new", 0, sent->taken_twice);
+    good &= same("answers that are none", 0, sent->wrong);
+    good &= same("reports in abandoned jobs", 0, count_of(&got->leader, "abandoned"));
+    return good;
+}
+
+/* ---- a run --------------------------------------------------------------------------------------------------------------- */
+
+static sotto_status open_run(run *r, const char *postgres, sotto_err *err)
+{
+    sotto_deployment_options o = {
+        .postgres = postgres,
+        .leaders = postgres ? 2 : 1,
+        .helpers = postgres ? 2 : 1,
+        .vdaf = {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = BINS, .chunk_length = 3},
+        .min_batch_size = 100,
+        .lease_seconds = 2};
+    uint16_t front_port;
+
+    SOTTO_TRY(sotto_door_open(&r->back, &o.helper_door, err));
+    SOTTO_TRY(sotto_door_open(&r->front, &front_port, err));
+    SOTTO_TRY(sotto_deployment_init(&r->d, &o, err));
+    for (unsigned i = 0; i < o.leaders; i++)
+        sotto_door_add(r->front, r->d.leaders[i].port);
+    for (unsigned i = 0; i < o.helpers; i++)
+        sotto_door_add(r->back, r->d.helpers[i].port);
+    SOTTO_TRY(sotto_maker_new(&r->maker, &r->d.task, r->seed, err));
+    SOTTO_TRY(sotto_deployment_start(&r->d, err));
+    return SOTTO_OK;
+}
+
+static sotto_status send_all(run *r, sotto_traffic *sent, uint16_t front, bool calm, sotto_err *err)
+{
+    sotto_traffic_options o = {.ports = {front},
+                               .port_count = 1,
+                               .connections = CONNECTIONS,
+                               .timeout_ms = calm ? 30000 : 5000,
+                               .replays = 0.01,
+                               .seed = r->seed,
+                               .room = A_REQUEST * sotto_maker_report_size(r->maker),
+                               .next = next_body,
+                               .context = r,
+                               .fates = r->fates};
+    sotto_status status;
+
+    memcpy(o.task, r->d.task.id, sizeof o.task);
+    sotto_sim_random_init(&r->random, r->seed);
+    if (!calm) {
+        static const sotto_door_harm harm = {
+            .cut = 0.003, .delay = 0.01, .delay_ms = 150, .duplicate = 0.01};
+
+        sotto_door_set_harm(r->front, &harm);
+        sotto_door_set_harm(r->back, &harm);
+        if (pthread_create(&r->thread, NULL, storm, r) != 0)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "no thread for the storm");
+    }
+    status = sotto_traffic_run(sent, &o, err);
+    if (!calm) {
+        static const sotto_door_harm none = {0};
+
+        atomic_store(&r->over, true);
+        (void)pthread_join(r->thread, NULL);
+        sotto_door_set_harm(r->front, &none);
+        sotto_door_set_harm(r->back, &none);
+    }
+    return status;
+}
+
+static void print_storm(const run *r, const sotto_traffic *sent)
+{
+    sotto_door_counts front, back;
+
+    sotto_door_count(r->front, &front);
+    sotto_door_count(r->back, &back);
+    printf("%s: %llu reports in %.1f s; %u kills, %u stops, %u full disks, %u clock jumps, "
+           "%u database crashes;\n  connections cut %llu, delayed %llu, requests repeated %llu; "
+           "unanswered and sent again %llu, refused whole %llu, replayed reports %llu\n",
+           r->name, (unsigned long long)r->made, sent->seconds, r->kills, r->stops, r->fulls,
+           r->jumps, r->crashes, (unsigned long long)(front.cuts + back.cuts),
+           (unsigned long long)(front.delays + back.delays),
+           (unsigned long long)(front.duplicates + back.duplicates),
+           (unsigned long long)sent->unanswered, (unsigned long long)sent->refused_whole,
+           (unsigned long long)sent->replayed);
+}
+
+/* Every helper's clock two hours behind, or right. */
+static sotto_status set_behind(run *r, bool behind, sotto_err *err)
+{
+    for (unsigned i = 0; i < r->d.options.helpers; i++)
+        SOTTO_TRY(sotto_replica_say(&r->d.helpers[i], behind ? "jump -7200" : "jump 0", err));
+    return SOTTO_OK;
+}
+
+typedef enum weather { CALM, BEHIND, STORM } weather;
+
+static bool do_run(const char *name, const char *postgres, uint64_t reports, uint64_t seed,
+                   weather outside)
+{
+    static run r; /* large */
+    sotto_traffic sent = {0};
+    sotto_collection got = {0};
+    sotto_err err = {0};
+    sotto_status status;
+    bool good = false;
+
+    memset(&r, 0, sizeof r);
+    r.name = name;
+    r.seed = seed;
+    r.total = reports;
+    r.fates = calloc(reports + 1, 1);
+    status = r.fates ? open_run(&r, postgres, &err) : SOTTO_NO_MEMORY;
+    if (status == SOTTO_OK)
+        status = set_behind(&r, outside == BEHIND, &err);
+    if (status == SOTTO_OK)
+        status = send_all(&r, &sent, sotto_door_port(r.front), outside != STORM, &err);
+    if (status == SOTTO_OK && outside == BEHIND) {
+        pause_ms(1500);
+        status = set_behind(&r, false, &err);
+    }
+    if (status == SOTTO_OK)
+        status = sotto_deployment_collect(&r.d, &got, r.d.bucket - BUCKETS + 1, r.d.bucket + 1,
+                                          COLLECT_MS, &err);
+    print_storm(&r, &sent);
+    if (status == SOTTO_OK)
+        good = compare(&r, &sent, &got) && !r.failed;
+    else
+        printf("  failed: %s\n", err.reason);
+    printf("%s: %s\n", name, good ? "every acknowledged report was counted once" : "WRONG");
+    (void)fflush(stdout);
+    sotto_deployment_clear(&r.d);
+    sotto_door_close(r.front);
+    sotto_door_close(r.back);
+    sotto_maker_free(r.maker);
+    free(r.fates);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    const char *asked = getenv("SOTTO_CHAOS_REPORTS");
+    const char *postgres = getenv("SOTTO_POSTGRES");
+
+    sotto_replica_main(argc, argv, on_line);
+    (void)signal(SIGPIPE, SIG_IGN); /* a replica that was killed does not read its pipe */
+    uint64_t reports = argc > 1   ? strtoull(argv[1], NULL, 10)
+                       : asked    ? strtoull(asked, NULL, 10)
+                       : postgres ? 40000 /* four servers and a database, on the cores of two */
+                                  : 100000;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
+    printf("seed %llu\n", (unsigned long long)seed);
+    bool good = do_run("calm", postgres, reports / 10, seed, CALM);
+    good = do_run("helpers behind", postgres, reports / 10, seed, BEHIND) && good;
+    good = do_run("storm", postgres, reports, seed, STORM) && good;
+    return good ? 0 : 1;
+}

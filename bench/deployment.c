@@ -135,7 +135,8 @@ sotto_status sotto_deployment_open_store(sotto_deployment_store *o, const sotto_
     SOTTO_TRY(sotto_db_open(&o->db, &(sotto_db_options){.address = d->database[side], .writers = 1},
                             err));
     SOTTO_TRY(sotto_db_migrate(o->db, sotto_serve_migrations, sotto_serve_migration_count, err));
-    return sotto_keys_open(&o->keys, o->db, &o->columns, roles[side], err);
+    return sotto_keys_open(&o->keys, o->db, &o->columns, roles[side], &(sotto_key_times){0},
+                           (int64_t)time(NULL), err);
 }
 
 static sotto_status keep_config(void *context, const sotto_key_line *line, sotto_err *err)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { LOOK_EVERY_MS = 1000, KEYS_EVERY_S = 10, RELEASES_EVERY = 10 };

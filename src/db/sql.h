@@ -19,6 +19,7 @@
  *
  *     {int} {bytes} {id} {strict}   column types, a key that counts by itself, and the end of CREATE TABLE
  *     {keyed}                       also there: rows stand in the order of their primary key, and nowhere else
+ *     {only_postgres}               the rest of the line is for PostgreSQL
  *     {now}                         the database's clock: milliseconds since 1970, when the statement began
  *     {lock}                        FOR UPDATE: rows stay as they were read until the commit
  *     {share}                       FOR SHARE: as {lock}, but several may hold it at once

@@ -264,8 +264,13 @@ static uint64_t lite_syncs(const sotto_conn *conn)
 }
 
 static const sotto_dialect dialect[] = {
-    {"int", "INTEGER"},   {"bytes", "BLOB"},          {"id", "INTEGER PRIMARY KEY AUTOINCREMENT"},
-    {"strict", "STRICT"}, {"keyed", "WITHOUT ROWID"}, {"now", "sotto_now()"},
+    {"int", "INTEGER"},
+    {"bytes", "BLOB"},
+    {"id", "INTEGER PRIMARY KEY AUTOINCREMENT"},
+    {"strict", "STRICT"},
+    {"keyed", "WITHOUT ROWID"},
+    {"only_postgres", "--"},
+    {"now", "sotto_now()"},
     {"lock", ""},        /* one writer at a time */
     {"skip_locked", ""}, /* the same             */
     {"share", ""},       /* the same             */

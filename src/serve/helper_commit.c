@@ -60,10 +60,7 @@ sotto_status sotto_helper_look(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(find_answer(tx, job, err));
     if (job->known)
         return SOTTO_OK;
-    SOTTO_TRY(find_closed(tx, job, &changed, err));
-    for (size_t i = 0; i < job->count; i++)
-        job->marks[i].wanted = true;
-    return sotto_marks_look(tx, job->task->n, job->marks, job->count, err);
+    return find_closed(tx, job, &changed, err);
 }
 
 /* ---- the commit --------------------------------------------------------------------------------------------- */

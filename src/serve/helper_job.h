@@ -63,7 +63,8 @@ typedef struct sotto_helper_job {
 SOTTO_MUST_USE sotto_status sotto_helper_verify(sotto_helper_job *job, sotto_worker *worker,
                                                 sotto_err *err);
 
-/* In a transaction that only reads: is the job known, which marks are taken, which batches closed? */
+/* In a transaction that only reads: is the job known, which batches are closed? (Replays are
+ * rare: the transaction that takes the marks finds them, and the sums are made again.) */
 sotto_status sotto_helper_look(sotto_tx *tx, void *job, sotto_err *err);
 /* In the transaction that stores it all. SOTTO_STALE with job->changed: verify again without what was found. */
 sotto_status sotto_helper_commit(sotto_tx *tx, void *job, sotto_err *err);

@@ -12,13 +12,10 @@
 typedef struct sotto_mark {
     uint8_t report[SOTTO_REPORT_ID_SIZE];
     uint64_t bucket;
-    bool wanted; /* in: look at this one             */
+    bool wanted; /* in: take this one                */
     bool taken;  /* out: it had been taken before    */
 } sotto_mark;
 
-/* Says which of the wanted ones are taken. */
-SOTTO_MUST_USE sotto_status sotto_marks_look(sotto_tx *tx, int64_t task, sotto_mark *marks,
-                                             size_t count, sotto_err *err);
 /* Takes the wanted ones; those that were taken before stay as they are. Of two alike in one call the first is
  * taken now and the second was taken before. */
 SOTTO_MUST_USE sotto_status sotto_marks_take(sotto_tx *tx, int64_t task, sotto_mark *marks,

@@ -28,11 +28,15 @@ const sotto_migration sotto_serve_migrations[] = {
      "CREATE INDEX segment_waiting ON segment (task, bucket, job);"
      "CREATE INDEX segment_job ON segment (job);"
      "CREATE TABLE segment_body (segment {int} PRIMARY KEY, body {bytes} NOT NULL);"
+     /* What is sealed can't be compressed, and trying takes longer than all else PostgreSQL does for it. */
+     "{only_postgres} ALTER TABLE segment_body ALTER COLUMN body SET STORAGE EXTERNAL;\n"
      "CREATE TABLE segment_key (segment {int} PRIMARY KEY, secret {bytes} NOT NULL);"
      /* Aggregation jobs. Leader: the request's bytes, until it is done. Helper: the answer's bytes. */
      "CREATE TABLE job (n {int} PRIMARY KEY, task {int} NOT NULL, id {bytes} NOT NULL,"
      " state {int} NOT NULL, bucket {int} NOT NULL, batch {bytes} NOT NULL, request {bytes},"
      " answer {bytes}, reports {int} NOT NULL, added {int} NOT NULL, UNIQUE (task, id));"
+     "{only_postgres} ALTER TABLE job ALTER COLUMN request SET STORAGE EXTERNAL;\n"
+     "{only_postgres} ALTER TABLE job ALTER COLUMN answer SET STORAGE EXTERNAL;\n"
      "CREATE INDEX job_open ON job (task, state, bucket);"
      /* What a job added to a batch: kept apart until collection, so that no row is hot. `batch` is the bucket's
       * time in eight bytes, or the id of a leader-selected batch. */

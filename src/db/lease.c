@@ -68,6 +68,14 @@ sotto_status sotto_lease_add_held(sotto_tx *tx, sotto_lease *out, int64_t queue,
     return sotto_sql_run(&q, NULL, err);
 }
 
+/* Nothing waits longer than this on purpose, so what seems to was stored while the clock was ahead. */
+static int64_t longest_wait(int64_t duration_ms)
+{
+    enum { LONGEST_DELAY_MS = 120000 };
+
+    return 2 * duration_ms + LONGEST_DELAY_MS;
+}
+
 /* The rows are picked and locked once, by themselves: a planner that joined them to the update could pick again for
  * each row and lock more than it was asked for. */
 sotto_status sotto_lease_claim(sotto_tx *tx, sotto_lease *out, size_t most, size_t *count,
@@ -75,7 +83,8 @@ sotto_status sotto_lease_claim(sotto_tx *tx, sotto_lease *out, size_t most, size
 {
     static const char claim[] =
         "WITH picked AS MATERIALIZED (SELECT item FROM sotto_lease"
-        " WHERE queue = ?1 AND ready_at <= {now} ORDER BY ready_at LIMIT ?2 {skip_locked})"
+        " WHERE queue = ?1 AND (ready_at <= {now} OR ready_at > {now} + ?4)"
+        " ORDER BY ready_at LIMIT ?2 {skip_locked})"
         " UPDATE sotto_lease SET ready_at = {now} + ?3, fence = fence + 1, attempts = attempts + 1,"
         " held = 1"
         " WHERE queue = ?1 AND item IN (SELECT item FROM picked)"
@@ -88,6 +97,7 @@ sotto_status sotto_lease_claim(sotto_tx *tx, sotto_lease *out, size_t most, size
     sotto_sql_int(&q, 1, queue);
     sotto_sql_int(&q, 2, (int64_t)most);
     sotto_sql_int(&q, 3, duration_ms);
+    sotto_sql_int(&q, 4, longest_wait(duration_ms));
     for (;;) {
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
         if (!row)

@@ -47,7 +47,9 @@ SOTTO_MUST_USE sotto_status sotto_lease_add_held(sotto_tx *tx, sotto_lease *out,
                                                  sotto_err *err);
 
 /* Claims up to `most` items, those that have been ready longest first, for duration_ms. Items that another
- * transaction is claiming at this moment are passed over, so nobody waits. None is SOTTO_OK with *count 0. */
+ * transaction is claiming at this moment are passed over, so nobody waits. None is SOTTO_OK with *count 0. Items
+ * that would wait for longer than two minutes and twice duration_ms are claimed too: the clock was wrong when they were
+ * stored, and whoever holds one is fenced off. */
 SOTTO_MUST_USE sotto_status sotto_lease_claim(sotto_tx *tx, sotto_lease *out, size_t most,
                                               size_t *count, int64_t queue, int64_t duration_ms,
                                               sotto_err *err);

@@ -203,6 +203,21 @@ typedef struct hand {
     unsigned failures;
 } hand;
 
+/* SQLite's clock is the machine's, and that may be set back. */
+static void a_lease_from_a_time_to_come_is_not_waited_for(sotto_test *t)
+{
+    sotto_db *db = sotto_test_db(t);
+    static char ahead[] = "UPDATE sotto_lease SET ready_at = ready_at + 7200000";
+
+    add(t, db, "one", 0);
+    CHECK_EQUAL(t, 1, claim_up_to(t, db, 1, LONG_MS).count);
+    CHECK_EQUAL(t, 0, claim_up_to(t, db, 1, LONG_MS).count);
+    CHECK_OK(t, sotto_db_run(db, sotto_test_say, ahead, &t->err));
+    CHECK_EQUAL(t, 1, claim_up_to(t, db, 1, LONG_MS).count);
+    CHECK_EQUAL(t, 0, claim_up_to(t, db, 1, LONG_MS).count);
+    sotto_db_close(db);
+}
+
 static void *claim_all(void *context)
 {
     hand *h = context;
@@ -300,6 +315,7 @@ int main(int argc, char **argv)
         CASE(an_item_is_held_by_one_until_it_is_finished),
         CASE(a_late_holder_changes_nothing),
         CASE(every_verb_checks_the_fence_and_the_time),
+        CASE(a_lease_from_a_time_to_come_is_not_waited_for),
         CASE(a_delay_can_be_cut_short_and_a_lease_can_not),
         CASE(no_item_is_claimed_twice),
         CASE(a_replica_that_was_stopped_changes_nothing),

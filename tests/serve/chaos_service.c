@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BINS = 8, BUCKETS = 3, A_REQUEST = 20, CONNECTIONS = 24, COLLECT_MS = 120000 };
+enum { BINS = 8, BUCKETS = 3, A_REQUEST = 20, CONNECTIONS = 24, COLLECT_MS = 300000 };
 
 /* ---- inside a replica: its clock and its disk --------------------------------------------------------------------- */
 

@@ -110,7 +110,7 @@ static bool take(sotto_maker *m, sotto_buf *out, size_t size)
 static sotto_status set_up(sotto_maker *m, sotto_err *err)
 {
     const sotto_prio3_sizes *s = &m->vdaf.sizes;
-    size_t longest = s->leader_share > s->helper_share ? s->leader_share : s->helper_share;
+    size_t longest;
 
     SOTTO_TRY(sotto_prio3_init(&m->vdaf, &m->fixed, &m->task->vdaf, err));
     longest = s->leader_share > s->helper_share ? s->leader_share : s->helper_share;

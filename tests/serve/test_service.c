@@ -4,6 +4,7 @@
 #include "support/database.h"
 #include "transport/dap_upload.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count, uint64_t bin)
@@ -218,6 +219,67 @@ static void reports_are_erased_once_they_are_added_up(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+typedef struct stored {
+    uint8_t key[128];
+    size_t len;
+} stored;
+
+static sotto_status read_key(sotto_tx *tx, void *context, sotto_err *err)
+{
+    stored *s = context;
+    sotto_bytes secret;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT secret FROM segment_key LIMIT 1", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "no key");
+    secret = sotto_sql_column_bytes(&q, 0);
+    s->len = secret.len < sizeof s->key ? secret.len : sizeof s->key;
+    memcpy(s->key, secret.data, s->len);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* How often these bytes stand in a file. */
+static size_t occurrences(sotto_test *t, const char *path, const uint8_t *bytes, size_t len)
+{
+    size_t size = (size_t)16 << 20, got = 0, found = 0;
+    uint8_t *all = sotto_arena_take(&t->arena, size);
+    FILE *file = fopen(path, "rb");
+
+    CHECK(t, all != NULL && file != NULL);
+    got = fread(all, 1, size, file);
+    CHECK(t, got < size);
+    CHECK_EQUAL(t, 0, fclose(file));
+    for (size_t i = 0; i + len <= got; i++)
+        found += memcmp(all + i, bytes, len) == 0;
+    return found;
+}
+
+/* The key's bytes, sealed as they were, are nowhere in the file once the reports were added up. */
+static void a_destroyed_key_is_gone_from_the_file(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16] = {0};
+    stored key = {.len = 0};
+    const char *path;
+
+    if (sotto_test_on_postgres())
+        return; /* its files are the server's, and its old rows go by VACUUM: decision 32 */
+    sotto_test_service_open(
+        t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30, 1)).status);
+    CHECK_OK(t, sotto_db_read(s.leader->db, read_key, &key, &t->err));
+    sotto_test_leader_restart(t, &s); /* what the WAL held is in the file now */
+    path = s.leader_options.database + strlen("sqlite:");
+    CHECK(t, occurrences(t, path, key.key, key.len) > 0);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    sotto_test_leader_restart(t, &s);
+    CHECK_EQUAL(t, 0, occurrences(t, path, key.key, key.len));
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -229,6 +291,7 @@ int main(int argc, char **argv)
         CASE(a_collected_bucket_takes_no_more),
         CASE(a_batch_below_its_minimum_waits),
         CASE(of_two_collections_that_overlap_one_is_refused),
+        CASE(a_destroyed_key_is_gone_from_the_file),
         CASE(reports_are_erased_once_they_are_added_up),
     };
 

@@ -31,12 +31,29 @@ static sotto_status write_private(const char *path, sotto_bytes text, sotto_err 
     return sotto_fail(err, SOTTO_IO, "can't write %.80s: %s", path, strerror(errno));
 }
 
-static int run_new(int argc, char **argv)
+/* The servers' file, and if it is asked for the collector's, which has no secret of theirs. */
+static sotto_status write_files(const sotto_pairing *pairing, const char *servers,
+                                const char *collectors, sotto_err *err)
 {
-    static const char *const known[] = {"--leader", "--helper", "--collector", NULL};
-    static sotto_admin admin;
     uint8_t memory[FILE_BYTES];
     sotto_buf json = sotto_buf_over(memory, sizeof memory);
+    sotto_status status = sotto_pairing_encode(&json, pairing, err);
+
+    if (status == SOTTO_OK)
+        status = write_private(servers, sotto_buf_bytes(&json), err);
+    json.len = 0;
+    if (status == SOTTO_OK && collectors)
+        status = sotto_pairing_encode_for_collector(&json, pairing, err);
+    if (status == SOTTO_OK && collectors)
+        status = write_private(collectors, sotto_buf_bytes(&json), err);
+    sotto_wipe(memory, sizeof memory);
+    return status;
+}
+
+static int run_new(int argc, char **argv)
+{
+    static const char *const known[] = {"--leader", "--helper", "--collector", "--tokens", NULL};
+    static sotto_admin admin;
     sotto_pairing pairing;
     const char *names[3];
     sotto_status status;
@@ -53,14 +70,12 @@ static int run_new(int argc, char **argv)
     }
     status = sotto_pairing_new(&pairing, names[0], names[1], names[2], &admin.err);
     if (status == SOTTO_OK)
-        status = sotto_pairing_encode(&json, &pairing, &admin.err);
-    if (status == SOTTO_OK)
-        status = write_private(admin.words[0], sotto_buf_bytes(&json), &admin.err);
+        status =
+            write_files(&pairing, admin.words[0], sotto_admin_flag(&admin, "--tokens"), &admin.err);
     if (status == SOTTO_OK && admin.json)
         printf("{\"fingerprint\": \"%s\"}\n", pairing.fingerprint);
     else if (status == SOTTO_OK)
         printf("fingerprint %s\n", pairing.fingerprint);
-    sotto_wipe(memory, sizeof memory);
     sotto_wipe(&pairing, sizeof pairing);
     return status == SOTTO_OK ? EXIT_DONE : sotto_admin_fail(&admin);
 }
@@ -130,11 +145,14 @@ static const sotto_verb verb_new = {
     .name = "new",
     .summary = "make a pairing file",
     .usage =
-        "usage: sotto admin pair new --leader NAME --helper NAME --collector NAME FILE [--json]\n\n"
+        "usage: sotto admin pair new --leader NAME --helper NAME --collector NAME FILE\n"
+        "                            [--tokens FILE] [--json]\n\n"
         "Writes fresh secrets to FILE (mode 0600; one that exists is not replaced) and prints\n"
         "its fingerprint, to be read aloud. Names are those of the parties file. Carry the file "
         "to\n"
-        "the other server and to the collector by a way that nobody else reads.\n",
+        "the other server by a way that nobody else reads. --tokens writes the collector's own "
+        "file,\n"
+        "which holds its two tokens and no secret of the servers.\n",
     .run = run_new,
 };
 

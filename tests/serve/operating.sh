@@ -53,6 +53,8 @@ tasks=$(wc -l <tasks.txt)
 expect $((3 * tasks)) '^task '
 expect "$tasks" '^task .*paired'
 [ "$(stat -c %a pairing.json)" = 600 ] || fail "pairing.json can be read by others"
+[ "$(stat -c %a tokens.json)" = 600 ] || fail "tokens.json can be read by others"
+grep -q 'verify_seed\|leader_token' tokens.json && fail "the collector is told the servers' secrets"
 [ "$(stat -c %a helper.key)" = 600 ] || fail "helper.key can be read by others"
 [ "$(stat -c %a helper-backup.db)" = 600 ] || fail "the backup can be read by others"
 for log in leader.log helper.log; do
@@ -76,6 +78,10 @@ refuses 2 'what is' sotto admin task add recipe.json parties.json --colour red -
 refuses 2 'secrets are no flags' sotto serve helper --config helper.ini --datastore-key 00ff
 refuses 2 'this file is for a helper' sotto serve leader --config helper.ini
 refuses 1 'exists' sotto admin backup helper-backup.db --config helper.ini
+refuses 4 'collector.s file' sotto admin pair take tokens.json --config helper.ini
+[ -z "$(sotto admin batch list --config helper.ini)" ] || fail "a batch is held that nobody filled"
+refuses 1 'no batch' sotto admin batch release 1-2-3 --reason because --config helper.ini
+refuses 2 'reason' sotto admin batch release 1-2-3 --config helper.ini
 refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c pairing.json
 sed 's/"min_cohort": *[0-9]*/"min_cohort": 60000/' recipe.json >other.json
 refuses 4 'differ in some byte' sotto admin task add other.json parties.json --config helper.ini \

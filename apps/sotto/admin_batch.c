@@ -1,0 +1,143 @@
+/* sotto admin batch - batches that are held because more reports came than there are devices to send them. */
+#include "admin.h"
+
+#include "serve/rate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = 128 };
+
+/* A batch's name on the command line: its task's row, then its buckets or its id. */
+static void name_of(char out[NAME], const sotto_held *held)
+{
+    int at = snprintf(out, NAME, "%" PRId64 "-", held->task);
+
+    if (!held->range.leader_selected) {
+        (void)snprintf(out + at, NAME - (size_t)at, "%" PRIu64 "-%" PRIu64,
+                       held->range.first_bucket, held->range.end_bucket);
+        return;
+    }
+    for (size_t i = 0; i < held->range.batch.len && (size_t)at + 3 < NAME; i++)
+        at += snprintf(out + at, 3, "%02x", held->range.batch.bytes[i]);
+}
+
+/* ---- list ------------------------------------------------------------------------------------------------- */
+
+static sotto_status show(void *context, const sotto_held *held, sotto_err *err)
+{
+    const sotto_admin *admin = context;
+    bool is_held = held->reason[0] == 0;
+    char name[NAME];
+
+    (void)err;
+    name_of(name, held);
+    if (admin->json)
+        printf("{\"batch\": \"%s\", \"arrived\": %" PRIu64 ", \"expected\": %" PRIu64
+               ", \"held\": %s}\n",
+               name, held->arrived, held->expected, is_held ? "true" : "false");
+    else
+        printf("%s  %" PRIu64 " reports came, %" PRIu64 " were expected: %s%s\n", name,
+               held->arrived, held->expected, is_held ? "held" : "released: ", held->reason);
+    return SOTTO_OK;
+}
+
+static sotto_status list(sotto_tx *tx, void *context, sotto_err *err)
+{
+    return sotto_rate_list(tx, show, context, err);
+}
+
+static int run_list(int argc, char **argv)
+{
+    static sotto_admin admin;
+    int code = sotto_admin_parse(&admin, "admin batch list", argc, argv, NULL, 0, 0);
+
+    if (code == EXIT_DONE)
+        code = sotto_admin_open(&admin);
+    if (code == EXIT_DONE && sotto_db_run(admin.db, list, &admin, &admin.err) != SOTTO_OK)
+        code = sotto_admin_fail(&admin);
+    sotto_admin_close(&admin);
+    return code;
+}
+
+/* ---- release ------------------------------------------------------------------------------------------------ */
+
+typedef struct search {
+    const char *name;
+    sotto_rate_release release;
+    bool found;
+} search;
+
+static sotto_status compare(void *context, const sotto_held *held, sotto_err *err)
+{
+    search *s = context;
+    char name[NAME];
+
+    (void)err;
+    name_of(name, held);
+    if (strcmp(name, s->name) == 0) {
+        s->found = true;
+        s->release.task = held->task;
+        s->release.range = held->range;
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
+{
+    search *s = context;
+
+    s->found = false;
+    SOTTO_TRY(sotto_rate_list(tx, compare, s, err));
+    if (!s->found)
+        return sotto_fail(err, SOTTO_MISSING, "no batch %.100s is held", s->name);
+    return sotto_rate_release_batch(tx, &s->release, err);
+}
+
+static int run_release(int argc, char **argv)
+{
+    static const char *const known[] = {"--reason", NULL};
+    static sotto_admin admin;
+    int code = sotto_admin_parse(&admin, "admin batch release", argc, argv, known, 1, 1);
+    search s = {.name = admin.words[0]};
+
+    s.release.reason = sotto_admin_flag(&admin, "--reason");
+    if (code == EXIT_DONE && (!s.release.reason || !s.release.reason[0])) {
+        (void)fprintf(stderr, "sotto admin batch release: --reason says why, and is kept\n");
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_DONE)
+        code = sotto_admin_open(&admin);
+    if (code == EXIT_DONE && sotto_db_run(admin.db, release, &s, &admin.err) != SOTTO_OK)
+        code = sotto_admin_fail(&admin);
+    sotto_admin_close(&admin);
+    return code;
+}
+
+static const sotto_verb verb_list = {
+    .name = "list",
+    .summary = "every batch that was ever held, and why it was let go",
+    .usage = "usage: sotto admin batch list --config FILE [--json]\n",
+    .run = run_list,
+};
+
+static const sotto_verb verb_release = {
+    .name = "release",
+    .summary = "let a held batch go, with a reason that is kept",
+    .usage =
+        "usage: sotto admin batch release BATCH --reason TEXT --config FILE\n\n"
+        "A batch is held when more than twice as many reports came for it as this server's "
+        "population\n"
+        "figure explains: whoever sent them may know all but one. BATCH is its name in the list.\n"
+        "Should still more come before it is collected, it is held again.\n",
+    .run = run_release,
+};
+
+static const sotto_verb *const parts[] = {&verb_list, &verb_release, NULL};
+
+const sotto_verb sotto_verb_admin_batch = {
+    .name = "batch",
+    .summary = "batches held because too many reports came",
+    .parts = parts,
+};

@@ -214,7 +214,8 @@ static const sotto_verb verb_offer = {
     .summary = "hand the device a recipe, as a server would",
     .usage = "usage: sotto device offer FILE [options]\n\n"
              "The device judges it against its policy, and keeps it for the ticks to come.\n"
-             "Exits with 3 if it is no recipe, 4 if no budget can cover it, 1 if it is refused\n"
+             "Exits with 3 if it is no recipe, 4 if its claim does not hold (check 3), 1 if it is "
+             "refused\n"
              "for another reason.\n" OPTIONS(NONE),
     .run = run,
 };

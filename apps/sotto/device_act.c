@@ -210,6 +210,11 @@ int sotto_device_run_tick(sotto_device_job *job)
     }
     if (job->dry_run)
         return sotto_device_run_recipes(job);
+    /* Before anything is spent on a report that then has nowhere to go. */
+    if (job->out && access(job->out, W_OK | X_OK) != 0) {
+        (void)fprintf(stderr, "sotto device tick: %s: no directory to write to\n", job->out);
+        return EXIT_USAGE;
+    }
     if (sotto_device_tick(job->device, &tick,
                           (sotto_conditions){job->idle, job->charging, job->network},
                           &job->err) != SOTTO_OK ||

@@ -297,8 +297,8 @@ typedef enum sotto_why {
     SOTTO_WHY_FIELD,         /* the query reads what it may not, or is no query that may run      */
     SOTTO_WHY_BUDGET,        /* check says which of the three                                     */
     SOTTO_WHY_PARTIES,       /* leader or helper is not known, or has no key                      */
-    SOTTO_WHY_QUERY_FAILED,  /* the query passed a limit                                          */
-    SOTTO_WHY_NO_VALUE, /* the recipe asks for silence without a value, and the policy agrees */
+    SOTTO_WHY_QUERY_FAILED, /* the query answers without a column that the recipe encodes         */
+    SOTTO_WHY_NO_VALUE,     /* the recipe asks for silence without a value, and the policy agrees */
     SOTTO_WHY_ANALYSIS_DONE, /* the analysis's one draw was used by another recipe                */
     SOTTO_WHY_TRANSPORT,     /* the report is sealed and paid for, and waits to be acknowledged   */
     SOTTO_WHY_GIVEN_UP       /* it was erased unacknowledged: refused, forgotten, or out of time  */

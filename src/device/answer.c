@@ -80,6 +80,7 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
                               sotto_query *query, sotto_entropy *entropy, sotto_err *err)
 {
     picking p = {.recipe = recipe, .entropy = entropy, .bin = SOTTO_NO_VALUE};
+    sotto_err stumbled = {0};
     uint64_t otherwise;
 
     *bin = SOTTO_NO_VALUE;
@@ -87,11 +88,18 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
     SOTTO_TRY(sotto_answer_columns(p.columns, recipe, query, err));
     SOTTO_TRY(no_match(&otherwise, recipe, entropy, err));
     sotto_status status = recipe->pick == SOTTO_PICK_ONE_AT_RANDOM
-                              ? sotto_query_one(query, choose_row, take_row, &p, err)
-                              : sotto_query_first(query, take_row, &p, err);
+                              ? sotto_query_one(query, choose_row, take_row, &p, &stumbled)
+                              : sotto_query_first(query, take_row, &p, &stumbled);
+    /* That a query fails as it runs can be an event's doing, as its answer is: a number that overflows, a limit that is
+     * passed. To stay silent then, unpaid, would tell. It is paid for and answered like no match. */
+    if (SOTTO_RULE(failure_is_no_match) && status != SOTTO_OK && status != SOTTO_IO &&
+        status != SOTTO_AGAIN) {
+        p.bin = SOTTO_NO_VALUE;
+        status = SOTTO_OK;
+    }
     if (status != SOTTO_OK) {
         sotto_wipe(&p, sizeof p);
-        return status;
+        return sotto_fail(err, status, "%s", stumbled.reason);
     }
     uint64_t none = sotto_ct_equal(p.bin, SOTTO_NO_VALUE);
     *bin = sotto_ct_select(none, otherwise, p.bin);

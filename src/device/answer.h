@@ -28,8 +28,8 @@ SOTTO_MUST_USE sotto_status sotto_answer_columns(size_t columns[SOTTO_MAX_ENCODE
                                                  const sotto_recipe *recipe,
                                                  const sotto_query *query, sotto_err *err);
 
-/* Runs the query, picks a row and finds its bin. Without a row or a bin it is what the recipe says of that, and
- * *silent is whether it says to send nothing. */
+/* Runs the query, picks a row and finds its bin. Without a row or a bin, or if the query fails on what it reads, it is
+ * what the recipe says of that, and *silent is whether it says to send nothing. */
 SOTTO_MUST_USE sotto_status sotto_answer_bin(uint64_t *bin, bool *silent,
                                              const sotto_recipe *recipe, sotto_query *query,
                                              sotto_entropy *entropy, sotto_err *err);

@@ -212,7 +212,10 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
     else
         SOTTO_TRY(
             sotto_ledger_decided(device->ledger, &c->decision, &c->decided, scope, name, err));
-    if (c->decided && c->decision.choice == SOTTO_CHOICE_SILENT && SOTTO_RULE(not_sampled_silent))
+    /* A dummy that was drawn for an earlier version or round counts for nothing where there are none. */
+    bool out = c->decision.choice == SOTTO_CHOICE_SILENT ||
+               (c->decision.choice == SOTTO_CHOICE_DUMMY && !(c->recipe->dummies > 0));
+    if (c->decided && out && SOTTO_RULE(not_sampled_silent))
         sotto_explain(&c->out, SOTTO_WHY_NOT_SAMPLED, "",
                       "The secret draw was against taking part. It is never drawn again.");
     return SOTTO_OK;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { POINTER = sizeof(void *) };
+
 static int bind_bytes(sqlite3_stmt *statement, int at, sotto_bytes bytes)
 {
     /* An address of NULL would bind NULL. */
@@ -49,8 +51,7 @@ static sqlite3_stmt *take_kept(sotto_ledger *ledger, const char *sql)
         if (strcmp(sqlite3_sql(found), sql) != 0)
             continue;
         ledger->kept_count--;
-        memmove(&ledger->kept[i], &ledger->kept[i + 1],
-                (ledger->kept_count - i) * sizeof ledger->kept[0]);
+        memmove(&ledger->kept[i], &ledger->kept[i + 1], (ledger->kept_count - i) * POINTER);
         return found;
     }
     return NULL;
@@ -88,7 +89,7 @@ void sotto_ledger_release(sotto_ledger *ledger, sqlite3_stmt *statement)
     /* Not reset, it would hold on to old pages; its bindings point into the caller's memory. */
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement);
-    memmove(&ledger->kept[1], &ledger->kept[0], ledger->kept_count * sizeof ledger->kept[0]);
+    memmove(&ledger->kept[1], &ledger->kept[0], ledger->kept_count * POINTER);
     ledger->kept[0] = statement;
     ledger->kept_count++;
 }

@@ -205,15 +205,14 @@ static void say(sotto_buf *out, const char *text)
     (void)(sotto_writer_finish(&w, "readiness", NULL) == SOTTO_OK);
 }
 
-static void say_number(sotto_buf *out, const char *format, uint64_t number)
+static void say_number(sotto_buf *out, const char *before, uint64_t number, const char *after)
 {
-    char line[160];
-    int len = snprintf(line, sizeof line, format, number);
-    sotto_writer w = sotto_writer_on(out);
+    char digits[24];
 
-    if (len > 0)
-        sotto_write_bytes(&w, sotto_bytes_of(line, (size_t)len));
-    (void)(sotto_writer_finish(&w, "line", NULL) == SOTTO_OK);
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, number);
+    say(out, before);
+    say(out, digits);
+    say(out, after);
 }
 
 bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
@@ -228,12 +227,9 @@ bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
     if (view->tasks == 0)
         say(out, "tasks: none yet; `sotto admin task add` makes one\n");
     if (view->unpaired > 0)
-        say_number(out, "pairing: %" PRIu64 " tasks wait for `sotto admin pair take`\n",
-                   view->unpaired);
+        say_number(out, "pairing: ", view->unpaired, " tasks wait for `sotto admin pair take`\n");
     if (view->without_population > 0)
-        say_number(out,
-                   "rate check: off for %" PRIu64 " tasks without a population"
-                   " (`sotto admin task add --population N`)\n",
-                   view->without_population);
+        say_number(out, "rate check: off for ", view->without_population,
+                   " tasks without a population (`sotto admin task add --population N`)\n");
     return ready;
 }

@@ -189,20 +189,36 @@ static void a_recipe_for_strangers_is_not_answered(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
-static void a_query_over_its_limit_leaves_nothing_spent(sotto_test *t)
+/* Whether a query fails may hang on what it reads. A device that fell silent then, and unpaid, would tell. */
+static void check_answered_all_the_same(sotto_test *t, const char *query)
+{
+    offer(t, sotto_test_sure_recipe(t, "50001", "SELECT age, ngram FROM keyboard_ngrams", query));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_ANSWERED);
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    CHECK_EQUAL(t, 1, phone.sends);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    sotto_test_phone_close(&phone);
+}
+
+static void a_query_over_its_limit_is_answered_like_no_match(sotto_test *t)
 {
     sotto_test_phone_start(t, &phone, NULL);
     for (uint64_t i = 0; i < 400; i++)
         CHECK_OK(t, sotto_test_phone_type(&phone, i + 1, 35, "i went home"));
     /* 400^3 rows pass the limit of steps. */
-    offer(t, sotto_test_sure_recipe(t, "50001", "SELECT age, ngram FROM keyboard_ngrams",
-                                    "SELECT a.age AS age, b.ngram AS ngram FROM keyboard_ngrams a, "
-                                    "keyboard_ngrams b, keyboard_ngrams c WHERE c.age >= a.age"));
-    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
-    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_QUERY_FAILED);
-    CHECK_EQUAL(t, 0, sotto_test_charged(&phone));
-    CHECK_EQUAL(t, 0, phone.sends);
-    sotto_test_phone_close(&phone);
+    check_answered_all_the_same(t, "SELECT a.age AS age, b.ngram AS ngram FROM keyboard_ngrams a, "
+                                   "keyboard_ngrams b, keyboard_ngrams c WHERE c.age >= a.age");
+}
+
+static void a_query_that_fails_on_a_value_is_answered_like_no_match(sotto_test *t)
+{
+    sotto_test_phone_start(t, &phone, NULL);
+    CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+    check_answered_all_the_same(
+        t,
+        "SELECT abs(CASE WHEN ngram = 'i went home' THEN -9223372036854775807 - 1 ELSE 1 END) AS "
+        "age, ngram FROM keyboard_ngrams");
 }
 
 /* ---- again and again -------------------------------------------------------------------------------------- */
@@ -329,7 +345,8 @@ int main(int argc, char **argv)
         CASE(a_forbidden_field_is_refused_when_the_recipe_arrives),
         CASE(a_new_policy_judges_recipes_again),
         CASE(a_recipe_for_strangers_is_not_answered),
-        CASE(a_query_over_its_limit_leaves_nothing_spent),
+        CASE(a_query_over_its_limit_is_answered_like_no_match),
+        CASE(a_query_that_fails_on_a_value_is_answered_like_no_match),
         CASE(a_retry_sends_the_same_bytes_after_restarts_too),
         CASE(an_outdated_key_is_replaced_around_the_same_shares),
         CASE(a_refused_report_is_given_up_and_stays_paid_for),

@@ -106,9 +106,8 @@ static void a_bad_report_strands_no_selected_batch(sotto_test *t)
 /* Under a steady stream there is always some report under way; a batch that has all of its own need not wait. */
 static void a_selected_batch_is_collected_while_others_fill(sotto_test *t)
 {
-    static char insert[] =
-        "INSERT INTO segment (n, task, bucket, reports, skip, owner, added)"
-        " SELECT 1, n, 1, 1, '', -1, 9000000000000 FROM task";
+    static char insert[] = "INSERT INTO segment (n, task, bucket, reports, skip, owner, added)"
+                           " SELECT 1, n, 1, 1, '', -1, 9000000000000 FROM task";
     struct timespec moment = {0, 20000000};
     sotto_test_service s;
     uint64_t reports = 0, counts[16] = {0};

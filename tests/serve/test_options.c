@@ -31,16 +31,23 @@ static const char *write_file(sotto_test *t, const char *text)
     return path;
 }
 
+/* Gives back first what an earlier reading took. */
+static sotto_status read_config(const sotto_config_sources *from, sotto_err *err)
+{
+    sotto_serve_config_clear(&config);
+    return sotto_serve_config_read(&config, from, err);
+}
+
 static sotto_status read_text(sotto_test *t, const char *text, sotto_err *err)
 {
-    return sotto_serve_config_read(
-        &config, &(sotto_config_sources){.role = SOTTO_LEADER, .file = write_file(t, text)}, err);
+    return read_config(&(sotto_config_sources){.role = SOTTO_LEADER, .file = write_file(t, text)},
+                       err);
 }
 
 static sotto_status read_flags(char **argv, int argc, sotto_err *err)
 {
-    return sotto_serve_config_read(
-        &config, &(sotto_config_sources){.role = SOTTO_LEADER, .argc = argc, .argv = argv}, err);
+    return read_config(&(sotto_config_sources){.role = SOTTO_LEADER, .argc = argc, .argv = argv},
+                       err);
 }
 
 static bool complains(const char *text)
@@ -64,7 +71,7 @@ static void a_section_alone_is_a_complete_file(sotto_test *t)
     const char *path = write_file(t, "[helper]\n");
     char wanted[300];
 
-    CHECK_OK(t, sotto_serve_config_read(&config, &(sotto_config_sources){.file = path}, &t->err));
+    CHECK_OK(t, read_config(&(sotto_config_sources){.file = path}, &t->err));
     CHECK_EQUAL(t, SOTTO_HELPER, config.server.role);
     CHECK_EQUAL(t, 0, strcmp(config.server.listen, "127.0.0.1:8788"));
     CHECK_EQUAL(t, (uint64_t)84 * 86400, config.server.key_times.active);
@@ -95,7 +102,7 @@ static void flags_win_over_environment_and_environment_over_the_file(sotto_test 
         .argv = flags,
         .environment = some_environment};
 
-    CHECK_OK(t, sotto_serve_config_read(&config, &from, &t->err));
+    CHECK_OK(t, read_config(&from, &t->err));
     CHECK_EQUAL(t, 3, config.server.loops);
     CHECK_EQUAL(t, 7, config.server.workers);
     CHECK_EQUAL(t, 9, config.server.jobs_in_flight);
@@ -137,11 +144,10 @@ static void a_file_is_for_one_role(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED, read_text(t, "[leader]\n[leader]\n", &t->err));
     CHECK_STATUS(t, SOTTO_MALFORMED, read_text(t, "[relay]\n", &t->err));
     CHECK_STATUS(t, SOTTO_MALFORMED, read_text(t, "loops = 1\n", &t->err));
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 sotto_serve_config_read(
-                     &config,
-                     &(sotto_config_sources){.file = write_file(t, "[helper]\njob_reports = 5\n")},
-                     &t->err));
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        read_config(&(sotto_config_sources){.file = write_file(t, "[helper]\njob_reports = 5\n")},
+                    &t->err));
     CHECK(t, complains("job_reports: an option of the leader's"));
 }
 
@@ -188,11 +194,10 @@ static const char *with_secret(const char *name)
 
 static void the_environment_names_no_secret(sotto_test *t)
 {
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 sotto_serve_config_read(
-                     &config,
-                     &(sotto_config_sources){.role = SOTTO_LEADER, .environment = with_secret},
-                     &t->err));
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        read_config(&(sotto_config_sources){.role = SOTTO_LEADER, .environment = with_secret},
+                    &t->err));
     CHECK(t, !complains("hunter2"));
 }
 
@@ -210,8 +215,7 @@ static void a_credential_is_taken_where_the_file_names_none(sotto_test *t)
 
     CHECK(t, file != NULL && fclose(file) == 0);
     credentials = directory;
-    CHECK_OK(t, sotto_serve_config_read(
-                    &config,
+    CHECK_OK(t, read_config(
                     &(sotto_config_sources){.role = SOTTO_HELPER, .environment = with_credentials},
                     &t->err));
     CHECK_EQUAL(t, 0, strcmp(path, config.server.datastore_key));
@@ -252,11 +256,10 @@ static void the_sample_is_a_file_of_defaults(sotto_test *t)
 
         CHECK_OK(t, sotto_serve_options_sample(&out, roles[i], &t->err));
         memory[out.len] = 0;
-        CHECK_OK(t, sotto_serve_config_read(
-                        &config,
-                        &(sotto_config_sources){.role = roles[i],
-                                                .file = write_file(t, (const char *)memory)},
-                        &t->err));
+        CHECK_OK(t,
+                 read_config(&(sotto_config_sources){.role = roles[i],
+                                                     .file = write_file(t, (const char *)memory)},
+                             &t->err));
         CHECK_EQUAL(t, 2, config.server.workers);
         sotto_serve_config_clear(&config);
     }

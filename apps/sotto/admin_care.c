@@ -68,7 +68,7 @@ static int run_health(int argc, char **argv)
     if (admin.json && code != EXIT_USAGE)
         printf("{\"reached\": %s, \"ready\": %s}\n", answer.status ? "true" : "false",
                answer.status == 200 ? "true" : "false");
-    else
+    else if (answer.body.len > 0)
         (void)fwrite(answer.body.data, 1, answer.body.len, stdout);
     sotto_admin_close(&admin);
     return code;

@@ -143,8 +143,7 @@ static sotto_status insert(sotto_tx *tx, const asked *a, sotto_err *err)
     sotto_sql_bytes(&q, 7, sotto_bytes_of(NULL, 0));
     sotto_sql_bytes(&q, 8, a->body);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    for (size_t i = 0; i < 8; i++)
-        item[i] = (uint8_t)((uint64_t)a->n >> (56 - 8 * i));
+    sotto_row_name(item, a->n);
     return sotto_lease_add(tx, SOTTO_QUEUE_COLLECTIONS, sotto_bytes_of(item, sizeof item), 0, err);
 }
 

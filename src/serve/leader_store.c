@@ -186,18 +186,12 @@ sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *context, sotto_err *err
 
 /* ---- storing --------------------------------------------------------------------------------------------------------- */
 
-static void item_of(uint8_t out[8], int64_t n)
-{
-    for (size_t i = 0; i < 8; i++)
-        out[i] = (uint8_t)((uint64_t)n >> (56 - 8 * i));
-}
-
 static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
 {
     uint8_t id[8];
     sotto_sql q;
 
-    item_of(id, job->n);
+    sotto_row_name(id, job->n);
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO job (n, task, id, state, bucket, batch, request,"
                                 " reports, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {now})",
@@ -219,7 +213,7 @@ sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
     uint8_t item[8];
     bool closed;
 
-    item_of(item, job->n);
+    sotto_row_name(item, job->n);
     SOTTO_TRY(sotto_release_lock(tx, job->task->n, false, err));
     SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->task->n, &job->batch, err));
     if (closed)

@@ -1,6 +1,7 @@
 /* Records, segments and their keys. */
 #include "serve/segments.h"
 
+#include "serve/schema.h"
 #include "sotto/random.h"
 
 #include <string.h>
@@ -38,12 +39,6 @@ bool sotto_kept_report_next(sotto_reader *in, sotto_kept_report *out)
 
 /* ---- sealing -------------------------------------------------------------------------------------------------- */
 
-static void row_name(uint8_t out[8], int64_t n)
-{
-    for (size_t i = 0; i < 8; i++)
-        out[i] = (uint8_t)((uint64_t)n >> (56 - 8 * i));
-}
-
 static sotto_status take(sotto_buf *out, size_t size, sotto_arena *arena, sotto_err *err)
 {
     *out = sotto_buf_over(sotto_arena_take(arena, size), size);
@@ -66,7 +61,7 @@ sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys 
     SOTTO_TRY(sotto_random_bytes(&n, sizeof n, err));
     SOTTO_TRY(sotto_random_bytes(own.key[0], sizeof own.key[0], err));
     segment->n = (int64_t)(n >> 1);
-    row_name(row, segment->n);
+    sotto_row_name(row, segment->n);
     status = sotto_column_seal(&body, &own, &body_place, records, err);
     if (status == SOTTO_OK)
         status = sotto_column_seal(&key, columns, &key_place,
@@ -88,7 +83,7 @@ static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys
     sotto_buf key = sotto_buf_over(own.key[0], sizeof own.key[0]), body;
     sotto_status status;
 
-    row_name(row, segment->n);
+    sotto_row_name(row, segment->n);
     SOTTO_TRY(take(&body, sealed_body.len, arena, err));
     status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
     if (status == SOTTO_OK)

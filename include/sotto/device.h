@@ -8,7 +8,8 @@
  *
  * Callers:  the host application; `sotto device`; simulations.
  * Memory:   the device copies what it is given; what is handed to a callback lives until the callback returns.
- * Threads:  a device belongs to one thread at a time and starts none. Two processes may have one open.
+ * Threads:  a device belongs to one thread at a time and starts none. Two processes may have one open,
+ *           but only one of them may tick: a tick under way does not see what the other does.
  * Secrets:  events, decisions, the record, and why a device is silent. None of them leaves the device, and no
  *           reason in a sotto_err holds a value of an event.
  *

@@ -1,40 +1,18 @@
 #!/bin/sh
 # test_device.sh PROGRAM: `sotto device`, as a person types it: the keyboard example from events to a report in a file,
 # Table 1's refusals, and what is said about each.
-program=$1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../support/program.sh"
 cd "$work" || exit 1
-failed=0
+verb=device
 good="--idle --charging --network"
 now="--now 2026-11-20T01:00:00Z"
-
-complain() {
-    echo "$1"
-    sed 's/^/    /' out
-    failed=1
-}
-
-# expect CODE TEXT ARGUMENTS...: ends with this code and prints this text
-expect() {
-    code=$1 text=$2
-    shift 2
-    "$program" device "$@" >out 2>&1
-    got=$?
-    [ "$got" -eq "$code" ] || complain "sotto device $*: ended with $got, not $code"
-    grep -qF -- "$text" out || complain "sotto device $*: does not say \"$text\""
-}
-
-without() {
-    ! grep -qF -- "$1" out || complain "says \"$1\""
-}
 
 # start DIR: files of a device that has not run yet; every device takes part
 start() {
     mkdir "$1" "$1/sent"
-    "$program" device new >"$1/streams.json" || failed=1
-    "$program" recipe new --policy >"$1/policy.json" || failed=1
-    "$program" recipe new --parties >"$1/parties.json" || failed=1
+    "$program" device new >"$1/streams.json" || complain "$1: not printed"
+    "$program" recipe new --policy >"$1/policy.json" || complain "$1: not printed"
+    "$program" recipe new --parties >"$1/parties.json" || complain "$1: not printed"
     "$program" recipe new | sed 's/"rate": 0.1/"rate": 1/' >"$1/50001.json"
     sed 's/50001/50002/' "$1/50001.json" >"$1/50002.json"
     echo '{"locale": "en_US"}' >"$1/about.json"
@@ -48,10 +26,12 @@ cat >events.jsonl <<END
 END
 
 # ---- usage
+verb="" expect 0 "sotto 0." --version
+verb="" expect 2 "no verb '--versio'" --versio
 expect 0 "a device's events, recipes, budgets" --help
-for verb in new events recipes receipts record ledger why forget consent reset donate offer tick; do
-    expect 0 "usage: sotto device $verb" $verb --help
-    [ $verb = new ] || grep -qF -- --json out || complain "$verb --help: no --json"
+for part in new events recipes receipts record ledger why forget consent reset donate offer tick; do
+    expect 0 "usage: sotto device $part" $part --help
+    says --json
 done
 expect 2 "no verb 'bake'" bake
 expect 2 "what is '--loud'?" ledger --loud
@@ -79,10 +59,10 @@ expect 1 "no stream 'health'" events health --dir a
 printf '{"age": 1}\n{"age": "se3ret"}\n' >bad.jsonl
 expect 1 "age: of another type" donate keyboard_ngrams --json-lines bad.jsonl --dir a
 grep -q "line 2; 1 events before it were added" out || complain "does not say where"
-without se3ret
+says_not se3ret
 echo '{"ngram": se3ret}' >bad.jsonl
 expect 1 "not JSON" donate keyboard_ngrams --json-lines bad.jsonl --dir a
-without se3ret
+says_not se3ret
 echo '{"secret": 1}' >bad.jsonl
 expect 1 "keyboard_ngrams has no field 'secret'" donate keyboard_ngrams --json-lines bad.jsonl --dir a
 [ "$(stat -c %a a/events.db)" = 600 ] && [ "$(stat -c %a a/ledger.db)" = 600 ] || complain "others may read the files"
@@ -105,7 +85,7 @@ expect 0 "epsilon 0 of 0.5" ledger --dir a $now
 expect 0 "Reports made: 1; waiting: 1" tick $good --dir a $now
 expect 0 "transport" why 50001 --dir a $now
 expect 0 "spent        50001: read keyboard_ngrams.age keyboard_ngrams.ngram" record --dir a
-without " left "
+says_not " left "
 expect 0 "waits on this device" receipts --dir a
 expect 0 "to be posted to https://leader.example.com/tasks/" tick $good --dir a --out a/sent $now
 expect 0 " left " record 50001 --dir a
@@ -179,4 +159,4 @@ if command -v python3 >/dev/null; then
 for line in sys.stdin: json.loads(line)' || complain "$words --json: not JSON"
     done
 fi
-exit $failed
+finish

@@ -1,32 +1,12 @@
 #!/bin/sh
 # test_verbs.sh PROGRAM HOSTILE: `sotto recipe`, as a person types it: what it prints and how it ends.
-program=$1
+. "$(dirname "$0")/../support/program.sh"
 hostile=$2
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-# expect CODE TEXT ARGUMENTS...: ends with this code and prints this text
-expect() {
-    code=$1 text=$2
-    shift 2
-    "$program" recipe "$@" >"$work/out" 2>&1
-    got=$?
-    if [ "$got" -ne "$code" ]; then
-        echo "sotto recipe $*: ended with $got, not $code"
-        cat "$work/out"
-        failed=1
-    elif ! grep -qF -- "$text" "$work/out"; then
-        echo "sotto recipe $*: does not say \"$text\""
-        cat "$work/out"
-        failed=1
-    fi
-}
-
+verb=recipe
 cd "$work" || exit 1
-"$program" recipe new >recipe.json || failed=1
-"$program" recipe new --policy >policy.json || failed=1
-"$program" recipe new --parties >parties.json || failed=1
+"$program" recipe new >recipe.json || complain "no JSON"
+"$program" recipe new --policy >policy.json || complain "no JSON"
+"$program" recipe new --parties >parties.json || complain "no JSON"
 
 expect 0 "It may claim" lint recipe.json
 expect 0 "It may claim" lint recipe.json --policy policy.json
@@ -51,11 +31,10 @@ expect 3 '"ok":false' lint "$hostile/unknown-key.json" --json
 expect 3 "non-sensitive" lint "$hostile/targeting-one-person.json" --policy policy.json
 
 if command -v python3 >/dev/null; then
-    "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || failed=1
-    "$program" recipe lint "$hostile/key-with-escape-codes.json" --json | python3 -m json.tool >/dev/null || failed=1
+    "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || complain "no JSON"
+    "$program" recipe lint "$hostile/key-with-escape-codes.json" --json | python3 -m json.tool >/dev/null || complain "no JSON"
 fi
 if [ "$("$program" recipe lint - <recipe.json | head -1)" != "-: ok. It may claim:" ]; then
-    echo "lint does not read standard input"
-    failed=1
+    complain "lint does not read standard input"
 fi
-exit $failed
+finish

@@ -98,10 +98,8 @@ int sotto_device_run_offer(sotto_device_job *job)
                       why.check, name);
     if (status == SOTTO_MALFORMED)
         (void)fprintf(stderr, "`sotto recipe lint %s` lists every mistake\n", job->words[0]);
-    if (status != SOTTO_OK) {
-        int code = sotto_device_complain(job);
-        return why.why == SOTTO_WHY_BUDGET ? EXIT_REFUSED : code;
-    }
+    if (status != SOTTO_OK)
+        return sotto_device_complain(job);
     if (job->json)
         sotto_device_print_json(json_pack("{s:b,s:s?}", "ok", 1, "recipe", name));
     else

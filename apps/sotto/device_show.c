@@ -228,6 +228,13 @@ int sotto_device_run_recipes(sotto_device_job *job)
 
 /* ---- why -------------------------------------------------------------------------------------------------- */
 
+/* Whether this device won't ever answer as things are; anything else is how things just happen to be. */
+static bool refuses(sotto_why why)
+{
+    return why == SOTTO_WHY_BUDGET || why == SOTTO_WHY_POLICY || why == SOTTO_WHY_FIELD ||
+           why == SOTTO_WHY_LEDGER_CLOSED;
+}
+
 int sotto_device_run_why(sotto_device_job *job)
 {
     sotto_explanation why;
@@ -248,7 +255,7 @@ int sotto_device_run_why(sotto_device_job *job)
                                     : "what the recipe claims of itself");
         printf("\nThis is known to this device alone. Nothing of it is ever sent.\n");
     }
-    return why.why == SOTTO_WHY_BUDGET ? EXIT_REFUSED : EXIT_DONE;
+    return refuses(why.why) ? EXIT_REFUSED : EXIT_DONE;
 }
 
 /* ---- the ledger ------------------------------------------------------------------------------------------- */

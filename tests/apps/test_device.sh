@@ -57,14 +57,21 @@ expect 0 "2026-11-20" events keyboard_ngrams --dir a --most 1
 [ "$(wc -l <out)" -eq 1 ] || complain "--most 1 shows more"
 expect 1 "no stream 'health'" events health --dir a
 printf '{"age": 1}\n{"age": "se3ret"}\n' >bad.jsonl
-expect 1 "age: of another type" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+expect 3 "age: of another type" donate keyboard_ngrams --json-lines bad.jsonl --dir a
 grep -q "line 2; 1 events before it were added" out || complain "does not say where"
 says_not se3ret
 echo '{"ngram": se3ret}' >bad.jsonl
-expect 1 "not JSON" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+expect 3 "not JSON" donate keyboard_ngrams --json-lines bad.jsonl --dir a
 says_not se3ret
+{
+    echo '{"age": 2}'
+    printf '{"ngram": "%05000d"}\n' 7
+    echo '{"age": 3}'
+} >bad.jsonl
+expect 3 "ngram: more than 4096 bytes" donate keyboard_ngrams --json-lines bad.jsonl --dir a $now
+says "line 2; 1 events before it were added"
 echo '{"secret": 1}' >bad.jsonl
-expect 1 "keyboard_ngrams has no field 'secret'" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+expect 3 "keyboard_ngrams has no field 'secret'" donate keyboard_ngrams --json-lines bad.jsonl --dir a
 [ "$(stat -c %a a/events.db)" = 600 ] && [ "$(stat -c %a a/ledger.db)" = 600 ] || complain "others may read the files"
 
 # ---- nothing happens before yes
@@ -106,7 +113,14 @@ sed 's/"min_cohort": 20000/"min_cohort": 100/' a/policy.json >a/lax.json
 expect 4 "refused by check 3 of 3" offer a/50003.json --dir a --policy a/lax.json $now
 grep -qF "would do" out || complain "does not say which cohort would do"
 sed 's/SELECT age, ngram/SELECT age, ngram, rowid/; s/50001/50004/' a/50001.json >a/50004.json
-expect 1 "denied" offer a/50004.json --dir a $now
+expect 4 "denied" offer a/50004.json --dir a $now
+expect 4 "field" why 50004 --dir a $now
+# More than the policy gives the whole analysis, and something that is only too early or too late.
+sed 's/"epsilon": 0.30/"epsilon": 0.60/; s/50001/50005/' a/50001.json >a/50005.json
+expect 4 "more than the policy gives the whole analysis" offer a/50005.json --dir a $now
+expect 4 "policy" why 50005 --dir a $now
+sed 's/50001/50006/' a/50001.json >a/50006.json
+expect 1 "stale" offer a/50006.json --dir a --now 2026-12-20T00:00:00Z
 echo '{' >a/bad.json
 expect 3 "lists every mistake" offer a/bad.json --dir a
 expect 3 "streams:" ledger --dir a --streams a/bad.json
@@ -143,9 +157,9 @@ expect 0 "no: this device takes part in nothing" consent no --dir a $now
 
 # ---- a lost ledger closes the device, until it is reset with nothing left
 rm b/ledger.db*
-expect 0 "ledger-closed" why 50001 --dir b $now
+expect 4 "ledger-closed" why 50001 --dir b $now
 grep -qF "sotto device reset --yes" out || complain "does not say what to do"
-expect 1 "denied" tick $good --dir b $now
+expect 4 "denied" tick $good --dir b $now
 expect 2 "say --yes" reset --dir b
 expect 0 "fully spent" reset --yes --dir b $now
 expect 0 "all spent" ledger --dir b $now

@@ -1,6 +1,8 @@
 /* sotto device - one device's files, as the person and the developer may see them. */
 #include "device.h"
 
+#include "recipe/schema.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,7 +100,7 @@ static int run_new(int argc, char **argv)
         (void)fprintf(stderr, "sotto device new: what is '%s'?\n", argv[1]);
         return EXIT_USAGE;
     }
-    printf("%s", sotto_device_streams_example);
+    printf("%s", sotto_streams_example());
     return EXIT_DONE;
 }
 

@@ -124,9 +124,19 @@ expect 1 "stale" offer a/50006.json --dir a --now 2026-12-20T00:00:00Z
 echo '{' >a/bad.json
 expect 3 "lists every mistake" offer a/bad.json --dir a
 expect 3 "streams:" ledger --dir a --streams a/bad.json
-expect 3 "needs fields (an object)" ledger --dir a --streams a/50001.json
-sed 's/"real"/"imaginary"/' a/streams.json >a/bad.json
-expect 3 "neither integer, real, text nor boolean" ledger --dir a --streams a/bad.json
+expect 3 "streams: line 2, column 3: recipe: not an object" ledger --dir a --streams a/50001.json
+# bad_streams SED TEXT: the example, changed, is refused in these words
+bad_streams() {
+    sed "$1" a/streams.json >a/bad.json
+    expect 3 "$2" ledger --dir a --streams a/bad.json
+}
+bad_streams 's/"real"/"imaginary"/' "streams: line 3, column 51: keyboard_ngrams.fields.perplexity: "
+bad_streams 's/"30d"/"soon"/' "keyboard_ngrams.max_age: "
+bad_streams 's/10000/0/' "keyboard_ngrams.max_rows: too small"
+bad_streams 's/"max_rows": 10000/"rows": 1/' "unknown key"
+bad_streams '/max_age/d' "keyboard_ngrams.max_age: missing"
+bad_streams 's/"fields": {[^}]*}/"fields": {}/' "stream keyboard_ngrams: 0 fields"
+bad_streams 's/"age"/"Age"/' "field 'Age': not a valid name"
 
 # ---- another device: check 2 refuses on age where three reports are allowed
 start b

@@ -15,7 +15,7 @@ expect 0 "What protects you" explain recipe.json
 expect 0 "usage: sotto recipe lint" lint --help
 expect 0 "[20,30) | hello world <end>" compile recipe.json parties.json
 expect 0 '"task_id":"' compile recipe.json parties.json --policy policy.json --cohort 1 --json
-expect 0 "# Recipes, policies and parties" reference
+expect 0 "# Recipes, policies, parties and streams" reference
 expect 1 "cohort 2: there are 2" compile recipe.json parties.json --cohort 2
 expect 1 "can't read" lint nowhere.json
 expect 2 "which recipe?" lint

@@ -35,7 +35,8 @@
 #define RECORD(X) X("--after", " N", SOTTO_OPTION_NUMBER, after, "only lines with a higher number")
 #define RECEIPTS(X)                                                                                \
     X("--recipe", " FILE", SOTTO_OPTION_TEXT, recipe,                                              \
-      "the recipe as published: adds what it may claim, and by which theorem")
+      "the recipe as published: adds which bins the bits stand for, and by which theorem it "      \
+      "holds")
 #define RESET(X)                                                                                   \
     X("--yes", "", SOTTO_OPTION_FLAG, yes, "really: every budget counts as spent from then on")
 #define DONATE(X)                                                                                  \

@@ -56,6 +56,8 @@ void sotto_device_print_json(json_t *value);
 void sotto_device_print_text(const char *text, size_t len);
 json_t *sotto_device_json_time(int64_t seconds);
 json_t *sotto_device_json_hex(sotto_bytes bytes);
+/* Randomised bits in hexadecimal, as many lines as it takes. */
+void sotto_device_print_bits(sotto_bytes bits, const char *indent);
 
 /* The transport of `tick --out`: host.send, with the job as context. */
 sotto_delivery sotto_device_write_upload(void *context, const sotto_upload *upload);

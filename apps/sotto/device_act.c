@@ -63,7 +63,7 @@ int sotto_device_run_reset(sotto_device_job *job)
     if (sotto_device_reset(job->device, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
     if (job->json)
-        sotto_device_print_json(json_pack("{s:b}", "ok", 1));
+        sotto_device_print_json(json_pack("{s:b,s:b,s:b}", "ok", 1, "all_spent", 1, "consent", 0));
     else
         printf(
             "A new ledger was started. Every budget counts as fully spent, and consent has to be\n"

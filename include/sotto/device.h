@@ -375,7 +375,7 @@ typedef struct sotto_budget_line {
     double epsilon_allowed, delta_allowed;
     uint64_t reports_allowed;
     double local_allowed; /* of each report; 0 for an analysis         */
-    bool unknown;         /* the ledger was reset: counts as all spent */
+    bool unknown;         /* the ledger was reset: what is allowed counts as spent, all of it */
 } sotto_budget_line;
 typedef sotto_status sotto_budget_line_fn(void *context, const sotto_budget_line *line,
                                           sotto_err *err);

@@ -106,6 +106,25 @@ expect 0 "epsilon 0.3 of 0.5" ledger --dir a $now
 expect 0 "acknowledged by the leader" receipts --dir a
 expect 0 "among 20000 honest reports" receipts --dir a --recipe a/50001.json
 expect 0 '"bytes":5880' receipts --dir a --json
+# The bits are the same wherever they are shown, and the bins are those of the bits.
+bits=$(sed -n 's/.*"randomised":"\([0-9a-f]*\)".*/\1/p' "$out")
+[ ${#bits} -eq 68 ] || complain "not the bits of 272 bins"
+expect 0 "\"randomised\":\"$bits\"" record 50001 --dir a --json
+expect 0 "        told ${bits%????}" record 50001 --dir a
+expect 0 "             ${bits%????}" receipts --dir a
+if command -v python3 >/dev/null; then
+    "$program" recipe compile a/50001.json a/parties.json --json >a/task.json
+    expect 0 '"told":' receipts --dir a --json --recipe a/50001.json
+    python3 - a/task.json "$out" <<'END' || complain "other bins than the bits say"
+import json, sys
+labels = json.load(open(sys.argv[1]))["labels"]
+receipt = json.load(open(sys.argv[2]))
+bits = bytes.fromhex(receipt["randomised"])
+told = [label for i, label in enumerate(labels) if bits[i // 8] >> i % 8 & 1]
+assert told == receipt["told"] and len(told) == receipt["bits_set"], (told, receipt["told"])
+END
+    expect 0 "by itself" receipts --dir a --recipe a/50001.json
+fi
 
 # ---- check 3, and what is no recipe
 sed 's/40000/3000/; s/50001/50003/' a/50001.json >a/50003.json
@@ -171,8 +190,13 @@ expect 4 "ledger-closed" why 50001 --dir b $now
 grep -qF "sotto device reset --yes" out || complain "does not say what to do"
 expect 4 "denied" tick $good --dir b $now
 expect 2 "say --yes" reset --dir b
+expect 0 '"all_spent":true' reset --yes --json --dir b $now
+expect 0 "all of it counts as spent" ledger --dir b $now
+says "epsilon 0.9 of 0.9, delta 3e-06 of 3e-06, 3 of 3 reports"
+expect 0 '"name":"keyboard_ngrams.perplexity","epsilon":1.0' ledger --json --dir b $now
+says '"reports":3,.*"unknown":true,"all_spent":true'
+says_not '"epsilon":0.0'
 expect 0 "fully spent" reset --yes --dir b $now
-expect 0 "all spent" ledger --dir b $now
 
 # ---- what is printed as JSON is JSON
 if command -v python3 >/dev/null; then

@@ -198,7 +198,8 @@ static const sotto_verb verb_reset = {
     .usage = "usage: sotto device reset --yes [options]\n\n"
              "A ledger that is damaged, missing or older than it was closes the device, since\n"
              "nobody knows what was spent. This starts another with every budget fully spent,\n"
-             "without consent, recipes or waiting reports.\n" OPTIONS(RESET),
+             "without consent, recipes or waiting reports. What can still be read of the record\n"
+             "is kept.\n" OPTIONS(RESET),
     .run = run,
 };
 

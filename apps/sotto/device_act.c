@@ -67,7 +67,7 @@ int sotto_device_run_reset(sotto_device_job *job)
     else
         printf(
             "A new ledger was started. Every budget counts as fully spent, and consent has to be\n"
-            "given again.\n");
+            "given again. What could be read of the record is kept: `sotto device record`.\n");
     return EXIT_DONE;
 }
 

@@ -197,6 +197,13 @@ expect 0 '"name":"keyboard_ngrams.perplexity","epsilon":1.0' ledger --json --dir
 says '"reports":3,.*"unknown":true,"all_spent":true'
 says_not '"epsilon":0.0'
 expect 0 "fully spent" reset --yes --dir b $now
+# ---- a reset of a ledger that can be read keeps what left the device
+expect 0 "fully spent" reset --yes --dir a $now
+expect 0 "spent        50001: read keyboard_ngrams.age keyboard_ngrams.ngram" record --dir a $now
+says "told ${bits%????}"
+says " reset .*what stands above may lack entries"
+expect 0 "acknowledged by the leader" receipts --dir a $now
+expect 0 "no: this device takes part in nothing" consent --dir a $now
 
 # ---- what is printed as JSON is JSON
 if command -v python3 >/dev/null; then

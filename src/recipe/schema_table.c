@@ -28,7 +28,7 @@ const sotto_schema_key sotto_schema[] = {
     {"recipe", "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; a device never goes back"},
     {"recipe", "analysis", NAME, 0, 1, 128, NULL, MUST, "the analysis whose budget pays; the policy must know it"},
     {"recipe", "description", TEXT, 0, 0, 1000, NULL, "\"\"", "why this is asked, for the people who are asked"},
-    {"recipe", "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams; its columns are what `encode` names"},
+    {"recipe", "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams; `encode` names its columns, and lint points out one that it does not name, or that the query lacks"},
     {"recipe", "pick", CHOICE, 0, 0, 0, "one-at-random|first", "\"one-at-random\"", "which of the query's rows is answered with"},
     {"recipe", "cohorts", OBJECT, 0, 0, 0, "cohorts", "{}", "fields that split the answer: one task for each combination of values"},
     {"recipe", "targeting", OBJECT, 0, 0, 0, "targeting", "{}", "fields that a device must have one of these values in to take part"},

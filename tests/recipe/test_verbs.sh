@@ -30,6 +30,11 @@ expect 3 "deeper than 12" lint "$hostile/never-closed.json"
 expect 3 '"ok":false' lint "$hostile/unknown-key.json" --json
 expect 3 "non-sensitive" lint "$hostile/targeting-one-person.json" --policy policy.json
 
+sed 's/SELECT age,/SELECT age, perplexity,/' recipe.json >more.json
+expect 0 'more.json:6:3: warning: query: column "perplexity" is not in encode' lint more.json
+sed 's/SELECT age,/SELECT/' recipe.json >less.json
+expect 3 "less.json:10:5: error: encode.age: the query has no column of this name" lint less.json
+
 if command -v python3 >/dev/null; then
     "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || complain "no JSON"
     "$program" recipe lint "$hostile/key-with-escape-codes.json" --json | python3 -m json.tool >/dev/null || complain "no JSON"

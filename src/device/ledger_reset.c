@@ -92,7 +92,9 @@ static bool is_ready(const sotto_ledger *ledger)
     int64_t last = 0;
     bool ready = open_database(&db, ledger, ".new", true, NULL) == SOTTO_OK &&
                  sotto_sqlite_check(db, NULL) == SOTTO_OK &&
-                 sotto_sqlite_number(db, &last, "SELECT kind FROM record ORDER BY id DESC LIMIT 1",
+                 sotto_sqlite_number(db, &last,
+                                     "SELECT kind FROM record, meta WHERE lost=1"
+                                     " ORDER BY record.id DESC LIMIT 1",
                                      "ledger", NULL) == SOTTO_OK &&
                  last == SOTTO_RECORD_RESET && sotto_sqlite_truncate_wal(db, NULL) == SOTTO_OK;
 

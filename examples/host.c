@@ -1,16 +1,16 @@
-/* A host application and its device: host POLICY PARTIES RECIPE, in a directory that keeps its two files. */
+/* A host application and its device: host POLICY PARTIES RECIPE NAME, in a directory that keeps its two files. */
 #include <sotto/device.h>
 #include <stdio.h>
 #include <time.h>
 
-static sotto_bytes read_file(const char *path, uint8_t *memory, size_t size)
+static sotto_bytes read_file(const char *path)
 {
+    static uint8_t memory[1 << 18], *at = memory;
     FILE *file = fopen(path, "rb");
-    size_t len = file ? fread(memory, 1, size, file) : 0;
+    sotto_bytes read = {at, file ? fread(at, 1, (size_t)(memory + sizeof memory - at), file) : 0};
 
-    if (file)
-        (void)fclose(file);
-    return sotto_bytes_of(memory, len);
+    at += read.len;
+    return file && fclose(file) == 0 ? read : (sotto_bytes){0};
 }
 
 /* In life: POST the body to the leader. SOTTO_DELIVERY_LATER is the answer to any doubt. */
@@ -21,39 +21,39 @@ static sotto_delivery send_report(void *context, const sotto_upload *upload)
     return SOTTO_DELIVERY_ACCEPTED;
 }
 
-static sotto_status run(sotto_device *device, sotto_bytes recipe, sotto_err *err)
+static sotto_status run(sotto_device *device, char **argv, sotto_err *err)
 {
-    const sotto_value values[] = {
-        {.type = SOTTO_TYPE_INTEGER, .as.integer = 35},
-        {.type = SOTTO_TYPE_TEXT, .as.text = sotto_bytes_of("i went home", 11)}};
-    const sotto_event event = {"keyboard_ngrams", {1}, (int64_t)time(NULL), values, 2};
-    const sotto_conditions good = {.idle = true, .charging = true, .network = true};
+    const sotto_value values[] = {{SOTTO_TYPE_INTEGER, {.integer = 35}},
+                                  {SOTTO_TYPE_TEXT, {.text = sotto_bytes_of("i went home", 11)}},
+                                  {SOTTO_TYPE_REAL, {.real = 1.5}}};
+    const sotto_event event = {"keyboard_ngrams", {1}, (int64_t)time(NULL), values, 3};
+    sotto_explanation why;
 
     SOTTO_TRY(sotto_device_describe(device, "locale", "en_US", err));
     SOTTO_TRY(sotto_device_consent(device, true, err)); /* when the person says so */
     SOTTO_TRY(sotto_device_donate(device, &event, 1, NULL, err));
-    SOTTO_TRY(sotto_device_offer(device, recipe, err)); /* whenever one arrives */
-    return sotto_device_tick(device, NULL, good, err);  /* every hour or so */
+    SOTTO_TRY(sotto_device_offer(device, read_file(argv[3]), err)); /* whenever one arrives */
+    SOTTO_TRY(sotto_device_tick(device, NULL, (sotto_conditions){true, true, true}, err));
+    SOTTO_TRY(sotto_device_why(device, &why, argv[4], err)); /* for the person, never to be sent */
+    printf("%s: %s: %s\n", argv[4], sotto_why_name(why.why), why.sentence);
+    return SOTTO_OK;
 }
 
 int main(int argc, char **argv)
 {
-    static uint8_t memory[3][1 << 16];
-    static const sotto_field fields[] = {{"age", SOTTO_TYPE_INTEGER}, {"ngram", SOTTO_TYPE_TEXT}};
-    const sotto_stream stream = {"keyboard_ngrams", fields, 2, 30 * 86400, 10000};
-    sotto_device_options options = {
-        .events = "events.db", .ledger = "ledger.db", .streams = &stream, .stream_count = 1};
+    static const sotto_field fields[] = {
+        {"age", SOTTO_TYPE_INTEGER}, {"ngram", SOTTO_TYPE_TEXT}, {"perplexity", SOTTO_TYPE_REAL}};
+    const sotto_stream stream = {"keyboard_ngrams", fields, 3, 30 * 86400, 10000};
+    sotto_device_options setup = {"events.db", "ledger.db", .streams = &stream, .stream_count = 1};
     sotto_device *device = NULL;
-    sotto_err err = {SOTTO_OK, "usage: host POLICY PARTIES RECIPE"};
+    sotto_err err = {SOTTO_OK, "usage: host POLICY PARTIES RECIPE NAME"};
 
-    if (argc == 4) {
-        options.policy = read_file(argv[1], memory[0], sizeof memory[0]);
-        options.parties = read_file(argv[2], memory[1], sizeof memory[1]);
-        options.host.send = send_report;
-        if (sotto_device_open(&device, &options, &err) == SOTTO_OK &&
-            run(device, read_file(argv[3], memory[2], sizeof memory[2]), &err) == SOTTO_OK)
-            err.reason[0] = 0;
-    }
+    setup.policy = read_file(argc == 5 ? argv[1] : "");
+    setup.parties = read_file(argc == 5 ? argv[2] : "");
+    setup.host.send = send_report;
+    if (argc == 5 && sotto_device_open(&device, &setup, &err) == SOTTO_OK &&
+        run(device, argv, &err) == SOTTO_OK)
+        err.reason[0] = 0;
     printf("%s\n", err.reason);
     sotto_device_close(device);
     return err.reason[0] ? 1 : 0;

@@ -117,6 +117,7 @@ static const char usage_text[] =
     "  --json         one object a row: file, line, low, high, seconds, verdict, reason\n"
     "  -v, --verbose  say what passed, too\n"
     "  -h, --help     this text\n"
+    "      --version  which one this is\n"
     "\n"
     "Exit: 0 something passed and nothing failed; 1 otherwise; 2 wrong usage.\n";
 

@@ -161,6 +161,7 @@ static const char usage_text[] =
     "  -v, --verbose  say what passed, too\n"
     "  --generate DIR write vectors of our own below DIR; the same bytes every time\n"
     "  -h, --help     this text\n"
+    "      --version  which one this is\n"
     "\n"
     "Exit: 0 something passed and nothing failed; 1 otherwise; 2 wrong usage.\n";
 

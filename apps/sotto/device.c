@@ -1,6 +1,8 @@
 /* sotto device - one device's files, as the person and the developer may see them. */
 #include "device.h"
 
+#include "recipe/schema.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +35,8 @@
 #define RECORD(X) X("--after", " N", SOTTO_OPTION_NUMBER, after, "only lines with a higher number")
 #define RECEIPTS(X)                                                                                \
     X("--recipe", " FILE", SOTTO_OPTION_TEXT, recipe,                                              \
-      "the recipe as published: adds what it may claim, and by which theorem")
+      "the recipe as published: adds which bins the bits stand for, and by which theorem it "      \
+      "holds")
 #define RESET(X)                                                                                   \
     X("--yes", "", SOTTO_OPTION_FLAG, yes, "really: every budget counts as spent from then on")
 #define DONATE(X)                                                                                  \
@@ -98,7 +101,7 @@ static int run_new(int argc, char **argv)
         (void)fprintf(stderr, "sotto device new: what is '%s'?\n", argv[1]);
         return EXIT_USAGE;
     }
-    printf("%s", sotto_device_streams_example);
+    printf("%s", sotto_streams_example());
     return EXIT_DONE;
 }
 
@@ -162,8 +165,9 @@ static const sotto_verb verb_why = {
     .usage =
         "usage: sotto device why RECIPE [options]\n\n"
         "RECIPE is the recipe's name. The answer is for this device alone: it may follow\n"
-        "from secret draws, so it is never to be sent. Exits with 4 if a budget is the reason.\n"
-        "Nothing is drawn and no event is read to tell.\n" OPTIONS(NONE),
+        "from secret draws, so it is never to be sent. Nothing is drawn and no event is read to\n"
+        "tell. Exits with 4 if the policy, a budget or a closed ledger is the reason, else "
+        "0.\n" OPTIONS(NONE),
     .run = run,
 };
 
@@ -194,7 +198,8 @@ static const sotto_verb verb_reset = {
     .usage = "usage: sotto device reset --yes [options]\n\n"
              "A ledger that is damaged, missing or older than it was closes the device, since\n"
              "nobody knows what was spent. This starts another with every budget fully spent,\n"
-             "without consent, recipes or waiting reports.\n" OPTIONS(RESET),
+             "without consent, recipes or waiting reports. What can still be read of the record\n"
+             "is kept.\n" OPTIONS(RESET),
     .run = run,
 };
 
@@ -205,18 +210,20 @@ static const sotto_verb verb_donate = {
         "usage: sotto device donate STREAM --json-lines FILE [options]\n\n"
         "Each line is an object whose members are the stream's fields; one that is left out\n"
         "is null. event_time, a time or seconds since 1970, is now if left out; event_id, 32\n"
-        "hexadecimal digits, is drawn. An id that is known is not added again.\n" OPTIONS(DONATE),
+        "hexadecimal digits, is drawn. An id that is known is not added again. Exits with 3 at a\n"
+        "line that is no event of the stream; those before it are kept.\n" OPTIONS(DONATE),
     .run = run,
 };
 
 static const sotto_verb verb_offer = {
     .name = "offer",
     .summary = "hand the device a recipe, as a server would",
-    .usage = "usage: sotto device offer FILE [options]\n\n"
-             "The device judges it against its policy, and keeps it for the ticks to come.\n"
-             "Exits with 3 if it is no recipe, 4 if its claim does not hold (check 3), 1 if it is "
-             "refused\n"
-             "for another reason.\n" OPTIONS(NONE),
+    .usage =
+        "usage: sotto device offer FILE [options]\n\n"
+        "The device judges it against its policy, and keeps it for the ticks to come.\n"
+        "Exits with 3 if it is no recipe; 4 if it is refused, by the policy, a budget or because\n"
+        "its claim does not hold; 1 if it closed, or a later version or other bytes of this\n"
+        "version are known.\n" OPTIONS(NONE),
     .run = run,
 };
 

@@ -42,9 +42,8 @@ SOTTO_MUST_USE sotto_status sotto_device_read_file(sotto_device_job *job, sotto_
                                                    const char *path);
 /* A copy in the arena; NULL when there is no memory. */
 const char *sotto_device_keep(sotto_device_job *job, const char *text);
-/* The streams of a file such as `sotto device new` prints. */
+/* The streams of a file such as `sotto device new` prints (docs/recipe.md). */
 SOTTO_MUST_USE sotto_status sotto_device_read_streams(sotto_device_job *job, sotto_bytes json);
-extern const char sotto_device_streams_example[];
 
 /* Says what job->err holds, and gives the exit code of its status. */
 int sotto_device_complain(const sotto_device_job *job);
@@ -57,6 +56,8 @@ void sotto_device_print_json(json_t *value);
 void sotto_device_print_text(const char *text, size_t len);
 json_t *sotto_device_json_time(int64_t seconds);
 json_t *sotto_device_json_hex(sotto_bytes bytes);
+/* Randomised bits in hexadecimal, as many lines as it takes. */
+void sotto_device_print_bits(sotto_bytes bits, const char *indent);
 
 /* The transport of `tick --out`: host.send, with the job as context. */
 sotto_delivery sotto_device_write_upload(void *context, const sotto_upload *upload);

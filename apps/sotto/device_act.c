@@ -63,11 +63,11 @@ int sotto_device_run_reset(sotto_device_job *job)
     if (sotto_device_reset(job->device, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
     if (job->json)
-        sotto_device_print_json(json_pack("{s:b}", "ok", 1));
+        sotto_device_print_json(json_pack("{s:b,s:b,s:b}", "ok", 1, "all_spent", 1, "consent", 0));
     else
         printf(
             "A new ledger was started. Every budget counts as fully spent, and consent has to be\n"
-            "given again.\n");
+            "given again. What could be read of the record is kept: `sotto device record`.\n");
     return EXIT_DONE;
 }
 
@@ -98,10 +98,8 @@ int sotto_device_run_offer(sotto_device_job *job)
                       why.check, name);
     if (status == SOTTO_MALFORMED)
         (void)fprintf(stderr, "`sotto recipe lint %s` lists every mistake\n", job->words[0]);
-    if (status != SOTTO_OK) {
-        int code = sotto_device_complain(job);
-        return why.why == SOTTO_WHY_BUDGET ? EXIT_REFUSED : code;
-    }
+    if (status != SOTTO_OK)
+        return sotto_device_complain(job);
     if (job->json)
         sotto_device_print_json(json_pack("{s:b,s:s?}", "ok", 1, "recipe", name));
     else

@@ -115,6 +115,10 @@ static sotto_status read_event(sotto_device_job *job, batch *b, const sotto_stre
                         json_object_get(row, stream->fields[i].name)))
             return sotto_fail(&job->err, SOTTO_MALFORMED, "%s: of another type",
                               stream->fields[i].name);
+    for (size_t i = 0; i < stream->field_count; i++)
+        if (values[i].type == SOTTO_TYPE_TEXT && values[i].as.text.len > SOTTO_STORE_MAX_TEXT)
+            return sotto_fail(&job->err, SOTTO_MALFORMED, "%s: more than %d bytes",
+                              stream->fields[i].name, SOTTO_STORE_MAX_TEXT);
     *event =
         (sotto_event){.stream = stream->name, .values = values, .value_count = stream->field_count};
     SOTTO_TRY(read_time(job, event, json_object_get(row, SOTTO_STORE_TIME)));
@@ -194,10 +198,11 @@ int sotto_device_run_donate(sotto_device_job *job)
     if (sotto_device_read_file(job, &text, job->lines) != SOTTO_OK)
         return sotto_device_complain(job);
     if (donate_lines(job, stream, text, &number, &added) != SOTTO_OK) {
-        (void)sotto_device_complain(job);
+        int code = sotto_device_complain(job);
+
         (void)fprintf(stderr, "line %" PRIu64 "; %" PRIu64 " events before it were added\n", number,
                       added);
-        return EXIT_FAILED;
+        return code;
     }
     if (job->json)
         sotto_device_print_json(json_pack("{s:b,s:s,s:I}", "ok", 1, "stream", stream->name, "added",

@@ -107,7 +107,14 @@ int sotto_device_complain(const sotto_device_job *job)
                                           sotto_status_name(status), "reason", job->err.reason));
     (void)fprintf(stderr, "sotto device %s: %s: %s\n", job->verb, sotto_status_name(status),
                   job->err.reason);
-    return status == SOTTO_MALFORMED ? EXIT_LINT : EXIT_FAILED;
+    switch (status) {
+    case SOTTO_MALFORMED:
+        return EXIT_LINT;
+    case SOTTO_DENIED: /* a policy, a budget or a closed ledger */
+        return EXIT_REFUSED;
+    default:
+        return EXIT_FAILED;
+    }
 }
 
 static sotto_status read_all(sotto_device_job *job, sotto_bytes *out, FILE *file, const char *path)

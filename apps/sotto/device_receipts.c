@@ -15,7 +15,7 @@ typedef struct receipt {
     const char *recipe, *fields;
     sotto_record_kind became; /* the last that happened to it */
     uint64_t round, bytes, bits_set;
-    size_t bits; /* rounded up to whole bytes */
+    sotto_bytes told; /* the randomised bits, eight a byte, the first one lowest */
     double epsilon, delta, local;
 } receipt;
 
@@ -34,6 +34,15 @@ static uint64_t count_bits(sotto_bytes bytes)
     return count;
 }
 
+static sotto_bytes keep_bits(sotto_device_job *job, sotto_bytes bits)
+{
+    uint8_t *copy = sotto_arena_take(&job->arena, bits.len + 1);
+
+    if (copy && bits.len)
+        memcpy(copy, bits.data, bits.len);
+    return sotto_bytes_of(copy, copy ? bits.len : 0);
+}
+
 static sotto_status add(receipts *list, const sotto_record_line *line, sotto_err *err)
 {
     receipt *r = sotto_arena_take(&list->job->arena, sizeof *r);
@@ -48,13 +57,13 @@ static sotto_status add(receipts *list, const sotto_record_line *line, sotto_err
         .round = line->round,
         .bytes = line->bytes,
         .bits_set = count_bits(line->randomised),
-        .bits = 8 * line->randomised.len,
+        .told = keep_bits(list->job, line->randomised),
         .epsilon = line->epsilon,
         .delta = line->delta,
         .local = line->local,
     };
     memcpy(r->report, line->report, sizeof r->report);
-    if (!r->recipe || !r->fields)
+    if (!r->recipe || !r->fields || !r->told.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "receipts");
     if (list->last)
         list->last->next = r;
@@ -101,34 +110,73 @@ static const char *fate(const receipt *r)
     }
 }
 
-/* What the published bytes of the recipe may claim under this device's policy. */
-static sotto_status read_claim(sotto_device_job *job, sotto_recipe_claim *claim, const char **name)
+/* The recipe as published, and what it may claim under this device's policy. */
+typedef struct published {
+    const char *name; /* NULL: there is none */
+    const sotto_recipe *recipe;
+    sotto_recipe_claim claim;
+} published;
+
+static sotto_status read_published(sotto_device_job *job, published *out)
 {
     static sotto_mistakes mistakes;
-    const sotto_recipe *recipe;
     const sotto_policy *policy;
     sotto_bytes text;
 
     SOTTO_TRY(sotto_device_read_file(job, &text, job->recipe));
-    SOTTO_TRY(sotto_recipe_read(&recipe, text, &job->arena, &mistakes, &job->err));
+    SOTTO_TRY(sotto_recipe_read(&out->recipe, text, &job->arena, &mistakes, &job->err));
     SOTTO_TRY(sotto_policy_read(&policy, job->options.policy, &job->arena, &mistakes, &job->err));
-    SOTTO_TRY(sotto_recipe_lint(claim, recipe, policy, &mistakes, &job->err));
+    SOTTO_TRY(sotto_recipe_lint(&out->claim, out->recipe, policy, &mistakes, &job->err));
     json_t *root = json_loadb((const char *)text.data, text.len, 0, NULL);
-    *name = sotto_device_keep(job, json_string_value(json_object_get(root, "recipe")));
+    out->name = sotto_device_keep(job, json_string_value(json_object_get(root, "recipe")));
     json_decref(root);
-    return *name ? SOTTO_OK : sotto_fail(&job->err, SOTTO_NO_MEMORY, "recipe");
+    return out->name ? SOTTO_OK : sotto_fail(&job->err, SOTTO_NO_MEMORY, "recipe");
 }
 
-static void print_json(const receipt *r, const sotto_recipe_claim *claim)
+/* What bits that were told stand for: calls `each` with the label of every bin whose bit is set. */
+static void each_label(const receipt *r, const sotto_recipe *recipe,
+                       void (*each)(void *context, sotto_bytes label), void *context)
+{
+    static uint8_t memory[1 << 16];
+
+    for (uint64_t bin = 0; bin < sotto_recipe_bins(recipe) && bin < 8 * r->told.len; bin++) {
+        sotto_buf label = sotto_buf_over(memory, sizeof memory);
+
+        if ((r->told.data[bin / 8] >> bin % 8 & 1) &&
+            sotto_recipe_label(recipe, &label, bin, NULL) == SOTTO_OK)
+            each(context, sotto_buf_bytes(&label));
+    }
+}
+
+static void append_label(void *context, sotto_bytes label)
+{
+    (void)json_array_append_new(context, json_stringn((const char *)label.data, label.len));
+}
+
+static void print_label(void *context, sotto_bytes label)
+{
+    (void)context;
+    printf("             ");
+    sotto_device_print_text((const char *)label.data, label.len);
+    printf("\n");
+}
+
+static void print_json(const receipt *r, const published *of)
 {
     json_t *line =
-        json_pack("{s:s,s:o,s:o,s:I,s:s,s:I,s:f,s:f,s:f,s:I,s:s}", "recipe", r->recipe, "report",
-                  sotto_device_json_hex(sotto_bytes_of(r->report, sizeof r->report)), "at",
-                  sotto_device_json_time(r->at), "round", (json_int_t)r->round, "fields", r->fields,
-                  "bits_set", (json_int_t)r->bits_set, "local", r->local, "epsilon", r->epsilon,
-                  "delta", r->delta, "bytes", (json_int_t)r->bytes, "fate", fate(r));
+        json_pack("{s:s,s:o,s:o,s:I,s:s,s:I,s:o,s:f,s:f,s:f,s:I,s:s}", "recipe", r->recipe,
+                  "report", sotto_device_json_hex(sotto_bytes_of(r->report, sizeof r->report)),
+                  "at", sotto_device_json_time(r->at), "round", (json_int_t)r->round, "fields",
+                  r->fields, "bits_set", (json_int_t)r->bits_set, "randomised",
+                  sotto_device_json_hex(r->told), "local", r->local, "epsilon", r->epsilon, "delta",
+                  r->delta, "bytes", (json_int_t)r->bytes, "fate", fate(r));
 
-    if (claim) {
+    if (of) {
+        const sotto_recipe_claim *claim = &of->claim;
+        json_t *told = json_array();
+
+        each_label(r, of->recipe, append_label, told);
+        (void)json_object_set_new(line, "told", told);
         (void)json_object_set_new(line, "theorem", json_string(claim->theorem));
         (void)json_object_set_new(line, "honest", json_integer((json_int_t)claim->honest));
         (void)json_object_set_new(line, "epsilon_sampled", json_real(claim->epsilon_sampled));
@@ -138,14 +186,20 @@ static void print_json(const receipt *r, const sotto_recipe_claim *claim)
     sotto_device_print_json(line);
 }
 
-static void print_receipt(const receipt *r, const sotto_recipe_claim *claim)
+static void print_receipt(const receipt *r, const published *of)
 {
+    const sotto_recipe_claim *claim = of ? &of->claim : NULL;
     char at[SOTTO_CALENDAR_TEXT];
 
     sotto_calendar_format_time(at, r->at);
     printf("%s, %s\n", r->recipe, at);
     printf("  read       %s\n", r->fields);
-    printf("  told       %" PRIu64 " bits set, drawn at random around the truth\n", r->bits_set);
+    printf("  told       %" PRIu64 " bits set, drawn at random around the truth%s\n", r->bits_set,
+           r->told.len ? ":" : "");
+    if (r->told.len)
+        sotto_device_print_bits(r->told, "             ");
+    if (of)
+        each_label(r, of->recipe, print_label, NULL);
     printf("  by itself  epsilon %.6g, for whoever could open both shares; nobody need be honest\n",
            r->local);
     printf("  charged    epsilon %.6g, delta %.3g, for those who see the answer only; leader or\n"
@@ -165,15 +219,14 @@ static void print_receipt(const receipt *r, const sotto_recipe_claim *claim)
 int sotto_device_run_receipts(sotto_device_job *job)
 {
     receipts list = {.job = job};
-    sotto_recipe_claim claim;
-    const char *claimed = NULL;
+    published known = {0};
 
-    if ((job->recipe && read_claim(job, &claim, &claimed) != SOTTO_OK) ||
+    if ((job->recipe && read_published(job, &known) != SOTTO_OK) ||
         sotto_device_record(job->device, job->word_count ? job->words[0] : NULL, 0, collect, &list,
                             &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
     for (const receipt *r = list.first; r; r = r->next) {
-        const sotto_recipe_claim *of = claimed && strcmp(claimed, r->recipe) == 0 ? &claim : NULL;
+        const published *of = known.name && strcmp(known.name, r->recipe) == 0 ? &known : NULL;
 
         if (job->json)
             print_json(r, of);

@@ -60,6 +60,18 @@ json_t *sotto_device_json_hex(sotto_bytes bytes)
     return json_stringn(text, 2 * len);
 }
 
+void sotto_device_print_bits(sotto_bytes bits, const char *indent)
+{
+    enum { A_LINE = 32 };
+
+    for (size_t i = 0; i < bits.len; i++) {
+        if (i % A_LINE == 0)
+            printf("%s%s", i ? "\n" : "", indent);
+        printf("%02x", bits.data[i]);
+    }
+    printf("\n");
+}
+
 /* ---- events ----------------------------------------------------------------------------------------------- */
 
 typedef struct event_view {
@@ -228,6 +240,13 @@ int sotto_device_run_recipes(sotto_device_job *job)
 
 /* ---- why -------------------------------------------------------------------------------------------------- */
 
+/* Whether this device won't ever answer as things are; anything else is how things just happen to be. */
+static bool refuses(sotto_why why)
+{
+    return why == SOTTO_WHY_BUDGET || why == SOTTO_WHY_POLICY || why == SOTTO_WHY_FIELD ||
+           why == SOTTO_WHY_LEDGER_CLOSED;
+}
+
 int sotto_device_run_why(sotto_device_job *job)
 {
     sotto_explanation why;
@@ -248,7 +267,7 @@ int sotto_device_run_why(sotto_device_job *job)
                                     : "what the recipe claims of itself");
         printf("\nThis is known to this device alone. Nothing of it is ever sent.\n");
     }
-    return why.why == SOTTO_WHY_BUDGET ? EXIT_REFUSED : EXIT_DONE;
+    return refuses(why.why) ? EXIT_REFUSED : EXIT_DONE;
 }
 
 /* ---- the ledger ------------------------------------------------------------------------------------------- */
@@ -259,23 +278,23 @@ static sotto_status show_budget(void *context, const sotto_budget_line *line, so
 
     (void)err;
     if (job->json) {
-        sotto_device_print_json(
-            json_pack("{s:s,s:s,s:f,s:f,s:I,s:f,s:f,s:I,s:f,s:b}", "of",
-                      line->analysis ? "analysis" : "field", "name", line->name, "epsilon",
-                      line->epsilon, "delta", line->delta, "reports", (json_int_t)line->reports,
-                      "epsilon_allowed", line->epsilon_allowed, "delta_allowed",
-                      line->delta_allowed, "reports_allowed", (json_int_t)line->reports_allowed,
-                      "local_allowed", line->local_allowed, "unknown", line->unknown));
+        sotto_device_print_json(json_pack(
+            "{s:s,s:s,s:f,s:f,s:I,s:f,s:f,s:I,s:f,s:b,s:b}", "of",
+            line->analysis ? "analysis" : "field", "name", line->name, "epsilon", line->epsilon,
+            "delta", line->delta, "reports", (json_int_t)line->reports, "epsilon_allowed",
+            line->epsilon_allowed, "delta_allowed", line->delta_allowed, "reports_allowed",
+            (json_int_t)line->reports_allowed, "local_allowed", line->local_allowed, "unknown",
+            line->unknown, "all_spent", line->unknown));
         return SOTTO_OK;
     }
     printf("%-9s%s\n", line->analysis ? "analysis" : "field", line->name);
+    printf("         epsilon %.6g of %.6g, delta %.3g of %.3g, %" PRIu64 " of %" PRIu64
+           " reports\n",
+           line->epsilon, line->epsilon_allowed, line->delta, line->delta_allowed, line->reports,
+           line->reports_allowed);
     if (line->unknown)
-        printf("         all spent: the ledger was lost once, and nobody knows better\n");
-    else
-        printf("         epsilon %.6g of %.6g, delta %.3g of %.3g, %" PRIu64 " of %" PRIu64
-               " reports\n",
-               line->epsilon, line->epsilon_allowed, line->delta, line->delta_allowed,
-               line->reports, line->reports_allowed);
+        printf(
+            "         all of it counts as spent: the ledger was reset, and nobody knows better\n");
     if (line->local_allowed > 0)
         printf("         one report: epsilon %.6g at most\n", line->local_allowed);
     return SOTTO_OK;
@@ -320,6 +339,8 @@ static sotto_status show_line(void *context, const sotto_record_line *line, sott
         sotto_device_print_text(line->note, strlen(line->note));
     }
     printf("\n");
+    if (line->randomised.len)
+        sotto_device_print_bits(line->randomised, "        told ");
     return SOTTO_OK;
 }
 

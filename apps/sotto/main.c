@@ -21,7 +21,8 @@ static void print_help(FILE *to, const sotto_verb *verb, const char *path)
     (void)fprintf(to, "%s - %s\n\nusage: %s VERB [options]\n\n", path, verb->summary, path);
     for (size_t i = 0; verb->parts[i] != NULL; i++)
         (void)fprintf(to, "  %-10s %s\n", verb->parts[i]->name, verb->parts[i]->summary);
-    (void)fprintf(to, "\n`%s VERB --help` says more.\n", path);
+    (void)fprintf(to, "\n`%s VERB --help` says more%s.\n", path,
+                  verb == &program ? "; `sotto --version`, which one this is" : "");
 }
 
 static bool is_help(const char *word)
@@ -66,6 +67,10 @@ static int run(int argc, char **argv)
         if (argc < 2) {
             print_help(stderr, verb, path);
             return EXIT_USAGE;
+        }
+        if (verb == &program && strcmp(argv[1], "--version") == 0) {
+            printf("sotto " SOTTO_VERSION "\n");
+            return EXIT_DONE;
         }
         if (is_help(argv[1]) || strcmp(argv[1], "help") == 0) {
             print_help(stdout, verb, path);

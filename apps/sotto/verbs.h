@@ -9,8 +9,8 @@ enum {
     EXIT_DONE = 0,
     EXIT_FAILED = 1,
     EXIT_USAGE = 2,
-    EXIT_LINT = 3,    /* a recipe has mistakes */
-    EXIT_REFUSED = 4, /* a theorem does not apply, or a budget is spent */
+    EXIT_LINT = 3,    /* a file has mistakes */
+    EXIT_REFUSED = 4, /* a theorem does not apply, a budget is spent, or a policy says no */
     EXIT_SMALL = 5,   /* a cohort is too small, or not yet large enough */
     EXIT_PROOF = 6,   /* what a server released does not hold together */
     EXIT_PEER = 7,    /* a server can't be reached */

@@ -10,11 +10,9 @@ enum { FILES_CEILING = 1 << 28 };
 int sotto_runner_parse(sotto_runner *runner, int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-        {"generate", required_argument, NULL, 'g'},
-        {0},
+        {"json", no_argument, NULL, 'j'},           {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},           {"version", no_argument, NULL, 'V'},
+        {"generate", required_argument, NULL, 'g'}, {0},
     };
 
     for (int c; (c = getopt_long(argc, argv, "vh", longs, NULL)) != -1;) {
@@ -24,6 +22,9 @@ int sotto_runner_parse(sotto_runner *runner, int argc, char **argv)
             runner->verbose = true;
         } else if (c == 'g' && runner->generates) {
             runner->generate = optarg;
+        } else if (c == 'V') {
+            printf("%s " SOTTO_VERSION "\n", runner->name);
+            return SOTTO_RUNNER_AGREED;
         } else {
             (void)fputs(runner->usage, c == 'h' ? stdout : stderr);
             return c == 'h' ? SOTTO_RUNNER_AGREED : SOTTO_RUNNER_USAGE;

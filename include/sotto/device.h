@@ -176,8 +176,8 @@ SOTTO_API void sotto_device_close(sotto_device *device);
 SOTTO_API const char *sotto_device_closed(const sotto_device *device);
 /* Where the event file was put, if this opening found it damaged; else NULL. */
 SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);
-/* Starts a ledger anew with every budget fully spent, without consent, recipes or waiting reports. Nobody else may
- * have it open. */
+/* Starts a ledger anew with every budget fully spent, without consent, recipes or waiting reports. Of the record it
+ * keeps what can still be read. Nobody else may have it open. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_reset(sotto_device *device, sotto_err *err);
 
 /* ---- the person ------------------------------------------------------------------------------------------- */
@@ -375,7 +375,7 @@ typedef struct sotto_budget_line {
     double epsilon_allowed, delta_allowed;
     uint64_t reports_allowed;
     double local_allowed; /* of each report; 0 for an analysis         */
-    bool unknown;         /* the ledger was reset: counts as all spent */
+    bool unknown;         /* the ledger was reset: what is allowed counts as spent, all of it */
 } sotto_budget_line;
 typedef sotto_status sotto_budget_line_fn(void *context, const sotto_budget_line *line,
                                           sotto_err *err);

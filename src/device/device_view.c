@@ -1,6 +1,7 @@
 /* What the person may see: recipes, the record, and what is left of each budget. */
 #include "device/device_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,12 +86,19 @@ sotto_status sotto_device_record(sotto_device *device, const char *recipe, uint6
 
 /* ---- budgets ---------------------------------------------------------------------------------------------- */
 
+/* What is not known counts as all there is, here as where a charge is judged: a 0 would read as if nothing were spent. */
 static void fill_spent(sotto_budget_line *line, const sotto_spent *spent)
 {
     line->epsilon = sotto_decimal_up(spent->epsilon);
     line->delta = sotto_decimal_up(spent->delta);
     line->reports = spent->reports;
     line->unknown = spent->unknown;
+    if (spent->unknown) {
+        line->epsilon = fmax(line->epsilon, line->epsilon_allowed);
+        line->delta = fmax(line->delta, line->delta_allowed);
+        if (line->reports < line->reports_allowed)
+            line->reports = line->reports_allowed;
+    }
 }
 
 static sotto_status show_analysis(sotto_device *device, const sotto_analysis_budget *budget,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARENA = 2 * SOTTO_REPORT_MAX + (1 << 20), MAX_VALUE = SOTTO_REPORT_MAX + (1 << 16) };
+enum { ARENA = 2 * SOTTO_REPORT_MAX + (1 << 20) };
 
 static const char damaged[] = "the ledger is damaged";
 
@@ -113,7 +113,7 @@ static sotto_status open_file(sotto_ledger *ledger, bool *fresh, sotto_err *err)
                                           .memory = ledger->memory,
                                           .application = SOTTO_SQLITE_LEDGER,
                                           .version = SOTTO_LEDGER_VERSION,
-                                          .max_value = MAX_VALUE};
+                                          .max_value = SOTTO_LEDGER_MAX_VALUE};
     int64_t count;
 
     SOTTO_TRY(sotto_sqlite_open(&ledger->db, &options, err));

@@ -10,6 +10,7 @@ enum {
     SOTTO_LEDGER_VERSION = 1,
     SOTTO_LEDGER_DIGEST = 32,
     SOTTO_LEDGER_ACCOUNT = 160,
+    SOTTO_LEDGER_MAX_VALUE = SOTTO_REPORT_MAX + (1 << 16),
     SOTTO_LEDGER_STATEMENTS = 9 /* kept compiled: each costs a few KiB */
 };
 
@@ -105,6 +106,9 @@ SOTTO_MUST_USE sotto_status sotto_ledger_testify(sotto_ledger *ledger, sotto_err
 SOTTO_MUST_USE sotto_status sotto_record_write(sotto_ledger *ledger,
                                                const sotto_record_entry *entry, int64_t *number,
                                                sotto_err *err);
+/* Starts a record with what can be read of another ledger's, and the entries that a reset makes of it. */
+SOTTO_MUST_USE sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from,
+                                                    int64_t now, sotto_err *err);
 /* A report that may be put: SOTTO_STALE for an id that was used before. */
 SOTTO_MUST_USE sotto_status sotto_outbox_check(sotto_ledger *ledger, const sotto_report *report,
                                                sotto_err *err);

@@ -1,5 +1,7 @@
 #include "device/record.h"
 
+#include "base/rule.h"
+#include "device/consent.h"
 #include "device/ledger_internal.h"
 
 #include <stdio.h>
@@ -88,6 +90,79 @@ sotto_status sotto_record_show(sotto_ledger *ledger, const char *recipe, uint64_
     return status;
 }
 
+/* ---- after a reset ---------------------------------------------------------------------------------------- */
+
+typedef struct carrying {
+    sotto_ledger *to;
+    sotto_status status; /* of writing */
+    bool any;
+} carrying;
+
+/* A damaged file may hold anything. What is no entry is left out; one that is wrong can only make a device more silent. */
+static sotto_status carry_entry(void *context, const sotto_record_entry *entry, sotto_err *err)
+{
+    carrying *c = context;
+
+    if (!sotto_record_kind_name(entry->kind))
+        return SOTTO_OK;
+    c->any = true;
+    c->status = sotto_record_write(c->to, entry, NULL, err);
+    return c->status;
+}
+
+/* Reports that waited are gone with the old file. */
+static sotto_status give_up_waiting(sotto_ledger *ledger, int64_t now, bool *found, sotto_err *err)
+{
+    char recipe[SOTTO_BUDGET_MAX_NAME + 1];
+    sotto_record_entry entry = {
+        .at = now, .kind = SOTTO_RECORD_GIVEN_UP, .recipe = recipe, .note = "the ledger was reset"};
+    sqlite3_stmt *statement;
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, found, err,
+        "SELECT report, recipe, bytes FROM record r WHERE kind IN (?,?) AND bytes>0 AND NOT EXISTS"
+        " (SELECT 1 FROM record e WHERE e.report=r.report AND e.kind IN (?,?)) LIMIT 1",
+        "iiii", (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY,
+        (int64_t)SOTTO_RECORD_ACKNOWLEDGED, (int64_t)SOTTO_RECORD_GIVEN_UP);
+
+    if (status == SOTTO_OK && *found) {
+        sotto_bytes report = sotto_ledger_blob(statement, 0);
+
+        if (report.len == sizeof entry.report)
+            memcpy(entry.report, report.data, sizeof entry.report);
+        (void)snprintf(recipe, sizeof recipe, "%s", sotto_ledger_text(statement, 1));
+        entry.bytes = (uint64_t)sqlite3_column_int64(statement, 2);
+    }
+    sotto_ledger_release(ledger, statement);
+    return status == SOTTO_OK && *found ? sotto_record_write(ledger, &entry, NULL, err) : status;
+}
+
+sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from, int64_t now,
+                                     sotto_err *err)
+{
+    const sotto_record_entry no = {
+        .at = now, .kind = SOTTO_RECORD_WITHDRAWN, .note = "the ledger was reset"};
+    sotto_record_entry reset = {
+        .at = now,
+        .kind = SOTTO_RECORD_RESET,
+        .note = "every budget counts as fully spent; what was recorded before is lost"};
+    carrying c = {.to = ledger};
+    bool more = true, given;
+
+    /* Reading ends where the old file can't be read any further; that must not keep a device closed for good. */
+    if (from && sotto_record_show(from, NULL, 0, carry_entry, &c, NULL) == SOTTO_NO_MEMORY)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "record");
+    if (c.status != SOTTO_OK)
+        return sotto_fail(err, c.status, "record");
+    while (c.any && more)
+        SOTTO_TRY(give_up_waiting(ledger, now, &more, err));
+    SOTTO_TRY(sotto_consent_get(ledger, &given, err));
+    if (given && SOTTO_RULE(reset_withdraws))
+        SOTTO_TRY(sotto_record_write(ledger, &no, NULL, err));
+    if (c.any)
+        reset.note = "every budget counts as fully spent; what stands above may lack entries";
+    return sotto_record_write(ledger, &reset, NULL, err);
+}
+
 /* ---- looking back ----------------------------------------------------------------------------------------- */
 
 sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *round,
@@ -100,8 +175,9 @@ sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *roun
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
     sotto_status status = sotto_ledger_find(
         ledger, &statement, found, err,
-        "SELECT round, note FROM record WHERE recipe=? AND kind=? ORDER BY id DESC LIMIT 1", "ti",
-        recipe, (int64_t)kind);
+        "SELECT round, note FROM record WHERE recipe=?1 AND kind=?2 AND id>coalesce"
+        "((SELECT max(id) FROM record WHERE recipe='' AND kind=?3),0) ORDER BY id DESC LIMIT 1",
+        "tii", recipe, (int64_t)kind, (int64_t)SOTTO_RECORD_RESET);
     if (status == SOTTO_OK && *found) {
         *round = (uint64_t)sqlite3_column_int64(statement, 0);
         (void)snprintf(note, SOTTO_RECORD_NOTE, "%s", sotto_ledger_text(statement, 1));
@@ -113,21 +189,20 @@ sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *roun
 sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out, const char *recipe,
                                   sotto_err *err)
 {
-    char ignored[SOTTO_RECORD_NOTE];
     sqlite3_stmt *statement;
-    uint64_t round;
     bool row;
 
     *out = (sotto_outcome){0};
-    SOTTO_TRY(
-        sotto_record_last(ledger, &out->dummy, &round, ignored, SOTTO_RECORD_DUMMY, recipe, err));
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
     sotto_status status = sotto_ledger_find(
         ledger, &statement, &row, err,
-        "SELECT kind, note FROM record WHERE recipe=? AND kind BETWEEN ? AND ? ORDER BY id DESC"
-        " LIMIT 1",
-        "tii", recipe, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_GIVEN_UP);
+        "SELECT kind, note, EXISTS (SELECT 1 FROM record WHERE recipe=?1 AND kind=?4) FROM record"
+        " WHERE recipe=?1 AND kind BETWEEN ?2 AND ?3 ORDER BY id DESC LIMIT 1",
+        "tiii", recipe, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_GIVEN_UP,
+        (int64_t)SOTTO_RECORD_DUMMY);
     if (status == SOTTO_OK && row) {
         out->kind = (sotto_record_kind)sqlite3_column_int64(statement, 0);
+        out->dummy = sqlite3_column_int64(statement, 2) != 0;
         (void)snprintf(out->note, sizeof out->note, "%s", sotto_ledger_text(statement, 1));
     }
     sotto_ledger_release(ledger, statement);

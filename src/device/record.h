@@ -6,7 +6,7 @@
  * Secrets:  all of it. It never leaves the device.
  *
  * There is no function that changes or removes an entry, and an entry changed behind the ledger's back closes
- * the ledger at its next opening.
+ * the ledger at its next opening. A reset begins another file with all entries that can still be read.
  */
 #ifndef SOTTO_DEVICE_RECORD_H
 #define SOTTO_DEVICE_RECORD_H
@@ -48,7 +48,7 @@ SOTTO_MUST_USE sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_out
 /* Whether a report or a dummy was made in any round from 1 on, of any recipe of the analysis. */
 SOTTO_MUST_USE sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered,
                                                   const char *analysis, sotto_err *err);
-/* The last entry of this kind about a recipe: its round and note. */
+/* The last entry of this kind about a recipe since the last reset: its round and note. */
 SOTTO_MUST_USE sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *round,
                                               char note[SOTTO_RECORD_NOTE], sotto_record_kind kind,
                                               const char *recipe, sotto_err *err);

@@ -143,11 +143,12 @@ sotto_status sotto_vfs_erase(const sotto_storage *storage, const char *path, sot
     bool exists;
 
     SOTTO_TRY(sotto_vfs_exists(storage, path, &exists, err));
-    if (!exists)
-        return SOTTO_OK;
-    int code = overwrite_path(vfs, path);
+    /* SQLite takes an empty file for none, and yet it has a name. */
+    int code = exists ? overwrite_path(vfs, path) : SQLITE_OK;
     if (code == SQLITE_OK)
         code = vfs->xDelete(vfs, path, 1);
+    if (code == SQLITE_IOERR_DELETE_NOENT)
+        return SOTTO_OK;
     if (code != SQLITE_OK)
         return sotto_fail(err, SOTTO_IO, "%.80s: can't be erased: %s", path, sqlite3_errstr(code));
     return SOTTO_OK;

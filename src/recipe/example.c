@@ -1,5 +1,5 @@
 /* Complete files that fit each other: what `sotto recipe new` prints, and where tests start from. */
-#include "sotto/recipe.h"
+#include "recipe/schema.h"
 
 /* clang-format off */
 static const char recipe[] =
@@ -71,6 +71,15 @@ static const char parties[] =
     "  }\n"
     "}\n";
 
+static const char streams[] =
+    "{\n"
+    "  \"keyboard_ngrams\": {\n"
+    "    \"fields\": {\"age\": \"integer\", \"ngram\": \"text\", \"perplexity\": \"real\"},\n"
+    "    \"max_age\": \"30d\",\n"
+    "    \"max_rows\": 10000\n"
+    "  }\n"
+    "}\n";
+
 /* clang-format on */
 
 const char *sotto_recipe_example(void)
@@ -86,4 +95,9 @@ const char *sotto_policy_example(void)
 const char *sotto_parties_example(void)
 {
     return parties;
+}
+
+const char *sotto_streams_example(void)
+{
+    return streams;
 }

@@ -1,5 +1,6 @@
 /* Judging a recipe: its own claims first, then what the policy allows. A recipe can never widen a policy. */
 #include "recipe/claim.h"
+#include "recipe/columns.h"
 #include "recipe/schema.h"
 
 #include "base/rule.h"
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const sotto_place privacy = {NULL, "privacy", 0};
 static const sotto_place epsilon = {&privacy, "epsilon", 0};
@@ -95,6 +97,58 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         warn(at, &taking,
              "refused by devices whose policy does not say that participation is hidden");
+}
+
+static bool same_name(sotto_bytes name, const char *column)
+{
+    return name.len == strlen(column) &&
+           strncasecmp((const char *)name.data, column, name.len) == 0;
+}
+
+/* A field counts as read, and pays, whatever becomes of its column. */
+static void check_unused(sotto_reading *at, const sotto_recipe *recipe)
+{
+    static const sotto_place query = {NULL, "query", 0};
+    sotto_columns columns = sotto_columns_of(recipe->query);
+    sotto_bytes name, first = {0};
+    unsigned unused = 0;
+    char what[200];
+
+    while (sotto_columns_next(&columns, &name)) {
+        bool used = name.len == 0;
+
+        for (size_t i = 0; i < recipe->encoding.count && !used; i++)
+            used = same_name(name, recipe->encoding.encoders[i].column);
+        if (!used && unused++ == 0)
+            first = name;
+    }
+    if (unused == 0)
+        return;
+    (void)snprintf(what, sizeof what,
+                   "column \"%.*s\"%s not in encode: read and paid for, and used for nothing",
+                   (int)(first.len < 60 ? first.len : 60), (const char *)first.data,
+                   unused > 1 ? ", and others, are" : " is");
+    warn(at, &query, what);
+}
+
+/* No device could answer. Said only where the text tells every column. */
+static void check_missing(sotto_reading *at, const sotto_recipe *recipe)
+{
+    static const sotto_place encode = {NULL, "encode", 0};
+
+    for (size_t i = 0; i < recipe->encoding.count; i++) {
+        const char *column = recipe->encoding.encoders[i].column;
+        const sotto_place place = {&encode, column, 0};
+        sotto_columns columns = sotto_columns_of(recipe->query);
+        bool found = !columns.more;
+        sotto_bytes name;
+
+        while (!found && sotto_columns_next(&columns, &name))
+            found = name.len == 0 || same_name(name, column);
+        if (!found)
+            sotto_reading_mistake(at, &place, "a column of the query",
+                                  "the query has no column of this name");
+    }
 }
 
 /* ---- the recipe against a policy -------------------------------------------------------------------- */
@@ -194,6 +248,8 @@ sotto_status sotto_recipe_lint(sotto_recipe_claim *claim, const sotto_recipe *re
     check_reach(&at, claim, recipe);
     check_weight(&at, claim);
     check_words(&at, recipe);
+    check_missing(&at, recipe);
+    check_unused(&at, recipe);
     if (policy)
         check_policy(&at, policy, recipe);
     if (mistakes->errors == 0)

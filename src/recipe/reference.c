@@ -43,7 +43,7 @@ static void put_object(sotto_writer *w, const sotto_schema_object *object)
     size_t count;
     const sotto_schema_key *rows = sotto_schema_rows(object->name, &count);
     bool top = strcmp(object->name, "recipe") == 0 || strcmp(object->name, "policy") == 0 ||
-               strcmp(object->name, "parties") == 0;
+               strcmp(object->name, "parties") == 0 || strcmp(object->name, "streams") == 0;
 
     put(w, top ? "\n## " : "\n### ");
     put(w, object->title);
@@ -71,10 +71,10 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
     sotto_writer w = sotto_writer_on(out);
 
     put(&w,
-        "# Recipes, policies and parties\n\n"
+        "# Recipes, policies, parties and streams\n\n"
         "<!-- Printed by `sotto recipe reference` from src/recipe/schema_table.c; a test compares. "
         "-->\n\n"
-        "All three are JSON objects of at most 4 MiB and 12 levels. Unknown keys, keys that stand "
+        "All four are JSON objects of at most 4 MiB and 12 levels. Unknown keys, keys that stand "
         "twice and bytes behind the end are errors. A recipe is published, hashed and logged as "
         "the bytes it has; nothing ever encodes it anew. Budgets are read from the digits as "
         "written, not from a floating-point number.\n\n"
@@ -89,5 +89,6 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
     put_example(&w, "A recipe", sotto_recipe_example());
     put_example(&w, "A policy for it", sotto_policy_example());
     put_example(&w, "Its parties", sotto_parties_example());
+    put_example(&w, "Its streams", sotto_streams_example());
     return sotto_writer_finish(&w, "reference", err);
 }

@@ -59,11 +59,14 @@ const sotto_schema_key *sotto_schema_rows(const char *object, size_t *count);
 /* "a whole number from 1 to 10", ...: what would be accepted. */
 void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap);
 
+/* Streams that the examples of sotto/recipe.h go with. */
+const char *sotto_streams_example(void);
+
 /* ---- one file being read ---------------------------------------------------------------------------- */
 
 typedef struct sotto_reading {
     sotto_bytes text;
-    const char *object; /* of the whole file: "recipe", "policy", "parties" */
+    const char *object; /* of the whole file: "recipe", "policy", "parties", "streams" */
     json_t *root;
     sotto_arena *arena;
     sotto_mistakes *mistakes;

@@ -1,4 +1,4 @@
-/* Every key of recipes, policies and parties. Rows of one object stand together; "*" is its last. */
+/* Every key of recipes, policies, parties and streams. Rows of one object stand together; "*" is its last. */
 #include "recipe/schema.h"
 
 #define TEXT     SOTTO_SCHEMA_TEXT
@@ -28,7 +28,7 @@ const sotto_schema_key sotto_schema[] = {
     {"recipe", "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; a device never goes back"},
     {"recipe", "analysis", NAME, 0, 1, 128, NULL, MUST, "the analysis whose budget pays; the policy must know it"},
     {"recipe", "description", TEXT, 0, 0, 1000, NULL, "\"\"", "why this is asked, for the people who are asked"},
-    {"recipe", "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams; its columns are what `encode` names"},
+    {"recipe", "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams; `encode` names its columns, and lint points out one that it does not name, or that the query lacks"},
     {"recipe", "pick", CHOICE, 0, 0, 0, "one-at-random|first", "\"one-at-random\"", "which of the query's rows is answered with"},
     {"recipe", "cohorts", OBJECT, 0, 0, 0, "cohorts", "{}", "fields that split the answer: one task for each combination of values"},
     {"recipe", "targeting", OBJECT, 0, 0, 0, "targeting", "{}", "fields that a device must have one of these values in to take part"},
@@ -152,6 +152,14 @@ const sotto_schema_key sotto_schema[] = {
     {"hpke", "config", HEX, 0, 8, 1024, NULL, MUST, "an HpkeConfig as DAP encodes it"},
     {"hpke", "from", TIME, 0, 0, 0, NULL, MUST, "not used before"},
     {"hpke", "until", TIME, 0, 0, 0, NULL, MUST, "not used after"},
+
+    {"streams", "*", OBJECT, 0, 0, 0, "stream", MAY, "one stream, by its name: what a query selects from"},
+
+    {"stream", "fields", OBJECT, 0, 0, 0, "types", MUST, "what every event of it has, 1 to 64; once the stream is there they never change"},
+    {"stream", "max_age", DURATION, 0, 0, 0, NULL, MUST, "older events are erased"},
+    {"stream", "max_rows", WHOLE, 0, 1, 1e15, NULL, MUST, "events that are kept, the newest"},
+
+    {"types", "*", CHOICE, 0, 0, 0, "integer|real|text|boolean", MAY, "a field, by its name, and the type of its values, any of which may be null"},
 };
 /* clang-format on */
 const size_t sotto_schema_count = sizeof sotto_schema / sizeof sotto_schema[0];
@@ -194,6 +202,15 @@ const sotto_schema_object sotto_schema_objects[] = {
     {"parties", "Parties", "Who adds up, by name."},
     {"party", "parties: one", "Part of what a device trusts: it never takes this from a server."},
     {"hpke", "parties: hpke", "One key and when it is used."},
+    {"streams", "Streams",
+     "What events look like, for `sotto device` (streams.json); an application says the same in C, "
+     "as "
+     "sotto_stream and sotto_field. A name has up to 63 of the characters a-z 0-9 _, starts with a "
+     "letter, "
+     "not with sotto_ or sqlite_, and is none of rowid, oid, event_id and event_time: the last two "
+     "are fields of every stream."},
+    {"stream", "streams: one", "Events are rows of it, which never leave the device."},
+    {"types", "streams: fields", "In the order in which the library takes an event's values."},
 };
 const size_t sotto_schema_object_count =
     sizeof sotto_schema_objects / sizeof sotto_schema_objects[0];

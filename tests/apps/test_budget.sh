@@ -2,21 +2,7 @@
 # Tests of `sotto budget`: what it answers, what it refuses and what it complains about.
 #   test_budget.sh PROGRAM
 set -u
-program=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-out=$work/out
-
-begin() {
-    name=$1
-}
-
-complain() {
-    echo "FAILED $name: $1"
-    sed 's/^/    /' "$out"
-    failures=$((failures + 1))
-}
+. "$(dirname "$0")/../support/program.sh"
 
 # exits CODE ARGUMENTS...
 exits() {
@@ -25,14 +11,6 @@ exits() {
     "$program" budget "$@" >"$out" 2>&1
     code=$?
     [ "$code" -eq "$wanted" ] || complain "exit code $code, not $wanted: $*"
-}
-
-says() {
-    grep -q -- "$1" "$out" || complain "does not say '$1'"
-}
-
-says_not() {
-    grep -q -- "$1" "$out" && complain "says '$1'"
 }
 
 claim="--trust split --hidden --dishonest 0 --delta 1e-8"
@@ -169,5 +147,4 @@ done
 "$program" budget lend >"$out" 2>&1
 [ $? -eq 2 ] || complain "an unknown verb: exit code is not 2"
 
-[ $failures -eq 0 ] && echo "all right"
-[ $failures -eq 0 ]
+finish

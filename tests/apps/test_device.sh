@@ -1,40 +1,18 @@
 #!/bin/sh
 # test_device.sh PROGRAM: `sotto device`, as a person types it: the keyboard example from events to a report in a file,
 # Table 1's refusals, and what is said about each.
-program=$1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../support/program.sh"
 cd "$work" || exit 1
-failed=0
+verb=device
 good="--idle --charging --network"
 now="--now 2026-11-20T01:00:00Z"
-
-complain() {
-    echo "$1"
-    sed 's/^/    /' out
-    failed=1
-}
-
-# expect CODE TEXT ARGUMENTS...: ends with this code and prints this text
-expect() {
-    code=$1 text=$2
-    shift 2
-    "$program" device "$@" >out 2>&1
-    got=$?
-    [ "$got" -eq "$code" ] || complain "sotto device $*: ended with $got, not $code"
-    grep -qF -- "$text" out || complain "sotto device $*: does not say \"$text\""
-}
-
-without() {
-    ! grep -qF -- "$1" out || complain "says \"$1\""
-}
 
 # start DIR: files of a device that has not run yet; every device takes part
 start() {
     mkdir "$1" "$1/sent"
-    "$program" device new >"$1/streams.json" || failed=1
-    "$program" recipe new --policy >"$1/policy.json" || failed=1
-    "$program" recipe new --parties >"$1/parties.json" || failed=1
+    "$program" device new >"$1/streams.json" || complain "$1: not printed"
+    "$program" recipe new --policy >"$1/policy.json" || complain "$1: not printed"
+    "$program" recipe new --parties >"$1/parties.json" || complain "$1: not printed"
     "$program" recipe new | sed 's/"rate": 0.1/"rate": 1/' >"$1/50001.json"
     sed 's/50001/50002/' "$1/50001.json" >"$1/50002.json"
     echo '{"locale": "en_US"}' >"$1/about.json"
@@ -48,10 +26,12 @@ cat >events.jsonl <<END
 END
 
 # ---- usage
+verb="" expect 0 "sotto 0." --version
+verb="" expect 2 "no verb '--versio'" --versio
 expect 0 "a device's events, recipes, budgets" --help
-for verb in new events recipes receipts record ledger why forget consent reset donate offer tick; do
-    expect 0 "usage: sotto device $verb" $verb --help
-    [ $verb = new ] || grep -qF -- --json out || complain "$verb --help: no --json"
+for part in new events recipes receipts record ledger why forget consent reset donate offer tick; do
+    expect 0 "usage: sotto device $part" $part --help
+    says --json
 done
 expect 2 "no verb 'bake'" bake
 expect 2 "what is '--loud'?" ledger --loud
@@ -77,14 +57,21 @@ expect 0 "2026-11-20" events keyboard_ngrams --dir a --most 1
 [ "$(wc -l <out)" -eq 1 ] || complain "--most 1 shows more"
 expect 1 "no stream 'health'" events health --dir a
 printf '{"age": 1}\n{"age": "se3ret"}\n' >bad.jsonl
-expect 1 "age: of another type" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+expect 3 "age: of another type" donate keyboard_ngrams --json-lines bad.jsonl --dir a
 grep -q "line 2; 1 events before it were added" out || complain "does not say where"
-without se3ret
+says_not se3ret
 echo '{"ngram": se3ret}' >bad.jsonl
-expect 1 "not JSON" donate keyboard_ngrams --json-lines bad.jsonl --dir a
-without se3ret
+expect 3 "not JSON" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+says_not se3ret
+{
+    echo '{"age": 2}'
+    printf '{"ngram": "%05000d"}\n' 7
+    echo '{"age": 3}'
+} >bad.jsonl
+expect 3 "ngram: more than 4096 bytes" donate keyboard_ngrams --json-lines bad.jsonl --dir a $now
+says "line 2; 1 events before it were added"
 echo '{"secret": 1}' >bad.jsonl
-expect 1 "keyboard_ngrams has no field 'secret'" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+expect 3 "keyboard_ngrams has no field 'secret'" donate keyboard_ngrams --json-lines bad.jsonl --dir a
 [ "$(stat -c %a a/events.db)" = 600 ] && [ "$(stat -c %a a/ledger.db)" = 600 ] || complain "others may read the files"
 
 # ---- nothing happens before yes
@@ -105,7 +92,7 @@ expect 0 "epsilon 0 of 0.5" ledger --dir a $now
 expect 0 "Reports made: 1; waiting: 1" tick $good --dir a $now
 expect 0 "transport" why 50001 --dir a $now
 expect 0 "spent        50001: read keyboard_ngrams.age keyboard_ngrams.ngram" record --dir a
-without " left "
+says_not " left "
 expect 0 "waits on this device" receipts --dir a
 expect 0 "to be posted to https://leader.example.com/tasks/" tick $good --dir a --out a/sent $now
 expect 0 " left " record 50001 --dir a
@@ -119,6 +106,25 @@ expect 0 "epsilon 0.3 of 0.5" ledger --dir a $now
 expect 0 "acknowledged by the leader" receipts --dir a
 expect 0 "among 20000 honest reports" receipts --dir a --recipe a/50001.json
 expect 0 '"bytes":5880' receipts --dir a --json
+# The bits are the same wherever they are shown, and the bins are those of the bits.
+bits=$(sed -n 's/.*"randomised":"\([0-9a-f]*\)".*/\1/p' "$out")
+[ ${#bits} -eq 68 ] || complain "not the bits of 272 bins"
+expect 0 "\"randomised\":\"$bits\"" record 50001 --dir a --json
+expect 0 "        told ${bits%????}" record 50001 --dir a
+expect 0 "             ${bits%????}" receipts --dir a
+if command -v python3 >/dev/null; then
+    "$program" recipe compile a/50001.json a/parties.json --json >a/task.json
+    expect 0 '"told":' receipts --dir a --json --recipe a/50001.json
+    python3 - a/task.json "$out" <<'END' || complain "other bins than the bits say"
+import json, sys
+labels = json.load(open(sys.argv[1]))["labels"]
+receipt = json.load(open(sys.argv[2]))
+bits = bytes.fromhex(receipt["randomised"])
+told = [label for i, label in enumerate(labels) if bits[i // 8] >> i % 8 & 1]
+assert told == receipt["told"] and len(told) == receipt["bits_set"], (told, receipt["told"])
+END
+    expect 0 "by itself" receipts --dir a --recipe a/50001.json
+fi
 
 # ---- check 3, and what is no recipe
 sed 's/40000/3000/; s/50001/50003/' a/50001.json >a/50003.json
@@ -126,13 +132,30 @@ sed 's/"min_cohort": 20000/"min_cohort": 100/' a/policy.json >a/lax.json
 expect 4 "refused by check 3 of 3" offer a/50003.json --dir a --policy a/lax.json $now
 grep -qF "would do" out || complain "does not say which cohort would do"
 sed 's/SELECT age, ngram/SELECT age, ngram, rowid/; s/50001/50004/' a/50001.json >a/50004.json
-expect 1 "denied" offer a/50004.json --dir a $now
+expect 4 "denied" offer a/50004.json --dir a $now
+expect 4 "field" why 50004 --dir a $now
+# More than the policy gives the whole analysis, and something that is only too early or too late.
+sed 's/"epsilon": 0.30/"epsilon": 0.60/; s/50001/50005/' a/50001.json >a/50005.json
+expect 4 "more than the policy gives the whole analysis" offer a/50005.json --dir a $now
+expect 4 "policy" why 50005 --dir a $now
+sed 's/50001/50006/' a/50001.json >a/50006.json
+expect 1 "stale" offer a/50006.json --dir a --now 2026-12-20T00:00:00Z
 echo '{' >a/bad.json
 expect 3 "lists every mistake" offer a/bad.json --dir a
 expect 3 "streams:" ledger --dir a --streams a/bad.json
-expect 3 "needs fields (an object)" ledger --dir a --streams a/50001.json
-sed 's/"real"/"imaginary"/' a/streams.json >a/bad.json
-expect 3 "neither integer, real, text nor boolean" ledger --dir a --streams a/bad.json
+expect 3 "streams: line 2, column 3: recipe: not an object" ledger --dir a --streams a/50001.json
+# bad_streams SED TEXT: the example, changed, is refused in these words
+bad_streams() {
+    sed "$1" a/streams.json >a/bad.json
+    expect 3 "$2" ledger --dir a --streams a/bad.json
+}
+bad_streams 's/"real"/"imaginary"/' "streams: line 3, column 51: keyboard_ngrams.fields.perplexity: "
+bad_streams 's/"30d"/"soon"/' "keyboard_ngrams.max_age: "
+bad_streams 's/10000/0/' "keyboard_ngrams.max_rows: too small"
+bad_streams 's/"max_rows": 10000/"rows": 1/' "unknown key"
+bad_streams '/max_age/d' "keyboard_ngrams.max_age: missing"
+bad_streams 's/"fields": {[^}]*}/"fields": {}/' "stream keyboard_ngrams: 0 fields"
+bad_streams 's/"age"/"Age"/' "field 'Age': not a valid name"
 
 # ---- another device: check 2 refuses on age where three reports are allowed
 start b
@@ -163,12 +186,24 @@ expect 0 "no: this device takes part in nothing" consent no --dir a $now
 
 # ---- a lost ledger closes the device, until it is reset with nothing left
 rm b/ledger.db*
-expect 0 "ledger-closed" why 50001 --dir b $now
+expect 4 "ledger-closed" why 50001 --dir b $now
 grep -qF "sotto device reset --yes" out || complain "does not say what to do"
-expect 1 "denied" tick $good --dir b $now
+expect 4 "denied" tick $good --dir b $now
 expect 2 "say --yes" reset --dir b
+expect 0 '"all_spent":true' reset --yes --json --dir b $now
+expect 0 "all of it counts as spent" ledger --dir b $now
+says "epsilon 0.9 of 0.9, delta 3e-06 of 3e-06, 3 of 3 reports"
+expect 0 '"name":"keyboard_ngrams.perplexity","epsilon":1.0' ledger --json --dir b $now
+says '"reports":3,.*"unknown":true,"all_spent":true'
+says_not '"epsilon":0.0'
 expect 0 "fully spent" reset --yes --dir b $now
-expect 0 "all spent" ledger --dir b $now
+# ---- a reset of a ledger that can be read keeps what left the device
+expect 0 "fully spent" reset --yes --dir a $now
+expect 0 "spent        50001: read keyboard_ngrams.age keyboard_ngrams.ngram" record --dir a $now
+says "told ${bits%????}"
+says " reset .*what stands above may lack entries"
+expect 0 "acknowledged by the leader" receipts --dir a $now
+expect 0 "no: this device takes part in nothing" consent --dir a $now
 
 # ---- what is printed as JSON is JSON
 if command -v python3 >/dev/null; then
@@ -179,4 +214,4 @@ if command -v python3 >/dev/null; then
 for line in sys.stdin: json.loads(line)' || complain "$words --json: not JSON"
     done
 fi
-exit $failed
+finish

@@ -25,6 +25,9 @@ mkdir "$work/bin" "$work/here"
 ln -s "$program" "$work/bin/sotto"
 block sh >"$work/page.sh"
 grep -q "sotto device tick" "$work/page.sh" || { echo "no commands were found"; exit 1; }
+# With another clock in one of them, commands would contradict each other.
+grep -E "sotto device [a-z]+" "$work/page.sh" | grep -v "sotto device new" | grep -v '\$now' &&
+    { echo "a command without \$now"; exit 1; }
 cd "$work/here" || exit 1
 PATH=$work/bin:$PATH sh -eu "$work/page.sh" >"$work/out" 2>&1 || { cat "$work/out"; exit 1; }
 for text in "answered: It was answered" "1 of 1 reports are used" "acknowledged by the leader" "The ledger stays"; do

@@ -2,24 +2,8 @@
 # Tests of sotto-golden itself: what it must not let pass, and what it must not trip over.
 #   test_golden_runner.sh PROGRAM OWN_NUMBERS
 set -u
-program=$1
+. "$(dirname "$0")/../support/program.sh"
 own=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-out=$work/out
-
-begin() {
-    name=$1
-    dir=$work/$name
-    mkdir -p "$dir"
-}
-
-complain() {
-    echo "FAILED $name: $1"
-    sed 's/^/    /' "$out"
-    failures=$((failures + 1))
-}
 
 # ends_with EXIT_CODE LAST_LINE: runs the program over the test's folder.
 ends_with() {
@@ -28,10 +12,6 @@ ends_with() {
     [ "$code" -eq "$1" ] || complain "exit code $code, not $1"
     last=$(tail -n 1 "$out")
     [ "$last" = "$2" ] || complain "last line '$last', not '$2'"
-}
-
-says() {
-    grep -q -- "$1" "$out" || complain "does not say '$1'"
 }
 
 header=sigma,eps,delta,query,value,kind,rel_tol,method,source
@@ -168,5 +148,7 @@ END
     tail -n 1 "$out" | grep -q '^0 passed' || complain "a changed value passes"
 done
 
-[ $failures -eq 0 ] && echo "all right"
-[ $failures -eq 0 ]
+begin the_version_is_told
+expect 0 "sotto-golden 0." --version
+
+finish

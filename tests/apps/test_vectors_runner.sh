@@ -2,25 +2,8 @@
 # Tests of sotto-vectors itself: what it must not let pass, and what it must not trip over.
 #   test_vectors_runner.sh PROGRAM OWN_VECTORS
 set -u
-program=$1
+. "$(dirname "$0")/../support/program.sh"
 own=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-out=$work/out
-
-# Starts a test with an empty folder to fill.
-begin() {
-    name=$1
-    dir=$work/$name
-    mkdir -p "$dir"
-}
-
-complain() {
-    echo "FAILED $name: $1"
-    sed 's/^/    /' "$out"
-    failures=$((failures + 1))
-}
 
 # ends_with EXIT_CODE LAST_LINE: runs the program over the test's folder.
 ends_with() {
@@ -29,10 +12,6 @@ ends_with() {
     [ "$code" -eq "$1" ] || complain "exit code $code, not $1"
     last=$(tail -n 1 "$out")
     [ "$last" = "$2" ] || complain "last line '$last', not '$2'"
-}
-
-says() {
-    grep -q -- "$1" "$out" || complain "does not say '$1'"
 }
 
 turboshake() {
@@ -257,5 +236,7 @@ for file in "$dir"/*/*.json; do
     cmp "$file" "$own/${file#"$dir/"}" >"$out" 2>&1 || complain "they differ"
 done
 
-[ $failures -eq 0 ] && echo "all right"
-[ $failures -eq 0 ]
+begin the_version_is_told
+expect 0 "sotto-vectors 0." --version
+
+finish

@@ -23,6 +23,7 @@ done
 # The host's device needs a recipe that is open today, which every device answers; it answers it once.
 today=$(date -u +%F)
 later=$(date -u -d '2 days' +%F)
+after=$(date -u -d '4 days' +%F)
 dates="s/2026-11-20T/${today}T/; s/2026-11-27T/${later}T/; s/\"from\": \"[^\"]*/\"from\": \"${today}T00:00:00Z/"
 dates="$dates; s/\"until\": \"[^\"]*/\"until\": \"${later}T00:00:00Z/; s/\"rate\": 0.1/\"rate\": 1/"
 for kind in host host_static; do
@@ -32,9 +33,19 @@ for kind in host host_static; do
     done
     "$work/moved/bin/sotto" recipe new | sed "$dates" >"$work/$kind/recipe.json"
     for sent in 1 0; do
-        said=$(cd "$work/$kind" && "$work/examples/$kind" policy.json parties.json recipe.json) || { echo "$said"; exit 1; }
+        said=$(cd "$work/$kind" && "$work/examples/$kind" policy.json parties.json recipe.json 50001) || { echo "$said"; exit 1; }
         [ "$(echo "$said" | grep -c "sealed bytes leave")" -eq $sent ] || { echo "not $sent reports: $said"; exit 1; }
+        echo "$said" | grep -q "^50001: answered: " || { echo "does not say that it answered: $said"; exit 1; }
     done
+    # `sotto device` opens the same files, by streams of its own; and a host says why it is silent.
+    "$work/moved/bin/sotto" device new >"$work/$kind/streams.json"
+    "$work/moved/bin/sotto" device record 50001 --dir "$work/$kind" | grep -q " acknowledged " || exit 1
+    sed "s/50001/50002/; s/${today}T/${later}T/; s/${later}T00:00:00Z\", \"prec/${after}T00:00:00Z\", \"prec/" \
+        "$work/$kind/recipe.json" >"$work/$kind/later.json"
+    said=$(cd "$work/$kind" && "$work/examples/$kind" policy.json parties.json later.json 50002) || { echo "$said"; exit 1; }
+    echo "$said" | grep -q "^50002: not-open-yet: The recipe opens" || { echo "does not say why: $said"; exit 1; }
+    said=$("$work/examples/$kind") && exit 1
+    [ "$said" = "usage: host POLICY PARTIES RECIPE NAME" ] || { echo "no usage: $said"; exit 1; }
 done
 [ "$(wc -l <"$source/examples/host.c")" -le 60 ] || { echo "host.c: more than 60 lines"; exit 1; }
 for page in man1/sotto.1 man1/sotto-device.1 man1/sotto-recipe.1 man3/libsotto-device.3; do

@@ -306,6 +306,17 @@ static void forgetting_erases_what_waits_and_keeps_the_ledger(sotto_test *t)
 
 /* ---- a ledger that can't be trusted ----------------------------------------------------------------------- */
 
+static sotto_status check_all_spent(void *context, const sotto_budget_line *line, sotto_err *err)
+{
+    sotto_test *t = context;
+
+    (void)err;
+    CHECK(t, line->unknown && line->epsilon_allowed > 0);
+    CHECK(t, line->epsilon >= line->epsilon_allowed && line->delta >= line->delta_allowed);
+    CHECK(t, line->reports >= line->reports_allowed);
+    return SOTTO_OK;
+}
+
 static void a_closed_ledger_silences_the_device_until_a_reset(sotto_test *t)
 {
     const sotto_conditions good = {true, true, true};
@@ -329,6 +340,7 @@ static void a_closed_ledger_silences_the_device_until_a_reset(sotto_test *t)
     CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
     CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
     CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_BUDGET);
+    CHECK_OK(t, sotto_device_ledger(phone.device, check_all_spent, t, &t->err));
     sotto_test_phone_close(&phone);
 }
 

@@ -258,6 +258,73 @@ static void an_interrupted_reset_leaves_the_device_closed(sotto_test *t)
     CHECK(t, access(marker, F_OK) != 0);
 }
 
+/* What the record says of one report. */
+typedef struct told {
+    uint64_t spent, given_up;
+    uint8_t bits[64];
+    size_t len;
+} told;
+
+static sotto_status look_up(void *context, const sotto_record_entry *entry, sotto_err *err)
+{
+    told *out = context;
+
+    (void)err;
+    out->given_up += entry->kind == SOTTO_RECORD_GIVEN_UP;
+    if (entry->kind == SOTTO_RECORD_SPENT) {
+        out->spent++;
+        out->len = entry->randomised.len;
+        memcpy(out->bits, entry->randomised.data, out->len < 64 ? out->len : 64);
+    }
+    return SOTTO_OK;
+}
+
+/* Resets the ledger at path twice; each time the record is as it was, and has grown. */
+static void check_record_kept(sotto_test *t, const char *path, sotto_test_host *host)
+{
+    sotto_charge charge = sotto_test_charge(t, "50001", "0.3");
+    const sotto_report report = sotto_test_report(t, 1);
+    sotto_ledger *ledger = sotto_test_ledger(t, path, host, NULL);
+
+    for (uint64_t resets = 1; resets <= 2; resets++) {
+        told found = {0};
+
+        CHECK_OK(t, sotto_ledger_reset(ledger, NOW + 9, &t->err));
+        CHECK_OK(t, sotto_record_show(ledger, "50001", 0, look_up, &found, &t->err));
+        CHECK_EQUAL(t, 1, found.spent);
+        CHECK_EQUAL(t, 1, found.given_up); /* it waited */
+        CHECK_EQUAL(t, report.randomised.len, found.len);
+        CHECK_BYTES(t, report.randomised.data, found.bits, found.len);
+        CHECK_EQUAL(t, resets, sotto_test_recorded(t, ledger, SOTTO_RECORD_RESET));
+        sotto_ledger_close(ledger);
+        ledger = sotto_test_ledger(t, path, host, &sotto_test_wide);
+        CHECK(t, sotto_ledger_closed(ledger) == NULL);
+        /* So what was answered is not answered again, whenever budgets are new. */
+        CHECK_STATUS(t, SOTTO_STALE, sotto_test_spend(t, ledger, &charge, 2, NOW + 10));
+    }
+    sotto_ledger_close(ledger);
+}
+
+static void a_reset_keeps_the_record(sotto_test *t)
+{
+    sotto_test_host host = {0};
+    const char *path = spent_ledger(t, &host);
+
+    host.generation += 5; /* an old copy, every row of which is right */
+    check_record_kept(t, path, &host);
+}
+
+static void a_reset_keeps_what_can_be_read_of_a_damaged_record(sotto_test *t)
+{
+    const char *path = spent_ledger(t, NULL);
+
+    sotto_test_meddle(t, path, "UPDATE accounts SET epsilon=0");
+    sotto_test_meddle(t, path,
+                      "INSERT INTO record SELECT NULL,at,77,recipe,analysis,fields,note,round,"
+                      "report,randomised,epsilon,delta,local,bytes FROM record");
+    check_record_kept(t, path, NULL);
+}
+
 static void after_a_reset_a_period_must_pass(sotto_test *t)
 {
     sotto_budget_table table;
@@ -310,6 +377,8 @@ int main(int argc, char **argv)
         CASE(two_processes_share_one_ledger),
         CASE(a_file_taken_away_while_it_is_open_closes_the_device),
         CASE(an_interrupted_reset_leaves_the_device_closed),
+        CASE(a_reset_keeps_the_record),
+        CASE(a_reset_keeps_what_can_be_read_of_a_damaged_record),
         CASE(after_a_reset_a_period_must_pass),
         CASE(running_out_of_memory_is_an_error_at_every_allocation),
     };

@@ -265,6 +265,39 @@ static void no_moment_of_a_reset_looks_like_a_first_run(sotto_test *t)
     (void)printf("reset interrupted at each of %lld steps\n", (long long)steps);
 }
 
+/* Until the new ledger is there the old one is; and a reset that is called again finishes what was begun. */
+static void no_moment_of_a_reset_loses_the_record(sotto_test *t)
+{
+    const char *path = sotto_test_path(t, "ledger.db");
+    int64_t begun = 0, steps = MOST_STEPS;
+
+    for (int64_t at = -1; at <= steps; at = at < begun ? begun : at + 1) {
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            day d = plan_day(t, false);
+            sotto_ledger *ledger;
+
+            start_over(path);
+            CHECK_OK(t, open_on_disk(&ledger, path, &d, &t->err));
+            CHECK_OK(t,
+                     sotto_ledger_spend(ledger, &d.charges[0], &d.reports[0], NOW, NULL, &t->err));
+            sotto_ledger_close(ledger);
+            begun = (int64_t)sotto_powerloss_steps();
+            sotto_powerloss_at(at);
+            reset(path, &d);
+            steps = at < 0 ? (int64_t)sotto_powerloss_steps() : steps;
+            sotto_powerloss_restore(seed);
+            CHECK_OK(t, open_on_disk(&ledger, path, &d, &t->err));
+            if (sotto_ledger_closed(ledger))
+                CHECK_OK(t, sotto_ledger_reset(ledger, NOW, &t->err));
+            CHECK_EQUAL(t, 1, sotto_test_recorded(t, ledger, SOTTO_RECORD_SPENT));
+            if (at < 0) /* nothing of the old ledger comes back */
+                CHECK_EQUAL(t, 1, sotto_test_recorded(t, ledger, SOTTO_RECORD_RESET));
+            sotto_ledger_close(ledger);
+        }
+    }
+    CHECK(t, steps > begun + 10 && steps < MOST_STEPS);
+}
+
 /* ---- kill -9 ------------------------------------------------------------------------------------------------ */
 
 static int pipe_out;
@@ -474,6 +507,7 @@ int main(int argc, char **argv)
         CASE(a_full_disk_leaves_no_less_spent_than_sent),
         CASE(one_failing_step_leaves_no_less_spent_than_sent),
         CASE(no_moment_of_a_reset_looks_like_a_first_run),
+        CASE(no_moment_of_a_reset_loses_the_record),
         CASE(no_kill_leaves_less_spent_than_sent),
         CASE(any_order_of_recipes_and_crashes_keeps_spent_above_sent),
     };

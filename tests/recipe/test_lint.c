@@ -146,6 +146,32 @@ static void biased_answers_are_pointed_out(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "on_no_match", "biased"));
 }
 
+static void a_column_that_is_not_encoded_is_pointed_out(sotto_test *t)
+{
+    CHECK_OK(t, lint(t, sotto_test_recipe(t, "SELECT age,", "SELECT age, perplexity,"), NULL));
+    CHECK_EQUAL(t, 1, mistakes.count);
+    CHECK(t, sotto_test_has_mistake(&mistakes, "query", "column \"perplexity\" is not in encode"));
+    CHECK(t, mistakes.items[0].severity == SOTTO_WARNING && mistakes.items[0].line > 0);
+    CHECK_OK(t, lint(t,
+                     sotto_test_recipe(t, "SELECT age,",
+                                       "SELECT max(age) AS age, 1 AS x, "
+                                       "perplexity AS y,"),
+                     NULL));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "query", "column \"x\", and others, are not"));
+    /* Where the text does not tell, nothing is said. */
+    CHECK_OK(t, lint(t, sotto_test_recipe(t, "SELECT age, ngram", "SELECT *"), NULL));
+    CHECK_EQUAL(t, 0, mistakes.count);
+}
+
+static void a_column_that_the_query_lacks_is_refused(sotto_test *t)
+{
+    check_refused(t, "SELECT age, ngram", "SELECT ngram", "encode.age", "no column of this name");
+    check_refused(t, "SELECT age, ngram", "SELECT age AS years, ngram", "encode.age",
+                  "no column of this name");
+    CHECK_OK(t, lint(t, sotto_test_recipe(t, "SELECT age, ngram", "SELECT AGE, ngram"), NULL));
+    CHECK_OK(t, lint(t, sotto_test_recipe(t, "SELECT age, ngram", "SELECT count(*), ngram"), NULL));
+}
+
 static void explanations_name_the_numbers(sotto_test *t)
 {
     static uint8_t memory[1 << 16];
@@ -182,6 +208,8 @@ int main(int argc, char **argv)
         CASE(silence_needs_the_policy_s_word),
         CASE(importance_sampling_waits_for_hidden_participation),
         CASE(biased_answers_are_pointed_out),
+        CASE(a_column_that_is_not_encoded_is_pointed_out),
+        CASE(a_column_that_the_query_lacks_is_refused),
         CASE(explanations_name_the_numbers),
     };
 

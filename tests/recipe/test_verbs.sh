@@ -1,32 +1,12 @@
 #!/bin/sh
 # test_verbs.sh PROGRAM HOSTILE: `sotto recipe`, as a person types it: what it prints and how it ends.
-program=$1
+. "$(dirname "$0")/../support/program.sh"
 hostile=$2
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-# expect CODE TEXT ARGUMENTS...: ends with this code and prints this text
-expect() {
-    code=$1 text=$2
-    shift 2
-    "$program" recipe "$@" >"$work/out" 2>&1
-    got=$?
-    if [ "$got" -ne "$code" ]; then
-        echo "sotto recipe $*: ended with $got, not $code"
-        cat "$work/out"
-        failed=1
-    elif ! grep -qF -- "$text" "$work/out"; then
-        echo "sotto recipe $*: does not say \"$text\""
-        cat "$work/out"
-        failed=1
-    fi
-}
-
+verb=recipe
 cd "$work" || exit 1
-"$program" recipe new >recipe.json || failed=1
-"$program" recipe new --policy >policy.json || failed=1
-"$program" recipe new --parties >parties.json || failed=1
+"$program" recipe new >recipe.json || complain "no JSON"
+"$program" recipe new --policy >policy.json || complain "no JSON"
+"$program" recipe new --parties >parties.json || complain "no JSON"
 
 expect 0 "It may claim" lint recipe.json
 expect 0 "It may claim" lint recipe.json --policy policy.json
@@ -35,7 +15,7 @@ expect 0 "What protects you" explain recipe.json
 expect 0 "usage: sotto recipe lint" lint --help
 expect 0 "[20,30) | hello world <end>" compile recipe.json parties.json
 expect 0 '"task_id":"' compile recipe.json parties.json --policy policy.json --cohort 1 --json
-expect 0 "# Recipes, policies and parties" reference
+expect 0 "# Recipes, policies, parties and streams" reference
 expect 1 "cohort 2: there are 2" compile recipe.json parties.json --cohort 2
 expect 1 "can't read" lint nowhere.json
 expect 2 "which recipe?" lint
@@ -50,12 +30,16 @@ expect 3 "deeper than 12" lint "$hostile/never-closed.json"
 expect 3 '"ok":false' lint "$hostile/unknown-key.json" --json
 expect 3 "non-sensitive" lint "$hostile/targeting-one-person.json" --policy policy.json
 
+sed 's/SELECT age,/SELECT age, perplexity,/' recipe.json >more.json
+expect 0 'more.json:6:3: warning: query: column "perplexity" is not in encode' lint more.json
+sed 's/SELECT age,/SELECT/' recipe.json >less.json
+expect 3 "less.json:10:5: error: encode.age: the query has no column of this name" lint less.json
+
 if command -v python3 >/dev/null; then
-    "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || failed=1
-    "$program" recipe lint "$hostile/key-with-escape-codes.json" --json | python3 -m json.tool >/dev/null || failed=1
+    "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || complain "no JSON"
+    "$program" recipe lint "$hostile/key-with-escape-codes.json" --json | python3 -m json.tool >/dev/null || complain "no JSON"
 fi
 if [ "$("$program" recipe lint - <recipe.json | head -1)" != "-: ok. It may claim:" ]; then
-    echo "lint does not read standard input"
-    failed=1
+    complain "lint does not read standard input"
 fi
-exit $failed
+finish

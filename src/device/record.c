@@ -119,8 +119,7 @@ sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out, cons
     bool row;
 
     *out = (sotto_outcome){0};
-    SOTTO_TRY(
-        sotto_record_last(ledger, &out->dummy, &round, ignored, SOTTO_RECORD_DUMMY, recipe, err));
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
     sotto_status status = sotto_ledger_find(
         ledger, &statement, &row, err,
         "SELECT kind, note FROM record WHERE recipe=? AND kind BETWEEN ? AND ? ORDER BY id DESC"
@@ -131,7 +130,10 @@ sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out, cons
         (void)snprintf(out->note, sizeof out->note, "%s", sotto_ledger_text(statement, 1));
     }
     sotto_ledger_release(ledger, statement);
-    return status;
+    SOTTO_TRY(status);
+    if (!row) /* then there was no dummy either */
+        return SOTTO_OK;
+    return sotto_record_last(ledger, &out->dummy, &round, ignored, SOTTO_RECORD_DUMMY, recipe, err);
 }
 
 sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered, const char *analysis,

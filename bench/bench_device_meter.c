@@ -70,6 +70,7 @@ sotto_meter_syncs sotto_meter_synced(void)
 
 /* One thread allocates in a benchmark; what others might do is not counted exactly, and not needed to be. */
 static size_t in_use, peak;
+static bool counting = true;
 
 size_t sotto_meter_heap(void)
 {
@@ -86,6 +87,11 @@ size_t sotto_meter_heap_peak(void)
     return peak;
 }
 
+void sotto_meter_heap_stop(void)
+{
+    counting = false;
+}
+
 #if !defined(SOTTO_BENCH_SANITIZED)
 
 /* The allocator's own names, for whoever stands in front of it. */
@@ -95,9 +101,14 @@ void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *memory);
 
+static size_t size_of(void *memory)
+{
+    return counting && memory ? malloc_usable_size(memory) : 0;
+}
+
 static void *count(void *memory)
 {
-    in_use += memory ? malloc_usable_size(memory) : 0;
+    in_use += size_of(memory);
     peak = in_use > peak ? in_use : peak;
     return memory;
 }
@@ -114,7 +125,7 @@ SEEN void *calloc(size_t number, size_t size)
 
 SEEN void *realloc(void *memory, size_t size)
 {
-    size_t before = memory ? malloc_usable_size(memory) : 0;
+    size_t before = size_of(memory);
     void *moved = __libc_realloc(memory, size);
 
     if (moved || size == 0)
@@ -140,7 +151,7 @@ SEEN int posix_memalign(void **out, size_t alignment, size_t size)
 
 SEEN void free(void *memory)
 {
-    in_use -= memory ? malloc_usable_size(memory) : 0;
+    in_use -= size_of(memory);
     __libc_free(memory);
 }
 

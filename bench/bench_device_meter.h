@@ -15,6 +15,7 @@ void sotto_meter_keep_cache_apart(void);
 size_t sotto_meter_heap(void);       /* bytes in use                      */
 void sotto_meter_heap_restart(void); /* the peak is what is in use now    */
 size_t sotto_meter_heap_peak(void);  /* since the restart                 */
+void sotto_meter_heap_stop(void);    /* for good: counting costs time too */
 
 typedef struct sotto_meter_syncs {
     uint64_t count;

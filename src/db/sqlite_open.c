@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "base/sqlite_status.h"
 #include "db/sqlite.h"
 
 #include <errno.h>
@@ -24,33 +25,8 @@ enum {
 
 sotto_status sotto_lite_status(int code)
 {
-    switch (code & 0xff) {
-    case SQLITE_OK:
-    case SQLITE_DONE:
-    case SQLITE_ROW:
-        return SOTTO_OK;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return SOTTO_MALFORMED;
-    case SQLITE_CONSTRAINT:
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-    case SQLITE_AUTH:
-        return SOTTO_DENIED;
-    case SQLITE_NOMEM:
-        return SOTTO_NO_MEMORY;
-    case SQLITE_TOOBIG:
-        return SOTTO_TOO_LARGE;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_FULL:
-    case SQLITE_IOERR:
-    case SQLITE_CANTOPEN:
-    case SQLITE_PROTOCOL:
-        return SOTTO_IO;
-    default:
-        return SOTTO_BUG;
-    }
+    /* Statements of ours rely on constraints, and whoever ran one is told that it was refused. */
+    return (code & 0xff) == SQLITE_CONSTRAINT ? SOTTO_DENIED : sotto_status_of_sqlite(code);
 }
 
 static sotto_status fail(sotto_err *err, int code, const char *what)

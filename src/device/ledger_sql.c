@@ -41,8 +41,8 @@ static int bind(sqlite3_stmt *statement, const char *format, va_list args)
 
 /* ---- statements that are kept ------------------------------------------------------------------------------ */
 
-/* A report takes some sixty statements, most of them a few times, and compiling one costs more than running it. Those
- * that run most are kept; one that is in use is not among them, and is compiled a second time if need be. */
+/* A report runs some eighty statements, many of them several times, and compiling one costs more than running it. Those
+ * used last are kept; one that is in use is not among them, and is compiled a second time if need be. */
 static sqlite3_stmt *take_kept(sotto_ledger *ledger, const char *sql)
 {
     for (size_t i = 0; i < ledger->kept_count; i++) {
@@ -63,21 +63,6 @@ static sotto_status lend(sotto_ledger *ledger, sqlite3_stmt **out, const char *s
     return *out ? SOTTO_OK : sotto_sqlite_prepare_once(ledger->db, out, sql, "ledger", err);
 }
 
-static int runs(sqlite3_stmt *statement)
-{
-    return sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0);
-}
-
-/* The one that ran least goes, of several the one that was used longest ago. */
-static void make_room(sotto_ledger *ledger)
-{
-    size_t least = ledger->kept_count - 1;
-
-    for (size_t i = least; i-- > 0;)
-        least = runs(ledger->kept[i]) < runs(ledger->kept[least]) ? i : least;
-    (void)sqlite3_finalize(take_kept(ledger, sqlite3_sql(ledger->kept[least])));
-}
-
 void sotto_ledger_release(sotto_ledger *ledger, sqlite3_stmt *statement)
 {
     if (!statement || sqlite3_db_handle(statement) != ledger->db) {
@@ -85,7 +70,7 @@ void sotto_ledger_release(sotto_ledger *ledger, sqlite3_stmt *statement)
         return;
     }
     if (ledger->kept_count == SOTTO_LEDGER_STATEMENTS)
-        make_room(ledger);
+        (void)sqlite3_finalize(ledger->kept[--ledger->kept_count]);
     /* Not reset, it would hold on to old pages; its bindings point into the caller's memory. */
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement);

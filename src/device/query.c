@@ -77,7 +77,7 @@ static void set_limits(sotto_query *query)
 static sotto_status misunderstood(const sotto_query *query, int code, sotto_err *err)
 {
     char text[120];
-    sotto_status status = sotto_sqlite_status(code);
+    sotto_status status = sotto_status_of_sqlite(code);
 
     (void)snprintf(text, sizeof text, "%s", sqlite3_errmsg(query->db));
     for (char *c = text; *c; c++) {

@@ -16,39 +16,9 @@ void sotto_sqlite_memory_name(char *out, size_t size)
     (void)snprintf(out, size, "/sotto-%llu", (unsigned long long)atomic_fetch_add(&next, 1));
 }
 
-sotto_status sotto_sqlite_status(int code)
-{
-    switch (code & 0xff) {
-    case SQLITE_OK:
-    case SQLITE_DONE:
-    case SQLITE_ROW:
-        return SOTTO_OK;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return SOTTO_MALFORMED;
-    case SQLITE_AUTH:
-    case SQLITE_PERM:
-    case SQLITE_READONLY:
-        return SOTTO_DENIED;
-    case SQLITE_NOMEM:
-        return SOTTO_NO_MEMORY;
-    case SQLITE_TOOBIG:
-        return SOTTO_TOO_LARGE;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_FULL:
-    case SQLITE_IOERR:
-    case SQLITE_CANTOPEN:
-    case SQLITE_PROTOCOL:
-        return SOTTO_IO;
-    default:
-        return SOTTO_BUG;
-    }
-}
-
 sotto_status sotto_sqlite_fail(sotto_err *err, int code, const char *what)
 {
-    return sotto_fail(err, sotto_sqlite_status(code), "%s: %s", what, sqlite3_errstr(code));
+    return sotto_fail(err, sotto_status_of_sqlite(code), "%s: %s", what, sqlite3_errstr(code));
 }
 
 sotto_status sotto_sqlite_run(sqlite3 *db, const char *sql, const char *what, sotto_err *err)

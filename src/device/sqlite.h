@@ -7,6 +7,7 @@
 #ifndef SOTTO_DEVICE_SQLITE_H
 #define SOTTO_DEVICE_SQLITE_H
 
+#include "base/sqlite_status.h"
 #include "device/vfs.h"
 
 #include <sqlite3.h>
@@ -47,8 +48,6 @@ void sotto_sqlite_close(sqlite3 *db);
 /* Reads every page; SOTTO_MALFORMED if one is damaged. */
 SOTTO_MUST_USE sotto_status sotto_sqlite_check(sqlite3 *db, sotto_err *err);
 
-/* The status that callers act on for SQLite's result code; SOTTO_BUG for what should not happen. */
-sotto_status sotto_sqlite_status(int code);
 /* Fails with `what` and SQLite's fixed text for the code. */
 sotto_status sotto_sqlite_fail(sotto_err *err, int code, const char *what);
 

@@ -80,11 +80,27 @@ static sotto_status drop_rows(sotto_store *store, const char *stream, const char
     return sotto_store_note(store, "erase_pending", 1, err);
 }
 
+/* There are no more rows than numbers from the first to the last: two looks, where a count would pass every row. */
+static sotto_status rows_at_most(sotto_store *store, const char *stream, int64_t *rows,
+                                 sotto_err *err)
+{
+    char sql[SQL];
+
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT (SELECT max(rowid) FROM \"%s\") - (SELECT min(rowid) FROM \"%s\") + 1",
+                   stream, stream);
+    return sotto_sqlite_number(store->db, rows, sql, stream, err);
+}
+
 sotto_status sotto_store_drop_oldest(sotto_store *store, const char *stream, uint64_t keep,
                                      sotto_err *err)
 {
     char sql[SQL];
+    int64_t most;
 
+    SOTTO_TRY(rows_at_most(store, stream, &most, err));
+    if (most >= 0 && (uint64_t)most <= keep)
+        return SOTTO_OK;
     (void)snprintf(sql, sizeof sql,
                    "DELETE FROM \"%s\" WHERE rowid <= (SELECT rowid FROM \"%s\""
                    " ORDER BY rowid DESC LIMIT 1 OFFSET %llu)",
@@ -139,9 +155,9 @@ static sotto_status drop_eighths(sotto_store *store, const kept_list *list, sott
     return SOTTO_OK;
 }
 
+/* Tens of KiB, which whoever takes it clears: a report that is made next needs them more. */
 static sotto_status take_list(sotto_store *store, kept_list **list, sotto_err *err)
 {
-    sotto_arena_reset(&store->scratch);
     *list = sotto_arena_take(&store->scratch, sizeof **list);
     if (!*list)
         return sotto_fail(err, SOTTO_NO_MEMORY, "streams");
@@ -169,8 +185,11 @@ sotto_status sotto_store_fit(sotto_store *store, sotto_err *err)
     SOTTO_TRY(within_bytes(store, &within, err));
     if (within) /* nearly always: the list is not worth reading then */
         return SOTTO_OK;
-    SOTTO_TRY(take_list(store, &list, err));
-    return fit(store, list, err);
+    sotto_status status = take_list(store, &list, err);
+    if (status == SOTTO_OK)
+        status = fit(store, list, err);
+    sotto_arena_clear(&store->scratch);
+    return status;
 }
 
 static sotto_status drop_expired(sotto_store *store, const kept_list *list, int64_t now,
@@ -254,25 +273,40 @@ static sotto_status begin(sotto_store *store, kept_list **list, sotto_err *err)
     return sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "erasing", err);
 }
 
-sotto_status sotto_store_retain(sotto_store *store, int64_t now, sotto_err *err)
+static sotto_status retain(sotto_store *store, int64_t now, sotto_err *err)
 {
     kept_list *list;
 
     SOTTO_TRY(begin(store, &list, err));
     SOTTO_TRY(commit(store, drop_expired(store, list, now, err), err));
-    SOTTO_TRY(expire_aside(store, list, now, err));
-    return erase_bytes(store, err);
+    return expire_aside(store, list, now, err);
+}
+
+sotto_status sotto_store_retain(sotto_store *store, int64_t now, sotto_err *err)
+{
+    sotto_status status = retain(store, now, err);
+
+    sotto_arena_clear(&store->scratch);
+    return status == SOTTO_OK ? erase_bytes(store, err) : status;
+}
+
+static sotto_status forget(sotto_store *store, const char *stream, sotto_err *err)
+{
+    kept_list *list;
+
+    SOTTO_TRY(begin(store, &list, err));
+    return commit(store, drop_all(store, list, stream, err), err);
 }
 
 sotto_status sotto_store_forget(sotto_store *store, const char *stream, sotto_err *err)
 {
-    kept_list *list;
     size_t index;
 
     if (stream)
         SOTTO_TRY(sotto_store_find(store, stream, &index, err));
-    SOTTO_TRY(begin(store, &list, err));
-    SOTTO_TRY(commit(store, drop_all(store, list, stream, err), err));
+    sotto_status status = forget(store, stream, err);
+    sotto_arena_clear(&store->scratch);
+    SOTTO_TRY(status);
     if (!stream)
         SOTTO_TRY(erase_aside(store, err));
     return erase_bytes(store, err);

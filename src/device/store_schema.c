@@ -153,6 +153,22 @@ static void write_table(char *out, size_t size, const sotto_stream *stream)
         (void)snprintf(out + used, size - used, ") STRICT");
 }
 
+/* Retention's: without it every tick would look at every event. A store in memory holds few, and is opened often; a file
+ * made before there was an index gets one. */
+static sotto_status index_times(const sotto_store *store, const sotto_stream *stream,
+                                sotto_err *err)
+{
+    char sql[2 * SOTTO_STORE_MAX_NAME + 80];
+
+    if (store->memory)
+        return SOTTO_OK;
+    (void)snprintf(sql, sizeof sql,
+                   "CREATE INDEX IF NOT EXISTS \"sotto_time_of_%s\" ON \"%s\"(" SOTTO_STORE_TIME
+                   ")",
+                   stream->name, stream->name);
+    return sotto_sqlite_run(store->db, sql, stream->name, err);
+}
+
 static sotto_status same_fields(sqlite3_stmt *known, const sotto_stream *stream, const char *fields,
                                 bool *exists, sotto_err *err)
 {
@@ -184,10 +200,11 @@ static sotto_status lay_out_stream(sotto_store *store, const sotto_stream *strea
     (void)sqlite3_bind_int64(record, 3, stream->max_age);
     (void)sqlite3_bind_int64(record, 4, (sqlite3_int64)stream->max_rows);
     SOTTO_TRY(sotto_sqlite_done(record, "streams", err));
-    if (exists)
-        return SOTTO_OK;
-    write_table(sql, SOTTO_STORE_SQL, stream);
-    return sotto_sqlite_run(store->db, sql, stream->name, err);
+    if (!exists) {
+        write_table(sql, SOTTO_STORE_SQL, stream);
+        SOTTO_TRY(sotto_sqlite_run(store->db, sql, stream->name, err));
+    }
+    return index_times(store, stream, err);
 }
 
 static const char own_tables[] =
@@ -204,12 +221,14 @@ static const char record_stream[] =
 sotto_status sotto_store_lay_out(sotto_store *store, sotto_err *err)
 {
     sqlite3_stmt *known = NULL, *record = NULL;
-    char *sql = sotto_arena_take(&store->arena, SOTTO_STORE_SQL);
 
-    if (!sql)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "layout");
     SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "layout", err));
-    sotto_status status = sotto_sqlite_run(store->db, own_tables, "layout", err);
+    char *sql = sotto_arena_take(&store->scratch, SOTTO_STORE_SQL);
+    sotto_status status = SOTTO_OK;
+    if (!sql)
+        status = sotto_fail(err, SOTTO_NO_MEMORY, "layout");
+    if (status == SOTTO_OK)
+        status = sotto_sqlite_run(store->db, own_tables, "layout", err);
     if (status == SOTTO_OK)
         status = sotto_sqlite_prepare(
             store->db, &known, "SELECT fields FROM sotto_streams WHERE name=?", "layout", err);
@@ -219,6 +238,7 @@ sotto_status sotto_store_lay_out(sotto_store *store, sotto_err *err)
         status = lay_out_stream(store, &store->streams[i], known, record, sql, err);
     (void)sqlite3_finalize(known);
     (void)sqlite3_finalize(record);
+    sotto_arena_clear(&store->scratch);
     if (status == SOTTO_OK)
         status = sotto_sqlite_run(store->db, "COMMIT", "layout", err);
     if (status != SOTTO_OK)

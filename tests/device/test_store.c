@@ -358,6 +358,58 @@ static void retention_keeps_the_newest_rows(sotto_test *t)
     sotto_store_close(store);
 }
 
+/* The numbers of the rows that stay are further apart than there may be rows. */
+static void rows_that_went_by_age_make_room_for_others(sotto_test *t)
+{
+    static const sotto_field field = {"n", SOTTO_TYPE_INTEGER};
+    const sotto_stream stream = {"few", &field, 1, SOTTO_TEST_MAX_AGE, 10};
+    const sotto_store_options options = {.streams = &stream, .stream_count = 1};
+    sotto_store *store;
+
+    CHECK_OK(t, sotto_store_open(&store, &options, &t->err));
+    for (int i = 0; i < 11; i++) {
+        bool old = i > 0 && i < 6;
+        sotto_value value = {.type = SOTTO_TYPE_INTEGER, .as.integer = i};
+        sotto_event event = {
+            "few", {(uint8_t)i}, SOTTO_TEST_NOW - (old ? SOTTO_TEST_MAX_AGE + 1 : 0), &value, 1};
+        CHECK_OK(t, sotto_store_donate(store, &event, 1, NULL, &t->err));
+    }
+    CHECK_OK(t, sotto_store_retain(store, SOTTO_TEST_NOW, &t->err));
+    CHECK_EQUAL(t, 6, count(t, store, "few"));
+    sotto_store_close(store);
+}
+
+static sqlite3 *open_file(sotto_test *t, const char *path)
+{
+    const sotto_sqlite_options options = {
+        .path = path, .application = SOTTO_SQLITE_EVENTS, .version = 1};
+    sqlite3 *db;
+
+    CHECK_OK(t, sotto_sqlite_open(&db, &options, &t->err));
+    return db;
+}
+
+/* Ticks retain, and a report should not wait until every event was looked at. */
+static void retention_finds_old_events_by_an_index(sotto_test *t)
+{
+    const char *path = sotto_test_path(t, "events.db");
+
+    for (int i = 0; i < 2; i++) {
+        sotto_store_close(sotto_test_store(t, path));
+        sqlite3 *db = open_file(t, path);
+        sqlite3_stmt *plan;
+        CHECK_OK(t, sotto_sqlite_prepare(db, &plan,
+                                         "EXPLAIN QUERY PLAN DELETE FROM health WHERE event_time<1",
+                                         "plan", &t->err));
+        CHECK_EQUAL(t, SQLITE_ROW, sqlite3_step(plan));
+        CHECK(t, strstr((const char *)sqlite3_column_text(plan, 3), "sotto_time_of_health"));
+        (void)sqlite3_finalize(plan);
+        /* A file that was made without one. */
+        CHECK_OK(t, sotto_sqlite_run(db, "DROP INDEX sotto_time_of_health", "drop", &t->err));
+        sotto_sqlite_close(db);
+    }
+}
+
 static void a_stream_can_not_outgrow_its_rows_by_much(sotto_test *t)
 {
     sotto_store *store = sotto_test_store(t, NULL);
@@ -565,6 +617,8 @@ int main(int argc, char **argv)
         CASE(forgetting_leaves_no_byte_of_a_stream),
         CASE(forgetting_reaches_streams_that_are_no_longer_declared),
         CASE(retention_keeps_the_newest_rows),
+        CASE(rows_that_went_by_age_make_room_for_others),
+        CASE(retention_finds_old_events_by_an_index),
         CASE(a_stream_can_not_outgrow_its_rows_by_much),
         CASE(a_store_keeps_to_its_size),
         CASE(an_event_from_the_future_expires_too),

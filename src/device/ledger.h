@@ -77,7 +77,9 @@ SOTTO_MUST_USE sotto_status sotto_ledger_check(sotto_ledger *ledger, const sotto
                                                int64_t now, sotto_refusal *refusal, sotto_err *err);
 
 /* Checks again, charges the analysis and every field, writes the record and puts the report into the outbox:
- * all of it durable when it returns SOTTO_OK, or none of it. */
+ * all of it durable when it returns SOTTO_OK, or none of it.
+ *   SOTTO_DENIED  also: there is no consent, or not the one that the answer was begun with (device/consent.h)
+ *   SOTTO_STALE   also: the decision was acted on already, by whichever process */
 SOTTO_MUST_USE sotto_status sotto_ledger_spend(sotto_ledger *ledger, const sotto_charge *charge,
                                                const sotto_report *report, int64_t now,
                                                sotto_refusal *refusal, sotto_err *err);
@@ -108,12 +110,6 @@ typedef struct sotto_decision {
     uint64_t slot; /* of a check-in or a donation; below 2^63 */
     int64_t at;    /* when it was drawn */
 } sotto_decision;
-
-/* Poisson: one for each recipe, whatever its version. Check-in, donation: one for the analysis. */
-typedef enum sotto_decision_scope {
-    SOTTO_DECISION_RECIPE = 1,
-    SOTTO_DECISION_ANALYSIS
-} sotto_decision_scope;
 
 /* Fills choice and slot from secret randomness. */
 typedef sotto_status sotto_draw_fn(void *context, sotto_decision *out, sotto_err *err);

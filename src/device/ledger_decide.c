@@ -99,3 +99,24 @@ sotto_status sotto_ledger_decide(sotto_ledger *ledger, sotto_decision *out,
         *out = (sotto_decision){0}; /* what is not kept is not told */
     return status;
 }
+
+sotto_status sotto_ledger_unanswered(sotto_ledger *ledger, sotto_decision_scope scope,
+                                     const char *recipe, const char *analysis, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row, answered = false;
+
+    if (scope == SOTTO_DECISION_NONE || !SOTTO_RULE(one_report_a_decision))
+        return SOTTO_OK;
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err,
+                          "SELECT 1 FROM record WHERE recipe=? AND kind IN (?,?) LIMIT 1", "tii",
+                          recipe, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY);
+    sotto_ledger_release(ledger, statement);
+    SOTTO_TRY(status);
+    if (scope == SOTTO_DECISION_ANALYSIS)
+        SOTTO_TRY(sotto_record_answered(ledger, &answered, analysis, err));
+    if (row || answered)
+        return sotto_fail(err, SOTTO_STALE, "recipe %.63s: answered meanwhile", recipe);
+    return SOTTO_OK;
+}

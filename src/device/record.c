@@ -6,8 +6,9 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "",         "seen",         "decided",  "silent", "spent", "dummy",     "left",
-    "resealed", "acknowledged", "given up", "policy", "reset", "consented", "withdrawn",
+    "",       "seen",  "decided",   "silent",       "spent",
+    "dummy",  "left",  "resealed",  "acknowledged", "given up",
+    "policy", "reset", "consented", "withdrawn",    "forgotten",
 };
 
 const char *sotto_record_kind_name(sotto_record_kind kind)

@@ -202,13 +202,18 @@ static sotto_status draw(sotto_device *device, sotto_case *c, sotto_decision_sco
 {
     sotto_entropy entropy;
     sotto_lot lot = {c->recipe, &entropy};
+    sotto_err first = {0};
 
     sotto_device_entropy(device, &entropy);
     sotto_status status = sotto_ledger_decide(device->ledger, &c->decision, scope, name,
-                                              sotto_participation_draw, &lot, c->now, err);
+                                              sotto_participation_draw, &lot, c->now, &first);
     sotto_entropy_clear(&entropy);
     c->decided = status == SOTTO_OK;
-    return status;
+    if (status == SOTTO_DENIED && !sotto_ledger_closed(device->ledger)) {
+        sotto_explain(&c->out, SOTTO_WHY_NO_CONSENT, "", "%s", first.reason);
+        return SOTTO_OK;
+    }
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", first.reason);
 }
 
 static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_err *err)

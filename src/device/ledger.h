@@ -119,7 +119,8 @@ SOTTO_MUST_USE sotto_status sotto_ledger_decided(sotto_ledger *ledger, sotto_dec
                                                  bool *found, sotto_decision_scope scope,
                                                  const char *name, sotto_err *err);
 
-/* The decision that was drawn before, or else a new one, durable before it is told. */
+/* The decision that was drawn before, or else a new one, durable before it is told.
+ *   SOTTO_DENIED  also: a new one, and there is no consent, or not the one that the answer was begun with */
 SOTTO_MUST_USE sotto_status sotto_ledger_decide(sotto_ledger *ledger, sotto_decision *out,
                                                 sotto_decision_scope scope, const char *name,
                                                 sotto_draw_fn *draw, void *context, int64_t now,

@@ -1,6 +1,7 @@
 #include "device/ledger_internal.h"
 
 #include "base/rule.h"
+#include "device/consent.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,8 @@ static sotto_status draw_new(sotto_ledger *ledger, sotto_decision *out, const ch
     SOTTO_TRY(find_decision(ledger, scope, out, &found, err)); /* another process may have drawn */
     if (found)
         return SOTTO_OK;
+    if (SOTTO_RULE(nothing_drawn_after_a_no))
+        SOTTO_TRY(sotto_consent_check(ledger, err));
     SOTTO_TRY(draw(context, out, err));
     out->at = now;
     if (out->choice < SOTTO_CHOICE_SILENT || out->choice > SOTTO_CHOICE_DUMMY ||

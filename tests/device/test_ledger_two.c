@@ -132,6 +132,35 @@ static void nothing_is_paid_for_without_consent(sotto_test *t)
     close_two(one, &o);
 }
 
+static sotto_status draw_nothing(void *context, sotto_decision *out, sotto_err *err)
+{
+    (void)err;
+    ++*(int *)context;
+    out->choice = SOTTO_CHOICE_TAKE_PART;
+    return SOTTO_OK;
+}
+
+static void nothing_is_drawn_without_consent(sotto_test *t)
+{
+    sotto_decision decision;
+    other o = {0};
+    sotto_ledger *one;
+    int drawn = 0;
+
+    open_two(t, &one, &o);
+    CHECK_OK(t, sotto_ledger_decide(one, &decision, SOTTO_DECISION_RECIPE, "a", draw_nothing,
+                                    &drawn, NOW, &t->err));
+    say_no(&o);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_ledger_decide(one, &decision, SOTTO_DECISION_RECIPE, "b", draw_nothing,
+                                     &drawn, NOW, &t->err));
+    CHECK_OK(t, sotto_ledger_decide(one, &decision, SOTTO_DECISION_RECIPE, "a", draw_nothing,
+                                    &drawn, NOW, &t->err)); /* what was drawn stays so */
+    CHECK_EQUAL(t, 1, (uint64_t)drawn);
+    CHECK_EQUAL(t, 1, sotto_test_recorded(t, one, SOTTO_RECORD_DECIDED));
+    close_two(one, &o);
+}
+
 static void an_answer_begun_before_a_no_is_not_paid_for_after_a_later_yes(sotto_test *t)
 {
     const sotto_charge charge = sotto_test_charge(t, "a", "0.3");
@@ -421,6 +450,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_ledger_is_laid_out_once),
         CASE(nothing_is_paid_for_without_consent),
+        CASE(nothing_is_drawn_without_consent),
         CASE(an_answer_begun_before_a_no_is_not_paid_for_after_a_later_yes),
         CASE(no_report_leaves_after_a_no_in_another_process),
         CASE(no_report_leaves_that_another_process_erased),

@@ -121,10 +121,10 @@ typedef struct sotto_device_counter {
 typedef struct sotto_device_host {
     /* Called by sotto_device_tick alone, and only for a report whose spend is on the disk. NULL: reports wait. */
     sotto_delivery (*send)(void *context, const sotto_upload *upload);
-    sotto_device_counter counter;    /* both NULL: there is none        */
-    int64_t (*clock)(void *context); /* seconds since 1970, taken as no earlier, and no later than the year
-                                        9999; NULL: the system's                  */
-    void *context;                   /* of every callback               */
+    sotto_device_counter counter; /* both NULL: there is none */
+    /* Seconds since 1970; what is before then, or after the year 9999, is taken as that. NULL: the system's. */
+    int64_t (*clock)(void *context);
+    void *context; /* of every callback */
 } sotto_device_host;
 
 /* Randomness that can be repeated. Only a device in memory takes it, so that no real one ever does. */

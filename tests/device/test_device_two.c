@@ -125,7 +125,7 @@ static void a_no_in_another_process_stops_a_tick_that_sends(sotto_test *t)
     close_two();
 }
 
-/* The other one speaks after the draw for the first of two recipes. */
+/* The other one speaks after the draw for the first of three recipes; the last is for others, which would be noted. */
 static void check_answer(sotto_test *t, void (*what)(sotto_test *t), bool goes_on)
 {
     sotto_tick tick;
@@ -134,11 +134,13 @@ static void check_answer(sotto_test *t, void (*what)(sotto_test *t), bool goes_o
     CHECK_OK(t, sotto_test_phone_type(&one, 1, 35, "i went home"));
     offer(t, sotto_test_sure_recipe(t, "a", NULL, NULL));
     offer(t, sotto_test_sure_recipe(t, "b", NULL, NULL));
+    offer(t, sotto_test_sure_recipe(t, "c", "\"cohorts\": {\"locale\": [\"en_US\", \"en_GB\"]}",
+                                    "\"targeting\": {\"locale\": [\"en_GB\"]}"));
     tick_while(t, what, false, &tick);
     CHECK_EQUAL(t, goes_on ? 1 : 0, tick.made); /* the second, begun afterwards */
     CHECK_EQUAL(t, goes_on ? 1 : 0, one.sends);
     CHECK_EQUAL(t, 0, sotto_test_lines(&one, "a", SOTTO_RECORD_SPENT));
-    CHECK_EQUAL(t, 0, sotto_test_lines(&one, NULL, SOTTO_RECORD_SILENT));
+    CHECK_EQUAL(t, goes_on ? 1 : 0, sotto_test_lines(&one, NULL, SOTTO_RECORD_SILENT));
     CHECK_EQUAL(t, goes_on ? 2 : 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_DECIDED));
     CHECK_EQUAL(t, goes_on ? 1 : 0, sotto_test_charged(&one));
     CHECK_EQUAL(t, goes_on ? 1 : 0, sotto_test_tick(&one).made); /* nothing is lost by it */
@@ -329,6 +331,7 @@ typedef struct sent {
 } sent;
 
 static int wire[2];
+static bool each_says_yes;
 
 static sotto_delivery write_down(void *context, const sotto_upload *upload)
 {
@@ -361,7 +364,7 @@ static bool answer_all(sotto_test *t, const sotto_bytes *recipes)
     status = sotto_device_describe(one.device, "locale", "en_US", NULL);
     for (int i = 0; status == SOTTO_OK && i < RECIPES; i++) {
         for (int tries = 0; tries < TRIES; tries++) {
-            status = sotto_device_consent(one.device, true, NULL);
+            status = each_says_yes ? sotto_device_consent(one.device, true, NULL) : SOTTO_OK;
             if (status == SOTTO_OK)
                 status = sotto_device_offer(one.device, recipes[i], NULL);
             if (status == SOTTO_OK)
@@ -406,11 +409,9 @@ static void check_sent(sotto_test *t, const sent *all, size_t count)
         CHECK(t, seen[i]);
 }
 
-static size_t run_all(sotto_test *t, sent *all, size_t most, const sotto_bytes *recipes)
+static void start_all(sotto_test *t, pid_t processes[PROCESSES], const sotto_bytes *recipes)
 {
-    pid_t processes[PROCESSES];
-    int start[2], status;
-    size_t count = 0;
+    int start[2];
 
     CHECK(t, pipe(start) == 0 && pipe(wire) == 0);
     for (int i = 0; i < PROCESSES; i++) {
@@ -422,33 +423,61 @@ static size_t run_all(sotto_test *t, sent *all, size_t most, const sotto_bytes *
     (void)close(start[0]);
     (void)close(start[1]);
     (void)close(wire[1]);
+}
+
+static size_t read_sent(sent *all, size_t most)
+{
+    size_t count = 0;
+
     while (count < most && read(wire[0], &all[count], sizeof *all) == (ssize_t)sizeof *all)
         count++;
+    return count;
+}
+
+static void end_all(sotto_test *t, const pid_t processes[PROCESSES])
+{
+    int status;
+
     (void)close(wire[0]);
     for (int i = 0; i < PROCESSES; i++) {
         CHECK(t, waitpid(processes[i], &status, 0) == processes[i]);
         CHECK(t, WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
-    return count;
 }
 
-static void processes_that_start_and_tick_at_once_answer_once(sotto_test *t)
-{
-    static sent all[PROCESSES * RECIPES * TRIES];
-    sotto_bytes recipes[RECIPES];
+static sent all_sent[PROCESSES * RECIPES * TRIES];
+static const size_t most_sent = sizeof all_sent / sizeof all_sent[0];
 
+static void plan(sotto_test *t, sotto_bytes recipes[RECIPES])
+{
     for (int i = 0; i < RECIPES; i++) {
         const char name[] = {(char)('a' + i), 0};
 
         recipes[i] = sotto_test_sure_recipe(t, name, NULL, NULL);
     }
+}
+
+static void name_files(sotto_test *t)
+{
+    sotto_test_phone_init(t, &one, sotto_test_generous_policy);
+    sotto_test_phone_in_files(&one);
+    one.options.host.send = write_down;
+    one.options.host.counter = (sotto_device_counter){NULL, NULL}; /* theirs would not be one */
+}
+
+static void processes_that_start_and_tick_at_once_answer_once(sotto_test *t)
+{
+    sotto_bytes recipes[RECIPES];
+    pid_t processes[PROCESSES];
+
+    plan(t, recipes);
+    each_says_yes = true;
     for (int round = 0; round < 4; round++) {
-        sotto_test_phone_init(t, &one, sotto_test_generous_policy);
-        sotto_test_phone_in_files(&one);
-        one.options.host.send = write_down;
-        one.options.host.counter = (sotto_device_counter){NULL, NULL};
-        size_t count = run_all(t, all, sizeof all / sizeof all[0], recipes);
-        check_sent(t, all, count);
+        name_files(t);
+        start_all(t, processes, recipes);
+        size_t count = read_sent(all_sent, most_sent);
+        end_all(t, processes);
+        check_sent(t, all_sent, count);
         sotto_test_phone_open(&one);
         CHECK(t, sotto_device_closed(one.device) == NULL);
         CHECK_EQUAL(t, RECIPES, sotto_test_charged(&one));
@@ -456,6 +485,53 @@ static void processes_that_start_and_tick_at_once_answer_once(sotto_test *t)
         CHECK_EQUAL(t, RECIPES, sotto_test_lines(&one, NULL, SOTTO_RECORD_LEFT));
         CHECK_EQUAL(t, RECIPES, sotto_test_lines(&one, NULL, SOTTO_RECORD_ACKNOWLEDGED));
         CHECK_EQUAL(t, 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_CONSENTED));
+        sotto_test_phone_close(&one);
+    }
+}
+
+typedef struct after_a_no {
+    bool said;
+    uint64_t done; /* what should not have been done any more */
+} after_a_no;
+
+static sotto_status look_for_more(void *context, const sotto_record_line *line, sotto_err *err)
+{
+    after_a_no *a = context;
+
+    (void)err;
+    a->said = a->said || line->kind == SOTTO_RECORD_WITHDRAWN;
+    a->done += a->said && (line->kind == SOTTO_RECORD_DECIDED || line->kind == SOTTO_RECORD_SPENT ||
+                           line->kind == SOTTO_RECORD_LEFT);
+    return SOTTO_OK;
+}
+
+static void a_no_among_busy_processes_is_the_last_word(sotto_test *t)
+{
+    sotto_bytes recipes[RECIPES];
+    pid_t processes[PROCESSES];
+
+    plan(t, recipes);
+    each_says_yes = false;
+    for (int round = 0; round < 6; round++) {
+        after_a_no found = {false, 0};
+
+        name_files(t);
+        sotto_test_phone_open(&one);
+        CHECK_OK(t, sotto_device_consent(one.device, true, &t->err));
+        sotto_test_phone_close(&one); /* no connection goes along when a process forks */
+        start_all(t, processes, recipes);
+        CHECK_EQUAL(t, 1, read_sent(all_sent, 1)); /* now they are at it */
+        sotto_test_phone_open(&one);
+        sotto_status status = SOTTO_IO;
+        for (int i = 0; again(status) && i < TRIES; i++)
+            status = sotto_device_consent(one.device, false, NULL);
+        CHECK_STATUS(t, SOTTO_OK, status);
+        (void)read_sent(all_sent, most_sent);
+        end_all(t, processes);
+        CHECK_OK(t, sotto_device_record(one.device, NULL, 0, look_for_more, &found, &t->err));
+        CHECK(t, found.said);
+        CHECK_EQUAL(t, 0, found.done);
+        CHECK_EQUAL(t, 0, sotto_test_tick(&one).waiting);
         sotto_test_phone_close(&one);
     }
 }
@@ -474,6 +550,7 @@ int main(int argc, char **argv)
         CASE(two_ticks_at_once_make_one_dummy),
         CASE(two_ticks_at_once_make_one_answer_an_analysis),
         CASE(processes_that_start_and_tick_at_once_answer_once),
+        CASE(a_no_among_busy_processes_is_the_last_word),
     };
     return RUN_TESTS(argc, argv, cases);
 }

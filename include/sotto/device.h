@@ -8,8 +8,9 @@
  *
  * Callers:  the host application; `sotto device`; simulations.
  * Memory:   the device copies what it is given; what is handed to a callback lives until the callback returns.
- * Threads:  a device belongs to one thread at a time and starts none. Two processes may have one open,
- *           but only one of them may tick: a tick under way does not see what the other does.
+ * Threads:  a device belongs to one thread at a time and starts none. Several processes may have the same files open,
+ *           and each may tick: what the person says to one of them stops the others, and what is done once is done
+ *           once by all of them together. Two that tick at once may both hand over the same bytes, as a retry does.
  * Secrets:  events, decisions, the record, and why a device is silent. None of them leaves the device, and no
  *           reason in a sotto_err holds a value of an event.
  *
@@ -113,16 +114,17 @@ typedef enum sotto_delivery {
 typedef struct sotto_device_counter {
     /* The highest it was raised to; 0 if never. */
     sotto_status (*read)(void *context, uint64_t *generation, sotto_err *err);
-    /* Durable when it returns. */
+    /* Durable when it returns. Another process may have raised it further already: then there is nothing to do. */
     sotto_status (*raise)(void *context, uint64_t generation, sotto_err *err);
 } sotto_device_counter;
 
 typedef struct sotto_device_host {
     /* Called by sotto_device_tick alone, and only for a report whose spend is on the disk. NULL: reports wait. */
     sotto_delivery (*send)(void *context, const sotto_upload *upload);
-    sotto_device_counter counter;    /* both NULL: there is none        */
-    int64_t (*clock)(void *context); /* seconds since 1970; NULL: the system's */
-    void *context;                   /* of every callback               */
+    sotto_device_counter counter; /* both NULL: there is none */
+    /* Seconds since 1970; what is before then, or after the year 9999, is taken as that. NULL: the system's. */
+    int64_t (*clock)(void *context);
+    void *context; /* of every callback */
 } sotto_device_host;
 
 /* Randomness that can be repeated. Only a device in memory takes it, so that no real one ever does. */
@@ -182,17 +184,20 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_reset(sotto_device *device, s
 
 /* ---- the person ------------------------------------------------------------------------------------------- */
 
-/* What the person said, kept until they say otherwise; at first it is no. No stops everything at once and erases
- * waiting reports; what was spent or drawn stays.
- *   SOTTO_AGAIN, SOTTO_IO  after a no: nothing leaves, but bytes of waiting reports may linger; call again
+/* What the person said, kept until they say otherwise; at first it is no. No stops everything at once, also a tick of
+ * another process, and erases waiting reports; what was spent or drawn stays. A report that is in host.send's hands at
+ * that moment can't be taken back.
+ *   SOTTO_AGAIN, SOTTO_IO  after a no: nothing leaves this process, but the disk may not know of it yet, or bytes of
+ *                          waiting reports may linger. Call again; until then each tick tries as well.
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consent(sotto_device *device, bool given,
                                                            sotto_err *err);
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consented(sotto_device *device, bool *given,
                                                              sotto_err *err);
 
-/* Erases one stream's events; with NULL all events, a damaged file set aside, and waiting reports. The ledger
- * stays: what was told can't be taken back, and forgetting must not buy a second answer.
+/* Erases one stream's events; with NULL all events, a damaged file set aside, and waiting reports. An answer that
+ * another process is making of them is dropped. The ledger stays: what was told can't be taken back, and forgetting must
+ * not buy a second answer.
  *   SOTTO_AGAIN  rows are gone, but a reader kept old pages alive: call again
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_forget(sotto_device *device, const char *stream,
@@ -253,7 +258,8 @@ typedef struct sotto_tick {
     uint64_t waiting; /* that the host has not acknowledged yet         */
 } sotto_tick;
 
-/* Draws what has to be drawn, answers what is due and offers what waits, oldest first, once each. What keeps it from
+/* Erases events that are too old, with or without consent; without it, nothing else but to finish a withdrawal.
+ * Draws what has to be drawn, answers what is due and offers what waits, oldest first, once each. What keeps it from
  * answering one recipe keeps it from no other, and is no failure: sotto_device_why tells. Without dummies a device
  * that does not take part never calls send.
  *   out           may be NULL
@@ -334,7 +340,8 @@ typedef enum sotto_record_kind {
     SOTTO_RECORD_POLICY,       /* budgets renew otherwise than before                            */
     SOTTO_RECORD_RESET,        /* the ledger was lost; every budget counts as spent              */
     SOTTO_RECORD_CONSENTED,    /* the person said yes                                            */
-    SOTTO_RECORD_WITHDRAWN     /* the person said no                                             */
+    SOTTO_RECORD_WITHDRAWN,    /* the person said no                                             */
+    SOTTO_RECORD_FORGOTTEN     /* the person had events erased; the note says which              */
 } sotto_record_kind;
 
 /* "spent", "left", ...: as people read it; NULL for what is no kind. */

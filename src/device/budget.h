@@ -21,11 +21,20 @@ enum {
 };
 #define SOTTO_BUDGET_MAX_COHORT UINT64_C(1000000000000)
 
+/* Whose decision a report follows. Poisson: one for each recipe, whatever its version. Check-in, donation: one for the
+ * analysis. */
+typedef enum sotto_decision_scope {
+    SOTTO_DECISION_NONE,
+    SOTTO_DECISION_RECIPE,
+    SOTTO_DECISION_ANALYSIS
+} sotto_decision_scope;
+
 /* One report, as its recipe and the verifier describe it. */
 typedef struct sotto_charge {
     const char *recipe;
     const char *analysis;
     uint64_t round;             /* of a recipe that is answered more than once; else 0           */
+    sotto_decision_scope scope; /* of the decision to take part, which one report may follow     */
     const sotto_access *fields; /* what the verifier saw the query read                          */
     size_t field_count;
     sotto_decimal local; /* epsilon of this report by itself ...                          */

@@ -16,11 +16,18 @@ static const sotto_recompute recompute = {sotto_recipe_recompute, NULL};
 
 /* ---- small things ----------------------------------------------------------------------------------------- */
 
+/* Differences and sums of such times, and of a recipe's, stay far from where numbers end. A clock that is broken makes
+ * events old and recipes closed at worst; it never gives budget back. */
 int64_t sotto_device_now(const sotto_device *device)
 {
-    if (device->host.clock)
-        return device->host.clock(device->host.context);
-    return (int64_t)(sotto_clock_wall(&sotto_clock_system) / 1000000000);
+    static const int64_t last = INT64_C(253402300799); /* 9999-12-31T23:59:59Z */
+    int64_t now = device->host.clock
+                      ? device->host.clock(device->host.context)
+                      : (int64_t)(sotto_clock_wall(&sotto_clock_system) / 1000000000);
+
+    if (!SOTTO_RULE(clock_bounded))
+        return now;
+    return now < 0 ? 0 : now > last ? last : now;
 }
 
 void sotto_device_entropy(const sotto_device *device, sotto_entropy *out)
@@ -173,16 +180,9 @@ sotto_status sotto_device_reset(sotto_device *device, sotto_err *err)
 
 /* ---- the person ------------------------------------------------------------------------------------------- */
 
-sotto_status sotto_device_consenting(sotto_device *device, bool *given, sotto_err *err)
-{
-    SOTTO_TRY(sotto_consent_get(device->ledger, given, err));
-    *given = *given && !device->withdrawn;
-    return SOTTO_OK;
-}
-
 sotto_status sotto_device_consented(sotto_device *device, bool *given, sotto_err *err)
 {
-    return sotto_device_consenting(device, given, err);
+    return sotto_consent_get(device->ledger, given, err);
 }
 
 static sotto_status empty_outbox(sotto_device *device, const char *why, sotto_err *err)
@@ -192,7 +192,6 @@ static sotto_status empty_outbox(sotto_device *device, const char *why, sotto_er
 
 static sotto_status withdraw(sotto_device *device, sotto_err *err)
 {
-    device->withdrawn = true;
     SOTTO_TRY(sotto_consent_set(device->ledger, false, sotto_device_now(device), err));
     return SOTTO_RULE(withdrawal_empties) ? empty_outbox(device, "consent was withdrawn", err)
                                           : SOTTO_OK;
@@ -205,19 +204,21 @@ sotto_status sotto_device_consent(sotto_device *device, bool given, sotto_err *e
 
     if (!given)
         return withdraw(device, err);
-    SOTTO_TRY(sotto_device_consenting(device, &before, err));
+    SOTTO_TRY(sotto_consent_get(device->ledger, &before, err));
     SOTTO_TRY(sotto_outbox_count(device->ledger, &waiting, err));
     /* What an interrupted withdrawal left must not be taken along by a later yes. */
     if (!before && waiting > 0)
         SOTTO_TRY(empty_outbox(device, "consent was withdrawn", err));
-    SOTTO_TRY(sotto_consent_set(device->ledger, true, sotto_device_now(device), err));
-    device->withdrawn = false;
-    return SOTTO_OK;
+    return sotto_consent_set(device->ledger, true, sotto_device_now(device), err);
 }
 
 sotto_status sotto_device_forget(sotto_device *device, const char *stream, sotto_err *err)
 {
     SOTTO_TRY(sotto_store_forget(device->store, stream, err));
+    if (stream && sotto_ledger_closed(device->ledger))
+        return SOTTO_OK; /* nothing is answered from it either */
+    /* Another process may be answering from what it read before: that is no longer paid for, or is erased below. */
+    SOTTO_TRY(sotto_consent_forget(device->ledger, stream, sotto_device_now(device), err));
     return stream ? SOTTO_OK : empty_outbox(device, "forgotten", err);
 }
 

@@ -25,7 +25,6 @@ struct sotto_device {
     sotto_device_shared *shared; /* may be NULL */
     sotto_device_host host;
     sotto_device_simulation simulation;
-    bool withdrawn; /* in this process, whatever the disk said to it */
     bool ticked;
     bool retained;
     int64_t retained_at;
@@ -36,13 +35,12 @@ struct sotto_device {
 
 /* ---- device.c ---- */
 
+/* Seconds since 1970, between then and the year 9999 whatever the host's clock says. */
 int64_t sotto_device_now(const sotto_device *device);
 /* Fresh for each use, since a host may fork. */
 void sotto_device_entropy(const sotto_device *device, sotto_entropy *out);
 /* NULL: the host never said. */
 const char *sotto_device_described(const sotto_device *device, const char *field);
-SOTTO_MUST_USE sotto_status sotto_device_consenting(sotto_device *device, bool *given,
-                                                    sotto_err *err);
 
 /* ---- device_judge.c ---- */
 

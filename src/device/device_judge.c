@@ -122,8 +122,17 @@ static sotto_status read_recipe(sotto_device *device, sotto_case *c, sotto_bytes
 static sotto_status check_text(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     sotto_bytes text;
+    sotto_err first = {0};
+    sotto_status status =
+        sotto_shelf_text(device->ledger, &text, &c->shelved, &device->work, &first);
 
-    SOTTO_TRY(sotto_shelf_text(device->ledger, &text, c->shelved.id, &device->work, err));
+    if (status == SOTTO_MISSING) {
+        sotto_explain(&c->out, SOTTO_WHY_UNKNOWN, "",
+                      "The recipe was replaced or removed just now by another process.");
+        return SOTTO_OK;
+    }
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "%s", first.reason);
     return read_recipe(device, c, text, err);
 }
 
@@ -193,13 +202,18 @@ static sotto_status draw(sotto_device *device, sotto_case *c, sotto_decision_sco
 {
     sotto_entropy entropy;
     sotto_lot lot = {c->recipe, &entropy};
+    sotto_err first = {0};
 
     sotto_device_entropy(device, &entropy);
     sotto_status status = sotto_ledger_decide(device->ledger, &c->decision, scope, name,
-                                              sotto_participation_draw, &lot, c->now, err);
+                                              sotto_participation_draw, &lot, c->now, &first);
     sotto_entropy_clear(&entropy);
     c->decided = status == SOTTO_OK;
-    return status;
+    if (status == SOTTO_DENIED && !sotto_ledger_closed(device->ledger)) {
+        sotto_explain(&c->out, SOTTO_WHY_NO_CONSENT, "", "%s", first.reason);
+        return SOTTO_OK;
+    }
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", first.reason);
 }
 
 static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_err *err)
@@ -214,7 +228,8 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
             sotto_ledger_decided(device->ledger, &c->decision, &c->decided, scope, name, err));
     /* A dummy that was drawn for an earlier version or round counts for nothing where there are none. */
     bool out = c->decision.choice == SOTTO_CHOICE_SILENT ||
-               (c->decision.choice == SOTTO_CHOICE_DUMMY && !(c->recipe->dummies > 0));
+               (c->decision.choice == SOTTO_CHOICE_DUMMY && !(c->recipe->dummies > 0) &&
+                SOTTO_RULE(dummies_where_asked_for));
     if (c->decided && out && SOTTO_RULE(not_sampled_silent))
         sotto_explain(&c->out, SOTTO_WHY_NOT_SAMPLED, "",
                       "The secret draw was against taking part. It is never drawn again.");
@@ -311,12 +326,17 @@ static sotto_status check_budget(sotto_device *device, sotto_case *c, sotto_err 
     const sotto_access *fields = sotto_query_accessed(c->query, &count);
     c->charge = sotto_recipe_charge(
         &c->mechanism, sotto_participation_round(c->recipe, &c->decision), fields, count);
+    c->charge.scope = sotto_participation_scope(&c->recipe->participation);
     sotto_status status = sotto_ledger_check(device->ledger, &c->charge, c->now, &refusal, &first);
     if (sotto_ledger_closed(device->ledger))
         return sotto_fail(err, status, "%s", first.reason);
     if (status == SOTTO_DENIED && refusal.check) {
         sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal.subject, "%s", refusal.text);
         c->out.check = refusal.check;
+        return SOTTO_OK;
+    }
+    if (status == SOTTO_STALE) { /* by another process, since its outcome was looked for */
+        sotto_explain(&c->out, SOTTO_WHY_TRANSPORT, "", "%s", first.reason);
         return SOTTO_OK;
     }
     return blame(c, SOTTO_WHY_BUDGET, "", status, &first, err);

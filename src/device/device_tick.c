@@ -1,6 +1,7 @@
 #include "device/device_internal.h"
 
 #include "base/rule.h"
+#include "device/consent.h"
 #include "device/participate.h"
 #include "sotto/seal.h"
 
@@ -30,15 +31,34 @@ static bool worth_noting(sotto_why why)
     }
 }
 
+/* Another process may have been faster, or have taken the person's no: neither is a failure of ours, nor a reason that
+ * the record lacks. */
+static sotto_status overtaken(sotto_device *device, sotto_case *c, sotto_status status,
+                              const sotto_err *first, sotto_err *err)
+{
+    if (sotto_ledger_closed(device->ledger) || (status != SOTTO_STALE && status != SOTTO_DENIED))
+        return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", first->reason);
+    if (status == SOTTO_STALE)
+        sotto_explain(&c->out, SOTTO_WHY_TRANSPORT, "", "%s", first->reason);
+    else if (sotto_consent_check(device->ledger, NULL) != SOTTO_OK) /* as the transaction saw it */
+        sotto_explain(&c->out, SOTTO_WHY_NO_CONSENT, "", "%s", first->reason);
+    else
+        sotto_explain(&c->out, SOTTO_WHY_BUDGET, "", "%s", first->reason);
+    return SOTTO_OK;
+}
+
 static sotto_status make_dummy(sotto_device *device, sotto_case *c, sotto_entropy *entropy,
                                sotto_err *err)
 {
+    const sotto_dummy dummy = {c->recipe->name, c->recipe->analysis,
+                               sotto_participation_round(c->recipe, &c->decision),
+                               sotto_participation_scope(&c->recipe->participation)};
     sotto_report report;
+    sotto_err first = {0};
 
     SOTTO_TRY(sotto_answer_seal(&report, &c->plan, SOTTO_NO_VALUE, entropy, &device->work, err));
-    return sotto_outbox_put_dummy(device->ledger, c->recipe->name, c->recipe->analysis,
-                                  sotto_participation_round(c->recipe, &c->decision), &report,
-                                  c->now, err);
+    sotto_status status = sotto_outbox_put_dummy(device->ledger, &dummy, &report, c->now, &first);
+    return overtaken(device, c, status, &first, err);
 }
 
 /* What a query stumbles over may be an event's length or number, so only the kind of limit is told. */
@@ -76,13 +96,12 @@ static sotto_status pay(sotto_device *device, sotto_case *c, uint64_t bin, bool 
         SOTTO_TRY(sotto_answer_seal(&report, &c->plan, bin, entropy, &device->work, err));
         status = sotto_ledger_spend(device->ledger, &c->charge, &report, c->now, &refusal, &first);
     }
-    if ((status == SOTTO_DENIED || status == SOTTO_STALE) && !sotto_ledger_closed(device->ledger)) {
-        sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal.subject, "%s",
-                      refusal.check ? refusal.text : first.reason);
+    if (status == SOTTO_DENIED && refusal.check) {
+        sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal.subject, "%s", refusal.text);
         c->out.check = refusal.check;
         return SOTTO_OK;
     }
-    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", first.reason);
+    return overtaken(device, c, status, &first, err);
 }
 
 static sotto_status make(sotto_device *device, sotto_case *c, bool *made, sotto_err *err)
@@ -128,9 +147,12 @@ static sotto_status answer_all(sotto_device *device, int64_t now, sotto_tick *ou
 {
     sotto_status first = SOTTO_OK;
     sotto_shelved shelved = {0};
-    bool found = true, made;
+    bool found = true, given, made;
 
     while (found) {
+        SOTTO_TRY(sotto_consent_hold(device->ledger, &given, err));
+        if (!given && SOTTO_RULE(nothing_begun_after_a_no))
+            break;
         SOTTO_TRY(sotto_shelf_next(device->ledger, &shelved, &found, shelved.id, err));
         if (!found)
             break;
@@ -158,7 +180,7 @@ static sotto_status tidy(sotto_device *device, int64_t now, sotto_err *err)
             outcome.kind != SOTTO_RECORD_GIVEN_UP)
             SOTTO_TRY(
                 sotto_outbox_empty(device->ledger, shelved.name, "its recipe closed", now, err));
-        SOTTO_TRY(sotto_shelf_remove(device->ledger, shelved.id, err));
+        SOTTO_TRY(sotto_shelf_remove(device->ledger, &shelved, err));
     }
     return SOTTO_OK;
 }
@@ -253,11 +275,12 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
     return answered == SOTTO_OK ? SOTTO_OK : sotto_fail(err, answered, "%s", first.reason);
 }
 
-/* What waits although the person said no was left by a withdrawal that could not finish. */
+/* A withdrawal that could not finish is finished: the no is written where it was not, and what waits is erased. */
 static sotto_status stay_silent(sotto_device *device, int64_t now, sotto_err *err)
 {
     uint64_t waiting;
 
+    SOTTO_TRY(sotto_consent_settle(device->ledger, now, err));
     SOTTO_TRY(sotto_outbox_count(device->ledger, &waiting, err));
     return waiting ? sotto_outbox_empty(device->ledger, NULL, "consent was withdrawn", now, err)
                    : SOTTO_OK;
@@ -281,18 +304,25 @@ sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_cond
     const char *closed = sotto_ledger_closed(device->ledger);
     int64_t now = sotto_device_now(device);
     sotto_tick ignored = {0};
+    sotto_err first = {0};
     bool given;
 
     out = out ? out : &ignored;
     *out = (sotto_tick){0};
     device->ticked = true;
     device->conditions = conditions;
-    SOTTO_TRY(retain(device, now, err));
+    /* Always: how long events are kept was promised to everybody, also to those who take part in nothing. */
+    sotto_status retained = SOTTO_RULE(retained_always) ? retain(device, now, &first) : SOTTO_OK;
     if (closed)
         return sotto_fail(err, SOTTO_DENIED, "%s", closed);
-    SOTTO_TRY(sotto_device_consenting(device, &given, err));
+    SOTTO_TRY(sotto_consent_get(device->ledger, &given, err));
     if (!given)
-        return stay_silent(device, now, err);
+        SOTTO_TRY(stay_silent(device, now, err));
+    /* Nothing is answered from events that should be gone. */
+    if (retained != SOTTO_OK)
+        return sotto_fail(err, retained, "%s", first.reason);
+    if (!given)
+        return SOTTO_OK;
     if (good || !SOTTO_RULE(only_when_eligible))
         return act(device, out, now, err);
     return sotto_outbox_count(device->ledger, &out->waiting, err);

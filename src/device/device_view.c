@@ -13,10 +13,15 @@ static sotto_status show_recipe(sotto_device *device, const sotto_shelved *shelv
     sotto_mistakes *mistakes = sotto_arena_take(&device->work, sizeof *mistakes);
     const sotto_recipe *recipe;
     sotto_bytes text;
+    sotto_err first = {0};
 
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
-    SOTTO_TRY(sotto_shelf_text(device->ledger, &text, shelved->id, &device->work, err));
+    sotto_status status = sotto_shelf_text(device->ledger, &text, shelved, &device->work, &first);
+    if (status == SOTTO_MISSING) /* another process took it away just now */
+        return SOTTO_OK;
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "%s", first.reason);
     SOTTO_TRY(sotto_recipe_read(&recipe, text, &device->work, mistakes, err));
     const sotto_known_recipe known = {
         .recipe = recipe->name,

@@ -1,3 +1,4 @@
+#include "device/consent.h"
 #include "device/device_internal.h"
 
 #include <stdio.h>
@@ -141,7 +142,7 @@ static sotto_status explain(sotto_device *device, sotto_explanation *out, const 
     sotto_case_close(device, &c);
     SOTTO_TRY(status);
     *out = c.out;
-    SOTTO_TRY(sotto_device_consenting(device, &given, err));
+    SOTTO_TRY(sotto_consent_get(device->ledger, &given, err));
     if (!given && !is_over(out->why))
         sotto_explain(out, SOTTO_WHY_NO_CONSENT, "",
                       "Nobody has agreed that this device takes part.");

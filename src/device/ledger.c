@@ -87,6 +87,8 @@ sotto_status sotto_ledger_begin(sotto_ledger *ledger, sotto_err *err)
 
 sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_err *err)
 {
+    bool unsaid = ledger->said_at == ledger->meta.generation; /* nor was anything said by this */
+
     if (status == SOTTO_OK) {
         ledger->meta.generation++;
         status = sotto_ledger_write_meta(ledger, err);
@@ -95,6 +97,7 @@ sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_e
         status = sotto_ledger_run(ledger, NULL, err, "COMMIT", "");
     int code = sqlite3_errcode(ledger->db) & 0xff;
     if (status == SOTTO_OK) {
+        ledger->said_at = unsaid ? ledger->meta.generation : 0;
         sotto_ledger_tell(ledger);
         return SOTTO_OK;
     }
@@ -167,7 +170,12 @@ static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered,
         return SOTTO_OK;
     }
     ledger->meta = first;
-    SOTTO_TRY(fresh ? lay_out(ledger, &first, err) : read_snapshot(ledger, err));
+    sotto_err raced = {0};
+    sotto_status status = fresh ? lay_out(ledger, &first, &raced) : read_snapshot(ledger, err);
+    if (fresh && status == SOTTO_STALE) /* two processes of the device started for the first time */
+        status = read_snapshot(ledger, err);
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "%s", raced.reason);
     if (ledger->meta.generation < remembered && SOTTO_RULE(rollback_closes))
         (void)sotto_ledger_shut(ledger, "the ledger is older than it once was", NULL);
     else
@@ -203,6 +211,7 @@ sotto_status sotto_ledger_load(sotto_ledger *ledger, sotto_err *err)
 
     ledger->closed[0] = '\0';
     ledger->raised = 0;
+    ledger->said_at = 0;
     SOTTO_TRY(sotto_ledger_remembered(ledger, &remembered, err));
     if (!ledger->memory)
         SOTTO_TRY(look(ledger, remembered, &there, err));

@@ -78,7 +78,9 @@ SOTTO_MUST_USE sotto_status sotto_ledger_check(sotto_ledger *ledger, const sotto
                                                int64_t now, sotto_refusal *refusal, sotto_err *err);
 
 /* Checks again, charges the analysis and every field, writes the record and puts the report into the outbox:
- * all of it durable when it returns SOTTO_OK, or none of it. */
+ * all of it durable when it returns SOTTO_OK, or none of it.
+ *   SOTTO_DENIED  also: there is no consent, or not the one that the answer was begun with (device/consent.h)
+ *   SOTTO_STALE   also: the decision was acted on already, by whichever process */
 SOTTO_MUST_USE sotto_status sotto_ledger_spend(sotto_ledger *ledger, const sotto_charge *charge,
                                                const sotto_report *report, int64_t now,
                                                sotto_refusal *refusal, sotto_err *err);
@@ -110,12 +112,6 @@ typedef struct sotto_decision {
     int64_t at;    /* when it was drawn */
 } sotto_decision;
 
-/* Poisson: one for each recipe, whatever its version. Check-in, donation: one for the analysis. */
-typedef enum sotto_decision_scope {
-    SOTTO_DECISION_RECIPE = 1,
-    SOTTO_DECISION_ANALYSIS
-} sotto_decision_scope;
-
 /* Fills choice and slot from secret randomness. */
 typedef sotto_status sotto_draw_fn(void *context, sotto_decision *out, sotto_err *err);
 
@@ -124,7 +120,8 @@ SOTTO_MUST_USE sotto_status sotto_ledger_decided(sotto_ledger *ledger, sotto_dec
                                                  bool *found, sotto_decision_scope scope,
                                                  const char *name, sotto_err *err);
 
-/* The decision that was drawn before, or else a new one, durable before it is told. */
+/* The decision that was drawn before, or else a new one, durable before it is told.
+ *   SOTTO_DENIED  also: a new one, and there is no consent, or not the one that the answer was begun with */
 SOTTO_MUST_USE sotto_status sotto_ledger_decide(sotto_ledger *ledger, sotto_decision *out,
                                                 sotto_decision_scope scope, const char *name,
                                                 sotto_draw_fn *draw, void *context, int64_t now,

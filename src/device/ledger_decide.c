@@ -1,6 +1,7 @@
 #include "device/ledger_internal.h"
 
 #include "base/rule.h"
+#include "device/consent.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,8 @@ static sotto_status draw_new(sotto_ledger *ledger, sotto_decision *out, const ch
     SOTTO_TRY(find_decision(ledger, scope, out, &found, err)); /* another process may have drawn */
     if (found)
         return SOTTO_OK;
+    if (SOTTO_RULE(nothing_drawn_after_a_no))
+        SOTTO_TRY(sotto_consent_check(ledger, err));
     SOTTO_TRY(draw(context, out, err));
     out->at = now;
     if (out->choice < SOTTO_CHOICE_SILENT || out->choice > SOTTO_CHOICE_DUMMY ||
@@ -98,4 +101,25 @@ sotto_status sotto_ledger_decide(sotto_ledger *ledger, sotto_decision *out,
     if (status != SOTTO_OK)
         *out = (sotto_decision){0}; /* what is not kept is not told */
     return status;
+}
+
+sotto_status sotto_ledger_unanswered(sotto_ledger *ledger, sotto_decision_scope scope,
+                                     const char *recipe, const char *analysis, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row, answered = false;
+
+    if (scope == SOTTO_DECISION_NONE || !SOTTO_RULE(one_report_a_decision))
+        return SOTTO_OK;
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err,
+                          "SELECT 1 FROM record WHERE recipe=? AND kind IN (?,?) LIMIT 1", "tii",
+                          recipe, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY);
+    sotto_ledger_release(ledger, statement);
+    SOTTO_TRY(status);
+    if (scope == SOTTO_DECISION_ANALYSIS)
+        SOTTO_TRY(sotto_record_answered(ledger, &answered, analysis, err));
+    if (row || answered)
+        return sotto_fail(err, SOTTO_STALE, "recipe %.63s: answered meanwhile", recipe);
+    return SOTTO_OK;
 }

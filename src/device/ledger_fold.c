@@ -193,9 +193,15 @@ sotto_status sotto_ledger_write_meta(sotto_ledger *ledger, sotto_err *err)
 sotto_status sotto_ledger_lay_out(sqlite3 *db, const sotto_ledger_meta *first, sotto_err *err)
 {
     sotto_ledger fresh = {.db = db, .meta = *first};
+    int64_t count;
 
     SOTTO_TRY(sotto_sqlite_run(db, "BEGIN IMMEDIATE", "ledger", err));
-    sotto_status status = sotto_sqlite_run(db, tables, "ledger", err);
+    sotto_status status =
+        sotto_sqlite_number(db, &count, "SELECT count(*) FROM sqlite_schema", "ledger", err);
+    if (status == SOTTO_OK && count > 0 && SOTTO_RULE(laid_out_once))
+        status = sotto_fail(err, SOTTO_STALE, "another process was first");
+    if (status == SOTTO_OK)
+        status = sotto_sqlite_run(db, tables, "ledger", err);
     if (status == SOTTO_OK)
         status = sotto_ledger_write_meta(&fresh, err);
     sotto_ledger_drop_statements(&fresh);

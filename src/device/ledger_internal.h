@@ -24,6 +24,12 @@ typedef struct sotto_ledger_meta {
     uint64_t period;               /* that accounts are kept by                                */
 } sotto_ledger_meta;
 
+/* What the person said, as the record has it. */
+typedef struct sotto_consent_words {
+    bool given;   /* the last word on taking part was yes    */
+    int64_t last; /* the number of the last word of any kind */
+} sotto_consent_words;
+
 struct sotto_ledger {
     sqlite3 *db;                                 /* NULL while closed */
     sqlite3_stmt *kept[SOTTO_LEDGER_STATEMENTS]; /* compiled, used last first; see ledger_sql.c */
@@ -34,6 +40,10 @@ struct sotto_ledger {
     sotto_witness witnesses[SOTTO_LEDGER_WITNESSES];
     size_t witness_count;
     uint64_t raised; /* every witness knows of this generation */
+    bool withdrawn;  /* said in this process, and not on the disk yet */
+    int64_t held;    /* the person's last word when an answer was begun; see consent.h */
+    sotto_consent_words said;
+    uint64_t said_at; /* the generation of which `said` is true; 0: not read */
     sotto_ledger_meta meta;
     const sotto_budget_table *table; /* NULL until a policy was adopted */
     sotto_recompute recompute;
@@ -78,9 +88,17 @@ const char *sotto_ledger_text(sqlite3_stmt *statement, int column);
 /* Copies 32 bytes; false for another length. */
 bool sotto_ledger_digest(sqlite3_stmt *statement, int column, uint8_t out[SOTTO_LEDGER_DIGEST]);
 
+/* ---- ledger_decide.c ---- */
+
+/* Inside a transaction: SOTTO_STALE if the decision of this scope was acted on, by whichever process. Scope 0: there
+ * was none. */
+SOTTO_MUST_USE sotto_status sotto_ledger_unanswered(sotto_ledger *ledger,
+                                                    sotto_decision_scope scope, const char *recipe,
+                                                    const char *analysis, sotto_err *err);
+
 /* ---- ledger_fold.c ---- */
 
-/* Creates the tables and a first generation, in one transaction. */
+/* Creates the tables and a first generation, in one transaction. SOTTO_STALE: there are some. */
 SOTTO_MUST_USE sotto_status sotto_ledger_lay_out(sqlite3 *db, const sotto_ledger_meta *first,
                                                  sotto_err *err);
 /* Reads the row about the ledger. SOTTO_MALFORMED if it is not what was written. */
@@ -112,6 +130,9 @@ SOTTO_MUST_USE sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_
 /* A report that may be put: SOTTO_STALE for an id that was used before. */
 SOTTO_MUST_USE sotto_status sotto_outbox_check(sotto_ledger *ledger, const sotto_report *report,
                                                sotto_err *err);
+/* Erases what waits, of one recipe or with NULL of all; its bytes may linger until sotto_outbox_empty. */
+SOTTO_MUST_USE sotto_status sotto_outbox_drop(sotto_ledger *ledger, const char *recipe,
+                                              const char *why, int64_t now, sotto_err *err);
 /* spend is the number of the record that paid for it; 0 for a dummy. */
 SOTTO_MUST_USE sotto_status sotto_outbox_write(sotto_ledger *ledger, const char *recipe,
                                                const sotto_report *report, int64_t spend,

@@ -1,6 +1,7 @@
 #include "device/ledger_internal.h"
 
 #include "base/rule.h"
+#include "device/consent.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -230,6 +231,9 @@ static sotto_status pay(sotto_ledger *ledger, const sotto_charge *charge,
     statement_of_charge accounts;
     int64_t number;
 
+    SOTTO_TRY(sotto_consent_check(ledger, err));
+    SOTTO_TRY(
+        sotto_ledger_unanswered(ledger, charge->scope, charge->recipe, charge->analysis, err));
     if (report)
         SOTTO_TRY(sotto_outbox_check(ledger, report, err));
     SOTTO_TRY(check(ledger, &accounts, charge, now, refusal, err));

@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "crypto/hash.h"
+#include "device/consent.h"
 #include "device/ledger_internal.h"
 
 #include <string.h>
@@ -12,7 +13,9 @@ typedef struct waiting {
     uint8_t report[SOTTO_REPORT_ID_SIZE];
     char recipe[SOTTO_BUDGET_MAX_NAME + 1];
     sotto_bytes destination, bytes, inputs;
+    uint8_t bytes_sum[SOTTO_LEDGER_DIGEST];
     bool tried, resealed;
+    bool stopped; /* there is no consent any more: neither this one leaves nor another */
 } waiting;
 
 static void sum(uint8_t out[SOTTO_LEDGER_DIGEST], sotto_bytes bytes)
@@ -60,33 +63,32 @@ sotto_status sotto_outbox_write(sotto_ledger *ledger, const char *recipe,
     return sotto_ledger_fold(ledger, "outbox", id, err);
 }
 
-static sotto_status put_dummy(sotto_ledger *ledger, const char *recipe, const char *analysis,
-                              uint64_t round, const sotto_report *report, int64_t now,
-                              sotto_err *err)
+static sotto_status put_dummy(sotto_ledger *ledger, const sotto_dummy *dummy,
+                              const sotto_report *report, int64_t now, sotto_err *err)
 {
     sotto_record_entry entry = {.at = now,
                                 .kind = SOTTO_RECORD_DUMMY,
-                                .recipe = recipe,
-                                .analysis = analysis,
-                                .round = round,
+                                .recipe = dummy->recipe,
+                                .analysis = dummy->analysis,
+                                .round = dummy->round,
                                 .randomised = report->randomised,
                                 .bytes = report->bytes.len};
 
     memcpy(entry.report, report->id, sizeof entry.report);
+    SOTTO_TRY(sotto_consent_check(ledger, err));
+    SOTTO_TRY(sotto_ledger_unanswered(ledger, dummy->scope, dummy->recipe, dummy->analysis, err));
     SOTTO_TRY(sotto_outbox_check(ledger, report, err));
     SOTTO_TRY(sotto_record_write(ledger, &entry, NULL, err));
-    return sotto_outbox_write(ledger, recipe, report, 0, now, err);
+    return sotto_outbox_write(ledger, dummy->recipe, report, 0, now, err);
 }
 
-sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const char *recipe, const char *analysis,
-                                    uint64_t round, const sotto_report *report, int64_t now,
-                                    sotto_err *err)
+sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const sotto_dummy *dummy,
+                                    const sotto_report *report, int64_t now, sotto_err *err)
 {
-    if (strlen(recipe) > SOTTO_BUDGET_MAX_NAME)
-        return sotto_fail(err, SOTTO_MALFORMED, "a name of %zu bytes", strlen(recipe));
+    if (strlen(dummy->recipe) > SOTTO_BUDGET_MAX_NAME)
+        return sotto_fail(err, SOTTO_MALFORMED, "a name of %zu bytes", strlen(dummy->recipe));
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
-    return sotto_ledger_end(ledger, put_dummy(ledger, recipe, analysis, round, report, now, err),
-                            err);
+    return sotto_ledger_end(ledger, put_dummy(ledger, dummy, report, now, err), err);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------- */
@@ -129,6 +131,7 @@ static sotto_status take_waiting(sotto_ledger *ledger, waiting *out, sqlite3_stm
     if (!paid || report.len != sizeof out->report || strlen(recipe) >= sizeof out->recipe ||
         !as_paid_for(row, 6, out->bytes) || !as_paid_for(row, 7, out->inputs))
         return sotto_fail(err, SOTTO_MALFORMED, "a waiting report is not what was paid for");
+    (void)sotto_ledger_digest(row, 6, out->bytes_sum);
     memcpy(out->report, report.data, sizeof out->report);
     memcpy(out->recipe, recipe, strlen(recipe) + 1);
     return SOTTO_OK;
@@ -156,6 +159,35 @@ static sotto_status find_waiting(sotto_ledger *ledger, waiting *out, bool *found
     return status;
 }
 
+/* What has become of the row, which another process may have finished, erased or sealed anew. SQLite gives the number
+ * of a row that is gone to another one, so the report's id decides. */
+typedef struct row_now {
+    bool there;
+    bool same_bytes;
+    bool tried;
+} row_now;
+
+static sotto_status look_again(sotto_ledger *ledger, const waiting *w, row_now *out, sotto_err *err)
+{
+    uint8_t bytes_sum[SOTTO_LEDGER_DIGEST];
+    sqlite3_stmt *statement;
+
+    *out = (row_now){0};
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &out->there, err,
+                          "SELECT report, tried, bytes_sum FROM outbox WHERE id=?", "i", w->id);
+    if (status == SOTTO_OK && out->there) {
+        out->there = sotto_bytes_equal_vartime(sotto_ledger_blob(statement, 0),
+                                               sotto_bytes_of(w->report, sizeof w->report)) ||
+                     !SOTTO_RULE(rows_known_by_report);
+        out->tried = sqlite3_column_int64(statement, 1) != 0;
+        out->same_bytes = sotto_ledger_digest(statement, 2, bytes_sum) &&
+                          memcmp(bytes_sum, w->bytes_sum, sizeof bytes_sum) == 0;
+    }
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
 /* ---- leaving ---------------------------------------------------------------------------------------------- */
 
 static sotto_status note(sotto_ledger *ledger, const waiting *w, sotto_record_kind kind,
@@ -168,8 +200,26 @@ static sotto_status note(sotto_ledger *ledger, const waiting *w, sotto_record_ki
     return sotto_record_write(ledger, &entry, NULL, err);
 }
 
-static sotto_status mark_tried(sotto_ledger *ledger, const waiting *w, int64_t now, sotto_err *err)
+/* Whether the report may still leave as it was read. */
+static sotto_status may_leave(sotto_ledger *ledger, waiting *w, bool *may, sotto_err *err)
 {
+    row_now row;
+    bool given;
+
+    SOTTO_TRY(sotto_consent_read(ledger, &given, err));
+    SOTTO_TRY(look_again(ledger, w, &row, err));
+    w->stopped = !given && SOTTO_RULE(nothing_leaves_after_a_no);
+    w->tried = row.tried;
+    *may = !w->stopped && ((row.there && row.same_bytes) || !SOTTO_RULE(nothing_erased_leaves));
+    return SOTTO_OK;
+}
+
+static sotto_status mark_tried(sotto_ledger *ledger, waiting *w, bool *may, int64_t now,
+                               sotto_err *err)
+{
+    SOTTO_TRY(may_leave(ledger, w, may, err));
+    if (!*may || w->tried)
+        return SOTTO_OK;
     SOTTO_TRY(sotto_ledger_fold(ledger, "outbox", w->id, err));
     SOTTO_TRY(
         sotto_ledger_run(ledger, NULL, err, "UPDATE outbox SET tried=1 WHERE id=?", "i", w->id));
@@ -179,17 +229,23 @@ static sotto_status mark_tried(sotto_ledger *ledger, const waiting *w, int64_t n
 
 /* The record says that a report left before it does, since afterwards the power may be gone. Then everything is
  * moved into the database itself, so that a WAL lost or damaged takes no spend along, and every witness is
- * told, so that a copy made earlier is known to be old. Only then may the transport see a byte. */
-static sotto_status let_go(sotto_ledger *ledger, const waiting *w, int64_t now, sotto_err *err)
+ * told, so that a copy made earlier is known to be old. Only then may the transport see a byte, and only if the
+ * person has not said no in another process all that while. */
+static sotto_status let_go(sotto_ledger *ledger, waiting *w, bool *may, int64_t now, sotto_err *err)
 {
+    *may = true;
     if (!w->tried && SOTTO_RULE(recorded_before_leaving)) {
         SOTTO_TRY(sotto_ledger_begin(ledger, err));
-        SOTTO_TRY(sotto_ledger_end(ledger, mark_tried(ledger, w, now, err), err));
+        SOTTO_TRY(sotto_ledger_end(ledger, mark_tried(ledger, w, may, now, err), err));
     }
+    if (!*may)
+        return SOTTO_OK;
     if (!ledger->memory && SOTTO_RULE(settled_before_leaving))
         SOTTO_TRY(sotto_sqlite_truncate_wal(ledger->db, err));
     SOTTO_TRY(sotto_ledger_refresh(ledger, err)); /* the spend may be another process's */
-    return sotto_ledger_testify(ledger, err);
+    SOTTO_TRY(sotto_ledger_testify(ledger, err));
+    SOTTO_TRY(sotto_ledger_refresh(ledger, err)); /* which may have taken long */
+    return may_leave(ledger, w, may, err);
 }
 
 static sotto_status remove_row(sotto_ledger *ledger, int64_t id, sotto_err *err)
@@ -206,11 +262,24 @@ static sotto_status forget_and_note(sotto_ledger *ledger, const waiting *w, sott
     return note(ledger, w, kind, why, now, err);
 }
 
+/* An acknowledgement is the report's, whatever key it was sealed to; a refusal is of these bytes alone. */
+static sotto_status finish_row(sotto_ledger *ledger, const waiting *w, sotto_record_kind kind,
+                               const char *why, int64_t now, sotto_err *err)
+{
+    row_now row;
+
+    SOTTO_TRY(look_again(ledger, w, &row, err));
+    if (!row.there ||
+        (kind != SOTTO_RECORD_ACKNOWLEDGED && !row.same_bytes && SOTTO_RULE(refused_as_sealed)))
+        return SOTTO_OK;
+    return forget_and_note(ledger, w, kind, why, now, err);
+}
+
 static sotto_status finish(sotto_ledger *ledger, const waiting *w, sotto_record_kind kind,
                            const char *why, int64_t now, sotto_err *err)
 {
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
-    return sotto_ledger_end(ledger, forget_and_note(ledger, w, kind, why, now, err), err);
+    return sotto_ledger_end(ledger, finish_row(ledger, w, kind, why, now, err), err);
 }
 
 static sotto_outgoing outgoing(const waiting *w)
@@ -221,16 +290,21 @@ static sotto_outgoing outgoing(const waiting *w)
 
 /* ---- another key ------------------------------------------------------------------------------------------ */
 
-static sotto_status replace_bytes(sotto_ledger *ledger, const waiting *w, int64_t now,
+/* SOTTO_STALE: another process sealed it anew, or finished it. Its bytes are the report's then, and these are nobody's. */
+static sotto_status replace_bytes(sotto_ledger *ledger, waiting *w, sotto_bytes sealed, int64_t now,
                                   sotto_err *err)
 {
-    uint8_t bytes_sum[SOTTO_LEDGER_DIGEST];
+    row_now row;
 
-    sum(bytes_sum, w->bytes);
+    SOTTO_TRY(look_again(ledger, w, &row, err));
+    if (!(row.there && row.same_bytes) && SOTTO_RULE(one_seal_for_all))
+        return sotto_fail(err, SOTTO_STALE, "sealed again meanwhile");
+    w->bytes = sealed;
+    sum(w->bytes_sum, sealed);
     SOTTO_TRY(sotto_ledger_fold(ledger, "outbox", w->id, err));
     SOTTO_TRY(sotto_ledger_run(ledger, NULL, err,
                                "UPDATE outbox SET resealed=1, bytes_sum=? WHERE id=?", "bi",
-                               sotto_bytes_of(bytes_sum, sizeof bytes_sum), w->id));
+                               sotto_bytes_of(w->bytes_sum, sizeof w->bytes_sum), w->id));
     SOTTO_TRY(sotto_ledger_run(ledger, NULL, err, "UPDATE sealed SET bytes=? WHERE id=?", "bi",
                                w->bytes, w->id));
     SOTTO_TRY(sotto_ledger_fold(ledger, "outbox", w->id, err));
@@ -250,19 +324,25 @@ static sotto_status reseal(sotto_ledger *ledger, waiting *w, const sotto_transpo
     SOTTO_TRY(transport->reseal(transport->context, &report, w->inputs, &sealed, err));
     if (sealed.len == 0)
         return sotto_fail(err, SOTTO_BUG, "sealing again: no bytes");
-    w->bytes = sotto_buf_bytes(&sealed);
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
-    SOTTO_TRY(sotto_ledger_end(ledger, replace_bytes(ledger, w, now, err), err));
+    SOTTO_TRY(sotto_ledger_end(ledger, replace_bytes(ledger, w, sotto_buf_bytes(&sealed), now, err),
+                               err));
     w->resealed = true;
     return SOTTO_OK;
 }
 
 /* ---- sending ---------------------------------------------------------------------------------------------- */
 
+/* One that may not leave any more is not offered, and none of its outcomes is ours to write down. */
 static sotto_status offer(sotto_ledger *ledger, waiting *w, const sotto_transport *transport,
                           int64_t now, sotto_delivery *delivery, sotto_err *err)
 {
-    SOTTO_TRY(let_go(ledger, w, now, err));
+    bool may;
+
+    *delivery = SOTTO_DELIVERY_LATER;
+    SOTTO_TRY(let_go(ledger, w, &may, now, err));
+    if (!may)
+        return SOTTO_OK;
     w->tried = true;
     const sotto_outgoing report = outgoing(w);
     *delivery = transport->send(transport->context, &report);
@@ -307,6 +387,8 @@ static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transp
         SOTTO_TRY(find_waiting(ledger, &w, &found, after, err));
         if (found)
             SOTTO_TRY(deliver(ledger, &w, transport, now, err));
+        if (found && w.stopped)
+            break;
         after = found ? w.id : after;
     }
     return SOTTO_OK;
@@ -347,8 +429,8 @@ sotto_status sotto_outbox_count(sotto_ledger *ledger, uint64_t *waiting_count, s
 
 /* ---- emptying --------------------------------------------------------------------------------------------- */
 
-static sotto_status drop(sotto_ledger *ledger, const char *recipe, const char *why, int64_t now,
-                         sotto_err *err)
+sotto_status sotto_outbox_drop(sotto_ledger *ledger, const char *recipe, const char *why,
+                               int64_t now, sotto_err *err)
 {
     bool row = true;
 
@@ -379,7 +461,7 @@ sotto_status sotto_outbox_empty(sotto_ledger *ledger, const char *recipe, const 
                                 int64_t now, sotto_err *err)
 {
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
-    SOTTO_TRY(sotto_ledger_end(ledger, drop(ledger, recipe, why, now, err), err));
+    SOTTO_TRY(sotto_ledger_end(ledger, sotto_outbox_drop(ledger, recipe, why, now, err), err));
     if (ledger->memory)
         return SOTTO_OK;
     /* As for events: a page that was rebalanced can keep a stale copy, and the WAL keeps old pages. */

@@ -8,7 +8,7 @@
 #ifndef SOTTO_DEVICE_OUTBOX_H
 #define SOTTO_DEVICE_OUTBOX_H
 
-#include "sotto/device.h"
+#include "device/budget.h"
 #include "sotto/seal.h"
 
 enum { SOTTO_REPORT_MAX = 48 << 20 };
@@ -42,7 +42,8 @@ typedef struct sotto_transport {
     void *context;
 } sotto_transport;
 
-/* Offers every waiting report once, oldest first. *waiting (may be NULL) counts those that still wait.
+/* Offers every waiting report once, oldest first, and none any more once another process withdrew or erased it. Two
+ * processes may offer the same bytes at once, as a retry does; what one of them finishes the other leaves alone. *waiting (may be NULL) counts those that still wait.
  *   SOTTO_DENIED  the ledger is closed, or was found damaged on the way
  *   SOTTO_IO, SOTTO_AGAIN  something could not be made durable; what was not offered waits
  */
@@ -50,11 +51,19 @@ SOTTO_MUST_USE sotto_status sotto_outbox_send(sotto_ledger *ledger,
                                               const sotto_transport *transport, int64_t now,
                                               uint64_t *waiting, sotto_err *err);
 
+/* Whom a dummy stands in for. */
+typedef struct sotto_dummy {
+    const char *recipe;
+    const char *analysis;
+    uint64_t round;
+    sotto_decision_scope scope; /* of the decision that it follows */
+} sotto_dummy;
+
 /* A report on no value: reads no event, spends nothing, and leaves like any other.
- *   SOTTO_STALE  this report id is known
+ *   SOTTO_STALE   this report id is known, or the decision was acted on already, by whichever process
+ *   SOTTO_DENIED  there is no consent, or not the one that it was begun with
  */
-SOTTO_MUST_USE sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const char *recipe,
-                                                   const char *analysis, uint64_t round,
+SOTTO_MUST_USE sotto_status sotto_outbox_put_dummy(sotto_ledger *ledger, const sotto_dummy *dummy,
                                                    const sotto_report *report, int64_t now,
                                                    sotto_err *err);
 

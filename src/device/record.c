@@ -8,8 +8,9 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "",         "seen",         "decided",  "silent", "spent", "dummy",     "left",
-    "resealed", "acknowledged", "given up", "policy", "reset", "consented", "withdrawn",
+    "",       "seen",  "decided",   "silent",       "spent",
+    "dummy",  "left",  "resealed",  "acknowledged", "given up",
+    "policy", "reset", "consented", "withdrawn",    "forgotten",
 };
 
 const char *sotto_record_kind_name(sotto_record_kind kind)
@@ -155,7 +156,7 @@ sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from, i
         return sotto_fail(err, c.status, "record");
     while (c.any && more)
         SOTTO_TRY(give_up_waiting(ledger, now, &more, err));
-    SOTTO_TRY(sotto_consent_get(ledger, &given, err));
+    SOTTO_TRY(sotto_consent_read(ledger, &given, err));
     if (given && SOTTO_RULE(reset_withdraws))
         SOTTO_TRY(sotto_record_write(ledger, &no, NULL, err));
     if (c.any)

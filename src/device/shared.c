@@ -23,13 +23,18 @@ struct sotto_device_shared {
     size_t recipe_count;
 };
 
-sotto_device_shared *sotto_device_shared_new(void)
+sotto_device_shared *sotto_shared_within(size_t bytes)
 {
     sotto_device_shared *shared = sotto_alloc(sizeof *shared);
 
     if (shared)
-        sotto_arena_init(&shared->arena, SOTTO_RECIPE_ARENA);
+        sotto_arena_init(&shared->arena, bytes);
     return shared;
+}
+
+sotto_device_shared *sotto_device_shared_new(void)
+{
+    return sotto_shared_within(SOTTO_RECIPE_ARENA);
 }
 
 void sotto_device_shared_free(sotto_device_shared *shared)
@@ -85,21 +90,37 @@ static sotto_status read_first(sotto_device_shared *shared, sotto_bytes policy, 
     return SOTTO_OK;
 }
 
+/* Whether what did not fit may be read elsewhere; what is wrong with it is wrong there too. */
+static sotto_status unless_full(sotto_device_shared *shared, sotto_arena_mark mark,
+                                sotto_status status, const sotto_err *first, sotto_err *err)
+{
+    if (status == SOTTO_OK)
+        return SOTTO_OK;
+    sotto_arena_rollback(&shared->arena, mark);
+    if (status == SOTTO_NO_MEMORY && SOTTO_RULE(shared_full_is_unshared))
+        return SOTTO_OK;
+    return sotto_fail(err, status, "%s", first->reason);
+}
+
+static sotto_status keep_first(sotto_device_shared *shared, sotto_bytes policy, sotto_bytes parties,
+                               sotto_err *err)
+{
+    sotto_arena_mark mark = sotto_arena_here(&shared->arena);
+    sotto_err first = {0};
+    sotto_status status = read_first(shared, policy, parties, &first);
+
+    return unless_full(shared, mark, status, &first, err);
+}
+
 sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shared *shared, sotto_bytes policy,
                               sotto_bytes parties, sotto_arena *arena, sotto_err *err)
 {
-    if (shared && !shared->terms.policy) {
-        sotto_arena_mark mark = sotto_arena_here(&shared->arena);
-        sotto_status status = read_first(shared, policy, parties, err);
-
-        if (status != SOTTO_OK) {
-            sotto_arena_rollback(&shared->arena, mark);
-            return status;
-        }
-    }
-    if (shared && ((sotto_bytes_equal_vartime(policy, shared->policy) &&
-                    sotto_bytes_equal_vartime(parties, shared->parties)) ||
-                   !SOTTO_RULE(shared_by_bytes))) {
+    if (shared && !shared->terms.policy)
+        SOTTO_TRY(keep_first(shared, policy, parties, err));
+    if (shared && shared->terms.policy &&
+        ((sotto_bytes_equal_vartime(policy, shared->policy) &&
+          sotto_bytes_equal_vartime(parties, shared->parties)) ||
+         !SOTTO_RULE(shared_by_bytes))) {
         *out = shared->terms;
         return SOTTO_OK;
     }
@@ -132,12 +153,14 @@ sotto_status sotto_shared_recipe(const sotto_recipe **out, sotto_device_shared *
     if (!shared || shared->recipe_count == RECIPES)
         return read_recipe(out, text, arena, err);
     sotto_arena_mark mark = sotto_arena_here(&shared->arena);
-    sotto_status status = read_recipe(out, text, &shared->arena, err);
-    if (status == SOTTO_OK)
+    sotto_err first = {0};
+    sotto_status status = read_recipe(out, text, &shared->arena, &first);
+    if (status == SOTTO_OK) {
         shared->recipes[shared->recipe_count++] = (shared_recipe){.recipe = *out};
-    else
-        sotto_arena_rollback(&shared->arena, mark);
-    return status;
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(unless_full(shared, mark, status, &first, err));
+    return read_recipe(out, text, arena, err);
 }
 
 /* A recipe that is shared is known by its address. */

@@ -4,8 +4,8 @@
  * Memory:   what is handed out belongs to the sotto_device_shared, which outlives its devices.
  * Secrets:  none: policies, parties and recipes are public, and nothing of a device comes in.
  *
- * Everything is found by its exact bytes, and by the judge that judged it; what is not there is worked out as
- * without it. So no rule can tell whether a device shares.
+ * Everything is found by its exact bytes, and by the judge that judged it; what is not there, or has no room here, is
+ * worked out as without it. So no rule can tell whether a device shares.
  */
 #ifndef SOTTO_DEVICE_SHARED_H
 #define SOTTO_DEVICE_SHARED_H
@@ -20,6 +20,9 @@ typedef struct sotto_terms {
     sotto_budget_table budgets;
     uint8_t judge[SOTTO_RECIPE_HASH_SIZE]; /* sotto_shelf_judge of the policy */
 } sotto_terms;
+
+/* One that keeps no more than this many bytes; sotto_device_shared_new is the one for everybody. */
+SOTTO_MUST_USE sotto_device_shared *sotto_shared_within(size_t bytes);
 
 /* Reads both files into the arena, or finds that they were read. shared may be NULL. */
 SOTTO_MUST_USE sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shared *shared,

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHELVED "SELECT id, name, version, opens, closes, judged, honest, epsilon FROM recipes"
+#define SHELVED                                                                                    \
+    "SELECT id, name, version, opens, closes, judged, honest, epsilon, hash FROM recipes"
 
 void sotto_shelf_judge(uint8_t out[SOTTO_RECIPE_HASH_SIZE], const sotto_policy *policy)
 {
@@ -33,7 +34,8 @@ static sotto_status take(sotto_shelved *out, sqlite3_stmt *row, sotto_err *err)
         .closes = sqlite3_column_int64(row, 4),
         .known = {(uint64_t)sqlite3_column_int64(row, 6), sqlite3_column_double(row, 7)},
     };
-    if (strlen(name) >= sizeof out->name || !sotto_ledger_digest(row, 5, out->judged))
+    if (strlen(name) >= sizeof out->name || !sotto_ledger_digest(row, 5, out->judged) ||
+        !sotto_ledger_digest(row, 8, out->hash))
         return sotto_fail(err, SOTTO_MALFORMED, "a recipe is not what was written");
     memcpy(out->name, name, strlen(name) + 1);
     return SOTTO_OK;
@@ -69,16 +71,26 @@ sotto_status sotto_shelf_next(sotto_ledger *ledger, sotto_shelved *out, bool *fo
     return status;
 }
 
-sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out, int64_t id,
+/* SQLite gives the number of a row that is gone to another one, so the text's hash decides. */
+static bool is_row_of(sqlite3_stmt *row, int column, const sotto_shelved *shelved)
+{
+    uint8_t hash[SOTTO_LEDGER_DIGEST];
+
+    return !SOTTO_RULE(recipes_known_by_hash) || (sotto_ledger_digest(row, column, hash) &&
+                                                  memcmp(hash, shelved->hash, sizeof hash) == 0);
+}
+
+sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out, const sotto_shelved *shelved,
                               sotto_arena *arena, sotto_err *err)
 {
     sqlite3_stmt *statement;
     bool row;
-    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err,
-                                            "SELECT text FROM recipes WHERE id=?", "i", id);
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err,
+                          "SELECT text, hash FROM recipes WHERE id=?", "i", shelved->id);
 
     *out = (sotto_bytes){0};
-    if (status == SOTTO_OK && !row)
+    if (status == SOTTO_OK && !(row && is_row_of(statement, 1, shelved)))
         status = sotto_fail(err, SOTTO_MISSING, "a recipe that is gone");
     if (status == SOTTO_OK) {
         sotto_bytes text = sotto_ledger_blob(statement, 0);
@@ -101,10 +113,24 @@ static sotto_status remove_row(sotto_ledger *ledger, int64_t id, sotto_err *err)
     return sotto_ledger_run(ledger, NULL, err, "DELETE FROM recipes WHERE id=?", "i", id);
 }
 
-sotto_status sotto_shelf_remove(sotto_ledger *ledger, int64_t id, sotto_err *err)
+static sotto_status remove_shelved(sotto_ledger *ledger, const sotto_shelved *shelved,
+                                   sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, &row, err, "SELECT hash FROM recipes WHERE id=?", "i", shelved->id);
+    bool same = status == SOTTO_OK && row && is_row_of(statement, 0, shelved);
+
+    sotto_ledger_release(ledger, statement);
+    SOTTO_TRY(status);
+    return same ? remove_row(ledger, shelved->id, err) : SOTTO_OK;
+}
+
+sotto_status sotto_shelf_remove(sotto_ledger *ledger, const sotto_shelved *shelved, sotto_err *err)
 {
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
-    return sotto_ledger_end(ledger, remove_row(ledger, id, err), err);
+    return sotto_ledger_end(ledger, remove_shelved(ledger, shelved, err), err);
 }
 
 static sotto_status has_bytes(sotto_ledger *ledger, int64_t id, const sotto_recipe *recipe,

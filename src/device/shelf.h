@@ -17,6 +17,7 @@ typedef struct sotto_shelved {
     int64_t opens, closes;
     uint8_t judged[SOTTO_RECIPE_HASH_SIZE]; /* by what: sotto_shelf_judge */
     sotto_known_epsilon known;              /* what the judge found      */
+    uint8_t hash[SOTTO_RECIPE_HASH_SIZE];   /* of its published bytes    */
 } sotto_shelved;
 
 /* Stands for a policy and the version of this library: what one of them judged, another has to judge again. */
@@ -36,9 +37,12 @@ SOTTO_MUST_USE sotto_status sotto_shelf_find(sotto_ledger *ledger, sotto_shelved
 /* The first one with an id above `after`. */
 SOTTO_MUST_USE sotto_status sotto_shelf_next(sotto_ledger *ledger, sotto_shelved *out, bool *found,
                                              int64_t after, sotto_err *err);
-/* Its published bytes. SOTTO_MISSING: it is gone. */
-SOTTO_MUST_USE sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out, int64_t id,
-                                             sotto_arena *arena, sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_shelf_remove(sotto_ledger *ledger, int64_t id, sotto_err *err);
+/* Its published bytes. SOTTO_MISSING: it is gone; another recipe may stand in its row. */
+SOTTO_MUST_USE sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out,
+                                             const sotto_shelved *shelved, sotto_arena *arena,
+                                             sotto_err *err);
+/* One that is gone already is fine. */
+SOTTO_MUST_USE sotto_status sotto_shelf_remove(sotto_ledger *ledger, const sotto_shelved *shelved,
+                                               sotto_err *err);
 
 #endif

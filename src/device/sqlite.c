@@ -1,5 +1,6 @@
 #include "device/sqlite.h"
 
+#include "base/clock.h"
 #include "base/rule.h"
 
 #include <stdatomic.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 /* How long a second process (the command line beside the application) may make us wait. */
-enum { BUSY_MS = 2000, SQL_BYTES = 64 * 1024, COLUMNS = 128 };
+enum { BUSY_MS = 2000, POLL_MS = 2, SQL_BYTES = 64 * 1024, COLUMNS = 128 };
 
 void sotto_sqlite_memory_name(char *out, size_t size)
 {
@@ -128,6 +129,28 @@ static sotto_status set_private(sqlite3 *db, const sotto_sqlite_options *options
         what, err);
 }
 
+/* SQLite waits by itself for a lock, but neither for another process's checkpoint nor for its change to WAL mode. */
+static bool wait_for_it(int code, uint64_t since)
+{
+    uint64_t waited = sotto_clock_monotonic(&sotto_clock_system) - since;
+
+    if ((code & 0xff) != SQLITE_BUSY || waited / 1000000 >= BUSY_MS)
+        return false;
+    (void)sqlite3_sleep(POLL_MS);
+    return true;
+}
+
+static int run_patiently(sqlite3 *db, const char *sql)
+{
+    uint64_t since = sotto_clock_monotonic(&sotto_clock_system);
+    int code;
+
+    do
+        code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    while (wait_for_it(code, since));
+    return code;
+}
+
 /* EXTRA is FULL, and the directory is synced when a rollback journal is deleted. A new file needs that for
  * its one transaction before WAL mode: a journal that came back after a power loss would undo it, and the
  * WAL with everything since. */
@@ -140,8 +163,9 @@ static sotto_status set_durable(sqlite3 *db, const sotto_sqlite_options *options
     SOTTO_TRY(sotto_sqlite_run(
         db, SOTTO_RULE(commits_synced) ? "PRAGMA synchronous=EXTRA" : "PRAGMA synchronous=NORMAL",
         what, err));
-    return sotto_sqlite_run(
-        db, "PRAGMA fullfsync=ON; PRAGMA cell_size_check=ON; PRAGMA journal_mode=WAL", what, err);
+    int code = run_patiently(
+        db, "PRAGMA fullfsync=ON; PRAGMA cell_size_check=ON; PRAGMA journal_mode=WAL");
+    return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, what);
 }
 
 static bool is_somebodys(int64_t application)
@@ -150,16 +174,29 @@ static bool is_somebodys(int64_t application)
            application == SOTTO_SQLITE_LEDGER;
 }
 
+/* All three of one moment, since another process may be making the file its own and ours. */
+static sotto_status read_header(sqlite3 *db, int64_t *application, int64_t *version,
+                                int64_t *tables, sotto_err *err)
+{
+    const char *what = "database header";
+
+    SOTTO_TRY(sotto_sqlite_run(db, "BEGIN", what, err));
+    sotto_status status = sotto_sqlite_number(db, application, "PRAGMA application_id", what, err);
+    if (status == SOTTO_OK)
+        status = sotto_sqlite_number(db, version, "PRAGMA user_version", what, err);
+    if (status == SOTTO_OK)
+        status = sotto_sqlite_number(db, tables, "SELECT count(*) FROM sqlite_schema", what, err);
+    sotto_sqlite_rollback(db);
+    return status;
+}
+
 /* An empty file may become ours; any other must say that it is, and is not touched before it has. */
 static sotto_status check_owner(sqlite3 *db, const sotto_sqlite_options *options, bool *empty,
                                 sotto_err *err)
 {
-    const char *what = "database header";
-    int64_t application, version, tables;
+    int64_t application = 0, version = 0, tables = 0;
 
-    SOTTO_TRY(sotto_sqlite_number(db, &application, "PRAGMA application_id", what, err));
-    SOTTO_TRY(sotto_sqlite_number(db, &version, "PRAGMA user_version", what, err));
-    SOTTO_TRY(sotto_sqlite_number(db, &tables, "SELECT count(*) FROM sqlite_schema", what, err));
+    SOTTO_TRY(read_header(db, &application, &version, &tables, err));
     *empty = application == 0 && version == 0 && tables == 0 && !options->read_only;
     if (*empty)
         return SOTTO_OK;
@@ -177,7 +214,7 @@ static sotto_status claim(sqlite3 *db, const sotto_sqlite_options *options, sott
     char sql[96];
 
     (void)snprintf(sql, sizeof sql,
-                   "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
+                   "BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
                    options->application, options->version);
     return sotto_sqlite_run(db, sql, "database header", err);
 }
@@ -251,7 +288,8 @@ sotto_status sotto_sqlite_open(sqlite3 **out, const sotto_sqlite_options *option
 
 void sotto_sqlite_close(sqlite3 *db)
 {
-    (void)sqlite3_close(db);
+    /* sqlite3_close refuses, and keeps file and locks for good, while a statement is in somebody's hands. */
+    (void)(SOTTO_RULE(closed_in_the_end) ? sqlite3_close_v2(db) : sqlite3_close(db));
 }
 
 sotto_status sotto_sqlite_check(sqlite3 *db, sotto_err *err)
@@ -275,7 +313,11 @@ sotto_status sotto_sqlite_truncate_wal(sqlite3 *db, sotto_err *err)
 {
     if (!SOTTO_RULE(wal_truncated))
         return SOTTO_OK;
-    int code = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    uint64_t since = sotto_clock_monotonic(&sotto_clock_system);
+    int code;
+    do
+        code = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    while (wait_for_it(code, since));
     if ((code & 0xff) == SQLITE_BUSY)
         return sotto_fail(err, SOTTO_AGAIN, "a reader holds on to old pages");
     return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, "checkpoint");

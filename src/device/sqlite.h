@@ -42,7 +42,7 @@ void sotto_sqlite_memory_name(char *out, size_t size);
  */
 SOTTO_MUST_USE sotto_status sotto_sqlite_open(sqlite3 **out, const sotto_sqlite_options *options,
                                               sotto_err *err);
-/* NULL is fine. Statements must have been finalised. */
+/* NULL is fine. The file stays open until the last statement is finalised. */
 void sotto_sqlite_close(sqlite3 *db);
 
 /* Reads every page; SOTTO_MALFORMED if one is damaged. */

@@ -70,6 +70,78 @@ static void a_no_erases_what_waits_and_stays_after_a_restart(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+static sotto_status count_row(void *context, const sotto_value *values, size_t count,
+                              sotto_err *err)
+{
+    (void)values, (void)count, (void)err;
+    ++*(uint64_t *)context;
+    return SOTTO_OK;
+}
+
+static uint64_t events_kept(sotto_test *t)
+{
+    uint64_t rows = 0;
+
+    CHECK_OK(t,
+             sotto_device_events(phone.device, "keyboard_ngrams", 100, count_row, &rows, &t->err));
+    return rows;
+}
+
+/* How long events are kept was said to everybody; that somebody takes part in nothing makes it no longer. */
+static void a_tick_without_consent_only_erases_what_is_too_old(sotto_test *t)
+{
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 1, events_kept(t));
+    phone.now += INT64_C(100) * 365 * 86400;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 0, events_kept(t));
+    phone.now = SOTTO_TEST_OPENS + 3600;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 0, phone.sends);
+    CHECK(t, sotto_test_why(&phone, "50001") ==
+                 SOTTO_WHY_NO_CONSENT); /* it is known, and that is all */
+    for (int kind = SOTTO_RECORD_SEEN + 1; kind <= SOTTO_RECORD_FORGOTTEN; kind++)
+        CHECK_EQUAL(t, 0, sotto_test_lines(&phone, NULL, (sotto_record_kind)kind));
+    sotto_test_phone_close(&phone);
+}
+
+static sotto_status check_time(void *context, const sotto_record_line *line, sotto_err *err)
+{
+    (void)err;
+    CHECK(context, line->at >= 0 && line->at <= INT64_C(253402300799));
+    return SOTTO_OK;
+}
+
+/* Nothing that is computed with them may pass the end of the numbers, and nothing leaves for it. */
+static void a_clock_that_is_far_off_does_no_harm(sotto_test *t)
+{
+    static const char *const participations[] = {
+        "{\"type\": \"poisson\", \"rate\": 1}",
+        "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 4}",
+        "{\"type\": \"donation\", \"slots\": 1000000, \"slot_minutes\": 10080}"};
+    static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX - 1, INT64_MAX};
+
+    for (size_t i = 0; i < 18; i++) {
+        sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
+        CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+        offer(t, sotto_test_sure_recipe(t, "50001", participations[0], participations[i % 3]));
+        for (size_t j = 0; j < 6; j++) {
+            phone.now = times[(i + j) % 6];
+            CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+            (void)sotto_test_why(&phone, "50001");
+            CHECK_OK(t, sotto_device_retain(phone.device, &t->err));
+            CHECK_OK(t, sotto_device_consent(phone.device, j % 2 != 0, &t->err));
+        }
+        CHECK_OK(t, sotto_device_record(phone.device, NULL, 0, check_time, t, &t->err));
+        CHECK_EQUAL(t, 0, phone.sends);
+        sotto_test_phone_close(&phone);
+    }
+}
+
 static void nothing_happens_at_a_bad_time(sotto_test *t)
 {
     static const sotto_conditions bad[] = {
@@ -319,6 +391,37 @@ static void a_dummy_reads_nothing_costs_nothing_and_looks_like_a_report(sotto_te
     sotto_test_phone_close(&phone);
 }
 
+/* Drawn while there was nobody to send one to; then comes a version without dummies. */
+static void a_dummy_is_not_sent_for_a_version_that_has_none(sotto_test *t)
+{
+    sotto_bytes second = rare_recipe(t, "\"on_no_match\"");
+
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    const sotto_bytes parties = phone.options.parties;
+    phone.options.parties =
+        sotto_test_replace(t, (const char *)parties.data, "key:helper-2026a", "key:helper-2027z");
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    offer(t, rare_recipe(t, "\"dummies\": 1, \"on_no_match\""));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_PARTIES);
+    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, "50001", SOTTO_RECORD_DECIDED));
+    phone.options.parties = parties;
+    sotto_test_phone_open(&phone);
+    second = sotto_test_replace(t, (const char *)second.data, "\"version\": 1", "\"version\": 2");
+    offer(t, second);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 0, phone.sends);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NOT_SAMPLED);
+    second = rare_recipe(t, "\"dummies\": 1, \"on_no_match\"");
+    offer(t, sotto_test_replace(t, (const char *)second.data, "\"version\": 1", "\"version\": 3"));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made); /* the draw stands, where there are some */
+    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DECIDED));
+    CHECK_EQUAL(t, 0, sotto_test_charged(&phone));
+    sotto_test_phone_close(&phone);
+}
+
 /* ---- where and what --------------------------------------------------------------------------------------- */
 
 static void a_value_that_is_not_listed_means_no_report(sotto_test *t)
@@ -380,6 +483,8 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(nothing_happens_before_the_person_said_yes),
         CASE(a_no_erases_what_waits_and_stays_after_a_restart),
+        CASE(a_tick_without_consent_only_erases_what_is_too_old),
+        CASE(a_clock_that_is_far_off_does_no_harm),
         CASE(nothing_happens_at_a_bad_time),
         CASE(a_recipe_is_answered_within_its_window),
         CASE(a_device_that_is_not_sampled_makes_no_call),
@@ -393,6 +498,7 @@ int main(int argc, char **argv)
         CASE(poisson_draws_for_each_recipe),
         CASE(importance_sampling_is_refused),
         CASE(a_dummy_reads_nothing_costs_nothing_and_looks_like_a_report),
+        CASE(a_dummy_is_not_sent_for_a_version_that_has_none),
         CASE(a_value_that_is_not_listed_means_no_report),
         CASE(a_recipe_for_others_is_not_answered),
         CASE(a_recipe_has_one_text_a_version_and_versions_ascend),

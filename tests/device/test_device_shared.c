@@ -1,4 +1,5 @@
 /* Devices that share what they read and judged are no different from those that don't. */
+#include "device/shared.h"
 #include "support/devices.h"
 
 #include <string.h>
@@ -109,6 +110,22 @@ static void a_first_device_that_fails_spoils_nothing(sotto_test *t)
     sotto_device_shared_free(shared);
 }
 
+/* With room for nothing, for policy and parties alone, and for everything. */
+static void what_does_not_fit_is_not_shared(sotto_test *t)
+{
+    const sotto_bytes recipe = sotto_test_sure_recipe(t, "50001", NULL, NULL);
+    const sotto_bytes alone = answer(t, NULL, recipe);
+
+    for (size_t room = 1; room <= (size_t)1 << 20; room *= 4) {
+        sotto_device_shared *shared = sotto_shared_within(room);
+        const sotto_bytes together = answer(t, shared, recipe);
+
+        CHECK_EQUAL(t, alone.len, together.len);
+        CHECK_BYTES(t, alone.data, together.data, alone.len);
+        sotto_device_shared_free(shared);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -116,6 +133,7 @@ int main(int argc, char **argv)
         CASE(what_another_policy_let_pass_is_judged_again),
         CASE(each_device_keeps_its_own_policy_and_parties),
         CASE(a_first_device_that_fails_spoils_nothing),
+        CASE(what_does_not_fit_is_not_shared),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -89,7 +89,7 @@ static void check_closed(sotto_test *t, const char *path, sotto_test_host *host,
 
     ledger = sotto_test_ledger(t, path, host, &sotto_test_wide); /* opening again does not help */
     CHECK(t, sotto_ledger_closed(ledger) != NULL);
-    CHECK_OK(t, sotto_ledger_reset(ledger, NOW, &t->err));
+    sotto_test_reset(t, ledger, NOW);
     CHECK(t, sotto_ledger_closed(ledger) == NULL);
     for (int start = 0; start < 2; start++) {
         CHECK_OK(t,
@@ -331,7 +331,7 @@ static void after_a_reset_a_period_must_pass(sotto_test *t)
     sotto_ledger *ledger = sotto_test_ledger_with_period(t, &table, 100);
     sotto_charge charge = sotto_test_charge(t, "a", "0.3");
 
-    CHECK_OK(t, sotto_ledger_reset(ledger, 1010, &t->err));
+    sotto_test_reset(t, ledger, 1010);
     CHECK_STATUS(t, SOTTO_DENIED, sotto_test_spend(t, ledger, &charge, 1, 1099));
     CHECK_OK(t, sotto_test_spend(t, ledger, &charge, 1, 1100));
     sotto_ledger_close(ledger);

@@ -251,10 +251,11 @@ static void a_dummy_leaves_and_spends_nothing(sotto_test *t)
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_ACCEPTED};
     sotto_ledger *ledger = sotto_test_ledger(t, NULL, NULL, &sotto_test_wide);
     const sotto_report report = sotto_test_report(t, 7);
+    const sotto_dummy dummy = {.recipe = "a", .analysis = ""};
     sotto_spent spent;
 
-    CHECK_OK(t, sotto_outbox_put_dummy(ledger, "a", "", 0, &report, NOW, &t->err));
-    CHECK_STATUS(t, SOTTO_STALE, sotto_outbox_put_dummy(ledger, "a", "", 0, &report, NOW, &t->err));
+    CHECK_OK(t, sotto_outbox_put_dummy(ledger, &dummy, &report, NOW, &t->err));
+    CHECK_STATUS(t, SOTTO_STALE, sotto_outbox_put_dummy(ledger, &dummy, &report, NOW, &t->err));
     CHECK_OK(t, sotto_ledger_spent_by_analysis(ledger, &spent, SOTTO_TEST_ANALYSIS, NOW, &t->err));
     CHECK_EQUAL(t, 0, spent.reports);
     send(t, ledger, &wire);
@@ -401,8 +402,8 @@ static void the_record_says_what_left(sotto_test *t)
     pay(t, ledger, "a", 1);
     CHECK_STATUS(t, SOTTO_AGAIN, sotto_record_show(ledger, "a", 0, check_entry, t, &t->err));
     CHECK_OK(t, sotto_record_show(ledger, "b", 0, check_entry, t, &t->err));
-    CHECK_OK(t, sotto_record_show(ledger, NULL, 3, check_entry, t, &t->err));
-    for (int kind = SOTTO_RECORD_SEEN; kind <= SOTTO_RECORD_RESET; kind++)
+    CHECK_OK(t, sotto_record_show(ledger, NULL, 4, check_entry, t, &t->err));
+    for (int kind = SOTTO_RECORD_SEEN; kind <= SOTTO_RECORD_FORGOTTEN; kind++)
         CHECK(t, sotto_record_kind_name((sotto_record_kind)kind) != NULL);
     CHECK(t, sotto_record_kind_name(0) == NULL);
     sotto_ledger_close(ledger);

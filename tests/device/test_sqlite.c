@@ -1,8 +1,11 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "device/sqlite.h"
 #include "support/events.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static sqlite3 *open_at(sotto_test *t, const char *path)
 {
@@ -55,6 +58,22 @@ static void deleted_bytes_are_overwritten(sotto_test *t)
     sotto_sqlite_close(db);
 }
 
+static void a_file_is_closed_with_its_last_statement(sotto_test *t)
+{
+    const char *path = sotto_test_path(t, "ledger.db");
+    char wal[SOTTO_VFS_PATH];
+    sqlite3_stmt *statement;
+    sqlite3 *db = open_at(t, path);
+
+    (void)snprintf(wal, sizeof wal, "%s-wal", path);
+    CHECK_OK(t, sotto_sqlite_run(db, "CREATE TABLE x(y)", "test", &t->err));
+    CHECK_OK(t, sotto_sqlite_prepare(db, &statement, "SELECT * FROM x", "test", &t->err));
+    sotto_sqlite_close(db);
+    CHECK(t, access(wal, F_OK) == 0);
+    CHECK(t, sqlite3_finalize(statement) == SQLITE_OK);
+    CHECK(t, access(wal, F_OK) != 0); /* which the last connection takes along when it closes */
+}
+
 static sotto_status open_as(const char *path, int application, int version, bool must_exist,
                             sotto_err *err)
 {
@@ -92,9 +111,8 @@ static void a_path_that_is_too_long_is_an_error(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(a_connection_distrusts_its_file),
-        CASE(deleted_bytes_are_overwritten),
-        CASE(a_file_belongs_to_who_created_it),
+        CASE(a_connection_distrusts_its_file),          CASE(deleted_bytes_are_overwritten),
+        CASE(a_file_is_closed_with_its_last_statement), CASE(a_file_belongs_to_who_created_it),
         CASE(a_path_that_is_too_long_is_an_error),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -46,8 +46,12 @@ static sotto_status read_counter(void *context, uint64_t *generation, sotto_err 
 
 static sotto_status raise_counter(void *context, uint64_t generation, sotto_err *err)
 {
+    sotto_test_phone *phone = context;
+
     (void)err;
-    ((sotto_test_phone *)context)->counter = generation;
+    phone->counter = generation > phone->counter ? generation : phone->counter;
+    if (phone->raised)
+        phone->raised(phone);
     return SOTTO_OK;
 }
 

@@ -39,6 +39,7 @@ typedef struct sotto_test_phone {
     sotto_device_simulation simulation;
     void (*hook)(void *context); /* before an upload is looked at */
     void *hook_context;
+    void (*raised)(struct sotto_test_phone *phone); /* when the counter was told of a transaction */
 } sotto_test_phone;
 
 /* In memory, with the example policy (NULL) or another, its locale told; not open yet. */

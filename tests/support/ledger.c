@@ -1,6 +1,7 @@
 #include "support/ledger.h"
 
 #include "crypto/hash.h"
+#include "device/consent.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -180,10 +181,11 @@ sotto_status sotto_test_open_ledger(sotto_ledger **out, const sotto_storage *sto
         .storage = storage, .path = path, .witnesses = &witness, .witness_count = host ? 1 : 0};
 
     SOTTO_TRY(sotto_ledger_open(out, &options, err));
-    if (!table || sotto_ledger_closed(*out))
+    if (sotto_ledger_closed(*out))
         return SOTTO_OK;
-    sotto_status status =
-        sotto_ledger_adopt(*out, table, &sotto_test_recompute, SOTTO_TEST_NOW, err);
+    sotto_status status = sotto_consent_set(*out, true, SOTTO_TEST_NOW, err);
+    if (status == SOTTO_OK && table)
+        status = sotto_ledger_adopt(*out, table, &sotto_test_recompute, SOTTO_TEST_NOW, err);
     if (status != SOTTO_OK) {
         sotto_ledger_close(*out);
         *out = NULL;
@@ -198,6 +200,12 @@ sotto_ledger *sotto_test_ledger(sotto_test *t, const char *path, sotto_test_host
 
     CHECK_OK(t, sotto_test_open_ledger(&ledger, NULL, path, host, table, &t->err));
     return ledger;
+}
+
+void sotto_test_reset(sotto_test *t, sotto_ledger *ledger, int64_t now)
+{
+    CHECK_OK(t, sotto_ledger_reset(ledger, now, &t->err));
+    CHECK_OK(t, sotto_consent_set(ledger, true, now, &t->err));
 }
 
 sotto_ledger *sotto_test_ledger_with_period(sotto_test *t, sotto_budget_table *table,

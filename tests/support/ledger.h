@@ -47,7 +47,7 @@ typedef struct sotto_test_wire {
 } sotto_test_wire;
 sotto_transport sotto_test_transport(sotto_test_wire *wire);
 
-/* Opens; the policy is adopted unless table is NULL or the ledger is closed. */
+/* Opens; unless the ledger is closed, consent is given and the policy adopted, if there is one. */
 sotto_status sotto_test_open_ledger(sotto_ledger **out, const sotto_storage *storage,
                                     const char *path, sotto_test_host *host,
                                     const sotto_budget_table *table, sotto_err *err);
@@ -56,6 +56,8 @@ sotto_ledger *sotto_test_ledger(sotto_test *t, const char *path, sotto_test_host
 /* In memory, with Table 1 renewed each period; the table is the caller's. */
 sotto_ledger *sotto_test_ledger_with_period(sotto_test *t, sotto_budget_table *table,
                                             uint64_t period);
+/* Resets it, and gives consent again. */
+void sotto_test_reset(sotto_test *t, sotto_ledger *ledger, int64_t now);
 /* Spends on the report with this number. */
 sotto_status sotto_test_spend(sotto_test *t, sotto_ledger *ledger, const sotto_charge *charge,
                               uint64_t number, int64_t now);

@@ -1,0 +1,556 @@
+/* Two processes of one device over the same files: whichever ticks, what the person says to one of them holds for both,
+ * and what is to be done once is done once. Two devices of this process stand for them, the second acting at a chosen
+ * moment of the first one's tick; then real ones, all at once. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "crypto/hash.h"
+#include "support/devices.h"
+#include "support/powerloss_vfs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static sotto_test_phone one, two;
+static void (*other_acts)(sotto_test *t);
+static int moments; /* that pass before it does; negative: it did */
+
+static void open_two(sotto_test *t, const char *policy)
+{
+    sotto_test_phone_init(t, &one, policy);
+    sotto_test_phone_in_files(&one);
+    sotto_test_phone_init(t, &two, policy);
+    two.options.events = one.options.events;
+    two.options.ledger = one.options.ledger;
+    sotto_test_phone_in_files(&two);
+    sotto_test_phone_open(&one);
+    sotto_test_phone_open(&two);
+    CHECK_OK(t, sotto_device_consent(one.device, true, &t->err));
+}
+
+static void close_two(void)
+{
+    sotto_test_phone_close(&one);
+    sotto_test_phone_close(&two);
+}
+
+static void offer(sotto_test *t, sotto_bytes recipe)
+{
+    CHECK_OK(t, sotto_device_offer(one.device, recipe, &t->err));
+}
+
+static void act(sotto_test *t)
+{
+    if (moments-- == 0)
+        other_acts(t);
+}
+
+static void act_at_a_send(void *context)
+{
+    act(context);
+}
+
+/* The first transaction of a tick is the draw: by then an answer has been begun. */
+static void act_at_a_transaction(sotto_test_phone *phone)
+{
+    act(phone->t);
+}
+
+static void tick_while(sotto_test *t, void (*what)(sotto_test *t), bool sending, sotto_tick *out)
+{
+    other_acts = what;
+    moments = 0;
+    one.hook = sending ? act_at_a_send : NULL;
+    one.hook_context = t;
+    one.raised = sending ? NULL : act_at_a_transaction;
+    *out = sotto_test_tick(&one);
+    CHECK(t, moments < 0);
+    one.hook = NULL;
+    one.raised = NULL;
+}
+
+/* ---- what the other one does ------------------------------------------------------------------------------ */
+
+static void say_no(sotto_test *t)
+{
+    CHECK_OK(t, sotto_device_consent(two.device, false, &t->err));
+}
+
+static void say_no_and_yes(sotto_test *t)
+{
+    say_no(t);
+    CHECK_OK(t, sotto_device_consent(two.device, true, &t->err));
+}
+
+static void forget(sotto_test *t)
+{
+    CHECK_OK(t, sotto_device_forget(two.device, NULL, &t->err));
+}
+
+static void forget_a_stream(sotto_test *t)
+{
+    CHECK_OK(t, sotto_device_forget(two.device, "keyboard_ngrams", &t->err));
+}
+
+static void tick_too(sotto_test *t)
+{
+    (void)t;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&two).made);
+}
+
+static void reset(sotto_test *t)
+{
+    CHECK_OK(t, sotto_device_reset(two.device, &t->err));
+}
+
+/* ---- the person's word ------------------------------------------------------------------------------------ */
+
+static void a_no_in_another_process_stops_a_tick_that_sends(sotto_test *t)
+{
+    sotto_tick tick;
+
+    open_two(t, sotto_test_generous_policy);
+    offer(t, sotto_test_sure_recipe(t, "a", NULL, NULL));
+    offer(t, sotto_test_sure_recipe(t, "b", NULL, NULL));
+    tick_while(t, say_no, true, &tick);
+    CHECK_EQUAL(t, 2, tick.made);
+    CHECK_EQUAL(t, 1, one.sends); /* in the transport's hands already when the person spoke */
+    CHECK_EQUAL(t, 0, tick.waiting);
+    CHECK_EQUAL(t, 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_LEFT));
+    CHECK_EQUAL(t, 2, sotto_test_lines(&one, NULL, SOTTO_RECORD_GIVEN_UP));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&one).waiting);
+    CHECK_EQUAL(t, 1, one.sends);
+    CHECK_EQUAL(t, 2, sotto_test_charged(&one));
+    close_two();
+}
+
+/* The other one speaks after the draw for the first of three recipes; the last is for others, which would be noted. */
+static void check_answer(sotto_test *t, void (*what)(sotto_test *t), bool goes_on)
+{
+    sotto_tick tick;
+
+    open_two(t, sotto_test_generous_policy);
+    CHECK_OK(t, sotto_test_phone_type(&one, 1, 35, "i went home"));
+    offer(t, sotto_test_sure_recipe(t, "a", NULL, NULL));
+    offer(t, sotto_test_sure_recipe(t, "b", NULL, NULL));
+    offer(t, sotto_test_sure_recipe(t, "c", "\"cohorts\": {\"locale\": [\"en_US\", \"en_GB\"]}",
+                                    "\"targeting\": {\"locale\": [\"en_GB\"]}"));
+    tick_while(t, what, false, &tick);
+    CHECK_EQUAL(t, goes_on ? 1 : 0, tick.made); /* the second, begun afterwards */
+    CHECK_EQUAL(t, goes_on ? 1 : 0, one.sends);
+    CHECK_EQUAL(t, 0, sotto_test_lines(&one, "a", SOTTO_RECORD_SPENT));
+    CHECK_EQUAL(t, goes_on ? 1 : 0, sotto_test_lines(&one, NULL, SOTTO_RECORD_SILENT));
+    CHECK_EQUAL(t, goes_on ? 2 : 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_DECIDED));
+    CHECK_EQUAL(t, goes_on ? 1 : 0, sotto_test_charged(&one));
+    CHECK_EQUAL(t, goes_on ? 1 : 0, sotto_test_tick(&one).made); /* nothing is lost by it */
+    close_two();
+}
+
+static void a_no_in_another_process_stops_a_tick_that_answers(sotto_test *t)
+{
+    check_answer(t, say_no, false);
+    check_answer(t, say_no_and_yes, true);
+}
+
+static void what_another_process_forgets_is_not_told(sotto_test *t)
+{
+    check_answer(t, forget, true);
+    check_answer(t, forget_a_stream, true);
+}
+
+static sotto_bytes dummy_recipe(sotto_test *t, const char *name)
+{
+    sotto_bytes text = sotto_test_sure_recipe(t, name, "\"rate\": 1", "\"rate\": 0.000001");
+
+    text = sotto_test_replace(t, (const char *)text.data, "\"population\": 1000000",
+                              "\"population\": 100000000000");
+    return sotto_test_replace(t, (const char *)text.data, "\"on_no_match\"",
+                              "\"dummies\": 1, \"on_no_match\"");
+}
+
+static void a_no_in_another_process_stops_a_dummy(sotto_test *t)
+{
+    sotto_tick tick;
+
+    open_two(t, sotto_test_generous_policy);
+    offer(t, dummy_recipe(t, "a"));
+    tick_while(t, say_no, false, &tick);
+    CHECK_EQUAL(t, 0, tick.made);
+    CHECK_EQUAL(t, 0, one.sends);
+    CHECK_EQUAL(t, 0, sotto_test_lines(&one, NULL, SOTTO_RECORD_DUMMY));
+    close_two();
+}
+
+static void the_last_word_counts_whichever_process_heard_it(sotto_test *t)
+{
+    bool given;
+
+    open_two(t, sotto_test_generous_policy);
+    offer(t, sotto_test_sure_recipe(t, "a", NULL, NULL));
+    CHECK_OK(t, sotto_device_consent(one.device, false, &t->err));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&two).made);
+    CHECK_OK(t, sotto_device_consent(two.device, true, &t->err));
+    CHECK_OK(t, sotto_device_consented(one.device, &given, &t->err));
+    CHECK(t, given);
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one).made);
+    close_two();
+}
+
+static void a_reset_in_another_process_stops_a_tick(sotto_test *t)
+{
+    const sotto_conditions good = {true, true, true};
+
+    open_two(t, sotto_test_generous_policy);
+    offer(t, sotto_test_sure_recipe(t, "a", NULL, NULL));
+    offer(t, sotto_test_sure_recipe(t, "b", NULL, NULL));
+    other_acts = reset;
+    moments = 0;
+    one.hook = act_at_a_send;
+    one.hook_context = t;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_device_tick(one.device, NULL, good, &t->err));
+    CHECK_EQUAL(t, 1, one.sends);
+    CHECK(t, sotto_device_closed(one.device) != NULL);
+    CHECK(t, sotto_device_closed(two.device) == NULL);
+    close_two();
+}
+
+/* ---- a disk that is full ------------------------------------------------------------------------------------ */
+
+static void a_no_that_can_not_be_written_holds_and_is_told(sotto_test *t)
+{
+    const sotto_conditions good = {true, true, true};
+    bool given;
+
+    sotto_powerloss_start();
+    sotto_test_phone_init(t, &one, sotto_test_generous_policy);
+    sotto_test_phone_in_files(&one);
+    one.options.storage = &sotto_powerloss_storage;
+    sotto_test_phone_open(&one);
+    CHECK_OK(t, sotto_device_consent(one.device, true, &t->err));
+    offer(t, sotto_test_sure_recipe(t, "a", NULL, NULL));
+    one.answer = SOTTO_DELIVERY_LATER;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one).waiting);
+    sotto_powerloss_fail_at((int64_t)sotto_powerloss_steps(), true, true);
+    CHECK_STATUS(t, SOTTO_IO, sotto_device_consent(one.device, false, &t->err));
+    CHECK_OK(t, sotto_device_consented(one.device, &given, &t->err));
+    CHECK(t, !given);
+    CHECK_STATUS(t, SOTTO_IO, sotto_device_tick(one.device, NULL, good, &t->err)); /* still not */
+    CHECK_EQUAL(t, 1, one.sends);
+    CHECK(t, sotto_test_why(&one, "a") == SOTTO_WHY_TRANSPORT ||
+                 sotto_test_why(&one, "a") == SOTTO_WHY_NO_CONSENT);
+    sotto_powerloss_fail_at(-1, false, false);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&one).waiting); /* made good as soon as there is room */
+    CHECK_EQUAL(t, 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_WITHDRAWN));
+    CHECK_EQUAL(t, 1, sotto_test_lines(&one, "a", SOTTO_RECORD_GIVEN_UP));
+    sotto_test_phone_open(&one);
+    CHECK_OK(t, sotto_device_consented(one.device, &given, &t->err));
+    CHECK(t, !given);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&one).waiting);
+    CHECK_EQUAL(t, 1, one.sends);
+    sotto_test_phone_close(&one);
+}
+
+/* ---- once --------------------------------------------------------------------------------------------------- */
+
+static void two_ticks_at_once_make_one_answer(sotto_test *t)
+{
+    sotto_tick tick;
+
+    open_two(t, sotto_test_generous_policy);
+    CHECK_OK(t, sotto_test_phone_type(&one, 1, 35, "i went home"));
+    offer(t, sotto_test_sure_recipe(t, "a", NULL, NULL));
+    tick_while(t, tick_too, false, &tick);
+    CHECK_EQUAL(t, 0, tick.made);
+    CHECK_EQUAL(t, 1, one.sends + two.sends);
+    CHECK_EQUAL(t, 1, sotto_test_charged(&one));
+    CHECK_EQUAL(t, 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_DECIDED));
+    CHECK_EQUAL(t, 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_SPENT));
+    CHECK_EQUAL(t, 0, sotto_test_lines(&one, NULL, SOTTO_RECORD_SILENT));
+    CHECK(t, sotto_test_why(&one, "a") == SOTTO_WHY_ANSWERED);
+    close_two();
+}
+
+static void two_ticks_at_once_make_one_dummy(sotto_test *t)
+{
+    sotto_tick tick;
+
+    open_two(t, sotto_test_generous_policy);
+    offer(t, dummy_recipe(t, "a"));
+    tick_while(t, tick_too, false, &tick);
+    CHECK_EQUAL(t, 0, tick.made);
+    CHECK_EQUAL(t, 1, one.sends + two.sends);
+    CHECK_EQUAL(t, 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_DUMMY));
+    close_two();
+}
+
+static uint64_t made_by_two;
+
+static void tick_perhaps(sotto_test *t)
+{
+    (void)t;
+    made_by_two = sotto_test_tick(&two).made;
+}
+
+/* The second process was told another locale, so that it answers the other one of the analysis's two recipes. */
+static void two_ticks_at_once_make_one_answer_an_analysis(sotto_test *t)
+{
+    static const char poisson[] = "{\"type\": \"poisson\", \"rate\": 1}",
+                      in[] = "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 2}";
+    uint64_t raced = 0;
+
+    for (int i = 0; i < 40 && raced < 2; i++) { /* in half of them its slot is now */
+        sotto_bytes a = sotto_test_sure_recipe(t, "a", poisson, in);
+        sotto_tick tick;
+
+        a = sotto_test_replace(t, (const char *)a.data,
+                               "\"cohorts\": {\"locale\": [\"en_US\", \"en_GB\"]}",
+                               "\"targeting\": {\"locale\": [\"en_US\"]}");
+        open_two(t, sotto_test_generous_policy);
+        CHECK_OK(t, sotto_device_describe(two.device, "locale", "en_GB", &t->err));
+        offer(t, a);
+        offer(t, sotto_test_sure_recipe(t, "b", poisson, in));
+        tick_while(t, tick_perhaps, false, &tick);
+        raced += made_by_two;
+        CHECK_EQUAL(t, 0, tick.made);
+        CHECK_EQUAL(t, made_by_two, sotto_test_charged(&one));
+        CHECK_EQUAL(t, made_by_two, sotto_test_lines(&one, "b", SOTTO_RECORD_SPENT));
+        close_two();
+    }
+    CHECK_EQUAL(t, 2, raced);
+}
+
+/* ---- real processes, all at once -------------------------------------------------------------------------- */
+
+enum { PROCESSES = 3, RECIPES = 6, TRIES = 60 };
+
+typedef struct sent {
+    char recipe[16];
+    uint8_t id[SOTTO_REPORT_ID_SIZE];
+    uint8_t body[32]; /* its digest */
+} sent;
+
+static int wire[2];
+static bool each_says_yes;
+
+static sotto_delivery write_down(void *context, const sotto_upload *upload)
+{
+    sent s = {{0}, {0}, {0}};
+
+    (void)context;
+    (void)snprintf(s.recipe, sizeof s.recipe, "%s", upload->recipe);
+    memcpy(s.id, upload->body.data, sizeof s.id);
+    sotto_hash_once(s.body, SOTTO_SHA256, upload->body);
+    return write(wire[1], &s, sizeof s) == (ssize_t)sizeof s ? SOTTO_DELIVERY_ACCEPTED
+                                                             : SOTTO_DELIVERY_LATER;
+}
+
+/* Whoever comes second may have to come again; nothing else may come of it. */
+static bool again(sotto_status status)
+{
+    return status == SOTTO_IO || status == SOTTO_AGAIN;
+}
+
+static bool answer_all(sotto_test *t, const sotto_bytes *recipes)
+{
+    const sotto_conditions good = {true, true, true};
+    sotto_status status = SOTTO_IO;
+    sotto_tick tick = {0};
+
+    for (int i = 0; again(status) && i < TRIES; i++)
+        status = sotto_device_open(&one.device, &one.options, NULL);
+    if (status != SOTTO_OK || sotto_device_closed(one.device))
+        return false;
+    status = sotto_device_describe(one.device, "locale", "en_US", NULL);
+    for (int i = 0; status == SOTTO_OK && i < RECIPES; i++) {
+        for (int tries = 0; tries < TRIES; tries++) {
+            status = each_says_yes ? sotto_device_consent(one.device, true, NULL) : SOTTO_OK;
+            if (status == SOTTO_OK)
+                status = sotto_device_offer(one.device, recipes[i], NULL);
+            if (status == SOTTO_OK)
+                status = sotto_test_phone_type(&one, (uint64_t)i, 35, "i went home");
+            if (status == SOTTO_OK)
+                status = sotto_device_tick(one.device, &tick, good, NULL);
+            if (!again(status))
+                break;
+        }
+    }
+    (void)t;
+    sotto_test_phone_close(&one);
+    return status == SOTTO_OK;
+}
+
+static void run_process(sotto_test *t, const int start[2], const sotto_bytes *recipes)
+{
+    char byte;
+
+    (void)close(start[1]);
+    (void)close(wire[0]);
+    if (read(start[0], &byte, 1) != 0) /* ends for all of them at the same moment */
+        _exit(2);
+    _exit(answer_all(t, recipes) ? 0 : 1);
+}
+
+/* Every recipe in one report, always with the same bytes. */
+static void check_sent(sotto_test *t, const sent *all, size_t count)
+{
+    bool seen[RECIPES] = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        seen[all[i].recipe[0] - 'a'] = true;
+        for (size_t j = 0; j < i; j++)
+            CHECK(t, (memcmp(all[i].id, all[j].id, sizeof all[i].id) == 0) ==
+                         (strcmp(all[i].recipe, all[j].recipe) == 0));
+        for (size_t j = 0; j < i; j++)
+            CHECK(t, strcmp(all[i].recipe, all[j].recipe) != 0 ||
+                         memcmp(all[i].body, all[j].body, sizeof all[i].body) == 0);
+    }
+    for (size_t i = 0; i < RECIPES; i++)
+        CHECK(t, seen[i]);
+}
+
+static void start_all(sotto_test *t, pid_t processes[PROCESSES], const sotto_bytes *recipes)
+{
+    int start[2];
+
+    CHECK(t, pipe(start) == 0 && pipe(wire) == 0);
+    for (int i = 0; i < PROCESSES; i++) {
+        processes[i] = fork();
+        CHECK(t, processes[i] >= 0);
+        if (processes[i] == 0)
+            run_process(t, start, recipes);
+    }
+    (void)close(start[0]);
+    (void)close(start[1]);
+    (void)close(wire[1]);
+}
+
+static size_t read_sent(sent *all, size_t most)
+{
+    size_t count = 0;
+
+    while (count < most && read(wire[0], &all[count], sizeof *all) == (ssize_t)sizeof *all)
+        count++;
+    return count;
+}
+
+static void end_all(sotto_test *t, const pid_t processes[PROCESSES])
+{
+    int status;
+
+    (void)close(wire[0]);
+    for (int i = 0; i < PROCESSES; i++) {
+        CHECK(t, waitpid(processes[i], &status, 0) == processes[i]);
+        CHECK(t, WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
+static sent all_sent[PROCESSES * RECIPES * TRIES];
+static const size_t most_sent = sizeof all_sent / sizeof all_sent[0];
+
+static void plan(sotto_test *t, sotto_bytes recipes[RECIPES])
+{
+    for (int i = 0; i < RECIPES; i++) {
+        const char name[] = {(char)('a' + i), 0};
+
+        recipes[i] = sotto_test_sure_recipe(t, name, NULL, NULL);
+    }
+}
+
+static void name_files(sotto_test *t)
+{
+    sotto_test_phone_init(t, &one, sotto_test_generous_policy);
+    sotto_test_phone_in_files(&one);
+    one.options.host.send = write_down;
+    one.options.host.counter = (sotto_device_counter){NULL, NULL}; /* theirs would not be one */
+}
+
+static void processes_that_start_and_tick_at_once_answer_once(sotto_test *t)
+{
+    sotto_bytes recipes[RECIPES];
+    pid_t processes[PROCESSES];
+
+    plan(t, recipes);
+    each_says_yes = true;
+    for (int round = 0; round < 4; round++) {
+        name_files(t);
+        start_all(t, processes, recipes);
+        size_t count = read_sent(all_sent, most_sent);
+        end_all(t, processes);
+        check_sent(t, all_sent, count);
+        sotto_test_phone_open(&one);
+        CHECK(t, sotto_device_closed(one.device) == NULL);
+        CHECK_EQUAL(t, RECIPES, sotto_test_charged(&one));
+        CHECK_EQUAL(t, RECIPES, sotto_test_lines(&one, NULL, SOTTO_RECORD_SPENT));
+        CHECK_EQUAL(t, RECIPES, sotto_test_lines(&one, NULL, SOTTO_RECORD_LEFT));
+        CHECK_EQUAL(t, RECIPES, sotto_test_lines(&one, NULL, SOTTO_RECORD_ACKNOWLEDGED));
+        CHECK_EQUAL(t, 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_CONSENTED));
+        sotto_test_phone_close(&one);
+    }
+}
+
+typedef struct after_a_no {
+    bool said;
+    uint64_t done; /* what should not have been done any more */
+} after_a_no;
+
+static sotto_status look_for_more(void *context, const sotto_record_line *line, sotto_err *err)
+{
+    after_a_no *a = context;
+
+    (void)err;
+    a->said = a->said || line->kind == SOTTO_RECORD_WITHDRAWN;
+    a->done += a->said && (line->kind == SOTTO_RECORD_DECIDED || line->kind == SOTTO_RECORD_SPENT ||
+                           line->kind == SOTTO_RECORD_LEFT);
+    return SOTTO_OK;
+}
+
+static void a_no_among_busy_processes_is_the_last_word(sotto_test *t)
+{
+    sotto_bytes recipes[RECIPES];
+    pid_t processes[PROCESSES];
+
+    plan(t, recipes);
+    each_says_yes = false;
+    for (int round = 0; round < 6; round++) {
+        after_a_no found = {false, 0};
+
+        name_files(t);
+        sotto_test_phone_open(&one);
+        CHECK_OK(t, sotto_device_consent(one.device, true, &t->err));
+        sotto_test_phone_close(&one); /* no connection goes along when a process forks */
+        start_all(t, processes, recipes);
+        CHECK_EQUAL(t, 1, read_sent(all_sent, 1)); /* now they are at it */
+        sotto_test_phone_open(&one);
+        sotto_status status = SOTTO_IO;
+        for (int i = 0; again(status) && i < TRIES; i++)
+            status = sotto_device_consent(one.device, false, NULL);
+        CHECK_STATUS(t, SOTTO_OK, status);
+        (void)read_sent(all_sent, most_sent);
+        end_all(t, processes);
+        CHECK_OK(t, sotto_device_record(one.device, NULL, 0, look_for_more, &found, &t->err));
+        CHECK(t, found.said);
+        CHECK_EQUAL(t, 0, found.done);
+        CHECK_EQUAL(t, 0, sotto_test_tick(&one).waiting);
+        sotto_test_phone_close(&one);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_no_in_another_process_stops_a_tick_that_sends),
+        CASE(a_no_in_another_process_stops_a_tick_that_answers),
+        CASE(what_another_process_forgets_is_not_told),
+        CASE(a_no_in_another_process_stops_a_dummy),
+        CASE(the_last_word_counts_whichever_process_heard_it),
+        CASE(a_reset_in_another_process_stops_a_tick),
+        CASE(a_no_that_can_not_be_written_holds_and_is_told),
+        CASE(two_ticks_at_once_make_one_answer),
+        CASE(two_ticks_at_once_make_one_dummy),
+        CASE(two_ticks_at_once_make_one_answer_an_analysis),
+        CASE(processes_that_start_and_tick_at_once_answer_once),
+        CASE(a_no_among_busy_processes_is_the_last_word),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -169,11 +169,12 @@ static inline void sine_terms(double angle, double *square, double *product)
 }
 
 /* The angle whose tangent is small/large, 0 <= small <= large: counted from an eighth of a turn where it is nearer to
- * that. Taylor to 1e-17. */
+ * that. Taylor to 1e-17. Of (0, 0) it is 0. */
 static inline double first_angle(double small, double large)
 {
     double steep = small > 0.41421356237309504880 * large ? 1 : 0;
-    double v = (small - steep * large) / (large + steep * small), z = v * v, p = 1.0 / 45;
+    double v = (small - steep * large) / (large + steep * small + 0x1p-1000);
+    double z = v * v, p = 1.0 / 45;
 
     p = 1.0 / 43 - p * z;
     p = 1.0 / 41 - p * z;
@@ -236,13 +237,13 @@ WIDE static void log1p_over(double *out, const double *x, size_t count)
         out[i] = log1p_of(x[i]);
 }
 
-WIDE static void sin_cos_over(double *sine, double *cosine, const double *x, size_t count)
+WIDE static void turn_over(double *sine, double *versine, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         double square, product;
         sine_terms(x[i] * 0.5, &square, &product);
         sine[i] = product;
-        cosine[i] = 1 - square;
+        versine[i] = square;
     }
 }
 
@@ -273,9 +274,9 @@ void sotto_log1p_all(double *out, const double *x, size_t count)
     log1p_over(out, x, count);
 }
 
-void sotto_sin_cos_all(double *sine, double *cosine, const double *x, size_t count)
+void sotto_turn_all(double *sine, double *versine, const double *x, size_t count)
 {
-    sin_cos_over(sine, cosine, x, count);
+    turn_over(sine, versine, x, count);
 }
 
 void sotto_angle_all(double *out, const double *y, const double *x, size_t count)

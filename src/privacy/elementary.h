@@ -20,9 +20,10 @@ void sotto_expm1_all(double *out, const double *x, size_t count);
 void sotto_log_all(double *out, const double *x, size_t count);
 /* x > -1, as a double; within 3 u. */
 void sotto_log1p_all(double *out, const double *x, size_t count);
-/* |x| < 2^40. Absolute: within 10 u + u |x|, each. */
-void sotto_sin_cos_all(double *sine, double *cosine, const double *x, size_t count);
-/* The angle of (x, y), as atan2; not both 0. Within 5 u. */
+/* sin x and 1 - cos x, |x| <= 2^42: absolutely within 10 u + u |x|. For |x| <= 4 the second is within 12 u of
+ * itself. */
+void sotto_turn_all(double *sine, double *versine, const double *x, size_t count);
+/* The angle of (x, y), as atan2, of numbers above 1e-280 or 0. Within 5 u. */
 void sotto_angle_all(double *out, const double *y, const double *x, size_t count);
 
 #endif

@@ -1,6 +1,7 @@
 #include "privacy/pld.h"
 
 #include "base/alloc.h"
+#include "privacy/elementary.h"
 #include "privacy/fft.h"
 
 #include <float.h>
@@ -242,12 +243,13 @@ static bool transform(sotto_pld *p, const sotto_sgm_law *law, const cells *m, do
     double *re = p->log_modulus, *im = p->phase;
     sotto_fft_real(data, p->size, re, im, twiddle);
     for (size_t k = 0; k < p->nodes; k++) {
-        double modulus = fmax(sqrt(re[k] * re[k] + im[k] * im[k]), bad);
-        double angle = law->add ? atan2(im[k], re[k]) : -atan2(im[k], re[k]);
-        re[k] = log(modulus);
-        im[k] = angle;
-        p->error[k] = 1.01 * bad / modulus;
+        double modulus = sqrt(re[k] * re[k] + im[k] * im[k]);
+        data[k] = modulus > bad ? modulus : bad;
+        im[k] = law->add ? im[k] : -im[k];
+        p->error[k] = 1.01 * bad / data[k];
     }
+    sotto_angle_all(im, im, re, p->nodes);
+    sotto_log_all(re, data, p->nodes);
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "privacy/sgm_build.h"
 
 #include "base/alloc.h"
+#include "privacy/elementary.h"
 
 #include <float.h>
 
@@ -41,7 +42,8 @@ static void multiply(double *sum, size_t nodes, double rounds, const double *log
     for (size_t k = 0; k < nodes; k++) {
         sum[k] += rounds * log_modulus[k];
         sum[nodes + k] += rounds * phase[k];
-        sum[2 * nodes + k] += rounds * log1p(error[k]) + 3 * U * rounds * fabs(log_modulus[k]);
+        /* log(1 + error) is at most the error. */
+        sum[2 * nodes + k] += rounds * error[k] + 3 * U * rounds * fabs(log_modulus[k]);
     }
 }
 
@@ -50,7 +52,8 @@ static void finish(sotto_contour *line, double *sum, double log_rest)
     size_t n = line->nodes;
 
     for (size_t k = 0; k < n; k++)
-        sum[2 * n + k] = expm1(fmin(sum[2 * n + k], 300));
+        sum[2 * n + k] = sum[2 * n + k] < 300 ? sum[2 * n + k] * (1 + 8 * U) : 300;
+    sotto_expm1_all(sum + 2 * n, sum + 2 * n, n);
     line->re = sum;
     line->im = sum + n;
     sotto_contour_fill(line, sum, sum + n, sum + 2 * n, log_rest);

@@ -87,20 +87,25 @@ static void logarithms_are_within_their_units(sotto_test *t)
 
 static void sines_are_within_their_units(sotto_test *t)
 {
-    double x[COUNT], s[COUNT], c[COUNT], worst = 0;
+    double x[COUNT], s[COUNT], c[COUNT], worst = 0, small = 0;
     uint64_t state = 3;
 
     for (int turn = 0; turn < TURNS; turn++) {
         for (size_t i = 0; i < COUNT; i++)
             x[i] = i % 2 ? signed_power(&state, -9, 12) : 8 * (draw(&state) - 0.5);
-        sotto_sin_cos_all(s, c, x, COUNT);
+        sotto_turn_all(s, c, x, COUNT);
         for (size_t i = 0; i < COUNT; i++) {
             long double wrong = fmaxl(fabsl((long double)s[i] - sinl((long double)x[i])),
-                                      fabsl((long double)c[i] - cosl((long double)x[i])));
+                                      fabsl(1 - (long double)c[i] - cosl((long double)x[i])));
             worst = fmax(worst, (double)wrong / (U * (10 + OTHER + fabs(x[i]))));
+            if (fabs(x[i]) <= 4) {
+                long double half = sinl((long double)x[i] / 2);
+                small = fmax(small, off(c[i], 2 * half * half));
+            }
         }
     }
     CHECK_NEAR(t, 0, worst, 1);
+    CHECK_NEAR(t, 0, small, 12);
 }
 
 static void angles_are_within_their_units(sotto_test *t)

@@ -147,16 +147,99 @@ static bool attempt(sotto_sgm_answer *out, const sotto_sgm_question *q, const so
     return worth;
 }
 
-/* below: about the answer, from below. */
-static sotto_sgm_plan plan_epsilon(sotto_sgm_answer *out, const sotto_sgm_question *q,
-                                   double log_delta, double below)
+/* Where Chernoff's bound is least; it is an answer, too. */
+static int best_order(sotto_sgm_answer *out, const sotto_sgm_question *q, double log_delta)
 {
     int best = sotto_sgm_lowest(q, sotto_sgm_renyi_epsilon, log_delta,
                                 sotto_sgm_first_guess(q, log_delta));
 
     improve(out, fmax(sotto_sgm_renyi_epsilon(q, best, log_delta), 0) * (1 + 1e-12), by_renyi);
+    return best;
+}
+
+/* below: about the answer, from below; most: certainly from above. */
+static sotto_sgm_plan plan_epsilon(const sotto_sgm_question *q, int best, double log_delta,
+                                   double below, double most)
+{
     below = fmax(below, gaussian_guess(q, best, log_delta));
-    return sotto_sgm_plan_for(q, best, log_delta, fmin(below, out->value.high));
+    return sotto_sgm_plan_for(q, best, log_delta, fmin(below, most));
+}
+
+/* ---- the same way as last time ----------------------------------------------------------------------- */
+
+static double log_rounds(const sotto_sgm_question *q)
+{
+    return log(sotto_sgm_rounds(q));
+}
+
+static void remember(const sotto_sgm_question *q, const sotto_sgm_plan *p, bool wants_eps,
+                     double given, double high, bool by_chernoff)
+{
+    sotto_sgm *m = q->parts[0].mechanism;
+
+    if (q->count == 1)
+        m->past[q->add][m->next_past[q->add]++ % SOTTO_SGM_PASTS] = (sotto_sgm_past){
+            true,     wants_eps, by_chernoff, log_rounds(q), given, q->level, q->cap,
+            q->until, q->digits, *p,          high};
+}
+
+/* Of the questions of this kind, the one nearest to this; NULL if none is near. */
+static const sotto_sgm_past *recall(const sotto_sgm_question *q, bool wants_eps, double given)
+{
+    const sotto_sgm_past *found = NULL;
+    double best = 1, here = log_rounds(q);
+
+    for (int i = 0; i < SOTTO_SGM_PASTS && q->count == 1; i++) {
+        const sotto_sgm_past *old = &q->parts[0].mechanism->past[q->add][i];
+        double apart = wants_eps ? fabs(given - old->given) / 3
+                                 : fabs(given - old->given) / (0.2 * old->given + 1e-9);
+        apart = fmax(apart, fabs(here - old->log_rounds) / 0.7);
+        if (old->known && old->wants_eps == wants_eps && apart < best) {
+            best = apart;
+            found = old;
+        }
+    }
+    return found;
+}
+
+/* Cut, cap and line of a question like this one, whose tables are there: what comes out is as true as any,
+ * and mostly as tight. False where it is not. */
+static bool again(sotto_sgm_answer *out, sotto_sgm_question *q, bool wants_eps, double given)
+{
+    const sotto_sgm_past *old = recall(q, wants_eps, given);
+
+    if (!old)
+        return false;
+    sotto_sgm_past like = *old; /* a later question may take its place */
+    sotto_sgm_plan p = like.plan;
+    double moved = fabs(log_rounds(q) - like.log_rounds), eps = wants_eps ? like.high : given;
+    double above = wants_eps ? eps * (1 + moved) + fabs(given - like.given) / p.c : eps;
+    q->level = like.level;
+    q->cap = like.cap;
+    q->digits = like.digits;
+    q->until = q->cap == SOTTO_SGM_NO_CAP ? INFINITY : fmax(like.until, above);
+    if (q->enough > (wants_eps ? 0 : -INFINITY)) {
+        double bound = wants_eps
+                           ? sotto_sgm_renyi_epsilon(q, p.j, given)
+                           : log(exp(sotto_sgm_renyi_log_delta(q, p.j, given)) + sotto_sgm_lost(q));
+        improve(out, wants_eps ? fmax(bound, 0) * (1 + 1e-12) : fmin(bound + 1e-12, 0), by_renyi);
+        if (out->value.high <= q->enough)
+            return true;
+    }
+    if (like.by_chernoff)
+        return false;
+    p.log_delta = wants_eps ? given : fmin(like.high, 0);
+    p.eps = wants_eps ? like.high : given;
+    sotto_sgm_reader r = {wants_eps, given, eps};
+    invert(out, q, &p, &r);
+    double gap = out->value.high - out->value.low;
+    if (out->value.high <= q->enough)
+        return true;
+    if (wants_eps && out->value.high > q->until)
+        return false;
+    if (p.sines > most_sines(q))
+        return wants_eps ? gap <= 0.1 * out->value.high || gap * p.c < 0.05 : gap < 0.5;
+    return wants_eps ? gap <= 1e-6 * out->value.high : gap < 1e-5;
 }
 
 /* The log delta whose estimated eps is this one. */
@@ -199,12 +282,16 @@ static bool attempt_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, doub
         sotto_sgm_choose_cut(q, fmax(about - 2, -720));
         sotto_sgm_choose_cap(q, eps, about - 2);
         int best = best_for(out, q, eps, about);
-        if (out->value.high <= q->enough)
+        sotto_sgm_plan p = {.j = best, .c = sotto_sgm_c(best)};
+        if (out->value.high <= q->enough) {
+            remember(q, &p, false, eps, out->value.high, true);
             return true;
-        sotto_sgm_plan p = sotto_sgm_plan_for(q, best, fmin(about, out->value.high), eps);
+        }
+        p = sotto_sgm_plan_for(q, best, fmin(about, out->value.high), eps);
         sotto_sgm_reader r = {false, eps, eps};
         if (!attempt(out, q, &p, &r))
             return false;
+        remember(q, &p, false, eps, out->value.high, false);
         double high = out->value.high, gap = high - out->value.low;
         double lost = sotto_sgm_lost(q) - (q->cap == SOTTO_SGM_NO_CAP ? 0 : sotto_sgm_sure(q));
         bool placed = lost < exp(high - 9) && (p.sines > most_sines(q) ? gap < 0.5 : gap < 1e-5);
@@ -227,12 +314,17 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
     bool tight = false;
     for (int i = 0; i < 3; i++) {
         sotto_sgm_choose_cap(q, above, log_delta);
-        sotto_sgm_plan p = plan_epsilon(out, q, log_delta, below);
-        if (out->value.high <= q->enough)
+        int best = best_order(out, q, log_delta);
+        sotto_sgm_plan p = {.j = best, .c = sotto_sgm_c(best)};
+        if (out->value.high <= q->enough) {
+            remember(q, &p, true, log_delta, out->value.high, true);
             return true;
+        }
+        p = plan_epsilon(q, best, log_delta, below, out->value.high);
         sotto_sgm_reader r = {true, log_delta, fmin(out->value.high, about)};
         if (!attempt(out, q, &p, &r))
             return false;
+        remember(q, &p, true, log_delta, out->value.high, false);
         double high = out->value.high, gap = high - out->value.low;
         /* A line that was well placed leaves no more than this; a lattice may, and where delta(0) is hardly
          * above delta a gap is large beside eps but small beside what moves delta. */
@@ -265,7 +357,14 @@ void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, doubl
         *out = (sotto_sgm_answer){{0, 0}, "sum of the rounds' deltas at 0"};
         return;
     }
-    *out = (sotto_sgm_answer){{low_of_single(q, true, log_delta), largest_loss(q)}, "largest loss"};
+    *out = (sotto_sgm_answer){{0, largest_loss(q)}, "largest loss"};
+    if (again(out, q, true, log_delta))
+        return;
+    q->digits = sotto_sgm_is_short(q) ? FEWER_DIGITS : DIGITS;
+    q->cap = SOTTO_SGM_NO_CAP;
+    q->until = INFINITY;
+    sotto_sgm_choose_cut(q, log_delta);
+    out->value.low = fmin(fmax(out->value.low, low_of_single(q, true, log_delta)), out->value.high);
     one = unsampled(q);
     improve(out, sotto_sgm_single_epsilon(&one, log_delta).high, by_gaussian);
     if (out->value.high <= q->enough)
@@ -291,7 +390,14 @@ void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, dou
         *out = (sotto_sgm_answer){{-INFINITY, -INFINITY}, "largest loss"};
         return;
     }
-    *out = (sotto_sgm_answer){{low_of_single(q, false, eps), 0}, "delta is at most one"};
+    *out = (sotto_sgm_answer){{-INFINITY, 0}, "delta is at most one"};
+    if (again(out, q, false, eps))
+        return;
+    q->digits = sotto_sgm_is_short(q) ? FEWER_DIGITS : DIGITS;
+    q->cap = SOTTO_SGM_NO_CAP;
+    q->until = INFINITY;
+    sotto_sgm_choose_cut(q, -60);
+    out->value.low = fmin(fmax(out->value.low, low_of_single(q, false, eps)), out->value.high);
     one = unsampled(q);
     improve(out, sotto_sgm_single_log_delta(&one, eps).high, by_gaussian);
     if (out->value.high <= q->enough)

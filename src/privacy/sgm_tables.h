@@ -47,6 +47,34 @@ typedef struct sotto_sgm_side {
     size_t lattice_size; /* that the last question needed */
 } sotto_sgm_side;
 
+/* Which line, how fine and how far. */
+typedef struct sotto_sgm_plan {
+    int j;
+    double c;
+    double log_delta; /* about what is read off          */
+    double eps;       /* at about this eps, from below   */
+    double period;
+    double step;
+    size_t nodes;
+    double sines; /* that a line of nodes would take                    */
+    double loss;  /* log of the scale over delta: digits that cancel */
+} sotto_sgm_plan;
+
+/* How a question about this mechanism alone was settled: the next one like it is first tried the same way. */
+typedef struct sotto_sgm_past {
+    bool known;
+    bool wants_eps;
+    bool by_chernoff; /* at the line of `plan`, and nothing else was needed */
+    double log_rounds;
+    double given;
+    int level, cap;
+    double until, digits;
+    sotto_sgm_plan plan;
+    double high;
+} sotto_sgm_past;
+
+#define SOTTO_SGM_PASTS 4
+
 /* An answered question about this mechanism alone. */
 typedef struct sotto_sgm_memo {
     bool known;
@@ -65,6 +93,8 @@ struct sotto_sgm {
     sotto_contour_terms terms;
     sotto_sgm_side side[2][SOTTO_SGM_CUTS]; /* remove, add */
     unsigned next_side[2];
+    sotto_sgm_past past[2][SOTTO_SGM_PASTS];
+    unsigned next_past[2];
     sotto_sgm_memo memo[SOTTO_SGM_MEMOS];
     unsigned next_memo;
 };

@@ -25,8 +25,9 @@ typedef struct sotto_pld {
     double *error;
     double alias_c[SOTTO_CONTOUR_ALIASES];
     double alias_log[SOTTO_CONTOUR_ALIASES]; /* log E exp(c (loss - origin)) */
-    /* The cells that losses were moved within: their probability and width. */
+    /* The cells that losses were moved within, neighbours of one width together: probability and width. */
     size_t cells;
+    size_t cell_room;
     double *cell_mass;
     double *cell_width;
 } sotto_pld;

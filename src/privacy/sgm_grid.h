@@ -32,9 +32,13 @@ typedef struct sotto_sgm_grid {
  * edges has room for most + 1. Returns the number of panels, 0 if more than `most` are needed. */
 size_t sotto_sgm_panels(const sotto_sgm_law *law, double c, double t, double *edges, size_t most,
                         double *log_error);
-/* Log of what these panels miss at another c and t = 0. */
-double sotto_sgm_panels_error(const sotto_sgm_law *law, double c, const double *edges,
-                              size_t panels);
+/* What bounds these panels' error for every c: NULL without memory. */
+typedef struct sotto_sgm_shape sotto_sgm_shape;
+SOTTO_MUST_USE sotto_sgm_shape *sotto_sgm_shape_new(const sotto_sgm_law *law, const double *edges,
+                                                    size_t panels);
+void sotto_sgm_shape_free(sotto_sgm_shape *shape);
+/* Log of what the panels miss at c and t = 0. */
+double sotto_sgm_shape_error(const sotto_sgm_shape *shape, const sotto_sgm_law *law, double c);
 /* Fills the arrays, laid out in memory with `room` doubles each, room >= 16 a panel and one more.
  * The last point is the cap's, if there is one. */
 void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double *memory,

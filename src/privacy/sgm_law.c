@@ -304,8 +304,7 @@ static double gaussian_cumulant(const sotto_sgm_law *law, double c, double *erro
 
 struct sotto_sgm_real {
     size_t size; /* of this and its arrays */
-    size_t panels;
-    double *edges;
+    sotto_sgm_shape *shape;
     sotto_sgm_grid grid;
 };
 
@@ -317,29 +316,32 @@ sotto_sgm_real *sotto_sgm_real_new(const sotto_sgm_law *law, double c)
     if (panels == 0)
         return NULL;
     size_t room = (panels + 1) * SOTTO_SGM_PANEL;
-    size_t size = sizeof(sotto_sgm_real) + (panels + 1 + SOTTO_SGM_ARRAYS * room) * sizeof(double);
+    size_t size = sizeof(sotto_sgm_real) + SOTTO_SGM_ARRAYS * room * sizeof(double);
     sotto_sgm_real *r = sotto_alloc(size);
     if (!r)
         return NULL;
     r->size = size;
-    r->panels = panels;
-    r->edges = (double *)(r + 1);
-    for (size_t i = 0; i <= panels; i++)
-        r->edges[i] = edges[i];
-    sotto_sgm_grid_fill(&r->grid, law, r->edges + panels + 1, room, edges, panels);
+    r->shape = sotto_sgm_shape_new(law, edges, panels);
+    if (!r->shape) {
+        sotto_sgm_real_free(r);
+        return NULL;
+    }
+    sotto_sgm_grid_fill(&r->grid, law, (double *)(r + 1), room, edges, panels);
     return r;
 }
 
 void sotto_sgm_real_free(sotto_sgm_real *r)
 {
-    if (r)
-        sotto_release(r, r->size);
+    if (!r)
+        return;
+    sotto_sgm_shape_free(r->shape);
+    sotto_release(r, r->size);
 }
 
 double sotto_sgm_real_cumulant(sotto_sgm_real *r, const sotto_sgm_law *law, double c, double *error)
 {
     r->grid.power = sotto_sgm_power(law, c);
-    r->grid.log_error = sotto_sgm_panels_error(law, c, r->edges, r->panels);
+    r->grid.log_error = sotto_sgm_shape_error(r->shape, law, c);
     return cumulant_on(&r->grid, error);
 }
 

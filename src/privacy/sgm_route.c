@@ -212,12 +212,18 @@ static bool again(sotto_sgm_answer *out, sotto_sgm_question *q, bool wants_eps, 
         return false;
     sotto_sgm_past like = *old; /* a later question may take its place */
     sotto_sgm_plan p = like.plan;
-    double moved = fabs(log_rounds(q) - like.log_rounds), eps = wants_eps ? like.high : given;
-    double above = wants_eps ? eps * (1 + moved) + fabs(given - like.given) / p.c : eps;
     q->level = like.level;
     q->cap = like.cap;
     q->digits = like.digits;
-    q->until = q->cap == SOTTO_SGM_NO_CAP ? INFINITY : fmax(like.until, above);
+    /* Chernoff's bound at a fixed order says how the answer moves with rounds and delta. */
+    double eps = given;
+    if (wants_eps) {
+        double more = (1 - exp(like.log_rounds - log_rounds(q))) * sotto_sgm_log_moment(q, p.j);
+        double there = like.high + (more - (given - like.given)) / p.c;
+        eps = isfinite(there) ? fmax(there, 0) : like.high;
+    }
+    double above = eps + 0.2 * fabs(eps - like.high);
+    q->until = q->cap == SOTTO_SGM_NO_CAP ? INFINITY : wants_eps ? fmax(like.until, above) : given;
     if (q->enough > (wants_eps ? 0 : -INFINITY)) {
         double bound = wants_eps
                            ? sotto_sgm_renyi_epsilon(q, p.j, given)
@@ -229,7 +235,7 @@ static bool again(sotto_sgm_answer *out, sotto_sgm_question *q, bool wants_eps, 
     if (like.by_chernoff)
         return false;
     p.log_delta = wants_eps ? given : fmin(like.high, 0);
-    p.eps = wants_eps ? like.high : given;
+    p.eps = eps;
     sotto_sgm_reader r = {wants_eps, given, eps};
     invert(out, q, &p, &r);
     double gap = out->value.high - out->value.low;

@@ -30,9 +30,11 @@ typedef struct cells {
     double *moved; /* count: mass of each cell before it was shared */
     double *grown; /* count + 1: e^d - 1 at the points */
     double *x;     /* count + 1: of the points */
-    double wrong;  /* relative error of a mass, the largest */
-    double split;  /* of what a cell's points share, times the width of the cell */
-    double zero;   /* index of about the loss 0: tilts count from there */
+    double
+        *width; /* count: e^w - 1, or 1 - e^-w, w the cell's width: what a share is a quotient by */
+    double wrong; /* relative error of a mass, the largest */
+    double split; /* of what a cell's points share, times the width of the cell */
+    double zero;  /* index of about the loss 0: tilts count from there */
 } cells;
 
 typedef struct spot {
@@ -53,10 +55,8 @@ typedef struct group {
     cells *to;
     double inverse, half_precision; /* 1/sigma, 1/(2 sigma^2) */
     size_t count;
-    double tilt[GROUP], density[GROUP];
-    double weight[GROUP];
+    double x[GROUP], weight[GROUP];
     size_t cell[GROUP];
-    double width[GROUP]; /* e^w - 1, or 1 - e^-w: what a share is a quotient by */
 } group;
 
 static void share(double mass, double far, cells *to, size_t cell)
@@ -68,15 +68,19 @@ static void share(double mass, double far, cells *to, size_t cell)
 
 static void group_end(group *g)
 {
-    double q = g->law->q, odds = q / (1 - q);
+    double q = g->law->q, odds = q / (1 - q), tilt[GROUP], density[GROUP];
 
-    sotto_exp_all(g->tilt, g->tilt, g->count);
-    sotto_exp_all(g->density, g->density, g->count);
     for (size_t i = 0; i < g->count; i++) {
-        double v = odds * g->tilt[i], v0 = g->to->grown[g->cell[i]];
-        double mass = g->weight[i] * g->density[i];
+        tilt[i] = (2 * g->x[i] - 1) * g->half_precision;
+        density[i] = -g->x[i] * g->x[i] * g->half_precision;
+    }
+    sotto_exp_all(tilt, tilt, g->count);
+    sotto_exp_all(density, density, g->count);
+    for (size_t i = 0; i < g->count; i++) {
+        double v = odds * tilt[i], v0 = g->to->grown[g->cell[i]];
+        double mass = g->weight[i] * density[i];
         /* With rho = (v - v0)/(1 + v0): rho, or rho/(1 + rho), over what the cell is wide. */
-        double far = (v - v0) / ((1 + (g->law->add ? v0 : v)) * g->width[i]);
+        double far = (v - v0) / ((1 + (g->law->add ? v0 : v)) * g->to->width[g->cell[i]]);
         far = far > 0 ? far : 0;
         share(g->law->add ? mass : mass * ((1 - q) * (1 + v)), far < 1 ? far : 1, g->to,
               g->cell[i]);
@@ -85,7 +89,7 @@ static void group_end(group *g)
 }
 
 /* Mass of [a, b], to be shared between the points of `cell`. */
-static void group_add(group *g, double a, double b, size_t cell, double width)
+static void group_add(group *g, double a, double b, size_t cell)
 {
     double size = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
     double turn = (b - a) * (g->inverse * (size * g->inverse + 2) + 4 * g->half_precision);
@@ -101,13 +105,10 @@ static void group_add(group *g, double a, double b, size_t cell, double width)
         if (g->count + n > GROUP)
             group_end(g);
         for (size_t k = 0; k < n; k++) {
-            double x = centre + half * gx[k];
             size_t at = g->count++;
-            g->tilt[at] = (2 * x - 1) * g->half_precision;
-            g->density[at] = -x * x * g->half_precision;
+            g->x[at] = centre + half * gx[k];
             g->weight[at] = gw[k] * scale;
             g->cell[at] = cell;
-            g->width[at] = width;
         }
     }
 }
@@ -118,7 +119,9 @@ static double next_index(double grain, double index, double spacing)
 {
     if (grain * spacing > 0.5)
         return index + 1;
-    double wide = floor(-expm1(-index * spacing) / (grain * spacing));
+    /* A little below 1 - e^-d. */
+    double d = index * spacing, grown = d + d * d / 2;
+    double wide = floor(grown / ((1 + grown) * (grain * spacing)));
 
     return index + (wide > 1 ? wide : 1);
 }
@@ -217,8 +220,9 @@ static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing)
     for (size_t i = 0; i < out->count; i++) {
         double b = out->x[i + 1] < law->high ? out->x[i + 1] : law->high;
         set_width(&w, (out->index[i + 1] - out->index[i]) * spacing);
+        out->width[i] = law->add ? w.up : w.fall;
         if (b > a) {
-            group_add(&g, a, b, i, law->add ? w.up : w.fall);
+            group_add(&g, a, b, i);
             a = b;
         }
     }
@@ -358,7 +362,7 @@ sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, siz
     size_t needed = cells_needed(law, spacing);
     if (needed > MOST_CELLS)
         return NULL;
-    size_t bytes = 5 * (needed + 2) * sizeof(double);
+    size_t bytes = 6 * (needed + 2) * sizeof(double);
     sotto_pld *p = sotto_alloc(sizeof *p);
     double *room = sotto_alloc(bytes);
     bool done = false;
@@ -370,6 +374,7 @@ sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, siz
                    .moved = room + 2 * (needed + 2),
                    .grown = room + 3 * (needed + 2),
                    .x = room + 4 * (needed + 2),
+                   .width = room + 5 * (needed + 2),
                    .zero = round(-log1p(-law->q) / spacing)};
         *p = (sotto_pld){.c = c, .spacing = spacing, .size = size};
         p->nodes = size / 2 + 1;

@@ -8,10 +8,10 @@ static const double gauss_x[8] = {0.9894009349916499326,  0.94457502307323257608
                                   0.86563120238783174388, 0.7554044083550030339,
                                   0.61787624440264374845, 0.45801677765722738634,
                                   0.28160355077925891323, 0.095012509837637440185};
-static const double gauss_w[8] = {0.027152459411754094852, 0.062253523938647892863,
-                                  0.09515851168249278481,  0.12462897125553387205,
-                                  0.14959598881657673208,  0.16915651939500253819,
-                                  0.18260341504492358887,  0.18945061045506849629};
+/* Logarithms of its weights. */
+static const double log_gauss_w[8] = {
+    -3.6062876506365719437, -2.7765401357833838029, -2.3522112338284446227, -2.0824141855666388489,
+    -1.8998170265246452439, -1.7769308424053149138, -1.7004386086690819741, -1.6636269192737427147};
 
 #define PI 3.14159265358979323846
 /* What the panels together may miss, against the largest term. */
@@ -239,17 +239,29 @@ static double upper(double z)
     return erfc(z / 1.41421356237309504880) / 2;
 }
 
-static void fill_point(sotto_sgm_grid *g, const sotto_sgm_law *law, size_t j, double x,
-                       double log_weight)
+/* All that follows from a point's x and log_weight, of `count` points from `from` on; x is overwritten. */
+static void fill_points(sotto_sgm_grid *g, const sotto_sgm_law *law, size_t from, size_t count,
+                        double *x)
 {
-    double tilt = sotto_sgm_tilt(law, x);
+    double *weight = g->weight + from, *ratio = g->log_ratio + from, *excess = g->excess + from;
+    double precision = 1 / (2 * law->sigma * law->sigma), log_q = log(law->q);
 
-    g->log_weight[j] = log_weight;
-    g->weight[j] = exp(g->log_weight[j]);
-    g->log_ratio[j] = sotto_sgm_log_ratio(law, x);
-    g->excess[j] = tilt < 500 ? law->q * expm1(tilt) : 0;
-    g->linear[j] =
-        tilt < 500 ? g->weight[j] * g->excess[j] : exp(g->log_weight[j] + log(law->q) + tilt);
+    for (size_t i = 0; i < count; i++) {
+        x[i] = (2 * x[i] - 1) * precision;
+        excess[i] = x[i] < 500 ? x[i] : 0;
+    }
+    sotto_exp_all(weight, g->log_weight + from, count);
+    sotto_expm1_all(excess, excess, count);
+    for (size_t i = 0; i < count; i++)
+        excess[i] *= law->q;
+    sotto_log1p_all(ratio, excess, count);
+    for (size_t i = 0; i < count; i++) {
+        g->linear[from + i] = weight[i] * excess[i];
+        if (x[i] < 500)
+            continue;
+        ratio[i] = log_q + x[i];
+        g->linear[from + i] = exp(g->log_weight[from + i] + ratio[i]);
+    }
 }
 
 /* All that lies right of `high`, at `high`: only the excess of r over r(high) is missing. */
@@ -260,7 +272,10 @@ static void fill_cap(sotto_sgm_grid *g, const sotto_sgm_law *law)
     double excess = sotto_sgm_cap_excess(law, &g->missing_error);
     double left_0 = upper(-law->low / s), left_1 = upper((1 - law->low) / s);
 
-    fill_point(g, law, g->points++, law->high, log(weight));
+    double x = law->high;
+
+    g->log_weight[g->points] = log(weight);
+    fill_points(g, law, g->points++, 1, &x);
     g->missing_one = -left_0;
     g->missing_linear = -law->q * (left_1 - left_0) - excess;
 }
@@ -281,13 +296,15 @@ void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double 
     grid->excess = memory + 3 * room;
     grid->linear = memory + 4 * room;
     for (size_t i = 0; i < panels; i++) {
-        double half = (edges[i + 1] - edges[i]) / 2, middle = edges[i] + half;
+        double half = (edges[i + 1] - edges[i]) / 2, middle = edges[i] + half, x[SOTTO_SGM_PANEL];
+        double height = log(half) - log(s) - 0.91893853320467274178;
         for (size_t k = 0; k < SOTTO_SGM_PANEL; k++) {
             size_t at = k < 8 ? k : 15 - k;
-            double x = middle + (k < 8 ? -half : half) * gauss_x[at];
-            fill_point(grid, law, i * SOTTO_SGM_PANEL + k, x,
-                       sotto_sgm_log_density(law, x) + log(half * gauss_w[at]));
+            x[k] = middle + (k < 8 ? -half : half) * gauss_x[at];
+            grid->log_weight[i * SOTTO_SGM_PANEL + k] =
+                height + log_gauss_w[at] - x[k] * x[k] / (2 * s * s);
         }
+        fill_points(grid, law, i * SOTTO_SGM_PANEL, SOTTO_SGM_PANEL, x);
     }
     grid->cap_error = grid->missing_error = 0;
     if (law->capped)

@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 
 #define FIRST_SIZE ((size_t)1 << 11)
+/* Of two or three rounds, which need less. */
+#define LEAST_SIZE ((size_t)1 << 10)
 #define MOST_SIZE  ((size_t)1 << 18)
 #define MOST_KEPT  ((size_t)1 << 14)
 
@@ -107,8 +109,10 @@ bool sotto_sgm_try_lattice(sotto_bound *out, const sotto_sgm_question *q, const 
                            sotto_sgm_reader r, double tolerance)
 {
     double period = exp2(ceil(4 * log2(p->period)) / 4);
-    size_t kept = sotto_sgm_side_of(q, 0)->lattice_size, size = kept > 0 ? kept : FIRST_SIZE;
+    size_t kept = sotto_sgm_side_of(q, 0)->lattice_size,
+           size = sotto_sgm_rounds(q) < 4 ? LEAST_SIZE : FIRST_SIZE;
 
+    size = kept > 0 ? kept : size;
     *out = (sotto_bound){-INFINITY, INFINITY};
     for (int i = 0; i < 3; i++) {
         size_t next = pass(out, q, p, &r, period, size, i < 2 ? tolerance : 0);

@@ -311,19 +311,14 @@ static bool transform(sotto_pld *p, const sotto_sgm_law *law, const cells *m, do
     return true;
 }
 
-static bool fill(sotto_pld *p, const sotto_sgm_law *law, cells *m)
+static bool fill(sotto_pld *p, const sotto_sgm_law *law, cells *m, double *data, double *twiddle)
 {
-    bool filled = false;
-    double *data = sotto_alloc(p->size * sizeof(double));
-    double *twiddle = sotto_alloc(p->size * sizeof(double));
-
-    if (data && twiddle && cells_fill(m, law, p->spacing) && transform(p, law, m, data, twiddle)) {
-        fill_aliases(p, law, m);
-        filled = true;
-    }
-    sotto_release(data, p->size * sizeof(double));
-    sotto_release(twiddle, p->size * sizeof(double));
-    return filled;
+    for (size_t i = 0; i < p->size; i++)
+        data[i] = 0;
+    if (!cells_fill(m, law, p->spacing) || !transform(p, law, m, data, twiddle))
+        return false;
+    fill_aliases(p, law, m);
+    return true;
 }
 
 static bool keep_cells(sotto_pld *p, const cells *m)
@@ -357,24 +352,25 @@ double sotto_pld_log_shift(const sotto_pld *p, double rate)
     return log(sum) + 1e-11;
 }
 
-sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, size_t size)
+sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, size_t size,
+                         sotto_scratch *work)
 {
     size_t needed = cells_needed(law, spacing);
     if (needed > MOST_CELLS)
         return NULL;
-    size_t bytes = 6 * (needed + 2) * sizeof(double);
+    size_t each = needed + 2;
     sotto_pld *p = sotto_alloc(sizeof *p);
-    double *room = sotto_alloc(bytes);
+    double *room = sotto_scratch_take(work, 6 * each + 2 * size);
     bool done = false;
 
     if (p && room) {
         cells m = {.room = needed,
                    .index = room,
-                   .mass = room + needed + 2,
-                   .moved = room + 2 * (needed + 2),
-                   .grown = room + 3 * (needed + 2),
-                   .x = room + 4 * (needed + 2),
-                   .width = room + 5 * (needed + 2),
+                   .mass = room + each,
+                   .moved = room + 2 * each,
+                   .grown = room + 3 * each,
+                   .x = room + 4 * each,
+                   .width = room + 5 * each,
                    .zero = round(-log1p(-law->q) / spacing)};
         *p = (sotto_pld){.c = c, .spacing = spacing, .size = size};
         p->nodes = size / 2 + 1;
@@ -385,10 +381,9 @@ sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, siz
         if (p->log_modulus) {
             p->phase = p->log_modulus + p->nodes;
             p->error = p->phase + p->nodes;
-            done = fill(p, law, &m) && keep_cells(p, &m);
+            done = fill(p, law, &m, room + 6 * each, room + 6 * each + size) && keep_cells(p, &m);
         }
     }
-    sotto_release(room, bytes);
     if (done)
         return p;
     sotto_pld_free(p);

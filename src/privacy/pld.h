@@ -35,7 +35,7 @@ typedef struct sotto_pld {
 /* Of the law's range; size is a power of two.
  * NULL without memory, or where the tilted masses leave the range of a double. */
 SOTTO_MUST_USE sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing,
-                                        size_t size);
+                                        size_t size, sotto_scratch *work);
 void sotto_pld_free(sotto_pld *pld);
 
 /* Log of a bound on E exp(rate W), W how far one round's loss was moved: what a lower bound subtracts.

@@ -1,12 +1,10 @@
 #include "privacy/sgm_build.h"
 
-#include "base/alloc.h"
-
 #define FIRST_SIZE ((size_t)1 << 11)
 /* Of two or three rounds, which need less. */
 #define LEAST_SIZE ((size_t)1 << 10)
 #define MOST_SIZE  ((size_t)1 << 18)
-#define MOST_KEPT  ((size_t)1 << 14)
+#define MOST_KEPT  ((size_t)1 << 17)
 
 /* What the lattice adds to log delta: its transform against the true one, on the real axis. */
 static double spread(const sotto_contour *line, const sotto_sgm_question *q,
@@ -75,7 +73,8 @@ static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q,
     double finest = (double)size * sqrt(fabs(moved) / (tolerance * slope * scale));
     size_t wanted = size;
 
-    while ((double)wanted < finest && wanted < MOST_SIZE && wanted < 16 * size)
+    /* What is a little too coarse costs a little more than the tolerance, never twice it. */
+    while (1.25 * (double)wanted < finest && wanted < MOST_SIZE && wanted < 16 * size)
         wanted *= 2;
     return wanted;
 }
@@ -85,10 +84,9 @@ static size_t pass(sotto_bound *out, const sotto_sgm_question *q, const sotto_sg
                    sotto_sgm_reader *r, double period, size_t size, double tolerance)
 {
     sotto_contour line;
-    double *memory = NULL;
     size_t next = size;
 
-    if (sotto_sgm_build_lattice(&line, &memory, q, p, period / (double)size, size)) {
+    if (sotto_sgm_build_lattice(&line, q, p, period / (double)size, size)) {
         double high = r->wants_eps ? sotto_contour_high(&line, r->given, r->start)
                                    : sotto_contour_log_delta(&line, r->given).high;
         out->high = fmin(out->high, high);
@@ -100,7 +98,6 @@ static size_t pass(sotto_bound *out, const sotto_sgm_question *q, const sotto_sg
         if (next == size && !is_zero)
             out->low = lattice_low(&line, q, p, size, r);
     }
-    sotto_release(memory, 3 * (size / 2 + 1) * sizeof(double));
     return next;
 }
 

@@ -505,6 +505,8 @@ static void far_fill(far_part *far, const sotto_sgm_grid *g, double shift)
 {
     samples at;
 
+    for (size_t j = g->points; j < far->room; j++)
+        far->half[j] = far->tilted[j] = far->linear[j] = far->centred[j] = 0;
     samples_begin(&at, g, shift);
     for (size_t from = 0, count; from < g->points; from += count) {
         count = samples_next(&at, from);
@@ -565,13 +567,12 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
 }
 
 bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t nodes,
-                    double *log_modulus, double *phase, double *error)
+                    double *log_modulus, double *phase, double *error, sotto_scratch *work)
 {
     if (law->q == 1) {
         gaussian_line(law, c, step, nodes, log_modulus, phase, error);
         return true;
     }
-    bool filled = false;
     sotto_sgm_grid g = {0};
     double *edges = sotto_alloc((MOST_PANELS + 1) * sizeof(double)), *arrays = NULL;
     size_t panels = 0, room = 0;
@@ -580,17 +581,15 @@ bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t node
             sotto_sgm_panels(law, c, step * (double)(nodes - 1), edges, MOST_PANELS, &g.log_error);
     if (panels > 0 && (double)(panels * SOTTO_SGM_PANEL) * (double)nodes < MOST_WORK) {
         room = room_for(panels * SOTTO_SGM_PANEL + 1);
-        arrays = sotto_alloc((LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room * sizeof(double));
+        arrays = sotto_scratch_take(work, (LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room);
     }
     if (arrays) {
         g.power = sotto_sgm_power(law, c);
         sotto_sgm_grid_fill(&g, law, arrays + LINE_ARRAYS * room, room, edges, panels);
         fill_line(law, &g, step, nodes, log_modulus, phase, error, arrays);
-        filled = true;
     }
-    sotto_release(arrays, (LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     sotto_release(edges, (MOST_PANELS + 1) * sizeof(double));
-    return filled;
+    return arrays != NULL;
 }
 
 double sotto_sgm_line_points(const sotto_sgm_law *law, double t)

@@ -1,6 +1,5 @@
 #include "privacy/sgm_route.h"
 
-#include "base/alloc.h"
 #include "privacy/sgm_build.h"
 #include "privacy/sgm_single.h"
 
@@ -97,14 +96,12 @@ static void invert(sotto_sgm_answer *out, const sotto_sgm_question *q, const sot
 
     if (p->sines <= most_sines(q)) {
         sotto_contour line;
-        double *memory = NULL;
-        done = sotto_sgm_build_contour(&line, &memory, q, p);
+        done = sotto_sgm_build_contour(&line, q, p);
         if (done) {
             sotto_bound b = sotto_sgm_read(&line, r);
             out->value.low = fmax(out->value.low, b.low);
             improve(out, b.high, by_contour);
         }
-        sotto_release(memory, 3 * p->nodes * sizeof(double));
     }
     /* Without the memory for a line a lattice may still fit, and without that the bound in *out stands. */
     sotto_bound b;

@@ -9,6 +9,7 @@
 #define SOTTO_PRIVACY_SGM_TABLES_H
 
 #include "privacy/pld.h"
+#include "privacy/scratch.h"
 #include "privacy/sgm.h"
 #include "privacy/sgm_boxes.h"
 #include "privacy/sgm_law.h"
@@ -32,7 +33,8 @@ typedef struct sotto_sgm_nodes {
 
 /* One direction with one cut of its law. */
 typedef struct sotto_sgm_side {
-    int level; /* log of the lost probability, over 6; 0 when unused */
+    sotto_scratch *work; /* the mechanism's */
+    int level;           /* log of the lost probability, over 6; 0 when unused */
     int cap;
     sotto_sgm_law law;
     bool known[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1];
@@ -95,6 +97,8 @@ struct sotto_sgm {
     unsigned next_side[2];
     sotto_sgm_past past[2][SOTTO_SGM_PASTS];
     unsigned next_past[2];
+    sotto_scratch work;  /* for tables while they are made     */
+    sotto_scratch nodes; /* of the composition that is read now */
     sotto_sgm_memo memo[SOTTO_SGM_MEMOS];
     unsigned next_memo;
 };

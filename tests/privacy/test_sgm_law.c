@@ -107,10 +107,12 @@ static void a_law_that_ends_before_the_cap_or_is_added_stays_as_it_is(sotto_test
 /* The lattice of a capped law dominates it, whether the rate is tiny or near one. */
 static void a_capped_lattice_is_above_the_capped_law(sotto_test *t)
 {
+    sotto_scratch work = {0};
+
     for (size_t i = 0; i < CAPS; i++) {
         sotto_sgm_law law = capped(i);
         double error = 0, c = 2 / caps[i].loss, truth = sotto_sgm_cumulant(&law, c, &error);
-        sotto_pld *p = sotto_pld_new(&law, c, caps[i].loss / 500, 4096);
+        sotto_pld *p = sotto_pld_new(&law, c, caps[i].loss / 500, 4096, &work);
         CHECK(t, p != NULL);
         if (!p)
             return;
@@ -119,6 +121,7 @@ static void a_capped_lattice_is_above_the_capped_law(sotto_test *t)
         CHECK_NEAR(t, truth, moment, 1e-4);
         sotto_pld_free(p);
     }
+    sotto_scratch_clear(&work);
 }
 
 /* The nearer the answer is to the cap, the more a capped law may exceed the law itself. */

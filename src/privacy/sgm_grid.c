@@ -14,8 +14,11 @@ static const double log_gauss_w[8] = {
     -1.8998170265246452439, -1.7769308424053149138, -1.7004386086690819741, -1.6636269192737427147};
 
 #define PI 3.14159265358979323846
-/* What the panels together may miss, against the largest term. */
-#define TARGET (-58.0)
+/* What a panel may miss, against the largest term, as a power of e; and where the phase turns so often that panels are
+ * what costs. */
+#define TARGET      (-58.0)
+#define TARGET_MANY (-48.0)
+#define MANY_TURNS  200.0
 
 /* What the exponent -x^2/2var + power log r does at the panel's centre. */
 typedef struct centre {
@@ -159,7 +162,10 @@ size_t sotto_sgm_panels(const sotto_sgm_law *law, double c, double t, double *ed
     wave w = wave_of(law, c, t);
     double at = law->low;
     double width = fmin(2 * law->sigma, 2 * law->sigma * law->sigma);
-    double allowed = TARGET + fmax(log_peak(law, w.power) - 1, 0), sum = 0;
+    double turns = t * (sotto_sgm_log_ratio(law, law->high) - sotto_sgm_log_ratio(law, at));
+    double allowed =
+               (turns > MANY_TURNS ? TARGET_MANY : TARGET) + fmax(log_peak(law, w.power) - 1, 0),
+           sum = 0;
     size_t count = 0;
 
     edges[0] = at;

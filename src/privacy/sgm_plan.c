@@ -64,13 +64,27 @@ static void choose_line(sotto_sgm_plan *p, const sotto_sgm_question *q, int best
     p->step = exp2(floor(log2(2 * PI / p->period)));
 }
 
-double sotto_sgm_decay(const sotto_sgm_question *q, int j, double t)
+/* Of one bound that holds from here on. */
+static double decay_beyond(const sotto_sgm_question *q, int j, double t)
 {
     double sum = 0;
 
     for (size_t i = 0; i < q->count; i++)
         sum += (double)q->parts[i].rounds * sotto_sgm_side_decay(sotto_sgm_side_of(q, i), j, t);
     return sum;
+}
+
+/* How much further a bound that holds on a stretch only is used. */
+#define STRETCH 2.2
+
+double sotto_sgm_decay(const sotto_sgm_question *q, int j, double t)
+{
+    double near = 0, beyond = decay_beyond(q, j, t);
+
+    for (size_t i = 0; i < q->count; i++)
+        near += (double)q->parts[i].rounds *
+                sotto_sgm_side_decay_until(sotto_sgm_side_of(q, i), j, t, STRETCH * t);
+    return near < beyond ? fmin(beyond, fmax(near, decay_beyond(q, j, STRETCH * t))) : beyond;
 }
 
 static void choose_nodes(sotto_sgm_plan *p, const sotto_sgm_question *q)

@@ -83,6 +83,14 @@ double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t)
     return boxes ? sotto_sgm_boxes_decay(boxes, t) : 0;
 }
 
+double sotto_sgm_side_decay_until(sotto_sgm_side *side, int j, double t, double until)
+{
+    if (side->law.q == 1)
+        return sotto_sgm_side_decay(side, j, t);
+    const sotto_sgm_boxes *boxes = boxes_at(side, j);
+    return boxes ? sotto_sgm_boxes_decay_until(boxes, t, until) : 0;
+}
+
 static void line_clear(sotto_sgm_nodes *line)
 {
     if (line->log_modulus)

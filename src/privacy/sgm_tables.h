@@ -111,6 +111,8 @@ double sotto_sgm_c(int j);
 double sotto_sgm_side_cumulant(sotto_sgm_side *side, int j);
 /* Log of an upper bound on |M(c+iu)/M(c)| for all u >= t; without memory, 0. */
 double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t);
+/* The same for t <= u <= until only. */
+double sotto_sgm_side_decay_until(sotto_sgm_side *side, int j, double t, double until);
 /* NULL without memory. */
 const sotto_sgm_nodes *sotto_sgm_side_line(sotto_sgm_side *side, int j, double step, size_t nodes);
 const sotto_pld *sotto_sgm_side_lattice(sotto_sgm_side *side, int j, double spacing, size_t size);

@@ -3,15 +3,27 @@
 #include "base/alloc.h"
 #include "privacy/elementary.h"
 
-/* The 16-point Gauss-Legendre rule: one half, largest first. */
-static const double gauss_x[8] = {0.9894009349916499326,  0.94457502307323257608,
-                                  0.86563120238783174388, 0.7554044083550030339,
-                                  0.61787624440264374845, 0.45801677765722738634,
-                                  0.28160355077925891323, 0.095012509837637440185};
-/* Logarithms of its weights. */
-static const double log_gauss_w[8] = {
+/* Gauss-Legendre rules of 16 and 32 points: the places of one half, largest first, and the logarithms of their
+ * weights. */
+static const double places_16[8] = {0.9894009349916499326,  0.94457502307323257608,
+                                    0.86563120238783174388, 0.7554044083550030339,
+                                    0.61787624440264374845, 0.45801677765722738634,
+                                    0.28160355077925891323, 0.095012509837637440185};
+static const double weights_16[8] = {
     -3.6062876506365719437, -2.7765401357833838029, -2.3522112338284446227, -2.0824141855666388489,
     -1.8998170265246452439, -1.7769308424053149138, -1.7004386086690819741, -1.6636269192737427147};
+static const double places_32[16] = {
+    0.99726386184948156354, 0.9856115115452683354,  0.96476225558750643077,
+    0.93490607593773968917, 0.89632115576605212397, 0.84936761373256997013,
+    0.79448379596794240696, 0.73218211874028968039, 0.66304426693021520098,
+    0.58771575724076232904, 0.50689990893222939002, 0.42135127613063534536,
+    0.33186860228212764978, 0.23928736225213707454, 0.14447196158279649349,
+    0.048307665687738316235};
+static const double weights_32[16] = {
+    -4.9591900848988555168, -4.1181622816923963741, -3.6733185431605101264, -3.373372229488263534,
+    -3.1503787891021765526, -2.975967700660769394,  -2.8355865687925130331, -2.7207977655059811163,
+    -2.6262979601604265517, -2.548563693466503841,  -2.485163592071480756,  -2.4343797887852910046,
+    -2.3949868407368724974, -2.3661171972104829094, -2.3471775191742130897, -2.3377969318791954068};
 
 #define PI 3.14159265358979323846
 /* What a panel may miss, against the largest term, as a power of e; and where the phase turns so often that panels are
@@ -96,17 +108,18 @@ static double log_joint(const sotto_sgm_law *law, double power, const centre *m,
            (curve > 0 ? curve * g->wide * g->wide / 2 : 0) + g->tall;
 }
 
-/* An integrand: r^(power + it). */
+/* An integrand, r^(power + it), and the points of the rule for it. */
 typedef struct wave {
     double power, t;
     double log_size; /* log(2 + 2 (|power| + t)) */
+    double points;
 } wave;
 
-static wave wave_of(const sotto_sgm_law *law, double c, double t)
+static wave wave_of(const sotto_sgm_law *law, double c, double t, size_t points)
 {
     double power = sotto_sgm_power(law, c);
 
-    return (wave){power, t, log(2 + 2 * (fabs(power) + t))};
+    return (wave){power, t, log(2 + 2 * (fabs(power) + t)), (double)points};
 }
 
 /* Log of a bound on |density (r^k - 1 - k(r-1))|, k = power + it, inside the region. */
@@ -120,12 +133,11 @@ static double log_height(const sotto_sgm_law *law, const wave *w, const centre *
     return (size > rest ? size : rest) + 0.7;
 }
 
-/* Log of the error of the 16-point rule on one panel: (64/15) height rho^-32/(1 - rho^-2). */
+/* Log of the error of the n-point rule on one panel: (64/15) height rho^-2n/(1 - rho^-2). */
 static double log_error_at(const sotto_sgm_law *law, const wave *w, const centre *m,
                            const region *g, size_t i)
 {
-    return log_height(law, w, m, g) - 2 * SOTTO_SGM_PANEL * tries[i].log_rho + m->log_half + 1.46 +
-           0.11;
+    return log_height(law, w, m, g) - 2 * w->points * tries[i].log_rho + m->log_half + 1.46 + 0.11;
 }
 
 /* The first found that is at most `enough`, or the least. */
@@ -156,10 +168,17 @@ static double log_peak(const sotto_sgm_law *law, double power)
     return best;
 }
 
-size_t sotto_sgm_panels(const sotto_sgm_law *law, double c, double t, double *edges, size_t most,
-                        double *log_error)
+size_t sotto_sgm_panel_points(const sotto_sgm_law *law, double t)
 {
-    wave w = wave_of(law, c, t);
+    double span = sotto_sgm_log_ratio(law, law->high) - sotto_sgm_log_ratio(law, law->low);
+
+    return t * span > MANY_TURNS ? SOTTO_SGM_WIDE_PANEL : SOTTO_SGM_PANEL;
+}
+
+size_t sotto_sgm_panels(const sotto_sgm_law *law, double c, double t, double *edges, size_t most,
+                        size_t points, double *log_error)
+{
+    wave w = wave_of(law, c, t, points);
     double at = law->low;
     double width = fmin(2 * law->sigma, 2 * law->sigma * law->sigma);
     double turns = t * (sotto_sgm_log_ratio(law, law->high) - sotto_sgm_log_ratio(law, at));
@@ -222,7 +241,7 @@ void sotto_sgm_shape_free(sotto_sgm_shape *s)
 
 double sotto_sgm_shape_error(const sotto_sgm_shape *s, const sotto_sgm_law *law, double c)
 {
-    wave w = wave_of(law, c, 0);
+    wave w = wave_of(law, c, 0, SOTTO_SGM_PANEL);
     double top = -INFINITY, sum = 0;
 
     for (size_t i = 0; i < s->panels; i++) {
@@ -287,13 +306,13 @@ static void fill_cap(sotto_sgm_grid *g, const sotto_sgm_law *law)
 }
 
 void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double *memory,
-                         size_t room, const double *edges, size_t panels)
+                         size_t room, const double *edges, size_t panels, size_t points)
 {
     double s = law->sigma;
     double out_0 = upper(law->high / s) + upper(-law->low / s);
     double out_1 = upper((law->high - 1) / s) + upper((1 - law->low) / s);
 
-    grid->points = panels * SOTTO_SGM_PANEL;
+    grid->points = panels * points;
     grid->missing_one = -out_0;
     grid->missing_linear = -law->q * (out_1 - out_0);
     grid->log_weight = memory;
@@ -301,16 +320,18 @@ void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double 
     grid->log_ratio = memory + 2 * room;
     grid->excess = memory + 3 * room;
     grid->linear = memory + 4 * room;
+    const double *place = points == SOTTO_SGM_PANEL ? places_16 : places_32;
+    const double *weight = points == SOTTO_SGM_PANEL ? weights_16 : weights_32;
     for (size_t i = 0; i < panels; i++) {
-        double half = (edges[i + 1] - edges[i]) / 2, middle = edges[i] + half, x[SOTTO_SGM_PANEL];
-        double height = log(half) - log(s) - 0.91893853320467274178;
-        for (size_t k = 0; k < SOTTO_SGM_PANEL; k++) {
-            size_t at = k < 8 ? k : 15 - k;
-            x[k] = middle + (k < 8 ? -half : half) * gauss_x[at];
-            grid->log_weight[i * SOTTO_SGM_PANEL + k] =
-                height + log_gauss_w[at] - x[k] * x[k] / (2 * s * s);
+        double half = (edges[i + 1] - edges[i]) / 2, middle = edges[i] + half;
+        double height = log(half) - log(s) - 0.91893853320467274178, x[SOTTO_SGM_WIDE_PANEL];
+        for (size_t k = 0; k < points; k++) {
+            bool left = k < points / 2;
+            size_t at = left ? k : points - 1 - k;
+            x[k] = middle + (left ? -half : half) * place[at];
+            grid->log_weight[i * points + k] = height + weight[at] - x[k] * x[k] / (2 * s * s);
         }
-        fill_points(grid, law, i * SOTTO_SGM_PANEL, SOTTO_SGM_PANEL, x);
+        fill_points(grid, law, i * points, points, x);
     }
     grid->cap_error = grid->missing_error = 0;
     if (law->capped)

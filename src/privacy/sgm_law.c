@@ -311,7 +311,7 @@ struct sotto_sgm_real {
 sotto_sgm_real *sotto_sgm_real_new(const sotto_sgm_law *law, double c)
 {
     double edges[REAL_PANELS + 1], log_error;
-    size_t panels = sotto_sgm_panels(law, c, 0, edges, REAL_PANELS, &log_error);
+    size_t panels = sotto_sgm_panels(law, c, 0, edges, REAL_PANELS, SOTTO_SGM_PANEL, &log_error);
 
     if (panels == 0)
         return NULL;
@@ -326,7 +326,7 @@ sotto_sgm_real *sotto_sgm_real_new(const sotto_sgm_law *law, double c)
         sotto_sgm_real_free(r);
         return NULL;
     }
-    sotto_sgm_grid_fill(&r->grid, law, (double *)(r + 1), room, edges, panels);
+    sotto_sgm_grid_fill(&r->grid, law, (double *)(r + 1), room, edges, panels, SOTTO_SGM_PANEL);
     return r;
 }
 
@@ -575,17 +575,17 @@ bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t node
     }
     sotto_sgm_grid g = {0};
     double *edges = sotto_alloc((MOST_PANELS + 1) * sizeof(double)), *arrays = NULL;
-    size_t panels = 0, room = 0;
+    double top = step * (double)(nodes - 1);
+    size_t panels = 0, room = 0, points = sotto_sgm_panel_points(law, top);
     if (edges)
-        panels =
-            sotto_sgm_panels(law, c, step * (double)(nodes - 1), edges, MOST_PANELS, &g.log_error);
-    if (panels > 0 && (double)(panels * SOTTO_SGM_PANEL) * (double)nodes < MOST_WORK) {
-        room = room_for(panels * SOTTO_SGM_PANEL + 1);
+        panels = sotto_sgm_panels(law, c, top, edges, MOST_PANELS, points, &g.log_error);
+    if (panels > 0 && (double)(panels * points) * (double)nodes < MOST_WORK) {
+        room = room_for(panels * points + 1);
         arrays = sotto_scratch_take(work, (LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room);
     }
     if (arrays) {
         g.power = sotto_sgm_power(law, c);
-        sotto_sgm_grid_fill(&g, law, arrays + LINE_ARRAYS * room, room, edges, panels);
+        sotto_sgm_grid_fill(&g, law, arrays + LINE_ARRAYS * room, room, edges, panels, points);
         fill_line(law, &g, step, nodes, log_modulus, phase, error, arrays);
     }
     sotto_release(edges, (MOST_PANELS + 1) * sizeof(double));

@@ -120,7 +120,7 @@ static double gaussian_guess(const sotto_sgm_question *q, int best, double log_d
     double mean = sotto_sgm_log_moment(q, j) / sotto_sgm_c(j) / (1 + sotto_sgm_c(j));
     sotto_sgm_law law = {.q = 1, .sigma = 1 / sqrt(2 * mean)};
 
-    return 0.9 * sotto_sgm_single_epsilon(&law, log_delta).low;
+    return 0.9 * sotto_sgm_single_high(&law, log_delta);
 }
 
 /* Whether to go on with a deeper cut: rare losses made the plan too slow, or cancellation left a wide
@@ -369,7 +369,7 @@ void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, doubl
     sotto_sgm_choose_cut(q, log_delta);
     out->value.low = fmin(fmax(out->value.low, low_of_single(q, true, log_delta)), out->value.high);
     one = unsampled(q);
-    improve(out, sotto_sgm_single_epsilon(&one, log_delta).high, by_gaussian);
+    improve(out, sotto_sgm_single_high(&one, log_delta), by_gaussian);
     if (out->value.high <= q->enough)
         return;
     bool tight;

@@ -11,6 +11,7 @@
 /* Sines that a line of nodes may cost before the lattice is cheaper. */
 #define MOST_SINES      2e6
 #define MOST_SINES_RARE 2.5e7 /* where the rate is below 1e-4 */
+#define MANY_ROUNDS     1000
 
 static const char by_single[] = "closed form of one round";
 static const char by_gaussian[] = "Gaussian without sampling";
@@ -137,7 +138,9 @@ static bool fewer_digits(sotto_sgm_question *q, bool tight)
 static bool attempt(sotto_sgm_answer *out, const sotto_sgm_question *q, const sotto_sgm_plan *p,
                     const sotto_sgm_reader *r)
 {
-    bool worth = p->sines <= most_sines(q) || sotto_sgm_is_short(q) || q->digits < DIGITS;
+    /* The more rounds, the finer a lattice must be: then it comes last. */
+    double patience = sotto_sgm_rounds(q) < MANY_ROUNDS ? FEWER_DIGITS : LEAST_DIGITS;
+    bool worth = p->sines <= most_sines(q) || sotto_sgm_is_short(q) || q->digits <= patience;
 
     if (worth)
         invert(out, q, p, r);
@@ -170,14 +173,24 @@ static double log_rounds(const sotto_sgm_question *q)
 }
 
 static void remember(const sotto_sgm_question *q, const sotto_sgm_plan *p, bool wants_eps,
-                     double given, double high, bool by_chernoff)
+                     double given, const sotto_bound *out, bool by_chernoff)
 {
     sotto_sgm *m = q->parts[0].mechanism;
 
     if (q->count == 1)
-        m->past[q->add][m->next_past[q->add]++ % SOTTO_SGM_PASTS] = (sotto_sgm_past){
-            true,     wants_eps, by_chernoff, log_rounds(q), given, q->level, q->cap,
-            q->until, q->digits, *p,          high};
+        m->past[q->add][m->next_past[q->add]++ % SOTTO_SGM_PASTS] =
+            (sotto_sgm_past){.known = true,
+                             .wants_eps = wants_eps,
+                             .by_chernoff = by_chernoff,
+                             .log_rounds = log_rounds(q),
+                             .given = given,
+                             .level = q->level,
+                             .cap = q->cap,
+                             .until = q->until,
+                             .digits = q->digits,
+                             .plan = *p,
+                             .high = out->high,
+                             .gap = out->high - out->low};
 }
 
 /* Of the questions of this kind, the one nearest to this; NULL if none is near. */
@@ -240,9 +253,10 @@ static bool again(sotto_sgm_answer *out, sotto_sgm_question *q, bool wants_eps, 
         return true;
     if (wants_eps && out->value.high > q->until)
         return false;
-    if (p.sines > most_sines(q))
-        return wants_eps ? gap <= 0.1 * out->value.high || gap * p.c < 0.05 : gap < 0.5;
-    return wants_eps ? gap <= 1e-6 * out->value.high : gap < 1e-5;
+    /* No more is asked for than was found then. */
+    double most = p.sines > most_sines(q) ? (wants_eps ? 0.1 * out->value.high : 0.5)
+                                          : (wants_eps ? 1e-6 * out->value.high : 1e-5);
+    return gap <= fmax(most, 2 * like.gap) || (p.sines > most_sines(q) && gap * p.c < 0.05);
 }
 
 /* The log delta whose estimated eps is this one. */
@@ -287,14 +301,14 @@ static bool attempt_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, doub
         int best = best_for(out, q, eps, about);
         sotto_sgm_plan p = {.j = best, .c = sotto_sgm_c(best)};
         if (out->value.high <= q->enough) {
-            remember(q, &p, false, eps, out->value.high, true);
+            remember(q, &p, false, eps, &out->value, true);
             return true;
         }
         p = sotto_sgm_plan_for(q, best, fmin(about, out->value.high), eps);
         sotto_sgm_reader r = {false, eps, eps};
         if (!attempt(out, q, &p, &r))
             return false;
-        remember(q, &p, false, eps, out->value.high, false);
+        remember(q, &p, false, eps, &out->value, false);
         double high = out->value.high, gap = high - out->value.low;
         double lost = sotto_sgm_lost(q) - (q->cap == SOTTO_SGM_NO_CAP ? 0 : sotto_sgm_sure(q));
         bool placed = lost < exp(high - 9) && (p.sines > most_sines(q) ? gap < 0.5 : gap < 1e-5);
@@ -320,14 +334,14 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
         int best = best_order(out, q, log_delta);
         sotto_sgm_plan p = {.j = best, .c = sotto_sgm_c(best)};
         if (out->value.high <= q->enough) {
-            remember(q, &p, true, log_delta, out->value.high, true);
+            remember(q, &p, true, log_delta, &out->value, true);
             return true;
         }
         p = plan_epsilon(q, best, log_delta, below, out->value.high);
         sotto_sgm_reader r = {true, log_delta, fmin(out->value.high, about)};
         if (!attempt(out, q, &p, &r))
             return false;
-        remember(q, &p, true, log_delta, out->value.high, false);
+        remember(q, &p, true, log_delta, &out->value, false);
         double high = out->value.high, gap = high - out->value.low;
         /* A line that was well placed leaves no more than this; a lattice may, and where delta(0) is hardly
          * above delta a gap is large beside eps but small beside what moves delta. */

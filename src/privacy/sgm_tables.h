@@ -72,7 +72,7 @@ typedef struct sotto_sgm_past {
     int level, cap;
     double until, digits;
     sotto_sgm_plan plan;
-    double high;
+    double high, gap;
 } sotto_sgm_past;
 
 #define SOTTO_SGM_PASTS 4

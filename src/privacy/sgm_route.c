@@ -193,7 +193,8 @@ static void remember(const sotto_sgm_question *q, const sotto_sgm_plan *p, bool 
                              .gap = out->high - out->low};
 }
 
-/* Of the questions of this kind, the one nearest to this; NULL if none is near. */
+/* Of the questions of this kind, the one nearest to this; NULL if none is near. Of those that are as near, the last, and
+ * rather one with a line of nodes: lattices are slow. */
 static const sotto_sgm_past *recall(const sotto_sgm_question *q, bool wants_eps, double given)
 {
     const sotto_sgm_past *found = NULL;
@@ -204,7 +205,8 @@ static const sotto_sgm_past *recall(const sotto_sgm_question *q, bool wants_eps,
         double apart = wants_eps ? fabs(given - old->given) / 3
                                  : fabs(given - old->given) / (0.2 * old->given + 1e-9);
         apart = fmax(apart, fabs(here - old->log_rounds) / 0.7);
-        if (old->known && old->wants_eps == wants_eps && apart < best) {
+        apart += old->plan.sines > most_sines(q) ? 0.02 : 0;
+        if (old->known && old->wants_eps == wants_eps && apart <= best) {
             best = apart;
             found = old;
         }

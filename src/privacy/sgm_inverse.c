@@ -1,6 +1,6 @@
 #include "privacy/sgm.h"
 
-#include "privacy/sgm_saddle.h"
+#include "privacy/sgm_route.h"
 
 #define LEAST_RATE  1e-9
 #define LEAST_SIGMA 0.1
@@ -188,6 +188,30 @@ static double first_sigma(const target *q, double *slope)
     return mid;
 }
 
+/* From there to where a rough answer, in one direction only, is nearly what is wanted. */
+static sotto_status nearer_sigma(double *u, double *slope, const target *q, sotto_err *err)
+{
+    trial last = {0};
+
+    for (int i = 0; i < 4; i++) {
+        sotto_sgm *m = NULL;
+        SOTTO_TRY(sotto_sgm_new(&m, q->rate, exp(*u), err));
+        trial here = {*u, log(sotto_sgm_route_rough(m, q->rounds, q->log_delta) / q->eps)};
+        sotto_sgm_free(m);
+        if (!isfinite(here.f))
+            break;
+        double chord = (here.f - last.f) / (here.u - last.u);
+        if (i > 0 && chord < -0.3 && chord > -100)
+            *slope = chord;
+        *u = fmin(fmax(*u - fmin(fmax(here.f / *slope, -0.7), 0.7), log(LEAST_SIGMA)),
+                  log(MOST_SIGMA) - 1e-12);
+        if (fabs(here.f) < 0.02)
+            break;
+        last = here;
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_sgm_sigma_for(sotto_bound *out, double rate, uint64_t rounds, double eps,
                                  double log_delta, sotto_err *err)
 {
@@ -200,6 +224,7 @@ sotto_status sotto_sgm_sigma_for(sotto_bound *out, double rate, uint64_t rounds,
         return sotto_fail(err, SOTTO_MALFORMED, "eps: %g is not in (0, 1e12]", eps);
     double least = log(LEAST_SIGMA), most = log(MOST_SIGMA) - 1e-12;
     double slope = 0, start = fmin(fmax(first_sigma(&q, &slope), least), most);
+    SOTTO_TRY(nearer_sigma(&start, &slope, &q, err));
     SOTTO_TRY(solve(&found, &q, start, slope, least, most, err));
     out->high = exp(found.good.u) * (1 + SOTTO_ROOT_PAD);
     out->low = found.good.u - found.sure < 3e-5 ? exp(found.sure) : 0;

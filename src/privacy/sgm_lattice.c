@@ -97,7 +97,7 @@ static size_t pass(sotto_bound *out, const sotto_sgm_question *q, const sotto_sg
         bool is_zero = r->wants_eps && high == 0;
         if (tolerance > 0 && !is_zero)
             next = size_for(&line, q, p, size, r->start, tolerance);
-        if (next == size && !is_zero)
+        if (next == size && !is_zero && !q->rough)
             out->low = lattice_low(&line, q, p, size, r);
     }
     return next;

@@ -9,9 +9,10 @@
 #define FEWER_DIGITS 11.5
 #define LEAST_DIGITS 8.5
 /* Sines that a line of nodes may cost before the lattice is cheaper. */
-#define MOST_SINES      2e6
-#define MOST_SINES_RARE 2.5e7 /* where the rate is below 1e-4 */
-#define MANY_ROUNDS     1000
+#define MOST_SINES       2e6
+#define MOST_SINES_RARE  2.5e7 /* where the rate is below 1e-4 */
+#define MOST_SINES_ROUGH 5e5
+#define MANY_ROUNDS      1000
 
 static const char by_single[] = "closed form of one round";
 static const char by_gaussian[] = "Gaussian without sampling";
@@ -74,6 +75,8 @@ static double most_sines(const sotto_sgm_question *q)
 {
     double rate = 1;
 
+    if (q->rough)
+        return MOST_SINES_ROUGH;
     for (size_t i = 0; i < q->count; i++)
         rate = fmin(rate, q->parts[i].mechanism->rate);
     /* A lattice must be finer by the square root of the rounds. */
@@ -98,7 +101,9 @@ static void invert(sotto_sgm_answer *out, const sotto_sgm_question *q, const sot
     if (p->sines <= most_sines(q)) {
         sotto_contour line;
         done = sotto_sgm_build_contour(&line, q, p);
-        if (done) {
+        if (done && q->rough) {
+            improve(out, sotto_contour_high(&line, r->given, r->start), by_contour);
+        } else if (done) {
             sotto_bound b = sotto_sgm_read(&line, r);
             out->value.low = fmax(out->value.low, b.low);
             improve(out, b.high, by_contour);
@@ -106,7 +111,7 @@ static void invert(sotto_sgm_answer *out, const sotto_sgm_question *q, const sot
     }
     /* Without the memory for a line a lattice may still fit, and without that the bound in *out stands. */
     sotto_bound b;
-    if (!done && sotto_sgm_try_lattice(&b, q, p, *r, 3e-5)) {
+    if (!done && sotto_sgm_try_lattice(&b, q, p, *r, q->rough ? 1e-3 : 3e-5)) {
         out->value.low = fmax(out->value.low, b.low);
         improve(out, b.high, by_lattice);
     }
@@ -343,6 +348,8 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
         sotto_sgm_reader r = {true, log_delta, fmin(out->value.high, about)};
         if (!attempt(out, q, &p, &r))
             return false;
+        if (q->rough)
+            return true;
         remember(q, &p, true, log_delta, &out->value, false);
         double high = out->value.high, gap = high - out->value.low;
         /* A line that was well placed leaves no more than this; a lattice may, and where delta(0) is hardly
@@ -355,6 +362,27 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
         below = high * (1 - 1e-6);
     }
     return tight;
+}
+
+double sotto_sgm_route_rough(sotto_sgm *mechanism, uint64_t rounds, double log_delta)
+{
+    sotto_sgm_part part = {mechanism, rounds};
+    sotto_sgm_question q = {.parts = &part,
+                            .count = 1,
+                            .rough = true,
+                            .digits = LEAST_DIGITS,
+                            .cap = SOTTO_SGM_NO_CAP,
+                            .until = INFINITY};
+    sotto_sgm_law one;
+    sotto_sgm_answer out = {{0, INFINITY}, by_renyi};
+
+    sotto_sgm_choose_cut(&q, log_delta);
+    if (is_single(&q, &one))
+        return sotto_sgm_single_high(&one, log_delta);
+    one = unsampled(&q);
+    improve(&out, sotto_sgm_single_high(&one, log_delta), by_gaussian);
+    (void)attempt_epsilon(&out, &q, log_delta);
+    return out.value.high;
 }
 
 void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta)

@@ -5,8 +5,9 @@
 #define LEAST_SIZE ((size_t)1 << 10)
 #define MOST_SIZE  ((size_t)1 << 17)
 /* Where the rate is below 1e-4, which may take longer. */
-#define MOST_SIZE_RARE ((size_t)1 << 18)
-#define MOST_KEPT      ((size_t)1 << 17)
+#define MOST_SIZE_RARE  ((size_t)1 << 18)
+#define MOST_SIZE_ROUGH ((size_t)1 << 13)
+#define MOST_KEPT       ((size_t)1 << 17)
 
 /* What the lattice adds to log delta: its transform against the true one, on the real axis. */
 static double spread(const sotto_contour *line, const sotto_sgm_question *q,
@@ -73,7 +74,9 @@ static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q,
     /* Where delta(0) is hardly above delta, a part of eps is less than anybody wants. */
     double scale = fmax(at, 0.1 / slope);
     double finest = (double)size * sqrt(fabs(moved) / (tolerance * slope * scale));
-    size_t wanted = size, most = q->parts[0].mechanism->rate < 1e-4 ? MOST_SIZE_RARE : MOST_SIZE;
+    size_t wanted = size;
+    size_t most = q->parts[0].mechanism->rate < 1e-4 ? MOST_SIZE_RARE : MOST_SIZE;
+    most = q->rough ? MOST_SIZE_ROUGH : most;
 
     /* What is a little too coarse costs a little more than the tolerance, never twice it. */
     while (1.25 * (double)wanted < finest && wanted < most && wanted < 16 * size)

@@ -11,7 +11,7 @@
 /* Sines that a line of nodes may cost before the lattice is cheaper. */
 #define MOST_SINES       2e6
 #define MOST_SINES_RARE  2.5e7 /* where the rate is below 1e-4 */
-#define MOST_SINES_ROUGH 5e5
+#define MOST_SINES_ROUGH 3e6
 #define MANY_ROUNDS      1000
 
 static const char by_single[] = "closed form of one round";

@@ -457,27 +457,24 @@ static double far_sums(sotto_sgm_sums *out, const far_part *f, size_t run, size_
 }
 
 static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double step, size_t nodes,
-                      double *log_modulus, double *phase, double *error, double *arrays)
+                      double *log_modulus, double *phase, double *error, far_part *f)
 {
     sums s = sums_over(g);
-    size_t room = room_for(g->points);
-    far_part f = {arrays, arrays + room, arrays + 2 * room, arrays + 3 * room, arrays + 4 * room,
-                  room};
     near_part near = {0};
     /* A line that costs much has few rounds, and can bear the error of products. */
-    bool many = (double)nodes * (double)room > MOST_EXACT;
+    bool many = (double)nodes * (double)f->room > MOST_EXACT;
 
-    far_fill(&f, g, s.shift);
+    far_fill(f, g, s.shift);
     if (many)
-        sotto_sgm_turns(f.turns, step, f.half, room);
+        sotto_sgm_turns(f->turns, step, f->half, f->room);
     for (size_t left = nodes; left > 0;) {
         sotto_sgm_sums far[SOTTO_SGM_RUN];
         size_t run = !many ? 1 : left < SOTTO_SGM_RUN ? left : SOTTO_SGM_RUN;
         double t = (double)(left - 1) * step;
         if (s.shift == 0)
-            near_extend(&near, g, t, &f);
+            near_extend(&near, g, t, f);
         size_t skip = near.points / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
-        double wrong = far_sums(far, &f, run, skip, t, step, &s, left_over(s.moved, near.moved));
+        double wrong = far_sums(far, f, run, skip, t, step, &s, left_over(s.moved, near.moved));
         for (size_t i = 0; i < run; i++) {
             size_t k = --left;
             node m = node_at(law, g, &s, &near, (double)k * step, far[i], wrong);
@@ -506,7 +503,9 @@ bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t node
     if (arrays) {
         g.power = sotto_sgm_power(law, c);
         sotto_sgm_grid_fill(&g, law, arrays + LINE_ARRAYS * room, room, edges, panels, points);
-        fill_line(law, &g, step, nodes, log_modulus, phase, error, arrays);
+        far_part f = {
+            arrays, arrays + room, arrays + 2 * room, arrays + 3 * room, arrays + 4 * room, room};
+        fill_line(law, &g, step, nodes, log_modulus, phase, error, &f);
     }
     sotto_release(edges, (MOST_PANELS + 1) * sizeof(double));
     return arrays != NULL;

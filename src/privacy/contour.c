@@ -1,9 +1,13 @@
 #include "privacy/contour.h"
 
+#include "privacy/elementary.h"
+
 #include <float.h>
 
 #define U  (DBL_EPSILON / 2)
 #define PI 3.14159265358979323846
+/* Of larger phases nothing is known but that they are phases. */
+#define MOST_PHASE 4e12
 
 double sotto_contour_chernoff(double c)
 {
@@ -49,17 +53,74 @@ static kernel kernel_of(const sotto_contour *line)
     return k;
 }
 
-static pair kernel_at(const kernel *k, double t)
+/* swing, bend: sine and 1 - cosine of t times the lattice's spacing. */
+static pair kernel_at(const kernel *k, double t, double swing, double bend)
 {
     if (k->d == 0) {
         pair s = {k->c, t}, next = {k->c + 1, t};
         return over(1, times(s, next));
     }
-    double half = t * k->d / 2, sine = sin(half), cosine = cos(half);
-    double bend = 2 * sine * sine, swing = 2 * sine * cosine;
     pair a = {k->e * bend + k->less, k->e * swing}, b = {k->f * bend + k->lower, k->f * swing};
     pair turn = {1 - bend, -swing};
     return times(turn, over(k->scale, times(a, b)));
+}
+
+/* Nodes that are filled together. */
+#define GROUP 128
+
+typedef struct group {
+    size_t count;
+    double size[GROUP], grown[GROUP], t[GROUP];
+    double sine[GROUP], versine[GROUP]; /* of the phase              */
+    double swing[GROUP], bend[GROUP];   /* of t over the spacing     */
+    double angle[GROUP];
+    double blind[GROUP]; /* 2 where the phase is no angle any more */
+} group;
+
+static void group_fill(group *g, const sotto_contour *line, size_t from, const double *log_modulus,
+                       const double *phase)
+{
+    g->count = line->nodes - from < GROUP ? line->nodes - from : GROUP;
+    for (size_t i = 0; i < g->count; i++) {
+        bool blind = !(fabs(phase[i]) < MOST_PHASE);
+        g->t[i] = (double)(from + i) * line->step;
+        g->size[i] = log_modulus[i] - line->log_scale;
+        g->angle[i] = blind ? 0 : phase[i];
+        g->blind[i] = blind ? 2 : 0;
+    }
+    sotto_exp_all(g->grown, g->size, g->count);
+    sotto_turn_all(g->sine, g->versine, g->angle, g->count);
+    if (line->lattice == 0)
+        return;
+    for (size_t i = 0; i < g->count; i++)
+        g->angle[i] = g->t[i] * line->lattice;
+    sotto_turn_all(g->swing, g->bend, g->angle, g->count);
+}
+
+/* One node of a group, into re[k] and im[k] and the errors; wrong: of M, relative. */
+static void node_fill(sotto_contour *line, const kernel *shape, const group *g, size_t i, size_t k,
+                      double phase, double wrong)
+{
+    double t = g->t[i], size = g->size[i];
+    /* Too small to matter and too small for the sum: counted as an error instead. */
+    bool gone = size < -80;
+    pair weight_of = kernel_at(shape, t, g->swing[i], g->bend[i]);
+    bool middle = line->lattice > 0 && t > PI / line->lattice * (1 - 1e-9);
+    double grown = gone ? 0 : g->grown[i] * line->step / (2 * PI) * (k == 0 || middle ? 1 : 2);
+    pair m = {grown * (1 - g->versine[i]), grown * g->sine[i]};
+    double steady = 16 + 2 * fabs(size) + 4 * (g->blind[i] > 0 ? MOST_PHASE : fabs(phase));
+
+    m = times(m, weight_of);
+    wrong += g->blind[i];
+    line->re[k] = m.re;
+    line->im[k] = m.im;
+    double weight = sqrt(m.re * m.re + m.im * m.im);
+    line->transform_error += weight * wrong;
+    line->rounding_error += weight * U * steady;
+    line->phase_error += weight * U * 3 * t;
+    if (gone)
+        line->transform_error += exp(-80) * line->step * (1 + wrong) *
+                                 sqrt(weight_of.re * weight_of.re + weight_of.im * weight_of.im);
 }
 
 void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const double *phase,
@@ -67,30 +128,14 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
 {
     double last = line->step * (double)(line->nodes - 1);
     const kernel shape = kernel_of(line);
+    group g = {0};
 
     line->log_scale = log_modulus[0];
     line->transform_error = line->truncation_error = line->rounding_error = line->phase_error = 0;
-    for (size_t k = 0; k < line->nodes; k++) {
-        double t = (double)k * line->step, size = log_modulus[k] - line->log_scale;
-        double wrong = error[k];
-        /* Too small to matter and too small for the sum: counted as an error instead. */
-        bool gone = size < -80;
-        pair weight_of = kernel_at(&shape, t);
-        bool middle = line->lattice > 0 && t > PI / line->lattice * (1 - 1e-9);
-        double grown = gone ? 0 : exp(size) * line->step / (2 * PI) * (k == 0 || middle ? 1 : 2);
-        pair m = {grown * cos(phase[k]), grown * sin(phase[k])};
-        double steady = 16 + 2 * fabs(size) + 4 * fabs(phase[k]);
-        m = times(m, weight_of);
-        line->re[k] = m.re;
-        line->im[k] = m.im;
-        double weight = sqrt(m.re * m.re + m.im * m.im);
-        line->transform_error += weight * wrong;
-        line->rounding_error += weight * U * steady;
-        line->phase_error += weight * U * 3 * t;
-        if (gone)
-            line->transform_error +=
-                exp(-80) * line->step * (1 + wrong) *
-                sqrt(weight_of.re * weight_of.re + weight_of.im * weight_of.im);
+    for (size_t from = 0; from < line->nodes; from += GROUP) {
+        group_fill(&g, line, from, log_modulus + from, phase + from);
+        for (size_t i = 0; i < g.count; i++)
+            node_fill(line, &shape, &g, i, from + i, phase[from + i], error[from + i]);
     }
     while (line->nodes > 1 && line->re[line->nodes - 1] == 0 && line->im[line->nodes - 1] == 0)
         line->nodes--;

@@ -1,6 +1,7 @@
 #include "privacy/pld.h"
 
 #include "base/alloc.h"
+#include "privacy/elementary.h"
 #include "privacy/fft.h"
 
 #include <float.h>
@@ -27,9 +28,13 @@ typedef struct cells {
     double *index; /* count + 1 */
     double *mass;  /* count + 1: at the points */
     double *moved; /* count: mass of each cell before it was shared */
-    double wrong;  /* relative error of a mass, the largest */
-    double split;  /* of what a cell's points share, times the width of the cell */
-    double zero;   /* index of about the loss 0: tilts count from there */
+    double *grown; /* count + 1: e^d - 1 at the points */
+    double *x;     /* count + 1: of the points */
+    double
+        *width; /* count: e^w - 1, or 1 - e^-w, w the cell's width: what a share is a quotient by */
+    double wrong; /* relative error of a mass, the largest */
+    double split; /* of what a cell's points share, times the width of the cell */
+    double zero;  /* index of about the loss 0: tilts count from there */
 } cells;
 
 typedef struct spot {
@@ -37,68 +42,93 @@ typedef struct spot {
     double far;
 } spot;
 
-/* The lattice point at `index`: d there, e^d - 1, and x. */
-typedef struct point {
-    double index, d, grown, x;
-} point;
-
-static point point_at(const sotto_sgm_law *law, double index, double spacing)
-{
-    point p = {index, index * spacing, expm1(index * spacing), 0};
-    double v = p.d < 30 ? log(p.grown) : p.d;
-
-    p.x = 0.5 + law->sigma * law->sigma * (log1p(-law->q) - log(law->q) + v);
-    return p;
-}
-
 /* How a cell of one width is shared. */
 typedef struct cell_width {
     double width, up, fall; /* w, e^w - 1, 1 - e^-w */
 } cell_width;
 
-/* Mass of [a, b], shared between the cell's points; v0 is e^d - 1 at the first. */
-static spot share(const sotto_sgm_law *law, double a, double b, double v0, const cell_width *w)
+/* Points of the rule whose exponentials are taken together. */
+#define GROUP 256
+
+typedef struct group {
+    const sotto_sgm_law *law;
+    cells *to;
+    double inverse, half_precision; /* 1/sigma, 1/(2 sigma^2) */
+    size_t count;
+    double x[GROUP], weight[GROUP];
+    size_t cell[GROUP];
+} group;
+
+static void share(double mass, double far, cells *to, size_t cell)
 {
-    spot out = {0, 0};
-    double s = law->sigma, var = s * s, q = law->q;
-    double bend = (fmax(fabs(a), fabs(b)) / s + 2) / s + 2 / var, turn = bend * (b - a);
+    to->moved[cell] += mass;
+    to->mass[cell] += mass * (1 - far);
+    to->mass[cell + 1] += mass * far;
+}
+
+static void group_end(group *g)
+{
+    double q = g->law->q, odds = q / (1 - q), tilt[GROUP], density[GROUP];
+
+    for (size_t i = 0; i < g->count; i++) {
+        tilt[i] = (2 * g->x[i] - 1) * g->half_precision;
+        density[i] = -g->x[i] * g->x[i] * g->half_precision;
+    }
+    sotto_exp_all(tilt, tilt, g->count);
+    sotto_exp_all(density, density, g->count);
+    for (size_t i = 0; i < g->count; i++) {
+        double v = odds * tilt[i], v0 = g->to->grown[g->cell[i]];
+        double mass = g->weight[i] * density[i];
+        /* With rho = (v - v0)/(1 + v0): rho, or rho/(1 + rho), over what the cell is wide. */
+        double far = (v - v0) / ((1 + (g->law->add ? v0 : v)) * g->to->width[g->cell[i]]);
+        far = far > 0 ? far : 0;
+        share(g->law->add ? mass : mass * ((1 - q) * (1 + v)), far < 1 ? far : 1, g->to,
+              g->cell[i]);
+    }
+    g->count = 0;
+}
+
+/* Mass of [a, b], to be shared between the points of `cell`. */
+static void group_add(group *g, double a, double b, size_t cell)
+{
+    double size = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    double turn = (b - a) * (g->inverse * (size * g->inverse + 2) + 4 * g->half_precision);
     size_t pieces = turn < 0.7 ? 1 : (size_t)ceil(turn / 0.7);
-    int n = turn < 0.002 ? 2 : turn < 0.06 ? 3 : 5;
+    size_t n = turn < 0.002 ? 2 : turn < 0.06 ? 3 : 5;
     const double *gx = n == 2 ? gauss2_x : n == 3 ? gauss3_x : gauss5_x;
     const double *gw = n == 2 ? gauss2_w : n == 3 ? gauss3_w : gauss5_w;
-    double half = (b - a) / (2 * (double)pieces), scale = half / (s * 2.50662827463100050242);
-    double odds = q / (1 - q);
+    double half = (b - a) / (2 * (double)pieces),
+           scale = half * g->inverse * 0.39894228040143267794;
 
     for (size_t i = 0; i < pieces; i++) {
         double centre = a + half * (double)(2 * i + 1);
-        for (int k = 0; k < n; k++) {
-            double x = centre + half * gx[k];
-            double v = odds * exp((2 * x - 1) / (2 * var));
-            double rho = fmax((v - v0) / (1 + v0), 0);
-            double mass = gw[k] * scale * exp(-x * x / (2 * var));
-            double far;
-            if (law->add) {
-                far = fmin(rho / w->up, 1);
-            } else {
-                mass *= (1 - q) * (1 + v);
-                far = fmin(rho / (1 + rho) / w->fall, 1);
-            }
-            out.far += mass * far;
-            out.near += mass * (1 - far);
+        if (g->count + n > GROUP)
+            group_end(g);
+        for (size_t k = 0; k < n; k++) {
+            size_t at = g->count++;
+            g->x[at] = centre + half * gx[k];
+            g->weight[at] = gw[k] * scale;
+            g->cell[at] = cell;
         }
     }
-    return out;
 }
 
 /* Cells are one lattice step wide, or further out a small part of how fast the loss moves there: over one
  * deviation of x it moves by (1 - e^-d)/sigma. */
-static double next_index(const sotto_sgm_law *law, const point *at, double spacing)
+static double next_index(double grain, double index, double spacing)
 {
-    double grain = 768 * fmin(fmax(1, law->sigma / 4), 32);
-    double moves = at->grown < 1e300 ? at->grown / (1 + at->grown) : 1;
-    double wide = floor(moves / (grain * spacing));
+    if (grain * spacing > 0.5)
+        return index + 1;
+    /* A little below 1 - e^-d. */
+    double d = index * spacing, grown = d + d * d / 2;
+    double wide = floor(grown / ((1 + grown) * (grain * spacing)));
 
-    return at->index + (wide > 1 ? wide : 1);
+    return index + (wide > 1 ? wide : 1);
+}
+
+static double grain_of(const sotto_sgm_law *law)
+{
+    return 768 * fmin(fmax(1, law->sigma / 4), 32);
 }
 
 static spot share_cap(const sotto_sgm_law *law, double v0, const cell_width *w, double *error)
@@ -132,8 +162,7 @@ static size_t cells_needed(const sotto_sgm_law *law, double spacing)
     if (all < MOST_UNCOUNTED)
         return all > 2 ? (size_t)all : 2;
     while (index * spacing < most && count <= MOST_CELLS) {
-        point at = {index, index * spacing, expm1(index * spacing), 0};
-        index = next_index(law, &at, spacing);
+        index = next_index(grain_of(law), index, spacing);
         count++;
     }
     return count;
@@ -145,44 +174,68 @@ static void set_width(cell_width *w, double width)
         *w = (cell_width){width, expm1(width), -expm1(-width)};
 }
 
+/* The lattice points round all losses, and where in x they lie. */
+static bool points_fill(cells *out, const sotto_sgm_law *law, double spacing)
+{
+    double most = d_at(law, law->high), grain = grain_of(law), index = first_index(law, spacing);
+    double odds = log1p(-law->q) - log(law->q);
+    size_t count = 0;
+
+    out->index[0] = index;
+    while (index * spacing < most) {
+        if (count + 1 > out->room)
+            return false;
+        out->index[++count] = index = next_index(grain, index, spacing);
+    }
+    out->count = count;
+    for (size_t i = 0; i <= count; i++) {
+        out->x[i] = out->index[i] * spacing;
+        out->mass[i] = out->moved[i] = 0;
+    }
+    sotto_expm1_all(out->grown, out->x, count + 1);
+    /* Far out, log(e^d - 1) is d; at d = 0 it is -infinity. */
+    for (size_t i = 0; i <= count; i++)
+        out->x[i] = out->grown[i] > 0x1p-1000 ? out->grown[i] : 0x1p-1000;
+    sotto_log_all(out->x, out->x, count + 1);
+    for (size_t i = 0; i <= count; i++) {
+        double d = out->index[i] * spacing, v = d < 30 ? out->x[i] : d;
+        out->x[i] = d > 0 ? 0.5 + law->sigma * law->sigma * (odds + v) : -INFINITY;
+    }
+    return true;
+}
+
 static bool cells_fill(cells *out, const sotto_sgm_law *law, double spacing)
 {
-    double most = d_at(law, law->high), far = law->high / law->sigma, a = law->low;
-    point at = point_at(law, first_index(law, spacing), spacing);
+    double far = law->high / law->sigma, a = law->low;
     cell_width w = {0};
-    double before = 0; /* e^d - 1 at the last cell's start */
-    size_t i = 0;
+    group g;
 
-    out->index[0] = at.index;
-    out->mass[0] = 0;
-    while (at.d < most) {
-        if (i + 1 > out->room)
-            return false;
-        point to = point_at(law, next_index(law, &at, spacing), spacing);
-        double b = fmin(to.x, law->high);
-        set_width(&w, (to.index - at.index) * spacing);
-        out->index[i + 1] = to.index;
-        out->mass[i + 1] = out->moved[i] = 0;
+    if (!points_fill(out, law, spacing))
+        return false;
+    g.law = law;
+    g.to = out;
+    g.inverse = 1 / law->sigma;
+    g.half_precision = 1 / (2 * law->sigma * law->sigma);
+    g.count = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        double b = out->x[i + 1] < law->high ? out->x[i + 1] : law->high;
+        set_width(&w, (out->index[i + 1] - out->index[i]) * spacing);
+        out->width[i] = law->add ? w.up : w.fall;
         if (b > a) {
-            spot m = share(law, a, b, at.grown, &w);
-            out->moved[i] = m.near + m.far;
-            out->mass[i] += m.near;
-            out->mass[i + 1] += m.far;
+            group_add(&g, a, b, i);
             a = b;
         }
-        before = at.grown;
-        at = to;
-        i++;
     }
-    out->count = i;
+    group_end(&g);
     out->wrong = 16 * U + 4 * U * fmin(60, far * far / 2);
     out->split = U * (32 + 4 * fabs(sotto_sgm_tilt(law, law->high)));
-    if (law->capped && i > 0) {
+    if (law->capped && out->count > 0) {
         double error;
-        spot m = share_cap(law, before, &w, &error);
-        out->moved[i - 1] += m.near + m.far;
-        out->mass[i - 1] += m.near;
-        out->mass[i] += m.far;
+        size_t last = out->count - 1;
+        spot m = share_cap(law, out->grown[last], &w, &error);
+        out->moved[last] += m.near + m.far;
+        out->mass[last] += m.near;
+        out->mass[last + 1] += m.far;
         out->wrong += error;
     }
     return true;
@@ -200,9 +253,12 @@ static void fill_aliases(sotto_pld *p, const sotto_sgm_law *law, const cells *m)
     for (size_t i = 0; i <= m->count; i++)
         if (m->mass[i] > 0)
             top = fmax(top, scale * (m->index[i] - m->zero));
+    /* At most one, so that no power overflows; what vanishes is nothing beside the largest. */
+    for (size_t i = 0; i <= m->count; i++)
+        m->x[i] = scale * (m->index[i] - m->zero) - top;
+    sotto_exp_all(m->x, m->x, m->count + 1);
     for (size_t i = 0; i <= m->count; i++) {
-        /* At most one, so that no power overflows; what vanishes is nothing beside the largest. */
-        double u = exp(scale * (m->index[i] - m->zero) - top), u2 = u * u, u4 = u2 * u2;
+        double u = m->x[i], u2 = u * u, u4 = u2 * u2;
         double u8 = u4 * u4, u16 = u8 * u8, x = m->mass[i];
         sum[0] += x * (u4 * u);
         sum[1] += x * (u4 * u2);
@@ -223,9 +279,12 @@ static bool transform(sotto_pld *p, const sotto_sgm_law *law, const cells *m, do
 {
     double sum = 0, worn = 0, split = 0, sign = law->add ? -1 : 1;
 
+    for (size_t i = 0; i <= m->count; i++)
+        m->x[i] = sign * p->c * p->spacing * (m->index[i] - m->zero);
+    sotto_exp_all(m->x, m->x, m->count + 1);
     for (size_t i = 0; i <= m->count; i++) {
         double at = m->index[i] - m->zero, tilt = sign * p->c * p->spacing * at;
-        double x = m->mass[i] * exp(tilt);
+        double x = m->mass[i] * m->x[i];
         data[(size_t)(at - floor(at / (double)p->size) * (double)p->size)] += x;
         sum += x;
         worn += x * fabs(tilt);
@@ -242,28 +301,24 @@ static bool transform(sotto_pld *p, const sotto_sgm_law *law, const cells *m, do
     double *re = p->log_modulus, *im = p->phase;
     sotto_fft_real(data, p->size, re, im, twiddle);
     for (size_t k = 0; k < p->nodes; k++) {
-        double modulus = fmax(sqrt(re[k] * re[k] + im[k] * im[k]), bad);
-        double angle = law->add ? atan2(im[k], re[k]) : -atan2(im[k], re[k]);
-        re[k] = log(modulus);
-        im[k] = angle;
-        p->error[k] = 1.01 * bad / modulus;
+        double modulus = sqrt(re[k] * re[k] + im[k] * im[k]);
+        data[k] = modulus > bad ? modulus : bad;
+        im[k] = law->add ? im[k] : -im[k];
+        p->error[k] = 1.01 * bad / data[k];
     }
+    sotto_angle_all(im, im, re, p->nodes);
+    sotto_log_all(re, data, p->nodes);
     return true;
 }
 
-static bool fill(sotto_pld *p, const sotto_sgm_law *law, cells *m)
+static bool fill(sotto_pld *p, const sotto_sgm_law *law, cells *m, double *data, double *twiddle)
 {
-    bool filled = false;
-    double *data = sotto_alloc(p->size * sizeof(double));
-    double *twiddle = sotto_alloc(p->size * sizeof(double));
-
-    if (data && twiddle && cells_fill(m, law, p->spacing) && transform(p, law, m, data, twiddle)) {
-        fill_aliases(p, law, m);
-        filled = true;
-    }
-    sotto_release(data, p->size * sizeof(double));
-    sotto_release(twiddle, p->size * sizeof(double));
-    return filled;
+    for (size_t i = 0; i < p->size; i++)
+        data[i] = 0;
+    if (!cells_fill(m, law, p->spacing) || !transform(p, law, m, data, twiddle))
+        return false;
+    fill_aliases(p, law, m);
+    return true;
 }
 
 static bool keep_cells(sotto_pld *p, const cells *m)
@@ -271,45 +326,51 @@ static bool keep_cells(sotto_pld *p, const cells *m)
     p->cell_mass = sotto_alloc(2 * m->count * sizeof(double));
     if (!p->cell_mass)
         return false;
-    p->cells = m->count;
     p->cell_width = p->cell_mass + m->count;
+    p->cell_room = m->count;
     for (size_t i = 0; i < m->count; i++) {
-        p->cell_mass[i] = m->moved[i];
-        p->cell_width[i] = (m->index[i + 1] - m->index[i]) * p->spacing;
+        double width = (m->index[i + 1] - m->index[i]) * p->spacing;
+        size_t last = p->cells > 0 ? p->cells - 1 : 0;
+        if (p->cells > 0 && p->cell_width[last] == width) {
+            p->cell_mass[last] += m->moved[i];
+        } else {
+            p->cell_width[p->cells] = width;
+            p->cell_mass[p->cells++] = m->moved[i];
+        }
     }
     return true;
 }
 
 double sotto_pld_log_shift(const sotto_pld *p, double rate)
 {
-    double sum = 0, last = -1, factor = 1;
+    double sum = 0;
 
-    for (size_t i = 0; i < p->cells; i++) {
-        if (p->cell_width[i] != last) {
-            last = p->cell_width[i];
-            factor = exp((rate + rate * rate) * last * last / 8);
-        }
+    for (size_t i = 0; i < p->cells; i++)
         if (p->cell_mass[i] > 0)
-            sum += p->cell_mass[i] * factor;
-    }
+            sum += p->cell_mass[i] *
+                   exp((rate + rate * rate) * p->cell_width[i] * p->cell_width[i] / 8);
     return log(sum) + 1e-11;
 }
 
-sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, size_t size)
+sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, size_t size,
+                         sotto_scratch *work)
 {
     size_t needed = cells_needed(law, spacing);
     if (needed > MOST_CELLS)
         return NULL;
-    size_t bytes = 3 * (needed + 2) * sizeof(double);
+    size_t each = needed + 2;
     sotto_pld *p = sotto_alloc(sizeof *p);
-    double *room = sotto_alloc(bytes);
+    double *room = sotto_scratch_take(work, 6 * each + 2 * size);
     bool done = false;
 
     if (p && room) {
         cells m = {.room = needed,
                    .index = room,
-                   .mass = room + needed + 2,
-                   .moved = room + 2 * (needed + 2),
+                   .mass = room + each,
+                   .moved = room + 2 * each,
+                   .grown = room + 3 * each,
+                   .x = room + 4 * each,
+                   .width = room + 5 * each,
                    .zero = round(-log1p(-law->q) / spacing)};
         *p = (sotto_pld){.c = c, .spacing = spacing, .size = size};
         p->nodes = size / 2 + 1;
@@ -320,10 +381,9 @@ sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, siz
         if (p->log_modulus) {
             p->phase = p->log_modulus + p->nodes;
             p->error = p->phase + p->nodes;
-            done = fill(p, law, &m) && keep_cells(p, &m);
+            done = fill(p, law, &m, room + 6 * each, room + 6 * each + size) && keep_cells(p, &m);
         }
     }
-    sotto_release(room, bytes);
     if (done)
         return p;
     sotto_pld_free(p);
@@ -337,6 +397,6 @@ void sotto_pld_free(sotto_pld *p)
     if (p->log_modulus)
         sotto_release(p->log_modulus, 3 * p->nodes * sizeof(double));
     if (p->cell_mass)
-        sotto_release(p->cell_mass, 2 * p->cells * sizeof(double));
+        sotto_release(p->cell_mass, 2 * p->cell_room * sizeof(double));
     sotto_release(p, sizeof *p);
 }

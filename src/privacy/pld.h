@@ -25,8 +25,9 @@ typedef struct sotto_pld {
     double *error;
     double alias_c[SOTTO_CONTOUR_ALIASES];
     double alias_log[SOTTO_CONTOUR_ALIASES]; /* log E exp(c (loss - origin)) */
-    /* The cells that losses were moved within: their probability and width. */
+    /* The cells that losses were moved within, neighbours of one width together: probability and width. */
     size_t cells;
+    size_t cell_room;
     double *cell_mass;
     double *cell_width;
 } sotto_pld;
@@ -34,7 +35,7 @@ typedef struct sotto_pld {
 /* Of the law's range; size is a power of two.
  * NULL without memory, or where the tilted masses leave the range of a double. */
 SOTTO_MUST_USE sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing,
-                                        size_t size);
+                                        size_t size, sotto_scratch *work);
 void sotto_pld_free(sotto_pld *pld);
 
 /* Log of a bound on E exp(rate W), W how far one round's loss was moved: what a lower bound subtracts.

@@ -86,6 +86,8 @@ void sotto_sgm_free(sotto_sgm *m)
         for (int i = 0; i < SOTTO_SGM_CUTS; i++)
             if (m->side[add][i].level != 0)
                 sotto_sgm_side_clear(&m->side[add][i]);
+    sotto_scratch_clear(&m->work);
+    sotto_scratch_clear(&m->nodes);
     sotto_release(m, sizeof *m);
 }
 

@@ -1,6 +1,6 @@
 #include "privacy/sgm_build.h"
 
-#include "base/alloc.h"
+#include "privacy/elementary.h"
 
 #include <float.h>
 
@@ -41,7 +41,8 @@ static void multiply(double *sum, size_t nodes, double rounds, const double *log
     for (size_t k = 0; k < nodes; k++) {
         sum[k] += rounds * log_modulus[k];
         sum[nodes + k] += rounds * phase[k];
-        sum[2 * nodes + k] += rounds * log1p(error[k]) + 3 * U * rounds * fabs(log_modulus[k]);
+        /* log(1 + error) is at most the error. */
+        sum[2 * nodes + k] += rounds * error[k] + 3 * U * rounds * fabs(log_modulus[k]);
     }
 }
 
@@ -50,18 +51,29 @@ static void finish(sotto_contour *line, double *sum, double log_rest)
     size_t n = line->nodes;
 
     for (size_t k = 0; k < n; k++)
-        sum[2 * n + k] = expm1(fmin(sum[2 * n + k], 300));
+        sum[2 * n + k] = sum[2 * n + k] < 300 ? sum[2 * n + k] * (1 + 8 * U) : 300;
+    sotto_expm1_all(sum + 2 * n, sum + 2 * n, n);
     line->re = sum;
     line->im = sum + n;
     sotto_contour_fill(line, sum, sum + n, sum + 2 * n, log_rest);
 }
 
-bool sotto_sgm_build_contour(sotto_contour *line, double **memory, const sotto_sgm_question *q,
+/* Three zeroed arrays, until the next composition is built. */
+static double *nodes_for(const sotto_sgm_question *q, size_t nodes)
+{
+    double *sum = sotto_scratch_take(&q->parts[0].mechanism->nodes, 3 * nodes);
+
+    for (size_t k = 0; sum && k < 3 * nodes; k++)
+        sum[k] = 0;
+    return sum;
+}
+
+bool sotto_sgm_build_contour(sotto_contour *line, const sotto_sgm_question *q,
                              const sotto_sgm_plan *p)
 {
     *line = (sotto_contour){.c = p->c, .step = p->step, .nodes = p->nodes};
     set_lost(line, q);
-    double *sum = *memory = sotto_alloc(3 * p->nodes * sizeof(double)), rest = 0;
+    double *sum = nodes_for(q, p->nodes), rest = 0;
     if (!sum)
         return false;
     for (size_t i = 0; i < q->count; i++) {
@@ -85,14 +97,14 @@ bool sotto_sgm_build_contour(sotto_contour *line, double **memory, const sotto_s
     return true;
 }
 
-bool sotto_sgm_build_lattice(sotto_contour *line, double **memory, const sotto_sgm_question *q,
+bool sotto_sgm_build_lattice(sotto_contour *line, const sotto_sgm_question *q,
                              const sotto_sgm_plan *p, double spacing, size_t size)
 {
     *line = (sotto_contour){.c = p->c, .lattice = spacing, .aliases = SOTTO_CONTOUR_ALIASES};
     set_lost(line, q);
     line->nodes = size / 2 + 1;
     line->step = 2 * PI / ((double)size * spacing);
-    double *sum = *memory = sotto_alloc(3 * line->nodes * sizeof(double));
+    double *sum = nodes_for(q, line->nodes);
     if (!sum)
         return false;
     for (size_t i = 0; i < q->count; i++) {

@@ -1,7 +1,7 @@
 /* privacy/sgm_build.h - the composed transform on a line or a lattice, and answers read off it.
  *
  * Callers:  privacy/sgm_route.c.
- * Memory:   *memory holds the nodes, three doubles each; the caller gives it back with sotto_release.
+ * Memory:   a line's nodes belong to the first mechanism; they are there until the next line is built.
  */
 #ifndef SOTTO_PRIVACY_SGM_BUILD_H
 #define SOTTO_PRIVACY_SGM_BUILD_H
@@ -14,12 +14,11 @@ typedef struct sotto_sgm_reader {
     double start;
 } sotto_sgm_reader;
 
-SOTTO_MUST_USE bool sotto_sgm_build_contour(sotto_contour *line, double **memory,
-                                            const sotto_sgm_question *q, const sotto_sgm_plan *p);
+SOTTO_MUST_USE bool sotto_sgm_build_contour(sotto_contour *line, const sotto_sgm_question *q,
+                                            const sotto_sgm_plan *p);
 /* size: of the transform, a power of two. */
-SOTTO_MUST_USE bool sotto_sgm_build_lattice(sotto_contour *line, double **memory,
-                                            const sotto_sgm_question *q, const sotto_sgm_plan *p,
-                                            double spacing, size_t size);
+SOTTO_MUST_USE bool sotto_sgm_build_lattice(sotto_contour *line, const sotto_sgm_question *q,
+                                            const sotto_sgm_plan *p, double spacing, size_t size);
 sotto_bound sotto_sgm_read(const sotto_contour *line, const sotto_sgm_reader *r);
 
 /* A lattice so fine that it costs about `tolerance` of eps. False if none could be built. */

@@ -1,6 +1,6 @@
 #include "privacy/sgm.h"
 
-#include "privacy/sgm_saddle.h"
+#include "privacy/sgm_route.h"
 
 #define LEAST_RATE  1e-9
 #define LEAST_SIGMA 0.1
@@ -53,6 +53,7 @@ typedef struct progress {
     trial last;
     double gap;   /* how far apart the sides were at good */
     double slope; /* of the excess                        */
+    double noise; /* answers that differ by no more say nothing about it */
     double
         sure; /* the last place where what is asked for is certainly exceeded; NAN if none was seen */
     trial seen[TRIALS];
@@ -70,7 +71,9 @@ static sotto_status visit(progress *p, const target *q, double u, sotto_err *err
 
     SOTTO_TRY(excess(&b, q, u, err));
     trial here = {u, finite(b.high)}, before = p->last;
-    if ((p->has_good || p->has_bad) && fabs(here.f) < 900 && fabs(before.f) < 900) {
+    p->noise = 0.02 * fmin(finite(b.high) - finite(b.low), 50);
+    if ((p->has_good || p->has_bad) && fabs(here.f) < 900 && fabs(before.f) < 900 &&
+        fabs(here.f - before.f) > p->noise) {
         double chord = (here.f - before.f) / (u - before.u);
         if (chord * p->slope > 0 && isfinite(chord))
             p->slope = chord;
@@ -94,7 +97,7 @@ static sotto_status visit(progress *p, const target *q, double u, sotto_err *err
  * accident. */
 static double enough(const progress *p)
 {
-    return fmax(3e-8, 3e-3 * p->gap);
+    return fmax(3e-8, 6e-3 * p->gap);
 }
 
 /* Where the excess is `aim`: u as a polynomial of it, through the last answers (Neville). With one answer, or where
@@ -107,7 +110,8 @@ static double interpolate(const progress *p, double aim)
     for (int i = 0; i < n; i++) {
         u[i] = p->seen[i].u;
         for (int j = 0; j < i; j++)
-            if (!((u[i] - u[j]) / (p->seen[i].f - p->seen[j].f) * p->slope > 0))
+            if (!((u[i] - u[j]) / (p->seen[i].f - p->seen[j].f) * p->slope > 0) ||
+                fabs(p->seen[i].f - p->seen[j].f) < p->noise)
                 return by_slope;
     }
     for (int k = 1; k < n; k++)
@@ -124,7 +128,10 @@ static double interpolate(const progress *p, double aim)
 static double next_guess(const progress *p, int turn)
 {
     bool outside = p->count == 2 && fabs(p->last.f) < 0.05;
-    double aim = outside ? 0.01 * fabs(p->last.f) : -0.3 * enough(p);
+    /* Ever further inside, as long as nothing good was found. */
+    double inside =
+        fmax(0.3 * enough(p), p->has_good ? 0 : 1e-3 * p->noise * exp2(fmin(p->count, 12)));
+    double aim = outside ? 0.01 * fabs(p->last.f) : -inside;
     double next = interpolate(p, aim);
 
     if (!(p->has_good && p->has_bad))
@@ -151,7 +158,7 @@ static sotto_status solve(progress *p, const target *q, double start, double slo
         if (p->has_good && (p->good.f >= -enough(p) || p->good.u == (slope < 0 ? least : most)))
             return SOTTO_OK;
         if (p->has_good && p->has_bad &&
-            fabs(p->good.u - p->bad.u) < fmax(2e-9, 1e-3 * p->gap / fabs(slope)))
+            fabs(p->good.u - p->bad.u) < fmax(2e-9, 4e-3 * p->gap / fabs(slope)))
             return SOTTO_OK;
         double next = fmin(fmax(next_guess(p, i), least), most);
         if (next == at && !p->has_good)
@@ -188,6 +195,30 @@ static double first_sigma(const target *q, double *slope)
     return mid;
 }
 
+/* From there to where a rough answer, in one direction only, is nearly what is wanted. */
+static sotto_status nearer_sigma(double *u, double *slope, const target *q, sotto_err *err)
+{
+    trial last = {0};
+
+    for (int i = 0; i < 4; i++) {
+        sotto_sgm *m = NULL;
+        SOTTO_TRY(sotto_sgm_new(&m, q->rate, exp(*u), err));
+        trial here = {*u, log(sotto_sgm_route_rough(m, q->rounds, q->log_delta) / q->eps)};
+        sotto_sgm_free(m);
+        if (!isfinite(here.f))
+            break;
+        double chord = (here.f - last.f) / (here.u - last.u);
+        if (i > 0 && chord < -0.3 && chord > -100)
+            *slope = chord;
+        *u = fmin(fmax(*u - fmin(fmax(here.f / *slope, -0.7), 0.7), log(LEAST_SIGMA)),
+                  log(MOST_SIGMA) - 1e-12);
+        if (fabs(here.f) < 0.02)
+            break;
+        last = here;
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_sgm_sigma_for(sotto_bound *out, double rate, uint64_t rounds, double eps,
                                  double log_delta, sotto_err *err)
 {
@@ -200,6 +231,7 @@ sotto_status sotto_sgm_sigma_for(sotto_bound *out, double rate, uint64_t rounds,
         return sotto_fail(err, SOTTO_MALFORMED, "eps: %g is not in (0, 1e12]", eps);
     double least = log(LEAST_SIGMA), most = log(MOST_SIGMA) - 1e-12;
     double slope = 0, start = fmin(fmax(first_sigma(&q, &slope), least), most);
+    SOTTO_TRY(nearer_sigma(&start, &slope, &q, err));
     SOTTO_TRY(solve(&found, &q, start, slope, least, most, err));
     out->high = exp(found.good.u) * (1 + SOTTO_ROOT_PAD);
     out->low = found.good.u - found.sure < 3e-5 ? exp(found.sure) : 0;

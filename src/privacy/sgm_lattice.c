@@ -1,10 +1,13 @@
 #include "privacy/sgm_build.h"
 
-#include "base/alloc.h"
-
 #define FIRST_SIZE ((size_t)1 << 11)
-#define MOST_SIZE  ((size_t)1 << 18)
-#define MOST_KEPT  ((size_t)1 << 14)
+/* Of two or three rounds, which need less. */
+#define LEAST_SIZE ((size_t)1 << 10)
+#define MOST_SIZE  ((size_t)1 << 17)
+/* Where the rate is below 1e-4, which may take longer. */
+#define MOST_SIZE_RARE  ((size_t)1 << 18)
+#define MOST_SIZE_ROUGH ((size_t)1 << 13)
+#define MOST_KEPT       ((size_t)1 << 17)
 
 /* What the lattice adds to log delta: its transform against the true one, on the real axis. */
 static double spread(const sotto_contour *line, const sotto_sgm_question *q,
@@ -72,8 +75,11 @@ static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q,
     double scale = fmax(at, 0.1 / slope);
     double finest = (double)size * sqrt(fabs(moved) / (tolerance * slope * scale));
     size_t wanted = size;
+    size_t most = q->parts[0].mechanism->rate < 1e-4 ? MOST_SIZE_RARE : MOST_SIZE;
+    most = q->rough ? MOST_SIZE_ROUGH : most;
 
-    while ((double)wanted < finest && wanted < MOST_SIZE && wanted < 16 * size)
+    /* What is a little too coarse costs a little more than the tolerance, never twice it. */
+    while (1.25 * (double)wanted < finest && wanted < most && wanted < 16 * size)
         wanted *= 2;
     return wanted;
 }
@@ -83,10 +89,9 @@ static size_t pass(sotto_bound *out, const sotto_sgm_question *q, const sotto_sg
                    sotto_sgm_reader *r, double period, size_t size, double tolerance)
 {
     sotto_contour line;
-    double *memory = NULL;
     size_t next = size;
 
-    if (sotto_sgm_build_lattice(&line, &memory, q, p, period / (double)size, size)) {
+    if (sotto_sgm_build_lattice(&line, q, p, period / (double)size, size)) {
         double high = r->wants_eps ? sotto_contour_high(&line, r->given, r->start)
                                    : sotto_contour_log_delta(&line, r->given).high;
         out->high = fmin(out->high, high);
@@ -95,10 +100,9 @@ static size_t pass(sotto_bound *out, const sotto_sgm_question *q, const sotto_sg
         bool is_zero = r->wants_eps && high == 0;
         if (tolerance > 0 && !is_zero)
             next = size_for(&line, q, p, size, r->start, tolerance);
-        if (next == size && !is_zero)
+        if (next == size && !is_zero && !q->rough)
             out->low = lattice_low(&line, q, p, size, r);
     }
-    sotto_release(memory, 3 * (size / 2 + 1) * sizeof(double));
     return next;
 }
 
@@ -107,8 +111,10 @@ bool sotto_sgm_try_lattice(sotto_bound *out, const sotto_sgm_question *q, const 
                            sotto_sgm_reader r, double tolerance)
 {
     double period = exp2(ceil(4 * log2(p->period)) / 4);
-    size_t kept = sotto_sgm_side_of(q, 0)->lattice_size, size = kept > 0 ? kept : FIRST_SIZE;
+    size_t kept = sotto_sgm_side_of(q, 0)->lattice_size,
+           size = sotto_sgm_rounds(q) < 4 ? LEAST_SIZE : FIRST_SIZE;
 
+    size = kept > 0 ? kept : size;
     *out = (sotto_bound){-INFINITY, INFINITY};
     for (int i = 0; i < 3; i++) {
         size_t next = pass(out, q, p, &r, period, size, i < 2 ? tolerance : 0);

@@ -1,6 +1,7 @@
 #include "privacy/sgm_law.h"
 
 #include "base/alloc.h"
+#include "privacy/elementary.h"
 #include "privacy/sgm_grid.h"
 #include "privacy/sgm_sines.h"
 
@@ -15,88 +16,9 @@
 /* Sines of a whole line, at most: a tenth of a second. */
 #define MOST_WORK 5e7
 /* Sines that are computed one by one; of more, most are rotations. */
-#define MOST_EXACT  2e5
-#define LINE_ARRAYS 5
-
-double sotto_sgm_tilt(const sotto_sgm_law *law, double x)
-{
-    return (2 * x - 1) / (2 * law->sigma * law->sigma);
-}
-
-static double log_of_ratio(double q, double tilt)
-{
-    return tilt < 500 ? log1p(q * expm1(tilt)) : log(q) + tilt;
-}
-
-double sotto_sgm_log_ratio(const sotto_sgm_law *law, double x)
-{
-    return log_of_ratio(law->q, sotto_sgm_tilt(law, x));
-}
-
-double sotto_sgm_log_density(const sotto_sgm_law *law, double x)
-{
-    double z = x / law->sigma;
-    return -z * z / 2 - log(law->sigma) - 0.91893853320467274178;
-}
-
-static double upper(double z)
-{
-    return erfc(z / 1.41421356237309504880) / 2;
-}
-
-sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level)
-{
-    sotto_sgm_law law = {.q = q, .sigma = sigma, .add = add, .low = -INFINITY, .high = INFINITY};
-    double far = sqrt(2 * fmax(-level, 12));
-
-    if (q == 1)
-        return law;
-    law.low = -far * sigma;
-    law.high = far * sigma + 1;
-    if (!add) {
-        /* The record is there with probability q only: the right end can come in. */
-        double near = fmin(far, sqrt(2 * fmax(-level + log(q), 12)));
-        law.high = fmax(far * sigma, 1 + near * sigma);
-    }
-    double plain = upper(law.high / sigma) + upper(-law.low / sigma);
-    double moved = upper((law.high - 1) / sigma) + upper((1 - law.low) / sigma);
-    law.lost = (add ? plain : (1 - q) * plain + q * moved) * (1 + 1e-12);
-    return law;
-}
-
-double sotto_sgm_cap_weight(const sotto_sgm_law *law, double *error)
-{
-    double z = law->high / law->sigma;
-
-    *error = U * (8 + 4 * z * z);
-    return upper(z);
-}
-
-double sotto_sgm_cap_excess(const sotto_sgm_law *law, double *error)
-{
-    double a = (law->high - 1) / law->sigma, b = law->high / law->sigma;
-    double tilt = sotto_sgm_tilt(law, law->high), near = upper(a);
-
-    *error = U * (64 + 8 * (a * a + b * b + fabs(tilt))) * law->q * near;
-    return law->q * (near - exp(tilt) * upper(b));
-}
-
-void sotto_sgm_law_cap(sotto_sgm_law *law, double loss)
-{
-    double s = law->sigma, q = law->q;
-    double tilt = loss < 40 ? log1p(expm1(loss) / q) : loss - log(q) + log1p((q - 1) * exp(-loss));
-    double x = 0.5 + s * s * tilt, error;
-
-    if (law->add || q == 1 || !(x < law->high))
-        return;
-    law->high = x;
-    law->capped = true;
-    double beyond = sotto_sgm_cap_excess(law, &error);
-    double left = (1 - q) * upper(-law->low / s) + q * upper((1 - law->low) / s);
-    law->lost = (beyond + error + left) * (1 + 1e-12);
-    law->beyond = fmax(beyond - error, 0);
-    law->above = ((1 - q) * upper(x / s) + q * upper((x - 1) / s)) * (1 + 1e-12);
-}
+#define MOST_EXACT 2e5
+/* Four, and the turns. */
+#define LINE_ARRAYS (4 + 2 * SOTTO_SGM_REACH)
 
 /* Sum with its running error kept: the masses of a quadrature span forty orders of magnitude. */
 typedef struct total {
@@ -106,8 +28,9 @@ typedef struct total {
 
 static void total_add(total *t, double x)
 {
-    double sum = t->sum + x;
-    t->rest += fabs(t->sum) >= fabs(x) ? (t->sum - sum) + x : (x - sum) + t->sum;
+    double sum = t->sum + x, back = sum - t->sum;
+
+    t->rest += (t->sum - (sum - back)) + (x - back);
     t->sum = sum;
 }
 
@@ -119,36 +42,74 @@ static double total_of(const total *t)
 /* What one point x contributes; weights carry exp(-shift). */
 typedef struct sample {
     double log_ratio;
-    double excess;   /* r - 1 */
-    double weight;   /* of the rule and the Gaussian                   */
-    double tilted;   /* weight * r^power                               */
-    double centred;  /* weight * (r^power - 1 - power (r - 1))         */
-    double linear;   /* weight * (r - 1), whose integral is zero       */
-    double log_size; /* log tilted before the shift                    */
+    double excess;  /* r - 1 */
+    double weight;  /* of the rule and the Gaussian                   */
+    double tilted;  /* weight * r^power                               */
+    double centred; /* weight * (r^power - 1 - power (r - 1))         */
+    double linear;  /* weight * (r - 1), whose integral is zero       */
+    double gross;   /* what `centred` was the difference of           */
 } sample;
 
-static sample sample_of(const sotto_sgm_grid *g, size_t j, double shift, double scale)
-{
-    sample p;
-    double power = g->power, e = power * g->log_ratio[j];
+/* Points that are sampled together. */
+#define GROUP 128
+/* Of the binomial series. */
+#define BINOMIALS 10
 
-    p.log_ratio = g->log_ratio[j];
-    p.excess = g->excess[j];
-    p.log_size = g->log_weight[j] + e;
-    p.weight = g->weight[j] * scale;
-    p.tilted = exp(p.log_size - shift);
-    p.linear = g->linear[j] * scale;
-    if (fabs(p.excess) < 1e-3 && fabs(e) < 1e-2 && fabs(power) < 1e9) {
+typedef struct samples {
+    const sotto_sgm_grid *grid;
+    double shift, scale;
+    double binomial[BINOMIALS]; /* (power - k + 1)/k */
+    double raised[GROUP];       /* power log r       */
+    double tilted[GROUP];
+    double grown[GROUP]; /* r^power - 1, where that is small */
+} samples;
+
+static void samples_begin(samples *s, const sotto_sgm_grid *g, double shift)
+{
+    s->grid = g;
+    s->shift = shift;
+    s->scale = exp(-shift);
+    for (int k = 2; k < BINOMIALS; k++)
+        s->binomial[k] = (g->power - k + 1) / k;
+}
+
+/* Of the points from `from` on; returns how many. */
+static size_t samples_next(samples *s, size_t from)
+{
+    const sotto_sgm_grid *g = s->grid;
+    size_t count = g->points - from < GROUP ? g->points - from : GROUP;
+
+    for (size_t i = 0; i < count; i++) {
+        s->raised[i] = g->power * g->log_ratio[from + i];
+        s->tilted[i] = (g->log_weight[from + i] + s->raised[i]) - s->shift;
+        s->grown[i] = fabs(s->raised[i]) < 0.5 ? s->raised[i] : 0;
+    }
+    sotto_exp_all(s->tilted, s->tilted, count);
+    sotto_expm1_all(s->grown, s->grown, count);
+    return count;
+}
+
+static sample sample_of(const samples *s, size_t from, size_t i)
+{
+    const sotto_sgm_grid *g = s->grid;
+    size_t j = from + i;
+    double power = g->power, e = fabs(s->raised[i]);
+    sample p = {.log_ratio = g->log_ratio[j], .excess = g->excess[j], .tilted = s->tilted[i]};
+
+    p.weight = g->weight[j] * s->scale;
+    p.linear = g->linear[j] * s->scale;
+    if (fabs(p.excess) < 1e-3 && e < 1e-2 && fabs(power) < 1e9) {
         /* The binomial series: the difference below would lose what the mean-zero term cancels. */
         double y = p.excess, series = 0;
-        for (int k = 9; k >= 3; k--)
-            series = (series + 1) * (power - k + 1) / k * y;
-        p.centred = p.weight * (power * (power - 1) / 2 * y * y) * (1 + series);
-    } else if (fabs(e) < 0.5) {
-        p.centred = p.weight * expm1(e) - power * p.linear;
+        for (int k = BINOMIALS - 1; k >= 3; k--)
+            series = (series + 1) * s->binomial[k] * y;
+        p.centred = p.weight * (power * s->binomial[2] * y * y) * (1 + series);
+    } else if (e < 0.5) {
+        p.centred = p.weight * s->grown[i] - power * p.linear;
     } else {
         p.centred = p.tilted - p.weight - power * p.linear;
     }
+    p.gross = e < 0.5 ? fabs(p.centred) : p.tilted * (1 + e) + p.weight;
     return p;
 }
 
@@ -162,36 +123,35 @@ typedef struct sums {
     double shift;
 } sums;
 
-/* What `centred` was the difference of. */
-static double gross_of(const sotto_sgm_grid *g, const sample *p)
+/* 0, unless a term is so large that all are scaled to the largest. */
+static double shift_of(const sotto_sgm_grid *g)
 {
-    double e = g->power * p->log_ratio;
-
-    return fabs(e) < 0.5 ? fabs(p->centred) : p->tilted * (1 + fabs(e)) + p->weight;
-}
-
-static sums sums_over(const sotto_sgm_grid *g, double shift)
-{
-    total centred = {0}, tilted = {0};
-    sums s = {.shift = shift};
-    double scale = exp(-shift);
+    double largest = -INFINITY;
 
     for (size_t j = 0; j < g->points; j++) {
-        sample p = sample_of(g, j, shift, scale);
-        if (shift == 0 && p.log_size > 300) {
-            /* Start again, scaled to the largest term. */
-            double largest = p.log_size;
-            for (; j < g->points; j++) {
-                double size = g->log_weight[j] + g->power * g->log_ratio[j];
-                largest = size > largest ? size : largest;
-            }
-            return sums_over(g, largest);
+        double size = g->log_weight[j] + g->power * g->log_ratio[j];
+        largest = size > largest ? size : largest;
+    }
+    return largest > 300 ? largest : 0;
+}
+
+static sums sums_over(const sotto_sgm_grid *g)
+{
+    total centred = {0}, tilted = {0};
+    sums s = {.shift = shift_of(g)};
+    samples at;
+
+    samples_begin(&at, g, s.shift);
+    for (size_t from = 0, count; from < g->points; from += count) {
+        count = samples_next(&at, from);
+        for (size_t i = 0; i < count; i++) {
+            sample p = sample_of(&at, from, i);
+            total_add(&centred, p.centred);
+            total_add(&tilted, p.tilted);
+            s.moved += p.tilted * fabs(p.log_ratio);
+            s.linear += fabs(p.linear);
+            s.gross += p.gross;
         }
-        total_add(&centred, p.centred);
-        total_add(&tilted, p.tilted);
-        s.moved += p.tilted * fabs(p.log_ratio);
-        s.linear += fabs(p.linear);
-        s.gross += gross_of(g, &p);
     }
     s.centred = total_of(&centred);
     s.tilted = total_of(&tilted);
@@ -241,7 +201,7 @@ static double node_error(const sotto_sgm_grid *g, const sums *s, const near_part
 static double cumulant_on(const sotto_sgm_grid *g, double *error)
 {
     near_part none = {0};
-    sums s = sums_over(g, 0);
+    sums s = sums_over(g);
     double bad = node_error(g, &s, &none, 0);
 
     if (s.shift == 0) {
@@ -264,42 +224,44 @@ static double gaussian_cumulant(const sotto_sgm_law *law, double c, double *erro
 
 struct sotto_sgm_real {
     size_t size; /* of this and its arrays */
-    size_t panels;
-    double *edges;
+    sotto_sgm_shape *shape;
     sotto_sgm_grid grid;
 };
 
 sotto_sgm_real *sotto_sgm_real_new(const sotto_sgm_law *law, double c)
 {
     double edges[REAL_PANELS + 1], log_error;
-    size_t panels = sotto_sgm_panels(law, c, 0, edges, REAL_PANELS, &log_error);
+    size_t panels = sotto_sgm_panels(law, c, 0, edges, REAL_PANELS, SOTTO_SGM_PANEL, &log_error);
 
     if (panels == 0)
         return NULL;
     size_t room = (panels + 1) * SOTTO_SGM_PANEL;
-    size_t size = sizeof(sotto_sgm_real) + (panels + 1 + SOTTO_SGM_ARRAYS * room) * sizeof(double);
+    size_t size = sizeof(sotto_sgm_real) + SOTTO_SGM_ARRAYS * room * sizeof(double);
     sotto_sgm_real *r = sotto_alloc(size);
     if (!r)
         return NULL;
     r->size = size;
-    r->panels = panels;
-    r->edges = (double *)(r + 1);
-    for (size_t i = 0; i <= panels; i++)
-        r->edges[i] = edges[i];
-    sotto_sgm_grid_fill(&r->grid, law, r->edges + panels + 1, room, edges, panels);
+    r->shape = sotto_sgm_shape_new(law, edges, panels);
+    if (!r->shape) {
+        sotto_sgm_real_free(r);
+        return NULL;
+    }
+    sotto_sgm_grid_fill(&r->grid, law, (double *)(r + 1), room, edges, panels, SOTTO_SGM_PANEL);
     return r;
 }
 
 void sotto_sgm_real_free(sotto_sgm_real *r)
 {
-    if (r)
-        sotto_release(r, r->size);
+    if (!r)
+        return;
+    sotto_sgm_shape_free(r->shape);
+    sotto_release(r, r->size);
 }
 
 double sotto_sgm_real_cumulant(sotto_sgm_real *r, const sotto_sgm_law *law, double c, double *error)
 {
     r->grid.power = sotto_sgm_power(law, c);
-    r->grid.log_error = sotto_sgm_panels_error(law, c, r->edges, r->panels);
+    r->grid.log_error = sotto_sgm_shape_error(r->shape, law, c);
     return cumulant_on(&r->grid, error);
 }
 
@@ -350,7 +312,7 @@ static void gaussian_line(const sotto_sgm_law *law, double c, double step, size_
     }
 }
 
-static void near_add(near_part *n, const sotto_sgm_grid *g, const sample *p)
+static void near_add(near_part *n, const sample *p)
 {
     double excess = p->excess, power = p->weight * excess;
 
@@ -362,7 +324,7 @@ static void near_add(near_part *n, const sotto_sgm_grid *g, const sample *p)
     total_add(&n->centred, p->centred);
     n->moved += p->tilted * fabs(p->log_ratio);
     n->linear += fabs(p->linear);
-    n->gross += gross_of(g, p);
+    n->gross += p->gross;
     n->points++;
 }
 
@@ -380,13 +342,13 @@ static void near_sum(const near_part *n, double power, double t, double *re, dou
         b_re = next;
         *re += b_re * m;
         *im += b_im * m;
-        *size += hypot(b_re, b_im) * n->even[i];
+        *size += (fabs(b_re) + fabs(b_im)) * n->even[i];
     }
 }
 
-static bool is_near(const sample *p, double power, double t)
+static bool is_near(const sotto_sgm_grid *g, size_t j, double size)
 {
-    return fabs(p->log_ratio) < 1 && (hypot(power, t) + TERMS) * fabs(p->excess) <= SMALL;
+    return fabs(g->log_ratio[j]) < 1 && (size + TERMS) * fabs(g->excess[j]) <= SMALL;
 }
 
 typedef struct node {
@@ -433,55 +395,86 @@ static size_t room_for(size_t points)
     return (points + SOTTO_SGM_LANES - 1) / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
 }
 
+/* What the points of a line are, and how many of them have joined the near part. */
+typedef struct far_part {
+    double *half, *tilted, *linear, *centred, *turns;
+    size_t room;
+} far_part;
+
 /* Fewer points are near at a higher frequency, so the frequencies go down and points join. */
-static void near_extend(near_part *near, const sotto_sgm_grid *g, double t, double *tilted,
-                        double *linear)
+static void near_extend(near_part *near, const sotto_sgm_grid *g, double t, far_part *far)
 {
-    while (near->points < g->points) {
-        sample p = sample_of(g, near->points, 0, 1);
-        if (!is_near(&p, g->power, t))
-            break;
-        tilted[near->points] = linear[near->points] = 0;
-        near_add(near, g, &p);
+    double size = sqrt(g->power * g->power + t * t);
+
+    while (near->points < g->points && is_near(g, near->points, size)) {
+        size_t j = near->points;
+        double e = g->power * g->log_ratio[j];
+        sample p = {.log_ratio = g->log_ratio[j],
+                    .excess = g->excess[j],
+                    .weight = g->weight[j],
+                    .tilted = far->tilted[j],
+                    .centred = far->centred[j],
+                    .linear = far->linear[j]};
+        p.gross = fabs(e) < 0.5 ? fabs(p.centred) : p.tilted * (1 + fabs(e)) + p.weight;
+        near_add(near, &p);
+        far->tilted[j] = far->linear[j] = 0;
     }
 }
 
-static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double step, size_t nodes,
-                      double *log_modulus, double *phase, double *error, double *arrays)
+static void far_fill(far_part *far, const sotto_sgm_grid *g, double shift)
 {
-    sums s = sums_over(g, 0);
-    size_t room = room_for(g->points);
-    double *half = arrays, *tilted = half + room, *linear = tilted + room;
-    double *turn_re = linear + room, *turn_im = turn_re + room;
-    near_part near = {0};
-    double scale = exp(-s.shift);
-    /* A line that costs much has few rounds, and can bear the error of rotations. */
-    bool many = (double)nodes * (double)room > MOST_EXACT;
+    samples at;
 
-    for (size_t j = 0; j < g->points; j++) {
-        sample p = sample_of(g, j, s.shift, scale);
-        half[j] = p.log_ratio / 2;
-        tilted[j] = p.tilted;
-        linear[j] = s.shift == 0 ? p.linear : 0;
+    for (size_t j = g->points; j < far->room; j++)
+        far->half[j] = far->tilted[j] = far->linear[j] = far->centred[j] = 0;
+    samples_begin(&at, g, shift);
+    for (size_t from = 0, count; from < g->points; from += count) {
+        count = samples_next(&at, from);
+        for (size_t i = 0; i < count; i++) {
+            sample p = sample_of(&at, from, i);
+            far->half[from + i] = p.log_ratio / 2;
+            far->tilted[from + i] = p.tilted;
+            far->linear[from + i] = shift == 0 ? p.linear : 0;
+            far->centred[from + i] = p.centred;
+        }
     }
+}
+
+/* The sums of `run` nodes from t down; returns what they may err by beyond their own rounding. */
+static double far_sums(sotto_sgm_sums *out, const far_part *f, size_t run, size_t skip, double t,
+                       double step, const sums *s, double moved)
+{
+    if (run == 1) {
+        *out =
+            sotto_sgm_sines(t, f->half + skip, f->tilted + skip, f->linear + skip, f->room - skip);
+        return 0;
+    }
+    double middle = t - SOTTO_SGM_REACH * step, most = fabs(middle) + SOTTO_SGM_REACH * step;
+    sotto_sgm_points at = {f->half + skip,  f->tilted + skip, f->linear + skip,
+                           f->turns + skip, f->room,          f->room - skip};
+    sotto_sgm_sines_run(out, middle, step, &at);
+    return 250 * U * fmin(most * moved, 4 * s->tilted);
+}
+
+static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double step, size_t nodes,
+                      double *log_modulus, double *phase, double *error, far_part *f)
+{
+    sums s = sums_over(g);
+    near_part near = {0};
+    /* A line that costs much has few rounds, and can bear the error of products. */
+    bool many = (double)nodes * (double)f->room > MOST_EXACT;
+
+    far_fill(f, g, s.shift);
     if (many)
-        sotto_sgm_turns(turn_re, turn_im, step, half, room);
+        sotto_sgm_turns(f->turns, step, f->half, f->room);
     for (size_t left = nodes; left > 0;) {
         sotto_sgm_sums far[SOTTO_SGM_RUN];
-        size_t run = many && left >= SOTTO_SGM_RUN ? SOTTO_SGM_RUN : 1;
-        double t = (double)(left - 1) * step, wrong = 0;
+        size_t run = !many ? 1 : left < SOTTO_SGM_RUN ? left : SOTTO_SGM_RUN;
+        double t = (double)(left - 1) * step;
         if (s.shift == 0)
-            near_extend(&near, g, t, tilted, linear);
+            near_extend(&near, g, t, f);
         size_t skip = near.points / SOTTO_SGM_LANES * SOTTO_SGM_LANES;
-        if (run > 1) {
-            double moved = left_over(s.moved, near.moved);
-            sotto_sgm_points at = {half + skip,    tilted + skip,  linear + skip,
-                                   turn_re + skip, turn_im + skip, room - skip};
-            sotto_sgm_sines_run(far, t, step, &at);
-            wrong = 250 * U * fmin((t + step) * moved, 4 * s.tilted);
-        } else {
-            far[0] = sotto_sgm_sines(t, half + skip, tilted + skip, linear + skip, room - skip);
-        }
+        double wrong = far_sums(far, f, run, skip, t, step, &s, left_over(s.moved, near.moved));
         for (size_t i = 0; i < run; i++) {
             size_t k = --left;
             node m = node_at(law, g, &s, &near, (double)k * step, far[i], wrong);
@@ -491,32 +484,31 @@ static void fill_line(const sotto_sgm_law *law, const sotto_sgm_grid *g, double 
 }
 
 bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t nodes,
-                    double *log_modulus, double *phase, double *error)
+                    double *log_modulus, double *phase, double *error, sotto_scratch *work)
 {
     if (law->q == 1) {
         gaussian_line(law, c, step, nodes, log_modulus, phase, error);
         return true;
     }
-    bool filled = false;
     sotto_sgm_grid g = {0};
     double *edges = sotto_alloc((MOST_PANELS + 1) * sizeof(double)), *arrays = NULL;
-    size_t panels = 0, room = 0;
+    double top = step * (double)(nodes - 1);
+    size_t panels = 0, room = 0, points = sotto_sgm_panel_points(law, top);
     if (edges)
-        panels =
-            sotto_sgm_panels(law, c, step * (double)(nodes - 1), edges, MOST_PANELS, &g.log_error);
-    if (panels > 0 && (double)(panels * SOTTO_SGM_PANEL) * (double)nodes < MOST_WORK) {
-        room = room_for(panels * SOTTO_SGM_PANEL + 1);
-        arrays = sotto_alloc((LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room * sizeof(double));
+        panels = sotto_sgm_panels(law, c, top, edges, MOST_PANELS, points, &g.log_error);
+    if (panels > 0 && (double)(panels * points) * (double)nodes < MOST_WORK) {
+        room = room_for(panels * points + 1);
+        arrays = sotto_scratch_take(work, (LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room);
     }
     if (arrays) {
         g.power = sotto_sgm_power(law, c);
-        sotto_sgm_grid_fill(&g, law, arrays + LINE_ARRAYS * room, room, edges, panels);
-        fill_line(law, &g, step, nodes, log_modulus, phase, error, arrays);
-        filled = true;
+        sotto_sgm_grid_fill(&g, law, arrays + LINE_ARRAYS * room, room, edges, panels, points);
+        far_part f = {
+            arrays, arrays + room, arrays + 2 * room, arrays + 3 * room, arrays + 4 * room, room};
+        fill_line(law, &g, step, nodes, log_modulus, phase, error, &f);
     }
-    sotto_release(arrays, (LINE_ARRAYS + SOTTO_SGM_ARRAYS) * room * sizeof(double));
     sotto_release(edges, (MOST_PANELS + 1) * sizeof(double));
-    return filled;
+    return arrays != NULL;
 }
 
 double sotto_sgm_line_points(const sotto_sgm_law *law, double t)

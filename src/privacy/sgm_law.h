@@ -17,6 +17,7 @@
 #define SOTTO_PRIVACY_SGM_LAW_H
 
 #include "privacy/bound.h"
+#include "privacy/scratch.h"
 
 typedef struct sotto_sgm_law {
     double q;
@@ -69,7 +70,8 @@ double sotto_sgm_whole_cumulant(const sotto_sgm_law *law, double c, double *erro
 /* M(c + i k step) for k < nodes as log-modulus, phase and relative error. False without memory,
  * or where that takes too long. */
 SOTTO_MUST_USE bool sotto_sgm_line(const sotto_sgm_law *law, double c, double step, size_t nodes,
-                                   double *log_modulus, double *phase, double *error);
+                                   double *log_modulus, double *phase, double *error,
+                                   sotto_scratch *work);
 
 /* About how many points the quadrature of frequency t takes. */
 double sotto_sgm_line_points(const sotto_sgm_law *law, double t);

@@ -64,7 +64,8 @@ static void choose_line(sotto_sgm_plan *p, const sotto_sgm_question *q, int best
     p->step = exp2(floor(log2(2 * PI / p->period)));
 }
 
-double sotto_sgm_decay(const sotto_sgm_question *q, int j, double t)
+/* Of one bound that holds from here on. */
+static double decay_beyond(const sotto_sgm_question *q, int j, double t)
 {
     double sum = 0;
 
@@ -73,20 +74,44 @@ double sotto_sgm_decay(const sotto_sgm_question *q, int j, double t)
     return sum;
 }
 
-static void choose_nodes(sotto_sgm_plan *p, const sotto_sgm_question *q)
-{
-    double wanted = -(p->loss + q->digits), far = 8;
+/* How much further a bound that holds on a stretch only is used. */
+#define STRETCH 2.2
 
-    while (far < 1e6 && sotto_sgm_decay(q, p->j, far * p->step) > wanted)
-        far *= 2;
-    double near = far / 2;
+double sotto_sgm_decay(const sotto_sgm_question *q, int j, double t)
+{
+    double near = 0, beyond = decay_beyond(q, j, t);
+
+    for (size_t i = 0; i < q->count; i++)
+        near += (double)q->parts[i].rounds *
+                sotto_sgm_side_decay_until(sotto_sgm_side_of(q, i), j, t, STRETCH * t);
+    return near < beyond ? fmin(beyond, fmax(near, decay_beyond(q, j, STRETCH * t))) : beyond;
+}
+
+/* The least t, in steps, from which on |M| is small enough, between near and far where it is. */
+static double bisect(const sotto_sgm_plan *p, const sotto_sgm_question *q, double wanted,
+                     double near, double far,
+                     double (*fall)(const sotto_sgm_question *, int, double))
+{
     for (int i = 0; i < 5 && far > 8; i++) {
         double mid = floor((near + far) / 2);
-        if (sotto_sgm_decay(q, p->j, mid * p->step) > wanted)
+        if (fall(q, p->j, mid * p->step) > wanted)
             near = mid;
         else
             far = mid;
     }
+    return far;
+}
+
+static void choose_nodes(sotto_sgm_plan *p, const sotto_sgm_question *q)
+{
+    double wanted = -(p->loss + q->digits), far = 8;
+
+    while (far < 1e6 && decay_beyond(q, p->j, far * p->step) > wanted)
+        far *= 2;
+    far = bisect(p, q, wanted, far / 2, far, decay_beyond);
+    /* The better bound takes longer: only where there is much to spare. */
+    if (far > 100)
+        far = bisect(p, q, wanted, far / STRETCH, far, sotto_sgm_decay);
     /* Rounded up, so that a neighbouring question finds the table long enough. */
     p->nodes = (size_t)(ceil(far / 16) * 16) + 1;
     p->sines = 0;

@@ -7,18 +7,6 @@
 
 #include "privacy/sgm_saddle.h"
 
-typedef struct sotto_sgm_plan {
-    int j;
-    double c;
-    double log_delta; /* about what is read off          */
-    double eps;       /* at about this eps, from below   */
-    double period;
-    double step;
-    size_t nodes;
-    double sines; /* that a line of nodes would take                    */
-    double loss;  /* log of the scale over delta: digits that cancel */
-} sotto_sgm_plan;
-
 /* Where the aliases of a line at j are bounded: at j + these. */
 extern const int sotto_sgm_alias_at[SOTTO_CONTOUR_ALIASES];
 

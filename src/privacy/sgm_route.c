@@ -1,6 +1,5 @@
 #include "privacy/sgm_route.h"
 
-#include "base/alloc.h"
 #include "privacy/sgm_build.h"
 #include "privacy/sgm_single.h"
 
@@ -10,8 +9,10 @@
 #define FEWER_DIGITS 11.5
 #define LEAST_DIGITS 8.5
 /* Sines that a line of nodes may cost before the lattice is cheaper. */
-#define MOST_SINES      2e6
-#define MOST_SINES_RARE 2.5e7 /* where the rate is below 1e-4 */
+#define MOST_SINES       2e6
+#define MOST_SINES_RARE  2.5e7 /* where the rate is below 1e-4 */
+#define MOST_SINES_ROUGH 3e6
+#define MANY_ROUNDS      1000
 
 static const char by_single[] = "closed form of one round";
 static const char by_gaussian[] = "Gaussian without sampling";
@@ -74,6 +75,8 @@ static double most_sines(const sotto_sgm_question *q)
 {
     double rate = 1;
 
+    if (q->rough)
+        return MOST_SINES_ROUGH;
     for (size_t i = 0; i < q->count; i++)
         rate = fmin(rate, q->parts[i].mechanism->rate);
     /* A lattice must be finer by the square root of the rounds. */
@@ -97,18 +100,18 @@ static void invert(sotto_sgm_answer *out, const sotto_sgm_question *q, const sot
 
     if (p->sines <= most_sines(q)) {
         sotto_contour line;
-        double *memory = NULL;
-        done = sotto_sgm_build_contour(&line, &memory, q, p);
-        if (done) {
+        done = sotto_sgm_build_contour(&line, q, p);
+        if (done && q->rough) {
+            improve(out, sotto_contour_high(&line, r->given, r->start), by_contour);
+        } else if (done) {
             sotto_bound b = sotto_sgm_read(&line, r);
             out->value.low = fmax(out->value.low, b.low);
             improve(out, b.high, by_contour);
         }
-        sotto_release(memory, 3 * p->nodes * sizeof(double));
     }
     /* Without the memory for a line a lattice may still fit, and without that the bound in *out stands. */
     sotto_bound b;
-    if (!done && sotto_sgm_try_lattice(&b, q, p, *r, 3e-5)) {
+    if (!done && sotto_sgm_try_lattice(&b, q, p, *r, q->rough ? 1e-3 : 3e-5)) {
         out->value.low = fmax(out->value.low, b.low);
         improve(out, b.high, by_lattice);
     }
@@ -123,7 +126,7 @@ static double gaussian_guess(const sotto_sgm_question *q, int best, double log_d
     double mean = sotto_sgm_log_moment(q, j) / sotto_sgm_c(j) / (1 + sotto_sgm_c(j));
     sotto_sgm_law law = {.q = 1, .sigma = 1 / sqrt(2 * mean)};
 
-    return 0.9 * sotto_sgm_single_epsilon(&law, log_delta).low;
+    return 0.9 * sotto_sgm_single_high(&law, log_delta);
 }
 
 /* Whether to go on with a deeper cut: rare losses made the plan too slow, or cancellation left a wide
@@ -140,23 +143,127 @@ static bool fewer_digits(sotto_sgm_question *q, bool tight)
 static bool attempt(sotto_sgm_answer *out, const sotto_sgm_question *q, const sotto_sgm_plan *p,
                     const sotto_sgm_reader *r)
 {
-    bool worth = p->sines <= most_sines(q) || sotto_sgm_is_short(q) || q->digits < DIGITS;
+    /* The more rounds, the finer a lattice must be: then it comes last. */
+    double patience = sotto_sgm_rounds(q) < MANY_ROUNDS ? FEWER_DIGITS : LEAST_DIGITS;
+    bool worth = p->sines <= most_sines(q) || sotto_sgm_is_short(q) || q->digits <= patience;
 
     if (worth)
         invert(out, q, p, r);
     return worth;
 }
 
-/* below: about the answer, from below. */
-static sotto_sgm_plan plan_epsilon(sotto_sgm_answer *out, const sotto_sgm_question *q,
-                                   double log_delta, double below)
+/* Where Chernoff's bound is least; it is an answer, too. */
+static int best_order(sotto_sgm_answer *out, const sotto_sgm_question *q, double log_delta)
 {
     int best = sotto_sgm_lowest(q, sotto_sgm_renyi_epsilon, log_delta,
                                 sotto_sgm_first_guess(q, log_delta));
 
     improve(out, fmax(sotto_sgm_renyi_epsilon(q, best, log_delta), 0) * (1 + 1e-12), by_renyi);
+    return best;
+}
+
+/* below: about the answer, from below; most: certainly from above. */
+static sotto_sgm_plan plan_epsilon(const sotto_sgm_question *q, int best, double log_delta,
+                                   double below, double most)
+{
     below = fmax(below, gaussian_guess(q, best, log_delta));
-    return sotto_sgm_plan_for(q, best, log_delta, fmin(below, out->value.high));
+    return sotto_sgm_plan_for(q, best, log_delta, fmin(below, most));
+}
+
+/* ---- the same way as last time ----------------------------------------------------------------------- */
+
+static double log_rounds(const sotto_sgm_question *q)
+{
+    return log(sotto_sgm_rounds(q));
+}
+
+static void remember(const sotto_sgm_question *q, const sotto_sgm_plan *p, bool wants_eps,
+                     double given, const sotto_bound *out, bool by_chernoff)
+{
+    sotto_sgm *m = q->parts[0].mechanism;
+
+    if (q->count == 1)
+        m->past[q->add][m->next_past[q->add]++ % SOTTO_SGM_PASTS] =
+            (sotto_sgm_past){.known = true,
+                             .wants_eps = wants_eps,
+                             .by_chernoff = by_chernoff,
+                             .log_rounds = log_rounds(q),
+                             .given = given,
+                             .level = q->level,
+                             .cap = q->cap,
+                             .until = q->until,
+                             .digits = q->digits,
+                             .plan = *p,
+                             .high = out->high,
+                             .gap = out->high - out->low};
+}
+
+/* Of the questions of this kind, the one nearest to this; NULL if none is near. Of those that are as near, the last, and
+ * rather one with a line of nodes: lattices are slow. */
+static const sotto_sgm_past *recall(const sotto_sgm_question *q, bool wants_eps, double given)
+{
+    const sotto_sgm_past *found = NULL;
+    double best = 1, here = log_rounds(q);
+
+    for (int i = 0; i < SOTTO_SGM_PASTS && q->count == 1; i++) {
+        const sotto_sgm_past *old = &q->parts[0].mechanism->past[q->add][i];
+        double apart = wants_eps ? fabs(given - old->given) / 3
+                                 : fabs(given - old->given) / (0.2 * old->given + 1e-9);
+        apart = fmax(apart, fabs(here - old->log_rounds) / 0.7);
+        apart += old->plan.sines > most_sines(q) ? 0.02 : 0;
+        if (old->known && old->wants_eps == wants_eps && apart <= best) {
+            best = apart;
+            found = old;
+        }
+    }
+    return found;
+}
+
+/* Cut, cap and line of a question like this one, whose tables are there: what comes out is as true as any,
+ * and mostly as tight. False where it is not. */
+static bool again(sotto_sgm_answer *out, sotto_sgm_question *q, bool wants_eps, double given)
+{
+    const sotto_sgm_past *old = recall(q, wants_eps, given);
+
+    if (!old)
+        return false;
+    sotto_sgm_past like = *old; /* a later question may take its place */
+    sotto_sgm_plan p = like.plan;
+    q->level = like.level;
+    q->cap = like.cap;
+    q->digits = like.digits;
+    /* Chernoff's bound at a fixed order says how the answer moves with rounds and delta. */
+    double eps = given;
+    if (wants_eps) {
+        double more = (1 - exp(like.log_rounds - log_rounds(q))) * sotto_sgm_log_moment(q, p.j);
+        double there = like.high + (more - (given - like.given)) / p.c;
+        eps = isfinite(there) ? fmax(there, 0) : like.high;
+    }
+    double above = eps + 0.2 * fabs(eps - like.high);
+    q->until = q->cap == SOTTO_SGM_NO_CAP ? INFINITY : wants_eps ? fmax(like.until, above) : given;
+    if (q->enough > (wants_eps ? 0 : -INFINITY)) {
+        double bound = wants_eps
+                           ? sotto_sgm_renyi_epsilon(q, p.j, given)
+                           : log(exp(sotto_sgm_renyi_log_delta(q, p.j, given)) + sotto_sgm_lost(q));
+        improve(out, wants_eps ? fmax(bound, 0) * (1 + 1e-12) : fmin(bound + 1e-12, 0), by_renyi);
+        if (out->value.high <= q->enough)
+            return true;
+    }
+    if (like.by_chernoff)
+        return false;
+    p.log_delta = wants_eps ? given : fmin(like.high, 0);
+    p.eps = eps;
+    sotto_sgm_reader r = {wants_eps, given, eps};
+    invert(out, q, &p, &r);
+    double gap = out->value.high - out->value.low;
+    if (out->value.high <= q->enough)
+        return true;
+    if (wants_eps && out->value.high > q->until)
+        return false;
+    /* No more is asked for than was found then. */
+    double most = p.sines > most_sines(q) ? (wants_eps ? 0.1 * out->value.high : 0.5)
+                                          : (wants_eps ? 1e-6 * out->value.high : 1e-5);
+    return gap <= fmax(most, 2 * like.gap) || (p.sines > most_sines(q) && gap * p.c < 0.05);
 }
 
 /* The log delta whose estimated eps is this one. */
@@ -199,12 +306,16 @@ static bool attempt_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, doub
         sotto_sgm_choose_cut(q, fmax(about - 2, -720));
         sotto_sgm_choose_cap(q, eps, about - 2);
         int best = best_for(out, q, eps, about);
-        if (out->value.high <= q->enough)
+        sotto_sgm_plan p = {.j = best, .c = sotto_sgm_c(best)};
+        if (out->value.high <= q->enough) {
+            remember(q, &p, false, eps, &out->value, true);
             return true;
-        sotto_sgm_plan p = sotto_sgm_plan_for(q, best, fmin(about, out->value.high), eps);
+        }
+        p = sotto_sgm_plan_for(q, best, fmin(about, out->value.high), eps);
         sotto_sgm_reader r = {false, eps, eps};
         if (!attempt(out, q, &p, &r))
             return false;
+        remember(q, &p, false, eps, &out->value, false);
         double high = out->value.high, gap = high - out->value.low;
         double lost = sotto_sgm_lost(q) - (q->cap == SOTTO_SGM_NO_CAP ? 0 : sotto_sgm_sure(q));
         bool placed = lost < exp(high - 9) && (p.sines > most_sines(q) ? gap < 0.5 : gap < 1e-5);
@@ -227,12 +338,19 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
     bool tight = false;
     for (int i = 0; i < 3; i++) {
         sotto_sgm_choose_cap(q, above, log_delta);
-        sotto_sgm_plan p = plan_epsilon(out, q, log_delta, below);
-        if (out->value.high <= q->enough)
+        int best = best_order(out, q, log_delta);
+        sotto_sgm_plan p = {.j = best, .c = sotto_sgm_c(best)};
+        if (out->value.high <= q->enough) {
+            remember(q, &p, true, log_delta, &out->value, true);
             return true;
+        }
+        p = plan_epsilon(q, best, log_delta, below, out->value.high);
         sotto_sgm_reader r = {true, log_delta, fmin(out->value.high, about)};
         if (!attempt(out, q, &p, &r))
             return false;
+        if (q->rough)
+            return true;
+        remember(q, &p, true, log_delta, &out->value, false);
         double high = out->value.high, gap = high - out->value.low;
         /* A line that was well placed leaves no more than this; a lattice may, and where delta(0) is hardly
          * above delta a gap is large beside eps but small beside what moves delta. */
@@ -244,6 +362,27 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
         below = high * (1 - 1e-6);
     }
     return tight;
+}
+
+double sotto_sgm_route_rough(sotto_sgm *mechanism, uint64_t rounds, double log_delta)
+{
+    sotto_sgm_part part = {mechanism, rounds};
+    sotto_sgm_question q = {.parts = &part,
+                            .count = 1,
+                            .rough = true,
+                            .digits = LEAST_DIGITS,
+                            .cap = SOTTO_SGM_NO_CAP,
+                            .until = INFINITY};
+    sotto_sgm_law one;
+    sotto_sgm_answer out = {{0, INFINITY}, by_renyi};
+
+    sotto_sgm_choose_cut(&q, log_delta);
+    if (is_single(&q, &one))
+        return sotto_sgm_single_high(&one, log_delta);
+    one = unsampled(&q);
+    improve(&out, sotto_sgm_single_high(&one, log_delta), by_gaussian);
+    (void)attempt_epsilon(&out, &q, log_delta);
+    return out.value.high;
 }
 
 void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta)
@@ -265,9 +404,16 @@ void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, doubl
         *out = (sotto_sgm_answer){{0, 0}, "sum of the rounds' deltas at 0"};
         return;
     }
-    *out = (sotto_sgm_answer){{low_of_single(q, true, log_delta), largest_loss(q)}, "largest loss"};
+    *out = (sotto_sgm_answer){{0, largest_loss(q)}, "largest loss"};
+    if (again(out, q, true, log_delta))
+        return;
+    q->digits = sotto_sgm_is_short(q) ? FEWER_DIGITS : DIGITS;
+    q->cap = SOTTO_SGM_NO_CAP;
+    q->until = INFINITY;
+    sotto_sgm_choose_cut(q, log_delta);
+    out->value.low = fmin(fmax(out->value.low, low_of_single(q, true, log_delta)), out->value.high);
     one = unsampled(q);
-    improve(out, sotto_sgm_single_epsilon(&one, log_delta).high, by_gaussian);
+    improve(out, sotto_sgm_single_high(&one, log_delta), by_gaussian);
     if (out->value.high <= q->enough)
         return;
     bool tight;
@@ -291,7 +437,14 @@ void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, dou
         *out = (sotto_sgm_answer){{-INFINITY, -INFINITY}, "largest loss"};
         return;
     }
-    *out = (sotto_sgm_answer){{low_of_single(q, false, eps), 0}, "delta is at most one"};
+    *out = (sotto_sgm_answer){{-INFINITY, 0}, "delta is at most one"};
+    if (again(out, q, false, eps))
+        return;
+    q->digits = sotto_sgm_is_short(q) ? FEWER_DIGITS : DIGITS;
+    q->cap = SOTTO_SGM_NO_CAP;
+    q->until = INFINITY;
+    sotto_sgm_choose_cut(q, -60);
+    out->value.low = fmin(fmax(out->value.low, low_of_single(q, false, eps)), out->value.high);
     one = unsampled(q);
     improve(out, sotto_sgm_single_log_delta(&one, eps).high, by_gaussian);
     if (out->value.high <= q->enough)

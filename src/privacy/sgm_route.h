@@ -1,6 +1,6 @@
 /* privacy/sgm_route.h - which computation answers a question, in one direction.
  *
- * Callers:  privacy/sgm.c.
+ * Callers:  privacy/sgm.c, privacy/sgm_inverse.c.
  */
 #ifndef SOTTO_PRIVACY_SGM_ROUTE_H
 #define SOTTO_PRIVACY_SGM_ROUTE_H
@@ -10,5 +10,8 @@
 /* q: parts, count, add and enough are the caller's; the rest is chosen. Both always answer; without memory, or where nothing better is known, with a looser bound. */
 void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta);
 void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps);
+
+/* An upper bound on eps for a record that is removed, near enough to look further from. */
+double sotto_sgm_route_rough(sotto_sgm *mechanism, uint64_t rounds, double log_delta);
 
 #endif

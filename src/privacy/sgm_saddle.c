@@ -121,8 +121,7 @@ static double estimate(const guess_part *parts, size_t count, double log_delta)
     for (size_t i = 0; i < count; i++)
         rounds += parts[i].rounds;
     for (size_t i = 0; i < count; i++)
-        single =
-            fmax(single, sotto_sgm_single_epsilon(&parts[i].law, log_delta - log(2 * rounds)).high);
+        single = fmax(single, sotto_sgm_single_high(&parts[i].law, log_delta - log(2 * rounds)));
     double eps = single;
     for (int k = 0; k < 12; k++) {
         double v = 0;

@@ -12,6 +12,7 @@ typedef struct sotto_sgm_question {
     size_t count;
     bool add;
     double enough; /* of an answer: no better one is wanted */
+    bool rough;    /* from above, to about a part in a thousand, is all that is wanted */
     /* Chosen by the route: the level of the cut, the cap, and how far below delta, as a power of e, all that is
      * left out must stay. */
     int level;

@@ -1,6 +1,7 @@
 #include "privacy/sgm_sines.h"
 
 #include <math.h>
+#include <string.h>
 
 /* One build of this file runs on any machine of its kind; the wide loop is chosen when it starts. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
@@ -11,6 +12,7 @@
 #endif
 
 #define LANES SOTTO_SGM_LANES
+#define REACH SOTTO_SGM_REACH
 
 /* pi in three parts; the first two have 32 bits, so that their multiples up to 2^20 are exact. */
 #define PI_1 3.1415926534682512
@@ -93,74 +95,141 @@ sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weigh
     return sines_over(t, half, weight, linear, count);
 }
 
-void sotto_sgm_turns(double *turn_re, double *turn_im, double step, const double *half,
-                     size_t count)
+WIDE static void turns_over(double *turn_re, double *turn_im, double step, const double *half,
+                            size_t count)
 {
     for (size_t j = 0; j < count; j++) {
         double square, product;
         sine_terms(step * half[j], &square, &product);
         turn_re[j] = -square;
-        turn_im[j] = -product;
+        turn_im[j] = product;
     }
 }
 
-/* Eight points on their way down from t: y = e^{ia} - 1 and the turn w = e^{-ib} - 1. The next y is
- * y + w + y w: no digits are lost at small angles. */
-typedef struct eight {
-    double re[8], im[8];
-} eight;
-
-static inline void begin(eight *y, double t, const double *half)
+void sotto_sgm_turns(double *turns, double step, const double *half, size_t count)
 {
-    for (size_t k = 0; k < 8; k++) {
+    for (size_t m = 0; m < REACH; m++)
+        turns_over(turns + 2 * m * count, turns + (2 * m + 1) * count, (double)(m + 1) * step, half,
+                   count);
+}
+
+/* Points that are summed before what the sums drop is gathered. */
+#define BLOCK (16 * LANES)
+
+/* Eight numbers in lockstep, in as many registers as the machine needs for them. */
+typedef double eight __attribute__((vector_size(64)));
+
+/* Sums, lane by lane, and what their additions dropped: of weight (e^{ia} - 1), a the middle angle, of the linear
+ * terms, and of weight times the parts of e^{ia} (e^{imb} - 1), from which t + m step and t - m step are both made. */
+enum { LESS, SINE, LINEAR, PARTS, QUANTITIES = PARTS + 4 * REACH };
+
+typedef struct products {
+    double sum[QUANTITIES][8], rest[QUANTITIES][8];
+} products;
+
+/* Of a point: weight times cos - 1, sin and cos of its middle angle. */
+typedef struct middle {
+    double less[BLOCK], sine[BLOCK], cosine[BLOCK];
+} middle;
+
+WIDE static void middle_fill(middle *out, double t, const double *half, const double *weight,
+                             size_t count)
+{
+    for (size_t j = 0; j < count; j++) {
         double square, product;
-        sine_terms(t * half[k], &square, &product);
-        y->re[k] = -square;
-        y->im[k] = product;
+        sine_terms(t * half[j], &square, &product);
+        out->less[j] = weight[j] * -square;
+        out->sine[j] = weight[j] * product;
+        out->cosine[j] = weight[j] * (1 - square);
     }
 }
 
-/* Adds y into the sums and turns it. */
-static inline void advance(eight *y, eight *sum, double t, const sotto_sgm_points *at, size_t j)
+static inline void load(eight *to, const double *from)
 {
+    memcpy(to, from, sizeof *to);
+}
+
+static inline void store(double *to, const eight *from)
+{
+    memcpy(to, from, sizeof *from);
+}
+
+/* Adds a block's sum, whatever the sizes (Knuth). */
+static inline void carry(products *to, int which, const eight *add)
+{
+    eight sum, rest;
+
+    load(&sum, to->sum[which]);
+    load(&rest, to->rest[which]);
+    eight next = sum + *add, back = next - sum;
+    rest += (sum - (next - back)) + (*add - back);
+    store(to->sum[which], &next);
+    store(to->rest[which], &rest);
+}
+
+WIDE static void multiply_block(products *sum, const middle *at, const double *linear,
+                                const double *turns, size_t stride, size_t count)
+{
+    eight less = {0}, all = {0}, mean = {0}, a, b, re, im;
+
+    for (size_t j = 0; j < count; j += 8) {
+        load(&a, at->less + j);
+        less += a;
+        load(&a, at->sine + j);
+        all += a;
+        load(&a, linear + j);
+        mean += a;
+    }
+    carry(sum, LESS, &less);
+    carry(sum, SINE, &all);
+    carry(sum, LINEAR, &mean);
+    for (int m = 0; m < REACH; m++, turns += 2 * stride) {
+        eight cc = {0}, ss = {0}, cs = {0}, sc = {0};
+        for (size_t j = 0; j < count; j += 8) {
+            load(&a, at->cosine + j);
+            load(&b, at->sine + j);
+            load(&re, turns + j);
+            load(&im, turns + stride + j);
+            cc += a * re;
+            ss += b * im;
+            cs += a * im;
+            sc += b * re;
+        }
+        carry(sum, PARTS + 4 * m, &cc);
+        carry(sum, PARTS + 4 * m + 1, &ss);
+        carry(sum, PARTS + 4 * m + 2, &cs);
+        carry(sum, PARTS + 4 * m + 3, &sc);
+    }
+}
+
+static double whole(const products *p, int which)
+{
+    double sum = 0, rest = 0;
+
     for (size_t k = 0; k < 8; k++) {
-        double w_re = at->turn_re[j + k], w_im = at->turn_im[j + k], re = y->re[k], im = y->im[k];
-        sum->re[k] += at->weight[j + k] * re;
-        sum->im[k] += at->weight[j + k] * im - t * at->linear[j + k];
-        y->re[k] = (re + w_re) + (re * w_re - im * w_im);
-        y->im[k] = (im + w_im) + (re * w_im + im * w_re);
+        gather(&sum, &rest, p->sum[which][k]);
+        rest += p->rest[which][k];
     }
-}
-
-WIDE static void run_over(sotto_sgm_sums *out, double t, double step, const sotto_sgm_points *at)
-{
-    double sum[SOTTO_SGM_RUN][4] = {{0}};
-
-    for (size_t from = 0; from < at->count; from += 16 * LANES) {
-        size_t to = from + 16 * LANES < at->count ? from + 16 * LANES : at->count;
-        eight lanes[SOTTO_SGM_RUN] = {0};
-        /* Two at a time: a turn must wait for the one before, another group's need not. */
-        for (size_t j = from; j < to; j += LANES) {
-            eight a, b;
-            begin(&a, t, at->half + j);
-            begin(&b, t, at->half + j + 8);
-            for (size_t i = 0; i < SOTTO_SGM_RUN; i++) {
-                advance(&a, &lanes[i], t - (double)i * step, at, j);
-                advance(&b, &lanes[i], t - (double)i * step, at, j + 8);
-            }
-        }
-        for (size_t i = 0; i < SOTTO_SGM_RUN; i++) {
-            for (size_t k = 0; k < 8; k++) {
-                gather(&sum[i][0], &sum[i][1], lanes[i].re[k]);
-                gather(&sum[i][2], &sum[i][3], lanes[i].im[k]);
-            }
-        }
-    }
-    for (size_t i = 0; i < SOTTO_SGM_RUN; i++)
-        out[i] = (sotto_sgm_sums){sum[i][0] + sum[i][1], sum[i][2] + sum[i][3]};
+    return sum + rest;
 }
 
 void sotto_sgm_sines_run(sotto_sgm_sums *out, double t, double step, const sotto_sgm_points *at)
 {
-    run_over(out, t, step, at);
+    products sum = {0};
+
+    for (size_t from = 0; from < at->count; from += BLOCK) {
+        size_t count = at->count - from < BLOCK ? at->count - from : BLOCK;
+        middle block;
+        middle_fill(&block, t, at->half + from, at->weight + from, count);
+        multiply_block(&sum, &block, at->linear + from, at->turns + from, at->stride, count);
+    }
+    double re = whole(&sum, LESS), im = whole(&sum, SINE), mean = whole(&sum, LINEAR);
+    out[REACH] = (sotto_sgm_sums){re, im - t * mean};
+    for (int m = 0; m < REACH; m++) {
+        double cc = whole(&sum, PARTS + 4 * m), ss = whole(&sum, PARTS + 4 * m + 1);
+        double cs = whole(&sum, PARTS + 4 * m + 2), sc = whole(&sum, PARTS + 4 * m + 3);
+        double far = (double)(m + 1) * step;
+        out[REACH - 1 - m] = (sotto_sgm_sums){re + (cc - ss), im + (cs + sc) - (t + far) * mean};
+        out[REACH + 1 + m] = (sotto_sgm_sums){re + (cc + ss), im + (sc - cs) - (t - far) * mean};
+    }
 }

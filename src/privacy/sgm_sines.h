@@ -20,13 +20,17 @@ typedef struct sotto_sgm_sums {
 sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weight,
                                const double *linear, size_t count);
 
-/* The same at t, t - step, ..., into SOTTO_SGM_RUN sums: one sine a point, then rotations by the angles of
- * sotto_sgm_turns. A term's angle errs by at most 250 roundings of (t + step) |2 half|, or of 4 where that is more. */
-#define SOTTO_SGM_RUN 16
-void sotto_sgm_turns(double *turn_re, double *turn_im, double step, const double *half,
-                     size_t count);
+/* The same at SOTTO_SGM_RUN neighbours, t being the middle one and the first of `out` the highest: one sine a point,
+ * then sums of products with the turns by 1, 2, ... steps that sotto_sgm_turns made. A term's angle errs by at most 250
+ * roundings of (|t| + SOTTO_SGM_REACH step) |2 half|, or of 4 where that is more; the sum's own are among them. */
+#define SOTTO_SGM_REACH 12
+#define SOTTO_SGM_RUN   (2 * SOTTO_SGM_REACH + 1)
+/* turns: 2 SOTTO_SGM_REACH arrays of `count`: cos - 1 and sin of one step's angle, of two steps', ... */
+void sotto_sgm_turns(double *turns, double step, const double *half, size_t count);
 typedef struct sotto_sgm_points {
-    const double *half, *weight, *linear, *turn_re, *turn_im;
+    const double *half, *weight, *linear;
+    const double *turns; /* of these points; the arrays lie `stride` apart */
+    size_t stride;
     size_t count;
 } sotto_sgm_points;
 void sotto_sgm_sines_run(sotto_sgm_sums *out, double t, double step, const sotto_sgm_points *at);

@@ -96,11 +96,12 @@ static double excess_at(const sotto_sgm_law *law, double eps, double wanted, boo
     return (high ? b.high : b.low) - wanted;
 }
 
-/* A bracket of one side's root round `guess`, in *left and *right; false if it lies at 0. */
-static bool bracket(const sotto_sgm_law *law, double wanted, bool high, double guess, double *left,
-                    double *right)
+/* A bracket of one side's root round `guess`, which is good to about `reach` of itself, in *left and *right; false if the
+ * root lies at 0. */
+static bool bracket(const sotto_sgm_law *law, double wanted, bool high, double guess, double reach,
+                    double *left, double *right)
 {
-    double reach = 1e-12;
+    double first = reach;
 
     if (excess_at(law, 0, wanted, high) <= 0)
         return false;
@@ -111,7 +112,9 @@ static bool bracket(const sotto_sgm_law *law, double wanted, bool high, double g
             break;
         *right = *left;
     }
-    reach = 1e-12;
+    if (*right < guess)
+        return true;
+    reach = first;
     for (int i = 0; i < 400 && excess_at(law, *right, wanted, high) > 0; i++, reach *= 8) {
         *left = *right;
         *right *= 1 + reach;
@@ -121,11 +124,11 @@ static bool bracket(const sotto_sgm_law *law, double wanted, bool high, double g
 
 /* The least eps whose high side is below, or the largest whose low side is above. Secants with the retained end
  * halved; every third step halves the bracket. */
-static double search(const sotto_sgm_law *law, double wanted, bool high, double guess)
+static double search(const sotto_sgm_law *law, double wanted, bool high, double guess, double reach)
 {
     double left = 0, right = 0;
 
-    if (!bracket(law, wanted, high, guess, &left, &right))
+    if (!bracket(law, wanted, high, guess, reach, &left, &right))
         return 0;
     double f_left = excess_at(law, left, wanted, high);
     double f_right = excess_at(law, right, wanted, high);
@@ -147,11 +150,15 @@ static double search(const sotto_sgm_law *law, double wanted, bool high, double 
     return high ? right : left;
 }
 
+double sotto_sgm_single_high(const sotto_sgm_law *law, double log_delta)
+{
+    return search(law, log_delta, true, fmax(law->q / law->sigma, 1e-12), 0.3);
+}
+
 sotto_bound sotto_sgm_single_epsilon(const sotto_sgm_law *law, double log_delta)
 {
-    sotto_bound out;
+    sotto_bound out = {.high = sotto_sgm_single_high(law, log_delta)};
 
-    out.high = search(law, log_delta, true, fmax(law->q / law->sigma, 1e-12));
-    out.low = search(law, log_delta, false, out.high > 0 ? out.high : 1e-12);
+    out.low = search(law, log_delta, false, out.high > 0 ? out.high : 1e-12, 1e-12);
     return out;
 }

@@ -10,5 +10,7 @@
 /* log delta(eps), eps >= 0; -INFINITY on both sides beyond the largest loss. */
 sotto_bound sotto_sgm_single_log_delta(const sotto_sgm_law *law, double eps);
 sotto_bound sotto_sgm_single_epsilon(const sotto_sgm_law *law, double log_delta);
+/* Its high side alone. */
+double sotto_sgm_single_high(const sotto_sgm_law *law, double log_delta);
 
 #endif

@@ -9,6 +9,7 @@ sotto_sgm_side *sotto_sgm_side_at(sotto_sgm *m, bool add, int level, int cap)
             return &m->side[add][i];
     sotto_sgm_side *side = &m->side[add][m->next_side[add]++ % SOTTO_SGM_CUTS];
     sotto_sgm_side_clear(side);
+    side->work = &m->work;
     side->level = level;
     side->cap = cap;
     side->law = sotto_sgm_law_cut(m->rate, m->sigma, add, 6.0 * level);
@@ -82,6 +83,14 @@ double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t)
     return boxes ? sotto_sgm_boxes_decay(boxes, t) : 0;
 }
 
+double sotto_sgm_side_decay_until(sotto_sgm_side *side, int j, double t, double until)
+{
+    if (side->law.q == 1)
+        return sotto_sgm_side_decay(side, j, t);
+    const sotto_sgm_boxes *boxes = boxes_at(side, j);
+    return boxes ? sotto_sgm_boxes_decay_until(boxes, t, until) : 0;
+}
+
 static void line_clear(sotto_sgm_nodes *line)
 {
     if (line->log_modulus)
@@ -109,7 +118,8 @@ const sotto_sgm_nodes *sotto_sgm_side_line(sotto_sgm_side *side, int j, double s
     if (!table)
         return NULL;
     *line = (sotto_sgm_nodes){j, step, nodes, table, table + nodes, table + 2 * nodes};
-    if (!sotto_sgm_line(&side->law, c, step, nodes, line->log_modulus, line->phase, line->error)) {
+    if (!sotto_sgm_line(&side->law, c, step, nodes, line->log_modulus, line->phase, line->error,
+                        side->work)) {
         line_clear(line);
         return NULL;
     }
@@ -125,7 +135,7 @@ const sotto_pld *sotto_sgm_side_lattice(sotto_sgm_side *side, int j, double spac
     }
     unsigned at = side->next_lattice++ % SOTTO_SGM_SLOTS;
     sotto_pld_free(side->lattices[at]);
-    side->lattices[at] = sotto_pld_new(&side->law, sotto_sgm_c(j), spacing, size);
+    side->lattices[at] = sotto_pld_new(&side->law, sotto_sgm_c(j), spacing, size, side->work);
     return side->lattices[at];
 }
 

@@ -9,6 +9,7 @@
 #define SOTTO_PRIVACY_SGM_TABLES_H
 
 #include "privacy/pld.h"
+#include "privacy/scratch.h"
 #include "privacy/sgm.h"
 #include "privacy/sgm_boxes.h"
 #include "privacy/sgm_law.h"
@@ -32,7 +33,8 @@ typedef struct sotto_sgm_nodes {
 
 /* One direction with one cut of its law. */
 typedef struct sotto_sgm_side {
-    int level; /* log of the lost probability, over 6; 0 when unused */
+    sotto_scratch *work; /* the mechanism's */
+    int level;           /* log of the lost probability, over 6; 0 when unused */
     int cap;
     sotto_sgm_law law;
     bool known[SOTTO_SGM_LAST_C - SOTTO_SGM_FIRST_C + 1];
@@ -46,6 +48,34 @@ typedef struct sotto_sgm_side {
     unsigned next_line, next_lattice, next_box, next_real;
     size_t lattice_size; /* that the last question needed */
 } sotto_sgm_side;
+
+/* Which line, how fine and how far. */
+typedef struct sotto_sgm_plan {
+    int j;
+    double c;
+    double log_delta; /* about what is read off          */
+    double eps;       /* at about this eps, from below   */
+    double period;
+    double step;
+    size_t nodes;
+    double sines; /* that a line of nodes would take                    */
+    double loss;  /* log of the scale over delta: digits that cancel */
+} sotto_sgm_plan;
+
+/* How a question about this mechanism alone was settled: the next one like it is first tried the same way. */
+typedef struct sotto_sgm_past {
+    bool known;
+    bool wants_eps;
+    bool by_chernoff; /* at the line of `plan`, and nothing else was needed */
+    double log_rounds;
+    double given;
+    int level, cap;
+    double until, digits;
+    sotto_sgm_plan plan;
+    double high, gap;
+} sotto_sgm_past;
+
+#define SOTTO_SGM_PASTS 4
 
 /* An answered question about this mechanism alone. */
 typedef struct sotto_sgm_memo {
@@ -65,6 +95,10 @@ struct sotto_sgm {
     sotto_contour_terms terms;
     sotto_sgm_side side[2][SOTTO_SGM_CUTS]; /* remove, add */
     unsigned next_side[2];
+    sotto_sgm_past past[2][SOTTO_SGM_PASTS];
+    unsigned next_past[2];
+    sotto_scratch work;  /* for tables while they are made     */
+    sotto_scratch nodes; /* of the composition that is read now */
     sotto_sgm_memo memo[SOTTO_SGM_MEMOS];
     unsigned next_memo;
 };
@@ -77,6 +111,8 @@ double sotto_sgm_c(int j);
 double sotto_sgm_side_cumulant(sotto_sgm_side *side, int j);
 /* Log of an upper bound on |M(c+iu)/M(c)| for all u >= t; without memory, 0. */
 double sotto_sgm_side_decay(sotto_sgm_side *side, int j, double t);
+/* The same for t <= u <= until only. */
+double sotto_sgm_side_decay_until(sotto_sgm_side *side, int j, double t, double until);
 /* NULL without memory. */
 const sotto_sgm_nodes *sotto_sgm_side_line(sotto_sgm_side *side, int j, double step, size_t nodes);
 const sotto_pld *sotto_sgm_side_lattice(sotto_sgm_side *side, int j, double spacing, size_t size);

@@ -26,11 +26,13 @@ static void the_transform_matches_the_sum_it_stands_for(sotto_test *t)
 /* Moving losses outward can only raise E exp(cL), and less so on a finer lattice. */
 static void a_finer_lattice_is_closer_from_above(sotto_test *t)
 {
+    sotto_scratch work = {0};
+
     for (int add = 0; add < 2; add++) {
         sotto_sgm_law law = sotto_sgm_law_cut(1e-3, 1, add == 1, -60);
         double error = 0, c = 6, true_log = sotto_sgm_cumulant(&law, c, &error), last = INFINITY;
         for (double spacing = 4e-3; spacing > 1e-4; spacing /= 4) {
-            sotto_pld *p = sotto_pld_new(&law, c, spacing, 4096);
+            sotto_pld *p = sotto_pld_new(&law, c, spacing, 4096, &work);
             CHECK(t, p != NULL);
             if (!p)
                 return;
@@ -42,6 +44,7 @@ static void a_finer_lattice_is_closer_from_above(sotto_test *t)
         }
         CHECK(t, last < 1e-7);
     }
+    sotto_scratch_clear(&work);
 }
 
 int main(int argc, char **argv)

@@ -107,10 +107,12 @@ static void a_law_that_ends_before_the_cap_or_is_added_stays_as_it_is(sotto_test
 /* The lattice of a capped law dominates it, whether the rate is tiny or near one. */
 static void a_capped_lattice_is_above_the_capped_law(sotto_test *t)
 {
+    sotto_scratch work = {0};
+
     for (size_t i = 0; i < CAPS; i++) {
         sotto_sgm_law law = capped(i);
         double error = 0, c = 2 / caps[i].loss, truth = sotto_sgm_cumulant(&law, c, &error);
-        sotto_pld *p = sotto_pld_new(&law, c, caps[i].loss / 500, 4096);
+        sotto_pld *p = sotto_pld_new(&law, c, caps[i].loss / 500, 4096, &work);
         CHECK(t, p != NULL);
         if (!p)
             return;
@@ -119,6 +121,7 @@ static void a_capped_lattice_is_above_the_capped_law(sotto_test *t)
         CHECK_NEAR(t, truth, moment, 1e-4);
         sotto_pld_free(p);
     }
+    sotto_scratch_clear(&work);
 }
 
 /* The nearer the answer is to the cap, the more a capped law may exceed the law itself. */
@@ -145,32 +148,73 @@ static void what_a_cap_owes_a_lower_bound_grows_towards_it(sotto_test *t)
     sotto_sgm_free(m);
 }
 
-/* Rotations drift; by no more than the header says. */
+/* What the plan takes for the fall of |M| against |M| itself, near and far, with and without a cap. */
+static void nothing_exceeds_the_bound_on_its_fall(sotto_test *t)
+{
+    enum { NODES = 400 };
+    static const struct {
+        double rate, sigma, loss, c, step;
+        bool add;
+    } at[] = {{1e-4, 0.77, 1.6, 9.5, 5, false}, {1e-4, 0.5, 4, 2.8, 3, false},
+              {2e-3, 0.8, 0, 6, 0.5, false},    {1e-2, 2, 0, 30, 2, true},
+              {0.5, 3, 0, 5, 0.5, false},       {1e-6, 0.65, 0.01, 2e4, 3000, false}};
+    static double size[NODES], phase[NODES], error[NODES];
+    static sotto_sgm_boxes boxes;
+    sotto_scratch work = {0};
+    int better = 0;
+
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        sotto_sgm_law law = sotto_sgm_law_cut(at[i].rate, at[i].sigma, at[i].add, -60);
+        if (at[i].loss > 0)
+            sotto_sgm_law_cap(&law, at[i].loss);
+        double wrong = 0, whole = sotto_sgm_cumulant(&law, at[i].c, &wrong);
+        sotto_sgm_boxes_fill(&boxes, &law, at[i].c, whole + wrong);
+        CHECK(t, sotto_sgm_line(&law, at[i].c, at[i].step, NODES, size, phase, error, &work));
+        for (int k = 1; k < NODES; k += k < 40 ? 1 : 9) {
+            double from = k * at[i].step;
+            for (double far = 1.3; far < 3; far += 0.9) {
+                double near = sotto_sgm_boxes_decay_until(&boxes, from, far * from);
+                double beyond = sotto_sgm_boxes_decay(&boxes, from);
+                better += near < beyond * 1.05;
+                for (int n = k; n < NODES; n++) {
+                    double truth = size[n] - whole - 1e-9 - 2 * error[n];
+                    CHECK(t, truth <= beyond);
+                    CHECK(t, n > far * k || truth <= near);
+                }
+            }
+        }
+    }
+    CHECK(t, better > 100);
+    sotto_scratch_clear(&work);
+}
+
+/* Products with turns are no sines of their own; they err by no more than the header says. */
 static void runs_of_sines_match_sines_one_by_one(sotto_test *t)
 {
     enum { COUNT = 512 };
-    static double half[COUNT], weight[COUNT], linear[COUNT], turn_re[COUNT], turn_im[COUNT];
+    static double half[COUNT], weight[COUNT], linear[COUNT], turns[2 * SOTTO_SGM_REACH * COUNT];
     static const double tops[] = {3, 400, 70000};
-    double step = 0.37, total = 0, moved = 0;
+    double step = 0.37, total = 0, moved = 0, mean = 0;
 
     for (int j = 0; j < COUNT; j++) {
         half[j] = (j % 2 ? 1 : -1) * pow(10, -7 + 8.0 * j / COUNT);
         weight[j] = 1 / (1.0 + j % 13);
-        linear[j] = 0;
+        linear[j] = 1e-9 * j;
+        mean += linear[j];
         total += weight[j];
         moved += weight[j] * fabs(2 * half[j]);
     }
-    sotto_sgm_turns(turn_re, turn_im, step, half, COUNT);
-    sotto_sgm_points at = {half, weight, linear, turn_re, turn_im, COUNT};
+    sotto_sgm_turns(turns, step, half, COUNT);
+    sotto_sgm_points at = {half, weight, linear, turns, COUNT, COUNT};
     for (int i = 0; i < 3; i++) {
         sotto_sgm_sums run[SOTTO_SGM_RUN];
         double top = tops[i] + SOTTO_SGM_RUN * step;
         double bound = (250 + 64) * 1.2e-16 * fmin((top + step) * moved, 4 * total);
-        sotto_sgm_sines_run(run, top, step, &at);
+        sotto_sgm_sines_run(run, top - SOTTO_SGM_REACH * step, step, &at);
         for (int k = 0; k < SOTTO_SGM_RUN; k++) {
             sotto_sgm_sums one = sotto_sgm_sines(top - k * step, half, weight, linear, COUNT);
             /* The angle t half itself is rounded differently at so high a frequency. */
-            double angle = 2.3e-16 * top * moved;
+            double angle = 2.3e-16 * top * (moved + 40 * mean);
             CHECK(t, fabs(one.re - run[k].re) <= bound + angle);
             CHECK(t, fabs(one.im - run[k].im) <= bound + angle);
         }
@@ -186,6 +230,7 @@ int main(int argc, char **argv)
         CASE(a_law_that_ends_before_the_cap_or_is_added_stays_as_it_is),
         CASE(a_capped_lattice_is_above_the_capped_law),
         CASE(what_a_cap_owes_a_lower_bound_grows_towards_it),
+        CASE(nothing_exceeds_the_bound_on_its_fall),
         CASE(runs_of_sines_match_sines_one_by_one),
     };
     return RUN_TESTS(argc, argv, cases);

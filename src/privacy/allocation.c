@@ -5,8 +5,8 @@
 #include "privacy/special.h"
 #include "privacy/special_root.h"
 
-/* In doubles: some 10 ms for all lines, and some 2 ms more for another where the answer is good enough already. */
-#define WORK_TILTED 6.5e6
+/* In doubles: some 8 ms for all lines, and some 2 ms more for another where the answer is good enough already. */
+#define WORK_TILTED 6e6
 #define WORK_AGAIN  1.2e6
 
 /* Below these the transform, to the power t, falls too slowly for a line to be cut. */
@@ -121,7 +121,7 @@ static void enclose_tilted(sotto_bound *out, int sign, const ask *q, double cap)
 {
     double near = 0, work = WORK_TILTED;
 
-    for (int i = 0; i < 3 && q->t >= FEW_SLOTS; i++) {
+    for (int i = 0; i < 2 && q->t >= FEW_SLOTS; i++) {
         sotto_tilt line;
 
         if (sotto_tilt_open(&line, sign, q->a, q->t, q->log_delta, near, work, q->inflate, NULL) !=

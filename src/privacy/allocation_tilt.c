@@ -13,7 +13,7 @@
 #define MARGIN 22.0
 /* e^-care of the answer, roughly, may be hidden by each of: the end of the line, aliases, what lies above the heap. */
 #define CARE_MOST  21.0
-#define CARE_LEAST 13.0
+#define CARE_LEAST 9.0
 /* Angles are turned from node to node so often before their sines are taken again. */
 #define TURNS 16
 /* e^LOSS: how much larger than the answer what is added up along the line may be. */
@@ -561,10 +561,9 @@ sotto_status sotto_tilt_open(sotto_tilt *line, int sign, double a, double t, dou
     line->sign = sign;
     line->log_delta = log_delta;
     line->work = work;
-    line->care = CARE_MOST;
-    if (open_line(line, near, inflate, NULL) == SOTTO_OK)
-        return SOTTO_OK;
-    line->care = CARE_LEAST;
+    for (line->care = CARE_MOST; line->care > CARE_LEAST; line->care -= 6)
+        if (open_line(line, near, inflate, NULL) == SOTTO_OK)
+            return SOTTO_OK;
     return open_line(line, near, inflate, err);
 }
 

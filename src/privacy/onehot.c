@@ -314,14 +314,14 @@ sotto_status sotto_onehot_eps_any_data(sotto_bound *out, sotto_onehot_adjacency 
                                        sotto_err *err)
 {
     sotto_clone_law bit, report;
-    sotto_bound one, whole;
+    double one, whole;
 
     SOTTO_TRY(check_question(adjacency, log_delta, err));
     SOTTO_TRY(check_eps0(eps0, err));
     SOTTO_TRY(sotto_clone_law_kary(&bit, eps0, 2, err));
     if (adjacency == SOTTO_ONEHOT_DELETION) {
-        SOTTO_TRY(sotto_clone_eps(&one, &bit, crowd, log_delta, err));
-        *out = (sotto_bound){0, one.high};
+        SOTTO_TRY(sotto_clone_eps_high(&one, &bit, crowd, log_delta, INFINITY, err));
+        *out = (sotto_bound){0, one};
         return SOTTO_OK;
     }
     /* Rounded so that the report is told apart a little better than it is. */
@@ -330,9 +330,11 @@ sotto_status sotto_onehot_eps_any_data(sotto_bound *out, sotto_onehot_adjacency 
     double half = fmax(SOTTO_MIN_LOG_DELTA, sotto_round_down(log_delta - log(2), 4));
 
     SOTTO_TRY(sotto_clone_law_onehot(&report, q, p, err));
-    SOTTO_TRY(sotto_clone_eps(&whole, &report, crowd, log_delta, err));
-    SOTTO_TRY(sotto_clone_eps(&one, &bit, crowd, half, err));
-    *out = (sotto_bound){0, fmin(whole.high, 2 * (half <= log_delta - log(2) ? one.high : eps0))};
+    SOTTO_TRY(sotto_clone_eps_high(&one, &bit, crowd, half, INFINITY, err));
+    double both = 2 * (half <= log_delta - log(2) ? one : eps0);
+
+    SOTTO_TRY(sotto_clone_eps_high(&whole, &report, crowd, log_delta, both * (1 + 1e-3), err));
+    *out = (sotto_bound){0, fmin(whole, both)};
     return SOTTO_OK;
 }
 

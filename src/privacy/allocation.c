@@ -222,6 +222,24 @@ sotto_status sotto_allocation_eps(sotto_bound *out, sotto_allocation_direction d
     return sotto_allocation_eps_inflated(out, direction, sigma, t, log_delta, &as_proved, err);
 }
 
+/* ---- the other way round ------------------------------------------------------------------------------- */
+
+double sotto_allocation_sigma_guess(double eps, double t, double log_delta)
+{
+    double low = log(0.1), high = log(1000), above = t * expm1(eps), delta = exp(log_delta);
+
+    for (int i = 0; i < 40; i++) {
+        double middle = (low + high) / 2, a = exp(-middle), w = log1p(above) / a + a / 2;
+        double deviation = sqrt(t * expm1(a * a)), z = above / deviation;
+        double jump = exp(sotto_log_tail(w - a)) - (1 + above) * exp(sotto_log_tail(w));
+        double bell =
+            deviation / t * (exp(-z * z / 2 - SOTTO_LOG_SQRT_2PI) - z * exp(sotto_log_tail(z)));
+
+        *(jump + bell > delta ? &low : &high) = middle;
+    }
+    return exp(high);
+}
+
 /* ---- k slots of t ----------------------------------------------------------------------------------------- */
 
 sotto_status sotto_allocation_reduce(sotto_allocation_blocks *out, double k, double t,

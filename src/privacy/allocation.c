@@ -6,7 +6,7 @@
 #include "privacy/special_root.h"
 
 /* In doubles: some 8 ms for all lines, and some 2 ms more for another where the answer is good enough already. */
-#define WORK_TILTED 6e6
+#define WORK_TILTED 5e6
 #define WORK_AGAIN  1.2e6
 
 /* Below these the transform, to the power t, falls too slowly for a line to be cut. */

@@ -5,10 +5,11 @@
  */
 #include "privacy/accountant.h"
 
+#include "privacy/allocation.h"
 #include "privacy/special_check.h"
 
-/* How near the value and the limit come, relative to the value. */
-static const double CLOSE = 1e-8;
+/* How near the value and the limit come, relative to the value; and where an evaluation is dear. */
+static const double CLOSE = 1e-8, CLOSE_ENOUGH = 1e-6;
 
 typedef struct range {
     double low;
@@ -207,7 +208,9 @@ static double next_guess(const end *a, const end *b)
 static sotto_status narrow(search *s, const range *r, end *good, end *bad, sotto_err *err)
 {
     end last = *bad, before = *good;
-    double shift = CLOSE / 4;
+    double close =
+        s->question.mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN ? CLOSE_ENOUGH : CLOSE;
+    double shift = close / 4;
     bool hit_good = false;
 
     for (int i = 0; i < 120; i++) {
@@ -215,7 +218,7 @@ static sotto_status narrow(search *s, const range *r, end *good, end *bad, sotto
         double towards = hit_good != r->more_is_safer ? 1 : -1;
         double x = next_guess(&last, &before);
 
-        if (high - low <= (r->whole ? 1 : CLOSE * good->x))
+        if (high - low <= (r->whole ? 1 : close * good->x))
             break;
         x += towards * fmax(shift * x, r->whole ? 0.5 : 0);
         if (!(x > low && x < high))
@@ -225,19 +228,29 @@ static sotto_status narrow(search *s, const range *r, end *good, end *bad, sotto
         before = last;
         last.x = x;
         SOTTO_TRY(excess_at(&last.excess, s, x, err));
-        shift = (last.excess <= 0) == hit_good ? 8 * shift : CLOSE / 4;
+        shift = (last.excess <= 0) == hit_good ? 8 * shift : close / 4;
         hit_good = last.excess <= 0;
         *(hit_good ? good : bad) = last;
     }
     return SOTTO_OK;
 }
 
-/* Near where the answer of a sampled Gaussian lies: far from it an evaluation can be dear. */
-static double first_guess(const search *s, const range *r)
+/* Near where the answer of a sampled or allocated Gaussian lies: far from it an evaluation can be dear. *factor: how far
+ * the first step from there should lead. */
+static double first_guess(const search *s, const range *r, double *factor)
 {
     const sotto_question *q = &s->question;
     double middle = sqrt(r->low) * sqrt(r->high);
 
+    *factor = 2;
+    if (q->mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN &&
+        s->at.real == &q->of.allocated.sigma && q->delta > 0) {
+        double guess =
+            sotto_allocation_sigma_guess(s->target, (double)q->of.allocated.slots, log(q->delta));
+
+        *factor = 1.02;
+        return fmin(fmax(guess * distance_of(q), r->low), r->high);
+    }
     if (q->mechanism != SOTTO_MECHANISM_SAMPLED_GAUSSIAN || s->at.real != &q->of.sampled.sigma)
         return r->whole ? floor(middle) : middle;
     double spread = q->of.sampled.rate * sqrt((double)q->of.sampled.rounds);
@@ -248,7 +261,7 @@ static double first_guess(const search *s, const range *r)
 /* From a guess outwards in growing steps, until both ends are known or the range is at its end. */
 static sotto_status bracket(search *s, const range *r, end *good, end *bad, sotto_err *err)
 {
-    double x = first_guess(s, r), factor = 2;
+    double factor, x = first_guess(s, r, &factor);
     bool has_good = false, has_bad = false;
 
     for (int i = 0; i < 40 && !(has_good && has_bad); i++) {
@@ -263,7 +276,7 @@ static sotto_status bracket(search *s, const range *r, end *good, end *bad, sott
             break;
         x = upwards ? fmin(x * factor, r->high) : fmax(x / factor, r->low);
         x = r->whole ? floor(x) : x;
-        factor *= factor;
+        factor = factor < 2 ? 1 + 4 * (factor - 1) : factor * factor;
     }
     good->excess = has_good ? good->excess : (double)NAN;
     bad->x = has_bad ? bad->x : good->x;

@@ -17,6 +17,9 @@ typedef enum sotto_allocation_direction {
     SOTTO_ALLOCATION_MAX /* what a guarantee must report */
 } sotto_allocation_direction;
 
+/* About the sigma at which one slot of t costs eps, to start a search from: a single large term, or a normal sum. */
+double sotto_allocation_sigma_guess(double eps, double t, double log_delta);
+
 /* sigma 0.1 to 1000, t 1 to 10^9 slots, log_delta -90 to below 0.
  *   SOTTO_MALFORMED  a parameter is outside, by name */
 SOTTO_MUST_USE sotto_status sotto_allocation_eps(sotto_bound *out,

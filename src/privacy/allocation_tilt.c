@@ -1,21 +1,40 @@
 #include "privacy/allocation_tilt.h"
 
 #include "privacy/allocation_end.h"
+#include "privacy/allocation_turn.h"
 #include "privacy/special.h"
-#include "privacy/special_gauss.h"
 #include "privacy/special_root.h"
 
 #include <complex.h>
 
 #define PI 3.14159265358979323846
 #define U  SOTTO_UNIT_ROUNDOFF
-/* Of the line, e^-CUT of the peak is charged instead of evaluated. */
-#define CUT 32.0
-/* e^-MARGIN of delta may be lost to cutting Y off, and about as much to aliases. */
-#define MARGIN 20.0
-/* Points times nodes that fit into the time an answer may take: turned, and by their sines. */
-#define WORK_MAX   4e6
-#define WORK_EXACT 3e5
+/* e^-MARGIN of delta may be lost to cutting Y off. */
+#define MARGIN 22.0
+/* e^-care of the answer, roughly, may be hidden by each of: the end of the line, aliases, what lies above the heap. */
+#define CARE_MOST  21.0
+#define CARE_LEAST 9.0
+/* Angles are turned from node to node so often before their sines are taken again. */
+#define TURNS 16
+/* e^LOSS: how much larger than the answer what is added up along the line may be. */
+#define LOSS 14.0
+
+/* Gauss-Legendre points, the positive half: more of them a panel are fewer of them a turn. */
+enum { HALF = 16 };
+static const double node_at[HALF] = {
+    0.048307665687738316235, 0.14447196158279649349, 0.23928736225213707454,
+    0.33186860228212764978,  0.42135127613063534536, 0.50689990893222939002,
+    0.58771575724076232904,  0.66304426693021520098, 0.73218211874028968039,
+    0.79448379596794240696,  0.84936761373256997013, 0.89632115576605212397,
+    0.93490607593773968917,  0.96476225558750643077, 0.9856115115452683354,
+    0.99726386184948156354};
+static const double node_weight[HALF] = {
+    0.096540088514727800567, 0.095638720079274859419, 0.093844399080804565639,
+    0.091173878695763884713, 0.087652093004403811143, 0.083311924226946755222,
+    0.078193895787070306472, 0.072345794108848506225, 0.065822222776361846838,
+    0.058684093478535547145, 0.050998059262376176196, 0.042835898022226680657,
+    0.034273862913021433103, 0.025392065309262059456, 0.016274394730905670605,
+    0.0070186100094700966004};
 
 /* ---- points ------------------------------------------------------------------------------------------ */
 
@@ -31,12 +50,12 @@ static double most_growth(const sotto_tilt *q, double top, double bottom, double
     return c + fmax(exp(top) * (lean - c * cos(turn)), exp(bottom) * (lean - c * cos(turn)));
 }
 
-/* A bound on the error of sixteen points on mid +- half, of the integral of the density times e^sZ - 1 - sZ, for Re s
- * at either end of c and |Im s| <= v: 64/15 half M rho^-30 / (1 - rho^-2), M the largest value on the ellipse of sum of semi-axes rho half (Trefethen
+/* A bound on the error of 2 HALF points on mid +- half, of the integral of the density times e^sZ - 1 - sZ, for Re s = c
+ * and |Im s| <= v: 64/15 half M rho^-62 / (1 - rho^-2), M the largest value on the ellipse of sum of semi-axes rho half (Trefethen
  * 2013, theorem 19.3), and |e^x - 1 - x| <= |x|^2/2 e^max(0, Re x). The best of a few rho. */
-static double panel_error(const sotto_tilt *q, double mid, double half, sotto_bound c, double v)
+static double panel_error(const sotto_tilt *q, double mid, double half, double c, double v)
 {
-    static const double rhos[] = {1.3, 1.7, 2.2, 3, 4, 6, 9, 14, 25, 60};
+    static const double rhos[] = {1.15, 1.3, 1.5, 1.8, 2.2, 2.7, 3.4, 4.5, 6, 9, 14, 30};
     double best = INFINITY;
 
     for (size_t i = 0; i < sizeof rhos / sizeof rhos[0]; i++) {
@@ -48,38 +67,36 @@ static double panel_error(const sotto_tilt *q, double mid, double half, sotto_bo
         double top = q->a * (mid + wide) - q->a * q->a / 2;
         double bottom = q->a * (mid - wide) - q->a * q->a / 2;
         double size = exp(fmax(0, top)) * hypot(fmax(fabs(top), fabs(bottom)), turn);
-        double grows = fmax(most_growth(q, top, bottom, turn, c.low, v),
-                            most_growth(q, top, bottom, turn, c.high, v));
+        double grows = most_growth(q, top, bottom, turn, c, v);
         double log_value = (high * high - near * near) / 2 - SOTTO_LOG_SQRT_2PI +
-                           log((c.high * c.high + v * v) * size * size / 2) + fmax(0, grows);
+                           log((c * c + v * v) * size * size / 2) + fmax(0, grows);
 
-        best =
-            fmin(best, log_value + log(64.0 / 15 * half / (1 - 1 / (rho * rho))) - 30 * log(rho));
+        best = fmin(best, log_value + log(64.0 / 15 * half / (1 - 1 / (rho * rho))) -
+                              (4 * HALF - 2) * log(rho));
     }
     return exp(best);
 }
 
 static void add_points(sotto_tilt *q, double mid, double half)
 {
-    for (int i = 0; i < 2 * SOTTO_GAUSS_HALF; i++) {
+    for (int i = 0; i < 2 * HALF; i++) {
         int k = i / 2;
-        double w = mid + (i % 2 == 0 ? half : -half) * sotto_gauss_node[k];
+        double w = mid + (i % 2 == 0 ? half : -half) * node_at[k];
 
         q->z[q->points] = q->sign * expm1(q->a * w - q->a * q->a / 2);
-        q->weight[q->points++] =
-            half * sotto_gauss_weight[k] * exp(-w * w / 2 - SOTTO_LOG_SQRT_2PI);
+        q->weight[q->points++] = half * node_weight[k] * exp(-w * w / 2 - SOTTO_LOG_SQRT_2PI);
     }
 }
 
 /* Halves panels until each is good to `enough` for c and v; *error is the sum of what they may be off by. False if
  * there are too many. */
-static bool lay_points(sotto_tilt *q, sotto_bound c, double v, double enough, double *error)
+static bool lay_points(sotto_tilt *q, double c, double v, double enough, double *error)
 {
     double left = -q->under;
 
     q->points = 0;
     *error = 0;
-    for (double length = 2; left < q->over;) {
+    for (double length = 4; left < q->over;) {
         double half = fmin(length, q->over - left) / 2, off;
 
         off = panel_error(q, left + half, half, c, v);
@@ -87,12 +104,18 @@ static bool lay_points(sotto_tilt *q, sotto_bound c, double v, double enough, do
             length /= 2;
             continue;
         }
-        if (!(off <= enough) || q->points + 2 * SOTTO_GAUSS_HALF > SOTTO_TILT_POINTS)
+        if (!(off <= enough) || q->points + 2 * HALF > SOTTO_TILT_POINTS)
             return false;
         add_points(q, left + half, half);
         *error += off;
         left = left + 2 * half < q->over ? left + 2 * half : q->over;
         length *= 2;
+    }
+    if (q->points + SOTTO_TURN_LANES > SOTTO_TILT_POINTS)
+        return false;
+    for (size_t i = 0; i < SOTTO_TURN_LANES; i++) { /* the heap, and nothing */
+        q->z[q->points] = i == 0 ? q->top : 0;
+        q->weight[q->points++] = i == 0 ? q->heap : 0;
     }
     return true;
 }
@@ -141,6 +164,10 @@ static double real_transform(const sotto_tilt *q, double c, double *second)
     return sum;
 }
 
+/* The heap's weight is a tail of the normal law, good to so many u; so is its part of the mean. */
+#define HEAP_OFF 1024
+#define MORE_OFF 1e-12
+
 /* What rounding may do to the real one: 64u and the rounding of Z in the exponent of every term. */
 static double transform_rounding(const sotto_tilt *q, double c)
 {
@@ -151,25 +178,26 @@ static double transform_rounding(const sotto_tilt *q, double c)
 
         sum += q->weight[j] * x * x / 2 * exp(fmax(0, c * q->z[j])) * (64 + 8 * x);
     }
-    return U * (sum + 8 * c * (fabs(q->mean) + q->beyond));
+    double x = c * q->top;
+
+    sum += q->heap * x * x / 2 * exp(x) * HEAP_OFF;
+    return U * (sum + HEAP_OFF * c * (fabs(q->mean) + q->beyond + q->above));
 }
 
 /* The transform along the line, node by node: E e^(sZ) - E e^(cZ) = E e^(cZ) (-2 sin^2(vZ/2) + i sin vZ), in which
- * nothing cancels but the signs of Z. Half-angles turn from one node to the next; or, exactly, by their sines. */
+ * nothing cancels but the signs of Z. Half-angles turn from one node to the next. */
 typedef struct turning {
     const sotto_tilt *line;
     double step;
-    bool exact;
     double tilted[SOTTO_TILT_POINTS]; /* weight e^(cZ) */
     double by_re[SOTTO_TILT_POINTS], by_im[SOTTO_TILT_POINTS];
     double re[SOTTO_TILT_POINTS], im[SOTTO_TILT_POINTS];
 } turning;
 
-static void turn_start(turning *w, const sotto_tilt *q, double step, bool exact)
+static void turn_start(turning *w, const sotto_tilt *q, double step)
 {
     w->line = q;
     w->step = step;
-    w->exact = exact;
     for (size_t j = 0; j < q->points; j++) {
         w->tilted[j] = q->weight[j] * exp(q->c * q->z[j]);
         w->by_re[j] = cos(step * q->z[j] / 2);
@@ -179,43 +207,44 @@ static void turn_start(turning *w, const sotto_tilt *q, double step, bool exact)
     }
 }
 
-/* To node k, from the one before. */
-static double complex turn_to(turning *w, double k)
+/* To node k, from the one before; every TURNS-th by sines, so that roundings do not pile up. */
+static double complex turn_to(turning *w, size_t k)
 {
-    double down = 0, side = 0;
-    size_t points = w->line->points;
+    sotto_turns all = {w->line->points, w->tilted, w->by_re, w->by_im, w->re, w->im};
+    double down, side, before = (double)(k - 1) * w->step / 2;
 
-    for (size_t j = 0; j < points; j++) {
-        double re, im;
-
-        if (w->exact) {
-            double half = k * w->step * w->line->z[j] / 2;
-
-            re = cos(half);
-            im = sin(half);
-        } else {
-            re = w->re[j] * w->by_re[j] - w->im[j] * w->by_im[j];
-            im = w->re[j] * w->by_im[j] + w->im[j] * w->by_re[j];
-            w->re[j] = re;
-            w->im[j] = im;
-        }
-        down += w->tilted[j] * (im * im);
-        side += w->tilted[j] * (im * re);
+    for (size_t j = 0; k % TURNS == 0 && j < all.points; j++) {
+        w->re[j] = cos(before * w->line->z[j]);
+        w->im[j] = sin(before * w->line->z[j]);
     }
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        sotto_turn_sum_avx2(&all, &down, &side);
+        return -2 * down + I * (2 * side);
+    }
+#endif
+    sotto_turn_sum(&all, &down, &side);
     return -2 * down + I * (2 * side);
 }
 
-/* Of one node: after n turns a half-angle's sine is off by 4u n and by the rounding of Z; the sum, by as much again. */
-static double turn_rounding(const turning *w, double turns, double v)
+/* Of one node, linear and quadratic in v: after n turns a half-angle's sine is off by 4u n, and by the rounding of Z
+ * in proportion to itself; the sum, by as much again. */
+typedef struct turn_off {
+    double linear, square;
+} turn_off;
+
+static turn_off turn_rounding(const turning *w)
 {
-    double sum = 0;
+    turn_off off = {0, 0};
 
     for (size_t j = 0; j < w->line->points; j++) {
-        double x = fmin(2, v * fabs(w->line->z[j]));
+        double size = fabs(w->line->z[j]);
 
-        sum += w->tilted[j] * x * (4 * turns + 32 + 8 * v * fabs(w->line->z[j]));
+        off.linear += w->tilted[j] * size * (4 * TURNS + 32);
+        off.square += w->tilted[j] * size * size * 8;
     }
-    return U * sum;
+    off.linear += w->line->heap * exp(w->line->c * w->line->top) * w->line->top * HEAP_OFF;
+    return (turn_off){U * off.linear, U * off.square};
 }
 
 /* ---- where the line goes ------------------------------------------------------------------------------ */
@@ -248,11 +277,13 @@ static double best_c(const sotto_tilt *q, double deviation, double log_goal, dou
 
 /* ---- where it may end ------------------------------------------------------------------------------------ */
 
-static double end_of_line(const sotto_tilt *q, double c, double log_whole)
+/* cut: what is left out, as a part of the peak. */
+static double end_of_line(const sotto_tilt *q, double c, double log_whole, double cut)
 {
-    sotto_tilted law = {q->a, q->sign, c, q->under, q->over, q->beyond, log_whole};
+    double points = q->beyond + q->heap * exp(c * q->top) * (1 + 1e-9);
+    sotto_tilted law = {q->a, q->sign, c, q->under, q->over, points, log_whole};
 
-    return sotto_tilted_end(&law, exp(-CUT / q->t));
+    return sotto_tilted_end(&law, exp(-cut / q->t));
 }
 
 /* ---- the line ----------------------------------------------------------------------------------------------- */
@@ -262,10 +293,11 @@ static sotto_status tabulate(sotto_tilt *q, double period, double error, double 
                              const sotto_allocation_inflate *inflate, sotto_err *err)
 {
     double bend, whole = real_transform(q, q->c, &bend), size = 0, off = 0;
-    double nodes = 2 + ceil(end_of_line(q, q->c, log1p(whole - error) - 1e-10) * period / (2 * PI));
+    double end = end_of_line(q, q->c, log1p(whole - error) - 1e-10, q->cut);
+    double nodes = 2 + ceil(end * period / (2 * PI));
     double last = (nodes - 1) * 2 * PI / period;
 
-    if (!(last <= most && nodes <= SOTTO_TILT_NODES && nodes * (double)q->points <= WORK_MAX))
+    if (!(last <= most && nodes <= SOTTO_TILT_NODES && nodes * (double)q->points <= q->work))
         return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes too many nodes", q->t);
     q->nodes = (size_t)nodes;
     q->step = 2 * PI / period;
@@ -273,17 +305,12 @@ static sotto_status tabulate(sotto_tilt *q, double period, double error, double 
     double fixed = error * inflate->transform + transform_rounding(q, q->c) * inflate->rounding;
     turning w;
 
-    /* Turning is ten times faster, unless its roundings to the power t would show. */
-    turn_start(&w, q, q->step, false);
-    if (q->t * turn_rounding(&w, nodes, last) > 1e-9)
-        w.exact = true;
-    if (w.exact && nodes * (double)q->points > WORK_EXACT)
-        return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes too many nodes", q->t);
-    double moving = turn_rounding(&w, w.exact ? 0 : nodes, last) * inflate->rounding;
+    turn_start(&w, q, q->step);
+    turn_off moving = turn_rounding(&w);
 
     for (size_t k = 0; k < q->nodes; k++) {
         double v = (double)k * q->step;
-        double complex psi = whole + (k == 0 ? 0 : turn_to(&w, (double)k)), s = q->c + I * v;
+        double complex psi = whole + (k == 0 ? 0 : turn_to(&w, k)), s = q->c + I * v;
         double re = creal(psi), im = cimag(psi), length = hypot(1 + re, im);
         double log_size = q->t * 0.5 * log1p(re * (2 + re) + im * im) - q->log_peak;
         double angle = q->t * atan2(im, 1 + re);
@@ -292,46 +319,86 @@ static sotto_status tabulate(sotto_tilt *q, double period, double error, double 
         q->re[k] = creal(value);
         q->im[k] = cimag(value);
         size += cabs(value);
-        off += cabs(value) * expm1(fmin(q->t * (fixed + moving) / length * 1.01, 700));
+        double moved = v * (moving.linear + v * moving.square) * inflate->rounding;
+
+        off += cabs(value) * expm1(fmin(q->t * (fixed + moved) / length * 1.01, 700));
     }
     /* The peak's own error, and the roundings of angles and sums. */
     double all =
         q->t * fixed / (1 + whole) * 1.01 + inflate->rounding * (2e-12 + 8 * U * fabs(q->log_peak));
 
-    q->doubt = off + size * all + inflate->cut * exp(-CUT) / (q->step * (last - q->step));
+    q->doubt = off + size * all + inflate->cut * exp(-q->cut) / (q->step * (last - q->step));
     return SOTTO_OK;
 }
 
-/* Where Y is cut off: as far out as E |Z - cut Z| matters. */
-static void cut_off(sotto_tilt *q)
+/* Where Y is cut off: as far out as E |Z - cut Z| matters; for removal at Z = cap at the latest, where all that lies
+ * above is heaped up. */
+static void cut_off(sotto_tilt *q, double cap)
 {
-    double reach = sqrt(2 * (MARGIN - q->log_delta));
+    double reach = sqrt(2 * (MARGIN - q->log_delta)), a = q->a;
+    double under = exp(sotto_log_tail(reach)) * (1 + 1e-9);
 
-    q->over = q->a + reach;
+    q->over = a + reach;
     q->under = reach;
-    double over = exp(sotto_log_tail(q->over - q->a)) * (1 + 1e-9);
-    double under = exp(sotto_log_tail(q->under)) * (1 + 1e-9);
+    q->heap = q->top = q->above = q->more = q->square = 0;
+    double low_part = exp(sotto_log_tail(q->under)) - exp(sotto_log_tail(q->under + a));
 
-    q->gap_high = q->sign > 0 ? over : under;
-    q->gap_low = q->sign > 0 ? under : over;
-    q->beyond = exp(sotto_log_tail(q->over)) * (1 + 1e-9) + under;
-    /* E (Y - 1) over what is kept is minus that of what is not. */
-    q->mean = q->sign * (exp(sotto_log_tail(q->under)) - exp(sotto_log_tail(q->under + q->a)) -
-                         exp(sotto_log_tail(q->over - q->a)) + exp(sotto_log_tail(q->over)));
+    if (q->sign < 0) {
+        q->gap_high = under;
+        q->gap_low = exp(sotto_log_tail(q->over - a)) * (1 + 1e-9);
+        q->beyond = exp(sotto_log_tail(q->over)) * (1 + 1e-9) + under;
+        /* E (Y - 1) over what is kept is minus that of what is not. */
+        q->mean = -(low_part - exp(sotto_log_tail(q->over - a)) + exp(sotto_log_tail(q->over)));
+        return;
+    }
+    q->over = fmin(q->over, (log1p(cap) + a * a / 2) / a);
+    q->top = expm1(a * q->over - a * a / 2);
+    q->heap = exp(sotto_log_tail(q->over));
+    q->above = exp(sotto_log_tail(q->over - a));
+    q->more = fmax(0, q->above - (1 + q->top) * q->heap);
+    /* E Z^2: up to there no more than E (Y - 1)^2 is, or than E Y^2 up to there; and the heap. */
+    q->square = fmin(expm1(a * a), exp(a * a + sotto_log_tail(2 * a - q->over))) +
+                q->top * q->top * q->heap + under;
+    q->gap_high = q->more + q->above * MORE_OFF;
+    q->gap_low = under;
+    q->beyond = under;
+    q->mean = low_part - q->more;
+}
+
+/* What the lower end may count on of the part above the heap: (Y - 1 - top)+ adds to the sum's excess in full, unless
+ * the others' sum is so low that the excess starts above the heap. P(sum Z < mean - d) <= e^(-d^2 / (2 (t E Z^2 + d/3)))
+ * for Z >= -1 (Bernstein). */
+static double sure_above(const sotto_tilt *q, double A)
+{
+    double room = q->top - A - q->t * fabs(q->mean);
+
+    if (!(room > 0))
+        return 0;
+    double spread = q->t * q->square * (1 + 1e-9) + room * (1 + fabs(q->mean)) / 3;
+
+    return fmax(0, q->more - q->above * MORE_OFF) * fmax(0, 1 - exp(-room * room / (2 * spread)));
+}
+
+/* log of about the sum of absolute values along the line through c, for A. */
+static double height_at(const sotto_tilt *q, double c, double A)
+{
+    double bend;
+
+    return q->t * log1p(real_transform(q, c, &bend)) - c * A - log(c);
 }
 
 /* How long a line through c must be (`end`) and how finely cut (`period`), for what is wanted at A. */
 typedef struct course {
-    double c, c_far, period, end;
+    double c, c_far, period, cut, end;
 } course;
 
 /* Aliases below are e^(-c period), those above follow from Chernoff's bound at the c_far that does best. */
 static course plot_course(const sotto_tilt *q, double c, double A)
 {
     static const double further[] = {1.06, 1.15, 1.3, 1.5, 1.8, 2.3, 3};
-    double goal = q->log_delta + log(q->t) - MARGIN, bend;
+    double goal = q->log_delta + log(q->t) - q->care, bend;
     double deviation = sqrt(q->t * expm1(q->a * q->a));
-    course way = {c, 0, INFINITY, 0};
+    course way = {c, 0, INFINITY, 0, 0};
 
     for (size_t i = 0; i < sizeof further / sizeof further[0]; i++) {
         double x = further[i] * c, far = q->t * log1p(real_transform(q, x, &bend));
@@ -343,7 +410,8 @@ static course plot_course(const sotto_tilt *q, double c, double A)
         }
     }
     way.period = fmax(way.period, (log(q->t + deviation) - goal) / c);
-    way.end = end_of_line(q, c, log1p(real_transform(q, c, &bend)));
+    way.cut = fmin(45, q->care + fmax(0, height_at(q, c, A) - q->log_delta - log(q->t)));
+    way.end = end_of_line(q, c, log1p(real_transform(q, c, &bend)), way.cut);
     return way;
 }
 
@@ -351,12 +419,21 @@ static course plot_course(const sotto_tilt *q, double c, double A)
  * sum can be huge: as long as no more than some e^10 of the digits are lost, the cheaper. */
 static course choose_course(const sotto_tilt *q, double saddle, double A)
 {
-    course best = plot_course(q, saddle, A);
-    double bend, height = q->t * log1p(real_transform(q, saddle, &bend)) - saddle * A;
+    double least = height_at(q, saddle, A);
 
     for (double c = 0.85 * saddle; c > 0.2 * saddle; c *= 0.85) {
-        if (q->t * log1p(real_transform(q, c, &bend)) - c * A > height + 8)
+        double height = height_at(q, c, A);
+
+        if (height > least)
             break;
+        least = height;
+    }
+    double most = fmax(least + 2, q->log_delta + log(q->t) + LOSS);
+    course best = {0, 0, INFINITY, 0, INFINITY};
+
+    for (double c = saddle; c > 0.2 * saddle; c *= 0.85) {
+        if (height_at(q, c, A) > most)
+            continue;
         course other = plot_course(q, c, A);
 
         if (other.end * other.period < best.end * best.period)
@@ -371,13 +448,13 @@ static sotto_status find_saddle(sotto_tilt *q, double *saddle, double *place, so
     double deviation = sqrt(q->t * expm1(q->a * q->a)), error;
     double reach = q->sign > 0 ? expm1(q->a * q->over - q->a * q->a / 2) : 1;
     double usual = fmin(sqrt(1 - 2 * q->log_delta) / deviation, (MARGIN - q->log_delta) / reach);
-    sotto_bound around = {usual, usual};
 
-    if (!lay_points(q, around, 0, 1e-6 * fmin(1, usual * usual * expm1(q->a * q->a)), &error))
+    if (!lay_points(q, usual, 0, 1e-6 * fmin(1, usual * usual * expm1(q->a * q->a)), &error))
         return sotto_fail(err, SOTTO_DENIED, "sigma = %g: too many points", 1 / q->a);
     q->guess = 0;
     for (int i = 0; i < (q->sign > 0 ? 1 : 4); i++) { /* e^eps is in delta when adding */
-        double goal = q->log_delta + log(q->t) - (q->sign > 0 ? 0 : q->guess);
+        double rest = fmax(1e-3, 1 - q->more * exp(-q->log_delta));
+        double goal = q->log_delta + log(q->t * rest) - (q->sign > 0 ? 0 : q->guess);
 
         *saddle = best_c(q, deviation, goal, place);
         if (q->sign < 0 && *place > 0.999999 * q->t)
@@ -387,30 +464,107 @@ static sotto_status find_saddle(sotto_tilt *q, double *saddle, double *place, so
     return SOTTO_OK;
 }
 
-sotto_status sotto_tilt_open(sotto_tilt *line, int sign, double a, double t, double log_delta,
-                             const sotto_allocation_inflate *inflate, sotto_err *err)
+/* The A at which one term alone would exceed often enough: E (Y - 1 - A)+ = delta. */
+static double single_jump(const sotto_tilt *q)
 {
-    sotto_tilt *q = line;
+    double low = 0, high = q->a + sqrt(2 * (MARGIN - q->log_delta));
+
+    for (int i = 0; i < 40; i++) {
+        double w = (low + high) / 2, y = exp(q->a * w - q->a * q->a / 2);
+        double call = exp(sotto_log_tail(w - q->a)) - y * exp(sotto_log_tail(w));
+
+        *(call > exp(q->log_delta) ? &low : &high) = w;
+    }
+    return fmax(0, expm1(q->a * high - q->a * q->a / 2));
+}
+
+/* Cuts Y off as low as the lower end allows: of what is above the heap, e^-care of delta may be in doubt. */
+static void lower_cap(sotto_tilt *q, double A)
+{
+    double low = A, high = fmax(A, q->top), enough = exp(q->log_delta - q->care);
+
+    for (int i = 0; i < 30 && high - low > 1e-3 * high; i++) {
+        double cap = (low + high) / 2;
+
+        cut_off(q, cap);
+        *(q->more - sure_above(q, A) <= enough + q->above * MORE_OFF ? &high : &low) = cap;
+    }
+    cut_off(q, high);
+}
+
+/* A single huge term makes a line long, and matters only by how much it exceeds: it is heaped up at what the sum must
+ * exceed (A) and by how much others may fall short. */
+static sotto_status find_cap(sotto_tilt *q, double near, double *saddle, double *place,
+                             sotto_err *err)
+{
+    double deviation = sqrt(q->t * expm1(q->a * q->a)), z = q->log_delta + log(q->t / deviation);
+    double jump = single_jump(q), A = fmax(jump, deviation * sqrt(fmax(0, -2 * z)));
+
+    if (near > 0)
+        A = q->t * expm1(near);
+    cut_off(q, INFINITY);
+    if (q->sign > 0)
+        lower_cap(q, 1.02 * A);
+    SOTTO_TRY(find_saddle(q, saddle, place, err));
+    /* A saddle point's formula is above the truth where a single term decides, the larger of the two regimes below it. */
+    if (q->sign > 0) {
+        *place = fmax(jump, fmin(*place, A + 0.25 * fmax(0, *place - A)));
+        *place = near > 0 ? A : *place;
+        q->guess = log1p(*place / q->t);
+    }
+    return SOTTO_OK;
+}
+
+/* The other c needs points of its own: those of the line would have to be too many. */
+static sotto_status look_far(sotto_tilt *q, sotto_err *err)
+{
+    double error, bend;
+
+    if (!lay_points(q, q->c_far, 0, 1e-8 * fmin(1, 1 / q->t), &error))
+        return sotto_fail(err, SOTTO_DENIED, "sigma = %g: too many points", 1 / q->a);
+    double less = real_transform(q, q->c_far, &bend) + error + transform_rounding(q, q->c_far);
+
+    q->log_far = q->t * log1p(less) * (1 + 1e-12);
+    return SOTTO_OK;
+}
+
+static sotto_status open_line(sotto_tilt *q, double near, const sotto_allocation_inflate *inflate,
+                              sotto_err *err)
+{
     double saddle = 0, place = 0, error, bend;
 
-    q->a = a;
-    q->t = t;
-    q->sign = sign;
-    q->log_delta = log_delta;
-    cut_off(q);
-    SOTTO_TRY(find_saddle(q, &saddle, &place, err));
+    SOTTO_TRY(find_cap(q, near, &saddle, &place, err));
+    /* No period is shorter than what is asked about, no line through a smaller c is much shorter. */
+    if (end_of_line(q, saddle, log1p(real_transform(q, saddle, &bend)), q->care) * fmax(place, 0) >
+        2 * PI * SOTTO_TILT_NODES)
+        return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes too many nodes", q->t);
     course way = choose_course(q, saddle, fmax(place, 0));
     double most = 1.01 * way.end + 8 * PI / way.period, less = real_transform(q, way.c, &bend);
 
     q->c = way.c;
     q->c_far = way.c_far;
+    q->cut = way.cut;
     if (!(most * way.period < 2 * PI * SOTTO_TILT_NODES))
-        return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes too many nodes", t);
-    if (!lay_points(q, (sotto_bound){way.c, way.c_far}, most, 1e-14 * less, &error))
-        return sotto_fail(err, SOTTO_DENIED, "sigma = %g: too many points", 1 / a);
-    less = real_transform(q, q->c_far, &bend) + error + transform_rounding(q, q->c_far);
-    q->log_far = t * log1p(less) * (1 + 1e-12);
+        return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes too many nodes", q->t);
+    SOTTO_TRY(look_far(q, err));
+    if (!lay_points(q, way.c, most, 1e-14 * fmax(less, 1 / q->t), &error))
+        return sotto_fail(err, SOTTO_DENIED, "sigma = %g: too many points", 1 / q->a);
     return tabulate(q, way.period, error, most, inflate, err);
+}
+
+sotto_status sotto_tilt_open(sotto_tilt *line, int sign, double a, double t, double log_delta,
+                             double near, double work, const sotto_allocation_inflate *inflate,
+                             sotto_err *err)
+{
+    line->a = a;
+    line->t = t;
+    line->sign = sign;
+    line->log_delta = log_delta;
+    line->work = work;
+    for (line->care = CARE_MOST; line->care > CARE_LEAST; line->care -= 6)
+        if (open_line(line, near, inflate, NULL) == SOTTO_OK)
+            return SOTTO_OK;
+    return open_line(line, near, inflate, err);
 }
 
 /* The aliases above and below, relative to the peak at A = 0 and without e^(-cA): what the lower side takes away. */
@@ -426,23 +580,39 @@ static double aliases(const sotto_tilt *q, double A)
     return below * exp(q->c * A - q->log_peak) + above;
 }
 
+/* The sum of re cos(k angle) + im sin(k angle), the first halved; TURNS nodes share their sines. */
+static double sum_nodes(const sotto_tilt *q, double angle)
+{
+    double cosines[TURNS], sines[TURNS], sum = -q->re[0] / 2;
+
+    for (int i = 0; i < TURNS; i++) {
+        cosines[i] = cos(i * angle);
+        sines[i] = sin(i * angle);
+    }
+    for (size_t k = 0; k < q->nodes; k += TURNS) {
+        double re = cos((double)k * angle), im = sin((double)k * angle);
+        double along = 0, across = 0;
+
+        for (size_t i = 0; i < TURNS && k + i < q->nodes; i++) {
+            along += q->re[k + i] * cosines[i] + q->im[k + i] * sines[i];
+            across += q->im[k + i] * cosines[i] - q->re[k + i] * sines[i];
+        }
+        sum += re * along + im * across;
+    }
+    return sum;
+}
+
 double sotto_tilt_log_delta(const sotto_tilt *line, double eps, double side)
 {
     const sotto_tilt *q = line;
-    double A = q->sign * q->t * expm1(q->sign * eps), sum = q->re[0] / 2;
-
-    for (size_t k = 1; k < q->nodes; k++) {
-        double angle = (double)k * q->step * A;
-
-        sum += q->re[k] * cos(angle) + q->im[k] * sin(angle);
-    }
+    double A = q->sign * q->t * expm1(q->sign * eps), sum = sum_nodes(q, q->step * A);
     double scale = q->step / PI, log_scale = q->log_peak - q->c * A;
     double value = scale * (sum + side * q->doubt);
 
     if (side < 0)
         value -= aliases(q, A);
     /* Cutting Y off moves the sum by at most t E |Z - cut Z|. */
-    double moved = q->t * (side > 0 ? q->gap_high : -q->gap_low);
+    double moved = q->t * (side > 0 ? q->gap_high : sure_above(q, A) - q->gap_low);
 
     value += moved * exp(-log_scale);
     if (!(value > 0))

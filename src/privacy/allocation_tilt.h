@@ -12,7 +12,7 @@
 
 #include "privacy/allocation.h"
 
-#define SOTTO_TILT_POINTS 4096
+#define SOTTO_TILT_POINTS 4608
 #define SOTTO_TILT_NODES  4096
 
 typedef struct sotto_tilt {
@@ -22,11 +22,16 @@ typedef struct sotto_tilt {
     double gap_high, gap_low; /* E (Z - cut Z)+ and E (cut Z - Z)+             */
     double mean;              /* E of the cut Z: tiny                          */
     double beyond;            /* probability of being cut off                  */
+    double top, heap;         /* removal: Z = top above `over`, of probability heap */
+    double above, more;       /* E Y 1(above over), E (Y - 1 - top)+           */
+    double square;            /* E Z^2 of the cut Z, from above                */
+    double work, care;
     size_t points;
     double z[SOTTO_TILT_POINTS], weight[SOTTO_TILT_POINTS];
 
     double guess; /* of the answer, near which the line is good */
     double c, step;
+    double cut;      /* e^-cut of the peak is left out at the end */
     double log_peak; /* t log E e^(cZ) */
     size_t nodes;
     double re[SOTTO_TILT_NODES], im[SOTTO_TILT_NODES]; /* relative to the peak */
@@ -34,10 +39,11 @@ typedef struct sotto_tilt {
     double c_far, log_far; /* another c and its t log E e^(cZ), for the aliases above */
 } sotto_tilt;
 
-/* Makes a line for log_delta; a is 1/sigma, up to 10.
+/* Makes a line for log_delta; a is 1/sigma, up to 10; near is roughly the answer, or 0 where that is not known;
+ * work: how many points times nodes it may take.
  *   SOTTO_DENIED  it would take too many points or nodes */
 SOTTO_MUST_USE sotto_status sotto_tilt_open(sotto_tilt *line, int sign, double a, double t,
-                                            double log_delta,
+                                            double log_delta, double near, double work,
                                             const sotto_allocation_inflate *inflate,
                                             sotto_err *err);
 

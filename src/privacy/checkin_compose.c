@@ -8,6 +8,7 @@
 #include "privacy/checkin.h"
 
 #include "privacy/checkin_check.h"
+#include "privacy/checkin_flat.h"
 #include "privacy/checkin_slots.h"
 #include "privacy/special_check.h"
 #include "privacy/special_root.h"
@@ -18,12 +19,23 @@
 #define LOOKS_MAX 40000
 #define PI        3.14159265358979323846
 /* Twice what is charged instead of evaluated, as a logarithm. */
-#define ENOUGH 64.0
+#define ENOUGH 50.0
+/* e^-ALIASES of delta may come from aliases, each way. */
+#define ALIASES 17.0
+/* Slots by themselves are not left out for so few nodes. */
+#define NEAR 32
+/* Nodes that share a turn's sines, see trapezoid. */
+#define TURNS 16
 
-/* A node of the line that matters. */
+/* A node of the line that matters: t = k step. */
 typedef struct node {
-    double t, re, im;
+    double k, re, im;
 } node;
+
+/* Chernoff's bound at another c, for aliases on one side. */
+typedef struct other_c {
+    double c, log_moment;
+} other_c;
 
 typedef struct composition {
     sotto_slots slots;
@@ -32,6 +44,8 @@ typedef struct composition {
     double size; /* sum of |value| */
     double off;  /* of the sum, from what groups leave out */
     double cut;  /* the neglected part, relative to the peak */
+    other_c left, right;
+    sotto_flat flat;
     sotto_checkin_inflate inflate;
     node line[NODES_MAX];
 } composition;
@@ -67,22 +81,70 @@ static double choose_line(const composition *x, double log_delta)
     return exp(sotto_root_least(chernoff_at, &g, log(0.2 / size), log(1e4 / size), 1e-2, &least));
 }
 
-static void keep(composition *x, double t)
+static double log_moment_above(const composition *x, double c)
 {
-    sotto_slot_log at = sotto_slots_relative(&x->slots, t);
-    double complex s = x->c + I * t;
-    double complex v = exp(at.size) * (cos(at.angle) + I * sin(at.angle)) / (s * (s + 1));
+    double off = 0, moment = c > 0 ? sotto_slots_log_moment(&x->slots, c, &off) : 0;
 
-    x->line[x->nodes++] = (node){t, creal(v), cimag(v)};
-    x->size += cabs(v);
-    x->off += cabs(v) * expm1(fmin(at.off, 700));
+    return moment + off;
 }
 
-/* Where the integrand is certainly below e^-32 of its peak it is not evaluated but charged: such nodes, and all
- * behind the last, come to no more than e^-32 sum 1/t^2. False if the line takes too many nodes. */
-static bool tabulate(composition *x, double log_delta)
+/* The shortest period that leaves aliases below e^-ALIASES of delta, by the best of a few other c: for the deltas at
+ * eps - kP a smaller one (0 says that they are at most 1), for those at eps + kP a larger. */
+static double choose_period(composition *x, double eps, double log_delta)
 {
-    double period = (30 - log_delta) / x->c, last = sqrt(ENOUGH / x->slots.extra), off = 0;
+    static const double smaller[] = {0, 0.3, 0.5, 0.65, 0.8, 0.9}, larger[] = {1.1, 1.25, 1.5, 2};
+    double left = INFINITY, right = INFINITY;
+
+    for (size_t i = 0; i < sizeof smaller / sizeof smaller[0]; i++) {
+        double c = smaller[i] * x->c, moment = log_moment_above(x, c);
+        double period = (moment - c * eps - log_delta + ALIASES) / (x->c - c);
+
+        if (period < left) {
+            left = period;
+            x->left = (other_c){c, moment};
+        }
+    }
+    for (size_t i = 0; i < sizeof larger / sizeof larger[0]; i++) {
+        double c = larger[i] * x->c, moment = log_moment_above(x, c);
+        double period = (moment - c * eps - log_delta + ALIASES) / (c - x->c);
+
+        if (period < right) {
+            right = period;
+            x->right = (other_c){c, moment};
+        }
+    }
+    return fmax(fmax(left, right), 1e-3 / x->c);
+}
+
+/* What the slots make of node k, relative to node 0; each by itself or in groups. */
+static sotto_slot_log look_at(composition *x, double k)
+{
+    double t = k * x->step;
+
+    if (x->flat.count == 0)
+        return sotto_slots_relative(&x->slots, t);
+    sotto_slot_log at = sotto_flat_at(&x->flat, k);
+
+    at.size += -x->slots.extra * t * t / 2;
+    at.angle += x->slots.extra * t * (2 * x->c + 1) / 2;
+    return at;
+}
+
+static void keep(composition *x, double k, const sotto_slot_log *at)
+{
+    double complex s = x->c + I * (k * x->step);
+    double complex v = exp(at->size) * (cos(at->angle) + I * sin(at->angle)) / (s * (s + 1));
+
+    x->line[x->nodes++] = (node){k, creal(v), cimag(v)};
+    x->size += cabs(v);
+    x->off += cabs(v) * expm1(fmin(at->off, 700));
+}
+
+/* Where the integrand is certainly below e^-ENOUGH/2 of its peak it is not evaluated but charged: such nodes, and all
+ * behind the last, come to no more than that times sum 1/t^2. False if the line takes too many nodes. */
+static bool tabulate(composition *x, double eps, double log_delta)
+{
+    double period = choose_period(x, eps, log_delta), last = sqrt(ENOUGH / x->slots.extra), off = 0;
     double slope = sotto_slots_damping_slope(&x->slots), k = 0;
 
     x->step = 2 * PI / period;
@@ -90,15 +152,32 @@ static bool tabulate(composition *x, double log_delta)
     x->nodes = 0;
     x->size = x->off = 0;
     x->cut = exp(-ENOUGH / 2) * 1.65 / (x->step * x->step);
+    sotto_flat_open(&x->flat, &x->slots, x->step);
     for (int looks = 0; k * x->step <= last; looks++, k++) {
-        double t = k * x->step, damped = sotto_slots_damping(&x->slots, t);
+        sotto_slot_log at = {0, 0, 0};
+        double t = k * x->step, damped;
 
         if (looks == LOOKS_MAX || x->nodes == NODES_MAX)
             return false;
-        if (damped > ENOUGH)
-            k = fmax(k, floor((t + (damped - ENOUGH) / slope) / x->step * (1 - 1e-12)) - 1);
-        else
-            keep(x, t);
+        if (x->flat.count > 0) {
+            at = look_at(x, k);
+            /* never more than the size says */
+            damped = at.size + x->slots.extra * t * t / 2 < -0.49 * ENOUGH
+                         ? sotto_flat_damping(&x->flat)
+                         : 0;
+        } else {
+            damped = sotto_slots_damping(&x->slots, t);
+        }
+        if (damped > ENOUGH) {
+            double to = floor((t + (damped - ENOUGH) / slope) / x->step * (1 - 1e-12)) - 1;
+
+            /* turning so far is cheaper than starting there */
+            k = x->flat.count > 0 && to < k + NEAR ? k : fmax(k, to);
+            continue;
+        }
+        if (x->flat.count == 0)
+            at = look_at(x, k);
+        keep(x, k, &at);
     }
     x->log_peak += off;
     x->off += x->size * 2 * off;
@@ -108,12 +187,24 @@ static bool tabulate(composition *x, double log_delta)
 /* The trapezoid sum at eps, and what rounding, the moments of groups and the cut may hide; both relative to the peak. */
 static double trapezoid(const composition *x, double eps, double *doubt)
 {
-    double sum = x->line[0].re / 2, scale = x->step / PI;
+    double angle = x->step * eps, scale = x->step / PI, cosine = cos(angle), sine = sin(angle);
+    double sum = x->line[0].re / 2, re = 1, im = 0;
+    int turns = 0;
 
-    for (size_t k = 1; k < x->nodes; k++) {
-        double angle = x->line[k].t * eps;
+    for (size_t i = 1; i < x->nodes; i++) {
+        const node *at = &x->line[i];
 
-        sum += x->line[k].re * cos(angle) + x->line[k].im * sin(angle);
+        if (at->k == x->line[i - 1].k + 1 && ++turns < TURNS) {
+            double next = re * cosine - im * sine;
+
+            im = re * sine + im * cosine;
+            re = next;
+        } else {
+            re = cos(at->k * angle);
+            im = sin(at->k * angle);
+            turns = 0;
+        }
+        sum += at->re * re + at->im * im;
     }
     *doubt = scale * (x->size * (1e-11 * x->inflate.rounding + 1e-8 * x->inflate.moments) +
                       x->off * x->inflate.moments + x->cut * x->inflate.cut);
@@ -127,15 +218,20 @@ static double log_delta_high(const composition *x, double eps)
     return log(fmax(0, sum) + doubt) + x->log_peak - x->c * eps;
 }
 
-/* Less the aliases: below, at most e^-cP each; above, by Chernoff's bound at 2c. */
+/* One side's aliases, relative to the peak at eps; all of them from the first's. */
+static double aliases(const composition *x, const other_c *other, double eps)
+{
+    double fall = fabs(x->c - other->c) * 2 * PI / x->step;
+    double first = other->log_moment - x->log_peak + (x->c - other->c) * eps - fall;
+
+    return exp(first) / -expm1(-fall);
+}
+
+/* Less the aliases. */
 static double log_delta_low(const composition *x, double eps)
 {
-    double doubt, off = 0, sum = trapezoid(x, eps, &doubt);
-    double period = 2 * PI / x->step, once = exp(-x->c * period) / -expm1(-x->c * period);
-    double back = exp(x->c * eps - x->log_peak);
-    double far = sotto_slots_log_moment(&x->slots, 2 * x->c, &off);
-    double above = exp(far + off - x->log_peak - x->c * eps);
-    double rest = sum - doubt - once * (back + above);
+    double doubt, sum = trapezoid(x, eps, &doubt);
+    double rest = sum - doubt - aliases(x, &x->left, eps) - aliases(x, &x->right, eps);
 
     return rest > 0 ? log(rest) + x->log_peak - x->c * eps : -INFINITY;
 }
@@ -164,10 +260,15 @@ static void enclose(sotto_bound *out, composition *x, double given, double log_d
 {
     x->c = choose_line(x, log_delta);
     sotto_slots_tilt(&x->slots, x->c);
-    double most = fmax(0, chernoff_eps(x, x->c, log_delta)) * (1 + 1e-9);
+    double chernoff = chernoff_eps(x, x->c, log_delta), most = fmax(0, chernoff) * (1 + 1e-9);
+
+    if (chernoff < -1e-12) { /* then delta(0) is small enough */
+        *out = (sotto_bound){0, 0};
+        return;
+    }
 
     /* A few slots all but alike, at a large delta: Renyi's own epsilon still holds. */
-    if (!tabulate(x, log_delta)) {
+    if (!tabulate(x, most, log_delta)) {
         *out = (sotto_bound){0, sotto_round_up(most, 1)};
         return;
     }

@@ -15,8 +15,7 @@
 
 /* ---- gathering ----------------------------------------------------------------------------------------- */
 
-/* i need not be whole. */
-static double slot_eps(const sotto_slots *s, double i)
+double sotto_slot_eps(const sotto_slots *s, double i)
 {
     return log1p(s->rise / (s->end - i));
 }
@@ -42,14 +41,14 @@ static void integrate_powers(double sums[MOMENTS + 1], const sotto_slots *s, dou
                              double last, double centre)
 {
     double from = first - 0.5, to = last + 0.5, half = (to - from) / 2, middle = from + half;
-    double low = slot_eps(s, from) - centre, high = slot_eps(s, to) - centre;
+    double low = sotto_slot_eps(s, from) - centre, high = sotto_slot_eps(s, to) - centre;
     double low_power = slot_slope(s, from) / 24, high_power = slot_slope(s, to) / 24;
 
     for (int i = 0; i < SOTTO_GAUSS_HALF; i++) {
         double x = half * sotto_gauss_node[i], weight = half * sotto_gauss_weight[i];
 
-        add_powers(sums, slot_eps(s, middle - x) - centre, weight);
-        add_powers(sums, slot_eps(s, middle + x) - centre, weight);
+        add_powers(sums, sotto_slot_eps(s, middle - x) - centre, weight);
+        add_powers(sums, sotto_slot_eps(s, middle + x) - centre, weight);
     }
     for (int k = 1; k <= MOMENTS; k++) {
         sums[k] -= k * (high_power - low_power);
@@ -68,7 +67,7 @@ static void shift_powers(double sums[MOMENTS + 1], double by)
 
 static void gather(sotto_slot_group *g, const sotto_slots *s, double first, double last)
 {
-    double centre = slot_eps(s, (first + last) / 2), sums[MOMENTS + 1] = {0};
+    double centre = sotto_slot_eps(s, (first + last) / 2), sums[MOMENTS + 1] = {0};
     double count = last - first + 1;
 
     *g = (sotto_slot_group){.first = first, .last = last, .eps = centre};
@@ -76,7 +75,7 @@ static void gather(sotto_slot_group *g, const sotto_slots *s, double first, doub
         return;
     if (count <= FEW)
         for (double i = first; i <= last; i++)
-            add_powers(sums, slot_eps(s, i) - centre, 1);
+            add_powers(sums, sotto_slot_eps(s, i) - centre, 1);
     else
         integrate_powers(sums, s, first, last, centre);
     sums[0] = count;
@@ -84,7 +83,8 @@ static void gather(sotto_slot_group *g, const sotto_slots *s, double first, doub
 
     shift_powers(sums, by);
     g->eps = centre + by;
-    g->reach = fmax(slot_eps(s, last) - g->eps, g->eps - slot_eps(s, first)) * (1 + 1e-9);
+    g->reach =
+        fmax(sotto_slot_eps(s, last) - g->eps, g->eps - sotto_slot_eps(s, first)) * (1 + 1e-9);
     for (int k = 2; k <= MOMENTS; k++)
         g->moments[k] = sums[k];
 }
@@ -166,6 +166,7 @@ void sotto_slots_set(sotto_slots *s, const sotto_binary_part *parts, size_t kind
                      double mu_squared)
 {
     s->roots = s->count = kinds;
+    s->rise = 0;
     s->squares = s->sum = 0;
     for (size_t i = 0; i < kinds; i++) {
         s->groups[i] = (sotto_slot_group){.first = 1, .last = parts[i].count, .eps = parts[i].eps};

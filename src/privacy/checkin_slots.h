@@ -26,7 +26,7 @@ typedef struct sotto_slot_group {
 } sotto_slot_group;
 
 typedef struct sotto_slots {
-    double rise, end; /* eps_i = log(1 + rise / (end - i)) */
+    double rise, end; /* eps_i = log(1 + rise / (end - i)); rise is 0 for laws of any epsilons */
     double squares;   /* sum of eps_i^2          */
     double sum;       /* sum of eps_i, rounded up */
     double extra;     /* mu^2 of a Gaussian release on top, see checkin_compose.c */
@@ -37,6 +37,9 @@ typedef struct sotto_slots {
 } sotto_slots;
 
 void sotto_slots_open(sotto_slots *s, double eps0, double m, double p0);
+
+/* eps_i; i need not be whole. */
+double sotto_slot_eps(const sotto_slots *s, double i);
 
 /* Binary laws of any epsilons instead, so many of each; at most SOTTO_SLOT_GROUPS kinds. mu_squared is that of a Gaussian
  * release beside them, of which `extra` is at least a hundred-thousandth of the rest. */

@@ -270,11 +270,9 @@ static double slope_near(const crowd_law *w, double eps)
     return slope > 0 && isfinite(slope) ? slope : 1 / eps;
 }
 
-sotto_status sotto_clone_eps_inflated(sotto_bound *out, const sotto_clone_law *law,
-                                      const sotto_crowd *crowd, double log_delta,
-                                      const sotto_clone_inflate *inflate, sotto_err *err)
+static sotto_status open_crowd(crowd_law *w, const sotto_clone_law *law, const sotto_crowd *crowd,
+                               double log_delta, const sotto_clone_inflate *inflate, sotto_err *err)
 {
-    crowd_law w;
     double n;
 
     SOTTO_TRY(check_eps0(law->eps0, err));
@@ -284,33 +282,70 @@ sotto_status sotto_clone_eps_inflated(sotto_bound *out, const sotto_clone_law *l
         return sotto_fail(err, SOTTO_MALFORMED,
                           "tells = %g, clone = %g: accepted are probabilities above 0", law->tells,
                           law->clone);
-    w.law = law;
-    w.inflate = *inflate;
-    w.others = n - 1;
-    w.scrap = 1e-13 * exp(log_delta);
-    w.count = sotto_cells_cover(w.cells, n - 1, law->clone, 1 - law->clone, 0, 1e4 * w.scrap);
-    cast_lots(&w);
-    const sotto_bound all = {0, law->eps0};
+    w->law = law;
+    w->inflate = *inflate;
+    w->others = n - 1;
+    w->scrap = 1e-13 * exp(log_delta);
+    w->count = sotto_cells_cover(w->cells, n - 1, law->clone, 1 - law->clone, 0, 1e4 * w->scrap);
+    cast_lots(w);
+    return SOTTO_OK;
+}
 
-    if (delta_rough(&w, 0) < 1.1 * exp(log_delta) && delta_high(&w, 0) <= exp(log_delta)) {
-        *out = (sotto_bound){0, 0};
-        return SOTTO_OK;
-    }
-    sotto_bound rough = crossing(&w, delta_rough, log_delta, all, 1e-4);
-    double guess = (rough.low + rough.high) / 2, slope = slope_near(&w, guess);
-    double high = settle(&w, delta_high, log_delta, guess, &slope, 1, 1e-9);
-    double low = settle(&w, delta_low, log_delta, high * (1 - 1e-9), &slope, -1, 2e-7);
+/* The upper end, before it is padded, 0 where delta(0) is small enough; the law's own eps0 where a rough look says that it
+ * is above `enough`. */
+static double find_high(const crowd_law *w, double log_delta, double enough, double *slope)
+{
+    const sotto_bound all = {0, w->law->eps0};
 
-    out->low = low * (1 - SOTTO_ROOT_PAD);
-    out->high = fmin(law->eps0, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1));
+    if (delta_rough(w, 0) < 1.1 * exp(log_delta) && delta_high(w, 0) <= exp(log_delta))
+        return 0;
+    sotto_bound rough = crossing(w, delta_rough, log_delta, all, 1e-4);
+    double guess = (rough.low + rough.high) / 2;
+
+    if (rough.low > enough)
+        return w->law->eps0;
+    *slope = slope_near(w, guess);
+    return settle(w, delta_high, log_delta, guess, slope, 1, 1e-9);
+}
+
+static double pad_high(const crowd_law *w, double high)
+{
+    return high > 0 ? fmin(w->law->eps0, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
+}
+
+sotto_status sotto_clone_eps_inflated(sotto_bound *out, const sotto_clone_law *law,
+                                      const sotto_crowd *crowd, double log_delta,
+                                      const sotto_clone_inflate *inflate, sotto_err *err)
+{
+    crowd_law w;
+    double slope = 0;
+
+    SOTTO_TRY(open_crowd(&w, law, crowd, log_delta, inflate, err));
+    double high = find_high(&w, log_delta, INFINITY, &slope);
+
+    *out = (sotto_bound){0, pad_high(&w, high)};
+    if (high > 0)
+        out->low = settle(&w, delta_low, log_delta, high * (1 - 1e-9), &slope, -1, 2e-7) *
+                   (1 - SOTTO_ROOT_PAD);
+    return SOTTO_OK;
+}
+
+static const sotto_clone_inflate as_proved = {1, 1, 1};
+
+sotto_status sotto_clone_eps_high(double *out, const sotto_clone_law *law, const sotto_crowd *crowd,
+                                  double log_delta, double enough, sotto_err *err)
+{
+    crowd_law w;
+    double slope = 0;
+
+    SOTTO_TRY(open_crowd(&w, law, crowd, log_delta, &as_proved, err));
+    *out = pad_high(&w, find_high(&w, log_delta, enough, &slope));
     return SOTTO_OK;
 }
 
 sotto_status sotto_clone_eps(sotto_bound *out, const sotto_clone_law *law, const sotto_crowd *crowd,
                              double log_delta, sotto_err *err)
 {
-    const sotto_clone_inflate as_proved = {1, 1, 1};
-
     return sotto_clone_eps_inflated(out, law, crowd, log_delta, &as_proved, err);
 }
 

@@ -64,6 +64,11 @@ SOTTO_MUST_USE sotto_status sotto_clone_eps(sotto_bound *out, const sotto_clone_
                                             const sotto_crowd *crowd, double log_delta,
                                             sotto_err *err);
 
+/* Its upper end alone. Nobody needs to know how far above `enough` it lies: then any true bound may come back. */
+SOTTO_MUST_USE sotto_status sotto_clone_eps_high(double *out, const sotto_clone_law *law,
+                                                 const sotto_crowd *crowd, double log_delta,
+                                                 double enough, sotto_err *err);
+
 /* What the evaluation may be wrong by, multiplied; all 1 in use. Tests move each and see `high` move. */
 typedef struct sotto_clone_inflate {
     double stride;   /* the relative width of the masses of cells     */

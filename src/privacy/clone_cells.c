@@ -22,8 +22,11 @@ static void weigh_piece(sotto_cell *cell, const law *of)
     double top = sotto_binomial_log_pmf(cell->first, of->n, of->p, of->q, &error_first);
     double low_top = top, error;
 
+    cell->log_last = top;
     if (steps > 0) {
         double at_last = sotto_binomial_log_pmf(cell->last, of->n, of->p, of->q, &error_last);
+
+        cell->log_last = at_last;
         double slope = -fabs(at_last - top) / steps;
 
         top = low_top = fmax(top, at_last); /* count from the larger end, where nothing overflows */
@@ -50,7 +53,7 @@ static void weigh(sotto_cell *cell, const law *of)
     if (last - cell->first < 2 * piece || last - cell->first > 64 * piece ||
         cell->mass.high < of->least)
         return;
-    sotto_cell part = {cell->first, 0, {0, 0}, 0};
+    sotto_cell part = {cell->first, 0, {0, 0}, 0, 0};
 
     cell->mass = (sotto_bound){0, 0};
     cell->log_high = -INFINITY;

@@ -14,6 +14,7 @@ typedef struct sotto_cell {
     double last;
     sotto_bound mass;
     double log_high; /* at least log(mass), also where mass.high is only the least double */
+    double log_last; /* log of the probability of `last` */
 } sotto_cell;
 
 #define SOTTO_CELLS_MAX 4096

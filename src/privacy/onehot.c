@@ -23,14 +23,17 @@ typedef struct outcome {
     sotto_bound others; /* mass of N over first..last          */
     double before;      /* P(N = first - 1)                    */
     double end;         /* P(N = last)                         */
-    double log_high;    /* of P(N is first - 1 to last)        */
+    double log_high;    /* of P(N is first - 1 to last), where moments are asked for */
+    sotto_bound loss;   /* at first and at last                */
+    sotto_bound ratio;  /* e^loss there                        */
 } outcome;
 
 /* The two laws of t = N + (0 or 1), N ~ Bin(n-1, p): more likely one, P, and more likely zero, Q. */
 typedef struct bit_law {
     double n, p, q;
     double eps0;
-    double off; /* relative error of a mass */
+    double off;   /* relative error of a mass */
+    bool moments; /* will be asked for: logarithms of masses are wanted, too */
     size_t count;
     outcome outcomes[SOTTO_CELLS_MAX + 1]; /* of the cells, and t = n */
 } bit_law;
@@ -49,15 +52,35 @@ static sotto_status check_eps0(double eps0, sotto_err *err)
     return SOTTO_OK;
 }
 
-static outcome outcome_of(const bit_law *law, const sotto_cell *cell)
+/* log P(t)/Q(t), 0 <= t <= n: rises with t from -eps0 to eps0. With r = P(N=t-1)/P(N=t) = t q / ((n-t) p)
+ * it is log (q r + p)/(p r + q) = log((q^2 t + p^2 (n-t)) / (p q n)), linear in t inside the logarithm:
+ * 1 + (q - p)(t - n p)/(p q n), the form that keeps its digits near 0. */
+static double excess_at(const bit_law *law, double t)
 {
-    double log_before = sotto_binomial_log_pmf(cell->first - 1, law->n - 1, law->p, law->q, NULL);
-    outcome o = {cell->first, cell->last, cell->mass, exp(log_before), 0, 0};
+    double p = law->p, q = law->q;
 
-    o.log_high = sotto_log_add(cell->log_high, log_before) + 1e-12;
-    o.end = cell->first == cell->last
-                ? cell->mass.low
-                : exp(sotto_binomial_log_pmf(cell->last, law->n - 1, law->p, law->q, NULL));
+    return (q - p) * (t - law->n * p) / (p * q * law->n);
+}
+
+static void set_losses(outcome *o, const bit_law *law)
+{
+    sotto_bound x = {excess_at(law, o->first), excess_at(law, o->last)};
+
+    o->loss.low = log1p(x.low);
+    o->loss.high = o->last > o->first ? log1p(x.high) : o->loss.low;
+    o->ratio = (sotto_bound){1 + x.low, 1 + x.high};
+}
+
+/* log_before: of P(N = first - 1). */
+static outcome outcome_of(const bit_law *law, const sotto_cell *cell, double log_before)
+{
+    outcome o = {.first = cell->first, .last = cell->last, .others = cell->mass};
+
+    o.before = exp(log_before);
+    o.end = cell->first == cell->last ? cell->mass.low : exp(cell->log_last);
+    if (law->moments)
+        o.log_high = sotto_log_add(cell->log_high, log_before) + 1e-12;
+    set_losses(&o, law);
     return o;
 }
 
@@ -65,12 +88,17 @@ static outcome outcome_of(const bit_law *law, const sotto_cell *cell)
 static outcome outcome_of_all(const bit_law *law)
 {
     double log_before = sotto_binomial_log_pmf(law->n - 1, law->n - 1, law->p, law->q, NULL);
+    outcome o = {.first = law->n, .last = law->n};
 
-    return (outcome){law->n, law->n, {0, 0}, exp(log_before), 0, log_before + 1e-12};
+    o.before = exp(log_before);
+    o.log_high = log_before + 1e-12;
+    set_losses(&o, law);
+    return o;
 }
 
+/* least: cells of less mass need not be weighed well; 0 where moments will be asked for. */
 static sotto_status open_law(bit_law *law, double eps0, const sotto_crowd *crowd, double even,
-                             sotto_err *err)
+                             double least, sotto_err *err)
 {
     sotto_cell cells[SOTTO_CELLS_MAX];
 
@@ -78,11 +106,12 @@ static sotto_status open_law(bit_law *law, double eps0, const sotto_crowd *crowd
     SOTTO_TRY(sotto_crowd_honest(&law->n, crowd, err));
     law->eps0 = eps0;
     law->off = 1e-13;
+    law->moments = least == 0;
     law->p = 1 / (exp(eps0) + 1);
     law->q = 1 / (exp(-eps0) + 1);
-    law->count = sotto_cells_cover(cells, law->n - 1, law->p, law->q, even, 0);
-    for (size_t i = 0; i < law->count; i++)
-        law->outcomes[i] = outcome_of(law, &cells[i]);
+    law->count = sotto_cells_cover(cells, law->n - 1, law->p, law->q, even, least);
+    for (size_t i = 0; i < law->count; i++) /* the first cell begins at 0, and no N is below that */
+        law->outcomes[i] = outcome_of(law, &cells[i], i > 0 ? cells[i - 1].log_last : -INFINITY);
     law->outcomes[law->count] = outcome_of_all(law);
     return SOTTO_OK;
 }
@@ -97,18 +126,6 @@ static sotto_status check_question(sotto_onehot_adjacency adjacency, double log_
         return sotto_fail(err, SOTTO_MALFORMED, "log_delta = %g: accepted is %g to below 0",
                           log_delta, SOTTO_MIN_LOG_DELTA);
     return SOTTO_OK;
-}
-
-/* ---- the loss at one value ------------------------------------------------------------------------- */
-
-/* log P(t)/Q(t), 0 <= t <= n: rises with t from -eps0 to eps0. With r = P(N=t-1)/P(N=t) = t q / ((n-t) p)
- * it is log (q r + p)/(p r + q) = log((q^2 t + p^2 (n-t)) / (p q n)), linear in t inside the logarithm. */
-static double loss_at(const bit_law *law, double t)
-{
-    double p = law->p, q = law->q;
-
-    /* 1 + (q - p)(t - n p)/(p q n), the form that keeps its digits near 0 */
-    return log1p((q - p) * (t - law->n * p) / (p * q * law->n));
 }
 
 /* ---- atoms ------------------------------------------------------------------------------------------- */
@@ -127,29 +144,33 @@ static void add_atoms(loss_law *to, const bit_law *law, const outcome *o, int si
 {
     double p = law->p, q = law->q;
     double xb = sign > 0 ? q : p, yb = sign > 0 ? p : q;
-    double top = sign * loss_at(law, sign > 0 ? o->last : o->first);
-    double bottom = sign * loss_at(law, sign > 0 ? o->first : o->last);
+    double top = sign > 0 ? o->loss.high : -o->loss.low;
+    double bottom = sign > 0 ? o->loss.low : -o->loss.high;
+    /* e^-loss */
+    double top_fall = sign > 0 ? 1 / o->ratio.high : o->ratio.low;
+    double bottom_fall = sign > 0 ? 1 / o->ratio.low : o->ratio.high;
     double x_low = weigh(o, o->others.low, xb, yb), x_high = weigh(o, o->others.high, xb, yb);
     double y_low = weigh(o, o->others.low, yb, xb), y_high = weigh(o, o->others.high, yb, xb);
 
     if (upper) {
         double ratio = fmin(y_low / x_low, y_high / x_high); /* E_X of e^-loss */
-        double share = 1, logarithm = x_high > 1e-290 ? log(x_high) + 1e-12 : o->log_high;
+        double share = 1, logarithm = o->log_high;
 
+        if (law->moments && x_high > 1e-290)
+            logarithm = log(x_high) + 1e-12;
         if (x_low > 0 && top > bottom)
-            share =
-                fmin(1, fmax(0, (exp(-bottom) - ratio) / (exp(-bottom) - exp(-top)) + law->off));
+            share = fmin(1, fmax(0, (bottom_fall - ratio) / (bottom_fall - top_fall) + law->off));
         to->atoms[to->count++] =
-            (atom){top, x_high * share * SCALE * (1 + law->off), logarithm, exp(-top)};
+            (atom){top, x_high * share * SCALE * (1 + law->off), logarithm, top_fall};
         if (top > bottom)
             to->atoms[to->count++] = (atom){bottom, x_high * (1 - share) * SCALE * (1 + law->off),
-                                            logarithm, exp(-bottom)};
+                                            logarithm, bottom_fall};
     } else if (x_low > 0 && x_high > 0) {
-        double loss = fmin(log(x_low / y_low), log(x_high / y_high)) - 1e-14;
+        double loss = log(fmin(x_low / y_low, x_high / y_high)) - 1e-14;
 
         loss = fmin(top, fmax(bottom, loss));
         to->atoms[to->count++] =
-            (atom){loss, x_low * SCALE * (1 - law->off), log(x_low), exp(-loss)};
+            (atom){loss, x_low * SCALE * (1 - law->off), law->moments ? log(x_low) : 0, exp(-loss)};
     }
 }
 
@@ -273,7 +294,7 @@ sotto_status sotto_onehot_eps_inflated(sotto_bound *out, sotto_onehot_adjacency 
     double reach = sqrt(-2 * log_delta) * (adjacency == SOTTO_ONEHOT_REPLACEMENT ? 0.75 : 1) + 1;
     double cap = adjacency == SOTTO_ONEHOT_REPLACEMENT ? 2 * eps0 : eps0;
 
-    SOTTO_TRY(open_law(&law, eps0, crowd, reach, err));
+    SOTTO_TRY(open_law(&law, eps0, crowd, reach, fmax(1e-320, 1e-12 * exp(log_delta)), err));
     law.off *= inflate->masses;
     spread_law(&there, &law, 1, true);
     spread_law(&back, &law, -1, true);
@@ -293,14 +314,14 @@ sotto_status sotto_onehot_eps_any_data(sotto_bound *out, sotto_onehot_adjacency 
                                        sotto_err *err)
 {
     sotto_clone_law bit, report;
-    sotto_bound one, whole;
+    double one, whole;
 
     SOTTO_TRY(check_question(adjacency, log_delta, err));
     SOTTO_TRY(check_eps0(eps0, err));
     SOTTO_TRY(sotto_clone_law_kary(&bit, eps0, 2, err));
     if (adjacency == SOTTO_ONEHOT_DELETION) {
-        SOTTO_TRY(sotto_clone_eps(&one, &bit, crowd, log_delta, err));
-        *out = (sotto_bound){0, one.high};
+        SOTTO_TRY(sotto_clone_eps_high(&one, &bit, crowd, log_delta, INFINITY, err));
+        *out = (sotto_bound){0, one};
         return SOTTO_OK;
     }
     /* Rounded so that the report is told apart a little better than it is. */
@@ -309,9 +330,11 @@ sotto_status sotto_onehot_eps_any_data(sotto_bound *out, sotto_onehot_adjacency 
     double half = fmax(SOTTO_MIN_LOG_DELTA, sotto_round_down(log_delta - log(2), 4));
 
     SOTTO_TRY(sotto_clone_law_onehot(&report, q, p, err));
-    SOTTO_TRY(sotto_clone_eps(&whole, &report, crowd, log_delta, err));
-    SOTTO_TRY(sotto_clone_eps(&one, &bit, crowd, half, err));
-    *out = (sotto_bound){0, fmin(whole.high, 2 * (half <= log_delta - log(2) ? one.high : eps0))};
+    SOTTO_TRY(sotto_clone_eps_high(&one, &bit, crowd, half, INFINITY, err));
+    double both = 2 * (half <= log_delta - log(2) ? one : eps0);
+
+    SOTTO_TRY(sotto_clone_eps_high(&whole, &report, crowd, log_delta, both * (1 + 1e-3), err));
+    *out = (sotto_bound){0, fmin(whole, both)};
     return SOTTO_OK;
 }
 
@@ -375,7 +398,7 @@ sotto_status sotto_onehot_rdp_bit(sotto_bound *out, double eps0, const sotto_cro
     both_ways w;
 
     SOTTO_TRY(check_alpha(alpha, err));
-    SOTTO_TRY(open_law(&law, eps0, crowd, tilted_reach(eps0, crowd, 8), err));
+    SOTTO_TRY(open_law(&law, eps0, crowd, tilted_reach(eps0, crowd, 8), 0, err));
     spread_law(&w.there, &law, 1, true);
     spread_law(&w.back, &law, -1, true);
     out->high = fmin(eps0, rdp(&w, alpha) * (1 + 1e-9));
@@ -413,7 +436,7 @@ sotto_status sotto_onehot_eps_by_rdp(sotto_bound *out, sotto_onehot_adjacency ad
 
     SOTTO_TRY(check_question(adjacency, log_delta, err));
     SOTTO_TRY(
-        open_law(&law, eps0, crowd, tilted_reach(eps0, crowd, sqrt(-2 * log_delta) + 7), err));
+        open_law(&law, eps0, crowd, tilted_reach(eps0, crowd, sqrt(-2 * log_delta) + 7), 0, err));
     spread_law(&w.there, &law, 1, true);
     spread_law(&w.back, &law, -1, true);
 

@@ -1,8 +1,9 @@
 /* One slot of t: known values, the reduction of k of t, fallbacks and refusals. */
+#include "allocation_line.h"
 #include "privacy/allocation.h"
 #include "privacy/allocation_end.h"
-#include "privacy/allocation_line.h"
 #include "privacy/allocation_tilt.h"
+#include "privacy/allocation_turn.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -103,8 +104,8 @@ static void both_lines_agree(sotto_test *t)
     for (size_t i = 0; i < 3; i++) {
         double deviation = sqrt(slots * expm1(1 / (sigma[i] * sigma[i])));
 
-        CHECK_OK(t,
-                 sotto_tilt_open(&tilted, 1, 1 / sigma[i], slots, log_delta, &as_proved, &t->err));
+        CHECK_OK(t, sotto_tilt_open(&tilted, 1, 1 / sigma[i], slots, log_delta, 0, 1e7, &as_proved,
+                                    &t->err));
         CHECK_OK(t, sotto_lognormal_open(&y, sigma[i], 66, &t->err));
         CHECK_OK(t, sotto_line_tabulate(&line, &y, slots, 0.9 / deviation, 60 * deviation, 52, 1e7,
                                         &as_proved, &t->err));
@@ -121,18 +122,49 @@ static void both_lines_agree(sotto_test *t)
     }
 }
 
+/* Where one term alone can exceed, all that lies above it counts in full, from below as well: values of the slow line. */
+static void a_single_large_term_is_counted_in_full(sotto_test *t)
+{
+    static const struct {
+        double sigma, slots, log_delta, eps;
+    } at[] = {{0.8, 100, -18.42068, 2.870895324},
+              {0.9239, 52, -19.82, 2.692188076},
+              {0.6754, 28371, -28.2, 1.320391845},
+              {0.5919, 283392, -26.21, 0.702465131},
+              {0.8438, 24146, -33.96, 0.525690167}};
+
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        sotto_bound b;
+
+        CHECK_OK(t, sotto_allocation_eps(&b, SOTTO_ALLOCATION_MAX, at[i].sigma, at[i].slots,
+                                         at[i].log_delta, &t->err));
+        CHECK(t, b.low <= at[i].eps + 3e-9 && b.high >= at[i].eps - 3e-9);
+        CHECK(t, b.high - b.low < 1e-5 * b.high);
+    }
+}
+
+/* delta(0) is half the mean deviation, and that no more than half the standard deviation. */
+static void a_sum_that_hardly_moves_costs_nothing(sotto_test *t)
+{
+    double half = sqrt(expm1(1) / 1e6) / 2;
+
+    CHECK(t, eps_of(t, SOTTO_ALLOCATION_MAX, 1, 1e6, half * 1.0001).high == 0);
+    CHECK(t, eps_of(t, SOTTO_ALLOCATION_MAX, 1, 1e6, half * 0.7).high > 0);
+}
+
 static void each_error_term_moves_the_tilted_line(sotto_test *t)
 {
     const sotto_allocation_inflate inflated[] = {{1e6, 1, 1}, {1, 1e6, 1}, {1, 1, 1e6}};
     static sotto_tilt line;
 
     for (int sign = -1; sign <= 1; sign += 2) {
-        CHECK_OK(t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), &as_proved, &t->err));
+        CHECK_OK(t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), 0, 1e7, &as_proved, &t->err));
         double high = sotto_tilt_log_delta(&line, 0.2, 1),
                low = sotto_tilt_log_delta(&line, 0.2, -1);
 
         for (size_t i = 0; i < 3; i++) {
-            CHECK_OK(t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), &inflated[i], &t->err));
+            CHECK_OK(
+                t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), 0, 1e7, &inflated[i], &t->err));
             CHECK(t, sotto_tilt_log_delta(&line, 0.2, 1) > high);
             CHECK(t, sotto_tilt_log_delta(&line, 0.2, -1) < low);
         }
@@ -163,19 +195,30 @@ static void the_line_ends_where_the_transform_is_small(sotto_test *t)
 static void four_points_at_a_time_give_the_same_sum(sotto_test *t)
 {
 #if defined(__x86_64__)
-    static sotto_lognormal y;
+    enum { POINTS = 64 };
+    double weight[POINTS], by_re[POINTS], by_im[POINTS], re[2][POINTS], im[2][POINTS];
+    double down[2], side[2];
 
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         return;
-    for (double sigma = 0.7; sigma < 8; sigma *= 2.3) {
-        CHECK_OK(t, sotto_lognormal_open(&y, sigma, 60, &t->err));
-        for (double v = 1e-6; v < 1e3; v *= 7) {
-            cdd z = {dd_of(-v / 3), dd_of(-v)}, a = sotto_line_points(&y, 0, z);
-            cdd b = sotto_line_points_avx2(&y, 0, z);
-
-            CHECK(t, fabs(dd_sub(a.re, b.re).hi) <= 1e-29 && fabs(dd_sub(a.im, b.im).hi) <= 1e-29);
-        }
+    for (int i = 0; i < POINTS; i++) {
+        weight[i] = 1.0 / (1 + i);
+        by_re[i] = cos(0.1 * i);
+        by_im[i] = sin(0.1 * i);
+        re[0][i] = re[1][i] = cos(0.37 * i * i);
+        im[0][i] = im[1][i] = sin(0.37 * i * i);
     }
+    for (int turn = 0; turn < 5; turn++) {
+        sotto_turns plain = {POINTS, weight, by_re, by_im, re[0], im[0]};
+        sotto_turns wide = {POINTS, weight, by_re, by_im, re[1], im[1]};
+
+        sotto_turn_sum(&plain, &down[0], &side[0]);
+        sotto_turn_sum_avx2(&wide, &down[1], &side[1]);
+        CHECK_NEAR(t, down[0], down[1], 1e-14);
+        CHECK_NEAR(t, side[0], side[1], 1e-14);
+        CHECK_NEAR(t, re[0][POINTS - 1], re[1][POINTS - 1], 1e-15);
+    }
+    CHECK(t, down[0] > 0.5 && fabs(side[0]) > 1e-3);
 #else
     (void)t;
 #endif
@@ -200,7 +243,7 @@ static void much_noise_in_many_slots_is_gaussian(sotto_test *t)
     double wanted = deviation * (exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846) -
                                  z * erfc(z / sqrt(2.0)) / 2);
 
-    CHECK_OK(t, sotto_tilt_open(&line, 1, a, slots, log(wanted), &as_proved, &t->err));
+    CHECK_OK(t, sotto_tilt_open(&line, 1, a, slots, log(wanted), 0, 1e7, &as_proved, &t->err));
     CHECK_NEAR(t, 0, sotto_tilt_log_delta(&line, log1p(z * deviation), 1) - log(wanted), 1e-5);
     CHECK_NEAR(t, 0, sotto_tilt_log_delta(&line, log1p(z * deviation), -1) - log(wanted), 1e-5);
 }
@@ -236,6 +279,8 @@ int main(int argc, char **argv)
         CASE(all_slots_cost_at_least_all_gaussians),
         CASE(each_error_term_moves_the_bound),
         CASE(both_lines_agree),
+        CASE(a_single_large_term_is_counted_in_full),
+        CASE(a_sum_that_hardly_moves_costs_nothing),
         CASE(each_error_term_moves_the_tilted_line),
         CASE(the_line_ends_where_the_transform_is_small),
         CASE(four_points_at_a_time_give_the_same_sum),

@@ -1,5 +1,6 @@
 /* Check-ins, sampling and donation time: printed values, caps, refusals. */
 #include "privacy/checkin.h"
+#include "privacy/checkin_flat.h"
 #include "privacy/checkin_sampling.h"
 #include "privacy/checkin_slots.h"
 #include "support/test.h"
@@ -211,6 +212,76 @@ static void groups_of_slots_sum_as_single_slots_do(sotto_test *t)
 }
 
 /* A group that is left whole although its series is short must say so. */
+static void slots_by_themselves_are_what_groups_sum(sotto_test *t)
+{
+    static sotto_slots s;
+    static sotto_flat flat;
+
+    for (double m = 3; m < 400; m *= 3) {
+        sotto_slots_open(&s, 2, m, 0.5);
+        sotto_slots_tilt(&s, 5);
+        sotto_flat_open(&flat, &s, 0.7);
+        CHECK(t, flat.count >= (size_t)m);
+        for (double k = 0; k < 300; k += k < 100 ? 1 : 7) { /* turned, and started afresh */
+            double v = 0.7 * k, extra = s.extra * v;
+            sotto_slot_log one = sotto_flat_at(&flat, k), all = sotto_slots_relative(&s, v);
+
+            if (one.size < -20)
+                continue;
+            CHECK_NEAR(t, all.size + extra * v / 2, one.size, 1e-9);
+            CHECK_NEAR(t, 1, cos(all.angle - extra * 11 / 2 - one.angle), 1e-9);
+            CHECK(t, sotto_flat_damping(&flat) <= -2 * one.size + 1e-9);
+            CHECK(t, sotto_flat_damping(&flat) >= sotto_slots_damping(&s, v) * (1 - 1e-6) - 1e-9);
+        }
+    }
+}
+
+static void four_slots_at_a_time_give_the_same_product(sotto_test *t)
+{
+#if defined(__x86_64__)
+    static sotto_slots s;
+    static sotto_flat a, b;
+    sotto_flat_products plain, wide;
+
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return;
+    sotto_slots_open(&s, 3, 37, 1);
+    sotto_slots_tilt(&s, 2);
+    sotto_flat_open(&a, &s, 0.3);
+    (void)sotto_flat_at(&a, 5);
+    b = a;
+    sotto_flat_turn(&a, &plain);
+    sotto_flat_turn_avx2(&b, &wide);
+    for (int i = 0; i < SOTTO_FLAT_LANES; i++) {
+        CHECK_NEAR(t, plain.re[i], wide.re[i], 1e-14);
+        CHECK_NEAR(t, plain.im[i], wide.im[i], 1e-14);
+        CHECK(t, hypot(plain.re[i], plain.im[i]) < 0.999);
+    }
+#else
+    (void)t;
+#endif
+}
+
+/* Slots all but alike put the line's weight into far-off places, of which none may be passed over. */
+static void slots_all_but_alike_leave_nothing_out(sotto_test *t)
+{
+    static const struct {
+        double eps0, m, p0, log_delta, high;
+    } at[] = {{0.0345191446, 88, 1, -9.05273174, 0.00561375158505},
+              {0.0338109558, 113, 0.000870114258, -24.5708329, 1.13042360399e-05},
+              {0.00167288231, 129, 1, -13.1869267, 0.000271273301955},
+              {0.0381103252, 501, 0.000948963594, -26.7862429, 7.28774903038e-06}};
+
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        sotto_bound b;
+
+        CHECK_OK(t, sotto_checkin_fixed_window_optimal(&b, at[i].eps0, at[i].m, at[i].p0,
+                                                       at[i].log_delta, &t->err));
+        CHECK_NEAR(t, 1, b.high / at[i].high, 1e-6);
+        CHECK(t, b.low > 0.98 * b.high);
+    }
+}
+
 static void what_a_series_leaves_out_is_reported(sotto_test *t)
 {
     static sotto_slots s;
@@ -254,6 +325,9 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(groups_of_slots_sum_as_single_slots_do),
+        CASE(slots_by_themselves_are_what_groups_sum),
+        CASE(four_slots_at_a_time_give_the_same_product),
+        CASE(slots_all_but_alike_leave_nothing_out),
         CASE(what_a_series_leaves_out_is_reported),
         CASE(each_error_term_moves_the_optimum),
         CASE(few_slots_at_a_large_delta_are_answered),

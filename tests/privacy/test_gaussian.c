@@ -184,6 +184,29 @@ static void participations_that_vary_cost_more_than_their_mean(sotto_test *t)
     CHECK_REASON(t, "1000");
 }
 
+/* Against sums over every count, one by one. */
+static void few_counts_stand_for_many(sotto_test *t)
+{
+    static const struct {
+        double sigma, rate, rounds, log_delta;
+        sotto_bound eps;
+    } at[] = {
+        {351.086373, 0.00231889522, 45531298, -673.755557, {34.2500930108, 34.2500930793}},
+        {62.2604802, 0.00488401974, 186938431, -155.019194, {384.053057654, 384.053058422}},
+        {0.406248267, 0.00844702764, 88124962, -493.540428, {2361175.646, 2361175.65072}},
+        {2.11952298, 0.212937447, 3121246, -374.130819, {84693.0297854, 84693.0299548}},
+    };
+
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        sotto_bound b = {0, 0};
+
+        CHECK_OK(t, sotto_gaussian_counted_epsilon(&b, at[i].sigma, 1, at[i].rate, at[i].rounds,
+                                                   at[i].log_delta, &t->err));
+        CHECK(t, b.low <= at[i].eps.high && b.high >= at[i].eps.low);
+        CHECK(t, b.low >= at[i].eps.low * (1 - 1e-6) && b.high <= at[i].eps.high * (1 + 1e-6));
+    }
+}
+
 static void a_sample_costs_less_than_everybody(sotto_test *t)
 {
     sotto_bound b = {0, 0};
@@ -251,6 +274,7 @@ int main(int argc, char **argv)
         CASE(every_error_term_widens_the_bound),
         CASE(the_classical_form_ends_at_one),
         CASE(participations_that_vary_cost_more_than_their_mean),
+        CASE(few_counts_stand_for_many),
         CASE(a_sample_costs_less_than_everybody),
         CASE(bad_parameters_are_named),
         CASE(a_delta_is_rounded_against_us),

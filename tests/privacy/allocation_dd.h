@@ -1,11 +1,11 @@
-/* privacy/allocation_dd.h - numbers of twice a double's digits, and complex ones: about 31 decimals.
+/* allocation_dd.h - numbers of twice a double's digits, and complex ones: about 31 decimals.
  *
- * Callers:  allocation.c, whose answer is a small difference of two large integrals.
+ * Callers:  allocation_line.c, whose answer is a small difference of two large integrals.
  * Errors:   relative 2^-102 for a product and 2^-104 for a sum of numbers of one sign; no NaN or infinity is
  *           looked after, callers keep their numbers within 1e+-250.
  */
-#ifndef SOTTO_PRIVACY_ALLOCATION_DD_H
-#define SOTTO_PRIVACY_ALLOCATION_DD_H
+#ifndef SOTTO_TESTS_ALLOCATION_DD_H
+#define SOTTO_TESTS_ALLOCATION_DD_H
 
 #include <math.h>
 

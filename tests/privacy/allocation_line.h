@@ -1,15 +1,18 @@
-/* privacy/allocation_line.h - E (K - S)+ for the sum S of t lognormals of mean 1, by Laplace inversion.
+/* allocation_line.h - E (K - S)+ for the sum S of t lognormals of mean 1, by Laplace inversion in
+ * double-doubles: slow, and a second opinion on privacy/allocation_tilt.h.
  *
  * Y = e^(a w - a^2/2), w standard normal, a = 1/sigma. phi(s) = E e^-sY; then
  *     E (K - S)+ = (1/2 pi) Int e^(sK) phi(s)^t / s^2 dv,  s = c + iv, any c > 0.
  *
- * Callers:  allocation.c alone.
+ * Error terms: aliases add; the transform on a line w - i turn/a errs by 2 e^((turn/a + d)^2/2)/(e^(2 pi d/h) - 1) in a strip
+ * of half-width d; the rest of the line is bounded by where |phi| is small for good; rounding is t (1e-30 + the
+ * transform's error), relative, of the sum of absolute values.
  */
-#ifndef SOTTO_PRIVACY_ALLOCATION_LINE_H
-#define SOTTO_PRIVACY_ALLOCATION_LINE_H
+#ifndef SOTTO_TESTS_ALLOCATION_LINE_H
+#define SOTTO_TESTS_ALLOCATION_LINE_H
 
+#include "allocation_dd.h"
 #include "privacy/allocation.h"
-#include "privacy/allocation_dd.h"
 
 #define SOTTO_LINE_POINTS 1024
 #define SOTTO_LINE_NODES  6000
@@ -30,12 +33,6 @@ typedef struct sotto_lognormal {
 /* precision: phi is wanted to e^-precision. SOTTO_DENIED where that takes too many points. */
 SOTTO_MUST_USE sotto_status sotto_lognormal_open(sotto_lognormal *y, double sigma, double precision,
                                                  sotto_err *err);
-
-/* The sum that takes the time, of weights (e^(z values) - 1): in plain C, and four points at a time. */
-cdd sotto_line_points(const sotto_lognormal *y, int which, cdd z);
-#if defined(__x86_64__)
-cdd sotto_line_points_avx2(const sotto_lognormal *y, int which, cdd z);
-#endif
 
 /* phi(c + iv) - 1; v >= 0. */
 cdd sotto_lognormal_transform(const sotto_lognormal *y, double c, dd v);

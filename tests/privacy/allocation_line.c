@@ -1,4 +1,4 @@
-#include "privacy/allocation_line.h"
+#include "allocation_line.h"
 
 #include "privacy/allocation_end.h"
 
@@ -37,7 +37,7 @@ static void set_weights(sotto_lognormal *y, int which, dd step, dd a)
 }
 
 /* Values of Y have to double every `stride` points, which makes the exponentials of one node squares of each
- * other; the step is rounded down to that. The strip has half-width `depth`; docs/decisions/0013, "the transform". */
+ * other; the step is rounded down to that. The strip has half-width `depth`; allocation_line.h. */
 sotto_status sotto_lognormal_open(sotto_lognormal *y, double sigma, double precision,
                                   sotto_err *err)
 {
@@ -85,7 +85,7 @@ static int turn_for(const sotto_lognormal *y, double c, double v)
     return y->turns[1] != y->turns[0] && v > 1.0296 * c; /* tan 0.8 */
 }
 
-cdd sotto_line_points(const sotto_lognormal *y, int which, cdd z)
+static cdd sum_points(const sotto_lognormal *y, int which, cdd z)
 {
     const cdd *weights = y->weights[which == 0 ? 0 : 1];
     cdd sum = {{0, 0}, {0, 0}};
@@ -114,12 +114,9 @@ cdd sotto_lognormal_transform(const sotto_lognormal *y, double c, dd v)
 
     cdd z = cdd_mul((cdd){dd_of(-c), dd_neg(v)}, y->unturn[which]);
 
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return sotto_line_points_avx2(y, which, z);
-#endif
-    return sotto_line_points(y, which, z);
+    return sum_points(y, which, z);
 }
+
 double sotto_lognormal_size(const sotto_lognormal *y, double c, double v)
 {
     int which = turn_for(y, c, v);

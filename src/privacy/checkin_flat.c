@@ -1,0 +1,106 @@
+#include "privacy/checkin_flat.h"
+
+#include "privacy/special.h"
+
+#include <math.h>
+
+/* Before sines are taken again: a turn adds 4u. */
+#define TURNS 64
+#define LANES SOTTO_FLAT_LANES
+/* What a factor is off by then. */
+#define FACTOR_OFF ((4 * TURNS + 16) * SOTTO_UNIT_ROUNDOFF)
+/* Slots, times how much they damp the line as a logarithm, beyond which groups do better: nearly all nodes are then passed
+ * over. Not where most slots' losses are as good as certain: their transforms hardly fall, and hardly group. */
+#define LIFT 1.5e5
+
+void sotto_flat_open(sotto_flat *f, const sotto_slots *slots, double step)
+{
+    double count = slots->roots == 1 ? slots->groups[0].last - slots->groups[0].first + 1 : 0;
+    double lift = 0;
+
+    f->count = 0;
+    f->wrong = 0;
+    f->step = step;
+    f->at = -1;
+    f->turns = TURNS;
+    if (!(slots->rise > 0 && count <= SOTTO_FLAT_SLOTS))
+        return;
+    for (; (double)f->count < count || f->count % LANES != 0; f->count++) {
+        size_t i = f->count;
+        bool real = (double)i < count; /* what fills the last lanes is always 1 */
+
+        f->eps[i] = real ? sotto_slot_eps(slots, (double)i + 1) : 0;
+        f->thin[i] = tanh(f->eps[i] * (slots->c + 0.5));
+        f->by_re[i] = cos(f->eps[i] * step);
+        f->by_im[i] = sin(f->eps[i] * step);
+        f->wrong += real ? 1 / f->thin[i] : 0;
+        lift += real ? 1 - f->thin[i] * f->thin[i] : 0;
+    }
+    f->wrong *= FACTOR_OFF;
+    if (lift * count > LIFT && lift > 0.2 * count)
+        f->count = 0;
+}
+
+/* One lane's product, times another factor. */
+static inline void times(double *re, double *im, double by_re, double by_im)
+{
+    double next = *re * by_re - *im * by_im;
+
+    *im = *re * by_im + *im * by_re;
+    *re = next;
+}
+
+void sotto_flat_turn(sotto_flat *f, sotto_flat_products *out)
+{
+    *out = (sotto_flat_products){{1, 1, 1, 1}, {0, 0, 0, 0}};
+    for (size_t i = 0; i < f->count; i += LANES)
+        for (size_t lane = 0; lane < LANES; lane++) {
+            times(&f->re[i + lane], &f->im[i + lane], f->by_re[i + lane], f->by_im[i + lane]);
+            times(&out->re[lane], &out->im[lane], f->re[i + lane],
+                  f->thin[i + lane] * f->im[i + lane]);
+        }
+}
+
+/* To the node before k, by sines. */
+static void start_before(sotto_flat *f, double k)
+{
+    double t = (k - 1) * f->step;
+
+    for (size_t i = 0; i < f->count; i++) {
+        f->re[i] = cos(f->eps[i] * t);
+        f->im[i] = sin(f->eps[i] * t);
+    }
+    f->turns = 0;
+}
+
+sotto_slot_log sotto_flat_at(sotto_flat *f, double k)
+{
+    sotto_flat_products p;
+
+    if (k != f->at + 1 || f->turns >= TURNS)
+        start_before(f, k);
+    f->at = k;
+    f->turns++;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        sotto_flat_turn_avx2(f, &p);
+    else
+#endif
+        sotto_flat_turn(f, &p);
+    for (int lane = 1; lane < LANES; lane++)
+        times(&p.re[0], &p.im[0], p.re[lane], p.im[lane]);
+    double size = hypot(p.re[0], p.im[0]);
+    /* None is larger than 1, none smaller than its thin. */
+    double off = fmin((double)f->count * FACTOR_OFF / size, f->wrong);
+
+    return (sotto_slot_log){size > 1e-300 ? log(size) : -690, atan2(p.im[0], p.re[0]), off};
+}
+
+double sotto_flat_damping(const sotto_flat *f)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        sum += (1 - f->thin[i] * f->thin[i]) * f->im[i] * f->im[i];
+    return sum * (1 - 1e-9);
+}

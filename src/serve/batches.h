@@ -39,6 +39,9 @@ typedef struct sotto_batch_range {
 /* Whether a stored release covers this bucket or batch: then nothing may be added to it any more. */
 SOTTO_MUST_USE sotto_status sotto_batch_is_closed(sotto_tx *tx, bool *closed, int64_t task,
                                                   const sotto_batch_key *batch, sotto_err *err);
+/* Whether uploads to this bucket are refused: as above, or a collection has enough and waits for the last jobs only. */
+SOTTO_MUST_USE sotto_status sotto_batch_is_shut(sotto_tx *tx, bool *shut, int64_t task,
+                                                uint64_t bucket, sotto_err *err);
 /* Whether a stored release shares any bucket with the range. */
 SOTTO_MUST_USE sotto_status sotto_batch_range_is_free(sotto_tx *tx, bool *is_free, int64_t task,
                                                       const sotto_batch_range *range,
@@ -53,6 +56,9 @@ SOTTO_MUST_USE sotto_status sotto_batch_seal_share(sotto_bytes *sealed,
 SOTTO_MUST_USE sotto_status sotto_batch_add(sotto_tx *tx, const sotto_server_task *task,
                                             int64_t job, const sotto_sub_aggregate *sub,
                                             sotto_err *err);
+/* Reports in every sub-aggregate of the range. */
+SOTTO_MUST_USE sotto_status sotto_batch_count(sotto_tx *tx, uint64_t *reports, int64_t task,
+                                              const sotto_batch_range *range, sotto_err *err);
 /* Merges every sub-aggregate of the range into sum, whose share lies in the arena. */
 SOTTO_MUST_USE sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *sum,
                                             const sotto_column_keys *keys,
@@ -63,6 +69,10 @@ SOTTO_MUST_USE sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *s
 SOTTO_MUST_USE sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task,
                                                const sotto_batch_key *batch, unsigned cause,
                                                unsigned shard, uint64_t reports, sotto_err *err);
+/* Of a batch that the leader selected: what was refused at upload belonged to none yet, and belongs to this one now. */
+SOTTO_MUST_USE sotto_status sotto_batch_claim_rejections(sotto_tx *tx, int64_t task,
+                                                         const sotto_batch_key *batch,
+                                                         unsigned shard, sotto_err *err);
 /* reports[cause], for causes below `causes`, over the range. */
 SOTTO_MUST_USE sotto_status sotto_batch_rejections(sotto_tx *tx, uint64_t *reports, size_t causes,
                                                    int64_t task, const sotto_batch_range *range,

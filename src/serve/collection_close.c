@@ -102,6 +102,23 @@ static sotto_status is_busy(sotto_tx *tx, const sotto_collecting *s, bool *busy,
     return SOTTO_OK;
 }
 
+/* Reports come for as long as devices send them, so a collection does not wait for a quiet moment: once enough were
+ * verified, its buckets take no more uploads, and what was acknowledged by then is all that is waited for. Below the
+ * minimum they stay open, since what is missing may still come. */
+static sotto_status shut_if_enough(sotto_tx *tx, const sotto_collecting *s, sotto_err *err)
+{
+    uint64_t verified;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_batch_count(tx, &verified, s->task->n, &s->range, err));
+    if (verified < s->task->dap.min_batch_size || !SOTTO_RULE(collection_shuts))
+        return SOTTO_OK;
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE release SET shut = 1 WHERE n = ?1 AND shut = 0", err));
+    sotto_sql_int(&q, 1, s->n);
+    return sotto_sql_run(&q, NULL, err);
+}
+
 /* Of the batches that the leader selected, the oldest that nobody collected, that has enough reports and no job under
  * way. What waits for a job belongs to none yet, so a steady stream keeps nobody waiting. */
 static sotto_status pick_batch(sotto_tx *tx, sotto_collecting *s, bool *found, sotto_err *err)
@@ -216,16 +233,16 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     bool ready = true, held;
 
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
-    if (!s->range.leader_selected)
-        SOTTO_TRY(is_busy(tx, s, &s->busy, err));
-    if (s->busy)
-        return SOTTO_OK;
     if (s->range.leader_selected)
         SOTTO_TRY(pick_batch(tx, s, &ready, err));
     else
         SOTTO_TRY(sotto_batch_range_is_free(tx, &ready, s->task->n, &s->range, err));
     if (!ready)
         return s->range.leader_selected ? SOTTO_OK : refuse_overlap(tx, s, err);
+    if (!s->range.leader_selected)
+        SOTTO_TRY(is_busy(tx, s, &s->busy, err));
+    if (s->busy)
+        return shut_if_enough(tx, s, err);
     SOTTO_TRY(sotto_batch_sum(tx, &sum, &s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;

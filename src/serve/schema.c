@@ -65,6 +65,11 @@ const sotto_migration sotto_serve_migrations[] = {
      " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
     /* Tasks that closed long ago and were cleared away: never served again, so that what was cleared can't matter. */
     {3, "CREATE TABLE retired (task {int} PRIMARY KEY, since {int} NOT NULL);"},
+    {4,
+     /* Leader: this collection has enough reports and waits for the last of them; its buckets take no more uploads. */
+     "ALTER TABLE release ADD COLUMN shut {int} NOT NULL DEFAULT 0;"
+     /* What was refused by then, as the collector is told it; fixed in the transaction that fixes the sum. */
+     "ALTER TABLE release ADD COLUMN rejections {bytes};"},
 };
 
 const size_t sotto_serve_migration_count =

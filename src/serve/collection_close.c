@@ -3,8 +3,10 @@
 
 #include "base/rule.h"
 #include "serve/rate.h"
+#include "serve/rejections.h"
 #include "serve/release.h"
 #include "serve/schema.h"
+#include "transport/dap_rejections.h"
 
 #include <string.h>
 
@@ -177,6 +179,8 @@ static sotto_status store_closed(sotto_tx *tx, sotto_collecting *s, sotto_err *e
     size_t size = s->own.len + s->request.len + 64;
     sotto_buf both = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
     sotto_writer w = sotto_writer_on(&both);
+    uint8_t memory[SOTTO_DAP_REJECTIONS_MAX];
+    sotto_buf rejections = sotto_buf_over(memory, sizeof memory);
     sotto_sql q;
 
     if (!both.data)
@@ -187,15 +191,17 @@ static sotto_status store_closed(sotto_tx *tx, sotto_collecting *s, sotto_err *e
     sotto_write_opaque32(&w, sotto_buf_bytes(&s->own));
     sotto_write_opaque32(&w, sotto_buf_bytes(&s->request));
     SOTTO_TRY(sotto_writer_finish(&w, "closed collection", err));
+    SOTTO_TRY(sotto_rejections_fix(tx, &rejections, s->server, s->task, &s->range, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE release SET state = ?2, batch = ?3, request = ?4,"
-                                " reports = ?5 WHERE n = ?1",
+                                " reports = ?5, rejections = ?6 WHERE n = ?1",
                                 err));
     sotto_sql_int(&q, 1, s->n);
     sotto_sql_int(&q, 2, SOTTO_RELEASE_CLOSED);
     sotto_sql_bytes(&q, 3, sotto_bytes_of(s->range.batch.bytes, s->range.batch.len));
     sotto_sql_bytes(&q, 4, sotto_buf_bytes(&both));
     sotto_sql_int(&q, 5, (int64_t)s->reports);
+    sotto_sql_bytes(&q, 6, sotto_buf_bytes(&rejections));
     return sotto_sql_run(&q, NULL, err);
 }
 

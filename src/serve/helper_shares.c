@@ -1,10 +1,12 @@
 /* Aggregate shares at the helper: one for each batch, ever, and always the same bytes. */
 #include "serve/asked.h"
 #include "serve/rate.h"
+#include "serve/rejections.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 
 #include "base/rule.h"
+#include "transport/dap_rejections.h"
 
 #include <string.h>
 
@@ -56,12 +58,15 @@ static sotto_status find_stored(sotto_tx *tx, asked *a, bool *found, sotto_err *
 
 static sotto_status store(sotto_tx *tx, asked *a, uint64_t reports, sotto_err *err)
 {
+    uint8_t memory[SOTTO_DAP_REJECTIONS_MAX];
+    sotto_buf rejections = sotto_buf_over(memory, sizeof memory);
     sotto_sql q;
 
+    SOTTO_TRY(sotto_rejections_fix(tx, &rejections, a->ask.server, a->ask.task, &a->range, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO release (n, task, id, state, first_bucket, end_bucket,"
-                                " batch, query, answer, reports, request, added) VALUES"
-                                " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, {now})",
+                                " batch, query, answer, reports, request, rejections, added) VALUES"
+                                " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, {now})",
                                 err));
     sotto_sql_int(&q, 1, a->ask.n);
     sotto_sql_int(&q, 2, a->ask.task->n);
@@ -74,6 +79,7 @@ static sotto_status store(sotto_tx *tx, asked *a, uint64_t reports, sotto_err *e
     sotto_sql_bytes(&q, 9, a->answer);
     sotto_sql_int(&q, 10, (int64_t)reports);
     sotto_sql_bytes(&q, 11, sotto_bytes_of(a->body_id, sizeof a->body_id));
+    sotto_sql_bytes(&q, 12, sotto_buf_bytes(&rejections));
     return sotto_sql_run(&q, NULL, err);
 }
 

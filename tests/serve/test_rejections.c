@@ -1,4 +1,5 @@
 /* A real collector at a real leader and helper: the answer, and what each of them refused. */
+#include "support/database.h"
 #include "support/service.h"
 
 #include "sotto/collect.h"
@@ -119,6 +120,65 @@ static void a_selected_batch_has_its_counts_and_the_next_one_others(sotto_test *
     sotto_test_service_close(&s);
 }
 
+static void refusals_at_upload_belong_to_the_batch_that_comes_next(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.leader_selected = true});
+    upload(t, 4, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_EQUAL(t, 30, got.reports);
+    CHECK_EQUAL(t, 4, count_of(&got.leader, "hpke_decrypt_error"));
+    upload(t, 2, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    upload(t, 25, 3, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_EQUAL(t, 25, got.reports);
+    CHECK_EQUAL(t, 2, count_of(&got.leader, "hpke_decrypt_error")); /* each is shown once */
+    sotto_test_service_close(&s);
+}
+
+/* Whoever asks again later gets what stood beside the sum, not what became of the counters. */
+static void counts_stay_what_they_were_beside_the_sum(sotto_test *t)
+{
+    sotto_rejections leader, helper;
+    sotto_bytes late[3];
+    uint8_t errors[3];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
+    upload(t, 2, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    upload(t, 3, 1, SOTTO_TEST_BAD_PROOF, 1);
+    CHECK_OK(t, collect(t, false, 20000));
+    leader = got.leader;
+    helper = got.helper;
+    CHECK_EQUAL(t, 2, count_of(&leader, "hpke_decrypt_error"));
+    CHECK_EQUAL(t, 3, count_of(&helper, "vdaf_verify_error"));
+    upload(t, 4, 1, SOTTO_TEST_SOUND, 1);
+    upload(t, 1, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    for (size_t i = 0; i < 3; i++)
+        late[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    sotto_test_job_errors(
+        t, sotto_test_send_job(t, &s, sotto_test_job_of(t, &s, late, 3, NULL).request).body, errors,
+        3);
+    CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, errors[0]);
+    sotto_test_leader_restart(t, &s);
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK(t, got.leader.known && got.helper.known);
+    CHECK_EQUAL(t, leader.count, got.leader.count);
+    CHECK_BYTES(t, leader.items, got.leader.items, sizeof leader.items);
+    CHECK_EQUAL(t, helper.count, got.helper.count);
+    CHECK_BYTES(t, helper.items, got.helper.items, sizeof helper.items);
+    /* They were counted all the same. */
+    CHECK_EQUAL(t, 4,
+                sotto_test_ask_number(t, s.leader->db,
+                                      "SELECT CAST(sum(reports) AS BIGINT) FROM rejection"
+                                      " WHERE cause = 1"));
+    CHECK_EQUAL(t, 3,
+                sotto_test_ask_number(t, s.helper->db,
+                                      "SELECT CAST(sum(reports) AS BIGINT) FROM rejection"
+                                      " WHERE cause = 1"));
+    sotto_test_service_close(&s);
+}
+
 static void counts_are_told_of_released_batches_only(sotto_test *t)
 {
     uint8_t memory[256], id[SOTTO_RESOURCE_ID_SIZE], none[SOTTO_RESOURCE_ID_SIZE] = {1};
@@ -176,6 +236,8 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(the_collector_gets_the_sum_and_both_servers_counts),
         CASE(a_selected_batch_has_its_counts_and_the_next_one_others),
+        CASE(refusals_at_upload_belong_to_the_batch_that_comes_next),
+        CASE(counts_stay_what_they_were_beside_the_sum),
         CASE(counts_are_told_of_released_batches_only),
         CASE(each_server_has_a_token_of_its_own_for_them),
         CASE(too_few_reports_stay_unknown),

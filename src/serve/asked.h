@@ -46,7 +46,7 @@ void sotto_asked_work(sotto_asked *a, sotto_work work);
 /* In a transaction: notes the problem and fails. */
 SOTTO_MUST_USE sotto_status sotto_asked_problem(sotto_asked *a, sotto_dap_problem problem,
                                                 sotto_err *err);
-/* A copy in the arena. */
+/* A copy in the arena, with a zero behind it. */
 SOTTO_MUST_USE sotto_status sotto_asked_keep(sotto_asked *a, sotto_bytes *out, sotto_bytes from,
                                              sotto_err *err);
 

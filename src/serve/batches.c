@@ -15,6 +15,16 @@ sotto_batch_key sotto_batch_of_bucket(uint64_t bucket)
     return key;
 }
 
+sotto_batch_key sotto_batch_range_first(const sotto_batch_range *range)
+{
+    return range->leader_selected ? range->batch : sotto_batch_of_bucket(range->first_bucket);
+}
+
+sotto_batch_key sotto_batch_range_last(const sotto_batch_range *range)
+{
+    return range->leader_selected ? range->batch : sotto_batch_of_bucket(range->end_bucket - 1);
+}
+
 static sotto_bytes key_bytes(const sotto_batch_key *key)
 {
     return sotto_bytes_of(key->bytes, key->len);
@@ -155,20 +165,10 @@ sotto_status sotto_batch_seal_share(sotto_bytes *sealed, const sotto_column_keys
     return SOTTO_OK;
 }
 
-static sotto_batch_key first_of(const sotto_batch_range *range)
-{
-    return range->leader_selected ? range->batch : sotto_batch_of_bucket(range->first_bucket);
-}
-
-static sotto_batch_key last_of(const sotto_batch_range *range)
-{
-    return range->leader_selected ? range->batch : sotto_batch_of_bucket(range->end_bucket - 1);
-}
-
 sotto_status sotto_batch_count(sotto_tx *tx, uint64_t *reports, int64_t task,
                                const sotto_batch_range *range, sotto_err *err)
 {
-    sotto_batch_key first = first_of(range), last = last_of(range);
+    sotto_batch_key first = sotto_batch_range_first(range), last = sotto_batch_range_last(range);
     sotto_sql q;
     bool row;
 
@@ -269,7 +269,9 @@ static sotto_status add_selected(adding *a, sotto_sql *q, walk *seen, size_t *ro
 static sotto_status add_rows(sotto_tx *tx, adding *a, const sotto_batch_range *range,
                              sotto_err *err)
 {
-    walk at = {.after = first_of(range), .last = last_of(range), .after_job = INT64_MIN};
+    walk at = {.after = sotto_batch_range_first(range),
+               .last = sotto_batch_range_last(range),
+               .after_job = INT64_MIN};
     size_t rows;
 
     do {
@@ -326,7 +328,7 @@ sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task, const sotto_batch_ke
 sotto_status sotto_batch_rejections(sotto_tx *tx, uint64_t *reports, size_t causes, int64_t task,
                                     const sotto_batch_range *range, sotto_err *err)
 {
-    sotto_batch_key first = first_of(range), last = last_of(range);
+    sotto_batch_key first = sotto_batch_range_first(range), last = sotto_batch_range_last(range);
     sotto_sql q;
     bool row;
 

@@ -36,6 +36,10 @@ typedef struct sotto_batch_range {
     sotto_batch_key batch;
 } sotto_batch_range;
 
+/* The first and the last batch of a range, both in it. */
+sotto_batch_key sotto_batch_range_first(const sotto_batch_range *range);
+sotto_batch_key sotto_batch_range_last(const sotto_batch_range *range);
+
 /* Whether a stored release covers this bucket or batch: then nothing may be added to it any more. */
 SOTTO_MUST_USE sotto_status sotto_batch_is_closed(sotto_tx *tx, bool *closed, int64_t task,
                                                   const sotto_batch_key *batch, sotto_err *err);
@@ -65,7 +69,16 @@ SOTTO_MUST_USE sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *s
                                             const sotto_server_task *task,
                                             const sotto_batch_range *range, sotto_arena *arena,
                                             sotto_err *err);
-/* Counts reports refused, by DAP's report error, or one of ours from 128 up. */
+/* Counted besides DAP's report errors. Below SOTTO_CAUSE_HELPER is what this side found itself: of reports that came, and
+ * count for the rate. */
+enum {
+    SOTTO_CAUSE_DROPPED = 63,    /* of jobs that the two differ on: serve/repair.h */
+    SOTTO_CAUSE_HELPER = 64,     /* plus the helper's report error                 */
+    SOTTO_CAUSE_ABANDONED = 128, /* leader: of jobs that had to be abandoned       */
+    SOTTO_CAUSES = 129
+};
+
+/* Counts reports refused, by DAP's report error, or one of ours. */
 SOTTO_MUST_USE sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task,
                                                const sotto_batch_key *batch, unsigned cause,
                                                unsigned shard, uint64_t reports, sotto_err *err);

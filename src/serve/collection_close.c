@@ -49,7 +49,7 @@ static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT task, state, first_bucket, end_bucket, batch, query,"
-                                " request FROM release WHERE n = ?1 {lock}",
+                                " request, repairs FROM release WHERE n = ?1 {lock}",
                                 err));
     sotto_sql_int(&q, 1, s->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -66,6 +66,7 @@ static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     if (batch.len > 0)
         memcpy(s->range.batch.bytes, batch.data, batch.len);
     s->range.leader_selected = s->range.end_bucket == 0;
+    s->repairs = sotto_sql_column_int(&q, 7);
     SOTTO_TRY(copy_bytes(s, &query, sotto_sql_column_bytes(&q, 5), err));
     s->query = sotto_buf_bytes(&query);
     if (s->state == SOTTO_RELEASE_CLOSED)
@@ -157,15 +158,10 @@ static sotto_status write_request(sotto_collecting *s, const sotto_sub_aggregate
                                   sotto_err *err)
 {
     size_t size = s->query.len + 256;
-    sotto_dap_aggregate_share_req req = {
-        .collection_req = s->query,
-        .selector = {.mode = (sotto_dap_batch_mode)s->task->dap.batch_mode,
-                     .interval = {s->range.first_bucket,
-                                  s->range.end_bucket - s->range.first_bucket}},
-        .report_count = sum->reports};
+    sotto_dap_aggregate_share_req req = {.collection_req = s->query,
+                                         .selector = sotto_release_selector(s->task, &s->range),
+                                         .report_count = sum->reports};
 
-    if (s->range.leader_selected)
-        memcpy(req.selector.batch_id, s->range.batch.bytes, sizeof req.selector.batch_id);
     memcpy(req.checksum, sum->checksum, sizeof req.checksum);
     s->request = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
     if (!s->request.data)
@@ -218,6 +214,14 @@ static sotto_status seal_own(sotto_collecting *s, const sotto_sub_aggregate *sum
     return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum, &s->arena, err);
 }
 
+sotto_status sotto_collection_fix(sotto_tx *tx, sotto_collecting *s, const sotto_sub_aggregate *sum,
+                                  sotto_err *err)
+{
+    SOTTO_TRY(write_request(s, sum, err));
+    SOTTO_TRY(seal_own(s, sum, err));
+    return store_closed(tx, s, err);
+}
+
 /* Another collection took some of its buckets while this one waited. */
 static sotto_status refuse_overlap(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
@@ -253,28 +257,28 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;
     SOTTO_TRY(sotto_rate_check(tx, &held, s->task, &s->range, sum.reports, err));
-    if (held)
-        return SOTTO_OK; /* waits, with the row that says why */
-    SOTTO_TRY(write_request(s, &sum, err));
-    SOTTO_TRY(seal_own(s, &sum, err));
-    SOTTO_TRY(store_closed(tx, s, err));
+    if (held) /* waits, with the row that says why; the reason that lets it go is for what is in it now */
+        return shut_if_enough(tx, s, err);
+    SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));
     s->state = SOTTO_RELEASE_CLOSED;
     s->closed_now = true;
     return SOTTO_OK;
+}
+
+sotto_status sotto_collection_read(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
+{
+    sotto_arena_rollback(&s->arena, s->base);
+    SOTTO_TRY(sotto_lease_check(tx, &s->lease, err));
+    SOTTO_TRY(read_row(tx, s, err));
+    s->task = sotto_tasks_by_row(s->server->tasks, s->task_row);
+    return s->task ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "the collection's task is not known yet");
 }
 
 sotto_status sotto_collection_advance(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_collecting *s = context;
 
-    sotto_arena_rollback(&s->arena, s->base);
     s->busy = s->closed_now = false;
-    SOTTO_TRY(sotto_lease_check(tx, &s->lease, err));
-    SOTTO_TRY(read_row(tx, s, err));
-    s->task = sotto_tasks_by_row(s->server->tasks, s->task_row);
-    if (!s->task)
-        return sotto_fail(err, SOTTO_IO, "the collection's task is not known yet");
-    if (s->state == SOTTO_RELEASE_WAITING)
-        SOTTO_TRY(try_close(tx, s, err));
-    return SOTTO_OK;
+    SOTTO_TRY(sotto_collection_read(tx, s, err));
+    return s->state == SOTTO_RELEASE_WAITING ? try_close(tx, s, err) : SOTTO_OK;
 }

@@ -30,7 +30,7 @@ struct sotto_collections {
 
 /* ---- ending a step --------------------------------------------------------------------------------------------------- */
 
-static void end(sotto_collecting *s)
+void sotto_collection_end(sotto_collecting *s)
 {
     sotto_collections *all = s->all;
 
@@ -45,10 +45,10 @@ static void on_ended(void *context, sotto_status status, const sotto_err *err)
 {
     (void)status; /* the lease ends by itself, and another step finds the row as it is */
     (void)err;
-    end(context);
+    sotto_collection_end(context);
 }
 
-static void post(sotto_collecting *s, sotto_db_fn *fn, sotto_db_done *done)
+void sotto_collection_post(sotto_collecting *s, sotto_db_fn *fn, sotto_db_done *done)
 {
     s->db = (sotto_db_job){fn, s, done, s, NULL, SOTTO_OK, {0}};
     sotto_db_post(s->server->db, &s->db);
@@ -89,22 +89,22 @@ static void on_waiting(void *context, sotto_status status, const sotto_err *err)
     (void)status;
     (void)err;
     remember_waiting(s);
-    end(s);
+    sotto_collection_end(s);
 }
 
 static void wait_a_while(sotto_collecting *s)
 {
     s->wait_ms = WAIT_MS;
-    post(s, release, on_waiting);
+    sotto_collection_post(s, release, on_waiting);
 }
 
-static void try_later(sotto_collecting *s)
+void sotto_collection_try_later(sotto_collecting *s)
 {
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_RETRIED, 1);
     s->wait_ms = WAIT_MS;
     for (int64_t i = 1; i < s->lease.attempts && s->wait_ms < LONGEST_WAIT_MS; i++)
         s->wait_ms *= 2;
-    post(s, release, on_ended);
+    sotto_collection_post(s, release, on_ended);
 }
 
 /* ---- the helper's share ------------------------------------------------------------------------------------------------- */
@@ -174,6 +174,11 @@ static void on_stored_end(void *context, sotto_status status, const sotto_err *e
     on_ended(context, status, err);
 }
 
+void sotto_collection_finish(sotto_collecting *s)
+{
+    sotto_collection_post(s, store_end, on_stored_end);
+}
+
 static void on_share(void *context, sotto_status status, const sotto_http_response *response,
                      const sotto_err *err)
 {
@@ -181,7 +186,7 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
 
     (void)err;
     if (status != SOTTO_OK) {
-        try_later(s);
+        sotto_collection_try_later(s);
         return;
     }
     s->problem = final_problem(response);
@@ -189,12 +194,14 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
     /* Not ready yet, or not what it should be: the same request asks again. */
     if (!s->problem && (response->status / 100 != 2 || response->body.len == 0 ||
                         write_answer(s, response->body, NULL) != SOTTO_OK))
-        try_later(s);
+        sotto_collection_try_later(s);
+    else if (s->problem == sotto_dap_problem_type(SOTTO_DAP_BATCH_MISMATCH))
+        sotto_collection_repair(s);
     else
-        post(s, store_end, on_stored_end);
+        sotto_collection_finish(s);
 }
 
-static void ask_helper(sotto_collecting *s)
+void sotto_collection_ask(sotto_collecting *s)
 {
     sotto_peer_call call;
     bool made = sotto_peer_create(&call, s->task, SOTTO_DAP_AGGREGATE_SHARES,
@@ -202,7 +209,7 @@ static void ask_helper(sotto_collecting *s)
 
     call.http.max_response = 4 * sotto_release_sealed_size(s->task) + 4096;
     if (!made || sotto_server_call(s->server, &call.http, on_share, s, NULL) != SOTTO_OK)
-        try_later(s);
+        sotto_collection_try_later(s);
     sotto_peer_call_clear(&call);
 }
 
@@ -214,18 +221,18 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
 
     (void)err;
     if (status == SOTTO_STALE) {
-        end(s);
+        sotto_collection_end(s);
     } else if (status != SOTTO_OK && status != SOTTO_MISSING) {
-        try_later(s);
+        sotto_collection_try_later(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_CLOSED) {
         sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_CLOSED, s->closed_now);
-        ask_helper(s);
+        sotto_collection_ask(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_WAITING) {
         sotto_lanes_flush(s->all->leader->lanes, s->task->n, &s->range);
         sotto_leader_wake(s->all->leader);
         wait_a_while(s);
     } else {
-        post(s, forget, on_ended);
+        sotto_collection_post(s, forget, on_ended);
     }
 }
 
@@ -257,7 +264,7 @@ bool sotto_collection_step(sotto_leader *leader, const sotto_lease *lease)
     (void)pthread_mutex_lock(&s->all->lock);
     s->all->steps++;
     (void)pthread_mutex_unlock(&s->all->lock);
-    post(s, sotto_collection_advance, on_advanced);
+    sotto_collection_post(s, sotto_collection_advance, on_advanced);
     return true;
 }
 

@@ -70,6 +70,8 @@ static sotto_status find(sotto_tx *tx, asked *a, sotto_err *err)
     if (a->ask.problem == SOTTO_DAP_PROBLEMS)
         a->ask.problem = SOTTO_DAP_BATCH_MISMATCH;
     SOTTO_TRY(sotto_asked_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 1), err));
+    if (a->state == SOTTO_RELEASE_FAILED && a->answer.len > 0)
+        a->ask.detail = (const char *)a->answer.data; /* which ends in a zero */
     return sotto_sql_run(&q, NULL, err);
 }
 

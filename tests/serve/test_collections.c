@@ -127,6 +127,32 @@ static void a_steady_trickle_does_not_hold_a_collection_back(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* The reason by which an operator lets a batch go is for what is in it; so nothing is added while it is held. */
+static void a_batch_that_is_held_takes_no_more(sotto_test *t)
+{
+    uint64_t reports = 0, counts[16] = {0};
+    uint8_t memory[64], error = 0;
+    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
+    sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    CHECK_OK(t, sotto_tasks_add(s.leader->db, SOTTO_LEADER,
+                                sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
+                                sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 10,
+                                sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+    sotto_test_leader_restart(t, &s); /* the figure is read when a task is loaded */
+    upload_until_verified(t, 21);
+    s.patience = 2;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    for (unsigned i = 0; i < 60 && error == 0; i++) {
+        error = upload_one(t);
+        pause_ms(50);
+    }
+    CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, error);
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    sotto_test_service_close(&s);
+}
+
 /* A collection that is given up opens its buckets again. */
 static void deleting_a_collection_that_waits_opens_its_buckets(sotto_test *t)
 {
@@ -154,6 +180,7 @@ int main(int argc, char **argv)
         CASE(a_collection_that_has_enough_takes_no_more),
         CASE(a_collection_that_has_too_few_stays_open),
         CASE(a_steady_trickle_does_not_hold_a_collection_back),
+        CASE(a_batch_that_is_held_takes_no_more),
         CASE(deleting_a_collection_that_waits_opens_its_buckets),
     };
 

@@ -1,4 +1,5 @@
 /* A real collector at a real leader and helper: the answer, and what each of them refused. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/database.h"
 #include "support/service.h"
 
@@ -8,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static sotto_test_service s;
 static sotto_collection got;
@@ -179,6 +181,30 @@ static void counts_stay_what_they_were_beside_the_sum(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* Jobs on which the two servers did not agree: their reports are in no sum, and both servers say so. */
+static void what_a_repair_dropped_stands_beside_the_sum(sotto_test *t)
+{
+    sotto_test_service_open(
+        t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 10});
+    upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
+    for (unsigned i = 0;
+         i < 500 && sotto_test_ask_number(t, s.leader->db,
+                                          "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
+                                          " sub_aggregate") < 30;
+         i++)
+        (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
+                             "UPDATE sub_aggregate SET reports = reports + 1 WHERE job ="
+                             " (SELECT min(job) FROM sub_aggregate)",
+                             &t->err));
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_EQUAL(t, 20, got.reports);
+    CHECK_EQUAL(t, 20, got.sums[2].low);
+    CHECK_EQUAL(t, 10, count_of(&got.leader, "job_dropped"));
+    CHECK_EQUAL(t, 11, count_of(&got.helper, "job_dropped"));
+    sotto_test_service_close(&s);
+}
+
 static void counts_are_told_of_released_batches_only(sotto_test *t)
 {
     uint8_t memory[256], id[SOTTO_RESOURCE_ID_SIZE], none[SOTTO_RESOURCE_ID_SIZE] = {1};
@@ -238,6 +264,7 @@ int main(int argc, char **argv)
         CASE(a_selected_batch_has_its_counts_and_the_next_one_others),
         CASE(refusals_at_upload_belong_to_the_batch_that_comes_next),
         CASE(counts_stay_what_they_were_beside_the_sum),
+        CASE(what_a_repair_dropped_stands_beside_the_sum),
         CASE(counts_are_told_of_released_batches_only),
         CASE(each_server_has_a_token_of_its_own_for_them),
         CASE(too_few_reports_stay_unknown),

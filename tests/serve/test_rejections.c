@@ -106,7 +106,11 @@ static void the_collector_gets_the_sum_and_both_servers_counts(sotto_test *t)
 
 static void a_selected_batch_has_its_counts_and_the_next_one_others(sotto_test *t)
 {
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){.leader_selected = true});
+    /* Jobs leave when a collection asks for them, so that all of them are in one batch. */
+    sotto_test_service_open(t, &s,
+                            &(sotto_test_service_options){.leader_selected = true,
+                                                          .job_delay_ms = 3600000,
+                                                          .job_reports = 1000});
     upload(t, 3, 1, SOTTO_TEST_BAD_PROOF, 1);
     upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
     CHECK_OK(t, collect(t, true, 20000));
@@ -124,7 +128,11 @@ static void a_selected_batch_has_its_counts_and_the_next_one_others(sotto_test *
 
 static void refusals_at_upload_belong_to_the_batch_that_comes_next(sotto_test *t)
 {
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){.leader_selected = true});
+    /* Jobs leave when a collection asks for them, so that all of them are in one batch. */
+    sotto_test_service_open(t, &s,
+                            &(sotto_test_service_options){.leader_selected = true,
+                                                          .job_delay_ms = 3600000,
+                                                          .job_reports = 1000});
     upload(t, 4, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
     upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
     CHECK_OK(t, collect(t, true, 20000));

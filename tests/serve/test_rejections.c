@@ -54,6 +54,16 @@ static sotto_status collect(sotto_test *t, bool forget, unsigned deadline_ms)
     return status;
 }
 
+#define VERIFIED "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate"
+
+/* Until the leader's database says so, but not for ever. */
+static void wait_for(sotto_test *t, const char *sql, int64_t wanted)
+{
+    for (unsigned i = 0; i < 1000 && sotto_test_ask_number(t, s.leader->db, sql) != wanted; i++)
+        (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
+    CHECK_EQUAL(t, wanted, sotto_test_ask_number(t, s.leader->db, sql));
+}
+
 static uint64_t count_of(const sotto_rejections *r, const char *cause)
 {
     for (size_t i = 0; i < r->count; i++)
@@ -195,12 +205,7 @@ static void what_a_repair_dropped_stands_beside_the_sum(sotto_test *t)
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 10});
     upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
-    for (unsigned i = 0;
-         i < 500 && sotto_test_ask_number(t, s.leader->db,
-                                          "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
-                                          " sub_aggregate") < 30;
-         i++)
-        (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
+    wait_for(t, VERIFIED, 30);
     CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
                              "UPDATE sub_aggregate SET reports = reports + 1 WHERE job ="
                              " (SELECT min(job) FROM sub_aggregate)",
@@ -213,18 +218,16 @@ static void what_a_repair_dropped_stands_beside_the_sum(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-static void counts_are_told_of_released_batches_only(sotto_test *t)
+/* Asks for the batch; id: of the collection job. */
+static void ask_for_batch(sotto_test *t, uint8_t id[SOTTO_RESOURCE_ID_SIZE])
 {
-    uint8_t memory[256], id[SOTTO_RESOURCE_ID_SIZE], none[SOTTO_RESOURCE_ID_SIZE] = {1};
+    uint8_t memory[256];
     sotto_buf req = sotto_buf_over(memory, sizeof memory);
     sotto_dap_collection_req query = {.query.mode = SOTTO_DAP_TIME_INTERVAL};
     sotto_http_response response;
     sotto_dap_path path;
     sotto_bytes place;
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    upload(t, 5, 2, SOTTO_TEST_SOUND, 1);
-    upload(t, 5, 2, SOTTO_TEST_BAD_LEADER_SEAL, 1);
     query.query.interval = (sotto_dap_interval){s.bucket, 1};
     CHECK_OK(t, sotto_dap_collection_req_encode(&req, &query, &t->err));
     response = sotto_test_post(t, &s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
@@ -232,12 +235,46 @@ static void counts_are_told_of_released_batches_only(sotto_test *t)
     CHECK_EQUAL(t, 201, response.status);
     CHECK(t, sotto_http_response_field(&response, "location", &place));
     CHECK_OK(t, sotto_dap_path_decode(&path, place, &t->err));
-    memcpy(id, path.id, sizeof id);
+    memcpy(id, path.id, SOTTO_RESOURCE_ID_SIZE);
+}
+
+static void counts_are_told_of_released_batches_only(sotto_test *t)
+{
+    uint8_t id[SOTTO_RESOURCE_ID_SIZE], none[SOTTO_RESOURCE_ID_SIZE] = {1};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    upload(t, 5, 2, SOTTO_TEST_SOUND, 1);
+    upload(t, 5, 2, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    ask_for_batch(t, id);
     CHECK_EQUAL(t, 404, ask(t, true, id, s.pairing.collector_token));
     CHECK_EQUAL(t, 404, ask(t, true, none, s.pairing.collector_token));
     CHECK_EQUAL(t, 404, ask(t, false, none, s.pairing.rejection_token));
     upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
     CHECK_OK(t, collect(t, false, 20000));
+    CHECK_EQUAL(t, 200, ask(t, true, id, s.pairing.collector_token));
+    sotto_test_service_close(&s);
+}
+
+/* The leader has fixed its sum and counts, and the helper is away: nothing is told before there is an answer. */
+static void counts_of_a_closed_batch_wait_for_its_release(sotto_test *t)
+{
+    uint8_t id[SOTTO_RESOURCE_ID_SIZE];
+    char listen[32];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    upload(t, 5, 2, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
+    wait_for(t, VERIFIED, 20);
+    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
+    sotto_server_close(s.helper);
+    s.helper = NULL;
+    ask_for_batch(t, id);
+    wait_for(t, "SELECT count(*) FROM release WHERE state = 2", 1);
+    CHECK_EQUAL(t, 404, ask(t, true, id, s.pairing.collector_token));
+    s.helper_options.listen = listen;
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    CHECK_OK(t, collect(t, false, 60000));
+    CHECK_EQUAL(t, 5, count_of(&got.leader, "hpke_decrypt_error"));
     CHECK_EQUAL(t, 200, ask(t, true, id, s.pairing.collector_token));
     sotto_test_service_close(&s);
 }
@@ -274,6 +311,7 @@ int main(int argc, char **argv)
         CASE(counts_stay_what_they_were_beside_the_sum),
         CASE(what_a_repair_dropped_stands_beside_the_sum),
         CASE(counts_are_told_of_released_batches_only),
+        CASE(counts_of_a_closed_batch_wait_for_its_release),
         CASE(each_server_has_a_token_of_its_own_for_them),
         CASE(too_few_reports_stay_unknown),
     };

@@ -15,6 +15,16 @@ sotto_batch_key sotto_batch_of_bucket(uint64_t bucket)
     return key;
 }
 
+sotto_batch_key sotto_batch_range_first(const sotto_batch_range *range)
+{
+    return range->leader_selected ? range->batch : sotto_batch_of_bucket(range->first_bucket);
+}
+
+sotto_batch_key sotto_batch_range_last(const sotto_batch_range *range)
+{
+    return range->leader_selected ? range->batch : sotto_batch_of_bucket(range->end_bucket - 1);
+}
+
 static sotto_bytes key_bytes(const sotto_batch_key *key)
 {
     return sotto_bytes_of(key->bytes, key->len);
@@ -83,6 +93,23 @@ sotto_status sotto_batch_is_closed(sotto_tx *tx, bool *closed, int64_t task,
     return SOTTO_OK;
 }
 
+sotto_status sotto_batch_is_shut(sotto_tx *tx, bool *shut, int64_t task, uint64_t bucket,
+                                 sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT 1 FROM release WHERE task = ?1 AND state >= ?2"
+                                " AND (state >= ?3 OR shut = 1)"
+                                " AND first_bucket <= ?4 AND end_bucket > ?4 LIMIT 1",
+                                err));
+    sotto_sql_int(&q, 1, task);
+    sotto_sql_int(&q, 2, SOTTO_RELEASE_WAITING);
+    sotto_sql_int(&q, 3, SOTTO_RELEASE_CLOSED);
+    sotto_sql_int(&q, 4, (int64_t)bucket);
+    return exists(&q, shut, err);
+}
+
 /* ---- sub-aggregates ------------------------------------------------------------------------------- */
 
 enum { ROW_NAME = 8 + SOTTO_BATCH_ID + 8 };
@@ -136,6 +163,25 @@ sotto_status sotto_batch_seal_share(sotto_bytes *sealed, const sotto_column_keys
     SOTTO_TRY(sotto_column_seal(&out, keys, &place, share, err));
     *sealed = sotto_buf_bytes(&out);
     return SOTTO_OK;
+}
+
+sotto_status sotto_batch_count(sotto_tx *tx, uint64_t *reports, int64_t task,
+                               const sotto_batch_range *range, sotto_err *err)
+{
+    sotto_batch_key first = sotto_batch_range_first(range), last = sotto_batch_range_last(range);
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
+                                " sub_aggregate WHERE task = ?1 AND batch >= ?2 AND batch <= ?3",
+                                err));
+    sotto_sql_int(&q, 1, task);
+    sotto_sql_bytes(&q, 2, key_bytes(&first));
+    sotto_sql_bytes(&q, 3, key_bytes(&last));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *reports = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
 }
 
 /* What the walk over a range's rows builds up. */
@@ -223,10 +269,8 @@ static sotto_status add_selected(adding *a, sotto_sql *q, walk *seen, size_t *ro
 static sotto_status add_rows(sotto_tx *tx, adding *a, const sotto_batch_range *range,
                              sotto_err *err)
 {
-    walk at = {.after = range->leader_selected ? range->batch
-                                               : sotto_batch_of_bucket(range->first_bucket),
-               .last = range->leader_selected ? range->batch
-                                              : sotto_batch_of_bucket(range->end_bucket - 1),
+    walk at = {.after = sotto_batch_range_first(range),
+               .last = sotto_batch_range_last(range),
                .after_job = INT64_MIN};
     size_t rows;
 
@@ -284,10 +328,7 @@ sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task, const sotto_batch_ke
 sotto_status sotto_batch_rejections(sotto_tx *tx, uint64_t *reports, size_t causes, int64_t task,
                                     const sotto_batch_range *range, sotto_err *err)
 {
-    sotto_batch_key first =
-        range->leader_selected ? range->batch : sotto_batch_of_bucket(range->first_bucket);
-    sotto_batch_key last =
-        range->leader_selected ? range->batch : sotto_batch_of_bucket(range->end_bucket - 1);
+    sotto_batch_key first = sotto_batch_range_first(range), last = sotto_batch_range_last(range);
     sotto_sql q;
     bool row;
 
@@ -307,5 +348,36 @@ sotto_status sotto_batch_rejections(sotto_tx *tx, uint64_t *reports, size_t caus
             reports[cause] = (uint64_t)sotto_sql_column_int(&q, 1);
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
+    return SOTTO_OK;
+}
+
+/* Keys of eight bytes are buckets: those of uploads, in this mode. */
+sotto_status sotto_batch_claim_rejections(sotto_tx *tx, int64_t task, const sotto_batch_key *batch,
+                                          unsigned shard, sotto_err *err)
+{
+    uint64_t reports[SOTTO_REPORT_ERRORS] = {0};
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT cause, CAST(sum(reports) AS BIGINT) FROM rejection"
+                                " WHERE task = ?1 AND length(batch) = 8 GROUP BY cause",
+                                err));
+    sotto_sql_int(&q, 1, task);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        uint64_t cause = (uint64_t)sotto_sql_column_int(&q, 0);
+
+        if (cause < SOTTO_REPORT_ERRORS)
+            reports[cause] = (uint64_t)sotto_sql_column_int(&q, 1);
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "DELETE FROM rejection WHERE task = ?1 AND length(batch) = 8", err));
+    sotto_sql_int(&q, 1, task);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
+        if (reports[cause] > 0)
+            SOTTO_TRY(sotto_batch_reject(tx, task, batch, cause, shard, reports[cause], err));
     return SOTTO_OK;
 }

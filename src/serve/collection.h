@@ -3,7 +3,7 @@
  *     waiting   reports of the batch are still being worked on, or too few
  *     closed    the batch takes no more; the helper's share is being asked for, always with the same bytes
  *     done      both shares are stored, and are what any repetition gets
- *     failed    after it was closed: helper and leader disagree; why is told
+ *     failed    after it was closed: helper and leader disagree, and it could not be repaired; why is told
  */
 #ifndef SOTTO_SERVE_COLLECTION_H
 #define SOTTO_SERVE_COLLECTION_H

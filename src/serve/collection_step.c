@@ -1,12 +1,10 @@
-/* What a collection waits for, how it closes, and what is asked of the helper then. */
+/* One step after the other: wait, close, ask the helper, end. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/collection.h"
+#include "serve/collection_internal.h"
 
 #include "base/alloc.h"
-#include "base/rule.h"
 #include "serve/metrics.h"
 #include "serve/peer.h"
-#include "serve/rate.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 #include "transport/http_problem.h"
@@ -30,277 +28,9 @@ struct sotto_collections {
     unsigned steps; /* under way */
 };
 
-typedef struct step {
-    sotto_collections *all;
-    sotto_server *server;
-    sotto_lease lease;
-    int64_t n;
-    const sotto_server_task *task;
-    int64_t task_row, state;
-    sotto_batch_range range;
-    sotto_bytes query; /* the collector's exact bytes                       */
-    sotto_buf request; /* to the helper                                     */
-    sotto_buf own;     /* our share, an encoded HpkeCiphertext              */
-    sotto_buf answer;  /* the CollectionJobResp                             */
-    uint64_t reports, first_bucket, last_bucket;
-    const char *problem; /* the helper's, once it refused                    */
-    bool busy;           /* reports of the batch are still under way         */
-    bool closed_now;     /* by this step                                     */
-    int64_t wait_ms;
-    sotto_arena arena;
-    sotto_arena_mark base;
-    sotto_db_job db;
-} step;
-
-/* ---- rows ------------------------------------------------------------------------------------------------------- */
-
-static sotto_status copy_bytes(step *s, sotto_buf *out, sotto_bytes from, sotto_err *err)
-{
-    *out = sotto_buf_over(sotto_arena_take(&s->arena, from.len + 1), from.len);
-    if (!out->data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
-    if (from.len > 0)
-        memcpy(out->data, from.data, from.len);
-    out->len = from.len;
-    return SOTTO_OK;
-}
-
-/* `request` of a closed row: our sealed share and the numbers, then the request's bytes. */
-static sotto_status read_closed(step *s, sotto_bytes stored, sotto_err *err)
-{
-    sotto_reader in = sotto_reader_over(stored);
-    sotto_bytes own, request;
-
-    s->reports = sotto_read_uint(&in, 8);
-    s->first_bucket = sotto_read_uint(&in, 8);
-    s->last_bucket = sotto_read_uint(&in, 8);
-    own = sotto_read_opaque32(&in);
-    request = sotto_read_opaque32(&in);
-    SOTTO_TRY(sotto_reader_finish(&in, "closed collection", err));
-    SOTTO_TRY(copy_bytes(s, &s->own, own, err));
-    return copy_bytes(s, &s->request, request, err);
-}
-
-static sotto_status read_row(sotto_tx *tx, step *s, sotto_err *err)
-{
-    sotto_buf query;
-    sotto_bytes batch;
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT task, state, first_bucket, end_bucket, batch, query,"
-                                " request FROM release WHERE n = ?1 {lock}",
-                                err));
-    sotto_sql_int(&q, 1, s->n);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
-        return sotto_fail(err, SOTTO_MISSING, "the collection was deleted");
-    s->task_row = sotto_sql_column_int(&q, 0);
-    s->state = sotto_sql_column_int(&q, 1);
-    s->range = (sotto_batch_range){.first_bucket = (uint64_t)sotto_sql_column_int(&q, 2),
-                                   .end_bucket = (uint64_t)sotto_sql_column_int(&q, 3)};
-    batch = sotto_sql_column_bytes(&q, 4);
-    if (batch.len > sizeof s->range.batch.bytes)
-        return sotto_fail(err, SOTTO_MALFORMED, "a collection's batch is not one");
-    s->range.batch.len = batch.len;
-    if (batch.len > 0)
-        memcpy(s->range.batch.bytes, batch.data, batch.len);
-    s->range.leader_selected = s->range.end_bucket == 0;
-    SOTTO_TRY(copy_bytes(s, &query, sotto_sql_column_bytes(&q, 5), err));
-    s->query = sotto_buf_bytes(&query);
-    if (s->state == SOTTO_RELEASE_CLOSED)
-        SOTTO_TRY(read_closed(s, sotto_sql_column_bytes(&q, 6), err));
-    return sotto_sql_run(&q, NULL, err);
-}
-
-/* ---- closing ------------------------------------------------------------------------------------------------------- */
-
-static sotto_status any_row(sotto_sql *q, bool *found, sotto_err *err)
-{
-    SOTTO_TRY(sotto_sql_step(q, found, err));
-    return sotto_sql_run(q, NULL, err);
-}
-
-/* Whether reports of these buckets still wait or are in a job. */
-static sotto_status is_busy(sotto_tx *tx, const step *s, bool *busy, sotto_err *err)
-{
-    static const char *const statements[] = {
-        "SELECT 1 FROM segment WHERE task = ?1 AND bucket >= ?2 AND bucket < ?3 LIMIT 1",
-        "SELECT 1 FROM job WHERE task = ?1 AND bucket >= ?2 AND bucket < ?3 AND state = ?4 LIMIT 1",
-    };
-
-    *busy = false;
-    for (unsigned i = 0; i < 2 && !*busy; i++) {
-        sotto_sql q;
-
-        SOTTO_TRY(sotto_sql_prepare(tx, &q, statements[i], err));
-        sotto_sql_int(&q, 1, s->task->n);
-        sotto_sql_int(&q, 2, (int64_t)s->range.first_bucket);
-        sotto_sql_int(&q, 3, (int64_t)s->range.end_bucket);
-        if (i == 1)
-            sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
-        SOTTO_TRY(any_row(&q, busy, err));
-    }
-    return SOTTO_OK;
-}
-
-/* Of the batches that the leader selected, the oldest that nobody collected, that has enough reports and no job under
- * way. What waits for a job belongs to none yet, so a steady stream keeps nobody waiting. */
-static sotto_status pick_batch(sotto_tx *tx, step *s, bool *found, sotto_err *err)
-{
-    sotto_sql q;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT b.id FROM batch b WHERE b.task = ?1 AND NOT EXISTS"
-                                " (SELECT 1 FROM release r WHERE r.task = b.task AND r.batch = b.id"
-                                " AND r.state >= ?2) AND NOT EXISTS (SELECT 1 FROM job j"
-                                " WHERE j.task = b.task AND j.state = ?4 AND j.batch = b.id)"
-                                " AND (SELECT CAST(sum(a.reports) AS BIGINT)"
-                                " FROM sub_aggregate a WHERE a.task = b.task AND a.batch = b.id)"
-                                " >= ?3 ORDER BY b.added, b.id LIMIT 1",
-                                err));
-    sotto_sql_int(&q, 1, s->task->n);
-    sotto_sql_int(&q, 2, SOTTO_RELEASE_CLOSED);
-    sotto_sql_int(&q, 3, (int64_t)s->task->dap.min_batch_size);
-    sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
-    SOTTO_TRY(sotto_sql_step(&q, found, err));
-    if (!*found)
-        return SOTTO_OK;
-    s->range.batch.len = SOTTO_BATCH_ID;
-    SOTTO_TRY(sotto_sql_column_fixed(&q, 0, s->range.batch.bytes, SOTTO_BATCH_ID, err));
-    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "UPDATE batch SET state = 1 WHERE task = ?1 AND id = ?2", err));
-    sotto_sql_int(&q, 1, s->task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(s->range.batch.bytes, s->range.batch.len));
-    return sotto_sql_run(&q, NULL, err);
-}
-
-static sotto_status write_request(step *s, const sotto_sub_aggregate *sum, sotto_err *err)
-{
-    size_t size = s->query.len + 256;
-    sotto_dap_aggregate_share_req req = {
-        .collection_req = s->query,
-        .selector = {.mode = (sotto_dap_batch_mode)s->task->dap.batch_mode,
-                     .interval = {s->range.first_bucket,
-                                  s->range.end_bucket - s->range.first_bucket}},
-        .report_count = sum->reports};
-
-    if (s->range.leader_selected)
-        memcpy(req.selector.batch_id, s->range.batch.bytes, sizeof req.selector.batch_id);
-    memcpy(req.checksum, sum->checksum, sizeof req.checksum);
-    s->request = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
-    if (!s->request.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
-    return sotto_dap_aggregate_share_req_encode(&s->request, &req, err);
-}
-
-/* Everything that is needed to finish, on disk before the helper is asked. */
-static sotto_status store_closed(sotto_tx *tx, step *s, sotto_err *err)
-{
-    size_t size = s->own.len + s->request.len + 64;
-    sotto_buf both = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
-    sotto_writer w = sotto_writer_on(&both);
-    sotto_sql q;
-
-    if (!both.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
-    sotto_write_uint(&w, s->reports, 8);
-    sotto_write_uint(&w, s->first_bucket, 8);
-    sotto_write_uint(&w, s->last_bucket, 8);
-    sotto_write_opaque32(&w, sotto_buf_bytes(&s->own));
-    sotto_write_opaque32(&w, sotto_buf_bytes(&s->request));
-    SOTTO_TRY(sotto_writer_finish(&w, "closed collection", err));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "UPDATE release SET state = ?2, batch = ?3, request = ?4,"
-                                " reports = ?5 WHERE n = ?1",
-                                err));
-    sotto_sql_int(&q, 1, s->n);
-    sotto_sql_int(&q, 2, SOTTO_RELEASE_CLOSED);
-    sotto_sql_bytes(&q, 3, sotto_bytes_of(s->range.batch.bytes, s->range.batch.len));
-    sotto_sql_bytes(&q, 4, sotto_buf_bytes(&both));
-    sotto_sql_int(&q, 5, (int64_t)s->reports);
-    return sotto_sql_run(&q, NULL, err);
-}
-
-static sotto_status seal_own(step *s, const sotto_sub_aggregate *sum, sotto_err *err)
-{
-    size_t size = sotto_release_sealed_size(s->task);
-
-    s->reports = sum->reports;
-    s->first_bucket = sum->first_bucket;
-    s->last_bucket = sum->last_bucket;
-    s->own = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
-    if (!s->own.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
-    return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum, &s->arena, err);
-}
-
-/* Another collection took some of its buckets while this one waited. */
-static sotto_status refuse_overlap(sotto_tx *tx, step *s, sotto_err *err)
-{
-    sotto_sql q;
-
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "UPDATE release SET state = ?2, problem = ?3 WHERE n = ?1", err));
-    sotto_sql_int(&q, 1, s->n);
-    sotto_sql_int(&q, 2, SOTTO_RELEASE_REFUSED);
-    sotto_sql_text(&q, 3, sotto_dap_problem_type(SOTTO_DAP_BATCH_OVERLAP));
-    s->state = SOTTO_RELEASE_REFUSED;
-    return sotto_sql_run(&q, NULL, err);
-}
-
-/* Closes the batch if it is complete and large enough; else s->busy or s->state stay as they are. */
-static sotto_status try_close(sotto_tx *tx, step *s, sotto_err *err)
-{
-    sotto_sub_aggregate sum;
-    bool ready = true, held;
-
-    SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
-    if (!s->range.leader_selected)
-        SOTTO_TRY(is_busy(tx, s, &s->busy, err));
-    if (s->busy)
-        return SOTTO_OK;
-    if (s->range.leader_selected)
-        SOTTO_TRY(pick_batch(tx, s, &ready, err));
-    else
-        SOTTO_TRY(sotto_batch_range_is_free(tx, &ready, s->task->n, &s->range, err));
-    if (!ready)
-        return s->range.leader_selected ? SOTTO_OK : refuse_overlap(tx, s, err);
-    SOTTO_TRY(sotto_batch_sum(tx, &sum, &s->server->columns, s->task, &s->range, &s->arena, err));
-    if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_rate_check(tx, &held, s->task, &s->range, sum.reports, err));
-    if (held)
-        return SOTTO_OK; /* waits, with the row that says why */
-    SOTTO_TRY(write_request(s, &sum, err));
-    SOTTO_TRY(seal_own(s, &sum, err));
-    SOTTO_TRY(store_closed(tx, s, err));
-    s->state = SOTTO_RELEASE_CLOSED;
-    s->closed_now = true;
-    return SOTTO_OK;
-}
-
-static sotto_status advance(sotto_tx *tx, void *context, sotto_err *err)
-{
-    step *s = context;
-
-    sotto_arena_rollback(&s->arena, s->base);
-    s->busy = s->closed_now = false;
-    SOTTO_TRY(sotto_lease_check(tx, &s->lease, err));
-    SOTTO_TRY(read_row(tx, s, err));
-    s->task = sotto_tasks_by_row(s->server->tasks, s->task_row);
-    if (!s->task)
-        return sotto_fail(err, SOTTO_IO, "the collection's task is not known yet");
-    if (s->state == SOTTO_RELEASE_WAITING)
-        SOTTO_TRY(try_close(tx, s, err));
-    return SOTTO_OK;
-}
-
 /* ---- ending a step --------------------------------------------------------------------------------------------------- */
 
-static void end(step *s)
+void sotto_collection_end(sotto_collecting *s)
 {
     sotto_collections *all = s->all;
 
@@ -315,10 +45,10 @@ static void on_ended(void *context, sotto_status status, const sotto_err *err)
 {
     (void)status; /* the lease ends by itself, and another step finds the row as it is */
     (void)err;
-    end(context);
+    sotto_collection_end(context);
 }
 
-static void post(step *s, sotto_db_fn *fn, sotto_db_done *done)
+void sotto_collection_post(sotto_collecting *s, sotto_db_fn *fn, sotto_db_done *done)
 {
     s->db = (sotto_db_job){fn, s, done, s, NULL, SOTTO_OK, {0}};
     sotto_db_post(s->server->db, &s->db);
@@ -326,19 +56,19 @@ static void post(step *s, sotto_db_fn *fn, sotto_db_done *done)
 
 static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 {
-    step *s = context;
+    sotto_collecting *s = context;
 
     return sotto_lease_release(tx, &s->lease, s->wait_ms, err);
 }
 
 static sotto_status forget(sotto_tx *tx, void *context, sotto_err *err)
 {
-    step *s = context;
+    sotto_collecting *s = context;
 
     return sotto_lease_finish(tx, &s->lease, err);
 }
 
-static void remember_waiting(step *s)
+static void remember_waiting(sotto_collecting *s)
 {
     sotto_collections *all = s->all;
     size_t i;
@@ -354,34 +84,34 @@ static void remember_waiting(step *s)
 
 static void on_waiting(void *context, sotto_status status, const sotto_err *err)
 {
-    step *s = context;
+    sotto_collecting *s = context;
 
     (void)status;
     (void)err;
     remember_waiting(s);
-    end(s);
+    sotto_collection_end(s);
 }
 
-static void wait_a_while(step *s)
+static void wait_a_while(sotto_collecting *s)
 {
     s->wait_ms = WAIT_MS;
-    post(s, release, on_waiting);
+    sotto_collection_post(s, release, on_waiting);
 }
 
-static void try_later(step *s)
+void sotto_collection_try_later(sotto_collecting *s)
 {
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_RETRIED, 1);
     s->wait_ms = WAIT_MS;
     for (int64_t i = 1; i < s->lease.attempts && s->wait_ms < LONGEST_WAIT_MS; i++)
         s->wait_ms *= 2;
-    post(s, release, on_ended);
+    sotto_collection_post(s, release, on_ended);
 }
 
 /* ---- the helper's share ------------------------------------------------------------------------------------------------- */
 
 static sotto_status store_end(sotto_tx *tx, void *context, sotto_err *err)
 {
-    step *s = context;
+    sotto_collecting *s = context;
     uint64_t changed;
     sotto_sql q;
 
@@ -399,7 +129,7 @@ static sotto_status store_end(sotto_tx *tx, void *context, sotto_err *err)
     return changed == 1 ? SOTTO_OK : sotto_fail(err, SOTTO_STALE, "the collection is over");
 }
 
-static sotto_status write_answer(step *s, sotto_bytes share, sotto_err *err)
+static sotto_status write_answer(sotto_collecting *s, sotto_bytes share, sotto_err *err)
 {
     sotto_dap_collection_resp resp = {
         .report_count = s->reports,
@@ -435,7 +165,7 @@ static const char *final_problem(const sotto_http_response *response)
 
 static void on_stored_end(void *context, sotto_status status, const sotto_err *err)
 {
-    const step *s = context;
+    const sotto_collecting *s = context;
 
     if (status == SOTTO_OK)
         sotto_metrics_count(
@@ -444,14 +174,19 @@ static void on_stored_end(void *context, sotto_status status, const sotto_err *e
     on_ended(context, status, err);
 }
 
+void sotto_collection_finish(sotto_collecting *s)
+{
+    sotto_collection_post(s, store_end, on_stored_end);
+}
+
 static void on_share(void *context, sotto_status status, const sotto_http_response *response,
                      const sotto_err *err)
 {
-    step *s = context;
+    sotto_collecting *s = context;
 
     (void)err;
     if (status != SOTTO_OK) {
-        try_later(s);
+        sotto_collection_try_later(s);
         return;
     }
     s->problem = final_problem(response);
@@ -459,12 +194,14 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
     /* Not ready yet, or not what it should be: the same request asks again. */
     if (!s->problem && (response->status / 100 != 2 || response->body.len == 0 ||
                         write_answer(s, response->body, NULL) != SOTTO_OK))
-        try_later(s);
+        sotto_collection_try_later(s);
+    else if (s->problem == sotto_dap_problem_type(SOTTO_DAP_BATCH_MISMATCH))
+        sotto_collection_repair(s);
     else
-        post(s, store_end, on_stored_end);
+        sotto_collection_finish(s);
 }
 
-static void ask_helper(step *s)
+void sotto_collection_ask(sotto_collecting *s)
 {
     sotto_peer_call call;
     bool made = sotto_peer_create(&call, s->task, SOTTO_DAP_AGGREGATE_SHARES,
@@ -472,7 +209,7 @@ static void ask_helper(step *s)
 
     call.http.max_response = 4 * sotto_release_sealed_size(s->task) + 4096;
     if (!made || sotto_server_call(s->server, &call.http, on_share, s, NULL) != SOTTO_OK)
-        try_later(s);
+        sotto_collection_try_later(s);
     sotto_peer_call_clear(&call);
 }
 
@@ -480,22 +217,22 @@ static void ask_helper(step *s)
 
 static void on_advanced(void *context, sotto_status status, const sotto_err *err)
 {
-    step *s = context;
+    sotto_collecting *s = context;
 
     (void)err;
     if (status == SOTTO_STALE) {
-        end(s);
+        sotto_collection_end(s);
     } else if (status != SOTTO_OK && status != SOTTO_MISSING) {
-        try_later(s);
+        sotto_collection_try_later(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_CLOSED) {
         sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_CLOSED, s->closed_now);
-        ask_helper(s);
+        sotto_collection_ask(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_WAITING) {
         sotto_lanes_flush(s->all->leader->lanes, s->task->n, &s->range);
         sotto_leader_wake(s->all->leader);
         wait_a_while(s);
     } else {
-        post(s, forget, on_ended);
+        sotto_collection_post(s, forget, on_ended);
     }
 }
 
@@ -513,7 +250,7 @@ static size_t ceiling(const sotto_server *server)
 
 bool sotto_collection_step(sotto_leader *leader, const sotto_lease *lease)
 {
-    step *s = sotto_alloc(sizeof *s);
+    sotto_collecting *s = sotto_alloc(sizeof *s);
 
     if (!s)
         return false;
@@ -527,7 +264,7 @@ bool sotto_collection_step(sotto_leader *leader, const sotto_lease *lease)
     (void)pthread_mutex_lock(&s->all->lock);
     s->all->steps++;
     (void)pthread_mutex_unlock(&s->all->lock);
-    post(s, advance, on_advanced);
+    sotto_collection_post(s, sotto_collection_advance, on_advanced);
     return true;
 }
 

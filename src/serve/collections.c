@@ -1,8 +1,7 @@
 /* The collector's side of collection jobs: creating, asking, deleting. */
 #include "serve/collection.h"
 
-#include "base/alloc.h"
-#include "serve/answer.h"
+#include "serve/asked.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 
@@ -12,112 +11,67 @@
 enum { MEMORY = 16 << 20, RETRY_AFTER_S = 1 };
 
 typedef struct asked {
-    sotto_server *server;
-    const sotto_server_task *task;
-    sotto_http_request *request;
-    uint8_t id[SOTTO_RESOURCE_ID_SIZE];
+    sotto_asked ask;
     sotto_bytes body;
     sotto_batch_range range;
-    int64_t n, state;
+    int64_t state;
     bool found;
     bool other; /* the collector chose this id once for another query */
     sotto_bytes answer;
-    sotto_dap_problem problem; /* of a failed one, or of the creation */
-    sotto_arena arena;
-    sotto_arena_mark base;
-    sotto_db_job job;
 } asked;
-
-static void finish(asked *a)
-{
-    sotto_arena_clear(&a->arena);
-    sotto_release(a, sizeof *a);
-}
-
-static void give_up(asked *a, sotto_status status)
-{
-    sotto_problem_of(a->request, status, a->task);
-    finish(a);
-}
-
-static void refuse(asked *a, sotto_dap_problem problem)
-{
-    sotto_problem(a->request, problem, NULL, a->task);
-    finish(a);
-}
 
 static asked *new_asked(sotto_server *server, const sotto_server_task *task,
                         sotto_http_request *request)
 {
-    asked *a = sotto_alloc(sizeof *a);
-
-    if (!a) {
-        sotto_problem_of(request, SOTTO_NO_MEMORY, task);
-        return NULL;
-    }
-    a->server = server;
-    a->task = task;
-    a->request = request;
-    a->problem = SOTTO_DAP_PROBLEMS;
-    sotto_arena_init(&a->arena, MEMORY + 4 * task->dap.sizes.out_share);
-    a->base = sotto_arena_here(&a->arena);
-    return a;
+    return sotto_asked_new(sizeof(asked), server, task, request,
+                           MEMORY + 4 * task->dap.sizes.out_share);
 }
 
 /* ---- answering --------------------------------------------------------------------------------------------- */
 
 static void answer(asked *a, unsigned status)
 {
-    sotto_bytes id = sotto_bytes_of(a->id, sizeof a->id);
+    sotto_bytes id = sotto_bytes_of(a->ask.id, sizeof a->ask.id);
     /* Janus' collector takes 202 for a failure. */
-    unsigned not_ready = status == 201 || a->task->profile == SOTTO_DAP_JANUS ? status : 202;
+    unsigned not_ready = status == 201 || a->ask.task->profile == SOTTO_DAP_JANUS ? status : 202;
 
     if (a->other) {
-        (void)sotto_http_refuse(a->request, &(sotto_http_problem){.status = 409});
-        finish(a);
+        sotto_asked_refuse_plainly(&a->ask, 409);
         return;
     }
     if (a->state == SOTTO_RELEASE_FAILED || a->state == SOTTO_RELEASE_REFUSED) {
-        refuse(a, a->problem);
+        sotto_asked_refuse(&a->ask, a->ask.problem);
         return;
     }
     if (a->state == SOTTO_RELEASE_DONE)
-        sotto_answer_message(a->server, a->request, status, SOTTO_DAP_COLLECTION_JOB_RESP,
-                             a->answer, a->task, SOTTO_DAP_COLLECTION_JOBS, id);
+        sotto_answer_message(a->ask.server, a->ask.request, status, SOTTO_DAP_COLLECTION_JOB_RESP,
+                             a->answer, a->ask.task, SOTTO_DAP_COLLECTION_JOBS, id);
     else
-        sotto_answer_later(a->server, a->request, not_ready, a->task, SOTTO_DAP_COLLECTION_JOBS, id,
-                           RETRY_AFTER_S);
-    finish(a);
+        sotto_answer_later(a->ask.server, a->ask.request, not_ready, a->ask.task,
+                           SOTTO_DAP_COLLECTION_JOBS, id, RETRY_AFTER_S);
+    sotto_asked_finish(&a->ask);
 }
 
 static sotto_status find(sotto_tx *tx, asked *a, sotto_err *err)
 {
-    sotto_bytes stored;
-    const char *problem;
-    uint8_t *copy;
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "SELECT state, answer, problem, query FROM release WHERE task = ?1 AND id = ?2",
         err));
-    sotto_sql_int(&q, 1, a->task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->id, sizeof a->id));
+    sotto_sql_int(&q, 1, a->ask.task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
     SOTTO_TRY(sotto_sql_step(&q, &a->found, err));
     if (!a->found)
         return SOTTO_OK;
     a->state = sotto_sql_column_int(&q, 0);
     a->other = a->body.data && !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 3), a->body);
-    stored = sotto_sql_column_bytes(&q, 1);
-    problem = sotto_sql_column_text(&q, 2);
-    a->problem = sotto_dap_problem_of(problem);
-    if (a->problem == SOTTO_DAP_PROBLEMS)
-        a->problem = SOTTO_DAP_BATCH_MISMATCH;
-    copy = sotto_arena_take(&a->arena, stored.len + 1);
-    if (!copy)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
-    if (stored.len > 0)
-        memcpy(copy, stored.data, stored.len);
-    a->answer = sotto_bytes_of(copy, stored.len);
+    a->ask.problem = sotto_dap_problem_of(sotto_sql_column_text(&q, 2));
+    if (a->ask.problem == SOTTO_DAP_PROBLEMS)
+        a->ask.problem = SOTTO_DAP_BATCH_MISMATCH;
+    SOTTO_TRY(sotto_asked_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 1), err));
+    if (a->state == SOTTO_RELEASE_FAILED && a->answer.len > 0)
+        a->ask.detail = (const char *)a->answer.data; /* which ends in a zero */
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -134,16 +88,16 @@ static sotto_status insert(sotto_tx *tx, const asked *a, sotto_err *err)
                                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, {now})"
                                 " ON CONFLICT (task, id) DO NOTHING",
                                 err));
-    sotto_sql_int(&q, 1, a->n);
-    sotto_sql_int(&q, 2, a->task->n);
-    sotto_sql_bytes(&q, 3, sotto_bytes_of(a->id, sizeof a->id));
+    sotto_sql_int(&q, 1, a->ask.n);
+    sotto_sql_int(&q, 2, a->ask.task->n);
+    sotto_sql_bytes(&q, 3, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
     sotto_sql_int(&q, 4, SOTTO_RELEASE_WAITING);
     sotto_sql_int(&q, 5, (int64_t)a->range.first_bucket);
     sotto_sql_int(&q, 6, (int64_t)a->range.end_bucket);
     sotto_sql_bytes(&q, 7, sotto_bytes_of(NULL, 0));
     sotto_sql_bytes(&q, 8, a->body);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    sotto_row_name(item, a->n);
+    sotto_row_name(item, a->ask.n);
     return sotto_lease_add(tx, SOTTO_QUEUE_COLLECTIONS, sotto_bytes_of(item, sizeof item), 0, err);
 }
 
@@ -152,17 +106,15 @@ static sotto_status create(sotto_tx *tx, void *context, sotto_err *err)
     asked *a = context;
     bool is_free = true;
 
-    sotto_arena_rollback(&a->arena, a->base);
-    a->problem = SOTTO_DAP_PROBLEMS;
+    sotto_arena_rollback(&a->ask.arena, a->ask.base);
+    a->ask.problem = SOTTO_DAP_PROBLEMS;
     SOTTO_TRY(find(tx, a, err));
     if (a->found)
         return SOTTO_OK;
     if (!a->range.leader_selected)
-        SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, a->task->n, &a->range, err));
-    if (!is_free) {
-        a->problem = SOTTO_DAP_BATCH_OVERLAP;
-        return sotto_fail(err, SOTTO_DENIED, "the batch was collected before");
-    }
+        SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, a->ask.task->n, &a->range, err));
+    if (!is_free)
+        return sotto_asked_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     a->state = SOTTO_RELEASE_WAITING;
     return insert(tx, a, err);
 }
@@ -173,12 +125,10 @@ static void on_created(void *context, sotto_status status, const sotto_err *err)
 
     (void)err;
     if (status == SOTTO_OK) {
-        sotto_leader_look(a->server->leader);
+        sotto_leader_look(a->ask.server->leader);
         answer(a, 201);
-    } else if (a->problem != SOTTO_DAP_PROBLEMS) {
-        refuse(a, a->problem);
     } else {
-        give_up(a, status);
+        sotto_asked_fail(&a->ask, status);
     }
 }
 
@@ -190,15 +140,15 @@ static bool read_request(asked *a)
     sotto_dap_problem problem;
     sotto_status status;
 
-    a->body = sotto_http_request_body(a->request);
+    a->body = sotto_http_request_body(a->ask.request);
     status = sotto_dap_collection_req_decode(&req, a->body, NULL);
     if (status != SOTTO_OK)
-        return refuse(a, sotto_dap_problem_of_status(status)), false;
+        return sotto_asked_refuse(&a->ask, sotto_dap_problem_of_status(status)), false;
     if (req.agg_param.len != 0)
-        return refuse(a, SOTTO_DAP_INVALID_AGGREGATION_PARAMETER), false;
+        return sotto_asked_refuse(&a->ask, SOTTO_DAP_INVALID_AGGREGATION_PARAMETER), false;
     selector = (sotto_dap_batch_selector){.mode = req.query.mode, .interval = req.query.interval};
-    if (!sotto_release_range(&a->range, &problem, a->task, &selector))
-        return refuse(a, problem), false;
+    if (!sotto_release_range(&a->range, &problem, a->ask.task, &selector))
+        return sotto_asked_refuse(&a->ask, problem), false;
     return true;
 }
 
@@ -211,17 +161,16 @@ static void create_under(sotto_server *server, const sotto_server_task *task, so
 
     if (!a || !read_request(a))
         return;
-    if (id.len == sizeof a->id)
-        memcpy(a->id, id.data, sizeof a->id);
+    if (id.len == sizeof a->ask.id)
+        memcpy(a->ask.id, id.data, sizeof a->ask.id);
     else
-        sotto_resource_id(a->id, "collection job", task, a->body);
-    status = sotto_row_number(&a->n, NULL);
+        sotto_resource_id(a->ask.id, "collection job", task, a->body);
+    status = sotto_row_number(&a->ask.n, NULL);
     if (status != SOTTO_OK) {
-        give_up(a, status);
+        sotto_asked_give_up(&a->ask, status);
         return;
     }
-    a->job = (sotto_db_job){create, a, on_created, a, NULL, SOTTO_OK, {0}};
-    sotto_db_post(server->db, &a->job);
+    sotto_asked_store(&a->ask, create, on_created);
 }
 
 void sotto_collection_create(sotto_server *server, const sotto_server_task *task,
@@ -242,21 +191,20 @@ static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 {
     asked *a = context;
 
-    sotto_arena_rollback(&a->arena, a->base);
+    sotto_arena_rollback(&a->ask.arena, a->ask.base);
     return find(tx, a, err);
 }
 
 static void get(void *context, sotto_worker *worker)
 {
     asked *a = context;
-    sotto_status status = sotto_db_read(a->server->db, look, a, NULL);
+    sotto_status status = sotto_db_read(a->ask.server->db, look, a, NULL);
 
     (void)worker;
     if (status != SOTTO_OK) {
-        give_up(a, status);
+        sotto_asked_give_up(&a->ask, status);
     } else if (!a->found) {
-        (void)sotto_http_refuse(a->request, &(sotto_http_problem){.status = 404});
-        finish(a);
+        sotto_asked_refuse_plainly(&a->ask, 404);
     } else {
         answer(a, 200);
     }
@@ -266,14 +214,11 @@ void sotto_collection_get(sotto_server *server, const sotto_server_task *task, s
                           sotto_http_request *request)
 {
     asked *a = new_asked(server, task, request);
-    sotto_status status;
 
     if (!a)
         return;
-    memcpy(a->id, id.data, sizeof a->id);
-    status = sotto_pool_post(server->pool, get, a, NULL);
-    if (status != SOTTO_OK)
-        give_up(a, status);
+    memcpy(a->ask.id, id.data, sizeof a->ask.id);
+    sotto_asked_work(&a->ask, get);
 }
 
 /* One that waits is dropped. What was closed stays: replay and overlap checks need it, and a released sum must not be
@@ -287,17 +232,18 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
 
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "DELETE FROM release WHERE task = ?1 AND id = ?2 AND state = ?3", err));
-    sotto_sql_int(&q, 1, a->task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->id, sizeof a->id));
+    sotto_sql_int(&q, 1, a->ask.task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
     sotto_sql_int(&q, 3, SOTTO_RELEASE_WAITING);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    if (a->task->dap.batch_mode != SOTTO_DAP_LEADER_SELECTED)
+    if (a->ask.task->dap.batch_mode != SOTTO_DAP_LEADER_SELECTED)
         return SOTTO_OK;
-    sotto_resource_id(fresh, "deleted collection job", a->task, sotto_bytes_of(&a->n, sizeof a->n));
+    sotto_resource_id(fresh, "deleted collection job", a->ask.task,
+                      sotto_bytes_of(&a->ask.n, sizeof a->ask.n));
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "UPDATE release SET id = ?4 WHERE task = ?1 AND id = ?2 AND state >= ?3", err));
-    sotto_sql_int(&q, 1, a->task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->id, sizeof a->id));
+    sotto_sql_int(&q, 1, a->ask.task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
     sotto_sql_int(&q, 3, SOTTO_RELEASE_DONE);
     sotto_sql_bytes(&q, 4, sotto_bytes_of(fresh, sizeof fresh));
     return sotto_sql_run(&q, NULL, err);
@@ -309,11 +255,11 @@ static void on_dropped(void *context, sotto_status status, const sotto_err *err)
 
     (void)err;
     if (status != SOTTO_OK) {
-        give_up(a, status);
+        sotto_asked_give_up(&a->ask, status);
         return;
     }
-    sotto_answer_nothing(a->request);
-    finish(a);
+    sotto_answer_nothing(a->ask.request);
+    sotto_asked_finish(&a->ask);
 }
 
 void sotto_collection_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
@@ -323,11 +269,10 @@ void sotto_collection_delete(sotto_server *server, const sotto_server_task *task
 
     if (!a)
         return;
-    memcpy(a->id, id.data, sizeof a->id);
-    if (sotto_row_number(&a->n, NULL) != SOTTO_OK) {
-        give_up(a, SOTTO_IO);
+    memcpy(a->ask.id, id.data, sizeof a->ask.id);
+    if (sotto_row_number(&a->ask.n, NULL) != SOTTO_OK) {
+        sotto_asked_give_up(&a->ask, SOTTO_IO);
         return;
     }
-    a->job = (sotto_db_job){drop, a, on_dropped, a, NULL, SOTTO_OK, {0}};
-    sotto_db_post(server->db, &a->job);
+    sotto_asked_store(&a->ask, drop, on_dropped);
 }

@@ -1,120 +1,92 @@
 /* Aggregate shares at the helper: one for each batch, ever, and always the same bytes. */
-#include "serve/answer.h"
+#include "serve/asked.h"
 #include "serve/rate.h"
+#include "serve/rejections.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 
-#include "base/alloc.h"
 #include "base/rule.h"
+#include "transport/dap_rejections.h"
 
 #include <string.h>
 
 enum { MEMORY = 64 << 20, HELD_RETRY_S = 30 };
 
 typedef struct asked {
-    sotto_server *server;
-    const sotto_server_task *task;
-    sotto_http_request *request;
-    uint8_t id[SOTTO_RESOURCE_ID_SIZE];
+    sotto_asked ask;
     uint8_t body_id
         [SOTTO_RESOURCE_ID_SIZE]; /* of the request's bytes; the id, unless the leader chose that */
     bool chosen;                  /* the leader chose the id      */
     bool other;                   /* ... and once for other bytes */
-    int64_t n;
     sotto_dap_aggregate_share_req req;
     sotto_batch_range range;
-    sotto_buf answer;
-    sotto_dap_problem problem; /* SOTTO_DAP_PROBLEMS: none */
-    bool held;                 /* more reports came than the population explains */
-    sotto_arena arena;
-    sotto_arena_mark base;
-    sotto_db_job job;
+    sotto_bytes answer;
+    bool held; /* more reports came than the population explains */
 } asked;
-
-static void finish(asked *a)
-{
-    sotto_arena_clear(&a->arena);
-    sotto_release(a, sizeof *a);
-}
-
-static void give_up(asked *a, sotto_status status)
-{
-    sotto_problem_of(a->request, status, a->task);
-    finish(a);
-}
-
-static void refuse(asked *a, sotto_dap_problem problem)
-{
-    sotto_problem(a->request, problem, NULL, a->task);
-    finish(a);
-}
 
 static void answer(asked *a)
 {
     if (a->other) {
-        (void)sotto_http_refuse(a->request, &(sotto_http_problem){.status = 409});
-        finish(a);
+        sotto_asked_refuse_plainly(&a->ask, 409);
         return;
     }
-    sotto_answer_message(a->server, a->request, 201, SOTTO_DAP_AGGREGATE_SHARE,
-                         sotto_buf_bytes(&a->answer), a->task, SOTTO_DAP_AGGREGATE_SHARES,
-                         sotto_bytes_of(a->id, sizeof a->id));
-    finish(a);
+    sotto_answer_message(a->ask.server, a->ask.request, 201, SOTTO_DAP_AGGREGATE_SHARE, a->answer,
+                         a->ask.task, SOTTO_DAP_AGGREGATE_SHARES,
+                         sotto_bytes_of(a->ask.id, sizeof a->ask.id));
+    sotto_asked_finish(&a->ask);
 }
 
 /* ---- the transaction --------------------------------------------------------------------------------------- */
 
 static sotto_status find_stored(sotto_tx *tx, asked *a, bool *found, sotto_err *err)
 {
-    sotto_bytes stored;
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "SELECT answer, request FROM release WHERE task = ?1 AND id = ?2", err));
-    sotto_sql_int(&q, 1, a->task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->id, sizeof a->id));
+    sotto_sql_int(&q, 1, a->ask.task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
     SOTTO_TRY(sotto_sql_step(&q, found, err));
     if (!*found)
         return SOTTO_OK;
     a->other =
         a->chosen && !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 1),
                                                 sotto_bytes_of(a->body_id, sizeof a->body_id));
-    stored = sotto_sql_column_bytes(&q, 0);
-    a->answer = sotto_buf_over(sotto_arena_take(&a->arena, stored.len), stored.len);
-    if (!a->answer.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a stored share");
-    memcpy(a->answer.data, stored.data, stored.len);
-    a->answer.len = stored.len;
+    SOTTO_TRY(sotto_asked_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 0), err));
     return sotto_sql_run(&q, NULL, err);
 }
 
 static sotto_status store(sotto_tx *tx, asked *a, uint64_t reports, sotto_err *err)
 {
+    uint8_t memory[SOTTO_DAP_REJECTIONS_MAX];
+    sotto_buf rejections = sotto_buf_over(memory, sizeof memory);
     sotto_sql q;
 
+    SOTTO_TRY(sotto_rejections_fix(tx, &rejections, a->ask.server, a->ask.task, &a->range, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO release (n, task, id, state, first_bucket, end_bucket,"
-                                " batch, query, answer, reports, request, added) VALUES"
-                                " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, {now})",
+                                " batch, query, answer, reports, request, rejections, added) VALUES"
+                                " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, {now})",
                                 err));
-    sotto_sql_int(&q, 1, a->n);
-    sotto_sql_int(&q, 2, a->task->n);
-    sotto_sql_bytes(&q, 3, sotto_bytes_of(a->id, sizeof a->id));
+    sotto_sql_int(&q, 1, a->ask.n);
+    sotto_sql_int(&q, 2, a->ask.task->n);
+    sotto_sql_bytes(&q, 3, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
     sotto_sql_int(&q, 4, SOTTO_RELEASE_DONE);
     sotto_sql_int(&q, 5, (int64_t)a->range.first_bucket);
     sotto_sql_int(&q, 6, (int64_t)a->range.end_bucket);
     sotto_sql_bytes(&q, 7, sotto_bytes_of(a->range.batch.bytes, a->range.batch.len));
     sotto_sql_bytes(&q, 8, a->req.collection_req);
-    sotto_sql_bytes(&q, 9, sotto_buf_bytes(&a->answer));
+    sotto_sql_bytes(&q, 9, a->answer);
     sotto_sql_int(&q, 10, (int64_t)reports);
     sotto_sql_bytes(&q, 11, sotto_bytes_of(a->body_id, sizeof a->body_id));
+    sotto_sql_bytes(&q, 12, sotto_buf_bytes(&rejections));
     return sotto_sql_run(&q, NULL, err);
 }
 
 /* What keeps this sum from being released; SOTTO_DAP_PROBLEMS: nothing. */
 static sotto_dap_problem judge(const asked *a, const sotto_sub_aggregate *sum)
 {
-    if (SOTTO_RULE(helper_min_batch) && sum->reports < a->task->dap.min_batch_size)
+    if (SOTTO_RULE(helper_min_batch) && sum->reports < a->ask.task->dap.min_batch_size)
         return SOTTO_DAP_INVALID_BATCH_SIZE;
     if (SOTTO_RULE(helper_agrees) &&
         (sum->reports != a->req.report_count ||
@@ -123,50 +95,47 @@ static sotto_dap_problem judge(const asked *a, const sotto_sub_aggregate *sum)
     return SOTTO_DAP_PROBLEMS;
 }
 
-static sotto_status refused(asked *a, sotto_dap_problem problem, sotto_err *err)
-{
-    a->problem = problem;
-    return sotto_fail(err, SOTTO_DENIED, "%s", sotto_dap_problem_title(problem));
-}
-
 static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 {
     asked *a = context;
-    size_t size = sotto_release_sealed_size(a->task);
+    size_t size = sotto_release_sealed_size(a->ask.task);
     sotto_sub_aggregate sum;
     bool found, is_free;
+    sotto_buf out;
 
-    a->problem = SOTTO_DAP_PROBLEMS;
+    a->ask.problem = SOTTO_DAP_PROBLEMS;
     a->held = false;
-    sotto_arena_rollback(&a->arena, a->base);
-    SOTTO_TRY(sotto_release_lock(tx, a->task->n, true, err));
+    sotto_arena_rollback(&a->ask.arena, a->ask.base);
+    SOTTO_TRY(sotto_release_lock(tx, a->ask.task->n, true, err));
     SOTTO_TRY(find_stored(tx, a, &found, err));
     if (found)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, a->task->n, &a->range, err));
+    SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, a->ask.task->n, &a->range, err));
     if (SOTTO_RULE(helper_one_share_a_bucket) && !is_free)
-        return refused(a, SOTTO_DAP_BATCH_OVERLAP, err);
-    SOTTO_TRY(sotto_batch_sum(tx, &sum, &a->server->columns, a->task, &a->range, &a->arena, err));
+        return sotto_asked_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
+    SOTTO_TRY(sotto_batch_sum(tx, &sum, &a->ask.server->columns, a->ask.task, &a->range,
+                              &a->ask.arena, err));
     if (judge(a, &sum) != SOTTO_DAP_PROBLEMS)
-        return refused(a, judge(a, &sum), err);
-    SOTTO_TRY(sotto_rate_check(tx, &a->held, a->task, &a->range, sum.reports, err));
+        return sotto_asked_problem(&a->ask, judge(a, &sum), err);
+    SOTTO_TRY(sotto_rate_check(tx, &a->held, a->ask.task, &a->range, sum.reports, err));
     if (a->held)
         return SOTTO_OK; /* with the row that says so */
-    a->answer = sotto_buf_over(sotto_arena_take(&a->arena, size), size);
-    if (!a->answer.data)
+    out = sotto_buf_over(sotto_arena_take(&a->ask.arena, size), size);
+    if (!out.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a sealed share");
-    SOTTO_TRY(sotto_release_seal(&a->answer, a->task, SOTTO_HELPER, a->req.collection_req, &sum,
-                                 &a->arena, err));
+    SOTTO_TRY(sotto_release_seal(&out, a->ask.task, SOTTO_HELPER, a->req.collection_req, &sum,
+                                 &a->ask.arena, err));
+    a->answer = sotto_buf_bytes(&out);
     return store(tx, a, sum.reports, err);
 }
 
 /* No problem of DAP's: the leader asks again, until this side's operator has released the batch. */
 static void hold(asked *a)
 {
-    (void)sotto_http_refuse(a->request, &(sotto_http_problem){.status = 503,
-                                                              .detail = SOTTO_RATE_HELD,
-                                                              .retry_after_s = HELD_RETRY_S});
-    finish(a);
+    (void)sotto_http_refuse(a->ask.request, &(sotto_http_problem){.status = 503,
+                                                                  .detail = SOTTO_RATE_HELD,
+                                                                  .retry_after_s = HELD_RETRY_S});
+    sotto_asked_finish(&a->ask);
 }
 
 static void on_released(void *context, sotto_status status, const sotto_err *err)
@@ -178,10 +147,8 @@ static void on_released(void *context, sotto_status status, const sotto_err *err
         hold(a);
     else if (status == SOTTO_OK)
         answer(a);
-    else if (a->problem != SOTTO_DAP_PROBLEMS)
-        refuse(a, a->problem);
     else
-        give_up(a, status);
+        sotto_asked_fail(&a->ask, status);
 }
 
 /* ---- the requests --------------------------------------------------------------------------------------------- */
@@ -189,19 +156,8 @@ static void on_released(void *context, sotto_status status, const sotto_err *err
 static asked *new_asked(sotto_server *server, const sotto_server_task *task,
                         sotto_http_request *request)
 {
-    asked *a = sotto_alloc(sizeof *a);
-
-    if (!a) {
-        sotto_problem_of(request, SOTTO_NO_MEMORY, task);
-        return NULL;
-    }
-    a->server = server;
-    a->task = task;
-    a->request = request;
-    a->problem = SOTTO_DAP_PROBLEMS;
-    sotto_arena_init(&a->arena, MEMORY + 8 * task->dap.sizes.out_share);
-    a->base = sotto_arena_here(&a->arena);
-    return a;
+    return sotto_asked_new(sizeof(asked), server, task, request,
+                           MEMORY + 8 * task->dap.sizes.out_share);
 }
 
 /* id: empty where it follows from the request. */
@@ -216,22 +172,21 @@ static void create(sotto_server *server, const sotto_server_task *task, sotto_by
     if (!a)
         return;
     sotto_resource_id(a->body_id, "aggregate share", task, body);
-    a->chosen = id.len == sizeof a->id;
-    memcpy(a->id, a->chosen ? id.data : a->body_id, sizeof a->id);
+    a->chosen = id.len == sizeof a->ask.id;
+    memcpy(a->ask.id, a->chosen ? id.data : a->body_id, sizeof a->ask.id);
     status = sotto_dap_aggregate_share_req_decode(&a->req, body, NULL);
     if (status != SOTTO_OK) {
-        refuse(a, sotto_dap_problem_of_status(status));
+        sotto_asked_refuse(&a->ask, sotto_dap_problem_of_status(status));
     } else if (a->req.collection.agg_param.len != 0) {
-        refuse(a, SOTTO_DAP_INVALID_AGGREGATION_PARAMETER);
+        sotto_asked_refuse(&a->ask, SOTTO_DAP_INVALID_AGGREGATION_PARAMETER);
     } else if (!sotto_release_range(&a->range, &problem, task, &a->req.selector)) {
-        refuse(a, problem);
+        sotto_asked_refuse(&a->ask, problem);
     } else if (!sotto_dap_batch_selector_fits(&a->req.selector, &a->req.collection.query)) {
-        refuse(a, SOTTO_DAP_BATCH_INVALID);
-    } else if ((status = sotto_row_number(&a->n, NULL)) != SOTTO_OK) {
-        give_up(a, status);
+        sotto_asked_refuse(&a->ask, SOTTO_DAP_BATCH_INVALID);
+    } else if ((status = sotto_row_number(&a->ask.n, NULL)) != SOTTO_OK) {
+        sotto_asked_give_up(&a->ask, status);
     } else {
-        a->job = (sotto_db_job){release, a, on_released, a, NULL, SOTTO_OK, {0}};
-        sotto_db_post(server->db, &a->job);
+        sotto_asked_store(&a->ask, release, on_released);
     }
 }
 
@@ -252,7 +207,7 @@ static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
     asked *a = context;
     bool found;
 
-    sotto_arena_rollback(&a->arena, a->base);
+    sotto_arena_rollback(&a->ask.arena, a->ask.base);
     SOTTO_TRY(find_stored(tx, a, &found, err));
     return found ? SOTTO_OK : sotto_fail(err, SOTTO_MISSING, "no such share");
 }
@@ -260,16 +215,15 @@ static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 static void get(void *context, sotto_worker *worker)
 {
     asked *a = context;
-    sotto_status status = sotto_db_read(a->server->db, look, a, NULL);
+    sotto_status status = sotto_db_read(a->ask.server->db, look, a, NULL);
 
     (void)worker;
     if (status == SOTTO_OK) {
         answer(a);
     } else if (status == SOTTO_MISSING) {
-        (void)sotto_http_refuse(a->request, &(sotto_http_problem){.status = 404});
-        finish(a);
+        sotto_asked_refuse_plainly(&a->ask, 404);
     } else {
-        give_up(a, status);
+        sotto_asked_give_up(&a->ask, status);
     }
 }
 
@@ -277,14 +231,11 @@ void sotto_helper_share_get(sotto_server *server, const sotto_server_task *task,
                             sotto_http_request *request)
 {
     asked *a = new_asked(server, task, request);
-    sotto_status status;
 
     if (!a)
         return;
-    memcpy(a->id, id.data, sizeof a->id);
-    status = sotto_pool_post(server->pool, get, a, NULL);
-    if (status != SOTTO_OK)
-        give_up(a, status);
+    memcpy(a->ask.id, id.data, sizeof a->ask.id);
+    sotto_asked_work(&a->ask, get);
 }
 
 /* What was released stays stored, or it could be released again and differently. */

@@ -192,7 +192,7 @@ static sotto_status store_group(sotto_tx *tx, sotto_intake *intake, group *g, so
     sotto_batch_key key = sotto_batch_of_bucket(g->bucket);
 
     SOTTO_TRY(sotto_release_lock(tx, g->task->n, false, err));
-    SOTTO_TRY(sotto_batch_is_closed(tx, &g->closed, g->task->n, &key, err));
+    SOTTO_TRY(sotto_batch_is_shut(tx, &g->closed, g->task->n, g->bucket, err));
     if (!SOTTO_RULE(leader_closed_bucket))
         g->closed = false;
     if (!g->closed)

@@ -14,13 +14,6 @@
 #include "serve/batches.h"
 #include "serve/server.h"
 
-/* Counted besides DAP's report errors. */
-enum {
-    SOTTO_CAUSE_HELPER = 64,     /* plus the helper's report error        */
-    SOTTO_CAUSE_ABANDONED = 128, /* reports of jobs that had to be abandoned */
-    SOTTO_CAUSES = 129
-};
-
 /* ---- intake ------------------------------------------------------------------------------------------------- */
 
 typedef struct sotto_intake sotto_intake;

@@ -15,6 +15,8 @@ typedef struct sotto_leader_job {
     sotto_leader *leader;
     const sotto_server_task *task;
     int64_t n; /* its row */
+    uint8_t
+        id[SOTTO_RESOURCE_ID_SIZE]; /* a hash of its request, by which the helper knows it too */
     sotto_lease lease;
     bool resumed;    /* it was on disk before                       */
     sotto_load load; /* segments, unless it was resumed             */

@@ -188,17 +188,20 @@ sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *context, sotto_err *err
 
 static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
 {
-    uint8_t id[8];
+    uint8_t row[8];
     sotto_sql q;
 
-    sotto_row_name(id, job->n);
+    sotto_row_name(row, job->n);
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO job (n, task, id, state, bucket, batch, request,"
                                 " reports, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {now})",
                                 err));
     sotto_sql_int(&q, 1, job->n);
     sotto_sql_int(&q, 2, job->task->n);
-    sotto_sql_bytes(&q, 3, sotto_bytes_of(id, sizeof id));
+    /* One that has nothing to send is unknown to the helper, and its request is no other's name. */
+    sotto_sql_bytes(&q, 3,
+                    job->request.len > 0 ? sotto_bytes_of(job->id, sizeof job->id)
+                                         : sotto_bytes_of(row, sizeof row));
     sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
     sotto_sql_int(&q, 5, (int64_t)job->bucket);
     sotto_sql_bytes(&q, 6, sotto_bytes_of(job->batch.bytes, job->batch.len));

@@ -1,6 +1,8 @@
 /* The leader's side of a job's proofs. */
 #include "serve/leader_job.h"
 
+#include "serve/answer.h"
+
 #include <string.h>
 
 static sotto_status first_step(sotto_leader_job *job, sotto_err *err)
@@ -54,9 +56,11 @@ static sotto_status write_request(sotto_leader_job *job, sotto_err *err)
                 &(sotto_dap_verify_init){r->metadata, r->public_share, r->helper, job->outbound[i]},
                 err));
     }
+    SOTTO_TRY(sotto_dap_list_end(&list, err));
     if (list.count == 0)
         job->request.len = 0;
-    return sotto_dap_list_end(&list, err);
+    sotto_resource_id(job->id, "aggregation job", job->task, sotto_buf_bytes(&job->request));
+    return SOTTO_OK;
 }
 
 sotto_status sotto_leader_prepare(sotto_leader_job *job, sotto_err *err)

@@ -107,6 +107,15 @@ static const labelled collections[] = {
     {SOTTO_METRIC_COLLECTIONS_DONE, "done"},
     {SOTTO_METRIC_COLLECTIONS_FAILED, "failed"},
 };
+static const labelled leader_repairs[] = {
+    {SOTTO_METRIC_REPAIRS_ASKED, "asked"},
+    {SOTTO_METRIC_REPAIRS_DONE, "done"},
+    {SOTTO_METRIC_REPAIRS_REFUSED, "refused"},
+};
+static const labelled helper_repairs[] = {
+    {SOTTO_METRIC_REPAIRS_DONE, "done"},
+    {SOTTO_METRIC_REPAIRS_REFUSED, "refused"},
+};
 #define MEMBERS(list) list, sizeof(list) / sizeof((list)[0])
 
 static void write_reports(sotto_writer *w, const sotto_metrics *m, sotto_role role)
@@ -129,6 +138,7 @@ static void write_reports(sotto_writer *w, const sotto_metrics *m, sotto_role ro
             continue;
         say(w, "sotto_reports_rejected_total{cause=\"%s\",found_by=\"%s\"} %" PRIu64 "\n",
             cause == SOTTO_CAUSE_ABANDONED ? "job_abandoned"
+            : cause == SOTTO_CAUSE_DROPPED ? "job_dropped"
                                            : sotto_dap_report_error_name((uint8_t)error),
             helper ? "helper" : "self", reports);
     }
@@ -145,11 +155,17 @@ static void write_work(sotto_writer *w, sotto_server *s)
                MEMBERS(leader_jobs));
         family(w, m, "sotto_collection_jobs_total", "event", "Collections, by what happened.",
                MEMBERS(collections));
+        family(w, m, "sotto_repairs_total", "event",
+               "Batches on which the servers did not agree, by what happened.",
+               MEMBERS(leader_repairs));
         one(w, "sotto_reports_waiting", "gauge", "Reports that wait for their job.",
             s->leader ? sotto_lanes_reports(s->leader->lanes) : 0);
     } else {
         family(w, m, "sotto_aggregation_jobs_total", "event", "Aggregation jobs, by what happened.",
                MEMBERS(helper_jobs));
+        family(w, m, "sotto_repairs_total", "event",
+               "Batches on which the servers did not agree, by what happened.",
+               MEMBERS(helper_repairs));
     }
     one(w, "sotto_compute_queue", "gauge", "Pieces of work that wait for a compute thread.",
         sotto_pool_waiting(s->pool));

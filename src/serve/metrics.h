@@ -25,6 +25,9 @@ typedef enum sotto_metric {
     SOTTO_METRIC_COLLECTIONS_RETRIED,
     SOTTO_METRIC_COLLECTIONS_DONE,
     SOTTO_METRIC_COLLECTIONS_FAILED, /* the helper refused for good                        */
+    SOTTO_METRIC_REPAIRS_ASKED,      /* leader: of the helper                              */
+    SOTTO_METRIC_REPAIRS_DONE,       /* jobs were dropped, or none had to be                */
+    SOTTO_METRIC_REPAIRS_REFUSED,
     SOTTO_METRICS
 } sotto_metric;
 

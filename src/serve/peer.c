@@ -23,8 +23,22 @@ static bool url_of(char *out, size_t size, const sotto_server_task *task,
     return true;
 }
 
-bool sotto_peer_create(sotto_peer_call *call, const sotto_server_task *task,
-                       sotto_dap_resource resource, sotto_dap_message message, sotto_bytes body)
+/* Resources of our own have one way, whatever the profile: a helper of another make does not know them anyway. */
+static bool repairs_url(char *out, size_t size, const sotto_server_task *task)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+    sotto_bytes base = task->dap.helper_url;
+    int len;
+
+    sotto_dap_id_encode(id, sotto_bytes_of(task->dap.id, sizeof task->dap.id));
+    while (base.len > 0 && base.data[base.len - 1] == '/')
+        base.len--;
+    len = snprintf(out, size, "%.*s/tasks/%s/repairs", (int)base.len, (const char *)base.data, id);
+    return len > 0 && (size_t)len < size;
+}
+
+static void fill(sotto_peer_call *call, const sotto_server_task *task, sotto_dap_message message,
+                 sotto_bytes body)
 {
     bool janus = task->profile == SOTTO_DAP_JANUS;
 
@@ -40,7 +54,20 @@ bool sotto_peer_create(sotto_peer_call *call, const sotto_server_task *task,
                                    .body = body,
                                    .repeatable = true,
                                    .attempts = 3};
+}
+
+bool sotto_peer_create(sotto_peer_call *call, const sotto_server_task *task,
+                       sotto_dap_resource resource, sotto_dap_message message, sotto_bytes body)
+{
+    fill(call, task, message, body);
     return url_of(call->url, sizeof call->url, task, resource, body);
+}
+
+bool sotto_peer_repair(sotto_peer_call *call, const sotto_server_task *task, sotto_bytes body)
+{
+    fill(call, task, SOTTO_DAP_REPAIR_REQ, body);
+    call->http.method = SOTTO_HTTP_POST;
+    return repairs_url(call->url, sizeof call->url, task);
 }
 
 void sotto_peer_call_clear(sotto_peer_call *call)

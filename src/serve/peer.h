@@ -1,6 +1,6 @@
 /* serve/peer.h - a call from the leader to its helper, as the task's profile has it.
  *
- * Callers:  leader_jobs.c and collection_step.c.
+ * Callers:  leader_jobs.c, collection_step.c and collection_repair.c.
  * Memory:   the caller's; the body is borrowed.
  * Secrets:  the token: clear the call once it was started.
  */
@@ -21,6 +21,8 @@ typedef struct sotto_peer_call {
  * sent again are the same resource there too. False: the helper's URL is too long. */
 bool sotto_peer_create(sotto_peer_call *call, const sotto_server_task *task,
                        sotto_dap_resource resource, sotto_dap_message message, sotto_bytes body);
+/* Sends a RepairReq (transport/dap_repair.h). */
+bool sotto_peer_repair(sotto_peer_call *call, const sotto_server_task *task, sotto_bytes body);
 void sotto_peer_call_clear(sotto_peer_call *call);
 
 #endif

@@ -34,6 +34,18 @@ bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
     return true;
 }
 
+sotto_dap_batch_selector sotto_release_selector(const sotto_server_task *task,
+                                                const sotto_batch_range *range)
+{
+    sotto_dap_batch_selector out = {
+        .mode = (sotto_dap_batch_mode)task->dap.batch_mode,
+        .interval = {range->first_bucket, range->end_bucket - range->first_bucket}};
+
+    if (range->leader_selected)
+        memcpy(out.batch_id, range->batch.bytes, sizeof out.batch_id);
+    return out;
+}
+
 size_t sotto_release_sealed_size(const sotto_server_task *task)
 {
     return task->dap.sizes.out_share + SOTTO_HPKE_TAG_SIZE + SOTTO_HPKE_MAX_PUBLIC_KEY + 16;

@@ -3,6 +3,7 @@
 #include "serve/router.h"
 
 #include "serve/upload.h"
+#include "transport/dap_repair.h"
 
 #include <string.h>
 #include <strings.h>
@@ -52,6 +53,14 @@ static size_t job_body(const sotto_server *server, const sotto_server_task *task
                       server->options.bytes_in_flight / 4);
 }
 
+static size_t repair_body(const sotto_server *server, const sotto_server_task *task)
+{
+    size_t cap = server->options.bytes_in_flight / 4;
+
+    (void)task;
+    return cap < SOTTO_DAP_REPAIR_REQ_MAX ? cap : SOTTO_DAP_REPAIR_REQ_MAX;
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------- */
 
 typedef struct resource {
@@ -98,6 +107,8 @@ static const resource resources[] = {
     {GET, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, NULL, sotto_helper_share_get},
     {DELETE, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, NULL,
      sotto_helper_share_delete},
+    {POST, HELPER, "repairs", LEADERS, SOTTO_DAP_REPAIR_REQ, repair_body, sotto_helper_repair,
+     NULL},
     {GET, 0, "rejections", REJECTIONS, NO_MESSAGE, no_body, NULL, sotto_rejections_get},
 };
 enum { RESOURCES = sizeof resources / sizeof resources[0] };

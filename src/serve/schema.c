@@ -65,6 +65,18 @@ const sotto_migration sotto_serve_migrations[] = {
      " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
     /* Tasks that closed long ago and were cleared away: never served again, so that what was cleared can't matter. */
     {3, "CREATE TABLE retired (task {int} PRIMARY KEY, since {int} NOT NULL);"},
+    {4,
+     /* Leader: this collection has enough reports and waits for the last of them; its buckets take no more uploads. */
+     "ALTER TABLE release ADD COLUMN shut {int} NOT NULL DEFAULT 0;"
+     /* What was refused by then, as the collector is told it; fixed in the transaction that fixes the sum. */
+     "ALTER TABLE release ADD COLUMN rejections {bytes};"
+     /* Leader: how often this collection was repaired. */
+     "ALTER TABLE release ADD COLUMN repairs {int} NOT NULL DEFAULT 0;"
+     /* Helper: repairs that dropped something, by a hash of their request; it has one answer for ever. */
+     "CREATE TABLE repair (task {int} NOT NULL, id {bytes} NOT NULL, answer {bytes} NOT NULL,"
+     " reports {int} NOT NULL, added {int} NOT NULL, PRIMARY KEY (task, id));"
+     /* Dropping looks for all that a job added. */
+     "CREATE INDEX sub_aggregate_job ON sub_aggregate (task, job);"},
 };
 
 const size_t sotto_serve_migration_count =

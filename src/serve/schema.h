@@ -15,7 +15,12 @@ static inline void sotto_row_name(uint8_t out[8], int64_t n)
 enum { SOTTO_QUEUE_JOBS = 1, SOTTO_QUEUE_COLLECTIONS = 2 };
 
 /* States of a job's row. */
-enum { SOTTO_JOB_SENT = 1, SOTTO_JOB_DONE = 2, SOTTO_JOB_ABANDONED = 3 };
+enum {
+    SOTTO_JOB_SENT = 1,
+    SOTTO_JOB_DONE = 2,
+    SOTTO_JOB_ABANDONED = 3,
+    SOTTO_JOB_DROPPED = 4, /* done, and taken back since the other side did not agree */
+};
 
 /* States of a release's row. From SOTTO_RELEASE_CLOSED on its buckets take no more reports. */
 enum {

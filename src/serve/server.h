@@ -125,6 +125,9 @@ void sotto_helper_share_get(sotto_server *server, const sotto_server_task *task,
                             struct sotto_http_request *request);
 void sotto_helper_share_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                                struct sotto_http_request *request);
+/* serve/helper_repairs.c, private use: POST /tasks/{id}/repairs: drops the jobs of a batch that the two disagree on. */
+void sotto_helper_repair(sotto_server *server, const sotto_server_task *task,
+                         struct sotto_http_request *request);
 /* serve/rejections.c, both roles, private use: GET /tasks/{id}/rejections/{collection job or share}: counts by cause
  * of a batch that was released, never of another. */
 void sotto_rejections_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,

@@ -44,6 +44,8 @@ typedef enum sotto_dap_message {
     SOTTO_DAP_AGGREGATE_SHARE,
     SOTTO_DAP_COLLECTION_JOB_REQ,
     SOTTO_DAP_COLLECTION_JOB_RESP,
+    SOTTO_DAP_REPAIR_REQ, /* private use: see dap_repair.h */
+    SOTTO_DAP_REPAIR_RESP,
     SOTTO_DAP_MESSAGES
 } sotto_dap_message;
 

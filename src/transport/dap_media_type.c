@@ -16,6 +16,8 @@ static const char *const names[SOTTO_DAP_MESSAGES] = {
     [SOTTO_DAP_AGGREGATE_SHARE] = TYPE ";message=aggregate-share",
     [SOTTO_DAP_COLLECTION_JOB_REQ] = TYPE ";message=collection-job-req",
     [SOTTO_DAP_COLLECTION_JOB_RESP] = TYPE ";message=collection-job-resp",
+    [SOTTO_DAP_REPAIR_REQ] = TYPE ";message=sotto-repair-req",
+    [SOTTO_DAP_REPAIR_RESP] = TYPE ";message=sotto-repair-resp",
 };
 
 const char *sotto_dap_media_type(sotto_dap_message message)

@@ -1,4 +1,6 @@
 /* A real collector at a real leader and helper: the answer, and what each of them refused. */
+#define _POSIX_C_SOURCE 200809L
+#include "support/database.h"
 #include "support/service.h"
 
 #include "sotto/collect.h"
@@ -7,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static sotto_test_service s;
 static sotto_collection got;
@@ -49,6 +52,16 @@ static sotto_status collect(sotto_test *t, bool forget, unsigned deadline_ms)
         status = sotto_collector_forget(collector, &got, &t->err);
     sotto_collector_close(collector);
     return status;
+}
+
+#define VERIFIED "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate"
+
+/* Until the leader's database says so, but not for ever. */
+static void wait_for(sotto_test *t, const char *sql, int64_t wanted)
+{
+    for (unsigned i = 0; i < 1000 && sotto_test_ask_number(t, s.leader->db, sql) != wanted; i++)
+        (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
+    CHECK_EQUAL(t, wanted, sotto_test_ask_number(t, s.leader->db, sql));
 }
 
 static uint64_t count_of(const sotto_rejections *r, const char *cause)
@@ -103,7 +116,11 @@ static void the_collector_gets_the_sum_and_both_servers_counts(sotto_test *t)
 
 static void a_selected_batch_has_its_counts_and_the_next_one_others(sotto_test *t)
 {
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){.leader_selected = true});
+    /* Jobs leave when a collection asks for them, so that all of them are in one batch. */
+    sotto_test_service_open(t, &s,
+                            &(sotto_test_service_options){.leader_selected = true,
+                                                          .job_delay_ms = 3600000,
+                                                          .job_reports = 1000});
     upload(t, 3, 1, SOTTO_TEST_BAD_PROOF, 1);
     upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
     CHECK_OK(t, collect(t, true, 20000));
@@ -119,18 +136,98 @@ static void a_selected_batch_has_its_counts_and_the_next_one_others(sotto_test *
     sotto_test_service_close(&s);
 }
 
-static void counts_are_told_of_released_batches_only(sotto_test *t)
+static void refusals_at_upload_belong_to_the_batch_that_comes_next(sotto_test *t)
 {
-    uint8_t memory[256], id[SOTTO_RESOURCE_ID_SIZE], none[SOTTO_RESOURCE_ID_SIZE] = {1};
+    /* Jobs leave when a collection asks for them, so that all of them are in one batch. */
+    sotto_test_service_open(t, &s,
+                            &(sotto_test_service_options){.leader_selected = true,
+                                                          .job_delay_ms = 3600000,
+                                                          .job_reports = 1000});
+    upload(t, 4, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_EQUAL(t, 30, got.reports);
+    CHECK_EQUAL(t, 4, count_of(&got.leader, "hpke_decrypt_error"));
+    upload(t, 2, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    upload(t, 25, 3, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_EQUAL(t, 25, got.reports);
+    CHECK_EQUAL(t, 2, count_of(&got.leader, "hpke_decrypt_error")); /* each is shown once */
+    sotto_test_service_close(&s);
+}
+
+/* Whoever asks again later gets what stood beside the sum, not what became of the counters. */
+static void counts_stay_what_they_were_beside_the_sum(sotto_test *t)
+{
+    sotto_rejections leader, helper;
+    sotto_bytes late[3];
+    uint8_t errors[3];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
+    upload(t, 2, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    upload(t, 3, 1, SOTTO_TEST_BAD_PROOF, 1);
+    CHECK_OK(t, collect(t, false, 20000));
+    leader = got.leader;
+    helper = got.helper;
+    CHECK_EQUAL(t, 2, count_of(&leader, "hpke_decrypt_error"));
+    CHECK_EQUAL(t, 3, count_of(&helper, "vdaf_verify_error"));
+    upload(t, 4, 1, SOTTO_TEST_SOUND, 1);
+    upload(t, 1, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    for (size_t i = 0; i < 3; i++)
+        late[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    sotto_test_job_errors(
+        t, sotto_test_send_job(t, &s, sotto_test_job_of(t, &s, late, 3, NULL).request).body, errors,
+        3);
+    CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, errors[0]);
+    sotto_test_leader_restart(t, &s);
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK(t, got.leader.known && got.helper.known);
+    CHECK_EQUAL(t, leader.count, got.leader.count);
+    CHECK_BYTES(t, leader.items, got.leader.items, sizeof leader.items);
+    CHECK_EQUAL(t, helper.count, got.helper.count);
+    CHECK_BYTES(t, helper.items, got.helper.items, sizeof helper.items);
+    /* They were counted all the same. */
+    CHECK_EQUAL(t, 4,
+                sotto_test_ask_number(t, s.leader->db,
+                                      "SELECT CAST(sum(reports) AS BIGINT) FROM rejection"
+                                      " WHERE cause = 1"));
+    CHECK_EQUAL(t, 3,
+                sotto_test_ask_number(t, s.helper->db,
+                                      "SELECT CAST(sum(reports) AS BIGINT) FROM rejection"
+                                      " WHERE cause = 1"));
+    sotto_test_service_close(&s);
+}
+
+/* Jobs on which the two servers did not agree: their reports are in no sum, and both servers say so. */
+static void what_a_repair_dropped_stands_beside_the_sum(sotto_test *t)
+{
+    sotto_test_service_open(
+        t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 10});
+    upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
+    wait_for(t, VERIFIED, 30);
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
+                             "UPDATE sub_aggregate SET reports = reports + 1 WHERE job ="
+                             " (SELECT min(job) FROM sub_aggregate)",
+                             &t->err));
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_EQUAL(t, 20, got.reports);
+    CHECK_EQUAL(t, 20, got.sums[2].low);
+    CHECK_EQUAL(t, 10, count_of(&got.leader, "job_dropped"));
+    CHECK_EQUAL(t, 11, count_of(&got.helper, "job_dropped"));
+    sotto_test_service_close(&s);
+}
+
+/* Asks for the batch; id: of the collection job. */
+static void ask_for_batch(sotto_test *t, uint8_t id[SOTTO_RESOURCE_ID_SIZE])
+{
+    uint8_t memory[256];
     sotto_buf req = sotto_buf_over(memory, sizeof memory);
     sotto_dap_collection_req query = {.query.mode = SOTTO_DAP_TIME_INTERVAL};
     sotto_http_response response;
     sotto_dap_path path;
     sotto_bytes place;
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    upload(t, 5, 2, SOTTO_TEST_SOUND, 1);
-    upload(t, 5, 2, SOTTO_TEST_BAD_LEADER_SEAL, 1);
     query.query.interval = (sotto_dap_interval){s.bucket, 1};
     CHECK_OK(t, sotto_dap_collection_req_encode(&req, &query, &t->err));
     response = sotto_test_post(t, &s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
@@ -138,12 +235,46 @@ static void counts_are_told_of_released_batches_only(sotto_test *t)
     CHECK_EQUAL(t, 201, response.status);
     CHECK(t, sotto_http_response_field(&response, "location", &place));
     CHECK_OK(t, sotto_dap_path_decode(&path, place, &t->err));
-    memcpy(id, path.id, sizeof id);
+    memcpy(id, path.id, SOTTO_RESOURCE_ID_SIZE);
+}
+
+static void counts_are_told_of_released_batches_only(sotto_test *t)
+{
+    uint8_t id[SOTTO_RESOURCE_ID_SIZE], none[SOTTO_RESOURCE_ID_SIZE] = {1};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    upload(t, 5, 2, SOTTO_TEST_SOUND, 1);
+    upload(t, 5, 2, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    ask_for_batch(t, id);
     CHECK_EQUAL(t, 404, ask(t, true, id, s.pairing.collector_token));
     CHECK_EQUAL(t, 404, ask(t, true, none, s.pairing.collector_token));
     CHECK_EQUAL(t, 404, ask(t, false, none, s.pairing.rejection_token));
     upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
     CHECK_OK(t, collect(t, false, 20000));
+    CHECK_EQUAL(t, 200, ask(t, true, id, s.pairing.collector_token));
+    sotto_test_service_close(&s);
+}
+
+/* The leader has fixed its sum and counts, and the helper is away: nothing is told before there is an answer. */
+static void counts_of_a_closed_batch_wait_for_its_release(sotto_test *t)
+{
+    uint8_t id[SOTTO_RESOURCE_ID_SIZE];
+    char listen[32];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    upload(t, 5, 2, SOTTO_TEST_BAD_LEADER_SEAL, 1);
+    upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
+    wait_for(t, VERIFIED, 20);
+    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
+    sotto_server_close(s.helper);
+    s.helper = NULL;
+    ask_for_batch(t, id);
+    wait_for(t, "SELECT count(*) FROM release WHERE state = 2", 1);
+    CHECK_EQUAL(t, 404, ask(t, true, id, s.pairing.collector_token));
+    s.helper_options.listen = listen;
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    CHECK_OK(t, collect(t, false, 60000));
+    CHECK_EQUAL(t, 5, count_of(&got.leader, "hpke_decrypt_error"));
     CHECK_EQUAL(t, 200, ask(t, true, id, s.pairing.collector_token));
     sotto_test_service_close(&s);
 }
@@ -176,7 +307,11 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(the_collector_gets_the_sum_and_both_servers_counts),
         CASE(a_selected_batch_has_its_counts_and_the_next_one_others),
+        CASE(refusals_at_upload_belong_to_the_batch_that_comes_next),
+        CASE(counts_stay_what_they_were_beside_the_sum),
+        CASE(what_a_repair_dropped_stands_beside_the_sum),
         CASE(counts_are_told_of_released_batches_only),
+        CASE(counts_of_a_closed_batch_wait_for_its_release),
         CASE(each_server_has_a_token_of_its_own_for_them),
         CASE(too_few_reports_stay_unknown),
     };

@@ -1,0 +1,188 @@
+/* What a collection waits for, and what it no longer waits for. */
+#define _POSIX_C_SOURCE 200809L
+#include "support/service.h"
+
+#include "support/database.h"
+#include "transport/dap_upload.h"
+
+#include <string.h>
+#include <time.h>
+
+static sotto_test_service s;
+
+static void pause_ms(long ms)
+{
+    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
+
+    (void)nanosleep(&moment, NULL);
+}
+
+/* Uploads one report. 0: accepted; else its error. */
+static uint8_t upload_one(sotto_test *t)
+{
+    sotto_http_response response =
+        sotto_test_upload(t, &s, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND));
+    sotto_dap_upload_errors errors;
+    sotto_dap_upload_status status = {.error = 0};
+    sotto_reader in;
+
+    CHECK_EQUAL(t, 200, response.status);
+    CHECK_OK(t, sotto_dap_upload_errors_decode(&errors, response.body, &t->err));
+    in = sotto_reader_over(errors.statuses);
+    return sotto_dap_upload_errors_next(&in, &status) ? status.error : 0;
+}
+
+/* A segment that no process forms a job of: the batch stays unfinished for as long as the row is there. */
+static sotto_status put_stuck(sotto_tx *tx, void *context, sotto_err *err)
+{
+    static const uint8_t skip[1];
+    sotto_sql q;
+
+    (void)context;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO segment (n, task, bucket, reports, skip, owner, added)"
+                                " SELECT 1, n, ?1, 1, ?2, 2, {now} + 1000000000 FROM task",
+                                err));
+    sotto_sql_int(&q, 1, (int64_t)s.bucket);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(skip, sizeof skip));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static void upload_until_verified(sotto_test *t, unsigned reports)
+{
+    for (unsigned i = 0; i < reports; i++)
+        CHECK_EQUAL(t, 0, upload_one(t));
+    for (unsigned i = 0;
+         i < 200 && sotto_test_ask_number(t, s.leader->db,
+                                          "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
+                                          " sub_aggregate") < (int64_t)reports;
+         i++)
+        pause_ms(20);
+}
+
+/* Enough are verified, and one is still under way: what comes now is told that it is too late, so that no stream of
+ * uploads, however steady, keeps a collection waiting. */
+static void a_collection_that_has_enough_takes_no_more(sotto_test *t)
+{
+    uint64_t reports = 0, counts[16] = {0};
+    unsigned accepted = 20;
+    uint8_t error = 0;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    upload_until_verified(t, 20);
+    CHECK_OK(t, sotto_db_run(s.leader->db, put_stuck, NULL, &t->err));
+    s.patience = 2;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    for (unsigned i = 0; i < 60 && error == 0; i++) {
+        error = upload_one(t);
+        accepted += error == 0;
+        pause_ms(50);
+    }
+    CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, error);
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts)); /* still waits */
+    CHECK_OK(
+        t, sotto_db_run(s.leader->db, sotto_test_say, "DELETE FROM segment WHERE n = 1", &t->err));
+    s.patience = 200;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, accepted, reports); /* every report that was acknowledged */
+    sotto_test_service_close(&s);
+}
+
+static void a_collection_that_has_too_few_stays_open(sotto_test *t)
+{
+    uint64_t reports = 0, counts[16] = {0};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    upload_until_verified(t, 19);
+    CHECK_OK(t, sotto_db_run(s.leader->db, put_stuck, NULL, &t->err));
+    s.patience = 30;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 0, upload_one(t));
+    CHECK_OK(
+        t, sotto_db_run(s.leader->db, sotto_test_say, "DELETE FROM segment WHERE n = 1", &t->err));
+    s.patience = 200;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 20, reports);
+    sotto_test_service_close(&s);
+}
+
+/* The same with nothing forced: uploads that never pause, jobs that never leave by themselves. */
+static void a_steady_trickle_does_not_hold_a_collection_back(sotto_test *t)
+{
+    uint64_t reports = 0, counts[16] = {0};
+    unsigned accepted = 0, status = 202;
+
+    sotto_test_service_open(
+        t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 20});
+    upload_until_verified(t, 20);
+    accepted = 20;
+    s.patience = 1;
+    for (unsigned i = 0; i < 400 && status == 202; i++) {
+        accepted += upload_one(t) == 0;
+        accepted += upload_one(t) == 0;
+        status = sotto_test_collect(t, &s, 1, &reports, counts);
+    }
+    CHECK_EQUAL(t, 200, status);
+    CHECK_EQUAL(t, accepted, reports);
+    sotto_test_service_close(&s);
+}
+
+/* The reason by which an operator lets a batch go is for what is in it; so nothing is added while it is held. */
+static void a_batch_that_is_held_takes_no_more(sotto_test *t)
+{
+    uint64_t reports = 0, counts[16] = {0};
+    uint8_t memory[64], error = 0;
+    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
+    sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    CHECK_OK(t, sotto_tasks_add(s.leader->db, SOTTO_LEADER,
+                                sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
+                                sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 10,
+                                sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+    sotto_test_leader_restart(t, &s); /* the figure is read when a task is loaded */
+    upload_until_verified(t, 21);
+    s.patience = 2;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    for (unsigned i = 0; i < 60 && error == 0; i++) {
+        error = upload_one(t);
+        pause_ms(50);
+    }
+    CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, error);
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    sotto_test_service_close(&s);
+}
+
+/* A collection that is given up opens its buckets again. */
+static void deleting_a_collection_that_waits_opens_its_buckets(sotto_test *t)
+{
+    uint64_t reports = 0, counts[16] = {0};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    upload_until_verified(t, 20);
+    CHECK_OK(t, sotto_db_run(s.leader->db, put_stuck, NULL, &t->err));
+    s.patience = 2;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    for (unsigned i = 0;
+         i < 100 &&
+         sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM release WHERE shut = 1") == 0;
+         i++)
+        pause_ms(20);
+    CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, upload_one(t));
+    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, "DELETE FROM release", &t->err));
+    CHECK_EQUAL(t, 0, upload_one(t));
+    sotto_test_service_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_collection_that_has_enough_takes_no_more),
+        CASE(a_collection_that_has_too_few_stays_open),
+        CASE(a_steady_trickle_does_not_hold_a_collection_back),
+        CASE(a_batch_that_is_held_takes_no_more),
+        CASE(deleting_a_collection_that_waits_opens_its_buckets),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

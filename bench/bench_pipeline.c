@@ -314,7 +314,8 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
                                   .leaders = c->replicas,
                                   .helpers = c->replicas,
                                   .vdaf = c->vdaf,
-                                  .min_batch_size = 100};
+                                  .min_batch_size = 100,
+                                  .program = SOTTO_BENCH_SERVER};
     source s = {.a_request = c->a_request};
     sotto_err err = {0};
     sotto_door *door = NULL;
@@ -404,7 +405,8 @@ static void run_start(const sotto_bench *b)
     enum { TIMES = 5 };
     static sotto_deployment d;
     sotto_deployment_options o = {.vdaf = {.type = SOTTO_PRIO3_COUNT, .shares = 2},
-                                  .min_batch_size = 1};
+                                  .min_batch_size = 1,
+                                  .program = SOTTO_BENCH_SERVER};
     float ms[TIMES];
     sotto_err err = {0};
 

@@ -17,7 +17,7 @@
 
 /* Through SQLite's VFS, so that whatever stands in for a disk there stands in for it here. It moves no more at once than
  * SQLite's largest page. */
-enum { PATH_BYTES = 600, AT_ONCE = 64 << 10, LOCK_TRIES = 100, LOCK_MS = 50 };
+enum { PATH_BYTES = 600, AT_ONCE = 64 << 10, LOCK_TRIES = 40, LOCK_MS = 50 };
 
 struct sotto_spool {
     char path[PATH_BYTES];

@@ -50,7 +50,8 @@ static uint64_t search(const sotto_spool_blocks *b, uint64_t from, uint64_t end,
 {
     *run = 0;
     for (uint64_t at = from; at < end;) {
-        if (*run == 0 && at % BITS == 0 && b->words[at / BITS] == UINT64_MAX) {
+        if (at % BITS == 0 && b->words[at / BITS] == UINT64_MAX) {
+            *run = 0;
             at += BITS;
             continue;
         }
@@ -67,11 +68,13 @@ static void set(sotto_spool_blocks *b, uint64_t first, uint64_t count)
     for (uint64_t i = first; i < first + count; i++)
         b->words[i / BITS] |= (uint64_t)1 << (i % BITS);
     b->used += count;
+    if (first + count > b->high)
+        b->high = first + count;
 }
 
 bool sotto_spool_blocks_take(sotto_spool_blocks *b, uint64_t *first, uint64_t count)
 {
-    uint64_t end = size_of(b), run;
+    uint64_t end = b->high, run;
 
     if (b->used == 0)
         b->cursor = 0; /* what the file grew to in a bad hour is not walked through for ever */

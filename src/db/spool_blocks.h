@@ -11,6 +11,7 @@
 typedef struct sotto_spool_blocks {
     uint64_t *words;
     size_t word_count;
+    uint64_t high;   /* blocks that the file has: those behind were never in use          */
     uint64_t used;   /* blocks                                                    */
     uint64_t cursor; /* where the last search ended: the next one goes on from there */
 } sotto_spool_blocks;

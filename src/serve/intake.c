@@ -96,8 +96,7 @@ static group *group_of(flush *f, const sotto_server_task *task, uint64_t bucket)
     if (!g)
         return NULL;
     *g = (group){.task = task, .bucket = bucket, .chain = *slot};
-    g->crowded = !sotto_lanes_have_room(f->intake->server->leader->lanes, task->n, bucket) &&
-                 SOTTO_RULE(lanes_bounded);
+    g->crowded = !sotto_lanes_have_room(f->intake->server->leader->lanes, task->n, bucket);
     *slot = g;
     *f->end = g;
     f->end = &g->next;

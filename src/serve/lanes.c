@@ -7,6 +7,7 @@
 #include "serve/leader.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -217,7 +218,8 @@ bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket)
     bool room;
 
     (void)pthread_mutex_lock(&lanes->lock);
-    room = lanes->count < SOTTO_MAX_LANES || find(lanes, task, bucket);
+    room =
+        lanes->count < SOTTO_MAX_LANES || find(lanes, task, bucket) || !SOTTO_RULE(lanes_bounded);
     (void)pthread_mutex_unlock(&lanes->lock);
     return room;
 }

@@ -17,6 +17,8 @@
 /* One commit takes no more than MAX_BYTES: beyond it a sync is a small part of the work, and memory is not. A second one
  * is begun beside the first only for much, so that what comes in small pieces still shares its commits. */
 enum { MEMORY = 512 << 20, MAX_GATHERED = 4096, MAX_BYTES = 4 << 20, MUCH = 1 << 20, FLUSHES = 2 };
+/* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
+enum { SPOOLED = 32 << 10 };
 enum { POINTER = sizeof(void *), TABLE = 256 };
 
 /* The reports of one task and bucket within a flush. */
@@ -39,7 +41,7 @@ typedef struct flush {
     sotto_upload_request *uploads;
     group *first, **end;
     group *table[TABLE]; /* the newest group of each task and bucket */
-    size_t count;
+    size_t count, bytes; /* of groups; of their sealed bodies */
     sotto_arena arena;
     sotto_spool_job spooled;
     sotto_db_job job;
@@ -387,10 +389,6 @@ static void spool_bodies(flush *f, sotto_spool *spool)
     for (group *g = f->first; g; g = g->next)
         if (g->segment.reports > 0)
             pieces[count++] = (sotto_spool_piece){g->segment.body, {0}};
-    if (count == 0) {
-        commit(f);
-        return;
-    }
     f->spooled = (sotto_spool_job){pieces, count, on_spooled, f, NULL, SOTTO_OK, {0}};
     sotto_spool_post(spool, &f->spooled);
 }
@@ -425,15 +423,17 @@ static void run_flush(void *context, sotto_worker *worker)
     take_gathered(f->intake, f);
     f->first = NULL;
     f->end = &f->first;
-    f->count = 0;
+    f->count = f->bytes = 0;
     memset(f->table, 0, sizeof f->table);
     if (!group_all(f))
         status = SOTTO_NO_MEMORY;
-    for (group *g = f->first; status == SOTTO_OK && g; g = g->next)
+    for (group *g = f->first; status == SOTTO_OK && g; g = g->next) {
         status = seal_group(f, g, NULL);
+        f->bytes += g->segment.body.len;
+    }
     if (status != SOTTO_OK)
         end_flush(f, status);
-    else if (spool)
+    else if (spool && f->bytes >= SPOOLED)
         spool_bodies(f, spool);
     else
         commit(f);

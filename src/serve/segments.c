@@ -231,11 +231,12 @@ sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
     bool row;
 
     *count = 0;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT n, task, bucket, reports, skip FROM segment"
-                                " WHERE job IS NULL AND owner <> ?1 AND added <= {now} - ?2"
-                                " ORDER BY n LIMIT ?3 {skip_locked}",
-                                err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "SELECT n, task, bucket, reports, skip FROM segment"
+                          " WHERE job IS NULL AND owner <> ?1 AND (?2 = 0 OR added <= {now} - ?2)"
+                          " ORDER BY n LIMIT ?3 {skip_locked}",
+                          err));
     sotto_sql_int(&q, 1, owner);
     sotto_sql_int(&q, 2, age_ms);
     sotto_sql_int(&q, 3, (int64_t)most);

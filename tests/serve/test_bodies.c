@@ -24,6 +24,16 @@ static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count)
     return sotto_buf_bytes(&out);
 }
 
+/* Large enough for the spool, where there is one. */
+static void check_spooled(sotto_test *t, const sotto_test_service *s, int64_t wanted)
+{
+    if (!s->leader->leader->spool)
+        return;
+    CHECK_EQUAL(t, wanted,
+                sotto_test_ask_number(t, s->leader->db,
+                                      "SELECT count(*) FROM segment_body WHERE length(body) = 16"));
+}
+
 static void check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
 {
     uint64_t reports = 0, counts[16] = {0};
@@ -37,12 +47,19 @@ static void check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
 static void bodies_outlive_a_restart(sotto_test *t)
 {
     sotto_test_service s;
+    char listen[32];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30)).status);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+    check_spooled(t, &s, 1);
+    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
+    s.helper_options.listen = listen;
+    sotto_server_close(s.helper); /* so that no job ends */
     sotto_test_leader_restart(t, &s);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30)).status);
-    check_sum(t, &s, 60);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+    check_spooled(t, &s, 2);
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    check_sum(t, &s, 200);
     sotto_test_service_close(&s);
 }
 
@@ -54,8 +71,8 @@ static void bodies_are_read_back_where_memory_is_short(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40);
     for (int i = 0; i < 3; i++)
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 10)).status);
-    check_sum(t, &s, 30);
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+    check_sum(t, &s, 300);
     sotto_test_service_close(&s);
 }
 
@@ -66,7 +83,7 @@ static void a_backup_has_the_bodies(sotto_test *t)
     const char *path = sotto_test_temp(t, "copy.db");
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30)).status);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
     if (strcmp(sotto_db_kind(s.leader->db), "sqlite") != 0) {
         CHECK_STATUS(t, SOTTO_DENIED,
                      sotto_server_backup(s.leader->db, s.leader_options.database, path, &t->err));
@@ -77,8 +94,9 @@ static void a_backup_has_the_bodies(sotto_test *t)
     (void)snprintf(address, sizeof address, "sqlite:%s", path);
     s.leader_options.database = address;
     sotto_test_leader_restart(t, &s);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 5)).status);
-    check_sum(t, &s, 35);
+    check_spooled(t, &s, 0);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+    check_sum(t, &s, 200);
     sotto_test_service_close(&s);
 }
 

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SEED = 7, MIB = 1 << 20, PREMADE = 384 * MIB, SAMPLES = 4096 };
+enum { SEED = 7, MIB = 1 << 20, PREMADE = 1024 * MIB, SAMPLES = 4096 };
 
 typedef struct pipeline_case {
     const char *name;

@@ -214,11 +214,12 @@ sotto_status sotto_spool_get(sotto_spool *spool, sotto_buf *out, const sotto_spo
     if (out->cap - out->len < place->len)
         return sotto_fail(err, SOTTO_TOO_LARGE, "no room for what is in the spool");
     for (size_t done = 0, len; code == SQLITE_OK && done < place->len; done += len) {
+        uint64_t at = place->block * SOTTO_SPOOL_BLOCK + done;
+
         len = place->len - done < AT_ONCE ? (size_t)place->len - done : AT_ONCE;
         (void)pthread_mutex_lock(&spool->io);
-        code =
-            spool->file->pMethods->xRead(spool->file, out->data + out->len + done, (int)len,
-                                         (sqlite3_int64)(place->block * SOTTO_SPOOL_BLOCK + done));
+        code = spool->file->pMethods->xRead(spool->file, out->data + out->len + done, (int)len,
+                                            (sqlite3_int64)at);
         (void)pthread_mutex_unlock(&spool->io);
     }
     if (code == SQLITE_IOERR_SHORT_READ)

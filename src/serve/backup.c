@@ -72,14 +72,14 @@ static sotto_status take_in(sotto_tx *tx, void *context, sotto_err *err)
 
 static sotto_status read_body(int spool, stray *s, sotto_err *err)
 {
-    off_t at = (off_t)(s->place.block * SOTTO_SPOOL_BLOCK);
+    uint64_t at = s->place.block * SOTTO_SPOOL_BLOCK;
 
     s->body = sotto_buf_over(sotto_alloc((size_t)s->place.len + 1), (size_t)s->place.len);
     if (!s->body.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a body");
     while (s->body.len < s->body.cap) {
         ssize_t got = pread(spool, s->body.data + s->body.len, s->body.cap - s->body.len,
-                            at + (off_t)s->body.len);
+                            (off_t)at + (off_t)s->body.len);
 
         if (got <= 0)
             return sotto_fail(err, SOTTO_IO, "the bodies beside the database can't be read");

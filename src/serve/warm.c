@@ -47,7 +47,7 @@ void sotto_warm_free(sotto_warm *warm)
 {
     if (!warm)
         return;
-    for (size_t i = 0; i < warm->upload_count; i++)
+    for (size_t i = 0; warm->uploads && i < warm->upload_count; i++)
         sotto_upload_drop(warm->uploads[i]);
     sotto_release(warm->records, warm->records ? (warm->room + 1) * sizeof *warm->records : 0);
     sotto_release(warm->uploads, warm->uploads ? (warm->upload_room + 1) * POINTER : 0);

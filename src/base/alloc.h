@@ -10,7 +10,7 @@
 
 /* Zeroed, aligned to 64 bytes; NULL when there is none. */
 SOTTO_MUST_USE void *sotto_alloc(size_t size);
-/* Wipes size bytes first; NULL is fine. */
+/* Wipes size bytes first: all, or as many as were ever written. NULL is fine. */
 void sotto_release(void *memory, size_t size);
 
 /* For a process that moves large blocks between threads for days: up to `most` bytes of those that are released are kept

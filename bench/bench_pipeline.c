@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SEED = 7, MIB = 1 << 20, PREMADE = 384 * MIB, SAMPLES = 4096 };
+enum { SEED = 7, MIB = 1 << 20, PREMADE = 1024 * MIB, SAMPLES = 4096 };
 
 typedef struct pipeline_case {
     const char *name;
@@ -45,6 +45,7 @@ typedef struct result {
     double syncs;                         /* for 1,000 reports */
     double p50_ms, p99_ms, backlog_growth, most_backlog;
     double leader_mib, helper_mib;
+    double leader_growth, helper_growth; /* MiB, from the second third of the run to the last */
 } result;
 
 static double now_s(void)
@@ -148,18 +149,23 @@ typedef struct watcher {
     double every_s;
     _Atomic bool stop;
     pthread_t thread;
-    double at[SAMPLES], unverified[SAMPLES];
+    double at[SAMPLES], unverified[SAMPLES], resident[2][SAMPLES];
     size_t count;
 } watcher;
 
-static double unverified_of(sotto_deployment *d)
+static sotto_replica_stats stats_of(sotto_replica *r)
 {
     sotto_replica_stats stats = {0};
 
+    if (sotto_replica_stats_get(r, &stats, NULL) != SOTTO_OK)
+        sotto_bench_fail("a server does not answer");
+    return stats;
+}
+
+static double unverified_of(sotto_deployment *d)
+{
     /* The leaders share a database: one tells for all. */
-    if (sotto_replica_stats_get(&d->leaders[0], &stats, NULL) != SOTTO_OK)
-        sotto_bench_fail("the leader does not answer");
-    return (double)stats.unverified;
+    return (double)stats_of(&d->leaders[0]).unverified;
 }
 
 static void *watch(void *context)
@@ -167,13 +173,30 @@ static void *watch(void *context)
     watcher *w = context;
 
     while (!atomic_load(&w->stop) && w->count < SAMPLES) {
+        sotto_replica_stats leader = stats_of(&w->d->leaders[0]);
+
         w->at[w->count] = now_s();
-        w->unverified[w->count++] = unverified_of(w->d);
+        w->unverified[w->count] = (double)leader.unverified;
+        w->resident[0][w->count] = leader.resident_mib;
+        w->resident[1][w->count++] = stats_of(&w->d->helpers[0]).resident_mib;
         for (double until = w->at[w->count - 1] + w->every_s;
              now_s() < until && !atomic_load(&w->stop);)
             pause_ms(5);
     }
     return NULL;
+}
+
+/* MiB by which the most of the last third was more than the most of the third before it: what is flat has none. */
+static double memory_growth_of(const watcher *w, size_t side)
+{
+    double most[3] = {0, 0, 0};
+
+    for (size_t i = 0; i < w->count; i++) {
+        double *m = &most[3 * i / w->count];
+
+        *m = w->resident[side][i] > *m ? w->resident[side][i] : *m;
+    }
+    return most[2] - most[1];
 }
 
 /* Reports a second by which the backlog grew: the slope through the samples of the last two thirds. */
@@ -276,7 +299,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
     sotto_bench_expect(o.fates && o.latencies, "no memory");
     memset(&w, 0, sizeof w);
     w.d = d;
-    w.every_s = c->rate > 0 ? 0.1 : 1;
+    w.every_s = c->rate > 0 ? 0.1 : 0.25;
     add_stats(d, out, -1, (double)s->total);
     start = now_s();
     sotto_bench_expect(pthread_create(&w.thread, NULL, watch, &w) == 0, "no thread");
@@ -293,6 +316,8 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
                        "not every report was acknowledged");
     read_latencies(out, o.latencies, traffic.latency_count);
     out->backlog_growth = growth_of(&w);
+    out->leader_growth = memory_growth_of(&w, 0);
+    out->helper_growth = memory_growth_of(&w, 1);
     for (size_t i = 0; i < w.count; i++)
         if (w.unverified[i] > out->most_backlog)
             out->most_backlog = w.unverified[i];
@@ -314,7 +339,8 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
                                   .leaders = c->replicas,
                                   .helpers = c->replicas,
                                   .vdaf = c->vdaf,
-                                  .min_batch_size = 100};
+                                  .min_batch_size = 100,
+                                  .program = SOTTO_BENCH_SERVER};
     source s = {.a_request = c->a_request};
     sotto_err err = {0};
     sotto_door *door = NULL;
@@ -368,6 +394,8 @@ static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
         note(b, c->name, "syncs", "per 1000 reports", r->syncs);
     note(b, c->name, "leader-memory", "MiB", r->leader_mib);
     note(b, c->name, "helper-memory", "MiB", r->helper_mib);
+    note(b, c->name, "leader-memory-growth", "MiB", r->leader_growth);
+    note(b, c->name, "helper-memory-growth", "MiB", r->helper_growth);
     if (c->rate > 0) {
         note(b, c->name, "latency-p50", "ms", r->p50_ms);
         note(b, c->name, "latency-p99", "ms", r->p99_ms);
@@ -404,7 +432,8 @@ static void run_start(const sotto_bench *b)
     enum { TIMES = 5 };
     static sotto_deployment d;
     sotto_deployment_options o = {.vdaf = {.type = SOTTO_PRIO3_COUNT, .shares = 2},
-                                  .min_batch_size = 1};
+                                  .min_batch_size = 1,
+                                  .program = SOTTO_BENCH_SERVER};
     float ms[TIMES];
     sotto_err err = {0};
 

@@ -4,7 +4,7 @@
  * Memory:   a deployment is its caller's struct.
  * Threads:  one.
  *
- * A replica is this same program, started anew with `--server`: its main calls sotto_replica_main first. The two talk
+ * A replica is a program started with `--server`, this same one unless another is named: its main calls sotto_replica_main first. The two talk
  * over pipes: a replica ends when its parent does.
  */
 #ifndef SOTTO_BENCH_DEPLOYMENT_H
@@ -33,6 +33,7 @@ typedef struct sotto_deployment_options {
     uint64_t min_batch_size;
     uint16_t helper_door; /* the port that leaders are told; 0: the helper's own          */
     unsigned job_delay_ms, lease_seconds; /* 0: the server's defaults                      */
+    const char *program; /* whose main calls sotto_replica_main; NULL: this one            */
 } sotto_deployment_options;
 
 typedef struct sotto_deployment {

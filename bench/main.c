@@ -1,7 +1,6 @@
 /* sotto-bench - how fast the rooms are, on one pinned core. */
 #define _GNU_SOURCE
 #include "bench.h"
-#include "deployment.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -115,7 +114,6 @@ int main(int argc, char **argv)
 {
     sotto_bench b = {.seconds = 1.0};
 
-    sotto_replica_main(argc, argv, NULL); /* the pipeline's servers are this program too */
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0)
             b.json = true;

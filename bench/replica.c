@@ -33,8 +33,9 @@ static _Noreturn void become(const sotto_deployment *d, const sotto_replica *r, 
     (void)snprintf(delay, sizeof delay, "%u", d->options.job_delay_ms);
     (void)snprintf(lease, sizeof lease, "%u", d->options.lease_seconds);
     if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0)
-        (void)execl("/proc/self/exe", "sotto-replica", "--server", side == 0 ? "leader" : "helper",
-                    d->database[side], d->key_file[side], port, delay, lease, (char *)NULL);
+        (void)execl(d->options.program ? d->options.program : "/proc/self/exe", "sotto-replica",
+                    "--server", side == 0 ? "leader" : "helper", d->database[side],
+                    d->key_file[side], port, delay, lease, (char *)NULL);
     _exit(127);
 }
 
@@ -166,15 +167,18 @@ static sotto_status count_unverified(sotto_tx *tx, void *context, sotto_err *err
 
 static void tell_stats(sotto_server *server)
 {
-    uint64_t unverified = 0;
+    uint64_t unverified = 0, syncs;
     sotto_db_stats stats;
 
     sotto_db_stats_get(server->db, &stats);
+    syncs = stats.syncs;
+    if (server->leader && server->leader->spool)
+        syncs += sotto_spool_syncs(server->leader->spool);
     if (server->options.role == SOTTO_LEADER &&
         sotto_db_read(server->db, count_unverified, &unverified, NULL) != SOTTO_OK)
         unverified = UINT64_MAX; /* it can't tell now: certainly not none */
     printf("%llu %llu %llu %llu\n", (unsigned long long)stats.functions,
-           (unsigned long long)stats.transactions, (unsigned long long)stats.syncs,
+           (unsigned long long)stats.transactions, (unsigned long long)syncs,
            (unsigned long long)unverified);
     (void)fflush(stdout);
 }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "admin.h"
 
+#include "serve/backup.h"
 #include "serve/datastore.h"
 #include "serve/gc.h"
 #include "serve/operations.h"
@@ -196,7 +197,8 @@ static int run_backup(int argc, char **argv)
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && sotto_db_backup(admin.db, admin.words[0], &admin.err) != SOTTO_OK)
+    if (code == EXIT_DONE && sotto_server_backup(admin.db, admin.config.server.database,
+                                                 admin.words[0], &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
     else if (code == EXIT_DONE && !admin.json)
         printf("written; the datastore key is not in it: keep a copy of %s elsewhere\n",

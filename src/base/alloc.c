@@ -3,8 +3,114 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#include <pthread.h>
+#endif
 
 static _Atomic long allocations_left = -1;
+
+/* ---- large blocks, kept for the next who wants one --------------------------------------------------------- */
+
+enum { LARGE = 256 << 10, KEPT = 64 };
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+static struct {
+    atomic_size_t most; /* bytes that may be kept; 0: none are */
+    pthread_mutex_t lock;
+    size_t bytes, count;
+    struct {
+        void *memory;
+        size_t size;
+    } blocks[KEPT];
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void sotto_alloc_keep_large(size_t most)
+{
+    /* Each is a mapping of its own, so that what is not kept goes back to the system. */
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+    atomic_store(&kept.most, most);
+}
+
+/* Eight sizes between a power of two and the next, so that few differ. */
+static size_t block_size(size_t rounded)
+{
+    size_t step = LARGE / 8;
+
+    if (rounded < LARGE || atomic_load_explicit(&kept.most, memory_order_relaxed) == 0)
+        return rounded;
+    while (rounded > 16 * step)
+        step *= 2;
+    return (rounded + step - 1) / step * step;
+}
+
+/* Wiped when it was released: as good as new. */
+static void *take_kept(size_t size)
+{
+    void *memory = NULL;
+
+    if (size < LARGE || atomic_load_explicit(&kept.most, memory_order_relaxed) == 0)
+        return NULL;
+    (void)pthread_mutex_lock(&kept.lock);
+    for (size_t i = kept.count; !memory && i > 0; i--) {
+        if (kept.blocks[i - 1].size != size)
+            continue;
+        memory = kept.blocks[i - 1].memory;
+        kept.blocks[i - 1] = kept.blocks[--kept.count];
+        kept.bytes -= size;
+    }
+    (void)pthread_mutex_unlock(&kept.lock);
+    return memory;
+}
+
+/* False: the block is to be freed, as one that was made before any were kept. */
+static bool keep(void *memory, size_t size)
+{
+    size_t most = atomic_load_explicit(&kept.most, memory_order_relaxed);
+    bool good = false;
+
+    if (size < LARGE || most == 0 || malloc_usable_size(memory) < size)
+        return false;
+    (void)pthread_mutex_lock(&kept.lock);
+    if (kept.count < KEPT && size <= most && kept.bytes <= most - size) {
+        kept.blocks[kept.count].memory = memory;
+        kept.blocks[kept.count++].size = size;
+        kept.bytes += size;
+        good = true;
+    }
+    (void)pthread_mutex_unlock(&kept.lock);
+    return good;
+}
+
+#else
+
+void sotto_alloc_keep_large(size_t most)
+{
+    (void)most;
+}
+
+static size_t block_size(size_t rounded)
+{
+    return rounded;
+}
+
+static void *take_kept(size_t size)
+{
+    (void)size;
+    return NULL;
+}
+
+static bool keep(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+    return false;
+}
+
+#endif
+
+/* ---- memory ------------------------------------------------------------------------------------------------ */
 
 static bool told_to_fail(void)
 {
@@ -23,8 +129,11 @@ void *sotto_alloc(size_t size)
      * may be larger than pointers can be apart. */
     if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail())
         return NULL;
-    size_t rounded = (size + 63) & ~(size_t)63;
-    void *memory = aligned_alloc(64, rounded);
+    size_t rounded = block_size((size + 63) & ~(size_t)63);
+    void *memory = take_kept(rounded);
+    if (memory)
+        return memory;
+    memory = aligned_alloc(64, rounded);
     if (memory)
         memset(memory, 0, rounded);
     return memory;
@@ -35,7 +144,8 @@ void sotto_release(void *memory, size_t size)
     if (!memory)
         return;
     sotto_wipe(memory, size);
-    free(memory);
+    if (!keep(memory, block_size((size + 63) & ~(size_t)63)))
+        free(memory);
 }
 
 void sotto_alloc_fail_after(long n)

@@ -10,8 +10,14 @@
 
 /* Zeroed, aligned to 64 bytes; NULL when there is none. */
 SOTTO_MUST_USE void *sotto_alloc(size_t size);
-/* Wipes size bytes first; NULL is fine. */
+/* Wipes size bytes first: all, or as many as were ever written. NULL is fine. */
 void sotto_release(void *memory, size_t size);
+
+/* For a process that moves large blocks between threads for days: up to `most` bytes of those that are released are kept
+ * for the next who wants one of that size, and the others go back to the system. Left to itself, the C library would
+ * spread ever more of them over its threads' heaps; and to have each anew from the system takes longer than what most
+ * of them are used for. No use under sanitizers, which want to see each block go. */
+void sotto_alloc_keep_large(size_t most);
 
 /* The (n+1)-th allocation from now fails, and every later one; negative: none does. For tests. */
 void sotto_alloc_fail_after(long n);

@@ -59,11 +59,11 @@ sotto_status sotto_aead_set_key(sotto_aead *aead, const uint8_t *key, sotto_err 
     return SOTTO_OK;
 }
 
-static sotto_status check_sizes(const sotto_buf *out, size_t appended, sotto_bytes aad,
-                                sotto_bytes text, sotto_err *err)
+static sotto_status check_sizes(const sotto_buf *out, size_t appended, sotto_bytes aad, size_t text,
+                                sotto_err *err)
 {
     /* The library counts in int. Both ciphers allow more, but no message of ours comes near. */
-    if (aad.len > INT_MAX || text.len > INT_MAX)
+    if (aad.len > INT_MAX || text > INT_MAX)
         return sotto_fail(err, SOTTO_TOO_LARGE, "aead: more than %d bytes", INT_MAX);
     if (appended > out->cap - out->len)
         return sotto_fail(err, SOTTO_TOO_LARGE, "aead: %zu bytes do not fit the output", appended);
@@ -71,7 +71,7 @@ static sotto_status check_sizes(const sotto_buf *out, size_t appended, sotto_byt
 }
 
 static int run(sotto_aead *aead, uint8_t *out, const uint8_t *nonce, sotto_bytes aad,
-               sotto_bytes text)
+               const sotto_bytes *pieces, size_t count)
 {
     int sealing = aead->direction == SOTTO_AEAD_SEAL, written = 0;
 
@@ -79,31 +79,48 @@ static int run(sotto_aead *aead, uint8_t *out, const uint8_t *nonce, sotto_bytes
         return 0;
     if (aad.len && !EVP_CipherUpdate(aead->cipher, NULL, &written, aad.data, (int)aad.len))
         return 0;
-    if (text.len && !EVP_CipherUpdate(aead->cipher, out, &written, text.data, (int)text.len))
-        return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].len == 0)
+            continue;
+        if (!EVP_CipherUpdate(aead->cipher, out, &written, pieces[i].data, (int)pieces[i].len))
+            return 0;
+        out += pieces[i].len;
+    }
     return 1;
+}
+
+sotto_status sotto_aead_seal_pieces(sotto_aead *aead, sotto_buf *out,
+                                    const uint8_t nonce[SOTTO_AEAD_NONCE_SIZE], sotto_bytes aad,
+                                    const sotto_bytes *pieces, size_t count, sotto_err *err)
+{
+    size_t len = 0;
+    uint8_t nothing[SOTTO_AEAD_TAG_SIZE];
+    int written = 0;
+
+    if (aead->direction != SOTTO_AEAD_SEAL)
+        return sotto_fail(err, SOTTO_BUG, "aead: this one opens");
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].len > SIZE_MAX / 2 - len)
+            return sotto_fail(err, SOTTO_TOO_LARGE, "aead: more than memory holds");
+        len += pieces[i].len;
+    }
+    SOTTO_TRY(check_sizes(out, len + SOTTO_AEAD_TAG_SIZE, aad, len, err));
+    uint8_t *at = out->data + out->len;
+    if (!run(aead, at, nonce, aad, pieces, count) ||
+        !EVP_CipherFinal_ex(aead->cipher, nothing, &written) ||
+        !EVP_CIPHER_CTX_ctrl(aead->cipher, EVP_CTRL_AEAD_GET_TAG, SOTTO_AEAD_TAG_SIZE, at + len)) {
+        sotto_wipe(at, len + SOTTO_AEAD_TAG_SIZE);
+        return library_failed(aead, err);
+    }
+    out->len += len + SOTTO_AEAD_TAG_SIZE;
+    return SOTTO_OK;
 }
 
 sotto_status sotto_aead_seal(sotto_aead *aead, sotto_buf *out,
                              const uint8_t nonce[SOTTO_AEAD_NONCE_SIZE], sotto_bytes aad,
                              sotto_bytes plain, sotto_err *err)
 {
-    const size_t sealed_len = plain.len + SOTTO_AEAD_TAG_SIZE;
-    uint8_t nothing[SOTTO_AEAD_TAG_SIZE];
-    int written = 0;
-
-    if (aead->direction != SOTTO_AEAD_SEAL)
-        return sotto_fail(err, SOTTO_BUG, "aead: this one opens");
-    SOTTO_TRY(check_sizes(out, sealed_len, aad, plain, err));
-    uint8_t *at = out->data + out->len;
-    if (!run(aead, at, nonce, aad, plain) || !EVP_CipherFinal_ex(aead->cipher, nothing, &written) ||
-        !EVP_CIPHER_CTX_ctrl(aead->cipher, EVP_CTRL_AEAD_GET_TAG, SOTTO_AEAD_TAG_SIZE,
-                             at + plain.len)) {
-        sotto_wipe(at, sealed_len);
-        return library_failed(aead, err);
-    }
-    out->len += sealed_len;
-    return SOTTO_OK;
+    return sotto_aead_seal_pieces(aead, out, nonce, aad, &plain, 1, err);
 }
 
 sotto_status sotto_aead_open(sotto_aead *aead, sotto_buf *out,
@@ -119,13 +136,13 @@ sotto_status sotto_aead_open(sotto_aead *aead, sotto_buf *out,
     if (sealed.len < SOTTO_AEAD_TAG_SIZE)
         return sotto_fail(err, SOTTO_MALFORMED, "ciphertext: shorter than its tag");
     const sotto_bytes text = sotto_bytes_of(sealed.data, sealed.len - SOTTO_AEAD_TAG_SIZE);
-    SOTTO_TRY(check_sizes(out, text.len, aad, text, err));
+    SOTTO_TRY(check_sizes(out, text.len, aad, text.len, err));
     for (size_t i = 0; i < sizeof tag; i++)
         tag[i] =
             sealed.data[text.len + i]; /* the library takes it through a pointer to non-const */
 
     uint8_t *at = text.len ? out->data + out->len : unwritten;
-    if (!run(aead, at, nonce, aad, text) ||
+    if (!run(aead, at, nonce, aad, &text, 1) ||
         !EVP_CIPHER_CTX_ctrl(aead->cipher, EVP_CTRL_AEAD_SET_TAG, sizeof tag, tag)) {
         sotto_wipe(at, text.len);
         return library_failed(aead, err);

@@ -57,6 +57,12 @@ SOTTO_MUST_USE sotto_status sotto_aead_seal(sotto_aead *aead, sotto_buf *out,
                                             const uint8_t nonce[SOTTO_AEAD_NONCE_SIZE],
                                             sotto_bytes aad, sotto_bytes plain, sotto_err *err);
 
+/* The same of several pieces, one after the other, so that nobody has to join them. */
+SOTTO_MUST_USE sotto_status sotto_aead_seal_pieces(sotto_aead *aead, sotto_buf *out,
+                                                   const uint8_t nonce[SOTTO_AEAD_NONCE_SIZE],
+                                                   sotto_bytes aad, const sotto_bytes *pieces,
+                                                   size_t count, sotto_err *err);
+
 /* Appends the plaintext. `sealed` must not overlap what is appended.
  *   SOTTO_MALFORMED  sealed is shorter than a tag
  *   SOTTO_REJECTED   the tag is wrong; out is unchanged and what was written behind it is wiped

@@ -58,9 +58,9 @@ static void digest_place(uint8_t out[32], const sotto_column_place *place)
     sotto_hash_final(&hash, out);
 }
 
-/* Seals or opens `in` behind out, under the key derived for this salt. The nonce is constant: no key is used twice. */
+/* Seals or opens what is in `pieces` (one, to open) behind out, under the key derived for this salt. The nonce is constant: no key is used twice. */
 static sotto_status crypt(sotto_buf *out, const uint8_t *key, const uint8_t *salt,
-                          const sotto_column_place *place, sotto_bytes in,
+                          const sotto_column_place *place, const sotto_bytes *pieces, size_t count,
                           sotto_aead_direction direction, sotto_err *err)
 {
     static const uint8_t nonce[SOTTO_AEAD_NONCE_SIZE];
@@ -75,32 +75,42 @@ static sotto_status crypt(sotto_buf *out, const uint8_t *key, const uint8_t *sal
         status = sotto_aead_init(&aead, sotto_aead_find(SOTTO_AES256_GCM), direction, err);
     if (status == SOTTO_OK)
         status = sotto_aead_set_key(&aead, derived, err);
-    if (status == SOTTO_OK)
-        status = (direction == SOTTO_AEAD_SEAL ? sotto_aead_seal : sotto_aead_open)(
-            &aead, out, nonce, sotto_bytes_of(aad, sizeof aad), in, err);
+    if (status == SOTTO_OK && direction == SOTTO_AEAD_SEAL)
+        status = sotto_aead_seal_pieces(&aead, out, nonce, sotto_bytes_of(aad, sizeof aad), pieces,
+                                        count, err);
+    else if (status == SOTTO_OK)
+        status =
+            sotto_aead_open(&aead, out, nonce, sotto_bytes_of(aad, sizeof aad), pieces[0], err);
     sotto_aead_clear(&aead);
     sotto_wipe(derived, sizeof derived);
+    return status;
+}
+
+sotto_status sotto_column_seal_pieces(sotto_buf *out, const sotto_column_keys *keys,
+                                      const sotto_column_place *place, const sotto_bytes *pieces,
+                                      size_t count, sotto_err *err)
+{
+    size_t before = out->len;
+
+    if (keys->count == 0)
+        return sotto_fail(err, SOTTO_MISSING, "no datastore key");
+    if (out->cap - out->len < SOTTO_COLUMN_OVERHEAD)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "no room for a sealed column");
+    uint8_t *salt = out->data + before + ID;
+    SOTTO_TRY(sotto_random_bytes(salt, SALT, err));
+    identify(out->data + before, keys->key[0]);
+    out->len += ID_AND_SALT;
+    sotto_status status =
+        crypt(out, keys->key[0], salt, place, pieces, count, SOTTO_AEAD_SEAL, err);
+    if (status != SOTTO_OK)
+        out->len = before;
     return status;
 }
 
 sotto_status sotto_column_seal(sotto_buf *out, const sotto_column_keys *keys,
                                const sotto_column_place *place, sotto_bytes plain, sotto_err *err)
 {
-    size_t before = out->len;
-
-    if (keys->count == 0)
-        return sotto_fail(err, SOTTO_MISSING, "no datastore key");
-    if (out->cap - out->len < SOTTO_COLUMN_OVERHEAD ||
-        out->cap - out->len - SOTTO_COLUMN_OVERHEAD < plain.len)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "no room for a sealed column");
-    uint8_t *salt = out->data + before + ID;
-    SOTTO_TRY(sotto_random_bytes(salt, SALT, err));
-    identify(out->data + before, keys->key[0]);
-    out->len += ID_AND_SALT;
-    sotto_status status = crypt(out, keys->key[0], salt, place, plain, SOTTO_AEAD_SEAL, err);
-    if (status != SOTTO_OK)
-        out->len = before;
-    return status;
+    return sotto_column_seal_pieces(out, keys, place, &plain, 1, err);
 }
 
 static const uint8_t *find_key(const sotto_column_keys *keys, const uint8_t *id)
@@ -127,7 +137,7 @@ sotto_status sotto_column_unseal(sotto_buf *out, const sotto_column_keys *keys,
         return sotto_fail(err, SOTTO_MISSING, "%s.%s: sealed with a datastore key that is gone",
                           place->table, place->column);
     sotto_bytes rest = sotto_bytes_of(sealed.data + ID_AND_SALT, sealed.len - ID_AND_SALT);
-    return crypt(out, key, sealed.data + ID, place, rest, SOTTO_AEAD_OPEN, err);
+    return crypt(out, key, sealed.data + ID, place, &rest, 1, SOTTO_AEAD_OPEN, err);
 }
 
 bool sotto_column_is_current(const sotto_column_keys *keys, sotto_bytes sealed)

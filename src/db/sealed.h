@@ -43,6 +43,12 @@ SOTTO_MUST_USE sotto_status sotto_column_seal(sotto_buf *out, const sotto_column
                                               const sotto_column_place *place, sotto_bytes plain,
                                               sotto_err *err);
 
+/* The same of several pieces, one after the other. */
+SOTTO_MUST_USE sotto_status sotto_column_seal_pieces(sotto_buf *out, const sotto_column_keys *keys,
+                                                     const sotto_column_place *place,
+                                                     const sotto_bytes *pieces, size_t count,
+                                                     sotto_err *err);
+
 /* Appends the value.
  *   SOTTO_MISSING    sealed with a key that is not among these
  *   SOTTO_REJECTED   changed, or of another place; out is unchanged

@@ -1,33 +1,45 @@
-/* Which segments wait, kept in memory beside the database: no query has to find them, and nobody polls. */
+/* Which segments wait, kept in memory beside the database: no query has to find them, and nobody polls.
+ *
+ * A lane is found by its task and bucket in a hash table, since a stranger may choose buckets and a task may accept many.
+ * Each lane stands in one of two queues: those that have a load to give, and those that wait for more, the one that
+ * will have waited long enough next at its head. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/leader.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 
 #include <pthread.h>
 #include <string.h>
 
+enum { TABLE = 4096 };
+
 typedef struct waiting {
     struct waiting *next;
-    int64_t segment;
-    size_t reports;
+    sotto_load_segment segment;
     uint64_t since_ms;
 } waiting;
 
 typedef struct lane {
-    struct lane *next;
+    struct lane *chain;         /* in the table */
+    struct lane *newer, *older; /* in a queue   */
     int64_t task;
     uint64_t bucket;
     waiting *first, **end;
     size_t reports;
     size_t full;
-    bool flush;
+    bool flush, ready;
 } lane;
+
+typedef struct queue {
+    lane *oldest, *newest;
+} queue;
 
 struct sotto_lanes {
     pthread_mutex_t lock;
-    lane *first;
-    size_t reports;
+    lane *table[TABLE];
+    queue ready, aging;
+    size_t count, reports;
     uint64_t delay_ms;
 };
 
@@ -49,6 +61,7 @@ static void free_lane(lane *l)
         waiting *w = l->first;
 
         l->first = w->next;
+        sotto_warm_free(w->segment.warm);
         sotto_release(w, sizeof *w);
     }
     sotto_release(l, sizeof *l);
@@ -58,77 +71,172 @@ void sotto_lanes_close(sotto_lanes *lanes)
 {
     if (!lanes)
         return;
-    while (lanes->first) {
-        lane *l = lanes->first;
+    for (size_t i = 0; i < TABLE; i++)
+        while (lanes->table[i]) {
+            lane *l = lanes->table[i];
 
-        lanes->first = l->next;
-        free_lane(l);
-    }
+            lanes->table[i] = l->chain;
+            free_lane(l);
+        }
     (void)pthread_mutex_destroy(&lanes->lock);
     sotto_release(lanes, sizeof *lanes);
 }
 
-static lane *find_or_add(sotto_lanes *lanes, int64_t task, uint64_t bucket)
+/* ---- queues -------------------------------------------------------------------------------------------------- */
+
+static uint64_t due_of(const sotto_lanes *lanes, const lane *l)
+{
+    return l->first->since_ms + lanes->delay_ms;
+}
+
+static void leave(sotto_lanes *lanes, lane *l)
+{
+    queue *q = l->ready ? &lanes->ready : &lanes->aging;
+
+    *(l->older ? &l->older->newer : &q->oldest) = l->newer;
+    *(l->newer ? &l->newer->older : &q->newest) = l->older;
+    l->newer = l->older = NULL;
+}
+
+static void enter_behind(queue *q, lane *l, lane *older)
+{
+    l->older = older;
+    l->newer = older ? older->newer : q->oldest;
+    *(l->older ? &l->older->newer : &q->oldest) = l;
+    *(l->newer ? &l->newer->older : &q->newest) = l;
+}
+
+/* At the end of those that are ready, so that one busy lane does not keep the others waiting; or among those that wait,
+ * where nearly always it belongs at the end too. */
+static void enter(sotto_lanes *lanes, lane *l)
+{
+    lane *older;
+
+    l->ready = l->reports >= l->full || l->flush;
+    if (l->ready) {
+        enter_behind(&lanes->ready, l, lanes->ready.newest);
+        return;
+    }
+    older = lanes->aging.newest;
+    while (older && due_of(lanes, older) > due_of(lanes, l))
+        older = older->older;
+    enter_behind(&lanes->aging, l, older);
+}
+
+/* Those that have waited long enough. */
+static void ripen(sotto_lanes *lanes, uint64_t now_ms)
 {
     lane *l;
 
-    for (l = lanes->first; l; l = l->next)
-        if (l->task == task && l->bucket == bucket)
-            return l;
-    l = sotto_alloc(sizeof *l);
+    while ((l = lanes->aging.oldest) && now_ms >= due_of(lanes, l)) {
+        leave(lanes, l);
+        l->ready = true;
+        enter_behind(&lanes->ready, l, lanes->ready.newest);
+    }
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------------- */
+
+static lane **slot_of(sotto_lanes *lanes, int64_t task, uint64_t bucket)
+{
+    uint64_t mixed =
+        ((uint64_t)task ^ bucket * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
+
+    return &lanes->table[(mixed >> 32) % TABLE];
+}
+
+static lane *find(sotto_lanes *lanes, int64_t task, uint64_t bucket)
+{
+    lane *l = *slot_of(lanes, task, bucket);
+
+    while (l && (l->task != task || l->bucket != bucket))
+        l = l->chain;
+    return l;
+}
+
+static lane *add_lane(sotto_lanes *lanes, int64_t task, uint64_t bucket)
+{
+    lane **slot = slot_of(lanes, task, bucket), *l = sotto_alloc(sizeof *l);
+
     if (!l)
         return NULL;
     l->task = task;
     l->bucket = bucket;
     l->end = &l->first;
-    l->next = lanes->first;
-    lanes->first = l;
+    l->chain = *slot;
+    *slot = l;
+    lanes->count++;
     return l;
 }
 
-sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket, int64_t segment,
-                             size_t reports, size_t full, uint64_t now_ms)
+static void remove_lane(sotto_lanes *lanes, lane *l)
+{
+    lane **at = slot_of(lanes, l->task, l->bucket);
+
+    while (*at != l)
+        at = &(*at)->chain;
+    *at = l->chain;
+    lanes->count--;
+    free_lane(l);
+}
+
+/* ---- in and out ---------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
+                             const sotto_load_segment *segment, size_t full, uint64_t now_ms)
 {
     waiting *w = sotto_alloc(sizeof *w);
     lane *l = NULL;
 
     (void)pthread_mutex_lock(&lanes->lock);
-    if (w)
-        l = find_or_add(lanes, task, bucket);
+    if (w) {
+        l = find(lanes, task, bucket);
+        if (l)
+            leave(lanes, l);
+        else
+            l = add_lane(lanes, task, bucket);
+    }
     if (l) {
-        *w = (waiting){NULL, segment, reports, now_ms};
+        *w = (waiting){NULL, *segment, now_ms};
         *l->end = w;
         l->end = &w->next;
-        l->reports += reports;
+        l->reports += segment->reports;
         l->full = full;
-        lanes->reports += reports;
+        lanes->reports += segment->reports;
+        enter(lanes, l);
     }
     (void)pthread_mutex_unlock(&lanes->lock);
-    if (!l)
+    if (!l) {
+        sotto_warm_free(segment->warm);
         sotto_release(w, sizeof *w);
+    }
     return l ? SOTTO_OK : SOTTO_NO_MEMORY;
+}
+
+bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket)
+{
+    bool room;
+
+    (void)pthread_mutex_lock(&lanes->lock);
+    room =
+        lanes->count < SOTTO_MAX_LANES || find(lanes, task, bucket) || !SOTTO_RULE(lanes_bounded);
+    (void)pthread_mutex_unlock(&lanes->lock);
+    return room;
 }
 
 void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range *range)
 {
     (void)pthread_mutex_lock(&lanes->lock);
-    for (lane *l = lanes->first; l; l = l->next)
-        if (l->task == task && (range->leader_selected || (l->bucket >= range->first_bucket &&
-                                                           l->bucket < range->end_bucket)))
-            l->flush = true;
+    for (lane *l = lanes->aging.oldest, *newer; l; l = newer) {
+        newer = l->newer;
+        if (l->task != task || (!range->leader_selected && (l->bucket < range->first_bucket ||
+                                                            l->bucket >= range->end_bucket)))
+            continue;
+        leave(lanes, l);
+        l->flush = true;
+        enter(lanes, l);
+    }
     (void)pthread_mutex_unlock(&lanes->lock);
-}
-
-/* Whether the lane has a load to give; else how long until it has. */
-static bool is_ready(const sotto_lanes *lanes, const lane *l, uint64_t now_ms, uint64_t *wait_ms)
-{
-    uint64_t due = l->first->since_ms + lanes->delay_ms;
-
-    if (l->reports >= l->full || l->flush || now_ms >= due)
-        return true;
-    if (due - now_ms < *wait_ms)
-        *wait_ms = due - now_ms;
-    return false;
 }
 
 /* Whole segments, as many as fit, and one in any case. */
@@ -139,11 +247,11 @@ static void fill(sotto_lanes *lanes, lane *l, sotto_load *out)
     out->count = 0;
     out->reports = 0;
     while (l->first && out->count < SOTTO_JOB_MAX_SEGMENTS &&
-           (out->count == 0 || out->reports + l->first->reports <= l->full)) {
+           (out->count == 0 || out->reports + l->first->segment.reports <= l->full)) {
         waiting *w = l->first;
 
         out->segments[out->count++] = w->segment;
-        out->reports += w->reports;
+        out->reports += w->segment.reports;
         l->first = w->next;
         sotto_release(w, sizeof *w);
     }
@@ -155,25 +263,22 @@ static void fill(sotto_lanes *lanes, lane *l, sotto_load *out)
 
 bool sotto_lanes_take(sotto_lanes *lanes, sotto_load *out, uint64_t now_ms, uint64_t *wait_ms)
 {
-    lane **at, *l = NULL;
+    lane *l;
 
     (void)pthread_mutex_lock(&lanes->lock);
-    for (at = &lanes->first; *at; at = &(*at)->next)
-        if (is_ready(lanes, *at, now_ms, wait_ms)) {
-            l = *at;
-            break;
-        }
+    ripen(lanes, now_ms);
+    l = lanes->ready.oldest;
     if (l) {
+        leave(lanes, l);
         fill(lanes, l, out);
-        *at = l->next;
-        if (!l->first) {
-            free_lane(l);
-        } else { /* to the end, so that one busy lane does not keep the others waiting */
-            while (*at)
-                at = &(*at)->next;
-            l->next = NULL;
-            *at = l;
-        }
+        if (l->first)
+            enter(lanes, l);
+        else
+            remove_lane(lanes, l);
+    } else if (lanes->aging.oldest) {
+        uint64_t left = due_of(lanes, lanes->aging.oldest) - now_ms;
+
+        *wait_ms = left < *wait_ms ? left : *wait_ms;
     }
     (void)pthread_mutex_unlock(&lanes->lock);
     return l != NULL;

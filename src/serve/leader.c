@@ -104,8 +104,7 @@ static uint64_t form_jobs(sotto_leader *leader)
             continue;
         add_jobs(leader->thread, -1);
         for (size_t i = 0; i < load.count; i++)
-            (void)(sotto_lanes_add(leader->lanes, load.task, load.bucket, load.segments[i],
-                                   load.reports / load.count,
+            (void)(sotto_lanes_add(leader->lanes, load.task, load.bucket, &load.segments[i],
                                    task ? sotto_leader_full_job(leader->server, task) : 1,
                                    sotto_leader_now_ms()) == SOTTO_OK);
         return 10; /* the compute threads are busy: a moment later */
@@ -179,9 +178,9 @@ static sotto_status adopt(sotto_leader *leader, bool at_start, sotto_err *err)
             const sotto_segment *s = &a->segments[i];
             const sotto_server_task *task = sotto_tasks_by_row(server->tasks, s->task);
 
-            status =
-                sotto_lanes_add(leader->lanes, s->task, s->bucket, s->n, s->reports - s->skipped,
-                                task ? sotto_leader_full_job(server, task) : 1, 0);
+            status = sotto_lanes_add(leader->lanes, s->task, s->bucket,
+                                     &(sotto_load_segment){s->n, s->reports - s->skipped, NULL},
+                                     task ? sotto_leader_full_job(server, task) : 1, 0);
         }
         if (status != SOTTO_OK || a->count < ADOPT_AT_ONCE)
             break;
@@ -245,6 +244,9 @@ static sotto_status start_thread(sotto_leader *leader, sotto_err *err)
     (void)pthread_mutex_init(&t->lock, NULL);
     (void)pthread_cond_init(&t->change, &attributes);
     (void)pthread_condattr_destroy(&attributes);
+    if (leader->spool)
+        SOTTO_TRY(
+            sotto_db_read(leader->server->db, sotto_segments_claim_places, leader->spool, err));
     SOTTO_TRY(adopt(leader, true, err));
     if (pthread_create(&t->id, NULL, run, leader) != 0)
         return sotto_fail(err, SOTTO_IO, "no thread for the leader");
@@ -263,6 +265,9 @@ sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_e
     *out = leader; /* the parts below call for it */
     leader->thread = sotto_alloc(sizeof *leader->thread);
     status = leader->thread ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "the leader");
+    if (status == SOTTO_OK)
+        status =
+            sotto_spool_open(&leader->spool, server->options.database, server->options.vfs, err);
     if (status == SOTTO_OK)
         status = sotto_lanes_open(&leader->lanes, server->options.job_delay_ms, err);
     if (status == SOTTO_OK)
@@ -311,6 +316,11 @@ void sotto_leader_stop(sotto_leader *leader, uint64_t milliseconds)
     (void)wait_for_jobs(t, milliseconds);
 }
 
+void sotto_leader_settle(sotto_leader *leader)
+{
+    sotto_intake_settle(leader->intake);
+}
+
 void sotto_leader_close(sotto_leader *leader, uint64_t milliseconds)
 {
     if (!leader)
@@ -319,6 +329,7 @@ void sotto_leader_close(sotto_leader *leader, uint64_t milliseconds)
     sotto_intake_close(leader->intake);
     sotto_collections_close(leader->collections);
     sotto_lanes_close(leader->lanes);
+    sotto_spool_close(leader->spool);
     if (leader->thread) {
         (void)pthread_cond_destroy(&leader->thread->change);
         (void)pthread_mutex_destroy(&leader->thread->lock);

@@ -2,6 +2,7 @@
  *
  *     upload.c        requests in, reports opened
  *     intake.c        what was opened becomes segments, one commit for all that waited
+ *     warm.c          reports that are still in memory when their job is formed
  *     lanes.c         segments that wait for a job, by task and bucket
  *     leader_jobs.c   a job: formed, sent, finished
  *     collections.c   collection jobs: waiting, closed, done
@@ -13,6 +14,9 @@
 #include "db/lease.h"
 #include "serve/batches.h"
 #include "serve/server.h"
+#include "serve/warm.h"
+
+#include <stdatomic.h>
 
 /* ---- intake ------------------------------------------------------------------------------------------------- */
 
@@ -21,7 +25,9 @@ struct sotto_upload_request; /* upload.h */
 
 SOTTO_MUST_USE sotto_status sotto_intake_open(sotto_intake **intake, sotto_server *server,
                                               sotto_err *err);
-/* Waits until what it has is answered. NULL is fine. */
+/* Waits until what it has is answered; store and spool must still run. NULL is fine. */
+void sotto_intake_settle(sotto_intake *intake);
+/* NULL is fine. */
 void sotto_intake_close(sotto_intake *intake);
 /* Takes a request over whose reports are opened; it is answered once they are on disk, or refused. */
 void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *upload);
@@ -30,25 +36,34 @@ void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *upload)
 
 typedef struct sotto_lanes sotto_lanes;
 
-enum { SOTTO_JOB_MAX_SEGMENTS = 1024 };
+/* Buckets in which reports wait: a stranger may choose them, so there is an end to them. */
+enum { SOTTO_JOB_MAX_SEGMENTS = 1024, SOTTO_MAX_LANES = 4096 };
+
+typedef struct sotto_load_segment {
+    int64_t n;
+    size_t reports;   /* that its job is to take                       */
+    sotto_warm *warm; /* NULL: they are to be read from the database   */
+} sotto_load_segment;
 
 /* Segments that go into one job. */
 typedef struct sotto_load {
     int64_t task;
     uint64_t bucket;
     size_t count;
-    int64_t segments[SOTTO_JOB_MAX_SEGMENTS];
+    sotto_load_segment segments[SOTTO_JOB_MAX_SEGMENTS];
     size_t reports;
 } sotto_load;
 
 SOTTO_MUST_USE sotto_status sotto_lanes_open(sotto_lanes **lanes, uint64_t job_delay_ms,
                                              sotto_err *err);
 void sotto_lanes_close(sotto_lanes *lanes);
-/* full: reports that make a full job of this task.
+/* Takes what the segment holds over. full: reports that make a full job of this task.
  *   SOTTO_NO_MEMORY  forgotten here; the sweep finds it in the database later */
 SOTTO_MUST_USE sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
-                                            int64_t segment, size_t reports, size_t full,
+                                            const sotto_load_segment *segment, size_t full,
                                             uint64_t now_ms);
+/* Whether reports of this bucket may still come: it has a lane, or there are not too many. */
+bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket);
 /* Whether these buckets' tails should go at once. */
 void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range *range);
 /* A load that is full, has waited long enough, or is to be flushed. False: none; *wait_ms until the next. */
@@ -63,6 +78,8 @@ typedef struct sotto_leader {
     sotto_lanes *lanes;
     struct sotto_collections *collections;
     struct sotto_leader_thread *thread;
+    sotto_spool *spool; /* where bodies are kept; NULL: in their rows */
+    atomic_size_t warm; /* bytes of uploads that wait for their job in memory */
 } sotto_leader;
 
 /* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory. */
@@ -77,8 +94,9 @@ void sotto_leader_look(sotto_leader *leader);
 /* A job is over, one way or another. */
 void sotto_leader_job_ended(sotto_leader *leader);
 
-/* Forms a job of these segments and drives it to its end. False: it can't be started now. */
-bool sotto_leader_job_start(sotto_leader *leader, const sotto_load *load);
+/* Forms a job of these segments and drives it to its end; sorts them. False: it can't be started now, and what the
+ * segments hold stays the caller's. */
+bool sotto_leader_job_start(sotto_leader *leader, sotto_load *load);
 /* Goes on with a job that is on disk and was claimed. False: it can't be started now. */
 bool sotto_leader_job_resume(sotto_leader *leader, const sotto_lease *lease);
 

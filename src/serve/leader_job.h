@@ -18,8 +18,9 @@ typedef struct sotto_leader_job {
     uint8_t
         id[SOTTO_RESOURCE_ID_SIZE]; /* a hash of its request, by which the helper knows it too */
     sotto_lease lease;
-    bool resumed;    /* it was on disk before                       */
-    sotto_load load; /* segments, unless it was resumed             */
+    bool resumed;              /* it was on disk before                       */
+    sotto_load load;           /* segments; if it was resumed, once they are read */
+    sotto_spool_place *places; /* of the segments' bodies, given back when they are gone */
     uint64_t bucket;
     sotto_batch_key batch;
     sotto_kept_report *reports; /* those of all segments that are not skipped */
@@ -43,6 +44,11 @@ SOTTO_MUST_USE sotto_status sotto_leader_conclude(sotto_leader_job *job, sotto_e
 
 /* In a transaction that reads: the segments' reports, into the arena. */
 sotto_status sotto_leader_load(sotto_tx *tx, void *job, sotto_err *err);
+/* The same without one, if all of them are in memory. */
+bool sotto_leader_is_warm(const sotto_leader_job *job);
+SOTTO_MUST_USE sotto_status sotto_leader_load_warm(sotto_leader_job *job, sotto_err *err);
+/* What the segments hold in memory goes; they are read from the database if they are needed again. */
+void sotto_leader_let_go(sotto_leader_job *job);
 /* Which batch the job's reports go to, where the leader selects. */
 sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *job, sotto_err *err);
 /* Claims the segments and stores the request. SOTTO_STALE: somebody else has them, or the batch closed. */

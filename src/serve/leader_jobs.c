@@ -17,9 +17,17 @@ static void end(sotto_leader_job *job)
 {
     sotto_leader *leader = job->leader;
 
+    sotto_leader_let_go(job);
     sotto_arena_clear(&job->arena);
     sotto_release(job, sizeof *job);
     sotto_leader_job_ended(leader);
+}
+
+/* Wiping what a job had takes a while: others wait for the store's thread. */
+static void end_on_worker(void *context, sotto_worker *worker)
+{
+    (void)worker;
+    end(context);
 }
 
 static void log_job(const sotto_leader_job *job, const char *event, const char *reason)
@@ -68,9 +76,10 @@ static void back_to_lanes(sotto_leader_job *job)
 {
     const sotto_server_task *task = job->task;
 
+    sotto_leader_let_go(job); /* the database says whose they are now */
     for (size_t i = 0; i < job->load.count; i++)
         (void)(sotto_lanes_add(job->leader->lanes, job->load.task, job->load.bucket,
-                               job->load.segments[i], job->load.reports / job->load.count,
+                               &job->load.segments[i],
                                task ? sotto_leader_full_job(job->leader->server, task) : 1,
                                sotto_leader_now_ms()) == SOTTO_OK);
     end(job);
@@ -88,16 +97,25 @@ static void count_finished(const sotto_leader_job *job)
     sotto_metrics_reports(m, job->causes, SOTTO_CAUSES);
 }
 
+/* The rows are gone for good: what they named may be overwritten. */
+static void give_back(const sotto_leader_job *job)
+{
+    for (size_t i = 0; job->leader->spool && i < job->load.count; i++)
+        sotto_spool_give_back(job->leader->spool, &job->places[i]);
+}
+
 static void on_finished(void *context, sotto_status status, const sotto_err *err)
 {
     sotto_leader_job *job = context;
 
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK) {
+        give_back(job);
         count_finished(job);
-    if (status == SOTTO_OK || status == SOTTO_STALE)
-        end(job);
-    else
+    }
+    if (status != SOTTO_OK && status != SOTTO_STALE)
         try_later(job, err ? err->reason : NULL);
+    else if (sotto_pool_post(job->leader->server->pool, end_on_worker, job, NULL) != SOTTO_OK)
+        end(job);
 }
 
 static void post(sotto_leader_job *job, sotto_db_fn *fn, sotto_db_done *done)
@@ -206,7 +224,10 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
 {
     sotto_server *server = job->leader->server;
 
-    SOTTO_TRY(sotto_db_read(server->db, sotto_leader_load, job, err));
+    if (!job->resumed && sotto_leader_is_warm(job))
+        SOTTO_TRY(sotto_leader_load_warm(job, err));
+    else
+        SOTTO_TRY(sotto_db_read(server->db, sotto_leader_load, job, err));
     job->task = sotto_tasks_by_row(server->tasks, job->load.task);
     if (!job->task)
         return sotto_fail(err, SOTTO_MISSING, "the job's task is not known yet");
@@ -243,7 +264,7 @@ static void form(void *context, sotto_worker *worker)
 
 static int by_number(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    int64_t x = ((const sotto_load_segment *)a)->n, y = ((const sotto_load_segment *)b)->n;
 
     return (x > y) - (x < y);
 }
@@ -254,8 +275,10 @@ static void drop_twins(sotto_load *load)
     size_t kept = 0;
 
     for (size_t i = 0; i < load->count; i++)
-        if (i == 0 || load->segments[i] != load->segments[kept - 1])
+        if (i == 0 || load->segments[i].n != load->segments[kept - 1].n)
             load->segments[kept++] = load->segments[i];
+        else
+            sotto_warm_free(load->segments[i].warm);
     load->count = kept;
 }
 
@@ -279,17 +302,17 @@ static bool start(sotto_leader_job *job)
     return false;
 }
 
-bool sotto_leader_job_start(sotto_leader *leader, const sotto_load *load)
+bool sotto_leader_job_start(sotto_leader *leader, sotto_load *load)
 {
     sotto_leader_job *job = new_job(leader);
 
     if (!job)
         return false;
+    /* The order in which a restart would read them: the request must come out the same. */
+    qsort(load->segments, load->count, sizeof load->segments[0], by_number);
+    drop_twins(load);
     job->load = *load;
     job->bucket = load->bucket;
-    /* The order in which a restart would read them: the request must come out the same. */
-    qsort(job->load.segments, job->load.count, sizeof job->load.segments[0], by_number);
-    drop_twins(&job->load);
     if (sotto_row_number(&job->n, NULL) != SOTTO_OK) {
         sotto_arena_clear(&job->arena);
         sotto_release(job, sizeof *job);

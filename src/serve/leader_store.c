@@ -10,6 +10,66 @@
 
 /* ---- reading -------------------------------------------------------------------------------------------------- */
 
+/* A record of its own, as it waits in memory. */
+static sotto_status keep_record(sotto_leader_job *job, sotto_bytes record, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(record);
+
+    if (!sotto_kept_report_next(&in, &job->reports[job->count]))
+        return sotto_fail(err, SOTTO_MALFORMED, "a record is not one");
+    job->count++;
+    return sotto_reader_finish(&in, "record", err);
+}
+
+bool sotto_leader_is_warm(const sotto_leader_job *job)
+{
+    for (size_t i = 0; i < job->load.count; i++)
+        if (!job->load.segments[i].warm)
+            return false;
+    return true;
+}
+
+void sotto_leader_let_go(sotto_leader_job *job)
+{
+    for (size_t i = 0; i < job->load.count; i++) {
+        sotto_warm_free(job->load.segments[i].warm);
+        job->load.segments[i].warm = NULL;
+    }
+}
+
+static sotto_status make_room(sotto_leader_job *job, size_t reports, sotto_err *err)
+{
+    job->reports = sotto_arena_take_array(&job->arena, reports + 1, sizeof *job->reports);
+    if (!job->reports)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
+    job->count = 0;
+    return SOTTO_OK;
+}
+
+static sotto_status make_places(sotto_leader_job *job, sotto_err *err)
+{
+    job->places = sotto_arena_take_array(&job->arena, job->load.count + 1, sizeof *job->places);
+    return job->places ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
+}
+
+sotto_status sotto_leader_load_warm(sotto_leader_job *job, sotto_err *err)
+{
+    size_t reports = 0;
+
+    for (size_t i = 0; i < job->load.count; i++)
+        reports += job->load.segments[i].warm->count;
+    SOTTO_TRY(make_places(job, err));
+    SOTTO_TRY(make_room(job, reports, err));
+    for (size_t i = 0; i < job->load.count; i++) {
+        const sotto_warm *warm = job->load.segments[i].warm;
+
+        job->places[i] = warm->place;
+        for (size_t r = 0; r < warm->count; r++)
+            SOTTO_TRY(keep_record(job, warm->records[r], err));
+    }
+    return SOTTO_OK;
+}
+
 static sotto_status keep_segment(sotto_leader_job *job, const sotto_segment *s, size_t *at,
                                  size_t cap, sotto_err *err)
 {
@@ -45,14 +105,17 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
 
     if (!segments)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
+    sotto_leader_let_go(job);
+    SOTTO_TRY(make_places(job, err));
     for (size_t i = 0; i < job->load.count; i++) {
         sotto_segment *s = &segments[kept];
 
-        s->n = job->load.segments[i];
-        if (sotto_segment_get(tx, s, columns, &job->arena, &gone) == SOTTO_OK &&
+        s->n = job->load.segments[i].n;
+        if (sotto_segment_get(tx, s, columns, job->leader->spool, &job->arena, &gone) == SOTTO_OK &&
             (job->resumed || is_ours(job, s))) {
             cap += s->reports - s->skipped;
-            job->load.segments[kept++] = s->n;
+            job->places[kept] = s->place;
+            job->load.segments[kept++] = job->load.segments[i];
         } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING) {
             return sotto_fail(err, gone.status, "%s", gone.reason);
         }
@@ -61,10 +124,7 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
     job->load.count = kept;
     if (kept == 0 && !job->resumed)
         return sotto_fail(err, SOTTO_MISSING, "another process has these segments");
-    job->reports = sotto_arena_take_array(&job->arena, cap + 1, sizeof *job->reports);
-    if (!job->reports)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
-    job->count = 0;
+    SOTTO_TRY(make_room(job, cap, err));
     for (size_t i = 0; i < job->load.count; i++)
         SOTTO_TRY(keep_segment(job, &segments[i], &job->count, cap, err));
     return SOTTO_OK;
@@ -103,7 +163,8 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     sotto_sql_int(&q, 1, job->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     for (job->load.count = 0; row && job->load.count < SOTTO_JOB_MAX_SEGMENTS;) {
-        job->load.segments[job->load.count++] = sotto_sql_column_int(&q, 0);
+        job->load.segments[job->load.count++] =
+            (sotto_load_segment){sotto_sql_column_int(&q, 0), 0, NULL};
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return SOTTO_OK;
@@ -222,7 +283,7 @@ sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
     if (closed)
         return sotto_fail(err, SOTTO_STALE, "the batch closed meanwhile");
     for (size_t i = 0; i < job->load.count; i++)
-        SOTTO_TRY(sotto_segment_claim(tx, job->load.segments[i], job->n, err));
+        SOTTO_TRY(sotto_segment_claim(tx, job->load.segments[i].n, job->n, err));
     SOTTO_TRY(insert_job(tx, job, err));
     /* Its maker holds it first; whoever finds it after that time may go on with it. */
     return sotto_lease_add_held(tx, &job->lease, SOTTO_QUEUE_JOBS,

@@ -14,15 +14,14 @@ size_t sotto_kept_report_size(const sotto_kept_report *r)
            r->helper.payload.len + r->leader_share.len;
 }
 
-sotto_status sotto_kept_report_encode(sotto_buf *out, const sotto_kept_report *report,
-                                      sotto_err *err)
+sotto_status sotto_kept_report_begin(sotto_buf *out, const sotto_kept_report *report,
+                                     sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);
 
     sotto_report_metadata_write(&w, &report->metadata);
     sotto_write_opaque32(&w, report->public_share);
     sotto_hpke_ciphertext_write(&w, &report->helper);
-    sotto_write_opaque32(&w, report->leader_share);
     return sotto_writer_finish(&w, "kept report", err);
 }
 
@@ -46,8 +45,10 @@ static sotto_status take(sotto_buf *out, size_t size, sotto_arena *arena, sotto_
 }
 
 sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys *columns,
-                                sotto_bytes records, sotto_arena *arena, sotto_err *err)
+                                const sotto_bytes *records, size_t count, sotto_arena *arena,
+                                sotto_err *err)
 {
+    size_t len = 0;
     sotto_column_keys own = {.count = 1};
     uint8_t row[8];
     sotto_column_place body_place = {"segment", "body", {row, sizeof row}};
@@ -56,13 +57,15 @@ sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys 
     uint64_t n;
     sotto_status status;
 
-    SOTTO_TRY(take(&body, records.len + SOTTO_COLUMN_OVERHEAD, arena, err));
+    for (size_t i = 0; i < count; i++)
+        len += records[i].len;
+    SOTTO_TRY(take(&body, len + SOTTO_COLUMN_OVERHEAD, arena, err));
     SOTTO_TRY(take(&key, SOTTO_COLUMN_KEY_SIZE + SOTTO_COLUMN_OVERHEAD, arena, err));
     SOTTO_TRY(sotto_random_bytes(&n, sizeof n, err));
     SOTTO_TRY(sotto_random_bytes(own.key[0], sizeof own.key[0], err));
     segment->n = (int64_t)(n >> 1);
     sotto_row_name(row, segment->n);
-    status = sotto_column_seal(&body, &own, &body_place, records, err);
+    status = sotto_column_seal_pieces(&body, &own, &body_place, records, count, err);
     if (status == SOTTO_OK)
         status = sotto_column_seal(&key, columns, &key_place,
                                    sotto_bytes_of(own.key[0], sizeof own.key[0]), err);
@@ -112,8 +115,12 @@ static sotto_status put_bytes(sotto_tx *tx, const char *sql, int64_t n, sotto_by
     return sotto_sql_run(&q, NULL, err);
 }
 
+/* Where a body would be, a row may have its place in the spool: nothing that was sealed is as short. */
+_Static_assert((int)SOTTO_SPOOL_PLACE_SIZE < (int)SOTTO_COLUMN_OVERHEAD, "a place is no body");
+
 sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *err)
 {
+    uint8_t place[SOTTO_SPOOL_PLACE_SIZE];
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
@@ -127,8 +134,9 @@ sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *
     sotto_sql_bytes(&q, 5, sotto_bytes_of(s->skip, skip_bytes(s->reports)));
     sotto_sql_int(&q, 6, s->owner);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    sotto_spool_place_write(place, &s->place);
     SOTTO_TRY(put_bytes(tx, "INSERT INTO segment_body (segment, body) VALUES (?1, ?2)", s->n,
-                        s->body, err));
+                        s->place.len > 0 ? sotto_bytes_of(place, sizeof place) : s->body, err));
     return put_bytes(tx, "INSERT INTO segment_key (segment, secret) VALUES (?1, ?2)", s->n, s->key,
                      err);
 }
@@ -142,10 +150,47 @@ static size_t bits_set(const uint8_t *bytes, size_t len)
     return count;
 }
 
-sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_column_keys *columns,
-                               sotto_arena *arena, sotto_err *err)
+/* The sealed body of a row, wherever it is. */
+static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *spool,
+                              sotto_arena *arena, sotto_err *err)
 {
-    sotto_bytes skip;
+    sotto_buf room;
+
+    s->place = (sotto_spool_place){0};
+    if (body->len != SOTTO_SPOOL_PLACE_SIZE)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_spool_place_read(&s->place, *body, err));
+    if (!spool)
+        return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
+    SOTTO_TRY(take(&room, (size_t)s->place.len + 1, arena, err));
+    SOTTO_TRY(sotto_spool_get(spool, &room, &s->place, err));
+    *body = sotto_buf_bytes(&room);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_spool *spool = context;
+    sotto_spool_place place;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT body FROM segment_body WHERE length(body) = ?1", err));
+    sotto_sql_int(&q, 1, SOTTO_SPOOL_PLACE_SIZE);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        SOTTO_TRY(sotto_spool_place_read(&place, sotto_sql_column_bytes(&q, 0), err));
+        SOTTO_TRY(sotto_spool_claim(spool, &place, err));
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_column_keys *columns,
+                               sotto_spool *spool, sotto_arena *arena, sotto_err *err)
+{
+    sotto_bytes skip, body;
     sotto_sql q;
     bool row;
 
@@ -173,8 +218,9 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
         return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
     memcpy(s->skip, skip.data, skip.len);
     s->skipped = bits_set(s->skip, skip.len);
-    SOTTO_TRY(open_segment(s, columns, sotto_sql_column_bytes(&q, 4), sotto_sql_column_bytes(&q, 5),
-                           arena, err));
+    body = sotto_sql_column_bytes(&q, 4);
+    SOTTO_TRY(find_body(s, &body, spool, arena, err));
+    SOTTO_TRY(open_segment(s, columns, body, sotto_sql_column_bytes(&q, 5), arena, err));
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -185,11 +231,12 @@ sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
     bool row;
 
     *count = 0;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT n, task, bucket, reports, skip FROM segment"
-                                " WHERE job IS NULL AND owner <> ?1 AND added <= {now} - ?2"
-                                " ORDER BY n LIMIT ?3 {skip_locked}",
-                                err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "SELECT n, task, bucket, reports, skip FROM segment"
+                          " WHERE job IS NULL AND owner <> ?1 AND (?2 = 0 OR added <= {now} - ?2)"
+                          " ORDER BY n LIMIT ?3 {skip_locked}",
+                          err));
     sotto_sql_int(&q, 1, owner);
     sotto_sql_int(&q, 2, age_ms);
     sotto_sql_int(&q, 3, (int64_t)most);

@@ -9,6 +9,7 @@
 #define SOTTO_SERVE_SEGMENTS_H
 
 #include "db/sealed.h"
+#include "db/spool.h"
 #include "db/sql.h"
 #include "seal/report.h"
 
@@ -21,9 +22,9 @@ typedef struct sotto_kept_report {
 } sotto_kept_report;
 
 size_t sotto_kept_report_size(const sotto_kept_report *report);
-SOTTO_MUST_USE sotto_status sotto_kept_report_encode(sotto_buf *out,
-                                                     const sotto_kept_report *report,
-                                                     sotto_err *err);
+/* Appends the record of a report up to the leader's share, which follows behind its length in four bytes. */
+SOTTO_MUST_USE sotto_status sotto_kept_report_begin(sotto_buf *out, const sotto_kept_report *report,
+                                                    sotto_err *err);
 /* The next one; false at the end. */
 bool sotto_kept_report_next(sotto_reader *in, sotto_kept_report *out);
 
@@ -31,28 +32,34 @@ typedef struct sotto_segment {
     int64_t n;
     int64_t task;
     uint64_t bucket;
-    int64_t owner;    /* the process that forms its job                            */
-    bool claimed;     /* after reading: some job has it                             */
-    size_t reports;   /* records in the body                                        */
-    size_t skipped;   /* of them, those that were taken before: bits set in `skip`   */
-    uint8_t *skip;    /* a bit for each record, the lowest first                      */
-    sotto_bytes body; /* sealed; or, after reading, open                             */
-    sotto_bytes key;  /* sealed                                                      */
+    int64_t owner;           /* the process that forms its job                            */
+    bool claimed;            /* after reading: some job has it                             */
+    size_t reports;          /* records in the body                                        */
+    size_t skipped;          /* of them, those that were taken before: bits set in `skip`   */
+    uint8_t *skip;           /* a bit for each record, the lowest first                      */
+    sotto_bytes body;        /* sealed; or, after reading, open                             */
+    sotto_bytes key;         /* sealed                                                      */
+    sotto_spool_place place; /* of the sealed body; none: it stands in the row       */
 } sotto_segment;
 
 /* Seals the records under a fresh key; fills in n, body and key, in the arena. */
 SOTTO_MUST_USE sotto_status sotto_segment_seal(sotto_segment *segment,
                                                const sotto_column_keys *columns,
-                                               sotto_bytes records, sotto_arena *arena,
-                                               sotto_err *err);
+                                               const sotto_bytes *records, size_t count,
+                                               sotto_arena *arena, sotto_err *err);
+/* The body itself goes into the row unless it has a place. */
 SOTTO_MUST_USE sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *segment,
                                               sotto_err *err);
-/* Reads and opens a segment whose n is given; everything lies in the arena. SOTTO_MISSING: it is gone. */
+/* Reads and opens a segment whose n is given; everything lies in the arena. spool: NULL if there is none.
+ *   SOTTO_MISSING  it is gone */
 SOTTO_MUST_USE sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *segment,
-                                              const sotto_column_keys *columns, sotto_arena *arena,
-                                              sotto_err *err);
+                                              const sotto_column_keys *columns, sotto_spool *spool,
+                                              sotto_arena *arena, sotto_err *err);
+/* Claims the places of all bodies in a spool that was just opened. */
+sotto_status sotto_segments_claim_places(sotto_tx *tx, void *spool, sotto_err *err);
 /* Takes over up to `most` segments that wait with no job and whose owner, another process, has been silent for
- * longer than age_ms since they came: *count of them, with n, task, bucket, reports and skipped filled in. */
+ * longer than age_ms since they came (0: whenever that was, since the clock may have been set back): *count of them,
+ * with n, task, bucket, reports and skipped filled in. */
 SOTTO_MUST_USE sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
                                                  size_t *count, int64_t owner, int64_t age_ms,
                                                  sotto_err *err);

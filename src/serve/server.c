@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LARGE_BLOCKS = 64 << 20 }; /* of memory that is kept for reuse */
 enum { WORKER_MEMORY = 512 << 20, QUEUE = 4096, MAX_WORKERS = 256 };
 enum { POINTER = sizeof(void *) };
 
@@ -154,6 +155,7 @@ sotto_status sotto_server_open(sotto_server **out, const sotto_server_options *o
     s->options = *options;
     (void)pthread_mutex_init(&s->client_lock, NULL);
     set_defaults(&s->options);
+    sotto_alloc_keep_large(LARGE_BLOCKS);
     s->receivers = sotto_alloc(s->options.workers * POINTER);
     if (s->receivers)
         status = sotto_random_bytes(random, sizeof random, err);
@@ -236,6 +238,8 @@ void sotto_server_close(sotto_server *s)
     close_client(s); /* ends calls, whose jobs are given back to the store */
     sotto_pool_stop(s->pool);
     sotto_tasks_stop(s->tasks);
+    if (s->leader)
+        sotto_leader_settle(s->leader);
     /* What was posted runs to its end, and its callbacks still use all that follows. */
     sotto_db_close(s->db);
     sotto_leader_close(s->leader, 0);

@@ -138,6 +138,8 @@ SOTTO_MUST_USE sotto_status sotto_leader_open(struct sotto_leader **leader, sott
                                               sotto_err *err);
 /* Stops forming; waits for jobs in flight up to the deadline. The store, the pool and the client must still run. */
 void sotto_leader_stop(struct sotto_leader *leader, uint64_t milliseconds);
+/* Waits until every upload is answered. Then the store may be closed. */
+void sotto_leader_settle(struct sotto_leader *leader);
 /* NULL is fine. */
 void sotto_leader_close(struct sotto_leader *leader, uint64_t milliseconds);
 

@@ -13,8 +13,17 @@
 
 enum { MEMORY = 256 << 20 };
 
-static void finish(sotto_upload_request *upload)
+void sotto_upload_keep(sotto_upload_request *upload)
 {
+    atomic_fetch_add(&upload->users, 1);
+}
+
+void sotto_upload_drop(sotto_upload_request *upload)
+{
+    if (atomic_fetch_sub(&upload->users, 1) > 1)
+        return;
+    if (upload->warm > 0)
+        atomic_fetch_sub(&upload->server->leader->warm, upload->warm);
     sotto_arena_clear(&upload->arena);
     sotto_release(upload, sizeof *upload);
 }
@@ -23,7 +32,7 @@ void sotto_upload_give_up(sotto_upload_request *upload, sotto_status status)
 {
     sotto_metrics_count(upload->server->metrics, SOTTO_METRIC_UPLOADS_FAILED, 1);
     sotto_problem_of(upload->request, status, upload->task);
-    finish(upload);
+    sotto_upload_drop(upload);
 }
 
 /* Only what failed is told, in the order of the request; nothing failed: an empty body. */
@@ -50,7 +59,7 @@ void sotto_upload_answer(sotto_upload_request *upload)
     fields[0].value = sotto_dap_media_type(SOTTO_DAP_UPLOAD_ERRORS);
     sotto_http_answer(upload->request,
                       &(sotto_http_reply){200, fields, out.len > 0 ? 1 : 0, sotto_buf_bytes(&out)});
-    finish(upload);
+    sotto_upload_drop(upload);
 }
 
 /* ---- one report ------------------------------------------------------------------------------------------------ */
@@ -82,79 +91,100 @@ static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uin
     return 0;
 }
 
-/* Memory for one report at a time. */
-typedef struct bench {
-    sotto_buf aad, plain;
-} bench;
-
-static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, bench *b,
-                          const sotto_dap_report *report, sotto_bytes *share)
+/* Opens the leader's share into its record, behind what is there already. */
+static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
+                      sotto_buf *record, const sotto_dap_report *report)
 {
-    const sotto_server_task *task = upload->task;
-    sotto_plaintext_input_share plain;
+    const sotto_task *task = &upload->task->dap;
 
-    if (!sotto_receivers_know(worker->receivers, report->leader.config_id))
-        return SOTTO_REPORT_OUTDATED_CONFIG;
-    b->aad.len = b->plain.len = 0;
-    if (sotto_input_share_aad_encode(&b->aad, task->dap.id, task->dap.configuration,
-                                     &report->metadata, report->public_share, NULL) != SOTTO_OK)
+    aad->len = 0;
+    if (sotto_input_share_aad_encode(aad, task->id, task->configuration, &report->metadata,
+                                     report->public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    if (sotto_receivers_unseal(worker->receivers, &b->plain, report->leader.config_id,
-                               report->leader.enc, sotto_buf_bytes(&b->aad), report->leader.payload,
+    if (sotto_receivers_unseal(worker->receivers, record, report->leader.config_id,
+                               report->leader.enc, sotto_buf_bytes(aad), report->leader.payload,
                                NULL) != SOTTO_OK)
         return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
-    if (sotto_plaintext_input_share_decode(&plain, sotto_buf_bytes(&b->plain), NULL) != SOTTO_OK ||
-        sotto_report_extensions_check(report->metadata.public_extensions, plain.private_extensions,
-                                      NULL, 0, NULL) != SOTTO_OK ||
-        plain.payload.len != task->dap.sizes.leader_share ||
-        report->public_share.len != task->dap.sizes.public_share)
-        return SOTTO_REPORT_INVALID_MESSAGE;
-    *share = plain.payload;
     return 0;
 }
 
-static uint8_t keep(sotto_upload_request *upload, sotto_uploaded *out,
-                    const sotto_dap_report *report, sotto_bytes share)
+/* What was opened is extensions and the share, each behind its length: without the extensions, it is what the record
+ * wants. */
+static uint8_t check_share(const sotto_upload_request *upload, sotto_buf *record, size_t start,
+                           const sotto_dap_report *report)
 {
-    sotto_kept_report kept = {report->metadata, report->public_share, report->helper, share};
-    size_t size = sotto_kept_report_size(&kept);
-    sotto_buf record = sotto_buf_over(sotto_arena_take(&upload->arena, size), size);
+    const sotto_prio3_sizes *sizes = &upload->task->dap.sizes;
+    uint8_t *opened = record->data + start;
+    sotto_plaintext_input_share plain;
+    size_t len = 4 + sizes->leader_share;
 
+    if (sotto_plaintext_input_share_decode(&plain, sotto_bytes_of(opened, record->len - start),
+                                           NULL) != SOTTO_OK ||
+        sotto_report_extensions_check(report->metadata.public_extensions, plain.private_extensions,
+                                      NULL, 0, NULL) != SOTTO_OK ||
+        plain.payload.len != sizes->leader_share || report->public_share.len != sizes->public_share)
+        return SOTTO_REPORT_INVALID_MESSAGE;
+    memmove(opened, plain.payload.data - 4, len);
+    record->len = start + len;
+    return 0;
+}
+
+static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
+                          sotto_uploaded *out, const sotto_dap_report *report)
+{
+    sotto_kept_report kept = {report->metadata, report->public_share, report->helper,
+                              report->leader.payload};
+    size_t size = sotto_kept_report_size(&kept), start;
+    sotto_buf *all = &upload->records, record;
+    uint8_t error;
+
+    if (!sotto_receivers_know(worker->receivers, report->leader.config_id))
+        return SOTTO_REPORT_OUTDATED_CONFIG;
     /* Out of memory is nobody's mistake, and may be retried. */
-    if (!record.data || sotto_kept_report_encode(&record, &kept, NULL) != SOTTO_OK)
+    if (size > all->cap - all->len)
         return SOTTO_REPORT_TOO_EARLY;
+    record = sotto_buf_over(all->data + all->len, size);
+    if (sotto_kept_report_begin(&record, &kept, NULL) != SOTTO_OK)
+        return SOTTO_REPORT_TOO_EARLY;
+    start = record.len;
+    error = unseal(upload, worker, aad, &record, report);
+    if (error == 0)
+        error = check_share(upload, &record, start, report);
+    if (error)
+        return error; /* the next one overwrites what there is of it */
+    all->len += record.len;
     out->record = sotto_buf_bytes(&record);
     return 0;
 }
 
-static void take_in(sotto_upload_request *upload, sotto_worker *worker, bench *b,
+static void take_in(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
                     sotto_uploaded *out, const sotto_dap_report *report, size_t size)
 {
-    sotto_bytes share;
-
+    out->upload = upload;
     memcpy(out->id, report->metadata.report_id, sizeof out->id);
     out->error = check_time(upload, report->metadata.time, &out->bucket);
     /* The helper's share is not ours to open, but a job of such reports would be longer than the helper reads. */
     if (out->error == 0 && size > upload->task->max_report)
         out->error = SOTTO_REPORT_INVALID_MESSAGE;
     if (out->error == 0)
-        out->error = open_share(upload, worker, b, report, &share);
-    if (out->error == 0)
-        out->error = keep(upload, out, report, share);
+        out->error = open_share(upload, worker, aad, out, report);
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
 
-/* Twice a valid report: what does not fit has a wrong length, whatever else is wrong with it. */
-static bool set_up(bench *b, const sotto_upload_request *upload, sotto_arena *arena)
+/* One block for all records, which goes back to the system as one. A record has nothing that its report has not, but
+ * lengths and what its size is rounded up by. */
+static bool set_up(sotto_upload_request *upload, sotto_buf *aad, size_t count, size_t bytes,
+                   sotto_arena *arena)
 {
-    size_t longest = 2 * upload->task->max_report;
+    /* Twice a valid report: what does not fit has a wrong length, whatever else is wrong with it. */
+    size_t size = 2 * upload->task->max_report + upload->task->dap.configuration.len + 128;
+    size_t records = bytes + 64 * (count + 1);
 
-    b->aad.cap = longest + upload->task->dap.configuration.len + 128;
-    b->plain.cap = longest;
-    b->aad.data = sotto_arena_take(arena, b->aad.cap);
-    b->plain.data = sotto_arena_take(arena, b->plain.cap);
-    return b->aad.data && b->plain.data;
+    *aad = sotto_buf_over(sotto_arena_take(arena, size), size);
+    upload->reports = sotto_arena_take_array(&upload->arena, count + 1, sizeof *upload->reports);
+    upload->records = sotto_buf_over(sotto_arena_take(&upload->arena, records), records);
+    return aad->data && upload->reports && upload->records.data;
 }
 
 static void work(void *context, sotto_worker *worker)
@@ -163,22 +193,20 @@ static void work(void *context, sotto_worker *worker)
     sotto_bytes body = sotto_http_request_body(upload->request);
     sotto_dap_upload_req req;
     sotto_reader in;
-    bench b;
+    sotto_buf aad;
     sotto_dap_report report;
 
     if (sotto_dap_upload_req_decode(&req, body, NULL) != SOTTO_OK) {
         sotto_problem(upload->request, SOTTO_DAP_INVALID_MESSAGE, NULL, upload->task);
-        finish(upload);
+        sotto_upload_drop(upload);
         return;
     }
     if (req.count > SOTTO_UPLOAD_MAX_REPORTS) {
         (void)sotto_http_refuse(upload->request, &(sotto_http_problem){.status = 413});
-        finish(upload);
+        sotto_upload_drop(upload);
         return;
     }
-    upload->reports =
-        sotto_arena_take_array(&upload->arena, req.count + 1, sizeof *upload->reports);
-    if (!upload->reports || !set_up(&b, upload, worker->arena)) {
+    if (!set_up(upload, &aad, req.count, req.reports.len, worker->arena)) {
         sotto_upload_give_up(upload, SOTTO_NO_MEMORY);
         return;
     }
@@ -187,8 +215,9 @@ static void work(void *context, sotto_worker *worker)
         size_t size = left - sotto_reader_left(&in);
 
         left -= size;
-        take_in(upload, worker, &b, &upload->reports[upload->count++], &report, size);
+        take_in(upload, worker, &aad, &upload->reports[upload->count++], &report, size);
     }
+    sotto_http_request_forget_body(upload->request);
     sotto_intake_put(upload->server->leader->intake, upload);
 }
 
@@ -205,6 +234,7 @@ void sotto_upload_handle(sotto_server *server, const sotto_server_task *task,
     upload->server = server;
     upload->task = task;
     upload->request = request;
+    atomic_init(&upload->users, 1);
     sotto_arena_init(&upload->arena, MEMORY);
     status = sotto_pool_post(server->pool, work, upload, NULL);
     if (status != SOTTO_OK)

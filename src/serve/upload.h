@@ -5,10 +5,13 @@
 #include "serve/segments.h"
 #include "serve/server.h"
 
+#include <stdatomic.h>
+
 enum { SOTTO_UPLOAD_MAX_REPORTS = 1000 }; /* in one request */
 
 /* One report of it. */
 typedef struct sotto_uploaded {
+    struct sotto_upload_request *upload;
     uint8_t id[SOTTO_REPORT_ID_SIZE];
     uint64_t bucket;
     uint8_t error;      /* 0: acceptable so far, else a report error  */
@@ -22,8 +25,17 @@ typedef struct sotto_upload_request {
     struct sotto_http_request *request;
     sotto_uploaded *reports;
     size_t count;
+    sotto_buf records; /* what `record` of each lies in, in the arena */
     sotto_arena arena;
+    atomic_uint
+        users; /* whoever still needs the reports: the request itself, and what holds them (serve/warm.h) */
+    size_t warm; /* bytes that are counted as warm */
 } sotto_upload_request;
+
+/* One more user of its reports. */
+void sotto_upload_keep(sotto_upload_request *upload);
+/* One less; the last one's memory goes. */
+void sotto_upload_drop(sotto_upload_request *upload);
 
 /* Tells the client what became of each report, and ends the upload. */
 void sotto_upload_answer(sotto_upload_request *upload);

@@ -19,6 +19,8 @@
 
 enum {
     FIRST_BODY = 4096,      /* what a body gets before much of it has come              */
+    MUCH_BODY = 64 << 10,   /* once this much of it has come, more follows             */
+    MAX_TURN = 1 << 20,     /* of one body before others have their turn                */
     MAX_READ = 64 << 10,    /* looked at in one piece                                   */
     MAX_OUTPUT = 256 << 10, /* waiting for a client before its next request is begun    */
     LINGER_MS = 2000,
@@ -210,7 +212,7 @@ static bool grow_body(sotto_http_conn *conn, size_t more, uint64_t limit)
     sotto_http_request *request = conn->request;
     sotto_http_server *server = conn->loop->server;
     const size_t need = request->body_len + more;
-    size_t cap = request->body_cap * 2;
+    size_t cap = request->body_cap * (request->body_cap < MUCH_BODY ? 2 : 4);
     uint8_t *body;
 
     if (need <= request->body_cap)
@@ -232,6 +234,35 @@ static bool grow_body(sotto_http_conn *conn, size_t more, uint64_t limit)
     return true;
 }
 
+static void took(sotto_http_conn *conn, size_t len)
+{
+    conn->request->body_len += len;
+    conn->left -= len;
+    conn->moved += len;
+}
+
+/* The rest of what waits in the socket goes where it belongs. libevent would take it 4 KiB at a time, asking the kernel
+ * each time how much there is, and copy it once more. Errors and the end are left for libevent to find. False: no memory. */
+static bool read_straight(sotto_http_conn *conn)
+{
+    sotto_http_request *request = conn->request;
+
+    for (size_t taken = 0; conn->left > 0 && taken < MAX_TURN;) {
+        ssize_t got;
+
+        if (request->body_len == request->body_cap &&
+            !grow_body(conn, 1, request->head.content_length))
+            return false;
+        got = recv(conn->fd, request->body + request->body_len,
+                   request->body_cap - request->body_len, MSG_DONTWAIT);
+        if (got <= 0)
+            break;
+        took(conn, (size_t)got);
+        taken += (size_t)got;
+    }
+    return true;
+}
+
 static bool step_body(sotto_http_conn *conn)
 {
     struct evbuffer *input = input_of(conn);
@@ -245,9 +276,9 @@ static bool step_body(sotto_http_conn *conn)
         return refuse(conn, 503);
     if (evbuffer_remove(input, request->body + request->body_len, len) != (int)len)
         return die(conn);
-    request->body_len += len;
-    conn->left -= len;
-    conn->moved += len;
+    took(conn, len);
+    if (!conn->tls && evbuffer_get_length(input) == 0 && !read_straight(conn))
+        return refuse(conn, 503);
     return conn->left == 0 ? hand_over(conn) : false;
 }
 

@@ -149,6 +149,13 @@ sotto_bytes sotto_http_request_body(const sotto_http_request *request)
     return sotto_bytes_of(request->body, request->body_len);
 }
 
+void sotto_http_request_forget_body(sotto_http_request *request)
+{
+    sotto_release(request->body, request->body_cap);
+    request->body = NULL;
+    request->body_len = request->body_cap = 0;
+}
+
 void sotto_http_request_remember(sotto_http_request *request, void *note)
 {
     request->note = note;

@@ -48,6 +48,9 @@ bool sotto_http_request_field(const sotto_http_request *request, const char *nam
                               sotto_bytes *value);
 /* Whole, in one piece; empty while `head` runs. */
 sotto_bytes sotto_http_request_body(const sotto_http_request *request);
+/* The body's memory goes, before the answer; what `body` gave is gone. The request still counts against the bytes in
+ * flight as if it had it, since its handler made something of it. */
+void sotto_http_request_forget_body(sotto_http_request *request);
 /* A note that a handler may leave for itself, NULL at first. */
 void sotto_http_request_remember(sotto_http_request *request, void *note);
 void *sotto_http_request_note(const sotto_http_request *request);

@@ -1,0 +1,357 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "db/spool.h"
+
+#include "base/alloc.h"
+#include "base/rule.h"
+#include "db/spool_blocks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Through SQLite's VFS, so that whatever stands in for a disk there stands in for it here. It moves no more at once than
+ * SQLite's largest page. */
+enum { PATH_BYTES = 600, AT_ONCE = 64 << 10, LOCK_TRIES = 40, LOCK_MS = 50 };
+
+struct sotto_spool {
+    char path[PATH_BYTES];
+    const char *name; /* what SQLite takes for a path, made of it */
+    sqlite3_file *file;
+    size_t file_size;
+    pthread_mutex_t io; /* the file's object, but for syncs: those are the thread's alone */
+    pthread_mutex_t lock;
+    pthread_cond_t some;
+    sotto_spool_blocks blocks;
+    sotto_spool_job *first, **last;
+    uint64_t syncs;
+    bool closing, started;
+    pthread_t thread;
+};
+
+/* ---- places -------------------------------------------------------------------------------------------------- */
+
+void sotto_spool_place_write(uint8_t out[SOTTO_SPOOL_PLACE_SIZE], const sotto_spool_place *place)
+{
+    sotto_buf buf = sotto_buf_over(out, SOTTO_SPOOL_PLACE_SIZE);
+    sotto_writer w = sotto_writer_on(&buf);
+
+    sotto_write_uint(&w, place->block, 8);
+    sotto_write_uint(&w, place->len, 8);
+}
+
+static uint64_t blocks_of(uint64_t len)
+{
+    return (len + SOTTO_SPOOL_BLOCK - 1) / SOTTO_SPOOL_BLOCK;
+}
+
+sotto_status sotto_spool_place_read(sotto_spool_place *out, sotto_bytes wire, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(wire);
+
+    out->block = sotto_read_uint(&in, 8);
+    out->len = sotto_read_uint(&in, 8);
+    SOTTO_TRY(sotto_reader_finish(&in, "place in a spool", err));
+    if (out->len > INT32_MAX || out->block > (uint64_t)INT64_MAX / SOTTO_SPOOL_BLOCK / 2)
+        return sotto_fail(err, SOTTO_MALFORMED, "a place that no spool has");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_spool_claim(sotto_spool *spool, const sotto_spool_place *place, sotto_err *err)
+{
+    sotto_status status;
+
+    (void)pthread_mutex_lock(&spool->lock);
+    status = sotto_spool_blocks_claim(&spool->blocks, place->block, blocks_of(place->len), err);
+    (void)pthread_mutex_unlock(&spool->lock);
+    return status;
+}
+
+void sotto_spool_give_back(sotto_spool *spool, const sotto_spool_place *place)
+{
+    (void)pthread_mutex_lock(&spool->lock);
+    sotto_spool_blocks_give_back(&spool->blocks, place->block, blocks_of(place->len));
+    (void)pthread_mutex_unlock(&spool->lock);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------- */
+
+static sotto_status write_at(sotto_spool *spool, const uint8_t *data, size_t len, uint64_t at,
+                             sotto_err *err)
+{
+    int code;
+
+    (void)pthread_mutex_lock(&spool->io);
+    code = spool->file->pMethods->xWrite(spool->file, data, (int)len, (sqlite3_int64)at);
+    (void)pthread_mutex_unlock(&spool->io);
+    return code == SQLITE_OK ? SOTTO_OK
+                             : sotto_fail(err, SOTTO_IO, "spool: %s", sqlite3_errstr(code));
+}
+
+/* The last block is filled up: writing part of a page would read it first. */
+static sotto_status write_piece(sotto_spool *spool, const sotto_spool_piece *piece, sotto_err *err)
+{
+    uint64_t at = piece->place.block * SOTTO_SPOOL_BLOCK;
+    size_t tail = piece->bytes.len % SOTTO_SPOOL_BLOCK, whole = piece->bytes.len - tail;
+    uint8_t last[SOTTO_SPOOL_BLOCK] = {0};
+
+    for (size_t done = 0, len; done < whole; done += len) {
+        len = whole - done < AT_ONCE ? whole - done : AT_ONCE;
+        SOTTO_TRY(write_at(spool, piece->bytes.data + done, len, at + done, err));
+    }
+    if (tail == 0)
+        return SOTTO_OK;
+    memcpy(last, piece->bytes.data + whole, tail);
+    return write_at(spool, last, sizeof last, at + whole, err);
+}
+
+static sotto_status place_pieces(sotto_spool *spool, sotto_spool_job *job, sotto_err *err)
+{
+    bool good = true;
+
+    (void)pthread_mutex_lock(&spool->lock);
+    for (size_t i = 0; i < job->count; i++) {
+        sotto_spool_piece *p = &job->pieces[i];
+
+        p->place = (sotto_spool_place){0};
+        if (p->bytes.len == 0 || !good)
+            continue;
+        good = sotto_spool_blocks_take(&spool->blocks, &p->place.block, blocks_of(p->bytes.len));
+        p->place.len = good ? p->bytes.len : 0;
+    }
+    (void)pthread_mutex_unlock(&spool->lock);
+    return good ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a spool");
+}
+
+/* No row names what failed: its places are free at once. */
+static void fail_job(sotto_spool *spool, sotto_spool_job *job)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        sotto_spool_give_back(spool, &job->pieces[i].place);
+        job->pieces[i].place = (sotto_spool_place){0};
+    }
+}
+
+static void write_all(sotto_spool *spool, sotto_spool_job *jobs)
+{
+    int code = SQLITE_OK;
+    sotto_spool_job *next;
+
+    for (sotto_spool_job *job = jobs; job; job = job->next) {
+        job->status = place_pieces(spool, job, &job->err);
+        for (size_t i = 0; job->status == SOTTO_OK && i < job->count; i++)
+            job->status = write_piece(spool, &job->pieces[i], &job->err);
+    }
+    if (SOTTO_RULE(spool_synced)) {
+        code = spool->file->pMethods->xSync(spool->file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+        (void)pthread_mutex_lock(&spool->lock);
+        spool->syncs++;
+        (void)pthread_mutex_unlock(&spool->lock);
+    }
+    for (sotto_spool_job *job = jobs; job; job = next) {
+        next = job->next; /* the job is gone once its owner hears of it */
+        if (job->status == SOTTO_OK && code != SQLITE_OK)
+            job->status = sotto_fail(&job->err, SOTTO_IO, "spool: %s", sqlite3_errstr(code));
+        if (job->status != SOTTO_OK)
+            fail_job(spool, job);
+        job->done(job->context, job->status, &job->err);
+    }
+}
+
+static void *run(void *context)
+{
+    sotto_spool *spool = context;
+    sotto_spool_job *jobs;
+
+    for (;;) {
+        (void)pthread_mutex_lock(&spool->lock);
+        while (!spool->first && !spool->closing)
+            (void)pthread_cond_wait(&spool->some, &spool->lock);
+        jobs = spool->first;
+        spool->first = NULL;
+        spool->last = &spool->first;
+        (void)pthread_mutex_unlock(&spool->lock);
+        if (!jobs)
+            return NULL;
+        write_all(spool, jobs);
+    }
+}
+
+void sotto_spool_post(sotto_spool *spool, sotto_spool_job *job)
+{
+    job->next = NULL;
+    job->status = SOTTO_OK;
+    job->err = (sotto_err){0};
+    (void)pthread_mutex_lock(&spool->lock);
+    *spool->last = job;
+    spool->last = &job->next;
+    (void)pthread_cond_signal(&spool->some);
+    (void)pthread_mutex_unlock(&spool->lock);
+}
+
+uint64_t sotto_spool_syncs(sotto_spool *spool)
+{
+    uint64_t syncs;
+
+    (void)pthread_mutex_lock(&spool->lock);
+    syncs = spool->syncs;
+    (void)pthread_mutex_unlock(&spool->lock);
+    return syncs;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_spool_get(sotto_spool *spool, sotto_buf *out, const sotto_spool_place *place,
+                             sotto_err *err)
+{
+    int code = SQLITE_OK;
+
+    if (out->cap - out->len < place->len)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "no room for what is in the spool");
+    for (size_t done = 0, len; code == SQLITE_OK && done < place->len; done += len) {
+        uint64_t at = place->block * SOTTO_SPOOL_BLOCK + done;
+
+        len = place->len - done < AT_ONCE ? (size_t)place->len - done : AT_ONCE;
+        (void)pthread_mutex_lock(&spool->io);
+        code = spool->file->pMethods->xRead(spool->file, out->data + out->len + done, (int)len,
+                                            (sqlite3_int64)at);
+        (void)pthread_mutex_unlock(&spool->io);
+    }
+    if (code == SQLITE_IOERR_SHORT_READ)
+        return sotto_fail(err, SOTTO_MALFORMED, "the spool ends before what it should hold");
+    if (code != SQLITE_OK)
+        return sotto_fail(err, SOTTO_IO, "spool: %s", sqlite3_errstr(code));
+    out->len += place->len;
+    return SOTTO_OK;
+}
+
+/* ---- opening and closing ------------------------------------------------------------------------------------- */
+
+/* Its owner's alone; and in the directory for good, before a row names a place in it. */
+static sotto_status make_private(const char *path, sotto_err *err)
+{
+    char directory[PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool good;
+
+    if (fd < 0 && errno != EEXIST)
+        return sotto_fail(err, SOTTO_IO, "%.80s: %s", path, strerror(errno));
+    if (fd < 0)
+        return SOTTO_OK;
+    (void)close(fd);
+    (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+                   slash ? path : ".");
+    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    good = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return good ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "%.80s: not synced", directory);
+}
+
+/* One that ends may still hold it for a moment. */
+static sotto_status lock_file(sotto_spool *spool, sotto_err *err)
+{
+    static const int levels[] = {SQLITE_LOCK_SHARED, SQLITE_LOCK_RESERVED, SQLITE_LOCK_EXCLUSIVE};
+    const struct timespec pause = {0, LOCK_MS * 1000000L};
+    const sqlite3_io_methods *m = spool->file->pMethods;
+    int code = SQLITE_BUSY;
+
+    for (unsigned i = 0; i < LOCK_TRIES; i++) {
+        code = SQLITE_OK;
+        for (size_t k = 0; code == SQLITE_OK && k < sizeof levels / sizeof levels[0]; k++)
+            code = m->xLock(spool->file, levels[k]);
+        if (code != SQLITE_BUSY || !SOTTO_RULE(spool_locked))
+            break;
+        (void)m->xUnlock(spool->file, SQLITE_LOCK_NONE);
+        (void)nanosleep(&pause, NULL);
+    }
+    if (code == SQLITE_BUSY && SOTTO_RULE(spool_locked))
+        return sotto_fail(err, SOTTO_STALE, "another process has %.80s", spool->path);
+    return code == SQLITE_OK || !SOTTO_RULE(spool_locked)
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_IO, "spool: %s", sqlite3_errstr(code));
+}
+
+static sotto_status open_file(sotto_spool *spool, const char *vfs_name, sotto_err *err)
+{
+    enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MAIN_DB };
+    sqlite3_vfs *vfs = sqlite3_vfs_find(vfs_name);
+    int code, given = 0;
+
+    if (!vfs)
+        return sotto_fail(err, SOTTO_MISSING, "spool: no such VFS");
+    if (!vfs_name) /* a VFS of somebody's own looks after its files itself */
+        SOTTO_TRY(make_private(spool->path, err));
+    spool->name = sqlite3_create_filename(spool->path, "", "", 0, NULL);
+    spool->file_size = (size_t)vfs->szOsFile;
+    spool->file = sotto_alloc(spool->file_size);
+    if (!spool->name || !spool->file)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a spool");
+    code = vfs->xOpen(vfs, spool->name, spool->file, FLAGS, &given);
+    if (code != SQLITE_OK)
+        return sotto_fail(err, SOTTO_IO, "%.80s: %s", spool->path, sqlite3_errstr(code));
+    return lock_file(spool, err);
+}
+
+sotto_status sotto_spool_open(sotto_spool **out, const char *address, const char *vfs,
+                              sotto_err *err)
+{
+    static const char scheme[] = "sqlite:";
+    sotto_spool *spool;
+    sotto_status status;
+    int len;
+
+    *out = NULL;
+    if (strncmp(address, scheme, sizeof scheme - 1) != 0)
+        return SOTTO_OK;
+    spool = sotto_alloc(sizeof *spool);
+    if (!spool)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a spool");
+    (void)pthread_mutex_init(&spool->io, NULL);
+    (void)pthread_mutex_init(&spool->lock, NULL);
+    (void)pthread_cond_init(&spool->some, NULL);
+    spool->last = &spool->first;
+    len = snprintf(spool->path, sizeof spool->path, "%s-bodies", address + sizeof scheme - 1);
+    if (len > 0 && (size_t)len < sizeof spool->path)
+        status = open_file(spool, vfs, err);
+    else
+        status = sotto_fail(err, SOTTO_MALFORMED, "the database's path is too long");
+    if (status == SOTTO_OK && pthread_create(&spool->thread, NULL, run, spool) != 0)
+        status = sotto_fail(err, SOTTO_NO_MEMORY, "no thread for a spool");
+    spool->started = status == SOTTO_OK;
+    if (status == SOTTO_OK)
+        *out = spool;
+    else
+        sotto_spool_close(spool);
+    return status;
+}
+
+void sotto_spool_close(sotto_spool *spool)
+{
+    if (!spool)
+        return;
+    (void)pthread_mutex_lock(&spool->lock);
+    spool->closing = true;
+    (void)pthread_cond_signal(&spool->some);
+    (void)pthread_mutex_unlock(&spool->lock);
+    if (spool->started)
+        (void)pthread_join(spool->thread, NULL);
+    if (spool->file && spool->file->pMethods) {
+        (void)spool->file->pMethods->xUnlock(spool->file, SQLITE_LOCK_NONE);
+        (void)spool->file->pMethods->xClose(spool->file);
+    }
+    sotto_release(spool->file, spool->file_size);
+    if (spool->name)
+        sqlite3_free_filename(spool->name);
+    sotto_spool_blocks_clear(&spool->blocks);
+    (void)pthread_cond_destroy(&spool->some);
+    (void)pthread_mutex_destroy(&spool->lock);
+    (void)pthread_mutex_destroy(&spool->io);
+    sotto_release(spool, sizeof *spool);
+}

@@ -1,0 +1,76 @@
+/* db/spool.h - bytes that come and go quickly, in a file beside an SQLite database.
+ *
+ *     PATH-bodies     blocks of 4 KiB; which of them are in use, the database's rows say
+ *
+ * Callers:  serve/ keeps the bodies of segments here, where SQLite would copy each of them several times.
+ * Memory:   a spool is ours; a job and its bytes are their caller's until `done`.
+ * Threads:  any may call; one thread of its own writes and syncs, for all that waits at once.
+ * Secrets:  none: what is put here was sealed.
+ *
+ * The order is what makes it safe. Bytes are synced here first, then a row that names their place is committed; a
+ * place is given back only after the commit that removed its row. So a crash leaves bytes without a row, which the
+ * next start never hears of, and no row without bytes. One process at a time has a spool: it is locked.
+ */
+#ifndef SOTTO_DB_SPOOL_H
+#define SOTTO_DB_SPOOL_H
+
+#include "sotto/base.h"
+
+typedef struct sotto_spool sotto_spool;
+
+enum { SOTTO_SPOOL_BLOCK = 4096, SOTTO_SPOOL_PLACE_SIZE = 16 };
+
+typedef struct sotto_spool_place {
+    uint64_t block; /* the first                                       */
+    uint64_t len;   /* bytes; 0: no place, and giving it back is fine */
+} sotto_spool_place;
+
+void sotto_spool_place_write(uint8_t out[SOTTO_SPOOL_PLACE_SIZE], const sotto_spool_place *place);
+SOTTO_MUST_USE sotto_status sotto_spool_place_read(sotto_spool_place *out, sotto_bytes wire,
+                                                   sotto_err *err);
+
+/* address: the database's, "sqlite:PATH"; *out stays NULL for any other, which needs no spool. vfs: NULL for the default.
+ *   SOTTO_STALE  another process has it
+ *   SOTTO_IO     it can't be opened
+ */
+SOTTO_MUST_USE sotto_status sotto_spool_open(sotto_spool **out, const char *address,
+                                             const char *vfs, sotto_err *err);
+/* What was posted is done first. NULL is fine. */
+void sotto_spool_close(sotto_spool *spool);
+
+/* After opening, before anything is posted: a row names this place. SOTTO_MALFORMED: so does another. */
+SOTTO_MUST_USE sotto_status sotto_spool_claim(sotto_spool *spool, const sotto_spool_place *place,
+                                              sotto_err *err);
+/* No row names it any more. Only after that commit. */
+void sotto_spool_give_back(sotto_spool *spool, const sotto_spool_place *place);
+
+/* Called once, on the spool's thread: hand on and return. */
+typedef void sotto_spool_done(void *context, sotto_status status, const sotto_err *err);
+
+typedef struct sotto_spool_piece {
+    sotto_bytes bytes;
+    sotto_spool_place place; /* filled in; after a failure none */
+} sotto_spool_piece;
+
+/* Zeroed but for the first four; stays untouched until `done` is called. */
+typedef struct sotto_spool_job {
+    sotto_spool_piece *pieces;
+    size_t count;
+    sotto_spool_done *done;
+    void *context;
+    struct sotto_spool_job *next; /* the rest is the spool's */
+    sotto_status status;
+    sotto_err err;
+} sotto_spool_job;
+
+/* Finds places, writes the pieces and syncs them; then calls done. All pieces, or none. */
+void sotto_spool_post(sotto_spool *spool, sotto_spool_job *job);
+
+/* Appends place->len bytes. SOTTO_MALFORMED: the file ends before them. */
+SOTTO_MUST_USE sotto_status sotto_spool_get(sotto_spool *spool, sotto_buf *out,
+                                            const sotto_spool_place *place, sotto_err *err);
+
+/* Since it was opened. */
+uint64_t sotto_spool_syncs(sotto_spool *spool);
+
+#endif

@@ -1,0 +1,27 @@
+/* db/spool_blocks.h - which blocks of a spool are in use.
+ *
+ * Callers:  spool.c, under its lock.
+ */
+#ifndef SOTTO_DB_SPOOL_BLOCKS_H
+#define SOTTO_DB_SPOOL_BLOCKS_H
+
+#include "sotto/base.h"
+
+/* One bit a block. Zeroed: none in use. */
+typedef struct sotto_spool_blocks {
+    uint64_t *words;
+    size_t word_count;
+    uint64_t high;   /* blocks that the file has: those behind were never in use          */
+    uint64_t used;   /* blocks                                                    */
+    uint64_t cursor; /* where the last search ended: the next one goes on from there */
+} sotto_spool_blocks;
+
+void sotto_spool_blocks_clear(sotto_spool_blocks *b);
+/* Finds `count` free blocks in a row and takes them. False: no memory. */
+bool sotto_spool_blocks_take(sotto_spool_blocks *b, uint64_t *first, uint64_t count);
+/* Takes these. SOTTO_MALFORMED: one of them is taken. */
+SOTTO_MUST_USE sotto_status sotto_spool_blocks_claim(sotto_spool_blocks *b, uint64_t first,
+                                                     uint64_t count, sotto_err *err);
+void sotto_spool_blocks_give_back(sotto_spool_blocks *b, uint64_t first, uint64_t count);
+
+#endif

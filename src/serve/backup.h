@@ -1,0 +1,15 @@
+/* serve/backup.h - a copy of a server's database that is whole by itself.
+ *
+ * Callers:  `sotto admin backup`, beside a server that runs or not.
+ */
+#ifndef SOTTO_SERVE_BACKUP_H
+#define SOTTO_SERVE_BACKUP_H
+
+#include "db/store.h"
+
+/* As sotto_db_backup; and the bodies that wait beside the database (db/spool.h) are put into their rows in the copy. A
+ * segment that was added up while the copy was made is left out of it: its reports are the running server's. */
+SOTTO_MUST_USE sotto_status sotto_server_backup(sotto_db *db, const char *address, const char *path,
+                                                sotto_err *err);
+
+#endif

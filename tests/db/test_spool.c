@@ -1,0 +1,264 @@
+/* Bytes in a spool: where they are put, that they are synced, and whose they are. */
+#define _POSIX_C_SOURCE 200809L
+#include "db/spool.h"
+#include "db/spool_blocks.h"
+#include "support/database.h"
+#include "support/powerloss_vfs.h"
+#include "support/test.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = SOTTO_SPOOL_BLOCK };
+
+typedef struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    bool done;
+    sotto_status status;
+    uint64_t unsynced; /* when it was told */
+} waiter;
+
+static void on_done(void *context, sotto_status status, const sotto_err *err)
+{
+    waiter *w = context;
+
+    (void)err;
+    (void)pthread_mutex_lock(&w->lock);
+    w->done = true;
+    w->status = status;
+    w->unsynced = sotto_powerloss_unsynced("");
+    (void)pthread_cond_signal(&w->ended);
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+static sotto_status put(sotto_spool *spool, sotto_spool_piece *pieces, size_t count,
+                        uint64_t *unsynced)
+{
+    waiter w = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+    sotto_spool_job job = {.pieces = pieces, .count = count, .done = on_done, .context = &w};
+
+    sotto_spool_post(spool, &job);
+    (void)pthread_mutex_lock(&w.lock);
+    while (!w.done)
+        (void)pthread_cond_wait(&w.ended, &w.lock);
+    (void)pthread_mutex_unlock(&w.lock);
+    if (unsynced)
+        *unsynced = w.unsynced;
+    return w.status;
+}
+
+static sotto_status open_it(sotto_spool **spool, const char *path, const char *vfs, sotto_err *err)
+{
+    char address[300];
+
+    (void)snprintf(address, sizeof address, "sqlite:%s", path);
+    return sotto_spool_open(spool, address, vfs, err);
+}
+
+static void check_bytes(sotto_test *t, sotto_spool *spool, const sotto_spool_piece *piece)
+{
+    static uint8_t memory[64 * BLOCK];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+
+    CHECK_OK(t, sotto_spool_get(spool, &out, &piece->place, &t->err));
+    CHECK_EQUAL(t, piece->bytes.len, out.len);
+    CHECK(t, memcmp(out.data, piece->bytes.data, out.len) == 0);
+}
+
+static void what_was_put_can_be_read(sotto_test *t)
+{
+    static uint8_t large[40 * BLOCK + 17];
+    sotto_spool_piece pieces[3] = {{sotto_bytes_of("one", 3), {0}},
+                                   {sotto_bytes_of(large, sizeof large), {0}},
+                                   {sotto_bytes_of("", 0), {0}}};
+    const char *path = sotto_test_temp(t, "store.db");
+    sotto_spool *spool;
+    struct stat file;
+    char name[300];
+
+    for (size_t i = 0; i < sizeof large; i++)
+        large[i] = (uint8_t)(i * 31 >> 3);
+    CHECK_OK(t, open_it(&spool, path, NULL, &t->err));
+    CHECK_OK(t, put(spool, pieces, 3, NULL));
+    check_bytes(t, spool, &pieces[0]);
+    check_bytes(t, spool, &pieces[1]);
+    CHECK_EQUAL(t, 0, pieces[2].place.len);
+    CHECK_EQUAL(t, 1, sotto_spool_syncs(spool));
+    sotto_spool_close(spool);
+    CHECK_OK(t, open_it(&spool, path, NULL, &t->err));
+    check_bytes(t, spool, &pieces[1]);
+    sotto_spool_close(spool);
+    (void)snprintf(name, sizeof name, "%s-bodies", path);
+    CHECK_EQUAL(t, 0, stat(name, &file));
+    CHECK_EQUAL(t, 0600, file.st_mode & 0777);
+}
+
+static void other_databases_need_none(sotto_test *t)
+{
+    sotto_spool *spool;
+
+    CHECK_OK(t, sotto_spool_open(&spool, "postgresql://nowhere/", NULL, &t->err));
+    CHECK(t, spool == NULL);
+    sotto_spool_close(spool);
+}
+
+static void what_was_put_is_synced(sotto_test *t)
+{
+    sotto_spool_piece piece = {sotto_bytes_of("bytes", 5), {0}};
+    sotto_spool *spool;
+    uint64_t unsynced = 9;
+
+    sotto_powerloss_start();
+    CHECK_OK(t,
+             open_it(&spool, sotto_test_temp(t, "store.db"), sotto_powerloss_storage.vfs, &t->err));
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(t, put(spool, &piece, 1, &unsynced));
+        CHECK_EQUAL(t, 0, unsynced);
+    }
+    sotto_spool_close(spool);
+}
+
+/* Whatever was told to be there is there after the power has gone at any step. */
+static void what_was_told_outlives_the_power(sotto_test *t)
+{
+    enum { PIECES = 3 };
+    const char *path = sotto_test_temp(t, "store.db");
+    char name[300];
+
+    (void)snprintf(name, sizeof name, "%s-bodies", path);
+    for (int64_t at = 0; at < 12; at++) {
+        sotto_spool_piece pieces[PIECES];
+        bool told[PIECES] = {0};
+        sotto_spool *spool = NULL;
+
+        (void)unlink(name);
+        sotto_powerloss_start();
+        sotto_powerloss_at(at);
+        if (open_it(&spool, path, sotto_powerloss_storage.vfs, NULL) == SOTTO_OK)
+            for (size_t i = 0; i < PIECES; i++) {
+                pieces[i] = (sotto_spool_piece){sotto_bytes_of("what is told", 8 + i), {0}};
+                told[i] = put(spool, &pieces[i], 1, NULL) == SOTTO_OK;
+            }
+        sotto_spool_close(spool);
+        sotto_powerloss_restore((uint64_t)at);
+        CHECK_OK(t, open_it(&spool, path, sotto_powerloss_storage.vfs, &t->err));
+        for (size_t i = 0; i < PIECES; i++)
+            if (told[i])
+                check_bytes(t, spool, &pieces[i]);
+        sotto_spool_close(spool);
+    }
+}
+
+static void a_full_disk_fails_the_job_and_keeps_no_place(sotto_test *t)
+{
+    sotto_spool_piece pieces[2] = {{sotto_bytes_of("a", 1), {0}}, {sotto_bytes_of("b", 1), {0}}};
+    sotto_spool *spool;
+
+    sotto_powerloss_start();
+    CHECK_OK(t,
+             open_it(&spool, sotto_test_temp(t, "store.db"), sotto_powerloss_storage.vfs, &t->err));
+    sotto_powerloss_fail_at((int64_t)sotto_powerloss_steps() + 1, true, true);
+    CHECK_STATUS(t, SOTTO_IO, put(spool, pieces, 2, NULL));
+    CHECK_EQUAL(t, 0, pieces[0].place.len);
+    sotto_powerloss_fail_at(-1, false, false);
+    CHECK_OK(t, put(spool, pieces, 2, NULL));
+    CHECK_EQUAL(t, 0, pieces[0].place.block);
+    CHECK_EQUAL(t, 1, pieces[1].place.block);
+    check_bytes(t, spool, &pieces[0]);
+    check_bytes(t, spool, &pieces[1]);
+    sotto_spool_close(spool);
+}
+
+static void one_at_a_time_has_it(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "store.db");
+    sotto_spool *spool, *second = NULL;
+
+    CHECK_OK(t, open_it(&spool, path, NULL, &t->err));
+    CHECK_STATUS(t, SOTTO_STALE, open_it(&second, path, NULL, &t->err));
+    sotto_spool_close(second);
+    sotto_spool_close(spool);
+    CHECK_OK(t, open_it(&spool, path, NULL, &t->err));
+    sotto_spool_close(spool);
+}
+
+static void what_rows_name_is_not_given_away(sotto_test *t)
+{
+    const sotto_spool_place named = {1, BLOCK + 1};
+    sotto_spool_piece pieces[2] = {{sotto_bytes_of("a", 1), {0}}, {sotto_bytes_of("b", 1), {0}}};
+    uint8_t wire[SOTTO_SPOOL_PLACE_SIZE];
+    sotto_spool_place back;
+    sotto_spool *spool;
+
+    sotto_spool_place_write(wire, &named);
+    CHECK_OK(t, sotto_spool_place_read(&back, sotto_bytes_of(wire, sizeof wire), &t->err));
+    CHECK_EQUAL(t, named.block, back.block);
+    CHECK_EQUAL(t, named.len, back.len);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_spool_place_read(&back, sotto_bytes_of(wire, 15), &t->err));
+    memset(wire, 0xff, sizeof wire);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_spool_place_read(&back, sotto_bytes_of(wire, sizeof wire), &t->err));
+    CHECK_OK(t, open_it(&spool, sotto_test_temp(t, "store.db"), NULL, &t->err));
+    CHECK_OK(t, sotto_spool_claim(spool, &named, &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_spool_claim(spool, &named, &t->err));
+    CHECK_OK(t, put(spool, pieces, 2, NULL));
+    CHECK_EQUAL(t, 0, pieces[0].place.block);
+    CHECK_EQUAL(t, 3, pieces[1].place.block);
+    sotto_spool_close(spool);
+}
+
+/* Against a plain list of who has which block. */
+static void places_never_overlap_and_are_used_again(sotto_test *t)
+{
+    enum { LIVE = 64, ROUNDS = 20000, MOST = 4096 };
+    static uint8_t owner[MOST];
+    uint64_t first[LIVE] = {0}, count[LIVE] = {0}, dice = 1, highest = 0;
+    sotto_spool_blocks blocks = {0};
+
+    memset(owner, 0, sizeof owner);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        size_t i;
+
+        dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        i = (size_t)(dice >> 40) % LIVE;
+        sotto_spool_blocks_give_back(&blocks, first[i], count[i]);
+        for (uint64_t k = 0; k < count[i]; k++)
+            owner[first[i] + k] = 0;
+        count[i] = 1 + (dice >> 20) % 20;
+        CHECK(t, sotto_spool_blocks_take(&blocks, &first[i], count[i]));
+        CHECK(t, first[i] + count[i] <= MOST);
+        for (uint64_t k = 0; k < count[i]; k++) {
+            CHECK(t, !owner[first[i] + k]);
+            owner[first[i] + k] = 1;
+        }
+        highest = first[i] + count[i] > highest ? first[i] + count[i] : highest;
+    }
+    CHECK(t, highest < 3 * LIVE * 20);
+    for (size_t i = 0; i < LIVE; i++)
+        sotto_spool_blocks_give_back(&blocks, first[i], count[i]);
+    CHECK_EQUAL(t, 0, blocks.used);
+    CHECK(t, sotto_spool_blocks_take(&blocks, &first[0], 3));
+    CHECK_EQUAL(t, 0, first[0]);
+    sotto_spool_blocks_clear(&blocks);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(what_was_put_can_be_read),
+        CASE(other_databases_need_none),
+        CASE(what_was_put_is_synced),
+        CASE(what_was_told_outlives_the_power),
+        CASE(a_full_disk_fails_the_job_and_keeps_no_place),
+        CASE(one_at_a_time_has_it),
+        CASE(what_rows_name_is_not_given_away),
+        CASE(places_never_overlap_and_are_used_again),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,135 @@
+/* Segments that wait for their job: in which order they go, and how many buckets there may be. */
+#include "serve/leader.h"
+#include "support/test.h"
+
+enum { DELAY_MS = 100, FULL = 10 };
+
+static sotto_lanes *lanes_of(sotto_test *t)
+{
+    sotto_lanes *lanes = NULL;
+
+    CHECK_OK(t, sotto_lanes_open(&lanes, DELAY_MS, &t->err));
+    return lanes;
+}
+
+static void add(sotto_test *t, sotto_lanes *lanes, uint64_t bucket, int64_t n, size_t reports,
+                uint64_t now_ms)
+{
+    CHECK_OK(t, sotto_lanes_add(lanes, 1, bucket, &(sotto_load_segment){n, reports, NULL}, FULL,
+                                now_ms));
+}
+
+/* The bucket of the next load; 0: none, and *wait until one ripens. */
+static uint64_t take(sotto_lanes *lanes, sotto_load *load, uint64_t now_ms, uint64_t *wait)
+{
+    *wait = 1000;
+    return sotto_lanes_take(lanes, load, now_ms, wait) ? load->bucket : 0;
+}
+
+static void a_full_load_leaves_at_once_and_a_tail_in_time(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+    static sotto_load load;
+    uint64_t wait;
+
+    add(t, lanes, 7, 1, 4, 1000);
+    CHECK_EQUAL(t, 0, take(lanes, &load, 1000, &wait));
+    CHECK_EQUAL(t, DELAY_MS, wait);
+    add(t, lanes, 7, 2, 4, 1010);
+    add(t, lanes, 7, 3, 4, 1020);
+    CHECK_EQUAL(t, 7, take(lanes, &load, 1020, &wait));
+    CHECK_EQUAL(t, 2, load.count); /* whole segments, no more than a full job */
+    CHECK_EQUAL(t, 8, load.reports);
+    CHECK_EQUAL(t, 0, take(lanes, &load, 1119, &wait));
+    CHECK_EQUAL(t, 1, wait);
+    CHECK_EQUAL(t, 7, take(lanes, &load, 1120, &wait));
+    CHECK_EQUAL(t, 3, load.segments[0].n);
+    CHECK_EQUAL(t, 0, sotto_lanes_reports(lanes));
+    CHECK_EQUAL(t, 0, take(lanes, &load, 9999, &wait));
+    CHECK_EQUAL(t, 1000, wait);
+    sotto_lanes_close(lanes);
+}
+
+static void those_that_waited_longest_go_first(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+    static sotto_load load;
+    uint64_t wait;
+
+    for (uint64_t i = 0; i < 50; i++)
+        add(t, lanes, 50 - i, (int64_t)i, 1, 1000 + i);
+    add(t, lanes, 90, 90, FULL + 5, 1060); /* longer than a job: goes as it is */
+    add(t, lanes, 91, 91, 3, 0);           /* taken over from another process: it waited long */
+    CHECK_EQUAL(t, 90, take(lanes, &load, 1060, &wait));
+    CHECK_EQUAL(t, FULL + 5, load.reports);
+    CHECK_EQUAL(t, 91, take(lanes, &load, 1060, &wait));
+    for (uint64_t i = 0; i < 50; i++) {
+        CHECK_EQUAL(t, 0, take(lanes, &load, 1099 + i, &wait));
+        CHECK_EQUAL(t, 50 - i, take(lanes, &load, 1100 + i, &wait));
+    }
+    sotto_lanes_close(lanes);
+}
+
+static void a_busy_lane_does_not_keep_others_waiting(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+    static sotto_load load;
+    uint64_t wait;
+
+    for (int64_t i = 0; i < 4; i++)
+        add(t, lanes, 1, i, FULL, 1000);
+    add(t, lanes, 2, 9, FULL, 1000);
+    CHECK_EQUAL(t, 1, take(lanes, &load, 1000, &wait));
+    CHECK_EQUAL(t, 2, take(lanes, &load, 1000, &wait));
+    CHECK_EQUAL(t, 1, take(lanes, &load, 1000, &wait));
+    CHECK_EQUAL(t, 2 * FULL, sotto_lanes_reports(lanes));
+    sotto_lanes_close(lanes); /* with what still waits */
+}
+
+static void a_collection_flushes_its_buckets(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+    const sotto_batch_range range = {.first_bucket = 2, .end_bucket = 4};
+    static sotto_load load;
+    uint64_t wait;
+
+    for (uint64_t bucket = 1; bucket < 6; bucket++)
+        add(t, lanes, bucket, (int64_t)bucket, 1, 1000);
+    sotto_lanes_flush(lanes, 2, &range); /* another task's */
+    CHECK_EQUAL(t, 0, take(lanes, &load, 1000, &wait));
+    sotto_lanes_flush(lanes, 1, &range);
+    CHECK_EQUAL(t, 2, take(lanes, &load, 1000, &wait));
+    CHECK_EQUAL(t, 3, take(lanes, &load, 1000, &wait));
+    CHECK_EQUAL(t, 0, take(lanes, &load, 1000, &wait));
+    sotto_lanes_close(lanes);
+}
+
+static void there_is_an_end_to_buckets(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+    static sotto_load load;
+    uint64_t wait;
+
+    for (uint64_t bucket = 1; bucket <= SOTTO_MAX_LANES; bucket++) {
+        CHECK(t, sotto_lanes_have_room(lanes, 1, bucket));
+        add(t, lanes, bucket, (int64_t)bucket, 1, 1000);
+    }
+    CHECK(t, !sotto_lanes_have_room(lanes, 1, SOTTO_MAX_LANES + 1));
+    CHECK(t, sotto_lanes_have_room(lanes, 1, 17)); /* those that are there may fill */
+    CHECK_EQUAL(t, 1, take(lanes, &load, 1100, &wait));
+    CHECK(t, sotto_lanes_have_room(lanes, 1, SOTTO_MAX_LANES + 1));
+    sotto_lanes_close(lanes);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_full_load_leaves_at_once_and_a_tail_in_time),
+        CASE(those_that_waited_longest_go_first),
+        CASE(a_busy_lane_does_not_keep_others_waiting),
+        CASE(a_collection_flushes_its_buckets),
+        CASE(there_is_an_end_to_buckets),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -65,6 +65,10 @@ const sotto_migration sotto_serve_migrations[] = {
      " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
     /* Tasks that closed long ago and were cleared away: never served again, so that what was cleared can't matter. */
     {3, "CREATE TABLE retired (task {int} PRIMARY KEY, since {int} NOT NULL);"},
+    /* Jobs and releases are asked for by their batch too: each collection of a batch that the leader selects looks at
+     * every batch of its task, and would read every job and release of the task for each of them. */
+    {4, "CREATE INDEX job_batch ON job (task, batch, state);"
+        "CREATE INDEX release_batch ON release (task, batch, state);"},
 };
 
 const size_t sotto_serve_migration_count =

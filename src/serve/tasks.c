@@ -177,7 +177,6 @@ static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto
     if (!e)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
     e->task.n = sotto_sql_column_int(q, 0);
-    e->task.population = (uint64_t)sotto_sql_column_int(q, 4);
     status = sotto_task_entry_compile(e, l->tasks->role, sotto_sql_column_bytes(q, 1),
                                       sotto_sql_column_bytes(q, 2),
                                       (size_t)sotto_sql_column_int(q, 3), &mistakes, err);
@@ -211,7 +210,7 @@ static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
 
     forget_found(l);
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT n, recipe, parties, cohort, population FROM task"
+                                "SELECT n, recipe, parties, cohort FROM task"
                                 " WHERE role = ?1 AND n NOT IN (SELECT task FROM retired)"
                                 " ORDER BY added, n",
                                 err));
@@ -385,7 +384,8 @@ static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
         SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                     "INSERT INTO task (n, id, role, recipe, parties, cohort,"
                                     " population, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {now})"
-                                    " ON CONFLICT (id) DO UPDATE SET population = ?7",
+                                    " ON CONFLICT (id) DO UPDATE SET population ="
+                                    " CASE WHEN ?7 > 0 THEN ?7 ELSE task.population END",
                                     err));
         sotto_sql_int(&q, 1, (int64_t)(n >> 1));
         sotto_sql_bytes(&q, 2,

@@ -33,10 +33,10 @@ typedef struct sotto_server_task {
     uint64_t
         collection_seconds; /* a batch may not span more; 0: no such rule (seed 000, appendix A) */
     const sotto_noise
-        *noise;          /* what this server adds to every sum that it releases; NULL: nothing */
-    uint64_t population; /* 0: this operator gave none, and rates can't be checked */
-    double expected;     /* reports, dummies included, for each of the population */
-    size_t max_report;   /* bytes of the largest valid report on the wire */
+        *noise; /* what this server adds to every sum that it releases; NULL: nothing */
+    double
+        expected; /* reports, dummies included, for each of this operator's population (serve/rate.h) */
+    size_t max_report; /* bytes of the largest valid report on the wire */
 } sotto_server_task;
 
 typedef struct sotto_tasks sotto_tasks;
@@ -59,7 +59,7 @@ const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i);
 size_t sotto_tasks_count(sotto_tasks *tasks);
 
 /* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
- * Adding the same again changes nothing but the population.
+ * Adding the same again changes nothing but the population, and that only if it is not 0: it counts at once.
  *   expected  if not empty, the ids that the other side computed, one after the other: SOTTO_DENIED if ours differ
  *   SOTTO_DENIED  also where the recipe fails its lint; `mistakes` says why
  */

@@ -76,7 +76,10 @@ struct sotto_driver {
     const sotto_dialect *dialect; /* ends with a NULL word */
     const char *find_table;       /* a query: one row if the table named ?1 is there */
     char placeholder;             /* '?' or '$'            */
-    size_t group;                 /* functions that one transaction may hold; 1: no savepoints */
+    const char *guards
+        [2]; /* queries that take lock ?1, shared and exclusive, until the transaction's end; NULL: one
+                            * writer at a time, and no need for any */
+    size_t group; /* functions that one transaction may hold; 1: no savepoints */
 
     sotto_status (*connect)(sotto_conn **out, const sotto_db_options *options, bool read_only,
                             sotto_err *err);

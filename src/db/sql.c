@@ -437,3 +437,21 @@ sotto_status sotto_sql_column_fixed(const sotto_sql *q, unsigned column, void *o
     memcpy(out, bytes.data, len);
     return SOTTO_OK;
 }
+
+/* ---- guards -------------------------------------------------------------------------------------------- */
+
+/* PostgreSQL has room for some thousands of such locks over all connections, and a transaction may be about as many things:
+ * a few locks serve for all. */
+sotto_status sotto_tx_guard(sotto_tx *tx, int64_t what, bool exclusive, sotto_err *err)
+{
+    enum { GUARDS = 64 };
+    static const int64_t ours = (int64_t)0x736f7474 << 32; /* apart from what others lock there */
+    const char *text = sotto_tx_conn(tx)->driver->guards[exclusive ? 1 : 0];
+    sotto_sql q;
+
+    if (!text)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, text, err));
+    sotto_sql_int(&q, 1, ours + (int64_t)((uint64_t)what % GUARDS));
+    return sotto_sql_run(&q, NULL, err);
+}

@@ -22,7 +22,6 @@
  *     {only_postgres}               the rest of the line is for PostgreSQL
  *     {now}                         the database's clock: milliseconds since 1970, when the statement began
  *     {lock}                        FOR UPDATE: rows stay as they were read until the commit
- *     {share}                       FOR SHARE: as {lock}, but several may hold it at once
  *     {skip_locked}                 the same, and rows that another transaction has locked are passed over
  *
  * Upserts are ON CONFLICT (...) DO NOTHING or DO UPDATE; RETURNING works. A sum of integers is wider than they
@@ -63,6 +62,14 @@ SOTTO_MUST_USE sotto_status sotto_sql_prepare(sotto_tx *tx, sotto_sql *out, cons
 SOTTO_MUST_USE sotto_status sotto_sql_prepare_rows(sotto_tx *tx, sotto_sql *out, const char *head,
                                                    unsigned columns, unsigned rows,
                                                    const char *tail, sotto_err *err);
+
+/* Keeps those who share something apart from whoever needs it alone, in every process over the database, until the end of the
+ * transaction: any number of shared holders, or one exclusive. It leaves no trace on the disk, as a row that is locked
+ * FOR SHARE does, which every commit of every replica would write. What was committed before it was got is seen by the statements
+ * after it. `what` is any number; different ones may share a lock, so hold one exclusive guard at most, and take it
+ * before the rows that shared holders change. */
+SOTTO_MUST_USE sotto_status sotto_tx_guard(sotto_tx *tx, int64_t what, bool exclusive,
+                                           sotto_err *err);
 
 /* Those that are not bound are NULL. A number out of range makes the next step fail with SOTTO_BUG, so that
  * binding needs no check of its own. */

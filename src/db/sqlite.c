@@ -273,7 +273,6 @@ static const sotto_dialect dialect[] = {
     {"now", "sotto_now()"},
     {"lock", ""},        /* one writer at a time */
     {"skip_locked", ""}, /* the same             */
-    {"share", ""},       /* the same             */
     {NULL, NULL},
 };
 

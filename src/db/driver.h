@@ -112,6 +112,8 @@ struct sotto_driver {
     void (*bind)(sotto_statement *statement, unsigned at, const sotto_cell *value);
     sotto_status (*step)(sotto_statement *statement, bool *row, sotto_err *err);
     uint64_t (*changed)(const sotto_statement *statement);
+    /* While it is on, what is deleted is overwritten; NULL: that is not to be had. */
+    sotto_status (*erasing)(sotto_conn *conn, bool on, sotto_err *err);
     bool (*column)(const sotto_statement *statement, unsigned column, sotto_cell *out);
 
     /* Idle work between transactions, told how many syncs it took; NULL: none. */

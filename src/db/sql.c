@@ -390,6 +390,20 @@ sotto_status sotto_sql_run(sotto_sql *q, uint64_t *changed, sotto_err *err)
     return SOTTO_OK;
 }
 
+sotto_status sotto_sql_erase(sotto_sql *q, uint64_t *changed, sotto_err *err)
+{
+    sotto_conn *conn = q->statement->conn;
+    sotto_status status;
+
+    if (!conn->driver->erasing)
+        return sotto_sql_run(q, changed, err);
+    SOTTO_TRY(conn->driver->erasing(conn, true, err));
+    status = sotto_sql_run(q, changed, err);
+    if (conn->driver->erasing(conn, false, err) != SOTTO_OK && status == SOTTO_OK)
+        status = conn->status;
+    return status;
+}
+
 static sotto_cell read_cell(const sotto_sql *q, unsigned column, sotto_column_type wanted)
 {
     static const sotto_cell nothing = {.bytes = {(const uint8_t *)"", 0}};

@@ -88,6 +88,10 @@ SOTTO_MUST_USE sotto_status sotto_sql_step(sotto_sql *q, bool *row, sotto_err *e
 /* Steps to the end and drops the rows. *changed: rows inserted, updated or deleted; NULL is fine. */
 SOTTO_MUST_USE sotto_status sotto_sql_run(sotto_sql *q, uint64_t *changed, sotto_err *err);
 
+/* The same for a DELETE of keys. SQLite: nothing of the rows is left in the file, even where pages become free, and the WAL is cut
+ * off behind it soon (erase_ms in db/store.h). PostgreSQL: they go when the server vacuums, and its log is its own. */
+SOTTO_MUST_USE sotto_status sotto_sql_erase(sotto_sql *q, uint64_t *changed, sotto_err *err);
+
 /* Of the current row. NULL reads as 0, no bytes, "". Another type than is asked for reads as the same, and
  * makes the transaction fail at its end with SOTTO_BUG. */
 int64_t sotto_sql_column_int(const sotto_sql *q, unsigned column);

@@ -1,6 +1,7 @@
 #include "db/sqlite.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 
 #include <string.h>
 
@@ -189,6 +190,18 @@ static uint64_t lite_changed(const sotto_statement *statement)
     return ((const lite_statement *)statement)->changed;
 }
 
+/* Not as a statement: SQLite acts on it when it is compiled, so one that is kept would act once. */
+static sotto_status lite_erasing(sotto_conn *conn, bool on, sotto_err *err)
+{
+    const char *sql = on ? "PRAGMA secure_delete=ON" : "PRAGMA secure_delete=FAST";
+    int code = SQLITE_OK;
+
+    if (SOTTO_RULE(keys_overwritten))
+        code = sqlite3_exec(of(conn)->db, sql, NULL, NULL, NULL);
+    of(conn)->erased = true;
+    return code == SQLITE_OK ? SOTTO_OK : fail(conn, code, sql, err);
+}
+
 static bool lite_column(const sotto_statement *statement, unsigned column, sotto_cell *out)
 {
     sqlite3_stmt *sql = ((const lite_statement *)statement)->sql;
@@ -244,6 +257,9 @@ static void lite_tidy(sotto_conn *conn)
     enum { TOO_MANY = 8 };
     sotto_lite *lite = of(conn);
 
+    if (lite->sweeper && lite->erased)
+        sotto_lite_sweeper_cut(lite->sweeper);
+    lite->erased = false;
     if (lite->sweeper && sotto_lite_sweeper_done(lite->sweeper, &lite->syncs)) {
         copy_wal(lite);
         return;
@@ -299,6 +315,7 @@ const sotto_driver sotto_driver_sqlite = {
     .bind = lite_bind,
     .step = lite_step,
     .changed = lite_changed,
+    .erasing = lite_erasing,
     .column = lite_column,
     .tidy = lite_tidy,
     .syncs = lite_syncs,

@@ -163,11 +163,10 @@ static sotto_status adopt_some(sotto_tx *tx, void *context, sotto_err *err)
                                 err);
 }
 
-/* Segments of processes that are gone. Over SQLite there is no other process, so their age does not matter. */
-static sotto_status adopt(sotto_leader *leader, bool at_start, sotto_err *err)
+/* Segments of processes that are gone. If there is no other process, their age does not matter. */
+static sotto_status adopt(sotto_leader *leader, bool alone, sotto_err *err)
 {
     sotto_server *server = leader->server;
-    bool alone = at_start && strcmp(sotto_db_kind(server->db), "sqlite") == 0;
     adoption *a = sotto_alloc(sizeof *a);
     sotto_status status = a ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "the leader");
 
@@ -235,6 +234,24 @@ static void *run(void *context)
     return NULL;
 }
 
+static sotto_status end_leases(sotto_tx *tx, void *context, sotto_err *err)
+{
+    (void)context;
+    SOTTO_TRY(sotto_lease_take_over(tx, SOTTO_QUEUE_JOBS, err));
+    return sotto_lease_take_over(tx, SOTTO_QUEUE_COLLECTIONS, err);
+}
+
+/* What a process that was killed had under way waits for its leases to end, unless nobody else can hold them. */
+static sotto_status take_over(sotto_leader *leader, sotto_err *err)
+{
+    bool alone;
+
+    SOTTO_TRY(sotto_db_own(leader->server->db, &alone, err));
+    if (alone)
+        SOTTO_TRY(sotto_db_run(leader->server->db, end_leases, NULL, err));
+    return adopt(leader, alone, err);
+}
+
 static sotto_status start_thread(sotto_leader *leader, sotto_err *err)
 {
     pthread_condattr_t attributes;
@@ -245,7 +262,7 @@ static sotto_status start_thread(sotto_leader *leader, sotto_err *err)
     (void)pthread_mutex_init(&t->lock, NULL);
     (void)pthread_cond_init(&t->change, &attributes);
     (void)pthread_condattr_destroy(&attributes);
-    SOTTO_TRY(adopt(leader, true, err));
+    SOTTO_TRY(take_over(leader, err));
     if (pthread_create(&t->id, NULL, run, leader) != 0)
         return sotto_fail(err, SOTTO_IO, "no thread for the leader");
     t->started = true;

@@ -32,11 +32,18 @@ uint64_t sotto_leader_now_ms(void)
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task)
 {
     enum { MEMORY_OF_A_JOB = 4 << 20 }; /* of bodies; what is computed from them comes on top */
-    size_t fits = MEMORY_OF_A_JOB / (task->dap.report_bytes + 1);
+    size_t limits[] = {
+        server->options.job_reports,
+        MEMORY_OF_A_JOB / (task->dap.report_bytes + 1),
+        /* What any helper of ours reads, however it is configured: one that it refused would be lost. */
+        SOTTO_JOB_MAX_REPORTS,
+        (SOTTO_JOB_MAX_BYTES - SOTTO_JOB_HEAD) / sotto_task_job_entry(task),
+    };
+    size_t least = limits[0];
 
-    if (fits == 0)
-        fits = 1;
-    return fits < server->options.job_reports ? fits : server->options.job_reports;
+    for (size_t i = 1; i < sizeof limits / sizeof limits[0]; i++)
+        least = limits[i] < least ? limits[i] : least;
+    return least > 0 ? least : 1;
 }
 
 /* ---- waking -------------------------------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
     SOTTO_TRY(sotto_db_open(&s->db,
                             &(sotto_db_options){.address = s->options.database,
                                                 .vfs = s->options.vfs,
+                                                .erase_ms = s->options.erase_ms,
                                                 .log = &s->options.log},
                             err));
     SOTTO_TRY(sotto_datastore_key_open(&s->columns, &made, s->options.datastore_key, s->db, err));
@@ -37,7 +38,8 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
             sotto_log_text("file", s->options.datastore_key),
             sotto_log_text("advice", "keep a copy elsewhere: without it the database is lost"));
     SOTTO_TRY(sotto_db_migrate(s->db, sotto_serve_migrations, sotto_serve_migration_count, err));
-    SOTTO_TRY(sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, err));
+    SOTTO_TRY(
+        sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, &s->options.log, err));
     return sotto_keys_open(&s->keys, s->db, &s->columns, s->options.role, &s->options.key_times,
                            sotto_server_seconds(s), err);
 }

@@ -92,6 +92,7 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, be
 {
     const sotto_server_task *task = upload->task;
     sotto_plaintext_input_share plain;
+    sotto_status status;
 
     if (!sotto_receivers_know(worker->receivers, report->leader.config_id))
         return SOTTO_REPORT_OUTDATED_CONFIG;
@@ -99,9 +100,12 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, be
     if (sotto_input_share_aad_encode(&b->aad, task->dap.id, task->dap.configuration,
                                      &report->metadata, report->public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    if (sotto_receivers_unseal(worker->receivers, &b->plain, report->leader.config_id,
-                               report->leader.enc, sotto_buf_bytes(&b->aad), report->leader.payload,
-                               NULL) != SOTTO_OK)
+    status = sotto_receivers_unseal(worker->receivers, &b->plain, report->leader.config_id,
+                                    report->leader.enc, sotto_buf_bytes(&b->aad),
+                                    report->leader.payload, NULL);
+    if (status == SOTTO_NO_MEMORY)
+        upload->failed = status;
+    if (status != SOTTO_OK)
         return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
     if (sotto_plaintext_input_share_decode(&plain, sotto_buf_bytes(&b->plain), NULL) != SOTTO_OK ||
         sotto_report_extensions_check(report->metadata.public_extensions, plain.private_extensions,
@@ -113,18 +117,18 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, be
     return 0;
 }
 
-static uint8_t keep(sotto_upload_request *upload, sotto_uploaded *out,
-                    const sotto_dap_report *report, sotto_bytes share)
+/* Out of memory is nobody's mistake: whatever a report error said, the client would take it for its report's. */
+static void keep(sotto_upload_request *upload, sotto_uploaded *out, const sotto_dap_report *report,
+                 sotto_bytes share)
 {
     sotto_kept_report kept = {report->metadata, report->public_share, report->helper, share};
     size_t size = sotto_kept_report_size(&kept);
     sotto_buf record = sotto_buf_over(sotto_arena_take(&upload->arena, size), size);
 
-    /* Out of memory is nobody's mistake, and may be retried. */
     if (!record.data || sotto_kept_report_encode(&record, &kept, NULL) != SOTTO_OK)
-        return SOTTO_REPORT_TOO_EARLY;
-    out->record = sotto_buf_bytes(&record);
-    return 0;
+        upload->failed = SOTTO_NO_MEMORY;
+    else
+        out->record = sotto_buf_bytes(&record);
 }
 
 static void take_in(sotto_upload_request *upload, sotto_worker *worker, bench *b,
@@ -140,7 +144,7 @@ static void take_in(sotto_upload_request *upload, sotto_worker *worker, bench *b
     if (out->error == 0)
         out->error = open_share(upload, worker, b, report, &share);
     if (out->error == 0)
-        out->error = keep(upload, out, report, share);
+        keep(upload, out, report, share);
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
@@ -189,7 +193,10 @@ static void work(void *context, sotto_worker *worker)
         left -= size;
         take_in(upload, worker, &b, &upload->reports[upload->count++], &report, size);
     }
-    sotto_intake_put(upload->server->leader->intake, upload);
+    if (upload->failed != SOTTO_OK) /* nothing is stored yet: the same request may come again */
+        sotto_upload_give_up(upload, upload->failed);
+    else
+        sotto_intake_put(upload->server->leader->intake, upload);
 }
 
 void sotto_upload_handle(sotto_server *server, const sotto_server_task *task,

@@ -22,6 +22,7 @@ typedef struct sotto_upload_request {
     struct sotto_http_request *request;
     sotto_uploaded *reports;
     size_t count;
+    sotto_status failed; /* a report could not be looked at, through no fault of its own */
     sotto_arena arena;
 } sotto_upload_request;
 

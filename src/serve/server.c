@@ -128,6 +128,8 @@ static void set_defaults(sotto_server_options *o)
         o->workers = MAX_WORKERS;
     if (o->bytes_in_flight == 0)
         o->bytes_in_flight = (size_t)64 << 20;
+    if (o->upload_memory == 0)
+        o->upload_memory = (size_t)256 << 20;
     if (o->job_reports == 0)
         o->job_reports = 500;
     if (o->job_delay_ms == 0)

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-enum { MEMORY = 256 << 20 };
-
 static void finish(sotto_upload_request *upload)
 {
     sotto_arena_clear(&upload->arena);
@@ -212,7 +210,7 @@ void sotto_upload_handle(sotto_server *server, const sotto_server_task *task,
     upload->server = server;
     upload->task = task;
     upload->request = request;
-    sotto_arena_init(&upload->arena, MEMORY);
+    sotto_arena_init(&upload->arena, server->options.upload_memory);
     status = sotto_pool_post(server->pool, work, upload, NULL);
     if (status != SOTTO_OK)
         sotto_upload_give_up(upload, status);

@@ -268,10 +268,13 @@ static void lite_tidy(sotto_conn *conn)
         return;
     /* If a reader holds on to old pages, look again once as many have been added. */
     lite->tidy_at = lite->wal_pages + lite->checkpoint;
-    if (lite->sweeper && lite->wal_pages / TOO_MANY < lite->checkpoint)
+    if (lite->sweeper && lite->wal_pages / TOO_MANY < lite->checkpoint) {
         sotto_lite_sweeper_ask(lite->sweeper);
-    else
-        copy_wal(lite);
+        return;
+    }
+    if (lite->sweeper) /* it can't keep up: the writer waits, or the WAL would grow without end */
+        sotto_lite_sweeper_wait(lite->sweeper);
+    copy_wal(lite);
 }
 
 static uint64_t lite_syncs(const sotto_conn *conn)

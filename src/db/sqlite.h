@@ -47,6 +47,8 @@ void sotto_lite_sweeper_close(sotto_lite_sweeper *sweeper);
 void sotto_lite_sweeper_ask(sotto_lite_sweeper *sweeper);
 /* Something was erased and committed: what the WAL still has of it is to be cut off. Cheap. */
 void sotto_lite_sweeper_cut(sotto_lite_sweeper *sweeper);
+/* Until it is not copying: two can't at once, and the second to try does nothing. */
+void sotto_lite_sweeper_wait(sotto_lite_sweeper *sweeper);
 /* True once after each time that it was asked and has come to the end; adds what it synced. */
 bool sotto_lite_sweeper_done(sotto_lite_sweeper *sweeper, uint64_t *syncs);
 

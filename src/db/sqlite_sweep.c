@@ -18,7 +18,9 @@ struct sotto_lite_sweeper {
     bool started;
     pthread_mutex_t lock;
     pthread_cond_t change;
+    pthread_cond_t rest;
     bool wanted, done, closing;
+    bool busy;           /* copying at this moment     */
     bool cut;            /* ... when the time has come */
     struct timespec due; /* by the monotonic clock     */
     unsigned erase_ms;
@@ -67,6 +69,7 @@ static void *sweep(void *context)
             break;
         if (cut)
             s->cut = false; /* what is erased from now on asks again */
+        s->busy = true;
         (void)pthread_mutex_unlock(&s->lock);
         /* Passive: nobody waits for it. What is written meanwhile is left to the writer, or to the cut, during which no
          * commit can begin: so it comes second, when little is left. */
@@ -79,6 +82,8 @@ static void *sweep(void *context)
             s->done = true;
         }
         s->syncs += 2 * copied;
+        s->busy = false;
+        (void)pthread_cond_signal(&s->rest);
     }
     (void)pthread_mutex_unlock(&s->lock);
     return NULL;
@@ -110,6 +115,7 @@ sotto_status sotto_lite_sweeper_open(sotto_lite_sweeper **out, const sotto_db_op
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a connection");
     }
     (void)pthread_mutex_init(&s->lock, NULL);
+    (void)pthread_cond_init(&s->rest, NULL);
     s->erase_ms = options->erase_ms ? options->erase_ms : ERASE_MS;
     s->cut = true;
     set_due(s);
@@ -139,6 +145,7 @@ void sotto_lite_sweeper_close(sotto_lite_sweeper *s)
         (void)pthread_join(s->thread, NULL);
     sotto_lite_close(s->conn);
     (void)pthread_cond_destroy(&s->change);
+    (void)pthread_cond_destroy(&s->rest);
     (void)pthread_mutex_destroy(&s->lock);
     sotto_release(s, sizeof *s);
 }
@@ -148,6 +155,14 @@ void sotto_lite_sweeper_ask(sotto_lite_sweeper *s)
     (void)pthread_mutex_lock(&s->lock);
     s->wanted = true;
     (void)pthread_cond_signal(&s->change);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+void sotto_lite_sweeper_wait(sotto_lite_sweeper *s)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    while (s->busy)
+        (void)pthread_cond_wait(&s->rest, &s->lock);
     (void)pthread_mutex_unlock(&s->lock);
 }
 

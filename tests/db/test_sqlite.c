@@ -526,11 +526,15 @@ static unsigned keys_in(sotto_test *t, const char *path, const char *suffix, int
         uint8_t key[KEY];
 
         key_of(key, id);
-        for (size_t i = 0; i + KEY <= size; i++)
-            if (all[i] == key[0] && memcmp(all + i, key, KEY) == 0) {
+        for (const uint8_t *at = all; size - (size_t)(at - all) >= KEY; at++) {
+            at = memchr(at, key[0], size - (size_t)(at - all) - KEY + 1);
+            if (!at)
+                break;
+            if (memcmp(at, key, KEY) == 0) {
                 found++;
                 break;
             }
+        }
     }
     return found;
 }

@@ -254,9 +254,14 @@ static sotto_status read_keys(sotto_tx *tx, void *context, sotto_err *err)
 
 static bool holds(sotto_bytes all, sotto_bytes wanted)
 {
-    for (size_t i = 0; i + wanted.len <= all.len; i++)
-        if (all.data[i] == wanted.data[0] && memcmp(all.data + i, wanted.data, wanted.len) == 0)
+    const uint8_t *at = all.data, *end = all.data + all.len;
+
+    while ((size_t)(end - at) >= wanted.len &&
+           (at = memchr(at, wanted.data[0], (size_t)(end - at) - wanted.len + 1)) != NULL) {
+        if (memcmp(at, wanted.data, wanted.len) == 0)
             return true;
+        at++;
+    }
     return false;
 }
 

@@ -137,7 +137,9 @@ static int run_add(int argc, char **argv)
         printf(admin.json ? "\"}\n" : "\n");
     }
     if (code == EXIT_DONE && population == 0 && !admin.json)
-        (void)fprintf(stderr, "no --population: this server can't check the rate of reports\n");
+        (void)fprintf(stderr,
+                      "no --population: unless one was set before, this server can't check the"
+                      " rate of reports\n");
     sotto_admin_close(&admin);
     return code;
 }
@@ -161,9 +163,10 @@ static sotto_status show(void *context, const sotto_task_line *line, sotto_err *
                opens, closes, (uint64_t)dap->min_batch_size, line->population,
                line->paired ? "true" : "false", line->retired ? "true" : "false");
     else
-        printf("  %s to %s  batches of %" PRIu64 " and more  %s%s%s\n", opens, closes,
-               (uint64_t)dap->min_batch_size, line->paired ? "paired" : "NOT PAIRED",
-               line->population ? "" : "  no population", line->retired ? "  retired" : "");
+        printf("  %s to %s  batches of %" PRIu64 " and more  %s  population %" PRIu64 "%s%s\n",
+               opens, closes, (uint64_t)dap->min_batch_size, line->paired ? "paired" : "NOT PAIRED",
+               line->population, line->population ? "" : " (rates are not checked)",
+               line->retired ? "  retired" : "");
     return SOTTO_OK;
 }
 
@@ -191,7 +194,9 @@ static const sotto_verb verb_add = {
         "them within a second. Give the ids that the other operator was shown as --expect: if a "
         "byte\n"
         "of the two files differs, so do the ids, and nothing is added. --population is your own\n"
-        "figure of the devices that may answer, without which rates can't be checked.\n",
+        "figure of the devices that may answer, without which rates can't be checked. Adding the "
+        "same\n"
+        "files again with another figure changes it, at once, in a running server too.\n",
     .run = run_add,
 };
 

@@ -76,7 +76,10 @@ struct sotto_driver {
     const sotto_dialect *dialect; /* ends with a NULL word */
     const char *find_table;       /* a query: one row if the table named ?1 is there */
     char placeholder;             /* '?' or '$'            */
-    size_t group;                 /* functions that one transaction may hold; 1: no savepoints */
+    const char *guards
+        [2]; /* queries that take lock ?1, shared and exclusive, until the transaction's end; NULL: one
+                            * writer at a time, and no need for any */
+    size_t group; /* functions that one transaction may hold; 1: no savepoints */
 
     sotto_status (*connect)(sotto_conn **out, const sotto_db_options *options, bool read_only,
                             sotto_err *err);
@@ -109,6 +112,8 @@ struct sotto_driver {
     void (*bind)(sotto_statement *statement, unsigned at, const sotto_cell *value);
     sotto_status (*step)(sotto_statement *statement, bool *row, sotto_err *err);
     uint64_t (*changed)(const sotto_statement *statement);
+    /* While it is on, what is deleted is overwritten; NULL: that is not to be had. */
+    sotto_status (*erasing)(sotto_conn *conn, bool on, sotto_err *err);
     bool (*column)(const sotto_statement *statement, unsigned column, sotto_cell *out);
 
     /* Idle work between transactions, told how many syncs it took; NULL: none. */

@@ -211,6 +211,18 @@ sotto_status sotto_lease_hurry(sotto_tx *tx, int64_t queue, sotto_bytes item, so
     return sotto_sql_run(&q, NULL, err);
 }
 
+sotto_status sotto_lease_take_over(sotto_tx *tx, int64_t queue, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "UPDATE sotto_lease SET ready_at = {now}, fence = fence + 1,"
+                                " held = 0 WHERE queue = ?1 AND ready_at > {now}",
+                                err));
+    sotto_sql_int(&q, 1, queue);
+    return sotto_sql_run(&q, NULL, err);
+}
+
 sotto_status sotto_lease_next(sotto_tx *tx, int64_t queue, int64_t *wait_ms, sotto_err *err)
 {
     sotto_sql q;

@@ -325,7 +325,6 @@ static const sotto_dialect dialect[] = {
     {"now", "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)"},
     {"lock", "FOR UPDATE"},
     {"skip_locked", "FOR UPDATE SKIP LOCKED"},
-    {"share", "FOR SHARE"},
     {NULL, NULL},
 };
 
@@ -334,6 +333,7 @@ const sotto_driver sotto_driver_postgres = {
     .dialect = dialect,
     .find_table = "SELECT 1 FROM pg_tables WHERE tablename = ?1 AND schemaname = current_schema()",
     .placeholder = '$',
+    .guards = {"SELECT pg_advisory_xact_lock_shared(?1)", "SELECT pg_advisory_xact_lock(?1)"},
     .group = 1,
     .connect = sotto_pg_connect,
     .close = sotto_pg_close,

@@ -390,6 +390,20 @@ sotto_status sotto_sql_run(sotto_sql *q, uint64_t *changed, sotto_err *err)
     return SOTTO_OK;
 }
 
+sotto_status sotto_sql_erase(sotto_sql *q, uint64_t *changed, sotto_err *err)
+{
+    sotto_conn *conn = q->statement->conn;
+    sotto_status status;
+
+    if (!conn->driver->erasing)
+        return sotto_sql_run(q, changed, err);
+    SOTTO_TRY(conn->driver->erasing(conn, true, err));
+    status = sotto_sql_run(q, changed, err);
+    if (conn->driver->erasing(conn, false, err) != SOTTO_OK && status == SOTTO_OK)
+        status = conn->status;
+    return status;
+}
+
 static sotto_cell read_cell(const sotto_sql *q, unsigned column, sotto_column_type wanted)
 {
     static const sotto_cell nothing = {.bytes = {(const uint8_t *)"", 0}};
@@ -436,4 +450,22 @@ sotto_status sotto_sql_column_fixed(const sotto_sql *q, unsigned column, void *o
                           bytes.len, len, q->statement ? q->statement->text : "");
     memcpy(out, bytes.data, len);
     return SOTTO_OK;
+}
+
+/* ---- guards -------------------------------------------------------------------------------------------- */
+
+/* PostgreSQL has room for some thousands of such locks over all connections, and a transaction may be about as many things:
+ * a few locks serve for all. */
+sotto_status sotto_tx_guard(sotto_tx *tx, int64_t what, bool exclusive, sotto_err *err)
+{
+    enum { GUARDS = 64 };
+    static const int64_t ours = (int64_t)0x736f7474 << 32; /* apart from what others lock there */
+    const char *text = sotto_tx_conn(tx)->driver->guards[exclusive ? 1 : 0];
+    sotto_sql q;
+
+    if (!text)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, text, err));
+    sotto_sql_int(&q, 1, ours + (int64_t)((uint64_t)what % GUARDS));
+    return sotto_sql_run(&q, NULL, err);
 }

@@ -22,7 +22,6 @@
  *     {only_postgres}               the rest of the line is for PostgreSQL
  *     {now}                         the database's clock: milliseconds since 1970, when the statement began
  *     {lock}                        FOR UPDATE: rows stay as they were read until the commit
- *     {share}                       FOR SHARE: as {lock}, but several may hold it at once
  *     {skip_locked}                 the same, and rows that another transaction has locked are passed over
  *
  * Upserts are ON CONFLICT (...) DO NOTHING or DO UPDATE; RETURNING works. A sum of integers is wider than they
@@ -64,6 +63,14 @@ SOTTO_MUST_USE sotto_status sotto_sql_prepare_rows(sotto_tx *tx, sotto_sql *out,
                                                    unsigned columns, unsigned rows,
                                                    const char *tail, sotto_err *err);
 
+/* Keeps those who share something apart from whoever needs it alone, in every process over the database, until the end of the
+ * transaction: any number of shared holders, or one exclusive. It leaves no trace on the disk, as a row that is locked
+ * FOR SHARE does, which every commit of every replica would write. What was committed before it was got is seen by the statements
+ * after it. `what` is any number; different ones may share a lock, so hold one exclusive guard at most, and take it
+ * before the rows that shared holders change. */
+SOTTO_MUST_USE sotto_status sotto_tx_guard(sotto_tx *tx, int64_t what, bool exclusive,
+                                           sotto_err *err);
+
 /* Those that are not bound are NULL. A number out of range makes the next step fail with SOTTO_BUG, so that
  * binding needs no check of its own. */
 void sotto_sql_int(sotto_sql *q, unsigned at, int64_t value);
@@ -80,6 +87,10 @@ SOTTO_MUST_USE sotto_status sotto_sql_step(sotto_sql *q, bool *row, sotto_err *e
 
 /* Steps to the end and drops the rows. *changed: rows inserted, updated or deleted; NULL is fine. */
 SOTTO_MUST_USE sotto_status sotto_sql_run(sotto_sql *q, uint64_t *changed, sotto_err *err);
+
+/* The same for a DELETE of keys. SQLite: nothing of the rows is left in the file, even where pages become free, and the WAL is cut
+ * off behind it soon (erase_ms in db/store.h). PostgreSQL: they go when the server vacuums, and its log is its own. */
+SOTTO_MUST_USE sotto_status sotto_sql_erase(sotto_sql *q, uint64_t *changed, sotto_err *err);
 
 /* Of the current row. NULL reads as 0, no bytes, "". Another type than is asked for reads as the same, and
  * makes the transaction fail at its end with SOTTO_BUG. */

@@ -1,6 +1,7 @@
 #include "db/sqlite.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 
 #include <string.h>
 
@@ -189,6 +190,18 @@ static uint64_t lite_changed(const sotto_statement *statement)
     return ((const lite_statement *)statement)->changed;
 }
 
+/* Not as a statement: SQLite acts on it when it is compiled, so one that is kept would act once. */
+static sotto_status lite_erasing(sotto_conn *conn, bool on, sotto_err *err)
+{
+    const char *sql = on ? "PRAGMA secure_delete=ON" : "PRAGMA secure_delete=FAST";
+    int code = SQLITE_OK;
+
+    if (SOTTO_RULE(keys_overwritten))
+        code = sqlite3_exec(of(conn)->db, sql, NULL, NULL, NULL);
+    of(conn)->erased = true;
+    return code == SQLITE_OK ? SOTTO_OK : fail(conn, code, sql, err);
+}
+
 static bool lite_column(const sotto_statement *statement, unsigned column, sotto_cell *out)
 {
     sqlite3_stmt *sql = ((const lite_statement *)statement)->sql;
@@ -244,6 +257,9 @@ static void lite_tidy(sotto_conn *conn)
     enum { TOO_MANY = 8 };
     sotto_lite *lite = of(conn);
 
+    if (lite->sweeper && lite->erased)
+        sotto_lite_sweeper_cut(lite->sweeper);
+    lite->erased = false;
     if (lite->sweeper && sotto_lite_sweeper_done(lite->sweeper, &lite->syncs)) {
         copy_wal(lite);
         return;
@@ -252,10 +268,13 @@ static void lite_tidy(sotto_conn *conn)
         return;
     /* If a reader holds on to old pages, look again once as many have been added. */
     lite->tidy_at = lite->wal_pages + lite->checkpoint;
-    if (lite->sweeper && lite->wal_pages / TOO_MANY < lite->checkpoint)
+    if (lite->sweeper && lite->wal_pages / TOO_MANY < lite->checkpoint) {
         sotto_lite_sweeper_ask(lite->sweeper);
-    else
-        copy_wal(lite);
+        return;
+    }
+    if (lite->sweeper) /* it can't keep up: the writer waits, or the WAL would grow without end */
+        sotto_lite_sweeper_wait(lite->sweeper);
+    copy_wal(lite);
 }
 
 static uint64_t lite_syncs(const sotto_conn *conn)
@@ -273,7 +292,6 @@ static const sotto_dialect dialect[] = {
     {"now", "sotto_now()"},
     {"lock", ""},        /* one writer at a time */
     {"skip_locked", ""}, /* the same             */
-    {"share", ""},       /* the same             */
     {NULL, NULL},
 };
 
@@ -300,6 +318,7 @@ const sotto_driver sotto_driver_sqlite = {
     .bind = lite_bind,
     .step = lite_step,
     .changed = lite_changed,
+    .erasing = lite_erasing,
     .column = lite_column,
     .tidy = lite_tidy,
     .syncs = lite_syncs,

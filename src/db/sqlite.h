@@ -30,6 +30,7 @@ typedef struct sotto_lite {
     int wal_pages;               /* after the last commit             */
     int checkpoint;              /* pages that are copied in one go   */
     int tidy_at;                 /* pages that ask for it next time   */
+    bool erased;                 /* by the transaction under way      */
     sotto_lite_sweeper *sweeper; /* the writer's; NULL: it copies by itself */
 } sotto_lite;
 
@@ -44,6 +45,10 @@ SOTTO_MUST_USE sotto_status sotto_lite_sweeper_open(sotto_lite_sweeper **out,
 /* NULL is fine. */
 void sotto_lite_sweeper_close(sotto_lite_sweeper *sweeper);
 void sotto_lite_sweeper_ask(sotto_lite_sweeper *sweeper);
+/* Something was erased and committed: what the WAL still has of it is to be cut off. Cheap. */
+void sotto_lite_sweeper_cut(sotto_lite_sweeper *sweeper);
+/* Until it is not copying: two can't at once, and the second to try does nothing. */
+void sotto_lite_sweeper_wait(sotto_lite_sweeper *sweeper);
 /* True once after each time that it was asked and has come to the end; adds what it synced. */
 bool sotto_lite_sweeper_done(sotto_lite_sweeper *sweeper, uint64_t *syncs);
 

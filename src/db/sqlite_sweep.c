@@ -1,10 +1,16 @@
-/* Copying the WAL into the file beside the writer, so that no commit waits for megabytes to be copied and synced. */
+/* Copying the WAL into the file beside the writer, so that no commit waits for megabytes to be copied and synced; and cutting it
+ * off, since what was erased from the file stands in the WAL as it was before. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/alloc.h"
+#include "base/rule.h"
 #include "db/sqlite.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <time.h>
+
+enum { ERASE_MS = 10000, CUT_BUSY_MS = 100 };
 
 struct sotto_lite_sweeper {
     sotto_conn *conn; /* of its own */
@@ -12,9 +18,43 @@ struct sotto_lite_sweeper {
     bool started;
     pthread_mutex_t lock;
     pthread_cond_t change;
+    pthread_cond_t rest;
     bool wanted, done, closing;
+    bool busy;           /* copying at this moment     */
+    bool cut;            /* ... when the time has come */
+    struct timespec due; /* by the monotonic clock     */
+    unsigned erase_ms;
     uint64_t syncs;
 };
+
+static void set_due(sotto_lite_sweeper *s)
+{
+    (void)clock_gettime(CLOCK_MONOTONIC, &s->due);
+    s->due.tv_sec += s->erase_ms / 1000;
+    s->due.tv_nsec += (long)(s->erase_ms % 1000) * 1000000;
+    if (s->due.tv_nsec >= 1000000000) {
+        s->due.tv_nsec -= 1000000000;
+        s->due.tv_sec++;
+    }
+}
+
+static unsigned checkpoint(sotto_lite_sweeper *s, int how)
+{
+    return sqlite3_wal_checkpoint_v2(((sotto_lite *)s->conn)->db, NULL, how, NULL, NULL) ==
+           SQLITE_OK;
+}
+
+/* True when it is time to cut the WAL; the lock is held. */
+static bool wait_for_work(sotto_lite_sweeper *s)
+{
+    while (!s->wanted && !s->closing) {
+        if (!s->cut)
+            (void)pthread_cond_wait(&s->change, &s->lock);
+        else if (pthread_cond_timedwait(&s->change, &s->lock, &s->due) == ETIMEDOUT)
+            return true;
+    }
+    return false;
+}
 
 static void *sweep(void *context)
 {
@@ -22,23 +62,47 @@ static void *sweep(void *context)
 
     (void)pthread_mutex_lock(&s->lock);
     for (;;) {
-        while (!s->wanted && !s->closing)
-            (void)pthread_cond_wait(&s->change, &s->lock);
+        bool cut = wait_for_work(s);
+        unsigned copied;
+
         if (s->closing)
             break;
+        if (cut)
+            s->cut = false; /* what is erased from now on asks again */
+        s->busy = true;
         (void)pthread_mutex_unlock(&s->lock);
-        /* Passive: nobody waits for it. What is written meanwhile is left to the writer. */
-        int code = sqlite3_wal_checkpoint_v2(((sotto_lite *)s->conn)->db, NULL,
-                                             SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+        /* Passive: nobody waits for it. What is written meanwhile is left to the writer, or to the cut, during which no
+         * commit can begin: so it comes second, when little is left. */
+        copied = checkpoint(s, SQLITE_CHECKPOINT_PASSIVE);
+        if (cut && SOTTO_RULE(wal_cut) && !checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE))
+            sotto_lite_sweeper_cut(s); /* somebody reads old pages: later, then */
         (void)pthread_mutex_lock(&s->lock);
-        s->wanted = false;
-        s->done = true;
-        s->syncs += code == SQLITE_OK ? 2U : 0U;
+        if (!cut) {
+            s->wanted = false;
+            s->done = true;
+        }
+        s->syncs += 2 * copied;
+        s->busy = false;
+        (void)pthread_cond_signal(&s->rest);
     }
     (void)pthread_mutex_unlock(&s->lock);
     return NULL;
 }
 
+static bool init_change(pthread_cond_t *change)
+{
+    pthread_condattr_t attributes;
+    bool good = pthread_condattr_init(&attributes) == 0;
+
+    if (!good)
+        return false;
+    good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+           pthread_cond_init(change, &attributes) == 0;
+    (void)pthread_condattr_destroy(&attributes);
+    return good;
+}
+
+/* A process that was killed may have left a WAL, with what it had erased in it: the first cut is due anyway. */
 sotto_status sotto_lite_sweeper_open(sotto_lite_sweeper **out, const sotto_db_options *options,
                                      sotto_err *err)
 {
@@ -46,13 +110,21 @@ sotto_status sotto_lite_sweeper_open(sotto_lite_sweeper **out, const sotto_db_op
     sotto_status status;
 
     *out = NULL;
-    if (!s)
+    if (!s || !init_change(&s->change)) {
+        sotto_release(s, s ? sizeof *s : 0);
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a connection");
+    }
     (void)pthread_mutex_init(&s->lock, NULL);
-    (void)pthread_cond_init(&s->change, NULL);
+    (void)pthread_cond_init(&s->rest, NULL);
+    s->erase_ms = options->erase_ms ? options->erase_ms : ERASE_MS;
+    s->cut = true;
+    set_due(s);
     status = sotto_lite_connect(&s->conn, options, true, err);
-    if (status == SOTTO_OK && pthread_create(&s->thread, NULL, sweep, s) != 0)
-        status = sotto_fail(err, SOTTO_NO_MEMORY, "no thread for a store");
+    if (status == SOTTO_OK) {
+        (void)sqlite3_busy_timeout(((sotto_lite *)s->conn)->db, CUT_BUSY_MS);
+        if (pthread_create(&s->thread, NULL, sweep, s) != 0)
+            status = sotto_fail(err, SOTTO_NO_MEMORY, "no thread for a store");
+    }
     s->started = status == SOTTO_OK;
     if (status == SOTTO_OK)
         *out = s;
@@ -73,6 +145,7 @@ void sotto_lite_sweeper_close(sotto_lite_sweeper *s)
         (void)pthread_join(s->thread, NULL);
     sotto_lite_close(s->conn);
     (void)pthread_cond_destroy(&s->change);
+    (void)pthread_cond_destroy(&s->rest);
     (void)pthread_mutex_destroy(&s->lock);
     sotto_release(s, sizeof *s);
 }
@@ -82,6 +155,25 @@ void sotto_lite_sweeper_ask(sotto_lite_sweeper *s)
     (void)pthread_mutex_lock(&s->lock);
     s->wanted = true;
     (void)pthread_cond_signal(&s->change);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+void sotto_lite_sweeper_wait(sotto_lite_sweeper *s)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    while (s->busy)
+        (void)pthread_cond_wait(&s->rest, &s->lock);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+void sotto_lite_sweeper_cut(sotto_lite_sweeper *s)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    if (!s->cut) {
+        s->cut = true;
+        set_due(s);
+        (void)pthread_cond_signal(&s->change);
+    }
     (void)pthread_mutex_unlock(&s->lock);
 }
 

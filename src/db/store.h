@@ -38,6 +38,7 @@ typedef struct sotto_db_options {
     const char *vfs; /* SQLite: registered with it; NULL: the default one           */
     unsigned
         checkpoint_pages; /* SQLite: pages in the WAL that are copied in one go; 0: 16,384, 64 MiB */
+    unsigned erase_ms;    /* SQLite: how soon what was erased is out of the WAL too; 0: 10 s */
     unsigned writers;     /* PostgreSQL: connections that write; 0: 8                    */
     unsigned readers;     /* connections that only read, opened when first used; 0: 2    */
     unsigned patience_ms;      /* how long conflicts and lost connections are retried; 0: 10 s */
@@ -114,6 +115,12 @@ typedef struct sotto_db_stats {
 } sotto_db_stats;
 
 void sotto_db_stats_get(sotto_db *db, sotto_db_stats *out);
+
+/* Whether this store is the only one over its database that has asked, until it closes or its process ends, by whatever kind of end:
+ * then what others left half done is nobody's. SQLite: the lock of a file beside the database (its name and "-owner"), which
+ * the system lets go of with the process. PostgreSQL: never.
+ *   SOTTO_IO  that file can't be made */
+SOTTO_MUST_USE sotto_status sotto_db_own(sotto_db *db, bool *alone, sotto_err *err);
 
 /* "sqlite" or "postgres". */
 const char *sotto_db_kind(const sotto_db *db);

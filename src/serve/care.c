@@ -82,13 +82,15 @@ static void look_at_database(sotto_care *care)
     sotto_server *s = care->server;
     counting c = {.role = s->options.role, .releases = care->looks++ % RELEASES_EVERY == 0};
     bool reached = sotto_db_read(s->db, count_all, &c, NULL) == SOTTO_OK;
-    uint64_t served = sotto_tasks_count(s->tasks);
+    uint64_t broken = sotto_tasks_broken(s->tasks);
+    uint64_t known = sotto_tasks_count(s->tasks) + broken;
 
     (void)pthread_mutex_lock(&care->lock);
     care->view.database = reached;
     if (reached) {
         care->view.tasks = c.view.tasks;
-        care->view.unpaired = c.view.tasks > served ? c.view.tasks - served : 0;
+        care->view.unpaired = c.view.tasks > known ? c.view.tasks - known : 0;
+        care->view.broken = broken;
         care->view.without_population = c.view.without_population;
         for (unsigned i = 0; c.releases && i < SOTTO_CARE_STATES; i++)
             care->view.releases[i] = c.view.releases[i];
@@ -228,6 +230,9 @@ bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
         say(out, "tasks: none yet; `sotto admin task add` makes one\n");
     if (view->unpaired > 0)
         say_number(out, "pairing: ", view->unpaired, " tasks wait for `sotto admin pair take`\n");
+    if (view->broken > 0)
+        say_number(out, "tasks: ", view->broken,
+                   " can't be read by this version, and are not served: the log says why\n");
     if (view->without_population > 0)
         say_number(out, "rate check: off for ", view->without_population,
                    " tasks without a population (`sotto admin task add --population N`)\n");

@@ -47,10 +47,11 @@ static void exclude(sotto_helper_job *job)
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */
 
-/* Appends the VDAF's input share to out, and yields it; else the error that the leader is told. */
+/* Appends the VDAF's input share to out, and yields it; else the error that the leader is told. *failed: it could not
+ * be looked at, and nobody is to be told anything. */
 static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
                           const sotto_helper_report *r, sotto_buf *aad, sotto_buf *out,
-                          sotto_bytes *share)
+                          sotto_bytes *share, bool *failed)
 {
     const sotto_hpke_ciphertext *sealed = &r->init.encrypted_input_share;
     const sotto_server_task *task = job->task;
@@ -64,6 +65,7 @@ static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
         return SOTTO_REPORT_INVALID_MESSAGE;
     status = sotto_receivers_unseal(worker->receivers, out, sealed->config_id, sealed->enc,
                                     sotto_buf_bytes(aad), sealed->payload, NULL);
+    *failed = *failed || status == SOTTO_NO_MEMORY;
     if (status != SOTTO_OK)
         return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
     if (sotto_plaintext_input_share_decode(
@@ -94,6 +96,7 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
 {
     size_t longest = 0, total = 0;
     sotto_buf aad = {0}, out = {0};
+    bool failed = false;
 
     for (size_t i = first; i < end; i++) {
         const sotto_dap_verify_init *init = &job->reports[i].init;
@@ -114,7 +117,7 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
         sotto_prio3_report *to = &c->reports[c->count];
 
         if (r->error == 0)
-            r->error = open_share(job, worker, r, &aad, &out, &to->input_share);
+            r->error = open_share(job, worker, r, &aad, &out, &to->input_share, &failed);
         if (r->error != 0)
             continue;
         memcpy(to->nonce, r->init.metadata.report_id, sizeof to->nonce);
@@ -122,7 +125,7 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
         c->inbound[c->count] = r->init.payload;
         c->index[c->count++] = i;
     }
-    return SOTTO_OK;
+    return failed ? sotto_fail(err, SOTTO_NO_MEMORY, "opening shares") : SOTTO_OK;
 }
 
 /* Into the job's own arena, since the chunk's memory goes. */

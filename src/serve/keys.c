@@ -132,7 +132,7 @@ static sotto_status delete_key(sotto_tx *tx, const ring_key *key, sotto_err *err
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM hpke_key WHERE config_id = ?1", err));
     sotto_sql_int(&q, 1, key->id);
-    return sotto_sql_run(&q, NULL, err);
+    return sotto_sql_erase(&q, NULL, err);
 }
 
 /* ---- rotation ----------------------------------------------------------------------------------------- */

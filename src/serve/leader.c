@@ -32,11 +32,18 @@ uint64_t sotto_leader_now_ms(void)
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task)
 {
     enum { MEMORY_OF_A_JOB = 4 << 20 }; /* of bodies; what is computed from them comes on top */
-    size_t fits = MEMORY_OF_A_JOB / (task->dap.report_bytes + 1);
+    size_t limits[] = {
+        server->options.job_reports,
+        MEMORY_OF_A_JOB / (task->dap.report_bytes + 1),
+        /* What any helper of ours reads, however it is configured: one that it refused would be lost. */
+        SOTTO_JOB_MAX_REPORTS,
+        (SOTTO_JOB_MAX_BYTES - SOTTO_JOB_HEAD) / sotto_task_job_entry(task),
+    };
+    size_t least = limits[0];
 
-    if (fits == 0)
-        fits = 1;
-    return fits < server->options.job_reports ? fits : server->options.job_reports;
+    for (size_t i = 1; i < sizeof limits / sizeof limits[0]; i++)
+        least = limits[i] < least ? limits[i] : least;
+    return least > 0 ? least : 1;
 }
 
 /* ---- waking -------------------------------------------------------------------------------------------------- */
@@ -162,11 +169,10 @@ static sotto_status adopt_some(sotto_tx *tx, void *context, sotto_err *err)
                                 err);
 }
 
-/* Segments of processes that are gone. Over SQLite there is no other process, so their age does not matter. */
-static sotto_status adopt(sotto_leader *leader, bool at_start, sotto_err *err)
+/* Segments of processes that are gone. If there is no other process, their age does not matter. */
+static sotto_status adopt(sotto_leader *leader, bool alone, sotto_err *err)
 {
     sotto_server *server = leader->server;
-    bool alone = at_start && strcmp(sotto_db_kind(server->db), "sqlite") == 0;
     adoption *a = sotto_alloc(sizeof *a);
     sotto_status status = a ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "the leader");
 
@@ -234,6 +240,24 @@ static void *run(void *context)
     return NULL;
 }
 
+static sotto_status end_leases(sotto_tx *tx, void *context, sotto_err *err)
+{
+    (void)context;
+    SOTTO_TRY(sotto_lease_take_over(tx, SOTTO_QUEUE_JOBS, err));
+    return sotto_lease_take_over(tx, SOTTO_QUEUE_COLLECTIONS, err);
+}
+
+/* What a process that was killed had under way waits for its leases to end, unless nobody else can hold them. */
+static sotto_status take_over(sotto_leader *leader, sotto_err *err)
+{
+    bool alone;
+
+    SOTTO_TRY(sotto_db_own(leader->server->db, &alone, err));
+    if (alone)
+        SOTTO_TRY(sotto_db_run(leader->server->db, end_leases, NULL, err));
+    return adopt(leader, alone, err);
+}
+
 static sotto_status start_thread(sotto_leader *leader, sotto_err *err)
 {
     pthread_condattr_t attributes;
@@ -247,7 +271,7 @@ static sotto_status start_thread(sotto_leader *leader, sotto_err *err)
     if (leader->spool)
         SOTTO_TRY(
             sotto_db_read(leader->server->db, sotto_segments_claim_places, leader->spool, err));
-    SOTTO_TRY(adopt(leader, true, err));
+    SOTTO_TRY(take_over(leader, err));
     if (pthread_create(&t->id, NULL, run, leader) != 0)
         return sotto_fail(err, SOTTO_IO, "no thread for the leader");
     t->started = true;

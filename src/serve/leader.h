@@ -82,7 +82,8 @@ typedef struct sotto_leader {
     atomic_size_t warm; /* bytes of uploads that wait for their job in memory */
 } sotto_leader;
 
-/* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory. */
+/* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory and a
+ * job's request is one that the helper reads. */
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task);
 /* Milliseconds of the monotonic clock. */
 uint64_t sotto_leader_now_ms(void);

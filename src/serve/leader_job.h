@@ -28,7 +28,8 @@ typedef struct sotto_leader_job {
     sotto_prio3_verification *states;
     sotto_bytes *outbound; /* empty: refused by our own first step          */
     size_t count;
-    sotto_buf request; /* as stored; empty: no report was left to send  */
+    sotto_buf request; /* empty: no report was left to send             */
+    sotto_buf sealed;  /* the request as it is stored, unless resumed   */
     sotto_bytes answer;
     sotto_sub_aggregate sub;
     uint64_t causes[SOTTO_CAUSES];
@@ -41,6 +42,9 @@ SOTTO_MUST_USE sotto_status sotto_leader_prepare(sotto_leader_job *job, sotto_er
 /* Works the helper's answer into sub and causes. SOTTO_MALFORMED: the answer is not one for this request.
  * SOTTO_AGAIN: all is too early for the helper; the same request may succeed later. */
 SOTTO_MUST_USE sotto_status sotto_leader_conclude(sotto_leader_job *job, sotto_err *err);
+
+/* What the request is sealed to in its row. */
+sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader_job *job);
 
 /* In a transaction that reads: the segments' reports, into the arena. */
 sotto_status sotto_leader_load(sotto_tx *tx, void *job, sotto_err *err);

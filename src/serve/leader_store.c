@@ -130,9 +130,17 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
     return SOTTO_OK;
 }
 
+sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader_job *job)
+{
+    sotto_row_name(row, job->n);
+    return (sotto_column_place){"job", "request", {row, 8}};
+}
+
 /* The row of a job that was on disk, and which segments are its own. */
 static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
 {
+    uint8_t name[8];
+    sotto_column_place place = sotto_leader_request_place(name, job);
     sotto_bytes request, batch;
     sotto_sql q;
     bool row;
@@ -155,9 +163,8 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     job->request = sotto_buf_over(sotto_arena_take(&job->arena, request.len + 1), request.len);
     if (!job->request.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");
-    if (request.len > 0)
-        memcpy(job->request.data, request.data, request.len);
-    job->request.len = request.len;
+    SOTTO_TRY(
+        sotto_column_unseal(&job->request, &job->leader->server->columns, &place, request, err));
     /* In the order in which the request was made from them. */
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT n FROM segment WHERE job = ?1 ORDER BY n", err));
     sotto_sql_int(&q, 1, job->n);
@@ -266,7 +273,7 @@ static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_
     sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
     sotto_sql_int(&q, 5, (int64_t)job->bucket);
     sotto_sql_bytes(&q, 6, sotto_bytes_of(job->batch.bytes, job->batch.len));
-    sotto_sql_bytes(&q, 7, sotto_buf_bytes(&job->request));
+    sotto_sql_bytes(&q, 7, sotto_buf_bytes(&job->sealed));
     sotto_sql_int(&q, 8, (int64_t)job->count);
     return sotto_sql_run(&q, NULL, err);
 }

@@ -63,12 +63,28 @@ static sotto_status write_request(sotto_leader_job *job, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* It holds the helper's shares, sealed to the helper, and times and ids of reports: no more for whoever finds the
+ * database without its key than the segments that it was made from. */
+static sotto_status seal_request(sotto_leader_job *job, sotto_err *err)
+{
+    uint8_t row[8];
+    sotto_column_place place = sotto_leader_request_place(row, job);
+    size_t size = job->request.len + SOTTO_COLUMN_OVERHEAD;
+
+    job->sealed = sotto_buf_over(sotto_arena_take(&job->arena, size), size);
+    if (!job->sealed.data)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");
+    return sotto_column_seal(&job->sealed, &job->leader->server->columns, &place,
+                             sotto_buf_bytes(&job->request), err);
+}
+
 sotto_status sotto_leader_prepare(sotto_leader_job *job, sotto_err *err)
 {
     SOTTO_TRY(first_step(job, err));
     if (job->resumed)
         return SOTTO_OK;
-    return write_request(job, err);
+    SOTTO_TRY(write_request(job, err));
+    return seal_request(job, err);
 }
 
 /* ---- the answer ------------------------------------------------------------------------------------------------- */

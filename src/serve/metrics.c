@@ -229,9 +229,12 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
     sotto_care_view view;
 
     sotto_care_look(s->care, &view);
-    head(w, "sotto_tasks", "gauge", "Tasks, by whether their parties are paired.");
-    say(w, "sotto_tasks{state=\"paired\"} %" PRIu64 "\n", view.tasks - view.unpaired);
+    head(w, "sotto_tasks", "gauge",
+         "Tasks, by whether they can be served: paired, unpaired, or not to be compiled.");
+    say(w, "sotto_tasks{state=\"paired\"} %" PRIu64 "\n",
+        view.tasks > view.unpaired + view.broken ? view.tasks - view.unpaired - view.broken : 0);
     say(w, "sotto_tasks{state=\"unpaired\"} %" PRIu64 "\n", view.unpaired);
+    say(w, "sotto_tasks{state=\"broken\"} %" PRIu64 "\n", view.broken);
     one(w, "sotto_tasks_without_population", "gauge",
         "Tasks whose rate can't be checked, since no population was given.",
         view.without_population);

@@ -49,7 +49,7 @@ const sotto_option sotto_options[] = {
     {"workers", SOTTO_OPTION_NUMBER, SOTTO_FOR_BOTH, AT(server.workers), SAME("2"), 1, 256, NULL,
      "threads that open shares and verify proofs"},
     {"bytes_in_flight", SOTTO_OPTION_SIZE, SOTTO_FOR_BOTH, AT(server.bytes_in_flight), SAME("64M"),
-     (uint64_t)1 << 20, (uint64_t)1 << 36, NULL,
+     (uint64_t)8 << 20, (uint64_t)1 << 36, NULL,
      "of all requests and answers together; past it clients are told to come back"},
     {"job_reports", SOTTO_OPTION_NUMBER, SOTTO_FOR_LEADER, AT(server.job_reports), SAME("500"), 1,
      1000, NULL, "reports in a full aggregation job"},

@@ -5,12 +5,37 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    CAUSES = 64
-}; /* what this side found itself; what the peer found came from the same reports */
+/* What this side found itself; what the peer found came from the same reports. */
+enum { CAUSES = 64 };
 
-static sotto_status arrived_for(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
-                                const sotto_batch_range *range, uint64_t verified, sotto_err *err)
+/* The leader: reports that it acknowledged, whatever became of them later. What it refused at the door is anybody's junk, and
+ * cost its sender nothing: if that counted, strangers could hold every batch. */
+static sotto_status acknowledged(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
+                                 const sotto_batch_range *range, sotto_err *err)
+{
+    sotto_batch_key first = range->batch, last = range->batch;
+    sotto_sql q;
+    bool row;
+
+    if (!range->leader_selected) {
+        first = sotto_batch_of_bucket(range->first_bucket);
+        last = sotto_batch_of_bucket(range->end_bucket - 1);
+    }
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM job"
+                                " WHERE task = ?1 AND batch >= ?2 AND batch <= ?3",
+                                err));
+    sotto_sql_int(&q, 1, task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(first.bytes, first.len));
+    sotto_sql_bytes(&q, 3, sotto_bytes_of(last.bytes, last.len));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *out = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The helper: every report of every job that came. Only the leader can send one. */
+static sotto_status in_jobs(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
+                            const sotto_batch_range *range, uint64_t verified, sotto_err *err)
 {
     uint64_t rejected[CAUSES];
 
@@ -19,6 +44,32 @@ static sotto_status arrived_for(sotto_tx *tx, uint64_t *out, const sotto_server_
     for (size_t i = 0; i < CAUSES; i++)
         *out += rejected[i];
     return SOTTO_OK;
+}
+
+static sotto_status arrived_for(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
+                                const sotto_batch_range *range, uint64_t verified, sotto_err *err)
+{
+    bool is_leader = task->verifier.aggregator == 0;
+
+    if (!is_leader || !SOTTO_RULE(rate_of_acknowledged))
+        return in_jobs(tx, out, task, range, verified, err);
+    SOTTO_TRY(acknowledged(tx, out, task, range, err));
+    if (*out < verified)
+        *out = verified;
+    return SOTTO_OK;
+}
+
+/* From the row, at this moment: an operator who corrects the figure need not restart a thing. */
+static sotto_status read_population(sotto_tx *tx, uint64_t *out, int64_t task, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT population FROM task WHERE n = ?1", err));
+    sotto_sql_int(&q, 1, task);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *out = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
 }
 
 static void bind_range(sotto_sql *q, int64_t task, const sotto_batch_range *range)
@@ -67,13 +118,14 @@ static sotto_status hold(sotto_tx *tx, int64_t task, const sotto_batch_range *ra
 sotto_status sotto_rate_check(sotto_tx *tx, bool *held, const sotto_server_task *task,
                               const sotto_batch_range *range, uint64_t verified, sotto_err *err)
 {
-    uint64_t expected = (uint64_t)ceil(task->expected * (double)task->population);
-    uint64_t arrived;
+    uint64_t population, expected, arrived;
     bool released;
 
     *held = false;
-    if (task->population == 0)
+    SOTTO_TRY(read_population(tx, &population, task->n, err));
+    if (population == 0)
         return SOTTO_OK;
+    expected = (uint64_t)ceil(task->expected * (double)population);
     SOTTO_TRY(arrived_for(tx, &arrived, task, range, verified, err));
     if (arrived / 2 < expected || (arrived / 2 == expected && arrived % 2 == 0))
         return SOTTO_OK;

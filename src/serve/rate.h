@@ -14,8 +14,10 @@
 
 #define SOTTO_RATE_HELD "the batch is held: more reports came than this operator expects"
 
-/* Whether the batch is to be held; then the row that says so is there. `verified`: reports in the sum; those that were
- * refused are counted too. Without a population figure nothing is held. */
+/* Whether the batch is to be held; then the row that says so is there. What counts: at the leader, the reports that it
+ * acknowledged; at the helper, the reports in the jobs that it got. Those among them that turned out invalid count too;
+ * those that the leader refused at upload do not. The population is read here, in this transaction; without one nothing is held.
+ *   verified  reports in the sum */
 SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, bool *held,
                                              const sotto_server_task *task,
                                              const sotto_batch_range *range, uint64_t verified,

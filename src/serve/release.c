@@ -128,16 +128,5 @@ sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task, s
 
 sotto_status sotto_release_lock(sotto_tx *tx, int64_t task, bool exclusive, sotto_err *err)
 {
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                exclusive ? "SELECT n FROM task WHERE n = ?1 {lock}"
-                                          : "SELECT n FROM task WHERE n = ?1 {share}",
-                                err));
-    sotto_sql_int(&q, 1, task);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
-        return sotto_fail(err, SOTTO_MISSING, "no such task");
-    return sotto_sql_run(&q, NULL, err);
+    return sotto_tx_guard(tx, task, exclusive, err);
 }

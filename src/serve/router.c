@@ -46,11 +46,15 @@ static size_t upload_body(const sotto_server *server, const sotto_server_task *t
     return of_reports(task->max_report, server->options.bytes_in_flight / 4);
 }
 
-/* Less than the report itself, whose larger share stays with the leader, but for the verifier share. */
-static size_t job_body(const sotto_server *server, const sotto_server_task *task)
+size_t sotto_router_job_body(const sotto_server *server, const sotto_server_task *task)
 {
+    size_t each = sotto_task_job_entry(task);
+    size_t least =
+        each > SOTTO_JOB_MAX_BYTES - SOTTO_JOB_HEAD ? each + SOTTO_JOB_HEAD : SOTTO_JOB_MAX_BYTES;
+    size_t cap = server->options.bytes_in_flight / 4;
+
     return of_reports(task->max_report + task->dap.sizes.verifier_share + 64,
-                      server->options.bytes_in_flight / 4);
+                      cap > least ? cap : least);
 }
 
 static size_t repair_body(const sotto_server *server, const sotto_server_task *task)
@@ -91,12 +95,12 @@ static const resource resources[] = {
     {GET, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, NULL, sotto_collection_get},
     {DELETE, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, NULL,
      sotto_collection_delete},
-    {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, job_body,
-     sotto_helper_job_create, NULL},
-    {PUT, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, job_body, NULL,
-     sotto_helper_job_put},
-    {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_CONTINUE_REQ, job_body,
-     NULL, sotto_helper_job_continue},
+    {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ,
+     sotto_router_job_body, sotto_helper_job_create, NULL},
+    {PUT, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ,
+     sotto_router_job_body, NULL, sotto_helper_job_put},
+    {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_CONTINUE_REQ,
+     sotto_router_job_body, NULL, sotto_helper_job_continue},
     {GET, HELPER, "aggregation_jobs", LEADERS, NO_MESSAGE, no_body, NULL, sotto_helper_job_get},
     {DELETE, HELPER, "aggregation_jobs", LEADERS, NO_MESSAGE, no_body, NULL,
      sotto_helper_job_delete},

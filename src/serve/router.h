@@ -13,6 +13,10 @@
 /* Its context is the sotto_server. */
 extern const sotto_http_handler sotto_router;
 
+/* How long an aggregation job's request may be at this helper: from the task's own report size and the cap on bytes in
+ * flight, but never less than every leader counts on (serve/tasks.h). */
+size_t sotto_router_job_body(const sotto_server *server, const sotto_server_task *task);
+
 /* Answers with one of DAP's problems. `detail` and `task` may be NULL. */
 void sotto_problem(sotto_http_request *request, sotto_dap_problem problem, const char *detail,
                    const sotto_server_task *task);

@@ -65,7 +65,11 @@ const sotto_migration sotto_serve_migrations[] = {
      " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
     /* Tasks that closed long ago and were cleared away: never served again, so that what was cleared can't matter. */
     {3, "CREATE TABLE retired (task {int} PRIMARY KEY, since {int} NOT NULL);"},
-    {4,
+    /* Jobs and releases are asked for by their batch too: each collection of a batch that the leader selects looks at
+     * every batch of its task, and would read every job and release of the task for each of them. */
+    {4, "CREATE INDEX job_batch ON job (task, batch, state);"
+        "CREATE INDEX release_batch ON release (task, batch, state);"},
+    {5,
      /* Leader: this collection has enough reports and waits for the last of them; its buckets take no more uploads. */
      "ALTER TABLE release ADD COLUMN shut {int} NOT NULL DEFAULT 0;"
      /* What was refused by then, as the collector is told it; fixed in the transaction that fixes the sum. */

@@ -275,37 +275,21 @@ sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job, sot
     return changed == 1 ? SOTTO_OK : sotto_fail(err, SOTTO_STALE, "another job has this segment");
 }
 
-/* A page that becomes free keeps what it held until it is used again (see docs/decisions/0031): so the key is overwritten
- * in its place first. The body without it is noise. */
-static sotto_status overwrite_keys(sotto_tx *tx, int64_t job, sotto_err *err)
-{
-    static const uint8_t zeros[SOTTO_COLUMN_KEY_SIZE + SOTTO_COLUMN_OVERHEAD];
-    sotto_sql q;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "UPDATE segment_key SET secret = ?2 WHERE segment IN"
-                                " (SELECT n FROM segment WHERE job = ?1)",
-                                err));
-    sotto_sql_int(&q, 1, job);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(zeros, sizeof zeros));
-    return sotto_sql_run(&q, NULL, err);
-}
-
+/* The keys are erased; the bodies without them are noise, and are only deleted. */
 sotto_status sotto_segments_destroy(sotto_tx *tx, int64_t job, sotto_err *err)
 {
     static const char *const statements[] = {
-        "DELETE FROM segment_body WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
         "DELETE FROM segment_key WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
+        "DELETE FROM segment_body WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
         "DELETE FROM segment WHERE job = ?1",
     };
 
-    SOTTO_TRY(overwrite_keys(tx, job, err));
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
         sotto_sql q;
 
         SOTTO_TRY(sotto_sql_prepare(tx, &q, statements[i], err));
         sotto_sql_int(&q, 1, job);
-        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+        SOTTO_TRY(i == 0 ? sotto_sql_erase(&q, NULL, err) : sotto_sql_run(&q, NULL, err));
     }
     return SOTTO_OK;
 }

@@ -29,6 +29,7 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
     SOTTO_TRY(sotto_db_open(&s->db,
                             &(sotto_db_options){.address = s->options.database,
                                                 .vfs = s->options.vfs,
+                                                .erase_ms = s->options.erase_ms,
                                                 .log = &s->options.log},
                             err));
     SOTTO_TRY(sotto_datastore_key_open(&s->columns, &made, s->options.datastore_key, s->db, err));
@@ -38,7 +39,8 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
             sotto_log_text("file", s->options.datastore_key),
             sotto_log_text("advice", "keep a copy elsewhere: without it the database is lost"));
     SOTTO_TRY(sotto_db_migrate(s->db, sotto_serve_migrations, sotto_serve_migration_count, err));
-    SOTTO_TRY(sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, err));
+    SOTTO_TRY(
+        sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, &s->options.log, err));
     return sotto_keys_open(&s->keys, s->db, &s->columns, s->options.role, &s->options.key_times,
                            sotto_server_seconds(s), err);
 }
@@ -127,6 +129,8 @@ static void set_defaults(sotto_server_options *o)
         o->workers = MAX_WORKERS;
     if (o->bytes_in_flight == 0)
         o->bytes_in_flight = (size_t)64 << 20;
+    if (o->upload_memory == 0)
+        o->upload_memory = (size_t)256 << 20;
     if (o->job_reports == 0)
         o->job_reports = 500;
     if (o->job_delay_ms == 0)

@@ -30,6 +30,7 @@ typedef struct sotto_server_options {
     const char *path;          /* what its URL has behind the host, "/" or "/dap/"          */
     const char *database;      /* see db/store.h: sqlite:PATH, or what libpq takes     */
     const char *vfs;           /* SQLite's; NULL: the default one                     */
+    unsigned erase_ms;         /* SQLite: as in db/store.h                            */
     const char *ca_file;       /* whom the leader believes; NULL: the system's list   */
     const char *datastore_key; /* path of the file that holds it                      */
     const char *certificate, *private_key; /* paths; NULL: plain HTTP                  */
@@ -38,6 +39,7 @@ typedef struct sotto_server_options {
     bool operations_anywhere; /* allow that off loopback                             */
     unsigned loops, workers;
     size_t bytes_in_flight;  /* over all connections                                */
+    size_t upload_memory;    /* for the reports of one upload request               */
     size_t job_reports;      /* a full job                                          */
     uint64_t job_delay_ms;   /* the oldest report waits no longer for its job       */
     unsigned jobs_in_flight; /* leader                                              */

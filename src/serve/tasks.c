@@ -3,6 +3,7 @@
 #include "serve/tasks_internal.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "sotto/random.h"
 #include "transport/dap.h"
 
@@ -15,14 +16,23 @@ static const char CHANNEL[] = "tasks";
 
 typedef sotto_task_entry entry;
 
+/* Rows are only ever added, to both tables: as many of both as before is no change. (A population changes in its row,
+ * and is read where it is needed.) */
+typedef struct extent {
+    int64_t tasks, pairings;
+} extent;
+
 struct sotto_tasks {
     sotto_db *db;
     const sotto_column_keys *keys;
     sotto_role role;
+    const sotto_log_sink *log;
     pthread_rwlock_t lock; /* over the list; entries themselves don't change */
     entry *first;
-    size_t count;
-    pthread_mutex_t refreshing;
+    size_t count, broken;
+    pthread_mutex_t refreshing; /* over what follows */
+    extent read;                /* what was there when all was read       */
+    bool again;                 /* some row may compile at the next look  */
     pthread_t looker;
     bool looking;
     atomic_bool stopping;
@@ -146,6 +156,10 @@ static sotto_status read_pairing(sotto_tx *tx, const sotto_column_keys *keys, en
 typedef struct loading {
     sotto_tasks *tasks;
     entry *found; /* the newest first */
+    extent there;
+    bool changed; /* else nothing was read */
+    bool again;
+    size_t broken;
 } loading;
 
 static entry *find_row(sotto_tasks *tasks, int64_t n)
@@ -167,25 +181,42 @@ static void forget_found(loading *l)
     }
 }
 
+/* A row that does not compile here (a newer version's, or damaged) must not keep the others from being served. Only where memory was
+ * short may it do so later; it is logged once all the same. */
+static void pass_over(loading *l, int64_t n, const sotto_err *why)
+{
+    l->broken++;
+    l->again = l->again || why->status == SOTTO_NO_MEMORY;
+    if (!l->tasks->again)
+        sotto_log(l->tasks->log, SOTTO_LOG_ERROR, "task.broken", sotto_log_int("row", n),
+                  sotto_log_text("reason", why->reason));
+}
+
 /* A task whose parties are not paired yet is none: no key verifies its reports. */
 static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto_err *err)
 {
     entry *e = sotto_task_entry_new();
     sotto_mistakes mistakes = {0};
+    sotto_err why = {0};
     sotto_status status;
 
     if (!e)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
     e->task.n = sotto_sql_column_int(q, 0);
-    e->task.population = (uint64_t)sotto_sql_column_int(q, 4);
     status = sotto_task_entry_compile(e, l->tasks->role, sotto_sql_column_bytes(q, 1),
                                       sotto_sql_column_bytes(q, 2),
-                                      (size_t)sotto_sql_column_int(q, 3), &mistakes, err);
+                                      (size_t)sotto_sql_column_int(q, 3), &mistakes, &why);
     if (status == SOTTO_OK)
-        status = read_pairing(tx, l->tasks->keys, e, err);
+        status = read_pairing(tx, l->tasks->keys, e, &why);
+    if (status == SOTTO_IO) { /* the database's trouble, not the row's */
+        sotto_task_entry_free(e);
+        return sotto_fail(err, status, "%s", why.reason);
+    }
+    if (status != SOTTO_OK)
+        pass_over(l, e->task.n, &why);
     if (status != SOTTO_OK || !e->task.pairing) {
         sotto_task_entry_free(e);
-        return status;
+        return SOTTO_OK;
     }
     e->next = l->found;
     l->found = e;
@@ -202,16 +233,36 @@ static bool is_known(sotto_tasks *tasks, int64_t n)
     return known;
 }
 
+static sotto_status measure(sotto_tx *tx, extent *out, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT (SELECT count(*) FROM task), (SELECT count(*) FROM pairing)", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *out = (extent){sotto_sql_column_int(&q, 0), sotto_sql_column_int(&q, 1)};
+    return sotto_sql_run(&q, NULL, err);
+}
+
 /* Repeatable: starts from nothing each time. */
 static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
 {
     loading *l = context;
+    const sotto_tasks *tasks = l->tasks;
     sotto_sql q;
     bool row;
 
     forget_found(l);
+    l->broken = 0;
+    l->again = false;
+    SOTTO_TRY(measure(tx, &l->there, err));
+    l->changed = tasks->again || l->there.tasks != tasks->read.tasks ||
+                 l->there.pairings != tasks->read.pairings;
+    if (!l->changed)
+        return SOTTO_OK;
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT n, recipe, parties, cohort, population FROM task"
+                                "SELECT n, recipe, parties, cohort FROM task"
                                 " WHERE role = ?1 AND n NOT IN (SELECT task FROM retired)"
                                 " ORDER BY added, n",
                                 err));
@@ -236,7 +287,10 @@ static void adopt(sotto_tasks *tasks, loading *l)
         tasks->first = e;
         tasks->count++;
     }
+    tasks->broken = l->broken;
     (void)pthread_rwlock_unlock(&tasks->lock);
+    tasks->read = l->there;
+    tasks->again = l->again;
 }
 
 sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *err)
@@ -246,7 +300,7 @@ sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *err)
 
     (void)pthread_mutex_lock(&tasks->refreshing); /* or two would adopt the same row */
     status = sotto_db_read(tasks->db, load, &l, err);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && l.changed)
         adopt(tasks, &l);
     (void)pthread_mutex_unlock(&tasks->refreshing);
     forget_found(&l);
@@ -271,7 +325,7 @@ static void *look(void *context)
 }
 
 sotto_status sotto_tasks_open(sotto_tasks **out, sotto_db *db, const sotto_column_keys *keys,
-                              sotto_role role, sotto_err *err)
+                              sotto_role role, const sotto_log_sink *log, sotto_err *err)
 {
     sotto_tasks *tasks = sotto_alloc(sizeof *tasks);
     sotto_status status;
@@ -281,6 +335,8 @@ sotto_status sotto_tasks_open(sotto_tasks **out, sotto_db *db, const sotto_colum
     tasks->db = db;
     tasks->keys = keys;
     tasks->role = role;
+    tasks->log = log;
+    tasks->read = (extent){-1, -1};
     (void)pthread_rwlock_init(&tasks->lock, NULL);
     (void)pthread_mutex_init(&tasks->refreshing, NULL);
     status = sotto_tasks_refresh(tasks, err);
@@ -364,6 +420,16 @@ size_t sotto_tasks_count(sotto_tasks *tasks)
     return count;
 }
 
+size_t sotto_tasks_broken(sotto_tasks *tasks)
+{
+    size_t broken;
+
+    (void)pthread_rwlock_rdlock(&tasks->lock);
+    broken = tasks->broken;
+    (void)pthread_rwlock_unlock(&tasks->lock);
+    return broken;
+}
+
 /* ---- adding ------------------------------------------------------------------------------------------------ */
 
 typedef struct addition {
@@ -385,7 +451,8 @@ static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
         SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                     "INSERT INTO task (n, id, role, recipe, parties, cohort,"
                                     " population, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {now})"
-                                    " ON CONFLICT (id) DO UPDATE SET population = ?7",
+                                    " ON CONFLICT (id) DO UPDATE SET population ="
+                                    " CASE WHEN ?7 > 0 THEN ?7 ELSE task.population END",
                                     err));
         sotto_sql_int(&q, 1, (int64_t)(n >> 1));
         sotto_sql_bytes(&q, 2,

@@ -33,23 +33,33 @@ typedef struct sotto_server_task {
     uint64_t
         collection_seconds; /* a batch may not span more; 0: no such rule (seed 000, appendix A) */
     const sotto_noise
-        *noise;          /* what this server adds to every sum that it releases; NULL: nothing */
-    uint64_t population; /* 0: this operator gave none, and rates can't be checked */
-    double expected;     /* reports, dummies included, for each of the population */
-    size_t max_report;   /* bytes of the largest valid report on the wire */
+        *noise; /* what this server adds to every sum that it releases; NULL: nothing */
+    double
+        expected; /* reports, dummies included, for each of this operator's population (serve/rate.h) */
+    size_t max_report; /* bytes of the largest valid report on the wire */
 } sotto_server_task;
+
+/* What leader and helper count on: a leader makes no job beyond both, and a helper reads every job within both, whatever its
+ * operator allows besides. One report may be longer than that by itself; then it is a job by itself. */
+enum { SOTTO_JOB_MAX_REPORTS = 1000, SOTTO_JOB_MAX_BYTES = 4 << 20, SOTTO_JOB_HEAD = 4096 };
+
+/* Bytes of one report in an aggregation job, at most: as it was uploaded, with the leader's verifier share in place of the
+ * leader's input share. */
+size_t sotto_task_job_entry(const sotto_server_task *task);
 
 typedef struct sotto_tasks sotto_tasks;
 
+/* log: NULL is fine; borrowed. */
 SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, sotto_db *db,
                                              const sotto_column_keys *keys, sotto_role role,
-                                             sotto_err *err);
+                                             const sotto_log_sink *log, sotto_err *err);
 /* Looks for no more; what was found stays. NULL is fine. */
 void sotto_tasks_stop(sotto_tasks *tasks);
 /* NULL is fine. */
 void sotto_tasks_close(sotto_tasks *tasks);
 
-/* NULL: unknown. Never waits: what another process added is found by a thread that looks every second. */
+/* NULL: unknown. Never waits: what another process added is found by a thread that is woken, or looks every second whether there
+ * are more rows. */
 const sotto_server_task *sotto_tasks_find(sotto_tasks *tasks, const uint8_t id[SOTTO_TASK_ID_SIZE]);
 const sotto_server_task *sotto_tasks_by_row(sotto_tasks *tasks, int64_t n);
 /* Looks now. */
@@ -57,9 +67,11 @@ SOTTO_MUST_USE sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *e
 /* The i-th that was found; NULL behind the last. */
 const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i);
 size_t sotto_tasks_count(sotto_tasks *tasks);
+/* Rows that this version can't compile, or whose pairing does not open: passed over, and logged when first seen. */
+size_t sotto_tasks_broken(sotto_tasks *tasks);
 
 /* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
- * Adding the same again changes nothing but the population.
+ * Adding the same again changes nothing but the population, and that only if it is not 0: it counts at once.
  *   expected  if not empty, the ids that the other side computed, one after the other: SOTTO_DENIED if ours differ
  *   SOTTO_DENIED  also where the recipe fails its lint; `mistakes` says why
  */

@@ -219,3 +219,11 @@ sotto_status sotto_task_entry_compile(entry *e, sotto_role role, sotto_bytes rec
     out->max_report = out->dap.report_bytes + EXTENSION_ROOM;
     return SOTTO_OK;
 }
+
+size_t sotto_task_job_entry(const sotto_server_task *task)
+{
+    enum { LENGTHS = 64 }; /* of the parts, and the message's type */
+
+    return task->max_report - task->dap.sizes.leader_share + task->dap.sizes.verifier_share +
+           LENGTHS;
+}

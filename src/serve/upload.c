@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-enum { MEMORY = 256 << 20 };
-
 void sotto_upload_keep(sotto_upload_request *upload)
 {
     atomic_fetch_add(&upload->users, 1);
@@ -96,14 +94,18 @@ static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_
                       sotto_buf *record, const sotto_dap_report *report)
 {
     const sotto_task *task = &upload->task->dap;
+    sotto_status status;
 
     aad->len = 0;
     if (sotto_input_share_aad_encode(aad, task->id, task->configuration, &report->metadata,
                                      report->public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    if (sotto_receivers_unseal(worker->receivers, record, report->leader.config_id,
-                               report->leader.enc, sotto_buf_bytes(aad), report->leader.payload,
-                               NULL) != SOTTO_OK)
+    status = sotto_receivers_unseal(worker->receivers, record, report->leader.config_id,
+                                    report->leader.enc, sotto_buf_bytes(aad),
+                                    report->leader.payload, NULL);
+    if (status == SOTTO_NO_MEMORY)
+        upload->failed = status;
+    if (status != SOTTO_OK)
         return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
     return 0;
 }
@@ -140,12 +142,12 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
 
     if (!sotto_receivers_know(worker->receivers, report->leader.config_id))
         return SOTTO_REPORT_OUTDATED_CONFIG;
-    /* Out of memory is nobody's mistake, and may be retried. */
-    if (size > all->cap - all->len)
+    record = sotto_buf_over(all->data + all->len, size > all->cap - all->len ? 0 : size);
+    if (sotto_kept_report_begin(&record, &kept, NULL) != SOTTO_OK) {
+        /* Nobody's mistake: whatever a report error said, the client would take it for its report's. */
+        upload->failed = SOTTO_NO_MEMORY;
         return SOTTO_REPORT_TOO_EARLY;
-    record = sotto_buf_over(all->data + all->len, size);
-    if (sotto_kept_report_begin(&record, &kept, NULL) != SOTTO_OK)
-        return SOTTO_REPORT_TOO_EARLY;
+    }
     start = record.len;
     error = unseal(upload, worker, aad, &record, report);
     if (error == 0)
@@ -217,6 +219,10 @@ static void work(void *context, sotto_worker *worker)
         left -= size;
         take_in(upload, worker, &aad, &upload->reports[upload->count++], &report, size);
     }
+    if (upload->failed != SOTTO_OK) { /* nothing is stored yet: the same request may come again */
+        sotto_upload_give_up(upload, upload->failed);
+        return;
+    }
     sotto_http_request_forget_body(upload->request);
     sotto_intake_put(upload->server->leader->intake, upload);
 }
@@ -235,7 +241,7 @@ void sotto_upload_handle(sotto_server *server, const sotto_server_task *task,
     upload->task = task;
     upload->request = request;
     atomic_init(&upload->users, 1);
-    sotto_arena_init(&upload->arena, MEMORY);
+    sotto_arena_init(&upload->arena, server->options.upload_memory);
     status = sotto_pool_post(server->pool, work, upload, NULL);
     if (status != SOTTO_OK)
         sotto_upload_give_up(upload, status);

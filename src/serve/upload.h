@@ -25,7 +25,8 @@ typedef struct sotto_upload_request {
     struct sotto_http_request *request;
     sotto_uploaded *reports;
     size_t count;
-    sotto_buf records; /* what `record` of each lies in, in the arena */
+    sotto_buf records;   /* what `record` of each lies in, in the arena */
+    sotto_status failed; /* a report could not be looked at, through no fault of its own */
     sotto_arena arena;
     atomic_uint
         users; /* whoever still needs the reports: the request itself, and what holds them (serve/warm.h) */

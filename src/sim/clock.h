@@ -1,12 +1,17 @@
-/* sim/clock.h - a clock that stands still until it is told to move. */
+/* sim/clock.h - a clock that stands still until it is told to move.
+ *
+ * Threads:  one may move it while others read it, as a server's own threads do.
+ */
 #ifndef SOTTO_SIM_CLOCK_H
 #define SOTTO_SIM_CLOCK_H
 
 #include "base/clock.h"
 
+#include <stdatomic.h>
+
 typedef struct sotto_sim_clock {
-    uint64_t wall;
-    uint64_t monotonic;
+    _Atomic uint64_t wall;
+    _Atomic uint64_t monotonic;
 } sotto_sim_clock;
 
 /* The view that code under test takes; it follows every change made to state. */

@@ -1,15 +1,17 @@
 /* SQLite's own promises: what was acknowledged survives the power, and one sync serves many. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 
 #include "support/database.h"
 #include "support/powerloss_vfs.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SINGLES = 3, GROUP = 4, MOST_STEPS = 2000 };
@@ -468,6 +470,165 @@ static void a_busy_file_is_waited_for(sotto_test *t)
     sotto_db_close(db);
 }
 
+/* ---- erasing ------------------------------------------------------------------------------------------------------ */
+
+enum { KEYS = 300, KEY = 76 };
+
+/* Bytes that stand nowhere else. */
+static void key_of(uint8_t out[KEY], int64_t id)
+{
+    for (size_t i = 0; i < KEY; i++)
+        out[i] =
+            (uint8_t)(31 + 7 * (size_t)id + 13 * i + ((size_t)id * i >> 3) + (size_t)(id >> 3));
+}
+
+static sotto_status put_key(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const int64_t *id = context;
+    uint8_t key[KEY];
+    sotto_sql q;
+
+    key_of(key, *id);
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "INSERT INTO things (id, body) VALUES (?1, ?2)", err));
+    sotto_sql_int(&q, 1, *id);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(key, sizeof key));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status erase_keys(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const int64_t *below = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM things WHERE id < ?1", err));
+    sotto_sql_int(&q, 1, *below);
+    return sotto_sql_erase(&q, NULL, err);
+}
+
+/* How many of the keys from `first` to `end` stand anywhere in the file; one that does not exist has none. */
+static unsigned keys_in(sotto_test *t, const char *path, const char *suffix, int64_t first,
+                        int64_t end)
+{
+    static uint8_t all[4 << 20];
+    char name[300];
+    unsigned found = 0;
+    size_t size;
+    FILE *file;
+
+    (void)snprintf(name, sizeof name, "%s%s", path, suffix);
+    file = fopen(name, "rb");
+    if (!file)
+        return 0;
+    size = fread(all, 1, sizeof all, file);
+    CHECK(t, size < sizeof all);
+    (void)fclose(file);
+    for (int64_t id = first; id < end; id++) {
+        uint8_t key[KEY];
+
+        key_of(key, id);
+        for (const uint8_t *at = all; size - (size_t)(at - all) >= KEY; at++) {
+            at = memchr(at, key[0], size - (size_t)(at - all) - KEY + 1);
+            if (!at)
+                break;
+            if (memcmp(at, key, KEY) == 0) {
+                found++;
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+/* Beside work that goes on, with no restart: neither the file nor the WAL has a byte of them. */
+static void erased_keys_are_nowhere_in_the_files(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "store.db");
+    int64_t below = KEYS - 10, more = KEYS;
+    char address[300];
+    unsigned left = KEYS;
+    sotto_db *db;
+
+    (void)snprintf(address, sizeof address, "sqlite:%s", path);
+    CHECK_OK(t,
+             sotto_db_open(&db, &(sotto_db_options){.address = address, .erase_ms = 50}, &t->err));
+    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    for (int64_t i = 0; i < KEYS; i++)
+        CHECK_OK(t, sotto_db_run(db, put_key, &i, &t->err));
+    CHECK(t, keys_in(t, path, "", 0, KEYS) + keys_in(t, path, "-wal", 0, KEYS) >= KEYS);
+    for (unsigned i = 0; i < 100 && keys_in(t, path, "-wal", 0, KEYS) > 0; i++)
+        (void)usleep(10000); /* the first cut: all of them are in the file now */
+    CHECK_OK(t, sotto_db_run(db, erase_keys, &below, &t->err));
+    for (unsigned i = 0; i < 300 && left > 0; i++) {
+        (void)usleep(100000);
+        CHECK_OK(t, sotto_db_run(db, put_key, &more, &t->err));
+        more++;
+        left = keys_in(t, path, "", 0, below) + keys_in(t, path, "-wal", 0, below);
+    }
+    CHECK_EQUAL(t, 0, left);
+    CHECK(t, keys_in(t, path, "", below, KEYS) + keys_in(t, path, "-wal", below, KEYS) >= 10);
+    sotto_db_close(db);
+}
+
+/* ---- alone -------------------------------------------------------------------------------------------------------- */
+
+static bool owns(sotto_test *t, sotto_db *db)
+{
+    bool alone = false;
+
+    CHECK_OK(t, sotto_db_own(db, &alone, &t->err));
+    return alone;
+}
+
+static void one_store_is_alone_until_it_closes(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "store.db");
+    sotto_db *first = open_file(t, path), *second = open_file(t, path);
+
+    CHECK(t, owns(t, first));
+    CHECK(t, owns(t, first));
+    CHECK(t, !owns(t, second));
+    sotto_db_close(first);
+    CHECK(t, owns(t, second));
+    sotto_db_close(second);
+}
+
+/* It is the system that lets go, whatever the process still meant to do. */
+static void a_killed_process_owns_nothing(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "store.db");
+    int ends[2];
+    char byte = 0;
+    sotto_db *db;
+    pid_t child;
+
+    CHECK_EQUAL(t, 0, pipe(ends));
+    child = fork();
+    CHECK(t, child >= 0);
+    if (child == 0) {
+        sotto_err err = {0};
+        char address[300];
+        bool alone = false;
+
+        (void)snprintf(address, sizeof address, "sqlite:%s", path);
+        if (sotto_db_open(&db, &(sotto_db_options){.address = address}, &err) == SOTTO_OK &&
+            sotto_db_own(db, &alone, &err) == SOTTO_OK && alone)
+            byte = 1;
+        (void)!write(ends[1], &byte, 1);
+        for (;;)
+            (void)pause();
+    }
+    CHECK_EQUAL(t, 1, read(ends[0], &byte, 1));
+    CHECK_EQUAL(t, 1, byte);
+    db = open_file(t, path);
+    CHECK(t, !owns(t, db));
+    CHECK_EQUAL(t, 0, kill(child, SIGKILL));
+    CHECK_EQUAL(t, child, waitpid(child, NULL, 0));
+    CHECK(t, owns(t, db));
+    sotto_db_close(db);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -483,6 +644,9 @@ int main(int argc, char **argv)
         CASE(a_file_of_others_is_refused),
         CASE(a_backup_is_whole_while_others_write),
         CASE(a_busy_file_is_waited_for),
+        CASE(erased_keys_are_nowhere_in_the_files),
+        CASE(one_store_is_alone_until_it_closes),
+        CASE(a_killed_process_owns_nothing),
     };
     return RUN_TESTS(argc, argv, cases);
 }

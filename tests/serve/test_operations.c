@@ -124,6 +124,42 @@ static void readiness_says_what_is_missing(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static void count_broken(void *context, const sotto_log_event *event)
+{
+    atomic_uint *count = context;
+
+    if (strcmp(event->name, "task.broken") == 0)
+        atomic_fetch_add(count, 1);
+}
+
+/* Rows that this version can't read, older than all others: they are passed over, said once, and shown. */
+static void a_task_that_does_not_compile_keeps_no_other_from_being_served(sotto_test *t)
+{
+    static const char bad[] =
+        "INSERT INTO task (n, id, role, recipe, parties, cohort, population, added) VALUES"
+        " (1, CAST('one' AS {bytes}), 2, CAST('no recipe' AS {bytes}), CAST('' AS {bytes}), 0, 5, "
+        "1),"
+        " (2, CAST('two' AS {bytes}), 2, CAST('' AS {bytes}), CAST('no task' AS {bytes}), 0, 5, 1)";
+    atomic_uint broken = 0;
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    s.leader_options.log = (sotto_log_sink){.write = count_broken, .context = &broken};
+    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, (void *)(uintptr_t)bad, &t->err));
+    sotto_test_leader_restart(t, &s);
+    CHECK(t, sotto_tasks_find(s.leader->tasks, s.task.id) != NULL);
+    CHECK_EQUAL(t, 2, sotto_tasks_broken(s.leader->tasks));
+    CHECK(t, soon_says(t, &s, s.leader, "readyz", "tasks: 2 can't be read by this version"));
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_tasks{state=\"broken\"} 2\n"));
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_tasks{state=\"paired\"} 1\n"));
+    for (unsigned i = 0; i < 125; i++)
+        nap(); /* two and a half seconds, in which the thread looks twice and reads nothing */
+    CHECK_EQUAL(t, 2, atomic_load(&broken));
+    CHECK_OK(t, sotto_tasks_refresh(s.leader->tasks, &t->err));
+    CHECK_EQUAL(t, 2, atomic_load(&broken));
+    sotto_test_service_close(&s);
+}
+
 static void a_view_without_a_database_is_not_ready(sotto_test *t)
 {
     uint8_t memory[512];
@@ -339,6 +375,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(health_answers_while_every_worker_is_busy),
         CASE(readiness_says_what_is_missing),
+        CASE(a_task_that_does_not_compile_keeps_no_other_from_being_served),
         CASE(a_view_without_a_database_is_not_ready),
         CASE(metrics_count_reports_by_cause),
         CASE(draining_finishes_what_was_accepted),

@@ -2,6 +2,7 @@
 #include "support/service.h"
 
 #include "serve/rate.h"
+#include "support/database.h"
 
 #include <string.h>
 
@@ -18,24 +19,26 @@ static void set_population(sotto_test *t, sotto_test_service *s, bool leader, ui
                                 sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
                                 sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
                                 population, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
-    if (leader) /* the figure is read when a task is loaded */
-        sotto_test_leader_restart(t, s);
-    else
-        sotto_test_helper_restart(t, s);
 }
 
-static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count)
+static sotto_bytes many_with(sotto_test *t, sotto_test_service *s, size_t count,
+                             sotto_test_flaw flaw)
 {
     size_t size = count * (s->task.report_bytes + 64);
     sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
 
     for (size_t i = 0; i < count; i++) {
-        sotto_bytes report = sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND);
+        sotto_bytes report = sotto_test_sealed_report(t, s, 1, flaw);
 
         memcpy(out.data + out.len, report.data, report.len);
         out.len += report.len;
     }
     return sotto_buf_bytes(&out);
+}
+
+static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count)
+{
+    return many_with(t, s, count, SOTTO_TEST_SOUND);
 }
 
 static void let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, const char *reason,
@@ -124,7 +127,74 @@ static void a_reason_covers_no_more_than_it_was_given_for(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-/* Those that are refused were sent all the same. */
+/* Anybody can send what the leader refuses at the door, at no cost. */
+static void junk_holds_no_batch(sotto_test *t)
+{
+    static const sotto_test_flaw junk[] = {SOTTO_TEST_BAD_LEADER_SEAL, SOTTO_TEST_UNKNOWN_KEY,
+                                           SOTTO_TEST_EXTENSION};
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16];
+    sotto_bytes sound;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    set_population(t, &s, true, 20);
+    set_population(t, &s, false, 20);
+    sound = many(t, &s, 30);
+    for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++)
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many_with(t, &s, 20, junk[i])).status);
+    for (unsigned i = 0; i < 3; i++) /* twice as a replay */
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sound).status);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 30, reports);
+    sotto_test_service_close(&s);
+}
+
+/* What it acknowledged counts, though its proof fails later: whoever fills a batch need not fill it well. */
+static void acknowledged_reports_count_though_they_fail_later(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16];
+
+    for (unsigned selected = 0; selected < 2; selected++) {
+        sotto_test_service_open(t, &s,
+                                &(sotto_test_service_options){.leader_selected = selected != 0,
+                                                              .job_delay_ms = 1000,
+                                                              .job_reports = 100});
+        set_population(t, &s, true, 20);
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30)).status);
+        CHECK_EQUAL(
+            t, 200,
+            sotto_test_upload(t, &s, many_with(t, &s, 6, SOTTO_TEST_BAD_HELPER_SEAL)).status);
+        CHECK_EQUAL(t, 200,
+                    sotto_test_upload(t, &s, many_with(t, &s, 5, SOTTO_TEST_BAD_PROOF)).status);
+        s.patience = 60;
+        CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+        CHECK_EQUAL(t, 41, sotto_test_ask_number(t, s.leader->db, "SELECT arrived FROM held"));
+        sotto_test_service_close(&s);
+    }
+}
+
+/* No restart, no wait: the next look at the batch uses the figure that the row has then. */
+static void a_corrected_population_counts_at_once(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    set_population(t, &s, true, 20);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 41)).status);
+    s.patience = 10;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    set_population(t, &s, true, 0); /* no figure given: the old one stays */
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    set_population(t, &s, true, 21);
+    s.patience = 200;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 41, reports);
+    sotto_test_service_close(&s);
+}
+
+/* At the helper, where reports arrive in jobs of the leader's alone. */
 static void refused_reports_count_too(sotto_test *t)
 {
     sotto_test_service s;
@@ -152,6 +222,9 @@ int main(int argc, char **argv)
         CASE(the_helper_holds_by_its_own_figure),
         CASE(a_reason_covers_no_more_than_it_was_given_for),
         CASE(refused_reports_count_too),
+        CASE(junk_holds_no_batch),
+        CASE(acknowledged_reports_count_though_they_fail_later),
+        CASE(a_corrected_population_counts_at_once),
     };
 
     return RUN_TESTS(argc, argv, cases);

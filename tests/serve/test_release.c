@@ -1,7 +1,12 @@
-/* Which batches may be asked for at all. */
-#include "support/test.h"
+/* Which batches may be asked for at all; and that closing one and adding to it exclude each other. */
+#define _POSIX_C_SOURCE 200809L
+#include "support/database.h"
 
 #include "serve/release.h"
+#include "serve/schema.h"
+
+#include <stdatomic.h>
+#include <time.h>
 
 static sotto_server_task task_of(uint64_t precision, uint64_t collection_seconds)
 {
@@ -56,12 +61,102 @@ static void a_batch_is_asked_for_in_its_tasks_mode(sotto_test *t)
     CHECK_EQUAL(t, SOTTO_DAP_INVALID_MESSAGE, problem);
 }
 
+/* ---- adding and closing --------------------------------------------------------------------------------------------- */
+
+typedef struct adder {
+    int64_t task;
+    unsigned hold_ms; /* after the lock was got */
+    atomic_bool inside, wrote, told;
+} adder;
+
+static void pause_ms(unsigned ms)
+{
+    struct timespec moment = {ms / 1000, (long)(ms % 1000) * 1000000};
+
+    (void)nanosleep(&moment, NULL);
+}
+
+/* As an upload does: takes the lock, looks, and writes a while later. */
+static sotto_status add(sotto_tx *tx, void *context, sotto_err *err)
+{
+    adder *a = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_release_lock(tx, a->task, false, err));
+    atomic_store(&a->inside, true);
+    pause_ms(a->hold_ms);
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "INSERT INTO retired (task, since) VALUES (?1, 0)", err));
+    sotto_sql_int(&q, 1, a->task);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    atomic_store(&a->wrote, true);
+    return SOTTO_OK;
+}
+
+static void on_added(void *context, sotto_status status, const sotto_err *err)
+{
+    adder *a = context;
+
+    (void)status;
+    (void)err;
+    atomic_store(&a->told, true);
+}
+
+typedef struct closer {
+    int64_t task;
+    int64_t found; /* what the adder wrote */
+} closer;
+
+static sotto_status close_it(sotto_tx *tx, void *context, sotto_err *err)
+{
+    closer *c = context;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_release_lock(tx, c->task, true, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT count(*) FROM retired WHERE task = ?1", err));
+    sotto_sql_int(&q, 1, c->task);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    c->found = row ? sotto_sql_column_int(&q, 0) : -1;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static void wait_for(const atomic_bool *flag)
+{
+    while (!atomic_load(flag))
+        pause_ms(1);
+}
+
+/* Two processes, as far as the database can tell. */
+static void closing_waits_for_those_who_add_and_sees_what_they_added(sotto_test *t)
+{
+    const char *address = sotto_test_address(t);
+    sotto_db *one = sotto_test_db_at(t, address), *other = sotto_test_db_at(t, address);
+    adder slow = {.task = 5, .hold_ms = 400}, quick = {.task = 5 + 64};
+    sotto_db_job job = {.fn = add, .context = &slow, .done = on_added, .done_context = &slow};
+    closer c = {.task = 5};
+
+    CHECK_OK(t,
+             sotto_db_migrate(one, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
+    sotto_db_post(one, &job);
+    wait_for(&slow.inside);
+    if (sotto_test_on_postgres()) { /* those who add don't wait for each other, even where they share a lock */
+        CHECK_OK(t, sotto_db_run(other, add, &quick, &t->err));
+        CHECK(t, !atomic_load(&slow.wrote));
+    }
+    CHECK_OK(t, sotto_db_run(other, close_it, &c, &t->err));
+    CHECK_EQUAL(t, 1, c.found);
+    wait_for(&slow.told);
+    sotto_db_close(one);
+    sotto_db_close(other);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_batch_spans_no_more_than_the_collection_length),
         CASE(without_a_collection_length_any_interval_will_do),
         CASE(a_batch_is_asked_for_in_its_tasks_mode),
+        CASE(closing_waits_for_those_who_add_and_sees_what_they_added),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -1,11 +1,21 @@
 /* Leader and helper together: what is uploaded is added up once, whatever stands between. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/service.h"
 
+#include "db/sealed.h"
 #include "support/database.h"
 #include "transport/dap_upload.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+static void pause_ms(long ms)
+{
+    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
+
+    (void)nanosleep(&moment, NULL);
+}
 
 static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count, uint64_t bin)
 {
@@ -219,64 +229,193 @@ static void reports_are_erased_once_they_are_added_up(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+enum { KEYS = 150, SEALED_KEY = SOTTO_COLUMN_KEY_SIZE + SOTTO_COLUMN_OVERHEAD };
+
 typedef struct stored {
-    uint8_t key[128];
-    size_t len;
+    uint8_t keys[KEYS][SEALED_KEY];
+    size_t count;
 } stored;
 
-static sotto_status read_key(sotto_tx *tx, void *context, sotto_err *err)
+static sotto_status read_keys(sotto_tx *tx, void *context, sotto_err *err)
 {
     stored *s = context;
-    sotto_bytes secret;
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT secret FROM segment_key LIMIT 1", err));
+    s->count = 0;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT secret FROM segment_key", err));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
-        return sotto_fail(err, SOTTO_MISSING, "no key");
-    secret = sotto_sql_column_bytes(&q, 0);
-    s->len = secret.len < sizeof s->key ? secret.len : sizeof s->key;
-    memcpy(s->key, secret.data, s->len);
-    return sotto_sql_run(&q, NULL, err);
+    while (row && s->count < KEYS) {
+        SOTTO_TRY(sotto_sql_column_fixed(&q, 0, s->keys[s->count++], SEALED_KEY, err));
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
 }
 
-/* How often these bytes stand in a file. */
-static size_t occurrences(sotto_test *t, const char *path, const uint8_t *bytes, size_t len)
+static bool holds(sotto_bytes all, sotto_bytes wanted)
 {
-    size_t size = (size_t)16 << 20, got = 0, found = 0;
-    uint8_t *all = sotto_arena_take(&t->arena, size);
-    FILE *file = fopen(path, "rb");
+    const uint8_t *at = all.data, *end = all.data + all.len;
 
-    CHECK(t, all != NULL && file != NULL);
-    got = fread(all, 1, size, file);
-    CHECK(t, got < size);
+    while ((size_t)(end - at) >= wanted.len &&
+           (at = memchr(at, wanted.data[0], (size_t)(end - at) - wanted.len + 1)) != NULL) {
+        if (memcmp(at, wanted.data, wanted.len) == 0)
+            return true;
+        at++;
+    }
+    return false;
+}
+
+/* How many of the keys stand anywhere in the database's file, or in the one behind it that ends with this. */
+static size_t keys_in(sotto_test *t, const sotto_test_service *s, const char *suffix,
+                      const stored *keys)
+{
+    static uint8_t all[32 << 20];
+    char path[512];
+    size_t size, found = 0;
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "%s%s", s->leader_options.database + strlen("sqlite:"),
+                   suffix);
+    file = fopen(path, "rb");
+    if (!file)
+        return 0;
+    size = fread(all, 1, sizeof all, file);
+    CHECK(t, size < sizeof all);
     CHECK_EQUAL(t, 0, fclose(file));
-    for (size_t i = 0; i + len <= got; i++)
-        found += memcmp(all + i, bytes, len) == 0;
+    for (size_t i = 0; i < keys->count; i++)
+        found += holds(sotto_bytes_of(all, size), sotto_bytes_of(keys->keys[i], SEALED_KEY));
     return found;
 }
 
-/* The key's bytes, sealed as they were, are nowhere in the file once the reports were added up. */
-static void a_destroyed_key_is_gone_from_the_file(sotto_test *t)
+/* The keys' bytes, sealed as they were, are in no file once the reports were added up, while the server runs on. There are
+ * more of them than one page holds, so that pages become free when they go. */
+static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
 {
     sotto_test_service s;
     uint64_t reports = 0, counts[16] = {0};
-    stored key = {.len = 0};
-    const char *path;
+    static stored keys;
+    size_t left = KEYS;
 
     if (sotto_test_on_postgres())
-        return; /* its files are the server's, and its old rows go by VACUUM: decision 32 */
+        return; /* its files are the server's, and its old rows go by VACUUM: decision 42 */
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30, 1)).status);
-    CHECK_OK(t, sotto_db_read(s.leader->db, read_key, &key, &t->err));
-    sotto_test_leader_restart(t, &s); /* what the WAL held is in the file now */
-    path = s.leader_options.database + strlen("sqlite:");
-    CHECK(t, occurrences(t, path, key.key, key.len) > 0);
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    s.leader_options.erase_ms = 200;
     sotto_test_leader_restart(t, &s);
-    CHECK_EQUAL(t, 0, occurrences(t, path, key.key, key.len));
+    for (unsigned i = 0; i < KEYS; i++)
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 1, 1)).status);
+    CHECK_OK(t, sotto_db_read(s.leader->db, read_keys, &keys, &t->err));
+    CHECK_EQUAL(t, KEYS, keys.count);
+    sotto_test_leader_restart(t, &s); /* what the WAL held is in the file now */
+    CHECK_EQUAL(t, KEYS, keys_in(t, &s, "", &keys));
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, KEYS, reports);
+    for (unsigned i = 0; i < 300 && left > 0; i++) {
+        pause_ms(100);
+        left = keys_in(t, &s, "", &keys) + keys_in(t, &s, "-wal", &keys);
+    }
+    CHECK_EQUAL(t, 0, left);
+    sotto_test_service_close(&s);
+}
+
+/* ---- a leader that was killed ------------------------------------------------------------------------------------- */
+
+typedef struct request {
+    uint8_t bytes[1 << 16];
+    size_t len;
+} request;
+
+static sotto_status read_request(sotto_tx *tx, void *context, sotto_err *err)
+{
+    request *r = context;
+    sotto_bytes bytes;
+    sotto_sql q;
+    bool row;
+
+    r->len = 0;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT request FROM job WHERE state = 1", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    bytes = row ? sotto_sql_column_bytes(&q, 0) : sotto_bytes_of(NULL, 0);
+    if (bytes.len > 0 && bytes.len <= sizeof r->bytes) {
+        memcpy(r->bytes, bytes.data, bytes.len);
+        r->len = bytes.len;
+    }
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* A job that its leader still held when it was killed: on disk, and leased for another ten minutes. */
+static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, request *stored_request)
+{
+    sotto_bytes reports = many(t, s, 25, 2);
+    sotto_db *db;
+
+    s->leader_options.lease_seconds = 600;
+    sotto_test_leader_restart(t, s);
+    sotto_server_close(s->helper);
+    s->helper = NULL;
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, s, reports).status);
+    for (unsigned i = 0; i < 200 && stored_request->len == 0; i++) {
+        pause_ms(50);
+        CHECK_OK(t, sotto_db_read(s->leader->db, read_request, stored_request, &t->err));
+    }
+    CHECK(t, stored_request->len > 0);
+    sotto_server_close(s->leader);
+    s->leader = NULL;
+    db = sotto_test_db_at(t, s->leader_options.database);
+    CHECK_OK(t,
+             sotto_db_run(db, sotto_test_say,
+                          "UPDATE sotto_lease SET held = 1, ready_at = {now} + 600000", &t->err));
+    sotto_db_close(db);
+    return reports;
+}
+
+static void what_a_killed_leader_had_under_way_goes_on_at_once(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16] = {0};
+    static request stored_request;
+    unsigned helper_port, leader_port;
+    char at[2][32];
+
+    stored_request.len = 0;
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    helper_port = sotto_server_port(s.helper);
+    leader_port = sotto_server_port(s.leader);
+    (void)leave_a_job(t, &s, &stored_request);
+    (void)snprintf(at[0], sizeof at[0], "127.0.0.1:%u", leader_port);
+    (void)snprintf(at[1], sizeof at[1], "127.0.0.1:%u", helper_port);
+    s.leader_options.listen = at[0];
+    s.helper_options.listen = at[1];
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    CHECK_OK(t, sotto_server_open(&s.leader, &s.leader_options, &t->err));
+    s.patience = sotto_test_on_postgres() ? 20 : 200;
+    if (sotto_test_on_postgres()) { /* another replica may hold it: nobody is alone there */
+        CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    } else {
+        CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+        CHECK_EQUAL(t, 25, reports);
+        CHECK_EQUAL(t, 25, counts[2]);
+    }
+    sotto_test_service_close(&s);
+}
+
+/* Without the datastore key a stored request tells not even which reports are in it. */
+static void a_stored_request_is_sealed(sotto_test *t)
+{
+    sotto_test_service s;
+    static request stored_request;
+    sotto_bytes reports;
+    sotto_dap_report first;
+
+    stored_request.len = 0;
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    reports = leave_a_job(t, &s, &stored_request);
+    CHECK_OK(t, sotto_dap_report_decode(&first, sotto_bytes_of(reports.data, reports.len / 25),
+                                        &t->err));
+    CHECK(t, !holds(sotto_bytes_of(stored_request.bytes, stored_request.len),
+                    sotto_bytes_of(first.metadata.report_id, sizeof first.metadata.report_id)));
+    CHECK(t,
+          !holds(sotto_bytes_of(stored_request.bytes, stored_request.len), first.helper.payload));
     sotto_test_service_close(&s);
 }
 
@@ -291,7 +430,9 @@ int main(int argc, char **argv)
         CASE(a_collected_bucket_takes_no_more),
         CASE(a_batch_below_its_minimum_waits),
         CASE(of_two_collections_that_overlap_one_is_refused),
-        CASE(a_destroyed_key_is_gone_from_the_file),
+        CASE(destroyed_keys_are_gone_from_every_file),
+        CASE(what_a_killed_leader_had_under_way_goes_on_at_once),
+        CASE(a_stored_request_is_sealed),
         CASE(reports_are_erased_once_they_are_added_up),
     };
 

@@ -1,0 +1,94 @@
+/* How large a leader makes its jobs, and how large a helper lets them be. */
+#include "support/service.h"
+
+#include "recipe/claim.h"
+#include "serve/leader.h"
+#include "serve/router.h"
+#include "transport/dap_job.h"
+
+static sotto_server_task task_of(sotto_test *t, const sotto_prio3_config *config)
+{
+    enum { EXTENSION_ROOM = 512 };
+    sotto_server_task task = {0};
+
+    CHECK_OK(t, sotto_prio3_init(&task.vdaf, &t->arena, config, &t->err));
+    task.dap.sizes = task.vdaf.sizes;
+    task.dap.report_bytes = sotto_recipe_report_bytes(&task.vdaf.sizes);
+    task.max_report = task.dap.report_bytes + EXTENSION_ROOM;
+    return task;
+}
+
+/* Bytes of a request with the longest reports that a leader takes in. */
+static size_t longest_job(sotto_test *t, const sotto_server_task *task, size_t reports)
+{
+    enum { ROOM = 512, TAG = 16, PLAIN = 6, ENC = 32, PING_PONG = 8 };
+    size_t size = reports * sotto_task_job_entry(task) + SOTTO_JOB_HEAD;
+    sotto_arena arena;
+    sotto_buf out;
+    uint8_t *zeros;
+    sotto_dap_list list;
+    sotto_dap_verify_init init = {0};
+
+    sotto_arena_init(&arena, (size_t)64 << 20);
+    out = sotto_buf_over(sotto_arena_take(&arena, size), size);
+    zeros = sotto_arena_take(&arena, task->max_report + task->dap.sizes.verifier_share + PING_PONG);
+    CHECK(t, out.data && zeros);
+    init.metadata.public_extensions = sotto_bytes_of(zeros, ROOM);
+    init.public_share = sotto_bytes_of(zeros, task->dap.sizes.public_share);
+    init.encrypted_input_share.enc = sotto_bytes_of(zeros, ENC);
+    init.encrypted_input_share.payload =
+        sotto_bytes_of(zeros, task->dap.sizes.helper_share + TAG + PLAIN);
+    init.payload = sotto_bytes_of(zeros, task->dap.sizes.verifier_share + PING_PONG);
+    CHECK_OK(t, sotto_dap_job_init_req_begin(&list, &out, &(sotto_dap_job_init_req){0},
+                                             SOTTO_DAP_DRAFT18, &t->err));
+    for (size_t i = 0; i < reports; i++)
+        CHECK_OK(t, sotto_dap_job_init_req_add(&list, &init, &t->err));
+    CHECK_OK(t, sotto_dap_list_end(&list, &t->err));
+    size = out.len;
+    sotto_arena_clear(&arena);
+    return size;
+}
+
+/* Whatever the two operators configured: a job that is refused for its length would be lost. */
+static void no_job_is_longer_than_any_helper_reads(sotto_test *t)
+{
+    static const sotto_prio3_config configs[] = {
+        {.type = SOTTO_PRIO3_COUNT, .shares = 2},
+        {.type = SOTTO_PRIO3_SUM, .shares = 2, .max = 1000000},
+        {.type = SOTTO_PRIO3_SUM_VEC,
+         .shares = 2,
+         .length = 10000,
+         .chunk_length = 283,
+         .max = 255},
+        {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 100, .chunk_length = 10},
+        {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 10000, .chunk_length = 100},
+        /* A chunk of one makes the verifier as long as the report. */
+        {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 10000, .chunk_length = 10000},
+        {.type = SOTTO_PRIO3_MULTIHOT_COUNT_VEC,
+         .shares = 2,
+         .length = 1000,
+         .chunk_length = 32,
+         .max = 10},
+    };
+    static sotto_server leader = {.options = {.job_reports = 4000}},
+                        helper = {.options = {.bytes_in_flight = (size_t)8 << 20}};
+
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+        sotto_server_task task = task_of(t, &configs[i]);
+        size_t reports = sotto_leader_full_job(&leader, &task);
+        size_t limit = sotto_router_job_body(&helper, &task);
+
+        CHECK(t, reports >= 1 && reports <= SOTTO_JOB_MAX_REPORTS);
+        CHECK(t, longest_job(t, &task, reports) <= limit);
+        CHECK(t, limit <= helper.options.bytes_in_flight);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(no_job_is_longer_than_any_helper_reads),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,54 @@
+/* When memory runs out in the middle of an upload, no report is to blame, and none is taken. */
+#include "support/service.h"
+
+#include "support/database.h"
+
+#include <string.h>
+
+enum { REPORTS = 100 };
+
+static sotto_bytes many(sotto_test *t, sotto_test_service *s)
+{
+    size_t size = REPORTS * (s->task.report_bytes + 64);
+    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
+
+    for (size_t i = 0; i < REPORTS; i++) {
+        sotto_bytes report = sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND);
+
+        memcpy(out.data + out.len, report.data, report.len);
+        out.len += report.len;
+    }
+    return sotto_buf_bytes(&out);
+}
+
+static void out_of_memory_is_no_fault_of_a_report(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_http_response response;
+    sotto_bytes reports;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    reports = many(t, &s);
+    s.leader_options.upload_memory = (size_t)64 << 10; /* enough for most of them */
+    sotto_test_leader_restart(t, &s);
+    response = sotto_test_upload(t, &s, reports);
+    CHECK_EQUAL(t, 503, response.status);
+    CHECK(t, response.retry_after_s > 0);
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM mark"));
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM rejection"));
+    s.leader_options.upload_memory = 0;
+    sotto_test_leader_restart(t, &s);
+    response = sotto_test_upload(t, &s, reports);
+    CHECK_EQUAL(t, 200, response.status);
+    CHECK_EQUAL(t, 0, response.body.len);
+    sotto_test_service_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(out_of_memory_is_no_fault_of_a_report),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -73,7 +73,7 @@ SOTTO_MUST_USE sotto_status sotto_lease_hurry(sotto_tx *tx, int64_t queue, sotto
                                               sotto_err *err);
 
 /* Ends every lease and every wait of the queue now; whoever holds one is fenced off. For a process that knows that it is
- * alone (sotto_db_own), about what others before it left behind. */
+ * alone, about what others before it left behind. */
 SOTTO_MUST_USE sotto_status sotto_lease_take_over(sotto_tx *tx, int64_t queue, sotto_err *err);
 
 /* How long until the next item of the queue is ready, in ms, 0 if one is; -1 if the queue is empty. What a

@@ -101,7 +101,6 @@ sotto_status sotto_db_open(sotto_db **out, const sotto_db_options *options, sott
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a store");
     }
     db->last = &db->first;
-    db->owner_fd = -1;
     db->stop[0] = db->stop[1] = -1;
     sotto_status status = take_options(db, options, err);
     if (status == SOTTO_OK)
@@ -146,7 +145,6 @@ void sotto_db_close(sotto_db *db)
             db->driver->close(db->workers[i].conn);
         db->driver->close(db->listener_conn);
     }
-    sotto_db_disown(db);
     sotto_release(db->address, db->address_size);
     sotto_channels_clear(&db->channels);
     (void)pthread_cond_destroy(&db->reader_free);

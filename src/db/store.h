@@ -116,12 +116,6 @@ typedef struct sotto_db_stats {
 
 void sotto_db_stats_get(sotto_db *db, sotto_db_stats *out);
 
-/* Whether this store is the only one over its database that has asked, until it closes or its process ends, by whatever kind of end:
- * then what others left half done is nobody's. SQLite: the lock of a file beside the database (its name and "-owner"), which
- * the system lets go of with the process. PostgreSQL: never.
- *   SOTTO_IO  that file can't be made */
-SOTTO_MUST_USE sotto_status sotto_db_own(sotto_db *db, bool *alone, sotto_err *err);
-
 /* "sqlite" or "postgres". */
 const char *sotto_db_kind(const sotto_db *db);
 

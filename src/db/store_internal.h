@@ -37,7 +37,6 @@ struct sotto_db {
     char *address;
     size_t address_size;
     const sotto_driver *driver;
-    int owner_fd; /* of the file whose lock says that this process is alone; -1: none */
 
     pthread_mutex_t lock; /* over what follows */
     pthread_cond_t work;
@@ -71,8 +70,5 @@ void sotto_channels_end(sotto_channels *channels); /* everybody stops waiting */
 uint32_t sotto_channels_bits(sotto_channels *channels, const sotto_conn *conn);
 void sotto_channels_wake(sotto_channels *channels, uint32_t bits);
 void *sotto_listener_main(void *db);
-
-/* Lets go of what sotto_db_own took. */
-void sotto_db_disown(sotto_db *db);
 
 #endif

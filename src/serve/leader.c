@@ -250,9 +250,8 @@ static sotto_status end_leases(sotto_tx *tx, void *context, sotto_err *err)
 /* What a process that was killed had under way waits for its leases to end, unless nobody else can hold them. */
 static sotto_status take_over(sotto_leader *leader, sotto_err *err)
 {
-    bool alone;
+    bool alone = leader->spool != NULL; /* which one process has at a time */
 
-    SOTTO_TRY(sotto_db_own(leader->server->db, &alone, err));
     if (alone)
         SOTTO_TRY(sotto_db_run(leader->server->db, end_leases, NULL, err));
     return adopt(leader, alone, err);

@@ -5,13 +5,11 @@
 #include "support/powerloss_vfs.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SINGLES = 3, GROUP = 4, MOST_STEPS = 2000 };
@@ -569,66 +567,6 @@ static void erased_keys_are_nowhere_in_the_files(sotto_test *t)
     sotto_db_close(db);
 }
 
-/* ---- alone -------------------------------------------------------------------------------------------------------- */
-
-static bool owns(sotto_test *t, sotto_db *db)
-{
-    bool alone = false;
-
-    CHECK_OK(t, sotto_db_own(db, &alone, &t->err));
-    return alone;
-}
-
-static void one_store_is_alone_until_it_closes(sotto_test *t)
-{
-    const char *path = sotto_test_temp(t, "store.db");
-    sotto_db *first = open_file(t, path), *second = open_file(t, path);
-
-    CHECK(t, owns(t, first));
-    CHECK(t, owns(t, first));
-    CHECK(t, !owns(t, second));
-    sotto_db_close(first);
-    CHECK(t, owns(t, second));
-    sotto_db_close(second);
-}
-
-/* It is the system that lets go, whatever the process still meant to do. */
-static void a_killed_process_owns_nothing(sotto_test *t)
-{
-    const char *path = sotto_test_temp(t, "store.db");
-    int ends[2];
-    char byte = 0;
-    sotto_db *db;
-    pid_t child;
-
-    CHECK_EQUAL(t, 0, pipe(ends));
-    child = fork();
-    CHECK(t, child >= 0);
-    if (child == 0) {
-        sotto_err err = {0};
-        char address[300];
-        bool alone = false;
-
-        (void)snprintf(address, sizeof address, "sqlite:%s", path);
-        if (sotto_db_open(&db, &(sotto_db_options){.address = address}, &err) == SOTTO_OK &&
-            sotto_db_own(db, &alone, &err) == SOTTO_OK && alone)
-            byte = 1;
-        (void)!write(ends[1], &byte, 1);
-        for (;;)
-            (void)pause();
-    }
-    CHECK_EQUAL(t, 1, read(ends[0], &byte, 1));
-    CHECK_EQUAL(t, 1, byte);
-    db = open_file(t, path);
-    CHECK(t, !owns(t, db));
-    CHECK_EQUAL(t, 0, kill(child, SIGKILL));
-    CHECK_EQUAL(t, child, waitpid(child, NULL, 0));
-    CHECK(t, owns(t, db));
-    sotto_db_close(db);
-    (void)close(ends[0]);
-    (void)close(ends[1]);
-}
-
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -645,8 +583,6 @@ int main(int argc, char **argv)
         CASE(a_backup_is_whole_while_others_write),
         CASE(a_busy_file_is_waited_for),
         CASE(erased_keys_are_nowhere_in_the_files),
-        CASE(one_store_is_alone_until_it_closes),
-        CASE(a_killed_process_owns_nothing),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -11,10 +11,8 @@
 #define PI 3.14159265358979323846
 #define U  SOTTO_UNIT_ROUNDOFF
 /* e^-MARGIN of delta may be lost to cutting Y off. */
-#define MARGIN 22.0
-/* e^-care of the answer, roughly, may be hidden by each of: the end of the line, aliases, what lies above the heap. */
-#define CARE_MOST  21.0
-#define CARE_LEAST 9.0
+#define MARGIN     22.0
+#define CARE_LEAST SOTTO_TILT_CARE_LEAST
 /* Angles are turned from node to node so often before their sines are taken again. */
 #define TURNS 16
 /* So many exponentials or sines are taken together. */
@@ -545,15 +543,15 @@ static sotto_status open_line(sotto_tilt *q, double near, const sotto_allocation
 }
 
 sotto_status sotto_tilt_open(sotto_tilt *line, int sign, double a, double t, double log_delta,
-                             double near, double work, const sotto_allocation_inflate *inflate,
-                             sotto_err *err)
+                             double near, double work, double care,
+                             const sotto_allocation_inflate *inflate, sotto_err *err)
 {
     line->a = a;
     line->t = t;
     line->sign = sign;
     line->log_delta = log_delta;
     line->work = work;
-    for (line->care = CARE_MOST; line->care > CARE_LEAST; line->care -= 6)
+    for (line->care = care; line->care > CARE_LEAST; line->care -= 6)
         if (open_line(line, near, inflate, NULL) == SOTTO_OK)
             return SOTTO_OK;
     return open_line(line, near, inflate, err);

@@ -301,7 +301,7 @@ static double approach(const search *s, const range *r, double *slope)
             *slope = chord;
         last = at;
         at -= fmin(fmax(f / *slope, -0.3), 0.3);
-        if (fabs(f) < 1e-6 || (i > 0 && fabs(f * last_f) < 3e-7))
+        if (fabs(f) < -1e-5 * *slope || (i > 0 && fabs(f * last_f) < 3e-7))
             break;
         last_f = f;
     }

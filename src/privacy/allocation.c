@@ -230,18 +230,29 @@ sotto_status sotto_allocation_eps(sotto_bound *out, sotto_allocation_direction d
 
 /* ---- the other way round ------------------------------------------------------------------------------- */
 
+/* A single large term among others whose variance, as far as they are not such terms themselves, moves E (Y - k)+ by half of
+ * it times the density at k; or a normal sum. */
+static double delta_guess(double a, double t, double eps)
+{
+    double above = t * expm1(eps), k = 1 + above, w = log(k) / a + a / 2;
+    double deviation = sqrt(t * expm1(a * a)), z = above / deviation;
+    double one = exp(sotto_log_tail(w - a)) - k * exp(sotto_log_tail(w));
+    double bell =
+        deviation / t * (exp(-z * z / 2 - SOTTO_LOG_SQRT_2PI) - z * exp(sotto_log_tail(z)));
+    double density = exp(-w * w / 2 - SOTTO_LOG_SQRT_2PI) / (a * k);
+    double usual = exp(a * a + sotto_log_tail(2 * a - log(k / 2) / a - a / 2)) - 1;
+
+    return one + fmax(bell, density * (t - 1) * fmax(0, usual) / 2);
+}
+
 double sotto_allocation_sigma_guess(double eps, double t, double log_delta)
 {
-    double low = log(0.1), high = log(1000), above = t * expm1(eps), delta = exp(log_delta);
+    double low = log(0.1), high = log(1000), delta = exp(log_delta);
 
     for (int i = 0; i < 40; i++) {
-        double middle = (low + high) / 2, a = exp(-middle), w = log1p(above) / a + a / 2;
-        double deviation = sqrt(t * expm1(a * a)), z = above / deviation;
-        double jump = exp(sotto_log_tail(w - a)) - (1 + above) * exp(sotto_log_tail(w));
-        double bell =
-            deviation / t * (exp(-z * z / 2 - SOTTO_LOG_SQRT_2PI) - z * exp(sotto_log_tail(z)));
+        double middle = (low + high) / 2;
 
-        *(jump + bell > delta ? &low : &high) = middle;
+        *(delta_guess(exp(-middle), t, eps) > delta ? &low : &high) = middle;
     }
     return exp(high);
 }

@@ -170,6 +170,25 @@ static void allocation(sample *s)
     stop(s, sotto_allocation_eps(&s->answer, SOTTO_ALLOCATION_MAX, sigma, t, ld, NULL));
 }
 
+static void allocation_sigma(sample *s)
+{
+    double eps = spread(s, 0.1, 5), t = whole(s, 5, 1e6);
+    sotto_question q = {.adjacency = SOTTO_ADJACENCY_ADD_REMOVE,
+                        .trust = SOTTO_TRUST_SPLIT,
+                        .dishonest = {0, 1},
+                        .participation_is_hidden = true,
+                        .delta = exp(-between(s, log(1e3), log(1e15))),
+                        .mechanism = SOTTO_MECHANISM_ALLOCATED_GAUSSIAN};
+    sotto_plan plan = {0};
+
+    q.of.allocated.contribution = SOTTO_ONE_HOT_VECTOR;
+    q.of.allocated.slots = (uint64_t)t;
+    (void)snprintf(s->text, TEXT, "eps %.9g t %.17g delta %.9g", eps, t, q.delta);
+    start(s);
+    stop(s, sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, eps, NULL, NULL));
+    s->answer = (sotto_bound){plan.limit, plan.value};
+}
+
 static void pure(sample *s)
 {
     double eps = spread(s, 1e-6, 10), t = whole(s, 1, 1e9), ld = log_delta(s, -690);
@@ -242,6 +261,7 @@ static const struct family {
     {"one-hot-renyi", one_hot_renyi},
     {"check-in", check_in},
     {"allocation", allocation},
+    {"allocation-sigma", allocation_sigma},
     {"pure", pure},
     {"discrete", discrete},
     {"counted", counted},

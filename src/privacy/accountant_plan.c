@@ -149,6 +149,10 @@ static range range_of(const struct unknown *u, const sotto_question *q)
         return (range){least > 0.05 ? least : 0.05, 2048, false, true};
     }
     double distance = distance_of(q);
+    /* No more noise than its evaluation accepts; at the lower end not less, by a rounding. */
+    if (q->mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN)
+        return (range){distance == 1 ? r.low : sotto_round_up(r.low * distance, 4), 1e3 * distance,
+                       false, true};
     return (range){r.low * distance, r.high * distance, false, true};
 }
 
@@ -235,22 +239,12 @@ static sotto_status narrow(search *s, const range *r, end *good, end *bad, sotto
     return SOTTO_OK;
 }
 
-/* Near where the answer of a sampled or allocated Gaussian lies: far from it an evaluation can be dear. *factor: how far
- * the first step from there should lead. */
-static double first_guess(const search *s, const range *r, double *factor)
+/* Near where the answer of a sampled Gaussian lies: far from it an evaluation can be dear. */
+static double first_guess(const search *s, const range *r)
 {
     const sotto_question *q = &s->question;
     double middle = sqrt(r->low) * sqrt(r->high);
 
-    *factor = 2;
-    if (q->mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN &&
-        s->at.real == &q->of.allocated.sigma && q->delta > 0) {
-        double guess =
-            sotto_allocation_sigma_guess(s->target, (double)q->of.allocated.slots, log(q->delta));
-
-        *factor = 1.02;
-        return fmin(fmax(guess * distance_of(q), r->low), r->high);
-    }
     if (q->mechanism != SOTTO_MECHANISM_SAMPLED_GAUSSIAN || s->at.real != &q->of.sampled.sigma)
         return r->whole ? floor(middle) : middle;
     double spread = q->of.sampled.rate * sqrt((double)q->of.sampled.rounds);
@@ -261,7 +255,7 @@ static double first_guess(const search *s, const range *r, double *factor)
 /* From a guess outwards in growing steps, until both ends are known or the range is at its end. */
 static sotto_status bracket(search *s, const range *r, end *good, end *bad, sotto_err *err)
 {
-    double factor, x = first_guess(s, r, &factor);
+    double factor = 2, x = first_guess(s, r);
     bool has_good = false, has_bad = false;
 
     for (int i = 0; i < 40 && !(has_good && has_bad); i++) {
@@ -276,18 +270,101 @@ static sotto_status bracket(search *s, const range *r, end *good, end *bad, sott
             break;
         x = upwards ? fmin(x * factor, r->high) : fmax(x / factor, r->low);
         x = r->whole ? floor(x) : x;
-        factor = factor < 2 ? 1 + 4 * (factor - 1) : factor * factor;
+        factor *= factor;
     }
     good->excess = has_good ? good->excess : (double)NAN;
     bad->x = has_bad ? bad->x : good->x;
     return SOTTO_OK;
 }
 
+/* ---- noise of a random allocation ------------------------------------------------------------------ */
+
+/* Where rough answers, which cost less, are what is wanted; *slope: of the logarithm of epsilon over that of sigma. */
+static double approach(const search *s, const range *r, double *slope)
+{
+    const sotto_question *q = &s->question;
+    double slots = (double)q->of.allocated.slots, log_delta = log(q->delta);
+    double distance = distance_of(q), last = 0, last_f = 0;
+    double at = log(sotto_allocation_sigma_guess(s->target, slots, log_delta));
+    double beside = log(sotto_allocation_sigma_guess(1.02 * s->target, slots, log_delta));
+
+    *slope = log(1.02) / (beside - at);
+    if (!(*slope < -0.2 && *slope > -1e3))
+        *slope = -2;
+    for (int i = 0; i < 6; i++) {
+        double f = log(sotto_allocation_rough(s->target, exp(at), slots, log_delta) / s->target);
+        double chord = (f - last_f) / (at - last);
+
+        if (!isfinite(f))
+            break;
+        if (i > 0 && chord < *slope / 3 && chord > *slope * 3)
+            *slope = chord;
+        last = at;
+        at -= fmin(fmax(f / *slope, -0.3), 0.3);
+        if (fabs(f) < -1e-5 * *slope || (i > 0 && fabs(f * last_f) < 3e-7))
+            break;
+        last_f = f;
+    }
+    return fmin(fmax(exp(at) * distance, r->low), r->high);
+}
+
+/* From there, certified: a little inside, then a little outside. False where that did not close in on the answer, as at
+ * an end of the range; what was found is in good and bad. */
+static sotto_status settle(bool *settled, search *s, const range *r, end *good, end *bad,
+                           sotto_err *err)
+{
+    double slope, x = approach(s, r, &slope) * (1 + 0.35 * CLOSE_ENOUGH);
+    bool has_good = false, has_bad = false;
+    end last = {0, 0};
+
+    *settled = false;
+    for (int i = 0; i < 8 && x >= r->low && x <= r->high; i++) {
+        end here = {x, 0};
+
+        SOTTO_TRY(excess_at(&here.excess, s, x, err));
+        if (isnan(here.excess))
+            break;
+        bool ok = here.excess <= 0;
+        *(ok ? good : bad) = here;
+        *(ok ? &has_good : &has_bad) = true;
+        *settled = has_good && has_bad && good->x - bad->x <= CLOSE_ENOUGH * good->x;
+        if (*settled)
+            break;
+        double chord = (here.excess - last.excess) / log(x / last.x);
+
+        if (i > 0 && fabs(log(x / last.x)) > CLOSE_ENOUGH && chord < slope / 2 && chord > slope * 2)
+            slope = chord;
+        double off = fmin(fmax(here.excess / slope, -0.3), 0.3);
+        bool near = fabs(off) < 0.7 * CLOSE_ENOUGH;
+
+        last = here;
+        x *= exp(-off) * (1 + (near && ok ? -0.25 : 0.25) * CLOSE_ENOUGH);
+        if (has_good && has_bad && !(x > bad->x && x < good->x))
+            x = sqrt(bad->x) * sqrt(good->x);
+    }
+    return SOTTO_OK;
+}
+
+static bool is_allocated(const search *s)
+{
+    const sotto_question *q = &s->question;
+
+    return q->mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN &&
+           s->at.real == &q->of.allocated.sigma && q->delta > 0 && q->delta < 1;
+}
+
 static sotto_status find(sotto_plan *out, search *s, const range *r, const char *name,
                          sotto_err *err)
 {
     end safe = {0, 0}, best = {0, 0};
+    bool settled = false;
 
+    if (is_allocated(s))
+        SOTTO_TRY(settle(&settled, s, r, &safe, &best, err));
+    if (settled) {
+        *out = (sotto_plan){.value = safe.x, .limit = best.x, .answer = s->answer};
+        return SOTTO_OK;
+    }
     SOTTO_TRY(bracket(s, r, &safe, &best, err));
     if (!(safe.excess <= 0)) {
         sotto_answer answer;

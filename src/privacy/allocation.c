@@ -12,8 +12,11 @@
 /* Below these the transform, to the power t, falls too slowly for a line to be cut. */
 #define FEW_SLOTS 6
 
+/* Of a line that only steers. */
+#define CARE_ROUGH 15.0
+
 /* An answer as narrow as that is not worth another line. */
-#define NARROW 1e-8
+#define NARROW 1e-7
 
 /* The grid is good to some 3e-4: no more is left to it than what is wider. */
 #define WIDE 1e-3
@@ -124,18 +127,21 @@ static void enclose_tilted(sotto_bound *out, int sign, const ask *q, double cap)
     for (int i = 0; i < 2 && q->t >= FEW_SLOTS; i++) {
         sotto_tilt line;
 
-        if (sotto_tilt_open(&line, sign, q->a, q->t, q->log_delta, near, work, q->inflate, NULL) !=
-            SOTTO_OK)
+        if (sotto_tilt_open(&line, sign, q->a, q->t, q->log_delta, near, work, SOTTO_TILT_CARE_MOST,
+                            q->inflate, NULL) != SOTTO_OK)
             return;
         sotto_bound found = read_line(&line, cap);
 
         *out = (sotto_bound){fmax(out->low, found.low), fmin(out->high, found.high)};
         if (sign < 0 || out->high - out->low <= NARROW * out->high || out->high == cap)
             return;
+        double done = (double)(line.points * line.nodes);
+
+        /* The next would take about as much, and with less than that say no more. */
+        if (!is_wide(out) && done > WORK_AGAIN)
+            return;
         near = out->high;
-        work -= (double)(line.points * line.nodes);
-        if (!is_wide(out))
-            work = fmin(work, WORK_AGAIN);
+        work = is_wide(out) ? work - done : WORK_AGAIN;
     }
 }
 
@@ -224,20 +230,51 @@ sotto_status sotto_allocation_eps(sotto_bound *out, sotto_allocation_direction d
 
 /* ---- the other way round ------------------------------------------------------------------------------- */
 
+/* A single large term among others whose variance, as far as they are not such terms themselves, moves E (Y - k)+ by half of
+ * it times the density at k; or a normal sum. */
+static double delta_guess(double a, double t, double eps)
+{
+    double above = t * expm1(eps), k = 1 + above, w = log(k) / a + a / 2;
+    double deviation = sqrt(t * expm1(a * a)), z = above / deviation;
+    double one = exp(sotto_log_tail(w - a)) - k * exp(sotto_log_tail(w));
+    double bell =
+        deviation / t * (exp(-z * z / 2 - SOTTO_LOG_SQRT_2PI) - z * exp(sotto_log_tail(z)));
+    double density = exp(-w * w / 2 - SOTTO_LOG_SQRT_2PI) / (a * k);
+    double usual = exp(a * a + sotto_log_tail(2 * a - log(k / 2) / a - a / 2)) - 1;
+
+    return one + fmax(bell, density * (t - 1) * fmax(0, usual) / 2);
+}
+
 double sotto_allocation_sigma_guess(double eps, double t, double log_delta)
 {
-    double low = log(0.1), high = log(1000), above = t * expm1(eps), delta = exp(log_delta);
+    double low = log(0.1), high = log(1000), delta = exp(log_delta);
 
     for (int i = 0; i < 40; i++) {
-        double middle = (low + high) / 2, a = exp(-middle), w = log1p(above) / a + a / 2;
-        double deviation = sqrt(t * expm1(a * a)), z = above / deviation;
-        double jump = exp(sotto_log_tail(w - a)) - (1 + above) * exp(sotto_log_tail(w));
-        double bell =
-            deviation / t * (exp(-z * z / 2 - SOTTO_LOG_SQRT_2PI) - z * exp(sotto_log_tail(z)));
+        double middle = (low + high) / 2;
 
-        *(jump + bell > delta ? &low : &high) = middle;
+        *(delta_guess(exp(-middle), t, eps) > delta ? &low : &high) = middle;
     }
     return exp(high);
+}
+
+double sotto_allocation_rough(double near, double sigma, double t, double log_delta)
+{
+    const sotto_allocation_inflate as_proved = {1, 1, 1};
+    sotto_tilt line;
+
+    if (check(SOTTO_ALLOCATION_MAX, sigma, t, log_delta, NULL) != SOTTO_OK)
+        return (double)NAN;
+    double a = 1 / sigma, cap = gaussian_eps(a, log_delta);
+
+    if (t == 1 || cap == 0)
+        return cap;
+    if (t < FEW_SLOTS || sotto_tilt_open(&line, 1, a, t, log_delta, near, WORK_TILTED, CARE_ROUGH,
+                                         &as_proved, NULL) != SOTTO_OK)
+        return sotto_grid_rough(a, t, log_delta, cap);
+    tilt_aim about = {&line, 0};
+    sotto_bound in = tilt_bracket(&about, near, cap);
+
+    return in.high < INFINITY ? tilt_root(&about, in) : cap;
 }
 
 /* ---- k slots of t ----------------------------------------------------------------------------------------- */

@@ -20,6 +20,10 @@ typedef enum sotto_allocation_direction {
 /* About the sigma at which one slot of t costs eps, to start a search from: a single large term, or a normal sum. */
 double sotto_allocation_sigma_guess(double eps, double t, double log_delta);
 
+/* About what sotto_allocation_eps says, where that is not far from `near`: to steer a search, never to promise. Where lines
+ * reach mostly to 1e-6, elsewhere to 1e-4; NAN where a parameter is outside. */
+double sotto_allocation_rough(double near, double sigma, double t, double log_delta);
+
 /* sigma 0.1 to 1000, t 1 to 10^9 slots, log_delta -90 to below 0.
  *   SOTTO_MALFORMED  a parameter is outside, by name */
 SOTTO_MUST_USE sotto_status sotto_allocation_eps(sotto_bound *out,

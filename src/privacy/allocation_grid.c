@@ -9,7 +9,8 @@
 /* e^-MARGIN of the answer may be lost at either end of a law. */
 #define MARGIN 14.0
 /* Panels of the quadrature are no wider: sixteen points are exact to 1e-17 there. */
-#define PANEL 0.5
+#define PANEL     0.5
+#define STRETCHES 8
 /* Relative error of a mass: of one lognormal's, and what adding two laws brings (2 POINTS^2 roundings). */
 #define ROUNDING (4e-14 + 2.5 * POINTS * POINTS * SOTTO_UNIT_ROUNDOFF)
 
@@ -81,22 +82,35 @@ typedef struct shape {
     double tiny; /* what a point of a sum may lose, for each of the slots: a part of delta */
 } shape;
 
-/* Points lie as close as the sum is narrow around its mean, and apart by a part of themselves far out. */
-static void lay_grid(law *out, const shape *s, double slots)
+/* Points lie as close as the sum is narrow around its mean, and apart by a part of themselves far out: at
+ * +-flat (e^|x| - 1) from it, x in even steps. */
+typedef struct layout {
+    double flat, below;
+    double first, step; /* of x */
+} layout;
+
+static layout layout_of(const shape *s, double slots)
 {
     double variance = expm1(s->a * s->a), bulk = fmin(sqrt(slots * variance), slots);
     double flat = (1 + 7 * exp(-s->a * s->a)) * bulk;
     double below = fmin(slots, 14 * bulk), above = s->top + (s->reach + 3) * bulk;
     double first = -log1p(below / flat), last = log1p(above / flat);
 
+    return (layout){flat, below, first, (last - first) / (double)(s->points - 1)};
+}
+
+static void lay_grid(law *out, const shape *s, double slots)
+{
+    layout lie = layout_of(s, slots);
+
     out->slots = slots;
     out->count = s->points;
     for (size_t i = 0; i < out->count; i++) {
-        double x = first + (last - first) * (double)i / (double)(out->count - 1);
+        double x = lie.first + lie.step * (double)i;
 
-        out->at[i] = slots + copysign(flat * expm1(fabs(x)), x);
+        out->at[i] = slots + copysign(lie.flat * expm1(fabs(x)), x);
     }
-    out->at[0] = slots - below;
+    out->at[0] = slots - lie.below;
 }
 
 /* A law's tails, from each point on. */
@@ -122,40 +136,69 @@ static size_t stop_at(const law *first, size_t i, const tails *rest, const shape
     return low;
 }
 
-/* Adds the first law's point i to the second's points from `from` to `stop`; closeness is one over the width of a
- * cell of out. */
-static void add_row(law *out, const double *closeness, const law *first, size_t i,
-                    const law *second, size_t from, size_t stop, double times)
+/* A sum under way. The cells of one row are the next row's, or a little above: no search, and nothing to guess wrong. */
+typedef struct addition {
+    law *out;
+    const law *first, *second;
+    double closeness[POINTS]; /* one over the width of a cell of out */
+    size_t cell[POINTS]; /* by the second's point: not above where its sum with the first's falls */
+    double left[POINTS], right[POINTS]; /* what a cell gives to its ends */
+} addition;
+
+static void add_pair(addition *w, double here, double mass, size_t j)
 {
-    double here = first->at[i], mass = times * first->mass[i], low = 0, high = 0;
-    size_t cell = 0, j = from;
+    law *out = w->out;
+    double sum = here + w->second->at[j], weight = mass * w->second->mass[j];
+    size_t cell = w->cell[j];
 
-    for (; j < stop && here + second->at[j] < out->at[0]; j++) { /* moved up to the first point */
-        out->mass[0] += mass * second->mass[j];
-        out->astray += mass * second->mass[j];
+    cell += sum >= out->at[cell + 1];
+    cell += sum >= out->at[cell + 1];
+    while (sum >= out->at[cell + 1])
+        cell++;
+    w->cell[j] = cell;
+    double share = weight * ((sum - out->at[cell]) * w->closeness[cell]);
+
+    w->left[cell] += weight - share;
+    w->right[cell] += share;
+}
+
+/* Adds the first law's point i to the second's points from `from` to `stop`. Several stretches at once, since neighbours
+ * would have to wait for each other's cell. */
+static void add_row(addition *w, size_t i, size_t from, size_t stop, double times)
+{
+    law *out = w->out;
+    const law *second = w->second;
+    double here = w->first->at[i], mass = times * w->first->mass[i];
+    double top = out->at[out->count - 1];
+
+    for (; from < stop && here + second->at[from] < out->at[0];
+         from++) { /* moved up to the first */
+        out->mass[0] += mass * second->mass[from];
+        out->astray += mass * second->mass[from];
     }
-    for (; j < stop; j++) {
-        double sum = here + second->at[j], weight = mass * second->mass[j];
-
-        if (sum >= out->at[cell + 1]) {
-            out->mass[cell] += low;
-            out->mass[cell + 1] += high;
-            low = high = 0;
-            while (cell + 2 < out->count && out->at[cell + 1] <= sum)
-                cell++;
-            if (sum >= out->at[out->count - 1])
-                break;
-        }
-        double share = weight * ((sum - out->at[cell]) * closeness[cell]);
-
-        high += share;
-        low += weight - share;
+    for (; from < stop && here + second->at[stop - 1] >= top; stop--) {
+        out->lost += mass * second->mass[stop - 1] * (here + second->at[stop - 1]);
+        out->astray += mass * second->mass[stop - 1];
     }
-    out->mass[cell] += low;
-    out->mass[cell + 1] += high;
-    for (; j < stop; j++) {
-        out->lost += mass * second->mass[j] * (here + second->at[j]);
-        out->astray += mass * second->mass[j];
+    size_t part = (stop - from) / STRETCHES;
+
+    for (size_t j = from; j < from + part; j++)
+        for (size_t k = 0; k < STRETCHES; k++)
+            add_pair(w, here, mass, j + k * part);
+    for (size_t j = from + STRETCHES * part; j < stop; j++)
+        add_pair(w, here, mass, j);
+}
+
+/* Where the first row's sums fall. */
+static void start_cells(addition *w, size_t first)
+{
+    const law *out = w->out;
+    size_t cell = 0;
+
+    for (size_t j = 0; j < out->count; j++) {
+        while (cell + 2 < out->count && w->first->at[first] + w->second->at[j] >= out->at[cell + 1])
+            cell++;
+        w->cell[j] = cell;
     }
 }
 
@@ -175,32 +218,35 @@ static void lift_dust(law *out, const shape *s)
 static void add_laws(law *out, const shape *s, const law *first, const law *second)
 {
     tails rest = {{0}, {0}};
-
-    double closeness[POINTS] = {0};
+    addition w = {.out = out, .first = first, .second = second};
 
     lay_grid(out, s, first->slots + second->slots);
     for (size_t j = out->count; j-- > 0;) {
         if (j + 1 < out->count)
-            closeness[j] = 1 / (out->at[j + 1] - out->at[j]);
+            w.closeness[j] = 1 / (out->at[j + 1] - out->at[j]);
         rest.mass[j] = rest.mass[j + 1] + second->mass[j];
         rest.mean[j] = rest.mean[j + 1] + second->mass[j] * second->at[j];
         out->mass[j] = 0;
     }
     out->lost = first->lost + second->lost;
     out->astray = first->astray + second->astray;
+    start_cells(&w, first->first);
     for (size_t i = first->first; i < out->count; i++) {
         bool same = first == second; /* by halves: each pair counts twice, lost or not */
         size_t from = same ? i : second->first, stop = stop_at(first, i, &rest, s, out->slots);
 
         stop = stop > from ? stop : from;
         if (same && stop > i)
-            add_row(out, closeness, first, i, second, i, i + 1, 1);
-        add_row(out, closeness, first, i, second, same ? i + 1 : from, stop, same ? 2 : 1);
+            add_row(&w, i, i, i + 1, 1);
+        if (stop > from)
+            add_row(&w, i, same ? i + 1 : from, stop, same ? 2 : 1);
         double mass = (same ? 2 : 1) * first->mass[i];
 
         out->lost += mass * (first->at[i] * rest.mass[stop] + rest.mean[stop]);
         out->astray += mass * rest.mass[stop];
     }
+    for (size_t i = 0; i < out->count; i++)
+        out->mass[i] += w.left[i] + (i > 0 ? w.right[i - 1] : 0);
     lift_dust(out, s);
 }
 
@@ -370,15 +416,21 @@ static double by_chernoff(const shape *s, double t, double log_delta, double cap
 
 /* ---- both --------------------------------------------------------------------------------------------- */
 
+static shape shape_of(double a, double slots, double log_delta)
+{
+    double reach = sqrt(2 * (MARGIN - log_delta)), steps = additions(slots);
+    /* More additions on fewer points each take as long, and lose a little more. */
+    double points = fmin(POINTS, fmax(POINTS_LEAST, POINTS * sqrt(6 / steps)));
+
+    return (shape){a,     reach,          exp(a * (a + reach) - a * a / 2),
+                   slots, (size_t)points, exp(log_delta - MARGIN) / (points * (1 + steps))};
+}
+
 void sotto_grid_eps(sotto_bound *remove, double *add, double a, double t, double log_delta,
                     double cap, const sotto_allocation_inflate *inflate)
 {
-    double fewer = fewer_slots(t), reach = sqrt(2 * (MARGIN - log_delta));
-    double steps = additions(fewer);
-    /* More additions on fewer points each take as long, and lose a little more. */
-    double points = fmin(POINTS, fmax(POINTS_LEAST, POINTS * sqrt(6 / steps)));
-    shape s = {a,     reach,          exp(a * (a + reach) - a * a / 2),
-               fewer, (size_t)points, exp(log_delta - MARGIN) / (points * (1 + steps))};
+    double fewer = fewer_slots(t);
+    shape s = shape_of(a, fewer, log_delta);
     law sum = {0}, spare = {0};
 
     add_slots(&sum, &spare, &s, fewer);
@@ -391,4 +443,56 @@ void sotto_grid_eps(sotto_bound *remove, double *add, double a, double t, double
     /* Sums far below their mean are where the grid is coarse. */
     if (*add > remove->high)
         *add = fmin(*add, by_chernoff(&s, t, log_delta, cap, inflate));
+}
+
+/* ---- without adding ------------------------------------------------------------------------------------ */
+
+typedef struct outline {
+    shape s;
+    double log_delta;
+} outline;
+
+/* What splitting adds to the variance of a term that lies `far` above its mean: h^2/6 of a cell's width h, for the term
+ * itself and at every addition. */
+static double split_variance(const shape *s, double far)
+{
+    layout lie = layout_of(s, 1);
+    double h = lie.step * (far + lie.flat), sum = h * h, slots = 1;
+
+    for (double bit = exp2(floor(log2(s->slots))); (bit /= 2) >= 1;) {
+        bool odd = fmod(floor(s->slots / bit), 2) == 1;
+
+        slots *= 2;
+        for (int again = odd ? 2 : 1; again > 0; again--) {
+            lie = layout_of(s, slots);
+            h = lie.step * (far + lie.flat);
+            sum += h * h;
+            slots += again == 2 ? 1 : 0;
+        }
+    }
+    return sum / 6;
+}
+
+/* One term decides, the others are at their mean but for their variance, as far as they are not such terms themselves;
+ * a little variance v moves E (Y - k)+ by v/2 times the density at k. And a normal sum, where that is more. */
+static double outline_miss(const void *self, double eps)
+{
+    const outline *q = self;
+    double a = q->s.a, t = q->s.slots, far = t * expm1(eps), k = 1 + far;
+    double w = log(k) / a + a / 2, deviation = sqrt(t * expm1(a * a)), z = far / deviation;
+    double one = exp(sotto_log_tail(w - a)) - k * exp(sotto_log_tail(w));
+    double bell =
+        deviation / t * (exp(-z * z / 2 - SOTTO_LOG_SQRT_2PI) - z * exp(sotto_log_tail(z)));
+    double density = exp(-w * w / 2 - SOTTO_LOG_SQRT_2PI) / (a * k);
+    double usual = exp(a * a + sotto_log_tail(2 * a - log(k / 2) / a - a / 2)) - 1;
+    double variance = split_variance(&q->s, far) + (t - 1) * fmax(0, usual);
+
+    return fmax(-700, log(fmax(0, one + bell + density * variance / 2)) - q->log_delta);
+}
+
+double sotto_grid_rough(double a, double t, double log_delta, double cap)
+{
+    outline q = {shape_of(a, fewer_slots(t), log_delta), log_delta};
+
+    return smallest(outline_miss, &q, cap, 1e-10);
 }

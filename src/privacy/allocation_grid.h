@@ -16,4 +16,7 @@
 void sotto_grid_eps(sotto_bound *remove, double *add, double a, double t, double log_delta,
                     double cap, const sotto_allocation_inflate *inflate);
 
+/* About what sotto_grid_eps says of removing a person, where one large term decides: to 1e-4 or so, by a formula. */
+double sotto_grid_rough(double a, double t, double log_delta, double cap);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "privacy/allocation_end.h"
 #include "privacy/allocation_turn.h"
+#include "privacy/elementary.h"
 #include "privacy/special.h"
 #include "privacy/special_root.h"
 
@@ -10,12 +11,12 @@
 #define PI 3.14159265358979323846
 #define U  SOTTO_UNIT_ROUNDOFF
 /* e^-MARGIN of delta may be lost to cutting Y off. */
-#define MARGIN 22.0
-/* e^-care of the answer, roughly, may be hidden by each of: the end of the line, aliases, what lies above the heap. */
-#define CARE_MOST  21.0
-#define CARE_LEAST 9.0
+#define MARGIN     22.0
+#define CARE_LEAST SOTTO_TILT_CARE_LEAST
 /* Angles are turned from node to node so often before their sines are taken again. */
 #define TURNS 16
+/* So many exponentials or sines are taken together. */
+enum { GROUP = 128 };
 /* e^LOSS: how much larger than the answer what is added up along the line may be. */
 #define LOSS 14.0
 
@@ -122,43 +123,21 @@ static bool lay_points(sotto_tilt *q, double c, double v, double enough, double 
 
 /* ---- the transform ----------------------------------------------------------------------------------- */
 
-/* e^x - 1 - x; the series where that would cancel: 0.5^17/17! is below 1e-19 of the first term. */
-static double complex less_linear(double complex x)
-{
-    double re = creal(x), im = cimag(x);
-
-    if (fabs(re) + fabs(im) > 0.5) {
-        double size = exp(re);
-
-        return (size * cos(im) - 1 - re) + I * (size * sin(im) - im);
-    }
-    static const double inverse[] = {1.0 / 3,  1.0 / 4,  1.0 / 5,  1.0 / 6,  1.0 / 7,
-                                     1.0 / 8,  1.0 / 9,  1.0 / 10, 1.0 / 11, 1.0 / 12,
-                                     1.0 / 13, 1.0 / 14, 1.0 / 15};
-    double sum_re = 1, sum_im = 0;
-
-    for (int n = 12; n >= 0; n--) {
-        double next_re = 1 + (re * sum_re - im * sum_im) * inverse[n];
-
-        sum_im = (re * sum_im + im * sum_re) * inverse[n];
-        sum_re = next_re;
-    }
-    double square_re = (re * re - im * im) / 2, square_im = re * im;
-
-    return (square_re * sum_re - square_im * sum_im) +
-           I * (square_re * sum_im + square_im * sum_re);
-}
-
 /* E e^(cZ) - 1, and its second derivative. */
 static double real_transform(const sotto_tilt *q, double c, double *second)
 {
-    double sum = c * q->mean, bend = 0;
+    double sum = c * q->mean, bend = 0, x[GROUP], less[GROUP];
 
-    for (size_t j = 0; j < q->points; j++) {
-        double x = c * q->z[j], less = creal(less_linear(x));
+    for (size_t j = 0; j < q->points; j += GROUP) {
+        size_t count = q->points - j < GROUP ? q->points - j : GROUP;
 
-        sum += q->weight[j] * less;
-        bend += q->weight[j] * q->z[j] * q->z[j] * (less + 1 + x);
+        for (size_t i = 0; i < count; i++)
+            x[i] = c * q->z[j + i];
+        sotto_exp_less_all(less, x, count);
+        for (size_t i = 0; i < count; i++) {
+            sum += q->weight[j + i] * less[i];
+            bend += q->weight[j + i] * q->z[j + i] * q->z[j + i] * (less[i] + 1 + x[i]);
+        }
     }
     *second = bend;
     return sum;
@@ -207,16 +186,26 @@ static void turn_start(turning *w, const sotto_tilt *q, double step)
     }
 }
 
+/* Half-angles of the node at 2 half. */
+static void turn_afresh(turning *w, double half)
+{
+    size_t points = w->line->points;
+
+    for (size_t j = 0; j < points; j++)
+        w->re[j] = half * w->line->z[j];
+    sotto_turn_all(w->im, w->re, w->re, points);
+    for (size_t j = 0; j < points; j++)
+        w->re[j] = 1 - w->re[j];
+}
+
 /* To node k, from the one before; every TURNS-th by sines, so that roundings do not pile up. */
 static double complex turn_to(turning *w, size_t k)
 {
     sotto_turns all = {w->line->points, w->tilted, w->by_re, w->by_im, w->re, w->im};
-    double down, side, before = (double)(k - 1) * w->step / 2;
+    double down, side;
 
-    for (size_t j = 0; k % TURNS == 0 && j < all.points; j++) {
-        w->re[j] = cos(before * w->line->z[j]);
-        w->im[j] = sin(before * w->line->z[j]);
-    }
+    if (k % TURNS == 0)
+        turn_afresh(w, (double)(k - 1) * w->step / 2);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
         sotto_turn_sum_avx2(&all, &down, &side);
@@ -227,8 +216,9 @@ static double complex turn_to(turning *w, size_t k)
     return -2 * down + I * (2 * side);
 }
 
-/* Of one node, linear and quadratic in v: after n turns a half-angle's sine is off by 4u n, and by the rounding of Z
- * in proportion to itself; the sum, by as much again. */
+/* Of one node, linear and quadratic in v: after n turns a half-angle's sine is off by 4u n of the angle, the one turned
+ * from by 12u of it, its cosine by 11u and u of the angle; and by the rounding of Z in proportion to itself; the sum, by as
+ * much again. */
 typedef struct turn_off {
     double linear, square;
 } turn_off;
@@ -240,7 +230,7 @@ static turn_off turn_rounding(const turning *w)
     for (size_t j = 0; j < w->line->points; j++) {
         double size = fabs(w->line->z[j]);
 
-        off.linear += w->tilted[j] * size * (4 * TURNS + 32);
+        off.linear += w->tilted[j] * size * (4 * TURNS + 96);
         off.square += w->tilted[j] * size * size * 8;
     }
     off.linear += w->line->heap * exp(w->line->c * w->line->top) * w->line->top * HEAP_OFF;
@@ -553,15 +543,15 @@ static sotto_status open_line(sotto_tilt *q, double near, const sotto_allocation
 }
 
 sotto_status sotto_tilt_open(sotto_tilt *line, int sign, double a, double t, double log_delta,
-                             double near, double work, const sotto_allocation_inflate *inflate,
-                             sotto_err *err)
+                             double near, double work, double care,
+                             const sotto_allocation_inflate *inflate, sotto_err *err)
 {
     line->a = a;
     line->t = t;
     line->sign = sign;
     line->log_delta = log_delta;
     line->work = work;
-    for (line->care = CARE_MOST; line->care > CARE_LEAST; line->care -= 6)
+    for (line->care = care; line->care > CARE_LEAST; line->care -= 6)
         if (open_line(line, near, inflate, NULL) == SOTTO_OK)
             return SOTTO_OK;
     return open_line(line, near, inflate, err);

@@ -15,6 +15,10 @@
 #define SOTTO_TILT_POINTS 4608
 #define SOTTO_TILT_NODES  4096
 
+/* e^-care of the answer, roughly, may be hidden by each of: the end of the line, aliases, what lies above the heap. */
+#define SOTTO_TILT_CARE_MOST  21.0
+#define SOTTO_TILT_CARE_LEAST 9.0
+
 typedef struct sotto_tilt {
     double a, t, sign; /* sign +1: a person removed, K above the mean; -1: added */
     double log_delta;
@@ -40,14 +44,14 @@ typedef struct sotto_tilt {
 } sotto_tilt;
 
 /* Makes a line for log_delta; a is 1/sigma, up to 10; near is roughly the answer, or 0 where that is not known;
- * work: how many points times nodes it may take.
+ * work: how many points times nodes it may take; with less care than wanted where that is not enough.
  *   SOTTO_DENIED  it would take too many points or nodes */
 SOTTO_MUST_USE sotto_status sotto_tilt_open(sotto_tilt *line, int sign, double a, double t,
-                                            double log_delta, double near, double work,
+                                            double log_delta, double near, double work, double care,
                                             const sotto_allocation_inflate *inflate,
                                             sotto_err *err);
 
-/* log delta at eps from above (side +1) or below (side -1). */
+/* log delta at eps from above (side +1), below (side -1) or about in between (side 0). */
 double sotto_tilt_log_delta(const sotto_tilt *line, double eps, double side);
 
 #endif

@@ -87,6 +87,28 @@ static inline double expm1_of(double x)
     return (scale - 1) + scale * small_expm1(r);
 }
 
+/* e^x - 1 - x: the series where that would cancel, to 1e-19 of its first term. */
+static inline double exp_less_of(double x)
+{
+    double p = 1.0 / 15;
+
+    p = 1.0 / 14 * (1 + x * p);
+    p = 1.0 / 13 * (1 + x * p);
+    p = 1.0 / 12 * (1 + x * p);
+    p = 1.0 / 11 * (1 + x * p);
+    p = 1.0 / 10 * (1 + x * p);
+    p = 1.0 / 9 * (1 + x * p);
+    p = 1.0 / 8 * (1 + x * p);
+    p = 1.0 / 7 * (1 + x * p);
+    p = 1.0 / 6 * (1 + x * p);
+    p = 1.0 / 5 * (1 + x * p);
+    p = 1.0 / 4 * (1 + x * p);
+    p = 1.0 / 3 * (1 + x * p);
+    double small = x * x * 0.5 * (1 + x * p), large = expm1_of(x) - x;
+    large = x > 700 ? (double)INFINITY : large;
+    return fabs(x) > 0.5 ? large : small;
+}
+
 /* log(1 + f) + k log 2 + rest, -0.2929 <= f < 0.4143: with s = f/(2 + f), log(1 + f) is 2 s times the series of
  * atanh, and 2 s = f - f^2/2 + s f^2/2. */
 static inline double log_from(double f, double k, double rest)
@@ -225,6 +247,12 @@ WIDE static void expm1_over(double *out, const double *x, size_t count)
         out[i] = expm1_of(x[i]);
 }
 
+WIDE static void exp_less_over(double *out, const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = exp_less_of(x[i]);
+}
+
 WIDE static void log_over(double *out, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -262,6 +290,11 @@ void sotto_exp_all(double *out, const double *x, size_t count)
 void sotto_expm1_all(double *out, const double *x, size_t count)
 {
     expm1_over(out, x, count);
+}
+
+void sotto_exp_less_all(double *out, const double *x, size_t count)
+{
+    exp_less_over(out, x, count);
 }
 
 void sotto_log_all(double *out, const double *x, size_t count)

@@ -4,7 +4,7 @@
  * answer does not depend on which. Errors are stated in units u = 2^-53 and relative unless said otherwise;
  * test_elementary.c holds them.
  *
- * Callers:  privacy/sgm*.c, privacy/pld.c, privacy/contour.c.
+ * Callers:  privacy/sgm*.c, privacy/pld.c, privacy/contour.c, privacy/allocation_tilt.c.
  * Memory:   the caller's arrays; an output may be an input.
  */
 #ifndef SOTTO_PRIVACY_ELEMENTARY_H
@@ -16,12 +16,14 @@
 void sotto_exp_all(double *out, const double *x, size_t count);
 /* x <= 700. Within 4 u. */
 void sotto_expm1_all(double *out, const double *x, size_t count);
+/* e^x - 1 - x. Within 24 u; infinite for x > 700. */
+void sotto_exp_less_all(double *out, const double *x, size_t count);
 /* x > 0 and normal. Within 2 u. */
 void sotto_log_all(double *out, const double *x, size_t count);
 /* x > -1, as a double; within 3 u. */
 void sotto_log1p_all(double *out, const double *x, size_t count);
 /* sin x and 1 - cos x, |x| <= 2^42: absolutely within 10 u + u |x|. For |x| <= 4 the second is within 12 u of
- * itself. */
+ * itself, and the first for |x| <= 1.5; so for any x the first is within 12 u |x|. */
 void sotto_turn_all(double *sine, double *versine, const double *x, size_t count);
 /* The angle of (x, y), as atan2, of numbers above 1e-280 or 0. Within 5 u. */
 void sotto_angle_all(double *out, const double *y, const double *x, size_t count);

@@ -37,6 +37,67 @@ static void the_least_noise_is_the_known_one(sotto_test *t)
     CHECK_NEAR(t, 5.10030878753, plan.value, 1e-7);
 }
 
+static sotto_question question_allocated(uint64_t slots, double delta)
+{
+    sotto_question q =
+        question_claim(SOTTO_MECHANISM_ALLOCATED_GAUSSIAN, SOTTO_ADJACENCY_ADD_REMOVE);
+
+    q.delta = delta;
+    q.of.allocated.contribution = SOTTO_CLIPPED_VECTOR;
+    q.of.allocated.clip = 2.5;
+    q.of.allocated.slots = slots;
+    return q;
+}
+
+/* A single slot, few, lines at ease and at their end, the grid; what steers the search promises nothing. */
+static void the_noise_of_an_allocation_is_certified_from_both_sides(sotto_test *t)
+{
+    static const struct {
+        uint64_t slots;
+        double delta, epsilon;
+    } at[] = {{1, 1e-6, 1},         {2, 1e-5, 0.7},      {5, 5e-9, 0.7},     {6, 6e-13, 0.77},
+              {100, 1e-6, 0.858},   {1000, 1e-9, 0.2},   {97416, 1.4e-7, 2}, {505, 1.5e-12, 3.7},
+              {766965, 8e-13, 2.1}, {1000000, 1e-8, 0.1}};
+
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        sotto_question q = question_allocated(at[i].slots, at[i].delta);
+        sotto_answer answer;
+        sotto_plan plan;
+
+        CHECK_OK(t, sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, at[i].epsilon, NULL, &t->err));
+        CHECK(t, plan.value > plan.limit && plan.value - plan.limit <= 1e-6 * plan.value);
+        q.of.allocated.sigma = plan.value;
+        CHECK_OK(t, sotto_privacy_epsilon(&answer, &q, NULL, &t->err));
+        CHECK(t, answer.high <= at[i].epsilon && answer.high == plan.answer.high);
+        q.of.allocated.sigma = plan.limit;
+        CHECK_OK(t, sotto_privacy_epsilon(&answer, &q, NULL, &t->err));
+        CHECK(t, answer.high > at[i].epsilon);
+    }
+}
+
+static void an_allocation_that_cannot_be_planned_is_refused(sotto_test *t)
+{
+    sotto_question q = question_allocated(0, 1e-6);
+    sotto_plan plan;
+
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1, NULL, &t->err));
+    CHECK_REASON(t, "slots");
+    q = question_allocated(10, 1e-60); /* log delta below what is accepted */
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1, NULL, &t->err));
+    CHECK_REASON(t, "delta");
+    q = question_allocated(10, 1e-6);
+    q.adjacency = SOTTO_ADJACENCY_REPLACEMENT;
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1, NULL, &t->err));
+    CHECK_REASON(t, "adjacency");
+    q = question_allocated(10, 1e-6); /* the least noise there is will do */
+    CHECK_OK(t, sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1000, NULL, &t->err));
+    CHECK_NEAR(t, 0.25, plan.value, 1e-12);
+    CHECK(t, plan.limit == plan.value);
+}
+
 static void a_plan_that_cannot_be_is_refused(sotto_test *t)
 {
     sotto_question q = question_local(SOTTO_MECHANISM_SHUFFLED);
@@ -63,6 +124,8 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(plans_keep_their_promise),
         CASE(the_least_noise_is_the_known_one),
+        CASE(the_noise_of_an_allocation_is_certified_from_both_sides),
+        CASE(an_allocation_that_cannot_be_planned_is_refused),
         CASE(a_plan_that_cannot_be_is_refused),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -104,8 +104,8 @@ static void both_lines_agree(sotto_test *t)
     for (size_t i = 0; i < 3; i++) {
         double deviation = sqrt(slots * expm1(1 / (sigma[i] * sigma[i])));
 
-        CHECK_OK(t, sotto_tilt_open(&tilted, 1, 1 / sigma[i], slots, log_delta, 0, 1e7, &as_proved,
-                                    &t->err));
+        CHECK_OK(t, sotto_tilt_open(&tilted, 1, 1 / sigma[i], slots, log_delta, 0, 1e7,
+                                    SOTTO_TILT_CARE_MOST, &as_proved, &t->err));
         CHECK_OK(t, sotto_lognormal_open(&y, sigma[i], 66, &t->err));
         CHECK_OK(t, sotto_line_tabulate(&line, &y, slots, 0.9 / deviation, 60 * deviation, 52, 1e7,
                                         &as_proved, &t->err));
@@ -158,13 +158,14 @@ static void each_error_term_moves_the_tilted_line(sotto_test *t)
     static sotto_tilt line;
 
     for (int sign = -1; sign <= 1; sign += 2) {
-        CHECK_OK(t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), 0, 1e7, &as_proved, &t->err));
+        CHECK_OK(t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), 0, 1e7, SOTTO_TILT_CARE_MOST,
+                                    &as_proved, &t->err));
         double high = sotto_tilt_log_delta(&line, 0.2, 1),
                low = sotto_tilt_log_delta(&line, 0.2, -1);
 
         for (size_t i = 0; i < 3; i++) {
-            CHECK_OK(
-                t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), 0, 1e7, &inflated[i], &t->err));
+            CHECK_OK(t, sotto_tilt_open(&line, sign, 0.5, 50, log(1e-6), 0, 1e7,
+                                        SOTTO_TILT_CARE_MOST, &inflated[i], &t->err));
             CHECK(t, sotto_tilt_log_delta(&line, 0.2, 1) > high);
             CHECK(t, sotto_tilt_log_delta(&line, 0.2, -1) < low);
         }
@@ -243,9 +244,31 @@ static void much_noise_in_many_slots_is_gaussian(sotto_test *t)
     double wanted = deviation * (exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846) -
                                  z * erfc(z / sqrt(2.0)) / 2);
 
-    CHECK_OK(t, sotto_tilt_open(&line, 1, a, slots, log(wanted), 0, 1e7, &as_proved, &t->err));
+    CHECK_OK(t, sotto_tilt_open(&line, 1, a, slots, log(wanted), 0, 1e7, SOTTO_TILT_CARE_MOST,
+                                &as_proved, &t->err));
     CHECK_NEAR(t, 0, sotto_tilt_log_delta(&line, log1p(z * deviation), 1) - log(wanted), 1e-5);
     CHECK_NEAR(t, 0, sotto_tilt_log_delta(&line, log1p(z * deviation), -1) - log(wanted), 1e-5);
+}
+
+static void rough_answers_lead_to_the_certified(sotto_test *t)
+{
+    /* At ease, near the end of lines, on the grid. */
+    static const double at[][4] = {{1, 100, 1e-6, 1e-6},           {0.6667, 23168, 1.8e-9, 1e-6},
+                                   {0.3742, 274399, 2.5e-5, 1e-4}, {0.7468, 505, 1.5e-12, 1e-3},
+                                   {0.5048, 766965, 8e-13, 1e-3},  {0.6271, 20, 5.8e-5, 1e-3}};
+
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        sotto_bound b;
+
+        CHECK_OK(t, sotto_allocation_eps(&b, SOTTO_ALLOCATION_MAX, at[i][0], at[i][1],
+                                         log(at[i][2]), &t->err));
+        double rough = sotto_allocation_rough(1.001 * b.high, at[i][0], at[i][1], log(at[i][2]));
+
+        CHECK_NEAR(t, 1, rough / b.high, at[i][3]);
+    }
+    CHECK(t, isnan(sotto_allocation_rough(1, NAN, 100, -10)));
+    CHECK(t, isnan(sotto_allocation_rough(1, 1, 0, -10)));
+    CHECK(t, isnan(sotto_allocation_rough(1, 1, 100, 0)));
 }
 
 static void bad_input_is_named(sotto_test *t)
@@ -286,6 +309,7 @@ int main(int argc, char **argv)
         CASE(four_points_at_a_time_give_the_same_sum),
         CASE(few_slots_have_answers_of_their_own),
         CASE(much_noise_in_many_slots_is_gaussian),
+        CASE(rough_answers_lead_to_the_certified),
         CASE(bad_input_is_named),
     };
     return RUN_TESTS(argc, argv, cases);

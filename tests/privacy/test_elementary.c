@@ -54,6 +54,40 @@ static void exponentials_are_within_their_units(sotto_test *t)
     CHECK_NEAR(t, 0, less, 4);
 }
 
+/* Its series in long doubles where the difference would cancel there, too. */
+static long double exp_less(long double x)
+{
+    long double sum = 0, term = 1;
+
+    if (fabsl(x) > 0.7L)
+        return expm1l(x) - x;
+    for (int n = 2; n < 26; n++) {
+        term *= x / n;
+        sum += term;
+    }
+    return sum * x;
+}
+
+static void exponentials_less_their_line_are_within_their_units(sotto_test *t)
+{
+    double x[COUNT], y[COUNT], worst = 0;
+    uint64_t state = 7;
+
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (size_t i = 0; i < COUNT; i++)
+            x[i] = i % 2 ? signed_power(&state, -17, 2.84) : 4 * (draw(&state) - 0.5);
+        sotto_exp_less_all(y, x, COUNT);
+        for (size_t i = 0; i < COUNT; i++)
+            worst = fmax(worst, off(y[i], exp_less((long double)x[i])));
+    }
+    CHECK_NEAR(t, 0, worst, 24);
+    double end[] = {700.0000001, 1e300, INFINITY, NAN, 0}, there[5];
+
+    sotto_exp_less_all(there, end, 5);
+    CHECK(t, there[0] == INFINITY && there[1] == INFINITY && there[2] == INFINITY);
+    CHECK(t, isnan(there[3]) && there[4] == 0);
+}
+
 static void exponentials_end_in_zero_and_infinity(sotto_test *t)
 {
     double x[] = {-746, -1e9, -INFINITY, 710, 1e300, INFINITY, -744, NAN, 0}, y[9];
@@ -102,6 +136,8 @@ static void sines_are_within_their_units(sotto_test *t)
                 long double half = sinl((long double)x[i] / 2);
                 small = fmax(small, off(c[i], 2 * half * half));
             }
+            if (fabs(x[i]) <= 1.5)
+                small = fmax(small, off(s[i], sinl((long double)x[i])));
         }
     }
     CHECK_NEAR(t, 0, worst, 1);
@@ -148,6 +184,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(exponentials_are_within_their_units),
+        CASE(exponentials_less_their_line_are_within_their_units),
         CASE(exponentials_end_in_zero_and_infinity),
         CASE(logarithms_are_within_their_units),
         CASE(sines_are_within_their_units),

@@ -109,8 +109,8 @@ typedef enum sotto_delivery {
     SOTTO_DELIVERY_REFUSED       /* never going to be accepted                             */
 } sotto_delivery;
 
-/* A counter of the platform that can't be turned back, where there is one: with it, a ledger that was put back
- * from an old copy is noticed. */
+/* A counter of the platform that can't be turned back, where there is one. Only with it is a ledger that was put back
+ * from an old copy noticed; without it, keep both files out of backups. */
 typedef struct sotto_device_counter {
     /* The highest it was raised to; 0 if never. */
     sotto_status (*read)(void *context, uint64_t *generation, sotto_err *err);
@@ -172,9 +172,10 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_open(sotto_device **out,
 /* NULL is fine. */
 SOTTO_API void sotto_device_close(sotto_device *device);
 
-/* NULL while the ledger can be trusted; else why not, in a sentence. A ledger that is damaged, missing after its
- * first run or older than it was closes the device: until sotto_device_reset nothing is answered and nothing
- * leaves, and every function that needs the ledger returns SOTTO_DENIED. */
+/* NULL while the ledger can be trusted; else why not, in a sentence. A ledger that is damaged, or missing after its
+ * first run, closes the device; so does one that is older than it was, where the host has a counter, and nothing else
+ * notices that. Until sotto_device_reset nothing is answered and nothing leaves, and every function that needs the
+ * ledger returns SOTTO_DENIED. */
 SOTTO_API const char *sotto_device_closed(const sotto_device *device);
 /* Where the event file was put, if this opening found it damaged; else NULL. */
 SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);

@@ -195,11 +195,12 @@ static const sotto_verb verb_consent = {
 static const sotto_verb verb_reset = {
     .name = "reset",
     .summary = "start anew after the ledger was lost, with nothing left to spend",
-    .usage = "usage: sotto device reset --yes [options]\n\n"
-             "A ledger that is damaged, missing or older than it was closes the device, since\n"
-             "nobody knows what was spent. This starts another with every budget fully spent,\n"
-             "without consent, recipes or waiting reports. What can still be read of the record\n"
-             "is kept.\n" OPTIONS(RESET),
+    .usage =
+        "usage: sotto device reset --yes [options]\n\n"
+        "A ledger that is damaged or missing closes the device, since nobody knows what was\n"
+        "spent; so does one older than it was, in a host with a counter. This starts another\n"
+        "with every budget fully spent, without consent, recipes or waiting reports. What can\n"
+        "still be read of the record is kept.\n" OPTIONS(RESET),
     .run = run,
 };
 

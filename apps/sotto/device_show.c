@@ -267,6 +267,8 @@ int sotto_device_run_why(sotto_device_job *job)
                                     : "what the recipe claims of itself");
         printf("\nThis is known to this device alone. Nothing of it is ever sent.\n");
     }
+    if (why.why == SOTTO_WHY_UNKNOWN)
+        return EXIT_FAILED; /* nothing of that name is there */
     return refuses(why.why) ? EXIT_REFUSED : EXIT_DONE;
 }
 

@@ -58,16 +58,15 @@ static void read_all(sotto_reading *r, sotto_device_options *out)
 sotto_status sotto_device_read_streams(sotto_device_job *job, sotto_bytes json)
 {
     static sotto_mistakes mistakes;
-    sotto_err first = {0};
     sotto_reading r;
 
     mistakes = (sotto_mistakes){0};
-    sotto_status status = sotto_reading_open(&r, "streams", json, &job->arena, &mistakes, &first);
+    sotto_status status =
+        sotto_reading_open(&r, "streams", json, &job->arena, &mistakes, &job->err);
     if (status == SOTTO_OK && mistakes.errors == 0)
         read_all(&r, &job->options);
     if (status == SOTTO_OK)
-        status = sotto_reading_finish(&r, &first);
+        status = sotto_reading_finish(&r, &job->err);
     sotto_reading_close(&r);
-    return status == SOTTO_OK ? SOTTO_OK
-                              : sotto_fail(&job->err, status, "streams: %s", first.reason);
+    return status;
 }

@@ -94,7 +94,8 @@ typedef struct sotto_storage {
 enum { SOTTO_UPLOAD_TASK_SIZE = 32 };
 
 /* The body of a DAP upload: POST {leader_url}tasks/{task, base64url}/reports, application/ppm-dap;message=upload-req.
- * The same bytes come again until they are accepted. Borrowed until the callback returns. */
+ * The same bytes come again until they are accepted. It begins with the report's id. Borrowed until the callback
+ * returns. */
 typedef struct sotto_upload {
     const char *recipe;
     sotto_bytes leader_url; /* exactly as the parties file has it */
@@ -102,6 +103,7 @@ typedef struct sotto_upload {
     sotto_bytes body;
 } sotto_upload;
 
+/* A leader also refuses with status 200, and says what it refused in the body: sotto_delivery_of reads it. */
 typedef enum sotto_delivery {
     SOTTO_DELIVERY_ACCEPTED = 1, /* acknowledged: it is forgotten here                     */
     SOTTO_DELIVERY_LATER,        /* anything might have happened: the same bytes go again  */
@@ -109,8 +111,17 @@ typedef enum sotto_delivery {
     SOTTO_DELIVERY_REFUSED       /* never going to be accepted                             */
 } sotto_delivery;
 
-/* A counter of the platform that can't be turned back, where there is one: with it, a ledger that was put back
- * from an old copy is noticed. */
+/* What a DAP leader's answer to an upload means, for host.send to return. Where the answer leaves a doubt it is
+ * SOTTO_DELIVERY_LATER, so a portal's page in the leader's place loses no report.
+ *   status  of HTTP, after redirects if the host follows them; 0: none came
+ *   answer  the whole body, application/ppm-dap;message=upload-errors: the reports that were refused, each with its
+ *           cause; empty where none was. Bodies of other types, and other reports' entries, may be handed over as well
+ */
+SOTTO_API SOTTO_MUST_USE sotto_delivery sotto_delivery_of(const sotto_upload *upload,
+                                                          unsigned status, sotto_bytes answer);
+
+/* A counter of the platform that can't be turned back, where there is one. Only with it is a ledger that was put back
+ * from an old copy noticed; without it, keep both files out of backups. */
 typedef struct sotto_device_counter {
     /* The highest it was raised to; 0 if never. */
     sotto_status (*read)(void *context, uint64_t *generation, sotto_err *err);
@@ -172,9 +183,10 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_open(sotto_device **out,
 /* NULL is fine. */
 SOTTO_API void sotto_device_close(sotto_device *device);
 
-/* NULL while the ledger can be trusted; else why not, in a sentence. A ledger that is damaged, missing after its
- * first run or older than it was closes the device: until sotto_device_reset nothing is answered and nothing
- * leaves, and every function that needs the ledger returns SOTTO_DENIED. */
+/* NULL while the ledger can be trusted; else why not, in a sentence. A ledger that is damaged, or missing after its
+ * first run, closes the device; so does one that is older than it was, where the host has a counter, and nothing else
+ * notices that. Until sotto_device_reset nothing is answered and nothing leaves, and every function that needs the
+ * ledger returns SOTTO_DENIED. */
 SOTTO_API const char *sotto_device_closed(const sotto_device *device);
 /* Where the event file was put, if this opening found it damaged; else NULL. */
 SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);

@@ -93,8 +93,9 @@ sotto_status sotto_reading_finish(const sotto_reading *r, sotto_err *err)
         const sotto_mistake *m = &r->mistakes->items[i];
 
         if (m->severity == SOTTO_MISTAKE)
-            return sotto_fail(err, SOTTO_MALFORMED, "line %u, column %u: %.50s%s%.70s", m->line,
-                              m->column, m->path, *m->path ? ": " : "", m->what);
+            return sotto_fail(err, SOTTO_MALFORMED, "%s: line %u, column %u: %.50s%s%.70s",
+                              r->object, m->line, m->column, m->path, *m->path ? ": " : "",
+                              m->what);
     }
     if (r->mistakes->errors > 0)
         return sotto_fail(err, SOTTO_MALFORMED, "%s: more mistakes than are listed", r->object);

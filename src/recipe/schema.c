@@ -366,7 +366,7 @@ static void syntax_mistake(sotto_reading *r, const json_error_t *error)
 {
     sotto_mistake m = {.severity = SOTTO_MISTAKE};
 
-    (void)snprintf(m.what, sizeof m.what, "%s", error->text);
+    (void)snprintf(m.what, sizeof m.what, "%s", r->text.len == 0 ? "it is empty" : error->text);
     m.line = error->line > 0 ? (unsigned)error->line : 1;
     m.column = error->column > 0 ? (unsigned)error->column : 1;
     sotto_mistakes_add(r->mistakes, &m);
@@ -384,7 +384,7 @@ static sotto_status check_size(const sotto_reading *r, sotto_err *err)
         return SOTTO_OK;
     sotto_place_position(r->text, at, &line, &column);
     return sotto_fail(err, SOTTO_TOO_LARGE,
-                      "%s, line %u, column %u: deeper than %d objects and lists", r->object, line,
+                      "%s: line %u, column %u: deeper than %d objects and lists", r->object, line,
                       column, (int)SOTTO_RECIPE_MAX_DEPTH);
 }
 

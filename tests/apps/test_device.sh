@@ -101,7 +101,8 @@ expect 0 "answered" why 50001 --dir a $now
 expect 4 "1 of 1 reports are used" why 50002 --dir a $now
 grep -qF "check 1 of 3" out || complain "does not say which check"
 expect 4 '"check":1' why 50002 --dir a $now --json
-expect 0 "unknown" why nothing --dir a $now
+expect 1 "unknown" why nothing --dir a $now
+expect 1 '"why":"unknown"' why nothing --dir a $now --json
 expect 0 "epsilon 0.3 of 0.5" ledger --dir a $now
 expect 0 "acknowledged by the leader" receipts --dir a
 expect 0 "among 20000 honest reports" receipts --dir a --recipe a/50001.json

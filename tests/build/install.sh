@@ -47,6 +47,17 @@ for kind in host host_static; do
     said=$("$work/examples/$kind") && exit 1
     [ "$said" = "usage: host POLICY PARTIES RECIPE NAME" ] || { echo "no usage: $said"; exit 1; }
 done
+# What docs/device.md says to type, and what it says comes of it.
+block() {
+    awk -v begin="\`\`\`$1" '$0 == begin {inside = 1; next} $0 == "```" {inside = 0} inside' "$source/docs/device.md"
+}
+mkdir "$work/typed"
+block bash >"$work/typed.sh"
+block text >"$work/expected"
+grep -q "sealed bytes leave" "$work/expected" || { echo "docs/device.md: no run of the host was found"; exit 1; }
+(cd "$work/typed" && PATH=$work/examples:$work/moved/bin:$PATH sh -eu "$work/typed.sh") >"$work/typed.out" 2>&1 ||
+    { cat "$work/typed.out"; exit 1; }
+diff "$work/expected" "$work/typed.out" || { echo "docs/device.md: the host says something else"; exit 1; }
 [ "$(wc -l <"$source/examples/host.c")" -le 60 ] || { echo "host.c: more than 60 lines"; exit 1; }
 for page in man1/sotto.1 man1/sotto-device.1 man1/sotto-recipe.1 man3/libsotto-device.3; do
     [ -f "$work/moved/share/man/$page" ] || { echo "no $page"; exit 1; }

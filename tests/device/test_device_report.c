@@ -317,6 +317,41 @@ static sotto_status check_all_spent(void *context, const sotto_budget_line *line
     return SOTTO_OK;
 }
 
+static void check_open_fails(sotto_test *t, sotto_device_options options, const char *reason)
+{
+    sotto_err err = {0};
+    sotto_device *device;
+
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_device_open(&device, &options, &err));
+    CHECK(t, strcmp(err.reason, reason) == 0);
+}
+
+/* Three texts in one format arrive together; a line and a column alone would be of any of them. */
+static void a_mistake_says_which_text_has_it(sotto_test *t)
+{
+    static const char *const empty = "line 1, column 1: it is empty";
+    const sotto_bytes none = {0}, list = sotto_bytes_of(" []", 3);
+    sotto_device_options options;
+    sotto_err err = {0};
+    char reason[64];
+
+    sotto_test_phone_start(t, &phone, NULL);
+    options = phone.options;
+    options.policy = none;
+    (void)snprintf(reason, sizeof reason, "policy: %s", empty);
+    check_open_fails(t, options, reason);
+    options.policy = list;
+    check_open_fails(t, options, "policy: line 1, column 2: not an object");
+    options.policy = phone.options.policy;
+    options.parties = none;
+    (void)snprintf(reason, sizeof reason, "parties: %s", empty);
+    check_open_fails(t, options, reason);
+    (void)snprintf(reason, sizeof reason, "recipe: %s", empty);
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_device_offer(phone.device, none, &err));
+    CHECK(t, strcmp(err.reason, reason) == 0);
+    sotto_test_phone_close(&phone);
+}
+
 static void a_closed_ledger_silences_the_device_until_a_reset(sotto_test *t)
 {
     const sotto_conditions good = {true, true, true};
@@ -363,6 +398,7 @@ int main(int argc, char **argv)
         CASE(an_outdated_key_is_replaced_around_the_same_shares),
         CASE(a_refused_report_is_given_up_and_stays_paid_for),
         CASE(forgetting_erases_what_waits_and_keeps_the_ledger),
+        CASE(a_mistake_says_which_text_has_it),
         CASE(a_closed_ledger_silences_the_device_until_a_reset),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -3,6 +3,7 @@
 #include "support/service.h"
 
 #include "db/sealed.h"
+#include "sotto/device.h"
 #include "support/database.h"
 #include "transport/dap_upload.h"
 
@@ -112,6 +113,37 @@ static void one_bad_report_fails_no_neighbour(sotto_test *t)
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 60, reports);
     check_counts(t, counts, s.task.bins, 3, 60);
+    sotto_test_service_close(&s);
+}
+
+/* Every one of these answers has status 200. */
+static void a_device_reads_in_the_answer_what_became_of_its_report(sotto_test *t)
+{
+    static const struct {
+        sotto_test_flaw flaw;
+        sotto_delivery meant; /* also of the same bytes, as a retry sends them */
+    } sent[] = {
+        {SOTTO_TEST_SOUND, SOTTO_DELIVERY_ACCEPTED},
+        {SOTTO_TEST_BAD_LEADER_SEAL, SOTTO_DELIVERY_REFUSED},
+        {SOTTO_TEST_UNKNOWN_KEY, SOTTO_DELIVERY_OUTDATED},
+        {SOTTO_TEST_TOO_EARLY, SOTTO_DELIVERY_LATER},
+        {SOTTO_TEST_EXTENSION, SOTTO_DELIVERY_REFUSED},
+    };
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    for (size_t i = 0; i < sizeof sent / sizeof sent[0]; i++) {
+        sotto_upload upload = {.recipe = "",
+                               .body = sotto_test_sealed_report(t, &s, 3, sent[i].flaw)};
+
+        for (int again = 0; again < 2; again++) {
+            sotto_http_response response = sotto_test_upload(t, &s, upload.body);
+
+            CHECK_EQUAL(t, 200, response.status);
+            CHECK_EQUAL(t, sent[i].meant,
+                        sotto_delivery_of(&upload, response.status, response.body));
+        }
+    }
     sotto_test_service_close(&s);
 }
 
@@ -425,6 +457,7 @@ int main(int argc, char **argv)
         CASE(uploads_become_one_correct_answer),
         CASE(the_next_batch_is_one_that_the_leader_selected),
         CASE(one_bad_report_fails_no_neighbour),
+        CASE(a_device_reads_in_the_answer_what_became_of_its_report),
         CASE(a_report_counts_once_however_often_it_comes),
         CASE(nothing_is_lost_when_a_server_restarts),
         CASE(a_collected_bucket_takes_no_more),

@@ -85,6 +85,7 @@ complains "belong together"
 echo waiting >"$work/mode"
 run 5 --cohort 0 --wait 1
 complains "not ready"
+complains "held"
 rm "$work/mode"
 
 # What is wrong with files and arguments is said before anybody is asked.

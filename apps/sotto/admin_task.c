@@ -73,19 +73,32 @@ static sotto_status check_keys(sotto_admin *admin, sotto_bytes recipe_json,
 
 /* ---- adding ---------------------------------------------------------------------------------------------------------- */
 
-static sotto_status read_expected(sotto_admin *admin, sotto_buf *out)
+/* Ids with white space between them. One at least: a script whose list came out empty must not add unchecked. */
+static sotto_status read_ids(sotto_admin *admin, sotto_buf *out, const char *text)
 {
-    for (size_t i = 0; i < admin->flag_count; i++) {
-        const char *text = admin->flags[i][1];
+    static const char spaces[] = " \t\r\n";
+    size_t before = out->len;
 
-        if (strcmp(admin->flags[i][0], "--expect") != 0)
-            continue;
+    for (text += strspn(text, spaces); *text; text += strspn(text, spaces)) {
+        size_t len = strcspn(text, spaces);
+
         if (out->cap - out->len < SOTTO_TASK_ID_SIZE ||
-            sotto_dap_id_decode(out->data + out->len, SOTTO_TASK_ID_SIZE,
-                                sotto_bytes_of(text, strlen(text)), NULL) != SOTTO_OK)
+            sotto_dap_id_decode(out->data + out->len, SOTTO_TASK_ID_SIZE, sotto_bytes_of(text, len),
+                                NULL) != SOTTO_OK)
             return sotto_fail(&admin->err, SOTTO_MALFORMED, "--expect: %.60s is no task id", text);
         out->len += SOTTO_TASK_ID_SIZE;
+        text += len;
     }
+    return out->len > before ? SOTTO_OK
+                             : sotto_fail(&admin->err, SOTTO_MALFORMED,
+                                          "--expect: no task id; what did the other side print?");
+}
+
+static sotto_status read_expected(sotto_admin *admin, sotto_buf *out)
+{
+    for (size_t i = 0; i < admin->flag_count; i++)
+        if (strcmp(admin->flags[i][0], "--expect") == 0)
+            SOTTO_TRY(read_ids(admin, out, admin->flags[i][1]));
     return SOTTO_OK;
 }
 
@@ -99,7 +112,7 @@ static void print_mistakes(const sotto_mistakes *mistakes)
 static sotto_status add(sotto_admin *admin, sotto_buf *ids, uint64_t population,
                         sotto_mistakes *mistakes)
 {
-    static uint8_t memory[ADMIN_FLAGS * SOTTO_TASK_ID_SIZE];
+    static uint8_t memory[MAX_COHORTS * SOTTO_TASK_ID_SIZE];
     sotto_buf expected = sotto_buf_over(memory, sizeof memory);
     sotto_bytes recipe, parties;
 
@@ -189,14 +202,15 @@ static const sotto_verb verb_add = {
     .summary = "take part in a recipe's tasks",
     .usage =
         "usage: sotto admin task add RECIPE PARTIES --config FILE [--population N]\n"
-        "           [--expect ID]... [--json]\n\n"
+        "           [--expect IDS]... [--json]\n\n"
         "Compiles the recipe here and prints the id of each of its tasks; a running server serves\n"
-        "them within a second. Give the ids that the other operator was shown as --expect: if a "
-        "byte\n"
-        "of the two files differs, so do the ids, and nothing is added. --population is your own\n"
-        "figure of the devices that may answer, without which rates can't be checked. Adding the "
-        "same\n"
-        "files again with another figure changes it, at once, in a running server too.\n",
+        "them within a second. Give the ids that the other operator was shown as --expect, one or\n"
+        "several with spaces between them: if a byte of the two files differs, so do the ids, and\n"
+        "nothing is added. --population is your own figure of the devices that may answer, "
+        "without\n"
+        "which rates can't be checked. Adding the same files again with another figure changes "
+        "it,\n"
+        "at once, in a running server too.\n",
     .run = run_add,
 };
 

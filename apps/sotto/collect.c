@@ -20,6 +20,8 @@ static const char usage[] =
     "  --key FILE       your key; readable by you alone\n"
     "  --from TIME      start of the batch, such as 2026-11-20T00:00:00Z; default: the schedule's\n"
     "  --until TIME     end of it, itself not included\n"
+    "  --close-early    ask although that end is yet to come: once there are enough reports, the\n"
+    "                   batch is closed for good, and whatever comes later is refused\n"
     "  next             the next batch, of a recipe whose leader selects them\n"
     "  --forget         once it is shown, let the leader go on to the next batch\n"
     "  --cohort C       a number from 0, or values of the recipe's cohort fields: en_US,phone\n"
@@ -83,9 +85,8 @@ static bool take_flag(sotto_collect_job *job, const char *word)
         const char *name;
         bool *at;
     } flags[] = {
-        {"next", &job->next},
-        {"--forget", &job->forget},
-        {"--plain-http", &job->plain},
+        {"next", &job->next},          {"--forget", &job->forget},
+        {"--plain-http", &job->plain}, {"--close-early", &job->close_early},
         {"--json", &job->recipe.json},
     };
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SECRET_MAX = 16384 };
@@ -188,6 +189,25 @@ static bool read_time(uint64_t *out, const char *text, const char *name)
     return true;
 }
 
+/* Asking closes: with enough reports there already, every device that would have answered in what is left of the interval
+ * would be refused, for good. That is nobody's wish who merely looks in early. */
+static int check_over(const sotto_collect_job *job)
+{
+    time_t now = time(NULL);
+    char now_text[SOTTO_CALENDAR_TEXT], until[SOTTO_CALENDAR_TEXT];
+
+    if (job->close_early || now < 0 || job->query.until <= (uint64_t)now)
+        return EXIT_DONE;
+    sotto_calendar_format_time(now_text, (int64_t)now);
+    sotto_calendar_format_time(until, (int64_t)job->query.until);
+    (void)fprintf(stderr,
+                  "sotto collect: the interval ends at %s, and it is %s: asking now would close it "
+                  "for all\nreports to come. Ask then, or for a part that is over (--until), or "
+                  "say --close-early\n",
+                  until, now_text);
+    return EXIT_USAGE;
+}
+
 /* All of the schedule, unless a part of it is asked for. */
 static int load_query(sotto_collect_job *job)
 {
@@ -212,7 +232,7 @@ static int load_query(sotto_collect_job *job)
     if ((job->from && !read_time(&job->query.from, job->from, "--from")) ||
         (job->until && !read_time(&job->query.until, job->until, "--until")))
         return EXIT_USAGE;
-    return EXIT_DONE;
+    return check_over(job);
 }
 
 int sotto_collect_job_load(sotto_collect_job *job)

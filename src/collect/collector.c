@@ -195,8 +195,10 @@ static sotto_status pause_before_next(asking *a, sotto_err *err)
     struct timespec nap;
 
     if (wait > left_ms(a->deadline_ns))
-        return sotto_fail(err, SOTTO_AGAIN,
-                          "not ready: fewer reports than it needs so far, or not all are verified");
+        return sotto_fail(
+            err, SOTTO_AGAIN,
+            "not ready: fewer reports than it needs so far, not all of them verified, or "
+            "held by a server's operator");
     if (o->waiting)
         o->waiting(o->context, (unsigned)((now_ns() - a->started_ns) / 1000000));
     nap = (struct timespec){(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};

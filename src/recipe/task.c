@@ -1,6 +1,7 @@
 /* A recipe and its parties become a DAP task; the same bytes on the log, on devices and on both servers. */
 #include "recipe/task.h"
 
+#include "recipe/calendar.h"
 #include "recipe/claim.h"
 
 #include "base/rule.h"
@@ -47,6 +48,25 @@ bool sotto_recipe_targets(const sotto_recipe *recipe, size_t field, const char *
 
 /* ---- compiling -------------------------------------------------------------------------------------- */
 
+/* Says the end of the schedule that no key covers, and what the newest key covers: one of the two has to move. */
+static sotto_status refuse_keys(const sotto_party_entry *party, const sotto_recipe *recipe,
+                                const char *wanted, sotto_err *err)
+{
+    bool late = !sotto_party_key_at(party, recipe->opens);
+    char at[SOTTO_CALENDAR_TEXT], from[SOTTO_CALENDAR_TEXT] = "never",
+                                  until[SOTTO_CALENDAR_TEXT] = "never";
+
+    sotto_calendar_format_time(at, late ? recipe->opens : recipe->closes);
+    if (party->key_count > 0) {
+        sotto_calendar_format_time(from, party->keys[party->key_count - 1].from);
+        sotto_calendar_format_time(until, party->keys[party->key_count - 1].until);
+    }
+    return sotto_fail(err, SOTTO_DENIED,
+                      "aggregation.%s: no key of \"%.20s\" for the schedule's %s (%s); the last: %s"
+                      " to %s",
+                      wanted, party->name, late ? "start" : "end", at, from, until);
+}
+
 static sotto_status find_server(const sotto_party_entry **out, const sotto_recipe *recipe,
                                 const sotto_parties *parties, const char *name,
                                 sotto_party_role role, sotto_err *err)
@@ -62,10 +82,7 @@ static sotto_status find_server(const sotto_party_entry **out, const sotto_recip
                           name);
     if (SOTTO_RULE(party_key_valid) && (!sotto_party_key_at(party, recipe->opens) ||
                                         !sotto_party_key_at(party, recipe->closes - 1)))
-        return sotto_fail(err, SOTTO_DENIED,
-                          "aggregation.%s: \"%.40s\" has no key that we can seal to for the whole "
-                          "schedule",
-                          wanted, name);
+        return refuse_keys(party, recipe, wanted, err);
     *out = party;
     return SOTTO_OK;
 }

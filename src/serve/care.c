@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "serve/rate.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -74,6 +75,7 @@ static sotto_status count_all(sotto_tx *tx, void *context, sotto_err *err)
     counting *c = context;
 
     SOTTO_TRY(count_tasks(tx, c, err));
+    SOTTO_TRY(sotto_rate_count(tx, &c->view.held, c->role, err));
     return c->releases ? count_releases(tx, c, err) : SOTTO_OK;
 }
 
@@ -92,6 +94,7 @@ static void look_at_database(sotto_care *care)
         care->view.unpaired = c.view.tasks > known ? c.view.tasks - known : 0;
         care->view.broken = broken;
         care->view.without_population = c.view.without_population;
+        care->view.held = c.view.held;
         for (unsigned i = 0; c.releases && i < SOTTO_CARE_STATES; i++)
             care->view.releases[i] = c.view.releases[i];
     }
@@ -236,5 +239,8 @@ bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
     if (view->without_population > 0)
         say_number(out, "rate check: off for ", view->without_population,
                    " tasks without a population (`sotto admin task add --population N`)\n");
+    if (view->held > 0)
+        say_number(out, "batches: ", view->held,
+                   " are held, since more reports came than expected (`sotto admin batch list`)\n");
     return ready;
 }

@@ -15,7 +15,7 @@ enum { SOTTO_CARE_STATES = 5 }; /* of a release: serve/schema.h */
 typedef struct sotto_care_view {
     bool database; /* the last look succeeded */
     bool draining;
-    uint64_t tasks, unpaired, broken, without_population;
+    uint64_t tasks, unpaired, broken, without_population, held;
     uint64_t releases[SOTTO_CARE_STATES];
 } sotto_care_view;
 

@@ -2,7 +2,6 @@
 #include "serve/collection_internal.h"
 
 #include "base/rule.h"
-#include "serve/rate.h"
 #include "serve/rejections.h"
 #include "serve/release.h"
 #include "serve/schema.h"
@@ -240,7 +239,7 @@ static sotto_status refuse_overlap(sotto_tx *tx, sotto_collecting *s, sotto_err 
 static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
     sotto_sub_aggregate sum;
-    bool ready = true, held;
+    bool ready = true;
 
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
     if (s->range.leader_selected)
@@ -256,8 +255,9 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     SOTTO_TRY(sotto_batch_sum(tx, &sum, &s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_rate_check(tx, &held, s->task, &s->range, sum.reports, err));
-    if (held) /* waits, with the row that says why; the reason that lets it go is for what is in it now */
+    SOTTO_TRY(sotto_rate_check(tx, &s->rate, s->task, &s->range, sum.reports, err));
+    if (s->rate
+            .held) /* waits, with the row that says why; the reason that lets it go is for what is in it now */
         return shut_if_enough(tx, s, err);
     SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));
     s->state = SOTTO_RELEASE_CLOSED;
@@ -279,6 +279,7 @@ sotto_status sotto_collection_advance(sotto_tx *tx, void *context, sotto_err *er
     sotto_collecting *s = context;
 
     s->busy = s->closed_now = false;
+    s->rate = (sotto_rate){0};
     SOTTO_TRY(sotto_collection_read(tx, s, err));
     return s->state == SOTTO_RELEASE_WAITING ? try_close(tx, s, err) : SOTTO_OK;
 }

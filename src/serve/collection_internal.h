@@ -8,6 +8,7 @@
 #define SOTTO_SERVE_COLLECTION_INTERNAL_H
 
 #include "serve/collection.h"
+#include "serve/rate.h"
 
 typedef struct sotto_collecting {
     sotto_collections *all;
@@ -29,6 +30,7 @@ typedef struct sotto_collecting {
     int64_t repairs;     /* so far                                           */
     bool busy;           /* reports of the batch are still under way         */
     bool closed_now;     /* by this step                                     */
+    sotto_rate rate;     /* what this step found                             */
     int64_t wait_ms;
     sotto_arena arena;
     sotto_arena_mark base;

@@ -228,6 +228,7 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
         sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_CLOSED, s->closed_now);
         sotto_collection_ask(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_WAITING) {
+        sotto_rate_tell(&s->server->options.log, s->task, &s->rate);
         sotto_lanes_flush(s->all->leader->lanes, s->task->n, &s->range);
         sotto_leader_wake(s->all->leader);
         wait_a_while(s);

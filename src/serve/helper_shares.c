@@ -21,7 +21,7 @@ typedef struct asked {
     sotto_dap_aggregate_share_req req;
     sotto_batch_range range;
     sotto_bytes answer;
-    bool held; /* more reports came than the population explains */
+    sotto_rate rate;
 } asked;
 
 static void answer(asked *a)
@@ -104,7 +104,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     sotto_buf out;
 
     a->ask.problem = SOTTO_DAP_PROBLEMS;
-    a->held = false;
+    a->rate = (sotto_rate){0};
     sotto_arena_rollback(&a->ask.arena, a->ask.base);
     SOTTO_TRY(sotto_release_lock(tx, a->ask.task->n, true, err));
     SOTTO_TRY(find_stored(tx, a, &found, err));
@@ -117,8 +117,8 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
                               &a->ask.arena, err));
     if (judge(a, &sum) != SOTTO_DAP_PROBLEMS)
         return sotto_asked_problem(&a->ask, judge(a, &sum), err);
-    SOTTO_TRY(sotto_rate_check(tx, &a->held, a->ask.task, &a->range, sum.reports, err));
-    if (a->held)
+    SOTTO_TRY(sotto_rate_check(tx, &a->rate, a->ask.task, &a->range, sum.reports, err));
+    if (a->rate.held)
         return SOTTO_OK; /* with the row that says so */
     out = sotto_buf_over(sotto_arena_take(&a->ask.arena, size), size);
     if (!out.data)
@@ -132,6 +132,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 /* No problem of DAP's: the leader asks again, until this side's operator has released the batch. */
 static void hold(asked *a)
 {
+    sotto_rate_tell(&a->ask.server->options.log, a->ask.task, &a->rate);
     (void)sotto_http_refuse(a->ask.request, &(sotto_http_problem){.status = 503,
                                                                   .detail = SOTTO_RATE_HELD,
                                                                   .retry_after_s = HELD_RETRY_S});
@@ -143,7 +144,7 @@ static void on_released(void *context, sotto_status status, const sotto_err *err
     asked *a = context;
 
     (void)err;
-    if (status == SOTTO_OK && a->held)
+    if (status == SOTTO_OK && a->rate.held)
         hold(a);
     else if (status == SOTTO_OK)
         answer(a);

@@ -238,6 +238,8 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
     one(w, "sotto_tasks_without_population", "gauge",
         "Tasks whose rate can't be checked, since no population was given.",
         view.without_population);
+    one(w, "sotto_batches_held", "gauge",
+        "Batches that wait for the operator, since more reports came than expected.", view.held);
     head(w, "sotto_releases", "gauge",
          "Collections (leader) or aggregate shares (helper), by state, as stored.");
     for (unsigned i = 1; i < SOTTO_CARE_STATES; i++)

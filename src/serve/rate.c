@@ -1,6 +1,9 @@
 #include "serve/rate.h"
 
+#include "base/log.h"
 #include "base/rule.h"
+#include "serve/schema.h"
+#include "transport/dap.h"
 
 #include <math.h>
 #include <string.h>
@@ -80,20 +83,26 @@ static void bind_range(sotto_sql *q, int64_t task, const sotto_batch_range *rang
     sotto_sql_bytes(q, 4, sotto_bytes_of(range->batch.bytes, range->batch.len));
 }
 
-/* By a reason that was given for as many reports, not for fewer. */
-static sotto_status is_released(sotto_tx *tx, bool *released, int64_t task,
-                                const sotto_batch_range *range, uint64_t arrived, sotto_err *err)
+/* What was found earlier: a reason that was given for as many reports, not for fewer; or that it is held. */
+typedef struct earlier {
+    bool released, held;
+} earlier;
+
+static sotto_status look_up(sotto_tx *tx, earlier *out, int64_t task,
+                            const sotto_batch_range *range, uint64_t arrived, sotto_err *err)
 {
     sotto_sql q;
+    bool row;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT 1 FROM held WHERE task = ?1 AND first_bucket = ?2 AND"
-                                " end_bucket = ?3 AND batch = ?4 AND reason IS NOT NULL AND"
-                                " arrived >= ?5",
+                                "SELECT CASE WHEN reason IS NULL THEN 1 ELSE 0 END, arrived"
+                                " FROM held WHERE task = ?1 AND first_bucket = ?2 AND"
+                                " end_bucket = ?3 AND batch = ?4",
                                 err));
     bind_range(&q, task, range);
-    sotto_sql_int(&q, 5, (int64_t)arrived);
-    SOTTO_TRY(sotto_sql_step(&q, released, err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    out->held = row && sotto_sql_column_int(&q, 0) == 1;
+    out->released = row && !out->held && (uint64_t)sotto_sql_column_int(&q, 1) >= arrived;
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -115,25 +124,61 @@ static sotto_status hold(sotto_tx *tx, int64_t task, const sotto_batch_range *ra
     return sotto_sql_run(&q, NULL, err);
 }
 
-sotto_status sotto_rate_check(sotto_tx *tx, bool *held, const sotto_server_task *task,
+sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate, const sotto_server_task *task,
                               const sotto_batch_range *range, uint64_t verified, sotto_err *err)
 {
-    uint64_t population, expected, arrived;
-    bool released;
+    uint64_t population, arrived;
+    earlier before;
 
-    *held = false;
+    *rate = (sotto_rate){0};
     SOTTO_TRY(read_population(tx, &population, task->n, err));
     if (population == 0)
         return SOTTO_OK;
-    expected = (uint64_t)ceil(task->expected * (double)population);
+    rate->expected = (uint64_t)ceil(task->expected * (double)population);
     SOTTO_TRY(arrived_for(tx, &arrived, task, range, verified, err));
-    if (arrived / 2 < expected || (arrived / 2 == expected && arrived % 2 == 0))
+    rate->arrived = arrived;
+    if (arrived / 2 < rate->expected || (arrived / 2 == rate->expected && arrived % 2 == 0))
         return SOTTO_OK;
-    SOTTO_TRY(is_released(tx, &released, task->n, range, arrived, err));
-    if (released)
+    SOTTO_TRY(look_up(tx, &before, task->n, range, arrived, err));
+    if (before.released)
         return SOTTO_OK;
-    *held = SOTTO_RULE(rate_held);
-    return hold(tx, task->n, range, arrived, expected, err);
+    rate->held = SOTTO_RULE(rate_held);
+    rate->began = rate->held && !before.held;
+    return hold(tx, task->n, range, arrived, rate->expected, err);
+}
+
+void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
+                     const sotto_rate *rate)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+
+    if (!rate->began)
+        return;
+    sotto_dap_id_encode(id, sotto_bytes_of(task->dap.id, sizeof task->dap.id));
+    sotto_log(log, SOTTO_LOG_WARNING, "batch.held", sotto_log_text("task", id),
+              sotto_log_uint("arrived", rate->arrived), sotto_log_uint("expected", rate->expected),
+              sotto_log_text("see", "sotto admin batch list"));
+}
+
+/* The row of a batch that a corrected figure let go has no reason, and stays: only its release tells that it went. */
+sotto_status sotto_rate_count(sotto_tx *tx, uint64_t *held, sotto_role role, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        "SELECT count(*) FROM held h JOIN task t ON t.n = h.task WHERE t.role = ?1 AND"
+        " h.reason IS NULL AND h.task NOT IN (SELECT task FROM retired) AND NOT EXISTS"
+        " (SELECT 1 FROM release r WHERE r.task = h.task AND r.batch = h.batch AND r.state >= ?2"
+        " AND (h.end_bucket = 0 OR (r.first_bucket < h.end_bucket AND"
+        " r.end_bucket > h.first_bucket)))",
+        err));
+    sotto_sql_int(&q, 1, (int64_t)role);
+    sotto_sql_int(&q, 2, SOTTO_RELEASE_CLOSED);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *held = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
 }
 
 sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *err)

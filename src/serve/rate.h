@@ -14,13 +14,27 @@
 
 #define SOTTO_RATE_HELD "the batch is held: more reports came than this operator expects"
 
+typedef struct sotto_rate {
+    bool held;
+    bool began; /* held now, and not when it was last looked at */
+    uint64_t arrived, expected;
+} sotto_rate;
+
 /* Whether the batch is to be held; then the row that says so is there. What counts: at the leader, the reports that it
  * acknowledged; at the helper, the reports in the jobs that it got. Those among them that turned out invalid count too;
  * those that the leader refused at upload do not. The population is read here, in this transaction; without one nothing is held.
  *   verified  reports in the sum */
-SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, bool *held,
+SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate,
                                              const sotto_server_task *task,
                                              const sotto_batch_range *range, uint64_t verified,
+                                             sotto_err *err);
+
+/* Tells the operator, once for each time that a batch comes to be held. Call it when that was committed. */
+void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
+                     const sotto_rate *rate);
+
+/* How many batches are held now; what was released since, by a reason or by a corrected figure, is none of them. */
+SOTTO_MUST_USE sotto_status sotto_rate_count(sotto_tx *tx, uint64_t *held, sotto_role role,
                                              sotto_err *err);
 
 /* Lets a held batch go. SOTTO_MISSING: none is held at this place. */

@@ -10,14 +10,18 @@ fail() {
     failed=1
 }
 
-# run CODE ARGUMENTS...: `sotto collect` with the usual files; output in $work/out and $work/err.
-run() {
+# ask CODE ARGUMENTS...: `sotto collect` with the usual files; output in $work/out and $work/err.
+ask() {
     wanted=$1
     shift
     "$sotto" collect --recipe "$work/recipe.json" --parties "$work/parties.json" --pairing "$work/pairing.json" \
         --key "$work/key" "$@" >"$work/out" 2>"$work/err"
     code=$?
     [ $code -eq "$wanted" ] || fail "$*: exit $code, wanted $wanted: $(cat "$work/err")"
+}
+# The same, whether or not the example's week is over.
+run() {
+    ask "$@" --close-early
 }
 says() {
     grep -q "$1" "$work/out" || fail "the answer lacks: $1"
@@ -85,6 +89,7 @@ complains "belong together"
 echo waiting >"$work/mode"
 run 5 --cohort 0 --wait 1
 complains "not ready"
+complains "held"
 rm "$work/mode"
 
 # What is wrong with files and arguments is said before anybody is asked.
@@ -96,6 +101,12 @@ run 2 --cohort 0 next
 complains "intervals of time"
 run 2 --cohort 0 --from yesterday
 run 2 --cohort 0 --nonsense
+# An interval that is not over is closed by asking: only for somebody who says so.
+ask 2 --cohort 0 --until 2090-01-01T00:00:00Z
+complains "would close it"
+run 0 --cohort 0 --until 2090-01-01T00:00:00Z
+ask 6 --cohort 0 --from 2026-11-01T00:00:00Z --until 2026-11-02T00:00:00Z
+complains "another time"
 run 1 --cohort 0 --from 2026-11-20T00:30:00Z
 complains "3600 seconds"
 chmod 640 "$work/key"

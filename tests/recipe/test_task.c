@@ -163,10 +163,14 @@ static void keys_must_last_as_long_as_the_recipe(sotto_test *t)
                  sotto_task_compile(&task, recipe,
                                     sotto_test_parties(t, "2027-07-01", "2026-11-26"), 0, &t->arena,
                                     &t->err));
+    /* What has to move is said to its end. */
+    CHECK(t, strstr(t->err.reason, "for the schedule's end (2026-11-27T00:00:00Z); the last: "
+                                   "2026-01-01T00:00:00Z to 2026-11-26T00:00:00Z"));
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_task_compile(&task, recipe,
                                     sotto_test_parties(t, "2026-01-01", "2026-11-21"), 0, &t->arena,
                                     &t->err));
+    CHECK(t, strstr(t->err.reason, "for the schedule's start (2026-11-20T00:00:00Z)"));
     /* A KEM that is not ours decodes, but can't be sealed to. */
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_task_compile(&task, recipe, sotto_test_parties(t, "\"010020", "\"01fff0"), 0,

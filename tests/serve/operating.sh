@@ -27,8 +27,11 @@ fail() {
 mkdir "$directory/bin" && ln -s "$sotto" "$directory/bin/sotto" || exit 1
 PATH=$directory/bin:$PATH
 export PATH
+# Without curl, which sotto itself does not need, the page is typed but for its devices and their answer.
+command -v curl >/dev/null && answer=1 || answer=0
 # A server that the page starts in the background leaves its number behind.
-awk '/^```sh$/ { run = 1; next } /^```/ { run = 0 } run' "$page" |
+awk -v answer=$answer '/^## / { on = answer || !/See one answer/ }
+    /^```sh$/ { run = on; next } /^```/ { run = 0 } run' "$page" |
     sed -e "s/127\.0\.0\.1:8787/127.0.0.1:$base/; s/127\.0\.0\.1:8788/127.0.0.1:$((base + 1))/" \
         -e "s/^\[leader\]$/[leader]\noperations = 127.0.0.1:$((base + 2))/" \
         -e "s/^\[helper\]$/[helper]\noperations = 127.0.0.1:$((base + 3))/" \
@@ -52,6 +55,8 @@ tasks=$(wc -l <tasks.txt)
 # printed by the leader, by the helper, and in the helper's list
 expect $((3 * tasks)) '^task '
 expect "$tasks" '^task .*paired'
+expect "$answer" '^12 reports; estimated counts with 95% intervals'
+expect "$answer" '^ *bus '
 [ "$(stat -c %a pairing.json)" = 600 ] || fail "pairing.json can be read by others"
 [ "$(stat -c %a tokens.json)" = 600 ] || fail "tokens.json can be read by others"
 grep -q 'verify_seed\|leader_token' tokens.json && fail "the collector is told the servers' secrets"
@@ -83,9 +88,14 @@ refuses 4 'collector.s file' sotto admin pair take tokens.json --config helper.i
 refuses 1 'no batch' sotto admin batch release 1-2-3 --reason because --config helper.ini
 refuses 2 'reason' sotto admin batch release 1-2-3 --config helper.ini
 refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c pairing.json
-sed 's/"min_cohort": *[0-9]*/"min_cohort": 60000/' recipe.json >other.json
+sed 's/"min_cohort": *[0-9]*/"min_cohort": 11/' recipe.json >other.json
 refuses 4 'differ in some byte' sotto admin task add other.json parties.json --config helper.ini \
-    $(sed -n 's/^task /--expect /p' tasks.txt)
+    --expect "$(sed -n 's/^task //p' tasks.txt)"
+refuses 1 'no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect ''
+refuses 1 'is no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect 'one two'
+sed 's/"opens": "[0-9]*-/"opens": "2020-/' recipe.json >other.json
+refuses 4 "no key of .* for the schedule's start (2020-.*); the last: 20.*Z to 20.*Z" \
+    sotto admin task add other.json parties.json --config helper.ini
 sotto recipe new --parties >strangers.json
 refuses 4 'no key of this server' sotto admin task add recipe.json strangers.json --config helper.ini
 sotto admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector c second.json >/dev/null

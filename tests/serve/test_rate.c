@@ -1,10 +1,15 @@
 /* A batch that more reports came for than there are devices is held, on each side by its own operator's figure. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/service.h"
 
+#include "serve/care.h"
+#include "serve/metrics.h"
 #include "serve/rate.h"
 #include "support/database.h"
 
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST = 64 };
 
@@ -194,6 +199,106 @@ static void a_corrected_population_counts_at_once(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static void count_held(void *context, const sotto_log_event *event)
+{
+    atomic_uint *count = context;
+
+    if (strcmp(event->name, "batch.held") == 0)
+        atomic_fetch_add(count, 1);
+}
+
+/* Whether the server's own view comes to have so many; a thread looks once a second. */
+static bool soon_holds(sotto_server *server, uint64_t held)
+{
+    struct timespec moment = {0, 20000000};
+    sotto_care_view view = {0};
+
+    for (int i = 0; i < 250; i++) {
+        sotto_care_look(server->care, &view);
+        if (view.held == held)
+            return true;
+        (void)nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
+static void says_that_it_holds(sotto_test *t, sotto_server *server)
+{
+    size_t size = 64 << 10;
+    char *text = sotto_arena_take(&t->arena, size);
+    sotto_buf out = sotto_buf_over((uint8_t *)text, size - 1);
+    sotto_care_view view;
+
+    sotto_care_look(server->care, &view);
+    CHECK(t, sotto_care_describe(&view, &out));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "batches: 1 are held"));
+    out.len = 0;
+    CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "sotto_batches_held 1\n"));
+}
+
+/* Nobody would think of looking: the log says it once, health and the metrics until it is over. */
+static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16];
+    atomic_uint told = 0;
+
+    for (unsigned corrected = 0; corrected < 2; corrected++) {
+        atomic_store(&told, 0);
+        sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+        s.leader_options.log = (sotto_log_sink){.write = count_held, .context = &told};
+        sotto_test_leader_restart(t, &s);
+        set_population(t, &s, true, 20);
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 41)).status);
+        CHECK(t, soon_holds(s.leader, 0));
+        s.patience = 10;
+        CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+        CHECK(t, soon_holds(s.leader, 1));
+        says_that_it_holds(t, s.leader);
+        s.patience = 60; /* looks again, more than once */
+        CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+        CHECK_EQUAL(t, 1, atomic_load(&told));
+        if (corrected)
+            set_population(t, &s, true, 21);
+        else
+            let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
+        s.patience = 200;
+        CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+        CHECK(t, soon_holds(s.leader, 0));
+        sotto_test_service_close(&s);
+    }
+}
+
+static void the_helpers_operator_is_told_of_a_held_batch(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job;
+    atomic_uint told = 0;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    s.helper_options.log = (sotto_log_sink){.write = count_held, .context = &told};
+    sotto_test_helper_restart(t, &s);
+    set_population(t, &s, false, 20);
+    for (size_t i = 0; i < 41; i++)
+        reports[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    job = sotto_test_job_of(t, &s, reports, 41, NULL);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
+    CHECK_EQUAL(t, 1, atomic_load(&told));
+    CHECK(t, soon_holds(s.helper, 1));
+    says_that_it_holds(t, s.helper);
+    set_population(t, &s, false, 21);
+    CHECK(t, soon_holds(s.helper, 1)); /* until the leader asks again */
+    CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
+    CHECK(t, soon_holds(s.helper, 0));
+    sotto_test_service_close(&s);
+}
+
 /* At the helper, where reports arrive in jobs of the leader's alone. */
 static void refused_reports_count_too(sotto_test *t)
 {
@@ -225,6 +330,8 @@ int main(int argc, char **argv)
         CASE(junk_holds_no_batch),
         CASE(acknowledged_reports_count_though_they_fail_later),
         CASE(a_corrected_population_counts_at_once),
+        CASE(the_leaders_operator_is_told_of_a_held_batch),
+        CASE(the_helpers_operator_is_told_of_a_held_batch),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -52,6 +52,12 @@ static void print_bin(const sotto_answer_view *v, const sotto_result_bin *b, dou
     printf("\n");
 }
 
+/* As it is printed: no true count is like that. */
+static bool impossible(const sotto_result_bin *b, const sotto_result *r)
+{
+    return b->count < -0.5 || b->count > (double)r->reports + 0.5;
+}
+
 static void print_bars(const sotto_answer_view *v, const sotto_result_bin *sorted, size_t most)
 {
     const sotto_result *r = v->result;
@@ -72,6 +78,12 @@ static void print_bars(const sotto_answer_view *v, const sotto_result_bin *sorte
     if (r->has_no_value)
         printf("  no value: %.0f  %.0f to %.0f\n", r->no_value.count, r->no_value.low,
                r->no_value.high);
+    if (most > 0 && (impossible(&sorted[0], r) || impossible(&sorted[most - 1], r) ||
+                     (r->has_no_value && impossible(&r->no_value, r))))
+        printf("  a count below 0 or above %" PRIu64
+               " is chance: counts are left as they are, to be right on average; intervals are "
+               "cut\n",
+               r->reports);
 }
 
 static void print_check(const sotto_result_check *c)

@@ -11,8 +11,6 @@ static int answer_one(sotto_budget_command *c)
     sotto_budget_result r;
 
     sotto_form_question(&c->form, &q, OPTIONS, c->epsilon > 0);
-    if (c->claim > 0 && c->epsilon > 0)
-        sotto_form_complain(&c->form, "--claim and --epsilon exclude each other");
     if (c->form.mistake_count > 0) {
         sotto_budget_print_mistakes(c->verb, &c->form, c->json, 0);
         return EXIT_USAGE;
@@ -24,7 +22,7 @@ static int answer_one(sotto_budget_command *c)
         sotto_budget_print(&q, &r);
     else
         (void)fprintf(stderr, "%s: refused: %s\n", c->verb, r.err.reason);
-    return sotto_budget_exit(r.status);
+    return sotto_budget_claim_fails(&r) ? EXIT_CLAIM : sotto_budget_exit(r.status);
 }
 
 static int run(int argc, char **argv)
@@ -38,6 +36,10 @@ static int run(int argc, char **argv)
         sotto_form_complain(&c.form, "--batch and --curve exclude each other");
     if (c.curve == NULL && (c.csv != NULL || c.svg != NULL))
         sotto_form_complain(&c.form, "--csv and --svg need --curve");
+    if (c.claim > 0 && c.epsilon > 0)
+        sotto_form_complain(&c.form, "--claim and --epsilon exclude each other");
+    if (c.claim > 0 && c.curve != NULL)
+        sotto_form_complain(&c.form, "--claim and --curve exclude each other");
     if (c.form.mistake_count > 0 && (c.batch != NULL || c.curve != NULL)) {
         sotto_budget_print_mistakes(c.verb, &c.form, c.json, 0);
         return EXIT_USAGE;
@@ -73,7 +75,8 @@ static void usage(void)
         "  --json                       one object a line\n"
         "\nmechanisms, with what each needs [and takes]:\n");
     sotto_form_print_mechanisms();
-    printf("\nExit: 0 answered; 2 a mistake in the question; 4 refused: no theorem grants it.\n");
+    printf("\nExit: 0 answered; 2 a mistake in the question; 4 refused: no theorem grants it;\n"
+           "8 the epsilon of --claim does not hold, or cannot be shown to.\n");
 }
 
 const sotto_verb sotto_verb_budget_account = {

@@ -109,7 +109,7 @@ void sotto_budget_parse(sotto_budget_command *c, int argc, char **argv, bool pla
 
 /* ---- asking ----------------------------------------------------------------------------------------- */
 
-static double cpu_seconds(void)
+double sotto_budget_seconds(void)
 {
     struct timespec t = {0};
 
@@ -120,14 +120,14 @@ static double cpu_seconds(void)
 void sotto_budget_ask(sotto_budget_result *out, const sotto_question *q,
                       const sotto_budget_command *c, sotto_accountant *accountant)
 {
-    double start = cpu_seconds();
+    double start = sotto_budget_seconds();
 
     *out = (sotto_budget_result){.asks_delta = c->epsilon > 0, .epsilon = c->epsilon};
     if (out->asks_delta)
         out->status = sotto_privacy_delta(&out->answer, q, c->epsilon, accountant, &out->err);
     else
         out->status = sotto_privacy_epsilon(&out->answer, q, accountant, &out->err);
-    out->seconds = cpu_seconds() - start;
+    out->seconds = sotto_budget_seconds() - start;
     if (c->claim > 0 && out->status == SOTTO_OK && !out->asks_delta) {
         out->has_claim = true;
         out->claim = c->claim;

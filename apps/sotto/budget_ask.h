@@ -19,6 +19,9 @@ typedef struct sotto_budget_command {
 /* Reads all words; mistakes are left in the form. `plan`: which of the two verbs it is. */
 void sotto_budget_parse(sotto_budget_command *c, int argc, char **argv, bool plan);
 
+/* Of this thread: a busy machine does not make an answer slower. */
+double sotto_budget_seconds(void);
+
 /* Asks the accountant and the clock. accountant may be NULL. */
 void sotto_budget_ask(sotto_budget_result *out, const sotto_question *q,
                       const sotto_budget_command *c, sotto_accountant *accountant);

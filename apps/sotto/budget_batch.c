@@ -19,6 +19,7 @@ typedef struct batch {
     sotto_accountant *accountant;
     sotto_budget_command row; /* the question at hand */
     size_t answered, malformed, refused;
+    size_t failing; /* of those answered, whose claim does not hold */
     sotto_question composed[MOST_COMPOSED];
     size_t composed_count;
 } batch;
@@ -31,11 +32,18 @@ static void set(batch *b, const char *name, const char *text)
 
 static void print_line(const sotto_budget_result *r, size_t line)
 {
-    if (r->status != SOTTO_OK)
+    if (r->status != SOTTO_OK) {
         (void)fprintf(stderr, "line %zu: refused: %s\n", line, r->err.reason);
-    else
-        printf("line %zu: epsilon <= %.10g (>= %.10g) %s\n", line, r->answer.high, r->answer.low,
-               r->answer.theorem);
+        return;
+    }
+    printf("line %zu: %s <= ", line, r->asks_delta ? "delta" : "epsilon");
+    sotto_print_up(r->answer.high, 10);
+    printf(" (>= ");
+    sotto_print_down(r->answer.low, 10);
+    printf(") %s\n", r->answer.theorem);
+    if (r->has_claim)
+        printf("line %zu: claim epsilon %.12g %s\n", line, r->claim,
+               sotto_budget_claim_fails(r) ? "does not hold, or cannot be shown to" : "holds");
 }
 
 static void answer_row(batch *b, size_t line)
@@ -57,6 +65,7 @@ static void answer_row(batch *b, size_t line)
     }
     sotto_budget_ask(&r, &q, &b->row, b->accountant);
     r.line = line;
+    b->failing += sotto_budget_claim_fails(&r);
     *(r.status == SOTTO_OK          ? &b->answered
       : r.status == SOTTO_MALFORMED ? &b->malformed
                                     : &b->refused) += 1;
@@ -160,7 +169,9 @@ static sotto_status run_json(batch *b, const char *path, sotto_err *err)
 
 static void answer_composed(batch *b)
 {
-    sotto_budget_result r = {0};
+    sotto_budget_result r = {.has_claim = b->defaults->claim > 0,
+                             .claim = b->defaults->claim,
+                             .claim_status = SOTTO_MISSING};
 
     if (b->malformed > 0 || b->composed_count == 0) {
         (void)fprintf(stderr, "%s: nothing composed: %zu questions could not be read\n",
@@ -168,7 +179,10 @@ static void answer_composed(batch *b)
         b->malformed += b->composed_count == 0;
         return;
     }
+    double start = sotto_budget_seconds();
     r.status = sotto_privacy_compose(&r.answer, b->composed, b->composed_count, &r.err);
+    r.seconds = sotto_budget_seconds() - start;
+    b->failing += sotto_budget_claim_fails(&r);
     *(r.status == SOTTO_OK          ? &b->answered
       : r.status == SOTTO_MALFORMED ? &b->malformed
                                     : &b->refused) += 1;
@@ -211,5 +225,7 @@ int sotto_budget_batch(sotto_budget_command *c)
         printf("%zu answered, %zu refused, %zu malformed\n", b.answered, b.refused, b.malformed);
     if (b.malformed > 0)
         return EXIT_USAGE;
-    return b.refused > 0 ? EXIT_REFUSED : EXIT_DONE;
+    if (b.refused > 0)
+        return EXIT_REFUSED;
+    return b.failing > 0 ? EXIT_CLAIM : EXIT_DONE;
 }

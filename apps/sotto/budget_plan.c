@@ -48,7 +48,7 @@ static void print_value(const struct goal *g, double value)
 }
 
 static void print_plan(const struct goal *g, const sotto_plan *p, const sotto_question *q,
-                       double epsilon)
+                       double epsilon, double seconds)
 {
     printf("  %-9s ", g->name);
     print_value(g, p->value);
@@ -57,10 +57,11 @@ static void print_plan(const struct goal *g, const sotto_plan *p, const sotto_qu
         printf("            with %.12g it could no longer be certified\n", p->limit);
     else
         printf("            the end of the range that is searched\n");
-    sotto_budget_print(q, &(sotto_budget_result){.answer = p->answer});
+    sotto_budget_print(q, &(sotto_budget_result){.answer = p->answer, .seconds = seconds});
 }
 
-static void print_plan_json(const struct goal *g, const sotto_plan *p, double epsilon)
+static void print_plan_json(const struct goal *g, const sotto_plan *p, double epsilon,
+                            double seconds)
 {
     printf("{\"find\":\"%s\",\"target_epsilon\":", g->name);
     sotto_print_json_number(epsilon);
@@ -74,9 +75,9 @@ static void print_plan_json(const struct goal *g, const sotto_plan *p, double ep
     sotto_print_json_number(p->answer.high);
     printf(",\"theorem\":");
     sotto_print_json_string(p->answer.theorem);
-    printf(",\"adjacency\":\"%s\",\"trust\":\"%s\",\"honest\":%llu}\n",
+    printf(",\"adjacency\":\"%s\",\"trust\":\"%s\",\"honest\":%llu,\"seconds\":%.9f}\n",
            sotto_adjacency_name(p->answer.adjacency), sotto_trust_name(p->answer.trust),
-           (unsigned long long)p->answer.honest);
+           (unsigned long long)p->answer.honest, seconds);
 }
 
 static int run(int argc, char **argv)
@@ -97,15 +98,17 @@ static int run(int argc, char **argv)
         sotto_budget_print_mistakes(c.verb, &c.form, c.json, 0);
         return EXIT_USAGE;
     }
+    double start = sotto_budget_seconds();
     sotto_status status = sotto_privacy_plan(&plan, &q, goal->unknown, c.epsilon, NULL, &err);
+    double seconds = sotto_budget_seconds() - start;
     if (status != SOTTO_OK && c.json)
         sotto_budget_print_json(&q, &(sotto_budget_result){.status = status, .err = err});
     else if (status != SOTTO_OK)
         (void)fprintf(stderr, "%s: refused: %s\n", c.verb, err.reason);
     else if (c.json)
-        print_plan_json(goal, &plan, c.epsilon);
+        print_plan_json(goal, &plan, c.epsilon, seconds);
     else
-        print_plan(goal, &plan, &q, c.epsilon);
+        print_plan(goal, &plan, &q, c.epsilon, seconds);
     return sotto_budget_exit(status);
 }
 

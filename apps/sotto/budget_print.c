@@ -56,17 +56,34 @@ static double dishonest_share(const sotto_question *q)
     return (double)q->dishonest.parts / (double)q->dishonest.of;
 }
 
-/* Up in the last digit shown: what is read off a screen must be as true as the number behind it. */
-static void print_up(double x)
+/* Both want x >= 0. */
+void sotto_print_up(double x, int digits)
 {
     char text[40];
-    double shown = x;
+    double shown = x, step = fmax(x * pow(10, -digits), nextafter(0, 1));
 
     do {
-        (void)snprintf(text, sizeof text, "%.10g", shown);
-        shown += 1e-10 * x;
+        (void)snprintf(text, sizeof text, "%.*g", digits, shown);
+        shown += step;
     } while (strtod(text, NULL) < x);
     printf("%s", text);
+}
+
+void sotto_print_down(double x, int digits)
+{
+    char text[40];
+    double shown = x, step = fmax(x * pow(10, -digits), nextafter(0, 1));
+
+    do {
+        (void)snprintf(text, sizeof text, "%.*g", digits, shown);
+        shown -= step;
+    } while (strtod(text, NULL) > x);
+    printf("%s", text);
+}
+
+bool sotto_budget_claim_fails(const sotto_budget_result *r)
+{
+    return r->has_claim && r->status == SOTTO_OK && !(r->claim >= r->answer.high);
 }
 
 static void print_claim(const sotto_budget_result *r)
@@ -76,17 +93,26 @@ static void print_claim(const sotto_budget_result *r)
     if (!r->has_claim)
         return;
     printf("\n  claim     epsilon %.12g ", r->claim);
-    if (r->claim >= a->high)
-        printf("holds: it is not below the certified %.12g\n", a->high);
-    else if (r->claim < a->low && a->optimal)
-        printf("does NOT hold: the mechanism itself has at least %.12g\n", a->low);
-    else if (r->claim < a->low)
-        printf("does not follow: this theorem gives at least %.12g\n", a->low);
-    else
-        printf("cannot be told from the truth: it is within [%.12g, %.12g]\n", a->low, a->high);
-    if (r->claim_status == SOTTO_OK)
-        printf("            epsilon %.12g goes with delta %.6g (certified from above)\n", r->claim,
-               r->claim_delta.high);
+    if (r->claim >= a->high) {
+        printf("holds: it is not below the certified ");
+        sotto_print_up(a->high, 12);
+    } else if (r->claim < a->low) {
+        printf(a->optimal ? "does NOT hold: the mechanism itself has at least "
+                          : "does not follow: this theorem gives at least ");
+        sotto_print_down(a->low, 12);
+    } else {
+        printf("cannot be told from the truth: it is within [");
+        sotto_print_down(a->low, 12);
+        printf(", ");
+        sotto_print_up(a->high, 12);
+        printf("]");
+    }
+    printf("\n");
+    if (r->claim_status != SOTTO_OK)
+        return;
+    printf("            epsilon %.12g goes with delta ", r->claim);
+    sotto_print_up(r->claim_delta.high, 6);
+    printf(" (certified from above)\n");
 }
 
 /* ---- whole answers ---------------------------------------------------------------------------------- */
@@ -99,11 +125,10 @@ void sotto_budget_print(const sotto_question *q, const sotto_budget_result *r)
         printf("  delta     <= ");
     else
         printf("  epsilon   <= ");
-    print_up(a->high);
-    printf("   (at least %.10g%s)\n", a->low,
-           a->low == 0  ? ", no lower bound known"
-           : a->optimal ? ""
-                        : " by this theorem");
+    sotto_print_up(a->high, 10);
+    printf("   (at least ");
+    sotto_print_down(a->low, 10);
+    printf("%s)\n", a->low == 0 ? ", no lower bound known" : a->optimal ? "" : " by this theorem");
     if (r->asks_delta)
         printf("  at        epsilon %.12g\n", r->epsilon);
     else

@@ -34,4 +34,11 @@ void sotto_budget_print_mistakes(const char *verb, const sotto_form *form, bool 
 /* What a status means for the exit code. */
 int sotto_budget_exit(sotto_status status);
 
+/* Whether somebody's claim was judged and is not certified to hold. */
+bool sotto_budget_claim_fails(const sotto_budget_result *r);
+
+/* With so many digits, the last of them up or down: what is read off a screen must be as true as the number behind it. */
+void sotto_print_up(double x, int digits);
+void sotto_print_down(double x, int digits);
+
 #endif

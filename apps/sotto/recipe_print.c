@@ -2,6 +2,7 @@
 #include "recipe.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ static void print_claim_json(const sotto_recipe_job *job)
     print_member("sampled_by", c->sampled_by ? c->sampled_by : "");
     printf(",\"noise_sigma\":%.17g,\"epsilon_noise\":%.17g,", c->noise_sigma, c->epsilon_noise);
     print_member("noise_by", c->noise_by ? c->noise_by : "");
+    printf(",\"sensitivity\":%.17g", c->sensitivity);
     printf(",\"expected_reports\":%.0f,\"bins\":%" PRIu64 ",\"weight\":%" PRIu64
            ",\"miss\":%.3g,\"report_bytes\":%zu,\"tasks\":%" PRIu64 "}}\n",
            c->expected_reports, c->bins, c->weight, c->miss, c->report_bytes, c->tasks);
@@ -120,6 +122,9 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
     printf("  a report        %" PRIu64 " bins, %zu bytes; at most %" PRIu64
            " bits set (an honest one fails with chance %.1g)\n",
            c->bins, c->report_bytes, c->weight, c->miss);
+    printf("  sensitivity     %.6g (L2) of the sums to a report in place of another; to plan the "
+           "servers' noise: --sensitivity %.0f\n",
+           c->sensitivity, ceil(c->sensitivity * (1 - 1e-12)));
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */

@@ -14,6 +14,7 @@ enum {
     EXIT_SMALL = 5,   /* a cohort is too small, or not yet large enough */
     EXIT_PROOF = 6,   /* what a server released does not hold together */
     EXIT_PEER = 7,    /* a server can't be reached */
+    EXIT_CLAIM = 8,   /* a claim that was to be judged does not hold, or can't be shown to */
 };
 
 typedef struct sotto_verb {

@@ -96,6 +96,7 @@ typedef struct sotto_recipe_claim {
     double noise_sigma;      /* of what each server adds to every sum; 0: nothing              */
     double epsilon_noise;    /* by the honest server's noise alone, whoever else lies; 0: none  */
     const char *noise_by;    /* its theorem. A device is charged no less for it                 */
+    double sensitivity;      /* L2: how far a report in place of another moves the sums         */
     uint64_t min_cohort;     /* the recipe's if it keeps its epsilon, else the least; 0: none   */
     double expected_reports; /* of the stated population                                       */
     uint64_t bins;

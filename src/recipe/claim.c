@@ -13,6 +13,10 @@
 
 static const uint64_t largest_cohort = 1000000000;
 
+/* A few others take a millionth off an epsilon, which is what any delta buys: no gain that anybody should be told of.
+ * Below a thousandth, the last digit that is printed, the local epsilon stands. */
+static const double least_gain = 1e-3;
+
 static bool sends_bits(const sotto_randomizer *r)
 {
     return r->kind == SOTTO_ONE_HOT_ASYMMETRIC || r->kind == SOTTO_ONE_HOT_SYMMETRIC;
@@ -129,7 +133,7 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
     if (honest == 0)
         return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
     SOTTO_TRY(crowd_epsilon(&crowd, r, honest, 1, log_delta, err));
-    if (crowd >= r->epsilon) {
+    if (crowd >= (1 - least_gain) * r->epsilon) {
         *theorem = "local: the crowd is too small to add anything";
         return SOTTO_OK;
     }
@@ -268,11 +272,11 @@ static sotto_status claim_noise(sotto_recipe_claim *out, const sotto_recipe *rec
     double spent = sotto_noise_delta(r->bytes), log_delta = sotto_recipe_log_delta(recipe), rho;
     sotto_bound bound;
 
+    out->sensitivity = sotto_round_up(sqrt(moved), 1);
     if (recipe->noise_milli == 0)
         return SOTTO_OK;
     out->noise_sigma = sigma;
-    SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, sotto_round_down(sigma, 1),
-                                     sotto_round_up(sqrt(moved), 1), err));
+    SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, sotto_round_down(sigma, 1), out->sensitivity, err));
     SOTTO_TRY(sotto_zcdp_epsilon(&bound, rho, sotto_round_down(log_delta - 1e-3, 1), err));
     /* A thousandth of log delta was put aside for the draws. */
     if (!((1 + exp(bound.high)) * spent < 0.9e-3 * delta))

@@ -43,6 +43,21 @@ static void a_receipt_claims_aggregation_and_no_sampling(sotto_test *t)
     CHECK_NEAR(t, 0.5, receipt.honest_share, 0);
 }
 
+static void a_receipt_of_a_handful_claims_no_crowd(sotto_test *t)
+{
+    char text[8192];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
+
+    make_of(t, sotto_test_recipe(t, "\"epsilon\": 0.30, \"delta\": 1e-6, \"min_cohort\": 40000",
+                                 "\"epsilon\": 2, \"delta\": 1e-6, \"min_cohort\": 12"));
+    CHECK(t, receipt.split && !receipt.aggregation);
+    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "this answer: epsilon 2 at") != NULL);
+    CHECK(t, strstr(text, "amplified by aggregation: no\n") != NULL);
+    CHECK(t, strstr(text, "clones") == NULL);
+}
+
 /* A liar's bit is 1 where an honest one would be q on average. */
 static void a_receipt_says_how_far_one_liar_reaches(sotto_test *t)
 {
@@ -98,6 +113,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_receipt_claims_aggregation_and_no_sampling),
+        CASE(a_receipt_of_a_handful_claims_no_crowd),
         CASE(a_receipt_says_how_far_one_liar_reaches),
         CASE(a_receipt_reads_well),
         CASE(a_receipt_tells_of_the_servers_noise),

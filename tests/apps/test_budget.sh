@@ -17,7 +17,7 @@ claim="--trust split --hidden --dishonest 0 --delta 1e-8"
 sgm="--mechanism sgm --q 0.02 --sigma 5.1 --rounds 2500 --adjacency add-remove"
 
 begin example_5_is_answered_with_one_command
-exits 0 account $sgm $claim --claim 0.8
+exits 8 account $sgm $claim --claim 0.8
 says 'epsilon   <= 1.02039525'
 says 'delta 1e-08'
 says 'theorem   Poisson-subsampled Gaussian'
@@ -25,10 +25,10 @@ says 'adjacency add-remove'
 says 'trust     split'
 says 'honest    0 of the cohort'
 says 'epsilon 0.8 does NOT hold'
-says 'epsilon 0.8 goes with delta 2.01082e-06'
+says 'epsilon 0.8 goes with delta 2.01083e-06'
 
 begin json_says_the_same
-exits 0 account $sgm $claim --claim 0.8 --json
+exits 8 account $sgm $claim --claim 0.8 --json
 python3 - "$out" <<END || complain "not the JSON that was meant"
 import json, sys
 a = json.load(open(sys.argv[1]))
@@ -36,6 +36,51 @@ assert a["low"] <= 1.02039525369 <= a["high"] < a["low"] * 1.0001
 assert a["claim_holds"] is False and abs(a["claim_delta"] / 2.01082398e-6 - 1) < 1e-6
 assert a["adjacency"] == "add-remove" and a["trust"] == "split" and a["honest"] == 0
 END
+
+begin a_claim_has_an_exit_code_of_its_own
+exits 0 account $sgm $claim --claim 1.0204
+says 'epsilon 1.0204 holds'
+exits 0 account $sgm $claim --claim 1.0204 --json
+says '"claim_holds":true'
+# Neither shown nor refuted is not shown: a script must not go on.
+exits 8 account --mechanism noise-shares --sigma 30 --sensitivity 13 --cohort 1 --dimension 272 --adjacency replacement \
+    --trust split --dishonest 0 --delta 1e-6 --claim 2 --json
+says '"claim_holds":null'
+exits 4 account $sgm --trust flamingo --dishonest 0 --delta 1e-8 --claim 0.8
+exits 2 account $sgm $claim --claim 0.8 --epsilon 1
+exits 2 account $sgm $claim --claim 0.8 --curve sigma=1:2
+printf 'mechanism,sigma,releases\ngaussian,5.1,20\ngaussian,5.1,30\n' >"$work/batch.csv"
+exits 8 account --batch "$work/batch.csv" --adjacency add-remove $claim --claim 5.5
+says '^line 2: claim epsilon 5.5 holds'
+says '^line 3: claim epsilon 5.5 does not hold'
+exits 0 account --batch "$work/batch.csv" --adjacency add-remove $claim --claim 6.5
+exits 8 account --batch "$work/batch.csv" --compose --adjacency add-remove $claim --claim 8.3
+says 'claim     epsilon 8.3 does NOT hold'
+exits 0 account --batch "$work/batch.csv" --compose --adjacency add-remove $claim --claim 8.4
+
+begin what_is_printed_is_as_true_as_the_number
+"$program" budget account $sgm $claim --claim 0.8 --json >"$dir/json"
+"$program" budget account $sgm $claim --claim 0.8 >"$out"
+python3 - "$dir/json" "$out" <<END || complain "rounded the wrong way"
+import json, re, sys
+a, text = json.load(open(sys.argv[1])), open(sys.argv[2]).read()
+number = lambda before: float(re.search(re.escape(before) + r"([0-9.e-]+)", text).group(1))
+assert a["high"] <= number("<= ") <= a["high"] * (1 + 1e-9)
+assert a["low"] * (1 - 1e-9) <= number("(at least ") <= a["low"]
+assert a["low"] * (1 - 1e-11) <= number("has at least ") <= a["low"]
+assert a["claim_delta"] <= number("goes with delta ") <= a["claim_delta"] * (1 + 1e-5)
+END
+
+begin every_answer_says_how_long_it_took
+exits 0 plan --find sigma --epsilon 1 --mechanism gaussian --adjacency add-remove $claim
+says 'time '
+says_not 'time      0.000 ms'
+exits 0 plan --find sigma --epsilon 1 --mechanism gaussian --adjacency add-remove $claim --json
+says '"seconds":0.0*[1-9]'
+exits 0 account --batch "$work/batch.csv" --compose --adjacency add-remove $claim
+says_not 'time      0.000 ms'
+exits 0 account --batch "$work/batch.csv" --compose --adjacency add-remove $claim --json
+says '"seconds":0.0*[1-9]'
 
 begin a_delta_can_be_asked_for
 exits 0 account $sgm --trust split --hidden --dishonest 0 --epsilon 0.8

@@ -64,6 +64,9 @@ says "and .* bins with smaller counts"
 [ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 20 ] || fail "not 20 bars"
 run 0 --cohort 0 --bins 3
 [ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 3 ] || fail "not 3 bars"
+grep -q "is chance" "$work/out" && fail "three likely counts are called chance"
+run 0 --cohort 0 --bins 0
+says "a count below 0 or above 41000 is chance"
 run 0 --cohort 0 --json --from 2026-11-20T00:00:00Z --until 2026-11-27T00:00:00Z
 python3 - "$work/out" <<'PYTHON' || fail "the JSON is not as it should be"
 import json, sys

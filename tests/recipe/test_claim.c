@@ -5,6 +5,7 @@
 #include "support/recipes.h"
 
 #include <math.h>
+#include <string.h>
 
 static const sotto_decimal half = {500000000000};
 
@@ -119,6 +120,9 @@ static void the_honest_servers_noise_has_an_epsilon_of_its_own(sotto_test *t)
     CHECK(t, none.noise_sigma == 0 && none.epsilon_noise == 0 && !none.noise_by);
     CHECK_NEAR(t, 25, claim.noise_sigma, 0);
     CHECK(t, claim.noise_by != NULL);
+    /* What noise must hide is known before any is asked for. */
+    CHECK_NEAR(t, sqrt(2 * rho * 25.0 * 25.0), claim.sensitivity, 1e-12);
+    CHECK(t, none.sensitivity == claim.sensitivity);
     CHECK(t, claim.epsilon_noise < textbook * 1.001 && claim.epsilon_noise > 0.7 * textbook);
     /* Nobody is charged less for it. */
     CHECK(t, claim.epsilon_cohort == none.epsilon_cohort);
@@ -127,6 +131,18 @@ static void the_honest_servers_noise_has_an_epsilon_of_its_own(sotto_test *t)
     claim = claim_of(t, "\"trust\": \"split\"", NOISE("0.5"));
     CHECK(t, claim.epsilon_noise == 0 && !claim.noise_by);
     CHECK_NEAR(t, 0.5, claim.noise_sigma, 0);
+}
+
+/* Any delta buys a millionth of an epsilon: that is not hiding among others, and must not be called so. */
+static void a_handful_of_others_is_no_crowd(sotto_test *t)
+{
+    sotto_recipe_claim few = claim_of(t, "\"min_cohort\": 40000", "\"min_cohort\": 12");
+    sotto_recipe_claim some = claim_of(t, "\"min_cohort\": 40000", "\"min_cohort\": 1000");
+
+    CHECK(t, few.epsilon_cohort == few.epsilon_local);
+    CHECK(t, strstr(few.theorem, "clones") == NULL && strstr(few.theorem, "too small") != NULL);
+    CHECK(t, some.epsilon_cohort < 0.9 * some.epsilon_local);
+    CHECK(t, strstr(some.theorem, "clones") != NULL);
 }
 
 static void the_smallest_cohort_is_the_edge(sotto_test *t)
@@ -185,6 +201,7 @@ int main(int argc, char **argv)
         CASE(every_way_to_take_part_is_priced),
         CASE(importance_sampling_costs_what_silence_tells),
         CASE(the_honest_servers_noise_has_an_epsilon_of_its_own),
+        CASE(a_handful_of_others_is_no_crowd),
         CASE(the_smallest_cohort_is_the_edge),
         CASE(the_honest_are_rounded_down),
         CASE(every_randomizer_has_a_claim),

@@ -9,6 +9,7 @@
 #endif
 
 static _Atomic long allocations_left = -1;
+static atomic_size_t failing_size;
 
 /* ---- large blocks, kept for the next who wants one --------------------------------------------------------- */
 
@@ -112,9 +113,11 @@ static bool keep(void *memory, size_t size)
 
 /* ---- memory ------------------------------------------------------------------------------------------------ */
 
-static bool told_to_fail(void)
+static bool told_to_fail(size_t size)
 {
     long left = atomic_load_explicit(&allocations_left, memory_order_relaxed);
+    if (size == atomic_load_explicit(&failing_size, memory_order_relaxed))
+        return true;
     if (left < 0)
         return false;
     if (left == 0)
@@ -127,7 +130,7 @@ void *sotto_alloc(size_t size)
 {
     /* aligned_alloc wants a multiple of the alignment; 64 covers every vector type we use. No object
      * may be larger than pointers can be apart. */
-    if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail())
+    if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail(size))
         return NULL;
     size_t rounded = block_size((size + 63) & ~(size_t)63);
     void *memory = take_kept(rounded);
@@ -151,4 +154,9 @@ void sotto_release(void *memory, size_t size)
 void sotto_alloc_fail_after(long n)
 {
     atomic_store(&allocations_left, n);
+}
+
+void sotto_alloc_fail_size(size_t size)
+{
+    atomic_store(&failing_size, size);
 }

@@ -15,7 +15,17 @@ static atomic_size_t failing_size;
 
 enum { LARGE = 256 << 10, KEPT = 64 };
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* gcc defines macros, clang has features. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#if defined(__GLIBC__) && !defined(SANITIZED)
 
 static struct {
     atomic_size_t most; /* bytes that may be kept; 0: none are */

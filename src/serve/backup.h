@@ -1,6 +1,8 @@
 /* serve/backup.h - a copy of a server's database that is whole by itself.
  *
- * Callers:  `sotto admin backup`, beside a server that runs or not.
+ * Callers:  `sotto admin backup`, beside a server that runs or not. Never the leader's own process: the bodies are opened and
+ *           closed here, and POSIX drops a process's locks on a file when it closes any descriptor of it. The leader
+ *           would no longer be alone (db/spool.h), without knowing.
  */
 #ifndef SOTTO_SERVE_BACKUP_H
 #define SOTTO_SERVE_BACKUP_H

@@ -9,12 +9,23 @@
 #endif
 
 static _Atomic long allocations_left = -1;
+static atomic_size_t failing_size;
 
 /* ---- large blocks, kept for the next who wants one --------------------------------------------------------- */
 
 enum { LARGE = 256 << 10, KEPT = 64 };
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* gcc defines macros, clang has features. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#if defined(__GLIBC__) && !defined(SANITIZED)
 
 static struct {
     atomic_size_t most; /* bytes that may be kept; 0: none are */
@@ -112,9 +123,11 @@ static bool keep(void *memory, size_t size)
 
 /* ---- memory ------------------------------------------------------------------------------------------------ */
 
-static bool told_to_fail(void)
+static bool told_to_fail(size_t size)
 {
     long left = atomic_load_explicit(&allocations_left, memory_order_relaxed);
+    if (size == atomic_load_explicit(&failing_size, memory_order_relaxed))
+        return true;
     if (left < 0)
         return false;
     if (left == 0)
@@ -127,7 +140,7 @@ void *sotto_alloc(size_t size)
 {
     /* aligned_alloc wants a multiple of the alignment; 64 covers every vector type we use. No object
      * may be larger than pointers can be apart. */
-    if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail())
+    if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail(size))
         return NULL;
     size_t rounded = block_size((size + 63) & ~(size_t)63);
     void *memory = take_kept(rounded);
@@ -151,4 +164,9 @@ void sotto_release(void *memory, size_t size)
 void sotto_alloc_fail_after(long n)
 {
     atomic_store(&allocations_left, n);
+}
+
+void sotto_alloc_fail_size(size_t size)
+{
+    atomic_store(&failing_size, size);
 }

@@ -21,5 +21,8 @@ void sotto_alloc_keep_large(size_t most);
 
 /* The (n+1)-th allocation from now fails, and every later one; negative: none does. For tests. */
 void sotto_alloc_fail_after(long n);
+/* Every allocation of exactly this size fails, in whichever thread; 0: none does. For tests that mean one kind of object
+ * in a process of many threads. */
+void sotto_alloc_fail_size(size_t size);
 
 #endif

@@ -1,6 +1,8 @@
 /* serve/backup.h - a copy of a server's database that is whole by itself.
  *
- * Callers:  `sotto admin backup`, beside a server that runs or not.
+ * Callers:  `sotto admin backup`, beside a server that runs or not. Never the leader's own process: the bodies are opened and
+ *           closed here, and POSIX drops a process's locks on a file when it closes any descriptor of it. The leader
+ *           would no longer be alone (db/spool.h), without knowing.
  */
 #ifndef SOTTO_SERVE_BACKUP_H
 #define SOTTO_SERVE_BACKUP_H
@@ -8,7 +10,8 @@
 #include "db/store.h"
 
 /* As sotto_db_backup; and the bodies that wait beside the database (db/spool.h) are put into their rows in the copy. A
- * segment that was added up while the copy was made is left out of it: its reports are the running server's. */
+ * segment that was added up while the copy was made is left out of it: its reports are the running server's. Its job may
+ * still be under way in the copy; where that is put back, the job is abandoned and its reports are counted as such. */
 SOTTO_MUST_USE sotto_status sotto_server_backup(sotto_db *db, const char *address, const char *path,
                                                 sotto_err *err);
 

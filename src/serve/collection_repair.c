@@ -19,8 +19,10 @@
 #include <string.h>
 
 static const char TOO_FEW[] = "too few reports are left without the jobs that differ";
+static const char DIFFER[] = "the servers differ after every repair";
 
 enum { MOST_REPAIRS = 3 }; /* of one collection: a helper that never agrees is not asked for ever */
+enum { MOST_REASON = 80 };
 
 /* ---- ending ------------------------------------------------------------------------------------------------------ */
 
@@ -83,13 +85,38 @@ static sotto_status read_jobs(sotto_tx *tx, sotto_collecting *s, sotto_repair_li
 
 /* ---- here, after the helper --------------------------------------------------------------------------------------- */
 
-static sotto_status count_repair(sotto_tx *tx, const sotto_collecting *s, sotto_err *err)
+/* `why` is what the collector is told, if this was the last: it waits where the answer will be. */
+static sotto_status count_repair(sotto_tx *tx, const sotto_collecting *s, const char *why,
+                                 sotto_err *err)
 {
     sotto_sql q;
 
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "UPDATE release SET repairs = repairs + 1 WHERE n = ?1", err));
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "UPDATE release SET repairs = repairs + 1, answer = ?2 WHERE n = ?1", err));
     sotto_sql_int(&q, 1, s->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(why, strlen(why)));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* Into memory of s: what count_repair left last. */
+static sotto_status last_reason(sotto_tx *tx, sotto_collecting *s, const char **why, sotto_err *err)
+{
+    char *copy = sotto_arena_take(&s->arena, MOST_REASON + 1); /* zeroes */
+    sotto_bytes kept;
+    sotto_sql q;
+    bool row;
+
+    if (!copy)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a repair");
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT answer FROM release WHERE n = ?1", err));
+    sotto_sql_int(&q, 1, s->n);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    kept = row ? sotto_sql_column_bytes(&q, 0) : sotto_bytes_of(NULL, 0);
+    *why = DIFFER;
+    if (kept.len > 0 && kept.len <= MOST_REASON) {
+        memcpy(copy, kept.data, kept.len);
+        *why = copy;
+    }
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -112,7 +139,7 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
     if (sum.reports < s->task->dap.min_batch_size && SOTTO_RULE(repair_leader_min_batch))
         return deny(s, TOO_FEW, err);
     SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));
-    return count_repair(tx, s, err);
+    return count_repair(tx, s, DIFFER, err);
 }
 
 static void on_dropped(void *context, sotto_status status, const sotto_err *err)
@@ -153,16 +180,40 @@ static sotto_status keep_answer(sotto_collecting *s, sotto_bytes body, sotto_err
     return SOTTO_OK;
 }
 
+/* It may be what stands before the helper, or one of its replicas that is older than the others: the same question is
+ * asked again a few times before the batch is given up. */
+static bool is_unknown(const sotto_http_response *response)
+{
+    return response->status == 404 || response->status == 405 || response->status == 501;
+}
+
+static sotto_status count_unknown(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_collecting *s = context;
+
+    SOTTO_TRY(sotto_collection_read(tx, s, err));
+    if (s->state != SOTTO_RELEASE_CLOSED)
+        return sotto_fail(err, SOTTO_STALE, "the collection is over");
+    return count_repair(tx, s, "the helper knows of no repair", err);
+}
+
+static void on_unknown(void *context, sotto_status status, const sotto_err *err)
+{
+    sotto_collecting *s = context;
+
+    (void)err;
+    if (status == SOTTO_OK)
+        sotto_collection_try_later(s);
+    else
+        end_after(s, status);
+}
+
 /* NULL: asking again may help. */
 static const char *refusal_of(const sotto_http_response *response)
 {
     char type[128];
 
     switch (response->status) {
-    case 404:
-    case 405:
-    case 501:
-        return "the helper knows of no repair";
     case 400:
     case 413:
     case 415:
@@ -194,6 +245,10 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
         sotto_collection_try_later(s);
         return;
     }
+    if (is_unknown(response)) {
+        sotto_collection_post(s, count_unknown, on_unknown);
+        return;
+    }
     refusal = refusal_of(response);
     if (refusal) {
         fail(s, refusal);
@@ -216,11 +271,14 @@ static sotto_status list(sotto_tx *tx, void *context, sotto_err *err)
     sotto_collecting *s = context;
     sotto_dap_batch_selector selector;
     sotto_repair_list ours;
+    const char *why;
     size_t size;
 
     SOTTO_TRY(read_jobs(tx, s, &ours, err));
-    if (s->repairs >= MOST_REPAIRS)
-        return deny(s, "the servers differ after every repair", err);
+    if (s->repairs >= MOST_REPAIRS) {
+        SOTTO_TRY(last_reason(tx, s, &why, err));
+        return deny(s, why, err);
+    }
     selector = sotto_release_selector(s->task, &s->range);
     size = ours.count * SOTTO_DAP_REPAIR_JOB_SIZE + 64;
     s->request = sotto_buf_over(sotto_arena_take(&s->arena, size), size);

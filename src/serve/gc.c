@@ -60,6 +60,8 @@ static const char *const sweeps[] = {
     " (SELECT job FROM sub_aggregate WHERE task = ?1 LIMIT ?2)",
     "DELETE FROM job WHERE task = ?1 AND n IN"
     " (SELECT n FROM job WHERE task = ?1 AND state >= 2 LIMIT ?2)",
+    "DELETE FROM repair WHERE task = ?1 AND id IN"
+    " (SELECT id FROM repair WHERE task = ?1 LIMIT ?2)",
 };
 enum { SWEEPS = sizeof sweeps / sizeof sweeps[0] };
 
@@ -83,7 +85,7 @@ static sotto_status sweep_some(sotto_tx *tx, void *context, sotto_err *err)
 static sotto_status sweep_task(sotto_db *db, sotto_gc *gc, int64_t task, uint64_t *left,
                                sotto_err *err)
 {
-    uint64_t *counts[SWEEPS] = {&gc->marks, &gc->sub_aggregates, &gc->jobs};
+    uint64_t *counts[SWEEPS] = {&gc->marks, &gc->sub_aggregates, &gc->jobs, &gc->repairs};
 
     for (size_t i = 0; i<SWEEPS && * left> 0;) {
         sweep s = {sweeps[i], task, gc->pass_rows < *left ? gc->pass_rows : *left, 0};
@@ -102,7 +104,7 @@ sotto_status sotto_gc_run(sotto_db *db, sotto_gc *gc, sotto_err *err)
     old_tasks old = {.gc = gc};
     uint64_t left = gc->most_rows ? gc->most_rows : UINT64_MAX;
 
-    gc->retired = gc->waiting = gc->marks = gc->sub_aggregates = gc->jobs = 0;
+    gc->retired = gc->waiting = gc->marks = gc->sub_aggregates = gc->jobs = gc->repairs = 0;
     if (gc->pass_rows == 0)
         gc->pass_rows = PASS_ROWS;
     if (SOTTO_RULE(gc_after_late) && gc->keep_seconds < gc->late_seconds + DAY)

@@ -8,6 +8,7 @@
 #include "serve/upload.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/rule.h"
 #include "transport/dap.h"
 
@@ -78,10 +79,15 @@ static bool grow(sotto_arena *arena, group *g)
 
 static group **slot_of(flush *f, const sotto_server_task *task, uint64_t bucket)
 {
-    uint64_t mixed =
-        ((uint64_t)task->n ^ bucket * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
+    return &f->table[sotto_lanes_hash(task->n, bucket) % TABLE];
+}
 
-    return &f->table[(mixed >> 32) % TABLE];
+static bool has_room(const flush *f, const sotto_server_task *task, uint64_t bucket)
+{
+    uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000000;
+
+    return sotto_lanes_have_room(f->intake->server->leader->lanes, task->n, bucket,
+                                 sotto_dap_time_of(now, task->dap.precision));
 }
 
 /* The newest group of this task and bucket, if it has room, or one more. */
@@ -98,7 +104,7 @@ static group *group_of(flush *f, const sotto_server_task *task, uint64_t bucket)
     if (!g)
         return NULL;
     *g = (group){.task = task, .bucket = bucket, .chain = *slot};
-    g->crowded = !sotto_lanes_have_room(f->intake->server->leader->lanes, task->n, bucket);
+    g->crowded = !has_room(f, task, bucket);
     *slot = g;
     *f->end = g;
     f->end = &g->next;

@@ -400,17 +400,18 @@ void sotto_receivers_free(sotto_receivers *r)
     sotto_release(r, sizeof *r);
 }
 
-bool sotto_receivers_know(sotto_receivers *r, uint8_t config_id)
+sotto_status sotto_receivers_know(sotto_receivers *r, uint8_t config_id, sotto_err *err)
 {
-    return update(r, NULL) == SOTTO_OK && r->by_id[config_id];
+    SOTTO_TRY(update(r, err));
+    if (!r->by_id[config_id])
+        return sotto_fail(err, SOTTO_MISSING, "no HPKE configuration %u", config_id);
+    return SOTTO_OK;
 }
 
 sotto_status sotto_receivers_unseal(sotto_receivers *r, sotto_buf *out, uint8_t config_id,
                                     sotto_bytes enc, sotto_bytes aad, sotto_bytes payload,
                                     sotto_err *err)
 {
-    SOTTO_TRY(update(r, err));
-    if (!r->by_id[config_id])
-        return sotto_fail(err, SOTTO_MISSING, "no HPKE configuration %u", config_id);
+    SOTTO_TRY(sotto_receivers_know(r, config_id, err));
     return sotto_hpke_receiver_unseal(r->by_id[config_id], out, enc, aad, payload, err);
 }

@@ -60,8 +60,10 @@ typedef struct sotto_receivers sotto_receivers;
 SOTTO_MUST_USE sotto_status sotto_receivers_new(sotto_receivers **out, sotto_keys *keys,
                                                 sotto_err *err);
 void sotto_receivers_free(sotto_receivers *receivers);
-/* Whether this configuration is known: pending keys are, deleted ones aren't. */
-bool sotto_receivers_know(sotto_receivers *receivers, uint8_t config_id);
+/* Whether this configuration is known: pending keys are, deleted ones aren't, which is SOTTO_MISSING. Anything else says
+ * nothing of the configuration: the worker's keys could not be opened now. */
+SOTTO_MUST_USE sotto_status sotto_receivers_know(sotto_receivers *receivers, uint8_t config_id,
+                                                 sotto_err *err);
 /* Appends the plaintext of an input share. SOTTO_MISSING: unknown configuration. SOTTO_REJECTED: does not open. */
 SOTTO_MUST_USE sotto_status sotto_receivers_unseal(sotto_receivers *receivers, sotto_buf *out,
                                                    uint8_t config_id, sotto_bytes enc,

@@ -12,13 +12,20 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { TABLE = 4096 };
+enum { TABLE = 4096, CROWDS = 1024 };
 
 typedef struct waiting {
     struct waiting *next;
     sotto_load_segment segment;
     uint64_t since_ms;
 } waiting;
+
+/* How many lanes a task has, for as long as it has any. */
+typedef struct crowd {
+    struct crowd *chain;
+    int64_t task;
+    size_t lanes;
+} crowd;
 
 typedef struct lane {
     struct lane *chain;         /* in the table */
@@ -38,6 +45,7 @@ typedef struct queue {
 struct sotto_lanes {
     pthread_mutex_t lock;
     lane *table[TABLE];
+    crowd *crowds[CROWDS];
     queue ready, aging;
     size_t count, reports;
     uint64_t delay_ms;
@@ -77,6 +85,13 @@ void sotto_lanes_close(sotto_lanes *lanes)
 
             lanes->table[i] = l->chain;
             free_lane(l);
+        }
+    for (size_t i = 0; i < CROWDS; i++)
+        while (lanes->crowds[i]) {
+            crowd *c = lanes->crowds[i];
+
+            lanes->crowds[i] = c->chain;
+            sotto_release(c, sizeof *c);
         }
     (void)pthread_mutex_destroy(&lanes->lock);
     sotto_release(lanes, sizeof *lanes);
@@ -137,12 +152,51 @@ static void ripen(sotto_lanes *lanes, uint64_t now_ms)
 
 /* ---- the table ----------------------------------------------------------------------------------------------- */
 
-static lane **slot_of(sotto_lanes *lanes, int64_t task, uint64_t bucket)
+uint64_t sotto_lanes_hash(int64_t task, uint64_t bucket)
 {
     uint64_t mixed =
         ((uint64_t)task ^ bucket * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
 
-    return &lanes->table[(mixed >> 32) % TABLE];
+    return mixed >> 32;
+}
+
+static lane **slot_of(sotto_lanes *lanes, int64_t task, uint64_t bucket)
+{
+    return &lanes->table[sotto_lanes_hash(task, bucket) % TABLE];
+}
+
+/* Where the task's is, or would be. */
+static crowd **crowd_of(sotto_lanes *lanes, int64_t task)
+{
+    crowd **at = &lanes->crowds[sotto_lanes_hash(task, 0) % CROWDS];
+
+    while (*at && (*at)->task != task)
+        at = &(*at)->chain;
+    return at;
+}
+
+static bool join_crowd(sotto_lanes *lanes, int64_t task)
+{
+    crowd **at = crowd_of(lanes, task);
+
+    if (!*at) {
+        *at = sotto_alloc(sizeof **at);
+        if (!*at)
+            return false;
+        (*at)->task = task;
+    }
+    (*at)->lanes++;
+    return true;
+}
+
+static void leave_crowd(sotto_lanes *lanes, int64_t task)
+{
+    crowd **at = crowd_of(lanes, task), *c = *at;
+
+    if (!c || --c->lanes > 0)
+        return;
+    *at = c->chain;
+    sotto_release(c, sizeof *c);
 }
 
 static lane *find(sotto_lanes *lanes, int64_t task, uint64_t bucket)
@@ -158,8 +212,10 @@ static lane *add_lane(sotto_lanes *lanes, int64_t task, uint64_t bucket)
 {
     lane **slot = slot_of(lanes, task, bucket), *l = sotto_alloc(sizeof *l);
 
-    if (!l)
+    if (!l || !join_crowd(lanes, task)) {
+        sotto_release(l, sizeof *l);
         return NULL;
+    }
     l->task = task;
     l->bucket = bucket;
     l->end = &l->first;
@@ -177,6 +233,7 @@ static void remove_lane(sotto_lanes *lanes, lane *l)
         at = &(*at)->chain;
     *at = l->chain;
     lanes->count--;
+    leave_crowd(lanes, l->task);
     free_lane(l);
 }
 
@@ -213,13 +270,22 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
     return l ? SOTTO_OK : SOTTO_NO_MEMORY;
 }
 
-bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket)
+static bool is_crowded(sotto_lanes *lanes, int64_t task)
 {
+    const crowd *c = *crowd_of(lanes, task);
+
+    if (lanes->count >= SOTTO_MAX_LANES && SOTTO_RULE(lanes_bounded))
+        return true;
+    return c && c->lanes >= SOTTO_MAX_TASK_LANES && SOTTO_RULE(lanes_bounded_by_task);
+}
+
+bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket, uint64_t present)
+{
+    bool honest = (bucket == present || bucket + 1 == present) && SOTTO_RULE(lanes_for_the_present);
     bool room;
 
     (void)pthread_mutex_lock(&lanes->lock);
-    room =
-        lanes->count < SOTTO_MAX_LANES || find(lanes, task, bucket) || !SOTTO_RULE(lanes_bounded);
+    room = honest || find(lanes, task, bucket) || !is_crowded(lanes, task);
     (void)pthread_mutex_unlock(&lanes->lock);
     return room;
 }

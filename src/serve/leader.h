@@ -36,8 +36,12 @@ void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *upload)
 
 typedef struct sotto_lanes sotto_lanes;
 
-/* Buckets in which reports wait: a stranger may choose them, so there is an end to them. */
-enum { SOTTO_JOB_MAX_SEGMENTS = 1024, SOTTO_MAX_LANES = 4096 };
+/* Buckets in which reports wait: a stranger may choose them, so there is an end to them, for each task and for all. */
+enum {
+    SOTTO_JOB_MAX_SEGMENTS = 1024,
+    SOTTO_MAX_LANES = 4096,
+    SOTTO_MAX_TASK_LANES = SOTTO_MAX_LANES / 4
+};
 
 typedef struct sotto_load_segment {
     int64_t n;
@@ -62,8 +66,11 @@ void sotto_lanes_close(sotto_lanes *lanes);
 SOTTO_MUST_USE sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
                                             const sotto_load_segment *segment, size_t full,
                                             uint64_t now_ms);
-/* Whether reports of this bucket may still come: it has a lane, or there are not too many. */
-bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket);
+/* Whether reports of this bucket may still come: it has a lane, or there are not too many, of this task and of all. The
+ * bucket of the present time and the one before it, where honest reports are, may come in any case. */
+bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket, uint64_t present);
+/* For tables of tasks and buckets. */
+uint64_t sotto_lanes_hash(int64_t task, uint64_t bucket);
 /* Whether these buckets' tails should go at once. */
 void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range *range);
 /* A load that is full, has waited long enough, or is to be flushed. False: none; *wait_ms until the next. */

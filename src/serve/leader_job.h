@@ -28,6 +28,7 @@ typedef struct sotto_leader_job {
     sotto_prio3_verification *states;
     sotto_bytes *outbound; /* empty: refused by our own first step          */
     size_t count;
+    uint64_t stored;   /* reports that its row says it has, if it was resumed */
     sotto_buf request; /* empty: no report was left to send             */
     sotto_buf sealed;  /* the request as it is stored, unless resumed   */
     sotto_bytes answer;

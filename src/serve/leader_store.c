@@ -146,7 +146,8 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     bool row;
 
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT task, bucket, batch, request FROM job WHERE n = ?1 AND state = ?2", err));
+        tx, &q, "SELECT task, bucket, batch, request, reports FROM job WHERE n = ?1 AND state = ?2",
+        err));
     sotto_sql_int(&q, 1, job->n);
     sotto_sql_int(&q, 2, SOTTO_JOB_SENT);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -154,6 +155,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
         return sotto_fail(err, SOTTO_STALE, "the job is over");
     job->load.task = sotto_sql_column_int(&q, 0);
     job->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
+    job->stored = (uint64_t)sotto_sql_column_int(&q, 4);
     batch = sotto_sql_column_bytes(&q, 2);
     request = sotto_sql_column_bytes(&q, 3);
     if (batch.len > sizeof job->batch.bytes)
@@ -343,7 +345,8 @@ sotto_status sotto_leader_abandon(sotto_tx *tx, void *context, sotto_err *err)
     sotto_leader_job *job = context;
 
     memset(job->causes, 0, sizeof job->causes);
-    job->causes[SOTTO_CAUSE_ABANDONED] = job->count;
+    /* Its segments may be gone, from a copy that was put back (serve/backup.h): its row still knows how many it had. */
+    job->causes[SOTTO_CAUSE_ABANDONED] = job->resumed ? job->stored : job->count;
     SOTTO_TRY(end_job(tx, job, SOTTO_JOB_ABANDONED, err));
     return count_causes(tx, job, err);
 }

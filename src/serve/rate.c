@@ -16,14 +16,10 @@ enum { CAUSES = 64 };
 static sotto_status acknowledged(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
                                  const sotto_batch_range *range, sotto_err *err)
 {
-    sotto_batch_key first = range->batch, last = range->batch;
+    sotto_batch_key first = sotto_batch_range_first(range), last = sotto_batch_range_last(range);
     sotto_sql q;
     bool row;
 
-    if (!range->leader_selected) {
-        first = sotto_batch_of_bucket(range->first_bucket);
-        last = sotto_batch_of_bucket(range->end_bucket - 1);
-    }
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM job"
                                 " WHERE task = ?1 AND batch >= ?2 AND batch <= ?3",

@@ -138,15 +138,18 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
                               report->leader.payload};
     size_t size = sotto_kept_report_size(&kept), start;
     sotto_buf *all = &upload->records, record;
+    sotto_status status = sotto_receivers_know(worker->receivers, report->leader.config_id, NULL);
     uint8_t error;
 
-    if (!sotto_receivers_know(worker->receivers, report->leader.config_id))
+    /* Nobody's mistake: whatever a report error said, the client would take it for its report's. */
+    if (status != SOTTO_OK && status != SOTTO_MISSING)
+        upload->failed = status;
+    if (status != SOTTO_OK)
         return SOTTO_REPORT_OUTDATED_CONFIG;
     record = sotto_buf_over(all->data + all->len, size > all->cap - all->len ? 0 : size);
     if (sotto_kept_report_begin(&record, &kept, NULL) != SOTTO_OK) {
-        /* Nobody's mistake: whatever a report error said, the client would take it for its report's. */
-        upload->failed = SOTTO_NO_MEMORY;
-        return SOTTO_REPORT_TOO_EARLY;
+        upload->failed = SOTTO_BUG; /* set_up made room for all of them */
+        return SOTTO_REPORT_INVALID_MESSAGE;
     }
     start = record.len;
     error = unseal(upload, worker, aad, &record, report);

@@ -23,6 +23,19 @@ static void alloc_gives_zeroed_aligned_memory(sotto_test *t)
     }
 }
 
+static void alloc_fails_for_one_size_when_told(sotto_test *t)
+{
+    sotto_alloc_fail_size(8);
+    void *first = sotto_alloc(8);
+    void *second = sotto_alloc(9);
+    sotto_alloc_fail_size(0);
+    void *third = sotto_alloc(8);
+
+    CHECK(t, !first && second && third);
+    sotto_release(second, 9);
+    sotto_release(third, 8);
+}
+
 static void alloc_fails_when_told_and_recovers(sotto_test *t)
 {
     sotto_alloc_fail_after(1);
@@ -44,6 +57,7 @@ int main(int argc, char **argv)
         CASE(alloc_refuses_nothing_and_too_much),
         CASE(alloc_gives_zeroed_aligned_memory),
         CASE(alloc_fails_when_told_and_recovers),
+        CASE(alloc_fails_for_one_size_when_told),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -140,7 +140,6 @@ static void a_batch_that_is_held_takes_no_more(sotto_test *t)
                                 sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
                                 sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 10,
                                 sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
-    sotto_test_leader_restart(t, &s); /* the figure is read when a task is loaded */
     upload_until_verified(t, 21);
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));

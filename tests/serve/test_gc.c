@@ -60,6 +60,28 @@ static void clearing_away_leaves_what_was_released(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* Answers to repairs are kept for a leader that asks again, and nobody asks about a retired task. */
+static void answers_to_repairs_go_with_their_task(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_gc gc;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
+                             "INSERT INTO repair (task, id, answer, reports, added)"
+                             " SELECT n, id, id, 1, 0 FROM task",
+                             &t->err));
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
+                             "INSERT INTO repair (task, id, answer, reports, added)"
+                             " SELECT n + 1, id, id, 1, 0 FROM task",
+                             &t->err));
+    gc = old_enough(&s, SOTTO_HELPER);
+    CHECK_OK(t, sotto_gc_run(s.helper->db, &gc, &t->err));
+    CHECK_EQUAL(t, 1, gc.repairs);
+    CHECK_EQUAL(t, 1, rows(t, s.helper, "SELECT count(*) FROM repair")); /* another task's */
+    sotto_test_service_close(&s);
+}
+
 static void a_task_that_is_open_keeps_everything(sotto_test *t)
 {
     sotto_test_service s;
@@ -178,6 +200,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(clearing_away_leaves_what_was_released),
+        CASE(answers_to_repairs_go_with_their_task),
         CASE(a_task_that_is_open_keeps_everything),
         CASE(a_task_with_reports_under_way_waits),
         CASE(one_run_clears_no_more_than_it_may),

@@ -1,8 +1,9 @@
 /* Segments that wait for their job: in which order they go, and how many buckets there may be. */
 #include "serve/leader.h"
-#include "support/test.h"
+#include "support/database.h"
+#include "support/service.h"
 
-enum { DELAY_MS = 100, FULL = 10 };
+enum { DELAY_MS = 100, FULL = 10, PRESENT = 1000000 };
 
 static sotto_lanes *lanes_of(sotto_test *t)
 {
@@ -104,21 +105,86 @@ static void a_collection_flushes_its_buckets(sotto_test *t)
     sotto_lanes_close(lanes);
 }
 
+/* As many buckets as may be, of tasks from `task` on, none of them near the present. */
+static void crowd(sotto_test *t, sotto_lanes *lanes, int64_t task, size_t tasks, uint64_t now_ms)
+{
+    for (size_t i = 0; i < tasks; i++)
+        for (uint64_t bucket = 1; bucket <= SOTTO_MAX_TASK_LANES; bucket++) {
+            sotto_load_segment segment = {(int64_t)bucket, 1, NULL};
+
+            CHECK(t, sotto_lanes_have_room(lanes, task + (int64_t)i, bucket, PRESENT));
+            CHECK_OK(t, sotto_lanes_add(lanes, task + (int64_t)i, bucket, &segment, FULL, now_ms));
+        }
+}
+
 static void there_is_an_end_to_buckets(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
     static sotto_load load;
     uint64_t wait;
 
-    for (uint64_t bucket = 1; bucket <= SOTTO_MAX_LANES; bucket++) {
-        CHECK(t, sotto_lanes_have_room(lanes, 1, bucket));
-        add(t, lanes, bucket, (int64_t)bucket, 1, 1000);
-    }
-    CHECK(t, !sotto_lanes_have_room(lanes, 1, SOTTO_MAX_LANES + 1));
-    CHECK(t, sotto_lanes_have_room(lanes, 1, 17)); /* those that are there may fill */
+    crowd(t, lanes, 1, SOTTO_MAX_LANES / SOTTO_MAX_TASK_LANES, 1000);
+    CHECK(t, !sotto_lanes_have_room(lanes, 9, 1, PRESENT));
+    CHECK(t, sotto_lanes_have_room(lanes, 1, 17, PRESENT)); /* those that are there may fill */
     CHECK_EQUAL(t, 1, take(lanes, &load, 1100, &wait));
-    CHECK(t, sotto_lanes_have_room(lanes, 1, SOTTO_MAX_LANES + 1));
+    CHECK(t, sotto_lanes_have_room(lanes, 9, 1, PRESENT));
     sotto_lanes_close(lanes);
+}
+
+static void one_task_does_not_take_the_room_of_others(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+    static sotto_load load;
+    uint64_t wait;
+
+    crowd(t, lanes, 1, 1, 1000);
+    CHECK(t, !sotto_lanes_have_room(lanes, 1, SOTTO_MAX_TASK_LANES + 1, PRESENT));
+    CHECK(t, sotto_lanes_have_room(lanes, 1, 17, PRESENT));
+    CHECK(t, sotto_lanes_have_room(lanes, 2, SOTTO_MAX_TASK_LANES + 1, PRESENT));
+    CHECK_EQUAL(t, 1, take(lanes, &load, 1100, &wait));
+    CHECK(t, sotto_lanes_have_room(lanes, 1, SOTTO_MAX_TASK_LANES + 1, PRESENT));
+    while (take(lanes, &load, 1100, &wait)) /* all of them: the task is counted anew */
+        CHECK_EQUAL(t, 1, load.count);
+    crowd(t, lanes, 1, 1, 1000);
+    sotto_lanes_close(lanes);
+}
+
+static void what_is_of_now_always_has_room(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+
+    crowd(t, lanes, 1, SOTTO_MAX_LANES / SOTTO_MAX_TASK_LANES, 1000);
+    for (int64_t task = 1; task < 10; task += 8) { /* one that is crowded, and one that has none */
+        CHECK(t, !sotto_lanes_have_room(lanes, task, PRESENT - 2, PRESENT));
+        CHECK(t, sotto_lanes_have_room(lanes, task, PRESENT - 1, PRESENT));
+        CHECK(t, sotto_lanes_have_room(lanes, task, PRESENT, PRESENT));
+        CHECK(t, !sotto_lanes_have_room(lanes, task, PRESENT + 1, PRESENT));
+    }
+    sotto_lanes_close(lanes);
+}
+
+/* The same from outside, with a leader's own clock. */
+static void an_upload_of_now_is_taken_however_many_buckets_wait(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes now, before, long_ago;
+    sotto_http_response response;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000});
+    now = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    s.bucket -= 1;
+    before = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    s.bucket -= 1;
+    long_ago = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    crowd(t, s.leader->leader->lanes, 1000, SOTTO_MAX_LANES / SOTTO_MAX_TASK_LANES,
+          sotto_leader_now_ms());
+    CHECK_EQUAL(t, 0, sotto_test_upload(t, &s, now).body.len);
+    CHECK_EQUAL(t, 0, sotto_test_upload(t, &s, before).body.len);
+    response = sotto_test_upload(t, &s, long_ago);
+    CHECK_EQUAL(t, 200, response.status);
+    CHECK_EQUAL(t, SOTTO_REPORT_ID_SIZE + 1, response.body.len); /* to come again */
+    CHECK_EQUAL(t, 2, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM mark"));
+    sotto_test_service_close(&s);
 }
 
 int main(int argc, char **argv)
@@ -129,6 +195,9 @@ int main(int argc, char **argv)
         CASE(a_busy_lane_does_not_keep_others_waiting),
         CASE(a_collection_flushes_its_buckets),
         CASE(there_is_an_end_to_buckets),
+        CASE(one_task_does_not_take_the_room_of_others),
+        CASE(what_is_of_now_always_has_room),
+        CASE(an_upload_of_now_is_taken_however_many_buckets_wait),
     };
 
     return RUN_TESTS(argc, argv, cases);

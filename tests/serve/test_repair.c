@@ -334,9 +334,34 @@ static void a_helper_that_knows_no_repair_leaves_a_mismatch(sotto_test *t)
     open_with_jobs(t);
     foreign_answer = sotto_bytes_of(NULL, 0);
     server = open_foreign(t);
+    s.patience = 800; /* it is asked more than once, and longer apart each time */
     check_failed(t, "the helper knows of no repair");
+    CHECK_EQUAL(t, 3, number(t, s.leader, "SELECT repairs FROM release"));
     CHECK_EQUAL(t, JOBS, number(t, s.leader, "SELECT count(*) FROM sub_aggregate"));
     sotto_http_server_close(server);
+    sotto_test_service_close(&s);
+}
+
+/* One of its replicas is older than the others, or something before it was not ready: no reason to lose a batch. */
+static void a_helper_that_knows_of_repairs_a_little_later_is_asked_again(sotto_test *t)
+{
+    char listen[32];
+    sotto_http_server *server;
+
+    open_with_jobs(t);
+    say(t, s.helper, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
+    foreign_answer = sotto_bytes_of(NULL, 0);
+    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", (unsigned)sotto_server_port(s.helper));
+    server = open_foreign(t);
+    CHECK_EQUAL(t, 2, ask_collection(t).status / 100);
+    for (unsigned i = 0; i < 500 && number(t, s.leader, "SELECT repairs FROM release") == 0; i++)
+        pause_ms(10);
+    CHECK_EQUAL(t, 1, number(t, s.leader, "SELECT repairs FROM release"));
+    sotto_http_server_close(server);
+    s.helper_options.listen = listen;
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    s.patience = 800;
+    check_collected(t, 1);
     sotto_test_service_close(&s);
 }
 
@@ -405,6 +430,7 @@ int main(int argc, char **argv)
         CASE(a_repeated_repair_gets_the_same_bytes),
         CASE(what_both_agree_on_must_be_a_batch),
         CASE(a_helper_that_knows_no_repair_leaves_a_mismatch),
+        CASE(a_helper_that_knows_of_repairs_a_little_later_is_asked_again),
         CASE(the_leader_keeps_to_the_minimum_by_itself),
         CASE(a_helper_that_never_agrees_is_not_asked_for_ever),
         CASE(an_answer_that_is_none_leaves_a_mismatch),

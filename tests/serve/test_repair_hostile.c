@@ -129,7 +129,6 @@ static void what_was_dropped_counts_for_the_rate(sotto_test *t)
                                 sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
                                 sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 10,
                                 sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
-    sotto_test_helper_restart(t, &s); /* the figure is read when a task is loaded */
     make(t, reports, 21);
     job = send_job(t, reports, 20);
     (void)send_job(t, reports + 20, 1);

@@ -16,6 +16,7 @@ enum { TABLE = 4096 };
 
 typedef struct waiting {
     struct waiting *next;
+    struct waiting *chain; /* in the table of numbers */
     sotto_load_segment segment;
     uint64_t since_ms;
 } waiting;
@@ -38,6 +39,7 @@ typedef struct queue {
 struct sotto_lanes {
     pthread_mutex_t lock;
     lane *table[TABLE];
+    waiting *numbers[TABLE]; /* of segments, which are random */
     queue ready, aging;
     size_t count, reports;
     uint64_t delay_ms;
@@ -55,14 +57,29 @@ sotto_status sotto_lanes_open(sotto_lanes **out, uint64_t job_delay_ms, sotto_er
     return SOTTO_OK;
 }
 
-static void free_lane(lane *l)
+static waiting **number_of(sotto_lanes *lanes, int64_t n)
+{
+    return &lanes->numbers[(uint64_t)n % TABLE];
+}
+
+static void forget(sotto_lanes *lanes, waiting *w)
+{
+    waiting **at = number_of(lanes, w->segment.n);
+
+    while (*at != w)
+        at = &(*at)->chain;
+    *at = w->chain;
+    sotto_release(w, sizeof *w);
+}
+
+static void free_lane(sotto_lanes *lanes, lane *l)
 {
     while (l->first) {
         waiting *w = l->first;
 
         l->first = w->next;
         sotto_warm_free(w->segment.warm);
-        sotto_release(w, sizeof *w);
+        forget(lanes, w);
     }
     sotto_release(l, sizeof *l);
 }
@@ -76,7 +93,7 @@ void sotto_lanes_close(sotto_lanes *lanes)
             lane *l = lanes->table[i];
 
             lanes->table[i] = l->chain;
-            free_lane(l);
+            free_lane(lanes, l);
         }
     (void)pthread_mutex_destroy(&lanes->lock);
     sotto_release(lanes, sizeof *lanes);
@@ -177,7 +194,7 @@ static void remove_lane(sotto_lanes *lanes, lane *l)
         at = &(*at)->chain;
     *at = l->chain;
     lanes->count--;
-    free_lane(l);
+    free_lane(lanes, l);
 }
 
 /* ---- in and out ---------------------------------------------------------------------------------------------- */
@@ -197,7 +214,10 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
             l = add_lane(lanes, task, bucket);
     }
     if (l) {
-        *w = (waiting){NULL, *segment, now_ms};
+        waiting **number = number_of(lanes, segment->n);
+
+        *w = (waiting){NULL, *number, *segment, now_ms};
+        *number = w;
         *l->end = w;
         l->end = &w->next;
         l->reports += segment->reports;
@@ -211,6 +231,18 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
         sotto_release(w, sizeof *w);
     }
     return l ? SOTTO_OK : SOTTO_NO_MEMORY;
+}
+
+bool sotto_lanes_have(sotto_lanes *lanes, int64_t n)
+{
+    const waiting *w;
+
+    (void)pthread_mutex_lock(&lanes->lock);
+    w = *number_of(lanes, n);
+    while (w && w->segment.n != n)
+        w = w->chain;
+    (void)pthread_mutex_unlock(&lanes->lock);
+    return w != NULL;
 }
 
 bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket)
@@ -253,7 +285,7 @@ static void fill(sotto_lanes *lanes, lane *l, sotto_load *out)
         out->segments[out->count++] = w->segment;
         out->reports += w->segment.reports;
         l->first = w->next;
-        sotto_release(w, sizeof *w);
+        forget(lanes, w);
     }
     if (!l->first)
         l->end = &l->first;

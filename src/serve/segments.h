@@ -63,6 +63,11 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *spool, sotto_err *e
 SOTTO_MUST_USE sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
                                                  size_t *count, int64_t owner, int64_t age_ms,
                                                  sotto_err *err);
+/* Reads segments of this owner that have waited with no job for age_ms, those whose numbers follow `after`, the lowest
+ * first; otherwise as above. */
+SOTTO_MUST_USE sotto_status sotto_segments_of(sotto_tx *tx, sotto_segment *out, size_t most,
+                                              size_t *count, int64_t owner, int64_t age_ms,
+                                              int64_t after, sotto_err *err);
 /* Gives a segment that no job has to this one. SOTTO_STALE: it is another's, or gone. */
 SOTTO_MUST_USE sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job,
                                                 sotto_err *err);

@@ -146,7 +146,8 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     bool row;
 
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT task, bucket, batch, request FROM job WHERE n = ?1 AND state = ?2", err));
+        tx, &q,
+        "SELECT task, bucket, batch, request, refusals FROM job WHERE n = ?1 AND state = ?2", err));
     sotto_sql_int(&q, 1, job->n);
     sotto_sql_int(&q, 2, SOTTO_JOB_SENT);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -156,6 +157,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     job->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
     batch = sotto_sql_column_bytes(&q, 2);
     request = sotto_sql_column_bytes(&q, 3);
+    job->refusals = sotto_sql_column_int(&q, 4);
     if (batch.len > sizeof job->batch.bytes)
         return sotto_fail(err, SOTTO_MALFORMED, "a job's batch is not one");
     job->batch.len = batch.len;
@@ -296,6 +298,24 @@ sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_lease_add_held(tx, &job->lease, SOTTO_QUEUE_JOBS,
                                 sotto_bytes_of(item, sizeof item),
                                 (int64_t)job->leader->server->options.lease_seconds * 1000, err);
+}
+
+sotto_status sotto_leader_put_off(sotto_tx *tx, void *context, sotto_err *err)
+{
+    enum { FIRST_MS = 500, LONGEST_MS = 60000 };
+    const sotto_leader_job *job = context;
+    int64_t wait = FIRST_MS;
+    sotto_sql q;
+
+    for (int64_t i = 1; i < job->lease.attempts && wait < LONGEST_MS; i++)
+        wait *= 2;
+    SOTTO_TRY(sotto_lease_release(tx, &job->lease, wait, err));
+    if (!job->refused)
+        return SOTTO_OK;
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE job SET refusals = refusals + 1 WHERE n = ?1", err));
+    sotto_sql_int(&q, 1, job->n);
+    return sotto_sql_run(&q, NULL, err);
 }
 
 static sotto_status end_job(sotto_tx *tx, const sotto_leader_job *job, int64_t state,

@@ -3,7 +3,9 @@
 #include "serve/leader.h"
 #include "support/database.h"
 #include "support/service.h"
+#include "transport/http_server.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -82,11 +84,110 @@ static void a_segment_that_only_waits_is_left_alone(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* ---- what a helper refuses ----------------------------------------------------------------------------------- */
+
+static bool stray_head(void *context, sotto_http_request *request, size_t *max_body)
+{
+    (void)context;
+    (void)request;
+    *max_body = 4 << 20;
+    return true;
+}
+
+static void stray_body(void *context, sotto_http_request *request)
+{
+    atomic_fetch_add((atomic_uint *)context, 1);
+    (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 400});
+}
+
+/* Something in the helper's place that refuses whatever it gets, as a proxy in front of it might. */
+static const sotto_http_handler stray = {stray_head, stray_body, NULL};
+
+static void say(sotto_test *t, sotto_server *server, const char *sql)
+{
+    char text[200];
+
+    (void)snprintf(text, sizeof text, "%s", sql);
+    CHECK_OK(t, sotto_db_run(server->db, sotto_test_say, text, &t->err));
+}
+
+static bool comes(sotto_test *t, sotto_server *server, const char *sql)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        if (sotto_test_ask_number(t, server->db, sql) > 0)
+            return true;
+        pause_ms(25);
+    }
+    return false;
+}
+
+static const char let_go[] = "SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 0"
+                             " AND ready_at > 0";
+static const char now[] = "UPDATE sotto_lease SET ready_at = 0 WHERE held = 0";
+
+/* A job that was sent while no helper was there, and the stray in its place. */
+static sotto_http_server *open_outage(sotto_test *t, sotto_test_service *s, char listen[32],
+                                      atomic_uint *refused)
+{
+    sotto_http_server_options options = {0};
+    sotto_http_server *server;
+
+    sotto_test_service_open(t, s, &(sotto_test_service_options){.job_delay_ms = 50});
+    options.port = (uint16_t)sotto_server_port(s->helper);
+    (void)snprintf(listen, 32, "127.0.0.1:%u", sotto_server_port(s->helper));
+    sotto_server_close(s->helper);
+    s->helper = NULL;
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, s, many(t, s, REPORTS)).status);
+    CHECK(t, comes(t, s->leader, let_go));
+    CHECK_OK(t, sotto_http_server_open(&server, &options, &stray, refused, &t->err));
+    return server;
+}
+
+static void one_refusal_after_an_outage_costs_nothing(sotto_test *t)
+{
+    char listen[32];
+    atomic_uint refused = 0;
+    sotto_test_service s;
+    sotto_http_server *server = open_outage(t, &s, listen, &refused);
+
+    say(t, s.leader, "UPDATE sotto_lease SET attempts = 20, ready_at = 0 WHERE held = 0");
+    CHECK(t, comes(t, s.leader, "SELECT count(*) FROM job WHERE refusals > 0 OR state <> 1"));
+    sotto_http_server_close(server);
+    s.helper_options.listen = listen;
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    CHECK(t, comes(t, s.leader, let_go));
+    say(t, s.leader, now);
+    check_sum(t, &s, REPORTS);
+    sotto_test_service_close(&s);
+}
+
+/* A helper that means it: the batch must not wait for ever. */
+static void a_job_that_is_refused_again_and_again_is_given_up(sotto_test *t)
+{
+    char listen[32], sql[100];
+    atomic_uint refused = 0;
+    sotto_test_service s;
+    sotto_http_server *server = open_outage(t, &s, listen, &refused);
+
+    for (unsigned i = 1; i <= 7; i++) {
+        say(t, s.leader, now);
+        (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM job WHERE refusals = %u", i);
+        CHECK(t, comes(t, s.leader, sql));
+    }
+    say(t, s.leader, now);
+    CHECK(t, comes(t, s.leader, "SELECT count(*) FROM job WHERE state = 3"));
+    CHECK_EQUAL(t, 8, atomic_load(&refused));
+    sotto_http_server_close(server);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_segment_that_its_own_process_forgot_is_found),
         CASE(a_segment_that_only_waits_is_left_alone),
+        CASE(one_refusal_after_an_outage_costs_nothing),
+        CASE(a_job_that_is_refused_again_and_again_is_given_up),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -1,6 +1,7 @@
 /* Records, segments and their keys. */
 #include "serve/segments.h"
 
+#include "base/rule.h"
 #include "serve/schema.h"
 #include "sotto/random.h"
 
@@ -89,6 +90,12 @@ static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys
     sotto_row_name(row, segment->n);
     SOTTO_TRY(take(&body, sealed_body.len, arena, err));
     status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
+    if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone)) {
+        /* The reports are there, and can be read once the datastore key is put back. */
+        status = SOTTO_DENIED;
+        if (err)
+            err->status = status;
+    }
     if (status == SOTTO_OK)
         status = sotto_column_unseal(&body, &own, &body_place, sealed_body, err);
     sotto_wipe(&own, sizeof own);

@@ -51,7 +51,8 @@ SOTTO_MUST_USE sotto_status sotto_segment_seal(sotto_segment *segment,
 SOTTO_MUST_USE sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *segment,
                                               sotto_err *err);
 /* Reads and opens a segment whose n is given; everything lies in the arena. spool: NULL if there is none.
- *   SOTTO_MISSING  it is gone */
+ *   SOTTO_MISSING  it is gone
+ *   SOTTO_DENIED   it is sealed with a datastore key that we do not have */
 SOTTO_MUST_USE sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *segment,
                                               const sotto_column_keys *columns, sotto_spool *spool,
                                               sotto_arena *arena, sotto_err *err);

@@ -125,20 +125,29 @@ static const char let_go[] = "SELECT count(*) FROM sotto_lease WHERE held = 0 AN
                              " AND ready_at > 0";
 static const char now[] = "UPDATE sotto_lease SET ready_at = 0 WHERE held = 0";
 
-/* A job that was sent while no helper was there, and the stray in its place. */
-static sotto_http_server *open_outage(sotto_test *t, sotto_test_service *s, char listen[32],
-                                      atomic_uint *refused)
+/* A job that was sent while no helper was there. */
+static uint16_t open_outage(sotto_test *t, sotto_test_service *s, char listen[32])
 {
-    sotto_http_server_options options = {0};
-    sotto_http_server *server;
+    uint16_t port;
 
     sotto_test_service_open(t, s, &(sotto_test_service_options){.job_delay_ms = 50});
-    options.port = (uint16_t)sotto_server_port(s->helper);
-    (void)snprintf(listen, 32, "127.0.0.1:%u", sotto_server_port(s->helper));
+    port = (uint16_t)sotto_server_port(s->helper);
+    (void)snprintf(listen, 32, "127.0.0.1:%u", port);
     sotto_server_close(s->helper);
     s->helper = NULL;
+    s->helper_options.listen = listen;
     CHECK_EQUAL(t, 200, sotto_test_upload(t, s, many(t, s, REPORTS)).status);
     CHECK(t, comes(t, s->leader, let_go));
+    return port;
+}
+
+/* ... and the stray in its place. */
+static sotto_http_server *open_stray(sotto_test *t, sotto_test_service *s, char listen[32],
+                                     atomic_uint *refused)
+{
+    sotto_http_server_options options = {.port = open_outage(t, s, listen)};
+    sotto_http_server *server;
+
     CHECK_OK(t, sotto_http_server_open(&server, &options, &stray, refused, &t->err));
     return server;
 }
@@ -148,12 +157,11 @@ static void one_refusal_after_an_outage_costs_nothing(sotto_test *t)
     char listen[32];
     atomic_uint refused = 0;
     sotto_test_service s;
-    sotto_http_server *server = open_outage(t, &s, listen, &refused);
+    sotto_http_server *server = open_stray(t, &s, listen, &refused);
 
     say(t, s.leader, "UPDATE sotto_lease SET attempts = 20, ready_at = 0 WHERE held = 0");
     CHECK(t, comes(t, s.leader, "SELECT count(*) FROM job WHERE refusals > 0 OR state <> 1"));
     sotto_http_server_close(server);
-    s.helper_options.listen = listen;
     CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
     CHECK(t, comes(t, s.leader, let_go));
     say(t, s.leader, now);
@@ -167,7 +175,7 @@ static void a_job_that_is_refused_again_and_again_is_given_up(sotto_test *t)
     char listen[32], sql[100];
     atomic_uint refused = 0;
     sotto_test_service s;
-    sotto_http_server *server = open_outage(t, &s, listen, &refused);
+    sotto_http_server *server = open_stray(t, &s, listen, &refused);
 
     for (unsigned i = 1; i <= 7; i++) {
         say(t, s.leader, now);
@@ -181,6 +189,52 @@ static void a_job_that_is_refused_again_and_again_is_given_up(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* ---- what can't be read now ---------------------------------------------------------------------------------- */
+
+/* The id of the datastore key that seals a segment's: another one, or back again. */
+static sotto_status change_key(sotto_tx *tx, void *context, sotto_err *err)
+{
+    uint8_t secret[256];
+    size_t len;
+    int64_t segment;
+    sotto_sql q;
+    bool row;
+
+    (void)context;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT segment, secret FROM segment_key", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row || sotto_sql_column_bytes(&q, 1).len > sizeof secret)
+        return sotto_fail(err, SOTTO_BUG, "no key of a segment");
+    segment = sotto_sql_column_int(&q, 0);
+    len = sotto_sql_column_bytes(&q, 1).len;
+    memcpy(secret, sotto_sql_column_bytes(&q, 1).data, len);
+    secret[0] ^= 1;
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE segment_key SET secret = ?2 WHERE segment = ?1", err));
+    sotto_sql_int(&q, 1, segment);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(secret, len));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static void a_datastore_key_that_is_missing_destroys_nothing(sotto_test *t)
+{
+    char listen[32];
+    sotto_test_service s;
+
+    (void)open_outage(t, &s, listen);
+    CHECK_OK(t, sotto_db_run(s.leader->db, change_key, NULL, &t->err));
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    say(t, s.leader, "UPDATE sotto_lease SET attempts = 1, ready_at = 0 WHERE held = 0");
+    CHECK(t, comes(t, s.leader,
+                   "SELECT (SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 1) +"
+                   " (SELECT count(*) FROM job WHERE state <> 1)"));
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment_key"));
+    CHECK_OK(t, sotto_db_run(s.leader->db, change_key, NULL, &t->err));
+    say(t, s.leader, now);
+    check_sum(t, &s, REPORTS);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -188,6 +242,7 @@ int main(int argc, char **argv)
         CASE(a_segment_that_only_waits_is_left_alone),
         CASE(one_refusal_after_an_outage_costs_nothing),
         CASE(a_job_that_is_refused_again_and_again_is_given_up),
+        CASE(a_datastore_key_that_is_missing_destroys_nothing),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -45,7 +45,8 @@ typedef struct flush {
     sotto_arena arena;
     sotto_spool_job spooled;
     sotto_db_job job;
-    bool busy; /* on its way */
+    bool wrote; /* a row: there is something to commit */
+    bool busy;  /* on its way */
 } flush;
 
 struct sotto_intake {
@@ -55,7 +56,7 @@ struct sotto_intake {
     sotto_upload_request *first, **end; /* gathered, the oldest first */
     size_t bytes;                       /* ... and how much that is   */
     flush flushes[FLUSHES];
-    /* Places of rows whose commit failed. On disk it may still look as if it had not, until the next one. */
+    /* Places of rows whose commit failed. On disk it may still look as if it had not, until the next one that writes. */
     sotto_spool_place *limbo;
     size_t limbo_count, limbo_cap;
 };
@@ -190,7 +191,7 @@ static void sort_out(group *g)
     }
 }
 
-static sotto_status store_group(sotto_tx *tx, sotto_intake *intake, group *g, sotto_err *err)
+static sotto_status store_group(sotto_tx *tx, flush *f, group *g, sotto_err *err)
 {
     sotto_batch_key key = sotto_batch_of_bucket(g->bucket);
 
@@ -205,9 +206,10 @@ static sotto_status store_group(sotto_tx *tx, sotto_intake *intake, group *g, so
     if (!g->closed)
         SOTTO_TRY(sotto_marks_take(tx, g->task->n, g->marks, g->count, err));
     sort_out(g);
+    f->wrote = true; /* each of its reports is in the segment, or counted */
     for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
         if (g->causes[cause] > 0)
-            SOTTO_TRY(sotto_batch_reject(tx, g->task->n, &key, cause, intake->server->shard,
+            SOTTO_TRY(sotto_batch_reject(tx, g->task->n, &key, cause, f->intake->server->shard,
                                          g->causes[cause], err));
     if (g->segment.reports > g->segment.skipped)
         SOTTO_TRY(sotto_segment_put(tx, &g->segment, err));
@@ -218,8 +220,9 @@ static sotto_status store(sotto_tx *tx, void *context, sotto_err *err)
 {
     flush *f = context;
 
+    f->wrote = !SOTTO_RULE(limbo_until_written);
     for (group *g = f->first; g; g = g->next)
-        SOTTO_TRY(store_group(tx, f->intake, g, err));
+        SOTTO_TRY(store_group(tx, f, g, err));
     return SOTTO_OK;
 }
 
@@ -247,7 +250,7 @@ static void settle_places(sotto_intake *intake, const flush *f, sotto_status sta
 
     if (!spool)
         return;
-    for (; status == SOTTO_OK && intake->limbo_count > 0; intake->limbo_count--)
+    for (; status == SOTTO_OK && f->wrote && intake->limbo_count > 0; intake->limbo_count--)
         sotto_spool_give_back(spool, &intake->limbo[intake->limbo_count - 1]);
     for (const group *g = f->first; g; g = g->next) {
         if (g->segment.place.len == 0)
@@ -431,7 +434,7 @@ static void run_flush(void *context, sotto_worker *worker)
         status = seal_group(f, g, NULL);
         f->bytes += g->segment.body.len;
     }
-    if (status != SOTTO_OK)
+    if (status != SOTTO_OK || !f->first) /* or another flush took what there was */
         end_flush(f, status);
     else if (spool && f->bytes >= SPOOLED)
         spool_bodies(f, spool);

@@ -391,10 +391,12 @@ void sotto_leader_close(sotto_leader *leader, uint64_t milliseconds)
     if (!leader)
         return;
     sotto_leader_stop(leader, milliseconds);
+    sotto_intake_settle(leader->intake); /* which wants the spool ... */
+    sotto_spool_close(
+        leader->spool); /* ... whose thread may still be on its way out of the intake */
     sotto_intake_close(leader->intake);
     sotto_collections_close(leader->collections);
     sotto_lanes_close(leader->lanes);
-    sotto_spool_close(leader->spool);
     if (leader->thread) {
         (void)pthread_cond_destroy(&leader->thread->change);
         (void)pthread_mutex_destroy(&leader->thread->lock);

@@ -8,6 +8,7 @@
 #include "serve/upload.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/rule.h"
 #include "transport/dap.h"
 
@@ -19,7 +20,7 @@
 enum { MEMORY = 512 << 20, MAX_GATHERED = 4096, MAX_BYTES = 4 << 20, MUCH = 1 << 20, FLUSHES = 2 };
 /* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
 enum { SPOOLED = 32 << 10 };
-enum { POINTER = sizeof(void *), TABLE = 256 };
+enum { POINTER = sizeof(void *), TABLE = 256, TELL_EVERY_MS = 1000 };
 
 /* The reports of one task and bucket within a flush. */
 typedef struct group {
@@ -59,6 +60,7 @@ struct sotto_intake {
     /* Places of rows whose commit failed. On disk it may still look as if it had not, until the next one that writes. */
     sotto_spool_place *limbo;
     size_t limbo_count, limbo_cap;
+    uint64_t failed, told_ms; /* flushes that failed since somebody was told, and when that was */
 };
 
 /* ---- grouping ------------------------------------------------------------------------------------------------- */
@@ -311,6 +313,26 @@ static void announce(flush *f)
     sotto_leader_wake(leader);
 }
 
+/* A full disk fails every flush: one line a second says so. */
+static void tell(sotto_intake *intake, const sotto_err *err)
+{
+    uint64_t now = sotto_leader_now_ms(), failed;
+    bool due;
+
+    (void)pthread_mutex_lock(&intake->lock);
+    failed = ++intake->failed;
+    due = intake->told_ms == 0 || now - intake->told_ms >= TELL_EVERY_MS;
+    if (due) {
+        intake->told_ms = now;
+        intake->failed = 0;
+    }
+    (void)pthread_mutex_unlock(&intake->lock);
+    if (due)
+        sotto_log(&intake->server->options.log, SOTTO_LOG_ERROR, "upload.not_stored",
+                  sotto_log_uint("flushes", failed),
+                  sotto_log_text("reason", err && err->reason[0] ? err->reason : "out of memory"));
+}
+
 static void end_flush(flush *f, sotto_status status)
 {
     sotto_intake *intake = f->intake;
@@ -353,7 +375,8 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
 {
     flush *f = context;
 
-    (void)err;
+    if (status != SOTTO_OK)
+        tell(f->intake, err);
     settle_places(f->intake, f, status);
     hand_back(f, status);
 }
@@ -369,8 +392,8 @@ static void on_spooled(void *context, sotto_status status, const sotto_err *err)
     flush *f = context;
     const sotto_spool_piece *piece = f->spooled.pieces;
 
-    (void)err;
     if (status != SOTTO_OK) {
+        tell(f->intake, err);
         hand_back(f, status);
         return;
     }
@@ -386,6 +409,7 @@ static void spool_bodies(flush *f, sotto_spool *spool)
     size_t count = 0;
 
     if (!pieces) {
+        tell(f->intake, NULL);
         end_flush(f, SOTTO_NO_MEMORY);
         return;
     }
@@ -421,6 +445,7 @@ static void run_flush(void *context, sotto_worker *worker)
     flush *f = context;
     sotto_spool *spool = f->intake->server->leader->spool;
     sotto_status status = SOTTO_OK;
+    sotto_err err = {0};
 
     (void)worker;
     take_gathered(f->intake, f);
@@ -431,9 +456,11 @@ static void run_flush(void *context, sotto_worker *worker)
     if (!group_all(f))
         status = SOTTO_NO_MEMORY;
     for (group *g = f->first; status == SOTTO_OK && g; g = g->next) {
-        status = seal_group(f, g, NULL);
+        status = seal_group(f, g, &err);
         f->bytes += g->segment.body.len;
     }
+    if (status != SOTTO_OK)
+        tell(f->intake, &err);
     if (status != SOTTO_OK || !f->first) /* or another flush took what there was */
         end_flush(f, status);
     else if (spool && f->bytes >= SPOOLED)

@@ -235,6 +235,44 @@ static void a_datastore_key_that_is_missing_destroys_nothing(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* ---- what can't be stored ------------------------------------------------------------------------------------ */
+
+typedef struct heard {
+    atomic_uint lines;
+    const char *event, *reason; /* a part of it */
+} heard;
+
+static void hear(void *context, const sotto_log_event *event)
+{
+    heard *h = context;
+
+    if (strcmp(event->name, h->event) != 0 || event->level != SOTTO_LOG_ERROR)
+        return;
+    for (size_t i = 0; i < event->count; i++)
+        if (strcmp(event->fields[i].key, "reason") == 0 &&
+            strstr(event->fields[i].value.text, h->reason))
+            atomic_fetch_add(&h->lines, 1);
+}
+
+static void a_disk_that_fails_is_told_once_a_second(sotto_test *t)
+{
+    heard h = {.event = "upload.not_stored", .reason = "segment_key"};
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    sotto_test_leader_restart(t, &s);
+    say(t, s.leader, "ALTER TABLE segment_key RENAME TO away");
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, many(t, &s, 1)).status);
+    CHECK_EQUAL(t, 1, atomic_load(&h.lines));
+    pause_ms(1100);
+    CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, many(t, &s, 1)).status);
+    CHECK_EQUAL(t, 2, atomic_load(&h.lines));
+    say(t, s.leader, "ALTER TABLE away RENAME TO segment_key");
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -243,6 +281,7 @@ int main(int argc, char **argv)
         CASE(one_refusal_after_an_outage_costs_nothing),
         CASE(a_job_that_is_refused_again_and_again_is_given_up),
         CASE(a_datastore_key_that_is_missing_destroys_nothing),
+        CASE(a_disk_that_fails_is_told_once_a_second),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -242,7 +242,7 @@ static void form(void *context, sotto_worker *worker)
         else
             try_later(job, err.reason);
     } else if (status == SOTTO_MISSING && job->load.count == 0) {
-        end(job); /* other processes have all of it */
+        end(job); /* other processes have all of it, or it can't be read */
     } else if (status != SOTTO_OK) {
         log_job(job, "job.unformed", err.reason);
         back_to_lanes(job);

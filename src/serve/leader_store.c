@@ -3,6 +3,7 @@
 #include "serve/release.h"
 #include "serve/schema.h"
 
+#include "base/log.h"
 #include "base/rule.h"
 #include "sotto/random.h"
 
@@ -94,7 +95,21 @@ static bool is_ours(const sotto_leader_job *job, const sotto_segment *s)
     return !s->claimed && s->owner == job->leader->server->instance;
 }
 
-/* What is not ours any more is left out. May run again: load.segments only shrinks. */
+/* Damaged, or its key is missing: reading it again at once does not help, and the reports beside it need not wait. It stays
+ * where it is, its batch waits for it, and the next recall tries again. */
+static bool is_unreadable(const sotto_leader_job *job, const sotto_segment *s, const sotto_err *err)
+{
+    if (err->status != SOTTO_MALFORMED && err->status != SOTTO_REJECTED &&
+        err->status != SOTTO_DENIED)
+        return false;
+    sotto_log(&job->leader->server->options.log, SOTTO_LOG_ERROR, "segment.unreadable",
+              sotto_log_int("segment", s->n), sotto_log_uint("bucket", s->bucket),
+              sotto_log_uint("reports", s->reports), sotto_log_text("reason", err->reason));
+    return SOTTO_RULE(unreadable_left_out);
+}
+
+/* What is not ours any more or can't be read is left out, but for a job that was sent: that is about all of them. May run
+ * again: load.segments only shrinks. */
 static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
 {
     const sotto_column_keys *columns = &job->leader->server->columns;
@@ -116,14 +131,15 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
             cap += s->reports - s->skipped;
             job->places[kept] = s->place;
             job->load.segments[kept++] = job->load.segments[i];
-        } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING) {
+        } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING &&
+                   (!is_unreadable(job, s, &gone) || job->resumed)) {
             return sotto_fail(err, gone.status, "%s", gone.reason);
         }
         gone = (sotto_err){0};
     }
     job->load.count = kept;
     if (kept == 0 && !job->resumed)
-        return sotto_fail(err, SOTTO_MISSING, "another process has these segments");
+        return sotto_fail(err, SOTTO_MISSING, "nothing is left of these segments");
     SOTTO_TRY(make_room(job, cap, err));
     for (size_t i = 0; i < job->load.count; i++)
         SOTTO_TRY(keep_segment(job, &segments[i], &job->count, cap, err));

@@ -191,28 +191,38 @@ static void a_job_that_is_refused_again_and_again_is_given_up(sotto_test *t)
 
 /* ---- what can't be read now ---------------------------------------------------------------------------------- */
 
-/* The id of the datastore key that seals a segment's: another one, or back again. */
-static sotto_status change_key(sotto_tx *tx, void *context, sotto_err *err)
+typedef struct damage {
+    const char *select, *update;
+    bool last; /* byte; else the first */
+} damage;
+
+/* Its first bytes are the id of the datastore key. */
+static damage key = {"SELECT segment, secret FROM segment_key",
+                     "UPDATE segment_key SET secret = ?2 WHERE segment = ?1", false};
+static damage body = {"SELECT segment, body FROM segment_body ORDER BY length(body) DESC",
+                      "UPDATE segment_body SET body = ?2 WHERE segment = ?1", true};
+
+/* Done twice, it is undone. */
+static sotto_status change(sotto_tx *tx, void *context, sotto_err *err)
 {
-    uint8_t secret[256];
+    static uint8_t bytes[1 << 16];
+    const damage *d = context;
     size_t len;
     int64_t segment;
     sotto_sql q;
     bool row;
 
-    (void)context;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT segment, secret FROM segment_key", err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, d->select, err));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row || sotto_sql_column_bytes(&q, 1).len > sizeof secret)
-        return sotto_fail(err, SOTTO_BUG, "no key of a segment");
+    len = row ? sotto_sql_column_bytes(&q, 1).len : 0;
+    if (len == 0 || len > sizeof bytes)
+        return sotto_fail(err, SOTTO_BUG, "no segment to change");
     segment = sotto_sql_column_int(&q, 0);
-    len = sotto_sql_column_bytes(&q, 1).len;
-    memcpy(secret, sotto_sql_column_bytes(&q, 1).data, len);
-    secret[0] ^= 1;
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "UPDATE segment_key SET secret = ?2 WHERE segment = ?1", err));
+    memcpy(bytes, sotto_sql_column_bytes(&q, 1).data, len);
+    bytes[d->last ? len - 1 : 0] ^= 1;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, d->update, err));
     sotto_sql_int(&q, 1, segment);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(secret, len));
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(bytes, len));
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -222,14 +232,14 @@ static void a_datastore_key_that_is_missing_destroys_nothing(sotto_test *t)
     sotto_test_service s;
 
     (void)open_outage(t, &s, listen);
-    CHECK_OK(t, sotto_db_run(s.leader->db, change_key, NULL, &t->err));
+    CHECK_OK(t, sotto_db_run(s.leader->db, change, &key, &t->err));
     CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
     say(t, s.leader, "UPDATE sotto_lease SET attempts = 1, ready_at = 0 WHERE held = 0");
     CHECK(t, comes(t, s.leader,
                    "SELECT (SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 1) +"
                    " (SELECT count(*) FROM job WHERE state <> 1)"));
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment_key"));
-    CHECK_OK(t, sotto_db_run(s.leader->db, change_key, NULL, &t->err));
+    CHECK_OK(t, sotto_db_run(s.leader->db, change, &key, &t->err));
     say(t, s.leader, now);
     check_sum(t, &s, REPORTS);
     sotto_test_service_close(&s);
@@ -273,6 +283,34 @@ static void a_disk_that_fails_is_told_once_a_second(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* The larger of two is damaged: the other is added up, and the batch waits until it is mended. */
+static void a_damaged_segment_holds_up_no_other(sotto_test *t)
+{
+    enum { OTHERS = REPORTS - 5 };
+    heard h = {.event = "segment.unreadable", .reason = "does not open"};
+    uint64_t reports = 0, counts[16] = {0};
+    unsigned lines;
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    sotto_test_leader_restart(t, &s);
+    atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40); /* all is read back */
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, OTHERS)).status);
+    CHECK_OK(t, sotto_db_run(s.leader->db, change, &body, &t->err));
+    s.patience = 20;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK(t, comes(t, s.leader, "SELECT CAST(sum(reports) AS BIGINT) FROM sub_aggregate"));
+    lines = atomic_load(&h.lines);
+    CHECK(t, lines > 0 && lines < 5); /* once a lease, not over and over */
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment"));
+    CHECK_OK(t, sotto_db_run(s.leader->db, change, &body, &t->err));
+    s.patience = 200;
+    check_sum(t, &s, REPORTS + OTHERS);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -282,6 +320,7 @@ int main(int argc, char **argv)
         CASE(a_job_that_is_refused_again_and_again_is_given_up),
         CASE(a_datastore_key_that_is_missing_destroys_nothing),
         CASE(a_disk_that_fails_is_told_once_a_second),
+        CASE(a_damaged_segment_holds_up_no_other),
     };
 
     return RUN_TESTS(argc, argv, cases);

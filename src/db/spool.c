@@ -232,7 +232,8 @@ sotto_status sotto_spool_get(sotto_spool *spool, sotto_buf *out, const sotto_spo
 
 /* ---- opening and closing ------------------------------------------------------------------------------------- */
 
-/* Its owner's alone; and in the directory for good, before a row names a place in it. */
+/* Its owner's alone; and in the directory for good, before a row names a place in it: also where it was there before, since
+ * whoever made it may have been killed before it could sync. */
 static sotto_status make_private(const char *path, sotto_err *err)
 {
     char directory[PATH_BYTES];
@@ -242,9 +243,10 @@ static sotto_status make_private(const char *path, sotto_err *err)
 
     if (fd < 0 && errno != EEXIST)
         return sotto_fail(err, SOTTO_IO, "%.80s: %s", path, strerror(errno));
-    if (fd < 0)
+    if (fd < 0 && !SOTTO_RULE(spool_directory_synced))
         return SOTTO_OK;
-    (void)close(fd);
+    if (fd >= 0)
+        (void)close(fd);
     (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1,
                    slash ? path : ".");
     fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

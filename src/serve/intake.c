@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/rule.h"
 #include "transport/dap.h"
 
@@ -20,7 +21,7 @@
 enum { MEMORY = 512 << 20, MAX_GATHERED = 4096, MAX_BYTES = 4 << 20, MUCH = 1 << 20, FLUSHES = 2 };
 /* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
 enum { SPOOLED = 32 << 10 };
-enum { POINTER = sizeof(void *), TABLE = 256 };
+enum { POINTER = sizeof(void *), TABLE = 256, TELL_EVERY_MS = 1000 };
 
 /* The reports of one task and bucket within a flush. */
 typedef struct group {
@@ -46,7 +47,8 @@ typedef struct flush {
     sotto_arena arena;
     sotto_spool_job spooled;
     sotto_db_job job;
-    bool busy; /* on its way */
+    bool wrote; /* a row: there is something to commit */
+    bool busy;  /* on its way */
 } flush;
 
 struct sotto_intake {
@@ -56,9 +58,10 @@ struct sotto_intake {
     sotto_upload_request *first, **end; /* gathered, the oldest first */
     size_t bytes;                       /* ... and how much that is   */
     flush flushes[FLUSHES];
-    /* Places of rows whose commit failed. On disk it may still look as if it had not, until the next one. */
+    /* Places of rows whose commit failed. On disk it may still look as if it had not, until the next one that writes. */
     sotto_spool_place *limbo;
     size_t limbo_count, limbo_cap;
+    uint64_t failed, told_ms; /* flushes that failed since somebody was told, and when that was */
 };
 
 /* ---- grouping ------------------------------------------------------------------------------------------------- */
@@ -196,7 +199,7 @@ static void sort_out(group *g)
     }
 }
 
-static sotto_status store_group(sotto_tx *tx, sotto_intake *intake, group *g, sotto_err *err)
+static sotto_status store_group(sotto_tx *tx, flush *f, group *g, sotto_err *err)
 {
     sotto_batch_key key = sotto_batch_of_bucket(g->bucket);
 
@@ -211,9 +214,10 @@ static sotto_status store_group(sotto_tx *tx, sotto_intake *intake, group *g, so
     if (!g->closed)
         SOTTO_TRY(sotto_marks_take(tx, g->task->n, g->marks, g->count, err));
     sort_out(g);
+    f->wrote = true; /* each of its reports is in the segment, or counted */
     for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
         if (g->causes[cause] > 0)
-            SOTTO_TRY(sotto_batch_reject(tx, g->task->n, &key, cause, intake->server->shard,
+            SOTTO_TRY(sotto_batch_reject(tx, g->task->n, &key, cause, f->intake->server->shard,
                                          g->causes[cause], err));
     if (g->segment.reports > g->segment.skipped)
         SOTTO_TRY(sotto_segment_put(tx, &g->segment, err));
@@ -224,8 +228,9 @@ static sotto_status store(sotto_tx *tx, void *context, sotto_err *err)
 {
     flush *f = context;
 
+    f->wrote = !SOTTO_RULE(limbo_until_written);
     for (group *g = f->first; g; g = g->next)
-        SOTTO_TRY(store_group(tx, f->intake, g, err));
+        SOTTO_TRY(store_group(tx, f, g, err));
     return SOTTO_OK;
 }
 
@@ -253,7 +258,7 @@ static void settle_places(sotto_intake *intake, const flush *f, sotto_status sta
 
     if (!spool)
         return;
-    for (; status == SOTTO_OK && intake->limbo_count > 0; intake->limbo_count--)
+    for (; status == SOTTO_OK && f->wrote && intake->limbo_count > 0; intake->limbo_count--)
         sotto_spool_give_back(spool, &intake->limbo[intake->limbo_count - 1]);
     for (const group *g = f->first; g; g = g->next) {
         if (g->segment.place.len == 0)
@@ -314,6 +319,26 @@ static void announce(flush *f)
     sotto_leader_wake(leader);
 }
 
+/* A full disk fails every flush: one line a second says so. */
+static void tell(sotto_intake *intake, const sotto_err *err)
+{
+    uint64_t now = sotto_leader_now_ms(), failed;
+    bool due;
+
+    (void)pthread_mutex_lock(&intake->lock);
+    failed = ++intake->failed;
+    due = intake->told_ms == 0 || now - intake->told_ms >= TELL_EVERY_MS;
+    if (due) {
+        intake->told_ms = now;
+        intake->failed = 0;
+    }
+    (void)pthread_mutex_unlock(&intake->lock);
+    if (due)
+        sotto_log(&intake->server->options.log, SOTTO_LOG_ERROR, "upload.not_stored",
+                  sotto_log_uint("flushes", failed),
+                  sotto_log_text("reason", err && err->reason[0] ? err->reason : "out of memory"));
+}
+
 static void end_flush(flush *f, sotto_status status)
 {
     sotto_intake *intake = f->intake;
@@ -356,7 +381,8 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
 {
     flush *f = context;
 
-    (void)err;
+    if (status != SOTTO_OK)
+        tell(f->intake, err);
     settle_places(f->intake, f, status);
     hand_back(f, status);
 }
@@ -372,8 +398,8 @@ static void on_spooled(void *context, sotto_status status, const sotto_err *err)
     flush *f = context;
     const sotto_spool_piece *piece = f->spooled.pieces;
 
-    (void)err;
     if (status != SOTTO_OK) {
+        tell(f->intake, err);
         hand_back(f, status);
         return;
     }
@@ -389,6 +415,7 @@ static void spool_bodies(flush *f, sotto_spool *spool)
     size_t count = 0;
 
     if (!pieces) {
+        tell(f->intake, NULL);
         end_flush(f, SOTTO_NO_MEMORY);
         return;
     }
@@ -424,6 +451,7 @@ static void run_flush(void *context, sotto_worker *worker)
     flush *f = context;
     sotto_spool *spool = f->intake->server->leader->spool;
     sotto_status status = SOTTO_OK;
+    sotto_err err = {0};
 
     (void)worker;
     take_gathered(f->intake, f);
@@ -434,10 +462,12 @@ static void run_flush(void *context, sotto_worker *worker)
     if (!group_all(f))
         status = SOTTO_NO_MEMORY;
     for (group *g = f->first; status == SOTTO_OK && g; g = g->next) {
-        status = seal_group(f, g, NULL);
+        status = seal_group(f, g, &err);
         f->bytes += g->segment.body.len;
     }
     if (status != SOTTO_OK)
+        tell(f->intake, &err);
+    if (status != SOTTO_OK || !f->first) /* or another flush took what there was */
         end_flush(f, status);
     else if (spool && f->bytes >= SPOOLED)
         spool_bodies(f, spool);

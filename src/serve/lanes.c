@@ -16,6 +16,7 @@ enum { TABLE = 4096, CROWDS = 1024 };
 
 typedef struct waiting {
     struct waiting *next;
+    struct waiting *chain; /* in the table of numbers */
     sotto_load_segment segment;
     uint64_t since_ms;
 } waiting;
@@ -46,6 +47,7 @@ struct sotto_lanes {
     pthread_mutex_t lock;
     lane *table[TABLE];
     crowd *crowds[CROWDS];
+    waiting *numbers[TABLE]; /* of segments, which are random */
     queue ready, aging;
     size_t count, reports;
     uint64_t delay_ms;
@@ -63,14 +65,29 @@ sotto_status sotto_lanes_open(sotto_lanes **out, uint64_t job_delay_ms, sotto_er
     return SOTTO_OK;
 }
 
-static void free_lane(lane *l)
+static waiting **number_of(sotto_lanes *lanes, int64_t n)
+{
+    return &lanes->numbers[(uint64_t)n % TABLE];
+}
+
+static void forget(sotto_lanes *lanes, waiting *w)
+{
+    waiting **at = number_of(lanes, w->segment.n);
+
+    while (*at != w)
+        at = &(*at)->chain;
+    *at = w->chain;
+    sotto_release(w, sizeof *w);
+}
+
+static void free_lane(sotto_lanes *lanes, lane *l)
 {
     while (l->first) {
         waiting *w = l->first;
 
         l->first = w->next;
         sotto_warm_free(w->segment.warm);
-        sotto_release(w, sizeof *w);
+        forget(lanes, w);
     }
     sotto_release(l, sizeof *l);
 }
@@ -84,7 +101,7 @@ void sotto_lanes_close(sotto_lanes *lanes)
             lane *l = lanes->table[i];
 
             lanes->table[i] = l->chain;
-            free_lane(l);
+            free_lane(lanes, l);
         }
     for (size_t i = 0; i < CROWDS; i++)
         while (lanes->crowds[i]) {
@@ -234,7 +251,7 @@ static void remove_lane(sotto_lanes *lanes, lane *l)
     *at = l->chain;
     lanes->count--;
     leave_crowd(lanes, l->task);
-    free_lane(l);
+    free_lane(lanes, l);
 }
 
 /* ---- in and out ---------------------------------------------------------------------------------------------- */
@@ -254,7 +271,10 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
             l = add_lane(lanes, task, bucket);
     }
     if (l) {
-        *w = (waiting){NULL, *segment, now_ms};
+        waiting **number = number_of(lanes, segment->n);
+
+        *w = (waiting){NULL, *number, *segment, now_ms};
+        *number = w;
         *l->end = w;
         l->end = &w->next;
         l->reports += segment->reports;
@@ -268,6 +288,18 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
         sotto_release(w, sizeof *w);
     }
     return l ? SOTTO_OK : SOTTO_NO_MEMORY;
+}
+
+bool sotto_lanes_have(sotto_lanes *lanes, int64_t n)
+{
+    const waiting *w;
+
+    (void)pthread_mutex_lock(&lanes->lock);
+    w = *number_of(lanes, n);
+    while (w && w->segment.n != n)
+        w = w->chain;
+    (void)pthread_mutex_unlock(&lanes->lock);
+    return w != NULL;
 }
 
 static bool is_crowded(sotto_lanes *lanes, int64_t task)
@@ -319,7 +351,7 @@ static void fill(sotto_lanes *lanes, lane *l, sotto_load *out)
         out->segments[out->count++] = w->segment;
         out->reports += w->segment.reports;
         l->first = w->next;
-        sotto_release(w, sizeof *w);
+        forget(lanes, w);
     }
     if (!l->first)
         l->end = &l->first;

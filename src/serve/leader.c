@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/rule.h"
 #include "serve/collection.h"
 #include "serve/schema.h"
 #include "serve/segments.h"
@@ -158,7 +159,7 @@ static void claim_work(sotto_leader *leader, int64_t queue)
 typedef struct adoption {
     sotto_segment segments[ADOPT_AT_ONCE];
     size_t count;
-    int64_t owner, age_ms;
+    int64_t owner, age_ms, after;
 } adoption;
 
 static sotto_status adopt_some(sotto_tx *tx, void *context, sotto_err *err)
@@ -167,6 +168,15 @@ static sotto_status adopt_some(sotto_tx *tx, void *context, sotto_err *err)
 
     return sotto_segments_adopt(tx, a->segments, ADOPT_AT_ONCE, &a->count, a->owner, a->age_ms,
                                 err);
+}
+
+static sotto_status to_lane(sotto_leader *leader, const sotto_segment *s)
+{
+    const sotto_server_task *task = sotto_tasks_by_row(leader->server->tasks, s->task);
+
+    return sotto_lanes_add(leader->lanes, s->task, s->bucket,
+                           &(sotto_load_segment){s->n, s->reports - s->skipped, NULL},
+                           task ? sotto_leader_full_job(leader->server, task) : 1, 0);
 }
 
 /* Segments of processes that are gone. If there is no other process, their age does not matter. */
@@ -180,19 +190,47 @@ static sotto_status adopt(sotto_leader *leader, bool alone, sotto_err *err)
         a->owner = server->instance;
         a->age_ms = alone ? 0 : (int64_t)server->options.lease_seconds * 1000;
         status = sotto_db_run(server->db, adopt_some, a, err);
-        for (size_t i = 0; status == SOTTO_OK && i < a->count; i++) {
-            const sotto_segment *s = &a->segments[i];
-            const sotto_server_task *task = sotto_tasks_by_row(server->tasks, s->task);
-
-            status = sotto_lanes_add(leader->lanes, s->task, s->bucket,
-                                     &(sotto_load_segment){s->n, s->reports - s->skipped, NULL},
-                                     task ? sotto_leader_full_job(server, task) : 1, 0);
-        }
+        for (size_t i = 0; status == SOTTO_OK && i < a->count; i++)
+            status = to_lane(leader, &a->segments[i]);
         if (status != SOTTO_OK || a->count < ADOPT_AT_ONCE)
             break;
     }
     sotto_release(a, a ? sizeof *a : 0);
     return status;
+}
+
+static sotto_status recall_some(sotto_tx *tx, void *context, sotto_err *err)
+{
+    adoption *a = context;
+
+    return sotto_segments_of(tx, a->segments, ADOPT_AT_ONCE, &a->count, a->owner, a->age_ms,
+                             a->after, err);
+}
+
+/* Segments of our own that stand in no lane: their commit was told to have failed and had not, or memory ran out when they
+ * were to be put there. One whose job is being formed at this moment is found too, and claimed once all the same. */
+static void recall(sotto_leader *leader)
+{
+    sotto_server *server = leader->server;
+    adoption *a = sotto_alloc(sizeof *a);
+    bool good = a != NULL;
+
+    if (good) {
+        a->owner = server->instance;
+        a->age_ms = (int64_t)server->options.lease_seconds * 1000;
+        a->after = -1;
+    }
+    while (good) {
+        good = sotto_db_read(server->db, recall_some, a, NULL) == SOTTO_OK; /* else next time */
+        for (size_t i = 0; good && i < a->count; i++) {
+            a->after = a->segments[i].n;
+            if (!sotto_lanes_have(leader->lanes, a->after) && SOTTO_RULE(segments_recalled))
+                good = to_lane(leader, &a->segments[i]) == SOTTO_OK;
+        }
+        if (a->count < ADOPT_AT_ONCE)
+            break;
+    }
+    sotto_release(a, a ? sizeof *a : 0);
 }
 
 /* ---- the thread --------------------------------------------------------------------------------------------------------- */
@@ -223,7 +261,7 @@ static bool wait_for_change(leader_thread *t, uint64_t wait_ms, bool *look)
 static void *run(void *context)
 {
     sotto_leader *leader = context;
-    uint64_t looked = 0, wait = 0;
+    uint64_t looked = 0, recalled = sotto_leader_now_ms(), wait = 0;
     bool look = true;
 
     while (wait_for_change(leader->thread, wait, &look)) {
@@ -234,6 +272,10 @@ static void *run(void *context)
             claim_work(leader, SOTTO_QUEUE_JOBS);
             (void)(adopt(leader, false, NULL) == SOTTO_OK); /* else next time */
             looked = now;
+        }
+        if (now - recalled >= leader->server->options.lease_seconds * 1000) {
+            recall(leader);
+            recalled = now;
         }
         wait = form_jobs(leader);
     }
@@ -349,10 +391,12 @@ void sotto_leader_close(sotto_leader *leader, uint64_t milliseconds)
     if (!leader)
         return;
     sotto_leader_stop(leader, milliseconds);
+    sotto_intake_settle(leader->intake); /* which wants the spool ... */
+    sotto_spool_close(
+        leader->spool); /* ... whose thread may still be on its way out of the intake */
     sotto_intake_close(leader->intake);
     sotto_collections_close(leader->collections);
     sotto_lanes_close(leader->lanes);
-    sotto_spool_close(leader->spool);
     if (leader->thread) {
         (void)pthread_cond_destroy(&leader->thread->change);
         (void)pthread_mutex_destroy(&leader->thread->lock);

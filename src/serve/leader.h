@@ -62,10 +62,12 @@ SOTTO_MUST_USE sotto_status sotto_lanes_open(sotto_lanes **lanes, uint64_t job_d
                                              sotto_err *err);
 void sotto_lanes_close(sotto_lanes *lanes);
 /* Takes what the segment holds over. full: reports that make a full job of this task.
- *   SOTTO_NO_MEMORY  forgotten here; the sweep finds it in the database later */
+ *   SOTTO_NO_MEMORY  forgotten here; the leader finds it in the database once a lease has passed */
 SOTTO_MUST_USE sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
                                             const sotto_load_segment *segment, size_t full,
                                             uint64_t now_ms);
+/* Whether a segment of this number waits here. */
+bool sotto_lanes_have(sotto_lanes *lanes, int64_t n);
 /* Whether reports of this bucket may still come: it has a lane, or there are not too many, of this task and of all. The
  * bucket of the present time and the one before it, where honest reports are, may come in any case. */
 bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket, uint64_t present);

@@ -19,6 +19,8 @@ typedef struct sotto_leader_job {
         id[SOTTO_RESOURCE_ID_SIZE]; /* a hash of its request, by which the helper knows it too */
     sotto_lease lease;
     bool resumed;              /* it was on disk before                       */
+    int64_t refusals;          /* before this attempt                         */
+    bool refused;              /* ... and now                                 */
     sotto_load load;           /* segments; if it was resumed, once they are read */
     sotto_spool_place *places; /* of the segments' bodies, given back when they are gone */
     uint64_t bucket;
@@ -58,6 +60,8 @@ void sotto_leader_let_go(sotto_leader_job *job);
 sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *job, sotto_err *err);
 /* Claims the segments and stores the request. SOTTO_STALE: somebody else has them, or the batch closed. */
 sotto_status sotto_leader_store(sotto_tx *tx, void *job, sotto_err *err);
+/* Gives the lease back for a while; counts the refusal if there was one. */
+sotto_status sotto_leader_put_off(sotto_tx *tx, void *job, sotto_err *err);
 /* Stores the sum, counts what was refused and destroys the segments. SOTTO_STALE: somebody else did. */
 sotto_status sotto_leader_finish(sotto_tx *tx, void *job, sotto_err *err);
 /* Gives up on the helper's nonsense: the reports count as lost. */

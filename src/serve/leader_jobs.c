@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY = 256 << 20, FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 60000, MAX_REFUSALS = 8 };
+enum { MEMORY = 256 << 20, MAX_REFUSALS = 8 };
 
 static void end(sotto_leader_job *job)
 {
@@ -52,22 +52,12 @@ static void on_released(void *context, sotto_status status, const sotto_err *err
     end(context);
 }
 
-static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
-{
-    sotto_leader_job *job = context;
-    int64_t wait = FIRST_WAIT_MS;
-
-    for (int64_t i = 1; i < job->lease.attempts && wait < LONGEST_WAIT_MS; i++)
-        wait *= 2;
-    return sotto_lease_release(tx, &job->lease, wait, err);
-}
-
 /* The job stays on disk; somebody goes on with it after a while. */
 static void try_later(sotto_leader_job *job, const char *reason)
 {
     log_job(job, "job.retried", reason);
     sotto_metrics_count(job->leader->server->metrics, SOTTO_METRIC_JOBS_RETRIED, 1);
-    job->db = (sotto_db_job){release, job, on_released, job, NULL, SOTTO_OK, {0}};
+    job->db = (sotto_db_job){sotto_leader_put_off, job, on_released, job, NULL, SOTTO_OK, {0}};
     sotto_db_post(job->leader->server->db, &job->db);
 }
 
@@ -163,7 +153,8 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
         return;
     }
     (void)snprintf(reason, sizeof reason, "the helper said %u", response->status);
-    if (is_final(response->status) && job->lease.attempts >= MAX_REFUSALS) {
+    job->refused = is_final(response->status);
+    if (job->refused && job->refusals + 1 >= MAX_REFUSALS) {
         log_job(job, "job.abandoned", reason); /* the same bytes will not become right */
         post(job, sotto_leader_abandon, on_finished);
         return;
@@ -251,7 +242,7 @@ static void form(void *context, sotto_worker *worker)
         else
             try_later(job, err.reason);
     } else if (status == SOTTO_MISSING && job->load.count == 0) {
-        end(job); /* other processes have all of it */
+        end(job); /* other processes have all of it, or it can't be read */
     } else if (status != SOTTO_OK) {
         log_job(job, "job.unformed", err.reason);
         back_to_lanes(job);

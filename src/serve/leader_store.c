@@ -3,6 +3,7 @@
 #include "serve/release.h"
 #include "serve/schema.h"
 
+#include "base/log.h"
 #include "base/rule.h"
 #include "sotto/random.h"
 
@@ -94,7 +95,21 @@ static bool is_ours(const sotto_leader_job *job, const sotto_segment *s)
     return !s->claimed && s->owner == job->leader->server->instance;
 }
 
-/* What is not ours any more is left out. May run again: load.segments only shrinks. */
+/* Damaged, or its key is missing: reading it again at once does not help, and the reports beside it need not wait. It stays
+ * where it is, its batch waits for it, and the next recall tries again. */
+static bool is_unreadable(const sotto_leader_job *job, const sotto_segment *s, const sotto_err *err)
+{
+    if (err->status != SOTTO_MALFORMED && err->status != SOTTO_REJECTED &&
+        err->status != SOTTO_DENIED)
+        return false;
+    sotto_log(&job->leader->server->options.log, SOTTO_LOG_ERROR, "segment.unreadable",
+              sotto_log_int("segment", s->n), sotto_log_uint("bucket", s->bucket),
+              sotto_log_uint("reports", s->reports), sotto_log_text("reason", err->reason));
+    return SOTTO_RULE(unreadable_left_out);
+}
+
+/* What is not ours any more or can't be read is left out, but for a job that was sent: that is about all of them. May run
+ * again: load.segments only shrinks. */
 static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
 {
     const sotto_column_keys *columns = &job->leader->server->columns;
@@ -116,14 +131,15 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
             cap += s->reports - s->skipped;
             job->places[kept] = s->place;
             job->load.segments[kept++] = job->load.segments[i];
-        } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING) {
+        } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING &&
+                   (!is_unreadable(job, s, &gone) || job->resumed)) {
             return sotto_fail(err, gone.status, "%s", gone.reason);
         }
         gone = (sotto_err){0};
     }
     job->load.count = kept;
     if (kept == 0 && !job->resumed)
-        return sotto_fail(err, SOTTO_MISSING, "another process has these segments");
+        return sotto_fail(err, SOTTO_MISSING, "nothing is left of these segments");
     SOTTO_TRY(make_room(job, cap, err));
     for (size_t i = 0; i < job->load.count; i++)
         SOTTO_TRY(keep_segment(job, &segments[i], &job->count, cap, err));
@@ -145,9 +161,10 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT task, bucket, batch, request, reports FROM job WHERE n = ?1 AND state = ?2",
-        err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT task, bucket, batch, request, reports, refusals FROM job "
+                                "WHERE n = ?1 AND state = ?2",
+                                err));
     sotto_sql_int(&q, 1, job->n);
     sotto_sql_int(&q, 2, SOTTO_JOB_SENT);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -158,6 +175,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     job->stored = (uint64_t)sotto_sql_column_int(&q, 4);
     batch = sotto_sql_column_bytes(&q, 2);
     request = sotto_sql_column_bytes(&q, 3);
+    job->refusals = sotto_sql_column_int(&q, 5);
     if (batch.len > sizeof job->batch.bytes)
         return sotto_fail(err, SOTTO_MALFORMED, "a job's batch is not one");
     job->batch.len = batch.len;
@@ -298,6 +316,24 @@ sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_lease_add_held(tx, &job->lease, SOTTO_QUEUE_JOBS,
                                 sotto_bytes_of(item, sizeof item),
                                 (int64_t)job->leader->server->options.lease_seconds * 1000, err);
+}
+
+sotto_status sotto_leader_put_off(sotto_tx *tx, void *context, sotto_err *err)
+{
+    enum { FIRST_MS = 500, LONGEST_MS = 60000 };
+    const sotto_leader_job *job = context;
+    int64_t wait = FIRST_MS;
+    sotto_sql q;
+
+    for (int64_t i = 1; i < job->lease.attempts && wait < LONGEST_MS; i++)
+        wait *= 2;
+    SOTTO_TRY(sotto_lease_release(tx, &job->lease, wait, err));
+    if (!job->refused)
+        return SOTTO_OK;
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE job SET refusals = refusals + 1 WHERE n = ?1", err));
+    sotto_sql_int(&q, 1, job->n);
+    return sotto_sql_run(&q, NULL, err);
 }
 
 static sotto_status end_job(sotto_tx *tx, const sotto_leader_job *job, int64_t state,

@@ -81,6 +81,8 @@ const sotto_migration sotto_serve_migrations[] = {
      " reports {int} NOT NULL, added {int} NOT NULL, PRIMARY KEY (task, id));"
      /* Dropping looks for all that a job added. */
      "CREATE INDEX sub_aggregate_job ON sub_aggregate (task, job);"},
+    /* Leader: how often the helper refused this very request. Attempts count what an outage cost, too. */
+    {6, "ALTER TABLE job ADD COLUMN refusals {int} NOT NULL DEFAULT 0;"},
 };
 
 const size_t sotto_serve_migration_count =

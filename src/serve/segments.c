@@ -1,6 +1,7 @@
 /* Records, segments and their keys. */
 #include "serve/segments.h"
 
+#include "base/rule.h"
 #include "serve/schema.h"
 #include "sotto/random.h"
 
@@ -89,6 +90,12 @@ static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys
     sotto_row_name(row, segment->n);
     SOTTO_TRY(take(&body, sealed_body.len, arena, err));
     status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
+    if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone)) {
+        /* The reports are there, and can be read once the datastore key is put back. */
+        status = SOTTO_DENIED;
+        if (err)
+            err->status = status;
+    }
     if (status == SOTTO_OK)
         status = sotto_column_unseal(&body, &own, &body_place, sealed_body, err);
     sotto_wipe(&own, sizeof own);
@@ -224,13 +231,33 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     return sotto_sql_run(&q, NULL, err);
 }
 
+/* The rows of a query for n, task, bucket, reports and skip. */
+static sotto_status read_waiting(sotto_sql *q, sotto_segment *out, size_t most, size_t *count,
+                                 int64_t owner, sotto_err *err)
+{
+    bool row;
+
+    *count = 0;
+    SOTTO_TRY(sotto_sql_step(q, &row, err));
+    while (row && *count < most) {
+        sotto_bytes skip = sotto_sql_column_bytes(q, 4);
+
+        out[(*count)++] = (sotto_segment){.n = sotto_sql_column_int(q, 0),
+                                          .task = sotto_sql_column_int(q, 1),
+                                          .bucket = (uint64_t)sotto_sql_column_int(q, 2),
+                                          .owner = owner,
+                                          .reports = (size_t)sotto_sql_column_int(q, 3),
+                                          .skipped = bits_set(skip.data, skip.len)};
+        SOTTO_TRY(sotto_sql_step(q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most, size_t *count,
                                   int64_t owner, int64_t age_ms, sotto_err *err)
 {
     sotto_sql q;
-    bool row;
 
-    *count = 0;
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q,
                           "SELECT n, task, bucket, reports, skip FROM segment"
@@ -240,18 +267,7 @@ sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
     sotto_sql_int(&q, 1, owner);
     sotto_sql_int(&q, 2, age_ms);
     sotto_sql_int(&q, 3, (int64_t)most);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    while (row && *count < most) {
-        sotto_bytes skip = sotto_sql_column_bytes(&q, 4);
-
-        out[(*count)++] = (sotto_segment){.n = sotto_sql_column_int(&q, 0),
-                                          .task = sotto_sql_column_int(&q, 1),
-                                          .bucket = (uint64_t)sotto_sql_column_int(&q, 2),
-                                          .owner = owner,
-                                          .reports = (size_t)sotto_sql_column_int(&q, 3),
-                                          .skipped = bits_set(skip.data, skip.len)};
-        SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    }
+    SOTTO_TRY(read_waiting(&q, out, most, count, owner, err));
     for (size_t i = 0; i < *count; i++) {
         SOTTO_TRY(sotto_sql_prepare(
             tx, &q, "UPDATE segment SET owner = ?2, added = {now} WHERE n = ?1", err));
@@ -260,6 +276,23 @@ sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
         SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     }
     return SOTTO_OK;
+}
+
+sotto_status sotto_segments_of(sotto_tx *tx, sotto_segment *out, size_t most, size_t *count,
+                               int64_t owner, int64_t age_ms, int64_t after, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT n, task, bucket, reports, skip FROM segment"
+                                " WHERE job IS NULL AND owner = ?1 AND added <= {now} - ?2"
+                                " AND n > ?3 ORDER BY n LIMIT ?4",
+                                err));
+    sotto_sql_int(&q, 1, owner);
+    sotto_sql_int(&q, 2, age_ms);
+    sotto_sql_int(&q, 3, after);
+    sotto_sql_int(&q, 4, (int64_t)most);
+    return read_waiting(&q, out, most, count, owner, err);
 }
 
 sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job, sotto_err *err)

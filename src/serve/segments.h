@@ -51,7 +51,8 @@ SOTTO_MUST_USE sotto_status sotto_segment_seal(sotto_segment *segment,
 SOTTO_MUST_USE sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *segment,
                                               sotto_err *err);
 /* Reads and opens a segment whose n is given; everything lies in the arena. spool: NULL if there is none.
- *   SOTTO_MISSING  it is gone */
+ *   SOTTO_MISSING  it is gone
+ *   SOTTO_DENIED   it is sealed with a datastore key that we do not have */
 SOTTO_MUST_USE sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *segment,
                                               const sotto_column_keys *columns, sotto_spool *spool,
                                               sotto_arena *arena, sotto_err *err);
@@ -63,6 +64,11 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *spool, sotto_err *e
 SOTTO_MUST_USE sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
                                                  size_t *count, int64_t owner, int64_t age_ms,
                                                  sotto_err *err);
+/* Reads segments of this owner that have waited with no job for age_ms, those whose numbers follow `after`, the lowest
+ * first; otherwise as above. */
+SOTTO_MUST_USE sotto_status sotto_segments_of(sotto_tx *tx, sotto_segment *out, size_t most,
+                                              size_t *count, int64_t owner, int64_t age_ms,
+                                              int64_t after, sotto_err *err);
 /* Gives a segment that no job has to this one. SOTTO_STALE: it is another's, or gone. */
 SOTTO_MUST_USE sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job,
                                                 sotto_err *err);

@@ -1,5 +1,5 @@
 /* Bytes in a spool: where they are put, that they are synced, and whose they are. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* syscall */
 #include "db/spool.h"
 #include "db/spool_blocks.h"
 #include "support/database.h"
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { BLOCK = SOTTO_SPOOL_BLOCK };
@@ -95,6 +96,32 @@ static void what_was_put_can_be_read(sotto_test *t)
     (void)snprintf(name, sizeof name, "%s-bodies", path);
     CHECK_EQUAL(t, 0, stat(name, &file));
     CHECK_EQUAL(t, 0600, file.st_mode & 0777);
+}
+
+/* In the place of the C library's, so that what is synced can be counted. */
+static unsigned directory_syncs;
+
+int fsync(int fd)
+{
+    struct stat file;
+
+    if (fstat(fd, &file) == 0 && S_ISDIR(file.st_mode))
+        directory_syncs++;
+    return (int)syscall(SYS_fsync, fd);
+}
+
+/* Whoever made it may have been killed before it could sync the directory. */
+static void its_name_is_on_disk_before_anything_is_put(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "store.db");
+    sotto_spool *spool;
+
+    for (unsigned i = 1; i <= 2; i++) {
+        directory_syncs = 0;
+        CHECK_OK(t, open_it(&spool, path, NULL, &t->err));
+        CHECK_EQUAL(t, 1, directory_syncs);
+        sotto_spool_close(spool);
+    }
 }
 
 static void other_databases_need_none(sotto_test *t)
@@ -251,6 +278,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(what_was_put_can_be_read),
+        CASE(its_name_is_on_disk_before_anything_is_put),
         CASE(other_databases_need_none),
         CASE(what_was_put_is_synced),
         CASE(what_was_told_outlives_the_power),

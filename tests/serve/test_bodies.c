@@ -141,6 +141,71 @@ static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static sotto_status read_place(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT body FROM segment_body WHERE length(body) = 16", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "no place");
+    SOTTO_TRY(sotto_spool_place_read(context, sotto_sql_column_bytes(&q, 0), err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static void say(sotto_test *t, const sotto_test_service *s, const char *sql)
+{
+    char text[200];
+
+    (void)snprintf(text, sizeof text, "%s", sql);
+    CHECK_OK(t, sotto_db_run(s->leader->db, sotto_test_say, text, &t->err));
+}
+
+/* So many buckets that a report of another leaves no row. */
+static void crowd(sotto_test *t, const sotto_test_service *s)
+{
+    int64_t task = sotto_test_ask_number(t, s->leader->db, "SELECT n FROM task");
+
+    for (uint64_t bucket = 1; bucket <= SOTTO_MAX_LANES; bucket++)
+        CHECK_OK(t, sotto_lanes_add(s->leader->leader->lanes, task, bucket,
+                                    &(sotto_load_segment){(int64_t)bucket, 1, NULL}, 1000,
+                                    sotto_leader_now_ms()));
+}
+
+/* What failed may be found whole after a crash, for as long as nothing else was written behind it. */
+static void a_commit_of_nothing_frees_no_place(sotto_test *t)
+{
+    static sotto_load load;
+    sotto_test_service s;
+    sotto_spool_place place;
+    uint64_t wait = 0;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    if (s.leader->leader->spool) {
+        say(t, &s, "ALTER TABLE segment_key RENAME TO away"); /* its transaction fails */
+        CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+        say(t, &s, "ALTER TABLE away RENAME TO segment_key");
+        crowd(t, &s);
+        s.bucket -= 2; /* the present is taken in any case */
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+        s.bucket += 2;
+        check_spooled(t, &s, 0);
+        while (sotto_lanes_take(s.leader->leader->lanes, &load, sotto_leader_now_ms() + 2 * LONG_MS,
+                                &wait))
+            ;
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+        CHECK_OK(t, sotto_db_read(s.leader->db, read_place, &place, &t->err));
+        CHECK(t, place.block > 0);
+        say(t, &s, "DELETE FROM segment_body"); /* so that the next one is the newest */
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+        CHECK_OK(t, sotto_db_read(s.leader->db, read_place, &place, &t->err));
+        CHECK_EQUAL(t, 0, place.block);
+    }
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -148,6 +213,7 @@ int main(int argc, char **argv)
         CASE(bodies_are_read_back_where_memory_is_short),
         CASE(a_backup_has_the_bodies),
         CASE(a_job_without_its_segments_is_counted_as_lost),
+        CASE(a_commit_of_nothing_frees_no_place),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -36,11 +36,13 @@ static void a_full_load_leaves_at_once_and_a_tail_in_time(sotto_test *t)
     add(t, lanes, 7, 1, 4, 1000);
     CHECK_EQUAL(t, 0, take(lanes, &load, 1000, &wait));
     CHECK_EQUAL(t, DELAY_MS, wait);
+    CHECK(t, sotto_lanes_have(lanes, 1) && !sotto_lanes_have(lanes, 2));
     add(t, lanes, 7, 2, 4, 1010);
     add(t, lanes, 7, 3, 4, 1020);
     CHECK_EQUAL(t, 7, take(lanes, &load, 1020, &wait));
     CHECK_EQUAL(t, 2, load.count); /* whole segments, no more than a full job */
     CHECK_EQUAL(t, 8, load.reports);
+    CHECK(t, !sotto_lanes_have(lanes, 1) && sotto_lanes_have(lanes, 3));
     CHECK_EQUAL(t, 0, take(lanes, &load, 1119, &wait));
     CHECK_EQUAL(t, 1, wait);
     CHECK_EQUAL(t, 7, take(lanes, &load, 1120, &wait));

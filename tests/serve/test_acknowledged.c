@@ -1,0 +1,327 @@
+/* What was acknowledged is added up in the end, whatever a leader forgets or is told on the way. */
+#define _POSIX_C_SOURCE 200809L
+#include "serve/leader.h"
+#include "support/database.h"
+#include "support/service.h"
+#include "transport/http_server.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { LONG_MS = 3600000, REPORTS = 30 }; /* nothing leaves before a collection asks for it */
+
+static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count)
+{
+    size_t size = count * (s->task.report_bytes + 64);
+    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
+
+    for (size_t i = 0; i < count; i++) {
+        sotto_bytes one = sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND);
+
+        CHECK(t, one.len <= out.cap - out.len);
+        memcpy(out.data + out.len, one.data, one.len);
+        out.len += one.len;
+    }
+    return sotto_buf_bytes(&out);
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
+
+    (void)nanosleep(&moment, NULL);
+}
+
+static void check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
+{
+    uint64_t reports = 0, counts[16] = {0};
+
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, s, 1, &reports, counts));
+    CHECK_EQUAL(t, wanted, reports);
+    CHECK_EQUAL(t, wanted, counts[1]);
+}
+
+/* ---- what a process forgot ----------------------------------------------------------------------------------- */
+
+/* As after a commit whose answer was lost, or without the memory for a place in a lane. */
+static void forget_one(sotto_test *t, sotto_test_service *s)
+{
+    static sotto_load load;
+    uint64_t wait = 0;
+
+    CHECK(t, sotto_lanes_take(s->leader->leader->lanes, &load, sotto_leader_now_ms() + 2 * LONG_MS,
+                              &wait));
+    CHECK_EQUAL(t, 1, load.count);
+    sotto_warm_free(load.segments[0].warm);
+}
+
+static void a_segment_that_its_own_process_forgot_is_found(sotto_test *t)
+{
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
+    forget_one(t, &s);
+    CHECK_EQUAL(t, 0, sotto_lanes_reports(s.leader->leader->lanes));
+    check_sum(t, &s, REPORTS);
+    sotto_test_service_close(&s);
+}
+
+static void a_segment_that_only_waits_is_left_alone(sotto_test *t)
+{
+    static const char oldest[] = "SELECT CAST(min(added) AS BIGINT) FROM segment";
+    sotto_test_service s;
+    int64_t added;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
+    added = sotto_test_ask_number(t, s.leader->db, oldest);
+    pause_ms(5000); /* two leases and more */
+    CHECK_EQUAL(t, REPORTS, sotto_lanes_reports(s.leader->leader->lanes));
+    CHECK_EQUAL(t, added, sotto_test_ask_number(t, s.leader->db, oldest));
+    check_sum(t, &s, REPORTS);
+    sotto_test_service_close(&s);
+}
+
+/* ---- what a helper refuses ----------------------------------------------------------------------------------- */
+
+static bool stray_head(void *context, sotto_http_request *request, size_t *max_body)
+{
+    (void)context;
+    (void)request;
+    *max_body = 4 << 20;
+    return true;
+}
+
+static void stray_body(void *context, sotto_http_request *request)
+{
+    atomic_fetch_add((atomic_uint *)context, 1);
+    (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 400});
+}
+
+/* Something in the helper's place that refuses whatever it gets, as a proxy in front of it might. */
+static const sotto_http_handler stray = {stray_head, stray_body, NULL};
+
+static void say(sotto_test *t, sotto_server *server, const char *sql)
+{
+    char text[200];
+
+    (void)snprintf(text, sizeof text, "%s", sql);
+    CHECK_OK(t, sotto_db_run(server->db, sotto_test_say, text, &t->err));
+}
+
+static bool comes(sotto_test *t, sotto_server *server, const char *sql)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        if (sotto_test_ask_number(t, server->db, sql) > 0)
+            return true;
+        pause_ms(25);
+    }
+    return false;
+}
+
+static const char let_go[] = "SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 0"
+                             " AND ready_at > 0";
+static const char now[] = "UPDATE sotto_lease SET ready_at = 0 WHERE held = 0";
+
+/* A job that was sent while no helper was there. */
+static uint16_t open_outage(sotto_test *t, sotto_test_service *s, char listen[32])
+{
+    uint16_t port;
+
+    sotto_test_service_open(t, s, &(sotto_test_service_options){.job_delay_ms = 50});
+    port = (uint16_t)sotto_server_port(s->helper);
+    (void)snprintf(listen, 32, "127.0.0.1:%u", port);
+    sotto_server_close(s->helper);
+    s->helper = NULL;
+    s->helper_options.listen = listen;
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, s, many(t, s, REPORTS)).status);
+    CHECK(t, comes(t, s->leader, let_go));
+    return port;
+}
+
+/* ... and the stray in its place. */
+static sotto_http_server *open_stray(sotto_test *t, sotto_test_service *s, char listen[32],
+                                     atomic_uint *refused)
+{
+    sotto_http_server_options options = {.port = open_outage(t, s, listen)};
+    sotto_http_server *server;
+
+    CHECK_OK(t, sotto_http_server_open(&server, &options, &stray, refused, &t->err));
+    return server;
+}
+
+static void one_refusal_after_an_outage_costs_nothing(sotto_test *t)
+{
+    char listen[32];
+    atomic_uint refused = 0;
+    sotto_test_service s;
+    sotto_http_server *server = open_stray(t, &s, listen, &refused);
+
+    say(t, s.leader, "UPDATE sotto_lease SET attempts = 20, ready_at = 0 WHERE held = 0");
+    CHECK(t, comes(t, s.leader, "SELECT count(*) FROM job WHERE refusals > 0 OR state <> 1"));
+    sotto_http_server_close(server);
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    CHECK(t, comes(t, s.leader, let_go));
+    say(t, s.leader, now);
+    check_sum(t, &s, REPORTS);
+    sotto_test_service_close(&s);
+}
+
+/* A helper that means it: the batch must not wait for ever. */
+static void a_job_that_is_refused_again_and_again_is_given_up(sotto_test *t)
+{
+    char listen[32], sql[100];
+    atomic_uint refused = 0;
+    sotto_test_service s;
+    sotto_http_server *server = open_stray(t, &s, listen, &refused);
+
+    for (unsigned i = 1; i <= 7; i++) {
+        say(t, s.leader, now);
+        (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM job WHERE refusals = %u", i);
+        CHECK(t, comes(t, s.leader, sql));
+    }
+    say(t, s.leader, now);
+    CHECK(t, comes(t, s.leader, "SELECT count(*) FROM job WHERE state = 3"));
+    CHECK_EQUAL(t, 8, atomic_load(&refused));
+    sotto_http_server_close(server);
+    sotto_test_service_close(&s);
+}
+
+/* ---- what can't be read now ---------------------------------------------------------------------------------- */
+
+typedef struct damage {
+    const char *select, *update;
+    bool last; /* byte; else the first */
+} damage;
+
+/* Its first bytes are the id of the datastore key. */
+static damage key = {"SELECT segment, secret FROM segment_key",
+                     "UPDATE segment_key SET secret = ?2 WHERE segment = ?1", false};
+static damage body = {"SELECT segment, body FROM segment_body ORDER BY length(body) DESC",
+                      "UPDATE segment_body SET body = ?2 WHERE segment = ?1", true};
+
+/* Done twice, it is undone. */
+static sotto_status change(sotto_tx *tx, void *context, sotto_err *err)
+{
+    static uint8_t bytes[1 << 16];
+    const damage *d = context;
+    size_t len;
+    int64_t segment;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, d->select, err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    len = row ? sotto_sql_column_bytes(&q, 1).len : 0;
+    if (len == 0 || len > sizeof bytes)
+        return sotto_fail(err, SOTTO_BUG, "no segment to change");
+    segment = sotto_sql_column_int(&q, 0);
+    memcpy(bytes, sotto_sql_column_bytes(&q, 1).data, len);
+    bytes[d->last ? len - 1 : 0] ^= 1;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, d->update, err));
+    sotto_sql_int(&q, 1, segment);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(bytes, len));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static void a_datastore_key_that_is_missing_destroys_nothing(sotto_test *t)
+{
+    char listen[32];
+    sotto_test_service s;
+
+    (void)open_outage(t, &s, listen);
+    CHECK_OK(t, sotto_db_run(s.leader->db, change, &key, &t->err));
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    say(t, s.leader, "UPDATE sotto_lease SET attempts = 1, ready_at = 0 WHERE held = 0");
+    CHECK(t, comes(t, s.leader,
+                   "SELECT (SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 1) +"
+                   " (SELECT count(*) FROM job WHERE state <> 1)"));
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment_key"));
+    CHECK_OK(t, sotto_db_run(s.leader->db, change, &key, &t->err));
+    say(t, s.leader, now);
+    check_sum(t, &s, REPORTS);
+    sotto_test_service_close(&s);
+}
+
+/* ---- what can't be stored ------------------------------------------------------------------------------------ */
+
+typedef struct heard {
+    atomic_uint lines;
+    const char *event, *reason; /* a part of it */
+} heard;
+
+static void hear(void *context, const sotto_log_event *event)
+{
+    heard *h = context;
+
+    if (strcmp(event->name, h->event) != 0 || event->level != SOTTO_LOG_ERROR)
+        return;
+    for (size_t i = 0; i < event->count; i++)
+        if (strcmp(event->fields[i].key, "reason") == 0 &&
+            strstr(event->fields[i].value.text, h->reason))
+            atomic_fetch_add(&h->lines, 1);
+}
+
+static void a_disk_that_fails_is_told_once_a_second(sotto_test *t)
+{
+    heard h = {.event = "upload.not_stored", .reason = "segment_key"};
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    sotto_test_leader_restart(t, &s);
+    say(t, s.leader, "ALTER TABLE segment_key RENAME TO away");
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, many(t, &s, 1)).status);
+    CHECK_EQUAL(t, 1, atomic_load(&h.lines));
+    pause_ms(1100);
+    CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, many(t, &s, 1)).status);
+    CHECK_EQUAL(t, 2, atomic_load(&h.lines));
+    say(t, s.leader, "ALTER TABLE away RENAME TO segment_key");
+    sotto_test_service_close(&s);
+}
+
+/* The larger of two is damaged: the other is added up, and the batch waits until it is mended. */
+static void a_damaged_segment_holds_up_no_other(sotto_test *t)
+{
+    enum { OTHERS = REPORTS - 5 };
+    heard h = {.event = "segment.unreadable", .reason = "does not open"};
+    uint64_t reports = 0, counts[16] = {0};
+    unsigned lines;
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    sotto_test_leader_restart(t, &s);
+    atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40); /* all is read back */
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, OTHERS)).status);
+    CHECK_OK(t, sotto_db_run(s.leader->db, change, &body, &t->err));
+    s.patience = 20;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK(t, comes(t, s.leader, "SELECT CAST(sum(reports) AS BIGINT) FROM sub_aggregate"));
+    lines = atomic_load(&h.lines);
+    CHECK(t, lines > 0 && lines < 5); /* once a lease, not over and over */
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment"));
+    CHECK_OK(t, sotto_db_run(s.leader->db, change, &body, &t->err));
+    s.patience = 200;
+    check_sum(t, &s, REPORTS + OTHERS);
+    sotto_test_service_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_segment_that_its_own_process_forgot_is_found),
+        CASE(a_segment_that_only_waits_is_left_alone),
+        CASE(one_refusal_after_an_outage_costs_nothing),
+        CASE(a_job_that_is_refused_again_and_again_is_given_up),
+        CASE(a_datastore_key_that_is_missing_destroys_nothing),
+        CASE(a_disk_that_fails_is_told_once_a_second),
+        CASE(a_damaged_segment_holds_up_no_other),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -138,8 +138,8 @@ typedef struct sotto_device_simulation {
 typedef struct sotto_device sotto_device;
 
 /* For simulations of many devices in one process: policy, parties and recipes that are the same for all of them are
- * read and judged once. Whatever differs is worked out as without it, and every rule holds the same. It must outlive its
- * devices, and belongs with all of them to one thread at a time. NULL: no memory. */
+ * read and judged once. Whatever differs is worked out as without it, and every rule holds the same. It must outlive
+ * its devices, and belongs with all of them to one thread at a time. NULL: no memory. */
 typedef struct sotto_device_shared sotto_device_shared;
 SOTTO_API SOTTO_MUST_USE sotto_device_shared *sotto_device_shared_new(void);
 /* NULL is fine. */
@@ -196,9 +196,10 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consented(sotto_device *devic
                                                              sotto_err *err);
 
 /* Erases one stream's events; with NULL all events, a damaged file set aside, and waiting reports. An answer that
- * another process is making of them is dropped. The ledger stays: what was told can't be taken back, and forgetting must
- * not buy a second answer.
- *   SOTTO_AGAIN  rows are gone, but a reader kept old pages alive: call again
+ * another process is making of them is dropped. The ledger stays: what was told can't be taken back, and forgetting
+ * must not buy a second answer.
+ *   SOTTO_AGAIN, SOTTO_IO  events, reports or bytes of them may linger: call again. Reports leave only if the ledger
+ *                          could not be written either.
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_forget(sotto_device *device, const char *stream,
                                                           sotto_err *err);

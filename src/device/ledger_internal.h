@@ -57,6 +57,9 @@ struct sotto_ledger {
 sotto_status sotto_ledger_shut(sotto_ledger *ledger, const char *why, sotto_err *err);
 /* SOTTO_DENIED while closed. */
 SOTTO_MUST_USE sotto_status sotto_ledger_usable(const sotto_ledger *ledger, sotto_err *err);
+/* Whether a reset of this ledger was begun, by whichever process, and has not ended. */
+SOTTO_MUST_USE sotto_status sotto_ledger_resetting(const sotto_ledger *ledger, bool *resetting,
+                                                   sotto_err *err);
 /* Opens the file at ledger->path and judges it. */
 SOTTO_MUST_USE sotto_status sotto_ledger_load(sotto_ledger *ledger, sotto_err *err);
 /* Reads where the ledger stands, which another process may have moved; closes it if that can't be trusted. */

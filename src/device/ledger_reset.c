@@ -1,5 +1,7 @@
 #include "device/ledger_internal.h"
 
+#include "base/rule.h"
+
 #include <stdio.h>
 
 static const char *const beside[] = {"-wal", "-shm", "-journal", ""};
@@ -45,23 +47,33 @@ static sotto_status note_reset(sotto_ledger *ledger, sotto_ledger *from, int64_t
     return sotto_ledger_end(ledger, sotto_record_begin_anew(ledger, from, now, err), err);
 }
 
+/* Whoever began a transaction before the marker was there may end it, and is carried over too. */
+static sotto_status open_old(const sotto_ledger *ledger, sotto_ledger *old, sotto_err *err)
+{
+    int persist = 1;
+
+    SOTTO_TRY(open_database(&old->db, ledger, "", true, err));
+    /* SQLite deletes a WAL in a way that a power loss may undo, and beside the new file the old WAL would be played
+     * into it. Kept, it is erased with the rest. */
+    (void)sqlite3_file_control(old->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+    return SOTTO_RULE(reset_waits_for_others)
+               ? sotto_sqlite_run(old->db, "BEGIN IMMEDIATE", "ledger", err)
+               : SOTTO_OK;
+}
+
 /* With the record of the old one, as far as there is one that can be read. */
 static sotto_status fill_database(const sotto_ledger *ledger, sotto_ledger *fresh, int64_t now,
                                   sotto_err *err)
 {
     sotto_ledger old = {0};
-    int persist = 1;
 
     SOTTO_TRY(sotto_ledger_lay_out(fresh->db, &fresh->meta, err));
-    sotto_status opened = open_database(&old.db, ledger, "", true, NULL);
-    if (opened == SOTTO_NO_MEMORY)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "ledger");
-    /* SQLite deletes a WAL in a way that a power loss may undo, and beside the new file the old WAL would be played
-     * into it. Kept, it is erased with the rest. */
-    if (opened == SOTTO_OK)
-        (void)sqlite3_file_control(old.db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
-    sotto_status status = note_reset(fresh, opened == SOTTO_OK ? &old : NULL, now, err);
+    sotto_status status = open_old(ledger, &old, err);
+    if (status != SOTTO_NO_MEMORY)
+        status = note_reset(fresh, status == SOTTO_OK ? &old : NULL, now, err);
     sotto_ledger_drop_statements(&old);
+    if (old.db)
+        sotto_sqlite_rollback(old.db);
     sotto_sqlite_close(old.db);
     return status;
 }
@@ -121,10 +133,7 @@ static sotto_status exchange(sotto_ledger *ledger, const sotto_ledger_meta *firs
 /* An interrupted reset may have left a marker that is no database. */
 static sotto_status leave_marker(const sotto_ledger *ledger, bool *there, sotto_err *err)
 {
-    char name[SOTTO_VFS_PATH];
-
-    name_file(name, ledger, ".reset", "");
-    SOTTO_TRY(sotto_vfs_exists(&ledger->storage, name, there, err));
+    SOTTO_TRY(sotto_ledger_resetting(ledger, there, err));
     return *there ? SOTTO_OK : make_database(ledger, ".reset", NULL, 0, err);
 }
 

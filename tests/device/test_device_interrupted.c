@@ -1,17 +1,38 @@
 /* A no, a `forget` or a reset that could not finish, because a reader, another process or the disk was in its way:
  * nothing leaves for that, and nothing that was spent is lost. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "support/devices.h"
 #include "support/powerloss_vfs.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
-static sotto_test_phone one;
+static sotto_test_phone one, two;
+
+/* One directory for all the files of this program. */
+static const char *name_file(sotto_test *t, const char *what, unsigned number)
+{
+    enum { NAME = 128 };
+    static const char *directory;
+    char *name = sotto_test_take(t, NAME);
+
+    directory = directory ? directory : sotto_test_directory(t);
+    (void)snprintf(name, NAME, "%s/%s-%u", directory, what, number);
+    return name;
+}
 
 /* With consent and one recipe to answer. */
 static void start(sotto_test *t, const sotto_storage *storage)
 {
+    static unsigned started;
+
     sotto_test_phone_init(t, &one, sotto_test_generous_policy);
+    one.options.events = name_file(t, "events", ++started);
+    one.options.ledger = name_file(t, "ledger", started);
     sotto_test_phone_in_files(&one);
     one.options.storage = storage;
     sotto_test_phone_open(&one);
@@ -58,10 +79,120 @@ static void what_is_forgotten_does_not_leave_while_a_reader_keeps_its_bytes(sott
     sotto_test_phone_close(&one);
 }
 
+/* ---- resetting -------------------------------------------------------------------------------------------- */
+
+/* A second process over the files of the first. */
+static void start_second(sotto_test *t)
+{
+    sotto_test_phone_init(t, &two, sotto_test_generous_policy);
+    two.options.events = one.options.events;
+    two.options.ledger = one.options.ledger;
+    two.options.storage = one.options.storage;
+    sotto_test_phone_in_files(&two);
+    two.counter = one.counter;
+    sotto_test_phone_open(&two);
+}
+
+/* Whatever the other process could still send is in the record when the reset has ended. */
+static void nothing_is_spent_past_a_reset_that_was_interrupted(sotto_test *t)
+{
+    const sotto_conditions good = {true, true, true};
+    uint64_t stopped = 0;
+    bool done = false;
+
+    for (int64_t at = 0; !done; at++) {
+        sotto_powerloss_start();
+        start(t, &sotto_powerloss_storage);
+        start_second(t);
+        sotto_powerloss_fail_at((int64_t)sotto_powerloss_steps() + at, true, true);
+        done = sotto_device_reset(two.device, NULL) == SOTTO_OK;
+        sotto_powerloss_fail_at(-1, false, false);
+        sotto_status status = sotto_device_tick(one.device, NULL, good, &t->err);
+        CHECK(t, status == SOTTO_OK || (status == SOTTO_DENIED && one.sends == 0));
+        stopped += status == SOTTO_DENIED;
+        sotto_test_phone_close(&one);
+        if (!done)
+            CHECK_OK(t, sotto_device_reset(two.device, &t->err));
+        CHECK_EQUAL(t, one.sends, sotto_test_lines(&two, "a", SOTTO_RECORD_SPENT));
+        sotto_test_phone_close(&two);
+        CHECK(t, at < 1000);
+    }
+    CHECK(t, stopped > 10);
+}
+
+/* Another process, which runs `sql` in a transaction when it is told to, says so, and commits a while later. */
+typedef struct writer {
+    pid_t pid;
+    int tell, told;
+} writer;
+
+static void write_slowly(const char *path, const char *sql, int told, int tell)
+{
+    const struct timespec a_while = {.tv_nsec = 300000000};
+    char go;
+    sqlite3 *db = NULL;
+    bool good = read(told, &go, 1) == 1 && sqlite3_open(path, &db) == SQLITE_OK &&
+                sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+                sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK && write(tell, &go, 1) == 1;
+
+    (void)nanosleep(&a_while, NULL);
+    _exit(good && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ? 0 : 1);
+}
+
+static writer start_writer(sotto_test *t, const char *path, const char *sql)
+{
+    int there[2], back[2];
+
+    CHECK(t, pipe(there) == 0 && pipe(back) == 0);
+    writer w = {.pid = fork(), .tell = there[1], .told = back[0]};
+    CHECK(t, w.pid >= 0);
+    if (w.pid == 0)
+        write_slowly(path, sql, there[0], back[1]);
+    (void)close(there[0]);
+    (void)close(back[1]);
+    return w;
+}
+
+static void let_it_begin(sotto_test *t, const writer *w)
+{
+    char byte = 0;
+
+    CHECK(t, write(w->tell, &byte, 1) == 1 && read(w->told, &byte, 1) == 1);
+}
+
+static void end_writer(sotto_test *t, const writer *w)
+{
+    int status;
+
+    CHECK(t,
+          waitpid(w->pid, &status, 0) == w->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    (void)close(w->tell);
+    (void)close(w->told);
+}
+
+static void a_reset_waits_for_a_transaction_that_was_begun(sotto_test *t)
+{
+    start(t, NULL);
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one).made);
+    sotto_test_phone_close(&one); /* no connection goes along when a process forks */
+    const writer w = start_writer(t, one.options.ledger,
+                                  "INSERT INTO record SELECT NULL,at,kind,recipe,analysis,fields,"
+                                  "note,round,report,randomised,epsilon,delta,local,bytes"
+                                  " FROM record WHERE recipe='a'");
+    sotto_test_phone_open(&one);
+    let_it_begin(t, &w);
+    CHECK_OK(t, sotto_device_reset(one.device, &t->err));
+    end_writer(t, &w);
+    CHECK_EQUAL(t, 2, sotto_test_lines(&one, "a", SOTTO_RECORD_SPENT));
+    sotto_test_phone_close(&one);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(what_is_forgotten_does_not_leave_while_a_reader_keeps_its_bytes),
+        CASE(nothing_is_spent_past_a_reset_that_was_interrupted),
+        CASE(a_reset_waits_for_a_transaction_that_was_begun),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -179,7 +179,9 @@ SOTTO_API const char *sotto_device_closed(const sotto_device *device);
 /* Where the event file was put, if this opening found it damaged; else NULL. */
 SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);
 /* Starts a ledger anew with every budget fully spent, without consent, recipes or waiting reports. Of the record it
- * keeps what can still be read. Nobody else may have it open. */
+ * keeps what can still be read. Nobody else may have it open: another process of the device is closed by it.
+ *   SOTTO_DENIED  the new one can't be trusted either: the counter is ahead of every number
+ */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_reset(sotto_device *device, sotto_err *err);
 
 /* ---- the person ------------------------------------------------------------------------------------------- */

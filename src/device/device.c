@@ -175,6 +175,9 @@ const char *sotto_device_set_aside(const sotto_device *device)
 sotto_status sotto_device_reset(sotto_device *device, sotto_err *err)
 {
     SOTTO_TRY(sotto_ledger_reset(device->ledger, sotto_device_now(device), err));
+    const char *closed = sotto_ledger_closed(device->ledger);
+    if (closed)
+        return sotto_fail(err, SOTTO_DENIED, "%s", closed);
     return adopt(device, err);
 }
 

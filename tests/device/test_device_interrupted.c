@@ -187,12 +187,56 @@ static void a_reset_waits_for_a_transaction_that_was_begun(sotto_test *t)
     sotto_test_phone_close(&one);
 }
 
+/* A damaged generation near the end of the numbers would leave no room above it. */
+static void a_reset_builds_on_nothing_that_is_damaged(sotto_test *t)
+{
+    start(t, NULL);
+    sotto_test_phone_close(&one);
+    let_go(t, hold(t, one.options.ledger, "UPDATE meta SET generation=-40"));
+    sotto_test_phone_open(&one);
+    CHECK(t, sotto_device_closed(one.device) != NULL);
+    uint64_t before = one.counter;
+    CHECK_OK(t, sotto_device_reset(one.device, &t->err));
+    CHECK(t, sotto_device_closed(one.device) == NULL);
+    CHECK(t, one.counter > before && one.counter < before + 10);
+    sotto_test_phone_close(&one);
+}
+
+static void a_reset_that_opens_nothing_says_so(sotto_test *t)
+{
+    start(t, NULL);
+    one.counter = UINT64_MAX; /* which no ledger can reach */
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_device_reset(one.device, &t->err));
+    CHECK(t, sotto_device_closed(one.device) != NULL);
+    sotto_test_phone_close(&one);
+}
+
+/* ---- withdrawing ------------------------------------------------------------------------------------------ */
+
+static void a_yes_does_not_hide_a_no_that_could_not_be_written(sotto_test *t)
+{
+    sotto_powerloss_start();
+    start(t, &sotto_powerloss_storage);
+    sotto_powerloss_fail_at((int64_t)sotto_powerloss_steps(), true, true);
+    CHECK_STATUS(t, SOTTO_IO, sotto_device_consent(one.device, false, &t->err));
+    CHECK_STATUS(t, SOTTO_IO, sotto_device_consent(one.device, true, &t->err));
+    sotto_powerloss_fail_at(-1, false, false);
+    CHECK_OK(t, sotto_device_consent(one.device, true, &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_WITHDRAWN));
+    CHECK_EQUAL(t, 2, sotto_test_lines(&one, NULL, SOTTO_RECORD_CONSENTED));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one).made);
+    sotto_test_phone_close(&one);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(what_is_forgotten_does_not_leave_while_a_reader_keeps_its_bytes),
         CASE(nothing_is_spent_past_a_reset_that_was_interrupted),
         CASE(a_reset_waits_for_a_transaction_that_was_begun),
+        CASE(a_reset_builds_on_nothing_that_is_damaged),
+        CASE(a_reset_that_opens_nothing_says_so),
+        CASE(a_yes_does_not_hide_a_no_that_could_not_be_written),
     };
     return RUN_TESTS(argc, argv, cases);
 }

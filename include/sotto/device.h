@@ -180,6 +180,7 @@ SOTTO_API const char *sotto_device_closed(const sotto_device *device);
 SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);
 /* Starts a ledger anew with every budget fully spent, without consent, recipes or waiting reports. Of the record it
  * keeps what can still be read. Nobody else may have it open: another process of the device is closed by it.
+ *   SOTTO_IO      also: the old record can't be read now. Called again, it goes on without what can't be read.
  *   SOTTO_DENIED  the new one can't be trusted either: the counter is ahead of every number
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_reset(sotto_device *device, sotto_err *err);

@@ -136,14 +136,19 @@ sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_e
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */
 
+sotto_sqlite_options sotto_ledger_file(const sotto_ledger *ledger, const char *path)
+{
+    return (sotto_sqlite_options){.storage = &ledger->storage,
+                                  .path = path,
+                                  .memory = ledger->memory,
+                                  .application = SOTTO_SQLITE_LEDGER,
+                                  .version = SOTTO_LEDGER_VERSION,
+                                  .max_value = SOTTO_LEDGER_MAX_VALUE};
+}
+
 static sotto_status open_file(sotto_ledger *ledger, bool *fresh, sotto_err *err)
 {
-    const sotto_sqlite_options options = {.storage = &ledger->storage,
-                                          .path = ledger->path,
-                                          .memory = ledger->memory,
-                                          .application = SOTTO_SQLITE_LEDGER,
-                                          .version = SOTTO_LEDGER_VERSION,
-                                          .max_value = SOTTO_LEDGER_MAX_VALUE};
+    const sotto_sqlite_options options = sotto_ledger_file(ledger, ledger->path);
     int64_t count;
 
     SOTTO_TRY(sotto_sqlite_open(&ledger->db, &options, err));
@@ -210,6 +215,19 @@ static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered,
     return SOTTO_OK;
 }
 
+/* A WAL that whoever had the ledger last left behind may hold what was erased; one who leaves in good order leaves
+ * none. */
+static sotto_status look_for_wal(sotto_ledger *ledger, sotto_err *err)
+{
+    char name[SOTTO_VFS_PATH + 8];
+    bool left;
+
+    (void)snprintf(name, sizeof name, "%s-wal", ledger->path);
+    SOTTO_TRY(sotto_vfs_exists(&ledger->storage, name, &left, err));
+    ledger->lingering = ledger->lingering || left;
+    return SOTTO_OK;
+}
+
 /* Whether there is something to open that may be opened. */
 static sotto_status look(sotto_ledger *ledger, uint64_t remembered, bool *there, sotto_err *err)
 {
@@ -221,6 +239,7 @@ static sotto_status look(sotto_ledger *ledger, uint64_t remembered, bool *there,
         (void)sotto_ledger_shut(ledger, "resetting the ledger was interrupted", NULL);
         return SOTTO_OK;
     }
+    SOTTO_TRY(look_for_wal(ledger, err));
     SOTTO_TRY(sotto_vfs_exists(&ledger->storage, ledger->path, there, err));
     *there = *there || remembered == 0 || !SOTTO_RULE(missing_closes);
     if (!*there)

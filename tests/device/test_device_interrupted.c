@@ -5,8 +5,10 @@
 #include "support/devices.h"
 #include "support/powerloss_vfs.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -202,6 +204,32 @@ static void a_reset_builds_on_nothing_that_is_damaged(sotto_test *t)
     sotto_test_phone_close(&one);
 }
 
+static void a_reset_does_not_give_the_record_up_for_a_passing_error(sotto_test *t)
+{
+    static const char alone[] =
+        "PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; UPDATE meta SET id=id;"
+        " COMMIT; BEGIN; SELECT * FROM meta";
+
+    for (int patient = 0; patient < 2; patient++) {
+        start(t, NULL);
+        CHECK_EQUAL(t, 1, sotto_test_tick(&one).made);
+        sotto_test_phone_close(&one);
+        let_go(t, hold(t, one.options.ledger, "UPDATE accounts SET epsilon=0"));
+        sotto_test_phone_open(&one);
+        CHECK(t, sotto_device_closed(one.device) != NULL);
+        sqlite3 *other = hold(t, one.options.ledger, alone);
+        CHECK_STATUS(t, SOTTO_IO, sotto_device_reset(one.device, &t->err));
+        CHECK_REASON(t, "can't be read now");
+        if (patient)
+            let_go(t, other);
+        CHECK_OK(t, sotto_device_reset(one.device, &t->err));
+        CHECK_EQUAL(t, patient, sotto_test_lines(&one, "a", SOTTO_RECORD_SPENT));
+        if (!patient)
+            let_go(t, other);
+        sotto_test_phone_close(&one);
+    }
+}
+
 static void a_reset_that_opens_nothing_says_so(sotto_test *t)
 {
     start(t, NULL);
@@ -228,6 +256,51 @@ static void a_yes_does_not_hide_a_no_that_could_not_be_written(sotto_test *t)
     sotto_test_phone_close(&one);
 }
 
+/* Of the ledger's WAL; 0 also for none. */
+static int64_t wal_bytes(sotto_test *t)
+{
+    char name[160];
+    struct stat info;
+
+    (void)snprintf(name, sizeof name, "%s-wal", one.options.ledger);
+    if (stat(name, &info) == 0)
+        return (int64_t)info.st_size;
+    CHECK(t, errno == ENOENT);
+    return 0;
+}
+
+static void a_tick_erases_what_lingers_after_a_no(sotto_test *t)
+{
+    start(t, NULL);
+    one.answer = SOTTO_DELIVERY_LATER;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one).waiting);
+    sqlite3 *reader = hold(t, one.options.ledger, "BEGIN; SELECT count(*) FROM record");
+    CHECK_STATUS(t, SOTTO_AGAIN, sotto_device_consent(one.device, false, &t->err));
+    let_go(t, reader);
+    CHECK(t, wal_bytes(t) > 0);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&one).waiting);
+    CHECK(t, wal_bytes(t) == 0);
+    sotto_test_phone_close(&one);
+}
+
+/* The process ends before a tick could: another one's connection keeps the WAL. */
+static void the_next_process_erases_what_lingers(sotto_test *t)
+{
+    start(t, NULL);
+    one.answer = SOTTO_DELIVERY_LATER;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one).waiting);
+    sqlite3 *reader = hold(t, one.options.ledger, "BEGIN; SELECT count(*) FROM record");
+    CHECK_STATUS(t, SOTTO_AGAIN, sotto_device_consent(one.device, false, &t->err));
+    sotto_test_phone_close(&one);
+    CHECK(t, wal_bytes(t) > 0);
+    CHECK(t, sqlite3_exec(reader, "COMMIT", NULL, NULL, NULL) == SQLITE_OK);
+    sotto_test_phone_open(&one);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&one).waiting);
+    CHECK(t, wal_bytes(t) == 0);
+    let_go(t, reader);
+    sotto_test_phone_close(&one);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -235,8 +308,11 @@ int main(int argc, char **argv)
         CASE(nothing_is_spent_past_a_reset_that_was_interrupted),
         CASE(a_reset_waits_for_a_transaction_that_was_begun),
         CASE(a_reset_builds_on_nothing_that_is_damaged),
+        CASE(a_reset_does_not_give_the_record_up_for_a_passing_error),
         CASE(a_reset_that_opens_nothing_says_so),
         CASE(a_yes_does_not_hide_a_no_that_could_not_be_written),
+        CASE(a_tick_erases_what_lingers_after_a_no),
+        CASE(the_next_process_erases_what_lingers),
     };
     return RUN_TESTS(argc, argv, cases);
 }

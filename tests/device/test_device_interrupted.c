@@ -239,6 +239,26 @@ static void a_reset_that_opens_nothing_says_so(sotto_test *t)
     sotto_test_phone_close(&one);
 }
 
+static void a_stream_that_is_declared_meanwhile_is_forgotten_too(sotto_test *t)
+{
+    start(t, NULL);
+    sotto_test_phone_close(&one);
+    const writer w = start_writer(
+        t, one.options.events,
+        "CREATE TABLE other AS SELECT * FROM keyboard_ngrams; INSERT INTO sotto_streams"
+        " SELECT 'other', fields, max_age, max_rows FROM sotto_streams LIMIT 1");
+    sotto_test_phone_open(&one);
+    let_it_begin(t, &w);
+    CHECK_OK(t, sotto_device_forget(one.device, NULL, &t->err));
+    end_writer(t, &w);
+    sotto_test_phone_close(&one);
+    /* Fails if a row is left. */
+    let_go(
+        t,
+        hold(t, one.options.events,
+             "CREATE TEMP TABLE none(n CHECK(n=0)); INSERT INTO none SELECT count(*) FROM other"));
+}
+
 /* ---- withdrawing ------------------------------------------------------------------------------------------ */
 
 static void a_yes_does_not_hide_a_no_that_could_not_be_written(sotto_test *t)
@@ -310,6 +330,7 @@ int main(int argc, char **argv)
         CASE(a_reset_builds_on_nothing_that_is_damaged),
         CASE(a_reset_does_not_give_the_record_up_for_a_passing_error),
         CASE(a_reset_that_opens_nothing_says_so),
+        CASE(a_stream_that_is_declared_meanwhile_is_forgotten_too),
         CASE(a_yes_does_not_hide_a_no_that_could_not_be_written),
         CASE(a_tick_erases_what_lingers_after_a_no),
         CASE(the_next_process_erases_what_lingers),

@@ -252,6 +252,34 @@ static void running_out_of_memory_is_an_error_at_every_allocation(sotto_test *t)
     CHECK(t, !"it never succeeds");
 }
 
+/* The host that declared the stream would set it right; others keep to the file. */
+static void a_rule_that_nobody_declared_is_refused(sotto_test *t)
+{
+    static const char *const rules[] = {"max_age=-5", "max_age=0", "max_rows=0", "max_rows=-5"};
+
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const char *path = sotto_test_path(t, "events.db");
+        const sotto_store_options none = {.path = path};
+        sotto_store *store = sotto_test_store(t, path);
+        char sql[64];
+        sqlite3 *db;
+
+        sotto_test_fill(t, store, "s");
+        sotto_store_close(store);
+        (void)snprintf(sql, sizeof sql, "UPDATE sotto_streams SET %s", rules[i]);
+        CHECK(t, sqlite3_open(path, &db) == SQLITE_OK);
+        CHECK(t, sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+        CHECK(t, sqlite3_close(db) == SQLITE_OK);
+        CHECK_OK(t, sotto_store_open(&store, &none, &t->err));
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_store_retain(store, SOTTO_TEST_NOW, &t->err));
+        CHECK_OK(t, sotto_store_forget(store, NULL, &t->err)); /* which needs no rule */
+        sotto_store_close(store);
+        store = sotto_test_store(t, path);
+        CHECK_OK(t, sotto_store_retain(store, SOTTO_TEST_NOW, &t->err));
+        sotto_store_close(store);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -261,6 +289,7 @@ int main(int argc, char **argv)
         CASE(a_full_disk_loses_nothing_that_was_promised),
         CASE(one_failing_step_loses_nothing_that_was_promised),
         CASE(a_damaged_file_is_set_aside_through_the_hosts_own_rename),
+        CASE(a_rule_that_nobody_declared_is_refused),
         CASE(running_out_of_memory_is_an_error_at_every_allocation),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -143,7 +143,7 @@ static void write_slowly(const char *path, const char *sql, int told, int tell)
 
 static writer start_writer(sotto_test *t, const char *path, const char *sql)
 {
-    int there[2], back[2];
+    int there[2] = {-1, -1}, back[2] = {-1, -1};
 
     CHECK(t, pipe(there) == 0 && pipe(back) == 0);
     writer w = {.pid = fork(), .tell = there[1], .told = back[0]};

@@ -149,8 +149,8 @@ typedef struct sotto_device_simulation {
 typedef struct sotto_device sotto_device;
 
 /* For simulations of many devices in one process: policy, parties and recipes that are the same for all of them are
- * read and judged once. Whatever differs is worked out as without it, and every rule holds the same. It must outlive its
- * devices, and belongs with all of them to one thread at a time. NULL: no memory. */
+ * read and judged once. Whatever differs is worked out as without it, and every rule holds the same. It must outlive
+ * its devices, and belongs with all of them to one thread at a time. NULL: no memory. */
 typedef struct sotto_device_shared sotto_device_shared;
 SOTTO_API SOTTO_MUST_USE sotto_device_shared *sotto_device_shared_new(void);
 /* NULL is fine. */
@@ -191,7 +191,10 @@ SOTTO_API const char *sotto_device_closed(const sotto_device *device);
 /* Where the event file was put, if this opening found it damaged; else NULL. */
 SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);
 /* Starts a ledger anew with every budget fully spent, without consent, recipes or waiting reports. Of the record it
- * keeps what can still be read. Nobody else may have it open. */
+ * keeps what can still be read. Nobody else may have it open: another process of the device is closed by it.
+ *   SOTTO_IO      also: the old record can't be read now. Called again, it goes on without what can't be read.
+ *   SOTTO_DENIED  the new one can't be trusted either: the counter is ahead of every number
+ */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_reset(sotto_device *device, sotto_err *err);
 
 /* ---- the person ------------------------------------------------------------------------------------------- */
@@ -208,9 +211,10 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consented(sotto_device *devic
                                                              sotto_err *err);
 
 /* Erases one stream's events; with NULL all events, a damaged file set aside, and waiting reports. An answer that
- * another process is making of them is dropped. The ledger stays: what was told can't be taken back, and forgetting must
- * not buy a second answer.
- *   SOTTO_AGAIN  rows are gone, but a reader kept old pages alive: call again
+ * another process is making of them is dropped. The ledger stays: what was told can't be taken back, and forgetting
+ * must not buy a second answer.
+ *   SOTTO_AGAIN, SOTTO_IO  events, reports or bytes of them may linger: call again. Reports leave only if the ledger
+ *                          could not be written either.
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_forget(sotto_device *device, const char *stream,
                                                           sotto_err *err);

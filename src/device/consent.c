@@ -81,12 +81,10 @@ static sotto_status say(sotto_ledger *ledger, bool given, int64_t now, sotto_err
     return write(ledger, SOTTO_RECORD_CONSENTED, NULL, now, err);
 }
 
-sotto_status sotto_consent_set(sotto_ledger *ledger, bool given, int64_t now, sotto_err *err)
+static sotto_status set(sotto_ledger *ledger, bool given, int64_t now, sotto_err *err)
 {
     sotto_consent_words said;
 
-    if (!given)
-        ledger->withdrawn = true; /* whatever the disk says */
     SOTTO_TRY(sotto_ledger_refresh(ledger, err));
     SOTTO_TRY(look(ledger, &said, err));
     if (said.given != given) {
@@ -99,7 +97,16 @@ sotto_status sotto_consent_set(sotto_ledger *ledger, bool given, int64_t now, so
 
 sotto_status sotto_consent_settle(sotto_ledger *ledger, int64_t now, sotto_err *err)
 {
-    return ledger->withdrawn ? sotto_consent_set(ledger, false, now, err) : SOTTO_OK;
+    return ledger->withdrawn ? set(ledger, false, now, err) : SOTTO_OK;
+}
+
+sotto_status sotto_consent_set(sotto_ledger *ledger, bool given, int64_t now, sotto_err *err)
+{
+    if (!given)
+        ledger->withdrawn = true; /* whatever the disk says */
+    else if (SOTTO_RULE(no_outlives_a_yes))
+        SOTTO_TRY(sotto_consent_settle(ledger, now, err));
+    return set(ledger, given, now, err);
 }
 
 sotto_status sotto_consent_forget(sotto_ledger *ledger, const char *stream, int64_t now,

@@ -175,6 +175,9 @@ const char *sotto_device_set_aside(const sotto_device *device)
 sotto_status sotto_device_reset(sotto_device *device, sotto_err *err)
 {
     SOTTO_TRY(sotto_ledger_reset(device->ledger, sotto_device_now(device), err));
+    const char *closed = sotto_ledger_closed(device->ledger);
+    if (closed)
+        return sotto_fail(err, SOTTO_DENIED, "%s", closed);
     return adopt(device, err);
 }
 
@@ -212,14 +215,24 @@ sotto_status sotto_device_consent(sotto_device *device, bool given, sotto_err *e
     return sotto_consent_set(device->ledger, true, sotto_device_now(device), err);
 }
 
-sotto_status sotto_device_forget(sotto_device *device, const char *stream, sotto_err *err)
+static sotto_status forget_answers(sotto_device *device, const char *stream, sotto_err *err)
 {
-    SOTTO_TRY(sotto_store_forget(device->store, stream, err));
     if (stream && sotto_ledger_closed(device->ledger))
         return SOTTO_OK; /* nothing is answered from it either */
     /* Another process may be answering from what it read before: that is no longer paid for, or is erased below. */
     SOTTO_TRY(sotto_consent_forget(device->ledger, stream, sotto_device_now(device), err));
     return stream ? SOTTO_OK : empty_outbox(device, "forgotten", err);
+}
+
+sotto_status sotto_device_forget(sotto_device *device, const char *stream, sotto_err *err)
+{
+    sotto_err first = {0};
+    sotto_status erased = sotto_store_forget(device->store, stream, &first);
+
+    /* Events that a reader or the disk keeps for now are no reason to send what was made of them. */
+    if (erased == SOTTO_OK || (erased != SOTTO_MISSING && SOTTO_RULE(answers_forgotten_even_so)))
+        SOTTO_TRY(forget_answers(device, stream, err));
+    return erased == SOTTO_OK ? SOTTO_OK : sotto_fail(err, erased, "%s", first.reason);
 }
 
 /* ---- events ----------------------------------------------------------------------------------------------- */

@@ -275,15 +275,17 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
     return answered == SOTTO_OK ? SOTTO_OK : sotto_fail(err, answered, "%s", first.reason);
 }
 
-/* A withdrawal that could not finish is finished: the no is written where it was not, and what waits is erased. */
+/* A withdrawal that could not finish is finished: the no is written where it was not, and what waits is erased,
+ * to its last byte. */
 static sotto_status stay_silent(sotto_device *device, int64_t now, sotto_err *err)
 {
     uint64_t waiting;
 
     SOTTO_TRY(sotto_consent_settle(device->ledger, now, err));
     SOTTO_TRY(sotto_outbox_count(device->ledger, &waiting, err));
-    return waiting ? sotto_outbox_empty(device->ledger, NULL, "consent was withdrawn", now, err)
-                   : SOTTO_OK;
+    if (waiting == 0 && !sotto_outbox_lingers(device->ledger))
+        return SOTTO_OK;
+    return sotto_outbox_empty(device->ledger, NULL, "consent was withdrawn", now, err);
 }
 
 /* Retention looks at every event, so not at every tick of a busy host; a clock that jumps is no excuse. */

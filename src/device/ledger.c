@@ -48,6 +48,34 @@ static bool in_place(const sotto_ledger *ledger)
            !moved;
 }
 
+sotto_status sotto_ledger_resetting(const sotto_ledger *ledger, bool *resetting, sotto_err *err)
+{
+    char marker[SOTTO_VFS_PATH + 8];
+
+    *resetting = false;
+    if (ledger->memory || !ledger->path[0]) /* a file that a reset is making has no name yet */
+        return SOTTO_OK;
+    (void)snprintf(marker, sizeof marker, "%s.reset", ledger->path);
+    return sotto_vfs_exists(&ledger->storage, marker, resetting, err);
+}
+
+/* Whether what is written here will be found again. Asked behind BEGIN, for which a reset waits once its marker is
+ * there; the marker first, since it is gone only when another file is in place. */
+static sotto_status check_place(sotto_ledger *ledger, sotto_err *err)
+{
+    bool resetting;
+    sotto_status status = sotto_ledger_resetting(ledger, &resetting, err);
+    const char *why = NULL;
+
+    if (status == SOTTO_OK && resetting && SOTTO_RULE(reset_stops_others))
+        why = "another process is resetting the ledger";
+    else if (status == SOTTO_OK && !in_place(ledger))
+        why = "the ledger's file was moved or replaced";
+    if (status != SOTTO_OK || why)
+        sotto_sqlite_rollback(ledger->db);
+    return why ? sotto_ledger_shut(ledger, why, err) : status;
+}
+
 /* Passes a failure on; one that says the file is not what it was closes the ledger. */
 static sotto_status judge_failure(sotto_ledger *ledger, sotto_status status, const sotto_err *why,
                                   sotto_err *err)
@@ -66,10 +94,9 @@ static sotto_status begin_or_read(sotto_ledger *ledger, bool begin, sotto_err *e
     sotto_status status = SOTTO_OK;
 
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
-    if (!in_place(ledger))
-        return sotto_ledger_shut(ledger, "the ledger's file was moved or replaced", err);
     if (begin)
         status = sotto_ledger_run(ledger, NULL, &why, "BEGIN IMMEDIATE", "");
+    SOTTO_TRY(check_place(ledger, err));
     if (status == SOTTO_OK)
         status = sotto_ledger_read_meta(ledger, &why);
     return judge_failure(ledger, status, &why, err);
@@ -109,14 +136,19 @@ sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_e
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */
 
+sotto_sqlite_options sotto_ledger_file(const sotto_ledger *ledger, const char *path)
+{
+    return (sotto_sqlite_options){.storage = &ledger->storage,
+                                  .path = path,
+                                  .memory = ledger->memory,
+                                  .application = SOTTO_SQLITE_LEDGER,
+                                  .version = SOTTO_LEDGER_VERSION,
+                                  .max_value = SOTTO_LEDGER_MAX_VALUE};
+}
+
 static sotto_status open_file(sotto_ledger *ledger, bool *fresh, sotto_err *err)
 {
-    const sotto_sqlite_options options = {.storage = &ledger->storage,
-                                          .path = ledger->path,
-                                          .memory = ledger->memory,
-                                          .application = SOTTO_SQLITE_LEDGER,
-                                          .version = SOTTO_LEDGER_VERSION,
-                                          .max_value = SOTTO_LEDGER_MAX_VALUE};
+    const sotto_sqlite_options options = sotto_ledger_file(ledger, ledger->path);
     int64_t count;
 
     SOTTO_TRY(sotto_sqlite_open(&ledger->db, &options, err));
@@ -183,19 +215,31 @@ static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered,
     return SOTTO_OK;
 }
 
+/* A WAL that whoever had the ledger last left behind may hold what was erased; one who leaves in good order leaves
+ * none. */
+static sotto_status look_for_wal(sotto_ledger *ledger, sotto_err *err)
+{
+    char name[SOTTO_VFS_PATH + 8];
+    bool left;
+
+    (void)snprintf(name, sizeof name, "%s-wal", ledger->path);
+    SOTTO_TRY(sotto_vfs_exists(&ledger->storage, name, &left, err));
+    ledger->lingering = ledger->lingering || left;
+    return SOTTO_OK;
+}
+
 /* Whether there is something to open that may be opened. */
 static sotto_status look(sotto_ledger *ledger, uint64_t remembered, bool *there, sotto_err *err)
 {
-    char marker[SOTTO_VFS_PATH + 8];
     bool resetting;
 
-    (void)snprintf(marker, sizeof marker, "%s.reset", ledger->path);
-    SOTTO_TRY(sotto_vfs_exists(&ledger->storage, marker, &resetting, err));
+    SOTTO_TRY(sotto_ledger_resetting(ledger, &resetting, err));
     if (resetting && SOTTO_RULE(reset_whole)) {
         *there = false;
         (void)sotto_ledger_shut(ledger, "resetting the ledger was interrupted", NULL);
         return SOTTO_OK;
     }
+    SOTTO_TRY(look_for_wal(ledger, err));
     SOTTO_TRY(sotto_vfs_exists(&ledger->storage, ledger->path, there, err));
     *there = *there || remembered == 0 || !SOTTO_RULE(missing_closes);
     if (!*there)

@@ -57,8 +57,11 @@ const char *sotto_ledger_closed(const sotto_ledger *ledger);
 
 /* Starts over with every budget fully spent: without a period forever, with one until the period after this
  * one. Erases the old file, waiting reports included; what can be read of its record is kept, unless it is in
- * memory. Nobody else may have the ledger open. If it fails or is interrupted the ledger stays closed, and it
- * can be called again. */
+ * memory. Nobody else may have the ledger open: another process that has is closed by it. If it fails or is interrupted
+ * the ledger stays closed, and it can be called again.
+ *   SOTTO_IO  also: the old record can't be read now, though it may be fine. Called again, it goes on without what
+ *             can't be read.
+ */
 SOTTO_MUST_USE sotto_status sotto_ledger_reset(sotto_ledger *ledger, int64_t now, sotto_err *err);
 
 /* Takes the budgets of a policy. A period that the last policy did not name, or named otherwise, starts now,

@@ -41,6 +41,7 @@ struct sotto_ledger {
     size_t witness_count;
     uint64_t raised; /* every witness knows of this generation */
     bool withdrawn;  /* said in this process, and not on the disk yet */
+    bool lingering;  /* bytes of erased reports may still be on the disk */
     int64_t held;    /* the person's last word when an answer was begun; see consent.h */
     sotto_consent_words said;
     uint64_t said_at; /* the generation of which `said` is true; 0: not read */
@@ -57,6 +58,11 @@ struct sotto_ledger {
 sotto_status sotto_ledger_shut(sotto_ledger *ledger, const char *why, sotto_err *err);
 /* SOTTO_DENIED while closed. */
 SOTTO_MUST_USE sotto_status sotto_ledger_usable(const sotto_ledger *ledger, sotto_err *err);
+/* Whether a reset of this ledger was begun, by whichever process, and has not ended. */
+SOTTO_MUST_USE sotto_status sotto_ledger_resetting(const sotto_ledger *ledger, bool *resetting,
+                                                   sotto_err *err);
+/* How every file of a ledger is opened. */
+sotto_sqlite_options sotto_ledger_file(const sotto_ledger *ledger, const char *path);
 /* Opens the file at ledger->path and judges it. */
 SOTTO_MUST_USE sotto_status sotto_ledger_load(sotto_ledger *ledger, sotto_err *err);
 /* Reads where the ledger stands, which another process may have moved; closes it if that can't be trusted. */
@@ -124,9 +130,11 @@ SOTTO_MUST_USE sotto_status sotto_ledger_testify(sotto_ledger *ledger, sotto_err
 SOTTO_MUST_USE sotto_status sotto_record_write(sotto_ledger *ledger,
                                                const sotto_record_entry *entry, int64_t *number,
                                                sotto_err *err);
-/* Starts a record with what can be read of another ledger's, and the entries that a reset makes of it. */
+/* Starts a record with what can be read of another ledger's, and the entries that a reset makes of it.
+ *   SOTTO_IO  unless `anyhow`: the other one can't be read to its end now; later it may
+ */
 SOTTO_MUST_USE sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from,
-                                                    int64_t now, sotto_err *err);
+                                                    bool anyhow, int64_t now, sotto_err *err);
 /* A report that may be put: SOTTO_STALE for an id that was used before. */
 SOTTO_MUST_USE sotto_status sotto_outbox_check(sotto_ledger *ledger, const sotto_report *report,
                                                sotto_err *err);

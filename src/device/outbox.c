@@ -290,7 +290,8 @@ static sotto_outgoing outgoing(const waiting *w)
 
 /* ---- another key ------------------------------------------------------------------------------------------ */
 
-/* SOTTO_STALE: another process sealed it anew, or finished it. Its bytes are the report's then, and these are nobody's. */
+/* SOTTO_STALE: another process sealed it anew, or finished it. Its bytes are the report's then, and these are
+ * nobody's. */
 static sotto_status replace_bytes(sotto_ledger *ledger, waiting *w, sotto_bytes sealed, int64_t now,
                                   sotto_err *err)
 {
@@ -451,6 +452,7 @@ sotto_status sotto_outbox_drop(sotto_ledger *ledger, const char *recipe, const c
         }
         sotto_ledger_release(ledger, statement);
         SOTTO_TRY(status);
+        ledger->lingering = ledger->lingering || row;
         if (row)
             SOTTO_TRY(forget_and_note(ledger, &w, SOTTO_RECORD_GIVEN_UP, why, now, err));
     }
@@ -460,12 +462,19 @@ sotto_status sotto_outbox_drop(sotto_ledger *ledger, const char *recipe, const c
 sotto_status sotto_outbox_empty(sotto_ledger *ledger, const char *recipe, const char *why,
                                 int64_t now, sotto_err *err)
 {
+    ledger->lingering = true;
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
     SOTTO_TRY(sotto_ledger_end(ledger, sotto_outbox_drop(ledger, recipe, why, now, err), err));
-    if (ledger->memory)
-        return SOTTO_OK;
     /* As for events: a page that was rebalanced can keep a stale copy, and the WAL keeps old pages. */
-    if (SOTTO_RULE(outbox_written_anew))
+    if (!ledger->memory && SOTTO_RULE(outbox_written_anew))
         SOTTO_TRY(sotto_sqlite_run(ledger->db, "VACUUM", "erasing", err));
-    return sotto_sqlite_truncate_wal(ledger->db, err);
+    if (!ledger->memory)
+        SOTTO_TRY(sotto_sqlite_truncate_wal(ledger->db, err));
+    ledger->lingering = false;
+    return SOTTO_OK;
+}
+
+bool sotto_outbox_lingers(const sotto_ledger *ledger)
+{
+    return ledger->lingering && SOTTO_RULE(erased_until_done);
 }

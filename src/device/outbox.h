@@ -43,7 +43,8 @@ typedef struct sotto_transport {
 } sotto_transport;
 
 /* Offers every waiting report once, oldest first, and none any more once another process withdrew or erased it. Two
- * processes may offer the same bytes at once, as a retry does; what one of them finishes the other leaves alone. *waiting (may be NULL) counts those that still wait.
+ * processes may offer the same bytes at once, as a retry does; what one of them finishes the other leaves alone.
+ * *waiting (may be NULL) counts those that still wait.
  *   SOTTO_DENIED  the ledger is closed, or was found damaged on the way
  *   SOTTO_IO, SOTTO_AGAIN  something could not be made durable; what was not offered waits
  */
@@ -72,9 +73,13 @@ SOTTO_MUST_USE sotto_status sotto_outbox_count(sotto_ledger *ledger, uint64_t *w
 
 /* Erases what waits, of one recipe or with NULL of all: withdrawal, `forget`, a recipe that closed. What was
  * spent stays spent, since nobody can prove that a report did not leave. `why` goes into the record.
- *   SOTTO_IO, SOTTO_AGAIN  bytes may linger on the disk: call again
+ *   SOTTO_IO, SOTTO_AGAIN  bytes may linger on the disk: call again, until sotto_outbox_lingers says otherwise
  */
 SOTTO_MUST_USE sotto_status sotto_outbox_empty(sotto_ledger *ledger, const char *recipe,
                                                const char *why, int64_t now, sotto_err *err);
+
+/* Whether bytes of reports that are gone may still be on the disk: erasing them could not finish, in this process or
+ * in one that ended before this one began. */
+bool sotto_outbox_lingers(const sotto_ledger *ledger);
 
 #endif

@@ -99,7 +99,8 @@ typedef struct carrying {
     bool any;
 } carrying;
 
-/* A damaged file may hold anything. What is no entry is left out; one that is wrong can only make a device more silent. */
+/* A damaged file may hold anything. What is no entry is left out; one that is wrong can only make a device more
+ * silent. */
 static sotto_status carry_entry(void *context, const sotto_record_entry *entry, sotto_err *err)
 {
     carrying *c = context;
@@ -137,8 +138,20 @@ static sotto_status give_up_waiting(sotto_ledger *ledger, int64_t now, bool *fou
     return status == SOTTO_OK && *found ? sotto_record_write(ledger, &entry, NULL, err) : status;
 }
 
-sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from, int64_t now,
-                                     sotto_err *err)
+/* Reading ends where the old file can't be read any further; that must not keep a device closed for good. */
+static sotto_status carry(carrying *c, sotto_ledger *from, bool anyhow, sotto_err *err)
+{
+    sotto_status status = from ? sotto_record_show(from, NULL, 0, carry_entry, c, NULL) : SOTTO_OK;
+
+    if (c->status != SOTTO_OK || status == SOTTO_NO_MEMORY)
+        return sotto_fail(err, c->status != SOTTO_OK ? c->status : status, "record");
+    if (status == SOTTO_IO && !anyhow)
+        return sotto_fail(err, SOTTO_IO, "the old record can't be read now");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from, bool anyhow,
+                                     int64_t now, sotto_err *err)
 {
     const sotto_record_entry no = {
         .at = now, .kind = SOTTO_RECORD_WITHDRAWN, .note = "the ledger was reset"};
@@ -149,14 +162,12 @@ sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from, i
     carrying c = {.to = ledger};
     bool more = true, given;
 
-    /* Reading ends where the old file can't be read any further; that must not keep a device closed for good. */
-    if (from && sotto_record_show(from, NULL, 0, carry_entry, &c, NULL) == SOTTO_NO_MEMORY)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "record");
-    if (c.status != SOTTO_OK)
-        return sotto_fail(err, c.status, "record");
+    SOTTO_TRY(carry(&c, from, anyhow, err));
     while (c.any && more)
         SOTTO_TRY(give_up_waiting(ledger, now, &more, err));
+    ledger->said_at = 0; /* the words were written past consent.c */
     SOTTO_TRY(sotto_consent_read(ledger, &given, err));
+    ledger->said_at = 0;
     if (given && SOTTO_RULE(reset_withdraws))
         SOTTO_TRY(sotto_record_write(ledger, &no, NULL, err));
     if (c.any)

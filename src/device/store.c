@@ -40,13 +40,24 @@ static sotto_status move_aside(sotto_store *store, sotto_err *err)
     return SOTTO_OK;
 }
 
+static sotto_status open_again(sotto_store *store, sotto_err *why)
+{
+    sotto_sqlite_close(store->db);
+    store->db = NULL;
+    *why = (sotto_err){0};
+    return open_file(store, why);
+}
+
 static sotto_status open_or_start_over(sotto_store *store, int64_t now, sotto_err *err)
 {
-    sotto_err first = {0};
-    sotto_status status = open_file(store, &first);
+    sotto_err why = {0};
+    sotto_status status = open_file(store, &why);
 
+    /* Another process may have found the same, and its fresh file is in place by now. */
+    if (status == SOTTO_MALFORMED && !store->memory && SOTTO_RULE(damage_seen_twice))
+        status = open_again(store, &why);
     if (status != SOTTO_MALFORMED || store->memory || !SOTTO_RULE(corrupt_set_aside))
-        return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", first.reason);
+        return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
     SOTTO_TRY(move_aside(store, err));
     SOTTO_TRY(open_file(store, err));
     store->was_set_aside = true;

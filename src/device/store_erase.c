@@ -198,6 +198,9 @@ static sotto_status drop_expired(sotto_store *store, const kept_list *list, int6
     for (size_t i = 0; i < list->count; i++) {
         const kept_stream *kept = &list->streams[i];
 
+        /* No host can have said so; times are computed with it. */
+        if ((kept->max_age <= 0 || kept->max_rows <= 0) && SOTTO_RULE(retention_as_declared))
+            return sotto_fail(err, SOTTO_MALFORMED, "%s: kept by no rule", kept->name);
         SOTTO_TRY(drop_aged(store, kept, now, err));
         if (SOTTO_RULE(retention_by_rows))
             SOTTO_TRY(sotto_store_drop_oldest(store, kept->name, (uint64_t)kept->max_rows, err));
@@ -267,10 +270,14 @@ static sotto_status commit(sotto_store *store, sotto_status status, sotto_err *e
     return status;
 }
 
+/* The list behind BEGIN: another process may have declared a stream, and donated to it, while we waited. */
 static sotto_status begin(sotto_store *store, kept_list **list, sotto_err *err)
 {
-    SOTTO_TRY(take_list(store, list, err));
-    return sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "erasing", err);
+    SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "erasing", err));
+    sotto_status status = take_list(store, list, err);
+    if (status != SOTTO_OK)
+        sotto_sqlite_rollback(store->db);
+    return status;
 }
 
 static sotto_status retain(sotto_store *store, int64_t now, sotto_err *err)

@@ -153,8 +153,8 @@ static void write_table(char *out, size_t size, const sotto_stream *stream)
         (void)snprintf(out + used, size - used, ") STRICT");
 }
 
-/* Retention's: without it every tick would look at every event. A store in memory holds few, and is opened often; a file
- * made before there was an index gets one. */
+/* Retention's: without it every tick would look at every event. A store in memory holds few, and is opened often; a
+ * file made before there was an index gets one. */
 static sotto_status index_times(const sotto_store *store, const sotto_stream *stream,
                                 sotto_err *err)
 {

@@ -1,4 +1,5 @@
 /* Who answers, and when: consent, eligibility, secret draws and dummies. */
+#include "device/participate.h"
 #include "support/devices.h"
 
 #include <string.h>
@@ -119,16 +120,12 @@ static sotto_status check_time(void *context, const sotto_record_line *line, sot
 /* Nothing that is computed with them may pass the end of the numbers, and nothing leaves for it. */
 static void a_clock_that_is_far_off_does_no_harm(sotto_test *t)
 {
-    static const char *const participations[] = {
-        "{\"type\": \"poisson\", \"rate\": 1}",
-        "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 4}",
-        "{\"type\": \"donation\", \"slots\": 1000000, \"slot_minutes\": 10080}"};
     static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX - 1, INT64_MAX};
 
-    for (size_t i = 0; i < 18; i++) {
+    for (size_t i = 0; i < 6; i++) {
         sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
         CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
-        offer(t, sotto_test_sure_recipe(t, "50001", participations[0], participations[i % 3]));
+        offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
         for (size_t j = 0; j < 6; j++) {
             phone.now = times[(i + j) % 6];
             CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
@@ -139,6 +136,26 @@ static void a_clock_that_is_far_off_does_no_harm(sotto_test *t)
         CHECK_OK(t, sotto_device_record(phone.device, NULL, 0, check_time, t, &t->err));
         CHECK_EQUAL(t, 0, phone.sends);
         sotto_test_phone_close(&phone);
+    }
+}
+
+static void the_last_slot_of_all_is_still_to_come(sotto_test *t)
+{
+    static const sotto_participation_type types[] = {SOTTO_CHECK_IN_FIXED_WINDOW,
+                                                     SOTTO_CHECK_IN_SLIDING_WINDOW, SOTTO_DONATION};
+    static const int64_t last = INT64_C(253402300799);
+    static sotto_recipe recipe;
+
+    for (size_t i = 0; i < 3; i++) {
+        sotto_decision late = {.slot = 999999, .at = last}, early = {.slot = 0, .at = 0};
+
+        recipe.opens = i == 0 ? last - 999999 : 0;
+        recipe.closes = last;
+        recipe.participation =
+            (sotto_participation){.type = types[i], .slots = 1000000, .slot_minutes = 10080};
+        CHECK(t, sotto_participation_turn(&recipe, &late, 0) == SOTTO_TURN_TO_COME);
+        CHECK(t, sotto_participation_turn(&recipe, &early, last) == SOTTO_TURN_MISSED);
+        CHECK(t, i == 0 || sotto_participation_turn(&recipe, &late, last) == SOTTO_TURN_TO_COME);
     }
 }
 
@@ -485,6 +502,7 @@ int main(int argc, char **argv)
         CASE(a_no_erases_what_waits_and_stays_after_a_restart),
         CASE(a_tick_without_consent_only_erases_what_is_too_old),
         CASE(a_clock_that_is_far_off_does_no_harm),
+        CASE(the_last_slot_of_all_is_still_to_come),
         CASE(nothing_happens_at_a_bad_time),
         CASE(a_recipe_is_answered_within_its_window),
         CASE(a_device_that_is_not_sampled_makes_no_call),

@@ -348,6 +348,26 @@ static void a_reset_keeps_what_can_be_read_of_a_damaged_record(sotto_test *t)
     check_record_kept(t, path, NULL);
 }
 
+static void after_a_reset_large_reports_fit_as_before(sotto_test *t)
+{
+    enum { LARGE = 200000 };
+    const char *const paths[] = {NULL, sotto_test_path(t, "ledger.db")};
+    const sotto_dummy dummy = {.recipe = "a", .analysis = ""};
+    uint8_t *bytes = sotto_arena_take(&t->arena, LARGE);
+
+    CHECK(t, bytes != NULL);
+    memset(bytes, 1, LARGE);
+    for (size_t i = 0; i < 2; i++) {
+        sotto_ledger *ledger = sotto_test_ledger(t, paths[i], NULL, &sotto_test_wide);
+        sotto_report report = sotto_test_report(t, 1);
+
+        report.bytes = sotto_bytes_of(bytes, LARGE);
+        sotto_test_reset(t, ledger, NOW);
+        CHECK_OK(t, sotto_outbox_put_dummy(ledger, &dummy, &report, NOW, &t->err));
+        sotto_ledger_close(ledger);
+    }
+}
+
 static void after_a_reset_a_period_must_pass(sotto_test *t)
 {
     sotto_budget_table table;
@@ -403,6 +423,7 @@ int main(int argc, char **argv)
         CASE(an_interrupted_reset_leaves_the_device_closed),
         CASE(a_reset_keeps_the_record),
         CASE(a_reset_keeps_what_can_be_read_of_a_damaged_record),
+        CASE(after_a_reset_large_reports_fit_as_before),
         CASE(after_a_reset_a_period_must_pass),
         CASE(running_out_of_memory_is_an_error_at_every_allocation),
     };

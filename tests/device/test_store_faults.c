@@ -252,6 +252,79 @@ static void running_out_of_memory_is_an_error_at_every_allocation(sotto_test *t)
     CHECK(t, !"it never succeeds");
 }
 
+/* The host that declared the stream would set it right; others keep to the file. */
+static void a_rule_that_nobody_declared_is_refused(sotto_test *t)
+{
+    static const char *const rules[] = {"max_age=-5", "max_age=0", "max_rows=0", "max_rows=-5"};
+
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const char *path = sotto_test_path(t, "events.db");
+        const sotto_store_options none = {.path = path};
+        sotto_store *store = sotto_test_store(t, path);
+        char sql[64];
+        sqlite3 *db;
+
+        sotto_test_fill(t, store, "s");
+        sotto_store_close(store);
+        (void)snprintf(sql, sizeof sql, "UPDATE sotto_streams SET %s", rules[i]);
+        CHECK(t, sqlite3_open(path, &db) == SQLITE_OK);
+        CHECK(t, sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+        CHECK(t, sqlite3_close(db) == SQLITE_OK);
+        CHECK_OK(t, sotto_store_open(&store, &none, &t->err));
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_store_retain(store, SOTTO_TEST_NOW, &t->err));
+        CHECK_OK(t, sotto_store_forget(store, NULL, &t->err)); /* which needs no rule */
+        sotto_store_close(store);
+        store = sotto_test_store(t, path);
+        CHECK_OK(t, sotto_store_retain(store, SOTTO_TEST_NOW, &t->err));
+        sotto_store_close(store);
+    }
+}
+
+static sqlite3_vfs swapping;
+static const char *swapped_in, *swapped_at;
+static int opened;
+
+/* Another process puts its file in place before ours is opened for the second time. */
+static int open_swapped(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out)
+{
+    (void)vfs;
+    if ((flags & SQLITE_OPEN_MAIN_DB) && ++opened == 2 && rename(swapped_in, swapped_at) != 0)
+        return SQLITE_IOERR;
+    sqlite3_vfs *real = sqlite3_vfs_find(NULL);
+    return real->xOpen(real, name, file, flags, out);
+}
+
+static void a_fresh_file_of_another_process_is_not_set_aside(sotto_test *t)
+{
+    static const sotto_storage storage = {.vfs = "swapping"};
+    const char *path = sotto_test_path(t, "events.db"), *fresh = sotto_test_path(t, "fresh.db");
+    const sotto_store_options options = {.storage = &storage,
+                                         .path = path,
+                                         .streams = sotto_test_streams,
+                                         .stream_count = SOTTO_TEST_STREAMS,
+                                         .now = SOTTO_TEST_NOW};
+    sotto_store *store = sotto_test_store(t, fresh);
+    uint64_t events;
+
+    sotto_test_fill(t, store, "s");
+    sotto_store_close(store);
+    FILE *file = fopen(path, "wb");
+    CHECK(t, file && fputs("no database at all", file) > 0 && fclose(file) == 0);
+    swapping = *sqlite3_vfs_find(NULL);
+    swapping.pNext = NULL;
+    swapping.zName = "swapping";
+    swapping.xOpen = open_swapped;
+    swapped_in = fresh;
+    swapped_at = path;
+    CHECK(t, sqlite3_vfs_register(&swapping, 0) == SQLITE_OK);
+    CHECK_OK(t, sotto_store_open(&store, &options, &t->err));
+    CHECK(t, sotto_store_set_aside(store) == NULL);
+    CHECK_OK(t, sotto_store_count(store, "keyboard_ngrams", &events, &t->err));
+    CHECK_EQUAL(t, 6, events);
+    sotto_store_close(store);
+    CHECK(t, sqlite3_vfs_unregister(&swapping) == SQLITE_OK);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -261,6 +334,8 @@ int main(int argc, char **argv)
         CASE(a_full_disk_loses_nothing_that_was_promised),
         CASE(one_failing_step_loses_nothing_that_was_promised),
         CASE(a_damaged_file_is_set_aside_through_the_hosts_own_rename),
+        CASE(a_fresh_file_of_another_process_is_not_set_aside),
+        CASE(a_rule_that_nobody_declared_is_refused),
         CASE(running_out_of_memory_is_an_error_at_every_allocation),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -1,5 +1,7 @@
 #include "privacy/elementary.h"
 
+#include "privacy/sine_terms.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,17 +15,12 @@
 #endif
 
 /* Adding it rounds to an integer, which then stands in the low bits. */
-#define ROUNDER 6755399441055744.0
+#define ROUNDER SOTTO_ROUNDER
 #define ROUNDED UINT64_C(0x4338000000000000)
 
 /* log 2 in two parts; multiples of the first up to 2^20 are exact. */
 #define LN2_1 0.6931471803691238
 #define LN2_2 1.9082149292705877e-10
-
-/* pi in three parts; the first two have 32 bits, so that their multiples up to 2^20 are exact. */
-#define PI_1 3.1415926534682512
-#define PI_2 1.2154201012607932e-10
-#define PI_3 4.044532497591901e-21
 
 static inline uint64_t bits_of(double x)
 {
@@ -156,38 +153,14 @@ static inline double log1p_of(double x)
     return log_from(f, k, k == 0 ? 0 : lost / u);
 }
 
-/* 2 sin^2 and 2 sin cos have period pi: of half the angle they are 1 - cos and sin, and need no quadrant. */
-static inline void sine_terms(double angle, double *square, double *product)
+/* Multiples of 2^20 pi, up to 2^40 pi, are taken off first. */
+static inline void far_sine_terms(double angle, double *square, double *product)
 {
-    /* In two stages, so that multiples of pi up to 2^40 are taken off. */
     double far = (angle * (0.31830988618379067154 * 0x1p-20) + ROUNDER) - ROUNDER;
-    angle = ((angle - far * (PI_1 * 0x1p20)) - far * (PI_2 * 0x1p20)) - far * (PI_3 * 0x1p20);
-    double n = (angle * 0.31830988618379067154 + ROUNDER) - ROUNDER;
-    double x = ((angle - n * PI_1) - n * PI_2) - n * PI_3, z = x * x;
-    double s = 1.0 / 51090942171709440000.0;
-    s = s * z - 1.0 / 121645100408832000.0;
-    s = s * z + 1.0 / 355687428096000.0;
-    s = s * z - 1.0 / 1307674368000.0;
-    s = s * z + 1.0 / 6227020800.0;
-    s = s * z - 1.0 / 39916800.0;
-    s = s * z + 1.0 / 362880.0;
-    s = s * z - 1.0 / 5040.0;
-    s = s * z + 1.0 / 120.0;
-    s = s * z - 1.0 / 6.0;
-    double sine = x + x * (z * s);
-    double c = 1.0 / 1124000727777607680000.0;
-    c = 1.0 / 2432902008176640000.0 - c * z;
-    c = c * z - 1.0 / 6402373705728000.0;
-    c = c * z + 1.0 / 20922789888000.0;
-    c = c * z - 1.0 / 87178291200.0;
-    c = c * z + 1.0 / 479001600.0;
-    c = c * z - 1.0 / 3628800.0;
-    c = c * z + 1.0 / 40320.0;
-    c = c * z - 1.0 / 720.0;
-    c = c * z + 1.0 / 24.0;
-    double cosine = 1 - z * (0.5 - z * c);
-    *square = 2 * sine * sine;
-    *product = 2 * sine * cosine;
+
+    angle = ((angle - far * (SOTTO_PI_1 * 0x1p20)) - far * (SOTTO_PI_2 * 0x1p20)) -
+            far * (SOTTO_PI_3 * 0x1p20);
+    sotto_sine_terms(angle, square, product);
 }
 
 /* The angle whose tangent is small/large, 0 <= small <= large: counted from an eighth of a turn where it is nearer to
@@ -269,7 +242,7 @@ WIDE static void turn_over(double *sine, double *versine, const double *x, size_
 {
     for (size_t i = 0; i < count; i++) {
         double square, product;
-        sine_terms(x[i] * 0.5, &square, &product);
+        far_sine_terms(x[i] * 0.5, &square, &product);
         sine[i] = product;
         versine[i] = square;
     }

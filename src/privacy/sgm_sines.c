@@ -1,5 +1,7 @@
 #include "privacy/sgm_sines.h"
 
+#include "privacy/sine_terms.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -13,46 +15,6 @@
 
 #define LANES SOTTO_SGM_LANES
 #define REACH SOTTO_SGM_REACH
-
-/* pi in three parts; the first two have 32 bits, so that their multiples up to 2^20 are exact. */
-#define PI_1 3.1415926534682512
-#define PI_2 1.2154201012607932e-10
-#define PI_3 4.044532497591901e-21
-
-/* Adding it rounds to an integer in the low bits. */
-#define ROUNDER 6755399441055744.0
-
-/* sin^2 and sin*cos have period pi: reduced to [-pi/2, pi/2] they need no quadrant. Taylor to 1e-18. */
-static inline void sine_terms(double angle, double *square, double *product)
-{
-    double n = (angle * 0.31830988618379067154 + ROUNDER) - ROUNDER;
-    double x = ((angle - n * PI_1) - n * PI_2) - n * PI_3;
-    double z = x * x;
-    double s = 1.0 / 51090942171709440000.0;
-    s = s * z - 1.0 / 121645100408832000.0;
-    s = s * z + 1.0 / 355687428096000.0;
-    s = s * z - 1.0 / 1307674368000.0;
-    s = s * z + 1.0 / 6227020800.0;
-    s = s * z - 1.0 / 39916800.0;
-    s = s * z + 1.0 / 362880.0;
-    s = s * z - 1.0 / 5040.0;
-    s = s * z + 1.0 / 120.0;
-    s = s * z - 1.0 / 6.0;
-    double sine = x + x * (z * s);
-    double c = 1.0 / 1124000727777607680000.0;
-    c = 1.0 / 2432902008176640000.0 - c * z;
-    c = c * z - 1.0 / 6402373705728000.0;
-    c = c * z + 1.0 / 20922789888000.0;
-    c = c * z - 1.0 / 87178291200.0;
-    c = c * z + 1.0 / 479001600.0;
-    c = c * z - 1.0 / 3628800.0;
-    c = c * z + 1.0 / 40320.0;
-    c = c * z - 1.0 / 720.0;
-    c = c * z + 1.0 / 24.0;
-    double cosine = 1 - z * (0.5 - z * c);
-    *square = 2 * sine * sine;
-    *product = 2 * sine * cosine;
-}
 
 /* Neumaier's: the rest gathers what each addition drops. */
 static void gather(double *sum, double *rest, double x)
@@ -74,7 +36,7 @@ WIDE static sotto_sgm_sums sines_over(double t, const double *half, const double
         for (size_t j = from; j < to; j += 8) {
             for (size_t k = 0; k < 8; k++) {
                 double square, product;
-                sine_terms(t * half[j + k], &square, &product);
+                sotto_sine_terms(t * half[j + k], &square, &product);
                 lane_re[k] -= weight[j + k] * square;
                 lane_im[k] += weight[j + k] * product - t * linear[j + k];
             }
@@ -100,7 +62,7 @@ WIDE static void turns_over(double *turn_re, double *turn_im, double step, const
 {
     for (size_t j = 0; j < count; j++) {
         double square, product;
-        sine_terms(step * half[j], &square, &product);
+        sotto_sine_terms(step * half[j], &square, &product);
         turn_re[j] = -square;
         turn_im[j] = product;
     }
@@ -137,7 +99,7 @@ WIDE static void middle_fill(middle *out, double t, const double *half, const do
 {
     for (size_t j = 0; j < count; j++) {
         double square, product;
-        sine_terms(t * half[j], &square, &product);
+        sotto_sine_terms(t * half[j], &square, &product);
         out->less[j] = weight[j] * -square;
         out->sine[j] = weight[j] * product;
         out->cosine[j] = weight[j] * (1 - square);

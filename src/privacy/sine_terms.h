@@ -1,6 +1,6 @@
 /* privacy/sine_terms.h - the sines of many angles, in lines that a compiler widens.
  *
- * Callers:  elementary.c and sgm_sines.c, inside loops that are built for several kinds of machine; so it stands here whole.
+ * Callers:  elementary.c and sgm_sines.c, inside loops that are built for several kinds of machine, and so inline.
  */
 #ifndef SOTTO_PRIVACY_SINE_TERMS_H
 #define SOTTO_PRIVACY_SINE_TERMS_H

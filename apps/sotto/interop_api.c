@@ -122,9 +122,13 @@ static void on_body(void *context, sotto_http_request *request)
 
 const sotto_http_handler interop_handler = {on_head, on_body, NULL};
 
-void interop_commands(const interop_command *commands, sotto_pool *pool)
+void interop_commands(const interop_command *commands)
 {
     role.commands = commands;
+}
+
+void interop_begin(sotto_pool *pool)
+{
     atomic_store(&role.pool, pool);
 }
 

@@ -172,7 +172,8 @@ sotto_status interop_client(const interop_options *options, sotto_err *err)
             &pool,
             &(sotto_pool_options){.threads = THREADS, .queue = 1024, .arena_ceiling = MEMORY}, err);
     if (status == SOTTO_OK) {
-        interop_commands(commands, pool);
+        interop_commands(commands);
+        interop_begin(pool);
         status = interop_listen(&server, options->listen, err);
     }
     if (status == SOTTO_OK)

@@ -335,7 +335,8 @@ sotto_status interop_collector(const interop_options *options, sotto_err *err)
     if (status == SOTTO_OK)
         status = sotto_pool_open(&all.collections, &p, err);
     if (status == SOTTO_OK) {
-        interop_commands(commands, pool);
+        interop_commands(commands);
+        interop_begin(pool);
         status = interop_listen(&server, options->listen, err);
     }
     if (status == SOTTO_OK)

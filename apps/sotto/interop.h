@@ -41,9 +41,9 @@ extern const sotto_http_handler interop_handler;
 void interop_commands(const interop_command *commands);
 /* Commands run on the pool from now on, and are put off until then. */
 void interop_begin(sotto_pool *pool);
-/* Opens a server with the handler above; for roles that serve nothing else. */
-SOTTO_MUST_USE sotto_status interop_listen(sotto_http_server **out, const char *listen,
-                                           sotto_err *err);
+/* A server with the handler above until a signal ends it; for roles that serve nothing else. */
+SOTTO_MUST_USE sotto_status interop_serve(const interop_command *commands, sotto_pool *pool,
+                                          const char *listen, sotto_err *err);
 
 /* ---- interop_task.c ------------------------------------------------------------------------------------------ */
 

@@ -7,23 +7,26 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_DEVICES = 20000, FEWEST = 200, MOST = 1000000 };
 
-static volatile sig_atomic_t interrupted;
+/* Threads read it, for which sig_atomic_t is not made; a signal handler may write what needs no lock. */
+static atomic_bool interrupted;
+_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "needs no lock");
 
 bool demo_interrupted(void)
 {
-    return interrupted != 0;
+    return atomic_load_explicit(&interrupted, memory_order_relaxed);
 }
 
 static void on_interrupt(int signal)
 {
     (void)signal;
-    interrupted = 1;
+    atomic_store_explicit(&interrupted, true, memory_order_relaxed);
 }
 
 static bool read_options(demo *d, int argc, char **argv)

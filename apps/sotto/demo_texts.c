@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "demo.h"
 
+#include "base/hex.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -70,13 +72,7 @@ void demo_write_policy(demo *d)
 
 static const char *hex_of(char *out, const uint8_t *bytes, size_t len)
 {
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < len; i++) {
-        out[2 * i] = digits[bytes[i] >> 4];
-        out[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    out[2 * len] = 0;
+    sotto_hex_encode(out, sotto_bytes_of(bytes, len));
     return out;
 }
 

@@ -1,6 +1,7 @@
 /* Events from lines of JSON. */
 #include "device.h"
 
+#include "base/hex.h"
 #include "recipe/calendar.h"
 #include "sotto/random.h"
 
@@ -66,30 +67,16 @@ static sotto_status read_time(sotto_device_job *job, sotto_event *event, const j
     return SOTTO_OK;
 }
 
-static int digit(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *found = c ? strchr(digits, c) : NULL;
-
-    return found ? (int)(found - digits) : -1;
-}
-
 static sotto_status read_id(sotto_device_job *job, sotto_event *event, const json_t *value)
 {
     const char *text = json_string_value(value);
 
     if (!value)
         return sotto_random_bytes(event->id, sizeof event->id, &job->err);
-    bool good = text && strlen(text) == sizeof event->id * 2;
-    for (size_t i = 0; good && i < sizeof event->id; i++) {
-        int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
-
-        good = high >= 0 && low >= 0;
-        event->id[i] = (uint8_t)(good ? high << 4 | low : 0);
-    }
-    return good ? SOTTO_OK
-                : sotto_fail(&job->err, SOTTO_MALFORMED, SOTTO_STORE_ID ": not %zu digits 0-9a-f",
-                             sizeof event->id * 2);
+    return text && sotto_hex_decode(event->id, sizeof event->id, sotto_bytes_of(text, strlen(text)))
+               ? SOTTO_OK
+               : sotto_fail(&job->err, SOTTO_MALFORMED, SOTTO_STORE_ID ": not %zu digits 0-9a-f",
+                            sizeof event->id * 2);
 }
 
 static bool is_known(const sotto_stream *stream, const char *name)

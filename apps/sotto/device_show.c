@@ -1,6 +1,7 @@
 /* What the device verbs show, for people or as lines of JSON. */
 #include "device.h"
 
+#include "base/hex.h"
 #include "recipe/calendar.h"
 
 #include <inttypes.h>
@@ -49,14 +50,11 @@ json_t *sotto_device_json_time(int64_t seconds)
 
 json_t *sotto_device_json_hex(sotto_bytes bytes)
 {
-    static const char digits[] = "0123456789abcdef";
-    static char text[2 * ((1 << 20) / 8 + 8)];
-    size_t len = bytes.len < sizeof text / 2 ? bytes.len : sizeof text / 2;
+    enum { MOST = (1 << 20) / 8 + 8 };
+    static char text[2 * MOST + 1];
+    size_t len = bytes.len < MOST ? bytes.len : MOST;
 
-    for (size_t i = 0; i < len; i++) {
-        text[2 * i] = digits[bytes.data[i] >> 4];
-        text[2 * i + 1] = digits[bytes.data[i] & 15];
-    }
+    sotto_hex_encode(text, sotto_bytes_of(bytes.data, len));
     return json_stringn(text, 2 * len);
 }
 

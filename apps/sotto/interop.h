@@ -37,11 +37,13 @@ typedef struct interop_options {
 /* ---- interop_api.c: one role in one process, so there is one set of commands --------------------------------- */
 
 extern const sotto_http_handler interop_handler;
-/* Commands, ended by one without a name, run on the pool. "ready" is everybody's. */
-void interop_commands(const interop_command *commands, sotto_pool *pool);
-/* Opens a server with the handler above; for roles that serve nothing else. */
-SOTTO_MUST_USE sotto_status interop_listen(sotto_http_server **out, const char *listen,
-                                           sotto_err *err);
+/* Commands, ended by one without a name. "ready" is everybody's. Before anybody listens: the loops read them. */
+void interop_commands(const interop_command *commands);
+/* Commands run on the pool from now on, and are put off until then. */
+void interop_begin(sotto_pool *pool);
+/* A server with the handler above until a signal ends it; for roles that serve nothing else. */
+SOTTO_MUST_USE sotto_status interop_serve(const interop_command *commands, sotto_pool *pool,
+                                          const char *listen, sotto_err *err);
 
 /* ---- interop_task.c ------------------------------------------------------------------------------------------ */
 

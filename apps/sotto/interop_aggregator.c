@@ -106,9 +106,9 @@ static sotto_status serve(const interop_options *options, const char *folder, so
     (void)snprintf(database, sizeof database, "sqlite:%s/tasks.db", folder);
     (void)snprintf(key, sizeof key, "%s/datastore.key", folder);
     SOTTO_TRY(sotto_workdir_key(key, err));
-    interop_commands(commands, NULL); /* nothing runs before the pool is there */
+    interop_commands(commands);
     SOTTO_TRY(sotto_server_open(&own.server, &server, err));
-    interop_commands(commands, own.server->pool);
+    interop_begin(own.server->pool);
     interop_wait(sotto_server_port(own.server));
     (void)(sotto_server_drain(own.server, DRAIN_MS, NULL) == SOTTO_OK);
     sotto_server_close(own.server);

@@ -3,6 +3,7 @@
 #include "interop.h"
 
 #include "base/alloc.h"
+#include "serve/server.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -122,28 +123,30 @@ static void on_body(void *context, sotto_http_request *request)
 
 const sotto_http_handler interop_handler = {on_head, on_body, NULL};
 
-void interop_commands(const interop_command *commands, sotto_pool *pool)
+void interop_commands(const interop_command *commands)
 {
     role.commands = commands;
+}
+
+void interop_begin(sotto_pool *pool)
+{
     atomic_store(&role.pool, pool);
 }
 
-sotto_status interop_listen(sotto_http_server **out, const char *listen, sotto_err *err)
+sotto_status interop_serve(const interop_command *commands, sotto_pool *pool, const char *listen,
+                           sotto_err *err)
 {
-    const char *colon = strrchr(listen, ':');
-    size_t len = colon ? (size_t)(colon - listen) : 0;
-    unsigned long port;
-    char host[128], *end;
+    sotto_http_server *server;
+    uint16_t port;
+    char host[128];
 
-    if (!colon || len == 0 || len >= sizeof host)
-        return sotto_fail(err, SOTTO_MALFORMED, "%.80s: an address and a port, as 127.0.0.1:8080",
-                          listen);
-    port = strtoul(colon + 1, &end, 10);
-    if (end == colon + 1 || *end || port > 65535)
-        return sotto_fail(err, SOTTO_MALFORMED, "%.80s: no port", listen);
-    memcpy(host, listen, len);
-    host[len] = 0;
-    return sotto_http_server_open(
-        out, &(sotto_http_server_options){.address = host, .port = (uint16_t)port},
-        &interop_handler, NULL, err);
+    SOTTO_TRY(sotto_server_listen_read(host, sizeof host, &port, listen, err));
+    interop_commands(commands);
+    interop_begin(pool);
+    SOTTO_TRY(sotto_http_server_open(&server,
+                                     &(sotto_http_server_options){.address = host, .port = port},
+                                     &interop_handler, NULL, err));
+    interop_wait(sotto_http_server_port(server));
+    sotto_http_server_close(server);
+    return SOTTO_OK;
 }

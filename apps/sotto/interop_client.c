@@ -163,7 +163,6 @@ static sotto_status upload(const json_t *in, json_t *out, sotto_arena *arena, so
 sotto_status interop_client(const interop_options *options, sotto_err *err)
 {
     static const interop_command commands[] = {{"upload", upload}, {NULL, NULL}};
-    sotto_http_server *server = NULL;
     sotto_pool *pool = NULL;
     sotto_status status = sotto_http_client_open(&http, &(sotto_http_client_options){0}, err);
 
@@ -171,13 +170,8 @@ sotto_status interop_client(const interop_options *options, sotto_err *err)
         status = sotto_pool_open(
             &pool,
             &(sotto_pool_options){.threads = THREADS, .queue = 1024, .arena_ceiling = MEMORY}, err);
-    if (status == SOTTO_OK) {
-        interop_commands(commands, pool);
-        status = interop_listen(&server, options->listen, err);
-    }
     if (status == SOTTO_OK)
-        interop_wait(sotto_http_server_port(server));
-    sotto_http_server_close(server);
+        status = interop_serve(commands, pool, options->listen, err);
     sotto_pool_close(pool);
     sotto_http_client_close(http);
     return status;

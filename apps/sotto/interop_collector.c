@@ -325,7 +325,6 @@ sotto_status interop_collector(const interop_options *options, sotto_err *err)
                                                {"collection_start", collection_start},
                                                {"collection_poll", collection_poll},
                                                {NULL, NULL}};
-    sotto_http_server *server = NULL;
     sotto_pool *pool = NULL;
     sotto_pool_options p = {.threads = COMMAND_THREADS, .queue = 1024, .arena_ceiling = MEMORY};
     sotto_status status = sotto_pool_open(&pool, &p, err);
@@ -334,13 +333,8 @@ sotto_status interop_collector(const interop_options *options, sotto_err *err)
     p.threads = THREADS;
     if (status == SOTTO_OK)
         status = sotto_pool_open(&all.collections, &p, err);
-    if (status == SOTTO_OK) {
-        interop_commands(commands, pool);
-        status = interop_listen(&server, options->listen, err);
-    }
     if (status == SOTTO_OK)
-        interop_wait(sotto_http_server_port(server));
-    sotto_http_server_close(server);
+        status = interop_serve(commands, pool, options->listen, err);
     sotto_pool_close(pool);
     sotto_pool_close(all.collections);
     forget_all();

@@ -1,11 +1,11 @@
 /* What may be claimed of a release, by which theorem, and who must be honest. */
 #include "sotto/analyse.h"
 
+#include "base/writer.h"
 #include "recipe/calendar.h"
 #include "recipe/model.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char NO_RELAY[] =
@@ -55,20 +55,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
 
 /* ---- in words ------------------------------------------------------------------------------------------ */
 
-static void say(sotto_writer *w, const char *format, ...) SOTTO_PRINTF(2, 3);
-
-static void say(sotto_writer *w, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-
-    va_start(args, format);
-    int len = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (len > 0)
-        sotto_write_bytes(
-            w, sotto_bytes_of(text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1));
-}
+#define say sotto_write_format
 
 static void say_hex(sotto_writer *w, const char *what, const uint8_t *bytes, size_t len)
 {

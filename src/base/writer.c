@@ -1,5 +1,7 @@
-#include "sotto/base.h"
+#include "base/writer.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 sotto_writer sotto_writer_on(sotto_buf *out)
@@ -57,6 +59,20 @@ void sotto_write_opaque16(sotto_writer *w, sotto_bytes bytes)
 void sotto_write_opaque32(sotto_writer *w, sotto_bytes bytes)
 {
     write_opaque(w, bytes, 4);
+}
+
+void sotto_write_format(sotto_writer *w, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (len > 0)
+        sotto_write_bytes(
+            w, sotto_bytes_of(text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1));
 }
 
 sotto_status sotto_writer_finish(sotto_writer *w, const char *what, sotto_err *err)

@@ -1,6 +1,7 @@
 /* The collector's key pair and its file. */
 #include "sotto/collect.h"
 
+#include "base/hex.h"
 #include "sotto/random.h"
 
 #include <jansson.h>
@@ -31,38 +32,16 @@ sotto_hpke_config sotto_collector_key_config(const sotto_collector_key *key)
 
 /* ---- the file ------------------------------------------------------------------------------------------ */
 
-static void hex_of(char *out, sotto_bytes bytes)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < bytes.len; i++) {
-        *out++ = digits[bytes.data[i] >> 4];
-        *out++ = digits[bytes.data[i] & 15];
-    }
-    *out = 0;
-}
-
 /* SIZE_MAX: it is none, or too long. */
 static size_t read_hex(uint8_t *out, size_t size, json_t *json)
 {
     const char *text = json_string_value(json);
-    size_t len = text ? json_string_length(json) : 1;
+    size_t len = text ? json_string_length(json) / 2 : SIZE_MAX;
 
-    if (len % 2 != 0 || len / 2 > size)
+    if (!text || len > size ||
+        !sotto_hex_decode(out, len, sotto_bytes_of(text, json_string_length(json))))
         return SIZE_MAX;
-    for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-        uint8_t value;
-
-        if (c >= '0' && c <= '9')
-            value = (uint8_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            value = (uint8_t)(c - 'a' + 10);
-        else
-            return SIZE_MAX;
-        out[i / 2] = (uint8_t)(i % 2 ? out[i / 2] | value : value << 4);
-    }
-    return len / 2;
+    return len;
 }
 
 static void write_member(sotto_writer *w, const char *before, const char *hex)
@@ -82,8 +61,8 @@ sotto_status sotto_collector_key_encode(sotto_buf *out, const sotto_collector_ke
     sotto_status status;
 
     SOTTO_TRY(sotto_hpke_config_encode(&config, &public_half, err));
-    hex_of(config_hex, sotto_buf_bytes(&config));
-    hex_of(secret, sotto_bytes_of(key->key.private_key, key->key.private_key_len));
+    sotto_hex_encode(config_hex, sotto_buf_bytes(&config));
+    sotto_hex_encode(secret, sotto_bytes_of(key->key.private_key, key->key.private_key_len));
     write_member(&w, "{\n  \"sotto-collector-key\": 1,\n  \"config\": \"", config_hex);
     write_member(&w, "\",\n  \"private_key\": \"", secret);
     write_member(&w, "\"\n}\n", "");

@@ -3,6 +3,7 @@
 #include "db/spool.h"
 
 #include "base/alloc.h"
+#include "base/directory.h"
 #include "base/rule.h"
 #include "db/spool_blocks.h"
 
@@ -236,10 +237,7 @@ sotto_status sotto_spool_get(sotto_spool *spool, sotto_buf *out, const sotto_spo
  * whoever made it may have been killed before it could sync. */
 static sotto_status make_private(const char *path, sotto_err *err)
 {
-    char directory[PATH_BYTES];
-    const char *slash = strrchr(path, '/');
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool good;
 
     if (fd < 0 && errno != EEXIST)
         return sotto_fail(err, SOTTO_IO, "%.80s: %s", path, strerror(errno));
@@ -247,13 +245,9 @@ static sotto_status make_private(const char *path, sotto_err *err)
         return SOTTO_OK;
     if (fd >= 0)
         (void)close(fd);
-    (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-                   slash ? path : ".");
-    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return good ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "%.80s: not synced", directory);
+    return sotto_directory_sync(path)
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_IO, "%.80s: its directory is not synced", path);
 }
 
 /* One that ends may still hold it for a moment. */

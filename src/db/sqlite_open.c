@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/alloc.h"
+#include "base/directory.h"
 #include "base/rule.h"
 #include "base/sqlite_status.h"
 #include "db/sqlite.h"
@@ -216,20 +217,14 @@ sotto_status sotto_lite_connect(sotto_conn **out, const sotto_db_options *option
 
 static sotto_status sync_file_and_directory(const char *path, sotto_err *err)
 {
-    char directory[PATH_BYTES];
-    const char *slash = strrchr(path, '/');
     int fd = open(path, O_RDWR | O_CLOEXEC);
     bool good = fd >= 0 && fsync(fd) == 0;
 
     if (fd >= 0)
         (void)close(fd);
-    (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-                   slash ? path : ".");
-    fd = good ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return good ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "backup: the copy could not be synced");
+    return good && sotto_directory_sync(path)
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_IO, "backup: the copy could not be synced");
 }
 
 /* All pages in one step: one snapshot, which in WAL mode keeps nobody from writing. In several steps a busy

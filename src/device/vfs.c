@@ -3,6 +3,7 @@
 #include "device/vfs.h"
 
 #include "base/alloc.h"
+#include "base/directory.h"
 #include "base/rule.h"
 
 #include <errno.h>
@@ -16,23 +17,6 @@
 static bool host_keeps_files(const sotto_storage *storage)
 {
     return storage && storage->rename;
-}
-
-/* A file that survives a power loss needs its directory entry to survive too. */
-static void sync_directory(const char *path)
-{
-    char directory[SOTTO_VFS_PATH];
-    const char *slash = strrchr(path, '/');
-    int written = slash ? snprintf(directory, sizeof directory, "%.*s/", (int)(slash - path), path)
-                        : snprintf(directory, sizeof directory, ".");
-    int fd = written > 0 && (size_t)written < sizeof directory
-                 ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                 : -1;
-
-    if (fd < 0)
-        return; /* a directory that may be searched but not read: nothing more can be done */
-    (void)fsync(fd);
-    (void)close(fd);
 }
 
 /* By path, since closing a descriptor would drop the locks that SQLite holds on the same file. */
@@ -56,7 +40,7 @@ sotto_status sotto_vfs_make_private(const sotto_storage *storage, const char *pa
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd >= 0) {
         (void)close(fd);
-        sync_directory(path);
+        (void)sotto_directory_sync(path); /* one that can't be read, but searched, has no sync */
         return SOTTO_OK;
     }
     if (errno != EEXIST)
@@ -100,7 +84,7 @@ sotto_status sotto_vfs_rename(const sotto_storage *storage, const char *from, co
                    : sotto_fail(err, SOTTO_IO, "%.80s: can't be renamed", from);
     if (rename(from, to) != 0)
         return sotto_fail(err, SOTTO_IO, "%.80s: can't be renamed: %s", from, strerror(errno));
-    sync_directory(to);
+    (void)sotto_directory_sync(to); /* as above */
     return SOTTO_OK;
 }
 

@@ -1,26 +1,13 @@
 /* A recipe in plain words. */
 #include "recipe/model.h"
 
+#include "base/writer.h"
 #include "recipe/calendar.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-static void say(sotto_writer *w, const char *format, ...) SOTTO_PRINTF(2, 3);
-
-static void say(sotto_writer *w, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-
-    va_start(args, format);
-    int len = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (len > 0)
-        sotto_write_bytes(
-            w, sotto_bytes_of(text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1));
-}
+#define say sotto_write_format
 
 static void say_encoder(sotto_writer *w, const sotto_encoder *e)
 {

@@ -6,25 +6,15 @@
 
 #include <string.h>
 
-static uint8_t nibble(char digit)
-{
-    return (uint8_t)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
-}
-
 static void read_key(sotto_reading *r, sotto_party_key *out, json_t *json, const sotto_place *place)
 {
     sotto_place config = {place, "config", 0}, until = {place, "until", 0};
-    const char *hex = json_string_value(json_object_get(json, "config"));
-    size_t len = strlen(hex) / 2;
-    uint8_t *bytes = sotto_reading_take(r, len, 1);
     sotto_hpke_config decoded;
     sotto_err why = {0};
 
-    if (!bytes)
+    out->config = sotto_reading_hex(r, json_object_get(json, "config"));
+    if (!out->config.data)
         return;
-    for (size_t i = 0; i < len; i++)
-        bytes[i] = (uint8_t)(nibble(hex[2 * i]) << 4 | nibble(hex[2 * i + 1]));
-    out->config = sotto_bytes_of(bytes, len);
     out->from = sotto_reading_time(json, "from");
     out->until = sotto_reading_time(json, "until");
     if (sotto_hpke_config_decode(&decoded, out->config, &why) != SOTTO_OK)

@@ -1,6 +1,8 @@
 /* A walk over text that is known to be valid JSON, skipping all that is not on the path. */
 #include "recipe/place.h"
 
+#include "base/hex.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -63,10 +65,8 @@ static unsigned hex4(const uint8_t *digits)
 {
     unsigned value = 0;
 
-    for (int i = 0; i < 4; i++) {
-        unsigned d = digits[i];
-        value = value << 4 | (d <= '9' ? d - '0' : (d | 0x20) - 'a' + 10);
-    }
+    for (int i = 0; i < 4; i++) /* digits they are: the text was parsed before */
+        value = value << 4 | (unsigned)sotto_hex_digit_vartime(digits[i]);
     return value;
 }
 

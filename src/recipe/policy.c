@@ -127,18 +127,6 @@ static void read_analyses(sotto_reading *r, sotto_policy *out)
     }
 }
 
-static sotto_bytes read_hex(sotto_reading *r, const char *hex)
-{
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    size_t len = strlen(hex) / 2;
-    uint8_t *bytes = sotto_reading_take(r, len, 1);
-
-    for (size_t i = 0; bytes && i < len; i++)
-        bytes[i] = (uint8_t)((strchr(digits, hex[2 * i]) - digits) % 16 * 16 +
-                             (strchr(digits, hex[2 * i + 1]) - digits) % 16);
-    return sotto_bytes_of(bytes, bytes ? len : 0);
-}
-
 static const sotto_policy_key *read_keys(sotto_reading *r, const char *key, size_t *count)
 {
     json_t *object = json_object_get(r->root, key), *json;
@@ -148,8 +136,8 @@ static const sotto_policy_key *read_keys(sotto_reading *r, const char *key, size
     json_object_foreach(object, name, json)
     {
         if (list)
-            list[(*count)++] = (sotto_policy_key){sotto_reading_copy(r, name),
-                                                  read_hex(r, json_string_value(json))};
+            list[(*count)++] =
+                (sotto_policy_key){sotto_reading_copy(r, name), sotto_reading_hex(r, json)};
     }
     return list;
 }

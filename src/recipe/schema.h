@@ -101,6 +101,8 @@ char *sotto_reading_take_text(sotto_reading *r, size_t len); /* and one byte for
 const char *sotto_reading_copy(sotto_reading *r, const char *text);
 /* Values that were checked. A text that may be left out is NULL. */
 const char *sotto_reading_text(sotto_reading *r, const json_t *object, const char *key);
+/* data is NULL where there is no memory. */
+sotto_bytes sotto_reading_hex(sotto_reading *r, const json_t *text);
 /* The position of a choice among the words of its row, from 0. */
 unsigned sotto_reading_choice(const json_t *object, const char *rows, const char *key);
 sotto_decimal sotto_reading_decimal(const sotto_reading *r, const sotto_place *object,

@@ -1,6 +1,7 @@
 /* Reading values that the table has found right. */
 #include "recipe/schema.h"
 
+#include "base/hex.h"
 #include "recipe/calendar.h"
 
 #include <string.h>
@@ -49,6 +50,18 @@ const char *sotto_reading_text(sotto_reading *r, const json_t *object, const cha
     const char *text = json_string_value(json_object_get(object, key));
 
     return text ? sotto_reading_copy(r, text) : NULL;
+}
+
+sotto_bytes sotto_reading_hex(sotto_reading *r, const json_t *text)
+{
+    const char *digits = json_string_value(text);
+    size_t len = strlen(digits) / 2;
+    uint8_t *bytes = sotto_reading_take(r, len, 1);
+
+    for (size_t i = 0; bytes && i < len; i++)
+        bytes[i] = (uint8_t)(sotto_hex_digit_vartime((uint8_t)digits[2 * i]) << 4 |
+                             sotto_hex_digit_vartime((uint8_t)digits[2 * i + 1]));
+    return sotto_bytes_of(bytes, bytes ? len : 0);
 }
 
 unsigned sotto_reading_choice(const json_t *object, const char *rows, const char *key)

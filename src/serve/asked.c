@@ -5,7 +5,7 @@
 #include <string.h>
 
 void *sotto_asked_new(size_t size, sotto_server *server, const sotto_server_task *task,
-                      sotto_http_request *request, size_t memory)
+                      sotto_bytes id, sotto_http_request *request, size_t memory)
 {
     sotto_asked *a = sotto_alloc(size);
 
@@ -16,6 +16,8 @@ void *sotto_asked_new(size_t size, sotto_server *server, const sotto_server_task
     a->server = server;
     a->task = task;
     a->request = request;
+    if (id.len == sizeof a->id)
+        memcpy(a->id, id.data, sizeof a->id);
     a->problem = SOTTO_DAP_PROBLEMS;
     a->size = size;
     sotto_arena_init(&a->arena, memory);

@@ -25,9 +25,10 @@ typedef struct sotto_asked {
     size_t size;
 } sotto_asked;
 
-/* size: of the struct that begins with it, zeroed but for that. NULL once it has answered that there is no memory. */
+/* size: of the struct that begins with it, zeroed but for that. id: as in sotto_handler. NULL once it has answered that
+ * there is no memory. */
 void *sotto_asked_new(size_t size, sotto_server *server, const sotto_server_task *task,
-                      sotto_http_request *request, size_t memory);
+                      sotto_bytes id, sotto_http_request *request, size_t memory);
 /* After the answer. */
 void sotto_asked_finish(sotto_asked *a);
 

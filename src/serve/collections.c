@@ -20,10 +20,10 @@ typedef struct asked {
     sotto_bytes answer;
 } asked;
 
-static asked *new_asked(sotto_server *server, const sotto_server_task *task,
+static asked *new_asked(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                         sotto_http_request *request)
 {
-    return sotto_asked_new(sizeof(asked), server, task, request,
+    return sotto_asked_new(sizeof(asked), server, task, id, request,
                            MEMORY + 4 * task->dap.sizes.out_share);
 }
 
@@ -152,18 +152,15 @@ static bool read_request(asked *a)
     return true;
 }
 
-/* id: empty where it follows from the request. */
-static void create_under(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                         sotto_http_request *request)
+void sotto_collection_create(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                             sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, request);
+    asked *a = new_asked(server, task, id, request);
     sotto_status status;
 
     if (!a || !read_request(a))
         return;
-    if (id.len == sizeof a->ask.id)
-        memcpy(a->ask.id, id.data, sizeof a->ask.id);
-    else
+    if (id.len == 0)
         sotto_resource_id(a->ask.id, "collection job", task, a->body);
     status = sotto_row_number(&a->ask.n, NULL);
     if (status != SOTTO_OK) {
@@ -171,18 +168,6 @@ static void create_under(sotto_server *server, const sotto_server_task *task, so
         return;
     }
     sotto_asked_store(&a->ask, create, on_created);
-}
-
-void sotto_collection_create(sotto_server *server, const sotto_server_task *task,
-                             sotto_http_request *request)
-{
-    create_under(server, task, sotto_bytes_of(NULL, 0), request);
-}
-
-void sotto_collection_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                          sotto_http_request *request)
-{
-    create_under(server, task, id, request);
 }
 
 /* ---- asking and deleting ---------------------------------------------------------------------------------------- */
@@ -213,11 +198,10 @@ static void get(void *context, sotto_worker *worker)
 void sotto_collection_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                           sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, request);
+    asked *a = new_asked(server, task, id, request);
 
     if (!a)
         return;
-    memcpy(a->ask.id, id.data, sizeof a->ask.id);
     sotto_asked_work(&a->ask, get);
 }
 
@@ -265,11 +249,10 @@ static void on_dropped(void *context, sotto_status status, const sotto_err *err)
 void sotto_collection_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                              sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, request);
+    asked *a = new_asked(server, task, id, request);
 
     if (!a)
         return;
-    memcpy(a->ask.id, id.data, sizeof a->ask.id);
     if (sotto_row_number(&a->ask.n, NULL) != SOTTO_OK) {
         sotto_asked_give_up(&a->ask, SOTTO_IO);
         return;

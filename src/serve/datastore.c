@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/datastore.h"
 
+#include "base/directory.h"
 #include "base/rule.h"
 #include "db/migrate.h"
 #include "sotto/random.h"
@@ -40,22 +41,6 @@ sotto_status sotto_datastore_key_read(sotto_column_keys *out, const char *path, 
                                    "%.100s: a datastore key has 32 bytes, 1 to 8 of them", path);
 }
 
-static bool sync_directory(const char *path)
-{
-    char directory[PATH_BYTES];
-    const char *slash = strrchr(path, '/');
-    int fd;
-    bool good;
-
-    (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-                   slash ? path : ".");
-    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return good;
-}
-
 /* Written whole under another name first: a crash leaves either no key or all of one. link(2) replaces nothing. */
 static sotto_status make_key(const char *path, sotto_err *err)
 {
@@ -73,7 +58,7 @@ static sotto_status make_key(const char *path, sotto_err *err)
     if (fd >= 0)
         (void)close(fd);
     sotto_wipe(key, sizeof key);
-    good = good && link(draft, path) == 0 && sync_directory(path);
+    good = good && link(draft, path) == 0 && sotto_directory_sync(path);
     (void)unlink(draft);
     return good ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "can't make the datastore key %.100s", path);
 }

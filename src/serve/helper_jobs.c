@@ -242,14 +242,8 @@ static void with_job(sotto_server *server, const sotto_server_task *task, sotto_
         give_up(job, status);
 }
 
-void sotto_helper_job_create(sotto_server *server, const sotto_server_task *task,
+void sotto_helper_job_create(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                              sotto_http_request *request)
-{
-    with_job(server, task, sotto_bytes_of(NULL, 0), request, begin);
-}
-
-void sotto_helper_job_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                          sotto_http_request *request)
 {
     with_job(server, task, id, request, begin);
 }

@@ -154,10 +154,10 @@ static void on_repaired(void *context, sotto_status status, const sotto_err *err
         sotto_asked_fail(&a->ask, status);
 }
 
-void sotto_helper_repair(sotto_server *server, const sotto_server_task *task,
+void sotto_helper_repair(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                          sotto_http_request *request)
 {
-    asked *a = sotto_asked_new(sizeof *a, server, task, request, MEMORY);
+    asked *a = sotto_asked_new(sizeof *a, server, task, id, request, MEMORY);
     sotto_bytes body = sotto_http_request_body(request);
     sotto_dap_problem problem;
     sotto_status status;

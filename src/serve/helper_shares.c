@@ -154,18 +154,17 @@ static void on_released(void *context, sotto_status status, const sotto_err *err
 
 /* ---- the requests --------------------------------------------------------------------------------------------- */
 
-static asked *new_asked(sotto_server *server, const sotto_server_task *task,
+static asked *new_asked(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                         sotto_http_request *request)
 {
-    return sotto_asked_new(sizeof(asked), server, task, request,
+    return sotto_asked_new(sizeof(asked), server, task, id, request,
                            MEMORY + 8 * task->dap.sizes.out_share);
 }
 
-/* id: empty where it follows from the request. */
-static void create(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                   sotto_http_request *request)
+void sotto_helper_share_create(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                               sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, request);
+    asked *a = new_asked(server, task, id, request);
     sotto_bytes body = sotto_http_request_body(request);
     sotto_dap_problem problem;
     sotto_status status;
@@ -173,8 +172,9 @@ static void create(sotto_server *server, const sotto_server_task *task, sotto_by
     if (!a)
         return;
     sotto_resource_id(a->body_id, "aggregate share", task, body);
-    a->chosen = id.len == sizeof a->ask.id;
-    memcpy(a->ask.id, a->chosen ? id.data : a->body_id, sizeof a->ask.id);
+    a->chosen = id.len > 0;
+    if (!a->chosen)
+        memcpy(a->ask.id, a->body_id, sizeof a->ask.id);
     status = sotto_dap_aggregate_share_req_decode(&a->req, body, NULL);
     if (status != SOTTO_OK) {
         sotto_asked_refuse(&a->ask, sotto_dap_problem_of_status(status));
@@ -189,18 +189,6 @@ static void create(sotto_server *server, const sotto_server_task *task, sotto_by
     } else {
         sotto_asked_store(&a->ask, release, on_released);
     }
-}
-
-void sotto_helper_share_create(sotto_server *server, const sotto_server_task *task,
-                               sotto_http_request *request)
-{
-    create(server, task, sotto_bytes_of(NULL, 0), request);
-}
-
-void sotto_helper_share_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                            sotto_http_request *request)
-{
-    create(server, task, id, request);
 }
 
 static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
@@ -231,11 +219,10 @@ static void get(void *context, sotto_worker *worker)
 void sotto_helper_share_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                             sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, request);
+    asked *a = new_asked(server, task, id, request);
 
     if (!a)
         return;
-    memcpy(a->ask.id, id.data, sizeof a->ask.id);
     sotto_asked_work(&a->ask, get);
 }
 

@@ -2,15 +2,14 @@
 #include "serve/metrics.h"
 
 #include "base/alloc.h"
+#include "base/writer.h"
 #include "serve/care.h"
 #include "serve/leader.h"
 #include "transport/dap.h"
 #include "transport/http_server.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 struct sotto_metrics {
@@ -49,19 +48,7 @@ uint64_t sotto_metrics_get(const sotto_metrics *metrics, sotto_metric which)
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-static void SOTTO_PRINTF(2, 3) say(sotto_writer *w, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    int len;
-
-    va_start(args, format);
-    len = vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    if (len > 0)
-        sotto_write_bytes(
-            w, sotto_bytes_of(line, (size_t)len < sizeof line ? (size_t)len : sizeof line - 1));
-}
+#define say sotto_write_format
 
 static void head(sotto_writer *w, const char *name, const char *type, const char *help)
 {

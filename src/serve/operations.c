@@ -1,6 +1,7 @@
 #include "serve/operations.h"
 
 #include "base/alloc.h"
+#include "base/hex.h"
 #include "crypto/hash.h"
 #include "serve/care.h"
 #include "serve/metrics.h"
@@ -18,16 +19,12 @@ struct sotto_operations {
 
 void sotto_operations_token(char out[SOTTO_DRAIN_TOKEN], const sotto_column_keys *columns)
 {
-    static const char purpose[] = "sotto operations: drain", digits[] = "0123456789abcdef";
+    static const char purpose[] = "sotto operations: drain";
     uint8_t mac[32];
 
     sotto_hmac_once(mac, SOTTO_SHA256, sotto_bytes_of(columns->key[0], sizeof columns->key[0]),
                     sotto_bytes_of(purpose, sizeof purpose - 1));
-    for (size_t i = 0; i < sizeof mac; i++) {
-        out[2 * i] = digits[mac[i] >> 4];
-        out[2 * i + 1] = digits[mac[i] & 15];
-    }
-    out[SOTTO_DRAIN_TOKEN - 1] = 0;
+    sotto_hex_encode(out, sotto_bytes_of(mac, sizeof mac));
     sotto_wipe(mac, sizeof mac);
 }
 

@@ -1,6 +1,7 @@
 /* The pairing file, and the fingerprint by which two people make sure that they hold the same one. */
 #include "serve/pairing.h"
 
+#include "base/hex.h"
 #include "crypto/hash.h"
 #include "sotto/random.h"
 
@@ -50,17 +51,6 @@ static void fingerprint(sotto_pairing *pairing)
     sotto_hash_final(&hash, digest);
     for (size_t i = 0; i < 10; i++)
         at += snprintf(at, 4, i > 0 && i % 2 == 0 ? "-%02x" : "%02x", digest[i]);
-}
-
-static void hex_of(char *out, const uint8_t *bytes, size_t len)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < len; i++) {
-        out[2 * i] = digits[bytes[i] >> 4];
-        out[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    out[2 * len] = 0;
 }
 
 static sotto_status fresh_token(char out[SOTTO_TOKEN_TEXT], sotto_err *err)
@@ -133,7 +123,7 @@ static int set_fields(json_t *json, const sotto_pairing *pairing, bool collector
             failed |=
                 json_object_set_new(json, fields[i].key, json_string(text_of(pairing, &fields[i])));
     if (!collectors) {
-        hex_of(seed, pairing->verify_seed, sizeof pairing->verify_seed);
+        sotto_hex_encode(seed, sotto_bytes_of(pairing->verify_seed, sizeof pairing->verify_seed));
         failed |= json_object_set_new(json, "verify_seed", json_string(seed));
         sotto_wipe(seed, sizeof seed);
     }
@@ -169,25 +159,6 @@ sotto_status sotto_pairing_encode_for_collector(sotto_buf *out, const sotto_pair
     return encode(out, pairing, true, err);
 }
 
-static bool read_hex(uint8_t *out, size_t len, const char *text)
-{
-    if (!text || strlen(text) != 2 * len)
-        return false;
-    for (size_t i = 0; i < 2 * len; i++) {
-        char c = text[i];
-        uint8_t value;
-
-        if (c >= '0' && c <= '9')
-            value = (uint8_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            value = (uint8_t)(c - 'a' + 10);
-        else
-            return false;
-        out[i / 2] = (uint8_t)(i % 2 ? out[i / 2] | value : value << 4);
-    }
-    return true;
-}
-
 /* A token goes into a header line: only what base64url has. */
 static bool is_token(const char *text)
 {
@@ -216,6 +187,7 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
 {
     bool collectors = json_object_get(json, COLLECTORS) != NULL;
     const char *given = json_string_value(json_object_get(json, "fingerprint"));
+    const char *seed = json_string_value(json_object_get(json, "verify_seed"));
     size_t keys = collectors ? COLLECTORS_FIELDS + 2 : FIELDS + 3;
     json_int_t version = json_integer_value(json_object_get(json, collectors ? COLLECTORS : KIND));
 
@@ -229,8 +201,8 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
         memcpy(out->fingerprint, given, strlen(given) + 1);
         return SOTTO_OK;
     }
-    if (!read_hex(out->verify_seed, sizeof out->verify_seed,
-                  json_string_value(json_object_get(json, "verify_seed"))))
+    if (!seed || !sotto_hex_decode(out->verify_seed, sizeof out->verify_seed,
+                                   sotto_bytes_of(seed, strlen(seed))))
         return sotto_fail(err, SOTTO_MALFORMED, "pairing file: verify_seed is not one");
     fingerprint(out);
     /* Not a signature: it finds a file that was damaged or mixed from two. */

@@ -162,10 +162,9 @@ static void get(void *context, sotto_worker *worker)
 void sotto_rejections_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                           sotto_http_request *request)
 {
-    asked *a = sotto_asked_new(sizeof *a, server, task, request, 4 * SOTTO_DAP_REJECTIONS_MAX);
+    asked *a = sotto_asked_new(sizeof *a, server, task, id, request, 4 * SOTTO_DAP_REJECTIONS_MAX);
 
     if (!a)
         return;
-    memcpy(a->ask.id, id.data, sizeof a->ask.id);
     sotto_asked_work(&a->ask, get);
 }

@@ -13,11 +13,6 @@ typedef enum whose { NOBODYS, LEADERS, COLLECTORS, REJECTIONS } whose;
 enum { SLACK = 4096, SMALL_BODY = 8192 };
 #define NO_MESSAGE SOTTO_DAP_MESSAGES
 
-typedef void on_task(sotto_server *server, const sotto_server_task *task,
-                     sotto_http_request *request);
-typedef void on_item(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                     sotto_http_request *request);
-
 /* ---- how long a body may be: from the task's own report size, never from the peer's word ------------- */
 
 static size_t no_body(const sotto_server *server, const sotto_server_task *task)
@@ -74,8 +69,8 @@ typedef struct resource {
     whose token;
     sotto_dap_message message; /* of the body */
     size_t (*limit)(const sotto_server *server, const sotto_server_task *task);
-    on_task *task; /* one of the two: /tasks/{id}/collection, or .../collection/{item} */
-    on_item *item;
+    enum { COLLECTION, ITEM } path; /* /tasks/{id}/collection, or .../collection/{item} */
+    sotto_handler *handle;
 } resource;
 
 #define GET    SOTTO_HTTP_GET
@@ -86,34 +81,34 @@ typedef struct resource {
 #define HELPER SOTTO_HELPER
 
 static const resource resources[] = {
-    {POST, LEADER, "reports", NOBODYS, SOTTO_DAP_UPLOAD_REQ, upload_body, sotto_upload_handle,
-     NULL},
+    {POST, LEADER, "reports", NOBODYS, SOTTO_DAP_UPLOAD_REQ, upload_body, COLLECTION,
+     sotto_upload_handle},
     {POST, LEADER, "collection_jobs", COLLECTORS, SOTTO_DAP_COLLECTION_JOB_REQ, small_body,
-     sotto_collection_create, NULL},
-    {PUT, LEADER, "collection_jobs", COLLECTORS, SOTTO_DAP_COLLECTION_JOB_REQ, small_body, NULL,
-     sotto_collection_put},
-    {GET, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, NULL, sotto_collection_get},
-    {DELETE, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, NULL,
+     COLLECTION, sotto_collection_create},
+    {PUT, LEADER, "collection_jobs", COLLECTORS, SOTTO_DAP_COLLECTION_JOB_REQ, small_body, ITEM,
+     sotto_collection_create},
+    {GET, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, ITEM, sotto_collection_get},
+    {DELETE, LEADER, "collection_jobs", COLLECTORS, NO_MESSAGE, no_body, ITEM,
      sotto_collection_delete},
     {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ,
-     sotto_router_job_body, sotto_helper_job_create, NULL},
+     sotto_router_job_body, COLLECTION, sotto_helper_job_create},
     {PUT, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ,
-     sotto_router_job_body, NULL, sotto_helper_job_put},
+     sotto_router_job_body, ITEM, sotto_helper_job_create},
     {POST, HELPER, "aggregation_jobs", LEADERS, SOTTO_DAP_AGGREGATION_JOB_CONTINUE_REQ,
-     sotto_router_job_body, NULL, sotto_helper_job_continue},
-    {GET, HELPER, "aggregation_jobs", LEADERS, NO_MESSAGE, no_body, NULL, sotto_helper_job_get},
-    {DELETE, HELPER, "aggregation_jobs", LEADERS, NO_MESSAGE, no_body, NULL,
+     sotto_router_job_body, ITEM, sotto_helper_job_continue},
+    {GET, HELPER, "aggregation_jobs", LEADERS, NO_MESSAGE, no_body, ITEM, sotto_helper_job_get},
+    {DELETE, HELPER, "aggregation_jobs", LEADERS, NO_MESSAGE, no_body, ITEM,
      sotto_helper_job_delete},
     {POST, HELPER, "aggregate_shares", LEADERS, SOTTO_DAP_AGGREGATE_SHARE_REQ, small_body,
-     sotto_helper_share_create, NULL},
-    {PUT, HELPER, "aggregate_shares", LEADERS, SOTTO_DAP_AGGREGATE_SHARE_REQ, small_body, NULL,
-     sotto_helper_share_put},
-    {GET, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, NULL, sotto_helper_share_get},
-    {DELETE, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, NULL,
+     COLLECTION, sotto_helper_share_create},
+    {PUT, HELPER, "aggregate_shares", LEADERS, SOTTO_DAP_AGGREGATE_SHARE_REQ, small_body, ITEM,
+     sotto_helper_share_create},
+    {GET, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, ITEM, sotto_helper_share_get},
+    {DELETE, HELPER, "aggregate_shares", LEADERS, NO_MESSAGE, no_body, ITEM,
      sotto_helper_share_delete},
-    {POST, HELPER, "repairs", LEADERS, SOTTO_DAP_REPAIR_REQ, repair_body, sotto_helper_repair,
-     NULL},
-    {GET, 0, "rejections", REJECTIONS, NO_MESSAGE, no_body, NULL, sotto_rejections_get},
+    {POST, HELPER, "repairs", LEADERS, SOTTO_DAP_REPAIR_REQ, repair_body, COLLECTION,
+     sotto_helper_repair},
+    {GET, 0, "rejections", REJECTIONS, NO_MESSAGE, no_body, ITEM, sotto_rejections_get},
 };
 enum { RESOURCES = sizeof resources / sizeof resources[0] };
 
@@ -218,7 +213,8 @@ static const resource *find(const sotto_server *server, const sotto_http_request
     for (size_t i = 0; i < RESOURCES; i++) {
         const resource *r = &resources[i];
 
-        if ((r->role != 0 && r->role != server->options.role) || segments != (r->item ? 4u : 3u) ||
+        if ((r->role != 0 && r->role != server->options.role) ||
+            segments != (r->path == ITEM ? 4u : 3u) ||
             !sotto_http_request_segment_is(request, base + 2, r->collection))
             continue;
         if (r->method == sotto_http_request_method(request))
@@ -289,7 +285,7 @@ static bool find_route(sotto_server *server, sotto_http_request *request, route 
         return refuse(request, 405, SOTTO_DAP_PROBLEMS, NULL, out->task);
     if (!media_type_fits(request, out->resource->message))
         return refuse(request, 415, SOTTO_DAP_PROBLEMS, NULL, out->task);
-    if (out->resource->item &&
+    if (out->resource->path == ITEM &&
         sotto_dap_id_decode(out->id, sizeof out->id, sotto_http_request_segment(request, base + 3),
                             NULL) != SOTTO_OK)
         return refuse(request, 404, SOTTO_DAP_PROBLEMS, NULL, out->task);
@@ -358,11 +354,9 @@ static void on_body(void *context, sotto_http_request *request)
     }
     if (!find_route(server, request, &found) || !found.resource)
         return;
-    if (found.resource->item)
-        found.resource->item(server, found.task, sotto_bytes_of(found.id, sizeof found.id),
-                             request);
-    else
-        found.resource->task(server, found.task, request);
+    found.resource->handle(
+        server, found.task,
+        sotto_bytes_of(found.id, found.resource->path == ITEM ? sizeof found.id : 0), request);
 }
 
 const sotto_http_handler sotto_router = {on_head, on_body, NULL};

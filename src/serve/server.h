@@ -95,45 +95,25 @@ SOTTO_MUST_USE sotto_status sotto_server_call(sotto_server *server, const sotto_
 
 /* ---- handlers, one for each resource. Each answers the request itself, now or later. ---------------- */
 
+/* id: of the item that the path names; empty where it names none. So what is created by POST gets an id that follows from
+ * the request, and what Janus' peers create by PUT has the one that they chose. */
+typedef void sotto_handler(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                           struct sotto_http_request *request);
+
 /* serve/upload.c: POST /tasks/{id}/reports */
-void sotto_upload_handle(sotto_server *server, const sotto_server_task *task,
-                         struct sotto_http_request *request);
-/* serve/collections.c: POST /tasks/{id}/collection_jobs; GET, DELETE .../{job} */
-void sotto_collection_create(sotto_server *server, const sotto_server_task *task,
-                             struct sotto_http_request *request);
-void sotto_collection_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                          struct sotto_http_request *request); /* Janus: under the collector's id */
-void sotto_collection_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                          struct sotto_http_request *request);
-void sotto_collection_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                             struct sotto_http_request *request);
-/* serve/helper_jobs.c: POST /tasks/{id}/aggregation_jobs; GET, POST (continue), DELETE .../{job} */
-void sotto_helper_job_create(sotto_server *server, const sotto_server_task *task,
-                             struct sotto_http_request *request);
-void sotto_helper_job_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                          struct sotto_http_request *request); /* Janus: under the leader's id */
-void sotto_helper_job_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                          struct sotto_http_request *request);
-void sotto_helper_job_continue(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                               struct sotto_http_request *request);
-void sotto_helper_job_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                             struct sotto_http_request *request);
-/* serve/helper_shares.c: POST /tasks/{id}/aggregate_shares; GET, DELETE .../{share} */
-void sotto_helper_share_create(sotto_server *server, const sotto_server_task *task,
-                               struct sotto_http_request *request);
-void sotto_helper_share_put(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                            struct sotto_http_request *request); /* Janus: under the leader's id */
-void sotto_helper_share_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                            struct sotto_http_request *request);
-void sotto_helper_share_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                               struct sotto_http_request *request);
+sotto_handler sotto_upload_handle;
+/* serve/collections.c: /tasks/{id}/collection_jobs; GET, DELETE .../{job} */
+sotto_handler sotto_collection_create, sotto_collection_get, sotto_collection_delete;
+/* serve/helper_jobs.c: /tasks/{id}/aggregation_jobs; GET, POST (continue), DELETE .../{job} */
+sotto_handler sotto_helper_job_create, sotto_helper_job_get, sotto_helper_job_continue,
+    sotto_helper_job_delete;
+/* serve/helper_shares.c: /tasks/{id}/aggregate_shares; GET, DELETE .../{share} */
+sotto_handler sotto_helper_share_create, sotto_helper_share_get, sotto_helper_share_delete;
 /* serve/helper_repairs.c, private use: POST /tasks/{id}/repairs: drops the jobs of a batch that the two disagree on. */
-void sotto_helper_repair(sotto_server *server, const sotto_server_task *task,
-                         struct sotto_http_request *request);
+sotto_handler sotto_helper_repair;
 /* serve/rejections.c, both roles, private use: GET /tasks/{id}/rejections/{collection job or share}: counts by cause
  * of a batch that was released, never of another. */
-void sotto_rejections_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                          struct sotto_http_request *request);
+sotto_handler sotto_rejections_get;
 
 /* serve/leader.c: what the leader does by itself: form jobs, send them, drive collections, after a start too. */
 SOTTO_MUST_USE sotto_status sotto_leader_open(struct sotto_leader **leader, sotto_server *server,

@@ -230,12 +230,13 @@ static void work(void *context, sotto_worker *worker)
     sotto_intake_put(upload->server->leader->intake, upload);
 }
 
-void sotto_upload_handle(sotto_server *server, const sotto_server_task *task,
+void sotto_upload_handle(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                          sotto_http_request *request)
 {
     sotto_upload_request *upload = sotto_alloc(sizeof *upload);
     sotto_status status;
 
+    (void)id;
     if (!upload) {
         sotto_problem_of(request, SOTTO_NO_MEMORY, task);
         return;

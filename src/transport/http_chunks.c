@@ -2,21 +2,12 @@
  * character, is refused: readers that skip such bytes and readers that don't would see different chunks. */
 #include "transport/http_parse.h"
 
+#include "base/hex.h"
+
 static size_t bad(sotto_http_chunks *chunks)
 {
     chunks->state = SOTTO_HTTP_CHUNK_BAD;
     return 0;
-}
-
-static int hex_digit(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
 }
 
 static void end_size_line(sotto_http_chunks *chunks)
@@ -33,7 +24,7 @@ static size_t take_size(sotto_http_chunks *chunks, sotto_bytes in, sotto_bytes *
     (void)piece;
     for (size_t i = 0; i < in.len; i++) {
         const uint8_t c = in.data[i];
-        const int digit = hex_digit(c);
+        const int digit = sotto_hex_digit_vartime(c);
 
         if (chunks->cr) {
             if (c != '\n')

@@ -1,5 +1,7 @@
 #include "transport/http_parse.h"
 
+#include "base/hex.h"
+
 #include <string.h>
 
 /* RFC 9110, 5.6.2: what a method or the name of a field is made of. */
@@ -122,14 +124,6 @@ static unsigned read_version(sotto_http_head *head, sotto_bytes word)
     return 0;
 }
 
-static int hex_digit(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Percent-decodes in place. A NUL or another control character has no business in a name, however it is spelt. */
 static bool decode_segment(uint8_t *text, size_t *len)
 {
@@ -141,7 +135,8 @@ static bool decode_segment(uint8_t *text, size_t *len)
         if (text[i] == '%') {
             if (*len - i < 3)
                 return false;
-            const int high = hex_digit(text[i + 1]), low = hex_digit(text[i + 2]);
+            const int high = sotto_hex_digit_vartime(text[i + 1]),
+                      low = sotto_hex_digit_vartime(text[i + 2]);
             if (high < 0 || low < 0)
                 return false;
             value = high * 16 + low;

@@ -2,7 +2,7 @@
  *
  *   http_server.c   opens, drains, closes; the cap on bytes
  *   http_loop.c     one thread with its event base: accepting, waking up, the clock
- *   http_conn.c     one connection: a state and a step for each state
+ *   http_conn.c     one connection: a state and a step for each state (see http_conn.h)
  *   http_request.c  what handlers see, and the text of an answer
  *   http_tls.c      certificate and key
  *
@@ -141,7 +141,7 @@ void sotto_http_loop_close(sotto_http_loop *loop);
 /* Queues an answered request for its loop; frees it if the loop has ended. */
 void sotto_http_loop_put(sotto_http_request *request);
 
-/* http_conn.c */
+/* http_conn.c, http_conn_time.c */
 void sotto_http_conn_open(sotto_http_loop *loop, int fd); /* takes the socket */
 void sotto_http_conn_answer(sotto_http_request *request); /* which was queued */
 void sotto_http_conn_check_time(sotto_http_conn *conn, uint64_t now);

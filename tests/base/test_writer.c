@@ -1,3 +1,4 @@
+#include "base/writer.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -93,6 +94,28 @@ static void writer_on_no_memory_at_all_only_overflows(sotto_test *t)
     CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_writer_finish(&w, "message", NULL));
 }
 
+static void a_text_is_written_as_printf_writes_it(sotto_test *t)
+{
+    enum { CUT = 1023 };
+    char long_text[CUT + 100];
+    uint8_t memory[2 * CUT];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_writer w = sotto_writer_on(&out);
+
+    memset(long_text, 'x', sizeof long_text);
+    long_text[sizeof long_text - 1] = 0;
+    sotto_write_format(&w, "%d of %s", 7, "nine");
+    sotto_write_format(&w, "%s", "");
+    CHECK_OK(t, sotto_writer_finish(&w, "text", &t->err));
+    CHECK_EQUAL(t, 9, out.len);
+    CHECK_BYTES(t, (const uint8_t *)"7 of nine", memory, 9);
+    sotto_write_format(&w, "%s", long_text);
+    CHECK_EQUAL(t, 9 + CUT, out.len);
+    sotto_write_format(&w, "%s", long_text);
+    CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_writer_finish(&w, "text", &t->err));
+    CHECK_EQUAL(t, 0, out.len);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -101,6 +124,7 @@ int main(int argc, char **argv)
         CASE(writer_stays_shut_after_an_overflow),
         CASE(writer_refuses_a_text_longer_than_its_prefix_can_say),
         CASE(writer_on_no_memory_at_all_only_overflows),
+        CASE(a_text_is_written_as_printf_writes_it),
     };
     return RUN_TESTS(argc, argv, cases);
 }

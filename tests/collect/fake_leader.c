@@ -14,6 +14,7 @@
 #include "transport/http_server.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static struct {
     sotto_collector_key key;
     uint64_t *sums;
     sotto_http_server *server;
+    atomic_bool ready; /* the task needs the port, so the loop is there before it */
 } fake;
 
 static void must(sotto_status status)
@@ -166,7 +168,9 @@ static void on_body(void *context, sotto_http_request *request)
     sotto_http_field json[] = {{"Content-Type", "application/json"}};
 
     (void)context;
-    if (!sotto_http_request_segment_is(request, 2, "rejections"))
+    if (!atomic_load(&fake.ready))
+        sotto_http_answer(request, &(sotto_http_reply){.status = 503});
+    else if (!sotto_http_request_segment_is(request, 2, "rejections"))
         answer_job(request);
     else
         sotto_http_answer(request, &(sotto_http_reply){mode_is("counts") ? 404 : 200, json, 1,
@@ -242,6 +246,7 @@ int main(int argc, char **argv)
                             &fake.arena, &mistakes, NULL));
     must(sotto_task_compile(&fake.task, fake.recipe, parties, 0, &fake.arena, NULL));
     write_pairing();
+    atomic_store(&fake.ready, true);
     printf("ready\n");
     (void)fflush(stdout);
     while (read(STDIN_FILENO, &c, 1) > 0)

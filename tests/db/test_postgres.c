@@ -66,8 +66,9 @@ static void a_connection_killed_in_a_transaction_is_made_anew(sotto_test *t)
 
 static void patience_ends(sotto_test *t)
 {
+    /* On a busy machine one new connection takes more than 50 ms. */
     const sotto_db_options options = {
-        .address = sotto_test_address(t), .writers = 1, .patience_ms = 50};
+        .address = sotto_test_address(t), .writers = 1, .patience_ms = 1000};
     attempt a = {.fatal = 1000000};
     sotto_db *db;
 
@@ -220,7 +221,8 @@ static void a_deadlock_is_run_again(sotto_test *t)
     CHECK(t, pthread_barrier_destroy(&both) == 0);
     CHECK_EQUAL(t, SOTTO_OK, a.status);
     CHECK_EQUAL(t, SOTTO_OK, b.status);
-    CHECK_EQUAL(t, 3, a.runs + b.runs);
+    /* More than 3 where the server, on a busy machine, ends both, which may then meet again. */
+    CHECK(t, a.runs + b.runs >= 3);
     CHECK_EQUAL(t, 4,
                 sotto_test_ask_number(t, db, "SELECT CAST(sum(number) AS BIGINT) FROM things"));
     sotto_db_close(db);

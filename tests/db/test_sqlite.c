@@ -22,27 +22,6 @@ typedef struct promise {
     bool tried_group;
 } promise;
 
-typedef struct gate {
-    pthread_mutex_t lock;
-    pthread_cond_t moved;
-    bool entered, open;
-} gate;
-
-static sotto_status wait_at_gate(sotto_tx *tx, void *context, sotto_err *err)
-{
-    gate *g = context;
-
-    (void)tx;
-    (void)err;
-    (void)pthread_mutex_lock(&g->lock);
-    g->entered = true;
-    (void)pthread_cond_broadcast(&g->moved);
-    while (!g->open)
-        (void)pthread_cond_wait(&g->moved, &g->lock);
-    (void)pthread_mutex_unlock(&g->lock);
-    return sotto_fail(err, SOTTO_STALE, "nothing to keep");
-}
-
 typedef struct finished {
     pthread_mutex_t lock;
     pthread_cond_t moved;
@@ -64,24 +43,19 @@ static void note_done(void *context, sotto_status status, const sotto_err *err)
 /* Holds the writer at a gate, posts, opens the gate: all of them make one transaction. */
 static void run_group(sotto_db *db, sotto_db_job *jobs, unsigned count)
 {
-    gate g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false};
+    sotto_test_gate g = SOTTO_TEST_GATE(SOTTO_STALE);
     finished f = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
-    sotto_db_job first = {.fn = wait_at_gate, .context = &g, .done = note_done, .done_context = &f};
+    sotto_db_job first = {
+        .fn = sotto_test_gate_hold, .context = &g, .done = note_done, .done_context = &f};
 
     sotto_db_post(db, &first);
-    (void)pthread_mutex_lock(&g.lock);
-    while (!g.entered)
-        (void)pthread_cond_wait(&g.moved, &g.lock);
-    (void)pthread_mutex_unlock(&g.lock);
+    sotto_test_gate_await(&g);
     for (unsigned i = 0; i < count; i++) {
         jobs[i].done = note_done;
         jobs[i].done_context = &f;
         sotto_db_post(db, &jobs[i]);
     }
-    (void)pthread_mutex_lock(&g.lock);
-    g.open = true;
-    (void)pthread_cond_broadcast(&g.moved);
-    (void)pthread_mutex_unlock(&g.lock);
+    sotto_test_gate_open(&g);
     (void)pthread_mutex_lock(&f.lock);
     while (f.count < count + 1)
         (void)pthread_cond_wait(&f.moved, &f.lock);

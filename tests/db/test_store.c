@@ -169,44 +169,6 @@ static void an_address_must_name_a_database(sotto_test *t)
 
 /* ---- many at once ------------------------------------------------------------------------------------ */
 
-typedef struct gate {
-    pthread_mutex_t lock;
-    pthread_cond_t moved;
-    bool entered, open;
-} gate;
-
-/* Holds the writer until the test has posted what it wants in one group. */
-static sotto_status wait_at_gate(sotto_tx *tx, void *context, sotto_err *err)
-{
-    gate *g = context;
-
-    (void)tx;
-    (void)err;
-    (void)pthread_mutex_lock(&g->lock);
-    g->entered = true;
-    (void)pthread_cond_broadcast(&g->moved);
-    while (!g->open)
-        (void)pthread_cond_wait(&g->moved, &g->lock);
-    (void)pthread_mutex_unlock(&g->lock);
-    return SOTTO_OK;
-}
-
-static void wait_until_entered(gate *g)
-{
-    (void)pthread_mutex_lock(&g->lock);
-    while (!g->entered)
-        (void)pthread_cond_wait(&g->moved, &g->lock);
-    (void)pthread_mutex_unlock(&g->lock);
-}
-
-static void open_gate(gate *g)
-{
-    (void)pthread_mutex_lock(&g->lock);
-    g->open = true;
-    (void)pthread_cond_broadcast(&g->moved);
-    (void)pthread_mutex_unlock(&g->lock);
-}
-
 static void note_done(void *context, sotto_status status, const sotto_err *err)
 {
     (void)err;
@@ -219,16 +181,17 @@ static void one_that_fails_spares_its_neighbours(sotto_test *t)
 {
     const char *address = sotto_test_address(t);
     sotto_db *db = sotto_test_db_at(t, address);
-    gate g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false};
+    sotto_test_gate g = SOTTO_TEST_GATE(SOTTO_OK);
     _Atomic unsigned done = 0;
-    sotto_db_job first = {wait_at_gate, &g, note_done, &done, NULL, SOTTO_OK, {SOTTO_OK, ""}};
+    sotto_db_job first = {sotto_test_gate_hold, &g, note_done, &done, NULL, SOTTO_OK,
+                          {SOTTO_OK, ""}};
     sotto_test_thing things[POSTED];
     sotto_db_job jobs[POSTED];
     sotto_db_stats stats;
 
     CHECK_OK(t, sotto_test_schema(db, &t->err));
     sotto_db_post(db, &first);
-    wait_until_entered(&g);
+    sotto_test_gate_await(&g);
     for (int64_t i = 0; i < POSTED; i++) {
         /* Every fourth changes its mind, every eighth breaks a rule of the schema. */
         things[i] = (sotto_test_thing){i, i % 8 == 5 ? INT64_MIN : i};
@@ -238,7 +201,7 @@ static void one_that_fails_spares_its_neighbours(sotto_test *t)
                                  .done_context = &done};
         sotto_db_post(db, &jobs[i]);
     }
-    open_gate(&g);
+    sotto_test_gate_open(&g);
     sotto_db_stats_get(db, &stats);
     CHECK(t, stats.waiting <= POSTED);
     sotto_db_close(db); /* runs them all first */

@@ -9,20 +9,6 @@
 
 enum { REPORTS = 100 };
 
-static sotto_bytes many(sotto_test *t, sotto_test_service *s)
-{
-    size_t size = REPORTS * (s->task.report_bytes + 64);
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
-
-    for (size_t i = 0; i < REPORTS; i++) {
-        sotto_bytes report = sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND);
-
-        memcpy(out.data + out.len, report.data, report.len);
-        out.len += report.len;
-    }
-    return sotto_buf_bytes(&out);
-}
-
 static void check_put_off(sotto_test *t, sotto_test_service *s, sotto_bytes reports)
 {
     sotto_http_response response = sotto_test_upload(t, s, reports);
@@ -48,7 +34,7 @@ static void out_of_memory_is_no_fault_of_a_report(sotto_test *t)
     sotto_bytes reports;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    reports = many(t, &s);
+    reports = sotto_test_sealed_reports(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     s.leader_options.upload_memory = (size_t)64 << 10; /* enough for most of them */
     sotto_test_leader_restart(t, &s);
     check_put_off(t, &s, reports);
@@ -66,7 +52,7 @@ static void keys_that_do_not_open_now_are_no_fault_of_a_report(sotto_test *t)
     sotto_bytes reports;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    reports = many(t, &s);
+    reports = sotto_test_sealed_reports(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_alloc_fail_size(sizeof(struct sotto_hpke_receiver));
     check_put_off(t, &s, reports);
     sotto_alloc_fail_size(0);

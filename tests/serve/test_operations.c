@@ -42,16 +42,6 @@ static sotto_http_response ask(sotto_test *t, sotto_http_client *client, const s
     return response;
 }
 
-static bool says(const sotto_http_response *response, const char *text)
-{
-    size_t len = strlen(text);
-
-    for (size_t i = 0; i + len <= response->body.len; i++)
-        if (memcmp(response->body.data + i, text, len) == 0)
-            return true;
-    return false;
-}
-
 /* What a page says a moment later: a thread looks once a second. */
 static bool soon_says(sotto_test *t, sotto_test_service *s, const sotto_server *server,
                       const char *page, const char *text)
@@ -59,7 +49,7 @@ static bool soon_says(sotto_test *t, sotto_test_service *s, const sotto_server *
     for (int i = 0; i < 250; i++) {
         sotto_http_response r = ask(t, s->client, server, SOTTO_HTTP_GET, page, NULL);
 
-        if (says(&r, text))
+        if (sotto_test_says(&r, text))
             return true;
         nap();
     }
@@ -110,14 +100,14 @@ static void readiness_says_what_is_missing(sotto_test *t)
     CHECK_OK(t, sotto_server_open(&empty, &options, &t->err));
     r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK_EQUAL(t, 200, r.status);
-    CHECK(t, says(&r, "tasks: none yet"));
+    CHECK(t, sotto_test_says(&r, "tasks: none yet"));
     CHECK_OK(t, sotto_tasks_add(empty->db, SOTTO_HELPER,
                                 sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
                                 sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 1000,
                                 sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));
     CHECK(t, soon_says(t, &s, empty, "readyz", "pairing: 1 tasks wait"));
     r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
-    CHECK(t, !says(&r, "rate check"));
+    CHECK(t, !sotto_test_says(&r, "rate check"));
     CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
     CHECK(t, soon_says(t, &s, empty, "metrics", "sotto_tasks{state=\"paired\"} 1"));
     sotto_server_close(empty);
@@ -252,7 +242,7 @@ static void draining_finishes_what_was_accepted(sotto_test *t)
     CHECK_OK(t, sotto_server_drain(s.leader, 10000, &t->err));
     r = ask(t, s.client, s.leader, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK_EQUAL(t, 503, r.status);
-    CHECK(t, says(&r, "draining"));
+    CHECK(t, sotto_test_says(&r, "draining"));
     CHECK_EQUAL(t, 200, ask(t, s.client, s.leader, SOTTO_HTTP_GET, "healthz", NULL).status);
     while (atomic_load(&a.given) < UPLOADS)
         nap();

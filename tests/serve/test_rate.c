@@ -26,24 +26,43 @@ static void set_population(sotto_test *t, sotto_test_service *s, bool leader, ui
                                 population, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
 }
 
-static sotto_bytes many_with(sotto_test *t, sotto_test_service *s, size_t count,
-                             sotto_test_flaw flaw)
+static void upload(sotto_test *t, sotto_test_service *s, size_t count, sotto_test_flaw flaw)
 {
-    size_t size = count * (s->task.report_bytes + 64);
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
-
-    for (size_t i = 0; i < count; i++) {
-        sotto_bytes report = sotto_test_sealed_report(t, s, 1, flaw);
-
-        memcpy(out.data + out.len, report.data, report.len);
-        out.len += report.len;
-    }
-    return sotto_buf_bytes(&out);
+    CHECK_EQUAL(t, 200,
+                sotto_test_upload(t, s, sotto_test_sealed_reports(t, s, count, 1, flaw)).status);
 }
 
-static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count)
+static void stays_held(sotto_test *t, sotto_test_service *s, unsigned polls)
 {
-    return many_with(t, s, count, SOTTO_TEST_SOUND);
+    uint64_t reports, counts[16];
+
+    s->patience = polls;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, s, 1, &reports, counts));
+}
+
+static void is_released(sotto_test *t, sotto_test_service *s, uint64_t wanted)
+{
+    uint64_t reports = 0, counts[16];
+
+    s->patience = 200;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, s, 1, &reports, counts));
+    CHECK_EQUAL(t, wanted, reports);
+}
+
+/* One job at the helper, of sound reports and after them some with a proof that fails. The checksum is of the sound. */
+static sotto_test_job send_job(sotto_test *t, sotto_test_service *s, size_t sound, size_t bad)
+{
+    sotto_bytes reports[MOST];
+    sotto_test_job job, whole;
+
+    CHECK(t, sound + bad <= MOST);
+    for (size_t i = 0; i < sound + bad; i++)
+        reports[i] =
+            sotto_test_sealed_report(t, s, 1, i < sound ? SOTTO_TEST_SOUND : SOTTO_TEST_BAD_PROOF);
+    job = sotto_test_job_of(t, s, reports, sound, NULL);
+    whole = bad ? sotto_test_job_of(t, s, reports, sound + bad, NULL) : job;
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, s, whole.request).status);
+    return job;
 }
 
 static void let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, const char *reason,
@@ -58,48 +77,38 @@ static void let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, c
 static void twice_the_expected_number_is_released(sotto_test *t)
 {
     sotto_test_service s;
-    uint64_t reports = 0, counts[16];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, true, 20);
     set_population(t, &s, false, 20);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 40)).status);
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
-    CHECK_EQUAL(t, 40, reports);
+    upload(t, &s, 40, SOTTO_TEST_SOUND);
+    is_released(t, &s, 40);
     sotto_test_service_close(&s);
 }
 
 static void one_more_is_held_until_the_leaders_operator_gives_a_reason(sotto_test *t)
 {
     sotto_test_service s;
-    uint64_t reports = 0, counts[16];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, true, 20);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 41)).status);
-    s.patience = 10;
-    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    upload(t, &s, 41, SOTTO_TEST_SOUND);
+    stays_held(t, &s, 10);
     let_go(t, &s, s.leader, "", SOTTO_DENIED);
     let_go(t, &s, s.leader, "a campaign made more people take part", SOTTO_OK);
-    s.patience = 200;
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
-    CHECK_EQUAL(t, 41, reports);
+    is_released(t, &s, 41);
     sotto_test_service_close(&s);
 }
 
 static void the_helper_holds_by_its_own_figure(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_bytes reports[MOST];
     sotto_test_job job;
     sotto_http_response response;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, false, 20);
-    for (size_t i = 0; i < 41; i++)
-        reports[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
-    job = sotto_test_job_of(t, &s, reports, 41, NULL);
-    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    job = send_job(t, &s, 41, 0);
     response = sotto_test_ask_share(t, &s, 1, 41, job.checksum);
     CHECK_EQUAL(t, 503, response.status);
     CHECK(t, response.retry_after_s > 0);
@@ -112,23 +121,15 @@ static void the_helper_holds_by_its_own_figure(sotto_test *t)
 static void a_reason_covers_no_more_than_it_was_given_for(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_bytes reports[MOST];
     sotto_test_job job;
-    uint8_t checksum[SOTTO_CHECKSUM_SIZE];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, false, 20);
-    for (size_t i = 0; i < 42; i++)
-        reports[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
-    job = sotto_test_job_of(t, &s, reports, 41, NULL);
-    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    job = send_job(t, &s, 41, 0);
     CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
-    memcpy(checksum, job.checksum, sizeof checksum);
-    job = sotto_test_job_of(t, &s, reports + 41, 1, NULL);
-    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
-    sotto_dap_checksum_merge(checksum, job.checksum);
-    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 42, checksum).status);
+    sotto_dap_checksum_merge(job.checksum, send_job(t, &s, 1, 0).checksum);
+    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 42, job.checksum).status);
     sotto_test_service_close(&s);
 }
 
@@ -138,19 +139,17 @@ static void junk_holds_no_batch(sotto_test *t)
     static const sotto_test_flaw junk[] = {SOTTO_TEST_BAD_LEADER_SEAL, SOTTO_TEST_UNKNOWN_KEY,
                                            SOTTO_TEST_EXTENSION};
     sotto_test_service s;
-    uint64_t reports = 0, counts[16];
     sotto_bytes sound;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, true, 20);
     set_population(t, &s, false, 20);
-    sound = many(t, &s, 30);
+    sound = sotto_test_sealed_reports(t, &s, 30, 1, SOTTO_TEST_SOUND);
     for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++)
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many_with(t, &s, 20, junk[i])).status);
+        upload(t, &s, 20, junk[i]);
     for (unsigned i = 0; i < 3; i++) /* twice as a replay */
         CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sound).status);
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
-    CHECK_EQUAL(t, 30, reports);
+    is_released(t, &s, 30);
     sotto_test_service_close(&s);
 }
 
@@ -158,7 +157,6 @@ static void junk_holds_no_batch(sotto_test *t)
 static void acknowledged_reports_count_though_they_fail_later(sotto_test *t)
 {
     sotto_test_service s;
-    uint64_t reports = 0, counts[16];
 
     for (unsigned selected = 0; selected < 2; selected++) {
         sotto_test_service_open(t, &s,
@@ -166,14 +164,10 @@ static void acknowledged_reports_count_though_they_fail_later(sotto_test *t)
                                                               .job_delay_ms = 1000,
                                                               .job_reports = 100});
         set_population(t, &s, true, 20);
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30)).status);
-        CHECK_EQUAL(
-            t, 200,
-            sotto_test_upload(t, &s, many_with(t, &s, 6, SOTTO_TEST_BAD_HELPER_SEAL)).status);
-        CHECK_EQUAL(t, 200,
-                    sotto_test_upload(t, &s, many_with(t, &s, 5, SOTTO_TEST_BAD_PROOF)).status);
-        s.patience = 60;
-        CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+        upload(t, &s, 30, SOTTO_TEST_SOUND);
+        upload(t, &s, 6, SOTTO_TEST_BAD_HELPER_SEAL);
+        upload(t, &s, 5, SOTTO_TEST_BAD_PROOF);
+        stays_held(t, &s, 60);
         CHECK_EQUAL(t, 41, sotto_test_ask_number(t, s.leader->db, "SELECT arrived FROM held"));
         sotto_test_service_close(&s);
     }
@@ -183,19 +177,15 @@ static void acknowledged_reports_count_though_they_fail_later(sotto_test *t)
 static void a_corrected_population_counts_at_once(sotto_test *t)
 {
     sotto_test_service s;
-    uint64_t reports = 0, counts[16];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, true, 20);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 41)).status);
-    s.patience = 10;
-    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    upload(t, &s, 41, SOTTO_TEST_SOUND);
+    stays_held(t, &s, 10);
     set_population(t, &s, true, 0); /* no figure given: the old one stays */
-    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    stays_held(t, &s, 10);
     set_population(t, &s, true, 21);
-    s.patience = 200;
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
-    CHECK_EQUAL(t, 41, reports);
+    is_released(t, &s, 41);
     sotto_test_service_close(&s);
 }
 
@@ -243,7 +233,6 @@ static void says_that_it_holds(sotto_test *t, sotto_server *server)
 static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
 {
     sotto_test_service s;
-    uint64_t reports = 0, counts[16];
     atomic_uint told = 0;
 
     for (unsigned corrected = 0; corrected < 2; corrected++) {
@@ -252,21 +241,18 @@ static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
         s.leader_options.log = (sotto_log_sink){.write = count_held, .context = &told};
         sotto_test_leader_restart(t, &s);
         set_population(t, &s, true, 20);
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 41)).status);
+        upload(t, &s, 41, SOTTO_TEST_SOUND);
         CHECK(t, soon_holds(s.leader, 0));
-        s.patience = 10;
-        CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+        stays_held(t, &s, 10);
         CHECK(t, soon_holds(s.leader, 1));
         says_that_it_holds(t, s.leader);
-        s.patience = 60; /* looks again, more than once */
-        CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+        stays_held(t, &s, 60); /* looks again, more than once */
         CHECK_EQUAL(t, 1, atomic_load(&told));
         if (corrected)
             set_population(t, &s, true, 21);
         else
             let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
-        s.patience = 200;
-        CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+        is_released(t, &s, 41);
         CHECK(t, soon_holds(s.leader, 0));
         sotto_test_service_close(&s);
     }
@@ -275,7 +261,6 @@ static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
 static void the_helpers_operator_is_told_of_a_held_batch(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_bytes reports[MOST];
     sotto_test_job job;
     atomic_uint told = 0;
 
@@ -283,10 +268,7 @@ static void the_helpers_operator_is_told_of_a_held_batch(sotto_test *t)
     s.helper_options.log = (sotto_log_sink){.write = count_held, .context = &told};
     sotto_test_helper_restart(t, &s);
     set_population(t, &s, false, 20);
-    for (size_t i = 0; i < 41; i++)
-        reports[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
-    job = sotto_test_job_of(t, &s, reports, 41, NULL);
-    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    job = send_job(t, &s, 41, 0);
     for (unsigned i = 0; i < 2; i++)
         CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     CHECK_EQUAL(t, 1, atomic_load(&told));
@@ -303,19 +285,12 @@ static void the_helpers_operator_is_told_of_a_held_batch(sotto_test *t)
 static void refused_reports_count_too(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_bytes reports[MOST];
     sotto_test_job job;
-    uint8_t checksum[SOTTO_CHECKSUM_SIZE];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, false, 20);
-    for (size_t i = 0; i < 41; i++)
-        reports[i] =
-            sotto_test_sealed_report(t, &s, 1, i < 30 ? SOTTO_TEST_SOUND : SOTTO_TEST_BAD_PROOF);
-    memcpy(checksum, sotto_test_job_of(t, &s, reports, 30, NULL).checksum, sizeof checksum);
-    job = sotto_test_job_of(t, &s, reports, 41, NULL);
-    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
-    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 30, checksum).status);
+    job = send_job(t, &s, 30, 11);
+    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 30, job.checksum).status);
     sotto_test_service_close(&s);
 }
 

@@ -250,16 +250,6 @@ static sotto_http_response ask_collection(sotto_test *t)
                            s.pairing.collector_token, sotto_buf_bytes(&req));
 }
 
-static bool says(const sotto_http_response *response, const char *text)
-{
-    size_t len = strlen(text);
-
-    for (size_t i = 0; i + len <= response->body.len; i++)
-        if (memcmp(response->body.data + i, text, len) == 0)
-            return true;
-    return false;
-}
-
 /* It failed for good, and the collector is told why. */
 static void check_failed(sotto_test *t, const char *why)
 {
@@ -269,7 +259,7 @@ static void check_failed(sotto_test *t, const char *why)
     CHECK_EQUAL(t, 400, sotto_test_collect(t, &s, 1, &reports, counts));
     response = ask_collection(t);
     CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_BATCH_MISMATCH));
-    CHECK(t, says(&response, why));
+    CHECK(t, sotto_test_says(&response, why));
     CHECK_EQUAL(t, 0, number(t, s.leader, DROPPED));
 }
 

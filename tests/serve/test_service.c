@@ -20,16 +20,7 @@ static void pause_ms(long ms)
 
 static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count, uint64_t bin)
 {
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, count * (s->task.report_bytes + 64)),
-                                   count * (s->task.report_bytes + 64));
-
-    for (size_t i = 0; i < count; i++) {
-        sotto_bytes report = sotto_test_sealed_report(t, s, bin, SOTTO_TEST_SOUND);
-
-        memcpy(out.data + out.len, report.data, report.len);
-        out.len += report.len;
-    }
-    return sotto_buf_bytes(&out);
+    return sotto_test_sealed_reports(t, s, count, bin, SOTTO_TEST_SOUND);
 }
 
 static void check_counts(sotto_test *t, const uint64_t *counts, size_t bins, uint64_t bin,

@@ -155,3 +155,35 @@ int64_t sotto_test_ask_number(sotto_test *t, sotto_db *db, const char *sql)
     CHECK_OK(t, sotto_db_read(db, ask, &q, &t->err));
     return q.answer;
 }
+
+/* ---- the gate ---------------------------------------------------------------------------------------- */
+
+sotto_status sotto_test_gate_hold(sotto_tx *tx, void *gate, sotto_err *err)
+{
+    sotto_test_gate *g = gate;
+
+    (void)tx;
+    (void)pthread_mutex_lock(&g->lock);
+    g->entered = true;
+    (void)pthread_cond_broadcast(&g->moved);
+    while (!g->open)
+        (void)pthread_cond_wait(&g->moved, &g->lock);
+    (void)pthread_mutex_unlock(&g->lock);
+    return g->status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, g->status, "nothing to keep");
+}
+
+void sotto_test_gate_await(sotto_test_gate *gate)
+{
+    (void)pthread_mutex_lock(&gate->lock);
+    while (!gate->entered)
+        (void)pthread_cond_wait(&gate->moved, &gate->lock);
+    (void)pthread_mutex_unlock(&gate->lock);
+}
+
+void sotto_test_gate_open(sotto_test_gate *gate)
+{
+    (void)pthread_mutex_lock(&gate->lock);
+    gate->open = true;
+    (void)pthread_cond_broadcast(&gate->moved);
+    (void)pthread_mutex_unlock(&gate->lock);
+}

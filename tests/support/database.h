@@ -5,6 +5,8 @@
 #include "db/store.h"
 #include "support/test.h"
 
+#include <pthread.h>
+
 /* Whether this run is about PostgreSQL. */
 bool sotto_test_on_postgres(void);
 
@@ -25,6 +27,21 @@ typedef struct sotto_test_thing {
     int64_t number;
 } sotto_test_thing;
 sotto_status sotto_test_put(sotto_tx *tx, void *thing, sotto_err *err);
+/* Holds the writer, so that what is posted meanwhile makes one group: post sotto_test_gate_hold, wait until it has entered,
+ * post the rest, open. */
+typedef struct sotto_test_gate {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    sotto_status status; /* of the transaction that holds the writer */
+    bool entered, open;
+} sotto_test_gate;
+#define SOTTO_TEST_GATE(status)                                                                    \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, status, false, false                  \
+    }
+sotto_status sotto_test_gate_hold(sotto_tx *tx, void *gate, sotto_err *err);
+void sotto_test_gate_await(sotto_test_gate *gate);
+void sotto_test_gate_open(sotto_test_gate *gate);
 /* Runs one statement without parameters. */
 sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err);
 /* The one number that a query yields, read on a reader's connection. */

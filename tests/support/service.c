@@ -331,6 +331,18 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
     return sotto_buf_bytes(&out);
 }
 
+sotto_bytes sotto_test_sealed_reports(sotto_test *t, sotto_test_service *s, size_t count,
+                                      uint64_t bin, sotto_test_flaw flaw)
+{
+    sotto_buf out = buffer(t, count * (s->task.report_bytes + 256));
+    sotto_writer w = sotto_writer_on(&out);
+
+    for (size_t i = 0; i < count; i++)
+        sotto_write_bytes(&w, sotto_test_sealed_report(t, s, bin, flaw));
+    CHECK_OK(t, sotto_writer_finish(&w, "reports", &t->err));
+    return sotto_buf_bytes(&out);
+}
+
 /* ---- requests ------------------------------------------------------------------------------------------------ */
 
 static sotto_http_response call(sotto_test *t, sotto_test_service *s, sotto_http_method method,
@@ -474,6 +486,16 @@ sotto_http_response sotto_test_ask_share(sotto_test *t, sotto_test_service *s, u
     CHECK_OK(t, sotto_dap_aggregate_share_req_encode(&out, &ask, &t->err));
     return sotto_test_post(t, s, false, "aggregate_shares", SOTTO_DAP_AGGREGATE_SHARE_REQ,
                            s->pairing.leader_token, sotto_buf_bytes(&out));
+}
+
+bool sotto_test_says(const sotto_http_response *response, const char *text)
+{
+    size_t len = strlen(text);
+
+    for (size_t i = 0; i + len <= response->body.len; i++)
+        if (memcmp(response->body.data + i, text, len) == 0)
+            return true;
+    return false;
 }
 
 bool sotto_test_is_problem(const sotto_http_response *response, sotto_dap_problem problem)

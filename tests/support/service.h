@@ -60,6 +60,9 @@ typedef enum sotto_test_flaw {
 } sotto_test_flaw;
 sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint64_t bin,
                                      sotto_test_flaw flaw);
+/* The body of an upload of so many. */
+sotto_bytes sotto_test_sealed_reports(sotto_test *t, sotto_test_service *s, size_t count,
+                                      uint64_t bin, sotto_test_flaw flaw);
 
 /* ---- a leader of the test's own: what the real one would never send --------------------------------------- */
 
@@ -80,6 +83,8 @@ sotto_http_response sotto_test_ask_share(sotto_test *t, sotto_test_service *s, u
                                          uint64_t reports,
                                          const uint8_t checksum[SOTTO_CHECKSUM_SIZE]);
 
+/* Whether its body holds this text. */
+bool sotto_test_says(const sotto_http_response *response, const char *text);
 /* Whether a problem document is of this type. */
 bool sotto_test_is_problem(const sotto_http_response *response, sotto_dap_problem problem);
 

@@ -1,0 +1,23 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/directory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool sotto_directory_sync(const char *path)
+{
+    char directory[4096];
+    const char *slash = strrchr(path, '/');
+    int len = snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+                       slash ? path : ".");
+    int fd = len > 0 && (size_t)len < sizeof directory
+                 ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                 : -1;
+    bool good = fd >= 0 && fsync(fd) == 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return good;
+}

@@ -1,0 +1,104 @@
+/* Writing: a handler's answer, the server's own refusals, and leaving so that the client can read them. */
+#define _GNU_SOURCE
+
+#include "transport/http_conn.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <sys/socket.h>
+
+/* Sends the request's answer and lets it go. What follows depends on whether the client was heard out. */
+bool sotto_http_conn_deliver(sotto_http_conn *conn)
+{
+    sotto_http_request *request = conn->request;
+
+    if (request->answer_len == 0 ||
+        evbuffer_add(conn->loop->out, request->answer, request->answer_len) != 0) {
+        sotto_http_conn_die(conn);
+    } else if (request->closes) {
+        conn->unread = conn->left > 0;
+        sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_CLOSING);
+    } else {
+        sotto_http_conn_enter(conn,
+                              conn->left > 0 ? SOTTO_HTTP_CONN_DISCARD : SOTTO_HTTP_CONN_HEAD);
+    }
+    conn->served = true;
+    conn->busy = false;
+    conn->skipped = false;
+    conn->scanned = 0;
+    conn->request = NULL;
+    sotto_http_request_free(request);
+    return true;
+}
+
+/* The server's own refusal. There is no telling where the next request would begin, so this is the last one. */
+bool sotto_http_conn_refuse(sotto_http_conn *conn, unsigned status)
+{
+    sotto_http_server *server = conn->loop->server;
+    const sotto_http_problem problem = {.status = status};
+    uint8_t memory[256];
+    sotto_buf body = sotto_buf_over(memory, sizeof memory);
+    char retry[48] = "";
+
+    if (conn->request) {
+        sotto_http_request_call_lost(conn->request);
+        sotto_http_request_free(conn->request);
+        conn->request = NULL;
+    }
+    if (status == 503) {
+        atomic_fetch_add(&server->overloaded, 1);
+        (void)evutil_snprintf(retry, sizeof retry, "Retry-After: %u\r\n",
+                              server->options.retry_after_s);
+    } else if (status == 413) {
+        atomic_fetch_add(&server->too_large, 1);
+    } else if (status == 408) {
+        atomic_fetch_add(&server->timed_out, 1);
+    } else {
+        atomic_fetch_add(&server->malformed, 1);
+    }
+    conn->unread = true;
+    if (sotto_http_problem_encode(&body, &problem, NULL) != SOTTO_OK ||
+        evbuffer_add_printf(conn->loop->out,
+                            "HTTP/1.1 %u %s\r\nContent-Type: " SOTTO_HTTP_PROBLEM_TYPE
+                            "\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n%.*s",
+                            status, sotto_http_status_phrase(status), body.len, retry,
+                            (int)body.len, (const char *)memory) < 0)
+        return sotto_http_conn_die(conn);
+    return sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_CLOSING);
+}
+
+/* Hands to the kernel what the turn wrote. Sending at once, rather than when epoll says that one may, saves two system
+ * calls an answer. */
+void sotto_http_conn_flush(sotto_http_conn *conn)
+{
+    struct evbuffer *out = conn->loop->out;
+
+    if (evbuffer_get_length(out) > 0 && !conn->tls && sotto_http_conn_waiting(conn) == 0 &&
+        evbuffer_write(out, conn->fd) < 0 && errno != EAGAIN && errno != EINTR)
+        conn->state = SOTTO_HTTP_CONN_DEAD;
+    if (evbuffer_get_length(out) > 0 && conn->state != SOTTO_HTTP_CONN_DEAD)
+        bufferevent_write_buffer(conn->bev, out);
+    evbuffer_drain(out, evbuffer_get_length(out));
+}
+
+/* A socket closed with unread bytes resets the connection, and the answer might be lost on its way. */
+bool sotto_http_conn_step_closing(sotto_http_conn *conn)
+{
+    sotto_http_conn_flush(conn);
+    if (conn->state == SOTTO_HTTP_CONN_DEAD || sotto_http_conn_waiting(conn) > 0)
+        return false;
+    if (conn->tls)
+        sotto_http_tls_finish(conn->bev);
+    if (conn->eof || !conn->unread || shutdown(conn->fd, SHUT_WR) != 0)
+        sotto_http_conn_die(conn);
+    else
+        sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_LINGER);
+    return false;
+}
+
+bool sotto_http_conn_step_linger(sotto_http_conn *conn)
+{
+    evbuffer_drain(sotto_http_conn_input(conn), evbuffer_get_length(sotto_http_conn_input(conn)));
+    return conn->eof ? sotto_http_conn_die(conn) : false;
+}

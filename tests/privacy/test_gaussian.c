@@ -207,6 +207,20 @@ static void few_counts_stand_for_many(sotto_test *t)
     }
 }
 
+static void every_error_term_widens_the_bound_over_counts(sotto_test *t)
+{
+    static const sotto_counted_inflate inflated[] = {
+        {1, 1, 1}, {1e9, 1, 1}, {1, 1e17, 1}, {1, 1, 1e9}};
+    sotto_bound b, proved = {0, 0};
+
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_OK(t, sotto_gaussian_counted_epsilon_inflated(&b, 5.1, 1, 0.02, 250000, log(1e-8),
+                                                            &inflated[i], &t->err));
+        proved = i == 0 ? b : proved;
+        CHECK(t, i == 0 || b.high > proved.high * (1 + 1e-9));
+    }
+}
+
 static void a_sample_costs_less_than_everybody(sotto_test *t)
 {
     sotto_bound b = {0, 0};
@@ -275,6 +289,7 @@ int main(int argc, char **argv)
         CASE(the_classical_form_ends_at_one),
         CASE(participations_that_vary_cost_more_than_their_mean),
         CASE(few_counts_stand_for_many),
+        CASE(every_error_term_widens_the_bound_over_counts),
         CASE(a_sample_costs_less_than_everybody),
         CASE(bad_parameters_are_named),
         CASE(a_delta_is_rounded_against_us),

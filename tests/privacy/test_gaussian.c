@@ -195,8 +195,8 @@ static void few_counts_stand_for_many(sotto_test *t)
         {62.2604802, 0.00488401974, 186938431, -155.019194, {384.053057654, 384.053058422}},
         {0.406248267, 0.00844702764, 88124962, -493.540428, {2361175.646, 2361175.65072}},
         {2.11952298, 0.212937447, 3121246, -374.130819, {84693.0297854, 84693.0299548}},
-        /* a million millions of rounds, of which nobody takes part in many */
-        {1, 1e-9, 1e12, -20, {714.457802, 714.458535}},
+        /* a million millions of rounds, of which nobody takes part in many; by 60 digits */
+        {1, 1e-9, 1e12, -20, {714.4584682628, 714.4584682644}},
     };
 
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {

@@ -2,7 +2,8 @@
  *
  * Callers:  whoever publishes a number about people: recipes are priced, receipts written and budgets
  *           planned from here.
- * Memory:   questions and answers are plain values; an accountant owns its tables until it is freed.
+ * Memory:   questions and answers are plain values; an accountant owns its tables until it is freed. A call takes
+ *           up to 2 MB of stack.
  * Threads:  no global state. Calls with different accountants, or with none, never interfere; one
  *           accountant belongs to one thread at a time.
  * Secrets:  none: a question holds no measurement.

@@ -137,7 +137,9 @@ static sotto_status allocated_epsilon(sotto_answer *out, const sotto_case *c, so
                                    c->log_delta, err));
     return sotto_answer_set(out, eps, true,
                             "random allocation of one release to a slot, Gaussian noise in each",
-                            "Laplace inversion of the lognormal sum, both directions");
+                            c->log_delta < SOTTO_ALLOCATION_LEAST_LOG_DELTA
+                                ? "a single release, whose slot is seen"
+                                : "Laplace inversion of the lognormal sum, both directions");
 }
 
 const sotto_mechanism_entry sotto_entry_allocated = {

@@ -2,8 +2,12 @@
 
 #include "privacy/allocation_grid.h"
 #include "privacy/allocation_tilt.h"
+#include "privacy/gaussian.h"
 #include "privacy/special.h"
+#include "privacy/special_check.h"
 #include "privacy/special_root.h"
+
+#define LEAST_LOG_DELTA SOTTO_ALLOCATION_LEAST_LOG_DELTA
 
 /* In doubles: some 8 ms for all lines, and some 2 ms more for another where the answer is good enough already. */
 #define WORK_TILTED 5e6
@@ -187,9 +191,20 @@ static sotto_status check(sotto_allocation_direction direction, double sigma, do
     if (!(t >= 1 && t <= 1e9 && t == floor(t)))
         return sotto_fail(err, SOTTO_MALFORMED, "t = %g: accepted is a whole number of 1 to 1e9",
                           t);
-    if (!(log_delta >= -90 && log_delta < 0))
-        return sotto_fail(err, SOTTO_MALFORMED, "log_delta = %g: accepted is -90 to below 0",
-                          log_delta);
+    return sotto_check_log_delta(log_delta, err);
+}
+
+/* At a delta that neither line nor grid reaches: no more than one release, and no less than that less log t, since
+ * (S - K)+ is at least the sum of the (Y - K)+. */
+static sotto_status enclose_far(sotto_bound *out, sotto_allocation_direction direction,
+                                double sigma, double t, double log_delta, sotto_err *err)
+{
+    sotto_bound one;
+
+    SOTTO_TRY(sotto_gaussian_epsilon(&one, sigma, 1, 1, log_delta, err));
+    double less = sotto_round_down(one.low - sotto_round_up(log(t), 2), 1);
+
+    *out = (sotto_bound){direction == SOTTO_ALLOCATION_ADD ? 0 : fmax(0, less), one.high};
     return SOTTO_OK;
 }
 
@@ -201,6 +216,8 @@ sotto_status sotto_allocation_eps_inflated(sotto_bound *out, sotto_allocation_di
     sotto_bound remove = {0, 0}, add = {0, 0};
 
     SOTTO_TRY(check(direction, sigma, t, log_delta, err));
+    if (log_delta < LEAST_LOG_DELTA)
+        return enclose_far(out, direction, sigma, t, log_delta, err);
     double cap = gaussian_eps(1 / sigma, log_delta);
 
     *out = (sotto_bound){0, cap};
@@ -262,7 +279,8 @@ double sotto_allocation_rough(double near, double sigma, double t, double log_de
     const sotto_allocation_inflate as_proved = {1, 1, 1};
     sotto_tilt line;
 
-    if (check(SOTTO_ALLOCATION_MAX, sigma, t, log_delta, NULL) != SOTTO_OK)
+    if (check(SOTTO_ALLOCATION_MAX, sigma, t, log_delta, NULL) != SOTTO_OK ||
+        log_delta < LEAST_LOG_DELTA)
         return (double)NAN;
     double a = 1 / sigma, cap = gaussian_eps(a, log_delta);
 
@@ -304,7 +322,7 @@ sotto_status sotto_allocation_blocks_eps(sotto_bound *out, double k, double t, d
     *out = (sotto_bound){0, gaussian_eps(sqrt(k) / sigma, log_delta)};
     double each = sotto_round_down(log_delta - log(k), 4);
 
-    if (b.slots < 2 || each < -90)
+    if (b.slots < 2 || each < LEAST_LOG_DELTA)
         return SOTTO_OK;
     SOTTO_TRY(sotto_allocation_eps(&one, SOTTO_ALLOCATION_MAX, sigma, b.slots, each, err));
     out->high = fmin(out->high, sotto_round_up(k * one.high, 1));

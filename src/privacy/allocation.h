@@ -24,7 +24,10 @@ double sotto_allocation_sigma_guess(double eps, double t, double log_delta);
  * reach mostly to 1e-6, elsewhere to 1e-4; NAN where a parameter is outside. */
 double sotto_allocation_rough(double near, double sigma, double t, double log_delta);
 
-/* sigma 0.1 to 1000, t 1 to 10^9 slots, log_delta -90 to below 0.
+/* What lines and grids reach: below it the answer is that of a single release, and from below that less log t. */
+#define SOTTO_ALLOCATION_LEAST_LOG_DELTA (-90.0)
+
+/* sigma 0.1 to 1000, t 1 to 10^9 slots.
  *   SOTTO_MALFORMED  a parameter is outside, by name */
 SOTTO_MUST_USE sotto_status sotto_allocation_eps(sotto_bound *out,
                                                  sotto_allocation_direction direction, double sigma,

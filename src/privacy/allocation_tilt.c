@@ -147,7 +147,7 @@ static double real_transform(const sotto_tilt *q, double c, double *second)
 #define HEAP_OFF 1024
 #define MORE_OFF 1e-12
 
-/* What rounding may do to the real one: 64u and the rounding of Z in the exponent of every term. */
+/* What rounding may do to the real one: 64u, the rounding of Z in the exponent of every term, and the sum's own. */
 static double transform_rounding(const sotto_tilt *q, double c)
 {
     double sum = 0;
@@ -155,7 +155,8 @@ static double transform_rounding(const sotto_tilt *q, double c)
     for (size_t j = 0; j < q->points; j++) {
         double x = c * fabs(q->z[j]);
 
-        sum += q->weight[j] * x * x / 2 * exp(fmax(0, c * q->z[j])) * (64 + 8 * x);
+        sum +=
+            q->weight[j] * x * x / 2 * exp(fmax(0, c * q->z[j])) * (64 + (double)q->points + 8 * x);
     }
     double x = c * q->top;
 
@@ -217,8 +218,8 @@ static double complex turn_to(turning *w, size_t k)
 }
 
 /* Of one node, linear and quadratic in v: after n turns a half-angle's sine is off by 4u n of the angle, the one turned
- * from by 12u of it, its cosine by 11u and u of the angle; and by the rounding of Z in proportion to itself; the sum, by as
- * much again. */
+ * from by 12u of it, its cosine by 11u and u of the angle; and by the rounding of Z in proportion to itself; the sum, by one
+ * for each point of a lane. */
 typedef struct turn_off {
     double linear, square;
 } turn_off;
@@ -230,7 +231,8 @@ static turn_off turn_rounding(const turning *w)
     for (size_t j = 0; j < w->line->points; j++) {
         double size = fabs(w->line->z[j]);
 
-        off.linear += w->tilted[j] * size * (4 * TURNS + 96);
+        off.linear +=
+            w->tilted[j] * size * (4 * TURNS + 96 + (double)w->line->points / SOTTO_TURN_LANES);
         off.square += w->tilted[j] * size * size * 8;
     }
     off.linear += w->line->heap * exp(w->line->c * w->line->top) * w->line->top * HEAP_OFF;

@@ -17,8 +17,8 @@ sotto_status sotto_checkin_check_eps0(double eps0, sotto_err *err)
 sotto_status sotto_checkin_check_log(const char *name, double log_delta, sotto_err *err)
 {
     if (!(log_delta >= SOTTO_MIN_LOG_DELTA && log_delta < 0))
-        return sotto_fail(err, SOTTO_MALFORMED, "%s = %g: accepted is %g to below 0", name,
-                          log_delta, SOTTO_MIN_LOG_DELTA);
+        return sotto_fail(err, SOTTO_MALFORMED, "%s = e^%g: accepted is e^%g to 1, 1 excluded",
+                          name, log_delta, SOTTO_MIN_LOG_DELTA);
     return SOTTO_OK;
 }
 
@@ -62,7 +62,7 @@ sotto_status sotto_checkin_fixed_window(sotto_bound *out, double eps0, double m,
     SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
     SOTTO_TRY(sotto_checkin_check_count("m", m, err));
     SOTTO_TRY(sotto_checkin_check_rate("p0", p0, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
     *out = advanced(p0 * expm1(eps0) * sqrt(exp(eps0) / m), log_delta);
     return SOTTO_OK;
 }
@@ -75,8 +75,8 @@ sotto_status sotto_checkin_averaged(sotto_bound *out, double eps0, const sotto_c
     SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
     SOTTO_TRY(sotto_crowd_honest(&n, crowd, err));
     SOTTO_TRY(sotto_checkin_check_count("m", m, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta2", log_delta2, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta2", log_delta2, err));
     double eps1 = sqrt(1 / n + 1 / m) + sqrt(-log_delta2 / n);
 
     *out = advanced(exp(2 * eps0) * expm1(eps0) * eps1, log_delta);
@@ -96,7 +96,7 @@ sotto_status sotto_checkin_shuffle(sotto_bound *out, double eps0, const sotto_cr
 
     SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
     SOTTO_TRY(sotto_crowd_honest(&n, crowd, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
     *out = advanced(exp(1.5 * eps0) * expm1(eps0) / sqrt(n), log_delta);
     return SOTTO_OK;
 }
@@ -108,7 +108,7 @@ sotto_status sotto_checkin_shuffle_2019(sotto_bound *out, double eps0, const sot
 
     SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
     SOTTO_TRY(sotto_crowd_honest(&n, crowd, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
     double a = 2 * exp(2 * eps0) * expm1(eps0);
     double eps = a * expm1(a / n) + a * sqrt(-2 * log_delta / n);
 
@@ -123,7 +123,7 @@ sotto_status sotto_checkin_printed_max_delta0(sotto_bound *out, double eps0, dou
                                               int exponent, sotto_err *err)
 {
     SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta1", log_delta1, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta1", log_delta1, err));
     if (exponent != 5 && exponent != 8)
         return sotto_fail(err, SOTTO_MALFORMED, "exponent = %d: accepted is 5 or 8", exponent);
     /* log(1/(1 - e^-x)); for large x the difference from 1 would lose its digits */

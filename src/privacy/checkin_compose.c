@@ -303,7 +303,7 @@ sotto_status sotto_checkin_fixed_window_optimal_inflated(sotto_bound *out, doubl
     SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
     SOTTO_TRY(sotto_checkin_check_count("m", m, err));
     SOTTO_TRY(sotto_checkin_check_rate("p0", p0, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
     sotto_slots_open(&x.slots, eps0, m, p0);
     enclose(out, &x, 0, log_delta);
     out->high = fmin(out->high, x.slots.sum);
@@ -318,7 +318,7 @@ sotto_status sotto_compose_mixed_epsilon(sotto_bound *out, const sotto_binary_pa
 
     SOTTO_TRY(sotto_check_count("kinds of parts", (double)kinds, 1, SOTTO_MIXED_MOST, err));
     SOTTO_TRY(sotto_check_range("mu squared", mu_squared, 0, 1e12, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
     for (size_t i = 0; i < kinds; i++) {
         SOTTO_TRY(sotto_check_range("epsilon", parts[i].eps, 1e-9, 100, err));
         SOTTO_TRY(sotto_check_count("count", parts[i].count, 1, 1e12, err));

@@ -26,7 +26,7 @@ sotto_status sotto_sampled_clone_eps(sotto_bound *out, const sotto_clone_law *la
     sotto_bound base = {0, 0};
 
     SOTTO_TRY(sotto_checkin_check_rate("rate", rate, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta", log_delta, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
     double each = sotto_round_down(log_delta - log(rate), 4);
 
     if (each < 0) /* delta reaches the rate: then being in the sample at all is covered by it */
@@ -55,7 +55,7 @@ sotto_status sotto_importance_eps(sotto_bound *out, double *log_delta, sotto_bou
     double a = rates->rate_default, b = rates->rate_other;
     sotto_bound one, other;
 
-    SOTTO_TRY(sotto_checkin_check_log("log_delta_each", log_delta_each, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta_each", log_delta_each, err));
     if (!(b >= a))
         return sotto_fail(err, SOTTO_MALFORMED, "rate_other = %g: accepted is at least %g", b, a);
     SOTTO_TRY(sotto_sampled_eps(&one, eps, a, err));
@@ -80,7 +80,7 @@ sotto_status sotto_donation_eps(sotto_bound *out, double eps, double m, double l
     if (!(eps >= 1e-12 && eps <= 100))
         return sotto_fail(err, SOTTO_MALFORMED, "eps = %g: accepted is 1e-12 to 100", eps);
     SOTTO_TRY(sotto_checkin_check_count("m", m, err));
-    SOTTO_TRY(sotto_checkin_check_log("log_delta_each", log_delta_each, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta_each", log_delta_each, err));
     double round = log1p(expm1(eps) / m);
     double x = round * sqrt(-2 * log_delta_each * m) + m * round * round / 2;
 

@@ -3,6 +3,7 @@
 #include "privacy/clone_cells.h"
 #include "privacy/clone_pair.h"
 #include "privacy/special.h"
+#include "privacy/special_check.h"
 #include "privacy/special_root.h"
 
 #define LOG_4 1.38629436111989061883
@@ -36,14 +37,6 @@ static sotto_status check_eps0(double eps0, sotto_err *err)
     if (!(eps0 >= 1e-9 && eps0 <= SOTTO_CLONE_MAX_EPS0))
         return sotto_fail(err, SOTTO_MALFORMED, "eps0 = %g: accepted is 1e-9 to %g", eps0,
                           SOTTO_CLONE_MAX_EPS0);
-    return SOTTO_OK;
-}
-
-static sotto_status check_delta(double log_delta, sotto_err *err)
-{
-    if (!(log_delta >= SOTTO_MIN_LOG_DELTA && log_delta < 0))
-        return sotto_fail(err, SOTTO_MALFORMED, "log_delta = %g: accepted is %g to below 0",
-                          log_delta, SOTTO_MIN_LOG_DELTA);
     return SOTTO_OK;
 }
 
@@ -276,7 +269,7 @@ static sotto_status open_crowd(crowd_law *w, const sotto_clone_law *law, const s
     double n;
 
     SOTTO_TRY(check_eps0(law->eps0, err));
-    SOTTO_TRY(check_delta(log_delta, err));
+    SOTTO_TRY(sotto_check_log_delta(log_delta, err));
     SOTTO_TRY(sotto_crowd_honest(&n, crowd, err));
     if (!(law->tells > 0 && law->tells <= 1 && law->clone > 0 && law->clone < 1))
         return sotto_fail(err, SOTTO_MALFORMED,
@@ -362,7 +355,7 @@ sotto_status sotto_clone_closed_2021(sotto_bound *out, double eps0, const sotto_
     double n;
 
     SOTTO_TRY(check_eps0(eps0, err));
-    SOTTO_TRY(check_delta(log_delta, err));
+    SOTTO_TRY(sotto_check_log_delta(log_delta, err));
     SOTTO_TRY(sotto_crowd_honest(&n, crowd, err));
     double limit = log(n / (16 * (LOG_2 - log_delta)));
 
@@ -383,7 +376,7 @@ sotto_status sotto_clone_closed_2022_restricted_class(sotto_bound *out, double e
     double n;
 
     SOTTO_TRY(check_eps0(eps0, err));
-    SOTTO_TRY(check_delta(log_delta, err));
+    SOTTO_TRY(sotto_check_log_delta(log_delta, err));
     SOTTO_TRY(sotto_crowd_honest(&n, crowd, err));
     double ratio = n / (8 * (LOG_2 - log_delta)) - 1;
 

@@ -15,7 +15,7 @@
 
 #define SOTTO_CLONE_MAX_EPS0 30.0
 #define SOTTO_CROWD_MAX      1e12
-#define SOTTO_MIN_LOG_DELTA  (-690.0) /* just above log 1e-300 */
+#define SOTTO_MIN_LOG_DELTA  (-692.0) /* half of 1e-300, and a little less */
 
 /* A crowd of n_total of which a fraction may lie, drop out or collude. Neither has a default. */
 typedef struct sotto_crowd {

@@ -84,7 +84,7 @@ static inline double expm1_of(double x)
     return (scale - 1) + scale * small_expm1(r);
 }
 
-/* e^x - 1 - x: the series where that would cancel, to 1e-19 of its first term. */
+/* e^x - 1 - x: the series where that would cancel, to 1e-17 of its first term. */
 static inline double exp_less_of(double x)
 {
     double p = 1.0 / 15;
@@ -208,35 +208,23 @@ static inline double angle_of(double y, double x)
     return below * angle;
 }
 
-WIDE static void exp_over(double *out, const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = exp_of(x[i]);
-}
+/* Of each number of an array. The clones stay inside this file: a resolver is a symbol that nobody else should see. */
+#define OF_EACH(name)                                                                              \
+    WIDE static void name##_over(double *out, const double *x, size_t count)                       \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++)                                                         \
+            out[i] = name##_of(x[i]);                                                              \
+    }                                                                                              \
+    void sotto_##name##_all(double *out, const double *x, size_t count)                            \
+    {                                                                                              \
+        name##_over(out, x, count);                                                                \
+    }
 
-WIDE static void expm1_over(double *out, const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = expm1_of(x[i]);
-}
-
-WIDE static void exp_less_over(double *out, const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = exp_less_of(x[i]);
-}
-
-WIDE static void log_over(double *out, const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = log_of(x[i]);
-}
-
-WIDE static void log1p_over(double *out, const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = log1p_of(x[i]);
-}
+OF_EACH(exp)
+OF_EACH(expm1)
+OF_EACH(exp_less)
+OF_EACH(log)
+OF_EACH(log1p)
 
 WIDE static void turn_over(double *sine, double *versine, const double *x, size_t count)
 {
@@ -252,32 +240,6 @@ WIDE static void angle_over(double *out, const double *y, const double *x, size_
 {
     for (size_t i = 0; i < count; i++)
         out[i] = angle_of(y[i], x[i]);
-}
-
-/* The clones stay inside this file: a resolver is a symbol that nobody else should see. */
-void sotto_exp_all(double *out, const double *x, size_t count)
-{
-    exp_over(out, x, count);
-}
-
-void sotto_expm1_all(double *out, const double *x, size_t count)
-{
-    expm1_over(out, x, count);
-}
-
-void sotto_exp_less_all(double *out, const double *x, size_t count)
-{
-    exp_less_over(out, x, count);
-}
-
-void sotto_log_all(double *out, const double *x, size_t count)
-{
-    log_over(out, x, count);
-}
-
-void sotto_log1p_all(double *out, const double *x, size_t count)
-{
-    log1p_over(out, x, count);
 }
 
 void sotto_turn_all(double *sine, double *versine, const double *x, size_t count)

@@ -62,6 +62,17 @@ SOTTO_MUST_USE sotto_status sotto_gaussian_counted_epsilon(sotto_bound *out, dou
                                                            double rounds, double log_delta,
                                                            sotto_err *err);
 
+/* What the evaluation may be wrong by, multiplied; all 1 in use. Tests move each and see `high` move. */
+typedef struct sotto_counted_inflate {
+    double term;     /* the masses and deltas of single counts */
+    double rest;     /* counts beyond the last that is looked at */
+    double rounding; /* of the sum */
+} sotto_counted_inflate;
+
+SOTTO_MUST_USE sotto_status sotto_gaussian_counted_epsilon_inflated(
+    sotto_bound *out, double sigma, double sensitivity, double rate, double rounds,
+    double log_delta, const sotto_counted_inflate *inflate, sotto_err *err);
+
 /* log(1 + rate (e^eps - 1)): epsilon of an (eps, delta) release of a secret Poisson sample, whose delta becomes
  * rate delta. eps 0..1e15 comes with its own bounds; only claimed by trust models that hide who takes part. */
 SOTTO_MUST_USE sotto_status sotto_sampled_epsilon(sotto_bound *out, sotto_bound eps, double rate,

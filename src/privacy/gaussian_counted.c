@@ -19,6 +19,7 @@
 typedef struct counted {
     double sigma, sensitivity, rate, rounds;
     double cells; /* to a deviation */
+    const sotto_counted_inflate *inflate;
 } counted;
 
 /* log T(k), and tangents: log T(k + j) <= log.high + j up, log T(k - j) <= log.high - j down for j >= 0. */
@@ -40,7 +41,8 @@ static term term_at(const counted *q, double eps, double k)
     double next = log((n - k) / (k + 1) * (p / (1 - p)));
     double last = log((n - k + 1) / k * (p / (1 - p)));
 
-    off += 8 * U * by_mu; /* mu is rounded by 4u */
+    off = (off + 8 * U * by_mu) * q->inflate->term; /* mu is rounded by 4u */
+    wrong *= q->inflate->term;
     return (term){k,
                   {mass + delta.low - off, mass + delta.high + off},
                   next + by_k * (1 + wrong) + 1e-15 * (8 + fabs(next)),
@@ -95,7 +97,7 @@ static void walk(sotto_bound *sum, double *cells, const counted *q, double eps, 
         double drop = top->log.high - near.log.high;
 
         if (drop > NOTHING) {
-            sum->high += rest_sum(&near, towards, top->log.high);
+            sum->high += q->inflate->rest * rest_sum(&near, towards, top->log.high);
             return;
         }
         /* wider where it matters less: a cell errs by its width's cube */
@@ -109,7 +111,7 @@ static void walk(sotto_bound *sum, double *cells, const counted *q, double eps, 
         near = far;
     }
     if (near.k != end)
-        sum->high += rest_sum(&near, towards, top->log.high);
+        sum->high += q->inflate->rest * rest_sum(&near, towards, top->log.high);
 }
 
 /* The largest term: the last k that the one before does not exceed. */
@@ -153,9 +155,11 @@ static sotto_bound log_delta_at(const counted *q, double eps)
     walk(&sum, &cells, q, eps, &top, spread, -1);
     /* 1 - rate is rounded: the two need not add up to 1 */
     double drift = 4 * U * q->rounds * q->rate;
-    double more = drift + U * (16 * cells + 4 * fabs(top.log.high) + 256);
+    double more = (drift + U * (16 * cells + 4 * fabs(top.log.high) + 256)) * q->inflate->rounding;
 
-    return (sotto_bound){top.log.high + log(sum.low) - more,
+    /* Where epsilon is absurd the slopes are too rough to find the largest term, and what is left of a sum of doubles is
+     * infinity; a part of it is a lower bound, too. */
+    return (sotto_bound){top.log.high + log(fmin(sum.low, 1e300)) - more,
                          fmin(0, top.log.high + log(sum.high) + more)};
 }
 
@@ -210,9 +214,11 @@ static void enclose(sotto_bound *out, aim *a, double most)
     out->low = settle(a, x, down, -1, 0);
 }
 
-sotto_status sotto_gaussian_counted_epsilon(sotto_bound *out, double sigma, double sensitivity,
-                                            double rate, double rounds, double log_delta,
-                                            sotto_err *err)
+sotto_status sotto_gaussian_counted_epsilon_inflated(sotto_bound *out, double sigma,
+                                                     double sensitivity, double rate, double rounds,
+                                                     double log_delta,
+                                                     const sotto_counted_inflate *inflate,
+                                                     sotto_err *err)
 {
     sotto_bound most;
 
@@ -231,7 +237,7 @@ sotto_status sotto_gaussian_counted_epsilon(sotto_bound *out, double sigma, doub
         *out = most;
         return SOTTO_OK;
     }
-    aim a = {{sigma, sensitivity, rate, rounds, FINE}, log_delta};
+    aim a = {{sigma, sensitivity, rate, rounds, FINE, inflate}, log_delta};
 
     if (log_delta_at(&a.q, 0).high <= log_delta) {
         *out = (sotto_bound){0, 0};
@@ -240,4 +246,14 @@ sotto_status sotto_gaussian_counted_epsilon(sotto_bound *out, double sigma, doub
     /* Never more than for every round, never less than nothing. */
     enclose(out, &a, most.high);
     return SOTTO_OK;
+}
+
+sotto_status sotto_gaussian_counted_epsilon(sotto_bound *out, double sigma, double sensitivity,
+                                            double rate, double rounds, double log_delta,
+                                            sotto_err *err)
+{
+    const sotto_counted_inflate as_proved = {1, 1, 1};
+
+    return sotto_gaussian_counted_epsilon_inflated(out, sigma, sensitivity, rate, rounds, log_delta,
+                                                   &as_proved, err);
 }

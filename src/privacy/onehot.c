@@ -123,7 +123,7 @@ static sotto_status check_question(sotto_onehot_adjacency adjacency, double log_
         return sotto_fail(err, SOTTO_MALFORMED, "adjacency %d: accepted is replacement or deletion",
                           (int)adjacency);
     if (!(log_delta >= SOTTO_MIN_LOG_DELTA && log_delta < 0))
-        return sotto_fail(err, SOTTO_MALFORMED, "log_delta = %g: accepted is %g to below 0",
+        return sotto_fail(err, SOTTO_MALFORMED, "delta = e^%g: accepted is e^%g to 1, 1 excluded",
                           log_delta, SOTTO_MIN_LOG_DELTA);
     return SOTTO_OK;
 }

@@ -4,10 +4,10 @@
 #include "privacy/special_check.h"
 #include "privacy/special_root.h"
 
-#define U            SOTTO_UNIT_ROUNDOFF
-#define SEARCH_STEPS 60
-#define SCAN_STEPS   48
-#define GOLDEN       0.6180339887498948
+#define U          SOTTO_UNIT_ROUNDOFF
+#define SCAN_STEPS 48
+/* How well the logarithm of an order is searched for. */
+#define WIDTH 1e-9
 
 /* alpha - 1 is exact for doubles from 1 to 2 and above. */
 static double price(double alpha, double log_delta)
@@ -96,26 +96,10 @@ static double look(search *s, double log_excess)
     return eps;
 }
 
-static void descend(search *s, double low, double high)
+/* sotto_root_least hands its function something it must not change: here, where the search is. */
+static double look_from(const void *self, double log_excess)
 {
-    double left = high - GOLDEN * (high - low), right = low + GOLDEN * (high - low);
-    double at_left = look(s, left), at_right = look(s, right);
-
-    for (int i = 0; i < SEARCH_STEPS && high - low > 1e-9; i++) {
-        if (at_left <= at_right) {
-            high = right;
-            right = left;
-            at_right = at_left;
-            left = high - GOLDEN * (high - low);
-            at_left = look(s, left);
-        } else {
-            low = left;
-            left = right;
-            at_left = at_right;
-            right = low + GOLDEN * (high - low);
-            at_right = look(s, right);
-        }
-    }
+    return look(*(search *const *)self, log_excess);
 }
 
 sotto_status sotto_rdp_minimise(sotto_bound *out, double *best, sotto_divergence divergence,
@@ -136,7 +120,9 @@ sotto_status sotto_rdp_minimise(sotto_bound *out, double *best, sotto_divergence
         place = eps < lowest ? low + i * step : place;
         lowest = fmin(lowest, eps);
     }
-    descend(&s, fmax(low, place - step), fmin(high, place + step));
+    search *here = &s;
+    (void)sotto_root_least(look_from, &here, fmax(low, place - step), fmin(high, place + step),
+                           WIDTH, &lowest);
     if (!(s.least < INFINITY))
         return sotto_fail(err, SOTTO_DENIED, "the divergence is infinite from order %g to %g", from,
                           to);
@@ -177,27 +163,28 @@ static double delta_at(double rho, double eps, double alpha)
     return (alpha - 1) * inside - log(alpha) * (1 - 4 * U) + error;
 }
 
+typedef struct zcdp_question {
+    double rho, eps;
+} zcdp_question;
+
+static double log_delta_at(const void *self, double log_excess)
+{
+    const zcdp_question *q = self;
+
+    return delta_at(q->rho, q->eps, 1 + exp(log_excess));
+}
+
 sotto_status sotto_zcdp_log_delta(sotto_bound *out, double rho, double eps, sotto_err *err)
 {
     SOTTO_TRY(sotto_check_range("rho", rho, 1e-150, 1e12, err));
     SOTTO_TRY(sotto_check_range("epsilon", eps, 0, 1e12, err));
-    double least = 0;
+    zcdp_question at = {rho, eps};
+    double least;
     /* The best order is near (eps + rho) / (2 rho), a little above. */
     double middle = fmax(1e-6, (eps + rho) / (2 * rho) - 1);
-    double low = log(middle) - 6, high = log(middle) + 6;
 
-    for (int i = 0; i < 2 * SEARCH_STEPS; i++) {
-        double left = high - GOLDEN * (high - low), right = low + GOLDEN * (high - low);
-        double at_left = delta_at(rho, eps, 1 + exp(left)),
-               at_right = delta_at(rho, eps, 1 + exp(right));
-
-        least = fmin(least, fmin(at_left, at_right));
-        if (at_left <= at_right)
-            high = right;
-        else
-            low = left;
-    }
-    *out = (sotto_bound){-INFINITY, least};
+    (void)sotto_root_least(log_delta_at, &at, log(middle) - 6, log(middle) + 6, WIDTH, &least);
+    *out = (sotto_bound){-INFINITY, fmin(least, 0)};
     return SOTTO_OK;
 }
 

@@ -60,6 +60,26 @@ static void log_ratios(const sotto_sgm_law *law, double *ratio, const double *ti
             ratio[i] = log_q + tilt[i];
 }
 
+/* How far log r moves over each cell. Where r hardly differs from 1 - q that is less than a rounding of log r, so it is not
+ * taken as a difference: r grows by q e^tilt (e^step - 1). */
+static void widths_fill(cells *out, const double *tilt, const double *ratio, double log_q,
+                        double step)
+{
+    double grows = expm1(step);
+
+    for (size_t i = 0; i < SOTTO_SGM_CELLS; i++)
+        out->width[i] = log_q + tilt[i] - ratio[i];
+    sotto_exp_all(out->width, out->width, SOTTO_SGM_CELLS);
+    for (size_t i = 0; i < SOTTO_SGM_CELLS; i++)
+        out->width[i] *= grows;
+    sotto_log1p_all(out->width, out->width, SOTTO_SGM_CELLS);
+    out->at[0] = 0;
+    for (size_t i = 0; i < SOTTO_SGM_CELLS; i++) {
+        out->at[i + 1] = out->at[i] + out->width[i];
+        out->width[i] *= 1 - 1e-9;
+    }
+}
+
 /* On each cell of x the Gaussian is smallest at an end, r^power is monotone, and the loss moves fastest
  * at the right end: three true minima whose product is below the density of the loss. */
 static void cells_fill(cells *out, const sotto_sgm_law *law, double c, double cumulant)
@@ -77,16 +97,14 @@ static void cells_fill(cells *out, const sotto_sgm_law *law, double c, double cu
     }
     log_ratios(law, ratio, tilt, SOTTO_SGM_CELLS + 1);
     out->count = SOTTO_SGM_CELLS;
+    widths_fill(out, tilt, ratio, log_q, pace / (law->sigma * law->sigma));
     for (size_t i = 0; i < SOTTO_SGM_CELLS; i++) {
         double l0 = ratio[i], l1 = ratio[i + 1], e0 = power * l0, e1 = power * l1;
         double speed = log_q + tilt[i + 1] - 2 * log_sigma - l1;
         double low = (density[i] < density[i + 1] ? density[i] : density[i + 1]) +
                      (e0 < e1 ? e0 : e1) - speed - cumulant;
-        out->width[i] = (l1 - l0) * (1 - 1e-9);
         out->height[i] = low - 1e-9;
     }
-    for (size_t i = 0; i <= SOTTO_SGM_CELLS; i++)
-        out->at[i] = ratio[i] - ratio[0];
     sotto_exp_all(out->height, out->height, SOTTO_SGM_CELLS);
 }
 

@@ -48,7 +48,18 @@ typedef struct sample {
     double centred; /* weight * (r^power - 1 - power (r - 1))         */
     double linear;  /* weight * (r - 1), whose integral is zero       */
     double gross;   /* what `centred` was the difference of           */
+    double worn;    /* ROUNDINGS times this is what each of these may have lost, in roundings */
 } sample;
+
+/* Of a term, at least: its weight and ratio, the angle, sine and product, 31 additions in a lane (sgm_sines.c). */
+#define ROUNDINGS 48
+
+/* Exponents are rounded before they are raised, as is the x they are taken at: 16 roundings of x^2/2 var, which
+ * is no less than the tilt of r and no more than |log weight|. */
+static double worn_at(const sotto_sgm_grid *g, size_t j)
+{
+    return 1 + fabs(g->log_weight[j]) / 3;
+}
 
 /* Points that are sampled together. */
 #define GROUP 128
@@ -94,7 +105,10 @@ static sample sample_of(const samples *s, size_t from, size_t i)
     const sotto_sgm_grid *g = s->grid;
     size_t j = from + i;
     double power = g->power, e = fabs(s->raised[i]);
-    sample p = {.log_ratio = g->log_ratio[j], .excess = g->excess[j], .tilted = s->tilted[i]};
+    sample p = {.log_ratio = g->log_ratio[j],
+                .excess = g->excess[j],
+                .tilted = s->tilted[i],
+                .worn = worn_at(g, j)};
 
     p.weight = g->weight[j] * s->scale;
     p.linear = g->linear[j] * s->scale;
@@ -117,7 +131,7 @@ static sample sample_of(const samples *s, size_t from, size_t i)
 typedef struct sums {
     double centred;
     double tilted;
-    double moved;  /* of tilted |log r|          */
+    double moved;  /* of tilted |log r|, and so on: each as often as it is worn */
     double linear; /* of |r - 1|                 */
     double gross;  /* of what centred cancels    */
     double shift;
@@ -148,9 +162,9 @@ static sums sums_over(const sotto_sgm_grid *g)
             sample p = sample_of(&at, from, i);
             total_add(&centred, p.centred);
             total_add(&tilted, p.tilted);
-            s.moved += p.tilted * fabs(p.log_ratio);
-            s.linear += fabs(p.linear);
-            s.gross += p.gross;
+            s.moved += p.worn * p.tilted * fabs(p.log_ratio);
+            s.linear += p.worn * fabs(p.linear);
+            s.gross += p.worn * p.gross;
         }
     }
     s.centred = total_of(&centred);
@@ -177,13 +191,12 @@ static double left_over(double all, double part)
 }
 
 /* Absolute error of M(c+it) exp(-shift), the series of the near part aside. A term is the difference of
- * weight r^k and weight k (r-1): three roundings of the angle, three of the sine, two each of the
- * weights, and the sum's own. */
+ * weight r^k and weight k (r-1). */
 static double node_error(const sotto_sgm_grid *g, const sums *s, const near_part *n, double t)
 {
     double size = fabs(g->power) + t;
     double moved = left_over(s->moved, n->moved), linear = left_over(s->linear, n->linear);
-    double rounding = 16 * U * (left_over(s->gross, n->gross) + size * (moved + linear));
+    double rounding = ROUNDINGS * U * (left_over(s->gross, n->gross) + size * (moved + linear));
     double missing =
         8 * U * (fabs(g->missing_one) + size * fabs(g->missing_linear)) + size * g->missing_error;
 
@@ -319,12 +332,12 @@ static void near_add(near_part *n, const sample *p)
     for (int i = 2; i < TERMS; i++) {
         power *= excess;
         total_add(&n->moment[i], power);
-        n->even[i] += fabs(power);
+        n->even[i] += p->worn * fabs(power);
     }
     total_add(&n->centred, p->centred);
-    n->moved += p->tilted * fabs(p->log_ratio);
-    n->linear += fabs(p->linear);
-    n->gross += p->gross;
+    n->moved += p->worn * p->tilted * fabs(p->log_ratio);
+    n->linear += p->worn * fabs(p->linear);
+    n->gross += p->worn * p->gross;
     n->points++;
 }
 
@@ -373,7 +386,7 @@ static node node_at(const sotto_sgm_law *law, const sotto_sgm_grid *g, const sum
         out.im += sign * t * g->missing_linear;
     }
     /* A remainder of 1e-21 a point, of total weight one, ends the series. */
-    out.error = node_error(g, s, n, t) + wrong + 48 * U * size + 2e-21;
+    out.error = node_error(g, s, n, t) + wrong + ROUNDINGS * U * size + 2e-21;
     return out;
 }
 
@@ -414,7 +427,8 @@ static void near_extend(near_part *near, const sotto_sgm_grid *g, double t, far_
                     .weight = g->weight[j],
                     .tilted = far->tilted[j],
                     .centred = far->centred[j],
-                    .linear = far->linear[j]};
+                    .linear = far->linear[j],
+                    .worn = worn_at(g, j)};
         p.gross = fabs(e) < 0.5 ? fabs(p.centred) : p.tilted * (1 + fabs(e)) + p.weight;
         near_add(near, &p);
         far->tilted[j] = far->linear[j] = 0;

@@ -16,7 +16,7 @@ typedef struct sotto_sgm_sums {
 } sotto_sgm_sums;
 
 /* |t half[j]| must stay below 2^20. Each term is within 4 units in the last place, a sum of n terms within
- * 24 + n / 2^20 roundings of the sum of their sizes. */
+ * 31 + n / 2^20 roundings of the sum of their sizes. */
 sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weight,
                                const double *linear, size_t count);
 

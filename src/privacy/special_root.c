@@ -103,7 +103,8 @@ double sotto_root_least(sotto_reading f, const void *self, double from, double t
     double at_left = f(self, left), at_right = f(self, right);
 
     for (int i = 0; i < 100 && to - from > width; i++) {
-        if (at_left < at_right) {
+        if (at_left <=
+            at_right) { /* also where both are infinite: on to where they are not, mostly */
             to = right;
             right = left;
             at_right = at_left;

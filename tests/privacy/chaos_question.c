@@ -16,7 +16,7 @@
 const chaos_parameter chaos_parameters[CHAOS_PARAMETERS] = {
     PARAMETER("clip", GAUSSIAN, gaussian.clip, false, 1e-2, 1e2, -1),
     PARAMETER("sigma", GAUSSIAN, gaussian.sigma, false, 0.05, 1e4, 1),
-    PARAMETER("releases", GAUSSIAN, gaussian.releases, true, 1, 1e7, -1),
+    PARAMETER("releases", GAUSSIAN, gaussian.releases, true, 1, 2e12, -1),
     PARAMETER("clip", SAMPLED_GAUSSIAN, sampled.clip, false, 0.1, 10, -1),
     PARAMETER("sigma", SAMPLED_GAUSSIAN, sampled.sigma, false, 0.3, 200, 1),
     PARAMETER("rate", SAMPLED_GAUSSIAN, sampled.rate, false, 1e-8, 1, -1),
@@ -24,7 +24,7 @@ const chaos_parameter chaos_parameters[CHAOS_PARAMETERS] = {
     PARAMETER("clip", COUNTED_GAUSSIAN, sampled.clip, false, 0.1, 10, -1),
     PARAMETER("sigma", COUNTED_GAUSSIAN, sampled.sigma, false, 0.3, 200, 1),
     PARAMETER("rate", COUNTED_GAUSSIAN, sampled.rate, false, 1e-8, 1, -1),
-    PARAMETER("rounds", COUNTED_GAUSSIAN, sampled.rounds, true, 1, 1e7, -1),
+    PARAMETER("rounds", COUNTED_GAUSSIAN, sampled.rounds, true, 1, 2e12, -1),
     PARAMETER("clip", ALLOCATED_GAUSSIAN, allocated.clip, false, 0.1, 10, -1),
     PARAMETER("sigma", ALLOCATED_GAUSSIAN, allocated.sigma, false, 0.1, 1e3, 1),
     PARAMETER("slots", ALLOCATED_GAUSSIAN, allocated.slots, true, 1, 1e10, 1),
@@ -32,8 +32,8 @@ const chaos_parameter chaos_parameters[CHAOS_PARAMETERS] = {
     PARAMETER("sigma", DISCRETE_GAUSSIAN, discrete.sigma, false, 0.04, 1e4, 0),
     PARAMETER("sensitivity", DISCRETE_GAUSSIAN, discrete.sensitivity, true, 1, 1e3, -1),
     PARAMETER("sigma", NOISE_SHARES, shares.sigma, false, 0.4, 1e3, 1),
-    PARAMETER("sensitivity", NOISE_SHARES, shares.sensitivity, true, 1, 1e6, -1),
-    PARAMETER("dimension", NOISE_SHARES, shares.dimension, true, 1, 1e7, -1),
+    PARAMETER("sensitivity", NOISE_SHARES, shares.sensitivity, true, 1, 2e9, -1),
+    PARAMETER("dimension", NOISE_SHARES, shares.dimension, true, 1, 2e12, -1),
     PARAMETER("cohort", NOISE_SHARES, shares.cohort, true, 1, 1e13, 1),
     PARAMETER("local_epsilon", SHUFFLED, local.local_epsilon, false, 1e-3, 14, -1),
     PARAMETER("cohort", SHUFFLED, local.cohort, true, 1, 1e13, 1),
@@ -53,7 +53,7 @@ const chaos_parameter chaos_parameters[CHAOS_PARAMETERS] = {
     PARAMETER("delta_each", DONATION, donation.delta_each, false, 1e-30, 1e-3, 0),
     PARAMETER("slots", DONATION, donation.slots, true, 1, 1e10, 0),
     PARAMETER("epsilon", PURE, pure.epsilon, false, 1e-4, 30, -1),
-    PARAMETER("rounds", PURE, pure.rounds, true, 1, 1e6, -1),
+    PARAMETER("rounds", PURE, pure.rounds, true, 1, 2e9, -1),
 };
 
 double chaos_get(const sotto_question *q, const chaos_parameter *p)

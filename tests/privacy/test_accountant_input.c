@@ -121,6 +121,23 @@ static void every_delta_outside_of_its_range_is_refused(sotto_test *t)
         }
 }
 
+/* A donation's delta is (slots + 1) of its own, whatever is asked. */
+static void every_mechanism_has_an_answer_down_to_the_smallest_delta(sotto_test *t)
+{
+    sotto_question each[17];
+    size_t n = complete_questions(each);
+    sotto_answer usual, least;
+
+    for (size_t i = 0; i < n; i++) {
+        if (each[i].mechanism == SOTTO_MECHANISM_DONATION)
+            continue;
+        CHECK_OK(t, sotto_privacy_epsilon(&usual, &each[i], NULL, &t->err));
+        each[i].delta = 1e-300;
+        CHECK_OK(t, sotto_privacy_epsilon(&least, &each[i], NULL, &t->err));
+        CHECK(t, least.high >= usual.low);
+    }
+}
+
 static void no_epsilon_but_a_finite_one_has_a_delta(sotto_test *t)
 {
     static const double nonsense[] = {NAN, INFINITY, -1};
@@ -179,6 +196,7 @@ int main(int argc, char **argv)
         CASE(every_count_refuses_none_and_more_than_any_theorem_is_for),
         CASE(rates_are_above_zero_and_at_most_one),
         CASE(every_delta_outside_of_its_range_is_refused),
+        CASE(every_mechanism_has_an_answer_down_to_the_smallest_delta),
         CASE(no_epsilon_but_a_finite_one_has_a_delta),
         CASE(the_largest_counts_cost_little),
     };

@@ -83,7 +83,7 @@ static void an_allocation_that_cannot_be_planned_is_refused(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1, NULL, &t->err));
     CHECK_REASON(t, "slots");
-    q = question_allocated(10, 1e-60); /* log delta below what is accepted */
+    q = question_allocated(10, 1e-310); /* below what is accepted */
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1, NULL, &t->err));
     CHECK_REASON(t, "delta");

@@ -4,6 +4,7 @@
 #include "privacy/allocation_end.h"
 #include "privacy/allocation_tilt.h"
 #include "privacy/allocation_turn.h"
+#include "privacy/gaussian.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -271,6 +272,28 @@ static void rough_answers_lead_to_the_certified(sotto_test *t)
     CHECK(t, isnan(sotto_allocation_rough(1, 1, 100, 0)));
 }
 
+/* Where lines and grids end an answer goes over into what is known of any: one release, and that less log t. */
+static void a_smaller_delta_than_lines_reach_is_answered_by_a_single_release(sotto_test *t)
+{
+    const double log_deltas[] = {-90.5, -300, -690};
+    sotto_bound reached, b, one;
+
+    CHECK_OK(t, sotto_allocation_eps(&reached, SOTTO_ALLOCATION_MAX, 2, 1000, -90, &t->err));
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_OK(t,
+                 sotto_allocation_eps(&b, SOTTO_ALLOCATION_MAX, 2, 1000, log_deltas[i], &t->err));
+        CHECK_OK(t, sotto_gaussian_epsilon(&one, 2, 1, 1, log_deltas[i], &t->err));
+        CHECK(t, b.high == one.high && b.high >= reached.high);
+        CHECK_NEAR(t, fmax(0, one.low - log(1000)), b.low, 1e-12);
+        CHECK_OK(t,
+                 sotto_allocation_eps(&b, SOTTO_ALLOCATION_ADD, 2, 1000, log_deltas[i], &t->err));
+        CHECK(t, b.low == 0 && b.high == one.high);
+    }
+    /* The same bound from below holds where it can be compared. */
+    CHECK_OK(t, sotto_gaussian_epsilon(&one, 2, 1, 1, -90, &t->err));
+    CHECK(t, reached.high >= one.low - log(1000) && reached.high <= one.high);
+}
+
 static void bad_input_is_named(sotto_test *t)
 {
     sotto_allocation_blocks blocks;
@@ -287,7 +310,7 @@ static void bad_input_is_named(sotto_test *t)
     CHECK_REASON(t, "t = ");
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_allocation_eps(&b, SOTTO_ALLOCATION_MAX, 1, 10, 0.1, &t->err));
-    CHECK_REASON(t, "log_delta");
+    CHECK_REASON(t, "delta");
     CHECK_STATUS(t, SOTTO_DENIED, sotto_allocation_reduce(&blocks, 11, 10, &t->err));
     CHECK_REASON(t, "k = ");
 }
@@ -310,6 +333,7 @@ int main(int argc, char **argv)
         CASE(few_slots_have_answers_of_their_own),
         CASE(much_noise_in_many_slots_is_gaussian),
         CASE(rough_answers_lead_to_the_certified),
+        CASE(a_smaller_delta_than_lines_reach_is_answered_by_a_single_release),
         CASE(bad_input_is_named),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -161,7 +161,7 @@ static void bad_input_is_named(sotto_test *t)
                  sotto_checkin_fixed_window(&b, 1, 100, 1.5, log(1e-6), &t->err));
     CHECK_REASON(t, "p0");
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_checkin_sliding_window(&b, 1, 100, NAN, &t->err));
-    CHECK_REASON(t, "log_delta");
+    CHECK_REASON(t, "delta");
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_checkin_dummies_sliding(&b, 10, 11, &t->err));
     CHECK_REASON(t, "m = ");
 }

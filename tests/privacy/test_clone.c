@@ -193,7 +193,7 @@ static void bad_input_is_named(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_clone_law_subset(&law, 1, 5, 5, &t->err));
     law = generic(t, 1);
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_clone_eps(&b, &law, &crowd, 0, &t->err));
-    CHECK_REASON(t, "log_delta");
+    CHECK_REASON(t, "delta");
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_clone_eps(&b, &law, &crowd, NAN, &t->err));
     crowd.n_total = 0;
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_clone_eps(&b, &law, &crowd, -10, &t->err));

@@ -195,6 +195,8 @@ static void few_counts_stand_for_many(sotto_test *t)
         {62.2604802, 0.00488401974, 186938431, -155.019194, {384.053057654, 384.053058422}},
         {0.406248267, 0.00844702764, 88124962, -493.540428, {2361175.646, 2361175.65072}},
         {2.11952298, 0.212937447, 3121246, -374.130819, {84693.0297854, 84693.0299548}},
+        /* a million millions of rounds, of which nobody takes part in many; by 60 digits */
+        {1, 1e-9, 1e12, -20, {714.4584682628, 714.4584682644}},
     };
 
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
@@ -204,6 +206,20 @@ static void few_counts_stand_for_many(sotto_test *t)
                                                    at[i].log_delta, &t->err));
         CHECK(t, b.low <= at[i].eps.high && b.high >= at[i].eps.low);
         CHECK(t, b.low >= at[i].eps.low * (1 - 1e-6) && b.high <= at[i].eps.high * (1 + 1e-6));
+    }
+}
+
+static void every_error_term_widens_the_bound_over_counts(sotto_test *t)
+{
+    static const sotto_counted_inflate inflated[] = {
+        {1, 1, 1}, {1e9, 1, 1}, {1, 1e17, 1}, {1, 1, 1e9}};
+    sotto_bound b, proved = {0, 0};
+
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_OK(t, sotto_gaussian_counted_epsilon_inflated(&b, 5.1, 1, 0.02, 250000, log(1e-8),
+                                                            &inflated[i], &t->err));
+        proved = i == 0 ? b : proved;
+        CHECK(t, i == 0 || b.high > proved.high * (1 + 1e-9));
     }
 }
 
@@ -275,6 +291,7 @@ int main(int argc, char **argv)
         CASE(the_classical_form_ends_at_one),
         CASE(participations_that_vary_cost_more_than_their_mean),
         CASE(few_counts_stand_for_many),
+        CASE(every_error_term_widens_the_bound_over_counts),
         CASE(a_sample_costs_less_than_everybody),
         CASE(bad_parameters_are_named),
         CASE(a_delta_is_rounded_against_us),

@@ -165,7 +165,7 @@ static void bad_input_is_named(sotto_test *t)
     CHECK_REASON(t, "eps0");
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_onehot_eps(&b, SOTTO_ONEHOT_DELETION, 1, &crowd, 1, &t->err));
-    CHECK_REASON(t, "log_delta");
+    CHECK_REASON(t, "delta");
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_onehot_rdp_bit(&b, 1, &crowd, 1, &t->err));
     CHECK_REASON(t, "alpha");
 }

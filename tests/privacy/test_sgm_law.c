@@ -188,6 +188,28 @@ static void nothing_exceeds_the_bound_on_its_fall(sotto_test *t)
     sotto_scratch_clear(&work);
 }
 
+/* Losses move ever faster with x, also where all of them together are below one rounding of log r; as differences of it
+ * they did not, and cells were given up to ten times the mass they have. */
+static void cells_are_ever_wider(sotto_test *t)
+{
+    static const double sigma[] = {0.1, 0.15, 0.2, 0.5, 2, 50}, rate[] = {1e-7, 1e-3, 0.3, 0.999};
+    static sotto_sgm_boxes boxes;
+
+    for (size_t i = 0; i < 6; i++)
+        for (size_t k = 0; k < 4; k++) {
+            sotto_sgm_law law = sotto_sgm_law_cut(rate[k], sigma[i], false, -60);
+            double wrong = 0, whole = sotto_sgm_cumulant(&law, 0.3, &wrong), last = 0, sum = 0;
+            sotto_sgm_boxes_fill(&boxes, &law, 0.3, whole + wrong);
+            for (size_t n = 0; n < SOTTO_SGM_CELLS; n++) {
+                double width = boxes.cell_to[n] - (n > 0 ? boxes.cell_to[n - 1] : 0);
+                CHECK(t, width > 0 && width >= last * (1 - 1e-9));
+                last = width;
+                sum += boxes.cell_mass[n];
+            }
+            CHECK(t, sum <= 1 && boxes.rest >= 1 - sum);
+        }
+}
+
 /* Products with turns are no sines of their own; they err by no more than the header says. */
 static void runs_of_sines_match_sines_one_by_one(sotto_test *t)
 {
@@ -231,6 +253,7 @@ int main(int argc, char **argv)
         CASE(a_capped_lattice_is_above_the_capped_law),
         CASE(what_a_cap_owes_a_lower_bound_grows_towards_it),
         CASE(nothing_exceeds_the_bound_on_its_fall),
+        CASE(cells_are_ever_wider),
         CASE(runs_of_sines_match_sines_one_by_one),
     };
     return RUN_TESTS(argc, argv, cases);

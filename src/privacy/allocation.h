@@ -24,6 +24,10 @@ double sotto_allocation_sigma_guess(double eps, double t, double log_delta);
  * reach mostly to 1e-6, elsewhere to 1e-4; NAN where a parameter is outside. */
 double sotto_allocation_rough(double near, double sigma, double t, double log_delta);
 
+/* A sigma within a few thousandths of this one, at which what sotto_allocation_eps says may leap, since it is found in another
+ * way above than below: certain from both sides, and not as near the truth on one. There are no great leaps between two such. */
+double sotto_allocation_leap(double sigma);
+
 /* sigma 0.1 to 1000, t 1 to 10^9 slots, log_delta -90 to below 0.
  *   SOTTO_MALFORMED  a parameter is outside, by name */
 SOTTO_MUST_USE sotto_status sotto_allocation_eps(sotto_bound *out,

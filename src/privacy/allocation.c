@@ -5,7 +5,7 @@
 #include "privacy/special.h"
 #include "privacy/special_root.h"
 
-/* In doubles: some 8 ms for all lines, and some 2 ms more for another where the answer is good enough already. */
+/* Points times nodes: some 2 ms for a line, and less for another where the answer is good enough already. */
 #define WORK_TILTED 5e6
 #define WORK_AGAIN  1.2e6
 

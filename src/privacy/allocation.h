@@ -2,9 +2,9 @@
  *
  * Callers:  the accountant. Adjacency is adding or removing one person; sensitivity 1, noise sigma in every slot.
  * Trust:    nobody learns which slot a person chose; all t outputs are seen.
- * Answers:  the exact mechanism's epsilon, enclosed. With few slots or little noise `high` is some 3e-4 above it, more where
- *           slots are many millions, and `low` a rougher bound.
- * Memory:   about 700 kB of stack, whatever t.
+ * Answers:  the exact mechanism's epsilon, enclosed. With few slots or little noise `high` is up to some 3e-4 above it, more
+ *           where slots are many millions, and `low` a rougher bound.
+ * Memory:   about 350 kB of stack, whatever t.
  */
 #ifndef SOTTO_PRIVACY_ALLOCATION_H
 #define SOTTO_PRIVACY_ALLOCATION_H

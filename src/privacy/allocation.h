@@ -25,7 +25,7 @@ double sotto_allocation_sigma_guess(double eps, double t, double log_delta);
 double sotto_allocation_rough(double near, double sigma, double t, double log_delta);
 
 /* A sigma within a few thousandths of this one, at which what sotto_allocation_eps says may leap, since it is found in another
- * way above than below: certain from both sides, and not as near the truth on one. There are no great leaps between two such. */
+ * way above than below: certain from both sides, and not as near the truth on one. Between two such it hardly ever does. */
 double sotto_allocation_leap(double sigma);
 
 /* sigma 0.1 to 1000, t 1 to 10^9 slots, log_delta -90 to below 0.

@@ -44,9 +44,10 @@ static inline double gather(const eight *x)
     return ((*x)[0] + (*x)[4] + ((*x)[1] + (*x)[5])) + ((*x)[2] + (*x)[6] + ((*x)[3] + (*x)[7]));
 }
 
-WIDE static void make_turns(block *b, double step, const double *z, size_t count)
+WIDE static void make_turns(block *b, size_t reach, double step, const double *z, size_t count)
 {
-    for (size_t m = 0; m < b->reach; m++)
+    b->reach = reach;
+    for (size_t m = 0; m < reach; m++)
         for (size_t j = 0; j < count; j++) {
             double square, product;
 
@@ -129,16 +130,16 @@ WIDE static void add_run(double *re, double *im, size_t nodes, size_t middle, co
 void sotto_turn_nodes(double *re, double *im, size_t nodes, double step, const double *z,
                       const double *weight, size_t points)
 {
+    size_t reach = reach_for(nodes);
+
     memset(re, 0, nodes * sizeof *re);
     memset(im, 0, nodes * sizeof *im);
     for (size_t from = 0; from < points; from += BLOCK) {
         size_t count = points - from < BLOCK ? points - from : BLOCK;
         block b;
 
-        b.reach = reach_for(nodes);
-
-        make_turns(&b, step, z + from, count);
-        for (size_t middle = 0; middle < nodes + b.reach; middle += 2 * b.reach + 1) {
+        make_turns(&b, reach, step, z + from, count);
+        for (size_t middle = 0; middle < nodes + reach; middle += 2 * reach + 1) {
             turn_middle(&b, (double)middle * step, z + from, weight + from, count);
             add_run(re, im, nodes, middle, &b, count);
         }

@@ -308,8 +308,21 @@ static double approach(const search *s, const range *r, double *slope)
     return fmin(fmax(exp(at) * distance, r->low), r->high);
 }
 
-/* From there, certified: a little inside, then a little outside. False where that did not close in on the answer, as at
- * an end of the range; what was found is in good and bad. */
+/* Between two values: just on the far side of where the answer may leap, or the middle. */
+static double parting(const search *s, double low, double high)
+{
+    double distance = distance_of(&s->question), middle = sqrt(low) * sqrt(high);
+    double leap = sotto_allocation_leap(middle / distance) * distance;
+    double above = leap * (1 + 0.4 * CLOSE_ENOUGH), below = leap * (1 - 0.4 * CLOSE_ENOUGH);
+
+    if (above > low && above < high)
+        return above;
+    return below > low && below < high ? below : middle;
+}
+
+/* From there, certified: a little inside, then a little outside, and where the answer leaps, as it does where another way to it
+ * becomes the better, by halves. False where that did not close in on the answer, as at an end of the range; what was found is
+ * in good and bad. */
 static sotto_status settle(bool *settled, search *s, const range *r, end *good, end *bad,
                            sotto_err *err)
 {
@@ -318,7 +331,7 @@ static sotto_status settle(bool *settled, search *s, const range *r, end *good, 
     end last = {0, 0};
 
     *settled = false;
-    for (int i = 0; i < 8 && x >= r->low && x <= r->high; i++) {
+    for (int i = 0; i < 30 && x >= r->low && x <= r->high; i++) {
         end here = {x, 0};
 
         SOTTO_TRY(excess_at(&here.excess, s, x, err));
@@ -337,10 +350,12 @@ static sotto_status settle(bool *settled, search *s, const range *r, end *good, 
         double off = fmin(fmax(here.excess / slope, -0.3), 0.3);
         bool near = fabs(off) < 0.7 * CLOSE_ENOUGH;
 
+        bool leaps = i > 0 && !near && fabs(here.excess) > 0.3 * fabs(last.excess);
+
         last = here;
         x *= exp(-off) * (1 + (near && ok ? -0.25 : 0.25) * CLOSE_ENOUGH);
-        if (has_good && has_bad && !(x > bad->x && x < good->x))
-            x = sqrt(bad->x) * sqrt(good->x);
+        if (has_good && has_bad && (leaps || !(x > bad->x && x < good->x)))
+            x = parting(s, bad->x, good->x);
     }
     return SOTTO_OK;
 }

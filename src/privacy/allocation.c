@@ -9,21 +9,28 @@
 
 #define LEAST_LOG_DELTA SOTTO_ALLOCATION_LEAST_LOG_DELTA
 
-/* In doubles: some 8 ms for all lines, and some 2 ms more for another where the answer is good enough already. */
+/* Points times nodes: some 2 ms for a line, and less for another where the answer is good enough already. */
 #define WORK_TILTED 5e6
 #define WORK_AGAIN  1.2e6
+
+/* A line that takes so much less than it may needs no plan of how to take less. */
+#define EASE 0.6
+
+/* After so much it is worth a look whether adding a person costs so little that nothing more is to be done. */
+#define WORK_CHERNOFF 3e5
 
 /* Below these the transform, to the power t, falls too slowly for a line to be cut. */
 #define FEW_SLOTS 6
 
-/* Of a line that only steers. */
-#define CARE_ROUGH 15.0
+/* Of a line that only steers: where it takes too much, a certified one does as well. */
+#define CARE_ROUGH (SOTTO_TILT_CARE_MOST - SOTTO_TILT_CARE_STEP)
 
 /* An answer as narrow as that is not worth another line. */
 #define NARROW 1e-7
 
 /* The grid is good to some 3e-4: no more is left to it than what is wider. */
-#define WIDE 1e-3
+#define GRID_OFF 3e-4
+#define WIDE     1e-3
 
 /* ---- a single Gaussian release ------------------------------------------------------------------------ */
 
@@ -123,30 +130,58 @@ static bool is_wide(const sotto_bound *b)
     return b->high - b->low > WIDE * b->high;
 }
 
-/* A line for a bad guess still tells where to make the next. All are true, so what they say together is. */
-static void enclose_tilted(sotto_bound *out, int sign, const ask *q, double cap)
+/* One noise stands for all that is near it when it comes to how an answer is found: so where answers leap is known. */
+#define STEADY 256.0
+
+static double steady(double a)
 {
-    double near = 0, work = WORK_TILTED;
+    return exp2(nearbyint(STEADY * log2(a)) / STEADY);
+}
+
+double sotto_allocation_leap(double sigma)
+{
+    return exp2((floor(STEADY * log2(sigma)) + 0.5) / STEADY);
+}
+
+static bool open_line(sotto_tilt *line, int sign, const ask *q, double near, double work,
+                      double care)
+{
+    if (sotto_tilt_open(line, sign, q->a, q->t, q->log_delta, near, EASE * work, care, q->inflate,
+                        NULL) == SOTTO_OK)
+        return true;
+    care = sotto_tilt_care(line, sign, steady(q->a), q->t, q->log_delta, near, work, care);
+    for (; care >= SOTTO_TILT_CARE_LEAST; care -= SOTTO_TILT_CARE_STEP)
+        if (sotto_tilt_open(line, sign, q->a, q->t, q->log_delta, near, work, care, q->inflate,
+                            NULL) == SOTTO_OK)
+            return true;
+    return false;
+}
+
+/* A line for a bad guess still tells where to make the next. All are true, so what they say together is. What comes back is
+ * the work done. */
+static double enclose_tilted(sotto_bound *out, int sign, const ask *q, double cap)
+{
+    double near = 0, work = WORK_TILTED, all = 0;
 
     for (int i = 0; i < 2 && q->t >= FEW_SLOTS; i++) {
         sotto_tilt line;
 
-        if (sotto_tilt_open(&line, sign, q->a, q->t, q->log_delta, near, work, SOTTO_TILT_CARE_MOST,
-                            q->inflate, NULL) != SOTTO_OK)
-            return;
+        if (!open_line(&line, sign, q, near, work, SOTTO_TILT_CARE_MOST))
+            break;
         sotto_bound found = read_line(&line, cap);
-
-        *out = (sotto_bound){fmax(out->low, found.low), fmin(out->high, found.high)};
-        if (sign < 0 || out->high - out->low <= NARROW * out->high || out->high == cap)
-            return;
         double done = (double)(line.points * line.nodes);
 
+        all += done;
+        *out = (sotto_bound){fmax(out->low, found.low), fmin(out->high, found.high)};
+        if (sign < 0 || out->high - out->low <= NARROW * out->high || out->high == cap)
+            break;
         /* The next would take about as much, and with less than that say no more. */
         if (!is_wide(out) && done > WORK_AGAIN)
-            return;
+            break;
         near = out->high;
         work = is_wide(out) ? work - done : WORK_AGAIN;
     }
+    return all;
 }
 
 /* ---- both ways ----------------------------------------------------------------------------------------- */
@@ -156,28 +191,35 @@ static void enclose_tilted(sotto_bound *out, int sign, const ask *q, double cap)
 static void enclose_both(sotto_bound *remove, sotto_bound *add, const ask *q,
                          sotto_allocation_direction direction, double cap)
 {
-    bool want_remove = direction != SOTTO_ALLOCATION_ADD, by_grid = false;
-    sotto_bound grid;
-    double most;
+    double enough = 0, work = 0, about = 1;
 
-    if (want_remove) {
-        enclose_tilted(remove, 1, q, cap);
-        by_grid = is_wide(remove);
-    }
-    if (by_grid) {
-        sotto_grid_eps(&grid, &most, q->a, q->t, q->log_delta, cap, q->inflate);
-        *remove = (sotto_bound){fmax(remove->low, grid.low), fmin(remove->high, grid.high)};
-        add->high = fmin(add->high, most);
-    }
-    double enough = want_remove ? remove->high : 0;
+    if (direction != SOTTO_ALLOCATION_ADD) {
+        work = enclose_tilted(remove, 1, q, cap);
+        if (is_wide(remove)) {
+            sotto_bound grid;
+            double most;
 
-    if (direction == SOTTO_ALLOCATION_REMOVE || !(add->high > enough))
+            sotto_grid_remove(&grid, &most, q->a, q->t, q->log_delta, remove->high, q->inflate);
+            *remove = (sotto_bound){fmax(remove->low, grid.low), fmin(remove->high, grid.high)};
+            add->high = fmin(add->high, most);
+            work = WORK_TILTED;
+            about = 1 + GRID_OFF;
+        }
+        enough = remove->high;
+        if (enough == 0) /* delta(0) is the same in both directions */
+            add->high = 0;
+    }
+    if (!(add->high > about * enough))
         return;
-    enclose_tilted(add, -1, q, cap);
-    if (by_grid || !(add->high > enough) || !is_wide(add))
+    if (work > WORK_CHERNOFF &&
+        sotto_grid_adds_less(q->a, q->t, q->log_delta, enough, q->inflate)) {
+        add->high = enough;
         return;
-    sotto_grid_eps(&grid, &most, q->a, q->t, q->log_delta, cap, q->inflate);
-    add->high = fmin(add->high, most);
+    }
+    (void)enclose_tilted(add, -1, q, cap);
+    if (add->high > enough && is_wide(add))
+        add->high =
+            fmin(add->high, sotto_grid_add(q->a, q->t, q->log_delta, add->high, q->inflate));
 }
 
 static sotto_status check(sotto_allocation_direction direction, double sigma, double t,
@@ -247,33 +289,6 @@ sotto_status sotto_allocation_eps(sotto_bound *out, sotto_allocation_direction d
 
 /* ---- the other way round ------------------------------------------------------------------------------- */
 
-/* A single large term among others whose variance, as far as they are not such terms themselves, moves E (Y - k)+ by half of
- * it times the density at k; or a normal sum. */
-static double delta_guess(double a, double t, double eps)
-{
-    double above = t * expm1(eps), k = 1 + above, w = log(k) / a + a / 2;
-    double deviation = sqrt(t * expm1(a * a)), z = above / deviation;
-    double one = exp(sotto_log_tail(w - a)) - k * exp(sotto_log_tail(w));
-    double bell =
-        deviation / t * (exp(-z * z / 2 - SOTTO_LOG_SQRT_2PI) - z * exp(sotto_log_tail(z)));
-    double density = exp(-w * w / 2 - SOTTO_LOG_SQRT_2PI) / (a * k);
-    double usual = exp(a * a + sotto_log_tail(2 * a - log(k / 2) / a - a / 2)) - 1;
-
-    return one + fmax(bell, density * (t - 1) * fmax(0, usual) / 2);
-}
-
-double sotto_allocation_sigma_guess(double eps, double t, double log_delta)
-{
-    double low = log(0.1), high = log(1000), delta = exp(log_delta);
-
-    for (int i = 0; i < 40; i++) {
-        double middle = (low + high) / 2;
-
-        *(delta_guess(exp(-middle), t, eps) > delta ? &low : &high) = middle;
-    }
-    return exp(high);
-}
-
 double sotto_allocation_rough(double near, double sigma, double t, double log_delta)
 {
     const sotto_allocation_inflate as_proved = {1, 1, 1};
@@ -286,8 +301,9 @@ double sotto_allocation_rough(double near, double sigma, double t, double log_de
 
     if (t == 1 || cap == 0)
         return cap;
-    if (t < FEW_SLOTS || sotto_tilt_open(&line, 1, a, t, log_delta, near, WORK_TILTED, CARE_ROUGH,
-                                         &as_proved, NULL) != SOTTO_OK)
+    ask q = {a, t, log_delta, &as_proved};
+
+    if (t < FEW_SLOTS || !open_line(&line, 1, &q, near, WORK_TILTED, CARE_ROUGH))
         return sotto_grid_rough(a, t, log_delta, cap);
     tilt_aim about = {&line, 0};
     sotto_bound in = tilt_bracket(&about, near, cap);

@@ -2,9 +2,9 @@
  *
  * Callers:  the accountant. Adjacency is adding or removing one person; sensitivity 1, noise sigma in every slot.
  * Trust:    nobody learns which slot a person chose; all t outputs are seen.
- * Answers:  the exact mechanism's epsilon, enclosed. With few slots or little noise `high` is some 3e-4 above it, more where
- *           slots are many millions, and `low` a rougher bound.
- * Memory:   about 700 kB of stack, whatever t.
+ * Answers:  the exact mechanism's epsilon, enclosed. With few slots or little noise `high` is up to some 3e-4 above it, more
+ *           where slots are many millions, and `low` a rougher bound.
+ * Memory:   about 350 kB of stack, whatever t.
  */
 #ifndef SOTTO_PRIVACY_ALLOCATION_H
 #define SOTTO_PRIVACY_ALLOCATION_H
@@ -26,6 +26,10 @@ double sotto_allocation_rough(double near, double sigma, double t, double log_de
 
 /* What lines and grids reach: below it the answer is that of a single release, and from below that less log t. */
 #define SOTTO_ALLOCATION_LEAST_LOG_DELTA (-90.0)
+
+/* A sigma within a few thousandths of this one, at which what sotto_allocation_eps says may leap, since it is found in another
+ * way above than below: certain from both sides, and not as near the truth on one. Between two such it hardly ever does. */
+double sotto_allocation_leap(double sigma);
 
 /* sigma 0.1 to 1000, t 1 to 10^9 slots.
  *   SOTTO_MALFORMED  a parameter is outside, by name */

@@ -1,6 +1,6 @@
 /* privacy/allocation_end.h - how far along a vertical line the transform of a lognormal must be evaluated.
  *
- * Callers:  allocation_tilt.c and allocation_line.c.
+ * Callers:  allocation_course.c; the tests' own line.
  */
 #ifndef SOTTO_PRIVACY_ALLOCATION_END_H
 #define SOTTO_PRIVACY_ALLOCATION_END_H

@@ -1,11 +1,24 @@
 #include "privacy/allocation_grid.h"
 
+#include "privacy/allocation_guess.h"
 #include "privacy/special.h"
 #include "privacy/special_gauss.h"
 #include "privacy/special_root.h"
 
-#define POINTS       800
-#define POINTS_LEAST 400
+#define POINTS 800
+/* So many for six additions; more of them on fewer points each take as long, and lose a little more. */
+#define POINTS_USUAL 480.0
+#define POINTS_LEAST 320.0
+#define USUAL_REACH  9.7
+/* So many where a sum only steers. */
+#define POINTS_ROUGH 240
+/* Enough to see that a person added costs much less than one removed. */
+#define POINTS_CHERNOFF 128
+/* A formula that says so much more than is known already is believed. */
+#define SURELY 1e-3
+/* Of x, around what is asked about, on either side: beyond it points lie further and further apart. */
+#define FINE_LEAST 0.3
+#define FINE_MOST  3.0
 /* e^-MARGIN of the answer may be lost at either end of a law. */
 #define MARGIN 14.0
 /* Panels of the quadrature are no wider: sixteen points are exact to 1e-17 there. */
@@ -79,14 +92,19 @@ typedef struct shape {
     double top;      /* of one Y */
     double slots;
     size_t points;
-    double tiny; /* what a point of a sum may lose, for each of the slots: a part of delta */
+    double tiny;  /* what a point of a sum may lose, for each of the slots: a part of delta */
+    double far;   /* about how far above its mean the sum is asked about */
+    double fine;  /* of x, around there */
+    double plain; /* from 0 to 1: how much the sum is like a normal one there */
 } shape;
 
 /* Points lie as close as the sum is narrow around its mean, and apart by a part of themselves far out: at
- * +-flat (e^|x| - 1) from it, x in even steps. */
+ * +-flat (e^|x| - 1) from it. What a cell's mass loses by being split counts where the answer is made, of one large term and
+ * others at their mean: as far above the mean as is asked about, for any number of slots. So the x are centre + fine sinh u,
+ * u in even steps; evenly around the mean where the sum is like a normal one. */
 typedef struct layout {
-    double flat, below;
-    double first, step; /* of x */
+    double flat, below, centre;
+    double first, step; /* of u */
 } layout;
 
 static layout layout_of(const shape *s, double slots)
@@ -94,9 +112,11 @@ static layout layout_of(const shape *s, double slots)
     double variance = expm1(s->a * s->a), bulk = fmin(sqrt(slots * variance), slots);
     double flat = (1 + 7 * exp(-s->a * s->a)) * bulk;
     double below = fmin(slots, 14 * bulk), above = s->top + (s->reach + 3) * bulk;
-    double first = -log1p(below / flat), last = log1p(above / flat);
+    double centre = (1 - s->plain) * log1p(s->far / flat);
+    double first = asinh((-log1p(below / flat) - centre) / s->fine);
+    double last = asinh((log1p(above / flat) - centre) / s->fine);
 
-    return (layout){flat, below, first, (last - first) / (double)(s->points - 1)};
+    return (layout){flat, below, centre, first, (last - first) / (double)(s->points - 1)};
 }
 
 static void lay_grid(law *out, const shape *s, double slots)
@@ -106,7 +126,7 @@ static void lay_grid(law *out, const shape *s, double slots)
     out->slots = slots;
     out->count = s->points;
     for (size_t i = 0; i < out->count; i++) {
-        double x = lie.first + lie.step * (double)i;
+        double x = lie.centre + s->fine * sinh(lie.first + lie.step * (double)i);
 
         out->at[i] = slots + copysign(lie.flat * expm1(fabs(x)), x);
     }
@@ -250,12 +270,18 @@ static void add_laws(law *out, const shape *s, const law *first, const law *seco
     lift_dust(out, s);
 }
 
-/* The mean over fewer slots is larger in the convex order, so that t may be rounded down: to seven binary digits. */
+/* The mean over fewer slots is larger in the convex order, so that t may be rounded down: to eight binary digits, or more while
+ * no more than six are ones, since it is those that are added. */
 static double fewer_slots(double t)
 {
-    double unit = exp2(floor(log2(t)) - 6);
+    double bit = exp2(floor(log2(t))), fewer = 0, ones = 0, least = bit / 128;
 
-    return unit > 1 ? floor(t / unit) * unit : t;
+    for (; bit >= 1 && (bit >= least || ones < 6); bit /= 2)
+        if (t - fewer >= bit) {
+            fewer += bit;
+            ones++;
+        }
+    return fewer;
 }
 
 static double additions(double t)
@@ -400,64 +426,42 @@ static double chernoff_miss(const void *self, double eps)
     return fmax(-700, least - q.log_delta);
 }
 
-static double by_chernoff(const shape *s, double t, double log_delta, double cap,
+static void open_chernoff(chernoff *q, size_t points, double a, double t, double log_delta,
                           const sotto_allocation_inflate *inflate)
 {
-    chernoff q = {.one = {.count = s->points}, .t = t, .log_delta = log_delta};
+    double reach = sqrt(2 * (MARGIN - log_delta));
 
-    for (size_t i = 1; i < q.one.count; i++)
-        q.one.at[i] = exp(s->a * s->reach * (2 * (double)i / (double)(q.one.count - 1) - 1) -
-                          s->a * s->a / 2);
-    lognormal(&q.one, s->a, s->reach, s->reach);
-    q.beyond = 2 * exp(sotto_log_tail(s->reach)) * (1 + 1e-9) * inflate->cut;
-    q.worn = t * 1e-12 * inflate->rounding + 1e-9;
-    return smallest(chernoff_miss, &q, cap, 1e-4);
+    *q = (chernoff){.one = {.count = points}, .t = t, .log_delta = log_delta};
+    for (size_t i = 1; i < points; i++)
+        q->one.at[i] = exp(a * reach * (2 * (double)i / (double)(points - 1) - 1) - a * a / 2);
+    lognormal(&q->one, a, reach, reach);
+    q->beyond = 2 * exp(sotto_log_tail(reach)) * (1 + 1e-9) * inflate->cut;
+    q->worn = t * 1e-12 * inflate->rounding + 1e-9;
 }
 
-/* ---- both --------------------------------------------------------------------------------------------- */
-
-static shape shape_of(double a, double slots, double log_delta)
+bool sotto_grid_adds_less(double a, double t, double log_delta, double eps,
+                          const sotto_allocation_inflate *inflate)
 {
-    double reach = sqrt(2 * (MARGIN - log_delta)), steps = additions(slots);
-    /* More additions on fewer points each take as long, and lose a little more. */
-    double points = fmin(POINTS, fmax(POINTS_LEAST, POINTS * sqrt(6 / steps)));
+    chernoff q;
 
-    return (shape){a,     reach,          exp(a * (a + reach) - a * a / 2),
-                   slots, (size_t)points, exp(log_delta - MARGIN) / (points * (1 + steps))};
-}
-
-void sotto_grid_eps(sotto_bound *remove, double *add, double a, double t, double log_delta,
-                    double cap, const sotto_allocation_inflate *inflate)
-{
-    double fewer = fewer_slots(t);
-    shape s = shape_of(a, fewer, log_delta);
-    law sum = {0}, spare = {0};
-
-    add_slots(&sum, &spare, &s, fewer);
-    aim q = {&sum, log_delta, sum.lost * inflate->cut, fewer * ROUNDING * inflate->rounding};
-
-    remove->high = smallest(removal_miss, &q, cap, 1e-10);
-    remove->low = largest_jump(a, t, log_delta, remove->high);
-    q.left_out = sum.astray * inflate->cut;
-    *add = smallest(addition_miss, &q, cap, 1e-10);
-    /* Sums far below their mean are where the grid is coarse. */
-    if (*add > remove->high)
-        *add = fmin(*add, by_chernoff(&s, t, log_delta, cap, inflate));
+    open_chernoff(&q, POINTS_CHERNOFF, a, t, log_delta, inflate);
+    return chernoff_miss(&q, eps) <= 0;
 }
 
 /* ---- without adding ------------------------------------------------------------------------------------ */
 
+/* What is asked of the sum, without a grid or as if on one. */
 typedef struct outline {
-    shape s;
-    double log_delta;
+    const shape *s; /* NULL: without */
+    double a, t, log_delta;
 } outline;
 
 /* What splitting adds to the variance of a term that lies `far` above its mean: h^2/6 of a cell's width h, for the term
- * itself and at every addition. */
+ * itself and at every addition. Cells are that wide where the layout's centre is. */
 static double split_variance(const shape *s, double far)
 {
     layout lie = layout_of(s, 1);
-    double h = lie.step * (far + lie.flat), sum = h * h, slots = 1;
+    double h = s->fine * lie.step * (far + lie.flat), sum = h * h, slots = 1;
 
     for (double bit = exp2(floor(log2(s->slots))); (bit /= 2) >= 1;) {
         bool odd = fmod(floor(s->slots / bit), 2) == 1;
@@ -465,7 +469,7 @@ static double split_variance(const shape *s, double far)
         slots *= 2;
         for (int again = odd ? 2 : 1; again > 0; again--) {
             lie = layout_of(s, slots);
-            h = lie.step * (far + lie.flat);
+            h = s->fine * lie.step * (far + lie.flat);
             sum += h * h;
             slots += again == 2 ? 1 : 0;
         }
@@ -473,26 +477,112 @@ static double split_variance(const shape *s, double far)
     return sum / 6;
 }
 
-/* One term decides, the others are at their mean but for their variance, as far as they are not such terms themselves;
- * a little variance v moves E (Y - k)+ by v/2 times the density at k. And a normal sum, where that is more. */
 static double outline_miss(const void *self, double eps)
 {
     const outline *q = self;
-    double a = q->s.a, t = q->s.slots, far = t * expm1(eps), k = 1 + far;
-    double w = log(k) / a + a / 2, deviation = sqrt(t * expm1(a * a)), z = far / deviation;
-    double one = exp(sotto_log_tail(w - a)) - k * exp(sotto_log_tail(w));
-    double bell =
-        deviation / t * (exp(-z * z / 2 - SOTTO_LOG_SQRT_2PI) - z * exp(sotto_log_tail(z)));
-    double density = exp(-w * w / 2 - SOTTO_LOG_SQRT_2PI) / (a * k);
-    double usual = exp(a * a + sotto_log_tail(2 * a - log(k / 2) / a - a / 2)) - 1;
-    double variance = split_variance(&q->s, far) + (t - 1) * fmax(0, usual);
+    double split = q->s != NULL ? split_variance(q->s, q->t * expm1(eps)) : 0;
 
-    return fmax(-700, log(fmax(0, one + bell + density * variance / 2)) - q->log_delta);
+    return fmax(-700, log(fmax(0, sotto_allocation_about(q->a, q->t, eps, split))) - q->log_delta);
+}
+
+/* ---- both --------------------------------------------------------------------------------------------- */
+
+/* How much a sum is like a normal one where it is asked about: 1, or down to 0 where that is far out. All of it counts then, and
+ * adding a person costs nearly as much. */
+static double plainness(double a, double slots, double far)
+{
+    double variance = expm1(a * a), bulk = fmin(sqrt(slots * variance), slots);
+    double x = log1p(far / ((1 + 7 * exp(-a * a)) * bulk)) / 1.2;
+
+    return exp(-x * x);
+}
+
+/* far: about how far above its mean the sum is asked about. The further a law reaches, the more points it takes; for a
+ * large delta all of it counts. */
+static shape shape_of(double a, double slots, double log_delta, double far)
+{
+    double reach = sqrt(2 * (MARGIN - log_delta)), steps = additions(slots);
+    double plain = plainness(a, slots, far), all = fmax(plain, exp(log_delta / 2));
+    double points = (POINTS_USUAL + (POINTS - POINTS_USUAL) * all) * sqrt(6 / steps);
+
+    points = fmin(POINTS, fmax(POINTS_LEAST, points) * fmax(1, reach / USUAL_REACH));
+    return (shape){a,
+                   reach,
+                   exp(a * (a + reach) - a * a / 2),
+                   slots,
+                   (size_t)points,
+                   exp(log_delta - MARGIN) / (points * (1 + steps)),
+                   far,
+                   FINE_LEAST + (FINE_MOST - FINE_LEAST) * all,
+                   plain};
+}
+
+static shape removal_shape(double a, double slots, double log_delta, double cap)
+{
+    outline q = {NULL, a, slots, log_delta};
+
+    return shape_of(a, slots, log_delta, slots * expm1(smallest(outline_miss, &q, cap, 1e-10)));
+}
+
+static double by_sum(const shape *s, double *add, double log_delta, double cap,
+                     const sotto_allocation_inflate *inflate)
+{
+    law sum = {0}, spare = {0};
+
+    add_slots(&sum, &spare, s, s->slots);
+    aim q = {&sum, log_delta, sum.lost * inflate->cut, s->slots * ROUNDING * inflate->rounding};
+    double remove = smallest(removal_miss, &q, cap, 1e-10);
+
+    q.left_out = sum.astray * inflate->cut;
+    *add = smallest(addition_miss, &q, cap, 1e-10);
+    return remove;
+}
+
+/* Whether one large term decides, so that a formula says what the grid would. */
+static bool by_formula(const shape *s)
+{
+    return s->plain < 0.1;
+}
+
+static double rough(const shape *s, double log_delta, double cap)
+{
+    outline q = {s, s->a, s->slots, log_delta};
+
+    return smallest(outline_miss, &q, cap, 1e-10);
 }
 
 double sotto_grid_rough(double a, double t, double log_delta, double cap)
 {
-    outline q = {shape_of(a, fewer_slots(t), log_delta), log_delta};
+    const sotto_allocation_inflate as_proved = {1, 1, 1};
+    shape s = removal_shape(a, fewer_slots(t), log_delta, cap);
+    double add;
 
-    return smallest(outline_miss, &q, cap, 1e-10);
+    if (by_formula(&s))
+        return rough(&s, log_delta, cap);
+    s.points = POINTS_ROUGH;
+    return by_sum(&s, &add, log_delta, cap, &as_proved);
+}
+
+void sotto_grid_remove(sotto_bound *remove, double *add, double a, double t, double log_delta,
+                       double cap, const sotto_allocation_inflate *inflate)
+{
+    shape s = removal_shape(a, fewer_slots(t), log_delta, cap);
+
+    remove->high = *add = cap;
+    if (!by_formula(&s) || rough(&s, log_delta, 2 * cap) < cap * (1 + SURELY))
+        remove->high = by_sum(&s, add, log_delta, cap, inflate);
+    remove->low = largest_jump(a, t, log_delta, remove->high);
+}
+
+double sotto_grid_add(double a, double t, double log_delta, double cap,
+                      const sotto_allocation_inflate *inflate)
+{
+    shape s = shape_of(a, fewer_slots(t), log_delta, 0);
+    chernoff other;
+    double high;
+
+    (void)by_sum(&s, &high, log_delta, cap, inflate);
+    /* Sums far below their mean are where the grid is coarse. */
+    open_chernoff(&other, POINTS, a, t, log_delta, inflate);
+    return chernoff_miss(&other, high) < 0 ? smallest(chernoff_miss, &other, high, 1e-4) : high;
 }

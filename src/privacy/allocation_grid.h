@@ -12,11 +12,19 @@
 #include "privacy/allocation.h"
 
 /* What removing a person costs, enclosed, and what adding one costs at most; neither above cap. a is 1/sigma, t >= 2.
- * Of inflate `cut` and `rounding` count. */
-void sotto_grid_eps(sotto_bound *remove, double *add, double a, double t, double log_delta,
-                    double cap, const sotto_allocation_inflate *inflate);
+ * Of inflate `cut` and `rounding` count. Removal is looked at first, and no sum made where a formula says that it would not
+ * come below cap; what its sum, which is fine elsewhere, says of adding is in *add. */
+void sotto_grid_remove(sotto_bound *remove, double *add, double a, double t, double log_delta,
+                       double cap, const sotto_allocation_inflate *inflate);
+double sotto_grid_add(double a, double t, double log_delta, double cap,
+                      const sotto_allocation_inflate *inflate);
 
-/* About what sotto_grid_eps says of removing a person, where one large term decides: to 1e-4 or so, by a formula. */
+/* Whether adding a person certainly costs no more than eps, by Chernoff's bound alone: where it costs much less, a hundredth
+ * of the work. */
+bool sotto_grid_adds_less(double a, double t, double log_delta, double eps,
+                          const sotto_allocation_inflate *inflate);
+
+/* About what sotto_grid_remove says, where one large term decides: to 1e-4 or so, by a formula. */
 double sotto_grid_rough(double a, double t, double log_delta, double cap);
 
 #endif

@@ -15,9 +15,11 @@
 #define SOTTO_TILT_POINTS 4608
 #define SOTTO_TILT_NODES  4096
 
-/* e^-care of the answer, roughly, may be hidden by each of: the end of the line, aliases, what lies above the heap. */
+/* e^-care of the answer, roughly, may be hidden by each of: the end of the line, aliases, what lies above the heap. A step
+ * less where a line would take too much. */
 #define SOTTO_TILT_CARE_MOST  21.0
-#define SOTTO_TILT_CARE_LEAST 9.0
+#define SOTTO_TILT_CARE_LEAST 10.0
+#define SOTTO_TILT_CARE_STEP  5.5
 
 typedef struct sotto_tilt {
     double a, t, sign; /* sign +1: a person removed, K above the mean; -1: added */
@@ -44,12 +46,16 @@ typedef struct sotto_tilt {
 } sotto_tilt;
 
 /* Makes a line for log_delta; a is 1/sigma, up to 10; near is roughly the answer, or 0 where that is not known;
- * work: how many points times nodes it may take; with less care than wanted where that is not enough.
+ * work: how many points times nodes it may take.
  *   SOTTO_DENIED  it would take too many points or nodes */
 SOTTO_MUST_USE sotto_status sotto_tilt_open(sotto_tilt *line, int sign, double a, double t,
                                             double log_delta, double near, double work, double care,
                                             const sotto_allocation_inflate *inflate,
                                             sotto_err *err);
+
+/* With how much care, `care` at most, such a line can be made, with a little to spare; 0 if with none. line is scratch. */
+double sotto_tilt_care(sotto_tilt *line, int sign, double a, double t, double log_delta,
+                       double near, double work, double care);
 
 /* log delta at eps from above (side +1), below (side -1) or about in between (side 0). */
 double sotto_tilt_log_delta(const sotto_tilt *line, double eps, double side);

@@ -1,4 +1,4 @@
-/* privacy/allocation_turn.h - the sum that takes the time of a tilted line: every point turned to the next node.
+/* privacy/allocation_turn.h - the sums that take the time of a tilted line: every point turned to every node.
  *
  * Callers:  allocation_tilt.c alone.
  */
@@ -7,20 +7,18 @@
 
 #include <stddef.h>
 
-/* Points come in multiples of this: so many sums run side by side. */
-#define SOTTO_TURN_LANES 4
+/* Points come in multiples of this. */
+#define SOTTO_TURN_LANES 8
 
-/* Points in columns; arrays of `points` numbers. re + i im is turned by by_re + i by_im and stays turned. */
-typedef struct sotto_turns {
-    size_t points;
-    const double *weight, *by_re, *by_im;
-    double *re, *im;
-} sotto_turns;
+/* So many nodes on either side share the sines of the one in the middle. */
+#define SOTTO_TURN_REACH 24
 
-/* down: the sum of weight im^2, side: of weight im re; after the turn. */
-void sotto_turn_sum(const sotto_turns *w, double *down, double *side);
-#if defined(__x86_64__)
-void sotto_turn_sum_avx2(const sotto_turns *w, double *down, double *side);
-#endif
+/* re[k] and im[k], k < nodes, are the sums of weight (cos - 1) and of weight sin of the angles k step z. Angles, and those of
+ * SOTTO_TURN_REACH nodes more, stay below SOTTO_TURN_MOST. Each sum is off by at most SOTTO_TURN_OFF u of the sum of weight |z|
+ * times k step, or times (k + 2 SOTTO_TURN_REACH) step from k = SOTTO_TURN_REACH + 1 on; for up to 128 * 64 points. */
+#define SOTTO_TURN_MOST 0x1p20
+#define SOTTO_TURN_OFF  160
+void sotto_turn_nodes(double *re, double *im, size_t nodes, double step, const double *z,
+                      const double *weight, size_t points);
 
 #endif

@@ -49,15 +49,25 @@ static sotto_question question_allocated(uint64_t slots, double delta)
     return q;
 }
 
-/* A single slot, few, lines at ease and at their end, the grid; what steers the search promises nothing. */
+/* A single slot, few, lines at ease and at their end, the grid, and from lines to the grid; what steers the search promises nothing. */
 static void the_noise_of_an_allocation_is_certified_from_both_sides(sotto_test *t)
 {
     static const struct {
         uint64_t slots;
         double delta, epsilon;
-    } at[] = {{1, 1e-6, 1},         {2, 1e-5, 0.7},      {5, 5e-9, 0.7},     {6, 6e-13, 0.77},
-              {100, 1e-6, 0.858},   {1000, 1e-9, 0.2},   {97416, 1.4e-7, 2}, {505, 1.5e-12, 3.7},
-              {766965, 8e-13, 2.1}, {1000000, 1e-8, 0.1}};
+    } at[] = {{1, 1e-6, 1},
+              {2, 1e-5, 0.7},
+              {5, 5e-9, 0.7},
+              {6, 6e-13, 0.77},
+              {100, 1e-6, 0.858},
+              {1000, 1e-9, 0.2},
+              {97416, 1.4e-7, 2},
+              {505, 1.5e-12, 3.7},
+              {766965, 8e-13, 2.1},
+              {1000000, 1e-8, 0.1},
+              {30583, 6.83039553e-06, 2.55873394},
+              {448299, 4.49073522e-14, 1.08540675},
+              {2637, 8.15909928e-06, 3.16764402}};
 
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
         sotto_question q = question_allocated(at[i].slots, at[i].delta);

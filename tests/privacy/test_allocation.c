@@ -194,36 +194,85 @@ static void the_line_ends_where_the_transform_is_small(sotto_test *t)
     }
 }
 
-static void four_points_at_a_time_give_the_same_sum(sotto_test *t)
+/* Blocks and runs that are full, that are not, and one of each; far out the angles are some hundreds of turns. */
+static void sums_at_all_nodes_are_within_their_bound(sotto_test *t)
 {
-#if defined(__x86_64__)
-    enum { POINTS = 64 };
-    double weight[POINTS], by_re[POINTS], by_im[POINTS], re[2][POINTS], im[2][POINTS];
-    double down[2], side[2];
+    enum { POINTS = 200, NODES = 120 };
+    static const size_t many[][2] = {{200, 120}, {128, 49}, {8, 1}, {136, 25}, {72, 74}};
+    double z[POINTS], weight[POINTS], re[NODES], im[NODES];
+    const double u = 0x1p-53, step = 0.37;
 
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-        return;
     for (int i = 0; i < POINTS; i++) {
+        z[i] = i % 9 == 0 ? -0.9 / (1 + i) : 0.04 * i;
         weight[i] = 1.0 / (1 + i);
-        by_re[i] = cos(0.1 * i);
-        by_im[i] = sin(0.1 * i);
-        re[0][i] = re[1][i] = cos(0.37 * i * i);
-        im[0][i] = im[1][i] = sin(0.37 * i * i);
     }
-    for (int turn = 0; turn < 5; turn++) {
-        sotto_turns plain = {POINTS, weight, by_re, by_im, re[0], im[0]};
-        sotto_turns wide = {POINTS, weight, by_re, by_im, re[1], im[1]};
+    for (size_t run = 0; run < sizeof many / sizeof many[0]; run++) {
+        size_t points = many[run][0], nodes = many[run][1];
 
-        sotto_turn_sum(&plain, &down[0], &side[0]);
-        sotto_turn_sum_avx2(&wide, &down[1], &side[1]);
-        CHECK_NEAR(t, down[0], down[1], 1e-14);
-        CHECK_NEAR(t, side[0], side[1], 1e-14);
-        CHECK_NEAR(t, re[0][POINTS - 1], re[1][POINTS - 1], 1e-15);
+        sotto_turn_nodes(re, im, nodes, step, z, weight, points);
+        CHECK(t, re[0] == 0 && im[0] == 0);
+        for (size_t k = 1; k < nodes; k++) {
+            long double down = 0, side = 0, size = 0;
+
+            for (size_t j = 0; j < points; j++) {
+                long double angle = (long double)k * step * z[j], half = sinl(angle / 2);
+
+                down -= weight[j] * 2 * half * half;
+                side += weight[j] * sinl(angle);
+                size += weight[j] * fabs(z[j]);
+            }
+            double reach = (double)(k > SOTTO_TURN_REACH ? k + 2 * SOTTO_TURN_REACH : k) * step;
+            double off = SOTTO_TURN_OFF * u * reach * (double)size;
+
+            CHECK_NEAR(t, (double)down, re[k], off);
+            CHECK_NEAR(t, (double)side, im[k], off);
+        }
     }
-    CHECK(t, down[0] > 0.5 && fabs(side[0]) > 1e-3);
-#else
-    (void)t;
-#endif
+}
+
+/* Sums of numbers that are none promise nothing. */
+static void a_line_that_went_wrong_bounds_nothing(sotto_test *t)
+{
+    static sotto_tilt line;
+
+    CHECK_OK(t, sotto_tilt_open(&line, 1, 0.5, 50, log(1e-6), 0, 1e7, SOTTO_TILT_CARE_MOST,
+                                &as_proved, &t->err));
+    line.re[3] = NAN;
+    CHECK(t, sotto_tilt_log_delta(&line, 0.2, 1) == INFINITY);
+    CHECK(t, sotto_tilt_log_delta(&line, 0.2, -1) == -INFINITY);
+}
+
+/* With much noise in few slots the transform passes through nearly 0, and what is off there is as little to the power t. */
+static void a_transform_that_vanishes_hides_nothing(sotto_test *t)
+{
+    sotto_bound b;
+
+    CHECK_OK(t, sotto_allocation_eps(&b, SOTTO_ALLOCATION_ADD, 647.79667564808153, 7,
+                                     -10.450055330537069, &t->err));
+    CHECK_NEAR(t, 0.0007348573025, b.high, 1e-8 * b.high);
+    CHECK(t, b.high - b.low < 1e-6 * b.high);
+}
+
+/* Little noise: when adding, terms are 1 less numbers up to e^28, which no sine is taken of. */
+static void huge_terms_do_not_turn_the_line(sotto_test *t)
+{
+    for (double sigma = 0.35; sigma < 0.7; sigma += 0.1) {
+        sotto_bound b = eps_of(t, SOTTO_ALLOCATION_ADD, sigma, 3000, 1e-6);
+
+        CHECK(t, b.low > 0 && b.high - b.low < 1e-4 * b.high);
+        CHECK(t, b.high < eps_of(t, SOTTO_ALLOCATION_REMOVE, sigma, 3000, 1e-6).high);
+    }
+}
+
+/* Between two sigmas where it may, it does not. */
+static void answers_leap_where_they_are_said_to(sotto_test *t)
+{
+    for (double sigma = 0.4; sigma < 0.43; sigma *= 1.003) {
+        double at = sotto_allocation_leap(sigma);
+
+        CHECK_NEAR(t, 1, at / sigma, 3e-3);
+        CHECK_NEAR(t, at, sotto_allocation_leap(at * (1 + 1e-9)), 3e-3 * at);
+    }
 }
 
 static void few_slots_have_answers_of_their_own(sotto_test *t)
@@ -329,7 +378,11 @@ int main(int argc, char **argv)
         CASE(a_sum_that_hardly_moves_costs_nothing),
         CASE(each_error_term_moves_the_tilted_line),
         CASE(the_line_ends_where_the_transform_is_small),
-        CASE(four_points_at_a_time_give_the_same_sum),
+        CASE(sums_at_all_nodes_are_within_their_bound),
+        CASE(a_line_that_went_wrong_bounds_nothing),
+        CASE(a_transform_that_vanishes_hides_nothing),
+        CASE(huge_terms_do_not_turn_the_line),
+        CASE(answers_leap_where_they_are_said_to),
         CASE(few_slots_have_answers_of_their_own),
         CASE(much_noise_in_many_slots_is_gaussian),
         CASE(rough_answers_lead_to_the_certified),

@@ -66,17 +66,50 @@ static void the_grid_is_just_above_the_lines(sotto_test *t)
 
     for (size_t i = 0; i < 5; i++) {
         sotto_bound line, add_line, grid;
-        double add;
+        double add, most;
 
         CHECK_OK(t, sotto_allocation_eps(&line, SOTTO_ALLOCATION_REMOVE, at[i].sigma, at[i].slots,
                                          log(at[i].delta), &t->err));
         CHECK_OK(t, sotto_allocation_eps(&add_line, SOTTO_ALLOCATION_ADD, at[i].sigma, at[i].slots,
                                          log(at[i].delta), &t->err));
-        sotto_grid_eps(&grid, &add, 1 / at[i].sigma, at[i].slots, log(at[i].delta), 50, &as_proved);
+        sotto_grid_remove(&grid, &most, 1 / at[i].sigma, at[i].slots, log(at[i].delta), 50,
+                          &as_proved);
+        add = sotto_grid_add(1 / at[i].sigma, at[i].slots, log(at[i].delta), 50, &as_proved);
         CHECK(t, grid.high >= line.low && grid.high <= line.high * 1.01);
         CHECK(t, grid.low <= line.high);
+        CHECK(t, most >= add_line.low);
         CHECK(t, add >= add_line.low && add <= add_line.high * 1.05);
     }
+}
+
+/* Chernoff's bound says no more than is true, and enough where adding costs much less than removing. */
+static void what_is_said_to_cost_less_does(sotto_test *t)
+{
+    const double delta = 1e-5;
+
+    for (double a = 0.3; a < 3; a *= 2) {
+        for (double eps = 0.1; eps < 12; eps *= 1.1)
+            if (sotto_grid_adds_less(a, 2, log(delta), eps, &as_proved))
+                CHECK(t, two_slots(a, eps, false) <= delta);
+        CHECK(t, sotto_grid_adds_less(a, 2, log(delta), 12 * a, &as_proved));
+    }
+    const sotto_allocation_inflate cut = {1e15, 1, 1}, rounding = {1, 1, 1e12};
+
+    CHECK(t, sotto_grid_adds_less(2, 500, log(delta), 2, &as_proved));
+    CHECK(t, !sotto_grid_adds_less(2, 500, log(delta), 2, &cut));
+    CHECK(t, !sotto_grid_adds_less(2, 500, log(delta), 2, &rounding));
+}
+
+/* A cap that the sum would not come below is left as it is. */
+static void no_sum_is_made_for_nothing(sotto_test *t)
+{
+    sotto_bound b, lower;
+    double most;
+
+    sotto_grid_remove(&b, &most, 2, 500, log(1e-6), 50, &as_proved);
+    sotto_grid_remove(&lower, &most, 2, 500, log(1e-6), 0.99 * b.high, &as_proved);
+    CHECK(t, lower.high == 0.99 * b.high && most == lower.high);
+    CHECK(t, lower.low > 0.9 * lower.high && lower.low <= lower.high);
 }
 
 static void little_noise_is_a_single_jump(sotto_test *t)
@@ -96,9 +129,9 @@ static void slots_are_rounded_down_never_up(sotto_test *t)
 
     for (double slots = 1000; slots < 1024; slots += 4) {
         sotto_bound b;
-        double add;
+        double most;
 
-        sotto_grid_eps(&b, &add, 2, slots, log(1e-8), 50, &as_proved);
+        sotto_grid_remove(&b, &most, 2, slots, log(1e-8), 50, &as_proved);
         CHECK(t, b.high <= before * (1 + 1e-3) && b.low <= b.high);
         before = b.high;
     }
@@ -108,11 +141,13 @@ static void each_error_term_moves_the_grid(sotto_test *t)
 {
     static const sotto_allocation_inflate inflated[] = {{1e6, 1, 1}, {1, 1, 1e6}};
     sotto_bound as_is, b;
-    double add, add_as_is;
+    double most_as_is, most, add_as_is = sotto_grid_add(1, 5, log(1e-6), 50, &as_proved);
 
-    sotto_grid_eps(&as_is, &add_as_is, 1, 5, log(1e-6), 50, &as_proved);
+    sotto_grid_remove(&as_is, &most_as_is, 1, 5, log(1e-6), 50, &as_proved);
     for (size_t i = 0; i < 2; i++) {
-        sotto_grid_eps(&b, &add, 1, 5, log(1e-6), 50, &inflated[i]);
+        double add = sotto_grid_add(1, 5, log(1e-6), 50, &inflated[i]);
+
+        sotto_grid_remove(&b, &most, 1, 5, log(1e-6), 50, &inflated[i]);
         CHECK(t, b.high > as_is.high * (1 + 1e-8));
         CHECK(t, add > add_as_is * (1 + 1e-8));
     }
@@ -121,15 +156,17 @@ static void each_error_term_moves_the_grid(sotto_test *t)
 static void a_large_delta_costs_nothing(sotto_test *t)
 {
     sotto_bound b;
-    double add;
+    double most;
 
-    sotto_grid_eps(&b, &add, 0.1, 5, log(0.5), 50, &as_proved);
-    CHECK(t, b.high == 0 && b.low == 0 && add == 0);
+    sotto_grid_remove(&b, &most, 0.1, 5, log(0.5), 50, &as_proved);
+    CHECK(t, b.high == 0 && b.low == 0 && most == 0);
+    CHECK(t, sotto_grid_add(0.1, 5, log(0.5), 50, &as_proved) == 0);
 }
 
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(what_is_said_to_cost_less_does), CASE(no_sum_is_made_for_nothing),
         CASE(two_slots_are_an_integral),      CASE(the_grid_is_just_above_the_lines),
         CASE(little_noise_is_a_single_jump),  CASE(slots_are_rounded_down_never_up),
         CASE(each_error_term_moves_the_grid), CASE(a_large_delta_costs_nothing),

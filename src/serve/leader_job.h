@@ -46,6 +46,10 @@ SOTTO_MUST_USE sotto_status sotto_leader_prepare(sotto_leader_job *job, sotto_er
  * SOTTO_AGAIN: all is too early for the helper; the same request may succeed later. */
 SOTTO_MUST_USE sotto_status sotto_leader_conclude(sotto_leader_job *job, sotto_err *err);
 
+/* How many reports the job has. The segments of one that was resumed may be gone, from a copy that was put back
+ * (serve/backup.h): its row still knows how many it had. */
+uint64_t sotto_leader_job_reports(const sotto_leader_job *job);
+
 /* What the request is sealed to in its row. */
 sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader_job *job);
 

@@ -191,7 +191,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     for (job->load.count = 0; row && job->load.count < SOTTO_JOB_MAX_SEGMENTS;) {
         job->load.segments[job->load.count++] =
-            (sotto_load_segment){sotto_sql_column_int(&q, 0), 0, NULL};
+            (sotto_load_segment){sotto_sql_column_int(&q, 0), 0, NULL, 0};
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return SOTTO_OK;
@@ -376,13 +376,17 @@ sotto_status sotto_leader_finish(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_batch_add(tx, job->task, job->n, &job->sub, err);
 }
 
+uint64_t sotto_leader_job_reports(const sotto_leader_job *job)
+{
+    return job->resumed ? job->stored : job->count;
+}
+
 sotto_status sotto_leader_abandon(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_leader_job *job = context;
 
     memset(job->causes, 0, sizeof job->causes);
-    /* Its segments may be gone, from a copy that was put back (serve/backup.h): its row still knows how many it had. */
-    job->causes[SOTTO_CAUSE_ABANDONED] = job->resumed ? job->stored : job->count;
+    job->causes[SOTTO_CAUSE_ABANDONED] = sotto_leader_job_reports(job);
     SOTTO_TRY(end_job(tx, job, SOTTO_JOB_ABANDONED, err));
     return count_causes(tx, job, err);
 }

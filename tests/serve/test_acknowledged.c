@@ -256,7 +256,7 @@ static void hear(void *context, const sotto_log_event *event)
 {
     heard *h = context;
 
-    if (strcmp(event->name, h->event) != 0 || event->level != SOTTO_LOG_ERROR)
+    if (strcmp(event->name, h->event) != 0 || event->level < SOTTO_LOG_WARNING)
         return;
     for (size_t i = 0; i < event->count; i++)
         if (strcmp(event->fields[i].key, "reason") == 0 &&
@@ -311,6 +311,29 @@ static void a_damaged_segment_holds_up_no_other(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* A database that stores no jobs, and a collection that wants one: a few attempts, not as many as there is time for. */
+static void what_can_not_be_stored_is_tried_now_and_then(sotto_test *t)
+{
+    heard h = {.event = "job.unformed", .reason = "added"};
+    uint64_t reports = 0, counts[16] = {0};
+    sotto_test_service s;
+    unsigned lines;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    sotto_test_leader_restart(t, &s);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
+    say(t, s.leader, "ALTER TABLE job RENAME COLUMN added TO away");
+    s.patience = 40; /* two seconds: after 100, 300, 700 and 1,500 ms */
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    lines = atomic_load(&h.lines);
+    CHECK(t, lines >= 2 && lines <= 6);
+    say(t, s.leader, "ALTER TABLE job RENAME COLUMN away TO added");
+    s.patience = 200;
+    check_sum(t, &s, REPORTS);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -321,6 +344,7 @@ int main(int argc, char **argv)
         CASE(a_datastore_key_that_is_missing_destroys_nothing),
         CASE(a_disk_that_fails_is_told_once_a_second),
         CASE(a_damaged_segment_holds_up_no_other),
+        CASE(what_can_not_be_stored_is_tried_now_and_then),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -4,10 +4,29 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+enum { ENDINGS = 8 };
+static void (*endings[ENDINGS])(void);
+static size_t ending_count;
+
+static void run_endings(void)
+{
+    while (ending_count > 0)
+        endings[--ending_count]();
+}
+
+bool sotto_test_at_end(void (*end)(void))
+{
+    if (ending_count == ENDINGS || (ending_count == 0 && atexit(run_endings) != 0))
+        return false;
+    endings[ending_count++] = end;
+    return true;
+}
 
 static void run_one(void **state)
 {
@@ -40,6 +59,7 @@ int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_ca
      * wait for ever, and would find nothing that matters. */
     (void)fflush(stdout);
     (void)fflush(stderr);
+    run_endings();
     _exit(failed > 255 ? 255 : failed);
 }
 

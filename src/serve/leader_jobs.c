@@ -213,6 +213,17 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
         back_to_lanes(job, err ? err->reason : NULL);
 }
 
+/* From the database. What can't be read there is written down, for whoever lists it. */
+static sotto_status load(sotto_leader_job *job, sotto_err *err)
+{
+    sotto_db *db = job->leader->server->db;
+    sotto_status status = sotto_db_read(db, sotto_leader_load, job, err);
+
+    if (sotto_leader_has_note(job))
+        (void)(sotto_db_run(db, sotto_leader_note, job, NULL) == SOTTO_OK); /* else next time */
+    return status;
+}
+
 static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
 {
     sotto_server *server = job->leader->server;
@@ -220,7 +231,7 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
     if (!job->resumed && sotto_leader_is_warm(job))
         SOTTO_TRY(sotto_leader_load_warm(job, err));
     else
-        SOTTO_TRY(sotto_db_read(server->db, sotto_leader_load, job, err));
+        SOTTO_TRY(load(job, err));
     job->task = sotto_tasks_by_row(server->tasks, job->load.task);
     if (!job->task)
         return sotto_fail(err, SOTTO_MISSING, "the job's task is not known yet");

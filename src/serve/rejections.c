@@ -27,6 +27,8 @@ static void name_cause(char out[SOTTO_REJECTION_NAME], unsigned cause)
 {
     if (cause == SOTTO_CAUSE_ABANDONED)
         (void)snprintf(out, SOTTO_REJECTION_NAME, "abandoned");
+    else if (cause == SOTTO_CAUSE_UNREADABLE)
+        (void)snprintf(out, SOTTO_REJECTION_NAME, "unreadable");
     else if (cause == SOTTO_CAUSE_DROPPED)
         (void)snprintf(out, SOTTO_REJECTION_NAME, "job_dropped");
     else if (cause >= SOTTO_CAUSE_HELPER)

@@ -1,6 +1,8 @@
 /* What was acknowledged is added up in the end, whatever a leader forgets or is told on the way. */
 #define _POSIX_C_SOURCE 200809L
+#include "serve/care.h"
 #include "serve/leader.h"
+#include "serve/metrics.h"
 #include "serve/unreadable.h"
 #include "support/database.h"
 #include "support/service.h"
@@ -389,6 +391,26 @@ static void open_damaged(sotto_test *t, sotto_test_service *s, size_t others, bo
     s->patience = 200;
 }
 
+static void is_told_of_it(sotto_test *t, sotto_server *server)
+{
+    size_t size = 64 << 10;
+    char *text = sotto_arena_take(&t->arena, size);
+    sotto_buf out = sotto_buf_over((uint8_t *)text, size - 1);
+    sotto_care_view view = {0};
+
+    for (unsigned i = 0; i < 200 && view.unreadable == 0; i++) {
+        pause_ms(25);
+        sotto_care_look(server->care, &view);
+    }
+    CHECK(t, sotto_care_describe(&view, &out));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "segments: 1 can't be read"));
+    out.len = 0;
+    CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "sotto_segments_unreadable 1\n"));
+}
+
 static void what_can_be_read_is_not_given_up(sotto_test *t)
 {
     sotto_test_service s;
@@ -416,6 +438,7 @@ static void what_is_given_up_is_counted_and_the_rest_collected(sotto_test *t)
 
         open_damaged(t, &s, OTHERS, leader_selected);
         g = doomed(t, &s, "SELECT n FROM segment WHERE unreadable IS NOT NULL");
+        is_told_of_it(t, s.leader);
         CHECK_EQUAL(t, REPORTS, listed(t, &s).reports);
         CHECK(t, strcmp(listed(t, &s).why, "does not open") == 0 && !listed(t, &s).sent);
         g.reason = "";

@@ -157,6 +157,23 @@ static void refusals_at_upload_belong_to_the_batch_that_comes_next(sotto_test *t
     sotto_test_service_close(&s);
 }
 
+/* Each server for itself; what holds is the figure of the moment in which the sum was fixed. */
+static void the_collector_learns_who_checked_the_rate(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say, "UPDATE task SET population = 5000",
+                             &t->err));
+    upload(t, 25, 2, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK(t, got.leader.known && got.leader.rate == SOTTO_RATE_OFF);
+    CHECK(t, got.helper.known && got.helper.rate == SOTTO_RATE_CHECKED);
+    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, "UPDATE task SET population = 5000",
+                             &t->err));
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK(t, got.leader.rate == SOTTO_RATE_OFF);
+    sotto_test_service_close(&s);
+}
+
 static sotto_status give_one_up(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_giving_up *g = context;
@@ -336,6 +353,7 @@ int main(int argc, char **argv)
         CASE(the_collector_gets_the_sum_and_both_servers_counts),
         CASE(a_selected_batch_has_its_counts_and_the_next_one_others),
         CASE(refusals_at_upload_belong_to_the_batch_that_comes_next),
+        CASE(the_collector_learns_who_checked_the_rate),
         CASE(what_an_operator_gave_up_stands_beside_the_sum),
         CASE(counts_stay_what_they_were_beside_the_sum),
         CASE(what_a_repair_dropped_stands_beside_the_sum),

@@ -347,7 +347,7 @@ static void end_flush(flush *f, sotto_status status)
 
     for (sotto_upload_request *u = f->uploads; u; u = next) {
         next = u->next;
-        if (status == SOTTO_OK)
+        if (status == SOTTO_OK || !SOTTO_RULE(stored_before_answer))
             sotto_upload_answer(u);
         else
             sotto_upload_give_up(u, status);

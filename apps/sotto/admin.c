@@ -171,12 +171,12 @@ static const sotto_verb *const parts[] = {
     &sotto_verb_admin_task,
     &sotto_verb_admin_keys,
     &sotto_verb_admin_batch,
+    &sotto_verb_admin_segment,
     &sotto_verb_admin_health,
     &sotto_verb_admin_gc,
     &sotto_verb_admin_drain,
     &sotto_verb_admin_migrate,
     &sotto_verb_admin_backup,
-    &sotto_verb_admin_segment,
     NULL,
 };
 

@@ -63,6 +63,11 @@ grep -q 'verify_seed\|leader_token' tokens.json && fail "the collector is told t
 [ "$(stat -c %a helper.key)" = 600 ] || fail "helper.key can be read by others"
 [ "$(stat -c %a helper-backup.db)" = 600 ] || fail "the backup can be read by others"
 for log in leader.log helper.log; do
+    # `drain` returns once the last port is closed, a moment before the last line.
+    for moment in 1 2 3 4 5 6 7 8 9 10; do
+        grep -q 'server.stopped' "$log" && break
+        sleep 1
+    done
     grep -q 'server.stopped' "$log" || fail "$log: no graceful end"
     grep -q 'datastore_key.made' "$log" || fail "$log: does not say that it made a key"
 done

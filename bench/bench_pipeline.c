@@ -394,12 +394,16 @@ static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
         note(b, c->name, "syncs", "per 1000 reports", r->syncs);
     note(b, c->name, "leader-memory", "MiB", r->leader_mib);
     note(b, c->name, "helper-memory", "MiB", r->helper_mib);
+    note(b, c->name, "memory-goal", "MiB, at most", 200);
     note(b, c->name, "leader-memory-growth", "MiB", r->leader_growth);
     note(b, c->name, "helper-memory-growth", "MiB", r->helper_growth);
     if (c->rate > 0) {
+        note(b, c->name, "speed-goal", "reports/s", c->rate);
         note(b, c->name, "latency-p50", "ms", r->p50_ms);
         note(b, c->name, "latency-p99", "ms", r->p99_ms);
+        note(b, c->name, "latency-p99-goal", "ms, below", 100);
         note(b, c->name, "backlog-growth", "reports/s", r->backlog_growth);
+        note(b, c->name, "backlog-growth-goal", "reports/s, about", 0);
         note(b, c->name, "backlog-most", "reports", r->most_backlog);
     }
 }
@@ -452,6 +456,7 @@ static void run_start(const sotto_bench *b)
     }
     qsort(ms, TIMES, sizeof ms[0], by_value);
     note(b, "start", "to-ready", "ms", (double)ms[TIMES / 2]);
+    note(b, "start", "to-ready-goal", "ms, at most", 300);
     sotto_deployment_clear(&d);
 }
 
@@ -480,6 +485,8 @@ void sotto_bench_pipeline(const sotto_bench *b)
         b,
         &(pipeline_case){"Histogram-100-PostgreSQL-2+2", h100, 16, 100, 0, false, 2, postgres, 0},
         0);
-    if (sqlite > 0 && replicas > 0)
+    if (sqlite > 0 && replicas > 0) {
         note(b, "Histogram-100-PostgreSQL-2+2", "of-SQLite", "%", 100 * replicas / sqlite);
+        note(b, "Histogram-100-PostgreSQL-2+2", "of-SQLite-goal", "%", 60);
+    }
 }

@@ -8,6 +8,7 @@
 #include "transport/dap.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -159,13 +160,38 @@ static int run_add(int argc, char **argv)
 
 /* ---- listing ---------------------------------------------------------------------------------------------------------- */
 
+/* A task that this version can't read: all that is known is its name. */
+static void show_broken(const sotto_admin *admin, const sotto_task_line *line)
+{
+    json_t *json;
+    char id[SOTTO_DAP_ID_TEXT_MAX] = "?"; /* that of a damaged row */
+
+    if (line->id.len == SOTTO_TASK_ID_SIZE)
+        sotto_dap_id_encode(id, line->id);
+    if (!admin->json) {
+        printf("task %s  BROKEN, not served: %s%s\n", id, line->broken,
+               line->retired ? "  retired" : "");
+        return;
+    }
+    json =
+        json_pack("{s:s, s:s, s:b}", "task", id, "broken", line->broken, "retired", line->retired);
+    (void)json_dumpf(json, stdout, 0);
+    json_decref(json);
+    printf("\n");
+}
+
 static sotto_status show(void *context, const sotto_task_line *line, sotto_err *err)
 {
     const sotto_admin *admin = context;
-    const sotto_task *dap = &line->task->dap;
+    const sotto_task *dap;
     char opens[SOTTO_CALENDAR_TEXT], closes[SOTTO_CALENDAR_TEXT];
 
     (void)err;
+    if (!line->task) {
+        show_broken(admin, line);
+        return SOTTO_OK;
+    }
+    dap = &line->task->dap;
     sotto_calendar_format_time(opens, (int64_t)dap->opens);
     sotto_calendar_format_time(closes, (int64_t)dap->closes);
     printf(admin->json ? "{\"task\": \"" : "task ");

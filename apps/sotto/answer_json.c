@@ -47,6 +47,12 @@ static json_t *bin_of(const sotto_answer_view *v, const sotto_result_bin *b, boo
     return json;
 }
 
+/* null where a server did not tell. */
+static json_t *rate_of(const sotto_rejections *r)
+{
+    return r->rate == SOTTO_RATE_UNTOLD ? json_null() : json_boolean(r->rate == SOTTO_RATE_CHECKED);
+}
+
 /* null where a server did not tell, with the reason beside it. */
 static void set_rejections(json_t *receipt, const char *key, const char *why_key,
                            const sotto_rejections *r)
@@ -86,6 +92,8 @@ static json_t *receipt_of(const sotto_receipt *r)
                               r->noise_by ? json_string(r->noise_by) : json_null());
     set_rejections(json, "leader_rejections", "leader_rejections_why", &r->leader_rejections);
     set_rejections(json, "helper_rejections", "helper_rejections_why", &r->helper_rejections);
+    (void)json_object_set_new(json, "leader_rate_checked", rate_of(&r->leader_rejections));
+    (void)json_object_set_new(json, "helper_rate_checked", rate_of(&r->helper_rejections));
     return json;
 }
 

@@ -20,9 +20,17 @@ typedef struct sotto_rejection {
     uint64_t reports;
 } sotto_rejection;
 
+/* Whether a server compared the number of reports with the devices that its operator knows of. */
+typedef enum sotto_rate_checking {
+    SOTTO_RATE_UNTOLD = 0, /* one of another make, or older */
+    SOTTO_RATE_CHECKED,
+    SOTTO_RATE_OFF /* its operator gave no figure */
+} sotto_rate_checking;
+
 typedef struct sotto_rejections {
     bool known;      /* false: `why` says why there are none to show */
     const char *why; /* a constant sentence                          */
+    sotto_rate_checking rate;
     size_t count;
     sotto_rejection items[SOTTO_REJECTION_CAUSES];
 } sotto_rejections;

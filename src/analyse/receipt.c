@@ -77,6 +77,21 @@ static void say_rejections(sotto_writer *w, const char *who, const sotto_rejecti
     say(w, "\n");
 }
 
+/* Whether more reports came than there are devices, by each operator's own figure: who fills a batch by himself knows all the
+ * others' sum. */
+static void say_rate(sotto_writer *w, const char *who, sotto_rate_checking rate)
+{
+    static const char *const words[] = {
+        [SOTTO_RATE_UNTOLD] = "unknown; it does not tell",
+        [SOTTO_RATE_CHECKED] = "checked",
+        [SOTTO_RATE_OFF] =
+            "OFF, since its operator gave no population: nobody noticed there if one "
+            "sender filled the batch",
+    };
+
+    say(w, "  rate of reports at the %s: %s\n", who, words[rate]);
+}
+
 static void say_noise(sotto_writer *w, const sotto_receipt *r)
 {
     if (r->noise_sigma <= 0)
@@ -128,5 +143,7 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
         r->weight, r->liar);
     say_rejections(&w, "leader", &r->leader_rejections);
     say_rejections(&w, "helper", &r->helper_rejections);
+    say_rate(&w, "leader", r->leader_rejections.rate);
+    say_rate(&w, "helper", r->helper_rejections.rate);
     return sotto_writer_finish(&w, "receipt", err);
 }

@@ -211,6 +211,16 @@ sotto_status sotto_lease_hurry(sotto_tx *tx, int64_t queue, sotto_bytes item, so
     return sotto_sql_run(&q, NULL, err);
 }
 
+sotto_status sotto_lease_drop(sotto_tx *tx, int64_t queue, sotto_bytes item, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "DELETE FROM sotto_lease WHERE queue = ?1 AND item = ?2", err));
+    bind_item(&q, queue, item);
+    return sotto_sql_run(&q, NULL, err);
+}
+
 sotto_status sotto_lease_take_over(sotto_tx *tx, int64_t queue, sotto_err *err)
 {
     sotto_sql q;

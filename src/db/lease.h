@@ -72,6 +72,10 @@ SOTTO_MUST_USE sotto_status sotto_lease_release(sotto_tx *tx, const sotto_lease 
 SOTTO_MUST_USE sotto_status sotto_lease_hurry(sotto_tx *tx, int64_t queue, sotto_bytes item,
                                               sotto_err *err);
 
+/* Takes an item from its queue for good; whoever holds it is fenced off. */
+SOTTO_MUST_USE sotto_status sotto_lease_drop(sotto_tx *tx, int64_t queue, sotto_bytes item,
+                                             sotto_err *err);
+
 /* Ends every lease and every wait of the queue now; whoever holds one is fenced off. For a process that knows that it is
  * alone, about what others before it left behind. */
 SOTTO_MUST_USE sotto_status sotto_lease_take_over(sotto_tx *tx, int64_t queue, sotto_err *err);

@@ -351,11 +351,11 @@ sotto_status sotto_batch_rejections(sotto_tx *tx, uint64_t *reports, size_t caus
     return SOTTO_OK;
 }
 
-/* Keys of eight bytes are buckets: those of uploads, in this mode. */
+/* Keys of eight bytes are buckets: those of uploads and of what waits for a job, in this mode. */
 sotto_status sotto_batch_claim_rejections(sotto_tx *tx, int64_t task, const sotto_batch_key *batch,
                                           unsigned shard, sotto_err *err)
 {
-    uint64_t reports[SOTTO_REPORT_ERRORS] = {0};
+    uint64_t reports[SOTTO_CAUSES] = {0};
     sotto_sql q;
     bool row;
 
@@ -368,7 +368,7 @@ sotto_status sotto_batch_claim_rejections(sotto_tx *tx, int64_t task, const sott
     while (row) {
         uint64_t cause = (uint64_t)sotto_sql_column_int(&q, 0);
 
-        if (cause < SOTTO_REPORT_ERRORS)
+        if (cause < SOTTO_CAUSES)
             reports[cause] = (uint64_t)sotto_sql_column_int(&q, 1);
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
@@ -376,7 +376,7 @@ sotto_status sotto_batch_claim_rejections(sotto_tx *tx, int64_t task, const sott
         tx, &q, "DELETE FROM rejection WHERE task = ?1 AND length(batch) = 8", err));
     sotto_sql_int(&q, 1, task);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
+    for (unsigned cause = 1; cause < SOTTO_CAUSES; cause++)
         if (reports[cause] > 0)
             SOTTO_TRY(sotto_batch_reject(tx, task, batch, cause, shard, reports[cause], err));
     return SOTTO_OK;

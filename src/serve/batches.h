@@ -72,17 +72,19 @@ SOTTO_MUST_USE sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *s
 /* Counted besides DAP's report errors. Below SOTTO_CAUSE_HELPER is what this side found itself: of reports that came, and
  * count for the rate. */
 enum {
-    SOTTO_CAUSE_DROPPED = 63,    /* of jobs that the two differ on: serve/repair.h */
-    SOTTO_CAUSE_HELPER = 64,     /* plus the helper's report error                 */
-    SOTTO_CAUSE_ABANDONED = 128, /* leader: of jobs that had to be abandoned       */
-    SOTTO_CAUSES = 129
+    SOTTO_CAUSE_DROPPED = 63,     /* of jobs that the two differ on: serve/repair.h */
+    SOTTO_CAUSE_HELPER = 64,      /* plus the helper's report error                 */
+    SOTTO_CAUSE_ABANDONED = 128,  /* leader: of jobs that had to be abandoned       */
+    SOTTO_CAUSE_UNREADABLE = 129, /* leader: given up by the operator, serve/unreadable.h */
+    SOTTO_CAUSES = 130
 };
 
 /* Counts reports refused, by DAP's report error, or one of ours. */
 SOTTO_MUST_USE sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task,
                                                const sotto_batch_key *batch, unsigned cause,
                                                unsigned shard, uint64_t reports, sotto_err *err);
-/* Of a batch that the leader selected: what was refused at upload belonged to none yet, and belongs to this one now. */
+/* Of a batch that the leader selected: what was refused at upload, or given up before it had a job, belonged to none yet, and
+ * belongs to this one now. */
 SOTTO_MUST_USE sotto_status sotto_batch_claim_rejections(sotto_tx *tx, int64_t task,
                                                          const sotto_batch_key *batch,
                                                          unsigned shard, sotto_err *err);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "serve/rate.h"
+#include "serve/unreadable.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -76,6 +77,7 @@ static sotto_status count_all(sotto_tx *tx, void *context, sotto_err *err)
 
     SOTTO_TRY(count_tasks(tx, c, err));
     SOTTO_TRY(sotto_rate_count(tx, &c->view.held, c->role, err));
+    SOTTO_TRY(sotto_unreadable_count(tx, &c->view.unreadable, err));
     return c->releases ? count_releases(tx, c, err) : SOTTO_OK;
 }
 
@@ -95,6 +97,7 @@ static void look_at_database(sotto_care *care)
         care->view.broken = broken;
         care->view.without_population = c.view.without_population;
         care->view.held = c.view.held;
+        care->view.unreadable = c.view.unreadable;
         for (unsigned i = 0; c.releases && i < SOTTO_CARE_STATES; i++)
             care->view.releases[i] = c.view.releases[i];
     }
@@ -242,5 +245,8 @@ bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
     if (view->held > 0)
         say_number(out, "batches: ", view->held,
                    " are held, since more reports came than expected (`sotto admin batch list`)\n");
+    if (view->unreadable > 0)
+        say_number(out, "segments: ", view->unreadable,
+                   " can't be read, and their batches wait (`sotto admin segment list`)\n");
     return ready;
 }

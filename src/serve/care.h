@@ -16,6 +16,7 @@ typedef struct sotto_care_view {
     bool database; /* the last look succeeded */
     bool draining;
     uint64_t tasks, unpaired, broken, without_population, held;
+    uint64_t unreadable; /* segments */
     uint64_t releases[SOTTO_CARE_STATES];
 } sotto_care_view;
 

@@ -246,7 +246,7 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
         SOTTO_TRY(pick_batch(tx, s, &ready, err));
     else
         SOTTO_TRY(sotto_batch_range_is_free(tx, &ready, s->task->n, &s->range, err));
-    if (!ready)
+    if (!ready && SOTTO_RULE(leader_one_sum_a_bucket))
         return s->range.leader_selected ? SOTTO_OK : refuse_overlap(tx, s, err);
     if (!s->range.leader_selected)
         SOTTO_TRY(is_busy(tx, s, &s->busy, err));

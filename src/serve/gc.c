@@ -21,7 +21,11 @@ static sotto_status sort_task(void *context, const sotto_task_line *line, sotto_
     (void)err;
     if (line->retired) {
         if (old->retired_count < TASKS_AT_ONCE)
-            old->retired[old->retired_count++] = line->task->n;
+            old->retired[old->retired_count++] = line->n;
+        return SOTTO_OK;
+    }
+    if (!line->task) { /* when it closes is not known */
+        gc->broken++;
         return SOTTO_OK;
     }
     if (gc->now < (int64_t)(line->task->dap.closes + gc->keep_seconds))
@@ -29,7 +33,7 @@ static sotto_status sort_task(void *context, const sotto_task_line *line, sotto_
     if (line->busy)
         gc->waiting++;
     else if (old->fresh_count < TASKS_AT_ONCE)
-        old->fresh[old->fresh_count++] = line->task->n;
+        old->fresh[old->fresh_count++] = line->n;
     return SOTTO_OK;
 }
 
@@ -105,6 +109,7 @@ sotto_status sotto_gc_run(sotto_db *db, sotto_gc *gc, sotto_err *err)
     uint64_t left = gc->most_rows ? gc->most_rows : UINT64_MAX;
 
     gc->retired = gc->waiting = gc->marks = gc->sub_aggregates = gc->jobs = gc->repairs = 0;
+    gc->broken = 0;
     if (gc->pass_rows == 0)
         gc->pass_rows = PASS_ROWS;
     if (SOTTO_RULE(gc_after_late) && gc->keep_seconds < gc->late_seconds + DAY)

@@ -20,6 +20,7 @@ typedef struct sotto_gc {
     uint64_t most_rows;    /* rows in this run; 0: no limit                                 */
     /* what became of it */
     uint64_t retired, waiting; /* waiting: old enough, but reports of it are still under way  */
+    uint64_t broken;           /* tasks that do not compile, and are left alone               */
     uint64_t marks, sub_aggregates, jobs, repairs;
 } sotto_gc;
 

@@ -304,7 +304,8 @@ static void announce(flush *f)
     uint64_t now = sotto_leader_now_ms();
 
     for (group *g = f->first; g; g = g->next) {
-        sotto_load_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped, NULL};
+        sotto_load_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped, NULL,
+                                      0};
 
         sotto_metrics_reports(f->intake->server->metrics, g->causes, SOTTO_REPORT_ERRORS);
         for (size_t r = 0; r < g->count; r++)
@@ -346,7 +347,7 @@ static void end_flush(flush *f, sotto_status status)
 
     for (sotto_upload_request *u = f->uploads; u; u = next) {
         next = u->next;
-        if (status == SOTTO_OK)
+        if (status == SOTTO_OK || !SOTTO_RULE(stored_before_answer))
             sotto_upload_answer(u);
         else
             sotto_upload_give_up(u, status);

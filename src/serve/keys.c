@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_KEYS = 32, KEY_IDS = 256 };
+enum { MAX_KEYS = 32, KEY_IDS = 256, RING = 0 }; /* RING: what a rotation guards */
 
 static const sotto_key_times DEFAULT_TIMES = {3600, 84 * 86400, 7 * 86400};
 
@@ -80,7 +80,7 @@ static sotto_status read_ring(sotto_tx *tx, ring *out, const sotto_column_keys *
     out->count = 0;
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT config_id, state, secret, since FROM hpke_key"
-                                " ORDER BY since DESC, config_id LIMIT ?1 {lock}",
+                                " ORDER BY since DESC, config_id LIMIT ?1",
                                 err));
     sotto_sql_int(&q, 1, MAX_KEYS);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -208,6 +208,8 @@ static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
     bool gone, has_newer = false;
     size_t kept = 0;
 
+    /* Locking rows is not enough: whoever waited for them would not see the key that was added meanwhile, and add another. */
+    SOTTO_TRY(sotto_tx_guard(tx, RING, true, err));
     SOTTO_TRY(read_ring(tx, &r->after, r->columns, err));
     /* The newest first: the last one that is published goes on, however old it is. */
     for (size_t i = 0; i < r->after.count; i++) {

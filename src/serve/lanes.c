@@ -36,6 +36,7 @@ typedef struct lane {
     waiting *first, **end;
     size_t reports;
     size_t full;
+    uint64_t rest_until_ms; /* 0: it does not rest */
     bool flush, ready;
 } lane;
 
@@ -118,7 +119,27 @@ void sotto_lanes_close(sotto_lanes *lanes)
 
 static uint64_t due_of(const sotto_lanes *lanes, const lane *l)
 {
-    return l->first->since_ms + lanes->delay_ms;
+    return l->rest_until_ms ? l->rest_until_ms : l->first->since_ms + lanes->delay_ms;
+}
+
+/* What can't become a job now, with a database that fails or a task that is not known, would be tried over and over, as
+ * fast as the machine can. */
+static uint64_t rest_of(unsigned tries)
+{
+    enum { FIRST_MS = 100, LONGEST_MS = 30000 };
+    uint64_t rest = FIRST_MS;
+
+    for (unsigned i = 1; i < tries && rest < LONGEST_MS; i++)
+        rest *= 2;
+    return rest < LONGEST_MS ? rest : LONGEST_MS;
+}
+
+static void let_rest(lane *l, unsigned tries, uint64_t now_ms)
+{
+    uint64_t until = now_ms + rest_of(tries);
+
+    if (tries > 0 && until > l->rest_until_ms && SOTTO_RULE(lanes_rest))
+        l->rest_until_ms = until;
 }
 
 static void leave(sotto_lanes *lanes, lane *l)
@@ -144,7 +165,7 @@ static void enter(sotto_lanes *lanes, lane *l)
 {
     lane *older;
 
-    l->ready = l->reports >= l->full || l->flush;
+    l->ready = (l->reports >= l->full || l->flush) && !l->rest_until_ms;
     if (l->ready) {
         enter_behind(&lanes->ready, l, lanes->ready.newest);
         return;
@@ -163,6 +184,7 @@ static void ripen(sotto_lanes *lanes, uint64_t now_ms)
     while ((l = lanes->aging.oldest) && now_ms >= due_of(lanes, l)) {
         leave(lanes, l);
         l->ready = true;
+        l->rest_until_ms = 0;
         enter_behind(&lanes->ready, l, lanes->ready.newest);
     }
 }
@@ -280,6 +302,7 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
         l->reports += segment->reports;
         l->full = full;
         lanes->reports += segment->reports;
+        let_rest(l, segment->tries, now_ms);
         enter(lanes, l);
     }
     (void)pthread_mutex_unlock(&lanes->lock);

@@ -70,19 +70,24 @@ void sotto_leader_look(sotto_leader *leader)
     wake(leader, true);
 }
 
+/* By the leader's thread, which knows: nobody is woken. */
 static void add_jobs(leader_thread *t, int change)
 {
     (void)pthread_mutex_lock(&t->lock);
     t->jobs = (unsigned)((int)t->jobs + change);
-    t->woken = true;
-    (void)pthread_cond_broadcast(&t->change);
     (void)pthread_mutex_unlock(&t->lock);
 }
 
 void sotto_leader_job_ended(sotto_leader *leader)
 {
+    leader_thread *t = leader->thread;
+
     sotto_collections_recheck(leader); /* first: once no job is counted, the leader may go */
-    add_jobs(leader->thread, -1);
+    (void)pthread_mutex_lock(&t->lock);
+    t->jobs--;
+    t->woken = true;
+    (void)pthread_cond_broadcast(&t->change);
+    (void)pthread_mutex_unlock(&t->lock);
 }
 
 static bool may_start(sotto_leader *leader)
@@ -175,7 +180,7 @@ static sotto_status to_lane(sotto_leader *leader, const sotto_segment *s)
     const sotto_server_task *task = sotto_tasks_by_row(leader->server->tasks, s->task);
 
     return sotto_lanes_add(leader->lanes, s->task, s->bucket,
-                           &(sotto_load_segment){s->n, s->reports - s->skipped, NULL},
+                           &(sotto_load_segment){s->n, s->reports - s->skipped, NULL, 0},
                            task ? sotto_leader_full_job(leader->server, task) : 1, 0);
 }
 

@@ -47,6 +47,7 @@ typedef struct sotto_load_segment {
     int64_t n;
     size_t reports;   /* that its job is to take                       */
     sotto_warm *warm; /* NULL: they are to be read from the database   */
+    unsigned tries;   /* jobs of it that could not be formed           */
 } sotto_load_segment;
 
 /* Segments that go into one job. */
@@ -61,7 +62,8 @@ typedef struct sotto_load {
 SOTTO_MUST_USE sotto_status sotto_lanes_open(sotto_lanes **lanes, uint64_t job_delay_ms,
                                              sotto_err *err);
 void sotto_lanes_close(sotto_lanes *lanes);
-/* Takes what the segment holds over. full: reports that make a full job of this task.
+/* Takes what the segment holds over. full: reports that make a full job of this task. One that was tried before lets its
+ * lane rest, a tenth of a second at first and half a minute at most, whoever flushes it.
  *   SOTTO_NO_MEMORY  forgotten here; the leader finds it in the database once a lease has passed */
 SOTTO_MUST_USE sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
                                             const sotto_load_segment *segment, size_t full,

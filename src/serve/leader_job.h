@@ -11,6 +11,12 @@
 #include "serve/segments.h"
 #include "transport/dap_job.h"
 
+/* A segment of a job that could not be read. */
+typedef struct sotto_unread {
+    int64_t n;
+    char why[sizeof((sotto_err *)0)->reason];
+} sotto_unread;
+
 typedef struct sotto_leader_job {
     sotto_leader *leader;
     const sotto_server_task *task;
@@ -18,10 +24,14 @@ typedef struct sotto_leader_job {
     uint8_t
         id[SOTTO_RESOURCE_ID_SIZE]; /* a hash of its request, by which the helper knows it too */
     sotto_lease lease;
-    bool resumed;              /* it was on disk before                       */
-    int64_t refusals;          /* before this attempt                         */
-    bool refused;              /* ... and now                                 */
-    sotto_load load;           /* segments; if it was resumed, once they are read */
+    bool resumed;         /* it was on disk before                       */
+    int64_t refusals;     /* before this attempt                         */
+    bool refused;         /* ... and now                                 */
+    sotto_load load;      /* segments; if it was resumed, once they are read */
+    sotto_unread *unread; /* as many as unread_count                     */
+    size_t unread_count;
+    bool torn;                 /* its request can't be read: nor can any of it */
+    bool mended;               /* what it has was noted as unreadable, and could be read */
     sotto_spool_place *places; /* of the segments' bodies, given back when they are gone */
     uint64_t bucket;
     sotto_batch_key batch;
@@ -46,12 +56,19 @@ SOTTO_MUST_USE sotto_status sotto_leader_prepare(sotto_leader_job *job, sotto_er
  * SOTTO_AGAIN: all is too early for the helper; the same request may succeed later. */
 SOTTO_MUST_USE sotto_status sotto_leader_conclude(sotto_leader_job *job, sotto_err *err);
 
+/* How many reports the job has. The segments of one that was resumed may be gone, from a copy that was put back
+ * (serve/backup.h): its row still knows how many it had. */
+uint64_t sotto_leader_job_reports(const sotto_leader_job *job);
+
 /* What the request is sealed to in its row. */
 sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader_job *job);
 
 /* In a transaction that reads: the segments' reports, into the arena. */
 sotto_status sotto_leader_load(sotto_tx *tx, void *job, sotto_err *err);
-/* The same without one, if all of them are in memory. */
+/* Writes down what could not be read, or could be after all. */
+bool sotto_leader_has_note(const sotto_leader_job *job);
+sotto_status sotto_leader_note(sotto_tx *tx, void *job, sotto_err *err);
+/* As sotto_leader_load without a transaction, if all of them are in memory. */
 bool sotto_leader_is_warm(const sotto_leader_job *job);
 SOTTO_MUST_USE sotto_status sotto_leader_load_warm(sotto_leader_job *job, sotto_err *err);
 /* What the segments hold in memory goes; they are read from the database if they are needed again. */

@@ -34,7 +34,7 @@ static void log_job(const sotto_leader_job *job, const char *event, const char *
 {
     const sotto_log_sink *log = &job->leader->server->options.log;
     sotto_log_field fields[2] = {
-        {"reports", SOTTO_LOG_UINT, {.uint = job->count}},
+        {"reports", SOTTO_LOG_UINT, {.uint = sotto_leader_job_reports(job)}},
         {"reason", SOTTO_LOG_TEXT, {.text = reason}},
     };
     sotto_log_event e = {SOTTO_LOG_WARNING, event, fields, reason ? 2 : 1};
@@ -61,17 +61,20 @@ static void try_later(sotto_leader_job *job, const char *reason)
     sotto_db_post(job->leader->server->db, &job->db);
 }
 
-/* Nothing is on disk yet: the segments wait again. */
-static void back_to_lanes(sotto_leader_job *job)
+/* Nothing is on disk yet: the segments wait again, for longer each time. */
+static void back_to_lanes(sotto_leader_job *job, const char *reason)
 {
     const sotto_server_task *task = job->task;
 
+    log_job(job, "job.unformed", reason);
     sotto_leader_let_go(job); /* the database says whose they are now */
-    for (size_t i = 0; i < job->load.count; i++)
+    for (size_t i = 0; i < job->load.count; i++) {
+        job->load.segments[i].tries++;
         (void)(sotto_lanes_add(job->leader->lanes, job->load.task, job->load.bucket,
                                &job->load.segments[i],
                                task ? sotto_leader_full_job(job->leader->server, task) : 1,
                                sotto_leader_now_ms()) == SOTTO_OK);
+    }
     end(job);
 }
 
@@ -203,12 +206,22 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
 {
     sotto_leader_job *job = context;
 
-    (void)err;
     sotto_metrics_count(job->leader->server->metrics, SOTTO_METRIC_JOBS_FORMED, status == SOTTO_OK);
     if (status == SOTTO_OK)
         send_or_conclude(job);
     else
-        back_to_lanes(job);
+        back_to_lanes(job, err ? err->reason : NULL);
+}
+
+/* From the database. What can't be read there is written down, for whoever lists it. */
+static sotto_status load(sotto_leader_job *job, sotto_err *err)
+{
+    sotto_db *db = job->leader->server->db;
+    sotto_status status = sotto_db_read(db, sotto_leader_load, job, err);
+
+    if (sotto_leader_has_note(job))
+        (void)(sotto_db_run(db, sotto_leader_note, job, NULL) == SOTTO_OK); /* else next time */
+    return status;
 }
 
 static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
@@ -218,7 +231,7 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
     if (!job->resumed && sotto_leader_is_warm(job))
         SOTTO_TRY(sotto_leader_load_warm(job, err));
     else
-        SOTTO_TRY(sotto_db_read(server->db, sotto_leader_load, job, err));
+        SOTTO_TRY(load(job, err));
     job->task = sotto_tasks_by_row(server->tasks, job->load.task);
     if (!job->task)
         return sotto_fail(err, SOTTO_MISSING, "the job's task is not known yet");
@@ -244,8 +257,7 @@ static void form(void *context, sotto_worker *worker)
     } else if (status == SOTTO_MISSING && job->load.count == 0) {
         end(job); /* other processes have all of it, or it can't be read */
     } else if (status != SOTTO_OK) {
-        log_job(job, "job.unformed", err.reason);
-        back_to_lanes(job);
+        back_to_lanes(job, err.reason);
     } else if (job->resumed) {
         send_or_conclude(job);
     } else {

@@ -2,11 +2,13 @@
 #include "serve/leader_job.h"
 #include "serve/release.h"
 #include "serve/schema.h"
+#include "serve/unreadable.h"
 
 #include "base/log.h"
 #include "base/rule.h"
 #include "sotto/random.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- reading -------------------------------------------------------------------------------------------------- */
@@ -95,13 +97,32 @@ static bool is_ours(const sotto_leader_job *job, const sotto_segment *s)
     return !s->claimed && s->owner == job->leader->server->instance;
 }
 
+/* That reading again at once will not read. */
+static bool is_lasting(sotto_status status)
+{
+    return status == SOTTO_MALFORMED || status == SOTTO_REJECTED || status == SOTTO_DENIED;
+}
+
+/* For the note that follows the transaction, which only reads. Without the memory for it the next attempt notes it. */
+static void remember_unread(sotto_leader_job *job, int64_t n, const char *why)
+{
+    if (!job->unread)
+        job->unread =
+            sotto_arena_take_array(&job->arena, SOTTO_JOB_MAX_SEGMENTS, sizeof *job->unread);
+    if (!job->unread || job->unread_count == SOTTO_JOB_MAX_SEGMENTS)
+        return;
+    job->unread[job->unread_count].n = n;
+    (void)snprintf(job->unread[job->unread_count].why, sizeof job->unread->why, "%s", why);
+    job->unread_count++;
+}
+
 /* Damaged, or its key is missing: reading it again at once does not help, and the reports beside it need not wait. It stays
  * where it is, its batch waits for it, and the next recall tries again. */
-static bool is_unreadable(const sotto_leader_job *job, const sotto_segment *s, const sotto_err *err)
+static bool is_unreadable(sotto_leader_job *job, const sotto_segment *s, const sotto_err *err)
 {
-    if (err->status != SOTTO_MALFORMED && err->status != SOTTO_REJECTED &&
-        err->status != SOTTO_DENIED)
+    if (!is_lasting(err->status))
         return false;
+    remember_unread(job, s->n, err->reason);
     sotto_log(&job->leader->server->options.log, SOTTO_LOG_ERROR, "segment.unreadable",
               sotto_log_int("segment", s->n), sotto_log_uint("bucket", s->bucket),
               sotto_log_uint("reports", s->reports), sotto_log_text("reason", err->reason));
@@ -122,6 +143,8 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
     sotto_leader_let_go(job);
     SOTTO_TRY(make_places(job, err));
+    job->unread_count = 0;
+    job->mended = false;
     for (size_t i = 0; i < job->load.count; i++) {
         sotto_segment *s = &segments[kept];
 
@@ -129,6 +152,7 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
         if (sotto_segment_get(tx, s, columns, job->leader->spool, &job->arena, &gone) == SOTTO_OK &&
             (job->resumed || is_ours(job, s))) {
             cap += s->reports - s->skipped;
+            job->mended = job->mended || (job->resumed && s->noted);
             job->places[kept] = s->place;
             job->load.segments[kept++] = job->load.segments[i];
         } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING &&
@@ -142,7 +166,28 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
         return sotto_fail(err, SOTTO_MISSING, "nothing is left of these segments");
     SOTTO_TRY(make_room(job, cap, err));
     for (size_t i = 0; i < job->load.count; i++)
-        SOTTO_TRY(keep_segment(job, &segments[i], &job->count, cap, err));
+        if (keep_segment(job, &segments[i], &job->count, cap, &gone) != SOTTO_OK) {
+            (void)is_unreadable(job, &segments[i], &gone);
+            return sotto_fail(err, gone.status, "%s", gone.reason);
+        }
+    return SOTTO_OK;
+}
+
+bool sotto_leader_has_note(const sotto_leader_job *job)
+{
+    return job->unread_count > 0 || job->torn || job->mended;
+}
+
+sotto_status sotto_leader_note(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const sotto_leader_job *job = context;
+
+    if (job->torn)
+        return sotto_unreadable_note_job(tx, job->n, "its job's request does not open", err);
+    if (job->mended && job->unread_count == 0)
+        return sotto_unreadable_clear_job(tx, job->n, err);
+    for (size_t i = 0; i < job->unread_count; i++)
+        SOTTO_TRY(sotto_unreadable_note(tx, job->unread[i].n, job->unread[i].why, err));
     return SOTTO_OK;
 }
 
@@ -158,6 +203,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     uint8_t name[8];
     sotto_column_place place = sotto_leader_request_place(name, job);
     sotto_bytes request, batch;
+    sotto_status status;
     sotto_sql q;
     bool row;
 
@@ -183,15 +229,17 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     job->request = sotto_buf_over(sotto_arena_take(&job->arena, request.len + 1), request.len);
     if (!job->request.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");
-    SOTTO_TRY(
-        sotto_column_unseal(&job->request, &job->leader->server->columns, &place, request, err));
+    status =
+        sotto_column_unseal(&job->request, &job->leader->server->columns, &place, request, err);
+    job->torn = status == SOTTO_MISSING || is_lasting(status);
+    SOTTO_TRY(status);
     /* In the order in which the request was made from them. */
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT n FROM segment WHERE job = ?1 ORDER BY n", err));
     sotto_sql_int(&q, 1, job->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     for (job->load.count = 0; row && job->load.count < SOTTO_JOB_MAX_SEGMENTS;) {
         job->load.segments[job->load.count++] =
-            (sotto_load_segment){sotto_sql_column_int(&q, 0), 0, NULL};
+            (sotto_load_segment){sotto_sql_column_int(&q, 0), 0, NULL, 0};
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return SOTTO_OK;
@@ -376,13 +424,17 @@ sotto_status sotto_leader_finish(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_batch_add(tx, job->task, job->n, &job->sub, err);
 }
 
+uint64_t sotto_leader_job_reports(const sotto_leader_job *job)
+{
+    return job->resumed ? job->stored : job->count;
+}
+
 sotto_status sotto_leader_abandon(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_leader_job *job = context;
 
     memset(job->causes, 0, sizeof job->causes);
-    /* Its segments may be gone, from a copy that was put back (serve/backup.h): its row still knows how many it had. */
-    job->causes[SOTTO_CAUSE_ABANDONED] = job->resumed ? job->stored : job->count;
+    job->causes[SOTTO_CAUSE_ABANDONED] = sotto_leader_job_reports(job);
     SOTTO_TRY(end_job(tx, job, SOTTO_JOB_ABANDONED, err));
     return count_causes(tx, job, err);
 }

@@ -124,9 +124,10 @@ static void write_reports(sotto_writer *w, const sotto_metrics *m, sotto_role ro
         if (reports == 0 && (helper || error >= SOTTO_REPORT_ERRORS))
             continue;
         say(w, "sotto_reports_rejected_total{cause=\"%s\",found_by=\"%s\"} %" PRIu64 "\n",
-            cause == SOTTO_CAUSE_ABANDONED ? "job_abandoned"
-            : cause == SOTTO_CAUSE_DROPPED ? "job_dropped"
-                                           : sotto_dap_report_error_name((uint8_t)error),
+            cause == SOTTO_CAUSE_ABANDONED    ? "job_abandoned"
+            : cause == SOTTO_CAUSE_UNREADABLE ? "unreadable"
+            : cause == SOTTO_CAUSE_DROPPED    ? "job_dropped"
+                                              : sotto_dap_report_error_name((uint8_t)error),
             helper ? "helper" : "self", reports);
     }
 }
@@ -227,6 +228,11 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
         view.without_population);
     one(w, "sotto_batches_held", "gauge",
         "Batches that wait for the operator, since more reports came than expected.", view.held);
+    if (s->options.role == SOTTO_LEADER)
+        one(w, "sotto_segments_unreadable", "gauge",
+            "Pieces of what was acknowledged that can't be read back, and keep their batch "
+            "waiting.",
+            view.unreadable);
     head(w, "sotto_releases", "gauge",
          "Collections (leader) or aggregate shares (helper), by state, as stored.");
     for (unsigned i = 1; i < SOTTO_CARE_STATES; i++)

@@ -71,6 +71,15 @@ static sotto_status read_population(sotto_tx *tx, uint64_t *out, int64_t task, s
     return sotto_sql_run(&q, NULL, err);
 }
 
+sotto_status sotto_rate_is_on(sotto_tx *tx, bool *on, int64_t task, sotto_err *err)
+{
+    uint64_t population;
+
+    SOTTO_TRY(read_population(tx, &population, task, err));
+    *on = population > 0;
+    return SOTTO_OK;
+}
+
 static void bind_range(sotto_sql *q, int64_t task, const sotto_batch_range *range)
 {
     sotto_sql_int(q, 1, task);
@@ -98,7 +107,9 @@ static sotto_status look_up(sotto_tx *tx, earlier *out, int64_t task,
     bind_range(&q, task, range);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     out->held = row && sotto_sql_column_int(&q, 0) == 1;
-    out->released = row && !out->held && (uint64_t)sotto_sql_column_int(&q, 1) >= arrived;
+    out->released = row && !out->held &&
+                    ((uint64_t)sotto_sql_column_int(&q, 1) >= arrived ||
+                     !SOTTO_RULE(rate_released_for_what_came));
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -183,7 +194,7 @@ sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *er
     uint64_t changed;
     sotto_sql q;
 
-    if (!r->reason || !r->reason[0])
+    if ((!r->reason || !r->reason[0]) && SOTTO_RULE(rate_released_with_reason))
         return sotto_fail(err, SOTTO_DENIED, "a held batch is released with a reason, or not");
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE held SET reason = ?5, released = {now} WHERE task = ?1 AND"

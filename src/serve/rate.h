@@ -29,6 +29,9 @@ SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate,
                                              const sotto_batch_range *range, uint64_t verified,
                                              sotto_err *err);
 
+/* Whether this task has a figure to be checked by. */
+SOTTO_MUST_USE sotto_status sotto_rate_is_on(sotto_tx *tx, bool *on, int64_t task, sotto_err *err);
+
 /* Tells the operator, once for each time that a batch comes to be held. Call it when that was committed. */
 void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
                      const sotto_rate *rate);

@@ -6,6 +6,7 @@
 
 #include "serve/asked.h"
 #include "serve/leader.h"
+#include "serve/rate.h"
 #include "serve/schema.h"
 
 #include "base/rule.h"
@@ -27,6 +28,8 @@ static void name_cause(char out[SOTTO_REJECTION_NAME], unsigned cause)
 {
     if (cause == SOTTO_CAUSE_ABANDONED)
         (void)snprintf(out, SOTTO_REJECTION_NAME, "abandoned");
+    else if (cause == SOTTO_CAUSE_UNREADABLE)
+        (void)snprintf(out, SOTTO_REJECTION_NAME, "unreadable");
     else if (cause == SOTTO_CAUSE_DROPPED)
         (void)snprintf(out, SOTTO_REJECTION_NAME, "job_dropped");
     else if (cause >= SOTTO_CAUSE_HELPER)
@@ -64,11 +67,15 @@ sotto_status sotto_rejections_fix(sotto_tx *tx, sotto_buf *out, const sotto_serv
 {
     uint64_t reports[SOTTO_CAUSES];
     sotto_rejections rejections;
+    bool checked;
 
     if (range->leader_selected && SOTTO_RULE(upload_rejections_shown))
         SOTTO_TRY(sotto_batch_claim_rejections(tx, task->n, &range->batch, server->shard, err));
     SOTTO_TRY(sotto_batch_rejections(tx, reports, SOTTO_CAUSES, task->n, range, err));
     gather(&rejections, reports);
+    SOTTO_TRY(sotto_rate_is_on(tx, &checked, task->n, err));
+    if (SOTTO_RULE(rate_off_is_told))
+        rejections.rate = checked ? SOTTO_RATE_CHECKED : SOTTO_RATE_OFF;
     return sotto_dap_rejections_encode(out, &rejections, err);
 }
 

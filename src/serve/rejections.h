@@ -9,7 +9,7 @@
 #include "serve/batches.h"
 #include "serve/server.h"
 
-/* Appends the document of transport/dap_rejections.h. Of a batch that the leader selected, it takes in what was refused
+/* Appends the document of transport/dap_rejections.h, which also says whether the rate was checked. Of a batch that the leader selected, it takes in what was refused
  * at upload since the batch before it. */
 SOTTO_MUST_USE sotto_status sotto_rejections_fix(sotto_tx *tx, sotto_buf *out,
                                                  const sotto_server *server,

@@ -83,6 +83,14 @@ const sotto_migration sotto_serve_migrations[] = {
      "CREATE INDEX sub_aggregate_job ON sub_aggregate (task, job);"},
     /* Leader: how often the helper refused this very request. Attempts count what an outage cost, too. */
     {6, "ALTER TABLE job ADD COLUMN refusals {int} NOT NULL DEFAULT 0;"},
+    {7,
+     /* Leader: why it could not be read, at the last attempt; and what its operator gave up of that, with a reason. */
+     "ALTER TABLE segment ADD COLUMN unreadable TEXT;"
+     "CREATE INDEX segment_unreadable ON segment (n) WHERE unreadable IS NOT NULL;"
+     "CREATE TABLE abandoned (segment {int} PRIMARY KEY, task {int} NOT NULL, bucket {int} NOT "
+     "NULL,"
+     " reports {int} NOT NULL, sent {int} NOT NULL, why TEXT NOT NULL, reason TEXT NOT NULL,"
+     " since {int} NOT NULL);"},
 };
 
 const size_t sotto_serve_migration_count =

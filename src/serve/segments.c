@@ -148,12 +148,12 @@ sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *
                      err);
 }
 
-static size_t bits_set(const uint8_t *bytes, size_t len)
+size_t sotto_segment_skipped(sotto_bytes skip)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < 8 * len; i++)
-        count += (unsigned)bytes[i / 8] >> (i % 8) & 1u;
+    for (size_t i = 0; i < 8 * skip.len; i++)
+        count += (unsigned)skip.data[i / 8] >> (i % 8) & 1u;
     return count;
 }
 
@@ -204,7 +204,7 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q,
                           "SELECT s.task, s.bucket, s.reports, s.skip, b.body, k.secret, s.owner,"
-                          " s.job"
+                          " s.job, s.unreadable"
                           " FROM segment s JOIN segment_body b ON b.segment = s.n"
                           " JOIN segment_key k ON k.segment = s.n WHERE s.n = ?1",
                           err));
@@ -217,6 +217,7 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     s->reports = (size_t)sotto_sql_column_int(&q, 2);
     s->owner = sotto_sql_column_int(&q, 6);
     s->claimed = !sotto_sql_column_null(&q, 7);
+    s->noted = !sotto_sql_column_null(&q, 8);
     skip = sotto_sql_column_bytes(&q, 3);
     if (skip.len != skip_bytes(s->reports))
         return sotto_fail(err, SOTTO_MALFORMED, "a segment's list of skips is not its own");
@@ -224,7 +225,7 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     if (!s->skip)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
     memcpy(s->skip, skip.data, skip.len);
-    s->skipped = bits_set(s->skip, skip.len);
+    s->skipped = sotto_segment_skipped(skip);
     body = sotto_sql_column_bytes(&q, 4);
     SOTTO_TRY(find_body(s, &body, spool, arena, err));
     SOTTO_TRY(open_segment(s, columns, body, sotto_sql_column_bytes(&q, 5), arena, err));
@@ -247,7 +248,7 @@ static sotto_status read_waiting(sotto_sql *q, sotto_segment *out, size_t most, 
                                           .bucket = (uint64_t)sotto_sql_column_int(q, 2),
                                           .owner = owner,
                                           .reports = (size_t)sotto_sql_column_int(q, 3),
-                                          .skipped = bits_set(skip.data, skip.len)};
+                                          .skipped = sotto_segment_skipped(skip)};
         SOTTO_TRY(sotto_sql_step(q, &row, err));
     }
     return SOTTO_OK;
@@ -300,8 +301,9 @@ sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job, sot
     sotto_sql q;
     uint64_t changed;
 
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "UPDATE segment SET job = ?2 WHERE n = ?1 AND job IS NULL", err));
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "UPDATE segment SET job = ?2, unreadable = NULL WHERE n = ?1 AND job IS NULL",
+        err));
     sotto_sql_int(&q, 1, segment);
     sotto_sql_int(&q, 2, job);
     SOTTO_TRY(sotto_sql_run(&q, &changed, err));

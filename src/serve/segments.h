@@ -34,6 +34,7 @@ typedef struct sotto_segment {
     uint64_t bucket;
     int64_t owner;           /* the process that forms its job                            */
     bool claimed;            /* after reading: some job has it                             */
+    bool noted;              /* ... and it could not be read before: serve/unreadable.h    */
     size_t reports;          /* records in the body                                        */
     size_t skipped;          /* of them, those that were taken before: bits set in `skip`   */
     uint8_t *skip;           /* a bit for each record, the lowest first                      */
@@ -41,6 +42,9 @@ typedef struct sotto_segment {
     sotto_bytes key;         /* sealed                                                      */
     sotto_spool_place place; /* of the sealed body; none: it stands in the row       */
 } sotto_segment;
+
+/* How many records a list of skips names. */
+size_t sotto_segment_skipped(sotto_bytes skip);
 
 /* Seals the records under a fresh key; fills in n, body and key, in the arena. */
 SOTTO_MUST_USE sotto_status sotto_segment_seal(sotto_segment *segment,
@@ -69,7 +73,7 @@ SOTTO_MUST_USE sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *ou
 SOTTO_MUST_USE sotto_status sotto_segments_of(sotto_tx *tx, sotto_segment *out, size_t most,
                                               size_t *count, int64_t owner, int64_t age_ms,
                                               int64_t after, sotto_err *err);
-/* Gives a segment that no job has to this one. SOTTO_STALE: it is another's, or gone. */
+/* Gives a segment that no job has, and that could be read, to this one. SOTTO_STALE: it is another's, or gone. */
 SOTTO_MUST_USE sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job,
                                                 sotto_err *err);
 /* Destroys the keys and bodies of a job's segments. */

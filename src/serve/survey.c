@@ -26,15 +26,22 @@ static sotto_status exists(sotto_tx *tx, bool *out, const char *text, int64_t n,
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status look_up(sotto_tx *tx, sotto_task_line *line, sotto_err *err)
+static sotto_status look_up_parties(sotto_tx *tx, sotto_task_line *line, sotto_err *err)
 {
     char parties[3 * SOTTO_PARTY_NAME];
-    bool jobs;
-    int64_t n = line->task->n;
 
     (void)snprintf(parties, sizeof parties, "%s\n%s", line->task->leader, line->task->helper);
-    SOTTO_TRY(exists(tx, &line->paired, "SELECT 1 FROM pairing WHERE peer = ?1 LIMIT 1", 0, parties,
-                     err));
+    return exists(tx, &line->paired, "SELECT 1 FROM pairing WHERE peer = ?1 LIMIT 1", 0, parties,
+                  err);
+}
+
+static sotto_status look_up(sotto_tx *tx, sotto_task_line *line, sotto_err *err)
+{
+    bool jobs;
+    int64_t n = line->n;
+
+    if (line->task)
+        SOTTO_TRY(look_up_parties(tx, line, err));
     SOTTO_TRY(
         exists(tx, &line->retired, "SELECT 1 FROM retired WHERE task = ?1 LIMIT 1", n, NULL, err));
     SOTTO_TRY(
@@ -49,18 +56,23 @@ static sotto_status show_task(sotto_tx *tx, const survey *s, const sotto_sql *q,
 {
     sotto_task_entry *e = sotto_task_entry_new();
     sotto_mistakes mistakes = {0};
-    sotto_task_line line = {.population = (uint64_t)sotto_sql_column_int(q, 4)};
+    sotto_task_line line = {.n = sotto_sql_column_int(q, 0),
+                            .population = (uint64_t)sotto_sql_column_int(q, 4),
+                            .id = sotto_sql_column_bytes(q, 5)};
+    sotto_err why = {0};
     sotto_status status;
 
     if (!e)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
-    line.task = &e->task;
     status = sotto_task_entry_compile(e, s->role, sotto_sql_column_bytes(q, 1),
                                       sotto_sql_column_bytes(q, 2),
-                                      (size_t)sotto_sql_column_int(q, 3), &mistakes, err);
-    e->task.n = sotto_sql_column_int(q, 0);
+                                      (size_t)sotto_sql_column_int(q, 3), &mistakes, &why);
+    e->task.n = line.n;
     if (status == SOTTO_OK)
-        status = look_up(tx, &line, err);
+        line.task = &e->task;
+    else
+        line.broken = why.reason;
+    status = look_up(tx, &line, err);
     if (status == SOTTO_OK)
         status = s->task(s->context, &line, err);
     sotto_task_entry_free(e);
@@ -74,7 +86,7 @@ static sotto_status each_task(sotto_tx *tx, void *context, sotto_err *err)
     bool row;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT n, recipe, parties, cohort, population FROM task"
+                                "SELECT n, recipe, parties, cohort, population, id FROM task"
                                 " WHERE role = ?1 ORDER BY added, n, cohort",
                                 err));
     sotto_sql_int(&q, 1, (int64_t)s->role);

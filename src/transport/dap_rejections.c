@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char KEY[] = "rejections";
+static const char KEY[] = "rejections", RATE[] = "rate_checked";
 
 void sotto_dap_rejections_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], sotto_bytes share)
 {
@@ -51,7 +51,13 @@ sotto_status sotto_dap_rejections_encode(sotto_buf *out, const sotto_rejections 
         (void)snprintf(number, sizeof number, "\":%" PRIu64, r->reports);
         write_text(&w, number);
     }
-    write_text(&w, "}}");
+    write_text(&w, "}");
+    if (rejections->rate != SOTTO_RATE_UNTOLD) {
+        write_text(&w, ",\"");
+        write_text(&w, RATE);
+        write_text(&w, rejections->rate == SOTTO_RATE_CHECKED ? "\":true" : "\":false");
+    }
+    write_text(&w, "}");
     return sotto_writer_finish(&w, "rejections", err);
 }
 
@@ -80,6 +86,18 @@ static sotto_status read_counts(sotto_rejections *out, json_t *counts, sotto_err
     return SOTTO_OK;
 }
 
+static sotto_status read_rate(sotto_rejections *out, const json_t *json, sotto_err *err)
+{
+    const json_t *rate = json_object_get(json, RATE);
+
+    if (!rate && json_object_size(json) == 1)
+        return SOTTO_OK;
+    if (!json_is_boolean(rate) || json_object_size(json) != 2)
+        return sotto_fail(err, SOTTO_MALFORMED, "rejections: something else beside the counts");
+    out->rate = json_is_true(rate) ? SOTTO_RATE_CHECKED : SOTTO_RATE_OFF;
+    return SOTTO_OK;
+}
+
 sotto_status sotto_dap_rejections_decode(sotto_rejections *out, sotto_bytes text, sotto_err *err)
 {
     json_t *json;
@@ -90,10 +108,12 @@ sotto_status sotto_dap_rejections_decode(sotto_rejections *out, sotto_bytes text
         return sotto_fail(err, SOTTO_TOO_LARGE, "rejections: more than %d bytes",
                           SOTTO_DAP_REJECTIONS_MAX);
     json = json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
-    if (!json || json_object_size(json) != 1)
+    if (!json_is_object(json))
         status = sotto_fail(err, SOTTO_MALFORMED, "rejections: not one object");
     else
         status = read_counts(out, json_object_get(json, KEY), err);
+    if (status == SOTTO_OK)
+        status = read_rate(out, json, err);
     json_decref(json);
     if (status == SOTTO_OK)
         out->known = true;

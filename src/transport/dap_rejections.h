@@ -1,7 +1,10 @@
 /* transport/dap_rejections.h - counts of refused reports, from either server to the collector. Private use: DAP has no
  * such message, and a server of another make answers 404.
  *
- *     GET {aggregator}/tasks/{task}/rejections/{id}     application/json: {"rejections":{"report_replayed":3}}
+ *     GET {aggregator}/tasks/{task}/rejections/{id}     application/json: {"rejections":{"report_replayed":3},
+ *                                                                           "rate_checked":true}
+ *
+ * rate_checked: whether the number of reports was compared with the operator's figure of devices; may be missing.
  *
  * The id is, at the leader, that of the collection job. The collector never learns the helper's ids, so there it is a
  * hash of the helper's sealed aggregate share as the collector received it: nobody can ask about a batch whose

@@ -18,8 +18,11 @@ static void make_of(sotto_test *t, const sotto_recipe *recipe)
     CHECK_OK(t, sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err));
     CHECK_OK(t, sotto_task_compile(&task, recipe, parties, 0, &t->arena, &t->err));
     collection = (sotto_collection){.reports = 41234, .from = task.opens, .until = task.closes};
-    collection.leader = (sotto_rejections){
-        .known = true, .count = 2, .items = {{"report_replayed", 3}, {"vdaf_verify_error", 12}}};
+    collection.leader =
+        (sotto_rejections){.known = true,
+                           .rate = SOTTO_RATE_OFF,
+                           .count = 2,
+                           .items = {{"report_replayed", 3}, {"vdaf_verify_error", 12}}};
     collection.helper.why = "it does not tell";
     sotto_receipt_of(&receipt, recipe, &task, &claim, &collection, &result);
     CHECK_BYTES(t, task.id, receipt.task_id, sizeof task.id);
@@ -75,7 +78,9 @@ static void a_receipt_reads_well(sotto_test *t)
         "amplified by aggregation: yes",
         "amplified by sampling: not claimed",
         "3 report_replayed, 12 vdaf_verify_error",
-        "refused by the helper: unknown; it does not tell"};
+        "refused by the helper: unknown; it does not tell",
+        "rate of reports at the leader: OFF, since its operator gave no population",
+        "rate of reports at the helper: unknown; it does not tell\n"};
     char text[8192];
     sotto_buf out = sotto_buf_over(text, sizeof text - 1), small = sotto_buf_over(text, 100);
 

@@ -13,7 +13,9 @@ static void counts_come_back_as_they_were_written(sotto_test *t)
 {
     uint8_t memory[SOTTO_DAP_REJECTIONS_MAX];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
-    sotto_rejections first = {.count = 2, .items = {{"report_replayed", 3}, {"abandoned", 0}}},
+    sotto_rejections first = {.rate = SOTTO_RATE_OFF,
+                              .count = 2,
+                              .items = {{"report_replayed", 3}, {"abandoned", 0}}},
                      back;
 
     CHECK_OK(t, sotto_dap_rejections_encode(&out, &first, &t->err));
@@ -60,12 +62,27 @@ static void other_documents_are_refused(sotto_test *t)
                                       "{\"rejections\":[]}",
                                       "{\"other\":{}}",
                                       "{\"rejections\":{},\"other\":1}",
+                                      "{\"rejections\":{},\"rate_checked\":1}",
+                                      "{\"rejections\":{},\"rate_checked\":true,\"other\":1}",
+                                      "{\"rate_checked\":true}",
                                       "{\"rejections\":{}}x",
                                       "{\"rejections\":{\"a\":1,\"a\":1}}"};
     sotto_rejections out;
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, &out, bad[i]));
+}
+
+static void whether_the_rate_was_checked_may_be_told(sotto_test *t)
+{
+    sotto_rejections out;
+
+    CHECK_OK(t, decode(t, &out, "{\"rejections\":{}}"));
+    CHECK(t, out.known && out.rate == SOTTO_RATE_UNTOLD);
+    CHECK_OK(t, decode(t, &out, "{\"rejections\":{},\"rate_checked\":true}"));
+    CHECK(t, out.known && out.rate == SOTTO_RATE_CHECKED);
+    CHECK_OK(t, decode(t, &out, "{\"rejections\":{\"a\":1},\"rate_checked\":false}"));
+    CHECK(t, out.known && out.rate == SOTTO_RATE_OFF && out.count == 1);
 }
 
 static void more_causes_than_are_kept_are_refused(sotto_test *t)
@@ -100,6 +117,7 @@ int main(int argc, char **argv)
         CASE(a_cause_is_a_word),
         CASE(a_count_is_a_whole_number),
         CASE(other_documents_are_refused),
+        CASE(whether_the_rate_was_checked_may_be_told),
         CASE(more_causes_than_are_kept_are_refused),
         CASE(shares_have_names_of_their_own),
     };

@@ -63,6 +63,11 @@ grep -q 'verify_seed\|leader_token' tokens.json && fail "the collector is told t
 [ "$(stat -c %a helper.key)" = 600 ] || fail "helper.key can be read by others"
 [ "$(stat -c %a helper-backup.db)" = 600 ] || fail "the backup can be read by others"
 for log in leader.log helper.log; do
+    # `drain` returns once the last port is closed, a moment before the last line.
+    for moment in 1 2 3 4 5 6 7 8 9 10; do
+        grep -q 'server.stopped' "$log" && break
+        sleep 1
+    done
     grep -q 'server.stopped' "$log" || fail "$log: no graceful end"
     grep -q 'datastore_key.made' "$log" || fail "$log: does not say that it made a key"
 done
@@ -87,6 +92,11 @@ refuses 4 'collector.s file' sotto admin pair take tokens.json --config helper.i
 [ -z "$(sotto admin batch list --config helper.ini)" ] || fail "a batch is held that nobody filled"
 refuses 1 'no batch' sotto admin batch release 1-2-3 --reason because --config helper.ini
 refuses 2 'reason' sotto admin batch release 1-2-3 --config helper.ini
+[ -z "$(sotto admin segment list --config leader.ini)" ] || fail "a segment can't be read"
+refuses 1 'no segment 17' sotto admin segment abandon 17 --reason because --config leader.ini
+refuses 2 'reason' sotto admin segment abandon 17 --config leader.ini
+refuses 2 'number' sotto admin segment abandon all --reason because --config leader.ini
+sotto admin gc --config helper.ini --json | grep -q '"repairs": 0, "broken": 0' || fail "gc does not tell all"
 refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c pairing.json
 sed 's/"min_cohort": *[0-9]*/"min_cohort": 11/' recipe.json >other.json
 refuses 4 'differ in some byte' sotto admin task add other.json parties.json --config helper.ini \

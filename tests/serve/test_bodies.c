@@ -112,12 +112,20 @@ static void a_backup_has_the_bodies(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static void hear_abandoned(void *context, const sotto_log_event *event)
+{
+    if (strcmp(event->name, "job.abandoned") == 0 && event->count > 0 &&
+        strcmp(event->fields[0].key, "reports") == 0)
+        atomic_store((atomic_uint *)context, (unsigned)event->fields[0].value.uint);
+}
+
 /* While a copy was made, a job ended whose row is under way in it; the segments were left out. Once that copy is put
  * back, its reports are lost there, and counted. */
 static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
 {
     static const char *const gone[] = {"DELETE FROM segment_body", "DELETE FROM segment_key",
                                        "DELETE FROM segment"};
+    atomic_uint told = 0;
     sotto_test_service s;
     char listen[32];
 
@@ -131,6 +139,7 @@ static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
         CHECK_OK(t,
                  sotto_db_run(s.leader->db, sotto_test_say, (void *)(uintptr_t)gone[i], &t->err));
+    s.leader_options.log = (sotto_log_sink){hear_abandoned, &told, SOTTO_LOG_INFO};
     sotto_test_leader_restart(
         t, &s); /* before the helper is back, since it still has them in memory */
     CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
@@ -138,6 +147,7 @@ static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
     wait_for(t, &s,
              "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM rejection WHERE cause = 128",
              100);
+    CHECK_EQUAL(t, 100, atomic_load(&told));
     sotto_test_service_close(&s);
 }
 
@@ -170,7 +180,7 @@ static void crowd(sotto_test *t, const sotto_test_service *s)
 
     for (uint64_t bucket = 1; bucket <= SOTTO_MAX_LANES; bucket++)
         CHECK_OK(t, sotto_lanes_add(s->leader->leader->lanes, task, bucket,
-                                    &(sotto_load_segment){(int64_t)bucket, 1, NULL}, 1000,
+                                    &(sotto_load_segment){(int64_t)bucket, 1, NULL, 0}, 1000,
                                     sotto_leader_now_ms()));
 }
 

@@ -1,5 +1,6 @@
 /* What goes when a task closed long ago, what stays, and that nothing can be counted again afterwards. */
 #include "serve/gc.h"
+#include "serve/survey.h"
 #include "support/database.h"
 #include "support/service.h"
 #include "transport/dap_upload.h"
@@ -79,6 +80,42 @@ static void answers_to_repairs_go_with_their_task(sotto_test *t)
     CHECK_OK(t, sotto_gc_run(s.helper->db, &gc, &t->err));
     CHECK_EQUAL(t, 1, gc.repairs);
     CHECK_EQUAL(t, 1, rows(t, s.helper, "SELECT count(*) FROM repair")); /* another task's */
+    sotto_test_service_close(&s);
+}
+
+/* Rows that this version can't read: their neighbours are listed and cleared all the same. */
+static sotto_status count_lines(void *context, const sotto_task_line *line, sotto_err *err)
+{
+    unsigned *lines = context; /* that can be read, and that can't */
+
+    (void)err;
+    lines[line->task == NULL]++;
+    return (line->task == NULL) == (line->broken != NULL && line->id.len == 3) ? SOTTO_OK
+                                                                               : SOTTO_BUG;
+}
+
+static void a_row_that_can_not_be_read_hides_no_other(sotto_test *t)
+{
+    static const char bad[] =
+        "INSERT INTO task (n, id, role, recipe, parties, cohort, population, added) VALUES"
+        " (1, CAST('one' AS {bytes}), 2, CAST('no recipe' AS {bytes}), CAST('' AS {bytes}), 0, 5,"
+        " 1)";
+    unsigned lines[2] = {0};
+    sotto_test_service s;
+    sotto_gc gc;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
+    upload_many(t, &s, 20);
+    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, (void *)(uintptr_t)bad, &t->err));
+    CHECK_OK(t, sotto_survey_tasks(s.leader->db, SOTTO_LEADER, count_lines, lines, &t->err));
+    CHECK_EQUAL(t, 1, lines[0]);
+    CHECK_EQUAL(t, 1, lines[1]);
+    sotto_test_leader_restart(t, &s); /* which finishes what is under way */
+    gc = old_enough(&s, SOTTO_LEADER);
+    CHECK_OK(t, sotto_gc_run(s.leader->db, &gc, &t->err));
+    CHECK_EQUAL(t, 1, gc.broken);
+    CHECK_EQUAL(t, 1, gc.retired + gc.waiting);
+    CHECK_EQUAL(t, 1, rows(t, s.leader, "SELECT count(*) FROM task WHERE n = 1"));
     sotto_test_service_close(&s);
 }
 
@@ -201,6 +238,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(clearing_away_leaves_what_was_released),
         CASE(answers_to_repairs_go_with_their_task),
+        CASE(a_row_that_can_not_be_read_hides_no_other),
         CASE(a_task_that_is_open_keeps_everything),
         CASE(a_task_with_reports_under_way_waits),
         CASE(one_run_clears_no_more_than_it_may),

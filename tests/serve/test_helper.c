@@ -1,7 +1,9 @@
 /* A helper against a leader that is not to be trusted: each report once, each batch once, and never too small. */
+#include "serve/answer.h"
 #include "support/database.h"
 #include "support/service.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST = 64 };
@@ -61,6 +63,91 @@ static void an_answer_to_a_job_that_is_early_is_not_kept(sotto_test *t)
     CHECK_EQUAL(t, SOTTO_REPORT_TOO_EARLY, errors[0]);
     CHECK_EQUAL(t, 0, errors[3]);
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.helper->db, "SELECT count(*) FROM job"));
+    sotto_test_service_close(&s);
+}
+
+/* DAP, "Input Share Decryption" and "Input Share Validation": each cause by its own name, and none spoils its neighbour. */
+static void every_cause_has_its_own_error(sotto_test *t)
+{
+    enum { COUNT = 7 };
+    sotto_test_service s;
+    sotto_bytes reports[COUNT];
+    uint8_t errors[COUNT];
+    uint64_t now;
+    const uint8_t wanted[COUNT] = {SOTTO_REPORT_TASK_NOT_STARTED,
+                                   SOTTO_REPORT_TASK_EXPIRED,
+                                   SOTTO_REPORT_HPKE_DECRYPT_ERROR,
+                                   SOTTO_REPORT_VDAF_VERIFY_ERROR,
+                                   SOTTO_REPORT_HPKE_DECRYPT_ERROR,
+                                   SOTTO_REPORT_INVALID_MESSAGE,
+                                   0};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.closed = true});
+    now = s.bucket;
+    s.bucket = sotto_dap_time_of(s.task.opens, s.task.precision) - 1;
+    make(t, &s, reports, 1, 1);
+    s.bucket = sotto_dap_time_of(s.task.closes, s.task.precision);
+    make(t, &s, reports + 1, 1, 1);
+    s.bucket = now;
+    reports[2] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_HELPER_SEAL);
+    reports[3] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_PROOF);
+    s.helper_hpke.id ^= 0x55; /* a key that it never had */
+    make(t, &s, reports + 4, 1, 1);
+    s.helper_hpke.id ^= 0x55;
+    reports[5] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_EXTENSION);
+    make(t, &s, reports + 6, 1, 1);
+    sotto_test_job_errors(
+        t, sotto_test_send_job(t, &s, sotto_test_job_of(t, &s, reports, COUNT, NULL).request).body,
+        errors, COUNT);
+    CHECK_BYTES(t, wanted, errors, COUNT);
+    sotto_test_service_close(&s);
+}
+
+static unsigned delete_it(sotto_test *t, sotto_test_service *s, const char *collection,
+                          const uint8_t id[SOTTO_RESOURCE_ID_SIZE])
+{
+    char url[256], bearer[512], task[SOTTO_DAP_ID_TEXT_MAX], item[SOTTO_DAP_ID_TEXT_MAX];
+    sotto_http_field field = {"Authorization", bearer};
+    sotto_http_response response = {0};
+
+    sotto_dap_id_encode(task, sotto_bytes_of(s->task.id, sizeof s->task.id));
+    sotto_dap_id_encode(item, sotto_bytes_of(id, SOTTO_RESOURCE_ID_SIZE));
+    (void)snprintf(bearer, sizeof bearer, "Bearer %s", s->pairing.leader_token);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/tasks/%s/%s/%s",
+                   sotto_server_port(s->helper), task, collection, item);
+    CHECK_OK(t, sotto_http_call_wait(s->client, &response,
+                                     &(sotto_http_call){.method = SOTTO_HTTP_DELETE,
+                                                        .url = url,
+                                                        .fields = &field,
+                                                        .field_count = 1},
+                                     &t->arena, &t->err));
+    return response.status;
+}
+
+/* A leader that could make a helper forget could have everything added up twice. */
+static void deleting_a_job_takes_nothing_back(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_http_response first, second;
+    sotto_test_job job;
+    uint8_t id[SOTTO_RESOURCE_ID_SIZE];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    make(t, &s, reports, 20, 1);
+    job = sotto_test_job_of(t, &s, reports, 20, NULL);
+    first = sotto_test_send_job(t, &s, job.request);
+    sotto_resource_id(id, "aggregation job", sotto_tasks_find(s.helper->tasks, s.task.id),
+                      job.request);
+    CHECK_EQUAL(t, 2, delete_it(t, &s, "aggregation_jobs", id) / 100);
+    second = sotto_test_send_job(t, &s, job.request);
+    CHECK_EQUAL(t, first.body.len, second.body.len);
+    CHECK_BYTES(t, first.body.data, second.body.data, first.body.len);
+    id[0] ^= 1;
+    CHECK_EQUAL(t, 404, delete_it(t, &s, "aggregation_jobs", id));
+    CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 20, job.checksum).status);
+    CHECK_EQUAL(t, 2, delete_it(t, &s, "aggregate_shares", id) / 100); /* and does nothing */
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.helper->db, "SELECT count(*) FROM release"));
     sotto_test_service_close(&s);
 }
 
@@ -209,6 +296,8 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_repeated_job_gets_the_same_bytes),
         CASE(an_answer_to_a_job_that_is_early_is_not_kept),
+        CASE(every_cause_has_its_own_error),
+        CASE(deleting_a_job_takes_nothing_back),
         CASE(a_report_in_a_second_job_is_a_replay),
         CASE(a_report_twice_in_one_job_fails_the_job),
         CASE(two_shares_that_differ_by_one_report_are_never_given),

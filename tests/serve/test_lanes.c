@@ -16,7 +16,7 @@ static sotto_lanes *lanes_of(sotto_test *t)
 static void add(sotto_test *t, sotto_lanes *lanes, uint64_t bucket, int64_t n, size_t reports,
                 uint64_t now_ms)
 {
-    CHECK_OK(t, sotto_lanes_add(lanes, 1, bucket, &(sotto_load_segment){n, reports, NULL}, FULL,
+    CHECK_OK(t, sotto_lanes_add(lanes, 1, bucket, &(sotto_load_segment){n, reports, NULL, 0}, FULL,
                                 now_ms));
 }
 
@@ -107,12 +107,42 @@ static void a_collection_flushes_its_buckets(sotto_test *t)
     sotto_lanes_close(lanes);
 }
 
+/* A job of it could not be formed: it goes again after a while, for which neither its size nor a collection hurries it. */
+static void what_failed_rests_for_longer_each_time(sotto_test *t)
+{
+    static const uint64_t rests[] = {100,  200,   400,   800,   1600, 3200,
+                                     6400, 12800, 25600, 30000, 30000};
+    const sotto_batch_range range = {.first_bucket = 1, .end_bucket = 9};
+    sotto_lanes *lanes = lanes_of(t);
+    static sotto_load load;
+    uint64_t now = 1000, wait;
+
+    add(t, lanes, 7, 1, FULL, now);
+    CHECK_EQUAL(t, 7, take(lanes, &load, now, &wait));
+    for (size_t i = 0; i < sizeof rests / sizeof rests[0]; i++) {
+        load.segments[0].tries++;
+        CHECK_OK(t, sotto_lanes_add(lanes, 1, 7, &load.segments[0], FULL, now));
+        add(t, lanes, 7, 2, FULL, now); /* what comes meanwhile waits with it */
+        sotto_lanes_flush(lanes, 1, &range);
+        CHECK_EQUAL(t, 0, take(lanes, &load, now + rests[i] - 1, &wait));
+        CHECK_EQUAL(t, 1, wait);
+        now += rests[i];
+        CHECK_EQUAL(t, 7, take(lanes, &load, now, &wait));
+        CHECK_EQUAL(t, 7, take(lanes, &load, now, &wait)); /* the other */
+        CHECK_EQUAL(t, 2, load.segments[0].n);
+        load.segments[0] = (sotto_load_segment){1, FULL, NULL, (unsigned)i + 1};
+    }
+    add(t, lanes, 7, 3, FULL, now); /* and then it is as any other */
+    CHECK_EQUAL(t, 7, take(lanes, &load, now, &wait));
+    sotto_lanes_close(lanes);
+}
+
 /* As many buckets as may be, of tasks from `task` on, none of them near the present. */
 static void crowd(sotto_test *t, sotto_lanes *lanes, int64_t task, size_t tasks, uint64_t now_ms)
 {
     for (size_t i = 0; i < tasks; i++)
         for (uint64_t bucket = 1; bucket <= SOTTO_MAX_TASK_LANES; bucket++) {
-            sotto_load_segment segment = {(int64_t)bucket, 1, NULL};
+            sotto_load_segment segment = {(int64_t)bucket, 1, NULL, 0};
 
             CHECK(t, sotto_lanes_have_room(lanes, task + (int64_t)i, bucket, PRESENT));
             CHECK_OK(t, sotto_lanes_add(lanes, task + (int64_t)i, bucket, &segment, FULL, now_ms));
@@ -196,6 +226,7 @@ int main(int argc, char **argv)
         CASE(those_that_waited_longest_go_first),
         CASE(a_busy_lane_does_not_keep_others_waiting),
         CASE(a_collection_flushes_its_buckets),
+        CASE(what_failed_rests_for_longer_each_time),
         CASE(there_is_an_end_to_buckets),
         CASE(one_task_does_not_take_the_room_of_others),
         CASE(what_is_of_now_always_has_room),

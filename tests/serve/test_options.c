@@ -308,7 +308,7 @@ int main(int argc, char **argv)
         CASE(every_option_fits_the_list_of_settings),
     };
 
-    if (!mkdtemp(directory) || atexit(remove_directory) != 0)
+    if (!mkdtemp(directory) || !sotto_test_at_end(remove_directory))
         return 1;
     return RUN_TESTS(argc, argv, cases);
 }

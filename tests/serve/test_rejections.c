@@ -3,6 +3,7 @@
 #include "support/database.h"
 #include "support/service.h"
 
+#include "serve/unreadable.h"
 #include "sotto/collect.h"
 #include "transport/dap_collect.h"
 #include "transport/dap_rejections.h"
@@ -154,6 +155,50 @@ static void refusals_at_upload_belong_to_the_batch_that_comes_next(sotto_test *t
     CHECK_EQUAL(t, 25, got.reports);
     CHECK_EQUAL(t, 2, count_of(&got.leader, "hpke_decrypt_error")); /* each is shown once */
     sotto_test_service_close(&s);
+}
+
+/* Each server for itself; what holds is the figure of the moment in which the sum was fixed. */
+static void the_collector_learns_who_checked_the_rate(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say, "UPDATE task SET population = 5000",
+                             &t->err));
+    upload(t, 25, 2, SOTTO_TEST_SOUND, 1);
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK(t, got.leader.known && got.leader.rate == SOTTO_RATE_OFF);
+    CHECK(t, got.helper.known && got.helper.rate == SOTTO_RATE_CHECKED);
+    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, "UPDATE task SET population = 5000",
+                             &t->err));
+    CHECK_OK(t, collect(t, false, 20000));
+    CHECK(t, got.leader.rate == SOTTO_RATE_OFF);
+    sotto_test_service_close(&s);
+}
+
+static sotto_status give_one_up(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_giving_up *g = context;
+
+    SOTTO_TRY(sotto_unreadable_note(tx, g->segment, "a test", err));
+    return sotto_unreadable_give_up(tx, g, err);
+}
+
+static void what_an_operator_gave_up_stands_beside_the_sum(sotto_test *t)
+{
+    for (unsigned leader_selected = 0; leader_selected < 2; leader_selected++) {
+        sotto_giving_up g = {.reason = "a test"};
+
+        sotto_test_service_open(t, &s,
+                                &(sotto_test_service_options){.leader_selected = leader_selected,
+                                                              .job_delay_ms = 3600000,
+                                                              .job_reports = 1000});
+        upload(t, 26, 2, SOTTO_TEST_SOUND, 1); /* one in each segment */
+        g.segment = sotto_test_ask_number(t, s.leader->db, "SELECT n FROM segment LIMIT 1");
+        CHECK_OK(t, sotto_db_run(s.leader->db, give_one_up, &g, &t->err));
+        CHECK_OK(t, collect(t, true, 20000));
+        CHECK_EQUAL(t, 25, got.reports);
+        CHECK_EQUAL(t, 1, count_of(&got.leader, "unreadable"));
+        sotto_test_service_close(&s);
+    }
 }
 
 /* Whoever asks again later gets what stood beside the sum, not what became of the counters. */
@@ -308,6 +353,8 @@ int main(int argc, char **argv)
         CASE(the_collector_gets_the_sum_and_both_servers_counts),
         CASE(a_selected_batch_has_its_counts_and_the_next_one_others),
         CASE(refusals_at_upload_belong_to_the_batch_that_comes_next),
+        CASE(the_collector_learns_who_checked_the_rate),
+        CASE(what_an_operator_gave_up_stands_beside_the_sum),
         CASE(counts_stay_what_they_were_beside_the_sum),
         CASE(what_a_repair_dropped_stands_beside_the_sum),
         CASE(counts_are_told_of_released_batches_only),

@@ -1,5 +1,7 @@
 /* What strangers may send to either server, and what they get. */
+#include "support/repair.h"
 #include "support/service.h"
+#include "transport/dap_collect.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +82,185 @@ static void wrong_requests_get_their_problem(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* ---- every handler that reads a body, and everything that may be wrong with it -------------------------------- */
+
+typedef struct handler {
+    const char *collection;
+    bool at_leader;
+    sotto_dap_message message, other; /* other: a type that is another handler's */
+    char token;                       /* as above; 0: none is needed             */
+    sotto_bytes body;                 /* a right one                             */
+} handler;
+
+enum { HANDLERS = 5, TOO_LONG = 20 << 20 };
+
+static sotto_bytes collection_request(sotto_test *t, const sotto_test_service *s)
+{
+    sotto_dap_collection_req ask = {
+        .query = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, 1}}};
+    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, 256), 256);
+
+    CHECK_OK(t, sotto_dap_collection_req_encode(&out, &ask, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+static sotto_bytes share_request(sotto_test *t, const sotto_test_service *s)
+{
+    sotto_dap_aggregate_share_req ask = {
+        .collection_req = collection_request(t, s),
+        .selector = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, 1}}};
+    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, 512), 512);
+
+    CHECK_OK(t, sotto_dap_aggregate_share_req_encode(&out, &ask, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+static void list_handlers(sotto_test *t, sotto_test_service *s, handler out[HANDLERS])
+{
+    sotto_bytes report = sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND);
+    sotto_bytes second = sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND);
+    sotto_test_job job = sotto_test_job_of(t, s, &second, 1, NULL);
+    const handler all[HANDLERS] = {
+        {"reports", true, SOTTO_DAP_UPLOAD_REQ, SOTTO_DAP_COLLECTION_JOB_REQ, 0, report},
+        {"collection_jobs", true, SOTTO_DAP_COLLECTION_JOB_REQ, SOTTO_DAP_UPLOAD_REQ, 'C',
+         collection_request(t, s)},
+        {"aggregation_jobs", false, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ,
+         SOTTO_DAP_AGGREGATE_SHARE_REQ, 'L', job.request},
+        {"aggregate_shares", false, SOTTO_DAP_AGGREGATE_SHARE_REQ,
+         SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, 'L', share_request(t, s)},
+        {"repairs", false, SOTTO_DAP_REPAIR_REQ, SOTTO_DAP_AGGREGATE_SHARE_REQ, 'L',
+         sotto_test_repair_request(t, s, 1, &job, 1)},
+    };
+
+    memcpy(out, all, sizeof all);
+}
+
+static sotto_http_response ask(sotto_test *t, sotto_test_service *s, const handler *h,
+                               sotto_bytes body)
+{
+    return sotto_test_post(t, s, h->at_leader, h->collection, h->message,
+                           h->token ? token_of(s, &h->token) : NULL, body);
+}
+
+/* Says which handler and which flaw, since the line alone does not. */
+static void is_refused(sotto_test *t, const handler *h, const char *flaw,
+                       const sotto_http_response *r, unsigned status, sotto_dap_problem problem)
+{
+    if (r->status != status || (problem != NONE && !sotto_test_is_problem(r, problem)))
+        (void)fprintf(stderr, "%s, %s: %u\n", h->collection, flaw, r->status);
+    CHECK_EQUAL(t, status, r->status);
+    CHECK(t, problem == NONE || sotto_test_is_problem(r, problem));
+    CHECK(t, r->body.len > 0 && r->body.data[0] == '{'); /* a problem document, in any case */
+}
+
+static void bodies_are_read_to_their_end(sotto_test *t, sotto_test_service *s, const handler *h)
+{
+    uint8_t *longer = sotto_arena_take(&t->arena, TOO_LONG);
+    sotto_http_response r = ask(t, s, h, sotto_bytes_of(h->body.data, h->body.len - 1));
+
+    CHECK(t, longer != NULL);
+    if (!longer)
+        return;
+    is_refused(t, h, "truncated", &r, 400, SOTTO_DAP_INVALID_MESSAGE);
+    memcpy(longer, h->body.data, h->body.len);
+    r = ask(t, s, h, sotto_bytes_of(longer, h->body.len + 1));
+    is_refused(t, h, "trailing", &r, 400, SOTTO_DAP_INVALID_MESSAGE);
+    r = ask(t, s, h, sotto_bytes_of(longer, TOO_LONG));
+    is_refused(t, h, "oversized", &r, 413, NONE);
+}
+
+static void heads_are_looked_at_first(sotto_test *t, sotto_test_service *s, const handler *h)
+{
+    handler bad = *h;
+    sotto_http_response r;
+
+    bad.message = h->other;
+    r = ask(t, s, &bad, h->body);
+    is_refused(t, h, "wrong media type", &r, 415, NONE);
+    bad = *h;
+    bad.at_leader = !h->at_leader;
+    r = ask(t, s, &bad, h->body);
+    is_refused(t, h, "wrong role", &r, 404, NONE);
+    s->task.id[0] ^= 1;
+    r = ask(t, s, h, h->body);
+    s->task.id[0] ^= 1;
+    is_refused(t, h, "unknown task", &r, 404, SOTTO_DAP_UNRECOGNIZED_TASK);
+    if (!h->token)
+        return;
+    bad = *h;
+    bad.token = 0;
+    r = ask(t, s, &bad, h->body);
+    is_refused(t, h, "no token", &r, 401, NONE);
+    bad.token = 'X';
+    r = ask(t, s, &bad, h->body);
+    is_refused(t, h, "bad token", &r, 401, NONE);
+    bad.token = h->token == 'L' ? 'C' : 'L';
+    r = ask(t, s, &bad, h->body);
+    is_refused(t, h, "another's token", &r, 401, NONE);
+}
+
+static void every_handler_refuses_whatever_is_wrong(sotto_test *t)
+{
+    sotto_test_service s;
+    handler handlers[HANDLERS];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    list_handlers(t, &s, handlers);
+    for (size_t i = 0; i < HANDLERS; i++) {
+        heads_are_looked_at_first(t, &s, &handlers[i]);
+        bodies_are_read_to_their_end(t, &s, &handlers[i]);
+    }
+    /* What is left is right, or the tests above would show nothing. */
+    CHECK_EQUAL(t, 200, ask(t, &s, &handlers[0], handlers[0].body).status);
+    CHECK_EQUAL(t, 201, ask(t, &s, &handlers[1], handlers[1].body).status);
+    CHECK_EQUAL(t, 201, ask(t, &s, &handlers[2], handlers[2].body).status);
+    for (size_t i = 3; i < HANDLERS; i++) {
+        sotto_http_response r = ask(t, &s, &handlers[i], handlers[i].body);
+
+        CHECK(t, !sotto_test_is_problem(&r, SOTTO_DAP_INVALID_MESSAGE)); /* too few reports */
+    }
+    sotto_test_service_close(&s);
+}
+
+/* What is asked for without a body: another's token, or none, and an id that nobody gave out. */
+static void nothing_is_read_without_its_token(sotto_test *t)
+{
+    static const struct {
+        const char *collection;
+        bool at_leader;
+        char token;
+    } reads[] = {{"collection_jobs", true, 'C'},
+                 {"aggregation_jobs", false, 'L'},
+                 {"aggregate_shares", false, 'L'},
+                 {"rejections", true, 'C'},
+                 {"rejections", false, 'R'}};
+    static const char id[] = "AAAAAAAAAAAAAAAAAAAAAA", *const tokens = "XLCR";
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++)
+        for (size_t k = 0; k < 4; k++) {
+            char url[256], bearer[512], task[SOTTO_DAP_ID_TEXT_MAX];
+            sotto_http_field field = {"Authorization", bearer};
+            sotto_http_response r;
+
+            sotto_dap_id_encode(task, sotto_bytes_of(s.task.id, sizeof s.task.id));
+            (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/tasks/%s/%s/%s",
+                           sotto_server_port(reads[i].at_leader ? s.leader : s.helper), task,
+                           reads[i].collection, id);
+            (void)snprintf(bearer, sizeof bearer, "Bearer %s",
+                           tokens[k] == 'R' ? s.pairing.rejection_token : token_of(&s, &tokens[k]));
+            CHECK_OK(t, sotto_http_call_wait(s.client, &r,
+                                             &(sotto_http_call){.method = SOTTO_HTTP_GET,
+                                                                .url = url,
+                                                                .fields = &field,
+                                                                .field_count = 1},
+                                             &t->arena, &t->err));
+            CHECK_EQUAL(t, tokens[k] == reads[i].token ? 404 : 401, r.status);
+        }
+    sotto_test_service_close(&s);
+}
+
 static void a_task_nobody_knows_is_unrecognized(sotto_test *t)
 {
     sotto_test_service s;
@@ -132,6 +313,8 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(wrong_requests_get_their_problem),
+        CASE(every_handler_refuses_whatever_is_wrong),
+        CASE(nothing_is_read_without_its_token),
         CASE(a_task_nobody_knows_is_unrecognized),
         CASE(a_body_above_the_tasks_limit_is_refused),
         CASE(the_published_keys_are_a_configuration_list),

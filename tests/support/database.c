@@ -45,7 +45,7 @@ const char *sotto_test_temp(sotto_test *t, const char *name)
 
     CHECK(t, directory_count < sizeof directories / sizeof directories[0]);
     if (directory_count == 0)
-        CHECK(t, atexit(remove_directories) == 0);
+        CHECK(t, sotto_test_at_end(remove_directories));
     char *directory = directories[directory_count++];
     (void)snprintf(directory, sizeof directories[0], "/tmp/sotto-db-XXXXXX");
     CHECK(t, mkdtemp(directory) != NULL);

@@ -39,7 +39,7 @@ static void remove_directories(void)
 const char *sotto_test_directory(sotto_test *t)
 {
     if (directory_count == 0)
-        CHECK(t, atexit(remove_directories) == 0);
+        CHECK(t, sotto_test_at_end(remove_directories));
     CHECK(t, directory_count < sizeof directories / sizeof directories[0]);
     char *made = directories[directory_count];
     (void)snprintf(made, sizeof directories[0], "/tmp/sotto-test-XXXXXX");

@@ -36,6 +36,9 @@ typedef struct sotto_test_case {
 int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_case *cases,
                     size_t count);
 
+/* Runs `end` when the program ends, also after a test has failed. False: it can't. */
+bool sotto_test_at_end(void (*end)(void));
+
 #define CHECK(t, condition) sotto_test_check(t, (condition), #condition, __FILE__, __LINE__)
 #define CHECK_STATUS(t, wanted, call)                                                              \
     do {                                                                                           \

@@ -1,0 +1,51 @@
+/* serve/unreadable.h - reports that were acknowledged and can't be read back: noted by the leader, given up by its operator.
+ *
+ * Callers:  leader_jobs.c notes; care.c counts; `sotto admin segment` lists and gives up. Inside sotto_db_run.
+ * Secrets:  none are shown.
+ *
+ * A disk may damage what lies on it, and a datastore key may be missing. Nothing that was acknowledged is thrown away for that:
+ * its batch waits. Only the operator knows whether the bytes or the key can be had again, so the end of that wait is theirs,
+ * with a reason that is kept.
+ */
+#ifndef SOTTO_SERVE_UNREADABLE_H
+#define SOTTO_SERVE_UNREADABLE_H
+
+#include "db/sql.h"
+
+/* Writes down that a segment can't be read, and why. */
+SOTTO_MUST_USE sotto_status sotto_unreadable_note(sotto_tx *tx, int64_t segment, const char *why,
+                                                  sotto_err *err);
+/* The same of every segment of a job. */
+SOTTO_MUST_USE sotto_status sotto_unreadable_note_job(sotto_tx *tx, int64_t job, const char *why,
+                                                      sotto_err *err);
+/* They could be read after all. */
+SOTTO_MUST_USE sotto_status sotto_unreadable_clear_job(sotto_tx *tx, int64_t job, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_unreadable_count(sotto_tx *tx, uint64_t *segments,
+                                                   sotto_err *err);
+
+typedef struct sotto_unreadable {
+    int64_t segment, task;
+    uint64_t bucket;
+    uint64_t reports;   /* that are given up with it                                       */
+    bool sent;          /* it is in a job that was sent: all of that goes                  */
+    const char *why;    /* it can't be read; both borrowed until the callback returns      */
+    const char *reason; /* "" while it waits; else the operator's for having given it up   */
+} sotto_unreadable;
+typedef sotto_status sotto_unreadable_fn(void *context, const sotto_unreadable *line,
+                                         sotto_err *err);
+/* Those that wait, then those that were given up; the lowest numbers first, 1,000 of each at most. */
+SOTTO_MUST_USE sotto_status sotto_unreadable_list(sotto_tx *tx, sotto_unreadable_fn *show,
+                                                  void *context, sotto_err *err);
+
+/* Destroys a segment that was noted, and the job that it is in: their reports are counted as refused, by a cause of their own.
+ * What the helper has added up of that job it drops at collection: see serve/repair.h.
+ *   SOTTO_MISSING  no such segment
+ *   SOTTO_DENIED   it was never found unreadable, or there is no reason */
+typedef struct sotto_giving_up {
+    int64_t segment;
+    const char *reason; /* kept; not empty */
+    uint64_t reports;   /* that went */
+} sotto_giving_up;
+sotto_status sotto_unreadable_give_up(sotto_tx *tx, void *giving_up, sotto_err *err);
+
+#endif

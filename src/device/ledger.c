@@ -95,7 +95,7 @@ static sotto_status begin_or_read(sotto_ledger *ledger, bool begin, sotto_err *e
 
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
     if (begin)
-        status = sotto_ledger_run(ledger, NULL, &why, "BEGIN IMMEDIATE", "");
+        status = sotto_ledger_run(ledger, &why, "BEGIN IMMEDIATE", "");
     SOTTO_TRY(check_place(ledger, err));
     if (status == SOTTO_OK)
         status = sotto_ledger_read_meta(ledger, &why);
@@ -114,24 +114,38 @@ sotto_status sotto_ledger_begin(sotto_ledger *ledger, sotto_err *err)
 
 sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_err *err)
 {
-    bool unsaid = ledger->said_at == ledger->meta.generation; /* nor was anything said by this */
+    uint64_t before = ledger->meta.generation;
+    bool unsaid = ledger->said_at == before; /* nor was anything said by this */
 
     if (status == SOTTO_OK) {
         ledger->meta.generation++;
         status = sotto_ledger_write_meta(ledger, err);
     }
     if (status == SOTTO_OK)
-        status = sotto_ledger_run(ledger, NULL, err, "COMMIT", "");
+        status = sotto_ledger_run(ledger, err, "COMMIT", "");
     int code = sqlite3_errcode(ledger->db) & 0xff;
     if (status == SOTTO_OK) {
         ledger->said_at = unsaid ? ledger->meta.generation : 0;
-        sotto_ledger_tell(ledger);
+        /* A witness that knows of what a power loss undid would close the ledger for good. */
+        if (!ledger->hurried || !SOTTO_RULE(told_what_is_on_the_disk))
+            sotto_ledger_tell(ledger);
         return SOTTO_OK;
     }
     sotto_sqlite_rollback(ledger->db);
+    if (SOTTO_RULE(failed_commits_untold)) /* no witness may hear of one that there is not */
+        ledger->meta.generation = before;
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return sotto_ledger_shut(ledger, damaged, err);
     return status;
+}
+
+sotto_status sotto_ledger_hurry(sotto_ledger *ledger, bool hurry, sotto_err *err)
+{
+    if (ledger->memory)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_wait(ledger->db, !hurry, err));
+    ledger->hurried = hurry;
+    return SOTTO_OK;
 }
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */

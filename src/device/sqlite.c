@@ -151,6 +151,14 @@ static int run_patiently(sqlite3 *db, const char *sql)
     return code;
 }
 
+sotto_status sotto_sqlite_wait(sqlite3 *db, bool wait, sotto_err *err)
+{
+    return sotto_sqlite_run(db,
+                            wait && SOTTO_RULE(commits_synced) ? "PRAGMA synchronous=EXTRA"
+                                                               : "PRAGMA synchronous=NORMAL",
+                            "journal", err);
+}
+
 /* EXTRA is FULL, and the directory is synced when a rollback journal is deleted. A new file needs that for
  * its one transaction before WAL mode: a journal that came back after a power loss would undo it, and the
  * WAL with everything since. */
@@ -160,9 +168,7 @@ static sotto_status set_durable(sqlite3 *db, const sotto_sqlite_options *options
 
     if (options->memory || options->read_only)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_sqlite_run(
-        db, SOTTO_RULE(commits_synced) ? "PRAGMA synchronous=EXTRA" : "PRAGMA synchronous=NORMAL",
-        what, err));
+    SOTTO_TRY(sotto_sqlite_wait(db, true, err));
     int code = run_patiently(
         db, "PRAGMA fullfsync=ON; PRAGMA cell_size_check=ON; PRAGMA journal_mode=WAL");
     return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, what);

@@ -66,6 +66,10 @@ SOTTO_MUST_USE sotto_status sotto_sqlite_number(sqlite3 *db, int64_t *out, const
 SOTTO_MUST_USE sotto_status sotto_sqlite_done(sqlite3_stmt *statement, const char *what,
                                               sotto_err *err);
 
+/* Whether a commit is on the disk when it returns, as it is from the beginning. One that is not may be lost with the
+ * power, but never in part, nor without those after it; whatever is moved into the database is synced before. */
+SOTTO_MUST_USE sotto_status sotto_sqlite_wait(sqlite3 *db, bool wait, sotto_err *err);
+
 /* Takes back a transaction that could not be finished. */
 void sotto_sqlite_rollback(sqlite3 *db);
 

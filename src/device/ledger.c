@@ -162,9 +162,10 @@ sotto_sqlite_options sotto_ledger_file(const sotto_ledger *ledger, const char *p
 
 static sotto_status open_file(sotto_ledger *ledger, bool *fresh, sotto_err *err)
 {
-    const sotto_sqlite_options options = sotto_ledger_file(ledger, ledger->path);
+    sotto_sqlite_options options = sotto_ledger_file(ledger, ledger->path);
     int64_t count;
 
+    options.unclaimed = true; /* in memory a copy has it all */
     SOTTO_TRY(sotto_sqlite_open(&ledger->db, &options, err));
     *fresh = true;
     if (ledger->memory)
@@ -195,15 +196,18 @@ static sotto_status read_snapshot(sotto_ledger *ledger, sotto_err *err)
 static sotto_status lay_out(const sotto_ledger *ledger, const sotto_ledger_meta *first,
                             sotto_err *err)
 {
-    bool copied = false;
+    static const uint8_t layout[SOTTO_MEMORY_LAYOUT] = "ledger";
+    const sotto_sqlite_options options = sotto_ledger_file(ledger, ledger->path);
+    bool copied;
 
-    if (ledger->memory)
-        SOTTO_TRY(sotto_memory_image_copy(ledger->db, &copied, err));
+    if (!ledger->memory)
+        return sotto_ledger_lay_out(ledger->db, first, err);
+    SOTTO_TRY(sotto_memory_image_copy(ledger->db, &copied, layout, err));
     if (copied)
         return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_claim(ledger->db, &options, err));
     SOTTO_TRY(sotto_ledger_lay_out(ledger->db, first, err));
-    if (ledger->memory)
-        sotto_memory_image_keep(ledger->db);
+    sotto_memory_image_keep(ledger->db, layout);
     return SOTTO_OK;
 }
 

@@ -13,7 +13,7 @@ enum {
     SOTTO_LEDGER_DIGEST = 32,
     SOTTO_LEDGER_ACCOUNT = 160,
     SOTTO_LEDGER_MAX_VALUE = SOTTO_REPORT_MAX + (1 << 16),
-    SOTTO_LEDGER_STATEMENTS = 22 /* kept compiled: each costs a few KiB */
+    SOTTO_LEDGER_STATEMENTS = 14 /* kept compiled: each costs a few KiB */
 };
 
 /* The one row about the ledger itself, sealed by a digest of its own. */

@@ -202,7 +202,7 @@ static sotto_status take_waiting(sotto_ledger *ledger, waiting *out, bool *found
 static sotto_status find_waiting(sotto_ledger *ledger, waiting *out, bool *found, int64_t after,
                                  sotto_err *err)
 {
-    SOTTO_TRY(sotto_ledger_run(ledger, err, "BEGIN", ""));
+    SOTTO_TRY(sotto_sqlite_run(ledger->db, "BEGIN", "outbox", err));
     sotto_status status = take_waiting(ledger, out, found, after, err);
     if (status == SOTTO_OK)
         status = sotto_ledger_run(ledger, err, "COMMIT", "");

@@ -101,7 +101,7 @@ sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out, const sott
         *out = sotto_bytes_of(copy, text.len);
         status = copy ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a recipe");
     }
-    sotto_ledger_release(ledger, statement);
+    (void)sqlite3_finalize(statement); /* run once for a recipe, and others are wanted longer */
     return status;
 }
 

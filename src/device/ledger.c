@@ -88,6 +88,16 @@ static sotto_status judge_failure(sotto_ledger *ledger, sotto_status status, con
     return sotto_fail(err, status, "%s", why->reason);
 }
 
+/* When it matters: a tick that hurried ends without the next transaction's settings. */
+static sotto_status set_pace(sotto_ledger *ledger, sotto_err *err)
+{
+    if (ledger->memory || ledger->pace == ledger->hurried)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_wait(ledger->db, !ledger->hurried, err));
+    ledger->pace = ledger->hurried;
+    return SOTTO_OK;
+}
+
 static sotto_status begin_or_read(sotto_ledger *ledger, bool begin, sotto_err *err)
 {
     sotto_err why = {0};
@@ -95,6 +105,8 @@ static sotto_status begin_or_read(sotto_ledger *ledger, bool begin, sotto_err *e
 
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
     if (begin)
+        status = set_pace(ledger, &why);
+    if (begin && status == SOTTO_OK)
         status = sotto_ledger_run(ledger, &why, "BEGIN IMMEDIATE", "");
     SOTTO_TRY(check_place(ledger, err));
     if (status == SOTTO_OK)
@@ -137,15 +149,6 @@ sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_e
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return sotto_ledger_shut(ledger, damaged, err);
     return status;
-}
-
-sotto_status sotto_ledger_hurry(sotto_ledger *ledger, bool hurry, sotto_err *err)
-{
-    if (ledger->memory)
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_sqlite_wait(ledger->db, !hurry, err));
-    ledger->hurried = hurry;
-    return SOTTO_OK;
 }
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */
@@ -273,6 +276,7 @@ sotto_status sotto_ledger_load(sotto_ledger *ledger, sotto_err *err)
 
     ledger->closed[0] = '\0';
     ledger->raised = 0;
+    ledger->pace = false; /* as files are opened */
     ledger->said_at = 0;
     SOTTO_TRY(sotto_ledger_remembered(ledger, &remembered, err));
     if (!ledger->memory)

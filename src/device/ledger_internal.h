@@ -42,10 +42,11 @@ struct sotto_ledger {
     sotto_witness witnesses[SOTTO_LEDGER_WITNESSES];
     size_t witness_count;
     uint64_t raised; /* every witness knows of this generation */
-    bool hurried;    /* commits are not waited for; see sotto_ledger_hurry */
-    bool withdrawn;  /* said in this process, and not on the disk yet */
-    bool lingering;  /* bytes of erased reports may still be on the disk */
-    int64_t held;    /* the person's last word when an answer was begun; see consent.h */
+    bool hurried;    /* commits need not be waited for: only while reports are sent, see outbox.c */
+    bool pace;      /* `hurried` as the connection knows it                                       */
+    bool withdrawn; /* said in this process, and not on the disk yet */
+    bool lingering; /* bytes of erased reports may still be on the disk */
+    int64_t held;   /* the person's last word when an answer was begun; see consent.h */
     sotto_consent_words said;
     uint64_t said_at; /* the generation of which `said` is true; 0: not read */
     sotto_ledger_meta meta;
@@ -74,10 +75,6 @@ SOTTO_MUST_USE sotto_status sotto_ledger_refresh(sotto_ledger *ledger, sotto_err
 SOTTO_MUST_USE sotto_status sotto_ledger_begin(sotto_ledger *ledger, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status,
                                              sotto_err *err);
-
-/* Whether commits return before they are on the disk, and witnesses are not told. Whoever hurries sees to both: what
- * sotto_sqlite_truncate_wal has moved is on the disk. */
-SOTTO_MUST_USE sotto_status sotto_ledger_hurry(sotto_ledger *ledger, bool hurry, sotto_err *err);
 
 /* ---- ledger_sql.c ---- */
 

@@ -467,28 +467,23 @@ static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transp
     return SOTTO_OK;
 }
 
-/* Nothing of this is waited for at its commit. What must be on the disk before a report leaves is moved into the
- * database then, which syncs it; and of what comes after, losing it makes a device send the same bytes again. */
+/* Nothing of this is waited for at its commit, nor told to a witness. What must be on the disk before a report leaves is
+ * moved into the database then, which syncs it; and of what comes after, losing it makes a device send the same bytes
+ * again. */
 static sotto_status send_and_settle(sotto_ledger *ledger, const sotto_transport *transport,
                                     int64_t now, uint64_t *left, bool *all, sotto_err *err)
 {
-    SOTTO_TRY(sotto_ledger_hurry(ledger, true, err));
+    ledger->hurried = !ledger->memory;
     sotto_status status = send_all(ledger, transport, now, left, all, err);
+    ledger->hurried = false;
     sotto_arena_reset(&ledger->scratch);
+    if (status != SOTTO_OK || ledger->memory)
+        return status;
     /* What was acknowledged is still in the WAL; if a reader holds on to it, the next sending cuts it. */
-    sotto_status settled = SOTTO_OK;
-    if (status == SOTTO_OK && !ledger->memory)
-        settled = sotto_sqlite_truncate_wal(ledger->db, err);
-    if (settled == SOTTO_MALFORMED)
-        status = SOTTO_MALFORMED;
-    if (ledger->db && status != SOTTO_MALFORMED) {
-        sotto_status slow = sotto_ledger_hurry(ledger, false, status == SOTTO_OK ? err : NULL);
-
-        status = status == SOTTO_OK ? slow : status;
-    }
-    if (status == SOTTO_OK && settled == SOTTO_OK)
+    sotto_status settled = sotto_sqlite_truncate_wal(ledger->db, err);
+    if (settled == SOTTO_OK)
         sotto_ledger_tell(ledger);
-    return status;
+    return settled == SOTTO_MALFORMED ? SOTTO_MALFORMED : SOTTO_OK;
 }
 
 sotto_status sotto_outbox_send(sotto_ledger *ledger, const sotto_transport *transport, int64_t now,

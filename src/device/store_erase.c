@@ -299,10 +299,13 @@ static sotto_status begin(sotto_store *store, kept_list **list, sotto_err *err)
 static sotto_status is_due(sotto_store *store, const kept_stream *kept, int64_t now, bool *due,
                            sotto_err *err)
 {
-    int64_t oldest = now < INT64_MIN + kept->max_age ? INT64_MIN + 1 : now - kept->max_age;
     char sql[2 * SQL];
     int64_t found;
 
+    *due = true;
+    if (kept->max_age <= 0 || kept->max_rows <= 0) /* which drop_expired refuses */
+        return SOTTO_OK;
+    int64_t oldest = now < INT64_MIN + kept->max_age ? INT64_MIN + 1 : now - kept->max_age;
     (void)snprintf(sql, sizeof sql,
                    "SELECT (SELECT min(" SOTTO_STORE_TIME
                    ") FROM \"%s\")<%lld OR (SELECT max(" SOTTO_STORE_TIME
@@ -311,7 +314,7 @@ static sotto_status is_due(sotto_store *store, const kept_stream *kept, int64_t 
                    kept->name, (long long)oldest, kept->name, (long long)now, kept->name,
                    kept->name, (long long)kept->max_rows);
     SOTTO_TRY(sotto_sqlite_number(store->db, &found, sql, kept->name, err));
-    *due = found != 0 || kept->max_age <= 0 || kept->max_rows <= 0;
+    *due = found != 0;
     return SOTTO_OK;
 }
 

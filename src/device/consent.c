@@ -8,13 +8,12 @@ static sotto_status read_words(sotto_ledger *ledger, sotto_consent_words *out, s
     int64_t yes = 0, no = 0;
     sqlite3_stmt *statement;
     bool row;
-    sotto_status status = sotto_ledger_find(
-        ledger, &statement, &row, err, "SELECT kind, id FROM record WHERE recipe='' AND kind>=?",
-        "i", (int64_t)SOTTO_RECORD_CONSENTED);
+    sotto_status status = sotto_record_find(ledger, &statement, &row, "", SOTTO_RECORD_CONSENTED,
+                                            SOTTO_RECORD_FORGOTTEN, err);
 
     *out = (sotto_consent_words){0};
     while (status == SOTTO_OK && row) {
-        int64_t kind = sqlite3_column_int64(statement, 0), id = sqlite3_column_int64(statement, 1);
+        int64_t id = sqlite3_column_int64(statement, 0), kind = sqlite3_column_int64(statement, 1);
 
         yes = kind == SOTTO_RECORD_CONSENTED && id > yes ? id : yes;
         no = kind == SOTTO_RECORD_WITHDRAWN && id > no ? id : no;

@@ -88,6 +88,16 @@ static sotto_status judge_failure(sotto_ledger *ledger, sotto_status status, con
     return sotto_fail(err, status, "%s", why->reason);
 }
 
+/* When it matters: a tick that hurried ends without the next transaction's settings. */
+static sotto_status set_pace(sotto_ledger *ledger, sotto_err *err)
+{
+    if (ledger->memory || ledger->pace == ledger->hurried)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_wait(ledger->db, !ledger->hurried, err));
+    ledger->pace = ledger->hurried;
+    return SOTTO_OK;
+}
+
 static sotto_status begin_or_read(sotto_ledger *ledger, bool begin, sotto_err *err)
 {
     sotto_err why = {0};
@@ -95,7 +105,9 @@ static sotto_status begin_or_read(sotto_ledger *ledger, bool begin, sotto_err *e
 
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
     if (begin)
-        status = sotto_ledger_run(ledger, NULL, &why, "BEGIN IMMEDIATE", "");
+        status = set_pace(ledger, &why);
+    if (begin && status == SOTTO_OK)
+        status = sotto_ledger_run(ledger, &why, "BEGIN IMMEDIATE", "");
     SOTTO_TRY(check_place(ledger, err));
     if (status == SOTTO_OK)
         status = sotto_ledger_read_meta(ledger, &why);
@@ -114,21 +126,26 @@ sotto_status sotto_ledger_begin(sotto_ledger *ledger, sotto_err *err)
 
 sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_err *err)
 {
-    bool unsaid = ledger->said_at == ledger->meta.generation; /* nor was anything said by this */
+    uint64_t before = ledger->meta.generation;
+    bool unsaid = ledger->said_at == before; /* nor was anything said by this */
 
     if (status == SOTTO_OK) {
         ledger->meta.generation++;
         status = sotto_ledger_write_meta(ledger, err);
     }
     if (status == SOTTO_OK)
-        status = sotto_ledger_run(ledger, NULL, err, "COMMIT", "");
+        status = sotto_ledger_run(ledger, err, "COMMIT", "");
     int code = sqlite3_errcode(ledger->db) & 0xff;
     if (status == SOTTO_OK) {
         ledger->said_at = unsaid ? ledger->meta.generation : 0;
-        sotto_ledger_tell(ledger);
+        /* A witness that knows of what a power loss undid would close the ledger for good. */
+        if (!ledger->hurried || !SOTTO_RULE(told_what_is_on_the_disk))
+            sotto_ledger_tell(ledger);
         return SOTTO_OK;
     }
     sotto_sqlite_rollback(ledger->db);
+    if (SOTTO_RULE(failed_commits_untold)) /* no witness may hear of one that there is not */
+        ledger->meta.generation = before;
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return sotto_ledger_shut(ledger, damaged, err);
     return status;
@@ -148,9 +165,10 @@ sotto_sqlite_options sotto_ledger_file(const sotto_ledger *ledger, const char *p
 
 static sotto_status open_file(sotto_ledger *ledger, bool *fresh, sotto_err *err)
 {
-    const sotto_sqlite_options options = sotto_ledger_file(ledger, ledger->path);
+    sotto_sqlite_options options = sotto_ledger_file(ledger, ledger->path);
     int64_t count;
 
+    options.unclaimed = true; /* in memory a copy has it all */
     SOTTO_TRY(sotto_sqlite_open(&ledger->db, &options, err));
     *fresh = true;
     if (ledger->memory)
@@ -181,15 +199,18 @@ static sotto_status read_snapshot(sotto_ledger *ledger, sotto_err *err)
 static sotto_status lay_out(const sotto_ledger *ledger, const sotto_ledger_meta *first,
                             sotto_err *err)
 {
-    bool copied = false;
+    static const uint8_t layout[SOTTO_MEMORY_LAYOUT] = "ledger";
+    const sotto_sqlite_options options = sotto_ledger_file(ledger, ledger->path);
+    bool copied;
 
-    if (ledger->memory)
-        SOTTO_TRY(sotto_memory_image_copy(ledger->db, &copied, err));
+    if (!ledger->memory)
+        return sotto_ledger_lay_out(ledger->db, first, err);
+    SOTTO_TRY(sotto_memory_image_copy(ledger->db, &copied, layout, err));
     if (copied)
         return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_claim(ledger->db, &options, err));
     SOTTO_TRY(sotto_ledger_lay_out(ledger->db, first, err));
-    if (ledger->memory)
-        sotto_memory_image_keep(ledger->db);
+    sotto_memory_image_keep(ledger->db, layout);
     return SOTTO_OK;
 }
 
@@ -255,6 +276,7 @@ sotto_status sotto_ledger_load(sotto_ledger *ledger, sotto_err *err)
 
     ledger->closed[0] = '\0';
     ledger->raised = 0;
+    ledger->pace = false; /* as files are opened */
     ledger->said_at = 0;
     SOTTO_TRY(sotto_ledger_remembered(ledger, &remembered, err));
     if (!ledger->memory)

@@ -34,12 +34,11 @@ static sotto_status keep(sotto_ledger *ledger, const char *scope, const char *na
                                       .analysis = strncmp(scope, "recipe", 6) == 0 ? NULL : name,
                                       .note = words[decision->choice],
                                       .round = decision->slot};
-    int64_t id;
+    int64_t id = 0;
 
-    SOTTO_TRY(sotto_ledger_run(ledger, &id, err,
-                               "INSERT OR REPLACE INTO decisions VALUES(NULL,?,?,?,?)", "tiui",
-                               scope, (int64_t)decision->choice, decision->slot, decision->at));
-    SOTTO_TRY(sotto_ledger_fold(ledger, "decisions", id, err));
+    SOTTO_TRY(sotto_ledger_insert(ledger, "decisions", &id, err,
+                                  "INSERT OR REPLACE INTO decisions VALUES(?,?,?,?,?)", "tiui",
+                                  scope, (int64_t)decision->choice, decision->slot, decision->at));
     return sotto_record_write(ledger, &entry, NULL, err);
 }
 
@@ -111,10 +110,8 @@ sotto_status sotto_ledger_unanswered(sotto_ledger *ledger, sotto_decision_scope 
 
     if (scope == SOTTO_DECISION_NONE || !SOTTO_RULE(one_report_a_decision))
         return SOTTO_OK;
-    sotto_status status =
-        sotto_ledger_find(ledger, &statement, &row, err,
-                          "SELECT 1 FROM record WHERE recipe=? AND kind IN (?,?) LIMIT 1", "tii",
-                          recipe, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY);
+    sotto_status status = sotto_record_find(ledger, &statement, &row, recipe, SOTTO_RECORD_SPENT,
+                                            SOTTO_RECORD_DUMMY, err);
     sotto_ledger_release(ledger, statement);
     SOTTO_TRY(status);
     if (scope == SOTTO_DECISION_ANALYSIS)

@@ -49,39 +49,100 @@ static void absorb_number(sotto_hash *hash, uint64_t value)
     sotto_hash_update(hash, sotto_bytes_of(bytes, sizeof bytes));
 }
 
+static void absorb_integer(sotto_hash *hash, uint64_t value)
+{
+    absorb_number(hash, SQLITE_INTEGER);
+    absorb_number(hash, value);
+}
+
+static void absorb_real(sotto_hash *hash, double value)
+{
+    double positive = value + 0.0; /* SQLite keeps no negative zero */
+    uint64_t bits;
+
+    memcpy(&bits, &positive, sizeof bits);
+    absorb_number(hash, SQLITE_FLOAT);
+    absorb_number(hash, bits);
+}
+
+static void absorb_bytes(sotto_hash *hash, int type, sotto_bytes bytes)
+{
+    absorb_number(hash, (uint64_t)type);
+    absorb_number(hash, bytes.len);
+    sotto_hash_update(hash, bytes);
+}
+
+static void begin_row(sotto_hash *hash, const char *table)
+{
+    sotto_hash_init(hash, SOTTO_SHA256);
+    sotto_hash_update(hash, sotto_bytes_of(table, strlen(table) + 1));
+}
+
 static void absorb_column(sotto_hash *hash, sqlite3_stmt *row, int column)
 {
     int type = sqlite3_column_type(row, column);
 
-    absorb_number(hash, (uint64_t)type);
-    if (type == SQLITE_INTEGER) {
-        absorb_number(hash, (uint64_t)sqlite3_column_int64(row, column));
-    } else if (type == SQLITE_FLOAT) {
-        double value = sqlite3_column_double(row, column);
-        uint64_t bits;
+    if (type == SQLITE_INTEGER)
+        absorb_integer(hash, (uint64_t)sqlite3_column_int64(row, column));
+    else if (type == SQLITE_FLOAT)
+        absorb_real(hash, sqlite3_column_double(row, column));
+    else
+        absorb_bytes(hash, type, sotto_ledger_blob(row, column));
+}
 
-        memcpy(&bits, &value, sizeof bits);
-        absorb_number(hash, bits);
-    } else {
-        sotto_bytes blob = sotto_ledger_blob(row, column);
+void sotto_ledger_row_digest(uint8_t out[SOTTO_LEDGER_DIGEST], const char *table, sqlite3_stmt *row)
+{
+    sotto_hash hash;
 
-        absorb_number(hash, blob.len);
-        sotto_hash_update(hash, blob);
+    begin_row(&hash, table);
+    for (int i = 0; i < sqlite3_column_count(row); i++)
+        absorb_column(&hash, row, i);
+    sotto_hash_final(&hash, out);
+}
+
+static void fold_in(uint8_t fold[SOTTO_LEDGER_DIGEST], const uint8_t digest[SOTTO_LEDGER_DIGEST])
+{
+    for (size_t i = 0; i < SOTTO_LEDGER_DIGEST; i++)
+        fold[i] ^= digest[i];
+}
+
+void sotto_ledger_fold_digest(sotto_ledger *ledger, const uint8_t digest[SOTTO_LEDGER_DIGEST])
+{
+    fold_in(ledger->meta.fold, digest);
+}
+
+/* Tables are STRICT, so a row that was taken has these values, of these types. */
+void sotto_ledger_fold_values(sotto_ledger *ledger, const char *table, int64_t id,
+                              const char *format, va_list args)
+{
+    uint8_t digest[SOTTO_LEDGER_DIGEST];
+    sotto_hash hash;
+
+    begin_row(&hash, table);
+    absorb_integer(&hash, (uint64_t)id);
+    for (; *format; format++) {
+        if (*format == 'd') {
+            absorb_real(&hash, va_arg(args, double));
+        } else if (*format == 't') {
+            const char *text = va_arg(args, const char *);
+
+            absorb_bytes(&hash, SQLITE_TEXT, sotto_bytes_of(text, text ? strlen(text) : 0));
+        } else if (*format == 'b') {
+            absorb_bytes(&hash, SQLITE_BLOB, va_arg(args, sotto_bytes));
+        } else {
+            absorb_integer(&hash, va_arg(args, uint64_t));
+        }
     }
+    sotto_hash_final(&hash, digest);
+    sotto_ledger_fold_digest(ledger, digest);
 }
 
 static void fold_row(uint8_t fold[SOTTO_LEDGER_DIGEST], const char *table, sqlite3_stmt *row)
 {
     uint8_t digest[SOTTO_LEDGER_DIGEST];
-    sotto_hash hash;
 
-    sotto_hash_init(&hash, SOTTO_SHA256);
-    sotto_hash_update(&hash, sotto_bytes_of(table, strlen(table) + 1));
-    for (int i = 0; i < sqlite3_column_count(row); i++)
-        absorb_column(&hash, row, i);
-    sotto_hash_final(&hash, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        fold[i] ^= digest[i];
+    sotto_ledger_row_digest(digest, table, row);
+    fold_in(fold, digest);
 }
 
 sotto_status sotto_ledger_fold(sotto_ledger *ledger, const char *table, int64_t id, sotto_err *err)
@@ -187,7 +248,7 @@ sotto_status sotto_ledger_write_meta(sotto_ledger *ledger, sotto_err *err)
     uint8_t sum[SOTTO_LEDGER_DIGEST];
 
     sum_meta(sum, meta);
-    return sotto_ledger_run(ledger, NULL, err, set_meta, "ubiiub", meta->generation,
+    return sotto_ledger_run(ledger, err, set_meta, "ubiiub", meta->generation,
                             sotto_bytes_of(meta->fold, sizeof meta->fold), (int64_t)meta->lost,
                             meta->lost_at, meta->period, sotto_bytes_of(sum, sizeof sum));
 }

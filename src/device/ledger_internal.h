@@ -6,12 +6,14 @@
 #include "device/record.h"
 #include "device/sqlite.h"
 
+#include <stdarg.h>
+
 enum {
     SOTTO_LEDGER_VERSION = 1,
     SOTTO_LEDGER_DIGEST = 32,
     SOTTO_LEDGER_ACCOUNT = 160,
     SOTTO_LEDGER_MAX_VALUE = SOTTO_REPORT_MAX + (1 << 16),
-    SOTTO_LEDGER_STATEMENTS = 17 /* kept compiled: each costs a few KiB */
+    SOTTO_LEDGER_STATEMENTS = 14 /* kept compiled: each costs a few KiB */
 };
 
 /* The one row about the ledger itself, sealed by a digest of its own. */
@@ -40,9 +42,11 @@ struct sotto_ledger {
     sotto_witness witnesses[SOTTO_LEDGER_WITNESSES];
     size_t witness_count;
     uint64_t raised; /* every witness knows of this generation */
-    bool withdrawn;  /* said in this process, and not on the disk yet */
-    bool lingering;  /* bytes of erased reports may still be on the disk */
-    int64_t held;    /* the person's last word when an answer was begun; see consent.h */
+    bool hurried;    /* commits need not be waited for: only while reports are sent, see outbox.c */
+    bool pace;      /* `hurried` as the connection knows it                                       */
+    bool withdrawn; /* said in this process, and not on the disk yet */
+    bool lingering; /* bytes of erased reports may still be on the disk */
+    int64_t held;   /* the person's last word when an answer was begun; see consent.h */
     sotto_consent_words said;
     uint64_t said_at; /* the generation of which `said` is true; 0: not read */
     sotto_ledger_meta meta;
@@ -75,9 +79,15 @@ SOTTO_MUST_USE sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status 
 /* ---- ledger_sql.c ---- */
 
 /* Values follow `format`, a letter each: i int64_t, u uint64_t, d double, t const char * (NULL: empty),
- * b sotto_bytes. Runs a statement without rows; *id (may be NULL) is the row that it inserted. */
-SOTTO_MUST_USE sotto_status sotto_ledger_run(sotto_ledger *ledger, int64_t *id, sotto_err *err,
-                                             const char *sql, const char *format, ...);
+ * b sotto_bytes. Runs a statement without rows. */
+SOTTO_MUST_USE sotto_status sotto_ledger_run(sotto_ledger *ledger, sotto_err *err, const char *sql,
+                                             const char *format, ...);
+/* Runs an INSERT of one whole row, and folds the row. Its first parameter is *id, 0 for the next number; the values
+ * are all other columns, in their order. *id is the row's number then. A row that is replaced must have been folded
+ * before. */
+SOTTO_MUST_USE sotto_status sotto_ledger_insert(sotto_ledger *ledger, const char *table,
+                                                int64_t *id, sotto_err *err, const char *sql,
+                                                const char *format, ...);
 /* Binds and steps once: *row says whether there is a first row. Release *out in either case. */
 SOTTO_MUST_USE sotto_status sotto_ledger_find(sotto_ledger *ledger, sqlite3_stmt **out, bool *row,
                                               sotto_err *err, const char *sql, const char *format,
@@ -110,9 +120,15 @@ SOTTO_MUST_USE sotto_status sotto_ledger_lay_out(sqlite3 *db, const sotto_ledger
 /* Reads the row about the ledger. SOTTO_MALFORMED if it is not what was written. */
 SOTTO_MUST_USE sotto_status sotto_ledger_read_meta(sotto_ledger *ledger, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_ledger_write_meta(sotto_ledger *ledger, sotto_err *err);
-/* Before a row is changed or removed, and after it was added or changed. */
+/* Before a row is changed or removed, and after it was changed; sotto_ledger_insert does it for a new one. */
 SOTTO_MUST_USE sotto_status sotto_ledger_fold(sotto_ledger *ledger, const char *table, int64_t id,
                                               sotto_err *err);
+/* The same for whoever has the row, all its columns in their order, or its values behind its number. */
+void sotto_ledger_row_digest(uint8_t out[SOTTO_LEDGER_DIGEST], const char *table,
+                             sqlite3_stmt *row);
+void sotto_ledger_fold_digest(sotto_ledger *ledger, const uint8_t digest[SOTTO_LEDGER_DIGEST]);
+void sotto_ledger_fold_values(sotto_ledger *ledger, const char *table, int64_t id,
+                              const char *format, va_list args);
 /* Reads every row. SOTTO_MALFORMED if one is not what was written. */
 SOTTO_MUST_USE sotto_status sotto_ledger_verify(sotto_ledger *ledger, sotto_err *err);
 
@@ -124,6 +140,15 @@ SOTTO_MUST_USE sotto_status sotto_ledger_remembered(const sotto_ledger *ledger,
 void sotto_ledger_tell(sotto_ledger *ledger);
 /* SOTTO_OK once every witness knows of the current generation. */
 SOTTO_MUST_USE sotto_status sotto_ledger_testify(sotto_ledger *ledger, sotto_err *err);
+
+/* ---- record.c ---- */
+
+/* The entries about one recipe, "" for those about the device, of kinds from `first` to `last`: id, kind, round, note,
+ * in no order that counts. All who look for entries of a recipe look this way, so that it is compiled once. Release
+ * *out in either case. */
+SOTTO_MUST_USE sotto_status sotto_record_find(sotto_ledger *ledger, sqlite3_stmt **out, bool *row,
+                                              const char *recipe, sotto_record_kind first,
+                                              sotto_record_kind last, sotto_err *err);
 
 /* ---- inside a transaction ---- */
 

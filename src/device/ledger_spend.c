@@ -12,6 +12,7 @@
 typedef struct kept {
     int64_t id;   /* 0: no row yet */
     int64_t last; /* the latest time at which something was spent, by the clock of then */
+    uint8_t digest[SOTTO_LEDGER_DIGEST]; /* of the row */
     sotto_spent spent;
 } kept;
 
@@ -52,13 +53,14 @@ static void take_account(const sotto_ledger *ledger, kept *out, sqlite3_stmt *st
     *out = (kept){.last = INT64_MIN};
     if (row) {
         out->id = sqlite3_column_int64(statement, 0);
-        out->last = sqlite3_column_int64(statement, 5);
+        out->last = sqlite3_column_int64(statement, 6);
+        sotto_ledger_row_digest(out->digest, "accounts", statement);
     }
     if (row && !is_over(ledger, out->last, now)) {
-        out->spent.epsilon.units = (uint64_t)sqlite3_column_int64(statement, 1);
-        out->spent.delta.units = (uint64_t)sqlite3_column_int64(statement, 2);
-        out->spent.squares = sqlite3_column_double(statement, 3);
-        out->spent.reports = (uint64_t)sqlite3_column_int64(statement, 4);
+        out->spent.epsilon.units = (uint64_t)sqlite3_column_int64(statement, 2);
+        out->spent.delta.units = (uint64_t)sqlite3_column_int64(statement, 3);
+        out->spent.squares = sqlite3_column_double(statement, 4);
+        out->spent.reports = (uint64_t)sqlite3_column_int64(statement, 5);
     }
     out->spent.unknown = ledger->meta.lost && !is_over(ledger, ledger->meta.lost_at, now) &&
                          SOTTO_RULE(reset_starts_spent);
@@ -69,9 +71,8 @@ static sotto_status read_account(sotto_ledger *ledger, kept *out, const char *na
 {
     sqlite3_stmt *statement;
     bool row;
-    sotto_status status = sotto_ledger_find(
-        ledger, &statement, &row, err,
-        "SELECT id, epsilon, delta, squares, reports, last FROM accounts WHERE name=?", "t", name);
+    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err,
+                                            "SELECT * FROM accounts WHERE name=?", "t", name);
 
     if (status == SOTTO_OK)
         take_account(ledger, out, statement, row, now);
@@ -101,16 +102,11 @@ static sotto_status write_account(sotto_ledger *ledger, const kept *account, con
     int64_t last = SOTTO_RULE(clock_never_refunds) ? later(account->last, now) : now;
 
     SOTTO_TRY(sotto_budget_add(&spent, charge, err));
-    if (id == 0)
-        SOTTO_TRY(sotto_ledger_run(ledger, &id, err,
-                                   "INSERT INTO accounts VALUES(NULL,?,0,0,0.0,0,0)", "t", name));
-    else
-        SOTTO_TRY(sotto_ledger_fold(ledger, "accounts", id, err));
-    SOTTO_TRY(sotto_ledger_run(
-        ledger, NULL, err,
-        "UPDATE accounts SET epsilon=?, delta=?, squares=?, reports=?, last=? WHERE id=?", "uuduii",
-        spent.epsilon.units, spent.delta.units, spent.squares, spent.reports, last, id));
-    return sotto_ledger_fold(ledger, "accounts", id, err);
+    if (id)
+        sotto_ledger_fold_digest(ledger, account->digest);
+    return sotto_ledger_insert(
+        ledger, "accounts", &id, err, "INSERT OR REPLACE INTO accounts VALUES(?,?,?,?,?,?,?)",
+        "tuudui", name, spent.epsilon.units, spent.delta.units, spent.squares, spent.reports, last);
 }
 
 static sotto_status write_accounts(sotto_ledger *ledger, const statement_of_charge *accounts,
@@ -138,13 +134,16 @@ static sotto_status check_unanswered(sotto_ledger *ledger, const sotto_charge *c
                                      sotto_err *err)
 {
     sqlite3_stmt *statement;
-    bool row;
-    sotto_status status = sotto_ledger_find(
-        ledger, &statement, &row, err, "SELECT 1 FROM record WHERE recipe=? AND kind=? AND round=?",
-        "tiu", charge->recipe, (int64_t)SOTTO_RECORD_SPENT, charge->round);
+    bool row, answered = false;
+    sotto_status status = sotto_record_find(ledger, &statement, &row, charge->recipe,
+                                            SOTTO_RECORD_SPENT, SOTTO_RECORD_SPENT, err);
 
+    while (status == SOTTO_OK && row && !answered) {
+        answered = (uint64_t)sqlite3_column_int64(statement, 2) == charge->round;
+        status = sotto_ledger_next(statement, &row, err);
+    }
     sotto_ledger_release(ledger, statement);
-    if (status == SOTTO_OK && row && SOTTO_RULE(answered_once))
+    if (status == SOTTO_OK && answered && SOTTO_RULE(answered_once))
         return sotto_fail(err, SOTTO_STALE, "recipe %.63s: answered already", charge->recipe);
     return status;
 }
@@ -279,8 +278,8 @@ static sotto_status carry_over(sotto_ledger *ledger, int64_t now, sotto_err *err
         if (!row)
             break;
         SOTTO_TRY(sotto_ledger_fold(ledger, "accounts", id, err));
-        SOTTO_TRY(sotto_ledger_run(
-            ledger, NULL, err, "UPDATE accounts SET last=max(last,?) WHERE id=?", "ii", now, id));
+        SOTTO_TRY(sotto_ledger_run(ledger, err, "UPDATE accounts SET last=max(last,?) WHERE id=?",
+                                   "ii", now, id));
         SOTTO_TRY(sotto_ledger_fold(ledger, "accounts", id, err));
     }
     return SOTTO_OK;

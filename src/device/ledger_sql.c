@@ -11,12 +11,13 @@ static int bind_bytes(sqlite3_stmt *statement, int at, sotto_bytes bytes)
                                SQLITE_STATIC);
 }
 
-static int bind(sqlite3_stmt *statement, const char *format, va_list args)
+/* The first value goes to parameter `at`. */
+static int bind(sqlite3_stmt *statement, int at, const char *format, va_list args)
 {
     int code = SQLITE_OK;
 
-    for (int at = 1; format[at - 1] && code == SQLITE_OK; at++) {
-        switch (format[at - 1]) {
+    for (; *format && code == SQLITE_OK; at++, format++) {
+        switch (*format) {
         case 'i':
             code = sqlite3_bind_int64(statement, at, va_arg(args, int64_t));
             break;
@@ -91,11 +92,11 @@ static sotto_status prepare(sotto_ledger *ledger, sqlite3_stmt **out, sotto_err 
                             const char *sql, const char *format, va_list args)
 {
     SOTTO_TRY(lend(ledger, out, sql, err));
-    int code = bind(*out, format, args);
+    int code = bind(*out, 1, format, args);
     return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, "ledger");
 }
 
-sotto_status sotto_ledger_run(sotto_ledger *ledger, int64_t *id, sotto_err *err, const char *sql,
+sotto_status sotto_ledger_run(sotto_ledger *ledger, sotto_err *err, const char *sql,
                               const char *format, ...)
 {
     sqlite3_stmt *statement = NULL;
@@ -107,8 +108,40 @@ sotto_status sotto_ledger_run(sotto_ledger *ledger, int64_t *id, sotto_err *err,
     if (status == SOTTO_OK)
         status = sotto_sqlite_done(statement, "ledger", err);
     sotto_ledger_release(ledger, statement);
-    if (id)
-        *id = status == SOTTO_OK ? sqlite3_last_insert_rowid(ledger->db) : 0;
+    return status;
+}
+
+static sotto_status insert(sotto_ledger *ledger, sqlite3_stmt *statement, const char *table,
+                           int64_t *id, sotto_err *err, const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    int code = *id ? sqlite3_bind_int64(statement, 1, *id) : SQLITE_OK; /* else it is NULL */
+    if (code == SQLITE_OK)
+        code = bind(statement, 2, format, args);
+    sotto_status status = code == SQLITE_OK ? sotto_sqlite_done(statement, "ledger", err)
+                                            : sotto_sqlite_fail(err, code, "ledger");
+    if (status == SOTTO_OK) {
+        *id = sqlite3_last_insert_rowid(ledger->db);
+        sotto_ledger_fold_values(ledger, table, *id, format, again);
+    }
+    va_end(again);
+    return status;
+}
+
+sotto_status sotto_ledger_insert(sotto_ledger *ledger, const char *table, int64_t *id,
+                                 sotto_err *err, const char *sql, const char *format, ...)
+{
+    sqlite3_stmt *statement = NULL;
+    va_list args;
+
+    va_start(args, format);
+    sotto_status status = lend(ledger, &statement, sql, err);
+    if (status == SOTTO_OK)
+        status = insert(ledger, statement, table, id, err, format, args);
+    va_end(args);
+    sotto_ledger_release(ledger, statement);
     return status;
 }
 

@@ -21,6 +21,7 @@ enum {
 
 struct sotto_query {
     sqlite3 *db;
+    sotto_store *store; /* takes the connection back */
     sqlite3_stmt *statement;
     sotto_verifier verifier;
     sotto_query_limits limits;
@@ -29,6 +30,7 @@ struct sotto_query {
     uint64_t steps;   /* taken so far, about     */
     int64_t heap;     /* SQLite's, at the start  */
     const char *over; /* which limit was passed  */
+    bool failed;      /* to compile, or as it ran */
 };
 
 static int look_around(void *context)
@@ -87,8 +89,9 @@ static sotto_status misunderstood(const sotto_query *query, int code, sotto_err 
     return sotto_fail(err, status == SOTTO_BUG ? SOTTO_MALFORMED : status, "query: %s", text);
 }
 
-static sotto_status failed(const sotto_query *query, int code, sotto_err *err)
+static sotto_status failed(sotto_query *query, int code, sotto_err *err)
 {
+    query->failed = true;
     if (query->verifier.why.status != SOTTO_OK)
         return sotto_fail(err, SOTTO_DENIED, "%s", query->verifier.why.reason);
     if (query->over)
@@ -122,16 +125,50 @@ static sotto_status compile(sotto_query *query, sotto_bytes sql, sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_query_open(sotto_query **out, sotto_store *store,
-                              const sotto_query_policy *policy, sotto_bytes sql,
-                              const sotto_clock *clock, sotto_err *err)
+/* ---- a connection ----------------------------------------------------------------------------------------- */
+
+static sotto_status borrow(sotto_query *query, sotto_err *err)
 {
+    sotto_store *store = query->store;
     const sotto_sqlite_options options = {.storage = &store->storage,
                                           .path = store->path,
                                           .memory = store->memory,
                                           .application = SOTTO_SQLITE_EVENTS,
                                           .version = SOTTO_STORE_VERSION,
                                           .read_only = true};
+
+    query->db = store->reader;
+    store->reader = NULL;
+    if (query->db && sotto_sqlite_renew(query->db, &options, NULL) == SOTTO_OK)
+        return SOTTO_OK;
+    sotto_sqlite_close(query->db);
+    query->db = NULL;
+    return sotto_sqlite_open(&query->db, &options, err);
+}
+
+/* To open one takes as long as a report's proof. It is kept without memory, statements, or anybody's say over it; one
+ * in which anything went wrong is not. */
+static void give_back(sotto_query *query)
+{
+    sqlite3 *db = query->db;
+    sotto_store *store = query->store;
+
+    query->db = NULL;
+    if (!db || store->reader || query->failed || sqlite3_next_stmt(db, NULL) ||
+        !sqlite3_get_autocommit(db)) {
+        sotto_sqlite_close(db);
+        return;
+    }
+    (void)sqlite3_set_authorizer(db, NULL, NULL);
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    (void)sqlite3_db_release_memory(db);
+    store->reader = db;
+}
+
+sotto_status sotto_query_open(sotto_query **out, sotto_store *store,
+                              const sotto_query_policy *policy, sotto_bytes sql,
+                              const sotto_clock *clock, sotto_err *err)
+{
     sotto_query *query = sotto_alloc(sizeof *query);
 
     *out = NULL;
@@ -140,9 +177,11 @@ sotto_status sotto_query_open(sotto_query **out, sotto_store *store,
     query->clock = clock ? clock : &sotto_clock_system;
     query->limits = sotto_query_limits_of(policy);
     sotto_verifier_init(&query->verifier, policy, store->streams, store->stream_count);
-    sotto_status status = sotto_sqlite_open(&query->db, &options, err);
+    query->store = store;
+    sotto_status status = borrow(query, err);
     if (status == SOTTO_OK)
         status = compile(query, sql, err);
+    query->failed = status != SOTTO_OK;
     if (status == SOTTO_OK)
         *out = query;
     else
@@ -379,9 +418,8 @@ sotto_status sotto_query_first(sotto_query *query, sotto_row_fn *row, void *cont
 void sotto_query_finish(sotto_query *query)
 {
     (void)sqlite3_finalize(query->statement);
-    sotto_sqlite_close(query->db);
     query->statement = NULL;
-    query->db = NULL;
+    give_back(query);
 }
 
 void sotto_query_close(sotto_query *query)

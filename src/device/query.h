@@ -50,7 +50,7 @@ typedef sotto_status sotto_choose_fn(void *context, uint64_t *number, uint64_t c
                                      sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_query_one(sotto_query *query, sotto_choose_fn *choose,
                                             sotto_row_fn *row, void *context, sotto_err *err);
-/* Closes its connection; from then on it only knows what it accessed. */
+/* Hands its connection back to the store; from then on it only knows what it accessed. */
 void sotto_query_finish(sotto_query *query);
 /* NULL is fine. */
 void sotto_query_close(sotto_query *query);

@@ -23,17 +23,17 @@ const char *sotto_record_kind_name(sotto_record_kind kind)
 sotto_status sotto_record_write(sotto_ledger *ledger, const sotto_record_entry *entry,
                                 int64_t *number, sotto_err *err)
 {
-    int64_t id;
+    int64_t id = 0;
 
-    SOTTO_TRY(sotto_ledger_run(
-        ledger, &id, err, "INSERT INTO record VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    SOTTO_TRY(sotto_ledger_insert(
+        ledger, "record", &id, err, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         "iittttubbuuuu", entry->at, (int64_t)entry->kind, entry->recipe, entry->analysis,
         entry->fields, entry->note, entry->round,
         sotto_bytes_of(entry->report, sizeof entry->report), entry->randomised,
         entry->epsilon.units, entry->delta.units, entry->local.units, entry->bytes));
     if (number)
         *number = id;
-    return sotto_ledger_fold(ledger, "record", id, err);
+    return SOTTO_OK;
 }
 
 sotto_status sotto_record_append(sotto_ledger *ledger, const sotto_record_entry *entry,
@@ -198,24 +198,38 @@ sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *roun
     return status;
 }
 
+sotto_status sotto_record_find(sotto_ledger *ledger, sqlite3_stmt **out, bool *row,
+                               const char *recipe, sotto_record_kind first, sotto_record_kind last,
+                               sotto_err *err)
+{
+    return sotto_ledger_find(
+        ledger, out, row, err,
+        "SELECT id, kind, round, note FROM record WHERE recipe=? AND kind BETWEEN ? AND ?", "tii",
+        recipe, (int64_t)first, (int64_t)last);
+}
+
 sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out, const char *recipe,
                                   sotto_err *err)
 {
     sqlite3_stmt *statement;
+    int64_t newest = 0;
     bool row;
 
     *out = (sotto_outcome){0};
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
-    sotto_status status = sotto_ledger_find(
-        ledger, &statement, &row, err,
-        "SELECT kind, note, EXISTS (SELECT 1 FROM record WHERE recipe=?1 AND kind=?4) FROM record"
-        " WHERE recipe=?1 AND kind BETWEEN ?2 AND ?3 ORDER BY id DESC LIMIT 1",
-        "tiii", recipe, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_GIVEN_UP,
-        (int64_t)SOTTO_RECORD_DUMMY);
-    if (status == SOTTO_OK && row) {
-        out->kind = (sotto_record_kind)sqlite3_column_int64(statement, 0);
-        out->dummy = sqlite3_column_int64(statement, 2) != 0;
-        (void)snprintf(out->note, sizeof out->note, "%s", sotto_ledger_text(statement, 1));
+    sotto_status status = sotto_record_find(ledger, &statement, &row, recipe, SOTTO_RECORD_SPENT,
+                                            SOTTO_RECORD_GIVEN_UP, err);
+    while (status == SOTTO_OK && row) {
+        int64_t id = sqlite3_column_int64(statement, 0);
+        sotto_record_kind kind = (sotto_record_kind)sqlite3_column_int64(statement, 1);
+
+        out->dummy = out->dummy || kind == SOTTO_RECORD_DUMMY;
+        if (id > newest) {
+            newest = id;
+            out->kind = kind;
+            (void)snprintf(out->note, sizeof out->note, "%s", sotto_ledger_text(statement, 3));
+        }
+        status = sotto_ledger_next(statement, &row, err);
     }
     sotto_ledger_release(ledger, statement);
     return status;

@@ -101,7 +101,7 @@ sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out, const sott
         *out = sotto_bytes_of(copy, text.len);
         status = copy ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a recipe");
     }
-    sotto_ledger_release(ledger, statement);
+    (void)sqlite3_finalize(statement); /* run once for a recipe, and others are wanted longer */
     return status;
 }
 
@@ -110,7 +110,7 @@ sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out, const sott
 static sotto_status remove_row(sotto_ledger *ledger, int64_t id, sotto_err *err)
 {
     SOTTO_TRY(sotto_ledger_fold(ledger, "recipes", id, err));
-    return sotto_ledger_run(ledger, NULL, err, "DELETE FROM recipes WHERE id=?", "i", id);
+    return sotto_ledger_run(ledger, err, "DELETE FROM recipes WHERE id=?", "i", id);
 }
 
 static sotto_status remove_shelved(sotto_ledger *ledger, const sotto_shelved *shelved,
@@ -208,7 +208,7 @@ static sotto_status put(sotto_ledger *ledger, const sotto_recipe *recipe,
                                      .recipe = recipe->name,
                                      .analysis = recipe->analysis,
                                      .note = note};
-    int64_t old, id;
+    int64_t old, id = 0;
     bool keep;
 
     SOTTO_TRY(replaces(ledger, recipe, judged, &old, &keep, err));
@@ -218,12 +218,11 @@ static sotto_status put(sotto_ledger *ledger, const sotto_recipe *recipe,
         SOTTO_TRY(remove_row(ledger, old, err));
     else
         SOTTO_TRY(make_room(ledger, now, err));
-    SOTTO_TRY(sotto_ledger_run(
-        ledger, &id, err, "INSERT INTO recipes VALUES(NULL,?,?,?,?,?,?,?,?,?)", "tuiibudbb",
+    SOTTO_TRY(sotto_ledger_insert(
+        ledger, "recipes", &id, err, "INSERT INTO recipes VALUES(?,?,?,?,?,?,?,?,?,?)", "tuiibudbb",
         recipe->name, recipe->version, recipe->opens, recipe->closes,
         sotto_bytes_of(judged, SOTTO_RECIPE_HASH_SIZE), known.honest, known.epsilon,
         sotto_bytes_of(recipe->hash, sizeof recipe->hash), recipe->text));
-    SOTTO_TRY(sotto_ledger_fold(ledger, "recipes", id, err));
     (void)snprintf(note, sizeof note, "version %" PRIu64, recipe->version);
     return sotto_record_write(ledger, &seen, NULL, err);
 }

@@ -119,14 +119,13 @@ static void limit(sqlite3 *db, const sotto_sqlite_options *options)
 /* Sorting and VACUUM stay in memory: a temporary file would hold events outside our reach. */
 static sotto_status set_private(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
 {
-    const char *what = "settings";
+    char sql[96];
 
-    SOTTO_TRY(sotto_sqlite_run(db, "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0", what, err));
-    if (options->read_only)
-        return sotto_sqlite_run(db, "PRAGMA query_only=ON", what, err);
-    return sotto_sqlite_run(
-        db, SOTTO_RULE(secure_delete) ? "PRAGMA secure_delete=ON" : "PRAGMA secure_delete=OFF",
-        what, err);
+    (void)snprintf(sql, sizeof sql, "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; PRAGMA %s",
+                   options->read_only          ? "query_only=ON"
+                   : SOTTO_RULE(secure_delete) ? "secure_delete=ON"
+                                               : "secure_delete=OFF");
+    return sotto_sqlite_run(db, sql, "settings", err);
 }
 
 /* SQLite waits by itself for a lock, but neither for another process's checkpoint nor for its change to WAL mode. */
@@ -151,6 +150,14 @@ static int run_patiently(sqlite3 *db, const char *sql)
     return code;
 }
 
+sotto_status sotto_sqlite_wait(sqlite3 *db, bool wait, sotto_err *err)
+{
+    return sotto_sqlite_run(db,
+                            wait && SOTTO_RULE(commits_synced) ? "PRAGMA synchronous=EXTRA"
+                                                               : "PRAGMA synchronous=NORMAL",
+                            "journal", err);
+}
+
 /* EXTRA is FULL, and the directory is synced when a rollback journal is deleted. A new file needs that for
  * its one transaction before WAL mode: a journal that came back after a power loss would undo it, and the
  * WAL with everything since. */
@@ -160,9 +167,7 @@ static sotto_status set_durable(sqlite3 *db, const sotto_sqlite_options *options
 
     if (options->memory || options->read_only)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_sqlite_run(
-        db, SOTTO_RULE(commits_synced) ? "PRAGMA synchronous=EXTRA" : "PRAGMA synchronous=NORMAL",
-        what, err));
+    SOTTO_TRY(sotto_sqlite_wait(db, true, err));
     int code = run_patiently(
         db, "PRAGMA fullfsync=ON; PRAGMA cell_size_check=ON; PRAGMA journal_mode=WAL");
     return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, what);
@@ -209,7 +214,7 @@ static sotto_status check_owner(sqlite3 *db, const sotto_sqlite_options *options
     return SOTTO_OK;
 }
 
-static sotto_status claim(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
+sotto_status sotto_sqlite_claim(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
 {
     char sql[96];
 
@@ -223,14 +228,12 @@ static sotto_status claim(sqlite3 *db, const sotto_sqlite_options *options, sott
  * and simulations open millions of them. */
 static sotto_status set_up_memory(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
 {
-    char sql[160];
-
-    (void)snprintf(sql, sizeof sql,
-                   "PRAGMA temp_store=MEMORY; PRAGMA secure_delete=%s; BEGIN;"
-                   " PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
-                   SOTTO_RULE(secure_delete) ? "ON" : "OFF", options->application,
-                   options->version);
-    return sotto_sqlite_run(db, sql, "database header", err);
+    SOTTO_TRY(sotto_sqlite_run(db,
+                               SOTTO_RULE(secure_delete)
+                                   ? "PRAGMA temp_store=MEMORY; PRAGMA secure_delete=ON"
+                                   : "PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF",
+                               "settings", err));
+    return options->unclaimed ? SOTTO_OK : sotto_sqlite_claim(db, options, err);
 }
 
 static sotto_status set_up(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
@@ -246,7 +249,19 @@ static sotto_status set_up(sqlite3 *db, const sotto_sqlite_options *options, sot
     SOTTO_TRY(set_private(db, options, err));
     SOTTO_TRY(check_owner(db, options, &empty, err));
     SOTTO_TRY(set_durable(db, options, err));
-    return empty ? claim(db, options, err) : SOTTO_OK;
+    return empty ? sotto_sqlite_claim(db, options, err) : SOTTO_OK;
+}
+
+sotto_status sotto_sqlite_renew(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
+{
+    int moved = 0;
+    bool empty;
+
+    if (!options->memory && SOTTO_RULE(reader_in_place) &&
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+        return sotto_fail(err, SOTTO_MISSING, "%.80s: was moved or replaced", options->path);
+    limit(db, options);
+    return check_owner(db, options, &empty, err);
 }
 
 static sotto_status find_file(const sotto_sqlite_options *options, sotto_err *err)
@@ -309,10 +324,32 @@ sotto_status sotto_sqlite_check(sqlite3 *db, sotto_err *err)
     return sotto_sqlite_fail(err, code, "check");
 }
 
+/* Of the database or its WAL; a number that is none if it can't be known now. */
+static uint64_t size_of(sqlite3 *db, int which)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size;
+
+    if (sqlite3_file_control(db, "main", which, &file) != SQLITE_OK || !file || !file->pMethods ||
+        file->pMethods->xFileSize(file, &size) != SQLITE_OK || size < 0)
+        return UINT64_MAX;
+    return (uint64_t)size;
+}
+
+bool sotto_sqlite_smaller(sqlite3 *db, uint64_t bytes)
+{
+    uint64_t database = size_of(db, SQLITE_FCNTL_FILE_POINTER);
+    uint64_t wal = size_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
+
+    return database <= bytes && wal <= bytes - database;
+}
+
 sotto_status sotto_sqlite_truncate_wal(sqlite3 *db, sotto_err *err)
 {
     if (!SOTTO_RULE(wal_truncated))
         return SOTTO_OK;
+    if (size_of(db, SQLITE_FCNTL_JOURNAL_POINTER) == 0)
+        return SOTTO_OK; /* whoever cut it has moved and synced everything before */
     uint64_t since = sotto_clock_monotonic(&sotto_clock_system);
     int code;
     do

@@ -27,7 +27,8 @@ typedef struct sotto_sqlite_options {
     int max_value;                /* bytes of one value or row; 0: SOTTO_SQLITE_MAX_VALUE        */
     bool memory;                  /* lives in this process only, shared by connections of a name */
     bool read_only;
-    bool must_exist; /* a file that is missing is SOTTO_MISSING, not created */
+    bool must_exist; /* a file that is missing is SOTTO_MISSING, not created                 */
+    bool unclaimed;  /* in memory: sotto_sqlite_claim, or a copy of another, gives it a header */
 } sotto_sqlite_options;
 
 /* A name for a store in memory that no other store of this process has. */
@@ -42,6 +43,15 @@ void sotto_sqlite_memory_name(char *out, size_t size);
  */
 SOTTO_MUST_USE sotto_status sotto_sqlite_open(sqlite3 **out, const sotto_sqlite_options *options,
                                               sotto_err *err);
+/* Writes application and version. */
+SOTTO_MUST_USE sotto_status sotto_sqlite_claim(sqlite3 *db, const sotto_sqlite_options *options,
+                                               sotto_err *err);
+/* For a reader that was opened with these options and used: its limits are as they were then, the schema is read again
+ * if it changed, and the file is asked again whose it is.
+ *   SOTTO_MISSING  the file was moved or replaced since
+ */
+SOTTO_MUST_USE sotto_status sotto_sqlite_renew(sqlite3 *db, const sotto_sqlite_options *options,
+                                               sotto_err *err);
 /* NULL is fine. The file stays open until the last statement is finalised. */
 void sotto_sqlite_close(sqlite3 *db);
 
@@ -66,6 +76,10 @@ SOTTO_MUST_USE sotto_status sotto_sqlite_number(sqlite3 *db, int64_t *out, const
 SOTTO_MUST_USE sotto_status sotto_sqlite_done(sqlite3_stmt *statement, const char *what,
                                               sotto_err *err);
 
+/* Whether a commit is on the disk when it returns, as it is from the beginning. One that is not may be lost with the
+ * power, but never in part, nor without those after it; whatever is moved into the database is synced before. */
+SOTTO_MUST_USE sotto_status sotto_sqlite_wait(sqlite3 *db, bool wait, sotto_err *err);
+
 /* Takes back a transaction that could not be finished. */
 void sotto_sqlite_rollback(sqlite3 *db);
 
@@ -73,5 +87,9 @@ void sotto_sqlite_rollback(sqlite3 *db);
  *   SOTTO_AGAIN  somebody is reading; the WAL stays for now
  */
 SOTTO_MUST_USE sotto_status sotto_sqlite_truncate_wal(sqlite3 *db, sotto_err *err);
+
+/* Whether database and WAL together, as committed, take no more bytes than these on the disk; false if that can't be
+ * known now. What is in use can be less, never more. */
+bool sotto_sqlite_smaller(sqlite3 *db, uint64_t bytes);
 
 #endif

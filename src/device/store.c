@@ -2,24 +2,52 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "device/memory_image.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { ARENA = 1 << 20, DEFAULT_BYTES = 64 << 20 };
 
+static sotto_status fill_memory(sotto_store *store, const sotto_sqlite_options *options,
+                                sotto_err *err)
+{
+    uint8_t layout[SOTTO_MEMORY_LAYOUT];
+    bool copied;
+
+    sotto_store_layout(store, layout);
+    SOTTO_TRY(sotto_memory_image_copy(store->db, &copied, layout, err));
+    if (copied)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_claim(store->db, options, err));
+    SOTTO_TRY(sotto_store_lay_out(store, err));
+    sotto_memory_image_keep(store->db, layout);
+    return SOTTO_OK;
+}
+
 static sotto_status open_file(sotto_store *store, sotto_err *err)
 {
     const sotto_sqlite_options options = {.storage = &store->storage,
                                           .path = store->path,
                                           .memory = store->memory,
+                                          .unclaimed = true,
                                           .application = SOTTO_SQLITE_EVENTS,
                                           .version = SOTTO_STORE_VERSION};
 
     SOTTO_TRY(sotto_sqlite_open(&store->db, &options, err));
-    if (!store->memory)
-        SOTTO_TRY(sotto_sqlite_check(store->db, err));
+    if (store->memory)
+        return fill_memory(store, &options, err);
+    SOTTO_TRY(sotto_sqlite_check(store->db, err));
     return sotto_store_lay_out(store, err);
+}
+
+/* The last connection that is closed takes the WAL along, and that should be one that may write. */
+static void close_file(sotto_store *store)
+{
+    sotto_sqlite_close(store->reader);
+    sotto_sqlite_close(store->db);
+    store->reader = NULL;
+    store->db = NULL;
 }
 
 /* The WAL belongs to the damaged file: replayed into a fresh one it would damage that too. */
@@ -27,8 +55,7 @@ static sotto_status move_aside(sotto_store *store, sotto_err *err)
 {
     static const char *const beside[] = {"-wal", "-shm", "-journal"};
 
-    sotto_sqlite_close(store->db);
-    store->db = NULL;
+    close_file(store);
     SOTTO_TRY(sotto_vfs_erase(&store->storage, store->aside, err));
     SOTTO_TRY(sotto_vfs_rename(&store->storage, store->path, store->aside, err));
     for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
@@ -42,8 +69,7 @@ static sotto_status move_aside(sotto_store *store, sotto_err *err)
 
 static sotto_status open_again(sotto_store *store, sotto_err *why)
 {
-    sotto_sqlite_close(store->db);
-    store->db = NULL;
+    close_file(store);
     *why = (sotto_err){0};
     return open_file(store, why);
 }
@@ -108,7 +134,7 @@ void sotto_store_close(sotto_store *store)
         return;
     for (size_t i = 0; i < store->stream_count; i++)
         (void)sqlite3_finalize(store->tables[i].insert);
-    sotto_sqlite_close(store->db);
+    close_file(store);
     sotto_arena_clear(&store->arena);
     sotto_arena_clear(&store->scratch);
     sotto_release(store, sizeof *store);

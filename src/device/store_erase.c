@@ -28,12 +28,29 @@ sotto_status sotto_store_note(sotto_store *store, const char *name, int64_t valu
     return sotto_sqlite_run(store->db, sql, "notes", err);
 }
 
-static sotto_status read_note(sotto_store *store, const char *name, int64_t *value, sotto_err *err)
-{
-    char sql[SQL];
+typedef struct kept_notes {
+    int64_t erase_pending;
+    int64_t set_aside_at;
+} kept_notes;
 
-    (void)snprintf(sql, sizeof sql, "SELECT value FROM sotto_notes WHERE name='%s'", name);
-    return sotto_sqlite_number(store->db, value, sql, "notes", err);
+static sotto_status read_notes(sotto_store *store, kept_notes *out, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    int code;
+
+    *out = (kept_notes){0};
+    SOTTO_TRY(sotto_sqlite_prepare_once(store->db, &statement,
+                                        "SELECT name, value FROM sotto_notes", "notes", err));
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 0);
+
+        if (name && strcmp(name, "erase_pending") == 0)
+            out->erase_pending = sqlite3_column_int64(statement, 1);
+        if (name && strcmp(name, "set_aside_at") == 0)
+            out->set_aside_at = sqlite3_column_int64(statement, 1);
+    }
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_DONE ? SOTTO_OK : sotto_sqlite_fail(err, code, "notes");
 }
 
 void sotto_store_recount(sotto_store *store)
@@ -48,9 +65,9 @@ static sotto_status list_streams(sotto_store *store, kept_list *list, sotto_err 
     int code;
 
     list->count = 0;
-    SOTTO_TRY(sotto_sqlite_prepare(store->db, &statement,
-                                   "SELECT name, max_age, max_rows FROM sotto_streams", "streams",
-                                   err));
+    SOTTO_TRY(sotto_sqlite_prepare_once(store->db, &statement,
+                                        "SELECT name, max_age, max_rows FROM sotto_streams",
+                                        "streams", err));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW && list->count < MOST_STREAMS) {
         kept_stream *kept = &list->streams[list->count];
         const char *name = (const char *)sqlite3_column_text(statement, 0);
@@ -226,11 +243,10 @@ static sotto_status drop_all(sotto_store *store, const kept_list *list, const ch
 /* secure_delete zeroes what is freed, but a page that was rebalanced can keep a stale copy of a row in its
  * gap, and the WAL keeps whole old pages. Writing every page anew and cutting the WAL leaves neither. The WAL
  * is cut even where no row went: it may hold a donation whose commit failed half way. */
-static sotto_status erase_bytes(sotto_store *store, sotto_err *err)
+static sotto_status erase_bytes(sotto_store *store, const kept_notes *notes, sotto_err *err)
 {
-    int64_t pending;
+    bool pending = notes->erase_pending != 0;
 
-    SOTTO_TRY(read_note(store, "erase_pending", &pending, err));
     if (pending && SOTTO_RULE(pages_written_anew))
         SOTTO_TRY(sotto_sqlite_run(store->db, "VACUUM", "erasing", err));
     if (!store->memory)
@@ -246,12 +262,11 @@ static sotto_status erase_aside(sotto_store *store, sotto_err *err)
 }
 
 /* What was set aside held events as old as the oldest rule allows. */
-static sotto_status expire_aside(sotto_store *store, const kept_list *list, int64_t now,
-                                 sotto_err *err)
+static sotto_status expire_aside(sotto_store *store, const kept_list *list, const kept_notes *notes,
+                                 int64_t now, sotto_err *err)
 {
-    int64_t since, longest = 0;
+    int64_t since = notes->set_aside_at, longest = 0;
 
-    SOTTO_TRY(read_note(store, "set_aside_at", &since, err));
     for (size_t i = 0; i < list->count; i++)
         longest = list->streams[i].max_age > longest ? list->streams[i].max_age : longest;
     if (now >= since && now - since <= longest)
@@ -280,21 +295,73 @@ static sotto_status begin(sotto_store *store, kept_list **list, sotto_err *err)
     return status;
 }
 
-static sotto_status retain(sotto_store *store, int64_t now, sotto_err *err)
+/* Whether a stream has events that are too old, from the future, or too many: never false where it has. */
+static sotto_status is_due(sotto_store *store, const kept_stream *kept, int64_t now, bool *due,
+                           sotto_err *err)
 {
-    kept_list *list;
+    char sql[2 * SQL];
+    int64_t found;
 
-    SOTTO_TRY(begin(store, &list, err));
-    SOTTO_TRY(commit(store, drop_expired(store, list, now, err), err));
-    return expire_aside(store, list, now, err);
+    *due = true;
+    if (kept->max_age <= 0 || kept->max_rows <= 0) /* which drop_expired refuses */
+        return SOTTO_OK;
+    int64_t oldest = now < INT64_MIN + kept->max_age ? INT64_MIN + 1 : now - kept->max_age;
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT (SELECT min(" SOTTO_STORE_TIME
+                   ") FROM \"%s\")<%lld OR (SELECT max(" SOTTO_STORE_TIME
+                   ") FROM \"%s\")>%lld OR (SELECT max(rowid) FROM \"%s\")-"
+                   "(SELECT min(rowid) FROM \"%s\")>=%lld",
+                   kept->name, (long long)oldest, kept->name, (long long)now, kept->name,
+                   kept->name, (long long)kept->max_rows);
+    SOTTO_TRY(sotto_sqlite_number(store->db, &found, sql, kept->name, err));
+    *due = found != 0;
+    return SOTTO_OK;
+}
+
+typedef struct survey {
+    kept_list *list;
+    kept_notes notes;
+    bool due;
+} survey;
+
+static sotto_status look_around(sotto_store *store, survey *out, int64_t now, sotto_err *err)
+{
+    out->due = !sotto_sqlite_smaller(store->db, store->max_bytes);
+    SOTTO_TRY(take_list(store, &out->list, err));
+    for (size_t i = 0; i < out->list->count && !out->due; i++)
+        SOTTO_TRY(is_due(store, &out->list->streams[i], now, &out->due, err));
+    return read_notes(store, &out->notes, err);
+}
+
+/* Nearly always there is nothing to do, which a look tells in a fraction of the time of doing it. Of one moment, since
+ * another process may be declaring a stream. */
+static sotto_status look(sotto_store *store, survey *out, int64_t now, sotto_err *err)
+{
+    SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN", "retention", err));
+    sotto_status status = look_around(store, out, now, err);
+    sotto_sqlite_rollback(store->db);
+    return status;
+}
+
+static sotto_status retain(sotto_store *store, survey *s, int64_t now, sotto_err *err)
+{
+    SOTTO_TRY(look(store, s, now, err));
+    if (s->due) {
+        sotto_arena_reset(&store->scratch);
+        SOTTO_TRY(begin(store, &s->list, err));
+        SOTTO_TRY(commit(store, drop_expired(store, s->list, now, err), err));
+        SOTTO_TRY(read_notes(store, &s->notes, err));
+    }
+    return expire_aside(store, s->list, &s->notes, now, err);
 }
 
 sotto_status sotto_store_retain(sotto_store *store, int64_t now, sotto_err *err)
 {
-    sotto_status status = retain(store, now, err);
+    survey s = {0};
+    sotto_status status = retain(store, &s, now, err);
 
     sotto_arena_clear(&store->scratch);
-    return status == SOTTO_OK ? erase_bytes(store, err) : status;
+    return status == SOTTO_OK ? erase_bytes(store, &s.notes, err) : status;
 }
 
 static sotto_status forget(sotto_store *store, const char *stream, sotto_err *err)
@@ -307,6 +374,7 @@ static sotto_status forget(sotto_store *store, const char *stream, sotto_err *er
 
 sotto_status sotto_store_forget(sotto_store *store, const char *stream, sotto_err *err)
 {
+    kept_notes notes;
     size_t index;
 
     if (stream)
@@ -316,5 +384,6 @@ sotto_status sotto_store_forget(sotto_store *store, const char *stream, sotto_er
     SOTTO_TRY(status);
     if (!stream)
         SOTTO_TRY(erase_aside(store, err));
-    return erase_bytes(store, err);
+    SOTTO_TRY(read_notes(store, &notes, err));
+    return erase_bytes(store, &notes, err);
 }

@@ -15,6 +15,7 @@ typedef struct sotto_store_table {
 
 struct sotto_store {
     sqlite3 *db;
+    sqlite3 *reader; /* for the next query, or NULL; see query.c */
     sotto_storage storage;
     char path[SOTTO_VFS_PATH]; /* or the name in memory */
     bool memory;
@@ -37,6 +38,8 @@ SOTTO_MUST_USE sotto_status sotto_store_copy_streams(sotto_store *store,
                                                      sotto_err *err);
 /* Creates what is missing, refuses what differs; in one transaction. */
 SOTTO_MUST_USE sotto_status sotto_store_lay_out(sotto_store *store, sotto_err *err);
+/* A digest of what sotto_store_lay_out would make of an empty file. */
+void sotto_store_layout(const sotto_store *store, uint8_t out[32]);
 /* The index of a stream; SOTTO_MISSING. */
 SOTTO_MUST_USE sotto_status sotto_store_find(const sotto_store *store, const char *stream,
                                              size_t *index, sotto_err *err);

@@ -1,6 +1,7 @@
 #include "device/store_internal.h"
 
 #include "base/rule.h"
+#include "crypto/hash.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -205,6 +206,37 @@ static sotto_status lay_out_stream(sotto_store *store, const sotto_stream *strea
         SOTTO_TRY(sotto_sqlite_run(store->db, sql, stream->name, err));
     }
     return index_times(store, stream, err);
+}
+
+static void absorb_text(sotto_hash *hash, const char *text)
+{
+    sotto_hash_update(hash, sotto_bytes_of(text, strlen(text) + 1));
+}
+
+static void absorb_number(sotto_hash *hash, uint64_t number)
+{
+    sotto_hash_update(hash, sotto_bytes_of(&number, sizeof number));
+}
+
+void sotto_store_layout(const sotto_store *store, uint8_t out[32])
+{
+    sotto_hash hash;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    absorb_text(&hash, "events");
+    for (size_t i = 0; i < store->stream_count; i++) {
+        const sotto_stream *stream = &store->streams[i];
+
+        absorb_text(&hash, stream->name);
+        absorb_number(&hash, (uint64_t)stream->max_age);
+        absorb_number(&hash, stream->max_rows);
+        absorb_number(&hash, stream->field_count);
+        for (size_t j = 0; j < stream->field_count; j++) {
+            absorb_text(&hash, stream->fields[j].name);
+            absorb_number(&hash, (uint64_t)stream->fields[j].type);
+        }
+    }
+    sotto_hash_final(&hash, out);
 }
 
 static const char own_tables[] =

@@ -393,6 +393,89 @@ static void a_callback_can_stop_the_query_and_it_can_run_again(sotto_test *t)
     sotto_store_close(store);
 }
 
+/* ---- the connection that is kept for the next query --------------------------------------------------------- */
+
+static void a_query_leaves_no_limit_to_the_next(sotto_test *t)
+{
+    sotto_store *store = sotto_test_store(t, NULL);
+    sotto_query_policy narrow = sotto_test_policy;
+    const char *sql = "SELECT ngram FROM keyboard_ngrams ORDER BY ngram LIMIT 1";
+
+    narrow.limits.value_bytes = 3;
+    sotto_test_fill(t, store, "s");
+    CHECK_OK(t, sotto_test_ask_text(store, &sotto_test_policy, sql, &t->err).status);
+    CHECK(t, sotto_test_ask_text(store, &narrow, sql, &t->err).status != SOTTO_OK);
+    CHECK_OK(t, sotto_test_ask_text(store, &sotto_test_policy, sql, &t->err).status);
+    sotto_store_close(store);
+}
+
+static void two_queries_at_once_have_a_connection_each(sotto_test *t)
+{
+    sotto_store *store = sotto_test_store(t, NULL);
+    const char *sql = "SELECT age FROM keyboard_ngrams";
+    sotto_query *one, *two;
+
+    sotto_test_fill(t, store, "s");
+    CHECK_OK(t, sotto_test_ask_text(store, &sotto_test_policy, sql, &t->err).status);
+    CHECK_OK(t, sotto_query_open(&one, store, &sotto_test_policy, sotto_bytes_of(sql, strlen(sql)),
+                                 NULL, &t->err));
+    CHECK_OK(t, sotto_query_open(&two, store, &sotto_test_policy, sotto_bytes_of(sql, strlen(sql)),
+                                 NULL, &t->err));
+    CHECK(t, sotto_query_connection(one) != sotto_query_connection(two));
+    sotto_query_close(one);
+    CHECK_OK(t, sotto_query_run(two, ignore_row, NULL, &t->err));
+    sotto_query_close(two);
+    sotto_store_close(store);
+}
+
+static const char *beside(sotto_test *t, const char *path, const char *ending)
+{
+    size_t size = strlen(path) + strlen(ending) + 1;
+    char *name = sotto_arena_take(&t->arena, size);
+
+    CHECK(t, name != NULL);
+    (void)snprintf(name, size, "%s%s", path, ending);
+    return name;
+}
+
+/* It holds on to no page that is to be erased, neither of a file nor of a store in memory. */
+static void what_was_asked_for_can_be_forgotten(sotto_test *t)
+{
+    const char *path = sotto_test_path(t, "events.db"), *wal = beside(t, path, "-wal");
+    const char *sql = "SELECT ngram FROM keyboard_ngrams";
+
+    for (int memory = 0; memory < 2; memory++) {
+        sotto_store *store = sotto_test_store(t, memory ? NULL : path);
+
+        sotto_test_fill(t, store, "xyzzy");
+        CHECK_EQUAL(t, 6, sotto_test_ask_text(store, &sotto_test_policy, sql, &t->err).rows);
+        CHECK_OK(t, sotto_store_forget(store, NULL, &t->err));
+        CHECK(t, !sotto_test_file_holds(t, path, "xyzzy"));
+        CHECK(t, !sotto_test_file_holds(t, wal, "xyzzy"));
+        CHECK_EQUAL(t, 0, sotto_test_ask_text(store, &sotto_test_policy, sql, &t->err).rows);
+        sotto_store_close(store);
+        CHECK(t, sotto_test_read_file(t, wal).data == NULL);
+    }
+}
+
+static void a_query_reads_the_file_that_has_the_name_now(sotto_test *t)
+{
+    const char *path = sotto_test_path(t, "events.db"), *other = sotto_test_path(t, "other.db");
+    const char *sql = "SELECT ngram FROM keyboard_ngrams";
+    sotto_store *store = sotto_test_store(t, other);
+
+    CHECK_OK(t, sotto_test_type(store, 1, SOTTO_TEST_NOW, 30, "another", "s", &t->err));
+    sotto_store_close(store);
+    store = sotto_test_store(t, path);
+    CHECK_OK(t, sotto_store_retain(store, SOTTO_TEST_NOW, &t->err));
+    CHECK_EQUAL(t, 0, sotto_test_ask_text(store, &sotto_test_policy, sql, &t->err).rows);
+    CHECK(t, remove(beside(t, path, "-wal")) == 0);
+    CHECK(t, remove(beside(t, path, "-shm")) == 0);
+    CHECK(t, rename(other, path) == 0);
+    CHECK_EQUAL(t, 1, sotto_test_ask_text(store, &sotto_test_policy, sql, &t->err).rows);
+    sotto_store_close(store);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -413,6 +496,10 @@ int main(int argc, char **argv)
         CASE(raw_bytes_are_no_answer),
         CASE(the_connection_reads_only),
         CASE(a_callback_can_stop_the_query_and_it_can_run_again),
+        CASE(a_query_leaves_no_limit_to_the_next),
+        CASE(two_queries_at_once_have_a_connection_each),
+        CASE(what_was_asked_for_can_be_forgotten),
+        CASE(a_query_reads_the_file_that_has_the_name_now),
     };
     return RUN_TESTS(argc, argv, cases);
 }

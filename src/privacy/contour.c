@@ -145,6 +145,11 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
         line->truncation_error = exp(log_rest - line->log_scale) / (PI * last);
         if (last == 0)
             line->truncation_error = INFINITY;
+    } else if (line->omitted > 0) {
+        /* The kernel is largest on the real axis. */
+        pair most = kernel_at(&shape, 0, 0, 0);
+        line->truncation_error = exp(log_rest - line->log_scale) * fabs(most.re) * line->step / PI *
+                                 (double)line->omitted * (1 + 1e-9);
     }
 }
 

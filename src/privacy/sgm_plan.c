@@ -121,6 +121,20 @@ static void choose_nodes(sotto_sgm_plan *p, const sotto_sgm_question *q)
     }
 }
 
+double sotto_sgm_lattice_period(double period)
+{
+    return exp2(ceil(4 * log2(period)) / 4);
+}
+
+bool sotto_sgm_fit_lattice(sotto_sgm_plan *p, const sotto_sgm_question *q, double slack)
+{
+    if (period_for(q, p->j, p) <= slack * sotto_sgm_lattice_period(p->period))
+        return true;
+    choose_line(p, q, p->j);
+    p->sines = INFINITY;
+    return false;
+}
+
 bool sotto_sgm_is_short(const sotto_sgm_question *q)
 {
     return sotto_sgm_rounds(q) < 8;

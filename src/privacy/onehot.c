@@ -1,6 +1,7 @@
 #include "privacy/onehot.h"
 
 #include "privacy/clone_cells.h"
+#include "privacy/elementary.h"
 #include "privacy/special.h"
 #include "privacy/special_root.h"
 
@@ -187,13 +188,23 @@ static void spread_law(loss_law *to, const bit_law *law, int sign, bool upper)
 
 /* ---- hockey-stick divergence ------------------------------------------------------------------------ */
 
+/* Atoms whose exponentials are taken together. */
+#define GROUP 128
+
 static double delta_one(const loss_law *x, double eps, double *slack)
 {
-    double sum = 0;
+    double sum = 0, grown[GROUP];
 
     *slack = 0;
-    for (size_t i = 0; i < x->count && x->atoms[i].loss > eps; i++)
-        sum += x->atoms[i].mass * -expm1(eps - x->atoms[i].loss);
+    for (size_t from = 0, count = GROUP; from < x->count && count == GROUP; from += count) {
+        const atom *at = x->atoms + from;
+
+        for (count = 0; count < GROUP && from + count < x->count && at[count].loss > eps; count++)
+            grown[count] = eps - at[count].loss;
+        sotto_expm1_all(grown, grown, count);
+        for (size_t i = 0; i < count; i++)
+            sum -= at[i].mass * grown[i];
+    }
     return sum / SCALE;
 }
 
@@ -224,7 +235,7 @@ static double delta_two(const loss_law *x, double eps, double *slack)
 }
 
 typedef struct divergence {
-    const loss_law *there, *back; /* both directions */
+    const loss_law *law; /* of the direction that is looked at */
     sotto_onehot_adjacency adjacency;
     double side; /* +1 adds what rounding may hide, -1 takes it away */
     double inflate;
@@ -235,12 +246,9 @@ static double delta_at(const divergence *d, double eps)
 {
     double (*of)(const loss_law *, double, double *) =
         d->adjacency == SOTTO_ONEHOT_REPLACEMENT ? delta_two : delta_one;
-    double slack_there, slack_back;
-    double there = of(d->there, eps, &slack_there), back = of(d->back, eps, &slack_back);
+    double slack, delta = of(d->law, eps, &slack), side = d->side * d->inflate;
 
-    double side = d->side * d->inflate;
-
-    return fmax(there + side * slack_there, back + side * slack_back) * (1 + side * 1e-12);
+    return (delta + side * slack) * (1 + side * 1e-12);
 }
 
 static double miss(const void *self, double eps)
@@ -288,7 +296,7 @@ sotto_status sotto_onehot_eps_inflated(sotto_bound *out, sotto_onehot_adjacency 
 {
     bit_law law;
     loss_law there, back;
-    divergence d = {&there, &back, adjacency, 1, inflate->sums, log_delta};
+    divergence d = {&there, adjacency, 1, inflate->sums, log_delta};
 
     SOTTO_TRY(check_question(adjacency, log_delta, err));
     double reach = sqrt(-2 * log_delta) * (adjacency == SOTTO_ONEHOT_REPLACEMENT ? 0.75 : 1) + 1;
@@ -300,12 +308,23 @@ sotto_status sotto_onehot_eps_inflated(sotto_bound *out, sotto_onehot_adjacency 
     spread_law(&back, &law, -1, true);
     double high = solve_upper(&d, &law, cap);
 
+    /* The other direction is mostly no worse there. */
+    d.law = &back;
+    if (high < cap && miss(&d, high) > 0)
+        high = solve(&d, high, cap).high;
+
     out->high = high > 0 ? fmin(cap, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
     spread_law(&there, &law, 1, false);
     spread_law(&back, &law, -1, false);
     d.side = -1;
+    d.law = &there;
     /* No lower bound is above the upper one. */
-    out->low = solve(&d, high * (1 - 1e-4), high).low * (1 - SOTTO_ROOT_PAD);
+    double low = solve(&d, high * (1 - 1e-4), high).low;
+
+    d.law = &back;
+    if (low < high && miss(&d, low) > 0)
+        low = solve(&d, low, high).low;
+    out->low = low * (1 - SOTTO_ROOT_PAD);
     return SOTTO_OK;
 }
 

@@ -57,6 +57,7 @@ static point point_before(const law *of, double value, const point *here)
 static void weigh_piece(sotto_cell *cell, const law *of, const point *first, const point *last)
 {
     double steps = cell->last - cell->first, sum = 1, bulge = 0, top = first->log, error;
+    double most = INFINITY; /* of the sum, by other means */
 
     cell->log_last = last->log;
     if (steps > 0) {
@@ -67,12 +68,22 @@ static void weigh_piece(sotto_cell *cell, const law *of, const point *first, con
         bulge = (1 / (cell->first + 1) + 1 / (of->n - cell->last + 1)) * steps * steps / 8;
         /* Far out a cell is wide, and its larger end times its width does better. */
         if (cell->first > of->mean + 1 || cell->last < of->mean - 1)
-            bulge = fmin(bulge, log((steps + 1) / sum));
+            most = steps + 1;
     }
     error = fmax(first->error, last->error) + (sum == steps + 1 && steps > 0 ? 2e-9 : 0) + 1e-14;
-    cell->mass.low = exp(top) * sum * fmax(0, 1 - error);
+    double size = exp(top);
+    cell->mass.low = size * sum * fmax(0, 1 - error);
     if (cell->mass.low < 1e-300) /* doubles run out of digits there */
         cell->mass.low = 0;
+    if (top > -650 && bulge < 1 && of->least > 0) {
+        /* e^bulge, from above */
+        double grown = 1 + bulge * (1 + bulge * (0.5 + bulge / 3));
+
+        cell->mass.high = size * fmin(sum * grown, most) * (1 + error) * (1 + 1e-15) + LEAST_MASS;
+        cell->log_high = INFINITY;
+        return;
+    }
+    bulge = fmin(bulge, log(most / sum));
     cell->log_high = top + bulge + log(sum) + error + 1e-15 * fabs(top);
     cell->mass.high = exp(top + bulge) * sum * (1 + error) + LEAST_MASS;
 }
@@ -95,14 +106,15 @@ static void weigh(sotto_cell *cell, const law *of, point first, const point *end
     sotto_cell part = {cell->first, 0, {0, 0}, 0, 0};
 
     cell->mass = (sotto_bound){0, 0};
-    cell->log_high = -INFINITY;
+    cell->log_high = of->least == 0 ? -INFINITY : INFINITY;
     while (part.first <= last) {
         part.last = fmin(last, part.first + piece - 1);
         point here = part.last == last ? *end : point_of(of, &part, part.last, &first);
         weigh_piece(&part, of, &first, &here);
         cell->mass.low += part.mass.low;
         cell->mass.high += part.mass.high;
-        cell->log_high = sotto_log_add(cell->log_high, part.log_high) + 1e-14;
+        if (of->least == 0)
+            cell->log_high = sotto_log_add(cell->log_high, part.log_high) + 1e-14;
         part.first = part.last + 1;
         first = point_after(of, part.last, &here);
     }

@@ -270,16 +270,33 @@ static sotto_bound solve(const divergence *d, double near, double cap)
     return near > 0 ? solve(d, 0, near) : (sotto_bound){0, 0};
 }
 
-/* In a large crowd the loss is all but normal, which tells where to look; nothing rests on it. */
-static double solve_upper(const divergence *d, const bit_law *law, double cap)
+/* The same between what one direction said and cap, for the other: it is mostly as good or very near. */
+static sotto_bound solve_on(const divergence *d, sotto_bound first, double cap)
+{
+    double near = fmin(cap, first.high * (1 + 1e-5));
+
+    if (!(miss(d, first.low) > 0))
+        return first;
+    return solve(d, first.low, miss(d, near) > 0 ? cap : near);
+}
+
+/* In a large crowd the loss is all but normal, which tells where to look; nothing rests on it. The direction that is
+ * worse there comes first and stays in d, the other is in `other` and looks at what is found. */
+static double solve_upper(divergence *d, divergence *other, const bit_law *law, double cap)
 {
     double bits = d->adjacency == SOTTO_ONEHOT_REPLACEMENT ? 2 : 1;
     double spread = (law->q - law->p) * sqrt(bits / (law->n * law->p * law->q));
     double guess = fmin(cap, spread * sqrt(-2 * d->log_delta) + spread * spread / 2);
+    double here = miss(d, guess), there = miss(other, guess), high;
 
-    if (miss(d, guess) > 0)
-        return solve(d, guess, cap).high;
-    return solve(d, 0.7 * guess, guess).high;
+    if (there > here) {
+        divergence worse = *other;
+
+        *other = *d;
+        *d = worse;
+    }
+    high = fmax(here, there) > 0 ? solve(d, guess, cap).high : solve(d, 0.7 * guess, guess).high;
+    return high < cap ? solve_on(other, (sotto_bound){high, high}, cap).high : high;
 }
 
 sotto_status sotto_onehot_eps(sotto_bound *out, sotto_onehot_adjacency adjacency, double eps0,
@@ -297,6 +314,7 @@ sotto_status sotto_onehot_eps_inflated(sotto_bound *out, sotto_onehot_adjacency 
     bit_law law;
     loss_law there, back;
     divergence d = {&there, adjacency, 1, inflate->sums, log_delta};
+    divergence other = {&back, adjacency, 1, inflate->sums, log_delta};
 
     SOTTO_TRY(check_question(adjacency, log_delta, err));
     double reach = sqrt(-2 * log_delta) * (adjacency == SOTTO_ONEHOT_REPLACEMENT ? 0.75 : 1) + 1;
@@ -306,25 +324,16 @@ sotto_status sotto_onehot_eps_inflated(sotto_bound *out, sotto_onehot_adjacency 
     law.off *= inflate->masses;
     spread_law(&there, &law, 1, true);
     spread_law(&back, &law, -1, true);
-    double high = solve_upper(&d, &law, cap);
-
-    /* The other direction is mostly no worse there. */
-    d.law = &back;
-    if (high < cap && miss(&d, high) > 0)
-        high = solve(&d, high, cap).high;
+    double high = solve_upper(&d, &other, &law, cap);
 
     out->high = high > 0 ? fmin(cap, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
     spread_law(&there, &law, 1, false);
     spread_law(&back, &law, -1, false);
-    d.side = -1;
-    d.law = &there;
+    d.side = other.side = -1;
     /* No lower bound is above the upper one. */
-    double low = solve(&d, high * (1 - 1e-4), high).low;
+    sotto_bound low = solve(&d, high * (1 - 1e-4), high);
 
-    d.law = &back;
-    if (low < high && miss(&d, low) > 0)
-        low = solve(&d, low, high).low;
-    out->low = low * (1 - SOTTO_ROOT_PAD);
+    out->low = solve_on(&other, low, high).low * (1 - SOTTO_ROOT_PAD);
     return SOTTO_OK;
 }
 

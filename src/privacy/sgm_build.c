@@ -38,9 +38,10 @@ void sotto_sgm_reach(sotto_contour *line, sotto_sgm_question *q, double eps)
 {
     if (!line->capped || !isfinite(eps))
         return;
-    q->until = eps;
+    /* A lattice is read at its next loss, too. */
+    q->until = eps + 2 * line->lattice;
     line->sure = sotto_sgm_sure(q);
-    line->sure_until = eps;
+    line->sure_until = q->until;
 }
 
 /* One part's transform to the power of its rounds; errors are raised with it. */

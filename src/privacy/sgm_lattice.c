@@ -83,10 +83,31 @@ static double lattice_low(const sotto_contour *line, const sotto_sgm_question *q
     return low > 0 ? log(low) - 1e-12 : -INFINITY;
 }
 
+/* Whether what losses are moved by comes from cells that are wider than the lattice has to have them: a finer one has
+ * the same. */
+static bool is_coarse(const sotto_sgm_question *q, const sotto_sgm_plan *p, double spacing,
+                      size_t size)
+{
+    for (size_t i = 0; i < q->count; i++) {
+        const sotto_pld *l = sotto_sgm_side_lattice(sotto_sgm_side_of(q, i), p->j, spacing, size);
+        double narrow = 0, all = 0;
+        for (size_t k = 0; l && k < l->cells; k++) {
+            double spread_of = l->cell_mass[k] * l->cell_width[k] * l->cell_width[k];
+            narrow += l->cell_width[k] < 1.5 * spacing ? spread_of : 0;
+            all += spread_of;
+        }
+        if (!l || narrow > 0.1 * all)
+            return false;
+    }
+    return true;
+}
+
 /* The size at which the lattice would cost no more than `tolerance` of eps, judged from one of `size`. */
 static size_t size_for(const sotto_contour *line, const sotto_sgm_question *q,
                        const sotto_sgm_plan *p, size_t size, double eps, double tolerance)
 {
+    if (is_coarse(q, p, line->lattice, size))
+        return size;
     /* The slope of log delta turns what the lattice adds to it into a change of eps. */
     double at = eps, more = at + fmax(0.01 * at, 0.05 / p->c);
     double fall = sotto_contour_log_delta(line, at).high - sotto_contour_log_delta(line, more).high;
@@ -149,7 +170,7 @@ bool sotto_sgm_try_lattice(sotto_bound *out, sotto_sgm_question *q, const sotto_
     for (int i = 0; i < 3; i++) {
         size_t next = pass(out, q, p, &r, period, size, i < 2 ? tolerance : 0);
         /* Too fine for its rounding: the next question need not go as far. */
-        best = r.wants_eps && r.start > 1.0001 * out->high ? best : size;
+        best = r.wants_eps && r.start > 1.003 * out->high ? best : size;
         if (next == size)
             break;
         size = next;

@@ -292,6 +292,13 @@ void sotto_sqlite_close(sqlite3 *db)
     (void)(SOTTO_RULE(closed_in_the_end) ? sqlite3_close_v2(db) : sqlite3_close(db));
 }
 
+bool sotto_sqlite_in_place(sqlite3 *db)
+{
+    int moved = 0;
+
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || !moved;
+}
+
 sotto_status sotto_sqlite_check(sqlite3 *db, sotto_err *err)
 {
     sqlite3_stmt *statement;

@@ -273,6 +273,7 @@ static sotto_status commit(sotto_store *store, sotto_status status, sotto_err *e
 /* The list behind BEGIN: another process may have declared a stream, and donated to it, while we waited. */
 static sotto_status begin(sotto_store *store, kept_list **list, sotto_err *err)
 {
+    SOTTO_TRY(sotto_store_follow(store, err));
     SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "erasing", err));
     sotto_status status = take_list(store, list, err);
     if (status != SOTTO_OK)
@@ -305,16 +306,28 @@ static sotto_status forget(sotto_store *store, const char *stream, sotto_err *er
     return commit(store, drop_all(store, list, stream, err), err);
 }
 
+/* What was set aside can't be told apart by streams: it goes with any of them. */
+static sotto_status forget_at_once(sotto_store *store, const char *stream, sotto_err *err)
+{
+    sotto_status status = forget(store, stream, err);
+
+    sotto_arena_clear(&store->scratch);
+    SOTTO_TRY(status);
+    SOTTO_TRY(erase_aside(store, err));
+    return erase_bytes(store, err);
+}
+
 sotto_status sotto_store_forget(sotto_store *store, const char *stream, sotto_err *err)
 {
+    sotto_status status;
+    sotto_err why;
     size_t index;
 
     if (stream)
         SOTTO_TRY(sotto_store_find(store, stream, &index, err));
-    sotto_status status = forget(store, stream, err);
-    sotto_arena_clear(&store->scratch);
-    SOTTO_TRY(status);
-    if (!stream)
-        SOTTO_TRY(erase_aside(store, err));
-    return erase_bytes(store, err);
+    do { /* what another process set aside meanwhile is forgotten as well */
+        why = (sotto_err){0};
+        status = forget_at_once(store, stream, &why);
+    } while (store->db && !sotto_store_in_place(store));
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
 }

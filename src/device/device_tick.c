@@ -90,8 +90,10 @@ static sotto_status pay(sotto_device *device, sotto_case *c, uint64_t bin, bool 
     sotto_status status;
 
     if (silent) {
-        status =
-            sotto_ledger_spend_on_silence(device->ledger, &c->charge, c->now, &refusal, &first);
+        status = SOTTO_RULE(silence_paid)
+                     ? sotto_ledger_spend_on_silence(device->ledger, &c->charge, c->now, &refusal,
+                                                     &first)
+                     : SOTTO_OK;
     } else {
         SOTTO_TRY(sotto_answer_seal(&report, &c->plan, bin, entropy, &device->work, err));
         status = sotto_ledger_spend(device->ledger, &c->charge, &report, c->now, &refusal, &first);

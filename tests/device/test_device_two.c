@@ -304,6 +304,25 @@ static void two_ticks_at_once_make_one_dummy(sotto_test *t)
     close_two();
 }
 
+static void type_meanwhile(sotto_test *t)
+{
+    CHECK_OK(t, sotto_test_phone_type(&two, 1, 35, "i went home"));
+}
+
+/* The draw is done and on the disk before the query looks at any event: it finds what was donated in between. */
+static void events_are_read_after_the_draw(sotto_test *t)
+{
+    const sotto_bytes recipe = sotto_test_clear_recipe(t, "a", NULL, NULL);
+    sotto_tick tick;
+
+    open_two(t, sotto_test_generous_policy);
+    offer(t, recipe);
+    tick_while(t, type_meanwhile, false, &tick);
+    CHECK_EQUAL(t, 1, tick.made);
+    CHECK(t, sotto_test_told(t, &one.uploaded[0], recipe) != SOTTO_NO_VALUE);
+    close_two();
+}
+
 static uint64_t made_by_two;
 
 static void tick_perhaps(sotto_test *t)
@@ -567,6 +586,7 @@ int main(int argc, char **argv)
         CASE(a_reset_in_another_process_stops_a_tick),
         CASE(a_fresh_event_file_hears_of_the_ledger_too),
         CASE(a_no_that_can_not_be_written_holds_and_is_told),
+        CASE(events_are_read_after_the_draw),
         CASE(two_ticks_at_once_make_one_answer),
         CASE(two_ticks_at_once_make_one_dummy),
         CASE(two_ticks_at_once_make_one_answer_an_analysis),

@@ -343,6 +343,7 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     out->randomizer = sotto_randomizer_name(r.kind);
     out->epsilon_local = r.epsilon;
     out->replacement_local = sotto_recipe_replacement_epsilon(&r);
+    out->none_told = recipe->on_no_match == SOTTO_NO_MATCH_SILENCE;
     out->delta = sotto_decimal_up(recipe->delta);
     out->weight = r.weight;
     out->miss = sotto_recipe_miss(&r);

@@ -211,7 +211,8 @@ static const sotto_party_key *newest_key(const sotto_party_entry *party, int64_t
         const sotto_party_key *key = &party->keys[i];
         sotto_hpke_config config;
 
-        if (now >= key->from && now < key->until && (!newest || key->from > newest->from) &&
+        if (((now >= key->from && now < key->until) || !SOTTO_RULE(keys_in_use)) &&
+            (!newest || key->from > newest->from) &&
             sotto_hpke_config_decode(&config, key->config, NULL) == SOTTO_OK && config.supported)
             newest = key;
     }

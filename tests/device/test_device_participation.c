@@ -226,9 +226,8 @@ static void a_draw_outlives_restarts_policies_and_versions(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
-static void as_many_take_part_as_the_rate_says(sotto_test *t)
+static void check_a_quarter_sends(sotto_test *t, sotto_bytes text)
 {
-    const sotto_bytes text = sotto_test_sure_recipe(t, "50001", "\"rate\": 1", "\"rate\": 0.25");
     uint64_t made = 0;
 
     for (int i = 0; i < 160; i++) {
@@ -238,6 +237,11 @@ static void as_many_take_part_as_the_rate_says(sotto_test *t)
         sotto_test_phone_close(&phone);
     }
     CHECK_NEAR(t, 40, (double)made, 28); /* five standard deviations */
+}
+
+static void as_many_take_part_as_the_rate_says(sotto_test *t)
+{
+    check_a_quarter_sends(t, sotto_test_sure_recipe(t, "50001", "\"rate\": 1", "\"rate\": 0.25"));
 }
 
 /* ---- rounds ----------------------------------------------------------------------------------------------- */
@@ -409,6 +413,11 @@ static void a_dummy_reads_nothing_costs_nothing_and_looks_like_a_report(sotto_te
 }
 
 /* Drawn while there was nobody to send one to; then comes a version without dummies. */
+static void as_many_dummies_are_sent_as_their_rate_says(sotto_test *t)
+{
+    check_a_quarter_sends(t, rare_recipe(t, "\"dummies\": 0.25, \"on_no_match\""));
+}
+
 static void a_dummy_is_not_sent_for_a_version_that_has_none(sotto_test *t)
 {
     sotto_bytes second = rare_recipe(t, "\"on_no_match\"");
@@ -516,6 +525,7 @@ int main(int argc, char **argv)
         CASE(poisson_draws_for_each_recipe),
         CASE(importance_sampling_is_refused),
         CASE(a_dummy_reads_nothing_costs_nothing_and_looks_like_a_report),
+        CASE(as_many_dummies_are_sent_as_their_rate_says),
         CASE(a_dummy_is_not_sent_for_a_version_that_has_none),
         CASE(a_value_that_is_not_listed_means_no_report),
         CASE(a_recipe_for_others_is_not_answered),

@@ -49,6 +49,12 @@ void sotto_explain(sotto_explanation *out, sotto_why why, const char *subject, c
     va_end(args);
 }
 
+void sotto_explain_not_sampled(sotto_explanation *out)
+{
+    sotto_explain(out, SOTTO_WHY_NOT_SAMPLED, "",
+                  "The secret draw was against taking part. It is never drawn again.");
+}
+
 /* The reason's number, and the check's above it, stand where rounds of answers stand. */
 enum { CHECK_SHIFT = 8 };
 
@@ -76,14 +82,20 @@ sotto_status sotto_device_note(sotto_device *device, const char *recipe, const c
 
 /* ---- explaining ------------------------------------------------------------------------------------------- */
 
-/* A recipe that is not on the shelf: refused when it was offered, or gone since it closed. */
+/* A recipe that is not on the shelf: refused when it was offered, or gone since it closed. What became of it before is
+ * still on record. */
 static sotto_status explain_absent(sotto_device *device, sotto_explanation *out, const char *recipe,
                                    sotto_err *err)
 {
+    sotto_case c = {.now = 0};
     char note[SOTTO_RECORD_NOTE];
     uint64_t why;
     bool found;
 
+    SOTTO_TRY(sotto_device_outcome(device, &c, recipe, err));
+    *out = c.out;
+    if (out->why)
+        return SOTTO_OK;
     SOTTO_TRY(
         sotto_record_last(device->ledger, &found, &why, note, SOTTO_RECORD_SILENT, recipe, err));
     if (found) {
@@ -91,9 +103,13 @@ static sotto_status explain_absent(sotto_device *device, sotto_explanation *out,
         out->check = (int)(why >> CHECK_SHIFT);
         return SOTTO_OK;
     }
+    SOTTO_TRY(sotto_ledger_decided(device->ledger, &c.decision, &c.decided, SOTTO_DECISION_RECIPE,
+                                   recipe, err));
     SOTTO_TRY(
         sotto_record_last(device->ledger, &found, &why, note, SOTTO_RECORD_SEEN, recipe, err));
-    if (found)
+    if (c.decided && c.decision.choice == SOTTO_CHOICE_SILENT)
+        sotto_explain_not_sampled(out);
+    else if (found)
         sotto_explain(out, SOTTO_WHY_CLOSED, "", "The recipe closed, and is no longer kept.");
     else
         sotto_explain(out, SOTTO_WHY_UNKNOWN, "", "No such recipe was offered to this device.");

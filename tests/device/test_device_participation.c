@@ -208,6 +208,24 @@ static void a_device_that_is_not_sampled_makes_no_call(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+/* Long after the recipe is gone the person may ask. */
+static void why_is_told_after_the_recipe_is_gone(sotto_test *t)
+{
+    for (int sampled = 0; sampled < 2; sampled++) {
+        sotto_why why = sampled ? SOTTO_WHY_ANSWERED : SOTTO_WHY_NOT_SAMPLED;
+
+        sotto_test_phone_start(t, &phone, NULL);
+        offer(t, sampled ? sotto_test_sure_recipe(t, "50001", NULL, NULL)
+                         : rare_recipe(t, "\"on_no_match\""));
+        CHECK_EQUAL(t, sampled, sotto_test_tick(&phone).made);
+        CHECK(t, sotto_test_why(&phone, "50001") == why);
+        phone.now = SOTTO_TEST_CLOSES + 8 * 86400;
+        CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+        CHECK(t, sotto_test_why(&phone, "50001") == why);
+        sotto_test_phone_close(&phone);
+    }
+}
+
 static void a_draw_outlives_restarts_policies_and_versions(sotto_test *t)
 {
     sotto_test_phone_init(t, &phone, NULL);
@@ -515,6 +533,7 @@ int main(int argc, char **argv)
         CASE(nothing_happens_at_a_bad_time),
         CASE(a_recipe_is_answered_within_its_window),
         CASE(a_device_that_is_not_sampled_makes_no_call),
+        CASE(why_is_told_after_the_recipe_is_gone),
         CASE(a_draw_outlives_restarts_policies_and_versions),
         CASE(as_many_take_part_as_the_rate_says),
         CASE(a_check_in_happens_in_its_slot),

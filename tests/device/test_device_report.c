@@ -320,6 +320,34 @@ static void a_refused_report_is_given_up_and_stays_paid_for(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+static sotto_status count_recipe(void *context, const sotto_known_recipe *recipe, sotto_err *err)
+{
+    (void)recipe, (void)err;
+    ++*(uint64_t *)context;
+    return SOTTO_OK;
+}
+
+static void a_report_is_tried_for_a_week_after_its_recipe_closed(sotto_test *t)
+{
+    uint64_t known = 0;
+
+    sotto_test_phone_start(t, &phone, NULL);
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    phone.answer = SOTTO_DELIVERY_LATER;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    phone.now = SOTTO_TEST_CLOSES + 7 * 86400 - 1;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 2, phone.sends);
+    phone.now++;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 2, phone.sends);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_GIVEN_UP);
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    CHECK_OK(t, sotto_device_recipes(phone.device, count_recipe, &known, &t->err));
+    CHECK_EQUAL(t, 0, known);
+    sotto_test_phone_close(&phone);
+}
+
 static void forgetting_erases_what_waits_and_keeps_the_ledger(sotto_test *t)
 {
     sotto_test_phone_start(t, &phone, NULL);
@@ -429,6 +457,7 @@ int main(int argc, char **argv)
         CASE(an_outdated_key_is_replaced_around_the_same_shares),
         CASE(a_report_waits_rather_than_be_sealed_to_a_key_out_of_use),
         CASE(a_refused_report_is_given_up_and_stays_paid_for),
+        CASE(a_report_is_tried_for_a_week_after_its_recipe_closed),
         CASE(forgetting_erases_what_waits_and_keeps_the_ledger),
         CASE(a_mistake_says_which_text_has_it),
         CASE(a_closed_ledger_silences_the_device_until_a_reset),

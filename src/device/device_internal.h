@@ -28,7 +28,8 @@ struct sotto_device {
     bool ticked;
     bool retained;
     int64_t retained_at;
-    sotto_conditions conditions; /* of the last tick */
+    sotto_conditions conditions; /* of the last tick                         */
+    int64_t noted;               /* of it, in the event store; see device_why.c */
     sotto_described described[SOTTO_DEVICE_DESCRIBED];
     size_t described_count;
 };
@@ -76,6 +77,9 @@ SOTTO_MUST_USE sotto_status sotto_device_admit(sotto_device *device, sotto_case 
                                                sotto_bytes text, sotto_err *err);
 
 /* ---- device_why.c ---- */
+
+/* Notes what a tick met with, for `why` in another process; what can't be noted is no failure of the tick. */
+void sotto_device_note_tick(sotto_device *device, sotto_conditions conditions);
 
 void sotto_explain(sotto_explanation *out, sotto_why why, const char *subject, const char *format,
                    ...) SOTTO_PRINTF(4, 5);

@@ -314,8 +314,7 @@ sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_cond
 
     out = out ? out : &ignored;
     *out = (sotto_tick){0};
-    device->ticked = true;
-    device->conditions = conditions;
+    sotto_device_note_tick(device, conditions);
     /* Always: how long events are kept was promised to everybody, also to those who take part in nothing. */
     sotto_status retained = SOTTO_RULE(retained_always) ? retain(device, now, &first) : SOTTO_OK;
     if (closed)

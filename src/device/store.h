@@ -71,6 +71,12 @@ SOTTO_MUST_USE sotto_status sotto_store_forget(sotto_store *store, const char *s
 SOTTO_MUST_USE sotto_status sotto_store_show(sotto_store *store, const char *stream, uint64_t most,
                                              sotto_row_fn *row, void *context, sotto_err *err);
 
+/* A number about the last tick, for a process that has seen none; 0: there is no such number. */
+SOTTO_MUST_USE sotto_status sotto_store_note_tick(sotto_store *store, int64_t conditions,
+                                                  sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_store_noted_tick(sotto_store *store, int64_t *conditions,
+                                                   sotto_err *err);
+
 /* What the store was opened with. Borrowed: lives as long as the store. */
 const sotto_stream *sotto_store_streams(const sotto_store *store, size_t *count);
 

@@ -36,6 +36,18 @@ static sotto_status read_note(sotto_store *store, const char *name, int64_t *val
     return sotto_sqlite_number(store->db, value, sql, "notes", err);
 }
 
+sotto_status sotto_store_note_tick(sotto_store *store, int64_t conditions, sotto_err *err)
+{
+    SOTTO_TRY(sotto_store_follow(store, err));
+    return sotto_store_note(store, "tick", conditions, err);
+}
+
+sotto_status sotto_store_noted_tick(sotto_store *store, int64_t *conditions, sotto_err *err)
+{
+    SOTTO_TRY(sotto_store_follow(store, err));
+    return read_note(store, "tick", conditions, err);
+}
+
 void sotto_store_recount(sotto_store *store)
 {
     for (size_t i = 0; i < store->stream_count; i++)

@@ -51,7 +51,7 @@ SOTTO_MUST_USE sotto_status sotto_store_find(const sotto_store *store, const cha
 
 /* ---- store_erase.c ---- */
 
-/* Numbers that outlive the process: "erase_pending", "set_aside_at". */
+/* Numbers that outlive the process: "erase_pending", "set_aside_at", "tick". */
 SOTTO_MUST_USE sotto_status sotto_store_note(sotto_store *store, const char *name, int64_t value,
                                              sotto_err *err);
 /* Inside the caller's transaction: all but the newest `keep` rows go; their bytes are erased later. */

@@ -175,6 +175,29 @@ static void nothing_happens_at_a_bad_time(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+/* A settings page is another process than the service that ticks. */
+static void a_bad_time_is_told_after_a_restart(sotto_test *t)
+{
+    const sotto_conditions offline = {true, true, false}, good = {true, true, true};
+
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    phone.now = SOTTO_TEST_OPENS;
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_READY);
+    CHECK_OK(t, sotto_device_tick(phone.device, NULL, offline, &t->err));
+    sotto_test_phone_open(&phone);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NOT_ELIGIBLE);
+    phone.now = SOTTO_TEST_OPENS - 1; /* nothing to answer yet, but a good time */
+    CHECK_OK(t, sotto_device_tick(phone.device, NULL, good, &t->err));
+    sotto_test_phone_open(&phone);
+    phone.now = SOTTO_TEST_OPENS;
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_READY);
+    sotto_test_phone_close(&phone);
+}
+
 static void a_recipe_is_answered_within_its_window(sotto_test *t)
 {
     sotto_test_phone_start(t, &phone, NULL);
@@ -531,6 +554,7 @@ int main(int argc, char **argv)
         CASE(a_clock_that_is_far_off_does_no_harm),
         CASE(the_last_slot_of_all_is_still_to_come),
         CASE(nothing_happens_at_a_bad_time),
+        CASE(a_bad_time_is_told_after_a_restart),
         CASE(a_recipe_is_answered_within_its_window),
         CASE(a_device_that_is_not_sampled_makes_no_call),
         CASE(why_is_told_after_the_recipe_is_gone),

@@ -76,6 +76,14 @@ sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys 
     return status;
 }
 
+/* The reports are there, and can be read once the datastore key is put back, or the disk reads again. */
+static sotto_status not_now(sotto_err *err)
+{
+    if (err)
+        err->status = SOTTO_DENIED;
+    return SOTTO_DENIED;
+}
+
 static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys *columns,
                                  sotto_bytes sealed_body, sotto_bytes sealed_key,
                                  sotto_arena *arena, sotto_err *err)
@@ -90,12 +98,8 @@ static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys
     sotto_row_name(row, segment->n);
     SOTTO_TRY(take(&body, sealed_body.len, arena, err));
     status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
-    if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone)) {
-        /* The reports are there, and can be read once the datastore key is put back. */
-        status = SOTTO_DENIED;
-        if (err)
-            err->status = status;
-    }
+    if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone))
+        status = not_now(err);
     if (status == SOTTO_OK)
         status = sotto_column_unseal(&body, &own, &body_place, sealed_body, err);
     sotto_wipe(&own, sizeof own);
@@ -161,6 +165,7 @@ size_t sotto_segment_skipped(sotto_bytes skip)
 static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *spool,
                               sotto_arena *arena, sotto_err *err)
 {
+    sotto_status status;
     sotto_buf room;
 
     s->place = (sotto_spool_place){0};
@@ -170,7 +175,11 @@ static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *
     if (!spool)
         return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
     SOTTO_TRY(take(&room, (size_t)s->place.len + 1, arena, err));
-    SOTTO_TRY(sotto_spool_get(spool, &room, &s->place, err));
+    status = sotto_spool_get(spool, &room, &s->place, err);
+    /* A sector that went bad, as often as not: the database beside it is well, and so is what lies elsewhere. */
+    if (status == SOTTO_IO && SOTTO_RULE(bad_disk_is_unreadable))
+        status = not_now(err);
+    SOTTO_TRY(status);
     *body = sotto_buf_bytes(&room);
     return SOTTO_OK;
 }

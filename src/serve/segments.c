@@ -228,13 +228,13 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     s->claimed = !sotto_sql_column_null(&q, 7);
     s->noted = !sotto_sql_column_null(&q, 8);
     skip = sotto_sql_column_bytes(&q, 3);
-    if (skip.len != skip_bytes(s->reports))
+    s->skipped = sotto_segment_skipped(skip);
+    if (skip.len != skip_bytes(s->reports) || s->skipped > s->reports)
         return sotto_fail(err, SOTTO_MALFORMED, "a segment's list of skips is not its own");
     s->skip = sotto_arena_take(arena, skip.len + 1);
     if (!s->skip)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
     memcpy(s->skip, skip.data, skip.len);
-    s->skipped = sotto_segment_skipped(skip);
     body = sotto_sql_column_bytes(&q, 4);
     SOTTO_TRY(find_body(s, &body, spool, arena, err));
     SOTTO_TRY(open_segment(s, columns, body, sotto_sql_column_bytes(&q, 5), arena, err));
@@ -250,14 +250,16 @@ static sotto_status read_waiting(sotto_sql *q, sotto_segment *out, size_t most, 
     *count = 0;
     SOTTO_TRY(sotto_sql_step(q, &row, err));
     while (row && *count < most) {
-        sotto_bytes skip = sotto_sql_column_bytes(q, 4);
+        size_t reports = (size_t)sotto_sql_column_int(q, 3);
+        size_t skipped = sotto_segment_skipped(sotto_sql_column_bytes(q, 4));
 
+        /* A list that names more than there is was damaged, which shows when the segment is read. */
         out[(*count)++] = (sotto_segment){.n = sotto_sql_column_int(q, 0),
                                           .task = sotto_sql_column_int(q, 1),
                                           .bucket = (uint64_t)sotto_sql_column_int(q, 2),
                                           .owner = owner,
-                                          .reports = (size_t)sotto_sql_column_int(q, 3),
-                                          .skipped = sotto_segment_skipped(skip)};
+                                          .reports = reports,
+                                          .skipped = skipped < reports ? skipped : reports};
         SOTTO_TRY(sotto_sql_step(q, &row, err));
     }
     return SOTTO_OK;

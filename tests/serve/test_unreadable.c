@@ -90,6 +90,33 @@ static void a_damaged_row_holds_up_no_other(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static sotto_status skip_too_many(sotto_tx *tx, void *context, sotto_err *err)
+{
+    uint8_t all[(OTHERS + 7) / 8];
+    sotto_sql q;
+
+    (void)context;
+    memset(all, 0xff, sizeof all);
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE segment SET skip = ?1 WHERE reports = 150", err));
+    sotto_sql_bytes(&q, 1, sotto_bytes_of(all, sizeof all));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* Its row leaves out more reports than there are. */
+static void a_damaged_list_of_skips_is_noted(sotto_test *t)
+{
+    sotto_test_service s;
+
+    open_two(t, &s);
+    CHECK_OK(t, sotto_db_run(s.leader->db, skip_too_many, NULL, &t->err));
+    sotto_test_leader_restart(t, &s);
+    want(t, &s);
+    CHECK(t, sotto_test_comes(t, s.leader->db, noted));
+    CHECK_OK(t, give_up(t, &s, "SELECT n FROM segment WHERE reports = 150"));
+    check_sum(t, &s, MANY);
+    sotto_test_service_close(&s);
+}
+
 static atomic_bool bad_sectors;
 static ino_t bodies;
 
@@ -222,14 +249,42 @@ static void what_can_be_read_again_is_none_to_give_up(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* ---- databases from before ------------------------------------------------------------------------------------ */
+
+/* A leader of the version before left reports that wait, and a job that was sent. */
+static void a_database_from_before_notes_is_taken_along(sotto_test *t)
+{
+    static const char *const back[] = {
+        "DROP INDEX segment_unreadable",
+        "ALTER TABLE segment DROP COLUMN unreadable",
+        "DROP TABLE abandoned",
+        "DELETE FROM sotto_schema WHERE number = 7",
+    };
+    sotto_test_service s;
+
+    open_two(t, &s);
+    say(t, &s, "ALTER TABLE sub_aggregate RENAME COLUMN checksum TO away");
+    want(t, &s);
+    CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM job"));
+    upload(t, &s, MANY);
+    for (size_t i = 0; i < sizeof back / sizeof back[0]; i++)
+        say(t, &s, back[i]);
+    say(t, &s, "ALTER TABLE sub_aggregate RENAME COLUMN away TO checksum");
+    sotto_test_leader_restart(t, &s);
+    check_sum(t, &s, MANY + OTHERS + MANY);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_damaged_row_holds_up_no_other),
+        CASE(a_damaged_list_of_skips_is_noted),
         CASE(a_bad_sector_is_noted),
         CASE(a_note_is_its_holders),
         CASE(what_has_a_job_by_now_is_not_noted),
         CASE(what_can_be_read_again_is_none_to_give_up),
+        CASE(a_database_from_before_notes_is_taken_along),
     };
 
     return RUN_TESTS(argc, argv, cases);

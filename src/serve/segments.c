@@ -214,8 +214,8 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
         sotto_sql_prepare(tx, &q,
                           "SELECT s.task, s.bucket, s.reports, s.skip, b.body, k.secret, s.owner,"
                           " s.job, s.unreadable"
-                          " FROM segment s JOIN segment_body b ON b.segment = s.n"
-                          " JOIN segment_key k ON k.segment = s.n WHERE s.n = ?1",
+                          " FROM segment s LEFT JOIN segment_body b ON b.segment = s.n"
+                          " LEFT JOIN segment_key k ON k.segment = s.n WHERE s.n = ?1",
                           err));
     sotto_sql_int(&q, 1, s->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -235,6 +235,9 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     if (!s->skip)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
     memcpy(s->skip, skip.data, skip.len);
+    /* The three rows come and go together: what mended a damaged file may have lost one of them. */
+    if (sotto_sql_column_null(&q, 4) || sotto_sql_column_null(&q, 5))
+        return sotto_fail(err, SOTTO_MALFORMED, "a segment's body or its key is gone");
     body = sotto_sql_column_bytes(&q, 4);
     SOTTO_TRY(find_body(s, &body, spool, arena, err));
     SOTTO_TRY(open_segment(s, columns, body, sotto_sql_column_bytes(&q, 5), arena, err));

@@ -90,6 +90,27 @@ static void a_damaged_row_holds_up_no_other(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* As when a damaged file was mended by a tool that saved what it could. */
+static void a_segment_without_its_body_is_noted(sotto_test *t)
+{
+    static const char *const lost[] = {
+        "DELETE FROM segment_body WHERE segment = (SELECT n FROM segment WHERE reports = 200)",
+        "DELETE FROM segment_key WHERE segment = (SELECT n FROM segment WHERE reports = 200)",
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        sotto_test_service s;
+
+        open_two(t, &s);
+        say(t, &s, lost[i]);
+        want(t, &s);
+        CHECK(t, sotto_test_comes(t, s.leader->db, noted));
+        CHECK_OK(t, give_up(t, &s, "SELECT n FROM segment WHERE reports = 200"));
+        check_sum(t, &s, OTHERS);
+        sotto_test_service_close(&s);
+    }
+}
+
 static sotto_status skip_too_many(sotto_tx *tx, void *context, sotto_err *err)
 {
     uint8_t all[(OTHERS + 7) / 8];
@@ -279,6 +300,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_damaged_row_holds_up_no_other),
+        CASE(a_segment_without_its_body_is_noted),
         CASE(a_damaged_list_of_skips_is_noted),
         CASE(a_bad_sector_is_noted),
         CASE(a_note_is_its_holders),

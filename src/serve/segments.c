@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { MOST_BODY = 128 << 20 }; /* sealed and open, it would be all the memory that a job has */
+
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
 size_t sotto_kept_report_size(const sotto_kept_report *r)
@@ -174,6 +176,8 @@ static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *
     SOTTO_TRY(sotto_spool_place_read(&s->place, *body, err));
     if (!spool)
         return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
+    if (s->place.len > MOST_BODY) /* or it would be tried for ever, without the memory for it */
+        return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
     SOTTO_TRY(take(&room, (size_t)s->place.len + 1, arena, err));
     status = sotto_spool_get(spool, &room, &s->place, err);
     /* A sector that went bad, as often as not: the database beside it is well, and so is what lies elsewhere. */
@@ -188,6 +192,8 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err 
 {
     sotto_spool *spool = context;
     sotto_spool_place place;
+    sotto_status status;
+    sotto_err why = {0};
     sotto_sql q;
     bool row;
 
@@ -196,8 +202,13 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err 
     sotto_sql_int(&q, 1, SOTTO_SPOOL_PLACE_SIZE);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
-        SOTTO_TRY(sotto_spool_place_read(&place, sotto_sql_column_bytes(&q, 0), err));
-        SOTTO_TRY(sotto_spool_claim(spool, &place, err));
+        status = sotto_spool_place_read(&place, sotto_sql_column_bytes(&q, 0), &why);
+        if (status == SOTTO_OK)
+            status = sotto_spool_claim(spool, &place, &why);
+        /* A row that was damaged keeps no leader from starting: it is noted when it is to be read. */
+        if (status != SOTTO_OK && (status != SOTTO_MALFORMED || !SOTTO_RULE(damaged_place_starts)))
+            return sotto_fail(err, status, "%s", why.reason);
+        why = (sotto_err){0};
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return SOTTO_OK;

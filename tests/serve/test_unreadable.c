@@ -202,6 +202,41 @@ static void a_bad_sector_is_noted(sotto_test *t)
     }
 }
 
+static sotto_status misplace(sotto_tx *tx, void *context, sotto_err *err)
+{
+    static const char where[] = "UPDATE segment_body SET body = ?1 WHERE segment ="
+                                " (SELECT n FROM segment WHERE reports = 200)";
+    const sotto_spool_place *place = context;
+    uint8_t wire[SOTTO_SPOOL_PLACE_SIZE];
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, where, err));
+    sotto_spool_place_write(wire, place);
+    sotto_sql_bytes(&q, 1, sotto_bytes_of(wire, sizeof wire));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* A row that names a place that is another's, or far behind the end, or none: the leader starts all the same. */
+static void a_damaged_place_keeps_no_leader_from_starting(sotto_test *t)
+{
+    static sotto_spool_place places[] = {
+        {0, 1 << 20}, {0, 1 << 30}, {0, 5000}, {UINT64_C(1) << 40, 5000}, {UINT64_MAX, UINT64_MAX}};
+
+    for (size_t i = 0; !sotto_test_on_postgres() && i < sizeof places / sizeof places[0]; i++) {
+        sotto_test_service s;
+
+        open_two(t, &s);
+        CHECK_OK(t, sotto_db_run(s.leader->db, misplace, &places[i], &t->err));
+        sotto_test_leader_restart(t, &s);
+        upload(t, &s, MANY); /* over nothing that is in use */
+        want(t, &s);
+        CHECK(t, sotto_test_comes(t, s.leader->db, noted));
+        CHECK_OK(t, give_up(t, &s, "SELECT n FROM segment WHERE unreadable IS NOT NULL"));
+        check_sum(t, &s, OTHERS + MANY);
+        sotto_test_service_close(&s);
+    }
+}
+
 /* ---- whose note it is ----------------------------------------------------------------------------------------- */
 
 static sotto_status note(sotto_tx *tx, void *finding, sotto_err *err)
@@ -303,6 +338,7 @@ int main(int argc, char **argv)
         CASE(a_segment_without_its_body_is_noted),
         CASE(a_damaged_list_of_skips_is_noted),
         CASE(a_bad_sector_is_noted),
+        CASE(a_damaged_place_keeps_no_leader_from_starting),
         CASE(a_note_is_its_holders),
         CASE(what_has_a_job_by_now_is_not_noted),
         CASE(what_can_be_read_again_is_none_to_give_up),

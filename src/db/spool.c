@@ -58,7 +58,8 @@ sotto_status sotto_spool_place_read(sotto_spool_place *out, sotto_bytes wire, so
     out->block = sotto_read_uint(&in, 8);
     out->len = sotto_read_uint(&in, 8);
     SOTTO_TRY(sotto_reader_finish(&in, "place in a spool", err));
-    if (out->len > INT32_MAX || out->block > (uint64_t)INT64_MAX / SOTTO_SPOOL_BLOCK / 2)
+    if (out->len > INT32_MAX || out->block > SOTTO_SPOOL_MOST_BLOCKS ||
+        out->block + blocks_of(out->len) > SOTTO_SPOOL_MOST_BLOCKS)
         return sotto_fail(err, SOTTO_MALFORMED, "a place that no spool has");
     return SOTTO_OK;
 }

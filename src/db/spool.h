@@ -38,7 +38,8 @@ SOTTO_MUST_USE sotto_status sotto_spool_open(sotto_spool **out, const char *addr
 /* What was posted is done first. NULL is fine. */
 void sotto_spool_close(sotto_spool *spool);
 
-/* After opening, before anything is posted: a row names this place. SOTTO_MALFORMED: so does another. */
+/* After opening, before anything is posted: a row names this place.
+ *   SOTTO_MALFORMED  so does another; nothing of either is given away */
 SOTTO_MUST_USE sotto_status sotto_spool_claim(sotto_spool *spool, const sotto_spool_place *place,
                                               sotto_err *err);
 /* No row names it any more. Only after that commit. */

@@ -31,6 +31,8 @@ static bool grow(sotto_spool_blocks *b, uint64_t end)
 
     if (end <= size_of(b))
         return true;
+    if (end > SOTTO_SPOOL_MOST_BLOCKS)
+        return false;
     while ((uint64_t)count * BITS < end)
         count *= 2;
     words = sotto_alloc(count * sizeof *words);
@@ -99,13 +101,18 @@ bool sotto_spool_blocks_take(sotto_spool_blocks *b, uint64_t *first, uint64_t co
 sotto_status sotto_spool_blocks_claim(sotto_spool_blocks *b, uint64_t first, uint64_t count,
                                       sotto_err *err)
 {
+    bool twice = false;
+
     if (!grow(b, first + count))
         return sotto_fail(err, SOTTO_NO_MEMORY, "a spool");
-    for (uint64_t i = first; i < first + count; i++)
-        if (is_used(b, i))
-            return sotto_fail(err, SOTTO_MALFORMED, "spool: two rows name one place");
+    for (uint64_t i = first; i < first + count; i++) {
+        if (is_used(b, i)) {
+            twice = true;
+            b->used--; /* set() counts it again */
+        }
+    }
     set(b, first, count);
-    return SOTTO_OK;
+    return twice ? sotto_fail(err, SOTTO_MALFORMED, "spool: two rows name one place") : SOTTO_OK;
 }
 
 void sotto_spool_blocks_give_back(sotto_spool_blocks *b, uint64_t first, uint64_t count)

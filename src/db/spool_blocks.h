@@ -7,6 +7,9 @@
 
 #include "sotto/base.h"
 
+/* Eight terabytes: a place behind them is a damaged one, and no reason to ask for the memory of that many bits. */
+#define SOTTO_SPOOL_MOST_BLOCKS (UINT64_C(1) << 31)
+
 /* One bit a block. Zeroed: none in use. */
 typedef struct sotto_spool_blocks {
     uint64_t *words;
@@ -17,9 +20,9 @@ typedef struct sotto_spool_blocks {
 } sotto_spool_blocks;
 
 void sotto_spool_blocks_clear(sotto_spool_blocks *b);
-/* Finds `count` free blocks in a row and takes them. False: no memory. */
+/* Finds `count` free blocks in a row and takes them. False: no memory, or no room. */
 bool sotto_spool_blocks_take(sotto_spool_blocks *b, uint64_t *first, uint64_t count);
-/* Takes these. SOTTO_MALFORMED: one of them is taken. */
+/* Takes these. SOTTO_MALFORMED: one of them was taken before. */
 SOTTO_MUST_USE sotto_status sotto_spool_blocks_claim(sotto_spool_blocks *b, uint64_t first,
                                                      uint64_t count, sotto_err *err);
 void sotto_spool_blocks_give_back(sotto_spool_blocks *b, uint64_t first, uint64_t count);

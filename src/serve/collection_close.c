@@ -39,6 +39,17 @@ static sotto_status read_closed(sotto_collecting *s, sotto_bytes stored, sotto_e
     return copy_bytes(s, &s->request, request, err);
 }
 
+/* A repair fixes the sum anew and checks no rate again: what is told stays what was done when the batch closed, whatever
+ * figure the task has by now. */
+static void read_checking(sotto_collecting *s, sotto_bytes stored)
+{
+    sotto_rejections rejections;
+
+    s->rate.checking = sotto_dap_rejections_decode(&rejections, stored, NULL) == SOTTO_OK
+                           ? rejections.rate
+                           : SOTTO_RATE_UNTOLD; /* it closed before counts were kept */
+}
+
 static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
     sotto_buf query;
@@ -48,7 +59,7 @@ static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT task, state, first_bucket, end_bucket, batch, query,"
-                                " request, repairs FROM release WHERE n = ?1 {lock}",
+                                " request, repairs, rejections FROM release WHERE n = ?1 {lock}",
                                 err));
     sotto_sql_int(&q, 1, s->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -68,8 +79,10 @@ static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     s->repairs = sotto_sql_column_int(&q, 7);
     SOTTO_TRY(copy_bytes(s, &query, sotto_sql_column_bytes(&q, 5), err));
     s->query = sotto_buf_bytes(&query);
-    if (s->state == SOTTO_RELEASE_CLOSED)
+    if (s->state == SOTTO_RELEASE_CLOSED) {
         SOTTO_TRY(read_closed(s, sotto_sql_column_bytes(&q, 6), err));
+        read_checking(s, sotto_sql_column_bytes(&q, 8));
+    }
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -186,7 +199,8 @@ static sotto_status store_closed(sotto_tx *tx, sotto_collecting *s, sotto_err *e
     sotto_write_opaque32(&w, sotto_buf_bytes(&s->own));
     sotto_write_opaque32(&w, sotto_buf_bytes(&s->request));
     SOTTO_TRY(sotto_writer_finish(&w, "closed collection", err));
-    SOTTO_TRY(sotto_rejections_fix(tx, &rejections, s->server, s->task, &s->range, err));
+    SOTTO_TRY(sotto_rejections_fix(tx, &rejections, s->server, s->task, &s->range, s->rate.checking,
+                                   err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE release SET state = ?2, batch = ?3, request = ?4,"
                                 " reports = ?5, rejections = ?6 WHERE n = ?1",

@@ -2,6 +2,7 @@
 #include "serve/datastore.h"
 
 #include "base/directory.h"
+#include "base/hex.h"
 #include "base/rule.h"
 #include "db/migrate.h"
 #include "sotto/random.h"
@@ -41,24 +42,28 @@ sotto_status sotto_datastore_key_read(sotto_column_keys *out, const char *path, 
                                    "%.100s: a datastore key has 32 bytes, 1 to 8 of them", path);
 }
 
-/* Written whole under another name first: a crash leaves either no key or all of one. link(2) replaces nothing. */
-static sotto_status make_key(const char *path, sotto_err *err)
+/* Written whole under another name first: a crash leaves either no key or all of one. That name is this process's alone, so
+ * that replicas that start together don't link what another is still writing; and link(2) replaces nothing, so that all
+ * of them end up with the first one's. */
+static sotto_status make_key(const char *path, bool *made, sotto_err *err)
 {
-    uint8_t key[SOTTO_COLUMN_KEY_SIZE];
-    char draft[PATH_BYTES];
+    uint8_t key[SOTTO_COLUMN_KEY_SIZE], mine[8];
+    char draft[PATH_BYTES], name[2 * sizeof mine + 1];
     bool good;
     int fd;
 
-    if ((size_t)snprintf(draft, sizeof draft, "%s.new", path) >= sizeof draft)
+    SOTTO_TRY(sotto_random_bytes(mine, sizeof mine, err));
+    sotto_hex_encode(name, sotto_bytes_of(mine, sizeof mine));
+    if ((size_t)snprintf(draft, sizeof draft, "%s.%s", path, name) >= sizeof draft)
         return sotto_fail(err, SOTTO_TOO_LARGE, "the datastore key's path");
     SOTTO_TRY(sotto_random_bytes(key, sizeof key, err));
-    (void)unlink(draft); /* left by a crash */
     fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     good = fd >= 0 && write(fd, key, sizeof key) == (ssize_t)sizeof key && fsync(fd) == 0;
     if (fd >= 0)
         (void)close(fd);
     sotto_wipe(key, sizeof key);
-    good = good && link(draft, path) == 0 && sotto_directory_sync(path);
+    *made = good && link(draft, path) == 0;
+    good = good && (*made || errno == EEXIST) && sotto_directory_sync(path);
     (void)unlink(draft);
     return good ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "can't make the datastore key %.100s", path);
 }
@@ -74,9 +79,12 @@ sotto_status sotto_datastore_key_open(sotto_column_keys *out, bool *made, const 
         return sotto_datastore_key_read(out, path, err);
     SOTTO_TRY(sotto_db_version(db, &version, err));
     if (SOTTO_RULE(datastore_key_kept) && version > 0)
-        return sotto_fail(err, SOTTO_MISSING,
-                          "the datastore key %.80s is missing, and this database needs it", path);
-    SOTTO_TRY(make_key(path, err));
-    *made = true;
+        /* It may have come in between, from the replica that filled the database. */
+        return sotto_datastore_key_read(out, path, NULL) == SOTTO_OK
+                   ? SOTTO_OK
+                   : sotto_fail(err, SOTTO_MISSING,
+                                "the datastore key %.80s is missing, and this database needs it",
+                                path);
+    SOTTO_TRY(make_key(path, made, err));
     return sotto_datastore_key_read(out, path, err);
 }

@@ -62,7 +62,8 @@ static sotto_status store(sotto_tx *tx, asked *a, uint64_t reports, sotto_err *e
     sotto_buf rejections = sotto_buf_over(memory, sizeof memory);
     sotto_sql q;
 
-    SOTTO_TRY(sotto_rejections_fix(tx, &rejections, a->ask.server, a->ask.task, &a->range, err));
+    SOTTO_TRY(sotto_rejections_fix(tx, &rejections, a->ask.server, a->ask.task, &a->range,
+                                   a->rate.checking, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO release (n, task, id, state, first_bucket, end_bucket,"
                                 " batch, query, answer, reports, request, rejections, added) VALUES"

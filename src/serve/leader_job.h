@@ -11,11 +11,11 @@
 #include "serve/segments.h"
 #include "transport/dap_job.h"
 
-/* A segment of a job that could not be read. */
-typedef struct sotto_unread {
+/* What is to be written down of one of a job's segments. */
+typedef struct sotto_segment_note {
     int64_t n;
-    char why[sizeof((sotto_err *)0)->reason];
-} sotto_unread;
+    char why[sizeof((sotto_err *)0)->reason]; /* it could not be read; empty: it could, after all */
+} sotto_segment_note;
 
 typedef struct sotto_leader_job {
     sotto_leader *leader;
@@ -24,14 +24,13 @@ typedef struct sotto_leader_job {
     uint8_t
         id[SOTTO_RESOURCE_ID_SIZE]; /* a hash of its request, by which the helper knows it too */
     sotto_lease lease;
-    bool resumed;         /* it was on disk before                       */
-    int64_t refusals;     /* before this attempt                         */
-    bool refused;         /* ... and now                                 */
-    sotto_load load;      /* segments; if it was resumed, once they are read */
-    sotto_unread *unread; /* as many as unread_count                     */
-    size_t unread_count;
+    bool resumed;              /* it was on disk before                       */
+    int64_t refusals;          /* before this attempt                         */
+    bool refused;              /* ... and now                                 */
+    sotto_load load;           /* segments; if it was resumed, once they are read */
+    sotto_segment_note *notes; /* as many as note_count                  */
+    size_t note_count;
     bool torn;                 /* its request can't be read: nor can any of it */
-    bool mended;               /* what it has was noted as unreadable, and could be read */
     sotto_spool_place *places; /* of the segments' bodies, given back when they are gone */
     uint64_t bucket;
     sotto_batch_key batch;
@@ -65,7 +64,7 @@ sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader
 
 /* In a transaction that reads: the segments' reports, into the arena. */
 sotto_status sotto_leader_load(sotto_tx *tx, void *job, sotto_err *err);
-/* Writes down what could not be read, or could be after all. */
+/* Writes down what could not be read, or could be after all, unless somebody else has it by now. */
 bool sotto_leader_has_note(const sotto_leader_job *job);
 sotto_status sotto_leader_note(sotto_tx *tx, void *job, sotto_err *err);
 /* As sotto_leader_load without a transaction, if all of them are in memory. */

@@ -103,91 +103,117 @@ static bool is_lasting(sotto_status status)
     return status == SOTTO_MALFORMED || status == SOTTO_REJECTED || status == SOTTO_DENIED;
 }
 
-/* For the note that follows the transaction, which only reads. Without the memory for it the next attempt notes it. */
-static void remember_unread(sotto_leader_job *job, int64_t n, const char *why)
+/* For the transaction that follows this one, which only reads. Without the memory for it the next attempt notes it. */
+static void remember(sotto_leader_job *job, int64_t n, const char *why)
 {
-    if (!job->unread)
-        job->unread =
-            sotto_arena_take_array(&job->arena, SOTTO_JOB_MAX_SEGMENTS, sizeof *job->unread);
-    if (!job->unread || job->unread_count == SOTTO_JOB_MAX_SEGMENTS)
+    if (!job->notes)
+        job->notes =
+            sotto_arena_take_array(&job->arena, SOTTO_JOB_MAX_SEGMENTS, sizeof *job->notes);
+    if (!job->notes || job->note_count == SOTTO_JOB_MAX_SEGMENTS)
         return;
-    job->unread[job->unread_count].n = n;
-    (void)snprintf(job->unread[job->unread_count].why, sizeof job->unread->why, "%s", why);
-    job->unread_count++;
+    job->notes[job->note_count].n = n;
+    (void)snprintf(job->notes[job->note_count].why, sizeof job->notes->why, "%s", why);
+    job->note_count++;
 }
 
 /* Damaged, or its key is missing: reading it again at once does not help, and the reports beside it need not wait. It stays
- * where it is, its batch waits for it, and the next recall tries again. */
-static bool is_unreadable(sotto_leader_job *job, const sotto_segment *s, const sotto_err *err)
+ * where it is, its batch waits for it, and the next recall tries again. False: nothing goes on without it, as with a job that
+ * was sent, which is about all of its segments. */
+static bool is_left_out(sotto_leader_job *job, const sotto_segment *s, const sotto_err *err)
 {
     if (!is_lasting(err->status))
         return false;
-    remember_unread(job, s->n, err->reason);
+    remember(job, s->n, err->reason);
     sotto_log(&job->leader->server->options.log, SOTTO_LOG_ERROR, "segment.unreadable",
               sotto_log_int("segment", s->n), sotto_log_uint("bucket", s->bucket),
               sotto_log_uint("reports", s->reports), sotto_log_text("reason", err->reason));
-    return SOTTO_RULE(unreadable_left_out);
+    return !job->resumed && SOTTO_RULE(unreadable_left_out);
 }
 
-/* What is not ours any more or can't be read is left out, but for a job that was sent: that is about all of them. May run
- * again: load.segments only shrinks. */
-static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
+/* Opens the segments that are still ours; load.segments has no others afterwards. */
+static sotto_status open_segments(sotto_tx *tx, sotto_leader_job *job, sotto_segment *segments,
+                                  size_t *reports, sotto_err *err)
 {
     const sotto_column_keys *columns = &job->leader->server->columns;
-    sotto_segment *segments =
-        sotto_arena_take_array(&job->arena, job->load.count + 1, sizeof *segments);
-    size_t cap = 0, kept = 0;
     sotto_err gone = {0};
+    size_t kept = 0;
 
-    if (!segments)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
-    sotto_leader_let_go(job);
-    SOTTO_TRY(make_places(job, err));
-    job->unread_count = 0;
-    job->mended = false;
     for (size_t i = 0; i < job->load.count; i++) {
         sotto_segment *s = &segments[kept];
 
         s->n = job->load.segments[i].n;
         if (sotto_segment_get(tx, s, columns, job->leader->spool, &job->arena, &gone) == SOTTO_OK &&
             (job->resumed || is_ours(job, s))) {
-            cap += s->reports - s->skipped;
-            job->mended = job->mended || (job->resumed && s->noted);
-            job->places[kept] = s->place;
+            *reports += s->reports - s->skipped;
             job->load.segments[kept++] = job->load.segments[i];
         } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING &&
-                   (!is_unreadable(job, s, &gone) || job->resumed)) {
+                   !is_left_out(job, s, &gone)) {
             return sotto_fail(err, gone.status, "%s", gone.reason);
         }
         gone = (sotto_err){0};
     }
     job->load.count = kept;
-    if (kept == 0 && !job->resumed)
-        return sotto_fail(err, SOTTO_MISSING, "nothing is left of these segments");
-    SOTTO_TRY(make_room(job, cap, err));
-    for (size_t i = 0; i < job->load.count; i++)
-        if (keep_segment(job, &segments[i], &job->count, cap, &gone) != SOTTO_OK) {
-            (void)is_unreadable(job, &segments[i], &gone);
-            return sotto_fail(err, gone.status, "%s", gone.reason);
-        }
     return SOTTO_OK;
+}
+
+/* What is not ours any more or can't be read is left out, but for a job that was sent. May run again: load.segments only
+ * shrinks. */
+static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
+{
+    sotto_segment *segments =
+        sotto_arena_take_array(&job->arena, job->load.count + 1, sizeof *segments);
+    size_t reports = 0, kept = 0;
+
+    if (!segments)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
+    sotto_leader_let_go(job);
+    SOTTO_TRY(make_places(job, err));
+    job->note_count = 0;
+    SOTTO_TRY(open_segments(tx, job, segments, &reports, err));
+    SOTTO_TRY(make_room(job, reports, err));
+    for (size_t i = 0; i < job->load.count; i++) {
+        size_t before = job->count;
+        sotto_err why = {0};
+
+        if (keep_segment(job, &segments[i], &job->count, reports, &why) == SOTTO_OK) {
+            if (segments[i].noted && SOTTO_RULE(readable_is_noted))
+                remember(job, segments[i].n, "");
+            job->places[kept] = segments[i].place;
+            job->load.segments[kept++] = job->load.segments[i];
+        } else {
+            job->count = before;
+            if (!is_left_out(job, &segments[i], &why))
+                return sotto_fail(err, why.status, "%s", why.reason);
+        }
+    }
+    job->load.count = kept;
+    return kept > 0 || job->resumed
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_MISSING, "nothing is left of these segments");
 }
 
 bool sotto_leader_has_note(const sotto_leader_job *job)
 {
-    return job->unread_count > 0 || job->torn || job->mended;
+    return job->note_count > 0 || job->torn;
 }
 
 sotto_status sotto_leader_note(sotto_tx *tx, void *context, sotto_err *err)
 {
     const sotto_leader_job *job = context;
+    sotto_unreadable_finding finding = {.why = "its job's request does not open",
+                                        .segment = -1,
+                                        .owner = job->leader->server->instance,
+                                        .job = job->resumed ? job->n : -1};
 
+    if (job->resumed)
+        SOTTO_TRY(sotto_lease_check(tx, &job->lease, err));
     if (job->torn)
-        return sotto_unreadable_note_job(tx, job->n, "its job's request does not open", err);
-    if (job->mended && job->unread_count == 0)
-        return sotto_unreadable_clear_job(tx, job->n, err);
-    for (size_t i = 0; i < job->unread_count; i++)
-        SOTTO_TRY(sotto_unreadable_note(tx, job->unread[i].n, job->unread[i].why, err));
+        return sotto_unreadable_note(tx, &finding, err);
+    for (size_t i = 0; i < job->note_count; i++) {
+        finding.segment = job->notes[i].n;
+        finding.why = job->notes[i].why[0] ? job->notes[i].why : NULL;
+        SOTTO_TRY(sotto_unreadable_note(tx, &finding, err));
+    }
     return SOTTO_OK;
 }
 

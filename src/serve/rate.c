@@ -71,15 +71,6 @@ static sotto_status read_population(sotto_tx *tx, uint64_t *out, int64_t task, s
     return sotto_sql_run(&q, NULL, err);
 }
 
-sotto_status sotto_rate_is_on(sotto_tx *tx, bool *on, int64_t task, sotto_err *err)
-{
-    uint64_t population;
-
-    SOTTO_TRY(read_population(tx, &population, task, err));
-    *on = population > 0;
-    return SOTTO_OK;
-}
-
 static void bind_range(sotto_sql *q, int64_t task, const sotto_batch_range *range)
 {
     sotto_sql_int(q, 1, task);
@@ -139,6 +130,7 @@ sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate, const sotto_server
 
     *rate = (sotto_rate){0};
     SOTTO_TRY(read_population(tx, &population, task->n, err));
+    rate->checking = population > 0 ? SOTTO_RATE_CHECKED : SOTTO_RATE_OFF;
     if (population == 0)
         return SOTTO_OK;
     rate->expected = (uint64_t)ceil(task->expected * (double)population);

@@ -11,10 +11,12 @@
 #define SOTTO_SERVE_RATE_H
 
 #include "serve/batches.h"
+#include "sotto/rejections.h"
 
 #define SOTTO_RATE_HELD "the batch is held: more reports came than this operator expects"
 
 typedef struct sotto_rate {
+    sotto_rate_checking checking; /* whether there was a figure */
     bool held;
     bool began; /* held now, and not when it was last looked at */
     uint64_t arrived, expected;
@@ -28,9 +30,6 @@ SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate,
                                              const sotto_server_task *task,
                                              const sotto_batch_range *range, uint64_t verified,
                                              sotto_err *err);
-
-/* Whether this task has a figure to be checked by. */
-SOTTO_MUST_USE sotto_status sotto_rate_is_on(sotto_tx *tx, bool *on, int64_t task, sotto_err *err);
 
 /* Tells the operator, once for each time that a batch comes to be held. Call it when that was committed. */
 void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,

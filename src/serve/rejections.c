@@ -6,7 +6,6 @@
 
 #include "serve/asked.h"
 #include "serve/leader.h"
-#include "serve/rate.h"
 #include "serve/schema.h"
 
 #include "base/rule.h"
@@ -63,19 +62,17 @@ static void gather(sotto_rejections *out, const uint64_t reports[SOTTO_CAUSES])
 
 sotto_status sotto_rejections_fix(sotto_tx *tx, sotto_buf *out, const sotto_server *server,
                                   const sotto_server_task *task, const sotto_batch_range *range,
-                                  sotto_err *err)
+                                  sotto_rate_checking rate, sotto_err *err)
 {
     uint64_t reports[SOTTO_CAUSES];
     sotto_rejections rejections;
-    bool checked;
 
     if (range->leader_selected && SOTTO_RULE(upload_rejections_shown))
         SOTTO_TRY(sotto_batch_claim_rejections(tx, task->n, &range->batch, server->shard, err));
     SOTTO_TRY(sotto_batch_rejections(tx, reports, SOTTO_CAUSES, task->n, range, err));
     gather(&rejections, reports);
-    SOTTO_TRY(sotto_rate_is_on(tx, &checked, task->n, err));
     if (SOTTO_RULE(rate_off_is_told))
-        rejections.rate = checked ? SOTTO_RATE_CHECKED : SOTTO_RATE_OFF;
+        rejections.rate = rate;
     return sotto_dap_rejections_encode(out, &rejections, err);
 }
 

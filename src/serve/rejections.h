@@ -8,12 +8,15 @@
 
 #include "serve/batches.h"
 #include "serve/server.h"
+#include "sotto/rejections.h"
 
-/* Appends the document of transport/dap_rejections.h, which also says whether the rate was checked. Of a batch that the leader selected, it takes in what was refused
- * at upload since the batch before it. */
+/* Appends the document of transport/dap_rejections.h. Of a batch that the leader selected, it takes in what was refused at
+ * upload since the batch before it.
+ *   rate  what sotto_rate_check found for this sum */
 SOTTO_MUST_USE sotto_status sotto_rejections_fix(sotto_tx *tx, sotto_buf *out,
                                                  const sotto_server *server,
                                                  const sotto_server_task *task,
-                                                 const sotto_batch_range *range, sotto_err *err);
+                                                 const sotto_batch_range *range,
+                                                 sotto_rate_checking rate, sotto_err *err);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { MOST_BODY = 128 << 20 }; /* sealed and open, it would be all the memory that a job has */
+
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
 size_t sotto_kept_report_size(const sotto_kept_report *r)
@@ -76,6 +78,14 @@ sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys 
     return status;
 }
 
+/* The reports are there, and can be read once the datastore key is put back, or the disk reads again. */
+static sotto_status not_now(sotto_err *err)
+{
+    if (err)
+        err->status = SOTTO_DENIED;
+    return SOTTO_DENIED;
+}
+
 static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys *columns,
                                  sotto_bytes sealed_body, sotto_bytes sealed_key,
                                  sotto_arena *arena, sotto_err *err)
@@ -90,12 +100,8 @@ static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys
     sotto_row_name(row, segment->n);
     SOTTO_TRY(take(&body, sealed_body.len, arena, err));
     status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
-    if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone)) {
-        /* The reports are there, and can be read once the datastore key is put back. */
-        status = SOTTO_DENIED;
-        if (err)
-            err->status = status;
-    }
+    if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone))
+        status = not_now(err);
     if (status == SOTTO_OK)
         status = sotto_column_unseal(&body, &own, &body_place, sealed_body, err);
     sotto_wipe(&own, sizeof own);
@@ -161,6 +167,7 @@ size_t sotto_segment_skipped(sotto_bytes skip)
 static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *spool,
                               sotto_arena *arena, sotto_err *err)
 {
+    sotto_status status;
     sotto_buf room;
 
     s->place = (sotto_spool_place){0};
@@ -169,8 +176,14 @@ static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *
     SOTTO_TRY(sotto_spool_place_read(&s->place, *body, err));
     if (!spool)
         return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
+    if (s->place.len > MOST_BODY) /* or it would be tried for ever, without the memory for it */
+        return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
     SOTTO_TRY(take(&room, (size_t)s->place.len + 1, arena, err));
-    SOTTO_TRY(sotto_spool_get(spool, &room, &s->place, err));
+    status = sotto_spool_get(spool, &room, &s->place, err);
+    /* A sector that went bad, as often as not: the database beside it is well, and so is what lies elsewhere. */
+    if (status == SOTTO_IO && SOTTO_RULE(bad_disk_is_unreadable))
+        status = not_now(err);
+    SOTTO_TRY(status);
     *body = sotto_buf_bytes(&room);
     return SOTTO_OK;
 }
@@ -179,6 +192,8 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err 
 {
     sotto_spool *spool = context;
     sotto_spool_place place;
+    sotto_status status;
+    sotto_err why = {0};
     sotto_sql q;
     bool row;
 
@@ -187,8 +202,13 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err 
     sotto_sql_int(&q, 1, SOTTO_SPOOL_PLACE_SIZE);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
-        SOTTO_TRY(sotto_spool_place_read(&place, sotto_sql_column_bytes(&q, 0), err));
-        SOTTO_TRY(sotto_spool_claim(spool, &place, err));
+        status = sotto_spool_place_read(&place, sotto_sql_column_bytes(&q, 0), &why);
+        if (status == SOTTO_OK)
+            status = sotto_spool_claim(spool, &place, &why);
+        /* A row that was damaged keeps no leader from starting: it is noted when it is to be read. */
+        if (status != SOTTO_OK && (status != SOTTO_MALFORMED || !SOTTO_RULE(damaged_place_starts)))
+            return sotto_fail(err, status, "%s", why.reason);
+        why = (sotto_err){0};
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return SOTTO_OK;
@@ -205,8 +225,8 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
         sotto_sql_prepare(tx, &q,
                           "SELECT s.task, s.bucket, s.reports, s.skip, b.body, k.secret, s.owner,"
                           " s.job, s.unreadable"
-                          " FROM segment s JOIN segment_body b ON b.segment = s.n"
-                          " JOIN segment_key k ON k.segment = s.n WHERE s.n = ?1",
+                          " FROM segment s LEFT JOIN segment_body b ON b.segment = s.n"
+                          " LEFT JOIN segment_key k ON k.segment = s.n WHERE s.n = ?1",
                           err));
     sotto_sql_int(&q, 1, s->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -219,13 +239,16 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     s->claimed = !sotto_sql_column_null(&q, 7);
     s->noted = !sotto_sql_column_null(&q, 8);
     skip = sotto_sql_column_bytes(&q, 3);
-    if (skip.len != skip_bytes(s->reports))
+    s->skipped = sotto_segment_skipped(skip);
+    if (skip.len != skip_bytes(s->reports) || s->skipped > s->reports)
         return sotto_fail(err, SOTTO_MALFORMED, "a segment's list of skips is not its own");
     s->skip = sotto_arena_take(arena, skip.len + 1);
     if (!s->skip)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
     memcpy(s->skip, skip.data, skip.len);
-    s->skipped = sotto_segment_skipped(skip);
+    /* The three rows come and go together: what mended a damaged file may have lost one of them. */
+    if (sotto_sql_column_null(&q, 4) || sotto_sql_column_null(&q, 5))
+        return sotto_fail(err, SOTTO_MALFORMED, "a segment's body or its key is gone");
     body = sotto_sql_column_bytes(&q, 4);
     SOTTO_TRY(find_body(s, &body, spool, arena, err));
     SOTTO_TRY(open_segment(s, columns, body, sotto_sql_column_bytes(&q, 5), arena, err));
@@ -241,14 +264,16 @@ static sotto_status read_waiting(sotto_sql *q, sotto_segment *out, size_t most, 
     *count = 0;
     SOTTO_TRY(sotto_sql_step(q, &row, err));
     while (row && *count < most) {
-        sotto_bytes skip = sotto_sql_column_bytes(q, 4);
+        size_t reports = (size_t)sotto_sql_column_int(q, 3);
+        size_t skipped = sotto_segment_skipped(sotto_sql_column_bytes(q, 4));
 
+        /* A list that names more than there is was damaged, which shows when the segment is read. */
         out[(*count)++] = (sotto_segment){.n = sotto_sql_column_int(q, 0),
                                           .task = sotto_sql_column_int(q, 1),
                                           .bucket = (uint64_t)sotto_sql_column_int(q, 2),
                                           .owner = owner,
-                                          .reports = (size_t)sotto_sql_column_int(q, 3),
-                                          .skipped = sotto_segment_skipped(skip)};
+                                          .reports = reports,
+                                          .skipped = skipped < reports ? skipped : reports};
         SOTTO_TRY(sotto_sql_step(q, &row, err));
     }
     return SOTTO_OK;

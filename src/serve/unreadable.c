@@ -12,39 +12,23 @@
 
 /* ---- noting -------------------------------------------------------------------------------------------------- */
 
-static sotto_status note(sotto_tx *tx, const char *sql, int64_t n, const char *why, sotto_err *err)
+sotto_status sotto_unreadable_note(sotto_tx *tx, const sotto_unreadable_finding *f, sotto_err *err)
 {
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, sql, err));
-    sotto_sql_int(&q, 1, n);
-    sotto_sql_text(&q, 2, why);
-    return sotto_sql_run(&q, NULL, err);
-}
-
-sotto_status sotto_unreadable_note(sotto_tx *tx, int64_t segment, const char *why, sotto_err *err)
-{
-    return note(tx,
-                "UPDATE segment SET unreadable = ?2 WHERE n = ?1 AND"
-                " (unreadable IS NULL OR unreadable <> ?2)",
-                segment, why, err);
-}
-
-sotto_status sotto_unreadable_note_job(sotto_tx *tx, int64_t job, const char *why, sotto_err *err)
-{
-    return note(tx,
-                "UPDATE segment SET unreadable = ?2 WHERE job = ?1 AND"
-                " (unreadable IS NULL OR unreadable <> ?2)",
-                job, why, err);
-}
-
-sotto_status sotto_unreadable_clear_job(sotto_tx *tx, int64_t job, sotto_err *err)
-{
-    sotto_sql q;
-
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "UPDATE segment SET unreadable = NULL WHERE job = ?1", err));
-    sotto_sql_int(&q, 1, job);
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        f->job >= 0 ? "UPDATE segment SET unreadable = ?2 WHERE job = ?3 AND (n = ?1 OR ?1 = -1)"
+                      " AND coalesce(unreadable, '') <> coalesce(?2, '')"
+                    : "UPDATE segment SET unreadable = ?2 WHERE n = ?1 AND job IS NULL"
+                      " AND (owner = ?3 OR ?4 = 0)"
+                      " AND coalesce(unreadable, '') <> coalesce(?2, '')",
+        err));
+    sotto_sql_int(&q, 1, f->segment);
+    sotto_sql_text(&q, 2, f->why);
+    sotto_sql_int(&q, 3, f->job >= 0 ? f->job : f->owner);
+    if (f->job < 0)
+        sotto_sql_int(&q, 4, SOTTO_RULE(noted_by_its_owner));
     return sotto_sql_run(&q, NULL, err);
 }
 

@@ -12,14 +12,17 @@
 
 #include "db/sql.h"
 
-/* Writes down that a segment can't be read, and why. */
-SOTTO_MUST_USE sotto_status sotto_unreadable_note(sotto_tx *tx, int64_t segment, const char *why,
+/* What somebody found who read a segment, and what for. Nothing is written of one that is not theirs any more: who has it may be
+ * able to read it. */
+typedef struct sotto_unreadable_finding {
+    const char *why; /* it can't be read; NULL: it can */
+    int64_t segment; /* of a job: -1 is all of its segments */
+    int64_t owner;   /* of one that waits */
+    int64_t job;     /* whose lease the caller holds; -1: it waits */
+} sotto_unreadable_finding;
+SOTTO_MUST_USE sotto_status sotto_unreadable_note(sotto_tx *tx,
+                                                  const sotto_unreadable_finding *finding,
                                                   sotto_err *err);
-/* The same of every segment of a job. */
-SOTTO_MUST_USE sotto_status sotto_unreadable_note_job(sotto_tx *tx, int64_t job, const char *why,
-                                                      sotto_err *err);
-/* They could be read after all. */
-SOTTO_MUST_USE sotto_status sotto_unreadable_clear_job(sotto_tx *tx, int64_t job, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_unreadable_count(sotto_tx *tx, uint64_t *segments,
                                                    sotto_err *err);
 

@@ -116,12 +116,7 @@ static void say(sotto_test *t, sotto_server *server, const char *sql)
 
 static bool comes(sotto_test *t, sotto_server *server, const char *sql)
 {
-    for (unsigned i = 0; i < 200; i++) {
-        if (sotto_test_ask_number(t, server->db, sql) > 0)
-            return true;
-        pause_ms(25);
-    }
-    return false;
+    return sotto_test_comes(t, server->db, sql);
 }
 
 static const char let_go[] = "SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 0"

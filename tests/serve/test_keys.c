@@ -1,5 +1,6 @@
 /* HPKE keys through their states, and several replicas that move them on at the same moment. */
 #define _POSIX_C_SOURCE 200809L
+#include "serve/datastore.h"
 #include "serve/keys.h"
 #include "serve/schema.h"
 #include "support/database.h"
@@ -171,6 +172,53 @@ static void replicas_that_start_together_make_one_key(sotto_test *t)
     }
 }
 
+typedef struct keeper {
+    pthread_barrier_t *gate;
+    sotto_db *db;
+    const char *path;
+    sotto_column_keys keys;
+    sotto_status status;
+    bool made;
+} keeper;
+
+static void *open_key(void *context)
+{
+    keeper *k = context;
+
+    (void)pthread_barrier_wait(k->gate);
+    k->status = sotto_datastore_key_open(&k->keys, &k->made, k->path, k->db, NULL);
+    return NULL;
+}
+
+/* Nobody fails for having come second, and nobody has a key of their own. */
+static void replicas_that_start_together_make_one_datastore_key(sotto_test *t)
+{
+    for (unsigned round = 0; round < 20; round++) {
+        sotto_db *db = sotto_test_db_at(t, sotto_test_address(t));
+        const char *path = sotto_test_temp(t, "datastore.key");
+        pthread_t threads[REPLICAS];
+        keeper keepers[REPLICAS];
+        pthread_barrier_t gate;
+        unsigned made = 0;
+
+        CHECK(t, pthread_barrier_init(&gate, NULL, REPLICAS) == 0);
+        for (size_t i = 0; i < REPLICAS; i++) {
+            keepers[i] = (keeper){.gate = &gate, .db = db, .path = path};
+            CHECK(t, pthread_create(&threads[i], NULL, open_key, &keepers[i]) == 0);
+        }
+        for (size_t i = 0; i < REPLICAS; i++)
+            CHECK(t, pthread_join(threads[i], NULL) == 0);
+        for (size_t i = 0; i < REPLICAS; i++) {
+            CHECK_OK(t, keepers[i].status);
+            CHECK_BYTES(t, keepers[0].keys.key[0], keepers[i].keys.key[0], SOTTO_COLUMN_KEY_SIZE);
+            made += keepers[i].made;
+        }
+        CHECK_EQUAL(t, 1, made);
+        (void)pthread_barrier_destroy(&gate);
+        sotto_db_close(db);
+    }
+}
+
 /* One successor for all: keys are made as often as one server alone would. */
 static void replicas_move_one_ring_on(sotto_test *t)
 {
@@ -198,6 +246,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_key_goes_through_its_states),
         CASE(replicas_that_start_together_make_one_key),
+        CASE(replicas_that_start_together_make_one_datastore_key),
         CASE(replicas_move_one_ring_on),
     };
 

@@ -177,8 +177,9 @@ static void the_collector_learns_who_checked_the_rate(sotto_test *t)
 static sotto_status give_one_up(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_giving_up *g = context;
+    const sotto_unreadable_finding finding = {"a test", g->segment, s.leader->instance, -1};
 
-    SOTTO_TRY(sotto_unreadable_note(tx, g->segment, "a test", err));
+    SOTTO_TRY(sotto_unreadable_note(tx, &finding, err));
     return sotto_unreadable_give_up(tx, g, err);
 }
 

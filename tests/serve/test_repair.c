@@ -5,6 +5,7 @@
 #include "serve/repair.h"
 #include "support/database.h"
 #include "transport/dap_collect.h"
+#include "transport/dap_rejections.h"
 #include "transport/http_server.h"
 
 #include <stdio.h>
@@ -209,6 +210,42 @@ static void a_leader_that_died_in_between_goes_on(sotto_test *t)
     CHECK_EQUAL(t, EACH + 1, number(t, s.helper, DROPPED)); /* once */
     CHECK_EQUAL(t, EACH, number(t, s.leader, DROPPED));
     CHECK_EQUAL(t, 1, number(t, s.helper, "SELECT count(*) FROM repair"));
+    sotto_test_service_close(&s);
+}
+
+static sotto_status read_rate(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT rejections FROM release", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "nothing was released");
+    SOTTO_TRY(sotto_dap_rejections_decode(context, sotto_sql_column_bytes(&q, 0), err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The figure came after the batch had closed: nobody compared anything with it. */
+static void a_repair_claims_no_rate_that_was_not_checked(sotto_test *t)
+{
+    static sotto_rejections told;
+
+    open_with_jobs(t);
+    say(t, s.helper, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
+    say(t, s.helper, "ALTER TABLE release RENAME TO away");
+    s.patience = 2;
+    (void)sotto_test_collect(t, &s, 1, &(uint64_t){0}, (uint64_t[BINS]){0});
+    CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2"));
+    say(t, s.leader, "UPDATE task SET population = 5000");
+    say(t, s.helper, "ALTER TABLE away RENAME TO release");
+    s.patience = 400;
+    check_collected(t, 1);
+    CHECK_OK(t, sotto_db_read(s.leader->db, read_rate, &told, &t->err));
+    CHECK_EQUAL(t, EACH, told.count == 1 ? told.items[0].reports : 0);
+    CHECK_EQUAL(t, SOTTO_RATE_OFF, told.rate);
+    CHECK_OK(t, sotto_db_read(s.helper->db, read_rate, &told, &t->err));
+    CHECK_EQUAL(t, SOTTO_RATE_OFF, told.rate);
     sotto_test_service_close(&s);
 }
 
@@ -417,6 +454,7 @@ int main(int argc, char **argv)
         CASE(a_job_that_is_not_the_same_is_dropped_on_both_sides),
         CASE(a_batch_that_the_leader_selected_is_repaired_too),
         CASE(a_leader_that_died_in_between_goes_on),
+        CASE(a_repair_claims_no_rate_that_was_not_checked),
         CASE(a_repeated_repair_gets_the_same_bytes),
         CASE(what_both_agree_on_must_be_a_batch),
         CASE(a_helper_that_knows_no_repair_leaves_a_mismatch),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static char directories[256][64];
@@ -154,6 +155,18 @@ int64_t sotto_test_ask_number(sotto_test *t, sotto_db *db, const char *sql)
 
     CHECK_OK(t, sotto_db_read(db, ask, &q, &t->err));
     return q.answer;
+}
+
+bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql)
+{
+    const struct timespec moment = {0, 25000000};
+
+    for (unsigned i = 0; i < 200; i++) {
+        if (sotto_test_ask_number(t, db, sql) > 0)
+            return true;
+        (void)nanosleep(&moment, NULL);
+    }
+    return false;
 }
 
 /* ---- the gate ---------------------------------------------------------------------------------------- */

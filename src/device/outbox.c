@@ -309,10 +309,12 @@ static sotto_status let_go(sotto_ledger *ledger, waiting *w, bool *may, int64_t 
     }
     if (!*may)
         return SOTTO_OK;
+    /* The spend may be another process's. Read before the sync, which covers it: what that process commits afterwards is
+     * not on the disk yet, and no witness may hear of it. */
+    if (!recorded)
+        SOTTO_TRY(sotto_ledger_refresh(ledger, err));
     if (!ledger->memory && SOTTO_RULE(settled_before_leaving))
         SOTTO_TRY(sotto_sqlite_truncate_wal(ledger->db, err));
-    if (!recorded)
-        SOTTO_TRY(sotto_ledger_refresh(ledger, err)); /* the spend may be another process's */
     SOTTO_TRY(sotto_ledger_testify(ledger, err));
     SOTTO_TRY(sotto_ledger_refresh(ledger, err)); /* which may have taken long */
     return may_leave(ledger, w, &row, may, err);

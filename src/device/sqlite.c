@@ -344,6 +344,18 @@ bool sotto_sqlite_smaller(sqlite3 *db, uint64_t bytes)
     return database <= bytes && wal <= bytes - database;
 }
 
+sotto_status sotto_sqlite_sync(sqlite3 *db, sotto_err *err)
+{
+    sqlite3_file *wal = NULL;
+
+    if (size_of(db, SQLITE_FCNTL_JOURNAL_POINTER) == 0)
+        return SOTTO_OK;
+    int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    if (code == SQLITE_OK && wal && wal->pMethods)
+        code = wal->pMethods->xSync(wal, SQLITE_SYNC_FULL);
+    return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, "journal");
+}
+
 sotto_status sotto_sqlite_truncate_wal(sqlite3 *db, sotto_err *err)
 {
     if (!SOTTO_RULE(wal_truncated))

@@ -80,6 +80,9 @@ SOTTO_MUST_USE sotto_status sotto_sqlite_done(sqlite3_stmt *statement, const cha
  * power, but never in part, nor without those after it; whatever is moved into the database is synced before. */
 SOTTO_MUST_USE sotto_status sotto_sqlite_wait(sqlite3 *db, bool wait, sotto_err *err);
 
+/* Whatever was read so far, also of another process's commit that was not waited for, is on the disk when it returns. */
+SOTTO_MUST_USE sotto_status sotto_sqlite_sync(sqlite3 *db, sotto_err *err);
+
 /* Takes back a transaction that could not be finished. */
 void sotto_sqlite_rollback(sqlite3 *db);
 

@@ -83,6 +83,7 @@ static json_t *receipt_of(const sotto_receipt *r)
 
     (void)json_object_update(json, claim);
     json_decref(claim);
+    (void)json_object_set_new(json, "none_told", json_boolean(r->none_told));
     (void)json_object_set_new(json, "liar", json_real(r->liar));
     (void)json_object_set_new(json, "weight", integer(r->weight));
     (void)json_object_set_new(json, "miss", json_real(r->miss));

@@ -117,127 +117,77 @@ static const sotto_verb verb_new = {
     .run = run_new,
 };
 
-static const sotto_verb verb_events = {
-    .name = "events",
-    .summary = "show the newest events of a stream",
-    .usage =
-        "usage: sotto device events STREAM [options]\n\n"
-        "Shows what is kept here, newest first. Events never leave the device.\n" OPTIONS(EVENTS),
-    .run = run,
-};
+/* The others open a device first. */
+#define VERB(verb, says, help)                                                                     \
+    static const sotto_verb verb_##verb = {                                                        \
+        .name = #verb, .summary = says, .usage = "usage: sotto device " help, .run = run}
 
-static const sotto_verb verb_recipes = {
-    .name = "recipes",
-    .summary = "list the recipes that the device knows, and where each stands",
-    .usage = "usage: sotto device recipes [options]\n" OPTIONS(NONE),
-    .run = run,
-};
+VERB(events, "show the newest events of a stream",
+     "events STREAM [options]\n\n"
+     "Shows what is kept here, newest first. Events never leave the device.\n" OPTIONS(EVENTS));
 
-static const sotto_verb verb_receipts = {
-    .name = "receipts",
-    .summary = "show each report: what it told, what it cost, what protects it",
-    .usage =
-        "usage: sotto device receipts [RECIPE] [options]\n\n"
-        "One receipt for each report that was paid for: its randomised bits, its epsilons,\n"
-        "whether it left and arrived, and who must be honest for that to hold.\n" OPTIONS(RECEIPTS),
-    .run = run,
-};
+VERB(recipes, "list the recipes that the device knows, and where each stands",
+     "recipes [options]\n" OPTIONS(NONE));
 
-static const sotto_verb verb_record = {
-    .name = "record",
-    .summary = "show all that happened, oldest first",
-    .usage = "usage: sotto device record [RECIPE] [options]\n\n"
-             "The record of what left the device, and what did not. It is only ever added to,\n"
-             "and stays here.\n" OPTIONS(RECORD),
-    .run = run,
-};
+VERB(receipts, "show each report: what it told, what it cost, what protects it",
+     "receipts [RECIPE] [options]\n\n"
+     "One receipt for each report that was paid for: its randomised bits, its epsilons,\n"
+     "whether it left and arrived, and who must be honest for that to hold.\n" OPTIONS(RECEIPTS));
 
-static const sotto_verb verb_ledger = {
-    .name = "ledger",
-    .summary = "show what is spent of each budget",
-    .usage = "usage: sotto device ledger [options]\n" OPTIONS(NONE),
-    .run = run,
-};
+VERB(record, "show all that happened, oldest first",
+     "record [RECIPE] [options]\n\n"
+     "The record of what left the device, and what did not. It is only ever added to,\n"
+     "and stays here.\n" OPTIONS(RECORD));
 
-static const sotto_verb verb_why = {
-    .name = "why",
-    .summary = "say exactly why a recipe was or was not answered",
-    .usage =
-        "usage: sotto device why RECIPE [options]\n\n"
-        "RECIPE is the recipe's name. The answer is for this device alone: it may follow\n"
-        "from secret draws, so it is never to be sent. Nothing is drawn and no event is read to\n"
-        "tell. Exits with 4 if the policy, a budget or a closed ledger is the reason, else "
-        "0.\n" OPTIONS(NONE),
-    .run = run,
-};
+VERB(ledger, "show what is spent of each budget", "ledger [options]\n" OPTIONS(NONE));
 
-static const sotto_verb verb_forget = {
-    .name = "forget",
-    .summary = "erase events and waiting reports",
-    .usage =
-        "usage: sotto device forget [STREAM] [options]\n\n"
-        "Erases the events of one stream; or all events and all reports that wait. The ledger\n"
-        "stays: what was told can't be taken back, and if forgetting gave budgets back, it\n"
-        "could be used to make a device answer again and again.\n" OPTIONS(NONE),
-    .run = run,
-};
+VERB(why, "say exactly why a recipe was or was not answered",
+     "why RECIPE [options]\n\n"
+     "RECIPE is the recipe's name. The answer is for this device alone: it may follow\n"
+     "from secret draws, so it is never to be sent. Nothing is drawn and no event is read to\n"
+     "tell. Exits with 4 if the policy, a budget or a closed ledger is the reason, else "
+     "0.\n" OPTIONS(NONE));
 
-static const sotto_verb verb_consent = {
-    .name = "consent",
-    .summary = "say yes or no to taking part",
-    .usage = "usage: sotto device consent [yes|no] [options]\n\n"
-             "A device takes part in nothing until somebody says yes. No stops everything at once\n"
-             "and erases reports that wait; what was spent stays spent. Without an answer, shows\n"
-             "what was said last.\n" OPTIONS(NONE),
-    .run = run,
-};
+VERB(forget, "erase events and waiting reports",
+     "forget [STREAM] [options]\n\n"
+     "Erases the events of one stream; or all events and all reports that wait; and a damaged\n"
+     "event file that was set aside. The ledger stays: what was told can't be taken back, and\n"
+     "if forgetting gave budgets back, it could be used to make a device answer again and\n"
+     "again.\n" OPTIONS(NONE));
 
-static const sotto_verb verb_reset = {
-    .name = "reset",
-    .summary = "start anew after the ledger was lost, with nothing left to spend",
-    .usage =
-        "usage: sotto device reset --yes [options]\n\n"
-        "A ledger that is damaged or missing closes the device, since nobody knows what was\n"
-        "spent; so does one older than it was, in a host with a counter. This starts another\n"
-        "with every budget fully spent, without consent, recipes or waiting reports. What can\n"
-        "still be read of the record is kept.\n" OPTIONS(RESET),
-    .run = run,
-};
+VERB(consent, "say yes or no to taking part",
+     "consent [yes|no] [options]\n\n"
+     "A device takes part in nothing until somebody says yes. No stops everything at once\n"
+     "and erases reports that wait; what was spent stays spent. Without an answer, shows\n"
+     "what was said last.\n" OPTIONS(NONE));
 
-static const sotto_verb verb_donate = {
-    .name = "donate",
-    .summary = "add events to a stream",
-    .usage =
-        "usage: sotto device donate STREAM --json-lines FILE [options]\n\n"
-        "Each line is an object whose members are the stream's fields; one that is left out\n"
-        "is null. event_time, a time or seconds since 1970, is now if left out; event_id, 32\n"
-        "hexadecimal digits, is drawn. An id that is known is not added again. Exits with 3 at a\n"
-        "line that is no event of the stream; those before it are kept.\n" OPTIONS(DONATE),
-    .run = run,
-};
+VERB(reset, "start anew after the ledger was lost, with nothing left to spend",
+     "reset --yes [options]\n\n"
+     "A ledger that is damaged or missing closes the device, since nobody knows what was\n"
+     "spent; so does one older than it was, in a host with a counter. This starts another\n"
+     "with every budget fully spent, without consent, recipes or waiting reports. What can\n"
+     "still be read of the record is kept. Where it can't be read for the moment, it exits\n"
+     "with 1; repeated, it goes on without what can't be read.\n" OPTIONS(RESET));
 
-static const sotto_verb verb_offer = {
-    .name = "offer",
-    .summary = "hand the device a recipe, as a server would",
-    .usage =
-        "usage: sotto device offer FILE [options]\n\n"
-        "The device judges it against its policy, and keeps it for the ticks to come.\n"
-        "Exits with 3 if it is no recipe; 4 if it is refused, by the policy, a budget or because\n"
-        "its claim does not hold; 1 if it closed, or a later version or other bytes of this\n"
-        "version are known.\n" OPTIONS(NONE),
-    .run = run,
-};
+VERB(donate, "add events to a stream",
+     "donate STREAM --json-lines FILE [options]\n\n"
+     "Each line is an object whose members are the stream's fields; one that is left out\n"
+     "is null. event_time, a time or seconds since 1970, is now if left out; event_id, 32\n"
+     "hexadecimal digits, is drawn. An id that is known is not added again. Exits with 3 at a\n"
+     "line that is no event of the stream; those before it are kept.\n" OPTIONS(DONATE));
 
-static const sotto_verb verb_tick = {
-    .name = "tick",
-    .summary = "let the device do what is due",
-    .usage =
-        "usage: sotto device tick [--idle] [--charging] [--network] [--out DIR | --dry-run]\n\n"
-        "Without all three conditions only events that are too old are erased. Reports are\n"
-        "sealed and paid for before they can leave; without --out they wait. No network is\n"
-        "used: what would be posted lies in DIR.\n" OPTIONS(TICK),
-    .run = run,
-};
+VERB(offer, "hand the device a recipe, as a server would",
+     "offer FILE [options]\n\n"
+     "The device judges it against its policy, and keeps it for the ticks to come.\n"
+     "Exits with 3 if it is no recipe; 4 if it is refused, by the policy, a budget or because\n"
+     "its claim does not hold; 1 if it closed, or a later version or other bytes of this\n"
+     "version are known.\n" OPTIONS(NONE));
+
+VERB(tick, "let the device do what is due",
+     "tick [--idle] [--charging] [--network] [--out DIR | --dry-run]\n\n"
+     "Without all three conditions only events that are too old are erased. Reports are\n"
+     "sealed and paid for before they can leave; without --out they wait. No network is\n"
+     "used: what would be posted lies in DIR.\n" OPTIONS(TICK));
 
 static const sotto_verb *const parts[] = {
     &verb_new, &verb_donate, &verb_events, &verb_consent,  &verb_offer,  &verb_recipes, &verb_tick,

@@ -178,6 +178,7 @@ static void print_json(const receipt *r, const published *of)
         each_label(r, of->recipe, append_label, told);
         (void)json_object_set_new(line, "told", told);
         (void)json_object_set_new(line, "theorem", json_string(claim->theorem));
+        (void)json_object_set_new(line, "none_told", json_boolean(claim->none_told));
         (void)json_object_set_new(line, "honest", json_integer((json_int_t)claim->honest));
         (void)json_object_set_new(line, "epsilon_sampled", json_real(claim->epsilon_sampled));
         (void)json_object_set_new(line, "sampled_by",
@@ -208,6 +209,8 @@ static void print_receipt(const receipt *r, const published *of)
     if (claim) {
         printf("             by %s, among %" PRIu64 " honest reports\n", claim->theorem,
                claim->honest);
+        if (claim->none_told)
+            printf("             between values: silence would have told that there is none\n");
         if (claim->sampled_by)
             printf("  unseen     epsilon %.6g, if besides nobody sees who takes part:\n"
                    "             %s. The ledger gives nothing for it\n",

@@ -196,11 +196,27 @@ static sotto_status collect(void *context, const sotto_known_recipe *recipe, sot
                                               : sotto_fail(err, SOTTO_NO_MEMORY, "recipes");
 }
 
+/* As a tick would find it that is tried out with these conditions, whatever the last one met with. */
+static void suppose(const sotto_device_job *job, sotto_explanation *why)
+{
+    bool good = job->idle && job->charging && job->network;
+
+    if (why->why == SOTTO_WHY_NOT_ELIGIBLE && good)
+        *why = (sotto_explanation){.why = SOTTO_WHY_READY,
+                                   .sentence = "A tick draws whether it is answered, if that was "
+                                               "not drawn yet, and answers it then."};
+    else if (why->why == SOTTO_WHY_READY && !good)
+        *why = (sotto_explanation){.why = SOTTO_WHY_NOT_ELIGIBLE,
+                                   .sentence = "Not without --idle, --charging and --network."};
+}
+
 static sotto_status show_recipe(sotto_device_job *job, const known *k)
 {
     sotto_explanation why;
 
     SOTTO_TRY(sotto_device_why(job->device, &why, k->name, &job->err));
+    if (job->dry_run)
+        suppose(job, &why);
     if (job->json) {
         sotto_device_print_json(
             json_pack("{s:s,s:I,s:s,s:s,s:o,s:o,s:s,s:s}", "recipe", k->name, "version",

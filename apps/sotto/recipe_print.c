@@ -80,8 +80,10 @@ static void print_claim_json(const sotto_recipe_job *job)
     printf(",\"claim\":{");
     print_member("randomizer", c->randomizer);
     printf(
-        ",\"epsilon_local\":%.17g,\"replacement_local\":%.17g,\"epsilon\":%.17g,\"delta\":%.17g,",
-        c->epsilon_local, c->replacement_local, c->epsilon_cohort, c->delta);
+        ",\"epsilon_local\":%.17g,\"replacement_local\":%.17g,\"none_told\":%s,\"epsilon\":%.17g,"
+        "\"delta\":%.17g,",
+        c->epsilon_local, c->replacement_local, c->none_told ? "true" : "false", c->epsilon_cohort,
+        c->delta);
     print_member("theorem", c->theorem);
     printf(",\"honest\":%" PRIu64 ",\"epsilon_sampled\":%.17g,", c->honest, c->epsilon_sampled);
     print_member("sampled_by", c->sampled_by ? c->sampled_by : "");
@@ -103,8 +105,12 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
     }
     sotto_recipe_print_mistakes(job, job->files[0]);
     printf("%s: ok. It may claim:\n", job->files[0]);
-    printf("  one report      epsilon %.6g  (%s); %.6g if a value becomes another or none\n",
-           c->epsilon_local, c->randomizer, c->replacement_local);
+    printf("  one report      epsilon %.6g  (%s); %.6g if a value becomes another%s\n",
+           c->epsilon_local, c->randomizer, c->replacement_local, c->none_told ? "" : " or none");
+    if (c->none_told)
+        printf(
+            "                  that a device has no value is told by its silence: no epsilon here "
+            "bounds it\n");
     printf("  the answer      epsilon %.6g  delta %.3g  with %" PRIu64 " honest reports\n",
            c->epsilon_cohort, c->delta, c->honest);
     printf("                  by %s\n", c->theorem);

@@ -1,5 +1,7 @@
 #include "number.h"
 
+#include <fenv.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +31,20 @@ static bool is_decimal(const char *text)
     return text[at] == 0;
 }
 
-/* Integers below 2^53 are doubles; so is nothing else that can be told cheaply from its digits. */
-static bool is_exact(double x)
+/* strtod rounds as arithmetic does at the moment: to the number itself where it is a double, else to a neighbour. */
+static double read_rounded(const char *text, sotto_rounding rounding)
 {
-    return x == floor(x) && fabs(x) < 0x1p53;
+    static const int directions[] = {
+        [SOTTO_ROUND_NEAREST] = FE_TONEAREST,
+        [SOTTO_ROUND_UP] = FE_UPWARD,
+        [SOTTO_ROUND_DOWN] = FE_DOWNWARD,
+    };
+    int before = fegetround();
+
+    (void)fesetround(directions[rounding]);
+    double x = strtod(text, NULL);
+    (void)fesetround(before);
+    return x;
 }
 
 sotto_status sotto_number_read(double *out, const char *text, sotto_rounding rounding,
@@ -42,16 +54,9 @@ sotto_status sotto_number_read(double *out, const char *text, sotto_rounding rou
         return sotto_fail(err, SOTTO_MALFORMED, "%s is empty", what);
     if (strlen(text) > LONGEST || !is_decimal(text))
         return sotto_fail(err, SOTTO_MALFORMED, "%s: '%.40s' is not a decimal number", what, text);
-    double x = strtod(text, NULL);
-    if (!isfinite(x))
+    double x = read_rounded(text, rounding);
+    if (!isfinite(x) || fabs(x) == DBL_MAX)
         return sotto_fail(err, SOTTO_MALFORMED, "%s: %.40s is too large", what, text);
-    /* 0.99999999999999999999 reads as 1, an integer, and 1e-400 as 0: only digits without a point or an
-     * exponent are taken as exact. */
-    bool exact = is_exact(x) && strpbrk(text, ".eE") == NULL;
-    if (!exact && rounding == SOTTO_ROUND_UP)
-        x = nextafter(x, INFINITY);
-    if (!exact && rounding == SOTTO_ROUND_DOWN)
-        x = nextafter(x, -INFINITY);
     *out = x;
     return SOTTO_OK;
 }

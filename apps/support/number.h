@@ -15,8 +15,7 @@ typedef enum sotto_rounding {
     SOTTO_ROUND_DOWN
 } sotto_rounding;
 
-/* SOTTO_MALFORMED, naming `what`, unless text is one finite decimal number. UP and DOWN may be one unit
- * in the last place further out than the number itself would ask for. */
+/* SOTTO_MALFORMED, naming `what`, unless text is one finite decimal number. */
 SOTTO_MUST_USE sotto_status sotto_number_read(double *out, const char *text,
                                               sotto_rounding rounding, const char *what,
                                               sotto_err *err);

@@ -82,6 +82,7 @@ typedef struct sotto_receipt {
     /* What was promised */
     const char *randomizer, *adjacency;
     double epsilon_local, replacement_local;
+    bool none_told; /* devices without a value were silent: the epsilons hold between values only */
     double epsilon_cohort, delta;
     uint64_t min_cohort, honest; /* of min_cohort, how many are taken to be honest */
     double honest_share;

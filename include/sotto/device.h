@@ -210,7 +210,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consent(sotto_device *device,
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consented(sotto_device *device, bool *given,
                                                              sotto_err *err);
 
-/* Erases one stream's events; with NULL all events, a damaged file set aside, and waiting reports. An answer that
+/* Erases a damaged file set aside, and one stream's events; with NULL all events and waiting reports. An answer that
  * another process is making of them is dropped. The ledger stays: what was told can't be taken back, and forgetting
  * must not buy a second answer.
  *   SOTTO_AGAIN, SOTTO_IO  events, reports or bytes of them may linger: call again. Reports leave only if the ledger
@@ -223,6 +223,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_forget(sotto_device *device, 
 
 /* Adds events in one transaction, all or none, durable when it returns; *added (may be NULL) counts the new ones.
  * Needs no consent: events stay here. Many at once are cheaper than one by one.
+ *   SOTTO_DENIED, SOTTO_STALE  another file has its file's name now, which can't be opened: as sotto_device_open says
  *   SOTTO_MISSING    no such stream
  *   SOTTO_MALFORMED  values don't fit the stream's fields
  *   SOTTO_TOO_LARGE  a text is longer than SOTTO_STORE_MAX_TEXT

@@ -87,6 +87,8 @@ typedef struct sotto_recipe_claim {
     const char *randomizer;   /* "one-hot-asymmetric", ...                                     */
     double epsilon_local;     /* of one report, for the recipe's adjacency, as drawn            */
     double replacement_local; /* of one report where any value may become any other or none     */
+    bool none_told;           /* but not "or none": without a value a device is silent, which no
+                                 epsilon bounds. All that follows holds between values only     */
     double delta;             /* at which the epsilons below hold                               */
     uint64_t honest;          /* of min_cohort, the reports that protect each other             */
     double epsilon_cohort;    /* what a device is charged: no gain by sampling                  */

@@ -28,6 +28,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .adjacency = recipe->adjacency == SOTTO_ADJACENCY_REPLACEMENT ? "replacement" : "deletion",
         .epsilon_local = claim->epsilon_local,
         .replacement_local = claim->replacement_local,
+        .none_told = claim->none_told,
         .epsilon_cohort = claim->epsilon_cohort,
         .delta = claim->delta,
         .min_cohort = recipe->min_cohort,
@@ -114,6 +115,9 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
         say(w, "  must be honest: nobody, for a report's own epsilon\n");
     say(w, "  one report alone: epsilon %.4g (%s, %s)\n", r->epsilon_local, r->randomizer,
         r->adjacency);
+    if (r->none_told)
+        say(w, "  not hidden: that a device has no value, which its silence tells; epsilons hold "
+               "between values\n");
     say(w,
         "  this answer: epsilon %.4g at delta %.3g, if %" PRIu64
         " reports are honest (%.3g%% of the smallest cohort, %" PRIu64 ")\n",

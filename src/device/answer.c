@@ -175,7 +175,8 @@ static sotto_status make_shares(making *m, uint64_t bin, sotto_entropy *entropy,
     m->bits = sotto_arena_take(arena, m->plan->randomizer->bytes);
     if (!m->bits)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a report's bits");
-    SOTTO_TRY(sotto_randomizer_run(m->plan->randomizer, m->bits, bin, entropy, err));
+    if (SOTTO_RULE(no_value_randomised) || bin != SOTTO_NO_VALUE)
+        SOTTO_TRY(sotto_randomizer_run(m->plan->randomizer, m->bits, bin, entropy, err));
     SOTTO_TRY(sotto_entropy_take(entropy, m->parts.id, sizeof m->parts.id, err));
     sotto_arena_mark mark = sotto_arena_here(arena);
     sotto_status status = sotto_prio3_init(&m->vdaf, arena, &m->plan->task->vdaf, err);
@@ -192,7 +193,7 @@ static void fill_parts(making *m)
     const sotto_answer_plan *plan = m->plan;
     sotto_report_parts *parts = &m->parts;
 
-    parts->time = (uint64_t)plan->now / plan->task->precision;
+    parts->time = (uint64_t)plan->now / (SOTTO_RULE(time_coarse) ? plan->task->precision : 1);
     memcpy(parts->task, plan->task->id, sizeof parts->task);
     parts->configuration = plan->task->configuration;
     parts->public_share = sotto_buf_bytes(&m->public_share);

@@ -28,7 +28,8 @@ struct sotto_device {
     bool ticked;
     bool retained;
     int64_t retained_at;
-    sotto_conditions conditions; /* of the last tick */
+    sotto_conditions conditions; /* of the last tick                         */
+    int64_t noted;               /* of it, in the event store; see device_why.c */
     sotto_described described[SOTTO_DEVICE_DESCRIBED];
     size_t described_count;
 };
@@ -66,6 +67,9 @@ typedef struct sotto_case {
  * With SOTTO_WHY_READY the case has all that an answer needs. What it takes is in device->work.
  *   SOTTO_DENIED  the ledger was found damaged on the way */
 SOTTO_MUST_USE sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *err);
+/* The first of the steps: c->out says what became of an answer that was made. */
+SOTTO_MUST_USE sotto_status sotto_device_outcome(sotto_device *device, sotto_case *c,
+                                                 const char *recipe, sotto_err *err);
 /* Closes the query and wipes device->work. */
 void sotto_case_close(sotto_device *device, sotto_case *c);
 /* Reads and lints a recipe for sotto_device_offer. c->out says why it is refused, if it is. */
@@ -74,8 +78,12 @@ SOTTO_MUST_USE sotto_status sotto_device_admit(sotto_device *device, sotto_case 
 
 /* ---- device_why.c ---- */
 
+/* Notes what a tick met with, for `why` in another process; what can't be noted is no failure of the tick. */
+void sotto_device_note_tick(sotto_device *device, sotto_conditions conditions);
+
 void sotto_explain(sotto_explanation *out, sotto_why why, const char *subject, const char *format,
                    ...) SOTTO_PRINTF(4, 5);
+void sotto_explain_not_sampled(sotto_explanation *out);
 /* Puts the reason for a silence into the record, unless it is the last one there already. */
 SOTTO_MUST_USE sotto_status sotto_device_note(sotto_device *device, const char *recipe,
                                               const char *analysis,

@@ -31,11 +31,12 @@ static sotto_status blame(sotto_case *c, sotto_why why, const char *subject, sot
 
 /* ---- the steps -------------------------------------------------------------------------------------------- */
 
-static sotto_status check_outcome(sotto_device *device, sotto_case *c, sotto_err *err)
+sotto_status sotto_device_outcome(sotto_device *device, sotto_case *c, const char *recipe,
+                                  sotto_err *err)
 {
     sotto_outcome outcome;
 
-    SOTTO_TRY(sotto_record_outcome(device->ledger, &outcome, c->shelved.name, err));
+    SOTTO_TRY(sotto_record_outcome(device->ledger, &outcome, recipe, err));
     if (outcome.dummy)
         sotto_explain(&c->out, SOTTO_WHY_NOT_SAMPLED, "",
                       "The secret draw was against taking part. A dummy, which says nothing about "
@@ -55,6 +56,11 @@ static sotto_status check_outcome(sotto_device *device, sotto_case *c, sotto_err
         sotto_explain(&c->out, SOTTO_WHY_TRANSPORT, "",
                       "The answer is sealed and paid for, and waits until it is acknowledged.");
     return SOTTO_OK;
+}
+
+static sotto_status check_outcome(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    return sotto_device_outcome(device, c, c->shelved.name, err);
 }
 
 static sotto_status check_window(sotto_device *device, sotto_case *c, sotto_err *err)
@@ -231,8 +237,7 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
                (c->decision.choice == SOTTO_CHOICE_DUMMY && !(c->recipe->dummies > 0) &&
                 SOTTO_RULE(dummies_where_asked_for));
     if (c->decided && out && SOTTO_RULE(not_sampled_silent))
-        sotto_explain(&c->out, SOTTO_WHY_NOT_SAMPLED, "",
-                      "The secret draw was against taking part. It is never drawn again.");
+        sotto_explain_not_sampled(&c->out);
     return SOTTO_OK;
 }
 

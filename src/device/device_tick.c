@@ -90,8 +90,10 @@ static sotto_status pay(sotto_device *device, sotto_case *c, uint64_t bin, bool 
     sotto_status status;
 
     if (silent) {
-        status =
-            sotto_ledger_spend_on_silence(device->ledger, &c->charge, c->now, &refusal, &first);
+        status = SOTTO_RULE(silence_paid)
+                     ? sotto_ledger_spend_on_silence(device->ledger, &c->charge, c->now, &refusal,
+                                                     &first)
+                     : SOTTO_OK;
     } else {
         SOTTO_TRY(sotto_answer_seal(&report, &c->plan, bin, entropy, &device->work, err));
         status = sotto_ledger_spend(device->ledger, &c->charge, &report, c->now, &refusal, &first);
@@ -209,7 +211,8 @@ static const sotto_party_key *newest_key(const sotto_party_entry *party, int64_t
         const sotto_party_key *key = &party->keys[i];
         sotto_hpke_config config;
 
-        if (now >= key->from && now < key->until && (!newest || key->from > newest->from) &&
+        if (((now >= key->from && now < key->until) || !SOTTO_RULE(keys_in_use)) &&
+            (!newest || key->from > newest->from) &&
             sotto_hpke_config_decode(&config, key->config, NULL) == SOTTO_OK && config.supported)
             newest = key;
     }
@@ -311,8 +314,7 @@ sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_cond
 
     out = out ? out : &ignored;
     *out = (sotto_tick){0};
-    device->ticked = true;
-    device->conditions = conditions;
+    sotto_device_note_tick(device, conditions);
     /* Always: how long events are kept was promised to everybody, also to those who take part in nothing. */
     sotto_status retained = SOTTO_RULE(retained_always) ? retain(device, now, &first) : SOTTO_OK;
     if (closed)

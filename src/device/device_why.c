@@ -49,6 +49,12 @@ void sotto_explain(sotto_explanation *out, sotto_why why, const char *subject, c
     va_end(args);
 }
 
+void sotto_explain_not_sampled(sotto_explanation *out)
+{
+    sotto_explain(out, SOTTO_WHY_NOT_SAMPLED, "",
+                  "The secret draw was against taking part. It is never drawn again.");
+}
+
 /* The reason's number, and the check's above it, stand where rounds of answers stand. */
 enum { CHECK_SHIFT = 8 };
 
@@ -74,16 +80,56 @@ sotto_status sotto_device_note(sotto_device *device, const char *recipe, const c
     return sotto_record_append(device->ledger, &entry, err);
 }
 
+/* ---- the last tick ------------------------------------------------------------------------------------------ */
+
+enum { NOTED = 8, IDLE = 1, CHARGING = 2, NETWORK = 4, GOOD = NOTED | IDLE | CHARGING | NETWORK };
+
+/* A good time is noted only where a bad one is, so that a tick that answers writes nothing more. */
+void sotto_device_note_tick(sotto_device *device, sotto_conditions now)
+{
+    int64_t met =
+        NOTED | (now.idle ? IDLE : 0) | (now.charging ? CHARGING : 0) | (now.network ? NETWORK : 0);
+
+    if (!device->ticked && sotto_store_noted_tick(device->store, &device->noted, NULL) != SOTTO_OK)
+        device->noted = 0;
+    device->ticked = true;
+    device->conditions = now;
+    if (met == device->noted || (met == GOOD && device->noted == 0))
+        return;
+    if (sotto_store_note_tick(device->store, met, NULL) == SOTTO_OK)
+        device->noted = met;
+}
+
+/* Of this process, or else of another. */
+static sotto_status last_conditions(sotto_device *device, sotto_conditions *out, sotto_err *err)
+{
+    int64_t met = 0;
+
+    *out = device->conditions;
+    if (device->ticked)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_store_noted_tick(device->store, &met, err));
+    met = met ? met : GOOD; /* nobody looked: nothing speaks against it */
+    *out = (sotto_conditions){(met & IDLE) != 0, (met & CHARGING) != 0, (met & NETWORK) != 0};
+    return SOTTO_OK;
+}
+
 /* ---- explaining ------------------------------------------------------------------------------------------- */
 
-/* A recipe that is not on the shelf: refused when it was offered, or gone since it closed. */
+/* A recipe that is not on the shelf: refused when it was offered, or gone since it closed. What became of it before is
+ * still on record. */
 static sotto_status explain_absent(sotto_device *device, sotto_explanation *out, const char *recipe,
                                    sotto_err *err)
 {
+    sotto_case c = {.now = 0};
     char note[SOTTO_RECORD_NOTE];
     uint64_t why;
     bool found;
 
+    SOTTO_TRY(sotto_device_outcome(device, &c, recipe, err));
+    *out = c.out;
+    if (out->why)
+        return SOTTO_OK;
     SOTTO_TRY(
         sotto_record_last(device->ledger, &found, &why, note, SOTTO_RECORD_SILENT, recipe, err));
     if (found) {
@@ -91,9 +137,13 @@ static sotto_status explain_absent(sotto_device *device, sotto_explanation *out,
         out->check = (int)(why >> CHECK_SHIFT);
         return SOTTO_OK;
     }
+    SOTTO_TRY(sotto_ledger_decided(device->ledger, &c.decision, &c.decided, SOTTO_DECISION_RECIPE,
+                                   recipe, err));
     SOTTO_TRY(
         sotto_record_last(device->ledger, &found, &why, note, SOTTO_RECORD_SEEN, recipe, err));
-    if (found)
+    if (c.decided && c.decision.choice == SOTTO_CHOICE_SILENT)
+        sotto_explain_not_sampled(out);
+    else if (found)
         sotto_explain(out, SOTTO_WHY_CLOSED, "", "The recipe closed, and is no longer kept.");
     else
         sotto_explain(out, SOTTO_WHY_UNKNOWN, "", "No such recipe was offered to this device.");
@@ -103,16 +153,17 @@ static sotto_status explain_absent(sotto_device *device, sotto_explanation *out,
 /* Nothing is wrong with the recipe: what the device last ran into is the reason. */
 static sotto_status explain_ready(sotto_device *device, sotto_case *c, sotto_err *err)
 {
-    const sotto_conditions *now = &device->conditions;
+    sotto_conditions now;
     char note[SOTTO_RECORD_NOTE];
     uint64_t why;
     bool found;
 
-    if (device->ticked && !(now->idle && now->charging && now->network)) {
+    SOTTO_TRY(last_conditions(device, &now, err));
+    if (!(now.idle && now.charging && now.network)) {
         sotto_explain(&c->out, SOTTO_WHY_NOT_ELIGIBLE, "", "The device was %s when it last looked.",
-                      !now->network    ? "offline"
-                      : !now->charging ? "not charging"
-                                       : "in use");
+                      !now.network    ? "offline"
+                      : !now.charging ? "not charging"
+                                      : "in use");
         return SOTTO_OK;
     }
     SOTTO_TRY(sotto_record_last(device->ledger, &found, &why, note, SOTTO_RECORD_SILENT,

@@ -40,12 +40,7 @@ const char *sotto_ledger_closed(const sotto_ledger *ledger)
 /* Written to a file that has no name any more, a spend would be gone at the next start. */
 static bool in_place(const sotto_ledger *ledger)
 {
-    int moved = 0;
-
-    if (ledger->memory || !SOTTO_RULE(file_in_place))
-        return true;
-    return sqlite3_file_control(ledger->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK ||
-           !moved;
+    return ledger->memory || !SOTTO_RULE(file_in_place) || sotto_sqlite_in_place(ledger->db);
 }
 
 sotto_status sotto_ledger_resetting(const sotto_ledger *ledger, bool *resetting, sotto_err *err)

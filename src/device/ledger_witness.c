@@ -7,9 +7,10 @@
 
 static sotto_status read_mark(void *context, uint64_t *generation, sotto_err *err)
 {
-    const sotto_store *store = context;
+    sotto_store *store = context;
     int64_t mark;
 
+    SOTTO_TRY(sotto_store_follow(store, err));
     SOTTO_TRY(sotto_sqlite_number(
         store->db, &mark, "SELECT value FROM sotto_notes WHERE name='ledger'", "notes", err));
     *generation = mark ? 1 : 0;

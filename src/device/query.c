@@ -108,7 +108,8 @@ static sotto_status compile(sotto_query *query, sotto_bytes sql, sotto_err *err)
     (void)sqlite3_set_authorizer(query->db, sotto_verifier_decide, &query->verifier);
     set_limits(query);
     int code = sqlite3_prepare_v3(query->db, sql.len ? text : "", (int)sql.len,
-                                  SQLITE_PREPARE_NO_VTAB, &query->statement, &tail);
+                                  SOTTO_RULE(no_table_functions) ? SQLITE_PREPARE_NO_VTAB : 0,
+                                  &query->statement, &tail);
     if (code != SQLITE_OK || query->verifier.why.status != SOTTO_OK)
         return failed(query, code, err);
     size_t used = query->statement ? (size_t)(tail - text) : sql.len;

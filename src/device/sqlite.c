@@ -252,13 +252,18 @@ static sotto_status set_up(sqlite3 *db, const sotto_sqlite_options *options, sot
     return empty ? sotto_sqlite_claim(db, options, err) : SOTTO_OK;
 }
 
-sotto_status sotto_sqlite_renew(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
+bool sotto_sqlite_in_place(sqlite3 *db)
 {
     int moved = 0;
+
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || !moved;
+}
+
+sotto_status sotto_sqlite_renew(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
+{
     bool empty;
 
-    if (!options->memory && SOTTO_RULE(reader_in_place) &&
-        sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+    if (!options->memory && SOTTO_RULE(reader_in_place) && !sotto_sqlite_in_place(db))
         return sotto_fail(err, SOTTO_MISSING, "%.80s: was moved or replaced", options->path);
     limit(db, options);
     return check_owner(db, options, &empty, err);

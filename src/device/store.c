@@ -90,9 +90,45 @@ static sotto_status open_or_start_over(sotto_store *store, int64_t now, sotto_er
     return sotto_store_note(store, "set_aside_at", now, err);
 }
 
+static void drop_inserts(sotto_store *store)
+{
+    for (size_t i = 0; i < store->stream_count; i++) {
+        (void)sqlite3_finalize(store->tables[i].insert);
+        store->tables[i].insert = NULL;
+    }
+}
+
+/* Before the other file is opened: both would have one -shm. SQLite sees that this one has moved, and leaves the WAL
+ * that has its name now alone. */
+static void leave_file(sotto_store *store)
+{
+    drop_inserts(store);
+    sotto_store_recount(store);
+    close_file(store);
+    store->marked = false;
+}
+
+bool sotto_store_in_place(const sotto_store *store)
+{
+    return store->memory || !SOTTO_RULE(events_in_place) ||
+           (store->db && sotto_sqlite_in_place(store->db));
+}
+
+sotto_status sotto_store_follow(sotto_store *store, sotto_err *err)
+{
+    if (sotto_store_in_place(store))
+        return SOTTO_OK;
+    leave_file(store);
+    sotto_status status = open_or_start_over(store, store->opened_at, err);
+    if (status != SOTTO_OK)
+        leave_file(store); /* the next call tries again */
+    return status;
+}
+
 static sotto_status fill(sotto_store *store, const sotto_store_options *options, sotto_err *err)
 {
     store->memory = !options->path;
+    store->opened_at = options->now;
     store->max_bytes = options->max_bytes ? options->max_bytes : DEFAULT_BYTES;
     if (options->storage)
         store->storage = *options->storage;
@@ -132,8 +168,7 @@ void sotto_store_close(sotto_store *store)
 {
     if (!store)
         return;
-    for (size_t i = 0; i < store->stream_count; i++)
-        (void)sqlite3_finalize(store->tables[i].insert);
+    drop_inserts(store);
     close_file(store);
     sotto_arena_clear(&store->arena);
     sotto_arena_clear(&store->scratch);
@@ -192,6 +227,7 @@ sotto_status sotto_store_show(sotto_store *store, const char *stream, uint64_t m
     int code = SQLITE_DONE;
 
     SOTTO_TRY(sotto_store_find(store, stream, &index, err));
+    SOTTO_TRY(sotto_store_follow(store, err));
     const sotto_stream *s = &store->streams[index];
     (void)snprintf(sql, sizeof sql, "SELECT * FROM \"%s\" ORDER BY rowid DESC LIMIT %llu", s->name,
                    (unsigned long long)(most > INT64_MAX ? INT64_MAX : most));

@@ -29,7 +29,8 @@ typedef struct sotto_store sotto_store;
 /* Opens or creates. Streams that are new are added; one that is known must have the same fields. Streams in
  * the file that are not named stay, under the retention they came with, and can't be queried.
  * A damaged file is renamed to path + ".corrupt" (an older one of that name is erased) and a fresh one is
- * opened: sotto_store_set_aside then tells. Its events fall under retention and forgetting too.
+ * opened: sotto_store_set_aside then tells. Its events fall under retention and forgetting too. A store that is open
+ * meanwhile, in another process, goes on with the fresh file from its next call.
  *   SOTTO_MALFORMED  a name or schema is not valid
  *   SOTTO_DENIED     a stream is known with other fields
  */
@@ -59,7 +60,7 @@ SOTTO_MUST_USE sotto_status sotto_store_count(sotto_store *store, const char *st
  */
 SOTTO_MUST_USE sotto_status sotto_store_retain(sotto_store *store, int64_t now, sotto_err *err);
 
-/* Erases one stream's events, or with NULL all of them and a file that was set aside.
+/* Erases one stream's events, or with NULL all of them; and a file that was set aside.
  *   SOTTO_AGAIN  as above
  */
 SOTTO_MUST_USE sotto_status sotto_store_forget(sotto_store *store, const char *stream,
@@ -69,6 +70,12 @@ SOTTO_MUST_USE sotto_status sotto_store_forget(sotto_store *store, const char *s
  * A status other than SOTTO_OK from the callback ends it. */
 SOTTO_MUST_USE sotto_status sotto_store_show(sotto_store *store, const char *stream, uint64_t most,
                                              sotto_row_fn *row, void *context, sotto_err *err);
+
+/* A number about the last tick, for a process that has seen none; 0: there is no such number. */
+SOTTO_MUST_USE sotto_status sotto_store_note_tick(sotto_store *store, int64_t conditions,
+                                                  sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_store_noted_tick(sotto_store *store, int64_t *conditions,
+                                                   sotto_err *err);
 
 /* What the store was opened with. Borrowed: lives as long as the store. */
 const sotto_stream *sotto_store_streams(const sotto_store *store, size_t *count);

@@ -157,22 +157,39 @@ static sotto_status donate(sotto_store *store, const sotto_event *events, size_t
     return cut_streams(store, err);
 }
 
-sotto_status sotto_store_donate(sotto_store *store, const sotto_event *events, size_t count,
-                                size_t *added, sotto_err *err)
+static sotto_status donate_at_once(sotto_store *store, const sotto_event *events, size_t count,
+                                   size_t *added, sotto_err *err)
 {
-    size_t new_ones = 0;
-
-    if (added)
-        *added = 0;
+    *added = 0;
     SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "donation", err));
-    sotto_status status = donate(store, events, count, &new_ones, err);
+    sotto_status status = donate(store, events, count, added, err);
     if (status == SOTTO_OK)
         status = sotto_sqlite_run(store->db, "COMMIT", "donation", err);
     if (status != SOTTO_OK) {
         sotto_sqlite_rollback(store->db);
         sotto_store_recount(store);
-        return status;
     }
+    return status;
+}
+
+sotto_status sotto_store_donate(sotto_store *store, const sotto_event *events, size_t count,
+                                size_t *added, sotto_err *err)
+{
+    sotto_status status;
+    sotto_err why;
+    size_t new_ones;
+
+    if (added)
+        *added = 0;
+    /* Asked again afterwards: no lock on a damaged file keeps another process from setting it aside before the commit. An
+     * event is kept once, so donating it again is safe. */
+    do {
+        why = (sotto_err){0};
+        SOTTO_TRY(sotto_store_follow(store, err));
+        status = donate_at_once(store, events, count, &new_ones, &why);
+    } while (!sotto_store_in_place(store));
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "%s", why.reason);
     if (added)
         *added = new_ones;
     return SOTTO_OK;

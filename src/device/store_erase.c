@@ -31,6 +31,7 @@ sotto_status sotto_store_note(sotto_store *store, const char *name, int64_t valu
 typedef struct kept_notes {
     int64_t erase_pending;
     int64_t set_aside_at;
+    int64_t tick;
 } kept_notes;
 
 static sotto_status read_notes(sotto_store *store, kept_notes *out, sotto_err *err)
@@ -48,9 +49,28 @@ static sotto_status read_notes(sotto_store *store, kept_notes *out, sotto_err *e
             out->erase_pending = sqlite3_column_int64(statement, 1);
         if (name && strcmp(name, "set_aside_at") == 0)
             out->set_aside_at = sqlite3_column_int64(statement, 1);
+        if (name && strcmp(name, "tick") == 0)
+            out->tick = sqlite3_column_int64(statement, 1);
     }
     (void)sqlite3_finalize(statement);
     return code == SQLITE_DONE ? SOTTO_OK : sotto_sqlite_fail(err, code, "notes");
+}
+
+sotto_status sotto_store_note_tick(sotto_store *store, int64_t conditions, sotto_err *err)
+{
+    SOTTO_TRY(sotto_store_follow(store, err));
+    return sotto_store_note(store, "tick", conditions, err);
+}
+
+sotto_status sotto_store_noted_tick(sotto_store *store, int64_t *conditions, sotto_err *err)
+{
+    kept_notes notes;
+
+    *conditions = 0;
+    SOTTO_TRY(sotto_store_follow(store, err));
+    SOTTO_TRY(read_notes(store, &notes, err));
+    *conditions = notes.tick;
+    return SOTTO_OK;
 }
 
 void sotto_store_recount(sotto_store *store)
@@ -288,6 +308,7 @@ static sotto_status commit(sotto_store *store, sotto_status status, sotto_err *e
 /* The list behind BEGIN: another process may have declared a stream, and donated to it, while we waited. */
 static sotto_status begin(sotto_store *store, kept_list **list, sotto_err *err)
 {
+    SOTTO_TRY(sotto_store_follow(store, err));
     SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "erasing", err));
     sotto_status status = take_list(store, list, err);
     if (status != SOTTO_OK)
@@ -337,6 +358,7 @@ static sotto_status look_around(sotto_store *store, survey *out, int64_t now, so
  * another process may be declaring a stream. */
 static sotto_status look(sotto_store *store, survey *out, int64_t now, sotto_err *err)
 {
+    SOTTO_TRY(sotto_store_follow(store, err));
     SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN", "retention", err));
     sotto_status status = look_around(store, out, now, err);
     sotto_sqlite_rollback(store->db);
@@ -372,18 +394,30 @@ static sotto_status forget(sotto_store *store, const char *stream, sotto_err *er
     return commit(store, drop_all(store, list, stream, err), err);
 }
 
-sotto_status sotto_store_forget(sotto_store *store, const char *stream, sotto_err *err)
+/* What was set aside can't be told apart by streams: it goes with any of them. */
+static sotto_status forget_at_once(sotto_store *store, const char *stream, sotto_err *err)
 {
     kept_notes notes;
+    sotto_status status = forget(store, stream, err);
+
+    sotto_arena_clear(&store->scratch);
+    SOTTO_TRY(status);
+    SOTTO_TRY(erase_aside(store, err));
+    SOTTO_TRY(read_notes(store, &notes, err));
+    return erase_bytes(store, &notes, err);
+}
+
+sotto_status sotto_store_forget(sotto_store *store, const char *stream, sotto_err *err)
+{
+    sotto_status status;
+    sotto_err why;
     size_t index;
 
     if (stream)
         SOTTO_TRY(sotto_store_find(store, stream, &index, err));
-    sotto_status status = forget(store, stream, err);
-    sotto_arena_clear(&store->scratch);
-    SOTTO_TRY(status);
-    if (!stream)
-        SOTTO_TRY(erase_aside(store, err));
-    SOTTO_TRY(read_notes(store, &notes, err));
-    return erase_bytes(store, &notes, err);
+    do { /* what another process set aside meanwhile is forgotten as well */
+        why = (sotto_err){0};
+        status = forget_at_once(store, stream, &why);
+    } while (store->db && !sotto_store_in_place(store));
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
 }

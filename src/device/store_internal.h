@@ -14,7 +14,7 @@ typedef struct sotto_store_table {
 } sotto_store_table;
 
 struct sotto_store {
-    sqlite3 *db;
+    sqlite3 *db;     /* NULL: the file was moved, and what is in its place could not be opened */
     sqlite3 *reader; /* for the next query, or NULL; see query.c */
     sotto_storage storage;
     char path[SOTTO_VFS_PATH]; /* or the name in memory */
@@ -28,7 +28,15 @@ struct sotto_store {
     sotto_store_table *tables;
     size_t stream_count;
     uint64_t max_bytes;
+    int64_t opened_at;
 };
+
+/* ---- store.c ---- */
+
+/* Another process may set the file aside as damaged and begin another; what is written to ours from then on is lost. */
+bool sotto_store_in_place(const sotto_store *store);
+/* Opens the file that has the store's name now, if it is another. Not inside a transaction. */
+SOTTO_MUST_USE sotto_status sotto_store_follow(sotto_store *store, sotto_err *err);
 
 /* ---- store_schema.c ---- */
 
@@ -46,7 +54,7 @@ SOTTO_MUST_USE sotto_status sotto_store_find(const sotto_store *store, const cha
 
 /* ---- store_erase.c ---- */
 
-/* Numbers that outlive the process: "erase_pending", "set_aside_at". */
+/* Numbers that outlive the process: "erase_pending", "set_aside_at", "tick". */
 SOTTO_MUST_USE sotto_status sotto_store_note(sotto_store *store, const char *name, int64_t value,
                                              sotto_err *err);
 /* Inside the caller's transaction: all but the newest `keep` rows go; their bytes are erased later. */

@@ -8,6 +8,8 @@
 #include "privacy/special_root.h"
 
 #define LEAST_LOG_DELTA SOTTO_ALLOCATION_LEAST_LOG_DELTA
+/* 0.1 as one who rounds noise down reads it. */
+#define LEAST_SIGMA 0x1.9999999999999p-4
 
 /* Points times nodes: some 2 ms for a line, and less for another where the answer is good enough already. */
 #define WORK_TILTED 5e6
@@ -228,7 +230,7 @@ static sotto_status check(sotto_allocation_direction direction, double sigma, do
     if (direction < SOTTO_ALLOCATION_REMOVE || direction > SOTTO_ALLOCATION_MAX)
         return sotto_fail(err, SOTTO_MALFORMED, "direction %d: accepted is remove, add or max",
                           (int)direction);
-    if (!(sigma >= 0.1 && sigma <= 1000))
+    if (!(sigma >= LEAST_SIGMA && sigma <= 1000))
         return sotto_fail(err, SOTTO_MALFORMED, "sigma = %g: accepted is 0.1 to 1000", sigma);
     if (!(t >= 1 && t <= 1e9 && t == floor(t)))
         return sotto_fail(err, SOTTO_MALFORMED, "t = %g: accepted is a whole number of 1 to 1e9",

@@ -24,6 +24,12 @@
 #define ALIASES 17.0
 /* Slots by themselves are not left out for so few nodes. */
 #define NEAR 32
+/* Nodes after which their groups are asked again whether one matters, at most. */
+#define WAIT_MOST 64
+/* Slots that are turned in the time a group takes. */
+#define TURNS_A_LOOK 12
+/* How many nodes are worth passing over at once. */
+#define PASS 8
 /* Nodes that share a turn's sines, see trapezoid. */
 #define TURNS 16
 
@@ -46,6 +52,7 @@ typedef struct composition {
     double cut;  /* the neglected part, relative to the peak */
     other_c left, right;
     sotto_flat flat;
+    int rest, wait; /* nodes until groups are asked again, and then, if they know nothing */
     sotto_checkin_inflate inflate;
     node line[NODES_MAX];
 } composition;
@@ -123,6 +130,9 @@ static sotto_slot_log look_at(composition *x, double k)
 
     if (x->flat.count == 0)
         return sotto_slots_relative(&x->slots, t);
+    /* turning so far is cheaper than starting there */
+    while (x->flat.at >= 0 && x->flat.at + 1 < k && x->flat.at + NEAR >= k)
+        (void)sotto_flat_at(&x->flat, x->flat.at + 1);
     sotto_slot_log at = sotto_flat_at(&x->flat, k);
 
     at.size += -x->slots.extra * t * t / 2;
@@ -140,43 +150,62 @@ static void keep(composition *x, double k, const sotto_slot_log *at)
     x->off += cabs(v) * expm1(fmin(at->off, 700));
 }
 
+/* Whether node k is certainly small, by as much as the damping says; *at is what the slots make of it if that had to be found
+ * out. */
+static double damping_at(composition *x, double k, double most, sotto_slot_log *at)
+{
+    double t = k * x->step, damped = 0;
+    bool flat = x->flat.count > 0;
+
+    if (!flat || x->rest-- <= 0) {
+        size_t looked = 0;
+
+        damped = sotto_slots_damping(&x->slots, t, most, &looked);
+        /* Known, and for less than turning all slots takes. */
+        bool pays = damped > ENOUGH && looked * TURNS_A_LOOK < x->flat.count;
+
+        x->rest = pays ? 0 : x->wait;
+        x->wait = pays ? 1 : x->wait < WAIT_MOST ? 2 * x->wait : WAIT_MOST;
+    }
+    if (damped > ENOUGH)
+        return damped;
+    *at = look_at(x, k);
+    /* never more than the size says */
+    if (flat && at->size + x->slots.extra * t * t / 2 < -0.49 * ENOUGH)
+        damped = sotto_flat_damping(&x->flat);
+    return damped;
+}
+
 /* Where the integrand is certainly below e^-ENOUGH/2 of its peak it is not evaluated but charged: such nodes, and all
  * behind the last, come to no more than that times sum 1/t^2. False if the line takes too many nodes. */
 static bool tabulate(composition *x, double eps, double log_delta)
 {
     double period = choose_period(x, eps, log_delta), last = sqrt(ENOUGH / x->slots.extra), off = 0;
     double slope = sotto_slots_damping_slope(&x->slots), k = 0;
+    double most = ENOUGH;
 
     x->step = 2 * PI / period;
     x->log_peak = sotto_slots_log_moment(&x->slots, x->c, &off);
     x->nodes = 0;
     x->size = x->off = 0;
+    x->rest = 0;
+    x->wait = 1;
     x->cut = exp(-ENOUGH / 2) * 1.65 / (x->step * x->step);
+    if (slope * x->step < ENOUGH)
+        most += PASS * slope * x->step;
     sotto_flat_open(&x->flat, &x->slots, x->step);
     for (int looks = 0; k * x->step <= last; looks++, k++) {
         sotto_slot_log at = {0, 0, 0};
-        double t = k * x->step, damped;
-
         if (looks == LOOKS_MAX || x->nodes == NODES_MAX)
             return false;
-        if (x->flat.count > 0) {
-            at = look_at(x, k);
-            /* never more than the size says */
-            damped = at.size + x->slots.extra * t * t / 2 < -0.49 * ENOUGH
-                         ? sotto_flat_damping(&x->flat)
-                         : 0;
-        } else {
-            damped = sotto_slots_damping(&x->slots, t);
-        }
-        if (damped > ENOUGH) {
-            double to = floor((t + (damped - ENOUGH) / slope) / x->step * (1 - 1e-12)) - 1;
+        double damped = damping_at(x, k, most, &at);
 
-            /* turning so far is cheaper than starting there */
-            k = x->flat.count > 0 && to < k + NEAR ? k : fmax(k, to);
+        if (damped > ENOUGH) {
+            double to = k + (damped - ENOUGH) / slope / x->step;
+
+            k = fmax(k, floor(to * (1 - 1e-12)) - 1);
             continue;
         }
-        if (x->flat.count == 0)
-            at = look_at(x, k);
         keep(x, k, &at);
     }
     x->log_peak += off;

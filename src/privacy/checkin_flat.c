@@ -12,6 +12,8 @@
 /* Slots, times how much they damp the line as a logarithm, beyond which groups do better: nearly all nodes are then passed
  * over. Not where most slots' losses are as good as certain: their transforms hardly fall, and hardly group. */
 #define LIFT 1.5e5
+/* So few are turned faster than their groups are summed. */
+#define FEW 1024
 
 void sotto_flat_open(sotto_flat *f, const sotto_slots *slots, double step)
 {
@@ -37,7 +39,7 @@ void sotto_flat_open(sotto_flat *f, const sotto_slots *slots, double step)
         lift += real ? 1 - f->thin[i] * f->thin[i] : 0;
     }
     f->wrong *= FACTOR_OFF;
-    if (lift * count > LIFT && lift > 0.2 * count)
+    if (count > FEW && lift * count > LIFT && lift > 0.2 * count)
         f->count = 0;
 }
 

@@ -222,9 +222,15 @@ static double complex spread_part(const sotto_slot_group *g, double complex w,
     for (int k = 1; k < terms; k++) {
         double next_re = k == 1 ? 1 : 0, next_im = 0;
 
-        for (int i = 0; i < k; i++) {
-            next_re -= re[i] * re[k - 1 - i] - im[i] * im[k - 1 - i];
-            next_im -= re[i] * im[k - 1 - i] + im[i] * re[k - 1 - i];
+        /* The square of what is there so far: each product but the middle one twice. */
+        for (int i = 0, j = k - 1; i < j; i++, j--) {
+            next_re -= 2 * (re[i] * re[j] - im[i] * im[j]);
+            next_im -= 2 * (re[i] * im[j] + im[i] * re[j]);
+        }
+        if (k % 2 == 1) {
+            int i = k / 2;
+            next_re -= (re[i] - im[i]) * (re[i] + im[i]);
+            next_im -= 2 * re[i] * im[i];
         }
         re[k] = next_re / k;
         im[k] = next_im / k;
@@ -302,6 +308,11 @@ void sotto_slots_tilt(sotto_slots *s, double c)
         double wide = cosh(fmin(g->eps * (c + 0.5), 300));
 
         g->lift = 1 / (wide * wide);
+        g->least = g->lift;
+        if (g->reach > 0) {
+            wide = cosh(fmin((g->eps + g->reach) * (c + 0.5), 300));
+            g->least = 1 / (wide * wide);
+        }
         g->thin = tanh(g->eps * (c + 0.5));
         g->spread = g->reach > 0 ? creal(spread_part(g, c + 0.5, g->thin, MOMENTS)) : 0;
     }
@@ -374,30 +385,30 @@ sotto_slot_log sotto_slots_relative(const sotto_slots *s, double t)
 
 /* 1 - sin^2 / cosh^2, slot by slot; within a group the sine moves by reach t at most, and the last slot's cosh is the
  * largest. */
-static double damping_of(const sotto_slots *s, size_t at, double t)
+static double damping_of(const sotto_slots *s, size_t at, double t, double most, size_t *looked)
 {
     const sotto_slot_group *g = &s->groups[at];
     double count = g->last - g->first + 1, blur = g->reach * t, sum = 0;
 
     if (count <= 0)
         return 0;
+    ++*looked;
     if (blur > 0.25 * fmin(1, g->eps * t) && g->parts > 0) {
-        for (size_t i = 0; i < 4; i++)
-            sum += damping_of(s, g->parts + i, t);
+        for (size_t i = 0; i < 4 && sum <= most; i++)
+            sum += damping_of(s, g->parts + i, t, most - sum, looked);
         return sum;
     }
     double sine = fmax(0, fabs(sin(g->eps * t)) - blur);
-    double wide = g->reach > 0 ? cosh(fmin((g->eps + g->reach) * (s->c + 0.5), 300)) : 1;
 
-    return count * sine * sine * (g->reach > 0 ? 1 / (wide * wide) : g->lift);
+    return count * sine * sine * g->least;
 }
 
-double sotto_slots_damping(const sotto_slots *s, double t)
+double sotto_slots_damping(const sotto_slots *s, double t, double most, size_t *looked)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < s->roots; i++)
-        sum += damping_of(s, i, t);
+    for (size_t i = 0; i < s->roots && sum <= most; i++)
+        sum += damping_of(s, i, t, most - sum, looked);
     return sum * (1 - 1e-9);
 }
 

@@ -22,6 +22,7 @@ typedef struct sotto_slot_group {
     double moments[SOTTO_SLOT_MOMENTS + 1]; /* sums of (eps_i - eps)^k, k >= 2 */
     size_t parts;                           /* where its four parts begin; 0 if it has none */
     double lift, thin;                      /* 1/cosh^2 and tanh of eps (c + 1/2)    */
+    double least;                           /* 1/cosh^2 of its last slot's, or less */
     double spread;                          /* what its moments add to the logarithm there */
 } sotto_slot_group;
 
@@ -60,8 +61,9 @@ typedef struct sotto_slot_log {
 /* At c + it, relative to c. */
 sotto_slot_log sotto_slots_relative(const sotto_slots *s, double t);
 
-/* At most -2 log of the relative size at t, but for the extra release; and how fast that can fall. */
-double sotto_slots_damping(const sotto_slots *s, double t);
+/* At most -2 log of the relative size at t, but for the extra release, summed no further than beyond `most`, *looked grows
+ * by the groups that were met; and how fast that can fall. */
+double sotto_slots_damping(const sotto_slots *s, double t, double most, size_t *looked);
 double sotto_slots_damping_slope(const sotto_slots *s);
 
 #endif

@@ -13,7 +13,9 @@ typedef struct sotto_cell {
     double first;
     double last;
     sotto_bound mass;
-    double log_high; /* at least log(mass), also where mass.high is only the least double */
+    double
+        log_high; /* at least log(mass), also where mass.high is only the least double; INFINITY does where
+                        `least` is above 0 */
     double log_last; /* log of the probability of `last` */
 } sotto_cell;
 

@@ -4,6 +4,14 @@
 
 #include <float.h>
 
+/* As in elementary.c. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx512f", "avx2,fma", "default")))
+#else
+#define WIDE
+#endif
+
 #define U  (DBL_EPSILON / 2)
 #define PI 3.14159265358979323846
 /* Of larger phases nothing is known but that they are phases. */
@@ -12,23 +20,6 @@
 double sotto_contour_chernoff(double c)
 {
     return -c * log1p(1 / c) - log1p(c);
-}
-
-typedef struct complex_pair {
-    double re, im;
-} pair;
-
-static pair times(pair a, pair b)
-{
-    pair p = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-    return p;
-}
-
-static pair over(double x, pair a)
-{
-    double scale = x / (a.re * a.re + a.im * a.im);
-    pair p = {a.re * scale, -a.im * scale};
-    return p;
 }
 
 /* 1/(s (s+1)), or for a lattice of spacing d the sum of exp(-s l)(1 - exp(-l)) over its losses l > 0,
@@ -53,18 +44,6 @@ static kernel kernel_of(const sotto_contour *line)
     return k;
 }
 
-/* swing, bend: sine and 1 - cosine of t times the lattice's spacing. */
-static pair kernel_at(const kernel *k, double t, double swing, double bend)
-{
-    if (k->d == 0) {
-        pair s = {k->c, t}, next = {k->c + 1, t};
-        return over(1, times(s, next));
-    }
-    pair a = {k->e * bend + k->less, k->e * swing}, b = {k->f * bend + k->lower, k->f * swing};
-    pair turn = {1 - bend, -swing};
-    return times(turn, over(k->scale, times(a, b)));
-}
-
 /* Nodes that are filled together. */
 #define GROUP 128
 
@@ -75,10 +54,41 @@ typedef struct group {
     double swing[GROUP], bend[GROUP];   /* of t over the spacing     */
     double angle[GROUP];
     double blind[GROUP]; /* 2 where the phase is no angle any more */
+    double kernel_re[GROUP], kernel_im[GROUP], kernel_size[GROUP];
 } group;
 
-static void group_fill(group *g, const sotto_contour *line, size_t from, const double *log_modulus,
-                       const double *phase)
+/* The kernel at t for continuous losses. */
+static WIDE void kernels_over(group *restrict g, const kernel *k)
+{
+    double flat = k->c * (k->c + 1), rise = 2 * k->c + 1;
+
+    for (size_t i = 0; i < g->count; i++) {
+        double re = flat - g->t[i] * g->t[i], im = rise * g->t[i], scale = 1 / (re * re + im * im);
+        g->kernel_re[i] = re * scale;
+        g->kernel_im[i] = -im * scale;
+        g->kernel_size[i] = sqrt(scale);
+    }
+}
+
+/* The same on a lattice; swing, bend: sine and 1 - cosine of t times the spacing. */
+static WIDE void lattice_kernels_over(group *restrict g, const kernel *k)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        double swing = g->swing[i], bend = g->bend[i];
+        double a_re = k->e * bend + k->less, a_im = k->e * swing;
+        double b_re = k->f * bend + k->lower, b_im = k->f * swing;
+        double re = a_re * b_re - a_im * b_im, im = a_re * b_im + a_im * b_re;
+        double scale = k->scale / (re * re + im * im);
+        re *= scale;
+        im *= -scale;
+        g->kernel_re[i] = (1 - bend) * re + swing * im;
+        g->kernel_im[i] = (1 - bend) * im - swing * re;
+        g->kernel_size[i] = sqrt(re * re + im * im);
+    }
+}
+
+static void group_fill(group *g, const sotto_contour *line, const kernel *shape, size_t from,
+                       const double *log_modulus, const double *phase)
 {
     g->count = line->nodes - from < GROUP ? line->nodes - from : GROUP;
     for (size_t i = 0; i < g->count; i++) {
@@ -90,37 +100,37 @@ static void group_fill(group *g, const sotto_contour *line, size_t from, const d
     }
     sotto_exp_all(g->grown, g->size, g->count);
     sotto_turn_all(g->sine, g->versine, g->angle, g->count);
-    if (line->lattice == 0)
+    if (line->lattice == 0) {
+        kernels_over(g, shape);
         return;
+    }
     for (size_t i = 0; i < g->count; i++)
         g->angle[i] = g->t[i] * line->lattice;
     sotto_turn_all(g->swing, g->bend, g->angle, g->count);
+    lattice_kernels_over(g, shape);
 }
 
 /* One node of a group, into re[k] and im[k] and the errors; wrong: of M, relative. */
-static void node_fill(sotto_contour *line, const kernel *shape, const group *g, size_t i, size_t k,
-                      double phase, double wrong)
+static inline void node_fill(sotto_contour *line, const group *g, size_t i, size_t k, double phase,
+                             double wrong)
 {
     double t = g->t[i], size = g->size[i];
     /* Too small to matter and too small for the sum: counted as an error instead. */
     bool gone = size < -80;
-    pair weight_of = kernel_at(shape, t, g->swing[i], g->bend[i]);
     bool middle = line->lattice > 0 && t > PI / line->lattice * (1 - 1e-9);
     double grown = gone ? 0 : g->grown[i] * line->step / (2 * PI) * (k == 0 || middle ? 1 : 2);
-    pair m = {grown * (1 - g->versine[i]), grown * g->sine[i]};
+    double m_re = grown * (1 - g->versine[i]), m_im = grown * g->sine[i];
     double steady = 16 + 2 * fabs(size) + 4 * (g->blind[i] > 0 ? MOST_PHASE : fabs(phase));
 
-    m = times(m, weight_of);
     wrong += g->blind[i];
-    line->re[k] = m.re;
-    line->im[k] = m.im;
-    double weight = sqrt(m.re * m.re + m.im * m.im);
+    line->re[k] = m_re * g->kernel_re[i] - m_im * g->kernel_im[i];
+    line->im[k] = m_re * g->kernel_im[i] + m_im * g->kernel_re[i];
+    double weight = grown * g->kernel_size[i] * (1 + 1e-14);
     line->transform_error += weight * wrong;
     line->rounding_error += weight * U * steady;
     line->phase_error += weight * U * 3 * t;
     if (gone)
-        line->transform_error += exp(-80) * line->step * (1 + wrong) *
-                                 sqrt(weight_of.re * weight_of.re + weight_of.im * weight_of.im);
+        line->transform_error += exp(-80) * line->step * (1 + wrong) * g->kernel_size[i];
 }
 
 void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const double *phase,
@@ -133,9 +143,9 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
     line->log_scale = log_modulus[0];
     line->transform_error = line->truncation_error = line->rounding_error = line->phase_error = 0;
     for (size_t from = 0; from < line->nodes; from += GROUP) {
-        group_fill(&g, line, from, log_modulus + from, phase + from);
+        group_fill(&g, line, &shape, from, log_modulus + from, phase + from);
         for (size_t i = 0; i < g.count; i++)
-            node_fill(line, &shape, &g, i, from + i, phase[from + i], error[from + i]);
+            node_fill(line, &g, i, from + i, phase[from + i], error[from + i]);
     }
     while (line->nodes > 1 && line->re[line->nodes - 1] == 0 && line->im[line->nodes - 1] == 0)
         line->nodes--;
@@ -145,6 +155,11 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
         line->truncation_error = exp(log_rest - line->log_scale) / (PI * last);
         if (last == 0)
             line->truncation_error = INFINITY;
+    } else if (line->omitted > 0) {
+        /* The kernel is largest on the real axis. */
+        double most = shape.scale / (shape.less * shape.lower);
+        line->truncation_error = exp(log_rest - line->log_scale) * most * line->step / PI *
+                                 (double)line->omitted * (1 + 1e-9);
     }
 }
 
@@ -183,6 +198,30 @@ typedef struct reading {
 /* Angles within a block are the same for every block: BLOCK + nodes/BLOCK sines serve all nodes. */
 #define BLOCK 64
 
+typedef struct block_sum {
+    double re, im;
+} block_sum;
+
+static WIDE void sum_block(block_sum *out, const double *restrict a, const double *restrict b,
+                           const double *restrict turn_re, const double *restrict turn_im,
+                           size_t count)
+{
+    double re[8] = {0}, im[8] = {0};
+
+    for (size_t k = 0; k + 8 <= count; k += 8) {
+        for (size_t i = 0; i < 8; i++) {
+            re[i] += a[k + i] * turn_re[k + i] - b[k + i] * turn_im[k + i];
+            im[i] += a[k + i] * turn_im[k + i] + b[k + i] * turn_re[k + i];
+        }
+    }
+    for (size_t k = count / 8 * 8; k < count; k++) {
+        re[0] += a[k] * turn_re[k] - b[k] * turn_im[k];
+        im[0] += a[k] * turn_im[k] + b[k] * turn_re[k];
+    }
+    out->re = ((re[0] + re[1]) + (re[2] + re[3])) + ((re[4] + re[5]) + (re[6] + re[7]));
+    out->im = ((im[0] + im[1]) + (im[2] + im[3])) + ((im[4] + im[5]) + (im[6] + im[7]));
+}
+
 static reading read_at(const sotto_contour *line, double eps)
 {
     reading r = {0};
@@ -196,20 +235,10 @@ static reading read_at(const sotto_contour *line, double eps)
     }
     for (size_t from = 0; from < line->nodes; from += BLOCK) {
         size_t count = from + BLOCK < line->nodes ? BLOCK : line->nodes - from;
-        const double *a = line->re + from, *b = line->im + from;
-        double angle = -line->step * (double)from * eps, re[4] = {0}, im[4] = {0};
-        for (size_t k = 0; k + 4 <= count; k += 4) {
-            for (size_t i = 0; i < 4; i++) {
-                re[i] += a[k + i] * turn_re[k + i] - b[k + i] * turn_im[k + i];
-                im[i] += a[k + i] * turn_im[k + i] + b[k + i] * turn_re[k + i];
-            }
-        }
-        for (size_t k = count / 4 * 4; k < count; k++) {
-            re[0] += a[k] * turn_re[k] - b[k] * turn_im[k];
-            im[0] += a[k] * turn_im[k] + b[k] * turn_re[k];
-        }
-        double block = cos(angle) * ((re[0] + re[1]) + (re[2] + re[3])) -
-                       sin(angle) * ((im[0] + im[1]) + (im[2] + im[3]));
+        double angle = -line->step * (double)from * eps;
+        block_sum part;
+        sum_block(&part, line->re + from, line->im + from, turn_re, turn_im, count);
+        double block = cos(angle) * part.re - sin(angle) * part.im;
         double sum = r.sum + block;
         rest += fabs(r.sum) >= fabs(block) ? (r.sum - sum) + block : (block - sum) + r.sum;
         r.sum = sum;

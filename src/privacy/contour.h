@@ -34,6 +34,7 @@ typedef struct sotto_contour {
     double *re; /* of M(s_k) kernel(s_k) step/2pi, over exp(log_scale); doubled for k > 0 */
     double *im;
     double log_scale;
+    size_t omitted; /* of a lattice: nodes up to half the period that are not there */
     double lattice; /* spacing of the losses, 0 when they are continuous */
     double origin;  /* one loss of the lattice; M is that of loss - origin */
     double origin_error;
@@ -55,8 +56,8 @@ typedef struct sotto_contour {
 } sotto_contour;
 
 /* Fills the nodes from the composed transform: log-modulus, phase and relative error of M(s_k).
- *   log_rest  log of a bound on |M| at every node that is not there; ignored on a lattice,
- *             where nodes must reach half the period. The three arrays may be overwritten: re and im of the
+ *   log_rest  log of a bound on |M| at every node that is not there; on a lattice nodes reach half the
+ *             period, but for those that are counted in `omitted`. The three arrays may be overwritten: re and im of the
  *             contour may be log_modulus and phase themselves. */
 void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const double *phase,
                         const double *error, double log_rest);

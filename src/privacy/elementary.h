@@ -4,7 +4,8 @@
  * answer does not depend on which. Errors are stated in units u = 2^-53 and relative unless said otherwise;
  * test_elementary.c holds them.
  *
- * Callers:  privacy/sgm*.c, privacy/pld.c, privacy/contour.c, privacy/allocation_points.c, privacy/allocation_tilt.c.
+ * Callers:  privacy/sgm*.c, privacy/pld.c, privacy/contour.c, privacy/onehot.c, privacy/allocation_points.c,
+ *           privacy/allocation_tilt.c.
  * Memory:   the caller's arrays; an output may be an input.
  */
 #ifndef SOTTO_PRIVACY_ELEMENTARY_H

@@ -1,6 +1,7 @@
 #include "privacy/onehot.h"
 
 #include "privacy/clone_cells.h"
+#include "privacy/elementary.h"
 #include "privacy/special.h"
 #include "privacy/special_root.h"
 
@@ -187,13 +188,23 @@ static void spread_law(loss_law *to, const bit_law *law, int sign, bool upper)
 
 /* ---- hockey-stick divergence ------------------------------------------------------------------------ */
 
+/* Atoms whose exponentials are taken together. */
+#define GROUP 128
+
 static double delta_one(const loss_law *x, double eps, double *slack)
 {
-    double sum = 0;
+    double sum = 0, grown[GROUP];
 
     *slack = 0;
-    for (size_t i = 0; i < x->count && x->atoms[i].loss > eps; i++)
-        sum += x->atoms[i].mass * -expm1(eps - x->atoms[i].loss);
+    for (size_t from = 0, count = GROUP; from < x->count && count == GROUP; from += count) {
+        const atom *at = x->atoms + from;
+
+        for (count = 0; count < GROUP && from + count < x->count && at[count].loss > eps; count++)
+            grown[count] = eps - at[count].loss;
+        sotto_expm1_all(grown, grown, count);
+        for (size_t i = 0; i < count; i++)
+            sum -= at[i].mass * grown[i];
+    }
     return sum / SCALE;
 }
 
@@ -224,7 +235,7 @@ static double delta_two(const loss_law *x, double eps, double *slack)
 }
 
 typedef struct divergence {
-    const loss_law *there, *back; /* both directions */
+    const loss_law *law; /* of the direction that is looked at */
     sotto_onehot_adjacency adjacency;
     double side; /* +1 adds what rounding may hide, -1 takes it away */
     double inflate;
@@ -235,12 +246,9 @@ static double delta_at(const divergence *d, double eps)
 {
     double (*of)(const loss_law *, double, double *) =
         d->adjacency == SOTTO_ONEHOT_REPLACEMENT ? delta_two : delta_one;
-    double slack_there, slack_back;
-    double there = of(d->there, eps, &slack_there), back = of(d->back, eps, &slack_back);
+    double slack, delta = of(d->law, eps, &slack), side = d->side * d->inflate;
 
-    double side = d->side * d->inflate;
-
-    return fmax(there + side * slack_there, back + side * slack_back) * (1 + side * 1e-12);
+    return (delta + side * slack) * (1 + side * 1e-12);
 }
 
 static double miss(const void *self, double eps)
@@ -262,16 +270,33 @@ static sotto_bound solve(const divergence *d, double near, double cap)
     return near > 0 ? solve(d, 0, near) : (sotto_bound){0, 0};
 }
 
-/* In a large crowd the loss is all but normal, which tells where to look; nothing rests on it. */
-static double solve_upper(const divergence *d, const bit_law *law, double cap)
+/* The same between what one direction said and cap, for the other: it is mostly as good or very near. */
+static sotto_bound solve_on(const divergence *d, sotto_bound first, double cap)
+{
+    double near = fmin(cap, first.high * (1 + 1e-5));
+
+    if (!(miss(d, first.low) > 0))
+        return first;
+    return solve(d, first.low, miss(d, near) > 0 ? cap : near);
+}
+
+/* In a large crowd the loss is all but normal, which tells where to look; nothing rests on it. The direction that is
+ * worse there comes first and stays in d, the other is in `other` and looks at what is found. */
+static double solve_upper(divergence *d, divergence *other, const bit_law *law, double cap)
 {
     double bits = d->adjacency == SOTTO_ONEHOT_REPLACEMENT ? 2 : 1;
     double spread = (law->q - law->p) * sqrt(bits / (law->n * law->p * law->q));
     double guess = fmin(cap, spread * sqrt(-2 * d->log_delta) + spread * spread / 2);
+    double here = miss(d, guess), there = miss(other, guess), high;
 
-    if (miss(d, guess) > 0)
-        return solve(d, guess, cap).high;
-    return solve(d, 0.7 * guess, guess).high;
+    if (there > here) {
+        divergence worse = *other;
+
+        *other = *d;
+        *d = worse;
+    }
+    high = fmax(here, there) > 0 ? solve(d, guess, cap).high : solve(d, 0.7 * guess, guess).high;
+    return high < cap ? solve_on(other, (sotto_bound){high, high}, cap).high : high;
 }
 
 sotto_status sotto_onehot_eps(sotto_bound *out, sotto_onehot_adjacency adjacency, double eps0,
@@ -288,7 +313,8 @@ sotto_status sotto_onehot_eps_inflated(sotto_bound *out, sotto_onehot_adjacency 
 {
     bit_law law;
     loss_law there, back;
-    divergence d = {&there, &back, adjacency, 1, inflate->sums, log_delta};
+    divergence d = {&there, adjacency, 1, inflate->sums, log_delta};
+    divergence other = {&back, adjacency, 1, inflate->sums, log_delta};
 
     SOTTO_TRY(check_question(adjacency, log_delta, err));
     double reach = sqrt(-2 * log_delta) * (adjacency == SOTTO_ONEHOT_REPLACEMENT ? 0.75 : 1) + 1;
@@ -298,14 +324,16 @@ sotto_status sotto_onehot_eps_inflated(sotto_bound *out, sotto_onehot_adjacency 
     law.off *= inflate->masses;
     spread_law(&there, &law, 1, true);
     spread_law(&back, &law, -1, true);
-    double high = solve_upper(&d, &law, cap);
+    double high = solve_upper(&d, &other, &law, cap);
 
     out->high = high > 0 ? fmin(cap, sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1)) : 0;
     spread_law(&there, &law, 1, false);
     spread_law(&back, &law, -1, false);
-    d.side = -1;
+    d.side = other.side = -1;
     /* No lower bound is above the upper one. */
-    out->low = solve(&d, high * (1 - 1e-4), high).low * (1 - SOTTO_ROOT_PAD);
+    sotto_bound low = solve(&d, high * (1 - 1e-4), high);
+
+    out->low = solve_on(&other, low, high).low * (1 - SOTTO_ROOT_PAD);
     return SOTTO_OK;
 }
 

@@ -317,6 +317,13 @@ static bool transform(sotto_pld *p, const sotto_sgm_law *law, const cells *m, do
     }
     sotto_angle_all(im, im, re, p->nodes);
     sotto_log_all(re, data, p->nodes);
+    double most = -INFINITY;
+    for (size_t k = p->nodes; k-- > 0;) {
+        /* log(1 + error) is at most the error. */
+        double here = re[k] + p->error[k];
+        most = here > most ? here : most;
+        p->most[k] = most + 4 * U * fabs(most);
+    }
     return true;
 }
 
@@ -386,10 +393,11 @@ sotto_pld *sotto_pld_new(const sotto_sgm_law *law, double c, double spacing, siz
         double origin = log1p(-law->q) + m.zero * spacing;
         p->origin = law->add ? -origin : origin;
         p->origin_error = 4 * U * fabs(log1p(-law->q));
-        p->log_modulus = sotto_alloc(3 * p->nodes * sizeof(double));
+        p->log_modulus = sotto_alloc(4 * p->nodes * sizeof(double));
         if (p->log_modulus) {
             p->phase = p->log_modulus + p->nodes;
             p->error = p->phase + p->nodes;
+            p->most = p->error + p->nodes;
             done = fill(p, law, &m, room + 6 * each, room + 6 * each + size) && keep_cells(p, &m);
         }
     }
@@ -404,7 +412,7 @@ void sotto_pld_free(sotto_pld *p)
     if (!p)
         return;
     if (p->log_modulus)
-        sotto_release(p->log_modulus, 3 * p->nodes * sizeof(double));
+        sotto_release(p->log_modulus, 4 * p->nodes * sizeof(double));
     if (p->cell_mass)
         sotto_release(p->cell_mass, 2 * p->cell_room * sizeof(double));
     sotto_release(p, sizeof *p);

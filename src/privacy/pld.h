@@ -23,6 +23,7 @@ typedef struct sotto_pld {
     double *log_modulus;
     double *phase;
     double *error;
+    double *most; /* log of a bound on the modulus at this node and all that follow */
     double alias_c[SOTTO_CONTOUR_ALIASES];
     double alias_log[SOTTO_CONTOUR_ALIASES]; /* log E exp(c (loss - origin)) */
     /* The cells that losses were moved within, neighbours of one width together: probability and width. */

@@ -3,8 +3,9 @@
 #include "base/alloc.h"
 #include "privacy/sgm_route.h"
 
-#define LEAST_RATE      1e-9
-#define LEAST_SIGMA     0.1
+#define LEAST_RATE 1e-9
+/* 0.1 as one who rounds noise down reads it. */
+#define LEAST_SIGMA     0x1.9999999999999p-4
 #define MOST_SIGMA      1e6
 #define LEAST_LOG_DELTA (-690.8)
 #define MOST_EPS        1e12

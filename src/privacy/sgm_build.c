@@ -34,6 +34,16 @@ static void set_lost(sotto_contour *line, const sotto_sgm_question *q)
     }
 }
 
+void sotto_sgm_reach(sotto_contour *line, sotto_sgm_question *q, double eps)
+{
+    if (!line->capped || !isfinite(eps))
+        return;
+    /* A lattice is read at its next loss, too. */
+    q->until = eps + 2 * line->lattice;
+    line->sure = sotto_sgm_sure(q);
+    line->sure_until = q->until;
+}
+
 /* One part's transform to the power of its rounds; errors are raised with it. */
 static void multiply(double *sum, size_t nodes, double rounds, const double *log_modulus,
                      const double *phase, const double *error)
@@ -97,20 +107,61 @@ bool sotto_sgm_build_contour(sotto_contour *line, const sotto_sgm_question *q,
     return true;
 }
 
+/* Nodes beyond which all rounds together leave less than exp(-FADED) of the scale are not read. */
+#define FADED 60.0
+
+/* log of a bound on |M| at node k and beyond; lattices: one a part. */
+static double most_from(const sotto_sgm_question *q, const sotto_pld *const *lattices, size_t k)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < q->count; i++) {
+        double part = (double)q->parts[i].rounds * lattices[i]->most[k];
+        sum += part + 8 * U * fabs(part);
+    }
+    return sum;
+}
+
+/* How many nodes are worth reading: the bound falls with k. */
+static size_t nodes_worth(const sotto_sgm_question *q, const sotto_pld *const *lattices,
+                          size_t nodes)
+{
+    double scale = 0;
+    size_t near = 0, far = nodes;
+
+    for (size_t i = 0; i < q->count; i++)
+        scale += (double)q->parts[i].rounds * lattices[i]->log_modulus[0];
+    while (far - near > 1) {
+        size_t mid = near + (far - near) / 2;
+        if (most_from(q, lattices, mid) < scale - FADED)
+            far = mid;
+        else
+            near = mid;
+    }
+    return far;
+}
+
 bool sotto_sgm_build_lattice(sotto_contour *line, const sotto_sgm_question *q,
                              const sotto_sgm_plan *p, double spacing, size_t size)
 {
+    const sotto_pld *lattices[SOTTO_SGM_MOST_PARTS];
+    size_t nodes = size / 2 + 1;
+
     *line = (sotto_contour){.c = p->c, .lattice = spacing, .aliases = SOTTO_CONTOUR_ALIASES};
     set_lost(line, q);
-    line->nodes = size / 2 + 1;
     line->step = 2 * PI / ((double)size * spacing);
+    for (size_t i = 0; i < q->count; i++) {
+        lattices[i] = sotto_sgm_side_lattice(sotto_sgm_side_of(q, i), p->j, spacing, size);
+        if (!lattices[i])
+            return false;
+    }
+    line->nodes = nodes_worth(q, lattices, nodes);
+    line->omitted = nodes - line->nodes;
     double *sum = nodes_for(q, line->nodes);
     if (!sum)
         return false;
     for (size_t i = 0; i < q->count; i++) {
-        const sotto_pld *l = sotto_sgm_side_lattice(sotto_sgm_side_of(q, i), p->j, spacing, size);
-        if (!l)
-            return false;
+        const sotto_pld *l = lattices[i];
         double n = (double)q->parts[i].rounds;
         multiply(sum, line->nodes, n, l->log_modulus, l->phase, l->error);
         line->origin += n * l->origin;
@@ -121,6 +172,6 @@ bool sotto_sgm_build_lattice(sotto_contour *line, const sotto_sgm_question *q,
         }
     }
     line->origin_error *= line->terms.place;
-    finish(line, sum, 0);
+    finish(line, sum, line->omitted > 0 ? most_from(q, lattices, line->nodes) : 0);
     return true;
 }

@@ -19,10 +19,12 @@ SOTTO_MUST_USE bool sotto_sgm_build_contour(sotto_contour *line, const sotto_sgm
 /* size: of the transform, a power of two. */
 SOTTO_MUST_USE bool sotto_sgm_build_lattice(sotto_contour *line, const sotto_sgm_question *q,
                                             const sotto_sgm_plan *p, double spacing, size_t size);
-sotto_bound sotto_sgm_read(const sotto_contour *line, const sotto_sgm_reader *r);
+/* What a cap costs `low` depends on how far eps may lie: once `high` is known, that far and no further. */
+void sotto_sgm_reach(sotto_contour *line, sotto_sgm_question *q, double eps);
+sotto_bound sotto_sgm_read(sotto_contour *line, sotto_sgm_question *q, const sotto_sgm_reader *r);
 
 /* A lattice so fine that it costs about `tolerance` of eps. False if none could be built. */
-SOTTO_MUST_USE bool sotto_sgm_try_lattice(sotto_bound *out, const sotto_sgm_question *q,
+SOTTO_MUST_USE bool sotto_sgm_try_lattice(sotto_bound *out, sotto_sgm_question *q,
                                           const sotto_sgm_plan *p, sotto_sgm_reader r,
                                           double tolerance);
 

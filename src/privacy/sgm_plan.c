@@ -102,23 +102,51 @@ static double bisect(const sotto_sgm_plan *p, const sotto_sgm_question *q, doubl
     return far;
 }
 
+/* More than any line may take, though the last doubling and a better bound may spare a twentieth of them. */
+#define FAR_TOO_MANY 1e9
+
+static double sines_until(const sotto_sgm_question *q, const sotto_sgm_plan *p, double nodes)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < q->count; i++)
+        sum += sotto_sgm_line_points(&sotto_sgm_side_of(q, i)->law, nodes * p->step) * nodes;
+    return sum;
+}
+
 static void choose_nodes(sotto_sgm_plan *p, const sotto_sgm_question *q)
 {
     double wanted = -(p->loss + q->digits), far = 8;
 
-    while (far < 1e6 && decay_beyond(q, p->j, far * p->step) > wanted)
+    while (far < 1e6 && decay_beyond(q, p->j, far * p->step) > wanted) {
         far *= 2;
+        if (far > 2048 && sines_until(q, p, far) > FAR_TOO_MANY) {
+            p->nodes = (size_t)far;
+            p->sines = FAR_TOO_MANY;
+            return;
+        }
+    }
     far = bisect(p, q, wanted, far / 2, far, decay_beyond);
     /* The better bound takes longer: only where there is much to spare. */
     if (far > 100)
         far = bisect(p, q, wanted, far / STRETCH, far, sotto_sgm_decay);
     /* Rounded up, so that a neighbouring question finds the table long enough. */
     p->nodes = (size_t)(ceil(far / 16) * 16) + 1;
-    p->sines = 0;
-    for (size_t i = 0; i < q->count; i++) {
-        p->sines +=
-            sotto_sgm_line_points(&sotto_sgm_side_of(q, i)->law, far * p->step) * (double)p->nodes;
-    }
+    p->sines = sines_until(q, p, far) / far * (double)p->nodes;
+}
+
+double sotto_sgm_lattice_period(double period)
+{
+    return exp2(ceil(4 * log2(period)) / 4);
+}
+
+bool sotto_sgm_fit_lattice(sotto_sgm_plan *p, const sotto_sgm_question *q, double slack)
+{
+    if (period_for(q, p->j, p) <= slack * sotto_sgm_lattice_period(p->period))
+        return true;
+    choose_line(p, q, p->j);
+    p->sines = INFINITY;
+    return false;
 }
 
 bool sotto_sgm_is_short(const sotto_sgm_question *q)

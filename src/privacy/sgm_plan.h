@@ -13,6 +13,11 @@ extern const int sotto_sgm_alias_at[SOTTO_CONTOUR_ALIASES];
 /* best: where Chernoff's bound is least. */
 sotto_sgm_plan sotto_sgm_plan_for(const sotto_sgm_question *q, int best, double log_delta,
                                   double eps);
+/* Of a lattice for this period: on a grid, so that neighbouring questions meet. */
+double sotto_sgm_lattice_period(double period);
+/* Whether the lattice of a plan like this serves the question, whose eps is about p->eps, from below, with a period
+ * that may be shorter than it should by `slack`; if not, false, and the plan is for another one. */
+bool sotto_sgm_fit_lattice(sotto_sgm_plan *p, const sotto_sgm_question *q, double slack);
 /* So few rounds that no power of M falls fast enough for a line of nodes. */
 bool sotto_sgm_is_short(const sotto_sgm_question *q);
 /* Log of a bound on |M/M(c)| at every t from here on. */

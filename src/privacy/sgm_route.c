@@ -13,6 +13,9 @@
 #define MOST_SINES_RARE  2.5e7 /* where the rate is below 1e-4 */
 #define MOST_SINES_ROUGH 3e6
 #define MANY_ROUNDS      1000
+/* Of eps, about what a lattice may cost. */
+#define TOLERANCE       3e-5
+#define TOLERANCE_ROUGH 1e-3
 
 static const char by_single[] = "closed form of one round";
 static const char by_gaussian[] = "Gaussian without sampling";
@@ -93,8 +96,8 @@ static void improve(sotto_sgm_answer *out, double high, const char *route)
 }
 
 /* Reads the answer off a line or a lattice, whichever is cheap; leaves *out alone if neither works. */
-static void invert(sotto_sgm_answer *out, const sotto_sgm_question *q, const sotto_sgm_plan *p,
-                   const sotto_sgm_reader *r)
+static void invert(sotto_sgm_answer *out, sotto_sgm_question *q, const sotto_sgm_plan *p,
+                   const sotto_sgm_reader *r, double tolerance)
 {
     bool done = false;
 
@@ -104,14 +107,14 @@ static void invert(sotto_sgm_answer *out, const sotto_sgm_question *q, const sot
         if (done && q->rough) {
             improve(out, sotto_contour_high(&line, r->given, r->start), by_contour);
         } else if (done) {
-            sotto_bound b = sotto_sgm_read(&line, r);
+            sotto_bound b = sotto_sgm_read(&line, q, r);
             out->value.low = fmax(out->value.low, b.low);
             improve(out, b.high, by_contour);
         }
     }
     /* Without the memory for a line a lattice may still fit, and without that the bound in *out stands. */
     sotto_bound b;
-    if (!done && sotto_sgm_try_lattice(&b, q, p, *r, q->rough ? 1e-3 : 3e-5)) {
+    if (!done && sotto_sgm_try_lattice(&b, q, p, *r, tolerance)) {
         out->value.low = fmax(out->value.low, b.low);
         improve(out, b.high, by_lattice);
     }
@@ -140,7 +143,7 @@ static bool fewer_digits(sotto_sgm_question *q, bool tight)
 }
 
 /* Inverts, unless a deeper cut would spare a lattice. */
-static bool attempt(sotto_sgm_answer *out, const sotto_sgm_question *q, const sotto_sgm_plan *p,
+static bool attempt(sotto_sgm_answer *out, sotto_sgm_question *q, const sotto_sgm_plan *p,
                     const sotto_sgm_reader *r)
 {
     /* The more rounds, the finer a lattice must be: then it comes last. */
@@ -148,7 +151,7 @@ static bool attempt(sotto_sgm_answer *out, const sotto_sgm_question *q, const so
     bool worth = p->sines <= most_sines(q) || sotto_sgm_is_short(q) || q->digits <= patience;
 
     if (worth)
-        invert(out, q, p, r);
+        invert(out, q, p, r, q->rough ? TOLERANCE_ROUGH : TOLERANCE);
     return worth;
 }
 
@@ -198,9 +201,24 @@ static void remember(const sotto_sgm_question *q, const sotto_sgm_plan *p, bool 
                              .gap = out->high - out->low};
 }
 
+/* About the eps of a question like an old one: Chernoff's bound at a fixed order says how it moves with rounds and
+ * delta. */
+static double expected(sotto_sgm_question *q, const sotto_sgm_past *old, bool wants_eps,
+                       double given)
+{
+    if (!wants_eps)
+        return given;
+    q->level = old->level;
+    q->cap = old->cap;
+    double more = (1 - exp(old->log_rounds - log_rounds(q))) * sotto_sgm_log_moment(q, old->plan.j);
+    double there = old->high + (more - (given - old->given)) / old->plan.c;
+    return isfinite(there) ? fmax(there, 0) : old->high;
+}
+
 /* Of the questions of this kind, the one nearest to this; NULL if none is near. Of those that are as near, the last, and
- * rather one with a line of nodes: lattices are slow. */
-static const sotto_sgm_past *recall(const sotto_sgm_question *q, bool wants_eps, double given)
+ * rather one with a line of nodes, for lattices are slow, narrow sides,
+ * and a cap that is far enough away. */
+static const sotto_sgm_past *recall(sotto_sgm_question *q, bool wants_eps, double given)
 {
     const sotto_sgm_past *found = NULL;
     double best = 1, here = log_rounds(q);
@@ -210,13 +228,29 @@ static const sotto_sgm_past *recall(const sotto_sgm_question *q, bool wants_eps,
         double apart = wants_eps ? fabs(given - old->given) / 3
                                  : fabs(given - old->given) / (0.2 * old->given + 1e-9);
         apart = fmax(apart, fabs(here - old->log_rounds) / 0.7);
+        if (!old->known || old->wants_eps != wants_eps || !(apart <= best))
+            continue;
         apart += old->plan.sines > most_sines(q) ? 0.02 : 0;
-        if (old->known && old->wants_eps == wants_eps && apart <= best) {
+        apart += old->gap > (wants_eps ? 1e-5 * old->high : 1e-4) ? 0.05 : 0;
+        apart += expected(q, old, wants_eps, given) > old->until ? 0.03 : 0;
+        if (apart <= best) {
             best = apart;
             found = old;
         }
     }
     return found;
+}
+
+/* Whether Chernoff's bound says enough. */
+static bool is_enough(sotto_sgm_answer *out, const sotto_sgm_question *q, int j, bool wants_eps,
+                      double given)
+{
+    if (!(q->enough > (wants_eps ? 0 : -INFINITY)))
+        return false;
+    double bound = wants_eps ? sotto_sgm_renyi_epsilon(q, j, given)
+                             : log(exp(sotto_sgm_renyi_log_delta(q, j, given)) + sotto_sgm_lost(q));
+    improve(out, wants_eps ? fmax(bound, 0) * (1 + 1e-12) : fmin(bound + 1e-12, 0), by_renyi);
+    return out->value.high <= q->enough;
 }
 
 /* Cut, cap and line of a question like this one, whose tables are there: what comes out is as true as any,
@@ -229,41 +263,34 @@ static bool again(sotto_sgm_answer *out, sotto_sgm_question *q, bool wants_eps, 
         return false;
     sotto_sgm_past like = *old; /* a later question may take its place */
     sotto_sgm_plan p = like.plan;
+    double eps = expected(q, &like, wants_eps, given);
     q->level = like.level;
     q->cap = like.cap;
     q->digits = like.digits;
-    /* Chernoff's bound at a fixed order says how the answer moves with rounds and delta. */
-    double eps = given;
-    if (wants_eps) {
-        double more = (1 - exp(like.log_rounds - log_rounds(q))) * sotto_sgm_log_moment(q, p.j);
-        double there = like.high + (more - (given - like.given)) / p.c;
-        eps = isfinite(there) ? fmax(there, 0) : like.high;
-    }
-    double above = eps + 0.2 * fabs(eps - like.high);
-    q->until = q->cap == SOTTO_SGM_NO_CAP ? INFINITY : wants_eps ? fmax(like.until, above) : given;
-    if (q->enough > (wants_eps ? 0 : -INFINITY)) {
-        double bound = wants_eps
-                           ? sotto_sgm_renyi_epsilon(q, p.j, given)
-                           : log(exp(sotto_sgm_renyi_log_delta(q, p.j, given)) + sotto_sgm_lost(q));
-        improve(out, wants_eps ? fmax(bound, 0) * (1 + 1e-12) : fmin(bound + 1e-12, 0), by_renyi);
-        if (out->value.high <= q->enough)
-            return true;
-    }
+    q->until = q->cap == SOTTO_SGM_NO_CAP ? INFINITY : eps;
+    if (is_enough(out, q, p.j, wants_eps, given))
+        return true;
     if (like.by_chernoff)
         return false;
+    bool on_lattice = p.sines > most_sines(q);
     p.log_delta = wants_eps ? given : fmin(like.high, 0);
-    p.eps = eps;
+    p.eps = wants_eps && on_lattice ? fmin(eps, like.high) : eps;
+    /* About as many rounds on the same lattice: what was fine enough then is so now. */
+    bool same = on_lattice && fabs(log_rounds(q) - like.log_rounds) < 0.05;
+    if (on_lattice)
+        same = sotto_sgm_fit_lattice(&p, q, same ? 1.06 : 1) && same;
     sotto_sgm_reader r = {wants_eps, given, eps};
-    invert(out, q, &p, &r);
+    invert(out, q, &p, &r, same ? 0 : TOLERANCE);
     double gap = out->value.high - out->value.low;
     if (out->value.high <= q->enough)
         return true;
-    if (wants_eps && out->value.high > q->until)
+    /* Far above what was to be expected: there is a better line. */
+    if (wants_eps && out->value.high > 1.1 * fmax(eps, like.high) + 1 / p.c)
         return false;
     /* No more is asked for than was found then. */
-    double most = p.sines > most_sines(q) ? (wants_eps ? 0.1 * out->value.high : 0.5)
-                                          : (wants_eps ? 1e-6 * out->value.high : 1e-5);
-    return gap <= fmax(most, 2 * like.gap) || (p.sines > most_sines(q) && gap * p.c < 0.05);
+    double most = on_lattice ? (wants_eps ? 0.1 * out->value.high : 0.5)
+                             : (wants_eps ? 1e-6 * out->value.high : 1e-5);
+    return gap <= fmax(most, 2 * like.gap) || (on_lattice && gap * p.c < 0.05);
 }
 
 /* The log delta whose estimated eps is this one. */
@@ -346,17 +373,25 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
         }
         p = plan_epsilon(q, best, log_delta, below, out->value.high);
         sotto_sgm_reader r = {true, log_delta, fmin(out->value.high, about)};
+        double planned = q->until, gap_before = out->value.high - out->value.low;
         if (!attempt(out, q, &p, &r))
             return false;
         if (q->rough)
             return true;
-        remember(q, &p, true, log_delta, &out->value, false);
         double high = out->value.high, gap = high - out->value.low;
+        q->until = planned;
+        /* What bettered nothing is no example. */
+        if (gap < gap_before)
+            remember(q, &p, true, log_delta, &out->value, false);
         /* A line that was well placed leaves no more than this; a lattice may, and where delta(0) is hardly
          * above delta a gap is large beside eps but small beside what moves delta. */
+        bool on_lattice = p.sines > most_sines(q);
         tight = gap <= 0.1 * high || gap * p.c < 0.05;
-        bool placed = p.sines > most_sines(q) ? tight : gap <= 1e-6 * high;
-        if (high <= q->until && (placed || fabs(high - p.eps) * p.c < 1))
+        /* Of a capped line the cap owes the rest: a deeper cut may do without. */
+        if (q->cap != SOTTO_SGM_NO_CAP && !on_lattice)
+            tight = gap <= 1e-3 * high;
+        bool placed = on_lattice ? tight : gap <= 1e-6 * high;
+        if (placed || (high <= planned && fabs(high - p.eps) * p.c < 1))
             return tight;
         above = about = high;
         below = high * (1 - 1e-6);

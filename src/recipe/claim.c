@@ -2,6 +2,7 @@
  * at random adds. */
 #include "recipe/claim.h"
 
+#include "base/rule.h"
 #include "privacy/bound.h"
 #include "privacy/checkin.h"
 #include "privacy/checkin_sampling.h"
@@ -124,6 +125,8 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                          const sotto_recipe *recipe, const sotto_randomizer *r,
                                          uint64_t honest, double log_delta, sotto_err *err)
 {
+    const bool sampled =
+        recipe->participation.type == SOTTO_POISSON && !SOTTO_RULE(gain_not_charged);
     double crowd;
 
     *out = r->epsilon;
@@ -132,7 +135,8 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
         return SOTTO_OK;
     if (honest == 0)
         return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
-    SOTTO_TRY(crowd_epsilon(&crowd, r, honest, 1, log_delta, err));
+    SOTTO_TRY(
+        crowd_epsilon(&crowd, r, honest, sampled ? recipe->participation.rate : 1, log_delta, err));
     if (crowd >= (1 - least_gain) * r->epsilon) {
         *theorem = "local: the crowd is too small to add anything";
         return SOTTO_OK;
@@ -339,6 +343,7 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     out->randomizer = sotto_randomizer_name(r.kind);
     out->epsilon_local = r.epsilon;
     out->replacement_local = sotto_recipe_replacement_epsilon(&r);
+    out->none_told = recipe->on_no_match == SOTTO_NO_MATCH_SILENCE;
     out->delta = sotto_decimal_up(recipe->delta);
     out->weight = r.weight;
     out->miss = sotto_recipe_miss(&r);

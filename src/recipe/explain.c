@@ -114,6 +114,10 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
     if (claim->sampled_by)
         say(w, "With a relay and tokens, so that nobody sees who takes part: epsilon %.4g (%s).\n",
             claim->epsilon_sampled, claim->sampled_by);
+    if (claim->none_told)
+        say(w,
+            "None of this hides whether you have a value at all: a device without one is silent, "
+            "and can be seen to be. It is charged the same.\n");
     say(w, "A report is %zu bytes.\n", claim->report_bytes);
     if (claim->miss > 0)
         say(w,

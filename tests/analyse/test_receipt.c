@@ -46,6 +46,18 @@ static void a_receipt_claims_aggregation_and_no_sampling(sotto_test *t)
     CHECK_NEAR(t, 0.5, receipt.honest_share, 0);
 }
 
+static void a_receipt_says_what_silence_told(sotto_test *t)
+{
+    char text[8192];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
+
+    make_of(t, sotto_test_recipe(t, "\"no-value\"", "\"silence\""));
+    CHECK(t, receipt.none_told);
+    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "not hidden: that a device has no value") != NULL);
+}
+
 static void a_receipt_of_a_handful_claims_no_crowd(sotto_test *t)
 {
     char text[8192];
@@ -118,6 +130,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_receipt_claims_aggregation_and_no_sampling),
+        CASE(a_receipt_says_what_silence_told),
         CASE(a_receipt_of_a_handful_claims_no_crowd),
         CASE(a_receipt_says_how_far_one_liar_reaches),
         CASE(a_receipt_reads_well),

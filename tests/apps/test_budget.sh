@@ -27,6 +27,12 @@ says 'honest    0 of the cohort'
 says 'epsilon 0.8 does NOT hold'
 says 'epsilon 0.8 goes with delta 2.01083e-06'
 
+begin both_ends_of_a_range_are_in_it
+exits 0 account --mechanism sgm --sigma 0.1 --q 0.5 --T 3 --adjacency add-remove $claim
+exits 0 account --mechanism allocation --sigma 0.1 --slots 10 --adjacency add-remove $claim
+exits 0 account --mechanism noise-shares --sigma 0.5 --sensitivity 1 --dimension 1 --cohort 100 --adjacency replacement $claim
+exits 2 account --mechanism sgm --sigma 0.099 --q 0.5 --T 3 --adjacency add-remove $claim
+
 begin json_says_the_same
 exits 8 account $sgm $claim --claim 0.8 --json
 python3 - "$out" <<END || complain "not the JSON that was meant"

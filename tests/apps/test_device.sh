@@ -86,6 +86,8 @@ expect 0 "yes: this device takes part" consent yes --dir a $now
 # ---- Table 1 as printed: the second recipe is refused by check 1
 expect 0 "50002: kept" offer a/50002.json --dir a $now
 expect 0 "Not a good time without --idle" tick --dir a --out a/sent $now
+expect 0 "not-eligible: The device was offline when it last looked" why 50001 --dir a $now
+expect 0 "not-eligible" tick --dry-run --idle --dir a $now
 expect 2 "--out or --dry-run?" tick --dry-run --out a/sent --dir a
 expect 0 "ready" tick --dry-run $good --dir a $now
 expect 0 "epsilon 0 of 0.5" ledger --dir a $now

@@ -82,6 +82,23 @@ static void a_share_opens_for_the_task_it_was_made_for_alone(sotto_test *t)
 
 /* ---- Table 1 ---------------------------------------------------------------------------------------------- */
 
+/* Besides its id a report says in clear when it was made, in the recipe's hours, and that nothing else is said. */
+static void a_report_tells_the_hour_and_nothing_more(sotto_test *t)
+{
+    static sotto_test_phone phone;
+
+    sotto_test_phone_start(t, &phone, NULL);
+    phone.now += 1234;
+    CHECK_OK(t, sotto_device_offer(phone.device, sotto_test_sure_recipe(t, "50001", NULL, NULL),
+                                   &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    sotto_reader in = sotto_reader_over(phone.uploaded[0].body);
+    (void)sotto_read_bytes(&in, SOTTO_REPORT_ID_SIZE);
+    CHECK_EQUAL(t, phone.now / 3600, sotto_read_uint(&in, 8));
+    CHECK_EQUAL(t, 0, sotto_read_uint(&in, 2)); /* bytes of extensions */
+    sotto_test_phone_close(&phone);
+}
+
 static void table_1_as_printed_refuses_the_second_recipe_by_check_1(sotto_test *t)
 {
     static sotto_test_phone phone;
@@ -162,6 +179,7 @@ int main(int argc, char **argv)
         CASE(events_of_many_become_an_answer),
         CASE(each_cohort_has_its_own_task),
         CASE(a_share_opens_for_the_task_it_was_made_for_alone),
+        CASE(a_report_tells_the_hour_and_nothing_more),
         CASE(table_1_as_printed_refuses_the_second_recipe_by_check_1),
         CASE(with_three_reports_check_2_refuses_on_age),
         CASE(a_cohort_too_small_is_refused_by_check_3_which_says_what_would_do),

@@ -175,6 +175,29 @@ static void nothing_happens_at_a_bad_time(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+/* A settings page is another process than the service that ticks. */
+static void a_bad_time_is_told_after_a_restart(sotto_test *t)
+{
+    const sotto_conditions offline = {true, true, false}, good = {true, true, true};
+
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    phone.now = SOTTO_TEST_OPENS;
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_READY);
+    CHECK_OK(t, sotto_device_tick(phone.device, NULL, offline, &t->err));
+    sotto_test_phone_open(&phone);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_NOT_ELIGIBLE);
+    phone.now = SOTTO_TEST_OPENS - 1; /* nothing to answer yet, but a good time */
+    CHECK_OK(t, sotto_device_tick(phone.device, NULL, good, &t->err));
+    sotto_test_phone_open(&phone);
+    phone.now = SOTTO_TEST_OPENS;
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_READY);
+    sotto_test_phone_close(&phone);
+}
+
 static void a_recipe_is_answered_within_its_window(sotto_test *t)
 {
     sotto_test_phone_start(t, &phone, NULL);
@@ -208,6 +231,24 @@ static void a_device_that_is_not_sampled_makes_no_call(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+/* Long after the recipe is gone the person may ask. */
+static void why_is_told_after_the_recipe_is_gone(sotto_test *t)
+{
+    for (int sampled = 0; sampled < 2; sampled++) {
+        sotto_why why = sampled ? SOTTO_WHY_ANSWERED : SOTTO_WHY_NOT_SAMPLED;
+
+        sotto_test_phone_start(t, &phone, NULL);
+        offer(t, sampled ? sotto_test_sure_recipe(t, "50001", NULL, NULL)
+                         : rare_recipe(t, "\"on_no_match\""));
+        CHECK_EQUAL(t, sampled, sotto_test_tick(&phone).made);
+        CHECK(t, sotto_test_why(&phone, "50001") == why);
+        phone.now = SOTTO_TEST_CLOSES + 8 * 86400;
+        CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+        CHECK(t, sotto_test_why(&phone, "50001") == why);
+        sotto_test_phone_close(&phone);
+    }
+}
+
 static void a_draw_outlives_restarts_policies_and_versions(sotto_test *t)
 {
     sotto_test_phone_init(t, &phone, NULL);
@@ -226,9 +267,8 @@ static void a_draw_outlives_restarts_policies_and_versions(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
-static void as_many_take_part_as_the_rate_says(sotto_test *t)
+static void check_a_quarter_sends(sotto_test *t, sotto_bytes text)
 {
-    const sotto_bytes text = sotto_test_sure_recipe(t, "50001", "\"rate\": 1", "\"rate\": 0.25");
     uint64_t made = 0;
 
     for (int i = 0; i < 160; i++) {
@@ -238,6 +278,11 @@ static void as_many_take_part_as_the_rate_says(sotto_test *t)
         sotto_test_phone_close(&phone);
     }
     CHECK_NEAR(t, 40, (double)made, 28); /* five standard deviations */
+}
+
+static void as_many_take_part_as_the_rate_says(sotto_test *t)
+{
+    check_a_quarter_sends(t, sotto_test_sure_recipe(t, "50001", "\"rate\": 1", "\"rate\": 0.25"));
 }
 
 /* ---- rounds ----------------------------------------------------------------------------------------------- */
@@ -409,6 +454,11 @@ static void a_dummy_reads_nothing_costs_nothing_and_looks_like_a_report(sotto_te
 }
 
 /* Drawn while there was nobody to send one to; then comes a version without dummies. */
+static void as_many_dummies_are_sent_as_their_rate_says(sotto_test *t)
+{
+    check_a_quarter_sends(t, rare_recipe(t, "\"dummies\": 0.25, \"on_no_match\""));
+}
+
 static void a_dummy_is_not_sent_for_a_version_that_has_none(sotto_test *t)
 {
     sotto_bytes second = rare_recipe(t, "\"on_no_match\"");
@@ -504,8 +554,10 @@ int main(int argc, char **argv)
         CASE(a_clock_that_is_far_off_does_no_harm),
         CASE(the_last_slot_of_all_is_still_to_come),
         CASE(nothing_happens_at_a_bad_time),
+        CASE(a_bad_time_is_told_after_a_restart),
         CASE(a_recipe_is_answered_within_its_window),
         CASE(a_device_that_is_not_sampled_makes_no_call),
+        CASE(why_is_told_after_the_recipe_is_gone),
         CASE(a_draw_outlives_restarts_policies_and_versions),
         CASE(as_many_take_part_as_the_rate_says),
         CASE(a_check_in_happens_in_its_slot),
@@ -516,6 +568,7 @@ int main(int argc, char **argv)
         CASE(poisson_draws_for_each_recipe),
         CASE(importance_sampling_is_refused),
         CASE(a_dummy_reads_nothing_costs_nothing_and_looks_like_a_report),
+        CASE(as_many_dummies_are_sent_as_their_rate_says),
         CASE(a_dummy_is_not_sent_for_a_version_that_has_none),
         CASE(a_value_that_is_not_listed_means_no_report),
         CASE(a_recipe_for_others_is_not_answered),

@@ -276,6 +276,37 @@ static void an_outdated_key_is_replaced_around_the_same_shares(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+static sotto_bytes both_keys(sotto_test *t, const char *old, const char *new)
+{
+    sotto_bytes text = sotto_test_server_parties(t, 2);
+
+    for (int i = 0; i < 2; i++)
+        text = sotto_test_replace(t, (const char *)text.data, old, new);
+    return text;
+}
+
+/* Whoever has its secret may have published it, or may not have made it yet. */
+static void a_report_waits_rather_than_be_sealed_to_a_key_out_of_use(sotto_test *t)
+{
+    static const char second[] = "\"2026-02-01T00:00:00Z\", \"until\": \"2027-07-01T00:00:00Z\"";
+    static const char *const others[] = {
+        "\"2027-02-01T00:00:00Z\", \"until\": \"2027-07-01T00:00:00Z\"",
+        "\"2026-02-01T00:00:00Z\", \"until\": \"2026-11-01T00:00:00Z\""};
+
+    for (int i = 0; i < 2; i++) {
+        sotto_test_phone_init(t, &phone, NULL);
+        phone.options.parties = both_keys(t, second, others[i]);
+        sotto_test_phone_open(&phone);
+        CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+        offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+        phone.outdated_first = true;
+        CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+        CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+        CHECK_EQUAL(t, 0, sotto_test_lines(&phone, NULL, SOTTO_RECORD_RESEALED));
+        sotto_test_phone_close(&phone);
+    }
+}
+
 static void a_refused_report_is_given_up_and_stays_paid_for(sotto_test *t)
 {
     sotto_test_phone_start(t, &phone, NULL);
@@ -286,6 +317,34 @@ static void a_refused_report_is_given_up_and_stays_paid_for(sotto_test *t)
     CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
     CHECK_EQUAL(t, 1, phone.sends);
     CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    sotto_test_phone_close(&phone);
+}
+
+static sotto_status count_recipe(void *context, const sotto_known_recipe *recipe, sotto_err *err)
+{
+    (void)recipe, (void)err;
+    ++*(uint64_t *)context;
+    return SOTTO_OK;
+}
+
+static void a_report_is_tried_for_a_week_after_its_recipe_closed(sotto_test *t)
+{
+    uint64_t known = 0;
+
+    sotto_test_phone_start(t, &phone, NULL);
+    offer(t, sotto_test_sure_recipe(t, "50001", NULL, NULL));
+    phone.answer = SOTTO_DELIVERY_LATER;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    phone.now = SOTTO_TEST_CLOSES + 7 * 86400 - 1;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 2, phone.sends);
+    phone.now++;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 2, phone.sends);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_GIVEN_UP);
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
+    CHECK_OK(t, sotto_device_recipes(phone.device, count_recipe, &known, &t->err));
+    CHECK_EQUAL(t, 0, known);
     sotto_test_phone_close(&phone);
 }
 
@@ -396,7 +455,9 @@ int main(int argc, char **argv)
         CASE(a_query_that_fails_on_a_value_is_answered_like_no_match),
         CASE(a_retry_sends_the_same_bytes_after_restarts_too),
         CASE(an_outdated_key_is_replaced_around_the_same_shares),
+        CASE(a_report_waits_rather_than_be_sealed_to_a_key_out_of_use),
         CASE(a_refused_report_is_given_up_and_stays_paid_for),
+        CASE(a_report_is_tried_for_a_week_after_its_recipe_closed),
         CASE(forgetting_erases_what_waits_and_keeps_the_ledger),
         CASE(a_mistake_says_which_text_has_it),
         CASE(a_closed_ledger_silences_the_device_until_a_reset),

@@ -215,6 +215,27 @@ static void a_reset_in_another_process_stops_a_tick(sotto_test *t)
     close_two();
 }
 
+/* ---- events that another process set aside ------------------------------------------------------------------ */
+
+/* Another process found the event file damaged, and died once it had set it aside. */
+static void a_fresh_event_file_hears_of_the_ledger_too(sotto_test *t)
+{
+    sotto_test_phone_init(t, &one, sotto_test_generous_policy);
+    sotto_test_phone_in_files(&one);
+    one.options.host.counter = (sotto_device_counter){0};
+    sotto_test_phone_open(&one);
+    CHECK_OK(t, sotto_device_consent(one.device, true, &t->err));
+    CHECK(t, rename(one.options.events, sotto_test_beside(t, one.options.events, ".corrupt")) == 0);
+    CHECK_OK(t, sotto_test_phone_type(&one, 1, 35, "i went home"));
+    offer(t, sotto_test_sure_recipe(t, "a", NULL, NULL));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one).made);
+    sotto_test_phone_close(&one);
+    CHECK(t, unlink(one.options.ledger) == 0);
+    sotto_test_phone_open(&one);
+    CHECK(t, sotto_device_closed(one.device) != NULL);
+    sotto_test_phone_close(&one);
+}
+
 /* ---- a disk that is full ------------------------------------------------------------------------------------ */
 
 static void a_no_that_can_not_be_written_holds_and_is_told(sotto_test *t)
@@ -280,6 +301,25 @@ static void two_ticks_at_once_make_one_dummy(sotto_test *t)
     CHECK_EQUAL(t, 0, tick.made);
     CHECK_EQUAL(t, 1, one.sends + two.sends);
     CHECK_EQUAL(t, 1, sotto_test_lines(&one, NULL, SOTTO_RECORD_DUMMY));
+    close_two();
+}
+
+static void type_meanwhile(sotto_test *t)
+{
+    CHECK_OK(t, sotto_test_phone_type(&two, 1, 35, "i went home"));
+}
+
+/* The draw is done and on the disk before the query looks at any event: it finds what was donated in between. */
+static void events_are_read_after_the_draw(sotto_test *t)
+{
+    const sotto_bytes recipe = sotto_test_clear_recipe(t, "a", NULL, NULL);
+    sotto_tick tick;
+
+    open_two(t, sotto_test_generous_policy);
+    offer(t, recipe);
+    tick_while(t, type_meanwhile, false, &tick);
+    CHECK_EQUAL(t, 1, tick.made);
+    CHECK(t, sotto_test_told(t, &one.uploaded[0], recipe) != SOTTO_NO_VALUE);
     close_two();
 }
 
@@ -544,7 +584,9 @@ int main(int argc, char **argv)
         CASE(a_no_in_another_process_stops_a_dummy),
         CASE(the_last_word_counts_whichever_process_heard_it),
         CASE(a_reset_in_another_process_stops_a_tick),
+        CASE(a_fresh_event_file_hears_of_the_ledger_too),
         CASE(a_no_that_can_not_be_written_holds_and_is_told),
+        CASE(events_are_read_after_the_draw),
         CASE(two_ticks_at_once_make_one_answer),
         CASE(two_ticks_at_once_make_one_dummy),
         CASE(two_ticks_at_once_make_one_answer_an_analysis),

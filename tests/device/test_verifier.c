@@ -225,6 +225,22 @@ static void pragmas_are_denied(sotto_test *t)
     expect_denied(t, "PRAGMA query_only=OFF", "PRAGMA");
 }
 
+/* With a function that SQLite has of its own; others are no tables at all. */
+static void table_valued_functions_are_denied(sotto_test *t)
+{
+    static const char *const texts[] = {"SELECT value FROM json_each('[1,2]')",
+                                        "SELECT count(*) FROM json_tree('[1,2]')",
+                                        "SELECT age FROM keyboard_ngrams, json_each(ngram)",
+                                        "SELECT name FROM pragma_table_info('health')"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const sotto_bytes listed = sotto_bytes_of(texts[i], strlen(texts[i]));
+        const sotto_query_policy policy = {.queries = &listed, .query_count = 1};
+
+        ask(t, &policy, SOTTO_MALFORMED, texts[i], "no such table");
+    }
+}
+
 static void attaching_is_denied(sotto_test *t)
 {
     expect_denied(t, "ATTACH ':memory:' AS other", "ATTACH");
@@ -408,6 +424,7 @@ int main(int argc, char **argv)
         CASE(functions_are_allowed_by_name),
         CASE(recursion_is_denied),
         CASE(pragmas_are_denied),
+        CASE(table_valued_functions_are_denied),
         CASE(attaching_is_denied),
         CASE(transactions_are_denied),
         CASE(writing_is_denied),

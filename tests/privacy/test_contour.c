@@ -111,6 +111,30 @@ static void a_lattice_is_read_between_losses_of_any_spacing(sotto_test *t)
     CHECK(t, sotto_contour_log_delta(&line, 799.5).high > at);
 }
 
+/* Half a period of nodes, and the same with most of them left out for a bound on each. */
+static void nodes_that_a_lattice_omits_are_charged(sotto_test *t)
+{
+    enum { ALL = 65, KEPT = 9 };
+    double log_modulus[2][ALL], phase[2][ALL], error[2][ALL] = {{0}};
+    sotto_contour line[2];
+
+    for (int i = 0; i < 2; i++) {
+        for (size_t k = 0; k < ALL; k++) {
+            log_modulus[i][k] = k < KEPT ? -0.1 * (double)k : -2;
+            phase[i][k] = 0.3 * (double)k;
+        }
+        line[i] = (sotto_contour){.c = 1, .lattice = 0.1, .re = log_modulus[i], .im = phase[i]};
+        line[i].terms = SOTTO_CONTOUR_TERMS;
+        line[i].nodes = i == 0 ? ALL : KEPT;
+        line[i].omitted = ALL - line[i].nodes;
+        line[i].step = 3.14159265358979323846 / (0.1 * (ALL - 1));
+        sotto_contour_fill(&line[i], log_modulus[i], phase[i], error[i], -2);
+    }
+    for (double eps = 0; eps < 3; eps += 0.1)
+        CHECK(t, sotto_contour_log_delta(&line[1], eps).high >=
+                     sotto_contour_log_delta(&line[0], eps).high - 1e-9);
+}
+
 static void a_single_law_costs_its_epsilon_at_most(sotto_test *t)
 {
     sotto_contour_binary part = {2, 1};
@@ -145,6 +169,7 @@ int main(int argc, char **argv)
         CASE(a_capped_law_says_nothing_from_below_beyond_its_reach),
         CASE(a_lattice_says_from_below_what_holds_wherever_it_may_lie),
         CASE(a_lattice_is_read_between_losses_of_any_spacing),
+        CASE(nodes_that_a_lattice_omits_are_charged),
         CASE(a_single_law_costs_its_epsilon_at_most),
         CASE(bad_laws_are_refused_by_name),
     };

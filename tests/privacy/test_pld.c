@@ -40,6 +40,10 @@ static void a_finer_lattice_is_closer_from_above(sotto_test *t)
             CHECK(t, log_moment >= true_log - error - p->error[0]);
             CHECK(t, log_moment - true_log < last);
             last = (log_moment - true_log) / 4;
+            for (size_t k = 0; k < p->nodes; k++) {
+                CHECK(t, p->most[k] >= p->log_modulus[k] + log1p(p->error[k]));
+                CHECK(t, k == 0 || p->most[k] <= p->most[k - 1]);
+            }
             sotto_pld_free(p);
         }
         CHECK(t, last < 1e-7);

@@ -128,6 +128,9 @@ static void silence_needs_the_policy_s_word(sotto_test *t)
     CHECK_OK(t, lint(t, recipe,
                      sotto_test_policy(t, "\"min_cohort\"", "\"silence\": true, \"min_cohort\"")));
     CHECK(t, sotto_test_has_mistake(&mistakes, "on_no_match", "silence tells")); /* a warning */
+    CHECK(t, claim.none_told);
+    CHECK_OK(t, lint(t, sotto_test_recipe(t, NULL, NULL), NULL));
+    CHECK(t, !claim.none_told);
 }
 
 static void importance_sampling_waits_for_hidden_participation(sotto_test *t)

@@ -10,7 +10,13 @@ cd "$work" || exit 1
 
 expect 0 "It may claim" lint recipe.json
 expect 0 "It may claim" lint recipe.json --policy policy.json
+says "becomes another or none"
 expect 0 '"ok":true' lint recipe.json --json
+says '"none_told":false'
+sed 's/"no-value"/"silence"/' recipe.json >silent.json
+expect 0 "told by its silence: no epsilon here bounds it" lint silent.json
+says_not "or none"
+expect 0 "None of this hides whether you have a value at all" explain silent.json
 expect 0 "What protects you" explain recipe.json
 expect 0 "usage: sotto recipe lint" lint --help
 expect 0 "[20,30) | hello world <end>" compile recipe.json parties.json

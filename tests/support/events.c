@@ -59,6 +59,15 @@ const char *sotto_test_path(sotto_test *t, const char *name)
     return path;
 }
 
+const char *sotto_test_beside(sotto_test *t, const char *path, const char *ending)
+{
+    char *name = sotto_arena_take(&t->arena, SOTTO_VFS_PATH);
+
+    CHECK(t, name != NULL);
+    (void)snprintf(name, SOTTO_VFS_PATH, "%s%s", path, ending);
+    return name;
+}
+
 sotto_store *sotto_test_store(sotto_test *t, const char *path)
 {
     const sotto_store_options options = {.path = path,
@@ -119,6 +128,14 @@ void sotto_test_fill(sotto_test *t, sotto_store *store, const char *secret)
                                     ngrams[i], secret, &t->err));
         CHECK_OK(t, sotto_test_beat(store, (uint64_t)i + 1, 60 + i, secret, &t->err));
     }
+}
+
+uint64_t sotto_test_count(sotto_test *t, sotto_store *store, const char *stream)
+{
+    uint64_t rows;
+
+    CHECK_OK(t, sotto_store_count(store, stream, &rows, &t->err));
+    return rows;
 }
 
 sotto_bytes sotto_test_read_file(sotto_test *t, const char *path)

@@ -17,6 +17,8 @@ extern const sotto_stream sotto_test_streams[SOTTO_TEST_STREAMS];
 /* A directory of its own for this test, removed at exit. The path lives in the test's arena. */
 const char *sotto_test_directory(sotto_test *t);
 const char *sotto_test_path(sotto_test *t, const char *name);
+/* The name of a file beside another: "-wal", ".corrupt". */
+const char *sotto_test_beside(sotto_test *t, const char *path, const char *ending);
 
 /* Opens a store with both streams; NULL path: in memory. */
 sotto_store *sotto_test_store(sotto_test *t, const char *path);
@@ -27,6 +29,8 @@ sotto_status sotto_test_beat(sotto_store *store, uint64_t id, int64_t pulse, con
                              sotto_err *err);
 /* Six events of each stream. The text of `secret` is what the caller says. */
 void sotto_test_fill(sotto_test *t, sotto_store *store, const char *secret);
+
+uint64_t sotto_test_count(sotto_test *t, sotto_store *store, const char *stream);
 
 /* Whether the file holds these bytes anywhere; false for a file that is not there. */
 bool sotto_test_file_holds(sotto_test *t, const char *path, const char *text);

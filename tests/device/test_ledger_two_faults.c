@@ -1,5 +1,6 @@
-/* What witnesses are told while two processes have a ledger, on a disk that loses power: a generation that is on the
- * disk, never one that is only seen. One that a power loss undid would close the ledger for good. */
+/* Two processes that have one ledger, on a disk that loses power. Whoever sends rests on what the other one did not wait
+ * for: spent is never less than sent. And a witness is told of what is on the disk, never of what is only seen: a
+ * generation that a power loss undid would close the ledger for good. */
 #include "device/ledger_internal.h"
 #include "support/ledger.h"
 #include "support/powerloss_vfs.h"
@@ -17,8 +18,10 @@ typedef struct pair {
     const char *path;
     sotto_test_host host;
     sotto_ledger *one, *two;
-    int left;      /* looks at the ledger that pass before the other one commits */
-    bool told_all; /* nothing was told that the disk could still lose */
+    sotto_ledger *other; /* of the one that sends */
+    int left;            /* looks at the ledger that pass before the other one commits */
+    bool told_all;       /* nothing was told that the disk could still lose */
+    sotto_test_wire *wire;
 } pair;
 
 static void start_over(pair *p)
@@ -40,13 +43,13 @@ static sotto_status open_one(pair *p, sotto_ledger **out, sotto_err *err)
                                   &sotto_test_wide, err);
 }
 
-static void lose_power(pair *p)
+static void lose_power(pair *p, uint64_t seed)
 {
     sotto_powerloss_at((int64_t)sotto_powerloss_steps());
     sotto_ledger_close(p->one);
     sotto_ledger_close(p->two);
     p->one = p->two = NULL;
-    sotto_powerloss_restore(0);
+    sotto_powerloss_restore(seed);
 }
 
 static void check_open(pair *p)
@@ -56,6 +59,90 @@ static void check_open(pair *p)
     CHECK_OK(p->t, open_one(p, &ledger, &p->t->err));
     CHECK(p->t, sotto_ledger_closed(ledger) == NULL);
     sotto_ledger_close(ledger);
+}
+
+/* ---- sending at once ---------------------------------------------------------------------------------------- */
+
+/* While one is handing a report over, the other one pays for another, and sends too. */
+static void send_too(void *context)
+{
+    pair *p = context;
+    const sotto_transport transport = sotto_test_transport(p->wire);
+    const sotto_charge charge = sotto_test_charge(p->t, "b", "0.3");
+    const sotto_report report = sotto_test_report(p->t, 2);
+    sotto_status status;
+
+    if (p->left-- != 0 || !p->other)
+        return;
+    status = sotto_ledger_spend(p->other, &charge, &report, NOW, NULL, NULL);
+    status = sotto_outbox_send(p->other, &transport, NOW, NULL, NULL);
+    (void)status;
+}
+
+/* A report is sealed again by either of them, and in the end both are acknowledged. Goes on after a failure. */
+static void send_at_once(pair *p, int moment)
+{
+    const sotto_transport transport = sotto_test_transport(p->wire);
+    const sotto_charge charge = sotto_test_charge(p->t, "a", "0.3");
+    const sotto_report report = sotto_test_report(p->t, 1);
+    sotto_status status = open_one(p, &p->one, NULL);
+
+    status = open_one(p, &p->two, NULL);
+    if (!p->one)
+        return;
+    status = sotto_ledger_spend(p->one, &charge, &report, NOW, NULL, NULL);
+    p->left = moment;
+    for (int i = 0; i < 3; i++) {
+        p->wire->answer = i == 0 ? SOTTO_DELIVERY_LATER : SOTTO_DELIVERY_ACCEPTED;
+        p->wire->outdated_once = i == 1;
+        sotto_ledger *sends = i == 1 && p->two ? p->two : p->one;
+        p->other = sends == p->one ? p->two : p->one;
+        status = sotto_outbox_send(sends, &transport, NOW, NULL, NULL);
+    }
+    (void)status;
+}
+
+static void check_sent(pair *p)
+{
+    const sotto_transport transport = sotto_test_transport(p->wire);
+
+    p->wire->answer = SOTTO_DELIVERY_ACCEPTED;
+    p->wire->outdated_once = false;
+    p->wire->hook = NULL;
+    check_open(p);
+    CHECK_OK(p->t, open_one(p, &p->one, &p->t->err));
+    CHECK(p->t, sotto_test_spent(p->t, p->one, NOW).reports >= p->wire->distinct);
+    CHECK(p->t,
+          sotto_test_recorded(p->t, p->one, SOTTO_RECORD_LEFT) >= (uint64_t)p->wire->distinct);
+    CHECK_OK(p->t, sotto_outbox_send(p->one, &transport, NOW, NULL, &p->t->err));
+    CHECK(p->t, !p->wire->differed);
+    sotto_ledger_close(p->one);
+}
+
+static void no_power_loss_leaves_less_spent_than_two_sent(sotto_test *t)
+{
+    const char *path = sotto_test_path(t, "ledger.db");
+
+    for (int moment = 0; moment < 3; moment++) {
+        int64_t steps = MOST_STEPS;
+
+        for (int64_t at = -1; at <= steps; at++) {
+            sotto_test_wire wire = {.hook = send_too};
+            pair p = {.t = t, .path = path, .wire = &wire};
+
+            wire.context = &p;
+            start_over(&p);
+            sotto_powerloss_at(at);
+            send_at_once(&p, moment);
+            if (at < 0) {
+                steps = (int64_t)sotto_powerloss_steps();
+                CHECK_EQUAL(t, 2, wire.distinct);
+            }
+            lose_power(&p, (uint64_t)(at + 1) % 3);
+            check_sent(&p);
+        }
+        CHECK(t, steps > 20 && steps < MOST_STEPS);
+    }
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
@@ -92,7 +179,7 @@ static void whoever_opens_a_ledger_tells_what_is_on_the_disk(sotto_test *t)
         reached = (int64_t)sotto_powerloss_steps() > at;
         sotto_powerloss_fail_at(-1, false, false);
         CHECK_OK(t, open_one(&p, &p.two, &t->err)); /* the other one, or the first anew */
-        lose_power(&p);
+        lose_power(&p, 0);
         check_open(&p);
     }
 }
@@ -174,7 +261,7 @@ static void a_retry_tells_what_is_on_the_disk(sotto_test *t)
         CHECK(t, p.told_all);
         CHECK(t, moment > 1 || p.left < 0);
         CHECK(t, sqlite3_trace_v2(p.one->db, 0, NULL, NULL) == SQLITE_OK);
-        lose_power(&p);
+        lose_power(&p, 0);
         check_open(&p);
     }
 }
@@ -182,6 +269,7 @@ static void a_retry_tells_what_is_on_the_disk(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(no_power_loss_leaves_less_spent_than_two_sent),
         CASE(whoever_opens_a_ledger_tells_what_is_on_the_disk),
         CASE(a_retry_tells_what_is_on_the_disk),
     };

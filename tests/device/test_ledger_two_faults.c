@@ -145,6 +145,28 @@ static void no_power_loss_leaves_less_spent_than_two_sent(sotto_test *t)
     }
 }
 
+/* The other one is looking at the ledger as it was, so that not all of it can be moved and synced. */
+static void nothing_leaves_while_a_reader_holds_on_to_the_wal(sotto_test *t)
+{
+    sotto_test_wire wire = {.answer = SOTTO_DELIVERY_ACCEPTED};
+    const sotto_transport transport = sotto_test_transport(&wire);
+    const sotto_charge charge = sotto_test_charge(t, "a", "0.3");
+    pair p = {.t = t, .path = sotto_test_path(t, "ledger.db"), .wire = &wire};
+    int64_t rows;
+
+    start_over(&p);
+    CHECK_OK(t, open_one(&p, &p.one, &t->err));
+    CHECK_OK(t, open_one(&p, &p.two, &t->err));
+    CHECK_OK(t, sotto_test_spend(t, p.one, &charge, 1, NOW));
+    CHECK_OK(t, sotto_sqlite_run(p.two->db, "BEGIN", "reader", &t->err));
+    CHECK_OK(t, sotto_sqlite_number(p.two->db, &rows, "SELECT count(*) FROM record", "r", &t->err));
+    CHECK_STATUS(t, SOTTO_AGAIN, sotto_outbox_send(p.one, &transport, NOW, NULL, &t->err));
+    CHECK_EQUAL(t, 0, wire.calls);
+    lose_power(&p, 0);
+    check_sent(&p); /* that it left was not on the disk, nor known to the witness */
+    CHECK_EQUAL(t, 1, wire.calls);
+}
+
 /* ---- opening ------------------------------------------------------------------------------------------------ */
 
 /* A report is acknowledged, and one step of the disk fails; it may be the one that was to make that durable. */
@@ -270,6 +292,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(no_power_loss_leaves_less_spent_than_two_sent),
+        CASE(nothing_leaves_while_a_reader_holds_on_to_the_wal),
         CASE(whoever_opens_a_ledger_tells_what_is_on_the_disk),
         CASE(a_retry_tells_what_is_on_the_disk),
     };

@@ -209,6 +209,13 @@ static sotto_status lay_out(const sotto_ledger *ledger, const sotto_ledger_meta 
     return SOTTO_OK;
 }
 
+/* What was read may be what another process, or one that was killed, did not wait for; see outbox.c. */
+static bool is_on_disk(const sotto_ledger *ledger)
+{
+    return ledger->memory || !SOTTO_RULE(synced_before_told) ||
+           sotto_sqlite_sync(ledger->db, NULL) == SOTTO_OK;
+}
+
 static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered, sotto_err *err)
 {
     const sotto_ledger_meta first = {.generation = 1};
@@ -226,7 +233,7 @@ static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered,
         return sotto_fail(err, status, "%s", raced.reason);
     if (ledger->meta.generation < remembered && SOTTO_RULE(rollback_closes))
         (void)sotto_ledger_shut(ledger, "the ledger is older than it once was", NULL);
-    else
+    else if (is_on_disk(ledger)) /* else they are told before anything leaves */
         sotto_ledger_tell(ledger);
     return SOTTO_OK;
 }

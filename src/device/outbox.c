@@ -309,10 +309,12 @@ static sotto_status let_go(sotto_ledger *ledger, waiting *w, bool *may, int64_t 
     }
     if (!*may)
         return SOTTO_OK;
+    /* The spend may be another process's. Read before the sync, which covers it: what that process commits afterwards is
+     * not on the disk yet, and no witness may hear of it. */
+    if (!recorded)
+        SOTTO_TRY(sotto_ledger_refresh(ledger, err));
     if (!ledger->memory && SOTTO_RULE(settled_before_leaving))
         SOTTO_TRY(sotto_sqlite_truncate_wal(ledger->db, err));
-    if (!recorded)
-        SOTTO_TRY(sotto_ledger_refresh(ledger, err)); /* the spend may be another process's */
     SOTTO_TRY(sotto_ledger_testify(ledger, err));
     SOTTO_TRY(sotto_ledger_refresh(ledger, err)); /* which may have taken long */
     return may_leave(ledger, w, &row, may, err);
@@ -444,24 +446,23 @@ static sotto_status deliver(sotto_ledger *ledger, waiting *w, const sotto_transp
     }
 }
 
-/* *left counts those that still wait; of what is behind one that was stopped nothing is known. */
+/* *more: not each of them was finished by us, and what has become of the others is to be looked up. */
 static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transport, int64_t now,
-                             uint64_t *left, bool *all, sotto_err *err)
+                             bool *more, sotto_err *err)
 {
     int64_t after = 0;
-    bool found = true;
+    bool found = true, stopped = false;
 
-    *left = 0;
-    *all = true;
-    while (found && *all) {
+    *more = false;
+    while (found && !stopped) {
         waiting w;
 
         SOTTO_TRY(find_waiting(ledger, &w, &found, after, err));
         if (!found)
             break;
         SOTTO_TRY(deliver(ledger, &w, transport, now, err));
-        *all = !w.stopped;
-        *left += !w.finished;
+        stopped = w.stopped;
+        *more = *more || !w.finished;
         after = w.id;
     }
     return SOTTO_OK;
@@ -471,10 +472,10 @@ static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transp
  * moved into the database then, which syncs it; and of what comes after, losing it makes a device send the same bytes
  * again. */
 static sotto_status send_and_settle(sotto_ledger *ledger, const sotto_transport *transport,
-                                    int64_t now, uint64_t *left, bool *all, sotto_err *err)
+                                    int64_t now, bool *more, sotto_err *err)
 {
     ledger->hurried = !ledger->memory;
-    sotto_status status = send_all(ledger, transport, now, left, all, err);
+    sotto_status status = send_all(ledger, transport, now, more, err);
     ledger->hurried = false;
     sotto_arena_reset(&ledger->scratch);
     if (status != SOTTO_OK || ledger->memory)
@@ -490,22 +491,17 @@ sotto_status sotto_outbox_send(sotto_ledger *ledger, const sotto_transport *tran
                                uint64_t *waiting_count, sotto_err *err)
 {
     sotto_err first = {0};
-    uint64_t left;
-    bool all;
+    bool more;
 
     if (waiting_count)
         *waiting_count = 0;
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
-    sotto_status status = send_and_settle(ledger, transport, now, &left, &all, &first);
+    sotto_status status = send_and_settle(ledger, transport, now, &more, &first);
     if (status == SOTTO_MALFORMED)
         return sotto_ledger_shut(ledger, "the ledger is damaged", err);
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", first.reason);
-    if (waiting_count && !all)
-        return sotto_outbox_count(ledger, waiting_count, err);
-    if (waiting_count)
-        *waiting_count = left;
-    return SOTTO_OK;
+    return waiting_count && more ? sotto_outbox_count(ledger, waiting_count, err) : SOTTO_OK;
 }
 
 sotto_status sotto_outbox_count(sotto_ledger *ledger, uint64_t *waiting_count, sotto_err *err)

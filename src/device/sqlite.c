@@ -262,8 +262,11 @@ bool sotto_sqlite_in_place(sqlite3 *db)
 sotto_status sotto_sqlite_renew(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
 {
     bool empty;
+    int moved = 0;
 
-    if (!options->memory && SOTTO_RULE(reader_in_place) && !sotto_sqlite_in_place(db))
+    /* Where a host's VFS can't tell, it is opened by its name again, as every query once was. */
+    if (!options->memory && SOTTO_RULE(reader_in_place) &&
+        (sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved))
         return sotto_fail(err, SOTTO_MISSING, "%.80s: was moved or replaced", options->path);
     limit(db, options);
     return check_owner(db, options, &empty, err);
@@ -347,6 +350,18 @@ bool sotto_sqlite_smaller(sqlite3 *db, uint64_t bytes)
     uint64_t wal = size_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
 
     return database <= bytes && wal <= bytes - database;
+}
+
+sotto_status sotto_sqlite_sync(sqlite3 *db, sotto_err *err)
+{
+    sqlite3_file *wal = NULL;
+
+    if (size_of(db, SQLITE_FCNTL_JOURNAL_POINTER) == 0)
+        return SOTTO_OK;
+    int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+    if (code == SQLITE_OK && wal && wal->pMethods)
+        code = wal->pMethods->xSync(wal, SQLITE_SYNC_FULL);
+    return code == SQLITE_OK ? SOTTO_OK : sotto_sqlite_fail(err, code, "journal");
 }
 
 sotto_status sotto_sqlite_truncate_wal(sqlite3 *db, sotto_err *err)

@@ -48,7 +48,7 @@ SOTTO_MUST_USE sotto_status sotto_sqlite_claim(sqlite3 *db, const sotto_sqlite_o
                                                sotto_err *err);
 /* For a reader that was opened with these options and used: its limits are as they were then, the schema is read again
  * if it changed, and the file is asked again whose it is.
- *   SOTTO_MISSING  the file was moved or replaced since
+ *   SOTTO_MISSING  the file was moved or replaced since, or the VFS can't tell
  */
 SOTTO_MUST_USE sotto_status sotto_sqlite_renew(sqlite3 *db, const sotto_sqlite_options *options,
                                                sotto_err *err);
@@ -83,6 +83,9 @@ SOTTO_MUST_USE sotto_status sotto_sqlite_done(sqlite3_stmt *statement, const cha
 /* Whether a commit is on the disk when it returns, as it is from the beginning. One that is not may be lost with the
  * power, but never in part, nor without those after it; whatever is moved into the database is synced before. */
 SOTTO_MUST_USE sotto_status sotto_sqlite_wait(sqlite3 *db, bool wait, sotto_err *err);
+
+/* Whatever was read so far, also of another process's commit that was not waited for, is on the disk when it returns. */
+SOTTO_MUST_USE sotto_status sotto_sqlite_sync(sqlite3 *db, sotto_err *err);
 
 /* Takes back a transaction that could not be finished. */
 void sotto_sqlite_rollback(sqlite3 *db);

@@ -114,6 +114,11 @@ bool sotto_store_in_place(const sotto_store *store)
            (store->db && sotto_sqlite_in_place(store->db));
 }
 
+sotto_status sotto_store_restless(sotto_err *err)
+{
+    return sotto_fail(err, SOTTO_IO, "the event file is never the one that was opened");
+}
+
 sotto_status sotto_store_follow(sotto_store *store, sotto_err *err)
 {
     if (sotto_store_in_place(store))

@@ -178,6 +178,7 @@ sotto_status sotto_store_donate(sotto_store *store, const sotto_event *events, s
     sotto_status status;
     sotto_err why;
     size_t new_ones;
+    int left = SOTTO_STORE_FOLLOWS;
 
     if (added)
         *added = 0;
@@ -187,7 +188,9 @@ sotto_status sotto_store_donate(sotto_store *store, const sotto_event *events, s
         why = (sotto_err){0};
         SOTTO_TRY(sotto_store_follow(store, err));
         status = donate_at_once(store, events, count, &new_ones, &why);
-    } while (!sotto_store_in_place(store));
+    } while (!sotto_store_in_place(store) && --left > 0);
+    if (left == 0)
+        return sotto_store_restless(err);
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", why.reason);
     if (added)

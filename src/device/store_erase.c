@@ -412,12 +412,15 @@ sotto_status sotto_store_forget(sotto_store *store, const char *stream, sotto_er
     sotto_status status;
     sotto_err why;
     size_t index;
+    int left = SOTTO_STORE_FOLLOWS;
 
     if (stream)
         SOTTO_TRY(sotto_store_find(store, stream, &index, err));
     do { /* what another process set aside meanwhile is forgotten as well */
         why = (sotto_err){0};
         status = forget_at_once(store, stream, &why);
-    } while (store->db && !sotto_store_in_place(store));
+    } while (store->db && !sotto_store_in_place(store) && --left > 0);
+    if (left == 0)
+        return sotto_store_restless(err);
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
 }

@@ -382,6 +382,37 @@ static void a_refusal_of_the_old_seal_does_not_end_the_new_one(sotto_test *t)
     close_two(one, &o);
 }
 
+/* ---- what still waits --------------------------------------------------------------------------------------- */
+
+static uint64_t count_left(sotto_test *t, sotto_ledger *one, sealing *s)
+{
+    const sotto_transport transport = {pass_on, seal_and_wait, s};
+    uint64_t left;
+
+    s->plain = sotto_test_transport(&s->wire);
+    CHECK_OK(t, sotto_outbox_send(one, &transport, NOW, &left, &t->err));
+    CHECK_EQUAL(t, 0, waiting(t, one));
+    return left;
+}
+
+static void what_another_process_finished_does_not_wait(sotto_test *t)
+{
+    other o = {.act = empty};
+    sealing s = {.wire = {.answer = SOTTO_DELIVERY_LATER, .hook = act, .context = &o}, .o = &o};
+    sotto_ledger *one;
+
+    open_two(t, &one, &o);
+    pay(t, one, "a", 1);
+    pay(t, one, "b", 2);
+    CHECK_EQUAL(t, 0, count_left(t, one, &s)); /* it went while the first was handed over */
+    pay(t, one, "c", 3);
+    s.wire.hook = NULL;
+    s.wire.outdated_once = true; /* and now while it is sealed again */
+    o.left = 0;
+    CHECK_EQUAL(t, 0, count_left(t, one, &s));
+    close_two(one, &o);
+}
+
 /* ---- rows whose number is given to another ------------------------------------------------------------------ */
 
 static void an_acknowledgement_ends_no_other_report(sotto_test *t)
@@ -458,6 +489,7 @@ int main(int argc, char **argv)
         CASE(one_report_follows_a_decision),
         CASE(two_processes_seal_a_report_again_once),
         CASE(a_refusal_of_the_old_seal_does_not_end_the_new_one),
+        CASE(what_another_process_finished_does_not_wait),
         CASE(an_acknowledgement_ends_no_other_report),
         CASE(a_recipe_is_not_taken_for_another_in_its_row),
     };

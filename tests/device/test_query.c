@@ -428,20 +428,10 @@ static void two_queries_at_once_have_a_connection_each(sotto_test *t)
     sotto_store_close(store);
 }
 
-static const char *beside(sotto_test *t, const char *path, const char *ending)
-{
-    size_t size = strlen(path) + strlen(ending) + 1;
-    char *name = sotto_arena_take(&t->arena, size);
-
-    CHECK(t, name != NULL);
-    (void)snprintf(name, size, "%s%s", path, ending);
-    return name;
-}
-
 /* It holds on to no page that is to be erased, neither of a file nor of a store in memory. */
 static void what_was_asked_for_can_be_forgotten(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db"), *wal = beside(t, path, "-wal");
+    const char *path = sotto_test_path(t, "events.db"), *wal = sotto_test_beside(t, path, "-wal");
     const char *sql = "SELECT ngram FROM keyboard_ngrams";
 
     for (int memory = 0; memory < 2; memory++) {
@@ -458,7 +448,60 @@ static void what_was_asked_for_can_be_forgotten(sotto_test *t)
     }
 }
 
-static void a_query_reads_the_file_that_has_the_name_now(sotto_test *t)
+/* A VFS of a host's that can't tell whether a file was moved: the default one, which does not answer that. */
+static sqlite3_vfs *usual;
+static sqlite3_io_methods mute;
+static int (*usual_control)(sqlite3_file *, int, void *);
+
+static int do_not_tell(sqlite3_file *file, int what, void *argument)
+{
+    return what == SQLITE_FCNTL_HAS_MOVED ? SQLITE_NOTFOUND : usual_control(file, what, argument);
+}
+
+static int open_mute(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out)
+{
+    int code = usual->xOpen(vfs, path, file, flags, out);
+
+    if (code != SQLITE_OK || !(flags & SQLITE_OPEN_MAIN_DB))
+        return code;
+    if (!usual_control) {
+        mute = *file->pMethods;
+        usual_control = mute.xFileControl;
+        mute.xFileControl = do_not_tell;
+    }
+    file->pMethods = &mute;
+    return code;
+}
+
+static const sotto_storage *mute_storage(sotto_test *t)
+{
+    static const sotto_storage storage = {.vfs = "mute"};
+    static sqlite3_vfs vfs;
+
+    if (!usual) {
+        usual = sqlite3_vfs_find(NULL);
+        vfs = *usual;
+        vfs.zName = "mute";
+        vfs.xOpen = open_mute;
+        CHECK(t, sqlite3_vfs_register(&vfs, 0) == SQLITE_OK);
+    }
+    return &storage;
+}
+
+static sotto_store *open_with(sotto_test *t, const sotto_storage *storage, const char *path)
+{
+    const sotto_store_options options = {.storage = storage,
+                                         .path = path,
+                                         .streams = sotto_test_streams,
+                                         .stream_count = SOTTO_TEST_STREAMS,
+                                         .now = SOTTO_TEST_NOW};
+    sotto_store *store;
+
+    CHECK_OK(t, sotto_store_open(&store, &options, &t->err));
+    return store;
+}
+
+static void check_replaced(sotto_test *t, const sotto_storage *storage)
 {
     const char *path = sotto_test_path(t, "events.db"), *other = sotto_test_path(t, "other.db");
     const char *sql = "SELECT ngram FROM keyboard_ngrams";
@@ -466,14 +509,20 @@ static void a_query_reads_the_file_that_has_the_name_now(sotto_test *t)
 
     CHECK_OK(t, sotto_test_type(store, 1, SOTTO_TEST_NOW, 30, "another", "s", &t->err));
     sotto_store_close(store);
-    store = sotto_test_store(t, path);
+    store = open_with(t, storage, path);
     CHECK_OK(t, sotto_store_retain(store, SOTTO_TEST_NOW, &t->err));
     CHECK_EQUAL(t, 0, sotto_test_ask_text(store, &sotto_test_policy, sql, &t->err).rows);
-    CHECK(t, remove(beside(t, path, "-wal")) == 0);
-    CHECK(t, remove(beside(t, path, "-shm")) == 0);
+    CHECK(t, remove(sotto_test_beside(t, path, "-wal")) == 0);
+    CHECK(t, remove(sotto_test_beside(t, path, "-shm")) == 0);
     CHECK(t, rename(other, path) == 0);
     CHECK_EQUAL(t, 1, sotto_test_ask_text(store, &sotto_test_policy, sql, &t->err).rows);
     sotto_store_close(store);
+}
+
+static void a_query_reads_the_file_that_has_the_name_now(sotto_test *t)
+{
+    check_replaced(t, NULL);
+    check_replaced(t, mute_storage(t));
 }
 
 int main(int argc, char **argv)

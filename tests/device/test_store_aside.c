@@ -252,6 +252,59 @@ static void a_file_that_is_not_ours_in_its_place_is_an_error_until_it_goes(sotto
     sotto_store_close(store);
 }
 
+/* ---- a file system that gives every file a new number at each look ------------------------------------------- */
+
+static sqlite3_vfs *usual;
+static sqlite3_io_methods restless;
+static int (*usual_control)(sqlite3_file *, int, void *);
+
+static int say_moved(sqlite3_file *file, int what, void *argument)
+{
+    if (what != SQLITE_FCNTL_HAS_MOVED)
+        return usual_control(file, what, argument);
+    *(int *)argument = 1;
+    return SQLITE_OK;
+}
+
+static int open_restless(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
+                         int *out)
+{
+    int code = usual->xOpen(vfs, path, file, flags, out);
+
+    if (code != SQLITE_OK || !(flags & SQLITE_OPEN_MAIN_DB))
+        return code;
+    if (!usual_control) {
+        restless = *file->pMethods;
+        usual_control = restless.xFileControl;
+        restless.xFileControl = say_moved;
+    }
+    file->pMethods = &restless;
+    return code;
+}
+
+static void a_file_that_always_looks_replaced_is_an_error_and_no_loop(sotto_test *t)
+{
+    static const sotto_storage storage = {.vfs = "restless"};
+    static sqlite3_vfs vfs;
+    const sotto_store_options options = {.storage = &storage,
+                                         .path = sotto_test_path(t, "events.db"),
+                                         .streams = sotto_test_streams,
+                                         .stream_count = SOTTO_TEST_STREAMS,
+                                         .now = SOTTO_TEST_NOW};
+    sotto_store *store;
+
+    usual = sqlite3_vfs_find(NULL);
+    vfs = *usual;
+    vfs.zName = storage.vfs;
+    vfs.xOpen = open_restless;
+    CHECK(t, sqlite3_vfs_register(&vfs, 0) == SQLITE_OK);
+    CHECK_OK(t, sotto_store_open(&store, &options, &t->err));
+    CHECK_STATUS(t, SOTTO_IO, sotto_test_type(store, 1, SOTTO_TEST_NOW, 1, "a", "s", &t->err));
+    CHECK_STATUS(t, SOTTO_IO, sotto_store_forget(store, NULL, &t->err));
+    sotto_store_close(store);
+    CHECK(t, sqlite3_vfs_unregister(&vfs) == SQLITE_OK);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -264,6 +317,7 @@ int main(int argc, char **argv)
         CASE(whoever_leaves_a_file_set_aside_takes_nothing_along),
         CASE(a_file_that_is_gone_is_begun_anew),
         CASE(a_file_that_is_not_ours_in_its_place_is_an_error_until_it_goes),
+        CASE(a_file_that_always_looks_replaced_is_an_error_and_no_loop),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -125,13 +125,13 @@ static size_t find_sent(const sotto_test_wire *wire, const uint8_t *id)
 static sotto_delivery take_report(void *context, const sotto_outgoing *report)
 {
     sotto_test_wire *wire = context;
-    size_t at = find_sent(wire, report->id);
     bool resealed = report->bytes.data[0] == 'R';
     uint8_t digest[32];
 
     wire->calls++;
     if (wire->hook)
         wire->hook(wire->context);
+    size_t at = find_sent(wire, report->id); /* what is sent by the hook comes first */
     sotto_hash_once(digest, SOTTO_SHA256, report->bytes);
     if (at == wire->distinct && at < SOTTO_TEST_WIRE) {
         memcpy(wire->ids[at], report->id, SOTTO_REPORT_ID_SIZE);

@@ -1,4 +1,4 @@
-/* A host application and its device: host POLICY PARTIES RECIPE NAME, in a directory that keeps its two files. */
+/* A host application and its device: host POLICY PARTIES RECIPE NAME [yes|no], where its two files are kept. */
 #include <sotto/device.h>
 #include <stdio.h>
 #include <time.h>
@@ -30,7 +30,8 @@ static sotto_status run(sotto_device *device, char **argv, sotto_err *err)
     sotto_explanation why;
 
     SOTTO_TRY(sotto_device_describe(device, "locale", "en_US", err));
-    SOTTO_TRY(sotto_device_consent(device, true, err)); /* when the person says so */
+    if (argv[5]) /* only when the person says something; it is kept until they say otherwise */
+        SOTTO_TRY(sotto_device_consent(device, argv[5][0] == 'y', err));
     SOTTO_TRY(sotto_device_donate(device, &event, 1, NULL, err));
     SOTTO_TRY(sotto_device_offer(device, read_file(argv[3]), err)); /* whenever one arrives */
     SOTTO_TRY(sotto_device_tick(device, NULL, (sotto_conditions){true, true, true}, err));
@@ -46,15 +47,14 @@ int main(int argc, char **argv)
     const sotto_stream stream = {"keyboard_ngrams", fields, 3, 30 * 86400, 10000};
     sotto_device_options setup = {"events.db", "ledger.db", .streams = &stream, .stream_count = 1};
     sotto_device *device = NULL;
-    sotto_err err = {SOTTO_OK, "usage: host POLICY PARTIES RECIPE NAME"};
+    sotto_err err = {SOTTO_OK, "usage: host POLICY PARTIES RECIPE NAME [yes|no]"};
 
-    setup.policy = read_file(argc == 5 ? argv[1] : "");
-    setup.parties = read_file(argc == 5 ? argv[2] : "");
+    setup.policy = read_file(argc > 4 ? argv[1] : "");
+    setup.parties = read_file(argc > 4 ? argv[2] : "");
     setup.host.send = send_report;
-    if (argc == 5 && sotto_device_open(&device, &setup, &err) == SOTTO_OK &&
-        run(device, argv, &err) == SOTTO_OK)
-        err.reason[0] = 0;
-    printf("%s\n", err.reason);
+    const bool done = argc > 4 && sotto_device_open(&device, &setup, &err) == SOTTO_OK &&
+                      run(device, argv, &err) == SOTTO_OK;
+    printf("%s\n", done ? "" : err.reason);
     sotto_device_close(device);
-    return err.reason[0] ? 1 : 0;
+    return done ? 0 : 1;
 }

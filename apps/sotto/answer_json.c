@@ -2,6 +2,7 @@
 #include "answer.h"
 
 #include "recipe/calendar.h"
+#include "transport/dap.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -18,6 +19,15 @@ static json_t *time_of(uint64_t seconds)
     char text[SOTTO_CALENDAR_TEXT];
 
     sotto_calendar_format_time(text, (int64_t)seconds);
+    return json_string(text);
+}
+
+/* base64url, as in every path, list and log. */
+static json_t *task_id(const uint8_t id[SOTTO_TASK_ID_SIZE])
+{
+    char text[SOTTO_DAP_ID_TEXT_MAX];
+
+    sotto_dap_id_encode(text, sotto_bytes_of(id, SOTTO_TASK_ID_SIZE));
     return json_string(text);
 }
 
@@ -71,8 +81,8 @@ static json_t *receipt_of(const sotto_receipt *r)
     json_t *json = json_pack("{s:s, s:o, s:s, s:o, s:o, s:s?, s:s?, s:s}", "recipe", r->recipe,
                              "version", integer(r->version), "analysis", r->analysis, "recipe_hash",
                              hex(r->recipe_hash, sizeof r->recipe_hash), "task",
-                             hex(r->task_id, sizeof r->task_id), "leader", r->leader, "helper",
-                             r->helper, "honest_party", r->split ? "leader or helper" : "none");
+                             task_id(r->task_id), "leader", r->leader, "helper", r->helper,
+                             "honest_party", r->split ? "leader or helper" : "none");
     json_t *claim = json_pack(
         "{s:s, s:s, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:s, s:b, s:b, s:s}", "randomizer",
         r->randomizer, "adjacency", r->adjacency, "epsilon_local", r->epsilon_local,

@@ -12,7 +12,7 @@ static int answer_one(sotto_budget_command *c)
 
     sotto_form_question(&c->form, &q, OPTIONS, c->epsilon > 0);
     if (c->form.mistake_count > 0) {
-        sotto_budget_print_mistakes(c->verb, &c->form, c->json, 0);
+        sotto_budget_print_mistakes(c->verb, &c->form, c->json, "line", 0);
         return EXIT_USAGE;
     }
     sotto_budget_ask(&r, &q, c, NULL);
@@ -21,7 +21,7 @@ static int answer_one(sotto_budget_command *c)
     else if (r.status == SOTTO_OK)
         sotto_budget_print(&q, &r);
     else
-        (void)fprintf(stderr, "%s: refused: %s\n", c->verb, r.err.reason);
+        sotto_budget_print_refusal(c->verb, &q, &r);
     return sotto_budget_claim_fails(&r) ? EXIT_CLAIM : sotto_budget_exit(r.status);
 }
 
@@ -41,7 +41,7 @@ static int run(int argc, char **argv)
     if (c.claim > 0 && c.curve != NULL)
         sotto_form_complain(&c.form, "--claim and --curve exclude each other");
     if (c.form.mistake_count > 0 && (c.batch != NULL || c.curve != NULL)) {
-        sotto_budget_print_mistakes(c.verb, &c.form, c.json, 0);
+        sotto_budget_print_mistakes(c.verb, &c.form, c.json, "line", 0);
         return EXIT_USAGE;
     }
     if (c.batch != NULL)

@@ -1,6 +1,6 @@
 /* Many questions from one file: CSV with options as columns, or a JSON array of objects.
  *
- * A question that cannot be read is reported by its line (its place in the array, for JSON); the others are
+ * A question that cannot be read is reported by its line (in an array, as element 1, 2 and so on); the others are
  * answered all the same. Options of the command line are defaults for every question.
  */
 #include "budget_ask.h"
@@ -12,12 +12,14 @@
 #include "support/csv.h"
 #include "verbs.h"
 
-enum { MOST_COMPOSED = 64, TEXT_CEILING = 1 << 26 };
+enum { MOST_COMPOSED = 64, TEXT_CEILING = 1 << 26, TRIM_ROOM = 256 };
 
 typedef struct batch {
     const sotto_budget_command *defaults;
     sotto_accountant *accountant;
     sotto_budget_command row; /* the question at hand */
+    const char *place;        /* what its number counts: "line" or "element" */
+    size_t asked;
     size_t answered, malformed, refused;
     size_t failing; /* of those answered, whose claim does not hold */
     sotto_question composed[MOST_COMPOSED];
@@ -30,19 +32,29 @@ static void set(batch *b, const char *name, const char *text)
         sotto_form_complain(&b->row.form, "no option is called '%.40s'", name);
 }
 
-static void print_line(const sotto_budget_result *r, size_t line)
+/* Of what is no question, nothing can be said to be missing. */
+static void unread(batch *b, const char *reason)
+{
+    b->row.form.unread = true;
+    sotto_form_complain(&b->row.form, "%s", reason);
+}
+
+static void print_line(const sotto_question *q, const sotto_budget_result *r)
 {
     if (r->status != SOTTO_OK) {
-        (void)fprintf(stderr, "line %zu: refused: %s\n", line, r->err.reason);
+        char where[40];
+
+        (void)snprintf(where, sizeof where, "%s %zu", r->place, r->line);
+        sotto_budget_print_refusal(where, q, r);
         return;
     }
-    printf("line %zu: %s <= ", line, r->asks_delta ? "delta" : "epsilon");
+    printf("%s %zu: %s <= ", r->place, r->line, r->asks_delta ? "delta" : "epsilon");
     sotto_print_up(r->answer.high, 10);
     printf(" (>= ");
     sotto_print_down(r->answer.low, 10);
     printf(") %s\n", r->answer.theorem);
     if (r->has_claim)
-        printf("line %zu: claim epsilon %.12g %s\n", line, r->claim,
+        printf("%s %zu: claim epsilon %.12g %s\n", r->place, r->line, r->claim,
                sotto_budget_claim_fails(r) ? "does not hold, or cannot be shown to" : "holds");
 }
 
@@ -51,10 +63,12 @@ static void answer_row(batch *b, size_t line)
     sotto_question q;
     sotto_budget_result r;
 
-    sotto_form_question(&b->row.form, &q, OPTIONS, false);
+    b->asked++;
+    if (!b->row.form.unread)
+        sotto_form_question(&b->row.form, &q, OPTIONS, false);
     if (b->row.form.mistake_count > 0) {
         b->malformed++;
-        sotto_budget_print_mistakes(b->row.verb, &b->row.form, b->row.json, line);
+        sotto_budget_print_mistakes(b->row.verb, &b->row.form, b->row.json, b->place, line);
         return;
     }
     if (b->row.compose) {
@@ -65,6 +79,7 @@ static void answer_row(batch *b, size_t line)
     }
     sotto_budget_ask(&r, &q, &b->row, b->accountant);
     r.line = line;
+    r.place = b->place;
     b->failing += sotto_budget_claim_fails(&r);
     *(r.status == SOTTO_OK          ? &b->answered
       : r.status == SOTTO_MALFORMED ? &b->malformed
@@ -72,16 +87,33 @@ static void answer_row(batch *b, size_t line)
     if (b->row.json)
         sotto_budget_print_json(&q, &r);
     else
-        print_line(&r, line);
+        print_line(&q, &r);
 }
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */
 
+/* Without white space around it, which no option has; what is longer than any of them is left as it is. */
+static const char *trim(char room[TRIM_ROOM], const char *text)
+{
+    text += strspn(text, " \t");
+    size_t len = strlen(text);
+    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t'))
+        len--;
+    if (text[len] == 0 || len >= TRIM_ROOM)
+        return text;
+    (void)snprintf(room, TRIM_ROOM, "%.*s", (int)len, text);
+    return room;
+}
+
 static void read_csv_row(batch *b, const sotto_csv *csv, const sotto_csv_row *row)
 {
-    for (size_t i = 0; i < csv->columns.count; i++)
-        if (row->fields[i][0] != 0) /* an empty field is left to the defaults */
-            set(b, csv->columns.fields[i], row->fields[i]);
+    for (size_t i = 0; i < csv->columns.count; i++) {
+        char rooms[2][TRIM_ROOM];
+        const char *value = trim(rooms[0], row->fields[i]);
+
+        if (value[0] != 0) /* an empty field is left to the defaults */
+            set(b, trim(rooms[1], csv->columns.fields[i]), value);
+    }
 }
 
 static sotto_status run_csv(batch *b, const char *path, sotto_arena *arena, sotto_err *err)
@@ -100,7 +132,7 @@ static sotto_status run_csv(batch *b, const char *path, sotto_arena *arena, sott
         if (status == SOTTO_OK)
             read_csv_row(b, &csv, &row);
         else
-            sotto_form_complain(&b->row.form, "%s", here.reason);
+            unread(b, here.reason);
         answer_row(b, row.line);
     }
 }
@@ -133,7 +165,7 @@ static void read_json_row(batch *b, json_t *entry)
     json_t *value;
 
     if (!json_is_object(entry)) {
-        sotto_form_complain(&b->row.form, "not an object");
+        unread(b, "not an object");
         return;
     }
     json_object_foreach(entry, name, value)
@@ -191,7 +223,7 @@ static void answer_composed(batch *b)
     else if (r.status == SOTTO_OK)
         sotto_budget_print(&b->composed[0], &r);
     else
-        (void)fprintf(stderr, "%s: refused: %s\n", b->defaults->verb, r.err.reason);
+        sotto_budget_print_refusal(b->defaults->verb, &b->composed[0], &r);
 }
 
 static bool is_json(const char *path)
@@ -207,12 +239,14 @@ int sotto_budget_batch(sotto_budget_command *c)
     sotto_arena arena;
     sotto_err err = {0};
 
-    b = (batch){.defaults = c};
+    b = (batch){.defaults = c, .place = is_json(c->batch) ? "element" : "line"};
     sotto_arena_init(&arena, TEXT_CEILING);
     sotto_status status = sotto_accountant_new(&b.accountant, &err);
     if (status == SOTTO_OK)
         status =
             is_json(c->batch) ? run_json(&b, c->batch, &err) : run_csv(&b, c->batch, &arena, &err);
+    if (status == SOTTO_OK && b.asked == 0)
+        status = sotto_fail(&err, SOTTO_MALFORMED, "no question in it");
     if (status == SOTTO_OK && c->compose)
         answer_composed(&b);
     sotto_accountant_free(b.accountant);

@@ -135,30 +135,60 @@ static size_t ask_all(sotto_curve_point *points, const sweep *s, sotto_budget_co
     return answered;
 }
 
+/* What does not move along the curve: without it a saved picture says nothing. */
+static void describe_others(char *out, size_t size, const sweep *s, const sotto_budget_command *c)
+{
+    static const char *const variants[] = {"", "fixed", "averaged", "sliding"};
+    size_t len = 0;
+
+    out[0] = 0;
+    for (int i = OPTION_DISHONEST; i < OPTIONS && len < size; i++) {
+        const char *name = sotto_form_name((sotto_option)i), *comma = len > 0 ? ", " : "";
+
+        if (!c->form.given[i] || (sotto_option)i == s->option)
+            continue;
+        if (sotto_form_is_number((sotto_option)i))
+            len += (size_t)snprintf(out + len, size - len, "%s%s %.9g", comma, name,
+                                    c->form.number[i]);
+        else if (sotto_form_is_flag((sotto_option)i))
+            len += (size_t)snprintf(out + len, size - len, "%s%s", comma, name);
+        else if (i == OPTION_VARIANT)
+            len += (size_t)snprintf(out + len, size - len, "%s%s", comma,
+                                    variants[(int)c->form.number[i]]);
+        else if (i == OPTION_DISHONEST)
+            len += (size_t)snprintf(out + len, size - len, "%s%s %.9g", comma, name,
+                                    (double)c->form.dishonest.parts / (double)c->form.dishonest.of);
+    }
+    if (c->epsilon > 0 && len < size)
+        (void)snprintf(out + len, size - len, "%sepsilon %.9g", len > 0 ? ", " : "", c->epsilon);
+}
+
 int sotto_budget_curve(sotto_budget_command *c)
 {
     static sotto_curve_point points[CURVE_POINTS];
     sweep s = {0};
     sotto_question q;
     sotto_budget_result refusal = {0};
-    char title[160];
+    char title[160], others[CURVE_CAPTION];
 
     parse_sweep(&s, c);
     sotto_form_question(&c->form, &q, s.option, c->epsilon > 0);
     if (c->form.mistake_count > 0) {
-        sotto_budget_print_mistakes(c->verb, &c->form, c->json, 0);
+        sotto_budget_print_mistakes(c->verb, &c->form, c->json, "line", 0);
         return EXIT_USAGE;
     }
     if (ask_all(points, &s, c, &refusal) == 0) {
-        (void)fprintf(stderr, "%s: refused: %s\n", c->verb, refusal.err.reason);
+        sotto_budget_print_refusal(c->verb, &q, &refusal);
         return sotto_budget_exit(refusal.status);
     }
     (void)snprintf(title, sizeof title, "%s, %s, %s, %s", sotto_form_mechanism_name(q.mechanism),
                    sotto_adjacency_name(q.adjacency), sotto_trust_name(q.trust),
                    c->epsilon > 0 ? "delta at a fixed epsilon" : "certified epsilon");
+    describe_others(others, sizeof others, &s, c);
     sotto_curve_plot plot = {.x_name = sotto_form_name(s.option),
                              .y_name = c->epsilon > 0 ? "delta" : "epsilon",
                              .title = title,
+                             .others = others,
                              .log_x = s.logarithmic,
                              .points = points,
                              .count = s.points};

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { CURVE_POINTS = 2000 };
+enum { CURVE_POINTS = 2000, CURVE_CAPTION = 300 };
 
 typedef struct sotto_curve_point {
     double x;
@@ -18,6 +18,7 @@ typedef struct sotto_curve_plot {
     const char *x_name;
     const char *y_name;
     const char *title;
+    const char *others; /* the parameters that stay as they are */
     bool log_x, log_y;
     const sotto_curve_point *points;
     size_t count;

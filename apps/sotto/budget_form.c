@@ -20,7 +20,7 @@ static const struct option {
     const char *help;
 } options[OPTIONS] = {
     [OPTION_MECHANISM] = {"mechanism", "", CHOICE, SOTTO_ROUND_NEAREST, 0, 0,
-                          "one of the mechanisms below", "what is released"},
+                          "a mechanism of `sotto budget account --help`", "what is released"},
     [OPTION_ADJACENCY] = {"adjacency", "", CHOICE, SOTTO_ROUND_NEAREST, 0, 0,
                           "add-remove, replacement or deletion", "what neighbours differ in"},
     [OPTION_TRUST] = {"trust", "", CHOICE, SOTTO_ROUND_NEAREST, 0, 0, "split, flamingo or aero",

@@ -43,6 +43,7 @@ typedef struct sotto_form {
     sotto_share dishonest;
     char mistakes[FORM_MISTAKES][200];
     size_t mistake_count;
+    bool unread; /* it is no question at all, so that nothing is missing from it */
 } sotto_form;
 
 /* Takes one named value; a mistake is added to the form. False: no option has that name. A flag without a value

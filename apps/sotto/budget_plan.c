@@ -12,15 +12,17 @@ static const struct goal {
     sotto_unknown unknown;
     sotto_option option;
     const char *meaning;
+    bool many; /* it is more than one thing, for the grammar */
 } goals[] = {
-    {"sigma", SOTTO_FIND_SIGMA, OPTION_SIGMA, "the least noise"},
-    {"cohort", SOTTO_FIND_COHORT, OPTION_COHORT, "the smallest cohort"},
-    {"rate", SOTTO_FIND_RATE, OPTION_RATE, "the largest sampling rate"},
-    {"rounds", SOTTO_FIND_ROUNDS, OPTION_ROUNDS, "the most rounds"},
-    {"releases", SOTTO_FIND_ROUNDS, OPTION_RELEASES, "the most releases"},
-    {"local-epsilon", SOTTO_FIND_LOCAL_EPSILON, OPTION_LOCAL_EPSILON, "the largest local epsilon"},
+    {"sigma", SOTTO_FIND_SIGMA, OPTION_SIGMA, "the least noise", false},
+    {"cohort", SOTTO_FIND_COHORT, OPTION_COHORT, "the smallest cohort", false},
+    {"rate", SOTTO_FIND_RATE, OPTION_RATE, "the largest sampling rate", false},
+    {"rounds", SOTTO_FIND_ROUNDS, OPTION_ROUNDS, "the most rounds", true},
+    {"releases", SOTTO_FIND_ROUNDS, OPTION_RELEASES, "the most releases", true},
+    {"local-epsilon", SOTTO_FIND_LOCAL_EPSILON, OPTION_LOCAL_EPSILON, "the largest local epsilon",
+     false},
     {"release-epsilon", SOTTO_FIND_LOCAL_EPSILON, OPTION_RELEASE_EPSILON,
-     "the largest epsilon of a release"},
+     "the largest epsilon of a release", false},
 };
 
 static const struct goal *find_goal(sotto_budget_command *c)
@@ -52,7 +54,7 @@ static void print_plan(const struct goal *g, const sotto_plan *p, const sotto_qu
 {
     printf("  %-9s ", g->name);
     print_value(g, p->value);
-    printf("   %s that keeps epsilon <= %.12g\n", g->meaning, epsilon);
+    printf("   %s that %s epsilon <= %.12g\n", g->meaning, g->many ? "keep" : "keeps", epsilon);
     if (p->limit != p->value)
         printf("            with %.12g it could no longer be certified\n", p->limit);
     else
@@ -60,8 +62,8 @@ static void print_plan(const struct goal *g, const sotto_plan *p, const sotto_qu
     sotto_budget_print(q, &(sotto_budget_result){.answer = p->answer, .seconds = seconds});
 }
 
-static void print_plan_json(const struct goal *g, const sotto_plan *p, double epsilon,
-                            double seconds)
+static void print_plan_json(const struct goal *g, const sotto_plan *p, const sotto_question *q,
+                            double epsilon, double seconds)
 {
     printf("{\"find\":\"%s\",\"target_epsilon\":", g->name);
     sotto_print_json_number(epsilon);
@@ -69,15 +71,9 @@ static void print_plan_json(const struct goal *g, const sotto_plan *p, double ep
     sotto_print_json_number(p->value);
     printf(",\"limit\":");
     sotto_print_json_number(p->limit);
-    printf(",\"low\":");
-    sotto_print_json_number(p->answer.low);
-    printf(",\"high\":");
-    sotto_print_json_number(p->answer.high);
-    printf(",\"theorem\":");
-    sotto_print_json_string(p->answer.theorem);
-    printf(",\"adjacency\":\"%s\",\"trust\":\"%s\",\"honest\":%llu,\"seconds\":%.9f}\n",
-           sotto_adjacency_name(p->answer.adjacency), sotto_trust_name(p->answer.trust),
-           (unsigned long long)p->answer.honest, seconds);
+    printf(",");
+    sotto_budget_print_members(q, &(sotto_budget_result){.answer = p->answer, .seconds = seconds});
+    printf("}\n");
 }
 
 static int run(int argc, char **argv)
@@ -95,7 +91,7 @@ static int run(int argc, char **argv)
         sotto_form_complain(&c.form, "--%s is what is looked for: leave it out", goal->name);
     sotto_form_question(&c.form, &q, goal != NULL ? goal->option : OPTIONS, false);
     if (goal == NULL || c.form.mistake_count > 0) {
-        sotto_budget_print_mistakes(c.verb, &c.form, c.json, 0);
+        sotto_budget_print_mistakes(c.verb, &c.form, c.json, "line", 0);
         return EXIT_USAGE;
     }
     double start = sotto_budget_seconds();
@@ -104,9 +100,10 @@ static int run(int argc, char **argv)
     if (status != SOTTO_OK && c.json)
         sotto_budget_print_json(&q, &(sotto_budget_result){.status = status, .err = err});
     else if (status != SOTTO_OK)
-        (void)fprintf(stderr, "%s: refused: %s\n", c.verb, err.reason);
+        sotto_budget_print_refusal(c.verb, &q,
+                                   &(sotto_budget_result){.status = status, .err = err});
     else if (c.json)
-        print_plan_json(goal, &plan, c.epsilon, seconds);
+        print_plan_json(goal, &plan, &q, c.epsilon, seconds);
     else
         print_plan(goal, &plan, &q, c.epsilon, seconds);
     return sotto_budget_exit(status);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { COLUMNS = 64, LINES = 18 };
-enum { WIDTH = 720, HEIGHT = 440, LEFT = 90, RIGHT = 20, TOP = 40, BOTTOM = 60, TICKS = 5 };
+enum { WIDTH = 720, HEIGHT = 440, LEFT = 90, RIGHT = 20, TOP = 54, BOTTOM = 60, TICKS = 5 };
 
 double sotto_curve_place(double x, double from, double to, bool logarithmic)
 {
@@ -114,8 +114,9 @@ void sotto_curve_print_svg(FILE *out, const sotto_curve_plot *plot)
         "font-family=\"sans-serif\" font-size=\"12\">\n"
         "<style>.grid{stroke:#ddd}.curve{fill:none;stroke:#1b5e9e;stroke-width:2}</style>\n"
         "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-        "<text x=\"%d\" y=\"22\" font-size=\"14\">%s</text>\n",
-        WIDTH, HEIGHT, LEFT, plot->title);
+        "<text x=\"%d\" y=\"22\" font-size=\"14\">%s</text>\n"
+        "<text x=\"%d\" y=\"40\" font-size=\"11\">%s</text>\n",
+        WIDTH, HEIGHT, LEFT, plot->title, LEFT, plot->others);
     if (sotto_curve_fit(&f, plot)) {
         print_ticks(out, &f);
         print_path(out, &f, plot);
@@ -148,7 +149,7 @@ void sotto_curve_print_terminal(FILE *out, const sotto_curve_plot *plot)
         cells[LINES - 1 - (int)lround(y * (LINES - 1))][(int)lround(x * (COLUMNS - 1))] =
             p->answered ? '*' : 'x';
     }
-    (void)fprintf(out, "%s\n\n", plot->title);
+    (void)fprintf(out, "%s\n%s\n\n", plot->title, plot->others);
     for (int i = 0; i < LINES; i++) {
         cells[i][COLUMNS] = 0;
         if (i == 0 || i == LINES - 1 || i == LINES / 2)

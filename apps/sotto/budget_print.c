@@ -115,6 +115,46 @@ static void print_claim(const sotto_budget_result *r)
     printf(" (certified from above)\n");
 }
 
+/* ---- refusals --------------------------------------------------------------------------------------- */
+
+#define BY_HIDDEN                                                                                  \
+    "--hidden asserts that a relay and anonymous tokens hide who takes part (sotto has neither "   \
+    "today: for planning)"
+#define BY_COUNTING "--mechanism counted-gaussian is for sampling that is seen"
+
+/* The way out of a refusal to amplify, which comes before every other; "" for none. */
+static const char *hint(const sotto_question *q, const sotto_budget_result *r)
+{
+    bool split = q->trust == SOTTO_TRUST_SPLIT;
+
+    if (r->status != SOTTO_DENIED || q->participation_is_hidden)
+        return "";
+    switch (q->mechanism) {
+    case SOTTO_MECHANISM_SAMPLED_GAUSSIAN:
+        return split ? BY_HIDDEN "; " BY_COUNTING : BY_COUNTING;
+    case SOTTO_MECHANISM_ALLOCATED_GAUSSIAN:
+        return split ? BY_HIDDEN "; --mechanism gaussian is for a slot that is seen"
+                     : "--mechanism gaussian is for a slot that is seen";
+    case SOTTO_MECHANISM_CHECK_IN:
+    case SOTTO_MECHANISM_DONATION:
+        return split ? BY_HIDDEN : "";
+    case SOTTO_MECHANISM_SHUFFLED:
+    case SOTTO_MECHANISM_SYMMETRIC_ONE_HOT:
+    case SOTTO_MECHANISM_BINARY_RESPONSE:
+        return split && q->of.local.rate != 1 ? BY_HIDDEN "; without --rate it is not needed" : "";
+    default:
+        return "";
+    }
+}
+
+void sotto_budget_print_refusal(const char *before, const sotto_question *q,
+                                const sotto_budget_result *r)
+{
+    (void)fprintf(stderr, "%s: refused: %s\n", before, r->err.reason);
+    if (hint(q, r)[0] != 0)
+        (void)fprintf(stderr, "%s: %s\n", before, hint(q, r));
+}
+
 /* ---- whole answers ---------------------------------------------------------------------------------- */
 
 void sotto_budget_print(const sotto_question *q, const sotto_budget_result *r)
@@ -159,19 +199,10 @@ static void print_json_claim(const sotto_budget_result *r)
     sotto_print_json_number(r->claim_status == SOTTO_OK ? r->claim_delta.high : (double)NAN);
 }
 
-void sotto_budget_print_json(const sotto_question *q, const sotto_budget_result *r)
+void sotto_budget_print_members(const sotto_question *q, const sotto_budget_result *r)
 {
     const sotto_answer *a = &r->answer;
 
-    printf("{");
-    if (r->line > 0)
-        printf("\"line\":%zu,", r->line);
-    if (r->status != SOTTO_OK) {
-        printf("\"refused\":\"%s\",\"reason\":", sotto_status_name(r->status));
-        sotto_print_json_string(r->err.reason);
-        printf("}\n");
-        return;
-    }
     printf("\"mechanism\":\"%s\",\"quantity\":\"%s\",\"low\":",
            sotto_form_mechanism_name(q->mechanism), r->asks_delta ? "delta" : "epsilon");
     sotto_print_json_number(a->low);
@@ -189,17 +220,36 @@ void sotto_budget_print_json(const sotto_question *q, const sotto_budget_result 
     sotto_print_json_string(trust_assumption(q));
     printf(",\"dishonest\":%.12g,\"honest\":%" PRIu64 ",\"seconds\":%.9f", dishonest_share(q),
            a->honest, r->seconds);
+}
+
+void sotto_budget_print_json(const sotto_question *q, const sotto_budget_result *r)
+{
+    printf("{");
+    if (r->line > 0)
+        printf("\"line\":%zu,", r->line);
+    if (r->status != SOTTO_OK) {
+        printf("\"refused\":\"%s\",\"reason\":", sotto_status_name(r->status));
+        sotto_print_json_string(r->err.reason);
+        if (hint(q, r)[0] != 0) {
+            printf(",\"hint\":");
+            sotto_print_json_string(hint(q, r));
+        }
+        printf("}\n");
+        return;
+    }
+    sotto_budget_print_members(q, r);
     if (r->has_claim)
         print_json_claim(r);
     printf("}\n");
 }
 
-void sotto_budget_print_mistakes(const char *verb, const sotto_form *form, bool json, size_t line)
+void sotto_budget_print_mistakes(const char *verb, const sotto_form *form, bool json,
+                                 const char *place, size_t line)
 {
     if (!json) {
         for (size_t i = 0; i < form->mistake_count; i++) {
             if (line > 0)
-                (void)fprintf(stderr, "line %zu: ", line);
+                (void)fprintf(stderr, "%s %zu: ", place, line);
             else
                 (void)fprintf(stderr, "%s: ", verb);
             (void)fprintf(stderr, "%s\n", form->mistakes[i]);

@@ -16,12 +16,19 @@ typedef struct sotto_budget_result {
     double claim;
     sotto_answer claim_delta; /* ... which would be true at this delta */
     sotto_status claim_status;
-    size_t line; /* of a batch; 0 otherwise */
+    size_t line;       /* of a batch, or the place in its array, from 1; 0 otherwise */
+    const char *place; /* "line" or "element" */
 } sotto_budget_result;
 
 void sotto_budget_print(const sotto_question *q, const sotto_budget_result *r);
+/* The members of an answer's object that do not depend on what was asked for: `"mechanism":... "seconds":...`. */
+void sotto_budget_print_members(const sotto_question *q, const sotto_budget_result *r);
 /* One object on one line. */
 void sotto_budget_print_json(const sotto_question *q, const sotto_budget_result *r);
+
+/* On standard error, with a way out of it if there is one. */
+void sotto_budget_print_refusal(const char *before, const sotto_question *q,
+                                const sotto_budget_result *r);
 
 /* In quotes, escaped. */
 void sotto_print_json_string(const char *text);
@@ -29,7 +36,8 @@ void sotto_print_json_string(const char *text);
 void sotto_print_json_number(double x);
 
 /* All of a form's mistakes, on standard error, or as one JSON object on standard output. */
-void sotto_budget_print_mistakes(const char *verb, const sotto_form *form, bool json, size_t line);
+void sotto_budget_print_mistakes(const char *verb, const sotto_form *form, bool json,
+                                 const char *place, size_t line);
 
 /* What a status means for the exit code. */
 int sotto_budget_exit(sotto_status status);

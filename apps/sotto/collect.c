@@ -21,7 +21,11 @@ static const char usage[] =
     "  --from TIME      start of the batch, such as 2026-11-20T00:00:00Z; default: the schedule's\n"
     "  --until TIME     end of it, itself not included\n"
     "  --close-early    ask although that end is yet to come: once there are enough reports, the\n"
-    "                   batch is closed for good, and whatever comes later is refused\n"
+    "                   batch is closed for good, and whatever comes later is refused. The "
+    "request\n"
+    "                   stands: if there are too few now, the batch is closed as soon as there "
+    "are\n"
+    "                   enough, without another word from you\n"
     "  next             the next batch, of a recipe whose leader selects them\n"
     "  --forget         once it is shown, let the leader go on to the next batch\n"
     "  --cohort C       a number from 0, or values of the recipe's cohort fields: en_US,phone\n"
@@ -199,6 +203,12 @@ static int collect(sotto_collect_job *job)
     sotto_collector_close(collector);
     if (status != SOTTO_OK)
         (void)fprintf(stderr, "sotto collect: %s\n", err.reason);
+    /* The leader keeps the question, and goes on with it when we are gone. */
+    if (status == SOTTO_AGAIN)
+        (void)fprintf(stderr,
+                      "sotto collect: the request stands: once there are enough reports, the "
+                      "leader closes the batch by itself,\nand what comes later is refused. Ask "
+                      "again for the answer\n");
     return exit_code(status);
 }
 

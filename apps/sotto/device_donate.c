@@ -187,15 +187,16 @@ int sotto_device_run_donate(sotto_device_job *job)
     if (donate_lines(job, stream, text, &number, &added) != SOTTO_OK) {
         int code = sotto_device_complain(job);
 
-        (void)fprintf(stderr, "line %" PRIu64 "; %" PRIu64 " events before it were added\n", number,
-                      added);
+        (void)fprintf(stderr, "line %" PRIu64 "; %" PRIu64 " %s before it %s added\n", number,
+                      added, added == 1 ? "event" : "events", added == 1 ? "was" : "were");
         return code;
     }
     if (job->json)
         sotto_device_print_json(json_pack("{s:b,s:s,s:I}", "ok", 1, "stream", stream->name, "added",
                                           (json_int_t)added));
     else
-        printf("%" PRIu64 " events were added to %s. They stay on this device.\n", added,
-               stream->name);
+        printf("%" PRIu64 " %s added to %s. %s on this device.\n", added,
+               added == 1 ? "event was" : "events were", stream->name,
+               added == 1 ? "It stays" : "They stay");
     return EXIT_DONE;
 }

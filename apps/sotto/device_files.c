@@ -176,8 +176,19 @@ static sotto_status place(sotto_device_job *job, const char **path, const char *
     return SOTTO_OK;
 }
 
+/* Where a file that a device can't do without is not there, who prints one. */
+static sotto_status read_needed(sotto_device_job *job, sotto_bytes *out, const char *path,
+                                const char *maker)
+{
+    if (strcmp(path, "-") != 0 && access(path, F_OK) != 0 && errno == ENOENT)
+        return sotto_fail(&job->err, SOTTO_IO,
+                          "can't read %.100s: it is not there; `%s` prints one", path, maker);
+    return sotto_device_read_file(job, out, path);
+}
+
 static sotto_status read_files(sotto_device_job *job, bool creates)
 {
+    sotto_device_options *o = &job->options;
     sotto_bytes streams;
 
     SOTTO_TRY(place(job, &job->events, "events.db"));
@@ -185,16 +196,16 @@ static sotto_status read_files(sotto_device_job *job, bool creates)
     SOTTO_TRY(place(job, &job->policy, "policy.json"));
     SOTTO_TRY(place(job, &job->parties, "parties.json"));
     SOTTO_TRY(place(job, &job->streams, "streams.json"));
-    SOTTO_TRY(sotto_device_read_file(job, &job->options.policy, job->policy));
-    SOTTO_TRY(sotto_device_read_file(job, &job->options.parties, job->parties));
-    SOTTO_TRY(sotto_device_read_file(job, &streams, job->streams));
+    SOTTO_TRY(read_needed(job, &o->policy, job->policy, "sotto recipe new --policy"));
+    SOTTO_TRY(read_needed(job, &o->parties, job->parties, "sotto recipe new --parties"));
+    SOTTO_TRY(read_needed(job, &streams, job->streams, "sotto device new"));
     SOTTO_TRY(sotto_device_read_streams(job, streams));
     /* Looking at a device that is not there must not make one. */
     if (!creates && access(job->events, F_OK) != 0 && access(job->ledger, F_OK) != 0)
         return sotto_fail(&job->err, SOTTO_MISSING, "there is no device yet in %.60s and %.60s",
                           job->events, job->ledger);
-    job->options.events = job->events;
-    job->options.ledger = job->ledger;
+    o->events = job->events;
+    o->ledger = job->ledger;
     return SOTTO_OK;
 }
 

@@ -70,16 +70,14 @@ static sotto_status split(sotto_csv_row *row, char *line, size_t len, sotto_err 
 {
     row->count = 0;
     if (strlen(line) != len)
-        return sotto_fail(err, SOTTO_MALFORMED, "line %zu: a zero byte", row->line);
+        return sotto_fail(err, SOTTO_MALFORMED, "a zero byte");
     for (char *at = line;; at++) {
         if (row->count == SOTTO_CSV_COLUMNS)
-            return sotto_fail(err, SOTTO_MALFORMED, "line %zu: more than %d fields", row->line,
-                              SOTTO_CSV_COLUMNS);
+            return sotto_fail(err, SOTTO_MALFORMED, "more than %d fields", SOTTO_CSV_COLUMNS);
         if (*at == '"') {
             at = take_quoted(at, &row->fields[row->count]);
             if (at == NULL)
-                return sotto_fail(err, SOTTO_MALFORMED, "line %zu: field %zu: a stray quote",
-                                  row->line, row->count + 1);
+                return sotto_fail(err, SOTTO_MALFORMED, "field %zu: a stray quote", row->count + 1);
         } else {
             row->fields[row->count] = at;
             at += strcspn(at, ",");
@@ -95,6 +93,7 @@ sotto_status sotto_csv_open(sotto_csv *csv, const char *path, sotto_arena *arena
 {
     static char nothing[1];
     FILE *in = fopen(path, "rb");
+    sotto_err here = {0};
     size_t len = 0;
 
     *csv = (sotto_csv){.arena = arena, .header = nothing};
@@ -115,7 +114,8 @@ sotto_status sotto_csv_open(sotto_csv *csv, const char *path, sotto_arena *arena
     memcpy(copy, line, len + 1);
     csv->header = copy;
     csv->columns.line = csv->line;
-    return split(&csv->columns, line, len, err);
+    status = split(&csv->columns, line, len, &here);
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "line 1: %.140s", here.reason);
 }
 
 sotto_status sotto_csv_next(sotto_csv *csv, sotto_csv_row *row, sotto_err *err)
@@ -131,8 +131,8 @@ sotto_status sotto_csv_next(sotto_csv *csv, sotto_csv_row *row, sotto_err *err)
     row->line = csv->line;
     SOTTO_TRY(split(row, line, len, err));
     if (row->count != csv->columns.count)
-        return sotto_fail(err, SOTTO_MALFORMED, "line %zu: %zu fields, not %zu", row->line,
-                          row->count, csv->columns.count);
+        return sotto_fail(err, SOTTO_MALFORMED, "%zu fields, not %zu", row->count,
+                          csv->columns.count);
     return SOTTO_OK;
 }
 

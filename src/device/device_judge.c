@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/rule.h"
 #include "device/participate.h"
+#include "recipe/calendar.h"
 #include "recipe/task.h"
 
 #include <inttypes.h>
@@ -65,16 +66,19 @@ static sotto_status check_outcome(sotto_device *device, sotto_case *c, sotto_err
 
 static sotto_status check_window(sotto_device *device, sotto_case *c, sotto_err *err)
 {
+    char at[SOTTO_CALENDAR_TEXT];
+
     (void)device;
     (void)err;
     if (!SOTTO_RULE(within_window))
         return SOTTO_OK;
-    if (c->now < c->shelved.opens)
-        sotto_explain(&c->out, SOTTO_WHY_NOT_OPEN_YET, "",
-                      "The recipe opens %" PRId64 " seconds from now.", c->shelved.opens - c->now);
-    else if (c->now >= c->shelved.closes)
-        sotto_explain(&c->out, SOTTO_WHY_CLOSED, "", "The recipe closed %" PRId64 " seconds ago.",
-                      c->now - c->shelved.closes);
+    if (c->now < c->shelved.opens) {
+        sotto_calendar_format_time(at, c->shelved.opens);
+        sotto_explain(&c->out, SOTTO_WHY_NOT_OPEN_YET, "", "The recipe opens at %s.", at);
+    } else if (c->now >= c->shelved.closes) {
+        sotto_calendar_format_time(at, c->shelved.closes);
+        sotto_explain(&c->out, SOTTO_WHY_CLOSED, "", "The recipe closed at %s.", at);
+    }
     return SOTTO_OK;
 }
 

@@ -99,6 +99,8 @@ for word in rate:.2 rounds:.2.5 delta:.1 adjacency:.*remove foo sigma:.*nan word
 done
 says 'accepted: above 0 to 1'
 says_not 'rate is missing'
+exits 2 account
+says "mechanism is missing: what is released; accepted: a mechanism of .sotto budget account --help."
 
 begin options_of_other_mechanisms_are_mistakes
 exits 2 account $sgm $claim --cohort 7
@@ -112,6 +114,18 @@ says 'refused: trust flamingo'
 exits 4 account $sgm --trust aero --dishonest 0 --delta 1e-8
 exits 4 account $sgm --trust split --dishonest 0 --delta 1e-8
 says 'relay and tokens'
+says '--hidden asserts that a relay and anonymous tokens hide who takes part'
+says '--mechanism counted-gaussian'
+exits 4 account $sgm --trust split --dishonest 0 --delta 1e-8 --json
+says '"hint":"--hidden asserts'
+exits 4 plan --find rounds --epsilon 1 --mechanism sgm --q 0.02 --sigma 5.1 --adjacency add-remove --trust split --dishonest 0 --delta 1e-8
+says '--hidden asserts'
+exits 4 account --mechanism sgm --rounds 2500 --q 0.02 --adjacency add-remove --trust split --dishonest 0 --delta 1e-8 --curve sigma=1:9
+says '--hidden asserts'
+exits 4 account $sgm --trust flamingo --dishonest 0 --delta 1e-8
+says '--mechanism counted-gaussian'
+says_not '--hidden'
+exits 0 account --mechanism counted-gaussian --q 0.02 --sigma 5.1 --rounds 2500 --adjacency add-remove --trust flamingo --dishonest 0 --delta 1e-8
 exits 4 account --mechanism shuffled --eps0 4 --n 10000 --adjacency replacement --trust aero --dishonest 0 --delta 1e-8
 exits 4 account $sgm --trust flamingo --hidden --dishonest 0 --delta 1e-8
 exits 4 account --mechanism sgm --q 0.02 --sigma 5.1 --rounds 2500 --adjacency replacement $claim
@@ -123,11 +137,23 @@ says '10000 honest counted on'
 says 'epsilon   <= 0.8939'
 exits 2 account --mechanism shuffled --eps0 4 --cohort 20000 --adjacency replacement --trust split --dishonest 1 --delta 1e-10
 
+begin a_plan_has_every_member_of_an_answer
+"$program" budget account $sgm $claim --json >"$dir/account"
+exits 0 plan --find sigma --epsilon 1 --mechanism sgm --q 0.02 --rounds 2500 --adjacency add-remove $claim --json
+python3 - "$dir/account" "$out" <<END || complain "a plan tells less than an answer"
+import json, sys
+account, plan = (json.load(open(name)) for name in sys.argv[1:])
+assert set(account) <= set(plan), set(account) - set(plan)
+assert {"find", "target_epsilon", "value", "limit"} == set(plan) - set(account)
+for name in ("mechanism", "quantity", "delta", "adjacency", "trust", "participation_hidden", "assumes", "dishonest"):
+    assert account[name] == plan[name], name
+END
+
 begin plans_answer_the_inverse
 exits 0 plan --find sigma --epsilon 1 --mechanism gaussian --adjacency add-remove $claim
 says 'sigma     5.1003088'
 exits 0 plan --find rounds --epsilon 1 --mechanism sgm --q 0.02 --sigma 5.1 --adjacency add-remove $claim
-says 'rounds    2405'
+says 'rounds    2405   the most rounds that keep epsilon'
 exits 0 plan --find cohort --epsilon 1 --mechanism shuffled --eps0 3 --adjacency replacement --trust split --dishonest 0 --delta 1e-6 --json
 says '"value":14[0-9][0-9],'
 exits 4 plan --find cohort --epsilon 1e-5 --mechanism shuffled --eps0 12 --adjacency replacement --trust split --dishonest 0 --delta 1e-6
@@ -147,10 +173,29 @@ END
 exits 2 account --batch "$work/batch.csv" $claim
 says '^line 2: epsilon <= 1.0203'
 says '^line 3: --sigma: -1'
-says '^line 4: line 4: 2 fields, not 5'
+says '^line 4: 2 fields, not 5'
+says_not '^line 4: .*is missing'
 says '^line 5: refused: adjacency'
 says '^line 6: epsilon <= 1.0000'
 says '^2 answered, 1 refused, 2 malformed'
+
+begin spaces_around_commas_are_no_mistake
+printf 'mechanism, sigma ,rate,\trounds, adjacency\n sgm, 5.1 ,0.02, 2500,add-remove \ngaussian,5.1, ,,add-remove\n' >"$work/batch.csv"
+exits 0 account --batch "$work/batch.csv" $claim
+says '^line 2: epsilon <= 1.0203'
+says '^line 3: epsilon <= 1.0000'
+
+begin a_batch_without_a_question_is_a_mistake
+: >"$work/batch.csv"
+exits 2 account --batch "$work/batch.csv" $claim
+says 'batch.csv: no question in it'
+printf 'mechanism,sigma\n\n' >"$work/batch.csv"
+exits 2 account --batch "$work/batch.csv" $claim --compose
+echo '[]' >"$work/batch.json"
+exits 2 account --batch "$work/batch.json" $claim --json
+printf 'mechanism,"sig\n' >"$work/batch.csv"
+exits 2 account --batch "$work/batch.csv" $claim
+says 'batch.csv: line 1: field 2: a stray quote'
 
 begin a_batch_may_be_json
 cat >"$work/batch.json" <<END
@@ -161,6 +206,10 @@ exits 2 account --batch "$work/batch.json" $claim --json
 says '^{"line":1,"mechanism":"sampled-gaussian".*"high":1.0203'
 says '^{"line":2,"refused":"malformed"'
 says '^{"line":3,"mechanism":"gaussian".*"high":8.3433'
+exits 2 account --batch "$work/batch.json" $claim
+says '^element 1: epsilon <= 1.0203'
+says '^element 2: not an object'
+says_not '^element 2: .*is missing'
 echo '[{"a": 1, "a": 2}]' >"$work/batch.json"
 exits 2 account --batch "$work/batch.json" $claim
 exits 1 account --batch "$work/none.csv" $claim
@@ -181,6 +230,9 @@ says 'epsilon against rate'
 head -n 1 "$work/curve.csv" | grep -q '^rate,low,high$' || complain "no header"
 grep -q '<path class="curve" d="M' "$work/curve.svg" || complain "no path"
 python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/curve.svg" || complain "not XML"
+grep -q '>dishonest 0, hidden, delta 1e-08, sigma 5.1, rounds 2500<' "$work/curve.svg" || complain "the picture does not say of what"
+exits 0 account --mechanism check-in --variant fixed --window 10 --adjacency replacement $claim --curve eps0=0.1:1:3 --svg "$work/curve.svg"
+grep -q ', fixed, window 10<' "$work/curve.svg" || complain "the picture does not say which check-ins"
 exits 2 account --mechanism sgm --sigma 5.1 --rounds 2500 --adjacency add-remove $claim --curve rate=0.1:0.001
 exits 2 account --mechanism sgm --sigma 5.1 --rounds 2500 --adjacency add-remove $claim --curve colour=1:2
 exits 4 account --mechanism sgm --sigma 5.1 --rounds 2500 --adjacency replacement $claim --curve rate=0.001:0.1

@@ -79,6 +79,7 @@ assert missed <= len(truth) // 5, missed
 assert abs(a["bins"][0]["count"] - 16000) < 2000
 assert a["bins"][0]["label"] and a["bins"][0]["bin"] == 0
 r = a["receipt"]
+assert len(r["task"]) == 43 and set(r["task"]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), r["task"]
 assert r["helper_rejections"] == {"report_replayed": 7} and r["sampling"] is False and r["aggregation"] is True
 PYTHON
 
@@ -92,6 +93,7 @@ complains "belong together"
 echo waiting >"$work/mode"
 run 5 --cohort 0 --wait 1
 complains "not ready"
+complains "the request stands"
 complains "held"
 rm "$work/mode"
 

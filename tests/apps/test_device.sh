@@ -39,7 +39,8 @@ expect 2 "what follows '--dir'?" ledger --dir
 expect 2 "of what?" why
 expect 2 "which time is 'noon'?" ledger --now noon
 expect 2 "which number is 'many'?" events keyboard_ngrams --most many
-expect 1 "can't read" ledger --dir nowhere
+expect 1 "can't read nowhere/policy.json: it is not there; \`sotto recipe new --policy\` prints one" ledger --dir nowhere
+expect 1 "\`sotto device new\` prints one" ledger --dir nowhere --policy /dev/null --parties /dev/null
 
 # ---- looking makes nothing
 start a
@@ -55,10 +56,13 @@ expect 0 'ngram=\x1b[31mred' events keyboard_ngrams --dir a
 expect 0 '"ngram":"i went home","perplexity":null}' events keyboard_ngrams --dir a --json
 expect 0 "2026-11-20" events keyboard_ngrams --dir a --most 1
 [ "$(wc -l <out)" -eq 1 ] || complain "--most 1 shows more"
+mkdir one && cp a/*.json one
+echo '{"age": 35}' >one.jsonl
+expect 0 "1 event was added to keyboard_ngrams. It stays on this device." donate keyboard_ngrams --json-lines one.jsonl --dir one $now
 expect 1 "no stream 'health'" events health --dir a
 printf '{"age": 1}\n{"age": "se3ret"}\n' >bad.jsonl
 expect 3 "age: of another type" donate keyboard_ngrams --json-lines bad.jsonl --dir a
-grep -q "line 2; 1 events before it were added" out || complain "does not say where"
+grep -q "line 2; 1 event before it was added" out || complain "does not say where"
 says_not se3ret
 echo '{"ngram": se3ret}' >bad.jsonl
 expect 3 "not JSON" donate keyboard_ngrams --json-lines bad.jsonl --dir a
@@ -69,7 +73,7 @@ says_not se3ret
     echo '{"age": 3}'
 } >bad.jsonl
 expect 3 "ngram: more than 4096 bytes" donate keyboard_ngrams --json-lines bad.jsonl --dir a $now
-says "line 2; 1 events before it were added"
+says "line 2; 1 event before it was added"
 echo '{"secret": 1}' >bad.jsonl
 expect 3 "keyboard_ngrams has no field 'secret'" donate keyboard_ngrams --json-lines bad.jsonl --dir a
 [ "$(stat -c %a a/events.db)" = 600 ] && [ "$(stat -c %a a/ledger.db)" = 600 ] || complain "others may read the files"
@@ -79,6 +83,10 @@ expect 0 "takes part in nothing" consent --dir a
 expect 0 "50001: kept" offer a/50001.json --dir a $now
 expect 0 "no-consent" why 50001 --dir a $now
 expect 0 "known to this device alone" why 50001 --dir a $now
+cp -r a early
+"$program" device consent yes --dir early --now 2026-11-19T08:00:00Z >/dev/null
+expect 0 "not-open-yet: The recipe opens at 2026-11-20T00:00:00Z." why 50001 --dir early --now 2026-11-19T08:00:00Z
+expect 0 "closed: The recipe closed at 2026-11-27T00:00:00Z." why 50001 --dir early --now 2026-11-28T08:00:00Z
 expect 0 "Nobody has said yes" tick $good --dir a --out a/sent $now
 expect 2 "yes or no?" consent maybe --dir a
 expect 0 "yes: this device takes part" consent yes --dir a $now

@@ -82,8 +82,8 @@ nan,,1e-8,eps,1,exact,1e-9,m,s
 $right
 END
 ends_with 1 "1 passed, 6 failed, 0 skipped"
-says "a.csv:2: line 2: 8 fields, not 9"
-says "a.csv:3: line 3"
+says "a.csv:2: 8 fields, not 9"
+says "a.csv:3: field 8: a stray quote"
 says "a.csv:4: sigma: '0x5'"
 says "a.csv:5: sigma: 'nan'"
 says "a.csv:6: sigma is empty"

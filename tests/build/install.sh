@@ -32,8 +32,12 @@ for kind in host host_static; do
         "$work/moved/bin/sotto" recipe new --$file | sed "$dates" >"$work/$kind/$file.json"
     done
     "$work/moved/bin/sotto" recipe new | sed "$dates" >"$work/$kind/recipe.json"
+    # Silent until the person says yes, and no longer once they have said no, whoever they said it to.
+    said=$(cd "$work/$kind" && "$work/examples/$kind" policy.json parties.json recipe.json 50001) || { echo "$said"; exit 1; }
+    echo "$said" | grep -q "^50001: no-consent: " || { echo "nobody was asked: $said"; exit 1; }
     for sent in 1 0; do
-        said=$(cd "$work/$kind" && "$work/examples/$kind" policy.json parties.json recipe.json 50001) || { echo "$said"; exit 1; }
+        yes=$([ $sent -eq 0 ] || echo yes)
+        said=$(cd "$work/$kind" && "$work/examples/$kind" policy.json parties.json recipe.json 50001 $yes) || { echo "$said"; exit 1; }
         [ "$(echo "$said" | grep -c "sealed bytes leave")" -eq $sent ] || { echo "not $sent reports: $said"; exit 1; }
         echo "$said" | grep -q "^50001: answered: " || { echo "does not say that it answered: $said"; exit 1; }
     done
@@ -43,9 +47,12 @@ for kind in host host_static; do
     sed "s/50001/50002/; s/${today}T/${later}T/; s/${later}T00:00:00Z\", \"prec/${after}T00:00:00Z\", \"prec/" \
         "$work/$kind/recipe.json" >"$work/$kind/later.json"
     said=$(cd "$work/$kind" && "$work/examples/$kind" policy.json parties.json later.json 50002) || { echo "$said"; exit 1; }
-    echo "$said" | grep -q "^50002: not-open-yet: The recipe opens" || { echo "does not say why: $said"; exit 1; }
+    echo "$said" | grep -q "^50002: not-open-yet: The recipe opens at ${later}T00:00:00Z\." || { echo "does not say why: $said"; exit 1; }
+    "$work/moved/bin/sotto" device consent no --dir "$work/$kind" >/dev/null || exit 1
+    said=$(cd "$work/$kind" && "$work/examples/$kind" policy.json parties.json later.json 50002) || { echo "$said"; exit 1; }
+    echo "$said" | grep -q "^50002: no-consent: " || { echo "the person's no was undone: $said"; exit 1; }
     said=$("$work/examples/$kind") && exit 1
-    [ "$said" = "usage: host POLICY PARTIES RECIPE NAME" ] || { echo "no usage: $said"; exit 1; }
+    [ "$said" = "usage: host POLICY PARTIES RECIPE NAME [yes|no]" ] || { echo "no usage: $said"; exit 1; }
 done
 # What docs/device.md says to type, and what it says comes of it.
 block() {

@@ -43,11 +43,11 @@ sh -eu page.sh >output 2>errors || { cat output errors; fail "a command of the p
 expect() {
     [ "$(grep -c "$2" output)" -eq "$1" ] || { cat output errors; fail "not $1 times: $2"; }
 }
-expect 4 '^ready$'
+expect 5 '^ready$'
 expect 2 '^tasks: none yet'
 expect 0 '^pairing:'
 expect 0 '^rate check:'
-expect 2 '^drained$'
+expect 3 '^drained$'
 [ "$(sed -n 's/^fingerprint //p' output | sort | uniq -c | wc -l)" -eq 1 ] || fail "fingerprints differ"
 [ "$(grep -c '^fingerprint' output)" -eq 3 ] || fail "three prints of the fingerprint"
 tasks=$(wc -l <tasks.txt)
@@ -60,6 +60,7 @@ expect "$answer" '^ *bus '
 [ "$(stat -c %a pairing.json)" = 600 ] || fail "pairing.json can be read by others"
 [ "$(stat -c %a tokens.json)" = 600 ] || fail "tokens.json can be read by others"
 grep -q 'verify_seed\|leader_token' tokens.json && fail "the collector is told the servers' secrets"
+[ "$(wc -c <helper.key)" -eq 64 ] || fail "the old datastore key is not behind the new one"
 [ "$(stat -c %a helper.key)" = 600 ] || fail "helper.key can be read by others"
 [ "$(stat -c %a helper-backup.db)" = 600 ] || fail "the backup can be read by others"
 for log in leader.log helper.log; do
@@ -71,6 +72,12 @@ for log in leader.log helper.log; do
     grep -q 'server.stopped' "$log" || fail "$log: no graceful end"
     grep -q 'datastore_key.made' "$log" || fail "$log: does not say that it made a key"
 done
+
+# A refusal is seen by whoever posts: the page's loop would have said so.
+if [ "$answer" -eq 1 ]; then
+    grep -q 'the leader refused' output && { cat output; fail "a report was refused"; }
+    grep -q "\[ ! -s device.n/answer \] || echo" page.sh || fail "the page does not look at the leader's answer"
+fi
 
 # ---- what must be refused ------------------------------------------------------------------------------------------
 

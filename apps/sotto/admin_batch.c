@@ -28,7 +28,10 @@ static void name_of(char out[NAME], const sotto_held *held)
 static sotto_status show(void *context, const sotto_held *held, sotto_err *err)
 {
     const sotto_admin *admin = context;
-    bool is_held = held->reason[0] == 0;
+    const char *state = held->held        ? "held"
+                        : held->reason[0] ? "released: "
+                                          : "not held any more: collected under a corrected "
+                                            "population, or the task is retired";
     char name[NAME];
 
     (void)err;
@@ -36,10 +39,10 @@ static sotto_status show(void *context, const sotto_held *held, sotto_err *err)
     if (admin->json)
         printf("{\"batch\": \"%s\", \"arrived\": %" PRIu64 ", \"expected\": %" PRIu64
                ", \"held\": %s}\n",
-               name, held->arrived, held->expected, is_held ? "true" : "false");
+               name, held->arrived, held->expected, held->held ? "true" : "false");
     else
         printf("%s  %" PRIu64 " reports came, %" PRIu64 " were expected: %s%s\n", name,
-               held->arrived, held->expected, is_held ? "held" : "released: ", held->reason);
+               held->arrived, held->expected, state, held->reason);
     return SOTTO_OK;
 }
 
@@ -130,7 +133,9 @@ static const sotto_verb verb_release = {
         "A batch is held when more than twice as many reports came for it as this server's "
         "population\n"
         "figure explains: whoever sent them may know all but one. BATCH is its name in the list.\n"
-        "Should still more come before it is collected, it is held again.\n",
+        "Should still more come before it is collected, it is held again. One that was collected "
+        "or\n"
+        "released already is refused.\n",
     .run = run_release,
 };
 

@@ -18,6 +18,16 @@ enum { DAY = 86400, KEEP_DAYS = 90 };
 
 /* ---- asking the running server ------------------------------------------------------------------------------------- */
 
+/* Several servers may be on one machine: which of them was asked is told by the port. */
+static sotto_status is_away(sotto_admin *admin, sotto_status status)
+{
+    sotto_err before = admin->err;
+
+    admin->err = (sotto_err){0}; /* the first reason would stay */
+    return sotto_fail(&admin->err, status, "nothing answers at %.60s: does the server run? (%.70s)",
+                      admin->config.server.operations, before.reason);
+}
+
 /* An answer, whatever its status; an operations port that listens everywhere is asked on loopback. */
 static sotto_status ask(sotto_admin *admin, sotto_http_response *out, sotto_http_method method,
                         const char *page, const char *token)
@@ -47,7 +57,7 @@ static sotto_status ask(sotto_admin *admin, sotto_http_response *out, sotto_http
                                   &admin->arena, &admin->err);
     sotto_http_client_close(client);
     sotto_wipe(bearer, sizeof bearer);
-    return status;
+    return status == SOTTO_IO ? is_away(admin, status) : status;
 }
 
 static int run_health(int argc, char **argv)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { MAX_COHORTS = 1024 };
+static const uint64_t most_devices = 100000000000; /* a recipe's own limit */
 
 static void print_id(const uint8_t *id)
 {
@@ -53,12 +54,16 @@ static sotto_status check_keys(sotto_admin *admin, sotto_bytes recipe_json,
     sotto_keys *keys = NULL;
     own_keys k = {0};
     sotto_status status;
+    const char *name;
 
     SOTTO_TRY(sotto_recipe_read(&recipe, recipe_json, &admin->arena, &mistakes, &admin->err));
     SOTTO_TRY(sotto_parties_read(&parties, parties_json, &admin->arena, &mistakes, &admin->err));
-    k.us = sotto_parties_find(parties, o->role == SOTTO_LEADER ? recipe->leader : recipe->helper);
+    name = o->role == SOTTO_LEADER ? recipe->leader : recipe->helper;
+    k.us = sotto_parties_find(parties, name);
     if (!k.us)
-        return sotto_fail(&admin->err, SOTTO_MISSING, "the parties file does not name this server");
+        return sotto_fail(&admin->err, SOTTO_MISSING,
+                          "the parties file has no %.60s, which is this server (%s) in the recipe",
+                          name, o->role == SOTTO_LEADER ? "leader" : "helper");
     status = sotto_keys_open(&keys, admin->db, &admin->columns, o->role, &o->key_times,
                              sotto_admin_now(), &admin->err);
     if (status == SOTTO_OK)
@@ -125,6 +130,19 @@ static sotto_status add(sotto_admin *admin, sotto_buf *ids, uint64_t population,
                            sotto_buf_bytes(&expected), ids, mistakes, &admin->err);
 }
 
+/* 0 without the flag; not with it: none is "unchanged" to the database, and nobody would type that. */
+static bool read_population(const sotto_admin *admin, uint64_t *out)
+{
+    if (!sotto_admin_number(admin, out, "--population"))
+        return false;
+    if (!sotto_admin_flag(admin, "--population") || (*out >= 1 && *out <= most_devices))
+        return true;
+    (void)fprintf(stderr,
+                  "sotto %s: --population takes a number from 1 to %" PRIu64 "; nothing changed\n",
+                  admin->verb, most_devices);
+    return false;
+}
+
 static int run_add(int argc, char **argv)
 {
     static const char *const known[] = {"--population", "--expect", NULL};
@@ -135,7 +153,7 @@ static int run_add(int argc, char **argv)
     uint64_t population = 0;
     int code = sotto_admin_parse(&admin, "admin task add", argc, argv, known, 2, 2);
 
-    if (code == EXIT_DONE && !sotto_admin_number(&admin, &population, "--population"))
+    if (code == EXIT_DONE && !read_population(&admin, &population))
         code = EXIT_USAGE;
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);

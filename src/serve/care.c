@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "serve/rate.h"
+#include "serve/schema.h"
 #include "serve/unreadable.h"
 
 #include <inttypes.h>
@@ -52,6 +53,33 @@ static sotto_status count_tasks(sotto_tx *tx, counting *c, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
+/* A job that is held for the first time is on its way; any other was given back, or left behind by a process that ended. */
+static sotto_status count_unanswered(sotto_tx *tx, counting *c, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT count(*) FROM sotto_lease WHERE queue = ?1 AND"
+                                " (held = 0 OR attempts > 1)",
+                                err));
+    sotto_sql_int(&q, 1, SOTTO_QUEUE_JOBS);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    c->view.unanswered = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    /* Task by task, by the index on open jobs: joined to its task, SQLite would read every job there ever was. */
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CAST(coalesce(sum((SELECT sum(j.reports) FROM job j WHERE"
+                                " j.task = t.n AND j.state = ?2)), 0) AS BIGINT) FROM task t"
+                                " WHERE t.role = ?1",
+                                err));
+    sotto_sql_int(&q, 1, (int64_t)c->role);
+    sotto_sql_int(&q, 2, SOTTO_JOB_SENT);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    c->view.in_jobs = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
+}
+
 static sotto_status count_releases(sotto_tx *tx, counting *c, sotto_err *err)
 {
     sotto_sql q;
@@ -78,6 +106,8 @@ static sotto_status count_all(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(count_tasks(tx, c, err));
     SOTTO_TRY(sotto_rate_count(tx, &c->view.held, c->role, err));
     SOTTO_TRY(sotto_unreadable_count(tx, &c->view.unreadable, err));
+    if (c->role == SOTTO_LEADER)
+        SOTTO_TRY(count_unanswered(tx, c, err));
     return c->releases ? count_releases(tx, c, err) : SOTTO_OK;
 }
 
@@ -89,6 +119,8 @@ static void look_at_database(sotto_care *care)
     uint64_t broken = sotto_tasks_broken(s->tasks);
     uint64_t known = sotto_tasks_count(s->tasks) + broken;
 
+    if (s->leader)
+        sotto_leader_last_retry(s->leader, c.view.retry);
     (void)pthread_mutex_lock(&care->lock);
     care->view.database = reached;
     if (reached) {
@@ -98,6 +130,9 @@ static void look_at_database(sotto_care *care)
         care->view.without_population = c.view.without_population;
         care->view.held = c.view.held;
         care->view.unreadable = c.view.unreadable;
+        care->view.unanswered = c.view.unanswered;
+        care->view.in_jobs = c.view.in_jobs;
+        memcpy(care->view.retry, c.view.retry, sizeof c.view.retry);
         for (unsigned i = 0; c.releases && i < SOTTO_CARE_STATES; i++)
             care->view.releases[i] = c.view.releases[i];
     }
@@ -223,6 +258,17 @@ static void say_number(sotto_buf *out, const char *before, uint64_t number, cons
     say(out, after);
 }
 
+/* Ready all the same: uploads are taken and kept, and a balancer that sent them elsewhere would only lose them. */
+static void say_unanswered(sotto_buf *out, const sotto_care_view *view)
+{
+    if (view->unanswered == 0)
+        return;
+    say_number(out, "jobs: ", view->unanswered, " wait for another try");
+    say(out, view->retry[0] ? ", the last since: " : "");
+    say(out, view->retry);
+    say(out, "\n");
+}
+
 bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
 {
     bool ready = view->database && !view->draining;
@@ -245,6 +291,7 @@ bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
     if (view->held > 0)
         say_number(out, "batches: ", view->held,
                    " are held, since more reports came than expected (`sotto admin batch list`)\n");
+    say_unanswered(out, view);
     if (view->unreadable > 0)
         say_number(out, "segments: ", view->unreadable,
                    " can't be read, and their batches wait (`sotto admin segment list`)\n");

@@ -6,6 +6,7 @@
 #ifndef SOTTO_SERVE_CARE_H
 #define SOTTO_SERVE_CARE_H
 
+#include "serve/leader.h"
 #include "serve/server.h"
 
 typedef struct sotto_care sotto_care;
@@ -17,6 +18,11 @@ typedef struct sotto_care_view {
     bool draining;
     uint64_t tasks, unpaired, broken, without_population, held;
     uint64_t unreadable; /* segments */
+    uint64_t
+        unanswered;   /* leader: jobs that were tried without success and wait for another try  */
+    uint64_t in_jobs; /* leader: reports of jobs that are not finished, tried before or not     */
+    char
+        retry[SOTTO_LEADER_REASON]; /* why the last job that was put off by this process was      */
     uint64_t releases[SOTTO_CARE_STATES];
 } sotto_care_view;
 

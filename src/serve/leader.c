@@ -11,6 +11,7 @@
 #include "serve/segments.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,6 +24,7 @@ typedef struct sotto_leader_thread {
     pthread_cond_t change;
     bool woken, stopping, look; /* look: into the database, now */
     unsigned jobs;              /* in flight                    */
+    char retry[SOTTO_LEADER_REASON];
 } leader_thread;
 
 uint64_t sotto_leader_now_ms(void)
@@ -87,6 +89,24 @@ void sotto_leader_job_ended(sotto_leader *leader)
     t->jobs--;
     t->woken = true;
     (void)pthread_cond_broadcast(&t->change);
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
+void sotto_leader_note_retry(sotto_leader *leader, const char *reason)
+{
+    leader_thread *t = leader->thread;
+
+    (void)pthread_mutex_lock(&t->lock);
+    (void)snprintf(t->retry, sizeof t->retry, "%s", reason ? reason : "");
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
+void sotto_leader_last_retry(sotto_leader *leader, char reason[SOTTO_LEADER_REASON])
+{
+    leader_thread *t = leader->thread;
+
+    (void)pthread_mutex_lock(&t->lock);
+    memcpy(reason, t->retry, sizeof t->retry);
     (void)pthread_mutex_unlock(&t->lock);
 }
 

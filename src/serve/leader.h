@@ -103,6 +103,10 @@ uint64_t sotto_leader_now_ms(void);
 void sotto_leader_wake(sotto_leader *leader);
 /* ... and look into the database for work to claim, too. */
 void sotto_leader_look(sotto_leader *leader);
+/* Why a job did not come to its end at the last try of one, "" if none was tried again so far; as the log has it. */
+enum { SOTTO_LEADER_REASON = 160 };
+void sotto_leader_note_retry(sotto_leader *leader, const char *reason);
+void sotto_leader_last_retry(sotto_leader *leader, char reason[SOTTO_LEADER_REASON]);
 /* A job is over, one way or another. */
 void sotto_leader_job_ended(sotto_leader *leader);
 

@@ -33,12 +33,17 @@ static void end_on_worker(void *context, sotto_worker *worker)
 static void log_job(const sotto_leader_job *job, const char *event, const char *reason)
 {
     const sotto_log_sink *log = &job->leader->server->options.log;
-    sotto_log_field fields[2] = {
-        {"reports", SOTTO_LOG_UINT, {.uint = sotto_leader_job_reports(job)}},
-        {"reason", SOTTO_LOG_TEXT, {.text = reason}},
-    };
-    sotto_log_event e = {SOTTO_LOG_WARNING, event, fields, reason ? 2 : 1};
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+    sotto_log_field fields[3] = {
+        {"reports", SOTTO_LOG_UINT, {.uint = sotto_leader_job_reports(job)}}};
+    sotto_log_event e = {SOTTO_LOG_WARNING, event, fields, 1};
 
+    if (job->task) { /* else it could not be read so far */
+        sotto_dap_id_encode(id, sotto_bytes_of(job->task->dap.id, sizeof job->task->dap.id));
+        fields[e.count++] = (sotto_log_field){"task", SOTTO_LOG_TEXT, {.text = id}};
+    }
+    if (reason)
+        fields[e.count++] = (sotto_log_field){"reason", SOTTO_LOG_TEXT, {.text = reason}};
     if (log->write && e.level >= log->lowest)
         log->write(log->context, &e);
 }
@@ -56,6 +61,7 @@ static void on_released(void *context, sotto_status status, const sotto_err *err
 static void try_later(sotto_leader_job *job, const char *reason)
 {
     log_job(job, "job.retried", reason);
+    sotto_leader_note_retry(job->leader, reason);
     sotto_metrics_count(job->leader->server->metrics, SOTTO_METRIC_JOBS_RETRIED, 1);
     job->db = (sotto_db_job){sotto_leader_put_off, job, on_released, job, NULL, SOTTO_OK, {0}};
     sotto_db_post(job->leader->server->db, &job->db);
@@ -149,13 +155,17 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
 {
     sotto_leader_job *job = context;
     uint8_t *copy;
-    char reason[32];
+    char reason[SOTTO_LEADER_REASON];
 
     if (status != SOTTO_OK) {
-        try_later(job, err ? err->reason : NULL);
+        (void)snprintf(reason, sizeof reason, "the helper does not answer: %.120s",
+                       err ? err->reason : sotto_status_name(status));
+        try_later(job, reason);
         return;
     }
-    (void)snprintf(reason, sizeof reason, "the helper said %u", response->status);
+    (void)snprintf(reason, sizeof reason, "the helper said %u%s", response->status,
+                   response->status == 404 ? ": does it have the task? (`sotto admin task list`)"
+                                           : "");
     job->refused = is_final(response->status);
     if (job->refused && job->refusals + 1 >= MAX_REFUSALS) {
         log_job(job, "job.abandoned", reason); /* the same bytes will not become right */

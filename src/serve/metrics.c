@@ -146,7 +146,7 @@ static void write_work(sotto_writer *w, sotto_server *s)
         family(w, m, "sotto_repairs_total", "event",
                "Batches on which the servers did not agree, by what happened.",
                MEMBERS(leader_repairs));
-        one(w, "sotto_reports_waiting", "gauge", "Reports that wait for their job.",
+        one(w, "sotto_reports_waiting", "gauge", "Reports that wait here to be put into a job.",
             s->leader ? sotto_lanes_reports(s->leader->lanes) : 0);
     } else {
         family(w, m, "sotto_aggregation_jobs_total", "event", "Aggregation jobs, by what happened.",
@@ -228,11 +228,17 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
         view.without_population);
     one(w, "sotto_batches_held", "gauge",
         "Batches that wait for the operator, since more reports came than expected.", view.held);
-    if (s->options.role == SOTTO_LEADER)
+    if (s->options.role == SOTTO_LEADER) {
+        one(w, "sotto_jobs_unanswered", "gauge",
+            "Jobs that were tried without success and wait for another try, as stored.",
+            view.unanswered);
+        one(w, "sotto_reports_in_jobs", "gauge",
+            "Reports in jobs that are not finished, as stored.", view.in_jobs);
         one(w, "sotto_segments_unreadable", "gauge",
             "Pieces of what was acknowledged that can't be read back, and keep their batch "
             "waiting.",
             view.unreadable);
+    }
     head(w, "sotto_releases", "gauge",
          "Collections (leader) or aggregate shares (helper), by state, as stored.");
     for (unsigned i = 1; i < SOTTO_CARE_STATES; i++)

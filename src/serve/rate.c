@@ -159,7 +159,14 @@ void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
               sotto_log_text("see", "sotto admin batch list"));
 }
 
-/* The row of a batch that a corrected figure let go has no reason, and stays: only its release tells that it went. */
+/* The row of a batch that a corrected figure let go has no reason, and stays: only its release tells that it went.
+ * The state from which it counts is a parameter of the statement, the one that is named. */
+#define COLLECTED(state)                                                                           \
+    "EXISTS (SELECT 1 FROM release r WHERE r.task = held.task AND r.batch = held.batch AND"        \
+    " r.state >= " state " AND (held.end_bucket = 0 OR (r.first_bucket < held.end_bucket AND"      \
+    " r.end_bucket > held.first_bucket)))"
+#define RETIRED "held.task IN (SELECT task FROM retired)"
+
 sotto_status sotto_rate_count(sotto_tx *tx, uint64_t *held, sotto_role role, sotto_err *err)
 {
     sotto_sql q;
@@ -167,17 +174,35 @@ sotto_status sotto_rate_count(sotto_tx *tx, uint64_t *held, sotto_role role, sot
 
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q,
-        "SELECT count(*) FROM held h JOIN task t ON t.n = h.task WHERE t.role = ?1 AND"
-        " h.reason IS NULL AND h.task NOT IN (SELECT task FROM retired) AND NOT EXISTS"
-        " (SELECT 1 FROM release r WHERE r.task = h.task AND r.batch = h.batch AND r.state >= ?2"
-        " AND (h.end_bucket = 0 OR (r.first_bucket < h.end_bucket AND"
-        " r.end_bucket > h.first_bucket)))",
+        "SELECT count(*) FROM held JOIN task t ON t.n = held.task WHERE t.role = ?1 AND"
+        " held.reason IS NULL AND NOT " RETIRED " AND NOT " COLLECTED("?2"),
         err));
     sotto_sql_int(&q, 1, (int64_t)role);
     sotto_sql_int(&q, 2, SOTTO_RELEASE_CLOSED);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     *held = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
     return sotto_sql_run(&q, NULL, err);
+}
+
+/* Why there is nothing to let go. */
+static sotto_status not_held(sotto_tx *tx, const sotto_rate_release *r, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CASE WHEN reason IS NULL THEN 0 ELSE 1 END FROM held WHERE"
+                                " task = ?1 AND first_bucket = ?2 AND end_bucket = ?3 AND"
+                                " batch = ?4",
+                                err));
+    bind_range(&q, r->task, &r->range);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "no such batch is held");
+    return sotto_fail(err, SOTTO_MISSING, "%s: there is nothing to release",
+                      sotto_sql_column_int(&q, 0) == 1 ? "the batch was released before"
+                                                       : "the batch was collected or its task "
+                                                         "retired");
 }
 
 sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *err)
@@ -191,12 +216,13 @@ sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *er
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE held SET reason = ?5, released = {now} WHERE task = ?1 AND"
                                 " first_bucket = ?2 AND end_bucket = ?3 AND batch = ?4 AND"
-                                " reason IS NULL",
+                                " reason IS NULL AND NOT " RETIRED " AND NOT " COLLECTED("?6"),
                                 err));
     bind_range(&q, r->task, &r->range);
     sotto_sql_text(&q, 5, r->reason);
+    sotto_sql_int(&q, 6, SOTTO_RULE(rate_released_while_held) ? SOTTO_RELEASE_CLOSED : INT32_MAX);
     SOTTO_TRY(sotto_sql_run(&q, &changed, err));
-    return changed ? SOTTO_OK : sotto_fail(err, SOTTO_MISSING, "no such batch is held");
+    return changed ? SOTTO_OK : not_held(tx, r, err);
 }
 
 sotto_status sotto_rate_list(sotto_tx *tx, sotto_held_fn *show, void *context, sotto_err *err)
@@ -206,8 +232,11 @@ sotto_status sotto_rate_list(sotto_tx *tx, sotto_held_fn *show, void *context, s
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT task, first_bucket, end_bucket, batch, arrived, expected,"
-                                " reason FROM held ORDER BY since LIMIT 1000",
+                                " reason, CASE WHEN reason IS NOT NULL THEN 0 WHEN " RETIRED
+                                " OR " COLLECTED("?1") " THEN 0 ELSE 1 END"
+                                                       " FROM held ORDER BY since LIMIT 1000",
                                 err));
+    sotto_sql_int(&q, 1, SOTTO_RELEASE_CLOSED);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
         sotto_bytes batch = sotto_sql_column_bytes(&q, 3);
@@ -216,7 +245,8 @@ sotto_status sotto_rate_list(sotto_tx *tx, sotto_held_fn *show, void *context, s
                                      .end_bucket = (uint64_t)sotto_sql_column_int(&q, 2)},
                            .arrived = (uint64_t)sotto_sql_column_int(&q, 4),
                            .expected = (uint64_t)sotto_sql_column_int(&q, 5),
-                           .reason = sotto_sql_column_text(&q, 6)};
+                           .reason = sotto_sql_column_text(&q, 6),
+                           .held = sotto_sql_column_int(&q, 7) == 1};
 
         line.range.leader_selected = line.range.end_bucket == 0;
         line.range.batch.len = batch.len <= sizeof line.range.batch.bytes ? batch.len : 0;

@@ -39,7 +39,7 @@ void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
 SOTTO_MUST_USE sotto_status sotto_rate_count(sotto_tx *tx, uint64_t *held, sotto_role role,
                                              sotto_err *err);
 
-/* Lets a held batch go. SOTTO_MISSING: none is held at this place. */
+/* Lets a held batch go. SOTTO_MISSING: none is held at this place, or not any more; the reason says which. */
 typedef struct sotto_rate_release {
     int64_t task;
     sotto_batch_range range;
@@ -51,7 +51,9 @@ typedef struct sotto_held {
     int64_t task;
     sotto_batch_range range;
     uint64_t arrived, expected;
-    const char *reason; /* "" while it is held; borrowed until the callback returns */
+    const char *reason; /* for which it was released, or ""; borrowed until the callback returns */
+    bool
+        held; /* now. Neither held nor with a reason: collected under a corrected figure, or its task is retired */
 } sotto_held;
 typedef sotto_status sotto_held_fn(void *context, const sotto_held *held, sotto_err *err);
 /* Every batch that was ever held, the oldest first. */

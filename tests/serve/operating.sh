@@ -90,7 +90,8 @@ refuses() {
     [ "$got" -eq "$wanted" ] || { cat out; fail "exit $got instead of $wanted: $*"; }
     grep -q -- "$text" out || { cat out; fail "does not say '$text': $*"; }
 }
-refuses 7 'io' sotto admin health --config helper.ini
+refuses 7 "nothing answers at 127.0.0.1:$((base + 3)): does the server run?" sotto admin health --config helper.ini
+refuses 7 "nothing answers at 127.0.0.1:$((base + 2)): does the server run?" sotto admin drain --config leader.ini
 refuses 2 'what is' sotto admin task add recipe.json parties.json --colour red --config helper.ini
 refuses 2 'secrets are no flags' sotto serve helper --config helper.ini --datastore-key 00ff
 refuses 2 'this file is for a helper' sotto serve leader --config helper.ini
@@ -110,6 +111,13 @@ refuses 4 'differ in some byte' sotto admin task add other.json parties.json --c
     --expect "$(sed -n 's/^task //p' tasks.txt)"
 refuses 1 'no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect ''
 refuses 1 'is no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect 'one two'
+refuses 2 'takes a number from 1 to 100000000000; nothing changed' \
+    sotto admin task add recipe.json parties.json --population 0 --config helper.ini
+refuses 2 'from 1 to 100000000000' \
+    sotto admin task add recipe.json parties.json --population 100000000001 --config helper.ini
+sed 's/"key:leader-2026a"/"key:leader-2026z"/' recipe.json >other.json
+refuses 1 'the parties file has no key:leader-2026z, which is this server (leader) in the recipe' \
+    sotto admin task add other.json parties.json --config leader.ini
 sed 's/"opens": "[0-9]*-/"opens": "2020-/' recipe.json >other.json
 refuses 4 "no key of .* for the schedule's start (2020-.*); the last: 20.*Z to 20.*Z" \
     sotto admin task add other.json parties.json --config helper.ini

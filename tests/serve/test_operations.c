@@ -161,6 +161,100 @@ static void a_view_without_a_database_is_not_ready(sotto_test *t)
                  &(sotto_care_view){.database = true, .tasks = 1, .draining = true}, &out));
 }
 
+/* ---- a helper that does not answer ----------------------------------------------------------------------------------- */
+
+typedef struct retries {
+    atomic_uint seen, with_task, hinted;
+    char task[SOTTO_DAP_ID_TEXT_MAX];
+} retries;
+
+static void note_retry(void *context, const sotto_log_event *event)
+{
+    retries *r = context;
+
+    if (strcmp(event->name, "job.retried") != 0)
+        return;
+    for (size_t i = 0; i < event->count; i++) {
+        const sotto_log_field *f = &event->fields[i];
+
+        if (strcmp(f->key, "task") == 0 && strcmp(f->value.text, r->task) == 0)
+            atomic_fetch_add(&r->with_task, 1);
+        if (strcmp(f->key, "reason") == 0 && strstr(f->value.text, "404: does it have the task?"))
+            atomic_fetch_add(&r->hinted, 1);
+    }
+    atomic_fetch_add(&r->seen, 1);
+}
+
+static void add_to_helper(sotto_test *t, sotto_test_service *s)
+{
+    uint8_t memory[64];
+    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
+    static sotto_mistakes mistakes;
+
+    CHECK_OK(t, sotto_tasks_add(s->helper->db, SOTTO_HELPER,
+                                sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
+                                sotto_bytes_of(s->parties_text, strlen(s->parties_text)), 1000,
+                                sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));
+}
+
+/* Twelve reports are acknowledged that nobody can verify: who looks must see it, and see why. */
+static void a_leader_says_that_its_helper_lacks_the_task(sotto_test *t)
+{
+    static retries seen;
+    sotto_test_service s;
+    sotto_http_response r;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
+    sotto_dap_id_encode(seen.task, sotto_bytes_of(s.task.id, sizeof s.task.id));
+    s.leader_options.log = (sotto_log_sink){.write = note_retry, .context = &seen};
+    sotto_test_leader_restart(t, &s);
+    r = ask(t, s.client, s.leader, SOTTO_HTTP_GET, "readyz", NULL);
+    CHECK(t, !sotto_test_says(&r, "jobs: "));
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
+                             (void *)(uintptr_t) "DELETE FROM task WHERE role = 3", &t->err));
+    sotto_test_helper_restart(t, &s);
+    CHECK_EQUAL(
+        t, 200,
+        sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, 12, 1, SOTTO_TEST_SOUND)).status);
+    CHECK(t, soon_says(t, &s, s.leader, "readyz",
+                       "jobs: 1 wait for another try, the last since: the helper said 404: does it "
+                       "have the task?"));
+    r = ask(t, s.client, s.leader, SOTTO_HTTP_GET, "readyz", NULL);
+    CHECK_EQUAL(t, 200, r.status); /* uploads are taken, and none is lost */
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_jobs_unanswered 1\n"));
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_reports_in_jobs 12\n"));
+    CHECK(t, atomic_load(&seen.seen) > 0);
+    CHECK_EQUAL(t, atomic_load(&seen.seen), atomic_load(&seen.with_task));
+    CHECK_EQUAL(t, atomic_load(&seen.seen), atomic_load(&seen.hinted));
+    add_to_helper(t, &s);
+    for (int i = 0; i < 10 && !soon_says(t, &s, s.leader, "metrics", "sotto_jobs_unanswered 0\n");)
+        i++;
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_reports_in_jobs 0\n"));
+    r = ask(t, s.client, s.leader, SOTTO_HTTP_GET, "readyz", NULL);
+    CHECK(t, !sotto_test_says(&r, "jobs: "));
+    sotto_test_service_close(&s);
+}
+
+static void a_leader_says_that_its_helper_is_away(sotto_test *t)
+{
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
+    sotto_test_helper_restart(t, &s); /* from now on its port is a fixed one */
+    sotto_server_close(s.helper);
+    s.helper = NULL;
+    CHECK_EQUAL(
+        t, 200,
+        sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, 12, 1, SOTTO_TEST_SOUND)).status);
+    CHECK(t, soon_says(t, &s, s.leader, "readyz",
+                       "jobs: 1 wait for another try, the last since: the helper does not answer"));
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    for (int i = 0; i < 10 && !soon_says(t, &s, s.leader, "metrics", "sotto_jobs_unanswered 0\n");)
+        i++;
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_reports_aggregated_total 12\n"));
+    sotto_test_service_close(&s);
+}
+
 /* ---- metrics --------------------------------------------------------------------------------------------------------- */
 
 static void metrics_count_reports_by_cause(sotto_test *t)
@@ -367,6 +461,8 @@ int main(int argc, char **argv)
         CASE(readiness_says_what_is_missing),
         CASE(a_task_that_does_not_compile_keeps_no_other_from_being_served),
         CASE(a_view_without_a_database_is_not_ready),
+        CASE(a_leader_says_that_its_helper_lacks_the_task),
+        CASE(a_leader_says_that_its_helper_is_away),
         CASE(metrics_count_reports_by_cause),
         CASE(draining_finishes_what_was_accepted),
         CASE(draining_takes_the_datastore_key),

@@ -189,6 +189,96 @@ static void a_corrected_population_counts_at_once(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+typedef struct listed {
+    unsigned lines;
+    bool held, reason;
+} listed;
+
+static sotto_status take_line(void *context, const sotto_held *held, sotto_err *err)
+{
+    listed *l = context;
+
+    (void)err;
+    l->lines++;
+    l->held = held->held;
+    l->reason = held->reason[0] != 0;
+    return SOTTO_OK;
+}
+
+static sotto_status read_list(sotto_tx *tx, void *context, sotto_err *err)
+{
+    *(listed *)context = (listed){0};
+    return sotto_rate_list(tx, take_line, context, err);
+}
+
+static void is_listed(sotto_test *t, sotto_server *server, bool held, bool reason)
+{
+    listed l;
+
+    CHECK_OK(t, sotto_db_read(server->db, read_list, &l, &t->err));
+    CHECK_EQUAL(t, 1, l.lines);
+    CHECK_EQUAL(t, held, l.held);
+    CHECK_EQUAL(t, reason, l.reason);
+}
+
+/* By the leader's collection and by the helper's share, of a batch of either kind. */
+static void what_was_collected_is_not_released_again(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_test_job job;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    set_population(t, &s, false, 20);
+    job = send_job(t, &s, 41, 0);
+    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
+    is_listed(t, s.helper, true, false);
+    set_population(t, &s, false, 21);
+    is_listed(t, s.helper, true, false); /* until the leader asks again */
+    CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
+    is_listed(t, s.helper, false, false);
+    let_go(t, &s, s.helper, "too late", SOTTO_MISSING);
+    CHECK(t, strstr(t->err.reason, "was collected"));
+    is_listed(t, s.helper, false, false);
+    sotto_test_service_close(&s);
+}
+
+static void a_list_says_held_no_longer_than_it_is(sotto_test *t)
+{
+    sotto_test_service s;
+
+    for (unsigned selected = 0; selected < 2; selected++) {
+        sotto_test_service_open(t, &s,
+                                &(sotto_test_service_options){.leader_selected = selected != 0,
+                                                              .job_delay_ms = 1000,
+                                                              .job_reports = 100});
+        set_population(t, &s, true, 20);
+        upload(t, &s, 41, SOTTO_TEST_SOUND);
+        stays_held(t, &s, 60);
+        is_listed(t, s.leader, true, false);
+        set_population(t, &s, true, 21);
+        is_released(t, &s, 41);
+        is_listed(t, s.leader, false, false);
+        sotto_test_service_close(&s);
+    }
+}
+
+static void a_reason_is_given_once(sotto_test *t)
+{
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    set_population(t, &s, true, 20);
+    let_go(t, &s, s.leader, "nothing yet", SOTTO_MISSING);
+    CHECK(t, strstr(t->err.reason, "no such batch"));
+    upload(t, &s, 41, SOTTO_TEST_SOUND);
+    stays_held(t, &s, 10);
+    let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
+    is_listed(t, s.leader, false, true);
+    let_go(t, &s, s.leader, "another", SOTTO_MISSING);
+    CHECK(t, strstr(t->err.reason, "released before"));
+    sotto_test_service_close(&s);
+}
+
 static void count_held(void *context, const sotto_log_event *event)
 {
     atomic_uint *count = context;
@@ -305,6 +395,9 @@ int main(int argc, char **argv)
         CASE(junk_holds_no_batch),
         CASE(acknowledged_reports_count_though_they_fail_later),
         CASE(a_corrected_population_counts_at_once),
+        CASE(what_was_collected_is_not_released_again),
+        CASE(a_list_says_held_no_longer_than_it_is),
+        CASE(a_reason_is_given_once),
         CASE(the_leaders_operator_is_told_of_a_held_batch),
         CASE(the_helpers_operator_is_told_of_a_held_batch),
     };

@@ -164,11 +164,16 @@ static bool find(const client *c, const request *r, const uint8_t *id, size_t *f
 
 static void set_fate(client *c, const request *r, size_t i, uint8_t error)
 {
+    enum { REPLAYED = 2 };
     uint8_t *fate = &c->o->fates[r->body.first + i];
     bool known = *fate == SOTTO_FATE_ACKNOWLEDGED;
 
-    if (error == 2 && r->again && !known) /* report_replayed */
+    /* "Replayed", of an id that nobody else has: it is kept. So a server answers what it could not answer the first time, or what
+     * the database kept as it crashed in the middle of the commit. */
+    if (error == REPLAYED && !known) {
+        c->t->kept_unsaid += !r->again;
         error = 0;
+    }
     if (error == 0) {
         if (known && !r->again) /* a repetition of what was acknowledged may not be taken as new */
             c->t->taken_twice++;

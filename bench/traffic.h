@@ -60,7 +60,8 @@ typedef struct sotto_traffic {
     uint64_t
         replayed; /* reports that were sent again on purpose, and answered                    */
     uint64_t
-        taken_twice; /* of them, those that a server took as new: must stay 0                    */
+        taken_twice, /* of them, those that a server took as new: must stay 0                    */
+        kept_unsaid; /* reports that a server called replayed as they came for the first time    */
     uint64_t told
         [SOTTO_TRAFFIC_CAUSES]; /* report errors in answers, by cause                            */
     uint64_t

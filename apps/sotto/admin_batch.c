@@ -1,5 +1,5 @@
 /* sotto admin batch - batches that are held because more reports came than there are devices to send them. */
-#include "admin.h"
+#include "admin_which.h"
 
 #include "serve/rate.h"
 
@@ -25,9 +25,33 @@ static void name_of(char out[NAME], const sotto_held *held)
 
 /* ---- list ------------------------------------------------------------------------------------------------- */
 
+typedef struct listing {
+    const sotto_admin *admin;
+    sotto_which which;
+    uint64_t lines;
+} listing;
+
+/* Its task, and its times or its id as a collector asks for it. */
+static void show_which(const listing *l, const sotto_held *held)
+{
+    bool json = l->admin->json;
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+    sotto_which_time time;
+
+    printf(json ? ", \"task\": \"%s\"" : "  task %s", sotto_which_task_id(&l->which, held->task));
+    if (held->range.leader_selected) {
+        sotto_dap_id_encode(id, sotto_bytes_of(held->range.batch.bytes, held->range.batch.len));
+        printf(json ? ", \"batch_id\": \"%s\"" : "  batch %s", id);
+    } else if (sotto_which_times(&l->which, &time, held->task, held->range.first_bucket,
+                                 held->range.end_bucket)) {
+        printf(json ? ", \"from\": \"%s\", \"until\": \"%s\"" : "  %s to %s", time.from,
+               time.until);
+    }
+}
+
 static sotto_status show(void *context, const sotto_held *held, sotto_err *err)
 {
-    const sotto_admin *admin = context;
+    listing *l = context;
     const char *state = held->held        ? "held"
                         : held->reason[0] ? "released: "
                                           : "not held any more: collected under a corrected "
@@ -35,14 +59,16 @@ static sotto_status show(void *context, const sotto_held *held, sotto_err *err)
     char name[NAME];
 
     (void)err;
+    l->lines++;
     name_of(name, held);
-    if (admin->json)
-        printf("{\"batch\": \"%s\", \"arrived\": %" PRIu64 ", \"expected\": %" PRIu64
-               ", \"held\": %s}\n",
-               name, held->arrived, held->expected, held->held ? "true" : "false");
+    printf(l->admin->json ? "{\"batch\": \"%s\"" : "%s", name);
+    show_which(l, held);
+    if (l->admin->json)
+        printf(", \"arrived\": %" PRIu64 ", \"expected\": %" PRIu64 ", \"held\": %s}\n",
+               held->arrived, held->expected, held->held ? "true" : "false");
     else
-        printf("%s  %" PRIu64 " reports came, %" PRIu64 " were expected: %s%s\n", name,
-               held->arrived, held->expected, state, held->reason);
+        printf("  %" PRIu64 " reports came, %" PRIu64 " were expected: %s%s\n", held->arrived,
+               held->expected, state, held->reason);
     return SOTTO_OK;
 }
 
@@ -54,12 +80,16 @@ static sotto_status list(sotto_tx *tx, void *context, sotto_err *err)
 static int run_list(int argc, char **argv)
 {
     static sotto_admin admin;
+    listing l = {.admin = &admin};
     int code = sotto_admin_parse(&admin, "admin batch list", argc, argv, NULL, 0, 0);
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && sotto_db_run(admin.db, list, &admin, &admin.err) != SOTTO_OK)
+    if (code == EXIT_DONE && (sotto_which_open(&l.which, &admin) != SOTTO_OK ||
+                              sotto_db_read(admin.db, list, &l, &admin.err) != SOTTO_OK))
         code = sotto_admin_fail(&admin);
+    if (code == EXIT_DONE && l.lines == 0 && !admin.json)
+        (void)fprintf(stderr, "none\n");
     sotto_admin_close(&admin);
     return code;
 }
@@ -69,6 +99,7 @@ static int run_list(int argc, char **argv)
 typedef struct search {
     const char *name;
     sotto_rate_release release;
+    uint64_t arrived, expected;
     bool found;
 } search;
 
@@ -83,6 +114,8 @@ static sotto_status compare(void *context, const sotto_held *held, sotto_err *er
         s->found = true;
         s->release.task = held->task;
         s->release.range = held->range;
+        s->arrived = held->arrived;
+        s->expected = held->expected;
     }
     return SOTTO_OK;
 }
@@ -114,6 +147,11 @@ static int run_release(int argc, char **argv)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE && sotto_db_run(admin.db, release, &s, &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
+    if (code == EXIT_DONE)
+        printf(admin.json ? "{\"released\": \"%s\", \"arrived\": %" PRIu64
+                            ", \"expected\": %" PRIu64 "}\n"
+                          : "released %s: %" PRIu64 " reports came, %" PRIu64 " were expected\n",
+               s.name, s.arrived, s.expected);
     sotto_admin_close(&admin);
     return code;
 }
@@ -129,7 +167,7 @@ static const sotto_verb verb_release = {
     .name = "release",
     .summary = "let a held batch go, with a reason that is kept",
     .usage =
-        "usage: sotto admin batch release BATCH --reason TEXT --config FILE\n\n"
+        "usage: sotto admin batch release BATCH --reason TEXT --config FILE [--json]\n\n"
         "A batch is held when more than twice as many reports came for it as this server's "
         "population\n"
         "figure explains: whoever sent them may know all but one. BATCH is its name in the list.\n"

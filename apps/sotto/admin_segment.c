@@ -1,5 +1,5 @@
 /* sotto admin segment - reports that were acknowledged and can't be read back. */
-#include "admin.h"
+#include "admin_which.h"
 
 #include "serve/unreadable.h"
 
@@ -11,28 +11,50 @@
 
 /* ---- list ------------------------------------------------------------------------------------------------- */
 
+typedef struct listing {
+    const sotto_admin *admin;
+    sotto_which which;
+    uint64_t lines;
+} listing;
+
+static void show_json(const listing *l, const sotto_unreadable *line, const sotto_which_time *time)
+{
+    bool waits = line->reason[0] == 0;
+    json_t *json =
+        json_pack("{s:I, s:s, s:s*, s:s*, s:I, s:I, s:I, s:b, s:b, s:s, s:s*}", "segment",
+                  (json_int_t)line->segment, "task", sotto_which_task_id(&l->which, line->task),
+                  "from", time ? time->from : NULL, "until", time ? time->until : NULL, "bucket",
+                  (json_int_t)line->bucket, "reports", (json_int_t)line->reports, "together",
+                  (json_int_t)line->together, "sent", line->sent, "waits", waits, "why", line->why,
+                  "reason", waits ? NULL : line->reason);
+
+    (void)json_dumpf(json, stdout, 0);
+    json_decref(json);
+    printf("\n");
+}
+
 static sotto_status show(void *context, const sotto_unreadable *line, sotto_err *err)
 {
-    const sotto_admin *admin = context;
+    listing *l = context;
     bool waits = line->reason[0] == 0;
+    sotto_which_time time;
+    bool known = sotto_which_times(&l->which, &time, line->task, line->bucket, line->bucket + 1);
 
     (void)err;
-    if (admin->json) {
-        json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:s, s:s*}", "segment",
-                                 (json_int_t)line->segment, "task", (json_int_t)line->task,
-                                 "bucket", (json_int_t)line->bucket, "reports",
-                                 (json_int_t)line->reports, "sent", line->sent, "waits", waits,
-                                 "why", line->why, "reason", waits ? NULL : line->reason);
-
-        (void)json_dumpf(json, stdout, 0);
-        json_decref(json);
-        printf("\n");
+    l->lines++;
+    if (l->admin->json) {
+        show_json(l, line, known ? &time : NULL);
         return SOTTO_OK;
     }
-    printf("%" PRId64 "  task %" PRId64 "  bucket %" PRIu64 "  %" PRIu64 " reports%s  %s: %s%s\n",
-           line->segment, line->task, line->bucket, line->reports,
-           line->sent ? " in a job that was sent" : "", line->why,
-           waits ? "its batch waits" : "abandoned: ", line->reason);
+    printf("%" PRId64 "  task %s  ", line->segment, sotto_which_task_id(&l->which, line->task));
+    if (known)
+        printf("%s to %s", time.from, time.until);
+    else
+        printf("bucket %" PRIu64, line->bucket);
+    printf("  %" PRIu64 " reports", line->reports);
+    if (line->sent && waits)
+        printf(" in a job of %" PRIu64 " that was sent", line->together);
+    printf("  %s: %s%s\n", line->why, waits ? "its batch waits" : "abandoned: ", line->reason);
     return SOTTO_OK;
 }
 
@@ -44,12 +66,17 @@ static sotto_status list(sotto_tx *tx, void *context, sotto_err *err)
 static int run_list(int argc, char **argv)
 {
     static sotto_admin admin;
+    listing l = {.admin = &admin};
     int code = sotto_admin_parse(&admin, "admin segment list", argc, argv, NULL, 0, 0);
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && sotto_db_run(admin.db, list, &admin, &admin.err) != SOTTO_OK)
+    /* Reading alone: a pager that is left open keeps no leader from writing. */
+    if (code == EXIT_DONE && (sotto_which_open(&l.which, &admin) != SOTTO_OK ||
+                              sotto_db_read(admin.db, list, &l, &admin.err) != SOTTO_OK))
         code = sotto_admin_fail(&admin);
+    if (code == EXIT_DONE && l.lines == 0 && !admin.json)
+        (void)fprintf(stderr, "none\n");
     sotto_admin_close(&admin);
     return code;
 }
@@ -66,12 +93,26 @@ static bool read_number(int64_t *out, const char *text)
     return true;
 }
 
+/* So that whoever looks for the missing key sees which it is not. */
+static void show_keys(const sotto_admin *admin)
+{
+    char name[SOTTO_COLUMN_KEY_NAME];
+
+    (void)fprintf(stderr, "datastore keys of this configuration:");
+    for (size_t i = 0; i < admin->columns.count; i++) {
+        sotto_column_key_name(name, admin->columns.key[i]);
+        (void)fprintf(stderr, " %s", name);
+    }
+    (void)fprintf(stderr, "\n");
+}
+
 static int run_abandon(int argc, char **argv)
 {
-    static const char *const known[] = {"--reason", NULL};
+    static const char *const known[] = {"--reason", "--key-is-lost", NULL};
     static sotto_admin admin;
     int code = sotto_admin_parse(&admin, "admin segment abandon", argc, argv, known, 1, 1);
-    sotto_giving_up g = {.reason = sotto_admin_flag(&admin, "--reason")};
+    sotto_giving_up g = {.reason = sotto_admin_flag(&admin, "--reason"),
+                         .lost_key = sotto_admin_flag(&admin, "--key-is-lost")};
 
     if (code == EXIT_DONE && !read_number(&g.segment, admin.words[0])) {
         (void)fprintf(stderr, "sotto admin segment abandon: a segment is a number of the list\n");
@@ -84,9 +125,11 @@ static int run_abandon(int argc, char **argv)
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE &&
-        sotto_db_run(admin.db, sotto_unreadable_give_up, &g, &admin.err) != SOTTO_OK)
+        sotto_db_run(admin.db, sotto_unreadable_give_up, &g, &admin.err) != SOTTO_OK) {
         code = sotto_admin_fail(&admin);
-    else if (code == EXIT_DONE)
+        if (g.key_is_missing)
+            show_keys(&admin);
+    } else if (code == EXIT_DONE)
         printf(admin.json ? "{\"abandoned\": %" PRIu64 "}\n" : "abandoned %" PRIu64 " reports\n",
                g.reports);
     sotto_admin_close(&admin);
@@ -103,13 +146,15 @@ static const sotto_verb verb_list = {
 static const sotto_verb verb_abandon = {
     .name = "abandon",
     .summary = "give up reports that can't be read, with a reason that is kept",
-    .usage = "usage: sotto admin segment abandon SEGMENT --reason TEXT --config FILE [--json]\n\n"
-             "For what can't be had again: not for a datastore key that is only missing. SEGMENT "
-             "is its\n"
-             "number in the list; one that was never found unreadable is refused. Its reports are\n"
-             "destroyed, with all others of its job if that was sent, and the collector sees them "
-             "among\n"
-             "the refused ones, as `unreadable`. A running leader need not be stopped.\n",
+    .usage =
+        "usage: sotto admin segment abandon SEGMENT --reason TEXT [--key-is-lost KEY]\n"
+        "           --config FILE [--json]\n\n"
+        "For what can't be had again. SEGMENT is its number in the list; one that was never found\n"
+        "unreadable is refused, and so is one that only lacks a datastore key, which can be put\n"
+        "back: if that key is gone for good, say so by its name, as the list has it. The reports\n"
+        "are destroyed, with all others of their job if that was sent, and the collector sees "
+        "them\n"
+        "among the refused ones, as `unreadable`. A running leader need not be stopped.\n",
     .run = run_abandon,
 };
 

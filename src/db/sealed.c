@@ -6,6 +6,7 @@
 #include "crypto/hkdf.h"
 #include "sotto/random.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { ID = 4, SALT = 24, ID_AND_SALT = ID + SALT };
@@ -23,6 +24,21 @@ static void identify(uint8_t out[ID], const uint8_t key[SOTTO_COLUMN_KEY_SIZE])
     sotto_hmac_once(digest, SOTTO_SHA256, sotto_bytes_of(key, SOTTO_COLUMN_KEY_SIZE),
                     label("sotto datastore key id"));
     memcpy(out, digest, ID);
+}
+
+static void spell(char out[SOTTO_COLUMN_KEY_NAME], const uint8_t id[ID])
+{
+    for (size_t i = 0; i < ID; i++)
+        (void)snprintf(out + 2 * i, 3, "%02x", id[i]);
+}
+
+void sotto_column_key_name(char out[SOTTO_COLUMN_KEY_NAME],
+                           const uint8_t key[SOTTO_COLUMN_KEY_SIZE])
+{
+    uint8_t id[ID];
+
+    identify(id, key);
+    spell(out, id);
 }
 
 /* A key for one value. The datastore key is uniform already, so HKDF needs no extract step (RFC 5869, 3.3). */
@@ -129,13 +145,17 @@ sotto_status sotto_column_unseal(sotto_buf *out, const sotto_column_keys *keys,
                                  const sotto_column_place *place, sotto_bytes sealed,
                                  sotto_err *err)
 {
+    char name[SOTTO_COLUMN_KEY_NAME];
+
     if (sealed.len < SOTTO_COLUMN_OVERHEAD)
         return sotto_fail(err, SOTTO_MALFORMED, "%s.%s: too short to be sealed", place->table,
                           place->column);
     const uint8_t *key = find_key(keys, sealed.data);
-    if (!key)
-        return sotto_fail(err, SOTTO_MISSING, "%s.%s: sealed with a datastore key that is gone",
-                          place->table, place->column);
+    if (!key) {
+        spell(name, sealed.data);
+        return sotto_fail(err, SOTTO_MISSING, "%s.%s: " SOTTO_COLUMN_KEY_GONE "%s", place->table,
+                          place->column, name);
+    }
     sotto_bytes rest = sotto_bytes_of(sealed.data + ID_AND_SALT, sealed.len - ID_AND_SALT);
     return crypt(out, key, sealed.data + ID, place, &rest, 1, SOTTO_AEAD_OPEN, err);
 }

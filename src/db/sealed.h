@@ -21,6 +21,7 @@ enum {
     SOTTO_COLUMN_KEY_SIZE = 32,
     SOTTO_COLUMN_KEYS = 8,
     SOTTO_COLUMN_OVERHEAD = 4 + 24 + 16, /* which key, salt, tag */
+    SOTTO_COLUMN_KEY_NAME = 2 * 4 + 1,   /* which key, in words  */
 };
 
 typedef struct sotto_column_keys {
@@ -49,14 +50,21 @@ SOTTO_MUST_USE sotto_status sotto_column_seal_pieces(sotto_buf *out, const sotto
                                                      const sotto_bytes *pieces, size_t count,
                                                      sotto_err *err);
 
+/* What is said of a value whose key is not there; which key it was follows. */
+#define SOTTO_COLUMN_KEY_GONE "sealed with a datastore key that is gone: "
+
 /* Appends the value.
- *   SOTTO_MISSING    sealed with a key that is not among these
+ *   SOTTO_MISSING    sealed with a key that is not among these: SOTTO_COLUMN_KEY_GONE
  *   SOTTO_REJECTED   changed, or of another place; out is unchanged
  *   SOTTO_MALFORMED  too short to be one
  */
 SOTTO_MUST_USE sotto_status sotto_column_unseal(sotto_buf *out, const sotto_column_keys *keys,
                                                 const sotto_column_place *place, sotto_bytes sealed,
                                                 sotto_err *err);
+
+/* By what name a key is missed: eight hexadecimal digits that say nothing else about it. */
+void sotto_column_key_name(char out[SOTTO_COLUMN_KEY_NAME],
+                           const uint8_t key[SOTTO_COLUMN_KEY_SIZE]);
 
 /* Whether the first key sealed it. */
 bool sotto_column_is_current(const sotto_column_keys *keys, sotto_bytes sealed);

@@ -13,7 +13,7 @@
 
 /* What is to be written down of one of a job's segments. */
 typedef struct sotto_segment_note {
-    int64_t n;
+    int64_t n;                                /* -1: all of them */
     char why[sizeof((sotto_err *)0)->reason]; /* it could not be read; empty: it could, after all */
 } sotto_segment_note;
 
@@ -30,7 +30,6 @@ typedef struct sotto_leader_job {
     sotto_load load;           /* segments; if it was resumed, once they are read */
     sotto_segment_note *notes; /* as many as note_count                  */
     size_t note_count;
-    bool torn;                 /* its request can't be read: nor can any of it */
     sotto_spool_place *places; /* of the segments' bodies, given back when they are gone */
     uint64_t bucket;
     sotto_batch_key batch;

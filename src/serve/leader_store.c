@@ -194,21 +194,17 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
 
 bool sotto_leader_has_note(const sotto_leader_job *job)
 {
-    return job->note_count > 0 || job->torn;
+    return job->note_count > 0;
 }
 
 sotto_status sotto_leader_note(sotto_tx *tx, void *context, sotto_err *err)
 {
     const sotto_leader_job *job = context;
-    sotto_unreadable_finding finding = {.why = "its job's request does not open",
-                                        .segment = -1,
-                                        .owner = job->leader->server->instance,
+    sotto_unreadable_finding finding = {.owner = job->leader->server->instance,
                                         .job = job->resumed ? job->n : -1};
 
     if (job->resumed)
         SOTTO_TRY(sotto_lease_check(tx, &job->lease, err));
-    if (job->torn)
-        return sotto_unreadable_note(tx, &finding, err);
     for (size_t i = 0; i < job->note_count; i++) {
         finding.segment = job->notes[i].n;
         finding.why = job->notes[i].why[0] ? job->notes[i].why : NULL;
@@ -223,16 +219,45 @@ sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader
     return (sotto_column_place){"job", "request", {row, 8}};
 }
 
+/* The request can't be read, so nor can any of the job: why is noted of each of its segments. */
+static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *found,
+                         sotto_err *err)
+{
+    /* A key that is missing may come back, and who reads this must not take it for damage. */
+    const char *why = found->status == SOTTO_MISSING && SOTTO_RULE(missing_key_is_named)
+                          ? found->reason
+                          : "its job's request does not open";
+    sotto_sql q;
+    bool row;
+
+    remember(job, -1, why);
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT n, bucket, reports FROM segment WHERE job = ?1 ORDER BY n", err));
+    sotto_sql_int(&q, 1, job->n);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        sotto_log(&job->leader->server->options.log, SOTTO_LOG_ERROR, "segment.unreadable",
+                  sotto_log_int("segment", sotto_sql_column_int(&q, 0)),
+                  sotto_log_uint("bucket", (uint64_t)sotto_sql_column_int(&q, 1)),
+                  sotto_log_uint("reports", (uint64_t)sotto_sql_column_int(&q, 2)),
+                  sotto_log_text("reason", why));
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return sotto_fail(err, found->status, "%s", found->reason);
+}
+
 /* The row of a job that was on disk, and which segments are its own. */
 static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
 {
     uint8_t name[8];
     sotto_column_place place = sotto_leader_request_place(name, job);
     sotto_bytes request, batch;
+    sotto_err found = {0};
     sotto_status status;
     sotto_sql q;
     bool row;
 
+    job->note_count = 0;
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT task, bucket, batch, request, reports, refusals FROM job "
                                 "WHERE n = ?1 AND state = ?2",
@@ -256,9 +281,11 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     if (!job->request.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");
     status =
-        sotto_column_unseal(&job->request, &job->leader->server->columns, &place, request, err);
-    job->torn = status == SOTTO_MISSING || is_lasting(status);
-    SOTTO_TRY(status);
+        sotto_column_unseal(&job->request, &job->leader->server->columns, &place, request, &found);
+    if (status != SOTTO_OK)
+        return status == SOTTO_MISSING || is_lasting(status)
+                   ? tear(tx, job, &found, err)
+                   : sotto_fail(err, status, "%s", found.reason);
     /* In the order in which the request was made from them. */
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT n FROM segment WHERE job = ?1 ORDER BY n", err));
     sotto_sql_int(&q, 1, job->n);

@@ -86,6 +86,18 @@ static sotto_status not_now(sotto_err *err)
     return SOTTO_DENIED;
 }
 
+/* Its key is at hand: if the body names another, it was damaged where it says which, and no datastore key is missing. */
+static sotto_status open_body(sotto_buf *out, const sotto_column_keys *own,
+                              const sotto_column_place *place, sotto_bytes sealed, sotto_err *err)
+{
+    sotto_err found = {0};
+    sotto_status status = sotto_column_unseal(out, own, place, sealed, &found);
+
+    if (status == SOTTO_MISSING && SOTTO_RULE(damaged_body_is_noted))
+        return sotto_fail(err, SOTTO_REJECTED, "a segment's body does not open");
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", found.reason);
+}
+
 static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys *columns,
                                  sotto_bytes sealed_body, sotto_bytes sealed_key,
                                  sotto_arena *arena, sotto_err *err)
@@ -103,7 +115,7 @@ static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys
     if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone))
         status = not_now(err);
     if (status == SOTTO_OK)
-        status = sotto_column_unseal(&body, &own, &body_place, sealed_body, err);
+        status = open_body(&body, &own, &body_place, sealed_body, err);
     sotto_wipe(&own, sizeof own);
     segment->body = sotto_buf_bytes(&body);
     return status;

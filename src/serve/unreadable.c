@@ -2,12 +2,15 @@
 
 #include "base/rule.h"
 #include "db/lease.h"
+#include "db/sealed.h"
 #include "serve/answer.h"
 #include "serve/batches.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 #include "serve/segments.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- noting -------------------------------------------------------------------------------------------------- */
@@ -44,6 +47,14 @@ sotto_status sotto_unreadable_count(sotto_tx *tx, uint64_t *segments, sotto_err 
     return sotto_sql_run(&q, NULL, err);
 }
 
+/* Reports of a segment that are not skipped. */
+static uint64_t left_of(int64_t reports, sotto_bytes skip)
+{
+    uint64_t all = (uint64_t)reports, skipped = sotto_segment_skipped(skip);
+
+    return all > skipped ? all - skipped : 0;
+}
+
 /* ---- listing ------------------------------------------------------------------------------------------------- */
 
 static sotto_status list(sotto_tx *tx, const char *sql, sotto_unreadable_fn *show, void *context,
@@ -55,12 +66,14 @@ static sotto_status list(sotto_tx *tx, const char *sql, sotto_unreadable_fn *sho
     SOTTO_TRY(sotto_sql_prepare(tx, &q, sql, err));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
-        uint64_t reports = (uint64_t)sotto_sql_column_int(&q, 3);
-        uint64_t skipped = sotto_segment_skipped(sotto_sql_column_bytes(&q, 7));
+        uint64_t reports = left_of(sotto_sql_column_int(&q, 3), sotto_sql_column_bytes(&q, 7));
         sotto_unreadable line = {.segment = sotto_sql_column_int(&q, 0),
                                  .task = sotto_sql_column_int(&q, 1),
                                  .bucket = (uint64_t)sotto_sql_column_int(&q, 2),
-                                 .reports = reports > skipped ? reports - skipped : 0,
+                                 .reports = reports,
+                                 .together = sotto_sql_column_null(&q, 8)
+                                                 ? reports
+                                                 : (uint64_t)sotto_sql_column_int(&q, 8),
                                  .sent = sotto_sql_column_int(&q, 4) != 0,
                                  .why = sotto_sql_column_text(&q, 5),
                                  .reason = sotto_sql_column_text(&q, 6)};
@@ -75,15 +88,14 @@ sotto_status sotto_unreadable_list(sotto_tx *tx, sotto_unreadable_fn *show, void
                                    sotto_err *err)
 {
     SOTTO_TRY(list(tx,
-                   "SELECT s.n, s.task, s.bucket, coalesce(j.reports, s.reports),"
-                   " CASE WHEN j.n IS NULL THEN 0 ELSE 1 END, s.unreadable, '',"
-                   " CASE WHEN j.n IS NULL THEN s.skip ELSE NULL END"
+                   "SELECT s.n, s.task, s.bucket, s.reports,"
+                   " CASE WHEN j.n IS NULL THEN 0 ELSE 1 END, s.unreadable, '', s.skip, j.reports"
                    " FROM segment s LEFT JOIN job j ON j.n = s.job"
-                   " WHERE s.unreadable IS NOT NULL ORDER BY s.n LIMIT 1000",
+                   " WHERE s.unreadable IS NOT NULL ORDER BY s.n",
                    show, context, err));
     return list(tx,
-                "SELECT segment, task, bucket, reports, sent, why, reason, NULL FROM abandoned"
-                " ORDER BY segment LIMIT 1000",
+                "SELECT segment, task, bucket, reports, sent, why, reason, NULL, NULL FROM"
+                " abandoned ORDER BY segment",
                 show, context, err);
 }
 
@@ -102,7 +114,6 @@ static sotto_status find(sotto_tx *tx, doomed *out, int64_t segment, sotto_err *
 {
     sotto_sql q;
     bool row;
-    uint64_t skipped;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT task, bucket, reports, skip, job, unreadable FROM segment"
@@ -114,10 +125,8 @@ static sotto_status find(sotto_tx *tx, doomed *out, int64_t segment, sotto_err *
         return sotto_fail(err, SOTTO_MISSING, "no segment %lld waits", (long long)segment);
     *out = (doomed){.task = sotto_sql_column_int(&q, 0),
                     .bucket = (uint64_t)sotto_sql_column_int(&q, 1),
-                    .reports = (uint64_t)sotto_sql_column_int(&q, 2),
+                    .reports = left_of(sotto_sql_column_int(&q, 2), sotto_sql_column_bytes(&q, 3)),
                     .sent = !sotto_sql_column_null(&q, 4)};
-    skipped = sotto_segment_skipped(sotto_sql_column_bytes(&q, 3));
-    out->reports = out->reports > skipped ? out->reports - skipped : 0;
     out->job = out->sent ? sotto_sql_column_int(&q, 4) : 0;
     out->batch = sotto_batch_of_bucket(out->bucket);
     /* One that can be read is added up, and is nobody's to throw away. */
@@ -164,7 +173,25 @@ static sotto_status end_job(sotto_tx *tx, doomed *d, sotto_err *err)
     return sotto_lease_drop(tx, SOTTO_QUEUE_JOBS, sotto_bytes_of(item, sizeof item), err);
 }
 
-static sotto_status record(sotto_tx *tx, const doomed *d, const sotto_giving_up *g, sotto_err *err)
+/* A key that is missing may be put back, and then nothing is lost: only who knows that it can't be gives its reports up. */
+static sotto_status check_key(const doomed *d, sotto_giving_up *g, sotto_err *err)
+{
+    const char *key = strstr(d->why, SOTTO_COLUMN_KEY_GONE);
+
+    if (!key || !SOTTO_RULE(missing_key_not_given_up))
+        return SOTTO_OK;
+    key += sizeof SOTTO_COLUMN_KEY_GONE - 1;
+    if (g->lost_key && strcmp(g->lost_key, key) == 0)
+        return SOTTO_OK;
+    g->key_is_missing = true;
+    return sotto_fail(err, SOTTO_DENIED,
+                      "datastore key %.8s is missing: put it back and restart the leader, which"
+                      " loses nothing; or, if it is gone for good, --key-is-lost %.8s",
+                      key, key);
+}
+
+static sotto_status record(sotto_tx *tx, const doomed *d, int64_t segment, const char *reason,
+                           sotto_err *err)
 {
     sotto_sql q;
 
@@ -172,14 +199,57 @@ static sotto_status record(sotto_tx *tx, const doomed *d, const sotto_giving_up 
                                 "INSERT INTO abandoned (segment, task, bucket, reports, sent, why,"
                                 " reason, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {now})",
                                 err));
-    sotto_sql_int(&q, 1, g->segment);
+    sotto_sql_int(&q, 1, segment);
     sotto_sql_int(&q, 2, d->task);
     sotto_sql_int(&q, 3, (int64_t)d->bucket);
     sotto_sql_int(&q, 4, (int64_t)d->reports);
     sotto_sql_int(&q, 5, d->sent);
     sotto_sql_text(&q, 6, d->why);
-    sotto_sql_text(&q, 7, g->reason);
+    sotto_sql_text(&q, 7, reason);
     return sotto_sql_run(&q, NULL, err);
+}
+
+/* The segment of the job that comes after this one, as it is recorded beside the one that was given up. */
+static sotto_status next_beside(sotto_tx *tx, const doomed *d, doomed *out, int64_t *segment,
+                                int64_t given_up, bool *row, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT n, bucket, reports, skip, unreadable FROM segment"
+                                " WHERE job = ?1 AND n > ?2 AND n <> ?3 ORDER BY n LIMIT 1",
+                                err));
+    sotto_sql_int(&q, 1, d->job);
+    sotto_sql_int(&q, 2, *segment);
+    sotto_sql_int(&q, 3, given_up);
+    SOTTO_TRY(sotto_sql_step(&q, row, err));
+    if (!*row)
+        return SOTTO_OK;
+    *segment = sotto_sql_column_int(&q, 0);
+    *out = *d;
+    out->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
+    out->reports = left_of(sotto_sql_column_int(&q, 2), sotto_sql_column_bytes(&q, 3));
+    (void)snprintf(out->why, sizeof out->why, "in the job of segment %" PRId64 "%s%.90s", given_up,
+                   sotto_sql_column_null(&q, 4) ? "" : "; ", sotto_sql_column_text(&q, 4));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* Each segment that goes, with its own reports: together they are those of the job. */
+static sotto_status record_all(sotto_tx *tx, const doomed *d, const sotto_giving_up *g,
+                               sotto_err *err)
+{
+    doomed own = *d, beside;
+    int64_t segment = -1;
+    bool row = d->sent && SOTTO_RULE(given_up_recorded);
+
+    while (row) {
+        SOTTO_TRY(next_beside(tx, d, &beside, &segment, g->segment, &row, err));
+        if (!row)
+            break;
+        SOTTO_TRY(record(tx, &beside, segment, g->reason, err));
+        own.reports -= beside.reports < own.reports ? beside.reports : own.reports;
+    }
+    return record(tx, &own, g->segment, g->reason, err);
 }
 
 sotto_status sotto_unreadable_give_up(sotto_tx *tx, void *context, sotto_err *err)
@@ -190,10 +260,11 @@ sotto_status sotto_unreadable_give_up(sotto_tx *tx, void *context, sotto_err *er
     if (!g->reason || !g->reason[0])
         return sotto_fail(err, SOTTO_DENIED, "reports are given up with a reason, or not");
     SOTTO_TRY(find(tx, &d, g->segment, err));
+    SOTTO_TRY(check_key(&d, g, err));
     SOTTO_TRY(sotto_release_lock(tx, d.task, false, err));
     SOTTO_TRY(d.sent ? end_job(tx, &d, err) : take(tx, &d, g->segment, err));
+    SOTTO_TRY(record_all(tx, &d, g, err));
     SOTTO_TRY(sotto_segments_destroy(tx, d.job, err));
-    SOTTO_TRY(record(tx, &d, g, err));
     g->reports = d.reports;
     return SOTTO_RULE(given_up_counted)
                ? sotto_batch_reject(tx, d.task, &d.batch, SOTTO_CAUSE_UNREADABLE, 0, d.reports, err)

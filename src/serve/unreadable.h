@@ -29,25 +29,29 @@ SOTTO_MUST_USE sotto_status sotto_unreadable_count(sotto_tx *tx, uint64_t *segme
 typedef struct sotto_unreadable {
     int64_t segment, task;
     uint64_t bucket;
-    uint64_t reports;   /* that are given up with it                                       */
+    uint64_t reports;   /* its own                                                         */
+    uint64_t together;  /* ... and those that go with it: its job's, if that was sent      */
     bool sent;          /* it is in a job that was sent: all of that goes                  */
     const char *why;    /* it can't be read; both borrowed until the callback returns      */
     const char *reason; /* "" while it waits; else the operator's for having given it up   */
 } sotto_unreadable;
 typedef sotto_status sotto_unreadable_fn(void *context, const sotto_unreadable *line,
                                          sotto_err *err);
-/* Those that wait, then those that were given up; the lowest numbers first, 1,000 of each at most. */
+/* Those that wait, as many as sotto_unreadable_count says, then those that were given up; the lowest numbers first. */
 SOTTO_MUST_USE sotto_status sotto_unreadable_list(sotto_tx *tx, sotto_unreadable_fn *show,
                                                   void *context, sotto_err *err);
 
 /* Destroys a segment that was noted, and the job that it is in: their reports are counted as refused, by a cause of their own.
  * What the helper has added up of that job it drops at collection: see serve/repair.h.
  *   SOTTO_MISSING  no such segment
- *   SOTTO_DENIED   it was never found unreadable, or there is no reason */
+ *   SOTTO_DENIED   it was never found unreadable, or there is no reason; or a datastore key is missing, with which it could be
+ *                  read, and that key is not the one that is lost */
 typedef struct sotto_giving_up {
     int64_t segment;
-    const char *reason; /* kept; not empty */
-    uint64_t reports;   /* that went */
+    const char *reason;   /* kept; not empty */
+    const char *lost_key; /* which is gone for good: sotto_column_key_name; NULL: none */
+    uint64_t reports;     /* that went */
+    bool key_is_missing;  /* that is why they did not */
 } sotto_giving_up;
 sotto_status sotto_unreadable_give_up(sotto_tx *tx, void *giving_up, sotto_err *err);
 

@@ -450,13 +450,14 @@ static void print_storm(const run *r, const sotto_traffic *sent)
     sotto_door_count(r->back, &back);
     printf("%s: %llu reports in %.1f s; %u kills, %u stops, %u full disks, %u clock jumps, "
            "%u database crashes;\n  connections cut %llu, delayed %llu, requests repeated %llu; "
-           "unanswered and sent again %llu, refused whole %llu, replayed reports %llu\n",
+           "unanswered and sent again %llu, refused whole %llu, replayed reports %llu, kept though "
+           "called replayed %llu\n",
            r->name, (unsigned long long)r->made, sent->seconds, r->kills, r->stops, r->fulls,
            r->jumps, r->crashes, (unsigned long long)(front.cuts + back.cuts),
            (unsigned long long)(front.delays + back.delays),
            (unsigned long long)(front.duplicates + back.duplicates),
            (unsigned long long)sent->unanswered, (unsigned long long)sent->refused_whole,
-           (unsigned long long)sent->replayed);
+           (unsigned long long)sent->replayed, (unsigned long long)sent->kept_unsaid);
 }
 
 /* Every helper's clock two hours behind, or right. */

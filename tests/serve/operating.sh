@@ -97,10 +97,12 @@ refuses 2 'secrets are no flags' sotto serve helper --config helper.ini --datast
 refuses 2 'this file is for a helper' sotto serve leader --config helper.ini
 refuses 1 'exists' sotto admin backup helper-backup.db --config helper.ini
 refuses 4 'collector.s file' sotto admin pair take tokens.json --config helper.ini
-[ -z "$(sotto admin batch list --config helper.ini)" ] || fail "a batch is held that nobody filled"
+[ "$(sotto admin batch list --config helper.ini 2>&1)" = none ] || fail "a batch is held that nobody filled"
+[ -z "$(sotto admin batch list --config helper.ini --json 2>&1)" ] || fail "no batches are no JSON"
 refuses 1 'no batch' sotto admin batch release 1-2-3 --reason because --config helper.ini
 refuses 2 'reason' sotto admin batch release 1-2-3 --config helper.ini
-[ -z "$(sotto admin segment list --config leader.ini)" ] || fail "a segment can't be read"
+[ "$(sotto admin segment list --config leader.ini 2>&1)" = none ] || fail "a segment can't be read"
+[ -z "$(sotto admin segment list --config leader.ini --json 2>&1)" ] || fail "no segments are no JSON"
 refuses 1 'no segment 17' sotto admin segment abandon 17 --reason because --config leader.ini
 refuses 2 'reason' sotto admin segment abandon 17 --config leader.ini
 refuses 2 'number' sotto admin segment abandon all --reason because --config leader.ini
@@ -130,6 +132,51 @@ mv helper.key away.key
 refuses 1 'missing' sotto serve helper --config helper.ini
 [ -f helper.key ] && fail "a second datastore key was made"
 mv away.key helper.key
+
+# ---- what a list says ------------------------------------------------------------------------------------------------
+
+shows() {
+    text=$1
+    shift
+    "$@" >out 2>&1 || { cat out; fail "fails: $*"; }
+    grep -q -- "$text" out || { cat out; fail "does not say '$text': $*"; }
+}
+# A batch that is held, and two segments of a job that lacks its datastore key, of the task that is listed first.
+if command -v sqlite3 >/dev/null; then
+    time='[0-9-]*T[0-9:]*Z'
+    sqlite3 helper.db "INSERT INTO held (task, first_bucket, end_bucket, batch, arrived, expected, since)
+        SELECT n, 500000, 500002, x'', 30, 10, 0 FROM task ORDER BY added, n LIMIT 1" || fail "no batch to hold"
+    task=$(sotto admin task list --config helper.ini | sed -n '1s/^task \([^ ]*\) .*/\1/p')
+    sotto admin batch list --config helper.ini >held.txt
+    batch=$(cut -d ' ' -f 1 held.txt)
+    grep -q -- "^[0-9]*-500000-500002  task $task  $time to $time  30 reports came, 10 were expected: held" held.txt ||
+        { cat held.txt; fail "a held batch is not told by its task and time"; }
+    shows "\"task\": \"$task\", \"from\": \"$time\", \"until\": \"$time\", \"arrived\": 30" \
+        sotto admin batch list --config helper.ini --json
+    shows "^released $batch: 30 reports came, 10 were expected" \
+        sotto admin batch release "$batch" --reason because --config helper.ini
+    why='job.request: sealed with a datastore key that is gone: 0badcafe'
+    sqlite3 leader.db "INSERT INTO job (n, task, id, state, bucket, batch, request, reports, added)
+            SELECT 7, n, x'07', 1, 500000, x'000000000007a120', x'00', 5, 0 FROM task ORDER BY added, n LIMIT 1;
+        INSERT INTO segment (n, task, bucket, reports, skip, job, owner, added, unreadable)
+            SELECT 17, task, bucket, 4, x'01', n, 1, 0, '$why' FROM job WHERE n = 7;
+        INSERT INTO segment (n, task, bucket, reports, skip, job, owner, added, unreadable)
+            SELECT 18, task, bucket, 2, x'00', n, 1, 0, '$why' FROM job WHERE n = 7" || fail "no segments"
+    task=$(sotto admin task list --config leader.ini | sed -n '1s/^task \([^ ]*\) .*/\1/p')
+    shows "^17  task $task  $time to $time  3 reports in a job of 5 that was sent  $why: its batch waits" \
+        sotto admin segment list --config leader.ini
+    shows "\"task\": \"$task\", \"from\": \"$time\", \"until\": \"$time\", .*\"reports\": 2, \"together\": 5" \
+        sotto admin segment list --config leader.ini --json
+    refuses 4 'key-is-lost 0badcafe' sotto admin segment abandon 17 --reason because --config leader.ini
+    grep -q '^datastore keys of this configuration: [0-9a-f]\{8\}$' out || fail "does not say which keys are there"
+    refuses 4 'key-is-lost 0badcafe' \
+        sotto admin segment abandon 17 --reason because --key-is-lost 00000000 --config leader.ini
+    shows '^abandoned 5 reports' \
+        sotto admin segment abandon 17 --reason because --key-is-lost 0badcafe --config leader.ini
+    shows "^17  task $task .* 3 reports  $why: abandoned: because" sotto admin segment list --config leader.ini
+    grep -q "^18  task $task .* 2 reports  in the job of segment 17; $why: abandoned: because" out ||
+        fail "what went with a job is not recorded"
+fi
 
 # ---- start to ready, over an empty database --------------------------------------------------------------------------
 

@@ -101,7 +101,7 @@ static void readiness_says_what_is_missing(sotto_test *t)
     r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK_EQUAL(t, 200, r.status);
     CHECK(t, sotto_test_says(&r, "tasks: none yet"));
-    CHECK_OK(t, sotto_tasks_add(empty->db, SOTTO_HELPER,
+    CHECK_OK(t, sotto_tasks_add(empty->db, &empty->columns, SOTTO_HELPER,
                                 sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
                                 sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 1000,
                                 sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));

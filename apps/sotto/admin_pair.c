@@ -81,7 +81,7 @@ static void tell(const sotto_admin *admin, const sotto_pairing *pairing)
 {
     printf(admin->json ? "{\"fingerprint\": \"%s\", \"collector_key\": \"%s\"}\n"
                        : "fingerprint %s\ncollector key %s\n",
-           pairing->fingerprint, pairing->collector_key);
+           pairing->fingerprint, pairing->foreign ? "none" : pairing->collector_key);
 }
 
 static int run_new(int argc, char **argv)
@@ -179,13 +179,13 @@ static const sotto_verb verb_new = {
     .summary = "make a pairing file",
     .usage =
         "usage: sotto admin pair new --leader NAME --helper NAME --collector NAME\n"
-        "                            --collector-key FILE FILE [--tokens FILE] [--json]\n\n"
+        "                            --collector-key KEY FILE [--tokens FILE] [--json]\n\n"
         "Writes fresh secrets to FILE (mode 0600; one that exists is not replaced) and prints\n"
         "its fingerprint, to be read aloud. Names are those of the parties file. Carry the file "
         "to\n"
         "the other server by a way that nobody else reads. --tokens writes the collector's own "
         "file,\n"
-        "which holds its two tokens and no secret of the servers. --collector-key is the line "
+        "which holds its two tokens and no secret of the servers. KEY is a file with the line "
         "that\n"
         "`sotto collect key` printed, from the collector itself: sums are sealed to no other key,\n"
         "and the fingerprint covers it.\n",

@@ -234,12 +234,9 @@ static const sotto_verb verb_add = {
         "several with spaces between them: if a byte of the recipe or a server's URL differs, so "
         "do\n"
         "the ids, and nothing is added. The collector's key, which no id covers, must be the one\n"
-        "that was paired, and a task that is paired never changes it. --population is your own "
-        "figure of the devices that may answer, "
-        "without\n"
-        "which rates can't be checked. Adding the same files again with another figure changes "
-        "it,\n"
-        "at once, in a running server too.\n",
+        "that was paired, and a task that is paired never changes it. --population is your own\n"
+        "figure of the devices that may answer, without which rates can't be checked. Adding the\n"
+        "same files again with another figure changes it, at once, in a running server too.\n",
     .run = run_add,
 };
 

@@ -177,13 +177,12 @@ static sotto_status write_configuration(sotto_deployment *d, sotto_err *err)
     return SOTTO_OK;
 }
 
-static sotto_status provision(sotto_deployment *d, size_t side, sotto_err *err)
+static sotto_status provision(sotto_deployment *d, size_t side, const sotto_buf *collector,
+                              sotto_err *err)
 {
     sotto_buf wire = sotto_buf_over(d->hpke[side], sizeof d->hpke[side]);
-    uint8_t room[256];
-    sotto_buf collector = sotto_buf_over(room, sizeof room);
-    sotto_hpke_config config = sotto_collector_key_config(&d->collector);
     sotto_bare_task bare = {.configuration = d->task.configuration,
+                            .collector_config = sotto_buf_bytes(collector),
                             .leader = d->pairing.leader,
                             .helper = d->pairing.helper};
     sotto_deployment_store o = {0};
@@ -194,10 +193,7 @@ static sotto_status provision(sotto_deployment *d, size_t side, sotto_err *err)
     if (status == SOTTO_OK)
         status = sotto_pairing_put(o.db, &o.columns, &d->pairing, err);
     if (status == SOTTO_OK)
-        status = sotto_hpke_config_encode(&collector, &config, err);
-    bare.collector_config = sotto_buf_bytes(&collector);
-    if (status == SOTTO_OK)
-        status = sotto_tasks_add_bare(o.db, roles[side], &bare, 0, d->task.id, err);
+        status = sotto_tasks_add_bare(o.db, &o.columns, roles[side], &bare, 0, d->task.id, err);
     if (status == SOTTO_OK)
         status = sotto_hpke_config_decode(side == 0 ? &d->task.leader : &d->task.helper,
                                           sotto_buf_bytes(&wire), err);
@@ -208,6 +204,10 @@ static sotto_status provision(sotto_deployment *d, size_t side, sotto_err *err)
 sotto_status sotto_deployment_init(sotto_deployment *d, const sotto_deployment_options *options,
                                    sotto_err *err)
 {
+    uint8_t room[SOTTO_COLLECTOR_CONFIG];
+    sotto_buf collector = sotto_buf_over(room, sizeof room);
+    sotto_hpke_config config;
+
     memset(d, 0, sizeof *d);
     d->options = *options;
     if (d->options.leaders == 0)
@@ -217,11 +217,14 @@ sotto_status sotto_deployment_init(sotto_deployment *d, const sotto_deployment_o
     sotto_arena_init(&d->arena, ARENA);
     d->bucket = (uint64_t)time(NULL) / PRECISION;
     SOTTO_TRY(make_places(d, err));
-    SOTTO_TRY(sotto_pairing_new(&d->pairing, "leader", "helper", "collector", err));
     SOTTO_TRY(sotto_collector_key_new(&d->collector, COLLECTOR_CONFIG, err));
+    config = sotto_collector_key_config(&d->collector);
+    SOTTO_TRY(sotto_hpke_config_encode(&collector, &config, err));
+    SOTTO_TRY(sotto_pairing_new(&d->pairing, "leader", "helper", "collector",
+                                sotto_buf_bytes(&collector), err));
     SOTTO_TRY(write_configuration(d, err));
-    SOTTO_TRY(provision(d, 0, err));
-    SOTTO_TRY(provision(d, 1, err));
+    SOTTO_TRY(provision(d, 0, &collector, err));
+    SOTTO_TRY(provision(d, 1, &collector, err));
     memcpy(d->dap.id, d->task.id, sizeof d->dap.id);
     return SOTTO_OK;
 }

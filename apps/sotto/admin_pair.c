@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "admin.h"
 
+#include "base/hex.h"
 #include "serve/survey.h"
 
 #include <errno.h>
@@ -50,33 +51,67 @@ static sotto_status write_files(const sotto_pairing *pairing, const char *server
     return status;
 }
 
+/* The line that `sotto collect key` printed: an HpkeConfig in hexadecimal. */
+static sotto_status read_collector_key(sotto_admin *admin, sotto_buf *out, const char *path)
+{
+    sotto_bytes text;
+
+    SOTTO_TRY(sotto_admin_read_file(admin, &text, path, FILE_BYTES));
+    while (text.len > 0 && (text.data[text.len - 1] == '\n' || text.data[text.len - 1] == '\r'))
+        text.len--;
+    out->len = text.len / 2;
+    if (out->len > out->cap || !sotto_hex_decode(out->data, out->len, text))
+        return sotto_fail(&admin->err, SOTTO_MALFORMED,
+                          "%.100s is not the line that `sotto collect key` prints", path);
+    return SOTTO_OK;
+}
+
+static sotto_status make(sotto_admin *admin, sotto_pairing *out, const char *const *values)
+{
+    uint8_t memory[SOTTO_COLLECTOR_CONFIG];
+    sotto_buf config = sotto_buf_over(memory, sizeof memory);
+
+    SOTTO_TRY(read_collector_key(admin, &config, values[3]));
+    return sotto_pairing_new(out, values[0], values[1], values[2], sotto_buf_bytes(&config),
+                             &admin->err);
+}
+
+/* The key is told too: the file's maker could have put in another than the collector's. */
+static void tell(const sotto_admin *admin, const sotto_pairing *pairing)
+{
+    printf(admin->json ? "{\"fingerprint\": \"%s\", \"collector_key\": \"%s\"}\n"
+                       : "fingerprint %s\ncollector key %s\n",
+           pairing->fingerprint, pairing->foreign ? "none" : pairing->collector_key);
+}
+
 static int run_new(int argc, char **argv)
 {
-    static const char *const known[] = {"--leader", "--helper", "--collector", "--tokens", NULL};
+    static const char *const known[] = {"--leader",        "--helper", "--collector",
+                                        "--collector-key", "--tokens", NULL};
     static sotto_admin admin;
-    sotto_pairing pairing;
-    const char *names[3];
+    sotto_pairing pairing = {0};
+    const char *values[4];
     sotto_status status;
 
     if (sotto_admin_parse(&admin, "admin pair new", argc, argv, known, 1, 1) != EXIT_DONE)
         return EXIT_USAGE;
-    for (size_t i = 0; i < 3; i++) {
-        names[i] = sotto_admin_flag(&admin, known[i]);
-        if (!names[i]) {
-            (void)fprintf(stderr, "sotto admin pair new: %s NAME, as the parties file has it?\n",
-                          known[i]);
+    for (size_t i = 0; i < 4; i++) {
+        values[i] = sotto_admin_flag(&admin, known[i]);
+        if (!values[i]) {
+            (void)fprintf(stderr, "sotto admin pair new: %s %s?\n", known[i],
+                          i < 3 ? "NAME, as the parties file has it"
+                                : "FILE, what `sotto collect key` printed");
             return EXIT_USAGE;
         }
     }
-    status = sotto_pairing_new(&pairing, names[0], names[1], names[2], &admin.err);
+    status = make(&admin, &pairing, values);
     if (status == SOTTO_OK)
         status =
             write_files(&pairing, admin.words[0], sotto_admin_flag(&admin, "--tokens"), &admin.err);
-    if (status == SOTTO_OK && admin.json)
-        printf("{\"fingerprint\": \"%s\"}\n", pairing.fingerprint);
-    else if (status == SOTTO_OK)
-        printf("fingerprint %s\n", pairing.fingerprint);
+    if (status == SOTTO_OK)
+        tell(&admin, &pairing);
     sotto_wipe(&pairing, sizeof pairing);
+    sotto_arena_clear(&admin.arena);
     return status == SOTTO_OK ? EXIT_DONE : sotto_admin_fail(&admin);
 }
 
@@ -96,10 +131,8 @@ static int run_take(int argc, char **argv)
             status = sotto_pairing_decode(&pairing, json, &admin.err);
         if (status == SOTTO_OK)
             status = sotto_pairing_put(admin.db, &admin.columns, &pairing, &admin.err);
-        if (status == SOTTO_OK && admin.json)
-            printf("{\"fingerprint\": \"%s\"}\n", pairing.fingerprint);
-        else if (status == SOTTO_OK)
-            printf("fingerprint %s\n", pairing.fingerprint);
+        if (status == SOTTO_OK)
+            tell(&admin, &pairing);
         else
             code = sotto_admin_fail(&admin);
     }
@@ -145,14 +178,17 @@ static const sotto_verb verb_new = {
     .name = "new",
     .summary = "make a pairing file",
     .usage =
-        "usage: sotto admin pair new --leader NAME --helper NAME --collector NAME FILE\n"
-        "                            [--tokens FILE] [--json]\n\n"
+        "usage: sotto admin pair new --leader NAME --helper NAME --collector NAME\n"
+        "                            --collector-key KEY FILE [--tokens FILE] [--json]\n\n"
         "Writes fresh secrets to FILE (mode 0600; one that exists is not replaced) and prints\n"
         "its fingerprint, to be read aloud. Names are those of the parties file. Carry the file "
         "to\n"
         "the other server by a way that nobody else reads. --tokens writes the collector's own "
         "file,\n"
-        "which holds its two tokens and no secret of the servers.\n",
+        "which holds its two tokens and no secret of the servers. KEY is a file with the line "
+        "that\n"
+        "`sotto collect key` printed, from the collector itself: sums are sealed to no other key,\n"
+        "and the fingerprint covers it.\n",
     .run = run_new,
 };
 
@@ -162,7 +198,8 @@ static const sotto_verb verb_take = {
     .usage =
         "usage: sotto admin pair take FILE --config FILE [--json]\n\n"
         "Stores the secrets, sealed with the datastore key, and prints the fingerprint: it must\n"
-        "be the one that the other operator reads to you. Delete FILE afterwards.\n",
+        "be the one that the other operator reads to you. The collector's key, which it prints as\n"
+        "well, must be the one that the collector gave you. Delete FILE afterwards.\n",
     .run = run_take,
 };
 

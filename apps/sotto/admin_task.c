@@ -126,8 +126,8 @@ static sotto_status add(sotto_admin *admin, sotto_buf *ids, uint64_t population,
     SOTTO_TRY(sotto_admin_read_file(admin, &recipe, admin->words[0], SOTTO_RECIPE_MAX_BYTES));
     SOTTO_TRY(sotto_admin_read_file(admin, &parties, admin->words[1], SOTTO_RECIPE_MAX_BYTES));
     SOTTO_TRY(check_keys(admin, recipe, parties));
-    return sotto_tasks_add(admin->db, admin->config.server.role, recipe, parties, population,
-                           sotto_buf_bytes(&expected), ids, mistakes, &admin->err);
+    return sotto_tasks_add(admin->db, &admin->columns, admin->config.server.role, recipe, parties,
+                           population, sotto_buf_bytes(&expected), ids, mistakes, &admin->err);
 }
 
 /* 0 without the flag; not with it: none is "unchanged" to the database, and nobody would type that. */
@@ -249,12 +249,12 @@ static const sotto_verb verb_add = {
         "           [--expect IDS]... [--json]\n\n"
         "Compiles the recipe here and prints the id of each of its tasks; a running server serves\n"
         "them within a second. Give the ids that the other operator was shown as --expect, one or\n"
-        "several with spaces between them: if a byte of the two files differs, so do the ids, and\n"
-        "nothing is added. --population is your own figure of the devices that may answer, "
-        "without\n"
-        "which rates can't be checked. Adding the same files again with another figure changes "
-        "it,\n"
-        "at once, in a running server too.\n",
+        "several with spaces between them: if a byte of the recipe or a server's URL differs, so "
+        "do\n"
+        "the ids, and nothing is added. The collector's key, which no id covers, must be the one\n"
+        "that was paired, and a task that is paired never changes it. --population is your own\n"
+        "figure of the devices that may answer, without which rates can't be checked. Adding the\n"
+        "same files again with another figure changes it, at once, in a running server too.\n",
     .run = run_add,
 };
 

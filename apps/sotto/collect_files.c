@@ -114,6 +114,7 @@ static int load_key(sotto_collect_job *job)
     static uint8_t memory[SECRET_MAX];
     sotto_buf text = sotto_buf_over(memory, sizeof memory);
     sotto_err err = {0};
+    sotto_hpke_config own;
     sotto_status status = sotto_collect_read_secret(&text, job->key, &err);
 
     if (status == SOTTO_OK)
@@ -121,6 +122,10 @@ static int load_key(sotto_collect_job *job)
     sotto_wipe(memory, sizeof memory);
     if (status == SOTTO_OK && !is_listed(job))
         status = sotto_fail(&err, SOTTO_DENIED, "the parties list no collector with this key");
+    own = sotto_collector_key_config(&job->key_read);
+    if (status == SOTTO_OK && !sotto_pairing_is_for(&job->secrets, &own))
+        status =
+            sotto_fail(&err, SOTTO_DENIED, "the servers were paired for another key than this");
     return status == SOTTO_OK ? EXIT_DONE : complain(job->key, &err);
 }
 

@@ -150,8 +150,8 @@ static sotto_status provision(demo *d, const demo_server *s, sotto_role role, so
     if (status == SOTTO_OK)
         status = sotto_pairing_put(db, &columns, &d->pairing, err);
     if (status == SOTTO_OK)
-        status =
-            sotto_tasks_add(db, role, recipe, parties, d->devices, expected, ids, mistakes, err);
+        status = sotto_tasks_add(db, &columns, role, recipe, parties, d->devices, expected, ids,
+                                 mistakes, err);
     sotto_db_close(db);
     sotto_wipe(&columns, sizeof columns);
     return status;
@@ -162,8 +162,13 @@ sotto_status demo_servers_provision(demo *d, sotto_err *err)
     uint8_t bytes[2][SOTTO_TASK_ID_SIZE];
     sotto_buf leader = sotto_buf_over(bytes[0], sizeof bytes[0]);
     sotto_buf helper = sotto_buf_over(bytes[1], sizeof bytes[1]);
+    uint8_t wire[SOTTO_COLLECTOR_CONFIG];
+    sotto_buf config = sotto_buf_over(wire, sizeof wire);
+    sotto_hpke_config collector = sotto_collector_key_config(&d->collector);
 
-    SOTTO_TRY(sotto_pairing_new(&d->pairing, "key:leader", "key:helper", "key:collector", err));
+    SOTTO_TRY(sotto_hpke_config_encode(&config, &collector, err));
+    SOTTO_TRY(sotto_pairing_new(&d->pairing, "key:leader", "key:helper", "key:collector",
+                                sotto_buf_bytes(&config), err));
     SOTTO_TRY(provision(d, &d->leader, SOTTO_LEADER, &leader, sotto_bytes_of(NULL, 0), err));
     return provision(d, &d->helper, SOTTO_HELPER, &helper, sotto_buf_bytes(&leader), err);
 }

@@ -42,8 +42,6 @@ static sotto_status make_pairing(sotto_pairing *out, const json_t *in, const cha
     const char *leader_token, *collector_token = NULL;
     char names[3][SOTTO_PARTY_NAME];
     static const char *const roles[] = {"leader", "helper", "collector"};
-    sotto_pairing unmet;
-    sotto_status status;
 
     for (unsigned i = 0; i < 3; i++)
         (void)snprintf(names[i], sizeof names[i], "interop:%.48s:%s", task, roles[i]);
@@ -51,11 +49,8 @@ static sotto_status make_pairing(sotto_pairing *out, const json_t *in, const cha
     if (own.role == SOTTO_LEADER)
         SOTTO_TRY(interop_text(&collector_token, in, "collector_authentication_token", err));
     /* The helper never meets the collector: its side of the pairing takes a token that nobody is told. */
-    SOTTO_TRY(sotto_pairing_new(&unmet, names[0], names[1], names[2], err));
-    status = sotto_pairing_foreign(out, names[0], names[1], names[2], leader_token,
-                                   collector_token ? collector_token : unmet.collector_token, err);
-    sotto_wipe(&unmet, sizeof unmet);
-    return status;
+    return sotto_pairing_foreign(out, names[0], names[1], names[2], leader_token, collector_token,
+                                 err);
 }
 
 static sotto_status add_task(const json_t *in, json_t *out, sotto_arena *arena, sotto_err *err)
@@ -84,7 +79,8 @@ static sotto_status add_task(const json_t *in, json_t *out, sotto_arena *arena, 
     if (status == SOTTO_OK)
         status = sotto_pairing_put(own.server->db, &own.server->columns, &pairing, err);
     if (status == SOTTO_OK)
-        status = sotto_tasks_add_bare(own.server->db, own.role, &bare, 0, id, err);
+        status =
+            sotto_tasks_add_bare(own.server->db, &own.server->columns, own.role, &bare, 0, id, err);
     if (status == SOTTO_OK)
         status = sotto_tasks_refresh(own.server->tasks, err);
     sotto_wipe(&pairing, sizeof pairing);

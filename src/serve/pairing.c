@@ -24,8 +24,15 @@ static const struct field {
     {"leader_token", offsetof(sotto_pairing, leader_token), SOTTO_TOKEN_MAX, false},
     {"collector_token", offsetof(sotto_pairing, collector_token), SOTTO_TOKEN_MAX, true},
     {"rejection_token", offsetof(sotto_pairing, rejection_token), SOTTO_TOKEN_MAX, true},
+    {"collector_key", offsetof(sotto_pairing, collector_key), SOTTO_COLLECTOR_KEY_TEXT, true},
 };
-enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_TOKEN = 3, COLLECTORS_FIELDS = 5 };
+enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_TOKEN = 3, COLLECTOR_KEY = 6 };
+
+/* Of those that the file has: a collector's lacks the servers' secrets, and a foreign one the collector's key. */
+static bool has_field(bool foreign, bool collectors, size_t i)
+{
+    return (fields[i].collectors || !collectors) && (i != COLLECTOR_KEY || !foreign);
+}
 
 static char *text_of(const sotto_pairing *pairing, const struct field *f)
 {
@@ -46,7 +53,8 @@ static void fingerprint(sotto_pairing *pairing)
     for (size_t i = 0; i < FIELDS; i++) {
         const char *text = text_of(pairing, &fields[i]);
 
-        sotto_hash_update(&hash, sotto_bytes_of(text, strlen(text) + 1));
+        if (has_field(pairing->foreign, false, i))
+            sotto_hash_update(&hash, sotto_bytes_of(text, strlen(text) + 1));
     }
     sotto_hash_final(&hash, digest);
     for (size_t i = 0; i < 10; i++)
@@ -67,8 +75,8 @@ static sotto_status fresh_token(char out[SOTTO_TOKEN_TEXT], sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader, const char *helper,
-                               const char *collector, sotto_err *err)
+static sotto_status fresh(sotto_pairing *out, const char *leader, const char *helper,
+                          const char *collector, sotto_err *err)
 {
     const char *names[FIRST_TOKEN] = {leader, helper, collector};
 
@@ -82,8 +90,21 @@ sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader, const cha
         memcpy(text_of(out, &fields[i]), names[i], len + 1);
     }
     SOTTO_TRY(sotto_random_bytes(out->verify_seed, sizeof out->verify_seed, err));
-    for (size_t i = FIRST_TOKEN; i < FIELDS; i++)
+    for (size_t i = FIRST_TOKEN; i < COLLECTOR_KEY; i++)
         SOTTO_TRY(fresh_token(text_of(out, &fields[i]), err));
+    return SOTTO_OK;
+}
+
+sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader, const char *helper,
+                               const char *collector, sotto_bytes collector_config, sotto_err *err)
+{
+    sotto_hpke_config config;
+
+    SOTTO_TRY(fresh(out, leader, helper, collector, err));
+    SOTTO_TRY(sotto_hpke_config_decode(&config, collector_config, err));
+    if (!config.supported || collector_config.len > SOTTO_COLLECTOR_CONFIG)
+        return sotto_fail(err, SOTTO_MALFORMED, "the collector's key is of another algorithm");
+    sotto_hex_encode(out->collector_key, collector_config);
     fingerprint(out);
     return SOTTO_OK;
 }
@@ -102,11 +123,12 @@ sotto_status sotto_pairing_foreign(sotto_pairing *out, const char *leader, const
                                    const char *collector, const char *leader_token,
                                    const char *collector_token, sotto_err *err)
 {
-    SOTTO_TRY(sotto_pairing_new(out, leader, helper, collector, err));
-    if (!is_foreign_token(leader_token) || !is_foreign_token(collector_token))
+    SOTTO_TRY(fresh(out, leader, helper, collector, err));
+    if (!is_foreign_token(leader_token) || (collector_token && !is_foreign_token(collector_token)))
         return sotto_fail(err, SOTTO_MALFORMED, "a token has 1 to 255 characters of token68");
     memcpy(out->leader_token, leader_token, strlen(leader_token) + 1);
-    memcpy(out->collector_token, collector_token, strlen(collector_token) + 1);
+    if (collector_token)
+        memcpy(out->collector_token, collector_token, strlen(collector_token) + 1);
     out->foreign = true;
     fingerprint(out);
     return SOTTO_OK;
@@ -119,7 +141,7 @@ static int set_fields(json_t *json, const sotto_pairing *pairing, bool collector
                                      json_integer(pairing->foreign ? 2 : 1));
 
     for (size_t i = 0; i < FIELDS; i++)
-        if (fields[i].collectors || !collectors)
+        if (has_field(pairing->foreign, collectors, i))
             failed |=
                 json_object_set_new(json, fields[i].key, json_string(text_of(pairing, &fields[i])));
     if (!collectors) {
@@ -167,16 +189,36 @@ static bool is_token(const char *text)
            text[SOTTO_TOKEN_TEXT - 1] == 0;
 }
 
+static bool is_collector_key(const char *text)
+{
+    uint8_t wire[SOTTO_COLLECTOR_CONFIG];
+    size_t len = strlen(text) / 2;
+    sotto_hpke_config config;
+
+    return len <= sizeof wire && sotto_hex_decode(wire, len, sotto_bytes_of(text, strlen(text))) &&
+           sotto_hpke_config_decode(&config, sotto_bytes_of(wire, len), NULL) == SOTTO_OK &&
+           config.supported;
+}
+
+static bool is_field(const char *text, size_t i, bool foreign)
+{
+    if (i < FIRST_TOKEN)
+        return true;
+    if (i == COLLECTOR_KEY)
+        return is_collector_key(text);
+    return foreign ? is_foreign_token(text) : is_token(text);
+}
+
 static sotto_status read_texts(sotto_pairing *out, json_t *json, bool collectors, sotto_err *err)
 {
     for (size_t i = 0; i < FIELDS; i++) {
         const char *text = json_string_value(json_object_get(json, fields[i].key));
         size_t len = text ? json_string_length(json_object_get(json, fields[i].key)) : 0;
 
-        if (collectors && !fields[i].collectors)
+        if (!has_field(out->foreign, collectors, i))
             continue;
         if (len == 0 || len >= fields[i].size || strlen(text) != len ||
-            (i >= FIRST_TOKEN && !(out->foreign ? is_foreign_token(text) : is_token(text))))
+            !is_field(text, i, out->foreign))
             return sotto_fail(err, SOTTO_MALFORMED, "pairing file: %s is not one", fields[i].key);
         memcpy(text_of(out, &fields[i]), text, len + 1);
     }
@@ -188,12 +230,14 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
     bool collectors = json_object_get(json, COLLECTORS) != NULL;
     const char *given = json_string_value(json_object_get(json, "fingerprint"));
     const char *seed = json_string_value(json_object_get(json, "verify_seed"));
-    size_t keys = collectors ? COLLECTORS_FIELDS + 2 : FIELDS + 3;
+    size_t keys = collectors ? 2 : 3; /* beside the fields: version, fingerprint, seed */
     json_int_t version = json_integer_value(json_object_get(json, collectors ? COLLECTORS : KIND));
 
     if (version != 1 && version != 2)
         return sotto_fail(err, SOTTO_MALFORMED, "not a pairing file of version 1 or 2");
     out->foreign = version == 2;
+    for (size_t i = 0; i < FIELDS; i++)
+        keys += has_field(out->foreign, collectors, i);
     if (json_object_size(json) != keys || !given || strlen(given) >= SOTTO_FINGERPRINT_TEXT)
         return sotto_fail(err, SOTTO_MALFORMED, "pairing file: a key is unknown or missing");
     SOTTO_TRY(read_texts(out, json, collectors, err));
@@ -228,4 +272,18 @@ sotto_status sotto_pairing_decode(sotto_pairing *out, sotto_bytes text, sotto_er
     if (status != SOTTO_OK)
         sotto_wipe(out, sizeof *out);
     return status;
+}
+
+bool sotto_pairing_is_for(const sotto_pairing *pairing, const sotto_hpke_config *collector)
+{
+    uint8_t memory[SOTTO_COLLECTOR_CONFIG];
+    sotto_buf wire = sotto_buf_over(memory, sizeof memory);
+    char text[SOTTO_COLLECTOR_KEY_TEXT];
+
+    if (pairing->foreign)
+        return true;
+    if (sotto_hpke_config_encode(&wire, collector, NULL) != SOTTO_OK)
+        return false;
+    sotto_hex_encode(text, sotto_buf_bytes(&wire));
+    return strcmp(text, pairing->collector_key) == 0;
 }

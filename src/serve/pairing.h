@@ -6,36 +6,42 @@
  * Secrets:  all but the names and the fingerprint; wipe it.
  *
  * The verification key of a task is derived from the seed and the task's id, so that it is fixed before the
- * first report of any task exists, and neither server can choose it afterwards.
+ * first report of any task exists, and neither server can choose it afterwards. A task's id does not say whom the sums
+ * are sealed to; so the collector's key stands here, under the fingerprint, and a task with another one is refused.
  */
 #ifndef SOTTO_SERVE_PAIRING_H
 #define SOTTO_SERVE_PAIRING_H
 
-#include "sotto/base.h"
+#include "sotto/seal.h"
 
 enum {
     SOTTO_TOKEN_TEXT = 44, /* of those that we make */
     SOTTO_TOKEN_MAX = 256, /* of any                */
     SOTTO_PARTY_NAME = 128,
-    SOTTO_FINGERPRINT_TEXT = 64
+    SOTTO_FINGERPRINT_TEXT = 64,
+    SOTTO_COLLECTOR_CONFIG = 9 + SOTTO_HPKE_MAX_PUBLIC_KEY, /* bytes of an HpkeConfig */
+    SOTTO_COLLECTOR_KEY_TEXT = 2 * SOTTO_COLLECTOR_CONFIG + 1
 };
 
 typedef struct sotto_pairing {
     char leader[SOTTO_PARTY_NAME], helper[SOTTO_PARTY_NAME], collector[SOTTO_PARTY_NAME];
     uint8_t verify_seed[32];
-    char leader_token[SOTTO_TOKEN_MAX];       /* leader to helper, as a bearer token    */
-    char collector_token[SOTTO_TOKEN_MAX];    /* collector to leader                    */
-    char rejection_token[SOTTO_TOKEN_MAX];    /* collector to helper, counts only       */
-    char fingerprint[SOTTO_FINGERPRINT_TEXT]; /* words or groups to read aloud        */
+    char leader_token[SOTTO_TOKEN_MAX];           /* leader to helper, as a bearer token    */
+    char collector_token[SOTTO_TOKEN_MAX];        /* collector to leader                    */
+    char rejection_token[SOTTO_TOKEN_MAX];        /* collector to helper, counts only       */
+    char collector_key[SOTTO_COLLECTOR_KEY_TEXT]; /* to which both servers seal: its HpkeConfig in
+                                                     hexadecimal; of foreign ones empty */
+    char fingerprint[SOTTO_FINGERPRINT_TEXT];     /* words or groups to read aloud        */
     bool foreign; /* its tokens came from others, in whatever length they have  */
 } sotto_pairing;
 
-/* Fresh secrets. */
+/* Fresh secrets. SOTTO_MALFORMED: a name, or the collector's encoded HpkeConfig, is none or not of our algorithms. */
 SOTTO_MUST_USE sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader,
                                               const char *helper, const char *collector,
-                                              sotto_err *err);
+                                              sotto_bytes collector_config, sotto_err *err);
 /* Tokens that somebody else chose, 1 to 255 characters of "token68" (RFC 9110, 11.2), for tasks with other
- * implementations; SOTTO_MALFORMED: a token or name is not one. The collector's token for counts is a fresh one. */
+ * implementations; SOTTO_MALFORMED: a token or name is not one. The collector's token for counts is a fresh one,
+ * as is its other where it is NULL; its key is what each task says. */
 SOTTO_MUST_USE sotto_status sotto_pairing_foreign(sotto_pairing *out, const char *leader,
                                                   const char *helper, const char *collector,
                                                   const char *leader_token,
@@ -50,5 +56,8 @@ SOTTO_MUST_USE sotto_status sotto_pairing_encode_for_collector(sotto_buf *out,
 /* Either file. Of a collector's, leader_token is empty, and no server takes it in. */
 SOTTO_MUST_USE sotto_status sotto_pairing_decode(sotto_pairing *out, sotto_bytes json,
                                                  sotto_err *err);
+
+/* Whether sums may be sealed to this key: the one that was paired; if none was (foreign), any. */
+bool sotto_pairing_is_for(const sotto_pairing *pairing, const sotto_hpke_config *collector);
 
 #endif

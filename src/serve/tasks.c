@@ -4,15 +4,12 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "sotto/random.h"
-#include "transport/dap.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 enum { MAX_TASKS = 1 << 16, LOOK_EVERY_MS = 1000 };
-static const char CHANNEL[] = "tasks";
 
 typedef sotto_task_entry entry;
 
@@ -37,119 +34,6 @@ struct sotto_tasks {
     bool looking;
     atomic_bool stopping;
 };
-
-/* ---- pairings ------------------------------------------------------------------------------------------ */
-
-enum { PAIRING_FILE = 4096 };
-
-static sotto_column_place pairing_place(const char *fingerprint)
-{
-    return (sotto_column_place){"pairing", "secrets",
-                                sotto_bytes_of(fingerprint, strlen(fingerprint))};
-}
-
-typedef struct putting {
-    const sotto_pairing *pairing;
-    sotto_bytes sealed;
-    char parties[3 * SOTTO_PARTY_NAME];
-} putting;
-
-/* One pairing for three parties: the text that names them. */
-static void name_parties(char *out, size_t size, const char *leader, const char *helper)
-{
-    size_t at = 0;
-
-    for (const char *from = leader; *from && at + 2 < size; from++)
-        out[at++] = *from;
-    out[at++] = '\n';
-    for (const char *from = helper; *from && at + 1 < size; from++)
-        out[at++] = *from;
-    out[at] = 0;
-}
-
-static sotto_status put_pairing(sotto_tx *tx, void *context, sotto_err *err)
-{
-    putting *p = context;
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT fingerprint FROM pairing WHERE peer = ?1 AND"
-                                " fingerprint <> ?2 LIMIT 1",
-                                err));
-    sotto_sql_text(&q, 1, p->parties);
-    sotto_sql_text(&q, 2, p->pairing->fingerprint);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (row)
-        return sotto_fail(err, SOTTO_DENIED, "these parties are paired already, as %.64s",
-                          sotto_sql_column_text(&q, 0));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "INSERT INTO pairing (fingerprint, peer, secrets, added)"
-                                " VALUES (?1, ?2, ?3, {now}) ON CONFLICT DO NOTHING",
-                                err));
-    sotto_sql_text(&q, 1, p->pairing->fingerprint);
-    sotto_sql_text(&q, 2, p->parties);
-    sotto_sql_bytes(&q, 3, p->sealed);
-    return sotto_sql_run(&q, NULL, err);
-}
-
-sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
-                               const sotto_pairing *pairing, sotto_err *err)
-{
-    uint8_t plain[PAIRING_FILE], sealed[PAIRING_FILE + SOTTO_COLUMN_OVERHEAD];
-    sotto_buf json = sotto_buf_over(plain, sizeof plain),
-              out = sotto_buf_over(sealed, sizeof sealed);
-    sotto_column_place place = pairing_place(pairing->fingerprint);
-    putting p = {.pairing = pairing};
-    sotto_status status;
-
-    if (!pairing->leader_token[0])
-        return sotto_fail(err, SOTTO_DENIED, "this is a collector's file, not a server's");
-    status = sotto_pairing_encode(&json, pairing, err);
-
-    if (status == SOTTO_OK)
-        status = sotto_column_seal(&out, keys, &place, sotto_buf_bytes(&json), err);
-    sotto_wipe(plain, sizeof plain);
-    if (status != SOTTO_OK)
-        return status;
-    p.sealed = sotto_buf_bytes(&out);
-    name_parties(p.parties, sizeof p.parties, pairing->leader, pairing->helper);
-    return sotto_db_run(db, put_pairing, &p, err);
-}
-
-/* Fills in the pairing's secrets and the task's verification key, if there is one yet. */
-static sotto_status read_pairing(sotto_tx *tx, const sotto_column_keys *keys, entry *e,
-                                 sotto_err *err)
-{
-    char parties[3 * SOTTO_PARTY_NAME];
-    uint8_t plain[PAIRING_FILE];
-    sotto_buf out = sotto_buf_over(plain, sizeof plain);
-    sotto_column_place place;
-    sotto_status status;
-    sotto_sql q;
-    bool row;
-
-    name_parties(parties, sizeof parties, e->task.leader, e->task.helper);
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "SELECT fingerprint, secrets FROM pairing WHERE peer = ?1", err));
-    sotto_sql_text(&q, 1, parties);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
-        return SOTTO_OK;
-    place = pairing_place(sotto_sql_column_text(&q, 0));
-    status = sotto_column_unseal(&out, keys, &place, sotto_sql_column_bytes(&q, 1), err);
-    if (status == SOTTO_OK)
-        status = sotto_pairing_decode(&e->pairing, sotto_buf_bytes(&out), err);
-    if (status == SOTTO_OK && !e->has_verify_key)
-        status = sotto_dap_verify_key_derive(
-            e->task.verifier.verify_key,
-            sotto_bytes_of(e->pairing.verify_seed, sizeof e->pairing.verify_seed), e->task.dap.id,
-            SOTTO_DAP_SALT_DAP, err);
-    if (status == SOTTO_OK)
-        e->task.pairing = &e->pairing;
-    sotto_wipe(plain, sizeof plain);
-    return status;
-}
 
 /* ---- loading --------------------------------------------------------------------------------------------- */
 
@@ -207,7 +91,7 @@ static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto
                                       sotto_sql_column_bytes(q, 2),
                                       (size_t)sotto_sql_column_int(q, 3), &mistakes, &why);
     if (status == SOTTO_OK)
-        status = read_pairing(tx, l->tasks->keys, e, &why);
+        status = sotto_task_entry_pair(e, tx, l->tasks->keys, &why);
     if (status == SOTTO_IO) { /* the database's trouble, not the row's */
         sotto_task_entry_free(e);
         return sotto_fail(err, status, "%s", why.reason);
@@ -314,12 +198,12 @@ static void *look(void *context)
     sotto_tasks *tasks = context;
 
     while (!atomic_load(&tasks->stopping)) {
-        uint64_t seen = sotto_db_woken(tasks->db, CHANNEL);
+        uint64_t seen = sotto_db_woken(tasks->db, SOTTO_TASKS_CHANNEL);
 
         /* What fails now is looked at again in a second. */
         (void)(sotto_tasks_refresh(tasks, NULL) == SOTTO_OK);
         if (!atomic_load(&tasks->stopping))
-            (void)sotto_db_wait(tasks->db, CHANNEL, seen, LOOK_EVERY_MS);
+            (void)sotto_db_wait(tasks->db, SOTTO_TASKS_CHANNEL, seen, LOOK_EVERY_MS);
     }
     return NULL;
 }
@@ -356,7 +240,7 @@ void sotto_tasks_stop(sotto_tasks *tasks)
     if (!tasks || !tasks->looking)
         return;
     atomic_store(&tasks->stopping, true);
-    sotto_db_wake(tasks->db, CHANNEL);
+    sotto_db_wake(tasks->db, SOTTO_TASKS_CHANNEL);
     (void)pthread_join(tasks->looker, NULL);
     tasks->looking = false;
 }
@@ -428,120 +312,4 @@ size_t sotto_tasks_broken(sotto_tasks *tasks)
     broken = tasks->broken;
     (void)pthread_rwlock_unlock(&tasks->lock);
     return broken;
-}
-
-/* ---- adding ------------------------------------------------------------------------------------------------ */
-
-typedef struct addition {
-    sotto_role role;
-    sotto_bytes recipe, parties;
-    uint64_t population;
-    sotto_bytes ids; /* 32 bytes each, by cohort */
-} addition;
-
-static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
-{
-    const addition *a = context;
-
-    for (size_t i = 0; i < a->ids.len / SOTTO_TASK_ID_SIZE; i++) {
-        sotto_sql q;
-        uint64_t n;
-
-        SOTTO_TRY(sotto_random_bytes(&n, sizeof n, err));
-        SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                    "INSERT INTO task (n, id, role, recipe, parties, cohort,"
-                                    " population, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {now})"
-                                    " ON CONFLICT (id) DO UPDATE SET population ="
-                                    " CASE WHEN ?7 > 0 THEN ?7 ELSE task.population END",
-                                    err));
-        sotto_sql_int(&q, 1, (int64_t)(n >> 1));
-        sotto_sql_bytes(&q, 2,
-                        sotto_bytes_of(a->ids.data + i * SOTTO_TASK_ID_SIZE, SOTTO_TASK_ID_SIZE));
-        sotto_sql_int(&q, 3, (int64_t)a->role);
-        sotto_sql_bytes(&q, 4, a->recipe);
-        sotto_sql_bytes(&q, 5, a->parties);
-        sotto_sql_int(&q, 6, (int64_t)i);
-        sotto_sql_int(&q, 7, (int64_t)a->population);
-        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    }
-    return sotto_tx_wake(tx, CHANNEL, err);
-}
-
-/* Appends the ids of all tasks of a recipe that passed its lint. */
-static sotto_status compile_ids(sotto_buf *ids, const addition *a, sotto_mistakes *mistakes,
-                                sotto_err *err)
-{
-    entry *e = sotto_task_entry_new();
-    sotto_recipe_claim claim;
-    sotto_status status;
-    uint64_t cohorts = 1;
-
-    if (!e)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
-    status = sotto_task_entry_compile(e, a->role, a->recipe, a->parties, 0, mistakes, err);
-    if (status == SOTTO_OK)
-        status = sotto_recipe_lint(&claim, e->task.recipe, NULL, mistakes, err);
-    if (status == SOTTO_OK)
-        cohorts = sotto_recipe_cohorts(e->task.recipe);
-    for (uint64_t cohort = 0; status == SOTTO_OK && cohort < cohorts; cohort++) {
-        sotto_arena_reset(&e->arena);
-        status = sotto_task_entry_compile(e, a->role, a->recipe, a->parties, (size_t)cohort,
-                                          mistakes, err);
-        if (status == SOTTO_OK) {
-            sotto_writer w = sotto_writer_on(ids);
-
-            sotto_write_bytes(&w, sotto_bytes_of(e->task.dap.id, sizeof e->task.dap.id));
-            status = sotto_writer_finish(&w, "task ids", err);
-        }
-    }
-    sotto_task_entry_free(e);
-    return status;
-}
-
-sotto_status sotto_tasks_add(sotto_db *db, sotto_role role, sotto_bytes recipe, sotto_bytes parties,
-                             uint64_t population, sotto_bytes expected, sotto_buf *ids,
-                             sotto_mistakes *mistakes, sotto_err *err)
-{
-    addition a = {role, recipe, parties, population, {NULL, 0}};
-    size_t start = ids->len;
-
-    SOTTO_TRY(compile_ids(ids, &a, mistakes, err));
-    a.ids = sotto_bytes_of(ids->data + start, ids->len - start);
-    if (expected.len > 0 && !sotto_bytes_equal_vartime(expected, a.ids))
-        return sotto_fail(err, SOTTO_DENIED,
-                          "the task's id is another here: recipe or parties differ in some byte");
-    return sotto_db_run(db, add_rows, &a, err);
-}
-
-sotto_status sotto_tasks_add_bare(sotto_db *db, sotto_role role, const sotto_bare_task *task,
-                                  uint64_t population, uint8_t id[SOTTO_TASK_ID_SIZE],
-                                  sotto_err *err)
-{
-    entry *e = sotto_task_entry_new();
-    size_t size = task->configuration.len + task->collector_config.len + 1024;
-    sotto_buf stored;
-    sotto_status status;
-
-    if (!e)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
-    stored = sotto_buf_over(sotto_arena_take(&e->arena, size), size);
-    if (stored.data)
-        status = sotto_task_bare_encode(&stored, task, err);
-    else
-        status = sotto_fail(err, SOTTO_NO_MEMORY, "a task");
-    if (status == SOTTO_OK)
-        status = sotto_task_entry_compile(e, role, sotto_bytes_of(NULL, 0),
-                                          sotto_buf_bytes(&stored), 0, NULL, err);
-    if (status == SOTTO_OK) {
-        addition a = {role,
-                      {NULL, 0},
-                      sotto_buf_bytes(&stored),
-                      population,
-                      {e->task.dap.id, SOTTO_TASK_ID_SIZE}};
-
-        memcpy(id, e->task.dap.id, SOTTO_TASK_ID_SIZE);
-        status = sotto_db_run(db, add_rows, &a, err);
-    }
-    sotto_task_entry_free(e);
-    return status;
 }

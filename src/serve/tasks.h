@@ -71,11 +71,15 @@ size_t sotto_tasks_count(sotto_tasks *tasks);
 size_t sotto_tasks_broken(sotto_tasks *tasks);
 
 /* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
- * Adding the same again changes nothing but the population, and that only if it is not 0: it counts at once.
+ * Adding the same again changes nothing but the population, and that only if it is not 0: it counts at once. As the id does not
+ * cover the collector's key, that is compared by itself, with the pairing and with what was added before. Until its parties are
+ * paired a task is not served: adding it again with another key for the collector then replaces what was stored.
  *   expected  if not empty, the ids that the other side computed, one after the other: SOTTO_DENIED if ours differ
- *   SOTTO_DENIED  also where the recipe fails its lint; `mistakes` says why
+ *   SOTTO_DENIED  also where the recipe fails its lint (`mistakes` says why), or the collector's key is another than
+ *             the one that was paired, or that the task has already
  */
-SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, sotto_role role, sotto_bytes recipe,
+SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_keys *keys,
+                                            sotto_role role, sotto_bytes recipe,
                                             sotto_bytes parties, uint64_t population,
                                             sotto_bytes expected, sotto_buf *ids,
                                             sotto_mistakes *mistakes, sotto_err *err);
@@ -90,14 +94,15 @@ typedef struct sotto_bare_task {
     sotto_bytes id;               /* 32 bytes, or empty: derived from the configuration       */
     sotto_dap_profile profile;    /* how the other parties speak                              */
 } sotto_bare_task;
-SOTTO_MUST_USE sotto_status sotto_tasks_add_bare(sotto_db *db, sotto_role role,
-                                                 const sotto_bare_task *task, uint64_t population,
+SOTTO_MUST_USE sotto_status sotto_tasks_add_bare(sotto_db *db, const sotto_column_keys *keys,
+                                                 sotto_role role, const sotto_bare_task *task,
+                                                 uint64_t population,
                                                  uint8_t id[SOTTO_TASK_ID_SIZE], sotto_err *err);
 
 /* ---- pairings ------------------------------------------------------------------------------------------- */
 
 /* SOTTO_DENIED: these parties are paired already, with other secrets; old ones are never replaced while tasks use
- * them, since reports were verified with their key. */
+ * them, since reports were verified with their key. Or a task of theirs that waits has another key for the collector. */
 SOTTO_MUST_USE sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
                                               const sotto_pairing *pairing, sotto_err *err);
 

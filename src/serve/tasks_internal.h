@@ -5,6 +5,8 @@
 #include "seal/report.h"
 #include "serve/tasks.h"
 
+#define SOTTO_TASKS_CHANNEL "tasks" /* whose waiters look for new rows */
+
 typedef struct sotto_task_entry {
     struct sotto_task_entry *next; /* found before this one */
     sotto_server_task task;
@@ -26,5 +28,11 @@ SOTTO_MUST_USE sotto_status sotto_task_entry_compile(sotto_task_entry *entry, so
                                                      sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_task_bare_encode(sotto_buf *out, const sotto_bare_task *task,
                                                    sotto_err *err);
+
+/* Fills in the pairing of a compiled task and its verification key; where its parties are not paired yet, task.pairing stays
+ * NULL.
+ *   SOTTO_DENIED  the task's collector has another key than the one that was paired */
+SOTTO_MUST_USE sotto_status sotto_task_entry_pair(sotto_task_entry *entry, sotto_tx *tx,
+                                                  const sotto_column_keys *keys, sotto_err *err);
 
 #endif

@@ -122,6 +122,11 @@ run 1 --cohort 0 --key "$work/other"
 complains "no collector with this key"
 run 1 --cohort 0 --pairing "$work/key"
 complains "not a pairing file"
+"$sotto" collect key "$work/third" >"$work/third.txt" 2>/dev/null
+"$sotto" admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector key:collector-2026a \
+    --collector-key "$work/third.txt" "$work/pairing2.json" --tokens "$work/tokens2.json" >/dev/null || fail "no pairing"
+run 1 --cohort 0 --pairing "$work/tokens2.json"
+complains "paired for another key"
 sed 's/key:leader-2026a/key:leader-2026b/' "$work/recipe.json" >"$work/recipe2.json"
 run 1 --cohort 0 --recipe "$work/recipe2.json"
 sed 's/"min_cohort": 40000/"min_cohort": 40/' "$work/recipe.json" >"$work/recipe2.json"

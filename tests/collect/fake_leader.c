@@ -219,10 +219,14 @@ static void write_pairing(void)
 {
     static uint8_t memory[8192];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    uint8_t wire[SOTTO_COLLECTOR_CONFIG];
+    sotto_buf config = sotto_buf_over(wire, sizeof wire);
+    sotto_hpke_config public_half = sotto_collector_key_config(&fake.key);
     sotto_pairing pairing;
 
+    must(sotto_hpke_config_encode(&config, &public_half, NULL));
     must(sotto_pairing_new(&pairing, "key:leader-2026a", "key:helper-2026a", "key:collector-2026a",
-                           NULL));
+                           sotto_buf_bytes(&config), NULL));
     must(sotto_pairing_encode(&out, &pairing, NULL));
     write_file("pairing.json", sotto_buf_bytes(&out));
 }

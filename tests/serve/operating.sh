@@ -107,9 +107,22 @@ refuses 1 'no segment 17' sotto admin segment abandon 17 --reason because --conf
 refuses 2 'reason' sotto admin segment abandon 17 --config leader.ini
 refuses 2 'number' sotto admin segment abandon all --reason because --config leader.ini
 sotto admin gc --config helper.ini --json | grep -q '"repairs": 0, "broken": 0' || fail "gc does not tell all"
-refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c pairing.json
+refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c \
+    --collector-key collector-public.txt pairing.json
+refuses 2 'collector-key FILE' sotto admin pair new --leader a --helper b --collector c third.json
+refuses 1 'is not the line' sotto admin pair new --leader a --helper b --collector c \
+    --collector-key parties.json third.json
+[ -e third.json ] && fail "a pairing without the collector's key was written"
+# Another's key in the collector's place: the id is the same, and the task is not added all the same.
+sotto collect key stranger.key >stranger-public.txt 2>/dev/null
+sed "s/$(cat collector-public.txt)/$(cat stranger-public.txt)/" parties.json >other-parties.json
+for side in helper leader; do
+    refuses 4 "another collector key than pairing .*what .sotto collect key. printed" sotto admin task add \
+        recipe.json other-parties.json --expect "$(sed -n 's/^task //p' tasks.txt)" --config $side.ini
+done
+sotto admin task add recipe.json parties.json --config helper.ini >/dev/null 2>&1 || fail "the right key is refused"
 sed 's/"min_cohort": *[0-9]*/"min_cohort": 11/' recipe.json >other.json
-refuses 4 'differ in some byte' sotto admin task add other.json parties.json --config helper.ini \
+refuses 4 'recipes differ in some byte' sotto admin task add other.json parties.json --config helper.ini \
     --expect "$(sed -n 's/^task //p' tasks.txt)"
 refuses 1 'no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect ''
 refuses 1 'is no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect 'one two'
@@ -125,7 +138,8 @@ refuses 4 "no key of .* for the schedule's start (2020-.*); the last: 20.*Z to 2
     sotto admin task add other.json parties.json --config helper.ini
 sotto recipe new --parties >strangers.json
 refuses 4 'no key of this server' sotto admin task add recipe.json strangers.json --config helper.ini
-sotto admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector c second.json >/dev/null
+sotto admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector c \
+    --collector-key collector-public.txt second.json >/dev/null
 refuses 4 'paired already' sotto admin pair take second.json --config helper.ini
 refuses 4 'late reports' sotto admin gc --keep-days 3 --config helper.ini
 mv helper.key away.key

@@ -101,7 +101,7 @@ static void readiness_says_what_is_missing(sotto_test *t)
     r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK_EQUAL(t, 200, r.status);
     CHECK(t, sotto_test_says(&r, "tasks: none yet"));
-    CHECK_OK(t, sotto_tasks_add(empty->db, SOTTO_HELPER,
+    CHECK_OK(t, sotto_tasks_add(empty->db, &empty->columns, SOTTO_HELPER,
                                 sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
                                 sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 1000,
                                 sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));
@@ -191,7 +191,7 @@ static void add_to_helper(sotto_test *t, sotto_test_service *s)
     sotto_buf ids = sotto_buf_over(memory, sizeof memory);
     static sotto_mistakes mistakes;
 
-    CHECK_OK(t, sotto_tasks_add(s->helper->db, SOTTO_HELPER,
+    CHECK_OK(t, sotto_tasks_add(s->helper->db, &s->helper->columns, SOTTO_HELPER,
                                 sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
                                 sotto_bytes_of(s->parties_text, strlen(s->parties_text)), 1000,
                                 sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));

@@ -8,11 +8,15 @@
 
 enum { FILE_SIZE = 4096 };
 
+/* X25519 with HKDF-SHA256 and AES-128-GCM; any 32 bytes are a public key. */
+static const uint8_t config[41] = {9, 0, 32, 0, 1, 0, 1, 0, 32, 1, 2, 3};
+
 static sotto_pairing fresh(sotto_test *t)
 {
     sotto_pairing p;
 
-    CHECK_OK(t, sotto_pairing_new(&p, "key:leader", "key:helper", "key:collector", &t->err));
+    CHECK_OK(t, sotto_pairing_new(&p, "key:leader", "key:helper", "key:collector",
+                                  sotto_bytes_of(config, sizeof config), &t->err));
     return p;
 }
 
@@ -46,6 +50,7 @@ static void a_collector_gets_neither_the_seed_nor_the_leaders_token(sotto_test *
     CHECK_BYTES(t, p.collector_token, its.collector_token, sizeof p.collector_token);
     CHECK_BYTES(t, p.rejection_token, its.rejection_token, sizeof p.rejection_token);
     CHECK_BYTES(t, p.fingerprint, its.fingerprint, sizeof p.fingerprint);
+    CHECK_BYTES(t, p.collector_key, its.collector_key, sizeof p.collector_key);
 }
 
 static void two_pairings_share_nothing(sotto_test *t)
@@ -82,11 +87,58 @@ static void names_have_a_length(sotto_test *t)
 {
     sotto_pairing p;
     char name[SOTTO_PARTY_NAME + 1];
+    sotto_bytes key = sotto_bytes_of(config, sizeof config);
 
     memset(name, 'x', sizeof name);
     name[SOTTO_PARTY_NAME] = 0;
-    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_new(&p, "", "h", "c", &t->err));
-    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_new(&p, name, "h", "c", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_new(&p, "", "h", "c", key, &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_new(&p, name, "h", "c", key, &t->err));
+}
+
+static void what_is_no_key_of_ours_is_refused(sotto_test *t)
+{
+    uint8_t other[SOTTO_COLLECTOR_CONFIG + 1] = {0};
+    sotto_pairing p;
+
+    memcpy(other, config, sizeof config);
+    for (size_t len = 0; len < sizeof config; len++)
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_pairing_new(&p, "l", "h", "c", sotto_bytes_of(other, len), &t->err));
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        sotto_pairing_new(&p, "l", "h", "c", sotto_bytes_of(other, sizeof other), &t->err));
+    other[6] = 99; /* an AEAD that nobody has */
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        sotto_pairing_new(&p, "l", "h", "c", sotto_bytes_of(other, sizeof config), &t->err));
+}
+
+/* By whole configuration: under another id or algorithm the same key is another. */
+static void a_pairing_is_for_one_key(sotto_test *t)
+{
+    sotto_pairing p = fresh(t);
+    uint8_t other[sizeof config];
+    sotto_hpke_config read;
+
+    CHECK_OK(t, sotto_hpke_config_decode(&read, sotto_bytes_of(config, sizeof config), &t->err));
+    CHECK(t, sotto_pairing_is_for(&p, &read));
+    for (size_t i = 0; i < sizeof other; i++) {
+        memcpy(other, config, sizeof other);
+        other[i] ^= i == 6 ? 2 : 1;
+        if (sotto_hpke_config_decode(&read, sotto_bytes_of(other, sizeof other), NULL) == SOTTO_OK)
+            CHECK(t, !sotto_pairing_is_for(&p, &read));
+    }
+}
+
+static void the_fingerprint_covers_the_collectors_key(sotto_test *t)
+{
+    sotto_pairing p = fresh(t), got;
+    uint8_t bytes[FILE_SIZE];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes);
+
+    p.collector_key[strlen(p.collector_key) - 1] ^= 1;
+    CHECK_OK(t, sotto_pairing_encode(&out, &p, &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED, sotto_pairing_decode(&got, sotto_buf_bytes(&out), &t->err));
 }
 
 int main(int argc, char **argv)
@@ -97,6 +149,9 @@ int main(int argc, char **argv)
         CASE(two_pairings_share_nothing),
         CASE(a_changed_file_is_refused),
         CASE(names_have_a_length),
+        CASE(what_is_no_key_of_ours_is_refused),
+        CASE(a_pairing_is_for_one_key),
+        CASE(the_fingerprint_covers_the_collectors_key),
     };
 
     return RUN_TESTS(argc, argv, cases);

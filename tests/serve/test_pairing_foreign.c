@@ -7,6 +7,9 @@
 
 enum { ROOM = 4096 };
 
+/* X25519 with HKDF-SHA256 and AES-128-GCM; any 32 bytes are a public key. */
+static const uint8_t config[41] = {9, 0, 32, 0, 1, 0, 1, 0, 32, 1, 2, 3};
+
 static sotto_status there_and_back(sotto_test *t, sotto_pairing *out, const sotto_pairing *pairing)
 {
     uint8_t *memory = sotto_arena_take(&t->arena, ROOM);
@@ -26,6 +29,7 @@ static void tokens_of_others_are_kept_as_they_are(sotto_test *t)
     CHECK(t, strcmp(read.leader_token, "short") == 0);
     CHECK(t, strcmp(read.collector_token, "a.b~c+d/e==") == 0);
     CHECK(t, read.foreign);
+    CHECK_EQUAL(t, 0, read.collector_key[0]);
     CHECK(t, strcmp(read.fingerprint, pairing.fingerprint) == 0);
 }
 
@@ -33,7 +37,8 @@ static void our_own_tokens_have_their_full_length(sotto_test *t)
 {
     sotto_pairing pairing, read;
 
-    CHECK_OK(t, sotto_pairing_new(&pairing, "l", "h", "c", &t->err));
+    CHECK_OK(t, sotto_pairing_new(&pairing, "l", "h", "c", sotto_bytes_of(config, sizeof config),
+                                  &t->err));
     CHECK_OK(t, there_and_back(t, &read, &pairing));
     CHECK(t, !read.foreign);
     pairing.leader_token[20] = 0;
@@ -59,12 +64,22 @@ static void a_token_that_could_break_a_header_is_refused(sotto_test *t)
     CHECK_OK(t, sotto_pairing_foreign(&pairing, "l", "h", "c", long_one + 1, "fine", &t->err));
 }
 
+static void a_helper_needs_no_token_of_the_collector(sotto_test *t)
+{
+    sotto_pairing pairing, read;
+
+    CHECK_OK(t, sotto_pairing_foreign(&pairing, "l", "h", "c", "short", NULL, &t->err));
+    CHECK_OK(t, there_and_back(t, &read, &pairing));
+    CHECK_EQUAL(t, SOTTO_TOKEN_TEXT - 1, strlen(read.collector_token));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(tokens_of_others_are_kept_as_they_are),
         CASE(our_own_tokens_have_their_full_length),
         CASE(a_token_that_could_break_a_header_is_refused),
+        CASE(a_helper_needs_no_token_of_the_collector),
     };
 
     return RUN_TESTS(argc, argv, cases);

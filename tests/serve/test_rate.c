@@ -20,7 +20,7 @@ static void set_population(sotto_test *t, sotto_test_service *s, bool leader, ui
     sotto_buf ids = sotto_buf_over(memory, sizeof memory);
     sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
 
-    CHECK_OK(t, sotto_tasks_add(server->db, leader ? SOTTO_LEADER : SOTTO_HELPER,
+    CHECK_OK(t, sotto_tasks_add(server->db, &server->columns, leader ? SOTTO_LEADER : SOTTO_HELPER,
                                 sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
                                 sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
                                 population, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));

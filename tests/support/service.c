@@ -66,17 +66,22 @@ static const char *hex_of(sotto_test *t, sotto_bytes bytes)
     return out;
 }
 
+static sotto_bytes collector_config(sotto_test *t, const sotto_test_service *s)
+{
+    sotto_buf wire = sotto_buf_over(taken(t, SOTTO_COLLECTOR_CONFIG), SOTTO_COLLECTOR_CONFIG);
+    sotto_hpke_config config =
+        sotto_hpke_config_of(&s->collector, 9, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
+
+    CHECK_OK(t, sotto_hpke_config_encode(&wire, &config, &t->err));
+    return sotto_buf_bytes(&wire);
+}
+
 static const char *write_parties(sotto_test *t, sotto_test_service *s)
 {
     char *text = taken(t, TEXT);
-    uint8_t wire[256];
-    sotto_buf collector = sotto_buf_over(wire, sizeof wire);
-    sotto_hpke_config config =
-        sotto_hpke_config_of(&s->collector, 9, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
     static const char valid[] =
         "\"from\": \"2020-01-01T00:00:00Z\", \"until\": \"2090-01-01T00:00:00Z\"";
 
-    CHECK_OK(t, sotto_hpke_config_encode(&collector, &config, &t->err));
     (void)snprintf(
         text, TEXT,
         "{\"key:leader\": {\"role\": \"leader\", \"url\": \"http://127.0.0.1:%u/\","
@@ -86,7 +91,7 @@ static const char *write_parties(sotto_test *t, sotto_test_service *s)
         " \"key:collector\": {\"role\": \"collector\", \"hpke\": [{\"config\": \"%s\", %s}]}}",
         sotto_server_port(s->leader), hex_of(t, config_of(t, s->leader)), valid,
         sotto_server_port(s->helper), hex_of(t, config_of(t, s->helper)), valid,
-        hex_of(t, sotto_buf_bytes(&collector)), valid);
+        hex_of(t, collector_config(t, s)), valid);
     return text;
 }
 
@@ -154,14 +159,14 @@ static void provision(sotto_test *t, sotto_test_service *s)
     sotto_buf ids = sotto_buf_over(taken(t, 64), 64), again = sotto_buf_over(taken(t, 64), 64);
     sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
 
-    CHECK_OK(t,
-             sotto_pairing_new(&s->pairing, "key:leader", "key:helper", "key:collector", &t->err));
+    CHECK_OK(t, sotto_pairing_new(&s->pairing, "key:leader", "key:helper", "key:collector",
+                                  collector_config(t, s), &t->err));
     CHECK_OK(t, sotto_pairing_put(s->leader->db, &s->leader->columns, &s->pairing, &t->err));
     CHECK_OK(t, sotto_pairing_put(s->helper->db, &s->helper->columns, &s->pairing, &t->err));
-    CHECK_OK(t, sotto_tasks_add(s->leader->db, SOTTO_LEADER, recipe, parties, 0,
-                                sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
-    CHECK_OK(t, sotto_tasks_add(s->helper->db, SOTTO_HELPER, recipe, parties, 0,
-                                sotto_buf_bytes(&ids), &again, mistakes, &t->err));
+    CHECK_OK(t, sotto_tasks_add(s->leader->db, &s->leader->columns, SOTTO_LEADER, recipe, parties,
+                                0, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+    CHECK_OK(t, sotto_tasks_add(s->helper->db, &s->helper->columns, SOTTO_HELPER, recipe, parties,
+                                0, sotto_buf_bytes(&ids), &again, mistakes, &t->err));
     CHECK_OK(t, sotto_tasks_refresh(s->leader->tasks, &t->err));
     CHECK_OK(t, sotto_tasks_refresh(s->helper->tasks, &t->err));
 }

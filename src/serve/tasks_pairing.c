@@ -1,0 +1,185 @@
+/* Pairings as rows, and what of a task must agree with its pairing. */
+#include "serve/tasks_internal.h"
+
+#include "base/rule.h"
+#include "transport/dap.h"
+
+#include <string.h>
+
+enum { PAIRING_FILE = 8192 };
+
+static sotto_column_place pairing_place(const char *fingerprint)
+{
+    return (sotto_column_place){"pairing", "secrets",
+                                sotto_bytes_of(fingerprint, strlen(fingerprint))};
+}
+
+typedef struct putting {
+    const sotto_pairing *pairing;
+    sotto_bytes sealed;
+    char parties[3 * SOTTO_PARTY_NAME];
+} putting;
+
+/* One pairing for three parties: the text that names them. */
+static void name_parties(char *out, size_t size, const char *leader, const char *helper)
+{
+    size_t at = 0;
+
+    for (const char *from = leader; *from && at + 2 < size; from++)
+        out[at++] = *from;
+    out[at++] = '\n';
+    for (const char *from = helper; *from && at + 1 < size; from++)
+        out[at++] = *from;
+    out[at] = 0;
+}
+
+/* Only bare tasks, of other implementations, do without a key in the pairing; what such a file can't do is get a recipe's sums. */
+static bool agrees(const sotto_pairing *pairing, const sotto_server_task *task)
+{
+    return pairing->foreign ? task->recipe == NULL
+                            : sotto_pairing_is_for(pairing, &task->collector);
+}
+
+static bool names(const sotto_pairing *pairing, const sotto_server_task *task)
+{
+    return strcmp(pairing->leader, task->leader) == 0 && strcmp(pairing->helper, task->helper) == 0;
+}
+
+/* Cohorts of a recipe have the same parties. A row that does not compile is none that could be served. */
+static sotto_status check_waiting(const sotto_sql *q, const sotto_pairing *pairing, sotto_err *err)
+{
+    sotto_task_entry *e = sotto_task_entry_new();
+    sotto_mistakes mistakes = {0};
+    sotto_status status = SOTTO_OK;
+
+    if (!e)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
+    if (sotto_task_entry_compile(e, (sotto_role)sotto_sql_column_int(q, 0),
+                                 sotto_sql_column_bytes(q, 1), sotto_sql_column_bytes(q, 2), 0,
+                                 &mistakes, NULL) == SOTTO_OK &&
+        names(pairing, &e->task) && !agrees(pairing, &e->task) && SOTTO_RULE(collector_key_waits))
+        status = sotto_fail(err, SOTTO_DENIED,
+                            "a task was added with another collector key than this file's: find out"
+                            " which is the collector's, and add the task again");
+    sotto_task_entry_free(e);
+    return status;
+}
+
+/* What was added before could not be compared with the pairing then. */
+static sotto_status check_tasks(sotto_tx *tx, const sotto_pairing *pairing, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT role, recipe, parties FROM task WHERE cohort = 0"
+                                " AND n NOT IN (SELECT task FROM retired)",
+                                err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        SOTTO_TRY(check_waiting(&q, pairing, err));
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status put_pairing(sotto_tx *tx, void *context, sotto_err *err)
+{
+    putting *p = context;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT fingerprint FROM pairing WHERE peer = ?1 AND"
+                                " fingerprint <> ?2 LIMIT 1",
+                                err));
+    sotto_sql_text(&q, 1, p->parties);
+    sotto_sql_text(&q, 2, p->pairing->fingerprint);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (row)
+        return sotto_fail(err, SOTTO_DENIED, "these parties are paired already, as %.64s",
+                          sotto_sql_column_text(&q, 0));
+    SOTTO_TRY(check_tasks(tx, p->pairing, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO pairing (fingerprint, peer, secrets, added)"
+                                " VALUES (?1, ?2, ?3, {now}) ON CONFLICT DO NOTHING",
+                                err));
+    sotto_sql_text(&q, 1, p->pairing->fingerprint);
+    sotto_sql_text(&q, 2, p->parties);
+    sotto_sql_bytes(&q, 3, p->sealed);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
+                               const sotto_pairing *pairing, sotto_err *err)
+{
+    uint8_t plain[PAIRING_FILE], sealed[PAIRING_FILE + SOTTO_COLUMN_OVERHEAD];
+    sotto_buf json = sotto_buf_over(plain, sizeof plain),
+              out = sotto_buf_over(sealed, sizeof sealed);
+    sotto_column_place place = pairing_place(pairing->fingerprint);
+    putting p = {.pairing = pairing};
+    sotto_status status;
+
+    if (!pairing->leader_token[0])
+        return sotto_fail(err, SOTTO_DENIED, "this is a collector's file, not a server's");
+    status = sotto_pairing_encode(&json, pairing, err);
+
+    if (status == SOTTO_OK)
+        status = sotto_column_seal(&out, keys, &place, sotto_buf_bytes(&json), err);
+    sotto_wipe(plain, sizeof plain);
+    if (status != SOTTO_OK)
+        return status;
+    p.sealed = sotto_buf_bytes(&out);
+    name_parties(p.parties, sizeof p.parties, pairing->leader, pairing->helper);
+    return sotto_db_run(db, put_pairing, &p, err);
+}
+
+/* Whom sums are sealed to is in no task's id: two servers with the same ids could seal to two keys, or both to a stranger's. */
+static sotto_status check_collector(const sotto_task_entry *e, sotto_err *err)
+{
+    if (!SOTTO_RULE(collector_key_paired) || agrees(&e->pairing, &e->task))
+        return SOTTO_OK;
+    if (e->pairing.foreign)
+        return sotto_fail(err, SOTTO_DENIED, "pairing %s has no collector key, as recipes need it",
+                          e->pairing.fingerprint);
+    return sotto_fail(err, SOTTO_DENIED,
+                      "the parties file has another collector key than pairing %s: compare its"
+                      " config with what `sotto collect key` printed",
+                      e->pairing.fingerprint);
+}
+
+sotto_status sotto_task_entry_pair(sotto_task_entry *e, sotto_tx *tx, const sotto_column_keys *keys,
+                                   sotto_err *err)
+{
+    char parties[3 * SOTTO_PARTY_NAME];
+    uint8_t plain[PAIRING_FILE];
+    sotto_buf out = sotto_buf_over(plain, sizeof plain);
+    sotto_column_place place;
+    sotto_status status;
+    sotto_sql q;
+    bool row;
+
+    e->task.pairing = NULL;
+    name_parties(parties, sizeof parties, e->task.leader, e->task.helper);
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT fingerprint, secrets FROM pairing WHERE peer = ?1", err));
+    sotto_sql_text(&q, 1, parties);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return SOTTO_OK;
+    place = pairing_place(sotto_sql_column_text(&q, 0));
+    status = sotto_column_unseal(&out, keys, &place, sotto_sql_column_bytes(&q, 1), err);
+    if (status == SOTTO_OK)
+        status = sotto_pairing_decode(&e->pairing, sotto_buf_bytes(&out), err);
+    if (status == SOTTO_OK)
+        status = check_collector(e, err);
+    if (status == SOTTO_OK && !e->has_verify_key)
+        status = sotto_dap_verify_key_derive(
+            e->task.verifier.verify_key,
+            sotto_bytes_of(e->pairing.verify_seed, sizeof e->pairing.verify_seed), e->task.dap.id,
+            SOTTO_DAP_SALT_DAP, err);
+    if (status == SOTTO_OK)
+        e->task.pairing = &e->pairing;
+    sotto_wipe(plain, sizeof plain);
+    return status;
+}

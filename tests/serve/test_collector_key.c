@@ -1,0 +1,189 @@
+/* Sums are sealed to the collector that was paired: no parties file, first or later, brings in another key. */
+#include "support/database.h"
+#include "support/service.h"
+
+#include "base/hex.h"
+
+#include <string.h>
+
+static sotto_test_service s;
+
+static sotto_hpke_config config_of(const sotto_hpke_key *key)
+{
+    return sotto_hpke_config_of(key, 9, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
+}
+
+static sotto_hpke_config strangers(sotto_test *t)
+{
+    static sotto_hpke_key key;
+    uint8_t secret[32] = {7};
+
+    CHECK_OK(t, sotto_hpke_key_derive(&key, SOTTO_HPKE_KEM_X25519,
+                                      sotto_bytes_of(secret, sizeof secret), &t->err));
+    return config_of(&key);
+}
+
+/* The same parties file but for the collector's key: a stranger's. */
+static sotto_bytes strangers_parties(sotto_test *t)
+{
+    uint8_t wire[SOTTO_COLLECTOR_CONFIG];
+    size_t len = strlen(s.parties_text);
+    char hex[SOTTO_COLLECTOR_KEY_TEXT], *text = sotto_arena_take(&t->arena, len + 1);
+    const char *at = strstr(s.parties_text, s.pairing.collector_key);
+    sotto_buf out = sotto_buf_over(wire, sizeof wire);
+    sotto_hpke_config config = strangers(t);
+
+    CHECK(t, text != NULL && at != NULL);
+    if (!text || !at)
+        return sotto_bytes_of(NULL, 0);
+    CHECK_OK(t, sotto_hpke_config_encode(&out, &config, &t->err));
+    sotto_hex_encode(hex, sotto_buf_bytes(&out));
+    CHECK_EQUAL(t, strlen(s.pairing.collector_key), strlen(hex));
+    memcpy(text, s.parties_text, len + 1);
+    memcpy(text + (at - s.parties_text), hex, strlen(hex));
+    return sotto_bytes_of(text, len);
+}
+
+static sotto_bytes right_parties(void)
+{
+    return sotto_bytes_of(s.parties_text, strlen(s.parties_text));
+}
+
+static sotto_status add(sotto_test *t, sotto_server *server, sotto_bytes parties)
+{
+    uint8_t memory[SOTTO_TASK_ID_SIZE];
+    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
+    sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
+
+    CHECK(t, mistakes != NULL);
+    /* The id is the same whatever key it is: --expect finds nothing. */
+    return sotto_tasks_add(server->db, &server->columns, server->options.role,
+                           sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)), parties, 0,
+                           sotto_bytes_of(s.task.id, sizeof s.task.id), &ids, mistakes, &t->err);
+}
+
+static sotto_server *open_empty(sotto_test *t)
+{
+    sotto_server_options options = s.helper_options;
+    sotto_server *empty = NULL;
+
+    options.database = sotto_test_address(t);
+    CHECK_OK(t, sotto_server_open(&empty, &options, &t->err));
+    return empty;
+}
+
+static void a_task_with_another_key_than_the_paired_is_refused(sotto_test *t)
+{
+    sotto_server *empty;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    empty = open_empty(t);
+    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, add(t, empty, strangers_parties(t)));
+    CHECK(t, strstr(t->err.reason, s.pairing.fingerprint) != NULL);
+    CHECK(t, strstr(t->err.reason, "`sotto collect key` printed") != NULL);
+    CHECK_OK(t, sotto_tasks_refresh(empty->tasks, &t->err));
+    CHECK_EQUAL(t, 0, sotto_tasks_count(empty->tasks));
+    CHECK_OK(t, add(t, empty, right_parties()));
+    CHECK_STATUS(t, SOTTO_DENIED, add(t, empty, strangers_parties(t)));
+    sotto_server_close(empty);
+    sotto_test_service_close(&s);
+}
+
+/* Where the pairing has no key to compare with, the task's first one stays. */
+static void a_served_task_keeps_its_key(sotto_test *t)
+{
+    uint8_t wire[2][SOTTO_COLLECTOR_CONFIG], id[SOTTO_TASK_ID_SIZE];
+    sotto_bare_task bare = {.leader = "key:leader", .helper = "key:helper"};
+    const sotto_server_task *task;
+    sotto_bytes config[2];
+    sotto_pairing foreign;
+    sotto_server *empty;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    bare.configuration = s.task.configuration;
+    empty = open_empty(t);
+    CHECK_OK(t, sotto_pairing_foreign(&foreign, "key:leader", "key:helper", "key:collector", "one",
+                                      "two", &t->err));
+    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &foreign, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, add(t, empty, right_parties()));
+    for (size_t i = 0; i < 2; i++) {
+        sotto_hpke_config of = i == 0 ? config_of(&s.collector) : strangers(t);
+        sotto_buf out = sotto_buf_over(wire[i], sizeof wire[i]);
+
+        CHECK_OK(t, sotto_hpke_config_encode(&out, &of, &t->err));
+        config[i] = sotto_buf_bytes(&out);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        bare.collector_config = config[i % 2];
+        CHECK_STATUS(
+            t, i == 1 ? SOTTO_DENIED : SOTTO_OK,
+            sotto_tasks_add_bare(empty->db, &empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
+    }
+    CHECK_OK(t, sotto_tasks_refresh(empty->tasks, &t->err));
+    task = sotto_tasks_find(empty->tasks, s.task.id);
+    CHECK(t, task != NULL);
+    CHECK(t, sotto_pairing_is_for(&s.pairing, &task->collector));
+    sotto_server_close(empty);
+    sotto_test_service_close(&s);
+}
+
+/* Before the pairing nothing can be compared, and nothing is served; the slip is found by the pairing, and can be mended. */
+static void a_task_that_waits_is_compared_when_its_pairing_comes(sotto_test *t)
+{
+    const sotto_server_task *task;
+    sotto_server *empty;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    empty = open_empty(t);
+    CHECK_OK(t, add(t, empty, strangers_parties(t)));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+    CHECK_OK(t, add(t, empty, right_parties()));
+    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+    CHECK_OK(t, sotto_tasks_refresh(empty->tasks, &t->err));
+    task = sotto_tasks_find(empty->tasks, s.task.id);
+    CHECK(t, task != NULL);
+    CHECK(t, sotto_pairing_is_for(&s.pairing, &task->collector));
+    sotto_server_close(empty);
+    sotto_test_service_close(&s);
+}
+
+static sotto_status overwrite(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const sotto_bytes *parties = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE task SET parties = ?1", err));
+    sotto_sql_bytes(&q, 1, *parties);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* A row that was changed behind the server's back, or added by two at once. */
+static void a_stored_task_with_another_key_is_not_served(sotto_test *t)
+{
+    sotto_bytes parties;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    parties = strangers_parties(t);
+    CHECK_OK(t, sotto_db_run(s.helper->db, overwrite, &parties, &t->err));
+    sotto_test_helper_restart(t, &s);
+    CHECK(t, sotto_tasks_find(s.helper->tasks, s.task.id) == NULL);
+    CHECK_EQUAL(t, 1, sotto_tasks_broken(s.helper->tasks));
+    CHECK_OK(t, add(t, s.helper, right_parties()));
+    sotto_test_helper_restart(t, &s);
+    CHECK(t, sotto_tasks_find(s.helper->tasks, s.task.id) != NULL);
+    sotto_test_service_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_task_with_another_key_than_the_paired_is_refused),
+        CASE(a_served_task_keeps_its_key),
+        CASE(a_task_that_waits_is_compared_when_its_pairing_comes),
+        CASE(a_stored_task_with_another_key_is_not_served),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

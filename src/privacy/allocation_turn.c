@@ -9,16 +9,9 @@
 #include "privacy/allocation_turn.h"
 
 #include "privacy/sine_terms.h"
+#include "privacy/wide.h"
 
 #include <string.h>
-
-/* One build of this file runs on any machine of its kind; the wide loop is chosen when it starts. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2,fma", "default")))
-#else
-#define WIDE
-#endif
 
 #define REACH SOTTO_TURN_REACH
 enum { BLOCK = 128 };
@@ -44,7 +37,8 @@ static inline double gather(const eight *x)
     return ((*x)[0] + (*x)[4] + ((*x)[1] + (*x)[5])) + ((*x)[2] + (*x)[6] + ((*x)[3] + (*x)[7]));
 }
 
-WIDE static void make_turns(block *b, size_t reach, double step, const double *z, size_t count)
+SOTTO_WIDE static void make_turns(block *b, size_t reach, double step, const double *z,
+                                  size_t count)
 {
     b->reach = reach;
     for (size_t m = 0; m < reach; m++)
@@ -57,8 +51,8 @@ WIDE static void make_turns(block *b, size_t reach, double step, const double *z
         }
 }
 
-WIDE static void turn_middle(block *b, double v, const double *z, const double *weight,
-                             size_t count)
+SOTTO_WIDE static void turn_middle(block *b, double v, const double *z, const double *weight,
+                                   size_t count)
 {
     double less[BLOCK];
     eight sum_less = {0}, sum_all = {0}, a;
@@ -92,8 +86,8 @@ static size_t reach_for(size_t nodes)
 }
 
 /* Around node `middle`, as far as there are nodes. */
-WIDE static void add_run(double *re, double *im, size_t nodes, size_t middle, const block *b,
-                         size_t count)
+SOTTO_WIDE static void add_run(double *re, double *im, size_t nodes, size_t middle, const block *b,
+                               size_t count)
 {
     if (middle < nodes) {
         re[middle] += b->less;

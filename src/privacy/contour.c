@@ -1,16 +1,9 @@
 #include "privacy/contour.h"
 
 #include "privacy/elementary.h"
+#include "privacy/wide.h"
 
 #include <float.h>
-
-/* As in elementary.c. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2,fma", "default")))
-#else
-#define WIDE
-#endif
 
 #define U  (DBL_EPSILON / 2)
 #define PI 3.14159265358979323846
@@ -58,7 +51,7 @@ typedef struct group {
 } group;
 
 /* The kernel at t for continuous losses. */
-static WIDE void kernels_over(group *restrict g, const kernel *k)
+static SOTTO_WIDE void kernels_over(group *restrict g, const kernel *k)
 {
     double flat = k->c * (k->c + 1), rise = 2 * k->c + 1;
 
@@ -71,7 +64,7 @@ static WIDE void kernels_over(group *restrict g, const kernel *k)
 }
 
 /* The same on a lattice; swing, bend: sine and 1 - cosine of t times the spacing. */
-static WIDE void lattice_kernels_over(group *restrict g, const kernel *k)
+static SOTTO_WIDE void lattice_kernels_over(group *restrict g, const kernel *k)
 {
     for (size_t i = 0; i < g->count; i++) {
         double swing = g->swing[i], bend = g->bend[i];
@@ -202,9 +195,9 @@ typedef struct block_sum {
     double re, im;
 } block_sum;
 
-static WIDE void sum_block(block_sum *out, const double *restrict a, const double *restrict b,
-                           const double *restrict turn_re, const double *restrict turn_im,
-                           size_t count)
+static SOTTO_WIDE void sum_block(block_sum *out, const double *restrict a, const double *restrict b,
+                                 const double *restrict turn_re, const double *restrict turn_im,
+                                 size_t count)
 {
     double re[8] = {0}, im[8] = {0};
 

@@ -1,18 +1,11 @@
 #include "privacy/elementary.h"
 
 #include "privacy/sine_terms.h"
+#include "privacy/wide.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-/* One build of this file runs on any machine of its kind; the wide loops are chosen when it starts. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2,fma", "default")))
-#else
-#define WIDE
-#endif
 
 /* Adding it rounds to an integer, which then stands in the low bits. */
 #define ROUNDER SOTTO_ROUNDER
@@ -210,7 +203,7 @@ static inline double angle_of(double y, double x)
 
 /* Of each number of an array. The clones stay inside this file: a resolver is a symbol that nobody else should see. */
 #define OF_EACH(name)                                                                              \
-    WIDE static void name##_over(double *out, const double *x, size_t count)                       \
+    SOTTO_WIDE static void name##_over(double *out, const double *x, size_t count)                 \
     {                                                                                              \
         for (size_t i = 0; i < count; i++)                                                         \
             out[i] = name##_of(x[i]);                                                              \
@@ -226,7 +219,7 @@ OF_EACH(exp_less)
 OF_EACH(log)
 OF_EACH(log1p)
 
-WIDE static void turn_over(double *sine, double *versine, const double *x, size_t count)
+SOTTO_WIDE static void turn_over(double *sine, double *versine, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         double square, product;
@@ -236,7 +229,7 @@ WIDE static void turn_over(double *sine, double *versine, const double *x, size_
     }
 }
 
-WIDE static void angle_over(double *out, const double *y, const double *x, size_t count)
+SOTTO_WIDE static void angle_over(double *out, const double *y, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = angle_of(y[i], x[i]);

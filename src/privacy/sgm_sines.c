@@ -1,17 +1,10 @@
 #include "privacy/sgm_sines.h"
 
 #include "privacy/sine_terms.h"
+#include "privacy/wide.h"
 
 #include <math.h>
 #include <string.h>
-
-/* One build of this file runs on any machine of its kind; the wide loop is chosen when it starts. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2,fma", "default")))
-#else
-#define WIDE
-#endif
 
 #define LANES SOTTO_SGM_LANES
 #define REACH SOTTO_SGM_REACH
@@ -25,8 +18,8 @@ static void gather(double *sum, double *rest, double x)
     *sum = next;
 }
 
-WIDE static sotto_sgm_sums sines_over(double t, const double *half, const double *weight,
-                                      const double *linear, size_t count)
+SOTTO_WIDE static sotto_sgm_sums sines_over(double t, const double *half, const double *weight,
+                                            const double *linear, size_t count)
 {
     double re = 0, re_rest = 0, im = 0, im_rest = 0;
 
@@ -57,8 +50,8 @@ sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weigh
     return sines_over(t, half, weight, linear, count);
 }
 
-WIDE static void turns_over(double *turn_re, double *turn_im, double step, const double *half,
-                            size_t count)
+SOTTO_WIDE static void turns_over(double *turn_re, double *turn_im, double step, const double *half,
+                                  size_t count)
 {
     for (size_t j = 0; j < count; j++) {
         double square, product;
@@ -94,8 +87,8 @@ typedef struct middle {
     double less[BLOCK], sine[BLOCK], cosine[BLOCK];
 } middle;
 
-WIDE static void middle_fill(middle *out, double t, const double *half, const double *weight,
-                             size_t count)
+SOTTO_WIDE static void middle_fill(middle *out, double t, const double *half, const double *weight,
+                                   size_t count)
 {
     for (size_t j = 0; j < count; j++) {
         double square, product;
@@ -129,8 +122,8 @@ static inline void carry(products *to, int which, const eight *add)
     store(to->rest[which], &rest);
 }
 
-WIDE static void multiply_block(products *sum, const middle *at, const double *linear,
-                                const double *turns, size_t stride, size_t count)
+SOTTO_WIDE static void multiply_block(products *sum, const middle *at, const double *linear,
+                                      const double *turns, size_t stride, size_t count)
 {
     eight less = {0}, all = {0}, mean = {0}, a, b, re, im;
 

@@ -25,14 +25,8 @@ static void name_of(char out[NAME], const sotto_held *held)
 
 /* ---- list ------------------------------------------------------------------------------------------------- */
 
-typedef struct listing {
-    const sotto_admin *admin;
-    sotto_which which;
-    uint64_t lines;
-} listing;
-
 /* Its task, and its times or its id as a collector asks for it. */
-static void show_which(const listing *l, const sotto_held *held)
+static void show_which(const sotto_listing *l, const sotto_held *held)
 {
     bool json = l->admin->json;
     char id[SOTTO_DAP_ID_TEXT_MAX];
@@ -51,7 +45,7 @@ static void show_which(const listing *l, const sotto_held *held)
 
 static sotto_status show(void *context, const sotto_held *held, sotto_err *err)
 {
-    listing *l = context;
+    sotto_listing *l = context;
     const char *state = held->held        ? "held"
                         : held->reason[0] ? "released: "
                                           : "not held any more: collected under a corrected "
@@ -79,19 +73,7 @@ static sotto_status list(sotto_tx *tx, void *context, sotto_err *err)
 
 static int run_list(int argc, char **argv)
 {
-    static sotto_admin admin;
-    listing l = {.admin = &admin};
-    int code = sotto_admin_parse(&admin, "admin batch list", argc, argv, NULL, 0, 0);
-
-    if (code == EXIT_DONE)
-        code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && (sotto_which_open(&l.which, &admin) != SOTTO_OK ||
-                              sotto_db_read(admin.db, list, &l, &admin.err) != SOTTO_OK))
-        code = sotto_admin_fail(&admin);
-    if (code == EXIT_DONE && l.lines == 0 && !admin.json)
-        (void)fprintf(stderr, "none\n");
-    sotto_admin_close(&admin);
-    return code;
+    return sotto_listing_run("admin batch list", list, argc, argv);
 }
 
 /* ---- release ------------------------------------------------------------------------------------------------ */

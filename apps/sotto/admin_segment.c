@@ -11,13 +11,8 @@
 
 /* ---- list ------------------------------------------------------------------------------------------------- */
 
-typedef struct listing {
-    const sotto_admin *admin;
-    sotto_which which;
-    uint64_t lines;
-} listing;
-
-static void show_json(const listing *l, const sotto_unreadable *line, const sotto_which_time *time)
+static void show_json(const sotto_listing *l, const sotto_unreadable *line,
+                      const sotto_which_time *time)
 {
     bool waits = line->reason[0] == 0;
     json_t *json =
@@ -35,7 +30,7 @@ static void show_json(const listing *l, const sotto_unreadable *line, const sott
 
 static sotto_status show(void *context, const sotto_unreadable *line, sotto_err *err)
 {
-    listing *l = context;
+    sotto_listing *l = context;
     bool waits = line->reason[0] == 0;
     sotto_which_time time;
     bool known = sotto_which_times(&l->which, &time, line->task, line->bucket, line->bucket + 1);
@@ -65,20 +60,7 @@ static sotto_status list(sotto_tx *tx, void *context, sotto_err *err)
 
 static int run_list(int argc, char **argv)
 {
-    static sotto_admin admin;
-    listing l = {.admin = &admin};
-    int code = sotto_admin_parse(&admin, "admin segment list", argc, argv, NULL, 0, 0);
-
-    if (code == EXIT_DONE)
-        code = sotto_admin_open(&admin);
-    /* Reading alone: a pager that is left open keeps no leader from writing. */
-    if (code == EXIT_DONE && (sotto_which_open(&l.which, &admin) != SOTTO_OK ||
-                              sotto_db_read(admin.db, list, &l, &admin.err) != SOTTO_OK))
-        code = sotto_admin_fail(&admin);
-    if (code == EXIT_DONE && l.lines == 0 && !admin.json)
-        (void)fprintf(stderr, "none\n");
-    sotto_admin_close(&admin);
-    return code;
+    return sotto_listing_run("admin segment list", list, argc, argv);
 }
 
 /* ---- abandon ------------------------------------------------------------------------------------------------ */

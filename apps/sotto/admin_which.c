@@ -4,6 +4,7 @@
 #include "recipe/calendar.h"
 #include "serve/survey.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* In the arena, the newest first. */
@@ -71,4 +72,21 @@ bool sotto_which_times(const sotto_which *which, sotto_which_time *out, int64_t 
 
     return task && task->precision > 0 && format(out->from, first, task->precision) &&
            format(out->until, end, task->precision);
+}
+
+int sotto_listing_run(const char *verb, sotto_db_fn *list, int argc, char **argv)
+{
+    static sotto_admin admin;
+    sotto_listing l = {.admin = &admin};
+    int code = sotto_admin_parse(&admin, verb, argc, argv, NULL, 0, 0);
+
+    if (code == EXIT_DONE)
+        code = sotto_admin_open(&admin);
+    if (code == EXIT_DONE && (sotto_which_open(&l.which, &admin) != SOTTO_OK ||
+                              sotto_db_read(admin.db, list, &l, &admin.err) != SOTTO_OK))
+        code = sotto_admin_fail(&admin);
+    if (code == EXIT_DONE && l.lines == 0 && !admin.json)
+        (void)fprintf(stderr, "none\n");
+    sotto_admin_close(&admin);
+    return code;
 }

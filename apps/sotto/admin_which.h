@@ -3,6 +3,7 @@
 #define SOTTO_APPS_ADMIN_WHICH_H
 
 #include "admin.h"
+#include "db/store.h"
 #include "recipe/calendar.h"
 #include "transport/dap.h"
 
@@ -23,5 +24,15 @@ const char *sotto_which_task_id(const sotto_which *which, int64_t n);
 /* The times of buckets. False: they are not known, since the task can't be read by this version. */
 bool sotto_which_times(const sotto_which *which, sotto_which_time *out, int64_t n, uint64_t first,
                        uint64_t end);
+
+/* What prints a list's lines goes by this, and counts them. */
+typedef struct sotto_listing {
+    const sotto_admin *admin;
+    sotto_which which;
+    uint64_t lines;
+} sotto_listing;
+
+/* A verb that takes no words: `list` gets a sotto_listing. Reading alone: a pager that is left open keeps nobody from writing. */
+int sotto_listing_run(const char *verb, sotto_db_fn *list, int argc, char **argv);
 
 #endif

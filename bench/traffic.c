@@ -168,8 +168,8 @@ static void set_fate(client *c, const request *r, size_t i, uint8_t error)
     uint8_t *fate = &c->o->fates[r->body.first + i];
     bool known = *fate == SOTTO_FATE_ACKNOWLEDGED;
 
-    /* "Replayed", of an id that nobody else has: it is kept. So a server answers what it could not answer the first time, or what
-     * the database kept as it crashed in the middle of the commit. */
+    /* "Replayed", of an id that nobody else has: it is kept. So a server answers what it could not answer the first time;
+     * whoever hears it the first time was not answered honestly. */
     if (error == REPLAYED && !known) {
         c->t->kept_unsaid += !r->again;
         error = 0;

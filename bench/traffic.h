@@ -61,7 +61,7 @@ typedef struct sotto_traffic {
         replayed; /* reports that were sent again on purpose, and answered                    */
     uint64_t
         taken_twice, /* of them, those that a server took as new: must stay 0                    */
-        kept_unsaid; /* reports that a server called replayed as they came for the first time    */
+        kept_unsaid; /* reports called replayed as they came for the first time: must stay 0    */
     uint64_t told
         [SOTTO_TRAFFIC_CAUSES]; /* report errors in answers, by cause                            */
     uint64_t

@@ -31,16 +31,20 @@ static sotto_status take_step(sotto_tx *tx, const sotto_migration *step, sotto_e
     return sotto_sql_run(&q, NULL, err);
 }
 
+/* The store's own. The second holds the newest commit of each connection, for those whose answers get lost. */
+static const char own_tables[] =
+    "CREATE TABLE IF NOT EXISTS sotto_schema"
+    " (number {int} PRIMARY KEY, taken_at {int} NOT NULL) {strict};\n"
+    "{only_postgres} CREATE TABLE IF NOT EXISTS sotto_mark"
+    " (writer {int} PRIMARY KEY, mark {int} NOT NULL, left_at TIMESTAMPTZ NOT NULL);\n";
+
 static sotto_status migrate(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_conn *conn = sotto_tx_conn(tx);
     task *t = context;
 
     SOTTO_TRY(conn->driver->exclude(conn, err));
-    SOTTO_TRY(sotto_conn_script(conn,
-                                "CREATE TABLE IF NOT EXISTS sotto_schema "
-                                "(number {int} PRIMARY KEY, taken_at {int} NOT NULL) {strict};",
-                                err));
+    SOTTO_TRY(sotto_conn_script(conn, own_tables, err));
     SOTTO_TRY(read_version(tx, &t->version, err));
     if (t->version > (int64_t)t->count && SOTTO_RULE(newer_schema_refused))
         return sotto_fail(err, SOTTO_STALE,

@@ -3,8 +3,10 @@
 #include "db/postgres.h"
 
 #include "base/alloc.h"
+#include "sotto/random.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,9 +139,17 @@ static sotto_status introduce(sotto_pg *pg, sotto_err *err)
 
 static sotto_status dial(sotto_pg *pg, sotto_err *err)
 {
-    /* Settings in the address, expanded last, win over these. */
-    const char *const words[] = {"connect_timeout", "fallback_application_name", "dbname", NULL};
-    const char *const values[] = {"5", "sotto", pg->address, NULL};
+    /* Settings in the address, expanded last, win over these. A server whose machine is gone says nothing: half a minute
+     * of silence where an answer is due ends the connection, not the kernel's two hours. */
+    const char *const words[] = {"connect_timeout",
+                                 "keepalives_idle",
+                                 "keepalives_interval",
+                                 "keepalives_count",
+                                 "tcp_user_timeout",
+                                 "fallback_application_name",
+                                 "dbname",
+                                 NULL};
+    const char *const values[] = {"5", "10", "5", "4", "30000", "sotto", pg->address, NULL};
 
     PQfinish(pg->server);
     pg->server = PQconnectdbParams(words, values, 1);
@@ -174,7 +184,9 @@ sotto_status sotto_pg_connect(sotto_conn **out, const sotto_db_options *options,
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a connection");
     pg->common.driver = &sotto_driver_postgres;
     pg->address = options->address;
-    sotto_status status = dial(pg, err);
+    sotto_status status = sotto_random_bytes(&pg->writer, sizeof pg->writer, err);
+    if (status == SOTTO_OK)
+        status = dial(pg, err);
     if (status == SOTTO_OK)
         *out = &pg->common;
     else
@@ -189,18 +201,43 @@ sotto_status sotto_pg_reconnect(sotto_conn *conn, sotto_err *err)
 
 /* ---- transactions ------------------------------------------------------------------------------------ */
 
-/* The transaction's number comes with the same round trip, in case the commit's answer gets lost. */
+/* The transaction's number comes with the same round trip, in case the commit's answer gets lost; so does whether there
+ * is a table for marks, since the first transaction of all is the one that makes it. */
+static const char begin_writing[] =
+    "BEGIN ISOLATION LEVEL READ COMMITTED;"
+    " SELECT pg_current_xact_id()::text, to_regclass('sotto_mark') IS NOT NULL";
+
 static sotto_status pg_begin(sotto_conn *conn, bool read_only, sotto_err *err)
 {
+    sotto_pg *pg = sotto_pg_of(conn);
     PGresult *result = NULL;
 
     if (read_only)
         return run(conn, NULL, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
-    SOTTO_TRY(run(conn, &result,
-                  "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text", err));
-    copy_value(sotto_pg_of(conn)->xid, sizeof sotto_pg_of(conn)->xid, result, 0);
+    SOTTO_TRY(run(conn, &result, begin_writing, err));
+    copy_value(pg->xid, sizeof pg->xid, result, 0);
+    pg->leaves_mark = PQgetvalue(result, 0, 1)[0] == 't';
     PQclear(result);
     return SOTTO_OK;
+}
+
+/* Commits, and leaves its mark in the same round trip. Whoever left none for a week is gone, or will leave a new one. */
+static sotto_status send_commit(sotto_conn *conn, PGresult **out, sotto_err *err)
+{
+    sotto_pg *pg = sotto_pg_of(conn);
+    char sql[320];
+
+    if (!pg->leaves_mark)
+        return run(conn, out, "COMMIT", err);
+    pg->mark++;
+    (void)snprintf(
+        sql, sizeof sql,
+        "%sINSERT INTO sotto_mark (writer, mark, left_at) VALUES (%" PRId64 ", %" PRIu64
+        ", now()) ON CONFLICT (writer) DO UPDATE"
+        " SET mark = excluded.mark, left_at = excluded.left_at; COMMIT",
+        pg->mark == 1 ? "DELETE FROM sotto_mark WHERE left_at < now() - interval '7 days'; " : "",
+        pg->writer, pg->mark);
+    return run(conn, out, sql, err);
 }
 
 static sotto_status pg_commit(sotto_conn *conn, sotto_err *err)
@@ -209,7 +246,7 @@ static sotto_status pg_commit(sotto_conn *conn, sotto_err *err)
     PGresult *result = NULL;
 
     memcpy(pg->doubt, pg->epoch, sizeof pg->doubt);
-    SOTTO_TRY(run(conn, &result, "COMMIT", err));
+    SOTTO_TRY(send_commit(conn, &result, err));
     bool committed = strcmp(PQcmdStatus(result), "COMMIT") == 0;
     PQclear(result);
     if (!committed) /* a transaction that had failed is rolled back without complaint */
@@ -218,21 +255,30 @@ static sotto_status pg_commit(sotto_conn *conn, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* After a crash, numbers that had not reached the disk are given out again, and another's fate would be taken for
- * ours: then nobody knows, and the function runs again. */
+/* While the server lives it knows the fate of each number, also that one is still under way. After a crash numbers that
+ * had not reached the disk are given out again, and another's fate would be taken for ours; but nothing is under way any
+ * more, and the mark is there just if the commit is. */
 static sotto_status pg_resolve(sotto_conn *conn, bool *committed, sotto_err *err)
 {
     sotto_pg *pg = sotto_pg_of(conn);
+    bool crashed = strcmp(pg->doubt, pg->epoch) != 0;
     PGresult *result = NULL;
-    char sql[64];
+    char sql[128];
 
     *committed = false;
-    if (strcmp(pg->doubt, pg->epoch) != 0)
-        return SOTTO_OK;
-    (void)snprintf(sql, sizeof sql, "SELECT pg_xact_status('%s'::xid8)", pg->xid);
+    if (crashed && !pg->leaves_mark)
+        return SOTTO_OK; /* nobody knows */
+    if (crashed)
+        (void)snprintf(sql, sizeof sql,
+                       "SELECT 'committed' FROM sotto_mark WHERE writer = %" PRId64
+                       " AND mark = %" PRIu64,
+                       pg->writer, pg->mark);
+    else
+        (void)snprintf(sql, sizeof sql, "SELECT pg_xact_status('%s'::xid8)", pg->xid);
     SOTTO_TRY(run(conn, &result, sql, err));
-    *committed = strcmp(PQgetvalue(result, 0, 0), "committed") == 0;
-    bool going_on = strcmp(PQgetvalue(result, 0, 0), "in progress") == 0;
+    const char *fate = PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "";
+    *committed = strcmp(fate, "committed") == 0;
+    bool going_on = strcmp(fate, "in progress") == 0;
     PQclear(result);
     return going_on ? sotto_fail(err, SOTTO_AGAIN, "postgres: the commit is under way") : SOTTO_OK;
 }

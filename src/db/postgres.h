@@ -14,6 +14,9 @@ typedef struct sotto_pg {
     const char *address;        /* the store's */
     uint64_t names;             /* of prepared statements, given so far            */
     char xid[24];               /* of the current transaction                      */
+    bool leaves_mark;           /* ... which finds a table for it                  */
+    int64_t writer;             /* drawn once; the row of its marks                */
+    uint64_t mark;              /* of the last commit that was sent                */
     char epoch[SOTTO_PG_EPOCH]; /* the server's life: changes with every recovery  */
     char doubt[SOTTO_PG_EPOCH]; /* its epoch when a commit's answer was lost       */
 } sotto_pg;

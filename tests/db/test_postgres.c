@@ -137,24 +137,46 @@ static void a_commit_wakes_other_processes(sotto_test *t)
     sotto_db_close(there);
 }
 
+/* ---- servers of our own -------------------------------------------------------------------------------- */
+
+static const char *start_server(sotto_test *t, const char *directory, const char *settings)
+{
+    const char *command =
+        format(t, "SOTTO_POSTGRES_OPTIONS='%s' sh " SOTTO_POSTGRES_SCRIPT " start '%s'", settings,
+               directory);
+    char *address = sotto_arena_take(&t->arena, 256);
+    FILE *out = popen(command, "r");
+
+    CHECK(t, out && address && fgets(address, 256, out) != NULL && pclose(out) == 0);
+    address[strcspn(address, "\n")] = 0;
+    return address;
+}
+
+static void stop_server(sotto_test *t, const char *directory)
+{
+    CHECK(t, system(format(t, "sh " SOTTO_POSTGRES_SCRIPT " stop '%s'%s", directory, "")) == 0);
+}
+
 /* ---- a commit whose answer is lost --------------------------------------------------------------------- */
 
-static void lose(sotto_test *t, sotto_proxy_loss what, unsigned runs)
+static void lose(sotto_test *t, const char *address, sotto_proxy_loss what, void (*then)(void),
+                 unsigned runs)
 {
     const char *directory = sotto_test_temp(t, "");
-    const char *address = sotto_test_address(t);
     char server[80];
     unsigned lost = sotto_proxy_lost();
 
     CHECK(t, sscanf(address, "host=%79s", server) == 1);
     sotto_proxy_start(t, directory, server);
     const sotto_db_options options = {
-        .address = format(t, "host=%s %s", directory, strchr(address, ' ') + 1), .writers = 1};
+        .address = format(t, "host=%s %s", directory, strchr(address, ' ') + 1),
+        .writers = 1,
+        .patience_ms = 60000};
     sotto_db *db;
     attempt a = {0};
     CHECK_OK(t, sotto_db_open(&db, &options, &t->err));
     CHECK_OK(t, sotto_test_schema(db, &t->err));
-    sotto_proxy_lose(what);
+    sotto_proxy_lose(what, then);
     CHECK_OK(t, sotto_db_run(db, add_one_and_die, &a, &t->err));
     CHECK_EQUAL(t, lost + 1, sotto_proxy_lost());
     CHECK_EQUAL(t, runs, a.runs);
@@ -165,12 +187,57 @@ static void lose(sotto_test *t, sotto_proxy_loss what, unsigned runs)
 
 static void a_commit_that_got_lost_is_run_again(sotto_test *t)
 {
-    lose(t, SOTTO_PROXY_LOSES_COMMIT, 2);
+    lose(t, sotto_test_address(t), SOTTO_PROXY_LOSES_COMMIT, NULL, 2);
 }
 
 static void a_commit_whose_answer_got_lost_is_not_run_again(sotto_test *t)
 {
-    lose(t, SOTTO_PROXY_LOSES_ANSWER, 1);
+    lose(t, sotto_test_address(t), SOTTO_PROXY_LOSES_ANSWER, NULL, 1);
+}
+
+static struct {
+    const char *directory, *address;
+} crashing;
+
+static sotto_status do_nothing(sotto_tx *tx, void *context, sotto_err *err)
+{
+    (void)context;
+    return sotto_test_say(tx, "SELECT 1", err);
+}
+
+/* Numbers that had not reached the disk are given out again: others commit under them before anybody asks. */
+static void crash(void)
+{
+    const sotto_db_options options = {.address = crashing.address, .writers = 1};
+    sotto_db *db = NULL;
+    char command[512];
+
+    (void)snprintf(command, sizeof command, "sh " SOTTO_POSTGRES_SCRIPT " restart '%s'",
+                   crashing.directory);
+    bool good = system(command) == 0 && sotto_db_open(&db, &options, NULL) == SOTTO_OK;
+    for (unsigned i = 0; i < 20; i++)
+        good = good && sotto_db_run(db, do_nothing, NULL, NULL) == SOTTO_OK;
+    if (!good)
+        abort();
+    sotto_db_close(db);
+}
+
+static void lose_and_crash(sotto_test *t, sotto_proxy_loss what, unsigned runs)
+{
+    crashing.directory = format(t, "%s-%s", getenv("SOTTO_POSTGRES_DIR"), "crashes");
+    crashing.address = start_server(t, crashing.directory, "");
+    lose(t, crashing.address, what, crash, runs);
+    stop_server(t, crashing.directory);
+}
+
+static void a_commit_that_a_crash_took_is_run_again(sotto_test *t)
+{
+    lose_and_crash(t, SOTTO_PROXY_LOSES_COMMIT, 2);
+}
+
+static void a_commit_that_a_crash_left_is_not_run_again(sotto_test *t)
+{
+    lose_and_crash(t, SOTTO_PROXY_LOSES_ANSWER, 1);
 }
 
 /* ---- conflicts --------------------------------------------------------------------------------------- */
@@ -242,24 +309,6 @@ static void commits_wait_for_the_disk_whatever_the_server_says(sotto_test *t)
     sotto_db_close(db);
 }
 
-static const char *start_server(sotto_test *t, const char *directory, const char *settings)
-{
-    const char *command =
-        format(t, "SOTTO_POSTGRES_OPTIONS='%s' sh " SOTTO_POSTGRES_SCRIPT " start '%s'", settings,
-               directory);
-    char *address = sotto_arena_take(&t->arena, 256);
-    FILE *out = popen(command, "r");
-
-    CHECK(t, out && address && fgets(address, 256, out) != NULL && pclose(out) == 0);
-    address[strcspn(address, "\n")] = 0;
-    return address;
-}
-
-static void stop_server(sotto_test *t, const char *directory)
-{
-    CHECK(t, system(format(t, "sh " SOTTO_POSTGRES_SCRIPT " stop '%s'%s", directory, "")) == 0);
-}
-
 static void a_server_that_does_not_sync_is_refused(sotto_test *t)
 {
     const char *directory = format(t, "%s-%s", getenv("SOTTO_POSTGRES_DIR"), "unsafe");
@@ -289,6 +338,8 @@ int main(int argc, char **argv)
         CASE(a_commit_wakes_other_processes),
         CASE(a_commit_that_got_lost_is_run_again),
         CASE(a_commit_whose_answer_got_lost_is_not_run_again),
+        CASE(a_commit_that_a_crash_took_is_run_again),
+        CASE(a_commit_that_a_crash_left_is_not_run_again),
         CASE(a_deadlock_is_run_again),
         CASE(commits_wait_for_the_disk_whatever_the_server_says),
         CASE(a_server_that_does_not_sync_is_refused),

@@ -1,8 +1,9 @@
-#define _GNU_SOURCE /* memmem */
+#define _GNU_SOURCE /* memmem, accept4, pipe2 */
 
 #include "support/lossy_proxy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,6 +22,7 @@ static struct {
     pthread_t thread;
     int client[PAIRS], upstream[PAIRS];
     size_t count;
+    void (*_Atomic then)(void);
     _Atomic int loss;
     _Atomic unsigned lost;
 } proxy;
@@ -45,8 +47,9 @@ static void drop(size_t i)
 static void take_in(void)
 {
     struct sockaddr_un address = socket_in(proxy.server);
-    int client = accept(proxy.listener, NULL, NULL);
-    int upstream = socket(AF_UNIX, SOCK_STREAM, 0);
+    /* A server that `then` starts must not keep them open. */
+    int client = accept4(proxy.listener, NULL, NULL, SOCK_CLOEXEC);
+    int upstream = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (client < 0 || upstream < 0 || proxy.count == PAIRS ||
         connect(upstream, (const struct sockaddr *)&address, sizeof address) != 0) {
@@ -90,6 +93,9 @@ static bool carry(size_t i, bool from_client)
     /* The answer is waited for, so that the commit has happened, and then thrown away. */
     if (loss == SOTTO_PROXY_LOSES_ANSWER && pass(bytes, (size_t)got, to))
         (void)recv(to, bytes, sizeof bytes, 0);
+    void (*then)(void) = atomic_load(&proxy.then);
+    if (then)
+        then();
     return false;
 }
 
@@ -129,8 +135,8 @@ void sotto_proxy_start(sotto_test *t, const char *directory, const char *server)
 
     (void)snprintf(proxy.server, sizeof proxy.server, "%s", server);
     proxy.count = 0;
-    proxy.listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    CHECK(t, proxy.listener >= 0 && pipe(proxy.stop) == 0);
+    proxy.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(t, proxy.listener >= 0 && pipe2(proxy.stop, O_CLOEXEC) == 0);
     CHECK(t, bind(proxy.listener, (const struct sockaddr *)&address, sizeof address) == 0);
     CHECK(t, listen(proxy.listener, 16) == 0);
     CHECK(t, pthread_create(&proxy.thread, NULL, work, NULL) == 0);
@@ -146,8 +152,9 @@ void sotto_proxy_stop(sotto_test *t)
         drop(0);
 }
 
-void sotto_proxy_lose(sotto_proxy_loss what)
+void sotto_proxy_lose(sotto_proxy_loss what, void (*then)(void))
 {
+    atomic_store(&proxy.then, then);
     atomic_store(&proxy.loss, (int)what);
 }
 

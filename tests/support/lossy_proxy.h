@@ -16,7 +16,8 @@ typedef enum sotto_proxy_loss {
     SOTTO_PROXY_LOSES_COMMIT, /* the next COMMIT never reaches the server                  */
     SOTTO_PROXY_LOSES_ANSWER  /* the next COMMIT does, and its answer never reaches the store */
 } sotto_proxy_loss;
-void sotto_proxy_lose(sotto_proxy_loss what);
+/* `then`, if there is one, runs before the store hears that the connection is gone. */
+void sotto_proxy_lose(sotto_proxy_loss what, void (*then)(void));
 /* How many were lost. */
 unsigned sotto_proxy_lost(void);
 

@@ -134,9 +134,11 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 static void hold(asked *a)
 {
     sotto_rate_tell(&a->ask.server->options.log, a->ask.task, &a->rate);
-    (void)sotto_http_refuse(a->ask.request, &(sotto_http_problem){.status = 503,
-                                                                  .detail = SOTTO_RATE_HELD,
-                                                                  .retry_after_s = HELD_RETRY_S});
+    sotto_problem_plain(a->ask.request,
+                        &(sotto_http_problem){.status = 503,
+                                              .detail = SOTTO_RATE_HELD,
+                                              .retry_after_s = HELD_RETRY_S},
+                        a->ask.task);
     sotto_asked_finish(&a->ask);
 }
 

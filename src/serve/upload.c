@@ -207,7 +207,7 @@ static void work(void *context, sotto_worker *worker)
         return;
     }
     if (req.count > SOTTO_UPLOAD_MAX_REPORTS) {
-        (void)sotto_http_refuse(upload->request, &(sotto_http_problem){.status = 413});
+        sotto_problem_plain(upload->request, &(sotto_http_problem){.status = 413}, upload->task);
         sotto_upload_drop(upload);
         return;
     }

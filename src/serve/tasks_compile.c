@@ -162,6 +162,11 @@ static void bare_window(sotto_task *dap, const sotto_task_configuration *c)
                                                                           : INT64_MAX;
 }
 
+bool sotto_task_ends(const sotto_server_task *task)
+{
+    return task->dap.closes < INT64_MAX;
+}
+
 static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
 {
     sotto_server_task *out = &e->task;

@@ -1,5 +1,6 @@
 /* Which problem, and which report error, each mistake has (DAP, "Helper Initialization", "Input Share Validation",
  * "Collection Job Initialization", "Obtaining Aggregate Shares"). */
+#include "recipe/task_configuration.h"
 #include "support/service.h"
 #include "transport/dap_collect.h"
 #include "transport/dap_job.h"
@@ -137,6 +138,44 @@ static void outside_of_the_task_comes_before_too_early(sotto_test *t)
                 error_in_job(t, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND)));
     s.bucket++;
     CHECK_EQUAL(t, 0, error_in_job(t, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND)));
+    sotto_test_service_close(&s);
+}
+
+/* Another report, of another time, under the same id: it is the id that counts. */
+static void an_id_is_taken_once_in_a_task(sotto_test *t)
+{
+    sotto_sim_random before;
+    sotto_bytes one, other;
+    sotto_buf both;
+    sotto_writer w;
+    sotto_dap_upload_status status;
+    sotto_http_response r;
+    sotto_reader in;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    before = s.random;
+    one = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    s.random = before;
+    s.bucket--;
+    other = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    CHECK_BYTES(t, one.data, other.data, SOTTO_REPORT_ID_SIZE);
+    CHECK_EQUAL(t, 0, error_in_job(t, one));
+    CHECK_EQUAL(t, SOTTO_REPORT_REPLAYED, error_in_job(t, other));
+    /* In one upload, side by side: one of them is taken. */
+    both = room(t, one.len + other.len + one.len);
+    w = sotto_writer_on(&both);
+    sotto_write_bytes(&w, one);
+    sotto_write_bytes(&w, other);
+    sotto_write_bytes(&w, one);
+    CHECK_OK(t, sotto_writer_finish(&w, "reports", &t->err));
+    r = sotto_test_upload(t, &s, sotto_buf_bytes(&both));
+    in = sotto_reader_over(r.body);
+    for (int i = 0; i < 2; i++) {
+        CHECK(t, sotto_dap_upload_errors_next(&in, &status));
+        CHECK_EQUAL(t, SOTTO_REPORT_REPLAYED, status.error);
+        CHECK_BYTES(t, one.data, status.report_id, sizeof status.report_id);
+    }
+    CHECK_EQUAL(t, 0, sotto_reader_left(&in));
     sotto_test_service_close(&s);
 }
 
@@ -355,17 +394,86 @@ static void a_share_is_refused_by_what_is_wrong_with_the_question(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* A batch id that was released takes no more, and is not released again. */
+static void a_selected_batch_is_released_once(sotto_test *t)
+{
+    const query q = {.mode = SOTTO_DAP_LEADER_SELECTED};
+    uint8_t id[32], errors[1];
+    sotto_bytes reports[21];
+    sotto_http_response first, r;
+    sotto_test_job job, more;
+
+    memset(id, 2, sizeof id);
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.leader_selected = true});
+    for (size_t i = 0; i < 21; i++)
+        reports[i] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
+    job = sotto_test_job_of(t, &s, reports, 20, id);
+    CHECK_EQUAL(t, 201, sotto_test_send_job(t, &s, job.request).status);
+    r = ask_share(t, &(query){1, s.bucket, 1, NULL, NULL}, &q, &job);
+    has_problem(t, "a query of the other mode", &r, SOTTO_DAP_INVALID_MESSAGE);
+    first = ask_share(t, &q, &q, &job);
+    CHECK_EQUAL(t, 201, first.status);
+    more = sotto_test_job_of(t, &s, reports + 20, 1, id);
+    sotto_test_job_errors(t, sotto_test_send_job(t, &s, more.request).body, errors, 1);
+    CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, errors[0]);
+    r = ask_share(t, &q, &q, &job);
+    CHECK_EQUAL(t, first.body.len, r.body.len);
+    CHECK_BYTES(t, first.body.data, r.body.data, first.body.len);
+    job.count++;
+    r = ask_share(t, &q, &q, &job);
+    has_problem(t, "the same batch, other numbers", &r, SOTTO_DAP_BATCH_OVERLAP);
+    sotto_test_service_close(&s);
+}
+
+/* Times are multiplied by the precision; one that wraps around would open a task before its time. */
+static void a_task_past_all_time_is_not_taken(sotto_test *t)
+{
+    static const struct {
+        uint64_t start, duration;
+        sotto_status status;
+    } cases[] = {
+        {UINT64_MAX / 3600 + 1, 1, SOTTO_MALFORMED},
+        {5, UINT64_MAX - 4, SOTTO_MALFORMED},
+        {5, UINT64_MAX - 5, SOTTO_OK}, /* no end, and nobody will see that */
+        {5, 0, SOTTO_MALFORMED},
+    };
+    sotto_task_configuration c;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK_OK(t, sotto_task_configuration_decode(&c, s.task.configuration, &t->err));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sotto_buf wire = room(t, 1024);
+        uint8_t id[SOTTO_TASK_ID_SIZE];
+        sotto_bare_task bare = {.leader = "key:leader",
+                                .helper = "key:helper",
+                                .collector_config = sotto_test_hex(t, s.pairing.collector_key)};
+
+        c.extensions = sotto_bytes_of(NULL, 0);
+        c.interval_start = cases[i].start;
+        c.interval_duration = cases[i].duration;
+        CHECK_OK(t, sotto_task_configuration_encode(&wire, &c, &t->err));
+        bare.configuration = sotto_buf_bytes(&wire);
+        CHECK_STATUS(t, cases[i].status,
+                     sotto_tasks_add_bare(s.leader->db, &s.leader->columns, SOTTO_LEADER, &bare, 0,
+                                          id, &t->err));
+    }
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_job_is_refused_by_what_is_wrong_with_it),
         CASE(a_selected_batch_has_an_id),
         CASE(outside_of_the_task_comes_before_too_early),
+        CASE(an_id_is_taken_once_in_a_task),
         CASE(what_the_helper_opens_is_looked_at),
         CASE(a_message_that_is_none_fails_the_verification),
         CASE(a_collection_is_refused_by_what_is_wrong_with_it),
         CASE(what_was_collected_is_not_part_of_another_batch),
         CASE(a_share_is_refused_by_what_is_wrong_with_the_question),
+        CASE(a_selected_batch_is_released_once),
+        CASE(a_task_past_all_time_is_not_taken),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -346,6 +346,31 @@ static void what_was_collected_is_not_part_of_another_batch(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* Asked for five buckets; there are reports in two of them, not side by side. */
+static void an_answer_names_the_smallest_interval(sotto_test *t)
+{
+    uint64_t reports = 0, counts[16] = {0};
+    sotto_dap_collection_resp resp;
+    uint64_t b;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    b = s.bucket -= 4;
+    for (unsigned i = 0; i < 2; i++) {
+        s.bucket = b + 1 + 2 * i;
+        CHECK_EQUAL(
+            t, 200,
+            sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, 10, 1, SOTTO_TEST_SOUND))
+                .status);
+    }
+    s.bucket = b;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 5, &reports, counts));
+    CHECK_OK(t, sotto_dap_collection_resp_decode(&resp, s.answer, &t->err));
+    CHECK_EQUAL(t, 20, resp.report_count);
+    CHECK_EQUAL(t, b + 1, resp.interval.start);
+    CHECK_EQUAL(t, 3, resp.interval.duration);
+    sotto_test_service_close(&s);
+}
+
 static sotto_test_job twenty(sotto_test *t)
 {
     sotto_bytes reports[20];
@@ -471,6 +496,7 @@ int main(int argc, char **argv)
         CASE(a_message_that_is_none_fails_the_verification),
         CASE(a_collection_is_refused_by_what_is_wrong_with_it),
         CASE(what_was_collected_is_not_part_of_another_batch),
+        CASE(an_answer_names_the_smallest_interval),
         CASE(a_share_is_refused_by_what_is_wrong_with_the_question),
         CASE(a_selected_batch_is_released_once),
         CASE(a_task_past_all_time_is_not_taken),

@@ -89,7 +89,7 @@ static sotto_status check_refused(const sotto_dap_form *form, sotto_bytes wire,
 {
     sotto_status status = check_again(form, wire, profile, arena, NULL);
 
-    if (status != SOTTO_MALFORMED && status != SOTTO_MISSING)
+    if (status != SOTTO_MALFORMED && status != SOTTO_MISSING && status != SOTTO_DENIED)
         return sotto_fail(err, SOTTO_REJECTED, "is not refused");
     return SOTTO_OK;
 }

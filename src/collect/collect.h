@@ -11,7 +11,6 @@ typedef struct sotto_collect_peer {
     const char *who; /* "the leader"                              */
     const char *token;
     char url[SOTTO_COLLECTION_URL];
-    size_t origin; /* bytes of url that are scheme and authority */
 } sotto_collect_peer;
 
 struct sotto_collector {

@@ -24,7 +24,6 @@ enum {
 static sotto_status peer_init(sotto_collect_peer *peer, const char *who, sotto_bytes url,
                               const char *token, sotto_err *err)
 {
-    const char *authority;
     size_t len = url.len;
 
     *peer = (sotto_collect_peer){.who = who, .token = token};
@@ -34,34 +33,20 @@ static sotto_status peer_init(sotto_collect_peer *peer, const char *who, sotto_b
     if (len == 0 || len > sizeof peer->url - 160 || memchr(url.data, 0, len))
         return sotto_fail(err, SOTTO_MALFORMED, "%s has no URL that can be used", who);
     memcpy(peer->url, url.data, len);
-    authority = strstr(peer->url, "://");
-    if (!authority)
-        return sotto_fail(err, SOTTO_MALFORMED, "%s has no URL that can be used", who);
-    peer->origin = (size_t)(authority - peer->url) + 3;
-    peer->origin += strcspn(peer->url + peer->origin, "/?#");
-    return SOTTO_OK;
+    return strstr(peer->url, "://")
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_MALFORMED, "%s has no URL that can be used", who);
 }
 
 /* The token is for the leader alone: it goes nowhere else, whatever the leader says. */
 static sotto_status resolve(char out[SOTTO_COLLECTION_URL], const sotto_collect_peer *peer,
                             sotto_bytes location, sotto_err *err)
 {
-    const char *text = (const char *)location.data;
-    bool is_path = location.len > 0 && text[0] == '/' && !(location.len > 1 && text[1] == '/');
-    bool is_ours = location.len > peer->origin && memcmp(text, peer->url, peer->origin) == 0 &&
-                   text[peer->origin] == '/';
-    size_t origin = is_path ? peer->origin : 0;
+    sotto_err why = {0};
+    sotto_status status = sotto_http_locate(
+        out, SOTTO_COLLECTION_URL, sotto_bytes_of(peer->url, strlen(peer->url)), location, &why);
 
-    if (!is_path && !is_ours)
-        return sotto_fail(err, SOTTO_MALFORMED, "%s points to a place that is not its own",
-                          peer->who);
-    if (origin + location.len >= SOTTO_COLLECTION_URL || memchr(text, 0, location.len))
-        return sotto_fail(err, SOTTO_MALFORMED, "%s points to a place of %zu bytes", peer->who,
-                          location.len);
-    memcpy(out, peer->url, origin);
-    memcpy(out + origin, text, location.len);
-    out[origin + location.len] = 0;
-    return SOTTO_OK;
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s %s", peer->who, why.reason);
 }
 
 /* ---- one call ------------------------------------------------------------------------------------------ */

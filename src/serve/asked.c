@@ -45,8 +45,8 @@ void sotto_asked_refuse(sotto_asked *a, sotto_dap_problem problem)
 
 void sotto_asked_refuse_plainly(sotto_asked *a, unsigned http_status)
 {
-    (void)sotto_http_refuse(a->request,
-                            &(sotto_http_problem){.status = http_status, .detail = a->detail});
+    sotto_problem_plain(a->request,
+                        &(sotto_http_problem){.status = http_status, .detail = a->detail}, a->task);
     sotto_asked_finish(a);
 }
 

@@ -32,6 +32,7 @@ typedef struct sotto_collecting {
     bool closed_now;     /* by this step                                     */
     sotto_rate rate;     /* what this step found                             */
     int64_t wait_ms;
+    int64_t retry_after_ms; /* what the helper asked for                    */
     sotto_arena arena;
     sotto_arena_mark base;
     sotto_db_job db;

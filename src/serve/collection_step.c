@@ -104,6 +104,8 @@ void sotto_collection_try_later(sotto_collecting *s)
     s->wait_ms = WAIT_MS;
     for (int64_t i = 1; i < s->lease.attempts && s->wait_ms < LONGEST_WAIT_MS; i++)
         s->wait_ms *= 2;
+    if (s->retry_after_ms > s->wait_ms)
+        s->wait_ms = s->retry_after_ms;
     sotto_collection_post(s, release, on_ended);
 }
 
@@ -148,8 +150,10 @@ static sotto_status write_answer(sotto_collecting *s, sotto_bytes share, sotto_e
 static const char *final_problem(const sotto_http_response *response)
 {
     static const sotto_dap_problem finals[] = {
-        SOTTO_DAP_BATCH_MISMATCH, SOTTO_DAP_BATCH_OVERLAP, SOTTO_DAP_BATCH_INVALID,
-        SOTTO_DAP_INVALID_BATCH_SIZE, SOTTO_DAP_INVALID_MESSAGE};
+        SOTTO_DAP_BATCH_MISMATCH,        SOTTO_DAP_BATCH_OVERLAP,
+        SOTTO_DAP_BATCH_INVALID,         SOTTO_DAP_INVALID_BATCH_SIZE,
+        SOTTO_DAP_INVALID_MESSAGE,       SOTTO_DAP_INVALID_AGGREGATION_PARAMETER,
+        SOTTO_DAP_UNSUPPORTED_EXTENSION, SOTTO_DAP_INVALID_EXTENSION};
     char type[128];
     sotto_dap_problem problem;
 
@@ -189,6 +193,7 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
         sotto_collection_try_later(s);
         return;
     }
+    s->retry_after_ms = sotto_peer_wait_ms(response);
     s->problem = final_problem(response);
     s->answer = (sotto_buf){0};
     /* Not ready yet, or not what it should be: the same request asks again. */

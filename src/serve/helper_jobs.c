@@ -149,7 +149,7 @@ static void count(const sotto_helper_job *job)
 static void answer(sotto_helper_job *job)
 {
     if (job->other) {
-        (void)sotto_http_refuse(job->request, &(sotto_http_problem){.status = 409});
+        sotto_problem_plain(job->request, &(sotto_http_problem){.status = 409}, job->task);
         free_job(job);
         return;
     }
@@ -276,25 +276,25 @@ void sotto_helper_job_get(sotto_server *server, const sotto_server_task *task, s
         with_job(server, task, id, request, get);
 }
 
-/* Prio3 ends in its first step, so there is no other to go on to. */
+/* Prio3 ends in its first step: there is no other to go on to, and no report that waits for one. */
 static void refuse_step(void *context, sotto_worker *worker)
 {
     sotto_helper_job *job = context;
     sotto_dap_job_continue_req req;
-    sotto_status status = sotto_dap_job_continue_req_decode(
-        &req, sotto_http_request_body(job->request), job->task->profile, NULL);
+    sotto_status status = sotto_db_read(job->server->db, sotto_helper_look, job, NULL);
 
     (void)worker;
-    if (status != SOTTO_OK) {
-        refuse(job, sotto_dap_problem_of_status(status), NULL);
-        return;
-    }
-    status = sotto_db_read(job->server->db, sotto_helper_look, job, NULL);
     if (status != SOTTO_OK)
         give_up(job, status);
+    else if (!job->known)
+        refuse(job, SOTTO_DAP_UNRECOGNIZED_AGGREGATION_JOB, NULL);
+    else if (sotto_dap_job_continue_req_decode(&req, sotto_http_request_body(job->request),
+                                               job->task->profile, NULL) != SOTTO_OK)
+        refuse(job, SOTTO_DAP_INVALID_MESSAGE, NULL);
+    else if (req.count > 0)
+        refuse(job, SOTTO_DAP_INVALID_MESSAGE, "no report of this job waits for another step");
     else
-        refuse(job, job->known ? SOTTO_DAP_STEP_MISMATCH : SOTTO_DAP_UNRECOGNIZED_AGGREGATION_JOB,
-               NULL);
+        refuse(job, SOTTO_DAP_STEP_MISMATCH, NULL);
 }
 
 void sotto_helper_job_continue(sotto_server *server, const sotto_server_task *task, sotto_bytes id,

@@ -134,9 +134,11 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 static void hold(asked *a)
 {
     sotto_rate_tell(&a->ask.server->options.log, a->ask.task, &a->rate);
-    (void)sotto_http_refuse(a->ask.request, &(sotto_http_problem){.status = 503,
-                                                                  .detail = SOTTO_RATE_HELD,
-                                                                  .retry_after_s = HELD_RETRY_S});
+    sotto_problem_plain(a->ask.request,
+                        &(sotto_http_problem){.status = 503,
+                                              .detail = SOTTO_RATE_HELD,
+                                              .retry_after_s = HELD_RETRY_S},
+                        a->ask.task);
     sotto_asked_finish(&a->ask);
 }
 
@@ -162,6 +164,26 @@ static asked *new_asked(sotto_server *server, const sotto_server_task *task, sot
                            MEMORY + 8 * task->dap.sizes.out_share);
 }
 
+/* What is wrong with the request, whatever was added up (DAP, "Obtaining Aggregate Shares"); SOTTO_DAP_PROBLEMS: nothing. */
+static sotto_dap_problem read_request(asked *a, sotto_bytes body)
+{
+    const sotto_dap_query *query = &a->req.collection.query;
+    sotto_dap_problem problem;
+    sotto_status status = sotto_dap_aggregate_share_req_decode(&a->req, body, NULL);
+
+    if (status != SOTTO_OK)
+        return sotto_dap_problem_of_status(status);
+    if ((unsigned)query->mode != a->ask.task->dap.batch_mode)
+        return SOTTO_DAP_INVALID_MESSAGE;
+    if (!sotto_release_range(&a->range, &problem, a->ask.task, &a->req.selector))
+        return problem;
+    if (!sotto_dap_batch_selector_fits(&a->req.selector, query) ||
+        (query->mode == SOTTO_DAP_TIME_INTERVAL && !sotto_dap_interval_valid(query->interval)))
+        return SOTTO_DAP_BATCH_INVALID;
+    /* Every job had the empty one, which is all that Prio3 has; from a leader, another one is a mistake of the message. */
+    return a->req.collection.agg_param.len != 0 ? SOTTO_DAP_INVALID_MESSAGE : SOTTO_DAP_PROBLEMS;
+}
+
 void sotto_helper_share_create(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                                sotto_http_request *request)
 {
@@ -176,15 +198,9 @@ void sotto_helper_share_create(sotto_server *server, const sotto_server_task *ta
     a->chosen = id.len > 0;
     if (!a->chosen)
         memcpy(a->ask.id, a->body_id, sizeof a->ask.id);
-    status = sotto_dap_aggregate_share_req_decode(&a->req, body, NULL);
-    if (status != SOTTO_OK) {
-        sotto_asked_refuse(&a->ask, sotto_dap_problem_of_status(status));
-    } else if (a->req.collection.agg_param.len != 0) {
-        sotto_asked_refuse(&a->ask, SOTTO_DAP_INVALID_AGGREGATION_PARAMETER);
-    } else if (!sotto_release_range(&a->range, &problem, task, &a->req.selector)) {
+    problem = read_request(a, body);
+    if (problem != SOTTO_DAP_PROBLEMS) {
         sotto_asked_refuse(&a->ask, problem);
-    } else if (!sotto_dap_batch_selector_fits(&a->req.selector, &a->req.collection.query)) {
-        sotto_asked_refuse(&a->ask, SOTTO_DAP_BATCH_INVALID);
     } else if ((status = sotto_row_number(&a->ask.n, NULL)) != SOTTO_OK) {
         sotto_asked_give_up(&a->ask, status);
     } else {

@@ -8,22 +8,23 @@
 
 /* ---- which reports take part -------------------------------------------------------------------------- */
 
-/* DAP, "Input Share Validation", as far as the metadata tell. */
+/* DAP, "Input Share Validation", as far as the metadata tell. The task's interval comes first: a report outside of it never
+ * becomes right, and a leader must not be told to try it again. */
 static uint8_t check_time(const sotto_helper_job *job, uint64_t time, uint64_t now)
 {
     const sotto_task *task = &job->task->dap;
     uint64_t seconds;
 
-    if (!sotto_dap_seconds_of(&seconds, time, task->precision) || time > INT64_MAX)
-        return SOTTO_REPORT_TOO_EARLY;
-    if (seconds > now + job->server->options.clock_skew_seconds)
-        return SOTTO_REPORT_TOO_EARLY;
+    if (!sotto_dap_seconds_of(&seconds, time, task->precision))
+        seconds = UINT64_MAX;
     if (time < sotto_dap_time_of(task->opens, task->precision))
         return SOTTO_REPORT_TASK_NOT_STARTED;
-    if (seconds >= task->closes)
+    if (sotto_task_ends(job->task) && seconds >= task->closes)
         return SOTTO_REPORT_TASK_EXPIRED;
+    if (seconds > now + job->server->options.clock_skew_seconds)
+        return SOTTO_REPORT_TOO_EARLY;
     if (SOTTO_RULE(helper_late) && now >= task->closes + job->server->options.late_seconds)
-        return SOTTO_REPORT_TASK_EXPIRED; /* its marks may have been cleared away: serve/gc.h */
+        return SOTTO_REPORT_DROPPED; /* its marks may have been cleared away: serve/gc.h */
     return 0;
 }
 
@@ -178,8 +179,8 @@ static sotto_status verify_chunk(sotto_helper_job *job, sotto_worker *worker, ch
             SOTTO_TRY(keep_outbound(job, r, c->outbound[i], err));
             count_in(&job->batches[r->batch].sub, &r->init.metadata);
         } else {
-            r->error = c->states[i].status == SOTTO_MALFORMED ? SOTTO_REPORT_INVALID_MESSAGE
-                                                              : SOTTO_REPORT_VDAF_VERIFY_ERROR;
+            /* Whatever is wrong: our own share was decoded before, and a message that is none fails the verification. */
+            r->error = SOTTO_REPORT_VDAF_VERIFY_ERROR;
         }
     }
     return add_chunk(job, c, err);

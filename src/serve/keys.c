@@ -270,6 +270,14 @@ sotto_status sotto_keys_renew(sotto_keys *keys, int64_t now, sotto_err *err)
     return run_rotation(keys, now, true, err);
 }
 
+uint64_t sotto_keys_cache_seconds(const sotto_keys *keys)
+{
+    enum { DAY = 86400 };
+    uint64_t half = keys->times.expired / 2;
+
+    return half < DAY ? half : DAY;
+}
+
 const sotto_key_times *sotto_keys_times(const sotto_keys *keys)
 {
     return &keys->times;

@@ -22,8 +22,8 @@ const char *sotto_key_state_name(sotto_key_state state);
 
 typedef struct sotto_keys sotto_keys;
 
-/* Seconds. All replicas look at the ring more often than a key is pending; clients cache a configuration for an
- * hour, and a report may wait on a device for days. Zero takes the default given here. */
+/* Seconds. All replicas look at the ring more often than a key is pending; clients cache a configuration for a day, and a
+ * report may wait on a device for days. Zero takes the default given here. */
 typedef struct sotto_key_times {
     uint64_t pending; /* an hour                                         */
     uint64_t active;  /* 84 days; at least four times as long as pending */
@@ -42,6 +42,8 @@ SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out,
 SOTTO_MUST_USE sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err);
 /* The same, and makes a successor now, unless one is pending: after a key may have been seen. */
 SOTTO_MUST_USE sotto_status sotto_keys_renew(sotto_keys *keys, int64_t now, sotto_err *err);
+/* How long a client may keep the published list: a day, but never so long that a key of it is deleted within twice that. */
+uint64_t sotto_keys_cache_seconds(const sotto_keys *keys);
 /* As given, or the defaults. */
 const sotto_key_times *sotto_keys_times(const sotto_keys *keys);
 

@@ -42,6 +42,8 @@ typedef struct sotto_leader_job {
     sotto_buf request; /* empty: no report was left to send             */
     sotto_buf sealed;  /* the request as it is stored, unless resumed   */
     sotto_bytes answer;
+    sotto_bytes place;      /* where the helper says that its job is; empty: it does not */
+    int64_t retry_after_ms; /* what the helper asked for                                 */
     sotto_sub_aggregate sub;
     uint64_t causes[SOTTO_CAUSES];
     sotto_db_job db;

@@ -103,6 +103,28 @@ static void give_back(const sotto_leader_job *job)
         sotto_spool_give_back(job->leader->spool, &job->places[i]);
 }
 
+static void on_deleted(void *context, sotto_status status, const sotto_http_response *response,
+                       const sotto_err *err)
+{
+    (void)context; /* what it keeps of a job is the helper's own affair */
+    (void)status;
+    (void)response;
+    (void)err;
+}
+
+/* DAP, "Aggregation Job Abandonment and Deletion": so that the helper need not keep what nobody will ask for. */
+static void let_helper_forget(const sotto_leader_job *job)
+{
+    sotto_server *server = job->leader->server;
+    sotto_peer_call call;
+
+    if (job->causes[SOTTO_CAUSE_ABANDONED] == 0 || job->place.len == 0)
+        return;
+    if (sotto_peer_delete(&call, job->task, job->place))
+        (void)(sotto_server_call(server, &call.http, on_deleted, NULL, NULL) == SOTTO_OK);
+    sotto_peer_call_clear(&call);
+}
+
 static void on_finished(void *context, sotto_status status, const sotto_err *err)
 {
     sotto_leader_job *job = context;
@@ -110,6 +132,7 @@ static void on_finished(void *context, sotto_status status, const sotto_err *err
     if (status == SOTTO_OK) {
         give_back(job);
         count_finished(job);
+        let_helper_forget(job);
     }
     if (status != SOTTO_OK && status != SOTTO_STALE)
         try_later(job, err ? err->reason : NULL);
@@ -149,6 +172,22 @@ static bool is_final(unsigned status)
     return status == 400 || status == 413 || status == 415 || status == 422;
 }
 
+/* What the next attempt and the end of the job need to know of an answer. */
+static void note_answer(sotto_leader_job *job, const sotto_http_response *response)
+{
+    sotto_bytes place;
+    uint8_t *copy;
+
+    job->retry_after_ms = sotto_peer_wait_ms(response);
+    if (!sotto_http_response_field(response, "location", &place) || place.len == 0)
+        return;
+    copy = sotto_arena_take(&job->arena, place.len);
+    if (!copy)
+        return;
+    memcpy(copy, place.data, place.len);
+    job->place = sotto_bytes_of(copy, place.len);
+}
+
 /* On the client's thread, which must not wait. */
 static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
                       const sotto_err *err)
@@ -166,6 +205,7 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
     (void)snprintf(reason, sizeof reason, "the helper said %u%s", response->status,
                    response->status == 404 ? ": does it have the task? (`sotto admin task list`)"
                                            : "");
+    note_answer(job, response);
     job->refused = is_final(response->status);
     if (job->refused && job->refusals + 1 >= MAX_REFUSALS) {
         log_job(job, "job.abandoned", reason); /* the same bytes will not become right */

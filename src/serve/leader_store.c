@@ -428,6 +428,8 @@ sotto_status sotto_leader_put_off(sotto_tx *tx, void *context, sotto_err *err)
 
     for (int64_t i = 1; i < job->lease.attempts && wait < LONGEST_MS; i++)
         wait *= 2;
+    if (job->retry_after_ms > wait)
+        wait = job->retry_after_ms;
     SOTTO_TRY(sotto_lease_release(tx, &job->lease, wait, err));
     if (!job->refused)
         return SOTTO_OK;

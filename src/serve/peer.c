@@ -70,6 +70,24 @@ bool sotto_peer_repair(sotto_peer_call *call, const sotto_server_task *task, sot
     return repairs_url(call->url, sizeof call->url, task);
 }
 
+int64_t sotto_peer_wait_ms(const sotto_http_response *response)
+{
+    enum { LONGEST_S = 120 }; /* db/lease.c takes what waits for longer for a clock that jumped */
+    unsigned seconds = response->retry_after_s;
+
+    return (int64_t)(seconds < LONGEST_S ? seconds : LONGEST_S) * 1000;
+}
+
+bool sotto_peer_delete(sotto_peer_call *call, const sotto_server_task *task, sotto_bytes location)
+{
+    fill(call, task, SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, sotto_bytes_of(NULL, 0));
+    call->http.method = SOTTO_HTTP_DELETE;
+    call->http.fields = &call->fields[1]; /* there is no body to have a type */
+    call->http.field_count = 1;
+    return sotto_http_locate(call->url, sizeof call->url, task->dap.helper_url, location, NULL) ==
+           SOTTO_OK;
+}
+
 void sotto_peer_call_clear(sotto_peer_call *call)
 {
     sotto_wipe(call->token, sizeof call->token);

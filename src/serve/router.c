@@ -5,6 +5,7 @@
 #include "serve/upload.h"
 #include "transport/dap_repair.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,6 +13,8 @@ typedef enum whose { NOBODYS, LEADERS, COLLECTORS, REJECTIONS } whose;
 
 enum { SLACK = 4096, SMALL_BODY = 8192 };
 #define NO_MESSAGE SOTTO_DAP_MESSAGES
+/* RFC 9110, 15.5.2, and RFC 6750, 3: a scheme and at least one parameter. */
+#define CHALLENGE "Bearer realm=\"dap\""
 
 /* ---- how long a body may be: from the task's own report size, never from the peer's word ------------- */
 
@@ -114,31 +117,42 @@ enum { RESOURCES = sizeof resources / sizeof resources[0] };
 
 /* ---- problems ------------------------------------------------------------------------------------------ */
 
-static bool refuse(sotto_http_request *request, unsigned status, sotto_dap_problem problem,
-                   const char *detail, const sotto_server_task *task)
+/* id: of the task; NULL: nobody named one. */
+static bool refuse(sotto_http_request *request, const sotto_http_problem *problem,
+                   const uint8_t *id)
 {
-    char id[SOTTO_DAP_ID_TEXT_MAX];
-    bool is_dap = problem < SOTTO_DAP_PROBLEMS;
-    sotto_http_problem document = {
-        .status = status ? status : (unsigned)sotto_dap_problem_status(problem),
-        .type = is_dap ? sotto_dap_problem_type(problem) : NULL,
-        .title = is_dap ? sotto_dap_problem_title(problem) : NULL,
-        .detail = detail,
-        .retry_after_s = status == 503 ? 1 : 0,
-    };
+    char text[SOTTO_DAP_ID_TEXT_MAX];
+    sotto_http_problem document = *problem;
 
-    if (task) {
-        sotto_dap_id_encode(id, sotto_bytes_of(task->dap.id, sizeof task->dap.id));
-        document.taskid = id;
+    if (id) {
+        sotto_dap_id_encode(text, sotto_bytes_of(id, SOTTO_TASK_ID_SIZE));
+        document.taskid = text;
     }
-    (void)sotto_http_refuse(request, &document);
-    return false;
+    return sotto_http_refuse(request, &document);
+}
+
+static bool refuse_plainly(sotto_http_request *request, unsigned status, const uint8_t *id)
+{
+    return refuse(request,
+                  &(sotto_http_problem){.status = status, .retry_after_s = status == 503 ? 1 : 0},
+                  id);
+}
+
+static bool refuse_as_dap(sotto_http_request *request, sotto_dap_problem problem,
+                          const char *detail, const uint8_t *id)
+{
+    return refuse(request,
+                  &(sotto_http_problem){.status = (unsigned)sotto_dap_problem_status(problem),
+                                        .type = sotto_dap_problem_type(problem),
+                                        .title = sotto_dap_problem_title(problem),
+                                        .detail = detail},
+                  id);
 }
 
 void sotto_problem(sotto_http_request *request, sotto_dap_problem problem, const char *detail,
                    const sotto_server_task *task)
 {
-    (void)refuse(request, 0, problem, detail, task);
+    (void)refuse_as_dap(request, problem, detail, task ? task->dap.id : NULL);
 }
 
 void sotto_problem_of(sotto_http_request *request, sotto_status status,
@@ -146,7 +160,13 @@ void sotto_problem_of(sotto_http_request *request, sotto_status status,
 {
     bool later = status == SOTTO_IO || status == SOTTO_AGAIN || status == SOTTO_NO_MEMORY;
 
-    (void)refuse(request, later ? 503 : 500, SOTTO_DAP_PROBLEMS, NULL, task);
+    (void)refuse_plainly(request, later ? 503 : 500, task ? task->dap.id : NULL);
+}
+
+void sotto_problem_plain(sotto_http_request *request, const sotto_http_problem *problem,
+                         const sotto_server_task *task)
+{
+    (void)refuse(request, problem, task->dap.id);
 }
 
 /* ---- whose request it is -------------------------------------------------------------------------------- */
@@ -204,22 +224,25 @@ static size_t path_depth(const sotto_server *server)
     return depth;
 }
 
-static const resource *find(const sotto_server *server, const sotto_http_request *request,
-                            size_t base, bool *other_method)
+static bool path_is(const resource *r, const sotto_server *server,
+                    const sotto_http_request *request, size_t base)
 {
-    size_t segments = sotto_http_request_segments(request) - base;
+    return (r->role == 0 || r->role == server->options.role) &&
+           sotto_http_request_segments(request) - base == (r->path == ITEM ? 4u : 3u) &&
+           sotto_http_request_segment_is(request, base + 2, r->collection);
+}
 
-    *other_method = false;
+/* Of this path, by this method; *exists: by any. */
+static const resource *find(const sotto_server *server, const sotto_http_request *request,
+                            size_t base, bool *exists)
+{
+    *exists = false;
     for (size_t i = 0; i < RESOURCES; i++) {
-        const resource *r = &resources[i];
-
-        if ((r->role != 0 && r->role != server->options.role) ||
-            segments != (r->path == ITEM ? 4u : 3u) ||
-            !sotto_http_request_segment_is(request, base + 2, r->collection))
+        if (!path_is(&resources[i], server, request, base))
             continue;
-        if (r->method == sotto_http_request_method(request))
-            return r;
-        *other_method = true;
+        *exists = true;
+        if (resources[i].method == sotto_http_request_method(request))
+            return &resources[i];
     }
     return NULL;
 }
@@ -260,35 +283,63 @@ static bool method_fits(const resource *r, const sotto_server_task *task)
     }
 }
 
+/* RFC 9110, 15.5.6: with the methods that there are. */
+static bool refuse_method(const sotto_server *server, sotto_http_request *request, size_t base,
+                          const sotto_server_task *task)
+{
+    char allow[64] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < RESOURCES; i++) {
+        const resource *r = &resources[i];
+
+        if (path_is(r, server, request, base) && method_fits(r, task) && len < sizeof allow)
+            len += (size_t)snprintf(allow + len, sizeof allow - len, "%s%s%s", len ? ", " : "",
+                                    sotto_http_method_name(r->method),
+                                    r->method == GET ? ", HEAD" : "");
+    }
+    return refuse(request, &(sotto_http_problem){.status = 405, .allow = allow}, task->dap.id);
+}
+
+/* What is no id of ours names nothing: of jobs, DAP has a word for that. */
+static bool refuse_item(sotto_http_request *request, const resource *r, const uint8_t *task_id)
+{
+    if (strcmp(r->collection, "aggregation_jobs") == 0)
+        return refuse_as_dap(request, SOTTO_DAP_UNRECOGNIZED_AGGREGATION_JOB, NULL, task_id);
+    return refuse_plainly(request, 404, task_id);
+}
+
 /* False once it has answered. */
 static bool find_route(sotto_server *server, sotto_http_request *request, route *out)
 {
     size_t base = path_depth(server);
     uint8_t id[SOTTO_TASK_ID_SIZE];
-    bool other_method;
+    bool exists;
 
     if (sotto_http_request_segments(request) < base + 3 ||
         !sotto_http_request_segment_is(request, base, "tasks"))
-        return refuse(request, 404, SOTTO_DAP_PROBLEMS, NULL, NULL);
-    out->resource = find(server, request, base, &other_method);
-    if (!out->resource)
-        return refuse(request, other_method ? 405 : 404, SOTTO_DAP_PROBLEMS, NULL, NULL);
+        return refuse_plainly(request, 404, NULL);
+    out->resource = find(server, request, base, &exists);
+    if (!exists)
+        return refuse_plainly(request, 404, NULL);
     if (sotto_dap_id_decode(id, sizeof id, sotto_http_request_segment(request, base + 1), NULL) !=
         SOTTO_OK)
-        return refuse(request, 0, SOTTO_DAP_INVALID_MESSAGE, "the task id is not one", NULL);
+        return refuse_as_dap(request, SOTTO_DAP_INVALID_MESSAGE, "the task id is not one", NULL);
     out->task = sotto_tasks_find(server->tasks, id);
     if (!out->task)
-        return refuse(request, 0, SOTTO_DAP_UNRECOGNIZED_TASK, NULL, NULL);
+        return refuse_as_dap(request, SOTTO_DAP_UNRECOGNIZED_TASK, NULL, id);
+    if (!out->resource)
+        return refuse_method(server, request, base, out->task);
     if (!is_allowed(server, out->task, request, out->resource->token))
-        return refuse(request, 401, SOTTO_DAP_PROBLEMS, NULL, out->task);
+        return refuse(request, &(sotto_http_problem){.status = 401, .challenge = CHALLENGE}, id);
     if (!method_fits(out->resource, out->task))
-        return refuse(request, 405, SOTTO_DAP_PROBLEMS, NULL, out->task);
+        return refuse_method(server, request, base, out->task);
     if (!media_type_fits(request, out->resource->message))
-        return refuse(request, 415, SOTTO_DAP_PROBLEMS, NULL, out->task);
+        return refuse_plainly(request, 415, id);
     if (out->resource->path == ITEM &&
         sotto_dap_id_decode(out->id, sizeof out->id, sotto_http_request_segment(request, base + 3),
                             NULL) != SOTTO_OK)
-        return refuse(request, 404, SOTTO_DAP_PROBLEMS, NULL, out->task);
+        return refuse_item(request, out->resource, id);
     return true;
 }
 
@@ -315,7 +366,7 @@ static bool on_head(void *context, sotto_http_request *request, size_t *max_body
         return server->options.internal->head(server, request, max_body);
     if (is_hpke_config(server, request))
         return sotto_http_request_method(request) == GET ||
-               refuse(request, 405, SOTTO_DAP_PROBLEMS, NULL, NULL);
+               refuse(request, &(sotto_http_problem){.status = 405, .allow = "GET, HEAD"}, NULL);
     if (!find_route(server, request, &found))
         return false;
     *max_body = found.resource->limit(server, found.task);
@@ -326,12 +377,15 @@ static void answer_hpke_config(sotto_server *server, sotto_http_request *request
 {
     uint8_t bytes[4096];
     sotto_buf list = sotto_buf_over(bytes, sizeof bytes);
+    char cache[32];
     sotto_http_field fields[] = {
         {"Content-Type", sotto_dap_media_type(SOTTO_DAP_HPKE_CONFIG_LIST)},
-        {"Cache-Control", "max-age=3600"},
+        {"Cache-Control", cache},
     };
     sotto_status status = sotto_keys_publish(server->keys, &list, NULL);
 
+    (void)snprintf(cache, sizeof cache, "max-age=%llu",
+                   (unsigned long long)sotto_keys_cache_seconds(server->keys));
     if (status != SOTTO_OK)
         sotto_problem_of(request, status, NULL);
     else

@@ -47,6 +47,9 @@ enum { SOTTO_JOB_MAX_REPORTS = 1000, SOTTO_JOB_MAX_BYTES = 4 << 20, SOTTO_JOB_HE
  * leader's input share. */
 size_t sotto_task_job_entry(const sotto_server_task *task);
 
+/* Whether it has an end: a bare task without a task interval is for ever. */
+bool sotto_task_ends(const sotto_server_task *task);
+
 typedef struct sotto_tasks sotto_tasks;
 
 /* log: NULL is fine; borrowed. */

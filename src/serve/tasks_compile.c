@@ -153,13 +153,23 @@ static sotto_status bare_decode(sotto_bare_task *out, sotto_bytes stored, sotto_
 }
 
 /* The task's window: the whole of time unless its configuration names one. */
-static void bare_window(sotto_task *dap, const sotto_task_configuration *c)
+static sotto_status bare_window(sotto_task *dap, const sotto_task_configuration *c, sotto_err *err)
 {
+    sotto_dap_interval interval = {c->interval_start, c->interval_duration};
     uint64_t end = c->interval_start + c->interval_duration;
 
+    if (c->has_interval &&
+        (!sotto_dap_interval_valid(interval) || c->interval_start > INT64_MAX / c->time_precision))
+        return sotto_fail(err, SOTTO_MALFORMED, "a task interval that is empty or past all time");
     dap->opens = c->has_interval ? c->interval_start * c->time_precision : 0;
     dap->closes = c->has_interval && end <= INT64_MAX / c->time_precision ? end * c->time_precision
                                                                           : INT64_MAX;
+    return SOTTO_OK;
+}
+
+bool sotto_task_ends(const sotto_server_task *task)
+{
+    return task->dap.closes < INT64_MAX;
 }
 
 static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
@@ -190,7 +200,7 @@ static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
     out->dap.vdaf = c.vdaf;
     out->dap.sizes = out->vdaf.sizes;
     out->dap.report_bytes = sotto_recipe_report_bytes(&out->vdaf.sizes);
-    bare_window(&out->dap, &c);
+    SOTTO_TRY(bare_window(&out->dap, &c, err));
     out->leader = bare.leader;
     out->helper = bare.helper;
     out->expected = 1;

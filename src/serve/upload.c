@@ -63,7 +63,8 @@ void sotto_upload_answer(sotto_upload_request *upload)
 /* ---- one report ------------------------------------------------------------------------------------------------ */
 
 /* Where a report belongs. One that is refused for its time is counted at the nearest time that would have done: what
- * strangers make up must not become rows. */
+ * strangers make up must not become rows. Outside of the task's interval comes before too early, which invites the
+ * same report again. */
 static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uint64_t *bucket)
 {
     const sotto_task *task = &upload->task->dap;
@@ -72,17 +73,19 @@ static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uin
     uint64_t latest = now + upload->server->options.clock_skew_seconds;
 
     *bucket = time;
-    if (!sotto_dap_seconds_of(&seconds, time, task->precision) || seconds > latest) {
-        *bucket = sotto_dap_time_of(latest, task->precision);
-        return SOTTO_REPORT_TOO_EARLY;
-    }
+    if (!sotto_dap_seconds_of(&seconds, time, task->precision))
+        seconds = UINT64_MAX;
     if (time < sotto_dap_time_of(task->opens, task->precision)) {
         *bucket = sotto_dap_time_of(task->opens, task->precision);
         return SOTTO_REPORT_DROPPED;
     }
-    if (seconds >= task->closes) {
+    if (sotto_task_ends(upload->task) && seconds >= task->closes) {
         *bucket = sotto_dap_time_of(task->closes - 1, task->precision);
         return SOTTO_REPORT_DROPPED;
+    }
+    if (seconds > latest) {
+        *bucket = sotto_dap_time_of(latest, task->precision);
+        return SOTTO_REPORT_TOO_EARLY;
     }
     if (SOTTO_RULE(leader_late) && now >= task->closes + upload->server->options.late_seconds)
         return SOTTO_REPORT_DROPPED; /* its marks may have been cleared away: serve/gc.h */
@@ -207,7 +210,7 @@ static void work(void *context, sotto_worker *worker)
         return;
     }
     if (req.count > SOTTO_UPLOAD_MAX_REPORTS) {
-        (void)sotto_http_refuse(upload->request, &(sotto_http_problem){.status = 413});
+        sotto_problem_plain(upload->request, &(sotto_http_problem){.status = 413}, upload->task);
         sotto_upload_drop(upload);
         return;
     }

@@ -9,8 +9,8 @@
 
 /* ---- collection-job-req -------------------------------------------------------------------------- */
 
-/* DAP has no collection job extensions yet, so a request that carries one is SOTTO_MISSING. Keep its exact bytes:
- * they are authenticated with both aggregate shares. */
+/* DAP has no collection job extensions yet, so a request that carries one is SOTTO_MISSING; SOTTO_DENIED if they are out
+ * of order. Keep its exact bytes: they are authenticated with both aggregate shares. */
 typedef struct sotto_dap_collection_req {
     sotto_dap_query query;
     sotto_bytes agg_param; /* borrowed; empty for Prio3 */

@@ -9,7 +9,16 @@ sotto_bytes sotto_dap_collection_req_read(sotto_reader *in, sotto_dap_collection
 
 sotto_status sotto_dap_collection_extensions_check(sotto_bytes extensions, sotto_err *err)
 {
-    SOTTO_TRY(sotto_extensions_check(extensions, "collection job extensions", err));
+    static const char what[] = "collection job extensions";
+    sotto_reader in = sotto_reader_over(extensions);
+    sotto_extension extension;
+
+    while (sotto_extensions_next(&in, &extension))
+        ;
+    SOTTO_TRY(sotto_reader_finish(&in, what, err));
+    /* Elsewhere a wrong order is a malformed message; here it has a problem of its own. */
+    if (sotto_extensions_check(extensions, what, NULL) != SOTTO_OK)
+        return sotto_fail(err, SOTTO_DENIED, "%s: out of order", what);
     if (extensions.len > 0)
         return sotto_fail(err, SOTTO_MISSING, "collection job: its extensions are unknown");
     return SOTTO_OK;

@@ -60,7 +60,14 @@ sotto_dap_problem sotto_dap_problem_of(const char *type)
 
 sotto_dap_problem sotto_dap_problem_of_status(sotto_status status)
 {
-    return status == SOTTO_MISSING ? SOTTO_DAP_UNSUPPORTED_EXTENSION : SOTTO_DAP_INVALID_MESSAGE;
+    switch (status) {
+    case SOTTO_MISSING:
+        return SOTTO_DAP_UNSUPPORTED_EXTENSION;
+    case SOTTO_DENIED:
+        return SOTTO_DAP_INVALID_EXTENSION;
+    default:
+        return SOTTO_DAP_INVALID_MESSAGE;
+    }
 }
 
 const char *sotto_dap_report_error_name(uint8_t error)

@@ -127,3 +127,42 @@ bool sotto_http_host_is_loopback(sotto_bytes host)
         return true;
     return is_ipv4(host) && host.len > 4 && memcmp(host.data, net, 4) == 0;
 }
+
+/* ---- places -------------------------------------------------------------------------------------- */
+
+/* How long "scheme://authority" is; 0: that is not how it begins. */
+static size_t origin_of(sotto_bytes url)
+{
+    static const char mark[] = "://";
+    size_t len = 0;
+
+    while (len + sizeof mark - 1 <= url.len && memcmp(url.data + len, mark, sizeof mark - 1) != 0)
+        len++;
+    len += sizeof mark - 1;
+    if (len >= url.len)
+        return 0;
+    while (len < url.len && !strchr("/?#", url.data[len]))
+        len++;
+    return len;
+}
+
+sotto_status sotto_http_locate(char *out, size_t size, sotto_bytes base, sotto_bytes location,
+                               sotto_err *err)
+{
+    const size_t origin = origin_of(base);
+    const uint8_t *text = location.data;
+    const bool is_path =
+        location.len > 0 && text[0] == '/' && !(location.len > 1 && text[1] == '/');
+    const bool is_there =
+        location.len > origin && memcmp(text, base.data, origin) == 0 && text[origin] == '/';
+    const size_t before = is_path ? origin : 0;
+
+    if (origin == 0 || (!is_path && !is_there))
+        return sotto_fail(err, SOTTO_MALFORMED, "points to a place that is not its own");
+    if (before + location.len >= size || memchr(text, 0, location.len))
+        return sotto_fail(err, SOTTO_MALFORMED, "points to a place of %zu bytes", location.len);
+    memcpy(out, base.data, before);
+    memcpy(out + before, text, location.len);
+    out[before + location.len] = 0;
+    return SOTTO_OK;
+}

@@ -19,6 +19,7 @@ typedef struct sotto_http_problem {
     const char *taskid;     /* DAP's member for the task, base64url; may be NULL */
     unsigned retry_after_s; /* sent as a field; 0: none                    */
     const char *allow;      /* the field that belongs to 405; may be NULL  */
+    const char *challenge;  /* WWW-Authenticate, which belongs to 401; may be NULL */
 } sotto_http_problem;
 
 /* Appends the document. Whatever JSON can't hold as it is, is escaped.

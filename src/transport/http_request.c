@@ -282,7 +282,7 @@ bool sotto_http_refuse(sotto_http_request *request, const sotto_http_problem *pr
     uint8_t text[1024];
     char seconds[16];
     sotto_buf body = sotto_buf_over(text, sizeof text);
-    sotto_http_field fields[3] = {{"Content-Type", SOTTO_HTTP_PROBLEM_TYPE}};
+    sotto_http_field fields[4] = {{"Content-Type", SOTTO_HTTP_PROBLEM_TYPE}};
     size_t count = 1;
 
     /* A document that does not fit is left out: the status says enough. */
@@ -294,6 +294,8 @@ bool sotto_http_refuse(sotto_http_request *request, const sotto_http_problem *pr
     }
     if (problem->allow)
         fields[count++] = (sotto_http_field){"Allow", problem->allow};
+    if (problem->challenge)
+        fields[count++] = (sotto_http_field){"WWW-Authenticate", problem->challenge};
     sotto_http_answer(request, &(sotto_http_reply){.status = problem->status,
                                                    .fields = fields,
                                                    .field_count = count,

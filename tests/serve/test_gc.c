@@ -229,7 +229,7 @@ static void late_reports_are_refused_by_the_helper_too(sotto_test *t)
     sotto_test_service_close(&s);
     sotto_test_service_open(t, &s,
                             &(sotto_test_service_options){.closed = true, .late_seconds = 3600});
-    CHECK_EQUAL(t, SOTTO_REPORT_TASK_EXPIRED, job_error(t, &s));
+    CHECK_EQUAL(t, SOTTO_REPORT_DROPPED, job_error(t, &s));
     sotto_test_service_close(&s);
 }
 

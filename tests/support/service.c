@@ -270,15 +270,20 @@ static sotto_bytes noise(sotto_test *t, sotto_test_service *s, size_t len)
 
 static sotto_hpke_ciphertext seal(sotto_test *t, sotto_test_service *s, const sotto_hpke_config *to,
                                   sotto_dap_role role, const sotto_dap_report *report,
-                                  sotto_bytes share)
+                                  sotto_bytes share, sotto_test_flaw flaw)
 {
     uint8_t text[SOTTO_DAP_INFO_MAX];
+    bool extends = flaw == SOTTO_TEST_PRIVATE_EXTENSION && role == SOTTO_DAP_HELPER;
+    sotto_plaintext_input_share input = {{NULL, 0}, share};
     sotto_buf plain = buffer(t, share.len + 16), aad = buffer(t, 4096),
               out = buffer(t, share.len + 128);
     size_t enc = to->public_key.len;
 
-    CHECK_OK(t, sotto_plaintext_input_share_encode(
-                    &plain, &(sotto_plaintext_input_share){{NULL, 0}, share}, &t->err));
+    if (extends)
+        input.private_extensions = sotto_bytes_of("\x12\x34\0\0", 4);
+    if (flaw == SOTTO_TEST_SHORT_SHARE && role == SOTTO_DAP_HELPER)
+        input.payload.len--;
+    CHECK_OK(t, sotto_plaintext_input_share_encode(&plain, &input, &t->err));
     CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration,
                                              &report->metadata, report->public_share, &t->err));
     CHECK_OK(t, sotto_hpke_seal(&out, to, noise(t, s, 66), sotto_input_share_info(text, role),
@@ -309,7 +314,7 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
     values[bin] = 1;
     memcpy(report.metadata.report_id, noise(t, s, 16).data, 16);
     if (flaw == SOTTO_TEST_TOO_EARLY)
-        report.metadata.time += 48;
+        report.metadata.time += 24;
     if (flaw == SOTTO_TEST_EXTENSION)
         report.metadata.public_extensions = sotto_bytes_of("\x12\x34\0\0", 4);
     sotto_dap_context(context, s->task.id);
@@ -323,9 +328,9 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
         shares[0].data[0] ^= 1;
     report.public_share = sotto_buf_bytes(&public_share);
     report.leader =
-        seal(t, s, &s->leader_hpke, SOTTO_DAP_LEADER, &report, sotto_buf_bytes(&shares[0]));
+        seal(t, s, &s->leader_hpke, SOTTO_DAP_LEADER, &report, sotto_buf_bytes(&shares[0]), flaw);
     report.helper =
-        seal(t, s, &s->helper_hpke, SOTTO_DAP_HELPER, &report, sotto_buf_bytes(&shares[1]));
+        seal(t, s, &s->helper_hpke, SOTTO_DAP_HELPER, &report, sotto_buf_bytes(&shares[1]), flaw);
     if (flaw == SOTTO_TEST_BAD_LEADER_SEAL)
         flip(report.leader.payload);
     if (flaw == SOTTO_TEST_BAD_HELPER_SEAL)
@@ -355,32 +360,44 @@ static sotto_http_response call(sotto_test *t, sotto_test_service *s, sotto_http
                                 sotto_bytes body)
 {
     char bearer[128];
-    sotto_http_field fields[2] = {{"Content-Type", sotto_dap_media_type(message)},
-                                  {"Authorization", bearer}};
+    sotto_http_field fields[2] = {{NULL, NULL}};
+    size_t count = 0;
     sotto_http_response response = {0};
 
     (void)snprintf(bearer, sizeof bearer, "Bearer %s", token ? token : "");
+    if (message != SOTTO_DAP_MESSAGES)
+        fields[count++] = (sotto_http_field){"Content-Type", sotto_dap_media_type(message)};
+    if (token)
+        fields[count++] = (sotto_http_field){"Authorization", bearer};
     CHECK_OK(t, sotto_http_call_wait(s->client, &response,
                                      &(sotto_http_call){.method = method,
                                                         .url = url,
                                                         .fields = fields,
-                                                        .field_count = token ? 2 : 1,
+                                                        .field_count = count,
                                                         .body = body,
                                                         .attempts = 1},
                                      &t->arena, &t->err));
     return response;
 }
 
-sotto_http_response sotto_test_post(sotto_test *t, sotto_test_service *s, bool to_leader,
-                                    const char *collection, sotto_dap_message message,
-                                    const char *token, sotto_bytes body)
+sotto_http_response sotto_test_request(sotto_test *t, sotto_test_service *s, bool to_leader,
+                                       sotto_http_method method, const char *place,
+                                       sotto_dap_message message, const char *token,
+                                       sotto_bytes body)
 {
     char url[512], id[SOTTO_DAP_ID_TEXT_MAX];
 
     sotto_dap_id_encode(id, sotto_bytes_of(s->task.id, sizeof s->task.id));
     (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/tasks/%s/%s",
-                   sotto_server_port(to_leader ? s->leader : s->helper), id, collection);
-    return call(t, s, SOTTO_HTTP_POST, url, message, token, body);
+                   sotto_server_port(to_leader ? s->leader : s->helper), id, place);
+    return call(t, s, method, url, message, token, body);
+}
+
+sotto_http_response sotto_test_post(sotto_test *t, sotto_test_service *s, bool to_leader,
+                                    const char *collection, sotto_dap_message message,
+                                    const char *token, sotto_bytes body)
+{
+    return sotto_test_request(t, s, to_leader, SOTTO_HTTP_POST, collection, message, token, body);
 }
 
 sotto_http_response sotto_test_upload(sotto_test *t, sotto_test_service *s, sotto_bytes reports)

@@ -56,7 +56,9 @@ typedef enum sotto_test_flaw {
     SOTTO_TEST_BAD_HELPER_SEAL,
     SOTTO_TEST_UNKNOWN_KEY,
     SOTTO_TEST_TOO_EARLY,
-    SOTTO_TEST_EXTENSION
+    SOTTO_TEST_EXTENSION,         /* a public one that nobody knows        */
+    SOTTO_TEST_PRIVATE_EXTENSION, /* in the helper's share alone           */
+    SOTTO_TEST_SHORT_SHARE        /* the helper's, by one byte             */
 } sotto_test_flaw;
 sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint64_t bin,
                                      sotto_test_flaw flaw);
@@ -88,7 +90,12 @@ bool sotto_test_says(const sotto_http_response *response, const char *text);
 /* Whether a problem document is of this type. */
 bool sotto_test_is_problem(const sotto_http_response *response, sotto_dap_problem problem);
 
-/* Posts a body to /tasks/{task}/{collection}; the answer lives in the test's arena. */
+/* Asks for /tasks/{task}/{place}. message: SOTTO_DAP_MESSAGES: no type is named. The answer lives in the test's arena. */
+sotto_http_response sotto_test_request(sotto_test *t, sotto_test_service *s, bool to_leader,
+                                       sotto_http_method method, const char *place,
+                                       sotto_dap_message message, const char *token,
+                                       sotto_bytes body);
+/* Posts a body to /tasks/{task}/{collection}. */
 sotto_http_response sotto_test_post(sotto_test *t, sotto_test_service *s, bool to_leader,
                                     const char *collection, sotto_dap_message message,
                                     const char *token, sotto_bytes body);

@@ -27,7 +27,10 @@ static void queries_are_of_their_mode(sotto_test *t)
 static void collection_extensions_are_unknown_and_in_order(sotto_test *t)
 {
     CHECK_STATUS(t, SOTTO_MISSING, decode(t, QUERY "00000000000400010000", &t->err));
-    CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, QUERY "0000000000080002000000010000", &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, decode(t, QUERY "0000000000080002000000010000", &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, decode(t, QUERY "0000000000080001000000010000", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, QUERY "00000000000300010000", &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, decode(t, QUERY "000000000005000100020a", &t->err));
 }
 
 static void the_collector_s_bytes_are_kept(sotto_test *t)
@@ -49,9 +52,12 @@ static void share_requests_have_no_unknown_extension_either(sotto_test *t)
 {
     const sotto_bytes wire =
         sotto_test_hex(t, QUERY "00000000000400010000" QUERY "00000000000001b7" ZEROS);
+    const sotto_bytes twice =
+        sotto_test_hex(t, QUERY "0000000000080001000000010000" QUERY "00000000000001b7" ZEROS);
     sotto_dap_aggregate_share_req req;
 
     CHECK_STATUS(t, SOTTO_MISSING, sotto_dap_aggregate_share_req_decode(&req, wire, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_dap_aggregate_share_req_decode(&req, twice, &t->err));
 }
 
 int main(int argc, char **argv)

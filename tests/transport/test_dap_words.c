@@ -58,6 +58,7 @@ static void problems_have_their_urn_and_status(sotto_test *t)
                     sotto_dap_problem_type(SOTTO_DAP_BATCH_MISMATCH)) == 0);
     CHECK_EQUAL(t, SOTTO_DAP_PROBLEMS, sotto_dap_problem_of("about:blank"));
     CHECK_EQUAL(t, SOTTO_DAP_UNSUPPORTED_EXTENSION, sotto_dap_problem_of_status(SOTTO_MISSING));
+    CHECK_EQUAL(t, SOTTO_DAP_INVALID_EXTENSION, sotto_dap_problem_of_status(SOTTO_DENIED));
     CHECK_EQUAL(t, SOTTO_DAP_INVALID_MESSAGE, sotto_dap_problem_of_status(SOTTO_MALFORMED));
 }
 

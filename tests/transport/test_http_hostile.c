@@ -161,6 +161,41 @@ static void media_types_are_compared_without_parameters(sotto_test *t)
         CHECK(t, !sotto_http_is_media_type(sotto_bytes_of(other[i], strlen(other[i])), "a/b"));
 }
 
+/* A token goes along to wherever this leads. */
+static void a_place_is_at_its_own_origin_or_none(sotto_test *t)
+{
+    static const struct {
+        const char *base, *location, *wanted; /* NULL: none */
+    } cases[] = {
+        {"https://a.example/dap", "/x/y?step=0", "https://a.example/x/y?step=0"},
+        {"https://a.example", "/x", "https://a.example/x"},
+        {"https://a.example/dap/", "https://a.example/x", "https://a.example/x"},
+        {"https://a.example/dap", "https://a.example", NULL},
+        {"https://a.example/dap", "https://a.example.org/x", NULL},
+        {"https://a.example/dap", "https://a.example@b.example/x", NULL},
+        {"https://a.example/dap", "https://a.example:444/x", NULL},
+        {"https://a.example/dap", "http://a.example/x", NULL},
+        {"https://a.example/dap", "//b.example/x", NULL},
+        {"https://a.example/dap", "x", NULL},
+        {"https://a.example/dap", "", NULL},
+        {"a.example/dap", "/x", NULL},
+        {"https://", "/x", NULL},
+        {"", "/x", NULL},
+        {"https://a.example/dap", "/0123456789012345", NULL}, /* does not fit with its end */
+        {"https://a.example/dap", "/012345678901234", "https://a.example/012345678901234"},
+    };
+    char out[34];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sotto_status status =
+            sotto_http_locate(out, sizeof out, sotto_bytes_of(cases[i].base, strlen(cases[i].base)),
+                              sotto_bytes_of(cases[i].location, strlen(cases[i].location)), NULL);
+
+        CHECK_EQUAL(t, cases[i].wanted ? SOTTO_OK : SOTTO_MALFORMED, status);
+        CHECK(t, !cases[i].wanted || strcmp(cases[i].wanted, out) == 0);
+    }
+}
+
 static void a_problem_is_written_and_read(sotto_test *t)
 {
     uint8_t memory[512];
@@ -200,6 +235,7 @@ int main(int argc, char **argv)
         CASE(the_end_of_a_head_is_found_wherever_reading_stopped),
         CASE(loopback_is_told_from_the_rest),
         CASE(media_types_are_compared_without_parameters),
+        CASE(a_place_is_at_its_own_origin_or_none),
         CASE(a_problem_is_written_and_read),
     };
 

@@ -1,0 +1,27 @@
+#!/bin/sh
+# conformance.sh SOURCE: every test that docs/protocols/dap-conformance.md names is one, in the program that it names.
+source=$1
+page=$source/docs/protocols/dap-conformance.md
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# "program case": what stands in backticks in the fourth column. A name without a program is of the one before it; what is
+# neither, such as a function, is left out.
+awk -F'|' '/^\|/ && NF == 7 {
+    count = split($5, parts, "`"); program = ""
+    for (i = 2; i <= count; i += 2) {
+        if (split(parts[i], pair, ": ") == 2) { program = pair[1]; print program, pair[2] }
+        else if (program != "") print program, parts[i]
+    }
+}' "$page" | sort -u >"$work/named"
+
+for file in "$source"/tests/*/test_*.c; do
+    room=$(basename "$(dirname "$file")")
+    name=$(basename "$file" .c)
+    name=${name#test_}
+    grep -o 'CASE([a-z0-9_]*)' "$file" | sed "s/CASE(\(.*\))/${room}_${name#"${room}"_} \1/"
+done | sort -u >"$work/there"
+
+[ "$(wc -l <"$work/named")" -ge 80 ] || { echo "hardly any test was found on the page"; exit 1; }
+missing=$(comm -23 "$work/named" "$work/there")
+[ -z "$missing" ] || { printf 'no such test:\n%s\n' "$missing"; exit 1; }

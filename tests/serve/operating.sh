@@ -168,8 +168,25 @@ if command -v sqlite3 >/dev/null; then
         { cat held.txt; fail "a held batch is not told by its task and time"; }
     shows "\"task\": \"$task\", \"from\": \"$time\", \"until\": \"$time\", \"arrived\": 30" \
         sotto admin batch list --config helper.ini --json
+    # Behind so many that its line is on no first page. A pager in the middle of them leaves nothing open in the database: what is
+    # erased could not leave the WAL.
+    sqlite3 helper.db "INSERT INTO held (task, first_bucket, end_bucket, batch, arrived, expected, reason, since)
+        WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 1200)
+        SELECT n, i, i + 1, x'', 3, 1, 'because', 0 FROM numbers, (SELECT n FROM task ORDER BY added, n LIMIT 1);
+        UPDATE held SET since = 1 WHERE reason IS NULL" || fail "no more batches"
+    mkfifo pager
+    sotto admin batch list --config helper.ini >pager &
+    exec 9<pager
+    read -r first <&9
+    [ "$(sqlite3 helper.db "UPDATE held SET since = since + 1; PRAGMA wal_checkpoint(TRUNCATE)")" = '0|0|0' ] ||
+        fail "a list that waits for its pager keeps the WAL"
+    [ "$(cat <&9 | tail -n 1 | cut -d ' ' -f 1)" = "$batch" ] || fail "a held batch is not listed behind others"
+    exec 9<&-
+    wait
     shows "^released $batch: 30 reports came, 10 were expected" \
         sotto admin batch release "$batch" --reason because --config helper.ini
+    shows "\"batch\": \"$batch\".*\"held\": false, \"reason\": \"because\"" \
+        sotto admin batch list --config helper.ini --json
     why='job.request: sealed with a datastore key that is gone: 0badcafe'
     sqlite3 leader.db "INSERT INTO job (n, task, id, state, bucket, batch, request, reports, added)
             SELECT 7, n, x'07', 1, 500000, x'000000000007a120', x'00', 5, 0 FROM task ORDER BY added, n LIMIT 1;

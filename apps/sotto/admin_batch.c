@@ -148,11 +148,8 @@ static int run_release(int argc, char **argv)
     int code = sotto_admin_parse(&admin, "admin batch release", argc, argv, known, 1, 1);
     search s = {.name = admin.words[0]};
 
-    s.release.reason = sotto_admin_flag(&admin, "--reason");
-    if (code == EXIT_DONE && (!s.release.reason || !s.release.reason[0])) {
-        (void)fprintf(stderr, "sotto admin batch release: --reason says why, and is kept\n");
+    if (code == EXIT_DONE && !(s.release.reason = sotto_admin_reason(&admin)))
         code = EXIT_USAGE;
-    }
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE && sotto_db_run(admin.db, release, &s, &admin.err) != SOTTO_OK)

@@ -95,17 +95,14 @@ static int run_abandon(int argc, char **argv)
     static const char *const known[] = {"--reason", "--key-is-lost", NULL};
     static sotto_admin admin;
     int code = sotto_admin_parse(&admin, "admin segment abandon", argc, argv, known, 1, 1);
-    sotto_giving_up g = {.reason = sotto_admin_flag(&admin, "--reason"),
-                         .lost_key = sotto_admin_flag(&admin, "--key-is-lost")};
+    sotto_giving_up g = {.lost_key = sotto_admin_flag(&admin, "--key-is-lost")};
 
     if (code == EXIT_DONE && !read_number(&g.segment, admin.words[0])) {
         (void)fprintf(stderr, "sotto admin segment abandon: a segment is a number of the list\n");
         code = EXIT_USAGE;
     }
-    if (code == EXIT_DONE && (!g.reason || !g.reason[0])) {
-        (void)fprintf(stderr, "sotto admin segment abandon: --reason says why, and is kept\n");
+    if (code == EXIT_DONE && !(g.reason = sotto_admin_reason(&admin)))
         code = EXIT_USAGE;
-    }
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE &&

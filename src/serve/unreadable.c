@@ -275,6 +275,7 @@ sotto_status sotto_unreadable_give_up(sotto_tx *tx, void *context, sotto_err *er
     sotto_giving_up *g = context;
     doomed d;
 
+    g->key_is_missing = false;
     if (!g->reason || !g->reason[0])
         return sotto_fail(err, SOTTO_DENIED, "reports are given up with a reason, or not");
     SOTTO_TRY(find(tx, &d, g->segment, err));

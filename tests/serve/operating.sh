@@ -106,6 +106,10 @@ refuses 2 'reason' sotto admin batch release 1-2-3 --config helper.ini
 [ -z "$(sotto admin segment list --config leader.ini --json 2>&1)" ] || fail "no segments are no JSON"
 refuses 1 'no segment 17' sotto admin segment abandon 17 --reason because --config leader.ini
 refuses 2 'reason' sotto admin segment abandon 17 --config leader.ini
+for reason in '' "$(printf 'because\n\033[1m')" "$(printf '\377')"; do
+    refuses 2 'a line of text' sotto admin batch release 1-2-3 --reason "$reason" --config helper.ini
+    refuses 2 'a line of text' sotto admin segment abandon 17 --reason "$reason" --config leader.ini
+done
 refuses 2 'number' sotto admin segment abandon all --reason because --config leader.ini
 sotto admin gc --config helper.ini --json | grep -q '"repairs": 0, "broken": 0' || fail "gc does not tell all"
 refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c \

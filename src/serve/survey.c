@@ -3,8 +3,6 @@
 #include "serve/schema.h"
 #include "serve/tasks_internal.h"
 
-#include <stdio.h>
-
 typedef struct survey {
     sotto_role role;
     sotto_task_line_fn *task;
@@ -28,9 +26,9 @@ static sotto_status exists(sotto_tx *tx, bool *out, const char *text, int64_t n,
 
 static sotto_status look_up_parties(sotto_tx *tx, sotto_task_line *line, sotto_err *err)
 {
-    char parties[3 * SOTTO_PARTY_NAME];
+    char parties[SOTTO_PARTIES_TEXT];
 
-    (void)snprintf(parties, sizeof parties, "%s\n%s", line->task->leader, line->task->helper);
+    sotto_pairing_parties(parties, line->task->leader, line->task->helper);
     return exists(tx, &line->paired, "SELECT 1 FROM pairing WHERE peer = ?1 LIMIT 1", 0, parties,
                   err);
 }

@@ -7,6 +7,16 @@
 
 #define SOTTO_TASKS_CHANNEL "tasks" /* whose waiters look for new rows */
 
+/* What a task and a pairing have to agree on is compared by whoever adds either: one after the other, in every process. A guard of
+ * db/sql.h; keys.c has 0. */
+enum { SOTTO_PROVISIONING = 1 };
+
+/* One pairing for two servers: the text that names them, as the table has it. */
+enum {
+    SOTTO_PARTIES_TEXT = 3 * SOTTO_PARTY_NAME
+}; /* a recipe's names may be longer than any pairing's */
+void sotto_pairing_parties(char out[SOTTO_PARTIES_TEXT], const char *leader, const char *helper);
+
 typedef struct sotto_task_entry {
     struct sotto_task_entry *next; /* found before this one */
     sotto_server_task task;

@@ -4,6 +4,7 @@
 #include "base/rule.h"
 #include "transport/dap.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PAIRING_FILE = 8192 };
@@ -17,20 +18,12 @@ static sotto_column_place pairing_place(const char *fingerprint)
 typedef struct putting {
     const sotto_pairing *pairing;
     sotto_bytes sealed;
-    char parties[3 * SOTTO_PARTY_NAME];
+    char parties[SOTTO_PARTIES_TEXT];
 } putting;
 
-/* One pairing for three parties: the text that names them. */
-static void name_parties(char *out, size_t size, const char *leader, const char *helper)
+void sotto_pairing_parties(char out[SOTTO_PARTIES_TEXT], const char *leader, const char *helper)
 {
-    size_t at = 0;
-
-    for (const char *from = leader; *from && at + 2 < size; from++)
-        out[at++] = *from;
-    out[at++] = '\n';
-    for (const char *from = helper; *from && at + 1 < size; from++)
-        out[at++] = *from;
-    out[at] = 0;
+    (void)snprintf(out, SOTTO_PARTIES_TEXT, "%s\n%s", leader, helper);
 }
 
 /* Only bare tasks, of other implementations, do without a key in the pairing; what such a file can't do is get a recipe's sums. */
@@ -89,6 +82,7 @@ static sotto_status put_pairing(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql q;
     bool row;
 
+    SOTTO_TRY(sotto_tx_guard(tx, SOTTO_PROVISIONING, true, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT fingerprint FROM pairing WHERE peer = ?1 AND"
                                 " fingerprint <> ?2 LIMIT 1",
@@ -130,7 +124,7 @@ sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
     if (status != SOTTO_OK)
         return status;
     p.sealed = sotto_buf_bytes(&out);
-    name_parties(p.parties, sizeof p.parties, pairing->leader, pairing->helper);
+    sotto_pairing_parties(p.parties, pairing->leader, pairing->helper);
     return sotto_db_run(db, put_pairing, &p, err);
 }
 
@@ -151,7 +145,7 @@ static sotto_status check_collector(const sotto_task_entry *e, sotto_err *err)
 sotto_status sotto_task_entry_pair(sotto_task_entry *e, sotto_tx *tx, const sotto_column_keys *keys,
                                    sotto_err *err)
 {
-    char parties[3 * SOTTO_PARTY_NAME];
+    char parties[SOTTO_PARTIES_TEXT];
     uint8_t plain[PAIRING_FILE];
     sotto_buf out = sotto_buf_over(plain, sizeof plain);
     sotto_column_place place;
@@ -160,7 +154,7 @@ sotto_status sotto_task_entry_pair(sotto_task_entry *e, sotto_tx *tx, const sott
     bool row;
 
     e->task.pairing = NULL;
-    name_parties(parties, sizeof parties, e->task.leader, e->task.helper);
+    sotto_pairing_parties(parties, e->task.leader, e->task.helper);
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q, "SELECT fingerprint, secrets FROM pairing WHERE peer = ?1", err));
     sotto_sql_text(&q, 1, parties);

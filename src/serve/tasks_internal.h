@@ -39,9 +39,15 @@ SOTTO_MUST_USE sotto_status sotto_task_entry_compile(sotto_task_entry *entry, so
 SOTTO_MUST_USE sotto_status sotto_task_bare_encode(sotto_buf *out, const sotto_bare_task *task,
                                                    sotto_err *err);
 
+/* A row's pairing; wipe it. */
+SOTTO_MUST_USE sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto_column_keys *keys,
+                                                 const char *fingerprint, sotto_bytes sealed,
+                                                 sotto_err *err);
+
 /* Fills in the pairing of a compiled task and its verification key; where its parties are not paired yet, task.pairing stays
  * NULL.
- *   SOTTO_DENIED  the task's collector has another key than the one that was paired */
+ *   SOTTO_DENIED    the task's collector has another key than the one that was paired
+ *   SOTTO_REJECTED  the pairing that is stored for these parties is others' */
 SOTTO_MUST_USE sotto_status sotto_task_entry_pair(sotto_task_entry *entry, sotto_tx *tx,
                                                   const sotto_column_keys *keys, sotto_err *err);
 

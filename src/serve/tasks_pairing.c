@@ -142,14 +142,33 @@ static sotto_status check_collector(const sotto_task_entry *e, sotto_err *err)
                       e->pairing.fingerprint);
 }
 
+sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto_column_keys *keys,
+                                  const char *fingerprint, sotto_bytes sealed, sotto_err *err)
+{
+    uint8_t plain[PAIRING_FILE];
+    sotto_buf json = sotto_buf_over(plain, sizeof plain);
+    sotto_column_place place = pairing_place(fingerprint);
+    sotto_status status = sotto_column_unseal(&json, keys, &place, sealed, err);
+
+    if (status == SOTTO_OK)
+        status = sotto_pairing_decode(out, sotto_buf_bytes(&json), err);
+    sotto_wipe(plain, sizeof plain);
+    return status;
+}
+
+/* By which names it was found is in the row alone; by which it was made is sealed. */
+static sotto_status check_names(const sotto_task_entry *e, sotto_err *err)
+{
+    if (names(&e->pairing, &e->task) || !SOTTO_RULE(pairing_of_its_parties))
+        return SOTTO_OK;
+    return sotto_fail(err, SOTTO_REJECTED, "pairing %s is stored as that of other parties",
+                      e->pairing.fingerprint);
+}
+
 sotto_status sotto_task_entry_pair(sotto_task_entry *e, sotto_tx *tx, const sotto_column_keys *keys,
                                    sotto_err *err)
 {
     char parties[SOTTO_PARTIES_TEXT];
-    uint8_t plain[PAIRING_FILE];
-    sotto_buf out = sotto_buf_over(plain, sizeof plain);
-    sotto_column_place place;
-    sotto_status status;
     sotto_sql q;
     bool row;
 
@@ -161,19 +180,15 @@ sotto_status sotto_task_entry_pair(sotto_task_entry *e, sotto_tx *tx, const sott
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     if (!row)
         return SOTTO_OK;
-    place = pairing_place(sotto_sql_column_text(&q, 0));
-    status = sotto_column_unseal(&out, keys, &place, sotto_sql_column_bytes(&q, 1), err);
-    if (status == SOTTO_OK)
-        status = sotto_pairing_decode(&e->pairing, sotto_buf_bytes(&out), err);
-    if (status == SOTTO_OK)
-        status = check_collector(e, err);
-    if (status == SOTTO_OK && !e->has_verify_key)
-        status = sotto_dap_verify_key_derive(
+    SOTTO_TRY(sotto_pairing_unseal(&e->pairing, keys, sotto_sql_column_text(&q, 0),
+                                   sotto_sql_column_bytes(&q, 1), err));
+    SOTTO_TRY(check_names(e, err));
+    SOTTO_TRY(check_collector(e, err));
+    if (!e->has_verify_key)
+        SOTTO_TRY(sotto_dap_verify_key_derive(
             e->task.verifier.verify_key,
             sotto_bytes_of(e->pairing.verify_seed, sizeof e->pairing.verify_seed), e->task.dap.id,
-            SOTTO_DAP_SALT_DAP, err);
-    if (status == SOTTO_OK)
-        e->task.pairing = &e->pairing;
-    sotto_wipe(plain, sizeof plain);
-    return status;
+            SOTTO_DAP_SALT_DAP, err));
+    e->task.pairing = &e->pairing;
+    return SOTTO_OK;
 }

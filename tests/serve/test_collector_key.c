@@ -237,6 +237,28 @@ static void a_stored_task_with_another_key_is_not_served(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* As whoever writes into the database, but has no datastore key, could have it: under the names that a task has. */
+static void a_pairing_in_the_place_of_another_is_refused(sotto_test *t)
+{
+    static char rename[] = "UPDATE pairing SET peer = 'key:leader\nkey:helper'";
+    uint8_t wire[SOTTO_COLLECTOR_CONFIG];
+    sotto_buf out = sotto_buf_over(wire, sizeof wire);
+    sotto_hpke_config config = strangers(t);
+    sotto_pairing others;
+    sotto_server *empty;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    empty = open_empty(t);
+    CHECK_OK(t, sotto_hpke_config_encode(&out, &config, &t->err));
+    CHECK_OK(t, sotto_pairing_new(&others, "key:one", "key:other", "key:collector",
+                                  sotto_buf_bytes(&out), &t->err));
+    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &others, &t->err));
+    CHECK_OK(t, sotto_db_run(empty->db, sotto_test_say, rename, &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED, add(t, empty, strangers_parties(t)));
+    sotto_server_close(empty);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -244,6 +266,7 @@ int main(int argc, char **argv)
         CASE(a_served_task_keeps_its_key),
         CASE(a_task_that_waits_is_compared_when_its_pairing_comes),
         CASE(what_is_added_at_once_is_compared_all_the_same),
+        CASE(a_pairing_in_the_place_of_another_is_refused),
         CASE(a_stored_task_with_another_key_is_not_served),
     };
 

@@ -149,12 +149,19 @@ static sotto_status show(void *context, const sotto_pairing_line *line, sotto_er
 
     (void)err;
     if (!admin->json) {
-        printf("fingerprint %s  leader %.*s  helper %s\n", line->fingerprint, (int)leader,
+        printf("fingerprint %s  leader %.*s  helper %s  ", line->fingerprint, (int)leader,
                line->parties, helper);
+        if (line->broken)
+            printf("BROKEN, serves no task: %s\n", line->broken);
+        else
+            printf("collector key %s\n", line->collector_key[0] ? line->collector_key : "none");
         return SOTTO_OK;
     }
-    json_t *json = json_pack("{s:s, s:s%, s:s}", "fingerprint", line->fingerprint, "leader",
-                             line->parties, leader, "helper", helper);
+    json_t *json =
+        json_pack("{s:s, s:s%, s:s, s:s*, s:s*}", "fingerprint", line->fingerprint, "leader",
+                  line->parties, leader, "helper", helper, "collector_key",
+                  line->collector_key && line->collector_key[0] ? line->collector_key : NULL,
+                  "broken", line->broken);
     (void)json_dumpf(json, stdout, 0);
     json_decref(json);
     printf("\n");
@@ -168,7 +175,8 @@ static int run_show(int argc, char **argv)
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && sotto_survey_pairings(admin.db, show, &admin, &admin.err) != SOTTO_OK)
+    if (code == EXIT_DONE &&
+        sotto_survey_pairings(admin.db, &admin.columns, show, &admin, &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
     sotto_admin_close(&admin);
     return code;

@@ -160,6 +160,15 @@ shows() {
     "$@" >out 2>&1 || { cat out; fail "fails: $*"; }
     grep -q -- "$text" out || { cat out; fail "does not say '$text': $*"; }
 }
+for side in helper leader; do
+    shows "^fingerprint .*  leader key:leader-2026a  helper key:helper-2026a  collector key $(cat collector-public.txt)$" \
+        sotto admin pair show --config $side.ini
+    shows "\"collector_key\": \"$(cat collector-public.txt)\"}" sotto admin pair show --config $side.ini --json
+done
+cp helper.key away.key && head -c 32 /dev/urandom >helper.key
+shows 'BROKEN, serves no task: pairing.secrets: sealed with a datastore key' sotto admin pair show --config helper.ini
+shows '"broken": "pairing.secrets: ' sotto admin pair show --config helper.ini --json
+cp away.key helper.key
 # A batch that is held, and two segments of a job that lacks its datastore key, of the task that is listed first.
 if command -v sqlite3 >/dev/null; then
     time='[0-9-]*T[0-9:]*Z'

@@ -146,6 +146,11 @@ refuses 4 'no key of this server' sotto admin task add recipe.json strangers.jso
 sotto admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector c \
     --collector-key collector-public.txt second.json >/dev/null
 refuses 4 'paired already' sotto admin pair take second.json --config helper.ini
+sotto admin pair new --leader a --helper b --collector c --collector-key stranger-public.txt fourth.json >/dev/null
+refuses 4 'another collector key than collector-public.txt: nothing was taken in' \
+    sotto admin pair take fourth.json --collector-key collector-public.txt --config helper.ini
+sotto admin pair show --config helper.ini | grep -q 'leader a ' && fail "a stranger's pairing was taken in"
+refuses 1 'is not the line' sotto admin pair take fourth.json --collector-key parties.json --config helper.ini
 refuses 4 'late reports' sotto admin gc --keep-days 3 --config helper.ini
 mv helper.key away.key
 refuses 1 'missing' sotto serve helper --config helper.ini

@@ -5,6 +5,7 @@
 #include "serve/datastore.h"
 #include "serve/schema.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,29 @@ bool sotto_admin_number(const sotto_admin *admin, uint64_t *out, const char *nam
     }
     *out = strtoull(text, NULL, 10);
     return true;
+}
+
+/* UTF-8 without control characters: PostgreSQL stores nothing else, JSON can't say anything else, and a terminal shows it. */
+static bool is_line(const char *text)
+{
+    json_t *json = json_string(text);
+    bool good = json != NULL && text[0] != 0;
+
+    json_decref(json);
+    for (const char *at = text; good && *at; at++)
+        good = ((unsigned char)*at >= 0x20 && *at != 0x7f);
+    return good;
+}
+
+const char *sotto_admin_reason(const sotto_admin *admin)
+{
+    const char *reason = sotto_admin_flag(admin, "--reason");
+
+    if (reason && is_line(reason))
+        return reason;
+    (void)fprintf(stderr, "sotto %s: --reason says why, in a line of text that is kept\n",
+                  admin->verb);
+    return NULL;
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------------ */

@@ -31,6 +31,9 @@ const char *sotto_admin_flag(const sotto_admin *admin, const char *name);
 /* A flag that is a number. False: it is none, and that was said. */
 bool sotto_admin_number(const sotto_admin *admin, uint64_t *out, const char *name);
 
+/* --reason TEXT, which is kept and listed: a line of text. NULL: it is none, and that was said. */
+const char *sotto_admin_reason(const sotto_admin *admin);
+
 /* Reads the configuration that was named. EXIT_DONE or EXIT_USAGE. */
 int sotto_admin_configure(sotto_admin *admin);
 /* ... and opens its database, which must have today's schema, and its datastore key. */

@@ -4,6 +4,7 @@
 #include "serve/rate.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,44 +26,71 @@ static void name_of(char out[NAME], const sotto_held *held)
 
 /* ---- list ------------------------------------------------------------------------------------------------- */
 
-/* Its task, and its times or its id as a collector asks for it. */
-static void show_which(const sotto_listing *l, const sotto_held *held)
-{
-    bool json = l->admin->json;
-    char id[SOTTO_DAP_ID_TEXT_MAX];
+/* Its times, or its id as a collector asks for it; both empty where they are not known. */
+typedef struct which {
     sotto_which_time time;
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+} which;
 
-    printf(json ? ", \"task\": \"%s\"" : "  task %s", sotto_which_task_id(&l->which, held->task));
-    if (held->range.leader_selected) {
-        sotto_dap_id_encode(id, sotto_bytes_of(held->range.batch.bytes, held->range.batch.len));
-        printf(json ? ", \"batch_id\": \"%s\"" : "  batch %s", id);
-    } else if (sotto_which_times(&l->which, &time, held->task, held->range.first_bucket,
-                                 held->range.end_bucket)) {
-        printf(json ? ", \"from\": \"%s\", \"until\": \"%s\"" : "  %s to %s", time.from,
-               time.until);
-    }
+static void find_which(const sotto_listing *l, which *out, const sotto_held *held)
+{
+    *out = (which){0};
+    if (held->range.leader_selected)
+        sotto_dap_id_encode(out->id,
+                            sotto_bytes_of(held->range.batch.bytes, held->range.batch.len));
+    else if (!sotto_which_times(&l->which, &out->time, held->task, held->range.first_bucket,
+                                held->range.end_bucket))
+        *out = (which){0};
+}
+
+/* NULL: that key is left out. */
+static const char *some(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+static void show_json(const sotto_listing *l, const sotto_held *held, const char *name,
+                      const which *w)
+{
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s*, s:s*, s:s*, s:I, s:I, s:b, s:s*}", "batch", name, "task",
+        sotto_which_task_id(&l->which, held->task), "batch_id", some(w->id), "from",
+        some(w->time.from), "until", some(w->time.until), "arrived", (json_int_t)held->arrived,
+        "expected", (json_int_t)held->expected, "held", held->held, "reason", some(held->reason));
+
+    (void)json_dumpf(json, l->out, 0);
+    json_decref(json);
+    (void)fprintf(l->out, "\n");
+}
+
+static void show_text(const sotto_listing *l, const sotto_held *held, const char *name,
+                      const which *w)
+{
+    const char *state = held->held        ? "held"
+                        : held->reason[0] ? "released: "
+                                          : "not held any more: collected under a corrected "
+                                            "population, or the task is retired";
+
+    (void)fprintf(l->out, "%s  task %s", name, sotto_which_task_id(&l->which, held->task));
+    if (w->id[0])
+        (void)fprintf(l->out, "  batch %s", w->id);
+    if (w->time.from[0])
+        (void)fprintf(l->out, "  %s to %s", w->time.from, w->time.until);
+    (void)fprintf(l->out, "  %" PRIu64 " reports came, %" PRIu64 " were expected: %s%s\n",
+                  held->arrived, held->expected, state, held->reason);
 }
 
 static sotto_status show(void *context, const sotto_held *held, sotto_err *err)
 {
     sotto_listing *l = context;
-    const char *state = held->held        ? "held"
-                        : held->reason[0] ? "released: "
-                                          : "not held any more: collected under a corrected "
-                                            "population, or the task is retired";
     char name[NAME];
+    which w;
 
     (void)err;
     l->lines++;
     name_of(name, held);
-    printf(l->admin->json ? "{\"batch\": \"%s\"" : "%s", name);
-    show_which(l, held);
-    if (l->admin->json)
-        printf(", \"arrived\": %" PRIu64 ", \"expected\": %" PRIu64 ", \"held\": %s}\n",
-               held->arrived, held->expected, held->held ? "true" : "false");
-    else
-        printf("  %" PRIu64 " reports came, %" PRIu64 " were expected: %s%s\n", held->arrived,
-               held->expected, state, held->reason);
+    find_which(l, &w, held);
+    (l->admin->json ? show_json : show_text)(l, held, name, &w);
     return SOTTO_OK;
 }
 
@@ -120,11 +148,8 @@ static int run_release(int argc, char **argv)
     int code = sotto_admin_parse(&admin, "admin batch release", argc, argv, known, 1, 1);
     search s = {.name = admin.words[0]};
 
-    s.release.reason = sotto_admin_flag(&admin, "--reason");
-    if (code == EXIT_DONE && (!s.release.reason || !s.release.reason[0])) {
-        (void)fprintf(stderr, "sotto admin batch release: --reason says why, and is kept\n");
+    if (code == EXIT_DONE && !(s.release.reason = sotto_admin_reason(&admin)))
         code = EXIT_USAGE;
-    }
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE && sotto_db_run(admin.db, release, &s, &admin.err) != SOTTO_OK)

@@ -115,27 +115,46 @@ static int run_new(int argc, char **argv)
     return status == SOTTO_OK ? EXIT_DONE : sotto_admin_fail(&admin);
 }
 
+/* Before anything is stored: a pairing is never replaced. */
+static sotto_status compare_key(sotto_admin *admin, const sotto_pairing *pairing, const char *path)
+{
+    uint8_t memory[SOTTO_COLLECTOR_CONFIG];
+    sotto_buf config = sotto_buf_over(memory, sizeof memory);
+    char text[SOTTO_COLLECTOR_KEY_TEXT];
+
+    if (!path)
+        return SOTTO_OK;
+    SOTTO_TRY(read_collector_key(admin, &config, path));
+    sotto_hex_encode(text, sotto_buf_bytes(&config));
+    if (strcmp(text, pairing->collector_key) == 0)
+        return SOTTO_OK;
+    return sotto_fail(&admin->err, SOTTO_DENIED,
+                      "the file has another collector key than %.60s: nothing was taken in", path);
+}
+
+static sotto_status take(sotto_admin *admin, sotto_pairing *out)
+{
+    sotto_bytes json;
+
+    SOTTO_TRY(sotto_admin_read_file(admin, &json, admin->words[0], FILE_BYTES));
+    SOTTO_TRY(sotto_pairing_decode(out, json, &admin->err));
+    SOTTO_TRY(compare_key(admin, out, sotto_admin_flag(admin, "--collector-key")));
+    return sotto_pairing_put(admin->db, &admin->columns, out, &admin->err);
+}
+
 static int run_take(int argc, char **argv)
 {
+    static const char *const known[] = {"--collector-key", NULL};
     static sotto_admin admin;
     sotto_pairing pairing = {0};
-    sotto_bytes json;
-    sotto_status status;
-    int code = sotto_admin_parse(&admin, "admin pair take", argc, argv, NULL, 1, 1);
+    int code = sotto_admin_parse(&admin, "admin pair take", argc, argv, known, 1, 1);
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE) {
-        status = sotto_admin_read_file(&admin, &json, admin.words[0], FILE_BYTES);
-        if (status == SOTTO_OK)
-            status = sotto_pairing_decode(&pairing, json, &admin.err);
-        if (status == SOTTO_OK)
-            status = sotto_pairing_put(admin.db, &admin.columns, &pairing, &admin.err);
-        if (status == SOTTO_OK)
-            tell(&admin, &pairing);
-        else
-            code = sotto_admin_fail(&admin);
-    }
+    if (code == EXIT_DONE && take(&admin, &pairing) == SOTTO_OK)
+        tell(&admin, &pairing);
+    else if (code == EXIT_DONE)
+        code = sotto_admin_fail(&admin);
     sotto_wipe(&pairing, sizeof pairing);
     sotto_admin_close(&admin);
     return code;
@@ -149,12 +168,19 @@ static sotto_status show(void *context, const sotto_pairing_line *line, sotto_er
 
     (void)err;
     if (!admin->json) {
-        printf("fingerprint %s  leader %.*s  helper %s\n", line->fingerprint, (int)leader,
+        printf("fingerprint %s  leader %.*s  helper %s  ", line->fingerprint, (int)leader,
                line->parties, helper);
+        if (line->broken)
+            printf("BROKEN, serves no task: %s\n", line->broken);
+        else
+            printf("collector key %s\n", line->collector_key[0] ? line->collector_key : "none");
         return SOTTO_OK;
     }
-    json_t *json = json_pack("{s:s, s:s%, s:s}", "fingerprint", line->fingerprint, "leader",
-                             line->parties, leader, "helper", helper);
+    json_t *json =
+        json_pack("{s:s, s:s%, s:s, s:s*, s:s*}", "fingerprint", line->fingerprint, "leader",
+                  line->parties, leader, "helper", helper, "collector_key",
+                  line->collector_key && line->collector_key[0] ? line->collector_key : NULL,
+                  "broken", line->broken);
     (void)json_dumpf(json, stdout, 0);
     json_decref(json);
     printf("\n");
@@ -168,7 +194,8 @@ static int run_show(int argc, char **argv)
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && sotto_survey_pairings(admin.db, show, &admin, &admin.err) != SOTTO_OK)
+    if (code == EXIT_DONE &&
+        sotto_survey_pairings(admin.db, &admin.columns, show, &admin, &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
     sotto_admin_close(&admin);
     return code;
@@ -196,10 +223,11 @@ static const sotto_verb verb_take = {
     .name = "take",
     .summary = "take a pairing file in",
     .usage =
-        "usage: sotto admin pair take FILE --config FILE [--json]\n\n"
+        "usage: sotto admin pair take FILE --config FILE [--collector-key KEY] [--json]\n\n"
         "Stores the secrets, sealed with the datastore key, and prints the fingerprint: it must\n"
-        "be the one that the other operator reads to you. The collector's key, which it prints as\n"
-        "well, must be the one that the collector gave you. Delete FILE afterwards.\n",
+        "be the one that the other operator reads to you. KEY is a file with the line that the\n"
+        "collector's `sotto collect key` printed: if FILE has another key, nothing is stored.\n"
+        "Without it, compare the key that is printed. Delete FILE afterwards.\n",
     .run = run_take,
 };
 

@@ -23,9 +23,9 @@ static void show_json(const sotto_listing *l, const sotto_unreadable *line,
                   (json_int_t)line->together, "sent", line->sent, "waits", waits, "why", line->why,
                   "reason", waits ? NULL : line->reason);
 
-    (void)json_dumpf(json, stdout, 0);
+    (void)json_dumpf(json, l->out, 0);
     json_decref(json);
-    printf("\n");
+    (void)fprintf(l->out, "\n");
 }
 
 static sotto_status show(void *context, const sotto_unreadable *line, sotto_err *err)
@@ -41,15 +41,17 @@ static sotto_status show(void *context, const sotto_unreadable *line, sotto_err 
         show_json(l, line, known ? &time : NULL);
         return SOTTO_OK;
     }
-    printf("%" PRId64 "  task %s  ", line->segment, sotto_which_task_id(&l->which, line->task));
+    (void)fprintf(l->out, "%" PRId64 "  task %s  ", line->segment,
+                  sotto_which_task_id(&l->which, line->task));
     if (known)
-        printf("%s to %s", time.from, time.until);
+        (void)fprintf(l->out, "%s to %s", time.from, time.until);
     else
-        printf("bucket %" PRIu64, line->bucket);
-    printf("  %" PRIu64 " reports", line->reports);
+        (void)fprintf(l->out, "bucket %" PRIu64, line->bucket);
+    (void)fprintf(l->out, "  %" PRIu64 " reports", line->reports);
     if (line->sent && waits)
-        printf(" in a job of %" PRIu64 " that was sent", line->together);
-    printf("  %s: %s%s\n", line->why, waits ? "its batch waits" : "abandoned: ", line->reason);
+        (void)fprintf(l->out, " in a job of %" PRIu64 " that was sent", line->together);
+    (void)fprintf(l->out, "  %s: %s%s\n", line->why,
+                  waits ? "its batch waits" : "abandoned: ", line->reason);
     return SOTTO_OK;
 }
 
@@ -93,17 +95,14 @@ static int run_abandon(int argc, char **argv)
     static const char *const known[] = {"--reason", "--key-is-lost", NULL};
     static sotto_admin admin;
     int code = sotto_admin_parse(&admin, "admin segment abandon", argc, argv, known, 1, 1);
-    sotto_giving_up g = {.reason = sotto_admin_flag(&admin, "--reason"),
-                         .lost_key = sotto_admin_flag(&admin, "--key-is-lost")};
+    sotto_giving_up g = {.lost_key = sotto_admin_flag(&admin, "--key-is-lost")};
 
     if (code == EXIT_DONE && !read_number(&g.segment, admin.words[0])) {
         (void)fprintf(stderr, "sotto admin segment abandon: a segment is a number of the list\n");
         code = EXIT_USAGE;
     }
-    if (code == EXIT_DONE && (!g.reason || !g.reason[0])) {
-        (void)fprintf(stderr, "sotto admin segment abandon: --reason says why, and is kept\n");
+    if (code == EXIT_DONE && !(g.reason = sotto_admin_reason(&admin)))
         code = EXIT_USAGE;
-    }
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE &&

@@ -1,11 +1,11 @@
 /* Which task and which time a row of a list is about, in the words that `sotto admin task list` and collectors have for them. */
+#define _POSIX_C_SOURCE 200809L
 #include "admin_which.h"
 
 #include "recipe/calendar.h"
 #include "serve/survey.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 /* In the arena, the newest first. */
 struct sotto_which_task {
@@ -74,19 +74,52 @@ bool sotto_which_times(const sotto_which *which, sotto_which_time *out, int64_t 
            format(out->until, end, task->precision);
 }
 
+/* In memory: a list is asked for when the disk is full, too. */
+typedef struct gathered {
+    sotto_listing listing;
+    char *text;
+    size_t len;
+} gathered;
+
+static void forget(gathered *g)
+{
+    if (g->listing.out)
+        (void)fclose(g->listing.out);
+    free(g->text);
+    g->listing.out = NULL;
+    g->text = NULL;
+    g->len = 0;
+    g->listing.lines = 0;
+}
+
+static sotto_status gather(sotto_tx *tx, void *context, sotto_err *err)
+{
+    gathered *g = context;
+
+    forget(g);
+    g->listing.out = open_memstream(&g->text, &g->len);
+    if (!g->listing.out)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a list");
+    SOTTO_TRY(g->listing.read(tx, &g->listing, err));
+    return fflush(g->listing.out) == 0 ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a list");
+}
+
 int sotto_listing_run(const char *verb, sotto_db_fn *list, int argc, char **argv)
 {
     static sotto_admin admin;
-    sotto_listing l = {.admin = &admin};
+    gathered g = {.listing = {.admin = &admin, .read = list}};
     int code = sotto_admin_parse(&admin, verb, argc, argv, NULL, 0, 0);
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && (sotto_which_open(&l.which, &admin) != SOTTO_OK ||
-                              sotto_db_read(admin.db, list, &l, &admin.err) != SOTTO_OK))
+    if (code == EXIT_DONE && (sotto_which_open(&g.listing.which, &admin) != SOTTO_OK ||
+                              sotto_db_read(admin.db, gather, &g, &admin.err) != SOTTO_OK))
         code = sotto_admin_fail(&admin);
-    if (code == EXIT_DONE && l.lines == 0 && !admin.json)
+    if (code == EXIT_DONE && g.listing.lines == 0 && !admin.json)
         (void)fprintf(stderr, "none\n");
+    else if (code == EXIT_DONE)
+        (void)fwrite(g.text, 1, g.len, stdout);
+    forget(&g);
     sotto_admin_close(&admin);
     return code;
 }

@@ -7,6 +7,8 @@
 #include "recipe/calendar.h"
 #include "transport/dap.h"
 
+#include <stdio.h>
+
 typedef struct sotto_which_task sotto_which_task;
 typedef struct sotto_which {
     sotto_arena *arena;
@@ -25,14 +27,17 @@ const char *sotto_which_task_id(const sotto_which *which, int64_t n);
 bool sotto_which_times(const sotto_which *which, sotto_which_time *out, int64_t n, uint64_t first,
                        uint64_t end);
 
-/* What prints a list's lines goes by this, and counts them. */
+/* What writes a list's lines goes by this, and counts them. */
 typedef struct sotto_listing {
     const sotto_admin *admin;
     sotto_which which;
+    FILE *out; /* for the lines; not stdout: what reads may be run again, from its start */
     uint64_t lines;
+    sotto_db_fn *read; /* writes them */
 } sotto_listing;
 
-/* A verb that takes no words: `list` gets a sotto_listing. Reading alone: a pager that is left open keeps nobody from writing. */
+/* A verb that takes no words: `list` gets a sotto_listing. Printed when all is read: while a pager waited in the middle of it, nothing
+ * that is erased could leave SQLite's WAL, and PostgreSQL would end the transaction, which then began anew. */
 int sotto_listing_run(const char *verb, sotto_db_fn *list, int argc, char **argv);
 
 #endif

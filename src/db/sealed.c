@@ -159,13 +159,3 @@ sotto_status sotto_column_unseal(sotto_buf *out, const sotto_column_keys *keys,
     sotto_bytes rest = sotto_bytes_of(sealed.data + ID_AND_SALT, sealed.len - ID_AND_SALT);
     return crypt(out, key, sealed.data + ID, place, &rest, 1, SOTTO_AEAD_OPEN, err);
 }
-
-bool sotto_column_is_current(const sotto_column_keys *keys, sotto_bytes sealed)
-{
-    uint8_t first[ID];
-
-    if (keys->count == 0 || sealed.len < ID)
-        return false;
-    identify(first, keys->key[0]);
-    return memcmp(first, sealed.data, ID) == 0;
-}

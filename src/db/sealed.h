@@ -10,7 +10,7 @@
  * a value moved elsewhere does not open. Nothing binds a value to its time: an older one of the same place opens.
  *
  * Rotation: put the new key first and keep the old one behind it; everything is sealed with the first and opens
- * with any. When no value names the old key any more (sotto_column_is_current), take it out.
+ * with any. Nothing is sealed anew: the old key is needed for as long as a value that it sealed.
  */
 #ifndef SOTTO_DB_SEALED_H
 #define SOTTO_DB_SEALED_H
@@ -65,8 +65,5 @@ SOTTO_MUST_USE sotto_status sotto_column_unseal(sotto_buf *out, const sotto_colu
 /* By what name a key is missed: eight hexadecimal digits that say nothing else about it. */
 void sotto_column_key_name(char out[SOTTO_COLUMN_KEY_NAME],
                            const uint8_t key[SOTTO_COLUMN_KEY_SIZE]);
-
-/* Whether the first key sealed it. */
-bool sotto_column_is_current(const sotto_column_keys *keys, sotto_bytes sealed);
 
 #endif

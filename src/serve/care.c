@@ -284,7 +284,8 @@ bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
         say_number(out, "pairing: ", view->unpaired, " tasks wait for `sotto admin pair take`\n");
     if (view->broken > 0)
         say_number(out, "tasks: ", view->broken,
-                   " can't be read by this version, and are not served: the log says why\n");
+                   " can't be read, or do not go with their pairing, and are not served: the log"
+                   " says why\n");
     if (view->without_population > 0)
         say_number(out, "rate check: off for ", view->without_population,
                    " tasks without a population (`sotto admin task add --population N`)\n");

@@ -236,6 +236,11 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
     if (version != 1 && version != 2)
         return sotto_fail(err, SOTTO_MALFORMED, "not a pairing file of version 1 or 2");
     out->foreign = version == 2;
+    if (!out->foreign && !json_object_get(json, fields[COLLECTOR_KEY].key))
+        return sotto_fail(
+            err, SOTTO_MALFORMED,
+            "pairing file: no collector_key, as in those of earlier versions: pair anew,"
+            " under other names");
     for (size_t i = 0; i < FIELDS; i++)
         keys += has_field(out->foreign, collectors, i);
     if (json_object_size(json) != keys || !given || strlen(given) >= SOTTO_FINGERPRINT_TEXT)

@@ -225,35 +225,68 @@ sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *er
     return changed ? SOTTO_OK : not_held(tx, r, err);
 }
 
-sotto_status sotto_rate_list(sotto_tx *tx, sotto_held_fn *show, void *context, sotto_err *err)
+static sotto_held line_of(const sotto_sql *q)
+{
+    sotto_bytes batch = sotto_sql_column_bytes(q, 3);
+    sotto_held line = {.task = sotto_sql_column_int(q, 0),
+                       .range = {.first_bucket = (uint64_t)sotto_sql_column_int(q, 1),
+                                 .end_bucket = (uint64_t)sotto_sql_column_int(q, 2)},
+                       .arrived = (uint64_t)sotto_sql_column_int(q, 4),
+                       .expected = (uint64_t)sotto_sql_column_int(q, 5),
+                       .reason = sotto_sql_column_text(q, 6),
+                       .held = sotto_sql_column_int(q, 7) == 1};
+
+    line.range.leader_selected = line.range.end_bucket == 0;
+    line.range.batch.len = batch.len <= sizeof line.range.batch.bytes ? batch.len : 0;
+    if (line.range.batch.len > 0)
+        memcpy(line.range.batch.bytes, batch.data, line.range.batch.len);
+    return line;
+}
+
+/* Rows that are held in memory at once: db/sql.h. */
+enum { PAGE = 500 };
+
+/* Those behind *last, which was held since *since, up to PAGE of them; *last is the last of these afterwards. */
+static sotto_status list_page(sotto_tx *tx, sotto_held *last, int64_t *since, unsigned *lines,
+                              sotto_held_fn *show, void *context, sotto_err *err)
 {
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT task, first_bucket, end_bucket, batch, arrived, expected,"
-                                " reason, CASE WHEN reason IS NOT NULL THEN 0 WHEN " RETIRED
-                                " OR " COLLECTED("?1") " THEN 0 ELSE 1 END"
-                                                       " FROM held ORDER BY since LIMIT 1000",
-                                err));
-    sotto_sql_int(&q, 1, SOTTO_RELEASE_CLOSED);
+    *lines = 0;
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        "SELECT task, first_bucket, end_bucket, batch, arrived, expected, reason,"
+        " CASE WHEN reason IS NOT NULL THEN 0 WHEN " RETIRED " OR " COLLECTED(
+            "?6") " THEN 0 ELSE 1 END, since FROM held"
+                  " WHERE (since, task, first_bucket, end_bucket, batch) > (?5, ?1, ?2, ?3, ?4)"
+                  " ORDER BY since, task, first_bucket, end_bucket, batch LIMIT ?7",
+        err));
+    bind_range(&q, last->task, &last->range);
+    sotto_sql_int(&q, 5, *since);
+    sotto_sql_int(&q, 6, SOTTO_RELEASE_CLOSED);
+    sotto_sql_int(&q, 7, PAGE);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
-        sotto_bytes batch = sotto_sql_column_bytes(&q, 3);
-        sotto_held line = {.task = sotto_sql_column_int(&q, 0),
-                           .range = {.first_bucket = (uint64_t)sotto_sql_column_int(&q, 1),
-                                     .end_bucket = (uint64_t)sotto_sql_column_int(&q, 2)},
-                           .arrived = (uint64_t)sotto_sql_column_int(&q, 4),
-                           .expected = (uint64_t)sotto_sql_column_int(&q, 5),
-                           .reason = sotto_sql_column_text(&q, 6),
-                           .held = sotto_sql_column_int(&q, 7) == 1};
+        sotto_held line = line_of(&q);
 
-        line.range.leader_selected = line.range.end_bucket == 0;
-        line.range.batch.len = batch.len <= sizeof line.range.batch.bytes ? batch.len : 0;
-        if (line.range.batch.len > 0)
-            memcpy(line.range.batch.bytes, batch.data, line.range.batch.len);
         SOTTO_TRY(show(context, &line, err));
+        *since = sotto_sql_column_int(&q, 8);
+        (*lines)++;
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
+        *last = line;
     }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_rate_list(sotto_tx *tx, sotto_held_fn *show, void *context, sotto_err *err)
+{
+    sotto_held last = {.task = -1};
+    int64_t since = -1;
+    unsigned lines;
+
+    do
+        SOTTO_TRY(list_page(tx, &last, &since, &lines, show, context, err));
+    while (lines == PAGE);
     return SOTTO_OK;
 }

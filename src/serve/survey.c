@@ -3,10 +3,9 @@
 #include "serve/schema.h"
 #include "serve/tasks_internal.h"
 
-#include <stdio.h>
-
 typedef struct survey {
     sotto_role role;
+    const sotto_column_keys *keys;
     sotto_task_line_fn *task;
     sotto_pairing_line_fn *pairing;
     void *context;
@@ -28,9 +27,9 @@ static sotto_status exists(sotto_tx *tx, bool *out, const char *text, int64_t n,
 
 static sotto_status look_up_parties(sotto_tx *tx, sotto_task_line *line, sotto_err *err)
 {
-    char parties[3 * SOTTO_PARTY_NAME];
+    char parties[SOTTO_PARTIES_TEXT];
 
-    (void)snprintf(parties, sizeof parties, "%s\n%s", line->task->leader, line->task->helper);
+    sotto_pairing_parties(parties, line->task->leader, line->task->helper);
     return exists(tx, &line->paired, "SELECT 1 FROM pairing WHERE peer = ?1 LIMIT 1", 0, parties,
                   err);
 }
@@ -106,6 +105,25 @@ sotto_status sotto_survey_tasks(sotto_db *db, sotto_role role, sotto_task_line_f
     return sotto_db_read(db, each_task, &s, err);
 }
 
+/* One that can't be read hides no other. */
+static sotto_status show_pairing(const survey *s, const sotto_sql *q, sotto_err *err)
+{
+    sotto_pairing_line line = {.fingerprint = sotto_sql_column_text(q, 0),
+                               .parties = sotto_sql_column_text(q, 1)};
+    sotto_pairing pairing = {0};
+    sotto_err why = {0};
+    sotto_status status;
+
+    if (sotto_pairing_unseal(&pairing, s->keys, line.fingerprint, sotto_sql_column_bytes(q, 2),
+                             &why) == SOTTO_OK)
+        line.collector_key = pairing.collector_key;
+    else
+        line.broken = why.reason;
+    status = s->pairing(s->context, &line, err);
+    sotto_wipe(&pairing, sizeof pairing);
+    return status;
+}
+
 static sotto_status each_pairing(sotto_tx *tx, void *context, sotto_err *err)
 {
     const survey *s = context;
@@ -113,21 +131,19 @@ static sotto_status each_pairing(sotto_tx *tx, void *context, sotto_err *err)
     bool row;
 
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT fingerprint, peer FROM pairing ORDER BY added, fingerprint", err));
+        tx, &q, "SELECT fingerprint, peer, secrets FROM pairing ORDER BY added, fingerprint", err));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
-        sotto_pairing_line line = {sotto_sql_column_text(&q, 0), sotto_sql_column_text(&q, 1)};
-
-        SOTTO_TRY(s->pairing(s->context, &line, err));
+        SOTTO_TRY(show_pairing(s, &q, err));
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return SOTTO_OK;
 }
 
-sotto_status sotto_survey_pairings(sotto_db *db, sotto_pairing_line_fn *show, void *context,
-                                   sotto_err *err)
+sotto_status sotto_survey_pairings(sotto_db *db, const sotto_column_keys *keys,
+                                   sotto_pairing_line_fn *show, void *context, sotto_err *err)
 {
-    survey s = {.pairing = show, .context = context};
+    survey s = {.keys = keys, .pairing = show, .context = context};
 
     return sotto_db_read(db, each_pairing, &s, err);
 }

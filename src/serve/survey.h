@@ -29,10 +29,14 @@ SOTTO_MUST_USE sotto_status sotto_survey_tasks(sotto_db *db, sotto_role role,
 typedef struct sotto_pairing_line {
     const char *fingerprint;
     const char *parties; /* leader and helper, with a line feed between them */
+    const char
+        *collector_key; /* to which sums are sealed; "" if it has none; NULL: it can't be read */
+    const char *broken; /* why not; else NULL */
 } sotto_pairing_line;
 typedef sotto_status sotto_pairing_line_fn(void *context, const sotto_pairing_line *line,
                                            sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_survey_pairings(sotto_db *db, sotto_pairing_line_fn *show,
-                                                  void *context, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_survey_pairings(sotto_db *db, const sotto_column_keys *keys,
+                                                  sotto_pairing_line_fn *show, void *context,
+                                                  sotto_err *err);
 
 #endif

@@ -14,7 +14,7 @@ enum { MAX_TASKS = 1 << 16, LOOK_EVERY_MS = 1000 };
 typedef sotto_task_entry entry;
 
 /* Rows are only ever added, to both tables: as many of both as before is no change. (A population changes in its row,
- * and is read where it is needed.) */
+ * and is read where it is needed; the parties of a task do so while it waits for its pairing, a row that is yet to come.) */
 typedef struct extent {
     int64_t tasks, pairings;
 } extent;

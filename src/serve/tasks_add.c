@@ -75,6 +75,7 @@ static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
 {
     const addition *a = context;
 
+    SOTTO_TRY(sotto_tx_guard(tx, SOTTO_PROVISIONING, true, err));
     SOTTO_TRY(sotto_task_entry_pair(a->compiled, tx, a->keys, err));
     for (size_t i = 0; i < a->ids.len / SOTTO_TASK_ID_SIZE; i++) {
         sotto_bytes id = sotto_bytes_of(a->ids.data + i * SOTTO_TASK_ID_SIZE, SOTTO_TASK_ID_SIZE);

@@ -7,6 +7,16 @@
 
 #define SOTTO_TASKS_CHANNEL "tasks" /* whose waiters look for new rows */
 
+/* What a task and a pairing have to agree on is compared by whoever adds either: one after the other, in every process. A guard of
+ * db/sql.h; keys.c has 0. */
+enum { SOTTO_PROVISIONING = 1 };
+
+/* One pairing for two servers: the text that names them, as the table has it. */
+enum {
+    SOTTO_PARTIES_TEXT = 3 * SOTTO_PARTY_NAME
+}; /* a recipe's names may be longer than any pairing's */
+void sotto_pairing_parties(char out[SOTTO_PARTIES_TEXT], const char *leader, const char *helper);
+
 typedef struct sotto_task_entry {
     struct sotto_task_entry *next; /* found before this one */
     sotto_server_task task;
@@ -29,9 +39,15 @@ SOTTO_MUST_USE sotto_status sotto_task_entry_compile(sotto_task_entry *entry, so
 SOTTO_MUST_USE sotto_status sotto_task_bare_encode(sotto_buf *out, const sotto_bare_task *task,
                                                    sotto_err *err);
 
+/* A row's pairing; wipe it. */
+SOTTO_MUST_USE sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto_column_keys *keys,
+                                                 const char *fingerprint, sotto_bytes sealed,
+                                                 sotto_err *err);
+
 /* Fills in the pairing of a compiled task and its verification key; where its parties are not paired yet, task.pairing stays
  * NULL.
- *   SOTTO_DENIED  the task's collector has another key than the one that was paired */
+ *   SOTTO_DENIED    the task's collector has another key than the one that was paired
+ *   SOTTO_REJECTED  the pairing that is stored for these parties is others' */
 SOTTO_MUST_USE sotto_status sotto_task_entry_pair(sotto_task_entry *entry, sotto_tx *tx,
                                                   const sotto_column_keys *keys, sotto_err *err);
 

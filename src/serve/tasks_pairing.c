@@ -4,6 +4,7 @@
 #include "base/rule.h"
 #include "transport/dap.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PAIRING_FILE = 8192 };
@@ -17,20 +18,12 @@ static sotto_column_place pairing_place(const char *fingerprint)
 typedef struct putting {
     const sotto_pairing *pairing;
     sotto_bytes sealed;
-    char parties[3 * SOTTO_PARTY_NAME];
+    char parties[SOTTO_PARTIES_TEXT];
 } putting;
 
-/* One pairing for three parties: the text that names them. */
-static void name_parties(char *out, size_t size, const char *leader, const char *helper)
+void sotto_pairing_parties(char out[SOTTO_PARTIES_TEXT], const char *leader, const char *helper)
 {
-    size_t at = 0;
-
-    for (const char *from = leader; *from && at + 2 < size; from++)
-        out[at++] = *from;
-    out[at++] = '\n';
-    for (const char *from = helper; *from && at + 1 < size; from++)
-        out[at++] = *from;
-    out[at] = 0;
+    (void)snprintf(out, SOTTO_PARTIES_TEXT, "%s\n%s", leader, helper);
 }
 
 /* Only bare tasks, of other implementations, do without a key in the pairing; what such a file can't do is get a recipe's sums. */
@@ -45,13 +38,36 @@ static bool names(const sotto_pairing *pairing, const sotto_server_task *task)
     return strcmp(pairing->leader, task->leader) == 0 && strcmp(pairing->helper, task->helper) == 0;
 }
 
+static bool mentions(sotto_bytes text, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (memcmp(text.data + i, name, len) == 0)
+            return true;
+    return false;
+}
+
+/* Compiling takes a while, and whoever uploads waits for this transaction: only for what has the names in it. A recipe that spells
+ * them otherwise, which JSON allows, is found when a server loads it. */
+static bool may_name(const sotto_sql *q, const sotto_pairing *pairing)
+{
+    sotto_bytes recipe = sotto_sql_column_bytes(q, 1), parties = sotto_sql_column_bytes(q, 2);
+    sotto_bytes text = recipe.len > 0 ? recipe : parties; /* a bare task has them there */
+
+    return mentions(text, pairing->leader) && mentions(text, pairing->helper);
+}
+
 /* Cohorts of a recipe have the same parties. A row that does not compile is none that could be served. */
 static sotto_status check_waiting(const sotto_sql *q, const sotto_pairing *pairing, sotto_err *err)
 {
-    sotto_task_entry *e = sotto_task_entry_new();
     sotto_mistakes mistakes = {0};
     sotto_status status = SOTTO_OK;
+    sotto_task_entry *e;
 
+    if (!may_name(q, pairing))
+        return SOTTO_OK;
+    e = sotto_task_entry_new();
     if (!e)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
     if (sotto_task_entry_compile(e, (sotto_role)sotto_sql_column_int(q, 0),
@@ -86,23 +102,23 @@ static sotto_status check_tasks(sotto_tx *tx, const sotto_pairing *pairing, sott
 static sotto_status put_pairing(sotto_tx *tx, void *context, sotto_err *err)
 {
     putting *p = context;
+    const char *there;
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT fingerprint FROM pairing WHERE peer = ?1 AND"
-                                " fingerprint <> ?2 LIMIT 1",
-                                err));
+    SOTTO_TRY(sotto_tx_guard(tx, SOTTO_PROVISIONING, true, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT fingerprint FROM pairing WHERE peer = ?1", err));
     sotto_sql_text(&q, 1, p->parties);
-    sotto_sql_text(&q, 2, p->pairing->fingerprint);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    there = row ? sotto_sql_column_text(&q, 0) : "";
+    if (row && strcmp(there, p->pairing->fingerprint) == 0)
+        return SOTTO_OK; /* its tasks were compared with it as they were added */
     if (row)
-        return sotto_fail(err, SOTTO_DENIED, "these parties are paired already, as %.64s",
-                          sotto_sql_column_text(&q, 0));
+        return sotto_fail(err, SOTTO_DENIED, "these parties are paired already, as %.64s", there);
     SOTTO_TRY(check_tasks(tx, p->pairing, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO pairing (fingerprint, peer, secrets, added)"
-                                " VALUES (?1, ?2, ?3, {now}) ON CONFLICT DO NOTHING",
+                                " VALUES (?1, ?2, ?3, {now})",
                                 err));
     sotto_sql_text(&q, 1, p->pairing->fingerprint);
     sotto_sql_text(&q, 2, p->parties);
@@ -130,7 +146,7 @@ sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
     if (status != SOTTO_OK)
         return status;
     p.sealed = sotto_buf_bytes(&out);
-    name_parties(p.parties, sizeof p.parties, pairing->leader, pairing->helper);
+    sotto_pairing_parties(p.parties, pairing->leader, pairing->helper);
     return sotto_db_run(db, put_pairing, &p, err);
 }
 
@@ -148,38 +164,53 @@ static sotto_status check_collector(const sotto_task_entry *e, sotto_err *err)
                       e->pairing.fingerprint);
 }
 
+sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto_column_keys *keys,
+                                  const char *fingerprint, sotto_bytes sealed, sotto_err *err)
+{
+    uint8_t plain[PAIRING_FILE];
+    sotto_buf json = sotto_buf_over(plain, sizeof plain);
+    sotto_column_place place = pairing_place(fingerprint);
+    sotto_status status = sotto_column_unseal(&json, keys, &place, sealed, err);
+
+    if (status == SOTTO_OK)
+        status = sotto_pairing_decode(out, sotto_buf_bytes(&json), err);
+    sotto_wipe(plain, sizeof plain);
+    return status;
+}
+
+/* By which names it was found is in the row alone; by which it was made is sealed. */
+static sotto_status check_names(const sotto_task_entry *e, sotto_err *err)
+{
+    if (names(&e->pairing, &e->task) || !SOTTO_RULE(pairing_of_its_parties))
+        return SOTTO_OK;
+    return sotto_fail(err, SOTTO_REJECTED, "pairing %s is stored as that of other parties",
+                      e->pairing.fingerprint);
+}
+
 sotto_status sotto_task_entry_pair(sotto_task_entry *e, sotto_tx *tx, const sotto_column_keys *keys,
                                    sotto_err *err)
 {
-    char parties[3 * SOTTO_PARTY_NAME];
-    uint8_t plain[PAIRING_FILE];
-    sotto_buf out = sotto_buf_over(plain, sizeof plain);
-    sotto_column_place place;
-    sotto_status status;
+    char parties[SOTTO_PARTIES_TEXT];
     sotto_sql q;
     bool row;
 
     e->task.pairing = NULL;
-    name_parties(parties, sizeof parties, e->task.leader, e->task.helper);
+    sotto_pairing_parties(parties, e->task.leader, e->task.helper);
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q, "SELECT fingerprint, secrets FROM pairing WHERE peer = ?1", err));
     sotto_sql_text(&q, 1, parties);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     if (!row)
         return SOTTO_OK;
-    place = pairing_place(sotto_sql_column_text(&q, 0));
-    status = sotto_column_unseal(&out, keys, &place, sotto_sql_column_bytes(&q, 1), err);
-    if (status == SOTTO_OK)
-        status = sotto_pairing_decode(&e->pairing, sotto_buf_bytes(&out), err);
-    if (status == SOTTO_OK)
-        status = check_collector(e, err);
-    if (status == SOTTO_OK && !e->has_verify_key)
-        status = sotto_dap_verify_key_derive(
+    SOTTO_TRY(sotto_pairing_unseal(&e->pairing, keys, sotto_sql_column_text(&q, 0),
+                                   sotto_sql_column_bytes(&q, 1), err));
+    SOTTO_TRY(check_names(e, err));
+    SOTTO_TRY(check_collector(e, err));
+    if (!e->has_verify_key)
+        SOTTO_TRY(sotto_dap_verify_key_derive(
             e->task.verifier.verify_key,
             sotto_bytes_of(e->pairing.verify_seed, sizeof e->pairing.verify_seed), e->task.dap.id,
-            SOTTO_DAP_SALT_DAP, err);
-    if (status == SOTTO_OK)
-        e->task.pairing = &e->pairing;
-    sotto_wipe(plain, sizeof plain);
-    return status;
+            SOTTO_DAP_SALT_DAP, err));
+    e->task.pairing = &e->pairing;
+    return SOTTO_OK;
 }

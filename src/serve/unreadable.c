@@ -57,30 +57,48 @@ static uint64_t left_of(int64_t reports, sotto_bytes skip)
 
 /* ---- listing ------------------------------------------------------------------------------------------------- */
 
+/* Rows that are held in memory at once: db/sql.h. */
+enum { PAGE = 500 };
+
+static sotto_unreadable line_of(const sotto_sql *q)
+{
+    uint64_t reports = left_of(sotto_sql_column_int(q, 3), sotto_sql_column_bytes(q, 7));
+
+    return (sotto_unreadable){
+        .segment = sotto_sql_column_int(q, 0),
+        .task = sotto_sql_column_int(q, 1),
+        .bucket = (uint64_t)sotto_sql_column_int(q, 2),
+        .reports = reports,
+        .together = sotto_sql_column_null(q, 8) ? reports : (uint64_t)sotto_sql_column_int(q, 8),
+        .sent = sotto_sql_column_int(q, 4) != 0,
+        .why = sotto_sql_column_text(q, 5),
+        .reason = sotto_sql_column_text(q, 6)};
+}
+
+/* A page of the statement: those behind segment ?1, ?2 of them. */
 static sotto_status list(sotto_tx *tx, const char *sql, sotto_unreadable_fn *show, void *context,
                          sotto_err *err)
 {
+    int64_t after = -1;
+    unsigned lines;
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, sql, err));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    while (row) {
-        uint64_t reports = left_of(sotto_sql_column_int(&q, 3), sotto_sql_column_bytes(&q, 7));
-        sotto_unreadable line = {.segment = sotto_sql_column_int(&q, 0),
-                                 .task = sotto_sql_column_int(&q, 1),
-                                 .bucket = (uint64_t)sotto_sql_column_int(&q, 2),
-                                 .reports = reports,
-                                 .together = sotto_sql_column_null(&q, 8)
-                                                 ? reports
-                                                 : (uint64_t)sotto_sql_column_int(&q, 8),
-                                 .sent = sotto_sql_column_int(&q, 4) != 0,
-                                 .why = sotto_sql_column_text(&q, 5),
-                                 .reason = sotto_sql_column_text(&q, 6)};
-
-        SOTTO_TRY(show(context, &line, err));
+    do {
+        lines = 0;
+        SOTTO_TRY(sotto_sql_prepare(tx, &q, sql, err));
+        sotto_sql_int(&q, 1, after);
+        sotto_sql_int(&q, 2, PAGE);
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    }
+        while (row) {
+            sotto_unreadable line = line_of(&q);
+
+            SOTTO_TRY(show(context, &line, err));
+            after = line.segment;
+            lines++;
+            SOTTO_TRY(sotto_sql_step(&q, &row, err));
+        }
+    } while (lines == PAGE);
     return SOTTO_OK;
 }
 
@@ -91,11 +109,11 @@ sotto_status sotto_unreadable_list(sotto_tx *tx, sotto_unreadable_fn *show, void
                    "SELECT s.n, s.task, s.bucket, s.reports,"
                    " CASE WHEN j.n IS NULL THEN 0 ELSE 1 END, s.unreadable, '', s.skip, j.reports"
                    " FROM segment s LEFT JOIN job j ON j.n = s.job"
-                   " WHERE s.unreadable IS NOT NULL ORDER BY s.n",
+                   " WHERE s.unreadable IS NOT NULL AND s.n > ?1 ORDER BY s.n LIMIT ?2",
                    show, context, err));
     return list(tx,
                 "SELECT segment, task, bucket, reports, sent, why, reason, NULL, NULL FROM"
-                " abandoned ORDER BY segment",
+                " abandoned WHERE segment > ?1 ORDER BY segment LIMIT ?2",
                 show, context, err);
 }
 
@@ -257,6 +275,7 @@ sotto_status sotto_unreadable_give_up(sotto_tx *tx, void *context, sotto_err *er
     sotto_giving_up *g = context;
     doomed d;
 
+    g->key_is_missing = false;
     if (!g->reason || !g->reason[0])
         return sotto_fail(err, SOTTO_DENIED, "reports are given up with a reason, or not");
     SOTTO_TRY(find(tx, &d, g->segment, err));

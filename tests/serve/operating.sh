@@ -106,6 +106,10 @@ refuses 2 'reason' sotto admin batch release 1-2-3 --config helper.ini
 [ -z "$(sotto admin segment list --config leader.ini --json 2>&1)" ] || fail "no segments are no JSON"
 refuses 1 'no segment 17' sotto admin segment abandon 17 --reason because --config leader.ini
 refuses 2 'reason' sotto admin segment abandon 17 --config leader.ini
+for reason in '' "$(printf 'because\n\033[1m')" "$(printf '\377')"; do
+    refuses 2 'a line of text' sotto admin batch release 1-2-3 --reason "$reason" --config helper.ini
+    refuses 2 'a line of text' sotto admin segment abandon 17 --reason "$reason" --config leader.ini
+done
 refuses 2 'number' sotto admin segment abandon all --reason because --config leader.ini
 sotto admin gc --config helper.ini --json | grep -q '"repairs": 0, "broken": 0' || fail "gc does not tell all"
 refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c \
@@ -142,6 +146,11 @@ refuses 4 'no key of this server' sotto admin task add recipe.json strangers.jso
 sotto admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector c \
     --collector-key collector-public.txt second.json >/dev/null
 refuses 4 'paired already' sotto admin pair take second.json --config helper.ini
+sotto admin pair new --leader a --helper b --collector c --collector-key stranger-public.txt fourth.json >/dev/null
+refuses 4 'another collector key than collector-public.txt: nothing was taken in' \
+    sotto admin pair take fourth.json --collector-key collector-public.txt --config helper.ini
+sotto admin pair show --config helper.ini | grep -q 'leader a ' && fail "a stranger's pairing was taken in"
+refuses 1 'is not the line' sotto admin pair take fourth.json --collector-key parties.json --config helper.ini
 refuses 4 'late reports' sotto admin gc --keep-days 3 --config helper.ini
 mv helper.key away.key
 refuses 1 'missing' sotto serve helper --config helper.ini
@@ -156,6 +165,15 @@ shows() {
     "$@" >out 2>&1 || { cat out; fail "fails: $*"; }
     grep -q -- "$text" out || { cat out; fail "does not say '$text': $*"; }
 }
+for side in helper leader; do
+    shows "^fingerprint .*  leader key:leader-2026a  helper key:helper-2026a  collector key $(cat collector-public.txt)$" \
+        sotto admin pair show --config $side.ini
+    shows "\"collector_key\": \"$(cat collector-public.txt)\"}" sotto admin pair show --config $side.ini --json
+done
+cp helper.key away.key && head -c 32 /dev/urandom >helper.key
+shows 'BROKEN, serves no task: pairing.secrets: sealed with a datastore key' sotto admin pair show --config helper.ini
+shows '"broken": "pairing.secrets: ' sotto admin pair show --config helper.ini --json
+cp away.key helper.key
 # A batch that is held, and two segments of a job that lacks its datastore key, of the task that is listed first.
 if command -v sqlite3 >/dev/null; then
     time='[0-9-]*T[0-9:]*Z'
@@ -168,8 +186,25 @@ if command -v sqlite3 >/dev/null; then
         { cat held.txt; fail "a held batch is not told by its task and time"; }
     shows "\"task\": \"$task\", \"from\": \"$time\", \"until\": \"$time\", \"arrived\": 30" \
         sotto admin batch list --config helper.ini --json
+    # Behind so many that its line is on no first page. A pager in the middle of them leaves nothing open in the database: what is
+    # erased could not leave the WAL.
+    sqlite3 helper.db "INSERT INTO held (task, first_bucket, end_bucket, batch, arrived, expected, reason, since)
+        WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 1200)
+        SELECT n, i, i + 1, x'', 3, 1, 'because', 0 FROM numbers, (SELECT n FROM task ORDER BY added, n LIMIT 1);
+        UPDATE held SET since = 1 WHERE reason IS NULL" || fail "no more batches"
+    mkfifo pager
+    sotto admin batch list --config helper.ini >pager &
+    exec 9<pager
+    read -r first <&9
+    [ "$(sqlite3 helper.db "UPDATE held SET since = since + 1; PRAGMA wal_checkpoint(TRUNCATE)")" = '0|0|0' ] ||
+        fail "a list that waits for its pager keeps the WAL"
+    [ "$(cat <&9 | tail -n 1 | cut -d ' ' -f 1)" = "$batch" ] || fail "a held batch is not listed behind others"
+    exec 9<&-
+    wait
     shows "^released $batch: 30 reports came, 10 were expected" \
         sotto admin batch release "$batch" --reason because --config helper.ini
+    shows "\"batch\": \"$batch\".*\"held\": false, \"reason\": \"because\"" \
+        sotto admin batch list --config helper.ini --json
     why='job.request: sealed with a datastore key that is gone: 0badcafe'
     sqlite3 leader.db "INSERT INTO job (n, task, id, state, bucket, batch, request, reports, added)
             SELECT 7, n, x'07', 1, 500000, x'000000000007a120', x'00', 5, 0 FROM task ORDER BY added, n LIMIT 1;

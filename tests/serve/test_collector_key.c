@@ -1,10 +1,14 @@
 /* Sums are sealed to the collector that was paired: no parties file, first or later, brings in another key. */
+#define _POSIX_C_SOURCE 200809L
 #include "support/database.h"
 #include "support/service.h"
 
 #include "base/hex.h"
+#include "serve/tasks_internal.h"
 
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 static sotto_test_service s;
 
@@ -140,7 +144,9 @@ static void a_task_that_waits_is_compared_when_its_pairing_comes(sotto_test *t)
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
     CHECK_OK(t, add(t, empty, right_parties()));
-    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+    for (unsigned again = 0; again < 2; again++)
+        CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, empty->db, "SELECT count(*) FROM pairing"));
     CHECK_OK(t, sotto_tasks_refresh(empty->tasks, &t->err));
     task = sotto_tasks_find(empty->tasks, s.task.id);
     CHECK(t, task != NULL);
@@ -159,7 +165,86 @@ static sotto_status overwrite(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* A row that was changed behind the server's back, or added by two at once. */
+/* One that came without a recipe has its parties' names elsewhere. */
+static void a_bare_task_that_waits_is_compared_too(sotto_test *t)
+{
+    uint8_t wire[SOTTO_COLLECTOR_CONFIG], id[SOTTO_TASK_ID_SIZE];
+    sotto_buf out = sotto_buf_over(wire, sizeof wire);
+    sotto_bare_task bare = {.leader = "key:leader", .helper = "key:helper"};
+    sotto_hpke_config config = strangers(t);
+    sotto_server *empty;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    empty = open_empty(t);
+    CHECK_OK(t, sotto_hpke_config_encode(&out, &config, &t->err));
+    bare.configuration = s.task.configuration;
+    bare.collector_config = sotto_buf_bytes(&out);
+    CHECK_OK(t,
+             sotto_tasks_add_bare(empty->db, &empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+    sotto_server_close(empty);
+    sotto_test_service_close(&s);
+}
+
+typedef struct other {
+    sotto_test_gate gate;
+    atomic_bool done;
+} other;
+
+/* Takes a pairing in for the same two servers, slowly, as another process may. */
+static sotto_status take_slowly(sotto_tx *tx, void *context, sotto_err *err)
+{
+    static const struct timespec while_others_try = {.tv_nsec = 300000000};
+    static const uint8_t secrets[100];
+    other *o = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_tx_guard(tx, SOTTO_PROVISIONING, true, err));
+    sotto_test_gate_open(&o->gate);
+    SOTTO_TRY(sotto_test_gate_hold(tx, &o->gate, err));
+    (void)nanosleep(&while_others_try, NULL);
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO pairing (fingerprint, peer, secrets, added) VALUES"
+                                " ('another', ?1, ?2, 0)",
+                                err));
+    sotto_sql_text(&q, 1, "key:leader\nkey:helper");
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(secrets, sizeof secrets));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static void note_done(void *context, sotto_status status, const sotto_err *err)
+{
+    other *o = context;
+
+    (void)err;
+    atomic_store(&o->done, status == SOTTO_OK);
+}
+
+/* Neither sees the other's row before it is there: whoever comes second must wait for it, in any process. */
+static void what_is_added_at_once_is_compared_all_the_same(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    for (unsigned task = 0; task < 2; task++) {
+        other o = {.gate = SOTTO_TEST_GATE(SOTTO_OK)};
+        sotto_db_job job = {
+            .fn = take_slowly, .context = &o, .done = note_done, .done_context = &o};
+        sotto_server *empty = open_empty(t);
+
+        sotto_db_post(empty->db, &job);
+        sotto_test_gate_await(&o.gate);
+        if (task) /* whose pairing can't be opened, but is seen */
+            CHECK(t, add(t, empty, right_parties()) != SOTTO_OK);
+        else
+            CHECK_STATUS(t, SOTTO_DENIED,
+                         sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+        sotto_server_close(empty);
+        CHECK(t, atomic_load(&o.done));
+    }
+    sotto_test_service_close(&s);
+}
+
+/* A row that was changed behind the server's back. */
 static void a_stored_task_with_another_key_is_not_served(sotto_test *t)
 {
     sotto_bytes parties;
@@ -176,12 +261,37 @@ static void a_stored_task_with_another_key_is_not_served(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* As whoever writes into the database, but has no datastore key, could have it: under the names that a task has. */
+static void a_pairing_in_the_place_of_another_is_refused(sotto_test *t)
+{
+    static char rename[] = "UPDATE pairing SET peer = 'key:leader\nkey:helper'";
+    uint8_t wire[SOTTO_COLLECTOR_CONFIG];
+    sotto_buf out = sotto_buf_over(wire, sizeof wire);
+    sotto_hpke_config config = strangers(t);
+    sotto_pairing others;
+    sotto_server *empty;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    empty = open_empty(t);
+    CHECK_OK(t, sotto_hpke_config_encode(&out, &config, &t->err));
+    CHECK_OK(t, sotto_pairing_new(&others, "key:one", "key:other", "key:collector",
+                                  sotto_buf_bytes(&out), &t->err));
+    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &others, &t->err));
+    CHECK_OK(t, sotto_db_run(empty->db, sotto_test_say, rename, &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED, add(t, empty, strangers_parties(t)));
+    sotto_server_close(empty);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_task_with_another_key_than_the_paired_is_refused),
         CASE(a_served_task_keeps_its_key),
         CASE(a_task_that_waits_is_compared_when_its_pairing_comes),
+        CASE(a_bare_task_that_waits_is_compared_too),
+        CASE(what_is_added_at_once_is_compared_all_the_same),
+        CASE(a_pairing_in_the_place_of_another_is_refused),
         CASE(a_stored_task_with_another_key_is_not_served),
     };
 

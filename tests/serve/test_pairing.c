@@ -141,6 +141,27 @@ static void the_fingerprint_covers_the_collectors_key(sotto_test *t)
     CHECK_STATUS(t, SOTTO_REJECTED, sotto_pairing_decode(&got, sotto_buf_bytes(&out), &t->err));
 }
 
+/* As it was stored before pairings had the key: whoever upgrades is told what to do. */
+static void a_file_without_the_collectors_key_is_refused(sotto_test *t)
+{
+    sotto_pairing p = fresh(t), got;
+    uint8_t bytes[FILE_SIZE];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes);
+    char *at, *end;
+
+    CHECK_OK(t, sotto_pairing_encode(&out, &p, &t->err));
+    CHECK(t, out.len < sizeof bytes);
+    bytes[out.len] = 0;
+    at = strstr((char *)bytes, "\"collector_key\"");
+    end = at ? strchr(at, '\n') : NULL;
+    CHECK(t, end != NULL);
+    if (!end)
+        return;
+    memset(at, ' ', (size_t)(end - at));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_decode(&got, sotto_buf_bytes(&out), &t->err));
+    CHECK(t, strstr(t->err.reason, "pair anew") != NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -150,6 +171,7 @@ int main(int argc, char **argv)
         CASE(a_changed_file_is_refused),
         CASE(names_have_a_length),
         CASE(what_is_no_key_of_ours_is_refused),
+        CASE(a_file_without_the_collectors_key_is_refused),
         CASE(a_pairing_is_for_one_key),
         CASE(the_fingerprint_covers_the_collectors_key),
     };

@@ -279,6 +279,42 @@ static void a_reason_is_given_once(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static sotto_status all_in_order(void *context, const sotto_held *held, sotto_err *err)
+{
+    listed *l = context;
+
+    (void)err;
+    if (held->range.first_bucket == l->lines + 1)
+        l->lines++;
+    l->held = held->held;
+    return SOTTO_OK;
+}
+
+static sotto_status read_in_order(sotto_tx *tx, void *context, sotto_err *err)
+{
+    *(listed *)context = (listed){0};
+    return sotto_rate_list(tx, all_in_order, context, err);
+}
+
+/* Whoever looks for the one that is held must find it, however many went before. Half of them have the same time. */
+static void however_many_were_held_all_are_listed(sotto_test *t)
+{
+    static char rows[] =
+        "INSERT INTO held (task, first_bucket, end_bucket, batch, arrived, expected, reason, since)"
+        " WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE"
+        " i < 2001) SELECT n, i, i + 1, substr(id, 1, 0), 3, 1, CASE WHEN i < 2001 THEN 'because'"
+        " ELSE NULL END, CASE WHEN i < 1001 THEN 7 ELSE i END FROM task, numbers";
+    sotto_test_service s;
+    listed l;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say, rows, &t->err));
+    CHECK_OK(t, sotto_db_read(s.helper->db, read_in_order, &l, &t->err));
+    CHECK_EQUAL(t, 2001, l.lines);
+    CHECK(t, l.held);
+    sotto_test_service_close(&s);
+}
+
 static void count_held(void *context, const sotto_log_event *event)
 {
     atomic_uint *count = context;
@@ -398,6 +434,7 @@ int main(int argc, char **argv)
         CASE(what_was_collected_is_not_released_again),
         CASE(a_list_says_held_no_longer_than_it_is),
         CASE(a_reason_is_given_once),
+        CASE(however_many_were_held_all_are_listed),
         CASE(the_leaders_operator_is_told_of_a_held_batch),
         CASE(the_helpers_operator_is_told_of_a_held_batch),
     };

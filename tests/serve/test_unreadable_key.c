@@ -278,6 +278,28 @@ static void a_body_damaged_at_its_head_is_noted(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* As many as health counts, and as many as were given up. */
+static void however_many_can_not_be_read_all_are_listed(sotto_test *t)
+{
+    static char waiting[] =
+        "INSERT INTO segment (n, task, bucket, reports, skip, owner, added, unreadable)"
+        " WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE"
+        " i < 1500) SELECT i, n, 1, 2, substr(id, 1, 1), 1, 0, 'x' FROM task, numbers";
+    static char given_up[] =
+        "INSERT INTO abandoned (segment, task, bucket, reports, sent, why, reason, since)"
+        " SELECT n + 1500, task, bucket, 2, 0, 'x', 'y', 0 FROM segment WHERE n < 1001";
+    sotto_test_service s;
+    listed l;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, waiting, &t->err));
+    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, given_up, &t->err));
+    l = look(t, &s);
+    CHECK_EQUAL(t, 1500, l.waiting);
+    CHECK_EQUAL(t, 1000, l.given_up);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -285,6 +307,7 @@ int main(int argc, char **argv)
         CASE(a_segment_without_its_key_is_not_given_up),
         CASE(what_goes_with_a_job_is_recorded),
         CASE(a_body_damaged_at_its_head_is_noted),
+        CASE(however_many_can_not_be_read_all_are_listed),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -33,8 +33,10 @@ typedef struct sotto_statement {
     uint64_t hash;
     uint64_t use; /* counts prepares: older handles are refused */
     unsigned parameters;
-    bool in_use;  /* prepared since the last refresh */
-    bool misused; /* a bind was out of range         */
+    unsigned columns, rows; /* of many rows; else 0                             */
+    unsigned upcoming;      /* of their values: the number of the one to bind */
+    bool in_use;            /* prepared since the last refresh */
+    bool misused;           /* a bind was out of range         */
     bool on_row;
 } sotto_statement;
 
@@ -79,6 +81,7 @@ struct sotto_driver {
     const char *guards
         [2]; /* queries that take lock ?1, shared and exclusive, until the transaction's end; NULL: one
                             * writer at a time, and no need for any */
+    bool arrays;  /* many rows are bound as an array for each column: see sotto_statement.columns */
     size_t group; /* functions that one transaction may hold; 1: no savepoints */
 
     sotto_status (*connect)(sotto_conn **out, const sotto_db_options *options, bool read_only,

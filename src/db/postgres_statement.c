@@ -1,5 +1,6 @@
 /* Statements of PostgreSQL: prepared under a number when they first run, since only then the types of their
- * parameters are known, and sent with binary values. */
+ * parameters are known, and sent with binary values. Of many rows each column is one parameter, an array: a list of
+ * VALUES is taken apart by the server at every run, and a mark took it 6.5 us instead of 4.6. */
 #include "base/alloc.h"
 #include "db/postgres.h"
 
@@ -16,6 +17,9 @@ enum {
     OID_INT2 = 21,
     OID_INT4 = 23,
     OID_TEXT = 25,
+    OID_BYTEA_ARRAY = 1001,
+    OID_TEXT_ARRAY = 1009,
+    OID_INT8_ARRAY = 1016,
     OID_VARCHAR = 1043,
     OID_VOID = 2278,
 };
@@ -36,6 +40,7 @@ typedef struct pg_statement {
     int *lengths;
     int *formats;
     parameter *numbers;
+    sotto_buf *arrays; /* of many rows; NULL: it has none */
     PGresult *result;
     int row, rows;
     uint64_t changed;
@@ -55,6 +60,9 @@ static void release(pg_statement *s)
     sotto_release(s->lengths, s->count * sizeof *s->lengths);
     sotto_release(s->formats, s->count * sizeof *s->formats);
     sotto_release(s->numbers, s->count * sizeof *s->numbers);
+    for (unsigned i = 0; s->arrays && i < s->count; i++)
+        sotto_release(s->arrays[i].data, s->arrays[i].cap);
+    sotto_release(s->arrays, s->arrays ? s->count * sizeof *s->arrays : 0);
     sotto_release(s, sizeof *s);
 }
 
@@ -128,8 +136,105 @@ void sotto_pg_reset(sotto_statement *statement)
     for (unsigned i = 0; i < s->count; i++) {
         s->values[i] = NULL;
         s->bound[i] = 0;
+        if (s->arrays)
+            s->arrays[i].len = 0;
     }
 }
+
+static void put_number(uint8_t *out, uint64_t value, unsigned size)
+{
+    for (unsigned i = 0; i < size; i++)
+        out[i] = (uint8_t)(value >> 8 * (size - 1 - i));
+}
+
+/* ---- arrays ------------------------------------------------------------------------------------------ */
+
+/* As the server reads them: dimensions, whether any is NULL, type; length and lower bound; then each with its length. */
+enum { ARRAY_HEAD = 20, ELEMENT_HEAD = 4 };
+
+/* NULL: there is no memory for it, or PostgreSQL would not take so much. */
+static uint8_t *extend(sotto_buf *array, size_t by)
+{
+    size_t cap = array->cap > 0 ? array->cap : 4096;
+
+    if (by > INT32_MAX - array->len)
+        return NULL;
+    while (cap - array->len < by)
+        cap *= 2;
+    if (cap > array->cap) {
+        sotto_buf wider = sotto_buf_over(sotto_alloc(cap), cap);
+
+        if (!wider.data)
+            return NULL;
+        if (array->len > 0)
+            memcpy(wider.data, array->data, array->len);
+        wider.len = array->len;
+        sotto_release(array->data, array->cap);
+        *array = wider;
+    }
+    array->len += by;
+    return array->data + array->len - by;
+}
+
+static bool begin_array(pg_statement *s, unsigned column, Oid type, Oid element)
+{
+    uint8_t *head = extend(&s->arrays[column], ARRAY_HEAD);
+
+    if (!head)
+        return false;
+    s->bound[column] = type;
+    put_number(head, 1, 4);
+    put_number(head + 4, 0, 4);
+    put_number(head + 8, element, 4);
+    put_number(head + 12, s->common.rows, 4);
+    put_number(head + 16, 1, 4);
+    return true;
+}
+
+static bool add_element(pg_statement *s, unsigned column, const sotto_cell *value)
+{
+    size_t len = value->type == SOTTO_COLUMN_INT ? 8 : value->bytes.len;
+    uint8_t *out;
+
+    if (len > INT32_MAX - ELEMENT_HEAD)
+        return false;
+    out = extend(&s->arrays[column], ELEMENT_HEAD + len);
+    if (!out)
+        return false;
+    put_number(out, len, ELEMENT_HEAD);
+    if (value->type == SOTTO_COLUMN_INT)
+        put_number(out + ELEMENT_HEAD, (uint64_t)value->number, 8);
+    else if (len > 0)
+        memcpy(out + ELEMENT_HEAD, value->bytes.data, len);
+    s->values[column] = (const char *)s->arrays[column].data;
+    s->lengths[column] = (int)s->arrays[column].len;
+    return true;
+}
+
+/* sql.c sees to it that the values come in order and none is missing. */
+static void bind_row(pg_statement *s, unsigned at, const sotto_cell *value)
+{
+    static const Oid oids[][2] = {[SOTTO_COLUMN_INT] = {OID_INT8_ARRAY, OID_INT8},
+                                  [SOTTO_COLUMN_BYTES] = {OID_BYTEA_ARRAY, OID_BYTEA},
+                                  [SOTTO_COLUMN_TEXT] = {OID_TEXT_ARRAY, OID_TEXT}};
+    const Oid *types = oids[value->type];
+    unsigned column = (at - 1) % s->common.columns;
+    bool good;
+
+    if (!s->arrays)
+        s->arrays = sotto_alloc(s->count * sizeof *s->arrays);
+    if (s->arrays && s->arrays[column].len > 0 && s->bound[column] != types[0]) {
+        s->common.misused = true;
+        return;
+    }
+    good = s->arrays && (s->arrays[column].len > 0 || begin_array(s, column, types[0], types[1])) &&
+           add_element(s, column, value);
+    if (!good)
+        (void)sotto_conn_fail(s->common.conn, NULL, SOTTO_TROUBLE_FAILED, SOTTO_NO_MEMORY,
+                              "no memory for rows");
+}
+
+/* ---- single values ------------------------------------------------------------------------------------- */
 
 void sotto_pg_bind(sotto_statement *statement, unsigned at, const sotto_cell *value)
 {
@@ -140,11 +245,14 @@ void sotto_pg_bind(sotto_statement *statement, unsigned at, const sotto_cell *va
     pg_statement *s = of(statement);
     unsigned i = at - 1;
 
+    if (statement->columns > 0) {
+        bind_row(s, at, value);
+        return;
+    }
     s->bound[i] = oids[value->type];
     s->values[i] = NULL;
     if (value->type == SOTTO_COLUMN_INT) {
-        for (unsigned k = 0; k < 8; k++)
-            s->numbers[i].number[k] = (uint8_t)((uint64_t)value->number >> (56 - 8 * k));
+        put_number(s->numbers[i].number, (uint64_t)value->number, 8);
         s->values[i] = (const char *)s->numbers[i].number;
         s->lengths[i] = 8;
     } else if (value->type != SOTTO_COLUMN_NULL) {

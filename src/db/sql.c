@@ -274,18 +274,42 @@ sotto_status sotto_sql_prepare(sotto_tx *tx, sotto_sql *out, const char *text, s
         conn->driver->reset(s);
     s->in_use = true;
     s->on_row = s->misused = false;
+    s->columns = s->rows = 0;
     *out = (sotto_sql){s, ++s->use};
     return SOTTO_OK;
 }
 
-static void write_rows(sotto_buf *out, unsigned columns, unsigned rows)
+/* ---- many rows ---------------------------------------------------------------------------------------- */
+
+enum { PARAMETER_TEXT = 20 }; /* "SELECT unnest(?8192)" */
+
+static void write_values(sotto_buf *out, unsigned columns, unsigned rows)
 {
     for (unsigned i = 0; i < columns * rows; i++) {
         bool first = i % columns == 0, last = i % columns == columns - 1;
         int len = snprintf((char *)out->data + out->len, out->cap - out->len, "%s?%u%s",
-                           first ? (i ? ",(" : "(") : ",", i + 1, last ? ")" : "");
+                           first ? (i ? ",(" : "VALUES (") : ",", i + 1, last ? ")" : "");
         out->len += (size_t)len;
     }
+}
+
+static void write_arrays(sotto_buf *out, unsigned columns)
+{
+    for (unsigned i = 0; i < columns; i++) {
+        int len = snprintf((char *)out->data + out->len, out->cap - out->len, "%sunnest(?%u)",
+                           i ? "," : "SELECT ", i + 1);
+        out->len += (size_t)len;
+    }
+}
+
+unsigned sotto_sql_rows_at_once(const sotto_tx *tx, unsigned columns, size_t rows)
+{
+    enum { MANY = 64, SEVERAL = 8 };
+    size_t most = SOTTO_SQL_PARAMETERS / columns;
+
+    if (((const sotto_conn *)tx)->driver->arrays)
+        return (unsigned)(rows < most ? rows : most);
+    return rows >= MANY ? MANY : rows >= SEVERAL ? SEVERAL : 1;
 }
 
 sotto_status sotto_sql_prepare_rows(sotto_tx *tx, sotto_sql *out, const char *head,
@@ -293,23 +317,32 @@ sotto_status sotto_sql_prepare_rows(sotto_tx *tx, sotto_sql *out, const char *he
                                     sotto_err *err)
 {
     sotto_conn *conn = sotto_tx_conn(tx);
+    bool arrays = conn->driver->arrays;
     size_t before = strlen(head), after = strlen(tail);
 
     *out = (sotto_sql){0};
     if (columns == 0 || rows == 0 || columns > SOTTO_SQL_PARAMETERS / rows)
         return sotto_conn_fail(conn, err, SOTTO_TROUBLE_FAILED, SOTTO_BUG, "%u rows of %u columns",
                                rows, columns);
-    size_t size = before + after + (size_t)columns * rows * 8 + 2;
+    size_t size = before + after + (size_t)columns * (arrays ? 1 : rows) * PARAMETER_TEXT + 1;
     sotto_buf text = sotto_buf_over(sotto_alloc(size), size);
     if (!text.data)
         return sotto_conn_fail(conn, err, SOTTO_TROUBLE_FAILED, SOTTO_NO_MEMORY,
                                "no memory for SQL");
     memcpy(text.data, head, before);
     text.len = before;
-    write_rows(&text, columns, rows);
+    if (arrays)
+        write_arrays(&text, columns);
+    else
+        write_values(&text, columns, rows);
     memcpy(text.data + text.len, tail, after + 1);
     sotto_status status = sotto_sql_prepare(tx, out, (const char *)text.data, err);
     sotto_release(text.data, size);
+    if (status == SOTTO_OK) {
+        out->statement->columns = columns;
+        out->statement->rows = rows;
+        out->statement->upcoming = 1;
+    }
     return status;
 }
 
@@ -320,16 +353,31 @@ static bool is_current(const sotto_sql *q)
     return q->statement && q->statement->use == q->use && q->statement->in_use;
 }
 
+/* Of many rows every value is bound, in order: what gathers them in arrays needs no place for those that are missing. */
+static bool may_bind(sotto_statement *s, unsigned at, const sotto_cell *value)
+{
+    if (s->on_row)
+        return false;
+    if (s->columns == 0)
+        return at > 0 && at <= s->parameters;
+    return at == s->upcoming++ && at <= s->columns * s->rows && value->type != SOTTO_COLUMN_NULL;
+}
+
 static void bind(sotto_sql *q, unsigned at, const sotto_cell *value)
 {
     sotto_statement *s = q->statement;
 
     if (!is_current(q))
         return; /* the next step says so */
-    if (at == 0 || at > s->parameters || s->on_row)
-        s->misused = true;
-    else
+    if (may_bind(s, at, value))
         s->conn->driver->bind(s, at, value);
+    else
+        s->misused = true;
+}
+
+static bool is_misused(const sotto_statement *s)
+{
+    return s->misused || (s->columns > 0 && s->upcoming != s->columns * s->rows + 1);
 }
 
 void sotto_sql_int(sotto_sql *q, unsigned at, int64_t value)
@@ -368,14 +416,16 @@ sotto_status sotto_sql_step(sotto_sql *q, bool *row, sotto_err *err)
         return sotto_fail(err, SOTTO_BUG, "a statement that was not prepared");
     sotto_conn *conn = s->conn;
     SOTTO_TRY(is_sound(conn, err));
-    if (!is_current(q) || s->misused)
-        return sotto_conn_fail(conn, err, SOTTO_TROUBLE_FAILED, SOTTO_BUG, "%s: %.80s",
-                               s->misused ? "a parameter out of range" : "restarted by another use",
-                               s->text);
+    if (!is_current(q) || is_misused(s))
+        return sotto_conn_fail(
+            conn, err, SOTTO_TROUBLE_FAILED, SOTTO_BUG, "%s: %.80s",
+            is_current(q) ? "a parameter out of range" : "restarted by another use", s->text);
     sotto_status status = conn->driver->step(s, row, err);
     s->on_row = *row;
-    if (!*row)
+    if (!*row) {
         conn->driver->reset(s);
+        s->upcoming = 1;
+    }
     return status;
 }
 

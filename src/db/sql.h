@@ -53,15 +53,19 @@ enum { SOTTO_SQL_PARAMETERS = 8192 };
 SOTTO_MUST_USE sotto_status sotto_sql_prepare(sotto_tx *tx, sotto_sql *out, const char *text,
                                               sotto_err *err);
 
-/* head (?1,?2),(?3,?4),... tail: one statement, and in PostgreSQL one round trip, for many rows. The values
- * of row i have the numbers i * columns + 1 and on. Statements are kept by text, so that callers with rows of
- * every number had better send them in a few sizes.
- *     INSERT INTO seen (id) VALUES ... ON CONFLICT DO NOTHING RETURNING id      which of them are new
- *     SELECT ... WHERE id IN (VALUES ... )                                      many by name
+/* head VALUES (?1,?2),(?3,?4),... tail: one statement, and in PostgreSQL one round trip, for many rows. The values of row
+ * i have the numbers i * columns + 1 and on, and are bound in that order, all of them, none NULL, and those of one column
+ * alike in type: PostgreSQL gets them as an array for each column, which takes it half the time.
+ *     INSERT INTO seen (id) ... ON CONFLICT DO NOTHING RETURNING id      which of them are new
+ *     SELECT ... WHERE id IN ( ... )                                     many by name
  */
 SOTTO_MUST_USE sotto_status sotto_sql_prepare_rows(sotto_tx *tx, sotto_sql *out, const char *head,
                                                    unsigned columns, unsigned rows,
                                                    const char *tail, sotto_err *err);
+
+/* How many of so many rows (at least 1) had better go together next. Statements are kept by their text, which in SQLite
+ * changes with the number of rows: then it is one of a few. */
+unsigned sotto_sql_rows_at_once(const sotto_tx *tx, unsigned columns, size_t rows);
 
 /* Keeps those who share something apart from whoever needs it alone, in every process over the database, until the end of the
  * transaction: any number of shared holders, or one exclusive. It leaves no trace on the disk, as a row that is locked

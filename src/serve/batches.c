@@ -42,13 +42,11 @@ static uint64_t bucket_of(const sotto_batch_key *key)
 
 /* ---- closed batches ------------------------------------------------------------------------------- */
 
+/* What found no row is at its end: another step would ask again. */
 static sotto_status exists(sotto_sql *q, bool *found, sotto_err *err)
 {
-    bool row;
-
-    SOTTO_TRY(sotto_sql_step(q, &row, err));
-    *found = row;
-    return sotto_sql_run(q, NULL, err);
+    SOTTO_TRY(sotto_sql_step(q, found, err));
+    return *found ? sotto_sql_run(q, NULL, err) : SOTTO_OK;
 }
 
 sotto_status sotto_batch_range_is_free(sotto_tx *tx, bool *is_free, int64_t task,

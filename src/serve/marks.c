@@ -1,41 +1,54 @@
-/* Many rows by one statement, in a few sizes, since statements are kept by their text. */
 #include "serve/marks.h"
 
 #include <string.h>
 
-enum { LARGEST = 64, SMALLER = 8 };
+enum { COLUMNS = 3 };
 
 static sotto_bytes id_of(const sotto_mark *mark)
 {
     return sotto_bytes_of(mark->report, sizeof mark->report);
 }
 
-/* The first one of the group with this id that no row was found for yet. */
-static sotto_mark *find(sotto_mark **group, unsigned count, sotto_bytes id)
+/* The next one with this id that no row was found for yet. Rows come back in the order in which they went, so far as
+ * anybody has seen; no database promises it. */
+static sotto_mark *find(sotto_mark *marks, size_t count, size_t *from, sotto_bytes id)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (group[i]->taken && sotto_bytes_equal_vartime(id_of(group[i]), id))
-            return group[i];
+    for (size_t k = 0; k < count; k++) {
+        size_t i = *from + k < count ? *from + k : *from + k - count;
+
+        if (marks[i].wanted && marks[i].taken && sotto_bytes_equal_vartime(id_of(&marks[i]), id)) {
+            *from = i + 1 < count ? i + 1 : 0;
+            return &marks[i];
+        }
+    }
     return NULL;
 }
 
-static sotto_status take_group(sotto_tx *tx, int64_t task, sotto_mark **group, unsigned count,
-                               sotto_err *err)
+/* Takes the first `rows` of those that are wanted; *count says how far that went. */
+static sotto_status take_some(sotto_tx *tx, int64_t task, sotto_mark *marks, unsigned rows,
+                              size_t *count, sotto_err *err)
 {
+    size_t from = 0;
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "INSERT INTO mark (task, report, bucket) VALUES ", 3,
-                                     count, " ON CONFLICT DO NOTHING RETURNING report", err));
-    for (unsigned i = 0; i < count; i++) {
-        group[i]->taken = true;
-        sotto_sql_int(&q, 3 * i + 1, task);
-        sotto_sql_bytes(&q, 3 * i + 2, id_of(group[i]));
-        sotto_sql_int(&q, 3 * i + 3, (int64_t)group[i]->bucket);
+    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "INSERT INTO mark (task, report, bucket) ", COLUMNS,
+                                     rows, " ON CONFLICT DO NOTHING RETURNING report", err));
+    *count = 0;
+    for (unsigned i = 0; i < rows; ++*count) {
+        sotto_mark *mark = &marks[*count];
+
+        if (!mark->wanted)
+            continue;
+        mark->taken = true;
+        sotto_sql_int(&q, COLUMNS * i + 1, task);
+        sotto_sql_bytes(&q, COLUMNS * i + 2, id_of(mark));
+        sotto_sql_int(&q, COLUMNS * i + 3, (int64_t)mark->bucket);
+        i++;
     }
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
-        sotto_mark *mark = find(group, count, sotto_sql_column_bytes(&q, 0));
+        sotto_mark *mark = find(marks, *count, &from, sotto_sql_column_bytes(&q, 0));
 
         if (mark)
             mark->taken = false;
@@ -44,25 +57,20 @@ static sotto_status take_group(sotto_tx *tx, int64_t task, sotto_mark **group, u
     return SOTTO_OK;
 }
 
-/* In groups of 64, then 8, then 1. */
 sotto_status sotto_marks_take(sotto_tx *tx, int64_t task, sotto_mark *marks, size_t count,
                               sotto_err *err)
 {
-    sotto_mark *group[LARGEST];
-    unsigned size = 0;
+    size_t wanted = 0, passed = 0;
 
-    for (size_t i = 0; i <= count; i++) {
-        if (i < count && marks[i].wanted)
-            group[size++] = &marks[i];
-        if (size < LARGEST && i < count)
-            continue;
-        for (unsigned done = 0; done < size;) {
-            unsigned step = size - done == LARGEST ? LARGEST : size - done >= SMALLER ? SMALLER : 1;
+    for (size_t i = 0; i < count; i++)
+        wanted += marks[i].wanted;
+    while (wanted > 0) {
+        unsigned rows = sotto_sql_rows_at_once(tx, COLUMNS, wanted);
+        size_t end;
 
-            SOTTO_TRY(take_group(tx, task, group + done, step, err));
-            done += step;
-        }
-        size = 0;
+        SOTTO_TRY(take_some(tx, task, marks + passed, rows, &end, err));
+        passed += end;
+        wanted -= rows;
     }
     return SOTTO_OK;
 }

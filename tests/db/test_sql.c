@@ -180,7 +180,7 @@ static sotto_status insert_rows(sotto_tx *tx, void *context, sotto_err *err)
     bool row;
 
     *fresh = 0;
-    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "INSERT INTO things (id, body) VALUES ", 2, ROWS,
+    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "INSERT INTO things (id, body) ", 2, ROWS,
                                      " ON CONFLICT DO NOTHING RETURNING id", err));
     for (unsigned i = 0; i < ROWS; i++) {
         sotto_sql_int(&q, 2 * i + 1, i);
@@ -199,8 +199,8 @@ static sotto_status find_rows(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "SELECT count(*) FROM things WHERE id IN (VALUES ", 1,
-                                     3, ")", err));
+    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "SELECT count(*) FROM things WHERE id IN (", 1, 3, ")",
+                                     err));
     sotto_sql_int(&q, 1, 3);
     sotto_sql_int(&q, 2, 499);
     sotto_sql_int(&q, 3, 500);
@@ -214,7 +214,7 @@ static sotto_status too_many_rows(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql q;
 
     (void)context;
-    return sotto_sql_prepare_rows(tx, &q, "VALUES ", 2, SOTTO_SQL_PARAMETERS / 2 + 1, "", err);
+    return sotto_sql_prepare_rows(tx, &q, "", 2, SOTTO_SQL_PARAMETERS / 2 + 1, "", err);
 }
 
 static void many_rows_go_in_one_statement(sotto_test *t)
@@ -229,6 +229,92 @@ static void many_rows_go_in_one_statement(sotto_test *t)
     CHECK_OK(t, sotto_db_read(db, find_rows, &count, &t->err));
     CHECK_EQUAL(t, 2, count);
     CHECK_STATUS(t, SOTTO_BUG, sotto_db_run(db, too_many_rows, NULL, &t->err));
+    sotto_db_close(db);
+}
+
+enum { IN_ORDER, OUT_OF_ORDER, ONE_MISSING, ONE_NULL, ONE_TOO_MANY, ONE_OF_ANOTHER_TYPE };
+
+/* Two rows of three columns, then two more by the same handle. */
+static sotto_status bind_rows(sotto_tx *tx, void *context, sotto_err *err)
+{
+    int mistake = *(int *)context;
+    uint64_t changed = 0;
+    sotto_sql q;
+
+    SOTTO_TRY(
+        sotto_sql_prepare_rows(tx, &q, "INSERT INTO things (id, body, name) ", 3, 2, "", err));
+    for (int64_t pair = 0; pair < 2; pair++) {
+        sotto_sql_int(&q, 1, 2 * pair);
+        sotto_sql_bytes(&q, 2, sotto_bytes_of(NULL, 0));
+        sotto_sql_text(&q, mistake == OUT_OF_ORDER ? 6 : 3, "na\xc3\xafve");
+        if (mistake == ONE_OF_ANOTHER_TYPE)
+            sotto_sql_text(&q, 4, "three");
+        else
+            sotto_sql_int(&q, 4, 2 * pair + 1);
+        sotto_sql_bytes(&q, 5, sotto_bytes_of("a\0b\xff", 4));
+        if (mistake != ONE_MISSING)
+            sotto_sql_text(&q, mistake == OUT_OF_ORDER ? 3 : 6, mistake == ONE_NULL ? NULL : "");
+        if (mistake == ONE_TOO_MANY)
+            sotto_sql_int(&q, 7, 2);
+        SOTTO_TRY(sotto_sql_run(&q, &changed, err));
+        if (changed != 2)
+            return sotto_fail(err, SOTTO_REJECTED, "%llu rows", (unsigned long long)changed);
+    }
+    return SOTTO_OK;
+}
+
+static void values_of_many_rows_are_bound_in_order_and_all(sotto_test *t)
+{
+    sotto_db *db = sotto_test_db(t);
+    int how = IN_ORDER;
+
+    CHECK_OK(t, sotto_db_run(db, bind_rows, &how, &t->err));
+    CHECK_EQUAL(
+        t, 4,
+        sotto_test_ask_number(t, db,
+                              "SELECT count(*) FROM things WHERE length(body) = 4 * (id % 2)"
+                              " AND length(name) = 5 - 5 * (id % 2)"));
+    for (how = OUT_OF_ORDER; how <= ONE_TOO_MANY; how++) {
+        CHECK_STATUS(t, SOTTO_BUG, sotto_db_run(db, bind_rows, &how, &t->err));
+        t->err = (sotto_err){0};
+    }
+    how = ONE_OF_ANOTHER_TYPE; /* which SQLite finds in its schema */
+    CHECK_STATUS(t, sotto_test_on_postgres() ? SOTTO_BUG : SOTTO_DENIED,
+                 sotto_db_run(db, bind_rows, &how, &t->err));
+    sotto_db_close(db);
+}
+
+static sotto_status ask_how_many_at_once(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_test *t = context;
+    bool any = sotto_test_on_postgres();
+
+    (void)err;
+    CHECK_EQUAL(t, 1, sotto_sql_rows_at_once(tx, 3, 1));
+    CHECK_EQUAL(t, any ? 7 : 1, sotto_sql_rows_at_once(tx, 3, 7));
+    CHECK_EQUAL(t, any ? 63 : 8, sotto_sql_rows_at_once(tx, 3, 63));
+    CHECK_EQUAL(t, any ? SOTTO_SQL_PARAMETERS / 3 : 64,
+                sotto_sql_rows_at_once(tx, 3, SOTTO_SQL_PARAMETERS));
+    return SOTTO_OK;
+}
+
+static void texts_of_statements_are_few_however_many_rows(sotto_test *t)
+{
+    sotto_db *db = sotto_test_db(t);
+
+    CHECK_OK(t, sotto_db_run(db, ask_how_many_at_once, t, &t->err));
+    sotto_db_close(db);
+}
+
+/* Without an index, and with sequential scans priced out of reach, every query seems worth it. */
+static void no_query_is_compiled(sotto_test *t)
+{
+    sotto_db *db = sotto_test_db(t);
+
+    if (sotto_test_on_postgres())
+        CHECK_EQUAL(t, 1,
+                    sotto_test_ask_number(
+                        t, db, "SELECT CASE current_setting('jit') WHEN 'off' THEN 1 ELSE 0 END"));
     sotto_db_close(db);
 }
 
@@ -288,6 +374,9 @@ int main(int argc, char **argv)
         CASE(misuse_of_a_statement_is_a_bug),
         CASE(values_never_appear_in_reasons),
         CASE(many_rows_go_in_one_statement),
+        CASE(values_of_many_rows_are_bound_in_order_and_all),
+        CASE(texts_of_statements_are_few_however_many_rows),
+        CASE(no_query_is_compiled),
         CASE(more_statements_than_are_kept_do_no_harm),
         CASE(the_clock_is_the_databases),
     };

@@ -199,6 +199,9 @@ if command -v sqlite3 >/dev/null; then
     shows "^17  task $task .* 3 reports  $why: abandoned: because" sotto admin segment list --config leader.ini
     grep -q "^18  task $task .* 2 reports  in the job of segment 17; $why: abandoned: because" out ||
         fail "what went with a job is not recorded"
+    sqlite3 helper.db "UPDATE pairing SET secrets = x'00'" || fail "no pairing to damage"
+    shows '^task [^ ]*  BROKEN, not served: ' sotto admin task list --config helper.ini
+    grep -q '  paired' out && fail "a pairing that does not open is called one"
 fi
 
 # ---- start to ready, over an empty database --------------------------------------------------------------------------

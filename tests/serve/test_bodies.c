@@ -243,7 +243,7 @@ static void hear_abandoned(void *context, const sotto_log_event *event)
 
 /* While a copy was made, a job ended whose row is under way in it; the segments were left out. Once that copy is put
  * back, its reports are lost there, and counted. */
-static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
+static void lose_segments(sotto_test *t, bool request_too)
 {
     static const char *const gone[] = {"DELETE FROM segment_body", "DELETE FROM segment_key",
                                        "DELETE FROM segment"};
@@ -261,6 +261,11 @@ static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
         CHECK_OK(t,
                  sotto_db_run(s.leader->db, sotto_test_say, (void *)(uintptr_t)gone[i], &t->err));
+    if (request_too)
+        CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say,
+                                 (void *)(uintptr_t) "UPDATE job SET request = CAST('not what was"
+                                                     " sealed, and long enough to be' AS {bytes})",
+                                 &t->err));
     s.leader_options.log = (sotto_log_sink){hear_abandoned, &told, SOTTO_LOG_INFO};
     sotto_test_leader_restart(
         t, &s); /* before the helper is back, since it still has them in memory */
@@ -285,6 +290,17 @@ static void crowd(sotto_test *t, const sotto_test_service *s)
 }
 
 /* What failed may be found whole after a crash, for as long as nothing else was written behind it. */
+static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
+{
+    lose_segments(t, false);
+}
+
+/* Where its request does not open either, there is no segment that its operator could give up. */
+static void a_job_without_anything_is_counted_as_lost(sotto_test *t)
+{
+    lose_segments(t, true);
+}
+
 static void a_commit_of_nothing_frees_no_place(sotto_test *t)
 {
     static sotto_load load;
@@ -325,6 +341,7 @@ int main(int argc, char **argv)
         CASE(a_backup_without_some_bodies_says_which),
         CASE(a_backup_without_any_bodies_is_none),
         CASE(a_job_without_its_segments_is_counted_as_lost),
+        CASE(a_job_without_anything_is_counted_as_lost),
         CASE(a_commit_of_nothing_frees_no_place),
     };
 

@@ -53,6 +53,31 @@ static void a_full_load_leaves_at_once_and_a_tail_in_time(sotto_test *t)
     sotto_lanes_close(lanes);
 }
 
+/* What could not be read with others may be read without them, and they without it. */
+static void what_is_to_go_alone_joins_no_other(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+    static sotto_load load;
+    sotto_load_segment second = {2, 2, NULL, 0}, third = {3, 2, NULL, 0};
+    uint64_t wait;
+
+    sotto_load_tried(&second, true);
+    sotto_load_tried(&third, true);
+    add(t, lanes, 7, 1, 2, 1000);
+    CHECK_OK(t, sotto_lanes_add(lanes, 1, 7, &second, FULL, 1000));
+    CHECK_OK(t, sotto_lanes_add(lanes, 1, 7, &third, FULL, 1000));
+    add(t, lanes, 7, 4, 2, 1000);
+    add(t, lanes, 7, 5, 2, 1000);
+    for (int64_t n = 1; n <= 3; n++) { /* the two that are alone wait for no full job */
+        CHECK_EQUAL(t, 7, take(lanes, &load, 1100, &wait));
+        CHECK_EQUAL(t, 1, load.count);
+        CHECK_EQUAL(t, n, load.segments[0].n);
+    }
+    CHECK_EQUAL(t, 7, take(lanes, &load, 1100, &wait));
+    CHECK_EQUAL(t, 2, load.count);
+    sotto_lanes_close(lanes);
+}
+
 static void those_that_waited_longest_go_first(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
@@ -223,6 +248,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_full_load_leaves_at_once_and_a_tail_in_time),
+        CASE(what_is_to_go_alone_joins_no_other),
         CASE(those_that_waited_longest_go_first),
         CASE(a_busy_lane_does_not_keep_others_waiting),
         CASE(a_collection_flushes_its_buckets),

@@ -354,8 +354,12 @@ void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range
         if (l->task != task || (!range->leader_selected && (l->bucket < range->first_bucket ||
                                                             l->bucket >= range->end_bucket)))
             continue;
-        leave(lanes, l);
         l->flush = true;
+        /* One that rests stays where it is: entered anew, it would stand behind those that rest as long, which would be
+         * met again and stand behind it, without an end. */
+        if (l->rest_until_ms)
+            continue;
+        leave(lanes, l);
         enter(lanes, l);
     }
     (void)pthread_mutex_unlock(&lanes->lock);

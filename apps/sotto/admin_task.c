@@ -178,7 +178,7 @@ static int run_add(int argc, char **argv)
 
 /* ---- listing ---------------------------------------------------------------------------------------------------------- */
 
-/* A task that this version can't read: all that is known is its name. */
+/* A task that can't be served, as its row can't be read or its pairing does not open: its name, and why. */
 static void show_broken(const sotto_admin *admin, const sotto_task_line *line)
 {
     json_t *json;
@@ -205,7 +205,7 @@ static sotto_status show(void *context, const sotto_task_line *line, sotto_err *
     char opens[SOTTO_CALENDAR_TEXT], closes[SOTTO_CALENDAR_TEXT];
 
     (void)err;
-    if (!line->task) {
+    if (line->broken) {
         show_broken(admin, line);
         return SOTTO_OK;
     }
@@ -234,8 +234,8 @@ static int run_list(int argc, char **argv)
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && sotto_survey_tasks(admin.db, admin.config.server.role, show, &admin,
-                                                &admin.err) != SOTTO_OK)
+    if (code == EXIT_DONE && sotto_survey_tasks(admin.db, &admin.columns, admin.config.server.role,
+                                                show, &admin, &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
     sotto_admin_close(&admin);
     return code;

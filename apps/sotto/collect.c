@@ -9,6 +9,7 @@
 
 static const char usage[] =
     "usage: sotto collect --recipe FILE --parties FILE --pairing FILE --key FILE [options] [next]\n"
+    "       sotto collect ... --withdraw\n"
     "       sotto collect key FILE [--id N] [--json]\n\n"
     "Asks the leader for the sum of a batch, waits until it is there, opens both servers' shares,\n"
     "checks what can be checked, and prints estimated counts with 95% intervals and a receipt: "
@@ -25,7 +26,12 @@ static const char usage[] =
     "request\n"
     "                   stands: if there are too few now, the batch is closed as soon as there "
     "are\n"
-    "                   enough, without another word from you\n"
+    "                   enough, without another word from you, unless you --withdraw it\n"
+    "  --withdraw       ask nothing; take back the request that stands for this batch, with the "
+    "same\n"
+    "                   files, --from, --until and --cohort. Nothing is lost by it, and the batch "
+    "stays\n"
+    "                   open. Too late, and said so, once the leader has closed the batch\n"
     "  next             the next batch, of a recipe whose leader selects them\n"
     "  --forget         once it is shown, let the leader go on to the next batch\n"
     "  --cohort C       a number from 0, or values of the recipe's cohort fields: en_US,phone\n"
@@ -91,7 +97,7 @@ static bool take_flag(sotto_collect_job *job, const char *word)
     } flags[] = {
         {"next", &job->next},          {"--forget", &job->forget},
         {"--plain-http", &job->plain}, {"--close-early", &job->close_early},
-        {"--json", &job->recipe.json},
+        {"--json", &job->recipe.json}, {"--withdraw", &job->withdraw},
     };
 
     for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++)
@@ -180,6 +186,15 @@ static sotto_status ask(sotto_collector *collector, sotto_collect_job *job, sott
     return SOTTO_OK;
 }
 
+static sotto_status withdraw(sotto_collector *collector, const sotto_collect_job *job,
+                             sotto_err *err)
+{
+    SOTTO_TRY(sotto_collector_withdraw(collector, &job->query, err));
+    printf(job->recipe.json ? "{\"withdrawn\": true}\n"
+                            : "withdrawn: the batch is open as before\n");
+    return SOTTO_OK;
+}
+
 static int collect(sotto_collect_job *job)
 {
     unsigned shown = 0;
@@ -199,7 +214,7 @@ static int collect(sotto_collect_job *job)
     sotto_status status = sotto_collector_open(&collector, &options, &err);
 
     if (status == SOTTO_OK)
-        status = ask(collector, job, &err);
+        status = job->withdraw ? withdraw(collector, job, &err) : ask(collector, job, &err);
     sotto_collector_close(collector);
     if (status != SOTTO_OK)
         (void)fprintf(stderr, "sotto collect: %s\n", err.reason);
@@ -208,7 +223,8 @@ static int collect(sotto_collect_job *job)
         (void)fprintf(stderr,
                       "sotto collect: the request stands: once there are enough reports, the "
                       "leader closes the batch by itself,\nand what comes later is refused. Ask "
-                      "again for the answer\n");
+                      "again for the answer%s\n",
+                      job->task.batch_mode == 2 ? "" : "; --withdraw takes the request back");
     return exit_code(status);
 }
 

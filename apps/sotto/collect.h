@@ -10,7 +10,7 @@
 typedef struct sotto_collect_job {
     sotto_recipe_job recipe; /* files, policy, json, arena */
     const char *pairing, *key, *cohort, *from, *until, *ca;
-    bool next, forget, plain, close_early;
+    bool next, forget, plain, close_early, withdraw;
     unsigned long wait_s, bins;
     sotto_pairing secrets;
     sotto_collector_key key_read;

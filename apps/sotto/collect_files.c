@@ -201,7 +201,7 @@ static int check_over(const sotto_collect_job *job)
     time_t now = time(NULL);
     char now_text[SOTTO_CALENDAR_TEXT], until[SOTTO_CALENDAR_TEXT];
 
-    if (job->close_early || now < 0 || job->query.until <= (uint64_t)now)
+    if (job->close_early || job->withdraw || now < 0 || job->query.until <= (uint64_t)now)
         return EXIT_DONE;
     sotto_calendar_format_time(now_text, (int64_t)now);
     sotto_calendar_format_time(until, (int64_t)job->query.until);
@@ -219,6 +219,11 @@ static int load_query(sotto_collect_job *job)
     const sotto_task *task = &job->task;
     uint64_t precision = task->precision;
 
+    if (task->batch_mode == 2 && job->withdraw) {
+        (void)fprintf(stderr, "sotto collect: the leader selects this recipe's batches: a request "
+                              "for the next one keeps no\nreport out, and is not withdrawn\n");
+        return EXIT_USAGE;
+    }
     if (task->batch_mode == 2) {
         if (job->from || job->until) {
             (void)fprintf(stderr, "sotto collect: the leader selects this recipe's batches: say "

@@ -1,6 +1,8 @@
 /* What the recipe verbs print: for people, or one JSON object. */
 #include "recipe.h"
 
+#include "transport/dap.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -143,6 +145,15 @@ static void print_hex(const char *name, sotto_bytes bytes, bool json)
     printf(json ? "\"," : "\n");
 }
 
+/* base64url, as in every path, list and log. */
+static void print_task_id(const uint8_t id[SOTTO_TASK_ID_SIZE], bool json)
+{
+    char text[SOTTO_DAP_ID_TEXT_MAX];
+
+    sotto_dap_id_encode(text, sotto_bytes_of(id, SOTTO_TASK_ID_SIZE));
+    printf(json ? "\"task_id\":\"%s\"," : "task_id        %s\n", text);
+}
+
 /* Every label, in the order of the bins. */
 static int print_labels(const sotto_recipe_job *job)
 {
@@ -171,7 +182,7 @@ int sotto_recipe_print_task(const sotto_recipe_job *job, const sotto_task *task)
     bool json = job->json;
 
     printf(json ? "{" : "");
-    print_hex("task_id", sotto_bytes_of(task->id, sizeof task->id), json);
+    print_task_id(task->id, json);
     print_hex("recipe_hash", sotto_bytes_of(task->recipe_hash, sizeof task->recipe_hash), json);
     print_hex("configuration", task->configuration, json);
     printf(json ? "\"vdaf\":{\"type\":%d,\"length\":%" PRIu64 ",\"chunk_length\":%" PRIu64

@@ -113,6 +113,15 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_collector_forget(sotto_collector *co
                                                              const sotto_collection *collection,
                                                              sotto_err *err);
 
+/* Takes a question back that the leader has not begun to answer: its interval stays open. For a task of time intervals.
+ *   SOTTO_MISSING  the leader has no such question; or is no sotto, and gives questions names that only they know who asked
+ *   SOTTO_STALE    too late: the batch is closed, and its answer can be asked for
+ *   SOTTO_DENIED   not a task of time intervals: a question for the next batch closes nothing that could be kept open
+ *   else           as sotto_collector_ask, and the question may stand */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_collector_withdraw(sotto_collector *collector,
+                                                               const sotto_collection_query *query,
+                                                               sotto_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
 #include "base/writer.h"
 #include "recipe/calendar.h"
 #include "recipe/model.h"
+#include "transport/dap.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -64,6 +65,15 @@ static void say_hex(sotto_writer *w, const char *what, const uint8_t *bytes, siz
     for (size_t i = 0; i < len; i++)
         say(w, "%02x", bytes[i]);
     say(w, "\n");
+}
+
+/* As in every path, list and log. */
+static void say_task(sotto_writer *w, const uint8_t id[SOTTO_TASK_ID_SIZE])
+{
+    char text[SOTTO_DAP_ID_TEXT_MAX];
+
+    sotto_dap_id_encode(text, sotto_bytes_of(id, SOTTO_TASK_ID_SIZE));
+    say(w, "  task %s\n", text);
 }
 
 static void say_rejections(sotto_writer *w, const char *who, const sotto_rejections *r)
@@ -138,7 +148,7 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
     say(&w, "receipt\n");
     say(&w, "  recipe %s, version %" PRIu64 ", of %s\n", r->recipe, r->version, r->analysis);
     say_hex(&w, "  recipe hash ", r->recipe_hash, sizeof r->recipe_hash);
-    say_hex(&w, "  task ", r->task_id, sizeof r->task_id);
+    say_task(&w, r->task_id);
     say(&w, "  %" PRIu64 " reports from %s until %s\n", r->reports, from, until);
     say_claims(&w, r);
     say(&w,

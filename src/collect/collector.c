@@ -127,17 +127,25 @@ static sotto_status judge_problem(sotto_dap_problem problem, unsigned status, so
     }
 }
 
+/* SOTTO_DAP_PROBLEMS: none that DAP has a name for. */
+static sotto_dap_problem problem_of(const sotto_http_response *response)
+{
+    char type[128];
+
+    return sotto_http_problem_type(type, sizeof type, response->body, NULL) == SOTTO_OK
+               ? sotto_dap_problem_of(type)
+               : SOTTO_DAP_PROBLEMS;
+}
+
 /* Anything but success. */
 static sotto_status judge(const sotto_http_response *response, sotto_err *err)
 {
     unsigned status = response->status;
-    char type[128];
-    sotto_dap_problem problem = SOTTO_DAP_PROBLEMS;
+    sotto_dap_problem problem;
 
     if (status >= 200 && status < 300)
         return SOTTO_OK;
-    if (sotto_http_problem_type(type, sizeof type, response->body, NULL) == SOTTO_OK)
-        problem = sotto_dap_problem_of(type);
+    problem = problem_of(response);
     if (problem == SOTTO_DAP_PROBLEMS && (status == 401 || status == 403))
         return sotto_fail(err, SOTTO_MISSING, "the leader does not take this token");
     if (problem == SOTTO_DAP_PROBLEMS && status == 404)
@@ -299,6 +307,85 @@ sotto_status sotto_collector_forget(sotto_collector *collector, const sotto_coll
         status = judge(&response, err);
     sotto_arena_clear(&arena);
     return status;
+}
+
+/* ---- taking a question back ---------------------------------------------------------------------------- */
+
+typedef struct withdrawing {
+    sotto_collector *collector;
+    char url[SOTTO_COLLECTION_URL];
+    uint64_t deadline_ns;
+    bool there;  /* the leader has the question    */
+    bool answer; /* ... and its answer             */
+} withdrawing;
+
+/* Where a sotto leader has the question, without asking it: that would make it anew, which may close the batch at once. */
+static sotto_status find_place(withdrawing *w, const sotto_collection_query *query, sotto_err *err)
+{
+    const sotto_task *task = w->collector->options.task;
+    const char *base = w->collector->leader.url;
+    uint8_t memory[REQUEST_MAX];
+    sotto_buf request = sotto_buf_over(memory, sizeof memory);
+    sotto_buf text = sotto_buf_over(w->url, sizeof w->url - 1);
+    sotto_dap_path path = {.resource = SOTTO_DAP_COLLECTION_JOBS, .has_id = true};
+
+    if (task->batch_mode == SOTTO_DAP_LEADER_SELECTED)
+        return sotto_fail(err, SOTTO_DENIED, "a question for the next batch keeps no report out");
+    if (w->collector->options.janus)
+        return sotto_fail(err, SOTTO_MISSING, "only who asked knows what the leader calls it");
+    SOTTO_TRY(sotto_collect_query_encode(&request, task, query, err));
+    memcpy(path.task_id, task->id, sizeof path.task_id);
+    sotto_dap_resource_id(path.id, SOTTO_DAP_COLLECTION_KIND, task->id, sotto_buf_bytes(&request));
+    SOTTO_TRY(sotto_dap_path_encode(&text, sotto_bytes_of(base, strlen(base)), &path, err));
+    w->url[text.len] = 0;
+    return SOTTO_OK;
+}
+
+static sotto_status call_place(withdrawing *w, sotto_http_method method, sotto_err *err)
+{
+    const sotto_task *task = w->collector->options.task;
+    sotto_http_call request = {
+        .method = method, .url = w->url, .max_response = 2 * task->sizes.out_share + 65536};
+    sotto_http_response response;
+    sotto_arena arena;
+    sotto_err why = {0};
+    sotto_status status;
+
+    sotto_arena_init(&arena, request.max_response + ((size_t)1 << 20));
+    status = sotto_collect_call(w->collector, &response, &w->collector->leader, &request,
+                                w->deadline_ns, &arena, err);
+    if (status == SOTTO_OK) {
+        status = judge(&response, &why);
+        w->there = status == SOTTO_OK;
+        w->answer = w->there && response.body.len > 0;
+        /* A place that is not there; a task or a token that is not known is a mistake. */
+        if (status == SOTTO_MISSING && response.status == 404 &&
+            problem_of(&response) == SOTTO_DAP_PROBLEMS)
+            status = SOTTO_OK;
+        else if (status != SOTTO_OK)
+            status = sotto_fail(err, status, "%s", why.reason);
+    }
+    sotto_arena_clear(&arena);
+    return status;
+}
+
+sotto_status sotto_collector_withdraw(sotto_collector *collector,
+                                      const sotto_collection_query *query, sotto_err *err)
+{
+    withdrawing w = {.collector = collector, .deadline_ns = deadline_of(collector)};
+
+    SOTTO_TRY(find_place(&w, query, err));
+    SOTTO_TRY(call_place(&w, SOTTO_HTTP_GET, err));
+    if (!w.there)
+        return sotto_fail(err, SOTTO_MISSING, "the leader has no such request");
+    if (!w.answer) {
+        SOTTO_TRY(call_place(&w, SOTTO_HTTP_DELETE, err));
+        SOTTO_TRY(call_place(&w, SOTTO_HTTP_GET, err));
+    }
+    /* What was closed stays, whoever deletes it. */
+    return w.there ? sotto_fail(err, SOTTO_STALE,
+                                "too late: the batch is closed; ask for its answer instead")
+                   : SOTTO_OK;
 }
 
 /* A token goes into a header line. */

@@ -30,6 +30,11 @@ static sotto_status is_sound(sotto_conn *conn, sotto_err *err)
     return sotto_fail(err, conn->status, "%s", conn->reason);
 }
 
+bool sotto_tx_has_failed(sotto_tx *tx)
+{
+    return sotto_tx_conn(tx)->trouble != SOTTO_TROUBLE_NONE;
+}
+
 void sotto_conn_refresh(sotto_conn *conn)
 {
     conn->trouble = SOTTO_TROUBLE_NONE;

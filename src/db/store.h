@@ -93,6 +93,10 @@ enum { SOTTO_DB_CHANNELS = 16, SOTTO_DB_CHANNEL_NAME = 32 };
  * PostgreSQL database, or in this one (SQLite). At most four channels a function; further ones are SOTTO_BUG. */
 SOTTO_MUST_USE sotto_status sotto_tx_wake(sotto_tx *tx, const char *channel, sotto_err *err);
 
+/* Whether a statement of this transaction has failed. Then none runs any more, and whoever goes on is told of that failure again
+ * and again, whatever they ask for. */
+bool sotto_tx_has_failed(sotto_tx *tx);
+
 /* What to wait beyond: read it, look for work, and wait if there is none. No wake-up in between is lost. */
 uint64_t sotto_db_woken(sotto_db *db, const char *channel);
 /* True when the channel has been woken beyond `seen`; false when the time is up, or the store closes. */

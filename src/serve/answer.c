@@ -1,6 +1,5 @@
 #include "serve/answer.h"
 
-#include "crypto/hash.h"
 #include "sotto/random.h"
 
 #include <stdio.h>
@@ -67,15 +66,7 @@ void sotto_answer_nothing(sotto_http_request *request)
 void sotto_resource_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], const char *kind,
                        const sotto_server_task *task, sotto_bytes body)
 {
-    uint8_t digest[32];
-    sotto_hash hash;
-
-    sotto_hash_init(&hash, SOTTO_SHA256);
-    sotto_hash_update(&hash, sotto_bytes_of(kind, strlen(kind) + 1));
-    sotto_hash_update(&hash, sotto_bytes_of(task->dap.id, sizeof task->dap.id));
-    sotto_hash_update(&hash, body);
-    sotto_hash_final(&hash, digest);
-    memcpy(out, digest, SOTTO_RESOURCE_ID_SIZE);
+    sotto_dap_resource_id(out, kind, task->dap.id, body);
 }
 
 sotto_status sotto_row_number(int64_t *out, sotto_err *err)

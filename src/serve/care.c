@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "serve/collection.h"
 #include "serve/rate.h"
 #include "serve/schema.h"
 #include "serve/unreadable.h"
@@ -31,6 +32,7 @@ struct sotto_care {
 
 typedef struct counting {
     sotto_role role;
+    sotto_tasks *tasks;
     bool releases; /* these too: there may be many */
     sotto_care_view view;
 } counting;
@@ -108,19 +110,36 @@ static sotto_status count_all(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(sotto_unreadable_count(tx, &c->view.unreadable, err));
     if (c->role == SOTTO_LEADER)
         SOTTO_TRY(count_unanswered(tx, c, err));
+    if (c->role == SOTTO_LEADER && c->releases)
+        SOTTO_TRY(sotto_standing_look(tx, &c->view.standing, c->tasks, err));
     return c->releases ? count_releases(tx, c, err) : SOTTO_OK;
+}
+
+/* Another replica may have asked for it last. */
+static void say_silence(const sotto_leader *leader, sotto_standing *standing)
+{
+    char reason[SOTTO_LEADER_REASON];
+
+    if (sotto_collections_last_retry(leader->collections, standing->n, reason))
+        (void)snprintf(standing->why, sizeof standing->why, "%s", reason);
+    else
+        (void)snprintf(standing->why, sizeof standing->why, "the helper has not given its share");
 }
 
 static void look_at_database(sotto_care *care)
 {
     sotto_server *s = care->server;
-    counting c = {.role = s->options.role, .releases = care->looks++ % RELEASES_EVERY == 0};
+    counting c = {.role = s->options.role,
+                  .tasks = s->tasks,
+                  .releases = care->looks++ % RELEASES_EVERY == 0};
     bool reached = sotto_db_read(s->db, count_all, &c, NULL) == SOTTO_OK;
     uint64_t broken = sotto_tasks_broken(s->tasks);
     uint64_t known = sotto_tasks_count(s->tasks) + broken;
 
     if (s->leader)
         sotto_leader_last_retry(s->leader, c.view.retry);
+    if (s->leader && c.view.standing.closed)
+        say_silence(s->leader, &c.view.standing);
     (void)pthread_mutex_lock(&care->lock);
     care->view.database = reached;
     if (reached) {
@@ -133,6 +152,8 @@ static void look_at_database(sotto_care *care)
         care->view.unanswered = c.view.unanswered;
         care->view.in_jobs = c.view.in_jobs;
         memcpy(care->view.retry, c.view.retry, sizeof c.view.retry);
+        if (c.releases)
+            care->view.standing = c.view.standing;
         for (unsigned i = 0; c.releases && i < SOTTO_CARE_STATES; i++)
             care->view.releases[i] = c.view.releases[i];
     }
@@ -269,6 +290,33 @@ static void say_unanswered(sotto_buf *out, const sotto_care_view *view)
     say(out, "\n");
 }
 
+/* Rounded down: minutes, then hours, then days. */
+static void say_time(sotto_buf *out, int64_t seconds)
+{
+    static const struct {
+        int64_t seconds;
+        const char *name;
+    } units[] = {{86400, " d"}, {3600, " h"}, {60, " min"}};
+    size_t i = 0;
+
+    while (i < 2 && seconds < 2 * units[i].seconds)
+        i++;
+    say_number(out, "", (uint64_t)(seconds / units[i].seconds), units[i].name);
+}
+
+static void say_standing(sotto_buf *out, const sotto_standing *standing)
+{
+    if (standing->count == 0)
+        return;
+    say_number(out, "collections: ", standing->count, " asked for, not answered; the oldest, ");
+    say_time(out, standing->seconds);
+    say(out, " ago, of task ");
+    say(out, standing->task);
+    say(out, ": ");
+    say(out, standing->why);
+    say(out, "\n");
+}
+
 bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
 {
     bool ready = view->database && !view->draining;
@@ -293,6 +341,7 @@ bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
         say_number(out, "batches: ", view->held,
                    " are held, since more reports came than expected (`sotto admin batch list`)\n");
     say_unanswered(out, view);
+    say_standing(out, &view->standing);
     if (view->unreadable > 0)
         say_number(out, "segments: ", view->unreadable,
                    " can't be read, and their batches wait (`sotto admin segment list`)\n");

@@ -8,6 +8,7 @@
 
 #include "serve/leader.h"
 #include "serve/server.h"
+#include "serve/standing.h"
 
 typedef struct sotto_care sotto_care;
 
@@ -24,6 +25,7 @@ typedef struct sotto_care_view {
     char
         retry[SOTTO_LEADER_REASON]; /* why the last job that was put off by this process was      */
     uint64_t releases[SOTTO_CARE_STATES];
+    sotto_standing standing; /* leader: collections without an answer */
 } sotto_care_view;
 
 /* Looks once, so that a server that opens knows how it is; then every second. Keys are looked after every ten seconds

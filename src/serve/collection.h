@@ -17,6 +17,10 @@ SOTTO_MUST_USE sotto_status sotto_collections_open(sotto_collections **out, sott
 /* Waits for steps under way. NULL is fine. */
 void sotto_collections_close(sotto_collections *collections);
 
+/* Why this one has no share of the helper's yet, as its last answer to this process shows. False: nothing is known. */
+bool sotto_collections_last_retry(sotto_collections *collections, int64_t collection,
+                                  char reason[SOTTO_LEADER_REASON]);
+
 /* Something was finished: those that wait are looked at again, now. Cheap where none waits. */
 void sotto_collections_recheck(sotto_leader *leader);
 /* Does the next step of a collection that was claimed. False: it can't be started now. */

@@ -10,6 +10,7 @@
 #include "transport/http_problem.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -25,7 +26,9 @@ struct sotto_collections {
     pthread_mutex_t lock;
     sotto_lease waiting[MAX_WAITING]; /* a few that wait: hurried on when something ends */
     size_t count;
-    unsigned steps; /* under way */
+    unsigned steps;                  /* under way */
+    int64_t last;                    /* that the helper gave no share for ... */
+    char retry[SOTTO_LEADER_REASON]; /* ... and why: "" for none */
 };
 
 /* ---- ending a step --------------------------------------------------------------------------------------------------- */
@@ -183,13 +186,44 @@ void sotto_collection_finish(sotto_collecting *s)
     sotto_collection_post(s, store_end, on_stored_end);
 }
 
+/* For whoever looks why a collection is not answered. */
+static void note_retry(sotto_collecting *s, sotto_status status,
+                       const sotto_http_response *response, const sotto_err *err)
+{
+    sotto_collections *all = s->all;
+
+    (void)pthread_mutex_lock(&all->lock);
+    all->last = s->n;
+    if (status != SOTTO_OK)
+        (void)snprintf(all->retry, sizeof all->retry, "the helper does not answer: %.120s",
+                       err ? err->reason : sotto_status_name(status));
+    else if (response->status / 100 == 2)
+        (void)snprintf(all->retry, sizeof all->retry,
+                       "the helper is not ready: its operator may hold the batch");
+    else
+        (void)snprintf(all->retry, sizeof all->retry, "the helper said %u", response->status);
+    (void)pthread_mutex_unlock(&all->lock);
+}
+
+bool sotto_collections_last_retry(sotto_collections *all, int64_t collection,
+                                  char reason[SOTTO_LEADER_REASON])
+{
+    bool known;
+
+    (void)pthread_mutex_lock(&all->lock);
+    known = all->last == collection && all->retry[0];
+    memcpy(reason, all->retry, sizeof all->retry);
+    (void)pthread_mutex_unlock(&all->lock);
+    return known;
+}
+
 static void on_share(void *context, sotto_status status, const sotto_http_response *response,
                      const sotto_err *err)
 {
     sotto_collecting *s = context;
 
-    (void)err;
     if (status != SOTTO_OK) {
+        note_retry(s, status, NULL, err);
         sotto_collection_try_later(s);
         return;
     }
@@ -198,9 +232,10 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
     s->answer = (sotto_buf){0};
     /* Not ready yet, or not what it should be: the same request asks again. */
     if (!s->problem && (response->status / 100 != 2 || response->body.len == 0 ||
-                        write_answer(s, response->body, NULL) != SOTTO_OK))
+                        write_answer(s, response->body, NULL) != SOTTO_OK)) {
+        note_retry(s, SOTTO_OK, response, NULL);
         sotto_collection_try_later(s);
-    else if (s->problem == sotto_dap_problem_type(SOTTO_DAP_BATCH_MISMATCH))
+    } else if (s->problem == sotto_dap_problem_type(SOTTO_DAP_BATCH_MISMATCH))
         sotto_collection_repair(s);
     else
         sotto_collection_finish(s);

@@ -161,7 +161,7 @@ void sotto_collection_create(sotto_server *server, const sotto_server_task *task
     if (!a || !read_request(a))
         return;
     if (id.len == 0)
-        sotto_resource_id(a->ask.id, "collection job", task, a->body);
+        sotto_resource_id(a->ask.id, SOTTO_DAP_COLLECTION_KIND, task, a->body);
     status = sotto_row_number(&a->ask.n, NULL);
     if (status != SOTTO_OK) {
         sotto_asked_give_up(&a->ask, status);
@@ -205,6 +205,23 @@ void sotto_collection_get(sotto_server *server, const sotto_server_task *task, s
     sotto_asked_work(&a->ask, get);
 }
 
+/* Nobody waits for the batch any more, so its hold is nothing that an operator could end; asking anew finds it anew. */
+static sotto_status drop_hold(sotto_tx *tx, const asked *a, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        "DELETE FROM held WHERE task = ?1 AND reason IS NULL AND EXISTS (SELECT 1 FROM release r"
+        " WHERE r.task = ?1 AND r.id = ?2 AND r.state = ?3 AND r.end_bucket > 0 AND"
+        " r.first_bucket = held.first_bucket AND r.end_bucket = held.end_bucket)",
+        err));
+    sotto_sql_int(&q, 1, a->ask.task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
+    sotto_sql_int(&q, 3, SOTTO_RELEASE_WAITING);
+    return sotto_sql_run(&q, NULL, err);
+}
+
 /* One that waits is dropped. What was closed stays: replay and overlap checks need it, and a released sum must not be
  * released again in another form. The row of one that is done takes another id, so that the next query for "the next
  * batch", whose bytes are always the same, is a new one. */
@@ -214,6 +231,7 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
     uint8_t fresh[SOTTO_RESOURCE_ID_SIZE];
     sotto_sql q;
 
+    SOTTO_TRY(drop_hold(tx, a, err));
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "DELETE FROM release WHERE task = ?1 AND id = ?2 AND state = ?3", err));
     sotto_sql_int(&q, 1, a->ask.task->n);

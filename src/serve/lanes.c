@@ -165,7 +165,8 @@ static void enter(sotto_lanes *lanes, lane *l)
 {
     lane *older;
 
-    l->ready = (l->reports >= l->full || l->flush) && !l->rest_until_ms;
+    l->ready = (l->reports >= l->full || l->flush || sotto_load_is_alone(&l->first->segment)) &&
+               !l->rest_until_ms;
     if (l->ready) {
         enter_behind(&lanes->ready, l, lanes->ready.newest);
         return;
@@ -302,7 +303,7 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
         l->reports += segment->reports;
         l->full = full;
         lanes->reports += segment->reports;
-        let_rest(l, segment->tries, now_ms);
+        let_rest(l, sotto_load_tries(segment), now_ms);
         enter(lanes, l);
     }
     (void)pthread_mutex_unlock(&lanes->lock);
@@ -353,11 +354,25 @@ void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range
         if (l->task != task || (!range->leader_selected && (l->bucket < range->first_bucket ||
                                                             l->bucket >= range->end_bucket)))
             continue;
-        leave(lanes, l);
         l->flush = true;
+        /* One that rests stays where it is: entered anew, it would stand behind those that rest as long, which would be
+         * met again and stand behind it, without an end. */
+        if (l->rest_until_ms)
+            continue;
+        leave(lanes, l);
         enter(lanes, l);
     }
     (void)pthread_mutex_unlock(&lanes->lock);
+}
+
+static bool may_join(const sotto_load *load, const lane *l)
+{
+    const sotto_load_segment *next = &l->first->segment;
+
+    if (SOTTO_RULE(unread_alone) &&
+        (sotto_load_is_alone(next) || sotto_load_is_alone(&load->segments[0])))
+        return false;
+    return load->reports + next->reports <= l->full;
 }
 
 /* Whole segments, as many as fit, and one in any case. */
@@ -368,7 +383,7 @@ static void fill(sotto_lanes *lanes, lane *l, sotto_load *out)
     out->count = 0;
     out->reports = 0;
     while (l->first && out->count < SOTTO_JOB_MAX_SEGMENTS &&
-           (out->count == 0 || out->reports + l->first->segment.reports <= l->full)) {
+           (out->count == 0 || may_join(out, l))) {
         waiting *w = l->first;
 
         out->segments[out->count++] = w->segment;

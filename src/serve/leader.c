@@ -35,6 +35,8 @@ uint64_t sotto_leader_now_ms(void)
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task)
 {
     enum { MEMORY_OF_A_JOB = 4 << 20 }; /* of bodies; what is computed from them comes on top */
+    if (!task)
+        return 1;
     size_t limits[] = {
         server->options.job_reports,
         MEMORY_OF_A_JOB / (task->dap.report_bytes + 1),
@@ -138,7 +140,7 @@ static uint64_t form_jobs(sotto_leader *leader)
         add_jobs(leader->thread, -1);
         for (size_t i = 0; i < load.count; i++)
             (void)(sotto_lanes_add(leader->lanes, load.task, load.bucket, &load.segments[i],
-                                   task ? sotto_leader_full_job(leader->server, task) : 1,
+                                   sotto_leader_full_job(leader->server, task),
                                    sotto_leader_now_ms()) == SOTTO_OK);
         return 10; /* the compute threads are busy: a moment later */
     }
@@ -201,7 +203,7 @@ static sotto_status to_lane(sotto_leader *leader, const sotto_segment *s)
 
     return sotto_lanes_add(leader->lanes, s->task, s->bucket,
                            &(sotto_load_segment){s->n, s->reports - s->skipped, NULL, 0},
-                           task ? sotto_leader_full_job(leader->server, task) : 1, 0);
+                           sotto_leader_full_job(leader->server, task), 0);
 }
 
 /* Segments of processes that are gone. If there is no other process, their age does not matter. */

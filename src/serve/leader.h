@@ -50,6 +50,29 @@ typedef struct sotto_load_segment {
     unsigned tries;   /* jobs of it that could not be formed           */
 } sotto_load_segment;
 
+/* In `tries`, beside their number: one of those with which it was tried could not be read, so that its next job is to have no
+ * other segment. */
+#define SOTTO_TRIED_ALONE 0x80000000U
+
+static inline unsigned sotto_load_tries(const sotto_load_segment *s)
+{
+    return s->tries & ~SOTTO_TRIED_ALONE;
+}
+
+static inline bool sotto_load_is_alone(const sotto_load_segment *s)
+{
+    return (s->tries & SOTTO_TRIED_ALONE) != 0;
+}
+
+/* One more try; alone: its next job is to be its own. The number stays below the bit. */
+static inline void sotto_load_tried(sotto_load_segment *s, bool alone)
+{
+    unsigned tries = sotto_load_tries(s);
+
+    s->tries =
+        (tries < SOTTO_TRIED_ALONE - 1 ? tries + 1 : tries) | (alone ? SOTTO_TRIED_ALONE : 0);
+}
+
 /* Segments that go into one job. */
 typedef struct sotto_load {
     int64_t task;
@@ -94,7 +117,8 @@ typedef struct sotto_leader {
 } sotto_leader;
 
 /* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory and a
- * job's request is one that the helper reads. */
+ * job's request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each
+ * segment is a job. */
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task);
 /* Milliseconds of the monotonic clock. */
 uint64_t sotto_leader_now_ms(void);

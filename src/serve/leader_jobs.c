@@ -67,19 +67,19 @@ static void try_later(sotto_leader_job *job, const char *reason)
     sotto_db_post(job->leader->server->db, &job->db);
 }
 
-/* Nothing is on disk yet: the segments wait again, for longer each time. */
+/* Nothing is on disk yet: the segments wait again, for longer each time. Where reading them failed, one of them may be the cause
+ * without its being known which: each is tried by itself then, so that those that can be read become jobs. */
 static void back_to_lanes(sotto_leader_job *job, const char *reason)
 {
-    const sotto_server_task *task = job->task;
+    sotto_server *server = job->leader->server;
+    size_t full = sotto_leader_full_job(server, sotto_tasks_by_row(server->tasks, job->load.task));
 
     log_job(job, "job.unformed", reason);
     sotto_leader_let_go(job); /* the database says whose they are now */
     for (size_t i = 0; i < job->load.count; i++) {
-        job->load.segments[i].tries++;
+        sotto_load_tried(&job->load.segments[i], job->unread);
         (void)(sotto_lanes_add(job->leader->lanes, job->load.task, job->load.bucket,
-                               &job->load.segments[i],
-                               task ? sotto_leader_full_job(job->leader->server, task) : 1,
-                               sotto_leader_now_ms()) == SOTTO_OK);
+                               &job->load.segments[i], full, sotto_leader_now_ms()) == SOTTO_OK);
     }
     end(job);
 }
@@ -278,10 +278,12 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
 {
     sotto_server *server = job->leader->server;
 
+    job->unread = true;
     if (!job->resumed && sotto_leader_is_warm(job))
         SOTTO_TRY(sotto_leader_load_warm(job, err));
     else
         SOTTO_TRY(load(job, err));
+    job->unread = false;
     job->task = sotto_tasks_by_row(server->tasks, job->load.task);
     if (!job->task)
         return sotto_fail(err, SOTTO_MISSING, "the job's task is not known yet");
@@ -290,6 +292,17 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
     else if (!job->resumed)
         job->batch = sotto_batch_of_bucket(job->bucket);
     return sotto_leader_prepare(job, err);
+}
+
+/* No report of it can be had by any means, so that nobody has to decide: as where only its segments are gone. */
+static bool give_up_lost(sotto_leader_job *job, const char *reason)
+{
+    job->task = job->lost ? sotto_tasks_by_row(job->leader->server->tasks, job->load.task) : NULL;
+    if (!job->task)
+        return false;
+    log_job(job, "job.abandoned", reason);
+    post(job, sotto_leader_abandon, on_finished);
+    return true;
 }
 
 static void form(void *context, sotto_worker *worker)
@@ -302,9 +315,9 @@ static void form(void *context, sotto_worker *worker)
     if (status != SOTTO_OK && job->resumed) {
         if (status == SOTTO_STALE)
             end(job);
-        else
+        else if (!give_up_lost(job, err.reason))
             try_later(job, err.reason);
-    } else if (status == SOTTO_MISSING && job->load.count == 0) {
+    } else if (status != SOTTO_OK && job->load.count == 0) {
         end(job); /* other processes have all of it, or it can't be read */
     } else if (status != SOTTO_OK) {
         back_to_lanes(job, err.reason);

@@ -130,6 +130,19 @@ static bool is_left_out(sotto_leader_job *job, const sotto_segment *s, const sot
     return !job->resumed && SOTTO_RULE(unreadable_left_out);
 }
 
+/* The database itself does not read a row of this one, and nothing more in this transaction: of the others nothing is known, and
+ * nothing is noted. They come back one by one; one that is alone already waits for the next recall, as if it were left out. */
+static sotto_status stop_at(sotto_leader_job *job, size_t i, size_t kept, const sotto_segment *s,
+                            const sotto_err *why, sotto_err *err)
+{
+    bool left_out = is_left_out(job, s, why);
+
+    for (; i < job->load.count; i++)
+        job->load.segments[kept++] = job->load.segments[i];
+    job->load.count = left_out && kept == 1 ? 0 : kept;
+    return sotto_fail(err, why->status, "%s", why->reason);
+}
+
 /* Opens the segments that are still ours; load.segments has no others afterwards. */
 static sotto_status open_segments(sotto_tx *tx, sotto_leader_job *job, sotto_segment *segments,
                                   size_t *reports, sotto_err *err)
@@ -146,6 +159,8 @@ static sotto_status open_segments(sotto_tx *tx, sotto_leader_job *job, sotto_seg
             (job->resumed || is_ours(job, s))) {
             *reports += s->reports - s->skipped;
             job->load.segments[kept++] = job->load.segments[i];
+        } else if (sotto_tx_has_failed(tx) && SOTTO_RULE(others_not_noted)) {
+            return stop_at(job, i, kept, s, &gone, err);
         } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING &&
                    !is_left_out(job, s, &gone)) {
             return sotto_fail(err, gone.status, "%s", gone.reason);
@@ -231,10 +246,12 @@ static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *f
     bool row;
 
     remember(job, -1, why);
+    job->lost = false;
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "SELECT n, bucket, reports FROM segment WHERE job = ?1 ORDER BY n", err));
     sotto_sql_int(&q, 1, job->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    job->lost = !row;
     while (row) {
         sotto_log(&job->leader->server->options.log, SOTTO_LOG_ERROR, "segment.unreadable",
                   sotto_log_int("segment", sotto_sql_column_int(&q, 0)),
@@ -302,8 +319,12 @@ sotto_status sotto_leader_load(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_leader_job *job = context;
 
-    if (job->resumed)
-        SOTTO_TRY(load_row(tx, job, err));
+    sotto_status status = job->resumed ? load_row(tx, job, err) : SOTTO_OK;
+
+    /* Or its segments could not be given up, however long the database refuses to read it. */
+    if (is_lasting(status) && job->note_count == 0 && SOTTO_RULE(refused_row_is_noted))
+        remember(job, -1, "its job's row can't be read");
+    SOTTO_TRY(status);
     return load_segments(tx, job, err);
 }
 

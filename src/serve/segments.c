@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { MOST_BODY = 128 << 20 }; /* sealed and open, it would be all the memory that a job has */
-
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
 size_t sotto_kept_report_size(const sotto_kept_report *r)
@@ -188,7 +186,8 @@ static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *
     SOTTO_TRY(sotto_spool_place_read(&s->place, *body, err));
     if (!spool)
         return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
-    if (s->place.len > MOST_BODY) /* or it would be tried for ever, without the memory for it */
+    if (s->place.len >
+        SOTTO_SEGMENT_MAX_BODY) /* or it would be tried for ever, without the memory for it */
         return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
     SOTTO_TRY(take(&room, (size_t)s->place.len + 1, arena, err));
     status = sotto_spool_get(spool, &room, &s->place, err);

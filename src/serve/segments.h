@@ -13,6 +13,9 @@
 #include "db/sql.h"
 #include "seal/report.h"
 
+/* Of a sealed body. A longer one, sealed and open, would be all the memory that a job has. */
+enum { SOTTO_SEGMENT_MAX_BODY = 128 << 20 };
+
 /* A report as the leader keeps it: its own share open, the helper's as it came. */
 typedef struct sotto_kept_report {
     sotto_report_metadata metadata;

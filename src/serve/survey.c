@@ -4,8 +4,8 @@
 #include "serve/tasks_internal.h"
 
 typedef struct survey {
-    sotto_role role;
     const sotto_column_keys *keys;
+    sotto_role role;
     sotto_task_line_fn *task;
     sotto_pairing_line_fn *pairing;
     void *context;
@@ -51,6 +51,19 @@ static sotto_status look_up(sotto_tx *tx, sotto_task_line *line, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* A row that has the parties' names need not be one that a server can use. */
+static sotto_status open_pairing(sotto_tx *tx, sotto_task_line *line, sotto_task_entry *e,
+                                 const sotto_column_keys *keys, sotto_err *why, sotto_err *err)
+{
+    sotto_status status = sotto_task_entry_pair(e, tx, keys, why);
+
+    if (status == SOTTO_IO || status == SOTTO_NO_MEMORY)
+        return sotto_fail(err, status, "%s", why->reason);
+    line->paired = status == SOTTO_OK;
+    line->broken = status == SOTTO_OK ? NULL : why->reason;
+    return SOTTO_OK;
+}
+
 static sotto_status show_task(sotto_tx *tx, const survey *s, const sotto_sql *q, sotto_err *err)
 {
     sotto_task_entry *e = sotto_task_entry_new();
@@ -68,10 +81,14 @@ static sotto_status show_task(sotto_tx *tx, const survey *s, const sotto_sql *q,
                                       (size_t)sotto_sql_column_int(q, 3), &mistakes, &why);
     e->task.n = line.n;
     if (status == SOTTO_OK)
+        status = sotto_task_entry_check(e, line.id, &why);
+    if (status == SOTTO_OK)
         line.task = &e->task;
     else
         line.broken = why.reason;
     status = look_up(tx, &line, err);
+    if (status == SOTTO_OK && line.task && line.paired && s->keys)
+        status = open_pairing(tx, &line, e, s->keys, &why, err);
     if (status == SOTTO_OK)
         status = s->task(s->context, &line, err);
     sotto_task_entry_free(e);
@@ -97,10 +114,10 @@ static sotto_status each_task(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_survey_tasks(sotto_db *db, sotto_role role, sotto_task_line_fn *show,
-                                void *context, sotto_err *err)
+sotto_status sotto_survey_tasks(sotto_db *db, const sotto_column_keys *keys, sotto_role role,
+                                sotto_task_line_fn *show, void *context, sotto_err *err)
 {
-    survey s = {.role = role, .task = show, .context = context};
+    survey s = {.keys = keys, .role = role, .task = show, .context = context};
 
     return sotto_db_read(db, each_task, &s, err);
 }

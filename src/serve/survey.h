@@ -11,20 +11,22 @@
 
 typedef struct sotto_task_line {
     const sotto_server_task
-        *task;          /* compiled, without its pairing; NULL: it does not compile here */
-    int64_t n;          /* its row                              */
-    sotto_bytes id;     /* as it is stored                      */
-    const char *broken; /* why it does not compile; else NULL   */
+        *task;      /* compiled; NULL: it does not compile here, or to another than its row says */
+    int64_t n;      /* its row                              */
+    sotto_bytes id; /* as it is stored                      */
+    const char *
+        broken; /* why it can't be served; else NULL. A task that waits for its pairing can be, later */
     bool paired;
     bool retired; /* cleared away: serve/gc.h             */
     bool busy;    /* reports of it wait, or are in a job  */
     uint64_t population;
 } sotto_task_line;
 typedef sotto_status sotto_task_line_fn(void *context, const sotto_task_line *line, sotto_err *err);
-/* Every task of this role, the oldest first; one that does not compile, a newer version's or damaged, hides no other. Not to be called back into the database. */
-SOTTO_MUST_USE sotto_status sotto_survey_tasks(sotto_db *db, sotto_role role,
-                                               sotto_task_line_fn *show, void *context,
-                                               sotto_err *err);
+/* Every task of this role, the oldest first; one that does not compile, a newer version's or damaged, hides no other. Not to be called back into the database.
+ *   keys  that open the pairings; NULL: whether one can be opened is not looked at */
+SOTTO_MUST_USE sotto_status sotto_survey_tasks(sotto_db *db, const sotto_column_keys *keys,
+                                               sotto_role role, sotto_task_line_fn *show,
+                                               void *context, sotto_err *err);
 
 typedef struct sotto_pairing_line {
     const char *fingerprint;

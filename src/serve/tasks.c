@@ -91,6 +91,8 @@ static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto
                                       sotto_sql_column_bytes(q, 2),
                                       (size_t)sotto_sql_column_int(q, 3), &mistakes, &why);
     if (status == SOTTO_OK)
+        status = sotto_task_entry_check(e, sotto_sql_column_bytes(q, 4), &why);
+    if (status == SOTTO_OK)
         status = sotto_task_entry_pair(e, tx, l->tasks->keys, &why);
     if (status == SOTTO_IO) { /* the database's trouble, not the row's */
         sotto_task_entry_free(e);
@@ -146,7 +148,7 @@ static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
     if (!l->changed)
         return SOTTO_OK;
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT n, recipe, parties, cohort FROM task"
+                                "SELECT n, recipe, parties, cohort, id FROM task"
                                 " WHERE role = ?1 AND n NOT IN (SELECT task FROM retired)"
                                 " ORDER BY added, n",
                                 err));

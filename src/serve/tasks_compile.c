@@ -2,6 +2,7 @@
 #include "serve/tasks_internal.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 #include "recipe/claim.h"
 #include "recipe/task_configuration.h"
 
@@ -236,4 +237,13 @@ size_t sotto_task_job_entry(const sotto_server_task *task)
 
     return task->max_report - task->dap.sizes.leader_share + task->dap.sizes.verifier_share +
            LENGTHS;
+}
+
+sotto_status sotto_task_entry_check(const entry *e, sotto_bytes id, sotto_err *err)
+{
+    return sotto_bytes_equal_vartime(id, sotto_bytes_of(e->task.dap.id, sizeof e->task.dap.id)) ||
+                   !SOTTO_RULE(altered_task_not_served)
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_REJECTED,
+                            "its row was altered: it makes another task than it names");
 }

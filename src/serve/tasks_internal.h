@@ -36,6 +36,9 @@ SOTTO_MUST_USE sotto_status sotto_task_entry_compile(sotto_task_entry *entry, so
                                                      sotto_bytes recipe, sotto_bytes parties,
                                                      size_t cohort, sotto_mistakes *mistakes,
                                                      sotto_err *err);
+/* SOTTO_REJECTED: it is not the task that its row names, so that the row was altered. */
+SOTTO_MUST_USE sotto_status sotto_task_entry_check(const sotto_task_entry *entry, sotto_bytes id,
+                                                   sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_task_bare_encode(sotto_buf *out, const sotto_bare_task *task,
                                                    sotto_err *err);
 

@@ -182,10 +182,10 @@ static sotto_status end_job(sotto_tx *tx, doomed *d, sotto_err *err)
         return sotto_fail(err, SOTTO_STALE, "its job is over");
     d->reports = (uint64_t)sotto_sql_column_int(&q, 0);
     batch = sotto_sql_column_bytes(&q, 1);
-    if (batch.len > sizeof d->batch.bytes)
-        return sotto_fail(err, SOTTO_MALFORMED, "a job's batch is not one");
-    d->batch.len = batch.len;
-    memcpy(d->batch.bytes, batch.data, batch.len);
+    if (batch.len <= sizeof d->batch.bytes) { /* else it was damaged: the bucket's count has it */
+        d->batch.len = batch.len;
+        memcpy(d->batch.bytes, batch.data, batch.len);
+    }
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     sotto_row_name(item, d->job);
     return sotto_lease_drop(tx, SOTTO_QUEUE_JOBS, sotto_bytes_of(item, sizeof item), err);

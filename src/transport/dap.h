@@ -195,6 +195,12 @@ void sotto_dap_id_encode(char *out, sotto_bytes id);
 SOTTO_MUST_USE sotto_status sotto_dap_id_decode(uint8_t *out, size_t size, sotto_bytes text,
                                                 sotto_err *err);
 
+/* The id that a sotto server gives to what was created by these bytes: the same bytes have the same id. So a collector can
+ * name its request without making it again. kind: what the server calls it, as below or its own. */
+#define SOTTO_DAP_COLLECTION_KIND "collection job"
+void sotto_dap_resource_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], const char *kind,
+                           const uint8_t task_id[SOTTO_TASK_ID_SIZE], sotto_bytes body);
+
 typedef enum sotto_dap_resource {
     SOTTO_DAP_HPKE_CONFIG = 0,
     SOTTO_DAP_REPORTS,

@@ -1,5 +1,9 @@
-/* Ids in URLs: base64url without padding (RFC 4648, 5 and 3.2), each id in one spelling. */
+/* Ids in URLs: base64url without padding (RFC 4648, 5 and 3.2), each id in one spelling. And how a sotto server finds them. */
 #include "transport/dap.h"
+
+#include "crypto/hash.h"
+
+#include <string.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -50,4 +54,18 @@ sotto_status sotto_dap_id_decode(uint8_t *out, size_t size, sotto_bytes text, so
     if (bits & ((1U << held) - 1))
         return sotto_fail(err, SOTTO_MALFORMED, "id: bits are left over");
     return SOTTO_OK;
+}
+
+void sotto_dap_resource_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], const char *kind,
+                           const uint8_t task_id[SOTTO_TASK_ID_SIZE], sotto_bytes body)
+{
+    uint8_t digest[32];
+    sotto_hash hash;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(kind, strlen(kind) + 1));
+    sotto_hash_update(&hash, sotto_bytes_of(task_id, SOTTO_TASK_ID_SIZE));
+    sotto_hash_update(&hash, body);
+    sotto_hash_final(&hash, digest);
+    memcpy(out, digest, SOTTO_RESOURCE_ID_SIZE);
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char KEY[] = "rejections", RATE[] = "rate_checked";
+static const char KEY[] = "rejections", RATE[] = "rate_checked", OTHER[] = "other";
 
 void sotto_dap_rejections_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], sotto_bytes share)
 {
@@ -61,6 +61,24 @@ sotto_status sotto_dap_rejections_encode(sotto_buf *out, const sotto_rejections 
     return sotto_writer_finish(&w, "rejections", err);
 }
 
+/* More causes than we keep: the counts of those that come last are one. */
+static sotto_rejection *place_for(sotto_rejections *out, const char *cause)
+{
+    sotto_rejection *r;
+
+    if (out->count < SOTTO_REJECTION_CAUSES) {
+        r = &out->items[out->count++];
+        memcpy(r->cause, cause, strlen(cause) + 1);
+        return r;
+    }
+    for (size_t i = 0; i < out->count; i++)
+        if (strcmp(out->items[i].cause, OTHER) == 0)
+            return &out->items[i];
+    r = &out->items[out->count - 1];
+    memcpy(r->cause, OTHER, sizeof OTHER);
+    return r;
+}
+
 static sotto_status read_counts(sotto_rejections *out, json_t *counts, sotto_err *err)
 {
     const char *cause;
@@ -68,32 +86,31 @@ static sotto_status read_counts(sotto_rejections *out, json_t *counts, sotto_err
 
     if (!json_is_object(counts))
         return sotto_fail(err, SOTTO_MALFORMED, "rejections: not counts by cause");
-    if (json_object_size(counts) > SOTTO_REJECTION_CAUSES)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "rejections: more than %d causes",
-                          SOTTO_REJECTION_CAUSES);
     json_object_foreach(counts, cause, value)
     {
-        sotto_rejection *r = &out->items[out->count++];
-        size_t len = strlen(cause);
+        sotto_rejection *r;
+        uint64_t reports;
 
-        if (!is_cause(cause, len))
+        if (!is_cause(cause, strlen(cause)))
             return sotto_fail(err, SOTTO_MALFORMED, "rejections: a cause that is no word");
         if (!json_is_integer(value) || json_integer_value(value) < 0)
             return sotto_fail(err, SOTTO_MALFORMED, "rejections: a count that is none");
-        memcpy(r->cause, cause, len + 1);
-        r->reports = (uint64_t)json_integer_value(value);
+        r = place_for(out, cause);
+        reports = r->reports + (uint64_t)json_integer_value(value);
+        r->reports = reports < INT64_MAX ? reports : INT64_MAX;
     }
     return SOTTO_OK;
 }
 
+/* Whatever else stands beside the counts, a newer server may tell: this one's counts are worth showing without it. */
 static sotto_status read_rate(sotto_rejections *out, const json_t *json, sotto_err *err)
 {
     const json_t *rate = json_object_get(json, RATE);
 
-    if (!rate && json_object_size(json) == 1)
+    if (!rate)
         return SOTTO_OK;
-    if (!json_is_boolean(rate) || json_object_size(json) != 2)
-        return sotto_fail(err, SOTTO_MALFORMED, "rejections: something else beside the counts");
+    if (!json_is_boolean(rate))
+        return sotto_fail(err, SOTTO_MALFORMED, "rejections: %s is neither true nor false", RATE);
     out->rate = json_is_true(rate) ? SOTTO_RATE_CHECKED : SOTTO_RATE_OFF;
     return SOTTO_OK;
 }

@@ -4,7 +4,7 @@
  *     GET {aggregator}/tasks/{task}/rejections/{id}     application/json: {"rejections":{"report_replayed":3},
  *                                                                           "rate_checked":true}
  *
- * rate_checked: whether the number of reports was compared with the operator's figure of devices; may be missing.
+ * A newer version may add members and causes. rate_checked: whether the number of reports was compared with the operator's figure of devices; may be missing.
  *
  * The id is, at the leader, that of the collection job. The collector never learns the helper's ids, so there it is a
  * hash of the helper's sealed aggregate share as the collector received it: nobody can ask about a batch whose
@@ -28,9 +28,12 @@ void sotto_dap_rejections_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], sotto_bytes sh
 SOTTO_MUST_USE sotto_status sotto_dap_rejections_encode(sotto_buf *out,
                                                         const sotto_rejections *rejections,
                                                         sotto_err *err);
-/* A server of another make may have other causes: any word of small letters, digits and underscores.
+/* A server of another make or a newer version may have other causes: any word of small letters, digits and underscores.
+ * Of more than SOTTO_REJECTION_CAUSES the last are counted together, as "other"; a name that is no word is refused, since
+ * no version has one and it would be printed. Members that we do not know are passed over: what is told here is shown, and
+ * nothing is decided by it.
  *   SOTTO_MALFORMED  no such document
- *   SOTTO_TOO_LARGE  more bytes, or more causes, than we keep */
+ *   SOTTO_TOO_LARGE  more bytes than we read */
 SOTTO_MUST_USE sotto_status sotto_dap_rejections_decode(sotto_rejections *out, sotto_bytes json,
                                                         sotto_err *err);
 

@@ -1,6 +1,8 @@
 #include "sotto/analyse.h"
 #include "support/recipes.h"
+#include "transport/dap.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static sotto_receipt receipt;
@@ -44,6 +46,20 @@ static void a_receipt_claims_aggregation_and_no_sampling(sotto_test *t)
     CHECK_EQUAL(t, 40000, receipt.min_cohort);
     CHECK_EQUAL(t, 20000, receipt.honest);
     CHECK_NEAR(t, 0.5, receipt.honest_share, 0);
+}
+
+/* Or whoever compares it with a server's list finds another. */
+static void a_receipt_names_its_task_as_the_servers_do(sotto_test *t)
+{
+    char text[8192], id[SOTTO_DAP_ID_TEXT_MAX], line[64];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
+
+    make(t);
+    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
+    text[out.len] = 0;
+    sotto_dap_id_encode(id, sotto_bytes_of(receipt.task_id, sizeof receipt.task_id));
+    (void)snprintf(line, sizeof line, "\n  task %s\n", id);
+    CHECK(t, strstr(text, line) != NULL);
 }
 
 static void a_receipt_says_what_silence_told(sotto_test *t)
@@ -130,6 +146,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_receipt_claims_aggregation_and_no_sampling),
+        CASE(a_receipt_names_its_task_as_the_servers_do),
         CASE(a_receipt_says_what_silence_told),
         CASE(a_receipt_of_a_handful_claims_no_crowd),
         CASE(a_receipt_says_how_far_one_liar_reaches),

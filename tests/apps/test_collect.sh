@@ -95,7 +95,19 @@ run 5 --cohort 0 --wait 1
 complains "not ready"
 complains "the request stands"
 complains "held"
+complains "withdraw takes"
+# What was asked too early is taken back; --close-early is nothing that this needs.
+ask 0 --cohort 0 --until 2090-01-01T00:00:00Z --withdraw
+says "^withdrawn: "
+ask 1 --cohort 0 --withdraw
+complains "no such request"
+echo waiting >"$work/mode"
+ask 0 --cohort 0 --withdraw --json
+says '^{"withdrawn": true}$'
 rm "$work/mode"
+ask 1 --cohort 0 --withdraw
+complains "too late"
+[ -s "$work/out" ] && fail "something was shown of an answer that was not asked for"
 
 # What is wrong with files and arguments is said before anybody is asked.
 run 2

@@ -2,7 +2,7 @@
  *
  * Writes DIR/parties.json, with itself as both servers and KEY's public half as the collector, and DIR/pairing.json;
  * prints "ready" and serves until its input ends. DIR/mode may hold a word: "apart" for shares that don't belong
- * together, "waiting" for a batch that is never ready, "counts" for servers that don't tell what they refused. */
+ * together, "waiting" for a batch that is never ready ("withdrawn" once that was), "counts" for servers that don't tell what they refused. */
 #define _POSIX_C_SOURCE 200809L
 #include "recipe/claim.h"
 #include "serve/pairing.h"
@@ -162,6 +162,14 @@ static void answer_job(sotto_http_request *request)
     sotto_arena_clear(&arena);
 }
 
+/* A job that waits can be deleted, and is gone then. */
+static void delete_job(sotto_http_request *request)
+{
+    if (mode_is("waiting"))
+        write_file("mode", sotto_bytes_of("withdrawn", strlen("withdrawn")));
+    sotto_http_answer(request, &(sotto_http_reply){.status = 204});
+}
+
 static void on_body(void *context, sotto_http_request *request)
 {
     static const char counts[] = "{\"rejections\":{\"report_replayed\":7}}";
@@ -170,6 +178,10 @@ static void on_body(void *context, sotto_http_request *request)
     (void)context;
     if (!atomic_load(&fake.ready))
         sotto_http_answer(request, &(sotto_http_reply){.status = 503});
+    else if (sotto_http_request_method(request) == SOTTO_HTTP_DELETE)
+        delete_job(request);
+    else if (mode_is("withdrawn"))
+        sotto_http_answer(request, &(sotto_http_reply){.status = 404});
     else if (!sotto_http_request_segment_is(request, 2, "rejections"))
         answer_job(request);
     else

@@ -391,6 +391,69 @@ static void an_answer_longer_than_the_task_allows_is_cut_off(sotto_test *t)
     end();
 }
 
+static sotto_status withdraw(sotto_test *t)
+{
+    sotto_collector *collector;
+    sotto_status status;
+
+    t->err = (sotto_err){0};
+    SOTTO_TRY(sotto_collector_open(&collector, &s.options, &t->err));
+    status = sotto_collector_withdraw(collector, &s.c.query, &t->err);
+    sotto_collector_close(collector);
+    return status;
+}
+
+/* Nothing is asked: a question that does not stand would be asked then, and might close the batch. */
+static void a_question_that_waits_is_withdrawn(sotto_test *t)
+{
+    SET(t, {.status = 202}, {.status = 204}, {.status = 404});
+    CHECK_OK(t, withdraw(t));
+    CHECK_EQUAL(t, 3, s.seen_count);
+    CHECK_EQUAL(t, SOTTO_HTTP_GET, s.requests[0].method);
+    CHECK_EQUAL(t, SOTTO_HTTP_DELETE, s.requests[1].method);
+    CHECK_EQUAL(t, SOTTO_HTTP_GET, s.requests[2].method);
+    CHECK(t, strcmp(s.requests[0].path, s.requests[1].path) == 0);
+    CHECK(t, strcmp("Bearer " COLLECTOR_TOKEN, s.requests[1].authorization) == 0);
+    end();
+}
+
+/* Where the leader selects its batches, deleting an answer that nobody saw would lose it. */
+static void an_answer_is_not_withdrawn(sotto_test *t)
+{
+    SET(t, {.status = 200, .ready = true});
+    CHECK_STATUS(t, SOTTO_STALE, withdraw(t));
+    CHECK_EQUAL(t, 1, s.seen_count);
+    end();
+    SET(t, {.status = 202}, {.status = 204}, {.status = 202});
+    CHECK_STATUS(t, SOTTO_STALE, withdraw(t));
+    CHECK_EQUAL(t, 3, s.seen_count);
+    end();
+}
+
+static void what_can_not_be_withdrawn_is_told_apart(sotto_test *t)
+{
+    SET(t, {.status = 404});
+    CHECK_STATUS(t, SOTTO_MISSING, withdraw(t));
+    CHECK_REASON(t, "no such request");
+    end();
+    SET(t, {.status = 404, .body = "urn:ietf:params:ppm:dap:error:unrecognizedTask"});
+    CHECK_STATUS(t, SOTTO_MISSING, withdraw(t));
+    CHECK_REASON(t, "task");
+    end();
+    SET(t, {.status = 202}, {.status = 403});
+    CHECK_STATUS(t, SOTTO_MISSING, withdraw(t));
+    CHECK_REASON(t, "token");
+    end();
+    SET(t, {.status = 202});
+    s.options.janus = true;
+    CHECK_STATUS(t, SOTTO_MISSING, withdraw(t));
+    s.options.janus = false;
+    s.c.task.batch_mode = SOTTO_DAP_LEADER_SELECTED;
+    CHECK_STATUS(t, SOTTO_DENIED, withdraw(t));
+    CHECK_EQUAL(t, 0, s.seen_count);
+    end();
+}
+
 static void tokens_that_could_break_a_header_are_refused(sotto_test *t)
 {
     sotto_collector *collector;
@@ -436,6 +499,9 @@ int main(int argc, char **argv)
         CASE(another_kind_of_message_is_refused),
         CASE(a_leader_that_is_down_is_told),
         CASE(an_answer_longer_than_the_task_allows_is_cut_off),
+        CASE(a_question_that_waits_is_withdrawn),
+        CASE(an_answer_is_not_withdrawn),
+        CASE(what_can_not_be_withdrawn_is_told_apart),
         CASE(tokens_that_could_break_a_header_are_refused),
         CASE(a_forgotten_job_is_deleted_where_it_is),
     };

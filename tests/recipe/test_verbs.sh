@@ -21,6 +21,8 @@ expect 0 "What protects you" explain recipe.json
 expect 0 "usage: sotto recipe lint" lint --help
 expect 0 "[20,30) | hello world <end>" compile recipe.json parties.json
 expect 0 '"task_id":"' compile recipe.json parties.json --policy policy.json --cohort 1 --json
+"$program" recipe compile recipe.json parties.json | grep -q '^task_id        [A-Za-z0-9_-]\{43\}$' ||
+    complain "a task has another name than at its servers"
 expect 0 "# Recipes, policies, parties and streams" reference
 expect 1 "cohort 2: there are 2" compile recipe.json parties.json --cohort 2
 expect 1 "can't read" lint nowhere.json

@@ -217,6 +217,14 @@ if command -v sqlite3 >/dev/null; then
         sotto admin segment list --config leader.ini
     shows "\"task\": \"$task\", \"from\": \"$time\", \"until\": \"$time\", .*\"reports\": 2, \"together\": 5" \
         sotto admin segment list --config leader.ini --json
+    # A body that can't be had is not in a copy, which is written all the same and says so.
+    sqlite3 leader.db "INSERT INTO segment_body (segment, body) VALUES (17, x'ffffffffffffffffffffffffffffffff')"
+    refuses 1 'not in it: segment 17, 3 reports: ' sotto admin backup leader-backup.db --config leader.ini
+    grep -q '^written; ' out && grep -q 'lacks 1 segments' out || { cat out; fail "does not say what is written"; }
+    sqlite3 leader-backup.db "SELECT unreadable FROM segment WHERE n = 17" | grep -q '^not in the backup: ' ||
+        fail "the copy does not know what it lacks"
+    refuses 1 '^{"missing": \[{"segment": 17, "reports": 3, "why": ".*"}\], "written": true}$' \
+        sotto admin backup second-backup.db --config leader.ini --json
     refuses 4 'key-is-lost 0badcafe' sotto admin segment abandon 17 --reason because --config leader.ini
     grep -q '^datastore keys of this configuration: [0-9a-f]\{8\}$' out || fail "does not say which keys are there"
     refuses 4 'key-is-lost 0badcafe' \
@@ -226,6 +234,9 @@ if command -v sqlite3 >/dev/null; then
     shows "^17  task $task .* 3 reports  $why: abandoned: because" sotto admin segment list --config leader.ini
     grep -q "^18  task $task .* 2 reports  in the job of segment 17; $why: abandoned: because" out ||
         fail "what went with a job is not recorded"
+    sqlite3 helper.db "UPDATE pairing SET secrets = x'00'" || fail "no pairing to damage"
+    shows '^task [^ ]*  BROKEN, not served: ' sotto admin task list --config helper.ini
+    grep -q '  paired' out && fail "a pairing that does not open is called one"
 fi
 
 # ---- start to ready, over an empty database --------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/backup.h"
 #include "serve/leader.h"
+#include "serve/unreadable.h"
 #include "support/database.h"
 #include "support/service.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LONG_MS = 60000 }; /* nothing leaves before a collection asks for it */
 
@@ -87,28 +89,148 @@ static void bodies_are_read_back_where_memory_is_short(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+typedef struct gaps {
+    uint64_t segments, reports;
+} gaps;
+
+static void count_gap(void *context, int64_t segment, uint64_t reports, const char *why)
+{
+    gaps *g = context;
+
+    g->segments += segment > 0 && why[0];
+    g->reports += reports;
+}
+
+static sotto_status back_up(sotto_test *t, const sotto_test_service *s, const char *path, gaps *g)
+{
+    *g = (gaps){0};
+    return sotto_server_backup(s->leader->db, s->leader_options.database, path, count_gap, g,
+                               &t->err);
+}
+
 static void a_backup_has_the_bodies(sotto_test *t)
 {
     sotto_test_service s;
     char address[300];
     const char *path = sotto_test_temp(t, "copy.db");
+    gaps g;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
     if (strcmp(sotto_db_kind(s.leader->db), "sqlite") != 0) {
-        CHECK_STATUS(t, SOTTO_DENIED,
-                     sotto_server_backup(s.leader->db, s.leader_options.database, path, &t->err));
+        CHECK_STATUS(t, SOTTO_DENIED, back_up(t, &s, path, &g));
         sotto_test_service_close(&s);
         return;
     }
     /* In the leader's own process, whose lock this drops: nobody else is here. */
-    CHECK_OK(t, sotto_server_backup(s.leader->db, s.leader_options.database, path, &t->err));
+    CHECK_OK(t, back_up(t, &s, path, &g));
+    CHECK_EQUAL(t, 0, g.segments);
     (void)snprintf(address, sizeof address, "sqlite:%s", path);
     s.leader_options.database = address;
     sotto_test_leader_restart(t, &s);
     check_spooled(t, &s, 0);
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
     check_sum(t, &s, 200);
+    sotto_test_service_close(&s);
+}
+
+static sotto_status read_place(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT body FROM segment_body b JOIN segment s ON s.n = b.segment"
+                                " WHERE length(body) = 16 ORDER BY s.reports DESC",
+                                err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "no place");
+    SOTTO_TRY(sotto_spool_place_read(context, sotto_sql_column_bytes(&q, 0), err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static void say(sotto_test *t, const sotto_test_service *s, const char *sql)
+{
+    char text[200];
+
+    (void)snprintf(text, sizeof text, "%s", sql);
+    CHECK_OK(t, sotto_db_run(s->leader->db, sotto_test_say, text, &t->err));
+}
+
+/* The last body is cut off, and the row of another does not say where it is. */
+static void damage_two(sotto_test *t, const sotto_test_service *s)
+{
+    char bodies[300];
+    sotto_spool_place place;
+
+    (void)snprintf(bodies, sizeof bodies, "%s-bodies",
+                   s->leader_options.database + strlen("sqlite:"));
+    CHECK_OK(t, sotto_db_read(s->leader->db, read_place, &place, &t->err));
+    CHECK_EQUAL(t, 0, truncate(bodies, (off_t)(place.block * SOTTO_SPOOL_BLOCK)));
+    say(t, s,
+        "UPDATE segment_body SET body = X'ffffffffffffffffffffffffffffffff'"
+        " WHERE segment = (SELECT n FROM segment WHERE reports = 150)");
+}
+
+static void give_up(sotto_test *t, const sotto_test_service *s, const char *which)
+{
+    sotto_giving_up g = {.segment = sotto_test_ask_number(t, s->leader->db, which),
+                         .reason = "the disk lost it"};
+
+    CHECK_OK(t, sotto_db_run(s->leader->db, sotto_unreadable_give_up, &g, &t->err));
+}
+
+/* What the disk lost keeps nobody from saving the rest, and is lost in the copy as visibly as in the original. */
+static void a_backup_without_some_bodies_says_which(sotto_test *t)
+{
+    sotto_test_service s;
+    char address[300];
+    const char *path = sotto_test_temp(t, "copy.db");
+    gaps g;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    if (s.leader->leader->spool) {
+        for (size_t count = 100; count <= 200; count += 50)
+            CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, count)).status);
+        check_spooled(t, &s, 3);
+        damage_two(t, &s);
+        CHECK_OK(t, back_up(t, &s, path, &g));
+        CHECK_EQUAL(t, 2, g.segments);
+        CHECK_EQUAL(t, 350, g.reports);
+        (void)snprintf(address, sizeof address, "sqlite:%s", path);
+        s.leader_options.database = address;
+        sotto_test_leader_restart(t, &s);
+        CHECK_EQUAL(t, 2,
+                    sotto_test_ask_number(t, s.leader->db,
+                                          "SELECT count(*) FROM segment WHERE unreadable LIKE"
+                                          " 'not in the backup: %'"));
+        give_up(t, &s, "SELECT n FROM segment WHERE reports = 150");
+        give_up(t, &s, "SELECT n FROM segment WHERE reports = 200");
+        check_sum(t, &s, 100);
+    }
+    sotto_test_service_close(&s);
+}
+
+/* Nor does a file that can't be had at all make a copy without anything that waits. */
+static void a_backup_without_any_bodies_is_none(sotto_test *t)
+{
+    sotto_test_service s;
+    const char *path = sotto_test_temp(t, "copy.db");
+    char bodies[300], away[310];
+    gaps g;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    if (s.leader->leader->spool) {
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+        (void)snprintf(bodies, sizeof bodies, "%s-bodies",
+                       s.leader_options.database + strlen("sqlite:"));
+        (void)snprintf(away, sizeof away, "%s.away", bodies);
+        CHECK_EQUAL(t, 0, rename(bodies, away));
+        CHECK_STATUS(t, SOTTO_IO, back_up(t, &s, path, &g));
+        CHECK(t, access(path, F_OK) != 0);
+        CHECK_EQUAL(t, 0, rename(away, bodies));
+    }
     sotto_test_service_close(&s);
 }
 
@@ -121,7 +243,7 @@ static void hear_abandoned(void *context, const sotto_log_event *event)
 
 /* While a copy was made, a job ended whose row is under way in it; the segments were left out. Once that copy is put
  * back, its reports are lost there, and counted. */
-static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
+static void lose_segments(sotto_test *t, bool request_too)
 {
     static const char *const gone[] = {"DELETE FROM segment_body", "DELETE FROM segment_key",
                                        "DELETE FROM segment"};
@@ -139,6 +261,11 @@ static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
         CHECK_OK(t,
                  sotto_db_run(s.leader->db, sotto_test_say, (void *)(uintptr_t)gone[i], &t->err));
+    if (request_too)
+        CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say,
+                                 (void *)(uintptr_t) "UPDATE job SET request = CAST('not what was"
+                                                     " sealed, and long enough to be' AS {bytes})",
+                                 &t->err));
     s.leader_options.log = (sotto_log_sink){hear_abandoned, &told, SOTTO_LOG_INFO};
     sotto_test_leader_restart(
         t, &s); /* before the helper is back, since it still has them in memory */
@@ -149,28 +276,6 @@ static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
              100);
     CHECK_EQUAL(t, 100, atomic_load(&told));
     sotto_test_service_close(&s);
-}
-
-static sotto_status read_place(sotto_tx *tx, void *context, sotto_err *err)
-{
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "SELECT body FROM segment_body WHERE length(body) = 16", err));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
-        return sotto_fail(err, SOTTO_MISSING, "no place");
-    SOTTO_TRY(sotto_spool_place_read(context, sotto_sql_column_bytes(&q, 0), err));
-    return sotto_sql_run(&q, NULL, err);
-}
-
-static void say(sotto_test *t, const sotto_test_service *s, const char *sql)
-{
-    char text[200];
-
-    (void)snprintf(text, sizeof text, "%s", sql);
-    CHECK_OK(t, sotto_db_run(s->leader->db, sotto_test_say, text, &t->err));
 }
 
 /* So many buckets that a report of another leaves no row. */
@@ -185,6 +290,17 @@ static void crowd(sotto_test *t, const sotto_test_service *s)
 }
 
 /* What failed may be found whole after a crash, for as long as nothing else was written behind it. */
+static void a_job_without_its_segments_is_counted_as_lost(sotto_test *t)
+{
+    lose_segments(t, false);
+}
+
+/* Where its request does not open either, there is no segment that its operator could give up. */
+static void a_job_without_anything_is_counted_as_lost(sotto_test *t)
+{
+    lose_segments(t, true);
+}
+
 static void a_commit_of_nothing_frees_no_place(sotto_test *t)
 {
     static sotto_load load;
@@ -222,7 +338,10 @@ int main(int argc, char **argv)
         CASE(bodies_outlive_a_restart),
         CASE(bodies_are_read_back_where_memory_is_short),
         CASE(a_backup_has_the_bodies),
+        CASE(a_backup_without_some_bodies_says_which),
+        CASE(a_backup_without_any_bodies_is_none),
         CASE(a_job_without_its_segments_is_counted_as_lost),
+        CASE(a_job_without_anything_is_counted_as_lost),
         CASE(a_commit_of_nothing_frees_no_place),
     };
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/service.h"
 
+#include "sotto/collect.h"
 #include "support/database.h"
 #include "transport/dap_upload.h"
 
@@ -173,6 +174,65 @@ static void deleting_a_collection_that_waits_opens_its_buckets(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static sotto_status withdraw(sotto_test *t)
+{
+    static sotto_collector_key key; /* nothing is opened */
+    sotto_collector_options options = {
+        .task = &s.task, .key = &key, .collector_token = s.pairing.collector_token};
+    sotto_collection_query query = {s.bucket * s.task.precision, (s.bucket + 1) * s.task.precision};
+    sotto_collector *collector;
+    sotto_status status;
+
+    t->err = (sotto_err){0};
+    CHECK_OK(t, sotto_collector_open(&collector, &options, &t->err));
+    status = sotto_collector_withdraw(collector, &query, &t->err);
+    sotto_collector_close(collector);
+    return status;
+}
+
+/* Whoever asked too early takes it back, and the batch is not closed by what comes then. */
+static void a_request_that_waits_can_be_withdrawn(sotto_test *t)
+{
+    static const char asked[] = "SELECT count(*) FROM release";
+    uint64_t reports = 0, counts[16] = {0};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    upload_until_verified(t, 5);
+    s.patience = 2;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_OK(t, withdraw(t));
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, asked));
+    CHECK_STATUS(t, SOTTO_MISSING, withdraw(t));
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, asked));
+    upload_until_verified(t, 20);
+    pause_ms(1500); /* longer than a collection rests */
+    CHECK_EQUAL(t, 0, upload_one(t));
+    s.patience = 200;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 26, reports);
+    CHECK_STATUS(t, SOTTO_STALE, withdraw(t));
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, asked));
+    sotto_test_service_close(&s);
+}
+
+/* Nor is its hold left over, which no operator could end. */
+static void a_request_that_is_held_can_be_withdrawn(sotto_test *t)
+{
+    uint64_t reports = 0, counts[16] = {0};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    CHECK_OK(
+        t, sotto_db_run(s.leader->db, sotto_test_say, "UPDATE task SET population = 10", &t->err));
+    upload_until_verified(t, 21);
+    s.patience = 1;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM held"));
+    CHECK_OK(t, withdraw(t));
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM held"));
+    CHECK_EQUAL(t, 0, upload_one(t));
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -180,6 +240,8 @@ int main(int argc, char **argv)
         CASE(a_collection_that_has_too_few_stays_open),
         CASE(a_steady_trickle_does_not_hold_a_collection_back),
         CASE(a_batch_that_is_held_takes_no_more),
+        CASE(a_request_that_waits_can_be_withdrawn),
+        CASE(a_request_that_is_held_can_be_withdrawn),
         CASE(deleting_a_collection_that_waits_opens_its_buckets),
     };
 

@@ -4,9 +4,11 @@
 #include "support/service.h"
 
 #include "base/hex.h"
+#include "serve/survey.h"
 #include "serve/tasks_internal.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -283,6 +285,73 @@ static void a_pairing_in_the_place_of_another_is_refused(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* What is listed of the one task. */
+typedef struct listed {
+    bool compiled, paired;
+    char broken[160];
+} listed;
+
+static sotto_status keep_line(void *context, const sotto_task_line *line, sotto_err *err)
+{
+    listed *l = context;
+
+    (void)err;
+    *l = (listed){.compiled = line->task != NULL, .paired = line->paired};
+    (void)snprintf(l->broken, sizeof l->broken, "%s", line->broken ? line->broken : "");
+    return SOTTO_OK;
+}
+
+static listed list_it(sotto_test *t)
+{
+    listed l = {0};
+
+    CHECK_OK(t, sotto_survey_tasks(s.helper->db, &s.helper->columns, SOTTO_HELPER, keep_line, &l,
+                                   &t->err));
+    return l;
+}
+
+/* A recipe that means something else is another task, under whatever name it is stored. */
+static void a_row_that_was_altered_is_not_served(sotto_test *t)
+{
+    listed l;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    l = list_it(t);
+    CHECK(t, l.compiled && l.paired && !l.broken[0]);
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
+                             "UPDATE task SET id = CAST('01234567890123456789012345678901' AS"
+                             " {bytes})",
+                             &t->err));
+    l = list_it(t);
+    CHECK(t, !l.compiled && strstr(l.broken, "altered") != NULL);
+    sotto_test_helper_restart(t, &s);
+    CHECK(t, sotto_tasks_find(s.helper->tasks, s.task.id) == NULL);
+    CHECK_EQUAL(t, 1, sotto_tasks_broken(s.helper->tasks));
+    sotto_test_service_close(&s);
+}
+
+/* No server of this database could use the pairing that is there. */
+static void a_pairing_that_does_not_open_is_not_called_one(sotto_test *t)
+{
+    sotto_bytes parties;
+    listed l;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
+                             "UPDATE pairing SET secrets = CAST('no longer what was sealed, which"
+                             " was much longer than this' AS {bytes})",
+                             &t->err));
+    l = list_it(t);
+    CHECK(t, l.compiled && !l.paired && l.broken[0]);
+    sotto_test_service_close(&s);
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    parties = strangers_parties(t);
+    CHECK_OK(t, sotto_db_run(s.helper->db, overwrite, &parties, &t->err));
+    l = list_it(t);
+    CHECK(t, l.compiled && !l.paired && strstr(l.broken, "another collector key") != NULL);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -293,6 +362,8 @@ int main(int argc, char **argv)
         CASE(what_is_added_at_once_is_compared_all_the_same),
         CASE(a_pairing_in_the_place_of_another_is_refused),
         CASE(a_stored_task_with_another_key_is_not_served),
+        CASE(a_row_that_was_altered_is_not_served),
+        CASE(a_pairing_that_does_not_open_is_not_called_one),
     };
 
     return RUN_TESTS(argc, argv, cases);

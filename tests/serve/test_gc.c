@@ -107,7 +107,7 @@ static void a_row_that_can_not_be_read_hides_no_other(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
     upload_many(t, &s, 20);
     CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, (void *)(uintptr_t)bad, &t->err));
-    CHECK_OK(t, sotto_survey_tasks(s.leader->db, SOTTO_LEADER, count_lines, lines, &t->err));
+    CHECK_OK(t, sotto_survey_tasks(s.leader->db, NULL, SOTTO_LEADER, count_lines, lines, &t->err));
     CHECK_EQUAL(t, 1, lines[0]);
     CHECK_EQUAL(t, 1, lines[1]);
     sotto_test_leader_restart(t, &s); /* which finishes what is under way */

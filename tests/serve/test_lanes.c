@@ -1,7 +1,10 @@
 /* Segments that wait for their job: in which order they go, and how many buckets there may be. */
+#define _POSIX_C_SOURCE 200809L
 #include "serve/leader.h"
 #include "support/database.h"
 #include "support/service.h"
+
+#include <unistd.h>
 
 enum { DELAY_MS = 100, FULL = 10, PRESENT = 1000000 };
 
@@ -50,6 +53,50 @@ static void a_full_load_leaves_at_once_and_a_tail_in_time(sotto_test *t)
     CHECK_EQUAL(t, 0, sotto_lanes_reports(lanes));
     CHECK_EQUAL(t, 0, take(lanes, &load, 9999, &wait));
     CHECK_EQUAL(t, 1000, wait);
+    sotto_lanes_close(lanes);
+}
+
+/* What could not be read with others may be read without them, and they without it. */
+static void what_is_to_go_alone_joins_no_other(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+    static sotto_load load;
+    sotto_load_segment second = {2, 2, NULL, 0}, third = {3, 2, NULL, 0};
+    uint64_t wait;
+
+    sotto_load_tried(&second, true);
+    sotto_load_tried(&third, true);
+    add(t, lanes, 7, 1, 2, 1000);
+    CHECK_OK(t, sotto_lanes_add(lanes, 1, 7, &second, FULL, 1000));
+    CHECK_OK(t, sotto_lanes_add(lanes, 1, 7, &third, FULL, 1000));
+    add(t, lanes, 7, 4, 2, 1000);
+    add(t, lanes, 7, 5, 2, 1000);
+    for (int64_t n = 1; n <= 3; n++) { /* the two that are alone wait for no full job */
+        CHECK_EQUAL(t, 7, take(lanes, &load, 1100, &wait));
+        CHECK_EQUAL(t, 1, load.count);
+        CHECK_EQUAL(t, n, load.segments[0].n);
+    }
+    CHECK_EQUAL(t, 7, take(lanes, &load, 1100, &wait));
+    CHECK_EQUAL(t, 2, load.count);
+    sotto_lanes_close(lanes);
+}
+
+/* Several that rest until the same moment: whoever flushes them comes to an end. */
+static void flushing_what_rests_ends(sotto_test *t)
+{
+    sotto_lanes *lanes = lanes_of(t);
+    static sotto_load load;
+    uint64_t wait;
+
+    (void)alarm(20); /* or it would hang here */
+    for (uint64_t bucket = 7; bucket < 10; bucket++)
+        CHECK_OK(
+            t, sotto_lanes_add(lanes, 1, bucket, &(sotto_load_segment){1, 4, NULL, 1}, FULL, 1000));
+    sotto_lanes_flush(lanes, 1, &(sotto_batch_range){.first_bucket = 7, .end_bucket = 10});
+    (void)alarm(0);
+    CHECK_EQUAL(t, 0, take(lanes, &load, 1099, &wait));
+    for (uint64_t bucket = 7; bucket < 10; bucket++)
+        CHECK_EQUAL(t, bucket, take(lanes, &load, 1100, &wait));
     sotto_lanes_close(lanes);
 }
 
@@ -223,6 +270,8 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_full_load_leaves_at_once_and_a_tail_in_time),
+        CASE(what_is_to_go_alone_joins_no_other),
+        CASE(flushing_what_rests_ends),
         CASE(those_that_waited_longest_go_first),
         CASE(a_busy_lane_does_not_keep_others_waiting),
         CASE(a_collection_flushes_its_buckets),

@@ -232,7 +232,7 @@ sotto_status sotto_collection_fix(sotto_tx *tx, sotto_collecting *s, const sotto
 {
     SOTTO_TRY(write_request(s, sum, err));
     SOTTO_TRY(seal_own(s, sum, err));
-    return store_closed(tx, s, err);
+    return SOTTO_RULE(leader_sum_stored) ? store_closed(tx, s, err) : SOTTO_OK;
 }
 
 /* Another collection took some of its buckets while this one waited. */
@@ -270,8 +270,8 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;
     SOTTO_TRY(sotto_rate_check(tx, &s->rate, s->task, &s->range, sum.reports, err));
-    if (s->rate
-            .held) /* waits, with the row that says why; the reason that lets it go is for what is in it now */
+    /* It waits, with the row that says why; the reason that lets it go is for what is in it now. */
+    if (s->rate.held && SOTTO_RULE(rate_held_by_leader))
         return shut_if_enough(tx, s, err);
     SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));
     s->state = SOTTO_RELEASE_CLOSED;

@@ -334,6 +334,26 @@ static void what_can_not_be_stored_is_tried_now_and_then(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* A job whose bytes are nowhere could not be sent again: the helper would have added up what the leader takes for new. */
+static void a_job_that_is_not_stored_is_not_sent(sotto_test *t)
+{
+    heard h = {.event = "job.unformed", .reason = "added"};
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 50});
+    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    sotto_test_leader_restart(t, &s);
+    say(t, s.leader, "ALTER TABLE job RENAME COLUMN added TO away");
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
+    for (unsigned i = 0; i < 500 && atomic_load(&h.lines) == 0; i++)
+        pause_ms(10);
+    CHECK(t, atomic_load(&h.lines) > 0);
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.helper->db, "SELECT count(*) FROM job"));
+    say(t, s.leader, "ALTER TABLE job RENAME COLUMN away TO added");
+    check_sum(t, &s, REPORTS);
+    sotto_test_service_close(&s);
+}
+
 /* ---- what is given up ---------------------------------------------------------------------------------------- */
 
 static const char unreadable[] = "SELECT count(*) FROM segment WHERE unreadable IS NOT NULL";
@@ -526,6 +546,7 @@ int main(int argc, char **argv)
         CASE(a_disk_that_fails_is_told_once_a_second),
         CASE(a_damaged_segment_holds_up_no_other),
         CASE(what_can_not_be_stored_is_tried_now_and_then),
+        CASE(a_job_that_is_not_stored_is_not_sent),
         CASE(what_can_be_read_is_not_given_up),
         CASE(what_is_given_up_is_counted_and_the_rest_collected),
         CASE(a_job_that_the_helper_has_is_given_up_on_both_sides),

@@ -279,19 +279,6 @@ static sotto_status read_keys(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
-static bool holds(sotto_bytes all, sotto_bytes wanted)
-{
-    const uint8_t *at = all.data, *end = all.data + all.len;
-
-    while ((size_t)(end - at) >= wanted.len &&
-           (at = memchr(at, wanted.data[0], (size_t)(end - at) - wanted.len + 1)) != NULL) {
-        if (memcmp(at, wanted.data, wanted.len) == 0)
-            return true;
-        at++;
-    }
-    return false;
-}
-
 /* How many of the keys stand anywhere in the database's file, or in the one behind it that ends with this. */
 static size_t keys_in(sotto_test *t, const sotto_test_service *s, const char *suffix,
                       const stored *keys)
@@ -310,7 +297,8 @@ static size_t keys_in(sotto_test *t, const sotto_test_service *s, const char *su
     CHECK(t, size < sizeof all);
     CHECK_EQUAL(t, 0, fclose(file));
     for (size_t i = 0; i < keys->count; i++)
-        found += holds(sotto_bytes_of(all, size), sotto_bytes_of(keys->keys[i], SEALED_KEY));
+        found +=
+            sotto_test_holds(sotto_bytes_of(all, size), sotto_bytes_of(keys->keys[i], SEALED_KEY));
     return found;
 }
 
@@ -347,33 +335,10 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
 
 /* ---- a leader that was killed ------------------------------------------------------------------------------------- */
 
-typedef struct request {
-    uint8_t bytes[1 << 16];
-    size_t len;
-} request;
-
-static sotto_status read_request(sotto_tx *tx, void *context, sotto_err *err)
-{
-    request *r = context;
-    sotto_bytes bytes;
-    sotto_sql q;
-    bool row;
-
-    r->len = 0;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT request FROM job WHERE state = 1", err));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    bytes = row ? sotto_sql_column_bytes(&q, 0) : sotto_bytes_of(NULL, 0);
-    if (bytes.len > 0 && bytes.len <= sizeof r->bytes) {
-        memcpy(r->bytes, bytes.data, bytes.len);
-        r->len = bytes.len;
-    }
-    return sotto_sql_run(&q, NULL, err);
-}
-
 /* A job that its leader still held when it was killed: on disk, and leased for another ten minutes. */
-static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, request *stored_request)
+static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, sotto_bytes *request)
 {
-    sotto_bytes reports = many(t, s, 25, 2);
+    sotto_bytes reports = sotto_test_sealed_reports(t, s, 25, 2, SOTTO_TEST_SOUND);
     sotto_db *db;
 
     s->leader_options.lease_seconds = 600;
@@ -381,11 +346,9 @@ static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, request *st
     sotto_server_close(s->helper);
     s->helper = NULL;
     CHECK_EQUAL(t, 200, sotto_test_upload(t, s, reports).status);
-    for (unsigned i = 0; i < 200 && stored_request->len == 0; i++) {
-        pause_ms(50);
-        CHECK_OK(t, sotto_db_read(s->leader->db, read_request, stored_request, &t->err));
-    }
-    CHECK(t, stored_request->len > 0);
+    CHECK(t, sotto_test_comes(t, s->leader->db, "SELECT count(*) FROM job WHERE state = 1"));
+    *request = sotto_test_ask_bytes(t, s->leader->db, "SELECT request FROM job WHERE state = 1");
+    CHECK(t, request->len > 0);
     sotto_server_close(s->leader);
     s->leader = NULL;
     db = sotto_test_db_at(t, s->leader_options.database);
@@ -400,15 +363,14 @@ static void what_a_killed_leader_had_under_way_goes_on_at_once(sotto_test *t)
 {
     sotto_test_service s;
     uint64_t reports = 0, counts[16] = {0};
-    static request stored_request;
+    sotto_bytes request;
     unsigned helper_port, leader_port;
     char at[2][32];
 
-    stored_request.len = 0;
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     helper_port = sotto_server_port(s.helper);
     leader_port = sotto_server_port(s.leader);
-    (void)leave_a_job(t, &s, &stored_request);
+    (void)leave_a_job(t, &s, &request);
     (void)snprintf(at[0], sizeof at[0], "127.0.0.1:%u", leader_port);
     (void)snprintf(at[1], sizeof at[1], "127.0.0.1:%u", helper_port);
     s.leader_options.listen = at[0];
@@ -430,19 +392,17 @@ static void what_a_killed_leader_had_under_way_goes_on_at_once(sotto_test *t)
 static void a_stored_request_is_sealed(sotto_test *t)
 {
     sotto_test_service s;
-    static request stored_request;
+    sotto_bytes request;
     sotto_bytes reports;
     sotto_dap_report first;
 
-    stored_request.len = 0;
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    reports = leave_a_job(t, &s, &stored_request);
+    reports = leave_a_job(t, &s, &request);
     CHECK_OK(t, sotto_dap_report_decode(&first, sotto_bytes_of(reports.data, reports.len / 25),
                                         &t->err));
-    CHECK(t, !holds(sotto_bytes_of(stored_request.bytes, stored_request.len),
-                    sotto_bytes_of(first.metadata.report_id, sizeof first.metadata.report_id)));
-    CHECK(t,
-          !holds(sotto_bytes_of(stored_request.bytes, stored_request.len), first.helper.payload));
+    CHECK(t, !sotto_test_holds(request, sotto_bytes_of(first.metadata.report_id,
+                                                       sizeof first.metadata.report_id)));
+    CHECK(t, !sotto_test_holds(request, first.helper.payload));
     sotto_test_service_close(&s);
 }
 

@@ -157,6 +157,41 @@ int64_t sotto_test_ask_number(sotto_test *t, sotto_db *db, const char *sql)
     return q.answer;
 }
 
+typedef struct question_of_bytes {
+    const char *sql;
+    sotto_arena *arena;
+    sotto_bytes answer;
+} question_of_bytes;
+
+static sotto_status ask_bytes(sotto_tx *tx, void *context, sotto_err *err)
+{
+    question_of_bytes *asked = context;
+    sotto_bytes found;
+    uint8_t *copy;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, asked->sql, err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    found = row ? sotto_sql_column_bytes(&q, 0) : sotto_bytes_of(NULL, 0);
+    if (found.len > 0) {
+        copy = sotto_arena_take(asked->arena, found.len);
+        if (!copy)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
+        memcpy(copy, found.data, found.len);
+        asked->answer = sotto_bytes_of(copy, found.len);
+    }
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_bytes sotto_test_ask_bytes(sotto_test *t, sotto_db *db, const char *sql)
+{
+    question_of_bytes q = {.sql = sql, .arena = &t->arena};
+
+    CHECK_OK(t, sotto_db_read(db, ask_bytes, &q, &t->err));
+    return q.answer;
+}
+
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql)
 {
     const struct timespec moment = {0, 25000000};

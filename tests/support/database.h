@@ -46,6 +46,8 @@ void sotto_test_gate_open(sotto_test_gate *gate);
 sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err);
 /* Whether a query comes to yield a number above zero, within five seconds. */
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql);
+/* The bytes that a query yields, in the test's arena; none if it has no row. */
+sotto_bytes sotto_test_ask_bytes(sotto_test *t, sotto_db *db, const char *sql);
 /* The one number that a query yields, read on a reader's connection. */
 int64_t sotto_test_ask_number(sotto_test *t, sotto_db *db, const char *sql);
 

@@ -130,6 +130,19 @@ void sotto_test_reason(sotto_test *t, const char *text, const char *file, int li
     fail_at(file, line);
 }
 
+bool sotto_test_holds(sotto_bytes all, sotto_bytes wanted)
+{
+    const uint8_t *at = all.data, *end = all.data + all.len;
+
+    while ((size_t)(end - at) >= wanted.len &&
+           (at = memchr(at, wanted.data[0], (size_t)(end - at) - wanted.len + 1)) != NULL) {
+        if (memcmp(at, wanted.data, wanted.len) == 0)
+            return true;
+        at++;
+    }
+    return false;
+}
+
 sotto_bytes sotto_test_hex(sotto_test *t, const char *hex)
 {
     size_t len = strlen(hex) / 2;

@@ -73,9 +73,9 @@ static void a_job_is_committed_whole_or_not_at_all(sotto_test *t)
     reports[20] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_PROOF);
     job = sotto_test_job_of(t, &s, reports, 21, NULL);
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
-        CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say, failures[i][0], &t->err));
+        sotto_test_do(t, s.helper->db, failures[i][0]);
         CHECK_EQUAL(t, 500, sotto_test_send_job(t, &s, job.request).status);
-        CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say, failures[i][1], &t->err));
+        sotto_test_do(t, s.helper->db, failures[i][1]);
         CHECK_EQUAL(t, 0, traces(t, &s));
     }
     sotto_test_job_errors(t, sotto_test_send_job(t, &s, job.request).body, errors, 21);

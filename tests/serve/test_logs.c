@@ -4,7 +4,7 @@
 #include "serve/leader.h"
 #include "serve/metrics.h"
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 #include "transport/dap_collect.h"
 #include "transport/dap_upload.h"
 
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { WINDOW = 6, NUMBER = 8, LOG = 4 << 20, WINDOWS = 1 << 19 };
 
@@ -108,15 +107,10 @@ static bool was_heard(const char *event)
     return found;
 }
 
-static void pause_ms(long ms)
-{
-    (void)nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
-}
-
 static void await(sotto_test *t, const char *event)
 {
     for (unsigned i = 0; i < 500 && !was_heard(event); i++)
-        pause_ms(20);
+        sotto_test_pause_ms(20);
     if (!was_heard(event))
         (void)fprintf(stderr, "nobody said %s\n", event);
     CHECK(t, was_heard(event));
@@ -308,14 +302,6 @@ static void keep_keys_secret(sotto_test *t)
     keep_secret(t, sotto_bytes_of(s.leader->columns.key[0], SOTTO_COLUMN_KEY_SIZE));
 }
 
-static void say(sotto_test *t, sotto_server *server, const char *sql)
-{
-    char text[200];
-
-    (void)snprintf(text, sizeof text, "%s", sql);
-    CHECK_OK(t, sotto_db_run(server->db, sotto_test_say, text, &t->err));
-}
-
 /* A server that makes its own datastore key. */
 static void start_anew(sotto_test *t)
 {
@@ -374,39 +360,37 @@ static void send_jobs(sotto_test *t)
 
 static void fail_to_store(sotto_test *t)
 {
-    say(t, s.leader, "ALTER TABLE segment_key RENAME TO away");
+    sotto_test_do(t, s.leader->db, "ALTER TABLE segment_key RENAME TO away");
     CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, make(t, 2, SOTTO_TEST_SOUND)).status);
     await(t, "upload.not_stored");
-    say(t, s.leader, "ALTER TABLE away RENAME TO segment_key");
+    sotto_test_do(t, s.leader->db, "ALTER TABLE away RENAME TO segment_key");
     if (sotto_test_on_postgres()) { /* whose message would be: failing row contains (..., \x...) */
-        pause_ms(1100);             /* it is told once a second */
-        say(t, s.leader, "ALTER TABLE mark ADD CONSTRAINT c CHECK (bucket < 0) NOT VALID");
+        sotto_test_pause_ms(1100);  /* it is told once a second */
+        sotto_test_do(t, s.leader->db,
+                      "ALTER TABLE mark ADD CONSTRAINT c CHECK (bucket < 0) NOT VALID");
         CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, make(t, 2, SOTTO_TEST_SOUND)).status);
         await(t, "postgres: 23514");
-        say(t, s.leader, "ALTER TABLE mark DROP CONSTRAINT c");
+        sotto_test_do(t, s.leader->db, "ALTER TABLE mark DROP CONSTRAINT c");
     }
-    say(t, s.leader, "ALTER TABLE job RENAME COLUMN added TO away");
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN added TO away");
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, make(t, 2, SOTTO_TEST_SOUND)).status);
     await(t, "job.unformed");
-    say(t, s.leader, "ALTER TABLE job RENAME COLUMN away TO added");
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN away TO added");
 }
 
 static void lose_the_helper(sotto_test *t)
 {
     sotto_bytes reports = make(t, 2, SOTTO_TEST_SOUND);
-    char listen[32];
 
-    say(t, s.helper, "ALTER TABLE job RENAME COLUMN added TO away");
+    sotto_test_do(t, s.helper->db, "ALTER TABLE job RENAME COLUMN added TO away");
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, make(t, 2, SOTTO_TEST_SOUND)).status);
     await(t, "job.retried");
-    say(t, s.helper, "ALTER TABLE job RENAME COLUMN away TO added");
-    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
-    s.helper_options.listen = listen;
-    sotto_server_close(s.helper);
+    sotto_test_do(t, s.helper->db, "ALTER TABLE job RENAME COLUMN away TO added");
+    sotto_test_helper_stop(t, &s);
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, reports).status);
     await(t, "the helper does not answer");
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
-    say(t, s.leader, "UPDATE sotto_lease SET ready_at = 0 WHERE held = 0");
+    sotto_test_helper_start(t, &s);
+    sotto_test_do(t, s.leader->db, "UPDATE sotto_lease SET ready_at = 0 WHERE held = 0");
 }
 
 /* Held at first; then the jobs are dropped of which the leader does not know. */
@@ -415,11 +399,11 @@ static void collect(sotto_test *t)
     uint64_t reports, counts[16];
     sotto_dap_collection_resp resp;
 
-    say(t, s.leader, "UPDATE task SET population = 1");
+    sotto_test_do(t, s.leader->db, "UPDATE task SET population = 1");
     s.patience = 1;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     await(t, "batch.held");
-    say(t, s.leader, "UPDATE task SET population = NULL");
+    sotto_test_do(t, s.leader->db, "UPDATE task SET population = NULL");
     s.patience = 400;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK(t, was_heard("collection.repaired") && was_heard("batch.repaired"));
@@ -430,17 +414,16 @@ static void collect(sotto_test *t)
 
 static void damage_a_segment(sotto_test *t)
 {
-    uint64_t reports, counts[16];
-
     s.bucket--;
-    say(t, s.leader, "ALTER TABLE job RENAME COLUMN added TO away"); /* it stays one */
-    atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40);      /* and is read back */
+    sotto_test_do(t, s.leader->db,
+                  "ALTER TABLE job RENAME COLUMN added TO away"); /* it stays one */
+    atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40);   /* and is read back */
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, make(t, 2, SOTTO_TEST_SOUND)).status);
-    say(t, s.leader, "UPDATE segment_body SET body = segment_key.secret FROM segment_key");
-    s.patience = 1;
-    (void)sotto_test_collect(t, &s, 1, &reports, counts);
+    sotto_test_do(t, s.leader->db,
+                  "UPDATE segment_body SET body = segment_key.secret FROM segment_key");
+    sotto_test_want(t, &s);
     await(t, "segment.unreadable");
-    say(t, s.leader, "ALTER TABLE job RENAME COLUMN away TO added");
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN away TO added");
 }
 
 /* Readiness and metrics are for operators, as the log is. */

@@ -1,11 +1,9 @@
 /* Noise by the servers: both add it, all of it, once for each batch. */
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 #include "transport/dap_collect.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { CATEGORIES = 600, BINS = CATEGORIES + 1, REPORTS = 24 };
 
@@ -14,10 +12,7 @@ static const sotto_test_service_options noisy = {.categories = CATEGORIES, .sigm
 static void upload_some(sotto_test *t, sotto_test_service *s, uint64_t bin)
 {
     CHECK_EQUAL(t, BINS, s->task.bins);
-    CHECK_EQUAL(
-        t, 200,
-        sotto_test_upload(t, s, sotto_test_sealed_reports(t, s, REPORTS, bin, SOTTO_TEST_SOUND))
-            .status);
+    sotto_test_upload_some(t, s, REPORTS, bin, SOTTO_TEST_SOUND);
 }
 
 /* What both servers added, in units of one server's variance; the mean in deviations of the mean. */
@@ -102,20 +97,16 @@ static void the_leader_draws_once_for_a_batch(sotto_test *t)
     uint64_t reports = 0, counts[BINS] = {0};
     sotto_dap_collection_resp resp;
     sotto_bytes stored;
-    char listen[32];
 
     sotto_test_service_open(t, &s, &noisy);
     upload_some(t, &s, 5);
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM sub_aggregate"));
-    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
-    s.helper_options.listen = listen;
-    sotto_server_close(s.helper);
-    s.helper = NULL;
+    sotto_test_helper_stop(t, &s);
     s.patience = 1;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2"));
     stored = sotto_test_ask_bytes(t, s.leader->db, "SELECT request FROM release");
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    sotto_test_helper_start(t, &s);
     sotto_test_leader_restart(t, &s);
     s.patience = 400;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));

@@ -1,6 +1,6 @@
 /* A batch that more reports came for than there are devices is held, on each side by its own operator's figure. */
 #define _POSIX_C_SOURCE 200809L
-#include "support/service.h"
+#include "support/steps.h"
 
 #include "serve/care.h"
 #include "serve/metrics.h"
@@ -9,7 +9,6 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST = 64 };
 
@@ -24,12 +23,6 @@ static void set_population(sotto_test *t, sotto_test_service *s, bool leader, ui
                                 sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
                                 sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
                                 population, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
-}
-
-static void upload(sotto_test *t, sotto_test_service *s, size_t count, sotto_test_flaw flaw)
-{
-    CHECK_EQUAL(t, 200,
-                sotto_test_upload(t, s, sotto_test_sealed_reports(t, s, count, 1, flaw)).status);
 }
 
 static void stays_held(sotto_test *t, sotto_test_service *s, unsigned polls)
@@ -81,7 +74,7 @@ static void twice_the_expected_number_is_released(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, true, 20);
     set_population(t, &s, false, 20);
-    upload(t, &s, 40, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, &s, 40, 1, SOTTO_TEST_SOUND);
     is_released(t, &s, 40);
     sotto_test_service_close(&s);
 }
@@ -92,7 +85,7 @@ static void one_more_is_held_until_the_leaders_operator_gives_a_reason(sotto_tes
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, true, 20);
-    upload(t, &s, 41, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
     stays_held(t, &s, 10);
     let_go(t, &s, s.leader, "", SOTTO_DENIED);
     let_go(t, &s, s.leader, "a campaign made more people take part", SOTTO_OK);
@@ -146,7 +139,7 @@ static void junk_holds_no_batch(sotto_test *t)
     set_population(t, &s, false, 20);
     sound = sotto_test_sealed_reports(t, &s, 30, 1, SOTTO_TEST_SOUND);
     for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++)
-        upload(t, &s, 20, junk[i]);
+        sotto_test_upload_some(t, &s, 20, 1, junk[i]);
     for (unsigned i = 0; i < 3; i++) /* twice as a replay */
         CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sound).status);
     is_released(t, &s, 30);
@@ -164,9 +157,9 @@ static void acknowledged_reports_count_though_they_fail_later(sotto_test *t)
                                                               .job_delay_ms = 1000,
                                                               .job_reports = 100});
         set_population(t, &s, true, 20);
-        upload(t, &s, 30, SOTTO_TEST_SOUND);
-        upload(t, &s, 6, SOTTO_TEST_BAD_HELPER_SEAL);
-        upload(t, &s, 5, SOTTO_TEST_BAD_PROOF);
+        sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
+        sotto_test_upload_some(t, &s, 6, 1, SOTTO_TEST_BAD_HELPER_SEAL);
+        sotto_test_upload_some(t, &s, 5, 1, SOTTO_TEST_BAD_PROOF);
         stays_held(t, &s, 60);
         CHECK_EQUAL(t, 41, sotto_test_ask_number(t, s.leader->db, "SELECT arrived FROM held"));
         sotto_test_service_close(&s);
@@ -180,7 +173,7 @@ static void a_corrected_population_counts_at_once(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, true, 20);
-    upload(t, &s, 41, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
     stays_held(t, &s, 10);
     set_population(t, &s, true, 0); /* no figure given: the old one stays */
     stays_held(t, &s, 10);
@@ -252,7 +245,7 @@ static void a_list_says_held_no_longer_than_it_is(sotto_test *t)
                                                               .job_delay_ms = 1000,
                                                               .job_reports = 100});
         set_population(t, &s, true, 20);
-        upload(t, &s, 41, SOTTO_TEST_SOUND);
+        sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
         stays_held(t, &s, 60);
         is_listed(t, s.leader, true, false);
         set_population(t, &s, true, 21);
@@ -270,7 +263,7 @@ static void a_reason_is_given_once(sotto_test *t)
     set_population(t, &s, true, 20);
     let_go(t, &s, s.leader, "nothing yet", SOTTO_MISSING);
     CHECK(t, strstr(t->err.reason, "no such batch"));
-    upload(t, &s, 41, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
     stays_held(t, &s, 10);
     let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
     is_listed(t, s.leader, false, true);
@@ -326,14 +319,13 @@ static void count_held(void *context, const sotto_log_event *event)
 /* Whether the server's own view comes to have so many; a thread looks once a second. */
 static bool soon_holds(sotto_server *server, uint64_t held)
 {
-    struct timespec moment = {0, 20000000};
     sotto_care_view view = {0};
 
     for (int i = 0; i < 250; i++) {
         sotto_care_look(server->care, &view);
         if (view.held == held)
             return true;
-        (void)nanosleep(&moment, NULL);
+        sotto_test_pause_ms(20);
     }
     return false;
 }
@@ -367,7 +359,7 @@ static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
         s.leader_options.log = (sotto_log_sink){.write = count_held, .context = &told};
         sotto_test_leader_restart(t, &s);
         set_population(t, &s, true, 20);
-        upload(t, &s, 41, SOTTO_TEST_SOUND);
+        sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
         CHECK(t, soon_holds(s.leader, 0));
         stays_held(t, &s, 10);
         CHECK(t, soon_holds(s.leader, 1));

@@ -1,7 +1,7 @@
 /* A real collector at a real leader and helper: the answer, and what each of them refused. */
 #define _POSIX_C_SOURCE 200809L
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 
 #include "serve/unreadable.h"
 #include "sotto/collect.h"
@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static sotto_test_service s;
 static sotto_collection got;
@@ -65,14 +64,6 @@ static sotto_status collect(sotto_test *t, bool forget)
 }
 
 #define VERIFIED "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate"
-
-/* Until the leader's database says so, but not for ever. */
-static void wait_for(sotto_test *t, const char *sql, int64_t wanted)
-{
-    for (unsigned i = 0; i < 1000 && sotto_test_ask_number(t, s.leader->db, sql) != wanted; i++)
-        (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
-    CHECK_EQUAL(t, wanted, sotto_test_ask_number(t, s.leader->db, sql));
-}
 
 static uint64_t count_of(const sotto_rejections *r, const char *cause)
 {
@@ -170,14 +161,12 @@ static void refusals_at_upload_belong_to_the_batch_that_comes_next(sotto_test *t
 static void the_collector_learns_who_checked_the_rate(sotto_test *t)
 {
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say, "UPDATE task SET population = 5000",
-                             &t->err));
+    sotto_test_do(t, s.helper->db, "UPDATE task SET population = 5000");
     upload(t, 25, 2, SOTTO_TEST_SOUND, 1);
     CHECK_OK(t, collect(t, false));
     CHECK(t, got.leader.known && got.leader.rate == SOTTO_RATE_OFF);
     CHECK(t, got.helper.known && got.helper.rate == SOTTO_RATE_CHECKED);
-    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, "UPDATE task SET population = 5000",
-                             &t->err));
+    sotto_test_do(t, s.leader->db, "UPDATE task SET population = 5000");
     CHECK_OK(t, collect(t, false));
     CHECK(t, got.leader.rate == SOTTO_RATE_OFF);
     sotto_test_service_close(&s);
@@ -262,11 +251,10 @@ static void what_a_repair_dropped_stands_beside_the_sum(sotto_test *t)
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 10});
     upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
-    wait_for(t, VERIFIED, 30);
-    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
-                             "UPDATE sub_aggregate SET reports = reports + 1 WHERE job ="
-                             " (SELECT min(job) FROM sub_aggregate)",
-                             &t->err));
+    sotto_test_await(t, s.leader->db, VERIFIED, 30);
+    sotto_test_do(t, s.helper->db,
+                  "UPDATE sub_aggregate SET reports = reports + 1 WHERE job ="
+                  " (SELECT min(job) FROM sub_aggregate)");
     CHECK_OK(t, collect(t, false));
     CHECK_EQUAL(t, 20, got.reports);
     CHECK_EQUAL(t, 20, got.sums[2].low);
@@ -316,20 +304,16 @@ static void counts_are_told_of_released_batches_only(sotto_test *t)
 static void counts_of_a_closed_batch_wait_for_its_release(sotto_test *t)
 {
     uint8_t id[SOTTO_RESOURCE_ID_SIZE];
-    char listen[32];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
     upload(t, 5, 2, SOTTO_TEST_BAD_LEADER_SEAL, 1);
     upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
-    wait_for(t, VERIFIED, 20);
-    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
-    sotto_server_close(s.helper);
-    s.helper = NULL;
+    sotto_test_await(t, s.leader->db, VERIFIED, 20);
+    sotto_test_helper_stop(t, &s);
     ask_for_batch(t, id);
-    wait_for(t, "SELECT count(*) FROM release WHERE state = 2", 1);
+    sotto_test_await(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2", 1);
     CHECK_EQUAL(t, 404, ask(t, true, id, s.pairing.collector_token));
-    s.helper_options.listen = listen;
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    sotto_test_helper_start(t, &s);
     CHECK_OK(t, collect(t, false));
     CHECK_EQUAL(t, 5, count_of(&got.leader, "hpke_decrypt_error"));
     CHECK_EQUAL(t, 200, ask(t, true, id, s.pairing.collector_token));

@@ -1,6 +1,6 @@
 /* Leader and helper together: what is uploaded is added up once, whatever stands between. */
 #define _POSIX_C_SOURCE 200809L
-#include "support/service.h"
+#include "support/steps.h"
 
 #include "db/sealed.h"
 #include "sotto/device.h"
@@ -9,14 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static void pause_ms(long ms)
-{
-    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
 
 static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count, uint64_t bin)
 {
@@ -54,7 +46,7 @@ static void the_next_batch_is_one_that_the_leader_selected(sotto_test *t)
     uint64_t reports = 0, counts[16] = {0};
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.leader_selected = true});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30, 1)).status);
+    sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 0, &reports, counts));
     CHECK_EQUAL(t, 30, reports);
     check_counts(t, counts, s.task.bins, 1, 30);
@@ -168,9 +160,9 @@ static void nothing_is_lost_when_a_server_restarts(sotto_test *t)
     /* Jobs that never leave by themselves: the restart finds the segments waiting. */
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 40, 1)).status);
+    sotto_test_upload_some(t, &s, 40, 1, SOTTO_TEST_SOUND);
     sotto_test_leader_restart(t, &s);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 5, 1)).status);
+    sotto_test_upload_some(t, &s, 5, 1, SOTTO_TEST_SOUND);
     sotto_test_helper_restart(t, &s);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 45, reports);
@@ -191,7 +183,7 @@ static void a_collected_bucket_takes_no_more(sotto_test *t)
     sotto_reader in;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 20, 1)).status);
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     response = sotto_test_upload(t, &s, many(t, &s, 1, 1));
     CHECK_OK(t, sotto_dap_upload_errors_decode(&errors, response.body, &t->err));
@@ -209,11 +201,11 @@ static void a_batch_below_its_minimum_waits(sotto_test *t)
     uint64_t reports = 0, counts[16] = {0};
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.min_cohort = 20});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 19, 1)).status);
+    sotto_test_upload_some(t, &s, 19, 1, SOTTO_TEST_SOUND);
     s.patience = 20;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     /* What is missing may still come. */
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 1, 1)).status);
+    sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND);
     s.patience = 200;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 20, reports);
@@ -230,7 +222,7 @@ static void of_two_collections_that_overlap_one_is_refused(sotto_test *t)
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 2, &reports, counts));
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 20, 1)).status);
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
     s.patience = 200;
     unsigned first = sotto_test_collect(t, &s, 1, &reports, counts);
     unsigned second = sotto_test_collect(t, &s, 2, &reports, counts);
@@ -248,7 +240,7 @@ static void reports_are_erased_once_they_are_added_up(sotto_test *t)
     uint64_t reports = 0, counts[16] = {0};
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30, 1)).status);
+    sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment_key"));
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment"));
@@ -318,7 +310,7 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
     s.leader_options.erase_ms = 200;
     sotto_test_leader_restart(t, &s);
     for (unsigned i = 0; i < KEYS; i++)
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 1, 1)).status);
+        sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND);
     CHECK_OK(t, sotto_db_read(s.leader->db, read_keys, &keys, &t->err));
     CHECK_EQUAL(t, KEYS, keys.count);
     sotto_test_leader_restart(t, &s); /* what the WAL held is in the file now */
@@ -326,7 +318,7 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, KEYS, reports);
     for (unsigned i = 0; i < 300 && left > 0; i++) {
-        pause_ms(100);
+        sotto_test_pause_ms(100);
         left = keys_in(t, &s, "", &keys) + keys_in(t, &s, "-wal", &keys);
     }
     CHECK_EQUAL(t, 0, left);
@@ -352,9 +344,7 @@ static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, sotto_bytes
     sotto_server_close(s->leader);
     s->leader = NULL;
     db = sotto_test_db_at(t, s->leader_options.database);
-    CHECK_OK(t,
-             sotto_db_run(db, sotto_test_say,
-                          "UPDATE sotto_lease SET held = 1, ready_at = {now} + 600000", &t->err));
+    sotto_test_do(t, db, "UPDATE sotto_lease SET held = 1, ready_at = {now} + 600000");
     sotto_db_close(db);
     return reports;
 }

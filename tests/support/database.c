@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static char directories[256][64];
@@ -192,14 +191,24 @@ sotto_bytes sotto_test_ask_bytes(sotto_test *t, sotto_db *db, const char *sql)
     return q.answer;
 }
 
+void sotto_test_do(sotto_test *t, sotto_db *db, const char *sql)
+{
+    CHECK_OK(t, sotto_db_run(db, sotto_test_say, (void *)(uintptr_t)sql, &t->err));
+}
+
+void sotto_test_await(sotto_test *t, sotto_db *db, const char *sql, int64_t wanted)
+{
+    for (unsigned i = 0; i < 1000 && sotto_test_ask_number(t, db, sql) != wanted; i++)
+        sotto_test_pause_ms(10);
+    CHECK_EQUAL(t, wanted, sotto_test_ask_number(t, db, sql));
+}
+
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql)
 {
-    const struct timespec moment = {0, 25000000};
-
     for (unsigned i = 0; i < 200; i++) {
         if (sotto_test_ask_number(t, db, sql) > 0)
             return true;
-        (void)nanosleep(&moment, NULL);
+        sotto_test_pause_ms(25);
     }
     return false;
 }

@@ -44,6 +44,10 @@ void sotto_test_gate_await(sotto_test_gate *gate);
 void sotto_test_gate_open(sotto_test_gate *gate);
 /* Runs one statement without parameters. */
 sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err);
+/* The same, at once. */
+void sotto_test_do(sotto_test *t, sotto_db *db, const char *sql);
+/* Until a query yields this number; it fails the test after ten seconds. */
+void sotto_test_await(sotto_test *t, sotto_db *db, const char *sql, int64_t wanted);
 /* Whether a query comes to yield a number above zero, within five seconds. */
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql);
 /* The bytes that a query yields, in the test's arena; none if it has no row. */

@@ -53,7 +53,6 @@ static void read_checking(sotto_collecting *s, sotto_bytes stored)
 static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
     sotto_buf query;
-    sotto_bytes batch;
     sotto_sql q;
     bool row;
 
@@ -69,12 +68,7 @@ static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     s->state = sotto_sql_column_int(&q, 1);
     s->range = (sotto_batch_range){.first_bucket = (uint64_t)sotto_sql_column_int(&q, 2),
                                    .end_bucket = (uint64_t)sotto_sql_column_int(&q, 3)};
-    batch = sotto_sql_column_bytes(&q, 4);
-    if (batch.len > sizeof s->range.batch.bytes)
-        return sotto_fail(err, SOTTO_MALFORMED, "a collection's batch is not one");
-    s->range.batch.len = batch.len;
-    if (batch.len > 0)
-        memcpy(s->range.batch.bytes, batch.data, batch.len);
+    SOTTO_TRY(sotto_batch_key_read(&s->range.batch, sotto_sql_column_bytes(&q, 4), err));
     s->range.leader_selected = s->range.end_bucket == 0;
     s->repairs = sotto_sql_column_int(&q, 7);
     SOTTO_TRY(copy_bytes(s, &query, sotto_sql_column_bytes(&q, 5), err));

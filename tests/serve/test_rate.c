@@ -67,6 +67,40 @@ static void let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, c
     CHECK_STATUS(t, wanted, sotto_db_run(server->db, sotto_rate_release_batch, &release, &t->err));
 }
 
+/* A leader that holds the reports of twice as many devices as there are, and one more. */
+static void open_held(sotto_test *t, sotto_test_service *s)
+{
+    sotto_test_service_open(t, s, &(sotto_test_service_options){0});
+    set_population(t, s, true, 20);
+    sotto_test_upload_some(t, s, 41, 1, SOTTO_TEST_SOUND);
+    stays_held(t, s, 10);
+}
+
+/* A helper that does. */
+static sotto_test_job open_held_helper(sotto_test *t, sotto_test_service *s)
+{
+    sotto_test_job job;
+    sotto_http_response response;
+
+    sotto_test_service_open(t, s, &(sotto_test_service_options){0});
+    set_population(t, s, false, 20);
+    job = send_job(t, s, 41, 0);
+    response = sotto_test_ask_share(t, s, 1, 41, job.checksum);
+    CHECK_EQUAL(t, 503, response.status);
+    CHECK(t, response.retry_after_s > 0);
+    return job;
+}
+
+/* A leader of 20 devices, with a task of either kind, whose jobs wait until all is there. */
+static void open_either(sotto_test *t, sotto_test_service *s, bool leader_selected)
+{
+    sotto_test_service_open(t, s,
+                            &(sotto_test_service_options){.leader_selected = leader_selected,
+                                                          .job_delay_ms = 1000,
+                                                          .job_reports = 100});
+    set_population(t, s, true, 20);
+}
+
 static void twice_the_expected_number_is_released(sotto_test *t)
 {
     sotto_test_service s;
@@ -83,10 +117,7 @@ static void one_more_is_held_until_the_leaders_operator_gives_a_reason(sotto_tes
 {
     sotto_test_service s;
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, true, 20);
-    sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
-    stays_held(t, &s, 10);
+    open_held(t, &s);
     let_go(t, &s, s.leader, "", SOTTO_DENIED);
     let_go(t, &s, s.leader, "a campaign made more people take part", SOTTO_OK);
     is_released(t, &s, 41);
@@ -96,15 +127,8 @@ static void one_more_is_held_until_the_leaders_operator_gives_a_reason(sotto_tes
 static void the_helper_holds_by_its_own_figure(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_test_job job;
-    sotto_http_response response;
+    sotto_test_job job = open_held_helper(t, &s);
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, false, 20);
-    job = send_job(t, &s, 41, 0);
-    response = sotto_test_ask_share(t, &s, 1, 41, job.checksum);
-    CHECK_EQUAL(t, 503, response.status);
-    CHECK(t, response.retry_after_s > 0);
     let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
     CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     sotto_test_service_close(&s);
@@ -114,12 +138,8 @@ static void the_helper_holds_by_its_own_figure(sotto_test *t)
 static void a_reason_covers_no_more_than_it_was_given_for(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_test_job job;
+    sotto_test_job job = open_held_helper(t, &s);
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, false, 20);
-    job = send_job(t, &s, 41, 0);
-    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
     sotto_dap_checksum_merge(job.checksum, send_job(t, &s, 1, 0).checksum);
     CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 42, job.checksum).status);
@@ -152,11 +172,7 @@ static void acknowledged_reports_count_though_they_fail_later(sotto_test *t)
     sotto_test_service s;
 
     for (unsigned selected = 0; selected < 2; selected++) {
-        sotto_test_service_open(t, &s,
-                                &(sotto_test_service_options){.leader_selected = selected != 0,
-                                                              .job_delay_ms = 1000,
-                                                              .job_reports = 100});
-        set_population(t, &s, true, 20);
+        open_either(t, &s, selected);
         sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
         sotto_test_upload_some(t, &s, 6, 1, SOTTO_TEST_BAD_HELPER_SEAL);
         sotto_test_upload_some(t, &s, 5, 1, SOTTO_TEST_BAD_PROOF);
@@ -171,10 +187,7 @@ static void a_corrected_population_counts_at_once(sotto_test *t)
 {
     sotto_test_service s;
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, true, 20);
-    sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
-    stays_held(t, &s, 10);
+    open_held(t, &s);
     set_population(t, &s, true, 0); /* no figure given: the old one stays */
     stays_held(t, &s, 10);
     set_population(t, &s, true, 21);
@@ -218,12 +231,8 @@ static void is_listed(sotto_test *t, sotto_server *server, bool held, bool reaso
 static void what_was_collected_is_not_released_again(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_test_job job;
+    sotto_test_job job = open_held_helper(t, &s);
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, false, 20);
-    job = send_job(t, &s, 41, 0);
-    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     is_listed(t, s.helper, true, false);
     set_population(t, &s, false, 21);
     is_listed(t, s.helper, true, false); /* until the leader asks again */
@@ -240,11 +249,7 @@ static void a_list_says_held_no_longer_than_it_is(sotto_test *t)
     sotto_test_service s;
 
     for (unsigned selected = 0; selected < 2; selected++) {
-        sotto_test_service_open(t, &s,
-                                &(sotto_test_service_options){.leader_selected = selected != 0,
-                                                              .job_delay_ms = 1000,
-                                                              .job_reports = 100});
-        set_population(t, &s, true, 20);
+        open_either(t, &s, selected);
         sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
         stays_held(t, &s, 60);
         is_listed(t, s.leader, true, false);

@@ -5,30 +5,14 @@
 #include "db/lease.h"
 #include "db/migrate.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static char directories[256][64];
-static size_t directory_count;
-
 bool sotto_test_on_postgres(void)
 {
     return getenv("SOTTO_POSTGRES") != NULL;
-}
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return remove(path);
-}
-
-static void remove_directories(void)
-{
-    while (directory_count > 0)
-        (void)nftw(directories[--directory_count], remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static char *take(sotto_test *t, size_t size)
@@ -37,20 +21,6 @@ static char *take(sotto_test *t, size_t size)
 
     CHECK(t, memory != NULL);
     return memory;
-}
-
-const char *sotto_test_temp(sotto_test *t, const char *name)
-{
-    char *path = take(t, 256);
-
-    CHECK(t, directory_count < sizeof directories / sizeof directories[0]);
-    if (directory_count == 0)
-        CHECK(t, sotto_test_at_end(remove_directories));
-    char *directory = directories[directory_count++];
-    (void)snprintf(directory, sizeof directories[0], "/tmp/sotto-db-XXXXXX");
-    CHECK(t, mkdtemp(directory) != NULL);
-    (void)snprintf(path, 256, "%s/%s", directory, name);
-    return path;
 }
 
 sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err)

@@ -3,15 +3,12 @@
 #define SOTTO_TESTS_SUPPORT_DATABASE_H
 
 #include "db/store.h"
-#include "support/test.h"
+#include "support/directory.h"
 
 #include <pthread.h>
 
 /* Whether this run is about PostgreSQL. */
 bool sotto_test_on_postgres(void);
-
-/* A name in a new temporary directory, removed when the program ends. */
-const char *sotto_test_temp(sotto_test *t, const char *name);
 
 /* The address of a new, empty database. */
 const char *sotto_test_address(sotto_test *t);

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/care.h"
 #include "serve/leader.h"
-#include "serve/metrics.h"
 #include "serve/unreadable.h"
 #include "support/database.h"
 #include "support/steps.h"
@@ -340,21 +339,17 @@ static void open_damaged(sotto_test *t, sotto_test_service *s, size_t others, bo
 
 static void is_told_of_it(sotto_test *t, sotto_server *server)
 {
-    size_t size = 64 << 10;
-    char *text = sotto_arena_take(&t->arena, size);
-    sotto_buf out = sotto_buf_over((uint8_t *)text, size - 1);
     sotto_care_view view = {0};
+    const char *text;
+    bool ready;
 
     for (unsigned i = 0; i < 200 && view.unreadable == 0; i++) {
         sotto_test_pause_ms(25);
         sotto_care_look(server->care, &view);
     }
-    CHECK(t, sotto_care_describe(&view, &out));
-    text[out.len] = 0;
+    text = sotto_test_pages(t, server, &ready);
+    CHECK(t, ready);
     CHECK(t, strstr(text, "segments: 1 can't be read"));
-    out.len = 0;
-    CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
-    text[out.len] = 0;
     CHECK(t, strstr(text, "sotto_segments_unreadable 1\n"));
 }
 

@@ -1,8 +1,6 @@
 /* What the servers' logs and pages tell of reports and secrets: nothing, at any level, whatever goes wrong. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/care.h"
 #include "serve/leader.h"
-#include "serve/metrics.h"
 #include "support/database.h"
 #include "support/steps.h"
 #include "transport/dap_collect.h"
@@ -429,15 +427,11 @@ static void damage_a_segment(sotto_test *t)
 /* Readiness and metrics are for operators, as the log is. */
 static void read_pages(sotto_test *t, sotto_server *server)
 {
-    size_t size = 64 << 10;
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
-    sotto_care_view view = {0};
+    bool ready;
+    const char *text = sotto_test_pages(t, server, &ready);
 
-    sotto_care_look(server->care, &view);
-    (void)sotto_care_describe(&view, &out);
-    CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
     (void)pthread_mutex_lock(&telling);
-    tell(out.data, out.len);
+    tell(text, strlen(text));
     (void)pthread_mutex_unlock(&telling);
 }
 

@@ -1,6 +1,8 @@
 #include "support/steps.h"
 
 #include "db/sql.h"
+#include "serve/care.h"
+#include "serve/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +49,21 @@ void sotto_test_helper_stop(sotto_test *t, sotto_test_service *s)
 void sotto_test_helper_start(sotto_test *t, sotto_test_service *s)
 {
     CHECK_OK(t, sotto_server_open(&s->helper, &s->helper_options, &t->err));
+}
+
+const char *sotto_test_pages(sotto_test *t, sotto_server *server, bool *ready)
+{
+    size_t size = 64 << 10;
+    char *text = sotto_arena_take(&t->arena, size);
+    sotto_buf out = sotto_buf_over((uint8_t *)text, size - 1);
+    sotto_care_view view = {0};
+
+    CHECK(t, text != NULL);
+    sotto_care_look(server->care, &view);
+    *ready = sotto_care_describe(&view, &out);
+    CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
+    text[out.len] = 0;
+    return text;
 }
 
 static sotto_status flip(sotto_tx *tx, void *context, sotto_err *err)

@@ -17,6 +17,9 @@ void sotto_test_want(sotto_test *t, sotto_test_service *s);
 void sotto_test_helper_stop(sotto_test *t, sotto_test_service *s);
 void sotto_test_helper_start(sotto_test *t, sotto_test_service *s);
 
+/* What operators read: readiness, which is told by *ready as well, and after it the metrics. */
+const char *sotto_test_pages(sotto_test *t, sotto_server *server, bool *ready);
+
 /* A bit of the first byte that a query finds, or of the last: of what is sealed, the first names its datastore key.
  *   select  a row's number and its bytes; those of the first row are meant
  *   update  puts ?2 into row ?1

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "base/wait.h"
 #include "db/sqlite.h"
 
 #include <errno.h>
@@ -26,17 +27,6 @@ struct sotto_lite_sweeper {
     unsigned erase_ms;
     uint64_t syncs;
 };
-
-static void set_due(sotto_lite_sweeper *s)
-{
-    (void)clock_gettime(CLOCK_MONOTONIC, &s->due);
-    s->due.tv_sec += s->erase_ms / 1000;
-    s->due.tv_nsec += (long)(s->erase_ms % 1000) * 1000000;
-    if (s->due.tv_nsec >= 1000000000) {
-        s->due.tv_nsec -= 1000000000;
-        s->due.tv_sec++;
-    }
-}
 
 static unsigned checkpoint(sotto_lite_sweeper *s, int how)
 {
@@ -89,19 +79,6 @@ static void *sweep(void *context)
     return NULL;
 }
 
-static bool init_change(pthread_cond_t *change)
-{
-    pthread_condattr_t attributes;
-    bool good = pthread_condattr_init(&attributes) == 0;
-
-    if (!good)
-        return false;
-    good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-           pthread_cond_init(change, &attributes) == 0;
-    (void)pthread_condattr_destroy(&attributes);
-    return good;
-}
-
 /* A process that was killed may have left a WAL, with what it had erased in it: the first cut is due anyway. */
 sotto_status sotto_lite_sweeper_open(sotto_lite_sweeper **out, const sotto_db_options *options,
                                      sotto_err *err)
@@ -110,7 +87,7 @@ sotto_status sotto_lite_sweeper_open(sotto_lite_sweeper **out, const sotto_db_op
     sotto_status status;
 
     *out = NULL;
-    if (!s || !init_change(&s->change)) {
+    if (!s || !sotto_wait_init(&s->change)) {
         sotto_release(s, s ? sizeof *s : 0);
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a connection");
     }
@@ -118,7 +95,7 @@ sotto_status sotto_lite_sweeper_open(sotto_lite_sweeper **out, const sotto_db_op
     (void)pthread_cond_init(&s->rest, NULL);
     s->erase_ms = options->erase_ms ? options->erase_ms : ERASE_MS;
     s->cut = true;
-    set_due(s);
+    s->due = sotto_wait_until(s->erase_ms);
     status = sotto_lite_connect(&s->conn, options, true, err);
     if (status == SOTTO_OK) {
         (void)sqlite3_busy_timeout(((sotto_lite *)s->conn)->db, CUT_BUSY_MS);
@@ -171,7 +148,7 @@ void sotto_lite_sweeper_cut(sotto_lite_sweeper *s)
     (void)pthread_mutex_lock(&s->lock);
     if (!s->cut) {
         s->cut = true;
-        set_due(s);
+        s->due = sotto_wait_until(s->erase_ms);
         (void)pthread_cond_signal(&s->change);
     }
     (void)pthread_mutex_unlock(&s->lock);

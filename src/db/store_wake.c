@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/log.h"
+#include "base/wait.h"
 #include "db/store_internal.h"
 
 #include <string.h>
@@ -9,20 +10,12 @@
 
 bool sotto_channels_init(sotto_channels *channels)
 {
-    pthread_condattr_t attributes;
-
     if (pthread_mutex_init(&channels->lock, NULL) != 0)
         return false;
-    /* A wall clock that jumps must not make anybody wait longer. */
-    bool good = pthread_condattr_init(&attributes) == 0;
-    if (good) {
-        good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-               pthread_cond_init(&channels->woken, &attributes) == 0;
-        (void)pthread_condattr_destroy(&attributes);
-    }
-    if (!good)
-        (void)pthread_mutex_destroy(&channels->lock);
-    return good;
+    if (sotto_wait_init(&channels->woken))
+        return true;
+    (void)pthread_mutex_destroy(&channels->lock);
+    return false;
 }
 
 void sotto_channels_clear(sotto_channels *channels)
@@ -109,14 +102,9 @@ uint64_t sotto_db_woken(sotto_db *db, const char *channel)
 bool sotto_db_wait(sotto_db *db, const char *channel, uint64_t seen, unsigned timeout_ms)
 {
     sotto_channels *channels = &db->channels;
-    struct timespec until = {0, 0};
+    const struct timespec until = sotto_wait_until(timeout_ms);
     int code = 0;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(timeout_ms / 1000);
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
     (void)pthread_mutex_lock(&channels->lock);
     size_t at = place(channels, channel);
     while (channels->counts[at] <= seen && !channels->closing && code == 0)

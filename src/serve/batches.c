@@ -15,6 +15,17 @@ sotto_batch_key sotto_batch_of_bucket(uint64_t bucket)
     return key;
 }
 
+sotto_status sotto_batch_key_read(sotto_batch_key *out, sotto_bytes stored, sotto_err *err)
+{
+    *out = (sotto_batch_key){0};
+    if (stored.len > sizeof out->bytes)
+        return sotto_fail(err, SOTTO_MALFORMED, "a batch's name of %zu bytes", stored.len);
+    out->len = stored.len;
+    if (stored.len > 0)
+        memcpy(out->bytes, stored.data, stored.len);
+    return SOTTO_OK;
+}
+
 sotto_batch_key sotto_batch_range_first(const sotto_batch_range *range)
 {
     return range->leader_selected ? range->batch : sotto_batch_of_bucket(range->first_bucket);
@@ -250,12 +261,7 @@ static sotto_status add_selected(adding *a, sotto_sql *q, walk *seen, size_t *ro
     *rows = 0;
     SOTTO_TRY(sotto_sql_step(q, &row, err));
     while (row) {
-        sotto_bytes batch = sotto_sql_column_bytes(q, 0);
-
-        if (batch.len > sizeof seen->after.bytes)
-            return sotto_fail(err, SOTTO_MALFORMED, "a batch's name of %zu bytes", batch.len);
-        seen->after.len = batch.len;
-        memcpy(seen->after.bytes, batch.data, batch.len);
+        SOTTO_TRY(sotto_batch_key_read(&seen->after, sotto_sql_column_bytes(q, 0), err));
         seen->after_job = sotto_sql_column_int(q, 1);
         SOTTO_TRY(add_row(a, q, err));
         (*rows)++;

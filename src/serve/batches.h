@@ -19,6 +19,9 @@ typedef struct sotto_batch_key {
 } sotto_batch_key;
 
 sotto_batch_key sotto_batch_of_bucket(uint64_t bucket);
+/* As a row has it. SOTTO_MALFORMED: it is none, and *out is empty. */
+SOTTO_MUST_USE sotto_status sotto_batch_key_read(sotto_batch_key *out, sotto_bytes stored,
+                                                 sotto_err *err);
 
 /* What one job added to one batch, or what a whole batch adds up to. */
 typedef struct sotto_sub_aggregate {

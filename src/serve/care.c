@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/wait.h"
 #include "serve/collection.h"
 #include "serve/rate.h"
 #include "serve/schema.h"
@@ -180,11 +181,9 @@ static void look_after_keys(sotto_care *care)
 /* False: stop. */
 static bool wait_a_second(sotto_care *care)
 {
-    struct timespec until;
+    const struct timespec until = sotto_wait_until(LOOK_EVERY_MS);
     bool go_on;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += LOOK_EVERY_MS / 1000;
     (void)pthread_mutex_lock(&care->lock);
     while (!care->stopping && pthread_cond_timedwait(&care->change, &care->lock, &until) == 0)
         ;
@@ -207,17 +206,14 @@ static void *run(void *context)
 sotto_status sotto_care_open(sotto_care **out, sotto_server *server, sotto_err *err)
 {
     sotto_care *care = sotto_alloc(sizeof *care);
-    pthread_condattr_t attributes;
 
-    if (!care)
+    if (!care || !sotto_wait_init(&care->change)) {
+        sotto_release(care, care ? sizeof *care : 0);
         return sotto_fail(err, SOTTO_NO_MEMORY, "a server's care");
+    }
     care->server = server;
     care->rotated = sotto_server_seconds(server);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     (void)pthread_mutex_init(&care->lock, NULL);
-    (void)pthread_cond_init(&care->change, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
     look_at_database(care);
     care->started = pthread_create(&care->thread, NULL, run, care) == 0;
     if (!care->started) {

@@ -53,7 +53,6 @@ static void read_checking(sotto_collecting *s, sotto_bytes stored)
 static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
     sotto_buf query;
-    sotto_bytes batch;
     sotto_sql q;
     bool row;
 
@@ -69,12 +68,7 @@ static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     s->state = sotto_sql_column_int(&q, 1);
     s->range = (sotto_batch_range){.first_bucket = (uint64_t)sotto_sql_column_int(&q, 2),
                                    .end_bucket = (uint64_t)sotto_sql_column_int(&q, 3)};
-    batch = sotto_sql_column_bytes(&q, 4);
-    if (batch.len > sizeof s->range.batch.bytes)
-        return sotto_fail(err, SOTTO_MALFORMED, "a collection's batch is not one");
-    s->range.batch.len = batch.len;
-    if (batch.len > 0)
-        memcpy(s->range.batch.bytes, batch.data, batch.len);
+    SOTTO_TRY(sotto_batch_key_read(&s->range.batch, sotto_sql_column_bytes(&q, 4), err));
     s->range.leader_selected = s->range.end_bucket == 0;
     s->repairs = sotto_sql_column_int(&q, 7);
     SOTTO_TRY(copy_bytes(s, &query, sotto_sql_column_bytes(&q, 5), err));
@@ -232,7 +226,7 @@ sotto_status sotto_collection_fix(sotto_tx *tx, sotto_collecting *s, const sotto
 {
     SOTTO_TRY(write_request(s, sum, err));
     SOTTO_TRY(seal_own(s, sum, err));
-    return store_closed(tx, s, err);
+    return SOTTO_RULE(leader_sum_stored) ? store_closed(tx, s, err) : SOTTO_OK;
 }
 
 /* Another collection took some of its buckets while this one waited. */
@@ -270,8 +264,8 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;
     SOTTO_TRY(sotto_rate_check(tx, &s->rate, s->task, &s->range, sum.reports, err));
-    if (s->rate
-            .held) /* waits, with the row that says why; the reason that lets it go is for what is in it now */
+    /* It waits, with the row that says why; the reason that lets it go is for what is in it now. */
+    if (s->rate.held && SOTTO_RULE(rate_held_by_leader))
         return shut_if_enough(tx, s, err);
     SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));
     s->state = SOTTO_RELEASE_CLOSED;

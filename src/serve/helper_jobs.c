@@ -2,6 +2,7 @@
 #include "serve/helper_job.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 #include "serve/answer.h"
 #include "serve/metrics.h"
 #include "serve/schema.h"
@@ -48,7 +49,7 @@ static bool ids_are_distinct(const sotto_helper_job *job, sotto_arena *scratch)
         memcpy(ids[i], job->reports[i].init.metadata.report_id, sizeof ids[i]);
     qsort(ids, job->count, sizeof *ids, by_report_id);
     for (size_t i = 1; i < job->count; i++)
-        if (memcmp(ids[i - 1], ids[i], sizeof ids[i]) == 0)
+        if (memcmp(ids[i - 1], ids[i], sizeof ids[i]) == 0 && SOTTO_RULE(helper_distinct))
             return false;
     return true;
 }

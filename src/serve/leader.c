@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/rule.h"
+#include "base/wait.h"
 #include "serve/collection.h"
 #include "serve/schema.h"
 #include "serve/segments.h"
@@ -265,16 +266,9 @@ static void recall(sotto_leader *leader)
 /* Until something happens or the time is up; *look if the database should be looked into. False: stop. */
 static bool wait_for_change(leader_thread *t, uint64_t wait_ms, bool *look)
 {
-    struct timespec until;
+    const struct timespec until = sotto_wait_until(wait_ms);
     bool go_on;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(wait_ms / 1000);
-    until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
     (void)pthread_mutex_lock(&t->lock);
     while (!t->woken && !t->stopping && pthread_cond_timedwait(&t->change, &t->lock, &until) == 0)
         ;
@@ -326,16 +320,23 @@ static sotto_status take_over(sotto_leader *leader, sotto_err *err)
     return adopt(leader, alone, err);
 }
 
+/* What the parts of a leader wake; it does not run yet. */
+static leader_thread *new_thread(void)
+{
+    leader_thread *t = sotto_alloc(sizeof *t);
+
+    if (!t || !sotto_wait_init(&t->change)) {
+        sotto_release(t, t ? sizeof *t : 0);
+        return NULL;
+    }
+    (void)pthread_mutex_init(&t->lock, NULL);
+    return t;
+}
+
 static sotto_status start_thread(sotto_leader *leader, sotto_err *err)
 {
-    pthread_condattr_t attributes;
     leader_thread *t = leader->thread;
 
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&t->lock, NULL);
-    (void)pthread_cond_init(&t->change, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
     if (leader->spool)
         SOTTO_TRY(
             sotto_db_read(leader->server->db, sotto_segments_claim_places, leader->spool, err));
@@ -355,7 +356,7 @@ sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_e
         return sotto_fail(err, SOTTO_NO_MEMORY, "the leader");
     leader->server = server;
     *out = leader; /* the parts below call for it */
-    leader->thread = sotto_alloc(sizeof *leader->thread);
+    leader->thread = new_thread();
     status = leader->thread ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "the leader");
     if (status == SOTTO_OK)
         status =

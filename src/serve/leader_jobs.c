@@ -2,6 +2,7 @@
 #include "serve/leader_job.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 #include "serve/answer.h"
 #include "serve/metrics.h"
 #include "serve/peer.h"
@@ -257,7 +258,7 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
     sotto_leader_job *job = context;
 
     sotto_metrics_count(job->leader->server->metrics, SOTTO_METRIC_JOBS_FORMED, status == SOTTO_OK);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK || !SOTTO_RULE(job_stored_before_sent))
         send_or_conclude(job);
     else
         back_to_lanes(job, err ? err->reason : NULL);

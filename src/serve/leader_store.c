@@ -268,7 +268,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
 {
     uint8_t name[8];
     sotto_column_place place = sotto_leader_request_place(name, job);
-    sotto_bytes request, batch;
+    sotto_bytes request;
     sotto_err found = {0};
     sotto_status status;
     sotto_sql q;
@@ -287,13 +287,9 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     job->load.task = sotto_sql_column_int(&q, 0);
     job->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
     job->stored = (uint64_t)sotto_sql_column_int(&q, 4);
-    batch = sotto_sql_column_bytes(&q, 2);
     request = sotto_sql_column_bytes(&q, 3);
     job->refusals = sotto_sql_column_int(&q, 5);
-    if (batch.len > sizeof job->batch.bytes)
-        return sotto_fail(err, SOTTO_MALFORMED, "a job's batch is not one");
-    job->batch.len = batch.len;
-    memcpy(job->batch.bytes, batch.data, batch.len);
+    SOTTO_TRY(sotto_batch_key_read(&job->batch, sotto_sql_column_bytes(&q, 2), err));
     job->request = sotto_buf_over(sotto_arena_take(&job->arena, request.len + 1), request.len);
     if (!job->request.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");

@@ -1,6 +1,7 @@
 /* The leader's side of a job's proofs. */
 #include "serve/leader_job.h"
 
+#include "base/rule.h"
 #include "serve/answer.h"
 
 #include <string.h>
@@ -103,7 +104,9 @@ static sotto_status read_answer(const sotto_leader_job *job, sotto_bytes *inboun
         if (job->outbound[i].len == 0)
             continue;
         if (!sotto_dap_job_resp_next(&in, &item) ||
-            memcmp(item.report_id, job->reports[i].metadata.report_id, sizeof item.report_id) != 0)
+            (memcmp(item.report_id, job->reports[i].metadata.report_id, sizeof item.report_id) !=
+                 0 &&
+             SOTTO_RULE(leader_answer_matches)))
             return sotto_fail(err, SOTTO_MALFORMED, "the helper answered for other reports");
         if (item.type == SOTTO_DAP_VERIFY_FINISH)
             return sotto_fail(err, SOTTO_MALFORMED, "the helper finished before its time");

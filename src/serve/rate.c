@@ -227,7 +227,6 @@ sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *er
 
 static sotto_held line_of(const sotto_sql *q)
 {
-    sotto_bytes batch = sotto_sql_column_bytes(q, 3);
     sotto_held line = {.task = sotto_sql_column_int(q, 0),
                        .range = {.first_bucket = (uint64_t)sotto_sql_column_int(q, 1),
                                  .end_bucket = (uint64_t)sotto_sql_column_int(q, 2)},
@@ -237,9 +236,8 @@ static sotto_held line_of(const sotto_sql *q)
                        .held = sotto_sql_column_int(q, 7) == 1};
 
     line.range.leader_selected = line.range.end_bucket == 0;
-    line.range.batch.len = batch.len <= sizeof line.range.batch.bytes ? batch.len : 0;
-    if (line.range.batch.len > 0)
-        memcpy(line.range.batch.bytes, batch.data, line.range.batch.len);
+    /* A damaged name is shown as none. */
+    (void)(sotto_batch_key_read(&line.range.batch, sotto_sql_column_bytes(q, 3), NULL) == SOTTO_OK);
     return line;
 }
 

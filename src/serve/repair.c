@@ -28,12 +28,7 @@ typedef struct place {
 
 static sotto_status read_place(place *out, const sotto_sql *q, sotto_err *err)
 {
-    sotto_bytes batch = sotto_sql_column_bytes(q, 0);
-
-    if (batch.len > sizeof out->batch.bytes)
-        return sotto_fail(err, SOTTO_MALFORMED, "a batch's name of %zu bytes", batch.len);
-    out->batch.len = batch.len;
-    memcpy(out->batch.bytes, batch.data, batch.len);
+    SOTTO_TRY(sotto_batch_key_read(&out->batch, sotto_sql_column_bytes(q, 0), err));
     out->job = sotto_sql_column_int(q, 1);
     return SOTTO_OK;
 }

@@ -166,7 +166,6 @@ static sotto_status take(sotto_tx *tx, doomed *d, int64_t segment, sotto_err *er
 static sotto_status end_job(sotto_tx *tx, doomed *d, sotto_err *err)
 {
     uint8_t item[8];
-    sotto_bytes batch;
     sotto_sql q;
     bool row;
 
@@ -181,11 +180,8 @@ static sotto_status end_job(sotto_tx *tx, doomed *d, sotto_err *err)
     if (!row)
         return sotto_fail(err, SOTTO_STALE, "its job is over");
     d->reports = (uint64_t)sotto_sql_column_int(&q, 0);
-    batch = sotto_sql_column_bytes(&q, 1);
-    if (batch.len <= sizeof d->batch.bytes) { /* else it was damaged: the bucket's count has it */
-        d->batch.len = batch.len;
-        memcpy(d->batch.bytes, batch.data, batch.len);
-    }
+    /* Of a name that was damaged, the bucket's count has it. */
+    (void)(sotto_batch_key_read(&d->batch, sotto_sql_column_bytes(&q, 1), NULL) == SOTTO_OK);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     sotto_row_name(item, d->job);
     return sotto_lease_drop(tx, SOTTO_QUEUE_JOBS, sotto_bytes_of(item, sizeof item), err);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/wait.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -148,25 +149,22 @@ sotto_status sotto_http_server_open(sotto_http_server **server,
 {
     sotto_http_server_options filled = *options;
     sotto_http_server *made;
-    pthread_condattr_t monotonic;
     sotto_status status;
 
     *server = NULL;
     fill_in(&filled);
     SOTTO_TRY(check(&filled, handler, err));
     made = sotto_alloc(sizeof *made);
-    if (!made)
+    if (!made || !sotto_wait_init(&made->emptied)) {
+        sotto_release(made, made ? sizeof *made : 0);
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for an HTTP server");
+    }
     made->options = filled;
     made->handler = handler;
     made->context = context;
     made->listener = -1;
     atomic_init(&made->refs, 1);
     (void)pthread_mutex_init(&made->lock, NULL);
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&made->emptied, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
     for (unsigned i = 0; i < SOTTO_HTTP_MAX_LOOPS; i++) {
         made->loops[i].wake_fd = -1;
         (void)pthread_mutex_init(&made->loops[i].lock, NULL);
@@ -202,14 +200,9 @@ void sotto_http_server_lost_connection(sotto_http_server *server)
 
 sotto_status sotto_http_server_drain(sotto_http_server *server, unsigned timeout_ms, sotto_err *err)
 {
-    struct timespec until;
+    const struct timespec until = sotto_wait_until(timeout_ms);
     unsigned left;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(timeout_ms / 1000);
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     atomic_store(&server->draining, true);
     for (unsigned i = 0; i < server->loop_count; i++)
         sotto_http_loop_wake(&server->loops[i]);

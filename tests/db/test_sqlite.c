@@ -205,15 +205,23 @@ static void a_full_disk_loses_nothing_acknowledged(sotto_test *t)
     fail_at_every_step(t, true, true);
 }
 
+static sotto_db *open_fresh(sotto_test *t, const char *path)
+{
+    sotto_db *db;
+
+    start_over(path);
+    CHECK_OK(t, open_on_disk(&db, path, &t->err));
+    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    return db;
+}
+
 static void a_store_recovers_when_the_disk_has_room_again(sotto_test *t)
 {
     const char *path = sotto_test_temp(t, "store.db");
     sotto_test_thing one = {1, 1};
     sotto_db *db;
 
-    start_over(path);
-    CHECK_OK(t, open_on_disk(&db, path, &t->err));
-    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    db = open_fresh(t, path);
     sotto_powerloss_fail_at((int64_t)sotto_powerloss_steps(), true, true);
     for (int i = 0; i < 3; i++)
         CHECK_STATUS(t, SOTTO_IO, sotto_db_run(db, sotto_test_put, &one, &t->err));
@@ -242,9 +250,7 @@ static void a_function_is_synced_when_it_returns(sotto_test *t)
     sotto_test_thing one = {1, 1};
     sotto_db *db;
 
-    start_over(path);
-    CHECK_OK(t, open_on_disk(&db, path, &t->err));
-    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    db = open_fresh(t, path);
     for (one.id = 0; one.id < 5; one.id++) {
         CHECK_OK(t, sotto_db_run(db, sotto_test_put, &one, &t->err));
         CHECK_EQUAL(t, 0, sotto_powerloss_unsynced(""));
@@ -259,9 +265,7 @@ static void syncs_are_counted_as_the_disk_counts_them(sotto_test *t)
     sotto_db_stats before, after;
     sotto_db *db;
 
-    start_over(path);
-    CHECK_OK(t, open_on_disk(&db, path, &t->err));
-    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    db = open_fresh(t, path);
     sotto_db_stats_get(db, &before);
     uint64_t real = sotto_powerloss_syncs();
     for (int64_t i = 0; i < 20; i++) { /* several checkpoints */
@@ -307,9 +311,7 @@ static void one_sync_serves_a_whole_group(sotto_test *t)
     sotto_db_stats before, after;
     sotto_db *db;
 
-    start_over(path);
-    CHECK_OK(t, open_on_disk(&db, path, &t->err));
-    CHECK_OK(t, sotto_test_schema(db, &t->err));
+    db = open_fresh(t, path);
     for (int64_t i = 0; i < 200; i++) {
         things[i] = (sotto_test_thing){i, i};
         jobs[i] = (sotto_db_job){.fn = sotto_test_put, .context = &things[i]};

@@ -55,8 +55,8 @@ static void plan(sotto_test *t)
             recipes[i] = sotto_test_replace(t, (const char *)recipes[i].data, "\"on_no_match\"",
                                             "\"dummies\": 0.5, \"on_no_match\"");
     }
-    paths[0] = sotto_test_path(t, "events.db");
-    paths[1] = sotto_test_path(t, "ledger.db");
+    paths[0] = sotto_test_temp(t, "events.db");
+    paths[1] = sotto_test_temp(t, "ledger.db");
     parties[0] = sotto_test_server_parties(t, 1);
     parties[1] = sotto_test_server_parties(t, 2);
 }

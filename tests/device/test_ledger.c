@@ -23,7 +23,7 @@ static sotto_status draw_next(void *context, sotto_decision *out, sotto_err *err
 
 static void a_decision_is_drawn_once(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_table1);
     sotto_decision decision;
     int drawn = 0;
@@ -50,7 +50,7 @@ static void a_decision_is_drawn_once(sotto_test *t)
 
 static const char *spent_ledger(sotto_test *t, sotto_test_host *host)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_ledger *ledger = sotto_test_ledger(t, path, host, &sotto_test_table1);
     sotto_charge charge = sotto_test_charge(t, "50001", "0.3");
 
@@ -169,8 +169,8 @@ static void a_missing_ledger_closes_the_device(sotto_test *t)
 
 static void the_event_file_remembers_that_there_was_a_ledger(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
-    sotto_store *store = sotto_test_store(t, sotto_test_path(t, "events.db"));
+    const char *path = sotto_test_temp(t, "ledger.db");
+    sotto_store *store = sotto_test_store(t, sotto_test_temp(t, "events.db"));
     const sotto_witness mark = sotto_store_witness(store);
     const sotto_ledger_options options = {.path = path, .witnesses = &mark, .witness_count = 1};
     sotto_ledger *ledger;
@@ -191,7 +191,7 @@ static void the_event_file_remembers_that_there_was_a_ledger(sotto_test *t)
 static void a_ledger_put_back_from_a_copy_closes_the_device(sotto_test *t)
 {
     sotto_test_host host = {0};
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_charge charge = sotto_test_charge(t, "50001", "0.3");
 
     sotto_ledger_close(sotto_test_ledger(t, path, &host, &sotto_test_table1));
@@ -206,8 +206,8 @@ static void a_ledger_put_back_from_a_copy_closes_the_device(sotto_test *t)
 /* Not a promise but its limit, which docs/device.md states: hosts without a counter must keep copies from being made. */
 static void without_a_counter_an_older_ledger_is_not_noticed(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
-    sotto_store *store = sotto_test_store(t, sotto_test_path(t, "events.db"));
+    const char *path = sotto_test_temp(t, "ledger.db");
+    sotto_store *store = sotto_test_store(t, sotto_test_temp(t, "events.db"));
     const sotto_witness mark = sotto_store_witness(store);
     const sotto_ledger_options options = {.path = path, .witnesses = &mark, .witness_count = 1};
     sotto_ledger *ledger;
@@ -228,7 +228,7 @@ static void without_a_counter_an_older_ledger_is_not_noticed(sotto_test *t)
 static void two_processes_share_one_ledger(sotto_test *t)
 {
     sotto_test_host host = {0};
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_ledger *both[] = {sotto_test_ledger(t, path, &host, &sotto_test_wide),
                             sotto_test_ledger(t, path, &host, &sotto_test_wide)};
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_ACCEPTED};
@@ -259,7 +259,7 @@ static void two_processes_share_one_ledger(sotto_test *t)
 
 static void a_file_taken_away_while_it_is_open_closes_the_device(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_table1);
     sotto_charge charge = sotto_test_charge(t, "50001", "0.3");
 
@@ -351,7 +351,7 @@ static void a_reset_keeps_what_can_be_read_of_a_damaged_record(sotto_test *t)
 static void after_a_reset_large_reports_fit_as_before(sotto_test *t)
 {
     enum { LARGE = 200000 };
-    const char *const paths[] = {NULL, sotto_test_path(t, "ledger.db")};
+    const char *const paths[] = {NULL, sotto_test_temp(t, "ledger.db")};
     const sotto_dummy dummy = {.recipe = "a", .analysis = ""};
     uint8_t *bytes = sotto_arena_take(&t->arena, LARGE);
 

@@ -149,7 +149,7 @@ static int64_t steps_of_a_day(sotto_test *t, const char *path, bool with_host)
 
 static void no_byte_leaves_before_the_sync_of_its_spend(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     day d = plan_day(t, false);
     sotto_ledger *ledger;
 
@@ -168,7 +168,7 @@ static void no_byte_leaves_before_the_sync_of_its_spend(sotto_test *t)
 
 static void no_power_loss_leaves_less_spent_than_sent(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     int64_t steps = steps_of_a_day(t, path, true);
 
     for (int64_t at = 0; at <= steps; at++) {
@@ -187,7 +187,7 @@ static void no_power_loss_leaves_less_spent_than_sent(sotto_test *t)
 
 static void try_failures(sotto_test *t, bool full, bool stays)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
 
     for (int64_t at = 0; at < MOST_STEPS; at++) {
         day d = plan_day(t, true);
@@ -238,7 +238,7 @@ static void reset(const char *path, day *d)
 /* Nobody but the files remembers the ledger here. */
 static void no_moment_of_a_reset_looks_like_a_first_run(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     int64_t steps = MOST_STEPS;
 
     for (int64_t at = -1; at <= steps; at++) {
@@ -268,7 +268,7 @@ static void no_moment_of_a_reset_looks_like_a_first_run(sotto_test *t)
 /* Until the new ledger is there the old one is; and a reset that is called again finishes what was begun. */
 static void no_moment_of_a_reset_loses_the_record(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     int64_t begun = 0, steps = MOST_STEPS;
 
     for (int64_t at = -1; at <= steps; at = at < begun ? begun : at + 1) {
@@ -346,7 +346,7 @@ static void collect(int from, sotto_test_wire *wire)
 
 static void no_kill_leaves_less_spent_than_sent(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_ACCEPTED};
     sotto_spent spent = {0};
 
@@ -472,7 +472,7 @@ static void check_story(sotto_test *t, story *s, const char *path)
 
 static void any_order_of_recipes_and_crashes_keeps_spent_above_sent(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     uint64_t sent = 0;
 
     for (uint64_t seed = 1; seed <= 12; seed++) {

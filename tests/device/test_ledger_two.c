@@ -23,7 +23,7 @@ typedef struct other {
 
 static void open_two(sotto_test *t, sotto_ledger **one, other *o)
 {
-    o->path = sotto_test_path(t, "ledger.db");
+    o->path = sotto_test_temp(t, "ledger.db");
     *one = sotto_test_ledger(t, o->path, NULL, &sotto_test_wide);
     o->t = t;
     o->ledger = sotto_test_ledger(t, o->path, NULL, &sotto_test_wide);
@@ -101,7 +101,7 @@ static void finish_and_pay_for_another(other *o)
 static void a_ledger_is_laid_out_once(sotto_test *t)
 {
     const sotto_ledger_meta first = {.generation = 7};
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_ledger *one = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
 
     pay(t, one, "a", 1);
@@ -232,7 +232,7 @@ static void check_told(sotto_test *t, void (*what)(other *))
     other o = {.act = what, .left = 1000};
     slow_counter counter = {.o = &o};
     const sotto_witness witness = {read_slowly, raise_slowly, &counter};
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     const sotto_ledger_options options = {.path = path, .witnesses = &witness, .witness_count = 1};
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_LATER};
     sotto_ledger *one;

@@ -122,7 +122,7 @@ static void check_sent(pair *p)
 
 static void no_power_loss_leaves_less_spent_than_two_sent(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
 
     for (int moment = 0; moment < 3; moment++) {
         int64_t steps = MOST_STEPS;
@@ -152,7 +152,7 @@ static void nothing_leaves_while_a_reader_holds_on_to_the_wal(sotto_test *t)
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_ACCEPTED};
     const sotto_transport transport = sotto_test_transport(&wire);
     const sotto_charge charge = sotto_test_charge(t, "a", "0.3");
-    pair p = {.t = t, .path = sotto_test_path(t, "ledger.db"), .wire = &wire};
+    pair p = {.t = t, .path = sotto_test_temp(t, "ledger.db"), .wire = &wire};
     int64_t rows;
 
     start_over(&p);
@@ -190,7 +190,7 @@ static void send_on_a_failing_disk(pair *p, int64_t at)
 
 static void whoever_opens_a_ledger_tells_what_is_on_the_disk(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     bool reached = true;
 
     for (int64_t at = 0; reached; at++) {
@@ -265,7 +265,7 @@ static void open_two(pair *p)
 
 static void a_retry_tells_what_is_on_the_disk(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
 
     for (int moment = 0; moment < 4; moment++) {
         pair p = {.t = t, .path = path, .left = MOST_STEPS, .told_all = true};

@@ -51,7 +51,7 @@ static void a_report_leaves_as_it_was_paid_for(sotto_test *t)
 
 static void a_retry_sends_the_same_bytes(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_LATER};
     sotto_spent spent;
 
@@ -111,7 +111,7 @@ static void an_outdated_key_is_replaced_once_around_the_same_shares(sotto_test *
 {
     resealing r = {.inputs = sotto_test_report(t, 1).inputs, .answer = SOTTO_DELIVERY_LATER};
     const sotto_transport transport = {answer_outdated, seal_to_new_key, &r};
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
 
     pay(t, ledger, "a", 1);
@@ -189,7 +189,7 @@ static void look_on(void *context)
 
 static void the_record_knows_what_leaves_before_it_does(sotto_test *t)
 {
-    onlooker o = {t, sotto_test_path(t, "ledger.db"), sotto_test_path(t, "copy.db"), 0};
+    onlooker o = {t, sotto_test_temp(t, "ledger.db"), sotto_test_temp(t, "copy.db"), 0};
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_LATER, .hook = look_on, .context = &o};
     sotto_ledger *ledger = sotto_test_ledger(t, o.path, NULL, &sotto_test_wide);
 
@@ -201,7 +201,7 @@ static void the_record_knows_what_leaves_before_it_does(sotto_test *t)
 
 static void a_spend_is_in_the_database_itself_before_its_report_leaves(sotto_test *t)
 {
-    onlooker o = {t, sotto_test_path(t, "ledger.db"), sotto_test_path(t, "copy.db"), 0};
+    onlooker o = {t, sotto_test_temp(t, "ledger.db"), sotto_test_temp(t, "copy.db"), 0};
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_LATER, .hook = look_on, .context = &o};
     sotto_ledger *ledger = sotto_test_ledger(t, o.path, NULL, &sotto_test_wide);
     sotto_spent spent;
@@ -218,7 +218,7 @@ static void a_spend_is_in_the_database_itself_before_its_report_leaves(sotto_tes
 
 static void meddle_and_send(sotto_test *t, const char *sql)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_ACCEPTED};
     const sotto_transport transport = sotto_test_transport(&wire);
     sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
@@ -267,7 +267,7 @@ static void a_dummy_leaves_and_spends_nothing(sotto_test *t)
 static void withdrawal_empties_the_outbox_and_keeps_the_ledger(sotto_test *t)
 {
     static const char secret[] = "these are input shares that nobody needs to find again";
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_ACCEPTED};
     sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
     char name[SOTTO_VFS_PATH];
@@ -325,7 +325,7 @@ static void put_marked(sotto_test *t, sotto_ledger *ledger, int row)
 
 static void emptying_leaves_no_stale_copy_among_what_still_waits(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
     int stale = 0, kept = 0;
 
@@ -357,7 +357,7 @@ static void emptying_leaves_no_stale_copy_among_what_still_waits(sotto_test *t)
 static void acknowledged_shares_are_erased(sotto_test *t)
 {
     static const char secret[] = "these are input shares that nobody needs to find again";
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     sotto_test_wire wire = {.answer = SOTTO_DELIVERY_ACCEPTED};
     sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
     const sotto_charge charge = sotto_test_charge(t, "a", "0.3");

@@ -79,7 +79,7 @@ static void allowed_queries_give_typed_rows(sotto_test *t)
          "keyboard_ngrams.age"}, /* what is never compiled is never read */
         {"SELECT 1 + 1", "2|", ""},
     };
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *stores[] = {sotto_test_store(t, NULL), sotto_test_store(t, path)};
 
     for (size_t s = 0; s < 2; s++) {
@@ -100,7 +100,7 @@ static void allowed_queries_give_typed_rows(sotto_test *t)
 
 static void a_query_reads_what_was_donated_since(sotto_test *t)
 {
-    sotto_store *store = sotto_test_store(t, sotto_test_path(t, "events.db"));
+    sotto_store *store = sotto_test_store(t, sotto_test_temp(t, "events.db"));
     const char *sql = "SELECT sum(pulse) FROM health";
 
     CHECK_OK(t, sotto_test_beat(store, 1, 60, "s", &t->err));
@@ -351,7 +351,7 @@ static void raw_bytes_are_no_answer(sotto_test *t)
 /* Sees the store's file and nothing else, and could not write if it wanted to. */
 static void the_connection_reads_only(sotto_test *t)
 {
-    sotto_store *store = sotto_test_store(t, sotto_test_path(t, "events.db"));
+    sotto_store *store = sotto_test_store(t, sotto_test_temp(t, "events.db"));
     const char *sql = "SELECT age FROM keyboard_ngrams";
     sotto_query *query;
 
@@ -431,7 +431,7 @@ static void two_queries_at_once_have_a_connection_each(sotto_test *t)
 /* It holds on to no page that is to be erased, neither of a file nor of a store in memory. */
 static void what_was_asked_for_can_be_forgotten(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db"), *wal = sotto_test_beside(t, path, "-wal");
+    const char *path = sotto_test_temp(t, "events.db"), *wal = sotto_test_beside(t, path, "-wal");
     const char *sql = "SELECT ngram FROM keyboard_ngrams";
 
     for (int memory = 0; memory < 2; memory++) {
@@ -503,7 +503,7 @@ static sotto_store *open_with(sotto_test *t, const sotto_storage *storage, const
 
 static void check_replaced(sotto_test *t, const sotto_storage *storage)
 {
-    const char *path = sotto_test_path(t, "events.db"), *other = sotto_test_path(t, "other.db");
+    const char *path = sotto_test_temp(t, "events.db"), *other = sotto_test_temp(t, "other.db");
     const char *sql = "SELECT ngram FROM keyboard_ngrams";
     sotto_store *store = sotto_test_store(t, other);
 

@@ -37,7 +37,7 @@ static int64_t pragma(sotto_test *t, sqlite3 *db, const char *name)
 
 static void a_connection_distrusts_its_file(sotto_test *t)
 {
-    sqlite3 *db = open_at(t, sotto_test_path(t, "ledger.db"));
+    sqlite3 *db = open_at(t, sotto_test_temp(t, "ledger.db"));
 
     CHECK_EQUAL(t, 1, setting(db, SQLITE_DBCONFIG_DEFENSIVE));
     CHECK_EQUAL(t, 0, setting(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA));
@@ -50,7 +50,7 @@ static void a_connection_distrusts_its_file(sotto_test *t)
 
 static void deleted_bytes_are_overwritten(sotto_test *t)
 {
-    sqlite3 *db = open_at(t, sotto_test_path(t, "ledger.db"));
+    sqlite3 *db = open_at(t, sotto_test_temp(t, "ledger.db"));
 
     CHECK_EQUAL(t, 1, pragma(t, db, "secure_delete"));
     CHECK_EQUAL(t, 2, pragma(t, db, "temp_store")); /* no temporary files either */
@@ -60,7 +60,7 @@ static void deleted_bytes_are_overwritten(sotto_test *t)
 
 static void a_file_is_closed_with_its_last_statement(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     char wal[SOTTO_VFS_PATH];
     sqlite3_stmt *statement;
     sqlite3 *db = open_at(t, path);
@@ -88,7 +88,7 @@ static sotto_status open_as(const char *path, int application, int version, bool
 
 static void a_file_belongs_to_who_created_it(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
 
     CHECK_STATUS(t, SOTTO_MISSING, open_as(path, SOTTO_SQLITE_LEDGER, 3, true, &t->err));
     sotto_sqlite_close(open_at(t, path));

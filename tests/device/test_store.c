@@ -24,7 +24,7 @@ static sotto_status expect_row(void *context, const sotto_value *values, size_t 
 
 static void events_come_back_as_they_were_donated(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *store = sotto_test_store(t, path);
     uint64_t seen = 0;
 
@@ -109,7 +109,7 @@ static void values_must_fit_their_field(sotto_test *t)
 
 static void a_stream_keeps_its_schema(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     static const sotto_field other[] = {{"pulse", SOTTO_TYPE_REAL}, {"secret", SOTTO_TYPE_TEXT}};
     const sotto_stream stream = {"health", other, 2, 10, 10};
     const sotto_store_options options = {.path = path, .streams = &stream, .stream_count = 1};
@@ -143,7 +143,7 @@ static void names_that_could_be_mistaken_are_refused(sotto_test *t)
 static void only_the_owner_can_read_the_files(sotto_test *t)
 {
     static const char *const endings[] = {"", "-wal", "-shm"};
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     mode_t before = umask(0);
     sotto_store *store = sotto_test_store(t, path);
 

@@ -21,7 +21,7 @@ static void a_damaged_file_is_set_aside_and_reported(sotto_test *t)
     static const long places[] = {0, 50, 105, 4096 + 0, 3 * 4096 + 3};
 
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const char *path = sotto_test_path(t, "events.db");
+        const char *path = sotto_test_temp(t, "events.db");
         sotto_store *store = sotto_test_store(t, path);
 
         sotto_test_fill(t, store, "witness");
@@ -43,7 +43,7 @@ static void a_damaged_file_is_set_aside_and_reported(sotto_test *t)
 
 static void somebody_elses_file_is_left_alone(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "ledger.db");
+    const char *path = sotto_test_temp(t, "ledger.db");
     const sotto_sqlite_options ledger = {
         .path = path, .application = SOTTO_SQLITE_LEDGER, .version = 1};
     const sotto_store_options options = {.path = path};
@@ -60,7 +60,7 @@ static void somebody_elses_file_is_left_alone(sotto_test *t)
 
 static const char *set_one_aside(sotto_test *t, sotto_store **store)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
 
     *store = sotto_test_store(t, path);
     sotto_test_fill(t, *store, "witness");
@@ -95,7 +95,7 @@ static void what_was_set_aside_expires_and_is_forgotten(sotto_test *t)
 /* A store whose file is damaged while it is open, and the one that sets it aside. */
 static const char *open_both(sotto_test *t, sotto_store **store, sotto_store **other)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
 
     *store = sotto_test_store(t, path);
     sotto_test_fill(t, *store, "s");
@@ -179,7 +179,7 @@ static int act_at_a_commit(void *context)
 static void a_file_set_aside_before_the_commit_is_not_the_last_word(sotto_test *t)
 {
     for (int i = 0; i < 2; i++) {
-        other_process other = {.t = t, .path = sotto_test_path(t, "events.db")};
+        other_process other = {.t = t, .path = sotto_test_temp(t, "events.db")};
         sotto_store *store = sotto_test_store(t, other.path);
 
         sotto_store_close(store);
@@ -202,7 +202,7 @@ static void a_file_set_aside_before_the_commit_is_not_the_last_word(sotto_test *
 static void whoever_leaves_a_file_set_aside_takes_nothing_along(sotto_test *t)
 {
     sotto_store *store, *other;
-    const char *path = open_both(t, &store, &other), *copy = sotto_test_path(t, "events.db");
+    const char *path = open_both(t, &store, &other), *copy = sotto_test_temp(t, "events.db");
 
     sotto_test_fill(t, other, "s");
     sotto_store_close(store);
@@ -218,7 +218,7 @@ static void whoever_leaves_a_file_set_aside_takes_nothing_along(sotto_test *t)
 
 static void a_file_that_is_gone_is_begun_anew(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *store = sotto_test_store(t, path);
 
     CHECK(t, unlink(path) == 0);
@@ -232,7 +232,7 @@ static void a_file_that_is_gone_is_begun_anew(sotto_test *t)
 /* What is in the way may be taken away again: nothing is lost by trying. */
 static void a_file_that_is_not_ours_in_its_place_is_an_error_until_it_goes(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     const sotto_sqlite_options ledger = {
         .path = path, .application = SOTTO_SQLITE_LEDGER, .version = 1};
     sotto_store *store = sotto_test_store(t, path);
@@ -287,7 +287,7 @@ static void a_file_that_always_looks_replaced_is_an_error_and_no_loop(sotto_test
     static const sotto_storage storage = {.vfs = "restless"};
     static sqlite3_vfs vfs;
     const sotto_store_options options = {.storage = &storage,
-                                         .path = sotto_test_path(t, "events.db"),
+                                         .path = sotto_test_temp(t, "events.db"),
                                          .streams = sotto_test_streams,
                                          .stream_count = SOTTO_TEST_STREAMS,
                                          .now = SOTTO_TEST_NOW};

@@ -40,7 +40,7 @@ static void fill_at_random(sotto_test *t, sotto_store *store, int rows)
 
 static void retention_leaves_no_byte_of_what_it_erased(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *store = sotto_test_store(t, path);
 
     fill_at_random(t, store, 300);
@@ -96,7 +96,7 @@ static void donate_marked(sotto_test *t, sotto_store *store, int64_t ages[MARKED
 /* Deleted one group after the other, pages merge and are rebalanced. secure_delete alone fails here. */
 static void rebalanced_pages_keep_no_stale_copy(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *store = sotto_test_store(t, path);
     static int64_t ages[MARKED];
 
@@ -121,7 +121,7 @@ static void rebalanced_pages_keep_no_stale_copy(sotto_test *t)
 
 static void the_wal_holds_nothing_after_retention(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *store = sotto_test_store(t, path);
 
     fill_at_random(t, store, 30);
@@ -133,7 +133,7 @@ static void the_wal_holds_nothing_after_retention(sotto_test *t)
 
 static void forgetting_leaves_no_byte_of_a_stream(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *store = sotto_test_store(t, path);
 
     sotto_test_fill(t, store, "unforgettable");
@@ -151,7 +151,7 @@ static void forgetting_leaves_no_byte_of_a_stream(sotto_test *t)
 
 static void forgetting_reaches_streams_that_are_no_longer_declared(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *store = sotto_test_store(t, path);
     const sotto_store_options none = {.path = path};
 
@@ -216,7 +216,7 @@ static sqlite3 *open_file(sotto_test *t, const char *path)
 /* Ticks retain, and a report should not wait until every event was looked at. */
 static void retention_finds_old_events_by_an_index(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
 
     for (int i = 0; i < 2; i++) {
         sotto_store_close(sotto_test_store(t, path));
@@ -236,7 +236,7 @@ static void retention_finds_old_events_by_an_index(sotto_test *t)
 
 static void a_store_keeps_to_its_size(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     const sotto_store_options options = {.path = path,
                                          .streams = sotto_test_streams,
                                          .stream_count = SOTTO_TEST_STREAMS,
@@ -271,7 +271,7 @@ static void an_event_from_the_future_expires_too(sotto_test *t)
 
 static void a_reader_delays_erasing_and_a_later_call_finishes_it(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     const sotto_sqlite_options options = {
         .path = path, .application = SOTTO_SQLITE_EVENTS, .version = 1, .read_only = true};
     sotto_store *store = sotto_test_store(t, path);

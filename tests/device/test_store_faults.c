@@ -125,7 +125,7 @@ static void start_over(const char *path)
 
 static void no_committed_donation_is_lost_with_the_power(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     int64_t steps;
 
     start_over(path);
@@ -147,7 +147,7 @@ static void no_committed_donation_is_lost_with_the_power(sotto_test *t)
 /* The shape of test that the ledger builds on: nothing is outstanding when a commit has returned. */
 static void a_donation_is_synced_when_it_returns(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *store;
 
     start_over(path);
@@ -164,7 +164,7 @@ static void a_donation_is_synced_when_it_returns(sotto_test *t)
 
 static void try_failures(sotto_test *t, bool full, bool stays)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
 
     for (int64_t at = 0; at < MOST_STEPS; at++) {
         start_over(path);
@@ -191,7 +191,7 @@ static void one_failing_step_loses_nothing_that_was_promised(sotto_test *t)
 
 static void the_disk_forgets_what_was_not_synced(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "plain.db");
+    const char *path = sotto_test_temp(t, "plain.db");
     sotto_powerloss_start();
     sqlite3 *db;
     int64_t rows;
@@ -217,7 +217,7 @@ static void the_disk_forgets_what_was_not_synced(sotto_test *t)
 
 static void a_damaged_file_is_set_aside_through_the_hosts_own_rename(sotto_test *t)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     sotto_store *store;
 
     start_over(path);
@@ -258,7 +258,7 @@ static void a_rule_that_nobody_declared_is_refused(sotto_test *t)
     static const char *const rules[] = {"max_age=-5", "max_age=0", "max_rows=0", "max_rows=-5"};
 
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        const char *path = sotto_test_path(t, "events.db");
+        const char *path = sotto_test_temp(t, "events.db");
         const sotto_store_options none = {.path = path};
         sotto_store *store = sotto_test_store(t, path);
         char sql[64];
@@ -297,7 +297,7 @@ static int open_swapped(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, 
 static void a_fresh_file_of_another_process_is_not_set_aside(sotto_test *t)
 {
     static const sotto_storage storage = {.vfs = "swapping"};
-    const char *path = sotto_test_path(t, "events.db"), *fresh = sotto_test_path(t, "fresh.db");
+    const char *path = sotto_test_temp(t, "events.db"), *fresh = sotto_test_temp(t, "fresh.db");
     const sotto_store_options options = {.storage = &storage,
                                          .path = path,
                                          .streams = sotto_test_streams,

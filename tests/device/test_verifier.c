@@ -364,7 +364,7 @@ static sotto_status ignore_row(void *context, const sotto_value *values, size_t 
 static sotto_status run_after_change(sotto_test *t, const sotto_query_policy *policy,
                                      const char *before, const char *after)
 {
-    const char *path = sotto_test_path(t, "events.db");
+    const char *path = sotto_test_temp(t, "events.db");
     const char *sql = "SELECT * FROM health";
     sotto_store *store = sotto_test_store(t, path);
     sqlite3 *db = second_connection(t, path);

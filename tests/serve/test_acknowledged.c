@@ -2,48 +2,15 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/care.h"
 #include "serve/leader.h"
-#include "serve/metrics.h"
 #include "serve/unreadable.h"
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 #include "transport/http_server.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { LONG_MS = 3600000, REPORTS = 30 }; /* nothing leaves before a collection asks for it */
-
-static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count)
-{
-    size_t size = count * (s->task.report_bytes + 64);
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
-
-    for (size_t i = 0; i < count; i++) {
-        sotto_bytes one = sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND);
-
-        CHECK(t, one.len <= out.cap - out.len);
-        memcpy(out.data + out.len, one.data, one.len);
-        out.len += one.len;
-    }
-    return sotto_buf_bytes(&out);
-}
-
-static void pause_ms(long ms)
-{
-    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
-
-static void check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
-{
-    uint64_t reports = 0, counts[16] = {0};
-
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, s, 1, &reports, counts));
-    CHECK_EQUAL(t, wanted, reports);
-    CHECK_EQUAL(t, wanted, counts[1]);
-}
 
 /* ---- what a process forgot ----------------------------------------------------------------------------------- */
 
@@ -64,10 +31,10 @@ static void a_segment_that_its_own_process_forgot_is_found(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
+    sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     forget_one(t, &s);
     CHECK_EQUAL(t, 0, sotto_lanes_reports(s.leader->leader->lanes));
-    check_sum(t, &s, REPORTS);
+    sotto_test_check_sum(t, &s, REPORTS);
     sotto_test_service_close(&s);
 }
 
@@ -78,12 +45,12 @@ static void a_segment_that_only_waits_is_left_alone(sotto_test *t)
     int64_t added;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
+    sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     added = sotto_test_ask_number(t, s.leader->db, oldest);
-    pause_ms(5000); /* two leases and more */
+    sotto_test_pause_ms(5000); /* two leases and more */
     CHECK_EQUAL(t, REPORTS, sotto_lanes_reports(s.leader->leader->lanes));
     CHECK_EQUAL(t, added, sotto_test_ask_number(t, s.leader->db, oldest));
-    check_sum(t, &s, REPORTS);
+    sotto_test_check_sum(t, &s, REPORTS);
     sotto_test_service_close(&s);
 }
 
@@ -106,44 +73,27 @@ static void stray_body(void *context, sotto_http_request *request)
 /* Something in the helper's place that refuses whatever it gets, as a proxy in front of it might. */
 static const sotto_http_handler stray = {stray_head, stray_body, NULL};
 
-static void say(sotto_test *t, sotto_server *server, const char *sql)
-{
-    char text[200];
-
-    (void)snprintf(text, sizeof text, "%s", sql);
-    CHECK_OK(t, sotto_db_run(server->db, sotto_test_say, text, &t->err));
-}
-
-static bool comes(sotto_test *t, sotto_server *server, const char *sql)
-{
-    return sotto_test_comes(t, server->db, sql);
-}
-
 static const char let_go[] = "SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 0"
                              " AND ready_at > 0";
 static const char now[] = "UPDATE sotto_lease SET ready_at = 0 WHERE held = 0";
 
 /* A job that was sent while no helper was there. */
-static uint16_t open_outage(sotto_test *t, sotto_test_service *s, char listen[32])
+static uint16_t open_outage(sotto_test *t, sotto_test_service *s)
 {
     uint16_t port;
 
     sotto_test_service_open(t, s, &(sotto_test_service_options){.job_delay_ms = 50});
     port = (uint16_t)sotto_server_port(s->helper);
-    (void)snprintf(listen, 32, "127.0.0.1:%u", port);
-    sotto_server_close(s->helper);
-    s->helper = NULL;
-    s->helper_options.listen = listen;
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, s, many(t, s, REPORTS)).status);
-    CHECK(t, comes(t, s->leader, let_go));
+    sotto_test_helper_stop(t, s);
+    sotto_test_upload_some(t, s, REPORTS, 1, SOTTO_TEST_SOUND);
+    CHECK(t, sotto_test_comes(t, s->leader->db, let_go));
     return port;
 }
 
 /* ... and the stray in its place. */
-static sotto_http_server *open_stray(sotto_test *t, sotto_test_service *s, char listen[32],
-                                     atomic_uint *refused)
+static sotto_http_server *open_stray(sotto_test *t, sotto_test_service *s, atomic_uint *refused)
 {
-    sotto_http_server_options options = {.port = open_outage(t, s, listen)};
+    sotto_http_server_options options = {.port = open_outage(t, s)};
     sotto_http_server *server;
 
     CHECK_OK(t, sotto_http_server_open(&server, &options, &stray, refused, &t->err));
@@ -152,36 +102,37 @@ static sotto_http_server *open_stray(sotto_test *t, sotto_test_service *s, char 
 
 static void one_refusal_after_an_outage_costs_nothing(sotto_test *t)
 {
-    char listen[32];
     atomic_uint refused = 0;
     sotto_test_service s;
-    sotto_http_server *server = open_stray(t, &s, listen, &refused);
+    sotto_http_server *server = open_stray(t, &s, &refused);
 
-    say(t, s.leader, "UPDATE sotto_lease SET attempts = 20, ready_at = 0 WHERE held = 0");
-    CHECK(t, comes(t, s.leader, "SELECT count(*) FROM job WHERE refusals > 0 OR state <> 1"));
+    sotto_test_do(t, s.leader->db,
+                  "UPDATE sotto_lease SET attempts = 20, ready_at = 0 WHERE held = 0");
+    CHECK(t, sotto_test_comes(t, s.leader->db,
+                              "SELECT count(*) FROM job WHERE refusals > 0 OR state <> 1"));
     sotto_http_server_close(server);
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
-    CHECK(t, comes(t, s.leader, let_go));
-    say(t, s.leader, now);
-    check_sum(t, &s, REPORTS);
+    sotto_test_helper_start(t, &s);
+    CHECK(t, sotto_test_comes(t, s.leader->db, let_go));
+    sotto_test_do(t, s.leader->db, now);
+    sotto_test_check_sum(t, &s, REPORTS);
     sotto_test_service_close(&s);
 }
 
 /* A helper that means it: the batch must not wait for ever. */
 static void a_job_that_is_refused_again_and_again_is_given_up(sotto_test *t)
 {
-    char listen[32], sql[100];
+    char sql[100];
     atomic_uint refused = 0;
     sotto_test_service s;
-    sotto_http_server *server = open_stray(t, &s, listen, &refused);
+    sotto_http_server *server = open_stray(t, &s, &refused);
 
     for (unsigned i = 1; i <= 7; i++) {
-        say(t, s.leader, now);
+        sotto_test_do(t, s.leader->db, now);
         (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM job WHERE refusals = %u", i);
-        CHECK(t, comes(t, s.leader, sql));
+        CHECK(t, sotto_test_comes(t, s.leader->db, sql));
     }
-    say(t, s.leader, now);
-    CHECK(t, comes(t, s.leader, "SELECT count(*) FROM job WHERE state = 3"));
+    sotto_test_do(t, s.leader->db, now);
+    CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM job WHERE state = 3"));
     CHECK_EQUAL(t, 8, atomic_load(&refused));
     sotto_http_server_close(server);
     sotto_test_service_close(&s);
@@ -189,57 +140,31 @@ static void a_job_that_is_refused_again_and_again_is_given_up(sotto_test *t)
 
 /* ---- what can't be read now ---------------------------------------------------------------------------------- */
 
-typedef struct damage {
-    const char *select, *update;
-    bool last; /* byte; else the first */
-} damage;
-
 /* Its first bytes are the id of the datastore key. */
-static damage key = {"SELECT segment, secret FROM segment_key",
-                     "UPDATE segment_key SET secret = ?2 WHERE segment = ?1", false};
-static damage body = {"SELECT segment, body FROM segment_body ORDER BY length(body) DESC",
-                      "UPDATE segment_body SET body = ?2 WHERE segment = ?1", true};
-
-/* Done twice, it is undone. */
-static sotto_status change(sotto_tx *tx, void *context, sotto_err *err)
-{
-    static uint8_t bytes[1 << 16];
-    const damage *d = context;
-    size_t len;
-    int64_t segment;
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, d->select, err));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    len = row ? sotto_sql_column_bytes(&q, 1).len : 0;
-    if (len == 0 || len > sizeof bytes)
-        return sotto_fail(err, SOTTO_BUG, "no segment to change");
-    segment = sotto_sql_column_int(&q, 0);
-    memcpy(bytes, sotto_sql_column_bytes(&q, 1).data, len);
-    bytes[d->last ? len - 1 : 0] ^= 1;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, d->update, err));
-    sotto_sql_int(&q, 1, segment);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(bytes, len));
-    return sotto_sql_run(&q, NULL, err);
-}
+static const sotto_test_damage key = {"SELECT segment, secret FROM segment_key",
+                                      "UPDATE segment_key SET secret = ?2 WHERE segment = ?1",
+                                      false};
+static const sotto_test_damage body = {
+    "SELECT segment, body FROM segment_body ORDER BY length(body) DESC",
+    "UPDATE segment_body SET body = ?2 WHERE segment = ?1", true};
 
 static void a_datastore_key_that_is_missing_destroys_nothing(sotto_test *t)
 {
-    char listen[32];
     sotto_test_service s;
 
-    (void)open_outage(t, &s, listen);
-    CHECK_OK(t, sotto_db_run(s.leader->db, change, &key, &t->err));
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
-    say(t, s.leader, "UPDATE sotto_lease SET attempts = 1, ready_at = 0 WHERE held = 0");
-    CHECK(t, comes(t, s.leader,
-                   "SELECT (SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 1) +"
-                   " (SELECT count(*) FROM job WHERE state <> 1)"));
+    (void)open_outage(t, &s);
+    sotto_test_flip(t, s.leader->db, &key);
+    sotto_test_helper_start(t, &s);
+    sotto_test_do(t, s.leader->db,
+                  "UPDATE sotto_lease SET attempts = 1, ready_at = 0 WHERE held = 0");
+    CHECK(t, sotto_test_comes(
+                 t, s.leader->db,
+                 "SELECT (SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 1) +"
+                 " (SELECT count(*) FROM job WHERE state <> 1)"));
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment_key"));
-    CHECK_OK(t, sotto_db_run(s.leader->db, change, &key, &t->err));
-    say(t, s.leader, now);
-    check_sum(t, &s, REPORTS);
+    sotto_test_flip(t, s.leader->db, &key);
+    sotto_test_do(t, s.leader->db, now);
+    sotto_test_check_sum(t, &s, REPORTS);
     sotto_test_service_close(&s);
 }
 
@@ -270,14 +195,19 @@ static void a_disk_that_fails_is_told_once_a_second(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
-    say(t, s.leader, "ALTER TABLE segment_key RENAME TO away");
+    sotto_test_do(t, s.leader->db, "ALTER TABLE segment_key RENAME TO away");
     for (unsigned i = 0; i < 3; i++)
-        CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, many(t, &s, 1)).status);
+        CHECK_EQUAL(
+            t, 500,
+            sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, 1, 1, SOTTO_TEST_SOUND))
+                .status);
     CHECK_EQUAL(t, 1, atomic_load(&h.lines));
-    pause_ms(1100);
-    CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, many(t, &s, 1)).status);
+    sotto_test_pause_ms(1100);
+    CHECK_EQUAL(
+        t, 500,
+        sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, 1, 1, SOTTO_TEST_SOUND)).status);
     CHECK_EQUAL(t, 2, atomic_load(&h.lines));
-    say(t, s.leader, "ALTER TABLE away RENAME TO segment_key");
+    sotto_test_do(t, s.leader->db, "ALTER TABLE away RENAME TO segment_key");
     sotto_test_service_close(&s);
 }
 
@@ -294,20 +224,21 @@ static void a_damaged_segment_holds_up_no_other(sotto_test *t)
     s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
     atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40); /* all is read back */
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, OTHERS)).status);
-    CHECK_OK(t, sotto_db_run(s.leader->db, change, &body, &t->err));
+    sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, &s, OTHERS, 1, SOTTO_TEST_SOUND);
+    sotto_test_flip(t, s.leader->db, &body);
     began = sotto_leader_now_ms();
     s.patience = 20;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
-    CHECK(t, comes(t, s.leader, "SELECT CAST(sum(reports) AS BIGINT) FROM sub_aggregate"));
+    CHECK(t, sotto_test_comes(t, s.leader->db,
+                              "SELECT CAST(sum(reports) AS BIGINT) FROM sub_aggregate"));
     lines = atomic_load(&h.lines);
     /* Once a lease, of two seconds; not over and over, however long one that fails may rest. */
     CHECK(t, lines > 0 && lines <= 2 + (sotto_leader_now_ms() - began) / 2000);
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment"));
-    CHECK_OK(t, sotto_db_run(s.leader->db, change, &body, &t->err));
+    sotto_test_flip(t, s.leader->db, &body);
     s.patience = 200;
-    check_sum(t, &s, REPORTS + OTHERS);
+    sotto_test_check_sum(t, &s, REPORTS + OTHERS);
     sotto_test_service_close(&s);
 }
 
@@ -322,15 +253,35 @@ static void what_can_not_be_stored_is_tried_now_and_then(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
-    say(t, s.leader, "ALTER TABLE job RENAME COLUMN added TO away");
+    sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN added TO away");
     s.patience = 40; /* two seconds: after 100, 300, 700 and 1,500 ms */
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     lines = atomic_load(&h.lines);
     CHECK(t, lines >= 2 && lines <= 6);
-    say(t, s.leader, "ALTER TABLE job RENAME COLUMN away TO added");
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN away TO added");
     s.patience = 200;
-    check_sum(t, &s, REPORTS);
+    sotto_test_check_sum(t, &s, REPORTS);
+    sotto_test_service_close(&s);
+}
+
+/* A job whose bytes are nowhere could not be sent again: the helper would have added up what the leader takes for new. */
+static void a_job_that_is_not_stored_is_not_sent(sotto_test *t)
+{
+    heard h = {.event = "job.unformed", .reason = "added"};
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 50});
+    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    sotto_test_leader_restart(t, &s);
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN added TO away");
+    sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
+    for (unsigned i = 0; i < 500 && atomic_load(&h.lines) == 0; i++)
+        sotto_test_pause_ms(10);
+    CHECK(t, atomic_load(&h.lines) > 0);
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.helper->db, "SELECT count(*) FROM job"));
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN away TO added");
+    sotto_test_check_sum(t, &s, REPORTS);
     sotto_test_service_close(&s);
 }
 
@@ -373,38 +324,32 @@ static sotto_unreadable listed(sotto_test *t, const sotto_test_service *s)
 /* Two segments, of which the larger is damaged and noted, while a collection waits for both. */
 static void open_damaged(sotto_test *t, sotto_test_service *s, size_t others, bool leader_selected)
 {
-    uint64_t reports = 0, counts[16] = {0};
 
     sotto_test_service_open(
         t, s,
         &(sotto_test_service_options){.job_delay_ms = LONG_MS, .leader_selected = leader_selected});
     atomic_fetch_add(&s->leader->leader->warm, (size_t)1 << 40); /* all is read back */
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, s, many(t, s, REPORTS)).status);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, s, many(t, s, others)).status);
-    CHECK_OK(t, sotto_db_run(s->leader->db, change, &body, &t->err));
-    s->patience = 1;
-    (void)sotto_test_collect(t, s, 1, &reports, counts);
-    CHECK(t, comes(t, s->leader, unreadable));
+    sotto_test_upload_some(t, s, REPORTS, 1, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, s, others, 1, SOTTO_TEST_SOUND);
+    sotto_test_flip(t, s->leader->db, &body);
+    sotto_test_want(t, s);
+    CHECK(t, sotto_test_comes(t, s->leader->db, unreadable));
     s->patience = 200;
 }
 
 static void is_told_of_it(sotto_test *t, sotto_server *server)
 {
-    size_t size = 64 << 10;
-    char *text = sotto_arena_take(&t->arena, size);
-    sotto_buf out = sotto_buf_over((uint8_t *)text, size - 1);
     sotto_care_view view = {0};
+    const char *text;
+    bool ready;
 
     for (unsigned i = 0; i < 200 && view.unreadable == 0; i++) {
-        pause_ms(25);
+        sotto_test_pause_ms(25);
         sotto_care_look(server->care, &view);
     }
-    CHECK(t, sotto_care_describe(&view, &out));
-    text[out.len] = 0;
+    text = sotto_test_pages(t, server, &ready);
+    CHECK(t, ready);
     CHECK(t, strstr(text, "segments: 1 can't be read"));
-    out.len = 0;
-    CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
-    text[out.len] = 0;
     CHECK(t, strstr(text, "sotto_segments_unreadable 1\n"));
 }
 
@@ -414,14 +359,14 @@ static void what_can_be_read_is_not_given_up(sotto_test *t)
     sotto_giving_up g;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
+    sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     g = doomed(t, &s, "SELECT n FROM segment");
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_db_run(s.leader->db, sotto_unreadable_give_up, &g, &t->err));
     g.segment = 1;
     CHECK_STATUS(t, SOTTO_MISSING,
                  sotto_db_run(s.leader->db, sotto_unreadable_give_up, &g, &t->err));
-    check_sum(t, &s, REPORTS);
+    sotto_test_check_sum(t, &s, REPORTS);
     sotto_test_service_close(&s);
 }
 
@@ -446,7 +391,7 @@ static void what_is_given_up_is_counted_and_the_rest_collected(sotto_test *t)
         CHECK_EQUAL(t, REPORTS, g.reports);
         CHECK_STATUS(t, SOTTO_MISSING,
                      sotto_db_run(s.leader->db, sotto_unreadable_give_up, &g, &t->err));
-        check_sum(t, &s, OTHERS);
+        sotto_test_check_sum(t, &s, OTHERS);
         CHECK_EQUAL(t, REPORTS, sotto_test_ask_number(t, s.leader->db, given_up));
         CHECK_EQUAL(t, REPORTS, listed(t, &s).reports);
         CHECK(t, strcmp(listed(t, &s).reason, "the disk is gone") == 0);
@@ -466,21 +411,21 @@ static void a_job_that_the_helper_has_is_given_up_on_both_sides(sotto_test *t)
     sotto_giving_up g;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 50});
-    say(t, s.leader, "ALTER TABLE sub_aggregate RENAME COLUMN checksum TO away");
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, REPORTS)).status);
-    CHECK(t, comes(t, s.leader, let_go)); /* the helper's answer can't be stored */
+    sotto_test_do(t, s.leader->db, "ALTER TABLE sub_aggregate RENAME COLUMN checksum TO away");
+    sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
+    CHECK(t, sotto_test_comes(t, s.leader->db, let_go)); /* the helper's answer can't be stored */
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.helper->db, "SELECT count(*) FROM job"));
-    CHECK_OK(t, sotto_db_run(s.leader->db, change, &body, &t->err));
-    say(t, s.leader, "ALTER TABLE sub_aggregate RENAME COLUMN away TO checksum");
-    say(t, s.leader, now);
-    CHECK(t, comes(t, s.leader, unreadable));
+    sotto_test_flip(t, s.leader->db, &body);
+    sotto_test_do(t, s.leader->db, "ALTER TABLE sub_aggregate RENAME COLUMN away TO checksum");
+    sotto_test_do(t, s.leader->db, now);
+    CHECK(t, sotto_test_comes(t, s.leader->db, unreadable));
     g = doomed(t, &s, "SELECT n FROM segment");
     CHECK(t, listed(t, &s).sent);
     CHECK_OK(t, sotto_db_run(s.leader->db, sotto_unreadable_give_up, &g, &t->err));
     CHECK_EQUAL(t, REPORTS, g.reports);
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM sotto_lease"));
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, OTHERS)).status);
-    check_sum(t, &s, OTHERS);
+    sotto_test_upload_some(t, &s, OTHERS, 1, SOTTO_TEST_SOUND);
+    sotto_test_check_sum(t, &s, OTHERS);
     CHECK_EQUAL(t, REPORTS, sotto_test_ask_number(t, s.leader->db, given_up));
     CHECK_EQUAL(t, REPORTS, sotto_test_ask_number(t, s.helper->db, dropped));
     sotto_test_service_close(&s);
@@ -489,28 +434,29 @@ static void a_job_that_the_helper_has_is_given_up_on_both_sides(sotto_test *t)
 /* A job whose request is damaged, and one that can be read again. */
 static void a_job_that_can_be_read_again_is_none_to_give_up(sotto_test *t)
 {
-    char listen[32];
     sotto_test_service s;
     sotto_giving_up g;
-    static damage request = {"SELECT n, request FROM job",
-                             "UPDATE job SET request = ?2 WHERE n = ?1", true};
-    static damage *const damages[] = {&body, &request};
+    static const sotto_test_damage request = {"SELECT n, request FROM job",
+                                              "UPDATE job SET request = ?2 WHERE n = ?1", true};
+    static const sotto_test_damage *const damages[] = {&body, &request};
 
     for (size_t i = 0; i < 2; i++) {
-        (void)open_outage(t, &s, listen);
-        CHECK_OK(t, sotto_db_run(s.leader->db, change, damages[i], &t->err));
-        say(t, s.leader, now);
-        CHECK(t, comes(t, s.leader, unreadable));
+        (void)open_outage(t, &s);
+        sotto_test_flip(t, s.leader->db, damages[i]);
+        sotto_test_do(t, s.leader->db, now);
+        CHECK(t, sotto_test_comes(t, s.leader->db, unreadable));
         g = doomed(t, &s, "SELECT n FROM segment");
-        CHECK_OK(t, sotto_db_run(s.leader->db, change, damages[i], &t->err));
-        CHECK(t, comes(t, s.leader, let_go));
-        say(t, s.leader, now);
-        CHECK(t, comes(t, s.leader, "SELECT count(*) FROM segment WHERE unreadable IS NULL"));
+        sotto_test_flip(t, s.leader->db, damages[i]);
+        CHECK(t, sotto_test_comes(t, s.leader->db, let_go));
+        sotto_test_do(t, s.leader->db, now);
+        CHECK(t, sotto_test_comes(t, s.leader->db,
+                                  "SELECT count(*) FROM segment WHERE unreadable IS NULL"));
         CHECK_STATUS(t, SOTTO_DENIED,
                      sotto_db_run(s.leader->db, sotto_unreadable_give_up, &g, &t->err));
-        CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
-        say(t, s.leader, "UPDATE sotto_lease SET attempts = 1, ready_at = 0 WHERE held = 0");
-        check_sum(t, &s, REPORTS);
+        sotto_test_helper_start(t, &s);
+        sotto_test_do(t, s.leader->db,
+                      "UPDATE sotto_lease SET attempts = 1, ready_at = 0 WHERE held = 0");
+        sotto_test_check_sum(t, &s, REPORTS);
         sotto_test_service_close(&s);
     }
 }
@@ -526,6 +472,7 @@ int main(int argc, char **argv)
         CASE(a_disk_that_fails_is_told_once_a_second),
         CASE(a_damaged_segment_holds_up_no_other),
         CASE(what_can_not_be_stored_is_tried_now_and_then),
+        CASE(a_job_that_is_not_stored_is_not_sent),
         CASE(what_can_be_read_is_not_given_up),
         CASE(what_is_given_up_is_counted_and_the_rest_collected),
         CASE(a_job_that_the_helper_has_is_given_up_on_both_sides),

@@ -4,29 +4,13 @@
 #include "serve/leader.h"
 #include "serve/unreadable.h"
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LONG_MS = 60000 }; /* nothing leaves before a collection asks for it */
-
-static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count)
-{
-    enum { ROOM = 1 << 18 };
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, ROOM), ROOM);
-
-    for (size_t i = 0; i < count; i++) {
-        sotto_bytes one = sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND);
-
-        CHECK(t, one.len <= out.cap - out.len);
-        memcpy(out.data + out.len, one.data, one.len);
-        out.len += one.len;
-    }
-    return sotto_buf_bytes(&out);
-}
 
 /* Large enough for the spool, where there is one. */
 static void check_spooled(sotto_test *t, const sotto_test_service *s, int64_t wanted)
@@ -38,41 +22,20 @@ static void check_spooled(sotto_test *t, const sotto_test_service *s, int64_t wa
                                       "SELECT count(*) FROM segment_body WHERE length(body) = 16"));
 }
 
-static void check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
-{
-    uint64_t reports = 0, counts[16] = {0};
-
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, s, 1, &reports, counts));
-    CHECK_EQUAL(t, wanted, reports);
-    CHECK_EQUAL(t, wanted, counts[1]);
-}
-
-static void wait_for(sotto_test *t, const sotto_test_service *s, const char *sql, int64_t wanted)
-{
-    const struct timespec moment = {0, 20000000};
-
-    for (unsigned i = 0; i < 1000 && sotto_test_ask_number(t, s->leader->db, sql) != wanted; i++)
-        (void)nanosleep(&moment, NULL);
-    CHECK_EQUAL(t, wanted, sotto_test_ask_number(t, s->leader->db, sql));
-}
-
 /* A place that a row names is not given away after a restart: the second upload would be written over the first. */
 static void bodies_outlive_a_restart(sotto_test *t)
 {
     sotto_test_service s;
-    char listen[32];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+    sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
     check_spooled(t, &s, 1);
-    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
-    s.helper_options.listen = listen;
-    sotto_server_close(s.helper); /* so that no job ends */
+    sotto_test_helper_stop(t, &s); /* so that no job ends */
     sotto_test_leader_restart(t, &s);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+    sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
     check_spooled(t, &s, 2);
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
-    check_sum(t, &s, 200);
+    sotto_test_helper_start(t, &s);
+    sotto_test_check_sum(t, &s, 200);
     sotto_test_service_close(&s);
 }
 
@@ -84,8 +47,8 @@ static void bodies_are_read_back_where_memory_is_short(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40);
     for (int i = 0; i < 3; i++)
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
-    check_sum(t, &s, 300);
+        sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
+    sotto_test_check_sum(t, &s, 300);
     sotto_test_service_close(&s);
 }
 
@@ -116,7 +79,7 @@ static void a_backup_has_the_bodies(sotto_test *t)
     gaps g;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+    sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
     if (strcmp(sotto_db_kind(s.leader->db), "sqlite") != 0) {
         CHECK_STATUS(t, SOTTO_DENIED, back_up(t, &s, path, &g));
         sotto_test_service_close(&s);
@@ -129,8 +92,8 @@ static void a_backup_has_the_bodies(sotto_test *t)
     s.leader_options.database = address;
     sotto_test_leader_restart(t, &s);
     check_spooled(t, &s, 0);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
-    check_sum(t, &s, 200);
+    sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
+    sotto_test_check_sum(t, &s, 200);
     sotto_test_service_close(&s);
 }
 
@@ -192,7 +155,7 @@ static void a_backup_without_some_bodies_says_which(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     if (s.leader->leader->spool) {
         for (size_t count = 100; count <= 200; count += 50)
-            CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, count)).status);
+            sotto_test_upload_some(t, &s, count, 1, SOTTO_TEST_SOUND);
         check_spooled(t, &s, 3);
         damage_two(t, &s);
         CHECK_OK(t, back_up(t, &s, path, &g));
@@ -207,7 +170,7 @@ static void a_backup_without_some_bodies_says_which(sotto_test *t)
                                           " 'not in the backup: %'"));
         give_up(t, &s, "SELECT n FROM segment WHERE reports = 150");
         give_up(t, &s, "SELECT n FROM segment WHERE reports = 200");
-        check_sum(t, &s, 100);
+        sotto_test_check_sum(t, &s, 100);
     }
     sotto_test_service_close(&s);
 }
@@ -222,7 +185,7 @@ static void a_backup_without_any_bodies_is_none(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     if (s.leader->leader->spool) {
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+        sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
         (void)snprintf(bodies, sizeof bodies, "%s-bodies",
                        s.leader_options.database + strlen("sqlite:"));
         (void)snprintf(away, sizeof away, "%s.away", bodies);
@@ -249,31 +212,26 @@ static void lose_segments(sotto_test *t, bool request_too)
                                        "DELETE FROM segment"};
     atomic_uint told = 0;
     sotto_test_service s;
-    char listen[32];
 
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS, .job_reports = 100});
-    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
-    s.helper_options.listen = listen;
-    sotto_server_close(s.helper);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
-    wait_for(t, &s, "SELECT count(*) FROM job WHERE state = 1", 1);
+    sotto_test_helper_stop(t, &s);
+    sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
+    sotto_test_await(t, s.leader->db, "SELECT count(*) FROM job WHERE state = 1", 1);
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
-        CHECK_OK(t,
-                 sotto_db_run(s.leader->db, sotto_test_say, (void *)(uintptr_t)gone[i], &t->err));
+        sotto_test_do(t, s.leader->db, gone[i]);
     if (request_too)
-        CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say,
-                                 (void *)(uintptr_t) "UPDATE job SET request = CAST('not what was"
-                                                     " sealed, and long enough to be' AS {bytes})",
-                                 &t->err));
+        sotto_test_do(t, s.leader->db,
+                      "UPDATE job SET request = CAST('not what was sealed, and long enough to be'"
+                      " AS {bytes})");
     s.leader_options.log = (sotto_log_sink){hear_abandoned, &told, SOTTO_LOG_INFO};
     sotto_test_leader_restart(
         t, &s); /* before the helper is back, since it still has them in memory */
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
-    wait_for(t, &s, "SELECT count(*) FROM job WHERE state > 1", 1);
-    wait_for(t, &s,
-             "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM rejection WHERE cause = 128",
-             100);
+    sotto_test_helper_start(t, &s);
+    sotto_test_await(t, s.leader->db, "SELECT count(*) FROM job WHERE state > 1", 1);
+    sotto_test_await(
+        t, s.leader->db,
+        "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM rejection WHERE cause = 128", 100);
     CHECK_EQUAL(t, 100, atomic_load(&told));
     sotto_test_service_close(&s);
 }
@@ -310,22 +268,27 @@ static void a_commit_of_nothing_frees_no_place(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     if (s.leader->leader->spool) {
-        say(t, &s, "ALTER TABLE segment_key RENAME TO away"); /* its transaction fails */
-        CHECK_EQUAL(t, 500, sotto_test_upload(t, &s, many(t, &s, 100)).status);
-        say(t, &s, "ALTER TABLE away RENAME TO segment_key");
+        sotto_test_do(t, s.leader->db,
+                      "ALTER TABLE segment_key RENAME TO away"); /* its transaction fails */
+        CHECK_EQUAL(
+            t, 500,
+            sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, 100, 1, SOTTO_TEST_SOUND))
+                .status);
+        sotto_test_do(t, s.leader->db, "ALTER TABLE away RENAME TO segment_key");
         crowd(t, &s);
         s.bucket -= 2; /* the present is taken in any case */
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+        sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
         s.bucket += 2;
         check_spooled(t, &s, 0);
         while (sotto_lanes_take(s.leader->leader->lanes, &load, sotto_leader_now_ms() + 2 * LONG_MS,
                                 &wait))
             ;
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+        sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
         CHECK_OK(t, sotto_db_read(s.leader->db, read_place, &place, &t->err));
         CHECK(t, place.block > 0);
-        say(t, &s, "DELETE FROM segment_body"); /* so that the next one is the newest */
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 100)).status);
+        sotto_test_do(t, s.leader->db,
+                      "DELETE FROM segment_body"); /* so that the next one is the newest */
+        sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
         CHECK_OK(t, sotto_db_read(s.leader->db, read_place, &place, &t->err));
         CHECK_EQUAL(t, 0, place.block);
     }

@@ -6,17 +6,8 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
-
-static void pause_ms(long ms)
-{
-    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
 
 /* Takes connections in on a port and says nothing. */
 static int open_silence(sotto_test *t, unsigned port)
@@ -37,7 +28,7 @@ static sotto_status dawdle(sotto_tx *tx, void *context, sotto_err *err)
     (void)tx;
     (void)context;
     (void)err;
-    pause_ms(3000);
+    sotto_test_pause_ms(3000);
     return SOTTO_OK;
 }
 
@@ -65,7 +56,7 @@ static void a_leader_closes_while_its_helper_is_silent(sotto_test *t)
         CHECK_EQUAL(
             t, 200,
             sotto_test_upload(t, &s, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND)).status);
-    pause_ms(500);
+    sotto_test_pause_ms(500);
     if (!sotto_test_on_postgres()) /* which has other writers */
         sotto_db_post(s.leader->db, &slow);
     sotto_server_close(s.leader);
@@ -87,7 +78,7 @@ static void a_helper_closes_while_it_commits(sotto_test *t)
         CHECK_EQUAL(
             t, 200,
             sotto_test_upload(t, &s, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND)).status);
-    pause_ms(500);
+    sotto_test_pause_ms(500);
     sotto_server_close(s.helper);
     s.helper = NULL;
     sotto_test_service_close(&s);

@@ -7,16 +7,8 @@
 #include "transport/dap_upload.h"
 
 #include <string.h>
-#include <time.h>
 
 static sotto_test_service s;
-
-static void pause_ms(long ms)
-{
-    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
 
 /* Uploads one report. 0: accepted; else its error. */
 static uint8_t upload_one(sotto_test *t)
@@ -58,7 +50,7 @@ static void upload_until_verified(sotto_test *t, unsigned reports)
                                           "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
                                           " sub_aggregate") < (int64_t)reports;
          i++)
-        pause_ms(20);
+        sotto_test_pause_ms(20);
 }
 
 /* Enough are verified, and one is still under way: what comes now is told that it is too late, so that no stream of
@@ -77,12 +69,11 @@ static void a_collection_that_has_enough_takes_no_more(sotto_test *t)
     for (unsigned i = 0; i < 60 && error == 0; i++) {
         error = upload_one(t);
         accepted += error == 0;
-        pause_ms(50);
+        sotto_test_pause_ms(50);
     }
     CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, error);
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts)); /* still waits */
-    CHECK_OK(
-        t, sotto_db_run(s.leader->db, sotto_test_say, "DELETE FROM segment WHERE n = 1", &t->err));
+    sotto_test_do(t, s.leader->db, "DELETE FROM segment WHERE n = 1");
     s.patience = 200;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, accepted, reports); /* every report that was acknowledged */
@@ -99,8 +90,7 @@ static void a_collection_that_has_too_few_stays_open(sotto_test *t)
     s.patience = 30;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 0, upload_one(t));
-    CHECK_OK(
-        t, sotto_db_run(s.leader->db, sotto_test_say, "DELETE FROM segment WHERE n = 1", &t->err));
+    sotto_test_do(t, s.leader->db, "DELETE FROM segment WHERE n = 1");
     s.patience = 200;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 20, reports);
@@ -146,7 +136,7 @@ static void a_batch_that_is_held_takes_no_more(sotto_test *t)
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     for (unsigned i = 0; i < 60 && error == 0; i++) {
         error = upload_one(t);
-        pause_ms(50);
+        sotto_test_pause_ms(50);
     }
     CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, error);
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
@@ -167,9 +157,9 @@ static void deleting_a_collection_that_waits_opens_its_buckets(sotto_test *t)
          i < 100 &&
          sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM release WHERE shut = 1") == 0;
          i++)
-        pause_ms(20);
+        sotto_test_pause_ms(20);
     CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, upload_one(t));
-    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, "DELETE FROM release", &t->err));
+    sotto_test_do(t, s.leader->db, "DELETE FROM release");
     CHECK_EQUAL(t, 0, upload_one(t));
     sotto_test_service_close(&s);
 }
@@ -205,7 +195,7 @@ static void a_request_that_waits_can_be_withdrawn(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MISSING, withdraw(t));
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, asked));
     upload_until_verified(t, 20);
-    pause_ms(1500); /* longer than a collection rests */
+    sotto_test_pause_ms(1500); /* longer than a collection rests */
     CHECK_EQUAL(t, 0, upload_one(t));
     s.patience = 200;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));

@@ -78,6 +78,16 @@ static sotto_server *open_empty(sotto_test *t)
     return empty;
 }
 
+static void serves_the_paired_collector(sotto_test *t, sotto_server *server)
+{
+    const sotto_server_task *task;
+
+    CHECK_OK(t, sotto_tasks_refresh(server->tasks, &t->err));
+    task = sotto_tasks_find(server->tasks, s.task.id);
+    CHECK(t, task != NULL);
+    CHECK(t, sotto_pairing_is_for(&s.pairing, &task->collector));
+}
+
 static void a_task_with_another_key_than_the_paired_is_refused(sotto_test *t)
 {
     sotto_server *empty;
@@ -101,7 +111,6 @@ static void a_served_task_keeps_its_key(sotto_test *t)
 {
     uint8_t wire[2][SOTTO_COLLECTOR_CONFIG], id[SOTTO_TASK_ID_SIZE];
     sotto_bare_task bare = {.leader = "key:leader", .helper = "key:helper"};
-    const sotto_server_task *task;
     sotto_bytes config[2];
     sotto_pairing foreign;
     sotto_server *empty;
@@ -126,10 +135,7 @@ static void a_served_task_keeps_its_key(sotto_test *t)
             t, i == 1 ? SOTTO_DENIED : SOTTO_OK,
             sotto_tasks_add_bare(empty->db, &empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
     }
-    CHECK_OK(t, sotto_tasks_refresh(empty->tasks, &t->err));
-    task = sotto_tasks_find(empty->tasks, s.task.id);
-    CHECK(t, task != NULL);
-    CHECK(t, sotto_pairing_is_for(&s.pairing, &task->collector));
+    serves_the_paired_collector(t, empty);
     sotto_server_close(empty);
     sotto_test_service_close(&s);
 }
@@ -137,7 +143,6 @@ static void a_served_task_keeps_its_key(sotto_test *t)
 /* Before the pairing nothing can be compared, and nothing is served; the slip is found by the pairing, and can be mended. */
 static void a_task_that_waits_is_compared_when_its_pairing_comes(sotto_test *t)
 {
-    const sotto_server_task *task;
     sotto_server *empty;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
@@ -149,10 +154,7 @@ static void a_task_that_waits_is_compared_when_its_pairing_comes(sotto_test *t)
     for (unsigned again = 0; again < 2; again++)
         CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, empty->db, "SELECT count(*) FROM pairing"));
-    CHECK_OK(t, sotto_tasks_refresh(empty->tasks, &t->err));
-    task = sotto_tasks_find(empty->tasks, s.task.id);
-    CHECK(t, task != NULL);
-    CHECK(t, sotto_pairing_is_for(&s.pairing, &task->collector));
+    serves_the_paired_collector(t, empty);
     sotto_server_close(empty);
     sotto_test_service_close(&s);
 }

@@ -2,7 +2,7 @@
 #include "serve/gc.h"
 #include "serve/survey.h"
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 #include "transport/dap_upload.h"
 
 enum { DAY = 86400 };
@@ -14,14 +14,6 @@ static sotto_gc old_enough(const sotto_test_service *s, sotto_role role)
                       .late_seconds = 14 * DAY,
                       .keep_seconds = 90 * DAY,
                       .pass_rows = 7};
-}
-
-static void upload_many(sotto_test *t, sotto_test_service *s, int count)
-{
-    for (int i = 0; i < count; i++)
-        CHECK_EQUAL(
-            t, 200,
-            sotto_test_upload(t, s, sotto_test_sealed_report(t, s, 1, SOTTO_TEST_SOUND)).status);
 }
 
 static int64_t rows(sotto_test *t, const sotto_server *server, const char *sql)
@@ -36,7 +28,7 @@ static void clearing_away_leaves_what_was_released(sotto_test *t)
     uint64_t reports, counts[16];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
-    upload_many(t, &s, 20);
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
     (void)sotto_test_upload(t, &s, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_LEADER_SEAL));
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     gc = old_enough(&s, SOTTO_LEADER);
@@ -68,14 +60,12 @@ static void answers_to_repairs_go_with_their_task(sotto_test *t)
     sotto_gc gc;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
-                             "INSERT INTO repair (task, id, answer, reports, added)"
-                             " SELECT n, id, id, 1, 0 FROM task",
-                             &t->err));
-    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
-                             "INSERT INTO repair (task, id, answer, reports, added)"
-                             " SELECT n + 1, id, id, 1, 0 FROM task",
-                             &t->err));
+    sotto_test_do(t, s.helper->db,
+                  "INSERT INTO repair (task, id, answer, reports, added)"
+                  " SELECT n, id, id, 1, 0 FROM task");
+    sotto_test_do(t, s.helper->db,
+                  "INSERT INTO repair (task, id, answer, reports, added)"
+                  " SELECT n + 1, id, id, 1, 0 FROM task");
     gc = old_enough(&s, SOTTO_HELPER);
     CHECK_OK(t, sotto_gc_run(s.helper->db, &gc, &t->err));
     CHECK_EQUAL(t, 1, gc.repairs);
@@ -105,8 +95,8 @@ static void a_row_that_can_not_be_read_hides_no_other(sotto_test *t)
     sotto_gc gc;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
-    upload_many(t, &s, 20);
-    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, (void *)(uintptr_t)bad, &t->err));
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
+    sotto_test_do(t, s.leader->db, bad);
     CHECK_OK(t, sotto_survey_tasks(s.leader->db, NULL, SOTTO_LEADER, count_lines, lines, &t->err));
     CHECK_EQUAL(t, 1, lines[0]);
     CHECK_EQUAL(t, 1, lines[1]);
@@ -125,7 +115,7 @@ static void a_task_that_is_open_keeps_everything(sotto_test *t)
     sotto_gc gc;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
-    upload_many(t, &s, 5);
+    sotto_test_upload_some(t, &s, 5, 1, SOTTO_TEST_SOUND);
     gc = old_enough(&s, SOTTO_LEADER);
     gc.now = (int64_t)s.task.closes + 89 * DAY;
     CHECK_OK(t, sotto_gc_run(s.leader->db, &gc, &t->err));
@@ -140,7 +130,7 @@ static void a_task_with_reports_under_way_waits(sotto_test *t)
     sotto_gc gc;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000});
-    upload_many(t, &s, 3);
+    sotto_test_upload_some(t, &s, 3, 1, SOTTO_TEST_SOUND);
     gc = old_enough(&s, SOTTO_LEADER);
     CHECK_OK(t, sotto_gc_run(s.leader->db, &gc, &t->err));
     CHECK_EQUAL(t, 0, gc.retired);
@@ -156,7 +146,7 @@ static void one_run_clears_no_more_than_it_may(sotto_test *t)
     uint64_t reports, counts[16];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
-    upload_many(t, &s, 20);
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     gc = old_enough(&s, SOTTO_LEADER);
     gc.most_rows = 9;

@@ -39,6 +39,52 @@ static void a_repeated_job_gets_the_same_bytes(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* How many rows all of it left. */
+static int64_t traces(sotto_test *t, const sotto_test_service *s)
+{
+    return sotto_test_ask_number(t, s->helper->db,
+                                 "SELECT (SELECT count(*) FROM mark) + (SELECT count(*) FROM job) +"
+                                 " (SELECT count(*) FROM sub_aggregate) +"
+                                 " (SELECT count(*) FROM rejection)");
+}
+
+/* Whatever can't be stored: else marks without an answer would make replays of reports that are in no sum, and sums
+ * without marks would take them again. */
+static void a_job_is_committed_whole_or_not_at_all(sotto_test *t)
+{
+    static char failures[][2][80] = {
+        {"ALTER TABLE mark RENAME COLUMN bucket TO away",
+         "ALTER TABLE mark RENAME COLUMN away TO bucket"},
+        {"ALTER TABLE sub_aggregate RENAME COLUMN checksum TO away",
+         "ALTER TABLE sub_aggregate RENAME COLUMN away TO checksum"},
+        {"ALTER TABLE rejection RENAME COLUMN shard TO away",
+         "ALTER TABLE rejection RENAME COLUMN away TO shard"},
+        {"ALTER TABLE job RENAME COLUMN added TO away",
+         "ALTER TABLE job RENAME COLUMN away TO added"},
+    };
+    sotto_test_service s;
+    sotto_bytes reports[MOST];
+    sotto_test_job job, sound;
+    uint8_t errors[MOST];
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    make(t, &s, reports, 20, 1);
+    sound = sotto_test_job_of(t, &s, reports, 20, NULL);
+    reports[20] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_PROOF);
+    job = sotto_test_job_of(t, &s, reports, 21, NULL);
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        sotto_test_do(t, s.helper->db, failures[i][0]);
+        CHECK_EQUAL(t, 500, sotto_test_send_job(t, &s, job.request).status);
+        sotto_test_do(t, s.helper->db, failures[i][1]);
+        CHECK_EQUAL(t, 0, traces(t, &s));
+    }
+    sotto_test_job_errors(t, sotto_test_send_job(t, &s, job.request).body, errors, 21);
+    for (size_t i = 0; i < 21; i++)
+        CHECK_EQUAL(t, i < 20 ? 0 : SOTTO_REPORT_VDAF_VERIFY_ERROR, errors[i]);
+    CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 20, sound.checksum).status);
+    sotto_test_service_close(&s);
+}
+
 /* A leader whose clock is ahead acknowledged these: the same request must be able to succeed later. */
 static void an_answer_to_a_job_that_is_early_is_not_kept(sotto_test *t)
 {
@@ -295,6 +341,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_repeated_job_gets_the_same_bytes),
+        CASE(a_job_is_committed_whole_or_not_at_all),
         CASE(an_answer_to_a_job_that_is_early_is_not_kept),
         CASE(every_cause_has_its_own_error),
         CASE(deleting_a_job_takes_nothing_back),

@@ -1,25 +1,10 @@
 /* What one stranger may do to everybody else's reports: nothing. */
 #define _POSIX_C_SOURCE 200809L
-#include "support/service.h"
+#include "support/steps.h"
 
 #include "support/database.h"
 
 #include <string.h>
-#include <time.h>
-
-static sotto_bytes some(sotto_test *t, sotto_test_service *s, size_t count, sotto_test_flaw flaw)
-{
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, count * (s->task.report_bytes + 64)),
-                                   count * (s->task.report_bytes + 64));
-
-    for (size_t i = 0; i < count; i++) {
-        sotto_bytes report = sotto_test_sealed_report(t, s, 1, flaw);
-
-        memcpy(out.data + out.len, report.data, report.len);
-        out.len += report.len;
-    }
-    return sotto_buf_bytes(&out);
-}
 
 /* A sound report whose helper's share is followed by rubbish: only the helper could tell, were it ever to see it. */
 static sotto_bytes stretched(sotto_test *t, sotto_test_service *s, size_t rubbish)
@@ -46,7 +31,7 @@ static void a_report_longer_than_its_task_allows_spoils_no_job(sotto_test *t)
 
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, some(t, &s, 30, SOTTO_TEST_SOUND)).status);
+    sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
     for (unsigned i = 0; i < 3; i++)
         CHECK_EQUAL(t, 200,
                     sotto_test_upload(t, &s, stretched(t, &s, s.task.report_bytes * 900)).status);
@@ -92,11 +77,11 @@ static void a_bad_report_strands_no_selected_batch(sotto_test *t)
         t, &s,
         &(sotto_test_service_options){
             .leader_selected = true, .min_cohort = 20, .job_reports = 10, .job_delay_ms = 50});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, some(t, &s, 1, SOTTO_TEST_BAD_PROOF)).status);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, some(t, &s, 19, SOTTO_TEST_SOUND)).status);
+    sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_BAD_PROOF);
+    sotto_test_upload_some(t, &s, 19, 1, SOTTO_TEST_SOUND);
     s.patience = 10;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 0, &reports, counts));
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, some(t, &s, 1, SOTTO_TEST_SOUND)).status);
+    sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND);
     s.patience = 60;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 0, &reports, counts));
     CHECK_EQUAL(t, 20, reports);
@@ -108,7 +93,6 @@ static void a_selected_batch_is_collected_while_others_fill(sotto_test *t)
 {
     static char insert[] = "INSERT INTO segment (n, task, bucket, reports, skip, owner, added)"
                            " SELECT 1, n, 1, 1, '', -1, 9000000000000 FROM task";
-    struct timespec moment = {0, 20000000};
     sotto_test_service s;
     uint64_t reports = 0, counts[16] = {0};
 
@@ -116,14 +100,10 @@ static void a_selected_batch_is_collected_while_others_fill(sotto_test *t)
         t, &s,
         &(sotto_test_service_options){
             .leader_selected = true, .min_cohort = 20, .job_reports = 20, .job_delay_ms = 50});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, some(t, &s, 20, SOTTO_TEST_SOUND)).status);
-    for (unsigned i = 0; i < 100; i++) {
-        if (sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM sub_aggregate") == 1)
-            break;
-        (void)nanosleep(&moment, NULL);
-    }
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
+    sotto_test_await(t, s.leader->db, "SELECT count(*) FROM sub_aggregate", 1);
     /* One segment that never gets anywhere, as if it were always another. */
-    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, insert, &t->err));
+    sotto_test_do(t, s.leader->db, insert);
     s.patience = 60;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 0, &reports, counts));
     CHECK_EQUAL(t, 20, reports);

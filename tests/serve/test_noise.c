@@ -1,8 +1,9 @@
 /* Noise by the servers: both add it, all of it, once for each batch. */
-#include "support/service.h"
+#include "support/database.h"
+#include "support/steps.h"
+#include "transport/dap_collect.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { CATEGORIES = 600, BINS = CATEGORIES + 1, REPORTS = 24 };
 
@@ -10,17 +11,8 @@ static const sotto_test_service_options noisy = {.categories = CATEGORIES, .sigm
 
 static void upload_some(sotto_test *t, sotto_test_service *s, uint64_t bin)
 {
-    size_t room = REPORTS * (s->task.report_bytes + 64);
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, room), room);
-
     CHECK_EQUAL(t, BINS, s->task.bins);
-    for (size_t i = 0; i < REPORTS; i++) {
-        sotto_bytes report = sotto_test_sealed_report(t, s, bin, SOTTO_TEST_SOUND);
-
-        memcpy(out.data + out.len, report.data, report.len);
-        out.len += report.len;
-    }
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, s, sotto_buf_bytes(&out)).status);
+    sotto_test_upload_some(t, s, REPORTS, bin, SOTTO_TEST_SOUND);
 }
 
 /* What both servers added, in units of one server's variance; the mean in deviations of the mean. */
@@ -98,6 +90,31 @@ static void collecting_again_gives_the_same_bytes(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* Its share is on disk before the helper gives the other: a leader that starts again would have two of different noise. */
+static void the_leader_draws_once_for_a_batch(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[BINS] = {0};
+    sotto_dap_collection_resp resp;
+    sotto_bytes stored;
+
+    sotto_test_service_open(t, &s, &noisy);
+    upload_some(t, &s, 5);
+    CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM sub_aggregate"));
+    sotto_test_helper_stop(t, &s);
+    s.patience = 1;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2"));
+    stored = sotto_test_ask_bytes(t, s.leader->db, "SELECT request FROM release");
+    sotto_test_helper_start(t, &s);
+    sotto_test_leader_restart(t, &s);
+    s.patience = 400;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_OK(t, sotto_dap_collection_resp_decode(&resp, s.answer, &t->err));
+    CHECK(t, sotto_test_holds(stored, resp.leader.payload));
+    sotto_test_service_close(&s);
+}
+
 /* A leader that lies asks as often as it likes, in as many ways as it likes. */
 static void the_helper_draws_once_for_a_batch(sotto_test *t)
 {
@@ -145,6 +162,7 @@ int main(int argc, char **argv)
         CASE(sums_carry_the_full_noise_of_both_servers),
         CASE(the_next_selected_batch_carries_noise_too),
         CASE(collecting_again_gives_the_same_bytes),
+        CASE(the_leader_draws_once_for_a_batch),
         CASE(the_helper_draws_once_for_a_batch),
         CASE(a_recipe_without_noise_gets_none),
     };

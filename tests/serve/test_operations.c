@@ -5,7 +5,7 @@
 #include "serve/operations.h"
 #include "sim/clock.h"
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -135,7 +135,7 @@ static void a_task_that_does_not_compile_keeps_no_other_from_being_served(sotto_
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     s.leader_options.log = (sotto_log_sink){.write = count_broken, .context = &broken};
-    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, (void *)(uintptr_t)bad, &t->err));
+    sotto_test_do(t, s.leader->db, bad);
     sotto_test_leader_restart(t, &s);
     CHECK(t, sotto_tasks_find(s.leader->tasks, s.task.id) != NULL);
     CHECK_EQUAL(t, 2, sotto_tasks_broken(s.leader->tasks));
@@ -241,15 +241,11 @@ static void a_leader_says_that_its_helper_is_away(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
-    sotto_test_helper_restart(t, &s); /* from now on its port is a fixed one */
-    sotto_server_close(s.helper);
-    s.helper = NULL;
-    CHECK_EQUAL(
-        t, 200,
-        sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, 12, 1, SOTTO_TEST_SOUND)).status);
+    sotto_test_helper_stop(t, &s);
+    sotto_test_upload_some(t, &s, 12, 1, SOTTO_TEST_SOUND);
     CHECK(t, soon_says(t, &s, s.leader, "readyz",
                        "jobs: 1 wait for another try, the last since: the helper does not answer"));
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    sotto_test_helper_start(t, &s);
     for (int i = 0; i < 10 && !soon_says(t, &s, s.leader, "metrics", "sotto_jobs_unanswered 0\n");)
         i++;
     CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_reports_aggregated_total 12\n"));

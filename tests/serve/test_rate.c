@@ -1,15 +1,13 @@
 /* A batch that more reports came for than there are devices is held, on each side by its own operator's figure. */
 #define _POSIX_C_SOURCE 200809L
-#include "support/service.h"
+#include "support/steps.h"
 
 #include "serve/care.h"
-#include "serve/metrics.h"
 #include "serve/rate.h"
 #include "support/database.h"
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST = 64 };
 
@@ -24,12 +22,6 @@ static void set_population(sotto_test *t, sotto_test_service *s, bool leader, ui
                                 sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
                                 sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
                                 population, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
-}
-
-static void upload(sotto_test *t, sotto_test_service *s, size_t count, sotto_test_flaw flaw)
-{
-    CHECK_EQUAL(t, 200,
-                sotto_test_upload(t, s, sotto_test_sealed_reports(t, s, count, 1, flaw)).status);
 }
 
 static void stays_held(sotto_test *t, sotto_test_service *s, unsigned polls)
@@ -74,6 +66,40 @@ static void let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, c
     CHECK_STATUS(t, wanted, sotto_db_run(server->db, sotto_rate_release_batch, &release, &t->err));
 }
 
+/* A leader that holds the reports of twice as many devices as there are, and one more. */
+static void open_held(sotto_test *t, sotto_test_service *s)
+{
+    sotto_test_service_open(t, s, &(sotto_test_service_options){0});
+    set_population(t, s, true, 20);
+    sotto_test_upload_some(t, s, 41, 1, SOTTO_TEST_SOUND);
+    stays_held(t, s, 10);
+}
+
+/* A helper that does. */
+static sotto_test_job open_held_helper(sotto_test *t, sotto_test_service *s)
+{
+    sotto_test_job job;
+    sotto_http_response response;
+
+    sotto_test_service_open(t, s, &(sotto_test_service_options){0});
+    set_population(t, s, false, 20);
+    job = send_job(t, s, 41, 0);
+    response = sotto_test_ask_share(t, s, 1, 41, job.checksum);
+    CHECK_EQUAL(t, 503, response.status);
+    CHECK(t, response.retry_after_s > 0);
+    return job;
+}
+
+/* A leader of 20 devices, with a task of either kind, whose jobs wait until all is there. */
+static void open_either(sotto_test *t, sotto_test_service *s, bool leader_selected)
+{
+    sotto_test_service_open(t, s,
+                            &(sotto_test_service_options){.leader_selected = leader_selected,
+                                                          .job_delay_ms = 1000,
+                                                          .job_reports = 100});
+    set_population(t, s, true, 20);
+}
+
 static void twice_the_expected_number_is_released(sotto_test *t)
 {
     sotto_test_service s;
@@ -81,7 +107,7 @@ static void twice_the_expected_number_is_released(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     set_population(t, &s, true, 20);
     set_population(t, &s, false, 20);
-    upload(t, &s, 40, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, &s, 40, 1, SOTTO_TEST_SOUND);
     is_released(t, &s, 40);
     sotto_test_service_close(&s);
 }
@@ -90,10 +116,7 @@ static void one_more_is_held_until_the_leaders_operator_gives_a_reason(sotto_tes
 {
     sotto_test_service s;
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, true, 20);
-    upload(t, &s, 41, SOTTO_TEST_SOUND);
-    stays_held(t, &s, 10);
+    open_held(t, &s);
     let_go(t, &s, s.leader, "", SOTTO_DENIED);
     let_go(t, &s, s.leader, "a campaign made more people take part", SOTTO_OK);
     is_released(t, &s, 41);
@@ -103,15 +126,8 @@ static void one_more_is_held_until_the_leaders_operator_gives_a_reason(sotto_tes
 static void the_helper_holds_by_its_own_figure(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_test_job job;
-    sotto_http_response response;
+    sotto_test_job job = open_held_helper(t, &s);
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, false, 20);
-    job = send_job(t, &s, 41, 0);
-    response = sotto_test_ask_share(t, &s, 1, 41, job.checksum);
-    CHECK_EQUAL(t, 503, response.status);
-    CHECK(t, response.retry_after_s > 0);
     let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
     CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     sotto_test_service_close(&s);
@@ -121,12 +137,8 @@ static void the_helper_holds_by_its_own_figure(sotto_test *t)
 static void a_reason_covers_no_more_than_it_was_given_for(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_test_job job;
+    sotto_test_job job = open_held_helper(t, &s);
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, false, 20);
-    job = send_job(t, &s, 41, 0);
-    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
     sotto_dap_checksum_merge(job.checksum, send_job(t, &s, 1, 0).checksum);
     CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 42, job.checksum).status);
@@ -146,7 +158,7 @@ static void junk_holds_no_batch(sotto_test *t)
     set_population(t, &s, false, 20);
     sound = sotto_test_sealed_reports(t, &s, 30, 1, SOTTO_TEST_SOUND);
     for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++)
-        upload(t, &s, 20, junk[i]);
+        sotto_test_upload_some(t, &s, 20, 1, junk[i]);
     for (unsigned i = 0; i < 3; i++) /* twice as a replay */
         CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sound).status);
     is_released(t, &s, 30);
@@ -159,14 +171,10 @@ static void acknowledged_reports_count_though_they_fail_later(sotto_test *t)
     sotto_test_service s;
 
     for (unsigned selected = 0; selected < 2; selected++) {
-        sotto_test_service_open(t, &s,
-                                &(sotto_test_service_options){.leader_selected = selected != 0,
-                                                              .job_delay_ms = 1000,
-                                                              .job_reports = 100});
-        set_population(t, &s, true, 20);
-        upload(t, &s, 30, SOTTO_TEST_SOUND);
-        upload(t, &s, 6, SOTTO_TEST_BAD_HELPER_SEAL);
-        upload(t, &s, 5, SOTTO_TEST_BAD_PROOF);
+        open_either(t, &s, selected);
+        sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
+        sotto_test_upload_some(t, &s, 6, 1, SOTTO_TEST_BAD_HELPER_SEAL);
+        sotto_test_upload_some(t, &s, 5, 1, SOTTO_TEST_BAD_PROOF);
         stays_held(t, &s, 60);
         CHECK_EQUAL(t, 41, sotto_test_ask_number(t, s.leader->db, "SELECT arrived FROM held"));
         sotto_test_service_close(&s);
@@ -178,10 +186,7 @@ static void a_corrected_population_counts_at_once(sotto_test *t)
 {
     sotto_test_service s;
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, true, 20);
-    upload(t, &s, 41, SOTTO_TEST_SOUND);
-    stays_held(t, &s, 10);
+    open_held(t, &s);
     set_population(t, &s, true, 0); /* no figure given: the old one stays */
     stays_held(t, &s, 10);
     set_population(t, &s, true, 21);
@@ -225,12 +230,8 @@ static void is_listed(sotto_test *t, sotto_server *server, bool held, bool reaso
 static void what_was_collected_is_not_released_again(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_test_job job;
+    sotto_test_job job = open_held_helper(t, &s);
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, false, 20);
-    job = send_job(t, &s, 41, 0);
-    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     is_listed(t, s.helper, true, false);
     set_population(t, &s, false, 21);
     is_listed(t, s.helper, true, false); /* until the leader asks again */
@@ -247,12 +248,8 @@ static void a_list_says_held_no_longer_than_it_is(sotto_test *t)
     sotto_test_service s;
 
     for (unsigned selected = 0; selected < 2; selected++) {
-        sotto_test_service_open(t, &s,
-                                &(sotto_test_service_options){.leader_selected = selected != 0,
-                                                              .job_delay_ms = 1000,
-                                                              .job_reports = 100});
-        set_population(t, &s, true, 20);
-        upload(t, &s, 41, SOTTO_TEST_SOUND);
+        open_either(t, &s, selected);
+        sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
         stays_held(t, &s, 60);
         is_listed(t, s.leader, true, false);
         set_population(t, &s, true, 21);
@@ -270,7 +267,7 @@ static void a_reason_is_given_once(sotto_test *t)
     set_population(t, &s, true, 20);
     let_go(t, &s, s.leader, "nothing yet", SOTTO_MISSING);
     CHECK(t, strstr(t->err.reason, "no such batch"));
-    upload(t, &s, 41, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
     stays_held(t, &s, 10);
     let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
     is_listed(t, s.leader, false, true);
@@ -326,32 +323,24 @@ static void count_held(void *context, const sotto_log_event *event)
 /* Whether the server's own view comes to have so many; a thread looks once a second. */
 static bool soon_holds(sotto_server *server, uint64_t held)
 {
-    struct timespec moment = {0, 20000000};
     sotto_care_view view = {0};
 
     for (int i = 0; i < 250; i++) {
         sotto_care_look(server->care, &view);
         if (view.held == held)
             return true;
-        (void)nanosleep(&moment, NULL);
+        sotto_test_pause_ms(20);
     }
     return false;
 }
 
 static void says_that_it_holds(sotto_test *t, sotto_server *server)
 {
-    size_t size = 64 << 10;
-    char *text = sotto_arena_take(&t->arena, size);
-    sotto_buf out = sotto_buf_over((uint8_t *)text, size - 1);
-    sotto_care_view view;
+    bool ready;
+    const char *text = sotto_test_pages(t, server, &ready);
 
-    sotto_care_look(server->care, &view);
-    CHECK(t, sotto_care_describe(&view, &out));
-    text[out.len] = 0;
+    CHECK(t, ready);
     CHECK(t, strstr(text, "batches: 1 are held"));
-    out.len = 0;
-    CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
-    text[out.len] = 0;
     CHECK(t, strstr(text, "sotto_batches_held 1\n"));
 }
 
@@ -367,7 +356,7 @@ static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
         s.leader_options.log = (sotto_log_sink){.write = count_held, .context = &told};
         sotto_test_leader_restart(t, &s);
         set_population(t, &s, true, 20);
-        upload(t, &s, 41, SOTTO_TEST_SOUND);
+        sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
         CHECK(t, soon_holds(s.leader, 0));
         stays_held(t, &s, 10);
         CHECK(t, soon_holds(s.leader, 1));

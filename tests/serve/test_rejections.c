@@ -1,7 +1,7 @@
 /* A real collector at a real leader and helper: the answer, and what each of them refused. */
 #define _POSIX_C_SOURCE 200809L
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 
 #include "serve/unreadable.h"
 #include "sotto/collect.h"
@@ -10,22 +10,20 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static sotto_test_service s;
 static sotto_collection got;
 
+/* In one request, so many times: alone, each would wait for a commit of its own. */
 static void upload(sotto_test *t, size_t count, uint64_t bin, sotto_test_flaw flaw, unsigned times)
 {
-    for (size_t i = 0; i < count; i++) {
-        sotto_bytes report = sotto_test_sealed_report(t, &s, bin, flaw);
+    sotto_bytes reports = sotto_test_sealed_reports(t, &s, count, bin, flaw);
 
-        for (unsigned j = 0; j < times; j++)
-            CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, report).status);
-    }
+    for (unsigned i = 0; i < times; i++)
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, reports).status);
 }
 
-static sotto_status collect(sotto_test *t, bool forget, unsigned deadline_ms)
+static sotto_status ask_collector(sotto_test *t, bool forget, unsigned deadline_ms)
 {
     uint64_t precision = s.task.precision;
     sotto_collection_query query = {s.bucket * precision, (s.bucket + 1) * precision};
@@ -55,15 +53,17 @@ static sotto_status collect(sotto_test *t, bool forget, unsigned deadline_ms)
     return status;
 }
 
-#define VERIFIED "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate"
-
-/* Until the leader's database says so, but not for ever. */
-static void wait_for(sotto_test *t, const char *sql, int64_t wanted)
+/* A leader tells collectors to come back in a second: the test looks more often, and the collector comes when the answer
+ * is there. */
+static sotto_status collect(sotto_test *t, bool forget)
 {
-    for (unsigned i = 0; i < 1000 && sotto_test_ask_number(t, s.leader->db, sql) != wanted; i++)
-        (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
-    CHECK_EQUAL(t, wanted, sotto_test_ask_number(t, s.leader->db, sql));
+    uint64_t reports, counts[16];
+
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    return ask_collector(t, forget, 20000);
 }
+
+#define VERIFIED "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate"
 
 static uint64_t count_of(const sotto_rejections *r, const char *cause)
 {
@@ -100,7 +100,7 @@ static void the_collector_gets_the_sum_and_both_servers_counts(sotto_test *t)
     upload(t, 4, 1, SOTTO_TEST_BAD_PROOF, 1);
     upload(t, 2, 1, SOTTO_TEST_BAD_HELPER_SEAL, 1);
     upload(t, 5, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
-    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_OK(t, ask_collector(t, false, 20000));
     CHECK_EQUAL(t, 33, got.reports);
     CHECK_EQUAL(t, 30, got.sums[2].low);
     CHECK_EQUAL(t, 3, got.sums[1].low);
@@ -124,13 +124,13 @@ static void a_selected_batch_has_its_counts_and_the_next_one_others(sotto_test *
                                                           .job_reports = 1000});
     upload(t, 3, 1, SOTTO_TEST_BAD_PROOF, 1);
     upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
-    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_OK(t, collect(t, true));
     CHECK_EQUAL(t, 30, got.reports);
     CHECK(t, got.leader.known && got.helper.known);
     CHECK_EQUAL(t, 3, count_of(&got.helper, "vdaf_verify_error"));
     CHECK_EQUAL(t, 3, count_of(&got.leader, "helper_vdaf_verify_error"));
     upload(t, 25, 3, SOTTO_TEST_SOUND, 1);
-    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_OK(t, collect(t, true));
     CHECK_EQUAL(t, 25, got.reports);
     CHECK_EQUAL(t, 25, got.sums[3].low);
     CHECK(t, got.helper.known && got.helper.count == 0);
@@ -146,12 +146,12 @@ static void refusals_at_upload_belong_to_the_batch_that_comes_next(sotto_test *t
                                                           .job_reports = 1000});
     upload(t, 4, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
     upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
-    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_OK(t, collect(t, true));
     CHECK_EQUAL(t, 30, got.reports);
     CHECK_EQUAL(t, 4, count_of(&got.leader, "hpke_decrypt_error"));
     upload(t, 2, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
     upload(t, 25, 3, SOTTO_TEST_SOUND, 1);
-    CHECK_OK(t, collect(t, true, 20000));
+    CHECK_OK(t, collect(t, true));
     CHECK_EQUAL(t, 25, got.reports);
     CHECK_EQUAL(t, 2, count_of(&got.leader, "hpke_decrypt_error")); /* each is shown once */
     sotto_test_service_close(&s);
@@ -161,15 +161,13 @@ static void refusals_at_upload_belong_to_the_batch_that_comes_next(sotto_test *t
 static void the_collector_learns_who_checked_the_rate(sotto_test *t)
 {
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say, "UPDATE task SET population = 5000",
-                             &t->err));
+    sotto_test_do(t, s.helper->db, "UPDATE task SET population = 5000");
     upload(t, 25, 2, SOTTO_TEST_SOUND, 1);
-    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_OK(t, collect(t, false));
     CHECK(t, got.leader.known && got.leader.rate == SOTTO_RATE_OFF);
     CHECK(t, got.helper.known && got.helper.rate == SOTTO_RATE_CHECKED);
-    CHECK_OK(t, sotto_db_run(s.leader->db, sotto_test_say, "UPDATE task SET population = 5000",
-                             &t->err));
-    CHECK_OK(t, collect(t, false, 20000));
+    sotto_test_do(t, s.leader->db, "UPDATE task SET population = 5000");
+    CHECK_OK(t, collect(t, false));
     CHECK(t, got.leader.rate == SOTTO_RATE_OFF);
     sotto_test_service_close(&s);
 }
@@ -192,10 +190,12 @@ static void what_an_operator_gave_up_stands_beside_the_sum(sotto_test *t)
                                 &(sotto_test_service_options){.leader_selected = leader_selected,
                                                               .job_delay_ms = 3600000,
                                                               .job_reports = 1000});
-        upload(t, 26, 2, SOTTO_TEST_SOUND, 1); /* one in each segment */
-        g.segment = sotto_test_ask_number(t, s.leader->db, "SELECT n FROM segment LIMIT 1");
+        upload(t, 25, 2, SOTTO_TEST_SOUND, 1);
+        upload(t, 1, 2, SOTTO_TEST_SOUND, 1); /* in a segment of its own */
+        g.segment =
+            sotto_test_ask_number(t, s.leader->db, "SELECT n FROM segment WHERE reports = 1");
         CHECK_OK(t, sotto_db_run(s.leader->db, give_one_up, &g, &t->err));
-        CHECK_OK(t, collect(t, true, 20000));
+        CHECK_OK(t, collect(t, true));
         CHECK_EQUAL(t, 25, got.reports);
         CHECK_EQUAL(t, 1, count_of(&got.leader, "unreadable"));
         sotto_test_service_close(&s);
@@ -213,7 +213,7 @@ static void counts_stay_what_they_were_beside_the_sum(sotto_test *t)
     upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
     upload(t, 2, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
     upload(t, 3, 1, SOTTO_TEST_BAD_PROOF, 1);
-    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_OK(t, collect(t, false));
     leader = got.leader;
     helper = got.helper;
     CHECK_EQUAL(t, 2, count_of(&leader, "hpke_decrypt_error"));
@@ -227,7 +227,7 @@ static void counts_stay_what_they_were_beside_the_sum(sotto_test *t)
         3);
     CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, errors[0]);
     sotto_test_leader_restart(t, &s);
-    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_OK(t, collect(t, false));
     CHECK(t, got.leader.known && got.helper.known);
     CHECK_EQUAL(t, leader.count, got.leader.count);
     CHECK_BYTES(t, leader.items, got.leader.items, sizeof leader.items);
@@ -251,12 +251,11 @@ static void what_a_repair_dropped_stands_beside_the_sum(sotto_test *t)
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 10});
     upload(t, 30, 2, SOTTO_TEST_SOUND, 1);
-    wait_for(t, VERIFIED, 30);
-    CHECK_OK(t, sotto_db_run(s.helper->db, sotto_test_say,
-                             "UPDATE sub_aggregate SET reports = reports + 1 WHERE job ="
-                             " (SELECT min(job) FROM sub_aggregate)",
-                             &t->err));
-    CHECK_OK(t, collect(t, false, 20000));
+    sotto_test_await(t, s.leader->db, VERIFIED, 30);
+    sotto_test_do(t, s.helper->db,
+                  "UPDATE sub_aggregate SET reports = reports + 1 WHERE job ="
+                  " (SELECT min(job) FROM sub_aggregate)");
+    CHECK_OK(t, collect(t, false));
     CHECK_EQUAL(t, 20, got.reports);
     CHECK_EQUAL(t, 20, got.sums[2].low);
     CHECK_EQUAL(t, 10, count_of(&got.leader, "job_dropped"));
@@ -296,7 +295,7 @@ static void counts_are_told_of_released_batches_only(sotto_test *t)
     CHECK_EQUAL(t, 404, ask(t, true, none, s.pairing.collector_token));
     CHECK_EQUAL(t, 404, ask(t, false, none, s.pairing.rejection_token));
     upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
-    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_OK(t, collect(t, false));
     CHECK_EQUAL(t, 200, ask(t, true, id, s.pairing.collector_token));
     sotto_test_service_close(&s);
 }
@@ -305,21 +304,17 @@ static void counts_are_told_of_released_batches_only(sotto_test *t)
 static void counts_of_a_closed_batch_wait_for_its_release(sotto_test *t)
 {
     uint8_t id[SOTTO_RESOURCE_ID_SIZE];
-    char listen[32];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
     upload(t, 5, 2, SOTTO_TEST_BAD_LEADER_SEAL, 1);
     upload(t, 20, 2, SOTTO_TEST_SOUND, 1);
-    wait_for(t, VERIFIED, 20);
-    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
-    sotto_server_close(s.helper);
-    s.helper = NULL;
+    sotto_test_await(t, s.leader->db, VERIFIED, 20);
+    sotto_test_helper_stop(t, &s);
     ask_for_batch(t, id);
-    wait_for(t, "SELECT count(*) FROM release WHERE state = 2", 1);
+    sotto_test_await(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2", 1);
     CHECK_EQUAL(t, 404, ask(t, true, id, s.pairing.collector_token));
-    s.helper_options.listen = listen;
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
-    CHECK_OK(t, collect(t, false, 60000));
+    sotto_test_helper_start(t, &s);
+    CHECK_OK(t, collect(t, false));
     CHECK_EQUAL(t, 5, count_of(&got.leader, "hpke_decrypt_error"));
     CHECK_EQUAL(t, 200, ask(t, true, id, s.pairing.collector_token));
     sotto_test_service_close(&s);
@@ -340,10 +335,10 @@ static void too_few_reports_stay_unknown(sotto_test *t)
 {
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     upload(t, 19, 2, SOTTO_TEST_SOUND, 1);
-    CHECK_STATUS(t, SOTTO_AGAIN, collect(t, false, 1500));
+    CHECK_STATUS(t, SOTTO_AGAIN, ask_collector(t, false, 1500));
     CHECK(t, !got.leader.known && got.sums == NULL);
     upload(t, 1, 2, SOTTO_TEST_SOUND, 1);
-    CHECK_OK(t, collect(t, false, 20000));
+    CHECK_OK(t, collect(t, false));
     CHECK_EQUAL(t, 20, got.reports);
     sotto_test_service_close(&s);
 }

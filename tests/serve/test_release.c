@@ -6,7 +6,6 @@
 #include "serve/schema.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
 static sotto_server_task task_of(uint64_t precision, uint64_t collection_seconds)
 {
@@ -69,13 +68,6 @@ typedef struct adder {
     atomic_bool inside, wrote, told;
 } adder;
 
-static void pause_ms(unsigned ms)
-{
-    struct timespec moment = {ms / 1000, (long)(ms % 1000) * 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
-
 /* As an upload does: takes the lock, looks, and writes a while later. */
 static sotto_status add(sotto_tx *tx, void *context, sotto_err *err)
 {
@@ -84,7 +76,7 @@ static sotto_status add(sotto_tx *tx, void *context, sotto_err *err)
 
     SOTTO_TRY(sotto_release_lock(tx, a->task, false, err));
     atomic_store(&a->inside, true);
-    pause_ms(a->hold_ms);
+    sotto_test_pause_ms(a->hold_ms);
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "INSERT INTO retired (task, since) VALUES (?1, 0)", err));
     sotto_sql_int(&q, 1, a->task);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
@@ -123,7 +115,7 @@ static sotto_status close_it(sotto_tx *tx, void *context, sotto_err *err)
 static void wait_for(const atomic_bool *flag)
 {
     while (!atomic_load(flag))
-        pause_ms(1);
+        sotto_test_pause_ms(1);
 }
 
 /* Two processes, as far as the database can tell. */

@@ -1,6 +1,7 @@
 /* Leader and helper disagree about a batch: what both have is still released, and nothing else ever is. */
 #define _POSIX_C_SOURCE 200809L
 #include "support/repair.h"
+#include "support/steps.h"
 
 #include "serve/repair.h"
 #include "support/database.h"
@@ -10,27 +11,14 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { BINS = 16, JOBS = 4, EACH = 10 };
 
 static sotto_test_service s;
 
-static void pause_ms(long ms)
-{
-    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
-
 static int64_t number(sotto_test *t, sotto_server *server, const char *sql)
 {
     return sotto_test_ask_number(t, server->db, sql);
-}
-
-static void say(sotto_test *t, sotto_server *server, const char *sql)
-{
-    CHECK_OK(t, sotto_db_run(server->db, sotto_test_say, (void *)(uintptr_t)sql, &t->err));
 }
 
 #define VERIFIED  "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate"
@@ -58,7 +46,7 @@ static void upload_and_wait(sotto_test *t, unsigned job, unsigned count)
     uploaded[job] = sotto_buf_bytes(&body);
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, uploaded[job]).status);
     for (unsigned i = 0; i < 500 && number(t, s.leader, VERIFIED) < before + count; i++)
-        pause_ms(10);
+        sotto_test_pause_ms(10);
 }
 
 /* Four jobs of ten reports, each of a bin of its own, verified and added up on both sides. */
@@ -114,7 +102,7 @@ static sotto_bytes leaders_request(sotto_test *t)
 static void a_job_that_the_helper_lost_is_dropped(sotto_test *t)
 {
     open_with_jobs(t);
-    say(t, s.helper, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
+    sotto_test_do(t, s.helper->db, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
     check_collected(t, 1);
     CHECK_EQUAL(t, EACH, number(t, s.leader, DROPPED));
     CHECK_EQUAL(t, 0, number(t, s.helper, DROPPED)); /* it had nothing to drop */
@@ -127,7 +115,6 @@ static void a_job_that_the_helper_lost_is_dropped(sotto_test *t)
 static void a_helper_put_back_from_a_copy_costs_what_came_after_it(sotto_test *t)
 {
     const char *copy = sotto_test_temp(t, "copy.db"), *path;
-    char name[512];
 
     if (sotto_test_on_postgres())
         return; /* where copies are pg_dump's */
@@ -139,11 +126,9 @@ static void a_helper_put_back_from_a_copy_costs_what_came_after_it(sotto_test *t
         upload_and_wait(t, j, EACH);
     }
     path = s.helper_options.database + strlen("sqlite:");
-    (void)snprintf(name, sizeof name, "127.0.0.1:%u", sotto_server_port(s.helper));
-    s.helper_options.listen = name;
-    sotto_server_close(s.helper);
+    sotto_test_helper_stop(t, &s);
     CHECK_EQUAL(t, 0, rename(copy, path));
-    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    sotto_test_helper_start(t, &s);
     CHECK_EQUAL(t, (JOBS - 1) * EACH, number(t, s.helper, VERIFIED));
     check_collected(t, 1);
     CHECK_EQUAL(t, EACH, number(t, s.leader, DROPPED));
@@ -154,7 +139,7 @@ static void a_helper_put_back_from_a_copy_costs_what_came_after_it(sotto_test *t
 static void a_job_that_the_leader_lost_is_dropped(sotto_test *t)
 {
     open_with_jobs(t);
-    say(t, s.leader, "DELETE FROM sub_aggregate WHERE job = " LAST_JOB);
+    sotto_test_do(t, s.leader->db, "DELETE FROM sub_aggregate WHERE job = " LAST_JOB);
     check_collected(t, 1);
     CHECK_EQUAL(t, 0, number(t, s.leader, DROPPED));
     CHECK_EQUAL(t, EACH, number(t, s.helper, DROPPED));
@@ -166,7 +151,8 @@ static void a_job_that_the_leader_lost_is_dropped(sotto_test *t)
 static void a_job_that_is_not_the_same_is_dropped_on_both_sides(sotto_test *t)
 {
     open_with_jobs(t);
-    say(t, s.helper, "UPDATE sub_aggregate SET reports = reports + 1 WHERE job = " FIRST_JOB);
+    sotto_test_do(t, s.helper->db,
+                  "UPDATE sub_aggregate SET reports = reports + 1 WHERE job = " FIRST_JOB);
     check_collected(t, 1);
     CHECK_EQUAL(t, EACH, number(t, s.leader, DROPPED));
     CHECK_EQUAL(t, EACH + 1, number(t, s.helper, DROPPED));
@@ -183,7 +169,7 @@ static void a_batch_that_the_leader_selected_is_repaired_too(sotto_test *t)
                                 .leader_selected = true, .job_delay_ms = 20, .job_reports = 1000});
     upload_and_wait(t, 0, 5);
     upload_and_wait(t, 1, 30); /* into the same batch, which is not full yet */
-    say(t, s.helper, "UPDATE sub_aggregate SET reports = 6 WHERE reports = 5");
+    sotto_test_do(t, s.helper->db, "UPDATE sub_aggregate SET reports = 6 WHERE reports = 5");
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 0, &reports, counts));
     CHECK_EQUAL(t, 30, reports);
     CHECK_EQUAL(t, 30, counts[1]);
@@ -198,7 +184,8 @@ static void a_leader_that_died_in_between_goes_on(sotto_test *t)
     sotto_http_response response;
 
     open_with_jobs(t);
-    say(t, s.helper, "UPDATE sub_aggregate SET reports = reports + 1 WHERE job = " FIRST_JOB);
+    sotto_test_do(t, s.helper->db,
+                  "UPDATE sub_aggregate SET reports = reports + 1 WHERE job = " FIRST_JOB);
     response = sotto_test_ask_repair(t, &s, leaders_request(t), s.pairing.leader_token);
     CHECK_EQUAL(t, 200, response.status);
     CHECK_EQUAL(t, EACH + 1, number(t, s.helper, DROPPED));
@@ -232,13 +219,13 @@ static void a_repair_claims_no_rate_that_was_not_checked(sotto_test *t)
     static sotto_rejections told;
 
     open_with_jobs(t);
-    say(t, s.helper, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
-    say(t, s.helper, "ALTER TABLE release RENAME TO away");
+    sotto_test_do(t, s.helper->db, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
+    sotto_test_do(t, s.helper->db, "ALTER TABLE release RENAME TO away");
     s.patience = 2;
     (void)sotto_test_collect(t, &s, 1, &(uint64_t){0}, (uint64_t[BINS]){0});
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2"));
-    say(t, s.leader, "UPDATE task SET population = 5000");
-    say(t, s.helper, "ALTER TABLE away RENAME TO release");
+    sotto_test_do(t, s.leader->db, "UPDATE task SET population = 5000");
+    sotto_test_do(t, s.helper->db, "ALTER TABLE away RENAME TO release");
     s.patience = 400;
     check_collected(t, 1);
     CHECK_OK(t, sotto_db_read(s.leader->db, read_rate, &told, &t->err));
@@ -255,7 +242,7 @@ static void a_repeated_repair_gets_the_same_bytes(sotto_test *t)
     sotto_bytes request;
 
     open_with_jobs(t);
-    say(t, s.leader, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
+    sotto_test_do(t, s.leader->db, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
     request = leaders_request(t);
     first = sotto_test_ask_repair(t, &s, request, s.pairing.leader_token);
     CHECK_EQUAL(t, 200, first.status);
@@ -304,7 +291,8 @@ static void check_failed(sotto_test *t, const char *why)
 static void what_both_agree_on_must_be_a_batch(sotto_test *t)
 {
     open_with_jobs(t);
-    say(t, s.helper, "UPDATE sub_aggregate SET reports = reports + 1 WHERE job <> " FIRST_JOB);
+    sotto_test_do(t, s.helper->db,
+                  "UPDATE sub_aggregate SET reports = reports + 1 WHERE job <> " FIRST_JOB);
     check_failed(t, "too few reports are left");
     CHECK_EQUAL(t, 0, number(t, s.helper, DROPPED));
     CHECK_EQUAL(t, JOBS, number(t, s.helper, "SELECT count(*) FROM sub_aggregate"));
@@ -376,13 +364,13 @@ static void a_helper_that_knows_of_repairs_a_little_later_is_asked_again(sotto_t
     sotto_http_server *server;
 
     open_with_jobs(t);
-    say(t, s.helper, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
+    sotto_test_do(t, s.helper->db, "DELETE FROM sub_aggregate WHERE job = " FIRST_JOB);
     foreign_answer = sotto_bytes_of(NULL, 0);
     (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", (unsigned)sotto_server_port(s.helper));
     server = open_foreign(t);
     CHECK_EQUAL(t, 2, ask_collection(t).status / 100);
     for (unsigned i = 0; i < 500 && number(t, s.leader, "SELECT repairs FROM release") == 0; i++)
-        pause_ms(10);
+        sotto_test_pause_ms(10);
     CHECK_EQUAL(t, 1, number(t, s.leader, "SELECT repairs FROM release"));
     sotto_http_server_close(server);
     s.helper_options.listen = listen;

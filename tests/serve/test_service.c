@@ -1,6 +1,6 @@
 /* Leader and helper together: what is uploaded is added up once, whatever stands between. */
 #define _POSIX_C_SOURCE 200809L
-#include "support/service.h"
+#include "support/steps.h"
 
 #include "db/sealed.h"
 #include "sotto/device.h"
@@ -9,14 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static void pause_ms(long ms)
-{
-    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
 
 static sotto_bytes many(sotto_test *t, sotto_test_service *s, size_t count, uint64_t bin)
 {
@@ -54,7 +46,7 @@ static void the_next_batch_is_one_that_the_leader_selected(sotto_test *t)
     uint64_t reports = 0, counts[16] = {0};
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.leader_selected = true});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30, 1)).status);
+    sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 0, &reports, counts));
     CHECK_EQUAL(t, 30, reports);
     check_counts(t, counts, s.task.bins, 1, 30);
@@ -168,9 +160,9 @@ static void nothing_is_lost_when_a_server_restarts(sotto_test *t)
     /* Jobs that never leave by themselves: the restart finds the segments waiting. */
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 40, 1)).status);
+    sotto_test_upload_some(t, &s, 40, 1, SOTTO_TEST_SOUND);
     sotto_test_leader_restart(t, &s);
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 5, 1)).status);
+    sotto_test_upload_some(t, &s, 5, 1, SOTTO_TEST_SOUND);
     sotto_test_helper_restart(t, &s);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 45, reports);
@@ -191,7 +183,7 @@ static void a_collected_bucket_takes_no_more(sotto_test *t)
     sotto_reader in;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 20, 1)).status);
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     response = sotto_test_upload(t, &s, many(t, &s, 1, 1));
     CHECK_OK(t, sotto_dap_upload_errors_decode(&errors, response.body, &t->err));
@@ -209,11 +201,11 @@ static void a_batch_below_its_minimum_waits(sotto_test *t)
     uint64_t reports = 0, counts[16] = {0};
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.min_cohort = 20});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 19, 1)).status);
+    sotto_test_upload_some(t, &s, 19, 1, SOTTO_TEST_SOUND);
     s.patience = 20;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     /* What is missing may still come. */
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 1, 1)).status);
+    sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND);
     s.patience = 200;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 20, reports);
@@ -230,7 +222,7 @@ static void of_two_collections_that_overlap_one_is_refused(sotto_test *t)
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 2, &reports, counts));
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 20, 1)).status);
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
     s.patience = 200;
     unsigned first = sotto_test_collect(t, &s, 1, &reports, counts);
     unsigned second = sotto_test_collect(t, &s, 2, &reports, counts);
@@ -248,7 +240,7 @@ static void reports_are_erased_once_they_are_added_up(sotto_test *t)
     uint64_t reports = 0, counts[16] = {0};
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 30, 1)).status);
+    sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment_key"));
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment"));
@@ -279,19 +271,6 @@ static sotto_status read_keys(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
-static bool holds(sotto_bytes all, sotto_bytes wanted)
-{
-    const uint8_t *at = all.data, *end = all.data + all.len;
-
-    while ((size_t)(end - at) >= wanted.len &&
-           (at = memchr(at, wanted.data[0], (size_t)(end - at) - wanted.len + 1)) != NULL) {
-        if (memcmp(at, wanted.data, wanted.len) == 0)
-            return true;
-        at++;
-    }
-    return false;
-}
-
 /* How many of the keys stand anywhere in the database's file, or in the one behind it that ends with this. */
 static size_t keys_in(sotto_test *t, const sotto_test_service *s, const char *suffix,
                       const stored *keys)
@@ -310,7 +289,8 @@ static size_t keys_in(sotto_test *t, const sotto_test_service *s, const char *su
     CHECK(t, size < sizeof all);
     CHECK_EQUAL(t, 0, fclose(file));
     for (size_t i = 0; i < keys->count; i++)
-        found += holds(sotto_bytes_of(all, size), sotto_bytes_of(keys->keys[i], SEALED_KEY));
+        found +=
+            sotto_test_holds(sotto_bytes_of(all, size), sotto_bytes_of(keys->keys[i], SEALED_KEY));
     return found;
 }
 
@@ -330,7 +310,7 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
     s.leader_options.erase_ms = 200;
     sotto_test_leader_restart(t, &s);
     for (unsigned i = 0; i < KEYS; i++)
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, many(t, &s, 1, 1)).status);
+        sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND);
     CHECK_OK(t, sotto_db_read(s.leader->db, read_keys, &keys, &t->err));
     CHECK_EQUAL(t, KEYS, keys.count);
     sotto_test_leader_restart(t, &s); /* what the WAL held is in the file now */
@@ -338,7 +318,7 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, KEYS, reports);
     for (unsigned i = 0; i < 300 && left > 0; i++) {
-        pause_ms(100);
+        sotto_test_pause_ms(100);
         left = keys_in(t, &s, "", &keys) + keys_in(t, &s, "-wal", &keys);
     }
     CHECK_EQUAL(t, 0, left);
@@ -347,33 +327,10 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
 
 /* ---- a leader that was killed ------------------------------------------------------------------------------------- */
 
-typedef struct request {
-    uint8_t bytes[1 << 16];
-    size_t len;
-} request;
-
-static sotto_status read_request(sotto_tx *tx, void *context, sotto_err *err)
-{
-    request *r = context;
-    sotto_bytes bytes;
-    sotto_sql q;
-    bool row;
-
-    r->len = 0;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT request FROM job WHERE state = 1", err));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    bytes = row ? sotto_sql_column_bytes(&q, 0) : sotto_bytes_of(NULL, 0);
-    if (bytes.len > 0 && bytes.len <= sizeof r->bytes) {
-        memcpy(r->bytes, bytes.data, bytes.len);
-        r->len = bytes.len;
-    }
-    return sotto_sql_run(&q, NULL, err);
-}
-
 /* A job that its leader still held when it was killed: on disk, and leased for another ten minutes. */
-static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, request *stored_request)
+static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, sotto_bytes *request)
 {
-    sotto_bytes reports = many(t, s, 25, 2);
+    sotto_bytes reports = sotto_test_sealed_reports(t, s, 25, 2, SOTTO_TEST_SOUND);
     sotto_db *db;
 
     s->leader_options.lease_seconds = 600;
@@ -381,17 +338,13 @@ static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, request *st
     sotto_server_close(s->helper);
     s->helper = NULL;
     CHECK_EQUAL(t, 200, sotto_test_upload(t, s, reports).status);
-    for (unsigned i = 0; i < 200 && stored_request->len == 0; i++) {
-        pause_ms(50);
-        CHECK_OK(t, sotto_db_read(s->leader->db, read_request, stored_request, &t->err));
-    }
-    CHECK(t, stored_request->len > 0);
+    CHECK(t, sotto_test_comes(t, s->leader->db, "SELECT count(*) FROM job WHERE state = 1"));
+    *request = sotto_test_ask_bytes(t, s->leader->db, "SELECT request FROM job WHERE state = 1");
+    CHECK(t, request->len > 0);
     sotto_server_close(s->leader);
     s->leader = NULL;
     db = sotto_test_db_at(t, s->leader_options.database);
-    CHECK_OK(t,
-             sotto_db_run(db, sotto_test_say,
-                          "UPDATE sotto_lease SET held = 1, ready_at = {now} + 600000", &t->err));
+    sotto_test_do(t, db, "UPDATE sotto_lease SET held = 1, ready_at = {now} + 600000");
     sotto_db_close(db);
     return reports;
 }
@@ -400,15 +353,14 @@ static void what_a_killed_leader_had_under_way_goes_on_at_once(sotto_test *t)
 {
     sotto_test_service s;
     uint64_t reports = 0, counts[16] = {0};
-    static request stored_request;
+    sotto_bytes request;
     unsigned helper_port, leader_port;
     char at[2][32];
 
-    stored_request.len = 0;
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     helper_port = sotto_server_port(s.helper);
     leader_port = sotto_server_port(s.leader);
-    (void)leave_a_job(t, &s, &stored_request);
+    (void)leave_a_job(t, &s, &request);
     (void)snprintf(at[0], sizeof at[0], "127.0.0.1:%u", leader_port);
     (void)snprintf(at[1], sizeof at[1], "127.0.0.1:%u", helper_port);
     s.leader_options.listen = at[0];
@@ -430,19 +382,17 @@ static void what_a_killed_leader_had_under_way_goes_on_at_once(sotto_test *t)
 static void a_stored_request_is_sealed(sotto_test *t)
 {
     sotto_test_service s;
-    static request stored_request;
+    sotto_bytes request;
     sotto_bytes reports;
     sotto_dap_report first;
 
-    stored_request.len = 0;
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    reports = leave_a_job(t, &s, &stored_request);
+    reports = leave_a_job(t, &s, &request);
     CHECK_OK(t, sotto_dap_report_decode(&first, sotto_bytes_of(reports.data, reports.len / 25),
                                         &t->err));
-    CHECK(t, !holds(sotto_bytes_of(stored_request.bytes, stored_request.len),
-                    sotto_bytes_of(first.metadata.report_id, sizeof first.metadata.report_id)));
-    CHECK(t,
-          !holds(sotto_bytes_of(stored_request.bytes, stored_request.len), first.helper.payload));
+    CHECK(t, !sotto_test_holds(request, sotto_bytes_of(first.metadata.report_id,
+                                                       sizeof first.metadata.report_id)));
+    CHECK(t, !sotto_test_holds(request, first.helper.payload));
     sotto_test_service_close(&s);
 }
 

@@ -3,7 +3,7 @@
 #include "serve/leader.h"
 #include "serve/unreadable.h"
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -20,48 +20,14 @@ static const char not_noted[] = "SELECT count(*) FROM segment WHERE unreadable I
 static const char added_up[] = "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT)"
                                " FROM sub_aggregate";
 
-static void say(sotto_test *t, sotto_test_service *s, const char *sql)
-{
-    char text[200];
-
-    (void)snprintf(text, sizeof text, "%s", sql);
-    CHECK_OK(t, sotto_db_run(s->leader->db, sotto_test_say, text, &t->err));
-}
-
-static void upload(sotto_test *t, sotto_test_service *s, size_t count)
-{
-    sotto_bytes reports = sotto_test_sealed_reports(t, s, count, 1, SOTTO_TEST_SOUND);
-
-    CHECK_EQUAL(t, 200, sotto_test_upload(t, s, reports).status);
-}
-
 /* A segment of many reports and one of fewer, which are read back from the disk. */
 static void open_two(sotto_test *t, sotto_test_service *s)
 {
     sotto_test_service_open(
         t, s, &(sotto_test_service_options){.job_delay_ms = LONG_MS, .job_reports = 1000});
     atomic_fetch_add(&s->leader->leader->warm, (size_t)1 << 40);
-    upload(t, s, MANY);
-    upload(t, s, OTHERS);
-}
-
-/* Asks once, so that jobs are formed. */
-static void want(sotto_test *t, sotto_test_service *s)
-{
-    uint64_t reports = 0, counts[16] = {0};
-
-    s->patience = 1;
-    (void)sotto_test_collect(t, s, 1, &reports, counts);
-    s->patience = 200;
-}
-
-static void check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
-{
-    uint64_t reports = 0, counts[16] = {0};
-
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, s, 1, &reports, counts));
-    CHECK_EQUAL(t, wanted, reports);
-    CHECK_EQUAL(t, wanted, counts[1]);
+    sotto_test_upload_some(t, s, MANY, 1, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, s, OTHERS, 1, SOTTO_TEST_SOUND);
 }
 
 static sotto_status give_up(sotto_test *t, sotto_test_service *s, const char *which)
@@ -80,13 +46,13 @@ static void a_damaged_row_holds_up_no_other(sotto_test *t)
     sotto_test_service s;
 
     open_two(t, &s);
-    say(t, &s, "UPDATE segment SET reports = 199 WHERE reports = 200");
-    want(t, &s);
+    sotto_test_do(t, s.leader->db, "UPDATE segment SET reports = 199 WHERE reports = 200");
+    sotto_test_want(t, &s);
     CHECK(t, sotto_test_comes(t, s.leader->db, added_up));
     CHECK_EQUAL(t, OTHERS, sotto_test_ask_number(t, s.leader->db, added_up));
     CHECK(t, sotto_test_comes(t, s.leader->db, noted));
     CHECK_OK(t, give_up(t, &s, "SELECT n FROM segment"));
-    check_sum(t, &s, OTHERS);
+    sotto_test_check_sum(t, &s, OTHERS);
     sotto_test_service_close(&s);
 }
 
@@ -102,11 +68,11 @@ static void a_segment_without_its_body_is_noted(sotto_test *t)
         sotto_test_service s;
 
         open_two(t, &s);
-        say(t, &s, lost[i]);
-        want(t, &s);
+        sotto_test_do(t, s.leader->db, lost[i]);
+        sotto_test_want(t, &s);
         CHECK(t, sotto_test_comes(t, s.leader->db, noted));
         CHECK_OK(t, give_up(t, &s, "SELECT n FROM segment WHERE reports = 200"));
-        check_sum(t, &s, OTHERS);
+        sotto_test_check_sum(t, &s, OTHERS);
         sotto_test_service_close(&s);
     }
 }
@@ -131,10 +97,10 @@ static void a_damaged_list_of_skips_is_noted(sotto_test *t)
     open_two(t, &s);
     CHECK_OK(t, sotto_db_run(s.leader->db, skip_too_many, NULL, &t->err));
     sotto_test_leader_restart(t, &s);
-    want(t, &s);
+    sotto_test_want(t, &s);
     CHECK(t, sotto_test_comes(t, s.leader->db, noted));
     CHECK_OK(t, give_up(t, &s, "SELECT n FROM segment WHERE reports = 150"));
-    check_sum(t, &s, MANY);
+    sotto_test_check_sum(t, &s, MANY);
     sotto_test_service_close(&s);
 }
 
@@ -190,14 +156,14 @@ static void a_bad_sector_is_noted(sotto_test *t)
         open_two(t, &s);
         CHECK_EQUAL(t, 2, sotto_test_ask_number(t, s.leader->db, in_the_file));
         spoil_bodies(t, &s);
-        want(t, &s);
+        sotto_test_want(t, &s);
         CHECK(t, sotto_test_comes(t, s.leader->db, noted));
         if (gone) {
             CHECK_OK(t, give_up(t, &s, "SELECT n FROM segment WHERE reports = 200"));
             CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, noted));
         }
         atomic_store(&bad_sectors, false);
-        check_sum(t, &s, gone ? OTHERS : MANY + OTHERS);
+        sotto_test_check_sum(t, &s, gone ? OTHERS : MANY + OTHERS);
         sotto_test_service_close(&s);
     }
 }
@@ -228,11 +194,11 @@ static void a_damaged_place_keeps_no_leader_from_starting(sotto_test *t)
         open_two(t, &s);
         CHECK_OK(t, sotto_db_run(s.leader->db, misplace, &places[i], &t->err));
         sotto_test_leader_restart(t, &s);
-        upload(t, &s, MANY); /* over nothing that is in use */
-        want(t, &s);
+        sotto_test_upload_some(t, &s, MANY, 1, SOTTO_TEST_SOUND); /* over nothing that is in use */
+        sotto_test_want(t, &s);
         CHECK(t, sotto_test_comes(t, s.leader->db, noted));
         CHECK_OK(t, give_up(t, &s, "SELECT n FROM segment WHERE unreadable IS NOT NULL"));
-        check_sum(t, &s, OTHERS + MANY);
+        sotto_test_check_sum(t, &s, OTHERS + MANY);
         sotto_test_service_close(&s);
     }
 }
@@ -251,7 +217,7 @@ static void a_note_is_its_holders(sotto_test *t)
     sotto_unreadable_finding f = {.why = "does not open", .job = -1};
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    upload(t, &s, MANY);
+    sotto_test_upload_some(t, &s, MANY, 1, SOTTO_TEST_SOUND);
     f.segment = sotto_test_ask_number(t, s.leader->db, "SELECT n FROM segment");
     f.owner = s.leader->instance ^ 1; /* another replica's, before */
     CHECK_OK(t, sotto_db_run(s.leader->db, note, &f, &t->err));
@@ -262,7 +228,7 @@ static void a_note_is_its_holders(sotto_test *t)
     f.owner = s.leader->instance;
     CHECK_OK(t, sotto_db_run(s.leader->db, note, &f, &t->err));
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, noted));
-    check_sum(t, &s, MANY);
+    sotto_test_check_sum(t, &s, MANY);
     sotto_test_service_close(&s);
 }
 
@@ -275,7 +241,7 @@ static void what_has_a_job_by_now_is_not_noted(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 50});
     sotto_server_close(s.helper);
     s.helper = NULL;
-    upload(t, &s, MANY);
+    sotto_test_upload_some(t, &s, MANY, 1, SOTTO_TEST_SOUND);
     CHECK(t,
           sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM segment WHERE job IS NOT NULL"));
     f.segment = sotto_test_ask_number(t, s.leader->db, "SELECT n FROM segment");
@@ -292,16 +258,17 @@ static void what_can_be_read_again_is_none_to_give_up(sotto_test *t)
     sotto_test_service s;
 
     open_two(t, &s);
-    say(t, &s, "UPDATE segment SET reports = 199 WHERE reports = 200");
-    want(t, &s);
+    sotto_test_do(t, s.leader->db, "UPDATE segment SET reports = 199 WHERE reports = 200");
+    sotto_test_want(t, &s);
     CHECK(t, sotto_test_comes(t, s.leader->db, noted));
     CHECK(t, sotto_test_comes(t, s.leader->db, added_up));
-    say(t, &s, "ALTER TABLE job RENAME COLUMN added TO away"); /* no job is stored */
-    say(t, &s, "UPDATE segment SET reports = 200 WHERE reports = 199");
+    sotto_test_do(t, s.leader->db,
+                  "ALTER TABLE job RENAME COLUMN added TO away"); /* no job is stored */
+    sotto_test_do(t, s.leader->db, "UPDATE segment SET reports = 200 WHERE reports = 199");
     CHECK(t, sotto_test_comes(t, s.leader->db, not_noted));
     CHECK_STATUS(t, SOTTO_DENIED, give_up(t, &s, "SELECT n FROM segment"));
-    say(t, &s, "ALTER TABLE job RENAME COLUMN away TO added");
-    check_sum(t, &s, MANY + OTHERS);
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN away TO added");
+    sotto_test_check_sum(t, &s, MANY + OTHERS);
     sotto_test_service_close(&s);
 }
 
@@ -319,15 +286,15 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
     sotto_test_service s;
 
     open_two(t, &s);
-    say(t, &s, "ALTER TABLE sub_aggregate RENAME COLUMN checksum TO away");
-    want(t, &s);
+    sotto_test_do(t, s.leader->db, "ALTER TABLE sub_aggregate RENAME COLUMN checksum TO away");
+    sotto_test_want(t, &s);
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM job"));
-    upload(t, &s, MANY);
+    sotto_test_upload_some(t, &s, MANY, 1, SOTTO_TEST_SOUND);
     for (size_t i = 0; i < sizeof back / sizeof back[0]; i++)
-        say(t, &s, back[i]);
-    say(t, &s, "ALTER TABLE sub_aggregate RENAME COLUMN away TO checksum");
+        sotto_test_do(t, s.leader->db, back[i]);
+    sotto_test_do(t, s.leader->db, "ALTER TABLE sub_aggregate RENAME COLUMN away TO checksum");
     sotto_test_leader_restart(t, &s);
-    check_sum(t, &s, MANY + OTHERS + MANY);
+    sotto_test_check_sum(t, &s, MANY + OTHERS + MANY);
     sotto_test_service_close(&s);
 }
 

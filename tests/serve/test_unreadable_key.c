@@ -4,7 +4,7 @@
 #include "serve/leader.h"
 #include "serve/unreadable.h"
 #include "support/database.h"
-#include "support/service.h"
+#include "support/steps.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,31 +16,6 @@ static const char noted[] = "SELECT count(*) FROM segment WHERE unreadable IS NO
 /* A job, not the collection that wants it. */
 static const char let_go[] = "SELECT count(*) FROM sotto_lease WHERE queue = 1 AND held = 0 AND"
                              " attempts > 0 AND ready_at > 0";
-
-static void say(sotto_test *t, sotto_test_service *s, const char *sql)
-{
-    char text[200];
-
-    (void)snprintf(text, sizeof text, "%s", sql);
-    CHECK_OK(t, sotto_db_run(s->leader->db, sotto_test_say, text, &t->err));
-}
-
-static void want(sotto_test *t, sotto_test_service *s)
-{
-    uint64_t reports = 0, counts[16] = {0};
-
-    s->patience = 1;
-    (void)sotto_test_collect(t, s, 1, &reports, counts);
-    s->patience = 200;
-}
-
-static void check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
-{
-    uint64_t reports = 0, counts[16] = {0};
-
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, s, 1, &reports, counts));
-    CHECK_EQUAL(t, wanted, reports);
-}
 
 /* How often the log says that a key is gone. */
 static void hear(void *context, const sotto_log_event *event)
@@ -65,71 +40,37 @@ static void open_two(sotto_test *t, sotto_test_service *s, atomic_uint *lines)
         sotto_test_leader_restart(t, s);
     }
     atomic_fetch_add(&s->leader->leader->warm, (size_t)1 << 40);
-    for (unsigned i = 0; i < 2; i++) {
-        sotto_bytes reports =
-            sotto_test_sealed_reports(t, s, i == 0 ? MANY : OTHERS, 1, SOTTO_TEST_SOUND);
-
-        CHECK_EQUAL(t, 200, sotto_test_upload(t, s, reports).status);
-    }
+    sotto_test_upload_some(t, s, MANY, 1, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, s, OTHERS, 1, SOTTO_TEST_SOUND);
 }
 
 /* ---- a key goes, and comes back ------------------------------------------------------------------------------- */
 
 /* Sealed values, the first bytes of which are the name of their datastore key. */
-typedef struct sealed {
-    const char *select, *update;
-} sealed;
-
-static sealed requests = {"SELECT n, request FROM job", "UPDATE job SET request = ?2 WHERE n = ?1"};
-static sealed keys = {"SELECT segment, secret FROM segment_key WHERE segment ="
-                      " (SELECT n FROM segment WHERE reports = 30)",
-                      "UPDATE segment_key SET secret = ?2 WHERE segment = ?1"};
-static sealed bodies = {"SELECT segment, body FROM segment_body WHERE segment ="
-                        " (SELECT n FROM segment WHERE reports = 30)",
-                        "UPDATE segment_body SET body = ?2 WHERE segment = ?1"};
-
-/* Names another key, or, done twice, the same again. */
-static sotto_status swap_key(sotto_tx *tx, void *context, sotto_err *err)
-{
-    static uint8_t bytes[1 << 16];
-    const sealed *which = context;
-    int64_t n;
-    size_t len;
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, which->select, err));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    len = row ? sotto_sql_column_bytes(&q, 1).len : 0;
-    if (len <= SOTTO_COLUMN_OVERHEAD || len > sizeof bytes)
-        return sotto_fail(err, SOTTO_BUG, "nothing that is sealed");
-    n = sotto_sql_column_int(&q, 0);
-    memcpy(bytes, sotto_sql_column_bytes(&q, 1).data, len);
-    bytes[0] ^= 0xff;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, which->update, err));
-    sotto_sql_int(&q, 1, n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(bytes, len));
-    return sotto_sql_run(&q, NULL, err);
-}
-
-static void swap(sotto_test *t, sotto_test_service *s, sealed *which)
-{
-    CHECK_OK(t, sotto_db_run(s->leader->db, swap_key, which, &t->err));
-}
+static const sotto_test_damage requests = {"SELECT n, request FROM job",
+                                           "UPDATE job SET request = ?2 WHERE n = ?1", false};
+static const sotto_test_damage keys = {"SELECT segment, secret FROM segment_key WHERE segment ="
+                                       " (SELECT n FROM segment WHERE reports = 30)",
+                                       "UPDATE segment_key SET secret = ?2 WHERE segment = ?1",
+                                       false};
+static const sotto_test_damage bodies = {"SELECT segment, body FROM segment_body WHERE segment ="
+                                         " (SELECT n FROM segment WHERE reports = 30)",
+                                         "UPDATE segment_body SET body = ?2 WHERE segment = ?1",
+                                         false};
 
 /* Both segments in one job, the helper's answer to which can't be stored, and whose request lacks its key. */
 static void open_torn(sotto_test *t, sotto_test_service *s, atomic_uint *lines)
 {
     open_two(t, s, lines);
-    say(t, s, "ALTER TABLE sub_aggregate RENAME COLUMN checksum TO away");
-    want(t, s);
+    sotto_test_do(t, s->leader->db, "ALTER TABLE sub_aggregate RENAME COLUMN checksum TO away");
+    sotto_test_want(t, s);
     CHECK(t, sotto_test_comes(t, s->leader->db, let_go));
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s->leader->db, "SELECT count(*) FROM job"));
-    swap(t, s, &requests);
-    say(t, s, "UPDATE sotto_lease SET ready_at = 0 WHERE held = 0");
+    sotto_test_flip(t, s->leader->db, &requests);
+    sotto_test_do(t, s->leader->db, "UPDATE sotto_lease SET ready_at = 0 WHERE held = 0");
     /* Whoever notes it has the lease: no attempt that read it before goes on. */
     CHECK(t, sotto_test_comes(t, s->leader->db, noted));
-    say(t, s, "ALTER TABLE sub_aggregate RENAME COLUMN away TO checksum");
+    sotto_test_do(t, s->leader->db, "ALTER TABLE sub_aggregate RENAME COLUMN away TO checksum");
 }
 
 /* What the list says: in all of those that wait, and of those that were given up. */
@@ -216,9 +157,10 @@ static void a_job_without_its_key_is_not_given_up(sotto_test *t)
     CHECK_EQUAL(t, 2, look(t, &s).waiting);
     CHECK(t, atomic_load(&lines) >= 2 && atomic_load(&lines) % 2 == 0); /* each of its segments */
     is_kept(t, &s);
-    swap(t, &s, &requests);
-    say(t, &s, "UPDATE sotto_lease SET attempts = 1, ready_at = 0 WHERE held = 0");
-    check_sum(t, &s, MANY + OTHERS);
+    sotto_test_flip(t, s.leader->db, &requests);
+    sotto_test_do(t, s.leader->db,
+                  "UPDATE sotto_lease SET attempts = 1, ready_at = 0 WHERE held = 0");
+    sotto_test_check_sum(t, &s, MANY + OTHERS);
     CHECK_EQUAL(t, 0, look(t, &s).waiting);
     sotto_test_service_close(&s);
 }
@@ -228,12 +170,12 @@ static void a_segment_without_its_key_is_not_given_up(sotto_test *t)
     sotto_test_service s;
 
     open_two(t, &s, NULL);
-    swap(t, &s, &keys);
-    want(t, &s);
+    sotto_test_flip(t, s.leader->db, &keys);
+    sotto_test_want(t, &s);
     CHECK(t, sotto_test_comes(t, s.leader->db, noted));
     is_kept(t, &s);
-    swap(t, &s, &keys);
-    check_sum(t, &s, MANY + OTHERS);
+    sotto_test_flip(t, s.leader->db, &keys);
+    sotto_test_check_sum(t, &s, MANY + OTHERS);
     sotto_test_service_close(&s);
 }
 
@@ -269,12 +211,12 @@ static void a_body_damaged_at_its_head_is_noted(sotto_test *t)
 
     open_two(t, &s, NULL);
     g = doomed(t, &s);
-    swap(t, &s, &bodies);
-    want(t, &s);
+    sotto_test_flip(t, s.leader->db, &bodies);
+    sotto_test_want(t, &s);
     CHECK(t, sotto_test_comes(t, s.leader->db, noted));
     CHECK_OK(t, give_up(t, &s, &g));
     CHECK_EQUAL(t, MANY, g.reports);
-    check_sum(t, &s, OTHERS);
+    sotto_test_check_sum(t, &s, OTHERS);
     sotto_test_service_close(&s);
 }
 

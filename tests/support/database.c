@@ -5,31 +5,14 @@
 #include "db/lease.h"
 #include "db/migrate.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static char directories[256][64];
-static size_t directory_count;
 
 bool sotto_test_on_postgres(void)
 {
     return getenv("SOTTO_POSTGRES") != NULL;
-}
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return remove(path);
-}
-
-static void remove_directories(void)
-{
-    while (directory_count > 0)
-        (void)nftw(directories[--directory_count], remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static char *take(sotto_test *t, size_t size)
@@ -38,20 +21,6 @@ static char *take(sotto_test *t, size_t size)
 
     CHECK(t, memory != NULL);
     return memory;
-}
-
-const char *sotto_test_temp(sotto_test *t, const char *name)
-{
-    char *path = take(t, 256);
-
-    CHECK(t, directory_count < sizeof directories / sizeof directories[0]);
-    if (directory_count == 0)
-        CHECK(t, sotto_test_at_end(remove_directories));
-    char *directory = directories[directory_count++];
-    (void)snprintf(directory, sizeof directories[0], "/tmp/sotto-db-XXXXXX");
-    CHECK(t, mkdtemp(directory) != NULL);
-    (void)snprintf(path, 256, "%s/%s", directory, name);
-    return path;
 }
 
 sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err)
@@ -157,14 +126,59 @@ int64_t sotto_test_ask_number(sotto_test *t, sotto_db *db, const char *sql)
     return q.answer;
 }
 
+typedef struct question_of_bytes {
+    const char *sql;
+    sotto_arena *arena;
+    sotto_bytes answer;
+} question_of_bytes;
+
+static sotto_status ask_bytes(sotto_tx *tx, void *context, sotto_err *err)
+{
+    question_of_bytes *asked = context;
+    sotto_bytes found;
+    uint8_t *copy;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, asked->sql, err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    found = row ? sotto_sql_column_bytes(&q, 0) : sotto_bytes_of(NULL, 0);
+    if (found.len > 0) {
+        copy = sotto_arena_take(asked->arena, found.len);
+        if (!copy)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
+        memcpy(copy, found.data, found.len);
+        asked->answer = sotto_bytes_of(copy, found.len);
+    }
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_bytes sotto_test_ask_bytes(sotto_test *t, sotto_db *db, const char *sql)
+{
+    question_of_bytes q = {.sql = sql, .arena = &t->arena};
+
+    CHECK_OK(t, sotto_db_read(db, ask_bytes, &q, &t->err));
+    return q.answer;
+}
+
+void sotto_test_do(sotto_test *t, sotto_db *db, const char *sql)
+{
+    CHECK_OK(t, sotto_db_run(db, sotto_test_say, (void *)(uintptr_t)sql, &t->err));
+}
+
+void sotto_test_await(sotto_test *t, sotto_db *db, const char *sql, int64_t wanted)
+{
+    for (unsigned i = 0; i < 1000 && sotto_test_ask_number(t, db, sql) != wanted; i++)
+        sotto_test_pause_ms(10);
+    CHECK_EQUAL(t, wanted, sotto_test_ask_number(t, db, sql));
+}
+
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql)
 {
-    const struct timespec moment = {0, 25000000};
-
     for (unsigned i = 0; i < 200; i++) {
         if (sotto_test_ask_number(t, db, sql) > 0)
             return true;
-        (void)nanosleep(&moment, NULL);
+        sotto_test_pause_ms(25);
     }
     return false;
 }

@@ -3,15 +3,12 @@
 #define SOTTO_TESTS_SUPPORT_DATABASE_H
 
 #include "db/store.h"
-#include "support/test.h"
+#include "support/directory.h"
 
 #include <pthread.h>
 
 /* Whether this run is about PostgreSQL. */
 bool sotto_test_on_postgres(void);
-
-/* A name in a new temporary directory, removed when the program ends. */
-const char *sotto_test_temp(sotto_test *t, const char *name);
 
 /* The address of a new, empty database. */
 const char *sotto_test_address(sotto_test *t);
@@ -44,8 +41,14 @@ void sotto_test_gate_await(sotto_test_gate *gate);
 void sotto_test_gate_open(sotto_test_gate *gate);
 /* Runs one statement without parameters. */
 sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err);
+/* The same, at once. */
+void sotto_test_do(sotto_test *t, sotto_db *db, const char *sql);
+/* Until a query yields this number; it fails the test after ten seconds. */
+void sotto_test_await(sotto_test *t, sotto_db *db, const char *sql, int64_t wanted);
 /* Whether a query comes to yield a number above zero, within five seconds. */
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql);
+/* The bytes that a query yields, in the test's arena; none if it has no row. */
+sotto_bytes sotto_test_ask_bytes(sotto_test *t, sotto_db *db, const char *sql);
 /* The one number that a query yields, read on a reader's connection. */
 int64_t sotto_test_ask_number(sotto_test *t, sotto_db *db, const char *sql);
 

@@ -84,8 +84,8 @@ void sotto_test_phone_init(sotto_test *t, sotto_test_phone *phone, const char *p
 void sotto_test_phone_in_files(sotto_test_phone *phone)
 {
     if (!phone->options.events) {
-        phone->options.events = sotto_test_path(phone->t, "events.db");
-        phone->options.ledger = sotto_test_path(phone->t, "ledger.db");
+        phone->options.events = sotto_test_temp(phone->t, "events.db");
+        phone->options.ledger = sotto_test_temp(phone->t, "ledger.db");
     }
     phone->options.simulation = NULL;
     phone->options.host.counter = (sotto_device_counter){read_counter, raise_counter};

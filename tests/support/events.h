@@ -7,16 +7,13 @@
 #define SOTTO_TESTS_SUPPORT_EVENTS_H
 
 #include "device/store.h"
-#include "support/test.h"
+#include "support/directory.h"
 
 #define SOTTO_TEST_NOW 1800000000
 
 enum { SOTTO_TEST_STREAMS = 2, SOTTO_TEST_MAX_AGE = 86400, SOTTO_TEST_MAX_ROWS = 1000 };
 extern const sotto_stream sotto_test_streams[SOTTO_TEST_STREAMS];
 
-/* A directory of its own for this test, removed at exit. The path lives in the test's arena. */
-const char *sotto_test_directory(sotto_test *t);
-const char *sotto_test_path(sotto_test *t, const char *name);
 /* The name of a file beside another: "-wal", ".corrupt". */
 const char *sotto_test_beside(sotto_test *t, const char *path, const char *ending);
 

@@ -28,9 +28,13 @@ static const char *datastore_key(sotto_test *t, const char *name)
 {
     const char *path = sotto_test_temp(t, name);
     FILE *file = fopen(path, "wb");
+    sotto_sim_random random;
+    uint8_t key[32];
 
+    sotto_sim_random_init(&random, 32);
+    sotto_sim_random_bytes(&random, key, sizeof key);
     CHECK(t, file != NULL);
-    CHECK_EQUAL(t, 32, fwrite("a datastore key for tests, no one", 1, 32, file));
+    CHECK_EQUAL(t, sizeof key, fwrite(key, 1, sizeof key, file));
     CHECK_EQUAL(t, 0, fclose(file));
     return path;
 }
@@ -200,6 +204,7 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
                                                .operations = "127.0.0.1:0",
                                                .late_seconds = o->late_seconds,
                                                .clock = o->clock,
+                                               .log = o->log ? *o->log : (sotto_log_sink){0},
                                                .job_delay_ms = o->job_delay_ms,
                                                .job_reports = o->job_reports,
                                                .workers = 2,
@@ -405,7 +410,33 @@ sotto_http_response sotto_test_upload(sotto_test *t, sotto_test_service *s, sott
     return sotto_test_post(t, s, true, "reports", SOTTO_DAP_UPLOAD_REQ, NULL, reports);
 }
 
+/* The test shares a process with the keys. */
+sotto_bytes sotto_test_opened_share(sotto_test *t, sotto_test_service *s, bool leader,
+                                    const sotto_dap_report *r)
+{
+    const sotto_hpke_ciphertext *sealed = leader ? &r->leader : &r->helper;
+    sotto_receivers *keys;
+    sotto_plaintext_input_share plain;
+    sotto_buf aad = buffer(t, 4096), out = buffer(t, sealed->payload.len);
+
+    CHECK_OK(t, sotto_receivers_new(&keys, (leader ? s->leader : s->helper)->keys, &t->err));
+    CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration, &r->metadata,
+                                             r->public_share, &t->err));
+    CHECK_OK(t, sotto_receivers_unseal(keys, &out, sealed->config_id, sealed->enc,
+                                       sotto_buf_bytes(&aad), sealed->payload, &t->err));
+    sotto_receivers_free(keys);
+    CHECK_OK(t, sotto_plaintext_input_share_decode(&plain, sotto_buf_bytes(&out), &t->err));
+    return plain.payload;
+}
+
 /* ---- a leader of the test's own ----------------------------------------------------------------------------- */
+
+void sotto_test_verify_key(sotto_test *t, const sotto_test_service *s,
+                           uint8_t key[SOTTO_PRIO3_VERIFY_KEY_SIZE])
+{
+    CHECK_OK(t, sotto_dap_verify_key_derive(key, sotto_bytes_of(s->pairing.verify_seed, 32),
+                                            s->task.id, SOTTO_DAP_SALT_DAP, &t->err));
+}
 
 static sotto_prio3_verifier verifier_of(sotto_test *t, sotto_test_service *s)
 {
@@ -414,27 +445,8 @@ static sotto_prio3_verifier verifier_of(sotto_test *t, sotto_test_service *s)
 
     sotto_dap_context(context, s->task.id);
     v.context = sotto_bytes_of(context, SOTTO_DAP_CONTEXT_SIZE);
-    CHECK_OK(t,
-             sotto_dap_verify_key_derive(v.verify_key, sotto_bytes_of(s->pairing.verify_seed, 32),
-                                         s->task.id, SOTTO_DAP_SALT_DAP, &t->err));
+    sotto_test_verify_key(t, s, v.verify_key);
     return v;
-}
-
-/* The leader's share, which the tests' leader can open since it shares a process with the key. */
-static sotto_bytes leader_share(sotto_test *t, sotto_test_service *s, const sotto_dap_report *r)
-{
-    sotto_receivers *keys;
-    sotto_plaintext_input_share plain;
-    sotto_buf aad = buffer(t, 4096), out = buffer(t, r->leader.payload.len);
-
-    CHECK_OK(t, sotto_receivers_new(&keys, s->leader->keys, &t->err));
-    CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration, &r->metadata,
-                                             r->public_share, &t->err));
-    CHECK_OK(t, sotto_receivers_unseal(keys, &out, r->leader.config_id, r->leader.enc,
-                                       sotto_buf_bytes(&aad), r->leader.payload, &t->err));
-    sotto_receivers_free(keys);
-    CHECK_OK(t, sotto_plaintext_input_share_decode(&plain, sotto_buf_bytes(&out), &t->err));
-    return plain.payload;
 }
 
 sotto_test_job sotto_test_job_of(sotto_test *t, sotto_test_service *s, const sotto_bytes *reports,
@@ -458,7 +470,7 @@ sotto_test_job sotto_test_job_of(sotto_test *t, sotto_test_service *s, const sot
         CHECK_OK(t, sotto_dap_report_decode(&r, reports[i], &t->err));
         memcpy(input.nonce, r.metadata.report_id, sizeof input.nonce);
         input.public_share = r.public_share;
-        input.input_share = leader_share(t, s, &r);
+        input.input_share = sotto_test_opened_share(t, s, true, &r);
         CHECK_OK(t, sotto_ping_pong_leader_init(&s->vdaf, &state, &outbound, &verifier, &input, 1,
                                                 &t->arena, &t->err));
         CHECK_OK(t, sotto_dap_job_init_req_add(

@@ -33,11 +33,12 @@ typedef struct sotto_test_service_options {
     unsigned min_cohort; /* 0: 20 */
     uint64_t job_delay_ms;
     size_t job_reports;
-    bool closed;              /* the task closed a day ago               */
-    uint64_t late_seconds;    /* 0: the server's default                 */
-    const sotto_clock *clock; /* of the servers' keys; NULL: the system's */
-    unsigned categories;      /* 0: 4; one more bin is for all others */
-    const char *sigma;        /* of the servers' noise; NULL: none    */
+    bool closed;               /* the task closed a day ago               */
+    uint64_t late_seconds;     /* 0: the server's default                 */
+    const sotto_clock *clock;  /* of the servers' keys; NULL: the system's */
+    unsigned categories;       /* 0: 4; one more bin is for all others */
+    const char *sigma;         /* of the servers' noise; NULL: none    */
+    const sotto_log_sink *log; /* of both servers; NULL: none */
 } sotto_test_service_options;
 
 /* Opens both, pairs them, provisions one task of a small recipe on each. */
@@ -66,6 +67,10 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
 sotto_bytes sotto_test_sealed_reports(sotto_test *t, sotto_test_service *s, size_t count,
                                       uint64_t bin, sotto_test_flaw flaw);
 
+/* What one of them opens in a report that was sealed to it. */
+sotto_bytes sotto_test_opened_share(sotto_test *t, sotto_test_service *s, bool leader,
+                                    const sotto_dap_report *report);
+
 /* ---- a leader of the test's own: what the real one would never send --------------------------------------- */
 
 typedef struct sotto_test_job {
@@ -74,6 +79,9 @@ typedef struct sotto_test_job {
     size_t count;
 } sotto_test_job;
 
+/* The verification key of the task. */
+void sotto_test_verify_key(sotto_test *t, const sotto_test_service *s,
+                           uint8_t key[SOTTO_PRIO3_VERIFY_KEY_SIZE]);
 /* A job of these reports (as sotto_test_sealed_report made them), proofs and all. batch_id: NULL, or 32 bytes. */
 sotto_test_job sotto_test_job_of(sotto_test *t, sotto_test_service *s, const sotto_bytes *reports,
                                  size_t count, const uint8_t *batch_id);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -128,6 +129,26 @@ void sotto_test_reason(sotto_test *t, const char *text, const char *file, int li
         return;
     print_error("the reason '%s' does not say '%s'\n", t->err.reason, text);
     fail_at(file, line);
+}
+
+void sotto_test_pause_ms(unsigned ms)
+{
+    struct timespec moment = {ms / 1000, (long)(ms % 1000) * 1000000};
+
+    (void)nanosleep(&moment, NULL);
+}
+
+bool sotto_test_holds(sotto_bytes all, sotto_bytes wanted)
+{
+    const uint8_t *at = all.data, *end = all.data + all.len;
+
+    while ((size_t)(end - at) >= wanted.len &&
+           (at = memchr(at, wanted.data[0], (size_t)(end - at) - wanted.len + 1)) != NULL) {
+        if (memcmp(at, wanted.data, wanted.len) == 0)
+            return true;
+        at++;
+    }
+    return false;
 }
 
 sotto_bytes sotto_test_hex(sotto_test *t, const char *hex)

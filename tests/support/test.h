@@ -67,6 +67,11 @@ void sotto_test_near(sotto_test *t, double wanted, double got, double tolerance,
                      const char *file, int line);
 void sotto_test_reason(sotto_test *t, const char *text, const char *file, int line);
 
+void sotto_test_pause_ms(unsigned ms);
+
+/* Whether these bytes stand anywhere among those. */
+bool sotto_test_holds(sotto_bytes all, sotto_bytes wanted);
+
 /* Decodes hex into memory of the test's arena; fails the test if it isn't hex. */
 sotto_bytes sotto_test_hex(sotto_test *t, const char *hex);
 

@@ -1,0 +1,97 @@
+#include "support/steps.h"
+
+#include "db/sql.h"
+#include "serve/care.h"
+#include "serve/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void sotto_test_upload_some(sotto_test *t, sotto_test_service *s, size_t count, uint64_t bin,
+                            sotto_test_flaw flaw)
+{
+    sotto_bytes reports = sotto_test_sealed_reports(t, s, count, bin, flaw);
+
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, s, reports).status);
+}
+
+void sotto_test_check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
+{
+    uint64_t reports = 0, counts[16] = {0};
+
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, s, 1, &reports, counts));
+    CHECK_EQUAL(t, wanted, reports);
+    CHECK_EQUAL(t, wanted, counts[1]);
+}
+
+void sotto_test_want(sotto_test *t, sotto_test_service *s)
+{
+    uint64_t reports = 0, counts[16] = {0};
+    unsigned patience = s->patience;
+
+    s->patience = 1;
+    (void)sotto_test_collect(t, s, 1, &reports, counts);
+    s->patience = patience;
+}
+
+void sotto_test_helper_stop(sotto_test *t, sotto_test_service *s)
+{
+    enum { ROOM = 32 };
+    char *listen = sotto_arena_take(&t->arena, ROOM);
+
+    CHECK(t, listen != NULL);
+    (void)snprintf(listen, ROOM, "127.0.0.1:%u", sotto_server_port(s->helper));
+    s->helper_options.listen = listen;
+    sotto_server_close(s->helper);
+    s->helper = NULL;
+}
+
+void sotto_test_helper_start(sotto_test *t, sotto_test_service *s)
+{
+    CHECK_OK(t, sotto_server_open(&s->helper, &s->helper_options, &t->err));
+}
+
+const char *sotto_test_pages(sotto_test *t, sotto_server *server, bool *ready)
+{
+    size_t size = 64 << 10;
+    char *text = sotto_arena_take(&t->arena, size);
+    sotto_buf out = sotto_buf_over((uint8_t *)text, size - 1);
+    sotto_care_view view = {0};
+
+    CHECK(t, text != NULL);
+    sotto_care_look(server->care, &view);
+    *ready = sotto_care_describe(&view, &out);
+    CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
+    text[out.len] = 0;
+    return text;
+}
+
+static sotto_status flip(sotto_tx *tx, void *context, sotto_err *err)
+{
+    static uint8_t bytes[1 << 16];
+    const sotto_test_damage *d = context;
+    int64_t n;
+    size_t len;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, d->select, err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    len = row ? sotto_sql_column_bytes(&q, 1).len : 0;
+    if (len == 0 || len > sizeof bytes)
+        return sotto_fail(err, SOTTO_BUG, "nothing to change");
+    n = sotto_sql_column_int(&q, 0);
+    memcpy(bytes, sotto_sql_column_bytes(&q, 1).data, len);
+    bytes[d->last ? len - 1 : 0] ^= 1;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, d->update, err));
+    sotto_sql_int(&q, 1, n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(bytes, len));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+void sotto_test_flip(sotto_test *t, sotto_db *db, const sotto_test_damage *damage)
+{
+    sotto_test_damage copy = *damage;
+
+    CHECK_OK(t, sotto_db_run(db, flip, &copy, &t->err));
+}

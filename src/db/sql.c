@@ -434,6 +434,12 @@ sotto_status sotto_sql_step(sotto_sql *q, bool *row, sotto_err *err)
     return status;
 }
 
+sotto_status sotto_sql_any(sotto_sql *q, bool *found, sotto_err *err)
+{
+    SOTTO_TRY(sotto_sql_step(q, found, err));
+    return *found ? sotto_sql_run(q, NULL, err) : SOTTO_OK;
+}
+
 sotto_status sotto_sql_run(sotto_sql *q, uint64_t *changed, sotto_err *err)
 {
     bool row = true;

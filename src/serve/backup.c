@@ -55,8 +55,7 @@ static sotto_status is_alive(sotto_tx *tx, void *context, sotto_err *err)
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT 1 FROM segment_body WHERE segment = ?1", err));
     sotto_sql_int(&q, 1, s->segment);
-    SOTTO_TRY(sotto_sql_step(&q, &s->alive, err));
-    return sotto_sql_run(&q, NULL, err);
+    return sotto_sql_any(&q, &s->alive, err);
 }
 
 /* Its reports were acknowledged, so the copy tells of them: who serves from it finds a segment that can't be read, and its

@@ -53,13 +53,6 @@ static uint64_t bucket_of(const sotto_batch_key *key)
 
 /* ---- closed batches ------------------------------------------------------------------------------- */
 
-/* What found no row is at its end: another step would ask again. */
-static sotto_status exists(sotto_sql *q, bool *found, sotto_err *err)
-{
-    SOTTO_TRY(sotto_sql_step(q, found, err));
-    return *found ? sotto_sql_run(q, NULL, err) : SOTTO_OK;
-}
-
 sotto_status sotto_batch_range_is_free(sotto_tx *tx, bool *is_free, int64_t task,
                                        const sotto_batch_range *range, sotto_err *err)
 {
@@ -82,7 +75,7 @@ sotto_status sotto_batch_range_is_free(sotto_tx *tx, bool *is_free, int64_t task
     }
     sotto_sql_int(&q, 1, task);
     sotto_sql_int(&q, 2, SOTTO_RELEASE_CLOSED);
-    SOTTO_TRY(exists(&q, &taken, err));
+    SOTTO_TRY(sotto_sql_any(&q, &taken, err));
     *is_free = !taken;
     return SOTTO_OK;
 }
@@ -116,7 +109,7 @@ sotto_status sotto_batch_is_shut(sotto_tx *tx, bool *shut, int64_t task, uint64_
     sotto_sql_int(&q, 2, SOTTO_RELEASE_WAITING);
     sotto_sql_int(&q, 3, SOTTO_RELEASE_CLOSED);
     sotto_sql_int(&q, 4, (int64_t)bucket);
-    return exists(&q, shut, err);
+    return sotto_sql_any(&q, shut, err);
 }
 
 /* ---- sub-aggregates ------------------------------------------------------------------------------- */

@@ -82,12 +82,6 @@ static sotto_status read_row(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 
 /* ---- closing ------------------------------------------------------------------------------------------------------- */
 
-static sotto_status any_row(sotto_sql *q, bool *found, sotto_err *err)
-{
-    SOTTO_TRY(sotto_sql_step(q, found, err));
-    return sotto_sql_run(q, NULL, err);
-}
-
 /* Whether reports of these buckets still wait or are in a job. */
 static sotto_status is_busy(sotto_tx *tx, const sotto_collecting *s, bool *busy, sotto_err *err)
 {
@@ -106,7 +100,7 @@ static sotto_status is_busy(sotto_tx *tx, const sotto_collecting *s, bool *busy,
         sotto_sql_int(&q, 3, (int64_t)s->range.end_bucket);
         if (i == 1)
             sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
-        SOTTO_TRY(any_row(&q, busy, err));
+        SOTTO_TRY(sotto_sql_any(&q, busy, err));
     }
     return SOTTO_OK;
 }

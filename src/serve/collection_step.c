@@ -198,10 +198,12 @@ static void note_retry(sotto_collecting *s, sotto_status status,
         (void)snprintf(all->retry, sizeof all->retry, "the helper does not answer: %.120s",
                        err ? err->reason : sotto_status_name(status));
     else if (response->status / 100 == 2)
-        (void)snprintf(all->retry, sizeof all->retry,
-                       "the helper is not ready: its operator may hold the batch");
+        (void)snprintf(all->retry, sizeof all->retry, "%s",
+                       response->body.len > 0 ? "the helper's answer is none"
+                                              : "the helper is not ready");
     else
-        (void)snprintf(all->retry, sizeof all->retry, "the helper said %u", response->status);
+        (void)snprintf(all->retry, sizeof all->retry, "the helper said %u%s", response->status,
+                       response->status == 503 ? ": its operator may hold the batch" : "");
     (void)pthread_mutex_unlock(&all->lock);
 }
 

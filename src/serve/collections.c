@@ -206,20 +206,42 @@ void sotto_collection_get(sotto_server *server, const sotto_server_task *task, s
 }
 
 /* Nobody waits for the batch any more, so its hold is nothing that an operator could end; asking anew finds it anew. */
-static sotto_status drop_hold(sotto_tx *tx, const asked *a, sotto_err *err)
+static sotto_status drop_hold(sotto_tx *tx, int64_t task, int64_t first, int64_t end,
+                              sotto_err *err)
 {
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q,
-        "DELETE FROM held WHERE task = ?1 AND reason IS NULL AND EXISTS (SELECT 1 FROM release r"
-        " WHERE r.task = ?1 AND r.id = ?2 AND r.state = ?3 AND r.end_bucket > 0 AND"
-        " r.first_bucket = held.first_bucket AND r.end_bucket = held.end_bucket)",
-        err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "DELETE FROM held WHERE task = ?1 AND first_bucket = ?2 AND"
+                                " end_bucket = ?3 AND reason IS NULL",
+                                err));
+    sotto_sql_int(&q, 1, task);
+    sotto_sql_int(&q, 2, first);
+    sotto_sql_int(&q, 3, end);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The row goes first, and its hold after it: a step that is under way has the row, and may be about to hold the batch. */
+static sotto_status drop_waiting(sotto_tx *tx, const asked *a, sotto_err *err)
+{
+    int64_t first, end;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "DELETE FROM release WHERE task = ?1 AND id = ?2 AND state = ?3"
+                                " RETURNING first_bucket, end_bucket",
+                                err));
     sotto_sql_int(&q, 1, a->ask.task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
     sotto_sql_int(&q, 3, SOTTO_RELEASE_WAITING);
-    return sotto_sql_run(&q, NULL, err);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return SOTTO_OK;
+    first = sotto_sql_column_int(&q, 0);
+    end = sotto_sql_column_int(&q, 1);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    return end > 0 ? drop_hold(tx, a->ask.task->n, first, end, err) : SOTTO_OK;
 }
 
 /* One that waits is dropped. What was closed stays: replay and overlap checks need it, and a released sum must not be
@@ -231,13 +253,7 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
     uint8_t fresh[SOTTO_RESOURCE_ID_SIZE];
     sotto_sql q;
 
-    SOTTO_TRY(drop_hold(tx, a, err));
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "DELETE FROM release WHERE task = ?1 AND id = ?2 AND state = ?3", err));
-    sotto_sql_int(&q, 1, a->ask.task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
-    sotto_sql_int(&q, 3, SOTTO_RELEASE_WAITING);
-    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    SOTTO_TRY(drop_waiting(tx, a, err));
     if (a->ask.task->dap.batch_mode != SOTTO_DAP_LEADER_SELECTED)
         return SOTTO_OK;
     sotto_resource_id(fresh, "deleted collection job", a->ask.task,

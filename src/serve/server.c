@@ -100,6 +100,9 @@ static sotto_status open_http(sotto_server *s, sotto_err *err)
 /* The operations port comes last: once it answers, everything is up. */
 static sotto_status open_all(sotto_server *s, sotto_err *err)
 {
+    /* Whoever calls has a lease meanwhile, which a helper that asks for more time must not outlast: that is waited for without one. */
+    enum { IN_A_CALL_MS = 2000 };
+
     SOTTO_TRY(sotto_metrics_new(&s->metrics, err));
     SOTTO_TRY(open_store(s, err));
     SOTTO_TRY(open_pool(s, err));
@@ -107,6 +110,7 @@ static sotto_status open_all(sotto_server *s, sotto_err *err)
         SOTTO_TRY(sotto_http_client_open(
             &s->client,
             &(sotto_http_client_options){.ca_file = s->options.ca_file,
+                                         .max_backoff_ms = IN_A_CALL_MS,
                                          .plain_anywhere = s->options.plain_http,
                                          .log = &s->options.log},
             err));

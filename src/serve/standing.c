@@ -74,8 +74,7 @@ static sotto_status any(sotto_tx *tx, bool *found, const char *sql, const oldest
     sotto_sql_int(&q, 1, o->task);
     sotto_sql_int(&q, 2, (int64_t)o->range.first_bucket);
     sotto_sql_int(&q, 3, (int64_t)o->range.end_bucket);
-    SOTTO_TRY(sotto_sql_step(&q, found, err));
-    return sotto_sql_run(&q, NULL, err);
+    return sotto_sql_any(&q, found, err);
 }
 
 /* What an operator can end comes first; then what only more reports can. */

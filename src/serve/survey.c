@@ -21,8 +21,7 @@ static sotto_status exists(sotto_tx *tx, bool *out, const char *text, int64_t n,
         sotto_sql_text(&q, 1, name);
     else
         sotto_sql_int(&q, 1, n);
-    SOTTO_TRY(sotto_sql_step(&q, out, err));
-    return sotto_sql_run(&q, NULL, err);
+    return sotto_sql_any(&q, out, err);
 }
 
 static sotto_status look_up_parties(sotto_tx *tx, sotto_task_line *line, sotto_err *err)

@@ -165,6 +165,7 @@ static sotto_status take(sotto_tx *tx, doomed *d, int64_t segment, sotto_err *er
 /* The helper may have added the job up, so it goes whole: the sum of what is left of it would be a sum of our own. */
 static sotto_status end_job(sotto_tx *tx, doomed *d, sotto_err *err)
 {
+    sotto_batch_key batch;
     uint8_t item[8];
     sotto_sql q;
     bool row;
@@ -181,7 +182,8 @@ static sotto_status end_job(sotto_tx *tx, doomed *d, sotto_err *err)
         return sotto_fail(err, SOTTO_STALE, "its job is over");
     d->reports = (uint64_t)sotto_sql_column_int(&q, 0);
     /* Of a name that was damaged, the bucket's count has it. */
-    (void)(sotto_batch_key_read(&d->batch, sotto_sql_column_bytes(&q, 1), NULL) == SOTTO_OK);
+    if (sotto_batch_key_read(&batch, sotto_sql_column_bytes(&q, 1), NULL) == SOTTO_OK)
+        d->batch = batch;
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     sotto_row_name(item, d->job);
     return sotto_lease_drop(tx, SOTTO_QUEUE_JOBS, sotto_bytes_of(item, sizeof item), err);

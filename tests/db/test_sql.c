@@ -232,6 +232,34 @@ static void many_rows_go_in_one_statement(sotto_test *t)
     sotto_db_close(db);
 }
 
+static sotto_status look_for_rows(sotto_tx *tx, void *context, sotto_err *err)
+{
+    bool *found = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT 1 FROM things WHERE id >= ?1", err));
+    sotto_sql_int(&q, 1, 1);
+    SOTTO_TRY(sotto_sql_any(&q, &found[0], err));
+    sotto_sql_int(&q, 1, 3);
+    SOTTO_TRY(sotto_sql_any(&q, &found[1], err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE things SET number = number + 1", err));
+    return sotto_sql_any(&q, &found[2], err);
+}
+
+static void a_statement_that_yields_nothing_ran_once(sotto_test *t)
+{
+    sotto_db *db = sotto_test_db(t);
+    sotto_test_thing things[] = {{1, 0}, {2, 0}};
+    bool found[3] = {false, true, true};
+
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_OK(t, sotto_db_run(db, sotto_test_put, &things[i], &t->err));
+    CHECK_OK(t, sotto_db_run(db, look_for_rows, found, &t->err));
+    CHECK(t, found[0] && !found[1] && !found[2]);
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, db, "SELECT max(number) FROM things"));
+    sotto_db_close(db);
+}
+
 enum { IN_ORDER, OUT_OF_ORDER, ONE_MISSING, ONE_NULL, ONE_TOO_MANY, ONE_OF_ANOTHER_TYPE };
 
 /* Two rows of three columns, then two more by the same handle. */
@@ -373,6 +401,7 @@ int main(int argc, char **argv)
         CASE(mistakes_in_the_text_are_bugs),
         CASE(misuse_of_a_statement_is_a_bug),
         CASE(values_never_appear_in_reasons),
+        CASE(a_statement_that_yields_nothing_ran_once),
         CASE(many_rows_go_in_one_statement),
         CASE(values_of_many_rows_are_bound_in_order_and_all),
         CASE(texts_of_statements_are_few_however_many_rows),

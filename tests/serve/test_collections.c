@@ -223,6 +223,55 @@ static void a_request_that_is_held_can_be_withdrawn(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* As a step of the collection that holds the batch, up to its commit. */
+static sotto_status hold_it(sotto_tx *tx, void *context, sotto_err *err)
+{
+    static char lock[] = "UPDATE release SET shut = 1",
+                hold[] = "INSERT INTO held (task, first_bucket, end_bucket, batch, arrived,"
+                         " expected, since) SELECT task, first_bucket, end_bucket, batch, 9, 1, 0"
+                         " FROM release";
+
+    SOTTO_TRY(sotto_test_say(tx, lock, err));
+    SOTTO_TRY(sotto_test_say(tx, hold, err));
+    return sotto_test_gate_hold(tx, context, err);
+}
+
+static void on_held(void *context, sotto_status status, const sotto_err *err)
+{
+    (void)err;
+    *(sotto_status *)context = status;
+}
+
+static void *open_soon(void *gate)
+{
+    sotto_test_pause_ms(300);
+    sotto_test_gate_open(gate);
+    return NULL;
+}
+
+/* A step that was under way commits its hold while the request is being deleted: it is not left over either. */
+static void a_request_can_be_withdrawn_while_it_is_being_held(sotto_test *t)
+{
+    sotto_test_gate gate = SOTTO_TEST_GATE(SOTTO_OK);
+    sotto_status held = SOTTO_BUG;
+    sotto_db_job job = {hold_it, &gate, on_held, &held, NULL, SOTTO_OK, {0}};
+    uint64_t reports = 0, counts[16] = {0};
+    pthread_t opener;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    upload_until_verified(t, 5);
+    s.patience = 1;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    sotto_db_post(s.leader->db, &job);
+    sotto_test_gate_await(&gate);
+    CHECK_EQUAL(t, 0, pthread_create(&opener, NULL, open_soon, &gate));
+    CHECK_OK(t, withdraw(t));
+    (void)pthread_join(opener, NULL);
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM held"));
+    sotto_test_service_close(&s);
+    CHECK_OK(t, held);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -232,6 +281,7 @@ int main(int argc, char **argv)
         CASE(a_batch_that_is_held_takes_no_more),
         CASE(a_request_that_waits_can_be_withdrawn),
         CASE(a_request_that_is_held_can_be_withdrawn),
+        CASE(a_request_can_be_withdrawn_while_it_is_being_held),
         CASE(deleting_a_collection_that_waits_opens_its_buckets),
     };
 

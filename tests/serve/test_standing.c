@@ -157,12 +157,32 @@ static void a_silent_helper_is_told(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* The helper's answer is the same 503 as that of one that is busy: whoever looks is told of both. */
+static void a_hold_of_the_helpers_is_told(sotto_test *t)
+{
+    const struct timespec moment = {0, 20000000};
+    char reason[SOTTO_LEADER_REASON] = "";
+    int64_t n;
+
+    open_service(t);
+    CHECK_OK(
+        t, sotto_db_run(s.helper->db, sotto_test_say, "UPDATE task SET population = 10", &t->err));
+    upload(t, 21);
+    ask(t);
+    n = sotto_test_ask_number(t, s.leader->db, "SELECT n FROM release");
+    for (int i = 0;
+         i < 500 && !sotto_collections_last_retry(s.leader->leader->collections, n, reason); i++)
+        (void)nanosleep(&moment, NULL);
+    CHECK(t, strcmp(reason, "the helper said 503: its operator may hold the batch") == 0);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(too_few_reports_are_told),     CASE(a_hold_is_told),
         CASE(what_can_not_be_read_is_told), CASE(a_batch_that_the_leader_selects_is_not_there_yet),
-        CASE(a_silent_helper_is_told),
+        CASE(a_silent_helper_is_told),      CASE(a_hold_of_the_helpers_is_told),
     };
 
     return RUN_TESTS(argc, argv, cases);

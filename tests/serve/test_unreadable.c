@@ -104,6 +104,36 @@ static void a_damaged_list_of_skips_is_noted(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static sotto_status lengthen_name(sotto_tx *tx, void *context, sotto_err *err)
+{
+    static const uint8_t name[64];
+    sotto_sql q;
+
+    (void)context;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE job SET batch = ?1", err));
+    sotto_sql_bytes(&q, 1, sotto_bytes_of(name, sizeof name));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* Nothing says any more which batch a job is of, but its segments' bucket: there its reports are counted. */
+static void a_job_whose_batch_is_damaged_is_counted_in_its_bucket(sotto_test *t)
+{
+    sotto_test_service s;
+
+    open_two(t, &s);
+    sotto_test_helper_stop(t, &s);
+    sotto_test_want(t, &s);
+    CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM job"));
+    CHECK_OK(t, sotto_db_run(s.leader->db, lengthen_name, NULL, &t->err));
+    CHECK(t, sotto_test_comes(t, s.leader->db, noted));
+    CHECK_OK(t, give_up(t, &s, "SELECT max(n) FROM segment"));
+    CHECK_EQUAL(t, MANY + OTHERS,
+                sotto_test_ask_number(t, s.leader->db,
+                                      "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT)"
+                                      " FROM rejection WHERE length(batch) = 8"));
+    sotto_test_service_close(&s);
+}
+
 static atomic_bool bad_sectors;
 static ino_t bodies;
 
@@ -303,6 +333,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_damaged_row_holds_up_no_other),
         CASE(a_segment_without_its_body_is_noted),
+        CASE(a_job_whose_batch_is_damaged_is_counted_in_its_bucket),
         CASE(a_damaged_list_of_skips_is_noted),
         CASE(a_bad_sector_is_noted),
         CASE(a_damaged_place_keeps_no_leader_from_starting),

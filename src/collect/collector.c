@@ -180,20 +180,25 @@ typedef struct asking {
     sotto_arena *arena;
 } asking;
 
+/* The last pause ends with the time that there is, though the leader asks for a longer one: whoever waits that long wants to
+ * know what is there then, and asks once. */
 static sotto_status pause_before_next(asking *a, sotto_err *err)
 {
     const sotto_collector_options *o = &a->collector->options;
     uint64_t wait =
         a->response.retry_after_s ? (uint64_t)a->response.retry_after_s * 1000 : a->wait_ms;
+    uint64_t left = left_ms(a->deadline_ns);
     struct timespec nap;
 
-    if (wait > left_ms(a->deadline_ns))
+    if (left == 0)
         return sotto_fail(
             err, SOTTO_AGAIN,
             "not ready: fewer reports than it needs so far, not all of them verified, or "
             "held by a server's operator");
     if (o->waiting)
         o->waiting(o->context, (unsigned)((now_ns() - a->started_ns) / 1000000));
+    if (wait >= left)
+        wait = left + 1; /* what is left is rounded down */
     nap = (struct timespec){(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
     (void)nanosleep(&nap, NULL); /* a signal only makes it ask sooner */
     a->wait_ms = a->wait_ms * 2 < LONGEST_WAIT_MS ? a->wait_ms * 2 : LONGEST_WAIT_MS;

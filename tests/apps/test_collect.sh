@@ -91,7 +91,9 @@ run 6 --cohort 0
 complains "belong together"
 [ -s "$work/out" ] && fail "something was shown of shares that don't belong together"
 echo waiting >"$work/mode"
-run 5 --cohort 0 --wait 1
+before=$(date +%s%3N)
+run 5 --cohort 0 --wait 3
+[ $(($(date +%s%3N) - before)) -ge 3000 ] || fail "it did not wait as long as it was told to"
 complains "not ready"
 complains "the request stands"
 complains "held"

@@ -332,6 +332,21 @@ static void problems_are_told_apart(sotto_test *t)
     }
 }
 
+/* Which one, so that it can be compared with the operators' lists; and what makes two of them differ. */
+static void a_task_that_is_not_known_is_named(sotto_test *t)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+
+    SET(t, {.status = 404, .body = "urn:ietf:params:ppm:dap:error:unrecognizedTask"});
+    CHECK_STATUS(t, SOTTO_MISSING, ask(t, &t->err));
+    sotto_dap_id_encode(id, sotto_bytes_of(s.c.task.id, sizeof s.c.task.id));
+    CHECK(t, strstr(t->err.reason, id) != NULL);
+    CHECK(t, strstr(t->err.reason,
+                    "recipe and servers' URLs must be byte for byte what the operators added") !=
+                 NULL);
+    end();
+}
+
 static void a_job_that_fails_while_it_is_polled_is_told(sotto_test *t)
 {
     SET(t, {.status = 201, .location = "JOB"},
@@ -506,6 +521,7 @@ int main(int argc, char **argv)
         CASE(a_wait_beyond_the_deadline_ends_with_it),
         CASE(retry_after_is_kept_to),
         CASE(problems_are_told_apart),
+        CASE(a_task_that_is_not_known_is_named),
         CASE(a_job_that_fails_while_it_is_polled_is_told),
         CASE(the_token_goes_to_no_other_place),
         CASE(a_whole_url_of_the_leaders_own_is_followed),

@@ -86,6 +86,7 @@ PYTHON
 echo counts >"$work/mode"
 run 0 --cohort 0
 says "refused by the helper: unknown; it does not tell"
+says "rate of reports at the helper: unknown; it does not tell"
 echo apart >"$work/mode"
 run 6 --cohort 0
 complains "belong together"

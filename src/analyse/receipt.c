@@ -99,10 +99,14 @@ static void say_rate(sotto_writer *w, const char *who, const sotto_rejections *r
 {
     static const char *const words[] = {
         [SOTTO_RATE_UNTOLD] = "unknown; it does not tell",
-        [SOTTO_RATE_CHECKED] = "checked",
+        [SOTTO_RATE_CHECKED] = "checked; it does not tell what came of it",
         [SOTTO_RATE_OFF] =
             "OFF, since its operator gave no population: nobody noticed there if one "
             "sender filled the batch",
+        [SOTTO_RATE_PASSED] = "passed",
+        [SOTTO_RATE_RELEASED] =
+            "TOO MANY for its operator's figure of devices, who released the batch all the same, "
+            "with a reason: ask for it",
     };
 
     say(w, "  rate of reports at the %s: ", who);

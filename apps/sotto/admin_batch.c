@@ -180,7 +180,8 @@ static const sotto_verb verb_release = {
         "figure explains: whoever sent them may know all but one. BATCH is its name in the list.\n"
         "Should still more come before it is collected, it is held again. One that was collected "
         "or\n"
-        "released already is refused.\n",
+        "released already is refused. The collector's receipt says that it was released, not "
+        "why.\n",
     .run = run_release,
 };
 

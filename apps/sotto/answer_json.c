@@ -58,9 +58,17 @@ static json_t *bin_of(const sotto_answer_view *v, const sotto_result_bin *b, boo
 }
 
 /* null where a server did not tell. */
-static json_t *rate_of(const sotto_rejections *r)
+static json_t *checked_of(const sotto_rejections *r)
 {
-    return r->rate == SOTTO_RATE_UNTOLD ? json_null() : json_boolean(r->rate == SOTTO_RATE_CHECKED);
+    return r->rate == SOTTO_RATE_UNTOLD ? json_null() : json_boolean(r->rate != SOTTO_RATE_OFF);
+}
+
+/* null also where there was no check that a batch could have failed. */
+static json_t *released_of(const sotto_rejections *r)
+{
+    return r->rate == SOTTO_RATE_PASSED || r->rate == SOTTO_RATE_RELEASED
+               ? json_boolean(r->rate == SOTTO_RATE_RELEASED)
+               : json_null();
 }
 
 /* null where a server did not tell, with the reason beside it. */
@@ -103,8 +111,10 @@ static json_t *receipt_of(const sotto_receipt *r)
                               r->noise_by ? json_string(r->noise_by) : json_null());
     set_rejections(json, "leader_rejections", "leader_rejections_why", &r->leader_rejections);
     set_rejections(json, "helper_rejections", "helper_rejections_why", &r->helper_rejections);
-    (void)json_object_set_new(json, "leader_rate_checked", rate_of(&r->leader_rejections));
-    (void)json_object_set_new(json, "helper_rate_checked", rate_of(&r->helper_rejections));
+    (void)json_object_set_new(json, "leader_rate_checked", checked_of(&r->leader_rejections));
+    (void)json_object_set_new(json, "helper_rate_checked", checked_of(&r->helper_rejections));
+    (void)json_object_set_new(json, "leader_rate_released", released_of(&r->leader_rejections));
+    (void)json_object_set_new(json, "helper_rate_released", released_of(&r->helper_rejections));
     return json;
 }
 

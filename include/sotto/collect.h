@@ -92,7 +92,7 @@ typedef struct sotto_collection {
     char job[SOTTO_COLLECTION_URL]; /* where the leader keeps it */
 } sotto_collection;
 
-/* Asks, waits until the deadline, opens, checks and adds up. Asking again gives the same batch.
+/* Asks, waits until the deadline with a last question at its end, opens, checks and adds up. Asking again gives the same batch.
  *   SOTTO_AGAIN      not ready by then: too few reports so far, or not all verified. The leader goes on; ask again
  *   SOTTO_DENIED     fewer reports than the task's minimum
  *   SOTTO_REJECTED   a share does not open, or the sums can't be those of valid reports

@@ -20,11 +20,14 @@ typedef struct sotto_rejection {
     uint64_t reports;
 } sotto_rejection;
 
-/* Whether a server compared the number of reports with the devices that its operator knows of. */
+/* Whether a server compared the number of reports with the devices that its operator knows of, and what came of it. */
 typedef enum sotto_rate_checking {
-    SOTTO_RATE_UNTOLD = 0, /* one of another make, or older */
-    SOTTO_RATE_CHECKED,
-    SOTTO_RATE_OFF /* its operator gave no figure */
+    SOTTO_RATE_UNTOLD =
+        0,              /* one of another make, or older                                         */
+    SOTTO_RATE_CHECKED, /* it compared; an older one, which does not tell what came of it        */
+    SOTTO_RATE_OFF,     /* its operator gave no figure                                           */
+    SOTTO_RATE_PASSED,  /* no more came than that explains, with room to spare                   */
+    SOTTO_RATE_RELEASED /* more came; its operator released the batch all the same, with a reason */
 } sotto_rate_checking;
 
 typedef struct sotto_rejections {

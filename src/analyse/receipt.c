@@ -76,11 +76,16 @@ static void say_task(sotto_writer *w, const uint8_t id[SOTTO_TASK_ID_SIZE])
     say(w, "  task %s\n", text);
 }
 
+static const char *why_unknown(const sotto_rejections *r)
+{
+    return r->why ? r->why : "nobody asked";
+}
+
 static void say_rejections(sotto_writer *w, const char *who, const sotto_rejections *r)
 {
     say(w, "  refused by the %s: ", who);
     if (!r->known)
-        say(w, "unknown; %s", r->why ? r->why : "nobody asked");
+        say(w, "unknown; %s", why_unknown(r));
     else if (r->count == 0)
         say(w, "none");
     for (size_t i = 0; r->known && i < r->count; i++)
@@ -90,17 +95,25 @@ static void say_rejections(sotto_writer *w, const char *who, const sotto_rejecti
 
 /* Whether more reports came than there are devices, by each operator's own figure: who fills a batch by himself knows all the
  * others' sum. */
-static void say_rate(sotto_writer *w, const char *who, sotto_rate_checking rate)
+static void say_rate(sotto_writer *w, const char *who, const sotto_rejections *r)
 {
     static const char *const words[] = {
         [SOTTO_RATE_UNTOLD] = "unknown; it does not tell",
-        [SOTTO_RATE_CHECKED] = "checked",
+        [SOTTO_RATE_CHECKED] = "checked; it does not tell what came of it",
         [SOTTO_RATE_OFF] =
             "OFF, since its operator gave no population: nobody noticed there if one "
             "sender filled the batch",
+        [SOTTO_RATE_PASSED] = "passed",
+        [SOTTO_RATE_RELEASED] =
+            "TOO MANY for its operator's figure of devices, who released the batch all the same, "
+            "with a reason: ask for it",
     };
 
-    say(w, "  rate of reports at the %s: %s\n", who, words[rate]);
+    say(w, "  rate of reports at the %s: ", who);
+    if (r->known)
+        say(w, "%s\n", words[r->rate]);
+    else
+        say(w, "unknown; %s\n", why_unknown(r));
 }
 
 static void say_noise(sotto_writer *w, const sotto_receipt *r)
@@ -157,7 +170,7 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
         r->weight, r->liar);
     say_rejections(&w, "leader", &r->leader_rejections);
     say_rejections(&w, "helper", &r->helper_rejections);
-    say_rate(&w, "leader", r->leader_rejections.rate);
-    say_rate(&w, "helper", r->helper_rejections.rate);
+    say_rate(&w, "leader", &r->leader_rejections);
+    say_rate(&w, "helper", &r->helper_rejections);
     return sotto_writer_finish(&w, "receipt", err);
 }

@@ -106,7 +106,20 @@ sotto_status sotto_collect_call(sotto_collector *collector, sotto_http_response 
 
 /* ---- what an answer means ------------------------------------------------------------------------------ */
 
-static sotto_status judge_problem(sotto_dap_problem problem, unsigned status, sotto_err *err)
+/* The id is made of the recipe's bytes and both URLs: whoever has others asks for a task that nobody ever added. */
+static sotto_status not_known(const sotto_task *task, sotto_err *err)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+
+    sotto_dap_id_encode(id, sotto_bytes_of(task->id, sizeof task->id));
+    return sotto_fail(err, SOTTO_MISSING,
+                      "the leader does not know task %s: recipe and servers' URLs must be byte for "
+                      "byte what the operators added",
+                      id);
+}
+
+static sotto_status judge_problem(sotto_dap_problem problem, unsigned status,
+                                  const sotto_task *task, sotto_err *err)
 {
     switch (problem) {
     case SOTTO_DAP_INVALID_BATCH_SIZE:
@@ -117,7 +130,7 @@ static sotto_status judge_problem(sotto_dap_problem problem, unsigned status, so
     case SOTTO_DAP_BATCH_MISMATCH:
         return sotto_fail(err, SOTTO_REJECTED, "leader and helper disagree on what is in it");
     case SOTTO_DAP_UNRECOGNIZED_TASK:
-        return sotto_fail(err, SOTTO_MISSING, "the leader does not know this task");
+        return not_known(task, err);
     case SOTTO_DAP_PROBLEMS:
         return sotto_fail(err, SOTTO_MALFORMED, "the leader answers %u (%s)", status,
                           sotto_http_status_phrase(status));
@@ -138,7 +151,8 @@ static sotto_dap_problem problem_of(const sotto_http_response *response)
 }
 
 /* Anything but success. */
-static sotto_status judge(const sotto_http_response *response, sotto_err *err)
+static sotto_status judge(const sotto_http_response *response, const sotto_task *task,
+                          sotto_err *err)
 {
     unsigned status = response->status;
     sotto_dap_problem problem;
@@ -153,7 +167,7 @@ static sotto_status judge(const sotto_http_response *response, sotto_err *err)
     if (problem == SOTTO_DAP_PROBLEMS && (status >= 500 || status == 429))
         return sotto_fail(err, SOTTO_IO, "the leader answers %u (%s)", status,
                           sotto_http_status_phrase(status));
-    return judge_problem(problem, status, err);
+    return judge_problem(problem, status, task, err);
 }
 
 static bool is_answer(const sotto_http_response *response)
@@ -180,20 +194,25 @@ typedef struct asking {
     sotto_arena *arena;
 } asking;
 
+/* The last pause ends with the time that there is, though the leader asks for a longer one: whoever waits that long wants to
+ * know what is there then, and asks once. */
 static sotto_status pause_before_next(asking *a, sotto_err *err)
 {
     const sotto_collector_options *o = &a->collector->options;
     uint64_t wait =
         a->response.retry_after_s ? (uint64_t)a->response.retry_after_s * 1000 : a->wait_ms;
+    uint64_t left = left_ms(a->deadline_ns);
     struct timespec nap;
 
-    if (wait > left_ms(a->deadline_ns))
+    if (left == 0)
         return sotto_fail(
             err, SOTTO_AGAIN,
             "not ready: fewer reports than it needs so far, not all of them verified, or "
             "held by a server's operator");
     if (o->waiting)
         o->waiting(o->context, (unsigned)((now_ns() - a->started_ns) / 1000000));
+    if (wait >= left)
+        wait = left + 1; /* what is left is rounded down */
     nap = (struct timespec){(time_t)(wait / 1000), (long)(wait % 1000) * 1000000};
     (void)nanosleep(&nap, NULL); /* a signal only makes it ask sooner */
     a->wait_ms = a->wait_ms * 2 < LONGEST_WAIT_MS ? a->wait_ms * 2 : LONGEST_WAIT_MS;
@@ -214,7 +233,7 @@ static sotto_status call(asking *a, sotto_http_method method, const char *url, s
 
     SOTTO_TRY(sotto_collect_call(a->collector, &a->response, &a->collector->leader, &request,
                                  a->deadline_ns, a->arena, err));
-    SOTTO_TRY(judge(&a->response, err));
+    SOTTO_TRY(judge(&a->response, task, err));
     if (sotto_http_response_field(&a->response, "location", &location))
         SOTTO_TRY(resolve(a->out->job, &a->collector->leader, location, err));
     return SOTTO_OK;
@@ -304,7 +323,7 @@ sotto_status sotto_collector_forget(sotto_collector *collector, const sotto_coll
     status = sotto_collect_call(collector, &response, &collector->leader, &request,
                                 deadline_of(collector), &arena, err);
     if (status == SOTTO_OK)
-        status = judge(&response, err);
+        status = judge(&response, collector->options.task, err);
     sotto_arena_clear(&arena);
     return status;
 }
@@ -355,7 +374,7 @@ static sotto_status call_place(withdrawing *w, sotto_http_method method, sotto_e
     status = sotto_collect_call(w->collector, &response, &w->collector->leader, &request,
                                 w->deadline_ns, &arena, err);
     if (status == SOTTO_OK) {
-        status = judge(&response, &why);
+        status = judge(&response, task, &why);
         w->there = status == SOTTO_OK;
         w->answer = w->there && response.body.len > 0;
         /* A place that is not there; a task or a token that is not known is a mistake. */

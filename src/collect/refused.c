@@ -25,7 +25,7 @@ static void read_from(sotto_collector *collector, sotto_rejections *out,
         return;
     }
     if (response.status == 404 || response.status == 405) {
-        out->why = "it does not tell: not all servers count them for collectors";
+        out->why = "it does not tell: not all servers do";
         return;
     }
     if (response.status == 401 || response.status == 403) {

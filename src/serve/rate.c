@@ -130,7 +130,7 @@ sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate, const sotto_server
 
     *rate = (sotto_rate){0};
     SOTTO_TRY(read_population(tx, &population, task->n, err));
-    rate->checking = population > 0 ? SOTTO_RATE_CHECKED : SOTTO_RATE_OFF;
+    rate->checking = population > 0 ? SOTTO_RATE_PASSED : SOTTO_RATE_OFF;
     if (population == 0)
         return SOTTO_OK;
     rate->expected = (uint64_t)ceil(task->expected * (double)population);
@@ -139,6 +139,8 @@ sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate, const sotto_server
     if (arrived / 2 < rate->expected || (arrived / 2 == rate->expected && arrived % 2 == 0))
         return SOTTO_OK;
     SOTTO_TRY(look_up(tx, &before, task->n, range, arrived, err));
+    if (SOTTO_RULE(rate_release_is_told))
+        rate->checking = SOTTO_RATE_RELEASED; /* when it goes */
     if (before.released)
         return SOTTO_OK;
     rate->held = SOTTO_RULE(rate_held);

@@ -16,7 +16,7 @@
 #define SOTTO_RATE_HELD "the batch is held: more reports came than this operator expects"
 
 typedef struct sotto_rate {
-    sotto_rate_checking checking; /* whether there was a figure */
+    sotto_rate_checking checking; /* what is told of the sum, if it goes now */
     bool held;
     bool began; /* held now, and not when it was last looked at */
     uint64_t arrived, expected;

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char KEY[] = "rejections", RATE[] = "rate_checked", OTHER[] = "other";
+static const char KEY[] = "rejections", RATE[] = "rate_checked", RELEASED[] = "rate_released",
+                  OTHER[] = "other";
 
 void sotto_dap_rejections_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], sotto_bytes share)
 {
@@ -34,6 +35,22 @@ static void write_text(sotto_writer *w, const char *text)
     sotto_write_bytes(w, sotto_bytes_of(text, strlen(text)));
 }
 
+static void write_bool(sotto_writer *w, const char *key, bool value)
+{
+    write_text(w, ",\"");
+    write_text(w, key);
+    write_text(w, value ? "\":true" : "\":false");
+}
+
+/* Two members, since the first is what older collectors read. */
+static void write_rate(sotto_writer *w, sotto_rate_checking rate)
+{
+    if (rate != SOTTO_RATE_UNTOLD)
+        write_bool(w, RATE, rate != SOTTO_RATE_OFF);
+    if (rate == SOTTO_RATE_PASSED || rate == SOTTO_RATE_RELEASED)
+        write_bool(w, RELEASED, rate == SOTTO_RATE_RELEASED);
+}
+
 sotto_status sotto_dap_rejections_encode(sotto_buf *out, const sotto_rejections *rejections,
                                          sotto_err *err)
 {
@@ -52,11 +69,7 @@ sotto_status sotto_dap_rejections_encode(sotto_buf *out, const sotto_rejections 
         write_text(&w, number);
     }
     write_text(&w, "}");
-    if (rejections->rate != SOTTO_RATE_UNTOLD) {
-        write_text(&w, ",\"");
-        write_text(&w, RATE);
-        write_text(&w, rejections->rate == SOTTO_RATE_CHECKED ? "\":true" : "\":false");
-    }
+    write_rate(&w, rejections->rate);
     write_text(&w, "}");
     return sotto_writer_finish(&w, "rejections", err);
 }
@@ -105,13 +118,21 @@ static sotto_status read_counts(sotto_rejections *out, json_t *counts, sotto_err
 /* Whatever else stands beside the counts, a newer server may tell: this one's counts are worth showing without it. */
 static sotto_status read_rate(sotto_rejections *out, const json_t *json, sotto_err *err)
 {
-    const json_t *rate = json_object_get(json, RATE);
+    const json_t *rate = json_object_get(json, RATE), *released = json_object_get(json, RELEASED);
 
-    if (!rate)
-        return SOTTO_OK;
-    if (!json_is_boolean(rate))
+    if (rate && !json_is_boolean(rate))
         return sotto_fail(err, SOTTO_MALFORMED, "rejections: %s is neither true nor false", RATE);
-    out->rate = json_is_true(rate) ? SOTTO_RATE_CHECKED : SOTTO_RATE_OFF;
+    if (released && !json_is_boolean(released))
+        return sotto_fail(err, SOTTO_MALFORMED, "rejections: %s is neither true nor false",
+                          RELEASED);
+    if (json_is_true(released) && !json_is_true(rate))
+        return sotto_fail(err, SOTTO_MALFORMED, "rejections: %s without a check", RELEASED);
+    if (json_is_true(rate))
+        out->rate = !released                ? SOTTO_RATE_CHECKED
+                    : json_is_true(released) ? SOTTO_RATE_RELEASED
+                                             : SOTTO_RATE_PASSED;
+    else if (rate)
+        out->rate = SOTTO_RATE_OFF;
     return SOTTO_OK;
 }
 

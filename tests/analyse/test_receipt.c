@@ -120,6 +120,51 @@ static void a_receipt_reads_well(sotto_test *t)
     CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_receipt_explain(&small, &receipt, &t->err));
 }
 
+static void explain(sotto_test *t, char *text, size_t size)
+{
+    sotto_buf out = sotto_buf_over(text, size - 1);
+
+    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
+    text[out.len] = 0;
+}
+
+static void a_receipt_says_what_came_of_each_servers_check(sotto_test *t)
+{
+    char text[8192];
+
+    make(t);
+    receipt.helper_rejections.known = true;
+    receipt.leader_rejections.rate = SOTTO_RATE_PASSED;
+    receipt.helper_rejections.rate = SOTTO_RATE_RELEASED;
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "rate of reports at the leader: passed\n") != NULL);
+    CHECK(t, strstr(text, "rate of reports at the helper: TOO MANY for its operator's figure of "
+                          "devices, who released the batch all the same") != NULL);
+    receipt.helper_rejections.rate = SOTTO_RATE_CHECKED;
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "at the helper: checked; it does not tell what came of it\n") != NULL);
+}
+
+/* Or a server that is down looks like one of another make. */
+static void one_reason_is_given_for_all_that_a_server_did_not_tell(sotto_test *t)
+{
+    char text[8192];
+
+    make(t);
+    receipt.helper_rejections.why = "it could not be asked";
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "refused by the helper: unknown; it could not be asked\n") != NULL);
+    CHECK(t,
+          strstr(text, "rate of reports at the helper: unknown; it could not be asked\n") != NULL);
+    receipt.helper_rejections.why = NULL;
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "rate of reports at the helper: unknown; nobody asked\n") != NULL);
+    receipt.helper_rejections.known = true; /* it tells its counts, and no more */
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "refused by the helper: none\n") != NULL);
+    CHECK(t, strstr(text, "rate of reports at the helper: unknown; it does not tell\n") != NULL);
+}
+
 static void a_receipt_tells_of_the_servers_noise(sotto_test *t)
 {
     static const char old[] = "\"trust\": \"split\"";
@@ -151,6 +196,8 @@ int main(int argc, char **argv)
         CASE(a_receipt_of_a_handful_claims_no_crowd),
         CASE(a_receipt_says_how_far_one_liar_reaches),
         CASE(a_receipt_reads_well),
+        CASE(a_receipt_says_what_came_of_each_servers_check),
+        CASE(one_reason_is_given_for_all_that_a_server_did_not_tell),
         CASE(a_receipt_tells_of_the_servers_noise),
     };
 

@@ -60,6 +60,7 @@ says "amplified by sampling: not claimed"
 says "amplified by aggregation: yes"
 says "refused by the leader: 7 report_replayed"
 says "refused by the helper: 7 report_replayed"
+says "rate of reports at the helper: TOO MANY .* released"
 says "and .* bins with smaller counts"
 [ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 20 ] || fail "not 20 bars"
 run 0 --cohort 0 --bins 3
@@ -81,17 +82,25 @@ assert a["bins"][0]["label"] and a["bins"][0]["bin"] == 0
 r = a["receipt"]
 assert len(r["task"]) == 43 and set(r["task"]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), r["task"]
 assert r["helper_rejections"] == {"report_replayed": 7} and r["sampling"] is False and r["aggregation"] is True
+for who in "leader", "helper":
+    assert r[who + "_rate_checked"] is True and r[who + "_rate_released"] is True
 PYTHON
 
 echo counts >"$work/mode"
 run 0 --cohort 0
 says "refused by the helper: unknown; it does not tell"
+says "rate of reports at the helper: unknown; it does not tell"
+run 0 --cohort 0 --json
+says '"helper_rate_checked": null'
+says '"helper_rate_released": null'
 echo apart >"$work/mode"
 run 6 --cohort 0
 complains "belong together"
 [ -s "$work/out" ] && fail "something was shown of shares that don't belong together"
 echo waiting >"$work/mode"
-run 5 --cohort 0 --wait 1
+before=$(date +%s%3N)
+run 5 --cohort 0 --wait 3
+[ $(($(date +%s%3N) - before)) -ge 3000 ] || fail "it did not wait as long as it was told to"
 complains "not ready"
 complains "the request stands"
 complains "held"

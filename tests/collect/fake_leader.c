@@ -172,7 +172,8 @@ static void delete_job(sotto_http_request *request)
 
 static void on_body(void *context, sotto_http_request *request)
 {
-    static const char counts[] = "{\"rejections\":{\"report_replayed\":7}}";
+    static const char counts[] = "{\"rejections\":{\"report_replayed\":7},\"rate_checked\":true,"
+                                 "\"rate_released\":true}";
     sotto_http_field json[] = {{"Content-Type", "application/json"}};
 
     (void)context;

@@ -1,4 +1,5 @@
 /* A leader and a helper that follow a script, over real HTTP. */
+#include "base/clock.h"
 #include "support/collection.h"
 #include "transport/dap_rejections.h"
 #include "transport/http_server.h"
@@ -172,15 +173,18 @@ static void set(sotto_test *t, const step *steps, size_t count)
 }
 
 static sotto_collection got;
+static uint64_t asked_ms; /* how long that took */
 
 static sotto_status ask(sotto_test *t, sotto_err *err)
 {
+    uint64_t began = sotto_clock_monotonic(&sotto_clock_system);
     sotto_collector *collector;
     sotto_status status;
 
     t->err = (sotto_err){0};
     SOTTO_TRY(sotto_collector_open(&collector, &s.options, err));
     status = sotto_collector_ask(collector, &got, &s.c.query, &t->arena, err);
+    asked_ms = (sotto_clock_monotonic(&sotto_clock_system) - began) / 1000000;
     sotto_collector_close(collector);
     return status;
 }
@@ -267,25 +271,35 @@ static void a_batch_that_stays_unready_ends_at_the_deadline(sotto_test *t)
     s.options.deadline_ms = 700;
     CHECK_STATUS(t, SOTTO_AGAIN, ask(t, &t->err));
     CHECK(t, s.seen_count >= 3);
+    CHECK(t, asked_ms >= 700);
     end();
 }
 
-static void a_wait_beyond_the_deadline_is_not_begun(sotto_test *t)
+/* All the time that there is, and one question at the end of it. */
+static void a_wait_beyond_the_deadline_ends_with_it(sotto_test *t)
 {
     SET(t, {.status = 201, .location = "JOB", .retry_after = "600"});
+    s.options.deadline_ms = 700;
     CHECK_STATUS(t, SOTTO_AGAIN, ask(t, &t->err));
-    CHECK_EQUAL(t, 1, s.seen_count);
+    CHECK_EQUAL(t, 2, s.seen_count);
+    CHECK(t, asked_ms >= 700 && asked_ms < 60000);
+    end();
+    SET(t, {.status = 201, .location = "JOB", .retry_after = "600"},
+        {.status = 200, .ready = true});
+    s.options.deadline_ms = 700;
+    CHECK_OK(t, ask(t, &t->err));
+    CHECK_EQUAL(t, 100, got.reports);
     end();
 }
 
 static void retry_after_is_kept_to(sotto_test *t)
 {
     SET(t, {.status = 201, .location = "JOB", .retry_after = "1"}, {.status = 200, .ready = true});
-    s.options.deadline_ms = 900;
-    CHECK_STATUS(t, SOTTO_AGAIN, ask(t, &t->err));
-    s.at = 0;
-    s.options.deadline_ms = 5000;
+    s.options.deadline_ms = 60000;
     CHECK_OK(t, ask(t, &t->err));
+    CHECK(t, asked_ms >= 1000);
+    CHECK_EQUAL(t, SOTTO_HTTP_GET, s.requests[1].method);
+    CHECK(t, strstr(s.requests[2].path, "/rejections/") != NULL);
     end();
 }
 
@@ -316,6 +330,21 @@ static void problems_are_told_apart(sotto_test *t)
         end();
         sotto_arena_reset(&t->arena);
     }
+}
+
+/* Which one, so that it can be compared with the operators' lists; and what makes two of them differ. */
+static void a_task_that_is_not_known_is_named(sotto_test *t)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+
+    SET(t, {.status = 404, .body = "urn:ietf:params:ppm:dap:error:unrecognizedTask"});
+    CHECK_STATUS(t, SOTTO_MISSING, ask(t, &t->err));
+    sotto_dap_id_encode(id, sotto_bytes_of(s.c.task.id, sizeof s.c.task.id));
+    CHECK(t, strstr(t->err.reason, id) != NULL);
+    CHECK(t, strstr(t->err.reason,
+                    "recipe and servers' URLs must be byte for byte what the operators added") !=
+                 NULL);
+    end();
 }
 
 static void a_job_that_fails_while_it_is_polled_is_told(sotto_test *t)
@@ -489,9 +518,10 @@ int main(int argc, char **argv)
         CASE(servers_that_do_not_count_are_said_not_to),
         CASE(without_a_result_there_are_no_counts),
         CASE(a_batch_that_stays_unready_ends_at_the_deadline),
-        CASE(a_wait_beyond_the_deadline_is_not_begun),
+        CASE(a_wait_beyond_the_deadline_ends_with_it),
         CASE(retry_after_is_kept_to),
         CASE(problems_are_told_apart),
+        CASE(a_task_that_is_not_known_is_named),
         CASE(a_job_that_fails_while_it_is_polled_is_told),
         CASE(the_token_goes_to_no_other_place),
         CASE(a_whole_url_of_the_leaders_own_is_followed),

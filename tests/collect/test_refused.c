@@ -12,18 +12,21 @@ static sotto_status decode(sotto_test *t, sotto_rejections *out, const char *tex
 static void counts_come_back_as_they_were_written(sotto_test *t)
 {
     uint8_t memory[SOTTO_DAP_REJECTIONS_MAX];
-    sotto_buf out = sotto_buf_over(memory, sizeof memory);
-    sotto_rejections first = {.rate = SOTTO_RATE_OFF,
-                              .count = 2,
-                              .items = {{"report_replayed", 3}, {"abandoned", 0}}},
+    sotto_rejections first = {.count = 2, .items = {{"report_replayed", 3}, {"abandoned", 0}}},
                      back;
 
-    CHECK_OK(t, sotto_dap_rejections_encode(&out, &first, &t->err));
-    CHECK_OK(t, sotto_dap_rejections_decode(&back, sotto_buf_bytes(&out), &t->err));
-    CHECK(t, back.known);
-    CHECK_EQUAL(t, 2, back.count);
-    CHECK_EQUAL(t, 3, back.items[0].reports);
-    CHECK(t, strcmp("report_replayed", back.items[0].cause) == 0);
+    for (unsigned rate = SOTTO_RATE_UNTOLD; rate <= SOTTO_RATE_RELEASED; rate++) {
+        sotto_buf out = sotto_buf_over(memory, sizeof memory);
+
+        first.rate = (sotto_rate_checking)rate;
+        CHECK_OK(t, sotto_dap_rejections_encode(&out, &first, &t->err));
+        CHECK_OK(t, sotto_dap_rejections_decode(&back, sotto_buf_bytes(&out), &t->err));
+        CHECK(t, back.known);
+        CHECK_EQUAL(t, rate, back.rate);
+        CHECK_EQUAL(t, 2, back.count);
+        CHECK_EQUAL(t, 3, back.items[0].reports);
+        CHECK(t, strcmp("report_replayed", back.items[0].cause) == 0);
+    }
 }
 
 /* Causes are printed as they come, on a terminal among others. */
@@ -56,17 +59,21 @@ static void a_count_is_a_whole_number(sotto_test *t)
 
 static void other_documents_are_refused(sotto_test *t)
 {
-    static const char *const bad[] = {"",
-                                      "[]",
-                                      "{}",
-                                      "{\"rejections\":[]}",
-                                      "{\"other\":{}}",
-                                      "{\"rejections\":{},\"rate_checked\":1}",
-                                      "{\"rejections\":{},\"rate_checked\":null}",
-                                      "{\"rejections\":{},\"other\":1,\"other\":1}",
-                                      "{\"rate_checked\":true}",
-                                      "{\"rejections\":{}}x",
-                                      "{\"rejections\":{\"a\":1,\"a\":1}}"};
+    static const char *const bad[] = {
+        "",
+        "[]",
+        "{}",
+        "{\"rejections\":[]}",
+        "{\"other\":{}}",
+        "{\"rejections\":{},\"rate_checked\":1}",
+        "{\"rejections\":{},\"rate_checked\":null}",
+        "{\"rejections\":{},\"rate_checked\":true,\"rate_released\":1}",
+        "{\"rejections\":{},\"rate_checked\":false,\"rate_released\":true}",
+        "{\"rejections\":{},\"rate_released\":true}",
+        "{\"rejections\":{},\"other\":1,\"other\":1}",
+        "{\"rate_checked\":true}",
+        "{\"rejections\":{}}x",
+        "{\"rejections\":{\"a\":1,\"a\":1}}"};
     sotto_rejections out;
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -83,6 +90,34 @@ static void whether_the_rate_was_checked_may_be_told(sotto_test *t)
     CHECK(t, out.known && out.rate == SOTTO_RATE_CHECKED);
     CHECK_OK(t, decode(t, &out, "{\"rejections\":{\"a\":1},\"rate_checked\":false}"));
     CHECK(t, out.known && out.rate == SOTTO_RATE_OFF && out.count == 1);
+}
+
+static void what_came_of_the_check_may_be_told(sotto_test *t)
+{
+    sotto_rejections out;
+
+    CHECK_OK(t,
+             decode(t, &out, "{\"rejections\":{},\"rate_checked\":true,\"rate_released\":false}"));
+    CHECK(t, out.known && out.rate == SOTTO_RATE_PASSED);
+    CHECK_OK(t,
+             decode(t, &out, "{\"rejections\":{},\"rate_released\":true,\"rate_checked\":true}"));
+    CHECK(t, out.known && out.rate == SOTTO_RATE_RELEASED);
+    CHECK_OK(t,
+             decode(t, &out, "{\"rejections\":{},\"rate_checked\":false,\"rate_released\":false}"));
+    CHECK(t, out.known && out.rate == SOTTO_RATE_OFF);
+}
+
+/* Of what came of it, no more than that: how many came, and how many devices there are, is the operator's. */
+static void no_numbers_of_the_check_are_told(sotto_test *t)
+{
+    static const char wanted[] = "{\"rejections\":{},\"rate_checked\":true,\"rate_released\":true}";
+    uint8_t memory[SOTTO_DAP_REJECTIONS_MAX];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_rejections first = {.rate = SOTTO_RATE_RELEASED};
+
+    CHECK_OK(t, sotto_dap_rejections_encode(&out, &first, &t->err));
+    CHECK_EQUAL(t, strlen(wanted), out.len);
+    CHECK_BYTES(t, wanted, memory, out.len);
 }
 
 /* A newer server may tell more; its counts are shown all the same. */
@@ -145,6 +180,8 @@ int main(int argc, char **argv)
         CASE(a_count_is_a_whole_number),
         CASE(other_documents_are_refused),
         CASE(whether_the_rate_was_checked_may_be_told),
+        CASE(what_came_of_the_check_may_be_told),
+        CASE(no_numbers_of_the_check_are_told),
         CASE(what_is_not_known_is_passed_over),
         CASE(more_causes_than_are_kept_are_counted_together),
         CASE(shares_have_names_of_their_own),

@@ -5,6 +5,7 @@
 #include "serve/care.h"
 #include "serve/rate.h"
 #include "support/database.h"
+#include "transport/dap_rejections.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -66,6 +67,28 @@ static void let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, c
     CHECK_STATUS(t, wanted, sotto_db_run(server->db, sotto_rate_release_batch, &release, &t->err));
 }
 
+static sotto_status read_told(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT rejections FROM release", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "nothing was released");
+    SOTTO_TRY(sotto_dap_rejections_decode(context, sotto_sql_column_bytes(&q, 0), err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* What the collector is told for ever of the one batch that went. */
+static void is_told(sotto_test *t, sotto_server *server, sotto_rate_checking wanted)
+{
+    static sotto_rejections told;
+
+    CHECK_OK(t, sotto_db_read(server->db, read_told, &told, &t->err));
+    CHECK_EQUAL(t, wanted, told.rate);
+}
+
 /* A leader that holds the reports of twice as many devices as there are, and one more. */
 static void open_held(sotto_test *t, sotto_test_service *s)
 {
@@ -109,6 +132,8 @@ static void twice_the_expected_number_is_released(sotto_test *t)
     set_population(t, &s, false, 20);
     sotto_test_upload_some(t, &s, 40, 1, SOTTO_TEST_SOUND);
     is_released(t, &s, 40);
+    is_told(t, s.leader, SOTTO_RATE_PASSED);
+    is_told(t, s.helper, SOTTO_RATE_PASSED);
     sotto_test_service_close(&s);
 }
 
@@ -120,6 +145,8 @@ static void one_more_is_held_until_the_leaders_operator_gives_a_reason(sotto_tes
     let_go(t, &s, s.leader, "", SOTTO_DENIED);
     let_go(t, &s, s.leader, "a campaign made more people take part", SOTTO_OK);
     is_released(t, &s, 41);
+    is_told(t, s.leader, SOTTO_RATE_RELEASED);
+    is_told(t, s.helper, SOTTO_RATE_OFF);
     sotto_test_service_close(&s);
 }
 
@@ -130,6 +157,7 @@ static void the_helper_holds_by_its_own_figure(sotto_test *t)
 
     let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
     CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
+    is_told(t, s.helper, SOTTO_RATE_RELEASED);
     sotto_test_service_close(&s);
 }
 
@@ -191,6 +219,7 @@ static void a_corrected_population_counts_at_once(sotto_test *t)
     stays_held(t, &s, 10);
     set_population(t, &s, true, 21);
     is_released(t, &s, 41);
+    is_told(t, s.leader, SOTTO_RATE_PASSED);
     sotto_test_service_close(&s);
 }
 

@@ -8,6 +8,7 @@
 #include "transport/dap_collect.h"
 #include "transport/dap_rejections.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,10 +166,58 @@ static void the_collector_learns_who_checked_the_rate(sotto_test *t)
     upload(t, 25, 2, SOTTO_TEST_SOUND, 1);
     CHECK_OK(t, collect(t, false));
     CHECK(t, got.leader.known && got.leader.rate == SOTTO_RATE_OFF);
-    CHECK(t, got.helper.known && got.helper.rate == SOTTO_RATE_CHECKED);
+    CHECK(t, got.helper.known && got.helper.rate == SOTTO_RATE_PASSED);
     sotto_test_do(t, s.leader->db, "UPDATE task SET population = 5000");
     CHECK_OK(t, collect(t, false));
     CHECK(t, got.leader.rate == SOTTO_RATE_OFF);
+    sotto_test_service_close(&s);
+}
+
+/* As its operator leaves it behind who released the batch: the helper would be asked again only after half a minute. */
+static void release_at_helper(sotto_test *t)
+{
+    char row[256];
+
+    (void)snprintf(row, sizeof row,
+                   "INSERT INTO held (task, first_bucket, end_bucket, batch, arrived, expected,"
+                   " reason, since) SELECT n, %" PRIu64 ", %" PRIu64
+                   ", substr(id, 1, 0), 25, 5, 'a campaign', 1 FROM task",
+                   s.bucket, s.bucket + 1);
+    sotto_test_do(t, s.helper->db, "UPDATE task SET population = 5");
+    sotto_test_do(t, s.helper->db, row);
+}
+
+/* 25 came, and by the leader's figure there are 5 devices. */
+static void open_held(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    sotto_test_do(t, s.leader->db, "UPDATE task SET population = 5");
+    upload(t, 25, 2, SOTTO_TEST_SOUND, 1);
+    CHECK_STATUS(t, SOTTO_AGAIN, ask_collector(t, false, 1000));
+    CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM held WHERE reason IS NULL"));
+}
+
+/* Each server for itself. */
+static void the_collector_learns_who_released_a_held_batch(sotto_test *t)
+{
+    open_held(t);
+    sotto_test_do(t, s.leader->db, "UPDATE held SET reason = 'a campaign', released = 1");
+    sotto_test_do(t, s.helper->db, "UPDATE task SET population = 5000");
+    CHECK_OK(t, ask_collector(t, false, 20000));
+    CHECK_EQUAL(t, SOTTO_RATE_RELEASED, got.leader.rate);
+    CHECK_EQUAL(t, SOTTO_RATE_PASSED, got.helper.rate);
+    sotto_test_service_close(&s);
+}
+
+/* By a figure that was corrected while it was held the batch passes: nobody let it go. */
+static void a_corrected_figure_is_no_release(sotto_test *t)
+{
+    open_held(t);
+    release_at_helper(t);
+    sotto_test_do(t, s.leader->db, "UPDATE task SET population = 5000");
+    CHECK_OK(t, ask_collector(t, false, 20000));
+    CHECK_EQUAL(t, SOTTO_RATE_PASSED, got.leader.rate);
+    CHECK_EQUAL(t, SOTTO_RATE_RELEASED, got.helper.rate);
     sotto_test_service_close(&s);
 }
 
@@ -350,6 +399,8 @@ int main(int argc, char **argv)
         CASE(a_selected_batch_has_its_counts_and_the_next_one_others),
         CASE(refusals_at_upload_belong_to_the_batch_that_comes_next),
         CASE(the_collector_learns_who_checked_the_rate),
+        CASE(the_collector_learns_who_released_a_held_batch),
+        CASE(a_corrected_figure_is_no_release),
         CASE(what_an_operator_gave_up_stands_beside_the_sum),
         CASE(counts_stay_what_they_were_beside_the_sum),
         CASE(what_a_repair_dropped_stands_beside_the_sum),

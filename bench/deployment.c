@@ -136,7 +136,7 @@ sotto_status sotto_deployment_open_store(sotto_deployment_store *o, const sotto_
                             err));
     SOTTO_TRY(sotto_db_migrate(o->db, sotto_serve_migrations, sotto_serve_migration_count, err));
     return sotto_keys_open(&o->keys, o->db, &o->columns, roles[side], &(sotto_key_times){0},
-                           (int64_t)time(NULL), err);
+                           (int64_t)time(NULL), NULL, err);
 }
 
 static sotto_status keep_config(void *context, const sotto_key_line *line, sotto_err *err)

@@ -72,7 +72,7 @@ static int run(const char *verb, int argc, char **argv, bool export, bool renew)
         const sotto_server_options *o = &admin.config.server;
 
         status = sotto_keys_open(&keys, admin.db, &admin.columns, o->role, &o->key_times,
-                                 sotto_admin_now(), &admin.err);
+                                 sotto_admin_now(), NULL, &admin.err);
         if (status == SOTTO_OK && renew)
             status = sotto_keys_renew(keys, sotto_admin_now(), &admin.err);
         if (status == SOTTO_OK) {

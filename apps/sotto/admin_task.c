@@ -65,7 +65,7 @@ static sotto_status check_keys(sotto_admin *admin, sotto_bytes recipe_json,
                           "the parties file has no %.60s, which is this server (%s) in the recipe",
                           name, o->role == SOTTO_LEADER ? "leader" : "helper");
     status = sotto_keys_open(&keys, admin->db, &admin->columns, o->role, &o->key_times,
-                             sotto_admin_now(), &admin->err);
+                             sotto_admin_now(), NULL, &admin->err);
     if (status == SOTTO_OK)
         status = sotto_keys_list(keys, compare_key, &k, &admin->err);
     sotto_keys_close(keys);

@@ -6,8 +6,8 @@
  * all. */
 #include "serve/collection_internal.h"
 
-#include "base/log.h"
 #include "base/rule.h"
+#include "serve/log_task.h"
 #include "serve/metrics.h"
 #include "serve/peer.h"
 #include "serve/release.h"
@@ -29,12 +29,12 @@ enum { MOST_REASON = 80 };
 /* The collection fails as it would have without: batchMismatch, and why it stayed so. `why` is ours, not the peer's. */
 static void fail(sotto_collecting *s, const char *why)
 {
+    char id[SOTTO_DAP_ID_TEXT_MAX], *text;
     size_t len = strlen(why);
-    char *text;
 
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_REPAIRS_REFUSED, 1);
     sotto_log(&s->server->options.log, SOTTO_LOG_WARNING, "collection.unrepaired",
-              sotto_log_text("reason", why));
+              sotto_log_task(id, s->task), sotto_log_text("reason", why));
     text = sotto_arena_take(&s->arena, len + 1);
     if (text) {
         memcpy(text, why, len);
@@ -146,6 +146,7 @@ static void on_dropped(void *context, sotto_status status, const sotto_err *err)
 {
     sotto_collecting *s = context;
     uint64_t causes[SOTTO_CAUSES] = {[SOTTO_CAUSE_DROPPED] = s->lost};
+    char id[SOTTO_DAP_ID_TEXT_MAX];
 
     (void)err;
     if (status != SOTTO_OK) {
@@ -155,7 +156,7 @@ static void on_dropped(void *context, sotto_status status, const sotto_err *err)
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_REPAIRS_DONE, 1);
     sotto_metrics_reports(s->server->metrics, causes, SOTTO_CAUSES);
     sotto_log(&s->server->options.log, SOTTO_LOG_WARNING, "collection.repaired",
-              sotto_log_uint("reports_dropped", s->lost),
+              sotto_log_task(id, s->task), sotto_log_uint("reports_dropped", s->lost),
               sotto_log_uint("reports_left", s->reports));
     sotto_collection_ask(s);
 }

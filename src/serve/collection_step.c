@@ -3,6 +3,7 @@
 #include "serve/collection_internal.h"
 
 #include "base/alloc.h"
+#include "serve/log_task.h"
 #include "serve/metrics.h"
 #include "serve/peer.h"
 #include "serve/release.h"
@@ -170,14 +171,29 @@ static const char *final_problem(const sotto_http_response *response)
     return NULL;
 }
 
+static void tell_end(const sotto_collecting *s)
+{
+    const sotto_log_sink *log = &s->server->options.log;
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+
+    if (s->problem)
+        sotto_log(log, SOTTO_LOG_WARNING, "collection.failed", sotto_log_task(id, s->task),
+                  sotto_log_text("problem", s->problem));
+    else
+        sotto_log(log, SOTTO_LOG_INFO, "share.released", sotto_log_task(id, s->task),
+                  sotto_log_uint("reports", s->reports));
+}
+
 static void on_stored_end(void *context, sotto_status status, const sotto_err *err)
 {
     const sotto_collecting *s = context;
 
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK) {
         sotto_metrics_count(
             s->server->metrics,
             s->problem ? SOTTO_METRIC_COLLECTIONS_FAILED : SOTTO_METRIC_COLLECTIONS_DONE, 1);
+        tell_end(s);
+    }
     on_ended(context, status, err);
 }
 
@@ -268,6 +284,7 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
         sotto_collection_try_later(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_CLOSED) {
         sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_CLOSED, s->closed_now);
+        sotto_rate_tell(&s->server->options.log, s->task, &s->rate);
         sotto_collection_ask(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_WAITING) {
         sotto_rate_tell(&s->server->options.log, s->task, &s->rate);

@@ -2,6 +2,7 @@
 #include "serve/collection.h"
 
 #include "serve/asked.h"
+#include "serve/log_task.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 
@@ -16,7 +17,8 @@ typedef struct asked {
     sotto_batch_range range;
     int64_t state;
     bool found;
-    bool other; /* the collector chose this id once for another query */
+    bool other;     /* the collector chose this id once for another query */
+    bool withdrawn; /* one that waited */
     sotto_bytes answer;
 } asked;
 
@@ -222,7 +224,7 @@ static sotto_status drop_hold(sotto_tx *tx, int64_t task, int64_t first, int64_t
 }
 
 /* The row goes first, and its hold after it: a step that is under way has the row, and may be about to hold the batch. */
-static sotto_status drop_waiting(sotto_tx *tx, const asked *a, sotto_err *err)
+static sotto_status drop_waiting(sotto_tx *tx, asked *a, sotto_err *err)
 {
     int64_t first, end;
     sotto_sql q;
@@ -236,6 +238,7 @@ static sotto_status drop_waiting(sotto_tx *tx, const asked *a, sotto_err *err)
     sotto_sql_bytes(&q, 2, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
     sotto_sql_int(&q, 3, SOTTO_RELEASE_WAITING);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    a->withdrawn = row;
     if (!row)
         return SOTTO_OK;
     first = sotto_sql_column_int(&q, 0);
@@ -249,7 +252,7 @@ static sotto_status drop_waiting(sotto_tx *tx, const asked *a, sotto_err *err)
  * batch", whose bytes are always the same, is a new one. */
 static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
 {
-    const asked *a = context;
+    asked *a = context;
     uint8_t fresh[SOTTO_RESOURCE_ID_SIZE];
     sotto_sql q;
 
@@ -270,12 +273,16 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
 static void on_dropped(void *context, sotto_status status, const sotto_err *err)
 {
     asked *a = context;
+    char task[SOTTO_DAP_ID_TEXT_MAX];
 
     (void)err;
     if (status != SOTTO_OK) {
         sotto_asked_give_up(&a->ask, status);
         return;
     }
+    if (a->withdrawn)
+        sotto_log(&a->ask.server->options.log, SOTTO_LOG_INFO, "collection.withdrawn",
+                  sotto_log_task(task, a->ask.task));
     sotto_answer_nothing(a->ask.request);
     sotto_asked_finish(&a->ask);
 }

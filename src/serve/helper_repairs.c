@@ -5,11 +5,11 @@
  * one as well, or two sums could differ by whatever the leader left out of its list. What is left must be large enough by
  * our own count. So all that a leader gets by this is a batch without some jobs that it might as well never have sent. */
 #include "serve/asked.h"
+#include "serve/log_task.h"
 #include "serve/metrics.h"
 #include "serve/release.h"
 #include "serve/repair.h"
 
-#include "base/log.h"
 #include "base/rule.h"
 
 #include <string.h>
@@ -125,12 +125,13 @@ static void count(const asked *a)
 {
     sotto_metrics *metrics = a->ask.server->metrics;
     uint64_t causes[SOTTO_CAUSES] = {[SOTTO_CAUSE_DROPPED] = a->dropped};
+    char id[SOTTO_DAP_ID_TEXT_MAX];
 
     sotto_metrics_count(metrics, SOTTO_METRIC_REPAIRS_DONE, 1);
     sotto_metrics_reports(metrics, causes, SOTTO_CAUSES);
     if (a->dropped > 0)
         sotto_log(&a->ask.server->options.log, SOTTO_LOG_WARNING, "batch.repaired",
-                  sotto_log_uint("reports_dropped", a->dropped));
+                  sotto_log_task(id, a->ask.task), sotto_log_uint("reports_dropped", a->dropped));
 }
 
 static void on_repaired(void *context, sotto_status status, const sotto_err *err)

@@ -1,5 +1,6 @@
 /* Aggregate shares at the helper: one for each batch, ever, and always the same bytes. */
 #include "serve/asked.h"
+#include "serve/log_task.h"
 #include "serve/rate.h"
 #include "serve/rejections.h"
 #include "serve/release.h"
@@ -21,6 +22,7 @@ typedef struct asked {
     sotto_dap_aggregate_share_req req;
     sotto_batch_range range;
     sotto_bytes answer;
+    uint64_t reports; /* in a share that this request released; 0: none, or an earlier one did */
     sotto_rate rate;
 } asked;
 
@@ -106,6 +108,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 
     a->ask.problem = SOTTO_DAP_PROBLEMS;
     a->rate = (sotto_rate){0};
+    a->reports = 0;
     sotto_arena_rollback(&a->ask.arena, a->ask.base);
     SOTTO_TRY(sotto_release_lock(tx, a->ask.task->n, true, err));
     SOTTO_TRY(find_stored(tx, a, &found, err));
@@ -127,13 +130,13 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(sotto_release_seal(&out, a->ask.task, SOTTO_HELPER, a->req.collection_req, &sum,
                                  &a->ask.arena, err));
     a->answer = sotto_buf_bytes(&out);
+    a->reports = sum.reports;
     return store(tx, a, sum.reports, err);
 }
 
 /* No problem of DAP's: the leader asks again, until this side's operator has released the batch. */
 static void hold(asked *a)
 {
-    sotto_rate_tell(&a->ask.server->options.log, a->ask.task, &a->rate);
     sotto_problem_plain(a->ask.request,
                         &(sotto_http_problem){.status = 503,
                                               .detail = SOTTO_RATE_HELD,
@@ -142,11 +145,24 @@ static void hold(asked *a)
     sotto_asked_finish(&a->ask);
 }
 
+static void tell(const asked *a)
+{
+    const sotto_log_sink *log = &a->ask.server->options.log;
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+
+    sotto_rate_tell(log, a->ask.task, &a->rate);
+    if (a->reports > 0)
+        sotto_log(log, SOTTO_LOG_INFO, "share.released", sotto_log_task(id, a->ask.task),
+                  sotto_log_uint("reports", a->reports));
+}
+
 static void on_released(void *context, sotto_status status, const sotto_err *err)
 {
     asked *a = context;
 
     (void)err;
+    if (status == SOTTO_OK)
+        tell(a);
     if (status == SOTTO_OK && a->rate.held)
         hold(a);
     else if (status == SOTTO_OK)

@@ -3,6 +3,7 @@
 #include "serve/keys.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "seal/report.h"
 #include "sotto/random.h"
 
@@ -31,6 +32,7 @@ struct sotto_keys {
     const sotto_column_keys *columns;
     sotto_role role;
     sotto_key_times times;
+    const sotto_log_sink *log;
     pthread_rwlock_t lock;
     ring now;
     atomic_uint_fast64_t version; /* of `now` */
@@ -243,19 +245,42 @@ static bool is_same(const ring *a, const ring *b)
     return same;
 }
 
+static bool has(const ring *r, const ring_key *key)
+{
+    bool found = false;
+
+    for (size_t i = 0; !found && i < r->count; i++)
+        found = r->keys[i].id == key->id && r->keys[i].state == key->state;
+    return found;
+}
+
+/* Each key whose state is new to this process, whoever changed it; at its start that is every key. */
+static void tell(const sotto_keys *keys, const ring *before, const ring *after)
+{
+    for (size_t i = 0; i < after->count; i++)
+        if (!has(before, &after->keys[i]))
+            sotto_log(keys->log, SOTTO_LOG_INFO, "hpke_key.state",
+                      sotto_log_uint("config_id", after->keys[i].id),
+                      sotto_log_text("state", sotto_key_state_name(after->keys[i].state)));
+}
+
 static sotto_status run_rotation(sotto_keys *keys, int64_t now, bool renew, sotto_err *err)
 {
     rotation r = {.columns = keys->columns, .times = &keys->times, .now = now, .renew = renew};
     sotto_status status = sotto_db_run(keys->db, rotate, &r, err);
+    ring before = {0};
 
     if (status == SOTTO_OK) {
         (void)pthread_rwlock_wrlock(&keys->lock);
+        before = keys->now;
         if (!is_same(&keys->now, &r.after)) {
             keys->now = r.after;
             atomic_fetch_add(&keys->version, 1);
         }
         (void)pthread_rwlock_unlock(&keys->lock);
+        tell(keys, &before, &r.after);
     }
+    sotto_wipe(&before, sizeof before);
     sotto_wipe(&r.after, sizeof r.after);
     return status;
 }
@@ -287,7 +312,7 @@ const sotto_key_times *sotto_keys_times(const sotto_keys *keys)
 
 sotto_status sotto_keys_open(sotto_keys **out, sotto_db *db, const sotto_column_keys *columns,
                              sotto_role role, const sotto_key_times *times, int64_t now,
-                             sotto_err *err)
+                             const sotto_log_sink *log, sotto_err *err)
 {
     sotto_keys *keys = sotto_alloc(sizeof *keys);
     sotto_status status;
@@ -297,6 +322,7 @@ sotto_status sotto_keys_open(sotto_keys **out, sotto_db *db, const sotto_column_
     keys->db = db;
     keys->columns = columns;
     keys->role = role;
+    keys->log = log;
     keys->times.pending = times->pending ? times->pending : DEFAULT_TIMES.pending;
     keys->times.active = times->active ? times->active : DEFAULT_TIMES.active;
     keys->times.expired = times->expired ? times->expired : DEFAULT_TIMES.expired;

@@ -30,11 +30,12 @@ typedef struct sotto_key_times {
     uint64_t expired; /* 7 days                                          */
 } sotto_key_times;
 
-/*   now  seconds since 1970: the ring is brought up to then, and its first key is made */
+/*   now  seconds since 1970: the ring is brought up to then, and its first key is made
+ *   log  hears of every key's state, and of each change; kept; may be NULL */
 SOTTO_MUST_USE sotto_status sotto_keys_open(sotto_keys **keys, sotto_db *db,
                                             const sotto_column_keys *columns, sotto_role role,
                                             const sotto_key_times *times, int64_t now,
-                                            sotto_err *err);
+                                            const sotto_log_sink *log, sotto_err *err);
 void sotto_keys_close(sotto_keys *keys);
 /* Appends the HpkeConfigList to publish. */
 SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err);

@@ -1,7 +1,7 @@
 #include "serve/rate.h"
 
-#include "base/log.h"
 #include "base/rule.h"
+#include "serve/log_task.h"
 #include "serve/schema.h"
 #include "transport/dap.h"
 
@@ -141,7 +141,8 @@ sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate, const sotto_server
     SOTTO_TRY(look_up(tx, &before, task->n, range, arrived, err));
     if (SOTTO_RULE(rate_release_is_told))
         rate->checking = SOTTO_RATE_RELEASED; /* when it goes */
-    if (before.released)
+    rate->let_go = before.released;
+    if (rate->let_go)
         return SOTTO_OK;
     rate->held = SOTTO_RULE(rate_held);
     rate->began = rate->held && !before.held;
@@ -153,12 +154,15 @@ void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
 {
     char id[SOTTO_DAP_ID_TEXT_MAX];
 
-    if (!rate->began)
-        return;
-    sotto_dap_id_encode(id, sotto_bytes_of(task->dap.id, sizeof task->dap.id));
-    sotto_log(log, SOTTO_LOG_WARNING, "batch.held", sotto_log_text("task", id),
-              sotto_log_uint("arrived", rate->arrived), sotto_log_uint("expected", rate->expected),
-              sotto_log_text("see", "sotto admin batch list"));
+    if (rate->began)
+        sotto_log(log, SOTTO_LOG_WARNING, "batch.held", sotto_log_task(id, task),
+                  sotto_log_uint("arrived", rate->arrived),
+                  sotto_log_uint("expected", rate->expected),
+                  sotto_log_text("see", "sotto admin batch list"));
+    if (rate->let_go)
+        sotto_log(log, SOTTO_LOG_INFO, "batch.let_go", sotto_log_task(id, task),
+                  sotto_log_uint("arrived", rate->arrived),
+                  sotto_log_uint("expected", rate->expected));
 }
 
 /* The row of a batch that a corrected figure let go has no reason, and stays: only its release tells that it went.

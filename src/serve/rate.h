@@ -18,7 +18,8 @@
 typedef struct sotto_rate {
     sotto_rate_checking checking; /* what is told of the sum, if it goes now */
     bool held;
-    bool began; /* held now, and not when it was last looked at */
+    bool began;  /* held now, and not when it was last looked at */
+    bool let_go; /* it would be held, but its operator released it */
     uint64_t arrived, expected;
 } sotto_rate;
 
@@ -31,7 +32,8 @@ SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate,
                                              const sotto_batch_range *range, uint64_t verified,
                                              sotto_err *err);
 
-/* Tells the operator, once for each time that a batch comes to be held. Call it when that was committed. */
+/* Tells the operator, once for each time that a batch comes to be held, and when one goes that they released. Call it when
+ * that was committed. */
 void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
                      const sotto_rate *rate);
 

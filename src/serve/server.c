@@ -42,7 +42,7 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
     SOTTO_TRY(
         sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, &s->options.log, err));
     return sotto_keys_open(&s->keys, s->db, &s->columns, s->options.role, &s->options.key_times,
-                           sotto_server_seconds(s), err);
+                           sotto_server_seconds(s), &s->options.log, err);
 }
 
 static sotto_status open_pool(sotto_server *s, sotto_err *err)

@@ -3,7 +3,7 @@
 #include "serve/tasks_internal.h"
 
 #include "base/alloc.h"
-#include "base/log.h"
+#include "serve/log_task.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -164,6 +164,9 @@ static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
 
 static void adopt(sotto_tasks *tasks, loading *l)
 {
+    const entry *known = tasks->first; /* which nobody else changes */
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+
     (void)pthread_rwlock_wrlock(&tasks->lock);
     while (l->found && tasks->count < MAX_TASKS) {
         entry *e = l->found;
@@ -177,6 +180,8 @@ static void adopt(sotto_tasks *tasks, loading *l)
     (void)pthread_rwlock_unlock(&tasks->lock);
     tasks->read = l->there;
     tasks->again = l->again;
+    for (const entry *e = tasks->first; e != known; e = e->next)
+        sotto_log(tasks->log, SOTTO_LOG_INFO, "task.served", sotto_log_task(id, &e->task));
 }
 
 sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *err)

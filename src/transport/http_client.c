@@ -142,7 +142,7 @@ static void conclude(sotto_http_client *client, sotto_http_pending *p, CURLcode 
         finish(client, p, code == CURLE_OK ? SOTTO_OK : SOTTO_IO, curl_easy_strerror(code));
         return;
     }
-    sotto_log(client->options.log, SOTTO_LOG_INFO, "http.retry", sotto_log_text("host", p->host),
+    sotto_log(client->options.log, SOTTO_LOG_DEBUG, "http.retry", sotto_log_text("host", p->host),
               sotto_log_uint("status", p->response.status), sotto_log_uint("attempt", p->attempt),
               sotto_log_uint("wait_ms", (uint64_t)wait));
     p->due = now_ns() + (uint64_t)wait * MS;

@@ -6,6 +6,7 @@
 #include "support/database.h"
 #include "transport/dap_upload.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 static sotto_test_service s;
@@ -180,13 +181,21 @@ static sotto_status withdraw(sotto_test *t)
     return status;
 }
 
+static void count_withdrawn(void *context, const sotto_log_event *event)
+{
+    if (strcmp(event->name, "collection.withdrawn") == 0 && event->level == SOTTO_LOG_INFO)
+        atomic_fetch_add((atomic_uint *)context, 1);
+}
+
 /* Whoever asked too early takes it back, and the batch is not closed by what comes then. */
 static void a_request_that_waits_can_be_withdrawn(sotto_test *t)
 {
     static const char asked[] = "SELECT count(*) FROM release";
     uint64_t reports = 0, counts[16] = {0};
+    atomic_uint told = 0;
+    const sotto_log_sink log = {count_withdrawn, &told, SOTTO_LOG_INFO};
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1, .log = &log});
     upload_until_verified(t, 5);
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
@@ -202,6 +211,7 @@ static void a_request_that_waits_can_be_withdrawn(sotto_test *t)
     CHECK_EQUAL(t, 26, reports);
     CHECK_STATUS(t, SOTTO_STALE, withdraw(t));
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, asked));
+    CHECK_EQUAL(t, 1, atomic_load(&told)); /* for what was taken back, not for what was not there */
     sotto_test_service_close(&s);
 }
 

@@ -24,7 +24,7 @@ static sotto_keys *ring_at(sotto_test *t, sotto_db *db, int64_t now)
 {
     sotto_keys *keys = NULL;
 
-    CHECK_OK(t, sotto_keys_open(&keys, db, &columns, SOTTO_HELPER, &times, now, &t->err));
+    CHECK_OK(t, sotto_keys_open(&keys, db, &columns, SOTTO_HELPER, &times, now, NULL, &t->err));
     return keys;
 }
 
@@ -119,8 +119,8 @@ static void *move_on(void *context)
     int64_t now = START;
 
     (void)pthread_barrier_wait(r->gate);
-    r->failures +=
-        sotto_keys_open(&r->keys, r->db, &columns, SOTTO_HELPER, &times, now, NULL) != SOTTO_OK;
+    r->failures += sotto_keys_open(&r->keys, r->db, &columns, SOTTO_HELPER, &times, now, NULL,
+                                   NULL) != SOTTO_OK;
     for (unsigned i = 0; i < r->rounds; i++) {
         now += (ACTIVE - 2 * PENDING) / 2;
         (void)pthread_barrier_wait(r->gate);

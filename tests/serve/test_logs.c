@@ -105,6 +105,19 @@ static bool was_heard(const char *event)
     return found;
 }
 
+/* Lines that begin as the log writes them, at this level and with this field first. */
+static unsigned times_heard(const char *line)
+{
+    size_t len = strlen(line);
+    unsigned times = 0;
+
+    (void)pthread_mutex_lock(&telling);
+    for (size_t i = 0; i + len <= told_len && i + len <= LOG; i++)
+        times += memcmp(told + i, line, len) == 0 && (i == 0 || told[i - 1] == '\n');
+    (void)pthread_mutex_unlock(&telling);
+    return times;
+}
+
 static void await(sotto_test *t, const char *event)
 {
     for (unsigned i = 0; i < 500 && !was_heard(event); i++)
@@ -391,6 +404,26 @@ static void lose_the_helper(sotto_test *t)
     sotto_test_do(t, s.leader->db, "UPDATE sotto_lease SET ready_at = 0 WHERE held = 0");
 }
 
+/* What an operator needs to see afterwards of what became of a task, at the level that a server logs at: by its id. */
+static void leave_a_trail(sotto_test *t)
+{
+    static const struct {
+        const char *event;
+        unsigned times;
+    } lines[] = {{"info task.served", 3}, /* the helper was started twice */
+                 {"info share.released", 2},
+                 {"warning collection.repaired", 1},
+                 {"warning batch.repaired", 1}};
+    char id[SOTTO_DAP_ID_TEXT_MAX], line[128];
+
+    sotto_dap_id_encode(id, sotto_bytes_of(s.task.id, sizeof s.task.id));
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        (void)snprintf(line, sizeof line, "%s task=%s", lines[i].event, id);
+        CHECK_EQUAL(t, lines[i].times, times_heard(line));
+    }
+    CHECK(t, times_heard("info hpke_key.state config_id=") >= 2);
+}
+
 /* Held at first; then the jobs are dropped of which the leader does not know. */
 static void collect(sotto_test *t)
 {
@@ -408,6 +441,7 @@ static void collect(sotto_test *t)
     CHECK_OK(t, sotto_dap_collection_resp_decode(&resp, s.answer, &t->err));
     keep_secret(t, resp.leader.payload);
     keep_secret(t, resp.helper.payload);
+    leave_a_trail(t);
 }
 
 static void damage_a_segment(sotto_test *t)

@@ -341,12 +341,16 @@ static void however_many_were_held_all_are_listed(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-static void count_held(void *context, const sotto_log_event *event)
-{
-    atomic_uint *count = context;
+enum { HELD, LET_GO, LINES };
 
-    if (strcmp(event->name, "batch.held") == 0)
-        atomic_fetch_add(count, 1);
+static void count_lines(void *context, const sotto_log_event *event)
+{
+    static const char *const names[LINES] = {"batch.held", "batch.let_go"};
+    atomic_uint *counts = context;
+
+    for (unsigned i = 0; i < LINES; i++)
+        if (strcmp(event->name, names[i]) == 0)
+            atomic_fetch_add(&counts[i], 1);
 }
 
 /* Whether the server's own view comes to have so many; a thread looks once a second. */
@@ -377,12 +381,13 @@ static void says_that_it_holds(sotto_test *t, sotto_server *server)
 static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
 {
     sotto_test_service s;
-    atomic_uint told = 0;
+    atomic_uint told[LINES] = {0};
 
     for (unsigned corrected = 0; corrected < 2; corrected++) {
-        atomic_store(&told, 0);
+        atomic_store(&told[HELD], 0);
+        atomic_store(&told[LET_GO], 0);
         sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-        s.leader_options.log = (sotto_log_sink){.write = count_held, .context = &told};
+        s.leader_options.log = (sotto_log_sink){.write = count_lines, .context = told};
         sotto_test_leader_restart(t, &s);
         set_population(t, &s, true, 20);
         sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
@@ -391,12 +396,13 @@ static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
         CHECK(t, soon_holds(s.leader, 1));
         says_that_it_holds(t, s.leader);
         stays_held(t, &s, 60); /* looks again, more than once */
-        CHECK_EQUAL(t, 1, atomic_load(&told));
+        CHECK_EQUAL(t, 1, atomic_load(&told[HELD]));
         if (corrected)
             set_population(t, &s, true, 21);
         else
             let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
         is_released(t, &s, 41);
+        CHECK_EQUAL(t, corrected ? 0 : 1, atomic_load(&told[LET_GO]));
         CHECK(t, soon_holds(s.leader, 0));
         sotto_test_service_close(&s);
     }
@@ -406,16 +412,16 @@ static void the_helpers_operator_is_told_of_a_held_batch(sotto_test *t)
 {
     sotto_test_service s;
     sotto_test_job job;
-    atomic_uint told = 0;
+    atomic_uint told[LINES] = {0};
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    s.helper_options.log = (sotto_log_sink){.write = count_held, .context = &told};
+    s.helper_options.log = (sotto_log_sink){.write = count_lines, .context = told};
     sotto_test_helper_restart(t, &s);
     set_population(t, &s, false, 20);
     job = send_job(t, &s, 41, 0);
     for (unsigned i = 0; i < 2; i++)
         CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
-    CHECK_EQUAL(t, 1, atomic_load(&told));
+    CHECK_EQUAL(t, 1, atomic_load(&told[HELD]));
     CHECK(t, soon_holds(s.helper, 1));
     says_that_it_holds(t, s.helper);
     set_population(t, &s, false, 21);

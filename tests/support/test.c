@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/test.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -39,6 +40,16 @@ static void run_one(void **state)
     sotto_arena_clear(&t.arena);
 }
 
+/* A name with a typing error must not pass for a test that did. cmocka takes `*` and `?` in it, as fnmatch does. */
+static bool any_is(const sotto_test_case *cases, size_t count, const char *wanted)
+{
+    bool found = false;
+
+    for (size_t i = 0; !found && i < count; i++)
+        found = fnmatch(wanted, cases[i].name, 0) == 0;
+    return found;
+}
+
 int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_case *cases,
                     size_t count)
 {
@@ -51,6 +62,10 @@ int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_ca
         tests[i] = (struct CMUnitTest){.name = cases[i].name,
                                        .test_func = run_one,
                                        .initial_state = (void *)(uintptr_t)&cases[i]};
+    if (argc > 1 && !any_is(cases, count, argv[1])) {
+        (void)fprintf(stderr, "%s: no test is called %s\n", file, argv[1]);
+        return 2;
+    }
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     failed = _cmocka_run_group_tests(file, tests, count, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "admin.h"
 
 #include "base/hex.h"
+#include "base/secret_file.h"
 #include "serve/survey.h"
 
 #include <errno.h>
@@ -132,12 +133,24 @@ static sotto_status compare_key(sotto_admin *admin, const sotto_pairing *pairing
                       "the file has another collector key than %.60s: nothing was taken in", path);
 }
 
+static sotto_status read_pairing(sotto_admin *admin, sotto_pairing *out, const char *path)
+{
+    uint8_t memory[FILE_BYTES];
+    sotto_buf json = sotto_buf_over(memory, sizeof memory);
+    sotto_err why = {0};
+    sotto_status status = sotto_secret_file_read(&json, path, SOTTO_SECRET_OWN, &why);
+
+    if (status == SOTTO_OK)
+        status = sotto_pairing_decode(out, sotto_buf_bytes(&json), &admin->err);
+    else
+        status = sotto_fail(&admin->err, status, "%.60s %s", path, why.reason);
+    sotto_wipe(memory, sizeof memory);
+    return status;
+}
+
 static sotto_status take(sotto_admin *admin, sotto_pairing *out)
 {
-    sotto_bytes json;
-
-    SOTTO_TRY(sotto_admin_read_file(admin, &json, admin->words[0], FILE_BYTES));
-    SOTTO_TRY(sotto_pairing_decode(out, json, &admin->err));
+    SOTTO_TRY(read_pairing(admin, out, admin->words[0]));
     SOTTO_TRY(compare_key(admin, out, sotto_admin_flag(admin, "--collector-key")));
     return sotto_pairing_put(admin->db, &admin->columns, out, &admin->err);
 }

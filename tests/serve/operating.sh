@@ -151,6 +151,12 @@ refuses 4 'another collector key than collector-public.txt: nothing was taken in
     sotto admin pair take fourth.json --collector-key collector-public.txt --config helper.ini
 sotto admin pair show --config helper.ini | grep -q 'leader a ' && fail "a stranger's pairing was taken in"
 refuses 1 'is not the line' sotto admin pair take fourth.json --collector-key parties.json --config helper.ini
+chmod 644 fourth.json
+refuses 4 'fourth.json holds secrets, and others may read it: chmod 600' sotto admin pair take fourth.json --config helper.ini
+chmod 644 helper.key
+refuses 4 'helper.key holds secrets, and others may read it: chmod' sotto admin keys list --config helper.ini
+refuses 1 'helper.key holds secrets, and others may read it: chmod' sotto serve helper --config helper.ini
+chmod 600 helper.key
 refuses 4 'late reports' sotto admin gc --keep-days 3 --config helper.ini
 mv helper.key away.key
 refuses 1 'missing' sotto serve helper --config helper.ini

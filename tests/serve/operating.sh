@@ -114,6 +114,8 @@ refuses 2 'number' sotto admin segment abandon all --reason because --config lea
 sotto admin gc --config helper.ini --json | grep -q '"repairs": 0, "broken": 0' || fail "gc does not tell all"
 refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c \
     --collector-key collector-public.txt pairing.json
+refuses 1 'leader and helper have the same name' sotto admin pair new --leader a --helper a --collector c \
+    --collector-key collector-public.txt third.json
 refuses 2 'collector-key FILE' sotto admin pair new --leader a --helper b --collector c third.json
 refuses 1 'is not the line' sotto admin pair new --leader a --helper b --collector c \
     --collector-key parties.json third.json
@@ -150,6 +152,13 @@ sotto admin pair new --leader a --helper b --collector c --collector-key strange
 refuses 4 'another collector key than collector-public.txt: nothing was taken in' \
     sotto admin pair take fourth.json --collector-key collector-public.txt --config helper.ini
 sotto admin pair show --config helper.ini | grep -q 'leader a ' && fail "a stranger's pairing was taken in"
+grep -q 'was not compared' output errors && fail "a key that was compared is called another"
+sotto admin pair new --leader d --helper e --collector f --collector-key stranger-public.txt fifth.json >/dev/null
+sotto admin pair take fifth.json --config leader.ini >out 2>&1 || fail "no pairing without a key to compare"
+grep -q "collector's key was not compared" out || { cat out; fail "does not say that the key was not compared"; }
+sotto admin pair new --leader g --helper h --collector i --collector-key stranger-public.txt sixth.json >/dev/null
+sotto admin pair take sixth.json --config leader.ini --json 2>/dev/null >out
+grep -q '"key_compared": false}$' out || { cat out; fail "JSON does not say that the key was not compared"; }
 refuses 1 'is not the line' sotto admin pair take fourth.json --collector-key parties.json --config helper.ini
 chmod 644 fourth.json
 refuses 4 'fourth.json holds secrets, and others may read it: chmod 600' sotto admin pair take fourth.json --config helper.ini

@@ -189,6 +189,22 @@ cp helper.key away.key && head -c 32 /dev/urandom >helper.key
 shows 'BROKEN, serves no task: pairing.secrets: sealed with a datastore key' sotto admin pair show --config helper.ini
 shows '"broken": "pairing.secrets: ' sotto admin pair show --config helper.ini --json
 cp away.key helper.key
+# A successor of the key, and the page's own way of writing the parties file with both.
+shows '^config *[0-9]* *active *since 20[^ ]*Z, expires 20[^ ]*Z$' sotto admin keys list --config helper.ini
+shows '^config *[0-9]* *pending *since 20[^ ]*Z, active from 20[^ ]*Z$' sotto admin keys rotate --config helper.ini
+grep -q 'no key was made' out && fail "a key that was made is called none"
+shows 'no key was made: one is pending, and comes first' sotto admin keys rotate --config helper.ini
+[ "$(grep -c '^config' out)" -eq 2 ] || fail "a second key is pending"
+shows '"state": "pending", "since": "[^"]*", "until": "20[^"]*Z"}' sotto admin keys list --config helper.ini --json
+if command -v sqlite3 >/dev/null; then
+    sqlite3 helper.db "UPDATE hpke_key SET state = 2 WHERE state = 1" || fail "no key to publish"
+    mkdir rotated && cp leader-key.json collector-public.txt rotated
+    sotto admin keys export --json --config helper.ini >rotated/helper-key.json || fail "no keys to export"
+    [ "$(grep -c '"config"' rotated/helper-key.json)" -eq 2 ] || fail "not both keys are exported"
+    sed -n '/^cat > parties.json/,/^END$/p' page.sh >rotated/page.sh
+    (cd rotated && sh -eu page.sh) || fail "no parties file"
+    shows '^task ' sotto admin task add recipe.json rotated/parties.json --config helper.ini
+fi
 # A batch that is held, and two segments of a job that lacks its datastore key, of the task that is listed first.
 if command -v sqlite3 >/dev/null; then
     time='[0-9-]*T[0-9:]*Z'

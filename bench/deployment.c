@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,7 +87,7 @@ static sotto_status make_key_file(sotto_deployment *d, size_t side, sotto_err *e
                    side == 0 ? "leader" : "helper");
     SOTTO_TRY(sotto_random_bytes(key, sizeof key, err));
     file = fopen(d->key_file[side], "wb");
-    good = file && fwrite(key, sizeof key, 1, file) == 1;
+    good = file && chmod(d->key_file[side], 0600) == 0 && fwrite(key, sizeof key, 1, file) == 1;
     if (file)
         good = fclose(file) == 0 && good;
     return good ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "no file for a key");

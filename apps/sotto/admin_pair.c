@@ -3,6 +3,7 @@
 #include "admin.h"
 
 #include "base/hex.h"
+#include "base/secret_file.h"
 #include "serve/survey.h"
 
 #include <errno.h>
@@ -77,11 +78,27 @@ static sotto_status make(sotto_admin *admin, sotto_pairing *out, const char *con
 }
 
 /* The key is told too: the file's maker could have put in another than the collector's. */
-static void tell(const sotto_admin *admin, const sotto_pairing *pairing)
+static void tell(const sotto_admin *admin, const sotto_pairing *pairing, const char *more)
 {
-    printf(admin->json ? "{\"fingerprint\": \"%s\", \"collector_key\": \"%s\"}\n"
-                       : "fingerprint %s\ncollector key %s\n",
-           pairing->fingerprint, pairing->foreign ? "none" : pairing->collector_key);
+    const char *key = pairing->foreign ? "none" : pairing->collector_key;
+
+    if (admin->json)
+        printf("{\"fingerprint\": \"%s\", \"collector_key\": \"%s\"%s}\n", pairing->fingerprint,
+               key, more);
+    else
+        printf("fingerprint %s\ncollector key %s\n", pairing->fingerprint, key);
+}
+
+/* Also whether the key was compared: without that, it is the word of whoever made the file. */
+static void tell_taken(const sotto_admin *admin, const sotto_pairing *pairing, bool compared)
+{
+    tell(admin, pairing, compared ? ", \"key_compared\": true" : ", \"key_compared\": false");
+    if (!compared && !pairing->foreign)
+        (void)fprintf(
+            stderr,
+            "sotto %s: the collector's key was not compared: no --collector-key. See that it "
+            "is what the collector's `sotto collect key` printed\n",
+            admin->verb);
 }
 
 static int run_new(int argc, char **argv)
@@ -109,7 +126,7 @@ static int run_new(int argc, char **argv)
         status =
             write_files(&pairing, admin.words[0], sotto_admin_flag(&admin, "--tokens"), &admin.err);
     if (status == SOTTO_OK)
-        tell(&admin, &pairing);
+        tell(&admin, &pairing, "");
     sotto_wipe(&pairing, sizeof pairing);
     sotto_arena_clear(&admin.arena);
     return status == SOTTO_OK ? EXIT_DONE : sotto_admin_fail(&admin);
@@ -132,12 +149,24 @@ static sotto_status compare_key(sotto_admin *admin, const sotto_pairing *pairing
                       "the file has another collector key than %.60s: nothing was taken in", path);
 }
 
+static sotto_status read_pairing(sotto_admin *admin, sotto_pairing *out, const char *path)
+{
+    uint8_t memory[FILE_BYTES];
+    sotto_buf json = sotto_buf_over(memory, sizeof memory);
+    sotto_err why = {0};
+    sotto_status status = sotto_secret_file_read(&json, path, SOTTO_SECRET_OWN, &why);
+
+    if (status == SOTTO_OK)
+        status = sotto_pairing_decode(out, sotto_buf_bytes(&json), &admin->err);
+    else
+        status = sotto_fail(&admin->err, status, "%.60s %s", path, why.reason);
+    sotto_wipe(memory, sizeof memory);
+    return status;
+}
+
 static sotto_status take(sotto_admin *admin, sotto_pairing *out)
 {
-    sotto_bytes json;
-
-    SOTTO_TRY(sotto_admin_read_file(admin, &json, admin->words[0], FILE_BYTES));
-    SOTTO_TRY(sotto_pairing_decode(out, json, &admin->err));
+    SOTTO_TRY(read_pairing(admin, out, admin->words[0]));
     SOTTO_TRY(compare_key(admin, out, sotto_admin_flag(admin, "--collector-key")));
     return sotto_pairing_put(admin->db, &admin->columns, out, &admin->err);
 }
@@ -152,7 +181,7 @@ static int run_take(int argc, char **argv)
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE && take(&admin, &pairing) == SOTTO_OK)
-        tell(&admin, &pairing);
+        tell_taken(&admin, &pairing, sotto_admin_flag(&admin, known[0]) != NULL);
     else if (code == EXIT_DONE)
         code = sotto_admin_fail(&admin);
     sotto_wipe(&pairing, sizeof pairing);
@@ -227,7 +256,9 @@ static const sotto_verb verb_take = {
         "Stores the secrets, sealed with the datastore key, and prints the fingerprint: it must\n"
         "be the one that the other operator reads to you. KEY is a file with the line that the\n"
         "collector's `sotto collect key` printed: if FILE has another key, nothing is stored.\n"
-        "Without it, compare the key that is printed. Delete FILE afterwards.\n",
+        "Without it a line says that nothing was compared: compare the key that is printed. Others "
+        "than\n"
+        "FILE's owner must not be able to read it. Delete it afterwards.\n",
     .run = run_take,
 };
 

@@ -25,12 +25,6 @@ int sotto_collect_job_load(sotto_collect_job *job);
 /* `sotto collect key FILE`; argv[0] is "key". */
 int sotto_collect_key(int argc, char **argv);
 
-/* Appends a file that nobody but its owner may read.
- *   SOTTO_DENIED     others may
- *   SOTTO_MISSING    there is no such file, or it can't be read
- *   SOTTO_TOO_LARGE  it does not fit */
-SOTTO_MUST_USE sotto_status sotto_collect_read_secret(sotto_buf *out, const char *path,
-                                                      sotto_err *err);
 /* Writes a new file of mode 0600. SOTTO_STALE: there is one already; it stays as it is. */
 SOTTO_MUST_USE sotto_status sotto_collect_write_secret(const char *path, sotto_bytes bytes,
                                                        sotto_err *err);

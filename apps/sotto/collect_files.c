@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "collect.h"
 
+#include "base/secret_file.h"
 #include "recipe/calendar.h"
 #include "recipe/task.h"
 
@@ -17,34 +18,6 @@
 enum { SECRET_MAX = 16384 };
 
 /* ---- files that hold secrets ----------------------------------------------------------------------------- */
-
-sotto_status sotto_collect_read_secret(sotto_buf *out, const char *path, sotto_err *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat facts;
-    sotto_status status = SOTTO_OK;
-    ssize_t got = 1;
-
-    if (fd < 0)
-        return sotto_fail(err, SOTTO_MISSING, "can't be read: %s", strerror(errno));
-    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode))
-        status = sotto_fail(err, SOTTO_MISSING, "is not a file");
-    else if (facts.st_mode & (S_IRWXG | S_IRWXO))
-        status = sotto_fail(err, SOTTO_DENIED, "holds secrets, and others may read it: chmod 600");
-    while (status == SOTTO_OK && got > 0) {
-        if (out->len == out->cap) {
-            status = sotto_fail(err, SOTTO_TOO_LARGE, "is too long to be one");
-            break;
-        }
-        got = read(fd, out->data + out->len, out->cap - out->len);
-        if (got < 0)
-            status = sotto_fail(err, SOTTO_MISSING, "can't be read: %s", strerror(errno));
-        else
-            out->len += (size_t)got;
-    }
-    (void)close(fd);
-    return status;
-}
 
 sotto_status sotto_collect_write_secret(const char *path, sotto_bytes bytes, sotto_err *err)
 {
@@ -77,7 +50,7 @@ static int load_pairing(sotto_collect_job *job)
     static uint8_t memory[SECRET_MAX];
     sotto_buf text = sotto_buf_over(memory, sizeof memory);
     sotto_err err = {0};
-    sotto_status status = sotto_collect_read_secret(&text, job->pairing, &err);
+    sotto_status status = sotto_secret_file_read(&text, job->pairing, SOTTO_SECRET_OWN, &err);
 
     if (status == SOTTO_OK)
         status = sotto_pairing_decode(&job->secrets, sotto_buf_bytes(&text), &err);
@@ -115,7 +88,7 @@ static int load_key(sotto_collect_job *job)
     sotto_buf text = sotto_buf_over(memory, sizeof memory);
     sotto_err err = {0};
     sotto_hpke_config own;
-    sotto_status status = sotto_collect_read_secret(&text, job->key, &err);
+    sotto_status status = sotto_secret_file_read(&text, job->key, SOTTO_SECRET_OWN, &err);
 
     if (status == SOTTO_OK)
         status = sotto_collector_key_decode(&job->key_read, sotto_buf_bytes(&text), &err);

@@ -4,6 +4,7 @@
 #include "base/directory.h"
 #include "base/hex.h"
 #include "base/rule.h"
+#include "base/secret_file.h"
 #include "db/migrate.h"
 #include "sotto/random.h"
 
@@ -18,25 +19,18 @@ enum { PATH_BYTES = 4096 };
 sotto_status sotto_datastore_key_read(sotto_column_keys *out, const char *path, sotto_err *err)
 {
     uint8_t bytes[SOTTO_COLUMN_KEYS * SOTTO_COLUMN_KEY_SIZE + 1];
-    FILE *file = fopen(path, "rb");
-    size_t len;
-    bool failed;
+    sotto_buf all = sotto_buf_over(bytes, sizeof bytes);
+    sotto_err why = {0};
+    sotto_status status = sotto_secret_file_read(&all, path, SOTTO_SECRET_GIVEN, &why);
 
-    if (!file)
-        return sotto_fail(err, errno == ENOENT ? SOTTO_MISSING : SOTTO_IO,
-                          "the datastore key %.80s: %s", path, strerror(errno));
-    (void)setvbuf(file, NULL, _IONBF, 0); /* no copy of a key in a buffer that nobody wipes */
-    len = fread(bytes, 1, sizeof bytes, file);
-    failed = ferror(file) != 0;
-    (void)fclose(file);
     memset(out, 0, sizeof *out);
-    if (!failed && len > 0 && len % SOTTO_COLUMN_KEY_SIZE == 0 && len < sizeof bytes) {
-        out->count = len / SOTTO_COLUMN_KEY_SIZE;
-        memcpy(out->key, bytes, len);
+    if (status == SOTTO_OK && all.len > 0 && all.len % SOTTO_COLUMN_KEY_SIZE == 0) {
+        out->count = all.len / SOTTO_COLUMN_KEY_SIZE;
+        memcpy(out->key, bytes, all.len);
     }
     sotto_wipe(bytes, sizeof bytes);
-    if (failed)
-        return sotto_fail(err, SOTTO_IO, "can't read the datastore key %.100s", path);
+    if (status != SOTTO_OK && status != SOTTO_TOO_LARGE)
+        return sotto_fail(err, status, "the datastore key %.60s %s", path, why.reason);
     return out->count ? SOTTO_OK
                       : sotto_fail(err, SOTTO_MALFORMED,
                                    "%.100s: a datastore key has 32 bytes, 1 to 8 of them", path);

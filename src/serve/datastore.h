@@ -11,6 +11,7 @@
 
 /*   SOTTO_MISSING    there is no such file
  *   SOTTO_IO         it can't be read
+ *   SOTTO_DENIED     others may read it (base/secret_file.h)
  *   SOTTO_MALFORMED  not 1 to 8 keys of 32 bytes
  */
 SOTTO_MUST_USE sotto_status sotto_datastore_key_read(sotto_column_keys *out, const char *path,

@@ -154,6 +154,9 @@ static void write_work(sotto_writer *w, sotto_server *s)
         family(w, m, "sotto_repairs_total", "event",
                "Batches on which the servers did not agree, by what happened.",
                MEMBERS(helper_repairs));
+        one(w, "sotto_requests_unknown_task_total", "counter",
+            "Requests, as a leader's, for a task that was not added here.",
+            sotto_metrics_get(m, SOTTO_METRIC_TASKS_UNKNOWN));
     }
     one(w, "sotto_compute_queue", "gauge", "Pieces of work that wait for a compute thread.",
         sotto_pool_waiting(s->pool));

@@ -20,6 +20,7 @@ typedef enum sotto_metric {
     SOTTO_METRIC_JOBS_REPEATED,  /* helper: answered with the stored bytes              */
     SOTTO_METRIC_JOBS_REFUSED,   /* helper: the request was none                        */
     SOTTO_METRIC_JOBS_FAILED,    /* helper: told to try again                           */
+    SOTTO_METRIC_TASKS_UNKNOWN,  /* helper: what a leader would ask, of no task of ours */
     SOTTO_METRIC_REPORTS_AGGREGATED,
     SOTTO_METRIC_COLLECTIONS_CLOSED, /* leader: batches closed for a collection            */
     SOTTO_METRIC_COLLECTIONS_RETRIED,

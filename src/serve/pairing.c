@@ -75,6 +75,17 @@ static sotto_status fresh_token(char out[SOTTO_TOKEN_TEXT], sotto_err *err)
     return SOTTO_OK;
 }
 
+/* Of one name for two, a parties file can't tell which is meant. */
+static sotto_status check_names(const sotto_pairing *pairing, sotto_err *err)
+{
+    for (size_t i = 0; i < FIRST_TOKEN; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(text_of(pairing, &fields[i]), text_of(pairing, &fields[j])) == 0)
+                return sotto_fail(err, SOTTO_MALFORMED, "%s and %s have the same name",
+                                  fields[j].key, fields[i].key);
+    return SOTTO_OK;
+}
+
 static sotto_status fresh(sotto_pairing *out, const char *leader, const char *helper,
                           const char *collector, sotto_err *err)
 {
@@ -89,6 +100,7 @@ static sotto_status fresh(sotto_pairing *out, const char *leader, const char *he
                               SOTTO_PARTY_NAME - 1);
         memcpy(text_of(out, &fields[i]), names[i], len + 1);
     }
+    SOTTO_TRY(check_names(out, err));
     SOTTO_TRY(sotto_random_bytes(out->verify_seed, sizeof out->verify_seed, err));
     for (size_t i = FIRST_TOKEN; i < COLLECTOR_KEY; i++)
         SOTTO_TRY(fresh_token(text_of(out, &fields[i]), err));
@@ -246,6 +258,7 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
     if (json_object_size(json) != keys || !given || strlen(given) >= SOTTO_FINGERPRINT_TEXT)
         return sotto_fail(err, SOTTO_MALFORMED, "pairing file: a key is unknown or missing");
     SOTTO_TRY(read_texts(out, json, collectors, err));
+    SOTTO_TRY(check_names(out, err));
     if (collectors) { /* the secrets that its fingerprint is of stay with the servers */
         memcpy(out->fingerprint, given, strlen(given) + 1);
         return SOTTO_OK;

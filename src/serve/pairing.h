@@ -35,7 +35,7 @@ typedef struct sotto_pairing {
     bool foreign; /* its tokens came from others, in whatever length they have  */
 } sotto_pairing;
 
-/* Fresh secrets. SOTTO_MALFORMED: a name, or the collector's encoded HpkeConfig, is none or not of our algorithms. */
+/* Fresh secrets. SOTTO_MALFORMED: a name, two that are the same, or the collector's encoded HpkeConfig, is none or not of our algorithms. */
 SOTTO_MUST_USE sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader,
                                               const char *helper, const char *collector,
                                               sotto_bytes collector_config, sotto_err *err);

@@ -2,6 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/router.h"
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "serve/metrics.h"
 #include "serve/upload.h"
 #include "transport/dap_repair.h"
 
@@ -12,6 +15,7 @@
 typedef enum whose { NOBODYS, LEADERS, COLLECTORS, REJECTIONS } whose;
 
 enum { SLACK = 4096, SMALL_BODY = 8192 };
+static const uint64_t TELL_EVERY_NS = (uint64_t)60 * 1000000000;
 #define NO_MESSAGE SOTTO_DAP_MESSAGES
 /* RFC 9110, 15.5.2, and RFC 6750, 3: a scheme and at least one parameter. */
 #define CHALLENGE "Bearer realm=\"dap\""
@@ -309,6 +313,26 @@ static bool refuse_item(sotto_http_request *request, const resource *r, const ui
     return refuse_plainly(request, 404, task_id);
 }
 
+/* The helper's operator may have forgotten to add it, and else only the leader's would hear of that. Anybody can ask for any
+ * id, so it is told rarely; `requests` says how many there were since the start. */
+static void tell_unknown(sotto_server *server, const resource *r, const uint8_t *id)
+{
+    uint64_t now = sotto_clock_monotonic(server->options.clock) + 1; /* 0: never told */
+    uint_fast64_t told = atomic_load(&server->unknown_told);
+    char text[SOTTO_DAP_ID_TEXT_MAX];
+
+    if (server->options.role != SOTTO_HELPER || !r || r->token != LEADERS)
+        return;
+    sotto_metrics_count(server->metrics, SOTTO_METRIC_TASKS_UNKNOWN, 1);
+    if ((told != 0 && now - told < TELL_EVERY_NS) ||
+        !atomic_compare_exchange_strong(&server->unknown_told, &told, now))
+        return;
+    sotto_dap_id_encode(text, sotto_bytes_of(id, SOTTO_TASK_ID_SIZE));
+    sotto_log(
+        &server->options.log, SOTTO_LOG_WARNING, "task.unknown", sotto_log_text("task", text),
+        sotto_log_uint("requests", sotto_metrics_get(server->metrics, SOTTO_METRIC_TASKS_UNKNOWN)));
+}
+
 /* False once it has answered. */
 static bool find_route(sotto_server *server, sotto_http_request *request, route *out)
 {
@@ -326,8 +350,10 @@ static bool find_route(sotto_server *server, sotto_http_request *request, route 
         SOTTO_OK)
         return refuse_as_dap(request, SOTTO_DAP_INVALID_MESSAGE, "the task id is not one", NULL);
     out->task = sotto_tasks_find(server->tasks, id);
-    if (!out->task)
+    if (!out->task) {
+        tell_unknown(server, out->resource, id);
         return refuse_as_dap(request, SOTTO_DAP_UNRECOGNIZED_TASK, NULL, id);
+    }
     if (!out->resource)
         return refuse_method(server, request, base, out->task);
     if (!is_allowed(server, out->task, request, out->resource->token))

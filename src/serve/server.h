@@ -14,6 +14,7 @@
 #include "transport/http_client.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct sotto_care;
 struct sotto_http_handler;
@@ -73,6 +74,7 @@ typedef struct sotto_server {
     struct sotto_operations *operations; /* may be NULL */
     unsigned shard;                      /* of this process, for counters     */
     int64_t instance;                    /* a random number for this process  */
+    atomic_uint_fast64_t unknown_told; /* router.c: when a task that is not here was last told of */
 } sotto_server;
 
 SOTTO_MUST_USE sotto_status sotto_server_open(sotto_server **server,

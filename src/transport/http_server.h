@@ -107,7 +107,7 @@ typedef struct sotto_http_server_options {
 } sotto_http_server_options;
 
 /* Listens and starts its threads. Options are copied; handler and context outlive the server.
- *   SOTTO_DENIED   plain HTTP was asked for on an address that isn't loopback
+ *   SOTTO_DENIED   plain HTTP was asked for on an address that isn't loopback, or others may read the key
  *   SOTTO_MISSING  the certificate or key can't be read
  *   SOTTO_REJECTED they don't belong together
  *   SOTTO_IO       the address can't be listened on, or no thread can be started

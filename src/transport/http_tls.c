@@ -1,3 +1,4 @@
+#include "base/secret_file.h"
 #include "transport/http_server_internal.h"
 
 #include <event2/bufferevent_ssl.h>
@@ -24,10 +25,16 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 static sotto_status load(SSL_CTX *tls, const char *certificate, const char *private_key,
                          sotto_err *err)
 {
+    sotto_err why = {0};
+    sotto_status status;
+
     if (access(certificate, R_OK) != 0)
         return sotto_fail(err, SOTTO_MISSING, "certificate %s can't be read", certificate);
     if (access(private_key, R_OK) != 0)
         return sotto_fail(err, SOTTO_MISSING, "private key %s can't be read", private_key);
+    status = sotto_secret_file_check(private_key, SOTTO_SECRET_GIVEN, &why);
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "private key %.80s %s", private_key, why.reason);
     if (SSL_CTX_use_certificate_chain_file(tls, certificate) != 1)
         return sotto_fail(err, SOTTO_REJECTED, "%s holds no certificate", certificate);
     if (SSL_CTX_use_PrivateKey_file(tls, private_key, SSL_FILETYPE_PEM) != 1 ||

@@ -114,6 +114,8 @@ refuses 2 'number' sotto admin segment abandon all --reason because --config lea
 sotto admin gc --config helper.ini --json | grep -q '"repairs": 0, "broken": 0' || fail "gc does not tell all"
 refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c \
     --collector-key collector-public.txt pairing.json
+refuses 1 'leader and helper have the same name' sotto admin pair new --leader a --helper a --collector c \
+    --collector-key collector-public.txt third.json
 refuses 2 'collector-key FILE' sotto admin pair new --leader a --helper b --collector c third.json
 refuses 1 'is not the line' sotto admin pair new --leader a --helper b --collector c \
     --collector-key parties.json third.json
@@ -150,7 +152,20 @@ sotto admin pair new --leader a --helper b --collector c --collector-key strange
 refuses 4 'another collector key than collector-public.txt: nothing was taken in' \
     sotto admin pair take fourth.json --collector-key collector-public.txt --config helper.ini
 sotto admin pair show --config helper.ini | grep -q 'leader a ' && fail "a stranger's pairing was taken in"
+grep -q 'was not compared' output errors && fail "a key that was compared is called another"
+sotto admin pair new --leader d --helper e --collector f --collector-key stranger-public.txt fifth.json >/dev/null
+sotto admin pair take fifth.json --config leader.ini >out 2>&1 || fail "no pairing without a key to compare"
+grep -q "collector's key was not compared" out || { cat out; fail "does not say that the key was not compared"; }
+sotto admin pair new --leader g --helper h --collector i --collector-key stranger-public.txt sixth.json >/dev/null
+sotto admin pair take sixth.json --config leader.ini --json 2>/dev/null >out
+grep -q '"key_compared": false}$' out || { cat out; fail "JSON does not say that the key was not compared"; }
 refuses 1 'is not the line' sotto admin pair take fourth.json --collector-key parties.json --config helper.ini
+chmod 644 fourth.json
+refuses 4 'fourth.json holds secrets, and others may read it: chmod 600' sotto admin pair take fourth.json --config helper.ini
+chmod 644 helper.key
+refuses 4 'helper.key holds secrets, and others may read it: chmod' sotto admin keys list --config helper.ini
+refuses 1 'helper.key holds secrets, and others may read it: chmod' sotto serve helper --config helper.ini
+chmod 600 helper.key
 refuses 4 'late reports' sotto admin gc --keep-days 3 --config helper.ini
 mv helper.key away.key
 refuses 1 'missing' sotto serve helper --config helper.ini
@@ -174,6 +189,22 @@ cp helper.key away.key && head -c 32 /dev/urandom >helper.key
 shows 'BROKEN, serves no task: pairing.secrets: sealed with a datastore key' sotto admin pair show --config helper.ini
 shows '"broken": "pairing.secrets: ' sotto admin pair show --config helper.ini --json
 cp away.key helper.key
+# A successor of the key, and the page's own way of writing the parties file with both.
+shows '^config *[0-9]* *active *since 20[^ ]*Z, expires 20[^ ]*Z$' sotto admin keys list --config helper.ini
+shows '^config *[0-9]* *pending *since 20[^ ]*Z, active from 20[^ ]*Z$' sotto admin keys rotate --config helper.ini
+grep -q 'no key was made' out && fail "a key that was made is called none"
+shows 'no key was made: one is pending, and comes first' sotto admin keys rotate --config helper.ini
+[ "$(grep -c '^config' out)" -eq 2 ] || fail "a second key is pending"
+shows '"state": "pending", "since": "[^"]*", "until": "20[^"]*Z"}' sotto admin keys list --config helper.ini --json
+if command -v sqlite3 >/dev/null; then
+    sqlite3 helper.db "UPDATE hpke_key SET state = 2 WHERE state = 1" || fail "no key to publish"
+    mkdir rotated && cp leader-key.json collector-public.txt rotated
+    sotto admin keys export --json --config helper.ini >rotated/helper-key.json || fail "no keys to export"
+    [ "$(grep -c '"config"' rotated/helper-key.json)" -eq 2 ] || fail "not both keys are exported"
+    sed -n '/^cat > parties.json/,/^END$/p' page.sh >rotated/page.sh
+    (cd rotated && sh -eu page.sh) || fail "no parties file"
+    shows '^task ' sotto admin task add recipe.json rotated/parties.json --config helper.ini
+fi
 # A batch that is held, and two segments of a job that lacks its datastore key, of the task that is listed first.
 if command -v sqlite3 >/dev/null; then
     time='[0-9-]*T[0-9:]*Z'

@@ -390,6 +390,25 @@ static void a_datastore_key_is_made_for_an_empty_database_alone(sotto_test *t)
     CHECK(t, stat(options.datastore_key, &info) != 0);
 }
 
+/* The same file opens it once it is private again. */
+static void a_datastore_key_that_others_may_read_opens_nothing(sotto_test *t)
+{
+    sotto_server_options options = {.role = SOTTO_HELPER, .listen = "127.0.0.1:0"};
+    sotto_server *server = NULL;
+
+    options.database = sotto_test_address(t);
+    options.datastore_key = sotto_test_temp(t, "shown.key");
+    CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
+    sotto_server_close(server);
+    CHECK_EQUAL(t, 0, chmod(options.datastore_key, 0644));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_server_open(&server, &options, &t->err));
+    CHECK(t,
+          strstr(t->err.reason, "shown.key holds secrets, and others may read it: chmod") != NULL);
+    CHECK_EQUAL(t, 0, chmod(options.datastore_key, 0600));
+    CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
+    sotto_server_close(server);
+}
+
 typedef struct ring {
     size_t pending, active, expired;
     uint8_t newest;
@@ -464,6 +483,7 @@ int main(int argc, char **argv)
         CASE(draining_finishes_what_was_accepted),
         CASE(draining_takes_the_datastore_key),
         CASE(a_datastore_key_is_made_for_an_empty_database_alone),
+        CASE(a_datastore_key_that_others_may_read_opens_nothing),
         CASE(keys_move_on_by_the_servers_own_timer),
     };
 

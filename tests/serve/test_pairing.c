@@ -95,6 +95,28 @@ static void names_have_a_length(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_new(&p, name, "h", "c", key, &t->err));
 }
 
+static void two_parties_have_two_names(sotto_test *t)
+{
+    static const char *const names[][3] = {{"x", "x", "c"}, {"x", "h", "x"}, {"l", "x", "x"}};
+    sotto_bytes key = sotto_bytes_of(config, sizeof config);
+    uint8_t bytes[FILE_SIZE];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes);
+    sotto_pairing p;
+
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_pairing_new(&p, names[i][0], names[i][1], names[i][2], key, NULL));
+        CHECK_STATUS(
+            t, SOTTO_MALFORMED,
+            sotto_pairing_foreign(&p, names[i][0], names[i][1], names[i][2], "one", "two", NULL));
+    }
+    /* Nor is a collector's file taken, whose fingerprint says nothing of its names. */
+    p = fresh(t);
+    memcpy(p.helper, p.leader, sizeof p.helper);
+    CHECK_OK(t, sotto_pairing_encode_for_collector(&out, &p, &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_pairing_decode(&p, sotto_buf_bytes(&out), NULL));
+}
+
 static void what_is_no_key_of_ours_is_refused(sotto_test *t)
 {
     uint8_t other[SOTTO_COLLECTOR_CONFIG + 1] = {0};
@@ -170,6 +192,7 @@ int main(int argc, char **argv)
         CASE(two_pairings_share_nothing),
         CASE(a_changed_file_is_refused),
         CASE(names_have_a_length),
+        CASE(two_parties_have_two_names),
         CASE(what_is_no_key_of_ours_is_refused),
         CASE(a_file_without_the_collectors_key_is_refused),
         CASE(a_pairing_is_for_one_key),

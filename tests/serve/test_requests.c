@@ -1,10 +1,14 @@
 /* What strangers may send to either server, and what they get. */
+#include "serve/metrics.h"
+#include "sim/clock.h"
 #include "support/repair.h"
 #include "support/service.h"
 #include "transport/dap_collect.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct wrong {
     const char *name;
@@ -274,6 +278,55 @@ static void a_task_nobody_knows_is_unrecognized(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+typedef struct heard {
+    atomic_uint times;
+    char task[64];
+} heard;
+
+static void hear(void *context, const sotto_log_event *event)
+{
+    heard *h = context;
+
+    if (strcmp(event->name, "task.unknown") != 0)
+        return;
+    (void)snprintf(h->task, sizeof h->task, "%s", event->fields[0].value.text);
+    atomic_fetch_add(&h->times, 1);
+}
+
+/* At most once a minute, since anybody can name any task; and not of what devices or collectors ask. */
+static void a_helper_says_that_its_leader_has_a_task_it_lacks(sotto_test *t)
+{
+    static const uint64_t SECOND = 1000000000;
+    static heard h;
+    sotto_sim_clock state = {.wall = (uint64_t)time(NULL) * SECOND};
+    sotto_clock clock = sotto_sim_clock_of(&state);
+    sotto_log_sink log = {.write = hear, .context = &h};
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.clock = &clock, .log = &log});
+    s.task.id[0] ^= 1;
+    sotto_dap_id_encode(id, sotto_bytes_of(s.task.id, sizeof s.task.id));
+    CHECK_EQUAL(t, 404, sotto_test_upload(t, &s, sotto_bytes_of("x", 1)).status);
+    CHECK_EQUAL(t, 0, atomic_load(&h.times));
+    for (unsigned i = 0; i < 6; i++) {
+        CHECK_EQUAL(t, 404,
+                    sotto_test_post(t, &s, false, "aggregation_jobs",
+                                    SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, s.pairing.leader_token,
+                                    sotto_bytes_of("x", 1))
+                        .status);
+        CHECK_EQUAL(t, i < 3 ? 1 : 2, atomic_load(&h.times));
+        if (i == 1)
+            sotto_sim_clock_advance(&state, 59 * SECOND);
+        if (i == 2)
+            sotto_sim_clock_advance(&state, SECOND);
+    }
+    CHECK_EQUAL(t, 0, strcmp(id, h.task));
+    CHECK_EQUAL(t, 6, sotto_metrics_get(s.helper->metrics, SOTTO_METRIC_TASKS_UNKNOWN));
+    CHECK_EQUAL(t, 0, sotto_metrics_get(s.leader->metrics, SOTTO_METRIC_TASKS_UNKNOWN));
+    sotto_test_service_close(&s);
+}
+
 /* The limit follows from the task's own report size; nothing above it is even read. */
 static void a_body_above_the_tasks_limit_is_refused(sotto_test *t)
 {
@@ -316,6 +369,7 @@ int main(int argc, char **argv)
         CASE(every_handler_refuses_whatever_is_wrong),
         CASE(nothing_is_read_without_its_token),
         CASE(a_task_nobody_knows_is_unrecognized),
+        CASE(a_helper_says_that_its_leader_has_a_task_it_lacks),
         CASE(a_body_above_the_tasks_limit_is_refused),
         CASE(the_published_keys_are_a_configuration_list),
     };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { TEXT = 8192 };
@@ -33,7 +34,7 @@ static const char *datastore_key(sotto_test *t, const char *name)
 
     sotto_sim_random_init(&random, 32);
     sotto_sim_random_bytes(&random, key, sizeof key);
-    CHECK(t, file != NULL);
+    CHECK(t, file != NULL && chmod(path, 0600) == 0);
     CHECK_EQUAL(t, sizeof key, fwrite(key, 1, sizeof key, file));
     CHECK_EQUAL(t, 0, fclose(file));
     return path;

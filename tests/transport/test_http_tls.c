@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <openssl/evp.h>
@@ -53,6 +54,7 @@ static void make(sotto_test *t, const char *cert_path, const char *key_path, con
     file = fopen(cert_path, "w");
     CHECK(t, file && PEM_write_X509(file, cert) == 1);
     (void)fclose(file);
+    (void)umask(077);
     file = fopen(key_path, "w");
     CHECK(t, file && PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1);
     (void)fclose(file);
@@ -146,6 +148,21 @@ static void strangers_are_not_trusted(sotto_test *t)
     end();
 }
 
+static void a_key_that_others_may_read_is_refused(sotto_test *t)
+{
+    sotto_http_server_options options = {.certificate = path(t, 0, "cert.pem"),
+                                         .private_key = path(t, 1, "key.pem")};
+    sotto_http_server *server;
+
+    begin(t);
+    CHECK_EQUAL(t, 0, chmod(paths[1], 0644));
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        sotto_http_server_open(&server, &options, sotto_test_http_handler(), NULL, &t->err));
+    CHECK(t, strstr(t->err.reason, "others may read it") != NULL);
+    end();
+}
+
 static void certificate_and_key_belong_together(sotto_test *t)
 {
     const sotto_http_handler *handler = sotto_test_http_handler();
@@ -197,6 +214,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_round_trip_over_tls),
         CASE(strangers_are_not_trusted),
+        CASE(a_key_that_others_may_read_is_refused),
         CASE(certificate_and_key_belong_together),
         CASE(plain_words_to_a_tls_port_are_cut_off),
     };

@@ -1,0 +1,63 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/secret_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static sotto_status can_not_read(sotto_err *err)
+{
+    return sotto_fail(err, errno == ENOENT ? SOTTO_MISSING : SOTTO_IO, "can't be read: %s",
+                      strerror(errno));
+}
+
+sotto_status sotto_secret_file_judge(const struct stat *facts, uid_t me,
+                                     sotto_secret_readers readers, sotto_err *err)
+{
+    bool given = readers == SOTTO_SECRET_GIVEN && (facts->st_uid == 0 || facts->st_uid != me);
+    mode_t never = S_IRWXO | (given ? S_IWGRP | S_IXGRP : S_IRWXG);
+
+    if (!S_ISREG(facts->st_mode))
+        return sotto_fail(err, SOTTO_MISSING, "is not a file");
+    if (facts->st_mode & never)
+        return sotto_fail(err, SOTTO_DENIED, "holds secrets, and others may read it: chmod %s",
+                          given ? "640 or 600" : "600");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_secret_file_check(const char *path, sotto_secret_readers readers, sotto_err *err)
+{
+    struct stat facts;
+
+    if (stat(path, &facts) != 0)
+        return can_not_read(err);
+    return sotto_secret_file_judge(&facts, geteuid(), readers, err);
+}
+
+sotto_status sotto_secret_file_read(sotto_buf *out, const char *path, sotto_secret_readers readers,
+                                    sotto_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
+    struct stat facts;
+    sotto_status status;
+    ssize_t got = 1;
+
+    if (fd < 0)
+        return can_not_read(err);
+    status = fstat(fd, &facts) == 0 ? sotto_secret_file_judge(&facts, geteuid(), readers, err)
+                                    : can_not_read(err);
+    while (status == SOTTO_OK && got > 0) {
+        if (out->len == out->cap) {
+            status = sotto_fail(err, SOTTO_TOO_LARGE, "is too long to be one");
+            break;
+        }
+        got = read(fd, out->data + out->len, out->cap - out->len);
+        if (got < 0)
+            status = can_not_read(err);
+        else
+            out->len += (size_t)got;
+    }
+    (void)close(fd);
+    return status;
+}

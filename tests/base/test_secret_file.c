@@ -1,0 +1,79 @@
+#define _GNU_SOURCE
+#include "base/secret_file.h"
+#include "support/directory.h"
+#include "support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROOT = 0, ME = 1000, ANOTHER = 1001 };
+
+static sotto_status judge(mode_t mode, uid_t owner, uid_t me, sotto_secret_readers readers)
+{
+    struct stat facts = {.st_mode = S_IFREG | mode, .st_uid = owner};
+
+    return sotto_secret_file_judge(&facts, me, readers, NULL);
+}
+
+static void a_secret_of_ones_own_is_for_its_owner_alone(sotto_test *t)
+{
+    static const mode_t shown[] = {0644, 0640, 0620, 0610, 0604, 0602, 0601, 0666};
+
+    CHECK_OK(t, judge(0600, ME, ME, SOTTO_SECRET_OWN));
+    CHECK_OK(t, judge(0400, ME, ME, SOTTO_SECRET_OWN));
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        CHECK_STATUS(t, SOTTO_DENIED, judge(shown[i], ME, ME, SOTTO_SECRET_OWN));
+        CHECK_STATUS(t, SOTTO_DENIED, judge(shown[i], ROOT, ROOT, SOTTO_SECRET_OWN));
+        CHECK_STATUS(t, SOTTO_DENIED, judge(shown[i], ME, ME, SOTTO_SECRET_GIVEN));
+    }
+}
+
+/* root:sotto 0640, or what systemd makes of a credential: root's, 0400, with an ACL. */
+static void a_secret_may_be_given_to_a_group_to_read(sotto_test *t)
+{
+    static const mode_t shown[] = {0660, 0650, 0644, 0641, 0604};
+
+    CHECK_OK(t, judge(0640, ROOT, ME, SOTTO_SECRET_GIVEN));
+    CHECK_OK(t, judge(0440, ROOT, ME, SOTTO_SECRET_GIVEN));
+    CHECK_OK(t, judge(0640, ROOT, ROOT, SOTTO_SECRET_GIVEN));
+    CHECK_OK(t, judge(0640, ANOTHER, ME, SOTTO_SECRET_GIVEN));
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        CHECK_STATUS(t, SOTTO_DENIED, judge(shown[i], ROOT, ME, SOTTO_SECRET_GIVEN));
+}
+
+static void only_files_are_read_and_whole(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "secret");
+    char memory[8];
+    sotto_buf out = sotto_buf_over(memory, 7);
+    FILE *file;
+
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_secret_file_read(&out, path, SOTTO_SECRET_OWN, NULL));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_secret_file_check(path, SOTTO_SECRET_OWN, NULL));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_secret_file_read(&out, "/", SOTTO_SECRET_OWN, NULL));
+    file = fopen(path, "w");
+    CHECK(t, file && fputs("secret", file) >= 0 && fclose(file) == 0);
+    CHECK_EQUAL(t, 0, chmod(path, 0604));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_secret_file_read(&out, path, SOTTO_SECRET_OWN, &t->err));
+    CHECK_EQUAL(t, 0, out.len);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_secret_file_check(path, SOTTO_SECRET_OWN, NULL));
+    CHECK_EQUAL(t, 0, chmod(path, 0600));
+    CHECK_OK(t, sotto_secret_file_check(path, SOTTO_SECRET_OWN, NULL));
+    CHECK_OK(t, sotto_secret_file_read(&out, path, SOTTO_SECRET_OWN, NULL));
+    CHECK(t, out.len == 6 && memcmp(memory, "secret", 6) == 0);
+    out = sotto_buf_over(memory, 6); /* whether there is more is not known */
+    CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_secret_file_read(&out, path, SOTTO_SECRET_OWN, NULL));
+    (void)unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_secret_of_ones_own_is_for_its_owner_alone),
+        CASE(a_secret_may_be_given_to_a_group_to_read),
+        CASE(only_files_are_read_and_whole),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

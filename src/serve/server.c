@@ -8,6 +8,7 @@
 #include "serve/datastore.h"
 #include "serve/metrics.h"
 #include "serve/operations.h"
+#include "serve/owner.h"
 #include "serve/router.h"
 #include "serve/schema.h"
 #include "sotto/random.h"
@@ -39,6 +40,7 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
             sotto_log_text("file", s->options.datastore_key),
             sotto_log_text("advice", "keep a copy elsewhere: without it the database is lost"));
     SOTTO_TRY(sotto_db_migrate(s->db, sotto_serve_migrations, sotto_serve_migration_count, err));
+    SOTTO_TRY(sotto_owner_claim(s->db, s->options.role, err));
     SOTTO_TRY(
         sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, &s->options.log, err));
     return sotto_keys_open(&s->keys, s->db, &s->columns, s->options.role, &s->options.key_times,

@@ -33,6 +33,9 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
                                                 .erase_ms = s->options.erase_ms,
                                                 .log = &s->options.log},
                             err));
+    if (!s->options
+             .vfs) /* one of somebody's own need not have its files where the kernel has any */
+        SOTTO_TRY(sotto_db_claim_take(&s->claim, s->options.database, err));
     SOTTO_TRY(sotto_datastore_key_open(&s->columns, &made, s->options.datastore_key, s->db, err));
     if (made)
         sotto_log(
@@ -252,6 +255,7 @@ void sotto_server_close(sotto_server *s)
         sotto_leader_settle(s->leader);
     /* What was posted runs to its end, and its callbacks still use all that follows. */
     sotto_db_close(s->db);
+    sotto_db_claim_release(&s->claim);
     sotto_leader_close(s->leader, 0);
     sotto_pool_close(s->pool);
     if (s->receivers)

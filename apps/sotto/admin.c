@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "serve/datastore.h"
+#include "serve/owner.h"
 #include "serve/schema.h"
 
 #include <jansson.h>
@@ -134,7 +135,7 @@ static sotto_status open_database(sotto_admin *admin)
                           "the database has schema %lld and this program %zu: start the server or"
                           " `sotto admin migrate`",
                           (long long)version, sotto_serve_migration_count);
-    return SOTTO_OK;
+    return sotto_owner_check(admin->db, o->role, &admin->err);
 }
 
 int sotto_admin_open(sotto_admin *admin)

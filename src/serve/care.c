@@ -2,7 +2,9 @@
 #include "serve/care.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "base/wait.h"
 #include "serve/collection.h"
 #include "serve/rate.h"
@@ -17,6 +19,10 @@
 
 enum { LOOK_EVERY_MS = 1000, KEYS_EVERY_S = 10, RELEASES_EVERY = 10 };
 
+/* Whoever looks is inside the store's patience while a database is gone: a look that does not come back says as much as one that
+ * fails. Two looks may be late, since a busy machine makes them so. */
+static const uint64_t SEEN_FOR_NS = 3 * UINT64_C(1000000000);
+
 struct sotto_care {
     sotto_server *server;
     pthread_t thread;
@@ -25,6 +31,7 @@ struct sotto_care {
     pthread_cond_t change;
     bool stopping;
     sotto_care_view view;
+    uint64_t seen;   /* by the system's monotonic clock: when a look last succeeded */
     int64_t rotated; /* when keys were last looked after */
     unsigned looks;
 };
@@ -144,6 +151,7 @@ static void look_at_database(sotto_care *care)
     (void)pthread_mutex_lock(&care->lock);
     care->view.database = reached;
     if (reached) {
+        care->seen = sotto_clock_monotonic(&sotto_clock_system);
         care->view.tasks = c.view.tasks;
         care->view.unpaired = c.view.tasks > known ? c.view.tasks - known : 0;
         care->view.broken = broken;
@@ -239,10 +247,18 @@ void sotto_care_close(sotto_care *care)
     sotto_release(care, sizeof *care);
 }
 
+/* Under the lock. */
+static bool is_stale(const sotto_care *care)
+{
+    return SOTTO_RULE(reached_of_late) &&
+           sotto_clock_monotonic(&sotto_clock_system) - care->seen > SEEN_FOR_NS;
+}
+
 void sotto_care_look(sotto_care *care, sotto_care_view *view)
 {
     (void)pthread_mutex_lock(&care->lock);
     *view = care->view;
+    view->database = view->database && !is_stale(care);
     (void)pthread_mutex_unlock(&care->lock);
 }
 

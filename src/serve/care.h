@@ -15,7 +15,7 @@ typedef struct sotto_care sotto_care;
 enum { SOTTO_CARE_STATES = 5 }; /* of a release: serve/schema.h */
 
 typedef struct sotto_care_view {
-    bool database; /* the last look succeeded */
+    bool database; /* the last look succeeded, and that was not long ago */
     bool draining;
     uint64_t tasks, unpaired, broken, without_population, held;
     uint64_t unreadable; /* segments */

@@ -249,8 +249,8 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
          "Collections (leader) or aggregate shares (helper), by state, as stored.");
     for (unsigned i = 1; i < SOTTO_CARE_STATES; i++)
         say(w, "sotto_releases{state=\"%s\"} %" PRIu64 "\n", states[i], view.releases[i]);
-    one(w, "sotto_database_reachable", "gauge", "Whether the last look at the database succeeded.",
-        view.database);
+    one(w, "sotto_database_reachable", "gauge",
+        "Whether a look at the database succeeded in the last 3 s.", view.database);
     one(w, "sotto_draining", "gauge", "Whether the server was told to stop.", view.draining);
     head(w, "sotto_hpke_key_age_seconds", "gauge", "How long each HPKE key has been in its state.");
     return sotto_keys_list(s->keys, write_key, &keys, err);

@@ -8,6 +8,7 @@
 #include "serve/datastore.h"
 #include "serve/metrics.h"
 #include "serve/operations.h"
+#include "serve/owner.h"
 #include "serve/router.h"
 #include "serve/schema.h"
 #include "sotto/random.h"
@@ -32,6 +33,9 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
                                                 .erase_ms = s->options.erase_ms,
                                                 .log = &s->options.log},
                             err));
+    if (!s->options
+             .vfs) /* one of somebody's own need not have its files where the kernel has any */
+        SOTTO_TRY(sotto_db_claim_take(&s->claim, s->options.database, err));
     SOTTO_TRY(sotto_datastore_key_open(&s->columns, &made, s->options.datastore_key, s->db, err));
     if (made)
         sotto_log(
@@ -39,6 +43,7 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
             sotto_log_text("file", s->options.datastore_key),
             sotto_log_text("advice", "keep a copy elsewhere: without it the database is lost"));
     SOTTO_TRY(sotto_db_migrate(s->db, sotto_serve_migrations, sotto_serve_migration_count, err));
+    SOTTO_TRY(sotto_owner_claim(s->db, s->options.role, err));
     SOTTO_TRY(
         sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, &s->options.log, err));
     return sotto_keys_open(&s->keys, s->db, &s->columns, s->options.role, &s->options.key_times,
@@ -250,6 +255,7 @@ void sotto_server_close(sotto_server *s)
         sotto_leader_settle(s->leader);
     /* What was posted runs to its end, and its callbacks still use all that follows. */
     sotto_db_close(s->db);
+    sotto_db_claim_release(&s->claim);
     sotto_leader_close(s->leader, 0);
     sotto_pool_close(s->pool);
     if (s->receivers)

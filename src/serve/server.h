@@ -7,6 +7,7 @@
 #ifndef SOTTO_SERVE_SERVER_H
 #define SOTTO_SERVE_SERVER_H
 
+#include "db/claim.h"
 #include "serve/keys.h"
 #include "serve/pool.h"
 #include "serve/tasks.h"
@@ -60,6 +61,7 @@ typedef struct sotto_server_options {
 typedef struct sotto_server {
     sotto_server_options options;
     sotto_db *db;
+    sotto_db_claim claim;      /* on its file; held until the store is closed */
     sotto_column_keys columns; /* the datastore keys */
     sotto_tasks *tasks;
     sotto_keys *keys;

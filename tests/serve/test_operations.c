@@ -162,6 +162,62 @@ static void a_view_without_a_database_is_not_ready(sotto_test *t)
                  &(sotto_care_view){.database = true, .tasks = 1, .draining = true}, &out));
 }
 
+typedef struct reader {
+    sotto_db *db;
+    pthread_t thread;
+    atomic_bool began;
+    sotto_status status;
+} reader;
+
+static sotto_status keep_reading(sotto_tx *tx, void *context, sotto_err *err)
+{
+    reader *r = context;
+
+    (void)tx, (void)err;
+    atomic_store(&r->began, true);
+    while (!atomic_load(&go_on))
+        nap();
+    return SOTTO_OK;
+}
+
+static void *read_on(void *context)
+{
+    reader *r = context;
+
+    r->status = sotto_db_read(r->db, keep_reading, r, NULL);
+    return NULL;
+}
+
+/* A look that does not come back, as when the database is gone and the store is still patient: here, since others have all
+ * connections that read. */
+static void a_database_that_does_not_answer_is_not_called_reachable(sotto_test *t)
+{
+    enum { READERS = 2 };
+    reader readers[READERS] = {{0}};
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK(t, soon_says(t, &s, s.helper, "metrics", "sotto_database_reachable 1"));
+    atomic_store(&go_on, false);
+    for (size_t i = 0; i < READERS; i++) {
+        readers[i].db = s.helper->db;
+        CHECK_EQUAL(t, 0, pthread_create(&readers[i].thread, NULL, read_on, &readers[i]));
+        while (!atomic_load(&readers[i].began))
+            nap();
+    }
+    CHECK(t, soon_says(t, &s, s.helper, "readyz", "database: can't be reached"));
+    CHECK_EQUAL(t, 503, ask(t, s.client, s.helper, SOTTO_HTTP_GET, "readyz", NULL).status);
+    CHECK(t, soon_says(t, &s, s.helper, "metrics", "sotto_database_reachable 0"));
+    atomic_store(&go_on, true);
+    for (size_t i = 0; i < READERS; i++) {
+        CHECK_EQUAL(t, 0, pthread_join(readers[i].thread, NULL));
+        CHECK_EQUAL(t, SOTTO_OK, readers[i].status);
+    }
+    CHECK(t, soon_says(t, &s, s.helper, "metrics", "sotto_database_reachable 1"));
+    CHECK_EQUAL(t, 200, ask(t, s.client, s.helper, SOTTO_HTTP_GET, "readyz", NULL).status);
+    sotto_test_service_close(&s);
+}
+
 /* ---- a helper that does not answer ----------------------------------------------------------------------------------- */
 
 typedef struct retries {
@@ -477,6 +533,7 @@ int main(int argc, char **argv)
         CASE(readiness_says_what_is_missing),
         CASE(a_task_that_does_not_compile_keeps_no_other_from_being_served),
         CASE(a_view_without_a_database_is_not_ready),
+        CASE(a_database_that_does_not_answer_is_not_called_reachable),
         CASE(a_leader_says_that_its_helper_lacks_the_task),
         CASE(a_leader_says_that_its_helper_is_away),
         CASE(metrics_count_reports_by_cause),

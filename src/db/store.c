@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "db/store_internal.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,7 +68,9 @@ static sotto_status start_listener(sotto_db *db, sotto_err *err)
     if (!db->driver->listen)
         return SOTTO_OK;
     SOTTO_TRY(db->driver->connect(&db->listener_conn, &db->options, true, err));
-    if (pipe(db->stop) != 0)
+    /* Not for children: one that kept the writing end would keep the listener from its end. */
+    if (pipe(db->stop) != 0 || fcntl(db->stop[0], F_SETFD, FD_CLOEXEC) != 0 ||
+        fcntl(db->stop[1], F_SETFD, FD_CLOEXEC) != 0)
         return sotto_fail(err, SOTTO_IO, "no pipe for a store");
     if (pthread_create(&db->listener, NULL, sotto_listener_main, db) != 0)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no thread for a store");

@@ -1,6 +1,7 @@
 /* Channels: counters that only grow, so that a wake-up between looking and waiting is not lost. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/wait.h"
 #include "db/store_internal.h"
@@ -147,16 +148,44 @@ static bool told_to_stop(sotto_db *db)
     return closing;
 }
 
+typedef struct listener {
+    sotto_db *db;
+    bool lost;      /* and said so: the log tells of changes, not of every try */
+    uint64_t since; /* by the monotonic clock */
+} listener;
+
+static uint64_t monotonic(void)
+{
+    return sotto_clock_monotonic(&sotto_clock_system);
+}
+
+static void hear(void *context, const char *channel)
+{
+    listener *l = context;
+
+    if (!channel && l->lost) {
+        sotto_log(l->db->options.log, SOTTO_LOG_INFO, "db.listener_back",
+                  sotto_log_uint("milliseconds", (monotonic() - l->since) / 1000000));
+        l->lost = false;
+    }
+    wake_by_name(l->db, channel);
+}
+
 void *sotto_listener_main(void *context)
 {
     sotto_db *db = context;
+    listener l = {.db = db};
     sotto_err err = {0};
 
     while (!told_to_stop(db)) {
-        if (db->driver->listen(db->listener_conn, db->stop[0], wake_by_name, db, &err) == SOTTO_OK)
+        if (db->driver->listen(db->listener_conn, db->stop[0], hear, &l, &err) == SOTTO_OK)
             break;
-        sotto_log(db->options.log, SOTTO_LOG_WARNING, "db.listener_lost",
-                  sotto_log_text("reason", err.reason));
+        if (!l.lost) {
+            sotto_log(db->options.log, SOTTO_LOG_WARNING, "db.listener_lost",
+                      sotto_log_text("reason", err.reason));
+            l.lost = true;
+            l.since = monotonic();
+        }
         err = (sotto_err){0};
         /* Waiting on a channel that nobody wakes but the end is a sleep that the end cuts short. */
         (void)sotto_db_wait(db, "listener", UINT64_MAX, 500);

@@ -5,9 +5,11 @@
 #include "support/lossy_proxy.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- helpers ----------------------------------------------------------------------------------------- */
 
@@ -320,6 +322,59 @@ static void a_server_that_does_not_sync_is_refused(sotto_test *t)
     CHECK_EQUAL(t, SOTTO_DENIED, status);
 }
 
+/* ---- the listener ------------------------------------------------------------------------------------- */
+
+typedef struct changes {
+    atomic_uint lost, back, unexplained;
+} changes;
+
+static void note_change(void *context, const sotto_log_event *event)
+{
+    changes *c = context;
+
+    if (strcmp(event->name, "db.listener_back") == 0)
+        atomic_fetch_add(&c->back, 1);
+    if (strcmp(event->name, "db.listener_lost") != 0)
+        return;
+    if (event->count != 1 || event->fields[0].value.text[0] == 0)
+        atomic_fetch_add(&c->unexplained, 1);
+    atomic_fetch_add(&c->lost, 1);
+}
+
+static bool soon(const atomic_uint *count)
+{
+    const struct timespec moment = {0, 20000000};
+
+    for (int i = 0; i < 500 && atomic_load(count) == 0; i++)
+        (void)nanosleep(&moment, NULL);
+    return atomic_load(count) > 0;
+}
+
+/* Down for as long as several tries take, then another server in its place. */
+static void a_listener_tells_of_changes_and_not_of_every_try(sotto_test *t)
+{
+    const char *directory = format(t, "%s-%s", getenv("SOTTO_POSTGRES_DIR"), "away");
+    const struct timespec tries = {2, 0};
+    changes seen = {0};
+    const sotto_log_sink log = {.write = note_change, .context = &seen};
+    const sotto_db_options options = {.address = start_server(t, directory, ""), .log = &log};
+    sotto_db *db;
+
+    CHECK_OK(t, sotto_db_open(&db, &options, &t->err));
+    CHECK_OK(t, sotto_db_run(db, do_nothing, NULL, &t->err));
+    stop_server(t, directory);
+    CHECK(t, soon(&seen.lost));
+    (void)nanosleep(&tries, NULL);
+    CHECK_EQUAL(t, 1, atomic_load(&seen.lost));
+    CHECK_EQUAL(t, 0, atomic_load(&seen.back));
+    (void)start_server(t, directory, "");
+    CHECK(t, soon(&seen.back));
+    CHECK_EQUAL(t, 1, atomic_load(&seen.back));
+    CHECK_EQUAL(t, 0, atomic_load(&seen.unexplained));
+    sotto_db_close(db);
+    stop_server(t, directory);
+}
+
 static void a_backup_is_left_to_the_servers_own_tool(sotto_test *t)
 {
     sotto_db *db = sotto_test_db(t);
@@ -343,6 +398,7 @@ int main(int argc, char **argv)
         CASE(a_deadlock_is_run_again),
         CASE(commits_wait_for_the_disk_whatever_the_server_says),
         CASE(a_server_that_does_not_sync_is_refused),
+        CASE(a_listener_tells_of_changes_and_not_of_every_try),
         CASE(a_backup_is_left_to_the_servers_own_tool),
     };
     return RUN_TESTS(argc, argv, cases);

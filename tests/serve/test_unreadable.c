@@ -311,7 +311,8 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
         "DROP INDEX segment_unreadable",
         "ALTER TABLE segment DROP COLUMN unreadable",
         "DROP TABLE abandoned",
-        "DELETE FROM sotto_schema WHERE number = 7",
+        "DROP TABLE owner",
+        "DELETE FROM sotto_schema WHERE number >= 7",
     };
     sotto_test_service s;
 

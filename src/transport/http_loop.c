@@ -257,6 +257,17 @@ sotto_status sotto_http_loop_start(sotto_http_loop *loop, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* A callback that libevent deferred keeps its connection until it has run, also one that was closed meanwhile and has nothing
+ * left to tell. */
+static void run_deferred(struct event_base *base)
+{
+    enum { ROUNDS = 8 }; /* one is enough, and none can go on */
+
+    for (unsigned i = 0; i < ROUNDS && event_base_get_num_events(base, EVENT_BASE_COUNT_ACTIVE) > 0;
+         i++)
+        (void)event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
 void sotto_http_loop_close(sotto_http_loop *loop)
 {
     sotto_http_request *answered;
@@ -284,8 +295,10 @@ void sotto_http_loop_close(sotto_http_loop *loop)
         event_free(loop->tick);
     if (loop->wake)
         event_free(loop->wake);
-    if (loop->base)
+    if (loop->base) {
+        run_deferred(loop->base);
         event_base_free(loop->base);
+    }
     if (loop->out)
         evbuffer_free(loop->out);
     if (loop->wake_fd >= 0)

@@ -337,8 +337,12 @@ static void two_thousand_clients_at_once(sotto_test *t)
         for (unsigned i = 0; i < clients; i++)
             sotto_test_say(t, fds[i],
                            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
-        for (unsigned i = 0; i < clients; i++)
-            CHECK_EQUAL(t, 5, sotto_test_hear(t, fds[i]).body_len);
+        for (unsigned i = 0; i < clients; i++) {
+            const sotto_test_answer answer = sotto_test_hear(t, fds[i]);
+
+            CHECK_EQUAL(t, 200, answer.status);
+            CHECK_EQUAL(t, 5, answer.body_len);
+        }
     }
     for (unsigned i = 0; i < clients; i++)
         (void)close(fds[i]);

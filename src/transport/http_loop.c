@@ -94,15 +94,14 @@ static void place(sotto_http_loop *first, int fd)
     for (unsigned i = 0; i < server->loop_count; i++)
         if (atomic_load(&server->loops[i].conn_count) < atomic_load(&loop->conn_count))
             loop = &server->loops[i];
-    atomic_fetch_add(&loop->conn_count, 1);
-    if (loop == first) {
-        sotto_http_conn_open(loop, fd);
-    } else if (!hand_socket(loop, fd)) {
-        atomic_fetch_sub(&loop->conn_count, 1);
-        sotto_http_server_lost_connection(server);
-        atomic_fetch_add(&server->refused, 1);
-        turn_away(server, fd);
+    if (loop != first) {
+        atomic_fetch_add(&loop->conn_count, 1);
+        if (hand_socket(loop, fd))
+            return;
+        atomic_fetch_sub(&loop->conn_count, 1); /* it takes none in just now: this one does */
     }
+    atomic_fetch_add(&first->conn_count, 1);
+    sotto_http_conn_open(first, fd);
 }
 
 static void on_accept(int listener, short what, void *context)

@@ -116,6 +116,14 @@ static void say_big(sotto_http_request *request)
     free(bytes);
 }
 
+static void stall(sotto_http_request *request)
+{
+    const struct timespec second = {1, 0};
+
+    (void)nanosleep(&second, NULL);
+    say(request, 200, sotto_bytes_of("well", 4));
+}
+
 static void on_body(void *context, sotto_http_request *request)
 {
     static const sotto_http_field broken = {"X", "a\r\nSet-Cookie: b"};
@@ -131,6 +139,8 @@ static void on_body(void *context, sotto_http_request *request)
         say(request, 200, sotto_http_request_body(request));
     else if (sotto_http_request_segment_is(request, 0, "later"))
         keep(h, h->later, &h->later_count, request);
+    else if (sotto_http_request_segment_is(request, 0, "stall"))
+        stall(request);
     else if (sotto_http_request_segment_is(request, 0, "hold"))
         keep(h, h->held, &h->held_count, request);
     else if (sotto_http_request_segment_is(request, 0, "big"))

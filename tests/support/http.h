@@ -5,6 +5,7 @@
  *   POST /limit/N      the same; at most N bytes
  *   POST /later        the same, answered by another thread
  *   GET  /hold         answered when the test says so
+ *   GET  /stall        200, after a second in which its loop does nothing else
  *   *    /refuse       403 by the head, whatever the body
  *   GET  /big/N        N bytes
  *   *    /fail/N/S/R   the first N requests get status S, with Retry-After: R unless it is 0; then 200

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -317,6 +318,31 @@ static void draining_finishes_what_runs_and_accepts_no_more(sotto_test *t)
     sotto_test_http_close(&http);
 }
 
+/* Its share of those who connect is more than is handed to a loop at once. */
+static void nobody_is_turned_away_since_one_loop_is_busy(sotto_test *t)
+{
+    enum { CLIENTS = 800 };
+    static int fds[CLIENTS];
+    const struct timespec moment = {0, 1000000};
+
+    sotto_test_http_open(t, &http, (sotto_http_server_options){.loops = 2});
+    for (unsigned i = 0; i < 2; i++) /* one a loop */
+        fds[i] = sotto_test_dial(t, http.port);
+    sotto_test_say(t, fds[1], GET("/stall"));
+    while (atomic_load(&http.bodies) == 0)
+        (void)nanosleep(&moment, NULL);
+    for (unsigned i = 2; i < CLIENTS; i++)
+        fds[i] = sotto_test_dial(t, http.port);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        if (i != 1)
+            sotto_test_say(t, fds[i], GET("/ok"));
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        CHECK_EQUAL(t, 200, sotto_test_hear(t, fds[i]).status);
+        (void)close(fds[i]);
+    }
+    sotto_test_http_close(&http);
+}
+
 static void two_thousand_clients_at_once(sotto_test *t)
 {
     enum { CLIENTS = 2000 };
@@ -372,6 +398,7 @@ int main(int argc, char **argv)
         CASE(a_field_that_would_start_a_line_is_not_sent),
         CASE(fields_and_parameters_are_found),
         CASE(draining_finishes_what_runs_and_accepts_no_more),
+        CASE(nobody_is_turned_away_since_one_loop_is_busy),
         CASE(two_thousand_clients_at_once),
     };
 

@@ -20,19 +20,19 @@ enum { LOCK_TRIES = 40, LOCK_MS = 50 };
 static sotto_status lock(int fd, const char *path, sotto_err *err)
 {
     const struct timespec pause = {0, LOCK_MS * 1000000L};
-    int code = -1;
+    int why = 0;
 
     for (unsigned i = 0; i < LOCK_TRIES; i++) {
-        code = flock(fd, LOCK_EX | LOCK_NB);
-        if (code == 0 || (errno != EWOULDBLOCK && errno != EINTR) || !SOTTO_RULE(one_server_a_file))
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || !SOTTO_RULE(one_server_a_file))
+            return SOTTO_OK;
+        why = errno;
+        if (why != EWOULDBLOCK && why != EINTR)
             break;
         (void)nanosleep(&pause, NULL);
     }
-    if (code == 0 || !SOTTO_RULE(one_server_a_file))
-        return SOTTO_OK;
-    if (errno == EWOULDBLOCK)
+    if (why == EWOULDBLOCK)
         return sotto_fail(err, SOTTO_STALE, "%.100s is in use by another sotto server", path);
-    return sotto_fail(err, SOTTO_IO, "%.80s-lock: %s", path, strerror(errno));
+    return sotto_fail(err, SOTTO_IO, "%.80s-lock: %s", path, strerror(why));
 }
 
 sotto_status sotto_db_claim_take(sotto_db_claim *claim, const char *address, sotto_err *err)

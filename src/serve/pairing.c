@@ -75,10 +75,11 @@ static sotto_status fresh_token(char out[SOTTO_TOKEN_TEXT], sotto_err *err)
     return SOTTO_OK;
 }
 
-/* Of one name for two, a parties file can't tell which is meant. */
-static sotto_status check_names(const sotto_pairing *pairing, sotto_err *err)
+/* Of one name for two, a parties file can't tell which is meant. Of what is stored already only the servers' names are compared:
+ * a collector that is named as one of them was paired and served before anybody asked. */
+static sotto_status check_names(const sotto_pairing *pairing, size_t count, sotto_err *err)
 {
-    for (size_t i = 0; i < FIRST_TOKEN; i++)
+    for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(text_of(pairing, &fields[i]), text_of(pairing, &fields[j])) == 0)
                 return sotto_fail(err, SOTTO_MALFORMED, "%s and %s have the same name",
@@ -100,7 +101,7 @@ static sotto_status fresh(sotto_pairing *out, const char *leader, const char *he
                               SOTTO_PARTY_NAME - 1);
         memcpy(text_of(out, &fields[i]), names[i], len + 1);
     }
-    SOTTO_TRY(check_names(out, err));
+    SOTTO_TRY(check_names(out, FIRST_TOKEN, err));
     SOTTO_TRY(sotto_random_bytes(out->verify_seed, sizeof out->verify_seed, err));
     for (size_t i = FIRST_TOKEN; i < COLLECTOR_KEY; i++)
         SOTTO_TRY(fresh_token(text_of(out, &fields[i]), err));
@@ -258,7 +259,7 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
     if (json_object_size(json) != keys || !given || strlen(given) >= SOTTO_FINGERPRINT_TEXT)
         return sotto_fail(err, SOTTO_MALFORMED, "pairing file: a key is unknown or missing");
     SOTTO_TRY(read_texts(out, json, collectors, err));
-    SOTTO_TRY(check_names(out, err));
+    SOTTO_TRY(check_names(out, 2, err));
     if (collectors) { /* the secrets that its fingerprint is of stay with the servers */
         memcpy(out->fingerprint, given, strlen(given) + 1);
         return SOTTO_OK;

@@ -317,8 +317,8 @@ static bool refuse_item(sotto_http_request *request, const resource *r, const ui
  * id, so it is told rarely; `requests` says how many there were since the start. */
 static void tell_unknown(sotto_server *server, const resource *r, const uint8_t *id)
 {
-    uint64_t now = sotto_clock_monotonic(server->options.clock) + 1; /* 0: never told */
     uint_fast64_t told = atomic_load(&server->unknown_told);
+    uint64_t now = sotto_clock_monotonic(server->options.clock) + 1; /* 0: never told */
     char text[SOTTO_DAP_ID_TEXT_MAX];
 
     if (server->options.role != SOTTO_HELPER || !r || r->token != LEADERS)

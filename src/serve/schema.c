@@ -91,8 +91,10 @@ const sotto_migration sotto_serve_migrations[] = {
      "NULL,"
      " reports {int} NOT NULL, sent {int} NOT NULL, why TEXT NOT NULL, reason TEXT NOT NULL,"
      " since {int} NOT NULL);"},
-    /* Which role's database this is: of the first server that opened it since there is this table. */
-    {8, "CREATE TABLE owner (one {int} PRIMARY KEY, role {int} NOT NULL, CHECK (one = 1));"},
+    /* Which role's database this is: that of its tasks, or of the first server that opened it since there is this table. */
+    {8, "CREATE TABLE owner (one {int} PRIMARY KEY, role {int} NOT NULL, CHECK (one = 1));"
+        "INSERT INTO owner (one, role) SELECT 1, t.least FROM"
+        " (SELECT min(role) AS least, max(role) AS most FROM task) AS t WHERE t.least = t.most;"},
 };
 
 const size_t sotto_serve_migration_count =

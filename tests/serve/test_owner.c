@@ -68,6 +68,26 @@ static void a_database_without_an_owner_is_the_first_servers(sotto_test *t)
     sotto_db_close(db);
 }
 
+/* One from before owners were written down: its tasks tell. */
+static void an_older_database_is_that_of_its_tasks(sotto_test *t)
+{
+    enum { BEFORE = 7 };
+    sotto_db *db = sotto_test_db_at(t, sotto_test_address(t));
+    char add[200];
+
+    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, BEFORE, &t->err));
+    (void)snprintf(
+        add, sizeof add,
+        "INSERT INTO task (n, id, role, recipe, parties, cohort, added) VALUES"
+        " (1, CAST('a' AS {bytes}), %d, CAST('r' AS {bytes}), CAST('p' AS {bytes}), 0, 1)",
+        (int)SOTTO_LEADER);
+    sotto_test_do(t, db, add);
+    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_owner_claim(db, SOTTO_HELPER, &t->err));
+    CHECK_OK(t, sotto_owner_claim(db, SOTTO_LEADER, &t->err));
+    sotto_db_close(db);
+}
+
 /* ---- processes ------------------------------------------------------------------------------------------------------- */
 
 /* On PostgreSQL the second is a replica. */
@@ -150,6 +170,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_database_is_one_roles_for_good),
         CASE(a_database_without_an_owner_is_the_first_servers),
+        CASE(an_older_database_is_that_of_its_tasks),
         CASE(an_sqlite_file_is_one_servers_at_a_time),
         CASE(two_names_of_a_file_are_one_database),
         CASE(a_server_that_was_killed_holds_nothing),

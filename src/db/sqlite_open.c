@@ -13,11 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     APPLICATION = 0x736f7474, /* "sott": a server's file, never a device's */
     BUSY_MS = 1000,           /* for the command line beside the server; the store tries again */
+    ADOPT_MS = 3000,          /* ... and where a new file becomes ours */
+    PAUSE_MS = 10,
     PATH_BYTES = 512,
     MAX_VALUE = 256 * 1024 * 1024,
     CHECKPOINT_PAGES =
@@ -42,16 +45,18 @@ static sotto_status run(sqlite3 *db, const char *sql, const char *what, sotto_er
     return code == SQLITE_OK ? SOTTO_OK : fail(err, code, what);
 }
 
-static sotto_status number(sqlite3 *db, int64_t *out, const char *sql, sotto_err *err)
+/* The first row's first columns. */
+static sotto_status numbers(sqlite3 *db, int64_t *out, int count, const char *sql, sotto_err *err)
 {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
 
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
-    *out = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    for (int i = 0; i < count; i++)
+        out[i] = code == SQLITE_ROW ? sqlite3_column_int64(statement, i) : 0;
     (void)sqlite3_finalize(statement);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? SOTTO_OK : fail(err, code, "header");
+    return code == SQLITE_ROW ? SOTTO_OK : fail(err, code, "header");
 }
 
 /* Leases end by this clock. One machine, one clock: every process over the file reads the same. */
@@ -100,20 +105,47 @@ static bool protect(sqlite3 *db)
     return true;
 }
 
-/* An empty file may become ours; any other must say that it is. */
+/* An empty file may become ours; any other must say that it is. Both are read in one statement: in between, another
+ * may have made an empty one its own. */
 static sotto_status check_owner(sqlite3 *db, sotto_err *err)
 {
-    int64_t application, tables;
+    int64_t found[2]; /* application, tables */
 
-    SOTTO_TRY(number(db, &application, "PRAGMA application_id", err));
-    if (application == APPLICATION)
+    SOTTO_TRY(numbers(db, found, 2,
+                      "SELECT (SELECT application_id FROM pragma_application_id),"
+                      " (SELECT count(*) FROM sqlite_schema)",
+                      err));
+    if (found[0] == APPLICATION)
         return SOTTO_OK;
-    SOTTO_TRY(number(db, &tables, "SELECT count(*) FROM sqlite_schema", err));
-    if (application != 0 || tables != 0)
+    if (found[0] != 0 || found[1] != 0)
         return sotto_fail(err, SOTTO_MALFORMED, "sqlite: not a database of a sotto server");
     char sql[48];
     (void)snprintf(sql, sizeof sql, "PRAGMA application_id=%d", APPLICATION);
     return run(db, sql, "header", err);
+}
+
+static sotto_status adopt_once(sqlite3 *db, bool read_only, sotto_err *err)
+{
+    if (!read_only)
+        SOTTO_TRY(check_owner(db, err));
+    return run(db, "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0", "WAL", err);
+}
+
+/* Where several open a new file at once, one of two that would write its header must give way, and is told so at once:
+ * no busy timeout covers that. */
+static sotto_status adopt(sqlite3 *db, bool read_only, sotto_err *err)
+{
+    const struct timespec pause = {0, PAUSE_MS * 1000000L};
+    uint64_t end = sotto_clock_monotonic(&sotto_clock_system) + ADOPT_MS * UINT64_C(1000000);
+
+    do {
+        if (adopt_once(db, read_only, NULL) == SOTTO_OK)
+            return SOTTO_OK;
+        if ((sqlite3_errcode(db) & 0xff) != SQLITE_BUSY)
+            break;
+        (void)nanosleep(&pause, NULL);
+    } while (sotto_clock_monotonic(&sotto_clock_system) < end);
+    return adopt_once(db, read_only, err);
 }
 
 /* EXTRA is FULL, and also syncs the directory where a rollback journal is deleted: the file lives through one
@@ -138,10 +170,8 @@ static sotto_status set_up(sotto_lite *lite, bool read_only, sotto_err *err)
                   "PRAGMA fullfsync=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384;"
                   "PRAGMA mmap_size=0; PRAGMA secure_delete=FAST",
                   "settings", err));
-    if (!read_only)
-        SOTTO_TRY(check_owner(lite->db, err));
-    SOTTO_TRY(run(lite->db, "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0", "WAL", err));
-    SOTTO_TRY(number(lite->db, &level, "PRAGMA synchronous", err));
+    SOTTO_TRY(adopt(lite->db, read_only, err));
+    SOTTO_TRY(numbers(lite->db, &level, 1, "PRAGMA synchronous", err));
     if (level < 2 && SOTTO_RULE(server_commits_synced))
         return sotto_fail(err, SOTTO_DENIED, "sqlite: commits would not be synced");
     if (read_only)

@@ -3,6 +3,7 @@
 #include "support/database.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 static const sotto_migration steps[] = {
     {1, "CREATE TABLE a (x {int} NOT NULL, y {bytes}) {strict}; INSERT INTO a (x) VALUES (1);"},
@@ -81,9 +82,8 @@ static void *start(void *context)
     return NULL;
 }
 
-static void replicas_may_start_at_once(sotto_test *t)
+static void start_all(sotto_test *t, const char *address)
 {
-    const char *address = sotto_test_address(t);
     pthread_t threads[REPLICAS];
     replica replicas[REPLICAS];
 
@@ -100,13 +100,30 @@ static void replicas_may_start_at_once(sotto_test *t)
     sotto_db_close(db);
 }
 
+static void replicas_may_start_at_once(sotto_test *t)
+{
+    start_all(t, sotto_test_address(t));
+}
+
+/* Who opens it first makes the file ours and turns it to WAL, and the others may see it at any step of that: one round
+ * in ten met one that SQLite does not wait for. */
+static void a_new_file_may_be_opened_by_many_at_once(sotto_test *t)
+{
+    char name[32], address[300];
+
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(name, sizeof name, "store-%d.db", i);
+        (void)snprintf(address, sizeof address, "sqlite:%s", sotto_test_temp(t, name));
+        start_all(t, address);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(steps_are_taken_in_order_and_once),
-        CASE(a_newer_schema_is_refused),
-        CASE(a_step_that_fails_takes_all_of_them_back),
-        CASE(replicas_may_start_at_once),
+        CASE(steps_are_taken_in_order_and_once),        CASE(a_newer_schema_is_refused),
+        CASE(a_step_that_fails_takes_all_of_them_back), CASE(replicas_may_start_at_once),
+        CASE(a_new_file_may_be_opened_by_many_at_once),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -157,15 +157,16 @@ static int run_gc(int argc, char **argv)
             code = sotto_admin_fail(&admin);
         else
             printf(admin.json ? "{\"retired\": %" PRIu64 ", \"waiting\": %" PRIu64
-                                ", \"marks\": %" PRIu64 ", \"sub_aggregates\": %" PRIu64
-                                ", \"jobs\": %" PRIu64 ", \"repairs\": %" PRIu64
-                                ", \"broken\": %" PRIu64 "}\n"
+                                ", \"marks\": %" PRIu64 ", \"refusals\": %" PRIu64
+                                ", \"sub_aggregates\": %" PRIu64 ", \"jobs\": %" PRIu64
+                                ", \"repairs\": %" PRIu64 ", \"broken\": %" PRIu64 "}\n"
                               : "retired %" PRIu64 " tasks (%" PRIu64
                                 " more have reports under way); cleared %" PRIu64 " marks, %" PRIu64
-                                " sub-aggregates, %" PRIu64 " jobs, %" PRIu64
-                                " repairs; left alone %" PRIu64 " tasks that can't be read\n",
-                   gc.retired, gc.waiting, gc.marks, gc.sub_aggregates, gc.jobs, gc.repairs,
-                   gc.broken);
+                                " noted refusals, %" PRIu64 " sub-aggregates, %" PRIu64
+                                " jobs, %" PRIu64 " repairs; left alone %" PRIu64
+                                " tasks that can't be read\n",
+                   gc.retired, gc.waiting, gc.marks, gc.refusals, gc.sub_aggregates, gc.jobs,
+                   gc.repairs, gc.broken);
     }
     sotto_admin_close(&admin);
     return code;

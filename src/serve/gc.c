@@ -60,6 +60,8 @@ static sotto_status retire(sotto_tx *tx, void *context, sotto_err *err)
 static const char *const sweeps[] = {
     "DELETE FROM mark WHERE task = ?1 AND report IN"
     " (SELECT report FROM mark WHERE task = ?1 LIMIT ?2)",
+    "DELETE FROM refused WHERE task = ?1 AND report IN"
+    " (SELECT report FROM refused WHERE task = ?1 LIMIT ?2)",
     "DELETE FROM sub_aggregate WHERE task = ?1 AND job IN"
     " (SELECT job FROM sub_aggregate WHERE task = ?1 LIMIT ?2)",
     "DELETE FROM job WHERE task = ?1 AND n IN"
@@ -89,7 +91,8 @@ static sotto_status sweep_some(sotto_tx *tx, void *context, sotto_err *err)
 static sotto_status sweep_task(sotto_db *db, sotto_gc *gc, int64_t task, uint64_t *left,
                                sotto_err *err)
 {
-    uint64_t *counts[SWEEPS] = {&gc->marks, &gc->sub_aggregates, &gc->jobs, &gc->repairs};
+    uint64_t *counts[SWEEPS] = {&gc->marks, &gc->refusals, &gc->sub_aggregates, &gc->jobs,
+                                &gc->repairs};
 
     for (size_t i = 0; i<SWEEPS && * left> 0;) {
         sweep s = {sweeps[i], task, gc->pass_rows < *left ? gc->pass_rows : *left, 0};
@@ -108,7 +111,8 @@ sotto_status sotto_gc_run(sotto_db *db, sotto_gc *gc, sotto_err *err)
     old_tasks old = {.gc = gc};
     uint64_t left = gc->most_rows ? gc->most_rows : UINT64_MAX;
 
-    gc->retired = gc->waiting = gc->marks = gc->sub_aggregates = gc->jobs = gc->repairs = 0;
+    gc->retired = gc->waiting = gc->marks = gc->refusals = gc->sub_aggregates = gc->jobs =
+        gc->repairs = 0;
     gc->broken = 0;
     if (gc->pass_rows == 0)
         gc->pass_rows = PASS_ROWS;

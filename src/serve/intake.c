@@ -4,6 +4,7 @@
 #include "serve/leader.h"
 #include "serve/marks.h"
 #include "serve/metrics.h"
+#include "serve/refusals.h"
 #include "serve/release.h"
 #include "serve/upload.h"
 
@@ -29,11 +30,12 @@ typedef struct group {
     uint64_t bucket;
     sotto_uploaded **reports;
     sotto_mark *marks;
+    const uint8_t **refused; /* room for the ids of those that one cause refuses */
     size_t count, cap;
     size_t uploads; /* that these came with */
     bool crowded;   /* too many buckets wait already: nothing is taken                 */
     bool closed;    /* the transaction found the bucket released: nothing is taken */
-    uint64_t causes[SOTTO_REPORT_ERRORS];
+    uint64_t causes[SOTTO_REPORT_ERRORS]; /* as they are told */
     sotto_segment segment;
     struct group *next, *chain; /* in the flush; in its table */
 } group;
@@ -145,8 +147,9 @@ static sotto_status seal_group(flush *f, group *g, sotto_err *err)
     sotto_bytes *records = sotto_arena_take_array(&f->arena, g->count, sizeof *records);
 
     g->marks = sotto_arena_take_array(&f->arena, g->count, sizeof *g->marks);
+    g->refused = sotto_arena_take_array(&f->arena, g->count, POINTER);
     g->segment.skip = sotto_arena_take(&f->arena, g->count / 8 + 1);
-    if (!g->marks || !g->segment.skip || !records)
+    if (!g->marks || !g->refused || !g->segment.skip || !records)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
     for (size_t i = 0; i < g->count; i++) {
         sotto_uploaded *r = g->reports[i];
@@ -199,11 +202,28 @@ static void sort_out(group *g)
     }
 }
 
-static sotto_status store_group(sotto_tx *tx, flush *f, group *g, sotto_err *err)
+/* Each report once for each cause, however often it comes. */
+static sotto_status count_refused(sotto_tx *tx, flush *f, const group *g, unsigned cause,
+                                  sotto_err *err)
 {
     sotto_batch_key key = sotto_batch_of_bucket(g->bucket);
+    uint64_t fresh = g->causes[cause];
+    size_t count = 0;
 
-    if (g->crowded) { /* what strangers make up must not become rows */
+    for (size_t i = 0; i < g->count; i++)
+        if (verdict(g, i) == cause)
+            g->refused[count++] = g->reports[i]->id;
+    if (SOTTO_RULE(refusals_counted_once))
+        SOTTO_TRY(sotto_refusals_note(tx, g->task->n, cause, g->refused, count, &fresh, err));
+    if (fresh == 0)
+        return SOTTO_OK;
+    f->wrote = true;
+    return sotto_batch_reject(tx, g->task->n, &key, cause, f->intake->server->shard, fresh, err);
+}
+
+static sotto_status store_group(sotto_tx *tx, flush *f, group *g, sotto_err *err)
+{
+    if (g->crowded) { /* times that strangers make up must not become rows */
         sort_out(g);
         return SOTTO_OK;
     }
@@ -214,14 +234,13 @@ static sotto_status store_group(sotto_tx *tx, flush *f, group *g, sotto_err *err
     if (!g->closed)
         SOTTO_TRY(sotto_marks_take(tx, g->task->n, g->marks, g->count, err));
     sort_out(g);
-    f->wrote = true; /* each of its reports is in the segment, or counted */
     for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
         if (g->causes[cause] > 0)
-            SOTTO_TRY(sotto_batch_reject(tx, g->task->n, &key, cause, f->intake->server->shard,
-                                         g->causes[cause], err));
-    if (g->segment.reports > g->segment.skipped)
-        SOTTO_TRY(sotto_segment_put(tx, &g->segment, err));
-    return SOTTO_OK;
+            SOTTO_TRY(count_refused(tx, f, g, cause, err));
+    if (g->segment.reports == g->segment.skipped)
+        return SOTTO_OK;
+    f->wrote = true;
+    return sotto_segment_put(tx, &g->segment, err);
 }
 
 static sotto_status store(sotto_tx *tx, void *context, sotto_err *err)

@@ -114,7 +114,7 @@ static void write_reports(sotto_writer *w, const sotto_metrics *m, sotto_role ro
     one(w, "sotto_reports_aggregated_total", "counter", "Reports added to a batch.",
         sotto_metrics_get(m, SOTTO_METRIC_REPORTS_AGGREGATED));
     head(w, "sotto_reports_rejected_total", "counter",
-         "Reports refused, by cause and by the side that found it.");
+         "Reports refused, each time, by cause and by the side that found it.");
     for (unsigned cause = 1; cause < SOTTO_CAUSES; cause++) {
         bool helper = cause >= SOTTO_CAUSE_HELPER && cause < SOTTO_CAUSE_ABANDONED;
         unsigned error = helper ? cause - SOTTO_CAUSE_HELPER : cause;

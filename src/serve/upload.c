@@ -62,8 +62,8 @@ void sotto_upload_answer(sotto_upload_request *upload)
 
 /* ---- one report ------------------------------------------------------------------------------------------------ */
 
-/* Where a report belongs. One that is refused for its time is counted at the nearest time that would have done: what
- * strangers make up must not become rows. Outside of the task's interval comes before too early, which invites the
+/* Where a report belongs. One that is refused for its time is counted at the nearest time that would have done: times
+ * that strangers make up must not become buckets. Outside of the task's interval comes before too early, which invites the
  * same report again. */
 static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uint64_t *bucket)
 {

@@ -295,6 +295,41 @@ static void a_commit_of_nothing_frees_no_place(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* Where the next one goes. */
+static int64_t next_block(sotto_test *t, sotto_test_service *s)
+{
+    sotto_spool_place place = {0};
+
+    sotto_test_do(t, s->leader->db, "DELETE FROM segment_body");
+    sotto_test_upload_some(t, s, 100, 1, SOTTO_TEST_SOUND);
+    CHECK_OK(t, sotto_db_read(s->leader->db, read_place, &place, &t->err));
+    return (int64_t)place.block;
+}
+
+static void a_commit_that_counts_nothing_new_frees_no_place(sotto_test *t)
+{
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    if (s.leader->leader->spool) {
+        sotto_bytes body = sotto_test_sealed_reports(t, &s, 100, 1, SOTTO_TEST_SOUND);
+        int64_t first;
+
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, body).status);
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, body).status); /* counted as replayed */
+        sotto_test_do(t, s.leader->db, "ALTER TABLE segment_key RENAME TO away");
+        CHECK_EQUAL(
+            t, 500,
+            sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, 100, 1, SOTTO_TEST_SOUND))
+                .status);
+        sotto_test_do(t, s.leader->db, "ALTER TABLE away RENAME TO segment_key");
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, body).status); /* and that once */
+        first = next_block(t, &s);
+        CHECK(t, next_block(t, &s) < first);
+    }
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -306,6 +341,7 @@ int main(int argc, char **argv)
         CASE(a_job_without_its_segments_is_counted_as_lost),
         CASE(a_job_without_anything_is_counted_as_lost),
         CASE(a_commit_of_nothing_frees_no_place),
+        CASE(a_commit_that_counts_nothing_new_frees_no_place),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -36,7 +36,9 @@ static void clearing_away_leaves_what_was_released(sotto_test *t)
     CHECK_EQUAL(t, 1, gc.retired);
     CHECK_EQUAL(t, 20, gc.marks);
     CHECK(t, gc.sub_aggregates > 0 && gc.jobs > 0);
+    CHECK_EQUAL(t, 1, gc.refusals);
     CHECK_EQUAL(t, 0, rows(t, s.leader, "SELECT count(*) FROM mark"));
+    CHECK_EQUAL(t, 0, rows(t, s.leader, "SELECT count(*) FROM refused"));
     CHECK_EQUAL(t, 1, rows(t, s.leader, "SELECT count(*) FROM release WHERE state = 3"));
     CHECK_EQUAL(t, 1, rows(t, s.leader, "SELECT count(*) FROM rejection"));
     CHECK_OK(t, sotto_gc_run(s.leader->db, &gc, &t->err)); /* again: nothing left to do */

@@ -152,6 +152,65 @@ static void a_report_counts_once_however_often_it_comes(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static int64_t refused(sotto_test *t, const sotto_test_service *s, unsigned cause)
+{
+    char sql[120];
+
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM rejection"
+                   " WHERE cause = %u",
+                   cause);
+    return sotto_test_ask_number(t, s->leader->db, sql);
+}
+
+/* As when the answers are lost: also over a restart, and twice in one request. */
+static void a_refusal_is_counted_once_however_often_it_is_told(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_bytes sound, wrong;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    sound = many(t, &s, 25, 0);
+    wrong = sotto_test_sealed_reports(t, &s, 7, 1, SOTTO_TEST_BAD_LEADER_SEAL);
+    for (unsigned i = 0; i < 4; i++) {
+        if (i == 2)
+            sotto_test_leader_restart(t, &s);
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sound).status);
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, wrong).status);
+        CHECK_EQUAL(t, i == 0 ? 0 : 25, refused(t, &s, SOTTO_REPORT_REPLAYED));
+        CHECK_EQUAL(t, 7, refused(t, &s, SOTTO_REPORT_HPKE_DECRYPT_ERROR));
+    }
+    sotto_bytes once = many(t, &s, 3, 0);
+    uint8_t *twice = sotto_arena_take(&t->arena, 2 * once.len);
+    memcpy(twice, once.data, once.len);
+    memcpy(twice + once.len, once.data, once.len);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sotto_bytes_of(twice, 2 * once.len)).status);
+    CHECK_EQUAL(t, 28, refused(t, &s, SOTTO_REPORT_REPLAYED));
+    sotto_test_service_close(&s);
+}
+
+/* Whoever sees an id go by could otherwise keep the report out by sending nonsense under its name. */
+static void a_report_may_come_though_another_of_its_name_was_refused(sotto_test *t)
+{
+    enum { PUBLIC_SHARE = SOTTO_REPORT_ID_SIZE + 8 + 2 + 4 }; /* bound to the sealed share */
+    sotto_test_service s;
+    sotto_bytes sound;
+    sotto_http_response response;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    sound = many(t, &s, 1, 0);
+    uint8_t *nonsense = sotto_arena_take(&t->arena, sound.len);
+    memcpy(nonsense, sound.data, sound.len);
+    nonsense[PUBLIC_SHARE] ^= 1;
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sotto_bytes_of(nonsense, sound.len)).status);
+    CHECK_EQUAL(t, 1, refused(t, &s, SOTTO_REPORT_HPKE_DECRYPT_ERROR));
+    response = sotto_test_upload(t, &s, sound);
+    CHECK_EQUAL(t, 200, response.status);
+    CHECK_EQUAL(t, 0, response.body.len);
+    CHECK_EQUAL(t, 0, refused(t, &s, SOTTO_REPORT_REPLAYED));
+    sotto_test_service_close(&s);
+}
+
 static void nothing_is_lost_when_a_server_restarts(sotto_test *t)
 {
     sotto_test_service s;
@@ -404,6 +463,8 @@ int main(int argc, char **argv)
         CASE(one_bad_report_fails_no_neighbour),
         CASE(a_device_reads_in_the_answer_what_became_of_its_report),
         CASE(a_report_counts_once_however_often_it_comes),
+        CASE(a_refusal_is_counted_once_however_often_it_is_told),
+        CASE(a_report_may_come_though_another_of_its_name_was_refused),
         CASE(nothing_is_lost_when_a_server_restarts),
         CASE(a_collected_bucket_takes_no_more),
         CASE(a_batch_below_its_minimum_waits),

@@ -312,6 +312,7 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
         "ALTER TABLE segment DROP COLUMN unreadable",
         "DROP TABLE abandoned",
         "DROP TABLE owner",
+        "DROP TABLE refused",
         "DELETE FROM sotto_schema WHERE number >= 7",
     };
     sotto_test_service s;

@@ -1,0 +1,20 @@
+/* serve/refusals.h - which refusals at upload were counted, so that none is counted twice.
+ *
+ * Callers:  the leader when it takes uploads in; inside sotto_db_run.
+ * Secrets:  none: report ids are public.
+ *
+ * A client that got no answer sends the same reports again, and so may anybody between it and us. What was refused is refused
+ * again, and what was kept is called replayed; whoever reads the counts wants to know how many reports that were.
+ */
+#ifndef SOTTO_SERVE_REFUSALS_H
+#define SOTTO_SERVE_REFUSALS_H
+
+#include "db/sql.h"
+
+/* Notes that the reports with these ids, of SOTTO_REPORT_ID_SIZE bytes each, were refused for this cause. *fresh: how
+ * many of them had not been; of two alike in one call the first. At least one id. */
+SOTTO_MUST_USE sotto_status sotto_refusals_note(sotto_tx *tx, int64_t task, unsigned cause,
+                                                const uint8_t *const *ids, size_t count,
+                                                uint64_t *fresh, sotto_err *err);
+
+#endif

@@ -157,7 +157,7 @@ static sotto_door_harm harm_now(sotto_door *d)
 }
 
 /* The server speaks: the request before that was whole. */
-static void maybe_repeat(sotto_door *d, size_t i, double probability)
+static void maybe_repeat(sotto_door *d, size_t i, const sotto_door_harm *harm)
 {
     pair *p = &d->pairs[i];
     size_t len = p->request_len;
@@ -167,12 +167,14 @@ static void maybe_repeat(sotto_door *d, size_t i, double probability)
         p->too_long = false;
         return;
     }
-    if (!chance(d, probability, &d->counts.duplicates) || !add_pair(d, -1))
+    if (!chance(d, harm->duplicate, &d->counts.duplicates) || !add_pair(d, -1))
         return;
     pair *ghost = &d->pairs[d->count - 1];
     memcpy(ghost->up.bytes, d->pairs[i].request, len);
     ghost->up.len = len;
     ghost->up.held_until = now_ms() + (double)sotto_sim_random_below(&d->random, LATE_MS);
+    if (harm->on_duplicate)
+        harm->on_duplicate(harm->context, sotto_bytes_of(ghost->up.bytes, len));
 }
 
 static void remember(pair *p, const uint8_t *bytes, size_t len)
@@ -217,7 +219,7 @@ static bool receive(sotto_door *d, size_t i, bool up)
     if (up && harm.duplicate > 0)
         remember(p, s->bytes, s->len);
     else if (!up)
-        maybe_repeat(d, i, harm.duplicate);
+        maybe_repeat(d, i, &harm);
     return true;
 }
 

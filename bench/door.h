@@ -26,6 +26,9 @@ typedef struct sotto_door_harm {
     unsigned delay_ms; /* ... up to so long                                      */
     double
         duplicate; /* rolled for each request: it comes again later, on a connection of its own, in another order */
+    /* May be NULL: told of each such request, on the door's own thread. */
+    void (*on_duplicate)(void *context, sotto_bytes request);
+    void *context;
 } sotto_door_harm;
 void sotto_door_set_harm(sotto_door *door, const sotto_door_harm *harm);
 

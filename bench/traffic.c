@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "maker.h"
+#include "transport/dap.h"
 #include "transport/dap_upload.h"
 
 #include <arpa/inet.h>
@@ -164,30 +165,38 @@ static bool find(const client *c, const request *r, const uint8_t *id, size_t *f
 
 static void set_fate(client *c, const request *r, size_t i, uint8_t error)
 {
-    enum { REPLAYED = 2 };
     uint8_t *fate = &c->o->fates[r->body.first + i];
-    bool known = *fate == SOTTO_FATE_ACKNOWLEDGED;
+    bool known = (*fate & SOTTO_FATE) == SOTTO_FATE_ACKNOWLEDGED;
 
+    *fate |= error == SOTTO_REPORT_REPLAYED    ? SOTTO_FATE_REPLAYED
+             : error == SOTTO_REPORT_TOO_EARLY ? SOTTO_FATE_EARLY
+                                               : 0;
     /* "Replayed", of an id that nobody else has: it is kept. So a server answers what it could not answer the first time;
      * whoever hears it the first time was not answered honestly. */
-    if (error == REPLAYED && !known) {
+    if (error == SOTTO_REPORT_REPLAYED && !known) {
         c->t->kept_unsaid += !r->again;
         error = 0;
     }
-    if (error == 0) {
-        if (known && !r->again) /* a repetition of what was acknowledged may not be taken as new */
-            c->t->taken_twice++;
+    if (error == 0 && known && !r->again) /* what was acknowledged may not be taken as new */
+        c->t->taken_twice++;
+    if (error == 0)
         c->t->acknowledged += !known;
-        *fate = SOTTO_FATE_ACKNOWLEDGED;
-    } else if (!known) {
-        *fate = (uint8_t)(SOTTO_FATE_REFUSED + error);
-    }
+    if (!known)
+        *fate = (uint8_t)((*fate & ~SOTTO_FATE) |
+                          (error == 0 ? SOTTO_FATE_ACKNOWLEDGED : SOTTO_FATE_REFUSED + error));
+}
+
+/* It may have been stored, or refused, without our hearing of it. */
+static void doubt(client *c, request *r)
+{
+    r->again = true;
+    for (size_t i = 0; i < r->body.count; i++)
+        c->o->fates[r->body.first + i] |= SOTTO_FATE_UNSURE;
 }
 
 /* True if some reports came too early by the server's clock, and are to be sent again. */
 static bool read_errors(client *c, request *r, sotto_bytes body)
 {
-    enum { TOO_EARLY = 9 };
     sotto_dap_upload_errors errors;
     sotto_dap_upload_status status;
     sotto_reader in;
@@ -206,8 +215,7 @@ static bool read_errors(client *c, request *r, sotto_bytes body)
         }
         for (; next < at; next++)
             set_fate(c, r, next, 0);
-        c->t->told[status.error % SOTTO_TRAFFIC_CAUSES]++;
-        early = early || status.error == TOO_EARLY;
+        early = early || status.error == SOTTO_REPORT_TOO_EARLY;
         set_fate(c, r, at, status.error);
         next = at + 1;
     }
@@ -232,7 +240,7 @@ static void on_answer(client *c, connection *n, unsigned status, sotto_bytes bod
         if (status != 429 && status / 100 != 5)
             c->t->wrong++;
         c->t->refused_whole++;
-        r->again = true;
+        doubt(c, r);
         n->rest_until_ms = now + PAUSE_MS;
         wait_again(c, r, PAUSE_MS);
         return;
@@ -272,8 +280,7 @@ static void lose(client *c, connection *n, double rest_ms)
         return;
     if (n->sent > 0) {
         c->t->unanswered++;
-        c->t->unanswered_reports += r->body.count;
-        r->again = true;
+        doubt(c, r);
     }
     wait_again(c, r, rest_ms);
 }
@@ -325,11 +332,12 @@ static void go_on_sending(client *c, connection *n)
 
 static void send_request(client *c, connection *n, request *r)
 {
-    int len =
-        snprintf(n->head, sizeof n->head,
-                 "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Type: %s\r\n"
-                 "Content-Length: %zu\r\n\r\n",
-                 c->path, n->port, sotto_dap_media_type(SOTTO_DAP_UPLOAD_REQ), r->body.reports.len);
+    int len = snprintf(
+        n->head, sizeof n->head,
+        "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Type: %s\r\n" SOTTO_TRAFFIC_FIRST
+        ": %llu\r\nContent-Length: %zu\r\n\r\n",
+        c->path, n->port, sotto_dap_media_type(SOTTO_DAP_UPLOAD_REQ),
+        (unsigned long long)r->body.first, r->body.reports.len);
 
     n->now = r;
     n->head_len = (size_t)len;

@@ -13,14 +13,21 @@
 #include "sotto/base.h"
 #include "sotto/seal.h"
 
-enum { SOTTO_TRAFFIC_PORTS = 4, SOTTO_TRAFFIC_CAUSES = 16, SOTTO_TRAFFIC_CONNECTIONS = 256 };
+enum { SOTTO_TRAFFIC_PORTS = 4, SOTTO_TRAFFIC_CONNECTIONS = 256 };
 
-/* What became of a report, by its own number. */
+/* What became of a report, by its own number, and what was said of it on the way. */
 enum {
     SOTTO_FATE_UNKNOWN = 0,
     SOTTO_FATE_ACKNOWLEDGED = 1,
-    SOTTO_FATE_REFUSED = 2 /* plus the report error */
+    SOTTO_FATE_REFUSED = 2, /* plus the report error */
+    SOTTO_FATE = 0x1f,
+    SOTTO_FATE_UNSURE = 0x20,  /* came perhaps more often than anybody was told */
+    SOTTO_FATE_EARLY = 0x40,   /* was called too early                          */
+    SOTTO_FATE_REPLAYED = 0x80 /* was called replayed                           */
 };
+
+/* The field of a request that names the first of its reports by its number. */
+#define SOTTO_TRAFFIC_FIRST "Sotto-First-Report"
 
 /* The reports `first` up to first + count, one after the other. */
 typedef struct sotto_traffic_body {
@@ -45,7 +52,7 @@ typedef struct sotto_traffic_options {
     /* May be NULL: called every few milliseconds. */
     void (*tick)(void *context);
     void *context;
-    uint8_t *fates;   /* the record, zeroed: one for each report  */
+    uint8_t *fates;   /* the record, zeroed before the first run: one for each report */
     float *latencies; /* may be NULL: milliseconds, by request    */
     size_t latency_room;
 } sotto_traffic_options;
@@ -54,7 +61,6 @@ typedef struct sotto_traffic {
     uint64_t requests, answered;
     uint64_t
         unanswered; /* sent in part or whole, and lost                                          */
-    uint64_t unanswered_reports;
     uint64_t
         refused_whole; /* 5xx or 429: tried again                                                  */
     uint64_t
@@ -62,8 +68,6 @@ typedef struct sotto_traffic {
     uint64_t
         taken_twice, /* of them, those that a server took as new: must stay 0                    */
         kept_unsaid; /* reports called replayed as they came for the first time: must stay 0    */
-    uint64_t told
-        [SOTTO_TRAFFIC_CAUSES]; /* report errors in answers, by cause                            */
     uint64_t
         acknowledged; /* reports, each once                                                       */
     uint64_t wrong;   /* answers that are none: other statuses, unknown reports                   */

@@ -80,6 +80,8 @@ typedef struct run {
     sotto_maker *maker;
     uint64_t seed, total, made;
     uint8_t *fates;
+    _Atomic bool *repeated;   /* by request: the network brought it twice */
+    uint64_t again;           /* next_unsure has looked at all before this report */
     sotto_door *front, *back; /* before the leaders, before the helpers */
     /* the storm */
     pthread_t thread;
@@ -105,21 +107,53 @@ static sotto_flaw flaw_of(uint64_t number)
                       : SOTTO_SOUND;
 }
 
-static bool next_body(void *context, sotto_traffic_body *out)
+static bool make_body(run *r, sotto_traffic_body *out, uint64_t first)
 {
-    run *r = context;
-
-    if (r->made + A_REQUEST > r->total)
-        return false;
-    out->first = r->made;
+    out->first = first;
     out->count = A_REQUEST;
-    for (uint64_t i = r->made; i < r->made + A_REQUEST; i++)
+    for (uint64_t i = first; i < first + A_REQUEST; i++)
         if (sotto_maker_make(r->maker, &out->room, i, r->d.bucket - i % BUCKETS, flaw_of(i),
                              NULL) != SOTTO_OK)
             return false;
     out->reports = sotto_buf_bytes(&out->room);
+    return true;
+}
+
+static bool next_body(void *context, sotto_traffic_body *out)
+{
+    run *r = context;
+
+    if (r->made + A_REQUEST > r->total || !make_body(r, out, r->made))
+        return false;
     r->made += A_REQUEST;
     return true;
+}
+
+static void on_duplicate(void *context, sotto_bytes request)
+{
+    static const char field[] = "\r\n" SOTTO_TRAFFIC_FIRST ": ";
+    run *r = context;
+    const char *at = memmem(request.data, request.len, field, sizeof field - 1);
+    uint64_t first = at ? strtoull(at + sizeof field - 1, NULL, 10) : r->total;
+
+    if (first < r->total)
+        atomic_store(&r->repeated[first / A_REQUEST], true);
+}
+
+/* How often these were refused is not known: anything may have become of a request without an answer, and of one that the
+ * network brought a second time. All of them come once more, so that each was refused at least once. */
+static bool next_unsure(void *context, sotto_traffic_body *out)
+{
+    run *r = context;
+
+    for (; r->again < r->made; r->again += A_REQUEST) {
+        if (!(r->fates[r->again] & SOTTO_FATE_UNSURE) &&
+            !atomic_load(&r->repeated[r->again / A_REQUEST]))
+            continue;
+        r->again += A_REQUEST;
+        return make_body(r, out, r->again - A_REQUEST);
+    }
+    return false;
 }
 
 /* ---- the storm ------------------------------------------------------------------------------------------------------ */
@@ -234,7 +268,9 @@ static void *storm(void *context)
 typedef struct truth {
     uint64_t sound, sums[BINS];
     uint8_t checksum[SOTTO_CHECKSUM_SIZE];
-    uint64_t flawed[SOTTO_FLAWS]; /* acknowledged, by flaw */
+    uint64_t flawed[SOTTO_FLAWS];          /* acknowledged, by flaw */
+    uint64_t refused[SOTTO_REPORT_ERRORS]; /* for good, by cause */
+    uint64_t replayed, early, unsure;      /* called so, or perhaps; refused for good or not */
     uint64_t unanswered;
 } truth;
 
@@ -244,9 +280,16 @@ static truth truth_of(const run *r)
 
     for (uint64_t i = 0; i < r->made; i++) {
         uint8_t id[SOTTO_REPORT_ID_SIZE];
+        unsigned fate = r->fates[i] & SOTTO_FATE;
 
-        t.unanswered += r->fates[i] == SOTTO_FATE_UNKNOWN;
-        if (r->fates[i] != SOTTO_FATE_ACKNOWLEDGED)
+        t.unanswered += fate == SOTTO_FATE_UNKNOWN;
+        t.replayed += (r->fates[i] & SOTTO_FATE_REPLAYED) != 0;
+        t.early += (r->fates[i] & SOTTO_FATE_EARLY) != 0;
+        t.unsure +=
+            (r->fates[i] & SOTTO_FATE_UNSURE) != 0 || atomic_load(&r->repeated[i / A_REQUEST]);
+        if (fate > SOTTO_FATE_REFUSED && fate < SOTTO_FATE_REFUSED + SOTTO_REPORT_ERRORS)
+            t.refused[fate - SOTTO_FATE_REFUSED]++;
+        if (fate != SOTTO_FATE_ACKNOWLEDGED)
             continue;
         t.flawed[flaw_of(i)]++;
         if (flaw_of(i) != SOTTO_SOUND)
@@ -319,33 +362,61 @@ static bool checksum_is(const run *r, size_t side, const truth *t)
     return same(side == 0 ? "checksum of the ids, leader" : "checksum of the ids, helper", 1, good);
 }
 
-/* A refusal at upload is counted each time it is told. Requests that got no answer, and those that the network
- * repeated, may have been refused without anybody hearing of it. */
-static bool refusals_are(const run *r, const sotto_traffic *sent, const sotto_collection *got)
+typedef struct early {
+    uint64_t counted, noted;
+} early;
+
+static sotto_status read_early(sotto_tx *tx, void *context, sotto_err *err)
 {
-    static const struct {
-        const char *name;
-        unsigned cause;
-    } told[] = {{"hpke_decrypt_error", SOTTO_REPORT_HPKE_DECRYPT_ERROR},
-                {"invalid_message", SOTTO_REPORT_INVALID_MESSAGE},
-                {"report_replayed", SOTTO_REPORT_REPLAYED}};
-    sotto_door_counts front;
-    uint64_t slack;
-    bool good = true;
+    early *out = context;
+    sotto_sql q;
+    bool row;
 
-    sotto_door_count(r->front, &front);
-    slack = sent->unanswered_reports + (sent->refused_whole + front.duplicates) * A_REQUEST;
-    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
-        char line[96];
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT (SELECT CAST(coalesce(sum(reports), 0) AS BIGINT)"
+                                " FROM rejection WHERE cause = ?1),"
+                                " (SELECT count(*) FROM refused WHERE cause = ?1)",
+                                err));
+    sotto_sql_int(&q, 1, SOTTO_REPORT_TOO_EARLY);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    out->counted = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    out->noted = row ? (uint64_t)sotto_sql_column_int(&q, 1) : 0;
+    return sotto_sql_run(&q, NULL, err);
+}
 
-        (void)snprintf(line, sizeof line, "refused at upload, %s, leader", told[i].name);
-        good &= within(line, sent->told[told[i].cause], count_of(&got->leader, told[i].name),
-                       sent->told[told[i].cause] + slack);
-    }
+/* Counted at the time of the server's own clock, in whatever bucket that was; and nobody can ask again how early it had
+ * been. */
+static bool early_is(const run *r, const truth *t)
+{
+    sotto_deployment_store store = {0};
+    early got = {0};
+    bool good = sotto_deployment_open_store(&store, &r->d, 0, NULL) == SOTTO_OK &&
+                sotto_db_read(store.db, read_early, &got, NULL) == SOTTO_OK;
+
+    sotto_deployment_close_store(&store);
+    good &= within("too early, leader: at least", t->early, got.counted, t->early + t->unsure);
+    good &= same("too early, reports that were and were counted", got.noted, got.counted);
     return good;
 }
 
-static bool compare(run *r, const sotto_traffic *sent, const sotto_collection *got)
+/* Each report once, however often it was refused. */
+static bool refusals_are(const run *r, const truth *t, const sotto_collection *got)
+{
+    bool good = true;
+
+    good &=
+        same("sealed wrongly for the leader, leader", t->refused[SOTTO_REPORT_HPKE_DECRYPT_ERROR],
+             count_of(&got->leader, "hpke_decrypt_error"));
+    good &= same("of a wrong length, leader", t->refused[SOTTO_REPORT_INVALID_MESSAGE],
+                 count_of(&got->leader, "invalid_message"));
+    good &= same("came again after they were taken, leader", t->replayed,
+                 count_of(&got->leader, "report_replayed"));
+    good &= early_is(r, t);
+    return good;
+}
+
+static bool compare(run *r, const sotto_traffic *sent, const sotto_traffic *after,
+                    const sotto_collection *got)
 {
     truth t = truth_of(r);
     bool good = true;
@@ -373,10 +444,10 @@ static bool compare(run *r, const sotto_traffic *sent, const sotto_collection *g
         same("sealed wrongly for the helper, in the leader's table",
              t.flawed[SOTTO_FLAW_HELPER_SEAL], count_of(&got->leader, "helper_hpke_decrypt_error"));
     good &= same("replayed to the helper", 0, count_of(&got->helper, "report_replayed"));
-    good &= refusals_are(r, sent, got);
-    good &= same("replays that were taken as new", 0, sent->taken_twice);
+    good &= refusals_are(r, &t, got);
+    good &= same("replays that were taken as new", 0, sent->taken_twice + after->taken_twice);
     good &= same("called replayed at their first sending", 0, sent->kept_unsaid);
-    good &= same("answers that are none", 0, sent->wrong);
+    good &= same("answers that are none", 0, sent->wrong + after->wrong);
     good &= same("reports in abandoned jobs", 0, count_of(&got->leader, "abandoned"));
     return good;
 }
@@ -406,7 +477,9 @@ static sotto_status open_run(run *r, const char *postgres, sotto_err *err)
     return SOTTO_OK;
 }
 
-static sotto_status send_all(run *r, sotto_traffic *sent, uint16_t front, bool calm, sotto_err *err)
+/* `after`: what was sent once more when the storm was over. */
+static sotto_status send_all(run *r, sotto_traffic *sent, sotto_traffic *after, uint16_t front,
+                             bool calm, sotto_err *err)
 {
     sotto_traffic_options o = {.ports = {front},
                                .port_count = 1,
@@ -425,8 +498,11 @@ static sotto_status send_all(run *r, sotto_traffic *sent, uint16_t front, bool c
     if (!calm) {
         static const sotto_door_harm harm = {
             .cut = 0.003, .delay = 0.01, .delay_ms = 150, .duplicate = 0.01};
+        sotto_door_harm told = harm;
 
-        sotto_door_set_harm(r->front, &harm);
+        told.on_duplicate = on_duplicate;
+        told.context = r;
+        sotto_door_set_harm(r->front, &told);
         sotto_door_set_harm(r->back, &harm);
         if (pthread_create(&r->thread, NULL, storm, r) != 0)
             return sotto_fail(err, SOTTO_NO_MEMORY, "no thread for the storm");
@@ -440,10 +516,14 @@ static sotto_status send_all(run *r, sotto_traffic *sent, uint16_t front, bool c
         sotto_door_set_harm(r->front, &none);
         sotto_door_set_harm(r->back, &none);
     }
-    return status;
+    if (status != SOTTO_OK)
+        return status;
+    o.next = next_unsure;
+    o.replays = 0;
+    return sotto_traffic_run(after, &o, err);
 }
 
-static void print_storm(const run *r, const sotto_traffic *sent)
+static void print_storm(const run *r, const sotto_traffic *sent, const sotto_traffic *after)
 {
     sotto_door_counts front, back;
 
@@ -451,14 +531,15 @@ static void print_storm(const run *r, const sotto_traffic *sent)
     sotto_door_count(r->back, &back);
     printf("%s: %llu reports in %.1f s; %u kills, %u stops, %u full disks, %u clock jumps, "
            "%u database crashes;\n  connections cut %llu, delayed %llu, requests repeated %llu; "
-           "unanswered and sent again %llu, refused whole %llu, replayed reports %llu, kept though "
-           "called replayed %llu\n",
+           "unanswered and sent again %llu, refused whole %llu, replayed reports %llu; of unknown "
+           "fate and "
+           "sent once more in the calm %llu requests\n",
            r->name, (unsigned long long)r->made, sent->seconds, r->kills, r->stops, r->fulls,
            r->jumps, r->crashes, (unsigned long long)(front.cuts + back.cuts),
            (unsigned long long)(front.delays + back.delays),
            (unsigned long long)(front.duplicates + back.duplicates),
            (unsigned long long)sent->unanswered, (unsigned long long)sent->refused_whole,
-           (unsigned long long)sent->replayed, (unsigned long long)sent->kept_unsaid);
+           (unsigned long long)sent->replayed, (unsigned long long)after->requests);
 }
 
 /* Every helper's clock two hours behind, or right. */
@@ -475,7 +556,7 @@ static bool do_run(const char *name, const char *postgres, uint64_t reports, uin
                    weather outside)
 {
     static run r; /* large */
-    sotto_traffic sent = {0};
+    sotto_traffic sent = {0}, after = {0};
     sotto_collection got = {0};
     sotto_err err = {0};
     sotto_status status;
@@ -486,11 +567,12 @@ static bool do_run(const char *name, const char *postgres, uint64_t reports, uin
     r.seed = seed;
     r.total = reports;
     r.fates = calloc(reports + 1, 1);
-    status = r.fates ? open_run(&r, postgres, &err) : SOTTO_NO_MEMORY;
+    r.repeated = calloc(reports / A_REQUEST + 1, sizeof *r.repeated);
+    status = r.fates && r.repeated ? open_run(&r, postgres, &err) : SOTTO_NO_MEMORY;
     if (status == SOTTO_OK)
         status = set_behind(&r, outside == BEHIND, &err);
     if (status == SOTTO_OK)
-        status = send_all(&r, &sent, sotto_door_port(r.front), outside != STORM, &err);
+        status = send_all(&r, &sent, &after, sotto_door_port(r.front), outside != STORM, &err);
     if (status == SOTTO_OK && outside == BEHIND) {
         pause_ms(1500);
         status = set_behind(&r, false, &err);
@@ -498,9 +580,9 @@ static bool do_run(const char *name, const char *postgres, uint64_t reports, uin
     if (status == SOTTO_OK)
         status = sotto_deployment_collect(&r.d, &got, r.d.bucket - BUCKETS + 1, r.d.bucket + 1,
                                           COLLECT_MS, &err);
-    print_storm(&r, &sent);
+    print_storm(&r, &sent, &after);
     if (status == SOTTO_OK)
-        good = compare(&r, &sent, &got) && !r.failed;
+        good = compare(&r, &sent, &after, &got) && !r.failed;
     else
         printf("  failed: %s\n", err.reason);
     printf("%s: %s\n", name, good ? "every acknowledged report was counted once" : "WRONG");
@@ -510,6 +592,7 @@ static bool do_run(const char *name, const char *postgres, uint64_t reports, uin
     sotto_door_close(r.back);
     sotto_maker_free(r.maker);
     free(r.fates);
+    free(r.repeated);
     return good;
 }
 

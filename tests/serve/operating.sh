@@ -204,7 +204,26 @@ if command -v sqlite3 >/dev/null; then
     sed -n '/^cat > parties.json/,/^END$/p' page.sh >rotated/page.sh
     (cd rotated && sh -eu page.sh) || fail "no parties file"
     shows '^task ' sotto admin task add recipe.json rotated/parties.json --config helper.ini
+    # The older one is deleted, and the page's way of writing the parties file then.
+    old=$(sotto admin keys list --config helper.ini | tail -n 1 | sed 's/^config *\([0-9]*\) .*/\1/')
+    shows '^config .* active' sotto admin keys delete "$old" --config helper.ini
+    [ "$(grep -c '^config' out)" -eq 1 ] || { cat out; fail "a deleted key is listed"; }
+    grep -q "^config *$old " out && fail "another key was deleted"
+    refuses 1 "no HPKE configuration $old" sotto admin keys delete "$old" --config helper.ini
+    sotto admin keys export --json --config helper.ini >rotated/helper-key.json
+    (cd rotated && sh -eu page.sh) || fail "no parties file"
+    refuses 4 "no key of .* for the schedule's start" \
+        sotto admin task add recipe.json rotated/parties.json --config helper.ini
+    from=$(sed 's/.*"from": "\([^"]*\)".*/\1/' rotated/helper-key.json)
+    (cat rotated/helper-key.json && echo , && sed "s/\"until\": \"[^\"]*\"/\"until\": \"$from\"/" helper-key.json) >out &&
+        mv out rotated/helper-key.json
+    (cd rotated && sh -eu page.sh) || fail "no parties file"
+    shows '^task ' sotto admin task add recipe.json rotated/parties.json --config helper.ini
 fi
+for id in all 256 -1 ''; do
+    refuses 2 'number up to 255\|what is' sotto admin keys delete "$id" --config helper.ini
+done
+refuses 2 'missing' sotto admin keys delete --config helper.ini
 # A batch that is held, and two segments of a job that lacks its datastore key, of the task that is listed first.
 if command -v sqlite3 >/dev/null; then
     time='[0-9-]*T[0-9:]*Z'
@@ -280,4 +299,12 @@ until sotto admin health --config fresh/helper.ini >/dev/null 2>&1; do
     [ $(($(date +%s%N) - began)) -lt 10000000000 ] || fail "not ready after 10 s"
 done
 echo "start to ready, empty database: $((($(date +%s%N) - began) / 1000000)) ms"
+# Its only key, beside the running server: the successor comes first, and the server says what it saw.
+old=$(sotto admin keys list --config fresh/helper.ini | sed 's/^config *\([0-9]*\) .*/\1/')
+shows 'known to every replica first' sotto admin keys delete "$old" --config fresh/helper.ini
+[ "$(grep -c '^config .* active' out)" -eq 1 ] || { cat out; fail "no successor is active"; }
+until grep -q "hpke_key.state config_id=$old state=deleted" fresh/log; do
+    [ $(($(date +%s%N) - began)) -lt 60000000000 ] || { cat fresh/log; fail "the server does not see that its key has gone"; }
+    sleep 1
+done
 sotto admin drain --config fresh/helper.ini >/dev/null || fail "the fresh server does not drain"

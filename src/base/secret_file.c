@@ -19,7 +19,8 @@ sotto_status sotto_secret_file_judge(const struct stat *facts, uid_t me,
     mode_t never = S_IRWXO | (given ? S_IWGRP | S_IXGRP : S_IRWXG);
 
     if (!S_ISREG(facts->st_mode))
-        return sotto_fail(err, SOTTO_MISSING, "is not a file");
+        return sotto_fail(err, SOTTO_IO,
+                          S_ISDIR(facts->st_mode) ? "is a directory" : "is not a file");
     if (facts->st_mode & never)
         return sotto_fail(err, SOTTO_DENIED, "holds secrets, and others may read it: chmod %s",
                           given ? "640 or 600" : "600");

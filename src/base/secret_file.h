@@ -22,13 +22,14 @@ typedef enum sotto_secret_readers {
 
 /* Whether a file with these facts may hold a secret of the user `me`. The reason names no file.
  *   SOTTO_DENIED  others may read or write it
+ *   SOTTO_IO      it is no file, but a directory for example
  */
 SOTTO_MUST_USE sotto_status sotto_secret_file_judge(const struct stat *facts, uid_t me,
                                                     sotto_secret_readers readers, sotto_err *err);
 
 /* The same of the file of that path, for us.
- *   SOTTO_MISSING  there is no such file, or it is none
- *   SOTTO_IO       it can't be looked at
+ *   SOTTO_MISSING  there is nothing of that name
+ *   SOTTO_IO       also: it can't be looked at
  */
 SOTTO_MUST_USE sotto_status sotto_secret_file_check(const char *path, sotto_secret_readers readers,
                                                     sotto_err *err);

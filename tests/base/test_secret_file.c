@@ -51,7 +51,9 @@ static void only_files_are_read_and_whole(sotto_test *t)
 
     CHECK_STATUS(t, SOTTO_MISSING, sotto_secret_file_read(&out, path, SOTTO_SECRET_OWN, NULL));
     CHECK_STATUS(t, SOTTO_MISSING, sotto_secret_file_check(path, SOTTO_SECRET_OWN, NULL));
-    CHECK_STATUS(t, SOTTO_MISSING, sotto_secret_file_read(&out, "/", SOTTO_SECRET_OWN, NULL));
+    CHECK_STATUS(t, SOTTO_IO, sotto_secret_file_read(&out, "/", SOTTO_SECRET_OWN, &t->err));
+    CHECK(t, strstr(t->err.reason, "is a directory") != NULL);
+    CHECK_STATUS(t, SOTTO_IO, sotto_secret_file_check("/dev/null", SOTTO_SECRET_OWN, NULL));
     file = fopen(path, "w");
     CHECK(t, file && fputs("secret", file) >= 0 && fclose(file) == 0);
     CHECK_EQUAL(t, 0, chmod(path, 0604));

@@ -162,6 +162,18 @@ grep -q '"key_compared": false}$' out || { cat out; fail "JSON does not say that
 refuses 1 'is not the line' sotto admin pair take fourth.json --collector-key parties.json --config helper.ini
 chmod 644 fourth.json
 refuses 4 'fourth.json holds secrets, and others may read it: chmod 600' sotto admin pair take fourth.json --config helper.ini
+# A pipe that only we can read is as good as a file that only we can read.
+for pair in 'j k' 'l m'; do
+    sotto admin pair new --leader "${pair% *}" --helper "${pair#* }" --collector n --collector-key stranger-public.txt \
+        "piped-${pair% *}.json" >/dev/null
+done
+(cat piped-j.json | sotto admin pair take /dev/stdin --config leader.ini) >out 2>&1 || { cat out; fail "no pairing from a pipe"; }
+mkfifo -m 600 own.fifo && mkfifo -m 644 shown.fifo
+cat piped-l.json >own.fifo &
+sotto admin pair take own.fifo --config leader.ini >out 2>&1 || { cat out; fail "no pairing from a FIFO"; }
+cat piped-l.json >shown.fifo 2>/dev/null &
+refuses 4 'shown.fifo holds secrets, and others may read it: chmod 600' sotto admin pair take shown.fifo --config leader.ini
+wait
 chmod 644 helper.key
 refuses 4 'helper.key holds secrets, and others may read it: chmod' sotto admin keys list --config helper.ini
 refuses 1 'helper.key holds secrets, and others may read it: chmod' sotto serve helper --config helper.ini

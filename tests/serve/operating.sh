@@ -55,7 +55,7 @@ tasks=$(wc -l <tasks.txt)
 [ "$tasks" -gt 0 ] || fail "no task"
 # printed by the leader, by the helper, and in the helper's list
 expect $((3 * tasks)) '^task '
-expect "$tasks" '^task .*paired'
+expect "$tasks" '^task [^ ]*  commute-1 version 1  20[^ ]*Z to 20.*  paired'
 expect "$answer" '^12 reports; estimated counts with 95% intervals'
 expect "$answer" '^ *bus '
 [ "$(stat -c %a pairing.json)" = 600 ] || fail "pairing.json can be read by others"
@@ -197,6 +197,11 @@ for side in helper leader; do
         sotto admin pair show --config $side.ini
     shows "\"collector_key\": \"$(cat collector-public.txt)\"}" sotto admin pair show --config $side.ini --json
 done
+shows '"recipe": "commute-1", "version": 1, "cohort": 0, "opens": "20' sotto admin task list --config leader.ini --json
+# Which part of a recipe that has several.
+sed 's/"commute-1"/"commute-2"/; s/"encode": {/"cohorts": {"os": ["a", "b"]}, &/' recipe.json >parts.json
+shows '^task ' sotto admin task add parts.json parties.json --population 24 --config leader.ini
+shows '^task [^ ]*  commute-2 version 1, cohort 1  20' sotto admin task list --config leader.ini
 cp helper.key away.key && head -c 32 /dev/urandom >helper.key
 shows 'BROKEN, serves no task: pairing.secrets: sealed with a datastore key' sotto admin pair show --config helper.ini
 shows '"broken": "pairing.secrets: ' sotto admin pair show --config helper.ini --json
@@ -297,7 +302,7 @@ if command -v sqlite3 >/dev/null; then
     grep -q "^18  task $task .* 2 reports  in the job of segment 17; $why: abandoned: because" out ||
         fail "what went with a job is not recorded"
     sqlite3 helper.db "UPDATE pairing SET secrets = x'00'" || fail "no pairing to damage"
-    shows '^task [^ ]*  BROKEN, not served: ' sotto admin task list --config helper.ini
+    shows '^task [^ ]*  BROKEN, not served: .*  commute-1 version 1$' sotto admin task list --config helper.ini
     grep -q '  paired' out && fail "a pairing that does not open is called one"
 fi
 

@@ -1,12 +1,19 @@
 /* sotto admin keys - this server's HPKE keys. */
+#define _POSIX_C_SOURCE 200809L
 #include "admin.h"
 
 #include "recipe/calendar.h"
 #include "serve/keys.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 enum { CONFIG_BYTES = 512 };
+
+/* What a verb does to the ring before it shows it. */
+typedef sotto_status key_act(sotto_admin *admin, sotto_keys *keys);
 
 typedef struct listing {
     sotto_admin *admin;
@@ -110,14 +117,54 @@ static sotto_status renew_key(sotto_admin *admin, sotto_keys *keys)
     return SOTTO_OK;
 }
 
-static int run(const char *verb, int argc, char **argv, bool export, bool renew)
+static bool take_config_id(uint8_t *out, const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    unsigned long id = strtoul(text, NULL, 10);
+
+    *out = (uint8_t)id;
+    return digits > 0 && digits < 4 && !text[digits] && id <= UINT8_MAX;
+}
+
+/* A successor is first made known to every replica, if there is none: whoever ends this meanwhile has lost nothing. */
+static sotto_status delete_key(sotto_admin *admin, sotto_keys *keys)
+{
+    const struct timespec second = {1, 0};
+    uint8_t id;
+    sotto_err why = {0};
+    sotto_status status;
+    bool told = false;
+
+    (void)take_config_id(&id, admin->words[0]);
+    status = sotto_keys_delete(keys, id, sotto_admin_now(), &why);
+    while (status == SOTTO_AGAIN) {
+        if (!told)
+            (void)fprintf(stderr,
+                          "sotto %s: its successor is made known to every replica first, for"
+                          " about %d seconds\n",
+                          admin->verb, 2 * SOTTO_KEYS_EVERY_S);
+        told = true;
+        (void)nanosleep(&second, NULL);
+        why = (sotto_err){0};
+        status = sotto_keys_delete(keys, id, sotto_admin_now(), &why);
+    }
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(&admin->err, status, "%s", why.reason);
+}
+
+/* words: how many the verb takes, 0 or 1, and that one is a configuration's id. */
+static int run(const char *verb, int argc, char **argv, bool export, key_act *act, size_t words)
 {
     static sotto_admin admin;
     listing l = {.admin = &admin, .export = export};
     sotto_keys *keys = NULL;
     sotto_status status;
-    int code = sotto_admin_parse(&admin, verb, argc, argv, NULL, 0, 0);
+    int code = sotto_admin_parse(&admin, verb, argc, argv, NULL, words, words);
 
+    if (code == EXIT_DONE && words > 0 && !take_config_id(&(uint8_t){0}, admin.words[0])) {
+        (void)fprintf(stderr, "sotto %s: CONFIG_ID is a number up to 255, as `list` shows it\n",
+                      verb);
+        code = EXIT_USAGE;
+    }
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE) {
@@ -125,8 +172,8 @@ static int run(const char *verb, int argc, char **argv, bool export, bool renew)
 
         status = sotto_keys_open(&keys, admin.db, &admin.columns, o->role, &o->key_times,
                                  sotto_admin_now(), NULL, &admin.err);
-        if (status == SOTTO_OK && renew)
-            status = renew_key(&admin, keys);
+        if (status == SOTTO_OK && act)
+            status = act(&admin, keys);
         if (status == SOTTO_OK) {
             l.times = sotto_keys_times(keys);
             status = sotto_keys_list(keys, show, &l, &admin.err);
@@ -143,17 +190,22 @@ static int run(const char *verb, int argc, char **argv, bool export, bool renew)
 
 static int run_list(int argc, char **argv)
 {
-    return run("admin keys list", argc, argv, false, false);
+    return run("admin keys list", argc, argv, false, NULL, 0);
 }
 
 static int run_export(int argc, char **argv)
 {
-    return run("admin keys export", argc, argv, true, false);
+    return run("admin keys export", argc, argv, true, NULL, 0);
 }
 
 static int run_rotate(int argc, char **argv)
 {
-    return run("admin keys rotate", argc, argv, false, true);
+    return run("admin keys rotate", argc, argv, false, renew_key, 0);
+}
+
+static int run_delete(int argc, char **argv)
+{
+    return run("admin keys delete", argc, argv, false, delete_key, 1);
 }
 
 static const sotto_verb verb_list = {
@@ -186,10 +238,28 @@ static const sotto_verb verb_rotate = {
     .run = run_rotate,
 };
 
-static const sotto_verb *const parts[] = {&verb_list, &verb_export, &verb_rotate, NULL};
+static const sotto_verb verb_delete = {
+    .name = "delete",
+    .summary = "end a key now",
+    .usage =
+        "usage: sotto admin keys delete CONFIG_ID --config FILE [--json]\n\n"
+        "For a key that others may have seen. Its secret half is erased, and running servers open\n"
+        "nothing with it after about 10 seconds. If no other key is active, a successor is "
+        "made,\n"
+        "known to every replica first, which takes about 20 seconds, and active then. Reports "
+        "that\n"
+        "are sealed to the deleted key are refused from then on. A leader keeps what it has\n"
+        "acknowledged; a helper loses its half of reports that are not in a job yet, which are "
+        "not\n"
+        "added up. docs/operating.md says what to do before and after.\n",
+    .run = run_delete,
+};
+
+static const sotto_verb *const parts[] = {&verb_list, &verb_export, &verb_rotate, &verb_delete,
+                                          NULL};
 
 const sotto_verb sotto_verb_admin_keys = {
     .name = "keys",
-    .summary = "list, export and rotate HPKE keys",
+    .summary = "list, export, rotate and delete HPKE keys",
     .parts = parts,
 };

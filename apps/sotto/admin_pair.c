@@ -258,7 +258,8 @@ static const sotto_verb verb_take = {
         "collector's `sotto collect key` printed: if FILE has another key, nothing is stored.\n"
         "Without it a line says that nothing was compared: compare the key that is printed. Others "
         "than\n"
-        "FILE's owner must not be able to read it. Delete it afterwards.\n",
+        "FILE's owner must not be able to read it. Delete it afterwards. A pipe will do: "
+        "/dev/stdin.\n",
     .run = run_take,
 };
 

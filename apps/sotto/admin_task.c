@@ -178,21 +178,50 @@ static int run_add(int argc, char **argv)
 
 /* ---- listing ---------------------------------------------------------------------------------------------------------- */
 
+enum { RECIPE_TEXT = 160 };
+
+/* The question that a task is of, and which part of it: "commute-1 version 1, cohort 3". A bare task has none. */
+static const char *recipe_text(char out[RECIPE_TEXT], const sotto_server_task *task)
+{
+    const sotto_recipe *recipe = task->recipe;
+    int len;
+
+    if (!recipe)
+        return "no recipe";
+    len = snprintf(out, RECIPE_TEXT, "%.64s version %" PRIu64, recipe->name, recipe->version);
+    if (sotto_recipe_cohorts(recipe) > 1)
+        (void)snprintf(out + len, (size_t)(RECIPE_TEXT - len), ", cohort %zu", task->dap.cohort);
+    return out;
+}
+
+/* ... as members of the task's object; a recipe's name needs no escapes. */
+static void print_recipe(const sotto_server_task *task)
+{
+    if (task->recipe)
+        printf("\"recipe\": \"%s\", \"version\": %" PRIu64 ", \"cohort\": %zu, ",
+               task->recipe->name, task->recipe->version, task->dap.cohort);
+    else
+        printf("\"recipe\": null, ");
+}
+
 /* A task that can't be served, as its row can't be read or its pairing does not open: its name, and why. */
 static void show_broken(const sotto_admin *admin, const sotto_task_line *line)
 {
     json_t *json;
     char id[SOTTO_DAP_ID_TEXT_MAX] = "?"; /* that of a damaged row */
+    char recipe[RECIPE_TEXT];
+    bool known = line->task && line->task->recipe;
 
     if (line->id.len == SOTTO_TASK_ID_SIZE)
         sotto_dap_id_encode(id, line->id);
     if (!admin->json) {
-        printf("task %s  BROKEN, not served: %s%s\n", id, line->broken,
-               line->retired ? "  retired" : "");
+        printf("task %s  BROKEN, not served: %s%s%s%s\n", id, line->broken, known ? "  " : "",
+               known ? recipe_text(recipe, line->task) : "", line->retired ? "  retired" : "");
         return;
     }
-    json =
-        json_pack("{s:s, s:s, s:b}", "task", id, "broken", line->broken, "retired", line->retired);
+    json = json_pack("{s:s, s:s*, s:s, s:b}", "task", id, "recipe",
+                     known ? line->task->recipe->name : NULL, "broken", line->broken, "retired",
+                     line->retired);
     (void)json_dumpf(json, stdout, 0);
     json_decref(json);
     printf("\n");
@@ -202,7 +231,7 @@ static sotto_status show(void *context, const sotto_task_line *line, sotto_err *
 {
     const sotto_admin *admin = context;
     const sotto_task *dap;
-    char opens[SOTTO_CALENDAR_TEXT], closes[SOTTO_CALENDAR_TEXT];
+    char opens[SOTTO_CALENDAR_TEXT], closes[SOTTO_CALENDAR_TEXT], recipe[RECIPE_TEXT];
 
     (void)err;
     if (line->broken) {
@@ -214,16 +243,20 @@ static sotto_status show(void *context, const sotto_task_line *line, sotto_err *
     sotto_calendar_format_time(closes, (int64_t)dap->closes);
     printf(admin->json ? "{\"task\": \"" : "task ");
     print_id(dap->id);
-    if (admin->json)
-        printf("\", \"opens\": \"%s\", \"closes\": \"%s\", \"min_batch_size\": %" PRIu64
+    if (admin->json) {
+        printf("\", ");
+        print_recipe(line->task);
+        printf("\"opens\": \"%s\", \"closes\": \"%s\", \"min_batch_size\": %" PRIu64
                ", \"population\": %" PRIu64 ", \"paired\": %s, \"retired\": %s}\n",
                opens, closes, (uint64_t)dap->min_batch_size, line->population,
                line->paired ? "true" : "false", line->retired ? "true" : "false");
-    else
-        printf("  %s to %s  batches of %" PRIu64 " and more  %s  population %" PRIu64 "%s%s\n",
-               opens, closes, (uint64_t)dap->min_batch_size, line->paired ? "paired" : "NOT PAIRED",
-               line->population, line->population ? "" : " (rates are not checked)",
+    } else {
+        printf("  %s  %s to %s  batches of %" PRIu64 " and more  %s  population %" PRIu64 "%s%s\n",
+               recipe_text(recipe, line->task), opens, closes, (uint64_t)dap->min_batch_size,
+               line->paired ? "paired" : "NOT PAIRED", line->population,
+               line->population ? "" : " (rates are not checked)",
                line->retired ? "  retired" : "");
+    }
     return SOTTO_OK;
 }
 

@@ -37,7 +37,10 @@ static const char usage[] =
     "  --cohort C       a number from 0, or values of the recipe's cohort fields: en_US,phone\n"
     "  --policy FILE    the devices' policy, whose share of honest reports the receipt then uses;\n"
     "                   without it: half\n"
-    "  --wait SECONDS   how long to wait for the batch; default 60\n"
+    "  --wait SECONDS   how long to wait for the batch; default 60; 0: ask once, and don't wait. "
+    "Who "
+    "asks\n"
+    "                   for a batch for the first time is never answered at once\n"
     "  --bins N         bars to print, the largest first; default 20, 0: all\n"
     "  --ca FILE        certificates to trust instead of the system's\n"
     "  --plain-http     allow http:// to servers that are not on this machine\n"
@@ -206,6 +209,7 @@ static int collect(sotto_collect_job *job)
         .ca_file = job->ca,
         .plain_anywhere = job->plain,
         .deadline_ms = (unsigned)(job->wait_s * 1000),
+        .once = job->wait_s == 0,
         .waiting = show_waiting,
         .context = &shown,
     };

@@ -64,6 +64,7 @@ typedef struct sotto_collector_options {
     unsigned deadline_ms; /* for one answer; 0: 60,000                                   */
     void (*waiting)(void *context, unsigned waited_ms); /* may be NULL: called before each wait */
     void *context;
+    bool once; /* ask, and do not wait; not with janus, whose leader never answers at once        */
 } sotto_collector_options;
 
 /* SOTTO_MALFORMED: a token or a URL can't be one. SOTTO_MISSING: the CA file can't be read. */
@@ -93,7 +94,8 @@ typedef struct sotto_collection {
 } sotto_collection;
 
 /* Asks, waits until the deadline with a last question at its end, opens, checks and adds up. Asking again gives the same batch.
- *   SOTTO_AGAIN      not ready by then: too few reports so far, or not all verified. The leader goes on; ask again
+ *   SOTTO_AGAIN      not ready by then (with `once`, yet): too few reports so far, or not all verified. The leader goes on;
+ *                    ask again
  *   SOTTO_DENIED     fewer reports than the task's minimum
  *   SOTTO_REJECTED   a share does not open, or the sums can't be those of valid reports
  *   SOTTO_STALE      some of these buckets were collected in another way; or a share is sealed to another key

@@ -17,9 +17,12 @@ sotto_status sotto_secret_file_judge(const struct stat *facts, uid_t me,
 {
     bool given = readers == SOTTO_SECRET_GIVEN && (facts->st_uid == 0 || facts->st_uid != me);
     mode_t never = S_IRWXO | (given ? S_IWGRP | S_IXGRP : S_IRWXG);
+    bool is_one =
+        S_ISREG(facts->st_mode) || (S_ISFIFO(facts->st_mode) && readers == SOTTO_SECRET_OWN);
 
-    if (!S_ISREG(facts->st_mode))
-        return sotto_fail(err, SOTTO_MISSING, "is not a file");
+    if (!is_one)
+        return sotto_fail(err, SOTTO_IO,
+                          S_ISDIR(facts->st_mode) ? "is a directory" : "is not a file");
     if (facts->st_mode & never)
         return sotto_fail(err, SOTTO_DENIED, "holds secrets, and others may read it: chmod %s",
                           given ? "640 or 600" : "600");
@@ -35,10 +38,21 @@ sotto_status sotto_secret_file_check(const char *path, sotto_secret_readers read
     return sotto_secret_file_judge(&facts, geteuid(), readers, err);
 }
 
+/* Under sudo, standard input is another user's pipe, which was given to us, and which we can't open anew. Where no pipe will
+ * do, a FIFO is refused, not waited for. */
+static int open_secret(const char *path, sotto_secret_readers readers)
+{
+    bool own = readers == SOTTO_SECRET_OWN;
+
+    if (own && strcmp(path, "/dev/stdin") == 0)
+        return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    return open(path, O_RDONLY | O_CLOEXEC | (own ? 0 : O_NONBLOCK));
+}
+
 sotto_status sotto_secret_file_read(sotto_buf *out, const char *path, sotto_secret_readers readers,
                                     sotto_err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
+    int fd = open_secret(path, readers);
     struct stat facts;
     sotto_status status;
     ssize_t got = 1;

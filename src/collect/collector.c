@@ -204,7 +204,7 @@ static sotto_status pause_before_next(asking *a, sotto_err *err)
     uint64_t left = left_ms(a->deadline_ns);
     struct timespec nap;
 
-    if (left == 0)
+    if (left == 0 || o->once)
         return sotto_fail(
             err, SOTTO_AGAIN,
             "not ready: fewer reports than it needs so far, not all of them verified, or "

@@ -7,6 +7,7 @@
 #include "base/rule.h"
 #include "base/wait.h"
 #include "serve/collection.h"
+#include "serve/keys.h"
 #include "serve/rate.h"
 #include "serve/schema.h"
 #include "serve/unreadable.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOOK_EVERY_MS = 1000, KEYS_EVERY_S = 10, RELEASES_EVERY = 10 };
+enum { LOOK_EVERY_MS = 1000, RELEASES_EVERY = 10 };
 
 /* Whoever looks is inside the store's patience while a database is gone: a look that does not come back says as much as one that
  * fails. Two looks may be late, since a busy machine makes them so. */
@@ -176,7 +177,7 @@ static void look_after_keys(sotto_care *care)
     int64_t now = sotto_server_seconds(s);
     sotto_err err = {0};
 
-    if (now >= care->rotated && now < care->rotated + KEYS_EVERY_S)
+    if (now >= care->rotated && now < care->rotated + SOTTO_KEYS_EVERY_S)
         return;
     care->rotated = now;
     if (sotto_keys_rotate(s->keys, now, &err) != SOTTO_OK)

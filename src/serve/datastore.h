@@ -10,7 +10,7 @@
 #include "db/store.h"
 
 /*   SOTTO_MISSING    there is no such file
- *   SOTTO_IO         it can't be read
+ *   SOTTO_IO         it can't be read, or is no file
  *   SOTTO_DENIED     others may read it (base/secret_file.h)
  *   SOTTO_MALFORMED  not 1 to 8 keys of 32 bytes
  */

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "seal/report.h"
 #include "sotto/random.h"
 
@@ -160,7 +161,9 @@ typedef struct rotation {
     const sotto_column_keys *columns;
     const sotto_key_times *times;
     int64_t now;
-    bool renew; /* a successor is wanted, whatever the time */
+    bool renew;      /* a successor is wanted, whatever the time  */
+    uint8_t leaving; /* of delete_early alone: the key that is to go */
+    bool waits;      /* ... once its successor is known             */
     ring after;
 } rotation;
 
@@ -234,6 +237,76 @@ static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* ---- a key that goes before its time --------------------------------------------------------------------- */
+
+/* Every replica has looked since, with one look to spare. */
+static uint64_t known_after(const rotation *r)
+{
+    uint64_t looks = 2 * (uint64_t)SOTTO_KEYS_EVERY_S;
+
+    return looks < r->times->pending ? looks : r->times->pending;
+}
+
+/* A server always publishes a key, and none that one of its replicas does not know: the last one that is published goes when
+ * another takes its place. */
+static sotto_status make_way(sotto_tx *tx, rotation *r, const ring_key *leaving, sotto_err *err)
+{
+    ring_key *next = NULL;
+
+    if (leaving->state != SOTTO_KEY_ACTIVE || !SOTTO_RULE(key_has_successor))
+        return SOTTO_OK;
+    for (size_t i = 0; i < r->after.count; i++) {
+        ring_key *k = &r->after.keys[i];
+
+        if (k->state == SOTTO_KEY_ACTIVE && k != leaving)
+            return SOTTO_OK;
+        if (k->state == SOTTO_KEY_PENDING)
+            next = k;
+    }
+    r->renew = !next;
+    r->waits = !next || (SOTTO_RULE(successor_known) && !has_held(r, next, known_after(r)));
+    if (r->waits)
+        return SOTTO_OK;
+    next->state = SOTTO_KEY_ACTIVE;
+    next->since = r->now;
+    return move_key(tx, next, err);
+}
+
+static bool has_pending(const ring *r)
+{
+    bool found = false;
+
+    for (size_t i = 0; !found && i < r->count; i++)
+        found = r->keys[i].state == SOTTO_KEY_PENDING;
+    return found;
+}
+
+static sotto_status delete_early(sotto_tx *tx, void *context, sotto_err *err)
+{
+    rotation *r = context;
+    const ring_key *leaving = NULL;
+
+    r->renew = r->waits = false;
+    SOTTO_TRY(sotto_tx_guard(tx, RING, true, err));
+    SOTTO_TRY(read_ring(tx, &r->after, r->columns, err));
+    for (size_t i = 0; i < r->after.count; i++)
+        if (r->after.keys[i].id == r->leaving)
+            leaving = &r->after.keys[i];
+    if (!leaving)
+        return sotto_fail(err, SOTTO_MISSING, "no HPKE configuration %u", r->leaving);
+    SOTTO_TRY(make_way(tx, r, leaving, err));
+    if (!r->waits)
+        SOTTO_TRY(delete_key(tx, leaving, err));
+    SOTTO_TRY(rotate(tx, r, err));
+    if (r->waits && !has_pending(&r->after))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "there are as many keys as there can be, and none to take its place:"
+                          " delete an expired one first");
+    return SOTTO_OK;
+}
+
+/* ---- what this process knows ----------------------------------------------------------------------------- */
+
 /* Workers open their keys anew only when something has changed. */
 static bool is_same(const ring *a, const ring *b)
 {
@@ -254,45 +327,67 @@ static bool has(const ring *r, const ring_key *key)
     return found;
 }
 
+static void tell_state(const sotto_keys *keys, uint8_t id, sotto_key_state state)
+{
+    sotto_log(keys->log, SOTTO_LOG_INFO, "hpke_key.state", sotto_log_uint("config_id", id),
+              sotto_log_text("state", sotto_key_state_name(state)));
+}
+
 /* Each key whose state is new to this process, whoever changed it; at its start that is every key. */
 static void tell(const sotto_keys *keys, const ring *before, const ring *after)
 {
-    for (size_t i = 0; i < after->count; i++)
+    bool kept[KEY_IDS] = {false};
+
+    for (size_t i = 0; i < after->count; i++) {
+        kept[after->keys[i].id] = true;
         if (!has(before, &after->keys[i]))
-            sotto_log(keys->log, SOTTO_LOG_INFO, "hpke_key.state",
-                      sotto_log_uint("config_id", after->keys[i].id),
-                      sotto_log_text("state", sotto_key_state_name(after->keys[i].state)));
+            tell_state(keys, after->keys[i].id, after->keys[i].state);
+    }
+    for (size_t i = 0; i < before->count; i++)
+        if (!kept[before->keys[i].id])
+            tell_state(keys, before->keys[i].id, (sotto_key_state)0);
 }
 
-static sotto_status run_rotation(sotto_keys *keys, int64_t now, bool renew, sotto_err *err)
+static sotto_status run_turn(sotto_keys *keys, sotto_db_fn *turn, rotation *r, sotto_err *err)
 {
-    rotation r = {.columns = keys->columns, .times = &keys->times, .now = now, .renew = renew};
-    sotto_status status = sotto_db_run(keys->db, rotate, &r, err);
+    sotto_status status;
     ring before = {0};
 
+    r->columns = keys->columns;
+    r->times = &keys->times;
+    status = sotto_db_run(keys->db, turn, r, err);
     if (status == SOTTO_OK) {
         (void)pthread_rwlock_wrlock(&keys->lock);
         before = keys->now;
-        if (!is_same(&keys->now, &r.after)) {
-            keys->now = r.after;
+        if (!is_same(&keys->now, &r->after)) {
+            keys->now = r->after;
             atomic_fetch_add(&keys->version, 1);
         }
         (void)pthread_rwlock_unlock(&keys->lock);
-        tell(keys, &before, &r.after);
+        tell(keys, &before, &r->after);
     }
     sotto_wipe(&before, sizeof before);
-    sotto_wipe(&r.after, sizeof r.after);
+    sotto_wipe(&r->after, sizeof r->after);
     return status;
 }
 
 sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err)
 {
-    return run_rotation(keys, now, false, err);
+    return run_turn(keys, rotate, &(rotation){.now = now}, err);
 }
 
 sotto_status sotto_keys_renew(sotto_keys *keys, int64_t now, sotto_err *err)
 {
-    return run_rotation(keys, now, true, err);
+    return run_turn(keys, rotate, &(rotation){.now = now, .renew = true}, err);
+}
+
+sotto_status sotto_keys_delete(sotto_keys *keys, uint8_t config_id, int64_t now, sotto_err *err)
+{
+    rotation r = {.now = now, .leaving = config_id};
+
+    SOTTO_TRY(run_turn(keys, delete_early, &r, err));
+    return r.waits ? sotto_fail(err, SOTTO_AGAIN, "not every replica knows its successor yet")
+                   : SOTTO_OK;
 }
 
 uint64_t sotto_keys_cache_seconds(const sotto_keys *keys)

@@ -17,7 +17,9 @@ typedef enum sotto_key_state {
     SOTTO_KEY_EXPIRED,     /* no longer published, still opens             */
 } sotto_key_state;         /* deleted ones have no row                     */
 
-/* "pending", ... */
+enum { SOTTO_KEYS_EVERY_S = 10 }; /* every server looks at its ring so often */
+
+/* "pending", ...; 0: "deleted" */
 const char *sotto_key_state_name(sotto_key_state state);
 
 typedef struct sotto_keys sotto_keys;
@@ -43,6 +45,14 @@ SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out,
 SOTTO_MUST_USE sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err);
 /* The same, and makes a successor now, unless one is pending: after a key may have been seen. */
 SOTTO_MUST_USE sotto_status sotto_keys_renew(sotto_keys *keys, int64_t now, sotto_err *err);
+/* Ends a key before its time, after it was seen: from the next look on no replica opens anything with it. The last one that is
+ * published stays until a successor is published in its place.
+ *   SOTTO_AGAIN    a successor was made, or is there, and not every replica knows it yet: call again in a second
+ *   SOTTO_MISSING  there is no such key
+ *   SOTTO_DENIED   it is the last one that is published, and there is no room for a successor
+ */
+SOTTO_MUST_USE sotto_status sotto_keys_delete(sotto_keys *keys, uint8_t config_id, int64_t now,
+                                              sotto_err *err);
 /* How long a client may keep the published list: a day, but never so long that a key of it is deleted within twice that. */
 uint64_t sotto_keys_cache_seconds(const sotto_keys *keys);
 /* As given, or the defaults. */

@@ -63,7 +63,7 @@ says "refused by the helper: 7 report_replayed"
 says "rate of reports at the helper: TOO MANY .* released"
 says "and .* bins with smaller counts"
 [ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 20 ] || fail "not 20 bars"
-run 0 --cohort 0 --bins 3
+run 0 --cohort 0 --bins 3 --wait 0
 [ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 3 ] || fail "not 3 bars"
 grep -q "is chance" "$work/out" && fail "three likely counts are called chance"
 run 0 --cohort 0 --bins 0
@@ -105,6 +105,11 @@ complains "not ready"
 complains "the request stands"
 complains "held"
 complains "withdraw takes"
+before=$(date +%s%3N)
+run 5 --cohort 0 --wait 0
+[ $(($(date +%s%3N) - before)) -lt 30000 ] || fail "it waits although it was told not to"
+complains "the request stands"
+grep -q "waiting for the batch" "$work/err" && fail "it says that it waits, and was told not to"
 # What was asked too early is taken back; --close-early is nothing that this needs.
 ask 0 --cohort 0 --until 2090-01-01T00:00:00Z --withdraw
 says "^withdrawn: "

@@ -3,6 +3,8 @@
 #include "support/directory.h"
 #include "support/test.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,7 +53,9 @@ static void only_files_are_read_and_whole(sotto_test *t)
 
     CHECK_STATUS(t, SOTTO_MISSING, sotto_secret_file_read(&out, path, SOTTO_SECRET_OWN, NULL));
     CHECK_STATUS(t, SOTTO_MISSING, sotto_secret_file_check(path, SOTTO_SECRET_OWN, NULL));
-    CHECK_STATUS(t, SOTTO_MISSING, sotto_secret_file_read(&out, "/", SOTTO_SECRET_OWN, NULL));
+    CHECK_STATUS(t, SOTTO_IO, sotto_secret_file_read(&out, "/", SOTTO_SECRET_OWN, &t->err));
+    CHECK(t, strstr(t->err.reason, "is a directory") != NULL);
+    CHECK_STATUS(t, SOTTO_IO, sotto_secret_file_check("/dev/null", SOTTO_SECRET_OWN, NULL));
     file = fopen(path, "w");
     CHECK(t, file && fputs("secret", file) >= 0 && fclose(file) == 0);
     CHECK_EQUAL(t, 0, chmod(path, 0604));
@@ -67,12 +71,70 @@ static void only_files_are_read_and_whole(sotto_test *t)
     (void)unlink(path);
 }
 
+/* Writes into a pipe as another process would. */
+static void *write_secret(void *path)
+{
+    FILE *pipe = fopen(path, "w");
+
+    if (pipe) {
+        (void)fputs("secret", pipe);
+        (void)fclose(pipe);
+    }
+    return NULL;
+}
+
+static sotto_status read_fifo(sotto_test *t, const char *path, sotto_buf *out)
+{
+    pthread_t writer;
+    sotto_status status;
+
+    CHECK(t, pthread_create(&writer, NULL, write_secret, (void *)(uintptr_t)path) == 0);
+    status = sotto_secret_file_read(out, path, SOTTO_SECRET_OWN, NULL);
+    CHECK(t, pthread_join(writer, NULL) == 0);
+    return status;
+}
+
+static void a_pipe_that_others_can_not_read_is_as_good_as_a_file(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "fifo");
+    char memory[8];
+    sotto_buf out = sotto_buf_over(memory, 7);
+
+    CHECK(t, signal(SIGPIPE, SIG_IGN) != SIG_ERR); /* what is refused is not read */
+    CHECK_EQUAL(t, 0, mkfifo(path, 0600));
+    CHECK_OK(t, read_fifo(t, path, &out));
+    CHECK(t, out.len == 6 && memcmp(memory, "secret", 6) == 0);
+    CHECK_STATUS(t, SOTTO_IO, sotto_secret_file_read(&out, path, SOTTO_SECRET_GIVEN, NULL));
+    CHECK_STATUS(t, SOTTO_IO, sotto_secret_file_check(path, SOTTO_SECRET_GIVEN, NULL));
+    CHECK_EQUAL(t, 0, chmod(path, 0640));
+    out.len = 0;
+    CHECK_STATUS(t, SOTTO_DENIED, read_fifo(t, path, &out));
+    CHECK_EQUAL(t, 0, out.len);
+    (void)unlink(path);
+}
+
+static void standard_input_may_be_a_pipe(sotto_test *t)
+{
+    char memory[8];
+    sotto_buf out = sotto_buf_over(memory, 7);
+    int ends[2] = {-1, -1}, kept = dup(STDIN_FILENO);
+
+    CHECK(t, kept >= 0 && pipe(ends) == 0);
+    CHECK(t, write(ends[1], "secret", 6) == 6 && close(ends[1]) == 0);
+    CHECK(t, dup2(ends[0], STDIN_FILENO) == STDIN_FILENO && close(ends[0]) == 0);
+    CHECK_OK(t, sotto_secret_file_read(&out, "/dev/stdin", SOTTO_SECRET_OWN, &t->err));
+    CHECK(t, out.len == 6 && memcmp(memory, "secret", 6) == 0);
+    CHECK(t, dup2(kept, STDIN_FILENO) == STDIN_FILENO && close(kept) == 0);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_secret_of_ones_own_is_for_its_owner_alone),
         CASE(a_secret_may_be_given_to_a_group_to_read),
         CASE(only_files_are_read_and_whole),
+        CASE(a_pipe_that_others_can_not_read_is_as_good_as_a_file),
+        CASE(standard_input_may_be_a_pipe),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -292,6 +292,17 @@ static void a_wait_beyond_the_deadline_ends_with_it(sotto_test *t)
     end();
 }
 
+static void who_asks_once_does_not_wait(sotto_test *t)
+{
+    SET(t, {.status = 201, .location = "JOB"}, {.status = 200, .ready = true});
+    s.options.once = true;
+    CHECK_STATUS(t, SOTTO_AGAIN, ask(t, &t->err));
+    CHECK_EQUAL(t, 1, s.seen_count);
+    CHECK_OK(t, ask(t, &t->err)); /* it was ready by the second time */
+    CHECK_EQUAL(t, 100, got.reports);
+    end();
+}
+
 static void retry_after_is_kept_to(sotto_test *t)
 {
     SET(t, {.status = 201, .location = "JOB", .retry_after = "1"}, {.status = 200, .ready = true});
@@ -519,6 +530,7 @@ int main(int argc, char **argv)
         CASE(without_a_result_there_are_no_counts),
         CASE(a_batch_that_stays_unready_ends_at_the_deadline),
         CASE(a_wait_beyond_the_deadline_ends_with_it),
+        CASE(who_asks_once_does_not_wait),
         CASE(retry_after_is_kept_to),
         CASE(problems_are_told_apart),
         CASE(a_task_that_is_not_known_is_named),

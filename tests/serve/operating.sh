@@ -55,7 +55,7 @@ tasks=$(wc -l <tasks.txt)
 [ "$tasks" -gt 0 ] || fail "no task"
 # printed by the leader, by the helper, and in the helper's list
 expect $((3 * tasks)) '^task '
-expect "$tasks" '^task .*paired'
+expect "$tasks" '^task [^ ]*  commute-1 version 1  20[^ ]*Z to 20.*  paired'
 expect "$answer" '^12 reports; estimated counts with 95% intervals'
 expect "$answer" '^ *bus '
 [ "$(stat -c %a pairing.json)" = 600 ] || fail "pairing.json can be read by others"
@@ -162,6 +162,18 @@ grep -q '"key_compared": false}$' out || { cat out; fail "JSON does not say that
 refuses 1 'is not the line' sotto admin pair take fourth.json --collector-key parties.json --config helper.ini
 chmod 644 fourth.json
 refuses 4 'fourth.json holds secrets, and others may read it: chmod 600' sotto admin pair take fourth.json --config helper.ini
+# A pipe that only we can read is as good as a file that only we can read.
+for pair in 'j k' 'l m'; do
+    sotto admin pair new --leader "${pair% *}" --helper "${pair#* }" --collector n --collector-key stranger-public.txt \
+        "piped-${pair% *}.json" >/dev/null
+done
+(cat piped-j.json | sotto admin pair take /dev/stdin --config leader.ini) >out 2>&1 || { cat out; fail "no pairing from a pipe"; }
+mkfifo -m 600 own.fifo && mkfifo -m 644 shown.fifo
+cat piped-l.json >own.fifo &
+sotto admin pair take own.fifo --config leader.ini >out 2>&1 || { cat out; fail "no pairing from a FIFO"; }
+cat piped-l.json >shown.fifo 2>/dev/null &
+refuses 4 'shown.fifo holds secrets, and others may read it: chmod 600' sotto admin pair take shown.fifo --config leader.ini
+wait
 chmod 644 helper.key
 refuses 4 'helper.key holds secrets, and others may read it: chmod' sotto admin keys list --config helper.ini
 refuses 1 'helper.key holds secrets, and others may read it: chmod' sotto serve helper --config helper.ini
@@ -185,6 +197,11 @@ for side in helper leader; do
         sotto admin pair show --config $side.ini
     shows "\"collector_key\": \"$(cat collector-public.txt)\"}" sotto admin pair show --config $side.ini --json
 done
+shows '"recipe": "commute-1", "version": 1, "cohort": 0, "opens": "20' sotto admin task list --config leader.ini --json
+# Which part of a recipe that has several.
+sed 's/"commute-1"/"commute-2"/; s/"encode": {/"cohorts": {"os": ["a", "b"]}, &/' recipe.json >parts.json
+shows '^task ' sotto admin task add parts.json parties.json --population 24 --config leader.ini
+shows '^task [^ ]*  commute-2 version 1, cohort 1  20' sotto admin task list --config leader.ini
 cp helper.key away.key && head -c 32 /dev/urandom >helper.key
 shows 'BROKEN, serves no task: pairing.secrets: sealed with a datastore key' sotto admin pair show --config helper.ini
 shows '"broken": "pairing.secrets: ' sotto admin pair show --config helper.ini --json
@@ -204,7 +221,26 @@ if command -v sqlite3 >/dev/null; then
     sed -n '/^cat > parties.json/,/^END$/p' page.sh >rotated/page.sh
     (cd rotated && sh -eu page.sh) || fail "no parties file"
     shows '^task ' sotto admin task add recipe.json rotated/parties.json --config helper.ini
+    # The older one is deleted, and the page's way of writing the parties file then.
+    old=$(sotto admin keys list --config helper.ini | tail -n 1 | sed 's/^config *\([0-9]*\) .*/\1/')
+    shows '^config .* active' sotto admin keys delete "$old" --config helper.ini
+    [ "$(grep -c '^config' out)" -eq 1 ] || { cat out; fail "a deleted key is listed"; }
+    grep -q "^config *$old " out && fail "another key was deleted"
+    refuses 1 "no HPKE configuration $old" sotto admin keys delete "$old" --config helper.ini
+    sotto admin keys export --json --config helper.ini >rotated/helper-key.json
+    (cd rotated && sh -eu page.sh) || fail "no parties file"
+    refuses 4 "no key of .* for the schedule's start" \
+        sotto admin task add recipe.json rotated/parties.json --config helper.ini
+    from=$(sed 's/.*"from": "\([^"]*\)".*/\1/' rotated/helper-key.json)
+    (cat rotated/helper-key.json && echo , && sed "s/\"until\": \"[^\"]*\"/\"until\": \"$from\"/" helper-key.json) >out &&
+        mv out rotated/helper-key.json
+    (cd rotated && sh -eu page.sh) || fail "no parties file"
+    shows '^task ' sotto admin task add recipe.json rotated/parties.json --config helper.ini
 fi
+for id in all 256 -1 ''; do
+    refuses 2 'number up to 255\|what is' sotto admin keys delete "$id" --config helper.ini
+done
+refuses 2 'missing' sotto admin keys delete --config helper.ini
 # A batch that is held, and two segments of a job that lacks its datastore key, of the task that is listed first.
 if command -v sqlite3 >/dev/null; then
     time='[0-9-]*T[0-9:]*Z'
@@ -266,7 +302,7 @@ if command -v sqlite3 >/dev/null; then
     grep -q "^18  task $task .* 2 reports  in the job of segment 17; $why: abandoned: because" out ||
         fail "what went with a job is not recorded"
     sqlite3 helper.db "UPDATE pairing SET secrets = x'00'" || fail "no pairing to damage"
-    shows '^task [^ ]*  BROKEN, not served: ' sotto admin task list --config helper.ini
+    shows '^task [^ ]*  BROKEN, not served: .*  commute-1 version 1$' sotto admin task list --config helper.ini
     grep -q '  paired' out && fail "a pairing that does not open is called one"
 fi
 
@@ -280,4 +316,12 @@ until sotto admin health --config fresh/helper.ini >/dev/null 2>&1; do
     [ $(($(date +%s%N) - began)) -lt 10000000000 ] || fail "not ready after 10 s"
 done
 echo "start to ready, empty database: $((($(date +%s%N) - began) / 1000000)) ms"
+# Its only key, beside the running server: the successor comes first, and the server says what it saw.
+old=$(sotto admin keys list --config fresh/helper.ini | sed 's/^config *\([0-9]*\) .*/\1/')
+shows 'known to every replica first' sotto admin keys delete "$old" --config fresh/helper.ini
+[ "$(grep -c '^config .* active' out)" -eq 1 ] || { cat out; fail "no successor is active"; }
+until grep -q "hpke_key.state config_id=$old state=deleted" fresh/log; do
+    [ $(($(date +%s%N) - began)) -lt 60000000000 ] || { cat fresh/log; fail "the server does not see that its key has gone"; }
+    sleep 1
+done
 sotto admin drain --config fresh/helper.ini >/dev/null || fail "the fresh server does not drain"

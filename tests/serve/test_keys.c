@@ -4,8 +4,10 @@
 #include "serve/keys.h"
 #include "serve/schema.h"
 #include "support/database.h"
+#include "support/steps.h"
 
 #include <pthread.h>
+#include <string.h>
 
 enum { START = 1800000000, PENDING = 10, ACTIVE = 100, EXPIRED = 50, REPLICAS = 4, ROUNDS = 8 };
 
@@ -102,6 +104,225 @@ static void a_key_goes_through_its_states(sotto_test *t)
     sotto_receivers_free(receivers);
     sotto_keys_close(keys);
     sotto_db_close(db);
+}
+
+/* ---- keys that go before their time -------------------------------------------------------------------------- */
+
+enum { LONG_PENDING = 40, KNOWN = 2 * SOTTO_KEYS_EVERY_S, MOST_KEYS = 32 };
+
+static const sotto_key_times long_times = {LONG_PENDING, 1000, 50};
+
+static sotto_keys *long_ring(sotto_test *t, sotto_db *db, const sotto_log_sink *log)
+{
+    sotto_keys *keys = NULL;
+
+    CHECK_OK(t,
+             sotto_keys_open(&keys, db, &columns, SOTTO_HELPER, &long_times, START, log, &t->err));
+    return keys;
+}
+
+/* Published is a key at any time, and first of all one that every replica knows. */
+static void the_last_key_goes_once_its_successor_is_known(sotto_test *t)
+{
+    sotto_db *db = migrated(t, sotto_test_address(t));
+    sotto_keys *keys = long_ring(t, db, NULL);
+    sotto_receivers *receivers = NULL;
+    uint8_t first = look(t, keys).newest, second;
+    bool listed;
+
+    CHECK_OK(t, sotto_receivers_new(&receivers, keys, &t->err));
+    CHECK_STATUS(t, SOTTO_AGAIN, sotto_keys_delete(keys, first, START + 1, NULL));
+    CHECK_STATUS(t, SOTTO_AGAIN, sotto_keys_delete(keys, first, START + KNOWN, NULL));
+    CHECK_EQUAL(t, 1, look(t, keys).pending);
+    second = look(t, keys).newest;
+    CHECK_OK(t, sotto_receivers_know(receivers, first, &t->err));
+    CHECK_EQUAL(t, 1, published(t, keys, first, &listed));
+    CHECK(t, listed);
+    CHECK_OK(t, sotto_keys_delete(keys, first, START + 1 + KNOWN, &t->err));
+    CHECK_EQUAL(t, 1, published(t, keys, second, &listed));
+    CHECK(t, listed);
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_receivers_know(receivers, first, NULL));
+    CHECK_OK(t, sotto_receivers_know(receivers, second, &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, db, "SELECT count(*) FROM hpke_key"));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_keys_delete(keys, first, START + 1 + KNOWN, NULL));
+    sotto_receivers_free(receivers);
+    sotto_keys_close(keys);
+    sotto_db_close(db);
+}
+
+/* Of a pending one, of one that is expired, and of one beside which another is active, nobody needs a successor. */
+static void any_other_key_goes_at_once(sotto_test *t)
+{
+    sotto_db *db = migrated(t, sotto_test_address(t));
+    sotto_keys *keys = long_ring(t, db, NULL);
+    uint8_t first = look(t, keys).newest, second;
+
+    CHECK_OK(t, sotto_keys_renew(keys, START, &t->err));
+    CHECK_OK(t, sotto_keys_delete(keys, look(t, keys).newest, START, &t->err));
+    CHECK(t, look(t, keys).pending == 0 && look(t, keys).active == 1);
+    CHECK_OK(t, sotto_keys_renew(keys, START, &t->err));
+    second = look(t, keys).newest;
+    CHECK_OK(t, sotto_keys_rotate(keys, START + LONG_PENDING, &t->err));
+    CHECK_EQUAL(t, 2, look(t, keys).active);
+    CHECK_OK(t, sotto_keys_delete(keys, second, START + LONG_PENDING, &t->err));
+    CHECK(t, look(t, keys).active == 1 && look(t, keys).newest == first);
+    CHECK_OK(t, sotto_keys_renew(keys, START, &t->err));
+    CHECK_OK(t, sotto_keys_rotate(keys, START + LONG_PENDING, &t->err));
+    CHECK_OK(t, sotto_keys_rotate(keys, START + 1000, &t->err));
+    CHECK_EQUAL(t, 1, look(t, keys).expired);
+    CHECK_OK(t, sotto_keys_delete(keys, first, START + 1000, &t->err));
+    CHECK(t, look(t, keys).active == 1 && look(t, keys).expired == 0);
+    sotto_keys_close(keys);
+    sotto_db_close(db);
+}
+
+static void a_full_ring_says_why_its_last_key_stays(sotto_test *t)
+{
+    sotto_db *db = migrated(t, sotto_test_address(t));
+    sotto_keys *keys = long_ring(t, db, NULL);
+    uint8_t first = look(t, keys).newest;
+
+    for (unsigned i = 1; i < MOST_KEYS; i++) {
+        CHECK_OK(t, sotto_keys_renew(keys, START, &t->err));
+        sotto_test_do(t, db, "UPDATE hpke_key SET state = 3 WHERE state = 1");
+    }
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_keys_delete(keys, first, START, NULL));
+    CHECK_OK(t, sotto_keys_rotate(keys, START, &t->err));
+    CHECK(t, look(t, keys).expired == MOST_KEYS - 1 && look(t, keys).active == 1);
+    sotto_keys_close(keys);
+    sotto_db_close(db);
+}
+
+static void count_deleted(void *context, const sotto_log_event *event)
+{
+    for (size_t i = 0; i < event->count; i++)
+        if (strcmp(event->fields[i].key, "state") == 0 &&
+            strcmp(event->fields[i].value.text, "deleted") == 0)
+            ++*(unsigned *)context;
+}
+
+/* By looking at the ring, as it sees a rotation; and it says so. */
+static void a_replica_sees_that_a_key_has_gone(sotto_test *t)
+{
+    unsigned deleted = 0;
+    sotto_log_sink log = {.write = count_deleted, .context = &deleted, .lowest = SOTTO_LOG_DEBUG};
+    const char *address = sotto_test_address(t);
+    sotto_db *db = migrated(t, address), *other_db = sotto_test_db_at(t, address);
+    sotto_keys *keys = long_ring(t, db, NULL), *other = long_ring(t, other_db, &log);
+    sotto_receivers *receivers = NULL;
+    uint8_t first = look(t, keys).newest;
+
+    CHECK_OK(t, sotto_receivers_new(&receivers, other, &t->err));
+    CHECK_STATUS(t, SOTTO_AGAIN, sotto_keys_delete(keys, first, START, NULL));
+    CHECK_OK(t, sotto_keys_rotate(other, START + SOTTO_KEYS_EVERY_S, &t->err));
+    CHECK_OK(t, sotto_receivers_know(receivers, look(t, keys).newest, &t->err));
+    CHECK_OK(t, sotto_keys_delete(keys, first, START + KNOWN, &t->err));
+    CHECK_OK(t, sotto_receivers_know(receivers, first, &t->err));
+    CHECK_EQUAL(t, 0, deleted);
+    CHECK_OK(t, sotto_keys_rotate(other, START + KNOWN, &t->err));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_receivers_know(receivers, first, NULL));
+    CHECK_EQUAL(t, 1, deleted);
+    sotto_receivers_free(receivers);
+    sotto_keys_close(keys);
+    sotto_keys_close(other);
+    sotto_db_close(db);
+    sotto_db_close(other_db);
+}
+
+/* ---- reports that were sealed to such a key ------------------------------------------------------------------ */
+
+typedef struct active_key {
+    sotto_test *t;
+    sotto_hpke_config config;
+} active_key;
+
+static sotto_status keep_active(void *context, const sotto_key_line *line, sotto_err *err)
+{
+    active_key *a = context;
+    sotto_buf wire = sotto_buf_over(sotto_arena_take(&a->t->arena, 512), 512);
+
+    if (line->state != SOTTO_KEY_ACTIVE)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_hpke_config_encode(&wire, &line->config, err));
+    return sotto_hpke_config_decode(&a->config, sotto_buf_bytes(&wire), err);
+}
+
+/* Jobs wait until somebody asks for a collection. */
+static void open_service(sotto_test *t, sotto_test_service *s)
+{
+    sotto_test_service_open(
+        t, s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
+}
+
+/* Yields the key that is active then. */
+static sotto_hpke_config delete_key_of(sotto_test *t, sotto_server *server, uint8_t id)
+{
+    int64_t now = sotto_server_seconds(server);
+    active_key a = {.t = t};
+
+    CHECK_STATUS(t, SOTTO_AGAIN, sotto_keys_delete(server->keys, id, now, NULL));
+    CHECK_OK(t, sotto_keys_delete(server->keys, id, now + KNOWN, &t->err));
+    CHECK_OK(t, sotto_keys_list(server->keys, keep_active, &a, &t->err));
+    CHECK(t, a.config.id != id);
+    return a.config;
+}
+
+static uint64_t refused_for(sotto_test *t, const sotto_server *server, const char *cause)
+{
+    static sotto_rejections told;
+
+    sotto_test_told(t, server, &told);
+    for (size_t i = 0; i < told.count; i++)
+        if (strcmp(told.items[i].cause, cause) == 0)
+            return told.items[i].reports;
+    return 0;
+}
+
+/* It opened its half when they came. */
+static void a_leader_keeps_what_it_acknowledged(sotto_test *t)
+{
+    static sotto_test_service s;
+    sotto_hpke_config next;
+
+    open_service(t, &s);
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
+    next = delete_key_of(t, s.leader, s.leader_hpke.id);
+    sotto_test_upload_some(t, &s, 3, 1, SOTTO_TEST_SOUND);
+    s.leader_hpke = next;
+    sotto_test_upload_some(t, &s, 5, 1, SOTTO_TEST_SOUND);
+    sotto_test_check_sum(t, &s, 25);
+    CHECK_EQUAL(t, 3, refused_for(t, s.leader, "outdated_config"));
+    sotto_test_service_close(&s);
+}
+
+/* It opens its half when they are in a job. */
+static void a_helper_loses_what_it_did_not_add_up(sotto_test *t)
+{
+    static sotto_test_service s;
+
+    open_service(t, &s);
+    sotto_test_upload_some(t, &s, 7, 1, SOTTO_TEST_SOUND);
+    s.helper_hpke = delete_key_of(t, s.helper, s.helper_hpke.id);
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
+    sotto_test_check_sum(t, &s, 20);
+    CHECK_EQUAL(t, 7, refused_for(t, s.leader, "helper_hpke_decrypt_error"));
+    CHECK_EQUAL(t, 7, refused_for(t, s.helper, "hpke_decrypt_error"));
+    sotto_test_service_close(&s);
+}
+
+static void a_helper_keeps_what_it_added_up(sotto_test *t)
+{
+    static sotto_test_service s;
+
+    open_service(t, &s);
+    sotto_test_upload_some(t, &s, 19, 1, SOTTO_TEST_SOUND);
+    sotto_test_want(t, &s); /* too few for a batch, enough for a job */
+    sotto_test_await(t, s.leader->db,
+                     "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate", 19);
+    s.helper_hpke = delete_key_of(t, s.helper, s.helper_hpke.id);
+    sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND);
+    sotto_test_check_sum(t, &s, 20);
+    sotto_test_service_close(&s);
 }
 
 /* ---- replicas ------------------------------------------------------------------------------------------------ */
@@ -241,13 +462,74 @@ static void replicas_move_one_ring_on(sotto_test *t)
     sotto_db_close(alone);
 }
 
+typedef struct deleting {
+    replica *replica;
+    uint8_t id;
+} deleting;
+
+static void *delete_one(void *context)
+{
+    deleting *d = context;
+    sotto_status status;
+
+    (void)pthread_barrier_wait(d->replica->gate);
+    status = sotto_keys_delete(d->replica->keys, d->id, START + PENDING, NULL);
+    d->replica->failures += status != SOTTO_OK && status != SOTTO_AGAIN;
+    return NULL;
+}
+
+/* Both keys that are published, each by another of them. */
+static void replicas_that_delete_together_leave_a_key(sotto_test *t)
+{
+    for (unsigned round = 0; round < 10; round++) {
+        const char *address = sotto_test_address(t);
+        sotto_db *db = migrated(t, address);
+        sotto_keys *keys = ring_at(t, db, START);
+        pthread_barrier_t gate;
+        pthread_t threads[2];
+        replica replicas[2];
+        deleting both[2] = {{&replicas[0], look(t, keys).newest}, {&replicas[1], 0}};
+
+        CHECK_OK(t, sotto_keys_renew(keys, START, &t->err));
+        both[1].id = look(t, keys).newest;
+        CHECK_OK(t, sotto_keys_rotate(keys, START + PENDING, &t->err));
+        CHECK_EQUAL(t, 2, look(t, keys).active);
+        CHECK(t, pthread_barrier_init(&gate, NULL, 2) == 0);
+        for (size_t i = 0; i < 2; i++) {
+            replicas[i] = (replica){.db = sotto_test_db_at(t, address), .gate = &gate};
+            replicas[i].keys = ring_at(t, replicas[i].db, START + PENDING);
+            CHECK(t, pthread_create(&threads[i], NULL, delete_one, &both[i]) == 0);
+        }
+        for (size_t i = 0; i < 2; i++)
+            CHECK(t, pthread_join(threads[i], NULL) == 0);
+        CHECK_OK(t, sotto_keys_rotate(keys, START + PENDING, &t->err));
+        CHECK(t, look(t, keys).active == 1 && look(t, keys).pending == 1);
+        for (size_t i = 0; i < 2; i++) {
+            CHECK_EQUAL(t, 0, replicas[i].failures);
+            sotto_keys_close(replicas[i].keys);
+            sotto_db_close(replicas[i].db);
+        }
+        (void)pthread_barrier_destroy(&gate);
+        sotto_keys_close(keys);
+        sotto_db_close(db);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_key_goes_through_its_states),
+        CASE(the_last_key_goes_once_its_successor_is_known),
+        CASE(any_other_key_goes_at_once),
+        CASE(a_full_ring_says_why_its_last_key_stays),
+        CASE(a_replica_sees_that_a_key_has_gone),
+        CASE(a_leader_keeps_what_it_acknowledged),
+        CASE(a_helper_loses_what_it_did_not_add_up),
+        CASE(a_helper_keeps_what_it_added_up),
         CASE(replicas_that_start_together_make_one_key),
         CASE(replicas_that_start_together_make_one_datastore_key),
         CASE(replicas_move_one_ring_on),
+        CASE(replicas_that_delete_together_leave_a_key),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -446,6 +446,28 @@ static void a_datastore_key_is_made_for_an_empty_database_alone(sotto_test *t)
     CHECK(t, stat(options.datastore_key, &info) != 0);
 }
 
+/* Neither made nor missed: another name was meant. */
+static void a_directory_is_not_called_a_missing_datastore_key(sotto_test *t)
+{
+    sotto_server_options options = {.role = SOTTO_HELPER, .listen = "127.0.0.1:0"};
+    const char *place = sotto_test_temp(t, "place.key"), *fresh = sotto_test_temp(t, "fresh.key");
+    sotto_server *server = NULL;
+
+    options.database = sotto_test_address(t);
+    CHECK_EQUAL(t, 0, mkdir(place, 0700));
+    for (unsigned round = 0; round < 2; round++) {
+        sotto_err err = {0};
+
+        options.datastore_key = place;
+        CHECK_STATUS(t, SOTTO_IO, sotto_server_open(&server, &options, &err));
+        CHECK(t, strstr(err.reason, "place.key is a directory") != NULL);
+        options.datastore_key = fresh; /* the next time, the database has something in it */
+        CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
+        sotto_server_close(server);
+    }
+    CHECK_EQUAL(t, 0, rmdir(place));
+}
+
 /* The same file opens it once it is private again. */
 static void a_datastore_key_that_others_may_read_opens_nothing(sotto_test *t)
 {
@@ -540,6 +562,7 @@ int main(int argc, char **argv)
         CASE(draining_finishes_what_was_accepted),
         CASE(draining_takes_the_datastore_key),
         CASE(a_datastore_key_is_made_for_an_empty_database_alone),
+        CASE(a_directory_is_not_called_a_missing_datastore_key),
         CASE(a_datastore_key_that_others_may_read_opens_nothing),
         CASE(keys_move_on_by_the_servers_own_timer),
     };

@@ -1,6 +1,5 @@
 /* What answers look like to a party of any make: places, problems, fields (DAP, "HTTP Usage" and "Errors"). */
-#include "support/service.h"
-#include "transport/dap_collect.h"
+#include "support/steps.h"
 #include "transport/dap_job.h"
 #include "transport/dap_upload.h"
 
@@ -228,18 +227,6 @@ static void an_aggregate_share_has_a_place(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-static sotto_http_response ask_collection(sotto_test *t)
-{
-    sotto_dap_collection_req ask = {
-        .query = {.mode = (sotto_dap_batch_mode)s.task.batch_mode, .interval = {s.bucket, 1}}};
-    uint8_t memory[256];
-    sotto_buf req = sotto_buf_over(memory, sizeof memory);
-
-    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));
-    return sotto_test_post(t, &s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
-                           s.pairing.collector_token, sotto_buf_bytes(&req));
-}
-
 static sotto_http_response at_place(sotto_test *t, sotto_http_method method, const char *place)
 {
     return sotto_test_request(t, &s, true, method, place, NONE, s.pairing.collector_token, nothing);
@@ -252,12 +239,12 @@ static void a_collection_job_waits_at_its_place(sotto_test *t)
     const char *place;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    r = ask_collection(t);
+    r = sotto_test_ask_collection(t, &s);
     CHECK_EQUAL(t, 2, r.status / 100);
     CHECK_EQUAL(t, 0, r.body.len);
     CHECK(t, r.retry_after_s > 0);
     place = place_of(t, &r);
-    r = ask_collection(t);
+    r = sotto_test_ask_collection(t, &s);
     CHECK(t, strcmp(place, place_of(t, &r)) == 0);
     r = at_place(t, SOTTO_HTTP_GET, place);
     CHECK_EQUAL(t, 2, r.status / 100);
@@ -273,7 +260,7 @@ static void a_collection_job_waits_at_its_place(sotto_test *t)
                     sotto_dap_media_type(SOTTO_DAP_COLLECTION_JOB_RESP)) == 0);
     /* Deleted or not, what was collected is not collected again. */
     CHECK_EQUAL(t, 2, at_place(t, SOTTO_HTTP_DELETE, place).status / 100);
-    r = ask_collection(t);
+    r = sotto_test_ask_collection(t, &s);
     CHECK_EQUAL(t, done.body.len, r.body.len);
     CHECK_BYTES(t, done.body.data, r.body.data, done.body.len);
     sotto_test_service_close(&s);
@@ -293,13 +280,13 @@ static void the_next_batch_is_asked_for_once_the_last_is_deleted(sotto_test *t)
                 .status);
         CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 0, &reports, counts));
         CHECK_EQUAL(t, 20, reports);
-        first = ask_collection(t);
-        again = ask_collection(t);
+        first = sotto_test_ask_collection(t, &s);
+        again = sotto_test_ask_collection(t, &s);
         CHECK_EQUAL(t, first.body.len, again.body.len);
         CHECK_BYTES(t, first.body.data, again.body.data, first.body.len);
         CHECK_EQUAL(t, 2, at_place(t, SOTTO_HTTP_DELETE, place_of(t, &first)).status / 100);
     }
-    again = ask_collection(t); /* there is no third: this one waits */
+    again = sotto_test_ask_collection(t, &s); /* there is no third: this one waits */
     CHECK_EQUAL(t, 0, again.body.len);
     sotto_test_service_close(&s);
 }

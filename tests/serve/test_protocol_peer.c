@@ -2,8 +2,7 @@
  * "Obtaining Aggregate Shares"). */
 #define _POSIX_C_SOURCE 200809L
 #include "support/database.h"
-#include "support/service.h"
-#include "transport/dap_collect.h"
+#include "support/steps.h"
 #include "transport/dap_job.h"
 #include "transport/http_server.h"
 
@@ -277,18 +276,6 @@ static sotto_http_server *open_verified(sotto_test *t)
     return open_other(t);
 }
 
-static sotto_http_response ask_collection(sotto_test *t)
-{
-    sotto_dap_collection_req ask = {
-        .query = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s.bucket, 1}}};
-    uint8_t memory[256];
-    sotto_buf req = sotto_buf_over(memory, sizeof memory);
-
-    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));
-    return sotto_test_post(t, &s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
-                           s.pairing.collector_token, sotto_buf_bytes(&req));
-}
-
 static void what_the_helper_says_of_a_share_is_what_the_collector_hears(sotto_test *t)
 {
     static const sotto_dap_problem problems[] = {SOTTO_DAP_BATCH_OVERLAP,
@@ -306,7 +293,7 @@ static void what_the_helper_says_of_a_share_is_what_the_collector_hears(sotto_te
 
         set((manner){.does = REFUSES, .problem = problems[i], .status = 400});
         CHECK_EQUAL(t, 400, sotto_test_collect(t, &s, 1, &reports, counts));
-        told = ask_collection(t);
+        told = sotto_test_ask_collection(t, &s);
         CHECK(t, sotto_test_is_problem(&told, problems[i]));
         CHECK_EQUAL(t, 1, seen(&helper.shares)); /* what is final is asked once */
         sotto_http_server_close(server);

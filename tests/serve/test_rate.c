@@ -5,7 +5,6 @@
 #include "serve/care.h"
 #include "serve/rate.h"
 #include "support/database.h"
-#include "transport/dap_rejections.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -67,25 +66,12 @@ static void let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, c
     CHECK_STATUS(t, wanted, sotto_db_run(server->db, sotto_rate_release_batch, &release, &t->err));
 }
 
-static sotto_status read_told(sotto_tx *tx, void *context, sotto_err *err)
-{
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT rejections FROM release", err));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
-        return sotto_fail(err, SOTTO_MISSING, "nothing was released");
-    SOTTO_TRY(sotto_dap_rejections_decode(context, sotto_sql_column_bytes(&q, 0), err));
-    return sotto_sql_run(&q, NULL, err);
-}
-
 /* What the collector is told for ever of the one batch that went. */
 static void is_told(sotto_test *t, sotto_server *server, sotto_rate_checking wanted)
 {
     static sotto_rejections told;
 
-    CHECK_OK(t, sotto_db_read(server->db, read_told, &told, &t->err));
+    sotto_test_told(t, server, &told);
     CHECK_EQUAL(t, wanted, told.rate);
 }
 

@@ -5,8 +5,6 @@
 
 #include "serve/unreadable.h"
 #include "sotto/collect.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_rejections.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -315,17 +313,10 @@ static void what_a_repair_dropped_stands_beside_the_sum(sotto_test *t)
 /* Asks for the batch; id: of the collection job. */
 static void ask_for_batch(sotto_test *t, uint8_t id[SOTTO_RESOURCE_ID_SIZE])
 {
-    uint8_t memory[256];
-    sotto_buf req = sotto_buf_over(memory, sizeof memory);
-    sotto_dap_collection_req query = {.query.mode = SOTTO_DAP_TIME_INTERVAL};
-    sotto_http_response response;
+    sotto_http_response response = sotto_test_ask_collection(t, &s);
     sotto_dap_path path;
     sotto_bytes place;
 
-    query.query.interval = (sotto_dap_interval){s.bucket, 1};
-    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &query, &t->err));
-    response = sotto_test_post(t, &s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
-                               s.pairing.collector_token, sotto_buf_bytes(&req));
     CHECK_EQUAL(t, 201, response.status);
     CHECK(t, sotto_http_response_field(&response, "location", &place));
     CHECK_OK(t, sotto_dap_path_decode(&path, place, &t->err));

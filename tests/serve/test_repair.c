@@ -5,8 +5,6 @@
 
 #include "serve/repair.h"
 #include "support/database.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_rejections.h"
 #include "transport/http_server.h"
 
 #include <stdio.h>
@@ -200,19 +198,6 @@ static void a_leader_that_died_in_between_goes_on(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-static sotto_status read_rate(sotto_tx *tx, void *context, sotto_err *err)
-{
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT rejections FROM release", err));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
-        return sotto_fail(err, SOTTO_MISSING, "nothing was released");
-    SOTTO_TRY(sotto_dap_rejections_decode(context, sotto_sql_column_bytes(&q, 0), err));
-    return sotto_sql_run(&q, NULL, err);
-}
-
 /* The figure came after the batch had closed: nobody compared anything with it. */
 static void a_repair_claims_no_rate_that_was_not_checked(sotto_test *t)
 {
@@ -228,10 +213,10 @@ static void a_repair_claims_no_rate_that_was_not_checked(sotto_test *t)
     sotto_test_do(t, s.helper->db, "ALTER TABLE away RENAME TO release");
     s.patience = 400;
     check_collected(t, 1);
-    CHECK_OK(t, sotto_db_read(s.leader->db, read_rate, &told, &t->err));
+    sotto_test_told(t, s.leader, &told);
     CHECK_EQUAL(t, EACH, told.count == 1 ? told.items[0].reports : 0);
     CHECK_EQUAL(t, SOTTO_RATE_OFF, told.rate);
-    CHECK_OK(t, sotto_db_read(s.helper->db, read_rate, &told, &t->err));
+    sotto_test_told(t, s.helper, &told);
     CHECK_EQUAL(t, SOTTO_RATE_OFF, told.rate);
     sotto_test_service_close(&s);
 }
@@ -262,18 +247,6 @@ static void a_repeated_repair_gets_the_same_bytes(sotto_test *t)
 
 /* ---- what may not be mended ------------------------------------------------------------------------------------- */
 
-static sotto_http_response ask_collection(sotto_test *t)
-{
-    sotto_dap_collection_req ask = {
-        .query = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s.bucket, 1}}};
-    uint8_t memory[256];
-    sotto_buf req = sotto_buf_over(memory, sizeof memory);
-
-    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));
-    return sotto_test_post(t, &s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
-                           s.pairing.collector_token, sotto_buf_bytes(&req));
-}
-
 /* It failed for good, and the collector is told why. */
 static void check_failed(sotto_test *t, const char *why)
 {
@@ -281,7 +254,7 @@ static void check_failed(sotto_test *t, const char *why)
     sotto_http_response response;
 
     CHECK_EQUAL(t, 400, sotto_test_collect(t, &s, 1, &reports, counts));
-    response = ask_collection(t);
+    response = sotto_test_ask_collection(t, &s);
     CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_BATCH_MISMATCH));
     CHECK(t, sotto_test_says(&response, why));
     CHECK_EQUAL(t, 0, number(t, s.leader, DROPPED));
@@ -368,7 +341,7 @@ static void a_helper_that_knows_of_repairs_a_little_later_is_asked_again(sotto_t
     foreign_answer = sotto_bytes_of(NULL, 0);
     (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", (unsigned)sotto_server_port(s.helper));
     server = open_foreign(t);
-    CHECK_EQUAL(t, 2, ask_collection(t).status / 100);
+    CHECK_EQUAL(t, 2, sotto_test_ask_collection(t, &s).status / 100);
     for (unsigned i = 0; i < 500 && number(t, s.leader, "SELECT repairs FROM release") == 0; i++)
         sotto_test_pause_ms(10);
     CHECK_EQUAL(t, 1, number(t, s.leader, "SELECT repairs FROM release"));

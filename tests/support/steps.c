@@ -3,6 +3,8 @@
 #include "db/sql.h"
 #include "serve/care.h"
 #include "serve/metrics.h"
+#include "support/database.h"
+#include "transport/dap_collect.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +34,25 @@ void sotto_test_want(sotto_test *t, sotto_test_service *s)
     s->patience = 1;
     (void)sotto_test_collect(t, s, 1, &reports, counts);
     s->patience = patience;
+}
+
+sotto_http_response sotto_test_ask_collection(sotto_test *t, sotto_test_service *s)
+{
+    sotto_dap_collection_req ask = {
+        .query = {.mode = (sotto_dap_batch_mode)s->task.batch_mode, .interval = {s->bucket, 1}}};
+    uint8_t memory[256];
+    sotto_buf req = sotto_buf_over(memory, sizeof memory);
+
+    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));
+    return sotto_test_post(t, s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
+                           s->pairing.collector_token, sotto_buf_bytes(&req));
+}
+
+void sotto_test_told(sotto_test *t, const sotto_server *server, sotto_rejections *out)
+{
+    sotto_bytes told = sotto_test_ask_bytes(t, server->db, "SELECT rejections FROM release");
+
+    CHECK_OK(t, sotto_dap_rejections_decode(out, told, &t->err));
 }
 
 void sotto_test_helper_stop(sotto_test *t, sotto_test_service *s)

@@ -4,6 +4,7 @@
 
 #include "db/store.h"
 #include "support/service.h"
+#include "transport/dap_rejections.h"
 
 /* So many reports of this bin, with this flaw, in one request, which the leader takes. */
 void sotto_test_upload_some(sotto_test *t, sotto_test_service *s, size_t count, uint64_t bin,
@@ -12,6 +13,11 @@ void sotto_test_upload_some(sotto_test *t, sotto_test_service *s, size_t count, 
 void sotto_test_check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted);
 /* Asks for it once, so that jobs are formed, and does not wait. */
 void sotto_test_want(sotto_test *t, sotto_test_service *s);
+
+/* Asks the leader for the batch of s->bucket, or for the next one, and does not wait. */
+sotto_http_response sotto_test_ask_collection(sotto_test *t, sotto_test_service *s);
+/* What the collector is told, for ever, beside the one sum that a server released. */
+void sotto_test_told(sotto_test *t, const sotto_server *server, sotto_rejections *out);
 
 /* Closes the helper, and opens it again where the leader knows it to be. */
 void sotto_test_helper_stop(sotto_test *t, sotto_test_service *s);

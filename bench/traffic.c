@@ -177,10 +177,10 @@ static void set_fate(client *c, const request *r, size_t i, uint8_t error)
         c->t->kept_unsaid += !r->again;
         error = 0;
     }
-    if (error == 0 && known && !r->again) /* what was acknowledged may not be taken as new */
-        c->t->taken_twice++;
-    if (error == 0)
+    if (error == 0) {
+        c->t->taken_twice += known; /* what was acknowledged may not be taken as new */
         c->t->acknowledged += !known;
+    }
     if (!known)
         *fate = (uint8_t)((*fate & ~SOTTO_FATE) |
                           (error == 0 ? SOTTO_FATE_ACKNOWLEDGED : SOTTO_FATE_REFUSED + error));

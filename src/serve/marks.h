@@ -12,8 +12,9 @@
 typedef struct sotto_mark {
     uint8_t report[SOTTO_REPORT_ID_SIZE];
     uint64_t bucket;
-    bool wanted; /* in: take this one                */
-    bool taken;  /* out: it had been taken before    */
+    bool wanted;             /* in: take this one                */
+    bool taken;              /* out: it had been taken before    */
+    struct sotto_mark *next; /* our own: those that are wanted, by their ids */
 } sotto_mark;
 
 /* Takes the wanted ones; those that were taken before stay as they are. Of two alike in one call the first is

@@ -1,14 +1,26 @@
 #include "serve/refusals.h"
 
+#include "base/rule.h"
 #include "seal/report.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { COLUMNS = 3 };
 
-sotto_status sotto_refusals_note(sotto_tx *tx, int64_t task, unsigned cause,
-                                 const uint8_t *const *ids, size_t count, uint64_t *fresh,
-                                 sotto_err *err)
+static int by_id(const void *a, const void *b)
+{
+    return memcmp(*(const uint8_t *const *)a, *(const uint8_t *const *)b, SOTTO_REPORT_ID_SIZE);
+}
+
+/* In one order for everybody: a note that another transaction has made and not yet committed is waited for, and two that
+ * wait for each other's would only end when PostgreSQL fails one of them, a second later. */
+sotto_status sotto_refusals_note(sotto_tx *tx, int64_t task, unsigned cause, const uint8_t **ids,
+                                 size_t count, uint64_t *fresh, sotto_err *err)
 {
     *fresh = 0;
+    if (SOTTO_RULE(refusals_in_order))
+        qsort(ids, count, sizeof *ids, by_id);
     while (count > 0) {
         unsigned rows = sotto_sql_rows_at_once(tx, COLUMNS, count);
         uint64_t added;

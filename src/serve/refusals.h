@@ -12,9 +12,9 @@
 #include "db/sql.h"
 
 /* Notes that the reports with these ids, of SOTTO_REPORT_ID_SIZE bytes each, were refused for this cause. *fresh: how
- * many of them had not been; of two alike in one call the first. At least one id. */
+ * many of them had not been; two alike in one call are one. At least one id; the pointers are put in order. */
 SOTTO_MUST_USE sotto_status sotto_refusals_note(sotto_tx *tx, int64_t task, unsigned cause,
-                                                const uint8_t *const *ids, size_t count,
-                                                uint64_t *fresh, sotto_err *err);
+                                                const uint8_t **ids, size_t count, uint64_t *fresh,
+                                                sotto_err *err);
 
 #endif

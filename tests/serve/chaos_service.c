@@ -270,9 +270,18 @@ typedef struct truth {
     uint8_t checksum[SOTTO_CHECKSUM_SIZE];
     uint64_t flawed[SOTTO_FLAWS];          /* acknowledged, by flaw */
     uint64_t refused[SOTTO_REPORT_ERRORS]; /* for good, by cause */
+    uint64_t wronged;                      /* refused for good, and not for what is wrong with it */
     uint64_t replayed, early, unsure;      /* called so, or perhaps; refused for good or not */
     uint64_t unanswered;
 } truth;
+
+/* What its leader refuses a report for; 0: it acknowledges it. */
+static unsigned cause_of(sotto_flaw flaw)
+{
+    return flaw == SOTTO_FLAW_LEADER_SEAL ? SOTTO_REPORT_HPKE_DECRYPT_ERROR
+           : flaw == SOTTO_FLAW_LENGTH    ? SOTTO_REPORT_INVALID_MESSAGE
+                                          : 0;
+}
 
 static truth truth_of(const run *r)
 {
@@ -289,6 +298,7 @@ static truth truth_of(const run *r)
             (r->fates[i] & SOTTO_FATE_UNSURE) != 0 || atomic_load(&r->repeated[i / A_REQUEST]);
         if (fate > SOTTO_FATE_REFUSED && fate < SOTTO_FATE_REFUSED + SOTTO_REPORT_ERRORS)
             t.refused[fate - SOTTO_FATE_REFUSED]++;
+        t.wronged += fate > SOTTO_FATE_REFUSED && fate != SOTTO_FATE_REFUSED + cause_of(flaw_of(i));
         if (fate != SOTTO_FATE_ACKNOWLEDGED)
             continue;
         t.flawed[flaw_of(i)]++;
@@ -434,6 +444,7 @@ static bool compare(run *r, const sotto_traffic *sent, const sotto_traffic *afte
     good &= checksum_is(r, 1, &t);
     good &= same("malformed for the leader, acknowledged", 0,
                  t.flawed[SOTTO_FLAW_LEADER_SEAL] + t.flawed[SOTTO_FLAW_LENGTH]);
+    good &= same("refused for what is not wrong with them", 0, t.wronged);
     good &= same("proofs that don't hold, helper", t.flawed[SOTTO_FLAW_PROOF],
                  count_of(&got->helper, "vdaf_verify_error"));
     good &= same("proofs that don't hold, in the leader's table", t.flawed[SOTTO_FLAW_PROOF],

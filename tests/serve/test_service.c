@@ -167,18 +167,21 @@ static int64_t refused(sotto_test *t, const sotto_test_service *s, unsigned caus
 static void a_refusal_is_counted_once_however_often_it_is_told(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_bytes sound, wrong;
+    sotto_bytes sound, wrong, early;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     sound = many(t, &s, 25, 0);
+    early = sotto_test_sealed_reports(t, &s, 5, 1, SOTTO_TEST_TOO_EARLY);
     wrong = sotto_test_sealed_reports(t, &s, 7, 1, SOTTO_TEST_BAD_LEADER_SEAL);
     for (unsigned i = 0; i < 4; i++) {
         if (i == 2)
             sotto_test_leader_restart(t, &s);
         CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sound).status);
         CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, wrong).status);
+        CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, early).status);
         CHECK_EQUAL(t, i == 0 ? 0 : 25, refused(t, &s, SOTTO_REPORT_REPLAYED));
         CHECK_EQUAL(t, 7, refused(t, &s, SOTTO_REPORT_HPKE_DECRYPT_ERROR));
+        CHECK_EQUAL(t, 5, refused(t, &s, SOTTO_REPORT_TOO_EARLY)); /* which invites them again */
     }
     sotto_bytes once = many(t, &s, 3, 0);
     uint8_t *twice = sotto_arena_take(&t->arena, 2 * once.len);

@@ -8,6 +8,7 @@
 #include "base/rule.h"
 #include "base/wait.h"
 #include "serve/collection.h"
+#include "serve/refusals.h"
 #include "serve/schema.h"
 #include "serve/segments.h"
 
@@ -347,6 +348,20 @@ static sotto_status start_thread(sotto_leader *leader, sotto_err *err)
     return SOTTO_OK;
 }
 
+static sotto_status read_counted(sotto_tx *tx, void *context, sotto_err *err)
+{
+    return sotto_refusals_counted(tx, context, err);
+}
+
+static sotto_status count_refusals(sotto_leader *leader, sotto_err *err)
+{
+    uint64_t counted;
+
+    SOTTO_TRY(sotto_db_read(leader->server->db, read_counted, &counted, err));
+    atomic_init(&leader->noted, counted);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_err *err)
 {
     sotto_leader *leader = sotto_alloc(sizeof *leader);
@@ -365,6 +380,8 @@ sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_e
         status = sotto_lanes_open(&leader->lanes, server->options.job_delay_ms, err);
     if (status == SOTTO_OK)
         status = sotto_collections_open(&leader->collections, leader, err);
+    if (status == SOTTO_OK)
+        status = count_refusals(leader, err);
     if (status == SOTTO_OK)
         status = sotto_intake_open(&leader->intake, server, err);
     if (status == SOTTO_OK)

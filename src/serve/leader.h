@@ -114,6 +114,9 @@ typedef struct sotto_leader {
     struct sotto_leader_thread *thread;
     sotto_spool *spool; /* where bodies are kept; NULL: in their rows */
     atomic_size_t warm; /* bytes of uploads that wait for their job in memory */
+    atomic_uint_least64_t
+        noted; /* refusals that strangers can make up: all that were counted before the start, and
+                                    those noted by this process since (serve/refusals.h) */
 } sotto_leader;
 
 /* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory and a

@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "seal/report.h"
+#include "transport/dap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,4 +40,21 @@ sotto_status sotto_refusals_note(sotto_tx *tx, int64_t task, unsigned cause, con
         count -= rows;
     }
     return SOTTO_OK;
+}
+
+sotto_status sotto_refusals_counted(sotto_tx *tx, uint64_t *out, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM rejection"
+                                " WHERE cause < ?1 AND cause <> ?2"
+                                " AND task NOT IN (SELECT task FROM retired)",
+                                err));
+    sotto_sql_int(&q, 1, SOTTO_REPORT_ERRORS);
+    sotto_sql_int(&q, 2, SOTTO_REPORT_REPLAYED);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *out = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
 }

@@ -9,6 +9,7 @@
 #include "serve/metrics.h"
 #include "serve/operations.h"
 #include "serve/owner.h"
+#include "serve/refusals.h"
 #include "serve/router.h"
 #include "serve/schema.h"
 #include "sotto/random.h"
@@ -142,6 +143,8 @@ static void set_defaults(sotto_server_options *o)
         o->upload_memory = (size_t)256 << 20;
     if (o->job_reports == 0)
         o->job_reports = 500;
+    if (o->most_refusals == 0)
+        o->most_refusals = SOTTO_REFUSALS_MOST;
     if (o->job_delay_ms == 0)
         o->job_delay_ms = 250;
     if (o->jobs_in_flight == 0)

@@ -43,6 +43,7 @@ typedef struct sotto_server_options {
     size_t bytes_in_flight;  /* over all connections                                */
     size_t upload_memory;    /* for the reports of one upload request               */
     size_t job_reports;      /* a full job                                          */
+    uint64_t most_refusals;  /* noted of what strangers make up; 0: SOTTO_REFUSALS_MOST */
     uint64_t job_delay_ms;   /* the oldest report waits no longer for its job       */
     unsigned jobs_in_flight; /* leader                                              */
     uint64_t lease_seconds;

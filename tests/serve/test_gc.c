@@ -1,5 +1,6 @@
 /* What goes when a task closed long ago, what stays, and that nothing can be counted again afterwards. */
 #include "serve/gc.h"
+#include "serve/leader.h"
 #include "serve/survey.h"
 #include "support/database.h"
 #include "support/steps.h"
@@ -39,6 +40,7 @@ static void clearing_away_leaves_what_was_released(sotto_test *t)
     CHECK_EQUAL(t, 1, gc.refusals);
     CHECK_EQUAL(t, 0, rows(t, s.leader, "SELECT count(*) FROM mark"));
     CHECK_EQUAL(t, 0, rows(t, s.leader, "SELECT count(*) FROM refused"));
+    CHECK_EQUAL(t, 1, atomic_load(&s.leader->leader->noted));
     CHECK_EQUAL(t, 1, rows(t, s.leader, "SELECT count(*) FROM release WHERE state = 3"));
     CHECK_EQUAL(t, 1, rows(t, s.leader, "SELECT count(*) FROM rejection"));
     CHECK_OK(t, sotto_gc_run(s.leader->db, &gc, &t->err)); /* again: nothing left to do */
@@ -49,6 +51,7 @@ static void clearing_away_leaves_what_was_released(sotto_test *t)
     /* A retired task is served by nobody who starts. */
     sotto_test_leader_restart(t, &s);
     CHECK(t, sotto_tasks_find(s.leader->tasks, s.task.id) == NULL);
+    CHECK_EQUAL(t, 0, atomic_load(&s.leader->leader->noted)); /* nor are its notes counted */
     CHECK_EQUAL(
         t, 404,
         sotto_test_upload(t, &s, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND)).status);

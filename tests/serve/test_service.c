@@ -152,17 +152,6 @@ static void a_report_counts_once_however_often_it_comes(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-static int64_t refused(sotto_test *t, const sotto_test_service *s, unsigned cause)
-{
-    char sql[120];
-
-    (void)snprintf(sql, sizeof sql,
-                   "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM rejection"
-                   " WHERE cause = %u",
-                   cause);
-    return sotto_test_ask_number(t, s->leader->db, sql);
-}
-
 /* As when the answers are lost: also over a restart, and twice in one request. */
 static void a_refusal_is_counted_once_however_often_it_is_told(sotto_test *t)
 {
@@ -179,16 +168,17 @@ static void a_refusal_is_counted_once_however_often_it_is_told(sotto_test *t)
         CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sound).status);
         CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, wrong).status);
         CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, early).status);
-        CHECK_EQUAL(t, i == 0 ? 0 : 25, refused(t, &s, SOTTO_REPORT_REPLAYED));
-        CHECK_EQUAL(t, 7, refused(t, &s, SOTTO_REPORT_HPKE_DECRYPT_ERROR));
-        CHECK_EQUAL(t, 5, refused(t, &s, SOTTO_REPORT_TOO_EARLY)); /* which invites them again */
+        CHECK_EQUAL(t, i == 0 ? 0 : 25, sotto_test_refused(t, &s, SOTTO_REPORT_REPLAYED));
+        CHECK_EQUAL(t, 7, sotto_test_refused(t, &s, SOTTO_REPORT_HPKE_DECRYPT_ERROR));
+        CHECK_EQUAL(
+            t, 5, sotto_test_refused(t, &s, SOTTO_REPORT_TOO_EARLY)); /* which invites them again */
     }
     sotto_bytes once = many(t, &s, 3, 0);
     uint8_t *twice = sotto_arena_take(&t->arena, 2 * once.len);
     memcpy(twice, once.data, once.len);
     memcpy(twice + once.len, once.data, once.len);
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sotto_bytes_of(twice, 2 * once.len)).status);
-    CHECK_EQUAL(t, 28, refused(t, &s, SOTTO_REPORT_REPLAYED));
+    CHECK_EQUAL(t, 28, sotto_test_refused(t, &s, SOTTO_REPORT_REPLAYED));
     sotto_test_service_close(&s);
 }
 
@@ -206,11 +196,11 @@ static void a_report_may_come_though_another_of_its_name_was_refused(sotto_test 
     memcpy(nonsense, sound.data, sound.len);
     nonsense[PUBLIC_SHARE] ^= 1;
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sotto_bytes_of(nonsense, sound.len)).status);
-    CHECK_EQUAL(t, 1, refused(t, &s, SOTTO_REPORT_HPKE_DECRYPT_ERROR));
+    CHECK_EQUAL(t, 1, sotto_test_refused(t, &s, SOTTO_REPORT_HPKE_DECRYPT_ERROR));
     response = sotto_test_upload(t, &s, sound);
     CHECK_EQUAL(t, 200, response.status);
     CHECK_EQUAL(t, 0, response.body.len);
-    CHECK_EQUAL(t, 0, refused(t, &s, SOTTO_REPORT_REPLAYED));
+    CHECK_EQUAL(t, 0, sotto_test_refused(t, &s, SOTTO_REPORT_REPLAYED));
     sotto_test_service_close(&s);
 }
 

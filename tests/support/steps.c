@@ -116,3 +116,14 @@ void sotto_test_flip(sotto_test *t, sotto_db *db, const sotto_test_damage *damag
 
     CHECK_OK(t, sotto_db_run(db, flip, &copy, &t->err));
 }
+
+int64_t sotto_test_refused(sotto_test *t, const sotto_test_service *s, unsigned cause)
+{
+    char sql[120];
+
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM rejection"
+                   " WHERE cause = %u",
+                   cause);
+    return sotto_test_ask_number(t, s->leader->db, sql);
+}

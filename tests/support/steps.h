@@ -37,4 +37,7 @@ typedef struct sotto_test_damage {
 /* Done twice, it is undone. */
 void sotto_test_flip(sotto_test *t, sotto_db *db, const sotto_test_damage *damage);
 
+/* Reports that the leader counted as refused for this cause, in all batches. */
+int64_t sotto_test_refused(sotto_test *t, const sotto_test_service *s, unsigned cause);
+
 #endif

@@ -502,6 +502,56 @@ static void a_stored_request_is_sealed(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static void is_sealed(sotto_test *t, sotto_server *server, const char *column, sotto_bytes value)
+{
+    const sotto_pairing *p = sotto_tasks_at(server->tasks, 0)->pairing;
+    char name[SOTTO_COLUMN_KEY_NAME], head[SOTTO_COLUMN_KEY_NAME] = "";
+
+    if (value.len <= SOTTO_COLUMN_OVERHEAD)
+        (void)fprintf(stderr, "%s: %zu bytes\n", column, value.len);
+    CHECK(t, value.len > SOTTO_COLUMN_OVERHEAD);
+    sotto_column_key_name(name, server->columns.key[0]);
+    for (size_t i = 0; i < 4; i++)
+        (void)snprintf(head + 2 * i, 3, "%02x", value.data[i]);
+    CHECK_BYTES(t, name, head, sizeof name); /* by which key, as everything sealed begins */
+    CHECK(t, !sotto_test_holds(value, sotto_bytes_of(p->verify_seed, sizeof p->verify_seed)));
+    CHECK(t, !sotto_test_holds(value, sotto_bytes_of(p->leader_token, strlen(p->leader_token))));
+}
+
+/* Whoever has the database without its key has no key, no token and no share. */
+static void every_column_of_secrets_is_sealed(sotto_test *t)
+{
+    static const struct {
+        const char *column, *sql;
+        bool leader, helper;
+    } columns[] = {
+        {"pairing.secrets", "SELECT secrets FROM pairing", true, true},
+        {"hpke_key.secret", "SELECT secret FROM hpke_key LIMIT 1", true, true},
+        {"sub_aggregate.share", "SELECT share FROM sub_aggregate LIMIT 1", true, true},
+        {"segment_key.secret", "SELECT secret FROM segment_key LIMIT 1", true, false},
+        {"job.request", "SELECT request FROM job WHERE state = 1", true, false},
+    };
+    sotto_test_service s;
+    sotto_bytes request;
+
+    sotto_test_service_open(
+        t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 25});
+    sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);
+    sotto_test_await(t, s.leader->db, SHARES, 1);
+    (void)leave_a_job(t, &s, &request);
+    CHECK_OK(t, sotto_server_open(&s.leader, &s.leader_options, &t->err));
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (columns[i].leader)
+            is_sealed(t, s.leader, columns[i].column,
+                      sotto_test_ask_bytes(t, s.leader->db, columns[i].sql));
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (columns[i].helper)
+            is_sealed(t, s.helper, columns[i].column,
+                      sotto_test_ask_bytes(t, s.helper->db, columns[i].sql));
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -520,6 +570,7 @@ int main(int argc, char **argv)
         CASE(what_single_jobs_added_goes_with_the_collection),
         CASE(what_a_killed_leader_had_under_way_goes_on_at_once),
         CASE(a_stored_request_is_sealed),
+        CASE(every_column_of_secrets_is_sealed),
         CASE(reports_are_erased_once_they_are_added_up),
     };
 

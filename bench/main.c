@@ -105,8 +105,10 @@ static void pin(void)
 
 static int usage(FILE *to, int code)
 {
-    (void)fprintf(to, "usage: sotto-bench [--filter TEXT] [--json] [--seconds S]\n"
-                      "Runs every case whose name contains TEXT for S seconds (1) on one core.\n");
+    (void)fprintf(
+        to, "usage: sotto-bench [--filter TEXT] [--json] [--seconds S]\n"
+            "Runs every case whose name contains TEXT for S seconds (1) on one core; of pipeline/, "
+            "the load:\nits servers have all cores.\n");
     return code;
 }
 

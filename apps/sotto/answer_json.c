@@ -125,6 +125,15 @@ static json_t *check_of(const sotto_result_check *c)
                      integer(c->worst), "worst_chance", c->worst_chance, "wrong", (int)c->wrong);
 }
 
+static json_t *trial_of(const sotto_answer_trial *t)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f}", "devices", integer(t->devices),
+                     "should_count", integer(t->answered), "tampered", integer(t->tampered),
+                     "replayed", integer(t->replayed), "forged", integer(t->forged), "seconds",
+                     integer(t->seconds), "epsilon_left", t->epsilon_left, "epsilon_allowed",
+                     t->epsilon_allowed);
+}
+
 sotto_status sotto_answer_print_json(const sotto_answer_view *v, sotto_err *err)
 {
     const sotto_result *r = v->result;
@@ -142,6 +151,8 @@ sotto_status sotto_answer_print_json(const sotto_answer_view *v, sotto_err *err)
     failed = failed || json_object_set_new(json, "receipt", receipt_of(v->receipt)) != 0;
     if (!failed && v->check)
         failed = json_object_set_new(json, "check", check_of(v->check)) != 0;
+    if (!failed && v->trial)
+        failed = json_object_set_new(json, "trial", trial_of(v->trial)) != 0;
     failed = failed || json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0;
     printf("\n");
     json_decref(json);

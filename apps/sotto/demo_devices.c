@@ -268,8 +268,10 @@ static void add_truth(demo *d, const basket *b)
     d->truth.tampered += b->truth.tampered;
     d->truth.replayed += b->truth.replayed;
     d->truth.forged += b->truth.forged;
-    d->epsilon_left = b->epsilon_left;
-    d->epsilon_allowed = b->epsilon_allowed;
+    if (b->epsilon_allowed > 0) { /* it had an honest device */
+        d->epsilon_left = b->epsilon_left;
+        d->epsilon_allowed = b->epsilon_allowed;
+    }
 }
 
 static sotto_status work_through(basket *b, sotto_err *err)

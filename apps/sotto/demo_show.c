@@ -50,6 +50,21 @@ static uint64_t seconds_taken(const demo *d)
     return (sotto_clock_monotonic(&sotto_clock_system) / 1000000 - d->started_ms + 999) / 1000;
 }
 
+static sotto_status show_json(const demo *d, sotto_answer_view view, sotto_err *err)
+{
+    sotto_answer_trial trial = {.devices = d->devices,
+                                .seconds = seconds_taken(d),
+                                .answered = d->truth.answered,
+                                .tampered = d->truth.tampered,
+                                .replayed = d->truth.replayed,
+                                .forged = d->truth.forged,
+                                .epsilon_left = d->epsilon_left,
+                                .epsilon_allowed = d->epsilon_allowed};
+
+    view.trial = &trial;
+    return sotto_answer_print_json(&view, err);
+}
+
 sotto_status demo_show(demo *d, bool *right, sotto_err *err)
 {
     static sotto_receipt receipt;
@@ -64,7 +79,7 @@ sotto_status demo_show(demo *d, bool *right, sotto_err *err)
         view.truth = d->truth.bins;
     }
     if (d->json)
-        return sotto_answer_print_json(&view, err);
+        return show_json(d, view, err);
     SOTTO_TRY(sotto_answer_print(&view, &d->arena, err));
     print_hostile(d);
     if (d->check && d->collection.reports != d->truth.answered)

@@ -96,8 +96,9 @@ SOTTO_MUST_USE sotto_status sotto_sql_any(sotto_sql *q, bool *found, sotto_err *
 /* Steps to the end and drops the rows. *changed: rows inserted, updated or deleted; NULL is fine. */
 SOTTO_MUST_USE sotto_status sotto_sql_run(sotto_sql *q, uint64_t *changed, sotto_err *err);
 
-/* The same for a DELETE of keys. SQLite: nothing of the rows is left in the file, even where pages become free, and the WAL is cut
- * off behind it soon (erase_ms in db/store.h). PostgreSQL: they go when the server vacuums, and its log is its own. */
+/* The same for a DELETE or an UPDATE that is to erase. SQLite: nothing of what the rows held is left in the file, even where
+ * pages become free, and the WAL is cut off behind it soon (erase_ms in db/store.h). PostgreSQL: it goes when the server
+ * vacuums, and its log is its own. */
 SOTTO_MUST_USE sotto_status sotto_sql_erase(sotto_sql *q, uint64_t *changed, sotto_err *err);
 
 /* Of the current row. NULL reads as 0, no bytes, "". Another type than is asked for reads as the same, and

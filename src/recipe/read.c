@@ -190,6 +190,24 @@ static void read_schedule(sotto_reading *r, sotto_recipe *out)
         sotto_reading_mistake(r, &closes, "at most 3660 days after opens", "open for too long");
 }
 
+/* Seed 000, appendix A: a round of donations lasts a slot at most, which servers can only hold a batch to that is a span of
+ * time, in steps that are no longer. */
+static void check_rounds(sotto_reading *r, const sotto_recipe *recipe)
+{
+    enum { LEADER_SELECTED = 2 };
+    sotto_place aggregation = {NULL, "aggregation", 0}, mode = {&aggregation, "batch_mode", 0},
+                schedule = {NULL, "schedule", 0}, precision = {&schedule, "precision", 0};
+
+    if (recipe->participation.type != SOTTO_DONATION || !SOTTO_RULE(rounds_within_slots))
+        return;
+    if (recipe->batch_mode == LEADER_SELECTED)
+        sotto_reading_mistake(r, &mode, "time-interval",
+                              "a round of donations may not outlast a slot, and such a batch may");
+    if (recipe->precision > recipe->participation.slot_minutes * 60)
+        sotto_reading_mistake(r, &precision, "at most slot_minutes",
+                              "a round of donations may not outlast a slot, and this does");
+}
+
 static void read_sections(sotto_reading *r, sotto_recipe *out)
 {
     sotto_place no_match = {NULL, "on_no_match", 0};
@@ -213,6 +231,9 @@ static void read_sections(sotto_reading *r, sotto_recipe *out)
         read_aggregation(r, out);
     if (sotto_reading_clean(r, "schedule"))
         read_schedule(r, out);
+    if (sotto_reading_clean(r, "participation") && sotto_reading_clean(r, "aggregation") &&
+        sotto_reading_clean(r, "schedule"))
+        check_rounds(r, out);
     if (sotto_reading_clean(r, "encode") && sotto_reading_clean(r, "on_no_match") &&
         !r->no_memory && out->on_no_match == SOTTO_NO_MATCH_OOV &&
         sotto_encoding_oov(&out->encoding) == SOTTO_NO_VALUE)

@@ -88,7 +88,7 @@ const sotto_schema_key sotto_schema[] = {
     {"participation.check-in", "probability", NUMBER, 0, 1e-9, 1, NULL, "1", "chance of checking in at all; fixed only"},
 
     {"participation.donation", "slots", WHOLE, 0, 2, 1e6, NULL, MUST, "times to choose from, one for each round of the analysis"},
-    {"participation.donation", "slot_minutes", WHOLE, 0, 1, 10080, NULL, MUST, "length of a slot, which a round may not outlast"},
+    {"participation.donation", "slot_minutes", WHOLE, 0, 1, 10080, NULL, MUST, "length of a slot, which a round may not outlast: batches are time intervals, and the precision is at most this"},
 
     {"participation.importance", "rate_default", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with the most common value"},
     {"participation.importance", "rate_other", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with any other"},

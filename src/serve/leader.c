@@ -8,6 +8,7 @@
 #include "base/rule.h"
 #include "base/wait.h"
 #include "serve/collection.h"
+#include "serve/leader_others.h"
 #include "serve/refusals.h"
 #include "serve/schema.h"
 #include "serve/segments.h"
@@ -293,6 +294,7 @@ static void *run(void *context)
             claim_work(leader, SOTTO_QUEUE_COLLECTIONS);
             claim_work(leader, SOTTO_QUEUE_JOBS);
             (void)(adopt(leader, false, NULL) == SOTTO_OK); /* else next time */
+            sotto_leader_flush_for_others(leader);
             looked = now;
         }
         if (now - recalled >= leader->server->options.lease_seconds * 1000) {
@@ -345,7 +347,7 @@ static sotto_status start_thread(sotto_leader *leader, sotto_err *err)
     if (pthread_create(&t->id, NULL, run, leader) != 0)
         return sotto_fail(err, SOTTO_IO, "no thread for the leader");
     t->started = true;
-    return SOTTO_OK;
+    return sotto_leader_others_open(leader, err);
 }
 
 static sotto_status read_counted(sotto_tx *tx, void *context, sotto_err *err)
@@ -415,6 +417,7 @@ void sotto_leader_stop(sotto_leader *leader, uint64_t milliseconds)
 {
     leader_thread *t = leader->thread;
 
+    sotto_leader_others_close(leader);
     if (!t || !t->started)
         return;
     (void)pthread_mutex_lock(&t->lock);

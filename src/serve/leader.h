@@ -6,6 +6,7 @@
  *     lanes.c         segments that wait for a job, by task and bucket
  *     leader_jobs.c   a job: formed, sent, finished
  *     collections.c   collection jobs: waiting, closed, done
+ *     leader_others.c several leaders over one PostgreSQL
  *     leader.c        the thread that has the timers, and what happens at the start
  */
 #ifndef SOTTO_SERVE_LEADER_H
@@ -112,6 +113,7 @@ typedef struct sotto_leader {
     sotto_lanes *lanes;
     struct sotto_collections *collections;
     struct sotto_leader_thread *thread;
+    struct sotto_leader_others *others;
     sotto_spool *spool; /* where bodies are kept; NULL: in their rows */
     atomic_size_t warm; /* bytes of uploads that wait for their job in memory */
     atomic_uint_least64_t

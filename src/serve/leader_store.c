@@ -1,5 +1,6 @@
 /* The leader's transactions on a job. */
 #include "serve/leader_job.h"
+#include "serve/leader_others.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 #include "serve/unreadable.h"
@@ -473,6 +474,7 @@ static sotto_status end_job(sotto_tx *tx, const sotto_leader_job *job, int64_t s
     SOTTO_TRY(sotto_sql_run(&q, &changed, err));
     if (changed != 1)
         return sotto_fail(err, SOTTO_STALE, "the job is over");
+    SOTTO_TRY(sotto_leader_tell_others(tx, job->leader, err));
     return SOTTO_RULE(segments_destroyed) ? sotto_segments_destroy(tx, job->n, err) : SOTTO_OK;
 }
 

@@ -178,6 +178,28 @@ static void write_database(sotto_writer *w, sotto_server *s)
     one(w, "sotto_db_waiting", "gauge", "Functions that wait for a transaction.", db.waiting);
 }
 
+/* Rows of a histogram add up, from the shortest time on. */
+static void write_times(sotto_writer *w, const sotto_http_server_counts *c)
+{
+    uint64_t answered = 0;
+
+    head(w, "sotto_http_responses_total", "counter",
+         "Answers to requests whose head could be read, by the first digit of their status.");
+    for (unsigned i = 0; i < sizeof c->answers / sizeof c->answers[0]; i++)
+        say(w, "sotto_http_responses_total{status=\"%uxx\"} %" PRIu64 "\n", i + 2, c->answers[i]);
+    head(w, "sotto_http_request_seconds", "histogram",
+         "From the last byte of a request's head to its answer.");
+    for (unsigned i = 0; i < SOTTO_HTTP_TIMES - 1; i++) {
+        answered += c->times[i];
+        say(w, "sotto_http_request_seconds_bucket{le=\"%g\"} %" PRIu64 "\n",
+            sotto_http_times_ms[i] / 1e3, answered);
+    }
+    answered += c->times[SOTTO_HTTP_TIMES - 1];
+    say(w, "sotto_http_request_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n", answered);
+    say(w, "sotto_http_request_seconds_sum %.6f\n", (double)c->time_ns / 1e9);
+    say(w, "sotto_http_request_seconds_count %" PRIu64 "\n", answered);
+}
+
 static void write_http(sotto_writer *w, sotto_server *s)
 {
     sotto_http_server_counts c;
@@ -196,6 +218,7 @@ static void write_http(sotto_writer *w, sotto_server *s)
     say(w, "sotto_http_failures_total{cause=\"too_large\"} %" PRIu64 "\n", c.too_large);
     say(w, "sotto_http_failures_total{cause=\"overloaded\"} %" PRIu64 "\n", c.overloaded);
     say(w, "sotto_http_failures_total{cause=\"timed_out\"} %" PRIu64 "\n", c.timed_out);
+    write_times(w, &c);
 }
 
 typedef struct key_lines {

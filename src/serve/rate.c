@@ -1,6 +1,7 @@
 #include "serve/rate.h"
 
 #include "base/rule.h"
+#include "recipe/model.h"
 #include "serve/log_task.h"
 #include "serve/schema.h"
 #include "transport/dap.h"
@@ -56,6 +57,51 @@ static sotto_status arrived_for(sotto_tx *tx, uint64_t *out, const sotto_server_
     if (*out < verified)
         *out = verified;
     return SOTTO_OK;
+}
+
+/* When a bucket begins, or `latest` if that is earlier: a collector may name buckets past all time. */
+static uint64_t begins(uint64_t bucket, uint64_t precision, uint64_t latest)
+{
+    return bucket > latest / precision ? latest : bucket * precision;
+}
+
+/* Slots that a window may touch: those of the recipe's own schedule, or, where every device counts them from a moment of its
+ * own, as many as fit into the window and one more. */
+static uint64_t slots_touched(const sotto_recipe *recipe, uint64_t start, uint64_t end)
+{
+    const sotto_participation *p = &recipe->participation;
+    uint64_t opens = (uint64_t)recipe->opens, length = p->slot_minutes * 60;
+
+    if (p->type != SOTTO_DONATION)
+        length = ((uint64_t)recipe->closes - opens) / p->slots;
+    if (length == 0)
+        return p->slots;
+    if (p->type == SOTTO_DONATION || p->type == SOTTO_CHECK_IN_SLIDING_WINDOW)
+        return (end - start - 1) / length + 2;
+    return (end - 1 - opens) / length - (start - opens) / length + 1;
+}
+
+/* Of a device's chance to answer at all, what falls into this window. Without slots devices answer when they like, all of
+ * them in the first hour perhaps, so that every window may have them all. */
+static double part_of(const sotto_server_task *task, const sotto_batch_range *range)
+{
+    const sotto_recipe *recipe = task->recipe;
+    uint64_t start, end, touched, slots = recipe ? recipe->participation.slots : 0;
+
+    if (slots == 0 || range->leader_selected || !SOTTO_RULE(rate_by_window))
+        return 1;
+    start = begins(range->first_bucket, task->dap.precision, (uint64_t)recipe->closes);
+    end = begins(range->end_bucket, task->dap.precision, (uint64_t)recipe->closes);
+    if (start < (uint64_t)recipe->opens)
+        start = (uint64_t)recipe->opens;
+    touched = start < end ? slots_touched(recipe, start, end) : slots;
+    return touched < slots ? (double)touched / (double)slots : 1;
+}
+
+uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_range *range,
+                             uint64_t population)
+{
+    return (uint64_t)ceil(task->expected * part_of(task, range) * (double)population);
 }
 
 /* From the row, at this moment: an operator who corrects the figure need not restart a thing. */
@@ -133,7 +179,7 @@ sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate, const sotto_server
     rate->checking = population > 0 ? SOTTO_RATE_PASSED : SOTTO_RATE_OFF;
     if (population == 0)
         return SOTTO_OK;
-    rate->expected = (uint64_t)ceil(task->expected * (double)population);
+    rate->expected = sotto_rate_expected(task, range, population);
     SOTTO_TRY(arrived_for(tx, &arrived, task, range, verified, err));
     rate->arrived = arrived;
     if (arrived / 2 < rate->expected || (arrived / 2 == rate->expected && arrived % 2 == 0))

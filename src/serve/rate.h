@@ -23,6 +23,11 @@ typedef struct sotto_rate {
     uint64_t arrived, expected;
 } sotto_rate;
 
+/* Reports that so many devices explain within a batch's window: each of its chance to take part, or to send a dummy, and, where
+ * devices choose one of several slots, of the slots that the window touches. */
+uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_range *range,
+                             uint64_t population);
+
 /* Whether the batch is to be held; then the row that says so is there. What counts: at the leader, the reports that it
  * acknowledged; at the helper, the reports in the jobs that it got. Those among them that turned out invalid count too;
  * those that the leader refused at upload do not. The population is read here, in this transaction; without one nothing is held.

@@ -27,7 +27,7 @@ bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
         return false;
     /* Seed 000, appendix A: a round may not outlast the recipe's collection length. */
     if (SOTTO_RULE(collection_length) && task->collection_seconds > 0 &&
-        i->duration > task->collection_seconds / task->dap.precision && i->duration > 1)
+        i->duration > task->collection_seconds / task->dap.precision)
         return false;
     out->first_bucket = i->start;
     out->end_bucket = i->start + i->duration;

@@ -35,7 +35,7 @@ typedef struct sotto_server_task {
     const sotto_noise
         *noise; /* what this server adds to every sum that it releases; NULL: nothing */
     double
-        expected; /* reports, dummies included, for each of this operator's population (serve/rate.h) */
+        expected; /* reports in all, dummies included, for each of this operator's population (serve/rate.h) */
     size_t max_report; /* bytes of the largest valid report on the wire */
 } sotto_server_task;
 

@@ -3,6 +3,7 @@
 #include "transport/http_server_internal.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,7 @@ sotto_http_request *sotto_http_request_new(sotto_http_conn *conn, const uint8_t 
     request->loop = conn->loop;
     request->conn = conn;
     request->charge = size;
+    request->since = sotto_clock_monotonic(&sotto_clock_system);
     request->text_len = len;
     memcpy(request->text, text, len);
     atomic_fetch_add(&server->refs, 1);
@@ -239,6 +241,21 @@ static size_t room_for(const sotto_http_reply *reply)
     return room;
 }
 
+const unsigned sotto_http_times_ms[SOTTO_HTTP_TIMES - 1] = {1, 5, 20, 100, 500, 2000, 10000, 60000};
+
+static void count_answer(sotto_http_server *server, const sotto_http_request *request,
+                         unsigned status)
+{
+    uint64_t ns = sotto_clock_monotonic(&sotto_clock_system) - request->since;
+    size_t row = 0;
+
+    while (row < SOTTO_HTTP_TIMES - 1 && ns > (uint64_t)sotto_http_times_ms[row] * 1000000)
+        row++;
+    atomic_fetch_add_explicit(&server->answers[status / 100 - 2], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&server->times[row], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&server->time_ns, ns, memory_order_relaxed);
+}
+
 void sotto_http_request_render(sotto_http_request *request, const sotto_http_reply *reply)
 {
     static const sotto_http_reply broken = {.status = 500};
@@ -250,6 +267,7 @@ void sotto_http_request_render(sotto_http_request *request, const sotto_http_rep
     if (reply->status < 200 || reply->status > 599 ||
         !sotto_http_fields_are_clean(reply->fields, reply->field_count))
         reply = &broken;
+    count_answer(server, request, reply->status);
     request->closes = !request->head.keep_alive || atomic_load(&server->draining) ||
                       (!request->let_through && request->close_if_refused);
     const size_t room = room_for(reply);

@@ -256,5 +256,10 @@ void sotto_http_server_count(const sotto_http_server *server, sotto_http_server_
         .too_large = atomic_load(&server->too_large),
         .overloaded = atomic_load(&server->overloaded),
         .timed_out = atomic_load(&server->timed_out),
+        .time_ns = atomic_load(&server->time_ns),
     };
+    for (size_t i = 0; i < sizeof counts->answers / sizeof counts->answers[0]; i++)
+        counts->answers[i] = atomic_load(&server->answers[i]);
+    for (size_t i = 0; i < SOTTO_HTTP_TIMES; i++)
+        counts->times[i] = atomic_load(&server->times[i]);
 }

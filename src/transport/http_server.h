@@ -129,17 +129,24 @@ SOTTO_MUST_USE sotto_status sotto_http_server_drain(sotto_http_server *server, u
  * sends nothing. Not to be called from a handler. NULL is fine. */
 void sotto_http_server_close(sotto_http_server *server);
 
+/* Milliseconds from a request's head to its answer; the last row is for all that took longer. */
+enum { SOTTO_HTTP_TIMES = 9 };
+extern const unsigned sotto_http_times_ms[SOTTO_HTTP_TIMES - 1];
+
 /* Since the server was opened; for metrics. */
 typedef struct sotto_http_server_counts {
     uint64_t connections_accepted;
     uint64_t connections_refused; /* over the cap                                  */
     uint64_t connections_now;
     uint64_t bytes_in_flight_now;
-    uint64_t requests;   /* heads that parsed                                       */
-    uint64_t malformed;  /* heads or bodies that did not                            */
-    uint64_t too_large;  /* bodies over their limit                                 */
-    uint64_t overloaded; /* 503 for the cap on bytes                               */
-    uint64_t timed_out;  /* clients too slow in sending or taking                   */
+    uint64_t requests;                /* heads that parsed                                       */
+    uint64_t malformed;               /* heads or bodies that did not                            */
+    uint64_t too_large;               /* bodies over their limit                                 */
+    uint64_t overloaded;              /* 503 for the cap on bytes                               */
+    uint64_t timed_out;               /* clients too slow in sending or taking                   */
+    uint64_t answers[4];              /* 2xx, 3xx, 4xx, 5xx, to heads that parsed                */
+    uint64_t times[SOTTO_HTTP_TIMES]; /* of those: up to sotto_http_times_ms        */
+    uint64_t time_ns;                 /* of all of them together                    */
 } sotto_http_server_counts;
 
 void sotto_http_server_count(const sotto_http_server *server, sotto_http_server_counts *counts);

@@ -40,6 +40,7 @@ struct sotto_http_request {
     uint8_t *answer; /* head and body, ready to be sent */
     size_t answer_len;
     size_t charge;         /* bytes of it counted as in flight  */
+    uint64_t since;        /* when its head was whole, ns       */
     bool let_through;      /* by `head`                                        */
     bool close_if_refused; /* too much of the body is to come to throw it away */
     bool closes;           /* the answer said so                               */
@@ -118,6 +119,7 @@ struct sotto_http_server {
     atomic_size_t in_flight;
     atomic_uint conn_count;
     atomic_uint_fast64_t accepted, refused, requests, malformed, too_large, overloaded, timed_out;
+    atomic_uint_fast64_t answers[4], times[SOTTO_HTTP_TIMES], time_ns;
     pthread_mutex_t lock; /* with `emptied`: for drain */
     pthread_cond_t emptied;
     unsigned loop_count;

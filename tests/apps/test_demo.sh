@@ -22,7 +22,13 @@ expect() { # CODE WHAT COMMAND...
 
 nothing_left() { # WHEN
     ls -d "$work"/sotto-demo-* 2>/dev/null && { echo "$1: files are left"; failed=1; }
-    pgrep -f "$work" >/dev/null && { echo "$1: a server still runs"; failed=1; }
+    # The servers are forks of the demo, which nothing but their environment tells from others.
+    grep -lsF "TMPDIR=$work" /proc/[0-9]*/environ >"$work/running"
+    for server in $(cut -d/ -f3 "$work/running"); do
+        [ "$(cat "/proc/$server/comm" 2>/dev/null)" = sotto ] || continue
+        echo "$1: a server still runs"
+        failed=1
+    done
 }
 
 expect 0 "a small demo" "$sotto" demo --devices 800 --check --json
@@ -36,6 +42,10 @@ assert sum(b["truth"] for b in d["bins"]) == 800 - 6
 assert not d["check"]["wrong"]
 leader, helper = r["leader_rejections"], r["helper_rejections"]
 assert leader["report_replayed"] == 2 and leader["hpke_decrypt_error"] == 2, leader
+trial = d["trial"]
+assert trial["devices"] == 800 and trial["should_count"] == 800 - 6, trial
+assert trial["tampered"] == 4 and trial["replayed"] == 2 and trial["forged"] == 2, trial
+assert (trial["epsilon_left"], trial["epsilon_allowed"]) == (1, 5), trial
 assert helper["hpke_decrypt_error"] == 2 and helper["vdaf_verify_error"] == 2, helper
 CHECK
 nothing_left "afterwards"

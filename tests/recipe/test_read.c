@@ -190,6 +190,26 @@ static void noise_needs_two_servers(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.noise", "no two servers"));
 }
 
+static void a_round_of_donations_is_within_a_slot(sotto_test *t)
+{
+    static const char poisson[] = "{\"type\": \"poisson\", \"rate\": 0.1}";
+    const char *donation =
+        (const char *)sotto_test_recipe_text(
+            t, poisson, "{\"type\": \"donation\", \"slots\": 10, \"slot_minutes\": 60}")
+            .data;
+
+    CHECK_OK(t, read_text(t, sotto_bytes_of(donation, strlen(donation))));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_text(t, sotto_test_replace(t, donation, "\"trust\": \"split\"",
+                                                 "\"trust\": \"split\", \"batch_mode\": "
+                                                 "\"leader-selected\"")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.batch_mode", "outlast a slot"));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_text(t, sotto_test_replace(t, donation, "\"slot_minutes\": 60",
+                                                 "\"slot_minutes\": 59")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "schedule.precision", "outlast a slot"));
+}
+
 static void no_memory_is_an_answer_too(sotto_test *t)
 {
     sotto_bytes text = sotto_test_recipe_text(t, NULL, NULL);
@@ -225,6 +245,7 @@ int main(int argc, char **argv)
         CASE(leader_and_helper_are_two),
         CASE(noise_is_read_exactly),
         CASE(noise_needs_two_servers),
+        CASE(a_round_of_donations_is_within_a_slot),
         CASE(no_memory_is_an_answer_too),
     };
 

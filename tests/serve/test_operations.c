@@ -6,6 +6,7 @@
 #include "sim/clock.h"
 #include "support/database.h"
 #include "support/steps.h"
+#include "transport/http_server.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -312,8 +313,10 @@ static void a_leader_says_that_its_helper_is_away(sotto_test *t)
 
 static void metrics_count_reports_by_cause(sotto_test *t)
 {
+    sotto_http_server_counts http;
     sotto_test_service s;
     uint64_t reports, counts[16];
+    char line[96];
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
     for (int i = 0; i < 20; i++)
@@ -336,6 +339,21 @@ static void metrics_count_reports_by_cause(sotto_test *t)
     CHECK(t,
           soon_says(t, &s, s.leader, "metrics", "sotto_collection_jobs_total{event=\"done\"} 1\n"));
     CHECK(t, soon_says(t, &s, s.helper, "metrics", "sotto_reports_accepted_total 20\n"));
+    /* 22 uploads and a collection, which was asked about until it was there. */
+    sotto_http_server_count(s.leader->http, &http);
+    CHECK(t, http.answers[0] >= 24 && http.answers[2] == 0);
+    CHECK_EQUAL(t, 404,
+                sotto_test_request(t, &s, true, SOTTO_HTTP_GET, "nothing", SOTTO_DAP_MESSAGES, NULL,
+                                   sotto_bytes_of(NULL, 0))
+                    .status);
+    CHECK(t,
+          soon_says(t, &s, s.leader, "metrics", "sotto_http_responses_total{status=\"4xx\"} 1\n"));
+    CHECK(t,
+          soon_says(t, &s, s.leader, "metrics", "# TYPE sotto_http_request_seconds histogram\n"));
+    sotto_http_server_count(s.leader->http, &http);
+    (void)snprintf(line, sizeof line, "sotto_http_request_seconds_bucket{le=\"+Inf\"} %llu\n",
+                   (unsigned long long)(http.answers[0] + http.answers[2]));
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", line));
     CHECK_EQUAL(t, sotto_metrics_get(s.leader->metrics, SOTTO_METRIC_JOBS_FORMED),
                 sotto_metrics_get(s.leader->metrics, SOTTO_METRIC_JOBS_FINISHED));
     CHECK(t, sotto_metrics_get(s.helper->metrics, SOTTO_METRIC_JOBS_ANSWERED) > 0);

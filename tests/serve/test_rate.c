@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/steps.h"
 
+#include "recipe/model.h"
 #include "serve/care.h"
 #include "serve/rate.h"
 #include "support/database.h"
@@ -120,6 +121,70 @@ static void twice_the_expected_number_is_released(sotto_test *t)
     is_released(t, &s, 40);
     is_told(t, s.leader, SOTTO_RATE_PASSED);
     is_told(t, s.helper, SOTTO_RATE_PASSED);
+    sotto_test_service_close(&s);
+}
+
+/* A schedule of 100 hours, a bucket each, from hour 1000. */
+static void explains(sotto_test *t, const sotto_participation *participation, uint64_t first,
+                     uint64_t end, uint64_t wanted)
+{
+    const sotto_recipe recipe = {
+        .participation = *participation, .opens = 3600000, .closes = 3960000};
+    const sotto_server_task task = {
+        .recipe = &recipe, .expected = 1, .dap = {.precision = 3600, .opens = 3600000}};
+    const sotto_batch_range range = {.first_bucket = first, .end_bucket = end};
+
+    CHECK_EQUAL(t, wanted, sotto_rate_expected(&task, &range, 1000));
+}
+
+/* What one slot may have is not what all of them may. */
+static void a_window_has_the_devices_of_its_slots(sotto_test *t)
+{
+    static const sotto_participation any = {.type = SOTTO_POISSON, .rate = 1},
+                                     fixed = {.type = SOTTO_CHECK_IN_FIXED_WINDOW, .slots = 20},
+                                     sliding = {.type = SOTTO_CHECK_IN_SLIDING_WINDOW, .slots = 20},
+                                     donation = {
+                                         .type = SOTTO_DONATION, .slots = 10, .slot_minutes = 60};
+
+    explains(t, &any, 1000, 1001, 1000); /* all of them may come in the first hour */
+    explains(t, &fixed, 1000, 1100, 1000);
+    explains(t, &fixed, 1000, 1001, 50);
+    explains(t, &fixed, 1000, 1005, 50);
+    explains(t, &fixed, 1000, 1006, 100);
+    explains(t, &fixed, 1004, 1006, 100); /* it touches two */
+    explains(t, &fixed, 0, 1005, 50);     /* nobody answers before it opens */
+    explains(t, &fixed, 1095, 2000, 50);  /* nor after it has closed */
+    explains(t, &fixed, 0, INT64_MAX, 1000);
+    explains(t, &sliding, 1000, 1005, 100);
+    explains(t, &sliding, 1000, 1100, 1000);
+    explains(t, &donation, 1000, 1001, 200); /* of two slots, as each device counts its own */
+    explains(t, &donation, 1000, 1003, 400);
+    explains(t, &donation, 1000, 1020, 1000);
+}
+
+static void a_batch_of_one_slot_is_held_by_what_a_slot_explains(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports, counts[16];
+
+    sotto_test_service_open(
+        t, &s,
+        &(sotto_test_service_options){
+            .participation = "{\"type\": \"donation\", \"slots\": 10, \"slot_minutes\": 60}"});
+    set_population(t, &s, false, 50); /* two slots of ten: 10 are expected, 20 may come */
+    sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
+    set_population(t, &s, true, 50);
+    is_released(t, &s, 20);
+    sotto_test_service_close(&s);
+    sotto_test_service_open(
+        t, &s,
+        &(sotto_test_service_options){
+            .participation = "{\"type\": \"donation\", \"slots\": 10, \"slot_minutes\": 60}"});
+    set_population(t, &s, true, 50);
+    sotto_test_upload_some(t, &s, 21, 1, SOTTO_TEST_SOUND);
+    s.patience = 10;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM held"));
     sotto_test_service_close(&s);
 }
 
@@ -434,6 +499,8 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(twice_the_expected_number_is_released),
+        CASE(a_window_has_the_devices_of_its_slots),
+        CASE(a_batch_of_one_slot_is_held_by_what_a_slot_explains),
         CASE(one_more_is_held_until_the_leaders_operator_gives_a_reason),
         CASE(the_helper_holds_by_its_own_figure),
         CASE(a_reason_covers_no_more_than_it_was_given_for),

@@ -323,26 +323,33 @@ static sotto_status read_keys(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* How many of the keys stand anywhere in the database's file, or in the one behind it that ends with this. */
-static size_t keys_in(sotto_test *t, const sotto_test_service *s, const char *suffix,
-                      const stored *keys)
+/* All of an SQLite database's file, or of the one behind it that ends with this; until the next call. */
+static sotto_bytes file_of(sotto_test *t, const char *database, const char *suffix)
 {
     static uint8_t all[32 << 20];
     char path[512];
-    size_t size, found = 0;
+    size_t size;
     FILE *file;
 
-    (void)snprintf(path, sizeof path, "%s%s", s->leader_options.database + strlen("sqlite:"),
-                   suffix);
+    (void)snprintf(path, sizeof path, "%s%s", database + strlen("sqlite:"), suffix);
     file = fopen(path, "rb");
     if (!file)
-        return 0;
+        return sotto_bytes_of(NULL, 0);
     size = fread(all, 1, sizeof all, file);
     CHECK(t, size < sizeof all);
     CHECK_EQUAL(t, 0, fclose(file));
+    return sotto_bytes_of(all, size);
+}
+
+/* How many of the keys stand anywhere in it. */
+static size_t keys_in(sotto_test *t, const sotto_test_service *s, const char *suffix,
+                      const stored *keys)
+{
+    sotto_bytes all = file_of(t, s->leader_options.database, suffix);
+    size_t found = 0;
+
     for (size_t i = 0; i < keys->count; i++)
-        found +=
-            sotto_test_holds(sotto_bytes_of(all, size), sotto_bytes_of(keys->keys[i], SEALED_KEY));
+        found += sotto_test_holds(all, sotto_bytes_of(keys->keys[i], SEALED_KEY));
     return found;
 }
 
@@ -374,6 +381,53 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
         left = keys_in(t, &s, "", &keys) + keys_in(t, &s, "-wal", &keys);
     }
     CHECK_EQUAL(t, 0, left);
+    sotto_test_service_close(&s);
+}
+
+#define SHARES "SELECT count(*) FROM sub_aggregate WHERE length(share) > 0"
+#define COUNTS "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate"
+
+/* Nothing of this share is in any file of the server's any more, soon. */
+static void share_is_gone(sotto_test *t, const char *database, sotto_bytes share)
+{
+    bool there = !sotto_test_on_postgres();
+
+    for (unsigned i = 0; i < 100 && there; i++) {
+        sotto_test_pause_ms(100);
+        there = sotto_test_holds(file_of(t, database, ""), share) ||
+                sotto_test_holds(file_of(t, database, "-wal"), share);
+    }
+    CHECK(t, !there);
+}
+
+/* Each job's sum is kept apart until then, and some have few reports: whoever got both servers' would see them. */
+static void what_single_jobs_added_goes_with_the_collection(sotto_test *t)
+{
+    static const char one[] = "SELECT share FROM sub_aggregate LIMIT 1";
+    sotto_test_service s;
+    sotto_bytes leaders, helpers;
+    uint64_t reports = 0, counts[16] = {0};
+
+    sotto_test_service_open(
+        t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 10});
+    s.leader_options.erase_ms = s.helper_options.erase_ms = 200;
+    sotto_test_leader_restart(t, &s);
+    sotto_test_helper_restart(t, &s);
+    sotto_test_upload_some(t, &s, 10, 1, SOTTO_TEST_SOUND);
+    sotto_test_upload_some(t, &s, 10, 1, SOTTO_TEST_SOUND);
+    sotto_test_await(t, s.leader->db, SHARES, 2);
+    CHECK_EQUAL(t, 2, sotto_test_ask_number(t, s.helper->db, SHARES));
+    leaders = sotto_test_ask_bytes(t, s.leader->db, one);
+    helpers = sotto_test_ask_bytes(t, s.helper->db, one);
+    CHECK(t, leaders.len > 0 && helpers.len > 0);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 20, reports);
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, SHARES));
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.helper->db, SHARES));
+    CHECK_EQUAL(t, 20, sotto_test_ask_number(t, s.leader->db, COUNTS));
+    CHECK_EQUAL(t, 20, sotto_test_ask_number(t, s.helper->db, COUNTS));
+    share_is_gone(t, s.leader_options.database, leaders);
+    share_is_gone(t, s.helper_options.database, helpers);
     sotto_test_service_close(&s);
 }
 
@@ -448,6 +502,56 @@ static void a_stored_request_is_sealed(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static void is_sealed(sotto_test *t, sotto_server *server, const char *column, sotto_bytes value)
+{
+    const sotto_pairing *p = sotto_tasks_at(server->tasks, 0)->pairing;
+    char name[SOTTO_COLUMN_KEY_NAME], head[SOTTO_COLUMN_KEY_NAME] = "";
+
+    if (value.len <= SOTTO_COLUMN_OVERHEAD)
+        (void)fprintf(stderr, "%s: %zu bytes\n", column, value.len);
+    CHECK(t, value.len > SOTTO_COLUMN_OVERHEAD);
+    sotto_column_key_name(name, server->columns.key[0]);
+    for (size_t i = 0; i < 4; i++)
+        (void)snprintf(head + 2 * i, 3, "%02x", value.data[i]);
+    CHECK_BYTES(t, name, head, sizeof name); /* by which key, as everything sealed begins */
+    CHECK(t, !sotto_test_holds(value, sotto_bytes_of(p->verify_seed, sizeof p->verify_seed)));
+    CHECK(t, !sotto_test_holds(value, sotto_bytes_of(p->leader_token, strlen(p->leader_token))));
+}
+
+/* Whoever has the database without its key has no key, no token and no share. */
+static void every_column_of_secrets_is_sealed(sotto_test *t)
+{
+    static const struct {
+        const char *column, *sql;
+        bool leader, helper;
+    } columns[] = {
+        {"pairing.secrets", "SELECT secrets FROM pairing", true, true},
+        {"hpke_key.secret", "SELECT secret FROM hpke_key LIMIT 1", true, true},
+        {"sub_aggregate.share", "SELECT share FROM sub_aggregate LIMIT 1", true, true},
+        {"segment_key.secret", "SELECT secret FROM segment_key LIMIT 1", true, false},
+        {"job.request", "SELECT request FROM job WHERE state = 1", true, false},
+    };
+    sotto_test_service s;
+    sotto_bytes request;
+
+    sotto_test_service_open(
+        t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 25});
+    sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);
+    sotto_test_await(t, s.leader->db, SHARES, 1);
+    (void)leave_a_job(t, &s, &request);
+    CHECK_OK(t, sotto_server_open(&s.leader, &s.leader_options, &t->err));
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (columns[i].leader)
+            is_sealed(t, s.leader, columns[i].column,
+                      sotto_test_ask_bytes(t, s.leader->db, columns[i].sql));
+    CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (columns[i].helper)
+            is_sealed(t, s.helper, columns[i].column,
+                      sotto_test_ask_bytes(t, s.helper->db, columns[i].sql));
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -463,8 +567,10 @@ int main(int argc, char **argv)
         CASE(a_batch_below_its_minimum_waits),
         CASE(of_two_collections_that_overlap_one_is_refused),
         CASE(destroyed_keys_are_gone_from_every_file),
+        CASE(what_single_jobs_added_goes_with_the_collection),
         CASE(what_a_killed_leader_had_under_way_goes_on_at_once),
         CASE(a_stored_request_is_sealed),
+        CASE(every_column_of_secrets_is_sealed),
         CASE(reports_are_erased_once_they_are_added_up),
     };
 

@@ -144,14 +144,16 @@ static const char *write_recipe(sotto_test *t, const sotto_test_service_options 
         " \"oov\": true}, \"combine\": [\"liked\"]},"
         " \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
         "4.0},"
-        " \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},"
+        " \"participation\": %s,"
         " \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6,"
         " \"min_cohort\": %u},"
         " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\","
         " \"helper\": \"key:helper\"%s%s},"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
         " \"population\": 1000, \"on_no_match\": \"no-value\"}",
-        write_values(t, o->categories), o->min_cohort ? o->min_cohort : 20,
+        write_values(t, o->categories),
+        o->participation ? o->participation : "{\"type\": \"poisson\", \"rate\": 1.0}",
+        o->min_cohort ? o->min_cohort : 20,
         o->leader_selected ? ", \"batch_mode\": \"leader-selected\"" : "", write_noise(t, o->sigma),
         opens, closes);
     return text;

@@ -37,6 +37,7 @@ typedef struct sotto_test_service_options {
     uint64_t late_seconds;     /* 0: the server's default                 */
     const sotto_clock *clock;  /* of the servers' keys; NULL: the system's */
     unsigned categories;       /* 0: 4; one more bin is for all others */
+    const char *participation; /* NULL: everybody, at any time         */
     const char *sigma;         /* of the servers' noise; NULL: none    */
     const sotto_log_sink *log; /* of both servers; NULL: none */
 } sotto_test_service_options;

@@ -81,8 +81,11 @@ bool sotto_http_conn_step_head(sotto_http_conn *conn)
     /* A client that doesn't take its answers gets no more of them. */
     if (sotto_http_conn_waiting(conn) > MAX_OUTPUT)
         return false;
+    /* An answer from before a drain did not say that it is the last, and may be sent after the idle were swept. */
     if (len == 0)
-        return conn->eof ? sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_CLOSING) : false;
+        return conn->eof || atomic_load(&conn->loop->server->draining)
+                   ? sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_CLOSING)
+                   : false;
     if (conn->scanned == 0)
         conn->since = sotto_http_conn_now();
     text = evbuffer_pullup(input, (ev_ssize_t)(len < max ? len : max));

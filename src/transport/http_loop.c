@@ -128,18 +128,21 @@ static void on_accept(int listener, short what, void *context)
 
 /* ---- the thread ---------------------------------------------------------------------------------- */
 
-static void drain_begins(sotto_http_loop *loop)
+static void sweep(sotto_http_loop *loop)
 {
-    loop->swept = true;
-    if (loop->accept) {
-        event_del(loop->accept);
-        /* Whoever connects from now on is told by the kernel that nobody listens. */
-        (void)shutdown(loop->server->listener, SHUT_RDWR);
-    }
     for (sotto_http_conn *conn = loop->conns, *next; conn; conn = next) {
         next = conn->next;
         sotto_http_conn_sweep(conn);
     }
+}
+
+static void drain_begins(sotto_http_loop *loop)
+{
+    if (loop->accept)
+        event_del(loop->accept);
+    sweep(loop);
+    loop->swept = true;
+    sotto_http_server_swept(loop->server);
 }
 
 static void on_wake(int fd, short what, void *context)
@@ -164,6 +167,8 @@ static void on_wake(int fd, short what, void *context)
     pthread_mutex_unlock(&loop->lock);
     for (unsigned i = 0; i < handed_count; i++)
         sotto_http_conn_open(loop, handed[i]);
+    if (handed_count > 0 && loop->swept) /* the first loop had accepted them before it was swept */
+        sweep(loop);
     while (answered) {
         sotto_http_request *next = answered->next;
 

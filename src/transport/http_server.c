@@ -189,31 +189,51 @@ uint16_t sotto_http_server_port(const sotto_http_server *server)
 
 /* ---- draining and closing ------------------------------------------------------------------------ */
 
-void sotto_http_server_lost_connection(sotto_http_server *server)
+static void tell_drain(sotto_http_server *server)
 {
-    if (atomic_fetch_sub(&server->conn_count, 1) != 1 || !atomic_load(&server->draining))
-        return;
     pthread_mutex_lock(&server->lock);
     pthread_cond_broadcast(&server->emptied);
     pthread_mutex_unlock(&server->lock);
 }
 
+void sotto_http_server_lost_connection(sotto_http_server *server)
+{
+    if (atomic_fetch_sub(&server->conn_count, 1) == 1 && atomic_load(&server->draining))
+        tell_drain(server);
+}
+
+void sotto_http_server_swept(sotto_http_server *server)
+{
+    atomic_fetch_add(&server->swept, 1);
+    tell_drain(server);
+}
+
+/* No connection is nothing until every loop has looked: the first may be about to accept one. */
+static bool is_empty(const sotto_http_server *server)
+{
+    return atomic_load(&server->swept) == server->loop_count &&
+           atomic_load(&server->conn_count) == 0;
+}
+
 sotto_status sotto_http_server_drain(sotto_http_server *server, unsigned timeout_ms, sotto_err *err)
 {
     const struct timespec until = sotto_wait_until(timeout_ms);
-    unsigned left;
+    bool empty;
 
     atomic_store(&server->draining, true);
+    /* Whoever connects from now on is told by the kernel that nobody listens. */
+    (void)shutdown(server->listener, SHUT_RDWR);
     for (unsigned i = 0; i < server->loop_count; i++)
         sotto_http_loop_wake(&server->loops[i]);
     pthread_mutex_lock(&server->lock);
-    while (atomic_load(&server->conn_count) > 0 &&
+    while (!is_empty(server) &&
            pthread_cond_timedwait(&server->emptied, &server->lock, &until) == 0) {
     }
-    left = atomic_load(&server->conn_count);
+    empty = is_empty(server);
     pthread_mutex_unlock(&server->lock);
-    if (left > 0)
-        return sotto_fail(err, SOTTO_AGAIN, "%u connections are still busy", left);
+    if (!empty)
+        return sotto_fail(err, SOTTO_AGAIN, "%u connections are still busy",
+                          atomic_load(&server->conn_count));
     return SOTTO_OK;
 }
 

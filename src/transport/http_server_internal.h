@@ -115,6 +115,7 @@ struct sotto_http_server {
     uint16_t port;
     atomic_size_t refs; /* the owner and every request */
     atomic_bool draining;
+    atomic_uint swept; /* loops that accept nobody and have told the idle to go */
     atomic_bool stopping;
     atomic_size_t in_flight;
     atomic_uint conn_count;
@@ -133,6 +134,7 @@ void sotto_http_charge(sotto_http_server *server, size_t bytes); /* whatever the
 void sotto_http_discharge(sotto_http_server *server, size_t bytes);
 void sotto_http_server_unref(sotto_http_server *server);
 void sotto_http_server_lost_connection(sotto_http_server *server);
+void sotto_http_server_swept(sotto_http_server *server); /* one loop more */
 
 /* http_loop.c */
 SOTTO_MUST_USE sotto_status sotto_http_loop_open(sotto_http_loop *loop, sotto_http_server *server,

@@ -51,6 +51,12 @@ CHECK
 nothing_left "afterwards"
 "$sotto" demo --devices 100000 >/dev/null 2>&1 &
 demo=$!
+# Until it has its directory, and so its handler: what the shell runs beside itself ignores Ctrl-C before that.
+waited=0
+until ls -d "$work"/sotto-demo-* >/dev/null 2>&1 || [ "$waited" -ge 600 ]; do
+    sleep 0.1
+    waited=$((waited + 1))
+done
 sleep 1
 kill -INT $demo
 wait $demo

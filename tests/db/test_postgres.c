@@ -70,7 +70,7 @@ static void patience_ends(sotto_test *t)
 {
     /* On a busy machine one new connection takes more than 50 ms. */
     const sotto_db_options options = {
-        .address = sotto_test_address(t), .writers = 1, .patience_ms = 1000};
+        .address = sotto_test_address(t), .writers = 1, .patience_ms = 3000};
     attempt a = {.fatal = 1000000};
     sotto_db *db;
 

@@ -122,26 +122,29 @@ static void nothing_is_spent_past_a_reset_that_was_interrupted(sotto_test *t)
     CHECK(t, stopped > 10);
 }
 
-/* Another process, which runs `sql` in a transaction when it is told to, says so, and commits a while later. */
+/* Another process, which runs `sql` in a transaction when it is told to, says so, and commits a while after there is a
+ * file of this name, by which whoever should wait for it is about to. */
 typedef struct writer {
     pid_t pid;
     int tell, told;
 } writer;
 
-static void write_slowly(const char *path, const char *sql, int told, int tell)
+static void write_slowly(const char *path, const char *sql, const char *until, int told, int tell)
 {
-    const struct timespec a_while = {.tv_nsec = 300000000};
+    const struct timespec moment = {.tv_nsec = 5000000}, a_while = {.tv_nsec = 800000000};
     char go;
     sqlite3 *db = NULL;
     bool good = read(told, &go, 1) == 1 && sqlite3_open(path, &db) == SQLITE_OK &&
                 sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
                 sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK && write(tell, &go, 1) == 1;
 
+    for (int i = 0; good && i < 4000 && access(until, F_OK) != 0; i++)
+        (void)nanosleep(&moment, NULL);
     (void)nanosleep(&a_while, NULL);
     _exit(good && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ? 0 : 1);
 }
 
-static writer start_writer(sotto_test *t, const char *path, const char *sql)
+static writer start_writer(sotto_test *t, const char *path, const char *sql, const char *until)
 {
     int there[2] = {-1, -1}, back[2] = {-1, -1};
 
@@ -149,7 +152,7 @@ static writer start_writer(sotto_test *t, const char *path, const char *sql)
     writer w = {.pid = fork(), .tell = there[1], .told = back[0]};
     CHECK(t, w.pid >= 0);
     if (w.pid == 0)
-        write_slowly(path, sql, there[0], back[1]);
+        write_slowly(path, sql, until, there[0], back[1]);
     (void)close(there[0]);
     (void)close(back[1]);
     return w;
@@ -174,13 +177,17 @@ static void end_writer(sotto_test *t, const writer *w)
 
 static void a_reset_waits_for_a_transaction_that_was_begun(sotto_test *t)
 {
+    char fresh[1024];
+
     start(t, NULL);
     CHECK_EQUAL(t, 1, sotto_test_tick(&one).made);
     sotto_test_phone_close(&one); /* no connection goes along when a process forks */
+    (void)snprintf(fresh, sizeof fresh, "%s.new", one.options.ledger);
     const writer w = start_writer(t, one.options.ledger,
                                   "INSERT INTO record SELECT NULL,at,kind,recipe,analysis,fields,"
                                   "note,round,report,randomised,epsilon,delta,local,bytes"
-                                  " FROM record WHERE recipe='a'");
+                                  " FROM record WHERE recipe='a'",
+                                  fresh);
     sotto_test_phone_open(&one);
     let_it_begin(t, &w);
     CHECK_OK(t, sotto_device_reset(one.device, &t->err));
@@ -246,7 +253,8 @@ static void a_stream_that_is_declared_meanwhile_is_forgotten_too(sotto_test *t)
     const writer w = start_writer(
         t, one.options.events,
         "CREATE TABLE other AS SELECT * FROM keyboard_ngrams; INSERT INTO sotto_streams"
-        " SELECT 'other', fields, max_age, max_rows FROM sotto_streams LIMIT 1");
+        " SELECT 'other', fields, max_age, max_rows FROM sotto_streams LIMIT 1",
+        one.options.events);
     sotto_test_phone_open(&one);
     let_it_begin(t, &w);
     CHECK_OK(t, sotto_device_forget(one.device, NULL, &t->err));

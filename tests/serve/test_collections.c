@@ -47,9 +47,9 @@ static void upload_until_verified(sotto_test *t, unsigned reports)
     for (unsigned i = 0; i < reports; i++)
         CHECK_EQUAL(t, 0, upload_one(t));
     for (unsigned i = 0;
-         i < 200 && sotto_test_ask_number(t, s.leader->db,
-                                          "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
-                                          " sub_aggregate") < (int64_t)reports;
+         i < 1000 && sotto_test_ask_number(t, s.leader->db,
+                                           "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
+                                           " sub_aggregate") < (int64_t)reports;
          i++)
         sotto_test_pause_ms(20);
 }
@@ -155,7 +155,7 @@ static void deleting_a_collection_that_waits_opens_its_buckets(sotto_test *t)
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     for (unsigned i = 0;
-         i < 100 &&
+         i < 500 &&
          sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM release WHERE shut = 1") == 0;
          i++)
         sotto_test_pause_ms(20);

@@ -47,7 +47,7 @@ static sotto_http_response ask(sotto_test *t, sotto_http_client *client, const s
 static bool soon_says(sotto_test *t, sotto_test_service *s, const sotto_server *server,
                       const char *page, const char *text)
 {
-    for (int i = 0; i < 250; i++) {
+    for (int i = 0; i < 500; i++) {
         sotto_http_response r = ask(t, s->client, server, SOTTO_HTTP_GET, page, NULL);
 
         if (sotto_test_says(&r, text))
@@ -525,7 +525,7 @@ static sotto_status count_key(void *context, const sotto_key_line *line, sotto_e
 static bool soon_has(sotto_test *t, sotto_server *server, size_t pending, size_t active,
                      size_t expired)
 {
-    for (int i = 0; i < 250; i++) {
+    for (int i = 0; i < 500; i++) {
         ring r = {0};
 
         CHECK_OK(t, sotto_keys_list(server->keys, count_key, &r, &t->err));

@@ -174,7 +174,7 @@ static bool comes_to(const unsigned *what, unsigned wanted)
 {
     const struct timespec moment = {0, 20000000};
 
-    for (unsigned i = 0; i < 250 && seen(what) < wanted; i++)
+    for (unsigned i = 0; i < 500 && seen(what) < wanted; i++)
         (void)nanosleep(&moment, NULL);
     return seen(what) >= wanted;
 }

@@ -409,7 +409,7 @@ static bool soon_holds(sotto_server *server, uint64_t held)
 {
     sotto_care_view view = {0};
 
-    for (int i = 0; i < 250; i++) {
+    for (int i = 0; i < 500; i++) {
         sotto_care_look(server->care, &view);
         if (view.held == held)
             return true;

@@ -63,8 +63,9 @@ static void a_batch_is_asked_for_in_its_tasks_mode(sotto_test *t)
 
 typedef struct adder {
     int64_t task;
-    unsigned hold_ms; /* after the lock was got */
-    atomic_bool inside, wrote, told;
+    bool waits;       /* after the lock was got: until it may go, but not for ever */
+    unsigned hold_ms; /* ... and then so long */
+    atomic_bool inside, go, wrote, told;
 } adder;
 
 /* As an upload does: takes the lock, looks, and writes a while later. */
@@ -75,6 +76,8 @@ static sotto_status add(sotto_tx *tx, void *context, sotto_err *err)
 
     SOTTO_TRY(sotto_release_lock(tx, a->task, false, err));
     atomic_store(&a->inside, true);
+    for (unsigned i = 0; i < 20000 && a->waits && !atomic_load(&a->go); i++)
+        sotto_test_pause_ms(1);
     sotto_test_pause_ms(a->hold_ms);
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "INSERT INTO retired (task, since) VALUES (?1, 0)", err));
     sotto_sql_int(&q, 1, a->task);
@@ -122,7 +125,7 @@ static void closing_waits_for_those_who_add_and_sees_what_they_added(sotto_test 
 {
     const char *address = sotto_test_address(t);
     sotto_db *one = sotto_test_db_at(t, address), *other = sotto_test_db_at(t, address);
-    adder slow = {.task = 5, .hold_ms = 400}, quick = {.task = 5 + 64};
+    adder slow = {.task = 5, .waits = true, .hold_ms = 400}, quick = {.task = 5 + 64};
     sotto_db_job job = {.fn = add, .context = &slow, .done = on_added, .done_context = &slow};
     closer c = {.task = 5};
 
@@ -134,6 +137,7 @@ static void closing_waits_for_those_who_add_and_sees_what_they_added(sotto_test 
         CHECK_OK(t, sotto_db_run(other, add, &quick, &t->err));
         CHECK(t, !atomic_load(&slow.wrote));
     }
+    atomic_store(&slow.go, true);
     CHECK_OK(t, sotto_db_run(other, close_it, &c, &t->err));
     CHECK_EQUAL(t, 1, c.found);
     wait_for(&slow.told);

@@ -175,7 +175,7 @@ void sotto_test_await(sotto_test *t, sotto_db *db, const char *sql, int64_t want
 
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql)
 {
-    for (unsigned i = 0; i < 200; i++) {
+    for (unsigned i = 0; i < 400; i++) {
         if (sotto_test_ask_number(t, db, sql) > 0)
             return true;
         sotto_test_pause_ms(25);

@@ -45,7 +45,7 @@ sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err);
 void sotto_test_do(sotto_test *t, sotto_db *db, const char *sql);
 /* Until a query yields this number; it fails the test after ten seconds. */
 void sotto_test_await(sotto_test *t, sotto_db *db, const char *sql, int64_t wanted);
-/* Whether a query comes to yield a number above zero, within five seconds. */
+/* Whether a query comes to yield a number above zero, within ten seconds. */
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql);
 /* The bytes that a query yields, in the test's arena; none if it has no row. */
 sotto_bytes sotto_test_ask_bytes(sotto_test *t, sotto_db *db, const char *sql);

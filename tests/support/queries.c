@@ -1,5 +1,7 @@
 #include "support/queries.h"
 
+#include "sim/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -51,12 +53,14 @@ static void note_reads(sotto_answer *answer, const sotto_query *query)
 sotto_answer sotto_test_ask(sotto_store *store, const sotto_query_policy *policy, sotto_bytes sql,
                             sotto_err *err)
 {
+    static sotto_sim_clock still;
+    const sotto_clock clock = sotto_sim_clock_of(&still);
     sotto_answer answer = {0};
     sotto_query *query;
 
     if (err)
         *err = (sotto_err){0};
-    answer.status = sotto_query_open(&query, store, policy, sql, NULL, err);
+    answer.status = sotto_query_open(&query, store, policy, sql, &clock, err);
     answer.opened = answer.status == SOTTO_OK;
     if (answer.opened) {
         answer.status = sotto_query_run(query, take_row, &answer, err);

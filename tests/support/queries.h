@@ -20,7 +20,8 @@ typedef struct sotto_answer {
     bool opened;
 } sotto_answer;
 
-/* Opens, runs and closes; the status and reason are those of the step that failed. */
+/* Opens, runs and closes; the status and reason are those of the step that failed. No time passes, so that a slow machine
+ * changes no reason. */
 sotto_answer sotto_test_ask(sotto_store *store, const sotto_query_policy *policy, sotto_bytes sql,
                             sotto_err *err);
 sotto_answer sotto_test_ask_text(sotto_store *store, const sotto_query_policy *policy,

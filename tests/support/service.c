@@ -3,6 +3,7 @@
 
 #include "seal/report.h"
 #include "support/database.h"
+#include "support/ports.h"
 #include "transport/dap_collect.h"
 #include "transport/dap_job.h"
 #include "transport/http_problem.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { TEXT = 8192 };
 
@@ -197,6 +199,21 @@ static void compile(sotto_test *t, sotto_test_service *s, bool closed)
         sotto_dap_time_of((uint64_t)time(NULL) - (closed ? 48 * 3600 : 0), s->task.precision);
 }
 
+/* On a port that stays this test's while nobody listens there. */
+static sotto_server *open_kept(sotto_test *t, int *kept, const sotto_server_options *options)
+{
+    sotto_server_options here = *options;
+    sotto_server *server = NULL;
+    char *listen = taken(t, 32);
+    uint16_t port;
+
+    *kept = sotto_test_keep_port(t, &port);
+    (void)snprintf(listen, 32, "127.0.0.1:%u", port);
+    here.listen = listen;
+    CHECK_OK(t, sotto_server_open(&server, &here, &t->err));
+    return server;
+}
+
 void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
                              const sotto_test_service_options *o)
 {
@@ -218,8 +235,8 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
     s->helper_options.role = SOTTO_HELPER;
     s->helper_options.database = sotto_test_address(t);
     s->helper_options.datastore_key = datastore_key(t, "helper.key");
-    CHECK_OK(t, sotto_server_open(&s->leader, &s->leader_options, &t->err));
-    CHECK_OK(t, sotto_server_open(&s->helper, &s->helper_options, &t->err));
+    s->leader = open_kept(t, &s->kept[0], &s->leader_options);
+    s->helper = open_kept(t, &s->kept[1], &s->helper_options);
     CHECK_OK(t, sotto_hpke_key_derive(&s->collector, SOTTO_HPKE_KEM_X25519,
                                       sotto_bytes_of("a collector's key, for tests only", 33),
                                       &t->err));
@@ -236,6 +253,8 @@ void sotto_test_service_close(sotto_test_service *s)
     sotto_http_client_close(s->client);
     sotto_server_close(s->leader);
     sotto_server_close(s->helper);
+    for (unsigned i = 0; i < 2; i++)
+        (void)close(s->kept[i]);
 }
 
 /* On the same port, which the other side knows. */

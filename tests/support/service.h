@@ -26,6 +26,7 @@ typedef struct sotto_test_service {
     unsigned patience;  /* of sotto_test_collect: polls, 50 ms apart; 200 at first */
     uint64_t bucket;    /* the time of reports that are made now */
     sotto_bytes answer; /* what sotto_test_collect got last      */
+    int kept[2];        /* the sockets that keep both ports      */
 } sotto_test_service;
 
 typedef struct sotto_test_service_options {

@@ -13,6 +13,8 @@
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 
+enum { SILENT = 300 };
+
 static sotto_test_http http;
 
 static void a_request_is_answered(sotto_test *t)
@@ -318,6 +320,65 @@ static void draining_finishes_what_runs_and_accepts_no_more(sotto_test *t)
     sotto_test_http_close(&http);
 }
 
+/* Asks again and again, for as long as it is answered. */
+static void *ask_on(void *context)
+{
+    const int fd = *(const int *)context;
+    static const char text[] = GET("/later");
+    char answer[512];
+
+    while (send(fd, text, sizeof text - 1, MSG_NOSIGNAL) > 0 &&
+           recv(fd, answer, sizeof answer, 0) > 0) {
+    }
+    return NULL;
+}
+
+/* Connects and says nothing, for as long as somebody listens. */
+static void *come_on(void *context)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(http.port)};
+    int *fds = context;
+
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (unsigned i = 0; i < SILENT; i++) {
+        fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fds[i] < 0 || connect(fds[i], (const struct sockaddr *)&to, sizeof to) != 0)
+            break;
+    }
+    return NULL;
+}
+
+/* Neither one whose answer was written just before, nor one who was accepted just before: whoever is kept would be waited
+ * for as long as an idle client may be. */
+static void a_drain_in_the_midst_of_it_leaves_nobody_behind(sotto_test *t)
+{
+    enum { ASKING = 6, ROUNDS = 20 };
+
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        pthread_t asking[ASKING], coming;
+        int fds[ASKING], silent[SILENT];
+
+        memset(silent, -1, sizeof silent);
+        sotto_test_http_open(t, &http, (sotto_http_server_options){.loops = 2});
+        for (unsigned i = 0; i < ASKING; i++) {
+            fds[i] = sotto_test_dial(t, http.port);
+            CHECK(t, pthread_create(&asking[i], NULL, ask_on, &fds[i]) == 0);
+        }
+        CHECK(t, pthread_create(&coming, NULL, come_on, silent) == 0);
+        while (atomic_load(&http.bodies) < 10 * ASKING)
+            sotto_test_sleep_ms(1);
+        CHECK_OK(t, sotto_http_server_drain(http.server, 5000, &t->err));
+        (void)pthread_join(coming, NULL);
+        for (unsigned i = 0; i < ASKING; i++) {
+            (void)pthread_join(asking[i], NULL);
+            (void)close(fds[i]);
+        }
+        for (unsigned i = 0; i < SILENT && silent[i] >= 0; i++)
+            (void)close(silent[i]);
+        sotto_test_http_close(&http);
+    }
+}
+
 /* Its share of those who connect is more than is handed to a loop at once. */
 static void nobody_is_turned_away_since_one_loop_is_busy(sotto_test *t)
 {
@@ -398,6 +459,7 @@ int main(int argc, char **argv)
         CASE(a_field_that_would_start_a_line_is_not_sent),
         CASE(fields_and_parameters_are_found),
         CASE(draining_finishes_what_runs_and_accepts_no_more),
+        CASE(a_drain_in_the_midst_of_it_leaves_nobody_behind),
         CASE(nobody_is_turned_away_since_one_loop_is_busy),
         CASE(two_thousand_clients_at_once),
     };

@@ -107,6 +107,11 @@ size_t sotto_lanes_reports(sotto_lanes *lanes);
 
 /* ---- the leader -------------------------------------------------------------------------------------------------- */
 
+/* Which collection was looked at last, by when it was asked for. */
+typedef struct sotto_leader_asked {
+    int64_t added, n;
+} sotto_leader_asked;
+
 typedef struct sotto_leader {
     sotto_server *server;
     sotto_intake *intake;
@@ -114,8 +119,9 @@ typedef struct sotto_leader {
     struct sotto_collections *collections;
     struct sotto_leader_thread *thread;
     struct sotto_leader_others *others;
-    sotto_spool *spool; /* where bodies are kept; NULL: in their rows */
-    atomic_size_t warm; /* bytes of uploads that wait for their job in memory */
+    sotto_leader_asked asked; /* by the leader's thread alone */
+    sotto_spool *spool;       /* where bodies are kept; NULL: in their rows */
+    atomic_size_t warm;       /* bytes of uploads that wait for their job in memory */
     atomic_uint_least64_t
         noted; /* refusals that strangers can make up: all that were counted before the start, and
                                     those noted by this process since (serve/refusals.h) */

@@ -78,7 +78,10 @@ void sotto_leader_others_close(sotto_leader *leader)
 
 /* ---- collections that wait --------------------------------------------------------------------------------------- */
 
+/* A few at a time, each time those behind the last: what too few reports came for may be asked for as long as its task
+ * lives, and must not hide what was asked for later. */
 typedef struct asked_for {
+    sotto_leader_asked after, last;
     size_t count;
     int64_t tasks[ASKED_AT_ONCE];
     sotto_batch_range ranges[ASKED_AT_ONCE];
@@ -92,11 +95,14 @@ static sotto_status read_asked(sotto_tx *tx, void *context, sotto_err *err)
 
     a->count = 0;
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT task, first_bucket, end_bucket FROM release WHERE"
-                                " state = ?1 ORDER BY added, n LIMIT ?2",
+                                "SELECT task, first_bucket, end_bucket, added, n FROM release"
+                                " WHERE state = ?1 AND (added, n) > (?2, ?3)"
+                                " ORDER BY added, n LIMIT ?4",
                                 err));
     sotto_sql_int(&q, 1, SOTTO_RELEASE_WAITING);
-    sotto_sql_int(&q, 2, ASKED_AT_ONCE);
+    sotto_sql_int(&q, 2, a->after.added);
+    sotto_sql_int(&q, 3, a->after.n);
+    sotto_sql_int(&q, 4, ASKED_AT_ONCE);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row && a->count < ASKED_AT_ONCE) {
         sotto_batch_range *range = &a->ranges[a->count];
@@ -105,6 +111,7 @@ static sotto_status read_asked(sotto_tx *tx, void *context, sotto_err *err)
         *range = (sotto_batch_range){.first_bucket = (uint64_t)sotto_sql_column_int(&q, 1),
                                      .end_bucket = (uint64_t)sotto_sql_column_int(&q, 2)};
         range->leader_selected = range->end_bucket == 0;
+        a->last = (sotto_leader_asked){sotto_sql_column_int(&q, 3), sotto_sql_column_int(&q, 4)};
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return sotto_sql_run(&q, NULL, err);
@@ -117,8 +124,13 @@ void sotto_leader_flush_for_others(sotto_leader *leader)
     if (leader->spool || sotto_lanes_reports(leader->lanes) == 0)
         return;
     a = sotto_alloc(sizeof *a);
-    if (a && sotto_db_read(leader->server->db, read_asked, a, NULL) == SOTTO_OK) /* else later */
+    if (!a)
+        return;
+    a->after = leader->asked;
+    if (sotto_db_read(leader->server->db, read_asked, a, NULL) == SOTTO_OK) { /* else later */
         for (size_t i = 0; i < a->count; i++)
             sotto_lanes_flush(leader->lanes, a->tasks[i], &a->ranges[i]);
-    sotto_release(a, a ? sizeof *a : 0);
+        leader->asked = a->count == ASKED_AT_ONCE ? a->last : (sotto_leader_asked){0, 0};
+    }
+    sotto_release(a, sizeof *a);
 }

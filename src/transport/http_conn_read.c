@@ -60,6 +60,7 @@ static bool begin_request(sotto_http_conn *conn)
     if (refused)
         return sotto_http_conn_refuse(conn, refused);
     atomic_fetch_add_explicit(&server->requests, 1, memory_order_relaxed);
+    request->known = true;
     conn->left = head->chunked ? UINT64_MAX : head->content_length;
     conn->max_body = 0;
     request->close_if_refused = conn->left > SOTTO_HTTP_MAX_DISCARD || head->expects_continue;

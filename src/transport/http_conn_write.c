@@ -42,6 +42,8 @@ bool sotto_http_conn_refuse(sotto_http_conn *conn, unsigned status)
     char retry[48] = "";
 
     if (conn->request) {
+        if (conn->request->known)
+            sotto_http_request_count(conn->request, status);
         sotto_http_request_call_lost(conn->request);
         sotto_http_request_free(conn->request);
         conn->request = NULL;

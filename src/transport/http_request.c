@@ -243,9 +243,9 @@ static size_t room_for(const sotto_http_reply *reply)
 
 const unsigned sotto_http_times_ms[SOTTO_HTTP_TIMES - 1] = {1, 5, 20, 100, 500, 2000, 10000, 60000};
 
-static void count_answer(sotto_http_server *server, const sotto_http_request *request,
-                         unsigned status)
+void sotto_http_request_count(const sotto_http_request *request, unsigned status)
 {
+    sotto_http_server *server = request->loop->server;
     uint64_t ns = sotto_clock_monotonic(&sotto_clock_system) - request->since;
     size_t row = 0;
 
@@ -267,7 +267,7 @@ void sotto_http_request_render(sotto_http_request *request, const sotto_http_rep
     if (reply->status < 200 || reply->status > 599 ||
         !sotto_http_fields_are_clean(reply->fields, reply->field_count))
         reply = &broken;
-    count_answer(server, request, reply->status);
+    sotto_http_request_count(request, reply->status);
     request->closes = !request->head.keep_alive || atomic_load(&server->draining) ||
                       (!request->let_through && request->close_if_refused);
     const size_t room = room_for(reply);

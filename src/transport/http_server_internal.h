@@ -41,6 +41,7 @@ struct sotto_http_request {
     size_t answer_len;
     size_t charge;         /* bytes of it counted as in flight  */
     uint64_t since;        /* when its head was whole, ns       */
+    bool known;            /* its head parsed: whatever it is answered counts   */
     bool let_through;      /* by `head`                                        */
     bool close_if_refused; /* too much of the body is to come to throw it away */
     bool closes;           /* the answer said so                               */
@@ -163,6 +164,8 @@ bool sotto_http_request_call_body(sotto_http_request *request);
 void sotto_http_request_call_lost(sotto_http_request *request);
 /* Renders the answer into the request. */
 void sotto_http_request_render(sotto_http_request *request, const sotto_http_reply *reply);
+/* Of an answer to a head that parsed, for metrics. */
+void sotto_http_request_count(const sotto_http_request *request, unsigned status);
 
 /* http_tls.c */
 SOTTO_MUST_USE sotto_status sotto_http_tls_open(struct ssl_ctx_st **tls, const char *certificate,

@@ -43,6 +43,25 @@ static void a_collection_at_one_replica_has_what_waits_in_another(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* A hundred that nobody works on were asked for before the one that these reports are in. */
+static void collections_that_wait_for_ever_hide_none_that_came_later(sotto_test *t)
+{
+    sotto_test_service s;
+
+    if (!sotto_test_on_postgres())
+        return;
+    sotto_test_service_open(
+        t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
+    sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);
+    sotto_test_do(t, s.leader->db,
+                  "INSERT INTO release (n, task, id, state, first_bucket, end_bucket, batch, query,"
+                  " reports, added) SELECT i, (SELECT min(n) FROM task), int8send(i), 1, 1,"
+                  " CASE WHEN i > 100 THEN 9000000000 ELSE 2 END, '', '', 0, i"
+                  " FROM generate_series(CAST(1 AS BIGINT), 101) i");
+    sotto_test_await(t, s.leader->db, JOBS_DONE, 1);
+    sotto_test_service_close(&s);
+}
+
 static void a_job_that_ends_is_told_to_every_replica(sotto_test *t)
 {
     sotto_test_service s;
@@ -66,6 +85,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_collection_at_one_replica_has_what_waits_in_another),
+        CASE(collections_that_wait_for_ever_hide_none_that_came_later),
         CASE(a_job_that_ends_is_told_to_every_replica),
     };
 

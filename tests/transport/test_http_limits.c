@@ -50,6 +50,8 @@ static void heads_are_bounded(sotto_test *t)
         CHECK_EQUAL(t, over ? 431 : 200, sotto_test_ask(t, http.port, long_text).status);
     }
     CHECK_EQUAL(t, 2, counts().malformed);
+    CHECK_EQUAL(t, 2, counts().answers[0]);
+    CHECK_EQUAL(t, 0, counts().answers[2]); /* what is no head is no request */
     wait_until_quiet(t);
     sotto_test_http_close(&http);
 }
@@ -87,6 +89,8 @@ static void a_body_over_its_limit_is_refused_before_it_is_read(sotto_test *t)
                     .status);
     CHECK_EQUAL(t, 1, atomic_load(&http.bodies));
     CHECK_EQUAL(t, 2, counts().too_large);
+    CHECK_EQUAL(t, 1, counts().answers[0]);
+    CHECK_EQUAL(t, 2, counts().answers[2]);
     sotto_test_http_close(&http);
 }
 
@@ -152,6 +156,7 @@ static void bytes_in_flight_are_capped_over_all_connections(sotto_test *t)
     CHECK_EQUAL(t, CLIENTS, served + refused);
     CHECK(t, served >= 1 && served <= 3);
     CHECK_EQUAL(t, refused, counts().overloaded);
+    CHECK_EQUAL(t, refused, counts().answers[3]);
     wait_until_quiet(t);
     CHECK_EQUAL(t, 200, sotto_test_ask(t, http.port, GET("/ok")).status);
     sotto_test_http_close(&http);

@@ -10,7 +10,9 @@
 #include "transport/http_client.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -60,6 +62,27 @@ static sotto_status ask(sotto_admin *admin, sotto_http_response *out, sotto_http
     return status == SOTTO_IO ? is_away(admin, status) : status;
 }
 
+/* What the server says, line by line; the first one is whether it is ready, in a word. */
+static void print_health(const sotto_http_response *answer)
+{
+    const char *text = (const char *)answer->body.data;
+    size_t len = answer->body.len, end;
+    json_t *lines = json_array();
+    char *out;
+
+    for (size_t at = 0; text && at < len; at = end + 1) {
+        for (end = at; end < len && text[end] != '\n'; end++)
+            ;
+        if (at > 0)
+            (void)json_array_append_new(lines, json_stringn(text + at, end - at));
+    }
+    out = json_dumps(lines, 0);
+    printf("{\"reached\": %s, \"ready\": %s, \"lines\": %s}\n", answer->status ? "true" : "false",
+           answer->status == 200 ? "true" : "false", out ? out : "[]");
+    free(out);
+    json_decref(lines);
+}
+
 static int run_health(int argc, char **argv)
 {
     static sotto_admin admin;
@@ -77,8 +100,7 @@ static int run_health(int argc, char **argv)
         }
     }
     if (admin.json && code != EXIT_USAGE)
-        printf("{\"reached\": %s, \"ready\": %s}\n", answer.status ? "true" : "false",
-               answer.status == 200 ? "true" : "false");
+        print_health(&answer);
     else if (answer.body.len > 0)
         (void)fwrite(answer.body.data, 1, answer.body.len, stdout);
     sotto_admin_close(&admin);

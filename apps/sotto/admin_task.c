@@ -23,10 +23,11 @@ static void print_id(const uint8_t *id)
     printf("%s", text);
 }
 
-/* ---- does the parties file name a key of ours? ------------------------------------------------------------------- */
+/* ---- does the parties file name keys of ours? ------------------------------------------------------------------- */
 
 typedef struct own_keys {
     const sotto_party_entry *us;
+    bool *ours; /* of its keys, those that this server has */
     bool found;
 } own_keys;
 
@@ -39,11 +40,55 @@ static sotto_status compare_key(void *context, const sotto_key_line *line, sotto
     SOTTO_TRY(sotto_hpke_config_encode(&config, &line->config, err));
     for (size_t i = 0; i < k->us->key_count; i++)
         if (sotto_bytes_equal_vartime(k->us->keys[i].config, sotto_buf_bytes(&config)))
-            k->found = true;
+            k->found = k->ours[i] = true;
     return SOTTO_OK;
 }
 
-/* Devices seal to what the parties file says: with another server's key in it, every report would be lost. */
+static bool is_strange(const own_keys *k, int64_t time)
+{
+    const sotto_party_key *key = sotto_party_key_at(k->us, time);
+
+    return key && !k->ours[key - k->us->keys];
+}
+
+/* When devices first seal to a key that is not ours, from `start` on and before `end`; `end`: never. What they seal to changes
+ * where a key begins or ends. */
+static int64_t first_strange(const own_keys *k, int64_t start, int64_t end)
+{
+    int64_t first = start < end && is_strange(k, start) ? start : end;
+
+    for (size_t i = 0; i < 2 * k->us->key_count; i++) {
+        const sotto_party_key *key = &k->us->keys[i / 2];
+        int64_t time = i % 2 ? key->until : key->from;
+
+        if (time > start && time < first && is_strange(k, time))
+            first = time;
+    }
+    return first;
+}
+
+/* Devices seal to what the parties file says: with another server's key in it, every report would be lost, and perhaps be
+ * read. What they sealed to before now is over. */
+static sotto_status judge_keys(const own_keys *k, const sotto_recipe *recipe, int64_t now,
+                               sotto_err *err)
+{
+    int64_t strange = first_strange(k, now > recipe->opens ? now : recipe->opens, recipe->closes);
+    char at[SOTTO_CALENDAR_TEXT];
+
+    if (!k->found)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "%.60s has no key of this server in the parties file: `sotto admin keys"
+                          " export`",
+                          k->us->name);
+    if (strange >= recipe->closes)
+        return SOTTO_OK;
+    sotto_calendar_format_time(at, strange);
+    return sotto_fail(err, SOTTO_DENIED,
+                      "%.60s has a key in the parties file, in use at %s, that this server does not"
+                      " have: reports sealed to it would be lost; `sotto admin keys export`",
+                      k->us->name, at);
+}
+
 static sotto_status check_keys(sotto_admin *admin, sotto_bytes recipe_json,
                                sotto_bytes parties_json)
 {
@@ -64,17 +109,15 @@ static sotto_status check_keys(sotto_admin *admin, sotto_bytes recipe_json,
         return sotto_fail(&admin->err, SOTTO_MISSING,
                           "the parties file has no %.60s, which is this server (%s) in the recipe",
                           name, o->role == SOTTO_LEADER ? "leader" : "helper");
+    k.ours = sotto_arena_take_array(&admin->arena, k.us->key_count + 1, sizeof *k.ours);
+    if (!k.ours)
+        return sotto_fail(&admin->err, SOTTO_NO_MEMORY, "keys of the parties file");
     status = sotto_keys_open(&keys, admin->db, &admin->columns, o->role, &o->key_times,
                              sotto_admin_now(), NULL, &admin->err);
     if (status == SOTTO_OK)
         status = sotto_keys_list(keys, compare_key, &k, &admin->err);
     sotto_keys_close(keys);
-    if (status == SOTTO_OK && !k.found)
-        return sotto_fail(&admin->err, SOTTO_DENIED,
-                          "%.60s has no key of this server in the parties file: `sotto admin keys"
-                          " export`",
-                          k.us->name);
-    return status;
+    return status == SOTTO_OK ? judge_keys(&k, recipe, sotto_admin_now(), &admin->err) : status;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------------------------------- */

@@ -158,6 +158,18 @@ refuses 4 "no key of .* for the schedule's start (2020-.*); the last: 20.*Z to 2
     sotto admin task add other.json parties.json --config helper.ini
 sotto recipe new --parties >strangers.json
 refuses 4 'no key of this server' sotto admin task add recipe.json strangers.json --config helper.ini
+# Another's key before its own, which devices would seal to; and behind it, where they never do.
+mkdir mixed
+cp leader-key.json collector-public.txt mixed
+sed -n '/^cat > parties.json/,/^END$/p' page.sh >mixed/page.sh
+(cat leader-key.json && echo , && cat helper-key.json) >mixed/helper-key.json
+(cd mixed && sh -eu page.sh) || fail "no parties file"
+refuses 4 'has a key in the parties file, in use at 20.*Z, that this server does not have' \
+    sotto admin task add recipe.json mixed/parties.json --config helper.ini
+(cat helper-key.json && echo , && cat leader-key.json) >mixed/helper-key.json
+(cd mixed && sh -eu page.sh) || fail "no parties file"
+sotto admin task add recipe.json mixed/parties.json --config helper.ini >/dev/null 2>&1 ||
+    fail "a key that is never in use is refused"
 sotto admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector c \
     --collector-key collector-public.txt second.json >/dev/null
 refuses 4 'paired already' sotto admin pair take second.json --config helper.ini
@@ -329,6 +341,7 @@ until sotto admin health --config fresh/helper.ini >/dev/null 2>&1; do
     [ $(($(date +%s%N) - began)) -lt 10000000000 ] || fail "not ready after 10 s"
 done
 echo "start to ready, empty database: $((($(date +%s%N) - began) / 1000000)) ms"
+shows '{"reached": true, "ready": true, "lines": \["tasks: none yet.*"\]}' sotto admin health --json --config fresh/helper.ini
 # Its only key, beside the running server: the successor comes first, and the server says what it saw.
 old=$(sotto admin keys list --config fresh/helper.ini | sed 's/^config *\([0-9]*\) .*/\1/')
 shows 'known to every replica first' sotto admin keys delete "$old" --config fresh/helper.ini

@@ -1,7 +1,6 @@
 /* Sub-aggregates, closed batches and counts of what was refused. */
 #include "serve/batches.h"
 
-#include "base/rule.h"
 #include "serve/schema.h"
 #include "transport/dap.h"
 
@@ -301,25 +300,6 @@ sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *sum, const sotto
     SOTTO_TRY(sotto_prio3_agg_encode(&task->vdaf, &out, &a.sum, err));
     sum->share = sotto_buf_bytes(&out);
     return SOTTO_OK;
-}
-
-sotto_status sotto_batch_erase_shares(sotto_tx *tx, int64_t task, const sotto_batch_range *range,
-                                      sotto_err *err)
-{
-    sotto_batch_key first = sotto_batch_range_first(range), last = sotto_batch_range_last(range);
-    sotto_sql q;
-
-    if (!SOTTO_RULE(shares_erased))
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "UPDATE sub_aggregate SET share = ?4"
-                                " WHERE task = ?1 AND batch >= ?2 AND batch <= ?3",
-                                err));
-    sotto_sql_int(&q, 1, task);
-    sotto_sql_bytes(&q, 2, key_bytes(&first));
-    sotto_sql_bytes(&q, 3, key_bytes(&last));
-    sotto_sql_bytes(&q, 4, sotto_bytes_of(NULL, 0));
-    return sotto_sql_erase(&q, NULL, err);
 }
 
 /* ---- what was refused ----------------------------------------------------------------------------- */

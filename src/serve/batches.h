@@ -72,11 +72,6 @@ SOTTO_MUST_USE sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *s
                                             const sotto_server_task *task,
                                             const sotto_batch_range *range, sotto_arena *arena,
                                             sotto_err *err);
-/* Erases the shares of every sub-aggregate of the range; counts and checksums stay. For a range whose sum was released, or
- * never will be: what single jobs added is nobody's business any more, and would outlive the collection on both servers. */
-SOTTO_MUST_USE sotto_status sotto_batch_erase_shares(sotto_tx *tx, int64_t task,
-                                                     const sotto_batch_range *range,
-                                                     sotto_err *err);
 /* Counted besides DAP's report errors. Below SOTTO_CAUSE_HELPER is what this side found itself: of reports that came, and
  * count for the rate. */
 enum {

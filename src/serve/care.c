@@ -7,6 +7,7 @@
 #include "base/rule.h"
 #include "base/wait.h"
 #include "serve/collection.h"
+#include "serve/erase.h"
 #include "serve/keys.h"
 #include "serve/rate.h"
 #include "serve/schema.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOOK_EVERY_MS = 1000, RELEASES_EVERY = 10 };
+enum { LOOK_EVERY_MS = 1000, RELEASES_EVERY = 10, ERASE_PASSES = 4 };
 
 /* Whoever looks is inside the store's patience while a database is gone: a look that does not come back says as much as one that
  * fails. Two looks may be late, since a busy machine makes them so. */
@@ -185,6 +186,20 @@ static void look_after_keys(sotto_care *care)
                   sotto_log_text("reason", err.reason));
 }
 
+/* A few passes, so that looks are not late; the next look goes on. */
+static void forget_shares(sotto_care *care)
+{
+    bool more = true;
+    sotto_err err = {0};
+
+    for (unsigned i = 0; i < ERASE_PASSES && more; i++)
+        if (sotto_erase_shares(care->server->db, &more, &err) != SOTTO_OK) {
+            sotto_log(&care->server->options.log, SOTTO_LOG_WARNING, "shares.not_erased",
+                      sotto_log_text("reason", err.reason));
+            return;
+        }
+}
+
 /* ---- the thread ----------------------------------------------------------------------------------------------------- */
 
 /* False: stop. */
@@ -208,6 +223,7 @@ static void *run(void *context)
     while (wait_a_second(care)) {
         look_after_keys(care);
         look_at_database(care);
+        forget_shares(care);
     }
     return NULL;
 }

@@ -132,10 +132,7 @@ static sotto_status store_end(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql_text(&q, 4, s->problem);
     sotto_sql_int(&q, 5, SOTTO_RELEASE_CLOSED);
     SOTTO_TRY(sotto_sql_run(&q, &changed, err));
-    if (changed != 1)
-        return sotto_fail(err, SOTTO_STALE, "the collection is over");
-    /* Not before: until the helper has answered, a repair may have to add them up again. */
-    return sotto_batch_erase_shares(tx, s->task->n, &s->range, err);
+    return changed == 1 ? SOTTO_OK : sotto_fail(err, SOTTO_STALE, "the collection is over");
 }
 
 static sotto_status write_answer(sotto_collecting *s, sotto_bytes share, sotto_err *err)

@@ -131,7 +131,6 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
                                  &a->ask.arena, err));
     a->answer = sotto_buf_bytes(&out);
     a->reports = sum.reports;
-    SOTTO_TRY(sotto_batch_erase_shares(tx, a->ask.task->n, &a->range, err));
     return store(tx, a, sum.reports, err);
 }
 

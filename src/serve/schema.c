@@ -96,8 +96,12 @@ const sotto_migration sotto_serve_migrations[] = {
         "INSERT INTO owner (one, role) SELECT 1, t.least FROM"
         " (SELECT min(role) AS least, max(role) AS most FROM task) AS t WHERE t.least = t.most;"},
     /* Leader: refusals at upload that `rejection` counts already (serve/refusals.h). */
-    {9, "CREATE TABLE refused (task {int} NOT NULL, report {bytes} NOT NULL, cause {int} NOT NULL,"
-        " PRIMARY KEY (task, report, cause)) {keyed};"},
+    {9,
+     "CREATE TABLE refused (task {int} NOT NULL, report {bytes} NOT NULL, cause {int} NOT NULL,"
+     " PRIMARY KEY (task, report, cause)) {keyed};"
+     /* Whether what single jobs added to it is erased (serve/erase.h); 3 is SOTTO_RELEASE_DONE. */
+     "ALTER TABLE release ADD COLUMN erased {int} NOT NULL DEFAULT 0;"
+     "CREATE INDEX release_unerased ON release (n) WHERE erased = 0 AND state >= 3;"},
 };
 
 const size_t sotto_serve_migration_count =

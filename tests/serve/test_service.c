@@ -385,6 +385,7 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
 }
 
 #define SHARES "SELECT count(*) FROM sub_aggregate WHERE length(share) > 0"
+#define ERASED "SELECT count(*) FROM release WHERE erased = 1"
 #define COUNTS "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate"
 
 /* Nothing of this share is in any file of the server's any more, soon. */
@@ -422,8 +423,10 @@ static void what_single_jobs_added_goes_with_the_collection(sotto_test *t)
     CHECK(t, leaders.len > 0 && helpers.len > 0);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 20, reports);
-    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, SHARES));
-    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.helper->db, SHARES));
+    sotto_test_await(t, s.leader->db, SHARES, 0);
+    sotto_test_await(t, s.helper->db, SHARES, 0);
+    sotto_test_await(t, s.leader->db, ERASED, 1);
+    sotto_test_await(t, s.helper->db, ERASED, 1);
     CHECK_EQUAL(t, 20, sotto_test_ask_number(t, s.leader->db, COUNTS));
     CHECK_EQUAL(t, 20, sotto_test_ask_number(t, s.helper->db, COUNTS));
     share_is_gone(t, s.leader_options.database, leaders);

@@ -87,32 +87,11 @@ static void of_two_alike_in_one_call_the_first_is_taken(sotto_test *t)
     sotto_db_close(db);
 }
 
-typedef struct ended {
-    pthread_mutex_t lock;
-    pthread_cond_t more;
-    size_t count;
-    sotto_status status;
-} ended;
-
-static void on_ended(void *context, sotto_status status, const sotto_err *err)
-{
-    ended *e = context;
-
-    (void)err;
-    (void)pthread_mutex_lock(&e->lock);
-    e->count++;
-    if (status != SOTTO_OK)
-        e->status = status;
-    (void)pthread_cond_signal(&e->more);
-    (void)pthread_mutex_unlock(&e->lock);
-}
-
 /* As replicas do when clients come to another one with what they did not hear the answer to. In their own orders each would
  * wait for a mark of the other, and PostgreSQL would let them wait a second before it makes one of them begin again. */
 static void the_same_reports_at_once_are_taken_once_and_nobody_waits_in_a_circle(sotto_test *t)
 {
     static taking k[AT_ONCE]; /* large */
-    ended e = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, SOTTO_OK};
     sotto_db_job jobs[AT_ONCE];
     sotto_db *db = open_empty(t);
     sotto_db_stats stats;
@@ -122,16 +101,9 @@ static void the_same_reports_at_once_are_taken_once_and_nobody_waits_in_a_circle
         k[j].count = 0;
         for (size_t i = 0; i < IDS; i++)
             want(&k[j], j % 2 ? IDS - 1 - i : (i + j * IDS / AT_ONCE) % IDS);
-        jobs[j] =
-            (sotto_db_job){.fn = take, .context = &k[j], .done = on_ended, .done_context = &e};
+        jobs[j] = (sotto_db_job){.fn = take, .context = &k[j]};
     }
-    for (size_t j = 0; j < AT_ONCE; j++)
-        sotto_db_post(db, &jobs[j]);
-    (void)pthread_mutex_lock(&e.lock);
-    while (e.count < AT_ONCE)
-        (void)pthread_cond_wait(&e.more, &e.lock);
-    (void)pthread_mutex_unlock(&e.lock);
-    CHECK_EQUAL(t, SOTTO_OK, e.status);
+    CHECK_OK(t, sotto_test_run_at_once(db, jobs, AT_ONCE));
     for (size_t j = 0; j < AT_ONCE; j++)
         sum += taken_now(&k[j]);
     CHECK_EQUAL(t, IDS, sum);

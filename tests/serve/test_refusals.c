@@ -97,32 +97,11 @@ static void notes_are_made_in_one_order(sotto_test *t)
     sotto_db_close(db);
 }
 
-typedef struct ended {
-    pthread_mutex_t lock;
-    pthread_cond_t more;
-    size_t count;
-    sotto_status status;
-} ended;
-
-static void on_ended(void *context, sotto_status status, const sotto_err *err)
-{
-    ended *e = context;
-
-    (void)err;
-    (void)pthread_mutex_lock(&e->lock);
-    e->count++;
-    if (status != SOTTO_OK)
-        e->status = status;
-    (void)pthread_cond_signal(&e->more);
-    (void)pthread_mutex_unlock(&e->lock);
-}
-
 /* As replicas do when clients come to another one with what they did not hear the answer to. In their own orders each would
  * wait for a note of the other, and PostgreSQL would let them wait a second before it makes one of them begin again. */
 static void the_same_reports_at_once_count_once_and_nobody_waits_in_a_circle(sotto_test *t)
 {
     static note notes[AT_ONCE]; /* large */
-    ended e = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, SOTTO_OK};
     sotto_db_job jobs[AT_ONCE];
     sotto_db *db = open_empty(t);
     sotto_db_stats stats;
@@ -132,16 +111,9 @@ static void the_same_reports_at_once_count_once_and_nobody_waits_in_a_circle(sot
         notes[j] = (note){.count = IDS, .task = TASK, .cause = 2};
         for (size_t i = 0; i < IDS; i++)
             notes[j].ids[i] = ids[j % 2 ? IDS - 1 - i : (i + j * IDS / AT_ONCE) % IDS];
-        jobs[j] = (sotto_db_job){
-            .fn = run_note, .context = &notes[j], .done = on_ended, .done_context = &e};
+        jobs[j] = (sotto_db_job){.fn = run_note, .context = &notes[j]};
     }
-    for (size_t j = 0; j < AT_ONCE; j++)
-        sotto_db_post(db, &jobs[j]);
-    (void)pthread_mutex_lock(&e.lock);
-    while (e.count < AT_ONCE)
-        (void)pthread_cond_wait(&e.more, &e.lock);
-    (void)pthread_mutex_unlock(&e.lock);
-    CHECK_EQUAL(t, SOTTO_OK, e.status);
+    CHECK_OK(t, sotto_test_run_at_once(db, jobs, AT_ONCE));
     for (size_t j = 0; j < AT_ONCE; j++)
         sum += notes[j].fresh;
     CHECK_EQUAL(t, IDS, sum);

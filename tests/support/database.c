@@ -214,3 +214,39 @@ void sotto_test_gate_open(sotto_test_gate *gate)
     (void)pthread_cond_broadcast(&gate->moved);
     (void)pthread_mutex_unlock(&gate->lock);
 }
+
+typedef struct ended {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    size_t count;
+    sotto_status status;
+} ended;
+
+static void on_ended(void *context, sotto_status status, const sotto_err *err)
+{
+    ended *e = context;
+
+    (void)err;
+    (void)pthread_mutex_lock(&e->lock);
+    e->count++;
+    if (status != SOTTO_OK)
+        e->status = status;
+    (void)pthread_cond_signal(&e->more);
+    (void)pthread_mutex_unlock(&e->lock);
+}
+
+sotto_status sotto_test_run_at_once(sotto_db *db, sotto_db_job *jobs, size_t count)
+{
+    ended e = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, SOTTO_OK};
+
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].done = on_ended;
+        jobs[i].done_context = &e;
+        sotto_db_post(db, &jobs[i]);
+    }
+    (void)pthread_mutex_lock(&e.lock);
+    while (e.count < count)
+        (void)pthread_cond_wait(&e.more, &e.lock);
+    (void)pthread_mutex_unlock(&e.lock);
+    return e.status;
+}

@@ -45,6 +45,8 @@ sotto_status sotto_test_say(sotto_tx *tx, void *sql, sotto_err *err);
 void sotto_test_do(sotto_test *t, sotto_db *db, const char *sql);
 /* Until a query yields this number; it fails the test after ten seconds. */
 void sotto_test_await(sotto_test *t, sotto_db *db, const char *sql, int64_t wanted);
+/* Posts them all, and waits for the last. SOTTO_OK, or what one of them failed with. */
+sotto_status sotto_test_run_at_once(sotto_db *db, sotto_db_job *jobs, size_t count);
 /* Whether a query comes to yield a number above zero, within ten seconds. */
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql);
 /* The bytes that a query yields, in the test's arena; none if it has no row. */

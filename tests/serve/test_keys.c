@@ -271,7 +271,7 @@ static uint64_t refused_for(sotto_test *t, const sotto_server *server, const cha
 {
     static sotto_rejections told;
 
-    sotto_test_told(t, server, &told);
+    sotto_test_told_refusals(t, server, &told);
     for (size_t i = 0; i < told.count; i++)
         if (strcmp(told.items[i].cause, cause) == 0)
             return told.items[i].reports;

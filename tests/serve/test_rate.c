@@ -72,7 +72,7 @@ static void is_told(sotto_test *t, sotto_server *server, sotto_rate_checking wan
 {
     static sotto_rejections told;
 
-    sotto_test_told(t, server, &told);
+    sotto_test_told_refusals(t, server, &told);
     CHECK_EQUAL(t, wanted, told.rate);
 }
 

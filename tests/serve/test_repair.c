@@ -213,10 +213,10 @@ static void a_repair_claims_no_rate_that_was_not_checked(sotto_test *t)
     sotto_test_do(t, s.helper->db, "ALTER TABLE away RENAME TO release");
     s.patience = 400;
     check_collected(t, 1);
-    sotto_test_told(t, s.leader, &told);
+    sotto_test_told_refusals(t, s.leader, &told);
     CHECK_EQUAL(t, EACH, told.count == 1 ? told.items[0].reports : 0);
     CHECK_EQUAL(t, SOTTO_RATE_OFF, told.rate);
-    sotto_test_told(t, s.helper, &told);
+    sotto_test_told_refusals(t, s.helper, &told);
     CHECK_EQUAL(t, SOTTO_RATE_OFF, told.rate);
     sotto_test_service_close(&s);
 }

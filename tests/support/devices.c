@@ -145,8 +145,8 @@ const char sotto_test_generous_policy[] =
     "{\"policy\": \"generous\", \"version\": 1, \"analyses\": {\"com.example.keyboard-ngrams\":"
     " {\"epsilon\": 10000, \"delta\": 0.001, \"reports\": 100, \"fields\":"
     " [\"keyboard_ngrams.ngram\", \"keyboard_ngrams.age\"]}},"
-    " \"fields\": {\"keyboard_ngrams.ngram\": {\"epsilon_local\": 20, \"epsilon\": 10000,"
-    " \"delta\": 0.001, \"reports\": 100}, \"keyboard_ngrams.age\": {\"epsilon_local\": 20,"
+    " \"fields\": {\"keyboard_ngrams.ngram\": {\"epsilon_local\": 30, \"epsilon\": 10000,"
+    " \"delta\": 0.001, \"reports\": 100}, \"keyboard_ngrams.age\": {\"epsilon_local\": 30,"
     " \"epsilon\": 10000, \"delta\": 0.001, \"reports\": 100}},"
     " \"non_sensitive\": [\"locale\"], \"min_cohort\": 20000, \"honest\": 0.5}";
 
@@ -157,8 +157,8 @@ sotto_bytes sotto_test_clear_recipe(sotto_test *t, const char *name, const char 
         sotto_test_sure_recipe(t, name, "\"form\": \"asymmetric\"", "\"form\": \"symmetric\"");
 
     text = sotto_test_replace(t, (const char *)text.data, "\"epsilon_local\": 2.0",
-                              "\"epsilon_local\": 20");
-    text = sotto_test_replace(t, (const char *)text.data, "\"epsilon\": 0.30", "\"epsilon\": 20");
+                              "\"epsilon_local\": 29");
+    text = sotto_test_replace(t, (const char *)text.data, "\"epsilon\": 0.30", "\"epsilon\": 29");
     return sotto_test_replace(t, (const char *)text.data, old, new);
 }
 

@@ -48,7 +48,7 @@ sotto_http_response sotto_test_ask_collection(sotto_test *t, sotto_test_service 
                            s->pairing.collector_token, sotto_buf_bytes(&req));
 }
 
-void sotto_test_told(sotto_test *t, const sotto_server *server, sotto_rejections *out)
+void sotto_test_told_refusals(sotto_test *t, const sotto_server *server, sotto_rejections *out)
 {
     sotto_bytes told = sotto_test_ask_bytes(t, server->db, "SELECT rejections FROM release");
 

@@ -17,7 +17,7 @@ void sotto_test_want(sotto_test *t, sotto_test_service *s);
 /* Asks the leader for the batch of s->bucket, or for the next one, and does not wait. */
 sotto_http_response sotto_test_ask_collection(sotto_test *t, sotto_test_service *s);
 /* What the collector is told, for ever, beside the one sum that a server released. */
-void sotto_test_told(sotto_test *t, const sotto_server *server, sotto_rejections *out);
+void sotto_test_told_refusals(sotto_test *t, const sotto_server *server, sotto_rejections *out);
 
 /* Closes the helper, and opens it again where the leader knows it to be. */
 void sotto_test_helper_stop(sotto_test *t, sotto_test_service *s);

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOOK_EVERY_MS = 1000, RELEASES_EVERY = 10, ERASE_PASSES = 4 };
+enum { LOOK_EVERY_MS = 1000, RELEASES_EVERY = 10 };
 
 /* Whoever looks is inside the store's patience while a database is gone: a look that does not come back says as much as one that
  * fails. Two looks may be late, since a busy machine makes them so. */
@@ -186,18 +186,15 @@ static void look_after_keys(sotto_care *care)
                   sotto_log_text("reason", err.reason));
 }
 
-/* A few passes, so that looks are not late; the next look goes on. */
+/* One pass and no more: a late look would call the database unreachable. The next one goes on. */
 static void forget_shares(sotto_care *care)
 {
-    bool more = true;
+    bool more;
     sotto_err err = {0};
 
-    for (unsigned i = 0; i < ERASE_PASSES && more; i++)
-        if (sotto_erase_shares(care->server->db, &more, &err) != SOTTO_OK) {
-            sotto_log(&care->server->options.log, SOTTO_LOG_WARNING, "shares.not_erased",
-                      sotto_log_text("reason", err.reason));
-            return;
-        }
+    if (sotto_erase_shares(care->server->db, &more, &err) != SOTTO_OK)
+        sotto_log(&care->server->options.log, SOTTO_LOG_WARNING, "shares.not_erased",
+                  sotto_log_text("reason", err.reason));
 }
 
 /* ---- the thread ----------------------------------------------------------------------------------------------------- */

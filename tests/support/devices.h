@@ -60,7 +60,7 @@ sotto_bytes sotto_test_sure_recipe(sotto_test *t, const char *name, const char *
                                    const char *new);
 /* A policy with room for a hundred reports of any epsilon, over the same analysis and fields. */
 extern const char sotto_test_generous_policy[];
-/* A recipe for it whose reports say their bin, and no other, but for one in seven thousand. */
+/* A recipe for it whose reports say their bin, and no other, but for about one in seven thousand: 272 bits, each flipped with e^-14.5. */
 sotto_bytes sotto_test_clear_recipe(sotto_test *t, const char *name, const char *old,
                                     const char *new);
 /* A good time: everything must succeed. */

@@ -155,7 +155,7 @@ static sotto_status upload(const json_t *in, json_t *out, sotto_arena *arena, so
     if (!report.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a report");
     sotto_entropy_system(&entropy);
-    status = sotto_report_seal(&report, &parts, parts.keys, &entropy, arena, err);
+    status = sotto_report_seal(&report, &parts, &entropy, arena, err);
     sotto_entropy_clear(&entropy);
     return status == SOTTO_OK ? send(&task, sotto_buf_bytes(&report), arena, err) : status;
 }

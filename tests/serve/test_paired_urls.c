@@ -363,16 +363,17 @@ static void a_strangers_url_gets_neither_the_token_nor_a_batch_held(sotto_test *
     enum { HONEST = 20, MADE_UP = 30 };
     stranger x = stranger_open(t);
     uint64_t reports = 0, counts[8] = {0};
-    sotto_http_response answer;
+    sotto_http_response answer, upload;
+    sotto_status added;
     sotto_task honest;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 50});
-    refuses(t, s.leader, parties_at(t, s.pairing.helper_url, x.url), "another helper URL");
+    added = add(t, s.leader, parties_at(t, s.pairing.helper_url, x.url));
+    CHECK_OK(t, sotto_tasks_refresh(s.leader->tasks, &t->err));
     honest = s.task;
     s.task = task_of(t, parties_at(t, s.pairing.helper_url, x.url));
-    answer =
+    upload =
         sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, MADE_UP, 1, SOTTO_TEST_SOUND));
-    CHECK_EQUAL(t, 404, answer.status);
     s.task = honest;
     answer =
         sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, HONEST, 2, SOTTO_TEST_SOUND));
@@ -380,8 +381,10 @@ static void a_strangers_url_gets_neither_the_token_nor_a_batch_held(sotto_test *
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, HONEST, reports);
     CHECK_EQUAL(t, HONEST, counts[2]);
+    stranger_saw_nobody(t, &x); /* by now the leader has called its helper for what came later */
+    CHECK_EQUAL(t, SOTTO_DENIED, added);
+    CHECK_EQUAL(t, 404, upload.status);
     sotto_test_service_close(&s);
-    stranger_saw_nobody(t, &x);
 }
 
 int main(int argc, char **argv)

@@ -137,10 +137,13 @@ static sotto_status show_pairing(const survey *s, const sotto_sql *q, sotto_err 
     sotto_status status;
 
     if (sotto_pairing_unseal(&pairing, s->keys, line.fingerprint, sotto_sql_column_bytes(q, 2),
-                             &why) == SOTTO_OK)
+                             &why) == SOTTO_OK) {
         line.collector_key = pairing.collector_key;
-    else
+        line.leader_url = pairing.leader_url;
+        line.helper_url = pairing.helper_url;
+    } else {
         line.broken = why.reason;
+    }
     status = s->pairing(s->context, &line, err);
     sotto_wipe(&pairing, sizeof pairing);
     return status;

@@ -34,7 +34,8 @@ typedef struct sotto_pairing_line {
     const char *parties; /* leader and helper, with a line feed between them */
     const char
         *collector_key; /* to which sums are sealed; "" if it has none; NULL: it can't be read */
-    const char *broken; /* why not; else NULL */
+    const char *leader_url, *helper_url; /* NULL: it can't be read */
+    const char *broken;                  /* why not; else NULL     */
 } sotto_pairing_line;
 typedef sotto_status sotto_pairing_line_fn(void *context, const sotto_pairing_line *line,
                                            sotto_err *err);

@@ -58,7 +58,7 @@ SOTTO_MUST_USE sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto
 
 /* Fills in the pairing of a compiled task and its verification key; where its parties are not paired yet, task.pairing stays
  * NULL.
- *   SOTTO_DENIED    the task's collector has another key than the one that was paired
+ *   SOTTO_DENIED    the task's collector has another key than the one that was paired, or a server another URL
  *   SOTTO_REJECTED  the pairing that is stored for these parties is others' */
 SOTTO_MUST_USE sotto_status sotto_task_entry_pair(sotto_task_entry *entry, sotto_tx *tx,
                                                   const sotto_column_keys *keys, sotto_err *err);

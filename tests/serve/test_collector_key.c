@@ -108,8 +108,10 @@ static void a_served_task_keeps_its_key(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     bare.configuration = s.task.configuration;
     empty = sotto_test_helper_twin(t, &s);
-    CHECK_OK(t, sotto_pairing_foreign(&foreign, "key:leader", "key:helper", "key:collector", "one",
-                                      "two", &t->err));
+    CHECK_OK(t, sotto_pairing_foreign(&foreign,
+                                      &(sotto_paired){"key:leader", "key:helper", "key:collector",
+                                                      s.task.leader_url, s.task.helper_url},
+                                      "one", "two", &t->err));
     CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &foreign, &t->err));
     CHECK_STATUS(t, SOTTO_DENIED, add(t, empty, right_parties()));
     for (size_t i = 0; i < 2; i++) {
@@ -268,7 +270,9 @@ static void a_pairing_in_the_place_of_another_is_refused(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     empty = sotto_test_helper_twin(t, &s);
     CHECK_OK(t, sotto_hpke_config_encode(&out, &config, &t->err));
-    CHECK_OK(t, sotto_pairing_new(&others, "key:one", "key:other", "key:collector",
+    CHECK_OK(t, sotto_pairing_new(&others,
+                                  &(sotto_paired){"key:one", "key:other", "key:collector",
+                                                  s.task.leader_url, s.task.helper_url},
                                   sotto_buf_bytes(&out), &t->err));
     CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &others, &t->err));
     CHECK_OK(t, sotto_db_run(empty->db, sotto_test_say, rename, &t->err));

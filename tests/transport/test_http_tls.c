@@ -200,7 +200,7 @@ static void plain_words_to_a_tls_port_are_cut_off(sotto_test *t)
         const int fd = sotto_test_dial(t, http.port);
 
         if (i % 2)
-            sotto_test_say(t, fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
+            sotto_test_send_text(t, fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
         CHECK_EQUAL(t, 0, sotto_test_hear(t, fd).status);
         (void)close(fd);
     }

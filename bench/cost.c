@@ -2,8 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "deployment.h"
 
-#include "seal/report.h"
-#include "transport/dap.h"
+#include "dap/dap.h"
+#include "dap/report.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 #include "maker.h"
 
 #include "base/alloc.h"
+#include "dap/report.h"
 #include "seal/inspect.h"
-#include "seal/report.h"
 #include "sim/random.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "recipe/task_configuration.h"
-#include "transport/dap_inspect.h"
+#include "dap/task_configuration.h"
+#include "sotto-vectors/dap_forms.h"
 
 static bool has(const json_t *item, const char *key)
 {

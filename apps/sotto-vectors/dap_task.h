@@ -6,11 +6,11 @@
 #ifndef SOTTO_VECTORS_DAP_TASK_H
 #define SOTTO_VECTORS_DAP_TASK_H
 
+#include "dap/collect.h"
+#include "dap/job.h"
+#include "dap/task_configuration.h"
+#include "dap/upload.h"
 #include "families.h"
-#include "recipe/task_configuration.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_job.h"
-#include "transport/dap_upload.h"
 
 /* One who can open what is sealed to it. */
 typedef struct sotto_dap_holder {

@@ -3,11 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "demo.h"
 
-#include "seal/report.h"
+#include "dap/dap.h"
+#include "dap/report.h"
+#include "dap/upload.h"
 #include "sotto/random.h"
 #include "terminal.h"
-#include "transport/dap.h"
-#include "transport/dap_upload.h"
 #include "transport/http_client.h"
 
 #include <pthread.h>

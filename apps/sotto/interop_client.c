@@ -2,10 +2,10 @@
 #include "interop.h"
 
 #include "base/clock.h"
+#include "dap/report.h"
+#include "dap/upload.h"
 #include "device/report.h"
-#include "seal/report.h"
 #include "sotto/random.h"
-#include "transport/dap_upload.h"
 #include "transport/http_client.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Tasks as the interop test API tells them. */
 #include "interop.h"
 
-#include "recipe/task_configuration.h"
+#include "dap/task_configuration.h"
 
 #include <string.h>
 

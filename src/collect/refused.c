@@ -1,7 +1,7 @@
 /* What both servers refused of a batch: shown beside its result. A server that does not tell spoils nothing. */
 #include "collect/collect.h"
 
-#include "transport/dap_rejections.h"
+#include "dap/rejections.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Sub-aggregates, closed batches and counts of what was refused. */
 #include "serve/batches.h"
 
+#include "dap/dap.h"
 #include "serve/schema.h"
-#include "transport/dap.h"
 
 #include <string.h>
 

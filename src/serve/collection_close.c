@@ -2,10 +2,10 @@
 #include "serve/collection_internal.h"
 
 #include "base/rule.h"
+#include "dap/rejections.h"
 #include "serve/rejections.h"
 #include "serve/release.h"
 #include "serve/schema.h"
-#include "transport/dap_rejections.h"
 
 #include <string.h>
 

@@ -4,10 +4,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/rule.h"
+#include "dap/upload.h"
 #include "serve/answer.h"
 #include "serve/leader.h"
 #include "serve/metrics.h"
-#include "transport/dap_upload.h"
 
 #include <string.h>
 

@@ -4,13 +4,13 @@
  * prints "ready" and serves until its input ends. DIR/mode may hold a word: "apart" for shares that don't belong
  * together, "waiting" for a batch that is never ready ("withdrawn" once that was), "counts" for servers that don't tell what they refused. */
 #define _POSIX_C_SOURCE 200809L
+#include "dap/collect.h"
+#include "dap/rejections.h"
 #include "recipe/claim.h"
 #include "serve/pairing.h"
 #include "sim/random.h"
 #include "sotto/collect.h"
 #include "sotto/random.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_rejections.h"
 #include "transport/http_server.h"
 
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* How large a leader makes its jobs, and how large a helper lets them be. */
 #include "support/service.h"
 
+#include "dap/job.h"
 #include "recipe/claim.h"
 #include "serve/leader.h"
 #include "serve/router.h"
-#include "transport/dap_job.h"
 
 static sotto_server_task task_of(sotto_test *t, const sotto_prio3_config *config)
 {

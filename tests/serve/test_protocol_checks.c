@@ -1,10 +1,10 @@
 /* Which problem, and which report error, each mistake has (DAP, "Helper Initialization", "Input Share Validation",
  * "Collection Job Initialization", "Obtaining Aggregate Shares"). */
-#include "recipe/task_configuration.h"
+#include "dap/collect.h"
+#include "dap/job.h"
+#include "dap/task_configuration.h"
+#include "dap/upload.h"
 #include "support/service.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_job.h"
-#include "transport/dap_upload.h"
 
 #include <stdio.h>
 #include <string.h>

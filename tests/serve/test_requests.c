@@ -1,9 +1,9 @@
 /* What strangers may send to either server, and what they get. */
+#include "dap/collect.h"
 #include "serve/metrics.h"
 #include "sim/clock.h"
 #include "support/repair.h"
 #include "support/service.h"
-#include "transport/dap_collect.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

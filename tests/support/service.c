@@ -1,11 +1,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/service.h"
 
-#include "seal/report.h"
+#include "dap/collect.h"
+#include "dap/job.h"
+#include "dap/report.h"
 #include "support/database.h"
 #include "support/ports.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_job.h"
 #include "transport/http_problem.h"
 
 #include <stdio.h>

@@ -40,36 +40,30 @@ static sotto_status check_task(const sotto_dap_transcript *t, sotto_err *err)
 static sotto_status check_shares(const sotto_dap_transcript *t, size_t index, sotto_err *err)
 {
     const sotto_dap_transcript_report *report = &t->reports[index];
-    sotto_buf public_share, shares[2];
+    sotto_report_draft draft;
 
-    SOTTO_TRY(sotto_dap_transcript_shard(t, index, &public_share, shares, err));
-    if (report->tampered)
-        shares[1].data[0] ^= 1; /* what the file says was done to it */
-    SOTTO_TRY(sotto_vectors_compare(report->public_share, sotto_buf_bytes(&public_share),
-                                    "public_share", err));
-    SOTTO_TRY(sotto_vectors_compare(report->input_share[0], sotto_buf_bytes(&shares[0]),
+    SOTTO_TRY(sotto_dap_transcript_shard(t, index, &draft, err));
+    SOTTO_TRY(sotto_vectors_compare(report->public_share, draft.public_share, "public_share", err));
+    SOTTO_TRY(sotto_vectors_compare(report->input_share[0], draft.shares[0].payload,
                                     "leader_input_share", err));
-    return sotto_vectors_compare(report->input_share[1], sotto_buf_bytes(&shares[1]),
+    return sotto_vectors_compare(report->input_share[1], draft.shares[1].payload,
                                  "helper_input_share", err);
 }
 
 static sotto_status check_report(const sotto_dap_transcript *t, size_t index, sotto_err *err)
 {
     const sotto_dap_transcript_report *report = &t->reports[index];
-    sotto_dap_report made = {.metadata = {.time = report->time},
-                             .public_share = report->public_share};
+    const sotto_report_draft draft = sotto_dap_transcript_draft(t, report);
+    sotto_dap_report made = {.metadata = draft.metadata, .public_share = draft.public_share};
     sotto_buf out;
 
-    memcpy(made.metadata.report_id, sotto_dap_transcript_id(report),
-           sizeof made.metadata.report_id);
     SOTTO_TRY(check_shares(t, index, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, report->aad.len + report->wire.len + 512, err));
-    SOTTO_TRY(sotto_input_share_aad_encode(&out, t->task_id.data, t->configuration, &made.metadata,
-                                           made.public_share, err));
+    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, report->aad.len, err));
+    SOTTO_TRY(sotto_report_aad_encode(&out, &draft, err));
     SOTTO_TRY(sotto_vectors_compare(report->aad, sotto_buf_bytes(&out), "input_share_aad", err));
     SOTTO_TRY(sotto_dap_transcript_seal_share(t, &made.leader, report, 0, err));
     SOTTO_TRY(sotto_dap_transcript_seal_share(t, &made.helper, report, 1, err));
-    out.len = 0;
+    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, sotto_dap_report_size(&made), err));
     SOTTO_TRY(sotto_dap_report_encode(&out, &made, err));
     return sotto_vectors_compare(report->wire, sotto_buf_bytes(&out), "report", err);
 }

@@ -55,10 +55,12 @@ SOTTO_MUST_USE sotto_status sotto_dap_transcript_seal(
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 const uint8_t *sotto_dap_transcript_id(const sotto_dap_transcript_report *report);
-/* Of the measurement that stands in the file. */
+/* The report as it was before it was sealed, by the values that stand in the file. */
+sotto_report_draft sotto_dap_transcript_draft(const sotto_dap_transcript *t,
+                                              const sotto_dap_transcript_report *report);
+/* Of the measurement that stands in the file; then tampered with, if it says so. */
 SOTTO_MUST_USE sotto_status sotto_dap_transcript_shard(const sotto_dap_transcript *t, size_t index,
-                                                       sotto_buf *public_share, sotto_buf shares[2],
-                                                       sotto_err *err);
+                                                       sotto_report_draft *draft, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_dap_transcript_seal_share(
     const sotto_dap_transcript *t, sotto_hpke_ciphertext *out,
     const sotto_dap_transcript_report *report, unsigned to, sotto_err *err);

@@ -125,11 +125,11 @@ static json_t *draw_measurement(making *m)
 
 static sotto_status seal_report(making *m, sotto_dap_transcript_report *report, sotto_err *err)
 {
+    const sotto_report_draft draft = sotto_dap_transcript_draft(&m->t, report);
     sotto_buf aad, wire;
 
     SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &aad, 1024, err));
-    SOTTO_TRY(sotto_input_share_aad_encode(&aad, m->t.task_id.data, m->t.configuration,
-                                           &report->report.metadata, report->public_share, err));
+    SOTTO_TRY(sotto_report_aad_encode(&aad, &draft, err));
     report->aad = sotto_buf_bytes(&aad);
     report->report.public_share = report->public_share;
     SOTTO_TRY(sotto_dap_transcript_seal_share(&m->t, &report->report.leader, report, 0, err));
@@ -143,7 +143,7 @@ static sotto_status seal_report(making *m, sotto_dap_transcript_report *report, 
 static sotto_status make_report(making *m, size_t index, json_t *item, sotto_err *err)
 {
     sotto_dap_transcript_report *report = &m->t.reports[index];
-    sotto_buf public_share, shares[2];
+    sotto_report_draft draft;
     sotto_bytes id;
 
     SOTTO_TRY(sotto_gen_bytes(m->gen, &id, SOTTO_REPORT_ID_SIZE, err));
@@ -154,12 +154,10 @@ static sotto_status make_report(making *m, size_t index, json_t *item, sotto_err
     SOTTO_TRY(sotto_gen_bytes(m->gen, &report->ephemeral[0], 32, err));
     SOTTO_TRY(sotto_gen_bytes(m->gen, &report->ephemeral[1], 32, err));
     sotto_gen_put(m->gen, item, "measurement", draw_measurement(m));
-    SOTTO_TRY(sotto_dap_transcript_shard(&m->t, index, &public_share, shares, err));
-    if (report->tampered)
-        shares[1].data[0] ^= 1;
-    report->public_share = sotto_buf_bytes(&public_share);
-    report->input_share[0] = sotto_buf_bytes(&shares[0]);
-    report->input_share[1] = sotto_buf_bytes(&shares[1]);
+    SOTTO_TRY(sotto_dap_transcript_shard(&m->t, index, &draft, err));
+    report->public_share = draft.public_share;
+    report->input_share[0] = draft.shares[0].payload;
+    report->input_share[1] = draft.shares[1].payload;
     SOTTO_TRY(seal_report(m, report, err));
     sotto_gen_put_hex(m->gen, item, "report_id", id);
     sotto_gen_put_number(m->gen, item, "time", report->time);

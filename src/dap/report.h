@@ -1,10 +1,11 @@
-/* dap/report.h - what a device seals and two servers open: a DAP report and its parts (DAP draft 18).
+/* dap/report.h - a DAP report: its messages, and how a client makes one (DAP draft 18).
  *
- * Callers:  device/ and the programs make reports; serve/ and collect/ open what is sealed.
- * Memory:   nothing is allocated. What a decoder hands out borrows from the wire bytes, whatever lengths
- *           they claim; encoders append to the caller's buffer and leave it as it was when they fail.
+ * Callers:  device/, the programs, benchmarks and tests make reports; serve/ and collect/ open what is sealed.
+ * Memory:   what a decoder hands out borrows from the wire bytes, whatever lengths they claim; encoders append to the
+ *           caller's buffer and leave it as it was when they fail. Only making a report takes memory, from an arena.
  * Threads:  calls on different outputs never interfere.
- * Secrets:  a sotto_plaintext_input_share and its encoding; wipe the buffer.
+ * Secrets:  a sotto_report_draft, a sotto_plaintext_input_share and its encoding, and all randomness. Making a report
+ *           takes a time that depends on lengths alone.
  *
  * Statuses common to all decoders: SOTTO_MALFORMED: too short, trailing bytes, or an empty string where DAP
  * demands one. Encoders: SOTTO_TOO_LARGE: out would pass its limit, or a length its field; out is unchanged.
@@ -13,6 +14,7 @@
 #define SOTTO_DAP_REPORT_H
 
 #include "sotto/seal.h"
+#include "sotto/vdaf.h"
 
 enum {
     SOTTO_DAP_CONTEXT_SIZE = sizeof SOTTO_DAP_TAG - 1 + SOTTO_TASK_ID_SIZE,
@@ -100,6 +102,8 @@ SOTTO_MUST_USE sotto_status sotto_dap_report_decode(sotto_dap_report *out, sotto
                                                     sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_dap_report_encode(sotto_buf *out, const sotto_dap_report *report,
                                                     sotto_err *err);
+/* Bytes of its encoding. */
+size_t sotto_dap_report_size(const sotto_dap_report *report);
 
 /* ---- PlaintextInputShare: what is sealed to each server ------------------------------------------ */
 
@@ -131,5 +135,56 @@ sotto_bytes sotto_aggregate_share_info(uint8_t out[SOTTO_DAP_INFO_MAX], sotto_da
 /* The VDAF's context: the tag, then the task id. */
 void sotto_dap_context(uint8_t out[SOTTO_DAP_CONTEXT_SIZE],
                        const uint8_t task_id[SOTTO_TASK_ID_SIZE]);
+
+/* ---- making a report ----------------------------------------------------------------------------- */
+
+enum { SOTTO_REPORT_LEADER, SOTTO_REPORT_HELPER, SOTTO_REPORT_SHARES };
+
+/* A report before it is sealed. Whoever keeps it can seal it again, to other keys. */
+typedef struct sotto_report_draft {
+    uint8_t task_id[SOTTO_TASK_ID_SIZE];
+    sotto_bytes configuration; /* the encoded TaskConfiguration, its exact bytes */
+    sotto_report_metadata metadata;
+    sotto_bytes public_share;
+    sotto_plaintext_input_share shares[SOTTO_REPORT_SHARES];
+} sotto_report_draft;
+
+/* Shards a measurement into public_share and the payloads of shares, which live in the arena.
+ *   draft  has its task_id and report id
+ *   rand   vdaf->sizes.rand bytes that no other report had */
+SOTTO_MUST_USE sotto_status sotto_report_shard(sotto_report_draft *draft, const sotto_prio3 *vdaf,
+                                               sotto_measurement measurement, sotto_bytes rand,
+                                               sotto_arena *arena, sotto_err *err);
+
+/* The InputShareAad of both shares. Only whoever calls HPKE itself needs it: vectors prescribe ephemeral keys, and
+ * benchmarks use theirs again. */
+SOTTO_MUST_USE sotto_status sotto_report_aad_encode(sotto_buf *out, const sotto_report_draft *draft,
+                                                    sotto_err *err);
+
+/* Seals one share: out lives in the arena, where nothing else stays.
+ *   who  SOTTO_REPORT_LEADER or _HELPER
+ *   ikm  SOTTO_HPKE_MAX_PRIVATE_KEY random bytes that are used once */
+SOTTO_MUST_USE sotto_status sotto_report_seal_share(sotto_hpke_ciphertext *out,
+                                                    const sotto_report_draft *draft, unsigned who,
+                                                    const sotto_hpke_config *to, sotto_bytes ikm,
+                                                    sotto_arena *arena, sotto_err *err);
+/* Seals both; out borrows from the draft too. ikm: one after the other. */
+SOTTO_MUST_USE sotto_status sotto_report_seal_both(sotto_dap_report *out,
+                                                   const sotto_report_draft *draft,
+                                                   const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+                                                   sotto_bytes ikm, sotto_arena *arena,
+                                                   sotto_err *err);
+
+/* Random bytes that sotto_report_make uses: the report's id, what sharding takes, and two ikm. */
+size_t sotto_report_random_size(const sotto_prio3 *vdaf);
+/* Shards and seals.
+ *   draft   has its task_id, configuration and time; the rest is filled in, for whoever wants to seal it again
+ *   random  sotto_report_random_size bytes that are used once */
+SOTTO_MUST_USE sotto_status sotto_report_make(sotto_dap_report *out, sotto_report_draft *draft,
+                                              const sotto_prio3 *vdaf,
+                                              sotto_measurement measurement,
+                                              const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+                                              sotto_bytes random, sotto_arena *arena,
+                                              sotto_err *err);
 
 #endif

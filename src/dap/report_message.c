@@ -17,6 +17,18 @@ sotto_status sotto_dap_report_decode(sotto_dap_report *out, sotto_bytes wire, so
     return sotto_reader_finish(&in, "report", err);
 }
 
+static size_t ciphertext_size(const sotto_hpke_ciphertext *sealed)
+{
+    return 1 + 2 + sealed->enc.len + 4 + sealed->payload.len;
+}
+
+size_t sotto_dap_report_size(const sotto_dap_report *report)
+{
+    return SOTTO_REPORT_ID_SIZE + 8 + 2 + report->metadata.public_extensions.len + 4 +
+           report->public_share.len + ciphertext_size(&report->leader) +
+           ciphertext_size(&report->helper);
+}
+
 sotto_status sotto_dap_report_encode(sotto_buf *out, const sotto_dap_report *report, sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);

@@ -295,30 +295,6 @@ static sotto_bytes noise(sotto_test *t, sotto_test_service *s, size_t len)
     return sotto_bytes_of(out, len);
 }
 
-static sotto_hpke_ciphertext seal(sotto_test *t, sotto_test_service *s, const sotto_hpke_config *to,
-                                  sotto_dap_role role, const sotto_dap_report *report,
-                                  sotto_bytes share, sotto_test_flaw flaw)
-{
-    uint8_t text[SOTTO_DAP_INFO_MAX];
-    bool extends = flaw == SOTTO_TEST_PRIVATE_EXTENSION && role == SOTTO_DAP_HELPER;
-    sotto_plaintext_input_share input = {{NULL, 0}, share};
-    sotto_buf plain = buffer(t, share.len + 16), aad = buffer(t, 4096),
-              out = buffer(t, share.len + 128);
-    size_t enc = to->public_key.len;
-
-    if (extends)
-        input.private_extensions = sotto_bytes_of("\x12\x34\0\0", 4);
-    if (flaw == SOTTO_TEST_SHORT_SHARE && role == SOTTO_DAP_HELPER)
-        input.payload.len--;
-    CHECK_OK(t, sotto_plaintext_input_share_encode(&plain, &input, &t->err));
-    CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration,
-                                             &report->metadata, report->public_share, &t->err));
-    CHECK_OK(t, sotto_hpke_seal(&out, to, noise(t, s, 66), sotto_input_share_info(text, role),
-                                sotto_buf_bytes(&aad), sotto_buf_bytes(&plain), &t->err));
-    return (sotto_hpke_ciphertext){to->id, sotto_bytes_of(out.data, enc),
-                                   sotto_bytes_of(out.data + enc, out.len - enc)};
-}
-
 static void flip(sotto_bytes bytes)
 {
     uint8_t *at = (uint8_t *)(uintptr_t)bytes.data;
@@ -326,45 +302,55 @@ static void flip(sotto_bytes bytes)
     at[bytes.len - 1] ^= 1;
 }
 
+/* What is wrong with a report before it is sealed. */
+static void spoil(sotto_report_draft *draft, sotto_test_flaw flaw)
+{
+    static const sotto_bytes unknown = {(const uint8_t *)"\x12\x34\0\0", 4};
+    sotto_plaintext_input_share *helper = &draft->shares[SOTTO_REPORT_HELPER];
+
+    if (flaw == SOTTO_TEST_TOO_EARLY)
+        draft->metadata.time += 24;
+    if (flaw == SOTTO_TEST_EXTENSION)
+        draft->metadata.public_extensions = unknown;
+    if (flaw == SOTTO_TEST_PRIVATE_EXTENSION)
+        helper->private_extensions = unknown;
+    if (flaw == SOTTO_TEST_SHORT_SHARE)
+        helper->payload.len--;
+    if (flaw == SOTTO_TEST_BAD_PROOF)
+        flip(sotto_bytes_of(draft->shares[SOTTO_REPORT_LEADER].payload.data, 1));
+}
+
 sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint64_t bin,
                                      sotto_test_flaw flaw)
 {
     uint64_t *values = (uint64_t *)(void *)taken(t, s->task.bins * sizeof *values);
-    sotto_buf public_share = buffer(t, s->task.sizes.public_share + 1);
-    sotto_buf shares[2] = {buffer(t, s->task.sizes.leader_share),
-                           buffer(t, s->task.sizes.helper_share)};
-    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
-    sotto_dap_report report = {.metadata = {.time = s->bucket}};
-    sotto_buf out = buffer(t, s->task.report_bytes + 256);
-    sotto_arena scratch;
+    const sotto_hpke_config to[SOTTO_REPORT_SHARES] = {s->leader_hpke, s->helper_hpke};
+    sotto_report_draft draft = {.configuration = s->task.configuration,
+                                .metadata = {.time = s->bucket}};
+    sotto_dap_report report;
+    sotto_buf out;
+    sotto_arena arena;
 
     values[bin] = 1;
-    memcpy(report.metadata.report_id, noise(t, s, 16).data, 16);
-    if (flaw == SOTTO_TEST_TOO_EARLY)
-        report.metadata.time += 24;
-    if (flaw == SOTTO_TEST_EXTENSION)
-        report.metadata.public_extensions = sotto_bytes_of("\x12\x34\0\0", 4);
-    sotto_dap_context(context, s->task.id);
-    sotto_arena_init(&scratch, (size_t)16 << 20);
-    CHECK_OK(t, sotto_prio3_shard(
-                    &s->vdaf, &public_share, shares, sotto_bytes_of(context, sizeof context),
-                    (sotto_measurement){values, (size_t)s->task.bins}, report.metadata.report_id,
-                    noise(t, s, s->task.sizes.rand), &scratch, &t->err));
-    sotto_arena_clear(&scratch);
-    if (flaw == SOTTO_TEST_BAD_PROOF)
-        shares[0].data[0] ^= 1;
-    report.public_share = sotto_buf_bytes(&public_share);
-    report.leader =
-        seal(t, s, &s->leader_hpke, SOTTO_DAP_LEADER, &report, sotto_buf_bytes(&shares[0]), flaw);
-    report.helper =
-        seal(t, s, &s->helper_hpke, SOTTO_DAP_HELPER, &report, sotto_buf_bytes(&shares[1]), flaw);
+    memcpy(draft.task_id, s->task.id, sizeof draft.task_id);
+    memcpy(draft.metadata.report_id, noise(t, s, 16).data, 16);
+    sotto_arena_init(&arena, (size_t)16 << 20);
+    CHECK_OK(t,
+             sotto_report_shard(&draft, &s->vdaf, (sotto_measurement){values, (size_t)s->task.bins},
+                                noise(t, s, s->task.sizes.rand), &arena, &t->err));
+    spoil(&draft, flaw);
+    CHECK_OK(t,
+             sotto_report_seal_both(&report, &draft, to,
+                                    noise(t, s, 2 * SOTTO_HPKE_MAX_PRIVATE_KEY), &arena, &t->err));
     if (flaw == SOTTO_TEST_BAD_LEADER_SEAL)
         flip(report.leader.payload);
     if (flaw == SOTTO_TEST_BAD_HELPER_SEAL)
         flip(report.helper.payload);
     if (flaw == SOTTO_TEST_UNKNOWN_KEY)
         report.leader.config_id ^= 0x55;
+    out = buffer(t, sotto_dap_report_size(&report));
     CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
+    sotto_arena_clear(&arena);
     return sotto_buf_bytes(&out);
 }
 

@@ -114,7 +114,7 @@ sotto_status sotto_batch_is_shut(sotto_tx *tx, bool *shut, int64_t task, uint64_
 
 /* ---- sub-aggregates ------------------------------------------------------------------------------- */
 
-enum { ROW_NAME = 8 + SOTTO_BATCH_ID + 8 };
+enum { ROW_NAME = 8 + SOTTO_BATCH_ID_SIZE + 8 };
 
 /* A share is sealed to its row: moved to another it does not open. */
 static sotto_column_place place_of(uint8_t name[ROW_NAME], int64_t task, sotto_bytes batch,
@@ -201,7 +201,7 @@ static sotto_status add_row(adding *a, const sotto_sql *q, sotto_err *err)
     uint64_t reports = (uint64_t)sotto_sql_column_int(q, 2);
     uint64_t first = (uint64_t)sotto_sql_column_int(q, 4);
     uint64_t last = (uint64_t)sotto_sql_column_int(q, 5);
-    uint8_t checksum[SOTTO_CHECKSUM], name[ROW_NAME];
+    uint8_t checksum[SOTTO_CHECKSUM_SIZE], name[ROW_NAME];
     sotto_column_place place = place_of(name, a->task->n, batch, sotto_sql_column_int(q, 1));
 
     SOTTO_TRY(sotto_sql_column_fixed(q, 3, checksum, sizeof checksum, err));

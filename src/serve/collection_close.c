@@ -144,8 +144,8 @@ static sotto_status pick_batch(sotto_tx *tx, sotto_collecting *s, bool *found, s
     SOTTO_TRY(sotto_sql_step(&q, found, err));
     if (!*found)
         return SOTTO_OK;
-    s->range.batch.len = SOTTO_BATCH_ID;
-    SOTTO_TRY(sotto_sql_column_fixed(&q, 0, s->range.batch.bytes, SOTTO_BATCH_ID, err));
+    s->range.batch.len = SOTTO_BATCH_ID_SIZE;
+    SOTTO_TRY(sotto_sql_column_fixed(&q, 0, s->range.batch.bytes, SOTTO_BATCH_ID_SIZE, err));
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q, "UPDATE batch SET state = 1 WHERE task = ?1 AND id = ?2", err));

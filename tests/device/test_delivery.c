@@ -1,5 +1,5 @@
 /* What a leader's answer to an upload means. */
-#include "dap/dap.h" /* for the numbers of report errors alone: the device has its own */
+#include "dap/dap.h"
 #include "sotto/device.h"
 #include "support/test.h"
 

@@ -43,8 +43,6 @@ SOTTO_MUST_USE sotto_status sotto_dap_transcript_read(sotto_dap_transcript *t, c
 SOTTO_MUST_USE sotto_status sotto_dap_transcript_hex(const sotto_dap_transcript *t,
                                                      sotto_bytes *out, const char *key,
                                                      sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_dap_transcript_buf(const sotto_dap_transcript *t, sotto_buf *out,
-                                                     size_t cap, sotto_err *err);
 
 /* Seals under the ephemeral key of the file, and opens again.
  *   got  what goes on the wire; borrows from the arena */

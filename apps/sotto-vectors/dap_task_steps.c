@@ -1,6 +1,8 @@
 /* What each party of a task computes, for checking a transcript and for making one. */
 #include "dap_task.h"
 
+#include "base/arena.h"
+
 #include <string.h>
 
 const uint8_t *sotto_dap_transcript_id(const sotto_dap_transcript_report *report)
@@ -60,7 +62,7 @@ sotto_status sotto_dap_transcript_seal_share(const sotto_dap_transcript *t,
     sotto_plaintext_input_share again;
     sotto_buf plain;
 
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &plain, report->input_share[to].len + 6, err));
+    SOTTO_TRY(sotto_buf_take(&plain, t->arena, report->input_share[to].len + 6, err));
     SOTTO_TRY(sotto_plaintext_input_share_encode(&plain, &draft.shares[to], err));
     SOTTO_TRY(sotto_plaintext_input_share_decode(&again, sotto_buf_bytes(&plain), err));
     return sotto_dap_transcript_seal(
@@ -114,7 +116,7 @@ sotto_status sotto_dap_transcript_aggregate(const sotto_dap_transcript *t, sotto
 
     SOTTO_TRY(sotto_prio3_agg_init(&t->vdaf, &agg, t->arena, err));
     SOTTO_TRY(sotto_prio3_accumulate(&t->vdaf, &agg, v->states[aggregator], t->count, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, out, t->vdaf.sizes.out_share, err));
+    SOTTO_TRY(sotto_buf_take(out, t->arena, t->vdaf.sizes.out_share, err));
     return sotto_prio3_agg_encode(&t->vdaf, out, &agg, err);
 }
 
@@ -128,7 +130,7 @@ sotto_status sotto_dap_transcript_seal_aggregate(const sotto_dap_transcript *t,
 
     SOTTO_TRY(sotto_dap_transcript_hex(t, &request, "collection_job_req", err));
     SOTTO_TRY(sotto_dap_transcript_hex(t, &aad, "aggregate_share_aad", err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &got, aad.len, err));
+    SOTTO_TRY(sotto_buf_take(&got, t->arena, aad.len, err));
     SOTTO_TRY(sotto_dap_aggregate_share_aad_encode(&got, t->task_id.data, t->configuration, request,
                                                    err));
     SOTTO_TRY(sotto_vectors_compare(aad, sotto_buf_bytes(&got), "aggregate_share_aad", err));

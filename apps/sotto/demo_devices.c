@@ -266,9 +266,10 @@ static void *work(void *context)
 
     sotto_arena_init(&b.arena, (size_t)64 << 20);
     sotto_arena_init(&body, 2 * size);
-    b.body = sotto_buf_over(sotto_arena_take(&body, size), size);
     b.shared = sotto_device_shared_new();
-    status = b.body.data && b.shared ? work_through(&b, &err) : SOTTO_NO_MEMORY;
+    status = b.shared ? sotto_buf_take(&b.body, &body, size, &err) : SOTTO_NO_MEMORY;
+    if (status == SOTTO_OK)
+        status = work_through(&b, &err);
     (void)pthread_mutex_lock(&c->lock);
     add_truth(c->d, &b);
     if (status != SOTTO_OK) {

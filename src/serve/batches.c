@@ -1,6 +1,7 @@
 /* Sub-aggregates, closed batches and counts of what was refused. */
 #include "serve/batches.h"
 
+#include "base/arena.h"
 #include "dap/dap.h"
 #include "serve/schema.h"
 
@@ -157,11 +158,9 @@ sotto_status sotto_batch_seal_share(sotto_bytes *sealed, const sotto_column_keys
 {
     uint8_t name[ROW_NAME];
     sotto_column_place place = place_of(name, task->n, key_bytes(batch), job);
-    sotto_buf out = {.cap = share.len + SOTTO_COLUMN_OVERHEAD};
+    sotto_buf out;
 
-    out.data = sotto_arena_take(arena, out.cap);
-    if (!out.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "sealing a sub-aggregate");
+    SOTTO_TRY(sotto_buf_take(&out, arena, share.len + SOTTO_COLUMN_OVERHEAD, err));
     SOTTO_TRY(sotto_column_seal(&out, keys, &place, share, err));
     *sealed = sotto_buf_bytes(&out);
     return SOTTO_OK;
@@ -288,12 +287,11 @@ sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *sum, const sotto
 {
     size_t size = task->vdaf.sizes.out_share;
     adding a = {.keys = keys, .task = task, .out = sum};
-    sotto_buf out = sotto_buf_over(sotto_arena_take(arena, size), size);
+    sotto_buf out;
 
     memset(sum, 0, sizeof *sum);
-    a.plain = sotto_buf_over(sotto_arena_take(arena, size), size);
-    if (!out.data || !a.plain.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "adding up a batch");
+    SOTTO_TRY(sotto_buf_take(&out, arena, size, err));
+    SOTTO_TRY(sotto_buf_take(&a.plain, arena, size, err));
     SOTTO_TRY(sotto_prio3_agg_init(&task->vdaf, &a.sum, arena, err));
     SOTTO_TRY(sotto_prio3_agg_init(&task->vdaf, &a.one, arena, err));
     SOTTO_TRY(add_rows(tx, &a, range, err));

@@ -61,8 +61,8 @@ static sotto_status opens(sotto_test *t, const made *m, const sotto_dap_report *
     const sotto_hpke_ciphertext *sealed =
         who == SOTTO_REPORT_LEADER ? &report->leader : &report->helper;
     uint8_t label[SOTTO_DAP_INFO_MAX];
-    sotto_buf aad = sotto_buf_over(sotto_test_take(t, ROOM), ROOM);
-    sotto_buf plain = sotto_buf_over(sotto_test_take(t, ROOM), ROOM);
+    sotto_buf aad = sotto_test_buf(t, ROOM);
+    sotto_buf plain = sotto_test_buf(t, ROOM);
     sotto_plaintext_input_share opened;
 
     CHECK_EQUAL(t, m->to[who].id, sealed->config_id);
@@ -108,7 +108,7 @@ static void a_report_of_every_type_is_opened_and_verified(sotto_test *t)
 {
     for (size_t i = 0; i < sotto_test_config_count; i++) {
         made m = make(t, &sotto_test_configs[i]);
-        sotto_buf wire = sotto_buf_over(sotto_test_take(t, ROOM), ROOM);
+        sotto_buf wire = sotto_test_buf(t, ROOM);
         sotto_dap_report read;
 
         CHECK_OK(t, sotto_dap_report_encode(&wire, &m.report, &t->err));
@@ -159,7 +159,7 @@ static void a_report_follows_from_its_random_bytes(sotto_test *t)
     sotto_buf wire[2];
 
     for (unsigned i = 0; i < 2; i++) {
-        wire[i] = sotto_buf_over(sotto_test_take(t, ROOM), ROOM);
+        wire[i] = sotto_test_buf(t, ROOM);
         CHECK_OK(t, sotto_dap_report_encode(&wire[i], i ? &b.report : &a.report, &t->err));
     }
     CHECK_EQUAL(t, wire[0].len, wire[1].len);

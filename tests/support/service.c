@@ -58,7 +58,7 @@ static sotto_status keep_config(void *context, const sotto_key_line *line, sotto
 
 static sotto_bytes config_of(sotto_test *t, sotto_server *server)
 {
-    first_key k = {.out = sotto_buf_over(taken(t, 256), 256)};
+    first_key k = {.out = sotto_test_buf(t, 256)};
 
     CHECK_OK(t, sotto_keys_list(server->keys, keep_config, &k, &t->err));
     return sotto_buf_bytes(&k.out);
@@ -75,7 +75,7 @@ static const char *hex_of(sotto_test *t, sotto_bytes bytes)
 
 static sotto_bytes collector_config(sotto_test *t, const sotto_test_service *s)
 {
-    sotto_buf wire = sotto_buf_over(taken(t, SOTTO_COLLECTOR_CONFIG), SOTTO_COLLECTOR_CONFIG);
+    sotto_buf wire = sotto_test_buf(t, SOTTO_COLLECTOR_CONFIG);
     sotto_hpke_config config =
         sotto_hpke_config_of(&s->collector, 9, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
 
@@ -165,7 +165,7 @@ static void provision(sotto_test *t, sotto_test_service *s)
 {
     sotto_bytes recipe = sotto_bytes_of(s->recipe_text, strlen(s->recipe_text));
     sotto_bytes parties = sotto_bytes_of(s->parties_text, strlen(s->parties_text));
-    sotto_buf ids = sotto_buf_over(taken(t, 64), 64), again = sotto_buf_over(taken(t, 64), 64);
+    sotto_buf ids = sotto_test_buf(t, 64), again = sotto_test_buf(t, 64);
     sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
 
     CHECK_OK(t, sotto_pairing_new(&s->pairing, "key:leader", "key:helper", "key:collector",
@@ -282,11 +282,6 @@ void sotto_test_helper_restart(sotto_test *t, sotto_test_service *s)
 
 /* ---- reports ------------------------------------------------------------------------------------------------ */
 
-static sotto_buf buffer(sotto_test *t, size_t size)
-{
-    return sotto_buf_over(taken(t, size), size);
-}
-
 static sotto_bytes noise(sotto_test *t, sotto_test_service *s, size_t len)
 {
     char *out = taken(t, len);
@@ -348,7 +343,7 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
         flip(report.helper.payload);
     if (flaw == SOTTO_TEST_UNKNOWN_KEY)
         report.leader.config_id ^= 0x55;
-    out = buffer(t, sotto_dap_report_size(&report));
+    out = sotto_test_buf(t, sotto_dap_report_size(&report));
     CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
     sotto_arena_clear(&arena);
     return sotto_buf_bytes(&out);
@@ -357,7 +352,7 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
 sotto_bytes sotto_test_sealed_reports(sotto_test *t, sotto_test_service *s, size_t count,
                                       uint64_t bin, sotto_test_flaw flaw)
 {
-    sotto_buf out = buffer(t, count * (s->task.report_bytes + 256));
+    sotto_buf out = sotto_test_buf(t, count * (s->task.report_bytes + 256));
     sotto_writer w = sotto_writer_on(&out);
 
     for (size_t i = 0; i < count; i++)
@@ -425,7 +420,7 @@ sotto_bytes sotto_test_opened_share(sotto_test *t, sotto_test_service *s, bool l
     const sotto_hpke_ciphertext *sealed = leader ? &r->leader : &r->helper;
     sotto_receivers *keys;
     sotto_plaintext_input_share plain;
-    sotto_buf aad = buffer(t, 4096), out = buffer(t, sealed->payload.len);
+    sotto_buf aad = sotto_test_buf(t, 4096), out = sotto_test_buf(t, sealed->payload.len);
 
     CHECK_OK(t, sotto_receivers_new(&keys, (leader ? s->leader : s->helper)->keys, &t->err));
     CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration, &r->metadata,
@@ -462,7 +457,7 @@ sotto_test_job sotto_test_job_of(sotto_test *t, sotto_test_service *s, const sot
 {
     sotto_prio3_verifier verifier = verifier_of(t, s);
     sotto_dap_job_init_req head = {.has_batch_id = batch_id != NULL};
-    sotto_buf out = buffer(t, count * (s->task.report_bytes + 1024) + 256);
+    sotto_buf out = sotto_test_buf(t, count * (s->task.report_bytes + 1024) + 256);
     sotto_test_job job = {.count = count};
     sotto_dap_list list;
 
@@ -517,7 +512,7 @@ sotto_http_response sotto_test_ask_share(sotto_test *t, sotto_test_service *s, u
 {
     sotto_dap_collection_req collection = {
         .query = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, buckets}}};
-    sotto_buf req = buffer(t, 256), out = buffer(t, 512);
+    sotto_buf req = sotto_test_buf(t, 256), out = sotto_test_buf(t, 512);
     sotto_dap_aggregate_share_req ask = {
         .selector = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, buckets}},
         .report_count = reports};
@@ -554,7 +549,7 @@ static sotto_bytes open_share(sotto_test *t, sotto_test_service *s, sotto_dap_ro
                               const sotto_hpke_ciphertext *sealed, sotto_bytes req)
 {
     uint8_t text[SOTTO_DAP_INFO_MAX];
-    sotto_buf aad = buffer(t, 4096), out = buffer(t, sealed->payload.len);
+    sotto_buf aad = sotto_test_buf(t, 4096), out = sotto_test_buf(t, sealed->payload.len);
 
     CHECK_OK(t, sotto_dap_aggregate_share_aad_encode(&aad, s->task.id, s->task.configuration, req,
                                                      &t->err));
@@ -590,7 +585,7 @@ unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t bucke
 {
     sotto_dap_collection_req ask = {.query = {.mode = (sotto_dap_batch_mode)s->task.batch_mode,
                                               .interval = {s->bucket, buckets}}};
-    sotto_buf req = buffer(t, 256);
+    sotto_buf req = sotto_test_buf(t, 256);
     sotto_http_response response = {0};
 
     CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));

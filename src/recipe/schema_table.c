@@ -147,7 +147,7 @@ const sotto_schema_key sotto_schema[] = {
 
     {"party", "role", CHOICE, 0, 0, 0, "leader|helper|collector", MUST, "what it does"},
     {"party", "url", TEXT, 0, 1, 1024, NULL, MAY, "of a leader or helper, byte for byte as all parties must have it"},
-    {"party", "hpke", LIST, OBJECT, 1, 16, "hpke", MUST, "keys to seal to, the preferred one first"},
+    {"party", "hpke", LIST, OBJECT, 1, 16, "hpke", MUST, "keys to seal to; of those in use, the one with the latest `from` is used"},
 
     {"hpke", "config", HEX, 0, 8, 1024, NULL, MUST, "an HpkeConfig as DAP encodes it"},
     {"hpke", "from", TIME, 0, 0, 0, NULL, MUST, "not used before"},

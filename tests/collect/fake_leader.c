@@ -241,7 +241,10 @@ static void write_pairing(void)
     sotto_pairing pairing;
 
     must(sotto_hpke_config_encode(&config, &public_half, NULL));
-    must(sotto_pairing_new(&pairing, "key:leader-2026a", "key:helper-2026a", "key:collector-2026a",
+    must(sotto_pairing_new(&pairing,
+                           &(sotto_paired){"key:leader-2026a", "key:helper-2026a",
+                                           "key:collector-2026a", fake.task.leader_url,
+                                           fake.task.helper_url},
                            sotto_buf_bytes(&config), NULL));
     must(sotto_pairing_encode(&out, &pairing, NULL));
     write_file("pairing.json", sotto_buf_bytes(&out));

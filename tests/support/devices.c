@@ -286,21 +286,20 @@ sotto_bytes sotto_test_server_parties(sotto_test *t, unsigned generations)
 
 /* As an aggregator reads DAP draft 18, written apart from what the device does. */
 static sotto_status open_share(sotto_test *t, sotto_buf *share, sotto_reader *in, sotto_bytes aad,
-                               sotto_party_role role, unsigned generation)
+                               sotto_party_role role, const sotto_test_openers *openers)
 {
     const sotto_hpke_suite suite = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
                                     SOTTO_HPKE_AEAD_AES128_GCM};
-    const sotto_hpke_key key = sotto_test_server_key(t, role, generation);
     char info[] = "dap-18 input share\1\2";
     uint8_t id = (uint8_t)sotto_read_uint(in, 1);
     sotto_bytes enc = sotto_read_opaque16(in), sealed = sotto_read_opaque32(in);
     sotto_buf plain = sotto_test_buf(t, sealed.len);
 
-    if (id != key_id(role, generation))
+    if (id != openers->id[role])
         return SOTTO_REJECTED;
     info[sizeof info - 2] = (char)(2 + (int)role);
-    SOTTO_TRY(sotto_hpke_unseal(&plain, &key, suite, sotto_bytes_of(info, sizeof info - 1), enc,
-                                aad, sealed, NULL));
+    SOTTO_TRY(sotto_hpke_unseal(&plain, &openers->key[role], suite,
+                                sotto_bytes_of(info, sizeof info - 1), enc, aad, sealed, NULL));
     sotto_reader inner = sotto_reader_over(sotto_buf_bytes(&plain));
     sotto_bytes extensions = sotto_read_opaque16(&inner), payload = sotto_read_opaque32(&inner);
     CHECK(t, extensions.len == 0);
@@ -311,9 +310,18 @@ static sotto_status open_share(sotto_test *t, sotto_buf *share, sotto_reader *in
     return SOTTO_OK;
 }
 
-sotto_status sotto_test_receive(sotto_test *t, sotto_test_report *out, sotto_task *task,
-                                const sotto_test_upload *upload, sotto_bytes recipe, size_t cohort,
-                                unsigned generation)
+sotto_test_openers sotto_test_openers_of(sotto_test *t, unsigned leader, unsigned helper)
+{
+    return (sotto_test_openers){
+        .parties = sotto_test_server_parties(t, leader),
+        .key = {sotto_test_server_key(t, SOTTO_PARTY_LEADER, leader),
+                sotto_test_server_key(t, SOTTO_PARTY_HELPER, helper)},
+        .id = {key_id(SOTTO_PARTY_LEADER, leader), key_id(SOTTO_PARTY_HELPER, helper)}};
+}
+
+sotto_status sotto_test_receive_as(sotto_test *t, sotto_test_report *out, sotto_task *task,
+                                   const sotto_test_upload *upload, sotto_bytes recipe,
+                                   size_t cohort, const sotto_test_openers *openers)
 {
     static sotto_mistakes mistakes;
     const sotto_recipe *read;
@@ -324,8 +332,7 @@ sotto_status sotto_test_receive(sotto_test *t, sotto_test_report *out, sotto_tas
 
     memset(&mistakes, 0, sizeof mistakes);
     CHECK_OK(t, sotto_recipe_read(&read, recipe, &t->arena, &mistakes, &t->err));
-    CHECK_OK(t, sotto_parties_read(&parties, sotto_test_server_parties(t, generation), &t->arena,
-                                   &mistakes, &t->err));
+    CHECK_OK(t, sotto_parties_read(&parties, openers->parties, &t->arena, &mistakes, &t->err));
     CHECK_OK(t, sotto_task_compile(task, read, parties, cohort, &t->arena, &t->err));
     sotto_buf aad =
         sotto_test_buf(t, 64 + task->configuration.len + metadata.len + public_share.len);
@@ -342,8 +349,17 @@ sotto_status sotto_test_receive(sotto_test *t, sotto_test_report *out, sotto_tas
     out->public_share.len = public_share.len;
     for (unsigned role = 0; role < 2; role++)
         SOTTO_TRY(open_share(t, &out->shares[role], &in, sotto_buf_bytes(&aad),
-                             (sotto_party_role)role, generation));
+                             (sotto_party_role)role, openers));
     return sotto_reader_finish(&in, "report", NULL);
+}
+
+sotto_status sotto_test_receive(sotto_test *t, sotto_test_report *out, sotto_task *task,
+                                const sotto_test_upload *upload, sotto_bytes recipe, size_t cohort,
+                                unsigned generation)
+{
+    const sotto_test_openers openers = sotto_test_openers_of(t, generation, generation);
+
+    return sotto_test_receive_as(t, out, task, upload, recipe, cohort, &openers);
 }
 
 void sotto_test_add_up(sotto_test *t, sotto_uint128 *sum, const sotto_task *task,

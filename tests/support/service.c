@@ -161,6 +161,14 @@ static const char *write_recipe(sotto_test *t, const sotto_test_service_options 
     return text;
 }
 
+static sotto_bytes url_of(sotto_test *t, sotto_server *server)
+{
+    char *text = taken(t, 64);
+
+    (void)snprintf(text, 64, "http://127.0.0.1:%u/", sotto_server_port(server));
+    return sotto_bytes_of(text, strlen(text));
+}
+
 static void provision(sotto_test *t, sotto_test_service *s)
 {
     sotto_bytes recipe = sotto_bytes_of(s->recipe_text, strlen(s->recipe_text));
@@ -168,7 +176,9 @@ static void provision(sotto_test *t, sotto_test_service *s)
     sotto_buf ids = sotto_test_buf(t, 64), again = sotto_test_buf(t, 64);
     sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
 
-    CHECK_OK(t, sotto_pairing_new(&s->pairing, "key:leader", "key:helper", "key:collector",
+    CHECK_OK(t, sotto_pairing_new(&s->pairing,
+                                  &(sotto_paired){"key:leader", "key:helper", "key:collector",
+                                                  url_of(t, s->leader), url_of(t, s->helper)},
                                   collector_config(t, s), &t->err));
     CHECK_OK(t, sotto_pairing_put(s->leader->db, &s->leader->columns, &s->pairing, &t->err));
     CHECK_OK(t, sotto_pairing_put(s->helper->db, &s->helper->columns, &s->pairing, &t->err));

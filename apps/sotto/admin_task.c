@@ -1,10 +1,10 @@
 /* sotto admin task - what this server takes part in. */
 #include "admin.h"
 
+#include "dap/dap.h"
 #include "recipe/calendar.h"
 #include "recipe/model.h"
 #include "serve/survey.h"
-#include "transport/dap.h"
 
 #include <inttypes.h>
 #include <jansson.h>

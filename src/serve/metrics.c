@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/writer.h"
+#include "dap/dap.h"
 #include "serve/care.h"
 #include "serve/leader.h"
-#include "transport/dap.h"
 #include "transport/http_server.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "privacy/budget_rule.h"
+#include "account/budget_rule.h"
 
 enum { REPORTS_ALLOWED = 1 };
 

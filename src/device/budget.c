@@ -1,7 +1,7 @@
 #include "device/budget.h"
 
+#include "account/local/filter.h"
 #include "base/rule.h"
-#include "privacy/filter.h"
 
 #include <math.h>
 #include <stdio.h>

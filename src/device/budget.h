@@ -11,9 +11,9 @@
 #ifndef SOTTO_DEVICE_BUDGET_H
 #define SOTTO_DEVICE_BUDGET_H
 
+#include "account/numeric/decimal.h"
 #include "device/verifier.h"
-#include "privacy/adjacency.h"
-#include "privacy/decimal.h"
+#include "sotto/privacy.h"
 
 enum {
     SOTTO_BUDGET_MAX_NAME = 127, /* bytes of a recipe's or an analysis's name */
@@ -69,7 +69,7 @@ typedef struct sotto_field_budget {
  * next one after seeing answers. */
 typedef enum sotto_composition {
     SOTTO_COMPOSITION_BASIC = 1, /* epsilons add up                                               */
-    SOTTO_COMPOSITION_FILTER /* or their squares stay below a filter's limit (privacy/filter.h) */
+    SOTTO_COMPOSITION_FILTER /* or their squares stay below a filter's limit (account/local/filter.h) */
 } sotto_composition;
 
 typedef struct sotto_budget_table {

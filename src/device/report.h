@@ -9,7 +9,7 @@
 #ifndef SOTTO_DEVICE_REPORT_H
 #define SOTTO_DEVICE_REPORT_H
 
-#include "privacy/noise_entropy.h"
+#include "noise/entropy.h"
 #include "sotto/device.h"
 #include "sotto/recipe.h"
 

@@ -2,13 +2,13 @@
  * at random adds. */
 #include "recipe/claim.h"
 
+#include "account/gauss/rdp.h"
+#include "account/local/checkin.h"
+#include "account/local/clone.h"
+#include "account/local/sampling.h"
+#include "account/numeric/bound.h"
 #include "base/rule.h"
-#include "privacy/bound.h"
-#include "privacy/checkin.h"
-#include "privacy/checkin_sampling.h"
-#include "privacy/clone.h"
-#include "privacy/noise.h"
-#include "privacy/rdp.h"
+#include "noise/noise.h"
 
 #include <math.h>
 

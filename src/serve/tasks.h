@@ -12,7 +12,7 @@
 
 #include "db/sealed.h"
 #include "db/store.h"
-#include "privacy/noise.h"
+#include "noise/noise.h"
 #include "serve/pairing.h"
 #include "sotto/recipe.h"
 #include "sotto/seal.h"

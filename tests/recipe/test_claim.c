@@ -1,7 +1,7 @@
 /* What recipes may claim, held against numbers known otherwise. */
 #include "recipe/claim.h"
 
-#include "privacy/clone.h"
+#include "account/local/clone.h"
 #include "support/recipes.h"
 
 #include <math.h>

@@ -47,39 +47,6 @@ const sotto_mechanism_entry *sotto_mechanism_find(sotto_mechanism mechanism)
 
 /* ---- a question's claim ------------------------------------------------------------------------- */
 
-/* ceil(a b / of) for a < of <= 10^12 and b < of, by long multiplication: the product may not fit. */
-static uint64_t ceil_of_product(uint64_t a, uint64_t b, uint64_t of)
-{
-    uint64_t quotient = 0, rest = 0;
-
-    for (int bit = 40; bit >= 0; bit--) {
-        quotient *= 2;
-        rest = 2 * rest + ((b >> bit & 1) != 0 ? a : 0);
-        quotient += rest / of;
-        rest %= of;
-    }
-    return quotient + (rest > 0);
-}
-
-sotto_status sotto_share_honest(uint64_t *out, uint64_t cohort, sotto_share dishonest,
-                                sotto_err *err)
-{
-    SOTTO_TRY(sotto_check_count("cohort", (double)cohort, 1, 1e12, err));
-    if (dishonest.of == 0 || dishonest.of > UINT64_C(1000000000000) ||
-        dishonest.parts >= dishonest.of)
-        return sotto_fail(
-            err, SOTTO_MALFORMED,
-            "dishonest: a share from 0 to below 1 must be stated, in at most 1e12 parts");
-    uint64_t lost = cohort / dishonest.of * dishonest.parts +
-                    ceil_of_product(cohort % dishonest.of, dishonest.parts, dishonest.of);
-
-    if (lost >= cohort)
-        return sotto_fail(err, SOTTO_DENIED, "dishonest: nobody honest is left of %llu",
-                          (unsigned long long)cohort);
-    *out = cohort - lost;
-    return SOTTO_OK;
-}
-
 static sotto_status check_words(const sotto_question *q, sotto_err *err)
 {
     if (q->adjacency < SOTTO_ADJACENCY_REPLACEMENT || q->adjacency > SOTTO_ADJACENCY_ADD_REMOVE)

@@ -8,6 +8,7 @@
 
 #include "account/gauss/discrete_gaussian.h"
 #include "account/gauss/sgm.h"
+#include "account/honest.h"
 #include "account/numeric/bound.h"
 #include "sotto/privacy.h"
 
@@ -59,11 +60,6 @@ const sotto_mechanism_entry *sotto_mechanism_find(sotto_mechanism mechanism);
 /* Checks all that every claim needs, in the order a person would: words, trust, adjacency, numbers. */
 SOTTO_MUST_USE sotto_status sotto_case_open(sotto_case *out, const sotto_question *question,
                                             sotto_accountant *tables, sotto_err *err);
-
-/* Honest people of a cohort: n - ceil(n parts / of), exactly.
- *   SOTTO_DENIED  nobody is left */
-SOTTO_MUST_USE sotto_status sotto_share_honest(uint64_t *out, uint64_t cohort,
-                                               sotto_share dishonest, sotto_err *err);
 
 /* The largest L2 distance that one person makes, rounded up. */
 SOTTO_MUST_USE sotto_status sotto_contribution_distance(double *out, sotto_contribution kind,

@@ -10,7 +10,7 @@
 #define SOTTO_DEVICE_REPORT_H
 
 #include "dap/report.h"
-#include "privacy/noise_entropy.h"
+#include "noise/entropy.h"
 #include "sotto/device.h"
 #include "sotto/recipe.h"
 

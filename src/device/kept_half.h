@@ -10,7 +10,7 @@
 #define SOTTO_DEVICE_KEPT_HALF_H
 
 #include "dap/report.h"
-#include "privacy/noise_entropy.h"
+#include "noise/entropy.h"
 
 /* What is kept beside a sealed report, so that one half of it can be sealed to another key: that half's share in plain.
  * A device keeps the leader's alone. The leader is the one who says that a key is outdated; if its word made a device

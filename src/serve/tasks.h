@@ -13,7 +13,7 @@
 #include "dap/dap.h"
 #include "db/sealed.h"
 #include "db/store.h"
-#include "privacy/noise.h"
+#include "noise/noise.h"
 #include "serve/pairing.h"
 #include "sotto/recipe.h"
 #include "sotto/seal.h"

@@ -51,15 +51,14 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                          const sotto_recipe *recipe, const sotto_randomizer *r,
                                          uint64_t honest, double log_delta, sotto_err *err)
 {
-    double rate = recipe->participation.type == SOTTO_POISSON ? recipe->participation.rate : 1;
+    const bool sampled =
+        recipe->participation.type == SOTTO_POISSON && !SOTTO_RULE(gain_not_charged);
     sotto_report_law law;
     sotto_answer answer;
 
-    if (SOTTO_RULE(gain_not_charged))
-        rate = 1;
     SOTTO_TRY(law_of(&law, r, err));
     const sotto_claim_question q = question_of(recipe, &law, honest, log_delta);
-    SOTTO_TRY(sotto_claim_cohort(&answer, &q, rate, err));
+    SOTTO_TRY(sotto_claim_cohort(&answer, &q, sampled ? recipe->participation.rate : 1, err));
     *out = answer.high;
     *theorem = answer.theorem;
     return SOTTO_OK;

@@ -47,7 +47,7 @@ static double rough_excess(const target *q, double u)
 
     if (sotto_sgm_new(&m, q->rate, exp(u), NULL) != SOTTO_OK)
         return (double)NAN;
-    double f = log(sotto_sgm_route_rough(m, q->rounds, q->log_delta) / q->eps);
+    double f = log(sotto_sgm_method_rough(m, q->rounds, q->log_delta) / q->eps);
     sotto_sgm_free(m);
     return f;
 }

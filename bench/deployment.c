@@ -2,10 +2,10 @@
 #define _XOPEN_SOURCE 700
 #include "deployment.h"
 
-#include "recipe/task_configuration.h"
+#include "dap/dap.h"
+#include "dap/task_configuration.h"
 #include "serve/schema.h"
 #include "sotto/random.h"
-#include "transport/dap.h"
 
 #include <arpa/inet.h>
 #include <ftw.h>
@@ -221,9 +221,13 @@ sotto_status sotto_deployment_init(sotto_deployment *d, const sotto_deployment_o
     SOTTO_TRY(sotto_collector_key_new(&d->collector, COLLECTOR_CONFIG, err));
     config = sotto_collector_key_config(&d->collector);
     SOTTO_TRY(sotto_hpke_config_encode(&collector, &config, err));
-    SOTTO_TRY(sotto_pairing_new(&d->pairing, "leader", "helper", "collector",
-                                sotto_buf_bytes(&collector), err));
     SOTTO_TRY(write_configuration(d, err));
+    SOTTO_TRY(
+        sotto_pairing_new(&d->pairing,
+                          &(sotto_paired){"leader", "helper", "collector",
+                                          sotto_bytes_of(d->leader_url, strlen(d->leader_url)),
+                                          sotto_bytes_of(d->helper_url, strlen(d->helper_url))},
+                          sotto_buf_bytes(&collector), err));
     SOTTO_TRY(provision(d, 0, &collector, err));
     SOTTO_TRY(provision(d, 1, &collector, err));
     memcpy(d->dap.id, d->task.id, sizeof d->dap.id);

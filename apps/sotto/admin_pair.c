@@ -4,7 +4,9 @@
 
 #include "base/hex.h"
 #include "base/secret_file.h"
+#include "recipe/model.h"
 #include "serve/survey.h"
+#include "transport/http_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,26 +69,55 @@ static sotto_status read_collector_key(sotto_admin *admin, sotto_buf *out, const
     return SOTTO_OK;
 }
 
+static sotto_status find_url(sotto_admin *admin, sotto_bytes *out, const sotto_parties *parties,
+                             const char *name, sotto_party_role role)
+{
+    const sotto_party_entry *party = sotto_parties_find(parties, name);
+
+    if (!party || party->role != role)
+        return sotto_fail(&admin->err, SOTTO_MISSING, "the parties file has no %s %.80s",
+                          role == SOTTO_PARTY_LEADER ? "leader" : "helper", name);
+    *out = party->url;
+    return SOTTO_OK;
+}
+
+/* From the file that tasks will come with, since a URL that is typed is soon another: a "/" more, and no task goes with it. */
+static sotto_status read_urls(sotto_admin *admin, sotto_paired *out, const char *path)
+{
+    static sotto_mistakes mistakes;
+    const sotto_parties *parties;
+    sotto_bytes json;
+
+    SOTTO_TRY(sotto_admin_read_file(admin, &json, path, SOTTO_RECIPE_MAX_BYTES));
+    SOTTO_TRY(sotto_parties_read(&parties, json, &admin->arena, &mistakes, &admin->err));
+    SOTTO_TRY(find_url(admin, &out->leader_url, parties, out->leader, SOTTO_PARTY_LEADER));
+    return find_url(admin, &out->helper_url, parties, out->helper, SOTTO_PARTY_HELPER);
+}
+
 static sotto_status make(sotto_admin *admin, sotto_pairing *out, const char *const *values)
 {
     uint8_t memory[SOTTO_COLLECTOR_CONFIG];
     sotto_buf config = sotto_buf_over(memory, sizeof memory);
+    sotto_paired parties = {.leader = values[0], .helper = values[1], .collector = values[2]};
 
     SOTTO_TRY(read_collector_key(admin, &config, values[3]));
-    return sotto_pairing_new(out, values[0], values[1], values[2], sotto_buf_bytes(&config),
-                             &admin->err);
+    SOTTO_TRY(read_urls(admin, &parties, values[4]));
+    return sotto_pairing_new(out, &parties, sotto_buf_bytes(&config), &admin->err);
 }
 
-/* The key is told too: the file's maker could have put in another than the collector's. */
+/* The URLs and the key are told too: the file's maker could have put in others. A URL of a pairing has no character that JSON
+ * would escape. */
 static void tell(const sotto_admin *admin, const sotto_pairing *pairing, const char *more)
 {
     const char *key = pairing->foreign ? "none" : pairing->collector_key;
 
     if (admin->json)
-        printf("{\"fingerprint\": \"%s\", \"collector_key\": \"%s\"%s}\n", pairing->fingerprint,
-               key, more);
+        printf("{\"leader_url\": \"%s\", \"helper_url\": \"%s\", \"fingerprint\": \"%s\","
+               " \"collector_key\": \"%s\"%s}\n",
+               pairing->leader_url, pairing->helper_url, pairing->fingerprint, key, more);
     else
-        printf("fingerprint %s\ncollector key %s\n", pairing->fingerprint, key);
+        printf("leader URL %s\nhelper URL %s\nfingerprint %s\ncollector key %s\n",
+               pairing->leader_url, pairing->helper_url, pairing->fingerprint, key);
 }
 
 /* Also whether the key was compared: without that, it is the word of whoever made the file. */
@@ -103,21 +134,24 @@ static void tell_taken(const sotto_admin *admin, const sotto_pairing *pairing, b
 
 static int run_new(int argc, char **argv)
 {
-    static const char *const known[] = {"--leader",        "--helper", "--collector",
-                                        "--collector-key", "--tokens", NULL};
+    enum { NEEDED = 5 };
+    static const char *const known[] = {"--leader",  "--helper", "--collector", "--collector-key",
+                                        "--parties", "--tokens", NULL};
+    static const char *const what[NEEDED] = {
+        "NAME, as the parties file has it", "NAME, as the parties file has it",
+        "NAME, as the parties file has it", "FILE, what `sotto collect key` printed",
+        "FILE, in which the servers' URLs are"};
     static sotto_admin admin;
     sotto_pairing pairing = {0};
-    const char *values[4];
+    const char *values[NEEDED];
     sotto_status status;
 
     if (sotto_admin_parse(&admin, "admin pair new", argc, argv, known, 1, 1) != EXIT_DONE)
         return EXIT_USAGE;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < NEEDED; i++) {
         values[i] = sotto_admin_flag(&admin, known[i]);
         if (!values[i]) {
-            (void)fprintf(stderr, "sotto admin pair new: %s %s?\n", known[i],
-                          i < 3 ? "NAME, as the parties file has it"
-                                : "FILE, what `sotto collect key` printed");
+            (void)fprintf(stderr, "sotto admin pair new: %s %s?\n", known[i], what[i]);
             return EXIT_USAGE;
         }
     }
@@ -164,9 +198,21 @@ static sotto_status read_pairing(sotto_admin *admin, sotto_pairing *out, const c
     return status;
 }
 
+/* A leader that could not call its helper would find out by its first reports only. */
+static sotto_status check_helper_url(sotto_admin *admin, const sotto_pairing *pairing)
+{
+    const sotto_server_options *o = &admin->config.server;
+    char host[256];
+
+    if (o->role != SOTTO_LEADER)
+        return SOTTO_OK;
+    return sotto_http_url_check(host, sizeof host, pairing->helper_url, o->plain_http, &admin->err);
+}
+
 static sotto_status take(sotto_admin *admin, sotto_pairing *out)
 {
     SOTTO_TRY(read_pairing(admin, out, admin->words[0]));
+    SOTTO_TRY(check_helper_url(admin, out));
     SOTTO_TRY(compare_key(admin, out, sotto_admin_flag(admin, "--collector-key")));
     return sotto_pairing_put(admin->db, &admin->columns, out, &admin->err);
 }
@@ -202,12 +248,14 @@ static sotto_status show(void *context, const sotto_pairing_line *line, sotto_er
         if (line->broken)
             printf("BROKEN, serves no task: %s\n", line->broken);
         else
-            printf("collector key %s\n", line->collector_key[0] ? line->collector_key : "none");
+            printf("leader URL %s  helper URL %s  collector key %s\n", line->leader_url,
+                   line->helper_url, line->collector_key[0] ? line->collector_key : "none");
         return SOTTO_OK;
     }
     json_t *json =
-        json_pack("{s:s, s:s%, s:s, s:s*, s:s*}", "fingerprint", line->fingerprint, "leader",
-                  line->parties, leader, "helper", helper, "collector_key",
+        json_pack("{s:s, s:s%, s:s, s:s*, s:s*, s:s*, s:s*}", "fingerprint", line->fingerprint,
+                  "leader", line->parties, leader, "helper", helper, "leader_url", line->leader_url,
+                  "helper_url", line->helper_url, "collector_key",
                   line->collector_key && line->collector_key[0] ? line->collector_key : NULL,
                   "broken", line->broken);
     (void)json_dumpf(json, stdout, 0);
@@ -235,11 +283,14 @@ static const sotto_verb verb_new = {
     .summary = "make a pairing file",
     .usage =
         "usage: sotto admin pair new --leader NAME --helper NAME --collector NAME\n"
-        "                            --collector-key KEY FILE [--tokens FILE] [--json]\n\n"
+        "                            --collector-key KEY --parties PARTIES FILE\n"
+        "                            [--tokens FILE] [--json]\n\n"
         "Writes fresh secrets to FILE (mode 0600; one that exists is not replaced) and prints\n"
-        "its fingerprint, to be read aloud. Names are those of the parties file. Carry the file "
-        "to\n"
-        "the other server by a way that nobody else reads. --tokens writes the collector's own "
+        "both servers' URLs and its fingerprint, to be read aloud. Names and URLs are those of\n"
+        "PARTIES, the parties file: the leader sends its token to that helper URL and to no "
+        "other,\n"
+        "a task with other URLs is refused, and the fingerprint covers them. Carry FILE to the\n"
+        "other server by a way that nobody else reads. --tokens writes the collector's own "
         "file,\n"
         "which holds its two tokens and no secret of the servers. KEY is a file with the line "
         "that\n"
@@ -253,8 +304,10 @@ static const sotto_verb verb_take = {
     .summary = "take a pairing file in",
     .usage =
         "usage: sotto admin pair take FILE --config FILE [--collector-key KEY] [--json]\n\n"
-        "Stores the secrets, sealed with the datastore key, and prints the fingerprint: it must\n"
-        "be the one that the other operator reads to you. KEY is a file with the line that the\n"
+        "Stores the secrets, sealed with the datastore key, and prints both servers' URLs and the\n"
+        "fingerprint: they must be those that the other operator reads to you, and your own "
+        "server's\n"
+        "URL the one that you gave. KEY is a file with the line that the\n"
         "collector's `sotto collect key` printed: if FILE has another key, nothing is stored.\n"
         "Without it a line says that nothing was compared: compare the key that is printed. Others "
         "than\n"
@@ -265,7 +318,7 @@ static const sotto_verb verb_take = {
 
 static const sotto_verb verb_show = {
     .name = "show",
-    .summary = "list pairings by their fingerprints",
+    .summary = "list pairings by their fingerprints, with both servers' URLs",
     .usage = "usage: sotto admin pair show --config FILE [--json]\n",
     .run = run_show,
 };

@@ -1,11 +1,10 @@
 /* sotto admin task - what this server takes part in. */
 #include "admin.h"
 
+#include "dap/dap.h"
 #include "recipe/calendar.h"
 #include "recipe/model.h"
-#include "serve/keys.h"
 #include "serve/survey.h"
-#include "transport/dap.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -21,103 +20,6 @@ static void print_id(const uint8_t *id)
 
     sotto_dap_id_encode(text, sotto_bytes_of(id, SOTTO_TASK_ID_SIZE));
     printf("%s", text);
-}
-
-/* ---- does the parties file name keys of ours? ------------------------------------------------------------------- */
-
-typedef struct own_keys {
-    const sotto_party_entry *us;
-    bool *ours; /* of its keys, those that this server has */
-    bool found;
-} own_keys;
-
-static sotto_status compare_key(void *context, const sotto_key_line *line, sotto_err *err)
-{
-    own_keys *k = context;
-    uint8_t memory[512];
-    sotto_buf config = sotto_buf_over(memory, sizeof memory);
-
-    SOTTO_TRY(sotto_hpke_config_encode(&config, &line->config, err));
-    for (size_t i = 0; i < k->us->key_count; i++)
-        if (sotto_bytes_equal_vartime(k->us->keys[i].config, sotto_buf_bytes(&config)))
-            k->found = k->ours[i] = true;
-    return SOTTO_OK;
-}
-
-static bool is_strange(const own_keys *k, int64_t time)
-{
-    const sotto_party_key *key = sotto_party_key_at(k->us, time);
-
-    return key && !k->ours[key - k->us->keys];
-}
-
-/* When devices first seal to a key that is not ours, from `start` on and before `end`; `end`: never. What they seal to changes
- * where a key begins or ends. */
-static int64_t first_strange(const own_keys *k, int64_t start, int64_t end)
-{
-    int64_t first = start < end && is_strange(k, start) ? start : end;
-
-    for (size_t i = 0; i < 2 * k->us->key_count; i++) {
-        const sotto_party_key *key = &k->us->keys[i / 2];
-        int64_t time = i % 2 ? key->until : key->from;
-
-        if (time > start && time < first && is_strange(k, time))
-            first = time;
-    }
-    return first;
-}
-
-/* Devices seal to what the parties file says: with another server's key in it, every report would be lost, and perhaps be
- * read. What they sealed to before now is over. */
-static sotto_status judge_keys(const own_keys *k, const sotto_recipe *recipe, int64_t now,
-                               sotto_err *err)
-{
-    int64_t strange = first_strange(k, now > recipe->opens ? now : recipe->opens, recipe->closes);
-    char at[SOTTO_CALENDAR_TEXT];
-
-    if (!k->found)
-        return sotto_fail(err, SOTTO_DENIED,
-                          "%.60s has no key of this server in the parties file: `sotto admin keys"
-                          " export`",
-                          k->us->name);
-    if (strange >= recipe->closes)
-        return SOTTO_OK;
-    sotto_calendar_format_time(at, strange);
-    return sotto_fail(err, SOTTO_DENIED,
-                      "%.60s has a key in the parties file, in use at %s, that this server does not"
-                      " have: reports sealed to it would be lost; `sotto admin keys export`",
-                      k->us->name, at);
-}
-
-static sotto_status check_keys(sotto_admin *admin, sotto_bytes recipe_json,
-                               sotto_bytes parties_json)
-{
-    const sotto_server_options *o = &admin->config.server;
-    static sotto_mistakes mistakes;
-    const sotto_recipe *recipe;
-    const sotto_parties *parties;
-    sotto_keys *keys = NULL;
-    own_keys k = {0};
-    sotto_status status;
-    const char *name;
-
-    SOTTO_TRY(sotto_recipe_read(&recipe, recipe_json, &admin->arena, &mistakes, &admin->err));
-    SOTTO_TRY(sotto_parties_read(&parties, parties_json, &admin->arena, &mistakes, &admin->err));
-    name = o->role == SOTTO_LEADER ? recipe->leader : recipe->helper;
-    k.us = sotto_parties_find(parties, name);
-    if (!k.us)
-        return sotto_fail(&admin->err, SOTTO_MISSING,
-                          "the parties file has no %.60s, which is this server (%s) in the recipe",
-                          name, o->role == SOTTO_LEADER ? "leader" : "helper");
-    k.ours = sotto_arena_take_array(&admin->arena, k.us->key_count + 1, sizeof *k.ours);
-    if (!k.ours)
-        return sotto_fail(&admin->err, SOTTO_NO_MEMORY, "keys of the parties file");
-    status = sotto_keys_open(&keys, admin->db, &admin->columns, o->role, &o->key_times,
-                             sotto_admin_now(), NULL, &admin->err);
-    if (status == SOTTO_OK)
-        status = sotto_keys_list(keys, compare_key, &k, &admin->err);
-    sotto_keys_close(keys);
-    return status == SOTTO_OK ? judge_keys(&k, recipe, sotto_admin_now(), &admin->err) : status;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------------------------------- */
@@ -168,7 +70,6 @@ static sotto_status add(sotto_admin *admin, sotto_buf *ids, uint64_t population,
     SOTTO_TRY(read_expected(admin, &expected));
     SOTTO_TRY(sotto_admin_read_file(admin, &recipe, admin->words[0], SOTTO_RECIPE_MAX_BYTES));
     SOTTO_TRY(sotto_admin_read_file(admin, &parties, admin->words[1], SOTTO_RECIPE_MAX_BYTES));
-    SOTTO_TRY(check_keys(admin, recipe, parties));
     return sotto_tasks_add(admin->db, &admin->columns, admin->config.server.role, recipe, parties,
                            population, sotto_buf_bytes(&expected), ids, mistakes, &admin->err);
 }
@@ -325,12 +226,14 @@ static const sotto_verb verb_add = {
         "           [--expect IDS]... [--json]\n\n"
         "Compiles the recipe here and prints the id of each of its tasks; a running server serves\n"
         "them within a second. Give the ids that the other operator was shown as --expect, one or\n"
-        "several with spaces between them: if a byte of the recipe or a server's URL differs, so "
-        "do\n"
-        "the ids, and nothing is added. The collector's key, which no id covers, must be the one\n"
-        "that was paired, and a task that is paired never changes it. --population is your own\n"
-        "figure of the devices that may answer, without which rates can't be checked. Adding the\n"
-        "same files again with another figure changes it, at once, in a running server too.\n",
+        "several with spaces between them: if a byte of the recipe, or a server's URL or key,\n"
+        "differs, so do the ids, and nothing is added. Each key under this server's name must be "
+        "its\n"
+        "own. The collector's key, which no id covers, must be the one that was paired, and a "
+        "task\n"
+        "that is paired never changes it. --population is your own figure of the devices that may\n"
+        "answer, without which rates can't be checked. Adding the same files again with another\n"
+        "figure changes it, at once, in a running server too.\n",
     .run = run_add,
 };
 

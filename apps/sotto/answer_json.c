@@ -1,8 +1,8 @@
 /* The answer as one JSON object. */
 #include "answer.h"
 
+#include "dap/dap.h"
 #include "recipe/calendar.h"
-#include "transport/dap.h"
 
 #include <jansson.h>
 #include <stdio.h>

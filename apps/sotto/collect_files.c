@@ -59,6 +59,12 @@ static int load_pairing(sotto_collect_job *job)
         (!recipe->leader || !recipe->helper || strcmp(job->secrets.leader, recipe->leader) != 0 ||
          strcmp(job->secrets.helper, recipe->helper) != 0))
         status = sotto_fail(&err, SOTTO_DENIED, "it pairs other servers than the recipe names");
+    /* Before anything is asked: a token would go to whoever wrote the parties file. */
+    if (status == SOTTO_OK &&
+        (!sotto_pairing_url_is(job->secrets.leader_url, job->task.leader_url) ||
+         !sotto_pairing_url_is(job->secrets.helper_url, job->task.helper_url)))
+        status = sotto_fail(&err, SOTTO_DENIED,
+                            "the servers were paired for other URLs than the parties file has");
     return status == SOTTO_OK ? EXIT_DONE : complain(job->pairing, &err);
 }
 

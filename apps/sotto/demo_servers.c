@@ -167,7 +167,9 @@ sotto_status demo_servers_provision(demo *d, sotto_err *err)
     sotto_hpke_config collector = sotto_collector_key_config(&d->collector);
 
     SOTTO_TRY(sotto_hpke_config_encode(&config, &collector, err));
-    SOTTO_TRY(sotto_pairing_new(&d->pairing, "key:leader", "key:helper", "key:collector",
+    SOTTO_TRY(sotto_pairing_new(&d->pairing,
+                                &(sotto_paired){"key:leader", "key:helper", "key:collector",
+                                                d->task.leader_url, d->task.helper_url},
                                 sotto_buf_bytes(&config), err));
     SOTTO_TRY(provision(d, &d->leader, SOTTO_LEADER, &leader, sotto_bytes_of(NULL, 0), err));
     return provision(d, &d->helper, SOTTO_HELPER, &helper, sotto_buf_bytes(&leader), err);

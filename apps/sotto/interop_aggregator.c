@@ -36,21 +36,22 @@ static sotto_status check_role(const json_t *in, sotto_err *err)
 }
 
 /* Each task has tokens of its own, so each has parties of its own to hold them. */
-static sotto_status make_pairing(sotto_pairing *out, const json_t *in, const char *task,
-                                 sotto_err *err)
+static sotto_status make_pairing(sotto_pairing *out, const json_t *in, const char *id,
+                                 const sotto_task *task, sotto_err *err)
 {
     const char *leader_token, *collector_token = NULL;
     char names[3][SOTTO_PARTY_NAME];
     static const char *const roles[] = {"leader", "helper", "collector"};
 
     for (unsigned i = 0; i < 3; i++)
-        (void)snprintf(names[i], sizeof names[i], "interop:%.48s:%s", task, roles[i]);
+        (void)snprintf(names[i], sizeof names[i], "interop:%.48s:%s", id, roles[i]);
     SOTTO_TRY(interop_text(&leader_token, in, "leader_authentication_token", err));
     if (own.role == SOTTO_LEADER)
         SOTTO_TRY(interop_text(&collector_token, in, "collector_authentication_token", err));
     /* The helper never meets the collector: its side of the pairing takes a token that nobody is told. */
-    return sotto_pairing_foreign(out, names[0], names[1], names[2], leader_token, collector_token,
-                                 err);
+    return sotto_pairing_foreign(
+        out, &(sotto_paired){names[0], names[1], names[2], task->leader_url, task->helper_url},
+        leader_token, collector_token, err);
 }
 
 static sotto_status add_task(const json_t *in, json_t *out, sotto_arena *arena, sotto_err *err)
@@ -71,7 +72,7 @@ static sotto_status add_task(const json_t *in, json_t *out, sotto_arena *arena, 
     SOTTO_TRY(interop_bytes(&bare.collector_config, in, "collector_hpke_config", 0, arena, err));
     if (sotto_tasks_find(own.server->tasks, task.id))
         return sotto_fail(err, SOTTO_STALE, "task_id: there is such a task already");
-    status = make_pairing(&pairing, in, text, err);
+    status = make_pairing(&pairing, in, text, &task, err);
     bare.configuration = task.configuration;
     bare.id = sotto_bytes_of(task.id, sizeof task.id);
     bare.leader = pairing.leader;

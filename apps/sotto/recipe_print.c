@@ -1,7 +1,7 @@
 /* What the recipe verbs print: for people, or one JSON object. */
 #include "recipe.h"
 
-#include "transport/dap.h"
+#include "dap/dap.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -128,8 +128,9 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_reference(sotto_buf *out, sot
 
 /* ---- compiling -------------------------------------------------------------------------------------- */
 
-/* task_info is this, the recipe's hash, and the number of the cohort in two bytes. */
-#define SOTTO_TASK_INFO_TAG "sotto-recipe-1"
+/* task_info is this, the recipe's hash, the number of the cohort in two bytes, and a digest of both servers' names, URLs
+ * and keys: with another key in the parties file the task has another id. */
+#define SOTTO_TASK_INFO_TAG "sotto-recipe-2"
 
 typedef struct sotto_task {
     uint8_t id[SOTTO_TASK_ID_SIZE]; /* hash of the configuration, as taskprov has it */

@@ -233,6 +233,7 @@ sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan,
                                sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
 {
     making m = {.plan = plan};
+    sotto_report_kept kept;
     sotto_buf destination, randomised, inputs, sealed;
 
     *out = (sotto_report){0};
@@ -240,10 +241,11 @@ sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan,
     fill_parts(&m);
     SOTTO_TRY(write_destination(&destination, plan->task, arena, err));
     SOTTO_TRY(pack_bits(&randomised, &m, arena, err));
-    SOTTO_TRY(take_buf(&inputs, sotto_report_parts_size(&m.parts), arena, err));
-    SOTTO_TRY(sotto_report_parts_encode(&inputs, &m.parts, err));
+    kept = sotto_report_keep(&m.parts, SOTTO_REPORT_LEADER);
+    SOTTO_TRY(take_buf(&inputs, sotto_report_kept_size(&kept), arena, err));
+    SOTTO_TRY(sotto_report_kept_encode(&inputs, &kept, err));
     SOTTO_TRY(take_buf(&sealed, sotto_report_size(&m.parts), arena, err));
-    SOTTO_TRY(sotto_report_seal(&sealed, &m.parts, m.parts.keys, entropy, arena, err));
+    SOTTO_TRY(sotto_report_seal(&sealed, &m.parts, entropy, arena, err));
     memcpy(out->id, m.parts.id, sizeof out->id);
     out->destination = sotto_buf_bytes(&destination);
     out->bytes = sotto_buf_bytes(&sealed);

@@ -3,12 +3,10 @@
 #include "base/rule.h"
 #include "device/consent.h"
 #include "device/participate.h"
-#include "sotto/seal.h"
 
 #include <string.h>
 
-/* A closed recipe's reports are tried for this long; then they and the recipe go. */
-enum { GRACE = 7 * 86400, RETAIN = 600 };
+enum { RETAIN = 600 };
 
 /* ---- answering -------------------------------------------------------------------------------------------- */
 
@@ -167,6 +165,7 @@ static sotto_status answer_all(sotto_device *device, int64_t now, sotto_tick *ou
     return first;
 }
 
+/* A closed recipe's reports are tried for SOTTO_SEAL_GRACE; then they and the recipe go. */
 static sotto_status tidy(sotto_device *device, int64_t now, sotto_err *err)
 {
     sotto_shelved shelved = {0};
@@ -174,7 +173,7 @@ static sotto_status tidy(sotto_device *device, int64_t now, sotto_err *err)
 
     while (found) {
         SOTTO_TRY(sotto_shelf_next(device->ledger, &shelved, &found, shelved.id, err));
-        if (!found || now - GRACE < shelved.closes)
+        if (!found || now - SOTTO_SEAL_GRACE < shelved.closes)
             continue;
         sotto_outcome outcome;
         SOTTO_TRY(sotto_record_outcome(device->ledger, &outcome, shelved.name, err));
@@ -202,60 +201,42 @@ static sotto_delivery send_one(void *context, const sotto_outgoing *report)
     return device->host.send(device->host.context, &upload);
 }
 
-/* The key that was published last, of those in use. */
-static const sotto_party_key *newest_key(const sotto_party_entry *party, int64_t now)
+/* The key that the leader's half is sealed to now. SOTTO_AGAIN: the one that it was sealed to before. */
+static sotto_status find_key(const sotto_device *device, sotto_bytes *out,
+                             const sotto_report_kept *kept, int64_t now, sotto_err *err)
 {
-    const sotto_party_key *newest = NULL;
+    const sotto_party_key *key = NULL;
 
-    for (size_t i = 0; i < party->key_count; i++) {
-        const sotto_party_key *key = &party->keys[i];
-        sotto_hpke_config config;
+    for (size_t i = 0; i < device->terms.parties->count; i++) {
+        const sotto_party_entry *party = &device->terms.parties->entries[i];
 
-        if (((now >= key->from && now < key->until) || !SOTTO_RULE(keys_in_use)) &&
-            (!newest || key->from > newest->from) &&
-            sotto_hpke_config_decode(&config, key->config, NULL) == SOTTO_OK && config.supported)
-            newest = key;
+        if (sotto_bytes_equal_vartime(kept->party,
+                                      sotto_bytes_of(party->name, strlen(party->name))))
+            key = sotto_party_key_at(party, now);
     }
-    return newest;
+    if (!key)
+        return sotto_fail(err, SOTTO_MISSING, "the leader has no key that is used now");
+    *out = key->config;
+    return sotto_bytes_equal_vartime(key->config, kept->key)
+               ? sotto_fail(err, SOTTO_AGAIN, "no other key is known yet")
+               : SOTTO_OK;
 }
 
-static sotto_status find_keys(const sotto_device *device, sotto_bytes keys[SOTTO_REPORT_SHARES],
-                              const sotto_report_parts *parts, int64_t now, sotto_err *err)
-{
-    bool changed = false;
-
-    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
-        const sotto_party_key *key = NULL;
-
-        for (size_t i = 0; i < device->terms.parties->count; i++) {
-            const sotto_party_entry *party = &device->terms.parties->entries[i];
-
-            if (sotto_bytes_equal_vartime(parts->parties[who],
-                                          sotto_bytes_of(party->name, strlen(party->name))))
-                key = newest_key(party, now);
-        }
-        if (!key)
-            return sotto_fail(err, SOTTO_MISSING, "a party has no key that is used now");
-        keys[who] = key->config;
-        changed = changed || !sotto_bytes_equal_vartime(key->config, parts->keys[who]);
-    }
-    return changed ? SOTTO_OK : sotto_fail(err, SOTTO_AGAIN, "no other key is known yet");
-}
-
-/* The same shares under the same id: another set would be a second answer, which nobody paid for. */
+/* The leader says that its key is outdated: its half alone is sealed again, and the helper's stays as it is. The same
+ * share under the same id: another set would be a second answer, which nobody paid for. */
 static sotto_status seal_again(void *context, const sotto_outgoing *report, sotto_bytes inputs,
                                sotto_buf *sealed, sotto_err *err)
 {
     sotto_device *device = context;
-    sotto_bytes keys[SOTTO_REPORT_SHARES];
-    sotto_report_parts parts;
+    sotto_report_kept kept;
     sotto_entropy entropy;
+    sotto_bytes key;
 
-    (void)report;
-    SOTTO_TRY(sotto_report_parts_decode(&parts, inputs, err));
-    SOTTO_TRY(find_keys(device, keys, &parts, sotto_device_now(device), err));
+    SOTTO_TRY(sotto_report_kept_decode(&kept, inputs, err));
+    SOTTO_TRY(find_key(device, &key, &kept, sotto_device_now(device), err));
     sotto_device_entropy(device, &entropy);
-    sotto_status status = sotto_report_seal(sealed, &parts, keys, &entropy, &device->work, err);
+    sotto_status status =
+        sotto_report_seal_again(sealed, report->bytes, &kept, key, &entropy, &device->work, err);
     sotto_entropy_clear(&entropy);
     sotto_arena_reset(&device->work);
     return status;

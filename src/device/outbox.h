@@ -2,7 +2,7 @@
  *
  * Callers:  the report path fills it through sotto_ledger_spend; the host's tick empties it.
  * Memory:   everything handed to a callback lives until it returns. A callback may not use the ledger.
- * Secrets:  input shares. They are kept until the report is acknowledged, so that the same ones can be sealed
+ * Secrets:  the leader's input share. It is kept until the report is acknowledged, so that the same one can be sealed
  *           again to a new key, and then erased.
  */
 #ifndef SOTTO_DEVICE_OUTBOX_H
@@ -20,7 +20,7 @@ typedef struct sotto_report {
     uint8_t id[SOTTO_REPORT_ID_SIZE];
     sotto_bytes destination; /* whatever tells the transport where: the task's id  */
     sotto_bytes bytes;       /* sealed, as they will leave                         */
-    sotto_bytes inputs;      /* what can be sealed again: public and input shares  */
+    sotto_bytes inputs;      /* what can be sealed again: the leader's share       */
     sotto_bytes randomised;  /* for the person's record; may be empty              */
 } sotto_report;
 
@@ -35,7 +35,7 @@ typedef struct sotto_outgoing {
 typedef struct sotto_transport {
     /* Called only when the spend is durable, in the database itself and with every witness. */
     sotto_delivery (*send)(void *context, const sotto_outgoing *report);
-    /* Seals these inputs to the current keys under the same report id, appending to `sealed`. Asked once a
+    /* Seals these inputs to the current key under the same report id, appending the report to `sealed`. Asked once a
      * report; a second OUTDATED gives the report up. NULL: such reports wait. */
     sotto_status (*reseal)(void *context, const sotto_outgoing *report, sotto_bytes inputs,
                            sotto_buf *sealed, sotto_err *err);

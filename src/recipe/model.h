@@ -235,7 +235,20 @@ struct sotto_parties {
 
 /* NULL: there is none of this name. */
 const sotto_party_entry *sotto_parties_find(const sotto_parties *parties, const char *name);
-/* The first of its keys that we can seal to and that is used at this time; NULL: none. */
+/* The key that everybody seals to at this time, and the only function that chooses one: of the keys that are in use then
+ * and whose suite we know, the one with the latest `from`; of several with the same, the first listed. NULL: none. */
 const sotto_party_key *sotto_party_key_at(const sotto_party_entry *party, int64_t time);
+/* Whether it is in use at any moment from `first` to `last`, both included. */
+bool sotto_party_key_used(const sotto_party_key *key, int64_t first, int64_t last);
+
+/* Seconds after a recipe closed during which devices still send its reports, and may seal a half to another key. For so
+ * long a task commits to its servers' keys, and each server answers for those under its own name. */
+enum { SOTTO_SEAL_GRACE = 7 * 86400 };
+
+/* SHA-256 over both servers' names, URLs and every key in use from `first` to `last`. The order of keys in the file
+ * changes nothing. */
+enum { SOTTO_PARTIES_DIGEST = 32 };
+void sotto_parties_digest(uint8_t out[SOTTO_PARTIES_DIGEST], const sotto_party_entry *leader,
+                          const sotto_party_entry *helper, int64_t first, int64_t last);
 
 #endif

@@ -2,6 +2,8 @@
 #include "recipe/model.h"
 #include "recipe/schema.h"
 
+#include "base/rule.h"
+#include "crypto/hash.h"
 #include "sotto/seal.h"
 
 #include <string.h>
@@ -89,15 +91,106 @@ const sotto_party_entry *sotto_parties_find(const sotto_parties *parties, const 
     return NULL;
 }
 
+bool sotto_party_key_used(const sotto_party_key *key, int64_t first, int64_t last)
+{
+    return key->from <= last && key->until > first;
+}
+
+/* Nothing else chooses a key: two rules that differ let an operator judge one key while devices seal to another. */
 const sotto_party_key *sotto_party_key_at(const sotto_party_entry *party, int64_t time)
 {
+    const sotto_party_key *newest = NULL;
+
     for (size_t i = 0; i < party->key_count; i++) {
         const sotto_party_key *key = &party->keys[i];
         sotto_hpke_config config;
 
-        if (time >= key->from && time < key->until &&
-            sotto_hpke_config_decode(&config, key->config, NULL) == SOTTO_OK && config.supported)
-            return key;
+        if (SOTTO_RULE(keys_in_use) && !sotto_party_key_used(key, time, time))
+            continue;
+        if (SOTTO_RULE(newest_key) && newest && key->from <= newest->from)
+            continue;
+        if (sotto_hpke_config_decode(&config, key->config, NULL) == SOTTO_OK && config.supported)
+            newest = key;
     }
-    return NULL;
+    return newest;
+}
+
+/* ---- a digest of keys --------------------------------------------------------------------------------- */
+
+static void hash_uint(sotto_hash *hash, uint64_t value)
+{
+    uint8_t bytes[8];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(value >> (56 - 8 * i));
+    sotto_hash_update(hash, sotto_bytes_of(bytes, sizeof bytes));
+}
+
+static void hash_opaque(sotto_hash *hash, sotto_bytes bytes)
+{
+    hash_uint(hash, bytes.len);
+    sotto_hash_update(hash, bytes);
+}
+
+/* By from, until and the config's bytes, so that the order of listing changes nothing. Public values. */
+static int compare_keys(const sotto_party_key *a, const sotto_party_key *b)
+{
+    size_t common = a->config.len < b->config.len ? a->config.len : b->config.len;
+    int bytes;
+
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->until != b->until)
+        return a->until < b->until ? -1 : 1;
+    bytes = memcmp(a->config.data, b->config.data, common);
+    if (bytes != 0 || a->config.len == b->config.len)
+        return bytes;
+    return a->config.len < b->config.len ? -1 : 1;
+}
+
+/* The next key behind `last` that is in use within the span; a key that is listed twice counts once. A party has 16 at
+ * most (recipe/schema_table.c). */
+static const sotto_party_key *next_key(const sotto_party_entry *party, const sotto_party_key *after,
+                                       int64_t first, int64_t last)
+{
+    const sotto_party_key *next = NULL;
+
+    for (size_t i = 0; i < party->key_count; i++) {
+        const sotto_party_key *key = &party->keys[i];
+
+        if (sotto_party_key_used(key, first, last) && (!after || compare_keys(key, after) > 0) &&
+            (!next || compare_keys(key, next) < 0))
+            next = key;
+    }
+    return next;
+}
+
+static void hash_party(sotto_hash *hash, const sotto_party_entry *party, int64_t first,
+                       int64_t last)
+{
+    const sotto_party_key *key = NULL;
+
+    hash_opaque(hash, sotto_bytes_of(party->name, strlen(party->name)));
+    hash_opaque(hash, party->url);
+    while ((key = next_key(party, key, first, last)) != NULL) {
+        if (SOTTO_RULE(keys_in_task_info) && key->config.len > 0) {
+            hash_opaque(hash, key->config); /* its length is never 0, which ends the list */
+            hash_uint(hash, (uint64_t)key->from);
+            hash_uint(hash, (uint64_t)key->until);
+        }
+    }
+    hash_uint(hash, 0);
+}
+
+void sotto_parties_digest(uint8_t out[SOTTO_PARTIES_DIGEST], const sotto_party_entry *leader,
+                          const sotto_party_entry *helper, int64_t first, int64_t last)
+{
+    static const char tag[] = "sotto parties 1";
+    sotto_hash hash;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    hash_opaque(&hash, sotto_bytes_of(tag, sizeof tag - 1));
+    hash_party(&hash, leader, first, last);
+    hash_party(&hash, helper, first, last);
+    sotto_hash_final(&hash, out);
 }

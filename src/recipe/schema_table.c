@@ -28,8 +28,8 @@ const sotto_schema_key sotto_schema[] = {
     {"recipe", "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; a device never goes back"},
     {"recipe", "analysis", NAME, 0, 1, 128, NULL, MUST, "the analysis whose budget pays; the policy must know it"},
     {"recipe", "description", TEXT, 0, 0, 1000, NULL, "\"\"", "why this is asked, for the people who are asked"},
-    {"recipe", "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams; `encode` names its columns, and lint points out one that it does not name, or that the query lacks"},
-    {"recipe", "pick", CHOICE, 0, 0, 0, "one-at-random|first", "\"one-at-random\"", "which of the query's rows is answered with"},
+    {"recipe", "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams, without NATURAL, USING or INDEXED BY; `encode` names its columns, and lint points out one that it does not name, or that the query lacks"},
+    {"recipe", "pick", CHOICE, 0, 0, 0, "one-at-random|first", "\"one-at-random\"", "which of the query's rows is answered with; the first is that of its ORDER BY and, among equals, of the values that it reads, never the first that was donated"},
     {"recipe", "cohorts", OBJECT, 0, 0, 0, "cohorts", "{}", "fields that split the answer: one task for each combination of values"},
     {"recipe", "targeting", OBJECT, 0, 0, 0, "targeting", "{}", "fields that a device must have one of these values in to take part"},
     {"recipe", "encode", OBJECT, 0, 0, 0, "encode", MUST, "how a row becomes one of many bins"},
@@ -147,7 +147,7 @@ const sotto_schema_key sotto_schema[] = {
 
     {"party", "role", CHOICE, 0, 0, 0, "leader|helper|collector", MUST, "what it does"},
     {"party", "url", TEXT, 0, 1, 1024, NULL, MAY, "of a leader or helper, byte for byte as all parties must have it"},
-    {"party", "hpke", LIST, OBJECT, 1, 16, "hpke", MUST, "keys to seal to, the preferred one first"},
+    {"party", "hpke", LIST, OBJECT, 1, 16, "hpke", MUST, "keys to seal to; of those in use, the one with the latest `from` is used"},
 
     {"hpke", "config", HEX, 0, 8, 1024, NULL, MUST, "an HpkeConfig as DAP encodes it"},
     {"hpke", "from", TIME, 0, 0, 0, NULL, MUST, "not used before"},

@@ -87,26 +87,33 @@ static sotto_status find_server(const sotto_party_entry **out, const sotto_recip
     return SOTTO_OK;
 }
 
-/* What both servers and every device must agree on, tied to the recipe that was published. */
-static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, size_t cohort)
+/* What both servers and every device must agree on, tied to the recipe that was published and to every key that a
+ * share may be sealed to: a parties file with another key makes another task, whose reports open nowhere. */
+static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, size_t cohort,
+                              const sotto_party_entry *const servers[2])
 {
     sotto_writer w = sotto_writer_on(out);
+    uint8_t keys[SOTTO_PARTIES_DIGEST];
 
+    sotto_parties_digest(keys, servers[0], servers[1], recipe->opens,
+                         recipe->closes + SOTTO_SEAL_GRACE - 1);
     sotto_write_bytes(&w, sotto_bytes_of(SOTTO_TASK_INFO_TAG, sizeof SOTTO_TASK_INFO_TAG - 1));
     sotto_write_bytes(&w, sotto_bytes_of(recipe->hash, sizeof recipe->hash));
     sotto_write_uint(&w, cohort, 2);
+    sotto_write_bytes(&w, sotto_bytes_of(keys, sizeof keys));
     return sotto_buf_bytes(out);
 }
 
-static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe, sotto_arena *arena,
+static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe,
+                                const sotto_party_entry *const servers[2], sotto_arena *arena,
                                 sotto_err *err)
 {
-    uint8_t info[64];
+    uint8_t info[128];
     sotto_buf info_buf = sotto_buf_over(info, sizeof info);
     uint8_t *memory = sotto_arena_take(arena, MAX_CONFIGURATION);
     sotto_buf buf = sotto_buf_over(memory, MAX_CONFIGURATION);
     sotto_task_configuration task = {
-        .task_info = write_info(&info_buf, recipe, out->cohort),
+        .task_info = write_info(&info_buf, recipe, out->cohort, servers),
         .leader_url = out->leader_url,
         .helper_url = out->helper_url,
         .time_precision = out->precision,
@@ -130,7 +137,7 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
                                 const sotto_parties *parties, size_t cohort, sotto_arena *arena,
                                 sotto_err *err)
 {
-    const sotto_party_entry *leader, *helper;
+    const sotto_party_entry *servers[2]; /* leader, helper */
     sotto_randomizer r;
 
     *out = (sotto_task){.cohort = cohort};
@@ -139,13 +146,13 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     if (cohort >= sotto_recipe_cohorts(recipe))
         return sotto_fail(err, SOTTO_MISSING, "cohort %zu: there are %" PRIu64, cohort,
                           sotto_recipe_cohorts(recipe));
-    SOTTO_TRY(find_server(&leader, recipe, parties, recipe->leader, SOTTO_PARTY_LEADER, err));
-    SOTTO_TRY(find_server(&helper, recipe, parties, recipe->helper, SOTTO_PARTY_HELPER, err));
+    SOTTO_TRY(find_server(&servers[0], recipe, parties, recipe->leader, SOTTO_PARTY_LEADER, err));
+    SOTTO_TRY(find_server(&servers[1], recipe, parties, recipe->helper, SOTTO_PARTY_HELPER, err));
     SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
     SOTTO_TRY(sotto_recipe_vdaf(&out->vdaf, &out->sizes, &r, err));
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
-    out->leader_url = leader->url;
-    out->helper_url = helper->url;
+    out->leader_url = servers[0]->url;
+    out->helper_url = servers[1]->url;
     out->opens = (uint64_t)recipe->opens;
     out->closes = (uint64_t)recipe->closes;
     out->precision = recipe->precision;
@@ -160,5 +167,5 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     out->miss = sotto_recipe_miss(&r);
     out->report_bytes = sotto_recipe_report_bytes(&out->sizes);
     out->noise_sigma = recipe->noise_milli / 1000.0;
-    return encode_task(out, recipe, arena, err);
+    return encode_task(out, recipe, servers, arena, err);
 }

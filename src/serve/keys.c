@@ -5,14 +5,14 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/rule.h"
-#include "seal/report.h"
+#include "dap/report.h"
 #include "sotto/random.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_KEYS = 32, KEY_IDS = 256, RING = 0 }; /* RING: what a rotation guards */
+enum { MAX_KEYS = SOTTO_KEYS_MOST, KEY_IDS = 256, RING = 0 }; /* RING: what a rotation guards */
 
 static const sotto_key_times DEFAULT_TIMES = {3600, 84 * 86400, 7 * 86400};
 
@@ -129,10 +129,33 @@ static sotto_status move_key(sotto_tx *tx, const ring_key *key, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
+static sotto_hpke_config config_of(const ring_key *key)
+{
+    return sotto_hpke_config_of(&key->key, key->id, SUITE.kdf, SUITE.aead);
+}
+
+/* What devices were told to seal to stays known as this server's, or its tasks would look like a stranger's from then on. */
+static sotto_status remember_key(sotto_tx *tx, const ring_key *key, sotto_err *err)
+{
+    uint8_t memory[SOTTO_KEY_CONFIG];
+    sotto_buf wire = sotto_buf_over(memory, sizeof memory);
+    const sotto_hpke_config config = config_of(key);
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_hpke_config_encode(&wire, &config, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO hpke_former (config, since) VALUES (?1, {now})"
+                                " ON CONFLICT (config) DO NOTHING",
+                                err));
+    sotto_sql_bytes(&q, 1, sotto_buf_bytes(&wire));
+    return sotto_sql_run(&q, NULL, err);
+}
+
 static sotto_status delete_key(sotto_tx *tx, const ring_key *key, sotto_err *err)
 {
     sotto_sql q;
 
+    SOTTO_TRY(remember_key(tx, key, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM hpke_key WHERE config_id = ?1", err));
     sotto_sql_int(&q, 1, key->id);
     return sotto_sql_erase(&q, NULL, err);
@@ -448,8 +471,7 @@ sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err
     (void)pthread_rwlock_rdlock(&keys->lock);
     for (size_t i = 0; i < keys->now.count; i++)
         if (keys->now.keys[i].state == SOTTO_KEY_ACTIVE)
-            configs[count++] = sotto_hpke_config_of(&keys->now.keys[i].key, keys->now.keys[i].id,
-                                                    SUITE.kdf, SUITE.aead);
+            configs[count++] = config_of(&keys->now.keys[i]);
     status = sotto_hpke_config_list_encode(out, configs, count, err);
     (void)pthread_rwlock_unlock(&keys->lock);
     return status;
@@ -463,12 +485,31 @@ sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show, void *co
     (void)pthread_rwlock_rdlock(&keys->lock);
     for (size_t i = 0; status == SOTTO_OK && i < keys->now.count; i++) {
         const ring_key *k = &keys->now.keys[i];
-        sotto_key_line line = {k->state, k->since,
-                               sotto_hpke_config_of(&k->key, k->id, SUITE.kdf, SUITE.aead)};
+        sotto_key_line line = {k->state, k->since, config_of(k)};
 
         status = show(context, &line, err);
     }
     (void)pthread_rwlock_unlock(&keys->lock);
+    return status;
+}
+
+sotto_status sotto_keys_own(sotto_tx *tx, sotto_own_keys *out, const sotto_column_keys *columns,
+                            sotto_err *err)
+{
+    sotto_status status;
+    ring r;
+
+    out->count = 0;
+    status = read_ring(tx, &r, columns, err);
+    for (size_t i = 0; status == SOTTO_OK && i < r.count; i++) {
+        sotto_hpke_config config = config_of(&r.keys[i]);
+        sotto_buf wire = sotto_buf_over(out->config[i], sizeof out->config[i]);
+
+        status = sotto_hpke_config_encode(&wire, &config, err);
+        out->len[i] = wire.len;
+        out->count++;
+    }
+    sotto_wipe(&r, sizeof r);
     return status;
 }
 

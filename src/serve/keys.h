@@ -68,6 +68,16 @@ typedef sotto_status sotto_key_line_fn(void *context, const sotto_key_line *line
 SOTTO_MUST_USE sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show,
                                             void *context, sotto_err *err);
 
+/* The configurations of all keys in the ring, encoded, as of this transaction. */
+enum { SOTTO_KEYS_MOST = 32, SOTTO_KEY_CONFIG = 64 };
+typedef struct sotto_own_keys {
+    size_t count;
+    uint8_t config[SOTTO_KEYS_MOST][SOTTO_KEY_CONFIG];
+    size_t len[SOTTO_KEYS_MOST];
+} sotto_own_keys;
+SOTTO_MUST_USE sotto_status sotto_keys_own(sotto_tx *tx, sotto_own_keys *out,
+                                           const sotto_column_keys *columns, sotto_err *err);
+
 /* One worker's opened keys, brought up to date when the ring changes. */
 typedef struct sotto_receivers sotto_receivers;
 SOTTO_MUST_USE sotto_status sotto_receivers_new(sotto_receivers **out, sotto_keys *keys,

@@ -2,8 +2,10 @@
 #include "serve/pairing.h"
 
 #include "base/hex.h"
+#include "base/rule.h"
 #include "crypto/hash.h"
 #include "sotto/random.h"
+#include "transport/http_client.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -21,12 +23,19 @@ static const struct field {
     {"leader", offsetof(sotto_pairing, leader), SOTTO_PARTY_NAME, true},
     {"helper", offsetof(sotto_pairing, helper), SOTTO_PARTY_NAME, true},
     {"collector", offsetof(sotto_pairing, collector), SOTTO_PARTY_NAME, true},
+    {"leader_url", offsetof(sotto_pairing, leader_url), SOTTO_PARTY_URL, true},
+    {"helper_url", offsetof(sotto_pairing, helper_url), SOTTO_PARTY_URL, true},
     {"leader_token", offsetof(sotto_pairing, leader_token), SOTTO_TOKEN_MAX, false},
     {"collector_token", offsetof(sotto_pairing, collector_token), SOTTO_TOKEN_MAX, true},
     {"rejection_token", offsetof(sotto_pairing, rejection_token), SOTTO_TOKEN_MAX, true},
     {"collector_key", offsetof(sotto_pairing, collector_key), SOTTO_COLLECTOR_KEY_TEXT, true},
 };
-enum { FIELDS = sizeof fields / sizeof fields[0], FIRST_TOKEN = 3, COLLECTOR_KEY = 6 };
+enum {
+    FIELDS = sizeof fields / sizeof fields[0],
+    FIRST_URL = 3,
+    FIRST_TOKEN = 5,
+    COLLECTOR_KEY = 8
+};
 
 /* Of those that the file has: a collector's lacks the servers' secrets, and a foreign one the collector's key. */
 static bool has_field(bool foreign, bool collectors, size_t i)
@@ -87,13 +96,53 @@ static sotto_status check_names(const sotto_pairing *pairing, size_t count, sott
     return SOTTO_OK;
 }
 
-static sotto_status fresh(sotto_pairing *out, const char *leader, const char *helper,
-                          const char *collector, sotto_err *err)
+/* A secret is sent to it, with a path behind it. Whoever calls parses it with libcurl, which also takes what is almost a URL,
+ * such as "http:/host": so its shape is checked here first. */
+static bool is_url(const char *text)
 {
-    const char *names[FIRST_TOKEN] = {leader, helper, collector};
+    static const char visible[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                  "-._~:/[]@!$&'()*+,;=%";
+    char host[256];
+    const char *authority = strstr(text, "://");
+    size_t scheme = authority ? (size_t)(authority - text) : 0, len;
+
+    if (strspn(text, visible) != strlen(text) || strlen(text) >= SOTTO_PARTY_URL ||
+        !((scheme == 4 && memcmp(text, "http", 4) == 0) ||
+          (scheme == 5 && memcmp(text, "https", 5) == 0)))
+        return false;
+    authority += 3;
+    len = strcspn(authority, "/");
+    if (len == 0 || memchr(authority, '@', len))
+        return false;
+    return sotto_http_url_check(host, sizeof host, text, true, NULL) == SOTTO_OK;
+}
+
+static sotto_status copy_urls(sotto_pairing *out, const sotto_paired *parties, sotto_err *err)
+{
+    const sotto_bytes urls[] = {parties->leader_url, parties->helper_url};
+
+    for (size_t i = FIRST_URL; i < FIRST_TOKEN; i++) {
+        sotto_bytes url = urls[i - FIRST_URL];
+        char *text = text_of(out, &fields[i]);
+
+        if (url.len > 0 && url.len < SOTTO_PARTY_URL)
+            memcpy(text, url.data, url.len);
+        if (SOTTO_RULE(pairing_urls_checked) &&
+            (url.len >= SOTTO_PARTY_URL || strlen(text) != url.len || !is_url(text)))
+            return sotto_fail(err, SOTTO_MALFORMED,
+                              "%s: an absolute http or https URL of at most %d characters, with"
+                              " neither user, query nor fragment",
+                              fields[i].key, SOTTO_PARTY_URL - 1);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status fresh(sotto_pairing *out, const sotto_paired *parties, sotto_err *err)
+{
+    const char *names[FIRST_URL] = {parties->leader, parties->helper, parties->collector};
 
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < FIRST_TOKEN; i++) {
+    for (size_t i = 0; i < FIRST_URL; i++) {
         size_t len = strlen(names[i]);
 
         if (len == 0 || len >= SOTTO_PARTY_NAME)
@@ -101,19 +150,20 @@ static sotto_status fresh(sotto_pairing *out, const char *leader, const char *he
                               SOTTO_PARTY_NAME - 1);
         memcpy(text_of(out, &fields[i]), names[i], len + 1);
     }
-    SOTTO_TRY(check_names(out, FIRST_TOKEN, err));
+    SOTTO_TRY(check_names(out, FIRST_URL, err));
+    SOTTO_TRY(copy_urls(out, parties, err));
     SOTTO_TRY(sotto_random_bytes(out->verify_seed, sizeof out->verify_seed, err));
     for (size_t i = FIRST_TOKEN; i < COLLECTOR_KEY; i++)
         SOTTO_TRY(fresh_token(text_of(out, &fields[i]), err));
     return SOTTO_OK;
 }
 
-sotto_status sotto_pairing_new(sotto_pairing *out, const char *leader, const char *helper,
-                               const char *collector, sotto_bytes collector_config, sotto_err *err)
+sotto_status sotto_pairing_new(sotto_pairing *out, const sotto_paired *parties,
+                               sotto_bytes collector_config, sotto_err *err)
 {
     sotto_hpke_config config;
 
-    SOTTO_TRY(fresh(out, leader, helper, collector, err));
+    SOTTO_TRY(fresh(out, parties, err));
     SOTTO_TRY(sotto_hpke_config_decode(&config, collector_config, err));
     if (!config.supported || collector_config.len > SOTTO_COLLECTOR_CONFIG)
         return sotto_fail(err, SOTTO_MALFORMED, "the collector's key is of another algorithm");
@@ -132,11 +182,11 @@ static bool is_foreign_token(const char *text)
                len;
 }
 
-sotto_status sotto_pairing_foreign(sotto_pairing *out, const char *leader, const char *helper,
-                                   const char *collector, const char *leader_token,
-                                   const char *collector_token, sotto_err *err)
+sotto_status sotto_pairing_foreign(sotto_pairing *out, const sotto_paired *parties,
+                                   const char *leader_token, const char *collector_token,
+                                   sotto_err *err)
 {
-    SOTTO_TRY(fresh(out, leader, helper, collector, err));
+    SOTTO_TRY(fresh(out, parties, err));
     if (!is_foreign_token(leader_token) || (collector_token && !is_foreign_token(collector_token)))
         return sotto_fail(err, SOTTO_MALFORMED, "a token has 1 to 255 characters of token68");
     memcpy(out->leader_token, leader_token, strlen(leader_token) + 1);
@@ -215,8 +265,10 @@ static bool is_collector_key(const char *text)
 
 static bool is_field(const char *text, size_t i, bool foreign)
 {
-    if (i < FIRST_TOKEN)
+    if (i < FIRST_URL)
         return true;
+    if (i < FIRST_TOKEN)
+        return is_url(text);
     if (i == COLLECTOR_KEY)
         return is_collector_key(text);
     return foreign ? is_foreign_token(text) : is_token(text);
@@ -252,8 +304,14 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
     if (!out->foreign && !json_object_get(json, fields[COLLECTOR_KEY].key))
         return sotto_fail(
             err, SOTTO_MALFORMED,
-            "pairing file: no collector_key, as in those of earlier versions: pair anew,"
+            "pairing file: no collector_key, as in those of earlier versions: pair again,"
             " under other names");
+    if (SOTTO_RULE(pairing_without_urls_refused) &&
+        (!json_object_get(json, fields[FIRST_URL].key) ||
+         !json_object_get(json, fields[FIRST_URL + 1].key)))
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "pairing file: no URLs of the servers, as in those of earlier versions:"
+                          " pair again, under other names");
     for (size_t i = 0; i < FIELDS; i++)
         keys += has_field(out->foreign, collectors, i);
     if (json_object_size(json) != keys || !given || strlen(given) >= SOTTO_FINGERPRINT_TEXT)
@@ -291,6 +349,11 @@ sotto_status sotto_pairing_decode(sotto_pairing *out, sotto_bytes text, sotto_er
     if (status != SOTTO_OK)
         sotto_wipe(out, sizeof *out);
     return status;
+}
+
+bool sotto_pairing_url_is(const char *paired, sotto_bytes url)
+{
+    return sotto_bytes_equal_vartime(sotto_bytes_of(paired, strlen(paired)), url);
 }
 
 bool sotto_pairing_is_for(const sotto_pairing *pairing, const sotto_hpke_config *collector)

@@ -5,12 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The pairing's URL, to which every task's is equal: so the token goes nowhere else, whatever a task says. */
+static sotto_bytes helper_of(const sotto_server_task *task)
+{
+    return sotto_bytes_of(task->pairing->helper_url, strlen(task->pairing->helper_url));
+}
+
 static bool url_of(char *out, size_t size, const sotto_server_task *task,
                    sotto_dap_resource resource, sotto_bytes body)
 {
     sotto_dap_path path = {.resource = resource, .has_id = task->profile == SOTTO_DAP_JANUS};
     sotto_buf text = sotto_buf_over(out, size - 1);
-    sotto_bytes base = task->dap.helper_url;
+    sotto_bytes base = helper_of(task);
 
     memcpy(path.task_id, task->dap.id, sizeof path.task_id);
     if (path.has_id)
@@ -27,7 +33,7 @@ static bool url_of(char *out, size_t size, const sotto_server_task *task,
 static bool repairs_url(char *out, size_t size, const sotto_server_task *task)
 {
     char id[SOTTO_DAP_ID_TEXT_MAX];
-    sotto_bytes base = task->dap.helper_url;
+    sotto_bytes base = helper_of(task);
     int len;
 
     sotto_dap_id_encode(id, sotto_bytes_of(task->dap.id, sizeof task->dap.id));
@@ -84,7 +90,7 @@ bool sotto_peer_delete(sotto_peer_call *call, const sotto_server_task *task, sot
     call->http.method = SOTTO_HTTP_DELETE;
     call->http.fields = &call->fields[1]; /* there is no body to have a type */
     call->http.field_count = 1;
-    return sotto_http_locate(call->url, sizeof call->url, task->dap.helper_url, location, NULL) ==
+    return sotto_http_locate(call->url, sizeof call->url, helper_of(task), location, NULL) ==
            SOTTO_OK;
 }
 

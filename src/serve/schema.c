@@ -102,6 +102,8 @@ const sotto_migration sotto_serve_migrations[] = {
      /* Whether what single jobs added to it is erased (serve/erase.h); 3 is SOTTO_RELEASE_DONE. */
      "ALTER TABLE release ADD COLUMN erased {int} NOT NULL DEFAULT 0;"
      "CREATE INDEX release_unerased ON release (n) WHERE erased = 0 AND state >= 3;"},
+    /* Configurations of HPKE keys that were deleted: tasks that name them are this server's all the same. */
+    {10, "CREATE TABLE hpke_former (config {bytes} PRIMARY KEY, since {int} NOT NULL);"},
 };
 
 const size_t sotto_serve_migration_count =

@@ -9,6 +9,8 @@ typedef struct survey {
     sotto_task_line_fn *task;
     sotto_pairing_line_fn *pairing;
     void *context;
+    bool has_own;       /* else keys are not compared */
+    sotto_own_keys own; /* this server's              */
 } survey;
 
 static sotto_status exists(sotto_tx *tx, bool *out, const char *text, int64_t n, const char *name,
@@ -81,6 +83,8 @@ static sotto_status show_task(sotto_tx *tx, const survey *s, const sotto_sql *q,
     e->task.n = line.n;
     if (status == SOTTO_OK)
         status = sotto_task_entry_check(e, line.id, &why);
+    if (status == SOTTO_OK && s->has_own)
+        status = sotto_task_entry_keys(e, tx, &s->own, true, &why);
     if (status == SOTTO_OK)
         line.task = &e->task;
     else
@@ -96,10 +100,12 @@ static sotto_status show_task(sotto_tx *tx, const survey *s, const sotto_sql *q,
 
 static sotto_status each_task(sotto_tx *tx, void *context, sotto_err *err)
 {
-    const survey *s = context;
+    survey *s = context;
     sotto_sql q;
     bool row;
 
+    /* Where the datastore key is another, no key can be read; each task's pairing says so. */
+    s->has_own = s->keys && sotto_keys_own(tx, &s->own, s->keys, NULL) == SOTTO_OK;
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT n, recipe, parties, cohort, population, id FROM task"
                                 " WHERE role = ?1 ORDER BY added, n, cohort",
@@ -131,10 +137,13 @@ static sotto_status show_pairing(const survey *s, const sotto_sql *q, sotto_err 
     sotto_status status;
 
     if (sotto_pairing_unseal(&pairing, s->keys, line.fingerprint, sotto_sql_column_bytes(q, 2),
-                             &why) == SOTTO_OK)
+                             &why) == SOTTO_OK) {
         line.collector_key = pairing.collector_key;
-    else
+        line.leader_url = pairing.leader_url;
+        line.helper_url = pairing.helper_url;
+    } else {
         line.broken = why.reason;
+    }
     status = s->pairing(s->context, &line, err);
     sotto_wipe(&pairing, sizeof pairing);
     return status;

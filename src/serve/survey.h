@@ -23,7 +23,8 @@ typedef struct sotto_task_line {
 } sotto_task_line;
 typedef sotto_status sotto_task_line_fn(void *context, const sotto_task_line *line, sotto_err *err);
 /* Every task of this role, the oldest first; one that does not compile, a newer version's or damaged, hides no other. Not to be called back into the database.
- *   keys  that open the pairings; NULL: whether one can be opened is not looked at */
+ *   keys  that open the pairings and this server's HPKE keys; NULL: whether one can be opened, or a parties file names a
+ *         stranger's, is not looked at */
 SOTTO_MUST_USE sotto_status sotto_survey_tasks(sotto_db *db, const sotto_column_keys *keys,
                                                sotto_role role, sotto_task_line_fn *show,
                                                void *context, sotto_err *err);
@@ -33,7 +34,8 @@ typedef struct sotto_pairing_line {
     const char *parties; /* leader and helper, with a line feed between them */
     const char
         *collector_key; /* to which sums are sealed; "" if it has none; NULL: it can't be read */
-    const char *broken; /* why not; else NULL */
+    const char *leader_url, *helper_url; /* NULL: it can't be read */
+    const char *broken;                  /* why not; else NULL     */
 } sotto_pairing_line;
 typedef sotto_status sotto_pairing_line_fn(void *context, const sotto_pairing_line *line,
                                            sotto_err *err);

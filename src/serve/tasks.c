@@ -44,6 +44,7 @@ typedef struct loading {
     bool changed; /* else nothing was read */
     bool again;
     size_t broken;
+    sotto_own_keys own;
 } loading;
 
 static entry *find_row(sotto_tasks *tasks, int64_t n)
@@ -92,6 +93,8 @@ static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto
                                       (size_t)sotto_sql_column_int(q, 3), &mistakes, &why);
     if (status == SOTTO_OK)
         status = sotto_task_entry_check(e, sotto_sql_column_bytes(q, 4), &why);
+    if (status == SOTTO_OK)
+        status = sotto_task_entry_keys(e, tx, &l->own, true, &why);
     if (status == SOTTO_OK)
         status = sotto_task_entry_pair(e, tx, l->tasks->keys, &why);
     if (status == SOTTO_IO) { /* the database's trouble, not the row's */
@@ -147,6 +150,7 @@ static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
                  l->there.pairings != tasks->read.pairings;
     if (!l->changed)
         return SOTTO_OK;
+    SOTTO_TRY(sotto_keys_own(tx, &l->own, tasks->keys, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT n, recipe, parties, cohort, id FROM task"
                                 " WHERE role = ?1 AND n NOT IN (SELECT task FROM retired)"

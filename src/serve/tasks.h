@@ -10,13 +10,13 @@
 #ifndef SOTTO_SERVE_TASKS_H
 #define SOTTO_SERVE_TASKS_H
 
+#include "dap/dap.h"
 #include "db/sealed.h"
 #include "db/store.h"
 #include "noise/noise.h"
 #include "serve/pairing.h"
 #include "sotto/recipe.h"
 #include "sotto/seal.h"
-#include "transport/dap.h"
 
 typedef enum sotto_role { SOTTO_LEADER = 2, SOTTO_HELPER = 3 } sotto_role; /* as DAP numbers them */
 
@@ -70,8 +70,8 @@ SOTTO_MUST_USE sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *e
 /* The i-th that was found; NULL behind the last. */
 const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i);
 size_t sotto_tasks_count(sotto_tasks *tasks);
-/* Rows that this version can't compile, or whose pairing does not open or has another key for the collector: passed over, and logged
- * when first seen. */
+/* Rows that this version can't compile, that name a key in this server's place that it never had, or whose pairing does not open or
+ * has another key for the collector or other URLs: passed over, and logged when first seen. */
 size_t sotto_tasks_broken(sotto_tasks *tasks);
 
 /* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
@@ -79,8 +79,9 @@ size_t sotto_tasks_broken(sotto_tasks *tasks);
  * cover the collector's key, that is compared by itself, with the pairing and with what was added before. Until its parties are
  * paired a task is not served: adding it again with another key for the collector then replaces what was stored.
  *   expected  if not empty, the ids that the other side computed, one after the other: SOTTO_DENIED if ours differ
- *   SOTTO_DENIED  also where the recipe fails its lint (`mistakes` says why), or the collector's key is another than
- *             the one that was paired, or that the task has already
+ *   SOTTO_DENIED  also where the recipe fails its lint (`mistakes` says why), the parties file has a key under this
+ *             server's name that is not in its ring, the collector's key is another than the one that was paired, or
+ *             that the task has already, or a server's URL another than the paired
  */
 SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_keys *keys,
                                             sotto_role role, sotto_bytes recipe,
@@ -106,7 +107,8 @@ SOTTO_MUST_USE sotto_status sotto_tasks_add_bare(sotto_db *db, const sotto_colum
 /* ---- pairings ------------------------------------------------------------------------------------------- */
 
 /* SOTTO_DENIED: these parties are paired already, with other secrets; old ones are never replaced while tasks use
- * them, since reports were verified with their key. Or a task of theirs that waits has another key for the collector. */
+ * them, since reports were verified with their key. Or a task of theirs that waits has another key for the
+ * collector or other URLs. */
 SOTTO_MUST_USE sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
                                               const sotto_pairing *pairing, sotto_err *err);
 

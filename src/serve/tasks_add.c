@@ -1,6 +1,7 @@
 /* Adding tasks: compiled here, compared with what the other side says, what was paired and what is stored. */
 #include "serve/tasks_internal.h"
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "sotto/random.h"
 
@@ -74,8 +75,11 @@ static sotto_status compare_stored(sotto_tx *tx, const addition *a, sotto_bytes 
 static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
 {
     const addition *a = context;
+    sotto_own_keys own;
 
     SOTTO_TRY(sotto_tx_guard(tx, SOTTO_PROVISIONING, true, err));
+    SOTTO_TRY(sotto_keys_own(tx, &own, a->keys, err));
+    SOTTO_TRY(sotto_task_entry_keys(a->compiled, tx, &own, false, err));
     SOTTO_TRY(sotto_task_entry_pair(a->compiled, tx, a->keys, err));
     for (size_t i = 0; i < a->ids.len / SOTTO_TASK_ID_SIZE; i++) {
         sotto_bytes id = sotto_bytes_of(a->ids.data + i * SOTTO_TASK_ID_SIZE, SOTTO_TASK_ID_SIZE);
@@ -145,7 +149,7 @@ sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_keys *keys, sotto_
     if (status == SOTTO_OK && expected.len > 0 && !sotto_bytes_equal_vartime(expected, a.ids))
         status = sotto_fail(err, SOTTO_DENIED,
                             "the task's id is another here: the recipes differ in some byte, or"
-                            " the servers' URLs in the parties files");
+                            " the servers' URLs or keys in the parties files");
     if (status == SOTTO_OK)
         status = sotto_db_run(db, add_rows, &a, err);
     sotto_task_entry_free(a.compiled);
@@ -163,11 +167,9 @@ sotto_status sotto_tasks_add_bare(sotto_db *db, const sotto_column_keys *keys, s
 
     if (!e)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
-    stored = sotto_buf_over(sotto_arena_take(&e->arena, size), size);
-    if (stored.data)
+    status = sotto_buf_take(&stored, &e->arena, size, err);
+    if (status == SOTTO_OK)
         status = sotto_task_bare_encode(&stored, task, err);
-    else
-        status = sotto_fail(err, SOTTO_NO_MEMORY, "a task");
     if (status == SOTTO_OK)
         status = sotto_task_entry_compile(e, role, sotto_bytes_of(NULL, 0),
                                           sotto_buf_bytes(&stored), 0, NULL, err);

@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "dap/task_configuration.h"
 #include "recipe/claim.h"
-#include "recipe/task_configuration.h"
 
 #include <string.h>
 
@@ -89,14 +89,31 @@ static sotto_status compile_noise(entry *e, sotto_err *err)
     return SOTTO_OK;
 }
 
-static sotto_status compile_recipe(entry *e, sotto_bytes recipe, sotto_bytes parties_json,
-                                   size_t cohort, sotto_mistakes *mistakes, sotto_err *err)
+static sotto_status find_us(entry *e, sotto_role role, const sotto_parties *parties, sotto_err *err)
+{
+    const sotto_recipe *recipe = e->task.recipe;
+    const char *name = role == SOTTO_LEADER ? recipe->leader : recipe->helper;
+
+    if (recipe->trust != SOTTO_TRUST_SPLIT)
+        return SOTTO_OK; /* it has no such names, and no task: the compiler says so */
+    e->us = sotto_parties_find(parties, name);
+    if (!e->us)
+        return sotto_fail(err, SOTTO_MISSING,
+                          "the parties file has no %.60s, which is this server (%s) in the recipe",
+                          name, role == SOTTO_LEADER ? "leader" : "helper");
+    return SOTTO_OK;
+}
+
+static sotto_status compile_recipe(entry *e, sotto_role role, sotto_bytes recipe,
+                                   sotto_bytes parties_json, size_t cohort,
+                                   sotto_mistakes *mistakes, sotto_err *err)
 {
     sotto_server_task *out = &e->task;
     const sotto_parties *parties;
 
     SOTTO_TRY(sotto_recipe_read(&out->recipe, recipe, &e->arena, mistakes, err));
     SOTTO_TRY(sotto_parties_read(&parties, parties_json, &e->arena, mistakes, err));
+    SOTTO_TRY(find_us(e, role, parties, err));
     SOTTO_TRY(sotto_task_compile(&out->dap, out->recipe, parties, cohort, &e->arena, err));
     SOTTO_TRY(compile_collector(out, parties, err));
     SOTTO_TRY(compile_noise(e, err));
@@ -222,7 +239,7 @@ sotto_status sotto_task_entry_compile(entry *e, sotto_role role, sotto_bytes rec
     if (recipe.len == 0)
         SOTTO_TRY(compile_bare(e, parties, err));
     else
-        SOTTO_TRY(compile_recipe(e, recipe, parties, cohort, mistakes, err));
+        SOTTO_TRY(compile_recipe(e, role, recipe, parties, cohort, mistakes, err));
     SOTTO_TRY(sotto_prio3_init(&out->vdaf, &e->arena, &out->dap.vdaf, err));
     sotto_dap_context(e->context, out->dap.id);
     out->verifier.context = sotto_bytes_of(e->context, sizeof e->context);

@@ -2,7 +2,8 @@
 #ifndef SOTTO_SERVE_TASKS_INTERNAL_H
 #define SOTTO_SERVE_TASKS_INTERNAL_H
 
-#include "seal/report.h"
+#include "dap/report.h"
+#include "serve/keys.h"
 #include "serve/tasks.h"
 
 #define SOTTO_TASKS_CHANNEL "tasks" /* whose waiters look for new rows */
@@ -21,6 +22,7 @@ typedef struct sotto_task_entry {
     struct sotto_task_entry *next; /* found before this one */
     sotto_server_task task;
     sotto_pairing pairing;
+    const struct sotto_party_entry *us; /* in the parties file; NULL: a bare task has none */
     uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
     bool has_verify_key; /* of its own, not from the pairing's seed */
     sotto_arena arena;   /* of the recipe, the configuration and the tables */
@@ -39,6 +41,13 @@ SOTTO_MUST_USE sotto_status sotto_task_entry_compile(sotto_task_entry *entry, so
 /* SOTTO_REJECTED: it is not the task that its row names, so that the row was altered. */
 SOTTO_MUST_USE sotto_status sotto_task_entry_check(const sotto_task_entry *entry, sotto_bytes id,
                                                    sotto_err *err);
+/* That every key under this server's name in the parties file, in use at any moment from now until devices seal no more
+ * (SOTTO_SEAL_GRACE after the schedule), is in its ring. Of a task that is stored it may have been deleted since: reports
+ * that came before are still worked on.
+ *   SOTTO_DENIED  one is not: whoever has it would read this server's half of every report that is sealed to it */
+SOTTO_MUST_USE sotto_status sotto_task_entry_keys(const sotto_task_entry *entry, sotto_tx *tx,
+                                                  const sotto_own_keys *own, bool stored,
+                                                  sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_task_bare_encode(sotto_buf *out, const sotto_bare_task *task,
                                                    sotto_err *err);
 
@@ -49,7 +58,7 @@ SOTTO_MUST_USE sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto
 
 /* Fills in the pairing of a compiled task and its verification key; where its parties are not paired yet, task.pairing stays
  * NULL.
- *   SOTTO_DENIED    the task's collector has another key than the one that was paired
+ *   SOTTO_DENIED    the task's collector has another key than the one that was paired, or a server another URL
  *   SOTTO_REJECTED  the pairing that is stored for these parties is others' */
 SOTTO_MUST_USE sotto_status sotto_task_entry_pair(sotto_task_entry *entry, sotto_tx *tx,
                                                   const sotto_column_keys *keys, sotto_err *err);

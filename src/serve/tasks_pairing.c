@@ -2,7 +2,7 @@
 #include "serve/tasks_internal.h"
 
 #include "base/rule.h"
-#include "transport/dap.h"
+#include "dap/dap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +38,12 @@ static bool names(const sotto_pairing *pairing, const sotto_server_task *task)
     return strcmp(pairing->leader, task->leader) == 0 && strcmp(pairing->helper, task->helper) == 0;
 }
 
+static bool same_urls(const sotto_pairing *pairing, const sotto_server_task *task)
+{
+    return sotto_pairing_url_is(pairing->leader_url, task->dap.leader_url) &&
+           sotto_pairing_url_is(pairing->helper_url, task->dap.helper_url);
+}
+
 static bool mentions(sotto_bytes text, const char *name)
 {
     size_t len = strlen(name);
@@ -58,6 +64,22 @@ static bool may_name(const sotto_sql *q, const sotto_pairing *pairing)
     return mentions(text, pairing->leader) && mentions(text, pairing->helper);
 }
 
+/* A task of these parties that was added first. */
+static sotto_status compare_waiting(const sotto_server_task *task, const sotto_pairing *pairing,
+                                    sotto_err *err)
+{
+    if (SOTTO_RULE(collector_key_waits) && !agrees(pairing, task))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "a task was added with another collector key than this file's: find out"
+                          " which is the collector's, and add the task again");
+    /* Its id covers the URLs: with the right ones it would be another task, and this one would stay. */
+    if (SOTTO_RULE(urls_wait) && !same_urls(pairing, task))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "a task was added with other server URLs than this file's: find out which"
+                          " are right; if it is the file's, pair again, under other names");
+    return SOTTO_OK;
+}
+
 /* Cohorts of a recipe have the same parties. A row that does not compile is none that could be served. */
 static sotto_status check_waiting(const sotto_sql *q, const sotto_pairing *pairing, sotto_err *err)
 {
@@ -73,10 +95,8 @@ static sotto_status check_waiting(const sotto_sql *q, const sotto_pairing *pairi
     if (sotto_task_entry_compile(e, (sotto_role)sotto_sql_column_int(q, 0),
                                  sotto_sql_column_bytes(q, 1), sotto_sql_column_bytes(q, 2), 0,
                                  &mistakes, NULL) == SOTTO_OK &&
-        names(pairing, &e->task) && !agrees(pairing, &e->task) && SOTTO_RULE(collector_key_waits))
-        status = sotto_fail(err, SOTTO_DENIED,
-                            "a task was added with another collector key than this file's: find out"
-                            " which is the collector's, and add the task again");
+        names(pairing, &e->task))
+        status = compare_waiting(&e->task, pairing, err);
     sotto_task_entry_free(e);
     return status;
 }
@@ -164,6 +184,29 @@ static sotto_status check_collector(const sotto_task_entry *e, sotto_err *err)
                       e->pairing.fingerprint);
 }
 
+static sotto_status other_url(const sotto_task_entry *e, const char *whose, sotto_err *err)
+{
+    return sotto_fail(err, SOTTO_DENIED,
+                      "the task has another %s URL than pairing %s: compare the parties file with"
+                      " `sotto admin pair show`",
+                      whose, e->pairing.fingerprint);
+}
+
+/* The leader's token opens every task of the pairing at the helper, and the id of a task says only that both servers have
+ * the same URLs: whoever wrote one parties file for both could have put in his own. */
+static sotto_status check_urls(const sotto_task_entry *e, sotto_err *err)
+{
+    const sotto_task *dap = &e->task.dap;
+
+    if (SOTTO_RULE(leader_url_paired) &&
+        !sotto_pairing_url_is(e->pairing.leader_url, dap->leader_url))
+        return other_url(e, "leader", err);
+    if (SOTTO_RULE(helper_url_paired) &&
+        !sotto_pairing_url_is(e->pairing.helper_url, dap->helper_url))
+        return other_url(e, "helper", err);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto_column_keys *keys,
                                   const char *fingerprint, sotto_bytes sealed, sotto_err *err)
 {
@@ -171,9 +214,13 @@ sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto_column_keys *k
     sotto_buf json = sotto_buf_over(plain, sizeof plain);
     sotto_column_place place = pairing_place(fingerprint);
     sotto_status status = sotto_column_unseal(&json, keys, &place, sealed, err);
+    sotto_err why = {0};
 
-    if (status == SOTTO_OK)
-        status = sotto_pairing_decode(out, sotto_buf_bytes(&json), err);
+    if (status == SOTTO_OK) {
+        status = sotto_pairing_decode(out, sotto_buf_bytes(&json), &why);
+        if (status != SOTTO_OK)
+            (void)sotto_fail(err, status, "pairing %.30s: %s", fingerprint, why.reason);
+    }
     sotto_wipe(plain, sizeof plain);
     return status;
 }
@@ -206,6 +253,7 @@ sotto_status sotto_task_entry_pair(sotto_task_entry *e, sotto_tx *tx, const sott
                                    sotto_sql_column_bytes(&q, 1), err));
     SOTTO_TRY(check_names(e, err));
     SOTTO_TRY(check_collector(e, err));
+    SOTTO_TRY(check_urls(e, err));
     if (!e->has_verify_key)
         SOTTO_TRY(sotto_dap_verify_key_derive(
             e->task.verifier.verify_key,

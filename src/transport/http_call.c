@@ -99,8 +99,8 @@ bool sotto_http_response_field(const sotto_http_response *response, const char *
 /* ---- what is sent -------------------------------------------------------------------------------- */
 
 /* The scheme and host decide where a token may go; a name and password in a URL would be logged by others. */
-static sotto_status check_url(char *host, size_t size, const char *url, bool plain_anywhere,
-                              sotto_err *err)
+sotto_status sotto_http_url_check(char *host, size_t size, const char *url, bool plain_anywhere,
+                                  sotto_err *err)
 {
     CURLU *parsed = curl_url();
     char *scheme = NULL, *name = NULL, *user = NULL;
@@ -181,7 +181,8 @@ sotto_status sotto_http_pending_new(sotto_http_pending **pending, const sotto_ht
     sotto_http_pending *p;
 
     *pending = NULL;
-    SOTTO_TRY(check_url(host, sizeof host, call->url, client->options.plain_anywhere, err));
+    SOTTO_TRY(
+        sotto_http_url_check(host, sizeof host, call->url, client->options.plain_anywhere, err));
     if (!sotto_http_fields_are_clean(call->fields, call->field_count))
         return sotto_fail(err, SOTTO_MALFORMED, "%s: a header field can't be sent", host);
     p = sotto_alloc(size);

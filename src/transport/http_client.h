@@ -73,6 +73,14 @@ bool sotto_http_response_field(const sotto_http_response *response, const char *
 typedef void sotto_http_done(void *context, sotto_status status,
                              const sotto_http_response *response, const sotto_err *err);
 
+/* Whether a URL can be called: what sotto_http_call_start asks before anything is sent. `host` gets its host.
+ *   SOTTO_MALFORMED  it is not a URL of http or https, or has a user in it
+ *   SOTTO_DENIED     plain http:// to a host that isn't loopback, unless plain_anywhere
+ *   SOTTO_NO_MEMORY
+ */
+SOTTO_MUST_USE sotto_status sotto_http_url_check(char *host, size_t size, const char *url,
+                                                 bool plain_anywhere, sotto_err *err);
+
 /* Starts a call. Retried with growing waits, at least as long as Retry-After says: on 429; and for what may be repeated,
  * on 408, 500, 502, 503, 504 and lost connections. What never left is always tried again.
  *   SOTTO_DENIED     plain http:// to a host that isn't loopback; `done` isn't called in this and the cases below

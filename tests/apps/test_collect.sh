@@ -150,9 +150,18 @@ run 1 --cohort 0 --pairing "$work/key"
 complains "not a pairing file"
 "$sotto" collect key "$work/third" >"$work/third.txt" 2>/dev/null
 "$sotto" admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector key:collector-2026a \
-    --collector-key "$work/third.txt" "$work/pairing2.json" --tokens "$work/tokens2.json" >/dev/null || fail "no pairing"
+    --collector-key "$work/third.txt" --parties "$work/parties.json" "$work/pairing2.json" --tokens "$work/tokens2.json" \
+    >/dev/null || fail "no pairing"
 run 1 --cohort 0 --pairing "$work/tokens2.json"
 complains "paired for another key"
+# Tokens go to nobody whom a parties file brings in later, as the leader or as the helper.
+for role in leader helper; do
+    awk -v role="\"$role\"" '$0 ~ role { on = 1 } on && /"url"/ { sub(/http:[^"]*/, "http://127.0.0.1:9/"); on = 0 } 1' \
+        "$work/parties.json" >"$work/parties2.json"
+    cmp -s "$work/parties.json" "$work/parties2.json" && fail "the same parties"
+    run 1 --cohort 0 --parties "$work/parties2.json"
+    complains "paired for other URLs than the parties file has"
+done
 sed 's/key:leader-2026a/key:leader-2026b/' "$work/recipe.json" >"$work/recipe2.json"
 run 1 --cohort 0 --recipe "$work/recipe2.json"
 sed 's/"min_cohort": 40000/"min_cohort": 40/' "$work/recipe.json" >"$work/recipe2.json"

@@ -4,6 +4,7 @@
 #include "recipe/claim.h"
 #include "support/recipes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void check_configuration(sotto_test *t, const sotto_task_configuration *task,
@@ -137,6 +138,70 @@ static void one_byte_of_the_recipe_is_another_task(sotto_test *t)
     CHECK(t, memcmp(task.id, other.id, sizeof task.id) != 0);
 }
 
+static void compile_with(sotto_test *t, sotto_task *task, const char *old, const char *new)
+{
+    CHECK_OK(t, sotto_task_compile(task, sotto_test_recipe(t, NULL, NULL),
+                                   sotto_test_parties(t, old, new), 0, &t->arena, &t->err));
+}
+
+/* A key of nobody, with its id and times to be filled in. */
+#define NINES "0909090909090909"
+#define OTHER_KEY                                                                                  \
+    "{\"config\": \"%s0020000100010020" NINES NINES NINES NINES                                    \
+    "\", \"from\": \"%s\", \"until\": \"%s\"}"
+
+/* What both operators compare, and every share is sealed under, covers every key that a share may be sealed to. */
+static void another_key_is_another_task(sotto_test *t)
+{
+    /* In use with the schedule and for a week behind it: 2026-11-20 to 2026-12-04. */
+    static const struct {
+        const char *from, *until;
+        bool another;
+    } cases[] = {{"2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z", true},
+                 {"2026-01-01T00:00:00Z", "2026-11-20T00:00:01Z", true},
+                 {"2026-01-01T00:00:00Z", "2026-11-20T00:00:00Z", false},
+                 {"2026-12-03T23:59:59Z", "2027-01-01T00:00:00Z", true},
+                 {"2026-12-04T00:00:00Z", "2027-01-01T00:00:00Z", false}};
+    sotto_task task, other;
+
+    compile_with(t, &task, NULL, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (unsigned before = 0; before < 2; before++) {
+            char text[512];
+
+            (void)snprintf(text, sizeof text, "%s" OTHER_KEY "%s", before ? "\"hpke\": [" : ", ",
+                           "55", cases[i].from, cases[i].until, before ? ", " : "]");
+            compile_with(t, &other, before ? "\"hpke\": [" : "]", text);
+            CHECK(t, (memcmp(task.id, other.id, sizeof task.id) != 0) == cases[i].another);
+        }
+    /* Of the key that is there: from when, and until when. */
+    compile_with(t, &other, "2026-01-01", "2026-01-02");
+    CHECK(t, memcmp(task.id, other.id, sizeof task.id) != 0);
+    compile_with(t, &other, "2027-07-01", "2027-07-02");
+    CHECK(t, memcmp(task.id, other.id, sizeof task.id) != 0);
+}
+
+static void the_order_of_keys_is_no_other_task(sotto_test *t)
+{
+    static const char *const ids[] = {"55", "56"};
+    char keys[2][300];
+    sotto_task task[4];
+
+    for (unsigned i = 0; i < 2; i++)
+        (void)snprintf(keys[i], sizeof keys[i], OTHER_KEY ", ", ids[i], "2026-01-01T00:00:00Z",
+                       "2027-01-01T00:00:00Z");
+    for (unsigned i = 0; i < 4; i++) { /* 0: one, other; 1: other, one; 2: one twice; 3: one */
+        char text[1024];
+
+        (void)snprintf(text, sizeof text, "\"hpke\": [%s%s", keys[i == 1],
+                       i == 3 ? "" : keys[i == 0]);
+        compile_with(t, &task[i], "\"hpke\": [", text);
+    }
+    CHECK_BYTES(t, task[0].id, task[1].id, sizeof task[0].id);
+    CHECK_BYTES(t, task[2].id, task[3].id, sizeof task[0].id);
+    CHECK(t, memcmp(task[0].id, task[3].id, sizeof task[0].id) != 0);
+}
+
 static void parties_must_play_their_role(sotto_test *t)
 {
     const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
@@ -233,6 +298,8 @@ int main(int argc, char **argv)
         CASE(task_ids_are_taskprov_s),
         CASE(the_example_compiles),
         CASE(one_byte_of_the_recipe_is_another_task),
+        CASE(another_key_is_another_task),
+        CASE(the_order_of_keys_is_no_other_task),
         CASE(parties_must_play_their_role),
         CASE(keys_must_last_as_long_as_the_recipe),
         CASE(other_trusts_have_no_task),

@@ -64,6 +64,8 @@ expect 0 '^rate check:'
 expect 3 '^drained$'
 [ "$(sed -n 's/^fingerprint //p' output | sort | uniq -c | wc -l)" -eq 1 ] || fail "fingerprints differ"
 [ "$(grep -c '^fingerprint' output)" -eq 3 ] || fail "three prints of the fingerprint"
+expect 3 "^leader URL http://127.0.0.1:$base/$"
+expect 3 "^helper URL http://127.0.0.1:$((base + 1))/$"
 tasks=$(wc -l <tasks.txt)
 [ "$tasks" -gt 0 ] || fail "no task"
 # printed by the leader, by the helper, and in the helper's list
@@ -125,14 +127,24 @@ for reason in '' "$(printf 'because\n\033[1m')" "$(printf '\377')"; do
 done
 refuses 2 'number' sotto admin segment abandon all --reason because --config leader.ini
 sotto admin gc --config helper.ini --json | grep -q '"repairs": 0, "broken": 0' || fail "gc does not tell all"
-refuses 1 'can.t write' sotto admin pair new --leader a --helper b --collector c \
-    --collector-key collector-public.txt pairing.json
-refuses 1 'leader and helper have the same name' sotto admin pair new --leader a --helper a --collector c \
-    --collector-key collector-public.txt third.json
+# Under names of its own, which the parties file then has.
+pair_new() { # LEADER HELPER COLLECTOR KEY FILE
+    sed "s/\"key:leader-2026a\"/\"$1\"/; s/\"key:helper-2026a\"/\"$2\"/" parties.json >named.json
+    sotto admin pair new --leader "$1" --helper "$2" --collector "$3" --collector-key "$4" --parties named.json "$5"
+}
+refuses 1 'can.t write' pair_new a b c collector-public.txt pairing.json
+refuses 1 'the parties file has no helper key:leader-2026a' sotto admin pair new --leader key:leader-2026a \
+    --helper key:leader-2026a --collector c --collector-key collector-public.txt --parties parties.json third.json
+refuses 1 'the parties file has no leader key:leader-2026z' sotto admin pair new --leader key:leader-2026z \
+    --helper key:helper-2026a --collector c --collector-key collector-public.txt --parties parties.json third.json
 refuses 2 'collector-key FILE' sotto admin pair new --leader a --helper b --collector c third.json
-refuses 1 'is not the line' sotto admin pair new --leader a --helper b --collector c \
-    --collector-key parties.json third.json
-[ -e third.json ] && fail "a pairing without the collector's key was written"
+refuses 2 'parties FILE' sotto admin pair new --leader a --helper b --collector c \
+    --collector-key collector-public.txt third.json
+refuses 1 'is not the line' pair_new a b c parties.json third.json
+sed 's|"url": "http://127|"url": "http://user@127|' parties.json >users.json
+refuses 1 'leader_url: an absolute http or https URL' sotto admin pair new --leader key:leader-2026a \
+    --helper key:helper-2026a --collector c --collector-key collector-public.txt --parties users.json third.json
+[ -e third.json ] && fail "a pairing without the collector's key or the servers' URLs was written"
 # Another's key in the collector's place: the id is the same, and the task is not added all the same.
 sotto collect key stranger.key >stranger-public.txt 2>/dev/null
 sed "s/$(cat collector-public.txt)/$(cat stranger-public.txt)/" parties.json >other-parties.json
@@ -141,6 +153,22 @@ for side in helper leader; do
         recipe.json other-parties.json --expect "$(sed -n 's/^task //p' tasks.txt)" --config $side.ini
 done
 sotto admin task add recipe.json parties.json --config helper.ini >/dev/null 2>&1 || fail "the right key is refused"
+# Another's URL in a server's place, in one file for both, so that the ids are the same.
+for which in 8787:leader 8788:helper; do
+    sed "s|127.0.0.1:$((base + ${which%:*} - 8787))/|127.0.0.1:9/|" parties.json >other-parties.json
+    for side in helper leader; do
+        refuses 4 "the task has another ${which#*:} URL than pairing .*: compare the parties file with" \
+            sotto admin task add recipe.json other-parties.json --config $side.ini
+    done
+done
+# A leader that could not call its helper's URL; the helper calls nobody.
+sed "s|http://127.0.0.1:$((base + 1))/|http://helper.example/|" parties.json >other-parties.json
+sotto admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector c \
+    --collector-key collector-public.txt --parties other-parties.json plain.json >/dev/null || fail "no pairing"
+refuses 4 'plain http is for loopback only' sotto admin pair take plain.json --config leader.ini
+sed '/"helper_url"/d' pairing.json >old.json && chmod 600 old.json
+refuses 1 'no URLs of the servers, as in those of earlier versions: pair again, under other names' \
+    sotto admin pair take old.json --config helper.ini
 sed 's/"min_cohort": *[0-9]*/"min_cohort": 11/' recipe.json >other.json
 refuses 4 'recipes differ in some byte' sotto admin task add other.json parties.json --config helper.ini \
     --expect "$(sed -n 's/^task //p' tasks.txt)"
@@ -158,30 +186,27 @@ refuses 4 "no key of .* for the schedule's start (2020-.*); the last: 20.*Z to 2
     sotto admin task add other.json parties.json --config helper.ini
 sotto recipe new --parties >strangers.json
 refuses 4 'no key of this server' sotto admin task add recipe.json strangers.json --config helper.ini
-# Another's key before its own, which devices would seal to; and behind it, where they never do.
+# Another's key beside its own, before it and behind it.
 mkdir mixed
 cp leader-key.json collector-public.txt mixed
 sed -n '/^cat > parties.json/,/^END$/p' page.sh >mixed/page.sh
-(cat leader-key.json && echo , && cat helper-key.json) >mixed/helper-key.json
-(cd mixed && sh -eu page.sh) || fail "no parties file"
-refuses 4 'has a key in the parties file, in use at 20.*Z, that this server does not have' \
-    sotto admin task add recipe.json mixed/parties.json --config helper.ini
-(cat helper-key.json && echo , && cat leader-key.json) >mixed/helper-key.json
-(cd mixed && sh -eu page.sh) || fail "no parties file"
-sotto admin task add recipe.json mixed/parties.json --config helper.ini >/dev/null 2>&1 ||
-    fail "a key that is never in use is refused"
-sotto admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector c \
-    --collector-key collector-public.txt second.json >/dev/null
+for order in 'leader-key.json helper-key.json' 'helper-key.json leader-key.json'; do
+    (cat "${order% *}" && echo , && cat "${order#* }") >mixed/helper-key.json
+    (cd mixed && sh -eu page.sh) || fail "no parties file"
+    refuses 4 'config [0-9]* (20.*Z to 20.*Z) is no key of this server: correct the parties file' \
+        sotto admin task add recipe.json mixed/parties.json --config helper.ini
+done
+pair_new key:leader-2026a key:helper-2026a c collector-public.txt second.json >/dev/null
 refuses 4 'paired already' sotto admin pair take second.json --config helper.ini
-sotto admin pair new --leader a --helper b --collector c --collector-key stranger-public.txt fourth.json >/dev/null
+pair_new a b c stranger-public.txt fourth.json >/dev/null
 refuses 4 'another collector key than collector-public.txt: nothing was taken in' \
     sotto admin pair take fourth.json --collector-key collector-public.txt --config helper.ini
 sotto admin pair show --config helper.ini | grep -q 'leader a ' && fail "a stranger's pairing was taken in"
 grep -q 'was not compared' output errors && fail "a key that was compared is called another"
-sotto admin pair new --leader d --helper e --collector f --collector-key stranger-public.txt fifth.json >/dev/null
+pair_new d e f stranger-public.txt fifth.json >/dev/null
 sotto admin pair take fifth.json --config leader.ini >out 2>&1 || fail "no pairing without a key to compare"
 grep -q "collector's key was not compared" out || { cat out; fail "does not say that the key was not compared"; }
-sotto admin pair new --leader g --helper h --collector i --collector-key stranger-public.txt sixth.json >/dev/null
+pair_new g h i stranger-public.txt sixth.json >/dev/null
 sotto admin pair take sixth.json --config leader.ini --json 2>/dev/null >out
 grep -q '"key_compared": false}$' out || { cat out; fail "JSON does not say that the key was not compared"; }
 refuses 1 'is not the line' sotto admin pair take fourth.json --collector-key parties.json --config helper.ini
@@ -189,8 +214,7 @@ chmod 644 fourth.json
 refuses 4 'fourth.json holds secrets, and others may read it: chmod 600' sotto admin pair take fourth.json --config helper.ini
 # A pipe that only we can read is as good as a file that only we can read.
 for pair in 'j k' 'l m'; do
-    sotto admin pair new --leader "${pair% *}" --helper "${pair#* }" --collector n --collector-key stranger-public.txt \
-        "piped-${pair% *}.json" >/dev/null
+    pair_new "${pair% *}" "${pair#* }" n stranger-public.txt "piped-${pair% *}.json" >/dev/null
 done
 (cat piped-j.json | sotto admin pair take /dev/stdin --config leader.ini) >out 2>&1 || { cat out; fail "no pairing from a pipe"; }
 mkfifo -m 600 own.fifo && mkfifo -m 644 shown.fifo
@@ -218,9 +242,11 @@ shows() {
     grep -q -- "$text" out || { cat out; fail "does not say '$text': $*"; }
 }
 for side in helper leader; do
-    shows "^fingerprint .*  leader key:leader-2026a  helper key:helper-2026a  collector key $(cat collector-public.txt)$" \
+    urls="leader URL http://127.0.0.1:$base/  helper URL http://127.0.0.1:$((base + 1))/"
+    shows "^fingerprint .*  leader key:leader-2026a  helper key:helper-2026a  $urls  collector key $(cat collector-public.txt)$" \
         sotto admin pair show --config $side.ini
-    shows "\"collector_key\": \"$(cat collector-public.txt)\"}" sotto admin pair show --config $side.ini --json
+    shows "\"helper_url\": \"http://127.0.0.1:$((base + 1))/\", \"collector_key\": \"$(cat collector-public.txt)\"}" \
+        sotto admin pair show --config $side.ini --json
 done
 shows '"recipe": "commute-1", "version": 1, "cohort": 0, "opens": "20' sotto admin task list --config leader.ini --json
 # Which part of a recipe that has several.

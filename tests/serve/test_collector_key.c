@@ -68,16 +68,6 @@ static sotto_status add(sotto_test *t, sotto_server *server, sotto_bytes parties
                            sotto_bytes_of(s.task.id, sizeof s.task.id), &ids, mistakes, &t->err);
 }
 
-static sotto_server *open_empty(sotto_test *t)
-{
-    sotto_server_options options = s.helper_options;
-    sotto_server *empty = NULL;
-
-    options.database = sotto_test_address(t);
-    CHECK_OK(t, sotto_server_open(&empty, &options, &t->err));
-    return empty;
-}
-
 static void serves_the_paired_collector(sotto_test *t, sotto_server *server)
 {
     const sotto_server_task *task;
@@ -93,7 +83,7 @@ static void a_task_with_another_key_than_the_paired_is_refused(sotto_test *t)
     sotto_server *empty;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    empty = open_empty(t);
+    empty = sotto_test_helper_twin(t, &s);
     CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
     CHECK_STATUS(t, SOTTO_DENIED, add(t, empty, strangers_parties(t)));
     CHECK(t, strstr(t->err.reason, s.pairing.fingerprint) != NULL);
@@ -117,9 +107,11 @@ static void a_served_task_keeps_its_key(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     bare.configuration = s.task.configuration;
-    empty = open_empty(t);
-    CHECK_OK(t, sotto_pairing_foreign(&foreign, "key:leader", "key:helper", "key:collector", "one",
-                                      "two", &t->err));
+    empty = sotto_test_helper_twin(t, &s);
+    CHECK_OK(t, sotto_pairing_foreign(&foreign,
+                                      &(sotto_paired){"key:leader", "key:helper", "key:collector",
+                                                      s.task.leader_url, s.task.helper_url},
+                                      "one", "two", &t->err));
     CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &foreign, &t->err));
     CHECK_STATUS(t, SOTTO_DENIED, add(t, empty, right_parties()));
     for (size_t i = 0; i < 2; i++) {
@@ -146,7 +138,7 @@ static void a_task_that_waits_is_compared_when_its_pairing_comes(sotto_test *t)
     sotto_server *empty;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    empty = open_empty(t);
+    empty = sotto_test_helper_twin(t, &s);
     CHECK_OK(t, add(t, empty, strangers_parties(t)));
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
@@ -179,7 +171,7 @@ static void a_bare_task_that_waits_is_compared_too(sotto_test *t)
     sotto_server *empty;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    empty = open_empty(t);
+    empty = sotto_test_helper_twin(t, &s);
     CHECK_OK(t, sotto_hpke_config_encode(&out, &config, &t->err));
     bare.configuration = s.task.configuration;
     bare.collector_config = sotto_buf_bytes(&out);
@@ -233,7 +225,7 @@ static void what_is_added_at_once_is_compared_all_the_same(sotto_test *t)
         other o = {.gate = SOTTO_TEST_GATE(SOTTO_OK)};
         sotto_db_job job = {
             .fn = take_slowly, .context = &o, .done = note_done, .done_context = &o};
-        sotto_server *empty = open_empty(t);
+        sotto_server *empty = sotto_test_helper_twin(t, &s);
 
         sotto_db_post(empty->db, &job);
         sotto_test_gate_await(&o.gate);
@@ -276,9 +268,11 @@ static void a_pairing_in_the_place_of_another_is_refused(sotto_test *t)
     sotto_server *empty;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    empty = open_empty(t);
+    empty = sotto_test_helper_twin(t, &s);
     CHECK_OK(t, sotto_hpke_config_encode(&out, &config, &t->err));
-    CHECK_OK(t, sotto_pairing_new(&others, "key:one", "key:other", "key:collector",
+    CHECK_OK(t, sotto_pairing_new(&others,
+                                  &(sotto_paired){"key:one", "key:other", "key:collector",
+                                                  s.task.leader_url, s.task.helper_url},
                                   sotto_buf_bytes(&out), &t->err));
     CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &others, &t->err));
     CHECK_OK(t, sotto_db_run(empty->db, sotto_test_say, rename, &t->err));

@@ -87,8 +87,7 @@ static void health_answers_while_every_worker_is_busy(sotto_test *t)
 static void readiness_says_what_is_missing(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_server *empty = NULL;
-    sotto_server_options options;
+    sotto_server *empty;
     uint8_t memory[64];
     sotto_buf ids = sotto_buf_over(memory, sizeof memory);
     static sotto_mistakes mistakes;
@@ -96,9 +95,7 @@ static void readiness_says_what_is_missing(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     CHECK(t, soon_says(t, &s, s.helper, "readyz", "rate check: off for 1 tasks"));
-    options = s.helper_options;
-    options.database = sotto_test_address(t);
-    CHECK_OK(t, sotto_server_open(&empty, &options, &t->err));
+    empty = sotto_test_helper_twin(t, &s);
     r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK_EQUAL(t, 200, r.status);
     CHECK(t, sotto_test_says(&r, "tasks: none yet"));

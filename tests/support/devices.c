@@ -284,41 +284,44 @@ sotto_bytes sotto_test_server_parties(sotto_test *t, unsigned generations)
     return sotto_bytes_of(out, used);
 }
 
-static sotto_buf buffer(sotto_test *t, size_t size)
-{
-    return sotto_buf_over(sotto_test_take(t, size ? size : 1), size);
-}
-
 /* As an aggregator reads DAP draft 18, written apart from what the device does. */
 static sotto_status open_share(sotto_test *t, sotto_buf *share, sotto_reader *in, sotto_bytes aad,
-                               sotto_party_role role, unsigned generation)
+                               sotto_party_role role, const sotto_test_openers *openers)
 {
     const sotto_hpke_suite suite = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
                                     SOTTO_HPKE_AEAD_AES128_GCM};
-    const sotto_hpke_key key = sotto_test_server_key(t, role, generation);
     char info[] = "dap-18 input share\1\2";
     uint8_t id = (uint8_t)sotto_read_uint(in, 1);
     sotto_bytes enc = sotto_read_opaque16(in), sealed = sotto_read_opaque32(in);
-    sotto_buf plain = buffer(t, sealed.len);
+    sotto_buf plain = sotto_test_buf(t, sealed.len);
 
-    if (id != key_id(role, generation))
+    if (id != openers->id[role])
         return SOTTO_REJECTED;
     info[sizeof info - 2] = (char)(2 + (int)role);
-    SOTTO_TRY(sotto_hpke_unseal(&plain, &key, suite, sotto_bytes_of(info, sizeof info - 1), enc,
-                                aad, sealed, NULL));
+    SOTTO_TRY(sotto_hpke_unseal(&plain, &openers->key[role], suite,
+                                sotto_bytes_of(info, sizeof info - 1), enc, aad, sealed, NULL));
     sotto_reader inner = sotto_reader_over(sotto_buf_bytes(&plain));
     sotto_bytes extensions = sotto_read_opaque16(&inner), payload = sotto_read_opaque32(&inner);
     CHECK(t, extensions.len == 0);
     CHECK_OK(t, sotto_reader_finish(&inner, "input share", &t->err));
-    *share = buffer(t, payload.len);
+    *share = sotto_test_buf(t, payload.len);
     memcpy(share->data, payload.data, payload.len);
     share->len = payload.len;
     return SOTTO_OK;
 }
 
-sotto_status sotto_test_receive(sotto_test *t, sotto_test_report *out, sotto_task *task,
-                                const sotto_test_upload *upload, sotto_bytes recipe, size_t cohort,
-                                unsigned generation)
+sotto_test_openers sotto_test_openers_of(sotto_test *t, unsigned leader, unsigned helper)
+{
+    return (sotto_test_openers){
+        .parties = sotto_test_server_parties(t, leader),
+        .key = {sotto_test_server_key(t, SOTTO_PARTY_LEADER, leader),
+                sotto_test_server_key(t, SOTTO_PARTY_HELPER, helper)},
+        .id = {key_id(SOTTO_PARTY_LEADER, leader), key_id(SOTTO_PARTY_HELPER, helper)}};
+}
+
+sotto_status sotto_test_receive_as(sotto_test *t, sotto_test_report *out, sotto_task *task,
+                                   const sotto_test_upload *upload, sotto_bytes recipe,
+                                   size_t cohort, const sotto_test_openers *openers)
 {
     static sotto_mistakes mistakes;
     const sotto_recipe *read;
@@ -329,25 +332,34 @@ sotto_status sotto_test_receive(sotto_test *t, sotto_test_report *out, sotto_tas
 
     memset(&mistakes, 0, sizeof mistakes);
     CHECK_OK(t, sotto_recipe_read(&read, recipe, &t->arena, &mistakes, &t->err));
-    CHECK_OK(t, sotto_parties_read(&parties, sotto_test_server_parties(t, generation), &t->arena,
-                                   &mistakes, &t->err));
+    CHECK_OK(t, sotto_parties_read(&parties, openers->parties, &t->arena, &mistakes, &t->err));
     CHECK_OK(t, sotto_task_compile(task, read, parties, cohort, &t->arena, &t->err));
-    sotto_buf aad = buffer(t, 64 + task->configuration.len + metadata.len + public_share.len);
+    sotto_buf aad =
+        sotto_test_buf(t, 64 + task->configuration.len + metadata.len + public_share.len);
     sotto_writer w = sotto_writer_on(&aad);
     sotto_write_bytes(&w, sotto_bytes_of(task->id, sizeof task->id));
     sotto_write_bytes(&w, task->configuration);
     sotto_write_bytes(&w, metadata);
     sotto_write_opaque32(&w, public_share);
     CHECK_OK(t, sotto_writer_finish(&w, "aad", &t->err));
-    *out = (sotto_test_report){.public_share = buffer(t, public_share.len)};
+    *out = (sotto_test_report){.public_share = sotto_test_buf(t, public_share.len)};
     CHECK(t, metadata.len == 26);
     memcpy(out->nonce, metadata.data, sizeof out->nonce);
     memcpy(out->public_share.data, public_share.data, public_share.len);
     out->public_share.len = public_share.len;
     for (unsigned role = 0; role < 2; role++)
         SOTTO_TRY(open_share(t, &out->shares[role], &in, sotto_buf_bytes(&aad),
-                             (sotto_party_role)role, generation));
+                             (sotto_party_role)role, openers));
     return sotto_reader_finish(&in, "report", NULL);
+}
+
+sotto_status sotto_test_receive(sotto_test *t, sotto_test_report *out, sotto_task *task,
+                                const sotto_test_upload *upload, sotto_bytes recipe, size_t cohort,
+                                unsigned generation)
+{
+    const sotto_test_openers openers = sotto_test_openers_of(t, generation, generation);
+
+    return sotto_test_receive_as(t, out, task, upload, recipe, cohort, &openers);
 }
 
 void sotto_test_add_up(sotto_test *t, sotto_uint128 *sum, const sotto_task *task,

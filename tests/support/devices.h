@@ -20,7 +20,7 @@ enum { SOTTO_TEST_UPLOADS = 512 };
 typedef struct sotto_test_upload {
     char recipe[64];
     char url[64];
-    uint8_t task[SOTTO_UPLOAD_TASK_SIZE];
+    uint8_t task[SOTTO_TASK_ID_SIZE];
     sotto_bytes body; /* in the test's arena */
 } sotto_test_upload;
 
@@ -78,8 +78,20 @@ sotto_hpke_key sotto_test_server_key(sotto_test *t, sotto_party_role role, unsig
 /* The example parties with these keys: generation 1, or 1 and 2. */
 sotto_bytes sotto_test_server_parties(sotto_test *t, unsigned generations);
 
-/* Opens both shares of an upload as leader and helper would, with keys of this generation.
+/* Whose keys an upload is opened with, and the parties file by which its task is compiled. */
+typedef struct sotto_test_openers {
+    sotto_bytes parties;
+    sotto_hpke_key key[2]; /* leader's, helper's            */
+    uint8_t id[2];         /* of their HPKE configurations  */
+} sotto_test_openers;
+/* Keys of these generations, and the parties file of the leader's. */
+sotto_test_openers sotto_test_openers_of(sotto_test *t, unsigned leader, unsigned helper);
+/* Opens both shares of an upload.
  *   SOTTO_REJECTED  a share does not open: another key, another task, other bytes */
+sotto_status sotto_test_receive_as(sotto_test *t, sotto_test_report *out, sotto_task *task,
+                                   const sotto_test_upload *upload, sotto_bytes recipe,
+                                   size_t cohort, const sotto_test_openers *openers);
+/* ... as leader and helper would, with keys of this generation. */
 sotto_status sotto_test_receive(sotto_test *t, sotto_test_report *out, sotto_task *task,
                                 const sotto_test_upload *upload, sotto_bytes recipe, size_t cohort,
                                 unsigned generation);

@@ -5,10 +5,10 @@
 #ifndef SOTTO_TESTS_SUPPORT_SERVICE_H
 #define SOTTO_TESTS_SUPPORT_SERVICE_H
 
+#include "dap/dap.h"
 #include "serve/server.h"
 #include "sim/random.h"
 #include "support/test.h"
-#include "transport/dap.h"
 #include "transport/http_client.h"
 
 typedef struct sotto_test_service {
@@ -50,6 +50,9 @@ void sotto_test_service_close(sotto_test_service *s);
 /* Closes and opens again over the same database. */
 void sotto_test_leader_restart(sotto_test *t, sotto_test_service *s);
 void sotto_test_helper_restart(sotto_test *t, sotto_test_service *s);
+
+/* A helper over an empty database that has the HPKE keys of the service's own, so that the same parties file is right for both. */
+sotto_server *sotto_test_helper_twin(sotto_test *t, sotto_test_service *s);
 
 /* A report of this bin (one bit set), sealed to both; what is wrong with it, if anything. */
 typedef enum sotto_test_flaw {

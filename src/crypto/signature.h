@@ -27,7 +27,7 @@ void sotto_signer_clear(sotto_signer *signer);
 SOTTO_MUST_USE sotto_status sotto_sign(const sotto_signer *signer, uint8_t out[SOTTO_SIGNATURE],
                                        sotto_bytes text, sotto_err *err);
 
-/* SOTTO_REJECTED: not this key's signature of this text, or no key. */
+/* SOTTO_REJECTED: not this key's signature of this text; or a key of small order, with which anybody could sign. */
 SOTTO_MUST_USE sotto_status sotto_signature_check(const uint8_t public_key[SOTTO_SIGN_PUBLIC],
                                                   const uint8_t signature[SOTTO_SIGNATURE],
                                                   sotto_bytes text, sotto_err *err);

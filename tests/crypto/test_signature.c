@@ -87,12 +87,42 @@ static void a_signature_has_one_form(sotto_test *t)
     sotto_signer_clear(&signer);
 }
 
+/* With the neutral element as key, R = S B holds for every text. */
+static void keys_of_small_order_sign_nothing(sotto_test *t)
+{
+    static const char *const keys[] = {
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000080",
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    };
+    /* S = 0 and R the neutral element, or the point of order 4. */
+    uint8_t neutral[SOTTO_SIGNATURE] = {1}, zero[SOTTO_SIGNATURE] = {0}, text[1];
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        for (unsigned c = 0; c < 64; c++) {
+            const uint8_t *key = sotto_test_hex(t, keys[i]).data;
+
+            text[0] = (uint8_t)c;
+            CHECK_STATUS(t, SOTTO_REJECTED,
+                         sotto_signature_check(key, neutral, sotto_bytes_of(text, 1), &t->err));
+            CHECK_STATUS(t, SOTTO_REJECTED,
+                         sotto_signature_check(key, zero, sotto_bytes_of(text, 1), &t->err));
+        }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(signatures_are_those_of_rfc_8032),
         CASE(every_flipped_bit_is_rejected),
         CASE(a_signature_has_one_form),
+        CASE(keys_of_small_order_sign_nothing),
     };
     return RUN_TESTS(argc, argv, cases);
 }

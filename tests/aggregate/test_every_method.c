@@ -24,9 +24,10 @@ static lap begin(sotto_test *t)
     return (lap){sotto_arena_here(&t->arena)};
 }
 
-static void end(sotto_test *t, lap l, sotto_sim_net *net)
+static void end(sotto_test *t, lap l, sotto_sim_net *net, round_case *c)
 {
     sotto_sim_net_free(net);
+    round_case_clear(c);
     sotto_arena_rollback(&t->arena, l.mark);
 }
 
@@ -50,8 +51,7 @@ static void sums_of(sotto_test *t, const method_row *row)
         CHECK(t, report.released);
         CHECK_EQUAL(t, c.clients, report.contributions);
         CHECK_EQUAL(t, 0, report.blamed_count);
-        end(t, l, net);
-        round_case_clear(&c);
+        end(t, l, net, &c);
     }
 }
 
@@ -79,8 +79,7 @@ static void same_seed(sotto_test *t, const method_row *row)
         sotto_sim_net_faults(net, &faults);
         sotto_sim_report report = round_case_run(t, &c, net);
         memcpy(transcript[i], report.transcript, 32);
-        end(t, l, net);
-        round_case_clear(&c);
+        end(t, l, net, &c);
     }
     CHECK_BYTES(t, transcript[0], transcript[1], 32);
     CHECK(t, memcmp(transcript[0], transcript[2], 32) != 0);
@@ -108,8 +107,7 @@ static void silent_from_each_kind(sotto_test *t, const method_row *row)
         for (uint32_t i = 0; i < c.losses; i++)
             sotto_sim_net_lie(net, 3 * i + 1, sotto_sim_liar_silent, &kind);
         CHECK(t, round_case_run(t, &c, net).released);
-        end(t, l, net);
-        round_case_clear(&c);
+        end(t, l, net, &c);
     }
 }
 
@@ -138,8 +136,7 @@ static void too_few(sotto_test *t, const method_row *row)
             CHECK(t, report.outcome != SOTTO_OK && report.outcome != SOTTO_AGAIN);
         if (kind->has_bulk || k == 0)
             CHECK(t, !report.released);
-        end(t, l, net);
-        round_case_clear(&c);
+        end(t, l, net, &c);
     }
 }
 
@@ -162,8 +159,7 @@ static void cut_off(sotto_test *t, const method_row *row)
             sotto_sim_net_cut_off(net, i, from, from + 600);
         sotto_sim_report report = round_case_run(t, &c, net);
         CHECK(t, report.outcome != SOTTO_AGAIN);
-        end(t, l, net);
-        round_case_clear(&c);
+        end(t, l, net, &c);
     }
 }
 
@@ -188,8 +184,7 @@ static uint64_t run_with_crash(sotto_test *t, const method_row *row, uint64_t st
         CHECK(t, report.released && report.contributions == c.clients);
     CHECK(t, report.outcome != SOTTO_AGAIN);
     *conflicts += report.vow_conflicts;
-    end(t, l, net);
-    round_case_clear(&c);
+    end(t, l, net, &c);
     return report.steps;
 }
 
@@ -275,8 +270,7 @@ static void storm(sotto_test *t, const method_row *row)
         CHECK(t, report.outcome != SOTTO_AGAIN);
         CHECK_EQUAL(t, 0, report.vow_conflicts);
         released += report.released;
-        end(t, l, net);
-        round_case_clear(&c);
+        end(t, l, net, &c);
     }
     CHECK(t, released > rounds / 4);
 }
@@ -322,8 +316,7 @@ static void liars(sotto_test *t, const method_row *row)
         CHECK(t, report.outcome != SOTTO_AGAIN);
         CHECK(t, report.contributions <= c.clients);
         CHECK_EQUAL(t, 0, report.vow_conflicts + report.second_bulks + report.forgetful);
-        end(t, l, net);
-        round_case_clear(&c);
+        end(t, l, net, &c);
     }
 }
 

@@ -73,7 +73,8 @@ typedef struct sotto_machine_ops {
      * (too early). A bulk is added to the tally in the same transaction, if its verdict is OK. */
     sotto_status (*deliver)(sotto_machine *, const sotto_message *, size_t count,
                             sotto_status *verdicts, sotto_effects *, sotto_err *);
-    /* Once after join, and whenever a time comes that effects asked for. */
+    /* Once after join and after restore, and whenever a time comes that effects asked for: it asks again for what is still
+     * wanted. */
     sotto_status (*tick)(sotto_machine *, uint64_t now_ms, sotto_effects *, sotto_err *);
     /* SOTTO_AGAIN until the machine is done; SOTTO_DENIED where the round ended without a sum, but who is to blame may be
      * filled in; SOTTO_MISSING where this part has no result. */

@@ -86,7 +86,7 @@ static sotto_status store_kept(sotto_sim_net *net, participant *p, const sotto_e
                                sotto_err *err)
 {
     for (const sotto_effect_message *k = effects->kept; k; k = k->next) {
-        sotto_bytes wire;
+        sotto_bytes wire = {NULL, 0};
 
         if (p->kept_count == p->kept_cap) {
             size_t cap = p->kept_cap ? 2 * p->kept_cap : 16;
@@ -125,7 +125,7 @@ static sotto_status send_one(sotto_sim_net *net, participant *p, const sotto_eff
     sotto_message m = sent->message;
     sotto_bytes bulk = sent->bulk ? sotto_vector_bytes(sent->bulk) : (sotto_bytes){NULL, 0};
     uint8_t signature[SOTTO_SIGNATURE];
-    sotto_bytes wire;
+    sotto_bytes wire = {NULL, 0};
 
     if (sent->bulk)
         note_bulk(net, p, bulk);

@@ -45,6 +45,8 @@ static void write_down(court *s, uint32_t from, const sotto_effects *effects)
 
     c->wants_vector |= effects->wants_vector;
     c->is_done |= effects->done;
+    for (const sotto_effect_vow *v = effects->vows; v; v = v->next)
+        c->vow = v->vow;
     for (const sotto_effect_message *m = effects->sent; m; m = m->next) {
         CHECK_OK(s->t, sotto_bbglr_check(&s->c.round, &m->message, &s->t->arena, &s->t->err));
         if (m->message.kind == SOTTO_BBGLR_KEYS) {
@@ -87,6 +89,26 @@ sotto_status court_tell(court *s, uint32_t to, unsigned kind, const sotto_bbglr_
                                               &s->t->err));
     write_down(s, to, &effects);
     return verdict;
+}
+
+sotto_bytes court_save(court *s, uint32_t client)
+{
+    size_t most = SOTTO_MACHINE_MOST_SAVED(s->c.clients);
+    sotto_buf out = sotto_buf_over(sotto_arena_take(&s->t->arena, most), most);
+
+    CHECK(s->t, out.data != NULL);
+    CHECK_OK(s->t, sotto_bbglr_client.save(s->clients[client].machine, &out, &s->t->err));
+    return sotto_buf_bytes(&out);
+}
+
+void court_restore(court *s, uint32_t client, sotto_bytes saved)
+{
+    sotto_self self = {
+        .part = SOTTO_PART_CLIENT, .index = client, .keys = &s->c.cast.clients[client]};
+
+    sotto_bbglr_client.leave(s->clients[client].machine);
+    CHECK_OK(s->t, sotto_bbglr_client.restore(&s->clients[client].machine, &s->c.round, &self,
+                                              saved, NULL, 0, &s->t->arena, &s->t->err));
 }
 
 /* ---- honest phases ---------------------------------------------------------------------------------- */

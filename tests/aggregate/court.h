@@ -18,6 +18,7 @@ typedef struct court_client {
     uint8_t vote[2][32], vote_signature[2][SOTTO_SIGNATURE];
     unsigned votes;
     sotto_bytes answer; /* its body; data NULL: none */
+    sotto_vow vow;      /* the last */
     bool wants_vector, is_done;
 } court_client;
 
@@ -37,6 +38,10 @@ void court_close(court *s);
 
 /* Says it to one client, and writes down what comes back. */
 sotto_status court_tell(court *s, uint32_t to, unsigned kind, const sotto_bbglr_body *body);
+
+/* A client's saved state, and the client as it was then. */
+sotto_bytes court_save(court *s, uint32_t client);
+void court_restore(court *s, uint32_t client, sotto_bytes saved);
 
 /* Honest phases: everybody's keys; rosters and deals; shares and vectors. */
 void court_keys(court *s);

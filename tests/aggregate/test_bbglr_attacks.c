@@ -167,6 +167,58 @@ static void a_client_votes_once(sotto_test *t)
     court_close(&s);
 }
 
+static bool contradicts(const sotto_vow *a, const sotto_vow *b)
+{
+    return a->kind == b->kind && a->epoch == b->epoch && a->round == b->round &&
+           a->subject == b->subject && memcmp(a->digest, b->digest, sizeof a->digest) != 0;
+}
+
+/* A client that comes back from a backup remembers no vote and no answer. Its vows do: the second of each contradicts the first,
+ * so that no store takes it. */
+static void what_a_backup_forgets_vows_remember(sotto_test *t)
+{
+    static const uint32_t offline[] = {0, COURT_MOST};
+    sotto_bytes saved, damaged;
+    sotto_vow first;
+    court s;
+
+    play_until_vectors(t, &s, 9, NINE, 0);
+    sotto_bytes online = court_view(&s, NOBODY), without = court_view(&s, offline);
+    saved = court_save(&s, 1);
+    for (uint32_t i = 1; i < 9; i++)
+        CHECK(t, court_show(&s, i, online) == SOTTO_OK);
+    first = s.clients[1].vow;
+    court_restore(&s, 1, saved);
+    CHECK(t, court_show(&s, 1, without) == SOTTO_OK);
+    CHECK(t, contradicts(&first, &s.clients[1].vow));
+    court_restore(&s, 1, saved);
+    CHECK(t, court_show(&s, 1, online) == SOTTO_OK);
+    CHECK_BYTES(t, &first.digest, &s.clients[1].vow.digest,
+                32); /* the same again is no second vow */
+
+    saved = court_save(&s, 2);
+    CHECK(t, court_ask(&s, 2, online, online, COURT_AS_LABELLED, false) == SOTTO_OK);
+    first = s.clients[2].vow;
+    CHECK(t, first.kind == SOTTO_BBGLR_ANSWER);
+    court_restore(&s, 2, saved);
+    CHECK(t, court_ask(&s, 2, online, online, COURT_AS_LABELLED, false) == SOTTO_OK);
+    CHECK_BYTES(t, &first.digest, &s.clients[2].vow.digest, 32);
+
+    /* A saved state is of its round, and whole. */
+    sotto_self self = {.part = SOTTO_PART_CLIENT, .index = 2, .keys = &s.c.cast.clients[2]};
+    sotto_machine *machine;
+    damaged = sotto_bytes_of(saved.data, saved.len - 1);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_bbglr_client.restore(&machine, &s.c.round, &self, damaged, NULL, 0,
+                                            &t->arena, &t->err));
+    sotto_round other = s.c.round;
+    other.number++;
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        sotto_bbglr_client.restore(&machine, &other, &self, saved, NULL, 0, &t->arena, &t->err));
+    court_close(&s);
+}
+
 static void both_shares_of_one_client_are_not_given(sotto_test *t)
 {
     court s;
@@ -406,6 +458,7 @@ int main(int argc, char **argv)
         CASE(votes_can_not_be_made_up),
         CASE(others_votes_open_nothing),
         CASE(a_client_votes_once),
+        CASE(what_a_backup_forgets_vows_remember),
         CASE(both_shares_of_one_client_are_not_given),
         CASE(a_share_is_of_whom_it_says),
         CASE(a_share_is_of_its_round),

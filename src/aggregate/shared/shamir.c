@@ -166,7 +166,7 @@ sotto_status sotto_shamir_find_vartime(uint8_t secret[SOTTO_SHAMIR_SECRET],
                                        sotto_shamir_point *points, size_t count, size_t threshold,
                                        sotto_shamir_test *test, void *context, sotto_err *err)
 {
-    uint8_t chosen[SOTTO_SHAMIR_MOST_HOLDERS];
+    uint8_t chosen[SOTTO_SHAMIR_MOST_HOLDERS] = {0};
     sotto_f64 limbs[SOTTO_SHAMIR_LIMBS];
 
     if (count > SOTTO_SHAMIR_MOST_HOLDERS || threshold < 2)

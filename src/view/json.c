@@ -122,6 +122,12 @@ void sotto_json_text(sotto_json *j, const char *key, const char *text)
         sotto_json_null(j, key);
 }
 
+void sotto_json_some(sotto_json *j, const char *key, const char *text)
+{
+    if (text)
+        sotto_json_text(j, key, text);
+}
+
 static void write_word(sotto_json *j, const char *key, const char *word)
 {
     begin_value(j, key);

@@ -41,6 +41,7 @@ void sotto_json_array(sotto_json *j, const char *key);
 void sotto_json_end(sotto_json *j);
 
 void sotto_json_text(sotto_json *j, const char *key, const char *text); /* NULL: null */
+void sotto_json_some(sotto_json *j, const char *key, const char *text); /* NULL: no such member */
 void sotto_json_bytes(sotto_json *j, const char *key, sotto_bytes text);
 void sotto_json_bool(sotto_json *j, const char *key, bool value);
 void sotto_json_null(sotto_json *j, const char *key);

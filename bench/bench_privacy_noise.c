@@ -4,17 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "privacy/noise.h"
-#include "privacy/noise_coin.h"
-#include "privacy/noise_scan.h"
-#include "privacy/noise_vartime.h"
-#include "privacy/randomizer.h"
+#include "noise/coin.h"
+#include "noise/noise.h"
+#include "noise/randomizer.h"
+#include "noise/table_scan.h"
 
 enum { DRAWS = 4096, BINS = 10000 };
 
 typedef struct noise_case {
     sotto_noise noise;
-    sotto_noise_guide guide;
     sotto_entropy entropy;
     int64_t out[DRAWS];
     uint8_t bits[BINS];
@@ -22,40 +20,12 @@ typedef struct noise_case {
     sotto_arena arena;
 } noise_case;
 
-/* A counter through a mixing function: what a simulation pays for its randomness. Look-ups ask for whole
- * words. */
-static sotto_status fill_fast(void *context, void *out, size_t len, sotto_err *err)
-{
-    uint64_t counter = *(uint64_t *)context;
-
-    (void)err;
-    for (size_t at = 0; at < len; at += 8) {
-        uint64_t x = ++counter * UINT64_C(0x9e3779b97f4a7c15);
-
-        x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-        x ^= x >> 31;
-        memcpy((uint8_t *)out + at, &x, 8);
-    }
-    *(uint64_t *)context = counter;
-    return SOTTO_OK;
-}
-
 static void draw(void *arg)
 {
     noise_case *c = arg;
 
     sotto_bench_expect(sotto_noise_draw(&c->noise, c->out, DRAWS, &c->entropy, NULL) == SOTTO_OK,
                        "noise draw");
-}
-
-static void draw_vartime(void *arg)
-{
-    noise_case *c = arg;
-
-    sotto_bench_expect(sotto_noise_draw_vartime(&c->guide, c->out, DRAWS, &c->entropy, NULL) ==
-                           SOTTO_OK,
-                       "noise look-up");
 }
 
 static void flip(void *arg)
@@ -66,7 +36,7 @@ static void flip(void *arg)
         sotto_coin_flips(c->bits, BINS, UINT64_MAX / 9, &c->entropy, NULL) == SOTTO_OK, "flips");
 }
 
-static const char *const scans[] = {"avx2", "portable", "vartime"};
+static const char *const scans[] = {"avx2", "portable"};
 enum { SCANS = 2 };
 
 /* Set-up takes longer than a short run. */
@@ -75,7 +45,7 @@ static bool any_wanted(const sotto_bench *b, unsigned sigma)
     bool wanted = false;
     char name[80];
 
-    for (size_t i = 0; i <= SCANS; i++) {
+    for (size_t i = 0; i < SCANS; i++) {
         (void)snprintf(name, sizeof name, "privacy/noise/gaussian/%u/%s", sigma, scans[i]);
         wanted = wanted || sotto_bench_wanted(b, name);
     }
@@ -85,7 +55,6 @@ static bool any_wanted(const sotto_bench *b, unsigned sigma)
 static void gaussian(const sotto_bench *b, noise_case *c, unsigned sigma)
 {
     uint64_t variance = (uint64_t)sigma * sigma;
-    uint64_t counter = 1;
     char name[80];
 
     if (!any_wanted(b, sigma))
@@ -100,13 +69,6 @@ static void gaussian(const sotto_bench *b, noise_case *c, unsigned sigma)
             sotto_bench_run(b, name, draw, c, DRAWS);
     }
     (void)sotto_scan_use(NULL);
-    sotto_bench_expect(
-        sotto_noise_gaussian_flat(&c->noise, variance, 1, &c->arena, NULL) == SOTTO_OK, name);
-    sotto_bench_expect(sotto_noise_guide_init(&c->guide, &c->noise, &c->arena, NULL) == SOTTO_OK,
-                       name);
-    sotto_entropy_init(&c->entropy, fill_fast, &counter);
-    (void)snprintf(name, sizeof name, "privacy/noise/gaussian/%u/vartime", sigma);
-    sotto_bench_run(b, name, draw_vartime, c, DRAWS);
 }
 
 static void one_hot(void *arg)

@@ -2,8 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "deployment.h"
 
-#include "seal/report.h"
-#include "transport/dap.h"
+#include "base/arena.h"
+#include "dap/dap.h"
+#include "dap/report.h"
 
 #include <string.h>
 #include <time.h>
@@ -102,20 +103,14 @@ static sotto_status repeat(costing *c, sotto_report_cost *out, double seconds, s
     return SOTTO_OK;
 }
 
-static bool take(costing *c, sotto_buf *out, size_t size)
-{
-    *out = sotto_buf_over(sotto_arena_take(&c->fixed, size), size);
-    return out->data != NULL;
-}
-
 static sotto_status prepare(costing *c, sotto_maker *maker, const uint8_t *context, sotto_err *err)
 {
     sotto_deployment *d = c->d;
     size_t size = sotto_maker_report_size(maker);
 
-    if (!take(c, &c->aad, 4096 + d->vdaf.sizes.public_share) ||
-        !take(c, &c->plain[0], COST_BATCH * size) || !take(c, &c->plain[1], COST_BATCH * size))
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a batch of reports");
+    SOTTO_TRY(sotto_buf_take(&c->aad, &c->fixed, 4096 + d->vdaf.sizes.public_share, err));
+    SOTTO_TRY(sotto_buf_take(&c->plain[0], &c->fixed, COST_BATCH * size, err));
+    SOTTO_TRY(sotto_buf_take(&c->plain[1], &c->fixed, COST_BATCH * size, err));
     for (unsigned side = 0; side < 2; side++) {
         c->verifiers[side].aggregator = side;
         c->verifiers[side].context = sotto_bytes_of(context, SOTTO_DAP_CONTEXT_SIZE);
@@ -127,8 +122,7 @@ static sotto_status prepare(costing *c, sotto_maker *maker, const uint8_t *conte
     for (size_t i = 0; i < COST_BATCH; i++) {
         sotto_buf out;
 
-        if (!take(c, &out, size))
-            return sotto_fail(err, SOTTO_NO_MEMORY, "a batch of reports");
+        SOTTO_TRY(sotto_buf_take(&out, &c->fixed, size, err));
         SOTTO_TRY(sotto_maker_make(maker, &out, i, d->bucket, SOTTO_SOUND, err));
         SOTTO_TRY(sotto_dap_report_decode(&c->reports[i], sotto_buf_bytes(&out), err));
     }

@@ -2,10 +2,10 @@
 #define _XOPEN_SOURCE 700
 #include "deployment.h"
 
-#include "recipe/task_configuration.h"
+#include "dap/dap.h"
+#include "dap/task_configuration.h"
 #include "serve/schema.h"
 #include "sotto/random.h"
-#include "transport/dap.h"
 
 #include <arpa/inet.h>
 #include <ftw.h>

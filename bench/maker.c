@@ -1,8 +1,9 @@
 #include "maker.h"
 
 #include "base/alloc.h"
+#include "base/arena.h"
+#include "dap/report.h"
 #include "seal/inspect.h"
-#include "seal/report.h"
 #include "sim/random.h"
 
 #include <string.h>
@@ -20,10 +21,10 @@ struct sotto_maker {
     uint64_t seed;
     sotto_prio3 vdaf;
     sender senders[2][SENDERS]; /* to the leader, to the helper */
-    sotto_arena fixed, scratch;
-    uint64_t *values; /* one measurement */
+    sotto_arena fixed, scratch; /* scratch: of one report */
+    uint64_t *values;           /* one measurement        */
     uint8_t *random;
-    sotto_buf public_share, shares[2], plain, aad, sealed[2];
+    sotto_buf plain, aad, sealed[2];
 };
 
 /* ---- what a number stands for ------------------------------------------------------------------------------- */
@@ -101,12 +102,6 @@ static sotto_status open_senders(sotto_maker *m, sotto_err *err)
     return SOTTO_OK;
 }
 
-static bool take(sotto_maker *m, sotto_buf *out, size_t size)
-{
-    *out = sotto_buf_over(sotto_arena_take(&m->fixed, size + 1), size);
-    return out->data != NULL;
-}
-
 static sotto_status set_up(sotto_maker *m, sotto_err *err)
 {
     const sotto_prio3_sizes *s = &m->vdaf.sizes;
@@ -114,12 +109,13 @@ static sotto_status set_up(sotto_maker *m, sotto_err *err)
 
     SOTTO_TRY(sotto_prio3_init(&m->vdaf, &m->fixed, &m->task->vdaf, err));
     longest = s->leader_share > s->helper_share ? s->leader_share : s->helper_share;
+    SOTTO_TRY(sotto_buf_take(&m->plain, &m->fixed, longest + 64, err));
+    SOTTO_TRY(sotto_buf_take(&m->aad, &m->fixed, AAD + s->public_share, err));
+    SOTTO_TRY(sotto_buf_take(&m->sealed[0], &m->fixed, longest + 128, err));
+    SOTTO_TRY(sotto_buf_take(&m->sealed[1], &m->fixed, longest + 128, err));
     m->values = sotto_arena_take_array(&m->fixed, s->outputs + 1, sizeof *m->values);
     m->random = sotto_arena_take(&m->fixed, s->rand);
-    if (!m->values || !m->random || !take(m, &m->public_share, s->public_share) ||
-        !take(m, &m->shares[0], s->leader_share) || !take(m, &m->shares[1], s->helper_share) ||
-        !take(m, &m->plain, longest + 64) || !take(m, &m->aad, AAD + s->public_share) ||
-        !take(m, &m->sealed[0], longest + 128) || !take(m, &m->sealed[1], longest + 128))
+    if (!m->values || !m->random)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a maker");
     return open_senders(m, err);
 }
@@ -171,58 +167,72 @@ size_t sotto_maker_report_size(const sotto_maker *m)
 
 /* ---- one report ---------------------------------------------------------------------------------------------- */
 
-static sotto_status seal(sotto_maker *m, sotto_hpke_ciphertext *out, size_t side, uint64_t number,
-                         const sotto_dap_report *report, sotto_bytes share, sotto_err *err)
+static sotto_status seal(sotto_maker *m, sotto_hpke_ciphertext *out, unsigned side, uint64_t number,
+                         const sotto_report_draft *draft, sotto_err *err)
 {
     sender *s = &m->senders[side][number % SENDERS];
     sotto_buf *sealed = &m->sealed[side];
 
     m->plain.len = m->aad.len = sealed->len = 0;
-    SOTTO_TRY(sotto_plaintext_input_share_encode(
-        &m->plain, &(sotto_plaintext_input_share){{NULL, 0}, share}, err));
-    SOTTO_TRY(sotto_input_share_aad_encode(&m->aad, m->task->id, m->task->configuration,
-                                           &report->metadata, report->public_share, err));
+    SOTTO_TRY(sotto_plaintext_input_share_encode(&m->plain, &draft->shares[side], err));
+    SOTTO_TRY(sotto_report_aad_encode(&m->aad, draft, err));
     sotto_hpke_context_set_sequence(s->context, 0); /* a single message each, to the receiver */
     SOTTO_TRY(sotto_hpke_context_seal(s->context, sealed, sotto_buf_bytes(&m->aad),
                                       sotto_buf_bytes(&m->plain), err));
-    *out = (sotto_hpke_ciphertext){side == 0 ? m->task->leader.id : m->task->helper.id,
+    *out = (sotto_hpke_ciphertext){side == SOTTO_REPORT_LEADER ? m->task->leader.id
+                                                               : m->task->helper.id,
                                    sotto_bytes_of(s->enc, s->enc_len), sotto_buf_bytes(sealed)};
     return SOTTO_OK;
 }
 
-static sotto_status shard(sotto_maker *m, sotto_dap_report *report, uint64_t number, sotto_err *err)
+static sotto_status shard(sotto_maker *m, sotto_report_draft *draft, uint64_t number,
+                          sotto_err *err)
 {
     sotto_sim_random stream = stream_of(m->seed + 3, number);
-    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
     size_t count = measurement(m, m->values, number);
 
-    m->public_share.len = m->shares[0].len = m->shares[1].len = 0;
     sotto_sim_random_bytes(&stream, m->random, m->vdaf.sizes.rand);
-    sotto_dap_context(context, m->task->id);
-    SOTTO_TRY(sotto_prio3_shard(&m->vdaf, &m->public_share, m->shares,
-                                sotto_bytes_of(context, sizeof context),
-                                (sotto_measurement){m->values, count}, report->metadata.report_id,
-                                sotto_bytes_of(m->random, m->vdaf.sizes.rand), &m->scratch, err));
-    report->public_share = sotto_buf_bytes(&m->public_share);
-    return SOTTO_OK;
+    return sotto_report_shard(draft, &m->vdaf, (sotto_measurement){m->values, count},
+                              sotto_bytes_of(m->random, m->vdaf.sizes.rand), &m->scratch, err);
+}
+
+/* Of memory that is the maker's own. */
+static void spoil(sotto_bytes bytes)
+{
+    *(uint8_t *)(uintptr_t)bytes.data ^= 1;
+}
+
+static sotto_status make(sotto_maker *m, sotto_buf *out, uint64_t number, uint64_t time,
+                         sotto_flaw flaw, sotto_err *err)
+{
+    sotto_report_draft draft = {.configuration = m->task->configuration, .metadata.time = time};
+    sotto_bytes *leader_share = &draft.shares[SOTTO_REPORT_LEADER].payload;
+    sotto_dap_report report;
+
+    memcpy(draft.task_id, m->task->id, sizeof draft.task_id);
+    sotto_maker_id(draft.metadata.report_id, m->seed, number);
+    SOTTO_TRY(shard(m, &draft, number, err));
+    if (flaw == SOTTO_FLAW_PROOF)
+        spoil(*leader_share);
+    if (flaw == SOTTO_FLAW_LENGTH)
+        leader_share->len--;
+    report = (sotto_dap_report){.metadata = draft.metadata, .public_share = draft.public_share};
+    SOTTO_TRY(seal(m, &report.leader, SOTTO_REPORT_LEADER, number, &draft, err));
+    SOTTO_TRY(seal(m, &report.helper, SOTTO_REPORT_HELPER, number, &draft, err));
+    if (flaw == SOTTO_FLAW_LEADER_SEAL)
+        spoil(report.leader.payload);
+    if (flaw == SOTTO_FLAW_HELPER_SEAL)
+        spoil(report.helper.payload);
+    return sotto_dap_report_encode(out, &report, err);
 }
 
 sotto_status sotto_maker_make(sotto_maker *m, sotto_buf *out, uint64_t number, uint64_t time,
                               sotto_flaw flaw, sotto_err *err)
 {
-    sotto_dap_report report = {.metadata = {.time = time}};
+    /* Not a reset, which would give back what sharding has finished with. */
+    const sotto_arena_mark mark = sotto_arena_here(&m->scratch);
+    sotto_status status = make(m, out, number, time, flaw, err);
 
-    sotto_maker_id(report.metadata.report_id, m->seed, number);
-    SOTTO_TRY(shard(m, &report, number, err));
-    if (flaw == SOTTO_FLAW_PROOF)
-        m->shares[0].data[0] ^= 1;
-    if (flaw == SOTTO_FLAW_LENGTH)
-        m->shares[0].len--;
-    SOTTO_TRY(seal(m, &report.leader, 0, number, &report, sotto_buf_bytes(&m->shares[0]), err));
-    SOTTO_TRY(seal(m, &report.helper, 1, number, &report, sotto_buf_bytes(&m->shares[1]), err));
-    if (flaw == SOTTO_FLAW_LEADER_SEAL)
-        m->sealed[0].data[0] ^= 1;
-    if (flaw == SOTTO_FLAW_HELPER_SEAL)
-        m->sealed[1].data[0] ^= 1;
-    return sotto_dap_report_encode(out, &report, err);
+    sotto_arena_rollback(&m->scratch, mark);
+    return status;
 }

@@ -3,13 +3,13 @@
  * where they span decades; times are this thread's CPU time, once each. Prints percentiles and the worst
  * questions of each family. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "privacy/allocation.h"
-#include "privacy/checkin.h"
-#include "privacy/checkin_sampling.h"
-#include "privacy/compose_pure.h"
-#include "privacy/discrete_gaussian.h"
-#include "privacy/gaussian.h"
-#include "privacy/onehot.h"
+#include "account/gauss/allocation.h"
+#include "account/gauss/discrete_gaussian.h"
+#include "account/gauss/gaussian.h"
+#include "account/local/checkin.h"
+#include "account/local/compose_pure.h"
+#include "account/local/onehot.h"
+#include "account/local/sampling.h"
 #include "sim/random.h"
 #include "sotto/privacy.h"
 

@@ -7,7 +7,7 @@
  * Thread CPU time: `cold` with a new mechanism, `warm` the next question with about as many rounds. One round alone is
  * a closed form that leaves no tables: what comes after it is the first to make them, and counted by itself. */
 #define _POSIX_C_SOURCE 200809L
-#include "privacy/sgm.h"
+#include "account/gauss/sgm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

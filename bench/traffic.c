@@ -2,9 +2,9 @@
 #include "traffic.h"
 
 #include "base/alloc.h"
+#include "dap/dap.h"
+#include "dap/upload.h"
 #include "maker.h"
-#include "transport/dap.h"
-#include "transport/dap_upload.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

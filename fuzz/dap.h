@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sotto-vectors/dap_forms.h"
 #include "target.h"
-#include "transport/dap_inspect.h"
 
 static inline void sotto_fuzz_dap(const char *name, const uint8_t *data, size_t size)
 {

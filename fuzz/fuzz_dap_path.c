@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dap/dap.h"
 #include "target.h"
-#include "transport/dap.h"
 
 static void try_path(sotto_bytes target)
 {

@@ -1,8 +1,8 @@
 /* Counts of refused reports: from a server to the collector. What is read can be written, and is then read alike. */
 #include <stdlib.h>
 
+#include "dap/rejections.h"
 #include "target.h"
-#include "transport/dap_rejections.h"
 
 static sotto_bytes written(uint8_t *memory, const sotto_rejections *rejections)
 {

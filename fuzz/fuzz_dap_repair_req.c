@@ -1,8 +1,8 @@
 /* RepairReq: from the leader to the helper. What decodes encodes to the same bytes; nothing else is let in. */
 #include <stdlib.h>
 
+#include "dap/repair.h"
 #include "target.h"
-#include "transport/dap_repair.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

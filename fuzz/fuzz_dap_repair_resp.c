@@ -1,8 +1,8 @@
 /* RepairResp: from the helper to the leader. What decodes encodes to the same bytes; nothing else is let in. */
 #include <stdlib.h>
 
+#include "dap/repair.h"
 #include "target.h"
-#include "transport/dap_repair.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

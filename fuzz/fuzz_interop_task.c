@@ -1,6 +1,6 @@
 /* A task as the interop test API tells it. What is taken must be a configuration that reads the same again. */
+#include "dap/task_configuration.h"
 #include "interop.h"
-#include "recipe/task_configuration.h"
 #include "target.h"
 
 #include <stdlib.h>

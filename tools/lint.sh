@@ -23,7 +23,7 @@ check_format() {
 check_cppcheck() {
     cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr -j2 \
         --error-exitcode=1 --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
-        '--suppress=invalidFunctionArg:src/privacy/*' \
+        '--suppress=invalidFunctionArg:src/account/*' \
         -Iinclude -Isrc src apps fuzz
 }
 

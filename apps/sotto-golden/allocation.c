@@ -1,7 +1,7 @@
 /* One participation in t slots, chosen at random: exactly, and as Poisson sampling of the same rate. */
 #include "golden.h"
 
-#include "privacy/allocation.h"
+#include "account/gauss/allocation.h"
 #include "sgm.h"
 
 typedef struct inputs {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "privacy/checkin.h"
-#include "privacy/special_check.h"
+#include "account/local/checkin.h"
+#include "account/numeric/parameter.h"
 
 typedef struct inputs {
     const sotto_golden_row *row;

@@ -1,7 +1,7 @@
 /* Many releases of pure epsilon, and the donation-time formula. */
 #include "golden.h"
 
-#include "privacy/compose_pure.h"
+#include "account/local/compose_pure.h"
 
 typedef struct inputs {
     double eps;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "privacy/discrete_gaussian.h"
+#include "account/gauss/discrete_gaussian.h"
 
 static sotto_status ask_delta(sotto_golden_answer *out, const sotto_golden_row *row, sotto_err *err)
 {

@@ -1,7 +1,7 @@
 /* The Gaussian mechanism of sensitivity 1: epsilon, delta or sigma from the other two. */
 #include "golden.h"
 
-#include "privacy/gaussian.h"
+#include "account/gauss/gaussian.h"
 
 static sotto_status ask_epsilon(sotto_golden_answer *out, const sotto_golden_row *row,
                                 sotto_err *err)

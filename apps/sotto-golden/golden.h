@@ -6,7 +6,7 @@
 #ifndef SOTTO_GOLDEN_GOLDEN_H
 #define SOTTO_GOLDEN_GOLDEN_H
 
-#include "privacy/bound.h"
+#include "account/numeric/bound.h"
 #include "support/csv.h"
 
 typedef struct sotto_golden_row {

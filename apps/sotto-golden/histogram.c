@@ -1,9 +1,9 @@
 /* The error of a histogram: a model of utility, whose noise comes from the accountant. */
 #include "golden.h"
 
-#include "privacy/gaussian.h"
-#include "privacy/histogram_error.h"
-#include "privacy/sgm.h"
+#include "account/gauss/gaussian.h"
+#include "account/gauss/sgm.h"
+#include "account/histogram_error.h"
 
 typedef enum noise_source { NO_NOISE, UNAMPLIFIED, SAMPLED } noise_source;
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "privacy/special_check.h"
+#include "account/numeric/parameter.h"
 #include "support/number.h"
 
 static const double LARGEST_COUNT = 1e18;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "privacy/gaussian.h"
-#include "privacy/onehot.h"
-#include "privacy/special_check.h"
+#include "account/gauss/gaussian.h"
+#include "account/local/onehot.h"
+#include "account/numeric/parameter.h"
 #include "sgm.h"
 #include "shuffle.h"
 #include "support/number.h"

@@ -2,7 +2,7 @@
 #ifndef SOTTO_GOLDEN_SGM_H
 #define SOTTO_GOLDEN_SGM_H
 
-#include "privacy/sgm.h"
+#include "account/gauss/sgm.h"
 
 SOTTO_MUST_USE sotto_status sotto_golden_sgm_epsilon(sotto_bound *out, double q, double sigma,
                                                      uint64_t rounds, double log_delta,

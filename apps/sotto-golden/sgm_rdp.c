@@ -1,7 +1,7 @@
 /* Renyi divergence of one round of the Poisson-subsampled Gaussian. */
 #include "golden.h"
 
-#include "privacy/sgm.h"
+#include "account/gauss/sgm.h"
 
 static sotto_status compute(sotto_bound *out, double q, double sigma, double alpha,
                             sotto_direction direction, sotto_err *err)

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "account/local/clone.h"
 #include "golden.h"
-#include "privacy/clone.h"
 
 typedef sotto_status (*law_of)(sotto_clone_law *out, double eps0, sotto_err *err);
 typedef sotto_status (*closed_form)(sotto_bound *out, double eps0, const sotto_crowd *crowd,

@@ -2,7 +2,7 @@
 #ifndef SOTTO_GOLDEN_SHUFFLE_H
 #define SOTTO_GOLDEN_SHUFFLE_H
 
-#include "privacy/bound.h"
+#include "account/numeric/bound.h"
 
 /* SOTTO_MISSING: no such variant. Everybody is honest. */
 SOTTO_MUST_USE sotto_status sotto_golden_clones(sotto_bound *out, const char *variant, double eps0,

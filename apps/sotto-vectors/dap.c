@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "recipe/task_configuration.h"
-#include "transport/dap_inspect.h"
+#include "base/arena.h"
+#include "dap/task_configuration.h"
+#include "sotto-vectors/dap_forms.h"
 
 static bool has(const json_t *item, const char *key)
 {
@@ -50,11 +51,9 @@ static sotto_status check_again(const sotto_dap_form *form, sotto_bytes wire,
                                 sotto_dap_profile profile, sotto_arena *arena, sotto_err *err)
 {
     const size_t cap = wire.len + 64;
-    uint8_t *memory = sotto_arena_take(arena, cap);
-    sotto_buf out = sotto_buf_over(memory, cap);
+    sotto_buf out;
 
-    if (memory == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "hex: too long");
+    SOTTO_TRY(sotto_buf_take(&out, arena, cap, err));
     SOTTO_TRY(form->again(&out, wire, profile, err));
     return sotto_vectors_compare(wire, sotto_buf_bytes(&out), "encoded again", err);
 }

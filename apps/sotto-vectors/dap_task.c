@@ -1,6 +1,8 @@
 /* Whole DAP tasks: each message that changes hands is one count, and so are the shares and the result. */
 #include "dap_task.h"
 
+#include "base/arena.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +23,7 @@ static sotto_status check_task(const sotto_dap_transcript *t, sotto_err *err)
     size_t count;
 
     SOTTO_TRY(sotto_task_configuration_check(&t->task, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, t->configuration.len + 512, err));
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, t->configuration.len + 512, err));
     SOTTO_TRY(sotto_task_configuration_encode(&out, &t->task, err));
     SOTTO_TRY(
         sotto_vectors_compare(t->configuration, sotto_buf_bytes(&out), "task_configuration", err));
@@ -40,36 +42,30 @@ static sotto_status check_task(const sotto_dap_transcript *t, sotto_err *err)
 static sotto_status check_shares(const sotto_dap_transcript *t, size_t index, sotto_err *err)
 {
     const sotto_dap_transcript_report *report = &t->reports[index];
-    sotto_buf public_share, shares[2];
+    sotto_report_draft draft;
 
-    SOTTO_TRY(sotto_dap_transcript_shard(t, index, &public_share, shares, err));
-    if (report->tampered)
-        shares[1].data[0] ^= 1; /* what the file says was done to it */
-    SOTTO_TRY(sotto_vectors_compare(report->public_share, sotto_buf_bytes(&public_share),
-                                    "public_share", err));
-    SOTTO_TRY(sotto_vectors_compare(report->input_share[0], sotto_buf_bytes(&shares[0]),
+    SOTTO_TRY(sotto_dap_transcript_shard(t, index, &draft, err));
+    SOTTO_TRY(sotto_vectors_compare(report->public_share, draft.public_share, "public_share", err));
+    SOTTO_TRY(sotto_vectors_compare(report->input_share[0], draft.shares[0].payload,
                                     "leader_input_share", err));
-    return sotto_vectors_compare(report->input_share[1], sotto_buf_bytes(&shares[1]),
+    return sotto_vectors_compare(report->input_share[1], draft.shares[1].payload,
                                  "helper_input_share", err);
 }
 
 static sotto_status check_report(const sotto_dap_transcript *t, size_t index, sotto_err *err)
 {
     const sotto_dap_transcript_report *report = &t->reports[index];
-    sotto_dap_report made = {.metadata = {.time = report->time},
-                             .public_share = report->public_share};
+    const sotto_report_draft draft = sotto_dap_transcript_draft(t, report);
+    sotto_dap_report made = {.metadata = draft.metadata, .public_share = draft.public_share};
     sotto_buf out;
 
-    memcpy(made.metadata.report_id, sotto_dap_transcript_id(report),
-           sizeof made.metadata.report_id);
     SOTTO_TRY(check_shares(t, index, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, report->aad.len + report->wire.len + 512, err));
-    SOTTO_TRY(sotto_input_share_aad_encode(&out, t->task_id.data, t->configuration, &made.metadata,
-                                           made.public_share, err));
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, report->aad.len, err));
+    SOTTO_TRY(sotto_report_aad_encode(&out, &draft, err));
     SOTTO_TRY(sotto_vectors_compare(report->aad, sotto_buf_bytes(&out), "input_share_aad", err));
     SOTTO_TRY(sotto_dap_transcript_seal_share(t, &made.leader, report, 0, err));
     SOTTO_TRY(sotto_dap_transcript_seal_share(t, &made.helper, report, 1, err));
-    out.len = 0;
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, sotto_dap_report_size(&made), err));
     SOTTO_TRY(sotto_dap_report_encode(&out, &made, err));
     return sotto_vectors_compare(report->wire, sotto_buf_bytes(&out), "report", err);
 }
@@ -85,7 +81,7 @@ static sotto_status check_upload(const sotto_dap_transcript *t, sotto_err *err)
     SOTTO_TRY(sotto_dap_upload_req_decode(&req, wire, err));
     if (req.count != t->count)
         return sotto_fail(err, SOTTO_REJECTED, "upload_request: %zu reports", req.count);
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, wire.len, err));
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, wire.len, err));
     sotto_reader in = sotto_reader_over(req.reports);
     for (size_t i = 0; sotto_dap_upload_req_next(&in, &report); i++) {
         const size_t before = out.len;
@@ -119,7 +115,7 @@ static sotto_status check_init_req(const sotto_dap_transcript *t, sotto_err *err
         req.has_batch_id = true;
         memcpy(req.batch_id, id.data, id.len);
     }
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, wire.len, err));
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, wire.len, err));
     SOTTO_TRY(sotto_dap_job_init_req_begin(&list, &out, &req, SOTTO_DAP_DRAFT18, err));
     for (size_t i = 0; i < t->count; i++) {
         const sotto_dap_report *report = &t->reports[i].report;
@@ -144,7 +140,7 @@ static sotto_status check_resp(const sotto_dap_transcript *t, sotto_err *err)
     sotto_buf out;
 
     SOTTO_TRY(sotto_dap_transcript_hex(t, &wire, "aggregation_job_resp", err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, wire.len, err));
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, wire.len, err));
     SOTTO_TRY(sotto_dap_job_resp_begin(&list, &out, SOTTO_DAP_DRAFT18, err));
     for (size_t i = 0; i < t->count; i++) {
         const bool accepted = t->reports[i].accepted;
@@ -215,7 +211,7 @@ static sotto_status check_share_req(const sotto_dap_transcript *t, sotto_err *er
     SOTTO_TRY(sotto_dap_transcript_hex(t, &request, "collection_job_req", err));
     SOTTO_TRY(sotto_dap_transcript_hex(t, &wire, "aggregate_share_req", err));
     SOTTO_TRY(sotto_json_get_uint(&wanted, t->root, "report_count", err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, wire.len, err));
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, wire.len, err));
     SOTTO_TRY(sotto_dap_collection_req_decode(&collection, request, err));
     SOTTO_TRY(sotto_dap_collection_req_encode(&out, &collection, err));
     SOTTO_TRY(sotto_vectors_compare(request, sotto_buf_bytes(&out), "collection_job_req", err));
@@ -247,7 +243,7 @@ static sotto_status check_share(const sotto_dap_transcript *t, sotto_err *err)
     SOTTO_TRY(sotto_dap_transcript_hex(t, &wire, "aggregate_share", err));
     SOTTO_TRY(sotto_dap_aggregate_share_decode(&decoded, wire, err));
     SOTTO_TRY(sotto_dap_transcript_seal_aggregate(t, &sealed, true, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, wire.len, err));
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, wire.len, err));
     SOTTO_TRY(sotto_dap_aggregate_share_encode(&out, &sealed, err));
     return sotto_vectors_compare(wire, sotto_buf_bytes(&out), "aggregate_share", err);
 }
@@ -266,7 +262,7 @@ static sotto_status check_collection_resp(const sotto_dap_transcript *t, sotto_e
     SOTTO_TRY(sotto_json_get_uint(&resp.report_count, t->root, "report_count", err));
     SOTTO_TRY(sotto_dap_transcript_seal_aggregate(t, &resp.leader, false, err));
     SOTTO_TRY(sotto_dap_transcript_seal_aggregate(t, &resp.helper, true, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, wire.len, err));
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, wire.len, err));
     SOTTO_TRY(sotto_dap_collection_resp_encode(&out, &resp, err));
     return sotto_vectors_compare(wire, sotto_buf_bytes(&out), "collection_job_resp", err);
 }

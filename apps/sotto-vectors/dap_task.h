@@ -6,11 +6,11 @@
 #ifndef SOTTO_VECTORS_DAP_TASK_H
 #define SOTTO_VECTORS_DAP_TASK_H
 
+#include "dap/collect.h"
+#include "dap/job.h"
+#include "dap/task_configuration.h"
+#include "dap/upload.h"
 #include "families.h"
-#include "recipe/task_configuration.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_job.h"
-#include "transport/dap_upload.h"
 
 /* One who can open what is sealed to it. */
 typedef struct sotto_dap_holder {
@@ -43,8 +43,6 @@ SOTTO_MUST_USE sotto_status sotto_dap_transcript_read(sotto_dap_transcript *t, c
 SOTTO_MUST_USE sotto_status sotto_dap_transcript_hex(const sotto_dap_transcript *t,
                                                      sotto_bytes *out, const char *key,
                                                      sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_dap_transcript_buf(const sotto_dap_transcript *t, sotto_buf *out,
-                                                     size_t cap, sotto_err *err);
 
 /* Seals under the ephemeral key of the file, and opens again.
  *   got  what goes on the wire; borrows from the arena */
@@ -55,10 +53,12 @@ SOTTO_MUST_USE sotto_status sotto_dap_transcript_seal(
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 const uint8_t *sotto_dap_transcript_id(const sotto_dap_transcript_report *report);
-/* Of the measurement that stands in the file. */
+/* The report as it was before it was sealed, by the values that stand in the file. */
+sotto_report_draft sotto_dap_transcript_draft(const sotto_dap_transcript *t,
+                                              const sotto_dap_transcript_report *report);
+/* Of the measurement that stands in the file; then tampered with, if it says so. */
 SOTTO_MUST_USE sotto_status sotto_dap_transcript_shard(const sotto_dap_transcript *t, size_t index,
-                                                       sotto_buf *public_share, sotto_buf shares[2],
-                                                       sotto_err *err);
+                                                       sotto_report_draft *draft, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_dap_transcript_seal_share(
     const sotto_dap_transcript *t, sotto_hpke_ciphertext *out,
     const sotto_dap_transcript_report *report, unsigned to, sotto_err *err);

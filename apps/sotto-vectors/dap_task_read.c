@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "crypto/aead.h"
 #include "seal/inspect.h"
 
@@ -10,17 +11,6 @@ sotto_status sotto_dap_transcript_hex(const sotto_dap_transcript *t, sotto_bytes
                                       const char *key, sotto_err *err)
 {
     return sotto_json_get_hex(out, t->root, key, t->arena, err);
-}
-
-sotto_status sotto_dap_transcript_buf(const sotto_dap_transcript *t, sotto_buf *out, size_t cap,
-                                      sotto_err *err)
-{
-    void *data = sotto_arena_take(t->arena, cap);
-
-    if (data == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "%zu bytes are too many", cap);
-    *out = sotto_buf_over(data, cap);
-    return SOTTO_OK;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -132,7 +122,7 @@ static sotto_status check_opens(const sotto_dap_transcript *t, const sotto_hpke_
 {
     sotto_buf opened;
 
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &opened, plain.len + SOTTO_HPKE_TAG_SIZE, err));
+    SOTTO_TRY(sotto_buf_take(&opened, t->arena, plain.len + SOTTO_HPKE_TAG_SIZE, err));
     SOTTO_TRY(sotto_hpke_unseal(&opened, &holder->key, holder->config.suite, info, sealed->enc, aad,
                                 sealed->payload, err));
     return sotto_vectors_compare(plain, sotto_buf_bytes(&opened), "opened", err);
@@ -146,8 +136,8 @@ sotto_status sotto_dap_transcript_seal(const sotto_dap_transcript *t, sotto_hpke
     sotto_hpke_inspection seen;
     sotto_buf enc, payload;
 
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &enc, SOTTO_HPKE_MAX_PUBLIC_KEY, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &payload, plain.len + SOTTO_HPKE_TAG_SIZE, err));
+    SOTTO_TRY(sotto_buf_take(&enc, t->arena, SOTTO_HPKE_MAX_PUBLIC_KEY, err));
+    SOTTO_TRY(sotto_buf_take(&payload, t->arena, plain.len + SOTTO_HPKE_TAG_SIZE, err));
     SOTTO_TRY(sotto_hpke_inspect_send(&seen, &enc, &to->config, ephemeral, info, err));
     SOTTO_TRY(seal_once(&payload, &seen, to->config.suite.aead, aad, plain, err));
     *got = (sotto_hpke_ciphertext){to->config.id, sotto_buf_bytes(&enc), sotto_buf_bytes(&payload)};

@@ -1,6 +1,8 @@
 /* What each party of a task computes, for checking a transcript and for making one. */
 #include "dap_task.h"
 
+#include "base/arena.h"
+
 #include <string.h>
 
 const uint8_t *sotto_dap_transcript_id(const sotto_dap_transcript_report *report)
@@ -10,9 +12,22 @@ const uint8_t *sotto_dap_transcript_id(const sotto_dap_transcript_report *report
 
 /* ---- the client ------------------------------------------------------------------------------ */
 
+sotto_report_draft sotto_dap_transcript_draft(const sotto_dap_transcript *t,
+                                              const sotto_dap_transcript_report *report)
+{
+    sotto_report_draft draft = {
+        .configuration = t->configuration,
+        .metadata.time = report->time,
+        .public_share = report->public_share,
+        .shares = {{.payload = report->input_share[0]}, {.payload = report->input_share[1]}}};
+
+    memcpy(draft.task_id, t->task_id.data, sizeof draft.task_id);
+    memcpy(draft.metadata.report_id, sotto_dap_transcript_id(report), SOTTO_REPORT_ID_SIZE);
+    return draft;
+}
+
 sotto_status sotto_dap_transcript_shard(const sotto_dap_transcript *t, size_t index,
-                                        sotto_buf *public_share, sotto_buf shares[2],
-                                        sotto_err *err)
+                                        sotto_report_draft *draft, sotto_err *err)
 {
     const sotto_dap_transcript_report *report = &t->reports[index];
     const json_t *item = json_array_get(json_object_get(t->root, "reports"), index);
@@ -30,11 +45,11 @@ sotto_status sotto_dap_transcript_shard(const sotto_dap_transcript *t, size_t in
         values[i] =
             json_is_boolean(value) ? json_is_true(value) : (uint64_t)json_integer_value(value);
     }
-    SOTTO_TRY(sotto_dap_transcript_buf(t, public_share, t->vdaf.sizes.public_share + 1, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &shares[0], t->vdaf.sizes.leader_share, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &shares[1], t->vdaf.sizes.helper_share, err));
-    return sotto_prio3_shard(&t->vdaf, public_share, shares, t->context, m,
-                             sotto_dap_transcript_id(report), report->rand, t->arena, err);
+    *draft = sotto_dap_transcript_draft(t, report);
+    SOTTO_TRY(sotto_report_shard(draft, &t->vdaf, m, report->rand, t->arena, err));
+    if (report->tampered)
+        *(uint8_t *)(uintptr_t)draft->shares[SOTTO_REPORT_HELPER].payload.data ^= 1;
+    return SOTTO_OK;
 }
 
 sotto_status sotto_dap_transcript_seal_share(const sotto_dap_transcript *t,
@@ -42,13 +57,13 @@ sotto_status sotto_dap_transcript_seal_share(const sotto_dap_transcript *t,
                                              const sotto_dap_transcript_report *report, unsigned to,
                                              sotto_err *err)
 {
-    const sotto_plaintext_input_share share = {.payload = report->input_share[to]};
+    const sotto_report_draft draft = sotto_dap_transcript_draft(t, report);
     uint8_t info[SOTTO_DAP_INFO_MAX];
     sotto_plaintext_input_share again;
     sotto_buf plain;
 
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &plain, share.payload.len + 6, err));
-    SOTTO_TRY(sotto_plaintext_input_share_encode(&plain, &share, err));
+    SOTTO_TRY(sotto_buf_take(&plain, t->arena, report->input_share[to].len + 6, err));
+    SOTTO_TRY(sotto_plaintext_input_share_encode(&plain, &draft.shares[to], err));
     SOTTO_TRY(sotto_plaintext_input_share_decode(&again, sotto_buf_bytes(&plain), err));
     return sotto_dap_transcript_seal(
         t, out, &t->holders[to], report->ephemeral[to],
@@ -101,7 +116,7 @@ sotto_status sotto_dap_transcript_aggregate(const sotto_dap_transcript *t, sotto
 
     SOTTO_TRY(sotto_prio3_agg_init(&t->vdaf, &agg, t->arena, err));
     SOTTO_TRY(sotto_prio3_accumulate(&t->vdaf, &agg, v->states[aggregator], t->count, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, out, t->vdaf.sizes.out_share, err));
+    SOTTO_TRY(sotto_buf_take(out, t->arena, t->vdaf.sizes.out_share, err));
     return sotto_prio3_agg_encode(&t->vdaf, out, &agg, err);
 }
 
@@ -115,7 +130,7 @@ sotto_status sotto_dap_transcript_seal_aggregate(const sotto_dap_transcript *t,
 
     SOTTO_TRY(sotto_dap_transcript_hex(t, &request, "collection_job_req", err));
     SOTTO_TRY(sotto_dap_transcript_hex(t, &aad, "aggregate_share_aad", err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &got, aad.len, err));
+    SOTTO_TRY(sotto_buf_take(&got, t->arena, aad.len, err));
     SOTTO_TRY(sotto_dap_aggregate_share_aad_encode(&got, t->task_id.data, t->configuration, request,
                                                    err));
     SOTTO_TRY(sotto_vectors_compare(aad, sotto_buf_bytes(&got), "aggregate_share_aad", err));

@@ -1,4 +1,5 @@
 /* Whole DAP tasks: types and suites that the published transcripts leave out, each with a report that is refused. */
+#include "base/arena.h"
 #include "dap_task.h"
 #include "generate.h"
 
@@ -57,7 +58,7 @@ static sotto_status make_task(making *m, sotto_err *err)
     SOTTO_TRY(sotto_gen_bytes(m->gen, &t->task.task_info, 16, err));
     SOTTO_TRY(sotto_gen_bytes(m->gen, &t->verify_key, SOTTO_DAP_VERIFY_KEY_SIZE, err));
     SOTTO_TRY(sotto_gen_bytes(m->gen, &m->batch_id, SOTTO_BATCH_ID_SIZE, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(t, &out, 512, err));
+    SOTTO_TRY(sotto_buf_take(&out, t->arena, 512, err));
     SOTTO_TRY(sotto_task_configuration_encode(&out, &t->task, err));
     t->configuration = sotto_buf_bytes(&out);
     sotto_task_id_derive(ids, t->configuration);
@@ -94,7 +95,7 @@ static sotto_status make_holders(making *m, sotto_err *err)
         SOTTO_TRY(sotto_hpke_key_decode(&holder->key, SOTTO_HPKE_KEM_X25519, secret, err));
         holder->config = sotto_hpke_config_of(&holder->key, (uint8_t)(7 + 50 * i),
                                               SOTTO_HPKE_KDF_SHA256, m->plan->aead);
-        SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &out, 256, err));
+        SOTTO_TRY(sotto_buf_take(&out, m->t.arena, 256, err));
         SOTTO_TRY(sotto_hpke_config_encode(&out, &holder->config, err));
         sotto_gen_put_hex(m->gen, entry, "sk", secret);
         sotto_gen_put_hex(m->gen, entry, "pk", holder->config.public_key);
@@ -125,16 +126,16 @@ static json_t *draw_measurement(making *m)
 
 static sotto_status seal_report(making *m, sotto_dap_transcript_report *report, sotto_err *err)
 {
+    const sotto_report_draft draft = sotto_dap_transcript_draft(&m->t, report);
     sotto_buf aad, wire;
 
-    SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &aad, 1024, err));
-    SOTTO_TRY(sotto_input_share_aad_encode(&aad, m->t.task_id.data, m->t.configuration,
-                                           &report->report.metadata, report->public_share, err));
+    SOTTO_TRY(sotto_buf_take(&aad, m->t.arena, 1024, err));
+    SOTTO_TRY(sotto_report_aad_encode(&aad, &draft, err));
     report->aad = sotto_buf_bytes(&aad);
     report->report.public_share = report->public_share;
     SOTTO_TRY(sotto_dap_transcript_seal_share(&m->t, &report->report.leader, report, 0, err));
     SOTTO_TRY(sotto_dap_transcript_seal_share(&m->t, &report->report.helper, report, 1, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &wire, 1 << 16, err));
+    SOTTO_TRY(sotto_buf_take(&wire, m->t.arena, 1 << 16, err));
     SOTTO_TRY(sotto_dap_report_encode(&wire, &report->report, err));
     report->wire = sotto_buf_bytes(&wire);
     return SOTTO_OK;
@@ -143,7 +144,7 @@ static sotto_status seal_report(making *m, sotto_dap_transcript_report *report, 
 static sotto_status make_report(making *m, size_t index, json_t *item, sotto_err *err)
 {
     sotto_dap_transcript_report *report = &m->t.reports[index];
-    sotto_buf public_share, shares[2];
+    sotto_report_draft draft;
     sotto_bytes id;
 
     SOTTO_TRY(sotto_gen_bytes(m->gen, &id, SOTTO_REPORT_ID_SIZE, err));
@@ -154,12 +155,10 @@ static sotto_status make_report(making *m, size_t index, json_t *item, sotto_err
     SOTTO_TRY(sotto_gen_bytes(m->gen, &report->ephemeral[0], 32, err));
     SOTTO_TRY(sotto_gen_bytes(m->gen, &report->ephemeral[1], 32, err));
     sotto_gen_put(m->gen, item, "measurement", draw_measurement(m));
-    SOTTO_TRY(sotto_dap_transcript_shard(&m->t, index, &public_share, shares, err));
-    if (report->tampered)
-        shares[1].data[0] ^= 1;
-    report->public_share = sotto_buf_bytes(&public_share);
-    report->input_share[0] = sotto_buf_bytes(&shares[0]);
-    report->input_share[1] = sotto_buf_bytes(&shares[1]);
+    SOTTO_TRY(sotto_dap_transcript_shard(&m->t, index, &draft, err));
+    report->public_share = draft.public_share;
+    report->input_share[0] = draft.shares[0].payload;
+    report->input_share[1] = draft.shares[1].payload;
     SOTTO_TRY(seal_report(m, report, err));
     sotto_gen_put_hex(m->gen, item, "report_id", id);
     sotto_gen_put_number(m->gen, item, "time", report->time);
@@ -185,7 +184,7 @@ static sotto_status make_reports(making *m, sotto_err *err)
     m->t.reports = sotto_arena_take_array(m->t.arena, REPORTS, sizeof *m->t.reports);
     if (m->t.reports == NULL)
         return sotto_fail(err, SOTTO_NO_MEMORY, "reports: no memory");
-    SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &upload, REPORTS << 16, err));
+    SOTTO_TRY(sotto_buf_take(&upload, m->t.arena, REPORTS << 16, err));
     for (size_t i = 0; i < REPORTS; i++) {
         json_t *item = json_object();
 
@@ -206,8 +205,8 @@ static sotto_status put_job(making *m, sotto_err *err)
     sotto_buf out, answer;
 
     memcpy(req.batch_id, m->batch_id.data, sizeof req.batch_id);
-    SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &out, REPORTS << 16, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &answer, 1 << 12, err));
+    SOTTO_TRY(sotto_buf_take(&out, m->t.arena, REPORTS << 16, err));
+    SOTTO_TRY(sotto_buf_take(&answer, m->t.arena, 1 << 12, err));
     SOTTO_TRY(sotto_dap_job_init_req_begin(&list, &out, &req, SOTTO_DAP_DRAFT18, err));
     SOTTO_TRY(sotto_dap_job_resp_begin(&answers, &answer, SOTTO_DAP_DRAFT18, err));
     for (size_t i = 0; i < REPORTS; i++) {
@@ -278,10 +277,10 @@ static sotto_status make_requests(making *m, sotto_dap_collection_resp *resp, so
             sotto_dap_checksum_add(req.checksum, sotto_dap_transcript_id(&m->t.reports[i]));
             req.report_count++;
         }
-    SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &request, 128, err));
+    SOTTO_TRY(sotto_buf_take(&request, m->t.arena, 128, err));
     SOTTO_TRY(sotto_dap_collection_req_encode(&request, &collection, err));
     req.collection_req = sotto_buf_bytes(&request);
-    SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &out, 512, err));
+    SOTTO_TRY(sotto_buf_take(&out, m->t.arena, 512, err));
     SOTTO_TRY(sotto_dap_aggregate_share_req_encode(&out, &req, err));
     put_buf(m, "collection_job_req", &request);
     put_buf(m, "aggregate_share_req", &out);
@@ -309,7 +308,7 @@ static sotto_status make_collection(making *m, sotto_err *err)
     sotto_gen_put_hex(m->gen, m->root, "helper_agg_share_hpke_ephemeral_sk", ephemeral[1]);
     SOTTO_TRY(sotto_dap_transcript_seal_aggregate(&m->t, &resp.leader, false, err));
     SOTTO_TRY(sotto_dap_transcript_seal_aggregate(&m->t, &resp.helper, true, err));
-    SOTTO_TRY(sotto_dap_transcript_buf(&m->t, &out, 1 << 14, err));
+    SOTTO_TRY(sotto_buf_take(&out, m->t.arena, 1 << 14, err));
     SOTTO_TRY(sotto_dap_aggregate_share_encode(&out, &resp.helper, err));
     put_buf(m, "aggregate_share", &out);
     out.len = 0;

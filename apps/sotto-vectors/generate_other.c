@@ -4,18 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "seal/inspect.h"
 #include "xof_stream.h"
-
-static sotto_status take(sotto_buf *out, sotto_gen *gen, size_t cap, sotto_err *err)
-{
-    void *data = sotto_arena_take(gen->arena, cap);
-
-    if (data == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu bytes", cap);
-    *out = sotto_buf_over(data, cap);
-    return SOTTO_OK;
-}
 
 /* ---- XOFs ------------------------------------------------------------------------------------ */
 
@@ -52,7 +43,7 @@ static sotto_status make_xof(sotto_gen *gen, const xof_plan *p, sotto_err *err)
     SOTTO_TRY(sotto_gen_bytes(gen, &seed, p->seed_len, err));
     SOTTO_TRY(sotto_gen_bytes(gen, &dst, p->dst_len, err));
     SOTTO_TRY(sotto_gen_bytes(gen, &binder, p->binder_len, err));
-    SOTTO_TRY(take(&elements, gen, (size_t)ELEMENTS * ELEMENT_SIZE, err));
+    SOTTO_TRY(sotto_buf_take(&elements, gen->arena, (size_t)ELEMENTS * ELEMENT_SIZE, err));
     SOTTO_TRY(xof_bytes(&elements, p, seed, dst, binder, err));
 
     json_t *root = json_object();
@@ -95,7 +86,7 @@ static sotto_status add_turboshake(sotto_gen *gen, json_t *array, bool is_128, u
 
     sotto_gen_add(gen, array, item);
     SOTTO_TRY(sotto_gen_bytes(gen, &message, len, err));
-    SOTTO_TRY(take(&out, gen, out_len, err));
+    SOTTO_TRY(sotto_buf_take(&out, gen->arena, out_len, err));
     sotto_turboshake_absorb(&state, is_128 ? SOTTO_TURBOSHAKE128_RATE : SOTTO_TURBOSHAKE256_RATE,
                             domain, 1, &message.data, len, NULL, 0);
     sotto_turboshake_squeeze(&state, &out.data, out_len);
@@ -172,7 +163,7 @@ static sotto_status add_encryption(sotto_gen *gen, json_t *array, sotto_hpke_con
     sotto_gen_add(gen, array, entry);
     SOTTO_TRY(sotto_gen_bytes(gen, &plain, (size_t)sotto_gen_number(gen, 40), err));
     SOTTO_TRY(sotto_gen_bytes(gen, &aad, (size_t)sotto_gen_number(gen, 20), err));
-    SOTTO_TRY(take(&sealed, gen, plain.len + SOTTO_HPKE_TAG_SIZE, err));
+    SOTTO_TRY(sotto_buf_take(&sealed, gen->arena, plain.len + SOTTO_HPKE_TAG_SIZE, err));
     sotto_hpke_context_set_sequence(context, sequence);
     SOTTO_TRY(sotto_hpke_context_seal(context, &sealed, aad, plain, err));
     sotto_hpke_nonce(nonce, base_nonce, sequence);
@@ -193,7 +184,7 @@ static sotto_status add_export(sotto_gen *gen, json_t *array, sotto_hpke_context
 
     sotto_gen_add(gen, array, entry);
     SOTTO_TRY(sotto_gen_bytes(gen, &purpose, (size_t)sotto_gen_number(gen, 20), err));
-    SOTTO_TRY(take(&out, gen, len, err));
+    SOTTO_TRY(sotto_buf_take(&out, gen->arena, len, err));
     SOTTO_TRY(sotto_hpke_context_export(context, &out, purpose, len, err));
     sotto_gen_put_hex(gen, entry, "exporter_context", purpose);
     sotto_gen_put_number(gen, entry, "L", len);
@@ -231,8 +222,8 @@ static sotto_status fill_hpke(sotto_gen *gen, json_t *item, sotto_hpke_suite sui
     SOTTO_TRY(sotto_gen_bytes(gen, &ikm_e, sizes.private_key, err));
     SOTTO_TRY(sotto_hpke_key_derive(&receiver, suite.kem, ikm_r, err));
     SOTTO_TRY(sotto_hpke_key_derive(&ephemeral, suite.kem, ikm_e, err));
-    SOTTO_TRY(take(&enc, gen, sizes.public_key, err));
-    SOTTO_TRY(take(&again, gen, sizes.public_key, err));
+    SOTTO_TRY(sotto_buf_take(&enc, gen->arena, sizes.public_key, err));
+    SOTTO_TRY(sotto_buf_take(&again, gen->arena, sizes.public_key, err));
     sotto_hpke_config to = sotto_hpke_config_of(&receiver, 0, suite.kdf, suite.aead);
     SOTTO_TRY(sotto_hpke_inspect_send(
         &seen, &enc, &to, sotto_bytes_of(ephemeral.private_key, ephemeral.private_key_len), info,

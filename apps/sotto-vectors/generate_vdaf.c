@@ -1,5 +1,6 @@
 /* VDAF vectors: files of several reports, in some of which the second one is hostile. */
 #include "generate_vdaf.h"
+#include "base/arena.h"
 #include "replay.h"
 
 #include <stdio.h>
@@ -125,16 +126,6 @@ static sotto_status expect(const char *operation, bool success, bool refused, so
                       refused ? "refused" : "accepted");
 }
 
-static sotto_status take(sotto_buf *out, maker *m, size_t cap, sotto_err *err)
-{
-    void *data = sotto_arena_take(m->gen->arena, cap);
-
-    if (data == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a share");
-    *out = sotto_buf_over(data, cap);
-    return SOTTO_OK;
-}
-
 static sotto_status take_report(maker *m, sotto_gen_report *r, sotto_err *err)
 {
     unsigned shares = m->plan->shares;
@@ -144,10 +135,11 @@ static sotto_status take_report(maker *m, sotto_gen_report *r, sotto_err *err)
     r->states = sotto_arena_take_array(m->gen->arena, shares, sizeof *r->states);
     if (r->input_shares == NULL || r->verifier_shares == NULL || r->states == NULL)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a report");
-    SOTTO_TRY(take(&r->public_share, m, m->vdaf.sizes.public_share, err));
+    SOTTO_TRY(sotto_buf_take(&r->public_share, m->gen->arena, m->vdaf.sizes.public_share, err));
     for (unsigned i = 0; i < shares; i++)
-        SOTTO_TRY(take(&r->input_shares[i], m,
-                       i == 0 ? m->vdaf.sizes.leader_share : m->vdaf.sizes.helper_share, err));
+        SOTTO_TRY(sotto_buf_take(&r->input_shares[i], m->gen->arena,
+                                 i == 0 ? m->vdaf.sizes.leader_share : m->vdaf.sizes.helper_share,
+                                 err));
     return SOTTO_OK;
 }
 
@@ -187,10 +179,9 @@ static sotto_status send_verifier_share(maker *m, sotto_gen_report *r, unsigned 
 {
     const sotto_gen_damage *d = m->plan->damage;
     sotto_bytes share = r->states[aggregator].verifier_share;
-    sotto_buf copy = sotto_buf_over(sotto_arena_take(m->gen->arena, share.len), share.len);
+    sotto_buf copy;
 
-    if (copy.data == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a share");
+    SOTTO_TRY(sotto_buf_take(&copy, m->gen->arena, share.len, err));
     memcpy(copy.data, share.data, share.len);
     copy.len = share.len;
     if (is_hostile(m, nth) && d->to_verifier_share != NULL && aggregator + 1 == m->plan->shares)
@@ -249,7 +240,7 @@ static sotto_status decide(maker *m, sotto_gen_report *r, unsigned nth, sotto_bu
         log_operation(m, SOTTO_GEN_DECIDE, (int)nth, -1, 0, !refused);
     if (refused)
         return SOTTO_OK;
-    SOTTO_TRY(take(message, m, m->vdaf.sizes.verifier_message, err));
+    SOTTO_TRY(sotto_buf_take(message, m->gen->arena, m->vdaf.sizes.verifier_message, err));
     message->len = m->vdaf.sizes.verifier_message;
     memcpy(message->data, verdict.message, message->len);
     if (is_changed)
@@ -273,7 +264,7 @@ static sotto_status end_verification(maker *m, sotto_gen_report *r, unsigned nth
         log_operation(m, SOTTO_GEN_NEXT, (int)nth, (int)i, 1, !refused);
         if (refused)
             continue;
-        SOTTO_TRY(take(&share, m, m->vdaf.sizes.out_share, err));
+        SOTTO_TRY(sotto_buf_take(&share, m->gen->arena, m->vdaf.sizes.out_share, err));
         SOTTO_TRY(sotto_prio3_out_share(&m->vdaf, &share, &r->states[i], err));
         sotto_gen_add(m->gen, out_shares, sotto_gen_hex(m->gen, sotto_buf_bytes(&share)));
     }
@@ -304,7 +295,7 @@ static sotto_status add_up(maker *m, sotto_bytes *encoded, unsigned aggregator, 
         if (m->reports[i].states[aggregator].status == SOTTO_OK)
             SOTTO_TRY(
                 sotto_prio3_accumulate(&m->vdaf, &sum, &m->reports[i].states[aggregator], 1, err));
-    SOTTO_TRY(take(&share, m, m->vdaf.sizes.out_share, err));
+    SOTTO_TRY(sotto_buf_take(&share, m->gen->arena, m->vdaf.sizes.out_share, err));
     SOTTO_TRY(sotto_prio3_agg_encode(&m->vdaf, &share, &sum, err));
     *encoded = sotto_buf_bytes(&share);
     *reports = sum.reports;

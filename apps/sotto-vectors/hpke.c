@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "crypto/aead.h"
 #include "seal/inspect.h"
 
@@ -95,16 +96,6 @@ static sotto_hpke_config config_of(const session *s)
     return sotto_hpke_config_of(&s->key, 0, s->suite.kdf, s->suite.aead);
 }
 
-static sotto_status take_buf(sotto_buf *out, const session *s, size_t cap, sotto_err *err)
-{
-    void *data = sotto_arena_take(s->arena, cap);
-
-    if (data == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "%zu bytes are too many", cap);
-    *out = sotto_buf_over(data, cap);
-    return SOTTO_OK;
-}
-
 /* Compares with the file's value, if it has one. */
 static sotto_status compare_key(session *s, const char *key, const uint8_t *data, size_t len,
                                 sotto_err *err)
@@ -164,7 +155,7 @@ static sotto_status check_sender(session *s, sotto_err *err)
     else
         return SOTTO_OK;
     SOTTO_TRY(compare_key(s, "pkEm", ephemeral.public_key, ephemeral.public_key_len, err));
-    SOTTO_TRY(take_buf(&enc, s, SOTTO_HPKE_MAX_PUBLIC_KEY, err));
+    SOTTO_TRY(sotto_buf_take(&enc, s->arena, SOTTO_HPKE_MAX_PUBLIC_KEY, err));
     SOTTO_TRY(sotto_hpke_inspect_send(
         &seen, &enc, &to, sotto_bytes_of(ephemeral.private_key, ephemeral.private_key_len), s->info,
         err));
@@ -196,7 +187,7 @@ static sotto_status open_sender(sotto_hpke_context **context, session *s, sotto_
     *context = NULL;
     if (s->ephemeral_ikm.len == 0)
         return SOTTO_OK;
-    SOTTO_TRY(take_buf(&enc, s, SOTTO_HPKE_MAX_PUBLIC_KEY, err));
+    SOTTO_TRY(sotto_buf_take(&enc, s->arena, SOTTO_HPKE_MAX_PUBLIC_KEY, err));
     SOTTO_TRY(sotto_hpke_context_send(context, &enc, &to, s->ephemeral_ikm, s->info, err));
     sotto_status status = compare_key(s, "enc", enc.data, enc.len, err);
     if (status != SOTTO_OK) {
@@ -239,7 +230,7 @@ static sotto_status check_message_key(session *s, const message *m, const uint8_
     sotto_aead aead;
     sotto_buf sealed;
 
-    SOTTO_TRY(take_buf(&sealed, s, m->plain.len + SOTTO_AEAD_TAG_SIZE, err));
+    SOTTO_TRY(sotto_buf_take(&sealed, s->arena, m->plain.len + SOTTO_AEAD_TAG_SIZE, err));
     sotto_status status =
         sotto_aead_init(&aead, sotto_aead_find(s->suite.aead), SOTTO_AEAD_SEAL, err);
     if (status == SOTTO_OK)
@@ -275,7 +266,7 @@ static sotto_status check_context_unseal(session *s, const message *m, sotto_err
     sotto_hpke_context *context;
     sotto_buf plain;
 
-    SOTTO_TRY(take_buf(&plain, s, m->ciphertext.len, err));
+    SOTTO_TRY(sotto_buf_take(&plain, s->arena, m->ciphertext.len, err));
     SOTTO_TRY(sotto_hpke_context_receive(&context, s->receiver, s->enc, err));
     sotto_hpke_context_set_sequence(context, m->sequence);
     sotto_status status = sotto_hpke_context_unseal(context, &plain, m->aad, m->ciphertext, err);
@@ -290,7 +281,7 @@ static sotto_status check_context_seal(session *s, const message *m, sotto_err *
     sotto_hpke_context *context;
     sotto_buf ciphertext;
 
-    SOTTO_TRY(take_buf(&ciphertext, s, m->plain.len + SOTTO_HPKE_TAG_SIZE, err));
+    SOTTO_TRY(sotto_buf_take(&ciphertext, s->arena, m->plain.len + SOTTO_HPKE_TAG_SIZE, err));
     SOTTO_TRY(open_sender(&context, s, err));
     if (context == NULL)
         return SOTTO_OK;
@@ -306,7 +297,7 @@ static sotto_status check_one_shot_unseal(session *s, const message *m, sotto_er
 {
     sotto_buf plain;
 
-    SOTTO_TRY(take_buf(&plain, s, m->ciphertext.len, err));
+    SOTTO_TRY(sotto_buf_take(&plain, s->arena, m->ciphertext.len, err));
     SOTTO_TRY(
         sotto_hpke_unseal(&plain, &s->key, s->suite, s->info, s->enc, m->aad, m->ciphertext, err));
     SOTTO_TRY(sotto_vectors_compare(m->plain, sotto_buf_bytes(&plain), "pt in one shot", err));
@@ -322,7 +313,8 @@ static sotto_status check_one_shot_seal(session *s, const message *m, sotto_err 
 
     if (s->ephemeral_ikm.len == 0)
         return SOTTO_OK;
-    SOTTO_TRY(take_buf(&sealed, s, s->enc.len + m->plain.len + SOTTO_HPKE_TAG_SIZE, err));
+    SOTTO_TRY(
+        sotto_buf_take(&sealed, s->arena, s->enc.len + m->plain.len + SOTTO_HPKE_TAG_SIZE, err));
     SOTTO_TRY(sotto_hpke_seal(&sealed, &to, s->ephemeral_ikm, s->info, m->aad, m->plain, err));
     if (sealed.len < s->enc.len)
         return sotto_fail(err, SOTTO_REJECTED, "ct in one shot: too short");
@@ -354,7 +346,7 @@ static sotto_status check_export_of(session *s, sotto_hpke_context *context, sot
                                     sotto_bytes wanted, const char *what, sotto_err *err)
 {
     sotto_buf exported;
-    sotto_status status = take_buf(&exported, s, wanted.len, err);
+    sotto_status status = sotto_buf_take(&exported, s->arena, wanted.len, err);
 
     if (status == SOTTO_OK)
         status = sotto_hpke_context_export(context, &exported, purpose, wanted.len, err);

@@ -1,5 +1,7 @@
 #include "json.h"
 
+#include "base/arena.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,12 +103,9 @@ static sotto_status quote_long_integers(sotto_bytes *out, sotto_bytes text, sott
 {
     /* Three bytes more for at least 19 digits: a sixth is room enough. */
     size_t cap = text.len + text.len / 6 + 1;
-    uint8_t *data = sotto_arena_take(arena, cap);
+    sotto_buf copy;
 
-    if (data == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "file too large: %zu bytes", text.len);
-
-    sotto_buf copy = sotto_buf_over(data, cap);
+    SOTTO_TRY(sotto_buf_take(&copy, arena, cap, err));
     for (size_t at = 0; at < text.len;) {
         uint8_t c = text.data[at];
         if (c == '"') {

@@ -77,9 +77,6 @@ SOTTO_MUST_USE sotto_status sotto_replay_verifier_message(sotto_bytes *out,
 SOTTO_MUST_USE sotto_status sotto_replay_entry(sotto_bytes *out, const sotto_replay *replay,
                                                const json_t *object, const char *key, size_t index,
                                                sotto_err *err);
-/* An empty buffer from the arena. */
-SOTTO_MUST_USE sotto_status sotto_replay_buf(sotto_buf *out, const sotto_replay *replay, size_t cap,
-                                             sotto_err *err);
 
 /* ---- instances ------------------------------------------------------------------------------- */
 

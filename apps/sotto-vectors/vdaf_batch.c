@@ -1,6 +1,8 @@
 /* The reports of a file as batches: what comes out must not depend on a report's company. */
 #include "replay.h"
 
+#include "base/arena.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -100,7 +102,7 @@ static sotto_status check_started(const batch *b, const sotto_replay *replay, un
 static sotto_status encode_out_share(sotto_buf *out, const sotto_replay *replay,
                                      const sotto_prio3_verification *state, sotto_err *err)
 {
-    SOTTO_TRY(sotto_replay_buf(out, replay, replay->vdaf.sizes.out_share, err));
+    SOTTO_TRY(sotto_buf_take(out, replay->arena, replay->vdaf.sizes.out_share, err));
     return sotto_prio3_out_share(&replay->vdaf, out, state, err);
 }
 

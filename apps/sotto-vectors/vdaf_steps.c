@@ -1,6 +1,8 @@
 /* The six operations of a VDAF vector file. */
 #include "replay.h"
 
+#include "base/arena.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -45,10 +47,10 @@ static sotto_status take_shares(sotto_buf *public_share, sotto_buf *input_shares
 {
     const sotto_prio3_sizes *sizes = &replay->vdaf.sizes;
 
-    SOTTO_TRY(sotto_replay_buf(public_share, replay, sizes->public_share, err));
+    SOTTO_TRY(sotto_buf_take(public_share, replay->arena, sizes->public_share, err));
     for (unsigned i = 0; i < replay->shares; i++)
-        SOTTO_TRY(sotto_replay_buf(&input_shares[i], replay,
-                                   i == 0 ? sizes->leader_share : sizes->helper_share, err));
+        SOTTO_TRY(sotto_buf_take(&input_shares[i], replay->arena,
+                                 i == 0 ? sizes->leader_share : sizes->helper_share, err));
     return SOTTO_OK;
 }
 
@@ -196,7 +198,7 @@ static sotto_status compare_out_share(sotto_replay *replay, const sotto_replay_s
     sotto_bytes wanted;
     char what[32];
 
-    SOTTO_TRY(sotto_replay_buf(&share, replay, replay->vdaf.sizes.out_share, err));
+    SOTTO_TRY(sotto_buf_take(&share, replay->arena, replay->vdaf.sizes.out_share, err));
     SOTTO_TRY(sotto_prio3_out_share(&replay->vdaf, &share, state, err));
     SOTTO_TRY(sotto_replay_entry(&wanted, replay, json_array_get(replay->reports, step->report),
                                  "out_shares", step->aggregator, err));
@@ -258,7 +260,7 @@ static sotto_status compare_agg_share(sotto_replay *replay, const sotto_prio3_ag
     sotto_bytes wanted;
     char what[48];
 
-    SOTTO_TRY(sotto_replay_buf(&share, replay, replay->vdaf.sizes.out_share, err));
+    SOTTO_TRY(sotto_buf_take(&share, replay->arena, replay->vdaf.sizes.out_share, err));
     SOTTO_TRY(sotto_prio3_agg_encode(&replay->vdaf, &share, sum, err));
     SOTTO_TRY(sotto_replay_entry(&wanted, replay, replay->root, "agg_shares", aggregator, err));
     snprintf(what, sizeof what, "agg_shares[%u] %s", aggregator, how);

@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-sotto_status sotto_replay_buf(sotto_buf *out, const sotto_replay *replay, size_t cap,
-                              sotto_err *err)
-{
-    void *data = sotto_arena_take(replay->arena, cap);
-
-    if (data == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "parameters: %zu bytes are too many", cap);
-    *out = sotto_buf_over(data, cap);
-    return SOTTO_OK;
-}
-
 sotto_status sotto_replay_entry(sotto_bytes *out, const sotto_replay *replay, const json_t *object,
                                 const char *key, size_t index, sotto_err *err)
 {

@@ -2,10 +2,10 @@
 #include "admin.h"
 #include "show.h"
 
+#include "dap/dap.h"
 #include "recipe/calendar.h"
 #include "recipe/model.h"
 #include "serve/survey.h"
-#include "transport/dap.h"
 
 #include <inttypes.h>
 #include <stdio.h>

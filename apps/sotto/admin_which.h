@@ -3,9 +3,9 @@
 #define SOTTO_APPS_ADMIN_WHICH_H
 
 #include "admin.h"
+#include "dap/dap.h"
 #include "db/store.h"
 #include "recipe/calendar.h"
-#include "transport/dap.h"
 
 #include <stdio.h>
 

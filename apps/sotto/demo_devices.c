@@ -3,11 +3,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "demo.h"
 
-#include "seal/report.h"
+#include "base/arena.h"
+#include "dap/dap.h"
 #include "sotto/random.h"
 #include "terminal.h"
-#include "transport/dap.h"
-#include "transport/dap_upload.h"
 #include "transport/http_client.h"
 
 #include <pthread.h>
@@ -164,70 +163,37 @@ static sotto_status run_device(basket *b, unsigned choice, sotto_err *err)
 
 /* ---- one forger -------------------------------------------------------------------------------------------------------- */
 
-static sotto_status seal(basket *b, sotto_hpke_ciphertext *out, const demo_server *to,
-                         sotto_dap_role role, const sotto_dap_report *report, sotto_bytes share,
-                         sotto_err *err)
-{
-    const sotto_task *task = &b->crew->d->task;
-    uint8_t text[SOTTO_DAP_INFO_MAX], ikm[64];
-    size_t size = share.len + task->configuration.len + 512;
-    sotto_buf plain = sotto_buf_over(sotto_arena_take(&b->arena, size), size);
-    sotto_buf aad = sotto_buf_over(sotto_arena_take(&b->arena, size), size);
-    sotto_buf sealed = sotto_buf_over(sotto_arena_take(&b->arena, size), size);
-    sotto_hpke_config config;
-
-    if (!plain.data || !aad.data || !sealed.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a forged report");
-    SOTTO_TRY(sotto_hpke_config_decode(&config, sotto_bytes_of(to->hpke, to->hpke_len), err));
-    SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));
-    SOTTO_TRY(sotto_plaintext_input_share_encode(
-        &plain, &(sotto_plaintext_input_share){{NULL, 0}, share}, err));
-    SOTTO_TRY(sotto_input_share_aad_encode(&aad, task->id, task->configuration, &report->metadata,
-                                           report->public_share, err));
-    SOTTO_TRY(sotto_hpke_seal(&sealed, &config, sotto_bytes_of(ikm, sizeof ikm),
-                              sotto_input_share_info(text, role), sotto_buf_bytes(&aad),
-                              sotto_buf_bytes(&plain), err));
-    *out = (sotto_hpke_ciphertext){
-        config.id, sotto_bytes_of(sealed.data, config.public_key.len),
-        sotto_bytes_of(sealed.data + config.public_key.len, sealed.len - config.public_key.len)};
-    return SOTTO_OK;
-}
-
 /* A report for which one person counts a thousandfold, if it weren't for its proof: it can't have one. */
 static sotto_status forge(basket *b, sotto_err *err)
 {
-    const sotto_task *task = &b->crew->d->task;
+    const demo *d = b->crew->d;
+    const sotto_task *task = &d->task;
     uint64_t values[DEMO_CHOICES + 1] = {1};
-    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
-    sotto_dap_report report = {.metadata = {.time = (uint64_t)time(NULL) / task->precision}};
-    sotto_buf shares[2], public_share, out;
-    uint8_t *rand = sotto_arena_take(&b->arena, task->sizes.rand);
+    uint8_t ikm[SOTTO_REPORT_SHARES * SOTTO_HPKE_MAX_PRIVATE_KEY];
+    sotto_report_draft draft = {.configuration = task->configuration,
+                                .metadata = {.time = (uint64_t)time(NULL) / task->precision}};
+    sotto_hpke_config to[SOTTO_REPORT_SHARES];
+    sotto_dap_report report;
+    sotto_buf rand, out;
     sotto_prio3 vdaf;
 
-    public_share = sotto_buf_over(sotto_arena_take(&b->arena, task->sizes.public_share + 1),
-                                  task->sizes.public_share);
-    shares[0] = sotto_buf_over(sotto_arena_take(&b->arena, task->sizes.leader_share),
-                               task->sizes.leader_share);
-    shares[1] = sotto_buf_over(sotto_arena_take(&b->arena, task->sizes.helper_share),
-                               task->sizes.helper_share);
-    out = sotto_buf_over(sotto_arena_take(&b->arena, task->report_bytes + 256),
-                         task->report_bytes + 256);
-    if (!rand || !public_share.data || !shares[0].data || !shares[1].data || !out.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a forged report");
+    SOTTO_TRY(sotto_hpke_config_decode(&to[SOTTO_REPORT_LEADER],
+                                       sotto_bytes_of(d->leader.hpke, d->leader.hpke_len), err));
+    SOTTO_TRY(sotto_hpke_config_decode(&to[SOTTO_REPORT_HELPER],
+                                       sotto_bytes_of(d->helper.hpke, d->helper.hpke_len), err));
     SOTTO_TRY(sotto_prio3_init(&vdaf, &b->arena, &task->vdaf, err));
-    SOTTO_TRY(sotto_random_bytes(rand, task->sizes.rand, err));
-    SOTTO_TRY(sotto_random_bytes(report.metadata.report_id, SOTTO_REPORT_ID_SIZE, err));
-    sotto_dap_context(context, task->id);
-    SOTTO_TRY(sotto_prio3_shard(
-        &vdaf, &public_share, shares, sotto_bytes_of(context, sizeof context),
-        (sotto_measurement){values, (size_t)task->bins}, report.metadata.report_id,
-        sotto_bytes_of(rand, task->sizes.rand), &b->arena, err));
-    shares[0].data[1] ^= 4; /* 1,024 more for the first bin */
-    report.public_share = sotto_buf_bytes(&public_share);
-    SOTTO_TRY(seal(b, &report.leader, &b->crew->d->leader, SOTTO_DAP_LEADER, &report,
-                   sotto_buf_bytes(&shares[0]), err));
-    SOTTO_TRY(seal(b, &report.helper, &b->crew->d->helper, SOTTO_DAP_HELPER, &report,
-                   sotto_buf_bytes(&shares[1]), err));
+    SOTTO_TRY(sotto_buf_take(&rand, &b->arena, vdaf.sizes.rand, err));
+    SOTTO_TRY(sotto_random_bytes(rand.data, rand.cap, err));
+    SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));
+    SOTTO_TRY(sotto_random_bytes(draft.metadata.report_id, SOTTO_REPORT_ID_SIZE, err));
+    memcpy(draft.task_id, task->id, sizeof draft.task_id);
+    SOTTO_TRY(sotto_report_shard(&draft, &vdaf, (sotto_measurement){values, (size_t)task->bins},
+                                 sotto_bytes_of(rand.data, rand.cap), &b->arena, err));
+    ((uint8_t *)(uintptr_t)draft.shares[SOTTO_REPORT_LEADER].payload.data)[1] ^=
+        4; /* 1,024 more for the first bin */
+    SOTTO_TRY(sotto_report_seal_both(&report, &draft, to, sotto_bytes_of(ikm, sizeof ikm),
+                                     &b->arena, err));
+    SOTTO_TRY(sotto_buf_take(&out, &b->arena, sotto_dap_report_size(&report), err));
     SOTTO_TRY(sotto_dap_report_encode(&out, &report, err));
     put(b, sotto_buf_bytes(&out));
     return SOTTO_OK;
@@ -300,9 +266,10 @@ static void *work(void *context)
 
     sotto_arena_init(&b.arena, (size_t)64 << 20);
     sotto_arena_init(&body, 2 * size);
-    b.body = sotto_buf_over(sotto_arena_take(&body, size), size);
     b.shared = sotto_device_shared_new();
-    status = b.body.data && b.shared ? work_through(&b, &err) : SOTTO_NO_MEMORY;
+    status = b.shared ? sotto_buf_take(&b.body, &body, size, &err) : SOTTO_NO_MEMORY;
+    if (status == SOTTO_OK)
+        status = work_through(&b, &err);
     (void)pthread_mutex_lock(&c->lock);
     add_truth(c->d, &b);
     if (status != SOTTO_OK) {

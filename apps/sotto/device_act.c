@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
+#include "dap/dap.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -126,25 +128,6 @@ int sotto_device_run_offer(sotto_device_job *job)
 
 /* ---- ticks ------------------------------------------------------------------------------------------------ */
 
-enum { TASK_TEXT = 44 };
-
-/* base64url without padding, as DAP has it in paths. */
-static void task_text(char out[TASK_TEXT], const uint8_t task[SOTTO_UPLOAD_TASK_SIZE])
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    unsigned bits = 0, held = 0;
-    size_t len = 0;
-
-    for (size_t i = 0; i < SOTTO_UPLOAD_TASK_SIZE; i++) {
-        held = (held << 8 | task[i]) & 0xffff;
-        for (bits += 8; bits >= 6; bits -= 6)
-            out[len++] = digits[held >> (bits - 6) & 63];
-    }
-    if (bits)
-        out[len++] = digits[held << (6 - bits) & 63];
-    out[len] = 0;
-}
-
 static bool write_file(const char *path, sotto_bytes body)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -169,7 +152,7 @@ static bool write_file(const char *path, sotto_bytes body)
 sotto_delivery sotto_device_write_upload(void *context, const sotto_upload *upload)
 {
     const sotto_device_job *job = context;
-    char path[4096], id[2 * SOTTO_REPORT_ID_SIZE + 1], task[TASK_TEXT];
+    char path[4096], id[2 * SOTTO_REPORT_ID_SIZE + 1], task[SOTTO_DAP_ID_TEXT_MAX];
 
     if (upload->body.len < SOTTO_REPORT_ID_SIZE)
         return SOTTO_DELIVERY_REFUSED;
@@ -180,7 +163,7 @@ sotto_delivery sotto_device_write_upload(void *context, const sotto_upload *uplo
         (void)fprintf(stderr, "sotto device tick: can't write %s\n", path);
         return SOTTO_DELIVERY_LATER;
     }
-    task_text(task, upload->task);
+    sotto_dap_id_encode(task, sotto_bytes_of(upload->task, sizeof upload->task));
     if (job->json) {
         sotto_json j = sotto_device_object();
 

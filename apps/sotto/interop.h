@@ -13,9 +13,9 @@
 #ifndef SOTTO_APPS_INTEROP_H
 #define SOTTO_APPS_INTEROP_H
 
+#include "dap/dap.h"
 #include "serve/pool.h"
 #include "sotto/recipe.h"
-#include "transport/dap.h"
 #include "transport/http_server.h"
 
 #include <jansson.h>

@@ -1,11 +1,10 @@
 /* A client that makes one report for each command. */
 #include "interop.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
-#include "device/report.h"
-#include "seal/report.h"
+#include "dap/upload.h"
 #include "sotto/random.h"
-#include "transport/dap_upload.h"
 #include "transport/http_client.h"
 
 #include <string.h>
@@ -26,19 +25,16 @@ static sotto_status url_of(char out[MAX_URL], const sotto_task *task, sotto_byte
     return SOTTO_OK;
 }
 
-/* The aggregator's key that we can seal to, encoded. */
-static sotto_status fetch_key(sotto_bytes *out, const sotto_task *task, sotto_bytes base,
+/* The aggregator's key that we can seal to. */
+static sotto_status fetch_key(sotto_hpke_config *out, const sotto_task *task, sotto_bytes base,
                               sotto_arena *arena, sotto_err *err)
 {
     char url[MAX_URL];
     sotto_http_response response;
     sotto_hpke_config configs[CONFIGS];
     const sotto_hpke_config *picked;
-    sotto_buf wire = sotto_buf_over(sotto_arena_take(arena, 256), 256);
     size_t count;
 
-    if (!wire.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a key");
     SOTTO_TRY(url_of(url, task, base, SOTTO_DAP_HPKE_CONFIG, err));
     SOTTO_TRY(sotto_http_call_wait(
         http, &response,
@@ -48,8 +44,7 @@ static sotto_status fetch_key(sotto_bytes *out, const sotto_task *task, sotto_by
         return sotto_fail(err, SOTTO_IO, "hpke_config: answer %u", response.status);
     SOTTO_TRY(sotto_hpke_config_list_decode(configs, CONFIGS, &count, response.body, err));
     SOTTO_TRY(sotto_hpke_config_pick(&picked, configs, count, err));
-    SOTTO_TRY(sotto_hpke_config_encode(&wire, picked, err));
-    *out = sotto_buf_bytes(&wire);
+    *out = *picked; /* borrows from the answer, which is in the arena */
     return SOTTO_OK;
 }
 
@@ -69,31 +64,24 @@ static sotto_status read_measurement(sotto_measurement *out, const json_t *in, s
     return SOTTO_OK;
 }
 
-static sotto_status shard(sotto_report_parts *parts, const sotto_task *task,
-                          sotto_measurement measurement, sotto_arena *arena, sotto_err *err)
+static sotto_status make(sotto_bytes *out, const sotto_task *task, uint64_t time,
+                         sotto_measurement measurement, const sotto_hpke_config *to,
+                         sotto_arena *arena, sotto_err *err)
 {
-    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
-    uint8_t *rand = sotto_arena_take(arena, task->sizes.rand);
-    sotto_buf open = sotto_buf_over(sotto_arena_take(arena, task->sizes.public_share + 1),
-                                    task->sizes.public_share);
-    sotto_buf shares[2] = {
-        sotto_buf_over(sotto_arena_take(arena, task->sizes.leader_share), task->sizes.leader_share),
-        sotto_buf_over(sotto_arena_take(arena, task->sizes.helper_share), task->sizes.helper_share),
-    };
+    sotto_report_draft draft = {.configuration = task->configuration, .metadata = {.time = time}};
+    sotto_dap_report report;
+    sotto_buf random, wire;
     sotto_prio3 vdaf;
 
-    if (!rand || !open.data || !shares[0].data || !shares[1].data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a report");
+    memcpy(draft.task_id, task->id, sizeof draft.task_id);
     SOTTO_TRY(sotto_prio3_init(&vdaf, arena, &task->vdaf, err));
-    SOTTO_TRY(sotto_random_bytes(parts->id, sizeof parts->id, err));
-    SOTTO_TRY(sotto_random_bytes(rand, task->sizes.rand, err));
-    sotto_dap_context(context, task->id);
-    SOTTO_TRY(sotto_prio3_shard(&vdaf, &open, shares, sotto_bytes_of(context, sizeof context),
-                                measurement, parts->id, sotto_bytes_of(rand, task->sizes.rand),
-                                arena, err));
-    parts->public_share = sotto_buf_bytes(&open);
-    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
-        parts->shares[who] = sotto_buf_bytes(&shares[who]);
+    SOTTO_TRY(sotto_buf_take(&random, arena, sotto_report_random_size(&vdaf), err));
+    SOTTO_TRY(sotto_random_bytes(random.data, random.cap, err));
+    SOTTO_TRY(sotto_report_make(&report, &draft, &vdaf, measurement, to,
+                                sotto_bytes_of(random.data, random.cap), arena, err));
+    SOTTO_TRY(sotto_buf_take(&wire, arena, sotto_dap_report_size(&report), err));
+    SOTTO_TRY(sotto_dap_report_encode(&wire, &report, err));
+    *out = sotto_buf_bytes(&wire);
     return SOTTO_OK;
 }
 
@@ -131,33 +119,21 @@ static sotto_status upload(const json_t *in, json_t *out, sotto_arena *arena, so
 {
     const json_t *time = json_object_get(in, "time");
     uint64_t seconds = sotto_clock_wall(&sotto_clock_system) / 1000000000;
-    sotto_report_parts parts = {0};
+    sotto_hpke_config to[SOTTO_REPORT_SHARES];
     sotto_measurement measurement;
-    sotto_entropy entropy;
-    sotto_status status;
+    sotto_bytes report;
     sotto_task task;
-    sotto_buf report;
-    size_t size;
 
     (void)out;
     SOTTO_TRY(interop_task(&task, in, arena, err));
     SOTTO_TRY(read_measurement(&measurement, json_object_get(in, "measurement"), arena, err));
     if (time && !json_is_null(time))
         SOTTO_TRY(interop_number(&seconds, in, "time", err));
-    SOTTO_TRY(fetch_key(&parts.keys[SOTTO_REPORT_LEADER], &task, task.leader_url, arena, err));
-    SOTTO_TRY(fetch_key(&parts.keys[SOTTO_REPORT_HELPER], &task, task.helper_url, arena, err));
-    parts.time = sotto_dap_time_of(seconds, task.precision);
-    memcpy(parts.task, task.id, sizeof parts.task);
-    parts.configuration = task.configuration;
-    SOTTO_TRY(shard(&parts, &task, measurement, arena, err));
-    size = sotto_report_size(&parts);
-    report = sotto_buf_over(sotto_arena_take(arena, size), size);
-    if (!report.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a report");
-    sotto_entropy_system(&entropy);
-    status = sotto_report_seal(&report, &parts, &entropy, arena, err);
-    sotto_entropy_clear(&entropy);
-    return status == SOTTO_OK ? send(&task, sotto_buf_bytes(&report), arena, err) : status;
+    SOTTO_TRY(fetch_key(&to[SOTTO_REPORT_LEADER], &task, task.leader_url, arena, err));
+    SOTTO_TRY(fetch_key(&to[SOTTO_REPORT_HELPER], &task, task.helper_url, arena, err));
+    SOTTO_TRY(make(&report, &task, sotto_dap_time_of(seconds, task.precision), measurement, to,
+                   arena, err));
+    return send(&task, report, arena, err);
 }
 
 sotto_status interop_client(const interop_options *options, sotto_err *err)

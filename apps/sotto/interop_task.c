@@ -1,7 +1,8 @@
 /* Tasks as the interop test API tells them. */
 #include "interop.h"
 
-#include "recipe/task_configuration.h"
+#include "base/arena.h"
+#include "dap/task_configuration.h"
 
 #include <string.h>
 
@@ -161,9 +162,7 @@ sotto_status interop_task(sotto_task *out, const json_t *in, sotto_arena *arena,
     SOTTO_TRY(read_configuration(&c, in, err));
     SOTTO_TRY(sotto_prio3_init(&vdaf, arena, &c.vdaf, err));
     size = c.leader_url.len + c.helper_url.len + 512;
-    wire = sotto_buf_over(sotto_arena_take(arena, size), size);
-    if (!wire.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
+    SOTTO_TRY(sotto_buf_take(&wire, arena, size, err));
     SOTTO_TRY(sotto_task_configuration_encode(&wire, &c, err));
     /* The URLs from the arena, not from the JSON: the task outlives it. */
     SOTTO_TRY(sotto_task_configuration_decode(&c, sotto_buf_bytes(&wire), err));

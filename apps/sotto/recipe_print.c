@@ -1,8 +1,8 @@
 /* What the recipe verbs print: for people, or one JSON object. */
 #include "recipe.h"
 
+#include "dap/dap.h"
 #include "show.h"
-#include "transport/dap.h"
 
 #include <inttypes.h>
 #include <math.h>

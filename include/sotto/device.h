@@ -91,15 +91,13 @@ typedef struct sotto_storage {
     void *context;
 } sotto_storage;
 
-enum { SOTTO_UPLOAD_TASK_SIZE = 32 };
-
 /* The body of a DAP upload: POST {leader_url}tasks/{task, base64url}/reports, application/ppm-dap;message=upload-req.
  * The same bytes come again until they are accepted. It begins with the report's id. Borrowed until the callback
  * returns. */
 typedef struct sotto_upload {
     const char *recipe;
     sotto_bytes leader_url; /* exactly as the parties file has it */
-    uint8_t task[SOTTO_UPLOAD_TASK_SIZE];
+    uint8_t task[SOTTO_TASK_ID_SIZE];
     sotto_bytes body;
 } sotto_upload;
 

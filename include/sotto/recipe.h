@@ -144,7 +144,7 @@ typedef struct sotto_task {
     sotto_prio3_config vdaf;
     sotto_prio3_sizes sizes;
     const char *randomizer;
-    double epsilon_local, p, q; /* see privacy/randomizer.h                       */
+    double epsilon_local, p, q; /* see noise/randomizer.h                       */
     uint64_t bins, weight;
     double miss;
     size_t report_bytes;

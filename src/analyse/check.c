@@ -2,7 +2,7 @@
  * that barely miss, and one bin that is far off. */
 #include "sotto/analyse.h"
 
-#include "privacy/special.h"
+#include "account/numeric/special.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Sums into counts with intervals. */
 #include "sotto/analyse.h"
 
-#include "privacy/estimate.h"
+#include "noise/estimate.h"
 #include "recipe/claim.h"
 #include "recipe/model.h"
 

@@ -2,9 +2,9 @@
 #include "sotto/analyse.h"
 
 #include "base/writer.h"
+#include "dap/dap.h"
 #include "recipe/calendar.h"
 #include "recipe/model.h"
-#include "transport/dap.h"
 
 #include <inttypes.h>
 #include <string.h>

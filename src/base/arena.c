@@ -1,3 +1,5 @@
+#include "base/arena.h"
+
 #include "base/alloc.h"
 
 /* A block's header has a cache line of its own, so what follows keeps the allocator's alignment. */
@@ -126,6 +128,14 @@ static void spare_newest(sotto_arena *arena)
     block->used = 0;
     block->next = arena->spare;
     arena->spare = block;
+}
+
+sotto_status sotto_buf_take(sotto_buf *out, sotto_arena *arena, size_t size, sotto_err *err)
+{
+    uint8_t *data = sotto_arena_take(arena, size);
+
+    *out = sotto_buf_over(data, data ? size : 0);
+    return data ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu bytes", size);
 }
 
 sotto_arena_mark sotto_arena_here(const sotto_arena *arena)

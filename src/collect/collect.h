@@ -2,8 +2,8 @@
 #ifndef SOTTO_COLLECT_COLLECT_H
 #define SOTTO_COLLECT_COLLECT_H
 
+#include "dap/collect.h"
 #include "sotto/collect.h"
-#include "transport/dap_collect.h"
 #include "transport/http_client.h"
 
 /* Where an aggregator is, without a slash at its end. */

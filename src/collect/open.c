@@ -1,6 +1,8 @@
 /* From a leader's answer to sums: nothing here opens a socket, so all of it can be tested byte by byte. */
 #include "collect/collect.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -75,10 +77,9 @@ static sotto_status open_share(sotto_bytes *out, const sotto_task *task,
     const char *who = sender == SOTTO_DAP_LEADER ? "leader" : "helper";
     uint8_t text[SOTTO_DAP_INFO_MAX];
     size_t size = task->sizes.out_share;
-    sotto_buf share = sotto_buf_over(sotto_arena_take(arena, size), size);
+    sotto_buf share;
 
-    if (!share.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "an aggregate share");
+    SOTTO_TRY(sotto_buf_take(&share, arena, size, err));
     if (sealed->config_id != key->id)
         return sotto_fail(err, SOTTO_STALE, "the %s sealed its share to key %u; this one is key %u",
                           who, sealed->config_id, key->id);
@@ -98,10 +99,9 @@ static sotto_status open_shares(sotto_bytes shares[2], const sotto_task *task,
                                 sotto_arena *arena, sotto_err *err)
 {
     size_t size = task->configuration.len + request.len + 128;
-    sotto_buf aad = sotto_buf_over(sotto_arena_take(arena, size), size);
+    sotto_buf aad;
 
-    if (!aad.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "an aggregate share");
+    SOTTO_TRY(sotto_buf_take(&aad, arena, size, err));
     SOTTO_TRY(
         sotto_dap_aggregate_share_aad_encode(&aad, task->id, task->configuration, request, err));
     SOTTO_TRY(open_share(&shares[0], task, key, &resp->leader, SOTTO_DAP_LEADER,

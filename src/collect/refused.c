@@ -1,7 +1,8 @@
 /* What both servers refused of a batch: shown beside its result. A server that does not tell spoils nothing. */
 #include "collect/collect.h"
 
-#include "transport/dap_rejections.h"
+#include "base/arena.h"
+#include "dap/rejections.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,11 +58,10 @@ static bool job_id(uint8_t id[SOTTO_RESOURCE_ID_SIZE], const sotto_collector *co
 static sotto_status share_id(uint8_t id[SOTTO_RESOURCE_ID_SIZE], sotto_bytes answer,
                              sotto_arena *arena)
 {
-    sotto_buf share = sotto_buf_over(sotto_arena_take(arena, answer.len), answer.len);
     sotto_dap_collection_resp resp;
+    sotto_buf share;
 
-    if (!share.data)
-        return SOTTO_NO_MEMORY;
+    SOTTO_TRY(sotto_buf_take(&share, arena, answer.len, NULL));
     SOTTO_TRY(sotto_dap_collection_resp_decode(&resp, answer, NULL));
     SOTTO_TRY(sotto_dap_aggregate_share_encode(&share, &resp.helper, NULL));
     sotto_dap_rejections_id(id, sotto_buf_bytes(&share));

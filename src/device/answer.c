@@ -3,7 +3,7 @@
 #include "base/declassify.h"
 #include "base/rule.h"
 #include "math/ct.h"
-#include "privacy/noise_coin.h"
+#include "noise/coin.h"
 #include "recipe/encoding.h"
 #include "sotto/vdaf.h"
 

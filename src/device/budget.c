@@ -1,7 +1,7 @@
 #include "device/budget.h"
 
+#include "account/cohort.h"
 #include "base/rule.h"
-#include "privacy/filter.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,14 +11,19 @@
 /* What SQLite's integers hold. */
 #define MOST ((uint64_t)INT64_MAX)
 
+/* The part that the policy states, or one half. */
+static sotto_decimal honest_part(const sotto_budget_table *table)
+{
+    return table->honest.units ? table->honest : (sotto_decimal){ONE / 2};
+}
+
 uint64_t sotto_budget_honest(const sotto_budget_table *table, uint64_t cohort)
 {
-    /* A fraction in millionths, so that the product stays below 2^64. */
-    uint64_t millionths = table->honest.units ? table->honest.units / 1000000 : 500000;
+    uint64_t honest = cohort;
 
-    if (!SOTTO_RULE(honest_part_only))
-        return cohort;
-    return cohort > SOTTO_BUDGET_MAX_COHORT ? 0 : cohort * millionths / 1000000;
+    if (SOTTO_RULE(honest_part_only))
+        honest = sotto_honest_count(cohort, honest_part(table));
+    return honest;
 }
 
 bool sotto_charge_counts(const sotto_charge *charge, size_t field)
@@ -59,54 +64,14 @@ const sotto_field_budget *sotto_budget_of_field(const sotto_budget_table *table,
 typedef struct account {
     const char *what; /* "analysis", "field" */
     const char *name;
-    sotto_decimal epsilon, delta;
-    uint64_t reports;
+    sotto_budget_limit limit;
     const sotto_spent *spent;
 } account;
 
-/* Basic composition is the filter that no delta was given to. */
-static sotto_status open_filter(sotto_pure_filter *filter, const sotto_budget_table *table,
-                                const account *a, sotto_err *err)
+static sotto_budget_limit limit_of(const sotto_budget_table *table, sotto_decimal epsilon,
+                                   sotto_decimal delta, uint64_t reports)
 {
-    sotto_decimal releases = a->delta;
-    double log_slack = -INFINITY;
-
-    if (table->composition == SOTTO_COMPOSITION_FILTER) {
-        sotto_decimal slack =
-            table->slack.units ? table->slack : (sotto_decimal){a->delta.units / 2};
-
-        if (slack.units > 0 && slack.units <= a->delta.units) {
-            releases.units -= slack.units;
-            log_slack = log(sotto_decimal_down(slack));
-            log_slack = nextafter(nextafter(log_slack, -INFINITY), -INFINITY);
-        }
-    }
-    SOTTO_TRY(sotto_pure_filter_open(filter, a->epsilon, log_slack, releases, err));
-    filter->eps_spent = a->spent->epsilon;
-    filter->delta_spent = a->spent->delta;
-    filter->squares_spent = a->spent->squares;
-    return SOTTO_OK;
-}
-
-static bool admits(sotto_pure_filter filter, sotto_decimal epsilon, sotto_decimal delta)
-{
-    return sotto_pure_filter_spend(&filter, epsilon, delta, NULL) == SOTTO_OK;
-}
-
-/* The largest epsilon that the filter itself would admit. */
-static sotto_decimal still_fits(const sotto_pure_filter *filter)
-{
-    uint64_t low = 0, high = filter->eps_limit.units;
-
-    while (low < high) {
-        uint64_t middle = high - (high - low) / 2;
-
-        if (admits(*filter, (sotto_decimal){middle}, (sotto_decimal){0}))
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return (sotto_decimal){low};
+    return (sotto_budget_limit){epsilon, delta, reports, table->composition, table->slack};
 }
 
 /* ---- words ---------------------------------------------------------------------------------------- */
@@ -153,67 +118,59 @@ static words in_words(sotto_decimal spent, sotto_decimal asked, sotto_decimal al
     return w;
 }
 
-static void say_epsilon(sotto_refusal *r, const account *a, const sotto_pure_filter *filter,
+static void say_epsilon(sotto_refusal *r, const account *a, const sotto_budget_decision *d,
                         sotto_decimal asked)
 {
-    words w = in_words(a->spent->epsilon, asked, a->epsilon, still_fits(filter));
+    words w = in_words(a->spent->epsilon, asked, a->limit.epsilon, d->epsilon_fits);
 
     /* A filter's sum may be above its limit, rightly. */
     say(r,
-        filter->squares_limit > 0 ? "epsilon: %s in all passed a filter for %s, "
-                                  : "epsilon: %s of %s is spent, ",
+        d->by_filter ? "epsilon: %s in all passed a filter for %s, "
+                     : "epsilon: %s of %s is spent, ",
         w.spent, w.allowed);
     say(r, "this asks for %s; %s would still fit", w.asked, w.fits);
 }
 
-static void say_delta(sotto_refusal *r, const sotto_pure_filter *filter, sotto_decimal asked)
+static void say_delta(sotto_refusal *r, const account *a, const sotto_budget_decision *d,
+                      sotto_decimal asked)
 {
-    sotto_decimal left = {0};
+    words w = in_words(a->spent->delta, asked, d->delta_limit, d->delta_fits);
 
-    if (filter->delta_spent.units < filter->delta_limit.units)
-        left.units = filter->delta_limit.units - filter->delta_spent.units;
-    words w = in_words(filter->delta_spent, asked, filter->delta_limit, left);
     say(r, "delta: %s of %s is spent, this asks for %s; %s would still fit", w.spent, w.allowed,
         w.asked, w.fits);
 }
 
 /* Reports, epsilon and delta of one account: all that is against it is said at once. */
-static sotto_status check_account(const sotto_budget_table *table, const sotto_charge *charge,
-                                  const account *a, int check, sotto_refusal *refusal,
-                                  sotto_err *err)
+static sotto_status check_account(const sotto_charge *charge, const account *a, int check,
+                                  sotto_refusal *refusal, sotto_err *err)
 {
-    const sotto_decimal none = {0};
-    sotto_pure_filter filter;
+    sotto_budget_decision d;
     sotto_refusal r;
     const char *between = "";
 
     name_refusal(&r, check, a->what, a->name);
-    if (a->spent->unknown) {
+    SOTTO_TRY(sotto_budget_decide(&d, &a->limit, a->spent, charge->epsilon, charge->delta, err));
+    if (d.against & SOTTO_BUDGET_UNKNOWN) {
         say(&r,
             "the ledger was lost and reset, so this budget counts as fully spent; nothing fits");
         return refuse(&r, refusal, err);
     }
-    SOTTO_TRY(open_filter(&filter, table, a, err));
-    bool reports = a->spent->reports < a->reports || !SOTTO_RULE(reports_counted);
-    bool delta = admits(filter, none, charge->delta) || !SOTTO_RULE(delta_within_budget);
-    bool epsilon = admits(filter, charge->epsilon, none) || !SOTTO_RULE(epsilon_within_budget);
-    if (reports && delta && epsilon)
-        return SOTTO_OK;
-    if (!reports) {
+    size_t named = strlen(r.text);
+    if (SOTTO_RULE(reports_counted) && (d.against & SOTTO_BUDGET_REPORTS)) {
         say(&r, "%llu of %llu reports are used", (unsigned long long)a->spent->reports,
-            (unsigned long long)a->reports);
+            (unsigned long long)a->limit.reports);
         between = "; ";
     }
-    if (!epsilon) {
+    if (SOTTO_RULE(epsilon_within_budget) && (d.against & SOTTO_BUDGET_EPSILON)) {
         say(&r, "%s", between);
-        say_epsilon(&r, a, &filter, charge->epsilon);
+        say_epsilon(&r, a, &d, charge->epsilon);
         between = "; ";
     }
-    if (!delta) {
+    if (SOTTO_RULE(delta_within_budget) && (d.against & SOTTO_BUDGET_DELTA)) {
         say(&r, "%s", between);
-        say_delta(&r, &filter, charge->delta);
+        say_delta(&r, a, &d, charge->delta);
     }
-    return refuse(&r, refusal, err);
+    return strlen(r.text) > named ? refuse(&r, refusal, err) : SOTTO_OK;
 }
 
 /* ---- the three checks ----------------------------------------------------------------------------- */
@@ -229,21 +186,9 @@ static sotto_status check_analysis(const sotto_budget_table *table, const sotto_
         say(&r, "the policy of this device has no budget for it");
         return refuse(&r, refusal, err);
     }
-    const account a = {"analysis",    budget->name,    budget->epsilon,
-                       budget->delta, budget->reports, spent};
-    return check_account(table, charge, &a, 1, refusal, err);
-}
-
-/* Leaving one value and entering another is two steps from "no value". */
-static bool local_in_replacement(const sotto_charge *charge, sotto_decimal *local)
-{
-    *local = charge->local;
-    if (charge->local_adjacency == SOTTO_ADJACENCY_DELETION && SOTTO_RULE(local_counted_twice)) {
-        if (local->units > MOST / 2)
-            return false;
-        local->units *= 2;
-    }
-    return true;
+    const account a = {"analysis", budget->name,
+                       limit_of(table, budget->epsilon, budget->delta, budget->reports), spent};
+    return check_account(charge, &a, 1, refusal, err);
 }
 
 static sotto_status check_field(const sotto_budget_table *table, const sotto_charge *charge,
@@ -252,6 +197,7 @@ static sotto_status check_field(const sotto_budget_table *table, const sotto_cha
 {
     const sotto_field_budget *budget = sotto_budget_of_field(table, field);
     char name[2 * SOTTO_STORE_MAX_NAME + 2];
+    sotto_adjacency counted = SOTTO_ADJACENCY_REPLACEMENT;
     sotto_decimal local;
     sotto_refusal r;
 
@@ -263,63 +209,43 @@ static sotto_status check_field(const sotto_budget_table *table, const sotto_cha
         say(&r, "the policy of this device has no budget for it");
         return refuse(&r, refusal, err);
     }
-    if ((!local_in_replacement(charge, &local) || local.units > budget->local.units) &&
-        SOTTO_RULE(local_within_cap)) {
+    if (SOTTO_RULE(local_counted_twice))
+        counted = charge->local_adjacency;
+    bool fits = sotto_budget_local_fits(&local, charge->local, counted, budget->local);
+    if (SOTTO_RULE(local_within_cap) && !fits) {
         words w = in_words(local, local, budget->local, budget->local);
 
         say(&r, "one report may cost %s in the replacement model, this asks for %s; %s would fit",
             w.allowed, w.asked, w.fits);
         return refuse(&r, refusal, err);
     }
-    const account a = {"field", name, budget->epsilon, budget->delta, budget->reports, spent};
-    return check_account(table, charge, &a, 2, refusal, err);
+    const account a = {"field", name,
+                       limit_of(table, budget->epsilon, budget->delta, budget->reports), spent};
+    return check_account(charge, &a, 2, refusal, err);
 }
 
+typedef struct claim {
+    const sotto_charge *charge;
+    const sotto_recompute *recompute;
+    double epsilon; /* found last */
+} claim;
+
 /* A cohort for which the accountant has no theorem does not protect: epsilon is then infinite. */
-static sotto_status holds_for(const sotto_budget_table *table, const sotto_charge *charge,
-                              const sotto_recompute *recompute, uint64_t cohort, double *epsilon,
-                              bool *holds, sotto_err *err)
+static sotto_status claim_holds(void *context, uint64_t honest, bool *holds, sotto_err *err)
 {
-    uint64_t honest = sotto_budget_honest(table, cohort);
+    claim *c = context;
     sotto_err why = {0};
     double found = INFINITY;
     sotto_status status =
-        honest ? recompute->run(recompute->context, charge, honest, &found, &why) : SOTTO_DENIED;
+        honest ? c->recompute->run(c->recompute->context, c->charge, honest, &found, &why)
+               : SOTTO_DENIED;
 
     if (status != SOTTO_OK && status != SOTTO_DENIED)
         return sotto_fail(err, status, "%s", why.reason);
-    *epsilon = status == SOTTO_OK ? found : INFINITY;
-    *holds = *epsilon >= 0 && *epsilon <= sotto_decimal_down(charge->epsilon); /* NaN does not */
+    c->epsilon = status == SOTTO_OK ? found : INFINITY;
+    *holds =
+        c->epsilon >= 0 && c->epsilon <= sotto_decimal_down(c->charge->epsilon); /* NaN fails */
     return SOTTO_OK;
-}
-
-/* The smallest cohort for which the claim is true; 0 where none is, or where the accountant gave up. */
-static uint64_t cohort_that_would_do(const sotto_budget_table *table, const sotto_charge *charge,
-                                     const sotto_recompute *recompute)
-{
-    uint64_t low = charge->min_cohort, high = low ? low : 1;
-    double epsilon;
-    bool holds = false;
-
-    while (!holds && high < SOTTO_BUDGET_MAX_COHORT / 2) {
-        low = high;
-        high *= 2;
-        if (holds_for(table, charge, recompute, high, &epsilon, &holds, NULL) != SOTTO_OK)
-            return 0;
-    }
-    if (!holds)
-        return 0;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (holds_for(table, charge, recompute, middle, &epsilon, &holds, NULL) != SOTTO_OK)
-            return 0;
-        if (holds)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
 }
 
 static sotto_status check_cohort(const sotto_budget_table *table, const sotto_charge *charge,
@@ -327,8 +253,9 @@ static sotto_status check_cohort(const sotto_budget_table *table, const sotto_ch
                                  sotto_err *err)
 {
     char claimed[SOTTO_DECIMAL_TEXT];
+    claim found = {charge, recompute, INFINITY};
+    uint64_t honest = sotto_budget_honest(table, charge->min_cohort), enough = 0;
     sotto_refusal r;
-    double epsilon;
     bool holds;
 
     name_refusal(&r, 3, "recipe", charge->recipe);
@@ -337,14 +264,16 @@ static sotto_status check_cohort(const sotto_budget_table *table, const sotto_ch
             (unsigned long long)charge->min_cohort, (unsigned long long)table->min_cohort);
         return refuse(&r, refusal, err);
     }
-    SOTTO_TRY(holds_for(table, charge, recompute, charge->min_cohort, &epsilon, &holds, err));
+    SOTTO_TRY(claim_holds(&found, honest, &holds, err));
     if (holds || !SOTTO_RULE(claim_recomputed))
         return SOTTO_OK;
-    uint64_t enough = cohort_that_would_do(table, charge, recompute);
+    double epsilon = found.epsilon;
+    /* An accountant that gave up leaves 0: no cohort is named. */
+    if (sotto_smallest_cohort(&enough, honest_part(table), claim_holds, &found, NULL) != SOTTO_OK)
+        enough = 0;
     sotto_decimal_format(claimed, charge->epsilon);
     say(&r, "claims epsilon %s, but %llu honest of %llu reports give %.6g; ", claimed,
-        (unsigned long long)sotto_budget_honest(table, charge->min_cohort),
-        (unsigned long long)charge->min_cohort, epsilon);
+        (unsigned long long)honest, (unsigned long long)charge->min_cohort, epsilon);
     if (enough)
         say(&r, "a cohort of %llu would do", (unsigned long long)enough);
     else
@@ -363,22 +292,6 @@ sotto_status sotto_budget_check(const sotto_budget_table *table, const sotto_cha
             SOTTO_TRY(check_field(table, charge, &charge->fields[i], &fields[i], refusal, err));
     }
     return check_cohort(table, charge, recompute, refusal, err);
-}
-
-sotto_status sotto_budget_add(sotto_spent *spent, const sotto_charge *charge, sotto_err *err)
-{
-    double e = sotto_decimal_up(charge->epsilon);
-    sotto_decimal epsilon, delta;
-
-    SOTTO_TRY(sotto_decimal_add(&epsilon, spent->epsilon, charge->epsilon, err));
-    SOTTO_TRY(sotto_decimal_add(&delta, spent->delta, charge->delta, err));
-    if (epsilon.units > MOST || delta.units > MOST || spent->reports >= MOST)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "more is spent than can be counted");
-    spent->epsilon = epsilon;
-    spent->delta = delta;
-    spent->squares = nextafter(spent->squares + nextafter(e * e, INFINITY), INFINITY);
-    spent->reports++;
-    return SOTTO_OK;
 }
 
 /* ---- what makes sense ----------------------------------------------------------------------------- */

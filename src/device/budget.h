@@ -11,15 +11,15 @@
 #ifndef SOTTO_DEVICE_BUDGET_H
 #define SOTTO_DEVICE_BUDGET_H
 
+#include "account/budget_decision.h"
+#include "account/honest.h"
 #include "device/verifier.h"
-#include "privacy/adjacency.h"
-#include "privacy/decimal.h"
 
 enum {
     SOTTO_BUDGET_MAX_NAME = 127, /* bytes of a recipe's or an analysis's name */
     SOTTO_REFUSAL_TEXT = 512
 };
-#define SOTTO_BUDGET_MAX_COHORT UINT64_C(1000000000000)
+#define SOTTO_BUDGET_MAX_COHORT SOTTO_COHORT_MAX
 
 /* Whose decision a report follows. Poisson: one for each recipe, whatever its version. Check-in, donation: one for the
  * analysis. */
@@ -65,13 +65,6 @@ typedef struct sotto_field_budget {
     uint64_t reports;
 } sotto_field_budget;
 
-/* Plain advanced composition is not offered: it holds for epsilons fixed beforehand, and an analyst picks the
- * next one after seeing answers. */
-typedef enum sotto_composition {
-    SOTTO_COMPOSITION_BASIC = 1, /* epsilons add up                                               */
-    SOTTO_COMPOSITION_FILTER /* or their squares stay below a filter's limit (privacy/filter.h) */
-} sotto_composition;
-
 typedef struct sotto_budget_table {
     const sotto_analysis_budget *analyses;
     size_t analysis_count;
@@ -86,14 +79,6 @@ typedef struct sotto_budget_table {
     uint64_t
         min_cohort; /* the smallest that this device joins                                     */
 } sotto_budget_table;
-
-/* What one account has spent. */
-typedef struct sotto_spent {
-    sotto_decimal epsilon, delta;
-    double squares; /* of the epsilons, rounded up */
-    uint64_t reports;
-    bool unknown; /* the ledger was lost: taken as all there ever was */
-} sotto_spent;
 
 /* The epsilon that the cohort's answer has if this many of its reports are honest: an upper bound.
  *   SOTTO_DENIED  no theorem holds for so few: refused like an epsilon that is too large */
@@ -136,10 +121,6 @@ SOTTO_MUST_USE sotto_status sotto_budget_check(const sotto_budget_table *table,
                                                const sotto_spent *fields,
                                                const sotto_recompute *recompute,
                                                sotto_refusal *refusal, sotto_err *err);
-/* What is spent once this charge is. SOTTO_TOO_LARGE where a sum leaves its range. */
-SOTTO_MUST_USE sotto_status sotto_budget_add(sotto_spent *spent, const sotto_charge *charge,
-                                             sotto_err *err);
-
 /* The number of honest reports in a cohort of this size, rounded down. */
 uint64_t sotto_budget_honest(const sotto_budget_table *table, uint64_t cohort);
 

@@ -1,58 +1,42 @@
 /* What a leader says to an upload (DAP draft 18, "Upload Response"; HTTP, RFC 9110). */
 #include "base/rule.h"
+#include "dap/upload.h"
 #include "sotto/device.h"
 
-/* Report errors by their names in the draft. The room that has the whole codec is the servers': a device carries one
- * entry's layout, an id and a byte. */
-enum {
-    BATCH_COLLECTED = 1,
-    REPORT_REPLAYED,
-    REPORT_DROPPED,
-    HPKE_UNKNOWN_CONFIG_ID,
-    HPKE_DECRYPT_ERROR,
-    VDAF_VERIFY_ERROR,
-    TASK_EXPIRED,
-    INVALID_MESSAGE,
-    REPORT_TOO_EARLY,
-    TASK_NOT_STARTED,
-    OUTDATED_CONFIG,
-    CAUSES,
-    ENTRY = SOTTO_REPORT_ID_SIZE + 1
-};
-
-static const sotto_delivery meanings[CAUSES] = {
-    [0] = SOTTO_DELIVERY_LATER, /* reserved: says nothing */
-    [BATCH_COLLECTED] = SOTTO_DELIVERY_REFUSED,
+static const sotto_delivery meanings[SOTTO_REPORT_ERRORS] = {
+    [SOTTO_REPORT_BATCH_COLLECTED] = SOTTO_DELIVERY_REFUSED,
     /* It came before, and the answer to that was lost. */
-    [REPORT_REPLAYED] = SOTTO_DELIVERY_ACCEPTED,
-    [REPORT_DROPPED] = SOTTO_DELIVERY_REFUSED,
+    [SOTTO_REPORT_REPLAYED] = SOTTO_DELIVERY_ACCEPTED,
+    [SOTTO_REPORT_DROPPED] = SOTTO_DELIVERY_REFUSED,
     /* So Janus, and sotto in its profile, name an outdated configuration. */
-    [HPKE_UNKNOWN_CONFIG_ID] = SOTTO_DELIVERY_OUTDATED,
-    [HPKE_DECRYPT_ERROR] = SOTTO_DELIVERY_REFUSED,
-    [VDAF_VERIFY_ERROR] = SOTTO_DELIVERY_REFUSED,
-    [TASK_EXPIRED] = SOTTO_DELIVERY_REFUSED,
-    [INVALID_MESSAGE] = SOTTO_DELIVERY_REFUSED,
-    [REPORT_TOO_EARLY] = SOTTO_DELIVERY_LATER,
-    [TASK_NOT_STARTED] = SOTTO_DELIVERY_LATER,
-    [OUTDATED_CONFIG] = SOTTO_DELIVERY_OUTDATED,
+    [SOTTO_REPORT_HPKE_UNKNOWN_CONFIG_ID] = SOTTO_DELIVERY_OUTDATED,
+    [SOTTO_REPORT_HPKE_DECRYPT_ERROR] = SOTTO_DELIVERY_REFUSED,
+    [SOTTO_REPORT_VDAF_VERIFY_ERROR] = SOTTO_DELIVERY_REFUSED,
+    [SOTTO_REPORT_TASK_EXPIRED] = SOTTO_DELIVERY_REFUSED,
+    [SOTTO_REPORT_INVALID_MESSAGE] = SOTTO_DELIVERY_REFUSED,
+    [SOTTO_REPORT_TOO_EARLY] = SOTTO_DELIVERY_LATER,
+    [SOTTO_REPORT_TASK_NOT_STARTED] = SOTTO_DELIVERY_LATER,
+    [SOTTO_REPORT_OUTDATED_CONFIG] = SOTTO_DELIVERY_OUTDATED,
 };
 
 /* Only reports that failed are listed. What is no list of the draft's, such as a page that something on the way put in
  * the leader's place, acknowledges nothing; sending once more does no harm, since the leader knows the report's id. */
 static sotto_delivery read_errors(sotto_bytes id, sotto_bytes errors)
 {
-    sotto_reader in = sotto_reader_over(errors);
     sotto_delivery others = SOTTO_DELIVERY_ACCEPTED;
+    sotto_dap_upload_errors list;
+    sotto_dap_upload_status one;
+    const sotto_status status = sotto_dap_upload_errors_decode(&list, errors, NULL);
+    sotto_reader in = sotto_reader_over(list.statuses);
 
-    if (errors.len % ENTRY != 0 && SOTTO_RULE(strange_answers_wait))
+    if (SOTTO_RULE(strange_answers_wait) && status != SOTTO_OK)
         return SOTTO_DELIVERY_LATER;
-    while (sotto_reader_left(&in) >= ENTRY) {
-        sotto_bytes whose = sotto_read_bytes(&in, SOTTO_REPORT_ID_SIZE);
-        uint64_t cause = sotto_read_uint(&in, 1);
+    while (sotto_dap_upload_errors_next(&in, &one)) {
+        const bool unknown = one.error == 0 || one.error >= SOTTO_REPORT_ERRORS;
 
-        if (sotto_bytes_equal_vartime(whose, id))
-            return cause < CAUSES ? meanings[cause] : SOTTO_DELIVERY_LATER;
-        if ((cause == 0 || cause >= CAUSES) && SOTTO_RULE(strange_answers_wait))
+        if (sotto_bytes_equal_vartime(sotto_bytes_of(one.report_id, sizeof one.report_id), id))
+            return unknown ? SOTTO_DELIVERY_LATER : meanings[one.error];
+        if (SOTTO_RULE(strange_answers_wait) && unknown)
             others = SOTTO_DELIVERY_LATER;
     }
     return others;

@@ -101,7 +101,7 @@ static sotto_status write_account(sotto_ledger *ledger, const kept *account, con
     int64_t id = account->id;
     int64_t last = SOTTO_RULE(clock_never_refunds) ? later(account->last, now) : now;
 
-    SOTTO_TRY(sotto_budget_add(&spent, charge, err));
+    SOTTO_TRY(sotto_spent_add(&spent, charge->epsilon, charge->delta, err));
     if (id)
         sotto_ledger_fold_digest(ledger, account->digest);
     return sotto_ledger_insert(

@@ -1,7 +1,7 @@
 #include "device/participate.h"
 
 #include "base/rule.h"
-#include "privacy/noise_coin.h"
+#include "noise/coin.h"
 
 #include <math.h>
 

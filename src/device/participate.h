@@ -12,7 +12,7 @@
 #define SOTTO_DEVICE_PARTICIPATE_H
 
 #include "device/ledger.h"
-#include "privacy/noise_entropy.h"
+#include "noise/entropy.h"
 #include "recipe/model.h"
 
 sotto_decision_scope sotto_participation_scope(const sotto_participation *participation);

@@ -11,8 +11,8 @@
 #ifndef SOTTO_DEVICE_RECORD_H
 #define SOTTO_DEVICE_RECORD_H
 
+#include "account/numeric/decimal.h"
 #include "device/outbox.h"
-#include "privacy/decimal.h"
 
 enum { SOTTO_RECORD_NOTE = 256 }; /* bytes of a note that is read back */
 

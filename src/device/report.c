@@ -1,7 +1,7 @@
 #include "device/report.h"
 
 #include "base/rule.h"
-#include "seal/report.h"
+#include "dap/report.h"
 
 #include <string.h>
 

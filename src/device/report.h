@@ -9,11 +9,10 @@
 #ifndef SOTTO_DEVICE_REPORT_H
 #define SOTTO_DEVICE_REPORT_H
 
-#include "privacy/noise_entropy.h"
+#include "dap/report.h"
+#include "noise/entropy.h"
 #include "sotto/device.h"
 #include "sotto/recipe.h"
-
-enum { SOTTO_REPORT_LEADER, SOTTO_REPORT_HELPER, SOTTO_REPORT_SHARES };
 
 /* Everything that a report is sealed from. */
 typedef struct sotto_report_parts {

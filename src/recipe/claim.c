@@ -2,17 +2,16 @@
  * at random adds. */
 #include "recipe/claim.h"
 
+#include "account/cohort.h"
+#include "account/gauss/rdp.h"
+#include "account/local/checkin.h"
+#include "account/local/clone.h"
+#include "account/local/sampling.h"
+#include "account/numeric/bound.h"
 #include "base/rule.h"
-#include "privacy/bound.h"
-#include "privacy/checkin.h"
-#include "privacy/checkin_sampling.h"
-#include "privacy/clone.h"
-#include "privacy/noise.h"
-#include "privacy/rdp.h"
+#include "noise/noise.h"
 
 #include <math.h>
-
-static const uint64_t largest_cohort = 1000000000;
 
 /* A few others take a millionth off an epsilon, which is what any delta buys: no gain that anybody should be told of.
  * Below a thousandth, the last digit that is printed, the local epsilon stands. */
@@ -112,15 +111,6 @@ static sotto_status crowd_epsilon(double *out, const sotto_randomizer *r, uint64
     return SOTTO_OK;
 }
 
-uint64_t sotto_recipe_honest(uint64_t cohort, sotto_decimal honest)
-{
-    const uint64_t one = 1000000000000, units = honest.units < one ? honest.units : one;
-
-    /* In two parts, so that no product passes 64 bits for a cohort of up to 10^12. */
-    return cohort / 1000000 * units / 1000000 +
-           (cohort / 1000000 * units % 1000000 * 1000000 + cohort % 1000000 * units) / one;
-}
-
 sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                          const sotto_recipe *recipe, const sotto_randomizer *r,
                                          uint64_t honest, double log_delta, sotto_err *err)
@@ -153,18 +143,20 @@ double sotto_recipe_log_delta(const sotto_recipe *recipe)
     return sotto_round_down(log(sotto_decimal_down(recipe->delta)), 8);
 }
 
-static sotto_status keeps_epsilon(bool *out, const sotto_recipe *recipe, const sotto_randomizer *r,
-                                  uint64_t honest, sotto_err *err)
+typedef struct search {
+    const sotto_recipe *recipe;
+    const sotto_randomizer *randomizer;
+} search;
+
+static sotto_status keeps_epsilon(void *context, uint64_t honest, bool *holds, sotto_err *err)
 {
+    const search *s = context;
     const char *theorem;
     double eps;
 
-    *out = false;
-    if (honest == 0)
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, honest,
-                                          sotto_recipe_log_delta(recipe), err));
-    *out = eps <= sotto_decimal_down(recipe->epsilon);
+    SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, s->recipe, s->randomizer, honest,
+                                          sotto_recipe_log_delta(s->recipe), err));
+    *holds = eps <= sotto_decimal_down(s->recipe->epsilon);
     return SOTTO_OK;
 }
 
@@ -172,24 +164,9 @@ sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const sotto_recipe *rec
                                           const sotto_randomizer *r, sotto_decimal honest,
                                           sotto_err *err)
 {
-    uint64_t low = 1, high = largest_cohort; /* all below low are too small */
-    bool keeps;
+    search s = {recipe, r};
 
-    *out = 0;
-    SOTTO_TRY(keeps_epsilon(&keeps, recipe, r, sotto_recipe_honest(high, honest), err));
-    if (!keeps)
-        return SOTTO_OK;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        SOTTO_TRY(keeps_epsilon(&keeps, recipe, r, sotto_recipe_honest(middle, honest), err));
-        if (keeps)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    *out = high;
-    return SOTTO_OK;
+    return sotto_smallest_cohort(out, honest, keeps_epsilon, &s, err);
 }
 
 /* ---- taking part at random -------------------------------------------------------------------------- */
@@ -349,7 +326,7 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     out->miss = sotto_recipe_miss(&r);
     SOTTO_TRY(sotto_recipe_vdaf(&config, &sizes, &r, err));
     out->report_bytes = sotto_recipe_report_bytes(&sizes);
-    out->honest = sotto_recipe_honest(recipe->min_cohort, honest);
+    out->honest = sotto_honest_count(recipe->min_cohort, honest);
     SOTTO_TRY(sotto_recipe_cohort_epsilon(&out->epsilon_cohort, &out->theorem, recipe, &r,
                                           out->honest, sotto_recipe_log_delta(recipe), err));
     claim_participation(out, recipe, &r, out->honest);

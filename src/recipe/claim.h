@@ -11,9 +11,6 @@ SOTTO_MUST_USE sotto_status sotto_recipe_randomizer(sotto_randomizer *out,
 /* Local epsilon where a value may become any other value, or none: what a policy's fields are capped by. */
 double sotto_recipe_replacement_epsilon(const sotto_randomizer *r);
 
-/* Honest reports in a cohort of this size, rounded down. */
-uint64_t sotto_recipe_honest(uint64_t cohort, sotto_decimal honest);
-
 /* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and the theorem it is by.
  * Without split trust there is none but the local one.
  *   SOTTO_DENIED  nobody is honest */

@@ -6,9 +6,9 @@
 #ifndef SOTTO_RECIPE_MODEL_H
 #define SOTTO_RECIPE_MODEL_H
 
-#include "privacy/adjacency.h"
-#include "privacy/decimal.h"
-#include "privacy/randomizer.h"
+#include "account/numeric/decimal.h"
+#include "noise/randomizer.h"
+#include "sotto/privacy.h"
 #include "sotto/recipe.h"
 
 /* ---- encoding --------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #ifndef SOTTO_RECIPE_SCHEMA_H
 #define SOTTO_RECIPE_SCHEMA_H
 
-#include "privacy/decimal.h"
+#include "account/numeric/decimal.h"
 #include "recipe/place.h"
 #include "sotto/recipe.h"
 

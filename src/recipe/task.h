@@ -2,8 +2,8 @@
 #ifndef SOTTO_RECIPE_TASK_H
 #define SOTTO_RECIPE_TASK_H
 
+#include "dap/task_configuration.h"
 #include "recipe/model.h"
-#include "recipe/task_configuration.h"
 
 /* The number of the cohort whose values these are, one for each field of recipe->cohorts in turn.
  * SOTTO_MISSING: a value that the recipe doesn't list; the device then stays silent. */

@@ -1,8 +1,9 @@
 /* Sub-aggregates, closed batches and counts of what was refused. */
 #include "serve/batches.h"
 
+#include "base/arena.h"
+#include "dap/dap.h"
 #include "serve/schema.h"
-#include "transport/dap.h"
 
 #include <string.h>
 
@@ -114,7 +115,7 @@ sotto_status sotto_batch_is_shut(sotto_tx *tx, bool *shut, int64_t task, uint64_
 
 /* ---- sub-aggregates ------------------------------------------------------------------------------- */
 
-enum { ROW_NAME = 8 + SOTTO_BATCH_ID + 8 };
+enum { ROW_NAME = 8 + SOTTO_BATCH_ID_SIZE + 8 };
 
 /* A share is sealed to its row: moved to another it does not open. */
 static sotto_column_place place_of(uint8_t name[ROW_NAME], int64_t task, sotto_bytes batch,
@@ -157,11 +158,9 @@ sotto_status sotto_batch_seal_share(sotto_bytes *sealed, const sotto_column_keys
 {
     uint8_t name[ROW_NAME];
     sotto_column_place place = place_of(name, task->n, key_bytes(batch), job);
-    sotto_buf out = {.cap = share.len + SOTTO_COLUMN_OVERHEAD};
+    sotto_buf out;
 
-    out.data = sotto_arena_take(arena, out.cap);
-    if (!out.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "sealing a sub-aggregate");
+    SOTTO_TRY(sotto_buf_take(&out, arena, share.len + SOTTO_COLUMN_OVERHEAD, err));
     SOTTO_TRY(sotto_column_seal(&out, keys, &place, share, err));
     *sealed = sotto_buf_bytes(&out);
     return SOTTO_OK;
@@ -201,7 +200,7 @@ static sotto_status add_row(adding *a, const sotto_sql *q, sotto_err *err)
     uint64_t reports = (uint64_t)sotto_sql_column_int(q, 2);
     uint64_t first = (uint64_t)sotto_sql_column_int(q, 4);
     uint64_t last = (uint64_t)sotto_sql_column_int(q, 5);
-    uint8_t checksum[SOTTO_CHECKSUM], name[ROW_NAME];
+    uint8_t checksum[SOTTO_CHECKSUM_SIZE], name[ROW_NAME];
     sotto_column_place place = place_of(name, a->task->n, batch, sotto_sql_column_int(q, 1));
 
     SOTTO_TRY(sotto_sql_column_fixed(q, 3, checksum, sizeof checksum, err));
@@ -288,12 +287,11 @@ sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *sum, const sotto
 {
     size_t size = task->vdaf.sizes.out_share;
     adding a = {.keys = keys, .task = task, .out = sum};
-    sotto_buf out = sotto_buf_over(sotto_arena_take(arena, size), size);
+    sotto_buf out;
 
     memset(sum, 0, sizeof *sum);
-    a.plain = sotto_buf_over(sotto_arena_take(arena, size), size);
-    if (!out.data || !a.plain.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "adding up a batch");
+    SOTTO_TRY(sotto_buf_take(&out, arena, size, err));
+    SOTTO_TRY(sotto_buf_take(&a.plain, arena, size, err));
     SOTTO_TRY(sotto_prio3_agg_init(&task->vdaf, &a.sum, arena, err));
     SOTTO_TRY(sotto_prio3_agg_init(&task->vdaf, &a.one, arena, err));
     SOTTO_TRY(add_rows(tx, &a, range, err));

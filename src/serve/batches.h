@@ -10,11 +10,9 @@
 #include "db/sql.h"
 #include "serve/tasks.h"
 
-enum { SOTTO_BATCH_ID = 32, SOTTO_CHECKSUM = 32 };
-
 /* A bucket's time in eight bytes (time-interval), or the id of a leader-selected batch. */
 typedef struct sotto_batch_key {
-    uint8_t bytes[SOTTO_BATCH_ID];
+    uint8_t bytes[SOTTO_BATCH_ID_SIZE];
     size_t len;
 } sotto_batch_key;
 
@@ -27,7 +25,7 @@ SOTTO_MUST_USE sotto_status sotto_batch_key_read(sotto_batch_key *out, sotto_byt
 typedef struct sotto_sub_aggregate {
     sotto_batch_key batch;
     uint64_t reports;
-    uint8_t checksum[SOTTO_CHECKSUM];
+    uint8_t checksum[SOTTO_CHECKSUM_SIZE];
     uint64_t first_bucket, last_bucket; /* of the reports in it, both included */
     sotto_bytes share; /* encoded, sizes.out_share bytes; sealed in sotto_batch_add */
 } sotto_sub_aggregate;

@@ -1,11 +1,12 @@
 /* What a collection waits for, and how its batch closes. */
 #include "serve/collection_internal.h"
 
+#include "base/arena.h"
 #include "base/rule.h"
+#include "dap/rejections.h"
 #include "serve/rejections.h"
 #include "serve/release.h"
 #include "serve/schema.h"
-#include "transport/dap_rejections.h"
 
 #include <string.h>
 
@@ -14,9 +15,7 @@
 static sotto_status copy_bytes(sotto_collecting *s, sotto_buf *out, sotto_bytes from,
                                sotto_err *err)
 {
-    *out = sotto_buf_over(sotto_arena_take(&s->arena, from.len + 1), from.len);
-    if (!out->data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
+    SOTTO_TRY(sotto_buf_take(out, &s->arena, from.len, err));
     if (from.len > 0)
         memcpy(out->data, from.data, from.len);
     out->len = from.len;
@@ -144,8 +143,8 @@ static sotto_status pick_batch(sotto_tx *tx, sotto_collecting *s, bool *found, s
     SOTTO_TRY(sotto_sql_step(&q, found, err));
     if (!*found)
         return SOTTO_OK;
-    s->range.batch.len = SOTTO_BATCH_ID;
-    SOTTO_TRY(sotto_sql_column_fixed(&q, 0, s->range.batch.bytes, SOTTO_BATCH_ID, err));
+    s->range.batch.len = SOTTO_BATCH_ID_SIZE;
+    SOTTO_TRY(sotto_sql_column_fixed(&q, 0, s->range.batch.bytes, SOTTO_BATCH_ID_SIZE, err));
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q, "UPDATE batch SET state = 1 WHERE task = ?1 AND id = ?2", err));
@@ -163,9 +162,7 @@ static sotto_status write_request(sotto_collecting *s, const sotto_sub_aggregate
                                          .report_count = sum->reports};
 
     memcpy(req.checksum, sum->checksum, sizeof req.checksum);
-    s->request = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
-    if (!s->request.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
+    SOTTO_TRY(sotto_buf_take(&s->request, &s->arena, size, err));
     return sotto_dap_aggregate_share_req_encode(&s->request, &req, err);
 }
 
@@ -173,14 +170,14 @@ static sotto_status write_request(sotto_collecting *s, const sotto_sub_aggregate
 static sotto_status store_closed(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
     size_t size = s->own.len + s->request.len + 64;
-    sotto_buf both = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
-    sotto_writer w = sotto_writer_on(&both);
+    sotto_buf both;
+    sotto_writer w;
     uint8_t memory[SOTTO_DAP_REJECTIONS_MAX];
     sotto_buf rejections = sotto_buf_over(memory, sizeof memory);
     sotto_sql q;
 
-    if (!both.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
+    SOTTO_TRY(sotto_buf_take(&both, &s->arena, size, err));
+    w = sotto_writer_on(&both);
     sotto_write_uint(&w, s->reports, 8);
     sotto_write_uint(&w, s->first_bucket, 8);
     sotto_write_uint(&w, s->last_bucket, 8);
@@ -209,9 +206,7 @@ static sotto_status seal_own(sotto_collecting *s, const sotto_sub_aggregate *sum
     s->reports = sum->reports;
     s->first_bucket = sum->first_bucket;
     s->last_bucket = sum->last_bucket;
-    s->own = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
-    if (!s->own.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
+    SOTTO_TRY(sotto_buf_take(&s->own, &s->arena, size, err));
     return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum, &s->arena, err);
 }
 

@@ -6,6 +6,7 @@
  * all. */
 #include "serve/collection_internal.h"
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "serve/log_task.h"
 #include "serve/metrics.h"
@@ -282,9 +283,7 @@ static sotto_status list(sotto_tx *tx, void *context, sotto_err *err)
     }
     selector = sotto_release_selector(s->task, &s->range);
     size = ours.count * SOTTO_DAP_REPAIR_JOB_SIZE + 64;
-    s->request = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
-    if (!s->request.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a repair");
+    SOTTO_TRY(sotto_buf_take(&s->request, &s->arena, size, err));
     return sotto_dap_repair_req_encode(&s->request, &selector, ours.jobs, ours.count, err);
 }
 

@@ -3,6 +3,7 @@
 #include "serve/collection_internal.h"
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "serve/log_task.h"
 #include "serve/metrics.h"
 #include "serve/peer.h"
@@ -144,9 +145,7 @@ static sotto_status write_answer(sotto_collecting *s, sotto_bytes share, sotto_e
 
     SOTTO_TRY(sotto_hpke_ciphertext_decode(&resp.leader, sotto_buf_bytes(&s->own), err));
     SOTTO_TRY(sotto_dap_aggregate_share_decode(&resp.helper, share, err));
-    s->answer = sotto_buf_over(sotto_arena_take(&s->arena, size), size);
-    if (!s->answer.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a collection");
+    SOTTO_TRY(sotto_buf_take(&s->answer, &s->arena, size, err));
     return sotto_dap_collection_resp_encode(&s->answer, &resp, err);
 }
 

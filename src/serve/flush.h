@@ -7,11 +7,11 @@
 #ifndef SOTTO_SERVE_FLUSH_H
 #define SOTTO_SERVE_FLUSH_H
 
+#include "dap/dap.h"
 #include "serve/marks.h"
 #include "serve/segments.h"
 #include "serve/server.h"
 #include "serve/upload.h"
-#include "transport/dap.h"
 
 enum { SOTTO_FLUSH_TABLE = 256 };
 

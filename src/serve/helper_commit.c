@@ -1,6 +1,7 @@
 /* The helper's transaction: marks, sums, counts and the answer become true together, or not at all. */
 #include "serve/helper_job.h"
 
+#include "base/arena.h"
 #include "serve/release.h"
 #include "serve/schema.h"
 
@@ -28,9 +29,7 @@ static sotto_status find_answer(sotto_tx *tx, sotto_helper_job *job, sotto_err *
                  !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 1),
                                             sotto_bytes_of(job->body_id, sizeof job->body_id));
     stored = sotto_sql_column_bytes(&q, 0);
-    job->answer = sotto_buf_over(sotto_arena_take(&job->arena, stored.len), stored.len);
-    if (!job->answer.data && stored.len > 0)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a stored answer");
+    SOTTO_TRY(sotto_buf_take(&job->answer, &job->arena, stored.len, err));
     if (stored.len > 0)
         memcpy(job->answer.data, stored.data, stored.len);
     job->answer.len = stored.len;

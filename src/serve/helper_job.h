@@ -7,10 +7,10 @@
 #ifndef SOTTO_SERVE_HELPER_JOB_H
 #define SOTTO_SERVE_HELPER_JOB_H
 
+#include "dap/job.h"
 #include "serve/batches.h"
 #include "serve/marks.h"
 #include "serve/server.h"
-#include "transport/dap_job.h"
 
 enum {
     SOTTO_HELPER_MAX_REPORTS = 4096, /* in one job                             */

@@ -4,6 +4,7 @@
  * The leader is not believed in anything. A batch of which a share was released is never touched, nor a job that added to
  * one as well, or two sums could differ by whatever the leader left out of its list. What is left must be large enough by
  * our own count. So all that a leader gets by this is a batch without some jobs that it might as well never have sent. */
+#include "base/arena.h"
 #include "serve/asked.h"
 #include "serve/log_task.h"
 #include "serve/metrics.h"
@@ -61,10 +62,9 @@ static sotto_status store(sotto_tx *tx, const asked *a, sotto_err *err)
 static sotto_status write_answer(asked *a, const sotto_dap_repair_resp *resp, sotto_err *err)
 {
     size_t size = resp->dropped.len + 4;
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&a->ask.arena, size), size);
+    sotto_buf out;
 
-    if (!out.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a repair");
+    SOTTO_TRY(sotto_buf_take(&out, &a->ask.arena, size, err));
     SOTTO_TRY(sotto_dap_repair_resp_encode(&out, resp, err));
     a->answer = sotto_buf_bytes(&out);
     return SOTTO_OK;

@@ -1,4 +1,5 @@
 /* Aggregate shares at the helper: one for each batch, ever, and always the same bytes. */
+#include "base/arena.h"
 #include "serve/asked.h"
 #include "serve/log_task.h"
 #include "serve/rate.h"
@@ -7,7 +8,7 @@
 #include "serve/schema.h"
 
 #include "base/rule.h"
-#include "transport/dap_rejections.h"
+#include "dap/rejections.h"
 
 #include <string.h>
 
@@ -124,9 +125,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(sotto_rate_check(tx, &a->rate, a->ask.task, &a->range, sum.reports, err));
     if (a->rate.held)
         return SOTTO_OK; /* with the row that says so */
-    out = sotto_buf_over(sotto_arena_take(&a->ask.arena, size), size);
-    if (!out.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a sealed share");
+    SOTTO_TRY(sotto_buf_take(&out, &a->ask.arena, size, err));
     SOTTO_TRY(sotto_release_seal(&out, a->ask.task, SOTTO_HELPER, a->req.collection_req, &sum,
                                  &a->ask.arena, err));
     a->answer = sotto_buf_bytes(&out);

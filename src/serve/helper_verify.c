@@ -1,6 +1,7 @@
 /* From sealed shares to sums: what the helper computes, outside any transaction. */
 #include "serve/helper_job.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/rule.h"
 
@@ -96,7 +97,7 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
                                size_t end, sotto_err *err)
 {
     size_t longest = 0, total = 0;
-    sotto_buf aad = {0}, out = {0};
+    sotto_buf aad, out;
     bool failed = false;
 
     for (size_t i = first; i < end; i++) {
@@ -106,12 +107,9 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
         longest = len > longest ? len : longest;
         total += init->encrypted_input_share.payload.len;
     }
-    aad.cap = longest + job->task->dap.configuration.len + 128;
-    out.cap = total;
-    aad.data = sotto_arena_take(worker->arena, aad.cap);
-    out.data = sotto_arena_take(worker->arena, out.cap);
-    if (!aad.data || !out.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "opening shares");
+    SOTTO_TRY(
+        sotto_buf_take(&aad, worker->arena, longest + job->task->dap.configuration.len + 128, err));
+    SOTTO_TRY(sotto_buf_take(&out, worker->arena, total, err));
     c->count = 0;
     for (size_t i = first; i < end; i++) {
         sotto_helper_report *r = &job->reports[i];
@@ -205,10 +203,9 @@ static sotto_status begin_sums(sotto_helper_job *job, sotto_err *err)
 static sotto_status end_sums(sotto_helper_job *job, sotto_worker *worker, sotto_err *err)
 {
     size_t size = job->task->dap.sizes.out_share;
-    sotto_buf plain = sotto_buf_over(sotto_arena_take(worker->arena, size), size);
+    sotto_buf plain;
 
-    if (!plain.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a sum");
+    SOTTO_TRY(sotto_buf_take(&plain, worker->arena, size, err));
     for (size_t i = 0; i < job->batch_count; i++) {
         sotto_helper_batch *b = &job->batches[i];
 
@@ -227,9 +224,7 @@ static sotto_status encode_answer(sotto_helper_job *job, sotto_err *err)
 
     for (size_t i = 0; i < job->count; i++)
         size += SOTTO_REPORT_ID_SIZE + 8 + job->reports[i].outbound.len;
-    job->answer = sotto_buf_over(sotto_arena_take(&job->arena, size), size);
-    if (!job->answer.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
+    SOTTO_TRY(sotto_buf_take(&job->answer, &job->arena, size, err));
     SOTTO_TRY(sotto_dap_job_resp_begin(&list, &job->answer, job->task->profile, err));
     for (size_t i = 0; i < job->count; i++) {
         const sotto_helper_report *r = &job->reports[i];

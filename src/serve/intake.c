@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rule.h"
-#include "transport/dap.h"
+#include "dap/dap.h"
 
 #include <pthread.h>
 #include <string.h>

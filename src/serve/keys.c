@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/rule.h"
-#include "seal/report.h"
+#include "dap/report.h"
 #include "sotto/random.h"
 
 #include <pthread.h>

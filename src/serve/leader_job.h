@@ -7,9 +7,9 @@
 #ifndef SOTTO_SERVE_LEADER_JOB_H
 #define SOTTO_SERVE_LEADER_JOB_H
 
+#include "dap/job.h"
 #include "serve/leader.h"
 #include "serve/segments.h"
-#include "transport/dap_job.h"
 
 /* What is to be written down of one of a job's segments. */
 typedef struct sotto_segment_note {

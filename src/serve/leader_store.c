@@ -1,4 +1,5 @@
 /* The leader's transactions on a job. */
+#include "base/arena.h"
 #include "serve/leader_job.h"
 #include "serve/leader_others.h"
 #include "serve/release.h"
@@ -291,9 +292,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     request = sotto_sql_column_bytes(&q, 3);
     job->refusals = sotto_sql_column_int(&q, 5);
     SOTTO_TRY(sotto_batch_key_read(&job->batch, sotto_sql_column_bytes(&q, 2), err));
-    job->request = sotto_buf_over(sotto_arena_take(&job->arena, request.len + 1), request.len);
-    if (!job->request.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");
+    SOTTO_TRY(sotto_buf_take(&job->request, &job->arena, request.len, err));
     status =
         sotto_column_unseal(&job->request, &job->leader->server->columns, &place, request, &found);
     if (status != SOTTO_OK)

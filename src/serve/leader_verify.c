@@ -1,6 +1,7 @@
 /* The leader's side of a job's proofs. */
 #include "serve/leader_job.h"
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "serve/answer.h"
 
@@ -44,9 +45,7 @@ static sotto_status write_request(sotto_leader_job *job, sotto_err *err)
 
     if (head.has_batch_id)
         memcpy(head.batch_id, job->batch.bytes, sizeof head.batch_id);
-    job->request = sotto_buf_over(sotto_arena_take(&job->arena, size), size);
-    if (!job->request.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");
+    SOTTO_TRY(sotto_buf_take(&job->request, &job->arena, size, err));
     SOTTO_TRY(sotto_dap_job_init_req_begin(&list, &job->request, &head, job->task->profile, err));
     for (size_t i = 0; i < job->count; i++) {
         const sotto_kept_report *r = &job->reports[i];
@@ -72,9 +71,7 @@ static sotto_status seal_request(sotto_leader_job *job, sotto_err *err)
     sotto_column_place place = sotto_leader_request_place(row, job);
     size_t size = job->request.len + SOTTO_COLUMN_OVERHEAD;
 
-    job->sealed = sotto_buf_over(sotto_arena_take(&job->arena, size), size);
-    if (!job->sealed.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's request");
+    SOTTO_TRY(sotto_buf_take(&job->sealed, &job->arena, size, err));
     return sotto_column_seal(&job->sealed, &job->leader->server->columns, &place,
                              sotto_buf_bytes(&job->request), err);
 }
@@ -159,11 +156,10 @@ static void count_report(sotto_leader_job *job, size_t i, uint8_t helper_error)
 static sotto_status add_up(sotto_leader_job *job, sotto_err *err)
 {
     size_t size = job->task->dap.sizes.out_share;
-    sotto_buf share = sotto_buf_over(sotto_arena_take(&job->arena, size), size);
+    sotto_buf share;
     sotto_prio3_agg agg;
 
-    if (!share.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a sum");
+    SOTTO_TRY(sotto_buf_take(&share, &job->arena, size, err));
     SOTTO_TRY(sotto_prio3_agg_init(&job->task->vdaf, &agg, &job->arena, err));
     SOTTO_TRY(sotto_prio3_accumulate(&job->task->vdaf, &agg, job->states, job->count, err));
     SOTTO_TRY(sotto_prio3_agg_encode(&job->task->vdaf, &share, &agg, err));

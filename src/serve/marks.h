@@ -6,8 +6,8 @@
 #ifndef SOTTO_SERVE_MARKS_H
 #define SOTTO_SERVE_MARKS_H
 
+#include "dap/report.h"
 #include "db/sql.h"
-#include "seal/report.h"
 
 typedef struct sotto_mark {
     uint8_t report[SOTTO_REPORT_ID_SIZE];

@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/writer.h"
+#include "dap/dap.h"
 #include "serve/care.h"
 #include "serve/leader.h"
-#include "transport/dap.h"
 #include "transport/http_server.h"
 
 #include <inttypes.h>
@@ -208,6 +208,13 @@ static void write_http(sotto_writer *w, sotto_server *s)
     one(w, "sotto_http_connections_total", "counter", "Connections accepted.",
         c.connections_accepted);
     one(w, "sotto_http_connections", "gauge", "Connections now open.", c.connections_now);
+    one(w, "sotto_http_connections_max", "gauge", "Connections that may be open at once.",
+        c.connections_most);
+    one(w, "sotto_http_connections_evicted_total", "counter",
+        "Connections without a request under way, closed to make room for another.",
+        c.connections_made_room);
+    one(w, "sotto_descriptors_max", "gauge", "File descriptors that the process may have open.",
+        s->descriptors.limit);
     one(w, "sotto_http_bytes_in_flight", "gauge", "Bytes of requests and answers now held.",
         c.bytes_in_flight_now);
     one(w, "sotto_http_requests_total", "counter", "Requests whose head could be read.",

@@ -4,12 +4,13 @@
 #include "base/hex.h"
 #include "crypto/hash.h"
 #include "serve/care.h"
+#include "serve/descriptors.h"
 #include "serve/metrics.h"
 #include "transport/http_server.h"
 
 #include <string.h>
 
-enum { TEXT = 64 << 10, CONNECTIONS = 64, BYTES_IN_FLIGHT = 4 << 20 };
+enum { TEXT = 64 << 10, BYTES_IN_FLIGHT = 4 << 20 };
 
 struct sotto_operations {
     sotto_server *server;
@@ -163,7 +164,7 @@ sotto_status sotto_operations_open(sotto_operations **out, sotto_server *server,
                                          .port = port,
                                          .plain_anywhere = server->options.operations_anywhere,
                                          .loops = 1,
-                                         .max_connections = CONNECTIONS,
+                                         .max_connections = SOTTO_OPERATIONS_CONNECTIONS,
                                          .max_bytes_in_flight = BYTES_IN_FLIGHT,
                                          .log = &server->options.log},
             &handler, o, err);

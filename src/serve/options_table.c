@@ -48,6 +48,8 @@ const sotto_option sotto_options[] = {
      "threads that read and write connections"},
     {"workers", SOTTO_OPTION_NUMBER, SOTTO_FOR_BOTH, AT(server.workers), SAME("2"), 1, 256, NULL,
      "threads that open shares and verify proofs"},
+    {"connections", SOTTO_OPTION_NUMBER, SOTTO_FOR_BOTH, AT(server.connections), NOTHING, 16, 1000000, NULL,
+     "clients' connections at once; else 10000, or what the file limit leaves if that is less"},
     {"bytes_in_flight", SOTTO_OPTION_SIZE, SOTTO_FOR_BOTH, AT(server.bytes_in_flight), SAME("64M"),
      (uint64_t)8 << 20, (uint64_t)1 << 36, NULL,
      "of all requests and answers together; past it clients are told to come back"},

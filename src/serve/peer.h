@@ -23,7 +23,7 @@ bool sotto_peer_create(sotto_peer_call *call, const sotto_server_task *task,
                        sotto_dap_resource resource, sotto_dap_message message, sotto_bytes body);
 /* How long the helper asks to be left alone (Retry-After), as far as a lease can wait; 0: it does not. */
 int64_t sotto_peer_wait_ms(const sotto_http_response *response);
-/* Sends a RepairReq (transport/dap_repair.h). */
+/* Sends a RepairReq (dap/repair.h). */
 bool sotto_peer_repair(sotto_peer_call *call, const sotto_server_task *task, sotto_bytes body);
 /* Deletes what the helper made, at the place that it named. False: that is not one of its own. */
 bool sotto_peer_delete(sotto_peer_call *call, const sotto_server_task *task, sotto_bytes location);

@@ -1,10 +1,10 @@
 #include "serve/rate.h"
 
 #include "base/rule.h"
+#include "dap/dap.h"
 #include "recipe/model.h"
 #include "serve/log_task.h"
 #include "serve/schema.h"
-#include "transport/dap.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "serve/refusals.h"
 
 #include "base/rule.h"
-#include "seal/report.h"
-#include "transport/dap.h"
+#include "dap/dap.h"
+#include "dap/report.h"
 
 #include <stdlib.h>
 #include <string.h>

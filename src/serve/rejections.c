@@ -9,7 +9,7 @@
 #include "serve/schema.h"
 
 #include "base/rule.h"
-#include "transport/dap_rejections.h"
+#include "dap/rejections.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "serve/server.h"
 #include "sotto/rejections.h"
 
-/* Appends the document of transport/dap_rejections.h. Of a batch that the leader selected, it takes in what was refused at
+/* Appends the document of dap/rejections.h. Of a batch that the leader selected, it takes in what was refused at
  * upload since the batch before it.
  *   rate  what sotto_rate_check found for this sum */
 SOTTO_MUST_USE sotto_status sotto_rejections_fix(sotto_tx *tx, sotto_buf *out,

@@ -1,5 +1,6 @@
 #include "serve/release.h"
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "sotto/random.h"
 
@@ -51,15 +52,6 @@ size_t sotto_release_sealed_size(const sotto_server_task *task)
     return task->dap.sizes.out_share + SOTTO_HPKE_TAG_SIZE + SOTTO_HPKE_MAX_PUBLIC_KEY + 16;
 }
 
-static sotto_buf taken(sotto_arena *arena, size_t size)
-{
-    sotto_buf buf = sotto_buf_over(sotto_arena_take(arena, size), size);
-
-    if (!buf.data)
-        buf.cap = 0;
-    return buf;
-}
-
 /* A few entries at a time, each drawn, added and forgotten. */
 static sotto_status add_noise(sotto_prio3_agg *agg, const sotto_server_task *task, sotto_err *err)
 {
@@ -90,7 +82,7 @@ static sotto_status with_noise(sotto_bytes *out, const sotto_server_task *task,
     *out = sum->share;
     if (!task->noise || !SOTTO_RULE(noise_added))
         return SOTTO_OK;
-    share = taken(arena, task->vdaf.sizes.out_share);
+    SOTTO_TRY(sotto_buf_take(&share, arena, task->vdaf.sizes.out_share, err));
     SOTTO_TRY(sotto_prio3_agg_init(&task->vdaf, &agg, arena, err));
     SOTTO_TRY(sotto_prio3_agg_decode(&task->vdaf, &agg, sum->share, sum->reports, err));
     SOTTO_TRY(add_noise(&agg, task, err));
@@ -105,12 +97,14 @@ sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task, s
 {
     uint8_t text[SOTTO_DAP_INFO_MAX], ikm[SOTTO_HPKE_MAX_PRIVATE_KEY];
     sotto_bytes info = sotto_aggregate_share_info(text, (sotto_dap_role)role);
-    sotto_buf aad = taken(arena, task->dap.configuration.len + collection_req.len + 128);
-    sotto_buf sealed = taken(arena, sotto_release_sealed_size(task));
     size_t enc = task->collector.public_key.len;
+    sotto_buf aad, sealed;
     sotto_status status;
     sotto_bytes share;
 
+    SOTTO_TRY(
+        sotto_buf_take(&aad, arena, task->dap.configuration.len + collection_req.len + 128, err));
+    SOTTO_TRY(sotto_buf_take(&sealed, arena, sotto_release_sealed_size(task), err));
     SOTTO_TRY(with_noise(&share, task, sum, arena, err));
     SOTTO_TRY(sotto_dap_aggregate_share_aad_encode(&aad, task->dap.id, task->dap.configuration,
                                                    collection_req, err));

@@ -2,8 +2,8 @@
 #ifndef SOTTO_SERVE_RELEASE_H
 #define SOTTO_SERVE_RELEASE_H
 
+#include "dap/collect.h"
 #include "serve/batches.h"
-#include "transport/dap_collect.h"
 
 /* Whether this task's collector may ask for these buckets at all; else which problem it is. */
 bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,

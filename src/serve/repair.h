@@ -9,9 +9,9 @@
 #ifndef SOTTO_SERVE_REPAIR_H
 #define SOTTO_SERVE_REPAIR_H
 
+#include "dap/repair.h"
 #include "serve/batches.h"
 #include "serve/server.h"
-#include "transport/dap_repair.h"
 
 /* What one job added to one bucket. */
 typedef struct sotto_repair_row {

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "dap/repair.h"
 #include "serve/metrics.h"
 #include "serve/upload.h"
-#include "transport/dap_repair.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef SOTTO_SERVE_ROUTER_H
 #define SOTTO_SERVE_ROUTER_H
 
+#include "dap/dap.h"
 #include "serve/server.h"
-#include "transport/dap.h"
 #include "transport/http_server.h"
 
 /* Its context is the sotto_server. */

@@ -1,6 +1,7 @@
 /* Records, segments and their keys. */
 #include "serve/segments.h"
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "serve/schema.h"
 #include "sotto/random.h"
@@ -39,12 +40,6 @@ bool sotto_kept_report_next(sotto_reader *in, sotto_kept_report *out)
 
 /* ---- sealing -------------------------------------------------------------------------------------------------- */
 
-static sotto_status take(sotto_buf *out, size_t size, sotto_arena *arena, sotto_err *err)
-{
-    *out = sotto_buf_over(sotto_arena_take(arena, size), size);
-    return out->data ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
-}
-
 sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys *columns,
                                 const sotto_bytes *records, size_t count, sotto_arena *arena,
                                 sotto_err *err)
@@ -60,8 +55,8 @@ sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys 
 
     for (size_t i = 0; i < count; i++)
         len += records[i].len;
-    SOTTO_TRY(take(&body, len + SOTTO_COLUMN_OVERHEAD, arena, err));
-    SOTTO_TRY(take(&key, SOTTO_COLUMN_KEY_SIZE + SOTTO_COLUMN_OVERHEAD, arena, err));
+    SOTTO_TRY(sotto_buf_take(&body, arena, len + SOTTO_COLUMN_OVERHEAD, err));
+    SOTTO_TRY(sotto_buf_take(&key, arena, SOTTO_COLUMN_KEY_SIZE + SOTTO_COLUMN_OVERHEAD, err));
     SOTTO_TRY(sotto_random_bytes(&n, sizeof n, err));
     SOTTO_TRY(sotto_random_bytes(own.key[0], sizeof own.key[0], err));
     segment->n = (int64_t)(n >> 1);
@@ -108,7 +103,7 @@ static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys
     sotto_status status;
 
     sotto_row_name(row, segment->n);
-    SOTTO_TRY(take(&body, sealed_body.len, arena, err));
+    SOTTO_TRY(sotto_buf_take(&body, arena, sealed_body.len, err));
     status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
     if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone))
         status = not_now(err);
@@ -189,7 +184,7 @@ static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *
     if (s->place.len >
         SOTTO_SEGMENT_MAX_BODY) /* or it would be tried for ever, without the memory for it */
         return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
-    SOTTO_TRY(take(&room, (size_t)s->place.len + 1, arena, err));
+    SOTTO_TRY(sotto_buf_take(&room, arena, (size_t)s->place.len + 1, err));
     status = sotto_spool_get(spool, &room, &s->place, err);
     /* A sector that went bad, as often as not: the database beside it is well, and so is what lies elsewhere. */
     if (status == SOTTO_IO && SOTTO_RULE(bad_disk_is_unreadable))

@@ -8,10 +8,10 @@
 #ifndef SOTTO_SERVE_SEGMENTS_H
 #define SOTTO_SERVE_SEGMENTS_H
 
+#include "dap/report.h"
 #include "db/sealed.h"
 #include "db/spool.h"
 #include "db/sql.h"
-#include "seal/report.h"
 
 /* Of a sealed body. A longer one, sealed and open, would be all the memory that a job has. */
 enum { SOTTO_SEGMENT_MAX_BODY = 128 << 20 };

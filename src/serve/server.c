@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "serve/care.h"
 #include "serve/datastore.h"
+#include "serve/descriptors.h"
 #include "serve/metrics.h"
 #include "serve/operations.h"
 #include "serve/owner.h"
@@ -98,9 +99,21 @@ static sotto_status open_http(sotto_server *s, sotto_err *err)
                                      .private_key = s->options.private_key,
                                      .plain_anywhere = s->options.plain_http,
                                      .loops = s->options.loops,
+                                     .max_connections = s->descriptors.connections,
                                      .max_bytes_in_flight = s->options.bytes_in_flight,
                                      .log = &s->options.log},
         &sotto_router, s, err);
+}
+
+/* Before anything is opened, so that an option that does not go with the file limit is the first thing said. */
+static sotto_status count_descriptors(sotto_server *s, sotto_err *err)
+{
+    SOTTO_TRY(sotto_descriptors_plan(&s->descriptors, &s->options, sotto_descriptors_raise(), err));
+    sotto_log(&s->options.log, SOTTO_LOG_INFO, "server.descriptors",
+              sotto_log_uint("limit", s->descriptors.limit),
+              sotto_log_uint("reserve", s->descriptors.reserve),
+              sotto_log_uint("connections", s->descriptors.connections));
+    return SOTTO_OK;
 }
 
 /* The operations port comes last: once it answers, everything is up. */
@@ -109,6 +122,7 @@ static sotto_status open_all(sotto_server *s, sotto_err *err)
     /* Whoever calls has a lease meanwhile, which a helper that asks for more time must not outlast: that is waited for without one. */
     enum { IN_A_CALL_MS = 2000 };
 
+    SOTTO_TRY(count_descriptors(s, err));
     SOTTO_TRY(sotto_metrics_new(&s->metrics, err));
     SOTTO_TRY(open_store(s, err));
     SOTTO_TRY(open_pool(s, err));
@@ -116,6 +130,7 @@ static sotto_status open_all(sotto_server *s, sotto_err *err)
         SOTTO_TRY(sotto_http_client_open(
             &s->client,
             &(sotto_http_client_options){.ca_file = s->options.ca_file,
+                                         .max_active = SOTTO_PEER_CALLS,
                                          .max_backoff_ms = IN_A_CALL_MS,
                                          .plain_anywhere = s->options.plain_http,
                                          .log = &s->options.log},

@@ -40,6 +40,7 @@ typedef struct sotto_server_options {
     const char *operations;   /* where /healthz, /readyz and /metrics listen; NULL: nowhere */
     bool operations_anywhere; /* allow that off loopback                             */
     unsigned loops, workers;
+    unsigned connections;    /* at once; 0: 10,000, or as many as the file limit allows */
     size_t bytes_in_flight;  /* over all connections                                */
     size_t upload_memory;    /* for the reports of one upload request               */
     size_t job_reports;      /* a full job                                          */
@@ -59,8 +60,16 @@ typedef struct sotto_server_options {
     const struct sotto_http_handler *internal;
 } sotto_server_options;
 
+/* See serve/descriptors.h. */
+typedef struct sotto_descriptors {
+    uint64_t limit;       /* of the process                                   */
+    uint64_t reserve;     /* of them, for everything but the DAP port's clients */
+    unsigned connections; /* of the DAP port, at once                         */
+} sotto_descriptors;
+
 typedef struct sotto_server {
     sotto_server_options options;
+    sotto_descriptors descriptors;
     sotto_db *db;
     sotto_db_claim claim;      /* on its file; held until the store is closed */
     sotto_column_keys columns; /* the datastore keys */

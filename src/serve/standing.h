@@ -8,8 +8,8 @@
 #ifndef SOTTO_SERVE_STANDING_H
 #define SOTTO_SERVE_STANDING_H
 
+#include "dap/dap.h"
 #include "serve/tasks.h"
-#include "transport/dap.h"
 
 enum { SOTTO_STANDING_WHY = 200, SOTTO_STANDING_SECONDS = 60 };
 

@@ -10,13 +10,13 @@
 #ifndef SOTTO_SERVE_TASKS_H
 #define SOTTO_SERVE_TASKS_H
 
+#include "dap/dap.h"
 #include "db/sealed.h"
 #include "db/store.h"
-#include "privacy/noise.h"
+#include "noise/noise.h"
 #include "serve/pairing.h"
 #include "sotto/recipe.h"
 #include "sotto/seal.h"
-#include "transport/dap.h"
 
 typedef enum sotto_role { SOTTO_LEADER = 2, SOTTO_HELPER = 3 } sotto_role; /* as DAP numbers them */
 

@@ -1,6 +1,7 @@
 /* Adding tasks: compiled here, compared with what the other side says, what was paired and what is stored. */
 #include "serve/tasks_internal.h"
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "sotto/random.h"
 
@@ -166,11 +167,9 @@ sotto_status sotto_tasks_add_bare(sotto_db *db, const sotto_column_keys *keys, s
 
     if (!e)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
-    stored = sotto_buf_over(sotto_arena_take(&e->arena, size), size);
-    if (stored.data)
+    status = sotto_buf_take(&stored, &e->arena, size, err);
+    if (status == SOTTO_OK)
         status = sotto_task_bare_encode(&stored, task, err);
-    else
-        status = sotto_fail(err, SOTTO_NO_MEMORY, "a task");
     if (status == SOTTO_OK)
         status = sotto_task_entry_compile(e, role, sotto_bytes_of(NULL, 0),
                                           sotto_buf_bytes(&stored), 0, NULL, err);

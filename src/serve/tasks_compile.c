@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "dap/task_configuration.h"
 #include "recipe/claim.h"
-#include "recipe/task_configuration.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef SOTTO_SERVE_TASKS_INTERNAL_H
 #define SOTTO_SERVE_TASKS_INTERNAL_H
 
-#include "seal/report.h"
+#include "dap/report.h"
 #include "serve/keys.h"
 #include "serve/tasks.h"
 

@@ -2,7 +2,7 @@
 #include "serve/tasks_internal.h"
 
 #include "base/rule.h"
-#include "transport/dap.h"
+#include "dap/dap.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,12 +2,13 @@
 #include "serve/upload.h"
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/rule.h"
+#include "dap/upload.h"
 #include "serve/answer.h"
 #include "serve/leader.h"
 #include "serve/metrics.h"
-#include "transport/dap_upload.h"
 
 #include <string.h>
 
@@ -39,8 +40,8 @@ void sotto_upload_answer(sotto_upload_request *upload)
     static const sotto_http_field type = {"Content-Type", NULL};
     sotto_http_field fields[1] = {type};
     size_t size = upload->count * (SOTTO_REPORT_ID_SIZE + 1);
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&upload->arena, size + 1), size);
-    sotto_status status = out.data ? SOTTO_OK : SOTTO_NO_MEMORY;
+    sotto_buf out;
+    sotto_status status = sotto_buf_take(&out, &upload->arena, size, NULL);
 
     for (size_t i = 0; status == SOTTO_OK && i < upload->count; i++) {
         sotto_dap_upload_status failed = {.error = upload->reports[i].error};
@@ -189,10 +190,9 @@ static bool set_up(sotto_upload_request *upload, sotto_buf *aad, size_t count, s
     size_t size = 2 * upload->task->max_report + upload->task->dap.configuration.len + 128;
     size_t records = bytes + 64 * (count + 1);
 
-    *aad = sotto_buf_over(sotto_arena_take(arena, size), size);
     upload->reports = sotto_arena_take_array(&upload->arena, count + 1, sizeof *upload->reports);
-    upload->records = sotto_buf_over(sotto_arena_take(&upload->arena, records), records);
-    return aad->data && upload->reports && upload->records.data;
+    return upload->reports && sotto_buf_take(aad, arena, size, NULL) == SOTTO_OK &&
+           sotto_buf_take(&upload->records, &upload->arena, records, NULL) == SOTTO_OK;
 }
 
 static void work(void *context, sotto_worker *worker)

@@ -99,6 +99,8 @@ void sotto_http_conn_turn(sotto_http_conn *conn)
     }
     if (conn->state == SOTTO_HTTP_CONN_DEAD)
         sotto_http_conn_free(conn);
+    else
+        sotto_http_room_enqueue(conn);
 }
 
 /* ---- what happens to it -------------------------------------------------------------------------- */
@@ -158,7 +160,7 @@ void sotto_http_conn_open(sotto_http_loop *loop, int fd)
         sotto_release(conn, sizeof *conn);
         (void)close(fd);
         atomic_fetch_sub(&loop->conn_count, 1);
-        sotto_http_server_lost_connection(server);
+        sotto_http_server_lost_connections(server, 1);
         return;
     }
     conn->loop = loop;
@@ -172,9 +174,10 @@ void sotto_http_conn_open(sotto_http_loop *loop, int fd)
     bufferevent_setcb(conn->bev, on_bytes, on_bytes, on_event, conn);
     /* Never more than one head and one read ahead of what was asked for. */
     bufferevent_setwatermark(conn->bev, EV_READ, 0, server->options.max_head + SOTTO_HTTP_MAX_READ);
-    if (bufferevent_enable(conn->bev, EV_READ | EV_WRITE) != 0) {
+    if (bufferevent_enable(conn->bev, EV_READ | EV_WRITE) != 0)
         sotto_http_conn_free(conn);
-    }
+    else
+        sotto_http_room_enqueue(conn);
 }
 
 void sotto_http_conn_free(sotto_http_conn *conn)
@@ -188,6 +191,7 @@ void sotto_http_conn_free(sotto_http_conn *conn)
         sotto_http_request_call_lost(request);
         sotto_http_request_free(request);
     }
+    sotto_http_room_leave(conn);
     if (conn->previous)
         conn->previous->next = conn->next;
     else
@@ -197,6 +201,7 @@ void sotto_http_conn_free(sotto_http_conn *conn)
     sotto_http_discharge(loop->server, conn->charge);
     bufferevent_free(conn->bev);
     sotto_release(conn, sizeof *conn);
-    atomic_fetch_sub(&loop->conn_count, 1);
-    sotto_http_server_lost_connection(loop->server);
+    /* libevent closes the socket a little later, and only then is there room for another. */
+    loop->leaving++;
+    event_active(loop->gone, EV_WRITE, 0);
 }

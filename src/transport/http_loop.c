@@ -7,17 +7,19 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rule.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MAX_HANDED = 256, MAX_ACCEPTS = 64, MS = 1000000 };
+enum { MAX_HANDED = 256, MAX_ACCEPTS = 64, TELL_AGAIN_MS = 10000, MS = 1000000 };
 
 void sotto_http_loop_wake(sotto_http_loop *loop)
 {
@@ -66,16 +68,27 @@ static bool hand_socket(sotto_http_loop *loop, int fd)
 
 /* ---- accepting ----------------------------------------------------------------------------------- */
 
-static void turn_away(const sotto_http_server *server, int fd)
+static bool is_full(const sotto_http_server *server)
+{
+    return atomic_load(&server->conn_count) >= server->options.max_connections;
+}
+
+static void turn_away(sotto_http_server *server, int fd)
 {
     char text[128];
+    char unread[4096];
     const int len = evutil_snprintf(text, sizeof text,
                                     "HTTP/1.1 503 Service Unavailable\r\nRetry-After: %u\r\n"
                                     "Content-Length: 0\r\nConnection: close\r\n\r\n",
                                     server->options.retry_after_s);
 
-    if (!server->tls && len > 0)
+    atomic_fetch_add(&server->refused, 1);
+    if (!server->tls && len > 0) {
         (void)send(fd, text, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        /* Bytes left unread would make the kernel reset the connection, and the client might lose the answer. */
+        for (unsigned i = 0; i < 4 && recv(fd, unread, sizeof unread, MSG_DONTWAIT) > 0; i++) {
+        }
+    }
     (void)close(fd);
 }
 
@@ -84,12 +97,11 @@ static void place(sotto_http_loop *first, int fd)
     sotto_http_server *server = first->server;
     sotto_http_loop *loop = first;
 
-    if (atomic_fetch_add(&server->conn_count, 1) >= server->options.max_connections) {
-        sotto_http_server_lost_connection(server);
-        atomic_fetch_add(&server->refused, 1);
+    if (is_full(server)) {
         turn_away(server, fd);
         return;
     }
+    atomic_fetch_add(&server->conn_count, 1);
     atomic_fetch_add(&server->accepted, 1);
     for (unsigned i = 0; i < server->loop_count; i++)
         if (atomic_load(&server->loops[i].conn_count) < atomic_load(&loop->conn_count))
@@ -104,24 +116,82 @@ static void place(sotto_http_loop *first, int fd)
     sotto_http_conn_open(first, fd);
 }
 
+static int accept_one(int listener)
+{
+    return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+/* True: a connection of this loop closes, and there is room once its socket is closed, in this round of the loop. Other
+ * loops have only been asked: whoever comes next finds their room. */
+static bool make_room(sotto_http_loop *first)
+{
+    sotto_http_server *server = first->server;
+
+    if (sotto_http_room_make(first))
+        return true;
+    for (unsigned i = 1; i < server->loop_count; i++) {
+        atomic_store(&server->loops[i].asked_for_room, true);
+        sotto_http_loop_wake(&server->loops[i]);
+    }
+    return false;
+}
+
+static void take_spare(sotto_http_loop *loop)
+{
+    if (loop->spare < 0)
+        loop->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* There is no descriptor, though connections are capped so that there should be. The spare one is given up for an accept, so
+ * that those who wait are told. Then the listener rests until the loop's clock ticks: epoll would call at once and for ever. */
+static void run_out(sotto_http_loop *loop, int listener, int why)
+{
+    const uint64_t now = sotto_clock_monotonic(&sotto_clock_system);
+
+    if (loop->told_full == 0 || now - loop->told_full > (uint64_t)TELL_AGAIN_MS * MS) {
+        sotto_log(loop->server->options.log, SOTTO_LOG_WARNING, "http.accept_paused",
+                  sotto_log_int("errno", why));
+        loop->told_full = now;
+    }
+    for (int i = 0; SOTTO_RULE(spare_descriptor) && loop->spare >= 0 && i < MAX_ACCEPTS; i++) {
+        int fd;
+
+        (void)close(loop->spare);
+        loop->spare = -1;
+        fd = accept_one(listener);
+        if (fd >= 0)
+            turn_away(loop->server, fd);
+        take_spare(loop);
+        if (fd < 0)
+            break;
+    }
+    if (SOTTO_RULE(accept_rests))
+        event_del(loop->accept);
+}
+
 static void on_accept(int listener, short what, void *context)
 {
     sotto_http_loop *loop = context;
 
     (void)what;
     for (int i = 0; i < MAX_ACCEPTS; i++) {
-        const int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd, why;
 
+        /* Somebody waits for sure only at first. If more do, epoll calls again. */
+        if (i > 0 && is_full(loop->server))
+            return;
+        if (SOTTO_RULE(idle_makes_room) && is_full(loop->server) && make_room(loop))
+            return;
+        fd = accept_one(listener);
         if (fd >= 0) {
             place(loop, fd);
             continue;
         }
-        /* Out of descriptors: the clock of the loop tries again, rather than epoll at once and for ever. */
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            sotto_log(loop->server->options.log, SOTTO_LOG_WARNING, "http.accept_paused",
-                      sotto_log_int("errno", errno));
-            event_del(loop->accept);
-        }
+        why = errno;
+        if (why == EMFILE && make_room(loop))
+            return;
+        if (why == EMFILE || why == ENFILE || why == ENOBUFS || why == ENOMEM)
+            run_out(loop, listener, why);
         return;
     }
 }
@@ -175,10 +245,25 @@ static void on_wake(int fd, short what, void *context)
         sotto_http_conn_answer(answered);
         answered = next;
     }
+    if (atomic_exchange(&loop->asked_for_room, false))
+        (void)sotto_http_room_make(loop);
     if (atomic_load(&loop->server->draining) && !loop->swept)
         drain_begins(loop);
     if (atomic_load(&loop->server->stopping))
         event_base_loopbreak(loop->base);
+}
+
+static void on_gone(int fd, short what, void *context)
+{
+    sotto_http_loop *loop = context;
+    const unsigned count = loop->leaving;
+
+    (void)fd;
+    (void)what;
+    loop->leaving = 0;
+    atomic_fetch_sub(&loop->conn_count, count);
+    if (count > 0)
+        sotto_http_server_lost_connections(loop->server, count);
 }
 
 static void on_tick(int fd, short what, void *context)
@@ -194,6 +279,8 @@ static void on_tick(int fd, short what, void *context)
     }
     if (loop->accept && !loop->swept && !event_pending(loop->accept, EV_READ, NULL))
         event_add(loop->accept, NULL);
+    if (loop->accept)
+        take_spare(loop);
 }
 
 static void *run(void *context)
@@ -242,7 +329,8 @@ sotto_status sotto_http_loop_open(sotto_http_loop *loop, sotto_http_server *serv
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for an HTTP loop");
     loop->wake = event_new(loop->base, loop->wake_fd, EV_READ | EV_PERSIST, on_wake, loop);
     loop->tick = event_new(loop->base, -1, EV_PERSIST, on_tick, loop);
-    if (!loop->wake || !loop->tick || event_add(loop->wake, NULL) != 0 ||
+    loop->gone = event_new(loop->base, -1, 0, on_gone, loop);
+    if (!loop->wake || !loop->tick || !loop->gone || event_add(loop->wake, NULL) != 0 ||
         event_add(loop->tick, &tick) != 0)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for an HTTP loop");
     if (loop != &server->loops[0])
@@ -250,6 +338,7 @@ sotto_status sotto_http_loop_open(sotto_http_loop *loop, sotto_http_server *serv
     loop->accept = event_new(loop->base, server->listener, EV_READ | EV_PERSIST, on_accept, loop);
     if (!loop->accept || event_add(loop->accept, NULL) != 0)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for an HTTP loop");
+    take_spare(loop);
     return SOTTO_OK;
 }
 
@@ -283,7 +372,7 @@ void sotto_http_loop_close(sotto_http_loop *loop)
     answered = loop->answered;
     for (unsigned i = 0; i < loop->handed_count; i++) {
         (void)close(loop->handed[i]);
-        sotto_http_server_lost_connection(loop->server);
+        sotto_http_server_lost_connections(loop->server, 1);
     }
     loop->handed_count = 0;
     pthread_mutex_unlock(&loop->lock);
@@ -301,11 +390,15 @@ void sotto_http_loop_close(sotto_http_loop *loop)
         event_free(loop->wake);
     if (loop->base) {
         run_deferred(loop->base);
+        if (loop->gone)
+            event_free(loop->gone);
         event_base_free(loop->base);
     }
     if (loop->out)
         evbuffer_free(loop->out);
     if (loop->wake_fd >= 0)
         (void)close(loop->wake_fd);
+    if (loop->spare >= 0)
+        (void)close(loop->spare);
     sotto_release(loop->handed, MAX_HANDED * sizeof loop->handed[0]);
 }

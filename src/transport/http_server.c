@@ -56,6 +56,7 @@ static void fill_in(sotto_http_server_options *o)
     use_default(&o->max_fields, SOTTO_HTTP_MAX_FIELDS);
     use_default(&o->idle_ms, 60000);
     use_default(&o->head_ms, 10000);
+    use_default(&o->grace_ms, 2000);
     use_default(&o->body_ms, 10000);
     use_default(&o->write_ms, 10000);
     use_default(&o->min_rate, 16384);
@@ -166,7 +167,7 @@ sotto_status sotto_http_server_open(sotto_http_server **server,
     atomic_init(&made->refs, 1);
     (void)pthread_mutex_init(&made->lock, NULL);
     for (unsigned i = 0; i < SOTTO_HTTP_MAX_LOOPS; i++) {
-        made->loops[i].wake_fd = -1;
+        made->loops[i].wake_fd = made->loops[i].spare = -1;
         (void)pthread_mutex_init(&made->loops[i].lock, NULL);
     }
     status = start(made, err);
@@ -196,9 +197,9 @@ static void tell_drain(sotto_http_server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
-void sotto_http_server_lost_connection(sotto_http_server *server)
+void sotto_http_server_lost_connections(sotto_http_server *server, unsigned count)
 {
-    if (atomic_fetch_sub(&server->conn_count, 1) == 1 && atomic_load(&server->draining))
+    if (atomic_fetch_sub(&server->conn_count, count) == count && atomic_load(&server->draining))
         tell_drain(server);
 }
 
@@ -269,6 +270,8 @@ void sotto_http_server_count(const sotto_http_server *server, sotto_http_server_
     *counts = (sotto_http_server_counts){
         .connections_accepted = atomic_load(&server->accepted),
         .connections_refused = atomic_load(&server->refused),
+        .connections_made_room = atomic_load(&server->made_room),
+        .connections_most = server->options.max_connections,
         .connections_now = atomic_load(&server->conn_count),
         .bytes_in_flight_now = atomic_load(&server->in_flight),
         .requests = atomic_load(&server->requests),

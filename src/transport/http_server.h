@@ -93,7 +93,9 @@ typedef struct sotto_http_server_options {
     const char *private_key; /* HTTP, which is refused for an address that isn't loopback ...     */
     bool plain_anywhere;     /* ... unless this is set                                            */
     unsigned loops;          /* threads: 1, at most 64                                            */
-    unsigned max_connections;   /* 10,000; one more is told 503 and closed                        */
+    unsigned max_connections; /* 10,000; for one more, an idle one is closed, or it is told 503 */
+    unsigned
+        grace_ms; /* 2,000: so long a connection without a whole head is not closed for another */
     size_t max_bytes_in_flight; /* 256 MiB over all connections; past it 503 and Retry-After      */
     size_t max_head;            /* 16 KiB: request line and fields, else 431                      */
     unsigned max_fields;        /* 64, at most 64, else 431                                       */
@@ -136,7 +138,9 @@ extern const unsigned sotto_http_times_ms[SOTTO_HTTP_TIMES - 1];
 /* Since the server was opened; for metrics. */
 typedef struct sotto_http_server_counts {
     uint64_t connections_accepted;
-    uint64_t connections_refused; /* over the cap                                  */
+    uint64_t connections_refused;   /* over the cap, or out of descriptors            */
+    uint64_t connections_made_room; /* closed at the cap for another                  */
+    uint64_t connections_most;      /* the cap                                        */
     uint64_t connections_now;
     uint64_t bytes_in_flight_now;
     uint64_t requests;                /* heads that parsed                                       */

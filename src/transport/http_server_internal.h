@@ -3,6 +3,7 @@
  *   http_server.c   opens, drains, closes; the cap on bytes
  *   http_loop.c     one thread with its event base: accepting, waking up, the clock
  *   http_conn.c     one connection: a state and a step for each state (see http_conn.h)
+ *   http_room.c     which connection closes for another at the cap
  *   http_request.c  what handlers see, and the text of an answer
  *   http_tls.c      certificate and key
  *
@@ -28,6 +29,11 @@ enum { SOTTO_HTTP_MAX_LOOPS = 64, SOTTO_HTTP_MAX_DISCARD = 64 << 10 };
 
 typedef struct sotto_http_loop sotto_http_loop;
 typedef struct sotto_http_conn sotto_http_conn;
+
+/* Connections that may close for another, see http_room.c. */
+typedef struct sotto_http_queue {
+    sotto_http_conn *first, *last;
+} sotto_http_queue;
 
 struct sotto_http_request {
     sotto_http_loop *loop;
@@ -76,14 +82,17 @@ struct sotto_http_conn {
     sotto_http_request *request; /* the one being read or answered */
     sotto_http_chunks chunks;
     size_t max_body;
-    uint64_t left;        /* bytes of the body still to come         */
-    size_t scanned;       /* bytes of the head looked at             */
-    size_t charge;        /* buffered bytes counted as in flight     */
-    uint64_t since;       /* when what it does, or its window, began, ns */
-    uint64_t moved;       /* bytes of a body since then              */
-    uint64_t write_since; /* when output began to wait; 0: none waits */
-    uint64_t written;     /* of it                                    */
-    size_t waiting;       /* output at the last look                  */
+    uint64_t left;           /* bytes of the body still to come         */
+    size_t scanned;          /* bytes of the head looked at             */
+    size_t charge;           /* buffered bytes counted as in flight     */
+    uint64_t since;          /* when what it does, or its window, began, ns */
+    uint64_t moved;          /* bytes of a body since then              */
+    uint64_t write_since;    /* when output began to wait; 0: none waits */
+    uint64_t written;        /* of it                                    */
+    size_t waiting;          /* output at the last look                  */
+    sotto_http_queue *queue; /* where it stands; NULL: nowhere           */
+    sotto_http_conn *queue_previous, *queue_next;
+    uint64_t queue_since; /* `since` when it took its place            */
 };
 
 struct sotto_http_loop {
@@ -94,10 +103,16 @@ struct sotto_http_loop {
     struct event *wake;
     struct event *tick;
     struct event *accept; /* the first loop's only */
+    struct event *gone;   /* sockets of freed connections are closed */
     struct evbuffer *out; /* what one turn of a connection writes */
     int wake_fd;
-    bool swept; /* idle connections were told to go */
+    bool swept;         /* idle connections were told to go */
+    int spare;          /* the first loop's: a descriptor to give up for one accept; -1: none */
+    uint64_t told_full; /* when the log last heard that there are no descriptors, ns  */
     sotto_http_conn *conns;
+    sotto_http_queue idle, fresh;
+    unsigned leaving;           /* freed, and their sockets not closed yet */
+    atomic_bool asked_for_room; /* by the first loop                  */
     atomic_uint conn_count;
     pthread_mutex_t lock; /* guards what follows */
     sotto_http_request *answered, **answered_end;
@@ -120,7 +135,8 @@ struct sotto_http_server {
     atomic_bool stopping;
     atomic_size_t in_flight;
     atomic_uint conn_count;
-    atomic_uint_fast64_t accepted, refused, requests, malformed, too_large, overloaded, timed_out;
+    atomic_uint_fast64_t accepted, refused, requests, malformed, too_large, overloaded, timed_out,
+        made_room;
     atomic_uint_fast64_t answers[4], times[SOTTO_HTTP_TIMES], time_ns;
     pthread_mutex_t lock; /* with `emptied`: for drain */
     pthread_cond_t emptied;
@@ -134,7 +150,7 @@ bool sotto_http_reserve(sotto_http_server *server, size_t bytes);
 void sotto_http_charge(sotto_http_server *server, size_t bytes); /* whatever the cap says */
 void sotto_http_discharge(sotto_http_server *server, size_t bytes);
 void sotto_http_server_unref(sotto_http_server *server);
-void sotto_http_server_lost_connection(sotto_http_server *server);
+void sotto_http_server_lost_connections(sotto_http_server *server, unsigned count);
 void sotto_http_server_swept(sotto_http_server *server); /* one loop more */
 
 /* http_loop.c */
@@ -152,6 +168,12 @@ void sotto_http_conn_answer(sotto_http_request *request); /* which was queued */
 void sotto_http_conn_check_time(sotto_http_conn *conn, uint64_t now);
 void sotto_http_conn_sweep(sotto_http_conn *conn); /* closes it if it is idle */
 void sotto_http_conn_free(sotto_http_conn *conn);
+
+/* http_room.c */
+void sotto_http_room_enqueue(
+    sotto_http_conn *conn); /* at the end of the queue that it belongs in now */
+void sotto_http_room_leave(sotto_http_conn *conn);
+bool sotto_http_room_make(sotto_http_loop *loop); /* true: a connection of this loop was closed */
 
 /* http_request.c */
 /* NULL: no memory, or too many bytes in flight. */

@@ -1,3 +1,4 @@
+#include "base/rule.h"
 #include "base/secret_file.h"
 #include "transport/http_server_internal.h"
 
@@ -5,6 +6,9 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <unistd.h>
+
+/* TLS 1.2 without forward secrecy, or with CBC and a MAC, is not spoken. Suites of TLS 1.3 are all of this kind. */
+#define TLS12_SUITES "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 /* A client that offers protocols gets the one we speak, or none at all. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
@@ -54,6 +58,10 @@ sotto_status sotto_http_tls_open(struct ssl_ctx_st **tls, const char *certificat
     if (!context || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
         SSL_CTX_free(context);
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for TLS");
+    }
+    if (SOTTO_RULE(tls_suites) && SSL_CTX_set_cipher_list(context, TLS12_SUITES) != 1) {
+        SSL_CTX_free(context);
+        return sotto_fail(err, SOTTO_IO, "OpenSSL has none of the TLS 1.2 suites that we allow");
     }
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                      SSL_OP_CIPHER_SERVER_PREFERENCE);

@@ -1,6 +1,7 @@
 /* The ping-pong topology (draft-irtf-cfrg-vdaf-20, section 5.7.1) for Prio3's single round: the leader
  * says `initialize`, the helper answers `finish`. Pure: bytes in, bytes out, states in between. */
 #include "vdaf/ping_pong.h"
+#include "base/arena.h"
 #include "vdaf/circuit.h"
 
 #include <string.h>
@@ -26,12 +27,11 @@ sotto_status sotto_ping_pong_decode(sotto_ping_pong_message *out, sotto_bytes wi
 static sotto_status encode(sotto_bytes *out, sotto_ping_pong_type type, sotto_bytes item,
                            sotto_arena *arena, sotto_err *err)
 {
-    uint8_t *memory = sotto_arena_take(arena, MESSAGE_HEAD + item.len);
-    sotto_buf buf = sotto_buf_over(memory, memory ? MESSAGE_HEAD + item.len : 0);
-    sotto_writer w = sotto_writer_on(&buf);
+    sotto_buf buf;
+    sotto_writer w;
 
-    if (!memory)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "ping-pong message: no memory");
+    SOTTO_TRY(sotto_buf_take(&buf, arena, MESSAGE_HEAD + item.len, err));
+    w = sotto_writer_on(&buf);
     sotto_write_uint(&w, type, 1);
     sotto_write_opaque32(&w, item);
     SOTTO_TRY(sotto_writer_finish(&w, "ping-pong message", err));

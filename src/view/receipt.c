@@ -1,7 +1,7 @@
 /* A receipt in its own words, and as JSON. */
 #include "view/view.h"
 
-#include "transport/dap.h"
+#include "dap/dap.h"
 
 void sotto_receipt_as_text(sotto_text *t, const void *thing)
 {

@@ -2,8 +2,8 @@
 #ifndef SOTTO_TESTS_ANALYSE_SIMULATED_H
 #define SOTTO_TESTS_ANALYSE_SIMULATED_H
 
-#include "privacy/noise.h"
-#include "privacy/randomizer.h"
+#include "noise/noise.h"
+#include "noise/randomizer.h"
 #include "sim/random.h"
 #include "sotto/analyse.h"
 #include "support/recipes.h"

@@ -1,6 +1,6 @@
+#include "dap/dap.h"
 #include "sotto/analyse.h"
 #include "support/recipes.h"
-#include "transport/dap.h"
 
 #include <stdio.h>
 #include <string.h>

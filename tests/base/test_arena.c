@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 
 static bool is_zero(const uint8_t *bytes, size_t len)
 {
@@ -209,6 +210,22 @@ static void arena_takes_back_only_what_came_after_a_mark(sotto_test *t)
     CHECK_EQUAL(t, 0, arena.held);
 }
 
+static void a_buffer_from_an_arena_has_room_or_says_why_not(sotto_test *t)
+{
+    sotto_arena arena;
+    sotto_buf buf;
+
+    sotto_arena_init(&arena, 1 << 16);
+    CHECK_OK(t, sotto_buf_take(&buf, &arena, 5000, &t->err));
+    CHECK(t, buf.data != NULL && buf.len == 0 && buf.cap == 5000);
+    CHECK_OK(t, sotto_buf_take(&buf, &arena, 0, &t->err));
+    CHECK(t, buf.data != NULL && buf.len == 0 && buf.cap == 0);
+    CHECK_STATUS(t, SOTTO_NO_MEMORY, sotto_buf_take(&buf, &arena, 1 << 16, &t->err));
+    CHECK_REASON(t, "65536 bytes");
+    CHECK(t, buf.data == NULL && buf.cap == 0);
+    sotto_arena_clear(&arena);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -222,6 +239,7 @@ int main(int argc, char **argv)
         CASE(arena_grants_after_a_reset_what_a_fresh_one_would),
         CASE(arena_does_not_pile_up_over_rounds_of_new_sizes),
         CASE(arena_says_no_whichever_allocation_fails),
+        CASE(a_buffer_from_an_arena_has_room_or_says_why_not),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
 # analyst_library.sh LIBRARY: what an analyst's program takes in with libsotto-analyst: a client of servers and no server,
-# so neither a database nor a library that listens; and nothing that prints.
+# so neither a database nor a library that listens; nothing that prints; and no room that it lacks.
 library=$1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 needed='libcrypto|libjansson|libcurl|libm|libc|ld-linux-x86-64|ld-linux-aarch64'
-forbidden='listen|accept4?|bind|v?f?printf|f?puts|putchar|fwrite|perror|stdout|json_dumpf|json_dump_file|sqlite3_.*|PQ.*|event_.*|bufferevent_.*'
+forbidden='listen|accept4?|bind|v?f?printf|f?puts|putchar|fwrite|perror|stdout|json_dumpf|json_dump_file|sqlite3_.*|PQ.*|event_.*|bufferevent_.*|sotto_.*'
 
 readelf -d "$library" >"$work/dynamic" && nm -D --undefined-only "$library" >"$work/undefined" || exit 1
 wrong=$(

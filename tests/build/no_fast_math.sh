@@ -7,7 +7,7 @@ compiler=$3
 failed=0
 
 compiles() {
-    "$compiler" -std=c11 -I"$source/include" -I"$source/src" "$@" -fsyntax-only "$source/src/privacy/bound.c" 2>/dev/null
+    "$compiler" -std=c11 -I"$source/include" -I"$source/src" "$@" -fsyntax-only "$source/src/account/numeric/bound.c" 2>/dev/null
 }
 
 if grep -oE -- '-(Ofast|ffast-math|funsafe-math-optimizations|fassociative-math|freciprocal-math|ffinite-math-only)' \

@@ -4,13 +4,14 @@
  * prints "ready" and serves until its input ends. DIR/mode may hold a word: "apart" for shares that don't belong
  * together, "waiting" for a batch that is never ready ("withdrawn" once that was), "counts" for servers that don't tell what they refused. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/arena.h"
+#include "dap/collect.h"
+#include "dap/rejections.h"
 #include "recipe/claim.h"
 #include "serve/pairing.h"
 #include "sim/random.h"
 #include "sotto/collect.h"
 #include "sotto/random.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_rejections.h"
 #include "transport/http_server.h"
 
 #include <fcntl.h>
@@ -99,10 +100,11 @@ static sotto_hpke_ciphertext seal(const uint8_t *share, sotto_bytes aad, sotto_d
 {
     uint8_t text[SOTTO_DAP_INFO_MAX], ikm[64];
     size_t size = fake.task.sizes.out_share, room = size + 256;
-    sotto_buf sealed = sotto_buf_over(sotto_arena_take(arena, room), room);
+    sotto_buf sealed;
     sotto_hpke_config config = sotto_collector_key_config(&fake.key);
     size_t enc = config.public_key.len;
 
+    must(sotto_buf_take(&sealed, arena, room, NULL));
     must(sotto_random_bytes(ikm, sizeof ikm, NULL));
     must(sotto_hpke_seal(&sealed, &config, sotto_bytes_of(ikm, sizeof ikm),
                          sotto_aggregate_share_info(text, sender), aad, sotto_bytes_of(share, size),
@@ -116,13 +118,14 @@ static sotto_bytes answer_to(sotto_bytes request, sotto_arena *arena)
     size_t size = fake.task.sizes.out_share, room = 2 * size + 1024;
     size_t aad_room = fake.task.configuration.len + request.len + 128;
     uint8_t *leader = sotto_arena_take(arena, size), *helper = sotto_arena_take(arena, size);
-    sotto_buf out = sotto_buf_over(sotto_arena_take(arena, room), room);
-    sotto_buf aad = sotto_buf_over(sotto_arena_take(arena, aad_room), aad_room);
+    sotto_buf out, aad;
     sotto_dap_collection_resp resp = {
         .report_count = REPORTS,
         .interval = {fake.task.opens / fake.task.precision, 24},
     };
 
+    must(sotto_buf_take(&out, arena, room, NULL));
+    must(sotto_buf_take(&aad, arena, aad_room, NULL));
     for (size_t i = 0; i < fake.task.sizes.outputs; i++)
         for (size_t b = 0; b < 8; b++)
             leader[i * ELEMENT + b] = (uint8_t)(fake.sums[i] >> (8 * b));

@@ -1,7 +1,7 @@
 /* A leader and a helper that follow a script, over real HTTP. */
 #include "base/clock.h"
+#include "dap/rejections.h"
 #include "support/collection.h"
-#include "transport/dap_rejections.h"
 #include "transport/http_server.h"
 
 #include <pthread.h>

@@ -5,8 +5,7 @@
 
 static sotto_bytes file_of(sotto_test *t, const sotto_collector_key *key)
 {
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, SOTTO_COLLECTOR_KEY_MAX),
-                                   SOTTO_COLLECTOR_KEY_MAX);
+    sotto_buf out = sotto_test_buf(t, SOTTO_COLLECTOR_KEY_MAX);
 
     CHECK_OK(t, sotto_collector_key_encode(&out, key, &t->err));
     return sotto_buf_bytes(&out);

@@ -1,5 +1,5 @@
+#include "dap/rejections.h"
 #include "support/test.h"
-#include "transport/dap_rejections.h"
 
 #include <stdio.h>
 #include <string.h>

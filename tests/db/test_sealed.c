@@ -19,7 +19,7 @@ static sotto_column_keys keys_of(uint8_t first, uint8_t second)
 
 static sotto_bytes seal(sotto_test *t, const sotto_column_keys *keys, const char *plain)
 {
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, ROOM), ROOM);
+    sotto_buf out = sotto_test_buf(t, ROOM);
 
     CHECK_OK(t,
              sotto_column_seal(&out, keys, &place, sotto_bytes_of(plain, strlen(plain)), &t->err));

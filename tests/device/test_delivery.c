@@ -1,7 +1,7 @@
 /* What a leader's answer to an upload means. */
+#include "dap/dap.h"
 #include "sotto/device.h"
 #include "support/test.h"
-#include "transport/dap.h" /* for the numbers of report errors alone: the device has its own */
 
 #include <string.h>
 

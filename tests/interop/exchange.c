@@ -10,11 +10,6 @@ void *sotto_test_take(sotto_test *t, size_t count, size_t size)
     return memory;
 }
 
-static sotto_buf buffer(sotto_test *t, size_t cap)
-{
-    return sotto_buf_over(sotto_test_take(t, cap, 1), cap);
-}
-
 void sotto_peer_choose(sotto_test *t, sotto_peer *peer, const sotto_instance *instance,
                        sotto_bytes context)
 {
@@ -42,8 +37,9 @@ static void shard_ours(sotto_test *t, const sotto_instance *instance, sotto_inte
                        sotto_bytes rand)
 {
     const sotto_prio3_sizes *sizes = &instance->vdaf.sizes;
-    sotto_buf public_share = buffer(t, sizes->public_share);
-    sotto_buf shares[2] = {buffer(t, sizes->leader_share), buffer(t, sizes->helper_share)};
+    sotto_buf public_share = sotto_test_buf(t, sizes->public_share);
+    sotto_buf shares[2] = {sotto_test_buf(t, sizes->leader_share),
+                           sotto_test_buf(t, sizes->helper_share)};
 
     CHECK_OK(t, sotto_prio3_shard(&instance->vdaf, &public_share, shares, instance->context,
                                   report->measurement, report->nonce, rand, &t->arena, &t->err));
@@ -169,7 +165,7 @@ static void note_verdict(sotto_test *t, sotto_exchange *x, int who, size_t i)
         CHECK(t, state->reason != NULL);
         return;
     }
-    out = buffer(t, x->instance->vdaf.sizes.out_share);
+    out = sotto_test_buf(t, x->instance->vdaf.sizes.out_share);
     CHECK_OK(t, sotto_prio3_out_share(&x->instance->vdaf, &out, state, &t->err));
     CHECK_EQUAL(t, x->instance->vdaf.sizes.out_share, out.len);
     outcome->out_shares[who] = sotto_buf_bytes(&out);

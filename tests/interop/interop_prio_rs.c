@@ -154,8 +154,7 @@ static sotto_bytes aggregate(sotto_test *t, const sotto_exchange *x, int who, si
     const sotto_prio3 *vdaf = &x->instance->vdaf;
     size_t size = x->instance->kind->element_size;
     uint8_t *sum = sotto_test_take(t, vdaf->sizes.outputs, size);
-    sotto_buf encoded =
-        sotto_buf_over(sotto_test_take(t, vdaf->sizes.out_share, 1), vdaf->sizes.out_share);
+    sotto_buf encoded = sotto_test_buf(t, vdaf->sizes.out_share);
     sotto_prio3_agg agg = {0};
 
     for (size_t i = 0; i < count; i++)

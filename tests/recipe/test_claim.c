@@ -1,7 +1,8 @@
 /* What recipes may claim, held against numbers known otherwise. */
 #include "recipe/claim.h"
 
-#include "privacy/clone.h"
+#include "account/honest.h"
+#include "account/local/clone.h"
 #include "support/recipes.h"
 
 #include <math.h>
@@ -157,24 +158,12 @@ static void the_smallest_cohort_is_the_edge(sotto_test *t)
     CHECK_OK(t, sotto_recipe_smallest_cohort(&cohort, recipe, &r, half, &t->err));
     CHECK(t, cohort > 10 && cohort < 40000);
     CHECK_OK(t, sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r,
-                                            sotto_recipe_honest(cohort, half), log(1e-6), &t->err));
+                                            sotto_honest_count(cohort, half), log(1e-6), &t->err));
     CHECK(t, eps <= 0.3);
-    CHECK_OK(t, sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r,
-                                            sotto_recipe_honest(cohort - 2, half), log(1e-6),
-                                            &t->err));
+    CHECK_OK(t,
+             sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r,
+                                         sotto_honest_count(cohort - 2, half), log(1e-6), &t->err));
     CHECK(t, eps > 0.3);
-}
-
-static void the_honest_are_rounded_down(sotto_test *t)
-{
-    CHECK_EQUAL(t, 20000, sotto_recipe_honest(40000, half));
-    CHECK_EQUAL(t, 20000, sotto_recipe_honest(40001, half));
-    CHECK_EQUAL(t, 0, sotto_recipe_honest(1, half));
-    CHECK_EQUAL(t, 999999999, sotto_recipe_honest(1000000000, (sotto_decimal){999999999999}));
-    CHECK_EQUAL(t, 900000000, sotto_recipe_honest(1000000000, (sotto_decimal){900000000000}));
-    CHECK_EQUAL(t, 333333, sotto_recipe_honest(1000001, (sotto_decimal){333333333333}));
-    CHECK_EQUAL(t, 1000000000000,
-                sotto_recipe_honest(1000000000000, (sotto_decimal){1000000000000}));
 }
 
 static void every_randomizer_has_a_claim(sotto_test *t)
@@ -203,7 +192,6 @@ int main(int argc, char **argv)
         CASE(the_honest_servers_noise_has_an_epsilon_of_its_own),
         CASE(a_handful_of_others_is_no_crowd),
         CASE(the_smallest_cohort_is_the_edge),
-        CASE(the_honest_are_rounded_down),
         CASE(every_randomizer_has_a_claim),
     };
 

@@ -8,12 +8,12 @@
  *                                        $SOTTO_CHAOS_REPORTS gives another number of reports
  */
 #define _GNU_SOURCE
+#include "dap/dap.h"
 #include "deployment.h"
 #include "door.h"
 #include "serve/batches.h"
 #include "sim/random.h"
 #include "traffic.h"
-#include "transport/dap.h"
 
 #include <errno.h>
 #include <pthread.h>

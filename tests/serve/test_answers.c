@@ -1,7 +1,7 @@
 /* A leader whose helper's answer is not one for its request: DAP has it abandon the job, and nothing of it is added up. */
+#include "dap/job.h"
 #include "support/database.h"
 #include "support/steps.h"
-#include "transport/dap_job.h"
 #include "transport/http_server.h"
 
 #include <string.h>

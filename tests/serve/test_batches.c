@@ -1,9 +1,9 @@
 #include "serve/batches.h"
 
+#include "dap/dap.h"
 #include "serve/schema.h"
 #include "sim/random.h"
 #include "support/database.h"
-#include "transport/dap.h"
 
 #include <string.h>
 

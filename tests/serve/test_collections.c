@@ -2,9 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/service.h"
 
+#include "dap/upload.h"
 #include "sotto/collect.h"
 #include "support/database.h"
-#include "transport/dap_upload.h"
 
 #include <stdatomic.h>
 #include <string.h>

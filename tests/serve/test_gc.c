@@ -1,10 +1,10 @@
 /* What goes when a task closed long ago, what stays, and that nothing can be counted again afterwards. */
+#include "dap/upload.h"
 #include "serve/gc.h"
 #include "serve/leader.h"
 #include "serve/survey.h"
 #include "support/database.h"
 #include "support/steps.h"
-#include "transport/dap_upload.h"
 
 enum { DAY = 86400 };
 

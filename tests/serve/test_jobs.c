@@ -1,10 +1,11 @@
 /* How large a leader makes its jobs, and how large a helper lets them be. */
 #include "support/service.h"
 
+#include "base/arena.h"
+#include "dap/job.h"
 #include "recipe/claim.h"
 #include "serve/leader.h"
 #include "serve/router.h"
-#include "transport/dap_job.h"
 
 static sotto_server_task task_of(sotto_test *t, const sotto_prio3_config *config)
 {
@@ -30,9 +31,9 @@ static size_t longest_job(sotto_test *t, const sotto_server_task *task, size_t r
     sotto_dap_verify_init init = {0};
 
     sotto_arena_init(&arena, (size_t)64 << 20);
-    out = sotto_buf_over(sotto_arena_take(&arena, size), size);
+    CHECK_OK(t, sotto_buf_take(&out, &arena, size, &t->err));
     zeros = sotto_arena_take(&arena, task->max_report + task->dap.sizes.verifier_share + PING_PONG);
-    CHECK(t, out.data && zeros);
+    CHECK(t, zeros != NULL);
     init.metadata.public_extensions = sotto_bytes_of(zeros, ROOM);
     init.public_share = sotto_bytes_of(zeros, task->dap.sizes.public_share);
     init.encrypted_input_share.enc = sotto_bytes_of(zeros, ENC);

@@ -239,7 +239,7 @@ typedef struct active_key {
 static sotto_status keep_active(void *context, const sotto_key_line *line, sotto_err *err)
 {
     active_key *a = context;
-    sotto_buf wire = sotto_buf_over(sotto_arena_take(&a->t->arena, 512), 512);
+    sotto_buf wire = sotto_test_buf(a->t, 512);
 
     if (line->state != SOTTO_KEY_ACTIVE)
         return SOTTO_OK;

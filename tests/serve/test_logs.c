@@ -1,10 +1,10 @@
 /* What the servers' logs and pages tell of reports and secrets: nothing, at any level, whatever goes wrong. */
 #define _POSIX_C_SOURCE 200809L
+#include "dap/collect.h"
+#include "dap/upload.h"
 #include "serve/leader.h"
 #include "support/database.h"
 #include "support/steps.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_upload.h"
 
 #include <openssl/evp.h>
 

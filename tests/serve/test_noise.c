@@ -1,7 +1,7 @@
 /* Noise by the servers: both add it, all of it, once for each batch. */
+#include "dap/collect.h"
 #include "support/database.h"
 #include "support/steps.h"
-#include "transport/dap_collect.h"
 
 #include <math.h>
 

@@ -239,6 +239,23 @@ static void plain_http_stays_on_loopback(sotto_test *t)
     sotto_serve_config_clear(&config);
 }
 
+static void connections_are_a_number_within_bounds(sotto_test *t)
+{
+    static const char *const bad[] = {"15", "1000001", "64M", "-1", "all"};
+    char text[60];
+
+    CHECK_OK(t, read_text(t, "[leader]\n", &t->err));
+    CHECK_EQUAL(t, 0, config.server.connections); /* as many as the file limit allows */
+    CHECK_OK(t, read_text(t, "[leader]\nconnections = 16\n", &t->err));
+    CHECK_EQUAL(t, 16, config.server.connections);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        (void)snprintf(text, sizeof text, "[leader]\nconnections = %s\n", bad[i]);
+        CHECK_STATUS(t, SOTTO_MALFORMED, read_text(t, text, &t->err));
+        CHECK(t, complains("from 16 to 1000000"));
+    }
+    sotto_serve_config_clear(&config);
+}
+
 static void keys_overlap(sotto_test *t)
 {
     CHECK_STATUS(t, SOTTO_MALFORMED,
@@ -302,6 +319,7 @@ int main(int argc, char **argv)
         CASE(the_environment_names_no_secret),
         CASE(a_credential_is_taken_where_the_file_names_none),
         CASE(plain_http_stays_on_loopback),
+        CASE(connections_are_a_number_within_bounds),
         CASE(keys_overlap),
         CASE(the_sample_is_a_file_of_defaults),
         CASE(the_reference_page_is_the_table),

@@ -1,7 +1,7 @@
 /* What answers look like to a party of any make: places, problems, fields (DAP, "HTTP Usage" and "Errors"). */
+#include "dap/job.h"
+#include "dap/upload.h"
 #include "support/steps.h"
-#include "transport/dap_job.h"
-#include "transport/dap_upload.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Which problem, and which report error, each mistake has (DAP, "Helper Initialization", "Input Share Validation",
  * "Collection Job Initialization", "Obtaining Aggregate Shares"). */
-#include "recipe/task_configuration.h"
+#include "dap/collect.h"
+#include "dap/job.h"
+#include "dap/task_configuration.h"
+#include "dap/upload.h"
 #include "support/service.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_job.h"
-#include "transport/dap_upload.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,11 +22,6 @@ static void has_problem(sotto_test *t, const char *name, const sotto_http_respon
     CHECK(t, sotto_test_is_problem(r, problem));
 }
 
-static sotto_buf room(sotto_test *t, size_t size)
-{
-    return sotto_buf_over(sotto_arena_take(&t->arena, size), size);
-}
-
 /* ---- aggregation jobs ------------------------------------------------------------------------------------------- */
 
 /* The head of a job in hex, then the reports of one that is right. */
@@ -34,7 +29,7 @@ static sotto_http_response send_head(sotto_test *t, const char *head)
 {
     sotto_bytes report = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
     sotto_test_job job = sotto_test_job_of(t, &s, &report, 1, NULL);
-    sotto_buf out = room(t, job.request.len + 256);
+    sotto_buf out = sotto_test_buf(t, job.request.len + 256);
     sotto_writer w = sotto_writer_on(&out);
 
     sotto_write_bytes(&w, sotto_test_hex(t, head));
@@ -162,7 +157,7 @@ static void an_id_is_taken_once_in_a_task(sotto_test *t)
     CHECK_EQUAL(t, 0, error_in_job(t, one));
     CHECK_EQUAL(t, SOTTO_REPORT_REPLAYED, error_in_job(t, other));
     /* In one upload, side by side: one of them is taken. */
-    both = room(t, one.len + other.len + one.len);
+    both = sotto_test_buf(t, one.len + other.len + one.len);
     w = sotto_writer_on(&both);
     sotto_write_bytes(&w, one);
     sotto_write_bytes(&w, other);
@@ -203,7 +198,7 @@ static sotto_bytes with_payload(sotto_test *t, sotto_bytes request, sotto_bytes 
     sotto_dap_job_init_req req;
     sotto_dap_verify_init init;
     sotto_dap_list list;
-    sotto_buf out = room(t, request.len + payload.len);
+    sotto_buf out = sotto_test_buf(t, request.len + payload.len);
     sotto_reader in;
 
     CHECK_OK(t, sotto_dap_job_init_req_decode(&req, request, SOTTO_DAP_DRAFT18, &t->err));
@@ -261,7 +256,7 @@ static void write_query(sotto_test *t, sotto_writer *w, const query *q)
 
 static sotto_http_response collect(sotto_test *t, const query *q)
 {
-    sotto_buf out = room(t, 256);
+    sotto_buf out = sotto_test_buf(t, 256);
     sotto_writer w = sotto_writer_on(&out);
 
     write_query(t, &w, q);
@@ -274,7 +269,7 @@ static sotto_http_response collect(sotto_test *t, const query *q)
 static sotto_http_response ask_share(sotto_test *t, const query *q, const query *selector,
                                      const sotto_test_job *job)
 {
-    sotto_buf out = room(t, 512);
+    sotto_buf out = sotto_test_buf(t, 512);
     sotto_writer w = sotto_writer_on(&out);
 
     write_query(t, &w, q);
@@ -467,7 +462,7 @@ static void a_task_past_all_time_is_not_taken(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     CHECK_OK(t, sotto_task_configuration_decode(&c, s.task.configuration, &t->err));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        sotto_buf wire = room(t, 1024);
+        sotto_buf wire = sotto_test_buf(t, 1024);
         uint8_t id[SOTTO_TASK_ID_SIZE];
         sotto_bare_task bare = {.leader = "key:leader",
                                 .helper = "key:helper",

@@ -1,9 +1,9 @@
 /* A leader whose helper is of another make (DAP, "Leader Initialization", "Aggregation Job Abandonment and Deletion",
  * "Obtaining Aggregate Shares"). */
 #define _POSIX_C_SOURCE 200809L
+#include "dap/job.h"
 #include "support/database.h"
 #include "support/steps.h"
-#include "transport/dap_job.h"
 #include "transport/http_server.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #include "serve/refusals.h"
 
-#include "seal/report.h"
+#include "dap/report.h"
 #include "serve/schema.h"
 #include "sim/random.h"
 #include "support/database.h"

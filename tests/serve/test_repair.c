@@ -32,7 +32,7 @@ static void upload_and_wait(sotto_test *t, unsigned job, unsigned count)
 {
     int64_t before = number(t, s.leader, VERIFIED);
     size_t cap = count * (s.task.report_bytes + 64);
-    sotto_buf body = sotto_buf_over(sotto_arena_take(&t->arena, cap), cap);
+    sotto_buf body = sotto_test_buf(t, cap);
 
     CHECK(t, body.data != NULL);
     for (unsigned i = 0; i < count; i++) {

@@ -1,9 +1,9 @@
 /* What strangers may send to either server, and what they get. */
+#include "dap/collect.h"
 #include "serve/metrics.h"
 #include "sim/clock.h"
 #include "support/repair.h"
 #include "support/service.h"
-#include "transport/dap_collect.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ static sotto_bytes collection_request(sotto_test *t, const sotto_test_service *s
 {
     sotto_dap_collection_req ask = {
         .query = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, 1}}};
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, 256), 256);
+    sotto_buf out = sotto_test_buf(t, 256);
 
     CHECK_OK(t, sotto_dap_collection_req_encode(&out, &ask, &t->err));
     return sotto_buf_bytes(&out);
@@ -113,7 +113,7 @@ static sotto_bytes share_request(sotto_test *t, const sotto_test_service *s)
     sotto_dap_aggregate_share_req ask = {
         .collection_req = collection_request(t, s),
         .selector = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, 1}}};
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, 512), 512);
+    sotto_buf out = sotto_test_buf(t, 512);
 
     CHECK_OK(t, sotto_dap_aggregate_share_req_encode(&out, &ask, &t->err));
     return sotto_buf_bytes(&out);

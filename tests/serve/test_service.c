@@ -2,10 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/steps.h"
 
+#include "dap/upload.h"
 #include "db/sealed.h"
 #include "sotto/device.h"
 #include "support/database.h"
-#include "transport/dap_upload.h"
 
 #include <stdio.h>
 #include <string.h>

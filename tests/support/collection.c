@@ -47,8 +47,8 @@ static sotto_hpke_ciphertext seal(sotto_test *t, const sotto_test_collection *c,
 {
     uint8_t text[SOTTO_DAP_INFO_MAX], ikm[64];
     size_t size = c->task.configuration.len + 1024, room = share.len + 256;
-    sotto_buf aad = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
-    sotto_buf sealed = sotto_buf_over(sotto_arena_take(&t->arena, room), room);
+    sotto_buf aad = sotto_test_buf(t, size);
+    sotto_buf sealed = sotto_test_buf(t, room);
     sotto_hpke_config config = sotto_collector_key_config(&c->key);
     size_t enc = config.public_key.len;
 
@@ -67,7 +67,7 @@ sotto_bytes sotto_test_collection_answer(sotto_test *t, const sotto_test_collect
     size_t size = c->task.sizes.out_share, room = 2 * size + 1024;
     uint8_t *leader = sotto_arena_take(&t->arena, size),
             *helper = sotto_arena_take(&t->arena, size);
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, room), room);
+    sotto_buf out = sotto_test_buf(t, room);
     sotto_dap_collection_resp resp = {.report_count = c->reports, .interval = c->interval};
 
     CHECK_EQUAL(t, size, c->task.sizes.outputs * ELEMENT);
@@ -91,7 +91,7 @@ sotto_bytes sotto_test_collection_answer(sotto_test *t, const sotto_test_collect
 
 sotto_bytes sotto_test_collection_share(sotto_test *t, sotto_bytes answer)
 {
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, answer.len), answer.len);
+    sotto_buf out = sotto_test_buf(t, answer.len);
     sotto_dap_collection_resp resp;
 
     CHECK_OK(t, sotto_dap_collection_resp_decode(&resp, answer, &t->err));

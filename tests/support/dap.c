@@ -1,9 +1,9 @@
 #include "support/dap.h"
 
-#include "recipe/task_configuration.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_job.h"
-#include "transport/dap_upload.h"
+#include "dap/collect.h"
+#include "dap/job.h"
+#include "dap/task_configuration.h"
+#include "dap/upload.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include "sim/random.h"
-#include "transport/dap_inspect.h"
+#include "sotto-vectors/dap_forms.h"
 
 /* Up to 40 random bytes, at least `least`, from the test's arena. */
 sotto_bytes sotto_test_dap_bytes(sotto_test *t, sotto_sim_random *random, size_t least);

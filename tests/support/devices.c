@@ -284,11 +284,6 @@ sotto_bytes sotto_test_server_parties(sotto_test *t, unsigned generations)
     return sotto_bytes_of(out, used);
 }
 
-static sotto_buf buffer(sotto_test *t, size_t size)
-{
-    return sotto_buf_over(sotto_test_take(t, size ? size : 1), size);
-}
-
 /* As an aggregator reads DAP draft 18, written apart from what the device does. */
 static sotto_status open_share(sotto_test *t, sotto_buf *share, sotto_reader *in, sotto_bytes aad,
                                sotto_party_role role, const sotto_test_openers *openers)
@@ -298,7 +293,7 @@ static sotto_status open_share(sotto_test *t, sotto_buf *share, sotto_reader *in
     char info[] = "dap-18 input share\1\2";
     uint8_t id = (uint8_t)sotto_read_uint(in, 1);
     sotto_bytes enc = sotto_read_opaque16(in), sealed = sotto_read_opaque32(in);
-    sotto_buf plain = buffer(t, sealed.len);
+    sotto_buf plain = sotto_test_buf(t, sealed.len);
 
     if (id != openers->id[role])
         return SOTTO_REJECTED;
@@ -309,7 +304,7 @@ static sotto_status open_share(sotto_test *t, sotto_buf *share, sotto_reader *in
     sotto_bytes extensions = sotto_read_opaque16(&inner), payload = sotto_read_opaque32(&inner);
     CHECK(t, extensions.len == 0);
     CHECK_OK(t, sotto_reader_finish(&inner, "input share", &t->err));
-    *share = buffer(t, payload.len);
+    *share = sotto_test_buf(t, payload.len);
     memcpy(share->data, payload.data, payload.len);
     share->len = payload.len;
     return SOTTO_OK;
@@ -339,14 +334,15 @@ sotto_status sotto_test_receive_as(sotto_test *t, sotto_test_report *out, sotto_
     CHECK_OK(t, sotto_recipe_read(&read, recipe, &t->arena, &mistakes, &t->err));
     CHECK_OK(t, sotto_parties_read(&parties, openers->parties, &t->arena, &mistakes, &t->err));
     CHECK_OK(t, sotto_task_compile(task, read, parties, cohort, &t->arena, &t->err));
-    sotto_buf aad = buffer(t, 64 + task->configuration.len + metadata.len + public_share.len);
+    sotto_buf aad =
+        sotto_test_buf(t, 64 + task->configuration.len + metadata.len + public_share.len);
     sotto_writer w = sotto_writer_on(&aad);
     sotto_write_bytes(&w, sotto_bytes_of(task->id, sizeof task->id));
     sotto_write_bytes(&w, task->configuration);
     sotto_write_bytes(&w, metadata);
     sotto_write_opaque32(&w, public_share);
     CHECK_OK(t, sotto_writer_finish(&w, "aad", &t->err));
-    *out = (sotto_test_report){.public_share = buffer(t, public_share.len)};
+    *out = (sotto_test_report){.public_share = sotto_test_buf(t, public_share.len)};
     CHECK(t, metadata.len == 26);
     memcpy(out->nonce, metadata.data, sizeof out->nonce);
     memcpy(out->public_share.data, public_share.data, public_share.len);

@@ -20,7 +20,7 @@ enum { SOTTO_TEST_UPLOADS = 512 };
 typedef struct sotto_test_upload {
     char recipe[64];
     char url[64];
-    uint8_t task[SOTTO_UPLOAD_TASK_SIZE];
+    uint8_t task[SOTTO_TASK_ID_SIZE];
     sotto_bytes body; /* in the test's arena */
 } sotto_test_upload;
 

@@ -256,7 +256,7 @@ void sotto_test_send(sotto_test *t, int fd, const void *data, size_t len)
     }
 }
 
-void sotto_test_say(sotto_test *t, int fd, const char *text)
+void sotto_test_send_text(sotto_test *t, int fd, const char *text)
 {
     sotto_test_send(t, fd, text, strlen(text));
 }
@@ -325,7 +325,7 @@ sotto_test_answer sotto_test_ask(sotto_test *t, uint16_t port, const char *text)
     const int fd = sotto_test_dial(t, port);
     sotto_test_answer answer;
 
-    sotto_test_say(t, fd, text);
+    sotto_test_send_text(t, fd, text);
     answer = sotto_test_hear(t, fd);
     (void)close(fd);
     return answer;

@@ -49,7 +49,7 @@ void sotto_test_http_release(sotto_test_http *h);
 
 int sotto_test_dial(sotto_test *t, uint16_t port);
 void sotto_test_send(sotto_test *t, int fd, const void *data, size_t len);
-void sotto_test_say(sotto_test *t, int fd, const char *text);
+void sotto_test_send_text(sotto_test *t, int fd, const char *text);
 
 typedef struct sotto_test_answer {
     unsigned status; /* 0: the connection ended before an answer */

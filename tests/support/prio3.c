@@ -122,10 +122,10 @@ void sotto_test_report_shard(sotto_test *t, sotto_test_prio3 *p, sotto_test_repo
     const sotto_prio3_sizes *sizes = &p->vdaf.sizes;
     sotto_arena scratch;
 
-    r->public_share = sotto_buf_over(sotto_test_take(t, sizes->public_share), sizes->public_share);
+    r->public_share = sotto_test_buf(t, sizes->public_share);
     for (unsigned s = 0; s < p->vdaf.circuit->shares; s++) {
         size_t len = s ? sizes->helper_share : sizes->leader_share;
-        r->shares[s] = sotto_buf_over(sotto_test_take(t, len), len);
+        r->shares[s] = sotto_test_buf(t, len);
     }
     sotto_arena_init(&scratch, SIZE_MAX / 2);
     CHECK_OK(t, sotto_prio3_shard(&p->vdaf, &r->public_share, r->shares, p->verifier.context,
@@ -254,8 +254,7 @@ uint64_t sotto_test_round_sum(sotto_test *t, const sotto_test_prio3 *p,
         reports += sotto_test_round_status(p, round, i) == SOTTO_OK;
     for (unsigned a = 0; a < vdaf->circuit->shares; a++) {
         sotto_prio3_verification *kept = sotto_test_take(t, round->count * sizeof *kept);
-        sotto_buf out =
-            sotto_buf_over(sotto_test_take(t, vdaf->sizes.out_share), vdaf->sizes.out_share);
+        sotto_buf out = sotto_test_buf(t, vdaf->sizes.out_share);
         sotto_prio3_agg agg;
 
         memcpy(kept, round->states[a], round->count * sizeof *kept);

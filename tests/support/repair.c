@@ -19,7 +19,7 @@ sotto_bytes sotto_test_repair_of(sotto_test *t, sotto_test_service *s, uint64_t 
     sotto_dap_batch_selector selector = {.mode = SOTTO_DAP_TIME_INTERVAL,
                                          .interval = {s->bucket, buckets}};
     size_t cap = count * SOTTO_DAP_REPAIR_JOB_SIZE + 64;
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, cap), cap);
+    sotto_buf out = sotto_test_buf(t, cap);
 
     CHECK_OK(t, sotto_dap_repair_req_encode(&out, &selector, jobs, count, &t->err));
     return sotto_buf_bytes(&out);

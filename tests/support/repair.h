@@ -2,8 +2,8 @@
 #ifndef SOTTO_TESTS_SUPPORT_REPAIR_H
 #define SOTTO_TESTS_SUPPORT_REPAIR_H
 
+#include "dap/repair.h"
 #include "support/service.h"
-#include "transport/dap_repair.h"
 
 /* A RepairReq over `buckets` buckets from s->bucket. */
 sotto_bytes sotto_test_repair_of(sotto_test *t, sotto_test_service *s, uint64_t buckets,

@@ -1,11 +1,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/service.h"
 
-#include "seal/report.h"
+#include "dap/collect.h"
+#include "dap/job.h"
+#include "dap/report.h"
 #include "support/database.h"
 #include "support/ports.h"
-#include "transport/dap_collect.h"
-#include "transport/dap_job.h"
 #include "transport/http_problem.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ static sotto_status keep_config(void *context, const sotto_key_line *line, sotto
 
 static sotto_bytes config_of(sotto_test *t, sotto_server *server)
 {
-    first_key k = {.out = sotto_buf_over(taken(t, 256), 256)};
+    first_key k = {.out = sotto_test_buf(t, 256)};
 
     CHECK_OK(t, sotto_keys_list(server->keys, keep_config, &k, &t->err));
     return sotto_buf_bytes(&k.out);
@@ -75,7 +75,7 @@ static const char *hex_of(sotto_test *t, sotto_bytes bytes)
 
 static sotto_bytes collector_config(sotto_test *t, const sotto_test_service *s)
 {
-    sotto_buf wire = sotto_buf_over(taken(t, SOTTO_COLLECTOR_CONFIG), SOTTO_COLLECTOR_CONFIG);
+    sotto_buf wire = sotto_test_buf(t, SOTTO_COLLECTOR_CONFIG);
     sotto_hpke_config config =
         sotto_hpke_config_of(&s->collector, 9, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
 
@@ -173,7 +173,7 @@ static void provision(sotto_test *t, sotto_test_service *s)
 {
     sotto_bytes recipe = sotto_bytes_of(s->recipe_text, strlen(s->recipe_text));
     sotto_bytes parties = sotto_bytes_of(s->parties_text, strlen(s->parties_text));
-    sotto_buf ids = sotto_buf_over(taken(t, 64), 64), again = sotto_buf_over(taken(t, 64), 64);
+    sotto_buf ids = sotto_test_buf(t, 64), again = sotto_test_buf(t, 64);
     sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
 
     CHECK_OK(t, sotto_pairing_new(&s->pairing,
@@ -292,41 +292,12 @@ void sotto_test_helper_restart(sotto_test *t, sotto_test_service *s)
 
 /* ---- reports ------------------------------------------------------------------------------------------------ */
 
-static sotto_buf buffer(sotto_test *t, size_t size)
-{
-    return sotto_buf_over(taken(t, size), size);
-}
-
 static sotto_bytes noise(sotto_test *t, sotto_test_service *s, size_t len)
 {
     char *out = taken(t, len);
 
     sotto_sim_random_bytes(&s->random, out, len);
     return sotto_bytes_of(out, len);
-}
-
-static sotto_hpke_ciphertext seal(sotto_test *t, sotto_test_service *s, const sotto_hpke_config *to,
-                                  sotto_dap_role role, const sotto_dap_report *report,
-                                  sotto_bytes share, sotto_test_flaw flaw)
-{
-    uint8_t text[SOTTO_DAP_INFO_MAX];
-    bool extends = flaw == SOTTO_TEST_PRIVATE_EXTENSION && role == SOTTO_DAP_HELPER;
-    sotto_plaintext_input_share input = {{NULL, 0}, share};
-    sotto_buf plain = buffer(t, share.len + 16), aad = buffer(t, 4096),
-              out = buffer(t, share.len + 128);
-    size_t enc = to->public_key.len;
-
-    if (extends)
-        input.private_extensions = sotto_bytes_of("\x12\x34\0\0", 4);
-    if (flaw == SOTTO_TEST_SHORT_SHARE && role == SOTTO_DAP_HELPER)
-        input.payload.len--;
-    CHECK_OK(t, sotto_plaintext_input_share_encode(&plain, &input, &t->err));
-    CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration,
-                                             &report->metadata, report->public_share, &t->err));
-    CHECK_OK(t, sotto_hpke_seal(&out, to, noise(t, s, 66), sotto_input_share_info(text, role),
-                                sotto_buf_bytes(&aad), sotto_buf_bytes(&plain), &t->err));
-    return (sotto_hpke_ciphertext){to->id, sotto_bytes_of(out.data, enc),
-                                   sotto_bytes_of(out.data + enc, out.len - enc)};
 }
 
 static void flip(sotto_bytes bytes)
@@ -336,52 +307,62 @@ static void flip(sotto_bytes bytes)
     at[bytes.len - 1] ^= 1;
 }
 
+/* What is wrong with a report before it is sealed. */
+static void spoil(sotto_report_draft *draft, sotto_test_flaw flaw)
+{
+    static const sotto_bytes unknown = {(const uint8_t *)"\x12\x34\0\0", 4};
+    sotto_plaintext_input_share *helper = &draft->shares[SOTTO_REPORT_HELPER];
+
+    if (flaw == SOTTO_TEST_TOO_EARLY)
+        draft->metadata.time += 24;
+    if (flaw == SOTTO_TEST_EXTENSION)
+        draft->metadata.public_extensions = unknown;
+    if (flaw == SOTTO_TEST_PRIVATE_EXTENSION)
+        helper->private_extensions = unknown;
+    if (flaw == SOTTO_TEST_SHORT_SHARE)
+        helper->payload.len--;
+    if (flaw == SOTTO_TEST_BAD_PROOF)
+        flip(sotto_bytes_of(draft->shares[SOTTO_REPORT_LEADER].payload.data, 1));
+}
+
 sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint64_t bin,
                                      sotto_test_flaw flaw)
 {
     uint64_t *values = (uint64_t *)(void *)taken(t, s->task.bins * sizeof *values);
-    sotto_buf public_share = buffer(t, s->task.sizes.public_share + 1);
-    sotto_buf shares[2] = {buffer(t, s->task.sizes.leader_share),
-                           buffer(t, s->task.sizes.helper_share)};
-    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
-    sotto_dap_report report = {.metadata = {.time = s->bucket}};
-    sotto_buf out = buffer(t, s->task.report_bytes + 256);
-    sotto_arena scratch;
+    const sotto_hpke_config to[SOTTO_REPORT_SHARES] = {s->leader_hpke, s->helper_hpke};
+    sotto_report_draft draft = {.configuration = s->task.configuration,
+                                .metadata = {.time = s->bucket}};
+    sotto_dap_report report;
+    sotto_buf out;
+    sotto_arena arena;
 
     values[bin] = 1;
-    memcpy(report.metadata.report_id, noise(t, s, 16).data, 16);
-    if (flaw == SOTTO_TEST_TOO_EARLY)
-        report.metadata.time += 24;
-    if (flaw == SOTTO_TEST_EXTENSION)
-        report.metadata.public_extensions = sotto_bytes_of("\x12\x34\0\0", 4);
-    sotto_dap_context(context, s->task.id);
-    sotto_arena_init(&scratch, (size_t)16 << 20);
-    CHECK_OK(t, sotto_prio3_shard(
-                    &s->vdaf, &public_share, shares, sotto_bytes_of(context, sizeof context),
-                    (sotto_measurement){values, (size_t)s->task.bins}, report.metadata.report_id,
-                    noise(t, s, s->task.sizes.rand), &scratch, &t->err));
-    sotto_arena_clear(&scratch);
-    if (flaw == SOTTO_TEST_BAD_PROOF)
-        shares[0].data[0] ^= 1;
-    report.public_share = sotto_buf_bytes(&public_share);
-    report.leader =
-        seal(t, s, &s->leader_hpke, SOTTO_DAP_LEADER, &report, sotto_buf_bytes(&shares[0]), flaw);
-    report.helper =
-        seal(t, s, &s->helper_hpke, SOTTO_DAP_HELPER, &report, sotto_buf_bytes(&shares[1]), flaw);
+    memcpy(draft.task_id, s->task.id, sizeof draft.task_id);
+    memcpy(draft.metadata.report_id, noise(t, s, 16).data, 16);
+    sotto_arena_init(&arena, (size_t)16 << 20);
+    CHECK_OK(t,
+             sotto_report_shard(&draft, &s->vdaf, (sotto_measurement){values, (size_t)s->task.bins},
+                                noise(t, s, s->task.sizes.rand), &arena, &t->err));
+    spoil(&draft, flaw);
+    CHECK_OK(t,
+             sotto_report_seal_both(&report, &draft, to,
+                                    noise(t, s, 2 * SOTTO_HPKE_MAX_PRIVATE_KEY), &arena, &t->err));
     if (flaw == SOTTO_TEST_BAD_LEADER_SEAL)
         flip(report.leader.payload);
     if (flaw == SOTTO_TEST_BAD_HELPER_SEAL)
         flip(report.helper.payload);
     if (flaw == SOTTO_TEST_UNKNOWN_KEY)
         report.leader.config_id ^= 0x55;
+    out = sotto_test_buf(t, sotto_dap_report_size(&report));
     CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
+    sotto_arena_clear(&arena);
     return sotto_buf_bytes(&out);
 }
 
 sotto_bytes sotto_test_sealed_reports(sotto_test *t, sotto_test_service *s, size_t count,
                                       uint64_t bin, sotto_test_flaw flaw)
 {
-    sotto_buf out = buffer(t, count * (s->task.report_bytes + 256));
+    sotto_buf out = sotto_test_buf(t, count * (s->task.report_bytes + 256));
     sotto_writer w = sotto_writer_on(&out);
 
     for (size_t i = 0; i < count; i++)
@@ -449,7 +430,7 @@ sotto_bytes sotto_test_opened_share(sotto_test *t, sotto_test_service *s, bool l
     const sotto_hpke_ciphertext *sealed = leader ? &r->leader : &r->helper;
     sotto_receivers *keys;
     sotto_plaintext_input_share plain;
-    sotto_buf aad = buffer(t, 4096), out = buffer(t, sealed->payload.len);
+    sotto_buf aad = sotto_test_buf(t, 4096), out = sotto_test_buf(t, sealed->payload.len);
 
     CHECK_OK(t, sotto_receivers_new(&keys, (leader ? s->leader : s->helper)->keys, &t->err));
     CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration, &r->metadata,
@@ -486,7 +467,7 @@ sotto_test_job sotto_test_job_of(sotto_test *t, sotto_test_service *s, const sot
 {
     sotto_prio3_verifier verifier = verifier_of(t, s);
     sotto_dap_job_init_req head = {.has_batch_id = batch_id != NULL};
-    sotto_buf out = buffer(t, count * (s->task.report_bytes + 1024) + 256);
+    sotto_buf out = sotto_test_buf(t, count * (s->task.report_bytes + 1024) + 256);
     sotto_test_job job = {.count = count};
     sotto_dap_list list;
 
@@ -541,7 +522,7 @@ sotto_http_response sotto_test_ask_share(sotto_test *t, sotto_test_service *s, u
 {
     sotto_dap_collection_req collection = {
         .query = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, buckets}}};
-    sotto_buf req = buffer(t, 256), out = buffer(t, 512);
+    sotto_buf req = sotto_test_buf(t, 256), out = sotto_test_buf(t, 512);
     sotto_dap_aggregate_share_req ask = {
         .selector = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {s->bucket, buckets}},
         .report_count = reports};
@@ -578,7 +559,7 @@ static sotto_bytes open_share(sotto_test *t, sotto_test_service *s, sotto_dap_ro
                               const sotto_hpke_ciphertext *sealed, sotto_bytes req)
 {
     uint8_t text[SOTTO_DAP_INFO_MAX];
-    sotto_buf aad = buffer(t, 4096), out = buffer(t, sealed->payload.len);
+    sotto_buf aad = sotto_test_buf(t, 4096), out = sotto_test_buf(t, sealed->payload.len);
 
     CHECK_OK(t, sotto_dap_aggregate_share_aad_encode(&aad, s->task.id, s->task.configuration, req,
                                                      &t->err));
@@ -614,7 +595,7 @@ unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t bucke
 {
     sotto_dap_collection_req ask = {.query = {.mode = (sotto_dap_batch_mode)s->task.batch_mode,
                                               .interval = {s->bucket, buckets}}};
-    sotto_buf req = buffer(t, 256);
+    sotto_buf req = sotto_test_buf(t, 256);
     sotto_http_response response = {0};
 
     CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));

@@ -5,10 +5,10 @@
 #ifndef SOTTO_TESTS_SUPPORT_SERVICE_H
 #define SOTTO_TESTS_SUPPORT_SERVICE_H
 
+#include "dap/dap.h"
 #include "serve/server.h"
 #include "sim/random.h"
 #include "support/test.h"
-#include "transport/dap.h"
 #include "transport/http_client.h"
 
 typedef struct sotto_test_service {

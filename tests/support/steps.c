@@ -1,10 +1,10 @@
 #include "support/steps.h"
 
+#include "dap/collect.h"
 #include "db/sql.h"
 #include "serve/care.h"
 #include "serve/metrics.h"
 #include "support/database.h"
-#include "transport/dap_collect.h"
 
 #include <stdio.h>
 #include <string.h>

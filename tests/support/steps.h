@@ -2,9 +2,9 @@
 #ifndef SOTTO_TESTS_SUPPORT_STEPS_H
 #define SOTTO_TESTS_SUPPORT_STEPS_H
 
+#include "dap/rejections.h"
 #include "db/store.h"
 #include "support/service.h"
-#include "transport/dap_rejections.h"
 
 /* So many reports of this bin, with this flaw, in one request, which the leader takes. */
 void sotto_test_upload_some(sotto_test *t, sotto_test_service *s, size_t count, uint64_t bin,

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/test.h"
 
+#include "base/arena.h"
+
 #include <fnmatch.h>
 #include <math.h>
 #include <setjmp.h>
@@ -164,6 +166,14 @@ bool sotto_test_holds(sotto_bytes all, sotto_bytes wanted)
         at++;
     }
     return false;
+}
+
+sotto_buf sotto_test_buf(sotto_test *t, size_t size)
+{
+    sotto_buf out;
+
+    CHECK_OK(t, sotto_buf_take(&out, &t->arena, size, &t->err));
+    return out;
 }
 
 sotto_bytes sotto_test_hex(sotto_test *t, const char *hex)

@@ -72,6 +72,9 @@ void sotto_test_pause_ms(unsigned ms);
 /* Whether these bytes stand anywhere among those. */
 bool sotto_test_holds(sotto_bytes all, sotto_bytes wanted);
 
+/* An empty buffer from the test's arena; fails the test if there is no memory. */
+sotto_buf sotto_test_buf(sotto_test *t, size_t size);
+
 /* Decodes hex into memory of the test's arena; fails the test if it isn't hex. */
 sotto_bytes sotto_test_hex(sotto_test *t, const char *hex);
 

@@ -73,7 +73,7 @@ static void a_body_over_its_limit_is_refused_before_it_is_read(sotto_test *t)
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     fd = sotto_test_dial(t, http.port);
     /* Only the head is sent, and the answer comes. */
-    sotto_test_say(t, fd, "POST /limit/9 HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");
+    sotto_test_send_text(t, fd, "POST /limit/9 HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");
     CHECK_EQUAL(t, 413, sotto_test_hear(t, fd).status);
     CHECK(t, sotto_test_is_closed(fd));
     (void)close(fd);
@@ -101,8 +101,8 @@ static void an_announced_body_takes_no_memory(sotto_test *t)
     sotto_test_http_open(t, &http, (sotto_http_server_options){.max_bytes_in_flight = 2 << 20});
     for (int i = 0; i < 50; i++) {
         fds[i] = sotto_test_dial(t, http.port);
-        sotto_test_say(t, fds[i],
-                       "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc");
+        sotto_test_send_text(
+            t, fds[i], "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc");
     }
     while (atomic_load(&http.heads) < 50)
         sotto_test_sleep_ms(1);
@@ -141,8 +141,8 @@ static void bytes_in_flight_are_capped_over_all_connections(sotto_test *t)
     memset(long_text, 'b', sizeof long_text);
     for (unsigned i = 0; i < CLIENTS; i++) {
         fds[i] = sotto_test_dial(t, http.port);
-        sotto_test_say(t, fds[i],
-                       "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n");
+        sotto_test_send_text(t, fds[i],
+                             "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n");
         sotto_test_send(t, fds[i], long_text, BODY - 1);
         wait_until_decided(t, i + 1, BODY);
     }
@@ -173,8 +173,8 @@ static void bodies_that_grow_together_meet_the_cap(sotto_test *t)
     memset(long_text, 'b', sizeof long_text);
     for (unsigned i = 0; i < CLIENTS; i++) {
         fds[i] = sotto_test_dial(t, http.port);
-        sotto_test_say(t, fds[i],
-                       "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n");
+        sotto_test_send_text(t, fds[i],
+                             "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n");
         while (atomic_load(&http.heads) <= i)
             sotto_test_sleep_ms(1);
     }
@@ -199,11 +199,13 @@ static void bodies_that_handlers_hold_count_too(sotto_test *t)
     sotto_test_http_open(t, &http, (sotto_http_server_options){.max_bytes_in_flight = 100000});
     memset(long_text, 'b', 80000);
     holding = sotto_test_dial(t, http.port);
-    sotto_test_say(t, holding, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 80000\r\n\r\n");
+    sotto_test_send_text(t, holding,
+                         "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 80000\r\n\r\n");
     sotto_test_send(t, holding, long_text, 80000);
     sotto_test_http_wait_held(t, &http, 1);
     other = sotto_test_dial(t, http.port);
-    sotto_test_say(t, other, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n");
+    sotto_test_send_text(t, other,
+                         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n");
     CHECK_EQUAL(t, 503, sotto_test_hear(t, other).status);
     (void)close(other);
     sotto_test_http_release(&http);
@@ -222,15 +224,16 @@ static void connections_are_capped(sotto_test *t)
         (sotto_http_server_options){.max_connections = 3, .loops = 2, .retry_after_s = 9});
     for (int i = 0; i < 3; i++) {
         fds[i] = sotto_test_dial(t, http.port);
-        sotto_test_say(t, fds[i], GET("/ok"));
-        CHECK_EQUAL(t, 200, sotto_test_hear(t, fds[i]).status);
+        sotto_test_send_text(t, fds[i], GET("/hold")); /* one that is idle would make room */
     }
+    sotto_test_http_wait_held(t, &http, 3);
     fds[3] = sotto_test_dial(t, http.port);
     const sotto_test_answer answer = sotto_test_hear(t, fds[3]);
     CHECK_EQUAL(t, 503, answer.status);
     CHECK(t, strstr(answer.head, "Retry-After: 9\r\n"));
     CHECK(t, sotto_test_is_closed(fds[3]));
     CHECK_EQUAL(t, 1, counts().connections_refused);
+    sotto_test_http_release(&http);
     for (int i = 0; i < 4; i++)
         (void)close(fds[i]);
     wait_until_quiet(t);
@@ -247,7 +250,7 @@ static sotto_test_answer drip(sotto_test *t, const char *head, const char *text,
     const int fd = sotto_test_dial(t, http.port);
     sotto_test_answer answer;
 
-    sotto_test_say(t, fd, head);
+    sotto_test_send_text(t, fd, head);
     for (; *text && sotto_test_now_ms() - begin < 1000; text++) {
         sotto_test_send(t, fd, text, 1);
         sotto_test_sleep_ms(10);
@@ -284,11 +287,11 @@ static void one_who_never_speaks_is_cut(sotto_test *t)
     (void)close(fd);
     /* Between requests there is more time. */
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd, GET("/ok"));
+    sotto_test_send_text(t, fd, GET("/ok"));
     CHECK_EQUAL(t, 200, sotto_test_hear(t, fd).status);
     sotto_test_sleep_ms(800);
     begin = sotto_test_now_ms();
-    sotto_test_say(t, fd, GET("/ok"));
+    sotto_test_send_text(t, fd, GET("/ok"));
     CHECK_EQUAL(t, 200, sotto_test_hear(t, fd).status);
     CHECK(t, sotto_test_is_closed(fd));
     CHECK(t, sotto_test_now_ms() - begin >= 1600);
@@ -326,7 +329,7 @@ static void a_large_body_at_a_fair_rate_is_not_cut(sotto_test *t)
     sotto_test_http_open(t, &http, (sotto_http_server_options){.body_ms = 400, .min_rate = 50000});
     fd = sotto_test_dial(t, http.port);
     memset(long_text, 'a', sizeof long_text);
-    sotto_test_say(t, fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n");
+    sotto_test_send_text(t, fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n");
     for (int i = 0; i < 10; i++) {
         sotto_test_send(t, fd, long_text, 20000);
         sotto_test_sleep_ms(50);
@@ -342,7 +345,7 @@ static void one_who_does_not_take_the_answer_is_cut(sotto_test *t)
 
     sotto_test_http_open(t, &http, (sotto_http_server_options){.write_ms = 100});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd, GET("/big/50000000"));
+    sotto_test_send_text(t, fd, GET("/big/50000000"));
     for (int i = 0; i < 5000 && counts().timed_out == 0; i++)
         sotto_test_sleep_ms(1);
     CHECK_EQUAL(t, 1, counts().timed_out);
@@ -359,7 +362,7 @@ static void a_handler_may_take_its_time(sotto_test *t)
                          (sotto_http_server_options){
                              .head_ms = 400, .body_ms = 400, .idle_ms = 400, .write_ms = 400});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd, GET("/hold"));
+    sotto_test_send_text(t, fd, GET("/hold"));
     sotto_test_http_wait_held(t, &http, 1);
     sotto_test_sleep_ms(1000);
     sotto_test_http_release(&http);
@@ -375,11 +378,11 @@ static void a_hundred_slow_clients_leave_room_for_a_quick_one(sotto_test *t)
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     for (int i = 0; i < 100; i++) {
         fds[i] = sotto_test_dial(t, http.port);
-        sotto_test_say(t, fds[i], "GET /ok HTTP/1.1\r\nX: ");
+        sotto_test_send_text(t, fds[i], "GET /ok HTTP/1.1\r\nX: ");
     }
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 100; i++)
-            sotto_test_say(t, fds[i], "a");
+            sotto_test_send_text(t, fds[i], "a");
         CHECK_EQUAL(t, 200, sotto_test_ask(t, http.port, GET("/ok")).status);
     }
     for (int i = 0; i < 100; i++)
@@ -399,7 +402,8 @@ static void memory_that_runs_out_costs_a_request_and_no_more(sotto_test *t)
         const int fd = sotto_test_dial(t, http.port);
 
         sotto_alloc_fail_after(n);
-        sotto_test_say(t, fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+        sotto_test_send_text(t, fd,
+                             "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
         served += sotto_test_hear(t, fd).status == 200;
         sotto_alloc_fail_after(-1);
         (void)close(fd);

@@ -42,7 +42,7 @@ static void requests_in_a_pipe_are_answered_in_order(sotto_test *t)
                        "POST /%s HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n%02d",
                        i % 2 ? "later" : "echo", i);
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd, text);
+    sotto_test_send_text(t, fd, text);
     for (int i = 0; i < 20; i++) {
         const sotto_test_answer answer = sotto_test_hear(t, fd);
         char wanted[8];
@@ -62,8 +62,8 @@ static void a_body_may_come_in_pieces(sotto_test *t)
 
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd,
-                   "POST /limit/100000 HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+    sotto_test_send_text(
+        t, fd, "POST /limit/100000 HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
     for (size_t i = 0; i < sizeof body; i++)
         body[i] = (char)('a' + i % 26);
     for (size_t sent = 0, step = 1; sent < sizeof body; sent += step, step = step * 2 + 1) {
@@ -86,7 +86,7 @@ static void a_chunked_body_is_put_together(sotto_test *t)
 
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(
+    sotto_test_send_text(
         t, fd,
         "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
         "4\r\nWiki\r\n6;a=b\r\npedia \r\nE\r\nin \r\n\r\nchunks.\r\n0\r\nX: y\r\n\r\n" GET("/ok"));
@@ -105,16 +105,16 @@ static void one_who_expects_to_be_asked_is_asked(sotto_test *t)
 
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(
+    sotto_test_send_text(
         t, fd,
         "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
     answer = sotto_test_hear(t, fd);
     CHECK_EQUAL(t, 100, answer.status);
-    sotto_test_say(t, fd, "abc");
+    sotto_test_send_text(t, fd, "abc");
     answer = sotto_test_hear(t, fd);
     CHECK_EQUAL(t, 200, answer.status);
     CHECK(t, strcmp(answer.body, "abc") == 0);
-    sotto_test_say(
+    sotto_test_send_text(
         t, fd,
         "POST /refuse HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
     CHECK_EQUAL(t, 403, sotto_test_hear(t, fd).status); /* without being asked for the body */
@@ -130,7 +130,7 @@ static void head_is_get_without_the_body(sotto_test *t)
 
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd, "HEAD /ok HTTP/1.1\r\nHost: x\r\n\r\n" GET("/ok"));
+    sotto_test_send_text(t, fd, "HEAD /ok HTTP/1.1\r\nHost: x\r\n\r\n" GET("/ok"));
     answer = sotto_test_hear_head(t, fd);
     CHECK_EQUAL(t, 200, answer.status);
     CHECK(t, strstr(answer.head, "\r\nContent-Length: 4\r\n"));
@@ -149,16 +149,17 @@ static void a_refused_body_does_not_become_a_request(sotto_test *t)
 
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd,
-                   "POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 37\r\n\r\n" GET(
-                       "/no") "12345678" GET("/ok"));
+    sotto_test_send_text(t, fd,
+                         "POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 37\r\n\r\n" GET(
+                             "/no") "12345678" GET("/ok"));
     CHECK_EQUAL(t, 403, sotto_test_hear(t, fd).status);
     CHECK_EQUAL(t, 200, sotto_test_hear(t, fd).status);
     CHECK_EQUAL(t, 2, atomic_load(&http.heads));
     (void)close(fd);
     /* Too much to throw away: the answer arrives all the same, then the connection ends. */
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd, "POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+    sotto_test_send_text(t, fd,
+                         "POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
     static char body[1000000];
     sotto_test_send(t, fd, body, sizeof body);
     const sotto_test_answer answer = sotto_test_hear(t, fd);
@@ -180,7 +181,7 @@ static void who_asks_to_close_is_closed(sotto_test *t)
     for (size_t i = 0; i < 2; i++) {
         const int fd = sotto_test_dial(t, http.port);
 
-        sotto_test_say(t, fd, asks[i]);
+        sotto_test_send_text(t, fd, asks[i]);
         const sotto_test_answer answer = sotto_test_hear(t, fd);
         CHECK_EQUAL(t, 200, answer.status);
         CHECK(t, strstr(answer.head, "\r\nConnection: close\r\n"));
@@ -196,7 +197,7 @@ static void a_client_that_stops_talking_still_gets_its_answer(sotto_test *t)
 
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd, GET("/hold"));
+    sotto_test_send_text(t, fd, GET("/hold"));
     sotto_test_http_wait_held(t, &http, 1);
     (void)shutdown(fd, SHUT_WR);
     sotto_test_sleep_ms(20);
@@ -217,7 +218,7 @@ static void answers_to_clients_that_have_gone_are_harmless(sotto_test *t)
         const struct linger reset = {1, 0};
 
         fds[i] = sotto_test_dial(t, http.port);
-        sotto_test_say(t, fds[i], GET("/hold"));
+        sotto_test_send_text(t, fds[i], GET("/hold"));
         (void)setsockopt(fds[i], SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     }
     sotto_test_http_wait_held(t, &http, 20);
@@ -241,7 +242,7 @@ static void requests_outlive_their_server(sotto_test *t)
 
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd, GET("/hold"));
+    sotto_test_send_text(t, fd, GET("/hold"));
     sotto_test_http_wait_held(t, &http, 1);
     sotto_test_http_close(&http); /* answers after it has closed */
     CHECK(t, sotto_test_is_closed(fd));
@@ -254,7 +255,7 @@ static void a_request_that_dies_early_is_reported(sotto_test *t)
 
     sotto_test_http_open(t, &http, (sotto_http_server_options){0});
     fd = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+    sotto_test_send_text(t, fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
     (void)close(fd);
     for (int i = 0; i < 5000 && atomic_load(&http.lost) == 0; i++)
         sotto_test_sleep_ms(1);
@@ -299,10 +300,10 @@ static void draining_finishes_what_runs_and_accepts_no_more(sotto_test *t)
     sotto_test_http_open(t, &http, (sotto_http_server_options){.loops = 2});
     to.sin_port = htons(http.port);
     idle = sotto_test_dial(t, http.port);
-    sotto_test_say(t, idle, GET("/ok"));
+    sotto_test_send_text(t, idle, GET("/ok"));
     CHECK_EQUAL(t, 200, sotto_test_hear(t, idle).status);
     busy = sotto_test_dial(t, http.port);
-    sotto_test_say(t, busy, GET("/hold"));
+    sotto_test_send_text(t, busy, GET("/hold"));
     sotto_test_http_wait_held(t, &http, 1);
     CHECK_STATUS(t, SOTTO_AGAIN, sotto_http_server_drain(http.server, 50, &t->err));
     CHECK(t, sotto_test_is_closed(idle));
@@ -389,14 +390,14 @@ static void nobody_is_turned_away_since_one_loop_is_busy(sotto_test *t)
     sotto_test_http_open(t, &http, (sotto_http_server_options){.loops = 2});
     for (unsigned i = 0; i < 2; i++) /* one a loop */
         fds[i] = sotto_test_dial(t, http.port);
-    sotto_test_say(t, fds[1], GET("/stall"));
+    sotto_test_send_text(t, fds[1], GET("/stall"));
     while (atomic_load(&http.bodies) == 0)
         (void)nanosleep(&moment, NULL);
     for (unsigned i = 2; i < CLIENTS; i++)
         fds[i] = sotto_test_dial(t, http.port);
     for (unsigned i = 0; i < CLIENTS; i++)
         if (i != 1)
-            sotto_test_say(t, fds[i], GET("/ok"));
+            sotto_test_send_text(t, fds[i], GET("/ok"));
     for (unsigned i = 0; i < CLIENTS; i++) {
         CHECK_EQUAL(t, 200, sotto_test_hear(t, fds[i]).status);
         (void)close(fds[i]);
@@ -422,8 +423,8 @@ static void two_thousand_clients_at_once(sotto_test *t)
         fds[i] = sotto_test_dial(t, http.port);
     for (int round = 0; round < 3; round++) {
         for (unsigned i = 0; i < clients; i++)
-            sotto_test_say(t, fds[i],
-                           "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
+            sotto_test_send_text(
+                t, fds[i], "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
         for (unsigned i = 0; i < clients; i++) {
             const sotto_test_answer answer = sotto_test_hear(t, fds[i]);
 

@@ -12,6 +12,7 @@
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 static sotto_test_http http;
@@ -148,6 +149,42 @@ static void strangers_are_not_trusted(sotto_test *t)
     end();
 }
 
+/* Whether a client that offers TLS 1.2 with these suites alone, or 1.3, can shake hands. */
+static bool shakes_hands(sotto_test *t, int version, const char *suites)
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    SSL *ssl;
+    bool agreed;
+    int fd;
+
+    CHECK(t, context && SSL_CTX_set_min_proto_version(context, version) == 1 &&
+                 SSL_CTX_set_max_proto_version(context, version) == 1 &&
+                 (!suites || SSL_CTX_set_cipher_list(context, suites) == 1));
+    ssl = SSL_new(context);
+    fd = sotto_test_dial(t, http.port);
+    CHECK(t, ssl && SSL_set_fd(ssl, fd) == 1);
+    agreed = SSL_connect(ssl) == 1;
+    SSL_free(ssl);
+    SSL_CTX_free(context);
+    (void)close(fd);
+    return agreed;
+}
+
+static void old_suites_are_not_spoken(sotto_test *t)
+{
+    begin(t);
+    sotto_test_http_open(
+        t, &http, (sotto_http_server_options){.certificate = paths[0], .private_key = paths[1]});
+    CHECK(t, shakes_hands(t, TLS1_3_VERSION, NULL));
+    CHECK(t, shakes_hands(t, TLS1_2_VERSION, "ECDHE-ECDSA-AES128-GCM-SHA256"));
+    CHECK(t, shakes_hands(t, TLS1_2_VERSION, "ECDHE-ECDSA-CHACHA20-POLY1305"));
+    CHECK(t, !shakes_hands(t, TLS1_2_VERSION, "ECDHE-ECDSA-AES128-SHA"));
+    CHECK(t, !shakes_hands(t, TLS1_2_VERSION, "ECDHE-ECDSA-AES256-SHA384"));
+    CHECK(t, !shakes_hands(t, TLS1_2_VERSION, "AES128-GCM-SHA256"));
+    sotto_test_http_close(&http);
+    end();
+}
+
 static void a_key_that_others_may_read_is_refused(sotto_test *t)
 {
     sotto_http_server_options options = {.certificate = path(t, 0, "cert.pem"),
@@ -200,7 +237,7 @@ static void plain_words_to_a_tls_port_are_cut_off(sotto_test *t)
         const int fd = sotto_test_dial(t, http.port);
 
         if (i % 2)
-            sotto_test_say(t, fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
+            sotto_test_send_text(t, fd, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
         CHECK_EQUAL(t, 0, sotto_test_hear(t, fd).status);
         (void)close(fd);
     }
@@ -214,6 +251,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_round_trip_over_tls),
         CASE(strangers_are_not_trusted),
+        CASE(old_suites_are_not_spoken),
         CASE(a_key_that_others_may_read_is_refused),
         CASE(certificate_and_key_belong_together),
         CASE(plain_words_to_a_tls_port_are_cut_off),

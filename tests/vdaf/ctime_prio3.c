@@ -125,7 +125,7 @@ static void check_sums(sotto_test *t, const sotto_test_prio3 *p, const sotto_tes
     for (unsigned a = 0; a < p->vdaf.config.shares; a++) {
         sotto_prio3_agg agg, other;
         size_t len = p->vdaf.sizes.out_share;
-        sotto_buf out = sotto_buf_over(sotto_test_take(t, 2 * len), 2 * len);
+        sotto_buf out = sotto_test_buf(t, 2 * len);
 
         CHECK_OK(t, sotto_prio3_agg_init(&p->vdaf, &agg, &t->arena, &t->err));
         CHECK_OK(t, sotto_prio3_agg_init(&p->vdaf, &other, &t->arena, &t->err));

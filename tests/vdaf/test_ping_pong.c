@@ -54,7 +54,7 @@ static sotto_bytes message_of(sotto_test *t, uint8_t type, sotto_bytes first,
                               const sotto_bytes *second)
 {
     size_t cap = 16 + first.len + (second ? second->len : 0);
-    sotto_buf out = sotto_buf_over(sotto_test_take(t, cap), cap);
+    sotto_buf out = sotto_test_buf(t, cap);
     sotto_writer w = sotto_writer_on(&out);
 
     sotto_write_uint(&w, type, 1);

@@ -16,8 +16,7 @@ static void an_out_share_of_an_unverified_report_is_a_bug(sotto_test *t)
         sotto_test_prio3 p = sotto_test_prio3_of(t, &sotto_test_configs[c], 1);
         sotto_test_report report = sotto_test_report_random(t, &p);
         sotto_test_round round = sotto_test_round_init(t, &p, &report, 1);
-        sotto_buf out =
-            sotto_buf_over(sotto_test_take(t, p.vdaf.sizes.out_share), p.vdaf.sizes.out_share);
+        sotto_buf out = sotto_test_buf(t, p.vdaf.sizes.out_share);
 
         for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
             round.states[0][0].status = others[i];
@@ -47,8 +46,7 @@ static void out_shares_unshard_to_the_measurement(sotto_test *t)
         sotto_bytes shares[2];
 
         for (unsigned a = 0; a < 2; a++) {
-            sotto_buf out =
-                sotto_buf_over(sotto_test_take(t, p.vdaf.sizes.out_share), p.vdaf.sizes.out_share);
+            sotto_buf out = sotto_test_buf(t, p.vdaf.sizes.out_share);
             CHECK_OK(t, sotto_prio3_out_share(&p.vdaf, &out, round.states[a], &t->err));
             shares[a] = sotto_buf_bytes(&out);
         }
@@ -242,8 +240,7 @@ static void added_numbers_of_either_sign_come_out_in_the_sum(sotto_test *t)
             sotto_bytes shares[2];
 
             for (unsigned a = 0; a < 2; a++) {
-                sotto_buf wire = sotto_buf_over(sotto_test_take(t, p.vdaf.sizes.out_share),
-                                                p.vdaf.sizes.out_share);
+                sotto_buf wire = sotto_test_buf(t, p.vdaf.sizes.out_share);
                 size_t some = outputs / 2;
                 sotto_prio3_agg agg;
 
@@ -324,8 +321,7 @@ static void a_merge_adds_and_a_copy_decodes_to_the_same(sotto_test *t)
         sotto_test_prio3 p = sotto_test_prio3_of(t, &sotto_test_configs[c], 8);
         sotto_test_report reports[6];
         sotto_prio3_agg all, first, second;
-        sotto_buf wire =
-            sotto_buf_over(sotto_test_take(t, p.vdaf.sizes.out_share), p.vdaf.sizes.out_share);
+        sotto_buf wire = sotto_test_buf(t, p.vdaf.sizes.out_share);
 
         for (size_t i = 0; i < 6; i++)
             reports[i] = sotto_test_report_random(t, &p);

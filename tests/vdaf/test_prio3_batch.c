@@ -63,7 +63,7 @@ static sotto_test_report flawed_report(sotto_test *t, sotto_test_prio3 *p, flaw 
         sotto_test_spoil_element(p, r.shares[0].data, 0);
         break;
     case BAD_PUBLIC:
-        r.public_share = sotto_buf_over(sotto_test_take(t, 256), 256);
+        r.public_share = sotto_test_buf(t, 256);
         r.public_share.len = p->vdaf.sizes.public_share + 32;
         break;
     case BAD_PROOF:

@@ -12,7 +12,7 @@ static sotto_buf transcript_of(sotto_test *t, const sotto_test_prio3 *p,
                                const sotto_test_report *reports, const sotto_test_round *round)
 {
     size_t shares = p->vdaf.circuit->shares, cap = (size_t)1 << 20;
-    sotto_buf out = sotto_buf_over(sotto_test_take(t, cap), cap);
+    sotto_buf out = sotto_test_buf(t, cap);
     sotto_writer w = sotto_writer_on(&out);
 
     for (size_t i = 0; i < round->count; i++) {

@@ -18,11 +18,10 @@ static attempt attempt_of(sotto_test *t, const sotto_prio3 *vdaf)
     attempt a = {.context = sotto_bytes_of("context", 7)};
 
     a.rand = sotto_bytes_of(sotto_test_take(t, vdaf->sizes.rand), vdaf->sizes.rand);
-    a.public_share = sotto_buf_over(sotto_test_take(t, vdaf->sizes.public_share + 8),
-                                    vdaf->sizes.public_share + 8);
+    a.public_share = sotto_test_buf(t, vdaf->sizes.public_share + 8);
     for (unsigned s = 0; s < vdaf->circuit->shares; s++) {
         size_t len = 8 + (s ? vdaf->sizes.helper_share : vdaf->sizes.leader_share);
-        a.shares[s] = sotto_buf_over(sotto_test_take(t, len), len);
+        a.shares[s] = sotto_test_buf(t, len);
     }
     return a;
 }

@@ -1,0 +1,104 @@
+/* account/accountant.h - what the files of the accountant share: a question that has been checked, and the
+ * table of mechanisms that answer one.
+ *
+ * Callers:  accountant*.c alone. Everybody else asks through sotto/privacy.h.
+ */
+#ifndef SOTTO_ACCOUNT_ACCOUNTANT_H
+#define SOTTO_ACCOUNT_ACCOUNTANT_H
+
+#include "account/gauss/discrete_gaussian.h"
+#include "account/gauss/sgm.h"
+#include "account/honest.h"
+#include "account/numeric/bound.h"
+#include "sotto/privacy.h"
+
+struct sotto_accountant {
+    sotto_sgm *sampled; /* tables of the last sampled Gaussian asked about */
+    double rate;
+    double sigma;
+};
+
+/* A question whose claim is complete, with what every mechanism needs from it. */
+typedef struct sotto_case {
+    const sotto_question *question;
+    double log_delta;
+    uint64_t honest; /* of the mechanism's cohort; 0 if it has none */
+    sotto_accountant *tables;
+} sotto_case;
+
+/* What a mechanism must be given before it hides anything. */
+typedef enum sotto_cover {
+    SOTTO_COVER_NONE,  /* nothing: no amplification is claimed                       */
+    SOTTO_COVER_SUM,   /* only sums are seen by anybody who sees participation: split */
+    SOTTO_COVER_HIDDEN /* nobody sees who takes part: split, relay and tokens         */
+} sotto_cover;
+
+#define SOTTO_ANY_ADJACENCY                                                                        \
+    (1U << SOTTO_ADJACENCY_ADD_REMOVE | 1U << SOTTO_ADJACENCY_REPLACEMENT |                        \
+     1U << SOTTO_ADJACENCY_DELETION)
+
+typedef struct sotto_mechanism_entry {
+    sotto_mechanism mechanism;
+    const char *name;
+    unsigned adjacencies; /* 1 << sotto_adjacency each */
+    sotto_cover cover;
+    /* out arrives with adjacency, trust and honest filled in. */
+    sotto_status (*epsilon)(sotto_answer *out, const sotto_case *c, sotto_err *err);
+    /* NULL: found by search over epsilon. */
+    sotto_status (*delta)(sotto_answer *out, const sotto_case *c, double eps, sotto_err *err);
+    uint64_t (*cohort)(const sotto_question *q); /* NULL: nobody else's randomness counts */
+} sotto_mechanism_entry;
+
+extern const sotto_mechanism_entry sotto_entry_gaussian, sotto_entry_sampled, sotto_entry_counted,
+    sotto_entry_allocated, sotto_entry_discrete, sotto_entry_shares, sotto_entry_shuffled,
+    sotto_entry_one_hot, sotto_entry_binary, sotto_entry_check_in, sotto_entry_donation,
+    sotto_entry_pure;
+
+/* NULL for none. */
+const sotto_mechanism_entry *sotto_mechanism_find(sotto_mechanism mechanism);
+
+/* Checks all that every claim needs, in the order a person would: words, trust, adjacency, numbers. */
+SOTTO_MUST_USE sotto_status sotto_case_open(sotto_case *out, const sotto_question *question,
+                                            sotto_accountant *tables, sotto_err *err);
+
+/* The largest L2 distance that one person makes, rounded up. */
+SOTTO_MUST_USE sotto_status sotto_contribution_distance(double *out, sotto_contribution kind,
+                                                        double clip, sotto_adjacency adjacency,
+                                                        sotto_err *err);
+
+/* Noise over that distance, rounded down. */
+SOTTO_MUST_USE sotto_status sotto_noise_multiplier(double *out, sotto_contribution kind,
+                                                   double clip, double sigma,
+                                                   sotto_adjacency adjacency, sotto_err *err);
+
+/* The divergence of a question about noise in shares. */
+SOTTO_MUST_USE sotto_status sotto_shares_open(sotto_discrete_sum *out, const sotto_case *c,
+                                              sotto_err *err);
+
+/* Improves on out->high, which comes as basic composition has it, by every other way that holds. accountant_mixed.c. */
+SOTTO_MUST_USE sotto_status sotto_compose_mixed(sotto_answer *out, const sotto_question *questions,
+                                                size_t count, sotto_err *err);
+
+/* That it is an enclosure, and finite: nothing else may leave. */
+SOTTO_MUST_USE sotto_status sotto_answer_check(const sotto_answer *a, sotto_err *err);
+
+/* Puts a computed bound and its grounds into an answer. */
+static inline sotto_status sotto_answer_set(sotto_answer *out, sotto_bound value, bool optimal,
+                                            const char *theorem, const char *route)
+{
+    out->low = value.low > 0 ? value.low : 0;
+    out->high = value.high;
+    out->optimal = optimal;
+    out->theorem = theorem;
+    out->route = route;
+    return SOTTO_OK;
+}
+
+/* e^x of a logarithm, outward. */
+static inline sotto_bound sotto_exp_outward(sotto_bound logarithm)
+{
+    return (sotto_bound){sotto_round_down(exp(logarithm.low), 2),
+                         sotto_round_up(exp(logarithm.high), 2)};
+}
+
+#endif

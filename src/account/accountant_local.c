@@ -1,0 +1,317 @@
+/* Questions about local randomizers: what a crowd, a random moment or repetition makes of their epsilon. */
+#include "account/accountant.h"
+
+#include "account/local/checkin.h"
+#include "account/local/clone.h"
+#include "account/local/compose_pure.h"
+#include "account/local/onehot.h"
+#include "account/local/sampling.h"
+#include "account/numeric/parameter.h"
+
+/* The honest have been counted: none of those left is dishonest. */
+static sotto_crowd honest_crowd(const sotto_case *c)
+{
+    return (sotto_crowd){.n_total = (double)c->honest, .dishonest_fraction = 0};
+}
+
+/* ---- reports only seen added up -------------------------------------------------------------------- */
+
+static uint64_t local_cohort(const sotto_question *q)
+{
+    return q->of.local.cohort;
+}
+
+static sotto_status shuffled_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    sotto_crowd crowd = honest_crowd(c);
+    sotto_clone_law law;
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_check_range("rate", q->of.local.rate, 1e-12, 1, err));
+    SOTTO_TRY(sotto_check_range("local_epsilon", q->of.local.local_epsilon, 1e-9,
+                                SOTTO_CLONE_MAX_EPS0, err));
+    SOTTO_TRY(sotto_clone_law_generic(&law, q->of.local.local_epsilon, err));
+    if (q->of.local.rate == 1) {
+        SOTTO_TRY(sotto_clone_eps(&eps, &law, &crowd, c->log_delta, err));
+        return sotto_answer_set(out, eps, false, "hiding among the clones (Feldman et al. 2021)",
+                                "exact sum over the number of clones");
+    }
+    SOTTO_TRY(sotto_sampled_clone_eps(&eps, &law, &crowd, q->of.local.rate, c->log_delta, err));
+    return sotto_answer_set(
+        out, eps, false, "hiding among the clones (2021) of a secret sample (seed 000, theorem 4)",
+        "exact sum over the number of clones");
+}
+
+const sotto_mechanism_entry sotto_entry_shuffled = {
+    .mechanism = SOTTO_MECHANISM_SHUFFLED,
+    .name = "a shuffled local randomizer",
+    .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT,
+    .cover = SOTTO_COVER_SUM,
+    .epsilon = shuffled_epsilon,
+    .cohort = local_cohort,
+};
+
+/* One bit, whatever the others hold: each of their bits is 0 or 1 with at least the chance of a flip. */
+static sotto_status one_bit(sotto_bound *out, double eps0, const sotto_crowd *crowd,
+                            double log_delta, sotto_err *err)
+{
+    sotto_clone_law law;
+
+    SOTTO_TRY(sotto_clone_law_kary(&law, eps0, 2, err));
+    return sotto_clone_eps(out, &law, crowd, log_delta, err);
+}
+
+/* Two bits, whatever the others hold: both composed, or the whole report as one that is 2 eps0-DP. */
+static sotto_status two_bits(sotto_bound *out, double eps0, const sotto_crowd *crowd,
+                             double log_delta, sotto_err *err)
+{
+    double half = sotto_round_down(log_delta - log(2.0), 4);
+    sotto_clone_law law;
+    sotto_bound bit, whole;
+
+    SOTTO_TRY(one_bit(&bit, eps0, crowd, half, err));
+    SOTTO_TRY(sotto_clone_law_generic(&law, 2 * eps0, err));
+    SOTTO_TRY(sotto_clone_eps(&whole, &law, crowd, log_delta, err));
+    *out = (sotto_bound){0, fmin(2 * bit.high, whole.high)};
+    return SOTTO_OK;
+}
+
+/* high holds whatever the others' data are; low is what it costs when they are all equal. */
+static sotto_status any_data(sotto_bound *out, sotto_onehot_adjacency adjacency,
+                             const sotto_case *c, double log_delta, sotto_err *err)
+{
+    double eps0 = c->question->of.local.local_epsilon;
+    sotto_crowd crowd = honest_crowd(c);
+    sotto_bound equal;
+
+    SOTTO_TRY(sotto_check_range("local_epsilon", eps0, 1e-6, SOTTO_ONEHOT_MAX_EPS0, err));
+    SOTTO_TRY(sotto_onehot_eps(&equal, adjacency, eps0, &crowd, log_delta, err));
+    SOTTO_TRY((adjacency == SOTTO_ONEHOT_REPLACEMENT ? two_bits : one_bit)(out, eps0, &crowd,
+                                                                           log_delta, err));
+    out->low = equal.low;
+    return SOTTO_OK;
+}
+
+/* A fixed number of reports from a secret sample: (eps, delta) becomes (log(1 + r (e^eps - 1)), r delta) under
+ * replacement, where leaving one person out means that another takes the place. */
+static sotto_status bits_epsilon(sotto_answer *out, const sotto_case *c,
+                                 sotto_onehot_adjacency adjacency, const char *theorem,
+                                 sotto_err *err)
+{
+    double rate = c->question->of.local.rate;
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_check_range("rate", rate, 1e-12, 1, err));
+    if (rate == 1) {
+        SOTTO_TRY(any_data(&eps, adjacency, c, c->log_delta, err));
+        return sotto_answer_set(
+            out, eps, true, theorem,
+            "clones with the randomizer's own chances, whatever the others hold; "
+            "at least: exact law where all hold the same");
+    }
+    if (c->question->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "rate: a sampled cohort is amplified for replacement only");
+    double inner = sotto_round_down(c->log_delta - log(rate), 4);
+    inner = inner < -0x1p-40 ? inner : -0x1p-40;
+    SOTTO_TRY(any_data(&eps, adjacency, c, inner, err));
+    SOTTO_TRY(sotto_sampled_eps(&eps, eps, rate, err));
+    eps.low = 0;
+    return sotto_answer_set(
+        out, eps, false, theorem,
+        "clones with the randomizer's own chances, of a secret sample (seed 000, "
+        "theorem 4)");
+}
+
+static sotto_status one_hot_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    bool replaces = c->question->adjacency == SOTTO_ADJACENCY_REPLACEMENT;
+
+    return bits_epsilon(out, c, replaces ? SOTTO_ONEHOT_REPLACEMENT : SOTTO_ONEHOT_DELETION,
+                        replaces ? "symmetric one-hot under aggregation, two bits (seed 002, C.1)"
+                                 : "symmetric one-hot under aggregation, one bit (seed 002, C.1)",
+                        err);
+}
+
+const sotto_mechanism_entry sotto_entry_one_hot = {
+    .mechanism = SOTTO_MECHANISM_SYMMETRIC_ONE_HOT,
+    .name = "symmetric one-hot under aggregation",
+    .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT | 1U << SOTTO_ADJACENCY_DELETION,
+    .cover = SOTTO_COVER_SUM,
+    .epsilon = one_hot_epsilon,
+    .cohort = local_cohort,
+};
+
+/* Replacing a single bit flips that bit: the law of one bit of the one-hot form. */
+static sotto_status binary_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    return bits_epsilon(out, c, SOTTO_ONEHOT_DELETION,
+                        "binary randomized response under aggregation", err);
+}
+
+const sotto_mechanism_entry sotto_entry_binary = {
+    .mechanism = SOTTO_MECHANISM_BINARY_RESPONSE,
+    .name = "binary randomized response under aggregation",
+    .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT,
+    .cover = SOTTO_COVER_SUM,
+    .epsilon = binary_epsilon,
+    .cohort = local_cohort,
+};
+
+/* ---- a random moment -------------------------------------------------------------------------------- */
+
+static uint64_t check_in_cohort(const sotto_question *q)
+{
+    return q->of.check_in.cohort;
+}
+
+static sotto_status check_in_fixed(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    double eps0 = q->of.check_in.local_epsilon, m = (double)q->of.check_in.window;
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_checkin_fixed_window_optimal(&eps, eps0, m, q->of.check_in.probability,
+                                                 c->log_delta, err));
+    return sotto_answer_set(out, sotto_checkin_promise(eps, eps0), false,
+                            "random check-ins into a fixed window (seed 001, proof of theorem 3.2)",
+                            "its steps composed optimally, at most the local epsilon");
+}
+
+static sotto_status check_in_averaged(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    double eps0 = q->of.check_in.local_epsilon, m = (double)q->of.check_in.window;
+    double half = sotto_round_down(c->log_delta - log(2.0), 2);
+    sotto_crowd crowd = honest_crowd(c);
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_check_range("probability", q->of.check_in.probability, 1, 1, err));
+    SOTTO_TRY(sotto_checkin_averaged(&eps, eps0, &crowd, m, half, half, err));
+    return sotto_answer_set(out, sotto_checkin_promise(eps, eps0), false,
+                            "random check-ins with averaged updates (seed 001, theorem 4.1)",
+                            "closed form, half of delta for each part, at most the local epsilon");
+}
+
+static sotto_status check_in_sliding(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    double eps0 = q->of.check_in.local_epsilon, m = (double)q->of.check_in.window;
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_check_range("probability", q->of.check_in.probability, 1, 1, err));
+    SOTTO_TRY(sotto_checkin_sliding_window(&eps, eps0, m, c->log_delta, err));
+    return sotto_answer_set(out, sotto_checkin_promise(eps, eps0), false,
+                            "random check-ins into a sliding window (seed 001, theorem 4.3)",
+                            "closed form, at most the local epsilon");
+}
+
+static sotto_status check_in_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    sotto_check_in_variant variant = c->question->of.check_in.variant;
+
+    if (variant != SOTTO_CHECK_IN_AVERAGED && c->question->of.check_in.cohort != 0)
+        return sotto_fail(err, SOTTO_MALFORMED, "cohort: only the averaged variant counts one");
+    SOTTO_TRY(sotto_check_range("local_epsilon", c->question->of.check_in.local_epsilon, 1e-9,
+                                SOTTO_CHECKIN_MAX_EPS0, err));
+    SOTTO_TRY(sotto_check_count("window", (double)c->question->of.check_in.window, 1, 1e12, err));
+    SOTTO_TRY(
+        sotto_check_range("probability", c->question->of.check_in.probability, 1e-300, 1, err));
+    switch (variant) {
+    case SOTTO_CHECK_IN_FIXED:
+        return check_in_fixed(out, c, err);
+    case SOTTO_CHECK_IN_AVERAGED:
+        return check_in_averaged(out, c, err);
+    case SOTTO_CHECK_IN_SLIDING:
+        return check_in_sliding(out, c, err);
+    }
+    return sotto_fail(err, SOTTO_MALFORMED, "variant must be stated: fixed, averaged or sliding");
+}
+
+const sotto_mechanism_entry sotto_entry_check_in = {
+    .mechanism = SOTTO_MECHANISM_CHECK_IN,
+    .name = "a random check-in",
+    .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT,
+    .cover = SOTTO_COVER_HIDDEN,
+    .epsilon = check_in_epsilon,
+    .cohort = check_in_cohort,
+};
+
+/* Epsilon, and the delta of (slots + 1) delta_each that goes with it. */
+static sotto_status donation(sotto_bound *eps, double *total, const sotto_question *q,
+                             sotto_err *err)
+{
+    double m = (double)q->of.donation.slots, log_each = 0;
+
+    SOTTO_TRY(sotto_check_range("epsilon", q->of.donation.epsilon, 1e-12, 100, err));
+    SOTTO_TRY(sotto_check_range("delta_each", q->of.donation.delta_each, 1e-300, 0.5, err));
+    SOTTO_TRY(sotto_check_count("slots", m, 1, 1e9, err));
+    SOTTO_TRY(sotto_log_delta_of(&log_each, q->of.donation.delta_each, err));
+    *total = sotto_round_up((m + 1) * q->of.donation.delta_each, 2);
+    return sotto_donation_promise(eps, q->of.donation.epsilon, m, log_each, err);
+}
+
+static const char DONATION_THEOREM[] = "randomized donation time (seed 000, appendix A)";
+
+static sotto_status donation_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    double total = 0;
+    sotto_bound eps;
+
+    SOTTO_TRY(donation(&eps, &total, c->question, err));
+    if (total > c->question->delta)
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "delta: %.6g is less than (slots + 1) delta_each = %.6g, which this costs",
+            c->question->delta, total);
+    return sotto_answer_set(out, eps, false, DONATION_THEOREM,
+                            "closed form, at most the release's own epsilon");
+}
+
+static sotto_status donation_delta(sotto_answer *out, const sotto_case *c, double eps,
+                                   sotto_err *err)
+{
+    double total = 0;
+    sotto_bound own;
+
+    SOTTO_TRY(donation(&own, &total, c->question, err));
+    if (own.high > eps)
+        return sotto_fail(err, SOTTO_DENIED, "epsilon: %.6g is less than the %.6g that this costs",
+                          eps, own.high);
+    return sotto_answer_set(out, (sotto_bound){0, total}, false, DONATION_THEOREM,
+                            "(slots + 1) delta_each");
+}
+
+const sotto_mechanism_entry sotto_entry_donation = {
+    .mechanism = SOTTO_MECHANISM_DONATION,
+    .name = "a random donation time",
+    .adjacencies = 1U << SOTTO_ADJACENCY_ADD_REMOVE,
+    .cover = SOTTO_COVER_HIDDEN,
+    .epsilon = donation_epsilon,
+    .delta = donation_delta,
+};
+
+/* ---- repetition -------------------------------------------------------------------------------------- */
+
+static const char PURE_THEOREM[] =
+    "optimal composition of pure DP (Kairouz, Oh and Viswanath 2015, theorem 3.3)";
+
+static sotto_status pure_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_check_count("rounds", (double)c->question->of.pure.rounds, 1, 1e9, err));
+    SOTTO_TRY(sotto_compose_optimal_epsilon(&eps, c->question->of.pure.epsilon,
+                                            (double)c->question->of.pure.rounds, c->log_delta,
+                                            err));
+    return sotto_answer_set(out, eps, true, PURE_THEOREM, "binomial sum and a root");
+}
+
+const sotto_mechanism_entry sotto_entry_pure = {
+    .mechanism = SOTTO_MECHANISM_PURE,
+    .name = "repeated pure DP",
+    .adjacencies = SOTTO_ANY_ADJACENCY,
+    .cover = SOTTO_COVER_NONE,
+    .epsilon = pure_epsilon,
+};

@@ -1,0 +1,55 @@
+/* account/local/sampling.h - amplification by a secret choice of whether and when to take part.
+ *
+ * Callers:  the accountant.
+ * Trust:    nobody who sees the result learns who took part (relay and tokens); the device's coins are secret.
+ */
+#ifndef SOTTO_ACCOUNT_LOCAL_SAMPLING_H
+#define SOTTO_ACCOUNT_LOCAL_SAMPLING_H
+
+#include "account/local/clone.h"
+
+/* Seed 000 theorem 4: a mechanism that is (eps, delta)-DP, on a sample taken at `rate`, is
+ * (log(1 + rate (e^eps - 1)), rate delta)-DP. */
+SOTTO_MUST_USE sotto_status sotto_sampled_eps(sotto_bound *out, sotto_bound eps, double rate,
+                                              sotto_err *err);
+
+/* Shuffled or aggregated reports of a sampled cohort (seed 000 example 6): `cohort` is who reports at least,
+ * `rate` the largest share of the honest population that a cohort is. Replacement adjacency; the size of the cohort
+ * may be public. The clone bound is taken at delta / rate. */
+SOTTO_MUST_USE sotto_status sotto_sampled_clone_eps(sotto_bound *out, const sotto_clone_law *law,
+                                                    const sotto_crowd *cohort, double rate,
+                                                    double log_delta, sotto_err *err);
+
+/* Importance sampling (seed 000 section 3): default values are kept at one rate, the others at a higher one. */
+typedef struct sotto_importance {
+    double rate_default; /* M / 2N                */
+    double rate_other;   /* min(M / (2 gamma N), 1) */
+} sotto_importance;
+
+/* M reports wanted of N people of whom a share gamma has another value than the default; 0 < gamma <= 1,
+ * M <= 2N. Rates are rounded up. */
+SOTTO_MUST_USE sotto_status sotto_importance_rates(sotto_importance *out, double wanted,
+                                                   double population, double gamma, sotto_err *err);
+
+/* Of a mechanism that is (eps, delta)-DP for adding or removing a report: delta becomes *log_delta.
+ *   add/remove of a person: the larger rate; replacement: a removal at one rate and an addition at the other. */
+typedef enum sotto_importance_adjacency {
+    SOTTO_IMPORTANCE_ADD_REMOVE = 1,
+    SOTTO_IMPORTANCE_REPLACEMENT
+} sotto_importance_adjacency;
+
+SOTTO_MUST_USE sotto_status sotto_importance_eps(sotto_bound *out, double *log_delta,
+                                                 sotto_bound eps, double log_delta_each,
+                                                 const sotto_importance *rates,
+                                                 sotto_importance_adjacency adjacency,
+                                                 sotto_err *err);
+
+/* Donation time (seed 000 appendix A): take part in a random one of m rounds, each (eps, delta_each)-DP. The
+ * formula as printed, for delta (m + 1) delta_each; it can exceed eps, which holds as well because a device takes
+ * part at most once: sotto_donation_promise takes the smaller. */
+SOTTO_MUST_USE sotto_status sotto_donation_eps(sotto_bound *out, double eps, double m,
+                                               double log_delta_each, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_donation_promise(sotto_bound *out, double eps, double m,
+                                                   double log_delta_each, sotto_err *err);
+
+#endif

@@ -1,0 +1,17 @@
+/* account/numeric/gauss_legendre.h - sixteen Gauss-Legendre points: the positive half of [-1, 1], the other half mirrors it.
+ *
+ * Callers:  quadratures whose error their callers bound.
+ */
+#ifndef SOTTO_ACCOUNT_NUMERIC_GAUSS_LEGENDRE_H
+#define SOTTO_ACCOUNT_NUMERIC_GAUSS_LEGENDRE_H
+
+#define SOTTO_GAUSS_HALF 8
+
+static const double sotto_gauss_node[SOTTO_GAUSS_HALF] = {
+    0.095012509837637441, 0.28160355077925892, 0.45801677765722737, 0.61787624440264377,
+    0.75540440835500300,  0.86563120238783176, 0.94457502307323260, 0.98940093499164994};
+static const double sotto_gauss_weight[SOTTO_GAUSS_HALF] = {
+    0.18945061045506850, 0.18260341504492359,  0.16915651939500254,  0.14959598881657673,
+    0.12462897125553387, 0.095158511682492785, 0.062253523938647893, 0.027152459411754095};
+
+#endif

@@ -1,0 +1,118 @@
+/* From a measurement to a sealed report (DAP, "Upload Request"). */
+#include "base/arena.h"
+#include "dap/report.h"
+
+#include <string.h>
+
+enum { IKM = SOTTO_HPKE_MAX_PRIVATE_KEY };
+
+sotto_status sotto_report_shard(sotto_report_draft *draft, const sotto_prio3 *vdaf,
+                                sotto_measurement measurement, sotto_bytes rand, sotto_arena *arena,
+                                sotto_err *err)
+{
+    uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
+    sotto_buf public_share, shares[SOTTO_REPORT_SHARES];
+
+    if (vdaf->config.shares != SOTTO_REPORT_SHARES)
+        return sotto_fail(err, SOTTO_BUG, "report: DAP has two aggregators");
+    SOTTO_TRY(sotto_buf_take(&public_share, arena, vdaf->sizes.public_share, err));
+    SOTTO_TRY(sotto_buf_take(&shares[SOTTO_REPORT_LEADER], arena, vdaf->sizes.leader_share, err));
+    SOTTO_TRY(sotto_buf_take(&shares[SOTTO_REPORT_HELPER], arena, vdaf->sizes.helper_share, err));
+    sotto_dap_context(context, draft->task_id);
+    SOTTO_TRY(sotto_prio3_shard(vdaf, &public_share, shares,
+                                sotto_bytes_of(context, sizeof context), measurement,
+                                draft->metadata.report_id, rand, arena, err));
+    draft->public_share = sotto_buf_bytes(&public_share);
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
+        draft->shares[who].payload = sotto_buf_bytes(&shares[who]);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_report_aad_encode(sotto_buf *out, const sotto_report_draft *draft,
+                                     sotto_err *err)
+{
+    return sotto_input_share_aad_encode(out, draft->task_id, draft->configuration, &draft->metadata,
+                                        draft->public_share, err);
+}
+
+static size_t aad_size(const sotto_report_draft *draft)
+{
+    return sizeof draft->task_id + draft->configuration.len + sizeof draft->metadata.report_id + 8 +
+           2 + draft->metadata.public_extensions.len + 4 + draft->public_share.len;
+}
+
+static size_t plain_size(const sotto_plaintext_input_share *share)
+{
+    return 2 + share->private_extensions.len + 4 + share->payload.len;
+}
+
+static sotto_status seal(sotto_buf *sealed, const sotto_report_draft *draft, unsigned who,
+                         const sotto_hpke_config *to, sotto_bytes ikm, sotto_arena *arena,
+                         sotto_err *err)
+{
+    const sotto_dap_role role = who == SOTTO_REPORT_LEADER ? SOTTO_DAP_LEADER : SOTTO_DAP_HELPER;
+    uint8_t label[SOTTO_DAP_INFO_MAX];
+    sotto_buf aad, plain;
+
+    SOTTO_TRY(sotto_buf_take(&aad, arena, aad_size(draft), err));
+    SOTTO_TRY(sotto_report_aad_encode(&aad, draft, err));
+    SOTTO_TRY(sotto_buf_take(&plain, arena, plain_size(&draft->shares[who]), err));
+    SOTTO_TRY(sotto_plaintext_input_share_encode(&plain, &draft->shares[who], err));
+    return sotto_hpke_seal(sealed, to, ikm, sotto_input_share_info(label, role),
+                           sotto_buf_bytes(&aad), sotto_buf_bytes(&plain), err);
+}
+
+sotto_status sotto_report_seal_share(sotto_hpke_ciphertext *out, const sotto_report_draft *draft,
+                                     unsigned who, const sotto_hpke_config *to, sotto_bytes ikm,
+                                     sotto_arena *arena, sotto_err *err)
+{
+    const size_t enc = to->public_key.len;
+    sotto_buf sealed;
+
+    SOTTO_TRY(sotto_buf_take(&sealed, arena,
+                             enc + plain_size(&draft->shares[who]) + SOTTO_HPKE_TAG_SIZE, err));
+    const sotto_arena_mark mark = sotto_arena_here(arena);
+    const sotto_status status = seal(&sealed, draft, who, to, ikm, arena, err);
+    sotto_arena_rollback(arena, mark); /* the share in clear */
+    if (status != SOTTO_OK)
+        return status;
+    *out = (sotto_hpke_ciphertext){to->id, sotto_bytes_of(sealed.data, enc),
+                                   sotto_bytes_of(sealed.data + enc, sealed.len - enc)};
+    return SOTTO_OK;
+}
+
+sotto_status sotto_report_seal_both(sotto_dap_report *out, const sotto_report_draft *draft,
+                                    const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+                                    sotto_bytes ikm, sotto_arena *arena, sotto_err *err)
+{
+    if (ikm.len != SOTTO_REPORT_SHARES * IKM)
+        return sotto_fail(err, SOTTO_BUG, "report: %zu random bytes to seal with", ikm.len);
+    *out = (sotto_dap_report){.metadata = draft->metadata, .public_share = draft->public_share};
+    SOTTO_TRY(sotto_report_seal_share(&out->leader, draft, SOTTO_REPORT_LEADER,
+                                      &to[SOTTO_REPORT_LEADER], sotto_bytes_of(ikm.data, IKM),
+                                      arena, err));
+    return sotto_report_seal_share(&out->helper, draft, SOTTO_REPORT_HELPER,
+                                   &to[SOTTO_REPORT_HELPER], sotto_bytes_of(ikm.data + IKM, IKM),
+                                   arena, err);
+}
+
+size_t sotto_report_random_size(const sotto_prio3 *vdaf)
+{
+    return SOTTO_REPORT_ID_SIZE + vdaf->sizes.rand + SOTTO_REPORT_SHARES * IKM;
+}
+
+sotto_status sotto_report_make(sotto_dap_report *out, sotto_report_draft *draft,
+                               const sotto_prio3 *vdaf, sotto_measurement measurement,
+                               const sotto_hpke_config to[SOTTO_REPORT_SHARES], sotto_bytes random,
+                               sotto_arena *arena, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(random);
+
+    sotto_read_fixed(&in, draft->metadata.report_id, sizeof draft->metadata.report_id);
+    const sotto_bytes rand = sotto_read_bytes(&in, vdaf->sizes.rand);
+    const sotto_bytes ikm = sotto_read_bytes(&in, SOTTO_REPORT_SHARES * IKM);
+    if (in.short_read || sotto_reader_left(&in) > 0)
+        return sotto_fail(err, SOTTO_BUG, "report: %zu random bytes", random.len);
+    SOTTO_TRY(sotto_report_shard(draft, vdaf, measurement, rand, arena, err));
+    return sotto_report_seal_both(out, draft, to, ikm, arena, err);
+}

@@ -1,0 +1,56 @@
+/* noise/randomizer_vector.h - a vector clipped, put on the integer grid, with this device's share of noise.
+ *
+ * Callers:  device/ in learning and in sums; estimate.h turns sums back.
+ * Memory:   rows of the noise live in the arena given at set-up; a run allocates nothing.
+ * Secrets:  vector, whether there is one, randomness and report. Every path over them is constant-time.
+ *
+ * No device protects itself by this: together, `honest` of them add noise of standard deviation sigma. What
+ * each must keep is the norm *after* rounding to the grid. Rounding is random and keeps the mean; where it
+ * makes a vector longer than the bound, the zero vector takes its place, so that the bound always holds.
+ * Reducing the sum modulo anything is a function of the sum, and changes neither bound nor claim; the
+ * answer survives if the modulus exceeds twice the number of reports times `most`.
+ */
+#ifndef SOTTO_NOISE_RANDOMIZER_VECTOR_H
+#define SOTTO_NOISE_RANDOMIZER_VECTOR_H
+
+#include "noise/noise.h"
+#include "sotto/privacy.h"
+
+typedef enum sotto_share_law { SOTTO_SHARE_GAUSSIAN = 1, SOTTO_SHARE_SKELLAM } sotto_share_law;
+
+typedef struct sotto_vector_config {
+    sotto_share_law law;
+    sotto_adjacency
+        adjacency;    /* replacement or add-remove; a vector of zeros stands for "no value" */
+    size_t dimension; /* 1 to 2^24                                                          */
+    double clip;      /* longest vector, in its own units                                   */
+    double scale;     /* grid units in one of those; clip * scale at most 2^30               */
+    double sigma;     /* of the honest devices' noise together, in the vector's units        */
+    uint64_t honest;  /* how many devices' noise is counted on: never all that report        */
+} sotto_vector_config;
+
+typedef struct sotto_vector_randomizer {
+    sotto_vector_config config;
+    sotto_noise noise;
+    uint64_t norm2;      /* most that the square of a rounded vector's norm can be          */
+    double log2_miss;    /* how likely rounding exceeds it, at most                         */
+    double sensitivity;  /* of the sum, in the vector's units, rounded up                   */
+    double device_sigma; /* one device's noise in grid units, rounded down                  */
+    double sigma;        /* the honest devices' together, in the vector's units, rounded down */
+    double tau;          /* a sum of discrete Gaussians is not one: added to the divergence */
+    double delta;        /* what one report's inexact draws add                             */
+    uint64_t most;       /* no coordinate of a report is further from 0                     */
+} sotto_vector_randomizer;
+
+/* SOTTO_DENIED names the parameter; a device's share below 2 grid units asks for a larger scale. */
+SOTTO_MUST_USE sotto_status sotto_vector_init(sotto_vector_randomizer *out,
+                                              const sotto_vector_config *config, sotto_arena *arena,
+                                              sotto_err *err);
+
+/* Writes `dimension` numbers. present is 1, or 0 for "no value", where x is read but has no effect. A vector
+ * with an infinity or NaN in it counts as zeros. */
+SOTTO_MUST_USE sotto_status sotto_vector_run(const sotto_vector_randomizer *r, int64_t *out,
+                                             const double *x, uint64_t present,
+                                             sotto_entropy *entropy, sotto_err *err);
+
+#endif

@@ -93,6 +93,10 @@ END
 }
 analyst analyst
 analyst analyst_static
+# What docs/collecting.md shows of it is the example's own text.
+awk '$0 == "```c" {inside = 1; next} $0 == "```" {inside = 0} inside' "$source/docs/collecting.md" >"$work/shown"
+grep -q sotto_view_answer "$work/shown" || { echo "docs/collecting.md: no piece of the example was found"; exit 1; }
+grep -vxFf "$source/examples/analyst.c" "$work/shown" && { echo "docs/collecting.md: not in examples/analyst.c"; exit 1; }
 # What docs/device.md says to type, and what it says comes of it.
 block() {
     awk -v begin="\`\`\`$1" '$0 == begin {inside = 1; next} $0 == "```" {inside = 0} inside' "$source/docs/device.md"
@@ -105,7 +109,7 @@ grep -q "sealed bytes leave" "$work/expected" || { echo "docs/device.md: no run 
     { cat "$work/typed.out"; exit 1; }
 diff "$work/expected" "$work/typed.out" || { echo "docs/device.md: the host says something else"; exit 1; }
 [ "$(wc -l <"$source/examples/host.c")" -le 60 ] || { echo "host.c: more than 60 lines"; exit 1; }
-for page in man1/sotto.1 man1/sotto-device.1 man1/sotto-recipe.1 man3/libsotto-device.3; do
+for page in man1/sotto.1 man1/sotto-device.1 man1/sotto-recipe.1 man3/libsotto-device.3 man3/libsotto-analyst.3; do
     [ -f "$work/moved/share/man/$page" ] || { echo "no $page"; exit 1; }
 done
 echo "find_package: ok"

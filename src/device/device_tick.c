@@ -203,7 +203,7 @@ static sotto_delivery send_one(void *context, const sotto_outgoing *report)
 
 /* The key that the leader's half is sealed to now. SOTTO_AGAIN: the one that it was sealed to before. */
 static sotto_status find_key(const sotto_device *device, sotto_bytes *out,
-                             const sotto_report_kept *kept, int64_t now, sotto_err *err)
+                             const sotto_kept_half *kept, int64_t now, sotto_err *err)
 {
     const sotto_party_key *key = NULL;
 
@@ -228,15 +228,15 @@ static sotto_status seal_again(void *context, const sotto_outgoing *report, sott
                                sotto_buf *sealed, sotto_err *err)
 {
     sotto_device *device = context;
-    sotto_report_kept kept;
+    sotto_kept_half kept;
     sotto_entropy entropy;
     sotto_bytes key;
 
-    SOTTO_TRY(sotto_report_kept_decode(&kept, inputs, err));
+    SOTTO_TRY(sotto_kept_half_decode(&kept, inputs, err));
     SOTTO_TRY(find_key(device, &key, &kept, sotto_device_now(device), err));
     sotto_device_entropy(device, &entropy);
     sotto_status status =
-        sotto_report_seal_again(sealed, report->bytes, &kept, key, &entropy, &device->work, err);
+        sotto_kept_half_seal(sealed, report->bytes, &kept, key, &entropy, &device->work, err);
     sotto_entropy_clear(&entropy);
     sotto_arena_reset(&device->work);
     return status;

@@ -155,11 +155,9 @@ static void say_head(sotto_text *t, const sotto_answer_page *p, double height)
     say_cut(t, sotto_bytes_of(receipt->recipe, strlen(receipt->recipe)));
     sotto_text_say(t, ", version %" PRIu64 ", of ", receipt->version);
     say_cut(t, sotto_bytes_of(receipt->analysis, strlen(receipt->analysis)));
-    sotto_text_say(t, "; epsilon ");
-    sotto_text_up(t, receipt->epsilon_cohort, 4);
-    sotto_text_say(t, " at delta ");
-    sotto_text_up(t, receipt->delta, 3);
-    sotto_text_say(t, "</text>\n");
+    /* With the digits that the receipt's words have. */
+    sotto_text_say(t, "; epsilon %.4g at delta %.3g</text>\n", receipt->epsilon_cohort,
+                   receipt->delta);
 }
 
 void sotto_answer_as_svg(sotto_text *t, const void *thing)

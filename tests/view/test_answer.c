@@ -231,6 +231,7 @@ static void svg_is_valid_whatever_the_labels(sotto_test *t)
     CHECK_EQUAL(t, 3 * (a.result.count + 1), sotto_test_count(svg, "<line class=\"error\""));
     CHECK_EQUAL(t, 0, sotto_test_count(svg, "<script"));
     CHECK(t, sotto_test_count(svg, "caf\xc3\xa9") > 0);
+    CHECK_EQUAL(t, 1, sotto_test_count(svg, " at delta 1e-06</text>"));
     svg = show(t, &a, SOTTO_VIEW_SVG, 2);
     sotto_test_svg(t, svg);
     CHECK_EQUAL(t, 3, sotto_test_count(svg, "<rect class=\"bar\""));

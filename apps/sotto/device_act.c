@@ -27,9 +27,13 @@ int sotto_device_run_consent(sotto_device_job *job)
                   : sotto_device_consented(job->device, &given, &job->err);
     if (status != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json)
-        sotto_device_print_json(json_pack("{s:b,s:b}", "ok", 1, "consent", given));
-    else if (given)
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_bool(&j, "consent", given);
+        sotto_device_print_object(&j);
+    } else if (given)
         printf("yes: this device takes part in what its policy allows, until somebody says no.\n");
     else
         printf("no: this device takes part in nothing%s\n",
@@ -43,10 +47,14 @@ int sotto_device_run_forget(sotto_device_job *job)
 
     if (sotto_device_forget(job->device, stream, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json)
-        sotto_device_print_json(
-            json_pack("{s:b,s:s?,s:b}", "ok", 1, "stream", stream, "ledger_kept", 1));
-    else
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_text(&j, "stream", stream);
+        sotto_json_bool(&j, "ledger_kept", true);
+        sotto_device_print_object(&j);
+    } else
         printf(
             "%s%s%s erased.\n"
             "The ledger stays: what was told can't be taken back, and if forgetting gave budgets\n"
@@ -64,9 +72,14 @@ int sotto_device_run_reset(sotto_device_job *job)
     }
     if (sotto_device_reset(job->device, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json)
-        sotto_device_print_json(json_pack("{s:b,s:b,s:b}", "ok", 1, "all_spent", 1, "consent", 0));
-    else
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_bool(&j, "all_spent", true);
+        sotto_json_bool(&j, "consent", false);
+        sotto_device_print_object(&j);
+    } else
         printf(
             "A new ledger was started. Every budget counts as fully spent, and consent has to be\n"
             "given again. What could be read of the record is kept: `sotto device record`.\n");
@@ -102,9 +115,13 @@ int sotto_device_run_offer(sotto_device_job *job)
         (void)fprintf(stderr, "`sotto recipe lint %s` lists every mistake\n", job->words[0]);
     if (status != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json)
-        sotto_device_print_json(json_pack("{s:b,s:s?}", "ok", 1, "recipe", name));
-    else
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_text(&j, "recipe", name);
+        sotto_device_print_object(&j);
+    } else
         printf("%s: kept. A tick decides whether it is answered.\n", name ? name : job->words[0]);
     return EXIT_DONE;
 }
@@ -147,12 +164,16 @@ sotto_delivery sotto_device_write_upload(void *context, const sotto_upload *uplo
         return SOTTO_DELIVERY_LATER;
     }
     sotto_dap_id_encode(task, sotto_bytes_of(upload->task, sizeof upload->task));
-    if (job->json)
-        sotto_device_print_json(
-            json_pack("{s:s,s:s,s:s,s:s%,s:I}", "recipe", upload->recipe, "file", path, "task",
-                      task, "leader", (const char *)upload->leader_url.data, upload->leader_url.len,
-                      "bytes", (json_int_t)upload->body.len));
-    else
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_text(&j, "recipe", upload->recipe);
+        sotto_json_text(&j, "file", path);
+        sotto_json_text(&j, "task", task);
+        sotto_json_bytes(&j, "leader", upload->leader_url);
+        sotto_json_uint(&j, "bytes", upload->body.len);
+        sotto_device_print_object(&j);
+    } else
         printf("%s: %zu bytes in %s\n  to be posted to %.*stasks/%s/reports\n", upload->recipe,
                upload->body.len, path, (int)upload->leader_url.len,
                (const char *)upload->leader_url.data, task);
@@ -164,10 +185,14 @@ static void print_tick(const sotto_device_job *job, const sotto_tick *tick, bool
     const char *missing = !job->idle ? "--idle" : !job->charging ? "--charging" : "--network";
 
     if (job->json) {
-        sotto_device_print_json(
-            json_pack("{s:b,s:I,s:I,s:b,s:b}", "ok", 1, "made", (json_int_t)tick->made, "waiting",
-                      (json_int_t)tick->waiting, "eligible",
-                      job->idle && job->charging && job->network, "consent", given));
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_uint(&j, "made", tick->made);
+        sotto_json_uint(&j, "waiting", tick->waiting);
+        sotto_json_bool(&j, "eligible", job->idle && job->charging && job->network);
+        sotto_json_bool(&j, "consent", given);
+        sotto_device_print_object(&j);
         return;
     }
     if (!given)

@@ -100,3 +100,24 @@ sotto_status sotto_privacy_delta(sotto_answer *out, const sotto_question *questi
     out->low = out->low < out->high ? out->low : out->high;
     return sotto_answer_check(out, err);
 }
+
+const char *sotto_mechanism_name(sotto_mechanism mechanism)
+{
+    static const char *const names[] = {
+        [SOTTO_MECHANISM_GAUSSIAN] = "gaussian",
+        [SOTTO_MECHANISM_SAMPLED_GAUSSIAN] = "sampled-gaussian",
+        [SOTTO_MECHANISM_COUNTED_GAUSSIAN] = "counted-gaussian",
+        [SOTTO_MECHANISM_ALLOCATED_GAUSSIAN] = "allocated-gaussian",
+        [SOTTO_MECHANISM_DISCRETE_GAUSSIAN] = "discrete-gaussian",
+        [SOTTO_MECHANISM_NOISE_SHARES] = "noise-shares",
+        [SOTTO_MECHANISM_SHUFFLED] = "shuffled",
+        [SOTTO_MECHANISM_SYMMETRIC_ONE_HOT] = "symmetric-one-hot",
+        [SOTTO_MECHANISM_BINARY_RESPONSE] = "binary-response",
+        [SOTTO_MECHANISM_CHECK_IN] = "check-in",
+        [SOTTO_MECHANISM_DONATION] = "donation",
+        [SOTTO_MECHANISM_PURE] = "pure",
+    };
+    size_t i = (size_t)mechanism;
+
+    return i < sizeof names / sizeof names[0] && names[i] ? names[i] : "none";
+}

@@ -12,10 +12,8 @@ endif()
 find_program(SOTTO_VALGRIND valgrind)
 find_path(SOTTO_VALGRIND_INCLUDE valgrind/memcheck.h)
 set(SOTTO_HAS_CTIME OFF)
-if(CMAKE_C_COMPILER_ID MATCHES Clang)
-  # valgrind up to 3.19 stumbles over the newer debug information that clang writes.
-  add_compile_options($<$<CONFIG:Debug,RelWithDebInfo>:-gdwarf-4>)
-endif()
+# A finding names its line, in a form that valgrind reads from every compiler: up to 3.19 it stumbles over newer ones.
+add_compile_options($<$<CONFIG:Debug,RelWithDebInfo>:-gdwarf-4>)
 if(SOTTO_VALGRIND AND SOTTO_VALGRIND_INCLUDE AND NOT SOTTO_SANITIZE AND NOT SOTTO_COVERAGE)
   set(SOTTO_HAS_CTIME ON)
 elseif(SOTTO_CTIME)

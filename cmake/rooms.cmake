@@ -154,7 +154,7 @@ endfunction()
 
 # The same room with rules that tests/rules.sh can switch off (base/rule.h).
 function(sotto_room_rules name list)
-  if(NOT BUILD_TESTING)
+  if(NOT SOTTO_HAS_RULES)
     return()
   endif()
   sotto_room_again(sotto_${name}_rules sotto_${name}_room base/rule.h ${list})

@@ -5,6 +5,9 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_S
 file(STRINGS rules.txt rows REGEX "^[a-z_]+ *[|]")
 list(TRANSFORM rows REPLACE "^[^|]*[|] *([a-z0-9_]+) *[|].*$" "\\1" OUTPUT_VARIABLE SOTTO_RULES_PROGRAMS)
 list(REMOVE_DUPLICATES SOTTO_RULES_PROGRAMS)
+if(NOT SOTTO_HAS_RULES)
+  set(SOTTO_RULES_PROGRAMS)
+endif()
 
 # sotto_ruled_program(NAME SOURCE... LIBRARIES PLAIN RULES OTHER... [DEFINITIONS ...]): test_NAME over the library PLAIN. Where
 # rules.txt names it, also rules_NAME over RULES, from the same objects, and the test rules_NAME: each of its rules,
@@ -22,13 +25,16 @@ function(sotto_ruled_program name)
     target_link_libraries(rules_${name} PRIVATE ${ARG_LIBRARIES} ${rules} OpenSSL::Crypto)
     add_test(NAME rules_${name}
              COMMAND sh ${PROJECT_SOURCE_DIR}/tests/rules.sh ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${name})
-    set_tests_properties(rules_${name} PROPERTIES LABELS rules)
+    set_tests_properties(rules_${name} PROPERTIES LABELS rules COST 30)
     set_property(GLOBAL APPEND PROPERTY SOTTO_RULES_TESTS rules_${name})
   endif()
 endfunction()
 
 # After the last of them: the source and rules.txt have the same rules, and every row was tried and caught.
 function(sotto_rules_count)
+  if(NOT SOTTO_HAS_RULES)
+    return()
+  endif()
   get_property(programs GLOBAL PROPERTY SOTTO_RULES_TESTS)
   foreach(name IN LISTS SOTTO_RULES_PROGRAMS)
     if(NOT rules_${name} IN_LIST programs)

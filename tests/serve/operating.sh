@@ -6,7 +6,8 @@ sotto=$2
 look=$(cd "$(dirname "$0")" && pwd)/look.sh
 directory=$(mktemp -d) || exit 1
 # Below what the kernel gives out by itself.
-base=$((20000 + $$ * 4 % 12000))
+. "$(dirname "$0")/../support/base_port.sh"
+base=$(base_port 4)
 
 finish() {
     code=$?

@@ -8,7 +8,8 @@ sotto=$2
 command -v curl >/dev/null && command -v psql >/dev/null || { echo "skipped: no curl, or no psql" >&2; exit 77; }
 look=$(cd "$(dirname "$0")" && pwd)/look.sh
 directory=$(mktemp -d) || exit 1
-base=$((20000 + $$ * 8 % 12000))
+. "$(dirname "$0")/../support/base_port.sh"
+base=$(base_port 8)
 
 finish() {
     code=$?

@@ -22,9 +22,8 @@ def main():
     for test, seconds, _, _ in run[:10]:
         print("  %7.1f s  %s" % (seconds, test))
     for test, _, output, _ in run:
-        for why in re.findall(r"^skipped: (.*)$", output, re.M):
-            case = re.search(r"skipped: " + re.escape(why) + r"(?:\n.*)*?\[  SKIPPED \] (\S+)", output)
-            print("  skipped: %s%s: %s" % (test, ": " + case[1] if case else "", why))
+        for why, case in re.findall(r"^skipped: (.*)\n(?:\[  SKIPPED \] (\S+))?", output, re.M):
+            print("  skipped: %s%s: %s" % (test, ": " + case if case else "", why))
 
 
 main()

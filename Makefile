@@ -18,7 +18,11 @@ build: deps
 	@cmake --preset release -DSOTTO_WERROR=$(WERROR) >/dev/null
 	@cmake --build --preset release
 
-demo: build
+# The program alone: tests, benchmarks and the libraries that are installed are not needed for it.
+demo:
+	@sh tools/deps.sh --no-peers
+	@cmake --preset release -DSOTTO_WERROR=$(WERROR) >/dev/null
+	@cmake --build --preset release --target sotto_program
 	@build/release/sotto demo
 
 test: build

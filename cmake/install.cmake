@@ -3,6 +3,11 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# Nothing is laid down if anything of it has rules that can be switched off.
+set(installed $<TARGET_FILE:sotto_static> $<TARGET_FILE:sotto_shared> $<TARGET_FILE:sotto_device_static>
+              $<TARGET_FILE:sotto_device_shared> $<TARGET_FILE:sotto_program>)
+install(CODE "set(FILES \"${installed}\")\ninclude(\"${PROJECT_SOURCE_DIR}/cmake/refuse_rules.cmake\")")
+
 set_target_properties(sotto_shared PROPERTIES EXPORT_NAME sotto)
 set_target_properties(sotto_static PROPERTIES EXPORT_NAME static)
 set_target_properties(sotto_device_shared PROPERTIES EXPORT_NAME device)

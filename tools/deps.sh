@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh: names and installs the Debian packages that are missing, then fetches the crates of the peers
-# that tests and benchmarks compare with. With everything present it touches no network.
+# deps.sh [--no-peers]: names and installs the Debian packages that are missing, then fetches the crates of the peers
+# that tests and benchmarks compare with, if it may. With everything present it touches no network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 peers="tests/interop/prio-rs bench/peers/prio-rs"
@@ -64,4 +64,6 @@ if [ -n "$missing" ]; then
     echo "deps: missing:$missing"
     install_packages || exit 1
 fi
-fetch_peers
+if [ "${1:-}" != --no-peers ]; then
+    fetch_peers
+fi

@@ -11,6 +11,11 @@ trap 'rm -rf "$work"' EXIT
 set -e
 
 "$cmake" --install "$build" --prefix "$work/prefix" >"$work/log" || { cat "$work/log"; exit 1; }
+# No variable of the environment switches a rule off in what is installed (src/base/rule.h).
+if grep -rlF SOTTO_RULE_OFF "$work/prefix"; then
+    echo "installed with rules that can be switched off"
+    exit 1
+fi
 # An installed tree can be moved: nothing in it may name the place it was built or installed for.
 mv "$work/prefix" "$work/moved"
 

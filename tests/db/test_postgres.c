@@ -384,9 +384,21 @@ static void a_backup_is_left_to_the_servers_own_tool(sotto_test *t)
     sotto_db_close(db);
 }
 
+/* Without an index, and with sequential scans priced out of reach, every query seems worth it. */
+static void no_query_is_compiled(sotto_test *t)
+{
+    sotto_db *db = sotto_test_db(t);
+
+    CHECK_EQUAL(t, 1,
+                sotto_test_ask_number(
+                    t, db, "SELECT CASE current_setting('jit') WHEN 'off' THEN 1 ELSE 0 END"));
+    sotto_db_close(db);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(no_query_is_compiled),
         CASE(a_connection_killed_in_a_transaction_is_made_anew),
         CASE(patience_ends),
         CASE(idle_connections_that_were_killed_are_made_anew),

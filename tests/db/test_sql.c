@@ -334,18 +334,6 @@ static void texts_of_statements_are_few_however_many_rows(sotto_test *t)
     sotto_db_close(db);
 }
 
-/* Without an index, and with sequential scans priced out of reach, every query seems worth it. */
-static void no_query_is_compiled(sotto_test *t)
-{
-    sotto_db *db = sotto_test_db(t);
-
-    if (sotto_test_on_postgres())
-        CHECK_EQUAL(t, 1,
-                    sotto_test_ask_number(
-                        t, db, "SELECT CASE current_setting('jit') WHEN 'off' THEN 1 ELSE 0 END"));
-    sotto_db_close(db);
-}
-
 static sotto_status say_many(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_sql outer, q;
@@ -405,7 +393,6 @@ int main(int argc, char **argv)
         CASE(many_rows_go_in_one_statement),
         CASE(values_of_many_rows_are_bound_in_order_and_all),
         CASE(texts_of_statements_are_few_however_many_rows),
-        CASE(no_query_is_compiled),
         CASE(more_statements_than_are_kept_do_no_harm),
         CASE(the_clock_is_the_databases),
     };

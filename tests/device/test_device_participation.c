@@ -12,9 +12,10 @@ static void offer(sotto_test *t, sotto_bytes recipe)
 }
 
 /* Drawn for by all, and answered by next to none. */
+/* Answered once in 2 million draws, so that a phone in files, whose draws are real, may be expected not to. */
 static sotto_bytes rare_recipe(sotto_test *t, const char *dummies)
 {
-    sotto_bytes text = sotto_test_sure_recipe(t, "50001", "\"rate\": 1", "\"rate\": 0.000001");
+    sotto_bytes text = sotto_test_sure_recipe(t, "50001", "\"rate\": 1", "\"rate\": 0.0000005");
 
     text = sotto_test_replace(t, (const char *)text.data, "\"population\": 1000000",
                               "\"population\": 100000000000");

@@ -3,9 +3,11 @@
 # what an operator would see. Only the ports are others, so that a server of this machine's own is no obstacle.
 page=$1
 sotto=$2
+look=$(cd "$(dirname "$0")" && pwd)/look.sh
 directory=$(mktemp -d) || exit 1
 # Below what the kernel gives out by itself.
-base=$((20000 + $$ * 4 % 12000))
+. "$(dirname "$0")/../support/base_port.sh"
+base=$(base_port 4)
 
 finish() {
     code=$?
@@ -39,20 +41,7 @@ awk -v answer=$answer '/^## / { on = answer || !/See one answer/ }
         -e 's/^sotto admin health /look /' -e 's/ &$/ \& echo $! >> pids/' >"$directory/page.sh"
 [ "$(wc -l <"$directory/page.sh")" -gt 40 ] || fail "the page has lost its commands"
 cd "$directory" || exit 1
-# On a busy machine a server is not up, or has not seen its tasks, after the page's pauses. Who sees that looks again.
-cat >look.sh <<'END'
-look() {
-    for moment in $(seq 60); do
-        code=0
-        sotto admin health "$@" >seen 2>&1 || code=$?
-        [ "$code" -eq 7 ] || { [ -s tasks.txt ] && [ "$(cat seen)" != ready ]; } || break
-        sleep 1
-    done
-    cat seen
-    return "$code"
-}
-END
-sh -eu -c '. ./look.sh; . ./page.sh' >output 2>errors || { cat output errors; fail "a command of the page fails"; }
+sh -eu -c '. "$0"; . ./page.sh' "$look" >output 2>errors || { cat output errors; fail "a command of the page fails"; }
 
 expect() {
     [ "$(grep -c "$2" output)" -eq "$1" ] || { cat output errors; fail "not $1 times: $2"; }

@@ -6,8 +6,10 @@
 page=$1
 sotto=$2
 command -v curl >/dev/null && command -v psql >/dev/null || { echo "skipped: no curl, or no psql" >&2; exit 77; }
+look=$(cd "$(dirname "$0")" && pwd)/look.sh
 directory=$(mktemp -d) || exit 1
-base=$((20000 + $$ * 8 % 12000))
+. "$(dirname "$0")/../support/base_port.sh"
+base=$(base_port 8)
 
 finish() {
     code=$?
@@ -37,7 +39,7 @@ awk '/^## 8/ { exit } /^```sh$/ { run = 1; next } /^```/ { run = 0 } run' "$page
         -e "s|^database = sqlite:\(.*\)\.db|database = $address dbname=sotto_\1|" \
         -e "s/^\[leader\]$/[leader]\noperations = 127.0.0.1:$((base + 2))\nlease = 5s/" \
         -e "s/^\[helper\]$/[helper]\noperations = 127.0.0.1:$((base + 3))/" \
-        -e 's/ &$/ \& echo $! >> pids/' >page.sh
+        -e 's/^sotto admin health /look /' -e 's/ &$/ \& echo $! >> pids/' >page.sh
 # Up to the devices; then the replicas; then the devices; then the answer.
 sed '/^cat > streams.json/,$d' page.sh >servers.sh
 sed -n '/^cat > streams.json/,/^done$/p' page.sh >devices.sh
@@ -45,7 +47,7 @@ sed -n '/^sotto collect --recipe/,$p' page.sh >answer.sh
 for part in servers devices answer; do
     [ -s $part.sh ] || fail "the page has lost its $part"
 done
-sh -eu servers.sh >output 2>errors || { cat output errors; fail "a command of the page fails"; }
+sh -eu -c '. "$0"; . ./servers.sh' "$look" >output 2>errors || { cat output errors; fail "a command of the page fails"; }
 [ "$(sed -n 's/^fingerprint //p' output | sort -u | wc -l)" -eq 1 ] || fail "fingerprints differ"
 
 replica() { # ROLE PORT OPERATIONS

@@ -157,8 +157,8 @@ sotto_bytes sotto_test_clear_recipe(sotto_test *t, const char *name, const char 
         sotto_test_sure_recipe(t, name, "\"form\": \"asymmetric\"", "\"form\": \"symmetric\"");
 
     text = sotto_test_replace(t, (const char *)text.data, "\"epsilon_local\": 2.0",
-                              "\"epsilon_local\": 29");
-    text = sotto_test_replace(t, (const char *)text.data, "\"epsilon\": 0.30", "\"epsilon\": 29");
+                              "\"epsilon_local\": 29.9");
+    text = sotto_test_replace(t, (const char *)text.data, "\"epsilon\": 0.30", "\"epsilon\": 29.9");
     return sotto_test_replace(t, (const char *)text.data, old, new);
 }
 

@@ -60,7 +60,8 @@ sotto_bytes sotto_test_sure_recipe(sotto_test *t, const char *name, const char *
                                    const char *new);
 /* A policy with room for a hundred reports of any epsilon, over the same analysis and fields. */
 extern const char sotto_test_generous_policy[];
-/* A recipe for it whose reports say their bin, and no other, but for about one in seven thousand: 272 bits, each flipped with e^-14.5. */
+/* A recipe for it whose reports say their bin, and no other, but for one in 11,000: each of 272 bits flips once in e^14.95. A
+ * phone in memory draws from a fixed seed; only phones in files roll dice. */
 sotto_bytes sotto_test_clear_recipe(sotto_test *t, const char *name, const char *old,
                                     const char *new);
 /* A good time: everything must succeed. */

@@ -33,12 +33,20 @@ typedef struct sotto_test_case {
 #define RUN_TESTS(argc, argv, cases)                                                               \
     sotto_test_main(argc, argv, __FILE__, cases, sizeof(cases) / sizeof((cases)[0]))
 
+enum { SOTTO_TEST_SKIPPED = 77 }; /* what ctest counts as skipped */
+
+/* What a test program is where no test of it can run. */
+int sotto_test_none(const char *why);
+
+/* SOTTO_TEST_SKIPPED: a test was skipped and none failed. */
 int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_case *cases,
                     size_t count);
 
 /* Runs `end` when the program ends, also after a test has failed. False: it can't. */
 bool sotto_test_at_end(void (*end)(void));
 
+/* Ends a test that can't run here. Say so before anything was opened: nothing of the test's is closed. */
+#define SKIP(t, why)        sotto_test_skip(t, why, __FILE__, __LINE__)
 #define CHECK(t, condition) sotto_test_check(t, (condition), #condition, __FILE__, __LINE__)
 #define CHECK_STATUS(t, wanted, call)                                                              \
     do {                                                                                           \
@@ -56,6 +64,7 @@ bool sotto_test_at_end(void (*end)(void));
 /* The reason of the last CHECK_STATUS contains this text. */
 #define CHECK_REASON(t, text) sotto_test_reason(t, text, __FILE__, __LINE__)
 
+void sotto_test_skip(sotto_test *t, const char *why, const char *file, int line);
 void sotto_test_check(sotto_test *t, bool holds, const char *what, const char *file, int line);
 void sotto_test_status(sotto_test *t, sotto_status wanted, sotto_status got, const char *what,
                        const char *file, int line);

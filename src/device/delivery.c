@@ -1,7 +1,7 @@
-/* What a leader says to an upload (DAP draft 18, "Upload Response"; HTTP, RFC 9110). */
+#include "device/delivery.h"
+
 #include "base/rule.h"
 #include "dap/upload.h"
-#include "sotto/device.h"
 
 static const sotto_delivery meanings[SOTTO_REPORT_ERRORS] = {
     [SOTTO_REPORT_BATCH_COLLECTED] = SOTTO_DELIVERY_REFUSED,
@@ -20,7 +20,7 @@ static const sotto_delivery meanings[SOTTO_REPORT_ERRORS] = {
 };
 
 /* Only reports that failed are listed. What is no list of the draft's, such as a page that something on the way put in
- * the leader's place, acknowledges nothing; sending once more does no harm, since the leader knows the report's id. */
+ * the leader's place, acknowledges nothing. */
 static sotto_delivery read_errors(sotto_bytes id, sotto_bytes errors)
 {
     sotto_delivery others = SOTTO_DELIVERY_ACCEPTED;
@@ -33,8 +33,10 @@ static sotto_delivery read_errors(sotto_bytes id, sotto_bytes errors)
         return SOTTO_DELIVERY_LATER;
     while (sotto_dap_upload_errors_next(&in, &one)) {
         const bool unknown = one.error == 0 || one.error >= SOTTO_REPORT_ERRORS;
+        const bool ours =
+            sotto_bytes_equal_vartime(sotto_bytes_of(one.report_id, sizeof one.report_id), id);
 
-        if (sotto_bytes_equal_vartime(sotto_bytes_of(one.report_id, sizeof one.report_id), id))
+        if (SOTTO_RULE(upload_errors_read) && ours)
             return unknown ? SOTTO_DELIVERY_LATER : meanings[one.error];
         if (SOTTO_RULE(strange_answers_wait) && unknown)
             others = SOTTO_DELIVERY_LATER;
@@ -42,22 +44,29 @@ static sotto_delivery read_errors(sotto_bytes id, sotto_bytes errors)
     return others;
 }
 
-sotto_delivery sotto_delivery_of(const sotto_upload *upload, unsigned status, sotto_bytes answer)
+/* A leader that has nothing to say may say it without a type. */
+static bool is_list(const sotto_exchange_answer *answer)
 {
-    /* A DAP report begins with its id. */
-    sotto_bytes id = sotto_bytes_of(upload->body.data, SOTTO_REPORT_ID_SIZE);
+    if (answer->body.len == 0 && answer->media_type[0] == '\0')
+        return true;
+    return sotto_dap_media_type_is(SOTTO_DAP_UPLOAD_ERRORS, answer->media_type);
+}
 
-    if (upload->body.len < SOTTO_REPORT_ID_SIZE)
-        return SOTTO_DELIVERY_LATER;
-    if (status >= 200 && status < 300)
-        return SOTTO_RULE(upload_errors_read) ? read_errors(id, answer) : SOTTO_DELIVERY_ACCEPTED;
-    switch (status) {
+sotto_delivery sotto_delivery_of(sotto_bytes id, const sotto_exchange_answer *answer)
+{
+    switch (answer->status) {
     case 400: /* these say of the bytes, or of the task, that time will not help */
     case 410:
     case 413:
     case 422:
         return SOTTO_DELIVERY_REFUSED;
-    default: /* 404 too: a leader may hear of a task after its devices did */
-        return SOTTO_DELIVERY_LATER;
+    default:
+        break;
     }
+    /* 404 too: a leader may hear of a task after its devices did. */
+    if (answer->status < 200 || answer->status > 299)
+        return SOTTO_DELIVERY_LATER;
+    if (SOTTO_RULE(upload_errors_by_type) && !is_list(answer))
+        return SOTTO_DELIVERY_LATER;
+    return read_errors(id, sotto_buf_bytes(&answer->body));
 }

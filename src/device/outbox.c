@@ -446,6 +446,13 @@ static sotto_status deliver(sotto_ledger *ledger, waiting *w, const sotto_transp
     }
 }
 
+static bool is_ready(const sotto_transport *transport, const waiting *w)
+{
+    const sotto_outgoing report = outgoing(w);
+
+    return !transport->ready || transport->ready(transport->context, &report);
+}
+
 /* *more: not each of them was finished by us, and what has become of the others is to be looked up. */
 static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transport, int64_t now,
                              bool *more, sotto_err *err)
@@ -460,7 +467,8 @@ static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transp
         SOTTO_TRY(find_waiting(ledger, &w, &found, after, err));
         if (!found)
             break;
-        SOTTO_TRY(deliver(ledger, &w, transport, now, err));
+        if (is_ready(transport, &w))
+            SOTTO_TRY(deliver(ledger, &w, transport, now, err));
         stopped = w.stopped;
         *more = *more || !w.finished;
         after = w.id;

@@ -9,6 +9,7 @@
 #define SOTTO_DEVICE_OUTBOX_H
 
 #include "device/budget.h"
+#include "device/delivery.h"
 #include "sotto/seal.h"
 
 enum { SOTTO_REPORT_MAX = 48 << 20 };
@@ -33,6 +34,8 @@ typedef struct sotto_outgoing {
 } sotto_outgoing;
 
 typedef struct sotto_transport {
+    /* Whether the report may be offered at all now. One that may not is not recorded as having left. NULL: all may. */
+    bool (*ready)(void *context, const sotto_outgoing *report);
     /* Called only when the spend is durable, in the database itself and with every witness. */
     sotto_delivery (*send)(void *context, const sotto_outgoing *report);
     /* Seals these inputs to the current key under the same report id, appending the report to `sealed`. Asked once a
@@ -42,7 +45,7 @@ typedef struct sotto_transport {
     void *context;
 } sotto_transport;
 
-/* Offers every waiting report once, oldest first, and none any more once another process withdrew or erased it. Two
+/* Offers every waiting report that is ready once, oldest first, and none any more once another process withdrew or erased it. Two
  * processes may offer the same bytes at once, as a retry does; what one of them finishes the other leaves alone.
  * *waiting (may be NULL) counts those that still wait.
  *   SOTTO_DENIED  the ledger is closed, or was found damaged on the way

@@ -167,7 +167,7 @@ static sotto_status seal_again(void *context, const sotto_outgoing *report, sott
 
 sotto_transport sotto_test_transport(sotto_test_wire *wire)
 {
-    return (sotto_transport){take_report, seal_again, wire};
+    return (sotto_transport){.send = take_report, .reseal = seal_again, .context = wire};
 }
 
 /* ---- ledgers ------------------------------------------------------------------------------------------ */

@@ -5,6 +5,8 @@ FUZZ_SECONDS ?= 60
 CHAOS_QUESTIONS ?= 1000000
 # Reports through a leader and a helper that are killed, stopped and cut off: about ten minutes for each database.
 CHAOS_REPORTS ?= 1000000
+# Random queries to two stores that differ in what no query may tell: about five minutes of one core.
+CHAOS_QUERIES ?= 100000
 
 .PHONY: all deps build demo test bench lint fuzz chaos
 all: build
@@ -32,6 +34,7 @@ fuzz: deps
 	@sh tools/fuzz.sh $(FUZZ_SECONDS)
 
 chaos: build
-	@SOTTO_CHAOS_QUESTIONS=$(CHAOS_QUESTIONS) SOTTO_CHAOS_REPORTS=$(CHAOS_REPORTS) ctest --preset release -L chaos --no-tests=ignore
+	@SOTTO_CHAOS_QUESTIONS=$(CHAOS_QUESTIONS) SOTTO_CHAOS_REPORTS=$(CHAOS_REPORTS) SOTTO_CHAOS_QUERIES=$(CHAOS_QUERIES) \
+		ctest --preset release -L chaos --no-tests=ignore
 	@cmake --workflow --preset asan
 	@cmake --workflow --preset tsan

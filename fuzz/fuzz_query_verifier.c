@@ -1,6 +1,7 @@
 /* A recipe's query is a stranger's text. Whatever the verifier accepts is run on two stores that are alike in
- * the fields it may read and differ in every other: the answers must be the same, row by row, and the list
- * of what was read must stay inside the policy. */
+ * the fields it may read and differ in every other, in ids, times and the order of donation: the answers must be the
+ * same, row by row, and so must the first row, and the rows of which one is picked. The list of what was read must stay
+ * inside the policy. */
 #include "target.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 #include "device/query.h"
 
-enum { ROWS = 4 };
+enum { ROWS = 4, MOST_PICKS = 40 };
 
 static const sotto_field keyboard_fields[] = {
     {"age", SOTTO_TYPE_INTEGER}, {"ngram", SOTTO_TYPE_TEXT}, {"secret", SOTTO_TYPE_TEXT}};
@@ -29,6 +30,7 @@ typedef struct answer {
     sotto_status status;
     uint64_t rows;
     uint64_t hash;
+    uint64_t count; /* of rows to pick from */
 } answer;
 
 static void require(bool holds)
@@ -51,8 +53,8 @@ static void donate(sotto_store *store, unsigned version, unsigned row)
     ngram.as.text = sotto_bytes_of(ngrams[row], strlen(ngrams[row]));
     const sotto_value typed[] = {number, ngram, text}, beat[] = {number, text};
     sotto_event events[] = {
-        {"keyboard_ngrams", {(uint8_t)(row ^ (version * 77))}, 1000 + version, typed, 3},
-        {"health", {(uint8_t)(row ^ (version * 55))}, 1000 + version, beat, 2}};
+        {"keyboard_ngrams", {(uint8_t)(row ^ (version * 77))}, 1000 + version * row, typed, 3},
+        {"health", {(uint8_t)(row ^ (version * 55))}, 1000 - version * row, beat, 2}};
     require(sotto_store_donate(store, events, 2, NULL, NULL) == SOTTO_OK);
 }
 
@@ -63,7 +65,7 @@ static sotto_store *store_of(unsigned version)
 
     require(sotto_store_open(&store, &options, NULL) == SOTTO_OK);
     for (unsigned row = 0; row < ROWS; row++)
-        donate(store, version, row);
+        donate(store, version, version ? (row * 3 + 2) % ROWS : row);
     return store;
 }
 
@@ -106,6 +108,47 @@ static void check_reads(const sotto_query *query)
     }
 }
 
+/* ---- one row ---------------------------------------------------------------------------------------------- */
+
+typedef struct picking {
+    answer *out;
+    uint64_t number;
+} picking;
+
+static sotto_status choose(void *context, uint64_t *number, uint64_t count, sotto_err *err)
+{
+    picking *p = context;
+
+    (void)err;
+    p->out->count = count;
+    *number = p->number;
+    return SOTTO_OK;
+}
+
+static sotto_status take_one(void *context, const sotto_value *values, size_t count, sotto_err *err)
+{
+    return take_row(((picking *)context)->out, values, count, err);
+}
+
+/* How rows are numbered tells nothing, since any is as likely: what each comes to is added up. */
+static void pick_each(sotto_query *query, answer *out)
+{
+    uint64_t sum = 0, count = 1;
+
+    for (uint64_t i = 0; i < count && i < MOST_PICKS; i++) {
+        answer one = {.hash = 0xcbf29ce484222325U};
+        picking p = {&one, i};
+
+        one.status = sotto_query_one(query, choose, take_one, &p, NULL);
+        mix(&one, &one.status, sizeof one.status);
+        count = one.count;
+        sum += one.hash;
+    }
+    mix(out, &count, sizeof count);
+    if (count <= MOST_PICKS)
+        mix(out, &sum, sizeof sum);
+}
+
 static answer ask(sotto_store *store, sotto_bytes sql)
 {
     answer a = {.hash = 0xcbf29ce484222325U};
@@ -114,6 +157,9 @@ static answer ask(sotto_store *store, sotto_bytes sql)
     a.status = sotto_query_open(&query, store, &policy, sql, NULL, NULL);
     if (a.status == SOTTO_OK) {
         a.status = sotto_query_run(query, take_row, &a, NULL);
+        sotto_status first = sotto_query_first(query, take_row, &a, NULL);
+        mix(&a, &first, sizeof first);
+        pick_each(query, &a);
         check_reads(query);
     }
     sotto_query_close(query);

@@ -1,5 +1,6 @@
 #include "device/answer.h"
 
+#include "base/arena.h"
 #include "base/declassify.h"
 #include "base/rule.h"
 #include "math/ct.h"
@@ -112,23 +113,7 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
     return SOTTO_OK;
 }
 
-/* ---- from a bin to shares --------------------------------------------------------------------------------- */
-
-typedef struct making {
-    const sotto_answer_plan *plan;
-    sotto_prio3 vdaf;
-    uint8_t *bits; /* as the randomizer drew them */
-    sotto_report_parts parts;
-    sotto_buf public_share, shares[SOTTO_REPORT_SHARES];
-} making;
-
-static sotto_status take_buf(sotto_buf *out, size_t size, sotto_arena *arena, sotto_err *err)
-{
-    uint8_t *memory = sotto_arena_take(arena, size ? size : 1);
-
-    *out = sotto_buf_over(memory, memory ? size : 0);
-    return memory ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bytes", size);
-}
+/* ---- from a bin to a report -------------------------------------------------------------------------------- */
 
 /* A histogram's measurement is the place of its one bit, a vector's are its bits. */
 static sotto_measurement measure(uint64_t *values, const uint8_t *bits, size_t count, bool one)
@@ -142,114 +127,115 @@ static sotto_measurement measure(uint64_t *values, const uint8_t *bits, size_t c
     return (sotto_measurement){values, one ? 1 : count};
 }
 
-static sotto_status shard(making *m, sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+/* What a report is made from and bound to. Extensions are empty: they are reserved for tokens. */
+static sotto_report_draft draft_of(const sotto_answer_plan *plan)
 {
-    const sotto_task *task = m->plan->task;
-    const bool one = task->vdaf.type == SOTTO_PRIO3_HISTOGRAM;
-    size_t count = m->plan->randomizer->bytes;
+    const sotto_bytes nothing = {NULL, 0};
+    sotto_report_draft draft = {
+        .configuration = SOTTO_RULE(task_in_aad) ? plan->task->configuration : nothing,
+        .metadata.time =
+            (uint64_t)plan->now / (SOTTO_RULE(time_coarse) ? plan->task->precision : 1)};
+
+    memcpy(draft.task_id, plan->task->id, sizeof draft.task_id);
+    return draft;
+}
+
+/* Shards and seals what the randomizer drew. */
+static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
+                         const sotto_answer_plan *plan, const uint8_t *bits, sotto_entropy *entropy,
+                         sotto_arena *arena, sotto_err *err)
+{
+    const bool one = plan->task->vdaf.type == SOTTO_PRIO3_HISTOGRAM;
+    const size_t count = plan->randomizer->bytes;
     uint64_t *values = sotto_arena_take_array(arena, one ? 1 : count, sizeof *values);
-    uint8_t context[sizeof SOTTO_DAP_TAG - 1 + SOTTO_TASK_ID_SIZE];
-    sotto_buf rand;
+    sotto_hpke_config to[SOTTO_REPORT_SHARES];
+    sotto_prio3 vdaf;
+    sotto_buf random;
 
     if (!values)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bins", count);
-    memcpy(context, SOTTO_DAP_TAG, sizeof SOTTO_DAP_TAG - 1);
-    memcpy(context + sizeof SOTTO_DAP_TAG - 1, task->id, sizeof task->id);
-    SOTTO_TRY(take_buf(&rand, m->vdaf.sizes.rand, arena, err));
-    SOTTO_TRY(sotto_entropy_take(entropy, rand.data, rand.cap, err));
-    return sotto_prio3_shard(&m->vdaf, &m->public_share, m->shares,
-                             sotto_bytes_of(context, sizeof context),
-                             measure(values, m->bits, count, one), m->parts.id,
-                             sotto_bytes_of(rand.data, rand.cap), arena, err);
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
+        SOTTO_TRY(sotto_hpke_config_decode(&to[who], plan->keys[who]->config, err));
+    SOTTO_TRY(sotto_prio3_init(&vdaf, arena, &plan->task->vdaf, err));
+    SOTTO_TRY(sotto_buf_take(&random, arena, sotto_report_random_size(&vdaf), err));
+    SOTTO_TRY(sotto_entropy_take(entropy, random.data, random.cap, err));
+    return sotto_report_make(out, draft, &vdaf, measure(values, bits, count, one), to,
+                             sotto_bytes_of(random.data, random.cap), arena, err);
 }
 
-/* Randomises and shards; of what it took from the arena only the shares stay. */
-static sotto_status make_shares(making *m, uint64_t bin, sotto_entropy *entropy, sotto_arena *arena,
-                                sotto_err *err)
-{
-    const sotto_prio3_sizes *sizes = &m->plan->task->sizes;
+/* ---- what the outbox keeps of it -------------------------------------------------------------------------- */
 
-    SOTTO_TRY(take_buf(&m->public_share, sizes->public_share, arena, err));
-    SOTTO_TRY(take_buf(&m->shares[SOTTO_REPORT_LEADER], sizes->leader_share, arena, err));
-    SOTTO_TRY(take_buf(&m->shares[SOTTO_REPORT_HELPER], sizes->helper_share, arena, err));
-    m->bits = sotto_arena_take(arena, m->plan->randomizer->bytes);
-    if (!m->bits)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a report's bits");
-    if (SOTTO_RULE(no_value_randomised) || bin != SOTTO_NO_VALUE)
-        SOTTO_TRY(sotto_randomizer_run(m->plan->randomizer, m->bits, bin, entropy, err));
-    SOTTO_TRY(sotto_entropy_take(entropy, m->parts.id, sizeof m->parts.id, err));
-    sotto_arena_mark mark = sotto_arena_here(arena);
-    sotto_status status = sotto_prio3_init(&m->vdaf, arena, &m->plan->task->vdaf, err);
-    if (status == SOTTO_OK)
-        status = shard(m, entropy, arena, err);
-    sotto_arena_rollback(arena, mark);
-    return status;
+static sotto_status write_report(sotto_bytes *out, const sotto_dap_report *report,
+                                 sotto_arena *arena, sotto_err *err)
+{
+    sotto_buf wire;
+
+    SOTTO_TRY(sotto_buf_take(&wire, arena, sotto_dap_report_size(report), err));
+    SOTTO_TRY(sotto_dap_report_encode(&wire, report, err));
+    *out = sotto_buf_bytes(&wire);
+    return SOTTO_OK;
 }
 
-/* ---- the report ------------------------------------------------------------------------------------------- */
-
-static void fill_parts(making *m)
+static sotto_status write_inputs(sotto_bytes *out, const sotto_answer_plan *plan,
+                                 const sotto_report_draft *draft, sotto_arena *arena,
+                                 sotto_err *err)
 {
-    const sotto_answer_plan *plan = m->plan;
-    sotto_report_parts *parts = &m->parts;
+    const char *leader = plan->parties[SOTTO_REPORT_LEADER]->name;
+    const sotto_kept_half kept =
+        sotto_kept_half_of(draft, SOTTO_REPORT_LEADER, sotto_bytes_of(leader, strlen(leader)),
+                           plan->keys[SOTTO_REPORT_LEADER]->config);
+    sotto_buf bytes;
 
-    parts->time = (uint64_t)plan->now / (SOTTO_RULE(time_coarse) ? plan->task->precision : 1);
-    memcpy(parts->task, plan->task->id, sizeof parts->task);
-    parts->configuration = plan->task->configuration;
-    parts->public_share = sotto_buf_bytes(&m->public_share);
-    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
-        const char *name = plan->parties[who]->name;
-
-        parts->parties[who] = sotto_bytes_of(name, strlen(name));
-        parts->keys[who] = plan->keys[who]->config;
-        parts->shares[who] = sotto_buf_bytes(&m->shares[who]);
-    }
+    SOTTO_TRY(sotto_buf_take(&bytes, arena, sotto_kept_half_size(&kept), err));
+    SOTTO_TRY(sotto_kept_half_encode(&bytes, &kept, err));
+    *out = sotto_buf_bytes(&bytes);
+    return SOTTO_OK;
 }
 
 /* The task's id, and the leader's URL behind it. */
-static sotto_status write_destination(sotto_buf *out, const sotto_task *task, sotto_arena *arena,
+static sotto_status write_destination(sotto_bytes *out, const sotto_task *task, sotto_arena *arena,
                                       sotto_err *err)
 {
-    SOTTO_TRY(take_buf(out, sizeof task->id + task->leader_url.len, arena, err));
-    sotto_writer w = sotto_writer_on(out);
+    sotto_buf bytes;
+
+    SOTTO_TRY(sotto_buf_take(&bytes, arena, sizeof task->id + task->leader_url.len, err));
+    sotto_writer w = sotto_writer_on(&bytes);
     sotto_write_bytes(&w, sotto_bytes_of(task->id, sizeof task->id));
     sotto_write_bytes(&w, task->leader_url);
-    return sotto_writer_finish(&w, "destination", err);
+    SOTTO_TRY(sotto_writer_finish(&w, "destination", err));
+    *out = sotto_buf_bytes(&bytes);
+    return SOTTO_OK;
 }
 
 /* Eight bits a byte, the first one lowest. */
-static sotto_status pack_bits(sotto_buf *out, const making *m, sotto_arena *arena, sotto_err *err)
+static sotto_status pack_bits(sotto_bytes *out, const uint8_t *bits, size_t count,
+                              sotto_arena *arena, sotto_err *err)
 {
-    size_t count = m->plan->randomizer->bytes;
+    sotto_buf bytes;
 
-    SOTTO_TRY(take_buf(out, (count + 7) / 8, arena, err));
+    SOTTO_TRY(sotto_buf_take(&bytes, arena, (count + 7) / 8, err));
     for (size_t i = 0; i < count; i++)
-        out->data[i / 8] = (uint8_t)(out->data[i / 8] | m->bits[i] << i % 8);
-    out->len = (count + 7) / 8;
+        bytes.data[i / 8] = (uint8_t)(bytes.data[i / 8] | bits[i] << i % 8);
+    *out = sotto_bytes_of(bytes.data, bytes.cap);
     return SOTTO_OK;
 }
 
 sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan, uint64_t bin,
                                sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
 {
-    making m = {.plan = plan};
-    sotto_report_kept kept;
-    sotto_buf destination, randomised, inputs, sealed;
+    const size_t count = plan->randomizer->bytes;
+    sotto_report_draft draft = draft_of(plan);
+    sotto_dap_report report;
+    sotto_buf bits;
 
     *out = (sotto_report){0};
-    SOTTO_TRY(make_shares(&m, bin, entropy, arena, err));
-    fill_parts(&m);
-    SOTTO_TRY(write_destination(&destination, plan->task, arena, err));
-    SOTTO_TRY(pack_bits(&randomised, &m, arena, err));
-    kept = sotto_report_keep(&m.parts, SOTTO_REPORT_LEADER);
-    SOTTO_TRY(take_buf(&inputs, sotto_report_kept_size(&kept), arena, err));
-    SOTTO_TRY(sotto_report_kept_encode(&inputs, &kept, err));
-    SOTTO_TRY(take_buf(&sealed, sotto_report_size(&m.parts), arena, err));
-    SOTTO_TRY(sotto_report_seal(&sealed, &m.parts, entropy, arena, err));
-    memcpy(out->id, m.parts.id, sizeof out->id);
-    out->destination = sotto_buf_bytes(&destination);
-    out->bytes = sotto_buf_bytes(&sealed);
-    out->inputs = sotto_buf_bytes(&inputs);
-    out->randomised = sotto_buf_bytes(&randomised);
-    return SOTTO_OK;
+    SOTTO_TRY(sotto_buf_take(&bits, arena, count, err));
+    if (SOTTO_RULE(no_value_randomised) || bin != SOTTO_NO_VALUE)
+        SOTTO_TRY(sotto_randomizer_run(plan->randomizer, bits.data, bin, entropy, err));
+    SOTTO_TRY(make(&report, &draft, plan, bits.data, entropy, arena, err));
+    memcpy(out->id, draft.metadata.report_id, sizeof out->id);
+    SOTTO_TRY(write_destination(&out->destination, plan->task, arena, err));
+    SOTTO_TRY(pack_bits(&out->randomised, bits.data, count, arena, err));
+    SOTTO_TRY(write_inputs(&out->inputs, plan, &draft, arena, err));
+    return write_report(&out->bytes, &report, arena, err);
 }

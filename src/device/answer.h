@@ -8,9 +8,9 @@
 #ifndef SOTTO_DEVICE_ANSWER_H
 #define SOTTO_DEVICE_ANSWER_H
 
+#include "device/kept_half.h"
 #include "device/ledger.h"
 #include "device/query.h"
-#include "device/report.h"
 #include "recipe/model.h"
 
 /* Where a report goes, and how it is made. */

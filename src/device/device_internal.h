@@ -9,7 +9,7 @@
 #include "device/shared.h"
 #include "device/shelf.h"
 
-enum { SOTTO_DEVICE_DESCRIBED = 32, SOTTO_DEVICE_VALUE = 192, SOTTO_DEVICE_PAUSES = 8 };
+enum { SOTTO_DEVICE_DESCRIBED = 32, SOTTO_DEVICE_VALUE = 192, SOTTO_DEVICE_PAUSES = 4 };
 
 typedef struct sotto_described {
     char field[SOTTO_STORE_MAX_NAME + 1];
@@ -18,7 +18,7 @@ typedef struct sotto_described {
 
 /* A leader that asked for time, in memory only: after a restart it may have to ask again. */
 typedef struct sotto_pause {
-    uint8_t leader[32]; /* SHA-256 of its URL */
+    uint64_t leader; /* of its URL: see device_send.c */
     int64_t until;
 } sotto_pause;
 

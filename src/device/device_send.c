@@ -30,36 +30,40 @@ static sotto_bytes leader_url(const sotto_outgoing *report)
 
 /* ---- leaders that ask for time ---------------------------------------------------------------------------- */
 
-static bool lasts(const sotto_pause *pause, int64_t now)
+/* The first bytes of a hash: two leaders that share them share a pause, which does no harm. */
+static uint64_t leader_of(const sotto_outgoing *report)
 {
-    /* A clock that was set back makes no pause longer. */
-    return pause->until > now && pause->until - now <= LONGEST_PAUSE;
+    uint8_t digest[32];
+    uint64_t leader;
+
+    sotto_hash_once(digest, SOTTO_SHA256, leader_url(report));
+    memcpy(&leader, digest, sizeof leader);
+    return leader;
 }
 
-static bool is_paused(const sotto_device *device, sotto_bytes url, int64_t now)
+static bool is_paused(const sotto_device *device, uint64_t leader, int64_t now)
 {
-    uint8_t leader[32];
-    bool paused = false;
+    for (size_t i = 0; i < SOTTO_DEVICE_PAUSES; i++) {
+        const sotto_pause *pause = &device->pauses[i];
 
-    sotto_hash_once(leader, SOTTO_SHA256, url);
-    for (size_t i = 0; i < SOTTO_DEVICE_PAUSES; i++)
-        paused = paused || (lasts(&device->pauses[i], now) &&
-                            memcmp(device->pauses[i].leader, leader, sizeof leader) == 0);
-    return paused;
+        /* A clock that was set back makes no pause longer. */
+        if (pause->leader == leader && pause->until > now && pause->until - now <= LONGEST_PAUSE)
+            return true;
+    }
+    return false;
 }
 
 /* In the place of the one that ends first. */
-static void pause_leader(sotto_device *device, sotto_bytes url, int64_t now, int64_t seconds)
+static void pause_leader(sotto_device *device, uint64_t leader, int64_t now, int64_t seconds)
 {
-    sotto_pause *place = &device->pauses[0];
+    sotto_pause *place = device->pauses;
 
     for (size_t i = 1; i < SOTTO_DEVICE_PAUSES; i++)
         if (device->pauses[i].until < place->until)
             place = &device->pauses[i];
-    sotto_hash_once(place->leader, SOTTO_SHA256, url);
     if (SOTTO_RULE(pauses_end) && seconds > LONGEST_PAUSE)
         seconds = LONGEST_PAUSE;
-    place->until = now + seconds;
+    *place = (sotto_pause){leader, now + seconds};
 }
 
 static bool is_ready(void *context, const sotto_outgoing *report)
@@ -70,7 +74,7 @@ static bool is_ready(void *context, const sotto_outgoing *report)
         return false;
     if (SOTTO_RULE(called_off_stops) && s->called_off)
         return false;
-    if (SOTTO_RULE(leaders_get_their_pause) && is_paused(s->device, leader_url(report), s->now))
+    if (SOTTO_RULE(leaders_get_their_pause) && is_paused(s->device, leader_of(report), s->now))
         return false;
     return true;
 }
@@ -109,7 +113,7 @@ static sotto_delivery exchange_report(sending *s, const sotto_outgoing *report)
     const sotto_delivery delivery =
         sotto_delivery_of(sotto_bytes_of(report->id, SOTTO_REPORT_ID_SIZE), &answer);
     if (delivery == SOTTO_DELIVERY_LATER && answer.retry_after > 0)
-        pause_leader(device, leader_url(report), s->now, answer.retry_after);
+        pause_leader(device, leader_of(report), s->now, answer.retry_after);
     return delivery;
 }
 
@@ -126,7 +130,7 @@ static sotto_delivery send_one(void *context, const sotto_outgoing *report)
 
 /* The key that the leader's half is sealed to now. SOTTO_AGAIN: the one that it was sealed to before. */
 static sotto_status find_key(const sotto_device *device, sotto_bytes *out,
-                             const sotto_report_kept *kept, int64_t now, sotto_err *err)
+                             const sotto_kept_half *kept, int64_t now, sotto_err *err)
 {
     const sotto_party_key *key = NULL;
 
@@ -151,15 +155,15 @@ static sotto_status seal_again(void *context, const sotto_outgoing *report, sott
                                sotto_buf *sealed, sotto_err *err)
 {
     sotto_device *device = ((const sending *)context)->device;
-    sotto_report_kept kept;
+    sotto_kept_half kept;
     sotto_entropy entropy;
     sotto_bytes key;
 
-    SOTTO_TRY(sotto_report_kept_decode(&kept, inputs, err));
+    SOTTO_TRY(sotto_kept_half_decode(&kept, inputs, err));
     SOTTO_TRY(find_key(device, &key, &kept, sotto_device_now(device), err));
     sotto_device_entropy(device, &entropy);
     sotto_status status =
-        sotto_report_seal_again(sealed, report->bytes, &kept, key, &entropy, &device->work, err);
+        sotto_kept_half_seal(sealed, report->bytes, &kept, key, &entropy, &device->work, err);
     sotto_entropy_clear(&entropy);
     sotto_arena_reset(&device->work);
     return status;

@@ -1,5 +1,6 @@
 #include "device/outbox.h"
 
+#include "base/arena.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "device/consent.h"
@@ -387,11 +388,9 @@ static sotto_status reseal(sotto_ledger *ledger, waiting *w, const sotto_transpo
 {
     size_t room = w->bytes.len + 4096; /* another key, another KEM: never much longer */
     const sotto_outgoing report = outgoing(w);
-    uint8_t *data = sotto_arena_take(&ledger->scratch, room);
-    sotto_buf sealed = sotto_buf_over(data, room);
+    sotto_buf sealed;
 
-    if (!data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "sealing again");
+    SOTTO_TRY(sotto_buf_take(&sealed, &ledger->scratch, room, err));
     SOTTO_TRY(transport->reseal(transport->context, &report, w->inputs, &sealed, err));
     if (sealed.len == 0)
         return sotto_fail(err, SOTTO_BUG, "sealing again: no bytes");

@@ -34,17 +34,19 @@ const sotto_access *sotto_query_accessed(const sotto_query *query, size_t *count
 SOTTO_MUST_USE sotto_status sotto_query_column(const sotto_query *query, size_t *column,
                                                const char *name, sotto_err *err);
 
-/* Runs it once, calling row (values are null, integer, real or text) for each row. Rows handed out before a
- * failure are to be thrown away.
+/* Runs it once, calling row (values are null, integer, real or text) for each row. Rows come in the query's own order;
+ * where it has none, in one that depends on the values it reads and on nothing else. Rows handed out before a failure
+ * are to be thrown away.
  *   SOTTO_DENIED     as above; or an answer of raw bytes
  *   SOTTO_TOO_LARGE  steps, time, memory, rows or the length of a value
  */
 SOTTO_MUST_USE sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *context,
                                             sotto_err *err);
-/* Calls row for the first row alone, if there is one. */
+/* Calls row for the first row alone, in the same order, if there is one. */
 SOTTO_MUST_USE sotto_status sotto_query_first(sotto_query *query, sotto_row_fn *row, void *context,
                                               sotto_err *err);
-/* Calls row for one row of the answer, if it has any: the one whose number, below count, `choose` tells.
+/* Calls row for one row of the answer, if it has any: the one whose number, below count, `choose` tells. How rows are
+ * numbered may depend on what the query may not read, so each number must be as likely as any other.
  *   SOTTO_AGAIN  another process erased events meanwhile */
 typedef sotto_status sotto_choose_fn(void *context, uint64_t *number, uint64_t count,
                                      sotto_err *err);

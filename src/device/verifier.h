@@ -4,9 +4,10 @@
  * Memory:   the policy and the streams are borrowed and must outlive the verifier.
  *
  * The verifier trusts nothing that a recipe says of itself. A short reading of the text refuses what SQLite
- * would not report (columns joined by name) and bounds what the text can grow into; SQLite's authorizer
+ * would not report (columns joined by name, indexes) and bounds what the text can grow into; SQLite's authorizer
  * then reports every column, function and action while the statement is compiled, and again each time it
- * is compiled anew. Whatever is not known to be allowed is denied.
+ * is compiled anew. Whatever is not known to be allowed is denied. No authorizer sees the order of rows; the verifier
+ * says whether it may matter, and device/query_copy.h replaces it.
  */
 #ifndef SOTTO_DEVICE_VERIFIER_H
 #define SOTTO_DEVICE_VERIFIER_H
@@ -36,7 +37,8 @@ typedef struct sotto_query_limits {
     uint64_t steps;       /* 5,000,000: of SQLite's machine                                */
     uint64_t nanoseconds; /* one second                                                    */
     uint64_t memory;      /* 8 MiB: that SQLite's heap may grow by, whoever in this process
-                             asks for it; needs a SQLite that counts, as it does by default */
+                             asks for it, beyond what it caches of the event file; needs a
+                             SQLite that counts, as it does by default                     */
 } sotto_query_limits;
 
 /* A query is allowed if it is listed, byte for byte, or if it reads listed fields only. */
@@ -64,6 +66,8 @@ typedef struct sotto_verifier {
     bool listed;   /* the text is one of the policy's queries                */
     bool sealed;   /* the ledger has seen the list: nothing may be added now */
     bool counting; /* rows of streams that it reads may be counted, for us to choose one */
+    bool
+        order_matters; /* its rows, as a set with repetitions, may depend on the order in which it reads events */
     sotto_err why; /* of the first denial                                    */
     sotto_access accessed[SOTTO_QUERY_MAX_ACCESSED];
     size_t accessed_count;
@@ -78,7 +82,7 @@ sotto_query_limits sotto_query_limits_of(const sotto_query_policy *policy);
 /* Reads the text before SQLite does, and remembers whether the policy lists it.
  *   SOTTO_MALFORMED  bytes that no query of ours has outside quotes
  *   SOTTO_TOO_LARGE  longer or more convoluted than the policy allows
- *   SOTTO_DENIED     a join by name, a parameter
+ *   SOTTO_DENIED     a join by name, a named index, a parameter
  */
 SOTTO_MUST_USE sotto_status sotto_verifier_read_text(sotto_verifier *verifier, sotto_bytes sql,
                                                      sotto_err *err);

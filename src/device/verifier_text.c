@@ -12,6 +12,8 @@ typedef struct sql_reader {
     uint32_t words;
     uint32_t selects;
     bool joins_by_name;
+    bool hints;       /* INDEXED BY or NOT INDEXED                                       */
+    bool takes_first; /* a word by which one row can count for more than an equal one has */
     bool parameter;
     bool stray; /* a byte with no business outside quotes */
 } sql_reader;
@@ -37,8 +39,18 @@ static bool is_keyword(const uint8_t *word, size_t len, const char *keyword)
     return true;
 }
 
+static bool is_one_of(const uint8_t *word, size_t len, const char *const *keywords, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_keyword(word, len, keywords[i]))
+            return true;
+    }
+    return false;
+}
+
 static void take_word(sql_reader *in)
 {
+    static const char *const by_order[] = {"limit", "group", "distinct", "over", "window"};
     const uint8_t *start = in->at;
 
     while (in->at != in->end && is_word(*in->at))
@@ -49,6 +61,10 @@ static void take_word(sql_reader *in)
         in->selects++;
     if (is_keyword(start, len, "using") || is_keyword(start, len, "natural"))
         in->joins_by_name = true;
+    if (is_keyword(start, len, "indexed"))
+        in->hints = true;
+    if (is_one_of(start, len, by_order, sizeof by_order / sizeof by_order[0]))
+        in->takes_first = true;
 }
 
 /* Up to and including the closing quote. A doubled quote opens again at once, which comes to the same. */
@@ -135,12 +151,18 @@ sotto_status sotto_verifier_read_text(sotto_verifier *verifier, sotto_bytes sql,
     if (in.joins_by_name && SOTTO_RULE(no_join_by_name))
         return sotto_fail(err, SOTTO_DENIED,
                           "query: NATURAL and USING hide what they read; use ON");
+    /* SQLite reads an index that a query names, without asking its authorizer for the columns that it orders. */
+    if (SOTTO_RULE(no_index_hints) && in.hints)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "query: INDEXED BY and NOT INDEXED are not allowed; leave them out");
     /* A name used twice at every level of nesting doubles at each: 20 short lines are a million terms, all
      * before the first step is taken and the clock is looked at. */
     if ((in.selects > limits.selects || in.words > limits.words) && SOTTO_RULE(limit_shape))
         return sotto_fail(err, SOTTO_TOO_LARGE, "query: %u SELECTs and %u words, %u and %u allowed",
                           (unsigned)in.selects, (unsigned)in.words, (unsigned)limits.selects,
                           (unsigned)limits.words);
+    if (SOTTO_RULE(order_seen_in_text) && (in.takes_first || in.selects > 1))
+        verifier->order_matters = true;
     verifier->listed = is_listed(verifier->policy, sql);
     if (!verifier->listed && verifier->policy->field_count == 0 && SOTTO_RULE(listed_only))
         return sotto_fail(err, SOTTO_DENIED, "query: not one of the %zu that are allowed",

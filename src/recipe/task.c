@@ -4,6 +4,7 @@
 #include "recipe/calendar.h"
 #include "recipe/claim.h"
 
+#include "base/arena.h"
 #include "base/rule.h"
 
 #include <inttypes.h>
@@ -110,8 +111,7 @@ static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe,
 {
     uint8_t info[128];
     sotto_buf info_buf = sotto_buf_over(info, sizeof info);
-    uint8_t *memory = sotto_arena_take(arena, MAX_CONFIGURATION);
-    sotto_buf buf = sotto_buf_over(memory, MAX_CONFIGURATION);
+    sotto_buf buf;
     sotto_task_configuration task = {
         .task_info = write_info(&info_buf, recipe, out->cohort, servers),
         .leader_url = out->leader_url,
@@ -125,8 +125,7 @@ static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe,
         .interval_duration = (out->closes - out->opens) / out->precision,
     };
 
-    if (!memory)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "task configuration: no memory");
+    SOTTO_TRY(sotto_buf_take(&buf, arena, MAX_CONFIGURATION, err));
     SOTTO_TRY(sotto_task_configuration_encode(&buf, &task, err));
     out->configuration = sotto_buf_bytes(&buf);
     sotto_task_id_derive(out->id, out->configuration);

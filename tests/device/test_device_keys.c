@@ -1,7 +1,8 @@
 /* Which key opens which half of a report: by one rule, when it is first sealed and when its leader says that a key is
  * outdated, whatever a stranger got into the parties file. */
-#include "device/report.h"
+#include "device/kept_half.h"
 #include "recipe/calendar.h"
+#include "sotto/random.h"
 #include "support/devices.h"
 
 #include <stdio.h>
@@ -45,7 +46,7 @@ static sotto_bytes config_of(sotto_test *t, unsigned party, char who)
     const sotto_hpke_key key = key_of(t, party, who);
     const sotto_hpke_config config = sotto_hpke_config_of(
         &key, id_of(party, who), SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
-    sotto_buf out = sotto_buf_over(sotto_test_take(t, 128), 128);
+    sotto_buf out = sotto_test_buf(t, 128);
 
     CHECK_OK(t, sotto_hpke_config_encode(&out, &config, &t->err));
     return sotto_buf_bytes(&out);
@@ -262,41 +263,53 @@ static void a_device_with_other_keys_makes_reports_that_open_nowhere(sotto_test 
 
 static const uint8_t task_id[SOTTO_TASK_ID_SIZE] = {7, 7};
 
-static sotto_report_parts parts_of(sotto_test *t)
+static sotto_report_draft draft_of(void)
 {
-    sotto_report_parts parts = {
-        .id = {1, 2, 3},
-        .time = 9,
-        .configuration = sotto_bytes_of("configuration", 13),
-        .parties = {sotto_bytes_of("key:leader", 10), sotto_bytes_of("key:helper", 10)},
-        .keys = {config_of(t, LEADER, 'T'), config_of(t, HELPER, 'T')},
-        .public_share = sotto_bytes_of("public", 6),
-        .shares = {sotto_bytes_of("leader's share", 14), sotto_bytes_of("helper's share", 14)}};
+    sotto_report_draft draft = {.configuration = sotto_bytes_of("configuration", 13),
+                                .metadata = {.report_id = {1, 2, 3}, .time = 9},
+                                .public_share = sotto_bytes_of("public", 6),
+                                .shares = {{.payload = sotto_bytes_of("leader's share", 14)},
+                                           {.payload = sotto_bytes_of("helper's share", 14)}}};
 
-    memcpy(parts.task, task_id, sizeof parts.task);
-    return parts;
+    memcpy(draft.task_id, task_id, sizeof draft.task_id);
+    return draft;
 }
 
-static sotto_bytes sealed_of(sotto_test *t, const sotto_report_parts *parts)
+static sotto_bytes party_of(unsigned half)
 {
-    sotto_buf out = sotto_buf_over(sotto_test_take(t, 4096), 4096);
-    sotto_entropy entropy;
+    return sotto_bytes_of(half == LEADER ? "key:leader" : "key:helper", 10);
+}
 
-    sotto_entropy_system(&entropy);
-    CHECK_OK(t, sotto_report_seal(&out, parts, &entropy, &t->arena, &t->err));
-    sotto_entropy_clear(&entropy);
+static sotto_kept_half keep(sotto_test *t, const sotto_report_draft *draft, unsigned half)
+{
+    return sotto_kept_half_of(draft, half, party_of(half), config_of(t, half, 'T'));
+}
+
+static sotto_bytes sealed_of(sotto_test *t, const sotto_report_draft *draft)
+{
+    sotto_buf out = sotto_test_buf(t, 4096);
+    uint8_t ikm[2 * SOTTO_HPKE_MAX_PRIVATE_KEY];
+    sotto_hpke_config to[2];
+    sotto_dap_report report;
+
+    CHECK_OK(t, sotto_random_bytes(ikm, sizeof ikm, &t->err));
+    CHECK_OK(t, sotto_hpke_config_decode(&to[LEADER], config_of(t, LEADER, 'T'), &t->err));
+    CHECK_OK(t, sotto_hpke_config_decode(&to[HELPER], config_of(t, HELPER, 'T'), &t->err));
+    CHECK_OK(t, sotto_report_seal_both(&report, draft, to, sotto_bytes_of(ikm, sizeof ikm),
+                                       &t->arena, &t->err));
+    CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
     return sotto_buf_bytes(&out);
 }
 
 static sotto_status again(sotto_test *t, sotto_buf *out, sotto_bytes sealed,
-                          const sotto_report_kept *kept)
+                          const sotto_kept_half *kept)
 {
     sotto_entropy entropy;
     sotto_status status;
 
     sotto_entropy_system(&entropy);
-    status = sotto_report_seal_again(out, sealed, kept, config_of(t, kept->half, 'N'), &entropy,
-                                     &t->arena, &t->err);
+    status = sotto_kept_half_seal(out, sealed, kept, config_of(t, kept->half, 'N'), &entropy,
+                                  &t->arena, &t->err);
     sotto_entropy_clear(&entropy);
     return status;
 }
@@ -304,14 +317,14 @@ static sotto_status again(sotto_test *t, sotto_buf *out, sotto_bytes sealed,
 /* Even if it were kept: no caller can have it sealed to another key. */
 static void the_helper_s_half_is_never_sealed_again(sotto_test *t)
 {
-    const sotto_report_parts parts = parts_of(t);
-    const sotto_bytes sealed = sealed_of(t, &parts);
-    sotto_report_kept kept = sotto_report_keep(&parts, HELPER);
-    sotto_buf out = sotto_buf_over(sotto_test_take(t, 4096), 4096);
+    const sotto_report_draft draft = draft_of();
+    const sotto_bytes sealed = sealed_of(t, &draft);
+    sotto_kept_half kept = keep(t, &draft, HELPER);
+    sotto_buf out = sotto_test_buf(t, 4096);
 
     CHECK_STATUS(t, SOTTO_DENIED, again(t, &out, sealed, &kept));
     CHECK_EQUAL(t, 0, out.len);
-    kept = sotto_report_keep(&parts, LEADER);
+    kept = keep(t, &draft, LEADER);
     t->err = (sotto_err){0};
     CHECK_OK(t, again(t, &out, sealed, &kept));
 }
@@ -326,16 +339,16 @@ static bool contains(sotto_bytes in, const char *text)
 
 static void the_helper_s_share_is_not_kept(sotto_test *t)
 {
-    const sotto_report_parts parts = parts_of(t);
-    const sotto_report_kept kept = sotto_report_keep(&parts, LEADER);
-    sotto_buf out = sotto_buf_over(sotto_test_take(t, 4096), 4096);
-    sotto_report_kept read;
+    const sotto_report_draft draft = draft_of();
+    const sotto_kept_half kept = keep(t, &draft, LEADER);
+    sotto_buf out = sotto_test_buf(t, 4096);
+    sotto_kept_half read;
 
-    CHECK_OK(t, sotto_report_kept_encode(&out, &kept, &t->err));
-    CHECK_EQUAL(t, sotto_report_kept_size(&kept), out.len);
+    CHECK_OK(t, sotto_kept_half_encode(&out, &kept, &t->err));
+    CHECK_EQUAL(t, sotto_kept_half_size(&kept), out.len);
     CHECK(t, contains(sotto_buf_bytes(&out), "leader's share"));
     CHECK(t, !contains(sotto_buf_bytes(&out), "helper's share"));
-    CHECK_OK(t, sotto_report_kept_decode(&read, sotto_buf_bytes(&out), &t->err));
+    CHECK_OK(t, sotto_kept_half_decode(&read, sotto_buf_bytes(&out), &t->err));
     CHECK_EQUAL(t, LEADER, read.half);
     CHECK(t, sotto_bytes_equal_vartime(kept.share, read.share));
     CHECK(t, sotto_bytes_equal_vartime(kept.party, read.party));
@@ -344,21 +357,21 @@ static void the_helper_s_share_is_not_kept(sotto_test *t)
 }
 
 /* As devices wrote it until there was version 2. */
-static sotto_bytes version_1(sotto_test *t, const sotto_report_parts *parts)
+static sotto_bytes version_1(sotto_test *t, const sotto_report_draft *draft)
 {
-    sotto_buf out = sotto_buf_over(sotto_test_take(t, 4096), 4096);
+    sotto_buf out = sotto_test_buf(t, 4096);
     sotto_writer w = sotto_writer_on(&out);
 
     sotto_write_uint(&w, 1, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(parts->id, sizeof parts->id));
-    sotto_write_uint(&w, parts->time, 8);
-    sotto_write_bytes(&w, sotto_bytes_of(parts->task, sizeof parts->task));
-    sotto_write_opaque16(&w, parts->configuration);
-    sotto_write_opaque32(&w, parts->public_share);
+    sotto_write_bytes(&w, sotto_bytes_of(draft->metadata.report_id, SOTTO_REPORT_ID_SIZE));
+    sotto_write_uint(&w, draft->metadata.time, 8);
+    sotto_write_bytes(&w, sotto_bytes_of(draft->task_id, sizeof draft->task_id));
+    sotto_write_opaque16(&w, draft->configuration);
+    sotto_write_opaque32(&w, draft->public_share);
     for (unsigned who = 0; who < 2; who++) {
-        sotto_write_opaque16(&w, parts->parties[who]);
-        sotto_write_opaque16(&w, parts->keys[who]);
-        sotto_write_opaque32(&w, parts->shares[who]);
+        sotto_write_opaque16(&w, party_of(who));
+        sotto_write_opaque16(&w, config_of(t, who, 'T'));
+        sotto_write_opaque32(&w, draft->shares[who].payload);
     }
     CHECK_OK(t, sotto_writer_finish(&w, "version 1", &t->err));
     return sotto_buf_bytes(&out);
@@ -366,18 +379,18 @@ static sotto_bytes version_1(sotto_test *t, const sotto_report_parts *parts)
 
 static void a_report_kept_by_version_1_is_sealed_again_for_its_leader_alone(sotto_test *t)
 {
-    const sotto_report_parts parts = parts_of(t);
-    const sotto_bytes sealed = sealed_of(t, &parts);
+    const sotto_report_draft draft = draft_of();
+    const sotto_bytes sealed = sealed_of(t, &draft);
     const sotto_test_upload before = {.body = sealed};
-    sotto_buf out = sotto_buf_over(sotto_test_take(t, 4096), 4096);
-    sotto_report_kept kept;
+    sotto_buf out = sotto_test_buf(t, 4096);
+    sotto_kept_half kept;
 
-    CHECK_OK(t, sotto_report_kept_decode(&kept, version_1(t, &parts), &t->err));
+    CHECK_OK(t, sotto_kept_half_decode(&kept, version_1(t, &draft), &t->err));
     CHECK_EQUAL(t, LEADER, kept.half);
-    CHECK(t, sotto_bytes_equal_vartime(parts.shares[LEADER], kept.share));
-    CHECK(t, sotto_bytes_equal_vartime(parts.parties[LEADER], kept.party));
-    CHECK(t, sotto_bytes_equal_vartime(parts.keys[LEADER], kept.key));
-    CHECK(t, sotto_bytes_equal_vartime(parts.configuration, kept.configuration));
+    CHECK(t, sotto_bytes_equal_vartime(draft.shares[LEADER].payload, kept.share));
+    CHECK(t, sotto_bytes_equal_vartime(party_of(LEADER), kept.party));
+    CHECK(t, sotto_bytes_equal_vartime(config_of(t, LEADER, 'T'), kept.key));
+    CHECK(t, sotto_bytes_equal_vartime(draft.configuration, kept.configuration));
     CHECK_BYTES(t, task_id, kept.task, sizeof task_id);
     CHECK_OK(t, again(t, &out, sealed, &kept));
     const sotto_test_upload after = {.body = sotto_buf_bytes(&out)};
@@ -387,28 +400,28 @@ static void a_report_kept_by_version_1_is_sealed_again_for_its_leader_alone(sott
 
 static void what_is_kept_is_read_whole_or_not_at_all(sotto_test *t)
 {
-    const sotto_report_parts parts = parts_of(t);
-    const sotto_report_kept kept = sotto_report_keep(&parts, LEADER);
-    sotto_buf out = sotto_buf_over(sotto_test_take(t, 4096), 4096);
-    sotto_report_kept read;
+    const sotto_report_draft draft = draft_of();
+    const sotto_kept_half kept = keep(t, &draft, LEADER);
+    sotto_buf out = sotto_test_buf(t, 4096);
+    sotto_kept_half read;
 
-    CHECK_OK(t, sotto_report_kept_encode(&out, &kept, &t->err));
+    CHECK_OK(t, sotto_kept_half_encode(&out, &kept, &t->err));
     for (unsigned version = 1; version <= 2; version++) {
-        sotto_bytes whole = version == 1 ? version_1(t, &parts) : sotto_buf_bytes(&out);
+        sotto_bytes whole = version == 1 ? version_1(t, &draft) : sotto_buf_bytes(&out);
 
         for (size_t len = 0; len < whole.len; len++)
             CHECK_STATUS(t, SOTTO_MALFORMED,
-                         sotto_report_kept_decode(&read, sotto_bytes_of(whole.data, len), NULL));
+                         sotto_kept_half_decode(&read, sotto_bytes_of(whole.data, len), NULL));
     }
     for (unsigned version = 0; version < 256; version++) {
         out.data[0] = (uint8_t)version;
         if (version != 2)
             CHECK_STATUS(t, SOTTO_MALFORMED,
-                         sotto_report_kept_decode(&read, sotto_buf_bytes(&out), NULL));
+                         sotto_kept_half_decode(&read, sotto_buf_bytes(&out), NULL));
     }
     out.data[0] = 2;
     out.data[1] = 2; /* of neither server */
-    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_report_kept_decode(&read, sotto_buf_bytes(&out), NULL));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_kept_half_decode(&read, sotto_buf_bytes(&out), NULL));
 }
 
 int main(int argc, char **argv)

@@ -63,20 +63,32 @@ static void one_row_at_random_is_any_of_them(sotto_test *t)
     CHECK_EQUAL(t, 15, seen);
 }
 
+/* Of the query's own order, or else of the values, whatever was donated first. */
 static void the_first_row_is_the_first(sotto_test *t)
 {
-    static const char *const phrases[] = {"i went home", "i went a", "i went and", "i got home"};
-    const sotto_bytes recipe =
-        sotto_test_clear_recipe(t, "50001", "\"pick\": \"one-at-random\"", "\"pick\": \"first\"");
-    uint64_t first = 0;
+    static const char *const phrases[] = {"i went home", "i got home", "i went and", "i went a"};
+    static const struct {
+        const char *order, *first;
+    } cases[] = {{"", "[30,40) | i got home"},
+                 {" ORDER BY ngram DESC", "[30,40) | i went home"},
+                 {" ORDER BY length(ngram)", "[30,40) | i went a"}};
 
-    for (int i = 0; i < 8; i++) {
-        uint64_t told = tell(t, recipe, phrases, 4);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        sotto_bytes recipe = sotto_test_clear_recipe(t, "50001", "\"pick\": \"one-at-random\"",
+                                                     "\"pick\": \"first\"");
+        uint64_t first = 0;
+        char from[64];
 
-        first += told == bin_of(t, "[30,40) | i went home");
-        CHECK(t, told != bin_of(t, "[30,40) | i got home"));
+        (void)snprintf(from, sizeof from, "FROM keyboard_ngrams%s\"", cases[c].order);
+        recipe = sotto_test_replace(t, (const char *)recipe.data, "FROM keyboard_ngrams\"", from);
+        for (int i = 0; i < 8; i++) {
+            uint64_t told = tell(t, recipe, phrases, 4);
+
+            first += told == bin_of(t, cases[c].first);
+            CHECK(t, told != bin_of(t, "[30,40) | i went and"));
+        }
+        CHECK(t, first >= 6); /* now and then a report has noise in it */
     }
-    CHECK(t, first >= 6); /* now and then a report has noise in it */
 }
 
 /* ---- no value --------------------------------------------------------------------------------------------- */
@@ -186,6 +198,25 @@ static void a_recipe_for_strangers_is_not_answered(sotto_test *t)
     offer(t, sotto_test_sure_recipe(t, "50001", "key:helper-2026a", "key:nobody"));
     CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
     CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_PARTIES);
+    sotto_test_phone_close(&phone);
+}
+
+/* Where it is offered, so that no tick ever sees it. */
+static void a_query_that_names_an_index_is_refused(sotto_test *t)
+{
+    static const char *const hints[] = {"INDEXED BY sotto_time_of_keyboard_ngrams", "NOT INDEXED"};
+
+    sotto_test_phone_init(t, &phone, NULL);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        char from[96];
+
+        (void)snprintf(from, sizeof from, "FROM keyboard_ngrams %s", hints[i]);
+        sotto_bytes recipe = sotto_test_sure_recipe(t, "50001", "FROM keyboard_ngrams", from);
+        CHECK_STATUS(t, SOTTO_DENIED, sotto_device_offer(phone.device, recipe, &t->err));
+        CHECK_REASON(t, "INDEXED BY and NOT INDEXED are not allowed");
+    }
     sotto_test_phone_close(&phone);
 }
 
@@ -471,6 +502,7 @@ int main(int argc, char **argv)
         CASE(a_forbidden_field_is_refused_when_the_recipe_arrives),
         CASE(a_new_policy_judges_recipes_again),
         CASE(a_recipe_for_strangers_is_not_answered),
+        CASE(a_query_that_names_an_index_is_refused),
         CASE(a_query_over_its_limit_is_answered_like_no_match),
         CASE(a_query_that_fails_on_a_value_is_answered_like_no_match),
         CASE(a_retry_sends_the_same_bytes_after_restarts_too),

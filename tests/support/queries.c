@@ -29,7 +29,8 @@ static void spell(sotto_answer *answer, const sotto_value *value)
     answer->len += (size_t)wrote < room ? (size_t)wrote : room - 1;
 }
 
-static sotto_status take_row(void *context, const sotto_value *values, size_t count, sotto_err *err)
+sotto_status sotto_test_take_row(void *context, const sotto_value *values, size_t count,
+                                 sotto_err *err)
 {
     sotto_answer *answer = context;
 
@@ -63,7 +64,7 @@ sotto_answer sotto_test_ask(sotto_store *store, const sotto_query_policy *policy
     answer.status = sotto_query_open(&query, store, policy, sql, &clock, err);
     answer.opened = answer.status == SOTTO_OK;
     if (answer.opened) {
-        answer.status = sotto_query_run(query, take_row, &answer, err);
+        answer.status = sotto_query_run(query, sotto_test_take_row, &answer, err);
         note_reads(&answer, query);
     }
     sotto_query_close(query);

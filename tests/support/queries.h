@@ -20,6 +20,10 @@ typedef struct sotto_answer {
     bool opened;
 } sotto_answer;
 
+/* A sotto_row_fn that adds a row to a sotto_answer. */
+sotto_status sotto_test_take_row(void *answer, const sotto_value *values, size_t count,
+                                 sotto_err *err);
+
 /* Opens, runs and closes; the status and reason are those of the step that failed. No time passes, so that a slow machine
  * changes no reason. */
 sotto_answer sotto_test_ask(sotto_store *store, const sotto_query_policy *policy, sotto_bytes sql,

@@ -1,0 +1,2 @@
+-- denied: the policy does not allow
+SELECT +secret FROM keyboard_ngrams

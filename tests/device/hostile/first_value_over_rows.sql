@@ -1,0 +1,2 @@
+-- denied: first_value
+SELECT first_value(age) OVER () FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: INDEXED BY and NOT INDEXED
+SELECT age FROM keyboard_ngrams iNdExEd By sotto_time_of_keyboard_ngrams LIMIT 1

@@ -1,0 +1,2 @@
+-- denied: INDEXED BY and NOT INDEXED
+SELECT age FROM (SELECT age FROM keyboard_ngrams INDEXED BY sotto_time_of_keyboard_ngrams LIMIT 1)

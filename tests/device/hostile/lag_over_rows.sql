@@ -1,0 +1,2 @@
+-- denied: lag
+SELECT age - lag(age) OVER () FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: the policy does not allow
+SELECT length(secret) FROM keyboard_ngrams

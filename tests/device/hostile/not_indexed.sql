@@ -1,0 +1,2 @@
+-- denied: INDEXED BY and NOT INDEXED
+SELECT age FROM keyboard_ngrams NOT INDEXED LIMIT 1

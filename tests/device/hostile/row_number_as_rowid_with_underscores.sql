@@ -1,0 +1,2 @@
+-- denied: identifies an event
+SELECT _rowid_ FROM keyboard_ngrams

@@ -1,0 +1,2 @@
+-- denied: identifies an event
+SELECT "OiD" FROM keyboard_ngrams

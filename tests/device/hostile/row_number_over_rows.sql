@@ -1,0 +1,2 @@
+-- denied: row_number
+SELECT age, row_number() OVER () FROM keyboard_ngrams

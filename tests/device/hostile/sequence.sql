@@ -1,0 +1,2 @@
+-- refused: sqlite_sequence
+SELECT seq FROM sqlite_sequence

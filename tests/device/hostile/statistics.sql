@@ -1,0 +1,2 @@
+-- refused: sqlite_stat1
+SELECT stat FROM sqlite_stat1

@@ -1,0 +1,2 @@
+-- refused: sqlite_stat4
+SELECT sample FROM sqlite_stat4

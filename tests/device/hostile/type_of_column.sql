@@ -1,0 +1,2 @@
+-- denied: typeof
+SELECT typeof(secret) FROM keyboard_ngrams

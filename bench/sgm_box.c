@@ -8,6 +8,7 @@
  * a closed form that leaves no tables: what comes after it is the first to make them, and counted by itself. */
 #define _POSIX_C_SOURCE 200809L
 #include "account/gauss/sgm.h"
+#include "sotto/privacy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,8 +180,19 @@ static void calibrate(uint64_t seed, size_t count)
         sotto_bound sigma;
         double eps = 0.05 * pow(200, draw(&state)), start = thread_ms();
         q.rate = fmax(q.rate, 1e-4);
-        sotto_status status =
-            sotto_sgm_sigma_for(&sigma, q.rate, q.rounds, eps, log(q.delta), &err);
+        sotto_question asked = {.adjacency = SOTTO_ADJACENCY_ADD_REMOVE,
+                                .trust = SOTTO_TRUST_SPLIT,
+                                .dishonest = {0, 1},
+                                .delta = q.delta,
+                                .participation_is_hidden = true,
+                                .mechanism = SOTTO_MECHANISM_SAMPLED_GAUSSIAN,
+                                .of.sampled = {.contribution = SOTTO_CLIPPED_VECTOR,
+                                               .clip = 1,
+                                               .rate = q.rate,
+                                               .rounds = q.rounds}};
+        sotto_plan plan;
+        sotto_status status = sotto_privacy_plan(&plan, &asked, SOTTO_FIND_SIGMA, eps, NULL, &err);
+        sigma = (sotto_bound){plan.limit, plan.value};
         if (status == SOTTO_OK && sigma.high >= 0.5 && sigma.high <= 100) {
             ms[n] = thread_ms() - start;
             if (ms[n] > 20)

@@ -1,5 +1,5 @@
-# What `cmake --install` lays down: find_package(sotto) gives sotto::sotto and sotto::device (shared), sotto::static and
-# sotto::device_static; pkg-config gives sotto and sotto-device.
+# What `cmake --install` lays down: find_package(sotto) gives sotto::sotto, sotto::device and sotto::analyst (shared),
+# sotto::static, sotto::device_static and sotto::analyst_static; pkg-config gives sotto, sotto-device and sotto-analyst.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -7,7 +7,11 @@ set_target_properties(sotto_shared PROPERTIES EXPORT_NAME sotto)
 set_target_properties(sotto_static PROPERTIES EXPORT_NAME static)
 set_target_properties(sotto_device_shared PROPERTIES EXPORT_NAME device)
 set_target_properties(sotto_device_static PROPERTIES EXPORT_NAME device_static)
-install(TARGETS sotto_static sotto_shared sotto_device_static sotto_device_shared EXPORT sotto-targets
+set_target_properties(sotto_analyst_shared PROPERTIES EXPORT_NAME analyst)
+set_target_properties(sotto_analyst_static PROPERTIES EXPORT_NAME analyst_static)
+install(TARGETS sotto_static sotto_shared sotto_device_static sotto_device_shared sotto_analyst_static
+                sotto_analyst_shared
+        EXPORT sotto-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sotto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -26,13 +30,14 @@ else()
   file(RELATIVE_PATH up /tree/${CMAKE_INSTALL_LIBDIR}/pkgconfig /tree)
   set(SOTTO_PC_PREFIX "\${pcfiledir}/${up}")
 endif()
-foreach(name sotto sotto-device)
+foreach(name sotto sotto-device sotto-analyst)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc @ONLY)
 endforeach()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/sottoConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc ${CMAKE_CURRENT_BINARY_DIR}/sotto-device.pc
+              ${CMAKE_CURRENT_BINARY_DIR}/sotto-analyst.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 # A library is called sotto already, so the program's target has the longer name.
 if(TARGET sotto_program)

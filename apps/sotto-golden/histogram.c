@@ -2,8 +2,8 @@
 #include "golden.h"
 
 #include "account/gauss/gaussian.h"
-#include "account/gauss/sgm.h"
 #include "account/histogram_error.h"
+#include "sotto/privacy.h"
 
 typedef enum noise_source { NO_NOISE, UNAMPLIFIED, SAMPLED } noise_source;
 
@@ -45,6 +45,26 @@ static sotto_status read_inputs(inputs *in, const struct algorithm *a, sotto_sta
     return sotto_golden_log_delta(&in->log_delta, range, row, "delta", err);
 }
 
+/* The least noise of a sum over secret samples, as the accountant plans it. */
+static sotto_status sampled_sigma(double *sigma, double rate, const inputs *in, sotto_err *err)
+{
+    sotto_question question = {.adjacency = SOTTO_ADJACENCY_ADD_REMOVE,
+                               .trust = SOTTO_TRUST_SPLIT,
+                               .dishonest = {0, 1},
+                               .delta = exp(in->log_delta),
+                               .participation_is_hidden = true,
+                               .mechanism = SOTTO_MECHANISM_SAMPLED_GAUSSIAN,
+                               .of.sampled = {.contribution = SOTTO_CLIPPED_VECTOR,
+                                              .clip = 1,
+                                              .rate = rate,
+                                              .rounds = (uint64_t)in->setting.T}};
+    sotto_plan plan;
+
+    SOTTO_TRY(sotto_privacy_plan(&plan, &question, SOTTO_FIND_SIGMA, in->eps, NULL, err));
+    *sigma = plan.value;
+    return SOTTO_OK;
+}
+
 static sotto_status find_sigma(double *sigma, const struct algorithm *a, const inputs *in,
                                sotto_err *err)
 {
@@ -57,8 +77,7 @@ static sotto_status find_sigma(double *sigma, const struct algorithm *a, const i
         SOTTO_TRY(sotto_histogram_rate(&rate, a->kind, &in->setting, err));
         if (!(in->setting.T >= 1 && in->setting.T <= 1e12 && in->setting.T == floor(in->setting.T)))
             return sotto_fail(err, SOTTO_MALFORMED, "T: a whole number from 1 to 1e12");
-        SOTTO_TRY(sotto_sgm_sigma_for(&bound, rate, (uint64_t)in->setting.T, in->eps, in->log_delta,
-                                      err));
+        SOTTO_TRY(sampled_sigma(&bound.high, rate, in, err));
     }
     *sigma = bound.high;
     return SOTTO_OK;

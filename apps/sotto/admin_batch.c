@@ -1,10 +1,10 @@
 /* sotto admin batch - batches that are held because more reports came than there are devices to send them. */
 #include "admin_which.h"
+#include "show.h"
 
 #include "serve/rate.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,15 +52,18 @@ static const char *some(const char *text)
 static void show_json(const sotto_listing *l, const sotto_held *held, const char *name,
                       const which *w)
 {
-    json_t *json = json_pack(
-        "{s:s, s:s, s:s*, s:s*, s:s*, s:I, s:I, s:b, s:s*}", "batch", name, "task",
-        sotto_which_task_id(&l->which, held->task), "batch_id", some(w->id), "from",
-        some(w->time.from), "until", some(w->time.until), "arrived", (json_int_t)held->arrived,
-        "expected", (json_int_t)held->expected, "held", held->held, "reason", some(held->reason));
+    sotto_json j = sotto_show_object(l->out, SOTTO_JSON_SPACED);
 
-    (void)json_dumpf(json, l->out, 0);
-    json_decref(json);
-    (void)fprintf(l->out, "\n");
+    sotto_json_text(&j, "batch", name);
+    sotto_json_text(&j, "task", sotto_which_task_id(&l->which, held->task));
+    sotto_json_some(&j, "batch_id", some(w->id));
+    sotto_json_some(&j, "from", some(w->time.from));
+    sotto_json_some(&j, "until", some(w->time.until));
+    sotto_json_uint(&j, "arrived", held->arrived);
+    sotto_json_uint(&j, "expected", held->expected);
+    sotto_json_bool(&j, "held", held->held);
+    sotto_json_some(&j, "reason", some(held->reason));
+    (void)sotto_show_end(&j);
 }
 
 static void show_text(const sotto_listing *l, const sotto_held *held, const char *name,
@@ -141,6 +144,21 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_rate_release_batch(tx, &s->release, err);
 }
 
+static void print_released(const search *s, bool json)
+{
+    if (json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_text(&j, "released", s->name);
+        sotto_json_uint(&j, "arrived", s->arrived);
+        sotto_json_uint(&j, "expected", s->expected);
+        (void)sotto_show_end(&j);
+        return;
+    }
+    printf("released %s: %" PRIu64 " reports came, %" PRIu64 " were expected\n", s->name,
+           s->arrived, s->expected);
+}
+
 static int run_release(int argc, char **argv)
 {
     static const char *const known[] = {"--reason", NULL};
@@ -155,10 +173,7 @@ static int run_release(int argc, char **argv)
     if (code == EXIT_DONE && sotto_db_run(admin.db, release, &s, &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
     if (code == EXIT_DONE)
-        printf(admin.json ? "{\"released\": \"%s\", \"arrived\": %" PRIu64
-                            ", \"expected\": %" PRIu64 "}\n"
-                          : "released %s: %" PRIu64 " reports came, %" PRIu64 " were expected\n",
-               s.name, s.arrived, s.expected);
+        print_released(&s, admin.json);
     sotto_admin_close(&admin);
     return code;
 }

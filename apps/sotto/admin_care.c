@@ -1,6 +1,7 @@
 /* sotto admin health, drain, gc, migrate, backup. */
 #define _POSIX_C_SOURCE 200809L
 #include "admin.h"
+#include "show.h"
 
 #include "serve/backup.h"
 #include "serve/datastore.h"
@@ -10,7 +11,6 @@
 #include "transport/http_client.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,20 +67,18 @@ static void print_health(const sotto_http_response *answer)
 {
     const char *text = (const char *)answer->body.data;
     size_t len = answer->body.len, end;
-    json_t *lines = json_array();
-    char *out;
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
 
+    sotto_json_bool(&j, "reached", answer->status != 0);
+    sotto_json_bool(&j, "ready", answer->status == 200);
+    sotto_json_array(&j, "lines");
     for (size_t at = 0; text && at < len; at = end + 1) {
         for (end = at; end < len && text[end] != '\n'; end++)
             ;
         if (at > 0)
-            (void)json_array_append_new(lines, json_stringn(text + at, end - at));
+            sotto_json_bytes(&j, NULL, sotto_bytes_of(text + at, end - at));
     }
-    out = json_dumps(lines, 0);
-    printf("{\"reached\": %s, \"ready\": %s, \"lines\": %s}\n", answer->status ? "true" : "false",
-           answer->status == 200 ? "true" : "false", out ? out : "[]");
-    free(out);
-    json_decref(lines);
+    (void)sotto_show_end(&j);
 }
 
 static int run_health(int argc, char **argv)
@@ -123,6 +121,18 @@ static int wait_for_end(sotto_admin *admin)
     return EXIT_FAILED;
 }
 
+static void print_drained(bool json)
+{
+    if (json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_bool(&j, "drained", true);
+        (void)sotto_show_end(&j);
+        return;
+    }
+    printf("drained\n");
+}
+
 static int run_drain(int argc, char **argv)
 {
     static sotto_admin admin;
@@ -150,12 +160,35 @@ static int run_drain(int argc, char **argv)
         sotto_wipe(token, sizeof token);
     }
     if (code == EXIT_DONE)
-        printf(admin.json ? "{\"drained\": true}\n" : "drained\n");
+        print_drained(admin.json);
     sotto_admin_close(&admin);
     return code;
 }
 
 /* ---- care of the database ----------------------------------------------------------------------------------------------- */
+
+static void print_gc(const sotto_gc *gc, bool json)
+{
+    if (json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_uint(&j, "retired", gc->retired);
+        sotto_json_uint(&j, "waiting", gc->waiting);
+        sotto_json_uint(&j, "marks", gc->marks);
+        sotto_json_uint(&j, "refusals", gc->refusals);
+        sotto_json_uint(&j, "sub_aggregates", gc->sub_aggregates);
+        sotto_json_uint(&j, "jobs", gc->jobs);
+        sotto_json_uint(&j, "repairs", gc->repairs);
+        sotto_json_uint(&j, "broken", gc->broken);
+        (void)sotto_show_end(&j);
+        return;
+    }
+    printf("retired %" PRIu64 " tasks (%" PRIu64 " more have reports under way); cleared %" PRIu64
+           " marks, %" PRIu64 " noted refusals, %" PRIu64 " sub-aggregates, %" PRIu64
+           " jobs, %" PRIu64 " repairs; left alone %" PRIu64 " tasks that can't be read\n",
+           gc->retired, gc->waiting, gc->marks, gc->refusals, gc->sub_aggregates, gc->jobs,
+           gc->repairs, gc->broken);
+}
 
 static int run_gc(int argc, char **argv)
 {
@@ -178,20 +211,23 @@ static int run_gc(int argc, char **argv)
         if (sotto_gc_run(admin.db, &gc, &admin.err) != SOTTO_OK)
             code = sotto_admin_fail(&admin);
         else
-            printf(admin.json ? "{\"retired\": %" PRIu64 ", \"waiting\": %" PRIu64
-                                ", \"marks\": %" PRIu64 ", \"refusals\": %" PRIu64
-                                ", \"sub_aggregates\": %" PRIu64 ", \"jobs\": %" PRIu64
-                                ", \"repairs\": %" PRIu64 ", \"broken\": %" PRIu64 "}\n"
-                              : "retired %" PRIu64 " tasks (%" PRIu64
-                                " more have reports under way); cleared %" PRIu64 " marks, %" PRIu64
-                                " noted refusals, %" PRIu64 " sub-aggregates, %" PRIu64
-                                " jobs, %" PRIu64 " repairs; left alone %" PRIu64
-                                " tasks that can't be read\n",
-                   gc.retired, gc.waiting, gc.marks, gc.refusals, gc.sub_aggregates, gc.jobs,
-                   gc.repairs, gc.broken);
+            print_gc(&gc, admin.json);
     }
     sotto_admin_close(&admin);
     return code;
+}
+
+static void print_migrated(int64_t before, bool json)
+{
+    if (json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_int(&j, "from", before);
+        sotto_json_uint(&j, "to", sotto_serve_migration_count);
+        (void)sotto_show_end(&j);
+        return;
+    }
+    printf("schema %" PRId64 " is now %zu\n", before, sotto_serve_migration_count);
 }
 
 static int run_migrate(int argc, char **argv)
@@ -218,9 +254,7 @@ static int run_migrate(int argc, char **argv)
         if (status != SOTTO_OK)
             code = sotto_admin_fail(&admin);
         else
-            printf(admin.json ? "{\"from\": %" PRId64 ", \"to\": %zu}\n"
-                              : "schema %" PRId64 " is now %zu\n",
-                   before, sotto_serve_migration_count);
+            print_migrated(before, admin.json);
     }
     sotto_admin_close(&admin);
     return code;
@@ -229,17 +263,20 @@ static int run_migrate(int argc, char **argv)
 /* What the copy lacks, as it is found out. */
 typedef struct gaps {
     uint64_t segments;
-    bool json;
+    sotto_json *json; /* an array that is open; NULL: for people */
 } gaps;
 
 static void tell_gap(void *context, int64_t segment, uint64_t reports, const char *why)
 {
     gaps *g = context;
 
-    if (g->json)
-        printf("%s{\"segment\": %" PRId64 ", \"reports\": %" PRIu64 ", \"why\": \"%s\"}",
-               g->segments ? ", " : "", segment, reports, why);
-    else
+    if (g->json) {
+        sotto_json_object(g->json, NULL);
+        sotto_json_int(g->json, "segment", segment);
+        sotto_json_uint(g->json, "reports", reports);
+        sotto_json_text(g->json, "why", why);
+        sotto_json_end(g->json);
+    } else
         (void)fprintf(
             stderr, "sotto admin backup: not in it: segment %" PRId64 ", %" PRIu64 " reports: %s\n",
             segment, reports, why);
@@ -250,20 +287,25 @@ static int run_backup(int argc, char **argv)
 {
     static sotto_admin admin;
     gaps g = {0};
+    sotto_json j;
     int code = sotto_admin_parse(&admin, "admin backup", argc, argv, NULL, 1, 1);
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE) {
-        g.json = admin.json;
-        if (g.json)
-            printf("{\"missing\": [");
+        if (admin.json) {
+            j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+            sotto_json_array(&j, "missing");
+            g.json = &j;
+        }
         if (sotto_server_backup(admin.db, admin.config.server.database, admin.words[0], tell_gap,
                                 &g, &admin.err) != SOTTO_OK)
             code = sotto_admin_fail(&admin);
-        if (g.json)
-            printf("], \"written\": %s}\n", code == EXIT_DONE ? "true" : "false");
-        else if (code == EXIT_DONE)
+        if (g.json) {
+            sotto_json_end(&j);
+            sotto_json_bool(&j, "written", code == EXIT_DONE);
+            (void)sotto_show_end(&j);
+        } else if (code == EXIT_DONE)
             printf("written; the datastore key is not in it: keep a copy of %s elsewhere\n",
                    admin.config.server.datastore_key);
     }

@@ -1,6 +1,7 @@
 /* sotto admin keys - this server's HPKE keys. */
 #define _POSIX_C_SOURCE 200809L
 #include "admin.h"
+#include "show.h"
 
 #include "recipe/calendar.h"
 #include "serve/keys.h"
@@ -36,13 +37,12 @@ static void print_hex(sotto_bytes bytes)
  * long, and opened for a while after. */
 static void print_entry(const listing *l, const sotto_key_line *line, sotto_bytes config)
 {
-    char from[SOTTO_CALENDAR_TEXT], until[SOTTO_CALENDAR_TEXT];
-
-    sotto_calendar_format_time(from, line->since);
-    sotto_calendar_format_time(until, line->since + (int64_t)l->times->active);
-    printf("%s{\"config\": \"", l->shown > 0 ? ",\n" : "");
-    print_hex(config);
-    printf("\", \"from\": \"%s\", \"until\": \"%s\"}", from, until);
+    printf("%s", l->shown > 0 ? ",\n" : "");
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+    sotto_json_hex(&j, "config", config);
+    sotto_json_time(&j, "from", line->since);
+    sotto_json_time(&j, "until", line->since + (int64_t)l->times->active);
+    sotto_json_end(&j); /* the line goes on */
 }
 
 /* What becomes of a key in its state, and when. */
@@ -81,8 +81,13 @@ static sotto_status show(void *context, const sotto_key_line *line, sotto_err *e
         print_hex(sotto_buf_bytes(&config));
         printf("\n");
     } else if (l->admin->json) {
-        printf("{\"config_id\": %u, \"state\": \"%s\", \"since\": \"%s\", \"until\": \"%s\"}\n",
-               line->config.id, sotto_key_state_name(line->state), since, next);
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_uint(&j, "config_id", line->config.id);
+        sotto_json_text(&j, "state", sotto_key_state_name(line->state));
+        sotto_json_text(&j, "since", since);
+        sotto_json_text(&j, "until", next);
+        (void)sotto_show_end(&j);
     } else {
         printf("config %3u  %-8s since %s, %s %s\n", line->config.id,
                sotto_key_state_name(line->state), since, what, next);

@@ -1,6 +1,7 @@
 /* sotto admin pair - the secrets that leader, helper and collector share, as one file. */
 #define _POSIX_C_SOURCE 200809L
 #include "admin.h"
+#include "show.h"
 
 #include "base/hex.h"
 #include "base/secret_file.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,17 +105,22 @@ static sotto_status make(sotto_admin *admin, sotto_pairing *out, const char *con
     return sotto_pairing_new(out, &parties, sotto_buf_bytes(&config), &admin->err);
 }
 
-/* The URLs and the key are told too: the file's maker could have put in others. A URL of a pairing has no character that JSON
- * would escape. */
-static void tell(const sotto_admin *admin, const sotto_pairing *pairing, const char *more)
+/* The URLs and the key are told too: the file's maker could have put in others. compared: NULL for a pairing that is new. */
+static void tell(const sotto_admin *admin, const sotto_pairing *pairing, const bool *compared)
 {
     const char *key = pairing->foreign ? "none" : pairing->collector_key;
 
-    if (admin->json)
-        printf("{\"leader_url\": \"%s\", \"helper_url\": \"%s\", \"fingerprint\": \"%s\","
-               " \"collector_key\": \"%s\"%s}\n",
-               pairing->leader_url, pairing->helper_url, pairing->fingerprint, key, more);
-    else
+    if (admin->json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_text(&j, "leader_url", pairing->leader_url);
+        sotto_json_text(&j, "helper_url", pairing->helper_url);
+        sotto_json_text(&j, "fingerprint", pairing->fingerprint);
+        sotto_json_text(&j, "collector_key", key);
+        if (compared)
+            sotto_json_bool(&j, "key_compared", *compared);
+        (void)sotto_show_end(&j);
+    } else
         printf("leader URL %s\nhelper URL %s\nfingerprint %s\ncollector key %s\n",
                pairing->leader_url, pairing->helper_url, pairing->fingerprint, key);
 }
@@ -123,7 +128,7 @@ static void tell(const sotto_admin *admin, const sotto_pairing *pairing, const c
 /* Also whether the key was compared: without that, it is the word of whoever made the file. */
 static void tell_taken(const sotto_admin *admin, const sotto_pairing *pairing, bool compared)
 {
-    tell(admin, pairing, compared ? ", \"key_compared\": true" : ", \"key_compared\": false");
+    tell(admin, pairing, &compared);
     if (!compared && !pairing->foreign)
         (void)fprintf(
             stderr,
@@ -160,7 +165,7 @@ static int run_new(int argc, char **argv)
         status =
             write_files(&pairing, admin.words[0], sotto_admin_flag(&admin, "--tokens"), &admin.err);
     if (status == SOTTO_OK)
-        tell(&admin, &pairing, "");
+        tell(&admin, &pairing, NULL);
     sotto_wipe(&pairing, sizeof pairing);
     sotto_arena_clear(&admin.arena);
     return status == SOTTO_OK ? EXIT_DONE : sotto_admin_fail(&admin);
@@ -252,15 +257,16 @@ static sotto_status show(void *context, const sotto_pairing_line *line, sotto_er
                    line->helper_url, line->collector_key[0] ? line->collector_key : "none");
         return SOTTO_OK;
     }
-    json_t *json =
-        json_pack("{s:s, s:s%, s:s, s:s*, s:s*, s:s*, s:s*}", "fingerprint", line->fingerprint,
-                  "leader", line->parties, leader, "helper", helper, "leader_url", line->leader_url,
-                  "helper_url", line->helper_url, "collector_key",
-                  line->collector_key && line->collector_key[0] ? line->collector_key : NULL,
-                  "broken", line->broken);
-    (void)json_dumpf(json, stdout, 0);
-    json_decref(json);
-    printf("\n");
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+    sotto_json_text(&j, "fingerprint", line->fingerprint);
+    sotto_json_bytes(&j, "leader", sotto_bytes_of(line->parties, leader));
+    sotto_json_text(&j, "helper", helper);
+    sotto_json_some(&j, "leader_url", line->leader_url);
+    sotto_json_some(&j, "helper_url", line->helper_url);
+    sotto_json_some(&j, "collector_key",
+                    line->collector_key && line->collector_key[0] ? line->collector_key : NULL);
+    sotto_json_some(&j, "broken", line->broken);
+    (void)sotto_show_end(&j);
     return SOTTO_OK;
 }
 

@@ -1,10 +1,10 @@
 /* sotto admin segment - reports that were acknowledged and can't be read back. */
 #include "admin_which.h"
+#include "show.h"
 
 #include "serve/unreadable.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +15,20 @@ static void show_json(const sotto_listing *l, const sotto_unreadable *line,
                       const sotto_which_time *time)
 {
     bool waits = line->reason[0] == 0;
-    json_t *json =
-        json_pack("{s:I, s:s, s:s*, s:s*, s:I, s:I, s:I, s:b, s:b, s:s, s:s*}", "segment",
-                  (json_int_t)line->segment, "task", sotto_which_task_id(&l->which, line->task),
-                  "from", time ? time->from : NULL, "until", time ? time->until : NULL, "bucket",
-                  (json_int_t)line->bucket, "reports", (json_int_t)line->reports, "together",
-                  (json_int_t)line->together, "sent", line->sent, "waits", waits, "why", line->why,
-                  "reason", waits ? NULL : line->reason);
+    sotto_json j = sotto_show_object(l->out, SOTTO_JSON_SPACED);
 
-    (void)json_dumpf(json, l->out, 0);
-    json_decref(json);
-    (void)fprintf(l->out, "\n");
+    sotto_json_int(&j, "segment", line->segment);
+    sotto_json_text(&j, "task", sotto_which_task_id(&l->which, line->task));
+    sotto_json_some(&j, "from", time ? time->from : NULL);
+    sotto_json_some(&j, "until", time ? time->until : NULL);
+    sotto_json_uint(&j, "bucket", line->bucket);
+    sotto_json_uint(&j, "reports", line->reports);
+    sotto_json_uint(&j, "together", line->together);
+    sotto_json_bool(&j, "sent", line->sent);
+    sotto_json_bool(&j, "waits", waits);
+    sotto_json_text(&j, "why", line->why);
+    sotto_json_some(&j, "reason", waits ? NULL : line->reason);
+    (void)sotto_show_end(&j);
 }
 
 static sotto_status show(void *context, const sotto_unreadable *line, sotto_err *err)
@@ -90,6 +93,18 @@ static void show_keys(const sotto_admin *admin)
     (void)fprintf(stderr, "\n");
 }
 
+static void print_abandoned(uint64_t reports, bool json)
+{
+    if (json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_uint(&j, "abandoned", reports);
+        (void)sotto_show_end(&j);
+        return;
+    }
+    printf("abandoned %" PRIu64 " reports\n", reports);
+}
+
 static int run_abandon(int argc, char **argv)
 {
     static const char *const known[] = {"--reason", "--key-is-lost", NULL};
@@ -111,8 +126,7 @@ static int run_abandon(int argc, char **argv)
         if (g.key_is_missing)
             show_keys(&admin);
     } else if (code == EXIT_DONE)
-        printf(admin.json ? "{\"abandoned\": %" PRIu64 "}\n" : "abandoned %" PRIu64 " reports\n",
-               g.reports);
+        print_abandoned(g.reports, admin.json);
     sotto_admin_close(&admin);
     return code;
 }

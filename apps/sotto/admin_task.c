@@ -1,5 +1,6 @@
 /* sotto admin task - what this server takes part in. */
 #include "admin.h"
+#include "show.h"
 
 #include "dap/dap.h"
 #include "recipe/calendar.h"
@@ -7,20 +8,11 @@
 #include "serve/survey.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MAX_COHORTS = 1024 };
 static const uint64_t most_devices = 100000000000; /* a recipe's own limit */
-
-static void print_id(const uint8_t *id)
-{
-    char text[SOTTO_DAP_ID_TEXT_MAX];
-
-    sotto_dap_id_encode(text, sotto_bytes_of(id, SOTTO_TASK_ID_SIZE));
-    printf("%s", text);
-}
 
 /* ---- adding ---------------------------------------------------------------------------------------------------------- */
 
@@ -108,9 +100,17 @@ static int run_add(int argc, char **argv)
             code = EXIT_LINT;
     }
     for (size_t at = 0; code == EXIT_DONE && at < ids.len; at += SOTTO_TASK_ID_SIZE) {
-        printf(admin.json ? "{\"task\": \"" : "task ");
-        print_id(ids.data + at);
-        printf(admin.json ? "\"}\n" : "\n");
+        char id[SOTTO_DAP_ID_TEXT_MAX];
+
+        sotto_dap_id_encode(id, sotto_bytes_of(ids.data + at, SOTTO_TASK_ID_SIZE));
+        if (admin.json) {
+            sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+            sotto_json_text(&j, "task", id);
+            (void)sotto_show_end(&j);
+        } else {
+            printf("task %s\n", id);
+        }
     }
     if (code == EXIT_DONE && population == 0 && !admin.json)
         (void)fprintf(stderr,
@@ -138,20 +138,31 @@ static const char *recipe_text(char out[RECIPE_TEXT], const sotto_server_task *t
     return out;
 }
 
-/* ... as members of the task's object; a recipe's name needs no escapes. */
-static void print_recipe(const sotto_server_task *task)
+static void show_json(const sotto_task_line *line, const char *id)
 {
-    if (task->recipe)
-        printf("\"recipe\": \"%s\", \"version\": %" PRIu64 ", \"cohort\": %zu, ",
-               task->recipe->name, task->recipe->version, task->dap.cohort);
-    else
-        printf("\"recipe\": null, ");
+    const sotto_server_task *task = line->task;
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+    sotto_json_text(&j, "task", id);
+    if (task->recipe) {
+        sotto_json_text(&j, "recipe", task->recipe->name);
+        sotto_json_uint(&j, "version", task->recipe->version);
+        sotto_json_uint(&j, "cohort", task->dap.cohort);
+    } else {
+        sotto_json_null(&j, "recipe");
+    }
+    sotto_json_time(&j, "opens", (int64_t)task->dap.opens);
+    sotto_json_time(&j, "closes", (int64_t)task->dap.closes);
+    sotto_json_uint(&j, "min_batch_size", task->dap.min_batch_size);
+    sotto_json_uint(&j, "population", line->population);
+    sotto_json_bool(&j, "paired", line->paired);
+    sotto_json_bool(&j, "retired", line->retired);
+    (void)sotto_show_end(&j);
 }
 
 /* A task that can't be served, as its row can't be read or its pairing does not open: its name, and why. */
 static void show_broken(const sotto_admin *admin, const sotto_task_line *line)
 {
-    json_t *json;
     char id[SOTTO_DAP_ID_TEXT_MAX] = "?"; /* that of a damaged row */
     char recipe[RECIPE_TEXT];
     bool known = line->task && line->task->recipe;
@@ -163,12 +174,12 @@ static void show_broken(const sotto_admin *admin, const sotto_task_line *line)
                known ? recipe_text(recipe, line->task) : "", line->retired ? "  retired" : "");
         return;
     }
-    json = json_pack("{s:s, s:s*, s:s, s:b}", "task", id, "recipe",
-                     known ? line->task->recipe->name : NULL, "broken", line->broken, "retired",
-                     line->retired);
-    (void)json_dumpf(json, stdout, 0);
-    json_decref(json);
-    printf("\n");
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+    sotto_json_text(&j, "task", id);
+    sotto_json_some(&j, "recipe", known ? line->task->recipe->name : NULL);
+    sotto_json_text(&j, "broken", line->broken);
+    sotto_json_bool(&j, "retired", line->retired);
+    (void)sotto_show_end(&j);
 }
 
 static sotto_status show(void *context, const sotto_task_line *line, sotto_err *err)
@@ -176,6 +187,7 @@ static sotto_status show(void *context, const sotto_task_line *line, sotto_err *
     const sotto_admin *admin = context;
     const sotto_task *dap;
     char opens[SOTTO_CALENDAR_TEXT], closes[SOTTO_CALENDAR_TEXT], recipe[RECIPE_TEXT];
+    char id[SOTTO_DAP_ID_TEXT_MAX];
 
     (void)err;
     if (line->broken) {
@@ -185,18 +197,13 @@ static sotto_status show(void *context, const sotto_task_line *line, sotto_err *
     dap = &line->task->dap;
     sotto_calendar_format_time(opens, (int64_t)dap->opens);
     sotto_calendar_format_time(closes, (int64_t)dap->closes);
-    printf(admin->json ? "{\"task\": \"" : "task ");
-    print_id(dap->id);
+    sotto_dap_id_encode(id, sotto_bytes_of(dap->id, SOTTO_TASK_ID_SIZE));
     if (admin->json) {
-        printf("\", ");
-        print_recipe(line->task);
-        printf("\"opens\": \"%s\", \"closes\": \"%s\", \"min_batch_size\": %" PRIu64
-               ", \"population\": %" PRIu64 ", \"paired\": %s, \"retired\": %s}\n",
-               opens, closes, (uint64_t)dap->min_batch_size, line->population,
-               line->paired ? "true" : "false", line->retired ? "true" : "false");
+        show_json(line, id);
     } else {
-        printf("  %s  %s to %s  batches of %" PRIu64 " and more  %s  population %" PRIu64 "%s%s\n",
-               recipe_text(recipe, line->task), opens, closes, (uint64_t)dap->min_batch_size,
+        printf("task %s  %s  %s to %s  batches of %" PRIu64 " and more  %s  population %" PRIu64
+               "%s%s\n",
+               id, recipe_text(recipe, line->task), opens, closes, (uint64_t)dap->min_batch_size,
                line->paired ? "paired" : "NOT PAIRED", line->population,
                line->population ? "" : " (rates are not checked)",
                line->retired ? "  retired" : "");

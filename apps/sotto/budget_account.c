@@ -16,10 +16,8 @@ static int answer_one(sotto_budget_command *c)
         return EXIT_USAGE;
     }
     sotto_budget_ask(&r, &q, c, NULL);
-    if (c->json)
-        sotto_budget_print_json(&q, &r);
-    else if (r.status == SOTTO_OK)
-        sotto_budget_print(&q, &r);
+    if (c->json || r.status == SOTTO_OK)
+        sotto_budget_print(&q, &r, c->json);
     else
         sotto_budget_print_refusal(c->verb, &q, &r);
     return sotto_budget_claim_fails(&r) ? EXIT_CLAIM : sotto_budget_exit(r.status);

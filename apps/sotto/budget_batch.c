@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "show.h"
 #include "support/csv.h"
 #include "verbs.h"
 
@@ -48,14 +49,16 @@ static void print_line(const sotto_question *q, const sotto_budget_result *r)
         sotto_budget_print_refusal(where, q, r);
         return;
     }
-    printf("%s %zu: %s <= ", r->place, r->line, r->asks_delta ? "delta" : "epsilon");
-    sotto_print_up(r->answer.high, 10);
-    printf(" (>= ");
-    sotto_print_down(r->answer.low, 10);
-    printf(") %s\n", r->answer.theorem);
+    sotto_text t = sotto_show_text(stdout);
+    sotto_text_say(&t, "%s %zu: %s <= ", r->place, r->line, r->asks_delta ? "delta" : "epsilon");
+    sotto_text_up(&t, r->answer.high, 10);
+    sotto_text_say(&t, " (>= ");
+    sotto_text_down(&t, r->answer.low, 10);
+    sotto_text_say(&t, ") %s\n", r->answer.theorem);
     if (r->has_claim)
-        printf("%s %zu: claim epsilon %.12g %s\n", r->place, r->line, r->claim,
-               sotto_budget_claim_fails(r) ? "does not hold, or cannot be shown to" : "holds");
+        sotto_text_say(&t, "%s %zu: claim epsilon %.12g %s\n", r->place, r->line, r->claim,
+                       sotto_budget_claim_fails(r) ? "does not hold, or cannot be shown to"
+                                                   : "holds");
 }
 
 static void answer_row(batch *b, size_t line)
@@ -85,7 +88,7 @@ static void answer_row(batch *b, size_t line)
       : r.status == SOTTO_MALFORMED ? &b->malformed
                                     : &b->refused) += 1;
     if (b->row.json)
-        sotto_budget_print_json(&q, &r);
+        sotto_budget_print(&q, &r, true);
     else
         print_line(&q, &r);
 }
@@ -218,10 +221,8 @@ static void answer_composed(batch *b)
     *(r.status == SOTTO_OK          ? &b->answered
       : r.status == SOTTO_MALFORMED ? &b->malformed
                                     : &b->refused) += 1;
-    if (b->defaults->json)
-        sotto_budget_print_json(&b->composed[0], &r);
-    else if (r.status == SOTTO_OK)
-        sotto_budget_print(&b->composed[0], &r);
+    if (b->defaults->json || r.status == SOTTO_OK)
+        sotto_budget_print(&b->composed[0], &r, b->defaults->json);
     else
         sotto_budget_print_refusal(b->defaults->verb, &b->composed[0], &r);
 }

@@ -1,5 +1,5 @@
 /* Sweeps one number of a question: the curve as CSV, SVG and a plot on the terminal. */
-#include "budget_curve.h"
+#include "view/curve.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "budget_ask.h"
+#include "show.h"
 #include "support/number.h"
 #include "verbs.h"
 
-enum { DEFAULT_POINTS = 60, FEWEST_POINTS = 2 };
+enum { DEFAULT_POINTS = 60, FEWEST_POINTS = 2, CURVE_POINTS = 2000, CURVE_CAPTION = 300 };
 
 typedef struct sweep {
     sotto_option option;
@@ -83,14 +84,17 @@ static double point_at(const sweep *s, size_t i)
     return fmin(fmax(x, s->from), s->to);
 }
 
-static bool save(const char *path, const sotto_curve_plot *plot,
-                 void (*print)(FILE *out, const sotto_curve_plot *plot), const char *verb)
+static bool save(const char *path, const sotto_curve_plot *plot, sotto_view_format format,
+                 const char *verb)
 {
     FILE *out = fopen(path, "w");
+    sotto_view view = sotto_show_view(format);
+    bool shown = false;
 
+    view.context = out;
     if (out != NULL)
-        print(out, plot);
-    if (out == NULL || ferror(out) != 0 || fclose(out) != 0) {
+        shown = sotto_view_curve(&view, plot, NULL) == SOTTO_OK;
+    if (out == NULL || fclose(out) != 0 || !shown) {
         (void)fprintf(stderr, "%s: %s: %s\n", verb, path, strerror(errno));
         return false;
     }
@@ -99,15 +103,29 @@ static bool save(const char *path, const sotto_curve_plot *plot,
 
 static int show(const sotto_budget_command *c, const sotto_curve_plot *plot)
 {
+    sotto_view view = sotto_show_view(SOTTO_VIEW_TEXT);
     bool saved = true;
 
     if (c->csv != NULL)
-        saved = save(c->csv, plot, sotto_curve_print_csv, c->verb);
+        saved = save(c->csv, plot, SOTTO_VIEW_CSV, c->verb);
     if (c->svg != NULL)
-        saved = save(c->svg, plot, sotto_curve_print_svg, c->verb) && saved;
-    if (!c->json)
-        sotto_curve_print_terminal(stdout, plot);
+        saved = save(c->svg, plot, SOTTO_VIEW_SVG, c->verb) && saved;
+    if (!c->json && sotto_view_curve(&view, plot, NULL) != SOTTO_OK)
+        saved = false;
     return saved ? EXIT_DONE : EXIT_FAILED;
+}
+
+static void print_point(const sweep *s, const sotto_curve_point *p)
+{
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
+
+    if (sotto_form_is_whole(s->option))
+        sotto_json_uint(&j, sotto_form_name(s->option), (uint64_t)p->x);
+    else
+        sotto_json_real(&j, sotto_form_name(s->option), p->x);
+    sotto_json_real(&j, "low", p->low);
+    sotto_json_real(&j, "high", p->high);
+    (void)sotto_show_end(&j);
 }
 
 /* The first refusal is kept, in case there is nothing else to tell. */
@@ -129,8 +147,7 @@ static size_t ask_all(sotto_curve_point *points, const sweep *s, sotto_budget_co
         if (!points[i].answered && first_refusal->status == SOTTO_OK)
             *first_refusal = r;
         if (c->json && points[i].answered)
-            printf("{\"%s\":%.17g,\"low\":%.17g,\"high\":%.17g}\n", sotto_form_name(s->option),
-                   points[i].x, points[i].low, points[i].high);
+            print_point(s, &points[i]);
     }
     return answered;
 }
@@ -181,7 +198,7 @@ int sotto_budget_curve(sotto_budget_command *c)
         sotto_budget_print_refusal(c->verb, &q, &refusal);
         return sotto_budget_exit(refusal.status);
     }
-    (void)snprintf(title, sizeof title, "%s, %s, %s, %s", sotto_form_mechanism_name(q.mechanism),
+    (void)snprintf(title, sizeof title, "%s, %s, %s, %s", sotto_mechanism_name(q.mechanism),
                    sotto_adjacency_name(q.adjacency), sotto_trust_name(q.trust),
                    c->epsilon > 0 ? "delta at a fixed epsilon" : "certified epsilon");
     describe_others(others, sizeof others, &s, c);

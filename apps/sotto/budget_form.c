@@ -105,14 +105,6 @@ bool sotto_form_is_number(sotto_option option)
     return options[option].kind == COUNT || options[option].kind == REAL;
 }
 
-const char *sotto_form_mechanism_name(sotto_mechanism mechanism)
-{
-    for (size_t i = 0; i < sotto_form_mechanism_count; i++)
-        if (sotto_form_mechanisms[i].mechanism == mechanism)
-            return sotto_form_mechanisms[i].name;
-    return "none";
-}
-
 void sotto_form_print_options(void)
 {
     for (int i = 0; i < OPTIONS; i++) {
@@ -140,7 +132,8 @@ void sotto_form_print_mechanisms(void)
     for (size_t i = 0; i < sotto_form_mechanism_count; i++) {
         const sotto_form_mechanism *m = &sotto_form_mechanisms[i];
 
-        printf("  %s%s%s: %s\n", m->name, m->alias[0] != 0 ? " or " : "", m->alias, m->help);
+        printf("  %s%s%s: %s\n", sotto_mechanism_name(m->mechanism), m->alias[0] != 0 ? " or " : "",
+               m->alias, m->help);
         print_names(m->needs, "      ", " ");
         if (m->takes != 0)
             print_names(m->takes, " [", " ");
@@ -172,7 +165,7 @@ static int choose(const char *text, const char *const *words)
 static double choose_mechanism(const char *text)
 {
     for (size_t i = 0; i < sotto_form_mechanism_count; i++)
-        if (same_name(text, sotto_form_mechanisms[i].name) ||
+        if (same_name(text, sotto_mechanism_name(sotto_form_mechanisms[i].mechanism)) ||
             (sotto_form_mechanisms[i].alias[0] != 0 &&
              same_name(text, sotto_form_mechanisms[i].alias)))
             return sotto_form_mechanisms[i].mechanism;
@@ -294,7 +287,8 @@ static void check_options(sotto_form *form, const sotto_form_mechanism *m, sotto
         if ((m->needs >> i & 1) != 0 && (sotto_option)i != unknown)
             require(form, (sotto_option)i);
         if (!fits && form->given[i])
-            sotto_form_complain(form, "--%s has no place in %s", options[i].name, m->name);
+            sotto_form_complain(form, "--%s has no place in %s", options[i].name,
+                                sotto_mechanism_name(m->mechanism));
     }
     if (form->given[OPTION_ONE_HOT] && form->given[OPTION_CLIP])
         sotto_form_complain(form, "--clip and --one-hot exclude each other");

@@ -72,14 +72,10 @@ bool sotto_form_is_number(sotto_option option);
 void sotto_form_print_options(void);
 void sotto_form_print_mechanisms(void);
 
-/* "sampled-gaussian" */
-const char *sotto_form_mechanism_name(sotto_mechanism mechanism);
-
 /* ---- budget_mechanisms.c: which options a mechanism takes ----------------------------------------- */
 
 typedef struct sotto_form_mechanism {
-    const char *name;
-    const char *alias; /* "" for none */
+    const char *alias; /* besides sotto_mechanism_name; "" for none */
     sotto_mechanism mechanism;
     unsigned long needs; /* 1 << sotto_option each */
     unsigned long takes;

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "show.h"
 #include "verbs.h"
+#include "view/view.h"
 
 static const struct goal {
     const char *name;
@@ -59,21 +61,30 @@ static void print_plan(const struct goal *g, const sotto_plan *p, const sotto_qu
         printf("            with %.12g it could no longer be certified\n", p->limit);
     else
         printf("            the end of the range that is searched\n");
-    sotto_budget_print(q, &(sotto_budget_result){.answer = p->answer, .seconds = seconds});
+    sotto_budget_print(q, &(sotto_budget_result){.answer = p->answer, .seconds = seconds}, false);
+}
+
+/* A number of people or rounds is a whole one, and looks like it. */
+static void plan_number(sotto_json *j, const char *key, const struct goal *g, double value)
+{
+    if (sotto_form_is_whole(g->option) && value >= 0 && value < 0x1p63)
+        sotto_json_uint(j, key, (uint64_t)value);
+    else
+        sotto_json_real(j, key, value);
 }
 
 static void print_plan_json(const struct goal *g, const sotto_plan *p, const sotto_question *q,
                             double epsilon, double seconds)
 {
-    printf("{\"find\":\"%s\",\"target_epsilon\":", g->name);
-    sotto_print_json_number(epsilon);
-    printf(",\"value\":");
-    sotto_print_json_number(p->value);
-    printf(",\"limit\":");
-    sotto_print_json_number(p->limit);
-    printf(",");
-    sotto_budget_print_members(q, &(sotto_budget_result){.answer = p->answer, .seconds = seconds});
-    printf("}\n");
+    sotto_account_view account = {.question = q, .answer = &p->answer, .seconds = seconds};
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
+
+    sotto_json_text(&j, "find", g->name);
+    sotto_json_real(&j, "target_epsilon", epsilon);
+    plan_number(&j, "value", g, p->value);
+    plan_number(&j, "limit", g, p->limit);
+    sotto_account_members(&j, &account);
+    (void)sotto_show_end(&j);
 }
 
 static int run(int argc, char **argv)
@@ -98,7 +109,7 @@ static int run(int argc, char **argv)
     sotto_status status = sotto_privacy_plan(&plan, &q, goal->unknown, c.epsilon, NULL, &err);
     double seconds = sotto_budget_seconds() - start;
     if (status != SOTTO_OK && c.json)
-        sotto_budget_print_json(&q, &(sotto_budget_result){.status = status, .err = err});
+        sotto_budget_print(&q, &(sotto_budget_result){.status = status, .err = err}, true);
     else if (status != SOTTO_OK)
         sotto_budget_print_refusal(c.verb, &q,
                                    &(sotto_budget_result){.status = status, .err = err});

@@ -4,6 +4,8 @@
 
 #include "budget_form.h"
 
+#include "sotto/view.h"
+
 /* A question answered (status SOTTO_OK) or not. */
 typedef struct sotto_budget_result {
     sotto_status status;
@@ -20,20 +22,14 @@ typedef struct sotto_budget_result {
     const char *place; /* "line" or "element" */
 } sotto_budget_result;
 
-void sotto_budget_print(const sotto_question *q, const sotto_budget_result *r);
-/* The members of an answer's object that do not depend on what was asked for: `"mechanism":... "seconds":...`. */
-void sotto_budget_print_members(const sotto_question *q, const sotto_budget_result *r);
-/* One object on one line. */
-void sotto_budget_print_json(const sotto_question *q, const sotto_budget_result *r);
+/* An answer, for people or as one object on one line; with `json`, a refusal too. */
+void sotto_budget_print(const sotto_question *q, const sotto_budget_result *r, bool json);
+/* The same for a view; borrows from both. */
+sotto_account_view sotto_budget_account_view(const sotto_question *q, const sotto_budget_result *r);
 
 /* On standard error, with a way out of it if there is one. */
 void sotto_budget_print_refusal(const char *before, const sotto_question *q,
                                 const sotto_budget_result *r);
-
-/* In quotes, escaped. */
-void sotto_print_json_string(const char *text);
-/* null where it is not finite. */
-void sotto_print_json_number(double x);
 
 /* All of a form's mistakes, on standard error, or as one JSON object on standard output. */
 void sotto_budget_print_mistakes(const char *verb, const sotto_form *form, bool json,
@@ -44,9 +40,5 @@ int sotto_budget_exit(sotto_status status);
 
 /* Whether somebody's claim was judged and is not certified to hold. */
 bool sotto_budget_claim_fails(const sotto_budget_result *r);
-
-/* With so many digits, the last of them up or down: what is read off a screen must be as true as the number behind it. */
-void sotto_print_up(double x, int digits);
-void sotto_print_down(double x, int digits);
 
 #endif

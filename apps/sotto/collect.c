@@ -1,7 +1,7 @@
 /* sotto collect - ask the leader for a batch, open it, and show the answer with its receipt. */
 #include "collect.h"
 
-#include "answer.h"
+#include "show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,17 +172,15 @@ static sotto_status ask(sotto_collector *collector, sotto_collect_job *job, sott
     const sotto_recipe *recipe = job->recipe.recipe;
     sotto_arena *arena = &job->recipe.arena;
     sotto_result result;
-    sotto_answer_view view = {
-        .recipe = recipe, .result = &result, .receipt = &receipt, .most = job->bins};
+    sotto_answer_view answer = {.recipe = recipe, .result = &result, .receipt = &receipt};
+    sotto_view view = sotto_show_view(job->recipe.json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
 
     SOTTO_TRY(sotto_collector_ask(collector, &collection, &job->query, arena, err));
     SOTTO_TRY(sotto_result_estimate(&result, recipe, collection.sums, collection.sum_count,
                                     collection.reports, NULL, arena, err));
     sotto_receipt_of(&receipt, recipe, &job->task, &job->recipe.claim, &collection, &result);
-    if (job->recipe.json)
-        SOTTO_TRY(sotto_answer_print_json(&view, err));
-    else
-        SOTTO_TRY(sotto_answer_print(&view, arena, err));
+    view.most = job->bins;
+    SOTTO_TRY(sotto_view_answer(&view, &answer, arena, err));
     /* Only once it was written: until then the leader keeps it for us. */
     if (job->forget && fflush(stdout) == 0)
         SOTTO_TRY(sotto_collector_forget(collector, &collection, err));
@@ -193,8 +191,14 @@ static sotto_status withdraw(sotto_collector *collector, const sotto_collect_job
                              sotto_err *err)
 {
     SOTTO_TRY(sotto_collector_withdraw(collector, &job->query, err));
-    printf(job->recipe.json ? "{\"withdrawn\": true}\n"
-                            : "withdrawn: the batch is open as before\n");
+    if (job->recipe.json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_bool(&j, "withdrawn", true);
+        (void)sotto_show_end(&j);
+    } else {
+        printf("withdrawn: the batch is open as before\n");
+    }
     return SOTTO_OK;
 }
 

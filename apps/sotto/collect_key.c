@@ -1,20 +1,27 @@
 /* sotto collect key - the key pair that both servers seal their shares to. */
 #include "collect.h"
 
+#include "base/hex.h"
+#include "show.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { CONFIG_MAX = 256 };
+
 static void print_config(const char *path, sotto_bytes config, bool json)
 {
-    char hex[512] = "";
+    char hex[2 * CONFIG_MAX + 1];
 
-    for (size_t i = 0; i < config.len && 2 * i + 3 < sizeof hex; i++)
-        (void)snprintf(hex + 2 * i, 3, "%02x", config.data[i]);
     if (json) {
-        printf("{\"config\": \"%s\"}\n", hex);
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_hex(&j, "config", config);
+        (void)sotto_show_end(&j);
         return;
     }
+    sotto_hex_encode(hex, config);
     printf("%s\n", hex);
     (void)fprintf(stderr,
                   "The line above is public: it goes into the parties file as a collector's "
@@ -25,7 +32,7 @@ static void print_config(const char *path, sotto_bytes config, bool json)
 
 static int write_key(const char *path, uint8_t id, bool json)
 {
-    uint8_t memory[SOTTO_COLLECTOR_KEY_MAX], wire[256];
+    uint8_t memory[SOTTO_COLLECTOR_KEY_MAX], wire[CONFIG_MAX];
     sotto_buf file = sotto_buf_over(memory, sizeof memory);
     sotto_buf config = sotto_buf_over(wire, sizeof wire);
     sotto_collector_key key;

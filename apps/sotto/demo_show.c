@@ -1,6 +1,6 @@
 /* What the collector gets, what may be claimed of it, and whether it is right. */
-#include "answer.h"
 #include "demo.h"
+#include "show.h"
 
 #include "base/clock.h"
 
@@ -50,7 +50,7 @@ static uint64_t seconds_taken(const demo *d)
     return (sotto_clock_monotonic(&sotto_clock_system) / 1000000 - d->started_ms + 999) / 1000;
 }
 
-static sotto_status show_json(const demo *d, sotto_answer_view view, sotto_err *err)
+static sotto_status show_json(demo *d, sotto_answer_view answer, sotto_err *err)
 {
     sotto_answer_trial trial = {.devices = d->devices,
                                 .seconds = seconds_taken(d),
@@ -60,27 +60,29 @@ static sotto_status show_json(const demo *d, sotto_answer_view view, sotto_err *
                                 .forged = d->truth.forged,
                                 .epsilon_left = d->epsilon_left,
                                 .epsilon_allowed = d->epsilon_allowed};
+    sotto_view view = sotto_show_view(SOTTO_VIEW_JSON);
 
-    view.trial = &trial;
-    return sotto_answer_print_json(&view, err);
+    answer.trial = &trial;
+    return sotto_view_answer(&view, &answer, &d->arena, err);
 }
 
 sotto_status demo_show(demo *d, bool *right, sotto_err *err)
 {
     static sotto_receipt receipt;
-    sotto_answer_view view = {.recipe = d->recipe, .result = &d->result, .receipt = &receipt};
+    sotto_answer_view answer = {.recipe = d->recipe, .result = &d->result, .receipt = &receipt};
+    sotto_view view = sotto_show_view(SOTTO_VIEW_TEXT);
     sotto_result_check result;
 
     *right = true;
     sotto_receipt_of(&receipt, d->recipe, &d->task, &d->claim, &d->collection, &d->result);
     if (d->check) {
         SOTTO_TRY(check(d, &result, right, err));
-        view.check = &result;
-        view.truth = d->truth.bins;
+        answer.check = &result;
+        answer.truth = d->truth.bins;
     }
     if (d->json)
-        return show_json(d, view, err);
-    SOTTO_TRY(sotto_answer_print(&view, &d->arena, err));
+        return show_json(d, answer, err);
+    SOTTO_TRY(sotto_view_answer(&view, &answer, &d->arena, err));
     print_hostile(d);
     if (d->check && d->collection.reports != d->truth.answered)
         (void)printf("\n%llu reports should count, but %llu do.\n",

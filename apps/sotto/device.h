@@ -2,6 +2,7 @@
 #ifndef SOTTO_APPS_DEVICE_H
 #define SOTTO_APPS_DEVICE_H
 
+#include "show.h"
 #include "sotto/device.h"
 #include "verbs.h"
 
@@ -50,12 +51,11 @@ int sotto_device_complain(const sotto_device_job *job);
 
 /* ---- printing ---- */
 
-/* A line of JSON; takes the value over. */
-void sotto_device_print_json(json_t *value);
+/* A line of JSON: an object that is open, and what closes and ends it. */
+sotto_json sotto_device_object(void);
+void sotto_device_print_object(sotto_json *j);
 /* Text of a person or a stranger: escape codes must not reach a terminal. */
 void sotto_device_print_text(const char *text, size_t len);
-json_t *sotto_device_json_time(int64_t seconds);
-json_t *sotto_device_json_hex(sotto_bytes bytes);
 /* Randomised bits in hexadecimal, as many lines as it takes. */
 void sotto_device_print_bits(sotto_bytes bits, const char *indent);
 

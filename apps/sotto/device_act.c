@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
-#include "dap/dap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,9 +26,13 @@ int sotto_device_run_consent(sotto_device_job *job)
                   : sotto_device_consented(job->device, &given, &job->err);
     if (status != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json)
-        sotto_device_print_json(json_pack("{s:b,s:b}", "ok", 1, "consent", given));
-    else if (given)
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_bool(&j, "consent", given);
+        sotto_device_print_object(&j);
+    } else if (given)
         printf("yes: this device takes part in what its policy allows, until somebody says no.\n");
     else
         printf("no: this device takes part in nothing%s\n",
@@ -43,10 +46,14 @@ int sotto_device_run_forget(sotto_device_job *job)
 
     if (sotto_device_forget(job->device, stream, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json)
-        sotto_device_print_json(
-            json_pack("{s:b,s:s?,s:b}", "ok", 1, "stream", stream, "ledger_kept", 1));
-    else
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_text(&j, "stream", stream);
+        sotto_json_bool(&j, "ledger_kept", true);
+        sotto_device_print_object(&j);
+    } else
         printf(
             "%s%s%s erased.\n"
             "The ledger stays: what was told can't be taken back, and if forgetting gave budgets\n"
@@ -64,9 +71,14 @@ int sotto_device_run_reset(sotto_device_job *job)
     }
     if (sotto_device_reset(job->device, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json)
-        sotto_device_print_json(json_pack("{s:b,s:b,s:b}", "ok", 1, "all_spent", 1, "consent", 0));
-    else
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_bool(&j, "all_spent", true);
+        sotto_json_bool(&j, "consent", false);
+        sotto_device_print_object(&j);
+    } else
         printf(
             "A new ledger was started. Every budget counts as fully spent, and consent has to be\n"
             "given again. What could be read of the record is kept: `sotto device record`.\n");
@@ -102,9 +114,13 @@ int sotto_device_run_offer(sotto_device_job *job)
         (void)fprintf(stderr, "`sotto recipe lint %s` lists every mistake\n", job->words[0]);
     if (status != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json)
-        sotto_device_print_json(json_pack("{s:b,s:s?}", "ok", 1, "recipe", name));
-    else
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_text(&j, "recipe", name);
+        sotto_device_print_object(&j);
+    } else
         printf("%s: kept. A tick decides whether it is answered.\n", name ? name : job->words[0]);
     return EXIT_DONE;
 }
@@ -162,13 +178,18 @@ sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange)
         (void)fprintf(stderr, "sotto device tick: can't write %s\n", path);
         return SOTTO_IO;
     }
-    if (job->json)
-        sotto_device_print_json(json_pack("{s:s,s:s,s:s,s:I}", "recipe", exchange->recipe, "file",
-                                          path, "url", exchange->url, "bytes",
-                                          (json_int_t)exchange->body_length));
-    else
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_text(&j, "recipe", exchange->recipe);
+        sotto_json_text(&j, "file", path);
+        sotto_json_text(&j, "url", exchange->url);
+        sotto_json_uint(&j, "bytes", exchange->body_length);
+        sotto_device_print_object(&j);
+    } else {
         printf("%s: %" PRIu64 " bytes in %s\n  to be posted to %s\n", exchange->recipe,
                exchange->body_length, path, exchange->url);
+    }
     return exchange->begin(exchange, &accepted);
 }
 
@@ -177,10 +198,14 @@ static void print_tick(const sotto_device_job *job, const sotto_tick *tick, bool
     const char *missing = !job->idle ? "--idle" : !job->charging ? "--charging" : "--network";
 
     if (job->json) {
-        sotto_device_print_json(
-            json_pack("{s:b,s:I,s:I,s:b,s:b}", "ok", 1, "made", (json_int_t)tick->made, "waiting",
-                      (json_int_t)tick->waiting, "eligible",
-                      job->idle && job->charging && job->network, "consent", given));
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_uint(&j, "made", tick->made);
+        sotto_json_uint(&j, "waiting", tick->waiting);
+        sotto_json_bool(&j, "eligible", job->idle && job->charging && job->network);
+        sotto_json_bool(&j, "consent", given);
+        sotto_device_print_object(&j);
         return;
     }
     if (!given)

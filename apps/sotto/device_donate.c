@@ -191,10 +191,14 @@ int sotto_device_run_donate(sotto_device_job *job)
                       added, added == 1 ? "event" : "events", added == 1 ? "was" : "were");
         return code;
     }
-    if (job->json)
-        sotto_device_print_json(json_pack("{s:b,s:s,s:I}", "ok", 1, "stream", stream->name, "added",
-                                          (json_int_t)added));
-    else
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_text(&j, "stream", stream->name);
+        sotto_json_uint(&j, "added", added);
+        sotto_device_print_object(&j);
+    } else
         printf("%" PRIu64 " %s added to %s. %s on this device.\n", added,
                added == 1 ? "event was" : "events were", stream->name,
                added == 1 ? "It stays" : "They stay");

@@ -102,9 +102,14 @@ int sotto_device_complain(const sotto_device_job *job)
 {
     sotto_status status = job->err.status;
 
-    if (job->json)
-        sotto_device_print_json(json_pack("{s:b,s:s,s:s}", "ok", 0, "status",
-                                          sotto_status_name(status), "reason", job->err.reason));
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", false);
+        sotto_json_text(&j, "status", sotto_status_name(status));
+        sotto_json_text(&j, "reason", job->err.reason);
+        sotto_device_print_object(&j);
+    }
     (void)fprintf(stderr, "sotto device %s: %s: %s\n", job->verb, sotto_status_name(status),
                   job->err.reason);
     switch (status) {

@@ -150,7 +150,7 @@ static void each_label(const receipt *r, const sotto_recipe *recipe,
 
 static void append_label(void *context, sotto_bytes label)
 {
-    (void)json_array_append_new(context, json_stringn((const char *)label.data, label.len));
+    sotto_json_bytes(context, NULL, label);
 }
 
 static void print_label(void *context, sotto_bytes label)
@@ -163,28 +163,33 @@ static void print_label(void *context, sotto_bytes label)
 
 static void print_json(const receipt *r, const published *of)
 {
-    json_t *line =
-        json_pack("{s:s,s:o,s:o,s:I,s:s,s:I,s:o,s:f,s:f,s:f,s:I,s:s}", "recipe", r->recipe,
-                  "report", sotto_device_json_hex(sotto_bytes_of(r->report, sizeof r->report)),
-                  "at", sotto_device_json_time(r->at), "round", (json_int_t)r->round, "fields",
-                  r->fields, "bits_set", (json_int_t)r->bits_set, "randomised",
-                  sotto_device_json_hex(r->told), "local", r->local, "epsilon", r->epsilon, "delta",
-                  r->delta, "bytes", (json_int_t)r->bytes, "fate", fate(r));
+    sotto_json j = sotto_device_object();
 
+    sotto_json_text(&j, "recipe", r->recipe);
+    sotto_json_hex(&j, "report", sotto_bytes_of(r->report, sizeof r->report));
+    sotto_json_time(&j, "at", r->at);
+    sotto_json_uint(&j, "round", r->round);
+    sotto_json_text(&j, "fields", r->fields);
+    sotto_json_uint(&j, "bits_set", r->bits_set);
+    sotto_json_hex(&j, "randomised", r->told);
+    sotto_json_real(&j, "local", r->local);
+    sotto_json_real(&j, "epsilon", r->epsilon);
+    sotto_json_real(&j, "delta", r->delta);
+    sotto_json_uint(&j, "bytes", r->bytes);
+    sotto_json_text(&j, "fate", fate(r));
     if (of) {
         const sotto_recipe_claim *claim = &of->claim;
-        json_t *told = json_array();
 
-        each_label(r, of->recipe, append_label, told);
-        (void)json_object_set_new(line, "told", told);
-        (void)json_object_set_new(line, "theorem", json_string(claim->theorem));
-        (void)json_object_set_new(line, "none_told", json_boolean(claim->none_told));
-        (void)json_object_set_new(line, "honest", json_integer((json_int_t)claim->honest));
-        (void)json_object_set_new(line, "epsilon_sampled", json_real(claim->epsilon_sampled));
-        (void)json_object_set_new(line, "sampled_by",
-                                  claim->sampled_by ? json_string(claim->sampled_by) : json_null());
+        sotto_json_array(&j, "told");
+        each_label(r, of->recipe, append_label, &j);
+        sotto_json_end(&j);
+        sotto_json_text(&j, "theorem", claim->theorem);
+        sotto_json_bool(&j, "none_told", claim->none_told);
+        sotto_json_uint(&j, "honest", claim->honest);
+        sotto_json_real(&j, "epsilon_sampled", claim->epsilon_sampled);
+        sotto_json_text(&j, "sampled_by", claim->sampled_by);
     }
-    sotto_device_print_json(line);
+    sotto_device_print_object(&j);
 }
 
 static void print_receipt(const receipt *r, const published *of)

@@ -1,7 +1,6 @@
 /* What the device verbs show, for people or as lines of JSON. */
 #include "device.h"
 
-#include "base/hex.h"
 #include "recipe/calendar.h"
 
 #include <inttypes.h>
@@ -10,26 +9,22 @@
 
 /* ---- printing --------------------------------------------------------------------------------------------- */
 
-void sotto_device_print_json(json_t *value)
+sotto_json sotto_device_object(void)
 {
-    if (!value || json_dumpf(value, stdout, JSON_COMPACT) != 0)
+    return sotto_show_object(stdout, SOTTO_JSON_COMPACT);
+}
+
+void sotto_device_print_object(sotto_json *j)
+{
+    if (!sotto_show_end(j))
         (void)fprintf(stderr, "sotto device: could not write JSON\n");
-    json_decref(value);
-    printf("\n");
 }
 
 void sotto_device_print_text(const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
+    sotto_text t = sotto_show_text(stdout);
 
-        /* 0xc2 and a byte below 0xa0 is a control code too, to some terminals. */
-        if (c < 0x20 || c == 0x7f ||
-            (c >= 0x80 && c < 0xa0 && i > 0 && (unsigned char)text[i - 1] == 0xc2))
-            printf("\\x%02x", c);
-        else
-            (void)putchar(c);
-    }
+    (void)sotto_text_plain(&t, sotto_bytes_of(text, len));
 }
 
 static void print_time(int64_t seconds)
@@ -38,24 +33,6 @@ static void print_time(int64_t seconds)
 
     sotto_calendar_format_time(text, seconds);
     printf("%s", text);
-}
-
-json_t *sotto_device_json_time(int64_t seconds)
-{
-    char text[SOTTO_CALENDAR_TEXT];
-
-    sotto_calendar_format_time(text, seconds);
-    return json_string(text);
-}
-
-json_t *sotto_device_json_hex(sotto_bytes bytes)
-{
-    enum { MOST = (1 << 20) / 8 + 8 };
-    static char text[2 * MOST + 1];
-    size_t len = bytes.len < MOST ? bytes.len : MOST;
-
-    sotto_hex_encode(text, sotto_bytes_of(bytes.data, len));
-    return json_stringn(text, 2 * len);
 }
 
 void sotto_device_print_bits(sotto_bytes bits, const char *indent)
@@ -78,21 +55,25 @@ typedef struct event_view {
     uint64_t shown;
 } event_view;
 
-static json_t *json_value(const sotto_value *value)
+static void value_member(sotto_json *j, const char *name, const sotto_value *value)
 {
     switch (value->type) {
     case SOTTO_TYPE_INTEGER:
-        return json_integer(value->as.integer);
+        sotto_json_int(j, name, value->as.integer);
+        return;
     case SOTTO_TYPE_REAL:
-        return json_real(value->as.real);
+        sotto_json_real(j, name, value->as.real);
+        return;
     case SOTTO_TYPE_BOOLEAN:
-        return json_boolean(value->as.integer != 0);
+        sotto_json_bool(j, name, value->as.integer != 0);
+        return;
     case SOTTO_TYPE_TEXT:
-        return json_stringn((const char *)value->as.text.data, value->as.text.len);
+        sotto_json_bytes(j, name, value->as.text);
+        return;
     case SOTTO_TYPE_NULL:
         break;
     }
-    return json_null();
+    sotto_json_null(j, name);
 }
 
 static void print_value(const sotto_value *value)
@@ -121,19 +102,18 @@ static sotto_status show_event(void *context, const sotto_value *values, size_t 
 {
     event_view *v = context;
     size_t fields = v->stream->field_count;
-    json_t *line = json_object();
 
     (void)err;
     v->shown++;
     if (v->job->json && count == fields + 1) {
-        (void)json_object_set_new(line, SOTTO_STORE_TIME,
-                                  sotto_device_json_time(values[fields].as.integer));
+        sotto_json j = sotto_device_object();
+
+        sotto_json_time(&j, SOTTO_STORE_TIME, values[fields].as.integer);
         for (size_t i = 0; i < fields; i++)
-            (void)json_object_set_new(line, v->stream->fields[i].name, json_value(&values[i]));
-        sotto_device_print_json(line);
+            value_member(&j, v->stream->fields[i].name, &values[i]);
+        sotto_device_print_object(&j);
         return SOTTO_OK;
     }
-    json_decref(line);
     print_time(values[count - 1].as.integer);
     for (size_t i = 0; i + 1 < count; i++) {
         printf("  %s=", v->stream->fields[i].name);
@@ -218,11 +198,17 @@ static sotto_status show_recipe(sotto_device_job *job, const known *k)
     if (job->dry_run)
         suppose(job, &why);
     if (job->json) {
-        sotto_device_print_json(
-            json_pack("{s:s,s:I,s:s,s:s,s:o,s:o,s:s,s:s}", "recipe", k->name, "version",
-                      (json_int_t)k->version, "analysis", k->analysis, "query", k->query, "opens",
-                      sotto_device_json_time(k->opens), "closes", sotto_device_json_time(k->closes),
-                      "why", sotto_why_name(why.why), "sentence", why.sentence));
+        sotto_json j = sotto_device_object();
+
+        sotto_json_text(&j, "recipe", k->name);
+        sotto_json_uint(&j, "version", k->version);
+        sotto_json_text(&j, "analysis", k->analysis);
+        sotto_json_text(&j, "query", k->query);
+        sotto_json_time(&j, "opens", k->opens);
+        sotto_json_time(&j, "closes", k->closes);
+        sotto_json_text(&j, "why", sotto_why_name(why.why));
+        sotto_json_text(&j, "sentence", why.sentence);
+        sotto_device_print_object(&j);
         return SOTTO_OK;
     }
     printf("%s, version %" PRIu64 ", of %s\n  asks    ", k->name, k->version, k->analysis);
@@ -268,9 +254,15 @@ int sotto_device_run_why(sotto_device_job *job)
     if (sotto_device_why(job->device, &why, job->words[0], &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
     if (job->json) {
-        sotto_device_print_json(json_pack(
-            "{s:s,s:s,s:i,s:s,s:s,s:b}", "recipe", job->words[0], "why", sotto_why_name(why.why),
-            "check", why.check, "subject", why.subject, "sentence", why.sentence, "local_only", 1));
+        sotto_json j = sotto_device_object();
+
+        sotto_json_text(&j, "recipe", job->words[0]);
+        sotto_json_text(&j, "why", sotto_why_name(why.why));
+        sotto_json_int(&j, "check", why.check);
+        sotto_json_text(&j, "subject", why.subject);
+        sotto_json_text(&j, "sentence", why.sentence);
+        sotto_json_bool(&j, "local_only", true);
+        sotto_device_print_object(&j);
     } else {
         printf("%s: ", sotto_why_name(why.why));
         sotto_device_print_text(why.sentence, strlen(why.sentence));
@@ -291,29 +283,9 @@ int sotto_device_run_why(sotto_device_job *job)
 static sotto_status show_budget(void *context, const sotto_budget_line *line, sotto_err *err)
 {
     const sotto_device_job *job = context;
+    sotto_view view = sotto_show_view(job->json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
 
-    (void)err;
-    if (job->json) {
-        sotto_device_print_json(json_pack(
-            "{s:s,s:s,s:f,s:f,s:I,s:f,s:f,s:I,s:f,s:b,s:b}", "of",
-            line->analysis ? "analysis" : "field", "name", line->name, "epsilon", line->epsilon,
-            "delta", line->delta, "reports", (json_int_t)line->reports, "epsilon_allowed",
-            line->epsilon_allowed, "delta_allowed", line->delta_allowed, "reports_allowed",
-            (json_int_t)line->reports_allowed, "local_allowed", line->local_allowed, "unknown",
-            line->unknown, "all_spent", line->unknown));
-        return SOTTO_OK;
-    }
-    printf("%-9s%s\n", line->analysis ? "analysis" : "field", line->name);
-    printf("         epsilon %.6g of %.6g, delta %.3g of %.3g, %" PRIu64 " of %" PRIu64
-           " reports\n",
-           line->epsilon, line->epsilon_allowed, line->delta, line->delta_allowed, line->reports,
-           line->reports_allowed);
-    if (line->unknown)
-        printf(
-            "         all of it counts as spent: the ledger was reset, and nobody knows better\n");
-    if (line->local_allowed > 0)
-        printf("         one report: epsilon %.6g at most\n", line->local_allowed);
-    return SOTTO_OK;
+    return sotto_view_ledger(&view, line, err);
 }
 
 int sotto_device_run_ledger(sotto_device_job *job)
@@ -332,14 +304,23 @@ static sotto_status show_line(void *context, const sotto_record_line *line, sott
 
     (void)err;
     if (job->json) {
-        sotto_device_print_json(json_pack(
-            "{s:I,s:o,s:s,s:s,s:s,s:s,s:s,s:I,s:o,s:o,s:f,s:f,s:f,s:I}", "number",
-            (json_int_t)line->number, "at", sotto_device_json_time(line->at), "kind", kind,
-            "recipe", line->recipe, "analysis", line->analysis, "fields", line->fields, "note",
-            line->note, "round", (json_int_t)line->round, "report",
-            sotto_device_json_hex(sotto_bytes_of(line->report, sizeof line->report)), "randomised",
-            sotto_device_json_hex(line->randomised), "epsilon", line->epsilon, "delta", line->delta,
-            "local", line->local, "bytes", (json_int_t)line->bytes));
+        sotto_json j = sotto_device_object();
+
+        sotto_json_uint(&j, "number", line->number);
+        sotto_json_time(&j, "at", line->at);
+        sotto_json_text(&j, "kind", kind);
+        sotto_json_text(&j, "recipe", line->recipe);
+        sotto_json_text(&j, "analysis", line->analysis);
+        sotto_json_text(&j, "fields", line->fields);
+        sotto_json_text(&j, "note", line->note);
+        sotto_json_uint(&j, "round", line->round);
+        sotto_json_hex(&j, "report", sotto_bytes_of(line->report, sizeof line->report));
+        sotto_json_hex(&j, "randomised", line->randomised);
+        sotto_json_real(&j, "epsilon", line->epsilon);
+        sotto_json_real(&j, "delta", line->delta);
+        sotto_json_real(&j, "local", line->local);
+        sotto_json_uint(&j, "bytes", line->bytes);
+        sotto_device_print_object(&j);
         return SOTTO_OK;
     }
     printf("%6" PRIu64 "  ", line->number);

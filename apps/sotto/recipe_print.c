@@ -2,50 +2,30 @@
 #include "recipe.h"
 
 #include "dap/dap.h"
+#include "show.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Strings of mistakes are printable ASCII; others may be anything. */
-static void print_string(const char *text, size_t len)
+static void mistakes_members(sotto_json *j, const sotto_mistakes *list)
 {
-    putchar('"');
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        if (c < 0x20)
-            printf("\\u%04x", c);
-        else
-            printf(c == '"' || c == '\\' ? "\\%c" : "%c", c);
-    }
-    putchar('"');
-}
-
-static void print_member(const char *name, const char *text)
-{
-    printf("\"%s\":", name);
-    print_string(text, strlen(text));
-}
-
-static void print_mistakes_json(const sotto_mistakes *list)
-{
-    printf("\"mistakes\":[");
+    sotto_json_array(j, "mistakes");
     for (size_t i = 0; i < list->count; i++) {
         const sotto_mistake *m = &list->items[i];
 
-        printf("%s{", i ? "," : "");
-        print_member("severity", m->severity == SOTTO_MISTAKE ? "error" : "warning");
-        printf(",\"line\":%u,\"column\":%u,", m->line, m->column);
-        print_member("path", m->path);
-        printf(",");
-        print_member("what", m->what);
-        printf(",");
-        print_member("accepted", m->accepted);
-        printf("}");
+        sotto_json_object(j, NULL);
+        sotto_json_text(j, "severity", m->severity == SOTTO_MISTAKE ? "error" : "warning");
+        sotto_json_uint(j, "line", m->line);
+        sotto_json_uint(j, "column", m->column);
+        sotto_json_text(j, "path", m->path);
+        sotto_json_text(j, "what", m->what);
+        sotto_json_text(j, "accepted", m->accepted);
+        sotto_json_end(j);
     }
-    printf("],\"errors\":%zu", list->errors);
+    sotto_json_end(j);
+    sotto_json_uint(j, "errors", list->errors);
 }
 
 void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file)
@@ -53,11 +33,12 @@ void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file)
     const sotto_mistakes *list = &job->mistakes;
 
     if (job->json) {
-        printf("{\"ok\":false,");
-        print_member("file", file);
-        printf(",");
-        print_mistakes_json(list);
-        printf("}\n");
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
+
+        sotto_json_bool(&j, "ok", false);
+        sotto_json_text(&j, "file", file);
+        mistakes_members(&j, list);
+        (void)sotto_show_end(&j);
         return;
     }
     for (size_t i = 0; i < list->count; i++) {
@@ -73,28 +54,39 @@ void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file)
         printf("and %zu more\n", list->dropped);
 }
 
+static void claim_members(sotto_json *j, const sotto_recipe_claim *c)
+{
+    sotto_json_text(j, "randomizer", c->randomizer);
+    sotto_json_real(j, "epsilon_local", c->epsilon_local);
+    sotto_json_real(j, "replacement_local", c->replacement_local);
+    sotto_json_bool(j, "none_told", c->none_told);
+    sotto_json_real(j, "epsilon", c->epsilon_cohort);
+    sotto_json_real(j, "delta", c->delta);
+    sotto_json_text(j, "theorem", c->theorem);
+    sotto_json_uint(j, "honest", c->honest);
+    sotto_json_real(j, "epsilon_sampled", c->epsilon_sampled);
+    sotto_json_text(j, "sampled_by", c->sampled_by ? c->sampled_by : "");
+    sotto_json_real(j, "noise_sigma", c->noise_sigma);
+    sotto_json_real(j, "epsilon_noise", c->epsilon_noise);
+    sotto_json_text(j, "noise_by", c->noise_by ? c->noise_by : "");
+    sotto_json_real(j, "sensitivity", c->sensitivity);
+    sotto_json_uint(j, "expected_reports", (uint64_t)nearbyint(c->expected_reports));
+    sotto_json_uint(j, "bins", c->bins);
+    sotto_json_uint(j, "weight", c->weight);
+    sotto_json_real(j, "miss", c->miss);
+    sotto_json_uint(j, "report_bytes", c->report_bytes);
+    sotto_json_uint(j, "tasks", c->tasks);
+}
+
 static void print_claim_json(const sotto_recipe_job *job)
 {
-    const sotto_recipe_claim *c = &job->claim;
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
 
-    printf("{\"ok\":true,");
-    print_mistakes_json(&job->mistakes);
-    printf(",\"claim\":{");
-    print_member("randomizer", c->randomizer);
-    printf(
-        ",\"epsilon_local\":%.17g,\"replacement_local\":%.17g,\"none_told\":%s,\"epsilon\":%.17g,"
-        "\"delta\":%.17g,",
-        c->epsilon_local, c->replacement_local, c->none_told ? "true" : "false", c->epsilon_cohort,
-        c->delta);
-    print_member("theorem", c->theorem);
-    printf(",\"honest\":%" PRIu64 ",\"epsilon_sampled\":%.17g,", c->honest, c->epsilon_sampled);
-    print_member("sampled_by", c->sampled_by ? c->sampled_by : "");
-    printf(",\"noise_sigma\":%.17g,\"epsilon_noise\":%.17g,", c->noise_sigma, c->epsilon_noise);
-    print_member("noise_by", c->noise_by ? c->noise_by : "");
-    printf(",\"sensitivity\":%.17g", c->sensitivity);
-    printf(",\"expected_reports\":%.0f,\"bins\":%" PRIu64 ",\"weight\":%" PRIu64
-           ",\"miss\":%.3g,\"report_bytes\":%zu,\"tasks\":%" PRIu64 "}}\n",
-           c->expected_reports, c->bins, c->weight, c->miss, c->report_bytes, c->tasks);
+    sotto_json_bool(&j, "ok", true);
+    mistakes_members(&j, &job->mistakes);
+    sotto_json_object(&j, "claim");
+    claim_members(&j, &job->claim);
+    (void)sotto_show_end(&j);
 }
 
 void sotto_recipe_print_claim(const sotto_recipe_job *job)
@@ -137,27 +129,11 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
 
-static void print_hex(const char *name, sotto_bytes bytes, bool json)
-{
-    printf(json ? "\"%s\":\"" : "%-14s ", name);
-    for (size_t i = 0; i < bytes.len; i++)
-        printf("%02x", bytes.data[i]);
-    printf(json ? "\"," : "\n");
-}
-
-/* base64url, as in every path, list and log. */
-static void print_task_id(const uint8_t id[SOTTO_TASK_ID_SIZE], bool json)
-{
-    char text[SOTTO_DAP_ID_TEXT_MAX];
-
-    sotto_dap_id_encode(text, sotto_bytes_of(id, SOTTO_TASK_ID_SIZE));
-    printf(json ? "\"task_id\":\"%s\"," : "task_id        %s\n", text);
-}
-
-/* Every label, in the order of the bins. */
-static int print_labels(const sotto_recipe_job *job)
+/* Every label, in the order of the bins: as elements of an array, or where j is NULL, as lines. */
+static int print_labels(const sotto_recipe_job *job, sotto_json *j)
 {
     static uint8_t memory[1 << 17];
+    sotto_text t = sotto_show_text(stdout);
 
     for (uint64_t bin = 0; bin < job->claim.bins; bin++) {
         sotto_buf label = sotto_buf_over(memory, sizeof memory);
@@ -167,37 +143,68 @@ static int print_labels(const sotto_recipe_job *job)
             (void)fprintf(stderr, "sotto recipe %s: %s\n", job->verb, err.reason);
             return EXIT_FAILED;
         }
-        if (job->json)
-            printf("%s", bin ? "," : "");
-        if (job->json)
-            print_string((const char *)label.data, label.len);
-        else
-            printf("%8" PRIu64 "  %.*s\n", bin, (int)label.len, (const char *)label.data);
+        if (j) {
+            sotto_json_bytes(j, NULL, sotto_buf_bytes(&label));
+            continue;
+        }
+        sotto_text_say(&t, "%8" PRIu64 "  ", bin);
+        (void)sotto_text_plain(&t, sotto_buf_bytes(&label));
+        sotto_text_say(&t, "\n");
     }
     return EXIT_DONE;
 }
 
+static int print_task_json(const sotto_recipe_job *job, const sotto_task *task, const char *id)
+{
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
+
+    sotto_json_text(&j, "task_id", id);
+    sotto_json_hex(&j, "recipe_hash", sotto_bytes_of(task->recipe_hash, sizeof task->recipe_hash));
+    sotto_json_hex(&j, "configuration", task->configuration);
+    sotto_json_object(&j, "vdaf");
+    sotto_json_int(&j, "type", (int)task->vdaf.type);
+    sotto_json_uint(&j, "length", task->vdaf.length);
+    sotto_json_uint(&j, "chunk_length", task->vdaf.chunk_length);
+    sotto_json_uint(&j, "max", task->vdaf.max);
+    sotto_json_end(&j);
+    sotto_json_object(&j, "randomizer");
+    sotto_json_text(&j, "kind", task->randomizer);
+    sotto_json_real(&j, "epsilon", task->epsilon_local);
+    sotto_json_real(&j, "p", task->p);
+    sotto_json_real(&j, "q", task->q);
+    sotto_json_uint(&j, "weight", task->weight);
+    sotto_json_real(&j, "miss", task->miss);
+    sotto_json_end(&j);
+    sotto_json_uint(&j, "report_bytes", task->report_bytes);
+    sotto_json_array(&j, "labels");
+    int code = print_labels(job, &j);
+    return sotto_show_end(&j) ? code : EXIT_FAILED;
+}
+
+static void print_hex(const char *name, sotto_bytes bytes)
+{
+    printf("%-14s ", name);
+    for (size_t i = 0; i < bytes.len; i++)
+        printf("%02x", bytes.data[i]);
+    printf("\n");
+}
+
 int sotto_recipe_print_task(const sotto_recipe_job *job, const sotto_task *task)
 {
-    bool json = job->json;
+    char id[SOTTO_DAP_ID_TEXT_MAX]; /* base64url, as in every path, list and log */
 
-    printf(json ? "{" : "");
-    print_task_id(task->id, json);
-    print_hex("recipe_hash", sotto_bytes_of(task->recipe_hash, sizeof task->recipe_hash), json);
-    print_hex("configuration", task->configuration, json);
-    printf(json ? "\"vdaf\":{\"type\":%d,\"length\":%" PRIu64 ",\"chunk_length\":%" PRIu64
-                  ",\"max\":%" PRIu64 "},"
-                : "vdaf           type %d, length %" PRIu64 ", chunk length %" PRIu64
-                  ", most %" PRIu64 "\n",
+    sotto_dap_id_encode(id, sotto_bytes_of(task->id, sizeof task->id));
+    if (job->json)
+        return print_task_json(job, task, id);
+    printf("task_id        %s\n", id);
+    print_hex("recipe_hash", sotto_bytes_of(task->recipe_hash, sizeof task->recipe_hash));
+    print_hex("configuration", task->configuration);
+    printf("vdaf           type %d, length %" PRIu64 ", chunk length %" PRIu64 ", most %" PRIu64
+           "\n",
            (int)task->vdaf.type, task->vdaf.length, task->vdaf.chunk_length, task->vdaf.max);
-    printf(json ? "\"randomizer\":{\"kind\":\"%s\",\"epsilon\":%.17g,\"p\":%.17g,\"q\":%.17g,"
-                  "\"weight\":%" PRIu64 ",\"miss\":%.3g},\"report_bytes\":%zu,\"labels\":["
-                : "randomizer     %s, epsilon %.9g, p %.9g, q %.9g, weight at most %" PRIu64
-                  " (an honest report has more with chance %.1g)\nreport         %zu bytes\n"
-                  "bins\n",
+    printf("randomizer     %s, epsilon %.9g, p %.9g, q %.9g, weight at most %" PRIu64
+           " (an honest report has more with chance %.1g)\nreport         %zu bytes\nbins\n",
            task->randomizer, task->epsilon_local, task->p, task->q, task->weight, task->miss,
            task->report_bytes);
-    int code = print_labels(job);
-    printf(json ? "]}\n" : "");
-    return code;
+    return print_labels(job, NULL);
 }

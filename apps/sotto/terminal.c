@@ -54,21 +54,7 @@ void sotto_progress_end(sotto_progress *p)
         (void)fputc('\n', stderr);
 }
 
-void sotto_cells_print(unsigned cells, unsigned width)
+bool sotto_terminal_colours(void)
 {
-    bool colours = colours_on(stdout);
-
-    (void)fputs(colours ? "\033[36m" : "", stdout);
-    for (unsigned i = 0; i < width; i++)
-        (void)fputs(i < cells ? (colours ? "\xe2\x96\x88" : "#") : " ", stdout);
-    (void)fputs(colours ? "\033[0m" : "", stdout);
-}
-
-void sotto_bar_print(const char *label, uint64_t value, uint64_t largest, unsigned width)
-{
-    uint64_t cells = largest ? value * width / largest : 0;
-
-    printf("  %-12s ", label);
-    sotto_cells_print((unsigned)cells, width);
-    printf(" %8llu\n", (unsigned long long)value);
+    return colours_on(stdout);
 }

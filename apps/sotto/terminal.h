@@ -1,4 +1,4 @@
-/* apps/sotto/terminal.h - progress and bars: drawn on a terminal, plain lines elsewhere. */
+/* apps/sotto/terminal.h - progress: drawn on a terminal, plain lines elsewhere. */
 #ifndef SOTTO_APPS_TERMINAL_H
 #define SOTTO_APPS_TERMINAL_H
 
@@ -15,10 +15,7 @@ typedef struct sotto_progress {
 void sotto_progress_show(sotto_progress *p, uint64_t done);
 void sotto_progress_end(sotto_progress *p);
 
-/* So many filled cells, and blanks up to `width`, on standard output. */
-void sotto_cells_print(unsigned cells, unsigned width);
-
-/* A labelled bar of at most `width` cells, value of largest, on standard output. */
-void sotto_bar_print(const char *label, uint64_t value, uint64_t largest, unsigned width);
+/* Whether standard output is a terminal that wants colours. */
+bool sotto_terminal_colours(void);
 
 #endif

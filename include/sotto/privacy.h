@@ -75,6 +75,8 @@ typedef enum sotto_mechanism {
     SOTTO_MECHANISM_PURE /* `rounds` releases, each epsilon-DP                                 */
 } sotto_mechanism;
 
+SOTTO_API const char *sotto_mechanism_name(sotto_mechanism mechanism); /* "sampled-gaussian", ... */
+
 typedef enum sotto_check_in_variant {
     SOTTO_CHECK_IN_FIXED = 1,
     SOTTO_CHECK_IN_AVERAGED,

@@ -1,4 +1,5 @@
-/* sotto/sotto.h - everything public, in the order the data walks. */
+/* sotto/sotto.h - everything public, in the order the data walks. No library has all of it: libsotto has the first six,
+ * libsotto-device recipe.h and device.h, libsotto-analyst all but device.h. */
 #ifndef SOTTO_SOTTO_H
 #define SOTTO_SOTTO_H
 
@@ -8,5 +9,17 @@
 #include "sotto/random.h"
 #include "sotto/seal.h"
 #include "sotto/vdaf.h"
+
+#include "sotto/recipe.h"
+
+#include "sotto/device.h"
+
+#include "sotto/rejections.h"
+
+#include "sotto/collect.h"
+
+#include "sotto/analyse.h"
+
+#include "sotto/view.h"
 
 #endif

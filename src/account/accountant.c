@@ -1,7 +1,8 @@
+/* The door: what every claim needs is checked here, whichever row of the table then answers. The table itself is in
+ * accountant_table.c, so that who needs a few rows links no others. */
 #include "account/accountant.h"
 
 #include "account/numeric/parameter.h"
-#include "base/alloc.h"
 
 /* ---- words -------------------------------------------------------------------------------------- */
 
@@ -31,20 +32,6 @@ const char *sotto_trust_name(sotto_trust trust)
     return "none";
 }
 
-const sotto_mechanism_entry *sotto_mechanism_find(sotto_mechanism mechanism)
-{
-    static const sotto_mechanism_entry *const entries[] = {
-        &sotto_entry_gaussian, &sotto_entry_sampled,  &sotto_entry_counted,  &sotto_entry_allocated,
-        &sotto_entry_discrete, &sotto_entry_shares,   &sotto_entry_shuffled, &sotto_entry_one_hot,
-        &sotto_entry_binary,   &sotto_entry_check_in, &sotto_entry_donation, &sotto_entry_pure,
-    };
-
-    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
-        if (entries[i]->mechanism == mechanism)
-            return entries[i];
-    return NULL;
-}
-
 /* ---- a question's claim ------------------------------------------------------------------------- */
 
 static sotto_status check_words(const sotto_question *q, sotto_err *err)
@@ -64,17 +51,16 @@ static sotto_status check_words(const sotto_question *q, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* No amplification that the way of adding up has not earned. */
-static sotto_status check_cover(const sotto_question *q, const char *name, sotto_cover cover,
-                                sotto_err *err)
+sotto_status sotto_cover_check(sotto_trust trust, bool hidden, sotto_cover cover, const char *name,
+                               sotto_err *err)
 {
     if (cover == SOTTO_COVER_NONE)
         return SOTTO_OK;
-    if (q->trust != SOTTO_TRUST_SPLIT)
+    if (trust != SOTTO_TRUST_SPLIT)
         return sotto_fail(err, SOTTO_DENIED,
                           "trust %s: the server sees who takes part, so %s is not amplified",
-                          sotto_trust_name(q->trust), name);
-    if (cover == SOTTO_COVER_HIDDEN && !q->participation_is_hidden)
+                          sotto_trust_name(trust), name);
+    if (cover == SOTTO_COVER_HIDDEN && !hidden)
         return sotto_fail(
             err, SOTTO_DENIED,
             "trust split without relay and tokens: participation is seen, so %s is not "
@@ -99,18 +85,20 @@ static bool counts_on_others(const sotto_question *q)
            q->of.check_in.variant == SOTTO_CHECK_IN_AVERAGED;
 }
 
-sotto_status sotto_case_open(sotto_case *out, const sotto_question *question,
-                             sotto_accountant *tables, sotto_err *err)
+sotto_status sotto_case_open(sotto_case *out, const sotto_mechanism_entry *entry,
+                             const sotto_question *question, sotto_err *err)
 {
-    const sotto_mechanism_entry *entry = sotto_mechanism_find(question->mechanism);
+    const sotto_trust trust = question->trust;
+    const bool hidden = question->participation_is_hidden;
 
-    *out = (sotto_case){.question = question, .tables = tables};
+    *out = (sotto_case){.question = question};
     SOTTO_TRY(check_words(question, err));
     if (entry == NULL)
         return sotto_fail(err, SOTTO_MALFORMED, "mechanism must be stated");
-    SOTTO_TRY(check_cover(question, entry->name, entry->cover, err));
+    SOTTO_TRY(sotto_cover_check(trust, hidden, entry->cover, entry->name, err));
     if (samples_locally(question))
-        SOTTO_TRY(check_cover(question, "a sampled local randomizer", SOTTO_COVER_HIDDEN, err));
+        SOTTO_TRY(sotto_cover_check(trust, hidden, SOTTO_COVER_HIDDEN, "a sampled local randomizer",
+                                    err));
     if ((entry->adjacencies >> question->adjacency & 1) == 0)
         return sotto_fail(err, SOTTO_DENIED, "adjacency %s: no theorem on %s is known for it",
                           sotto_adjacency_name(question->adjacency), entry->name);
@@ -153,23 +141,7 @@ sotto_status sotto_noise_multiplier(double *out, sotto_contribution kind, double
 
 /* ---- asking --------------------------------------------------------------------------------------- */
 
-sotto_status sotto_accountant_new(sotto_accountant **out, sotto_err *err)
-{
-    *out = sotto_alloc(sizeof **out);
-    if (*out == NULL)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "accountant");
-    return SOTTO_OK;
-}
-
-void sotto_accountant_free(sotto_accountant *accountant)
-{
-    if (accountant == NULL)
-        return;
-    sotto_sgm_free(accountant->sampled);
-    sotto_release(accountant, sizeof *accountant);
-}
-
-static void start_answer(sotto_answer *out, const sotto_case *c)
+void sotto_answer_start(sotto_answer *out, const sotto_case *c)
 {
     *out = (sotto_answer){.adjacency = c->question->adjacency,
                           .trust = c->question->trust,
@@ -189,68 +161,10 @@ sotto_status sotto_answer_check(const sotto_answer *a, sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_privacy_epsilon(sotto_answer *out, const sotto_question *question,
-                                   sotto_accountant *accountant, sotto_err *err)
+sotto_status sotto_case_epsilon(sotto_answer *out, const sotto_mechanism_entry *entry,
+                                const sotto_case *c, sotto_err *err)
 {
-    sotto_case c;
-
-    SOTTO_TRY(sotto_case_open(&c, question, accountant, err));
-    SOTTO_TRY(sotto_log_delta_of(&c.log_delta, question->delta, err));
-    start_answer(out, &c);
-    SOTTO_TRY(sotto_mechanism_find(question->mechanism)->epsilon(out, &c, err));
-    return sotto_answer_check(out, err);
-}
-
-/* Whether epsilon is certified to be within eps at this delta; a refusal is a no. */
-static bool suffices(sotto_answer *out, sotto_case *c, const sotto_mechanism_entry *entry,
-                     double log_delta, double eps, sotto_err *err)
-{
-    c->log_delta = log_delta;
-    return entry->epsilon(out, c, err) == SOTTO_OK && out->high <= eps;
-}
-
-/* The smallest delta that suffices, by bisection over its logarithm. Some theorems are only evaluated within a
- * range of deltas, so the search starts from the steps of a ladder instead of from the ends of the line. */
-static sotto_status search_delta(sotto_answer *out, sotto_case *c,
-                                 const sotto_mechanism_entry *entry, double eps, sotto_err *err)
-{
-    static const double ladder[] = {-690, -345, -160, -80, -46, -34, -23, -14, -7, -3, -1, -0.01};
-    sotto_answer found = *out, here = *out;
-    size_t step = 0;
-
-    while (step < sizeof ladder / sizeof ladder[0] &&
-           !suffices(&found, c, entry, ladder[step], eps, NULL))
-        step++;
-    if (step == sizeof ladder / sizeof ladder[0]) {
-        c->log_delta = ladder[step / 2];
-        SOTTO_TRY(entry->epsilon(&found, c, err));
-        return sotto_fail(err, SOTTO_DENIED, "epsilon %.6g: no delta below 1 suffices", eps);
-    }
-    double good = ladder[step], bad = step > 0 ? ladder[step - 1] : good;
-    for (int i = 0; i < 60 && good - bad > 1e-12 * -bad; i++) {
-        double middle = 0.5 * (good + bad);
-
-        *(suffices(&here, c, entry, middle, eps, NULL) ? &good : &bad) = middle;
-    }
-    *out = found;
-    return sotto_answer_set(out, (sotto_bound){0, sotto_round_up(exp(good), 2)}, false,
-                            found.theorem, "the smallest delta whose certified epsilon suffices");
-}
-
-sotto_status sotto_privacy_delta(sotto_answer *out, const sotto_question *question, double epsilon,
-                                 sotto_accountant *accountant, sotto_err *err)
-{
-    sotto_case c;
-
-    SOTTO_TRY(sotto_case_open(&c, question, accountant, err));
-    SOTTO_TRY(sotto_check_range("epsilon", epsilon, 0, 1e6, err));
-    const sotto_mechanism_entry *entry = sotto_mechanism_find(question->mechanism);
-    start_answer(out, &c);
-    if (entry->delta == NULL)
-        SOTTO_TRY(search_delta(out, &c, entry, epsilon, err));
-    else
-        SOTTO_TRY(entry->delta(out, &c, epsilon, err));
-    out->high = out->high < 1 ? out->high : 1;
-    out->low = out->low < out->high ? out->low : out->high;
+    sotto_answer_start(out, c);
+    SOTTO_TRY(entry->epsilon(out, c, err));
     return sotto_answer_check(out, err);
 }

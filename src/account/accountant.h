@@ -1,11 +1,12 @@
 /* account/accountant.h - what the files of the accountant share: a question that has been checked, and the
  * table of mechanisms that answer one.
  *
- * Callers:  accountant*.c alone. Everybody else asks through sotto/privacy.h.
+ * Callers:  accountant*.c and claims.c alone. Everybody else asks through sotto/privacy.h or account/claims.h.
  */
 #ifndef SOTTO_ACCOUNT_ACCOUNTANT_H
 #define SOTTO_ACCOUNT_ACCOUNTANT_H
 
+#include "account/claims.h"
 #include "account/gauss/discrete_gaussian.h"
 #include "account/gauss/sgm.h"
 #include "account/honest.h"
@@ -22,7 +23,8 @@ struct sotto_accountant {
 typedef struct sotto_case {
     const sotto_question *question;
     double log_delta;
-    uint64_t honest; /* of the mechanism's cohort; 0 if it has none */
+    uint64_t honest;             /* of the mechanism's cohort; 0 if it has none */
+    const sotto_report_law *law; /* of a local randomizer; NULL: only its epsilon is known */
     sotto_accountant *tables;
 } sotto_case;
 
@@ -54,12 +56,24 @@ extern const sotto_mechanism_entry sotto_entry_gaussian, sotto_entry_sampled, so
     sotto_entry_one_hot, sotto_entry_binary, sotto_entry_check_in, sotto_entry_donation,
     sotto_entry_pure;
 
-/* NULL for none. */
+/* NULL for none. accountant_table.c: whoever calls it links every mechanism. */
 const sotto_mechanism_entry *sotto_mechanism_find(sotto_mechanism mechanism);
 
-/* Checks all that every claim needs, in the order a person would: words, trust, adjacency, numbers. */
-SOTTO_MUST_USE sotto_status sotto_case_open(sotto_case *out, const sotto_question *question,
-                                            sotto_accountant *tables, sotto_err *err);
+/* Checks all that every claim needs, in the order a person would: words, trust, adjacency, honest people. entry is what
+ * answers questions about this mechanism; NULL: none is known. */
+SOTTO_MUST_USE sotto_status sotto_case_open(sotto_case *out, const sotto_mechanism_entry *entry,
+                                            const sotto_question *question, sotto_err *err);
+
+/* The entry's answer, at the case's log_delta. */
+SOTTO_MUST_USE sotto_status sotto_case_epsilon(sotto_answer *out,
+                                               const sotto_mechanism_entry *entry,
+                                               const sotto_case *c, sotto_err *err);
+void sotto_answer_start(sotto_answer *out, const sotto_case *c);
+
+/* No amplification that the way of adding up has not earned.
+ *   SOTTO_DENIED  it has not; the reason names what is not amplified */
+SOTTO_MUST_USE sotto_status sotto_cover_check(sotto_trust trust, bool hidden, sotto_cover cover,
+                                              const char *name, sotto_err *err);
 
 /* The largest L2 distance that one person makes, rounded up. */
 SOTTO_MUST_USE sotto_status sotto_contribution_distance(double *out, sotto_contribution kind,

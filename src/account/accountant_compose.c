@@ -37,7 +37,7 @@ static sotto_status open_part(sotto_sgm_part *part, const sotto_question *q, sot
     double sigma = 0;
     sotto_case checked;
 
-    SOTTO_TRY(sotto_case_open(&checked, q, NULL, err));
+    SOTTO_TRY(sotto_case_open(&checked, sotto_mechanism_find(q->mechanism), q, err));
     SOTTO_TRY(sotto_noise_multiplier(
         &sigma, sampled ? q->of.sampled.contribution : q->of.gaussian.contribution,
         sampled ? q->of.sampled.clip : q->of.gaussian.clip,

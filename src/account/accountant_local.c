@@ -21,25 +21,55 @@ static uint64_t local_cohort(const sotto_question *q)
     return q->of.local.cohort;
 }
 
+/* Of a secret sample at this rate; 1: of everybody. */
+static sotto_status law_epsilon(sotto_bound *out, const sotto_clone_law *law, const sotto_case *c,
+                                sotto_err *err)
+{
+    sotto_crowd crowd = honest_crowd(c);
+    double rate = c->question->of.local.rate;
+
+    if (rate < 1)
+        return sotto_sampled_clone_eps(out, law, &crowd, rate, c->log_delta, err);
+    return sotto_clone_eps(out, law, &crowd, c->log_delta, err);
+}
+
+/* Where the randomizer is known, what holds of it (the largest over its laws) and what holds of every one with its
+ * local epsilon are both true: the smaller one is claimed. */
+static sotto_status own_laws(sotto_bound *eps, const sotto_case *c, sotto_err *err)
+{
+    sotto_bound own = {0, 0};
+
+    for (size_t i = 0; i < c->law->owns; i++) {
+        sotto_bound one;
+
+        SOTTO_TRY(law_epsilon(&one, &c->law->own[i], c, err));
+        own = (sotto_bound){fmax(own.low, one.low), fmax(own.high, one.high)};
+    }
+    *eps = (sotto_bound){fmin(eps->low, own.low), fmin(eps->high, own.high)};
+    return SOTTO_OK;
+}
+
 static sotto_status shuffled_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
-    sotto_crowd crowd = honest_crowd(c);
-    sotto_clone_law law;
+    const bool known = c->law != NULL && c->law->owns > 0;
+    sotto_clone_law any;
     sotto_bound eps;
 
     SOTTO_TRY(sotto_check_range("rate", q->of.local.rate, 1e-12, 1, err));
     SOTTO_TRY(sotto_check_range("local_epsilon", q->of.local.local_epsilon, 1e-9,
                                 SOTTO_CLONE_MAX_EPS0, err));
-    SOTTO_TRY(sotto_clone_law_generic(&law, q->of.local.local_epsilon, err));
-    if (q->of.local.rate == 1) {
-        SOTTO_TRY(sotto_clone_eps(&eps, &law, &crowd, c->log_delta, err));
-        return sotto_answer_set(out, eps, false, "hiding among the clones (Feldman et al. 2021)",
-                                "exact sum over the number of clones");
-    }
-    SOTTO_TRY(sotto_sampled_clone_eps(&eps, &law, &crowd, q->of.local.rate, c->log_delta, err));
+    SOTTO_TRY(sotto_clone_law_generic(&any, q->of.local.local_epsilon, err));
+    SOTTO_TRY(law_epsilon(&eps, &any, c, err));
+    if (known)
+        SOTTO_TRY(own_laws(&eps, c, err));
     return sotto_answer_set(
-        out, eps, false, "hiding among the clones (2021) of a secret sample (seed 000, theorem 4)",
+        out, eps, false,
+        q->of.local.rate < 1
+            ? "hiding among the clones (2021) of a secret sample (seed 000, theorem 4)"
+        : known ? "hiding among the clones (Feldman et al. 2021), of any randomizer or this one's "
+                  "own law"
+                : "hiding among the clones (Feldman et al. 2021)",
         "exact sum over the number of clones");
 }
 
@@ -183,12 +213,11 @@ static sotto_status check_in_averaged(sotto_answer *out, const sotto_case *c, so
 {
     const sotto_question *q = c->question;
     double eps0 = q->of.check_in.local_epsilon, m = (double)q->of.check_in.window;
-    double half = sotto_round_down(c->log_delta - log(2.0), 2);
     sotto_crowd crowd = honest_crowd(c);
     sotto_bound eps;
 
     SOTTO_TRY(sotto_check_range("probability", q->of.check_in.probability, 1, 1, err));
-    SOTTO_TRY(sotto_checkin_averaged(&eps, eps0, &crowd, m, half, half, err));
+    SOTTO_TRY(sotto_checkin_averaged_halves(&eps, eps0, &crowd, m, c->log_delta, err));
     return sotto_answer_set(out, sotto_checkin_promise(eps, eps0), false,
                             "random check-ins with averaged updates (seed 001, theorem 4.1)",
                             "closed form, half of delta for each part, at most the local epsilon");

@@ -143,7 +143,7 @@ static sotto_status open_part(part *p, const sotto_question *q, sotto_answer *ou
     sotto_case checked;
 
     *p = (part){.question = q};
-    SOTTO_TRY(sotto_case_open(&checked, q, NULL, err));
+    SOTTO_TRY(sotto_case_open(&checked, sotto_mechanism_find(q->mechanism), q, err));
     if (checked.honest > 0 && (out->honest == 0 || checked.honest < out->honest))
         out->honest = checked.honest;
     switch (q->mechanism) {

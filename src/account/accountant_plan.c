@@ -6,6 +6,7 @@
 #include "account/accountant.h"
 
 #include "account/gauss/allocation.h"
+#include "account/gauss/sgm_guess.h"
 #include "account/numeric/parameter.h"
 
 /* How near the value and the limit come, relative to the value; and where an evaluation is dear. */
@@ -207,13 +208,17 @@ static double next_guess(const end *a, const end *b)
     return exp(log(a->x) - a->excess * slope);
 }
 
+static double closeness(const search *s)
+{
+    return s->question.mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN ? CLOSE_ENOUGH : CLOSE;
+}
+
 /* Between a value that will do and one that won't. The guess is moved to the side that was not hit last, further
  * each time it is missed again, so that the bracket closes from both; a guess that leaves it gives way to the middle. */
 static sotto_status narrow(search *s, const range *r, end *good, end *bad, sotto_err *err)
 {
     end last = *bad, before = *good;
-    double close =
-        s->question.mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN ? CLOSE_ENOUGH : CLOSE;
+    double close = closeness(s);
     double shift = close / 4;
     bool hit_good = false;
 
@@ -239,7 +244,8 @@ static sotto_status narrow(search *s, const range *r, end *good, end *bad, sotto
     return SOTTO_OK;
 }
 
-/* Near where the answer of a sampled Gaussian lies: far from it an evaluation can be dear. */
+/* Where no better guess closed in. Of a sampled Gaussian, near where the answer lies: far from it an evaluation can be
+ * dear. */
 static double first_guess(const search *s, const range *r)
 {
     const sotto_question *q = &s->question;
@@ -277,14 +283,14 @@ static sotto_status bracket(search *s, const range *r, end *good, end *bad, sott
     return SOTTO_OK;
 }
 
-/* ---- noise of a random allocation ------------------------------------------------------------------ */
+/* ---- noise of samples and of random allocations ------------------------------------------------------ */
 
 /* Where rough answers, which cost less, are what is wanted; *slope: of the logarithm of epsilon over that of sigma. */
-static double approach(const search *s, const range *r, double *slope)
+static double approach_allocated(const search *s, double *slope)
 {
     const sotto_question *q = &s->question;
     double slots = (double)q->of.allocated.slots, log_delta = log(q->delta);
-    double distance = distance_of(q), last = 0, last_f = 0;
+    double last = 0, last_f = 0;
     double at = log(sotto_allocation_sigma_guess(s->target, slots, log_delta));
     double beside = log(sotto_allocation_sigma_guess(1.02 * s->target, slots, log_delta));
 
@@ -305,13 +311,29 @@ static double approach(const search *s, const range *r, double *slope)
             break;
         last_f = f;
     }
-    return fmin(fmax(exp(at) * distance, r->low), r->high);
+    return exp(at);
+}
+
+static double approach(const search *s, const range *r, double *slope)
+{
+    const sotto_question *q = &s->question;
+    double sigma = q->mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN
+                       ? approach_allocated(s, slope)
+                       : sotto_sgm_sigma_guess(slope, q->of.sampled.rate, q->of.sampled.rounds,
+                                               s->target, log(q->delta));
+
+    if (isnan(sigma))
+        return sigma;
+    return fmin(fmax(sigma * distance_of(q), r->low), r->high);
 }
 
 /* Between two values: just on the far side of where the answer may leap, or the middle. */
 static double parting(const search *s, double low, double high)
 {
     double distance = distance_of(&s->question), middle = sqrt(low) * sqrt(high);
+
+    if (s->question.mechanism != SOTTO_MECHANISM_ALLOCATED_GAUSSIAN)
+        return middle;
     double leap = sotto_allocation_leap(middle / distance) * distance;
     double above = leap * (1 + 0.4 * CLOSE_ENOUGH), below = leap * (1 - 0.4 * CLOSE_ENOUGH);
 
@@ -320,13 +342,22 @@ static double parting(const search *s, double low, double high)
     return below > low && below < high ? below : middle;
 }
 
+/* How near the two ends need come. Where an answer's own two sides are further apart, closer is an accident. */
+static double worth_it(const search *s, double close, double slope)
+{
+    double gap = log(s->answer.high / s->answer.low);
+
+    return fmax(close, fmin(4e-3 * gap / -slope, CLOSE_ENOUGH));
+}
+
 /* From there, certified: a little inside, then a little outside, and where the answer leaps, as it does where another way to it
  * becomes the better, by halves. False where that did not close in on the answer, as at an end of the range; what was found is
  * in good and bad. */
 static sotto_status settle(bool *settled, search *s, const range *r, end *good, end *bad,
                            sotto_err *err)
 {
-    double slope, x = approach(s, r, &slope) * (1 + 0.35 * CLOSE_ENOUGH);
+    const double close = closeness(s);
+    double slope, x = approach(s, r, &slope) * (1 + 0.35 * close);
     bool has_good = false, has_bad = false;
     end last = {0, 0};
 
@@ -340,32 +371,36 @@ static sotto_status settle(bool *settled, search *s, const range *r, end *good, 
         bool ok = here.excess <= 0;
         *(ok ? good : bad) = here;
         *(ok ? &has_good : &has_bad) = true;
-        *settled = has_good && has_bad && good->x - bad->x <= CLOSE_ENOUGH * good->x;
+        *settled = has_good && has_bad && good->x - bad->x <= worth_it(s, close, slope) * good->x;
         if (*settled)
             break;
         double chord = (here.excess - last.excess) / log(x / last.x);
 
-        if (i > 0 && fabs(log(x / last.x)) > CLOSE_ENOUGH && chord < slope / 2 && chord > slope * 2)
+        if (i > 0 && fabs(log(x / last.x)) > close && chord < slope / 2 && chord > slope * 2)
             slope = chord;
         double off = fmin(fmax(here.excess / slope, -0.3), 0.3);
-        bool near = fabs(off) < 0.7 * CLOSE_ENOUGH;
+        bool near = fabs(off) < 0.7 * close;
 
         bool leaps = i > 0 && !near && fabs(here.excess) > 0.3 * fabs(last.excess);
 
         last = here;
-        x *= exp(-off) * (1 + (near && ok ? -0.25 : 0.25) * CLOSE_ENOUGH);
+        x *= exp(-off) * (1 + (near && ok ? -0.25 : 0.25) * close);
         if (has_good && has_bad && (leaps || !(x > bad->x && x < good->x)))
             x = parting(s, bad->x, good->x);
     }
     return SOTTO_OK;
 }
 
-static bool is_allocated(const search *s)
+/* Whether there is a cheap and good guess to start from. */
+static bool is_guessed(const search *s)
 {
     const sotto_question *q = &s->question;
+    bool allocated =
+        q->mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN && s->at.real == &q->of.allocated.sigma;
+    bool sampled =
+        q->mechanism == SOTTO_MECHANISM_SAMPLED_GAUSSIAN && s->at.real == &q->of.sampled.sigma;
 
-    return q->mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN &&
-           s->at.real == &q->of.allocated.sigma && q->delta > 0 && q->delta < 1;
+    return (allocated || sampled) && q->delta > 0 && q->delta < 1;
 }
 
 static sotto_status find(sotto_plan *out, search *s, const range *r, const char *name,
@@ -374,7 +409,7 @@ static sotto_status find(sotto_plan *out, search *s, const range *r, const char 
     end safe = {0, 0}, best = {0, 0};
     bool settled = false;
 
-    if (is_allocated(s))
+    if (is_guessed(s))
         SOTTO_TRY(settle(&settled, s, r, &safe, &best, err));
     if (settled) {
         *out = (sotto_plan){.value = safe.x, .limit = best.x, .answer = s->answer};

@@ -1,5 +1,7 @@
 #include "crypto/keccak.h"
 
+#include "base/cpu.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -21,13 +23,14 @@ static void list(const sotto_keccak_backend *found[BACKENDS])
     found[0] = found[1] = found[2] = NULL;
     found[3] = &sotto_keccak_scalar;
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2"))
+    const unsigned cpu = sotto_cpu();
+
+    if (!(cpu & SOTTO_CPU_BMI))
         return;
     found[2] = &sotto_keccak_bmi;
-    if (__builtin_cpu_supports("avx2"))
+    if (cpu & SOTTO_CPU_AVX2)
         found[1] = &sotto_keccak_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+    if (cpu & SOTTO_CPU_AVX512VL)
         found[0] = &sotto_keccak_avx512vl;
 #elif defined(__aarch64__)
     found[0] = &sotto_keccak_neon; /* part of every 64-bit ARM */

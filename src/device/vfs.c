@@ -90,7 +90,8 @@ sotto_status sotto_vfs_rename(const sotto_storage *storage, const char *from, co
 
 static int overwrite(sqlite3_file *file)
 {
-    static const uint8_t zeros[4096];
+    const uint8_t zeros[4096] = {
+        0}; /* static it would take a page of every installed device library */
     sqlite3_int64 size = 0;
     int code = file->pMethods->xFileSize(file, &size);
 

@@ -1,5 +1,7 @@
 #include "math/kernels128.h"
 
+#include "base/cpu.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -37,11 +39,11 @@ static void list(const sotto_f128_kernels *found[SETS])
     found[0] = found[1] = NULL;
     found[2] = &portable;
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2"))
+    const unsigned cpu = sotto_cpu();
+
+    if (cpu & SOTTO_CPU_AVX2)
         found[1] = &avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512ifma"))
+    if (cpu & SOTTO_CPU_IFMA)
         found[0] = &ifma;
 #endif
 }

@@ -64,6 +64,9 @@ SOTTO_MUST_USE sotto_status sotto_randomizer_init(sotto_randomizer *out, sotto_r
                                                   uint64_t values, double epsilon,
                                                   sotto_adjacency adjacency, sotto_err *err);
 
+/* Epsilon where a value may become any other value, or none: what a policy's fields are capped by. Bounded above. */
+double sotto_randomizer_replacement_epsilon(const sotto_randomizer *r);
+
 /* Writes the report on value, which is below values or SOTTO_NO_VALUE. A report with too many bits set becomes
  * the empty one: a function of the report alone, so the claim stands; drawing again would break it. */
 SOTTO_MUST_USE sotto_status sotto_randomizer_run(const sotto_randomizer *r, uint8_t *report,

@@ -266,3 +266,15 @@ sotto_status sotto_randomizer_init(sotto_randomizer *out, sotto_randomizer_kind 
         return sotto_fail(err, SOTTO_BUG, "randomizer %s: rounding went the wrong way", k->name);
     return SOTTO_OK;
 }
+
+/* Two bits change when a value becomes another: own and other swap their chances. The other shapes treat "no value"
+ * as one more value, so their epsilon is this one already. */
+double sotto_randomizer_replacement_epsilon(const sotto_randomizer *r)
+{
+    double own = (double)r->own, other = (double)r->other;
+    double not_own = (double)(0 - r->own), not_other = (double)(0 - r->other);
+
+    if (r->kind != SOTTO_ONE_HOT_ASYMMETRIC && r->kind != SOTTO_ONE_HOT_SYMMETRIC)
+        return r->epsilon;
+    return sotto_round_up(log(sotto_round_up((own / other) * (not_other / not_own), 8)), 8);
+}

@@ -1,5 +1,7 @@
 #include "noise/table_scan.h"
 
+#include "base/cpu.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -52,8 +54,7 @@ static const sotto_scan *find(const char *name)
     const sotto_scan *found[KINDS] = {NULL, &sotto_scan_portable};
 
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2"))
+    if (sotto_cpu() & SOTTO_CPU_AVX2)
         found[0] = &sotto_scan_avx2;
 #endif
     for (unsigned i = 0; i < KINDS; i++)

@@ -1,21 +1,13 @@
-/* Local epsilon from the randomizer's own chances, the cohort's from the crowd it hides in, then what taking part
- * at random adds. */
+/* What a recipe may claim: its randomizer, participation and noise as questions to the accountant. */
 #include "recipe/claim.h"
 
+#include "account/claims.h"
 #include "account/cohort.h"
-#include "account/gauss/rdp.h"
-#include "account/local/checkin.h"
-#include "account/local/clone.h"
-#include "account/local/sampling.h"
 #include "account/numeric/bound.h"
 #include "base/rule.h"
 #include "noise/noise.h"
 
 #include <math.h>
-
-/* A few others take a millionth off an epsilon, which is what any delta buys: no gain that anybody should be told of.
- * Below a thousandth, the last digit that is printed, the local epsilon stands. */
-static const double least_gain = 1e-3;
 
 static bool sends_bits(const sotto_randomizer *r)
 {
@@ -29,86 +21,30 @@ sotto_status sotto_recipe_randomizer(sotto_randomizer *out, const sotto_recipe *
                                  sotto_decimal_down(recipe->epsilon_local), recipe->adjacency, err);
 }
 
-/* Two bits change when a value becomes another: own and other swap their chances. Choice and subset treat "no value"
- * as one more value, so their epsilon is this one already. */
-double sotto_recipe_replacement_epsilon(const sotto_randomizer *r)
-{
-    double own = (double)r->own, other = (double)r->other;
-    double not_own = (double)(0 - r->own), not_other = (double)(0 - r->other);
-
-    if (!sends_bits(r))
-        return r->epsilon;
-    return sotto_round_up(log(sotto_round_up((own / other) * (not_other / not_own), 8)), 8);
-}
-
 /* ---- the crowd -------------------------------------------------------------------------------------- */
 
-/* A value against none: one bit tells, with chances h and l; a pair that randomized response with epsilon
- * max(log h/l, log (1-l)/(1-h)) dominates. Somebody else's report is a fair coin between its two answers as often as
- * that has one, times what their own bit costs, which is 0 with chance 1-h instead of 1-l (docs/decisions/0022). */
-static sotto_clone_law law_of_none(const sotto_randomizer *r)
-{
-    double h = r->p, l = r->q;
-    double eps0 = sotto_round_up(fmax(log(h / l), log((1 - l) / (1 - h))), 16);
-    double clone = (1 - h) / (1 - l) * 2 / (exp(eps0) + 1);
-
-    return (sotto_clone_law){eps0, 1, sotto_round_down(clone, 16)};
-}
-
-/* What a person's neighbours compare: each law must hold. Choice and subset have "no value" among their values. */
-static sotto_status laws_of(sotto_clone_law laws[2], size_t *count, const sotto_randomizer *r,
-                            sotto_err *err)
+/* Choice and subset have "no value" among their values. */
+static sotto_status law_of(sotto_report_law *out, const sotto_randomizer *r, sotto_err *err)
 {
     double values = (double)r->values + 1;
 
-    *count = 1;
     if (r->kind == SOTTO_CHOICE_RESPONSE)
-        return sotto_clone_law_kary(&laws[0], r->epsilon, values, err);
+        return sotto_report_law_choice(out, r->epsilon, values, err);
     if (!sends_bits(r))
-        return sotto_clone_law_subset(&laws[0], r->epsilon, values, (double)r->set, err);
-    laws[0] = law_of_none(r);
-    if (r->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
-        return SOTTO_OK;
-    *count = 2;
-    return sotto_clone_law_onehot(&laws[1], r->p, r->q, err);
+        return sotto_report_law_subset(out, r->epsilon, values, (double)r->set, err);
+    return sotto_report_law_bits(out, r->epsilon, sotto_randomizer_replacement_epsilon(r), r->p,
+                                 r->q, r->adjacency, err);
 }
 
-/* Of a secret sample at this rate; 1: of everybody. */
-static sotto_status law_epsilon(double *out, const sotto_clone_law *law, uint64_t honest,
-                                double rate, double log_delta, sotto_err *err)
+/* Participation counts as hidden: its gain is told as what holds where nobody sees who takes part. */
+static sotto_claim_question question_of(const sotto_recipe *recipe, const sotto_report_law *law,
+                                        uint64_t honest, double log_delta)
 {
-    sotto_crowd crowd = {(double)honest, 0};
-    sotto_bound bound;
-
-    if (rate < 1)
-        SOTTO_TRY(sotto_sampled_clone_eps(&bound, law, &crowd, rate, log_delta, err));
-    else
-        SOTTO_TRY(sotto_clone_eps(&bound, law, &crowd, log_delta, err));
-    *out = bound.high;
-    return SOTTO_OK;
-}
-
-/* What holds of this randomizer (the largest over its laws) and what holds of every one with its local epsilon
- * are both true, so the smaller one is claimed. */
-static sotto_status crowd_epsilon(double *out, const sotto_randomizer *r, uint64_t honest,
-                                  double rate, double log_delta, sotto_err *err)
-{
-    sotto_clone_law laws[2], any;
-    double of_any, largest = 0;
-    size_t count;
-
-    SOTTO_TRY(laws_of(laws, &count, r, err));
-    for (size_t i = 0; i < count; i++) {
-        double eps;
-
-        SOTTO_TRY(law_epsilon(&eps, &laws[i], honest, rate, log_delta, err));
-        largest = fmax(largest, eps);
-    }
-    double local = fmax(r->epsilon, sotto_recipe_replacement_epsilon(r));
-    SOTTO_TRY(sotto_clone_law_generic(&any, local, err));
-    SOTTO_TRY(law_epsilon(&of_any, &any, honest, rate, log_delta, err));
-    *out = fmin(largest, of_any);
-    return SOTTO_OK;
+    return (sotto_claim_question){.law = law,
+                                  .trust = recipe->trust,
+                                  .hidden = recipe->trust == SOTTO_TRUST_SPLIT,
+                                  .honest = honest,
+                                  .log_delta = log_delta};
 }
 
 sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
@@ -117,23 +53,14 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
 {
     const bool sampled =
         recipe->participation.type == SOTTO_POISSON && !SOTTO_RULE(gain_not_charged);
-    double crowd;
+    sotto_report_law law;
+    sotto_answer answer;
 
-    *out = r->epsilon;
-    *theorem = "local: whoever adds up may see each report";
-    if (recipe->trust != SOTTO_TRUST_SPLIT)
-        return SOTTO_OK;
-    if (honest == 0)
-        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
-    SOTTO_TRY(
-        crowd_epsilon(&crowd, r, honest, sampled ? recipe->participation.rate : 1, log_delta, err));
-    if (crowd >= (1 - least_gain) * r->epsilon) {
-        *theorem = "local: the crowd is too small to add anything";
-        return SOTTO_OK;
-    }
-    *theorem =
-        "hiding among the clones (Feldman et al. 2021), of any randomizer or this one's own law";
-    *out = crowd;
+    SOTTO_TRY(law_of(&law, r, err));
+    const sotto_claim_question q = question_of(recipe, &law, honest, log_delta);
+    SOTTO_TRY(sotto_claim_cohort(&answer, &q, sampled ? recipe->participation.rate : 1, err));
+    *out = answer.high;
+    *theorem = answer.theorem;
     return SOTTO_OK;
 }
 
@@ -171,45 +98,28 @@ sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const sotto_recipe *rec
 
 /* ---- taking part at random -------------------------------------------------------------------------- */
 
-/* If it can be seen who answers, an answer tells which rate applied. */
-static double importance_price(const sotto_participation *p)
-{
-    double sent = log(p->rate_other / p->rate), kept = log1p(-p->rate) - log1p(-p->rate_other);
-
-    return sotto_round_up(fmax(sent, kept), 8);
-}
-
 /* A theorem that doesn't apply gives nothing: the cohort's epsilon stands. */
-static sotto_status amplify(sotto_bound *out, const char **by, const sotto_recipe *recipe,
+static sotto_status amplify(sotto_answer *out, const sotto_recipe *recipe,
                             const sotto_randomizer *r, uint64_t honest)
 {
     const sotto_participation *p = &recipe->participation;
-    sotto_crowd crowd = {(double)honest, 0};
-    double eps0 = sotto_recipe_replacement_epsilon(r), log_delta = sotto_recipe_log_delta(recipe);
-    double slots = (double)p->slots, each, eps;
-    const char *theorem;
     sotto_err none = {0};
+    sotto_report_law law;
 
+    SOTTO_TRY(law_of(&law, r, &none));
+    const sotto_claim_question q =
+        question_of(recipe, &law, honest, sotto_recipe_log_delta(recipe));
     switch (p->type) {
     case SOTTO_POISSON:
-        *by = "a secret sample (seed 000, theorem 4)";
-        out->low = 0;
-        return crowd_epsilon(&out->high, r, honest, p->rate, log_delta, &none);
+        return sotto_claim_sampled(out, &q, p->rate, &none);
     case SOTTO_CHECK_IN_FIXED_WINDOW:
-        *by = "random check-ins, fixed window (seed 001, theorem 3.2)";
-        return sotto_checkin_fixed_window(out, eps0, slots, p->rate, log_delta, &none);
+        return sotto_claim_check_in(out, &q, SOTTO_CHECK_IN_FIXED, p->slots, p->rate, &none);
     case SOTTO_CHECK_IN_AVERAGED_WINDOW:
-        *by = "random check-ins, averaged (seed 001, theorem 4.1)";
-        return sotto_checkin_averaged(out, eps0, &crowd, slots, log_delta - log(2) - 1e-9,
-                                      log_delta - log(2) - 1e-9, &none);
+        return sotto_claim_check_in(out, &q, SOTTO_CHECK_IN_AVERAGED, p->slots, 1, &none);
     case SOTTO_CHECK_IN_SLIDING_WINDOW:
-        *by = "random check-ins, sliding window (seed 001, theorem 4.3)";
-        return sotto_checkin_sliding_window(out, eps0, slots, log_delta, &none);
+        return sotto_claim_check_in(out, &q, SOTTO_CHECK_IN_SLIDING, p->slots, 1, &none);
     case SOTTO_DONATION:
-        *by = "a random donation time (seed 000, appendix A)";
-        each = log_delta - log(slots + 1) - 1e-9;
-        SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, r, honest, each, &none));
-        return sotto_donation_promise(out, eps, slots, each, &none);
+        return sotto_claim_donation(out, &q, p->slots, &none);
     case SOTTO_IMPORTANCE:
         break;
     }
@@ -220,50 +130,47 @@ static void claim_participation(sotto_recipe_claim *out, const sotto_recipe *rec
                                 const sotto_randomizer *r, uint64_t honest)
 {
     const sotto_participation *p = &recipe->participation;
-    const char *by = NULL;
-    sotto_bound bound;
+    sotto_answer answer;
 
     out->epsilon_sampled = out->epsilon_cohort;
     out->expected_reports =
         (double)recipe->population * (p->type == SOTTO_IMPORTANCE ? 1 : p->rate);
     if (p->type == SOTTO_IMPORTANCE) {
-        out->epsilon_sampled = sotto_round_up(out->replacement_local + importance_price(p), 1);
+        double price = sotto_importance_price(p->rate, p->rate_other);
+
+        out->epsilon_sampled = sotto_round_up(out->replacement_local + price, 1);
         out->sampled_by = "none: whether a device answers depends on its value, and adds to the "
                           "local epsilon";
         return;
     }
-    if (recipe->trust != SOTTO_TRUST_SPLIT || amplify(&bound, &by, recipe, r, honest) != SOTTO_OK ||
-        !(bound.high < out->epsilon_cohort))
+    if (amplify(&answer, recipe, r, honest) != SOTTO_OK || !(answer.high < out->epsilon_cohort))
         return;
-    out->epsilon_sampled = bound.high;
-    out->sampled_by = by;
+    out->epsilon_sampled = answer.high;
+    out->sampled_by = answer.theorem;
 }
 
 /* ---- noise by the servers --------------------------------------------------------------------------- */
 
-/* One server may be dishonest, and then leaves its noise out and knows its share: what hides a report is the other's
- * noise alone, on the sum of whole reports. A report has at most `weight` ones, so another in its place differs from
- * it in at most twice as many entries, by one each: the L2 sensitivity is sqrt(2 weight). Draws are within a known
- * distance of the law, which costs (1 + e^eps) times as much of delta. */
+/* No claim is made where the draws cost too much. */
 static sotto_status claim_noise(sotto_recipe_claim *out, const sotto_recipe *recipe,
                                 const sotto_randomizer *r, sotto_err *err)
 {
-    double entries = (double)r->bytes, moved = fmin(2 * (double)r->weight, entries);
-    double sigma = recipe->noise_milli / 1000.0, delta = sotto_decimal_down(recipe->delta);
-    double spent = sotto_noise_delta(r->bytes), log_delta = sotto_recipe_log_delta(recipe), rho;
-    sotto_bound bound;
+    sotto_answer answer;
+    sotto_err why = {0};
 
-    out->sensitivity = sotto_round_up(sqrt(moved), 1);
+    out->sensitivity = sotto_report_distance((double)r->weight, (double)r->bytes);
     if (recipe->noise_milli == 0)
         return SOTTO_OK;
-    out->noise_sigma = sigma;
-    SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, sotto_round_down(sigma, 1), out->sensitivity, err));
-    SOTTO_TRY(sotto_zcdp_epsilon(&bound, rho, sotto_round_down(log_delta - 1e-3, 1), err));
-    /* A thousandth of log delta was put aside for the draws. */
-    if (!((1 + exp(bound.high)) * spent < 0.9e-3 * delta))
+    out->noise_sigma = recipe->noise_milli / 1000.0;
+    sotto_status status = sotto_claim_server_noise(
+        &answer, out->noise_sigma, out->sensitivity, sotto_decimal_down(recipe->delta),
+        sotto_recipe_log_delta(recipe), sotto_noise_delta(r->bytes), &why);
+    if (status == SOTTO_DENIED)
         return SOTTO_OK;
-    out->epsilon_noise = bound.high;
-    out->noise_by = "discrete Gaussian noise (Canonne, Kamath and Steinke 2020, theorem 4)";
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "%s", why.reason);
+    out->epsilon_noise = answer.high;
+    out->noise_by = answer.theorem;
     return SOTTO_OK;
 }
 
@@ -319,7 +226,7 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
     out->randomizer = sotto_randomizer_name(r.kind);
     out->epsilon_local = r.epsilon;
-    out->replacement_local = sotto_recipe_replacement_epsilon(&r);
+    out->replacement_local = sotto_randomizer_replacement_epsilon(&r);
     out->none_told = recipe->on_no_match == SOTTO_NO_MATCH_SILENCE;
     out->delta = sotto_decimal_up(recipe->delta);
     out->weight = r.weight;

@@ -8,9 +8,6 @@
 SOTTO_MUST_USE sotto_status sotto_recipe_randomizer(sotto_randomizer *out,
                                                     const sotto_recipe *recipe, sotto_err *err);
 
-/* Local epsilon where a value may become any other value, or none: what a policy's fields are capped by. */
-double sotto_recipe_replacement_epsilon(const sotto_randomizer *r);
-
 /* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and the theorem it is by.
  * Without split trust there is none but the local one.
  *   SOTTO_DENIED  nobody is honest */

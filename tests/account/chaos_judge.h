@@ -1,6 +1,6 @@
 /* chaos_judge.h - asks, counts, and tells what is wrong with an answer or with two of them together. */
-#ifndef SOTTO_TESTS_PRIVACY_CHAOS_JUDGE_H
-#define SOTTO_TESTS_PRIVACY_CHAOS_JUDGE_H
+#ifndef SOTTO_TESTS_ACCOUNT_CHAOS_JUDGE_H
+#define SOTTO_TESTS_ACCOUNT_CHAOS_JUDGE_H
 
 #include "chaos_question.h"
 #include "support/test.h"

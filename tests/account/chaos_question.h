@@ -1,6 +1,6 @@
 /* chaos_question.h - questions to the accountant as a table of parameters, and random ones, sane and absurd. */
-#ifndef SOTTO_TESTS_PRIVACY_CHAOS_QUESTION_H
-#define SOTTO_TESTS_PRIVACY_CHAOS_QUESTION_H
+#ifndef SOTTO_TESTS_ACCOUNT_CHAOS_QUESTION_H
+#define SOTTO_TESTS_ACCOUNT_CHAOS_QUESTION_H
 
 #include "sim/random.h"
 #include "sotto/privacy.h"

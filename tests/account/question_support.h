@@ -1,6 +1,6 @@
 /* question_support.h - complete questions to the accountant, one of each mechanism. */
-#ifndef SOTTO_TESTS_PRIVACY_QUESTION_SUPPORT_H
-#define SOTTO_TESTS_PRIVACY_QUESTION_SUPPORT_H
+#ifndef SOTTO_TESTS_ACCOUNT_QUESTION_SUPPORT_H
+#define SOTTO_TESTS_ACCOUNT_QUESTION_SUPPORT_H
 
 #include "sotto/privacy.h"
 

@@ -1,4 +1,5 @@
 /* Inverse questions: the value found keeps its promise and is the least that does. */
+#include "account/cohort.h"
 #include "question_support.h"
 #include "support/test.h"
 
@@ -35,6 +36,54 @@ static void the_least_noise_is_the_known_one(sotto_test *t)
 
     CHECK_OK(t, sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 1, NULL, &t->err));
     CHECK_NEAR(t, 5.10030878753, plan.value, 1e-7);
+}
+
+static void plans_of_samples_are_the_known_ones(sotto_test *t)
+{
+    sotto_question q = question_sampled();
+    sotto_plan plan;
+
+    q.delta = 1e-6;
+    q.of.sampled.rate = 0.01;
+    q.of.sampled.rounds = 10000;
+    CHECK_OK(t, sotto_privacy_plan(&plan, &q, SOTTO_FIND_SIGMA, 2, NULL, &t->err));
+    CHECK_NEAR(t, 2.3556175, plan.value, 1e-5);
+    CHECK(t, plan.limit < plan.value && plan.limit > plan.value * (1 - 1e-6));
+    q.of.sampled.sigma = 1;
+    CHECK_OK(t, sotto_privacy_plan(&plan, &q, SOTTO_FIND_RATE, 0.555139667933, NULL, &t->err));
+    CHECK(t, plan.value <= 1e-3 * (1 + 1e-9) && plan.value > 1e-3 * (1 - 1e-6));
+    q.of.sampled.rate = 1e-3;
+    CHECK_OK(t, sotto_privacy_plan(&plan, &q, SOTTO_FIND_ROUNDS, 0.55514, NULL, &t->err));
+    CHECK(t, plan.value == 10000);
+    q.delta = 1e-12;
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_privacy_plan(&plan, &q, SOTTO_FIND_ROUNDS, 1e-9, NULL, &t->err));
+}
+
+static sotto_status shuffled_holds(void *context, uint64_t honest, bool *holds, sotto_err *err)
+{
+    sotto_question q = *(const sotto_question *)context;
+    sotto_answer answer;
+
+    q.dishonest = (sotto_share){0, 1};
+    q.of.local.cohort = honest;
+    SOTTO_TRY(sotto_privacy_epsilon(&answer, &q, NULL, err));
+    *holds = answer.high <= 0.3;
+    return SOTTO_OK;
+}
+
+/* What a refusal names is what a plan finds. */
+static void the_smallest_cohort_is_the_planned_one(sotto_test *t)
+{
+    sotto_question q = question_local(SOTTO_MECHANISM_SHUFFLED);
+    uint64_t cohort = 0;
+    sotto_plan plan;
+
+    q.dishonest = (sotto_share){1, 2};
+    CHECK_OK(t, sotto_privacy_plan(&plan, &q, SOTTO_FIND_COHORT, 0.3, NULL, &t->err));
+    CHECK_OK(t, sotto_smallest_cohort(&cohort, (sotto_decimal){500000000000}, shuffled_holds, &q,
+                                      &t->err));
+    CHECK_EQUAL(t, (uint64_t)plan.value, cohort);
 }
 
 static sotto_question question_allocated(uint64_t slots, double delta)
@@ -134,6 +183,8 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(plans_keep_their_promise),
         CASE(the_least_noise_is_the_known_one),
+        CASE(plans_of_samples_are_the_known_ones),
+        CASE(the_smallest_cohort_is_the_planned_one),
         CASE(the_noise_of_an_allocation_is_certified_from_both_sides),
         CASE(an_allocation_that_cannot_be_planned_is_refused),
         CASE(a_plan_that_cannot_be_is_refused),

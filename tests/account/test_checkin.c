@@ -259,7 +259,7 @@ static void four_slots_at_a_time_give_the_same_product(sotto_test *t)
     (void)sotto_checkin_direct_at(&a, 5);
     b = a;
     sotto_checkin_direct_rotate(&a, &plain);
-    sotto_flat_turn_avx2(&b, &wide);
+    sotto_checkin_direct_rotate_avx2(&b, &wide);
     for (int i = 0; i < SOTTO_CHECKIN_DIRECT_LANES; i++) {
         CHECK_NEAR(t, plain.re[i], wide.re[i], 1e-14);
         CHECK_NEAR(t, plain.im[i], wide.im[i], 1e-14);

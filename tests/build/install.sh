@@ -1,10 +1,11 @@
 #!/bin/sh
-# install.sh BUILD SOURCE CMAKE CC: installs into an empty directory and builds examples/ against it, by
+# install.sh BUILD SOURCE CMAKE CC FAKE_LEADER: installs into an empty directory and builds examples/ against it, by
 # find_package and by pkg-config.
 build=$1
 source=$2
 cmake=$3
 cc=$4
+fake=$5
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 set -e
@@ -54,6 +55,48 @@ for kind in host host_static; do
     said=$("$work/examples/$kind") && exit 1
     [ "$said" = "usage: host POLICY PARTIES RECIPE NAME [yes|no]" ] || { echo "no usage: $said"; exit 1; }
 done
+# An analyst's program asks servers whose batch is known, and shows the answer in each format.
+analyst() {
+    mkdir "$work/$1"
+    "$work/moved/bin/sotto" collect key "$work/$1/key" --id 9 >/dev/null 2>&1
+    "$work/moved/bin/sotto" recipe new >"$work/$1/recipe.json"
+    mkfifo "$work/$1/hold" "$work/$1/ready"
+    "$fake" "$work/$1/recipe.json" "$work/$1/key" "$work/$1" <"$work/$1/hold" >"$work/$1/ready" &
+    leader=$!
+    exec 3>"$work/$1/hold"
+    read -r line <"$work/$1/ready"
+    [ "$line" = ready ] || { echo "the fake leader does not start"; exit 1; }
+    SOTTO_COLLECTOR_TOKEN=$(sed -n 's/.*"collector_token": *"\([^"]*\)".*/\1/p' "$work/$1/pairing.json")
+    export SOTTO_COLLECTOR_TOKEN
+    for format in text json csv svg; do
+        "$work/examples/$1" "$work/$1/recipe.json" "$work/$1/parties.json" "$work/$1/key" $format \
+            >"$work/$1/out.$format" 2>"$work/$1/err" || { cat "$work/$1/err"; exit 1; }
+    done
+    exec 3>&-
+    wait $leader || true
+    grep -q "^41000 reports; estimated counts" "$work/$1/out.text" || { echo "$1: no answer"; exit 1; }
+    python3 - "$work/$1/out" <<'END' || { echo "$1: the formats differ"; exit 1; }
+import csv, json, sys
+import xml.etree.ElementTree as xml
+answer = json.load(open(sys.argv[1] + ".json"))
+rows = list(csv.DictReader(open(sys.argv[1] + ".csv", newline="")))
+assert len(rows) == len(answer["bins"]) > 20
+for row, item in zip(rows, answer["bins"]):
+    assert row["label"] == item["label"] and int(row["bin"]) == item["bin"] and int(row["sum"]) == item["sum"]
+    assert all(float(row[name]) == item[name] for name in ("count", "deviation", "low", "high"))
+picture = xml.parse(sys.argv[1] + ".svg").getroot()
+bars = [rect for rect in picture.iter("{http://www.w3.org/2000/svg}rect") if rect.get("class") == "bar"]
+assert picture.tag == "{http://www.w3.org/2000/svg}svg" and len(bars) == 20
+END
+    said=$("$work/examples/$1") && exit 1
+    case $said in usage:*) ;; *) echo "no usage: $said"; exit 1 ;; esac
+}
+analyst analyst
+analyst analyst_static
+# What docs/collecting.md shows of it is the example's own text.
+awk '$0 == "```c" {inside = 1; next} $0 == "```" {inside = 0} inside' "$source/docs/collecting.md" >"$work/shown"
+grep -q sotto_view_answer "$work/shown" || { echo "docs/collecting.md: no piece of the example was found"; exit 1; }
+grep -vxFf "$source/examples/analyst.c" "$work/shown" && { echo "docs/collecting.md: not in examples/analyst.c"; exit 1; }
 # What docs/device.md says to type, and what it says comes of it.
 block() {
     awk -v begin="\`\`\`$1" '$0 == begin {inside = 1; next} $0 == "```" {inside = 0} inside' "$source/docs/device.md"
@@ -66,7 +109,7 @@ grep -q "sealed bytes leave" "$work/expected" || { echo "docs/device.md: no run 
     { cat "$work/typed.out"; exit 1; }
 diff "$work/expected" "$work/typed.out" || { echo "docs/device.md: the host says something else"; exit 1; }
 [ "$(wc -l <"$source/examples/host.c")" -le 60 ] || { echo "host.c: more than 60 lines"; exit 1; }
-for page in man1/sotto.1 man1/sotto-device.1 man1/sotto-recipe.1 man3/libsotto-device.3; do
+for page in man1/sotto.1 man1/sotto-device.1 man1/sotto-recipe.1 man3/libsotto-device.3 man3/libsotto-analyst.3; do
     [ -f "$work/moved/share/man/$page" ] || { echo "no $page"; exit 1; }
 done
 echo "find_package: ok"
@@ -80,4 +123,7 @@ export LD_LIBRARY_PATH
 "$work/seal" >/dev/null
 "$cc" -std=c11 -o "$work/recipe" "$source/examples/recipe.c" $(pkg-config --cflags --libs sotto-device)
 "$work/recipe" >/dev/null
+"$cc" -std=c11 -o "$work/asks" "$source/examples/analyst.c" $(pkg-config --cflags --libs sotto-analyst)
+"$work/asks" >/dev/null && exit 1
+[ $? -eq 2 ] || { echo "analyst: does not run"; exit 1; }
 echo "pkg-config: ok"

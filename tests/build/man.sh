@@ -37,9 +37,16 @@ for part in device recipe; do
         done
     done
 done
-functions=$(grep -o 'sotto_[a-z_]*(' "$source/include/sotto/device.h" | tr -d '(' | sort -u)
-for function in $(grep -h -o '^sotto_[a-z_]*$' "$source/tools/exported-device.txt"); do
-    echo "$functions" | grep -qx "$function" || continue
-    grep -q "^\.Fn $function" "$source/man/libsotto-device.3" || { echo "libsotto-device.3: no $function"; failed=1; }
-done
+# page_of LIBRARY HEADER...: the library's page has every function of these headers.
+page_of() {
+    library=$1
+    shift
+    functions=$(for header in "$@"; do grep -o 'sotto_[a-z_]*(' "$source/include/sotto/$header.h"; done | tr -d '(' | sort -u)
+    for function in $(grep -h -o '^sotto_[a-z_]*$' "$source/tools/exported-$library.txt"); do
+        echo "$functions" | grep -qx "$function" || continue
+        grep -q "^\.Fn $function" "$source/man/libsotto-$library.3" || { echo "libsotto-$library.3: no $function"; failed=1; }
+    done
+}
+page_of device device
+page_of analyst collect analyse view
 exit $failed

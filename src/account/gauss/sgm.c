@@ -102,9 +102,9 @@ void sotto_sgm_inflate(sotto_sgm *m, sotto_contour_terms terms)
 static void answer(sotto_sgm_answer *out, sotto_sgm_question *q, bool wants_eps, double given)
 {
     if (wants_eps)
-        sotto_sgm_route_epsilon(out, q, given);
+        sotto_sgm_method_epsilon(out, q, given);
     else
-        sotto_sgm_route_log_delta(out, q, given);
+        sotto_sgm_method_log_delta(out, q, given);
 }
 
 /* The larger of the directions asked for. Once removal has an answer, addition is pursued only until it is

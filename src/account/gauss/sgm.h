@@ -57,16 +57,6 @@ SOTTO_MUST_USE sotto_status sotto_sgm_renyi(sotto_bound *out, const sotto_sgm *m
                                             double order, sotto_direction direction,
                                             sotto_err *err);
 
-/* Inverse questions: `high` is the safe side. Every answer satisfies (eps, exp(log_delta)), certified.
- * sigma: the least noise that suffices, from above. rate, rounds: the most that is allowed, from
- * below; these have no other side. SOTTO_DENIED when nothing in range suffices. */
-SOTTO_MUST_USE sotto_status sotto_sgm_sigma_for(sotto_bound *out, double rate, uint64_t rounds,
-                                                double eps, double log_delta, sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_sgm_rate_for(double *out, double sigma, uint64_t rounds,
-                                               double eps, double log_delta, sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_sgm_rounds_for(uint64_t *out, sotto_sgm *mechanism, double eps,
-                                                 double log_delta, sotto_err *err);
-
 /* For tests: later answers of this mechanism carry these inflated terms. */
 void sotto_sgm_inflate(sotto_sgm *mechanism, sotto_contour_terms terms);
 

@@ -399,7 +399,7 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
     return tight;
 }
 
-double sotto_sgm_route_rough(sotto_sgm *mechanism, uint64_t rounds, double log_delta)
+double sotto_sgm_method_rough(sotto_sgm *mechanism, uint64_t rounds, double log_delta)
 {
     sotto_sgm_part part = {mechanism, rounds};
     sotto_sgm_question q = {.parts = &part,
@@ -420,7 +420,7 @@ double sotto_sgm_route_rough(sotto_sgm *mechanism, uint64_t rounds, double log_d
     return out.value.high;
 }
 
-void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta)
+void sotto_sgm_method_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double log_delta)
 {
     sotto_sgm_law one;
     q->digits = sotto_sgm_is_short(q) ? FEWER_DIGITS : DIGITS;
@@ -457,7 +457,7 @@ void sotto_sgm_route_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, doubl
     } while (out->value.high > q->enough && fewer_digits(q, tight));
 }
 
-void sotto_sgm_route_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps)
+void sotto_sgm_method_log_delta(sotto_sgm_answer *out, sotto_sgm_question *q, double eps)
 {
     sotto_sgm_law one;
     q->digits = sotto_sgm_is_short(q) ? FEWER_DIGITS : DIGITS;

@@ -83,6 +83,14 @@ sotto_status sotto_checkin_averaged(sotto_bound *out, double eps0, const sotto_c
     return SOTTO_OK;
 }
 
+sotto_status sotto_checkin_averaged_halves(sotto_bound *out, double eps0, const sotto_crowd *crowd,
+                                           double m, double log_delta, sotto_err *err)
+{
+    double half = log_delta - LOG_2 - 1e-9;
+
+    return sotto_checkin_averaged(out, eps0, crowd, m, half, half, err);
+}
+
 sotto_status sotto_checkin_sliding_window(sotto_bound *out, double eps0, double m, double log_delta,
                                           sotto_err *err)
 {

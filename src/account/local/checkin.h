@@ -43,6 +43,11 @@ SOTTO_MUST_USE sotto_status sotto_checkin_averaged(sotto_bound *out, double eps0
                                                    double log_delta, double log_delta2,
                                                    sotto_err *err);
 
+/* Its parts have half of delta each, less a billionth, which covers their rounding. */
+SOTTO_MUST_USE sotto_status sotto_checkin_averaged_halves(sotto_bound *out, double eps0,
+                                                          const sotto_crowd *crowd, double m,
+                                                          double log_delta, sotto_err *err);
+
 /* Theorem 4.3: client j checks in at one of the slots j..j+m-1. */
 SOTTO_MUST_USE sotto_status sotto_checkin_sliding_window(sotto_bound *out, double eps0, double m,
                                                          double log_delta, sotto_err *err);

@@ -1,6 +1,7 @@
 #include "account/local/checkin_direct.h"
 
 #include "account/numeric/special.h"
+#include "base/cpu.h"
 
 #include <math.h>
 
@@ -25,6 +26,7 @@ void sotto_checkin_direct_open(sotto_checkin_direct *f, const sotto_slots *slots
     f->step = step;
     f->at = -1;
     f->turns = TURNS;
+    f->wide = (~sotto_cpu() & (SOTTO_CPU_AVX2 | SOTTO_CPU_FMA)) == 0;
     if (!(slots->rise > 0 && count <= SOTTO_CHECKIN_DIRECT_SLOTS))
         return;
     for (; (double)f->count < count || f->count % LANES != 0; f->count++) {
@@ -84,8 +86,8 @@ sotto_slot_log sotto_checkin_direct_at(sotto_checkin_direct *f, double k)
     f->at = k;
     f->turns++;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        sotto_flat_turn_avx2(f, &p);
+    if (f->wide)
+        sotto_checkin_direct_rotate_avx2(f, &p);
     else
 #endif
         sotto_checkin_direct_rotate(f, &p);

@@ -20,6 +20,7 @@ typedef struct sotto_checkin_direct {
     double wrong; /* relative error of the product, at most */
     double at;    /* the node where it is */
     int turns;    /* since sines were taken */
+    bool wide;    /* this machine has AVX2 and fused multiply-add */
     double eps[SOTTO_CHECKIN_DIRECT_SLOTS], thin[SOTTO_CHECKIN_DIRECT_SLOTS];
     double re[SOTTO_CHECKIN_DIRECT_SLOTS], im[SOTTO_CHECKIN_DIRECT_SLOTS];
     double by_re[SOTTO_CHECKIN_DIRECT_SLOTS], by_im[SOTTO_CHECKIN_DIRECT_SLOTS];
@@ -32,7 +33,7 @@ typedef struct sotto_checkin_direct_products {
 
 void sotto_checkin_direct_rotate(sotto_checkin_direct *f, sotto_checkin_direct_products *out);
 #if defined(__x86_64__)
-void sotto_flat_turn_avx2(sotto_checkin_direct *f, sotto_checkin_direct_products *out);
+void sotto_checkin_direct_rotate_avx2(sotto_checkin_direct *f, sotto_checkin_direct_products *out);
 #endif
 
 /* For nodes k step of the line that the slots were tilted to. */

@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-void sotto_flat_turn_avx2(sotto_checkin_direct *f, sotto_checkin_direct_products *out)
+void sotto_checkin_direct_rotate_avx2(sotto_checkin_direct *f, sotto_checkin_direct_products *out)
 {
     __m256d all_re = _mm256_set1_pd(1), all_im = _mm256_setzero_pd();
 

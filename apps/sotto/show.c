@@ -1,0 +1,36 @@
+#include "show.h"
+
+#include "terminal.h"
+
+static sotto_status write_to(void *context, sotto_bytes text, sotto_err *err)
+{
+    if (fwrite(text.data, 1, text.len, context) != text.len)
+        return sotto_fail(err, SOTTO_IO, "the output can't be written");
+    return SOTTO_OK;
+}
+
+sotto_view sotto_show_view(sotto_view_format format)
+{
+    return (sotto_view){.format = format,
+                        .write = write_to,
+                        .context = stdout,
+                        .colours = sotto_terminal_colours()};
+}
+
+sotto_text sotto_show_text(FILE *out)
+{
+    return sotto_text_on(write_to, out, NULL);
+}
+
+sotto_json sotto_show_object(FILE *out, sotto_json_layout layout)
+{
+    sotto_json j = sotto_json_on(sotto_show_text(out), layout);
+
+    sotto_json_object(&j, NULL);
+    return j;
+}
+
+bool sotto_show_end(sotto_json *j)
+{
+    return sotto_json_finish(j) == SOTTO_OK;
+}

@@ -1,0 +1,18 @@
+/* apps/sotto/show.h - views, texts and JSON on standard output or another stream. */
+#ifndef SOTTO_APPS_SHOW_H
+#define SOTTO_APPS_SHOW_H
+
+#include "view/json.h"
+
+#include <stdio.h>
+
+/* Standard output, in colours where that is a terminal. */
+sotto_view sotto_show_view(sotto_view_format format);
+/* A stream; a failure stays in the text, and in the stream. */
+sotto_text sotto_show_text(FILE *out);
+
+/* An object that stands alone, opened; sotto_show_end closes it and ends its line. False: it could not be written. */
+sotto_json sotto_show_object(FILE *out, sotto_json_layout layout);
+bool sotto_show_end(sotto_json *j);
+
+#endif

@@ -1,0 +1,213 @@
+#include "account/claims.h"
+
+#include "account/accountant.h"
+#include "account/gauss/rdp.h"
+#include "account/local/checkin.h"
+#include "account/local/sampling.h"
+
+/* A few others take a millionth off an epsilon, which is what any delta buys: no gain that anybody should be told of.
+ * Below a thousandth, the last digit that is printed, the local epsilon stands. */
+static const double least_gain = 1e-3;
+
+/* ---- one report ------------------------------------------------------------------------------------- */
+
+sotto_status sotto_report_law_choice(sotto_report_law *out, double eps, double k, sotto_err *err)
+{
+    *out = (sotto_report_law){.local = eps, .replacement = eps, .owns = 1};
+    return sotto_clone_law_kary(&out->own[0], eps, k, err);
+}
+
+sotto_status sotto_report_law_subset(sotto_report_law *out, double eps, double k, double size,
+                                     sotto_err *err)
+{
+    *out = (sotto_report_law){.local = eps, .replacement = eps, .owns = 1};
+    return sotto_clone_law_subset(&out->own[0], eps, k, size, err);
+}
+
+/* A value against none: one bit tells, with chances h and l; a pair that randomized response with epsilon
+ * max(log h/l, log (1-l)/(1-h)) dominates. Somebody else's report is a fair coin between its two answers as often as
+ * that has one, times what their own bit costs, which is 0 with chance 1-h instead of 1-l (docs/decisions/0022). */
+static sotto_clone_law law_of_none(double h, double l)
+{
+    double eps0 = sotto_round_up(fmax(log(h / l), log((1 - l) / (1 - h))), 16);
+    double clone = (1 - h) / (1 - l) * 2 / (exp(eps0) + 1);
+
+    return (sotto_clone_law){eps0, 1, sotto_round_down(clone, 16)};
+}
+
+sotto_status sotto_report_law_bits(sotto_report_law *out, double eps, double replacement, double h,
+                                   double l, sotto_adjacency adjacency, sotto_err *err)
+{
+    *out = (sotto_report_law){.local = eps, .replacement = replacement, .owns = 1};
+    out->own[0] = law_of_none(h, l);
+    if (adjacency != SOTTO_ADJACENCY_REPLACEMENT)
+        return SOTTO_OK;
+    out->owns = 2;
+    return sotto_clone_law_onehot(&out->own[1], h, l, err);
+}
+
+/* ---- the door --------------------------------------------------------------------------------------- */
+
+/* The honest were counted before: none of those left is dishonest. */
+static sotto_status ask(sotto_answer *out, const sotto_mechanism_entry *row,
+                        const sotto_claim_question *q, sotto_question *question, sotto_err *err)
+{
+    sotto_case c;
+
+    question->adjacency = SOTTO_ADJACENCY_REPLACEMENT;
+    question->trust = q->trust;
+    question->dishonest = (sotto_share){0, 1};
+    question->participation_is_hidden = q->hidden;
+    SOTTO_TRY(sotto_case_open(&c, row, question, err));
+    c.log_delta = q->log_delta;
+    c.law = q->law;
+    return sotto_case_epsilon(out, row, &c, err);
+}
+
+static sotto_status ask_reports(sotto_answer *out, const sotto_claim_question *q, double rate,
+                                sotto_err *err)
+{
+    sotto_question question = {
+        .mechanism = SOTTO_MECHANISM_SHUFFLED,
+        .of.local = {fmax(q->law->local, q->law->replacement), q->honest, rate}};
+
+    return ask(out, &sotto_entry_shuffled, q, &question, err);
+}
+
+/* ---- the crowd -------------------------------------------------------------------------------------- */
+
+sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q, double rate,
+                                sotto_err *err)
+{
+    const sotto_answer local = {.high = q->law->local,
+                                .adjacency = SOTTO_ADJACENCY_REPLACEMENT,
+                                .trust = q->trust,
+                                .route = "the randomizer's own"};
+
+    *out = local;
+    out->theorem = "local: whoever adds up may see each report";
+    if (sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SUM, "a cohort", NULL) != SOTTO_OK)
+        return SOTTO_OK;
+    if (q->honest == 0)
+        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
+    SOTTO_TRY(ask_reports(out, q, rate, err));
+    if (out->high >= (1 - least_gain) * q->law->local) {
+        *out = local;
+        out->theorem = "local: the crowd is too small to add anything";
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *q, double rate,
+                                 sotto_err *err)
+{
+    SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_HIDDEN, "a secret sample", err));
+    SOTTO_TRY(ask_reports(out, q, rate, err));
+    out->theorem = "a secret sample (seed 000, theorem 4)";
+    return SOTTO_OK;
+}
+
+/* ---- a random moment -------------------------------------------------------------------------------- */
+
+static uint64_t check_in_cohort(const sotto_question *q)
+{
+    return q->of.check_in.cohort;
+}
+
+/* By the theorems as printed. The accountant's own row composes the proof of the first one optimally, which gives less
+ * and takes code that a device has no room for. */
+static sotto_status check_in_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const sotto_question *q = c->question;
+    const double eps0 = q->of.check_in.local_epsilon, m = (double)q->of.check_in.window;
+    const sotto_crowd crowd = {(double)c->honest, 0};
+    const char *theorem = "";
+    sotto_bound eps = {0, INFINITY};
+
+    switch (q->of.check_in.variant) {
+    case SOTTO_CHECK_IN_FIXED:
+        theorem = "random check-ins, fixed window (seed 001, theorem 3.2)";
+        SOTTO_TRY(sotto_checkin_fixed_window(&eps, eps0, m, q->of.check_in.probability,
+                                             c->log_delta, err));
+        break;
+    case SOTTO_CHECK_IN_AVERAGED:
+        theorem = "random check-ins, averaged (seed 001, theorem 4.1)";
+        SOTTO_TRY(sotto_checkin_averaged_halves(&eps, eps0, &crowd, m, c->log_delta, err));
+        break;
+    case SOTTO_CHECK_IN_SLIDING:
+        theorem = "random check-ins, sliding window (seed 001, theorem 4.3)";
+        SOTTO_TRY(sotto_checkin_sliding_window(&eps, eps0, m, c->log_delta, err));
+        break;
+    }
+    return sotto_answer_set(out, sotto_checkin_promise(eps, eps0), false, theorem,
+                            "closed form, at most the local epsilon");
+}
+
+static const sotto_mechanism_entry check_in_closed = {
+    .mechanism = SOTTO_MECHANISM_CHECK_IN,
+    .name = "a random check-in",
+    .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT,
+    .cover = SOTTO_COVER_HIDDEN,
+    .epsilon = check_in_epsilon,
+    .cohort = check_in_cohort,
+};
+
+sotto_status sotto_claim_check_in(sotto_answer *out, const sotto_claim_question *q,
+                                  sotto_check_in_variant variant, uint64_t window,
+                                  double probability, sotto_err *err)
+{
+    sotto_question question = {
+        .mechanism = SOTTO_MECHANISM_CHECK_IN,
+        .of.check_in = {variant, q->law->replacement, window, q->honest, probability}};
+
+    return ask(out, &check_in_closed, q, &question, err);
+}
+
+sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question *q, uint64_t slots,
+                                  sotto_err *err)
+{
+    sotto_claim_question each = *q;
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_HIDDEN, "a donation time", err));
+    /* delta is spent once a slot and once more. */
+    each.log_delta -= log((double)slots + 1) + 1e-9;
+    SOTTO_TRY(sotto_claim_cohort(out, &each, 1, err));
+    SOTTO_TRY(sotto_donation_promise(&eps, out->high, (double)slots, each.log_delta, err));
+    SOTTO_TRY(sotto_answer_set(out, eps, false, "a random donation time (seed 000, appendix A)",
+                               "closed form, at most the cohort's own epsilon"));
+    return sotto_answer_check(out, err);
+}
+
+double sotto_importance_price(double rate, double rate_other)
+{
+    double sent = log(rate_other / rate), kept = log1p(-rate) - log1p(-rate_other);
+
+    return sotto_round_up(fmax(sent, kept), 8);
+}
+
+/* ---- noise by the servers --------------------------------------------------------------------------- */
+
+/* Another report in its place differs in at most twice as many entries, by one each. */
+double sotto_report_distance(double weight, double entries)
+{
+    return sotto_round_up(sqrt(fmin(2 * weight, entries)), 1);
+}
+
+sotto_status sotto_claim_server_noise(sotto_answer *out, double sigma, double distance,
+                                      double delta, double log_delta, double draws, sotto_err *err)
+{
+    sotto_bound eps;
+    double rho;
+
+    *out = (sotto_answer){.adjacency = SOTTO_ADJACENCY_REPLACEMENT, .trust = SOTTO_TRUST_SPLIT};
+    SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, sotto_round_down(sigma, 1), distance, err));
+    SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, sotto_round_down(log_delta - 1e-3, 1), err));
+    /* A thousandth of log delta was put aside for the draws. */
+    if (!((1 + exp(eps.high)) * draws < 0.9e-3 * delta))
+        return sotto_fail(err, SOTTO_DENIED, "the draws of this noise cost too much of delta");
+    SOTTO_TRY(sotto_answer_set(
+        out, eps, false, "discrete Gaussian noise (Canonne, Kamath and Steinke 2020, theorem 4)",
+        "zero-concentrated DP"));
+    return sotto_answer_check(out, err);
+}

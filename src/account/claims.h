@@ -1,0 +1,76 @@
+/* account/claims.h - what may be claimed of reports that devices randomised themselves.
+ *
+ * Callers:  recipe/claim.c, on devices and elsewhere.
+ * Memory:   plain values; a call takes up to 200 kB of stack.
+ * Linking:  reaches the accountant's door and its rows about local randomizers alone: a device takes in nothing
+ *           about sampled or allocated Gaussians.
+ *
+ * Adjacency is replacement. Every claim passes the accountant's door, so amplification that the trust model has not
+ * earned is refused here as it is there.
+ */
+#ifndef SOTTO_ACCOUNT_CLAIMS_H
+#define SOTTO_ACCOUNT_CLAIMS_H
+
+#include "account/local/clone.h"
+#include "sotto/privacy.h"
+
+/* One report, by its probabilities. */
+typedef struct sotto_report_law {
+    double local;       /* epsilon, as the randomizer declares it                                 */
+    double replacement; /* epsilon where a value may become any other value, or none              */
+    sotto_clone_law
+        own[2]; /* what neighbours compare: each must hold; none: only epsilon is known   */
+    size_t owns;
+} sotto_report_law;
+
+/* The truth or any other of k values, "no value" among them. */
+SOTTO_MUST_USE sotto_status sotto_report_law_choice(sotto_report_law *out, double eps, double k,
+                                                    sotto_err *err);
+/* A set of `size` of k values, "no value" among them. */
+SOTTO_MUST_USE sotto_status sotto_report_law_subset(sotto_report_law *out, double eps, double k,
+                                                    double size, sotto_err *err);
+/* One bit a value, 1 with chance h for one's own and l for another; eps is for `adjacency`. */
+SOTTO_MUST_USE sotto_status sotto_report_law_bits(sotto_report_law *out, double eps,
+                                                  double replacement, double h, double l,
+                                                  sotto_adjacency adjacency, sotto_err *err);
+
+typedef struct sotto_claim_question {
+    const sotto_report_law *law;
+    sotto_trust trust;
+    bool hidden;     /* split trust only: nobody sees who takes part */
+    uint64_t honest; /* reports that protect each other              */
+    double log_delta;
+} sotto_claim_question;
+
+/* Of a cohort's answer. The local epsilon stands where the trust model earns nothing and where a crowd gains less than
+ * a thousandth, which nobody should be told of. rate: of the secret sample that the cohort is; 1: none.
+ *   SOTTO_DENIED  nobody is honest */
+SOTTO_MUST_USE sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q,
+                                               double rate, sotto_err *err);
+
+/* What taking part at random makes of it.
+ *   SOTTO_DENIED  participation is seen, or the theorem does not apply */
+SOTTO_MUST_USE sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *q,
+                                                double rate, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_claim_check_in(sotto_answer *out, const sotto_claim_question *q,
+                                                 sotto_check_in_variant variant, uint64_t window,
+                                                 double probability, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question *q,
+                                                 uint64_t slots, sotto_err *err);
+
+/* What an observer of who answers learns where the rate depends on the value: epsilon, rounded up. */
+double sotto_importance_price(double rate, double rate_other);
+
+/* The L2 distance between two reports of at most `weight` ones among `entries`, rounded up. */
+double sotto_report_distance(double weight, double entries);
+
+/* One server may be dishonest, and then leaves its noise out and knows its share: what hides a report is the other's
+ * discrete Gaussian noise alone, on the sum of whole reports. Draws are within `draws` of the law in total variation,
+ * which costs (1 + e^eps) times as much of delta.
+ *   SOTTO_DENIED  draws would cost more of delta than was put aside for them */
+SOTTO_MUST_USE sotto_status sotto_claim_server_noise(sotto_answer *out, double sigma,
+                                                     double distance, double delta,
+                                                     double log_delta, double draws,
+                                                     sotto_err *err);
+
+#endif

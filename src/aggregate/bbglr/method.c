@@ -1,0 +1,66 @@
+#include "aggregate/bbglr/bbglr.h"
+#include "aggregate/shared/mask.h"
+#include "aggregate/shared/ring_sum.h"
+
+#define CLIENT SOTTO_PART_CLIENT
+#define SERVER SOTTO_PART_SERVER
+
+static const sotto_kind KINDS[] = {
+    {SOTTO_BBGLR_KEYS, "keys", CLIENT, SERVER, true, false, 2 * SOTTO_BBGLR_KEY},
+    {SOTTO_BBGLR_ROSTER, "roster", SERVER, CLIENT, true, false,
+     2 + SOTTO_BBGLR_MOST_DEGREE *SOTTO_BBGLR_ROSTER_ROW},
+    {SOTTO_BBGLR_DEAL, "deal", CLIENT, SERVER, true, false,
+     32 + 2 + SOTTO_BBGLR_MOST_DEGREE *SOTTO_BBGLR_SEALED_ROW},
+    {SOTTO_BBGLR_SHARES, "shares", SERVER, CLIENT, true, false,
+     2 + SOTTO_BBGLR_MOST_DEGREE *SOTTO_BBGLR_SEALED_ROW},
+    {SOTTO_BBGLR_MASKED, "masked", CLIENT, SERVER, true, true, 0},
+    {SOTTO_BBGLR_VIEW, "view", SERVER, CLIENT, true, false, SOTTO_BBGLR_MOST_CLIENTS / 8},
+    {SOTTO_BBGLR_VOTE, "vote", CLIENT, SERVER, true, false, 32},
+    {SOTTO_BBGLR_OPEN, "open", SERVER, CLIENT, true, false,
+     32 + 2 + SOTTO_BBGLR_MOST_CLIENTS *SOTTO_BBGLR_VOTE_ROW + 2 +
+         2 * SOTTO_BBGLR_MOST_DEGREE *SOTTO_BBGLR_WANT_ROW},
+    {SOTTO_BBGLR_ANSWER, "answer", CLIENT, SERVER, true, false,
+     2 + 2 * SOTTO_BBGLR_MOST_DEGREE *SOTTO_BBGLR_ANSWER_ROW},
+};
+
+/* parts: the masked sum, and the server machine's opening. */
+static sotto_status open_sum(sotto_vector *sum, const sotto_round *round, const sotto_bytes *parts,
+                             size_t count, uint64_t contributions, sotto_arena *arena,
+                             sotto_err *err)
+{
+    sotto_status status;
+    sotto_keystream stream;
+
+    if (count != 2 || parts[1].len % SOTTO_BBGLR_OPENING_ROW)
+        return sotto_fail(err, SOTTO_MALFORMED, "bbglr: a masked sum and its opening are wanted");
+    SOTTO_TRY(sotto_ring_sum_open(sum, round, parts, count, contributions, arena, err));
+    status = sotto_keystream_init(&stream, err);
+    for (size_t i = 0; i < parts[1].len && status == SOTTO_OK; i += SOTTO_BBGLR_OPENING_ROW) {
+        const uint8_t *row = parts[1].data + i;
+
+        status = sotto_mask_apply(sum, &stream, row + 1, row[0] ? 1 : -1, err);
+    }
+    sotto_keystream_clear(&stream);
+    return status;
+}
+
+const sotto_tally_ops sotto_bbglr_tally = {
+    .size = sotto_ring_sum_size,
+    .init = sotto_ring_sum_init,
+    .merge = sotto_ring_sum_merge,
+    .add = sotto_ring_sum_add,
+    .encode = sotto_ring_sum_encode,
+    .decode = sotto_ring_sum_decode,
+    .open = open_sum,
+};
+
+const sotto_method sotto_method_bbglr = {
+    .name = "bbglr",
+    .id = SOTTO_METHOD_BBGLR,
+    .kinds = KINDS,
+    .kind_count = sizeof KINDS / sizeof KINDS[0],
+    .parts = {[SOTTO_PART_CLIENT] = &sotto_bbglr_client, [SOTTO_PART_SERVER] = &sotto_bbglr_server},
+    .bulk = &sotto_ring_bulk,
+    .tally = &sotto_bbglr_tally,
+    .check = sotto_bbglr_check_round,
+};

@@ -1,0 +1,186 @@
+#include "aggregate/message.h"
+
+#include "aggregate/method.h"
+#include "base/rule.h"
+#include "crypto/hash.h"
+
+#include <string.h>
+
+static const char LABEL[11] = "sotto-msg-1";
+
+static void write_head(sotto_writer *w, const sotto_message *m)
+{
+    sotto_write_bytes(w, sotto_bytes_of(m->session, sizeof m->session));
+    sotto_write_uint(w, m->epoch, 8);
+    sotto_write_uint(w, m->round, 8);
+    sotto_write_uint(w, m->kind, 2);
+    sotto_write_uint(w, m->from, 4);
+    sotto_write_uint(w, m->to, 4);
+    sotto_write_bytes(w, sotto_bytes_of(m->bulk, sizeof m->bulk));
+    sotto_write_uint(w, m->bulk_len, 8);
+    sotto_write_uint(w, m->body.len, 4);
+}
+
+size_t sotto_message_size(const sotto_message *message)
+{
+    return SOTTO_MESSAGE_HEAD + message->body.len + 1 + message->signature.len;
+}
+
+sotto_status sotto_message_encode(sotto_buf *out, const sotto_message *message, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    if (message->body.len > SOTTO_MESSAGE_MOST_BODY)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", message->body.len);
+    write_head(&w, message);
+    sotto_write_bytes(&w, message->body);
+    sotto_write_opaque8(&w, message->signature);
+    return sotto_writer_finish(&w, "message", err);
+}
+
+sotto_status sotto_message_decode(sotto_message *m, sotto_bytes wire, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(wire);
+
+    memset(m, 0, sizeof *m);
+    sotto_read_fixed(&in, m->session, sizeof m->session);
+    m->epoch = sotto_read_uint(&in, 8);
+    m->round = sotto_read_uint(&in, 8);
+    m->kind = (uint16_t)sotto_read_uint(&in, 2);
+    m->from = (uint32_t)sotto_read_uint(&in, 4);
+    m->to = (uint32_t)sotto_read_uint(&in, 4);
+    sotto_read_fixed(&in, m->bulk, sizeof m->bulk);
+    m->bulk_len = sotto_read_uint(&in, 8);
+    m->body = sotto_read_opaque32(&in);
+    m->signature = sotto_read_opaque8(&in);
+    SOTTO_TRY(sotto_reader_finish(&in, "message", err));
+    if (m->body.len > SOTTO_MESSAGE_MOST_BODY)
+        return sotto_fail(err, SOTTO_MALFORMED, "message: a body of %zu bytes", m->body.len);
+    if (m->signature.len != 0 && m->signature.len != SOTTO_SIGNATURE)
+        return sotto_fail(err, SOTTO_MALFORMED, "message: a signature of %zu bytes",
+                          m->signature.len);
+    return SOTTO_OK;
+}
+
+/* ---- signatures ------------------------------------------------------------------------------------ */
+
+enum { SIGNED = sizeof LABEL + SOTTO_MESSAGE_HEAD + 32 };
+
+/* Ed25519 reads its text twice, so it is signed as label, head and SHA-256 of the body: short, whatever the body. The head
+ * has the body's length. */
+static sotto_status signed_text(uint8_t out[SIGNED], const sotto_message *m, sotto_err *err)
+{
+    sotto_buf text = sotto_buf_over(out, SIGNED);
+    sotto_writer w = sotto_writer_on(&text);
+    uint8_t digest[32];
+
+    if (m->body.len > SOTTO_MESSAGE_MOST_BODY)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", m->body.len);
+    sotto_hash_once(digest, SOTTO_SHA256, m->body);
+    sotto_write_bytes(&w, sotto_bytes_of(LABEL, sizeof LABEL));
+    write_head(&w, m);
+    sotto_write_bytes(&w, sotto_bytes_of(digest, sizeof digest));
+    return sotto_writer_finish(&w, "message", err);
+}
+
+sotto_status sotto_message_sign(sotto_message *message, uint8_t out[SOTTO_SIGNATURE],
+                                const sotto_signer *signer, sotto_err *err)
+{
+    uint8_t text[SIGNED];
+
+    SOTTO_TRY(signed_text(text, message, err));
+    SOTTO_TRY(sotto_sign(signer, out, sotto_bytes_of(text, sizeof text), err));
+    message->signature = sotto_bytes_of(out, SOTTO_SIGNATURE);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_message_check(const sotto_message *message, const uint8_t key[SOTTO_SIGN_PUBLIC],
+                                 sotto_err *err)
+{
+    uint8_t text[SIGNED];
+
+    if (message->signature.len != SOTTO_SIGNATURE)
+        return sotto_fail(err, SOTTO_REJECTED, "message: not signed");
+    SOTTO_TRY(signed_text(text, message, err));
+    return sotto_signature_check(key, message->signature.data, sotto_bytes_of(text, sizeof text),
+                                 err);
+}
+
+/* ---- of this round, from somebody who may say so ---------------------------------------------------- */
+
+static bool is_part(sotto_part part, uint32_t index, const sotto_round *round)
+{
+    if (part == SOTTO_PART_SERVER || part == SOTTO_PART_LEADER)
+        return index == SOTTO_TO_SERVER;
+    return index < round->registered && index < SOTTO_MOST_INDEX;
+}
+
+static sotto_status judge_form(const sotto_message *m, const sotto_round *round,
+                               const sotto_kind *kind, sotto_err *err)
+{
+    static const uint8_t none[32];
+    uint64_t bulk = kind->has_bulk ? round->length * sotto_ring_width(round->ring) : 0;
+
+    if (m->body.len > kind->most)
+        return sotto_fail(err, SOTTO_MALFORMED, "%s: %zu bytes, at most %zu", kind->name,
+                          m->body.len, kind->most);
+    if (m->bulk_len != bulk || memcmp(m->bulk, none, sizeof none) != 0)
+        return sotto_fail(err, SOTTO_MALFORMED, "%s: a bulk of %llu bytes, wanted %llu", kind->name,
+                          (unsigned long long)m->bulk_len, (unsigned long long)bulk);
+    if ((m->signature.len != 0) != kind->is_signed)
+        return sotto_fail(err, SOTTO_MALFORMED, "%s: %s", kind->name,
+                          kind->is_signed ? "not signed" : "signed, which it never is");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_message_judge(const sotto_message *m, const sotto_round *round,
+                                 const sotto_method *method, sotto_err *err)
+{
+    const sotto_kind *kind = sotto_method_kind(method, m->kind);
+
+    if (!kind)
+        return sotto_fail(err, SOTTO_MALFORMED, "message: unknown kind %u", m->kind);
+    SOTTO_TRY(judge_form(m, round, kind, err));
+    if (SOTTO_RULE(message_of_round) &&
+        (memcmp(m->session, round->session, sizeof m->session) != 0 || m->epoch != round->epoch ||
+         m->round != round->number))
+        return sotto_fail(err, SOTTO_STALE, "%s: of another session, epoch or round", kind->name);
+    if (SOTTO_RULE(message_addresses) &&
+        (!is_part(kind->from, m->from, round) || !is_part(kind->to, m->to, round)))
+        return sotto_fail(err, SOTTO_REJECTED, "%s: from or to whom it can't be", kind->name);
+    const uint8_t *key = round->keys ? sotto_registry_key(round->keys, m->from) : NULL;
+    if (kind->is_signed && !key)
+        return sotto_fail(err, SOTTO_REJECTED, "%s: from somebody who is not registered",
+                          kind->name);
+    if (SOTTO_RULE(message_signature) && kind->is_signed)
+        return sotto_message_check(m, key, err);
+    return SOTTO_OK;
+}
+
+/* ---- methods --------------------------------------------------------------------------------------- */
+
+const sotto_kind *sotto_method_kind(const sotto_method *method, unsigned kind)
+{
+    for (size_t i = 0; i < method->kind_count; i++)
+        if (method->kinds[i].kind == kind)
+            return &method->kinds[i];
+    return NULL;
+}
+
+sotto_status sotto_method_admit(const sotto_method *method, const sotto_round *round,
+                                sotto_err *err)
+{
+    uint8_t root[32];
+
+    SOTTO_TRY(sotto_round_check(round, err));
+    if (round->method != method->id)
+        return sotto_fail(err, SOTTO_DENIED, "round: of method %u, this is %s", round->method,
+                          method->name);
+    SOTTO_TRY(method->check(round, err));
+    if (!round->keys || round->keys->count != round->registered)
+        return sotto_fail(err, SOTTO_DENIED, "round: its registry is not here");
+    sotto_registry_root(round->keys, root);
+    if (SOTTO_RULE(round_registry) && memcmp(root, round->registry, sizeof root) != 0)
+        return sotto_fail(err, SOTTO_DENIED, "round: names another registry than this one");
+    return SOTTO_OK;
+}

@@ -1,0 +1,41 @@
+/* aggregate/message.h - the envelope of everything that machines say to each other: one codec, one signature rule.
+ *
+ * Memory:   a decoded message borrows body and signature from the wire bytes.
+ * Wire:     canonical. The signature is Ed25519 over "sotto-msg-1" and all fields before it, as encoded.
+ */
+#ifndef SOTTO_AGGREGATE_MESSAGE_H
+#define SOTTO_AGGREGATE_MESSAGE_H
+
+#include "crypto/signature.h"
+
+typedef struct sotto_message {
+    uint8_t session[32];
+    uint64_t epoch, round;
+    uint16_t kind;     /* a row of the method's kinds */
+    uint32_t from, to; /* registry index, or SOTTO_TO_... of aggregate/registry.h */
+    uint8_t bulk[32];  /* digest of what comes by itself, where the method wants one; else zeros */
+    uint64_t bulk_len; /* 0: nothing comes by itself */
+    sotto_bytes body;
+    sotto_bytes signature; /* 64 bytes, or none */
+} sotto_message;
+
+enum { SOTTO_MESSAGE_HEAD = 32 + 8 + 8 + 2 + 4 + 4 + 32 + 8 + 4 }; /* with the body's length */
+#define SOTTO_MESSAGE_MOST_BODY ((size_t)1 << 24)
+
+/* Bytes of its encoding. */
+size_t sotto_message_size(const sotto_message *message);
+SOTTO_MUST_USE sotto_status sotto_message_encode(sotto_buf *out, const sotto_message *message,
+                                                 sotto_err *err);
+/* SOTTO_MALFORMED for everything that sotto_message_encode would not have written. */
+SOTTO_MUST_USE sotto_status sotto_message_decode(sotto_message *message, sotto_bytes wire,
+                                                 sotto_err *err);
+
+/* Signs it: message->signature then borrows `out`. */
+SOTTO_MUST_USE sotto_status sotto_message_sign(sotto_message *message, uint8_t out[SOTTO_SIGNATURE],
+                                               const sotto_signer *signer, sotto_err *err);
+/* SOTTO_REJECTED: not signed, or not by this key. */
+SOTTO_MUST_USE sotto_status sotto_message_check(const sotto_message *message,
+                                                const uint8_t key[SOTTO_SIGN_PUBLIC],
+                                                sotto_err *err);
+
+#endif

@@ -1,0 +1,187 @@
+#include "aggregate/shared/shamir.h"
+
+#include "base/declassify.h"
+
+#include <string.h>
+
+#define FE           sotto_f64
+#define FE_ADD       sotto_f64_add
+#define FE_SUB       sotto_f64_sub
+#define FE_MUL(a, b) sotto_f64_mul(a, sotto_f64_to_weight(b))
+#define FE_INV       sotto_f64_inv
+#define FE_ZERO      sotto_f64_zero()
+#define FE_ONE       sotto_f64_one()
+#define SHAMIR(name) shamir_##name
+#include "aggregate/shared/shamir_template.h"
+
+enum { LIMB_BYTES = 7, TRIES = 512 };
+
+static sotto_f64 point_of(uint32_t holder)
+{
+    return sotto_f64_from((uint64_t)holder + 1);
+}
+
+/* Limbs of seven bytes, the last of four, little endian. */
+static void pack(sotto_f64 limbs[SOTTO_SHAMIR_LIMBS], const uint8_t secret[SOTTO_SHAMIR_SECRET])
+{
+    for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++) {
+        uint8_t word[8] = {0};
+        size_t from = l * LIMB_BYTES, left = SOTTO_SHAMIR_SECRET - from;
+
+        memcpy(word, secret + from, left < LIMB_BYTES ? left : LIMB_BYTES);
+        limbs[l] = sotto_f64_load(word);
+        sotto_wipe(word, sizeof word);
+    }
+}
+
+/* False: these limbs are of no 32 bytes. */
+static bool unpack_vartime(uint8_t secret[SOTTO_SHAMIR_SECRET],
+                           const sotto_f64 limbs[SOTTO_SHAMIR_LIMBS])
+{
+    for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++) {
+        uint8_t word[8];
+        size_t from = l * LIMB_BYTES, left = SOTTO_SHAMIR_SECRET - from;
+        size_t take = left < LIMB_BYTES ? left : LIMB_BYTES;
+
+        if (limbs[l].v >> (8 * take))
+            return false;
+        sotto_f64_store(word, limbs[l]);
+        memcpy(secret + from, word, take);
+    }
+    return true;
+}
+
+static sotto_status draw(sotto_f64 *out, sotto_keystream *stream, sotto_err *err)
+{
+    uint8_t word[8];
+    bool below;
+
+    do {
+        SOTTO_TRY(sotto_keystream_next(stream, word, sizeof word, err));
+        below = sotto_f64_is_canonical(word);
+        SOTTO_DECLASSIFY(&below,
+                         sizeof below); /* what is thrown away says nothing of what is kept */
+    } while (!below);
+    *out = sotto_f64_load(word);
+    sotto_wipe(word, sizeof word);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_shamir_deal(sotto_shamir_dealer *dealer, sotto_arena *arena, size_t threshold,
+                               const uint8_t secret[SOTTO_SHAMIR_SECRET], sotto_keystream *stream,
+                               sotto_err *err)
+{
+    if (threshold < 2 || threshold > SOTTO_SHAMIR_MOST_HOLDERS)
+        return sotto_fail(err, SOTTO_BUG, "shamir: a threshold of %zu", threshold);
+    dealer->degree = threshold - 1;
+    dealer->coefficients = sotto_arena_take_array(arena, dealer->degree * SOTTO_SHAMIR_LIMBS,
+                                                  sizeof *dealer->coefficients);
+    if (!dealer->coefficients)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "shamir: no memory");
+    for (size_t i = 0; i < dealer->degree * SOTTO_SHAMIR_LIMBS; i++)
+        SOTTO_TRY(draw(&dealer->coefficients[i], stream, err));
+    pack(dealer->secret, secret);
+    return SOTTO_OK;
+}
+
+void sotto_shamir_share(const sotto_shamir_dealer *dealer, uint8_t out[SOTTO_SHAMIR_SHARE],
+                        uint32_t holder)
+{
+    for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++)
+        sotto_f64_store(out + 8 * l,
+                        shamir_evaluate(dealer->secret[l], dealer->coefficients + l, dealer->degree,
+                                        SOTTO_SHAMIR_LIMBS, point_of(holder)));
+}
+
+void sotto_shamir_forget(sotto_shamir_dealer *dealer)
+{
+    sotto_wipe(dealer->coefficients,
+               dealer->degree * SOTTO_SHAMIR_LIMBS * sizeof *dealer->coefficients);
+    sotto_wipe(dealer, sizeof *dealer);
+}
+
+bool sotto_shamir_is_share(const uint8_t share[SOTTO_SHAMIR_SHARE])
+{
+    uint64_t canonical = 1;
+
+    for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++)
+        canonical &= sotto_f64_is_canonical(share + 8 * l);
+    return canonical != 0;
+}
+
+/* ---- recovery -------------------------------------------------------------------------------------- */
+
+/* The value at `at` of the polynomial through the chosen points. */
+static void interpolate_vartime(sotto_f64 limbs[SOTTO_SHAMIR_LIMBS],
+                                const sotto_shamir_point *points, const uint8_t *chosen,
+                                size_t threshold, sotto_f64 at)
+{
+    sotto_f64 xs[SOTTO_SHAMIR_MOST_HOLDERS], weights[SOTTO_SHAMIR_MOST_HOLDERS];
+
+    for (size_t i = 0; i < threshold; i++)
+        xs[i] = point_of(points[chosen[i]].holder);
+    shamir_weights_vartime(weights, xs, threshold, at);
+    for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++) {
+        limbs[l] = sotto_f64_zero();
+        for (size_t i = 0; i < threshold; i++)
+            limbs[l] = sotto_f64_add(
+                limbs[l], FE_MUL(weights[i], sotto_f64_load(points[chosen[i]].share + 8 * l)));
+    }
+}
+
+/* Another choice at every try, the same ones in every run; the first is the first points as they stand. */
+static void choose(uint8_t *chosen, size_t count, unsigned attempt)
+{
+    uint64_t state = attempt;
+
+    for (size_t i = 0; i < count; i++)
+        chosen[i] = (uint8_t)i;
+    for (size_t i = 0; attempt > 0 && i + 1 < count; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        size_t other = i + (size_t)((state >> 33) % (count - i));
+        uint8_t swapped = chosen[i];
+
+        chosen[i] = chosen[other];
+        chosen[other] = swapped;
+    }
+}
+
+static void mark_wrong_vartime(sotto_shamir_point *points, const uint8_t *chosen, size_t count,
+                               size_t threshold)
+{
+    for (size_t i = 0; i < count; i++)
+        points[i].wrong = false;
+    for (size_t i = threshold; i < count; i++) {
+        sotto_shamir_point *point = &points[chosen[i]];
+        sotto_f64 wanted[SOTTO_SHAMIR_LIMBS];
+
+        interpolate_vartime(wanted, points, chosen, threshold, point_of(point->holder));
+        for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++)
+            if (sotto_load64(point->share + 8 * l) != wanted[l].v)
+                point->wrong = true;
+    }
+}
+
+sotto_status sotto_shamir_find_vartime(uint8_t secret[SOTTO_SHAMIR_SECRET],
+                                       sotto_shamir_point *points, size_t count, size_t threshold,
+                                       sotto_shamir_test *test, void *context, sotto_err *err)
+{
+    uint8_t chosen[SOTTO_SHAMIR_MOST_HOLDERS] = {0};
+    sotto_f64 limbs[SOTTO_SHAMIR_LIMBS];
+
+    if (count > SOTTO_SHAMIR_MOST_HOLDERS || threshold < 2)
+        return sotto_fail(err, SOTTO_BUG, "shamir: %zu points", count);
+    if (count < threshold)
+        return sotto_fail(err, SOTTO_AGAIN, "shamir: %zu shares of %zu", count, threshold);
+    for (unsigned attempt = 0; attempt < TRIES; attempt++) {
+        choose(chosen, count, attempt);
+        interpolate_vartime(limbs, points, chosen, threshold, sotto_f64_zero());
+        if (!unpack_vartime(secret, limbs) || !test(context, secret))
+            continue;
+        mark_wrong_vartime(points, chosen, count, threshold);
+        sotto_wipe(limbs, sizeof limbs);
+        return SOTTO_OK;
+    }
+    sotto_wipe(secret, SOTTO_SHAMIR_SECRET);
+    return sotto_fail(err, SOTTO_REJECTED, "shamir: the shares fit no secret");
+}

@@ -1,0 +1,22 @@
+/* base/cpu.h - which instructions this machine and its system offer beyond the least of their kind.
+ *
+ * Callers:  files that choose an implementation at run time.
+ * Threads:  asks the processor anew at every call; callers keep what they chose.
+ *
+ * The compiler's own __builtin_cpu_supports would bring a table of every processor into a device's library: 4.5 KB.
+ */
+#ifndef SOTTO_BASE_CPU_H
+#define SOTTO_BASE_CPU_H
+
+enum {
+    SOTTO_CPU_BMI = 1,  /* BMI1 and BMI2                                   */
+    SOTTO_CPU_AVX2 = 2, /* from here on: and the system saves the registers */
+    SOTTO_CPU_FMA = 4,
+    SOTTO_CPU_AVX512VL = 8, /* AVX-512 F and VL    */
+    SOTTO_CPU_IFMA = 16     /* those, DQ and IFMA  */
+};
+
+/* The bits above; 0 on other kinds of machine. */
+unsigned sotto_cpu(void);
+
+#endif

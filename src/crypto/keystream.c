@@ -1,0 +1,54 @@
+#include "crypto/keystream.h"
+
+#include <openssl/err.h>
+#include <openssl/evp.h>
+
+enum { AT_ONCE = 16384 };
+
+static sotto_status library_failed(sotto_err *err)
+{
+    ERR_clear_error();
+    return sotto_fail(err, SOTTO_NO_MEMORY, "AES-256-CTR: the crypto library failed");
+}
+
+sotto_status sotto_keystream_init(sotto_keystream *stream, sotto_err *err)
+{
+    stream->cipher = EVP_CIPHER_CTX_new();
+    EVP_CIPHER *cipher = EVP_CIPHER_fetch(NULL, "AES-256-CTR", NULL);
+    int ok = stream->cipher && cipher &&
+             EVP_EncryptInit_ex2(stream->cipher, cipher, NULL, NULL, NULL) > 0;
+
+    EVP_CIPHER_free(cipher); /* the context holds its own reference */
+    return ok ? SOTTO_OK : library_failed(err);
+}
+
+void sotto_keystream_clear(sotto_keystream *stream)
+{
+    EVP_CIPHER_CTX_free(stream->cipher);
+    stream->cipher = NULL;
+}
+
+sotto_status sotto_keystream_seed(sotto_keystream *stream, const uint8_t seed[SOTTO_KEYSTREAM_SEED],
+                                  sotto_err *err)
+{
+    static const uint8_t first_block[16];
+
+    if (EVP_EncryptInit_ex2(stream->cipher, NULL, seed, first_block, NULL) <= 0)
+        return library_failed(err);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_keystream_next(sotto_keystream *stream, uint8_t *out, size_t len, sotto_err *err)
+{
+    static const uint8_t zeros[AT_ONCE];
+    int written = 0;
+
+    for (size_t done = 0; done < len; done += (size_t)written) {
+        size_t part = len - done < AT_ONCE ? len - done : AT_ONCE;
+
+        if (EVP_EncryptUpdate(stream->cipher, out + done, &written, zeros, (int)part) <= 0 ||
+            (size_t)written != part)
+            return library_failed(err);
+    }
+    return SOTTO_OK;
+}

@@ -1,0 +1,31 @@
+/* crypto/keystream.h - a 32-byte seed into as many bytes as are wanted: AES-256 in counter mode from block 0.
+ *
+ * Callers:  aggregate/, for masks.
+ * Memory:   the cipher object is the crypto library's, made once by init and used for any number of seeds.
+ * Threads:  an object belongs to one thread at a time.
+ * Secrets:  seeds and bytes; clear forgets the seed. Time depends on lengths only.
+ */
+#ifndef SOTTO_CRYPTO_KEYSTREAM_H
+#define SOTTO_CRYPTO_KEYSTREAM_H
+
+#include "sotto/base.h"
+
+enum { SOTTO_KEYSTREAM_SEED = 32 };
+
+typedef struct sotto_keystream {
+    struct evp_cipher_ctx_st *cipher;
+} sotto_keystream;
+
+/* Clear after a failure is allowed. */
+SOTTO_MUST_USE sotto_status sotto_keystream_init(sotto_keystream *stream, sotto_err *err);
+void sotto_keystream_clear(sotto_keystream *stream);
+
+/* Starts over with another seed. A seed is used for one purpose only: its stream always starts at block 0. */
+SOTTO_MUST_USE sotto_status sotto_keystream_seed(sotto_keystream *stream,
+                                                 const uint8_t seed[SOTTO_KEYSTREAM_SEED],
+                                                 sotto_err *err);
+/* The next len bytes. */
+SOTTO_MUST_USE sotto_status sotto_keystream_next(sotto_keystream *stream, uint8_t *out, size_t len,
+                                                 sotto_err *err);
+
+#endif

@@ -1,0 +1,86 @@
+/* An answer as one JSON object, with all its bins. */
+#include "view/view.h"
+
+static void bin_members(sotto_json *j, const sotto_result_bin *b)
+{
+    sotto_json_int(j, "sum", b->sum);
+    sotto_json_real(j, "count", b->count);
+    sotto_json_real(j, "deviation", b->deviation);
+    sotto_json_real(j, "low", b->low);
+    sotto_json_real(j, "high", b->high);
+}
+
+static void show_bins(sotto_json *j, const sotto_answer_view *a)
+{
+    const sotto_result *r = a->result;
+    char memory[SOTTO_VIEW_LABEL];
+
+    sotto_json_array(j, "bins");
+    for (size_t i = 0; i < r->count; i++) {
+        uint64_t bin = r->bins[i].bin;
+        sotto_bytes label = sotto_answer_label(memory, a->recipe, bin);
+
+        sotto_json_object(j, NULL);
+        bin_members(j, &r->bins[i]);
+        sotto_json_uint(j, "bin", bin);
+        if (label.len > 0)
+            sotto_json_bytes(j, "label", label);
+        if (a->truth)
+            sotto_json_uint(j, "truth", a->truth[bin]);
+        sotto_json_end(j);
+    }
+    sotto_json_end(j);
+    if (!r->has_no_value)
+        return;
+    sotto_json_object(j, "no_value");
+    bin_members(j, &r->no_value);
+    sotto_json_end(j);
+}
+
+static void show_check(sotto_json *j, const sotto_result_check *c)
+{
+    sotto_json_object(j, "check");
+    sotto_json_uint(j, "bins", c->bins);
+    sotto_json_uint(j, "missed", c->missed);
+    sotto_json_real(j, "missed_chance", c->missed_chance);
+    sotto_json_uint(j, "worst", c->worst);
+    sotto_json_real(j, "worst_chance", c->worst_chance);
+    sotto_json_bool(j, "wrong", c->wrong);
+    sotto_json_end(j);
+}
+
+static void show_trial(sotto_json *j, const sotto_answer_trial *trial)
+{
+    sotto_json_object(j, "trial");
+    sotto_json_uint(j, "devices", trial->devices);
+    sotto_json_uint(j, "should_count", trial->answered);
+    sotto_json_uint(j, "tampered", trial->tampered);
+    sotto_json_uint(j, "replayed", trial->replayed);
+    sotto_json_uint(j, "forged", trial->forged);
+    sotto_json_uint(j, "seconds", trial->seconds);
+    sotto_json_real(j, "epsilon_left", trial->epsilon_left);
+    sotto_json_real(j, "epsilon_allowed", trial->epsilon_allowed);
+    sotto_json_end(j);
+}
+
+void sotto_answer_as_json(sotto_text *t, const void *thing)
+{
+    const sotto_answer_page *p = thing;
+    const sotto_answer_view *a = p->of;
+    sotto_json j = sotto_json_on(*t, SOTTO_JSON_INDENTED);
+
+    sotto_json_object(&j, NULL);
+    sotto_json_uint(&j, "reports", a->result->reports);
+    sotto_json_time(&j, "from", (int64_t)a->receipt->from);
+    sotto_json_time(&j, "until", (int64_t)a->receipt->until);
+    sotto_json_real(&j, "confidence", a->result->confidence);
+    show_bins(&j, a);
+    sotto_json_object(&j, "receipt");
+    sotto_receipt_members(&j, a->receipt);
+    sotto_json_end(&j);
+    if (a->check)
+        show_check(&j, a->check);
+    if (a->trial)
+        show_trial(&j, a->trial);
+    t->status = sotto_json_finish(&j);
+}

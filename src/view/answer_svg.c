@@ -1,0 +1,185 @@
+/* An answer as a picture: a bar for each bin, the largest first, with its interval as an error bar. */
+#include "view/view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 760, LEFT = 220, RIGHT = 110, TOP = 64, ROW = 24, BAR = 14, BOTTOM = 44 };
+enum { LABEL_CHARACTERS = 30, TICKS = 5 };
+
+void sotto_text_xml(sotto_text *t, sotto_bytes text)
+{
+    for (size_t at = 0; at < text.len;) {
+        uint32_t c = sotto_character_next(text, &at);
+
+        /* Production 2 of XML 1.0; tabs and line feeds are allowed there, and mean nothing in a label. */
+        if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xfffe || c == 0xffff)
+            c = SOTTO_CHARACTER_BAD;
+        if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'')
+            sotto_text_say(t, "&#%u;", (unsigned)c);
+        else
+            sotto_text_character(t, c);
+    }
+}
+
+/* The first characters of a label that is too long for its column, with the rest as dots. */
+static void say_cut(sotto_text *t, sotto_bytes label)
+{
+    size_t at = 0, count = 0;
+
+    while (at < label.len && count < LABEL_CHARACTERS) {
+        (void)sotto_character_next(label, &at);
+        count++;
+    }
+    sotto_text_xml(t, sotto_bytes_of(label.data, at));
+    if (at < label.len)
+        sotto_text_say(t, "\xe2\x80\xa6");
+}
+
+/* ---- the scale ----------------------------------------------------------------------------------------- */
+
+/* A step of 1, 2 or 5 times a power of ten, of which at most TICKS fit. */
+static double step_of(double most)
+{
+    double step = pow(10, floor(log10(most / TICKS)));
+
+    for (int i = 0; most / step > TICKS; i++)
+        step *= i % 3 == 1 ? 2.5 : 2;
+    return step;
+}
+
+/* The largest number that is drawn; more than 0. */
+static double most_of(const sotto_answer_page *p)
+{
+    const sotto_result *r = p->of->result;
+    double most = 1;
+
+    for (size_t i = 0; i < p->most; i++)
+        most = fmax(most, fmax(p->sorted[i].count, p->sorted[i].high));
+    if (r->has_no_value)
+        most = fmax(most, fmax(r->no_value.count, r->no_value.high));
+    return most;
+}
+
+static double place(double x, double most)
+{
+    return LEFT + fmax(x, 0) / most * (WIDTH - LEFT - RIGHT);
+}
+
+/* ---- pieces -------------------------------------------------------------------------------------------- */
+
+/* name="12.5", which no locale turns into 12,5. */
+static void say_at(sotto_text *t, const char *name, double x)
+{
+    char text[SOTTO_NUMBER_TEXT];
+
+    sotto_number_fixed(text, x, 1);
+    sotto_text_say(t, " %s=\"%s\"", name, text);
+}
+
+static void say_line(sotto_text *t, const char *kind, double x1, double y1, double x2, double y2)
+{
+    sotto_text_say(t, "<line class=\"%s\"", kind);
+    say_at(t, "x1", x1);
+    say_at(t, "y1", y1);
+    say_at(t, "x2", x2);
+    say_at(t, "y2", y2);
+    sotto_text_say(t, "/>\n");
+}
+
+static void say_row(sotto_text *t, const sotto_result_bin *b, sotto_bytes label, double most,
+                    size_t row)
+{
+    double top = TOP + (double)row * ROW, middle = top + (double)ROW / 2;
+    char count[SOTTO_NUMBER_TEXT];
+
+    sotto_number_fixed(count, b->count, 0); /* 0, not -0 */
+    sotto_text_say(t, "<g><title>");
+    sotto_text_xml(t, label);
+    sotto_text_say(t, ": %s, from %.0f to %.0f</title>\n<text text-anchor=\"end\"", count, b->low,
+                   b->high);
+    say_at(t, "x", LEFT - 8);
+    say_at(t, "y", middle + 4);
+    sotto_text_say(t, ">");
+    say_cut(t, label);
+    sotto_text_say(t, "</text>\n<rect class=\"bar\"");
+    say_at(t, "x", LEFT);
+    say_at(t, "y", middle - (double)BAR / 2);
+    say_at(t, "width", place(b->count, most) - LEFT);
+    say_at(t, "height", BAR);
+    sotto_text_say(t, "/>\n");
+    say_line(t, "error", place(b->low, most), middle, place(b->high, most), middle);
+    say_line(t, "error", place(b->low, most), middle - 4, place(b->low, most), middle + 4);
+    say_line(t, "error", place(b->high, most), middle - 4, place(b->high, most), middle + 4);
+    sotto_text_say(t, "<text");
+    say_at(t, "x", WIDTH - RIGHT + 12);
+    say_at(t, "y", middle + 4);
+    sotto_text_say(t, ">%s</text></g>\n", count);
+}
+
+static void say_scale(sotto_text *t, double most, double bottom)
+{
+    double step = step_of(most);
+
+    for (int i = 0; i * step <= most; i++) {
+        double x = place(i * step, most);
+        char text[SOTTO_NUMBER_TEXT];
+
+        say_line(t, "grid", x, TOP - 4, x, bottom);
+        sotto_number_format(text, i * step);
+        sotto_text_say(t, "<text text-anchor=\"middle\"");
+        say_at(t, "x", x);
+        say_at(t, "y", bottom + 16);
+        sotto_text_say(t, ">%s</text>\n", text);
+    }
+}
+
+static void say_head(sotto_text *t, const sotto_answer_page *p, double height)
+{
+    const sotto_receipt *receipt = p->of->receipt;
+    const sotto_result *r = p->of->result;
+    char confidence[SOTTO_NUMBER_TEXT];
+
+    sotto_number_format(confidence, 100 * r->confidence);
+    sotto_text_say(t,
+                   "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 %d %.0f\" "
+                   "font-family=\"sans-serif\" font-size=\"12\">\n"
+                   "<style>.grid{stroke:#ddd}.bar{fill:#7fb2dd}"
+                   ".error{stroke:#1b3a57;stroke-width:1.5}</style>\n"
+                   "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+                   "<text x=\"16\" y=\"22\" font-size=\"14\">%" PRIu64
+                   " reports; estimated counts with %s%% intervals</text>\n"
+                   "<text x=\"16\" y=\"40\" font-size=\"11\">recipe ",
+                   WIDTH, height, r->reports, confidence);
+    say_cut(t, sotto_bytes_of(receipt->recipe, strlen(receipt->recipe)));
+    sotto_text_say(t, ", version %" PRIu64 ", of ", receipt->version);
+    say_cut(t, sotto_bytes_of(receipt->analysis, strlen(receipt->analysis)));
+    /* With the digits that the receipt's words have. */
+    sotto_text_say(t, "; epsilon %.4g at delta %.3g</text>\n", receipt->epsilon_cohort,
+                   receipt->delta);
+}
+
+void sotto_answer_as_svg(sotto_text *t, const void *thing)
+{
+    static const char no_value[] = "no value";
+    const sotto_answer_page *p = thing;
+    const sotto_result *r = p->of->result;
+    size_t rows = p->most + r->has_no_value;
+    double most = most_of(p), bottom = TOP + (double)rows * ROW;
+    char memory[SOTTO_VIEW_LABEL];
+
+    say_head(t, p, bottom + BOTTOM);
+    say_scale(t, most, bottom);
+    for (size_t i = 0; i < p->most; i++)
+        say_row(t, &p->sorted[i], sotto_answer_name(memory, p->of->recipe, p->sorted[i].bin), most,
+                i);
+    if (r->has_no_value)
+        say_row(t, &r->no_value, sotto_bytes_of(no_value, sizeof no_value - 1), most, p->most);
+    if (p->most < r->count) {
+        sotto_text_say(t, "<text x=\"16\"");
+        say_at(t, "y", bottom + BOTTOM - 10);
+        sotto_text_say(t, ">and %zu bins with smaller counts</text>\n", r->count - p->most);
+    }
+    sotto_text_say(t, "</svg>\n");
+}

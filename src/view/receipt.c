@@ -1,0 +1,119 @@
+/* A receipt in its own words, and as JSON. */
+#include "view/view.h"
+
+#include "dap/dap.h"
+
+void sotto_receipt_as_text(sotto_text *t, const void *thing)
+{
+    enum { LONGEST = 16384 };
+    uint8_t memory[LONGEST];
+    sotto_buf text = sotto_buf_over(memory, sizeof memory);
+
+    if (t->status == SOTTO_OK)
+        t->status = sotto_receipt_explain(&text, thing, t->err);
+    sotto_text_put(t, sotto_buf_bytes(&text));
+}
+
+/* null where a server did not tell. */
+static void rate_checked(sotto_json *j, const char *key, const sotto_rejections *r)
+{
+    if (r->rate == SOTTO_RATE_UNTOLD)
+        sotto_json_null(j, key);
+    else
+        sotto_json_bool(j, key, r->rate != SOTTO_RATE_OFF);
+}
+
+/* null also where there was no check that a batch could have failed. */
+static void rate_released(sotto_json *j, const char *key, const sotto_rejections *r)
+{
+    if (r->rate == SOTTO_RATE_PASSED || r->rate == SOTTO_RATE_RELEASED)
+        sotto_json_bool(j, key, r->rate == SOTTO_RATE_RELEASED);
+    else
+        sotto_json_null(j, key);
+}
+
+/* null where a server did not tell, with the reason beside it. */
+static void rejections(sotto_json *j, const char *key, const char *why_key,
+                       const sotto_rejections *r)
+{
+    if (!r->known) {
+        sotto_json_null(j, key);
+        sotto_json_text(j, why_key, r->why ? r->why : "nobody asked");
+        return;
+    }
+    sotto_json_object(j, key);
+    for (size_t i = 0; i < r->count; i++)
+        sotto_json_uint(j, r->items[i].cause, r->items[i].reports);
+    sotto_json_end(j);
+}
+
+static void identity(sotto_json *j, const sotto_receipt *r)
+{
+    char task[SOTTO_DAP_ID_TEXT_MAX];
+
+    sotto_dap_id_encode(task, sotto_bytes_of(r->task_id, sizeof r->task_id));
+    sotto_json_text(j, "recipe", r->recipe);
+    sotto_json_uint(j, "version", r->version);
+    sotto_json_text(j, "analysis", r->analysis);
+    sotto_json_hex(j, "recipe_hash", sotto_bytes_of(r->recipe_hash, sizeof r->recipe_hash));
+    sotto_json_text(j, "task", task); /* base64url, as in every path, list and log */
+    sotto_json_text(j, "leader", r->leader);
+    sotto_json_text(j, "helper", r->helper);
+    sotto_json_text(j, "honest_party", r->split ? "leader or helper" : "none");
+}
+
+static void claims(sotto_json *j, const sotto_receipt *r)
+{
+    sotto_json_text(j, "randomizer", r->randomizer);
+    sotto_json_text(j, "adjacency", r->adjacency);
+    sotto_json_real(j, "epsilon_local", r->epsilon_local);
+    sotto_json_real(j, "replacement_local", r->replacement_local);
+    sotto_json_real(j, "epsilon_cohort", r->epsilon_cohort);
+    sotto_json_real(j, "delta", r->delta);
+    sotto_json_uint(j, "min_cohort", r->min_cohort);
+    sotto_json_uint(j, "honest", r->honest);
+    sotto_json_real(j, "honest_share", r->honest_share);
+    sotto_json_text(j, "theorem", r->theorem);
+    sotto_json_bool(j, "aggregation", r->aggregation);
+    sotto_json_bool(j, "sampling", r->sampling);
+    sotto_json_text(j, "sampling_why", r->sampling_why);
+    sotto_json_bool(j, "none_told", r->none_told);
+}
+
+void sotto_receipt_members(sotto_json *j, const sotto_receipt *r)
+{
+    identity(j, r);
+    claims(j, r);
+    sotto_json_real(j, "liar", r->liar);
+    sotto_json_uint(j, "weight", r->weight);
+    sotto_json_real(j, "miss", r->miss);
+    sotto_json_real(j, "noise_sigma", r->noise_sigma);
+    sotto_json_real(j, "epsilon_noise", r->epsilon_noise);
+    sotto_json_text(j, "noise_by", r->noise_by);
+    rejections(j, "leader_rejections", "leader_rejections_why", &r->leader_rejections);
+    rejections(j, "helper_rejections", "helper_rejections_why", &r->helper_rejections);
+    rate_checked(j, "leader_rate_checked", &r->leader_rejections);
+    rate_checked(j, "helper_rate_checked", &r->helper_rejections);
+    rate_released(j, "leader_rate_released", &r->leader_rejections);
+    rate_released(j, "helper_rate_released", &r->helper_rejections);
+}
+
+void sotto_receipt_as_json(sotto_text *t, const void *thing)
+{
+    sotto_json j = sotto_json_on(*t, SOTTO_JSON_INDENTED);
+
+    sotto_json_object(&j, NULL);
+    sotto_receipt_members(&j, thing);
+    t->status = sotto_json_finish(&j);
+}
+
+sotto_status sotto_view_receipt(const sotto_view *view, const sotto_receipt *receipt,
+                                sotto_err *err)
+{
+    static sotto_show *const formats[SOTTO_VIEW_FORMATS] = {
+        [SOTTO_VIEW_TEXT] = sotto_receipt_as_text,
+        [SOTTO_VIEW_JSON] = sotto_receipt_as_json,
+    };
+
+    return sotto_view_run(view, formats, receipt, "a receipt", err);
+}

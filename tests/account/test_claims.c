@@ -1,0 +1,166 @@
+/* Claims about locally randomised reports, held against the accountant's own questions. */
+#include "account/claims.h"
+#include "account/local/checkin.h"
+#include "support/test.h"
+
+#include <string.h>
+
+static const double LOG_DELTA = -13.815510557964274; /* log 1e-6 */
+
+/* Any randomizer of this epsilon: it has no law of its own. */
+static sotto_report_law any_of(double eps)
+{
+    return (sotto_report_law){.local = eps, .replacement = eps};
+}
+
+static sotto_claim_question of(const sotto_report_law *law, uint64_t honest)
+{
+    return (sotto_claim_question){law, SOTTO_TRUST_SPLIT, true, honest, LOG_DELTA};
+}
+
+static sotto_question question(sotto_mechanism mechanism)
+{
+    return (sotto_question){.adjacency = SOTTO_ADJACENCY_REPLACEMENT,
+                            .trust = SOTTO_TRUST_SPLIT,
+                            .dishonest = {0, 1},
+                            .delta = 1e-6,
+                            .participation_is_hidden = true,
+                            .mechanism = mechanism};
+}
+
+static void a_claim_is_the_accountants_answer(sotto_test *t)
+{
+    static const double rates[] = {1, 0.1};
+    const sotto_report_law law = any_of(2);
+    const sotto_claim_question q = of(&law, 20000);
+    sotto_question asked = question(SOTTO_MECHANISM_SHUFFLED);
+    sotto_answer claim, answer;
+
+    for (size_t i = 0; i < 2; i++) {
+        asked.of.local.local_epsilon = 2;
+        asked.of.local.cohort = 20000;
+        asked.of.local.rate = rates[i];
+        CHECK_OK(t, sotto_privacy_epsilon(&answer, &asked, NULL, &t->err));
+        CHECK_OK(t, sotto_claim_cohort(&claim, &q, rates[i], &t->err));
+        CHECK_NEAR(t, answer.high, claim.high, 1e-12 * answer.high);
+        CHECK(t, claim.honest == 20000);
+    }
+    asked = question(SOTTO_MECHANISM_CHECK_IN);
+    asked.of.check_in.variant = SOTTO_CHECK_IN_AVERAGED;
+    asked.of.check_in.local_epsilon = 0.5;
+    asked.of.check_in.window = 1000;
+    asked.of.check_in.cohort = 10000000;
+    asked.of.check_in.probability = 1;
+    const sotto_report_law weak = any_of(0.5);
+    const sotto_claim_question r = of(&weak, 10000000);
+    CHECK_OK(t, sotto_privacy_epsilon(&answer, &asked, NULL, &t->err));
+    CHECK_OK(t, sotto_claim_check_in(&claim, &r, SOTTO_CHECK_IN_AVERAGED, 1000, 1, &t->err));
+    CHECK_NEAR(t, answer.high, claim.high, 1e-12 * answer.high);
+    CHECK(t, claim.high < 0.5);
+}
+
+/* A randomizer's own law never costs more than any randomizer of its epsilon does. */
+static void a_known_law_costs_no_more(sotto_test *t)
+{
+    const sotto_report_law any = any_of(2);
+    const sotto_claim_question q = of(&any, 20000);
+    sotto_report_law choice;
+    sotto_answer of_any, own;
+
+    CHECK_OK(t, sotto_report_law_choice(&choice, 2, 2, &t->err));
+    const sotto_claim_question known = of(&choice, 20000);
+    CHECK_OK(t, sotto_claim_cohort(&of_any, &q, 1, &t->err));
+    CHECK_OK(t, sotto_claim_cohort(&own, &known, 1, &t->err));
+    CHECK(t, own.high < of_any.high && own.low <= own.high);
+    CHECK(t, strstr(own.theorem, "this one's own law") != NULL);
+}
+
+static void nothing_is_claimed_that_trust_has_not_earned(sotto_test *t)
+{
+    static const sotto_trust trusts[] = {SOTTO_TRUST_FLAMINGO, SOTTO_TRUST_AERO};
+    const sotto_report_law law = any_of(0.5);
+    sotto_claim_question q = of(&law, 20000);
+    sotto_answer claim;
+
+    for (size_t i = 0; i < 2; i++) {
+        q.trust = trusts[i];
+        q.hidden = false;
+        CHECK_OK(t, sotto_claim_cohort(&claim, &q, 1, &t->err));
+        CHECK(t, claim.high == 0.5 && claim.honest == 0);
+        CHECK(t, strstr(claim.theorem, "whoever adds up") != NULL);
+        CHECK_STATUS(t, SOTTO_DENIED, sotto_claim_sampled(&claim, &q, 0.1, &t->err));
+        CHECK_STATUS(t, SOTTO_DENIED, sotto_claim_donation(&claim, &q, 8, &t->err));
+        CHECK_STATUS(t, SOTTO_DENIED,
+                     sotto_claim_check_in(&claim, &q, SOTTO_CHECK_IN_FIXED, 100, 1, &t->err));
+    }
+}
+
+static void a_moment_that_is_seen_gains_nothing(sotto_test *t)
+{
+    const sotto_report_law law = any_of(0.5);
+    sotto_claim_question q = of(&law, 20000);
+    sotto_answer claim;
+
+    q.hidden = false;
+    CHECK_OK(t, sotto_claim_cohort(&claim, &q, 1, &t->err));
+    CHECK(t, claim.high < 0.5); /* adding up needs nobody hidden */
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_claim_cohort(&claim, &q, 0.1, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_claim_sampled(&claim, &q, 0.1, &t->err));
+    CHECK_REASON(t, "participation is seen");
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_claim_donation(&claim, &q, 8, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_claim_check_in(&claim, &q, SOTTO_CHECK_IN_SLIDING, 100, 1, &t->err));
+}
+
+static void a_gain_below_a_thousandth_is_not_told(sotto_test *t)
+{
+    const sotto_report_law law = any_of(8);
+    const sotto_claim_question few = of(&law, 10), nobody = of(&law, 0);
+    sotto_answer claim;
+
+    CHECK_OK(t, sotto_claim_cohort(&claim, &few, 1, &t->err));
+    CHECK(t, claim.high == 8 && strstr(claim.theorem, "too small") != NULL);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_claim_cohort(&claim, &nobody, 1, &t->err));
+    CHECK_REASON(t, "nobody honest");
+}
+
+/* A device claims by the theorem as printed, never less than the accountant's optimum of its proof. */
+static void a_fixed_window_is_claimed_by_the_theorem(sotto_test *t)
+{
+    const sotto_report_law law = any_of(0.5);
+    const sotto_claim_question q = of(&law, 20000);
+    sotto_bound printed, optimal;
+    sotto_answer claim;
+
+    CHECK_OK(t, sotto_claim_check_in(&claim, &q, SOTTO_CHECK_IN_FIXED, 10000, 1, &t->err));
+    CHECK_OK(t, sotto_checkin_fixed_window(&printed, 0.5, 10000, 1, LOG_DELTA, &t->err));
+    CHECK_OK(t, sotto_checkin_fixed_window_optimal(&optimal, 0.5, 10000, 1, LOG_DELTA, &t->err));
+    CHECK(t, claim.high == printed.high && claim.high >= optimal.high && claim.high < 0.5);
+}
+
+static void noise_whose_draws_cost_too_much_is_not_claimed(sotto_test *t)
+{
+    sotto_answer claim;
+
+    CHECK_NEAR(t, 2, sotto_report_distance(2, 100), 1e-12);
+    CHECK(t, sotto_report_distance(2, 100) >= 2);
+    CHECK_NEAR(t, sqrt(3.0), sotto_report_distance(2, 3), 1e-12);
+    CHECK_OK(t, sotto_claim_server_noise(&claim, 100, 2, 1e-6, LOG_DELTA, 0x1p-90, &t->err));
+    CHECK(t, claim.high > 0 && claim.high < 0.2);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_claim_server_noise(&claim, 100, 2, 1e-6, LOG_DELTA, 1e-9, &t->err));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_claim_is_the_accountants_answer),
+        CASE(a_known_law_costs_no_more),
+        CASE(nothing_is_claimed_that_trust_has_not_earned),
+        CASE(a_moment_that_is_seen_gains_nothing),
+        CASE(a_gain_below_a_thousandth_is_not_told),
+        CASE(a_fixed_window_is_claimed_by_the_theorem),
+        CASE(noise_whose_draws_cost_too_much_is_not_claimed),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

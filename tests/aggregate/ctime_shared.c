@@ -1,0 +1,58 @@
+/* What a client does with its secrets: dealing shares, stretching seeds, masking. Nothing but lengths may steer it. */
+#include "support/ctime.h"
+#include "support/test.h"
+
+#include "aggregate/shared/mask.h"
+#include "aggregate/shared/shamir.h"
+
+enum { ENTRIES = 5000, HOLDERS = 9 };
+
+static void dealing_does_not_depend_on_the_secret(sotto_test *t)
+{
+    uint8_t secret[32] = {1, 2, 3}, seed[32] = {4}, share[SOTTO_SHAMIR_SHARE];
+    sotto_shamir_dealer dealer;
+    sotto_keystream stream;
+
+    CHECK_OK(t, sotto_keystream_init(&stream, &t->err));
+    sotto_ctime_secret(secret, sizeof secret);
+    sotto_ctime_secret(seed, sizeof seed);
+    CHECK_OK(t, sotto_keystream_seed(&stream, seed, &t->err));
+    CHECK_OK(t, sotto_shamir_deal(&dealer, &t->arena, 5, secret, &stream, &t->err));
+    for (uint32_t i = 0; i < HOLDERS; i++) {
+        sotto_shamir_share(&dealer, share, i);
+        sotto_ctime_public(share, sizeof share); /* its holder's */
+        CHECK(t, sotto_shamir_is_share(share));
+    }
+    sotto_shamir_forget(&dealer);
+    sotto_keystream_clear(&stream);
+}
+
+static void masking_does_not_depend_on_the_vector(sotto_test *t)
+{
+    static uint64_t entries[ENTRIES];
+    uint8_t agreed[32] = {5}, seed[32];
+    const uint8_t id[SOTTO_ROUND_ID] = {6};
+    sotto_vector v = {.ring = SOTTO_RING_Z64, .length = ENTRIES, .of.z64 = entries};
+    sotto_keystream stream;
+
+    CHECK_OK(t, sotto_keystream_init(&stream, &t->err));
+    sotto_ctime_secret(agreed, sizeof agreed);
+    sotto_ctime_secret(entries, sizeof entries);
+    CHECK_OK(t, sotto_pair_seed(seed, agreed, id, 3, 4, &t->err));
+    CHECK_OK(t, sotto_mask_apply(&v, &stream, seed, sotto_pair_sign(3, 4), &t->err));
+    v.ring = SOTTO_RING_Z32;
+    v.of.z32 = (uint32_t *)(void *)entries;
+    CHECK_OK(t, sotto_mask_apply(&v, &stream, seed, -1, &t->err));
+    sotto_ctime_public(entries, sizeof entries);
+    CHECK(t, entries[ENTRIES - 1] != entries[ENTRIES - 2]);
+    sotto_keystream_clear(&stream);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(dealing_does_not_depend_on_the_secret),
+        CASE(masking_does_not_depend_on_the_vector),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,231 @@
+#include "rounds.h"
+
+#include "plain/plain.h"
+
+#include <string.h>
+
+static sotto_message example(const round_case *c)
+{
+    sotto_message m = {.epoch = c->round.epoch,
+                       .round = c->round.number,
+                       .kind = PLAIN_VECTOR,
+                       .from = 1,
+                       .to = SOTTO_TO_SERVER,
+                       .bulk_len = 12};
+
+    memcpy(m.session, c->round.session, sizeof m.session);
+    return m;
+}
+
+static void what_is_encoded_is_decoded(sotto_test *t)
+{
+    uint8_t wire[512], again[512], signature[SOTTO_SIGNATURE] = {9}, body[50] = {3};
+    sotto_buf out = sotto_buf_over(wire, sizeof wire), twice = sotto_buf_over(again, sizeof again);
+    sotto_message m = {.session = {1},
+                       .epoch = 2,
+                       .round = 3,
+                       .kind = 4,
+                       .from = 5,
+                       .to = 6,
+                       .bulk = {7},
+                       .bulk_len = 8,
+                       .body = {body, sizeof body},
+                       .signature = {signature, sizeof signature}};
+    sotto_message read;
+
+    CHECK_OK(t, sotto_message_encode(&out, &m, &t->err));
+    CHECK_EQUAL(t, sotto_message_size(&m), out.len);
+    CHECK_OK(t, sotto_message_decode(&read, sotto_buf_bytes(&out), &t->err));
+    CHECK_OK(t, sotto_message_encode(&twice, &read, &t->err));
+    CHECK_BYTES(t, wire, again, out.len);
+    for (size_t i = 0; i < out.len; i++)
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_message_decode(&read, sotto_bytes_of(wire, i), &t->err));
+    wire[out.len] = 0;
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_message_decode(&read, sotto_bytes_of(wire, out.len + 1), &t->err));
+    m.signature.len = 63;
+    out.len = 0;
+    CHECK_OK(t, sotto_message_encode(&out, &m, &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_message_decode(&read, sotto_buf_bytes(&out), &t->err));
+    out.len = 0;
+    out.cap = 100;
+    CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_message_encode(&out, &m, &t->err));
+    CHECK_EQUAL(t, 0, out.len);
+}
+
+static void every_field_is_signed(sotto_test *t)
+{
+    uint8_t wire[256], signature[SOTTO_SIGNATURE], body[5] = {1};
+    sotto_buf out = sotto_buf_over(wire, sizeof wire);
+    sotto_message m, read;
+    round_case c;
+
+    round_case_init(t, &c, &METHOD_ROWS[0], 3, SOTTO_RING_Z32, 3, 1);
+    m = example(&c);
+    m.body = sotto_bytes_of(body, sizeof body);
+    CHECK_OK(t, sotto_message_sign(&m, signature, &c.cast.clients[1], &t->err));
+    CHECK_OK(t, sotto_message_check(&m, c.cast.registry.keys[1], &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED, sotto_message_check(&m, c.cast.registry.keys[0], &t->err));
+    CHECK_OK(t, sotto_message_encode(&out, &m, &t->err));
+    for (size_t bit = 0; bit < 8 * out.len; bit++) {
+        wire[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        if (sotto_message_decode(&read, sotto_buf_bytes(&out), NULL) == SOTTO_OK)
+            CHECK_STATUS(t, SOTTO_REJECTED,
+                         sotto_message_check(&read, c.cast.registry.keys[1], &t->err));
+        wire[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    round_case_clear(&c);
+}
+
+static sotto_status judge(sotto_test *t, const round_case *c, sotto_message *m,
+                          const sotto_signer *signer)
+{
+    uint8_t signature[SOTTO_SIGNATURE];
+
+    CHECK_OK(t, sotto_message_sign(m, signature, signer, &t->err));
+    t->err = (sotto_err){0};
+    return sotto_message_judge(m, &c->round, &sotto_method_plain, &t->err);
+}
+
+static void a_message_is_of_its_round(sotto_test *t)
+{
+    sotto_message m;
+    round_case c;
+
+    round_case_init(t, &c, &METHOD_ROWS[0], 3, SOTTO_RING_Z32, 3, 1);
+    m = example(&c);
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_OK);
+    m.session[31] ^= 1;
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_STALE);
+    m = example(&c);
+    m.epoch++;
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_STALE);
+    m = example(&c);
+    m.round--;
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_STALE);
+    round_case_clear(&c);
+}
+
+static void a_message_comes_from_whom_it_can(sotto_test *t)
+{
+    sotto_message m;
+    round_case c;
+
+    round_case_init(t, &c, &METHOD_ROWS[0], 3, SOTTO_RING_Z32, 3, 1);
+    m = example(&c);
+    m.from = SOTTO_TO_SERVER;
+    CHECK(t, judge(t, &c, &m, &c.cast.server) == SOTTO_REJECTED);
+    m = example(&c);
+    m.to = 2;
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_REJECTED);
+    m = example(&c);
+    m.from = 3;
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_REJECTED);
+    round_case_clear(&c);
+}
+
+static void a_message_is_signed_by_its_sender(sotto_test *t)
+{
+    sotto_message m;
+    round_case c;
+
+    round_case_init(t, &c, &METHOD_ROWS[0], 3, SOTTO_RING_Z32, 3, 1);
+    m = example(&c);
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[2]) == SOTTO_REJECTED);
+    m = example(&c);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_message_judge(&m, &c.round, &sotto_method_plain, &t->err));
+    round_case_clear(&c);
+}
+
+static void a_message_has_its_kinds_form(sotto_test *t)
+{
+    sotto_message m;
+    round_case c;
+
+    round_case_init(t, &c, &METHOD_ROWS[0], 3, SOTTO_RING_Z32, 3, 1);
+    m = example(&c);
+    m.kind = 99;
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_MALFORMED);
+    m = example(&c);
+    m.bulk_len = 16;
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_MALFORMED);
+    m = example(&c);
+    m.bulk[3] = 1;
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_MALFORMED);
+    m = example(&c);
+    m.body = sotto_bytes_of("x", 1);
+    CHECK(t, judge(t, &c, &m, &c.cast.clients[1]) == SOTTO_MALFORMED);
+    round_case_clear(&c);
+}
+
+static void a_round_names_its_registry(sotto_test *t)
+{
+    round_case c;
+
+    round_case_init(t, &c, &METHOD_ROWS[0], 3, SOTTO_RING_Z32, 3, 1);
+    CHECK_OK(t, sotto_method_admit(&sotto_method_plain, &c.round, &t->err));
+    c.round.registry[0] ^= 1;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_method_admit(&sotto_method_plain, &c.round, &t->err));
+    c.round.keys = NULL;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_method_admit(&sotto_method_plain, &c.round, &t->err));
+    round_case_clear(&c);
+}
+
+static void effects_are_copies_in_order(sotto_test *t)
+{
+    uint8_t body[2] = {1, 2};
+    sotto_message m = {.kind = 1, .body = {body, sizeof body}};
+    sotto_vow vow = {.kind = 5};
+    sotto_effects effects;
+
+    sotto_effects_init(&effects, &t->arena);
+    CHECK(t, effects.wake == UINT64_MAX);
+    CHECK_OK(t, sotto_effects_send(&effects, &m, NULL, &t->err));
+    body[0] = 9;
+    m.kind = 2;
+    CHECK_OK(t, sotto_effects_send(&effects, &m, NULL, &t->err));
+    CHECK_OK(t, sotto_effects_keep(&effects, &m, &t->err));
+    CHECK_OK(t, sotto_effects_vow(&effects, &vow, &t->err));
+    CHECK_OK(t, sotto_effects_post(&effects, m.body, &t->err));
+    sotto_effects_wake(&effects, 50);
+    sotto_effects_wake(&effects, 70);
+    sotto_effects_done(&effects, SOTTO_DENIED, "first");
+    sotto_effects_done(&effects, SOTTO_OK, "second");
+    CHECK_EQUAL(t, 1, effects.sent->message.body.data[0]);
+    CHECK_EQUAL(t, 9, effects.sent->next->message.body.data[0]);
+    CHECK(t, !effects.sent->next->next && effects.kept && !effects.kept->next);
+    CHECK_EQUAL(t, 5, effects.vows->vow.kind);
+    CHECK_EQUAL(t, 2, effects.posts->record.len);
+    CHECK_EQUAL(t, 50, effects.wake);
+    CHECK(t, effects.outcome == SOTTO_DENIED && strcmp(effects.reason, "first") == 0);
+}
+
+static void one_step_may_not_want_without_end(sotto_test *t)
+{
+    static uint8_t body[4096];
+    sotto_message m = {.body = {body, sizeof body}};
+    sotto_effects effects;
+    sotto_arena small;
+    unsigned sent = 0;
+
+    sotto_arena_init(&small, 65536);
+    sotto_effects_init(&effects, &small);
+    while (sotto_effects_send(&effects, &m, NULL, NULL) == SOTTO_OK)
+        sent++;
+    CHECK(t, sent > 4 && sent < 16);
+    sotto_arena_clear(&small);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(what_is_encoded_is_decoded),        CASE(every_field_is_signed),
+        CASE(a_message_is_of_its_round),         CASE(a_message_comes_from_whom_it_can),
+        CASE(a_message_is_signed_by_its_sender), CASE(a_message_has_its_kinds_form),
+        CASE(a_round_names_its_registry),        CASE(effects_are_copies_in_order),
+        CASE(one_step_may_not_want_without_end),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

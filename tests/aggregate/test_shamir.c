@@ -1,0 +1,201 @@
+#include "aggregate/shared/shamir.h"
+
+#include "sim/random.h"
+#include "support/test.h"
+
+#include <string.h>
+
+/* ---- the scheme itself, in a field small enough to look at everything ------------------------------------ */
+
+enum { P = 5 };
+
+static unsigned toy_inv(unsigned a)
+{
+    unsigned x = 1;
+
+    while (a * x % P != 1)
+        x++;
+    return x;
+}
+
+#define FE           unsigned
+#define FE_ADD(a, b) (((a) + (b)) % P)
+#define FE_SUB(a, b) (((a) + P - (b)) % P)
+#define FE_MUL(a, b) ((a) * (b) % P)
+#define FE_INV       toy_inv
+#define FE_ZERO      0u
+#define FE_ONE       1u
+#define SHAMIR(name) toy_##name
+#include "aggregate/shared/shamir_template.h"
+
+/* The digits of a number are the coefficients of a polynomial. */
+static void polynomial(unsigned *c, size_t degree, unsigned number)
+{
+    for (size_t i = 0; i < degree; i++, number /= P)
+        c[i] = number % P;
+}
+
+static unsigned power(unsigned exponent)
+{
+    unsigned x = 1;
+
+    while (exponent--)
+        x *= P;
+    return x;
+}
+
+/* For each threshold t, each t - 1 of the four holders and each secret: over all polynomials, every combination of shares comes
+ * equally often. So t - 1 shares say nothing at all of the secret. */
+static void fewer_than_the_threshold_learn_nothing(sotto_test *t)
+{
+    for (size_t threshold = 2; threshold <= 4; threshold++)
+        for (unsigned holders = 0; holders < 16; holders++)
+            for (unsigned secret = 0; secret < P; secret++) {
+                unsigned seen[P * P * P] = {0}, c[3], size = 0;
+
+                for (unsigned h = 0; h < 4; h++)
+                    size += holders >> h & 1;
+                if (size != threshold - 1)
+                    continue;
+                for (unsigned number = 0; number < power((unsigned)threshold - 1); number++) {
+                    unsigned shares = 0;
+
+                    polynomial(c, threshold - 1, number);
+                    for (unsigned h = 0; h < 4; h++)
+                        if (holders >> h & 1)
+                            shares = shares * P + toy_evaluate(secret, c, threshold - 1, 1, h + 1);
+                    seen[shares]++;
+                }
+                for (unsigned shares = 0; shares < power(size); shares++)
+                    CHECK_EQUAL(t, 1, seen[shares]);
+            }
+}
+
+static void the_threshold_learns_all(sotto_test *t)
+{
+    for (size_t threshold = 2; threshold <= 4; threshold++)
+        for (unsigned holders = 0; holders < 16; holders++)
+            for (unsigned number = 0; number < P * power((unsigned)threshold - 1); number++) {
+                unsigned xs[4], values[4], weights[4], c[3], count = 0, sum = 0;
+
+                polynomial(c, threshold - 1, number / P);
+                for (unsigned h = 0; h < 4; h++)
+                    if (holders >> h & 1) {
+                        xs[count] = h + 1;
+                        values[count++] = toy_evaluate(number % P, c, threshold - 1, 1, h + 1);
+                    }
+                if (count != threshold)
+                    continue;
+                toy_weights_vartime(weights, xs, count, 0);
+                for (unsigned i = 0; i < count; i++)
+                    sum = FE_ADD(sum, FE_MUL(weights[i], values[i]));
+                CHECK_EQUAL(t, number % P, sum);
+            }
+}
+
+/* ---- 32 bytes over Field64 ------------------------------------------------------------------------------- */
+
+enum { HOLDERS = 21, THRESHOLD = 11 };
+
+typedef struct dealt {
+    uint8_t secret[32], shares[HOLDERS][SOTTO_SHAMIR_SHARE];
+    sotto_shamir_point points[HOLDERS];
+} dealt;
+
+static void deal(sotto_test *t, dealt *d, uint64_t seed, bool all_ones)
+{
+    sotto_shamir_dealer dealer;
+    sotto_keystream stream;
+    sotto_sim_random random;
+    uint8_t from[32];
+
+    sotto_sim_random_init(&random, seed);
+    sotto_sim_random_bytes(&random, d->secret, sizeof d->secret);
+    sotto_sim_random_bytes(&random, from, sizeof from);
+    if (all_ones)
+        memset(d->secret, 0xff, sizeof d->secret);
+    CHECK_OK(t, sotto_keystream_init(&stream, &t->err));
+    CHECK_OK(t, sotto_keystream_seed(&stream, from, &t->err));
+    CHECK_OK(t, sotto_shamir_deal(&dealer, &t->arena, THRESHOLD, d->secret, &stream, &t->err));
+    for (uint32_t i = 0; i < HOLDERS; i++) {
+        sotto_shamir_share(&dealer, d->shares[i], 100 * i);
+        CHECK(t, sotto_shamir_is_share(d->shares[i]));
+        d->points[i] = (sotto_shamir_point){100 * i, d->shares[i], true};
+    }
+    sotto_shamir_forget(&dealer);
+    CHECK(t, dealer.coefficients == NULL);
+    sotto_keystream_clear(&stream);
+}
+
+static bool is_it(void *context, const uint8_t secret[32])
+{
+    return memcmp(secret, ((const dealt *)context)->secret, 32) == 0;
+}
+
+static void any_so_many_shares_give_the_secret(sotto_test *t)
+{
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        uint8_t secret[32];
+        dealt d;
+
+        deal(t, &d, seed, seed == 0);
+        size_t first = seed % (HOLDERS - THRESHOLD + 1);
+        CHECK_OK(t, sotto_shamir_find_vartime(secret, d.points + first, THRESHOLD, THRESHOLD, is_it,
+                                              &d, &t->err));
+        CHECK_BYTES(t, d.secret, secret, 32);
+        CHECK_STATUS(t, SOTTO_AGAIN,
+                     sotto_shamir_find_vartime(secret, d.points, THRESHOLD - 1, THRESHOLD, is_it,
+                                               &d, &t->err));
+    }
+}
+
+static void wrong_shares_are_named_and_skipped(sotto_test *t)
+{
+    for (unsigned liars = 0; liars <= 5; liars++) {
+        uint8_t secret[32];
+        dealt d;
+
+        deal(t, &d, liars, false);
+        for (unsigned i = 0; i < liars; i++)
+            d.shares[2 * i][3 * i] ^= 1;
+        CHECK_OK(
+            t, sotto_shamir_find_vartime(secret, d.points, HOLDERS, THRESHOLD, is_it, &d, &t->err));
+        CHECK_BYTES(t, d.secret, secret, 32);
+        for (unsigned i = 0; i < HOLDERS; i++)
+            CHECK(t, d.points[i].wrong == (i % 2 == 0 && i / 2 < liars));
+    }
+}
+
+static void too_many_wrong_shares_give_nothing(sotto_test *t)
+{
+    static const uint8_t nothing[32];
+    uint8_t secret[32];
+    dealt d;
+
+    deal(t, &d, 3, false);
+    for (unsigned i = 0; i < HOLDERS - THRESHOLD + 1; i++)
+        d.shares[i][0] ^= 1;
+    CHECK_STATUS(
+        t, SOTTO_REJECTED,
+        sotto_shamir_find_vartime(secret, d.points, HOLDERS, THRESHOLD, is_it, &d, &t->err));
+    CHECK_BYTES(t, nothing, secret, 32);
+}
+
+static void shares_are_field_elements(sotto_test *t)
+{
+    uint8_t share[SOTTO_SHAMIR_SHARE] = {0};
+
+    CHECK(t, sotto_shamir_is_share(share));
+    memset(share + 32, 0xff, 8);
+    CHECK(t, !sotto_shamir_is_share(share));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(fewer_than_the_threshold_learn_nothing), CASE(the_threshold_learns_all),
+        CASE(any_so_many_shares_give_the_secret),     CASE(wrong_shares_are_named_and_skipped),
+        CASE(too_many_wrong_shares_give_nothing),     CASE(shares_are_field_elements),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

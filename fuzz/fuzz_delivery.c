@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/delivery.h"
+#include "device/answer/delivery.h"
 
 enum {
     ENTRY = SOTTO_REPORT_ID_SIZE + 1,

@@ -2,12 +2,12 @@
 #ifndef SOTTO_DEVICE_INTERNAL_H
 #define SOTTO_DEVICE_INTERNAL_H
 
-#include "device/answer.h"
-#include "device/ledger.h"
-#include "device/policy_tables.h"
-#include "device/record.h"
+#include "device/answer/answer.h"
+#include "device/ledger/ledger.h"
+#include "device/ledger/policy_tables.h"
+#include "device/ledger/record.h"
+#include "device/ledger/shelf.h"
 #include "device/shared.h"
-#include "device/shelf.h"
 
 enum { SOTTO_DEVICE_DESCRIBED = 32, SOTTO_DEVICE_VALUE = 192, SOTTO_DEVICE_PAUSES = 4 };
 

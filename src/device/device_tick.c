@@ -1,8 +1,8 @@
 #include "device/device_internal.h"
 
 #include "base/rule.h"
-#include "device/consent.h"
-#include "device/participate.h"
+#include "device/answer/participate.h"
+#include "device/ledger/consent.h"
 
 #include <string.h>
 

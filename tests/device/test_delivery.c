@@ -1,6 +1,6 @@
 /* What a leader's answer to an upload means. */
 #include "dap/dap.h"
-#include "device/delivery.h"
+#include "device/answer/delivery.h"
 #include "support/test.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* One ledger's file, open twice, as by two processes of one device: whoever comes second finds what the first did, at
  * whatever moment it did it. */
-#include "device/consent.h"
-#include "device/ledger_internal.h"
-#include "device/shelf.h"
+#include "device/ledger/consent.h"
+#include "device/ledger/ledger_internal.h"
+#include "device/ledger/shelf.h"
 #include "support/ledger.h"
 #include "support/recipes.h"
 

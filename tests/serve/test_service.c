@@ -4,7 +4,7 @@
 
 #include "dap/upload.h"
 #include "db/sealed.h"
-#include "device/delivery.h"
+#include "device/answer/delivery.h"
 #include "support/database.h"
 
 #include <stdio.h>

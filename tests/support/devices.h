@@ -6,7 +6,7 @@
 #ifndef SOTTO_TESTS_SUPPORT_DEVICES_H
 #define SOTTO_TESTS_SUPPORT_DEVICES_H
 
-#include "device/delivery.h"
+#include "device/answer/delivery.h"
 #include "sotto/device.h"
 #include "sotto/seal.h"
 #include "support/events.h"

@@ -1,7 +1,7 @@
 #include "support/ledger.h"
 
 #include "crypto/hash.h"
-#include "device/consent.h"
+#include "device/ledger/consent.h"
 
 #include <math.h>
 #include <sqlite3.h>

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/query.h"
+#include "device/events/query.h"
 
 enum { ROWS = 4, MOST_PICKS = 40 };
 

@@ -87,23 +87,40 @@ static void put(basket *b, sotto_bytes report)
 
 enum { HONEST, SPOILS_LEADERS_SHARE, SPOILS_HELPERS_SHARE, SENDS_TWICE, FORGES };
 
-/* The transport of every device: it only gathers, so that a hundred reports travel together. */
-static sotto_delivery gather(void *context, const sotto_upload *sent)
+/* Appends the request's body, without counting it. */
+static sotto_status read_body(basket *b, sotto_exchange *exchange, sotto_bytes *out)
 {
+    size_t room = b->body.cap - b->body.len, len = 0;
+
+    if (exchange->body_length > room)
+        return SOTTO_TOO_LARGE;
+    *out = sotto_bytes_of(b->body.data + b->body.len, (size_t)exchange->body_length);
+    for (size_t at = 0; at < out->len; at += len)
+        SOTTO_TRY(exchange->read(exchange, at, b->body.data + b->body.len + at, room - at, &len));
+    b->body.len += out->len;
+    return SOTTO_OK;
+}
+
+/* The transport of every device: it only gathers, so that a hundred reports travel together. */
+static sotto_status gather(void *context, sotto_exchange *exchange)
+{
+    const sotto_exchange_head accepted = {.size = sizeof accepted, .status = 200};
     basket *b = context;
     uint8_t *start = b->body.data + b->body.len;
     sotto_dap_report report;
+    sotto_bytes sent;
 
-    put(b, sent->body);
+    SOTTO_TRY(read_body(b, exchange, &sent));
+    b->reports++;
     if (b->hostile == SENDS_TWICE)
-        put(b, sent->body);
-    if (sotto_dap_report_decode(&report, sotto_bytes_of(start, sent->body.len), NULL) == SOTTO_OK) {
+        put(b, sent);
+    if (sotto_dap_report_decode(&report, sent, NULL) == SOTTO_OK) {
         if (b->hostile == SPOILS_LEADERS_SHARE)
             start[report.leader.payload.data - start] ^= 1;
         if (b->hostile == SPOILS_HELPERS_SHARE)
             start[report.helper.payload.data - start] ^= 1;
     }
-    return SOTTO_DELIVERY_ACCEPTED;
+    return exchange->begin(exchange, &accepted);
 }
 
 static sotto_status read_budget(void *context, const sotto_budget_line *line, sotto_err *err)
@@ -153,7 +170,7 @@ static sotto_status run_device(basket *b, unsigned choice, sotto_err *err)
                                 .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
                                 .streams = &stream,
                                 .stream_count = 1,
-                                .host = {.send = gather, .context = b},
+                                .host = {.exchange = gather, .context = b},
                                 .shared = b->shared},
         err));
     status = live(b, device, choice, err);

@@ -59,8 +59,8 @@ void sotto_device_print_text(const char *text, size_t len);
 /* Randomised bits in hexadecimal, as many lines as it takes. */
 void sotto_device_print_bits(sotto_bytes bits, const char *indent);
 
-/* The transport of `tick --out`: host.send, with the job as context. */
-sotto_delivery sotto_device_write_upload(void *context, const sotto_upload *upload);
+/* The transport of `tick --out`: host.exchange, with the job as context. */
+sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange);
 
 /* ---- verbs ---- */
 

@@ -2,8 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
-#include "dap/dap.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -128,56 +126,70 @@ int sotto_device_run_offer(sotto_device_job *job)
 
 /* ---- ticks ------------------------------------------------------------------------------------------------ */
 
-static bool write_file(const char *path, sotto_bytes body)
+static bool write_all(int file, const uint8_t *data, size_t len)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     size_t done = 0;
 
-    if (file < 0)
-        return false;
-    while (done < body.len) {
-        ssize_t n = write(file, body.data + done, body.len - done);
+    while (done < len) {
+        ssize_t n = write(file, data + done, len - done);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            break;
+            return false;
         done += (size_t)n;
     }
-    bool safe = done == body.len && fsync(file) == 0;
-    return close(file) == 0 && safe;
+    return true;
 }
 
-/* Takes a report for delivered once it is safe in a file named after the report's id, which DAP puts first. */
-sotto_delivery sotto_device_write_upload(void *context, const sotto_upload *upload)
+static bool write_body(const char *path, sotto_exchange *exchange)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    uint8_t piece[16384];
+    uint64_t offset = 0;
+    size_t len = 1;
+    bool safe = file >= 0;
+
+    while (safe && len > 0) {
+        safe = exchange->read(exchange, offset, piece, sizeof piece, &len) == SOTTO_OK &&
+               write_all(file, piece, len);
+        offset += len;
+    }
+    safe = safe && fsync(file) == 0;
+    return file >= 0 && close(file) == 0 && safe;
+}
+
+/* Answers as a leader that takes every report, once it is safe in a file named after the report's id, which DAP puts
+ * first. */
+sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange)
 {
     const sotto_device_job *job = context;
-    char path[4096], id[2 * SOTTO_REPORT_ID_SIZE + 1], task[SOTTO_DAP_ID_TEXT_MAX];
+    const sotto_exchange_head accepted = {.size = sizeof accepted, .status = 200};
+    char path[4096], id[2 * SOTTO_REPORT_ID_SIZE + 1];
+    uint8_t first[SOTTO_REPORT_ID_SIZE] = {0};
+    size_t read;
 
-    if (upload->body.len < SOTTO_REPORT_ID_SIZE)
-        return SOTTO_DELIVERY_REFUSED;
-    for (size_t i = 0; i < SOTTO_REPORT_ID_SIZE; i++)
-        (void)snprintf(id + 2 * i, 3, "%02x", upload->body.data[i]);
+    SOTTO_TRY(exchange->read(exchange, 0, first, sizeof first, &read));
+    for (size_t i = 0; i < sizeof first; i++)
+        (void)snprintf(id + 2 * i, 3, "%02x", first[i]);
     int len = snprintf(path, sizeof path, "%s/%s.report", job->out, id);
-    if (len < 0 || (size_t)len >= sizeof path || !write_file(path, upload->body)) {
+    if (len < 0 || (size_t)len >= sizeof path || !write_body(path, exchange)) {
         (void)fprintf(stderr, "sotto device tick: can't write %s\n", path);
-        return SOTTO_DELIVERY_LATER;
+        return SOTTO_IO;
     }
-    sotto_dap_id_encode(task, sotto_bytes_of(upload->task, sizeof upload->task));
     if (job->json) {
         sotto_json j = sotto_device_object();
 
-        sotto_json_text(&j, "recipe", upload->recipe);
+        sotto_json_text(&j, "recipe", exchange->recipe);
         sotto_json_text(&j, "file", path);
-        sotto_json_text(&j, "task", task);
-        sotto_json_bytes(&j, "leader", upload->leader_url);
-        sotto_json_uint(&j, "bytes", upload->body.len);
+        sotto_json_text(&j, "url", exchange->url);
+        sotto_json_uint(&j, "bytes", exchange->body_length);
         sotto_device_print_object(&j);
-    } else
-        printf("%s: %zu bytes in %s\n  to be posted to %.*stasks/%s/reports\n", upload->recipe,
-               upload->body.len, path, (int)upload->leader_url.len,
-               (const char *)upload->leader_url.data, task);
-    return SOTTO_DELIVERY_ACCEPTED;
+    } else {
+        printf("%s: %" PRIu64 " bytes in %s\n  to be posted to %s\n", exchange->recipe,
+               exchange->body_length, path, exchange->url);
+    }
+    return exchange->begin(exchange, &accepted);
 }
 
 static void print_tick(const sotto_device_job *job, const sotto_tick *tick, bool given)

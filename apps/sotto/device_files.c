@@ -267,7 +267,7 @@ int sotto_device_job_open(sotto_device_job *job, bool creates)
     if (job->now)
         job->options.host.clock = told_time;
     if (job->out)
-        job->options.host.send = sotto_device_write_upload;
+        job->options.host.exchange = sotto_device_write_upload;
     if (read_files(job, creates) != SOTTO_OK ||
         sotto_device_open(&job->device, &job->options, &job->err) != SOTTO_OK ||
         describe(job) != SOTTO_OK)

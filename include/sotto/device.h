@@ -4,7 +4,7 @@
  *     sotto_device_consent   nothing happens before the person said yes
  *     sotto_device_donate    events, as they occur
  *     sotto_device_offer     a recipe, as it arrives
- *     sotto_device_tick      now and then: whatever is due is answered, paid for and handed to host.send
+ *     sotto_device_tick      now and then: whatever is due is answered, paid for and handed to host.exchange
  *
  * Callers:  the host application; `sotto device`; simulations.
  * Memory:   the device copies what it is given; what is handed to a callback lives until the callback returns.
@@ -14,8 +14,9 @@
  * Secrets:  events, decisions, the record, and why a device is silent. None of them leaves the device, and no
  *           reason in a sotto_err holds a value of an event.
  *
- * Nothing is printed. Host callbacks may not call the device back. Every function also returns SOTTO_IO where the
- * disk failed and SOTTO_NO_MEMORY; it can then be called again, and nothing was spent twice.
+ * Nothing is printed. Host callbacks may not call the device back, but for the functions that an exchange brings along.
+ * Every function also returns SOTTO_IO where the disk failed and SOTTO_NO_MEMORY; it can then be called again, and nothing
+ * was spent twice.
  */
 #ifndef SOTTO_DEVICE_H
 #define SOTTO_DEVICE_H
@@ -91,32 +92,64 @@ typedef struct sotto_storage {
     void *context;
 } sotto_storage;
 
-/* The body of a DAP upload: POST {leader_url}tasks/{task, base64url}/reports, application/ppm-dap;message=upload-req.
- * The same bytes come again until they are accepted. It begins with the report's id. Borrowed until the callback
- * returns. */
-typedef struct sotto_upload {
+/* ---- HTTP, which the host speaks for the device ---- */
+
+/* Another header field of a request. */
+typedef struct sotto_exchange_field {
+    const char *name;
+    const char *value;
+} sotto_exchange_field;
+
+/* How an answer begins; the host makes it. What it points to need not outlive the call of `begin`. */
+typedef struct sotto_exchange_head {
+    size_t size;             /* sizeof(sotto_exchange_head), as the host was compiled */
+    unsigned status;         /* of HTTP; never an interim one (1xx) */
+    const char *media_type;  /* Content-Type as it came, with its parameters; NULL: none */
+    const char *retry_after; /* Retry-After as it came; NULL: none                       */
+} sotto_exchange_head;
+
+/* One request and its answer. The device makes it and judges the answer; the host carries the bytes and judges nothing.
+ *
+ * The host sends `method` to `url` with the media type, the fields and the body, then hands over the answer's head and
+ * its body, and returns from the callback. It must not
+ *   - repeat a request by itself, nor answer from a cache: the device decides what goes again, and when. An HTTP client
+ *     that has to begin again on another connection before a byte of an answer came may read the body once more;
+ *   - follow more redirects than `redirects` allows: a 3xx is handed over like any other status;
+ *   - send cookies, credentials, or any header field that tells one device or installation from another (User-Agent with
+ *     a build or a model, a device id, a trace id);
+ *   - write url, fields or bodies into a log: together with an address they say who took part in what.
+ * All members are borrowed until the callback returns. Its three functions may be called from any thread, one at a time,
+ * and not after it returned. A device of a later version may append members; `size` says which are there. */
+typedef struct sotto_exchange sotto_exchange;
+struct sotto_exchange {
+    size_t size;
+    const char *method;     /* "GET", "POST", "PUT"                         */
+    const char *url;        /* absolute                                     */
+    const char *media_type; /* Content-Type of the body; NULL: it has none  */
+    /* Other header fields, to be sent as they are. */
+    const sotto_exchange_field *fields;
+    size_t field_count;
+    /* Content-Length, exactly. */
+    uint64_t body_length;
+    /* Bytes of the answer's body that the device takes, counted after any content coding is undone. */
+    uint64_t most_answer;
+    /* How many may be followed. */
+    unsigned redirects;
+    /* Which recipe it is for, to show it to the person; NULL: none. Never to be sent. */
     const char *recipe;
-    sotto_bytes leader_url; /* exactly as the parties file has it */
-    uint8_t task[SOTTO_TASK_ID_SIZE];
-    sotto_bytes body;
-} sotto_upload;
 
-/* A leader also refuses with status 200, and says what it refused in the body: sotto_delivery_of reads it. */
-typedef enum sotto_delivery {
-    SOTTO_DELIVERY_ACCEPTED = 1, /* acknowledged: it is forgotten here                     */
-    SOTTO_DELIVERY_LATER,        /* anything might have happened: the same bytes go again  */
-    SOTTO_DELIVERY_OUTDATED,     /* outdated_config: sealed to a key that is no longer used */
-    SOTTO_DELIVERY_REFUSED       /* never going to be accepted                             */
-} sotto_delivery;
+    /* Copies what the body has at `offset` into `out`, at most `room` bytes; *len is 0 at its end. Without gaps: an
+     * answer counts only if every byte was read. */
+    sotto_status (*read)(sotto_exchange *exchange, uint64_t offset, uint8_t *out, size_t room,
+                         size_t *len);
+    /* Once, before the answer's first piece. */
+    sotto_status (*begin)(sotto_exchange *exchange, const sotto_exchange_head *head);
+    /* The next piece of the answer's body, of any length. */
+    sotto_status (*take)(sotto_exchange *exchange, const uint8_t *piece, size_t len);
+    /* Where one of them does not return SOTTO_OK, the device wants no more: close the connection and return that. */
 
-/* What a DAP leader's answer to an upload means, for host.send to return. Where the answer leaves a doubt it is
- * SOTTO_DELIVERY_LATER, so a portal's page in the leader's place loses no report.
- *   status  of HTTP, after redirects if the host follows them; 0: none came
- *   answer  the whole body, application/ppm-dap;message=upload-errors: the reports that were refused, each with its
- *           cause; empty where none was. Bodies of other types, and other reports' entries, may be handed over as well
- */
-SOTTO_API SOTTO_MUST_USE sotto_delivery sotto_delivery_of(const sotto_upload *upload,
-                                                          unsigned status, sotto_bytes answer);
+    void *state; /* the device's own */
+};
 
 /* A counter of the platform that can't be turned back, where there is one. Only with it is a ledger that was put back
  * from an old copy noticed; without it, keep both files out of backups. */
@@ -128,8 +161,13 @@ typedef struct sotto_device_counter {
 } sotto_device_counter;
 
 typedef struct sotto_device_host {
-    /* Called by sotto_device_tick alone, and only for a report whose spend is on the disk. NULL: reports wait. */
-    sotto_delivery (*send)(void *context, const sotto_upload *upload);
+    /* Called by sotto_device_tick alone, in its thread, and for a report only when its spend is on the disk. NULL: reports
+     * wait.
+     *   SOTTO_OK     the answer came and ended as HTTP says that it must: not where a connection was cut
+     *   SOTTO_AGAIN  the host called it off: this tick begins no other exchange
+     *   another      it failed; nothing is known about what became of the request
+     */
+    sotto_status (*exchange)(void *context, sotto_exchange *exchange);
     sotto_device_counter counter; /* both NULL: there is none */
     /* Seconds since 1970; what is before then, or after the year 9999, is taken as that. NULL: the system's. */
     int64_t (*clock)(void *context);
@@ -198,7 +236,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_reset(sotto_device *device, s
 /* ---- the person ------------------------------------------------------------------------------------------- */
 
 /* What the person said, kept until they say otherwise; at first it is no. No stops everything at once, also a tick of
- * another process, and erases waiting reports; what was spent or drawn stays. A report that is in host.send's hands at
+ * another process, and erases waiting reports; what was spent or drawn stays. A report that host.exchange is sending at
  * that moment can't be taken back.
  *   SOTTO_AGAIN, SOTTO_IO  after a no: nothing leaves this process, but the disk may not know of it yet, or bytes of
  *                          waiting reports may linger. Call again; until then each tick tries as well.
@@ -276,7 +314,7 @@ typedef struct sotto_tick {
 /* Erases events that are too old, with or without consent; without it, nothing else but to finish a withdrawal.
  * Draws what has to be drawn, answers what is due and offers what waits, oldest first, once each. What keeps it from
  * answering one recipe keeps it from no other, and is no failure: sotto_device_why tells. Without dummies a device
- * that does not take part never calls send.
+ * that does not take part never calls host.exchange.
  *   out           may be NULL
  *   SOTTO_DENIED  the ledger is closed
  *   SOTTO_AGAIN   something could not be made durable: what was not offered waits for the next tick

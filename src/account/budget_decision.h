@@ -1,6 +1,6 @@
 /* account/budget_decision.h - does one more report fit what a policy allows?
  *
- * Callers:  device/budget.c, for the analysis and for each field that a query reads; sotto-golden, which holds the
+ * Callers:  device/ledger/budget.c, for the analysis and for each field that a query reads; sotto-golden, which holds the
  *           decisions against reference rows.
  * Memory:   plain values.
  *

@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/rule.h"
-#include "device/consent.h"
 #include "device/device_internal.h"
+#include "device/ledger/consent.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,19 +2,25 @@
 #ifndef SOTTO_DEVICE_INTERNAL_H
 #define SOTTO_DEVICE_INTERNAL_H
 
-#include "device/answer.h"
-#include "device/ledger.h"
-#include "device/policy_tables.h"
-#include "device/record.h"
+#include "device/answer/answer.h"
+#include "device/ledger/ledger.h"
+#include "device/ledger/policy_tables.h"
+#include "device/ledger/record.h"
+#include "device/ledger/shelf.h"
 #include "device/shared.h"
-#include "device/shelf.h"
 
-enum { SOTTO_DEVICE_DESCRIBED = 32, SOTTO_DEVICE_VALUE = 192 };
+enum { SOTTO_DEVICE_DESCRIBED = 32, SOTTO_DEVICE_VALUE = 192, SOTTO_DEVICE_PAUSES = 4 };
 
 typedef struct sotto_described {
     char field[SOTTO_STORE_MAX_NAME + 1];
     char value[SOTTO_DEVICE_VALUE];
 } sotto_described;
+
+/* A leader that asked for time, in memory only: after a restart it may have to ask again. */
+typedef struct sotto_pause {
+    uint64_t leader; /* of its URL: see device_send.c */
+    int64_t until;
+} sotto_pause;
 
 struct sotto_device {
     sotto_store *store;
@@ -32,6 +38,7 @@ struct sotto_device {
     int64_t noted;               /* of it, in the event store; see device_why.c */
     sotto_described described[SOTTO_DEVICE_DESCRIBED];
     size_t described_count;
+    sotto_pause pauses[SOTTO_DEVICE_PAUSES];
 };
 
 /* ---- device.c ---- */
@@ -75,6 +82,13 @@ void sotto_case_close(sotto_device *device, sotto_case *c);
 /* Reads and lints a recipe for sotto_device_offer. c->out says why it is refused, if it is. */
 SOTTO_MUST_USE sotto_status sotto_device_admit(sotto_device *device, sotto_case *c,
                                                sotto_bytes text, sotto_err *err);
+
+/* ---- device_send.c ---- */
+
+/* Offers what waits to the host, which must have an exchange. *waiting counts what still waits then. Statuses as
+ * sotto_outbox_send. */
+SOTTO_MUST_USE sotto_status sotto_device_send(sotto_device *device, int64_t now, uint64_t *waiting,
+                                              sotto_err *err);
 
 /* ---- device_why.c ---- */
 

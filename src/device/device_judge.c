@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
-#include "device/participate.h"
+#include "device/answer/participate.h"
 #include "recipe/calendar.h"
 #include "recipe/task.h"
 

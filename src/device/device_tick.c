@@ -1,8 +1,8 @@
 #include "device/device_internal.h"
 
 #include "base/rule.h"
-#include "device/consent.h"
-#include "device/participate.h"
+#include "device/answer/participate.h"
+#include "device/ledger/consent.h"
 
 #include <string.h>
 
@@ -186,74 +186,17 @@ static sotto_status tidy(sotto_device *device, int64_t now, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* ---- sending ---------------------------------------------------------------------------------------------- */
-
-static sotto_delivery send_one(void *context, const sotto_outgoing *report)
-{
-    const sotto_device *device = context;
-    sotto_upload upload = {.recipe = report->recipe, .body = report->bytes};
-
-    if (report->destination.len < sizeof upload.task)
-        return SOTTO_DELIVERY_LATER;
-    memcpy(upload.task, report->destination.data, sizeof upload.task);
-    upload.leader_url = sotto_bytes_of(report->destination.data + sizeof upload.task,
-                                       report->destination.len - sizeof upload.task);
-    return device->host.send(device->host.context, &upload);
-}
-
-/* The key that the leader's half is sealed to now. SOTTO_AGAIN: the one that it was sealed to before. */
-static sotto_status find_key(const sotto_device *device, sotto_bytes *out,
-                             const sotto_kept_half *kept, int64_t now, sotto_err *err)
-{
-    const sotto_party_key *key = NULL;
-
-    for (size_t i = 0; i < device->terms.parties->count; i++) {
-        const sotto_party_entry *party = &device->terms.parties->entries[i];
-
-        if (sotto_bytes_equal_vartime(kept->party,
-                                      sotto_bytes_of(party->name, strlen(party->name))))
-            key = sotto_party_key_at(party, now);
-    }
-    if (!key)
-        return sotto_fail(err, SOTTO_MISSING, "the leader has no key that is used now");
-    *out = key->config;
-    return sotto_bytes_equal_vartime(key->config, kept->key)
-               ? sotto_fail(err, SOTTO_AGAIN, "no other key is known yet")
-               : SOTTO_OK;
-}
-
-/* The leader says that its key is outdated: its half alone is sealed again, and the helper's stays as it is. The same
- * share under the same id: another set would be a second answer, which nobody paid for. */
-static sotto_status seal_again(void *context, const sotto_outgoing *report, sotto_bytes inputs,
-                               sotto_buf *sealed, sotto_err *err)
-{
-    sotto_device *device = context;
-    sotto_kept_half kept;
-    sotto_entropy entropy;
-    sotto_bytes key;
-
-    SOTTO_TRY(sotto_kept_half_decode(&kept, inputs, err));
-    SOTTO_TRY(find_key(device, &key, &kept, sotto_device_now(device), err));
-    sotto_device_entropy(device, &entropy);
-    sotto_status status =
-        sotto_kept_half_seal(sealed, report->bytes, &kept, key, &entropy, &device->work, err);
-    sotto_entropy_clear(&entropy);
-    sotto_arena_reset(&device->work);
-    return status;
-}
-
 /* ---- the tick --------------------------------------------------------------------------------------------- */
 
 static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sotto_err *err)
 {
-    const sotto_transport transport = {send_one, seal_again, device};
     sotto_err first = {0};
 
     SOTTO_TRY(tidy(device, now, err));
     sotto_status answered = answer_all(device, now, out, &first);
     /* Without a transport nothing may be recorded as handed to one. */
-    if (device->host.send)
-        SOTTO_TRY(sotto_outbox_send(device->ledger, &transport, now, &out->waiting, err));
+    if (device->host.exchange)
+        SOTTO_TRY(sotto_device_send(device, now, &out->waiting, err));
     else
         SOTTO_TRY(sotto_outbox_count(device->ledger, &out->waiting, err));
     return answered == SOTTO_OK ? SOTTO_OK : sotto_fail(err, answered, "%s", first.reason);

@@ -1,5 +1,5 @@
-#include "device/consent.h"
 #include "device/device_internal.h"
+#include "device/ledger/consent.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
-#include "device/shelf.h"
+#include "device/ledger/shelf.h"
 
 #include <string.h>
 

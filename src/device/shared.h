@@ -10,7 +10,7 @@
 #ifndef SOTTO_DEVICE_SHARED_H
 #define SOTTO_DEVICE_SHARED_H
 
-#include "device/policy_tables.h"
+#include "device/ledger/policy_tables.h"
 #include "sotto/device.h"
 
 /* What a device is opened with. */

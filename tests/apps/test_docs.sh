@@ -15,8 +15,8 @@ block() {
 # The blocks make one program, but for the one function that they leave to the reader and a use of the static ones.
 {
     block c
-    echo 'sotto_delivery (*const used)(void *, const sotto_upload *);'
-    echo 'sotto_delivery (*const used)(void *, const sotto_upload *) = deliver;'
+    echo 'sotto_status (*const used)(void *, sotto_exchange *);'
+    echo 'sotto_status (*const used)(void *, sotto_exchange *) = carry;'
 } >"$work/page.c"
 grep -q sotto_device_open "$work/page.c" || { echo "no C was found"; exit 1; }
 "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$source/include" -c -o "$work/page.o" "$work/page.c" || exit 1

@@ -1,5 +1,5 @@
 /* From the bin on, no branch and no address depends on what a device tells, or on whether it has something to tell. */
-#include "device/answer.h"
+#include "device/answer/answer.h"
 #include "recipe/claim.h"
 #include "sim/random.h"
 #include "support/ctime.h"

@@ -1,18 +1,27 @@
 /* What a leader's answer to an upload means. */
 #include "dap/dap.h"
-#include "sotto/device.h"
+#include "device/answer/delivery.h"
 #include "support/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { ENTRY = SOTTO_REPORT_ID_SIZE + 1 };
 
-static const uint8_t body[] = "0123456789abcdef and then the sealed shares";
-static const sotto_upload upload = {.recipe = "50001", .body = {body, sizeof body - 1}};
+static const char list_type[] = "application/ppm-dap;message=upload-errors";
 
-static sotto_delivery to(unsigned status, const void *answer, size_t len)
+static sotto_delivery to_typed(unsigned status, const char *type, const void *body, size_t len)
 {
-    return sotto_delivery_of(&upload, status, sotto_bytes_of(answer, len));
+    sotto_exchange_answer answer = {.status = status,
+                                    .body = {(uint8_t *)(uintptr_t)body, len, len}};
+
+    (void)snprintf(answer.media_type, sizeof answer.media_type, "%s", type);
+    return sotto_delivery_of(sotto_bytes_of("0123456789abcdef", SOTTO_REPORT_ID_SIZE), &answer);
+}
+
+static sotto_delivery to(unsigned status, const void *body, size_t len)
+{
+    return to_typed(status, len > 0 ? list_type : "", body, len);
 }
 
 static void put(uint8_t *entry, const char *id, uint8_t cause)
@@ -95,11 +104,31 @@ static void a_status_says_what_its_answer_does_not(sotto_test *t)
         CHECK_EQUAL(t, SOTTO_DELIVERY_LATER, to(later[i], answer, i % 2 ? ENTRY : 0));
 }
 
-static void what_is_no_report_is_never_acknowledged(sotto_test *t)
+/* Whatever is in the body: a list of another report, or nothing. */
+static void an_answer_of_another_type_acknowledges_nothing(sotto_test *t)
 {
-    const sotto_upload none = {.recipe = "50001", .body = {body, SOTTO_REPORT_ID_SIZE - 1}};
+    static const char *const others[] = {"text/html",
+                                         "application/ppm-dap;message=upload-req",
+                                         "application/ppm-dap",
+                                         "application/problem+json",
+                                         "application/octet-stream",
+                                         "?"};
+    static const char *const same[] = {"application/ppm-dap;message=upload-errors",
+                                       "Application/PPM-DAP; message=\"upload-errors\""};
+    uint8_t answer[ENTRY];
 
-    CHECK(t, sotto_delivery_of(&none, 200, sotto_bytes_of("", 0)) == SOTTO_DELIVERY_LATER);
+    put(answer, "another report's", SOTTO_REPORT_INVALID_MESSAGE);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        CHECK(t, to_typed(200, others[i], answer, ENTRY) == SOTTO_DELIVERY_LATER);
+        CHECK(t, to_typed(200, others[i], NULL, 0) == SOTTO_DELIVERY_LATER);
+    }
+    CHECK(t, to_typed(200, "", answer, ENTRY) == SOTTO_DELIVERY_LATER);
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        CHECK(t, to_typed(200, same[i], answer, ENTRY) == SOTTO_DELIVERY_ACCEPTED);
+        CHECK(t, to_typed(200, same[i], NULL, 0) == SOTTO_DELIVERY_ACCEPTED);
+    }
+    /* A refusal by its status needs no type. */
+    CHECK(t, to_typed(400, "application/problem+json", "{}", 2) == SOTTO_DELIVERY_REFUSED);
 }
 
 int main(int argc, char **argv)
@@ -110,7 +139,7 @@ int main(int argc, char **argv)
         CASE(what_another_report_is_told_is_not_ours),
         CASE(an_answer_that_is_no_list_acknowledges_nothing),
         CASE(a_status_says_what_its_answer_does_not),
-        CASE(what_is_no_report_is_never_acknowledged),
+        CASE(an_answer_of_another_type_acknowledges_nothing),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -1,6 +1,6 @@
 /* Which key opens which half of a report: by one rule, when it is first sealed and when its leader says that a key is
  * outdated, whatever a stranger got into the parties file. */
-#include "device/kept_half.h"
+#include "device/answer/kept_half.h"
 #include "recipe/calendar.h"
 #include "sotto/random.h"
 #include "support/devices.h"

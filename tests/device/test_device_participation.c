@@ -1,5 +1,5 @@
 /* Who answers, and when: consent, eligibility, secret draws and dummies. */
-#include "device/participate.h"
+#include "device/answer/participate.h"
 #include "support/devices.h"
 
 #include <string.h>

@@ -383,16 +383,20 @@ typedef struct sent {
 static int wire[2];
 static bool each_says_yes;
 
-static sotto_delivery write_down(void *context, const sotto_upload *upload)
+static sotto_status write_down(void *context, sotto_exchange *exchange)
 {
+    uint8_t body[16384];
+    size_t len;
     sent s = {{0}, {0}, {0}};
 
     (void)context;
-    (void)snprintf(s.recipe, sizeof s.recipe, "%s", upload->recipe);
-    memcpy(s.id, upload->body.data, sizeof s.id);
-    sotto_hash_once(s.body, SOTTO_SHA256, upload->body);
-    return write(wire[1], &s, sizeof s) == (ssize_t)sizeof s ? SOTTO_DELIVERY_ACCEPTED
-                                                             : SOTTO_DELIVERY_LATER;
+    SOTTO_TRY(exchange->read(exchange, 0, body, sizeof body, &len));
+    (void)snprintf(s.recipe, sizeof s.recipe, "%s", exchange->recipe);
+    memcpy(s.id, body, sizeof s.id);
+    sotto_hash_once(s.body, SOTTO_SHA256, sotto_bytes_of(body, len));
+    if (write(wire[1], &s, sizeof s) != (ssize_t)sizeof s)
+        return SOTTO_IO;
+    return sotto_test_answer(exchange, SOTTO_DELIVERY_ACCEPTED, body);
 }
 
 /* Whoever comes second may have to come again; nothing else may come of it. */
@@ -511,7 +515,7 @@ static void name_files(sotto_test *t)
 {
     sotto_test_phone_init(t, &one, sotto_test_generous_policy);
     sotto_test_phone_in_files(&one);
-    one.options.host.send = write_down;
+    one.options.host.exchange = write_down;
     one.options.host.counter = (sotto_device_counter){NULL, NULL}; /* theirs would not be one */
 }
 

@@ -1,6 +1,6 @@
 /* The ledger: decisions, and when it closes. */
 #include "base/alloc.h"
-#include "device/consent.h"
+#include "device/ledger/consent.h"
 #include "support/ledger.h"
 
 #include <stdio.h>

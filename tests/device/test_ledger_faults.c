@@ -314,7 +314,7 @@ static sotto_delivery tell_parent(void *context, const sotto_outgoing *report)
 
 static void live_until_killed(sotto_test *t, const char *path, uint64_t first)
 {
-    const sotto_transport transport = {tell_parent, NULL, NULL};
+    const sotto_transport transport = {.send = tell_parent};
     sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
 
     for (uint64_t i = first;; i++) {

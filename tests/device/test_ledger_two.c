@@ -1,8 +1,8 @@
 /* One ledger's file, open twice, as by two processes of one device: whoever comes second finds what the first did, at
  * whatever moment it did it. */
-#include "device/consent.h"
-#include "device/ledger_internal.h"
-#include "device/shelf.h"
+#include "device/ledger/consent.h"
+#include "device/ledger/ledger_internal.h"
+#include "device/ledger/shelf.h"
 #include "support/ledger.h"
 #include "support/recipes.h"
 
@@ -347,7 +347,7 @@ static void two_processes_seal_a_report_again_once(sotto_test *t)
     other o = {.act = send_too};
     sealing s = {.wire = {.answer = SOTTO_DELIVERY_LATER, .outdated_once = true, .reseals = 100},
                  .o = &o};
-    const sotto_transport transport = {pass_on, seal_and_wait, &s};
+    const sotto_transport transport = {.send = pass_on, .reseal = seal_and_wait, .context = &s};
     sotto_ledger *one;
 
     open_two(t, &one, &o);
@@ -386,7 +386,7 @@ static void a_refusal_of_the_old_seal_does_not_end_the_new_one(sotto_test *t)
 
 static uint64_t count_left(sotto_test *t, sotto_ledger *one, sealing *s)
 {
-    const sotto_transport transport = {pass_on, seal_and_wait, s};
+    const sotto_transport transport = {.send = pass_on, .reseal = seal_and_wait, .context = s};
     uint64_t left;
 
     s->plain = sotto_test_transport(&s->wire);

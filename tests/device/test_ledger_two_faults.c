@@ -1,7 +1,7 @@
 /* Two processes that have one ledger, on a disk that loses power. Whoever sends rests on what the other one did not wait
  * for: spent is never less than sent. And a witness is told of what is on the disk, never of what is only seen: a
  * generation that a power loss undid would close the ledger for good. */
-#include "device/ledger_internal.h"
+#include "device/ledger/ledger_internal.h"
 #include "support/ledger.h"
 #include "support/powerloss_vfs.h"
 

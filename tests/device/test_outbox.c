@@ -1,5 +1,5 @@
 /* Reports that wait, and the record of what left. */
-#include "device/sqlite.h"
+#include "device/events/sqlite.h"
 #include "support/ledger.h"
 
 #include <stdio.h>
@@ -110,7 +110,8 @@ static sotto_status seal_to_new_key(void *context, const sotto_outgoing *report,
 static void an_outdated_key_is_replaced_once_around_the_same_shares(sotto_test *t)
 {
     resealing r = {.inputs = sotto_test_report(t, 1).inputs, .answer = SOTTO_DELIVERY_LATER};
-    const sotto_transport transport = {answer_outdated, seal_to_new_key, &r};
+    const sotto_transport transport = {
+        .send = answer_outdated, .reseal = seal_to_new_key, .context = &r};
     const char *path = sotto_test_temp(t, "ledger.db");
     sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
 
@@ -136,7 +137,7 @@ static void an_outdated_key_is_replaced_once_around_the_same_shares(sotto_test *
 static void an_outdated_report_waits_while_no_new_key_is_known(sotto_test *t)
 {
     resealing r = {0};
-    const sotto_transport transport = {answer_outdated, NULL, &r};
+    const sotto_transport transport = {.send = answer_outdated, .context = &r};
     sotto_ledger *ledger = sotto_test_ledger(t, NULL, NULL, &sotto_test_wide);
 
     pay(t, ledger, "a", 1);

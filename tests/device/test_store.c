@@ -1,7 +1,7 @@
 /* The event store: what is donated, and what may be. */
 #define _XOPEN_SOURCE 700
 
-#include "device/store.h"
+#include "device/events/store.h"
 #include "support/events.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* An event file that is damaged, or not ours, or was taken away. */
-#include "device/store_internal.h"
+#include "device/events/store_internal.h"
 #include "support/events.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What retention and forgetting erase, down to the bytes of every file. */
-#include "device/sqlite.h"
-#include "device/store.h"
+#include "device/events/sqlite.h"
+#include "device/events/store.h"
 #include "support/events.h"
 
 #include <stdio.h>

@@ -91,7 +91,7 @@ static void add_report(sotto_peer *peer, const sotto_prio3_report *report)
 }
 
 /* Its first message, or empty bytes. */
-static sotto_bytes their_leader_init(sotto_test *t, const sotto_exchange *x,
+static sotto_bytes their_leader_init(sotto_test *t, const sotto_interop_exchange *x,
                                      const sotto_interop_report *report)
 {
     sotto_peer_begin(x->peer, "leader_init");
@@ -100,7 +100,7 @@ static sotto_bytes their_leader_init(sotto_test *t, const sotto_exchange *x,
                                           : sotto_bytes_of(NULL, 0);
 }
 
-static void their_helper_init(sotto_test *t, const sotto_exchange *x,
+static void their_helper_init(sotto_test *t, const sotto_interop_exchange *x,
                               const sotto_interop_report *report, sotto_bytes inbound,
                               sotto_outcome *outcome)
 {
@@ -116,7 +116,7 @@ static void their_helper_init(sotto_test *t, const sotto_exchange *x,
 
 /* The peer keeps one leader state, so its first step is repeated here, and must not change its
  * mind. */
-static void their_leader_continue(sotto_test *t, const sotto_exchange *x,
+static void their_leader_continue(sotto_test *t, const sotto_interop_exchange *x,
                                   const sotto_interop_report *report, sotto_bytes inbound,
                                   sotto_outcome *outcome)
 {
@@ -134,7 +134,7 @@ static void their_leader_continue(sotto_test *t, const sotto_exchange *x,
 
 /* ---- our aggregators, the whole batch at once ------------------------------------------------ */
 
-static sotto_prio3_verifier verifier_of(const sotto_exchange *x, int who)
+static sotto_prio3_verifier verifier_of(const sotto_interop_exchange *x, int who)
 {
     sotto_prio3_verifier verifier = {.context = x->contexts[who], .aggregator = (unsigned)who};
 
@@ -153,7 +153,7 @@ static sotto_prio3_report *received_by(sotto_test *t, int who, const sotto_inter
 }
 
 /* A refusal must be one that a stranger's bytes can cause, and must say why. */
-static void note_verdict(sotto_test *t, sotto_exchange *x, int who, size_t i)
+static void note_verdict(sotto_test *t, sotto_interop_exchange *x, int who, size_t i)
 {
     const sotto_prio3_verification *state = &x->states[who][i];
     sotto_outcome *outcome = &x->outcomes[i];
@@ -171,8 +171,9 @@ static void note_verdict(sotto_test *t, sotto_exchange *x, int who, size_t i)
     outcome->out_shares[who] = sotto_buf_bytes(&out);
 }
 
-static void our_leader_init(sotto_test *t, sotto_exchange *x, const sotto_interop_report *reports,
-                            sotto_bytes *outbound, size_t count)
+static void our_leader_init(sotto_test *t, sotto_interop_exchange *x,
+                            const sotto_interop_report *reports, sotto_bytes *outbound,
+                            size_t count)
 {
     sotto_prio3_verifier verifier = verifier_of(x, SOTTO_LEADER);
 
@@ -184,8 +185,9 @@ static void our_leader_init(sotto_test *t, sotto_exchange *x, const sotto_intero
         CHECK(t, (x->states[SOTTO_LEADER][i].status == SOTTO_AGAIN) == (outbound[i].len > 0));
 }
 
-static void our_helper_init(sotto_test *t, sotto_exchange *x, const sotto_interop_report *reports,
-                            const sotto_bytes *inbound, sotto_bytes *outbound, size_t count)
+static void our_helper_init(sotto_test *t, sotto_interop_exchange *x,
+                            const sotto_interop_report *reports, const sotto_bytes *inbound,
+                            sotto_bytes *outbound, size_t count)
 {
     sotto_prio3_verifier verifier = verifier_of(x, SOTTO_HELPER);
 
@@ -199,8 +201,8 @@ static void our_helper_init(sotto_test *t, sotto_exchange *x, const sotto_intero
     }
 }
 
-static void our_leader_continued(sotto_test *t, sotto_exchange *x, const sotto_bytes *inbound,
-                                 size_t count)
+static void our_leader_continued(sotto_test *t, sotto_interop_exchange *x,
+                                 const sotto_bytes *inbound, size_t count)
 {
     CHECK_OK(t, sotto_ping_pong_leader_continued(&x->instance->vdaf, x->states[SOTTO_LEADER],
                                                  inbound, count, &t->err));
@@ -212,7 +214,8 @@ static void our_leader_continued(sotto_test *t, sotto_exchange *x, const sotto_b
 
 /* What arrives of the messages that `sender` sent. A report without a message still goes on, with
  * none: that too must be refused. */
-static sotto_bytes *carried(sotto_test *t, const sotto_exchange *x, int sender, size_t count)
+static sotto_bytes *carried(sotto_test *t, const sotto_interop_exchange *x, int sender,
+                            size_t count)
 {
     sotto_bytes *inbound = sotto_test_take(t, count, sizeof *inbound);
 
@@ -224,8 +227,8 @@ static sotto_bytes *carried(sotto_test *t, const sotto_exchange *x, int sender, 
     return inbound;
 }
 
-static void leader_speaks(sotto_test *t, sotto_exchange *x, const sotto_interop_report *reports,
-                          size_t count)
+static void leader_speaks(sotto_test *t, sotto_interop_exchange *x,
+                          const sotto_interop_report *reports, size_t count)
 {
     sotto_bytes *outbound = sotto_test_take(t, count, sizeof *outbound);
 
@@ -240,8 +243,8 @@ static void leader_speaks(sotto_test *t, sotto_exchange *x, const sotto_interop_
         x->outcomes[i].messages[SOTTO_LEADER] = outbound[i];
 }
 
-static void helper_answers(sotto_test *t, sotto_exchange *x, const sotto_interop_report *reports,
-                           size_t count)
+static void helper_answers(sotto_test *t, sotto_interop_exchange *x,
+                           const sotto_interop_report *reports, size_t count)
 {
     sotto_bytes *inbound = carried(t, x, SOTTO_LEADER, count);
     sotto_bytes *outbound = sotto_test_take(t, count, sizeof *outbound);
@@ -257,8 +260,8 @@ static void helper_answers(sotto_test *t, sotto_exchange *x, const sotto_interop
         x->outcomes[i].messages[SOTTO_HELPER] = outbound[i];
 }
 
-static void leader_ends(sotto_test *t, sotto_exchange *x, const sotto_interop_report *reports,
-                        size_t count)
+static void leader_ends(sotto_test *t, sotto_interop_exchange *x,
+                        const sotto_interop_report *reports, size_t count)
 {
     sotto_bytes *inbound = carried(t, x, SOTTO_HELPER, count);
 
@@ -271,8 +274,8 @@ static void leader_ends(sotto_test *t, sotto_exchange *x, const sotto_interop_re
         their_leader_continue(t, x, &reports[i], inbound[i], &x->outcomes[i]);
 }
 
-void sotto_exchange_run(sotto_test *t, sotto_exchange *x, const sotto_interop_report *reports,
-                        size_t count)
+void sotto_interop_exchange_run(sotto_test *t, sotto_interop_exchange *x,
+                                const sotto_interop_report *reports, size_t count)
 {
     x->states[SOTTO_LEADER] = x->states[SOTTO_HELPER] = NULL;
     x->outcomes = sotto_test_take(t, count, sizeof *x->outcomes);

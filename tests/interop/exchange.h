@@ -62,7 +62,7 @@ typedef struct sotto_courier {
     void *self;
 } sotto_courier;
 
-typedef struct sotto_exchange {
+typedef struct sotto_interop_exchange {
     const sotto_instance *instance;
     sotto_peer *peer;
     unsigned mix;
@@ -71,15 +71,15 @@ typedef struct sotto_exchange {
 
     sotto_prio3_verification *states[2]; /* NULL where the peer verifies */
     sotto_outcome *outcomes;
-} sotto_exchange;
+} sotto_interop_exchange;
 
 /* Makes public_share and shares, and an honest copy of them in `received`. */
 void sotto_interop_shard(sotto_test *t, const sotto_instance *instance, sotto_peer *peer,
                          sotto_interop_report *report, sotto_bytes rand, bool theirs);
 
 /* Fills states and outcomes. */
-void sotto_exchange_run(sotto_test *t, sotto_exchange *x, const sotto_interop_report *reports,
-                        size_t count);
+void sotto_interop_exchange_run(sotto_test *t, sotto_interop_exchange *x,
+                                const sotto_interop_report *reports, size_t count);
 
 /* The peer answers for this instance from here on. */
 void sotto_peer_choose(sotto_test *t, sotto_peer *peer, const sotto_instance *instance,

@@ -108,13 +108,13 @@ static void round_end(sotto_test *t)
     sotto_arena_reset(&t->arena);
 }
 
-static sotto_exchange exchange_of(const round *r, const sotto_courier *courier)
+static sotto_interop_exchange exchange_of(const round *r, const sotto_courier *courier)
 {
-    return (sotto_exchange){.instance = &r->instance,
-                            .peer = &the_peer,
-                            .mix = r->mix,
-                            .contexts = {r->instance.context, r->instance.context},
-                            .courier = courier};
+    return (sotto_interop_exchange){.instance = &r->instance,
+                                    .peer = &the_peer,
+                                    .mix = r->mix,
+                                    .contexts = {r->instance.context, r->instance.context},
+                                    .courier = courier};
 }
 
 /* ---- what must come out ---------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static void check_out_shares(sotto_test *t, const round *r, const sotto_outcome 
 }
 
 /* The sum of the out shares of one aggregator's accepted reports: ours must have found the same. */
-static sotto_bytes aggregate(sotto_test *t, const sotto_exchange *x, int who, size_t count)
+static sotto_bytes aggregate(sotto_test *t, const sotto_interop_exchange *x, int who, size_t count)
 {
     const sotto_prio3 *vdaf = &x->instance->vdaf;
     size_t size = x->instance->kind->element_size;
@@ -183,7 +183,7 @@ static sotto_uint128 plain_sum(const round *r, size_t entry)
 }
 
 /* Both collectors find the plain sum. All reports were accepted. */
-static void check_result(sotto_test *t, const round *r, const sotto_exchange *x)
+static void check_result(sotto_test *t, const round *r, const sotto_interop_exchange *x)
 {
     size_t outputs = r->instance.vdaf.sizes.outputs;
     sotto_bytes shares[2] = {aggregate(t, x, SOTTO_LEADER, r->count),
@@ -211,8 +211,8 @@ static void check_result(sotto_test *t, const round *r, const sotto_exchange *x)
 }
 
 /* Given the same report, two implementations in the same role say the same bytes. */
-static void check_same(sotto_test *t, const sotto_exchange *x, const sotto_exchange *y,
-                       size_t count)
+static void check_same(sotto_test *t, const sotto_interop_exchange *x,
+                       const sotto_interop_exchange *y, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (int who = SOTTO_LEADER; who <= SOTTO_HELPER; who++) {
@@ -229,13 +229,13 @@ static void check_same(sotto_test *t, const sotto_exchange *x, const sotto_excha
 static void exchange_honest(sotto_test *t, const round *r)
 {
     round turned = *r;
-    sotto_exchange x, y;
+    sotto_interop_exchange x, y;
 
     turned.mix ^= SOTTO_THEIR_LEADER | SOTTO_THEIR_HELPER;
     x = exchange_of(r, NULL);
     y = exchange_of(&turned, NULL);
-    sotto_exchange_run(t, &x, r->reports, r->count);
-    sotto_exchange_run(t, &y, r->reports, r->count);
+    sotto_interop_exchange_run(t, &x, r->reports, r->count);
+    sotto_interop_exchange_run(t, &y, r->reports, r->count);
     for (size_t i = 0; i < r->count; i++) {
         CHECK(t, x.outcomes[i].accepted[SOTTO_LEADER]);
         CHECK(t, x.outcomes[i].accepted[SOTTO_HELPER]);
@@ -268,7 +268,8 @@ static void pass_reports(sotto_test *t, const sotto_kind *kind)
 /* ---- tampered reports ------------------------------------------------------------------------ */
 
 /* On our side the status is known as well: bytes that do not parse are no failed proof. */
-static void check_verdict(sotto_test *t, const sotto_exchange *x, size_t i, sotto_tampering how)
+static void check_verdict(sotto_test *t, const sotto_interop_exchange *x, size_t i,
+                          sotto_tampering how)
 {
     const sotto_tampering_fact *fact = &sotto_tampering_facts[how];
     const sotto_prio3_verification *ours = x->states[fact->seen_by];
@@ -285,7 +286,7 @@ static void check_verdict(sotto_test *t, const sotto_exchange *x, size_t i, sott
     CHECK(t, as_wanted);
 }
 
-static void check_verdicts(sotto_test *t, const round *r, const sotto_exchange *x,
+static void check_verdicts(sotto_test *t, const round *r, const sotto_interop_exchange *x,
                            const sotto_tampering *how)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -304,7 +305,7 @@ static void exchange_tampered(sotto_test *t, sotto_draw *draw, const sotto_kind 
     sotto_tampering how[2 * SOTTO_TAMPERINGS] = {SOTTO_HONEST};
     sotto_tamperer tamperer = {.t = t, .draw = draw, .how = how};
     sotto_courier courier = {sotto_tamper_carry, &tamperer};
-    sotto_exchange x;
+    sotto_interop_exchange x;
     round r;
 
     for (unsigned i = 0; i < SOTTO_TAMPERINGS; i++) {
@@ -319,7 +320,7 @@ static void exchange_tampered(sotto_test *t, sotto_draw *draw, const sotto_kind 
     for (size_t i = 0; i < r.count; i++)
         sotto_tamper_report(&tamperer, &r.reports[i], i);
     x = exchange_of(&r, &courier);
-    sotto_exchange_run(t, &x, r.reports, r.count);
+    sotto_interop_exchange_run(t, &x, r.reports, r.count);
     check_verdicts(t, &r, &x, how);
     round_end(t);
 }
@@ -331,7 +332,7 @@ static void exchange_in_wrong_context(sotto_test *t, sotto_draw *draw, const sot
 {
     for (unsigned wrong = 1; wrong <= (1u << SOTTO_LEADER | 1u << SOTTO_HELPER); wrong++) {
         sotto_bytes context;
-        sotto_exchange x;
+        sotto_interop_exchange x;
         round r;
 
         round_begin(t, draw, &r, kind, mix, 1 + sotto_draw_below(draw, 6));
@@ -340,7 +341,7 @@ static void exchange_in_wrong_context(sotto_test *t, sotto_draw *draw, const sot
         for (int who = SOTTO_LEADER; who <= SOTTO_HELPER; who++)
             if (wrong >> who & 1)
                 x.contexts[who] = context;
-        sotto_exchange_run(t, &x, r.reports, r.count);
+        sotto_interop_exchange_run(t, &x, r.reports, r.count);
         for (size_t i = 0; i < r.count; i++) {
             CHECK(t, !x.outcomes[i].accepted[SOTTO_LEADER]);
             CHECK(t, !x.outcomes[i].accepted[SOTTO_HELPER]);

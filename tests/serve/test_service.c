@@ -4,7 +4,7 @@
 
 #include "dap/upload.h"
 #include "db/sealed.h"
-#include "sotto/device.h"
+#include "device/answer/delivery.h"
 #include "support/database.h"
 
 #include <stdio.h>
@@ -99,6 +99,19 @@ static void one_bad_report_fails_no_neighbour(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static sotto_delivery meaning_of(const sotto_http_response *response, sotto_bytes report)
+{
+    sotto_exchange_answer answer = {.status = response->status,
+                                    .body = {(uint8_t *)(uintptr_t)response->body.data,
+                                             response->body.len, response->body.len}};
+    sotto_bytes type = {0};
+
+    if (sotto_http_response_field(response, "content-type", &type))
+        (void)snprintf(answer.media_type, sizeof answer.media_type, "%.*s", (int)type.len,
+                       (const char *)type.data);
+    return sotto_delivery_of(sotto_bytes_of(report.data, SOTTO_REPORT_ID_SIZE), &answer);
+}
+
 /* Every one of these answers has status 200. */
 static void a_device_reads_in_the_answer_what_became_of_its_report(sotto_test *t)
 {
@@ -116,15 +129,13 @@ static void a_device_reads_in_the_answer_what_became_of_its_report(sotto_test *t
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     for (size_t i = 0; i < sizeof sent / sizeof sent[0]; i++) {
-        sotto_upload upload = {.recipe = "",
-                               .body = sotto_test_sealed_report(t, &s, 3, sent[i].flaw)};
+        const sotto_bytes report = sotto_test_sealed_report(t, &s, 3, sent[i].flaw);
 
         for (int again = 0; again < 2; again++) {
-            sotto_http_response response = sotto_test_upload(t, &s, upload.body);
+            sotto_http_response response = sotto_test_upload(t, &s, report);
 
             CHECK_EQUAL(t, 200, response.status);
-            CHECK_EQUAL(t, sent[i].meant,
-                        sotto_delivery_of(&upload, response.status, response.body));
+            CHECK_EQUAL(t, sent[i].meant, meaning_of(&response, report));
         }
     }
     sotto_test_service_close(&s);

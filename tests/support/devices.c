@@ -1,35 +1,102 @@
 #include "support/devices.h"
 
+#include "dap/dap.h"
+
 #include <stdio.h>
 #include <string.h>
 
 /* ---- the host --------------------------------------------------------------------------------------------- */
 
-static sotto_delivery take_upload(void *context, const sotto_upload *upload)
+/* Pieces of every length, now and then of none. */
+static size_t piece_of(const sotto_test_phone *phone, uint64_t at, size_t most)
+{
+    const size_t len = (size_t)((at * 7 + phone->sends * 13) % 1500);
+
+    return len < most ? len : most;
+}
+
+static sotto_status read_body(sotto_test_phone *phone, sotto_exchange *exchange, uint8_t *out)
+{
+    size_t at = 0, len = 1;
+
+    for (size_t turn = 0; at < exchange->body_length; turn++) {
+        const size_t room = piece_of(phone, turn, (size_t)exchange->body_length - at);
+
+        SOTTO_TRY(exchange->read(exchange, at, out + at, room, &len));
+        at += len;
+    }
+    SOTTO_TRY(exchange->read(exchange, at, out, 1, &len));
+    CHECK_EQUAL(phone->t, 0, len); /* its end */
+    return SOTTO_OK;
+}
+
+/* {leader}tasks/{task}/reports */
+static void keep_url(sotto_test *t, sotto_test_upload *kept, const char *url)
+{
+    const char *tasks = strstr(url, "tasks/");
+    sotto_dap_path path;
+
+    CHECK(t, tasks != NULL && tasks > url);
+    CHECK_OK(t,
+             sotto_dap_path_decode(&path, sotto_bytes_of(tasks - 1, strlen(tasks - 1)), &t->err));
+    CHECK_EQUAL(t, SOTTO_DAP_REPORTS, path.resource);
+    memcpy(kept->task, path.task_id, sizeof kept->task);
+    (void)snprintf(kept->url, sizeof kept->url, "%.*s", (int)(tasks - url), url);
+}
+
+static void keep_upload(sotto_test_phone *phone, const sotto_exchange *exchange, sotto_bytes body)
+{
+    if (phone->uploads < SOTTO_TEST_UPLOADS) {
+        sotto_test_upload *kept = &phone->uploaded[phone->uploads++];
+
+        kept->body = body;
+        keep_url(phone->t, kept, exchange->url);
+        (void)snprintf(kept->recipe, sizeof kept->recipe, "%s", exchange->recipe);
+    }
+}
+
+/* The leader's key is named behind the metadata and the public share. */
+static bool to_first_keys(sotto_bytes body)
+{
+    sotto_reader in = sotto_reader_over(body);
+
+    (void)sotto_read_bytes(&in, SOTTO_REPORT_ID_SIZE + 8 + 2);
+    (void)sotto_read_opaque32(&in);
+    return sotto_read_uint(&in, 1) < 10;
+}
+
+sotto_status sotto_test_answer(sotto_exchange *exchange, sotto_delivery meant, const uint8_t *id)
+{
+    const bool listed = meant == SOTTO_DELIVERY_OUTDATED || meant == SOTTO_DELIVERY_REFUSED;
+    const sotto_exchange_head head = {
+        .size = sizeof head,
+        .status = meant == SOTTO_DELIVERY_LATER ? 503 : 200,
+        .media_type = listed ? "application/ppm-dap;message=upload-errors" : NULL};
+    const uint8_t cause = meant == SOTTO_DELIVERY_OUTDATED ? SOTTO_REPORT_OUTDATED_CONFIG
+                                                           : SOTTO_REPORT_INVALID_MESSAGE;
+
+    SOTTO_TRY(exchange->begin(exchange, &head));
+    if (!listed)
+        return SOTTO_OK;
+    SOTTO_TRY(exchange->take(exchange, id, SOTTO_REPORT_ID_SIZE));
+    return exchange->take(exchange, &cause, 1);
+}
+
+static sotto_status carry(void *context, sotto_exchange *exchange)
 {
     sotto_test_phone *phone = context;
-    bool first = true;
+    uint8_t *data = sotto_test_take(phone->t, (size_t)exchange->body_length);
+    const sotto_bytes body = sotto_bytes_of(data, (size_t)exchange->body_length);
 
     if (phone->hook)
         phone->hook(phone->hook_context);
     phone->sends++;
-    if (phone->uploads < SOTTO_TEST_UPLOADS) {
-        sotto_test_upload *kept = &phone->uploaded[phone->uploads++];
-        uint8_t *body = sotto_test_take(phone->t, upload->body.len);
-
-        memcpy(body, upload->body.data, upload->body.len);
-        kept->body = sotto_bytes_of(body, upload->body.len);
-        memcpy(kept->task, upload->task, sizeof kept->task);
-        (void)snprintf(kept->recipe, sizeof kept->recipe, "%s", upload->recipe);
-        (void)snprintf(kept->url, sizeof kept->url, "%.*s", (int)upload->leader_url.len,
-                       (const char *)upload->leader_url.data);
-        /* The leader's key is named behind the metadata and the public share. */
-        sotto_reader in = sotto_reader_over(kept->body);
-        (void)sotto_read_bytes(&in, SOTTO_REPORT_ID_SIZE + 8 + 2);
-        (void)sotto_read_opaque32(&in);
-        first = sotto_read_uint(&in, 1) < 10;
-    }
-    return phone->outdated_first && first ? SOTTO_DELIVERY_OUTDATED : phone->answer;
+    SOTTO_TRY(read_body(phone, exchange, data));
+    keep_upload(phone, exchange, body);
+    return sotto_test_answer(exchange,
+                             phone->outdated_first && to_first_keys(body) ? SOTTO_DELIVERY_OUTDATED
+                                                                          : phone->answer,
+                             body.data);
 }
 
 static int64_t read_clock(void *context)
@@ -76,7 +143,7 @@ void sotto_test_phone_init(sotto_test *t, sotto_test_phone *phone, const char *p
         .parties = sotto_test_server_parties(t, 1),
         .streams = sotto_test_streams,
         .stream_count = SOTTO_TEST_STREAMS,
-        .host = {.send = take_upload, .clock = read_clock, .context = phone},
+        .host = {.exchange = carry, .clock = read_clock, .context = phone},
         .simulation = &phone->simulation,
     };
 }

@@ -6,6 +6,7 @@
 #ifndef SOTTO_TESTS_SUPPORT_DEVICES_H
 #define SOTTO_TESTS_SUPPORT_DEVICES_H
 
+#include "device/answer/delivery.h"
 #include "sotto/device.h"
 #include "sotto/seal.h"
 #include "support/events.h"
@@ -41,6 +42,9 @@ typedef struct sotto_test_phone {
     void *hook_context;
     void (*raised)(struct sotto_test_phone *phone); /* when the counter was told of a transaction */
 } sotto_test_phone;
+
+/* Answers an upload of the report with this id as a leader would that means this. */
+sotto_status sotto_test_answer(sotto_exchange *exchange, sotto_delivery meant, const uint8_t *id);
 
 /* In memory, with the example policy (NULL) or another, its locale told; not open yet. */
 void sotto_test_phone_init(sotto_test *t, sotto_test_phone *phone, const char *policy);

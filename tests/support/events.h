@@ -6,7 +6,7 @@
 #ifndef SOTTO_TESTS_SUPPORT_EVENTS_H
 #define SOTTO_TESTS_SUPPORT_EVENTS_H
 
-#include "device/store.h"
+#include "device/events/store.h"
 #include "support/directory.h"
 
 #define SOTTO_TEST_NOW 1800000000

@@ -1,7 +1,7 @@
 #include "support/ledger.h"
 
 #include "crypto/hash.h"
-#include "device/consent.h"
+#include "device/ledger/consent.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -167,7 +167,7 @@ static sotto_status seal_again(void *context, const sotto_outgoing *report, sott
 
 sotto_transport sotto_test_transport(sotto_test_wire *wire)
 {
-    return (sotto_transport){take_report, seal_again, wire};
+    return (sotto_transport){.send = take_report, .reseal = seal_again, .context = wire};
 }
 
 /* ---- ledgers ------------------------------------------------------------------------------------------ */

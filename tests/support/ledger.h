@@ -6,8 +6,8 @@
 #ifndef SOTTO_TESTS_SUPPORT_LEDGER_H
 #define SOTTO_TESTS_SUPPORT_LEDGER_H
 
-#include "device/ledger.h"
-#include "device/record.h"
+#include "device/ledger/ledger.h"
+#include "device/ledger/record.h"
 #include "support/events.h"
 
 #define SOTTO_TEST_ANALYSIS "com.example.keyboard"

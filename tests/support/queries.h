@@ -5,7 +5,7 @@
 #ifndef SOTTO_TESTS_SUPPORT_QUERIES_H
 #define SOTTO_TESTS_SUPPORT_QUERIES_H
 
-#include "device/query.h"
+#include "device/events/query.h"
 #include "support/events.h"
 
 extern const sotto_query_policy sotto_test_policy;

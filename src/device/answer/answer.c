@@ -1,0 +1,241 @@
+#include "device/answer/answer.h"
+
+#include "base/arena.h"
+#include "base/declassify.h"
+#include "base/rule.h"
+#include "math/ct.h"
+#include "noise/coin.h"
+#include "recipe/encoding.h"
+#include "sotto/vdaf.h"
+
+#include <string.h>
+
+/* ---- from rows to a bin ----------------------------------------------------------------------------------- */
+
+sotto_status sotto_answer_columns(size_t columns[SOTTO_MAX_ENCODERS], const sotto_recipe *recipe,
+                                  const sotto_query *query, sotto_err *err)
+{
+    for (size_t i = 0; i < recipe->encoding.count; i++)
+        SOTTO_TRY(sotto_query_column(query, &columns[i], recipe->encoding.encoders[i].column, err));
+    return SOTTO_OK;
+}
+
+typedef struct picking {
+    const sotto_recipe *recipe;
+    size_t columns[SOTTO_MAX_ENCODERS];
+    sotto_entropy *entropy;
+    uint64_t bin; /* of the row that is picked */
+} picking;
+
+static sotto_datum datum_of(const sotto_value *value)
+{
+    switch (value->type) {
+    case SOTTO_TYPE_INTEGER:
+    case SOTTO_TYPE_BOOLEAN:
+        return (sotto_datum){.type = SOTTO_DATUM_INTEGER, .integer = value->as.integer};
+    case SOTTO_TYPE_REAL:
+        return (sotto_datum){.type = SOTTO_DATUM_REAL, .real = value->as.real};
+    case SOTTO_TYPE_TEXT:
+        return (sotto_datum){.type = SOTTO_DATUM_TEXT, .text = value->as.text};
+    case SOTTO_TYPE_NULL:
+        break;
+    }
+    return (sotto_datum){.type = SOTTO_DATUM_NULL};
+}
+
+/* Rows that are passed over are never looked at. */
+static sotto_status choose_row(void *context, uint64_t *number, uint64_t count, sotto_err *err)
+{
+    const picking *p = context;
+
+    return sotto_uniform_below(number, count, p->entropy, err);
+}
+
+static sotto_status take_row(void *context, const sotto_value *values, size_t count, sotto_err *err)
+{
+    picking *p = context;
+    sotto_datum cells[SOTTO_MAX_ENCODERS];
+
+    for (size_t i = 0; i < p->recipe->encoding.count; i++) {
+        if (p->columns[i] >= count)
+            return sotto_fail(err, SOTTO_DENIED, "query: its answer lost a column");
+        cells[i] = datum_of(&values[p->columns[i]]);
+    }
+    p->bin = sotto_encoding_bin_vartime(&p->recipe->encoding, cells);
+    return SOTTO_OK;
+}
+
+/* What stands in for a bin where there is none. */
+static sotto_status no_match(uint64_t *bin, const sotto_recipe *recipe, sotto_entropy *entropy,
+                             sotto_err *err)
+{
+    *bin = SOTTO_NO_VALUE;
+    if (recipe->on_no_match == SOTTO_NO_MATCH_OOV)
+        *bin = sotto_encoding_oov(&recipe->encoding);
+    else if (recipe->on_no_match == SOTTO_NO_MATCH_RANDOM_BIN)
+        SOTTO_TRY(sotto_uniform_below(bin, recipe->encoding.bins, entropy, err));
+    return SOTTO_OK;
+}
+
+sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *recipe,
+                              sotto_query *query, sotto_entropy *entropy, sotto_err *err)
+{
+    picking p = {.recipe = recipe, .entropy = entropy, .bin = SOTTO_NO_VALUE};
+    sotto_err stumbled = {0};
+    uint64_t otherwise;
+
+    *bin = SOTTO_NO_VALUE;
+    *silent = false;
+    SOTTO_TRY(sotto_answer_columns(p.columns, recipe, query, err));
+    SOTTO_TRY(no_match(&otherwise, recipe, entropy, err));
+    sotto_status status = recipe->pick == SOTTO_PICK_ONE_AT_RANDOM
+                              ? sotto_query_one(query, choose_row, take_row, &p, &stumbled)
+                              : sotto_query_first(query, take_row, &p, &stumbled);
+    /* That a query fails as it runs can be an event's doing, as its answer is: a number that overflows, a limit that is
+     * passed. To stay silent then, unpaid, would tell. It is paid for and answered like no match. */
+    if (SOTTO_RULE(failure_is_no_match) && status != SOTTO_OK && status != SOTTO_IO &&
+        status != SOTTO_AGAIN) {
+        p.bin = SOTTO_NO_VALUE;
+        status = SOTTO_OK;
+    }
+    if (status != SOTTO_OK) {
+        sotto_wipe(&p, sizeof p);
+        return sotto_fail(err, status, "%s", stumbled.reason);
+    }
+    uint64_t none = sotto_ct_equal(p.bin, SOTTO_NO_VALUE);
+    *bin = sotto_ct_select(none, otherwise, p.bin);
+    /* Saying nothing is seen, and was priced. */
+    if (recipe->on_no_match == SOTTO_NO_MATCH_SILENCE) {
+        *silent = (none & 1) != 0;
+        SOTTO_DECLASSIFY(silent, sizeof *silent);
+    }
+    sotto_wipe(&p, sizeof p);
+    return SOTTO_OK;
+}
+
+/* ---- from a bin to a report -------------------------------------------------------------------------------- */
+
+/* A histogram's measurement is the place of its one bit, a vector's are its bits. */
+static sotto_measurement measure(uint64_t *values, const uint8_t *bits, size_t count, bool one)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (one)
+            values[0] |= i & sotto_ct_mask(bits[i]);
+        else
+            values[i] = bits[i];
+    }
+    return (sotto_measurement){values, one ? 1 : count};
+}
+
+/* What a report is made from and bound to. Extensions are empty: they are reserved for tokens. */
+static sotto_report_draft draft_of(const sotto_answer_plan *plan)
+{
+    const sotto_bytes nothing = {NULL, 0};
+    sotto_report_draft draft = {
+        .configuration = SOTTO_RULE(task_in_aad) ? plan->task->configuration : nothing,
+        .metadata.time =
+            (uint64_t)plan->now / (SOTTO_RULE(time_coarse) ? plan->task->precision : 1)};
+
+    memcpy(draft.task_id, plan->task->id, sizeof draft.task_id);
+    return draft;
+}
+
+/* Shards and seals what the randomizer drew. */
+static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
+                         const sotto_answer_plan *plan, const uint8_t *bits, sotto_entropy *entropy,
+                         sotto_arena *arena, sotto_err *err)
+{
+    const bool one = plan->task->vdaf.type == SOTTO_PRIO3_HISTOGRAM;
+    const size_t count = plan->randomizer->bytes;
+    uint64_t *values = sotto_arena_take_array(arena, one ? 1 : count, sizeof *values);
+    sotto_hpke_config to[SOTTO_REPORT_SHARES];
+    sotto_prio3 vdaf;
+    sotto_buf random;
+
+    if (!values)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bins", count);
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
+        SOTTO_TRY(sotto_hpke_config_decode(&to[who], plan->keys[who]->config, err));
+    SOTTO_TRY(sotto_prio3_init(&vdaf, arena, &plan->task->vdaf, err));
+    SOTTO_TRY(sotto_buf_take(&random, arena, sotto_report_random_size(&vdaf), err));
+    SOTTO_TRY(sotto_entropy_take(entropy, random.data, random.cap, err));
+    return sotto_report_make(out, draft, &vdaf, measure(values, bits, count, one), to,
+                             sotto_bytes_of(random.data, random.cap), arena, err);
+}
+
+/* ---- what the outbox keeps of it -------------------------------------------------------------------------- */
+
+static sotto_status write_report(sotto_bytes *out, const sotto_dap_report *report,
+                                 sotto_arena *arena, sotto_err *err)
+{
+    sotto_buf wire;
+
+    SOTTO_TRY(sotto_buf_take(&wire, arena, sotto_dap_report_size(report), err));
+    SOTTO_TRY(sotto_dap_report_encode(&wire, report, err));
+    *out = sotto_buf_bytes(&wire);
+    return SOTTO_OK;
+}
+
+static sotto_status write_inputs(sotto_bytes *out, const sotto_answer_plan *plan,
+                                 const sotto_report_draft *draft, sotto_arena *arena,
+                                 sotto_err *err)
+{
+    const char *leader = plan->parties[SOTTO_REPORT_LEADER]->name;
+    const sotto_kept_half kept =
+        sotto_kept_half_of(draft, SOTTO_REPORT_LEADER, sotto_bytes_of(leader, strlen(leader)),
+                           plan->keys[SOTTO_REPORT_LEADER]->config);
+    sotto_buf bytes;
+
+    SOTTO_TRY(sotto_buf_take(&bytes, arena, sotto_kept_half_size(&kept), err));
+    SOTTO_TRY(sotto_kept_half_encode(&bytes, &kept, err));
+    *out = sotto_buf_bytes(&bytes);
+    return SOTTO_OK;
+}
+
+/* The task's id, and the leader's URL behind it. */
+static sotto_status write_destination(sotto_bytes *out, const sotto_task *task, sotto_arena *arena,
+                                      sotto_err *err)
+{
+    sotto_buf bytes;
+
+    SOTTO_TRY(sotto_buf_take(&bytes, arena, sizeof task->id + task->leader_url.len, err));
+    sotto_writer w = sotto_writer_on(&bytes);
+    sotto_write_bytes(&w, sotto_bytes_of(task->id, sizeof task->id));
+    sotto_write_bytes(&w, task->leader_url);
+    SOTTO_TRY(sotto_writer_finish(&w, "destination", err));
+    *out = sotto_buf_bytes(&bytes);
+    return SOTTO_OK;
+}
+
+/* Eight bits a byte, the first one lowest. */
+static sotto_status pack_bits(sotto_bytes *out, const uint8_t *bits, size_t count,
+                              sotto_arena *arena, sotto_err *err)
+{
+    sotto_buf bytes;
+
+    SOTTO_TRY(sotto_buf_take(&bytes, arena, (count + 7) / 8, err));
+    for (size_t i = 0; i < count; i++)
+        bytes.data[i / 8] = (uint8_t)(bytes.data[i / 8] | bits[i] << i % 8);
+    *out = sotto_bytes_of(bytes.data, bytes.cap);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan, uint64_t bin,
+                               sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+{
+    const size_t count = plan->randomizer->bytes;
+    sotto_report_draft draft = draft_of(plan);
+    sotto_dap_report report;
+    sotto_buf bits;
+
+    *out = (sotto_report){0};
+    SOTTO_TRY(sotto_buf_take(&bits, arena, count, err));
+    if (SOTTO_RULE(no_value_randomised) || bin != SOTTO_NO_VALUE)
+        SOTTO_TRY(sotto_randomizer_run(plan->randomizer, bits.data, bin, entropy, err));
+    SOTTO_TRY(make(&report, &draft, plan, bits.data, entropy, arena, err));
+    memcpy(out->id, draft.metadata.report_id, sizeof out->id);
+    SOTTO_TRY(write_destination(&out->destination, plan->task, arena, err));
+    SOTTO_TRY(pack_bits(&out->randomised, bits.data, count, arena, err));
+    SOTTO_TRY(write_inputs(&out->inputs, plan, &draft, arena, err));
+    return write_report(&out->bytes, &report, arena, err);
+}

@@ -1,0 +1,42 @@
+/* device/answer/answer.h - from a query's rows to a sealed report: pick, encode, randomise, shard, seal.
+ *
+ * Callers:  the device's tick.
+ * Memory:   everything lives in the arena, which the caller resets after the report is kept.
+ * Secrets:  rows, bins, bits and shares. From the bin on, time depends on none of them; finding it takes a time that
+ *           depends on the rows, on the device that owns them.
+ */
+#ifndef SOTTO_DEVICE_ANSWER_H
+#define SOTTO_DEVICE_ANSWER_H
+
+#include "device/answer/kept_half.h"
+#include "device/events/query.h"
+#include "device/ledger/ledger.h"
+#include "recipe/model.h"
+
+/* Where a report goes, and how it is made. */
+typedef struct sotto_answer_plan {
+    const sotto_recipe *recipe;
+    const sotto_randomizer *randomizer;
+    const sotto_task *task;
+    const sotto_party_entry *parties[SOTTO_REPORT_SHARES];
+    const sotto_party_key *keys[SOTTO_REPORT_SHARES];
+    int64_t now;
+} sotto_answer_plan;
+
+/* That each encoder has its column in the query's answer. SOTTO_MISSING: one hasn't. */
+SOTTO_MUST_USE sotto_status sotto_answer_columns(size_t columns[SOTTO_MAX_ENCODERS],
+                                                 const sotto_recipe *recipe,
+                                                 const sotto_query *query, sotto_err *err);
+
+/* Runs the query, picks a row and finds its bin. Without a row or a bin, or if the query fails on what it reads, it is
+ * what the recipe says of that, and *silent is whether it says to send nothing. */
+SOTTO_MUST_USE sotto_status sotto_answer_bin(uint64_t *bin, bool *silent,
+                                             const sotto_recipe *recipe, sotto_query *query,
+                                             sotto_entropy *entropy, sotto_err *err);
+
+/* A report on the bin, or on SOTTO_NO_VALUE, ready for the outbox. */
+SOTTO_MUST_USE sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan,
+                                              uint64_t bin, sotto_entropy *entropy,
+                                              sotto_arena *arena, sotto_err *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* device/answer/delivery.h - what a leader's answer to an upload means for the report (DAP draft 18, "Upload Response"; HTTP,
+ * RFC 9110).
+ *
+ * Callers:  device_send.c; the outbox acts on it.
+ */
+#ifndef SOTTO_DEVICE_DELIVERY_H
+#define SOTTO_DEVICE_DELIVERY_H
+
+#include "device/exchange.h"
+
+typedef enum sotto_delivery {
+    SOTTO_DELIVERY_ACCEPTED = 1, /* acknowledged: it is forgotten here                      */
+    SOTTO_DELIVERY_LATER,        /* anything might have happened: the same bytes go again   */
+    SOTTO_DELIVERY_OUTDATED,     /* outdated_config: sealed to a key that is no longer used */
+    SOTTO_DELIVERY_REFUSED       /* never going to be accepted                              */
+} sotto_delivery;
+
+/* What was said to the report with this id, in an answer that sotto_exchange_carry returned SOTTO_OK for. Where the answer
+ * leaves a doubt it is SOTTO_DELIVERY_LATER, so a portal's page in the leader's place loses no report: the leader knows
+ * the report's id, and counts it once however often it comes. */
+sotto_delivery sotto_delivery_of(sotto_bytes id, const sotto_exchange_answer *answer);
+
+#endif

@@ -1,0 +1,73 @@
+/* device/events/store_internal.h - what the files of the event store share. */
+#ifndef SOTTO_DEVICE_STORE_INTERNAL_H
+#define SOTTO_DEVICE_STORE_INTERNAL_H
+
+#include "device/events/sqlite.h"
+#include "device/events/store.h"
+
+enum { SOTTO_STORE_VERSION = 1, SOTTO_STORE_SQL = 12 * 1024 };
+
+/* Per stream: the insert that is reused, and how many rows there are (-1: not counted yet). */
+typedef struct sotto_store_table {
+    sqlite3_stmt *insert;
+    int64_t rows;
+} sotto_store_table;
+
+struct sotto_store {
+    sqlite3 *db;     /* NULL: the file was moved, and what is in its place could not be opened */
+    sqlite3 *reader; /* for the next query, or NULL; see query.c */
+    sotto_storage storage;
+    char path[SOTTO_VFS_PATH]; /* or the name in memory */
+    bool memory;
+    bool was_set_aside;
+    bool marked; /* it is known to say that there was a ledger */
+    char aside[SOTTO_VFS_PATH];
+    sotto_arena arena;   /* holds the streams */
+    sotto_arena scratch; /* of one call       */
+    sotto_stream *streams;
+    sotto_store_table *tables;
+    size_t stream_count;
+    uint64_t max_bytes;
+    int64_t opened_at;
+};
+
+/* ---- store.c ---- */
+
+/* Another process may set the file aside as damaged and begin another; what is written to ours from then on is lost. */
+bool sotto_store_in_place(const sotto_store *store);
+/* Opens the file that has the store's name now, if it is another. Not inside a transaction. */
+SOTTO_MUST_USE sotto_status sotto_store_follow(sotto_store *store, sotto_err *err);
+/* How often one call follows. Some file systems never give a file the same number twice: each of them looks replaced, and
+ * a host must not be kept for ever. */
+enum { SOTTO_STORE_FOLLOWS = 8 };
+/* SOTTO_IO: it was followed that often. */
+sotto_status sotto_store_restless(sotto_err *err);
+
+/* ---- store_schema.c ---- */
+
+bool sotto_store_name_valid(const char *name);
+SOTTO_MUST_USE sotto_status sotto_store_copy_streams(sotto_store *store,
+                                                     const sotto_store_options *options,
+                                                     sotto_err *err);
+/* Creates what is missing, refuses what differs; in one transaction. */
+SOTTO_MUST_USE sotto_status sotto_store_lay_out(sotto_store *store, sotto_err *err);
+/* A digest of what sotto_store_lay_out would make of an empty file. */
+void sotto_store_layout(const sotto_store *store, uint8_t out[32]);
+/* The index of a stream; SOTTO_MISSING. */
+SOTTO_MUST_USE sotto_status sotto_store_find(const sotto_store *store, const char *stream,
+                                             size_t *index, sotto_err *err);
+
+/* ---- store_erase.c ---- */
+
+/* Numbers that outlive the process: "erase_pending", "set_aside_at", "tick". */
+SOTTO_MUST_USE sotto_status sotto_store_note(sotto_store *store, const char *name, int64_t value,
+                                             sotto_err *err);
+/* Inside the caller's transaction: all but the newest `keep` rows go; their bytes are erased later. */
+SOTTO_MUST_USE sotto_status sotto_store_drop_oldest(sotto_store *store, const char *stream,
+                                                    uint64_t keep, sotto_err *err);
+/* Inside the caller's transaction: drops oldest events until the store is within max_bytes. */
+SOTTO_MUST_USE sotto_status sotto_store_fit(sotto_store *store, sotto_err *err);
+/* The rows of every stream are counted anew at the next donation. */
+void sotto_store_recount(sotto_store *store);
+
+#endif

@@ -1,0 +1,251 @@
+#include "device/ledger/record.h"
+
+#include "base/rule.h"
+#include "device/ledger/consent.h"
+#include "device/ledger/ledger_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[] = {
+    "",       "seen",  "decided",   "silent",       "spent",
+    "dummy",  "left",  "resealed",  "acknowledged", "given up",
+    "policy", "reset", "consented", "withdrawn",    "forgotten",
+};
+
+const char *sotto_record_kind_name(sotto_record_kind kind)
+{
+    size_t index = (size_t)kind;
+
+    return index > 0 && index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}
+
+sotto_status sotto_record_write(sotto_ledger *ledger, const sotto_record_entry *entry,
+                                int64_t *number, sotto_err *err)
+{
+    int64_t id = 0;
+
+    SOTTO_TRY(sotto_ledger_insert(
+        ledger, "record", &id, err, "INSERT INTO record VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "iittttubbuuuu", entry->at, (int64_t)entry->kind, entry->recipe, entry->analysis,
+        entry->fields, entry->note, entry->round,
+        sotto_bytes_of(entry->report, sizeof entry->report), entry->randomised,
+        entry->epsilon.units, entry->delta.units, entry->local.units, entry->bytes));
+    if (number)
+        *number = id;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_record_append(sotto_ledger *ledger, const sotto_record_entry *entry,
+                                 sotto_err *err)
+{
+    if (entry->kind != SOTTO_RECORD_SEEN && entry->kind != SOTTO_RECORD_SILENT)
+        return sotto_fail(err, SOTTO_BUG, "record: the ledger writes that itself");
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    return sotto_ledger_end(ledger, sotto_record_write(ledger, entry, NULL, err), err);
+}
+
+static sotto_record_entry take_entry(sqlite3_stmt *row)
+{
+    sotto_record_entry entry = {
+        .number = (uint64_t)sqlite3_column_int64(row, 0),
+        .at = sqlite3_column_int64(row, 1),
+        .kind = (sotto_record_kind)sqlite3_column_int64(row, 2),
+        .recipe = sotto_ledger_text(row, 3),
+        .analysis = sotto_ledger_text(row, 4),
+        .fields = sotto_ledger_text(row, 5),
+        .note = sotto_ledger_text(row, 6),
+        .round = (uint64_t)sqlite3_column_int64(row, 7),
+        .randomised = sotto_ledger_blob(row, 9),
+        .epsilon = {(uint64_t)sqlite3_column_int64(row, 10)},
+        .delta = {(uint64_t)sqlite3_column_int64(row, 11)},
+        .local = {(uint64_t)sqlite3_column_int64(row, 12)},
+        .bytes = (uint64_t)sqlite3_column_int64(row, 13),
+    };
+    sotto_bytes report = sotto_ledger_blob(row, 8);
+
+    if (report.len == sizeof entry.report)
+        memcpy(entry.report, report.data, sizeof entry.report);
+    return entry;
+}
+
+sotto_status sotto_record_show(sotto_ledger *ledger, const char *recipe, uint64_t after,
+                               sotto_record_fn *show, void *context, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err,
+                          "SELECT * FROM record WHERE id>?1 AND (?2='' OR recipe=?2) ORDER BY id",
+                          "ut", after > INT64_MAX ? (uint64_t)INT64_MAX : after, recipe);
+    while (status == SOTTO_OK && row) {
+        const sotto_record_entry entry = take_entry(statement);
+
+        status = show(context, &entry, err);
+        if (status == SOTTO_OK)
+            status = sotto_ledger_next(statement, &row, err);
+    }
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
+/* ---- after a reset ---------------------------------------------------------------------------------------- */
+
+typedef struct carrying {
+    sotto_ledger *to;
+    sotto_status status; /* of writing */
+    bool any;
+} carrying;
+
+/* A damaged file may hold anything. What is no entry is left out; one that is wrong can only make a device more
+ * silent. */
+static sotto_status carry_entry(void *context, const sotto_record_entry *entry, sotto_err *err)
+{
+    carrying *c = context;
+
+    if (!sotto_record_kind_name(entry->kind))
+        return SOTTO_OK;
+    c->any = true;
+    c->status = sotto_record_write(c->to, entry, NULL, err);
+    return c->status;
+}
+
+/* Reports that waited are gone with the old file. */
+static sotto_status give_up_waiting(sotto_ledger *ledger, int64_t now, bool *found, sotto_err *err)
+{
+    char recipe[SOTTO_BUDGET_MAX_NAME + 1];
+    sotto_record_entry entry = {
+        .at = now, .kind = SOTTO_RECORD_GIVEN_UP, .recipe = recipe, .note = "the ledger was reset"};
+    sqlite3_stmt *statement;
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, found, err,
+        "SELECT report, recipe, bytes FROM record r WHERE kind IN (?,?) AND bytes>0 AND NOT EXISTS"
+        " (SELECT 1 FROM record e WHERE e.report=r.report AND e.kind IN (?,?)) LIMIT 1",
+        "iiii", (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY,
+        (int64_t)SOTTO_RECORD_ACKNOWLEDGED, (int64_t)SOTTO_RECORD_GIVEN_UP);
+
+    if (status == SOTTO_OK && *found) {
+        sotto_bytes report = sotto_ledger_blob(statement, 0);
+
+        if (report.len == sizeof entry.report)
+            memcpy(entry.report, report.data, sizeof entry.report);
+        (void)snprintf(recipe, sizeof recipe, "%s", sotto_ledger_text(statement, 1));
+        entry.bytes = (uint64_t)sqlite3_column_int64(statement, 2);
+    }
+    sotto_ledger_release(ledger, statement);
+    return status == SOTTO_OK && *found ? sotto_record_write(ledger, &entry, NULL, err) : status;
+}
+
+/* Reading ends where the old file can't be read any further; that must not keep a device closed for good. */
+static sotto_status carry(carrying *c, sotto_ledger *from, bool anyhow, sotto_err *err)
+{
+    sotto_status status = from ? sotto_record_show(from, NULL, 0, carry_entry, c, NULL) : SOTTO_OK;
+
+    if (c->status != SOTTO_OK || status == SOTTO_NO_MEMORY)
+        return sotto_fail(err, c->status != SOTTO_OK ? c->status : status, "record");
+    if (status == SOTTO_IO && !anyhow)
+        return sotto_fail(err, SOTTO_IO, "the old record can't be read now");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from, bool anyhow,
+                                     int64_t now, sotto_err *err)
+{
+    const sotto_record_entry no = {
+        .at = now, .kind = SOTTO_RECORD_WITHDRAWN, .note = "the ledger was reset"};
+    sotto_record_entry reset = {
+        .at = now,
+        .kind = SOTTO_RECORD_RESET,
+        .note = "every budget counts as fully spent; what was recorded before is lost"};
+    carrying c = {.to = ledger};
+    bool more = true, given;
+
+    SOTTO_TRY(carry(&c, from, anyhow, err));
+    while (c.any && more)
+        SOTTO_TRY(give_up_waiting(ledger, now, &more, err));
+    ledger->said_at = 0; /* the words were written past consent.c */
+    SOTTO_TRY(sotto_consent_read(ledger, &given, err));
+    ledger->said_at = 0;
+    if (given && SOTTO_RULE(reset_withdraws))
+        SOTTO_TRY(sotto_record_write(ledger, &no, NULL, err));
+    if (c.any)
+        reset.note = "every budget counts as fully spent; what stands above may lack entries";
+    return sotto_record_write(ledger, &reset, NULL, err);
+}
+
+/* ---- looking back ----------------------------------------------------------------------------------------- */
+
+sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *round,
+                               char note[SOTTO_RECORD_NOTE], sotto_record_kind kind,
+                               const char *recipe, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    *found = false;
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, found, err,
+        "SELECT round, note FROM record WHERE recipe=?1 AND kind=?2 AND id>coalesce"
+        "((SELECT max(id) FROM record WHERE recipe='' AND kind=?3),0) ORDER BY id DESC LIMIT 1",
+        "tii", recipe, (int64_t)kind, (int64_t)SOTTO_RECORD_RESET);
+    if (status == SOTTO_OK && *found) {
+        *round = (uint64_t)sqlite3_column_int64(statement, 0);
+        (void)snprintf(note, SOTTO_RECORD_NOTE, "%s", sotto_ledger_text(statement, 1));
+    }
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
+sotto_status sotto_record_find(sotto_ledger *ledger, sqlite3_stmt **out, bool *row,
+                               const char *recipe, sotto_record_kind first, sotto_record_kind last,
+                               sotto_err *err)
+{
+    return sotto_ledger_find(
+        ledger, out, row, err,
+        "SELECT id, kind, round, note FROM record WHERE recipe=? AND kind BETWEEN ? AND ?", "tii",
+        recipe, (int64_t)first, (int64_t)last);
+}
+
+sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out, const char *recipe,
+                                  sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    int64_t newest = 0;
+    bool row;
+
+    *out = (sotto_outcome){0};
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    sotto_status status = sotto_record_find(ledger, &statement, &row, recipe, SOTTO_RECORD_SPENT,
+                                            SOTTO_RECORD_GIVEN_UP, err);
+    while (status == SOTTO_OK && row) {
+        int64_t id = sqlite3_column_int64(statement, 0);
+        sotto_record_kind kind = (sotto_record_kind)sqlite3_column_int64(statement, 1);
+
+        out->dummy = out->dummy || kind == SOTTO_RECORD_DUMMY;
+        if (id > newest) {
+            newest = id;
+            out->kind = kind;
+            (void)snprintf(out->note, sizeof out->note, "%s", sotto_ledger_text(statement, 3));
+        }
+        status = sotto_ledger_next(statement, &row, err);
+    }
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
+sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered, const char *analysis,
+                                   sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    *answered = false;
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, answered, err,
+        "SELECT 1 FROM record WHERE analysis=? AND kind IN (?,?) AND round>0 LIMIT 1", "tii",
+        analysis, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY);
+    sotto_ledger_release(ledger, statement);
+    return status;
+}

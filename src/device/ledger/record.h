@@ -1,0 +1,64 @@
+/* device/ledger/record.h - "what left my device": a local record that is only ever added to.
+ *
+ * Callers:  the ledger and the outbox write what they do, in the same transactions; the report path adds
+ *           recipes seen and reasons for silence; `sotto device receipts` and `why` read.
+ * Memory:   an entry handed to a callback lives until it returns.
+ * Secrets:  all of it. It never leaves the device.
+ *
+ * There is no function that changes or removes an entry, and an entry changed behind the ledger's back closes
+ * the ledger at its next opening. A reset begins another file with all entries that can still be read.
+ */
+#ifndef SOTTO_DEVICE_RECORD_H
+#define SOTTO_DEVICE_RECORD_H
+
+#include "account/numeric/decimal.h"
+#include "device/answer/outbox.h"
+
+enum { SOTTO_RECORD_NOTE = 256 }; /* bytes of a note that is read back */
+
+/* What does not apply is 0, empty or NULL. */
+typedef struct sotto_record_entry {
+    uint64_t number; /* 1, 2, 3 ...: given by the record */
+    int64_t at;
+    sotto_record_kind kind;
+    const char *recipe;
+    const char *analysis;
+    const char *fields; /* "keyboard.age keyboard.ngram" */
+    const char *note;
+    uint64_t round;
+    uint8_t report[SOTTO_REPORT_ID_SIZE];
+    sotto_bytes randomised;
+    sotto_decimal epsilon, delta, local;
+    uint64_t bytes;
+} sotto_record_entry;
+
+/* For what happens outside the ledger: SEEN and SILENT. The ledger writes the others itself. */
+SOTTO_MUST_USE sotto_status sotto_record_append(sotto_ledger *ledger,
+                                                const sotto_record_entry *entry, sotto_err *err);
+
+/* What became of a recipe's report, by the last entry about it. */
+typedef struct sotto_outcome {
+    sotto_record_kind
+        kind; /* SPENT, DUMMY, LEFT, RESEALED, ACKNOWLEDGED or GIVEN_UP; 0: nothing was made */
+    bool dummy;
+    char note[SOTTO_RECORD_NOTE];
+} sotto_outcome;
+SOTTO_MUST_USE sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_outcome *out,
+                                                 const char *recipe, sotto_err *err);
+/* Whether a report or a dummy was made in any round from 1 on, of any recipe of the analysis. */
+SOTTO_MUST_USE sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered,
+                                                  const char *analysis, sotto_err *err);
+/* The last entry of this kind about a recipe since the last reset: its round and note. */
+SOTTO_MUST_USE sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *round,
+                                              char note[SOTTO_RECORD_NOTE], sotto_record_kind kind,
+                                              const char *recipe, sotto_err *err);
+
+/* Entries with a number above `after`, oldest first, of one recipe or with NULL of all. A status other than
+ * SOTTO_OK from the callback ends it. */
+typedef sotto_status sotto_record_fn(void *context, const sotto_record_entry *entry,
+                                     sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_record_show(sotto_ledger *ledger, const char *recipe,
+                                              uint64_t after, sotto_record_fn *show, void *context,
+                                              sotto_err *err);
+
+#endif

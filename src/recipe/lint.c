@@ -3,6 +3,7 @@
 #include "recipe/columns.h"
 #include "recipe/schema.h"
 
+#include "account/trust.h"
 #include "base/rule.h"
 
 #include <inttypes.h>
@@ -81,6 +82,7 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
     static const sotto_place no_match = {NULL, "on_no_match", 0}, trust = {NULL, "aggregation", 0},
                              taking = {NULL, "participation", 0},
                              adjacency = {&privacy, "adjacency", 0};
+    const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
 
     if (recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
         warn(at, &adjacency, "refused by devices, whose budgets count in the replacement model");
@@ -92,7 +94,7 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
         warn(at, &no_match,
              "silence tells that a device has no value; only a policy that allows it "
              "lets a device do so");
-    if (recipe->trust != SOTTO_TRUST_SPLIT)
+    if (!(model->gains & SOTTO_GAIN_SHUFFLE) || !model->two_servers)
         warn(at, &trust, "this way to add up earns no gain from the crowd, and has no DAP task");
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         warn(at, &taking,

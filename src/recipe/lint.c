@@ -79,7 +79,9 @@ static void check_weight(sotto_reading *at, const sotto_recipe_claim *claim)
 
 static void check_words(sotto_reading *at, const sotto_recipe *recipe)
 {
-    static const sotto_place no_match = {NULL, "on_no_match", 0}, trust = {NULL, "aggregation", 0},
+    static const sotto_place no_match = {NULL, "on_no_match", 0},
+                             aggregation = {NULL, "aggregation", 0},
+                             trust = {&aggregation, "trust", 0},
                              taking = {NULL, "participation", 0},
                              adjacency = {&privacy, "adjacency", 0};
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
@@ -94,8 +96,10 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
         warn(at, &no_match,
              "silence tells that a device has no value; only a policy that allows it "
              "lets a device do so");
-    if (!(model->gains & SOTTO_GAIN_SHUFFLE) || !model->two_servers)
-        warn(at, &trust, "this way to add up earns no gain from the crowd, and has no DAP task");
+    if (SOTTO_RULE(trust_not_yet) && (!(model->gains & SOTTO_GAIN_SHUFFLE) || !model->two_servers))
+        sotto_reading_mistake(at, &trust, "split",
+                              "not yet: this way to add up earns no gain from the crowd, and has "
+                              "no DAP task");
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         warn(at, &taking,
              "refused by devices whose policy does not say that participation is hidden");

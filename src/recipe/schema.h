@@ -24,13 +24,15 @@ typedef enum sotto_schema_type {
     SOTTO_SCHEMA_DURATION, /* 30s, 10m, 1h, 7d                                           */
     SOTTO_SCHEMA_HEX,      /* least to most bytes, two digits each                       */
     SOTTO_SCHEMA_OBJECT,   /* with the keys of object `of`                               */
-    SOTTO_SCHEMA_VARIANT,  /* with the keys of object `of`.<what its "type" says>        */
-    SOTTO_SCHEMA_LIST,     /* least to most items                                        */
+    SOTTO_SCHEMA_VARIANT, /* with the keys of object `of`.<what its "type" says>; of "object@key", what its "key" says */
+    SOTTO_SCHEMA_LIST, /* least to most items                                        */
+    SOTTO_SCHEMA_LATER, /* known and refused: the one mistake of its file, since the rest may differ too */
 } sotto_schema_type;
 
 typedef struct sotto_schema_key {
-    const char *object; /* that it is a key of; rows of one object stand together    */
-    const char *key;    /* "*": any other name                                       */
+    /* Arrays, since a pointer in a shared library costs 32 bytes. */
+    char object[25]; /* that it is a key of; rows of one object stand together    */
+    char key[21];    /* "*": any other name                                       */
     sotto_schema_type type;
     sotto_schema_type item; /* of a list                                                 */
     double least, most;

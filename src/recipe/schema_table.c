@@ -16,6 +16,7 @@
 #define OBJECT   SOTTO_SCHEMA_OBJECT
 #define VARIANT  SOTTO_SCHEMA_VARIANT
 #define LIST     SOTTO_SCHEMA_LIST
+#define LATER    SOTTO_SCHEMA_LATER
 #define MUST     NULL /* no default: the key must be there */
 #define MAY      ""   /* no default: the key may be left out */
 
@@ -36,11 +37,13 @@ const sotto_schema_key sotto_schema[] = {
     {"recipe", "randomizer", VARIANT, 0, 0, 0, "randomizer", MUST, "how the bin is randomised before it leaves the device"},
     {"recipe", "participation", VARIANT, 0, 0, 0, "participation", MUST, "who answers, and when"},
     {"recipe", "privacy", OBJECT, 0, 0, 0, "privacy", MUST, "what is promised to everybody who answers"},
-    {"recipe", "aggregation", OBJECT, 0, 0, 0, "aggregation", MUST, "who adds up"},
+    {"recipe", "aggregation", VARIANT, 0, 0, 0, "aggregation@trust", MUST, "who adds up, and how; `split` alone earns a gain by hiding among others"},
     {"recipe", "schedule", OBJECT, 0, 0, 0, "schedule", MUST, "when"},
     {"recipe", "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning and for the rate that servers accept"},
     {"recipe", "on_no_match", CHOICE, 0, 0, 0, "no-value|oov|random-bin|silence", "\"no-value\"", "what a device sends that has no row, or whose value has no bin"},
     {"recipe", "dummies", NUMBER, 0, 0, 1, NULL, "0", "rate of reports on \"no value\" by devices that do not take part"},
+    {"recipe", "learn", LATER, 0, 0, 0, NULL, MAY, "learning recipes can't be asked by this version"},
+    {"recipe", "rounds", LATER, 0, 0, 0, NULL, MAY, "recipes of several rounds can't be asked by this version"},
 
     {"cohorts", "*", LIST, TEXT, 1, 1000, NULL, MAY, "values of this non-sensitive field; a device with another one stays silent"},
 
@@ -98,14 +101,59 @@ const sotto_schema_key sotto_schema[] = {
     {"privacy", "delta", DECIMAL, 0, 1e-12, 1e-3, NULL, MUST, "the same"},
     {"privacy", "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "reports below which nothing is released"},
 
-    {"aggregation", "trust", CHOICE, 0, 0, 0, "split|flamingo|aero", MUST, "how reports are added up; `split` alone earns a gain by hiding among others"},
-    {"aggregation", "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role"},
-    {"aggregation", "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role"},
-    {"aggregation", "collector", NAME, 0, 1, 128, NULL, MAY, "a party of that role, who gets the answer"},
-    {"aggregation", "batch_mode", CHOICE, 0, 0, 0, "time-interval|leader-selected", "\"time-interval\"", "whether a batch is a span of time or what the leader makes it"},
-    {"aggregation", "noise", VARIANT, 0, 0, 0, "noise", MAY, "what each of the two servers adds to every sum, once, before it is released; `split` only"},
+    {"aggregation.split", "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role"},
+    {"aggregation.split", "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role"},
+    {"aggregation.split", "collector", NAME, 0, 1, 128, NULL, MAY, "a party of that role, who gets the answer"},
+    {"aggregation.split", "batch_mode", CHOICE, 0, 0, 0, "time-interval|leader-selected", "\"time-interval\"", "whether a batch is a span of time or what the leader makes it"},
+    {"aggregation.split", "noise", VARIANT, 0, 0, 0, "noise", MAY, "what each of the two servers adds to every sum, once, before it is released"},
 
     {"noise.discrete-gaussian", "sigma", DECIMAL, 0, 0.5, 60000, NULL, MUST, "of each server's own noise, since the other one may leave its out; at most three digits behind the point"},
+
+    {"aggregation.flamingo", "server", NAME, 0, 1, 128, NULL, MUST, "who adds up"},
+    {"aggregation.flamingo", "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published"},
+    {"aggregation.flamingo", "beacon", NAME, 0, 1, 128, NULL, MUST, "who draws devices in public"},
+    {"aggregation.flamingo", "ring", CHOICE, 0, 0, 0, "z32|z64", MUST, "that sums are in"},
+    {"aggregation.flamingo", "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of devices that may lie"},
+    {"aggregation.flamingo", "dropout", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out"},
+    {"aggregation.flamingo", "decryptors", OBJECT, 0, 0, 0, "decryptors", MUST, "who unmask sums"},
+    {"aggregation.flamingo", "graph", OBJECT, 0, 0, 0, "graph", MUST, "who masks with whom"},
+    {"aggregation.flamingo", "prg", CHOICE, 0, 0, 0, "aes-256-ctr", MUST, "that makes masks"},
+
+    {"decryptors", "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many"},
+    {"decryptors", "dropout", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out"},
+    {"decryptors", "epoch_rounds", WHOLE, 0, 1, 1e6, NULL, MUST, "rounds that they serve"},
+
+    {"graph", "degree", WHOLE, 0, 1, 1e6, NULL, MUST, "neighbours that are expected"},
+    {"graph", "neighbours", WHOLE, 0, 1, 1e6, NULL, MUST, "neighbours that must stay"},
+
+    {"aggregation.aero", "server", NAME, 0, 1, 128, NULL, MUST, "who adds up"},
+    {"aggregation.aero", "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published"},
+    {"aggregation.aero", "beacon", NAME, 0, 1, 128, NULL, MUST, "who draws devices in public"},
+    {"aggregation.aero", "devices", OBJECT, 0, 0, 0, "devices", MUST, "how many there are"},
+    {"aggregation.aero", "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of devices that may lie"},
+    {"aggregation.aero", "offline", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out"},
+    {"aggregation.aero", "parameters", NAME, 0, 1, 128, NULL, MUST, "of the encryption, by name"},
+    {"aggregation.aero", "bits", WHOLE, 0, 1, 64, NULL, MUST, "of a value"},
+    {"aggregation.aero", "committee", OBJECT, 0, 0, 0, "committee", MUST, "who decrypt sums"},
+    {"aggregation.aero", "noise", OBJECT, 0, 0, 0, "noise-committee", MUST, "who add noise"},
+    {"aggregation.aero", "checks", WHOLE, 0, 1, 1e6, NULL, MUST, "leaves that a device checks"},
+    {"aggregation.aero", "proof", OBJECT, 0, 0, 0, "proof", MUST, "of a contribution"},
+    {"aggregation.aero", "rekey", CHOICE, 0, 0, 0, "round", MUST, "when keys are new"},
+
+    {"devices", "least", WHOLE, 0, 1, 1e11, NULL, MUST, "how many"},
+    {"devices", "most", WHOLE, 0, 1, 1e11, NULL, MUST, "how many"},
+
+    {"committee", "size", WHOLE, 0, 1, 1e6, NULL, MUST, "how many"},
+    {"committee", "corrupt", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may lie"},
+    {"committee", "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many committees"},
+
+    {"noise-committee", "size", WHOLE, 0, 1, 1e6, NULL, MUST, "how many"},
+    {"noise-committee", "corrupt", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may lie"},
+    {"noise-committee", "missing", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may drop out"},
+
+    {"proof", "queries", WHOLE, 0, 1, 1e6, NULL, MUST, "how many"},
+    {"proof", "grind", WHOLE, 0, 0, 64, NULL, MUST, "bits of work"},
+    {"proof", "group", WHOLE, 0, 1, 1e6, NULL, MUST, "contributions for each"},
 
     {"schedule", "opens", TIME, 0, 0, 0, NULL, MUST, "no report before; a multiple of the precision"},
     {"schedule", "closes", TIME, 0, 0, 0, NULL, MUST, "no report after; a multiple of the precision"},
@@ -188,9 +236,20 @@ const sotto_schema_object sotto_schema_objects[] = {
      "Rare values are more likely to be sent. Priced, but refused unless nobody sees who takes "
      "part."},
     {"privacy", "privacy", "`sotto recipe lint` recomputes each of these."},
-    {"aggregation", "aggregation", "Names are those of the parties file."},
+    {"aggregation.split", "aggregation: split",
+     "Two servers, of whom one must be honest. Names are those of the parties file."},
     {"noise.discrete-gaussian", "aggregation: noise: discrete-gaussian",
      "Whole numbers x with a chance in proportion to exp(-x^2 / (2 sigma^2))."},
+    {"aggregation.flamingo", "aggregation: flamingo",
+     "One server, masks. Read, and refused: not yet."},
+    {"decryptors", "aggregation: flamingo: decryptors", "Drawn devices."},
+    {"graph", "aggregation: flamingo: graph", "Drawn pairs."},
+    {"aggregation.aero", "aggregation: aero",
+     "One server, encrypted sums. Read, and refused: not yet."},
+    {"devices", "aggregation: aero: devices", "In all."},
+    {"committee", "aggregation: aero: committee", "Drawn devices."},
+    {"noise-committee", "aggregation: aero: noise", "Drawn devices."},
+    {"proof", "aggregation: aero: proof", "That inputs are valid."},
     {"schedule", "schedule", "Times are in UTC."},
     {"policy", "A policy",
      "What a device will ever allow. It comes with the host application; no recipe can widen it."},

@@ -12,12 +12,15 @@ enum { MAX_KEY = 256, MAX_ITEM_TEXT = 256, MAX_QUERY = 16384 };
 
 const sotto_schema_key *sotto_schema_rows(const char *object, size_t *count)
 {
-    size_t first = 0, end;
+    size_t number = 0, first = 0, end;
 
-    while (first < sotto_schema_count && strcmp(sotto_schema[first].object, object) != 0)
+    while (number < sotto_schema_object_count &&
+           strcmp(sotto_schema_objects[number].name, object) != 0)
+        number++;
+    while (first < sotto_schema_count && sotto_schema[first].object != number)
         first++;
     for (end = first; end < sotto_schema_count; end++)
-        if (strcmp(sotto_schema[end].object, object) != 0)
+        if (sotto_schema[end].object != number)
             break;
     *count = end - first;
     return &sotto_schema[first < sotto_schema_count ? first : 0];
@@ -75,7 +78,7 @@ static const char *plural(sotto_schema_type item)
 
 void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap)
 {
-    switch (row->type) {
+    switch ((sotto_schema_type)row->type) {
     case SOTTO_SCHEMA_TEXT:
         (void)snprintf(out, cap, "a text of %.0f to %.0f bytes", row->least, row->most);
         return;
@@ -118,7 +121,7 @@ void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap)
         return;
     case SOTTO_SCHEMA_LIST:
         (void)snprintf(out, cap, "a list of %.0f to %.0f %s", row->least, row->most,
-                       plural(row->item));
+                       plural((sotto_schema_type)row->item));
         return;
     case SOTTO_SCHEMA_LATER:
         (void)snprintf(out, cap, "nothing yet");
@@ -224,7 +227,7 @@ static void check_decimal(sotto_reading *r, const sotto_schema_key *row, const j
     sotto_decimal decimal;
     size_t before = r->mistakes->errors;
 
-    check_number(r, row, row->type, value, place);
+    check_number(r, row, (sotto_schema_type)row->type, value, place);
     if (r->mistakes->errors != before || !sotto_place_find(place, r->text, &span))
         return;
     if (sotto_decimal_parse(&decimal,
@@ -274,7 +277,7 @@ static void check_list(sotto_reading *r, const sotto_schema_key *row, json_t *va
     for (size_t i = 0; i < size; i++) {
         sotto_place at = {place, NULL, i};
 
-        check_value(r, row, row->item, json_array_get(value, i), &at);
+        check_value(r, row, (sotto_schema_type)row->item, json_array_get(value, i), &at);
     }
 }
 
@@ -366,7 +369,7 @@ static void check_object(sotto_reading *r, const char *object, const char *told_
         else if (strlen(key) > MAX_KEY || !*key)
             sotto_reading_mistake(r, &at, "1 to 256 bytes", "a key of %zu bytes", strlen(key));
         else
-            check_value(r, row, row->type, item, &at);
+            check_value(r, row, (sotto_schema_type)row->type, item, &at);
     }
     for (size_t i = 0; i < count; i++)
         if (*rows[i].key && strcmp(rows[i].key, "*") != 0 && !json_object_get(value, rows[i].key))

@@ -30,11 +30,11 @@ typedef enum sotto_schema_type {
 } sotto_schema_type;
 
 typedef struct sotto_schema_key {
-    /* Arrays, since a pointer in a shared library costs 32 bytes. */
-    char object[25]; /* that it is a key of; rows of one object stand together    */
-    char key[21];    /* "*": any other name                                       */
-    sotto_schema_type type;
-    sotto_schema_type item; /* of a list                                                 */
+    uint8_t
+        object; /* of sotto_schema_objects, that it is a key of; rows of one object stand together */
+    char key[21]; /* "*": any other name                                       */
+    uint8_t type; /* sotto_schema_type                                         */
+    uint8_t item; /* of a list                                                 */
     double least, most;
     const char *of;
     const char

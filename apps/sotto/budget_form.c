@@ -172,18 +172,25 @@ static double choose_mechanism(const char *text)
     return 0;
 }
 
+static double choose_trust(const char *text)
+{
+    for (unsigned t = SOTTO_TRUST_SPLIT; t <= SOTTO_TRUST_AERO; t++)
+        if (same_name(text, sotto_trust_name((sotto_trust)t)))
+            return t;
+    return 0;
+}
+
 /* In the order of the enums, whose first value is 1. */
 static double read_choice(sotto_option option, const char *text)
 {
     static const char *const adjacencies[] = {"replacement", "deletion", "add-remove", NULL};
-    static const char *const trusts[] = {"split", "flamingo", "aero", NULL};
     static const char *const variants[] = {"fixed", "averaged", "sliding", NULL};
 
     if (option == OPTION_MECHANISM)
         return choose_mechanism(text);
     if (option == OPTION_ADJACENCY)
         return choose(text, adjacencies);
-    return choose(text, option == OPTION_TRUST ? trusts : variants);
+    return option == OPTION_TRUST ? choose_trust(text) : choose(text, variants);
 }
 
 static void set_number(sotto_form *form, sotto_option option, const char *text)

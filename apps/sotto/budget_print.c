@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "account/trust.h"
 #include "show.h"
 #include "verbs.h"
 
@@ -31,23 +32,24 @@ bool sotto_budget_claim_fails(const sotto_budget_result *r)
 /* The way out of a refusal to amplify, which comes before every other; "" for none. */
 static const char *hint(const sotto_question *q, const sotto_budget_result *r)
 {
-    bool split = q->trust == SOTTO_TRUST_SPLIT;
+    bool can_hide = sotto_trust_model_of(q->trust)->can_hide;
 
     if (r->status != SOTTO_DENIED || q->participation_is_hidden)
         return "";
     switch (q->mechanism) {
     case SOTTO_MECHANISM_SAMPLED_GAUSSIAN:
-        return split ? BY_HIDDEN "; " BY_COUNTING : BY_COUNTING;
+        return can_hide ? BY_HIDDEN "; " BY_COUNTING : BY_COUNTING;
     case SOTTO_MECHANISM_ALLOCATED_GAUSSIAN:
-        return split ? BY_HIDDEN "; --mechanism gaussian is for a slot that is seen"
-                     : "--mechanism gaussian is for a slot that is seen";
+        return can_hide ? BY_HIDDEN "; --mechanism gaussian is for a slot that is seen"
+                        : "--mechanism gaussian is for a slot that is seen";
     case SOTTO_MECHANISM_CHECK_IN:
     case SOTTO_MECHANISM_DONATION:
-        return split ? BY_HIDDEN : "";
+        return can_hide ? BY_HIDDEN : "";
     case SOTTO_MECHANISM_SHUFFLED:
     case SOTTO_MECHANISM_SYMMETRIC_ONE_HOT:
     case SOTTO_MECHANISM_BINARY_RESPONSE:
-        return split && q->of.local.rate != 1 ? BY_HIDDEN "; without --rate it is not needed" : "";
+        return can_hide && q->of.local.rate != 1 ? BY_HIDDEN "; without --rate it is not needed"
+                                                 : "";
     default:
         return "";
     }

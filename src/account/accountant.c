@@ -3,6 +3,7 @@
 #include "account/accountant.h"
 
 #include "account/numeric/parameter.h"
+#include "account/trust.h"
 
 /* ---- words -------------------------------------------------------------------------------------- */
 
@@ -19,19 +20,6 @@ const char *sotto_adjacency_name(sotto_adjacency adjacency)
     return "none";
 }
 
-const char *sotto_trust_name(sotto_trust trust)
-{
-    switch (trust) {
-    case SOTTO_TRUST_SPLIT:
-        return "split";
-    case SOTTO_TRUST_FLAMINGO:
-        return "flamingo";
-    case SOTTO_TRUST_AERO:
-        return "aero";
-    }
-    return "none";
-}
-
 /* ---- a question's claim ------------------------------------------------------------------------- */
 
 static sotto_status check_words(const sotto_question *q, sotto_err *err)
@@ -39,33 +27,47 @@ static sotto_status check_words(const sotto_question *q, sotto_err *err)
     if (q->adjacency < SOTTO_ADJACENCY_REPLACEMENT || q->adjacency > SOTTO_ADJACENCY_ADD_REMOVE)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "adjacency must be stated: add-remove, replacement or deletion");
-    if (q->trust < SOTTO_TRUST_SPLIT || q->trust > SOTTO_TRUST_AERO)
+    if (!sotto_trust_is_known(q->trust))
         return sotto_fail(err, SOTTO_MALFORMED, "trust must be stated: split, flamingo or aero");
     if (q->dishonest.of == 0 || q->dishonest.parts >= q->dishonest.of)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "dishonest must be stated: a share of the cohort from 0 to below 1");
-    if (q->participation_is_hidden && q->trust != SOTTO_TRUST_SPLIT)
+    if (q->participation_is_hidden && !sotto_trust_model_of(q->trust)->can_hide)
         return sotto_fail(err, SOTTO_DENIED,
                           "trust %s: its server sees who takes part; hidden is for split alone",
                           sotto_trust_name(q->trust));
     return SOTTO_OK;
 }
 
+static unsigned gains_needed(sotto_cover cover)
+{
+    switch (cover) {
+    case SOTTO_COVER_NONE:
+        return 0;
+    case SOTTO_COVER_SUM:
+        return SOTTO_GAIN_SHUFFLE;
+    case SOTTO_COVER_SAMPLE:
+        return SOTTO_GAIN_SAMPLING;
+    case SOTTO_COVER_MOMENT:
+        return SOTTO_GAIN_CHECK_IN;
+    }
+    return ~0U;
+}
+
 sotto_status sotto_cover_check(sotto_trust trust, bool hidden, sotto_cover cover, const char *name,
                                sotto_err *err)
 {
-    if (cover == SOTTO_COVER_NONE)
-        return SOTTO_OK;
-    if (trust != SOTTO_TRUST_SPLIT)
+    const unsigned needed = gains_needed(cover);
+
+    if ((sotto_trust_model_of(trust)->gains & needed) != needed)
         return sotto_fail(err, SOTTO_DENIED,
                           "trust %s: the server sees who takes part, so %s is not amplified",
                           sotto_trust_name(trust), name);
-    if (cover == SOTTO_COVER_HIDDEN && !hidden)
+    if (needed & (SOTTO_GAIN_SAMPLING | SOTTO_GAIN_CHECK_IN) && !hidden)
         return sotto_fail(
             err, SOTTO_DENIED,
-            "trust split without relay and tokens: participation is seen, so %s is not "
-            "amplified",
-            name);
+            "trust %s without relay and tokens: participation is seen, so %s is not amplified",
+            sotto_trust_name(trust), name);
     return SOTTO_OK;
 }
 
@@ -97,7 +99,7 @@ sotto_status sotto_case_open(sotto_case *out, const sotto_mechanism_entry *entry
         return sotto_fail(err, SOTTO_MALFORMED, "mechanism must be stated");
     SOTTO_TRY(sotto_cover_check(trust, hidden, entry->cover, entry->name, err));
     if (samples_locally(question))
-        SOTTO_TRY(sotto_cover_check(trust, hidden, SOTTO_COVER_HIDDEN, "a sampled local randomizer",
+        SOTTO_TRY(sotto_cover_check(trust, hidden, SOTTO_COVER_SAMPLE, "a sampled local randomizer",
                                     err));
     if ((entry->adjacencies >> question->adjacency & 1) == 0)
         return sotto_fail(err, SOTTO_DENIED, "adjacency %s: no theorem on %s is known for it",

@@ -30,9 +30,10 @@ typedef struct sotto_case {
 
 /* What a mechanism must be given before it hides anything. */
 typedef enum sotto_cover {
-    SOTTO_COVER_NONE,  /* nothing: no amplification is claimed                       */
-    SOTTO_COVER_SUM,   /* only sums are seen by anybody who sees participation: split */
-    SOTTO_COVER_HIDDEN /* nobody sees who takes part: split, relay and tokens         */
+    SOTTO_COVER_NONE,   /* nothing: no amplification is claimed                       */
+    SOTTO_COVER_SUM,    /* only sums are seen by anybody who sees participation       */
+    SOTTO_COVER_SAMPLE, /* nobody sees who takes part, by relay and tokens            */
+    SOTTO_COVER_MOMENT  /* nobody sees who takes part when, by relay and tokens       */
 } sotto_cover;
 
 #define SOTTO_ANY_ADJACENCY                                                                        \

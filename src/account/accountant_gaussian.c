@@ -117,7 +117,7 @@ const sotto_mechanism_entry sotto_entry_sampled = {
     .mechanism = SOTTO_MECHANISM_SAMPLED_GAUSSIAN,
     .name = "the subsampled Gaussian",
     .adjacencies = 1U << SOTTO_ADJACENCY_ADD_REMOVE,
-    .cover = SOTTO_COVER_HIDDEN,
+    .cover = SOTTO_COVER_SAMPLE,
     .epsilon = sampled_epsilon,
     .delta = sampled_delta,
 };
@@ -146,7 +146,7 @@ const sotto_mechanism_entry sotto_entry_allocated = {
     .mechanism = SOTTO_MECHANISM_ALLOCATED_GAUSSIAN,
     .name = "random allocation",
     .adjacencies = 1U << SOTTO_ADJACENCY_ADD_REMOVE,
-    .cover = SOTTO_COVER_HIDDEN,
+    .cover = SOTTO_COVER_MOMENT,
     .epsilon = allocated_epsilon,
 };
 

@@ -262,7 +262,7 @@ const sotto_mechanism_entry sotto_entry_check_in = {
     .mechanism = SOTTO_MECHANISM_CHECK_IN,
     .name = "a random check-in",
     .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT,
-    .cover = SOTTO_COVER_HIDDEN,
+    .cover = SOTTO_COVER_MOMENT,
     .epsilon = check_in_epsilon,
     .cohort = check_in_cohort,
 };
@@ -316,7 +316,7 @@ const sotto_mechanism_entry sotto_entry_donation = {
     .mechanism = SOTTO_MECHANISM_DONATION,
     .name = "a random donation time",
     .adjacencies = 1U << SOTTO_ADJACENCY_ADD_REMOVE,
-    .cover = SOTTO_COVER_HIDDEN,
+    .cover = SOTTO_COVER_MOMENT,
     .epsilon = donation_epsilon,
     .delta = donation_delta,
 };

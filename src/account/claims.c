@@ -101,7 +101,7 @@ sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q
 sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *q, double rate,
                                  sotto_err *err)
 {
-    SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_HIDDEN, "a secret sample", err));
+    SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SAMPLE, "a secret sample", err));
     SOTTO_TRY(ask_reports(out, q, rate, err));
     out->theorem = "a secret sample (seed 000, theorem 4)";
     return SOTTO_OK;
@@ -147,7 +147,7 @@ static const sotto_mechanism_entry check_in_closed = {
     .mechanism = SOTTO_MECHANISM_CHECK_IN,
     .name = "a random check-in",
     .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT,
-    .cover = SOTTO_COVER_HIDDEN,
+    .cover = SOTTO_COVER_MOMENT,
     .epsilon = check_in_epsilon,
     .cohort = check_in_cohort,
 };
@@ -169,7 +169,7 @@ sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question 
     sotto_claim_question each = *q;
     sotto_bound eps;
 
-    SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_HIDDEN, "a donation time", err));
+    SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_MOMENT, "a donation time", err));
     /* delta is spent once a slot and once more. */
     each.log_delta -= log((double)slots + 1) + 1e-9;
     SOTTO_TRY(sotto_claim_cohort(out, &each, 1, err));

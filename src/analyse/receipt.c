@@ -1,6 +1,7 @@
 /* What may be claimed of a release, by which theorem, and who must be honest. */
 #include "sotto/analyse.h"
 
+#include "account/trust.h"
 #include "base/writer.h"
 #include "dap/dap.h"
 #include "recipe/calendar.h"
@@ -16,6 +17,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
                       const sotto_recipe_claim *claim, const sotto_collection *collection,
                       const sotto_result *result)
 {
+    const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
     double p = result->p, q = result->q;
 
     *out = (sotto_receipt){
@@ -24,7 +26,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .leader = recipe->leader,
         .helper = recipe->helper,
         .version = recipe->version,
-        .split = recipe->trust == SOTTO_TRUST_SPLIT,
+        .split = model->two_servers,
         .randomizer = claim->randomizer,
         .adjacency = recipe->adjacency == SOTTO_ADJACENCY_REPLACEMENT ? "replacement" : "deletion",
         .epsilon_local = claim->epsilon_local,
@@ -52,7 +54,8 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
     };
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
     memcpy(out->task_id, task->id, sizeof out->task_id);
-    out->aggregation = out->split && claim->epsilon_cohort < claim->epsilon_local;
+    out->aggregation =
+        (model->gains & SOTTO_GAIN_SHUFFLE) != 0 && claim->epsilon_cohort < claim->epsilon_local;
 }
 
 /* ---- in words ------------------------------------------------------------------------------------------ */

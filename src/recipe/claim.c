@@ -4,6 +4,7 @@
 #include "account/claims.h"
 #include "account/cohort.h"
 #include "account/numeric/bound.h"
+#include "account/trust.h"
 #include "base/rule.h"
 #include "noise/noise.h"
 
@@ -42,7 +43,7 @@ static sotto_claim_question question_of(const sotto_recipe *recipe, const sotto_
 {
     return (sotto_claim_question){.law = law,
                                   .trust = recipe->trust,
-                                  .hidden = recipe->trust == SOTTO_TRUST_SPLIT,
+                                  .hidden = sotto_trust_model_of(recipe->trust)->can_hide,
                                   .honest = honest,
                                   .log_delta = log_delta};
 }

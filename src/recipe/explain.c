@@ -1,6 +1,7 @@
 /* A recipe in plain words. */
 #include "recipe/model.h"
 
+#include "account/trust.h"
 #include "base/writer.h"
 #include "recipe/calendar.h"
 
@@ -83,6 +84,7 @@ static void say_question(sotto_writer *w, const sotto_recipe *recipe)
 static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
                            const sotto_recipe_claim *claim)
 {
+    const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
     const char *hidden = recipe->adjacency == SOTTO_ADJACENCY_REPLACEMENT
                              ? "which value somebody has"
                              : "whether somebody had a value at all";
@@ -92,7 +94,7 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
         "Before anything leaves the device, the answer is randomised (%s): even whoever saw your "
         "report alone could tell %s only up to epsilon %.4g.\n",
         claim->randomizer, hidden, claim->epsilon_local);
-    if (recipe->trust == SOTTO_TRUST_SPLIT)
+    if (model->two_servers)
         say(w,
             "The report is split between two servers, %s and %s; one of them must be honest. They "
             "release sums of at least %" PRIu64 " reports.\n",
@@ -111,7 +113,7 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
         say(w, ": up to epsilon %.4g (%s)", claim->epsilon_noise, claim->noise_by);
     if (claim->noise_sigma > 0)
         say(w, ". Your device is charged no less for it.\n");
-    if (claim->sampled_by)
+    if (claim->sampled_by && model->can_hide)
         say(w, "With a relay and tokens, so that nobody sees who takes part: epsilon %.4g (%s).\n",
             claim->epsilon_sampled, claim->sampled_by);
     if (claim->none_told)

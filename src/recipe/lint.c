@@ -3,6 +3,7 @@
 #include "recipe/columns.h"
 #include "recipe/schema.h"
 
+#include "account/trust.h"
 #include "base/rule.h"
 
 #include <inttypes.h>
@@ -78,9 +79,12 @@ static void check_weight(sotto_reading *at, const sotto_recipe_claim *claim)
 
 static void check_words(sotto_reading *at, const sotto_recipe *recipe)
 {
-    static const sotto_place no_match = {NULL, "on_no_match", 0}, trust = {NULL, "aggregation", 0},
+    static const sotto_place no_match = {NULL, "on_no_match", 0},
+                             aggregation = {NULL, "aggregation", 0},
+                             trust = {&aggregation, "trust", 0},
                              taking = {NULL, "participation", 0},
                              adjacency = {&privacy, "adjacency", 0};
+    const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
 
     if (recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
         warn(at, &adjacency, "refused by devices, whose budgets count in the replacement model");
@@ -92,8 +96,10 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
         warn(at, &no_match,
              "silence tells that a device has no value; only a policy that allows it "
              "lets a device do so");
-    if (recipe->trust != SOTTO_TRUST_SPLIT)
-        warn(at, &trust, "this way to add up earns no gain from the crowd, and has no DAP task");
+    if (SOTTO_RULE(trust_not_yet) && (!(model->gains & SOTTO_GAIN_SHUFFLE) || !model->two_servers))
+        sotto_reading_mistake(at, &trust, "split",
+                              "not yet: this way to add up earns no gain from the crowd, and has "
+                              "no DAP task");
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         warn(at, &taking,
              "refused by devices whose policy does not say that participation is hidden");

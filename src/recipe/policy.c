@@ -2,6 +2,7 @@
 #include "recipe/model.h"
 #include "recipe/schema.h"
 
+#include "account/trust.h"
 #include "crypto/hash.h"
 
 #include <string.h>
@@ -144,7 +145,6 @@ static const sotto_policy_key *read_keys(sotto_reading *r, const char *key, size
 
 static void read_rest(sotto_reading *r, sotto_policy *out)
 {
-    static const char *const trusts[] = {"", "split", "flamingo", "aero"};
     json_t *names = json_object_get(r->root, "non_sensitive"), *list;
     sotto_policy_name *copy = sotto_reading_take(r, json_array_size(names), sizeof *copy);
 
@@ -162,9 +162,7 @@ static void read_rest(sotto_reading *r, sotto_policy *out)
             read_name(r, json_string_value(json_array_get(names, i)));
     list = json_object_get(r->root, "trusts");
     for (size_t i = 0; i < json_array_size(list); i++)
-        for (unsigned t = SOTTO_TRUST_SPLIT; t <= SOTTO_TRUST_AERO; t++)
-            if (strcmp(json_string_value(json_array_get(list, i)), trusts[t]) == 0)
-                out->trusts |= 1U << t;
+        out->trusts |= 1U << sotto_trust_named(json_string_value(json_array_get(list, i)));
     out->logs = read_keys(r, "logs", &out->log_count);
     out->issuers = read_keys(r, "issuers", &out->issuer_count);
 }

@@ -1,6 +1,7 @@
 /* A recipe into its plain form: what the table can't check is checked here, section by section. */
 #include "recipe/encoding.h"
 
+#include "account/trust.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 
@@ -140,9 +141,6 @@ static void read_noise(sotto_reading *r, sotto_recipe *out)
         sotto_reading_mistake(r, &sigma, "at most three digits behind the point",
                               "has too many digits");
     out->noise_milli = (uint32_t)(value.units / MILLI);
-    if (SOTTO_RULE(noise_needs_split) && out->trust != SOTTO_TRUST_SPLIT)
-        sotto_reading_mistake(r, &noise, "no noise, or the trust split",
-                              "there are no two servers that could each add noise");
 }
 
 static void read_aggregation(sotto_reading *r, sotto_recipe *out)
@@ -150,12 +148,13 @@ static void read_aggregation(sotto_reading *r, sotto_recipe *out)
     sotto_place place = {NULL, "aggregation", 0}, at = {&place, "helper", 0};
     json_t *json = json_object_get(r->root, "aggregation");
 
-    out->trust =
-        (sotto_trust)(SOTTO_TRUST_SPLIT + sotto_reading_choice(json, "aggregation", "trust"));
+    out->trust = sotto_trust_named(json_string_value(json_object_get(json, "trust")));
+    if (!sotto_trust_model_of(out->trust)->two_servers)
+        return; /* lint and the compiler refuse it */
     out->leader = sotto_reading_text(r, json, "leader");
     out->helper = sotto_reading_text(r, json, "helper");
     out->collector = sotto_reading_text(r, json, "collector");
-    out->batch_mode = 1 + sotto_reading_choice(json, "aggregation", "batch_mode");
+    out->batch_mode = 1 + sotto_reading_choice(json, "aggregation.split", "batch_mode");
     if (json_object_get(json, "noise"))
         read_noise(r, out);
     if (SOTTO_RULE(two_servers) && out->leader && out->helper &&

@@ -12,12 +12,15 @@ enum { MAX_KEY = 256, MAX_ITEM_TEXT = 256, MAX_QUERY = 16384 };
 
 const sotto_schema_key *sotto_schema_rows(const char *object, size_t *count)
 {
-    size_t first = 0, end;
+    size_t number = 0, first = 0, end;
 
-    while (first < sotto_schema_count && strcmp(sotto_schema[first].object, object) != 0)
+    while (number < sotto_schema_object_count &&
+           strcmp(sotto_schema_objects[number].name, object) != 0)
+        number++;
+    while (first < sotto_schema_count && sotto_schema[first].object != number)
         first++;
     for (end = first; end < sotto_schema_count; end++)
-        if (strcmp(sotto_schema[end].object, object) != 0)
+        if (sotto_schema[end].object != number)
             break;
     *count = end - first;
     return &sotto_schema[first < sotto_schema_count ? first : 0];
@@ -37,11 +40,19 @@ static void list_words(const char *words, char *out, size_t cap)
     out[len] = 0;
 }
 
+/* The key that tells which variant it is; *base bytes of `of` name the object. */
+static const char *variant_key(const char *of, size_t *base)
+{
+    *base = strcspn(of, "@");
+    return of[*base] ? of + *base + 1 : "type";
+}
+
 /* The variants of an object: those whose names start with it. */
 static void list_variants(const char *of, char *out, size_t cap)
 {
-    size_t len = (size_t)snprintf(out, cap, "an object whose \"type\" is one of:"),
-           base = strlen(of);
+    size_t base;
+    const char *key = variant_key(of, &base);
+    size_t len = (size_t)snprintf(out, cap, "an object whose \"%s\" is one of:", key);
 
     for (size_t i = 0; i < sotto_schema_object_count; i++) {
         const char *name = sotto_schema_objects[i].name;
@@ -67,7 +78,7 @@ static const char *plural(sotto_schema_type item)
 
 void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap)
 {
-    switch (row->type) {
+    switch ((sotto_schema_type)row->type) {
     case SOTTO_SCHEMA_TEXT:
         (void)snprintf(out, cap, "a text of %.0f to %.0f bytes", row->least, row->most);
         return;
@@ -110,7 +121,10 @@ void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap)
         return;
     case SOTTO_SCHEMA_LIST:
         (void)snprintf(out, cap, "a list of %.0f to %.0f %s", row->least, row->most,
-                       plural(row->item));
+                       plural((sotto_schema_type)row->item));
+        return;
+    case SOTTO_SCHEMA_LATER:
+        (void)snprintf(out, cap, "nothing yet");
         return;
     }
 }
@@ -213,7 +227,7 @@ static void check_decimal(sotto_reading *r, const sotto_schema_key *row, const j
     sotto_decimal decimal;
     size_t before = r->mistakes->errors;
 
-    check_number(r, row, row->type, value, place);
+    check_number(r, row, (sotto_schema_type)row->type, value, place);
     if (r->mistakes->errors != before || !sotto_place_find(place, r->text, &span))
         return;
     if (sotto_decimal_parse(&decimal,
@@ -222,25 +236,28 @@ static void check_decimal(sotto_reading *r, const sotto_schema_key *row, const j
         wrong(r, row, place, "more digits than a budget is counted in");
 }
 
-static void check_object(sotto_reading *r, const char *object, json_t *value,
+/* told_by: the key that told which variant this is; NULL: it is none. */
+static void check_object(sotto_reading *r, const char *object, const char *told_by, json_t *value,
                          const sotto_place *place);
 
 static void check_variant(sotto_reading *r, const sotto_schema_key *row, json_t *value,
                           const sotto_place *place)
 {
-    char object[64];
-    const char *type = json_string_value(json_object_get(value, "type"));
-    sotto_place at = {place, "type", 0};
-    size_t count = 0;
+    char object[64], what[64];
+    size_t base, count = 0;
+    const char *key = variant_key(row->of, &base);
+    const char *type = json_string_value(json_object_get(value, key));
+    sotto_place at = {place, key, 0};
 
     if (type && strlen(type) < 32) {
-        (void)snprintf(object, sizeof object, "%s.%s", row->of, type);
+        (void)snprintf(object, sizeof object, "%.*s.%s", (int)base, row->of, type);
         (void)sotto_schema_rows(object, &count);
     }
+    (void)snprintf(what, sizeof what, type ? "a %s not known here" : "has no \"%s\"", key);
     if (count == 0)
-        wrong(r, row, type ? &at : place, type ? "a type not known here" : "has no \"type\"");
+        wrong(r, row, type ? &at : place, what);
     else
-        check_object(r, object, value, place);
+        check_object(r, object, key, value, place);
 }
 
 static void check_value(sotto_reading *r, const sotto_schema_key *row, sotto_schema_type type,
@@ -260,7 +277,7 @@ static void check_list(sotto_reading *r, const sotto_schema_key *row, json_t *va
     for (size_t i = 0; i < size; i++) {
         sotto_place at = {place, NULL, i};
 
-        check_value(r, row, row->item, json_array_get(value, i), &at);
+        check_value(r, row, (sotto_schema_type)row->item, json_array_get(value, i), &at);
     }
 }
 
@@ -284,7 +301,7 @@ static void check_value(sotto_reading *r, const sotto_schema_key *row, sotto_sch
         if (!json_is_object(value))
             wrong(r, row, place, "not an object");
         else if (type == SOTTO_SCHEMA_OBJECT)
-            check_object(r, row->of, value, place);
+            check_object(r, row->of, NULL, value, place);
         else
             check_variant(r, row, value, place);
         return;
@@ -329,12 +346,11 @@ static void fill_absent(sotto_reading *r, const sotto_schema_key *row, json_t *o
         r->no_memory = true;
 }
 
-static void check_object(sotto_reading *r, const char *object, json_t *value,
+static void check_object(sotto_reading *r, const char *object, const char *told_by, json_t *value,
                          const sotto_place *place)
 {
     size_t count;
     const sotto_schema_key *rows = sotto_schema_rows(object, &count);
-    bool variant = strchr(object, '.') != NULL;
     const char *key;
     json_t *item;
 
@@ -346,18 +362,34 @@ static void check_object(sotto_reading *r, const char *object, json_t *value,
         for (size_t i = 0; i < count && !row; i++)
             if (strcmp(rows[i].key, key) == 0 || strcmp(rows[i].key, "*") == 0)
                 row = &rows[i];
-        if (variant && strcmp(key, "type") == 0)
+        if (told_by && strcmp(key, told_by) == 0)
             continue;
         if (!row)
             unknown_key(r, rows, count, &at);
         else if (strlen(key) > MAX_KEY || !*key)
             sotto_reading_mistake(r, &at, "1 to 256 bytes", "a key of %zu bytes", strlen(key));
         else
-            check_value(r, row, row->type, item, &at);
+            check_value(r, row, (sotto_schema_type)row->type, item, &at);
     }
     for (size_t i = 0; i < count; i++)
         if (*rows[i].key && strcmp(rows[i].key, "*") != 0 && !json_object_get(value, rows[i].key))
             fill_absent(r, &rows[i], value, place);
+}
+
+static bool refused_for_later(sotto_reading *r, const char *object)
+{
+    size_t count;
+    const sotto_schema_key *rows = sotto_schema_rows(object, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        sotto_place at = {NULL, rows[i].key, 0};
+
+        if (rows[i].type != SOTTO_SCHEMA_LATER || !json_object_get(r->root, rows[i].key))
+            continue;
+        sotto_reading_mistake(r, &at, "a recipe without this key", "not yet: %s", rows[i].help);
+        return true;
+    }
+    return false;
 }
 
 /* ---- files ------------------------------------------------------------------------------------------ */
@@ -401,8 +433,10 @@ sotto_status sotto_reading_open(sotto_reading *r, const char *object, sotto_byte
         syntax_mistake(r, &error);
         return sotto_reading_finish(r, err);
     }
+    if (refused_for_later(r, object))
+        return sotto_reading_finish(r, err);
     if (json_is_object(r->root))
-        check_object(r, object, r->root, NULL);
+        check_object(r, object, NULL, r->root, NULL);
     else
         sotto_reading_mistake(r, NULL, "an object", "not an object");
     if (!json_is_object(r->root))

@@ -26,15 +26,16 @@ typedef enum sotto_schema_type {
     SOTTO_SCHEMA_OBJECT,   /* with the keys of object `of`                               */
     SOTTO_SCHEMA_VARIANT,  /* with the keys of object `of`.<what its "type" says>        */
     SOTTO_SCHEMA_LIST,     /* least to most items                                        */
+    SOTTO_SCHEMA_LATER,    /* known, and refused: the only mistake of its file           */
 } sotto_schema_type;
 
 typedef struct sotto_schema_key {
-    const char *object; /* that it is a key of; rows of one object stand together    */
-    const char *key;    /* "*": any other name                                       */
-    sotto_schema_type type;
-    sotto_schema_type item; /* of a list                                                 */
+    uint8_t object; /* an index of sotto_schema_objects; rows of one stand together */
+    char key[21];   /* "*": any other name                                       */
+    uint8_t type;   /* sotto_schema_type                                         */
+    uint8_t item;   /* of a list                                                 */
     double least, most;
-    const char *of;
+    const char *of; /* "object@key": "key" tells the variant, not "type"          */
     const char
         *fallback; /* the default as JSON; NULL: the key must be there; "": it may be left out */
     const char *help;

@@ -4,6 +4,7 @@
 #include "recipe/calendar.h"
 #include "recipe/claim.h"
 
+#include "account/trust.h"
 #include "base/arena.h"
 #include "base/rule.h"
 
@@ -140,7 +141,7 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     sotto_randomizer r;
 
     *out = (sotto_task){.cohort = cohort};
-    if (recipe->trust != SOTTO_TRUST_SPLIT)
+    if (!sotto_trust_model_of(recipe->trust)->two_servers)
         return sotto_fail(err, SOTTO_DENIED, "aggregation.trust: only split has DAP tasks");
     if (cohort >= sotto_recipe_cohorts(recipe))
         return sotto_fail(err, SOTTO_MISSING, "cohort %zu: there are %" PRIu64, cohort,

@@ -1,6 +1,7 @@
 /* From a recipe's bytes, or a bare configuration's, to a task that can be worked on. */
 #include "serve/tasks_internal.h"
 
+#include "account/trust.h"
 #include "base/alloc.h"
 #include "base/rule.h"
 #include "dap/task_configuration.h"
@@ -94,7 +95,7 @@ static sotto_status find_us(entry *e, sotto_role role, const sotto_parties *part
     const sotto_recipe *recipe = e->task.recipe;
     const char *name = role == SOTTO_LEADER ? recipe->leader : recipe->helper;
 
-    if (recipe->trust != SOTTO_TRUST_SPLIT)
+    if (!sotto_trust_model_of(recipe->trust)->two_servers)
         return SOTTO_OK; /* it has no such names, and no task: the compiler says so */
     e->us = sotto_parties_find(parties, name);
     if (!e->us)

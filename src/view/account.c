@@ -1,18 +1,16 @@
 /* What the accountant answered, and what a device has spent. */
 #include "view/view.h"
 
+#include "account/trust.h"
+
 #include <inttypes.h>
 #include <math.h>
 
 static const char *trust_assumption(const sotto_question *q)
 {
-    if (q->trust == SOTTO_TRUST_FLAMINGO)
-        return "enough clients and decryptors honest; the server sees who takes part";
-    if (q->trust == SOTTO_TRUST_AERO)
-        return "most devices honest; the server sees who takes part";
-    return q->participation_is_hidden
-               ? "leader or helper honest, relay or gateway honest; tokens hide who takes part"
-               : "leader or helper honest; who takes part is seen";
+    const char *const *assumes = sotto_trust_words_of(q->trust)->assumes;
+
+    return assumes[q->participation_is_hidden && assumes[1] != NULL];
 }
 
 static double dishonest_share(const sotto_question *q)

@@ -1,6 +1,7 @@
 /* Reading recipes: what is refused, where it says so, and what the plain form then holds. */
 #include "support/recipes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static sotto_mistakes mistakes;
@@ -184,10 +185,61 @@ static void noise_is_read_exactly(sotto_test *t)
 
 static void noise_needs_two_servers(sotto_test *t)
 {
+    const char *text = (const char *)sotto_test_recipe_text_trusting(t, SOTTO_TRUST_FLAMINGO).data;
+
     CHECK_STATUS(t, SOTTO_MALFORMED,
-                 read_text(t, sotto_test_recipe_text(t, "\"trust\": \"split\"",
-                                                     "\"trust\": \"flamingo\", " NOISE)));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.noise", "no two servers"));
+                 read_text(t, sotto_test_replace(t, text, "\"trust\": \"flamingo\"",
+                                                 "\"trust\": \"flamingo\", " NOISE)));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.noise", "unknown key"));
+    CHECK_EQUAL(t, 1, mistakes.errors);
+}
+
+/* A key of one way to add up is no key of another. */
+static void every_way_to_add_up_has_its_own_keys(sotto_test *t)
+{
+    static const char *const keys[] = {
+        [SOTTO_TRUST_SPLIT] = "helper",
+        [SOTTO_TRUST_FLAMINGO] = "decryptors",
+        [SOTTO_TRUST_AERO] = "rekey",
+    };
+
+    for (sotto_trust trust = SOTTO_TRUST_SPLIT; trust <= SOTTO_TRUST_AERO; trust++) {
+        const char *text = (const char *)sotto_test_recipe_text_trusting(t, trust).data;
+
+        CHECK_OK(t, read_text(t, sotto_bytes_of(text, strlen(text))));
+        for (unsigned other = SOTTO_TRUST_SPLIT; other <= SOTTO_TRUST_AERO; other++) {
+            char quoted[32], renamed[32], path[48];
+
+            (void)snprintf(quoted, sizeof quoted, "\"%s\":", keys[trust]);
+            (void)snprintf(renamed, sizeof renamed, "\"%s\":", keys[other]);
+            (void)snprintf(path, sizeof path, "aggregation.%s", keys[other]);
+            if (other == trust)
+                continue;
+            CHECK_STATUS(t, SOTTO_MALFORMED,
+                         read_text(t, sotto_test_replace(t, text, quoted, renamed)));
+            CHECK(t, sotto_test_has_mistake(&mistakes, path, "unknown key"));
+            (void)snprintf(path, sizeof path, "aggregation.%s", keys[trust]);
+            CHECK(t, sotto_test_has_mistake(&mistakes, path, "missing"));
+        }
+    }
+}
+
+/* One mistake, not one for each key that learning does not have. */
+static void learning_is_refused_by_one_mistake(sotto_test *t)
+{
+    static const char learning[] =
+        "{\"recipe\": \"next-char-7\", \"version\": 1, \"analysis\": \"com.example.model\", "
+        "\"learn\": {\"model\": {\"type\": \"lenet\"}}, \"rounds\": {\"count\": 150}}";
+
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_text(t, sotto_bytes_of(learning, strlen(learning))));
+    CHECK_EQUAL(t, 1, mistakes.count);
+    CHECK(t, sotto_test_has_mistake(&mistakes, "learn",
+                                    "not yet: learning recipes can't be asked by this version"));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_text(t, sotto_test_recipe_text(t, "\"query\"",
+                                                     "\"rounds\": {\"count\": 10}, \"query\"")));
+    CHECK_EQUAL(t, 1, mistakes.count);
+    CHECK(t, sotto_test_has_mistake(&mistakes, "rounds", "not yet"));
 }
 
 static void a_round_of_donations_is_within_a_slot(sotto_test *t)
@@ -245,6 +297,8 @@ int main(int argc, char **argv)
         CASE(leader_and_helper_are_two),
         CASE(noise_is_read_exactly),
         CASE(noise_needs_two_servers),
+        CASE(every_way_to_add_up_has_its_own_keys),
+        CASE(learning_is_refused_by_one_mistake),
         CASE(a_round_of_donations_is_within_a_slot),
         CASE(no_memory_is_an_answer_too),
     };

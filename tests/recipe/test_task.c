@@ -247,7 +247,7 @@ static void other_trusts_have_no_task(sotto_test *t)
     sotto_task task;
 
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_task_compile(&task, sotto_test_recipe(t, "\"split\"", "\"aero\""),
+                 sotto_task_compile(&task, sotto_test_recipe_trusting(t, SOTTO_TRUST_AERO),
                                     sotto_test_parties(t, NULL, NULL), 0, &t->arena, &t->err));
 }
 

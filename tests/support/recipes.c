@@ -68,6 +68,42 @@ const sotto_parties *sotto_test_parties(sotto_test *t, const char *old, const ch
     return parties;
 }
 
+sotto_bytes sotto_test_recipe_text_trusting(sotto_test *t, sotto_trust trust)
+{
+    static const char split[] = "\"trust\": \"split\", \"leader\": \"key:leader-2026a\", "
+                                "\"helper\": \"key:helper-2026a\"";
+    static const char *const others[] = {
+        [SOTTO_TRUST_SPLIT] = split,
+        [SOTTO_TRUST_FLAMINGO] =
+            "\"trust\": \"flamingo\", \"server\": \"key:agg-2026a\", \"log\": \"log-2026\", "
+            "\"beacon\": \"witnesses-2026\", \"ring\": \"z32\", \"corrupt\": 0.05, \"dropout\": "
+            "0.10, "
+            "\"decryptors\": {\"count\": 126, \"dropout\": 0.05, \"epoch_rounds\": 50}, "
+            "\"graph\": {\"degree\": 68, \"neighbours\": 27}, \"prg\": \"aes-256-ctr\"",
+        [SOTTO_TRUST_AERO] =
+            "\"trust\": \"aero\", \"server\": \"key:agg-2026a\", \"log\": \"log-2026\", "
+            "\"beacon\": \"witnesses-2026\", \"devices\": {\"least\": 900000000, \"most\": "
+            "1000000000}, "
+            "\"corrupt\": 0.03, \"offline\": 0.2, \"parameters\": \"b87\", \"bits\": 16, "
+            "\"committee\": {\"size\": 45, \"corrupt\": 18, \"count\": 4}, "
+            "\"noise\": {\"size\": 280, \"corrupt\": 36, \"missing\": 28}, \"checks\": 40, "
+            "\"proof\": {\"queries\": 118, \"grind\": 20, \"group\": 37}, \"rekey\": \"round\"",
+    };
+
+    return sotto_test_recipe_text(t, split, others[trust]);
+}
+
+const sotto_recipe *sotto_test_recipe_trusting(sotto_test *t, sotto_trust trust)
+{
+    static sotto_mistakes mistakes;
+    const sotto_recipe *recipe;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_test_recipe_text_trusting(t, trust), &t->arena,
+                                  &mistakes, &t->err));
+    return recipe;
+}
+
 sotto_bytes sotto_test_big_tree(sotto_test *t, size_t nodes)
 {
     enum { FIRST = 100, ROOM = 64 };

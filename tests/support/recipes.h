@@ -16,6 +16,10 @@ const sotto_recipe *sotto_test_recipe(sotto_test *t, const char *old, const char
 const sotto_policy *sotto_test_policy(sotto_test *t, const char *old, const char *new);
 const sotto_parties *sotto_test_parties(sotto_test *t, const char *old, const char *new);
 
+/* The example with this way to add up, whose aggregation has all of its keys. */
+sotto_bytes sotto_test_recipe_text_trusting(sotto_test *t, sotto_trust trust);
+const sotto_recipe *sotto_test_recipe_trusting(sotto_test *t, sotto_trust trust);
+
 /* A recipe whose prefix tree has this many nodes below its root: 100 first words, and words that follow them. */
 sotto_bytes sotto_test_big_tree(sotto_test *t, size_t nodes);
 

@@ -4,7 +4,7 @@
 
 #include "dap/dap.h"
 #include "dap/task_configuration.h"
-#include "serve/schema.h"
+#include "serve/tasks/schema.h"
 #include "sotto/random.h"
 
 #include <arpa/inet.h>

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "deployment.h"
 
-#include "serve/leader.h"
-#include "serve/server.h"
+#include "serve/host/server.h"
+#include "serve/leader/leader.h"
 
 #include <fcntl.h>
 #include <poll.h>

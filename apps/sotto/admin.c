@@ -2,9 +2,9 @@
 #include "admin.h"
 
 #include "base/clock.h"
-#include "serve/datastore.h"
-#include "serve/owner.h"
-#include "serve/schema.h"
+#include "serve/host/datastore.h"
+#include "serve/host/owner.h"
+#include "serve/tasks/schema.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SOTTO_APPS_ADMIN_H
 #define SOTTO_APPS_ADMIN_H
 
-#include "serve/options.h"
+#include "serve/host/options.h"
 #include "verbs.h"
 
 enum { ADMIN_WORDS = 16, ADMIN_FLAGS = 64 };

@@ -1,7 +1,7 @@
 /* sotto admin batch - batches that are held because more reports came than there are devices to send them. */
 #include "admin_which.h"
 
-#include "serve/rate.h"
+#include "serve/tasks/rate.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -2,11 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "admin.h"
 
-#include "serve/backup.h"
-#include "serve/datastore.h"
-#include "serve/gc.h"
-#include "serve/operations.h"
-#include "serve/schema.h"
+#include "serve/host/datastore.h"
+#include "serve/host/operations.h"
+#include "serve/leader/backup.h"
+#include "serve/tasks/gc.h"
+#include "serve/tasks/schema.h"
 #include "transport/http_client.h"
 
 #include <inttypes.h>

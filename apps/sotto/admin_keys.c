@@ -3,7 +3,7 @@
 #include "admin.h"
 
 #include "recipe/calendar.h"
-#include "serve/keys.h"
+#include "serve/host/keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>

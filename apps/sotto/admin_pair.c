@@ -5,7 +5,7 @@
 #include "base/hex.h"
 #include "base/secret_file.h"
 #include "recipe/model.h"
-#include "serve/survey.h"
+#include "serve/tasks/survey.h"
 #include "transport/http_client.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* sotto admin segment - reports that were acknowledged and can't be read back. */
 #include "admin_which.h"
 
-#include "serve/unreadable.h"
+#include "serve/leader/unreadable.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -4,7 +4,7 @@
 #include "dap/dap.h"
 #include "recipe/calendar.h"
 #include "recipe/model.h"
-#include "serve/survey.h"
+#include "serve/tasks/survey.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #include "admin_which.h"
 
 #include "recipe/calendar.h"
-#include "serve/survey.h"
+#include "serve/tasks/survey.h"
 
 #include <stdlib.h>
 

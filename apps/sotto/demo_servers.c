@@ -3,7 +3,7 @@
 #include "demo.h"
 
 #include "db/store.h"
-#include "serve/server.h"
+#include "serve/host/server.h"
 #include "workdir.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* A leader or a helper, with its commands on the same port. */
 #include "interop.h"
 
-#include "serve/server.h"
+#include "serve/host/server.h"
 #include "workdir.h"
 
 #include <stdio.h>

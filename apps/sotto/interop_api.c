@@ -3,7 +3,7 @@
 #include "interop.h"
 
 #include "base/alloc.h"
-#include "serve/server.h"
+#include "serve/host/server.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

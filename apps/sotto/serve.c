@@ -4,8 +4,8 @@
 
 #include "base/log.h"
 #include "recipe/calendar.h"
-#include "serve/operations.h"
-#include "serve/options.h"
+#include "serve/host/operations.h"
+#include "serve/host/options.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* What was acknowledged is added up in the end, whatever a leader forgets or is told on the way. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/care.h"
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/host/care.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/steps.h"
 #include "transport/http_server.h"

@@ -1,7 +1,7 @@
-#include "serve/batches.h"
+#include "serve/tasks/batches.h"
 
 #include "dap/dap.h"
-#include "serve/schema.h"
+#include "serve/tasks/schema.h"
 #include "sim/random.h"
 #include "support/database.h"
 

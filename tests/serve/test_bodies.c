@@ -1,8 +1,8 @@
 /* What waits beside the database outlives a restart, and is in its backup. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/backup.h"
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/leader/backup.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/steps.h"
 

@@ -4,8 +4,8 @@
 #include "support/service.h"
 
 #include "base/hex.h"
-#include "serve/survey.h"
-#include "serve/tasks_internal.h"
+#include "serve/tasks/survey.h"
+#include "serve/tasks/tasks_internal.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

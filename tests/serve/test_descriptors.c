@@ -1,7 +1,7 @@
 /* The file limit: what it leaves for connections, and a server whose clients take all of them. */
 #define _GNU_SOURCE
-#include "serve/descriptors.h"
-#include "serve/operations.h"
+#include "serve/host/descriptors.h"
+#include "serve/host/operations.h"
 #include "support/http.h"
 #include "support/steps.h"
 

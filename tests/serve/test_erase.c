@@ -1,8 +1,8 @@
 /* What single jobs added goes in passes, and only where its batch was released. */
-#include "serve/erase.h"
+#include "serve/tasks/erase.h"
 
-#include "serve/batches.h"
-#include "serve/schema.h"
+#include "serve/tasks/batches.h"
+#include "serve/tasks/schema.h"
 #include "support/database.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What one commit of many uploads does with them. */
-#include "serve/flush.h"
+#include "serve/leader/flush.h"
 
-#include "serve/leader.h"
+#include "serve/leader/leader.h"
 #include "support/database.h"
 #include "support/steps.h"
 

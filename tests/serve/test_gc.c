@@ -1,8 +1,8 @@
 /* What goes when a task closed long ago, what stays, and that nothing can be counted again afterwards. */
 #include "dap/upload.h"
-#include "serve/gc.h"
-#include "serve/leader.h"
-#include "serve/survey.h"
+#include "serve/leader/leader.h"
+#include "serve/tasks/gc.h"
+#include "serve/tasks/survey.h"
 #include "support/database.h"
 #include "support/steps.h"
 

@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "dap/job.h"
 #include "recipe/claim.h"
-#include "serve/leader.h"
-#include "serve/router.h"
+#include "serve/leader/leader.h"
+#include "serve/tasks/router.h"
 
 static sotto_server_task task_of(sotto_test *t, const sotto_prio3_config *config)
 {

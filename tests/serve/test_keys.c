@@ -1,8 +1,8 @@
 /* HPKE keys through their states, and several replicas that move them on at the same moment. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/datastore.h"
-#include "serve/keys.h"
-#include "serve/schema.h"
+#include "serve/host/datastore.h"
+#include "serve/host/keys.h"
+#include "serve/tasks/schema.h"
 #include "support/database.h"
 #include "support/steps.h"
 

@@ -1,6 +1,6 @@
 /* Segments that wait for their job: in which order they go, and how many buckets there may be. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/leader.h"
+#include "serve/leader/leader.h"
 #include "support/database.h"
 #include "support/service.h"
 

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "dap/collect.h"
 #include "dap/upload.h"
-#include "serve/leader.h"
+#include "serve/leader/leader.h"
 #include "support/database.h"
 #include "support/steps.h"
 

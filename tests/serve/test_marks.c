@@ -1,6 +1,6 @@
-#include "serve/marks.h"
+#include "serve/tasks/marks.h"
 
-#include "serve/schema.h"
+#include "serve/tasks/schema.h"
 #include "sim/random.h"
 #include "support/database.h"
 

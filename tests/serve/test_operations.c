@@ -1,8 +1,8 @@
 /* The operations port, the datastore key, key rotation and the end of a server. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/care.h"
-#include "serve/metrics.h"
-#include "serve/operations.h"
+#include "serve/host/care.h"
+#include "serve/host/metrics.h"
+#include "serve/host/operations.h"
 #include "sim/clock.h"
 #include "support/database.h"
 #include "support/steps.h"

@@ -1,6 +1,6 @@
 /* One table: what is taken, what is refused, and that all mistakes come at once. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/options_table.h"
+#include "serve/host/options_table.h"
 #include "support/test.h"
 
 #include <stdio.h>

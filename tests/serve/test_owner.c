@@ -3,9 +3,9 @@
 
 #include "support/database.h"
 
-#include "serve/owner.h"
-#include "serve/schema.h"
-#include "serve/server.h"
+#include "serve/host/owner.h"
+#include "serve/host/server.h"
+#include "serve/tasks/schema.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "support/database.h"
 #include "support/service.h"
 
-#include "serve/peer.h"
-#include "serve/survey.h"
+#include "serve/leader/peer.h"
+#include "serve/tasks/survey.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

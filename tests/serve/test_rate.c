@@ -3,8 +3,8 @@
 #include "support/steps.h"
 
 #include "recipe/model.h"
-#include "serve/care.h"
-#include "serve/rate.h"
+#include "serve/host/care.h"
+#include "serve/tasks/rate.h"
 #include "support/database.h"
 
 #include <stdatomic.h>

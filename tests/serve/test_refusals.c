@@ -1,7 +1,7 @@
-#include "serve/refusals.h"
+#include "serve/leader/refusals.h"
 
 #include "dap/report.h"
-#include "serve/schema.h"
+#include "serve/tasks/schema.h"
 #include "sim/random.h"
 #include "support/database.h"
 

@@ -1,8 +1,8 @@
 /* Rows that the database itself refuses to read: which it does with a failure that ends the transaction, so that nothing beside
  * them can be read in it either. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/service.h"
 

@@ -3,7 +3,7 @@
 #include "support/database.h"
 #include "support/steps.h"
 
-#include "serve/unreadable.h"
+#include "serve/leader/unreadable.h"
 #include "sotto/collect.h"
 
 #include <inttypes.h>

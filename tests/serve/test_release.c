@@ -2,8 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/database.h"
 
-#include "serve/release.h"
-#include "serve/schema.h"
+#include "serve/tasks/release.h"
+#include "serve/tasks/schema.h"
 
 #include <stdatomic.h>
 

@@ -3,7 +3,7 @@
 #include "support/repair.h"
 #include "support/steps.h"
 
-#include "serve/repair.h"
+#include "serve/tasks/repair.h"
 #include "support/database.h"
 #include "transport/http_server.h"
 

@@ -1,7 +1,7 @@
 /* The tables: what is asked for often is found by an index. */
 #include "support/database.h"
 
-#include "serve/schema.h"
+#include "serve/tasks/schema.h"
 
 #include <stdio.h>
 #include <string.h>

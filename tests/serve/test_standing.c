@@ -1,8 +1,8 @@
 /* Collections that were asked for and have no answer: how many, since when, and why. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/care.h"
-#include "serve/collection.h"
-#include "serve/standing.h"
+#include "serve/host/care.h"
+#include "serve/leader/collection.h"
+#include "serve/leader/standing.h"
 #include "support/database.h"
 #include "support/service.h"
 

@@ -2,10 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "recipe/calendar.h"
 #include "recipe/model.h"
-#include "serve/keys.h"
-#include "serve/schema.h"
-#include "serve/survey.h"
-#include "serve/tasks.h"
+#include "serve/host/keys.h"
+#include "serve/tasks/schema.h"
+#include "serve/tasks/survey.h"
+#include "serve/tasks/tasks.h"
 #include "support/database.h"
 #include "support/devices.h"
 

@@ -1,7 +1,7 @@
 /* Which segments are noted as unreadable, by whom, and for how long: only those can be given up. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/steps.h"
 

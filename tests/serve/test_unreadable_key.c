@@ -1,8 +1,8 @@
 /* Reports that a datastore key is missing for, which may come back; and a job's segments, which go together. */
 #include "db/sealed.h"
-#include "serve/care.h"
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/host/care.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/steps.h"
 

@@ -2,8 +2,8 @@
 
 #include "dap/collect.h"
 #include "db/sql.h"
-#include "serve/care.h"
-#include "serve/metrics.h"
+#include "serve/host/care.h"
+#include "serve/host/metrics.h"
 #include "support/database.h"
 
 #include <stdio.h>

@@ -1,0 +1,154 @@
+/* serve/leader/leader.h - what the leader's parts know of each other.
+ *
+ *     upload.c        requests in, reports opened
+ *     intake.c        what was opened becomes segments, one commit for all that waited
+ *     warm.c          reports that are still in memory when their job is formed
+ *     lanes.c         segments that wait for a job, by task and bucket
+ *     jobs.c   a job: formed, sent, finished
+ *     collections.c   collection jobs: waiting, closed, done
+ *     replicas.c several leaders over one PostgreSQL
+ *     leader.c        the thread that has the timers, and what happens at the start
+ */
+#ifndef SOTTO_SERVE_LEADER_LEADER_H
+#define SOTTO_SERVE_LEADER_LEADER_H
+
+#include "db/lease.h"
+#include "serve/host/server.h"
+#include "serve/leader/warm.h"
+#include "serve/tasks/batches.h"
+
+#include <stdatomic.h>
+
+/* ---- intake ------------------------------------------------------------------------------------------------- */
+
+typedef struct sotto_intake sotto_intake;
+struct sotto_upload_request; /* upload.h */
+
+SOTTO_MUST_USE sotto_status sotto_intake_open(sotto_intake **intake, sotto_server *server,
+                                              sotto_err *err);
+/* Waits until what it has is answered; store and spool must still run. NULL is fine. */
+void sotto_intake_settle(sotto_intake *intake);
+/* NULL is fine. */
+void sotto_intake_close(sotto_intake *intake);
+/* Takes a request over whose reports are opened; it is answered once they are on disk, or refused. */
+void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *upload);
+
+/* ---- lanes: what waits for a job ------------------------------------------------------------------------------ */
+
+typedef struct sotto_lanes sotto_lanes;
+
+/* Buckets in which reports wait: a stranger may choose them, so there is an end to them, for each task and for all. */
+enum {
+    SOTTO_JOB_MAX_SEGMENTS = 1024,
+    SOTTO_MAX_LANES = 4096,
+    SOTTO_MAX_TASK_LANES = SOTTO_MAX_LANES / 4
+};
+
+typedef struct sotto_load_segment {
+    int64_t n;
+    size_t reports;   /* that its job is to take                       */
+    sotto_warm *warm; /* NULL: they are to be read from the database   */
+    unsigned tries;   /* jobs of it that could not be formed           */
+} sotto_load_segment;
+
+/* In `tries`, beside their number: one of those with which it was tried could not be read, so that its next job is to have no
+ * other segment. */
+#define SOTTO_TRIED_ALONE 0x80000000U
+
+static inline unsigned sotto_load_tries(const sotto_load_segment *s)
+{
+    return s->tries & ~SOTTO_TRIED_ALONE;
+}
+
+static inline bool sotto_load_is_alone(const sotto_load_segment *s)
+{
+    return (s->tries & SOTTO_TRIED_ALONE) != 0;
+}
+
+/* One more try; alone: its next job is to be its own. The number stays below the bit. */
+static inline void sotto_load_tried(sotto_load_segment *s, bool alone)
+{
+    unsigned tries = sotto_load_tries(s);
+
+    s->tries =
+        (tries < SOTTO_TRIED_ALONE - 1 ? tries + 1 : tries) | (alone ? SOTTO_TRIED_ALONE : 0);
+}
+
+/* Segments that go into one job. */
+typedef struct sotto_load {
+    int64_t task;
+    uint64_t bucket;
+    size_t count;
+    sotto_load_segment segments[SOTTO_JOB_MAX_SEGMENTS];
+    size_t reports;
+} sotto_load;
+
+SOTTO_MUST_USE sotto_status sotto_lanes_open(sotto_lanes **lanes, uint64_t job_delay_ms,
+                                             sotto_err *err);
+void sotto_lanes_close(sotto_lanes *lanes);
+/* Takes what the segment holds over. full: reports that make a full job of this task. One that was tried before lets its
+ * lane rest, a tenth of a second at first and half a minute at most, whoever flushes it.
+ *   SOTTO_NO_MEMORY  forgotten here; the leader finds it in the database once a lease has passed */
+SOTTO_MUST_USE sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
+                                            const sotto_load_segment *segment, size_t full,
+                                            uint64_t now_ms);
+/* Whether a segment of this number waits here. */
+bool sotto_lanes_have(sotto_lanes *lanes, int64_t n);
+/* Whether reports of this bucket may still come: it has a lane, or there are not too many, of this task and of all. The
+ * bucket of the present time and the one before it, where honest reports are, may come in any case. */
+bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket, uint64_t present);
+/* For tables of tasks and buckets. */
+uint64_t sotto_lanes_hash(int64_t task, uint64_t bucket);
+/* Whether these buckets' tails should go at once. */
+void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range *range);
+/* A load that is full, has waited long enough, or is to be flushed. False: none; *wait_ms until the next. */
+bool sotto_lanes_take(sotto_lanes *lanes, sotto_load *out, uint64_t now_ms, uint64_t *wait_ms);
+size_t sotto_lanes_reports(sotto_lanes *lanes);
+
+/* ---- the leader -------------------------------------------------------------------------------------------------- */
+
+/* Which collection was looked at last, by when it was asked for. */
+typedef struct sotto_leader_asked {
+    int64_t added, n;
+} sotto_leader_asked;
+
+typedef struct sotto_leader {
+    sotto_server *server;
+    sotto_intake *intake;
+    sotto_lanes *lanes;
+    struct sotto_collections *collections;
+    struct sotto_leader_thread *thread;
+    struct sotto_leader_others *others;
+    sotto_leader_asked asked; /* by the leader's thread alone */
+    sotto_spool *spool;       /* where bodies are kept; NULL: in their rows */
+    atomic_size_t warm;       /* bytes of uploads that wait for their job in memory */
+    atomic_uint_least64_t
+        noted; /* refusals that strangers can make up: all that were counted before the start, and
+                                    those noted by this process since (serve/leader/refusals.h) */
+} sotto_leader;
+
+/* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory and a
+ * job's request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each
+ * segment is a job. */
+size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task);
+/* Milliseconds of the monotonic clock. */
+uint64_t sotto_leader_now_ms(void);
+
+/* Something may have become ready: look again. From any thread; cheap. */
+void sotto_leader_wake(sotto_leader *leader);
+/* ... and look into the database for work to claim, too. */
+void sotto_leader_look(sotto_leader *leader);
+/* Why a job did not come to its end at the last try of one, "" if none was tried again so far; as the log has it. */
+enum { SOTTO_LEADER_REASON = 160 };
+void sotto_leader_note_retry(sotto_leader *leader, const char *reason);
+void sotto_leader_last_retry(sotto_leader *leader, char reason[SOTTO_LEADER_REASON]);
+/* A job is over, one way or another. */
+void sotto_leader_job_ended(sotto_leader *leader);
+
+/* Forms a job of these segments and drives it to its end; sorts them. False: it can't be started now, and what the
+ * segments hold stays the caller's. */
+bool sotto_leader_job_start(sotto_leader *leader, sotto_load *load);
+/* Goes on with a job that is on disk and was claimed. False: it can't be started now. */
+bool sotto_leader_job_resume(sotto_leader *leader, const sotto_lease *lease);
+
+#endif

@@ -1,6 +1,6 @@
 /* What was acknowledged is added up in the end, whatever a leader forgets or is told on the way. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/host/care.h"
+#include "serve/host/health.h"
 #include "serve/leader/leader.h"
 #include "serve/leader/unreadable.h"
 #include "support/database.h"
@@ -342,13 +342,13 @@ static void open_damaged(sotto_test *t, sotto_test_service *s, size_t others, bo
 
 static void is_told_of_it(sotto_test *t, sotto_server *server)
 {
-    sotto_care_view view = {0};
+    sotto_health_view view = {0};
     const char *text;
     bool ready;
 
     for (unsigned i = 0; i < 200 && view.unreadable == 0; i++) {
         sotto_test_pause_ms(25);
-        sotto_care_look(server->care, &view);
+        sotto_health_look(server->health, &view);
     }
     text = sotto_test_pages(t, server, &ready);
     CHECK(t, ready);

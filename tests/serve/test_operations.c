@@ -1,6 +1,6 @@
 /* The operations port, the datastore key, key rotation and the end of a server. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/host/care.h"
+#include "serve/host/health.h"
 #include "serve/host/metrics.h"
 #include "serve/host/operations.h"
 #include "sim/clock.h"
@@ -154,10 +154,10 @@ static void a_view_without_a_database_is_not_ready(sotto_test *t)
     uint8_t memory[512];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
 
-    CHECK(t, !sotto_care_describe(&(sotto_care_view){.tasks = 1}, &out));
-    CHECK(t, sotto_care_describe(&(sotto_care_view){.database = true, .tasks = 1}, &out));
-    CHECK(t, !sotto_care_describe(
-                 &(sotto_care_view){.database = true, .tasks = 1, .draining = true}, &out));
+    CHECK(t, !sotto_health_describe(&(sotto_health_view){.tasks = 1}, &out));
+    CHECK(t, sotto_health_describe(&(sotto_health_view){.database = true, .tasks = 1}, &out));
+    CHECK(t, !sotto_health_describe(
+                 &(sotto_health_view){.database = true, .tasks = 1, .draining = true}, &out));
 }
 
 typedef struct reader {

@@ -3,7 +3,7 @@
 #include "support/steps.h"
 
 #include "recipe/model.h"
-#include "serve/host/care.h"
+#include "serve/host/health.h"
 #include "serve/tasks/rate.h"
 #include "support/database.h"
 
@@ -407,10 +407,10 @@ static void count_lines(void *context, const sotto_log_event *event)
 /* Whether the server's own view comes to have so many; a thread looks once a second. */
 static bool soon_holds(sotto_server *server, uint64_t held)
 {
-    sotto_care_view view = {0};
+    sotto_health_view view = {0};
 
     for (int i = 0; i < 500; i++) {
-        sotto_care_look(server->care, &view);
+        sotto_health_look(server->health, &view);
         if (view.held == held)
             return true;
         sotto_test_pause_ms(20);

@@ -1,6 +1,6 @@
 /* Reports that a datastore key is missing for, which may come back; and a job's segments, which go together. */
 #include "db/sealed.h"
-#include "serve/host/care.h"
+#include "serve/host/health.h"
 #include "serve/leader/leader.h"
 #include "serve/leader/unreadable.h"
 #include "support/database.h"

@@ -2,7 +2,7 @@
 
 #include "dap/collect.h"
 #include "db/sql.h"
-#include "serve/host/care.h"
+#include "serve/host/health.h"
 #include "serve/host/metrics.h"
 #include "support/database.h"
 
@@ -77,11 +77,11 @@ const char *sotto_test_pages(sotto_test *t, sotto_server *server, bool *ready)
     size_t size = 64 << 10;
     char *text = sotto_arena_take(&t->arena, size);
     sotto_buf out = sotto_buf_over((uint8_t *)text, size - 1);
-    sotto_care_view view = {0};
+    sotto_health_view view = {0};
 
     CHECK(t, text != NULL);
-    sotto_care_look(server->care, &view);
-    *ready = sotto_care_describe(&view, &out);
+    sotto_health_look(server->health, &view);
+    *ready = sotto_health_describe(&view, &out);
     CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
     text[out.len] = 0;
     return text;

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/writer.h"
 #include "dap/dap.h"
-#include "serve/host/care.h"
+#include "serve/host/health.h"
 #include "serve/leader/leader.h"
 #include "transport/http_server.h"
 
@@ -247,9 +247,9 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
 {
     static const char *const states[] = {"", "waiting", "closed", "done", "failed"};
     key_lines keys = {w, sotto_server_seconds(s)};
-    sotto_care_view view;
+    sotto_health_view view;
 
-    sotto_care_look(s->care, &view);
+    sotto_health_look(s->health, &view);
     head(w, "sotto_tasks", "gauge",
          "Tasks, by whether they can be served: paired, unpaired, or not to be compiled.");
     say(w, "sotto_tasks{state=\"paired\"} %" PRIu64 "\n",
@@ -277,7 +277,7 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
     }
     head(w, "sotto_releases", "gauge",
          "Collections (leader) or aggregate shares (helper), by state, as stored.");
-    for (unsigned i = 1; i < SOTTO_CARE_STATES; i++)
+    for (unsigned i = 1; i < SOTTO_HEALTH_STATES; i++)
         say(w, "sotto_releases{state=\"%s\"} %" PRIu64 "\n", states[i], view.releases[i]);
     one(w, "sotto_database_reachable", "gauge",
         "Whether a look at the database succeeded in the last 3 s.", view.database);

@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/hex.h"
 #include "crypto/hash.h"
-#include "serve/host/care.h"
 #include "serve/host/descriptors.h"
+#include "serve/host/health.h"
 #include "serve/host/metrics.h"
 #include "transport/http_server.h"
 
@@ -48,11 +48,11 @@ static void on_health(sotto_operations *o, sotto_http_request *request)
 static void on_ready(sotto_operations *o, sotto_http_request *request)
 {
     sotto_buf out = sotto_buf_over(o->text, sizeof o->text);
-    sotto_care_view view;
+    sotto_health_view view;
     bool ready;
 
-    sotto_care_look(o->server->care, &view);
-    ready = sotto_care_describe(&view, &out);
+    sotto_health_look(o->server->health, &view);
+    ready = sotto_health_describe(&view, &out);
     answer_text(request, ready ? 200 : 503, sotto_buf_bytes(&out));
 }
 

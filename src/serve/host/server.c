@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "serve/host/care.h"
 #include "serve/host/datastore.h"
 #include "serve/host/descriptors.h"
+#include "serve/host/health.h"
 #include "serve/host/metrics.h"
 #include "serve/host/operations.h"
 #include "serve/host/owner.h"
@@ -138,7 +138,7 @@ static sotto_status open_all(sotto_server *s, sotto_err *err)
         SOTTO_TRY(sotto_leader_open(&s->leader, s, err));
     }
     SOTTO_TRY(open_http(s, err));
-    SOTTO_TRY(sotto_care_open(&s->care, s, err));
+    SOTTO_TRY(sotto_health_open(&s->health, s, err));
     return s->options.operations ? sotto_operations_open(&s->operations, s, err) : SOTTO_OK;
 }
 
@@ -221,7 +221,7 @@ sotto_status sotto_server_drain(sotto_server *server, uint64_t milliseconds, sot
 {
     sotto_status status;
 
-    sotto_care_set_draining(server->care);
+    sotto_health_set_draining(server->health);
     status = sotto_http_server_drain(server->http, (unsigned)milliseconds, err);
 
     if (server->leader)
@@ -262,7 +262,7 @@ void sotto_server_close(sotto_server *s)
     if (!s)
         return;
     sotto_operations_close(s->operations); /* it looks at all the others */
-    sotto_care_close(s->care);
+    sotto_health_close(s->health);
     sotto_http_server_close(s->http);
     if (s->leader)
         sotto_leader_stop(s->leader, LAST_JOBS_MS);

@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-struct sotto_care;
+struct sotto_health;
 struct sotto_http_handler;
 struct sotto_http_request;
 struct sotto_http_server;
@@ -82,7 +82,7 @@ typedef struct sotto_server {
     pthread_mutex_t client_lock;
     struct sotto_leader *leader; /* leader only: intake, jobs, collections */
     struct sotto_metrics *metrics;
-    struct sotto_care *care;
+    struct sotto_health *health;
     struct sotto_operations *operations; /* may be NULL */
     unsigned shard;                      /* of this process, for counters     */
     int64_t instance;                    /* a random number for this process  */

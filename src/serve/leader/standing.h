@@ -1,6 +1,6 @@
 /* serve/leader/standing.h - collections that were asked for and have no answer yet: how many, since when, and why.
  *
- * Callers:  a leader's care.
+ * Callers:  a leader's health.
  * Memory:   plain values.
  *
  * Nobody else sees them: the collector who asked may have gone, and hears only that the answer is not ready.

@@ -1,6 +1,6 @@
 /* serve/leader/unreadable.h - reports that were acknowledged and can't be read back: noted by the leader, given up by its operator.
  *
- * Callers:  jobs.c notes; care.c counts; `sotto admin segment` lists and gives up. Inside sotto_db_run.
+ * Callers:  jobs.c notes; health.c counts; `sotto admin segment` lists and gives up. Inside sotto_db_run.
  * Secrets:  none are shown.
  *
  * A disk may damage what lies on it, and a datastore key may be missing. Nothing that was acknowledged is thrown away for that:

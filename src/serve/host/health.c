@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "serve/host/care.h"
+#include "serve/host/health.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -25,14 +25,14 @@ enum { LOOK_EVERY_MS = 1000, RELEASES_EVERY = 10 };
  * fails. Two looks may be late, since a busy machine makes them so. */
 static const uint64_t SEEN_FOR_NS = 3 * UINT64_C(1000000000);
 
-struct sotto_care {
+struct sotto_health {
     sotto_server *server;
     pthread_t thread;
     bool started;
     pthread_mutex_t lock;
     pthread_cond_t change;
     bool stopping;
-    sotto_care_view view;
+    sotto_health_view view;
     uint64_t seen;   /* by the system's monotonic clock: when a look last succeeded */
     int64_t rotated; /* when keys were last looked after */
     unsigned looks;
@@ -44,7 +44,7 @@ typedef struct counting {
     sotto_role role;
     sotto_tasks *tasks;
     bool releases; /* these too: there may be many */
-    sotto_care_view view;
+    sotto_health_view view;
 } counting;
 
 static sotto_status count_tasks(sotto_tx *tx, counting *c, sotto_err *err)
@@ -97,14 +97,14 @@ static sotto_status count_releases(sotto_tx *tx, counting *c, sotto_err *err)
     sotto_sql q;
     bool row;
 
-    for (unsigned i = 0; i < SOTTO_CARE_STATES; i++)
+    for (unsigned i = 0; i < SOTTO_HEALTH_STATES; i++)
         c->view.releases[i] = 0;
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT state, count(*) FROM release GROUP BY state", err));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
         uint64_t state = (uint64_t)sotto_sql_column_int(&q, 0);
 
-        if (state < SOTTO_CARE_STATES)
+        if (state < SOTTO_HEALTH_STATES)
             c->view.releases[state] = (uint64_t)sotto_sql_column_int(&q, 1);
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
@@ -136,12 +136,12 @@ static void say_silence(const sotto_leader *leader, sotto_standing *standing)
         (void)snprintf(standing->why, sizeof standing->why, "the helper has not given its share");
 }
 
-static void look_at_database(sotto_care *care)
+static void look_at_database(sotto_health *health)
 {
-    sotto_server *s = care->server;
+    sotto_server *s = health->server;
     counting c = {.role = s->options.role,
                   .tasks = s->tasks,
-                  .releases = care->looks++ % RELEASES_EVERY == 0};
+                  .releases = health->looks++ % RELEASES_EVERY == 0};
     bool reached = sotto_db_read(s->db, count_all, &c, NULL) == SOTTO_OK;
     uint64_t broken = sotto_tasks_broken(s->tasks);
     uint64_t known = sotto_tasks_count(s->tasks) + broken;
@@ -150,139 +150,139 @@ static void look_at_database(sotto_care *care)
         sotto_leader_last_retry(s->leader, c.view.retry);
     if (s->leader && c.view.standing.closed)
         say_silence(s->leader, &c.view.standing);
-    (void)pthread_mutex_lock(&care->lock);
-    care->view.database = reached;
+    (void)pthread_mutex_lock(&health->lock);
+    health->view.database = reached;
     if (reached) {
-        care->seen = sotto_clock_monotonic(&sotto_clock_system);
-        care->view.tasks = c.view.tasks;
-        care->view.unpaired = c.view.tasks > known ? c.view.tasks - known : 0;
-        care->view.broken = broken;
-        care->view.without_population = c.view.without_population;
-        care->view.held = c.view.held;
-        care->view.unreadable = c.view.unreadable;
-        care->view.unanswered = c.view.unanswered;
-        care->view.in_jobs = c.view.in_jobs;
-        memcpy(care->view.retry, c.view.retry, sizeof c.view.retry);
+        health->seen = sotto_clock_monotonic(&sotto_clock_system);
+        health->view.tasks = c.view.tasks;
+        health->view.unpaired = c.view.tasks > known ? c.view.tasks - known : 0;
+        health->view.broken = broken;
+        health->view.without_population = c.view.without_population;
+        health->view.held = c.view.held;
+        health->view.unreadable = c.view.unreadable;
+        health->view.unanswered = c.view.unanswered;
+        health->view.in_jobs = c.view.in_jobs;
+        memcpy(health->view.retry, c.view.retry, sizeof c.view.retry);
         if (c.releases)
-            care->view.standing = c.view.standing;
-        for (unsigned i = 0; c.releases && i < SOTTO_CARE_STATES; i++)
-            care->view.releases[i] = c.view.releases[i];
+            health->view.standing = c.view.standing;
+        for (unsigned i = 0; c.releases && i < SOTTO_HEALTH_STATES; i++)
+            health->view.releases[i] = c.view.releases[i];
     }
-    (void)pthread_mutex_unlock(&care->lock);
+    (void)pthread_mutex_unlock(&health->lock);
 }
 
 /* A clock that was set back counts as time passed: nothing is lost by looking. */
-static void look_after_keys(sotto_care *care)
+static void look_after_keys(sotto_health *health)
 {
-    sotto_server *s = care->server;
+    sotto_server *s = health->server;
     int64_t now = sotto_server_seconds(s);
     sotto_err err = {0};
 
-    if (now >= care->rotated && now < care->rotated + SOTTO_KEYS_EVERY_S)
+    if (now >= health->rotated && now < health->rotated + SOTTO_KEYS_EVERY_S)
         return;
-    care->rotated = now;
+    health->rotated = now;
     if (sotto_keys_rotate(s->keys, now, &err) != SOTTO_OK)
         sotto_log(&s->options.log, SOTTO_LOG_WARNING, "keys.not_rotated",
                   sotto_log_text("reason", err.reason));
 }
 
 /* One pass and no more: a late look would call the database unreachable. The next one goes on. */
-static void forget_shares(sotto_care *care)
+static void forget_shares(sotto_health *health)
 {
     bool more;
     sotto_err err = {0};
 
-    if (sotto_erase_shares(care->server->db, &more, &err) != SOTTO_OK)
-        sotto_log(&care->server->options.log, SOTTO_LOG_WARNING, "shares.not_erased",
+    if (sotto_erase_shares(health->server->db, &more, &err) != SOTTO_OK)
+        sotto_log(&health->server->options.log, SOTTO_LOG_WARNING, "shares.not_erased",
                   sotto_log_text("reason", err.reason));
 }
 
 /* ---- the thread ----------------------------------------------------------------------------------------------------- */
 
 /* False: stop. */
-static bool wait_a_second(sotto_care *care)
+static bool wait_a_second(sotto_health *health)
 {
     const struct timespec until = sotto_wait_until(LOOK_EVERY_MS);
     bool go_on;
 
-    (void)pthread_mutex_lock(&care->lock);
-    while (!care->stopping && pthread_cond_timedwait(&care->change, &care->lock, &until) == 0)
+    (void)pthread_mutex_lock(&health->lock);
+    while (!health->stopping && pthread_cond_timedwait(&health->change, &health->lock, &until) == 0)
         ;
-    go_on = !care->stopping;
-    (void)pthread_mutex_unlock(&care->lock);
+    go_on = !health->stopping;
+    (void)pthread_mutex_unlock(&health->lock);
     return go_on;
 }
 
 static void *run(void *context)
 {
-    sotto_care *care = context;
+    sotto_health *health = context;
 
-    while (wait_a_second(care)) {
-        look_after_keys(care);
-        look_at_database(care);
-        forget_shares(care);
+    while (wait_a_second(health)) {
+        look_after_keys(health);
+        look_at_database(health);
+        forget_shares(health);
     }
     return NULL;
 }
 
-sotto_status sotto_care_open(sotto_care **out, sotto_server *server, sotto_err *err)
+sotto_status sotto_health_open(sotto_health **out, sotto_server *server, sotto_err *err)
 {
-    sotto_care *care = sotto_alloc(sizeof *care);
+    sotto_health *health = sotto_alloc(sizeof *health);
 
-    if (!care || !sotto_wait_init(&care->change)) {
-        sotto_release(care, care ? sizeof *care : 0);
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a server's care");
+    if (!health || !sotto_wait_init(&health->change)) {
+        sotto_release(health, health ? sizeof *health : 0);
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a server's health");
     }
-    care->server = server;
-    care->rotated = sotto_server_seconds(server);
-    (void)pthread_mutex_init(&care->lock, NULL);
-    look_at_database(care);
-    care->started = pthread_create(&care->thread, NULL, run, care) == 0;
-    if (!care->started) {
-        sotto_care_close(care);
-        return sotto_fail(err, SOTTO_IO, "no thread for a server's care");
+    health->server = server;
+    health->rotated = sotto_server_seconds(server);
+    (void)pthread_mutex_init(&health->lock, NULL);
+    look_at_database(health);
+    health->started = pthread_create(&health->thread, NULL, run, health) == 0;
+    if (!health->started) {
+        sotto_health_close(health);
+        return sotto_fail(err, SOTTO_IO, "no thread for a server's health");
     }
-    *out = care;
+    *out = health;
     return SOTTO_OK;
 }
 
-void sotto_care_close(sotto_care *care)
+void sotto_health_close(sotto_health *health)
 {
-    if (!care)
+    if (!health)
         return;
-    (void)pthread_mutex_lock(&care->lock);
-    care->stopping = true;
-    (void)pthread_cond_broadcast(&care->change);
-    (void)pthread_mutex_unlock(&care->lock);
-    if (care->started)
-        (void)pthread_join(care->thread, NULL);
-    (void)pthread_cond_destroy(&care->change);
-    (void)pthread_mutex_destroy(&care->lock);
-    sotto_release(care, sizeof *care);
+    (void)pthread_mutex_lock(&health->lock);
+    health->stopping = true;
+    (void)pthread_cond_broadcast(&health->change);
+    (void)pthread_mutex_unlock(&health->lock);
+    if (health->started)
+        (void)pthread_join(health->thread, NULL);
+    (void)pthread_cond_destroy(&health->change);
+    (void)pthread_mutex_destroy(&health->lock);
+    sotto_release(health, sizeof *health);
 }
 
 /* Under the lock. */
-static bool is_stale(const sotto_care *care)
+static bool is_stale(const sotto_health *health)
 {
     return SOTTO_RULE(reached_of_late) &&
-           sotto_clock_monotonic(&sotto_clock_system) - care->seen > SEEN_FOR_NS;
+           sotto_clock_monotonic(&sotto_clock_system) - health->seen > SEEN_FOR_NS;
 }
 
-void sotto_care_look(sotto_care *care, sotto_care_view *view)
+void sotto_health_look(sotto_health *health, sotto_health_view *view)
 {
-    (void)pthread_mutex_lock(&care->lock);
-    *view = care->view;
-    view->database = view->database && !is_stale(care);
-    (void)pthread_mutex_unlock(&care->lock);
+    (void)pthread_mutex_lock(&health->lock);
+    *view = health->view;
+    view->database = view->database && !is_stale(health);
+    (void)pthread_mutex_unlock(&health->lock);
 }
 
-void sotto_care_set_draining(sotto_care *care)
+void sotto_health_set_draining(sotto_health *health)
 {
-    if (!care)
+    if (!health)
         return;
-    (void)pthread_mutex_lock(&care->lock);
-    care->view.draining = true;
-    (void)pthread_mutex_unlock(&care->lock);
+    (void)pthread_mutex_lock(&health->lock);
+    health->view.draining = true;
+    (void)pthread_mutex_unlock(&health->lock);
 }
 
 /* ---- in words --------------------------------------------------------------------------------------------------------- */
@@ -306,7 +306,7 @@ static void say_number(sotto_buf *out, const char *before, uint64_t number, cons
 }
 
 /* Ready all the same: uploads are taken and kept, and a balancer that sent them elsewhere would only lose them. */
-static void say_unanswered(sotto_buf *out, const sotto_care_view *view)
+static void say_unanswered(sotto_buf *out, const sotto_health_view *view)
 {
     if (view->unanswered == 0)
         return;
@@ -343,7 +343,7 @@ static void say_standing(sotto_buf *out, const sotto_standing *standing)
     say(out, "\n");
 }
 
-bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out)
+bool sotto_health_describe(const sotto_health_view *view, sotto_buf *out)
 {
     bool ready = view->database && !view->draining;
 

@@ -1,20 +1,20 @@
-/* serve/host/care.h - what a server does for itself by the clock: HPKE keys move on, and it knows how it is.
+/* serve/host/health.h - what a server does for itself by the clock: HPKE keys move on, and it knows how it is.
  *
  * Callers:  the server opens and closes it; the operations port looks.
  * Threads:  one of its own. Looking never waits for the database: it gets what that thread saw last.
  */
-#ifndef SOTTO_SERVE_HOST_CARE_H
-#define SOTTO_SERVE_HOST_CARE_H
+#ifndef SOTTO_SERVE_HOST_HEALTH_H
+#define SOTTO_SERVE_HOST_HEALTH_H
 
 #include "serve/host/server.h"
 #include "serve/leader/leader.h"
 #include "serve/leader/standing.h"
 
-typedef struct sotto_care sotto_care;
+typedef struct sotto_health sotto_health;
 
-enum { SOTTO_CARE_STATES = 5 }; /* of a release: serve/tasks/schema.h */
+enum { SOTTO_HEALTH_STATES = 5 }; /* of a release: serve/tasks/schema.h */
 
-typedef struct sotto_care_view {
+typedef struct sotto_health_view {
     bool database; /* the last look succeeded, and that was not long ago */
     bool draining;
     uint64_t tasks, unpaired, broken, without_population, held;
@@ -24,22 +24,22 @@ typedef struct sotto_care_view {
     uint64_t in_jobs; /* leader: reports of jobs that are not finished, tried before or not     */
     char
         retry[SOTTO_LEADER_REASON]; /* why the last job that was put off by this process was      */
-    uint64_t releases[SOTTO_CARE_STATES];
+    uint64_t releases[SOTTO_HEALTH_STATES];
     sotto_standing standing; /* leader: collections without an answer */
-} sotto_care_view;
+} sotto_health_view;
 
 /* Looks once, so that a server that opens knows how it is; then every second. Keys are looked after every ten seconds
  * of the server's clock. */
-SOTTO_MUST_USE sotto_status sotto_care_open(sotto_care **care, sotto_server *server,
-                                            sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_health_open(sotto_health **health, sotto_server *server,
+                                              sotto_err *err);
 /* NULL is fine. */
-void sotto_care_close(sotto_care *care);
+void sotto_health_close(sotto_health *health);
 
-void sotto_care_look(sotto_care *care, sotto_care_view *view);
+void sotto_health_look(sotto_health *health, sotto_health_view *view);
 /* From now on the view says so. NULL is fine. */
-void sotto_care_set_draining(sotto_care *care);
+void sotto_health_set_draining(sotto_health *health);
 
 /* Appends a line for each thing that is missing or worth knowing; returns whether the server is ready. */
-bool sotto_care_describe(const sotto_care_view *view, sotto_buf *out);
+bool sotto_health_describe(const sotto_health_view *view, sotto_buf *out);
 
 #endif

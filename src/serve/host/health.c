@@ -121,19 +121,19 @@ static sotto_status count_all(sotto_tx *tx, void *context, sotto_err *err)
     if (c->role == SOTTO_LEADER)
         SOTTO_TRY(count_unanswered(tx, c, err));
     if (c->role == SOTTO_LEADER && c->releases)
-        SOTTO_TRY(sotto_standing_look(tx, &c->view.standing, c->tasks, err));
+        SOTTO_TRY(sotto_stalled_look(tx, &c->view.stalled, c->tasks, err));
     return c->releases ? count_releases(tx, c, err) : SOTTO_OK;
 }
 
 /* Another replica may have asked for it last. */
-static void say_silence(const sotto_leader *leader, sotto_standing *standing)
+static void say_silence(const sotto_leader *leader, sotto_stalled *stalled)
 {
     char reason[SOTTO_LEADER_REASON];
 
-    if (sotto_collections_last_retry(leader->collections, standing->n, reason))
-        (void)snprintf(standing->why, sizeof standing->why, "%s", reason);
+    if (sotto_collections_last_retry(leader->collections, stalled->n, reason))
+        (void)snprintf(stalled->why, sizeof stalled->why, "%s", reason);
     else
-        (void)snprintf(standing->why, sizeof standing->why, "the helper has not given its share");
+        (void)snprintf(stalled->why, sizeof stalled->why, "the helper has not given its share");
 }
 
 static void look_at_database(sotto_health *health)
@@ -148,8 +148,8 @@ static void look_at_database(sotto_health *health)
 
     if (s->leader)
         sotto_leader_last_retry(s->leader, c.view.retry);
-    if (s->leader && c.view.standing.closed)
-        say_silence(s->leader, &c.view.standing);
+    if (s->leader && c.view.stalled.closed)
+        say_silence(s->leader, &c.view.stalled);
     (void)pthread_mutex_lock(&health->lock);
     health->view.database = reached;
     if (reached) {
@@ -164,7 +164,7 @@ static void look_at_database(sotto_health *health)
         health->view.in_jobs = c.view.in_jobs;
         memcpy(health->view.retry, c.view.retry, sizeof c.view.retry);
         if (c.releases)
-            health->view.standing = c.view.standing;
+            health->view.stalled = c.view.stalled;
         for (unsigned i = 0; c.releases && i < SOTTO_HEALTH_STATES; i++)
             health->view.releases[i] = c.view.releases[i];
     }
@@ -330,16 +330,16 @@ static void say_time(sotto_buf *out, int64_t seconds)
     say_number(out, "", (uint64_t)(seconds / units[i].seconds), units[i].name);
 }
 
-static void say_standing(sotto_buf *out, const sotto_standing *standing)
+static void say_stalled(sotto_buf *out, const sotto_stalled *stalled)
 {
-    if (standing->count == 0)
+    if (stalled->count == 0)
         return;
-    say_number(out, "collections: ", standing->count, " asked for, not answered; the oldest, ");
-    say_time(out, standing->seconds);
+    say_number(out, "collections: ", stalled->count, " asked for, not answered; the oldest, ");
+    say_time(out, stalled->seconds);
     say(out, " ago, of task ");
-    say(out, standing->task);
+    say(out, stalled->task);
     say(out, ": ");
-    say(out, standing->why);
+    say(out, stalled->why);
     say(out, "\n");
 }
 
@@ -367,7 +367,7 @@ bool sotto_health_describe(const sotto_health_view *view, sotto_buf *out)
         say_number(out, "batches: ", view->held,
                    " are held, since more reports came than expected (`sotto admin batch list`)\n");
     say_unanswered(out, view);
-    say_standing(out, &view->standing);
+    say_stalled(out, &view->stalled);
     if (view->unreadable > 0)
         say_number(out, "segments: ", view->unreadable,
                    " can't be read, and their batches wait (`sotto admin segment list`)\n");

@@ -8,7 +8,7 @@
 
 #include "serve/host/server.h"
 #include "serve/leader/leader.h"
-#include "serve/leader/standing.h"
+#include "serve/leader/stalled.h"
 
 typedef struct sotto_health sotto_health;
 
@@ -25,7 +25,7 @@ typedef struct sotto_health_view {
     char
         retry[SOTTO_LEADER_REASON]; /* why the last job that was put off by this process was      */
     uint64_t releases[SOTTO_HEALTH_STATES];
-    sotto_standing standing; /* leader: collections without an answer */
+    sotto_stalled stalled; /* leader: collections without an answer */
 } sotto_health_view;
 
 /* Looks once, so that a server that opens knows how it is; then every second. Keys are looked after every ten seconds

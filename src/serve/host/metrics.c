@@ -269,7 +269,7 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
             "Reports in jobs that are not finished, as stored.", view.in_jobs);
         one(w, "sotto_collection_oldest_seconds", "gauge",
             "How long the oldest collection without an answer has waited; 0 below a minute.",
-            (uint64_t)view.standing.seconds);
+            (uint64_t)view.stalled.seconds);
         one(w, "sotto_segments_unreadable", "gauge",
             "Pieces of what was acknowledged that can't be read back, and keep their batch "
             "waiting.",

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/host/health.h"
 #include "serve/leader/collection.h"
-#include "serve/leader/standing.h"
+#include "serve/leader/stalled.h"
 #include "support/database.h"
 #include "support/service.h"
 
@@ -14,22 +14,22 @@ static sotto_test_service s;
 
 typedef struct looking {
     sotto_tasks *tasks;
-    sotto_standing standing;
+    sotto_stalled stalled;
 } looking;
 
 static sotto_status look_in(sotto_tx *tx, void *context, sotto_err *err)
 {
     looking *l = context;
 
-    return sotto_standing_look(tx, &l->standing, l->tasks, err);
+    return sotto_stalled_look(tx, &l->stalled, l->tasks, err);
 }
 
-static sotto_standing look(sotto_test *t)
+static sotto_stalled look(sotto_test *t)
 {
     looking l = {.tasks = s.leader->tasks};
 
     CHECK_OK(t, sotto_db_read(s.leader->db, look_in, &l, &t->err));
-    return l.standing;
+    return l.stalled;
 }
 
 static void say(sotto_test *t, const char *sql)
@@ -68,7 +68,7 @@ static void open_service(sotto_test *t)
 static void too_few_reports_are_told(sotto_test *t)
 {
     char id[SOTTO_DAP_ID_TEXT_MAX];
-    sotto_standing found;
+    sotto_stalled found;
 
     open_service(t);
     CHECK_EQUAL(t, 0, look(t).count);
@@ -142,7 +142,7 @@ static void a_silent_helper_is_told(sotto_test *t)
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2"));
     CHECK(t, look(t).closed);
     sotto_health_look(s.leader->health, &view);
-    for (int i = 0; i < 600 && !strstr(view.standing.why, "does not answer"); i++) {
+    for (int i = 0; i < 600 && !strstr(view.stalled.why, "does not answer"); i++) {
         (void)nanosleep(&moment, NULL);
         sotto_health_look(s.leader->health, &view);
     }

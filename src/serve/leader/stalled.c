@@ -1,4 +1,4 @@
-#include "serve/leader/standing.h"
+#include "serve/leader/stalled.h"
 
 #include "serve/tasks/batches.h"
 #include "serve/tasks/schema.h"
@@ -13,7 +13,7 @@ typedef struct oldest {
 } oldest;
 
 /* By the index on a task's states: what was answered, which is most, is not read. */
-#define STANDING                                                                                   \
+#define STALLED                                                                                    \
     " FROM release r JOIN task t ON t.n = r.task WHERE t.role = ?1 AND t.n NOT IN (SELECT task"    \
     " FROM retired) AND r.state IN (?2, ?3) AND r.added <= {now} - ?4"
 
@@ -22,22 +22,22 @@ static void bind(sotto_sql *q)
     sotto_sql_int(q, 1, (int64_t)SOTTO_LEADER);
     sotto_sql_int(q, 2, SOTTO_RELEASE_WAITING);
     sotto_sql_int(q, 3, SOTTO_RELEASE_CLOSED);
-    sotto_sql_int(q, 4, (int64_t)SOTTO_STANDING_SECONDS * 1000);
+    sotto_sql_int(q, 4, (int64_t)SOTTO_STALLED_SECONDS * 1000);
 }
 
-static sotto_status count(sotto_tx *tx, sotto_standing *out, sotto_err *err)
+static sotto_status count(sotto_tx *tx, sotto_stalled *out, sotto_err *err)
 {
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT count(*)" STANDING, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT count(*)" STALLED, err));
     bind(&q);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     out->count = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status find_oldest(sotto_tx *tx, sotto_standing *out, oldest *o, sotto_err *err)
+static sotto_status find_oldest(sotto_tx *tx, sotto_stalled *out, oldest *o, sotto_err *err)
 {
     sotto_bytes id;
     sotto_sql q;
@@ -45,7 +45,7 @@ static sotto_status find_oldest(sotto_tx *tx, sotto_standing *out, oldest *o, so
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT r.n, r.task, r.state, r.first_bucket, r.end_bucket,"
-                                " {now} - r.added, t.id" STANDING " ORDER BY r.added, r.n LIMIT 1",
+                                " {now} - r.added, t.id" STALLED " ORDER BY r.added, r.n LIMIT 1",
                                 err));
     bind(&q);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -78,7 +78,7 @@ static sotto_status any(sotto_tx *tx, bool *found, const char *sql, const oldest
 }
 
 /* What an operator can end comes first; then what only more reports can. */
-static sotto_status explain(sotto_tx *tx, sotto_standing *out, const oldest *o,
+static sotto_status explain(sotto_tx *tx, sotto_stalled *out, const oldest *o,
                             const sotto_server_task *task, sotto_err *err)
 {
     uint64_t verified;
@@ -114,13 +114,13 @@ static sotto_status explain(sotto_tx *tx, sotto_standing *out, const oldest *o,
     return SOTTO_OK;
 }
 
-sotto_status sotto_standing_look(sotto_tx *tx, sotto_standing *out, sotto_tasks *tasks,
-                                 sotto_err *err)
+sotto_status sotto_stalled_look(sotto_tx *tx, sotto_stalled *out, sotto_tasks *tasks,
+                                sotto_err *err)
 {
     const sotto_server_task *task;
     oldest o;
 
-    *out = (sotto_standing){0};
+    *out = (sotto_stalled){0};
     SOTTO_TRY(count(tx, out, err));
     if (out->count == 0)
         return SOTTO_OK;

@@ -5,7 +5,7 @@
 #include "base/hex.h"
 #include "base/secret_file.h"
 #include "recipe/model.h"
-#include "serve/tasks/survey.h"
+#include "serve/tasks/listing.h"
 #include "transport/http_client.h"
 
 #include <errno.h>
@@ -272,7 +272,7 @@ static int run_show(int argc, char **argv)
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE &&
-        sotto_survey_pairings(admin.db, &admin.columns, show, &admin, &admin.err) != SOTTO_OK)
+        sotto_list_pairings(admin.db, &admin.columns, show, &admin, &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
     sotto_admin_close(&admin);
     return code;

@@ -4,7 +4,7 @@
 #include "dap/dap.h"
 #include "recipe/calendar.h"
 #include "recipe/model.h"
-#include "serve/tasks/survey.h"
+#include "serve/tasks/listing.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -211,8 +211,8 @@ static int run_list(int argc, char **argv)
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && sotto_survey_tasks(admin.db, &admin.columns, admin.config.server.role,
-                                                show, &admin, &admin.err) != SOTTO_OK)
+    if (code == EXIT_DONE && sotto_list_tasks(admin.db, &admin.columns, admin.config.server.role,
+                                              show, &admin, &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
     sotto_admin_close(&admin);
     return code;

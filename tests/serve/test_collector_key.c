@@ -4,7 +4,7 @@
 #include "support/service.h"
 
 #include "base/hex.h"
-#include "serve/tasks/survey.h"
+#include "serve/tasks/listing.h"
 #include "serve/tasks/tasks_internal.h"
 
 #include <stdatomic.h>
@@ -301,8 +301,8 @@ static listed list_it(sotto_test *t)
 {
     listed l = {0};
 
-    CHECK_OK(t, sotto_survey_tasks(s.helper->db, &s.helper->columns, SOTTO_HELPER, keep_line, &l,
-                                   &t->err));
+    CHECK_OK(t, sotto_list_tasks(s.helper->db, &s.helper->columns, SOTTO_HELPER, keep_line, &l,
+                                 &t->err));
     return l;
 }
 

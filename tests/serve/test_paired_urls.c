@@ -4,7 +4,7 @@
 #include "support/service.h"
 
 #include "serve/leader/peer.h"
-#include "serve/tasks/survey.h"
+#include "serve/tasks/listing.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -257,8 +257,8 @@ static void a_stored_task_with_another_url_is_not_served(sotto_test *t)
     sotto_test_leader_restart(t, &s);
     CHECK(t, sotto_tasks_find(s.leader->tasks, task.id) == NULL);
     CHECK_EQUAL(t, 1, sotto_tasks_broken(s.leader->tasks));
-    CHECK_OK(t, sotto_survey_tasks(s.leader->db, &s.leader->columns, SOTTO_LEADER, keep_reason, why,
-                                   &t->err));
+    CHECK_OK(t, sotto_list_tasks(s.leader->db, &s.leader->columns, SOTTO_LEADER, keep_reason, why,
+                                 &t->err));
     CHECK(t, strstr(why, "another helper URL") != NULL && !strstr(why, "paired "));
     sotto_test_service_close(&s);
     stranger_saw_nobody(t, &x);
@@ -309,8 +309,8 @@ static void a_pairing_of_an_earlier_version_serves_nothing(sotto_test *t)
     sotto_test_leader_restart(t, &s);
     CHECK(t, sotto_tasks_find(s.leader->tasks, s.task.id) == NULL);
     CHECK_EQUAL(t, 1, sotto_tasks_broken(s.leader->tasks));
-    CHECK_OK(t, sotto_survey_tasks(s.leader->db, &s.leader->columns, SOTTO_LEADER, keep_reason, why,
-                                   &t->err));
+    CHECK_OK(t, sotto_list_tasks(s.leader->db, &s.leader->columns, SOTTO_LEADER, keep_reason, why,
+                                 &t->err));
     CHECK(t, strstr(why, s.pairing.fingerprint) != NULL); /* which of them */
     CHECK(t, strstr(why, "pair again, under other names") != NULL);
     t->err.reason[0] = 0;

@@ -3,8 +3,8 @@
 #include "recipe/calendar.h"
 #include "recipe/model.h"
 #include "serve/host/keys.h"
+#include "serve/tasks/listing.h"
 #include "serve/tasks/schema.h"
-#include "serve/tasks/survey.h"
 #include "serve/tasks/tasks.h"
 #include "support/database.h"
 #include "support/devices.h"
@@ -294,8 +294,8 @@ static uint64_t broken(sotto_test *t, const operators *o, unsigned side)
     CHECK_OK(t, sotto_tasks_open(&tasks, o->db[side], &columns, roles[side], NULL, &t->err));
     count = sotto_tasks_broken(tasks);
     sotto_tasks_close(tasks);
-    CHECK_OK(
-        t, sotto_survey_tasks(o->db[side], &columns, roles[side], count_broken, &listed, &t->err));
+    CHECK_OK(t,
+             sotto_list_tasks(o->db[side], &columns, roles[side], count_broken, &listed, &t->err));
     CHECK_EQUAL(t, count, listed);
     return count;
 }

@@ -1,8 +1,8 @@
 #include "serve/tasks/gc.h"
 
 #include "base/rule.h"
+#include "serve/tasks/listing.h"
 #include "serve/tasks/schema.h"
-#include "serve/tasks/survey.h"
 
 enum { DAY = 86400, PASS_ROWS = 5000, TASKS_AT_ONCE = 256 };
 
@@ -119,7 +119,7 @@ sotto_status sotto_gc_run(sotto_db *db, sotto_gc *gc, sotto_err *err)
     if (SOTTO_RULE(gc_after_late) && gc->keep_seconds < gc->late_seconds + DAY)
         return sotto_fail(err, SOTTO_DENIED,
                           "tasks are kept for as long as late reports may come, and a day more");
-    SOTTO_TRY(sotto_survey_tasks(db, NULL, gc->role, sort_task, &old, err));
+    SOTTO_TRY(sotto_list_tasks(db, NULL, gc->role, sort_task, &old, err));
     SOTTO_TRY(sotto_db_run(db, retire, &old, err));
     gc->retired = old.fresh_count;
     for (size_t i = 0; i < old.fresh_count; i++)

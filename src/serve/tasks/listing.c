@@ -1,9 +1,9 @@
-#include "serve/tasks/survey.h"
+#include "serve/tasks/listing.h"
 
 #include "serve/tasks/schema.h"
 #include "serve/tasks/tasks_internal.h"
 
-typedef struct survey {
+typedef struct listing {
     const sotto_column_keys *keys;
     sotto_role role;
     sotto_task_line_fn *task;
@@ -11,7 +11,7 @@ typedef struct survey {
     void *context;
     bool has_own;       /* else keys are not compared */
     sotto_own_keys own; /* this server's              */
-} survey;
+} listing;
 
 static sotto_status exists(sotto_tx *tx, bool *out, const char *text, int64_t n, const char *name,
                            sotto_err *err)
@@ -65,7 +65,7 @@ static sotto_status open_pairing(sotto_tx *tx, sotto_task_line *line, sotto_task
     return SOTTO_OK;
 }
 
-static sotto_status show_task(sotto_tx *tx, const survey *s, const sotto_sql *q, sotto_err *err)
+static sotto_status show_task(sotto_tx *tx, const listing *s, const sotto_sql *q, sotto_err *err)
 {
     sotto_task_entry *e = sotto_task_entry_new();
     sotto_mistakes mistakes = {0};
@@ -100,7 +100,7 @@ static sotto_status show_task(sotto_tx *tx, const survey *s, const sotto_sql *q,
 
 static sotto_status each_task(sotto_tx *tx, void *context, sotto_err *err)
 {
-    survey *s = context;
+    listing *s = context;
     sotto_sql q;
     bool row;
 
@@ -119,16 +119,16 @@ static sotto_status each_task(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_survey_tasks(sotto_db *db, const sotto_column_keys *keys, sotto_role role,
-                                sotto_task_line_fn *show, void *context, sotto_err *err)
+sotto_status sotto_list_tasks(sotto_db *db, const sotto_column_keys *keys, sotto_role role,
+                              sotto_task_line_fn *show, void *context, sotto_err *err)
 {
-    survey s = {.keys = keys, .role = role, .task = show, .context = context};
+    listing s = {.keys = keys, .role = role, .task = show, .context = context};
 
     return sotto_db_read(db, each_task, &s, err);
 }
 
 /* One that can't be read hides no other. */
-static sotto_status show_pairing(const survey *s, const sotto_sql *q, sotto_err *err)
+static sotto_status show_pairing(const listing *s, const sotto_sql *q, sotto_err *err)
 {
     sotto_pairing_line line = {.fingerprint = sotto_sql_column_text(q, 0),
                                .parties = sotto_sql_column_text(q, 1)};
@@ -151,7 +151,7 @@ static sotto_status show_pairing(const survey *s, const sotto_sql *q, sotto_err 
 
 static sotto_status each_pairing(sotto_tx *tx, void *context, sotto_err *err)
 {
-    const survey *s = context;
+    const listing *s = context;
     sotto_sql q;
     bool row;
 
@@ -165,10 +165,10 @@ static sotto_status each_pairing(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_survey_pairings(sotto_db *db, const sotto_column_keys *keys,
-                                   sotto_pairing_line_fn *show, void *context, sotto_err *err)
+sotto_status sotto_list_pairings(sotto_db *db, const sotto_column_keys *keys,
+                                 sotto_pairing_line_fn *show, void *context, sotto_err *err)
 {
-    survey s = {.keys = keys, .pairing = show, .context = context};
+    listing s = {.keys = keys, .pairing = show, .context = context};
 
     return sotto_db_read(db, each_pairing, &s, err);
 }

@@ -1,11 +1,11 @@
-/* serve/tasks/survey.h - what a database holds, for whoever looks at it from the command line.
+/* serve/tasks/listing.h - what a database holds, for whoever looks at it from the command line.
  *
  * Callers:  `sotto admin`, and serve/tasks/gc.c.
  * Memory:   what a callback gets is borrowed until it returns.
  * Secrets:  none are shown.
  */
-#ifndef SOTTO_SERVE_TASKS_SURVEY_H
-#define SOTTO_SERVE_TASKS_SURVEY_H
+#ifndef SOTTO_SERVE_TASKS_LISTING_H
+#define SOTTO_SERVE_TASKS_LISTING_H
 
 #include "serve/tasks/tasks.h"
 
@@ -25,9 +25,9 @@ typedef sotto_status sotto_task_line_fn(void *context, const sotto_task_line *li
 /* Every task of this role, the oldest first; one that does not compile, a newer version's or damaged, hides no other. Not to be called back into the database.
  *   keys  that open the pairings and this server's HPKE keys; NULL: whether one can be opened, or a parties file names a
  *         stranger's, is not looked at */
-SOTTO_MUST_USE sotto_status sotto_survey_tasks(sotto_db *db, const sotto_column_keys *keys,
-                                               sotto_role role, sotto_task_line_fn *show,
-                                               void *context, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_list_tasks(sotto_db *db, const sotto_column_keys *keys,
+                                             sotto_role role, sotto_task_line_fn *show,
+                                             void *context, sotto_err *err);
 
 typedef struct sotto_pairing_line {
     const char *fingerprint;
@@ -39,8 +39,8 @@ typedef struct sotto_pairing_line {
 } sotto_pairing_line;
 typedef sotto_status sotto_pairing_line_fn(void *context, const sotto_pairing_line *line,
                                            sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_survey_pairings(sotto_db *db, const sotto_column_keys *keys,
-                                                  sotto_pairing_line_fn *show, void *context,
-                                                  sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_list_pairings(sotto_db *db, const sotto_column_keys *keys,
+                                                sotto_pairing_line_fn *show, void *context,
+                                                sotto_err *err);
 
 #endif

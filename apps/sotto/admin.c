@@ -2,8 +2,8 @@
 #include "admin.h"
 
 #include "base/clock.h"
+#include "serve/host/database_owner.h"
 #include "serve/host/datastore.h"
-#include "serve/host/owner.h"
 #include "serve/tasks/schema.h"
 
 #include <jansson.h>
@@ -135,7 +135,7 @@ static sotto_status open_database(sotto_admin *admin)
                           "the database has schema %lld and this program %zu: start the server or"
                           " `sotto admin migrate`",
                           (long long)version, sotto_serve_migration_count);
-    return sotto_owner_check(admin->db, o->role, &admin->err);
+    return sotto_database_owner_check(admin->db, o->role, &admin->err);
 }
 
 int sotto_admin_open(sotto_admin *admin)

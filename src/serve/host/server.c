@@ -4,12 +4,12 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "serve/host/database_owner.h"
 #include "serve/host/datastore.h"
 #include "serve/host/descriptors.h"
 #include "serve/host/health.h"
 #include "serve/host/metrics.h"
 #include "serve/host/operations.h"
-#include "serve/host/owner.h"
 #include "serve/leader/refusals.h"
 #include "serve/tasks/router.h"
 #include "serve/tasks/schema.h"
@@ -45,7 +45,7 @@ static sotto_status open_store(sotto_server *s, sotto_err *err)
             sotto_log_text("file", s->options.datastore_key),
             sotto_log_text("advice", "keep a copy elsewhere: without it the database is lost"));
     SOTTO_TRY(sotto_db_migrate(s->db, sotto_serve_migrations, sotto_serve_migration_count, err));
-    SOTTO_TRY(sotto_owner_claim(s->db, s->options.role, err));
+    SOTTO_TRY(sotto_database_owner_claim(s->db, s->options.role, err));
     SOTTO_TRY(
         sotto_tasks_open(&s->tasks, s->db, &s->columns, s->options.role, &s->options.log, err));
     return sotto_keys_open(&s->keys, s->db, &s->columns, s->options.role, &s->options.key_times,

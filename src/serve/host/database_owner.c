@@ -1,4 +1,4 @@
-#include "serve/host/owner.h"
+#include "serve/host/database_owner.h"
 
 #include "base/rule.h"
 #include "db/sql.h"
@@ -41,12 +41,12 @@ static sotto_status claim(sotto_tx *tx, void *context, sotto_err *err)
     return check(tx, context, err);
 }
 
-sotto_status sotto_owner_claim(sotto_db *db, sotto_role role, sotto_err *err)
+sotto_status sotto_database_owner_claim(sotto_db *db, sotto_role role, sotto_err *err)
 {
     return sotto_db_run(db, claim, &role, err);
 }
 
-sotto_status sotto_owner_check(sotto_db *db, sotto_role role, sotto_err *err)
+sotto_status sotto_database_owner_check(sotto_db *db, sotto_role role, sotto_err *err)
 {
     return sotto_db_read(db, check, &role, err);
 }

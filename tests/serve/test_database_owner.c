@@ -3,7 +3,7 @@
 
 #include "support/database.h"
 
-#include "serve/host/owner.h"
+#include "serve/host/database_owner.h"
 #include "serve/host/server.h"
 #include "serve/tasks/schema.h"
 
@@ -47,8 +47,9 @@ static void a_database_is_one_roles_for_good(sotto_test *t)
         sotto_server_close(server);
         is_refused(t, &options, roles[1 - i]);
         CHECK_OK(t, sotto_server_open(&server, &options, &t->err)); /* and still its own */
-        CHECK_OK(t, sotto_owner_check(server->db, roles[i], &t->err));
-        CHECK_STATUS(t, SOTTO_DENIED, sotto_owner_check(server->db, roles[1 - i], &t->err));
+        CHECK_OK(t, sotto_database_owner_check(server->db, roles[i], &t->err));
+        CHECK_STATUS(t, SOTTO_DENIED,
+                     sotto_database_owner_check(server->db, roles[1 - i], &t->err));
         sotto_server_close(server);
     }
 }
@@ -59,12 +60,12 @@ static void a_database_without_an_owner_is_the_first_servers(sotto_test *t)
     sotto_db *db = sotto_test_db_at(t, sotto_test_address(t));
 
     CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
-    CHECK_OK(t, sotto_owner_check(db, SOTTO_LEADER, &t->err));
-    CHECK_OK(t, sotto_owner_check(db, SOTTO_HELPER, &t->err));
-    CHECK_OK(t, sotto_owner_claim(db, SOTTO_HELPER, &t->err));
-    CHECK_OK(t, sotto_owner_claim(db, SOTTO_HELPER, &t->err)); /* a replica */
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_owner_claim(db, SOTTO_LEADER, &t->err));
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_owner_check(db, SOTTO_LEADER, &t->err));
+    CHECK_OK(t, sotto_database_owner_check(db, SOTTO_LEADER, &t->err));
+    CHECK_OK(t, sotto_database_owner_check(db, SOTTO_HELPER, &t->err));
+    CHECK_OK(t, sotto_database_owner_claim(db, SOTTO_HELPER, &t->err));
+    CHECK_OK(t, sotto_database_owner_claim(db, SOTTO_HELPER, &t->err)); /* a replica */
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_claim(db, SOTTO_LEADER, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_check(db, SOTTO_LEADER, &t->err));
     sotto_db_close(db);
 }
 
@@ -83,8 +84,8 @@ static void an_older_database_is_that_of_its_tasks(sotto_test *t)
         (int)SOTTO_LEADER);
     sotto_test_do(t, db, add);
     CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_owner_claim(db, SOTTO_HELPER, &t->err));
-    CHECK_OK(t, sotto_owner_claim(db, SOTTO_LEADER, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_claim(db, SOTTO_HELPER, &t->err));
+    CHECK_OK(t, sotto_database_owner_claim(db, SOTTO_LEADER, &t->err));
     sotto_db_close(db);
 }
 
@@ -116,7 +117,7 @@ static void an_sqlite_file_is_one_servers_at_a_time(sotto_test *t)
         CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
         beside(t, &options);
         db = sotto_test_db_at(t, options.database); /* as an admin verb does */
-        CHECK_OK(t, sotto_owner_check(db, roles[i], &t->err));
+        CHECK_OK(t, sotto_database_owner_check(db, roles[i], &t->err));
         sotto_db_close(db);
         beside(t, &options); /* that took no lock away */
         sotto_server_close(server);

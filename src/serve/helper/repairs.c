@@ -6,10 +6,10 @@
  * our own count. So all that a leader gets by this is a batch without some jobs that it might as well never have sent. */
 #include "base/arena.h"
 #include "serve/host/metrics.h"
-#include "serve/tasks/asked.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/repair.h"
+#include "serve/tasks/task_request.h"
 
 #include "base/rule.h"
 
@@ -17,19 +17,19 @@
 
 enum { MEMORY = 64 << 20 };
 
-typedef struct asked {
-    sotto_asked ask;
+typedef struct asking {
+    sotto_task_request ask;
     sotto_dap_repair_req req;
     sotto_batch_range range;
     sotto_bytes answer;
     uint64_t dropped; /* reports                          */
     bool known;       /* the answer is the stored one     */
     bool too_large;   /* more jobs than a message can list */
-} asked;
+} asking;
 
 /* ---- the transaction --------------------------------------------------------------------------------------- */
 
-static sotto_status find_stored(sotto_tx *tx, asked *a, sotto_err *err)
+static sotto_status find_stored(sotto_tx *tx, asking *a, sotto_err *err)
 {
     sotto_sql q;
 
@@ -40,11 +40,11 @@ static sotto_status find_stored(sotto_tx *tx, asked *a, sotto_err *err)
     SOTTO_TRY(sotto_sql_step(&q, &a->known, err));
     if (!a->known)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_asked_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 0), err));
+    SOTTO_TRY(sotto_task_request_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 0), err));
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status store(sotto_tx *tx, const asked *a, sotto_err *err)
+static sotto_status store(sotto_tx *tx, const asking *a, sotto_err *err)
 {
     sotto_sql q;
 
@@ -59,7 +59,7 @@ static sotto_status store(sotto_tx *tx, const asked *a, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status write_answer(asked *a, const sotto_dap_repair_resp *resp, sotto_err *err)
+static sotto_status write_answer(asking *a, const sotto_dap_repair_resp *resp, sotto_err *err)
 {
     size_t size = resp->dropped.len + 4;
     sotto_buf out;
@@ -71,7 +71,7 @@ static sotto_status write_answer(asked *a, const sotto_dap_repair_resp *resp, so
 }
 
 /* What differs, unless this batch may not be repaired. */
-static sotto_status judge(sotto_tx *tx, asked *a, sotto_repair_list *ours,
+static sotto_status judge(sotto_tx *tx, asking *a, sotto_repair_list *ours,
                           sotto_repair_difference *difference, sotto_err *err)
 {
     const sotto_server_task *task = a->ask.task;
@@ -80,13 +80,13 @@ static sotto_status judge(sotto_tx *tx, asked *a, sotto_repair_list *ours,
 
     SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, task->n, &a->range, err));
     if (!is_free && SOTTO_RULE(repair_before_release))
-        return sotto_asked_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
+        return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     status = sotto_repair_read(tx, ours, a->ask.server, task, &a->range, &a->ask.arena, err);
     a->too_large = status == SOTTO_TOO_LARGE;
     SOTTO_TRY(status);
     SOTTO_TRY(sotto_repair_compare(difference, ours, &a->req, &a->ask.arena, err));
     if (difference->agreed < task->dap.min_batch_size && SOTTO_RULE(repair_min_batch))
-        return sotto_asked_problem(&a->ask, SOTTO_DAP_INVALID_BATCH_SIZE, err);
+        return sotto_task_request_problem(&a->ask, SOTTO_DAP_INVALID_BATCH_SIZE, err);
     return SOTTO_OK;
 }
 
@@ -94,7 +94,7 @@ static sotto_status judge(sotto_tx *tx, asked *a, sotto_repair_list *ours,
  * up fills no table. */
 static sotto_status repair(sotto_tx *tx, void *context, sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
     sotto_repair_list ours;
     sotto_repair_difference difference = {.agreed = 0};
     sotto_err why = {0};
@@ -112,7 +112,7 @@ static sotto_status repair(sotto_tx *tx, void *context, sotto_err *err)
     status = sotto_repair_drop(tx, &a->dropped, a->ask.server, a->ask.task, &ours, &difference.jobs,
                                -1, &why);
     if (status == SOTTO_DENIED)
-        return sotto_asked_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
+        return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", why.reason);
     SOTTO_TRY(write_answer(a, &difference.jobs, err));
@@ -121,7 +121,7 @@ static sotto_status repair(sotto_tx *tx, void *context, sotto_err *err)
 
 /* ---- the request --------------------------------------------------------------------------------------------- */
 
-static void count(const asked *a)
+static void count(const asking *a)
 {
     sotto_metrics *metrics = a->ask.server->metrics;
     uint64_t causes[SOTTO_CAUSES] = {[SOTTO_CAUSE_DROPPED] = a->dropped};
@@ -136,7 +136,7 @@ static void count(const asked *a)
 
 static void on_repaired(void *context, sotto_status status, const sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
 
     (void)err;
     if (status == SOTTO_OK) {
@@ -144,21 +144,21 @@ static void on_repaired(void *context, sotto_status status, const sotto_err *err
             count(a);
         sotto_answer_message(a->ask.server, a->ask.request, 200, SOTTO_DAP_REPAIR_RESP, a->answer,
                              a->ask.task, SOTTO_DAP_AGGREGATE_SHARES, sotto_bytes_of(NULL, 0));
-        sotto_asked_finish(&a->ask);
+        sotto_task_request_finish(&a->ask);
         return;
     }
     if (a->ask.problem != SOTTO_DAP_PROBLEMS || a->too_large)
         sotto_metrics_count(a->ask.server->metrics, SOTTO_METRIC_REPAIRS_REFUSED, 1);
     if (a->too_large)
-        sotto_asked_refuse_plainly(&a->ask, 413);
+        sotto_task_request_refuse_plainly(&a->ask, 413);
     else
-        sotto_asked_fail(&a->ask, status);
+        sotto_task_request_fail(&a->ask, status);
 }
 
 void sotto_helper_repair(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                          sotto_http_request *request)
 {
-    asked *a = sotto_asked_new(sizeof *a, server, task, id, request, MEMORY);
+    asking *a = sotto_task_request_new(sizeof *a, server, task, id, request, MEMORY);
     sotto_bytes body = sotto_http_request_body(request);
     sotto_dap_problem problem;
     sotto_status status;
@@ -168,9 +168,9 @@ void sotto_helper_repair(sotto_server *server, const sotto_server_task *task, so
     sotto_resource_id(a->ask.id, "repair", task, body);
     status = sotto_dap_repair_req_decode(&a->req, body, NULL);
     if (status != SOTTO_OK)
-        sotto_asked_refuse(&a->ask, sotto_dap_problem_of_status(status));
+        sotto_task_request_refuse(&a->ask, sotto_dap_problem_of_status(status));
     else if (!sotto_release_range(&a->range, &problem, task, &a->req.selector))
-        sotto_asked_refuse(&a->ask, problem);
+        sotto_task_request_refuse(&a->ask, problem);
     else
-        sotto_asked_store(&a->ask, repair, on_repaired);
+        sotto_task_request_store(&a->ask, repair, on_repaired);
 }

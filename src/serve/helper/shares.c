@@ -1,11 +1,11 @@
 /* Aggregate shares at the helper: one for each batch, ever, and always the same bytes. */
 #include "base/arena.h"
-#include "serve/tasks/asked.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/rate.h"
 #include "serve/tasks/rejections.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
+#include "serve/tasks/task_request.h"
 
 #include "base/rule.h"
 #include "dap/rejections.h"
@@ -14,8 +14,8 @@
 
 enum { MEMORY = 64 << 20, HELD_RETRY_S = 30 };
 
-typedef struct asked {
-    sotto_asked ask;
+typedef struct asking {
+    sotto_task_request ask;
     uint8_t body_id
         [SOTTO_RESOURCE_ID_SIZE]; /* of the request's bytes; the id, unless the leader chose that */
     bool chosen;                  /* the leader chose the id      */
@@ -25,23 +25,23 @@ typedef struct asked {
     sotto_bytes answer;
     uint64_t reports; /* in a share that this request released; 0: none, or an earlier one did */
     sotto_rate rate;
-} asked;
+} asking;
 
-static void answer(asked *a)
+static void answer(asking *a)
 {
     if (a->other) {
-        sotto_asked_refuse_plainly(&a->ask, 409);
+        sotto_task_request_refuse_plainly(&a->ask, 409);
         return;
     }
     sotto_answer_message(a->ask.server, a->ask.request, 201, SOTTO_DAP_AGGREGATE_SHARE, a->answer,
                          a->ask.task, SOTTO_DAP_AGGREGATE_SHARES,
                          sotto_bytes_of(a->ask.id, sizeof a->ask.id));
-    sotto_asked_finish(&a->ask);
+    sotto_task_request_finish(&a->ask);
 }
 
 /* ---- the transaction --------------------------------------------------------------------------------------- */
 
-static sotto_status find_stored(sotto_tx *tx, asked *a, bool *found, sotto_err *err)
+static sotto_status find_stored(sotto_tx *tx, asking *a, bool *found, sotto_err *err)
 {
     sotto_sql q;
 
@@ -55,11 +55,11 @@ static sotto_status find_stored(sotto_tx *tx, asked *a, bool *found, sotto_err *
     a->other =
         a->chosen && !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 1),
                                                 sotto_bytes_of(a->body_id, sizeof a->body_id));
-    SOTTO_TRY(sotto_asked_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 0), err));
+    SOTTO_TRY(sotto_task_request_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 0), err));
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status store(sotto_tx *tx, asked *a, uint64_t reports, sotto_err *err)
+static sotto_status store(sotto_tx *tx, asking *a, uint64_t reports, sotto_err *err)
 {
     uint8_t memory[SOTTO_DAP_REJECTIONS_MAX];
     sotto_buf rejections = sotto_buf_over(memory, sizeof memory);
@@ -88,7 +88,7 @@ static sotto_status store(sotto_tx *tx, asked *a, uint64_t reports, sotto_err *e
 }
 
 /* What keeps this sum from being released; SOTTO_DAP_PROBLEMS: nothing. */
-static sotto_dap_problem judge(const asked *a, const sotto_sub_aggregate *sum)
+static sotto_dap_problem judge(const asking *a, const sotto_sub_aggregate *sum)
 {
     if (SOTTO_RULE(helper_min_batch) && sum->reports < a->ask.task->dap.min_batch_size)
         return SOTTO_DAP_INVALID_BATCH_SIZE;
@@ -101,7 +101,7 @@ static sotto_dap_problem judge(const asked *a, const sotto_sub_aggregate *sum)
 
 static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
     size_t size = sotto_release_sealed_size(a->ask.task);
     sotto_sub_aggregate sum;
     bool found, is_free;
@@ -117,11 +117,11 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
         return SOTTO_OK;
     SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, a->ask.task->n, &a->range, err));
     if (SOTTO_RULE(helper_one_share_a_bucket) && !is_free)
-        return sotto_asked_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
+        return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     SOTTO_TRY(sotto_batch_sum(tx, &sum, &a->ask.server->columns, a->ask.task, &a->range,
                               &a->ask.arena, err));
     if (judge(a, &sum) != SOTTO_DAP_PROBLEMS)
-        return sotto_asked_problem(&a->ask, judge(a, &sum), err);
+        return sotto_task_request_problem(&a->ask, judge(a, &sum), err);
     SOTTO_TRY(sotto_rate_check(tx, &a->rate, a->ask.task, &a->range, sum.reports, err));
     if (a->rate.held)
         return SOTTO_OK; /* with the row that says so */
@@ -134,17 +134,17 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 }
 
 /* No problem of DAP's: the leader asks again, until this side's operator has released the batch. */
-static void hold(asked *a)
+static void hold(asking *a)
 {
     sotto_problem_plain(a->ask.request,
                         &(sotto_http_problem){.status = 503,
                                               .detail = SOTTO_RATE_HELD,
                                               .retry_after_s = HELD_RETRY_S},
                         a->ask.task);
-    sotto_asked_finish(&a->ask);
+    sotto_task_request_finish(&a->ask);
 }
 
-static void tell(const asked *a)
+static void tell(const asking *a)
 {
     const sotto_log_sink *log = &a->ask.server->options.log;
     char id[SOTTO_DAP_ID_TEXT_MAX];
@@ -157,7 +157,7 @@ static void tell(const asked *a)
 
 static void on_released(void *context, sotto_status status, const sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
 
     (void)err;
     if (status == SOTTO_OK)
@@ -167,20 +167,20 @@ static void on_released(void *context, sotto_status status, const sotto_err *err
     else if (status == SOTTO_OK)
         answer(a);
     else
-        sotto_asked_fail(&a->ask, status);
+        sotto_task_request_fail(&a->ask, status);
 }
 
 /* ---- the requests --------------------------------------------------------------------------------------------- */
 
-static asked *new_asked(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                        sotto_http_request *request)
+static asking *new_request(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                           sotto_http_request *request)
 {
-    return sotto_asked_new(sizeof(asked), server, task, id, request,
-                           MEMORY + 8 * task->dap.sizes.out_share);
+    return sotto_task_request_new(sizeof(asking), server, task, id, request,
+                                  MEMORY + 8 * task->dap.sizes.out_share);
 }
 
 /* What is wrong with the request, whatever was added up (DAP, "Obtaining Aggregate Shares"); SOTTO_DAP_PROBLEMS: nothing. */
-static sotto_dap_problem read_request(asked *a, sotto_bytes body)
+static sotto_dap_problem read_request(asking *a, sotto_bytes body)
 {
     const sotto_dap_query *query = &a->req.collection.query;
     sotto_dap_problem problem;
@@ -202,7 +202,7 @@ static sotto_dap_problem read_request(asked *a, sotto_bytes body)
 void sotto_helper_share_create(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                                sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, id, request);
+    asking *a = new_request(server, task, id, request);
     sotto_bytes body = sotto_http_request_body(request);
     sotto_dap_problem problem;
     sotto_status status;
@@ -215,17 +215,17 @@ void sotto_helper_share_create(sotto_server *server, const sotto_server_task *ta
         memcpy(a->ask.id, a->body_id, sizeof a->ask.id);
     problem = read_request(a, body);
     if (problem != SOTTO_DAP_PROBLEMS) {
-        sotto_asked_refuse(&a->ask, problem);
+        sotto_task_request_refuse(&a->ask, problem);
     } else if ((status = sotto_row_number(&a->ask.n, NULL)) != SOTTO_OK) {
-        sotto_asked_give_up(&a->ask, status);
+        sotto_task_request_give_up(&a->ask, status);
     } else {
-        sotto_asked_store(&a->ask, release, on_released);
+        sotto_task_request_store(&a->ask, release, on_released);
     }
 }
 
 static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
     bool found;
 
     sotto_arena_rollback(&a->ask.arena, a->ask.base);
@@ -235,27 +235,27 @@ static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 
 static void get(void *context, sotto_worker *worker)
 {
-    asked *a = context;
+    asking *a = context;
     sotto_status status = sotto_db_read(a->ask.server->db, look, a, NULL);
 
     (void)worker;
     if (status == SOTTO_OK) {
         answer(a);
     } else if (status == SOTTO_MISSING) {
-        sotto_asked_refuse_plainly(&a->ask, 404);
+        sotto_task_request_refuse_plainly(&a->ask, 404);
     } else {
-        sotto_asked_give_up(&a->ask, status);
+        sotto_task_request_give_up(&a->ask, status);
     }
 }
 
 void sotto_helper_share_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                             sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, id, request);
+    asking *a = new_request(server, task, id, request);
 
     if (!a)
         return;
-    sotto_asked_work(&a->ask, get);
+    sotto_task_request_work(&a->ask, get);
 }
 
 /* What was released stays stored, or it could be released again and differently. */

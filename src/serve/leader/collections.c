@@ -1,18 +1,18 @@
 /* The collector's side of collection jobs: creating, asking, deleting. */
 #include "serve/leader/collection.h"
 
-#include "serve/tasks/asked.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
+#include "serve/tasks/task_request.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MEMORY = 16 << 20, RETRY_AFTER_S = 1 };
 
-typedef struct asked {
-    sotto_asked ask;
+typedef struct asking {
+    sotto_task_request ask;
     sotto_bytes body;
     sotto_batch_range range;
     int64_t state;
@@ -20,29 +20,29 @@ typedef struct asked {
     bool other;     /* the collector chose this id once for another query */
     bool withdrawn; /* one that waited */
     sotto_bytes answer;
-} asked;
+} asking;
 
-static asked *new_asked(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                        sotto_http_request *request)
+static asking *new_request(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                           sotto_http_request *request)
 {
-    return sotto_asked_new(sizeof(asked), server, task, id, request,
-                           MEMORY + 4 * task->dap.sizes.out_share);
+    return sotto_task_request_new(sizeof(asking), server, task, id, request,
+                                  MEMORY + 4 * task->dap.sizes.out_share);
 }
 
 /* ---- answering --------------------------------------------------------------------------------------------- */
 
-static void answer(asked *a, unsigned status)
+static void answer(asking *a, unsigned status)
 {
     sotto_bytes id = sotto_bytes_of(a->ask.id, sizeof a->ask.id);
     /* Janus' collector takes 202 for a failure. */
     unsigned not_ready = status == 201 || a->ask.task->profile == SOTTO_DAP_JANUS ? status : 202;
 
     if (a->other) {
-        sotto_asked_refuse_plainly(&a->ask, 409);
+        sotto_task_request_refuse_plainly(&a->ask, 409);
         return;
     }
     if (a->state == SOTTO_RELEASE_FAILED || a->state == SOTTO_RELEASE_REFUSED) {
-        sotto_asked_refuse(&a->ask, a->ask.problem);
+        sotto_task_request_refuse(&a->ask, a->ask.problem);
         return;
     }
     if (a->state == SOTTO_RELEASE_DONE)
@@ -51,10 +51,10 @@ static void answer(asked *a, unsigned status)
     else
         sotto_answer_later(a->ask.server, a->ask.request, not_ready, a->ask.task,
                            SOTTO_DAP_COLLECTION_JOBS, id, RETRY_AFTER_S);
-    sotto_asked_finish(&a->ask);
+    sotto_task_request_finish(&a->ask);
 }
 
-static sotto_status find(sotto_tx *tx, asked *a, sotto_err *err)
+static sotto_status find(sotto_tx *tx, asking *a, sotto_err *err)
 {
     sotto_sql q;
 
@@ -71,7 +71,7 @@ static sotto_status find(sotto_tx *tx, asked *a, sotto_err *err)
     a->ask.problem = sotto_dap_problem_of(sotto_sql_column_text(&q, 2));
     if (a->ask.problem == SOTTO_DAP_PROBLEMS)
         a->ask.problem = SOTTO_DAP_BATCH_MISMATCH;
-    SOTTO_TRY(sotto_asked_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 1), err));
+    SOTTO_TRY(sotto_task_request_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 1), err));
     if (a->state == SOTTO_RELEASE_FAILED && a->answer.len > 0)
         a->ask.detail = (const char *)a->answer.data; /* which ends in a zero */
     return sotto_sql_run(&q, NULL, err);
@@ -79,7 +79,7 @@ static sotto_status find(sotto_tx *tx, asked *a, sotto_err *err)
 
 /* ---- creating ------------------------------------------------------------------------------------------------ */
 
-static sotto_status insert(sotto_tx *tx, const asked *a, sotto_err *err)
+static sotto_status insert(sotto_tx *tx, const asking *a, sotto_err *err)
 {
     uint8_t item[8];
     sotto_sql q;
@@ -105,7 +105,7 @@ static sotto_status insert(sotto_tx *tx, const asked *a, sotto_err *err)
 
 static sotto_status create(sotto_tx *tx, void *context, sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
     bool is_free = true;
 
     sotto_arena_rollback(&a->ask.arena, a->ask.base);
@@ -116,26 +116,26 @@ static sotto_status create(sotto_tx *tx, void *context, sotto_err *err)
     if (!a->range.leader_selected)
         SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, a->ask.task->n, &a->range, err));
     if (!is_free)
-        return sotto_asked_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
+        return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     a->state = SOTTO_RELEASE_WAITING;
     return insert(tx, a, err);
 }
 
 static void on_created(void *context, sotto_status status, const sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
 
     (void)err;
     if (status == SOTTO_OK) {
         sotto_leader_look(a->ask.server->leader);
         answer(a, 201);
     } else {
-        sotto_asked_fail(&a->ask, status);
+        sotto_task_request_fail(&a->ask, status);
     }
 }
 
 /* False once it has answered. */
-static bool read_request(asked *a)
+static bool read_request(asking *a)
 {
     sotto_dap_collection_req req;
     sotto_dap_batch_selector selector;
@@ -145,19 +145,19 @@ static bool read_request(asked *a)
     a->body = sotto_http_request_body(a->ask.request);
     status = sotto_dap_collection_req_decode(&req, a->body, NULL);
     if (status != SOTTO_OK)
-        return sotto_asked_refuse(&a->ask, sotto_dap_problem_of_status(status)), false;
+        return sotto_task_request_refuse(&a->ask, sotto_dap_problem_of_status(status)), false;
     if (req.agg_param.len != 0)
-        return sotto_asked_refuse(&a->ask, SOTTO_DAP_INVALID_AGGREGATION_PARAMETER), false;
+        return sotto_task_request_refuse(&a->ask, SOTTO_DAP_INVALID_AGGREGATION_PARAMETER), false;
     selector = (sotto_dap_batch_selector){.mode = req.query.mode, .interval = req.query.interval};
     if (!sotto_release_range(&a->range, &problem, a->ask.task, &selector))
-        return sotto_asked_refuse(&a->ask, problem), false;
+        return sotto_task_request_refuse(&a->ask, problem), false;
     return true;
 }
 
 void sotto_collection_create(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                              sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, id, request);
+    asking *a = new_request(server, task, id, request);
     sotto_status status;
 
     if (!a || !read_request(a))
@@ -166,17 +166,17 @@ void sotto_collection_create(sotto_server *server, const sotto_server_task *task
         sotto_resource_id(a->ask.id, SOTTO_DAP_COLLECTION_KIND, task, a->body);
     status = sotto_row_number(&a->ask.n, NULL);
     if (status != SOTTO_OK) {
-        sotto_asked_give_up(&a->ask, status);
+        sotto_task_request_give_up(&a->ask, status);
         return;
     }
-    sotto_asked_store(&a->ask, create, on_created);
+    sotto_task_request_store(&a->ask, create, on_created);
 }
 
 /* ---- asking and deleting ---------------------------------------------------------------------------------------- */
 
 static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
 
     sotto_arena_rollback(&a->ask.arena, a->ask.base);
     return find(tx, a, err);
@@ -184,14 +184,14 @@ static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 
 static void get(void *context, sotto_worker *worker)
 {
-    asked *a = context;
+    asking *a = context;
     sotto_status status = sotto_db_read(a->ask.server->db, look, a, NULL);
 
     (void)worker;
     if (status != SOTTO_OK) {
-        sotto_asked_give_up(&a->ask, status);
+        sotto_task_request_give_up(&a->ask, status);
     } else if (!a->found) {
-        sotto_asked_refuse_plainly(&a->ask, 404);
+        sotto_task_request_refuse_plainly(&a->ask, 404);
     } else {
         answer(a, 200);
     }
@@ -200,11 +200,11 @@ static void get(void *context, sotto_worker *worker)
 void sotto_collection_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                           sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, id, request);
+    asking *a = new_request(server, task, id, request);
 
     if (!a)
         return;
-    sotto_asked_work(&a->ask, get);
+    sotto_task_request_work(&a->ask, get);
 }
 
 /* Nobody waits for the batch any more, so its hold is nothing that an operator could end; asking anew finds it anew. */
@@ -224,7 +224,7 @@ static sotto_status drop_hold(sotto_tx *tx, int64_t task, int64_t first, int64_t
 }
 
 /* The row goes first, and its hold after it: a step that is under way has the row, and may be about to hold the batch. */
-static sotto_status drop_waiting(sotto_tx *tx, asked *a, sotto_err *err)
+static sotto_status drop_waiting(sotto_tx *tx, asking *a, sotto_err *err)
 {
     int64_t first, end;
     sotto_sql q;
@@ -252,7 +252,7 @@ static sotto_status drop_waiting(sotto_tx *tx, asked *a, sotto_err *err)
  * batch", whose bytes are always the same, is a new one. */
 static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
     uint8_t fresh[SOTTO_RESOURCE_ID_SIZE];
     sotto_sql q;
 
@@ -272,31 +272,31 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
 
 static void on_dropped(void *context, sotto_status status, const sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
     char task[SOTTO_DAP_ID_TEXT_MAX];
 
     (void)err;
     if (status != SOTTO_OK) {
-        sotto_asked_give_up(&a->ask, status);
+        sotto_task_request_give_up(&a->ask, status);
         return;
     }
     if (a->withdrawn)
         sotto_log(&a->ask.server->options.log, SOTTO_LOG_INFO, "collection.withdrawn",
                   sotto_log_task(task, a->ask.task));
     sotto_answer_nothing(a->ask.request);
-    sotto_asked_finish(&a->ask);
+    sotto_task_request_finish(&a->ask);
 }
 
 void sotto_collection_delete(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                              sotto_http_request *request)
 {
-    asked *a = new_asked(server, task, id, request);
+    asking *a = new_request(server, task, id, request);
 
     if (!a)
         return;
     if (sotto_row_number(&a->ask.n, NULL) != SOTTO_OK) {
-        sotto_asked_give_up(&a->ask, SOTTO_IO);
+        sotto_task_request_give_up(&a->ask, SOTTO_IO);
         return;
     }
-    sotto_asked_store(&a->ask, drop, on_dropped);
+    sotto_task_request_store(&a->ask, drop, on_dropped);
 }

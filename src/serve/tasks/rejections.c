@@ -5,8 +5,8 @@
 #include "serve/tasks/rejections.h"
 
 #include "serve/leader/leader.h"
-#include "serve/tasks/asked.h"
 #include "serve/tasks/schema.h"
+#include "serve/tasks/task_request.h"
 
 #include "base/rule.h"
 #include "dap/rejections.h"
@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct asked {
-    sotto_asked ask;
+typedef struct asking {
+    sotto_task_request ask;
     bool found;
     sotto_bytes counts; /* as they were fixed */
-} asked;
+} asking;
 
 /* ---- fixing ------------------------------------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ sotto_status sotto_rejections_fix(sotto_tx *tx, sotto_buf *out, const sotto_serv
 /* ---- which batch -------------------------------------------------------------------------------------------- */
 
 /* Leader: the collector knows the job's id. */
-static sotto_status find_job(sotto_tx *tx, asked *a, sotto_err *err)
+static sotto_status find_job(sotto_tx *tx, asking *a, sotto_err *err)
 {
     sotto_sql q;
 
@@ -92,12 +92,12 @@ static sotto_status find_job(sotto_tx *tx, asked *a, sotto_err *err)
         return SOTTO_OK;
     a->found =
         !SOTTO_RULE(rejections_after_release) || sotto_sql_column_int(&q, 0) == SOTTO_RELEASE_DONE;
-    SOTTO_TRY(sotto_asked_keep(&a->ask, &a->counts, sotto_sql_column_bytes(&q, 1), err));
+    SOTTO_TRY(sotto_task_request_keep(&a->ask, &a->counts, sotto_sql_column_bytes(&q, 1), err));
     return sotto_sql_run(&q, NULL, err);
 }
 
 /* Helper: the collector knows the share's bytes. A task has few releases, so all are looked at, some at a time. */
-static sotto_status find_share(sotto_tx *tx, asked *a, sotto_err *err)
+static sotto_status find_share(sotto_tx *tx, asking *a, sotto_err *err)
 {
     enum { ROWS_AT_ONCE = 16 };
     int64_t after = -1;
@@ -123,8 +123,8 @@ static sotto_status find_share(sotto_tx *tx, asked *a, sotto_err *err)
             sotto_dap_rejections_id(id, sotto_sql_column_bytes(&q, 0));
             if (memcmp(id, a->ask.id, sizeof id) == 0) {
                 a->found = true;
-                SOTTO_TRY(
-                    sotto_asked_keep(&a->ask, &a->counts, sotto_sql_column_bytes(&q, 2), err));
+                SOTTO_TRY(sotto_task_request_keep(&a->ask, &a->counts,
+                                                  sotto_sql_column_bytes(&q, 2), err));
                 return sotto_sql_run(&q, NULL, err);
             }
             SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -137,7 +137,7 @@ static sotto_status find_share(sotto_tx *tx, asked *a, sotto_err *err)
 
 static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 {
-    asked *a = context;
+    asking *a = context;
 
     a->found = false;
     sotto_arena_rollback(&a->ask.arena, a->ask.base);
@@ -147,28 +147,29 @@ static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 
 static void get(void *context, sotto_worker *worker)
 {
-    asked *a = context;
+    asking *a = context;
     sotto_http_field fields[] = {{"Content-Type", "application/json"}};
     sotto_status status = sotto_db_read(a->ask.server->db, look, a, NULL);
 
     (void)worker;
     if (status != SOTTO_OK) {
-        sotto_asked_give_up(&a->ask, status);
+        sotto_task_request_give_up(&a->ask, status);
     } else if (!a->found ||
                a->counts.len == 0) { /* none were fixed by the programs before this one */
-        sotto_asked_refuse_plainly(&a->ask, 404);
+        sotto_task_request_refuse_plainly(&a->ask, 404);
     } else {
         sotto_http_answer(a->ask.request, &(sotto_http_reply){200, fields, 1, a->counts});
-        sotto_asked_finish(&a->ask);
+        sotto_task_request_finish(&a->ask);
     }
 }
 
 void sotto_rejections_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                           sotto_http_request *request)
 {
-    asked *a = sotto_asked_new(sizeof *a, server, task, id, request, 4 * SOTTO_DAP_REJECTIONS_MAX);
+    asking *a =
+        sotto_task_request_new(sizeof *a, server, task, id, request, 4 * SOTTO_DAP_REJECTIONS_MAX);
 
     if (!a)
         return;
-    sotto_asked_work(&a->ask, get);
+    sotto_task_request_work(&a->ask, get);
 }

@@ -23,7 +23,7 @@ static void forget_one(sotto_test *t, sotto_test_service *s)
     CHECK(t, sotto_lanes_take(s->leader->leader->lanes, &load, sotto_leader_now_ms() + 2 * LONG_MS,
                               &wait));
     CHECK_EQUAL(t, 1, load.count);
-    sotto_warm_free(load.segments[0].warm);
+    sotto_cached_reports_free(load.segments[0].cached);
 }
 
 static void a_segment_that_its_own_process_forgot_is_found(sotto_test *t)
@@ -226,7 +226,7 @@ static void a_damaged_segment_holds_up_no_other(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
-    atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40); /* all is read back */
+    atomic_fetch_add(&s.leader->leader->cached_bytes, (size_t)1 << 40); /* all is read back */
     sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, &s, OTHERS, 1, SOTTO_TEST_SOUND);
     sotto_test_flip(t, s.leader->db, &body);
@@ -331,7 +331,7 @@ static void open_damaged(sotto_test *t, sotto_test_service *s, size_t others, bo
     sotto_test_service_open(
         t, s,
         &(sotto_test_service_options){.job_delay_ms = LONG_MS, .leader_selected = leader_selected});
-    atomic_fetch_add(&s->leader->leader->warm, (size_t)1 << 40); /* all is read back */
+    atomic_fetch_add(&s->leader->leader->cached_bytes, (size_t)1 << 40); /* all is read back */
     sotto_test_upload_some(t, s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, s, others, 1, SOTTO_TEST_SOUND);
     sotto_test_flip(t, s->leader->db, &body);

@@ -45,7 +45,7 @@ static void bodies_are_read_back_where_memory_is_short(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40);
+    atomic_fetch_add(&s.leader->leader->cached_bytes, (size_t)1 << 40);
     for (int i = 0; i < 3; i++)
         sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
     sotto_test_check_sum(t, &s, 300);

@@ -85,24 +85,25 @@ static void settle_places(sotto_intake *intake, const flush *f, sotto_status sta
 static void start_flushes(sotto_intake *intake);
 
 /* Keeps a group's reports in memory for their job; NULL: it will read them. */
-static sotto_warm *hold(const flush *f, const sotto_flush_group *g)
+static sotto_cached_reports *hold(const flush *f, const sotto_flush_group *g)
 {
-    sotto_warm *warm = sotto_warm_new(f->intake->server->leader, g->segment.reports, g->uploads);
+    sotto_cached_reports *cached =
+        sotto_cached_reports_new(f->intake->server->leader, g->segment.reports, g->uploads);
     const sotto_upload_request *last = NULL;
 
-    if (!warm)
+    if (!cached)
         return NULL;
-    warm->place = g->segment.place;
+    cached->place = g->segment.place;
     for (size_t i = 0; i < g->count; i++) {
         const sotto_uploaded *r = g->reports[i];
 
         if (r->upload != last)
-            sotto_warm_add_upload(warm, r->upload);
+            sotto_cached_reports_add_upload(cached, r->upload);
         last = r->upload;
         if (r->error == 0)
-            sotto_warm_add_record(warm, r->record);
+            sotto_cached_reports_add_record(cached, r->record);
     }
-    return warm;
+    return cached;
 }
 
 /* Somebody sends what is refused, again and again, or a task has many broken devices. */
@@ -131,7 +132,7 @@ static void announce(flush *f)
             g->reports[r]->error = sotto_flush_verdict(g, r);
         if (segment.reports == 0)
             continue;
-        segment.warm = hold(f, g);
+        segment.cached = hold(f, g);
         /* One that is forgotten here is found by the sweep. */
         (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
                                sotto_leader_full_job(f->intake->server, g->task), now) == SOTTO_OK);

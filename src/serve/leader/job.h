@@ -71,8 +71,8 @@ sotto_status sotto_leader_load(sotto_tx *tx, void *job, sotto_err *err);
 bool sotto_leader_has_note(const sotto_leader_job *job);
 sotto_status sotto_leader_note(sotto_tx *tx, void *job, sotto_err *err);
 /* As sotto_leader_load without a transaction, if all of them are in memory. */
-bool sotto_leader_is_warm(const sotto_leader_job *job);
-SOTTO_MUST_USE sotto_status sotto_leader_load_warm(sotto_leader_job *job, sotto_err *err);
+bool sotto_leader_is_cached(const sotto_leader_job *job);
+SOTTO_MUST_USE sotto_status sotto_leader_load_cached(sotto_leader_job *job, sotto_err *err);
 /* What the segments hold in memory goes; they are read from the database if they are needed again. */
 void sotto_leader_let_go(sotto_leader_job *job);
 /* Which batch the job's reports go to, where the leader selects. */

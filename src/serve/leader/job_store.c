@@ -26,10 +26,10 @@ static sotto_status keep_record(sotto_leader_job *job, sotto_bytes record, sotto
     return sotto_reader_finish(&in, "record", err);
 }
 
-bool sotto_leader_is_warm(const sotto_leader_job *job)
+bool sotto_leader_is_cached(const sotto_leader_job *job)
 {
     for (size_t i = 0; i < job->load.count; i++)
-        if (!job->load.segments[i].warm)
+        if (!job->load.segments[i].cached)
             return false;
     return true;
 }
@@ -37,8 +37,8 @@ bool sotto_leader_is_warm(const sotto_leader_job *job)
 void sotto_leader_let_go(sotto_leader_job *job)
 {
     for (size_t i = 0; i < job->load.count; i++) {
-        sotto_warm_free(job->load.segments[i].warm);
-        job->load.segments[i].warm = NULL;
+        sotto_cached_reports_free(job->load.segments[i].cached);
+        job->load.segments[i].cached = NULL;
     }
 }
 
@@ -57,20 +57,20 @@ static sotto_status make_places(sotto_leader_job *job, sotto_err *err)
     return job->places ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
 }
 
-sotto_status sotto_leader_load_warm(sotto_leader_job *job, sotto_err *err)
+sotto_status sotto_leader_load_cached(sotto_leader_job *job, sotto_err *err)
 {
     size_t reports = 0;
 
     for (size_t i = 0; i < job->load.count; i++)
-        reports += job->load.segments[i].warm->count;
+        reports += job->load.segments[i].cached->count;
     SOTTO_TRY(make_places(job, err));
     SOTTO_TRY(make_room(job, reports, err));
     for (size_t i = 0; i < job->load.count; i++) {
-        const sotto_warm *warm = job->load.segments[i].warm;
+        const sotto_cached_reports *cached = job->load.segments[i].cached;
 
-        job->places[i] = warm->place;
-        for (size_t r = 0; r < warm->count; r++)
-            SOTTO_TRY(keep_record(job, warm->records[r], err));
+        job->places[i] = cached->place;
+        for (size_t r = 0; r < cached->count; r++)
+            SOTTO_TRY(keep_record(job, cached->records[r], err));
     }
     return SOTTO_OK;
 }

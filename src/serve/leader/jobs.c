@@ -280,8 +280,8 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
     sotto_server *server = job->leader->server;
 
     job->unread = true;
-    if (!job->resumed && sotto_leader_is_warm(job))
-        SOTTO_TRY(sotto_leader_load_warm(job, err));
+    if (!job->resumed && sotto_leader_is_cached(job))
+        SOTTO_TRY(sotto_leader_load_cached(job, err));
     else
         SOTTO_TRY(load(job, err));
     job->unread = false;
@@ -345,7 +345,7 @@ static void drop_twins(sotto_load *load)
         if (i == 0 || load->segments[i].n != load->segments[kept - 1].n)
             load->segments[kept++] = load->segments[i];
         else
-            sotto_warm_free(load->segments[i].warm);
+            sotto_cached_reports_free(load->segments[i].cached);
     load->count = kept;
 }
 

@@ -87,7 +87,7 @@ static void free_lane(sotto_lanes *lanes, lane *l)
         waiting *w = l->first;
 
         l->first = w->next;
-        sotto_warm_free(w->segment.warm);
+        sotto_cached_reports_free(w->segment.cached);
         forget(lanes, w);
     }
     sotto_release(l, sizeof *l);
@@ -308,7 +308,7 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
     }
     (void)pthread_mutex_unlock(&lanes->lock);
     if (!l) {
-        sotto_warm_free(segment->warm);
+        sotto_cached_reports_free(segment->cached);
         sotto_release(w, sizeof *w);
     }
     return l ? SOTTO_OK : SOTTO_NO_MEMORY;

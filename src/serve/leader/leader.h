@@ -2,7 +2,7 @@
  *
  *     upload.c        requests in, reports opened
  *     intake.c        what was opened becomes segments, one commit for all that waited
- *     warm.c          reports that are still in memory when their job is formed
+ *    cached_reports.c       reports that are still in memory when their job is formed
  *     lanes.c         segments that wait for a job, by task and bucket
  *     jobs.c   a job: formed, sent, finished
  *     collections.c   collection jobs: waiting, closed, done
@@ -14,7 +14,7 @@
 
 #include "db/lease.h"
 #include "serve/host/server.h"
-#include "serve/leader/warm.h"
+#include "serve/leader/cached_reports.h"
 #include "serve/tasks/batches.h"
 
 #include <stdatomic.h>
@@ -46,9 +46,9 @@ enum {
 
 typedef struct sotto_load_segment {
     int64_t n;
-    size_t reports;   /* that its job is to take                       */
-    sotto_warm *warm; /* NULL: they are to be read from the database   */
-    unsigned tries;   /* jobs of it that could not be formed           */
+    size_t reports;               /* that its job is to take                       */
+    sotto_cached_reports *cached; /* NULL: they are to be read from the database   */
+    unsigned tries;               /* jobs of it that could not be formed           */
 } sotto_load_segment;
 
 /* In `tries`, beside their number: one of those with which it was tried could not be read, so that its next job is to have no
@@ -119,9 +119,9 @@ typedef struct sotto_leader {
     struct sotto_collections *collections;
     struct sotto_leader_thread *thread;
     struct sotto_leader_others *others;
-    sotto_leader_asked asked; /* by the leader's thread alone */
-    sotto_spool *spool;       /* where bodies are kept; NULL: in their rows */
-    atomic_size_t warm;       /* bytes of uploads that wait for their job in memory */
+    sotto_leader_asked asked;   /* by the leader's thread alone */
+    sotto_spool *spool;         /* where bodies are kept; NULL: in their rows */
+    atomic_size_t cached_bytes; /* bytes of uploads that wait for their job in memory */
     atomic_uint_least64_t
         noted; /* refusals that strangers can make up: all that were counted before the start, and
                                     those noted by this process since (serve/leader/refusals.h) */

@@ -21,8 +21,8 @@ void sotto_upload_drop(sotto_upload_request *upload)
 {
     if (atomic_fetch_sub(&upload->users, 1) > 1)
         return;
-    if (upload->warm > 0)
-        atomic_fetch_sub(&upload->server->leader->warm, upload->warm);
+    if (upload->cached_bytes > 0)
+        atomic_fetch_sub(&upload->server->leader->cached_bytes, upload->cached_bytes);
     sotto_arena_clear(&upload->arena);
     sotto_release(upload, sizeof *upload);
 }

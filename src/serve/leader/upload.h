@@ -29,8 +29,8 @@ typedef struct sotto_upload_request {
     sotto_status failed; /* a report could not be looked at, through no fault of its own */
     sotto_arena arena;
     atomic_uint
-        users; /* whoever still needs the reports: the request itself, and what holds them (serve/leader/warm.h) */
-    size_t warm; /* bytes that are counted as warm */
+        users; /* whoever still needs the reports: the request itself, and what holds them (serve/leader/cached_reports.h) */
+    size_t cached_bytes; /* counted in the leader's cached_bytes; 0: not */
 } sotto_upload_request;
 
 /* One more user of its reports. */

@@ -247,7 +247,7 @@ static sotto_status store_group(sotto_tx *tx, sotto_flush *f, sotto_flush_group 
 
 sotto_status sotto_flush_store(sotto_tx *tx, sotto_flush *f, sotto_err *err)
 {
-    f->wrote = !SOTTO_RULE(limbo_until_written);
+    f->wrote = !SOTTO_RULE(in_doubt_until_written);
     for (sotto_flush_group *g = f->first; g; g = g->next)
         SOTTO_TRY(store_group(tx, f, g, err));
     return SOTTO_OK;

@@ -37,25 +37,25 @@ struct sotto_intake {
     size_t bytes;                       /* ... and how much that is   */
     flush flushes[FLUSHES];
     /* Places of rows whose commit failed. On disk it may still look as if it had not, until the next one that writes. */
-    sotto_spool_place *limbo;
-    size_t limbo_count, limbo_cap;
+    sotto_spool_place *in_doubt;
+    size_t in_doubt_count, in_doubt_cap;
     uint64_t failed, told_ms; /* flushes that failed since somebody was told, and when that was */
 };
 
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
-static bool grow_limbo(sotto_intake *intake)
+static bool grow_in_doubt(sotto_intake *intake)
 {
-    size_t cap = intake->limbo_cap ? 2 * intake->limbo_cap : 16;
+    size_t cap = intake->in_doubt_cap ? 2 * intake->in_doubt_cap : 16;
     sotto_spool_place *more = sotto_alloc(cap * sizeof *more);
 
     if (!more)
         return false;
-    if (intake->limbo_count > 0)
-        memcpy(more, intake->limbo, intake->limbo_count * sizeof *more);
-    sotto_release(intake->limbo, intake->limbo_cap * sizeof *more);
-    intake->limbo = more;
-    intake->limbo_cap = cap;
+    if (intake->in_doubt_count > 0)
+        memcpy(more, intake->in_doubt, intake->in_doubt_count * sizeof *more);
+    sotto_release(intake->in_doubt, intake->in_doubt_cap * sizeof *more);
+    intake->in_doubt = more;
+    intake->in_doubt_cap = cap;
     return true;
 }
 
@@ -66,16 +66,17 @@ static void settle_places(sotto_intake *intake, const flush *f, sotto_status sta
 
     if (!spool)
         return;
-    for (; status == SOTTO_OK && f->work.wrote && intake->limbo_count > 0; intake->limbo_count--)
-        sotto_spool_give_back(spool, &intake->limbo[intake->limbo_count - 1]);
+    for (; status == SOTTO_OK && f->work.wrote && intake->in_doubt_count > 0;
+         intake->in_doubt_count--)
+        sotto_spool_give_back(spool, &intake->in_doubt[intake->in_doubt_count - 1]);
     for (const sotto_flush_group *g = f->work.first; g; g = g->next) {
         if (g->segment.place.len == 0)
             continue;
         if (status == SOTTO_OK) {
             if (g->segment.reports == g->segment.skipped) /* it got no row */
                 sotto_spool_give_back(spool, &g->segment.place);
-        } else if (intake->limbo_count < intake->limbo_cap || grow_limbo(intake)) {
-            intake->limbo[intake->limbo_count++] = g->segment.place;
+        } else if (intake->in_doubt_count < intake->in_doubt_cap || grow_in_doubt(intake)) {
+            intake->in_doubt[intake->in_doubt_count++] = g->segment.place;
         }
     }
 }
@@ -379,7 +380,7 @@ void sotto_intake_close(sotto_intake *intake)
     sotto_intake_settle(intake);
     for (size_t i = 0; i < FLUSHES; i++)
         sotto_arena_clear(&intake->flushes[i].work.arena);
-    sotto_release(intake->limbo, intake->limbo_cap * sizeof *intake->limbo);
+    sotto_release(intake->in_doubt, intake->in_doubt_cap * sizeof *intake->in_doubt);
     (void)pthread_cond_destroy(&intake->idle);
     (void)pthread_mutex_destroy(&intake->lock);
     sotto_release(intake, sizeof *intake);

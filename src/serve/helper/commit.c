@@ -69,7 +69,7 @@ static sotto_status take_marks(sotto_tx *tx, sotto_helper_job *job, sotto_err *e
 {
     for (size_t i = 0; i < job->count; i++)
         job->marks[i].wanted = job->reports[i].error == 0;
-    SOTTO_TRY(sotto_marks_take(tx, job->task->n, job->marks, job->count, err));
+    SOTTO_TRY(sotto_report_ids_take(tx, job->task->n, job->marks, job->count, err));
     for (size_t i = 0; i < job->count; i++)
         if (job->marks[i].wanted && job->marks[i].taken && SOTTO_RULE(helper_replays))
             job->changed = true;

@@ -10,7 +10,7 @@
 #include "dap/job.h"
 #include "serve/host/server.h"
 #include "serve/tasks/batches.h"
-#include "serve/tasks/marks.h"
+#include "serve/tasks/report_ids.h"
 
 enum {
     SOTTO_HELPER_MAX_REPORTS = 4096, /* in one job                             */
@@ -44,7 +44,7 @@ typedef struct sotto_helper_job {
     int64_t n;                    /* its row */
     sotto_dap_job_init_req req;
     sotto_helper_report *reports;
-    sotto_mark *marks; /* of the reports, in their order */
+    sotto_report_id *marks; /* of the reports, in their order */
     size_t count;
     sotto_helper_batch *batches;
     size_t batch_count;

@@ -94,7 +94,7 @@ static int by_task_and_bucket(const void *a, const void *b)
     return (one->bucket > other->bucket) - (one->bucket < other->bucket);
 }
 
-/* One order for every flush, of every replica: each waits for rows that another has not committed yet (serve/tasks/marks.h). */
+/* One order for every flush, of every replica: each waits for rows that another has not committed yet (serve/tasks/report_ids.h). */
 static bool put_in_order(sotto_flush *f)
 {
     sotto_flush_group **all = sotto_arena_take_array(&f->arena, f->count + 1, POINTER);
@@ -234,7 +234,7 @@ static sotto_status store_group(sotto_tx *tx, sotto_flush *f, sotto_flush_group 
     if (!SOTTO_RULE(leader_closed_bucket))
         g->closed = false;
     if (!g->closed)
-        SOTTO_TRY(sotto_marks_take(tx, g->task->n, g->marks, g->count, err));
+        SOTTO_TRY(sotto_report_ids_take(tx, g->task->n, g->marks, g->count, err));
     sort_out(g);
     for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
         if (g->causes[cause] > 0)

@@ -11,7 +11,7 @@
 #include "serve/host/server.h"
 #include "serve/leader/segments.h"
 #include "serve/leader/upload.h"
-#include "serve/tasks/marks.h"
+#include "serve/tasks/report_ids.h"
 
 enum { SOTTO_FLUSH_TABLE = 256 };
 
@@ -20,7 +20,7 @@ typedef struct sotto_flush_group {
     const sotto_server_task *task;
     uint64_t bucket;
     sotto_uploaded **reports;
-    sotto_mark *marks;
+    sotto_report_id *marks;
     const uint8_t **refused; /* room for the ids of those that one cause refuses */
     size_t count, cap;
     size_t uploads; /* that these came with                                             */

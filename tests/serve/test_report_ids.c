@@ -1,4 +1,4 @@
-#include "serve/tasks/marks.h"
+#include "serve/tasks/report_ids.h"
 
 #include "serve/tasks/schema.h"
 #include "sim/random.h"
@@ -9,7 +9,7 @@
 enum { IDS = 2000, AT_ONCE = 4, TASK = 7 };
 
 typedef struct taking {
-    sotto_mark marks[IDS];
+    sotto_report_id marks[IDS];
     size_t count;
 } taking;
 
@@ -17,7 +17,7 @@ static sotto_status take(sotto_tx *tx, void *context, sotto_err *err)
 {
     taking *k = context;
 
-    return sotto_marks_take(tx, TASK, k->marks, k->count, err);
+    return sotto_report_ids_take(tx, TASK, k->marks, k->count, err);
 }
 
 static uint8_t ids[IDS][SOTTO_REPORT_ID_SIZE];
@@ -37,9 +37,9 @@ static sotto_db *open_empty(sotto_test *t)
 
 static void want(taking *k, size_t id)
 {
-    sotto_mark *mark = &k->marks[k->count++];
+    sotto_report_id *mark = &k->marks[k->count++];
 
-    *mark = (sotto_mark){.bucket = 29, .wanted = true};
+    *mark = (sotto_report_id){.bucket = 29, .wanted = true};
     memcpy(mark->report, ids[id], sizeof mark->report);
 }
 

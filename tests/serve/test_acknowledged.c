@@ -17,13 +17,13 @@ enum { LONG_MS = 3600000, REPORTS = 30 }; /* nothing leaves before a collection 
 /* As after a commit whose answer was lost, or without the memory for a place in a lane. */
 static void forget_one(sotto_test *t, sotto_test_service *s)
 {
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t wait = 0;
 
     CHECK(t, sotto_lanes_take(s->leader->leader->lanes, &load, sotto_leader_now_ms() + 2 * LONG_MS,
                               &wait));
     CHECK_EQUAL(t, 1, load.count);
-    sotto_cached_reports_free(load.segments[0].cached);
+    sotto_cached_reports_free(load.list[0].cached);
 }
 
 static void a_segment_that_its_own_process_forgot_is_found(sotto_test *t)

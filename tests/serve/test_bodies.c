@@ -247,7 +247,7 @@ static void crowd(sotto_test *t, const sotto_test_service *s)
 
     for (uint64_t bucket = 1; bucket <= SOTTO_MAX_LANES; bucket++)
         CHECK_OK(t, sotto_lanes_add(s->leader->leader->lanes, task, bucket,
-                                    &(sotto_load_segment){(int64_t)bucket, 1, NULL, 0}, 1000,
+                                    &(sotto_job_segment){(int64_t)bucket, 1, NULL, 0}, 1000,
                                     sotto_leader_now_ms()));
 }
 
@@ -265,7 +265,7 @@ static void a_job_without_anything_is_counted_as_lost(sotto_test *t)
 
 static void a_commit_of_nothing_frees_no_place(sotto_test *t)
 {
-    static sotto_load load;
+    static sotto_job_segments load;
     sotto_test_service s;
     sotto_spool_place place;
     uint64_t wait = 0;

@@ -124,8 +124,8 @@ static void announce(flush *f)
     uint64_t now = sotto_leader_now_ms();
 
     for (sotto_flush_group *g = f->work.first; g; g = g->next) {
-        sotto_load_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped, NULL,
-                                      0};
+        sotto_job_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped, NULL,
+                                     0};
 
         sotto_metrics_reports(f->intake->server->metrics, g->causes, SOTTO_REPORT_ERRORS);
         count_notes(f->intake->server, g->noted);

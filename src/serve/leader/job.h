@@ -24,13 +24,13 @@ typedef struct sotto_leader_job {
     uint8_t
         id[SOTTO_RESOURCE_ID_SIZE]; /* a hash of its request, by which the helper knows it too */
     sotto_lease lease;
-    bool resumed;              /* it was on disk before                       */
-    bool unread;               /* its segments could not be read, or some     */
-    bool lost;                 /* resumed: no segment is left, nor a request that opens */
-    int64_t refusals;          /* before this attempt                         */
-    bool refused;              /* ... and now                                 */
-    sotto_load load;           /* segments; if it was resumed, once they are read */
-    sotto_segment_note *notes; /* as many as note_count                  */
+    bool resumed;                /* it was on disk before                       */
+    bool unread;                 /* its segments could not be read, or some     */
+    bool lost;                   /* resumed: no segment is left, nor a request that opens */
+    int64_t refusals;            /* before this attempt                         */
+    bool refused;                /* ... and now                                 */
+    sotto_job_segments segments; /* segments; if it was resumed, once they are read */
+    sotto_segment_note *notes;   /* as many as note_count                  */
     size_t note_count;
     sotto_spool_place *places; /* of the segments' bodies, given back when they are gone */
     uint64_t bucket;

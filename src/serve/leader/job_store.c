@@ -28,17 +28,17 @@ static sotto_status keep_record(sotto_leader_job *job, sotto_bytes record, sotto
 
 bool sotto_leader_is_cached(const sotto_leader_job *job)
 {
-    for (size_t i = 0; i < job->load.count; i++)
-        if (!job->load.segments[i].cached)
+    for (size_t i = 0; i < job->segments.count; i++)
+        if (!job->segments.list[i].cached)
             return false;
     return true;
 }
 
 void sotto_leader_let_go(sotto_leader_job *job)
 {
-    for (size_t i = 0; i < job->load.count; i++) {
-        sotto_cached_reports_free(job->load.segments[i].cached);
-        job->load.segments[i].cached = NULL;
+    for (size_t i = 0; i < job->segments.count; i++) {
+        sotto_cached_reports_free(job->segments.list[i].cached);
+        job->segments.list[i].cached = NULL;
     }
 }
 
@@ -53,7 +53,7 @@ static sotto_status make_room(sotto_leader_job *job, size_t reports, sotto_err *
 
 static sotto_status make_places(sotto_leader_job *job, sotto_err *err)
 {
-    job->places = sotto_arena_take_array(&job->arena, job->load.count + 1, sizeof *job->places);
+    job->places = sotto_arena_take_array(&job->arena, job->segments.count + 1, sizeof *job->places);
     return job->places ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
 }
 
@@ -61,12 +61,12 @@ sotto_status sotto_leader_load_cached(sotto_leader_job *job, sotto_err *err)
 {
     size_t reports = 0;
 
-    for (size_t i = 0; i < job->load.count; i++)
-        reports += job->load.segments[i].cached->count;
+    for (size_t i = 0; i < job->segments.count; i++)
+        reports += job->segments.list[i].cached->count;
     SOTTO_TRY(make_places(job, err));
     SOTTO_TRY(make_room(job, reports, err));
-    for (size_t i = 0; i < job->load.count; i++) {
-        const sotto_cached_reports *cached = job->load.segments[i].cached;
+    for (size_t i = 0; i < job->segments.count; i++) {
+        const sotto_cached_reports *cached = job->segments.list[i].cached;
 
         job->places[i] = cached->place;
         for (size_t r = 0; r < cached->count; r++)
@@ -139,13 +139,13 @@ static sotto_status stop_at(sotto_leader_job *job, size_t i, size_t kept, const 
 {
     bool left_out = is_left_out(job, s, why);
 
-    for (; i < job->load.count; i++)
-        job->load.segments[kept++] = job->load.segments[i];
-    job->load.count = left_out && kept == 1 ? 0 : kept;
+    for (; i < job->segments.count; i++)
+        job->segments.list[kept++] = job->segments.list[i];
+    job->segments.count = left_out && kept == 1 ? 0 : kept;
     return sotto_fail(err, why->status, "%s", why->reason);
 }
 
-/* Opens the segments that are still ours; load.segments has no others afterwards. */
+/* Opens the segments that are still ours; segments.list has no others afterwards. */
 static sotto_status open_segments(sotto_tx *tx, sotto_leader_job *job, sotto_segment *segments,
                                   size_t *reports, sotto_err *err)
 {
@@ -153,14 +153,14 @@ static sotto_status open_segments(sotto_tx *tx, sotto_leader_job *job, sotto_seg
     sotto_err gone = {0};
     size_t kept = 0;
 
-    for (size_t i = 0; i < job->load.count; i++) {
+    for (size_t i = 0; i < job->segments.count; i++) {
         sotto_segment *s = &segments[kept];
 
-        s->n = job->load.segments[i].n;
+        s->n = job->segments.list[i].n;
         if (sotto_segment_get(tx, s, columns, job->leader->spool, &job->arena, &gone) == SOTTO_OK &&
             (job->resumed || is_ours(job, s))) {
             *reports += s->reports - s->skipped;
-            job->load.segments[kept++] = job->load.segments[i];
+            job->segments.list[kept++] = job->segments.list[i];
         } else if (sotto_tx_has_failed(tx) && SOTTO_RULE(others_not_noted)) {
             return stop_at(job, i, kept, s, &gone, err);
         } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING &&
@@ -169,16 +169,16 @@ static sotto_status open_segments(sotto_tx *tx, sotto_leader_job *job, sotto_seg
         }
         gone = (sotto_err){0};
     }
-    job->load.count = kept;
+    job->segments.count = kept;
     return SOTTO_OK;
 }
 
-/* What is not ours any more or can't be read is left out, but for a job that was sent. May run again: load.segments only
+/* What is not ours any more or can't be read is left out, but for a job that was sent. May run again: segments.list only
  * shrinks. */
 static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
 {
     sotto_segment *segments =
-        sotto_arena_take_array(&job->arena, job->load.count + 1, sizeof *segments);
+        sotto_arena_take_array(&job->arena, job->segments.count + 1, sizeof *segments);
     size_t reports = 0, kept = 0;
 
     if (!segments)
@@ -188,7 +188,7 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
     job->note_count = 0;
     SOTTO_TRY(open_segments(tx, job, segments, &reports, err));
     SOTTO_TRY(make_room(job, reports, err));
-    for (size_t i = 0; i < job->load.count; i++) {
+    for (size_t i = 0; i < job->segments.count; i++) {
         size_t before = job->count;
         sotto_err why = {0};
 
@@ -196,14 +196,14 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
             if (segments[i].noted && SOTTO_RULE(readable_is_noted))
                 remember(job, segments[i].n, "");
             job->places[kept] = segments[i].place;
-            job->load.segments[kept++] = job->load.segments[i];
+            job->segments.list[kept++] = job->segments.list[i];
         } else {
             job->count = before;
             if (!is_left_out(job, &segments[i], &why))
                 return sotto_fail(err, why.status, "%s", why.reason);
         }
     }
-    job->load.count = kept;
+    job->segments.count = kept;
     return kept > 0 || job->resumed
                ? SOTTO_OK
                : sotto_fail(err, SOTTO_MISSING, "nothing is left of these segments");
@@ -286,7 +286,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     if (!row)
         return sotto_fail(err, SOTTO_STALE, "the job is over");
-    job->load.task = sotto_sql_column_int(&q, 0);
+    job->segments.task = sotto_sql_column_int(&q, 0);
     job->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
     job->stored = (uint64_t)sotto_sql_column_int(&q, 4);
     request = sotto_sql_column_bytes(&q, 3);
@@ -303,9 +303,9 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT n FROM segment WHERE job = ?1 ORDER BY n", err));
     sotto_sql_int(&q, 1, job->n);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    for (job->load.count = 0; row && job->load.count < SOTTO_JOB_MAX_SEGMENTS;) {
-        job->load.segments[job->load.count++] =
-            (sotto_load_segment){sotto_sql_column_int(&q, 0), 0, NULL, 0};
+    for (job->segments.count = 0; row && job->segments.count < SOTTO_JOB_MAX_SEGMENTS;) {
+        job->segments.list[job->segments.count++] =
+            (sotto_job_segment){sotto_sql_column_int(&q, 0), 0, NULL, 0};
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return SOTTO_OK;
@@ -427,8 +427,8 @@ sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->task->n, &job->batch, err));
     if (closed)
         return sotto_fail(err, SOTTO_STALE, "the batch closed meanwhile");
-    for (size_t i = 0; i < job->load.count; i++)
-        SOTTO_TRY(sotto_segment_claim(tx, job->load.segments[i].n, job->n, err));
+    for (size_t i = 0; i < job->segments.count; i++)
+        SOTTO_TRY(sotto_segment_claim(tx, job->segments.list[i].n, job->n, err));
     SOTTO_TRY(insert_job(tx, job, err));
     /* Its maker holds it first; whoever finds it after that time may go on with it. */
     return sotto_lease_add_held(tx, &job->lease, SOTTO_QUEUE_JOBS,

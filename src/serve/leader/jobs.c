@@ -73,14 +73,15 @@ static void try_later(sotto_leader_job *job, const char *reason)
 static void back_to_lanes(sotto_leader_job *job, const char *reason)
 {
     sotto_server *server = job->leader->server;
-    size_t full = sotto_leader_full_job(server, sotto_tasks_by_row(server->tasks, job->load.task));
+    size_t full =
+        sotto_leader_full_job(server, sotto_tasks_by_row(server->tasks, job->segments.task));
 
     log_job(job, "job.unformed", reason);
     sotto_leader_let_go(job); /* the database says whose they are now */
-    for (size_t i = 0; i < job->load.count; i++) {
-        sotto_load_tried(&job->load.segments[i], job->unread);
-        (void)(sotto_lanes_add(job->leader->lanes, job->load.task, job->load.bucket,
-                               &job->load.segments[i], full, sotto_leader_now_ms()) == SOTTO_OK);
+    for (size_t i = 0; i < job->segments.count; i++) {
+        sotto_job_segment_tried(&job->segments.list[i], job->unread);
+        (void)(sotto_lanes_add(job->leader->lanes, job->segments.task, job->segments.bucket,
+                               &job->segments.list[i], full, sotto_leader_now_ms()) == SOTTO_OK);
     }
     end(job);
 }
@@ -100,7 +101,7 @@ static void count_finished(const sotto_leader_job *job)
 /* The rows are gone for good: what they named may be overwritten. */
 static void give_back(const sotto_leader_job *job)
 {
-    for (size_t i = 0; job->leader->spool && i < job->load.count; i++)
+    for (size_t i = 0; job->leader->spool && i < job->segments.count; i++)
         sotto_spool_give_back(job->leader->spool, &job->places[i]);
 }
 
@@ -285,7 +286,7 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
     else
         SOTTO_TRY(load(job, err));
     job->unread = false;
-    job->task = sotto_tasks_by_row(server->tasks, job->load.task);
+    job->task = sotto_tasks_by_row(server->tasks, job->segments.task);
     if (!job->task)
         return sotto_fail(err, SOTTO_MISSING, "the job's task is not known yet");
     if (!job->resumed && job->task->dap.batch_mode == SOTTO_DAP_LEADER_SELECTED)
@@ -298,7 +299,8 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
 /* No report of it can be had by any means, so that nobody has to decide: as where only its segments are gone. */
 static bool give_up_lost(sotto_leader_job *job, const char *reason)
 {
-    job->task = job->lost ? sotto_tasks_by_row(job->leader->server->tasks, job->load.task) : NULL;
+    job->task =
+        job->lost ? sotto_tasks_by_row(job->leader->server->tasks, job->segments.task) : NULL;
     if (!job->task)
         return false;
     log_job(job, "job.abandoned", reason);
@@ -318,7 +320,7 @@ static void form(void *context, sotto_worker *worker)
             end(job);
         else if (!give_up_lost(job, err.reason))
             try_later(job, err.reason);
-    } else if (status != SOTTO_OK && job->load.count == 0) {
+    } else if (status != SOTTO_OK && job->segments.count == 0) {
         end(job); /* other processes have all of it, or it can't be read */
     } else if (status != SOTTO_OK) {
         back_to_lanes(job, err.reason);
@@ -331,22 +333,22 @@ static void form(void *context, sotto_worker *worker)
 
 static int by_number(const void *a, const void *b)
 {
-    int64_t x = ((const sotto_load_segment *)a)->n, y = ((const sotto_load_segment *)b)->n;
+    int64_t x = ((const sotto_job_segment *)a)->n, y = ((const sotto_job_segment *)b)->n;
 
     return (x > y) - (x < y);
 }
 
 /* A segment that was taken over and back may stand twice. */
-static void drop_twins(sotto_load *load)
+static void drop_twins(sotto_job_segments *segments)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < load->count; i++)
-        if (i == 0 || load->segments[i].n != load->segments[kept - 1].n)
-            load->segments[kept++] = load->segments[i];
+    for (size_t i = 0; i < segments->count; i++)
+        if (i == 0 || segments->list[i].n != segments->list[kept - 1].n)
+            segments->list[kept++] = segments->list[i];
         else
-            sotto_cached_reports_free(load->segments[i].cached);
-    load->count = kept;
+            sotto_cached_reports_free(segments->list[i].cached);
+    segments->count = kept;
 }
 
 static sotto_leader_job *new_job(sotto_leader *leader)
@@ -369,17 +371,17 @@ static bool start(sotto_leader_job *job)
     return false;
 }
 
-bool sotto_leader_job_start(sotto_leader *leader, sotto_load *load)
+bool sotto_leader_job_start(sotto_leader *leader, sotto_job_segments *segments)
 {
     sotto_leader_job *job = new_job(leader);
 
     if (!job)
         return false;
     /* The order in which a restart would read them: the request must come out the same. */
-    qsort(load->segments, load->count, sizeof load->segments[0], by_number);
-    drop_twins(load);
-    job->load = *load;
-    job->bucket = load->bucket;
+    qsort(segments->list, segments->count, sizeof segments->list[0], by_number);
+    drop_twins(segments);
+    job->segments = *segments;
+    job->bucket = segments->bucket;
     if (sotto_row_number(&job->n, NULL) != SOTTO_OK) {
         sotto_arena_clear(&job->arena);
         sotto_release(job, sizeof *job);

@@ -1,7 +1,7 @@
 /* Which segments wait, kept in memory beside the database: no query has to find them, and nobody polls.
  *
  * A lane is found by its task and bucket in a hash table, since a stranger may choose buckets and a task may accept many.
- * Each lane stands in one of two queues: those that have a load to give, and those that wait for more, the one that
+ * Each lane stands in one of two queues: those that have a job to give, and those that wait for more, the one that
  * will have waited long enough next at its head. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/leader/leader.h"
@@ -17,7 +17,7 @@ enum { TABLE = 4096, CROWDS = 1024 };
 typedef struct waiting {
     struct waiting *next;
     struct waiting *chain; /* in the table of numbers */
-    sotto_load_segment segment;
+    sotto_job_segment segment;
     uint64_t since_ms;
 } waiting;
 
@@ -165,8 +165,9 @@ static void enter(sotto_lanes *lanes, lane *l)
 {
     lane *older;
 
-    l->ready = (l->reports >= l->full || l->flush || sotto_load_is_alone(&l->first->segment)) &&
-               !l->rest_until_ms;
+    l->ready =
+        (l->reports >= l->full || l->flush || sotto_job_segment_is_alone(&l->first->segment)) &&
+        !l->rest_until_ms;
     if (l->ready) {
         enter_behind(&lanes->ready, l, lanes->ready.newest);
         return;
@@ -280,7 +281,7 @@ static void remove_lane(sotto_lanes *lanes, lane *l)
 /* ---- in and out ---------------------------------------------------------------------------------------------- */
 
 sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
-                             const sotto_load_segment *segment, size_t full, uint64_t now_ms)
+                             const sotto_job_segment *segment, size_t full, uint64_t now_ms)
 {
     waiting *w = sotto_alloc(sizeof *w);
     lane *l = NULL;
@@ -303,7 +304,7 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
         l->reports += segment->reports;
         l->full = full;
         lanes->reports += segment->reports;
-        let_rest(l, sotto_load_tries(segment), now_ms);
+        let_rest(l, sotto_job_segment_tries(segment), now_ms);
         enter(lanes, l);
     }
     (void)pthread_mutex_unlock(&lanes->lock);
@@ -365,18 +366,18 @@ void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range
     (void)pthread_mutex_unlock(&lanes->lock);
 }
 
-static bool may_join(const sotto_load *load, const lane *l)
+static bool may_join(const sotto_job_segments *segments, const lane *l)
 {
-    const sotto_load_segment *next = &l->first->segment;
+    const sotto_job_segment *next = &l->first->segment;
 
     if (SOTTO_RULE(unread_alone) &&
-        (sotto_load_is_alone(next) || sotto_load_is_alone(&load->segments[0])))
+        (sotto_job_segment_is_alone(next) || sotto_job_segment_is_alone(&segments->list[0])))
         return false;
-    return load->reports + next->reports <= l->full;
+    return segments->reports + next->reports <= l->full;
 }
 
 /* Whole segments, as many as fit, and one in any case. */
-static void fill(sotto_lanes *lanes, lane *l, sotto_load *out)
+static void fill(sotto_lanes *lanes, lane *l, sotto_job_segments *out)
 {
     out->task = l->task;
     out->bucket = l->bucket;
@@ -386,7 +387,7 @@ static void fill(sotto_lanes *lanes, lane *l, sotto_load *out)
            (out->count == 0 || may_join(out, l))) {
         waiting *w = l->first;
 
-        out->segments[out->count++] = w->segment;
+        out->list[out->count++] = w->segment;
         out->reports += w->segment.reports;
         l->first = w->next;
         forget(lanes, w);
@@ -397,7 +398,8 @@ static void fill(sotto_lanes *lanes, lane *l, sotto_load *out)
     lanes->reports -= out->reports;
 }
 
-bool sotto_lanes_take(sotto_lanes *lanes, sotto_load *out, uint64_t now_ms, uint64_t *wait_ms)
+bool sotto_lanes_take(sotto_lanes *lanes, sotto_job_segments *out, uint64_t now_ms,
+                      uint64_t *wait_ms)
 {
     lane *l;
 

@@ -131,18 +131,18 @@ static bool may_start(sotto_leader *leader)
 static uint64_t form_jobs(sotto_leader *leader)
 {
     uint64_t wait = LOOK_EVERY_MS;
-    sotto_load load;
+    sotto_job_segments segments;
 
     while (may_start(leader) &&
-           sotto_lanes_take(leader->lanes, &load, sotto_leader_now_ms(), &wait)) {
-        const sotto_server_task *task = sotto_tasks_by_row(leader->server->tasks, load.task);
+           sotto_lanes_take(leader->lanes, &segments, sotto_leader_now_ms(), &wait)) {
+        const sotto_server_task *task = sotto_tasks_by_row(leader->server->tasks, segments.task);
 
         add_jobs(leader->thread, 1);
-        if (sotto_leader_job_start(leader, &load))
+        if (sotto_leader_job_start(leader, &segments))
             continue;
         add_jobs(leader->thread, -1);
-        for (size_t i = 0; i < load.count; i++)
-            (void)(sotto_lanes_add(leader->lanes, load.task, load.bucket, &load.segments[i],
+        for (size_t i = 0; i < segments.count; i++)
+            (void)(sotto_lanes_add(leader->lanes, segments.task, segments.bucket, &segments.list[i],
                                    sotto_leader_full_job(leader->server, task),
                                    sotto_leader_now_ms()) == SOTTO_OK);
         return 10; /* the compute threads are busy: a moment later */
@@ -205,7 +205,7 @@ static sotto_status to_lane(sotto_leader *leader, const sotto_segment *s)
     const sotto_server_task *task = sotto_tasks_by_row(leader->server->tasks, s->task);
 
     return sotto_lanes_add(leader->lanes, s->task, s->bucket,
-                           &(sotto_load_segment){s->n, s->reports - s->skipped, NULL, 0},
+                           &(sotto_job_segment){s->n, s->reports - s->skipped, NULL, 0},
                            sotto_leader_full_job(leader->server, task), 0);
 }
 

@@ -44,44 +44,44 @@ enum {
     SOTTO_MAX_TASK_LANES = SOTTO_MAX_LANES / 4
 };
 
-typedef struct sotto_load_segment {
+typedef struct sotto_job_segment {
     int64_t n;
     size_t reports;               /* that its job is to take                       */
     sotto_cached_reports *cached; /* NULL: they are to be read from the database   */
     unsigned tries;               /* jobs of it that could not be formed           */
-} sotto_load_segment;
+} sotto_job_segment;
 
 /* In `tries`, beside their number: one of those with which it was tried could not be read, so that its next job is to have no
  * other segment. */
 #define SOTTO_TRIED_ALONE 0x80000000U
 
-static inline unsigned sotto_load_tries(const sotto_load_segment *s)
+static inline unsigned sotto_job_segment_tries(const sotto_job_segment *s)
 {
     return s->tries & ~SOTTO_TRIED_ALONE;
 }
 
-static inline bool sotto_load_is_alone(const sotto_load_segment *s)
+static inline bool sotto_job_segment_is_alone(const sotto_job_segment *s)
 {
     return (s->tries & SOTTO_TRIED_ALONE) != 0;
 }
 
 /* One more try; alone: its next job is to be its own. The number stays below the bit. */
-static inline void sotto_load_tried(sotto_load_segment *s, bool alone)
+static inline void sotto_job_segment_tried(sotto_job_segment *s, bool alone)
 {
-    unsigned tries = sotto_load_tries(s);
+    unsigned tries = sotto_job_segment_tries(s);
 
     s->tries =
         (tries < SOTTO_TRIED_ALONE - 1 ? tries + 1 : tries) | (alone ? SOTTO_TRIED_ALONE : 0);
 }
 
 /* Segments that go into one job. */
-typedef struct sotto_load {
+typedef struct sotto_job_segments {
     int64_t task;
     uint64_t bucket;
     size_t count;
-    sotto_load_segment segments[SOTTO_JOB_MAX_SEGMENTS];
+    sotto_job_segment list[SOTTO_JOB_MAX_SEGMENTS];
     size_t reports;
-} sotto_load;
+} sotto_job_segments;
 
 SOTTO_MUST_USE sotto_status sotto_lanes_open(sotto_lanes **lanes, uint64_t job_delay_ms,
                                              sotto_err *err);
@@ -90,7 +90,7 @@ void sotto_lanes_close(sotto_lanes *lanes);
  * lane rest, a tenth of a second at first and half a minute at most, whoever flushes it.
  *   SOTTO_NO_MEMORY  forgotten here; the leader finds it in the database once a lease has passed */
 SOTTO_MUST_USE sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
-                                            const sotto_load_segment *segment, size_t full,
+                                            const sotto_job_segment *segment, size_t full,
                                             uint64_t now_ms);
 /* Whether a segment of this number waits here. */
 bool sotto_lanes_have(sotto_lanes *lanes, int64_t n);
@@ -101,8 +101,9 @@ bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket, ui
 uint64_t sotto_lanes_hash(int64_t task, uint64_t bucket);
 /* Whether these buckets' tails should go at once. */
 void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range *range);
-/* A load that is full, has waited long enough, or is to be flushed. False: none; *wait_ms until the next. */
-bool sotto_lanes_take(sotto_lanes *lanes, sotto_load *out, uint64_t now_ms, uint64_t *wait_ms);
+/* Segments for a job that is full, has waited long enough, or is to be flushed. False: none; *wait_ms until the next. */
+bool sotto_lanes_take(sotto_lanes *lanes, sotto_job_segments *out, uint64_t now_ms,
+                      uint64_t *wait_ms);
 size_t sotto_lanes_reports(sotto_lanes *lanes);
 
 /* ---- the leader -------------------------------------------------------------------------------------------------- */
@@ -147,7 +148,7 @@ void sotto_leader_job_ended(sotto_leader *leader);
 
 /* Forms a job of these segments and drives it to its end; sorts them. False: it can't be started now, and what the
  * segments hold stays the caller's. */
-bool sotto_leader_job_start(sotto_leader *leader, sotto_load *load);
+bool sotto_leader_job_start(sotto_leader *leader, sotto_job_segments *segments);
 /* Goes on with a job that is on disk and was claimed. False: it can't be started now. */
 bool sotto_leader_job_resume(sotto_leader *leader, const sotto_lease *lease);
 

@@ -10,7 +10,7 @@
 #include "serve/host/health.h"
 #include "serve/host/metrics.h"
 #include "serve/host/operations.h"
-#include "serve/leader/refusals.h"
+#include "serve/leader/rejected_ids.h"
 #include "serve/tasks/router.h"
 #include "serve/tasks/schema.h"
 #include "sotto/random.h"
@@ -158,8 +158,8 @@ static void set_defaults(sotto_server_options *o)
         o->upload_memory = (size_t)256 << 20;
     if (o->job_reports == 0)
         o->job_reports = 500;
-    if (o->most_refusals == 0)
-        o->most_refusals = SOTTO_REFUSALS_MOST;
+    if (o->most_rejected_ids == 0)
+        o->most_rejected_ids = SOTTO_REJECTED_IDS_MOST;
     if (o->job_delay_ms == 0)
         o->job_delay_ms = 250;
     if (o->jobs_in_flight == 0)

@@ -40,13 +40,13 @@ typedef struct sotto_server_options {
     const char *operations;   /* where /healthz, /readyz and /metrics listen; NULL: nowhere */
     bool operations_anywhere; /* allow that off loopback                             */
     unsigned loops, workers;
-    unsigned connections;    /* at once; 0: 10,000, or as many as the file limit allows */
-    size_t bytes_in_flight;  /* over all connections                                */
-    size_t upload_memory;    /* for the reports of one upload request               */
-    size_t job_reports;      /* a full job                                          */
-    uint64_t most_refusals;  /* noted of what strangers make up; 0: SOTTO_REFUSALS_MOST */
-    uint64_t job_delay_ms;   /* the oldest report waits no longer for its job       */
-    unsigned jobs_in_flight; /* leader                                              */
+    unsigned connections;       /* at once; 0: 10,000, or as many as the file limit allows */
+    size_t bytes_in_flight;     /* over all connections                                */
+    size_t upload_memory;       /* for the reports of one upload request               */
+    size_t job_reports;         /* a full job                                          */
+    uint64_t most_rejected_ids; /* noted of what strangers make up; 0: SOTTO_REJECTED_IDS_MOST */
+    uint64_t job_delay_ms;      /* the oldest report waits no longer for its job       */
+    unsigned jobs_in_flight;    /* leader                                              */
     uint64_t lease_seconds;
     uint64_t clock_skew_seconds; /* a report may be this far ahead                     */
     uint64_t late_seconds;       /* a report may arrive this long after its task closed */

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/rule.h"
 #include "serve/leader/leader.h"
-#include "serve/leader/refusals.h"
+#include "serve/leader/rejected_ids.h"
 #include "serve/tasks/release.h"
 
 #include <stdlib.h>
@@ -198,7 +198,7 @@ static void sort_out(sotto_flush_group *g)
 static bool may_note(const sotto_flush *f, unsigned cause)
 {
     return cause == SOTTO_REPORT_REPLAYED || !SOTTO_RULE(refusals_bounded) ||
-           atomic_load(&f->server->leader->noted) < f->server->options.most_refusals;
+           atomic_load(&f->server->leader->noted) < f->server->options.most_rejected_ids;
 }
 
 /* Each report once for each cause, however often it comes. */
@@ -213,7 +213,7 @@ static sotto_status count_refused(sotto_tx *tx, sotto_flush *f, sotto_flush_grou
         if (sotto_flush_verdict(g, i) == cause)
             g->refused[count++] = g->reports[i]->id;
     if (SOTTO_RULE(refusals_counted_once) && may_note(f, cause)) {
-        SOTTO_TRY(sotto_refusals_note(tx, g->task->n, cause, g->refused, count, &fresh, err));
+        SOTTO_TRY(sotto_rejected_ids_note(tx, g->task->n, cause, g->refused, count, &fresh, err));
         g->noted += cause == SOTTO_REPORT_REPLAYED ? 0 : fresh;
     }
     if (fresh == 0)

@@ -112,7 +112,8 @@ static void count_notes(const sotto_server *server, uint64_t noted)
 {
     uint64_t before = atomic_fetch_add(&server->leader->noted, noted);
 
-    if (before < server->options.most_refusals && before + noted >= server->options.most_refusals)
+    if (before < server->options.most_rejected_ids &&
+        before + noted >= server->options.most_rejected_ids)
         sotto_log(&server->options.log, SOTTO_LOG_WARNING, "upload.refusals_not_noted",
                   sotto_log_uint("noted", before + noted));
 }

@@ -8,7 +8,7 @@
 #include "base/rule.h"
 #include "base/wait.h"
 #include "serve/leader/collection.h"
-#include "serve/leader/refusals.h"
+#include "serve/leader/rejected_ids.h"
 #include "serve/leader/replicas.h"
 #include "serve/leader/segments.h"
 #include "serve/tasks/schema.h"
@@ -352,10 +352,10 @@ static sotto_status start_thread(sotto_leader *leader, sotto_err *err)
 
 static sotto_status read_counted(sotto_tx *tx, void *context, sotto_err *err)
 {
-    return sotto_refusals_counted(tx, context, err);
+    return sotto_rejected_ids_counted(tx, context, err);
 }
 
-static sotto_status count_refusals(sotto_leader *leader, sotto_err *err)
+static sotto_status count_rejected(sotto_leader *leader, sotto_err *err)
 {
     uint64_t counted;
 
@@ -383,7 +383,7 @@ sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_e
     if (status == SOTTO_OK)
         status = sotto_collections_open(&leader->collections, leader, err);
     if (status == SOTTO_OK)
-        status = count_refusals(leader, err);
+        status = count_rejected(leader, err);
     if (status == SOTTO_OK)
         status = sotto_intake_open(&leader->intake, server, err);
     if (status == SOTTO_OK)

@@ -125,7 +125,7 @@ typedef struct sotto_leader {
     atomic_size_t cached_bytes; /* bytes of uploads that wait for their job in memory */
     atomic_uint_least64_t
         noted; /* refusals that strangers can make up: all that were counted before the start, and
-                                    those noted by this process since (serve/leader/refusals.h) */
+                                    those noted by this process since (serve/leader/rejected_ids.h) */
 } sotto_leader;
 
 /* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory and a

@@ -95,7 +95,7 @@ const sotto_migration sotto_serve_migrations[] = {
     {8, "CREATE TABLE owner (one {int} PRIMARY KEY, role {int} NOT NULL, CHECK (one = 1));"
         "INSERT INTO owner (one, role) SELECT 1, t.least FROM"
         " (SELECT min(role) AS least, max(role) AS most FROM task) AS t WHERE t.least = t.most;"},
-    /* Leader: refusals at upload that `rejection` counts already (serve/leader/refusals.h). */
+    /* Leader: refusals at upload that `rejection` counts already (serve/leader/rejected_ids.h). */
     {9,
      "CREATE TABLE refused (task {int} NOT NULL, report {bytes} NOT NULL, cause {int} NOT NULL,"
      " PRIMARY KEY (task, report, cause)) {keyed};"

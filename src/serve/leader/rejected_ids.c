@@ -1,4 +1,4 @@
-#include "serve/leader/refusals.h"
+#include "serve/leader/rejected_ids.h"
 
 #include "base/rule.h"
 #include "dap/dap.h"
@@ -16,8 +16,9 @@ static int by_id(const void *a, const void *b)
 
 /* In one order for everybody: a note that another transaction has made and not yet committed is waited for, and two that
  * wait for each other's would only end when PostgreSQL fails one of them, a second later. */
-sotto_status sotto_refusals_note(sotto_tx *tx, int64_t task, unsigned cause, const uint8_t **ids,
-                                 size_t count, uint64_t *fresh, sotto_err *err)
+sotto_status sotto_rejected_ids_note(sotto_tx *tx, int64_t task, unsigned cause,
+                                     const uint8_t **ids, size_t count, uint64_t *fresh,
+                                     sotto_err *err)
 {
     *fresh = 0;
     if (SOTTO_RULE(refusals_in_order))
@@ -42,7 +43,7 @@ sotto_status sotto_refusals_note(sotto_tx *tx, int64_t task, unsigned cause, con
     return SOTTO_OK;
 }
 
-sotto_status sotto_refusals_counted(sotto_tx *tx, uint64_t *out, sotto_err *err)
+sotto_status sotto_rejected_ids_counted(sotto_tx *tx, uint64_t *out, sotto_err *err)
 {
     sotto_sql q;
     bool row;

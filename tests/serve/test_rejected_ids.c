@@ -1,4 +1,4 @@
-#include "serve/leader/refusals.h"
+#include "serve/leader/rejected_ids.h"
 
 #include "dap/report.h"
 #include "serve/tasks/schema.h"
@@ -21,7 +21,7 @@ static sotto_status run_note(sotto_tx *tx, void *context, sotto_err *err)
 {
     note *n = context;
 
-    return sotto_refusals_note(tx, n->task, n->cause, n->ids, n->count, &n->fresh, err);
+    return sotto_rejected_ids_note(tx, n->task, n->cause, n->ids, n->count, &n->fresh, err);
 }
 
 static uint8_t ids[IDS][SOTTO_REPORT_ID_SIZE];

@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/rate.h"
-#include "serve/tasks/rejections.h"
+#include "serve/tasks/rejection_counts.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
 #include "serve/tasks/task_request.h"
@@ -65,8 +65,8 @@ static sotto_status store(sotto_tx *tx, asking *a, uint64_t reports, sotto_err *
     sotto_buf rejections = sotto_buf_over(memory, sizeof memory);
     sotto_sql q;
 
-    SOTTO_TRY(sotto_rejections_fix(tx, &rejections, a->ask.server, a->ask.task, &a->range,
-                                   a->rate.checking, err));
+    SOTTO_TRY(sotto_rejection_counts_fix(tx, &rejections, a->ask.server, a->ask.task, &a->range,
+                                         a->rate.checking, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO release (n, task, id, state, first_bucket, end_bucket,"
                                 " batch, query, answer, reports, request, rejections, added) VALUES"

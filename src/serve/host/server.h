@@ -125,9 +125,9 @@ sotto_handler sotto_helper_job_create, sotto_helper_job_get, sotto_helper_job_co
 sotto_handler sotto_helper_share_create, sotto_helper_share_get, sotto_helper_share_delete;
 /* serve/helper/repairs.c, private use: POST /tasks/{id}/repairs: drops the jobs of a batch that the two disagree on. */
 sotto_handler sotto_helper_repair;
-/* serve/tasks/rejections.c, both roles, private use: GET /tasks/{id}/rejections/{collection job or share}: counts by cause
+/* serve/tasks/rejection_counts.c, both roles, private use: GET /tasks/{id}/rejections/{collection job or share}: counts by cause
  * of a batch that was released, never of another. */
-sotto_handler sotto_rejections_get;
+sotto_handler sotto_rejection_counts_get;
 
 /* serve/leader/leader.c: what the leader does by itself: form jobs, send them, drive collections, after a start too. */
 SOTTO_MUST_USE sotto_status sotto_leader_open(struct sotto_leader **leader, sotto_server *server,

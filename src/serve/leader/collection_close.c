@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dap/rejections.h"
-#include "serve/tasks/rejections.h"
+#include "serve/tasks/rejection_counts.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
 
@@ -184,8 +184,8 @@ static sotto_status store_closed(sotto_tx *tx, sotto_collecting *s, sotto_err *e
     sotto_write_opaque32(&w, sotto_buf_bytes(&s->own));
     sotto_write_opaque32(&w, sotto_buf_bytes(&s->request));
     SOTTO_TRY(sotto_writer_finish(&w, "closed collection", err));
-    SOTTO_TRY(sotto_rejections_fix(tx, &rejections, s->server, s->task, &s->range, s->rate.checking,
-                                   err));
+    SOTTO_TRY(sotto_rejection_counts_fix(tx, &rejections, s->server, s->task, &s->range,
+                                         s->rate.checking, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE release SET state = ?2, batch = ?3, request = ?4,"
                                 " reports = ?5, rejections = ?6 WHERE n = ?1",

@@ -115,7 +115,7 @@ static const resource resources[] = {
      sotto_helper_share_delete},
     {POST, HELPER, "repairs", LEADERS, SOTTO_DAP_REPAIR_REQ, repair_body, COLLECTION,
      sotto_helper_repair},
-    {GET, 0, "rejections", REJECTIONS, NO_MESSAGE, no_body, ITEM, sotto_rejections_get},
+    {GET, 0, "rejections", REJECTIONS, NO_MESSAGE, no_body, ITEM, sotto_rejection_counts_get},
 };
 enum { RESOURCES = sizeof resources / sizeof resources[0] };
 

@@ -2,7 +2,7 @@
  *
  * Of a batch that is still open the counts say what arrives, report by report, to somebody who asks often; so there is
  * nothing to ask for before the sum itself was given away, and nothing new to learn afterwards. */
-#include "serve/tasks/rejections.h"
+#include "serve/tasks/rejection_counts.h"
 
 #include "serve/leader/leader.h"
 #include "serve/tasks/schema.h"
@@ -60,9 +60,10 @@ static void gather(sotto_rejections *out, const uint64_t reports[SOTTO_CAUSES])
     }
 }
 
-sotto_status sotto_rejections_fix(sotto_tx *tx, sotto_buf *out, const sotto_server *server,
-                                  const sotto_server_task *task, const sotto_batch_range *range,
-                                  sotto_rate_checking rate, sotto_err *err)
+sotto_status sotto_rejection_counts_fix(sotto_tx *tx, sotto_buf *out, const sotto_server *server,
+                                        const sotto_server_task *task,
+                                        const sotto_batch_range *range, sotto_rate_checking rate,
+                                        sotto_err *err)
 {
     uint64_t reports[SOTTO_CAUSES];
     sotto_rejections rejections;
@@ -163,8 +164,8 @@ static void get(void *context, sotto_worker *worker)
     }
 }
 
-void sotto_rejections_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
-                          sotto_http_request *request)
+void sotto_rejection_counts_get(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                                sotto_http_request *request)
 {
     asking *a =
         sotto_task_request_new(sizeof *a, server, task, id, request, 4 * SOTTO_DAP_REJECTIONS_MAX);

@@ -164,7 +164,8 @@ static void spoil_bodies(sotto_test *t, const sotto_test_service *s)
     char path[256];
     struct stat info;
 
-    (void)snprintf(path, sizeof path, "%s-bodies", strchr(s->leader_options.database, ':') + 1);
+    (void)snprintf(path, sizeof path, "%s-bodies",
+                   strchr(s->leader_options.host.database, ':') + 1);
     CHECK(t, stat(path, &info) == 0);
     bodies = info.st_ino;
     (void)vfs->xSetSystemCall(vfs, "pread", (sqlite3_syscall_ptr)read_at);
@@ -312,6 +313,7 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
         "ALTER TABLE segment DROP COLUMN unreadable",
         "DROP TABLE abandoned",
         "DROP TABLE owner",
+        "DROP TABLE hpke_former",
         "DROP TABLE refused",
         "DROP INDEX release_unerased",
         "ALTER TABLE release DROP COLUMN erased",

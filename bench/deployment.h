@@ -12,7 +12,7 @@
 
 #include "maker.h"
 #include "serve/host/keys.h"
-#include "serve/tasks/pairing.h"
+#include "serve/tasks/server.h"
 #include "sotto/collect.h"
 
 #include <sys/types.h>

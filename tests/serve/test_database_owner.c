@@ -4,8 +4,8 @@
 #include "support/database.h"
 
 #include "serve/host/database_owner.h"
-#include "serve/host/server.h"
 #include "serve/tasks/schema.h"
+#include "serve/tasks/server.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 static sotto_server_options options_for(sotto_test *t, sotto_role role, const char *address)
 {
     return (sotto_server_options){.role = role,
-                                  .listen = "127.0.0.1:0",
-                                  .database = address,
-                                  .datastore_key = sotto_test_temp(t, "owner.key")};
+                                  .host.listen = "127.0.0.1:0",
+                                  .host.database = address,
+                                  .host.datastore_key = sotto_test_temp(t, "owner.key")};
 }
 
 /* ---- roles ----------------------------------------------------------------------------------------------------------- */
@@ -47,9 +47,10 @@ static void a_database_is_one_roles_for_good(sotto_test *t)
         sotto_server_close(server);
         is_refused(t, &options, roles[1 - i]);
         CHECK_OK(t, sotto_server_open(&server, &options, &t->err)); /* and still its own */
-        CHECK_OK(t, sotto_database_owner_check(server->db, roles[i], &t->err));
-        CHECK_STATUS(t, SOTTO_DENIED,
-                     sotto_database_owner_check(server->db, roles[1 - i], &t->err));
+        CHECK_OK(t, sotto_database_owner_check(server->db, sotto_role_service(roles[i]), &t->err));
+        CHECK_STATUS(
+            t, SOTTO_DENIED,
+            sotto_database_owner_check(server->db, sotto_role_service(roles[1 - i]), &t->err));
         sotto_server_close(server);
     }
 }
@@ -59,13 +60,13 @@ static void a_database_without_an_owner_is_the_first_servers(sotto_test *t)
 {
     sotto_db *db = sotto_test_db_at(t, sotto_test_address(t));
 
-    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
-    CHECK_OK(t, sotto_database_owner_check(db, SOTTO_LEADER, &t->err));
-    CHECK_OK(t, sotto_database_owner_check(db, SOTTO_HELPER, &t->err));
-    CHECK_OK(t, sotto_database_owner_claim(db, SOTTO_HELPER, &t->err));
-    CHECK_OK(t, sotto_database_owner_claim(db, SOTTO_HELPER, &t->err)); /* a replica */
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_claim(db, SOTTO_LEADER, &t->err));
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_check(db, SOTTO_LEADER, &t->err));
+    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
+    CHECK_OK(t, sotto_database_owner_check(db, sotto_role_service(SOTTO_LEADER), &t->err));
+    CHECK_OK(t, sotto_database_owner_check(db, sotto_role_service(SOTTO_HELPER), &t->err));
+    CHECK_OK(t, sotto_database_owner_claim(db, sotto_role_service(SOTTO_HELPER), &t->err));
+    CHECK_OK(t, sotto_database_owner_claim(db, sotto_role_service(SOTTO_HELPER), &t->err)); /* a replica */
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_claim(db, sotto_role_service(SOTTO_LEADER), &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_check(db, sotto_role_service(SOTTO_LEADER), &t->err));
     sotto_db_close(db);
 }
 
@@ -83,9 +84,9 @@ static void an_older_database_is_that_of_its_tasks(sotto_test *t)
         " (1, CAST('a' AS {bytes}), %d, CAST('r' AS {bytes}), CAST('p' AS {bytes}), 0, 1)",
         (int)SOTTO_LEADER);
     sotto_test_do(t, db, add);
-    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_claim(db, SOTTO_HELPER, &t->err));
-    CHECK_OK(t, sotto_database_owner_claim(db, SOTTO_LEADER, &t->err));
+    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_claim(db, sotto_role_service(SOTTO_HELPER), &t->err));
+    CHECK_OK(t, sotto_database_owner_claim(db, sotto_role_service(SOTTO_LEADER), &t->err));
     sotto_db_close(db);
 }
 
@@ -116,8 +117,8 @@ static void an_sqlite_file_is_one_servers_at_a_time(sotto_test *t)
 
         CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
         beside(t, &options);
-        db = sotto_test_db_at(t, options.database); /* as an admin verb does */
-        CHECK_OK(t, sotto_database_owner_check(db, roles[i], &t->err));
+        db = sotto_test_db_at(t, options.host.database); /* as an admin verb does */
+        CHECK_OK(t, sotto_database_owner_check(db, sotto_role_service(roles[i]), &t->err));
         sotto_db_close(db);
         beside(t, &options); /* that took no lock away */
         sotto_server_close(server);
@@ -136,9 +137,9 @@ static void two_names_of_a_file_are_one_database(sotto_test *t)
     if (sotto_test_on_postgres())
         return;
     CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
-    CHECK_EQUAL(t, 0, symlink(options.database + strlen("sqlite:"), link));
+    CHECK_EQUAL(t, 0, symlink(options.host.database + strlen("sqlite:"), link));
     (void)snprintf(other, sizeof other, "sqlite:%s", link);
-    options.database = other;
+    options.host.database = other;
     CHECK_STATUS(t, SOTTO_STALE, sotto_server_open(&second, &options, &t->err));
     CHECK(t, second == NULL);
     sotto_server_close(server);

@@ -310,7 +310,7 @@ static void keep_keys_secret(sotto_test *t)
     keep_secret(t, sotto_bytes_of(p->collector_token, strlen(p->collector_token)));
     keep_secret(t, sotto_bytes_of(p->rejection_token, strlen(p->rejection_token)));
     keep_secret(t, sotto_bytes_of(stranger, strlen(stranger)));
-    keep_secret(t, sotto_bytes_of(s.leader->columns.key[0], SOTTO_COLUMN_KEY_SIZE));
+    keep_secret(t, sotto_bytes_of(s.leader->columns->key[0], SOTTO_COLUMN_KEY_SIZE));
 }
 
 /* A server that makes its own datastore key. */
@@ -319,10 +319,10 @@ static void start_anew(sotto_test *t)
     sotto_server_options options = s.leader_options;
     sotto_server *server;
 
-    options.database = sotto_test_address(t);
-    options.datastore_key = sotto_test_temp(t, "fresh.key");
+    options.host.database = sotto_test_address(t);
+    options.host.datastore_key = sotto_test_temp(t, "fresh.key");
     CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
-    keep_secret(t, sotto_bytes_of(server->columns.key[0], SOTTO_COLUMN_KEY_SIZE));
+    keep_secret(t, sotto_bytes_of(server->columns->key[0], SOTTO_COLUMN_KEY_SIZE));
     sotto_server_close(server);
     await(t, "datastore_key.made");
 }

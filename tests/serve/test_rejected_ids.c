@@ -31,7 +31,7 @@ static sotto_db *open_empty(sotto_test *t)
     sotto_db *db = sotto_test_db_at(t, sotto_test_address(t));
     sotto_sim_random random;
 
-    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
+    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
     sotto_sim_random_init(&random, 11);
     for (size_t i = 0; i < IDS; i++)
         for (size_t k = 0; k < SOTTO_REPORT_ID_SIZE; k++)

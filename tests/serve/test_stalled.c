@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/host/health.h"
 #include "serve/leader/collection.h"
+#include "serve/leader/leader_health.h"
 #include "serve/leader/stalled.h"
 #include "support/database.h"
 #include "support/service.h"
@@ -132,7 +133,7 @@ static void a_silent_helper_is_told(sotto_test *t)
     const struct timespec moment = {0, 50000000};
     char id[SOTTO_DAP_ID_TEXT_MAX], wanted[200], text[4096];
     sotto_buf out = sotto_buf_over(text, sizeof text - 1);
-    sotto_health_view view;
+    sotto_leader_health_view view;
 
     open_service(t);
     upload(t, 20);
@@ -141,12 +142,12 @@ static void a_silent_helper_is_told(sotto_test *t)
     ask(t);
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2"));
     CHECK(t, look(t).closed);
-    sotto_health_look(s.leader->health, &view);
+    sotto_leader_health_look(s.leader->leader->health, &view);
     for (int i = 0; i < 600 && !strstr(view.stalled.why, "does not answer"); i++) {
         (void)nanosleep(&moment, NULL);
-        sotto_health_look(s.leader->health, &view);
+        sotto_leader_health_look(s.leader->leader->health, &view);
     }
-    CHECK(t, sotto_health_describe(&view, &out)); /* ready all the same */
+    CHECK(t, sotto_health_describe(s.leader->host, &out)); /* ready all the same */
     text[out.len] = 0;
     sotto_dap_id_encode(id, sotto_bytes_of(s.task.id, sizeof s.task.id));
     (void)snprintf(wanted, sizeof wanted,

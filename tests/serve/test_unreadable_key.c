@@ -36,7 +36,7 @@ static void open_two(sotto_test *t, sotto_test_service *s, atomic_uint *lines)
     sotto_test_service_open(
         t, s, &(sotto_test_service_options){.job_delay_ms = LONG_MS, .job_reports = 1000});
     if (lines) {
-        s->leader_options.log = (sotto_log_sink){hear, lines, SOTTO_LOG_INFO};
+        s->leader_options.host.log = (sotto_log_sink){hear, lines, SOTTO_LOG_INFO};
         sotto_test_leader_restart(t, s);
     }
     atomic_fetch_add(&s->leader->leader->cached_bytes, (size_t)1 << 40);

@@ -8,9 +8,9 @@
 #define SOTTO_SERVE_HELPER_JOB_H
 
 #include "dap/job.h"
-#include "serve/host/server.h"
 #include "serve/tasks/batches.h"
 #include "serve/tasks/report_ids.h"
+#include "serve/tasks/server.h"
 
 enum {
     SOTTO_HELPER_MAX_REPORTS = 4096, /* in one job                             */

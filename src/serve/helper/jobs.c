@@ -3,8 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
-#include "serve/host/metrics.h"
+#include "serve/helper/helper_service.h"
 #include "serve/tasks/answer.h"
+#include "serve/tasks/metrics.h"
 #include "serve/tasks/schema.h"
 
 #include <stdlib.h>

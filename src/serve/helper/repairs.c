@@ -5,8 +5,9 @@
  * one as well, or two sums could differ by whatever the leader left out of its list. What is left must be large enough by
  * our own count. So all that a leader gets by this is a batch without some jobs that it might as well never have sent. */
 #include "base/arena.h"
-#include "serve/host/metrics.h"
+#include "serve/helper/helper_service.h"
 #include "serve/tasks/log_task.h"
+#include "serve/tasks/metrics.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/repair.h"
 #include "serve/tasks/task_request.h"
@@ -130,7 +131,7 @@ static void count(const asking *a)
     sotto_metrics_count(metrics, SOTTO_METRIC_REPAIRS_DONE, 1);
     sotto_metrics_reports(metrics, causes, SOTTO_CAUSES);
     if (a->dropped > 0)
-        sotto_log(&a->ask.server->options.log, SOTTO_LOG_WARNING, "batch.repaired",
+        sotto_log(a->ask.server->log, SOTTO_LOG_WARNING, "batch.repaired",
                   sotto_log_task(id, a->ask.task), sotto_log_uint("reports_dropped", a->dropped));
 }
 

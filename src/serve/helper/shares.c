@@ -1,5 +1,6 @@
 /* Aggregate shares at the helper: one for each batch, ever, and always the same bytes. */
 #include "base/arena.h"
+#include "serve/helper/helper_service.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/rate.h"
 #include "serve/tasks/rejection_counts.h"
@@ -118,7 +119,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, a->ask.task->n, &a->range, err));
     if (SOTTO_RULE(helper_one_share_a_bucket) && !is_free)
         return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
-    SOTTO_TRY(sotto_batch_sum(tx, &sum, &a->ask.server->columns, a->ask.task, &a->range,
+    SOTTO_TRY(sotto_batch_sum(tx, &sum, a->ask.server->columns, a->ask.task, &a->range,
                               &a->ask.arena, err));
     if (judge(a, &sum) != SOTTO_DAP_PROBLEMS)
         return sotto_task_request_problem(&a->ask, judge(a, &sum), err);
@@ -146,7 +147,7 @@ static void hold(asking *a)
 
 static void tell(const asking *a)
 {
-    const sotto_log_sink *log = &a->ask.server->options.log;
+    const sotto_log_sink *log = a->ask.server->log;
     char id[SOTTO_DAP_ID_TEXT_MAX];
 
     sotto_rate_tell(log, a->ask.task, &a->rate);

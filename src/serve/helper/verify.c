@@ -65,8 +65,8 @@ static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
     if (sotto_input_share_aad_encode(aad, task->dap.id, task->dap.configuration, &r->init.metadata,
                                      r->init.public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    status = sotto_receivers_unseal(worker->receivers, out, sealed->config_id, sealed->enc,
-                                    sotto_buf_bytes(aad), sealed->payload, NULL);
+    status = sotto_receivers_unseal(job->server->receivers[worker->number], out, sealed->config_id,
+                                    sealed->enc, sotto_buf_bytes(aad), sealed->payload, NULL);
     *failed = *failed || status == SOTTO_NO_MEMORY;
     if (status != SOTTO_OK)
         return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
@@ -211,7 +211,7 @@ static sotto_status end_sums(sotto_helper_job *job, sotto_worker *worker, sotto_
 
         plain.len = 0;
         SOTTO_TRY(sotto_prio3_agg_encode(&job->task->vdaf, &plain, &b->agg, err));
-        SOTTO_TRY(sotto_batch_seal_share(&b->sub.share, &job->server->columns, job->task, job->n,
+        SOTTO_TRY(sotto_batch_seal_share(&b->sub.share, job->server->columns, job->task, job->n,
                                          &b->sub.batch, sotto_buf_bytes(&plain), &job->arena, err));
     }
     return SOTTO_OK;

@@ -18,7 +18,7 @@ enum {
     STORE = 48,
     EACH_LOOP = 3, /* epoll and eventfd, and one that a libevent may add         */
     EACH_PORT = 2, /* the listening socket, and the spare descriptor             */
-    PORTS = 2,     /* DAP and operations, which has one loop                     */
+    PORTS = 2,     /* `listen` and operations, which has one loop                    */
     /* A connected call has one socket, one that connects has two (IPv6 and IPv4 at once), and one whose name is looked up
      * has libcurl's pair of sockets and two of the resolver's. Idle connections that are kept are within the same count. */
     EACH_CALL = 4,
@@ -42,19 +42,20 @@ uint64_t sotto_descriptors_raise(void)
     return limit.rlim_cur;
 }
 
-static uint64_t reserve_of(const sotto_server_options *o)
+static uint64_t reserve_of(const sotto_service *service, const sotto_host_options *o)
 {
     const uint64_t loops = (uint64_t)(o->loops > 0 ? o->loops : 1) + 1;
-    const uint64_t calls = o->role == SOTTO_LEADER ? SOTTO_PEER_CALLS : 0;
+    const uint64_t calls = service->calls ? SOTTO_PEER_CALLS : 0;
 
     return PROCESS + STORE + loops * EACH_LOOP + PORTS * EACH_PORT + SOTTO_OPERATIONS_CONNECTIONS +
            calls * EACH_CALL;
 }
 
-sotto_status sotto_descriptors_plan(sotto_descriptors *plan, const sotto_server_options *options,
-                                    uint64_t limit, sotto_err *err)
+sotto_status sotto_descriptors_plan(sotto_descriptors *plan, const sotto_service *service,
+                                    const sotto_host_options *options, uint64_t limit,
+                                    sotto_err *err)
 {
-    const uint64_t reserve = reserve_of(options);
+    const uint64_t reserve = reserve_of(service, options);
     const uint64_t left = limit > reserve ? limit - reserve : 0;
     uint64_t connections = options->connections > 0 ? options->connections : USUAL;
 

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/rule.h"
-#include "dap/report.h"
 #include "sotto/random.h"
 
 #include <pthread.h>
@@ -31,7 +30,9 @@ typedef struct ring {
 struct sotto_keys {
     sotto_db *db;
     const sotto_column_keys *columns;
-    sotto_role role;
+    uint8_t info[SOTTO_KEYS_INFO];
+    size_t info_len;
+    int64_t ticked; /* when sotto_keys_tick last rotated */
     sotto_key_times times;
     const sotto_log_sink *log;
     pthread_rwlock_t lock;
@@ -399,6 +400,15 @@ sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err)
     return run_turn(keys, rotate, &(rotation){.now = now}, err);
 }
 
+/* A clock that was set back counts as time passed: nothing is lost by looking. */
+sotto_status sotto_keys_tick(sotto_keys *keys, int64_t now, sotto_err *err)
+{
+    if (now >= keys->ticked && now < keys->ticked + SOTTO_KEYS_EVERY_S)
+        return SOTTO_OK;
+    keys->ticked = now;
+    return sotto_keys_rotate(keys, now, err);
+}
+
 sotto_status sotto_keys_renew(sotto_keys *keys, int64_t now, sotto_err *err)
 {
     return run_turn(keys, rotate, &(rotation){.now = now, .renew = true}, err);
@@ -429,17 +439,23 @@ const sotto_key_times *sotto_keys_times(const sotto_keys *keys)
 /* ---- the ring ------------------------------------------------------------------------------------------- */
 
 sotto_status sotto_keys_open(sotto_keys **out, sotto_db *db, const sotto_column_keys *columns,
-                             sotto_role role, const sotto_key_times *times, int64_t now,
+                             sotto_bytes info, const sotto_key_times *times, int64_t now,
                              const sotto_log_sink *log, sotto_err *err)
 {
-    sotto_keys *keys = sotto_alloc(sizeof *keys);
+    sotto_keys *keys;
     sotto_status status;
 
+    if (info.len > sizeof keys->info)
+        return sotto_fail(err, SOTTO_BUG, "the info of HPKE keys is too long");
+    keys = sotto_alloc(sizeof *keys);
     if (!keys)
         return sotto_fail(err, SOTTO_NO_MEMORY, "HPKE keys");
     keys->db = db;
     keys->columns = columns;
-    keys->role = role;
+    if (info.len > 0)
+        memcpy(keys->info, info.data, info.len);
+    keys->info_len = info.len;
+    keys->ticked = now;
     keys->log = log;
     keys->times.pending = times->pending ? times->pending : DEFAULT_TIMES.pending;
     keys->times.active = times->active ? times->active : DEFAULT_TIMES.active;
@@ -533,9 +549,7 @@ static void forget(sotto_receivers *r)
 static sotto_status update(sotto_receivers *r, sotto_err *err)
 {
     uint_fast64_t version = atomic_load(&r->keys->version);
-    uint8_t text[SOTTO_DAP_INFO_MAX];
-    sotto_bytes info = sotto_input_share_info(
-        text, r->keys->role == SOTTO_LEADER ? SOTTO_DAP_LEADER : SOTTO_DAP_HELPER);
+    sotto_bytes info = sotto_bytes_of(r->keys->info, r->keys->info_len);
     sotto_status status = SOTTO_OK;
 
     if (version == r->version)

@@ -1,4 +1,5 @@
-/* serve/host/keys.h - this server's HPKE keys: pending, active, expired, deleted.
+/* serve/host/keys.h - a server's HPKE keys: pending, active, expired, deleted. For services that have the tables hpke_key and
+ * hpke_former (tasks/schema.c).
  *
  * Callers:  upload and aggregation open shares; the hpke_config handler publishes; a timer rotates.
  * Memory:   the ring is the server's; receivers belong to one worker each.
@@ -8,7 +9,9 @@
 #ifndef SOTTO_SERVE_HOST_KEYS_H
 #define SOTTO_SERVE_HOST_KEYS_H
 
-#include "serve/tasks/tasks.h"
+#include "db/sealed.h"
+#include "db/store.h"
+#include "sotto/log.h"
 #include "sotto/seal.h"
 
 typedef enum sotto_key_state {
@@ -18,6 +21,7 @@ typedef enum sotto_key_state {
 } sotto_key_state;         /* deleted ones have no row                     */
 
 enum { SOTTO_KEYS_EVERY_S = 10 }; /* every server looks at its ring so often */
+enum { SOTTO_KEYS_INFO = 64 };
 
 /* "pending", ...; 0: "deleted" */
 const char *sotto_key_state_name(sotto_key_state state);
@@ -32,10 +36,11 @@ typedef struct sotto_key_times {
     uint64_t expired; /* 7 days                                          */
 } sotto_key_times;
 
-/*   now  seconds since 1970: the ring is brought up to then, and its first key is made
- *   log  hears of every key's state, and of each change; kept; may be NULL */
+/*   info  of HPKE, for what is sealed to these keys; copied, SOTTO_KEYS_INFO bytes at most
+ *   now   seconds since 1970: the ring is brought up to then, and its first key is made
+ *   log   hears of every key's state, and of each change; kept; may be NULL */
 SOTTO_MUST_USE sotto_status sotto_keys_open(sotto_keys **keys, sotto_db *db,
-                                            const sotto_column_keys *columns, sotto_role role,
+                                            const sotto_column_keys *columns, sotto_bytes info,
                                             const sotto_key_times *times, int64_t now,
                                             const sotto_log_sink *log, sotto_err *err);
 void sotto_keys_close(sotto_keys *keys);
@@ -43,7 +48,9 @@ void sotto_keys_close(sotto_keys *keys);
 SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err);
 /* Moves keys on as their times come, makes a new one where one will be needed. */
 SOTTO_MUST_USE sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err);
-/* The same, and makes a successor now, unless one is pending: after a key may have been seen. */
+/* The same, if the last time was SOTTO_KEYS_EVERY_S ago, or in the future. For one thread. */
+SOTTO_MUST_USE sotto_status sotto_keys_tick(sotto_keys *keys, int64_t now, sotto_err *err);
+/* Rotates, and makes a successor now, unless one is pending: after a key may have been seen. */
 SOTTO_MUST_USE sotto_status sotto_keys_renew(sotto_keys *keys, int64_t now, sotto_err *err);
 /* Ends a key before its time, after it was seen: from the next look on no replica opens anything with it. The last one that is
  * published stays until a successor is published in its place.

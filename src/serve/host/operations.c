@@ -5,7 +5,7 @@
 #include "crypto/hash.h"
 #include "serve/host/descriptors.h"
 #include "serve/host/health.h"
-#include "serve/host/metrics.h"
+#include "serve/host/host_metrics.h"
 #include "transport/http_server.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 enum { TEXT = 64 << 10, BYTES_IN_FLIGHT = 4 << 20 };
 
 struct sotto_operations {
-    sotto_server *server;
+    sotto_host *host;
     sotto_http_server *http;
     uint8_t text[TEXT]; /* of the one answer that is being written: there is one loop */
 };
@@ -48,11 +48,8 @@ static void on_health(sotto_operations *o, sotto_http_request *request)
 static void on_ready(sotto_operations *o, sotto_http_request *request)
 {
     sotto_buf out = sotto_buf_over(o->text, sizeof o->text);
-    sotto_health_view view;
-    bool ready;
+    bool ready = sotto_health_describe(o->host, &out);
 
-    sotto_health_look(o->server->health, &view);
-    ready = sotto_health_describe(&view, &out);
     answer_text(request, ready ? 200 : 503, sotto_buf_bytes(&out));
 }
 
@@ -62,7 +59,7 @@ static void on_metrics(sotto_operations *o, sotto_http_request *request)
         {"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
     sotto_buf out = sotto_buf_over(o->text, sizeof o->text);
 
-    if (sotto_metrics_write(&out, o->server, NULL) == SOTTO_OK)
+    if (sotto_host_metrics_write(&out, o->host, NULL) == SOTTO_OK)
         sotto_http_answer(request, &(sotto_http_reply){200, fields, 1, sotto_buf_bytes(&out)});
     else
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 500});
@@ -78,7 +75,7 @@ static bool may_drain(const sotto_operations *o, const sotto_http_request *reque
     if (!sotto_http_request_field(request, "authorization", &given) ||
         given.len < sizeof scheme - 1 || memcmp(given.data, scheme, sizeof scheme - 1) != 0)
         return false;
-    sotto_operations_token(token, &o->server->columns);
+    sotto_operations_token(token, &o->host->columns);
     same = sotto_bytes_equal(
         sotto_bytes_of(given.data + sizeof scheme - 1, given.len - (sizeof scheme - 1)),
         sotto_bytes_of(token, sizeof token - 1));
@@ -88,7 +85,7 @@ static bool may_drain(const sotto_operations *o, const sotto_http_request *reque
 
 static void on_drain(sotto_operations *o, sotto_http_request *request)
 {
-    const sotto_server_options *options = &o->server->options;
+    const sotto_host_options *options = &o->host->options;
 
     if (!may_drain(o, request)) {
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 401});
@@ -146,27 +143,27 @@ static void on_body(void *context, sotto_http_request *request)
 
 static const sotto_http_handler handler = {on_head, on_body, NULL};
 
-sotto_status sotto_operations_open(sotto_operations **out, sotto_server *server, sotto_err *err)
+sotto_status sotto_operations_open(sotto_operations **out, sotto_host *host, sotto_err *err)
 {
     sotto_operations *o = sotto_alloc(sizeof *o);
-    char host[128];
+    char address[128];
     uint16_t port;
     sotto_status status;
 
     if (!o)
         return sotto_fail(err, SOTTO_NO_MEMORY, "the operations port");
-    o->server = server;
-    status = sotto_server_listen_read(host, sizeof host, &port, server->options.operations, err);
+    o->host = host;
+    status = sotto_host_listen_read(address, sizeof address, &port, host->options.operations, err);
     if (status == SOTTO_OK)
         status = sotto_http_server_open(
             &o->http,
-            &(sotto_http_server_options){.address = host,
+            &(sotto_http_server_options){.address = address,
                                          .port = port,
-                                         .plain_anywhere = server->options.operations_anywhere,
+                                         .plain_anywhere = host->options.operations_anywhere,
                                          .loops = 1,
                                          .max_connections = SOTTO_OPERATIONS_CONNECTIONS,
                                          .max_bytes_in_flight = BYTES_IN_FLIGHT,
-                                         .log = &server->options.log},
+                                         .log = &host->options.log},
             &handler, o, err);
     if (status != SOTTO_OK) {
         sotto_release(o, sizeof *o);

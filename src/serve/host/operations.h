@@ -7,13 +7,13 @@
 #ifndef SOTTO_SERVE_HOST_OPERATIONS_H
 #define SOTTO_SERVE_HOST_OPERATIONS_H
 
-#include "serve/host/server.h"
+#include "serve/host/host.h"
 
 typedef struct sotto_operations sotto_operations;
 
-/* Where server->options.operations says. */
-SOTTO_MUST_USE sotto_status sotto_operations_open(sotto_operations **operations,
-                                                  sotto_server *server, sotto_err *err);
+/* Where host->options.operations says. */
+SOTTO_MUST_USE sotto_status sotto_operations_open(sotto_operations **operations, sotto_host *host,
+                                                  sotto_err *err);
 /* NULL is fine. */
 void sotto_operations_close(sotto_operations *operations);
 unsigned sotto_operations_port(const sotto_operations *operations);

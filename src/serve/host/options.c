@@ -40,37 +40,34 @@ const char *sotto_settings_copy(sotto_settings *settings, const char *text, size
     return out;
 }
 
-int sotto_option_find(const char *name, size_t len)
-{
-    for (size_t i = 0; i < sotto_option_count; i++) {
-        const char *known = sotto_options[i].name;
-        size_t at = 0;
-
-        while (at < len && known[at] && (name[at] == '-' ? '_' : name[at]) == known[at])
-            at++;
-        if (at == len && !known[at])
-            return (int)i;
-    }
-    return -1;
-}
-
 /* ---- environment and flags ------------------------------------------------------------------------------------ */
+
+/* SOTTO_JOB_DELAY_MS */
+static void variable_of(char out[64], const char *option)
+{
+    static const char prefix[] = "SOTTO_";
+    size_t at = sizeof prefix - 1;
+
+    memcpy(out, prefix, at);
+    for (; *option && at + 1 < 64; option++)
+        out[at++] = *option >= 'a' && *option <= 'z' ? (char)(*option - 'a' + 'A') : *option;
+    out[at] = 0;
+}
 
 static void read_environment(sotto_settings *s, const char *(*environment)(const char *))
 {
-    for (size_t i = 0; environment && i < sotto_option_count; i++) {
-        char name[64] = "SOTTO_";
+    sotto_option_row row;
+
+    for (size_t i = 0; environment && (row = sotto_option_at(i)).option; i++) {
+        char name[64];
         const char *text;
 
-        for (size_t at = 0; sotto_options[i].name[at] && at + 7 < sizeof name; at++) {
-            char c = sotto_options[i].name[at];
-
-            name[at + 6] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-        }
+        variable_of(name, row.option->name);
         text = environment(name);
-        if (!text)
+        if (!text ||
+            sotto_option_find(s->service, row.option->name, strlen(row.option->name)) != (int)i)
             continue;
-        if (sotto_options[i].type == SOTTO_OPTION_SECRET) {
+        if (row.option->type == SOTTO_OPTION_SECRET) {
             sotto_settings_complain(s, "%s: a secret's file is named in the configuration file",
                                     name);
             continue;
@@ -86,20 +83,22 @@ static void read_flags(sotto_settings *s, int argc, char **argv)
     for (int i = 0; i < argc; i++) {
         const char *flag = argv[i], *text;
         size_t len = strcspn(flag, "=");
-        int at = strncmp(flag, "--", 2) == 0 ? sotto_option_find(flag + 2, len - 2) : -1;
+        int at =
+            strncmp(flag, "--", 2) == 0 ? sotto_option_find(s->service, flag + 2, len - 2) : -1;
+        const sotto_option *option = at < 0 ? NULL : sotto_option_at((size_t)at).option;
 
-        if (at < 0) {
+        if (!option) {
             sotto_settings_complain(s, "%.*s: there is no such option", (int)(len < 40 ? len : 40),
                                     flag);
             continue;
         }
         text = flag[len] ? flag + len + 1 : i + 1 < argc ? argv[++i] : NULL;
-        if (sotto_options[at].type == SOTTO_OPTION_SECRET)
+        if (option->type == SOTTO_OPTION_SECRET)
             sotto_settings_complain(
                 s, "--%s: secrets are no flags; name the file in the configuration file",
-                sotto_options[at].name);
+                option->name);
         else if (!text)
-            sotto_settings_complain(s, "--%s: which value?", sotto_options[at].name);
+            sotto_settings_complain(s, "--%s: which value?", option->name);
         else
             s->of[at] = (sotto_setting){sotto_settings_copy(s, text, strlen(text)),
                                         sotto_settings_copy(s, flag, len), false};
@@ -278,13 +277,29 @@ static void judge_secret(const judged *j)
         put_file(j, "", text);
 }
 
+/* An option of services that this is not. */
+static void refuse_foreign(const judged *j, const sotto_option_row *row)
+{
+    char accepted[80] = "no option of this service's";
+
+    for (size_t i = 0; i < sotto_service_count; i++)
+        if (sotto_option_is_for(row, sotto_services[i])) {
+            (void)snprintf(accepted, sizeof accepted, "an option of the %.40s's",
+                           sotto_services[i]->name);
+            break;
+        }
+    refuse_unseen(j, accepted);
+}
+
 static void judge(sotto_settings *s, size_t at)
 {
-    const sotto_option *o = &sotto_options[at];
-    judged j = {s, o, &s->of[at], (uint8_t *)s->config + o->offset};
+    sotto_option_row row = sotto_option_at(at);
+    const sotto_option *o = row.option;
+    judged j = {s, o, &s->of[at],
+                (row.service ? (uint8_t *)s->config->own : (uint8_t *)s->config) + o->offset};
 
-    if (!sotto_option_is_for(o, s->role)) {
-        refuse_unseen(&j, "an option of the leader's");
+    if (!sotto_option_is_for(&row, s->service)) {
+        refuse_foreign(&j, &row);
         return;
     }
     if (!j.given->text[0]) {
@@ -327,13 +342,14 @@ static void judge(sotto_settings *s, size_t at)
 /* systemd's credential, where the file does not name another. */
 static void take_credential(sotto_settings *s, size_t at, const char *directory)
 {
+    const sotto_option *option = sotto_option_at(at).option;
     char path[MAX_TEXT];
     int len;
     FILE *file;
 
-    if (!directory || !sotto_options[at].credential || s->of[at].text)
+    if (!directory || !option->credential || s->of[at].text)
         return;
-    len = snprintf(path, sizeof path, "%s/%s", directory, sotto_options[at].credential);
+    len = snprintf(path, sizeof path, "%s/%s", directory, option->credential);
     if (len < 0 || (size_t)len >= sizeof path || !(file = fopen(path, "rb")))
         return;
     (void)fclose(file);
@@ -349,7 +365,8 @@ static bool is_loopback(const char *listen)
 
 static void judge_together(sotto_settings *s)
 {
-    const sotto_server_options *o = &s->config->server;
+    const sotto_host_options *o = &s->config->host;
+    const char *wrong;
 
     if (!o->certificate != !o->private_key)
         sotto_settings_complain(s, "certificate and private_key: both or none");
@@ -361,18 +378,26 @@ static void judge_together(sotto_settings *s)
     if (o->operations && !o->operations_anywhere && !is_loopback(o->operations))
         sotto_settings_complain(
             s, "operations = %.60s: not loopback: needs operations_anywhere = yes", o->operations);
-    if (o->key_times.active && o->key_times.active < 4 * o->key_times.pending)
-        sotto_settings_complain(s, "key_active: at least four times as long as key_pending");
+    wrong = s->service->check ? s->service->check(s->config->own) : NULL;
+    if (wrong)
+        sotto_settings_complain(s, "%s", wrong);
 }
 
 static void judge_all(sotto_settings *s, const char *credentials)
 {
-    for (size_t i = 0; i < sotto_option_count; i++) {
-        const char *preset = sotto_option_preset(&sotto_options[i], s->role);
+    sotto_option_row row;
 
-        take_credential(s, i, credentials);
-        if (!s->of[i].text && preset && sotto_option_is_for(&sotto_options[i], s->role))
-            s->of[i] = (sotto_setting){preset, "default", true};
+    for (size_t i = 0; (row = sotto_option_at(i)).option; i++) {
+        char text[SOTTO_PRESET];
+        const char *preset;
+
+        if (sotto_option_is_for(&row, s->service)) {
+            take_credential(s, i, credentials);
+            preset = sotto_option_preset(text, row.option, s->service);
+            if (!s->of[i].text && preset)
+                s->of[i] = (sotto_setting){sotto_settings_copy(s, preset, strlen(preset)),
+                                           "default", true};
+        }
         if (s->of[i].text)
             judge(s, i);
     }
@@ -382,7 +407,7 @@ static void judge_all(sotto_settings *s, const char *credentials)
 sotto_status sotto_serve_config_read(sotto_serve_config *config, const sotto_config_sources *from,
                                      sotto_err *err)
 {
-    sotto_settings s = {.config = config, .role = from->role, .directory = ""};
+    sotto_settings s = {.config = config, .service = from->service, .directory = ""};
     char first[sizeof err->reason];
 
     memset(config, 0, sizeof *config);
@@ -391,11 +416,15 @@ sotto_status sotto_serve_config_read(sotto_serve_config *config, const sotto_con
         SOTTO_TRY(sotto_settings_read_file(&s, from->file, err));
     read_environment(&s, from->environment);
     read_flags(&s, from->argc, from->argv);
-    if (!s.role && config->mistake_count == 0)
-        return sotto_fail(err, SOTTO_MISSING, "a leader, or a helper? Give its --config FILE");
-    if (s.role)
+    if (!s.service && config->mistake_count == 0)
+        return sotto_fail(err, SOTTO_MISSING, "which service? Give its --config FILE");
+    config->service = s.service;
+    if (s.service) {
+        config->own = sotto_arena_take(&config->arena, s.service->config_size + 1);
+        if (!config->own)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "the configuration");
         judge_all(&s, from->environment ? from->environment("CREDENTIALS_DIRECTORY") : NULL);
-    config->server.role = s.role;
+    }
     if (config->mistake_count == 0)
         return SOTTO_OK;
     (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(config->mistakes, "\n"),

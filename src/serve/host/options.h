@@ -12,12 +12,14 @@
 #ifndef SOTTO_SERVE_HOST_OPTIONS_H
 #define SOTTO_SERVE_HOST_OPTIONS_H
 
-#include "serve/host/server.h"
+#include "serve/host/host.h"
 
 enum { SOTTO_CONFIG_MISTAKES = 8192 };
 
 typedef struct sotto_serve_config {
-    sotto_server_options server;
+    const sotto_service *service;
+    sotto_host_options host;
+    void *own; /* the service's: config_size bytes in the arena */
     uint64_t drain_seconds;
     sotto_log_level log_level;
     size_t mistake_count;
@@ -26,9 +28,9 @@ typedef struct sotto_serve_config {
 } sotto_serve_config;
 
 typedef struct sotto_config_sources {
-    sotto_role role;  /* 0: the one whose section the file has       */
-    const char *file; /* NULL: none                                  */
-    int argc;         /* of the flags alone: --listen 127.0.0.1:1 ... */
+    const sotto_service *service; /* NULL: the one whose section the file has    */
+    const char *file;             /* NULL: none                                  */
+    int argc;                     /* of the flags alone: --listen 127.0.0.1:1 ... */
     char **argv;
     const char *(*environment)(const char *name); /* NULL: none */
 } sotto_config_sources;
@@ -42,9 +44,9 @@ SOTTO_MUST_USE sotto_status sotto_serve_config_read(sotto_serve_config *config,
 void sotto_serve_config_clear(sotto_serve_config *config);
 
 /* Appends what --help says of the options, a complete sample file, or docs/serving.md. */
-SOTTO_MUST_USE sotto_status sotto_serve_options_help(sotto_buf *out, sotto_role role,
+SOTTO_MUST_USE sotto_status sotto_serve_options_help(sotto_buf *out, const sotto_service *service,
                                                      sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_serve_options_sample(sotto_buf *out, sotto_role role,
+SOTTO_MUST_USE sotto_status sotto_serve_options_sample(sotto_buf *out, const sotto_service *service,
                                                        sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_serve_options_reference(sotto_buf *out, sotto_err *err);
 

@@ -23,25 +23,39 @@ static void skip_rest(FILE *file)
     while (c != '\n' && c != EOF);
 }
 
+/* "[leader] or [helper]": the sections that there are. */
+static const char *sections(char out[200])
+{
+    size_t len = 0;
+
+    out[0] = 0;
+    for (size_t i = 0; i < sotto_service_count && len < 200; i++)
+        len += (size_t)snprintf(out + len, 200 - len, "%s[%s]",
+                                i == 0                        ? ""
+                                : i + 1 < sotto_service_count ? ", "
+                                                              : " or ",
+                                sotto_services[i]->name);
+    return out;
+}
+
 /* libinih tells of sections only through the settings in them, and one without any is a complete file. */
 static void see_section(reading *r, const char *line)
 {
     const char *name = line + strspn(line, " \t") + 1;
     size_t len = strcspn(name, "]");
-    bool is_leader = len == 6 && memcmp(name, "leader", len) == 0;
-    bool is_helper = len == 6 && memcmp(name, "helper", len) == 0;
-    sotto_role role = is_leader ? SOTTO_LEADER : SOTTO_HELPER;
+    const sotto_service *service = sotto_service_find(name, len);
+    char known[200];
 
-    if (!is_leader && !is_helper)
-        sotto_settings_complain(r->settings, "%.200s:%u: [%.*s]: a section is [leader] or [helper]",
-                                r->path, r->line, (int)(len < 40 ? len : 40), name);
+    if (!service)
+        sotto_settings_complain(r->settings, "%.200s:%u: [%.*s]: a section is %s", r->path, r->line,
+                                (int)(len < 40 ? len : 40), name, sections(known));
     else if (r->has_section)
         sotto_settings_complain(r->settings, "%.200s:%u: a file has one section", r->path, r->line);
-    else if (r->settings->role && r->settings->role != role)
+    else if (r->settings->service && r->settings->service != service)
         sotto_settings_complain(r->settings, "%.200s:%u: this file is for a %s", r->path, r->line,
-                                is_leader ? "leader" : "helper");
+                                service->name);
     else
-        r->settings->role = role;
+        r->settings->service = service;
     r->has_section = true;
 }
 
@@ -68,21 +82,21 @@ static char *next_line(char *out, int size, void *context)
 static int set(void *context, const char *section, const char *name, const char *value)
 {
     reading *r = context;
-    int at = sotto_option_find(name, strlen(name));
+    int at = sotto_option_find(r->settings->service, name, strlen(name));
     sotto_setting *s = at < 0 ? NULL : &r->settings->of[at];
-    char where[256];
+    char where[256], known[200];
 
     (void)section; /* see_section has judged it */
     if (!r->has_section)
-        sotto_settings_complain(r->settings, "%.200s:%u: %.40s: before [leader] or [helper]",
-                                r->path, r->line, name);
+        sotto_settings_complain(r->settings, "%.200s:%u: %.40s: before %s", r->path, r->line, name,
+                                sections(known));
     if (!s) {
         sotto_settings_complain(r->settings, "%.200s:%u: %.40s: there is no such option", r->path,
                                 r->line, name);
     } else if (s->text) {
         sotto_settings_complain(
             r->settings, "%.200s:%u: %s: given twice (a line that starts with a space goes on)",
-            r->path, r->line, sotto_options[at].name);
+            r->path, r->line, sotto_option_at((size_t)at).option->name);
     } else {
         (void)snprintf(where, sizeof where, "%.200s:%u", r->path, r->line);
         s->text = sotto_settings_copy(r->settings, value, strlen(value));
@@ -97,6 +111,7 @@ sotto_status sotto_settings_read_file(sotto_settings *settings, const char *path
     const char *slash = strrchr(path, '/');
     reading r = {.settings = settings, .path = path};
     int line;
+    char known[200];
 
     settings->directory =
         slash ? sotto_settings_copy(settings, path, (size_t)(slash - path) + 1) : "";
@@ -112,6 +127,6 @@ sotto_status sotto_settings_read_file(sotto_settings *settings, const char *path
     if (line > 0)
         sotto_settings_complain(settings, "%.200s:%d: a line is `name = value`", path, line);
     if (!r.has_section)
-        sotto_settings_complain(settings, "%.200s: neither [leader] nor [helper]", path);
+        sotto_settings_complain(settings, "%.200s: no section: %s", path, sections(known));
     return SOTTO_OK;
 }

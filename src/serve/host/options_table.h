@@ -4,38 +4,27 @@
 
 #include "serve/host/options.h"
 
-typedef enum sotto_option_type {
-    SOTTO_OPTION_ADDRESS,  /* 127.0.0.1:8787, [::1]:8787                          */
-    SOTTO_OPTION_PATH,     /* of a URL                                             */
-    SOTTO_OPTION_DATABASE, /* sqlite:FILE, or what libpq takes, without a password */
-    SOTTO_OPTION_FILE,
-    SOTTO_OPTION_SECRET, /* a file that holds a secret                           */
-    SOTTO_OPTION_NUMBER,
-    SOTTO_OPTION_SIZE,     /* bytes: 64M    */
-    SOTTO_OPTION_DURATION, /* seconds: 14d  */
-    SOTTO_OPTION_SWITCH,   /* yes, no       */
-    SOTTO_OPTION_LEVEL,    /* of the log    */
-} sotto_option_type;
+/* Every option that this program has: the host's, then each service's. */
+typedef struct sotto_option_row {
+    const sotto_option *option;   /* NULL: behind the last */
+    const sotto_service *service; /* NULL: the host's      */
+} sotto_option_row;
 
-enum { SOTTO_FOR_LEADER = 1, SOTTO_FOR_HELPER = 2, SOTTO_FOR_BOTH = 3 };
+sotto_option_row sotto_option_at(size_t i);
+bool sotto_option_is_for(const sotto_option_row *row, const sotto_service *service);
 
-typedef struct sotto_option {
-    const char *name;
-    sotto_option_type type;
-    unsigned roles;
-    size_t offset, size;    /* in sotto_serve_config                                 */
-    const char *preset[2];  /* the default: the leader's, the helper's; NULL: none   */
-    uint64_t least, most;   /* of numbers, sizes and durations                       */
-    const char *credential; /* of secrets: systemd's name, used where nothing is set */
-    const char *help;
-} sotto_option;
+/* The default as this service has it; NULL: none. */
+enum { SOTTO_PRESET = 80 };
+const char *sotto_option_preset(char out[SOTTO_PRESET], const sotto_option *option,
+                                const sotto_service *service);
 
-extern const sotto_option sotto_options[];
-extern const size_t sotto_option_count;
+/* Where an option of this name stands: this service's or the host's if one of them has it, else another service's.
+ * -1: nobody has it; `_` and `-` are the same. */
+int sotto_option_find(const sotto_service *service, const char *name, size_t len);
 
 /* ---- what was given -------------------------------------------------------------------------------------------- */
 
-enum { SOTTO_MAX_OPTIONS = 64 };
+enum { SOTTO_MAX_OPTIONS = 256 }; /* of all services */
 
 typedef struct sotto_setting {
     const char *text;  /* NULL: not given                       */
@@ -44,9 +33,9 @@ typedef struct sotto_setting {
 } sotto_setting;
 
 typedef struct sotto_settings {
-    sotto_serve_config *config; /* mistakes and memory are its */
-    sotto_role role;            /* 0 until a section says      */
-    const char *directory;      /* of the file, with its /      */
+    sotto_serve_config *config;   /* mistakes and memory are its */
+    const sotto_service *service; /* NULL until a section says */
+    const char *directory;        /* of the file, with its /      */
     sotto_setting of[SOTTO_MAX_OPTIONS];
 } sotto_settings;
 
@@ -54,15 +43,9 @@ typedef struct sotto_settings {
 void sotto_settings_complain(sotto_settings *settings, const char *format, ...) SOTTO_PRINTF(2, 3);
 /* A copy that lives as long as the configuration; NULL: out of memory, and complained. */
 const char *sotto_settings_copy(sotto_settings *settings, const char *text, size_t len);
-/* -1: there is no option of this name; `_` and `-` are the same. */
-int sotto_option_find(const char *name, size_t len);
-
 /* serve/host/options_file.c: the file's own settings.
  *   SOTTO_MISSING  it can't be read */
 SOTTO_MUST_USE sotto_status sotto_settings_read_file(sotto_settings *settings, const char *path,
                                                      sotto_err *err);
-
-bool sotto_option_is_for(const sotto_option *option, sotto_role role);
-const char *sotto_option_preset(const sotto_option *option, sotto_role role);
 
 #endif

@@ -75,8 +75,6 @@ static sotto_status start_threads(sotto_pool *pool, const sotto_pool_options *op
         t->pool = pool;
         sotto_arena_init(&t->arena, options->arena_ceiling);
         t->worker = (sotto_worker){.number = pool->started, .arena = &t->arena};
-        if (options->receivers)
-            t->worker.receivers = options->receivers[pool->started];
         if (pthread_create(&t->id, NULL, run, t) != 0)
             return sotto_fail(err, SOTTO_IO, "no thread for worker %u", pool->started);
     }

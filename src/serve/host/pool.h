@@ -16,16 +16,14 @@ typedef struct sotto_pool sotto_pool;
 typedef struct sotto_worker {
     unsigned number;    /* from 0, below the pool's threads                          */
     sotto_arena *arena; /* empty at the start of each piece, wiped at its end         */
-    struct sotto_receivers *receivers; /* this worker's opened HPKE keys: see serve/host/keys.h */
 } sotto_worker;
 
 typedef void (*sotto_work)(void *context, sotto_worker *worker);
 
 typedef struct sotto_pool_options {
-    unsigned threads;                         /* 0: one for each core                */
-    size_t queue;                             /* pieces that may wait                 */
-    size_t arena_ceiling;                     /* bytes, for each worker               */
-    struct sotto_receivers *const *receivers; /* one for each thread, or NULL; the caller's */
+    unsigned threads;     /* 0: one for each core                */
+    size_t queue;         /* pieces that may wait                 */
+    size_t arena_ceiling; /* bytes, for each worker               */
 } sotto_pool_options;
 
 SOTTO_MUST_USE sotto_status sotto_pool_open(sotto_pool **pool, const sotto_pool_options *options,

@@ -26,4 +26,7 @@ void sotto_collections_recheck(sotto_leader *leader);
 /* Does the next step of a collection that was claimed. False: it can't be started now. */
 bool sotto_collection_step(sotto_leader *leader, const sotto_lease *lease);
 
+/* collections.c: /tasks/{id}/collection_jobs; GET, DELETE .../{job} */
+sotto_handler sotto_collection_create, sotto_collection_get, sotto_collection_delete;
+
 #endif

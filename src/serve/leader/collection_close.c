@@ -249,7 +249,7 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
         SOTTO_TRY(is_busy(tx, s, &s->busy, err));
     if (s->busy)
         return shut_if_enough(tx, s, err);
-    SOTTO_TRY(sotto_batch_sum(tx, &sum, &s->server->columns, s->task, &s->range, &s->arena, err));
+    SOTTO_TRY(sotto_batch_sum(tx, &sum, s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;
     SOTTO_TRY(sotto_rate_check(tx, &s->rate, s->task, &s->range, sum.reports, err));

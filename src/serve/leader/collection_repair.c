@@ -8,9 +8,9 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
-#include "serve/host/metrics.h"
 #include "serve/leader/peer.h"
 #include "serve/tasks/log_task.h"
+#include "serve/tasks/metrics.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/repair.h"
 #include "serve/tasks/schema.h"
@@ -34,7 +34,7 @@ static void fail(sotto_collecting *s, const char *why)
     size_t len = strlen(why);
 
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_REPAIRS_REFUSED, 1);
-    sotto_log(&s->server->options.log, SOTTO_LOG_WARNING, "collection.unrepaired",
+    sotto_log(s->server->log, SOTTO_LOG_WARNING, "collection.unrepaired",
               sotto_log_task(id, s->task), sotto_log_text("reason", why));
     text = sotto_arena_take(&s->arena, len + 1);
     if (text) {
@@ -75,8 +75,8 @@ static sotto_status read_jobs(sotto_tx *tx, sotto_collecting *s, sotto_repair_li
     SOTTO_TRY(sotto_collection_read(tx, s, err));
     if (s->state != SOTTO_RELEASE_CLOSED)
         return sotto_fail(err, SOTTO_STALE, "the collection is over");
-    SOTTO_TRY(
-        sotto_lease_extend(tx, &s->lease, (int64_t)s->server->options.lease_seconds * 1000, err));
+    SOTTO_TRY(sotto_lease_extend(tx, &s->lease,
+                                 (int64_t)s->server->host->options.lease_seconds * 1000, err));
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
     status = sotto_repair_read(tx, ours, s->server, s->task, &s->range, &s->arena, &why);
     if (status == SOTTO_TOO_LARGE)
@@ -136,7 +136,7 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
         return deny(s, "a share of a job that differs was released", err);
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", why.reason);
-    SOTTO_TRY(sotto_batch_sum(tx, &sum, &s->server->columns, s->task, &s->range, &s->arena, err));
+    SOTTO_TRY(sotto_batch_sum(tx, &sum, s->server->columns, s->task, &s->range, &s->arena, err));
     if (sum.reports < s->task->dap.min_batch_size && SOTTO_RULE(repair_leader_min_batch))
         return deny(s, TOO_FEW, err);
     SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));
@@ -156,8 +156,8 @@ static void on_dropped(void *context, sotto_status status, const sotto_err *err)
     }
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_REPAIRS_DONE, 1);
     sotto_metrics_reports(s->server->metrics, causes, SOTTO_CAUSES);
-    sotto_log(&s->server->options.log, SOTTO_LOG_WARNING, "collection.repaired",
-              sotto_log_task(id, s->task), sotto_log_uint("reports_dropped", s->lost),
+    sotto_log(s->server->log, SOTTO_LOG_WARNING, "collection.repaired", sotto_log_task(id, s->task),
+              sotto_log_uint("reports_dropped", s->lost),
               sotto_log_uint("reports_left", s->reports));
     sotto_collection_ask(s);
 }
@@ -301,7 +301,7 @@ static void on_listed(void *context, sotto_status status, const sotto_err *err)
     made = sotto_peer_repair(&call, s->task, sotto_buf_bytes(&s->request));
     call.http.max_response = SOTTO_DAP_REPAIR_RESP_MAX + 4096;
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_REPAIRS_ASKED, 1);
-    if (!made || sotto_server_call(s->server, &call.http, on_answer, s, NULL) != SOTTO_OK)
+    if (!made || sotto_host_call(s->server->host, &call.http, on_answer, s, NULL) != SOTTO_OK)
         sotto_collection_try_later(s);
     sotto_peer_call_clear(&call);
 }

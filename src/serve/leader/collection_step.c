@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "serve/host/metrics.h"
 #include "serve/leader/peer.h"
 #include "serve/tasks/log_task.h"
+#include "serve/tasks/metrics.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
 #include "transport/http_problem.h"
@@ -172,7 +172,7 @@ static const char *final_problem(const sotto_http_response *response)
 
 static void tell_end(const sotto_collecting *s)
 {
-    const sotto_log_sink *log = &s->server->options.log;
+    const sotto_log_sink *log = s->server->log;
     char id[SOTTO_DAP_ID_TEXT_MAX];
 
     if (s->problem)
@@ -265,7 +265,7 @@ void sotto_collection_ask(sotto_collecting *s)
                                   SOTTO_DAP_AGGREGATE_SHARE_REQ, sotto_buf_bytes(&s->request));
 
     call.http.max_response = 4 * sotto_release_sealed_size(s->task) + 4096;
-    if (!made || sotto_server_call(s->server, &call.http, on_share, s, NULL) != SOTTO_OK)
+    if (!made || sotto_host_call(s->server->host, &call.http, on_share, s, NULL) != SOTTO_OK)
         sotto_collection_try_later(s);
     sotto_peer_call_clear(&call);
 }
@@ -283,10 +283,10 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
         sotto_collection_try_later(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_CLOSED) {
         sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_CLOSED, s->closed_now);
-        sotto_rate_tell(&s->server->options.log, s->task, &s->rate);
+        sotto_rate_tell(s->server->log, s->task, &s->rate);
         sotto_collection_ask(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_WAITING) {
-        sotto_rate_tell(&s->server->options.log, s->task, &s->rate);
+        sotto_rate_tell(s->server->log, s->task, &s->rate);
         sotto_lanes_flush(s->all->leader->lanes, s->task->n, &s->range);
         sotto_leader_wake(s->all->leader);
         wait_a_while(s);

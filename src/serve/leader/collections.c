@@ -281,7 +281,7 @@ static void on_dropped(void *context, sotto_status status, const sotto_err *err)
         return;
     }
     if (a->withdrawn)
-        sotto_log(&a->ask.server->options.log, SOTTO_LOG_INFO, "collection.withdrawn",
+        sotto_log(a->ask.server->log, SOTTO_LOG_INFO, "collection.withdrawn",
                   sotto_log_task(task, a->ask.task));
     sotto_answer_nothing(a->ask.request);
     sotto_task_request_finish(&a->ask);

@@ -141,7 +141,7 @@ static sotto_status seal_group(sotto_flush *f, sotto_flush_group *g, sotto_err *
     g->segment.owner = f->server->instance;
     if (g->segment.reports == 0)
         return SOTTO_OK;
-    return sotto_segment_seal(&g->segment, &f->server->columns, records, g->segment.reports,
+    return sotto_segment_seal(&g->segment, f->server->columns, records, g->segment.reports,
                               &f->arena, err);
 }
 

@@ -8,10 +8,10 @@
 #define SOTTO_SERVE_LEADER_FLUSH_H
 
 #include "dap/dap.h"
-#include "serve/host/server.h"
 #include "serve/leader/segments.h"
 #include "serve/leader/upload.h"
 #include "serve/tasks/report_ids.h"
+#include "serve/tasks/server.h"
 
 enum { SOTTO_FLUSH_TABLE = 256 };
 

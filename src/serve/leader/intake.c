@@ -1,9 +1,9 @@
 /* While one commit is on its way, what arrives is gathered; then all of it becomes segments and one commit. Where bodies
  * have a spool they are synced there first, so that a row never names bytes that may still be lost. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/host/metrics.h"
 #include "serve/leader/flush.h"
 #include "serve/leader/leader.h"
+#include "serve/tasks/metrics.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -114,7 +114,7 @@ static void count_notes(const sotto_server *server, uint64_t noted)
 
     if (before < server->options.most_rejected_ids &&
         before + noted >= server->options.most_rejected_ids)
-        sotto_log(&server->options.log, SOTTO_LOG_WARNING, "upload.refusals_not_noted",
+        sotto_log(server->log, SOTTO_LOG_WARNING, "upload.refusals_not_noted",
                   sotto_log_uint("noted", before + noted));
 }
 
@@ -157,7 +157,7 @@ static void tell(sotto_intake *intake, const sotto_err *err)
     }
     (void)pthread_mutex_unlock(&intake->lock);
     if (due)
-        sotto_log(&intake->server->options.log, SOTTO_LOG_ERROR, "upload.not_stored",
+        sotto_log(intake->server->log, SOTTO_LOG_ERROR, "upload.not_stored",
                   sotto_log_uint("flushes", failed),
                   sotto_log_text("reason", err && err->reason[0] ? err->reason : "out of memory"));
 }

@@ -126,7 +126,7 @@ static bool is_left_out(sotto_leader_job *job, const sotto_segment *s, const sot
     if (!is_lasting(err->status))
         return false;
     remember(job, s->n, err->reason);
-    sotto_log(&job->leader->server->options.log, SOTTO_LOG_ERROR, "segment.unreadable",
+    sotto_log(job->leader->server->log, SOTTO_LOG_ERROR, "segment.unreadable",
               sotto_log_int("segment", s->n), sotto_log_uint("bucket", s->bucket),
               sotto_log_uint("reports", s->reports), sotto_log_text("reason", err->reason));
     return !job->resumed && SOTTO_RULE(unreadable_left_out);
@@ -149,7 +149,7 @@ static sotto_status stop_at(sotto_leader_job *job, size_t i, size_t kept, const 
 static sotto_status open_segments(sotto_tx *tx, sotto_leader_job *job, sotto_segment *segments,
                                   size_t *reports, sotto_err *err)
 {
-    const sotto_column_keys *columns = &job->leader->server->columns;
+    const sotto_column_keys *columns = job->leader->server->columns;
     sotto_err gone = {0};
     size_t kept = 0;
 
@@ -255,7 +255,7 @@ static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *f
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     job->lost = !row;
     while (row) {
-        sotto_log(&job->leader->server->options.log, SOTTO_LOG_ERROR, "segment.unreadable",
+        sotto_log(job->leader->server->log, SOTTO_LOG_ERROR, "segment.unreadable",
                   sotto_log_int("segment", sotto_sql_column_int(&q, 0)),
                   sotto_log_uint("bucket", (uint64_t)sotto_sql_column_int(&q, 1)),
                   sotto_log_uint("reports", (uint64_t)sotto_sql_column_int(&q, 2)),
@@ -294,7 +294,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     SOTTO_TRY(sotto_batch_key_read(&job->batch, sotto_sql_column_bytes(&q, 2), err));
     SOTTO_TRY(sotto_buf_take(&job->request, &job->arena, request.len, err));
     status =
-        sotto_column_unseal(&job->request, &job->leader->server->columns, &place, request, &found);
+        sotto_column_unseal(&job->request, job->leader->server->columns, &place, request, &found);
     if (status != SOTTO_OK)
         return status == SOTTO_MISSING || is_lasting(status)
                    ? tear(tx, job, &found, err)
@@ -431,9 +431,9 @@ sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
         SOTTO_TRY(sotto_segment_claim(tx, job->segments.list[i].n, job->n, err));
     SOTTO_TRY(insert_job(tx, job, err));
     /* Its maker holds it first; whoever finds it after that time may go on with it. */
-    return sotto_lease_add_held(tx, &job->lease, SOTTO_QUEUE_JOBS,
-                                sotto_bytes_of(item, sizeof item),
-                                (int64_t)job->leader->server->options.lease_seconds * 1000, err);
+    return sotto_lease_add_held(
+        tx, &job->lease, SOTTO_QUEUE_JOBS, sotto_bytes_of(item, sizeof item),
+        (int64_t)job->leader->server->host->options.lease_seconds * 1000, err);
 }
 
 sotto_status sotto_leader_put_off(sotto_tx *tx, void *context, sotto_err *err)

@@ -72,7 +72,7 @@ static sotto_status seal_request(sotto_leader_job *job, sotto_err *err)
     size_t size = job->request.len + SOTTO_COLUMN_OVERHEAD;
 
     SOTTO_TRY(sotto_buf_take(&job->sealed, &job->arena, size, err));
-    return sotto_column_seal(&job->sealed, &job->leader->server->columns, &place,
+    return sotto_column_seal(&job->sealed, job->leader->server->columns, &place,
                              sotto_buf_bytes(&job->request), err);
 }
 
@@ -163,7 +163,7 @@ static sotto_status add_up(sotto_leader_job *job, sotto_err *err)
     SOTTO_TRY(sotto_prio3_agg_init(&job->task->vdaf, &agg, &job->arena, err));
     SOTTO_TRY(sotto_prio3_accumulate(&job->task->vdaf, &agg, job->states, job->count, err));
     SOTTO_TRY(sotto_prio3_agg_encode(&job->task->vdaf, &share, &agg, err));
-    return sotto_batch_seal_share(&job->sub.share, &job->leader->server->columns, job->task, job->n,
+    return sotto_batch_seal_share(&job->sub.share, job->leader->server->columns, job->task, job->n,
                                   &job->batch, sotto_buf_bytes(&share), &job->arena, err);
 }
 

@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
-#include "serve/host/metrics.h"
 #include "serve/leader/peer.h"
 #include "serve/tasks/answer.h"
+#include "serve/tasks/metrics.h"
 #include "serve/tasks/schema.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void end_on_worker(void *context, sotto_worker *worker)
 
 static void log_job(const sotto_leader_job *job, const char *event, const char *reason)
 {
-    const sotto_log_sink *log = &job->leader->server->options.log;
+    const sotto_log_sink *log = job->leader->server->log;
     char id[SOTTO_DAP_ID_TEXT_MAX];
     sotto_log_field fields[3] = {
         {"reports", SOTTO_LOG_UINT, {.uint = sotto_leader_job_reports(job)}}};
@@ -123,7 +123,7 @@ static void let_helper_forget(const sotto_leader_job *job)
     if (job->causes[SOTTO_CAUSE_ABANDONED] == 0 || job->place.len == 0)
         return;
     if (sotto_peer_delete(&call, job->task, job->place))
-        (void)(sotto_server_call(server, &call.http, on_deleted, NULL, NULL) == SOTTO_OK);
+        (void)(sotto_host_call(server->host, &call.http, on_deleted, NULL, NULL) == SOTTO_OK);
     sotto_peer_call_clear(&call);
 }
 
@@ -237,7 +237,7 @@ static void send(sotto_leader_job *job)
 
     if (!sotto_peer_create(&call, job->task, SOTTO_DAP_AGGREGATION_JOBS,
                            SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, sotto_buf_bytes(&job->request)) ||
-        sotto_server_call(job->leader->server, &call.http, on_answer, job, &err) != SOTTO_OK)
+        sotto_host_call(job->leader->server->host, &call.http, on_answer, job, &err) != SOTTO_OK)
         try_later(job, err.reason);
     else
         sotto_metrics_count(metrics, SOTTO_METRIC_JOBS_SENT, 1);

@@ -8,6 +8,7 @@
 #include "base/rule.h"
 #include "base/wait.h"
 #include "serve/leader/collection.h"
+#include "serve/leader/leader_health.h"
 #include "serve/leader/rejected_ids.h"
 #include "serve/leader/replicas.h"
 #include "serve/leader/segments.h"
@@ -168,7 +169,7 @@ static sotto_status claim_some(sotto_tx *tx, void *context, sotto_err *err)
 static void claim_work(sotto_leader *leader, int64_t queue)
 {
     claim c = {.queue = queue,
-               .duration_ms = (int64_t)leader->server->options.lease_seconds * 1000};
+               .duration_ms = (int64_t)leader->server->host->options.lease_seconds * 1000};
 
     do {
         if (!may_start(leader) ||
@@ -218,7 +219,7 @@ static sotto_status adopt(sotto_leader *leader, bool alone, sotto_err *err)
 
     while (status == SOTTO_OK) {
         a->owner = server->instance;
-        a->age_ms = alone ? 0 : (int64_t)server->options.lease_seconds * 1000;
+        a->age_ms = alone ? 0 : (int64_t)server->host->options.lease_seconds * 1000;
         status = sotto_db_run(server->db, adopt_some, a, err);
         for (size_t i = 0; status == SOTTO_OK && i < a->count; i++)
             status = to_lane(leader, &a->segments[i]);
@@ -247,7 +248,7 @@ static void recall(sotto_leader *leader)
 
     if (good) {
         a->owner = server->instance;
-        a->age_ms = (int64_t)server->options.lease_seconds * 1000;
+        a->age_ms = (int64_t)server->host->options.lease_seconds * 1000;
         a->after = -1;
     }
     while (good) {
@@ -297,7 +298,7 @@ static void *run(void *context)
             sotto_leader_flush_for_others(leader);
             looked = now;
         }
-        if (now - recalled >= leader->server->options.lease_seconds * 1000) {
+        if (now - recalled >= leader->server->host->options.lease_seconds * 1000) {
             recall(leader);
             recalled = now;
         }
@@ -376,8 +377,10 @@ sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_e
     leader->thread = new_thread();
     status = leader->thread ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "the leader");
     if (status == SOTTO_OK)
-        status =
-            sotto_spool_open(&leader->spool, server->options.database, server->options.vfs, err);
+        status = sotto_leader_health_new(&leader->health, err);
+    if (status == SOTTO_OK)
+        status = sotto_spool_open(&leader->spool, server->host->options.database,
+                                  server->host->options.vfs, err);
     if (status == SOTTO_OK)
         status = sotto_lanes_open(&leader->lanes, server->options.job_delay_ms, err);
     if (status == SOTTO_OK)
@@ -450,5 +453,6 @@ void sotto_leader_close(sotto_leader *leader, uint64_t milliseconds)
         (void)pthread_mutex_destroy(&leader->thread->lock);
     }
     sotto_release(leader->thread, leader->thread ? sizeof *leader->thread : 0);
+    sotto_leader_health_free(leader->health);
     sotto_release(leader, sizeof *leader);
 }

@@ -1,21 +1,22 @@
 /* serve/leader/leader.h - what the leader's parts know of each other.
  *
- *     upload.c        requests in, reports opened
- *     intake.c        what was opened becomes segments, one commit for all that waited
- *    cached_reports.c       reports that are still in memory when their job is formed
- *     lanes.c         segments that wait for a job, by task and bucket
- *     jobs.c   a job: formed, sent, finished
- *     collections.c   collection jobs: waiting, closed, done
- *     replicas.c several leaders over one PostgreSQL
- *     leader.c        the thread that has the timers, and what happens at the start
+ *     upload.c          requests in, reports opened
+ *     intake.c          what was opened becomes segments, one commit for all that waited
+ *     cached_reports.c  reports that are still in memory when their job is formed
+ *     lanes.c           segments that wait for a job, by task and bucket
+ *     jobs.c            a job: formed, sent, finished
+ *     collections.c     collection jobs: waiting, closed, done
+ *     replicas.c        several leaders over one PostgreSQL
+ *     leader.c          the thread that has the timers, and what happens at the start
+ *     leader_service.c  all of it as a service on a host
  */
 #ifndef SOTTO_SERVE_LEADER_LEADER_H
 #define SOTTO_SERVE_LEADER_LEADER_H
 
 #include "db/lease.h"
-#include "serve/host/server.h"
 #include "serve/leader/cached_reports.h"
 #include "serve/tasks/batches.h"
+#include "serve/tasks/server.h"
 
 #include <stdatomic.h>
 
@@ -113,8 +114,11 @@ typedef struct sotto_leader_asked {
     int64_t added, n;
 } sotto_leader_asked;
 
+struct sotto_leader_health;
+
 typedef struct sotto_leader {
     sotto_server *server;
+    struct sotto_leader_health *health;
     sotto_intake *intake;
     sotto_lanes *lanes;
     struct sotto_collections *collections;
@@ -127,6 +131,16 @@ typedef struct sotto_leader {
         noted; /* refusals that strangers can make up: all that were counted before the start, and
                                     those noted by this process since (serve/leader/rejected_ids.h) */
 } sotto_leader;
+
+/* What the leader does by itself: form jobs, send them, drive collections, after a start too. */
+SOTTO_MUST_USE sotto_status sotto_leader_open(sotto_leader **leader, sotto_server *server,
+                                              sotto_err *err);
+/* Stops forming; waits for jobs in flight up to the deadline. The store, the pool and the client must still run. */
+void sotto_leader_stop(sotto_leader *leader, uint64_t milliseconds);
+/* Waits until every upload is answered. Then the store may be closed. */
+void sotto_leader_settle(sotto_leader *leader);
+/* NULL is fine. */
+void sotto_leader_close(sotto_leader *leader, uint64_t milliseconds);
 
 /* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory and a
  * job's request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each

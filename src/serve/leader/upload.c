@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/rule.h"
 #include "dap/upload.h"
-#include "serve/host/metrics.h"
 #include "serve/leader/leader.h"
 #include "serve/tasks/answer.h"
+#include "serve/tasks/metrics.h"
 
 #include <string.h>
 
@@ -104,9 +104,9 @@ static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_
     if (sotto_input_share_aad_encode(aad, task->id, task->configuration, &report->metadata,
                                      report->public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    status = sotto_receivers_unseal(worker->receivers, record, report->leader.config_id,
-                                    report->leader.enc, sotto_buf_bytes(aad),
-                                    report->leader.payload, NULL);
+    status = sotto_receivers_unseal(upload->server->receivers[worker->number], record,
+                                    report->leader.config_id, report->leader.enc,
+                                    sotto_buf_bytes(aad), report->leader.payload, NULL);
     if (status == SOTTO_NO_MEMORY)
         upload->failed = status;
     if (status != SOTTO_OK)
@@ -142,7 +142,8 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
                               report->leader.payload};
     size_t size = sotto_kept_report_size(&kept), start;
     sotto_buf *all = &upload->records, record;
-    sotto_status status = sotto_receivers_know(worker->receivers, report->leader.config_id, NULL);
+    sotto_status status = sotto_receivers_know(upload->server->receivers[worker->number],
+                                               report->leader.config_id, NULL);
     uint8_t error;
 
     /* Nobody's mistake: whatever a report error said, the client would take it for its report's. */

@@ -2,12 +2,16 @@
 #ifndef SOTTO_SERVE_LEADER_UPLOAD_H
 #define SOTTO_SERVE_LEADER_UPLOAD_H
 
-#include "serve/host/server.h"
 #include "serve/leader/segments.h"
+#include "serve/tasks/resources.h"
+#include "serve/tasks/server.h"
 
 #include <stdatomic.h>
 
-enum { SOTTO_UPLOAD_MAX_REPORTS = 1000 }; /* in one request */
+enum { SOTTO_UPLOAD_MAX_REPORTS = SOTTO_REQUEST_MAX_REPORTS };
+
+/* POST /tasks/{id}/reports */
+sotto_handler sotto_upload_handle;
 
 /* One report of it. */
 typedef struct sotto_uploaded {

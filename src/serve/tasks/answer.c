@@ -13,7 +13,7 @@ static bool location_of(char out[LOCATION], const sotto_server *server,
                         sotto_bytes id, bool waiting)
 {
     sotto_dap_path path = {.resource = collection, .has_id = true};
-    const char *base = server->options.path;
+    const char *base = server->host->options.path;
     size_t len = strlen(base);
     sotto_buf text = sotto_buf_over(out, LOCATION - 1);
 

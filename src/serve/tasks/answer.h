@@ -2,7 +2,7 @@
 #ifndef SOTTO_SERVE_TASKS_ANSWER_H
 #define SOTTO_SERVE_TASKS_ANSWER_H
 
-#include "serve/tasks/router.h"
+#include "serve/tasks/resources.h"
 
 /* 201 or 200 with a message and, unless id is empty, where its resource lives:
  * {path}tasks/{task}/{collection}/{id}. */

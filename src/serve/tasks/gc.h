@@ -3,7 +3,7 @@
  * Callers:  `sotto admin gc`.
  *
  * A task is first retired, for good: no process that starts takes reports or jobs of it any more, and those that run
- * have refused them since `late` (serve/host/server.h). Only then do its marks, noted refusals, sub-aggregates, finished jobs and answers to
+ * have refused them since `late` (serve/tasks/server.h). Only then do its marks, noted refusals, sub-aggregates, finished jobs and answers to
  * repairs go. What was released stays, and so do the counts of refused reports: no bucket can be released a second time.
  */
 #ifndef SOTTO_SERVE_TASKS_GC_H

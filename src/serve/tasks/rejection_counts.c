@@ -4,7 +4,6 @@
  * nothing to ask for before the sum itself was given away, and nothing new to learn afterwards. */
 #include "serve/tasks/rejection_counts.h"
 
-#include "serve/leader/leader.h"
 #include "serve/tasks/schema.h"
 #include "serve/tasks/task_request.h"
 
@@ -142,8 +141,7 @@ static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 
     a->found = false;
     sotto_arena_rollback(&a->ask.arena, a->ask.base);
-    return a->ask.server->options.role == SOTTO_LEADER ? find_job(tx, a, err)
-                                                       : find_share(tx, a, err);
+    return a->ask.server->role == SOTTO_LEADER ? find_job(tx, a, err) : find_share(tx, a, err);
 }
 
 static void get(void *context, sotto_worker *worker)

@@ -6,8 +6,8 @@
 #ifndef SOTTO_SERVE_TASKS_REJECTION_COUNTS_H
 #define SOTTO_SERVE_TASKS_REJECTION_COUNTS_H
 
-#include "serve/host/server.h"
 #include "serve/tasks/batches.h"
+#include "serve/tasks/server.h"
 #include "sotto/rejections.h"
 
 /* Appends the document of dap/rejections.h. Of a batch that the leader selected, it takes in what was refused at

@@ -102,7 +102,7 @@ sotto_status sotto_repair_read(sotto_tx *tx, sotto_repair_list *out, const sotto
                                const sotto_server_task *task, const sotto_batch_range *range,
                                sotto_arena *arena, sotto_err *err)
 {
-    const char *sql = statements[server->options.role == SOTTO_HELPER];
+    const char *sql = statements[server->role == SOTTO_HELPER];
     sotto_batch_key last = sotto_batch_range_last(range);
     place at = {.batch = sotto_batch_range_first(range), .job = INT64_MIN};
     size_t rows;

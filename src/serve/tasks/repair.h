@@ -10,8 +10,8 @@
 #define SOTTO_SERVE_TASKS_REPAIR_H
 
 #include "dap/repair.h"
-#include "serve/host/server.h"
 #include "serve/tasks/batches.h"
+#include "serve/tasks/server.h"
 
 /* What one job added to one bucket. */
 typedef struct sotto_repair_row {

@@ -4,7 +4,7 @@
 
 #include "db/lease.h"
 
-const sotto_migration sotto_serve_migrations[] = {
+const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
     {1, SOTTO_LEASE_SCHEMA
      /* What was provisioned. `recipe` and `parties` are the very bytes given; all else follows from them.
       * `population` is this operator's own figure. */
@@ -105,6 +105,3 @@ const sotto_migration sotto_serve_migrations[] = {
     /* Configurations of HPKE keys that were deleted: tasks that name them are this server's all the same. */
     {10, "CREATE TABLE hpke_former (config {bytes} PRIMARY KEY, since {int} NOT NULL);"},
 };
-
-const size_t sotto_serve_migration_count =
-    sizeof sotto_serve_migrations / sizeof sotto_serve_migrations[0];

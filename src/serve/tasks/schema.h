@@ -32,7 +32,7 @@ enum {
     SOTTO_RELEASE_FAILED = 4, /* after it was closed: its buckets stay closed    */
 };
 
-extern const sotto_migration sotto_serve_migrations[];
-extern const size_t sotto_serve_migration_count;
+enum { SOTTO_SERVE_MIGRATIONS = 10 };
+extern const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS];
 
 #endif

@@ -1,13 +1,13 @@
-/* serve/host/metrics.h - what happened since the start, counted; and all of it as Prometheus reads it.
+/* serve/tasks/metrics.h - what a leader or helper did since the start, counted; and their lines for Prometheus.
  *
- * Callers:  handlers, intake, jobs and collections count; the operations port writes it out.
+ * Callers:  handlers, intake, jobs and collections count; the operations port has it written out.
  * Threads:  counting never waits.
  * Secrets:  none: counts and names of causes.
  */
-#ifndef SOTTO_SERVE_HOST_METRICS_H
-#define SOTTO_SERVE_HOST_METRICS_H
+#ifndef SOTTO_SERVE_TASKS_METRICS_H
+#define SOTTO_SERVE_TASKS_METRICS_H
 
-#include "serve/host/server.h"
+#include "serve/tasks/server.h"
 
 typedef enum sotto_metric {
     SOTTO_METRIC_UPLOADS_FAILED, /* uploads that were told to try again                */
@@ -43,8 +43,8 @@ void sotto_metrics_count(sotto_metrics *metrics, sotto_metric which, uint64_t ti
 void sotto_metrics_reports(sotto_metrics *metrics, const uint64_t *reports, size_t causes);
 uint64_t sotto_metrics_get(const sotto_metrics *metrics, sotto_metric which);
 
-/* Appends the whole text (Prometheus' exposition format 0.0.4), what the parts of the server say of themselves too. */
-SOTTO_MUST_USE sotto_status sotto_metrics_write(sotto_buf *out, sotto_server *server,
+/* What both roles tell, and what they counted. */
+SOTTO_MUST_USE sotto_status sotto_metrics_write(sotto_writer *w, sotto_server *server,
                                                 sotto_err *err);
 
 #endif

@@ -218,8 +218,8 @@ static int run_migrate(int argc, char **argv)
         if (status != SOTTO_OK)
             code = sotto_admin_fail(&admin);
         else
-            printf(admin.json ? "{\"from\": %" PRId64 ", \"to\": %zu}\n"
-                              : "schema %" PRId64 " is now %zu\n",
+            printf(admin.json ? "{\"from\": %" PRId64 ", \"to\": %d}\n"
+                              : "schema %" PRId64 " is now %d\n",
                    before, SOTTO_SERVE_MIGRATIONS);
     }
     sotto_admin_close(&admin);

@@ -158,11 +158,20 @@ static void a_silent_helper_is_told(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+static bool retry_of(int64_t n, char reason[SOTTO_STEP_REASON])
+{
+    int64_t of;
+
+    return sotto_steps_last_retry(s.leader->leader->steps,
+                                  &sotto_leader_queues[SOTTO_LEADER_COLLECTIONS], &of, reason) &&
+           of == n;
+}
+
 /* The helper's answer is the same 503 as that of one that is busy: whoever looks is told of both. */
 static void a_hold_of_the_helpers_is_told(sotto_test *t)
 {
     const struct timespec moment = {0, 20000000};
-    char reason[SOTTO_LEADER_REASON] = "";
+    char reason[SOTTO_STEP_REASON] = "";
     int64_t n;
 
     open_service(t);
@@ -171,8 +180,7 @@ static void a_hold_of_the_helpers_is_told(sotto_test *t)
     upload(t, 21);
     ask(t);
     n = sotto_test_ask_number(t, s.leader->db, "SELECT n FROM release");
-    for (int i = 0;
-         i < 500 && !sotto_collections_last_retry(s.leader->leader->collections, n, reason); i++)
+    for (int i = 0; i < 500 && !retry_of(n, reason); i++)
         (void)nanosleep(&moment, NULL);
     CHECK(t, strcmp(reason, "the helper said 503: its operator may hold the batch") == 0);
     sotto_test_service_close(&s);

@@ -10,6 +10,7 @@
 #include "serve/host/health.h"
 #include "serve/host/operations.h"
 #include "serve/host/router.h"
+#include "serve/host/steps.h"
 #include "sotto/random.h"
 
 #include <stdlib.h>
@@ -139,7 +140,11 @@ static sotto_status open_all(sotto_host *h, const void *config, sotto_err *err)
     SOTTO_TRY(open_store(h, err));
     SOTTO_TRY(open_pool(h, err));
     SOTTO_TRY(open_client(h, err));
+    SOTTO_TRY(sotto_steps_open(&h->steps, h->service, h->db, h->options.lease_seconds * 1000, err));
     SOTTO_TRY(h->service->open(&h->state, h, config, err));
+    /* An SQLite file is one process's at a time. */
+    SOTTO_TRY(
+        sotto_steps_start(h->steps, h->state, strcmp(sotto_db_kind(h->db), "sqlite") == 0, err));
     SOTTO_TRY(open_http(h, err));
     SOTTO_TRY(sotto_health_open(&h->health, h, err));
     return h->options.operations ? sotto_operations_open(&h->operations, h, err) : SOTTO_OK;
@@ -206,7 +211,8 @@ int64_t sotto_host_seconds(const sotto_host *host)
 static void stop_service(sotto_host *h, uint64_t milliseconds)
 {
     if (h->state && h->service->stop)
-        h->service->stop(h->state, milliseconds);
+        h->service->stop(h->state);
+    sotto_steps_stop(h->steps, milliseconds);
 }
 
 sotto_status sotto_host_drain(sotto_host *host, uint64_t milliseconds, sotto_err *err)
@@ -262,6 +268,7 @@ void sotto_host_close(sotto_host *h)
     /* What was posted runs to its end, and its callbacks still use all that follows. */
     sotto_db_close(h->db);
     sotto_db_claim_release(&h->claim);
+    sotto_steps_close(h->steps);
     if (h->state)
         h->service->close(h->state);
     sotto_pool_close(h->pool);

@@ -19,6 +19,7 @@
 struct sotto_clock;
 struct sotto_health;
 struct sotto_operations;
+struct sotto_steps;
 
 /* From the configuration file, environment and flags; see host/options_table.c for the table. Zero takes the default. */
 typedef struct sotto_host_options {
@@ -65,6 +66,7 @@ typedef struct sotto_host {
     sotto_http_server *http;
     struct sotto_http_client *client; /* of a service that calls; call through sotto_host_call */
     pthread_mutex_t client_lock;
+    struct sotto_steps *steps;
     struct sotto_health *health;
     struct sotto_operations *operations; /* may be NULL */
     unsigned shard;                      /* of this process, for counters     */

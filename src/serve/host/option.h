@@ -20,7 +20,8 @@ typedef enum sotto_option_type {
 /* Which services a row of the host's is for. */
 typedef enum sotto_option_when {
     SOTTO_OPTION_ALWAYS,
-    SOTTO_OPTION_IF_CALLS, /* those that call peers */
+    SOTTO_OPTION_IF_CALLS,  /* those that call peers  */
+    SOTTO_OPTION_IF_QUEUES, /* those that have queues */
 } sotto_option_when;
 
 typedef struct sotto_option {

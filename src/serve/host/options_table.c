@@ -55,7 +55,7 @@ static const sotto_option host_options[] = {
      SOTTO_OPTION_ALWAYS},
     {"lease", SOTTO_OPTION_DURATION, AT(host.lease_seconds), "60s", 5, 3600,
      NULL, "how long a job belongs to the process that took it; another goes on with it then",
-     SOTTO_OPTION_IF_CALLS},
+     SOTTO_OPTION_IF_QUEUES},
     {"drain", SOTTO_OPTION_DURATION, AT(drain_seconds), "30s", 1, 3600, NULL,
      "how long a server that was told to stop finishes what it has accepted", SOTTO_OPTION_ALWAYS},
     {"log_level", SOTTO_OPTION_LEVEL, AT(log_level), "info", 0, 0, NULL,
@@ -84,7 +84,15 @@ bool sotto_option_is_for(const sotto_option_row *row, const sotto_service *servi
 {
     if (row->service)
         return row->service == service;
-    return row->option->when == SOTTO_OPTION_ALWAYS || service->calls;
+    switch (row->option->when) {
+    case SOTTO_OPTION_IF_CALLS:
+        return service->calls;
+    case SOTTO_OPTION_IF_QUEUES:
+        return service->queue_count > 0;
+    case SOTTO_OPTION_ALWAYS:
+    default:
+        return true;
+    }
 }
 
 const char *sotto_option_preset(char out[SOTTO_PRESET], const sotto_option *option,

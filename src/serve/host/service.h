@@ -7,7 +7,7 @@
  * A service is a folder beside host/: it includes host/, and no other service includes it.
  *
  *     open    the host has a store, whose tables are this service's, and compute threads; no request arrives yet
- *     stop    begin nothing new
+ *     stop    begin nothing new; steps that are under way end by themselves
  *     settle  no request, call or piece of work is under way; what was posted to the store may still be
  *     close   the store is closed
  */
@@ -20,6 +20,7 @@
 #include "transport/http_server.h"
 
 struct sotto_host;
+struct sotto_step;
 
 /* ---- routes ---------------------------------------------------------------------------------------------------- */
 
@@ -36,6 +37,16 @@ struct sotto_route {
     void (*handle)(void *state, const sotto_route *route, sotto_http_request *request);
     const void *more; /* what `admit` and `handle` want to know of this row */
 };
+
+/* ---- queues: host/steps.h --------------------------------------------------------------------------------------- */
+
+typedef struct sotto_queue {
+    int64_t number; /* in db/lease.h's table */
+    /* Begins a step of an item that was claimed, and ends it at last (host/steps.h). Must not wait. */
+    void (*step)(void *state, struct sotto_step *step);
+    unsigned (*most)(const void *state);    /* steps under way at once */
+    int64_t first_wait_ms, longest_wait_ms; /* after a step that failed */
+} sotto_queue;
 
 /* ---- the service ------------------------------------------------------------------------------------------------- */
 
@@ -60,8 +71,14 @@ typedef struct sotto_service {
     const sotto_migration *migrations;
     size_t migration_count;
 
+    const sotto_queue *queues; /* claimed from in this order */
+    size_t queue_count;
+    /* By the thread that claims, whenever it was woken: what the service begins by itself. looked: about once a second, after
+     * the queues were looked into. Returns in how many milliseconds to call again, at most. NULL: nothing. */
+    uint64_t (*idle)(void *state, bool looked);
+
     sotto_status (*open)(void **state, struct sotto_host *host, const void *config, sotto_err *err);
-    void (*stop)(void *state, uint64_t milliseconds);
+    void (*stop)(void *state);
     void (*settle)(void *state);
     void (*close)(void *state);
 

@@ -265,7 +265,7 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 sotto_status sotto_collection_read(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
     sotto_arena_rollback(&s->arena, s->base);
-    SOTTO_TRY(sotto_lease_check(tx, &s->lease, err));
+    SOTTO_TRY(sotto_lease_check(tx, &s->step->lease, err));
     SOTTO_TRY(read_row(tx, s, err));
     s->task = sotto_tasks_by_row(s->server->tasks, s->task_row);
     return s->task ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "the collection's task is not known yet");

@@ -11,10 +11,10 @@
 #include "serve/tasks/rate.h"
 
 typedef struct sotto_collecting {
-    sotto_collections *all;
+    sotto_leader *leader;
     sotto_server *server;
-    sotto_lease lease;
-    int64_t n;
+    sotto_step *step;
+    int64_t n; /* its row */
     const sotto_server_task *task;
     int64_t task_row, state;
     sotto_batch_range range;
@@ -23,16 +23,15 @@ typedef struct sotto_collecting {
     sotto_buf own;     /* our share, an encoded HpkeCiphertext              */
     sotto_buf answer;  /* the CollectionJobResp                             */
     uint64_t reports, first_bucket, last_bucket;
-    const char *problem; /* the helper's, once it refused                    */
-    sotto_bytes dropped; /* jobs that the helper does not agree on           */
-    const char *detail;  /* why that can't be mended, if it can't            */
-    uint64_t lost;       /* reports in them that were ours                   */
-    int64_t repairs;     /* so far                                           */
-    bool busy;           /* reports of the batch are still under way         */
-    bool closed_now;     /* by this step                                     */
-    sotto_rate rate;     /* what this step found                             */
-    int64_t wait_ms;
-    int64_t retry_after_ms; /* what the helper asked for                    */
+    const char *problem;           /* the helper's, once it refused                    */
+    sotto_bytes dropped;           /* jobs that the helper does not agree on           */
+    const char *detail;            /* why that can't be mended, if it can't            */
+    uint64_t lost;                 /* reports in them that were ours                   */
+    int64_t repairs;               /* so far                                           */
+    bool busy;                     /* reports of the batch are still under way         */
+    bool closed_now;               /* by this step                                     */
+    sotto_rate rate;               /* what this step found                             */
+    char retry[SOTTO_STEP_REASON]; /* why the helper gave no share; "": not known */
     sotto_arena arena;
     sotto_arena_mark base;
     sotto_db_job db;

@@ -75,7 +75,7 @@ static sotto_status read_jobs(sotto_tx *tx, sotto_collecting *s, sotto_repair_li
     SOTTO_TRY(sotto_collection_read(tx, s, err));
     if (s->state != SOTTO_RELEASE_CLOSED)
         return sotto_fail(err, SOTTO_STALE, "the collection is over");
-    SOTTO_TRY(sotto_lease_extend(tx, &s->lease,
+    SOTTO_TRY(sotto_lease_extend(tx, &s->step->lease,
                                  (int64_t)s->server->host->options.lease_seconds * 1000, err));
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
     status = sotto_repair_read(tx, ours, s->server, s->task, &s->range, &s->arena, &why);

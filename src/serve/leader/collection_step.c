@@ -1,5 +1,4 @@
 /* One step after the other: wait, close, ask the helper, end. */
-#define _POSIX_C_SOURCE 200809L
 #include "serve/leader/collection_internal.h"
 
 #include "base/alloc.h"
@@ -11,46 +10,29 @@
 #include "serve/tasks/schema.h"
 #include "transport/http_problem.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     MEMORY = 256 << 20, /* a ceiling: several shares of the largest task */
-    MAX_WAITING = 64,
-    WAIT_MS = 1000,
-    LONGEST_WAIT_MS = 30000
-};
-
-struct sotto_collections {
-    sotto_leader *leader;
-    pthread_mutex_t lock;
-    sotto_lease waiting[MAX_WAITING]; /* a few that wait: hurried on when something ends */
-    size_t count;
-    unsigned steps;                  /* under way */
-    int64_t last;                    /* that the helper gave no share for ... */
-    char retry[SOTTO_LEADER_REASON]; /* ... and why: "" for none */
+    WAIT_MS = 1000
 };
 
 /* ---- ending a step --------------------------------------------------------------------------------------------------- */
 
-void sotto_collection_end(sotto_collecting *s)
+/* What this file has of it goes; the step is still to be ended. */
+static sotto_step *let_go(sotto_collecting *s)
 {
-    sotto_collections *all = s->all;
+    sotto_step *step = s->step;
 
     sotto_arena_clear(&s->arena);
     sotto_release(s, sizeof *s);
-    (void)pthread_mutex_lock(&all->lock);
-    all->steps--;
-    (void)pthread_mutex_unlock(&all->lock);
+    return step;
 }
 
-static void on_ended(void *context, sotto_status status, const sotto_err *err)
+void sotto_collection_end(sotto_collecting *s)
 {
-    (void)status; /* the lease ends by itself, and another step finds the row as it is */
-    (void)err;
-    sotto_collection_end(context);
+    sotto_step_end(let_go(s));
 }
 
 void sotto_collection_post(sotto_collecting *s, sotto_db_fn *fn, sotto_db_done *done)
@@ -59,59 +41,12 @@ void sotto_collection_post(sotto_collecting *s, sotto_db_fn *fn, sotto_db_done *
     sotto_db_post(s->server->db, &s->db);
 }
 
-static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
-{
-    sotto_collecting *s = context;
-
-    return sotto_lease_release(tx, &s->lease, s->wait_ms, err);
-}
-
-static sotto_status forget(sotto_tx *tx, void *context, sotto_err *err)
-{
-    sotto_collecting *s = context;
-
-    return sotto_lease_finish(tx, &s->lease, err);
-}
-
-static void remember_waiting(sotto_collecting *s)
-{
-    sotto_collections *all = s->all;
-    size_t i;
-
-    (void)pthread_mutex_lock(&all->lock);
-    for (i = 0; i < all->count; i++)
-        if (memcmp(all->waiting[i].item, s->lease.item, sizeof s->lease.item) == 0)
-            break;
-    if (i == all->count && all->count < MAX_WAITING)
-        all->waiting[all->count++] = s->lease;
-    (void)pthread_mutex_unlock(&all->lock);
-}
-
-static void on_waiting(void *context, sotto_status status, const sotto_err *err)
-{
-    sotto_collecting *s = context;
-
-    (void)status;
-    (void)err;
-    remember_waiting(s);
-    sotto_collection_end(s);
-}
-
-static void wait_a_while(sotto_collecting *s)
-{
-    s->wait_ms = WAIT_MS;
-    sotto_collection_post(s, release, on_waiting);
-}
-
 void sotto_collection_try_later(sotto_collecting *s)
 {
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_RETRIED, 1);
-    s->wait_ms = WAIT_MS;
-    for (int64_t i = 1; i < s->lease.attempts && s->wait_ms < LONGEST_WAIT_MS; i++)
-        s->wait_ms *= 2;
-    if (s->retry_after_ms > s->wait_ms)
-        s->wait_ms = s->retry_after_ms;
-    sotto_collection_post(s, release, on_ended);
+    if (s->retry[0])
+        sotto_step_note_retry(s->step, s->retry);
+    sotto_step_retry(let_go(s), NULL);
 }
 
 /* ---- the helper's share ------------------------------------------------------------------------------------------------- */
@@ -122,7 +57,7 @@ static sotto_status store_end(sotto_tx *tx, void *context, sotto_err *err)
     uint64_t changed;
     sotto_sql q;
 
-    SOTTO_TRY(sotto_lease_finish(tx, &s->lease, err));
+    SOTTO_TRY(sotto_lease_finish(tx, &s->step->lease, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE release SET state = ?2, answer = ?3, problem = ?4,"
                                 " request = NULL WHERE n = ?1 AND state = ?5",
@@ -187,13 +122,15 @@ static void on_stored_end(void *context, sotto_status status, const sotto_err *e
 {
     const sotto_collecting *s = context;
 
+    (void)err;
     if (status == SOTTO_OK) {
         sotto_metrics_count(
             s->server->metrics,
             s->problem ? SOTTO_METRIC_COLLECTIONS_FAILED : SOTTO_METRIC_COLLECTIONS_DONE, 1);
         tell_end(s);
     }
-    on_ended(context, status, err);
+    sotto_collection_end(
+        context); /* if that failed the lease ends by itself, and another step finds the row as it is */
 }
 
 void sotto_collection_finish(sotto_collecting *s)
@@ -205,33 +142,16 @@ void sotto_collection_finish(sotto_collecting *s)
 static void note_retry(sotto_collecting *s, sotto_status status,
                        const sotto_http_response *response, const sotto_err *err)
 {
-    sotto_collections *all = s->all;
-
-    (void)pthread_mutex_lock(&all->lock);
-    all->last = s->n;
     if (status != SOTTO_OK)
-        (void)snprintf(all->retry, sizeof all->retry, "the helper does not answer: %.120s",
+        (void)snprintf(s->retry, sizeof s->retry, "the helper does not answer: %.120s",
                        err ? err->reason : sotto_status_name(status));
     else if (response->status / 100 == 2)
-        (void)snprintf(all->retry, sizeof all->retry, "%s",
+        (void)snprintf(s->retry, sizeof s->retry, "%s",
                        response->body.len > 0 ? "the helper's answer is none"
                                               : "the helper is not ready");
     else
-        (void)snprintf(all->retry, sizeof all->retry, "the helper said %u%s", response->status,
+        (void)snprintf(s->retry, sizeof s->retry, "the helper said %u%s", response->status,
                        response->status == 503 ? ": its operator may hold the batch" : "");
-    (void)pthread_mutex_unlock(&all->lock);
-}
-
-bool sotto_collections_last_retry(sotto_collections *all, int64_t collection,
-                                  char reason[SOTTO_LEADER_REASON])
-{
-    bool known;
-
-    (void)pthread_mutex_lock(&all->lock);
-    known = all->last == collection && all->retry[0];
-    memcpy(reason, all->retry, sizeof all->retry);
-    (void)pthread_mutex_unlock(&all->lock);
-    return known;
 }
 
 static void on_share(void *context, sotto_status status, const sotto_http_response *response,
@@ -244,7 +164,7 @@ static void on_share(void *context, sotto_status status, const sotto_http_respon
         sotto_collection_try_later(s);
         return;
     }
-    s->retry_after_ms = sotto_peer_wait_ms(response);
+    s->step->retry_after_ms = sotto_peer_wait_ms(response);
     s->problem = final_problem(response);
     s->answer = (sotto_buf){0};
     /* Not ready yet, or not what it should be: the same request asks again. */
@@ -287,11 +207,11 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
         sotto_collection_ask(s);
     } else if (status == SOTTO_OK && s->state == SOTTO_RELEASE_WAITING) {
         sotto_rate_tell(s->server->log, s->task, &s->rate);
-        sotto_lanes_flush(s->all->leader->lanes, s->task->n, &s->range);
-        sotto_leader_wake(s->all->leader);
-        wait_a_while(s);
+        sotto_lanes_flush(s->leader->lanes, s->task->n, &s->range);
+        sotto_steps_wake(s->leader->steps);
+        sotto_step_wait(let_go(s), WAIT_MS);
     } else {
-        sotto_collection_post(s, forget, on_ended);
+        sotto_step_done(let_go(s));
     }
 }
 
@@ -307,107 +227,19 @@ static size_t ceiling(const sotto_server *server)
     return MEMORY + 16 * longest;
 }
 
-bool sotto_collection_step(sotto_leader *leader, const sotto_lease *lease)
+void sotto_collection_step(sotto_leader *leader, sotto_step *step)
 {
     sotto_collecting *s = sotto_alloc(sizeof *s);
 
-    if (!s)
-        return false;
-    s->all = leader->collections;
+    if (!s) {
+        sotto_step_end(step); /* found again when its lease ends */
+        return;
+    }
+    s->leader = leader;
     s->server = leader->server;
-    s->lease = *lease;
-    for (size_t i = 0; i < 8 && i < lease->item_len; i++)
-        s->n = (int64_t)((uint64_t)s->n << 8 | lease->item[i]);
+    s->step = step;
+    s->n = step->n;
     sotto_arena_init(&s->arena, ceiling(leader->server));
     s->base = sotto_arena_here(&s->arena);
-    (void)pthread_mutex_lock(&s->all->lock);
-    s->all->steps++;
-    (void)pthread_mutex_unlock(&s->all->lock);
     sotto_collection_post(s, sotto_collection_advance, on_advanced);
-    return true;
-}
-
-/* ---- those that wait ----------------------------------------------------------------------------------------------------------- */
-
-typedef struct hurry {
-    sotto_collections *all;
-    sotto_lease leases[MAX_WAITING];
-    size_t count;
-    sotto_db_job db;
-} hurry;
-
-static sotto_status hurry_all(sotto_tx *tx, void *context, sotto_err *err)
-{
-    hurry *h = context;
-
-    for (size_t i = 0; i < h->count; i++)
-        SOTTO_TRY(sotto_lease_hurry(tx, h->leases[i].queue,
-                                    sotto_bytes_of(h->leases[i].item, h->leases[i].item_len), err));
-    return SOTTO_OK;
-}
-
-static void on_hurried(void *context, sotto_status status, const sotto_err *err)
-{
-    hurry *h = context;
-
-    (void)status;
-    (void)err;
-    sotto_leader_look(h->all->leader);
-    (void)pthread_mutex_lock(&h->all->lock);
-    h->all->steps--;
-    (void)pthread_mutex_unlock(&h->all->lock);
-    sotto_release(h, sizeof *h);
-}
-
-void sotto_collections_recheck(sotto_leader *leader)
-{
-    sotto_collections *all = leader->collections;
-    hurry *h = NULL;
-
-    (void)pthread_mutex_lock(&all->lock);
-    if (all->count > 0)
-        h = sotto_alloc(sizeof *h);
-    if (h) {
-        memcpy(h->leases, all->waiting, all->count * sizeof *h->leases);
-        h->count = all->count;
-        h->all = all;
-        all->count = 0;
-        all->steps++;
-    }
-    (void)pthread_mutex_unlock(&all->lock);
-    if (!h)
-        return;
-    h->db = (sotto_db_job){hurry_all, h, on_hurried, h, NULL, SOTTO_OK, {0}};
-    sotto_db_post(leader->server->db, &h->db);
-}
-
-sotto_status sotto_collections_open(sotto_collections **out, sotto_leader *leader, sotto_err *err)
-{
-    sotto_collections *all = sotto_alloc(sizeof *all);
-
-    if (!all)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "collections");
-    all->leader = leader;
-    (void)pthread_mutex_init(&all->lock, NULL);
-    *out = all;
-    return SOTTO_OK;
-}
-
-void sotto_collections_close(sotto_collections *all)
-{
-    unsigned steps = 1;
-
-    if (!all)
-        return;
-    while (steps > 0) {
-        struct timespec moment = {0, 2000000};
-
-        (void)pthread_mutex_lock(&all->lock);
-        steps = all->steps;
-        (void)pthread_mutex_unlock(&all->lock);
-        if (steps > 0)
-            (void)nanosleep(&moment, NULL);
-    }
-    (void)pthread_mutex_destroy(&all->lock);
-    sotto_release(all, sizeof *all);
 }

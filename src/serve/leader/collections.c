@@ -127,7 +127,7 @@ static void on_created(void *context, sotto_status status, const sotto_err *err)
 
     (void)err;
     if (status == SOTTO_OK) {
-        sotto_leader_look(a->ask.server->leader);
+        sotto_steps_look(a->ask.server->leader->steps);
         answer(a, 201);
     } else {
         sotto_task_request_fail(&a->ask, status);

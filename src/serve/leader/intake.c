@@ -139,7 +139,7 @@ static void announce(flush *f)
         (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
                                sotto_leader_full_job(f->intake->server, g->task), now) == SOTTO_OK);
     }
-    sotto_leader_wake(leader);
+    sotto_steps_wake(leader->steps);
 }
 
 /* A full disk fails every flush: one line a second says so. */

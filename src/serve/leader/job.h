@@ -23,7 +23,7 @@ typedef struct sotto_leader_job {
     int64_t n; /* its row */
     uint8_t
         id[SOTTO_RESOURCE_ID_SIZE]; /* a hash of its request, by which the helper knows it too */
-    sotto_lease lease;
+    sotto_step *step;
     bool resumed;                /* it was on disk before                       */
     bool unread;                 /* its segments could not be read, or some     */
     bool lost;                   /* resumed: no segment is left, nor a request that opens */
@@ -44,8 +44,7 @@ typedef struct sotto_leader_job {
     sotto_buf request; /* empty: no report was left to send             */
     sotto_buf sealed;  /* the request as it is stored, unless resumed   */
     sotto_bytes answer;
-    sotto_bytes place;      /* where the helper says that its job is; empty: it does not */
-    int64_t retry_after_ms; /* what the helper asked for                                 */
+    sotto_bytes place; /* where the helper says that its job is; empty: it does not */
     sotto_sub_aggregate sub;
     uint64_t causes[SOTTO_CAUSES];
     sotto_db_job db;

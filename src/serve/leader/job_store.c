@@ -221,7 +221,7 @@ sotto_status sotto_leader_note(sotto_tx *tx, void *context, sotto_err *err)
                                         .job = job->resumed ? job->n : -1};
 
     if (job->resumed)
-        SOTTO_TRY(sotto_lease_check(tx, &job->lease, err));
+        SOTTO_TRY(sotto_lease_check(tx, &job->step->lease, err));
     for (size_t i = 0; i < job->note_count; i++) {
         finding.segment = job->notes[i].n;
         finding.why = job->notes[i].why[0] ? job->notes[i].why : NULL;
@@ -432,22 +432,16 @@ sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(insert_job(tx, job, err));
     /* Its maker holds it first; whoever finds it after that time may go on with it. */
     return sotto_lease_add_held(
-        tx, &job->lease, SOTTO_QUEUE_JOBS, sotto_bytes_of(item, sizeof item),
+        tx, &job->step->lease, SOTTO_QUEUE_JOBS, sotto_bytes_of(item, sizeof item),
         (int64_t)job->leader->server->host->options.lease_seconds * 1000, err);
 }
 
 sotto_status sotto_leader_put_off(sotto_tx *tx, void *context, sotto_err *err)
 {
-    enum { FIRST_MS = 500, LONGEST_MS = 60000 };
     const sotto_leader_job *job = context;
-    int64_t wait = FIRST_MS;
     sotto_sql q;
 
-    for (int64_t i = 1; i < job->lease.attempts && wait < LONGEST_MS; i++)
-        wait *= 2;
-    if (job->retry_after_ms > wait)
-        wait = job->retry_after_ms;
-    SOTTO_TRY(sotto_lease_release(tx, &job->lease, wait, err));
+    SOTTO_TRY(sotto_step_release(tx, job->step, err));
     if (!job->refused)
         return SOTTO_OK;
     SOTTO_TRY(
@@ -462,7 +456,7 @@ static sotto_status end_job(sotto_tx *tx, const sotto_leader_job *job, int64_t s
     uint64_t changed;
     sotto_sql q;
 
-    SOTTO_TRY(sotto_lease_finish(tx, &job->lease, err));
+    SOTTO_TRY(sotto_lease_finish(tx, &job->step->lease, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE job SET state = ?3, request = NULL WHERE n = ?1 AND"
                                 " state = ?2",

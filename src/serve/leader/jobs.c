@@ -16,12 +16,14 @@ enum { MEMORY = 256 << 20, MAX_REFUSALS = 8 };
 
 static void end(sotto_leader_job *job)
 {
-    sotto_leader *leader = job->leader;
+    sotto_step *step = job->step;
 
     sotto_leader_let_go(job);
     sotto_arena_clear(&job->arena);
     sotto_release(job, sizeof *job);
-    sotto_leader_job_ended(leader);
+    /* Collections wait for jobs. Hurried first: once no step is counted, the leader may go. */
+    sotto_steps_hurry(step->steps, &sotto_leader_queues[SOTTO_LEADER_COLLECTIONS]);
+    sotto_step_end(step);
 }
 
 /* Wiping what a job had takes a while: others wait for the store's thread. */
@@ -49,6 +51,12 @@ static void log_job(const sotto_leader_job *job, const char *event, const char *
         log->write(log->context, &e);
 }
 
+static void post(sotto_leader_job *job, sotto_db_fn *fn, sotto_db_done *done)
+{
+    job->db = (sotto_db_job){fn, job, done, job, NULL, SOTTO_OK, {0}};
+    sotto_db_post(job->leader->server->db, &job->db);
+}
+
 /* ---- giving a job back ------------------------------------------------------------------------------------- */
 
 static void on_released(void *context, sotto_status status, const sotto_err *err)
@@ -62,10 +70,9 @@ static void on_released(void *context, sotto_status status, const sotto_err *err
 static void try_later(sotto_leader_job *job, const char *reason)
 {
     log_job(job, "job.retried", reason);
-    sotto_leader_note_retry(job->leader, reason);
+    sotto_step_note_retry(job->step, reason);
     sotto_metrics_count(job->leader->server->metrics, SOTTO_METRIC_JOBS_RETRIED, 1);
-    job->db = (sotto_db_job){sotto_leader_put_off, job, on_released, job, NULL, SOTTO_OK, {0}};
-    sotto_db_post(job->leader->server->db, &job->db);
+    post(job, sotto_leader_put_off, on_released);
 }
 
 /* Nothing is on disk yet: the segments wait again, for longer each time. Where reading them failed, one of them may be the cause
@@ -142,12 +149,6 @@ static void on_finished(void *context, sotto_status status, const sotto_err *err
         end(job);
 }
 
-static void post(sotto_leader_job *job, sotto_db_fn *fn, sotto_db_done *done)
-{
-    job->db = (sotto_db_job){fn, job, done, job, NULL, SOTTO_OK, {0}};
-    sotto_db_post(job->leader->server->db, &job->db);
-}
-
 static void conclude(void *context, sotto_worker *worker)
 {
     sotto_leader_job *job = context;
@@ -180,7 +181,7 @@ static void note_answer(sotto_leader_job *job, const sotto_http_response *respon
     sotto_bytes place;
     uint8_t *copy;
 
-    job->retry_after_ms = sotto_peer_wait_ms(response);
+    job->step->retry_after_ms = sotto_peer_wait_ms(response);
     if (!sotto_http_response_field(response, "location", &place) || place.len == 0)
         return;
     copy = sotto_arena_take(&job->arena, place.len);
@@ -196,7 +197,7 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
 {
     sotto_leader_job *job = context;
     uint8_t *copy;
-    char reason[SOTTO_LEADER_REASON];
+    char reason[SOTTO_STEP_REASON];
 
     if (status != SOTTO_OK) {
         (void)snprintf(reason, sizeof reason, "the helper does not answer: %.120s",
@@ -351,54 +352,63 @@ static void drop_twins(sotto_job_segments *segments)
     segments->count = kept;
 }
 
-static sotto_leader_job *new_job(sotto_leader *leader)
+static sotto_leader_job *new_job(sotto_leader *leader, sotto_step *step)
 {
     sotto_leader_job *job = sotto_alloc(sizeof *job);
 
     if (job) {
         job->leader = leader;
+        job->step = step;
+        job->n = step->n;
         sotto_arena_init(&job->arena, MEMORY);
     }
     return job;
 }
 
+/* False: the job, which has begun nothing, is gone, and so is its step. */
 static bool start(sotto_leader_job *job)
 {
+    sotto_step *step = job->step;
+
     if (sotto_pool_post(job->leader->server->pool, form, job, NULL) == SOTTO_OK)
         return true;
     sotto_arena_clear(&job->arena);
     sotto_release(job, sizeof *job);
+    sotto_step_end(step);
     return false;
 }
 
 bool sotto_leader_job_start(sotto_leader *leader, sotto_job_segments *segments)
 {
-    sotto_leader_job *job = new_job(leader);
+    const sotto_queue *jobs = &sotto_leader_queues[SOTTO_LEADER_JOBS];
+    sotto_step *step = NULL;
+    sotto_leader_job *job;
+    int64_t n;
 
-    if (!job)
+    if (sotto_row_number(&n, NULL) == SOTTO_OK)
+        step = sotto_step_begin(leader->steps, jobs, n);
+    job = step ? new_job(leader, step) : NULL;
+    if (!job) {
+        if (step)
+            sotto_step_end(step);
         return false;
+    }
     /* The order in which a restart would read them: the request must come out the same. */
     qsort(segments->list, segments->count, sizeof segments->list[0], by_number);
     drop_twins(segments);
     job->segments = *segments;
     job->bucket = segments->bucket;
-    if (sotto_row_number(&job->n, NULL) != SOTTO_OK) {
-        sotto_arena_clear(&job->arena);
-        sotto_release(job, sizeof *job);
-        return false;
-    }
     return start(job);
 }
 
-bool sotto_leader_job_resume(sotto_leader *leader, const sotto_lease *lease)
+void sotto_leader_job_resume(sotto_leader *leader, sotto_step *step)
 {
-    sotto_leader_job *job = new_job(leader);
+    sotto_leader_job *job = new_job(leader, step);
 
-    if (!job)
-        return false;
+    if (!job) {
+        sotto_step_end(step); /* found again when its lease ends */
+        return;
+    }
     job->resumed = true;
-    job->lease = *lease;
-    for (size_t i = 0; i < 8 && i < lease->item_len; i++)
-        job->n = (int64_t)((uint64_t)job->n << 8 | lease->item[i]);
-    return start(job);
+    (void)start(job);
 }

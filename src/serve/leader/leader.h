@@ -7,13 +7,13 @@
  *     jobs.c            a job: formed, sent, finished
  *     collections.c     collection jobs: waiting, closed, done
  *     replicas.c        several leaders over one PostgreSQL
- *     leader.c          the thread that has the timers, and what happens at the start
+ *     leader.c          when jobs are formed, and what happens at the start
  *     leader_service.c  all of it as a service on a host
  */
 #ifndef SOTTO_SERVE_LEADER_LEADER_H
 #define SOTTO_SERVE_LEADER_LEADER_H
 
-#include "db/lease.h"
+#include "serve/host/steps.h"
 #include "serve/leader/cached_reports.h"
 #include "serve/tasks/batches.h"
 #include "serve/tasks/server.h"
@@ -121,10 +121,11 @@ typedef struct sotto_leader {
     struct sotto_leader_health *health;
     sotto_intake *intake;
     sotto_lanes *lanes;
-    struct sotto_collections *collections;
-    struct sotto_leader_thread *thread;
+    sotto_steps *steps; /* the host's */
     struct sotto_leader_others *others;
-    sotto_leader_asked asked;   /* by the leader's thread alone */
+    /* By the thread of steps alone: */
+    sotto_leader_asked asked;
+    uint64_t recalled_ms;       /* when segments of our own were last looked for */
     sotto_spool *spool;         /* where bodies are kept; NULL: in their rows */
     atomic_size_t cached_bytes; /* bytes of uploads that wait for their job in memory */
     atomic_uint_least64_t
@@ -132,15 +133,20 @@ typedef struct sotto_leader {
                                     those noted by this process since (serve/leader/rejected_ids.h) */
 } sotto_leader;
 
-/* What the leader does by itself: form jobs, send them, drive collections, after a start too. */
+/* The queues of a leader, as host/steps.h has them: collections are driven, and jobs that were put off gone on with. */
+enum { SOTTO_LEADER_COLLECTIONS, SOTTO_LEADER_JOBS, SOTTO_LEADER_QUEUES };
+extern const sotto_queue sotto_leader_queues[SOTTO_LEADER_QUEUES];
+
 SOTTO_MUST_USE sotto_status sotto_leader_open(sotto_leader **leader, sotto_server *server,
                                               sotto_err *err);
-/* Stops forming; waits for jobs in flight up to the deadline. The store, the pool and the client must still run. */
-void sotto_leader_stop(sotto_leader *leader, uint64_t milliseconds);
+/* Hears no more of other replicas. */
+void sotto_leader_stop(sotto_leader *leader);
 /* Waits until every upload is answered. Then the store may be closed. */
 void sotto_leader_settle(sotto_leader *leader);
 /* NULL is fine. */
-void sotto_leader_close(sotto_leader *leader, uint64_t milliseconds);
+void sotto_leader_close(sotto_leader *leader);
+/* Forms jobs of what waits, and of what others left behind; as sotto_service.idle. */
+uint64_t sotto_leader_idle(sotto_leader *leader, bool looked);
 
 /* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory and a
  * job's request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each
@@ -149,21 +155,10 @@ size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task
 /* Milliseconds of the monotonic clock. */
 uint64_t sotto_leader_now_ms(void);
 
-/* Something may have become ready: look again. From any thread; cheap. */
-void sotto_leader_wake(sotto_leader *leader);
-/* ... and look into the database for work to claim, too. */
-void sotto_leader_look(sotto_leader *leader);
-/* Why a job did not come to its end at the last try of one, "" if none was tried again so far; as the log has it. */
-enum { SOTTO_LEADER_REASON = 160 };
-void sotto_leader_note_retry(sotto_leader *leader, const char *reason);
-void sotto_leader_last_retry(sotto_leader *leader, char reason[SOTTO_LEADER_REASON]);
-/* A job is over, one way or another. */
-void sotto_leader_job_ended(sotto_leader *leader);
-
 /* Forms a job of these segments and drives it to its end; sorts them. False: it can't be started now, and what the
  * segments hold stays the caller's. */
 bool sotto_leader_job_start(sotto_leader *leader, sotto_job_segments *segments);
-/* Goes on with a job that is on disk and was claimed. False: it can't be started now. */
-bool sotto_leader_job_resume(sotto_leader *leader, const sotto_lease *lease);
+/* Goes on with a job that is on disk and was claimed. */
+void sotto_leader_job_resume(sotto_leader *leader, sotto_step *step);
 
 #endif

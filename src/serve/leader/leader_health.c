@@ -50,9 +50,12 @@ static sotto_status count_unanswered(sotto_tx *tx, sotto_leader_health_view *vie
 /* Another replica may have asked for it last. */
 static void say_silence(const sotto_leader *leader, sotto_stalled *stalled)
 {
-    char reason[SOTTO_LEADER_REASON];
+    char reason[SOTTO_STEP_REASON];
+    int64_t n;
 
-    if (sotto_collections_last_retry(leader->collections, stalled->n, reason))
+    if (sotto_steps_last_retry(leader->steps, &sotto_leader_queues[SOTTO_LEADER_COLLECTIONS], &n,
+                               reason) &&
+        n == stalled->n)
         (void)snprintf(stalled->why, sizeof stalled->why, "%s", reason);
     else
         (void)snprintf(stalled->why, sizeof stalled->why, "the helper has not given its share");
@@ -62,6 +65,7 @@ sotto_status sotto_leader_health_read(sotto_tx *tx, sotto_leader *leader, sotto_
 {
     sotto_leader_health *health = leader->health;
     sotto_leader_health_view view = health->view; /* nobody else writes it */
+    int64_t job;
 
     SOTTO_TRY(sotto_unreadable_count(tx, &view.unreadable, err));
     SOTTO_TRY(count_unanswered(tx, &view, err));
@@ -71,7 +75,8 @@ sotto_status sotto_leader_health_read(sotto_tx *tx, sotto_leader *leader, sotto_
             say_silence(leader, &view.stalled);
     }
     health->looks++;
-    sotto_leader_last_retry(leader, view.retry);
+    (void)sotto_steps_last_retry(leader->steps, &sotto_leader_queues[SOTTO_LEADER_JOBS], &job,
+                                 view.retry);
     (void)pthread_mutex_lock(&health->lock);
     health->view = view;
     (void)pthread_mutex_unlock(&health->lock);

@@ -15,8 +15,8 @@ typedef struct sotto_leader_health_view {
     uint64_t unreadable; /* segments                                                          */
     uint64_t unanswered; /* jobs that were tried without success and wait for another try     */
     uint64_t in_jobs;    /* reports of jobs that are not finished, tried before or not        */
-    char retry[SOTTO_LEADER_REASON]; /* why the last job that was put off by this process was */
-    sotto_stalled stalled;           /* collections without an answer                         */
+    char retry[SOTTO_STEP_REASON]; /* why the last job that was put off by this process was */
+    sotto_stalled stalled;         /* collections without an answer                         */
 } sotto_leader_health_view;
 
 SOTTO_MUST_USE sotto_status sotto_leader_health_new(sotto_leader_health **health, sotto_err *err);

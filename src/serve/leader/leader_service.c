@@ -54,28 +54,70 @@ static const sotto_option options[] = {
 };
 /* clang-format on */
 
+/* ---- queues ------------------------------------------------------------------------------------------------------- */
+
+enum { COLLECTIONS_AT_ONCE = 64 };
+
+static unsigned most_collections(const void *state)
+{
+    (void)state;
+    return COLLECTIONS_AT_ONCE;
+}
+
+static unsigned most_jobs(const void *state)
+{
+    const sotto_server *server = state;
+
+    return server->options.jobs_in_flight;
+}
+
+static void step_collection(void *state, sotto_step *step)
+{
+    const sotto_server *server = state;
+
+    sotto_collection_step(server->leader, step);
+}
+
+static void step_job(void *state, sotto_step *step)
+{
+    const sotto_server *server = state;
+
+    sotto_leader_job_resume(server->leader, step);
+}
+
+const sotto_queue sotto_leader_queues[SOTTO_LEADER_QUEUES] = {
+    [SOTTO_LEADER_COLLECTIONS] = {SOTTO_QUEUE_COLLECTIONS, step_collection, most_collections, 1000,
+                                  30000},
+    [SOTTO_LEADER_JOBS] = {SOTTO_QUEUE_JOBS, step_job, most_jobs, 500, 60000},
+};
+
+static uint64_t idle(void *state, bool looked)
+{
+    const sotto_server *server = state;
+
+    return sotto_leader_idle(server->leader, looked);
+}
+
 /* ---- hooks -------------------------------------------------------------------------------------------------------- */
 
 static sotto_status open(void **state, sotto_host *host, const void *config, sotto_err *err)
 {
     sotto_task_options options_given = *(const sotto_task_options *)config;
     sotto_server *server;
-    sotto_status status;
 
     if (options_given.most_rejected_ids == 0)
         options_given.most_rejected_ids = SOTTO_REJECTED_IDS_MOST;
     SOTTO_TRY(sotto_server_new(&server, host, SOTTO_LEADER, &options_given, err));
     *state = server; /* closed with its host from here on, whatever happens */
-    status = sotto_leader_open(&server->leader, server, err);
-    return status;
+    return sotto_leader_open(&server->leader, server, err);
 }
 
-static void stop(void *state, uint64_t milliseconds)
+static void stop(void *state)
 {
     const sotto_server *server = state;
 
     if (server->leader)
-        sotto_leader_stop(server->leader, milliseconds);
+        sotto_leader_stop(server->leader);
 }
 
 static void settle(void *state)
@@ -91,7 +133,7 @@ static void close(void *state)
 {
     sotto_server *server = state;
 
-    sotto_leader_close(server->leader, 0);
+    sotto_leader_close(server->leader);
     sotto_server_free(server);
 }
 
@@ -145,6 +187,9 @@ const sotto_service sotto_leader_service = {
     .check = sotto_task_options_check,
     .migrations = sotto_serve_migrations,
     .migration_count = SOTTO_SERVE_MIGRATIONS,
+    .queues = sotto_leader_queues,
+    .queue_count = SOTTO_LEADER_QUEUES,
+    .idle = idle,
     .open = open,
     .stop = stop,
     .settle = settle,

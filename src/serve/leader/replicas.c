@@ -38,7 +38,7 @@ static void *listen(void *context)
     while (!atomic_load(&others->stopping)) {
         uint64_t seen = sotto_db_woken(db, CHANNEL);
 
-        sotto_collections_recheck(leader);
+        sotto_steps_hurry(leader->steps, &sotto_leader_queues[SOTTO_LEADER_COLLECTIONS]);
         while (!atomic_load(&others->stopping) && !sotto_db_wait(db, CHANNEL, seen, WAIT_MS))
             ;
     }

@@ -268,11 +268,11 @@ bool sotto_resource_admit(void *server, const sotto_route *route, sotto_http_req
                           size_t *max_body)
 {
     const sotto_resource *r = route->more;
-    found found;
+    found to;
 
-    if (!find(server, route, request, &found))
+    if (!find(server, route, request, &to))
         return false;
-    *max_body = r->limit(server, found.task);
+    *max_body = r->limit(server, to.task);
     return true;
 }
 
@@ -280,10 +280,10 @@ bool sotto_resource_admit(void *server, const sotto_route *route, sotto_http_req
 void sotto_resource_handle(void *server, const sotto_route *route, sotto_http_request *request)
 {
     const sotto_resource *r = route->more;
-    found found = {0};
+    found to = {0};
 
-    if (find(server, route, request, &found))
-        r->handle(server, found.task, sotto_bytes_of(found.item, found.item_len), request);
+    if (find(server, route, request, &to))
+        r->handle(server, to.task, sotto_bytes_of(to.item, to.item_len), request);
 }
 
 void sotto_resource_refuse_method(void *context, const sotto_route *route,

@@ -3,13 +3,7 @@
 #define SOTTO_SERVE_TASKS_SCHEMA_H
 
 #include "db/migrate.h"
-
-/* A row's n in eight bytes: what leases call it, and what its sealed columns are bound to. */
-static inline void sotto_row_name(uint8_t out[8], int64_t n)
-{
-    for (size_t i = 0; i < 8; i++)
-        out[i] = (uint8_t)((uint64_t)n >> (56 - 8 * i));
-}
+#include "serve/host/row.h"
 
 /* Queues of db/lease.h; an item is the row's n in eight bytes. */
 enum { SOTTO_QUEUE_JOBS = 1, SOTTO_QUEUE_COLLECTIONS = 2 };

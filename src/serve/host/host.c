@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/datastore.h"
 #include "serve/host/descriptors.h"
@@ -30,6 +31,19 @@ const sotto_service *sotto_service_find(const char *name, size_t len)
 
 /* ---- up --------------------------------------------------------------------------------------------------------- */
 
+/* Before its tables are changed. One that is empty, or older than the mark, is nobody's yet. */
+static sotto_status check_owner(sotto_host *h, sotto_err *err)
+{
+    sotto_err why = {0};
+    int64_t version;
+
+    SOTTO_TRY(sotto_db_version(h->db, &version, err));
+    if (SOTTO_RULE(owner_before_tables) && version > 0 &&
+        sotto_database_owner_check(h->db, h->service, &why) == SOTTO_DENIED)
+        return sotto_fail(err, SOTTO_DENIED, "%s", why.reason);
+    return SOTTO_OK;
+}
+
 static sotto_status open_store(sotto_host *h, sotto_err *err)
 {
     const sotto_service *service = h->service;
@@ -50,6 +64,7 @@ static sotto_status open_store(sotto_host *h, sotto_err *err)
             &h->options.log, SOTTO_LOG_WARNING, "datastore_key.made",
             sotto_log_text("file", h->options.datastore_key),
             sotto_log_text("advice", "keep a copy elsewhere: without it the database is lost"));
+    SOTTO_TRY(check_owner(h, err));
     SOTTO_TRY(sotto_db_migrate(h->db, service->migrations, service->migration_count, err));
     return sotto_database_owner_claim(h->db, service, err);
 }

@@ -20,8 +20,8 @@ static sotto_status find_answer(sotto_tx *tx, sotto_helper_job *job, sotto_err *
     job->known = false;
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "SELECT answer, request FROM job WHERE task = ?1 AND id = ?2", err));
-    sotto_sql_int(&q, 1, job->task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->id, sizeof job->id));
+    sotto_sql_int(&q, 1, job->ask.task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->ask.id, sizeof job->ask.id));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     if (!row || !SOTTO_RULE(helper_same_answer))
         return SOTTO_OK;
@@ -29,7 +29,7 @@ static sotto_status find_answer(sotto_tx *tx, sotto_helper_job *job, sotto_err *
                  !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 1),
                                             sotto_bytes_of(job->body_id, sizeof job->body_id));
     stored = sotto_sql_column_bytes(&q, 0);
-    SOTTO_TRY(sotto_buf_take(&job->answer, &job->arena, stored.len, err));
+    SOTTO_TRY(sotto_buf_take(&job->answer, &job->ask.arena, stored.len, err));
     if (stored.len > 0)
         memcpy(job->answer.data, stored.data, stored.len);
     job->answer.len = stored.len;
@@ -44,7 +44,7 @@ static sotto_status find_closed(sotto_tx *tx, sotto_helper_job *job, bool *chang
         sotto_helper_batch *b = &job->batches[i];
         bool closed;
 
-        SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->task->n, &b->sub.batch, err));
+        SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->ask.task->n, &b->sub.batch, err));
         if (closed && !b->closed && SOTTO_RULE(helper_closed_batch))
             *changed = b->closed = true;
     }
@@ -69,7 +69,7 @@ static sotto_status take_marks(sotto_tx *tx, sotto_helper_job *job, sotto_err *e
 {
     for (size_t i = 0; i < job->count; i++)
         job->marks[i].wanted = job->reports[i].error == 0;
-    SOTTO_TRY(sotto_report_ids_take(tx, job->task->n, job->marks, job->count, err));
+    SOTTO_TRY(sotto_report_ids_take(tx, job->ask.task->n, job->marks, job->count, err));
     for (size_t i = 0; i < job->count; i++)
         if (job->marks[i].wanted && job->marks[i].taken && SOTTO_RULE(helper_replays))
             job->changed = true;
@@ -80,7 +80,7 @@ static sotto_status store_sums(sotto_tx *tx, const sotto_helper_job *job, sotto_
 {
     for (size_t i = 0; i < job->batch_count; i++)
         if (job->batches[i].sub.reports > 0)
-            SOTTO_TRY(sotto_batch_add(tx, job->task, job->n, &job->batches[i].sub, err));
+            SOTTO_TRY(sotto_batch_add(tx, job->ask.task, job->ask.n, &job->batches[i].sub, err));
     return SOTTO_OK;
 }
 
@@ -95,8 +95,8 @@ static sotto_status count_rejections(sotto_tx *tx, const sotto_helper_job *job, 
                 causes[job->reports[i].error]++;
         for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
             if (causes[cause] > 0)
-                SOTTO_TRY(sotto_batch_reject(tx, job->task->n, &job->batches[b].sub.batch, cause,
-                                             job->server->shard, causes[cause], err));
+                SOTTO_TRY(sotto_batch_reject(tx, job->ask.task->n, &job->batches[b].sub.batch,
+                                             cause, job->ask.server->shard, causes[cause], err));
     }
     return SOTTO_OK;
 }
@@ -110,9 +110,9 @@ static sotto_status store_answer(sotto_tx *tx, const sotto_helper_job *job, sott
                                 " reports, request, added)"
                                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, {now})",
                                 err));
-    sotto_sql_int(&q, 1, job->n);
-    sotto_sql_int(&q, 2, job->task->n);
-    sotto_sql_bytes(&q, 3, sotto_bytes_of(job->id, sizeof job->id));
+    sotto_sql_int(&q, 1, job->ask.n);
+    sotto_sql_int(&q, 2, job->ask.task->n);
+    sotto_sql_bytes(&q, 3, sotto_bytes_of(job->ask.id, sizeof job->ask.id));
     sotto_sql_int(&q, 4, SOTTO_JOB_DONE);
     sotto_sql_int(&q, 5, 0);
     sotto_sql_bytes(&q, 6, sotto_bytes_of(NULL, 0));
@@ -127,7 +127,7 @@ sotto_status sotto_helper_commit(sotto_tx *tx, void *context, sotto_err *err)
     sotto_helper_job *job = context;
 
     job->changed = false;
-    SOTTO_TRY(sotto_release_lock(tx, job->task->n, false, err));
+    SOTTO_TRY(sotto_release_lock(tx, job->ask.task->n, false, err));
     SOTTO_TRY(find_answer(tx, job, err));
     if (job->known)
         return SOTTO_OK;

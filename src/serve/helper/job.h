@@ -10,7 +10,7 @@
 #include "dap/job.h"
 #include "serve/tasks/batches.h"
 #include "serve/tasks/report_ids.h"
-#include "serve/tasks/server.h"
+#include "serve/tasks/task_request.h"
 
 enum {
     SOTTO_HELPER_MAX_REPORTS = 4096, /* in one job                             */
@@ -33,15 +33,12 @@ typedef struct sotto_helper_batch {
 } sotto_helper_batch;
 
 typedef struct sotto_helper_job {
-    sotto_server *server;
-    const sotto_server_task *task;
-    struct sotto_http_request *request;
-    uint8_t id[SOTTO_RESOURCE_ID_SIZE];
+    sotto_task_request
+        ask; /* first; its base: what is above it is made anew when the sums must be */
     uint8_t body_id
         [SOTTO_RESOURCE_ID_SIZE]; /* of the request's bytes; the id, unless the leader chose that */
     bool chosen;                  /* the leader chose the id                       */
     bool other;                   /* ... and once for other bytes                  */
-    int64_t n;                    /* its row */
     sotto_dap_job_init_req req;
     sotto_helper_report *reports;
     sotto_report_id *marks; /* of the reports, in their order */
@@ -53,9 +50,6 @@ typedef struct sotto_helper_job {
     bool changed;     /* the transaction found marks or closed batches that the sums lack */
     bool early;       /* every report is, by our clock: see jobs.c */
     unsigned tries;
-    sotto_db_job commit;
-    sotto_arena_mark base; /* what is above it is made anew when the sums must be             */
-    sotto_arena arena;
 } sotto_helper_job;
 
 /* Opens, checks and verifies every report that no mark and no closed batch excludes; fills in sums and the answer.

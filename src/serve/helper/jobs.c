@@ -1,7 +1,6 @@
 /* Aggregation jobs at the helper: from the request to the answer. Prio3 needs one step. */
 #include "serve/helper/job.h"
 
-#include "base/alloc.h"
 #include "base/rule.h"
 #include "serve/helper/helper_service.h"
 #include "serve/tasks/answer.h"
@@ -13,24 +12,17 @@
 
 enum { MEMORY = 256 << 20, TRIES = 8 };
 
-static void free_job(sotto_helper_job *job)
-{
-    sotto_arena_clear(&job->arena);
-    sotto_release(job, sizeof *job);
-}
-
 static void give_up(sotto_helper_job *job, sotto_status status)
 {
-    sotto_metrics_count(job->server->metrics, SOTTO_METRIC_JOBS_FAILED, 1);
-    sotto_problem_of(job->request, status, job->task);
-    free_job(job);
+    sotto_metrics_count(job->ask.server->metrics, SOTTO_METRIC_JOBS_FAILED, 1);
+    sotto_task_request_give_up(&job->ask, status);
 }
 
 static void refuse(sotto_helper_job *job, sotto_dap_problem problem, const char *detail)
 {
-    sotto_metrics_count(job->server->metrics, SOTTO_METRIC_JOBS_REFUSED, 1);
-    sotto_problem(job->request, problem, detail, job->task);
-    free_job(job);
+    sotto_metrics_count(job->ask.server->metrics, SOTTO_METRIC_JOBS_REFUSED, 1);
+    job->ask.detail = detail;
+    sotto_task_request_refuse(&job->ask, problem);
 }
 
 /* ---- reading the request ------------------------------------------------------------------------------------- */
@@ -76,10 +68,10 @@ static bool find_batch(sotto_helper_job *job, sotto_helper_report *r)
 static sotto_status take_memory(sotto_helper_job *job, sotto_err *err)
 {
     job->count = job->req.count;
-    job->reports = sotto_arena_take_array(&job->arena, job->count, sizeof *job->reports);
-    job->marks = sotto_arena_take_array(&job->arena, job->count, sizeof *job->marks);
+    job->reports = sotto_arena_take_array(&job->ask.arena, job->count, sizeof *job->reports);
+    job->marks = sotto_arena_take_array(&job->ask.arena, job->count, sizeof *job->marks);
     job->batches =
-        sotto_arena_take_array(&job->arena, SOTTO_HELPER_MAX_BATCHES, sizeof *job->batches);
+        sotto_arena_take_array(&job->ask.arena, SOTTO_HELPER_MAX_BATCHES, sizeof *job->batches);
     if (!job->reports || !job->marks || !job->batches)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job");
     return SOTTO_OK;
@@ -107,7 +99,7 @@ static const char *read_reports(sotto_helper_job *job, sotto_arena *scratch)
 static bool read_request(sotto_helper_job *job, sotto_arena *scratch)
 {
     sotto_status status = sotto_dap_job_init_req_decode(
-        &job->req, sotto_http_request_body(job->request), job->task->profile, NULL);
+        &job->req, sotto_http_request_body(job->ask.request), job->ask.task->profile, NULL);
     const char *wrong = NULL;
 
     if (status != SOTTO_OK)
@@ -116,7 +108,7 @@ static bool read_request(sotto_helper_job *job, sotto_arena *scratch)
         return refuse(job, SOTTO_DAP_INVALID_AGGREGATION_PARAMETER, "Prio3 takes none"), false;
     if (job->req.verification_key_id != 0)
         wrong = "no such verification key";
-    else if (job->req.has_batch_id != (job->task->dap.batch_mode == SOTTO_DAP_LEADER_SELECTED))
+    else if (job->req.has_batch_id != (job->ask.task->dap.batch_mode == SOTTO_DAP_LEADER_SELECTED))
         wrong = "a batch id does not belong to this batch mode, or is missing";
     else if (job->req.count == 0 || job->req.count > SOTTO_HELPER_MAX_REPORTS)
         wrong = "too many reports, or none";
@@ -128,7 +120,7 @@ static bool read_request(sotto_helper_job *job, sotto_arena *scratch)
     wrong = read_reports(job, scratch);
     if (wrong)
         return refuse(job, SOTTO_DAP_INVALID_MESSAGE, wrong), false;
-    job->base = sotto_arena_here(&job->arena);
+    job->ask.base = sotto_arena_here(&job->ask.arena);
     return true;
 }
 
@@ -138,28 +130,27 @@ static void count(const sotto_helper_job *job)
 {
     uint64_t causes[SOTTO_REPORT_ERRORS] = {0};
 
-    sotto_metrics_count(job->server->metrics,
+    sotto_metrics_count(job->ask.server->metrics,
                         job->known ? SOTTO_METRIC_JOBS_REPEATED : SOTTO_METRIC_JOBS_ANSWERED, 1);
     if (job->known)
         return;
     for (size_t i = 0; i < job->count; i++)
         causes[job->reports[i].error]++;
-    sotto_metrics_reports(job->server->metrics, causes, SOTTO_REPORT_ERRORS);
-    sotto_metrics_count(job->server->metrics, SOTTO_METRIC_REPORTS_AGGREGATED, causes[0]);
+    sotto_metrics_reports(job->ask.server->metrics, causes, SOTTO_REPORT_ERRORS);
+    sotto_metrics_count(job->ask.server->metrics, SOTTO_METRIC_REPORTS_AGGREGATED, causes[0]);
 }
 
 static void answer(sotto_helper_job *job)
 {
     if (job->other) {
-        sotto_problem_plain(job->request, &(sotto_http_problem){.status = 409}, job->task);
-        free_job(job);
+        sotto_task_request_refuse_plainly(&job->ask, 409);
         return;
     }
     count(job);
-    sotto_answer_message(job->server, job->request, 201, SOTTO_DAP_AGGREGATION_JOB_RESP,
-                         sotto_buf_bytes(&job->answer), job->task, SOTTO_DAP_AGGREGATION_JOBS,
-                         sotto_bytes_of(job->id, sizeof job->id));
-    free_job(job);
+    sotto_answer_message(job->ask.server, job->ask.request, 201, SOTTO_DAP_AGGREGATION_JOB_RESP,
+                         sotto_buf_bytes(&job->answer), job->ask.task, SOTTO_DAP_AGGREGATION_JOBS,
+                         sotto_bytes_of(job->ask.id, sizeof job->ask.id));
+    sotto_task_request_finish(&job->ask);
 }
 
 static void on_committed(void *context, sotto_status status, const sotto_err *err);
@@ -179,8 +170,7 @@ static void verify_and_commit(void *context, sotto_worker *worker)
         answer(job);
         return;
     }
-    job->commit = (sotto_db_job){sotto_helper_commit, job, on_committed, job, NULL, SOTTO_OK, {0}};
-    sotto_db_post(job->server->db, &job->commit);
+    sotto_task_request_store(&job->ask, sotto_helper_commit, on_committed);
 }
 
 static void on_committed(void *context, sotto_status status, const sotto_err *err)
@@ -194,7 +184,7 @@ static void on_committed(void *context, sotto_status status, const sotto_err *er
     }
     /* Another job took some of these reports, or a batch closed, after we looked: without them, then. */
     if (status == SOTTO_STALE && job->changed && ++job->tries < TRIES)
-        status = sotto_pool_post(job->server->pool, verify_and_commit, job, NULL);
+        status = sotto_pool_post(job->ask.server->pool, verify_and_commit, job, NULL);
     if (status != SOTTO_OK)
         give_up(job, status);
 }
@@ -204,15 +194,15 @@ static void begin(void *context, sotto_worker *worker)
     sotto_helper_job *job = context;
     sotto_status status;
 
-    sotto_resource_id(job->body_id, "aggregation job", job->task,
-                      sotto_http_request_body(job->request));
+    sotto_resource_id(job->body_id, "aggregation job", job->ask.task,
+                      sotto_http_request_body(job->ask.request));
     if (!job->chosen)
-        memcpy(job->id, job->body_id, sizeof job->id);
+        memcpy(job->ask.id, job->body_id, sizeof job->ask.id);
     if (!read_request(job, worker->arena))
         return;
-    status = sotto_row_number(&job->n, NULL);
+    status = sotto_row_number(&job->ask.n, NULL);
     if (status == SOTTO_OK)
-        status = sotto_db_read(job->server->db, sotto_helper_look, job, NULL);
+        status = sotto_db_read(job->ask.server->db, sotto_helper_look, job, NULL);
     if (status != SOTTO_OK)
         give_up(job, status);
     else if (job->known)
@@ -225,20 +215,12 @@ static void begin(void *context, sotto_worker *worker)
 static void with_job(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
                      sotto_http_request *request, sotto_work work)
 {
-    sotto_helper_job *job = sotto_alloc(sizeof *job);
+    sotto_helper_job *job = sotto_task_request_new(sizeof *job, server, task, id, request, MEMORY);
     sotto_status status;
 
-    if (!job) {
-        sotto_problem_of(request, SOTTO_NO_MEMORY, task);
+    if (!job)
         return;
-    }
-    job->server = server;
-    job->task = task;
-    job->request = request;
-    if (id.len == sizeof job->id)
-        memcpy(job->id, id.data, sizeof job->id);
     job->chosen = work == begin && id.len > 0;
-    sotto_arena_init(&job->arena, MEMORY);
     status = sotto_pool_post(server->pool, work, job, NULL);
     if (status != SOTTO_OK)
         give_up(job, status);
@@ -255,7 +237,7 @@ void sotto_helper_job_create(sotto_server *server, const sotto_server_task *task
 static void get(void *context, sotto_worker *worker)
 {
     sotto_helper_job *job = context;
-    sotto_status status = sotto_db_read(job->server->db, sotto_helper_look, job, NULL);
+    sotto_status status = sotto_db_read(job->ask.server->db, sotto_helper_look, job, NULL);
 
     (void)worker;
     if (status != SOTTO_OK)
@@ -283,15 +265,15 @@ static void refuse_step(void *context, sotto_worker *worker)
 {
     sotto_helper_job *job = context;
     sotto_dap_job_continue_req req;
-    sotto_status status = sotto_db_read(job->server->db, sotto_helper_look, job, NULL);
+    sotto_status status = sotto_db_read(job->ask.server->db, sotto_helper_look, job, NULL);
 
     (void)worker;
     if (status != SOTTO_OK)
         give_up(job, status);
     else if (!job->known)
         refuse(job, SOTTO_DAP_UNRECOGNIZED_AGGREGATION_JOB, NULL);
-    else if (sotto_dap_job_continue_req_decode(&req, sotto_http_request_body(job->request),
-                                               job->task->profile, NULL) != SOTTO_OK)
+    else if (sotto_dap_job_continue_req_decode(&req, sotto_http_request_body(job->ask.request),
+                                               job->ask.task->profile, NULL) != SOTTO_OK)
         refuse(job, SOTTO_DAP_INVALID_MESSAGE, NULL);
     else if (req.count > 0)
         refuse(job, SOTTO_DAP_INVALID_MESSAGE, "no report of this job waits for another step");
@@ -315,8 +297,8 @@ static sotto_status drop_answer(sotto_tx *tx, void *context, sotto_err *err)
 
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q, "UPDATE job SET state = ?3 WHERE task = ?1 AND id = ?2", err));
-    sotto_sql_int(&q, 1, job->task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->id, sizeof job->id));
+    sotto_sql_int(&q, 1, job->ask.task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->ask.id, sizeof job->ask.id));
     sotto_sql_int(&q, 3, SOTTO_JOB_ABANDONED);
     SOTTO_TRY(sotto_sql_run(&q, &changed, err));
     return changed ? SOTTO_OK : sotto_fail(err, SOTTO_MISSING, "no such job");
@@ -325,7 +307,7 @@ static sotto_status drop_answer(sotto_tx *tx, void *context, sotto_err *err)
 static void delete (void *context, sotto_worker *worker)
 {
     sotto_helper_job *job = context;
-    sotto_status status = sotto_db_run(job->server->db, drop_answer, job, NULL);
+    sotto_status status = sotto_db_run(job->ask.server->db, drop_answer, job, NULL);
 
     (void)worker;
     if (status == SOTTO_MISSING) {
@@ -333,8 +315,8 @@ static void delete (void *context, sotto_worker *worker)
     } else if (status != SOTTO_OK) {
         give_up(job, status);
     } else {
-        sotto_answer_nothing(job->request);
-        free_job(job);
+        sotto_answer_nothing(job->ask.request);
+        sotto_task_request_finish(&job->ask);
     }
 }
 

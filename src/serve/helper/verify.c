@@ -4,29 +4,31 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/rule.h"
+#include "serve/tasks/report_time.h"
 
 #include <string.h>
 
 /* ---- which reports take part -------------------------------------------------------------------------- */
 
-/* DAP, "Input Share Validation", as far as the metadata tell. The task's interval comes first: a report outside of it never
- * becomes right, and a leader must not be told to try it again. */
+/* DAP, "Input Share Validation", as far as the metadata tell. */
 static uint8_t check_time(const sotto_helper_job *job, uint64_t time, uint64_t now)
 {
-    const sotto_task *task = &job->task->dap;
-    uint64_t seconds;
+    sotto_report_time found = sotto_report_time_check(job->ask.server, job->ask.task, time, now);
 
-    if (!sotto_dap_seconds_of(&seconds, time, task->precision))
-        seconds = UINT64_MAX;
-    if (time < sotto_dap_time_of(task->opens, task->precision))
+    if (SOTTO_RULE(helper_late) && found == SOTTO_TIME_LATE)
+        return SOTTO_REPORT_DROPPED;
+    switch (found) {
+    case SOTTO_TIME_NOT_STARTED:
         return SOTTO_REPORT_TASK_NOT_STARTED;
-    if (sotto_task_ends(job->task) && seconds >= task->closes)
+    case SOTTO_TIME_EXPIRED:
         return SOTTO_REPORT_TASK_EXPIRED;
-    if (seconds > now + job->server->options.clock_skew_seconds)
+    case SOTTO_TIME_TOO_EARLY:
         return SOTTO_REPORT_TOO_EARLY;
-    if (SOTTO_RULE(helper_late) && now >= task->closes + job->server->options.late_seconds)
-        return SOTTO_REPORT_DROPPED; /* its marks may have been cleared away: serve/tasks/gc.h */
-    return 0;
+    case SOTTO_TIME_LATE:
+    case SOTTO_TIME_FITS:
+    default:
+        return 0;
+    }
 }
 
 /* One reading of the clock for all: a job of one bucket is early as a whole, or not at all. */
@@ -56,7 +58,7 @@ static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
                           sotto_bytes *share, bool *failed)
 {
     const sotto_hpke_ciphertext *sealed = &r->init.encrypted_input_share;
-    const sotto_server_task *task = job->task;
+    const sotto_server_task *task = job->ask.task;
     sotto_plaintext_input_share plain;
     size_t start = out->len;
     sotto_status status;
@@ -65,8 +67,9 @@ static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
     if (sotto_input_share_aad_encode(aad, task->dap.id, task->dap.configuration, &r->init.metadata,
                                      r->init.public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    status = sotto_receivers_unseal(job->server->receivers[worker->number], out, sealed->config_id,
-                                    sealed->enc, sotto_buf_bytes(aad), sealed->payload, NULL);
+    status =
+        sotto_receivers_unseal(job->ask.server->receivers[worker->number], out, sealed->config_id,
+                               sealed->enc, sotto_buf_bytes(aad), sealed->payload, NULL);
     *failed = *failed || status == SOTTO_NO_MEMORY;
     if (status != SOTTO_OK)
         return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
@@ -107,8 +110,8 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
         longest = len > longest ? len : longest;
         total += init->encrypted_input_share.payload.len;
     }
-    SOTTO_TRY(
-        sotto_buf_take(&aad, worker->arena, longest + job->task->dap.configuration.len + 128, err));
+    SOTTO_TRY(sotto_buf_take(&aad, worker->arena,
+                             longest + job->ask.task->dap.configuration.len + 128, err));
     SOTTO_TRY(sotto_buf_take(&out, worker->arena, total, err));
     c->count = 0;
     for (size_t i = first; i < end; i++) {
@@ -131,23 +134,13 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
 static sotto_status keep_outbound(sotto_helper_job *job, sotto_helper_report *r, sotto_bytes bytes,
                                   sotto_err *err)
 {
-    uint8_t *copy = sotto_arena_take(&job->arena, bytes.len);
+    uint8_t *copy = sotto_arena_take(&job->ask.arena, bytes.len);
 
     if (!copy)
         return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
     memcpy(copy, bytes.data, bytes.len);
     r->outbound = sotto_bytes_of(copy, bytes.len);
     return SOTTO_OK;
-}
-
-static void count_in(sotto_sub_aggregate *sub, const sotto_report_metadata *metadata)
-{
-    if (sub->reports == 0 || metadata->time < sub->first_bucket)
-        sub->first_bucket = metadata->time;
-    if (sub->reports == 0 || metadata->time > sub->last_bucket)
-        sub->last_bucket = metadata->time;
-    sub->reports++;
-    sotto_dap_checksum_add(sub->checksum, metadata->report_id);
 }
 
 /* Adds runs of reports that go to one batch at once: nearly always the whole chunk. */
@@ -158,8 +151,8 @@ static sotto_status add_chunk(sotto_helper_job *job, const chunk *c, sotto_err *
 
         for (end = i + 1; end < c->count && job->reports[c->index[end]].batch == batch;)
             end++;
-        SOTTO_TRY(sotto_prio3_accumulate(&job->task->vdaf, &job->batches[batch].agg, c->states + i,
-                                         end - i, err));
+        SOTTO_TRY(sotto_prio3_accumulate(&job->ask.task->vdaf, &job->batches[batch].agg,
+                                         c->states + i, end - i, err));
     }
     return SOTTO_OK;
 }
@@ -167,15 +160,15 @@ static sotto_status add_chunk(sotto_helper_job *job, const chunk *c, sotto_err *
 static sotto_status verify_chunk(sotto_helper_job *job, sotto_worker *worker, chunk *c,
                                  sotto_err *err)
 {
-    SOTTO_TRY(sotto_ping_pong_helper_init(&job->task->vdaf, c->states, c->outbound,
-                                          &job->task->verifier, c->reports, c->inbound, c->count,
-                                          worker->arena, err));
+    SOTTO_TRY(sotto_ping_pong_helper_init(&job->ask.task->vdaf, c->states, c->outbound,
+                                          &job->ask.task->verifier, c->reports, c->inbound,
+                                          c->count, worker->arena, err));
     for (size_t i = 0; i < c->count; i++) {
         sotto_helper_report *r = &job->reports[c->index[i]];
 
         if (c->states[i].status == SOTTO_OK) {
             SOTTO_TRY(keep_outbound(job, r, c->outbound[i], err));
-            count_in(&job->batches[r->batch].sub, &r->init.metadata);
+            sotto_sub_aggregate_count(&job->batches[r->batch].sub, &r->init.metadata);
         } else {
             /* Whatever is wrong: our own share was decoded before, and a message that is none fails the verification. */
             r->error = SOTTO_REPORT_VDAF_VERIFY_ERROR;
@@ -194,7 +187,7 @@ static sotto_status begin_sums(sotto_helper_job *job, sotto_err *err)
 
         memset(&b->sub, 0, sizeof b->sub);
         b->sub.batch = key;
-        SOTTO_TRY(sotto_prio3_agg_init(&job->task->vdaf, &b->agg, &job->arena, err));
+        SOTTO_TRY(sotto_prio3_agg_init(&job->ask.task->vdaf, &b->agg, &job->ask.arena, err));
     }
     return SOTTO_OK;
 }
@@ -202,7 +195,7 @@ static sotto_status begin_sums(sotto_helper_job *job, sotto_err *err)
 /* Each share sealed for its row, ready for the transaction. */
 static sotto_status end_sums(sotto_helper_job *job, sotto_worker *worker, sotto_err *err)
 {
-    size_t size = job->task->dap.sizes.out_share;
+    size_t size = job->ask.task->dap.sizes.out_share;
     sotto_buf plain;
 
     SOTTO_TRY(sotto_buf_take(&plain, worker->arena, size, err));
@@ -210,9 +203,10 @@ static sotto_status end_sums(sotto_helper_job *job, sotto_worker *worker, sotto_
         sotto_helper_batch *b = &job->batches[i];
 
         plain.len = 0;
-        SOTTO_TRY(sotto_prio3_agg_encode(&job->task->vdaf, &plain, &b->agg, err));
-        SOTTO_TRY(sotto_batch_seal_share(&b->sub.share, job->server->columns, job->task, job->n,
-                                         &b->sub.batch, sotto_buf_bytes(&plain), &job->arena, err));
+        SOTTO_TRY(sotto_prio3_agg_encode(&job->ask.task->vdaf, &plain, &b->agg, err));
+        SOTTO_TRY(sotto_batch_seal_share(&b->sub.share, job->ask.server->columns, job->ask.task,
+                                         job->ask.n, &b->sub.batch, sotto_buf_bytes(&plain),
+                                         &job->ask.arena, err));
     }
     return SOTTO_OK;
 }
@@ -224,8 +218,8 @@ static sotto_status encode_answer(sotto_helper_job *job, sotto_err *err)
 
     for (size_t i = 0; i < job->count; i++)
         size += SOTTO_REPORT_ID_SIZE + 8 + job->reports[i].outbound.len;
-    SOTTO_TRY(sotto_buf_take(&job->answer, &job->arena, size, err));
-    SOTTO_TRY(sotto_dap_job_resp_begin(&list, &job->answer, job->task->profile, err));
+    SOTTO_TRY(sotto_buf_take(&job->answer, &job->ask.arena, size, err));
+    SOTTO_TRY(sotto_dap_job_resp_begin(&list, &job->answer, job->ask.task->profile, err));
     for (size_t i = 0; i < job->count; i++) {
         const sotto_helper_report *r = &job->reports[i];
         sotto_dap_verify_resp resp = {.type = r->error ? SOTTO_DAP_VERIFY_REJECT
@@ -245,7 +239,7 @@ sotto_status sotto_helper_verify(sotto_helper_job *job, sotto_worker *worker, so
 
     if (!c)
         return sotto_fail(err, SOTTO_NO_MEMORY, "verifying reports");
-    sotto_arena_rollback(&job->arena, job->base);
+    sotto_arena_rollback(&job->ask.arena, job->ask.base);
     exclude(job);
     SOTTO_TRY(begin_sums(job, err));
     for (size_t first = 0; first < job->count; first += SOTTO_HELPER_CHUNK) {

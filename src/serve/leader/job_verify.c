@@ -135,16 +135,8 @@ static bool all_early(const sotto_leader_job *job, const uint8_t *errors)
 
 static void count_report(sotto_leader_job *job, size_t i, uint8_t helper_error)
 {
-    const sotto_report_metadata *m = &job->reports[i].metadata;
-    sotto_sub_aggregate *sub = &job->sub;
-
     if (job->states[i].status == SOTTO_OK) {
-        if (sub->reports == 0 || m->time < sub->first_bucket)
-            sub->first_bucket = m->time;
-        if (sub->reports == 0 || m->time > sub->last_bucket)
-            sub->last_bucket = m->time;
-        sub->reports++;
-        sotto_dap_checksum_add(sub->checksum, m->report_id);
+        sotto_sub_aggregate_count(&job->sub, &job->reports[i].metadata);
     } else if (helper_error) {
         job->causes[SOTTO_CAUSE_HELPER + (helper_error & 63u)]++;
     } else {

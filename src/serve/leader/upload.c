@@ -9,6 +9,7 @@
 #include "serve/leader/leader.h"
 #include "serve/tasks/answer.h"
 #include "serve/tasks/metrics.h"
+#include "serve/tasks/report_time.h"
 
 #include <string.h>
 
@@ -63,34 +64,33 @@ void sotto_upload_answer(sotto_upload_request *upload)
 
 /* ---- one report ------------------------------------------------------------------------------------------------ */
 
-/* Where a report belongs. One that is refused for its time is counted at the nearest time that would have done: times
- * that strangers make up must not become buckets. Outside of the task's interval comes before too early, which invites the
- * same report again. */
+/* Where a report belongs. One that is rejected for its time is counted at the nearest time that would have done: times
+ * that strangers make up must not become buckets. */
 static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uint64_t *bucket)
 {
     const sotto_task *task = &upload->task->dap;
     uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000000;
-    uint64_t seconds;
-    uint64_t latest = now + upload->server->options.clock_skew_seconds;
+    sotto_report_time found = sotto_report_time_check(upload->server, upload->task, time, now);
 
     *bucket = time;
-    if (!sotto_dap_seconds_of(&seconds, time, task->precision))
-        seconds = UINT64_MAX;
-    if (time < sotto_dap_time_of(task->opens, task->precision)) {
+    if (SOTTO_RULE(leader_late) && found == SOTTO_TIME_LATE)
+        return SOTTO_REPORT_DROPPED;
+    switch (found) {
+    case SOTTO_TIME_NOT_STARTED:
         *bucket = sotto_dap_time_of(task->opens, task->precision);
         return SOTTO_REPORT_DROPPED;
-    }
-    if (sotto_task_ends(upload->task) && seconds >= task->closes) {
+    case SOTTO_TIME_EXPIRED:
         *bucket = sotto_dap_time_of(task->closes - 1, task->precision);
         return SOTTO_REPORT_DROPPED;
-    }
-    if (seconds > latest) {
-        *bucket = sotto_dap_time_of(latest, task->precision);
+    case SOTTO_TIME_TOO_EARLY:
+        *bucket =
+            sotto_dap_time_of(now + upload->server->options.clock_skew_seconds, task->precision);
         return SOTTO_REPORT_TOO_EARLY;
+    case SOTTO_TIME_LATE:
+    case SOTTO_TIME_FITS:
+    default:
+        return 0;
     }
-    if (SOTTO_RULE(leader_late) && now >= task->closes + upload->server->options.late_seconds)
-        return SOTTO_REPORT_DROPPED; /* its marks may have been cleared away: serve/tasks/gc.h */
-    return 0;
 }
 
 /* Opens the leader's share into its record, behind what is there already. */

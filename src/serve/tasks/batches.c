@@ -7,6 +7,16 @@
 
 #include <string.h>
 
+void sotto_sub_aggregate_count(sotto_sub_aggregate *sub, const sotto_report_metadata *metadata)
+{
+    if (sub->reports == 0 || metadata->time < sub->first_bucket)
+        sub->first_bucket = metadata->time;
+    if (sub->reports == 0 || metadata->time > sub->last_bucket)
+        sub->last_bucket = metadata->time;
+    sub->reports++;
+    sotto_dap_checksum_add(sub->checksum, metadata->report_id);
+}
+
 sotto_batch_key sotto_batch_of_bucket(uint64_t bucket)
 {
     sotto_batch_key key = {.len = 8};

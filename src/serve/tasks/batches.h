@@ -6,6 +6,7 @@
 #ifndef SOTTO_SERVE_TASKS_BATCHES_H
 #define SOTTO_SERVE_TASKS_BATCHES_H
 
+#include "dap/report.h"
 #include "db/sealed.h"
 #include "db/sql.h"
 #include "serve/tasks/tasks.h"
@@ -29,6 +30,9 @@ typedef struct sotto_sub_aggregate {
     uint64_t first_bucket, last_bucket; /* of the reports in it, both included */
     sotto_bytes share; /* encoded, sizes.out_share bytes; sealed in sotto_batch_add */
 } sotto_sub_aggregate;
+
+/* One more report of it: its time, its id in the checksum. The share is added elsewhere. */
+void sotto_sub_aggregate_count(sotto_sub_aggregate *sub, const sotto_report_metadata *metadata);
 
 /* Which buckets, or which batch, somebody asks for. */
 typedef struct sotto_batch_range {

@@ -6,7 +6,8 @@
 
 const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
     {1, SOTTO_LEASE_SCHEMA
-     /* What was provisioned. `recipe` and `parties` are the very bytes given; all else follows from them.
+     /* What was provisioned. `recipe` and `parties` are the very bytes given; all else follows from them. Of a task that
+      * came without a recipe (sotto_tasks_add_bare), `recipe` is empty and `parties` is the encoded bare task instead.
       * `population` is this operator's own figure. */
      "CREATE TABLE task (n {int} PRIMARY KEY, id {bytes} NOT NULL UNIQUE, role {int} NOT NULL,"
      " recipe {bytes} NOT NULL, parties {bytes} NOT NULL, cohort {int} NOT NULL,"
@@ -27,11 +28,14 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      " owner {int} NOT NULL, added {int} NOT NULL);"
      "CREATE INDEX segment_waiting ON segment (task, bucket, job);"
      "CREATE INDEX segment_job ON segment (job);"
+     /* `body` is the sealed reports; or, where a file beside SQLite's keeps those (db/spool.h), the 16 bytes that say at
+      * which place of it they are. */
      "CREATE TABLE segment_body (segment {int} PRIMARY KEY, body {bytes} NOT NULL);"
      /* What is sealed can't be compressed, and trying takes longer than all else PostgreSQL does for it. */
      "{only_postgres} ALTER TABLE segment_body ALTER COLUMN body SET STORAGE EXTERNAL;\n"
      "CREATE TABLE segment_key (segment {int} PRIMARY KEY, secret {bytes} NOT NULL);"
-     /* Aggregation jobs. Leader: the request's bytes, until it is done. Helper: the answer's bytes. */
+     /* Aggregation jobs. `request`: on the leader the request, sealed, until it is done; on the helper a hash of the
+      * request's bytes, to tell a repetition from another request under the same id. `answer`: the helper's, as sent. */
      "CREATE TABLE job (n {int} PRIMARY KEY, task {int} NOT NULL, id {bytes} NOT NULL,"
      " state {int} NOT NULL, bucket {int} NOT NULL, batch {bytes} NOT NULL, request {bytes},"
      " answer {bytes}, reports {int} NOT NULL, added {int} NOT NULL, UNIQUE (task, id));"

@@ -1,5 +1,5 @@
-/* serve/tasks/task_request.h - a request about a release, from its arrival to its answer: what the handlers of collection jobs,
- * aggregate shares and repairs have in common.
+/* serve/tasks/task_request.h - a request about a task, from its arrival to its answer: what the handlers of collection jobs,
+ * aggregation jobs, aggregate shares and repairs have in common. An upload is none: its reports outlive its answer.
  *
  *     typedef struct asking { sotto_task_request ask; ... } asking;      first, so that one pointer is both
  *

@@ -4,7 +4,7 @@
 
 #include "dap/dap.h"
 #include "dap/task_configuration.h"
-#include "serve/schema.h"
+#include "serve/tasks/schema.h"
 #include "sotto/random.h"
 
 #include <arpa/inet.h>
@@ -126,6 +126,7 @@ sotto_status sotto_deployment_open_store(sotto_deployment_store *o, const sotto_
                                          size_t side, sotto_err *err)
 {
     FILE *file = fopen(d->key_file[side], "rb");
+    uint8_t info[SOTTO_DAP_INFO_MAX];
     bool good = file && fread(o->columns.key[0], SOTTO_COLUMN_KEY_SIZE, 1, file) == 1;
 
     o->columns.count = 1;
@@ -135,9 +136,9 @@ sotto_status sotto_deployment_open_store(sotto_deployment_store *o, const sotto_
         return sotto_fail(err, SOTTO_IO, "no datastore key");
     SOTTO_TRY(sotto_db_open(&o->db, &(sotto_db_options){.address = d->database[side], .writers = 1},
                             err));
-    SOTTO_TRY(sotto_db_migrate(o->db, sotto_serve_migrations, sotto_serve_migration_count, err));
-    return sotto_keys_open(&o->keys, o->db, &o->columns, roles[side], &(sotto_key_times){0},
-                           (int64_t)time(NULL), NULL, err);
+    SOTTO_TRY(sotto_db_migrate(o->db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, err));
+    return sotto_keys_open(&o->keys, o->db, &o->columns, sotto_role_info(info, roles[side]),
+                           &(sotto_key_times){0}, (int64_t)time(NULL), NULL, err);
 }
 
 static sotto_status keep_config(void *context, const sotto_key_line *line, sotto_err *err)

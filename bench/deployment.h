@@ -11,8 +11,8 @@
 #define SOTTO_BENCH_DEPLOYMENT_H
 
 #include "maker.h"
-#include "serve/keys.h"
-#include "serve/pairing.h"
+#include "serve/host/keys.h"
+#include "serve/tasks/server.h"
 #include "sotto/collect.h"
 
 #include <sys/types.h>

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "deployment.h"
 
-#include "serve/leader.h"
-#include "serve/server.h"
+#include "serve/leader/leader.h"
+#include "serve/tasks/server.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -174,7 +174,7 @@ static void tell_stats(sotto_server *server)
     syncs = stats.syncs;
     if (server->leader && server->leader->spool)
         syncs += sotto_spool_syncs(server->leader->spool);
-    if (server->options.role == SOTTO_LEADER &&
+    if (server->role == SOTTO_LEADER &&
         sotto_db_read(server->db, count_unverified, &unverified, NULL) != SOTTO_OK)
         unverified = UINT64_MAX; /* it can't tell now: certainly not none */
     printf("%llu %llu %llu %llu\n", (unsigned long long)stats.functions,
@@ -230,12 +230,12 @@ void sotto_replica_main(int argc, char **argv, void (*other)(const char *line))
     (void)snprintf(listen, sizeof listen, "127.0.0.1:%s", argv[5]);
     sotto_server_options options = {.role = strcmp(argv[2], "leader") == 0 ? SOTTO_LEADER
                                                                            : SOTTO_HELPER,
-                                    .listen = listen,
-                                    .database = argv[3],
-                                    .datastore_key = argv[4],
-                                    .job_delay_ms = strtoull(argv[6], NULL, 10),
-                                    .lease_seconds = strtoull(argv[7], NULL, 10)};
+                                    .host.listen = listen,
+                                    .host.database = argv[3],
+                                    .host.datastore_key = argv[4],
+                                    .tasks.job_delay_ms = strtoull(argv[6], NULL, 10),
+                                    .host.lease_seconds = strtoull(argv[7], NULL, 10)};
     if (getenv("SOTTO_LOAD_LOG"))
-        options.log = (sotto_log_sink){.write = log_event, .lowest = SOTTO_LOG_INFO};
+        options.host.log = (sotto_log_sink){.write = log_event, .lowest = SOTTO_LOG_INFO};
     exit(serve(&options, other));
 }

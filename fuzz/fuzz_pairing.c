@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/pairing.h"
+#include "serve/tasks/pairing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,6 +7,7 @@ import sys
 root = pathlib.Path(__file__).resolve().parent.parent
 lines = [line.split("#")[0].strip() for line in (root / "tools/rooms.txt").read_text().splitlines()]
 may = {k.strip(): v.split() for k, v in (line.split(":") for line in lines if ":" in line)}
+inside = {room: may.pop(room) for room in list(may) if "/" in room}
 home = {k.strip(): v.strip() for k, v in (line.split(">") for line in lines if ">" in line)}
 wrong = []
 
@@ -36,5 +37,9 @@ for path in sorted(root.glob("src/**/*.[ch]")) + sorted(root.glob("include/sotto
             continue  # a header of the system, or of a library
         if target != room and target not in may[room]:
             wrong.append(f"{name}: {room} may not include {header} ({target})")
+        folder, other = "/".join(name.split("/")[1:3]), header.split("/")[1]
+        if target == room and folder in inside and header.count("/") > 1:
+            if other not in inside[folder] and folder != f"{room}/{other}":
+                wrong.append(f"{name}: {folder} may not include {header}")
 print("\n".join(wrong) if wrong else f"{len(may)} rooms, no forbidden door, no cycle")
 sys.exit(bool(wrong))

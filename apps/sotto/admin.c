@@ -2,9 +2,9 @@
 #include "admin.h"
 
 #include "base/clock.h"
-#include "serve/datastore.h"
-#include "serve/owner.h"
-#include "serve/schema.h"
+#include "serve/host/database_owner.h"
+#include "serve/host/datastore.h"
+#include "serve/tasks/schema.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -114,8 +114,14 @@ int sotto_admin_configure(sotto_admin *admin)
         (void)fprintf(stderr, "sotto %s: which server? --config FILE\n", admin->verb);
         return EXIT_USAGE;
     }
-    if (sotto_serve_config_read(&admin->config, &from, &admin->err) == SOTTO_OK)
-        return EXIT_DONE;
+    if (sotto_serve_config_read(&admin->config, &from, &admin->err) == SOTTO_OK) {
+        admin->role = sotto_service_role(admin->config.service);
+        admin->tasks = admin->config.own;
+        if (admin->role)
+            return EXIT_DONE;
+        (void)sotto_fail(&admin->err, SOTTO_DENIED, "a %s has no tasks",
+                         admin->config.service->name);
+    }
     (void)fprintf(stderr, "%s", admin->config.mistakes);
     if (admin->config.mistake_count == 0)
         (void)fprintf(stderr, "sotto %s: %s\n", admin->verb, admin->err.reason);
@@ -124,18 +130,18 @@ int sotto_admin_configure(sotto_admin *admin)
 
 static sotto_status open_database(sotto_admin *admin)
 {
-    const sotto_server_options *o = &admin->config.server;
+    const sotto_host_options *o = &admin->config.host;
     int64_t version;
 
     SOTTO_TRY(sotto_datastore_key_read(&admin->columns, o->datastore_key, &admin->err));
     SOTTO_TRY(sotto_db_open(&admin->db, &(sotto_db_options){.address = o->database}, &admin->err));
     SOTTO_TRY(sotto_db_version(admin->db, &version, &admin->err));
-    if (version != (int64_t)sotto_serve_migration_count)
+    if (version != (int64_t)SOTTO_SERVE_MIGRATIONS)
         return sotto_fail(&admin->err, SOTTO_STALE,
-                          "the database has schema %lld and this program %zu: start the server or"
+                          "the database has schema %lld and this program %d: start the server or"
                           " `sotto admin migrate`",
-                          (long long)version, sotto_serve_migration_count);
-    return sotto_owner_check(admin->db, o->role, &admin->err);
+                          (long long)version, SOTTO_SERVE_MIGRATIONS);
+    return sotto_database_owner_check(admin->db, admin->config.service, &admin->err);
 }
 
 int sotto_admin_open(sotto_admin *admin)

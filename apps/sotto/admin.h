@@ -2,7 +2,8 @@
 #ifndef SOTTO_APPS_ADMIN_H
 #define SOTTO_APPS_ADMIN_H
 
-#include "serve/options.h"
+#include "serve/host/options.h"
+#include "serve/tasks/server.h"
 #include "verbs.h"
 
 enum { ADMIN_WORDS = 16, ADMIN_FLAGS = 64 };
@@ -11,6 +12,8 @@ enum { ADMIN_WORDS = 16, ADMIN_FLAGS = 64 };
 typedef struct sotto_admin {
     const char *verb; /* "admin task add" */
     sotto_serve_config config;
+    sotto_role role;                 /* of the server whose configuration it is */
+    const sotto_task_options *tasks; /* its own options                         */
     bool json;
     const char *words[ADMIN_WORDS]; /* that are no flags */
     size_t word_count;

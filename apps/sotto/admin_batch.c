@@ -2,7 +2,7 @@
 #include "admin_which.h"
 #include "show.h"
 
-#include "serve/rate.h"
+#include "serve/tasks/rate.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
 #include "admin.h"
 #include "show.h"
 
-#include "serve/backup.h"
-#include "serve/datastore.h"
-#include "serve/gc.h"
-#include "serve/operations.h"
-#include "serve/schema.h"
+#include "serve/host/datastore.h"
+#include "serve/host/operations.h"
+#include "serve/leader/backup.h"
+#include "serve/tasks/gc.h"
+#include "serve/tasks/schema.h"
 #include "transport/http_client.h"
 
 #include <inttypes.h>
@@ -27,14 +27,14 @@ static sotto_status is_away(sotto_admin *admin, sotto_status status)
 
     admin->err = (sotto_err){0}; /* the first reason would stay */
     return sotto_fail(&admin->err, status, "nothing answers at %.60s: does the server run? (%.70s)",
-                      admin->config.server.operations, before.reason);
+                      admin->config.host.operations, before.reason);
 }
 
 /* An answer, whatever its status; an operations port that listens everywhere is asked on loopback. */
 static sotto_status ask(sotto_admin *admin, sotto_http_response *out, sotto_http_method method,
                         const char *page, const char *token)
 {
-    const char *listen = admin->config.server.operations;
+    const char *listen = admin->config.host.operations;
     char url[256], bearer[SOTTO_DRAIN_TOKEN + 8];
     sotto_http_field field = {"Authorization", bearer};
     sotto_http_client *client;
@@ -47,7 +47,7 @@ static sotto_status ask(sotto_admin *admin, sotto_http_response *out, sotto_http
     (void)snprintf(bearer, sizeof bearer, "Bearer %s", token ? token : "");
     SOTTO_TRY(sotto_http_client_open(
         &client,
-        &(sotto_http_client_options){.plain_anywhere = admin->config.server.operations_anywhere},
+        &(sotto_http_client_options){.plain_anywhere = admin->config.host.operations_anywhere},
         &admin->err));
     status = sotto_http_call_wait(client, out,
                                   &(sotto_http_call){.method = method,
@@ -143,7 +143,7 @@ static int run_drain(int argc, char **argv)
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE &&
-        sotto_datastore_key_read(&admin.columns, admin.config.server.datastore_key, &admin.err) !=
+        sotto_datastore_key_read(&admin.columns, admin.config.host.datastore_key, &admin.err) !=
             SOTTO_OK)
         code = sotto_admin_fail(&admin);
     if (code == EXIT_DONE) {
@@ -204,9 +204,9 @@ static int run_gc(int argc, char **argv)
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE) {
-        gc.role = admin.config.server.role;
+        gc.role = admin.role;
         gc.now = sotto_admin_now();
-        gc.late_seconds = admin.config.server.late_seconds;
+        gc.late_seconds = admin.tasks->late_seconds;
         gc.keep_seconds = days * DAY;
         if (sotto_gc_run(admin.db, &gc, &admin.err) != SOTTO_OK)
             code = sotto_admin_fail(&admin);
@@ -223,11 +223,11 @@ static void print_migrated(int64_t before, bool json)
         sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
 
         sotto_json_int(&j, "from", before);
-        sotto_json_uint(&j, "to", sotto_serve_migration_count);
+        sotto_json_uint(&j, "to", SOTTO_SERVE_MIGRATIONS);
         (void)sotto_show_end(&j);
         return;
     }
-    printf("schema %" PRId64 " is now %zu\n", before, sotto_serve_migration_count);
+    printf("schema %" PRId64 " is now %d\n", before, SOTTO_SERVE_MIGRATIONS);
 }
 
 static int run_migrate(int argc, char **argv)
@@ -241,7 +241,7 @@ static int run_migrate(int argc, char **argv)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE) {
         status = sotto_db_open(
-            &admin.db, &(sotto_db_options){.address = admin.config.server.database}, &admin.err);
+            &admin.db, &(sotto_db_options){.address = admin.config.host.database}, &admin.err);
         if (status == SOTTO_OK)
             status = sotto_db_version(admin.db, &before, &admin.err);
         /* An empty one is the server's to make, together with its datastore key. */
@@ -249,7 +249,7 @@ static int run_migrate(int argc, char **argv)
             status =
                 sotto_fail(&admin.err, SOTTO_MISSING, "the database is empty: start the server");
         if (status == SOTTO_OK)
-            status = sotto_db_migrate(admin.db, sotto_serve_migrations, sotto_serve_migration_count,
+            status = sotto_db_migrate(admin.db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS,
                                       &admin.err);
         if (status != SOTTO_OK)
             code = sotto_admin_fail(&admin);
@@ -298,7 +298,7 @@ static int run_backup(int argc, char **argv)
             sotto_json_array(&j, "missing");
             g.json = &j;
         }
-        if (sotto_server_backup(admin.db, admin.config.server.database, admin.words[0], tell_gap,
+        if (sotto_server_backup(admin.db, admin.config.host.database, admin.words[0], tell_gap,
                                 &g, &admin.err) != SOTTO_OK)
             code = sotto_admin_fail(&admin);
         if (g.json) {
@@ -307,7 +307,7 @@ static int run_backup(int argc, char **argv)
             (void)sotto_show_end(&j);
         } else if (code == EXIT_DONE)
             printf("written; the datastore key is not in it: keep a copy of %s elsewhere\n",
-                   admin.config.server.datastore_key);
+                   admin.config.host.datastore_key);
     }
     /* A script that throws its older copies away after a 0 may have these reports in them, and here nobody has. */
     if (code == EXIT_DONE && g.segments > 0) {

@@ -4,7 +4,7 @@
 #include "show.h"
 
 #include "recipe/calendar.h"
-#include "serve/keys.h"
+#include "serve/host/keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,10 +173,10 @@ static int run(const char *verb, int argc, char **argv, bool export, key_act *ac
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE) {
-        const sotto_server_options *o = &admin.config.server;
+        uint8_t info[SOTTO_DAP_INFO_MAX];
 
-        status = sotto_keys_open(&keys, admin.db, &admin.columns, o->role, &o->key_times,
-                                 sotto_admin_now(), NULL, &admin.err);
+        status = sotto_keys_open(&keys, admin.db, &admin.columns, sotto_role_info(info, admin.role),
+                                 &admin.tasks->key_times, sotto_admin_now(), NULL, &admin.err);
         if (status == SOTTO_OK && act)
             status = act(&admin, keys);
         if (status == SOTTO_OK) {

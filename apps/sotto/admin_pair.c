@@ -6,7 +6,7 @@
 #include "base/hex.h"
 #include "base/secret_file.h"
 #include "recipe/model.h"
-#include "serve/survey.h"
+#include "serve/tasks/listing.h"
 #include "transport/http_client.h"
 
 #include <errno.h>
@@ -206,12 +206,12 @@ static sotto_status read_pairing(sotto_admin *admin, sotto_pairing *out, const c
 /* A leader that could not call its helper would find out by its first reports only. */
 static sotto_status check_helper_url(sotto_admin *admin, const sotto_pairing *pairing)
 {
-    const sotto_server_options *o = &admin->config.server;
     char host[256];
 
-    if (o->role != SOTTO_LEADER)
+    if (admin->role != SOTTO_LEADER)
         return SOTTO_OK;
-    return sotto_http_url_check(host, sizeof host, pairing->helper_url, o->plain_http, &admin->err);
+    return sotto_http_url_check(host, sizeof host, pairing->helper_url,
+                                admin->config.host.plain_http, &admin->err);
 }
 
 static sotto_status take(sotto_admin *admin, sotto_pairing *out)
@@ -278,7 +278,7 @@ static int run_show(int argc, char **argv)
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE &&
-        sotto_survey_pairings(admin.db, &admin.columns, show, &admin, &admin.err) != SOTTO_OK)
+        sotto_list_pairings(admin.db, &admin.columns, show, &admin, &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
     sotto_admin_close(&admin);
     return code;

@@ -2,7 +2,7 @@
 #include "admin_which.h"
 #include "show.h"
 
-#include "serve/unreadable.h"
+#include "serve/leader/unreadable.h"
 
 #include <inttypes.h>
 #include <stdio.h>

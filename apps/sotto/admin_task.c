@@ -5,7 +5,7 @@
 #include "dap/dap.h"
 #include "recipe/calendar.h"
 #include "recipe/model.h"
-#include "serve/survey.h"
+#include "serve/tasks/listing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,8 +62,8 @@ static sotto_status add(sotto_admin *admin, sotto_buf *ids, uint64_t population,
     SOTTO_TRY(read_expected(admin, &expected));
     SOTTO_TRY(sotto_admin_read_file(admin, &recipe, admin->words[0], SOTTO_RECIPE_MAX_BYTES));
     SOTTO_TRY(sotto_admin_read_file(admin, &parties, admin->words[1], SOTTO_RECIPE_MAX_BYTES));
-    return sotto_tasks_add(admin->db, &admin->columns, admin->config.server.role, recipe, parties,
-                           population, sotto_buf_bytes(&expected), ids, mistakes, &admin->err);
+    return sotto_tasks_add(admin->db, &admin->columns, admin->role, recipe, parties, population,
+                           sotto_buf_bytes(&expected), ids, mistakes, &admin->err);
 }
 
 /* 0 without the flag; not with it: none is "unchanged" to the database, and nobody would type that. */
@@ -218,8 +218,8 @@ static int run_list(int argc, char **argv)
 
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && sotto_survey_tasks(admin.db, &admin.columns, admin.config.server.role,
-                                                show, &admin, &admin.err) != SOTTO_OK)
+    if (code == EXIT_DONE && sotto_list_tasks(admin.db, &admin.columns, admin.role, show, &admin,
+                                              &admin.err) != SOTTO_OK)
         code = sotto_admin_fail(&admin);
     sotto_admin_close(&admin);
     return code;

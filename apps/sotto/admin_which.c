@@ -3,7 +3,7 @@
 #include "admin_which.h"
 
 #include "recipe/calendar.h"
-#include "serve/survey.h"
+#include "serve/tasks/listing.h"
 
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static sotto_status keep(void *context, const sotto_task_line *line, sotto_err *
 sotto_status sotto_which_open(sotto_which *which, sotto_admin *admin)
 {
     *which = (sotto_which){.arena = &admin->arena};
-    return sotto_survey_tasks(admin->db, NULL, admin->config.server.role, keep, which, &admin->err);
+    return sotto_list_tasks(admin->db, NULL, admin->role, keep, which, &admin->err);
 }
 
 static const sotto_which_task *find(const sotto_which *which, int64_t n)

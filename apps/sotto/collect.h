@@ -3,7 +3,7 @@
 #define SOTTO_APPS_COLLECT_H
 
 #include "recipe.h"
-#include "serve/pairing.h"
+#include "serve/tasks/pairing.h"
 #include "sotto/collect.h"
 
 /* One run. */

@@ -9,7 +9,7 @@
 #ifndef SOTTO_APPS_DEMO_H
 #define SOTTO_APPS_DEMO_H
 
-#include "serve/pairing.h"
+#include "serve/tasks/pairing.h"
 #include "sotto/analyse.h"
 #include "sotto/collect.h"
 #include "sotto/device.h"

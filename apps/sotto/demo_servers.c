@@ -3,7 +3,7 @@
 #include "demo.h"
 
 #include "db/store.h"
-#include "serve/server.h"
+#include "serve/tasks/server.h"
 #include "workdir.h"
 
 #include <errno.h>
@@ -42,10 +42,10 @@ static bool tell_ready(int pipe, sotto_server *server)
 static int serve(const demo_server *s, sotto_role role, int pipe)
 {
     sotto_server_options options = {.role = role,
-                                    .listen = "127.0.0.1:0",
-                                    .database = s->database,
-                                    .datastore_key = s->key_file,
-                                    .workers = 1};
+                                    .host.listen = "127.0.0.1:0",
+                                    .host.database = s->database,
+                                    .host.datastore_key = s->key_file,
+                                    .host.workers = 1};
     sotto_server *server;
     sotto_err err = {0};
     sigset_t stop;

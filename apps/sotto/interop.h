@@ -14,7 +14,7 @@
 #define SOTTO_APPS_INTEROP_H
 
 #include "dap/dap.h"
-#include "serve/pool.h"
+#include "serve/host/pool.h"
 #include "sotto/recipe.h"
 #include "transport/http_server.h"
 

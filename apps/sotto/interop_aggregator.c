@@ -1,7 +1,7 @@
 /* A leader or a helper, with its commands on the same port. */
 #include "interop.h"
 
-#include "serve/server.h"
+#include "serve/tasks/server.h"
 #include "workdir.h"
 
 #include <stdio.h>
@@ -78,10 +78,10 @@ static sotto_status add_task(const json_t *in, json_t *out, sotto_arena *arena, 
     bare.leader = pairing.leader;
     bare.helper = pairing.helper;
     if (status == SOTTO_OK)
-        status = sotto_pairing_put(own.server->db, &own.server->columns, &pairing, err);
+        status = sotto_pairing_put(own.server->db, own.server->columns, &pairing, err);
     if (status == SOTTO_OK)
         status =
-            sotto_tasks_add_bare(own.server->db, &own.server->columns, own.role, &bare, 0, id, err);
+            sotto_tasks_add_bare(own.server->db, own.server->columns, own.role, &bare, 0, id, err);
     if (status == SOTTO_OK)
         status = sotto_tasks_refresh(own.server->tasks, err);
     sotto_wipe(&pairing, sizeof pairing);
@@ -94,11 +94,11 @@ static sotto_status serve(const interop_options *options, const char *folder, so
         {"endpoint_for_task", endpoint_for_task}, {"add_task", add_task}, {NULL, NULL}};
     char database[SOTTO_WORKDIR + 32], key[SOTTO_WORKDIR + 32];
     sotto_server_options server = {.role = own.role,
-                                   .listen = options->listen,
-                                   .database = database,
-                                   .datastore_key = key,
-                                   .job_delay_ms = JOB_DELAY_MS,
-                                   .internal = &interop_handler};
+                                   .host.listen = options->listen,
+                                   .host.database = database,
+                                   .host.datastore_key = key,
+                                   .tasks.job_delay_ms = JOB_DELAY_MS,
+                                   .host.internal = &interop_handler};
 
     (void)snprintf(database, sizeof database, "sqlite:%s/tasks.db", folder);
     (void)snprintf(key, sizeof key, "%s/datastore.key", folder);

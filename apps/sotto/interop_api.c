@@ -3,7 +3,7 @@
 #include "interop.h"
 
 #include "base/alloc.h"
-#include "serve/server.h"
+#include "serve/tasks/server.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ sotto_status interop_serve(const interop_command *commands, sotto_pool *pool, co
     uint16_t port;
     char host[128];
 
-    SOTTO_TRY(sotto_server_listen_read(host, sizeof host, &port, listen, err));
+    SOTTO_TRY(sotto_host_listen_read(host, sizeof host, &port, listen, err));
     interop_commands(commands);
     interop_begin(pool);
     SOTTO_TRY(sotto_http_server_open(&server,

@@ -16,11 +16,16 @@ static const sotto_verb program = {
     .parts = verbs,
 };
 
+static const sotto_verb *part_of(const sotto_verb *verb, size_t i)
+{
+    return verb->part ? verb->part(i) : verb->parts[i];
+}
+
 static void print_help(FILE *to, const sotto_verb *verb, const char *path)
 {
     (void)fprintf(to, "%s - %s\n\nusage: %s VERB [options]\n\n", path, verb->summary, path);
-    for (size_t i = 0; verb->parts[i] != NULL; i++)
-        (void)fprintf(to, "  %-10s %s\n", verb->parts[i]->name, verb->parts[i]->summary);
+    for (size_t i = 0; part_of(verb, i) != NULL; i++)
+        (void)fprintf(to, "  %-10s %s\n", part_of(verb, i)->name, part_of(verb, i)->summary);
     (void)fprintf(to, "\n`%s VERB --help` says more%s.\n", path,
                   verb == &program ? "; `sotto --version`, which one this is" : "");
 }
@@ -40,7 +45,9 @@ static bool asks_for_help(int argc, char **argv)
 
 static int run_leaf(const sotto_verb *verb, int argc, char **argv)
 {
-    if (!asks_for_help(argc, argv) && verb->run != NULL)
+    bool helps_itself = verb->usage == NULL && verb->print_usage == NULL;
+
+    if (verb->run != NULL && (helps_itself || !asks_for_help(argc, argv)))
         return verb->run(argc, argv);
     if (verb->print_usage != NULL)
         verb->print_usage();
@@ -51,9 +58,11 @@ static int run_leaf(const sotto_verb *verb, int argc, char **argv)
 
 static const sotto_verb *find(const sotto_verb *verb, const char *name)
 {
-    for (size_t i = 0; verb->parts[i] != NULL; i++)
-        if (strcmp(verb->parts[i]->name, name) == 0)
-            return verb->parts[i];
+    const sotto_verb *part;
+
+    for (size_t i = 0; (part = part_of(verb, i)) != NULL; i++)
+        if (strcmp(part->name, name) == 0)
+            return part;
     return NULL;
 }
 
@@ -63,7 +72,7 @@ static int run(int argc, char **argv)
     const sotto_verb *verb = &program;
     char path[80] = "sotto";
 
-    while (verb->parts != NULL) {
+    while (verb->parts != NULL || verb->part != NULL) {
         if (argc < 2) {
             print_help(stderr, verb, path);
             return EXIT_USAGE;

@@ -1,11 +1,11 @@
-/* sotto serve - a leader or a helper, until it is told to stop. */
+/* sotto serve - one service of the table (src/serve/services.c), until it is told to stop. */
 #define _POSIX_C_SOURCE 200809L
 #include "verbs.h"
 
 #include "base/log.h"
 #include "recipe/calendar.h"
-#include "serve/operations.h"
-#include "serve/options.h"
+#include "serve/host/operations.h"
+#include "serve/host/options.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -67,48 +67,48 @@ static void block_signals(sigset_t *signals)
     (void)signal(SIGPIPE, SIG_IGN);
 }
 
-static void log_start(const sotto_serve_config *config, const sotto_server *server)
+static void log_start(const sotto_serve_config *config, const sotto_host *host)
 {
-    sotto_log(&config->server.log, SOTTO_LOG_INFO, "server.started",
-              sotto_log_text("role", config->server.role == SOTTO_LEADER ? "leader" : "helper"),
-              sotto_log_text("listen", config->server.listen),
-              sotto_log_uint("port", sotto_server_port(server)),
-              sotto_log_uint("operations_port", sotto_operations_port(server->operations)),
-              sotto_log_text("database", sotto_db_kind(server->db)));
+    sotto_log(&config->host.log, SOTTO_LOG_INFO, "server.started",
+              sotto_log_text("role", config->service->name),
+              sotto_log_text("listen", config->host.listen),
+              sotto_log_uint("port", sotto_host_port(host)),
+              sotto_log_uint("operations_port", sotto_operations_port(host->operations)),
+              sotto_log_text("database", sotto_db_kind(host->db)));
 }
 
 static int run_until_told(sotto_serve_config *config, const sigset_t *signals)
 {
-    const sotto_log_sink *log = &config->server.log;
-    sotto_server *server = NULL;
+    const sotto_log_sink *log = &config->host.log;
+    sotto_host *host = NULL;
     sotto_err err = {0};
     sotto_status drained;
     int signal_number = 0;
 
-    if (sotto_server_open(&server, &config->server, &err) != SOTTO_OK) {
+    if (sotto_host_open(&host, config->service, &config->host, config->own, &err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto serve: %s: %s\n", sotto_status_name(err.status), err.reason);
         return EXIT_FAILED;
     }
-    log_start(config, server);
+    log_start(config, host);
     (void)sigwait(signals, &signal_number);
     sotto_log(log, SOTTO_LOG_INFO, "server.draining",
               sotto_log_uint("seconds", config->drain_seconds));
     err = (sotto_err){0};
-    drained = sotto_server_drain(server, config->drain_seconds * 1000, &err);
+    drained = sotto_host_drain(host, config->drain_seconds * 1000, &err);
     if (drained != SOTTO_OK)
         sotto_log(log, SOTTO_LOG_WARNING, "server.not_drained",
                   sotto_log_text("reason", err.reason));
-    sotto_server_close(server);
+    sotto_host_close(host);
     sotto_log(log, SOTTO_LOG_INFO, "server.stopped",
               sotto_log_uint("signal", (uint64_t)signal_number));
     return drained == SOTTO_OK ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int serve(sotto_role role, const char *file, int argc, char **argv)
+static int serve(const sotto_service *service, const char *file, int argc, char **argv)
 {
     static sotto_serve_config config;
     static bool stamped;
-    sotto_config_sources from = {role, file, argc, argv, environment};
+    sotto_config_sources from = {service, file, argc, argv, environment};
     sotto_err err = {0};
     sigset_t signals;
     int code;
@@ -123,8 +123,8 @@ static int serve(sotto_role role, const char *file, int argc, char **argv)
         return EXIT_USAGE;
     }
     stamped = !getenv("JOURNAL_STREAM");
-    config.server.log = (sotto_log_sink){write_event, &stamped, config.log_level};
-    config.server.on_drain = ask_for_drain;
+    config.host.log = (sotto_log_sink){write_event, &stamped, config.log_level};
+    config.host.on_drain = ask_for_drain;
     block_signals(&signals);
     code = run_until_told(&config, &signals);
     sotto_serve_config_clear(&config);
@@ -143,18 +143,38 @@ static int print(sotto_status status, const sotto_buf *out, const sotto_err *err
     return EXIT_DONE;
 }
 
-/* --config FILE, --sample and --reference are taken out; what is left are options of the table. */
-static int run(sotto_role role, int argc, char **argv)
+static void print_usage(const sotto_service *service)
 {
     static uint8_t memory[TEXT];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    const char *name = service->name;
+
+    printf(
+        "usage: sotto serve %s [--config FILE] [options]\n"
+        "       sotto serve %s --sample      a complete file to start from\n"
+        "       sotto serve %s --reference   docs/serving.md\n\n"
+        "Runs until SIGTERM or SIGINT, then finishes what it has accepted. Flags win over the\n"
+        "environment (SOTTO_LISTEN, ...), which wins over the file. Logs go to standard error.\n\n",
+        name, name, name);
+    if (sotto_serve_options_help(&out, service, NULL) == SOTTO_OK)
+        (void)fwrite(out.data, 1, out.len, stdout);
+}
+
+/* argv[0] names the service. --config FILE, --sample and --reference are taken out; what is left are options of the table. */
+static int run(int argc, char **argv)
+{
+    static uint8_t memory[TEXT];
+    const sotto_service *service = sotto_service_find(argv[0], strlen(argv[0]));
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
     const char *file = NULL;
     sotto_err err = {0};
     int kept = 0;
 
     for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return print_usage(service), EXIT_DONE;
         if (strcmp(argv[i], "--sample") == 0)
-            return print(sotto_serve_options_sample(&out, role, &err), &out, &err);
+            return print(sotto_serve_options_sample(&out, service, &err), &out, &err);
         if (strcmp(argv[i], "--reference") == 0)
             return print(sotto_serve_options_reference(&out, &err), &out, &err);
         if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
@@ -164,64 +184,23 @@ static int run(sotto_role role, int argc, char **argv)
         else
             argv[kept++] = argv[i];
     }
-    return serve(role, file, kept, argv);
+    return serve(service, file, kept, argv);
 }
 
-static int run_leader(int argc, char **argv)
+/* A verb for each service. */
+static const sotto_verb *part(size_t i)
 {
-    return run(SOTTO_LEADER, argc, argv);
+    static sotto_verb verb;
+
+    if (i >= sotto_service_count)
+        return NULL;
+    verb = (sotto_verb){
+        .name = sotto_services[i]->name, .summary = sotto_services[i]->summary, .run = run};
+    return &verb;
 }
-
-static int run_helper(int argc, char **argv)
-{
-    return run(SOTTO_HELPER, argc, argv);
-}
-
-static void print_usage(sotto_role role)
-{
-    static uint8_t memory[TEXT];
-    sotto_buf out = sotto_buf_over(memory, sizeof memory);
-    const char *name = role == SOTTO_LEADER ? "leader" : "helper";
-
-    printf(
-        "usage: sotto serve %s [--config FILE] [options]\n"
-        "       sotto serve %s --sample      a complete file to start from\n"
-        "       sotto serve %s --reference   docs/serving.md\n\n"
-        "Runs until SIGTERM or SIGINT, then finishes what it has accepted. Flags win over the\n"
-        "environment (SOTTO_LISTEN, ...), which wins over the file. Logs go to standard error.\n\n",
-        name, name, name);
-    if (sotto_serve_options_help(&out, role, NULL) == SOTTO_OK)
-        (void)fwrite(out.data, 1, out.len, stdout);
-}
-
-static void print_leader_usage(void)
-{
-    print_usage(SOTTO_LEADER);
-}
-
-static void print_helper_usage(void)
-{
-    print_usage(SOTTO_HELPER);
-}
-
-static const sotto_verb verb_leader = {
-    .name = "leader",
-    .summary = "take in reports, have them verified, answer the collector",
-    .print_usage = print_leader_usage,
-    .run = run_leader,
-};
-
-static const sotto_verb verb_helper = {
-    .name = "helper",
-    .summary = "verify the other half of each report",
-    .print_usage = print_helper_usage,
-    .run = run_helper,
-};
-
-static const sotto_verb *const parts[] = {&verb_leader, &verb_helper, NULL};
 
 const sotto_verb sotto_verb_serve = {
     .name = "serve",
     .summary = "run a leader or a helper",
-    .parts = parts,
+    .part = part,
 };

@@ -21,9 +21,11 @@ typedef struct sotto_verb {
     const char *name;
     const char *summary;
     const char *usage;                     /* what --help prints ...         */
-    void (*print_usage)(void);             /* ... or what prints it, if not NULL */
+    void (*print_usage)(void);             /* ... or what prints it; neither: `run` does */
     int (*run)(int argc, char **argv);     /* argv[0] is the verb; NULL: it only has parts */
     const struct sotto_verb *const *parts; /* verbs below this one, ended by NULL; or NULL */
+    /* ... or what yields the i-th, until the next call; NULL behind the last. */
+    const struct sotto_verb *(*part)(size_t i);
 } sotto_verb;
 
 extern const sotto_verb sotto_verb_admin;

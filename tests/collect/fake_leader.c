@@ -8,7 +8,7 @@
 #include "dap/collect.h"
 #include "dap/rejections.h"
 #include "recipe/claim.h"
-#include "serve/pairing.h"
+#include "serve/tasks/pairing.h"
 #include "sim/random.h"
 #include "sotto/collect.h"
 #include "sotto/random.h"

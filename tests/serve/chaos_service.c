@@ -11,7 +11,7 @@
 #include "dap/dap.h"
 #include "deployment.h"
 #include "door.h"
-#include "serve/batches.h"
+#include "serve/tasks/batches.h"
 #include "sim/random.h"
 #include "traffic.h"
 

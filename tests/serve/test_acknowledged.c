@@ -1,8 +1,8 @@
 /* What was acknowledged is added up in the end, whatever a leader forgets or is told on the way. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/care.h"
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/leader_health.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/steps.h"
 #include "transport/http_server.h"
@@ -17,13 +17,13 @@ enum { LONG_MS = 3600000, REPORTS = 30 }; /* nothing leaves before a collection 
 /* As after a commit whose answer was lost, or without the memory for a place in a lane. */
 static void forget_one(sotto_test *t, sotto_test_service *s)
 {
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t wait = 0;
 
     CHECK(t, sotto_lanes_take(s->leader->leader->lanes, &load, sotto_leader_now_ms() + 2 * LONG_MS,
                               &wait));
     CHECK_EQUAL(t, 1, load.count);
-    sotto_warm_free(load.segments[0].warm);
+    sotto_cached_reports_free(load.list[0].cached);
 }
 
 static void a_segment_that_its_own_process_forgot_is_found(sotto_test *t)
@@ -194,7 +194,7 @@ static void a_disk_that_fails_is_told_once_a_second(sotto_test *t)
     uint64_t began, lines;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    s.leader_options.host.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
     sotto_test_do(t, s.leader->db, "ALTER TABLE segment_key RENAME TO away");
     began = sotto_leader_now_ms();
@@ -224,9 +224,9 @@ static void a_damaged_segment_holds_up_no_other(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    s.leader_options.host.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
-    atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40); /* all is read back */
+    atomic_fetch_add(&s.leader->leader->cached_bytes, (size_t)1 << 40); /* all is read back */
     sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, &s, OTHERS, 1, SOTTO_TEST_SOUND);
     sotto_test_flip(t, s.leader->db, &body);
@@ -254,7 +254,7 @@ static void what_can_not_be_stored_is_tried_now_and_then(sotto_test *t)
     unsigned lines;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    s.leader_options.host.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
     sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN added TO away");
@@ -275,7 +275,7 @@ static void a_job_that_is_not_stored_is_not_sent(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 50});
-    s.leader_options.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
+    s.leader_options.host.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
     sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN added TO away");
     sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
@@ -331,7 +331,7 @@ static void open_damaged(sotto_test *t, sotto_test_service *s, size_t others, bo
     sotto_test_service_open(
         t, s,
         &(sotto_test_service_options){.job_delay_ms = LONG_MS, .leader_selected = leader_selected});
-    atomic_fetch_add(&s->leader->leader->warm, (size_t)1 << 40); /* all is read back */
+    atomic_fetch_add(&s->leader->leader->cached_bytes, (size_t)1 << 40); /* all is read back */
     sotto_test_upload_some(t, s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, s, others, 1, SOTTO_TEST_SOUND);
     sotto_test_flip(t, s->leader->db, &body);
@@ -342,13 +342,13 @@ static void open_damaged(sotto_test *t, sotto_test_service *s, size_t others, bo
 
 static void is_told_of_it(sotto_test *t, sotto_server *server)
 {
-    sotto_care_view view = {0};
+    sotto_leader_health_view view = {0};
     const char *text;
     bool ready;
 
     for (unsigned i = 0; i < 200 && view.unreadable == 0; i++) {
         sotto_test_pause_ms(25);
-        sotto_care_look(server->care, &view);
+        sotto_leader_health_look(server->leader->health, &view);
     }
     text = sotto_test_pages(t, server, &ready);
     CHECK(t, ready);

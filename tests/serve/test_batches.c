@@ -1,7 +1,7 @@
-#include "serve/batches.h"
+#include "serve/tasks/batches.h"
 
 #include "dap/dap.h"
-#include "serve/schema.h"
+#include "serve/tasks/schema.h"
 #include "sim/random.h"
 #include "support/database.h"
 
@@ -66,8 +66,7 @@ static void a_range_of_many_jobs_adds_up_to_all_of_them(sotto_test *t)
                                  &(sotto_prio3_config){.type = SOTTO_PRIO3_COUNT, .shares = 2},
                                  &t->err));
     b.db = sotto_test_db_at(t, sotto_test_address(t));
-    CHECK_OK(t,
-             sotto_db_migrate(b.db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
+    CHECK_OK(t, sotto_db_migrate(b.db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
     for (size_t i = 0; i < JOBS; i++) {
         make_sub(t, &b, i, &random);
         sotto_dap_checksum_merge(checksum, b.subs[i].checksum);

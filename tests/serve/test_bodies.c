@@ -1,8 +1,8 @@
 /* What waits beside the database outlives a restart, and is in its backup. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/backup.h"
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/leader/backup.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/steps.h"
 
@@ -45,7 +45,7 @@ static void bodies_are_read_back_where_memory_is_short(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40);
+    atomic_fetch_add(&s.leader->leader->cached_bytes, (size_t)1 << 40);
     for (int i = 0; i < 3; i++)
         sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
     sotto_test_check_sum(t, &s, 300);
@@ -67,7 +67,7 @@ static void count_gap(void *context, int64_t segment, uint64_t reports, const ch
 static sotto_status back_up(sotto_test *t, const sotto_test_service *s, const char *path, gaps *g)
 {
     *g = (gaps){0};
-    return sotto_server_backup(s->leader->db, s->leader_options.database, path, count_gap, g,
+    return sotto_server_backup(s->leader->db, s->leader_options.host.database, path, count_gap, g,
                                &t->err);
 }
 
@@ -89,7 +89,7 @@ static void a_backup_has_the_bodies(sotto_test *t)
     CHECK_OK(t, back_up(t, &s, path, &g));
     CHECK_EQUAL(t, 0, g.segments);
     (void)snprintf(address, sizeof address, "sqlite:%s", path);
-    s.leader_options.database = address;
+    s.leader_options.host.database = address;
     sotto_test_leader_restart(t, &s);
     check_spooled(t, &s, 0);
     sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
@@ -128,7 +128,7 @@ static void damage_two(sotto_test *t, const sotto_test_service *s)
     sotto_spool_place place;
 
     (void)snprintf(bodies, sizeof bodies, "%s-bodies",
-                   s->leader_options.database + strlen("sqlite:"));
+                   s->leader_options.host.database + strlen("sqlite:"));
     CHECK_OK(t, sotto_db_read(s->leader->db, read_place, &place, &t->err));
     CHECK_EQUAL(t, 0, truncate(bodies, (off_t)(place.block * SOTTO_SPOOL_BLOCK)));
     say(t, s,
@@ -170,7 +170,7 @@ static void a_backup_without_some_bodies_says_which(sotto_test *t)
                                           "SELECT count(*) FROM segment WHERE unreadable LIKE"
                                           " 'not in the backup: %'"));
         sotto_db_close(copy);
-        s.leader_options.database = address;
+        s.leader_options.host.database = address;
         sotto_test_leader_restart(t, &s);
         give_up(t, &s, "SELECT n FROM segment WHERE reports = 150");
         give_up(t, &s, "SELECT n FROM segment WHERE reports = 200");
@@ -191,7 +191,7 @@ static void a_backup_without_any_bodies_is_none(sotto_test *t)
     if (s.leader->leader->spool) {
         sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
         (void)snprintf(bodies, sizeof bodies, "%s-bodies",
-                       s.leader_options.database + strlen("sqlite:"));
+                       s.leader_options.host.database + strlen("sqlite:"));
         (void)snprintf(away, sizeof away, "%s.away", bodies);
         CHECK_EQUAL(t, 0, rename(bodies, away));
         CHECK_STATUS(t, SOTTO_IO, back_up(t, &s, path, &g));
@@ -228,7 +228,7 @@ static void lose_segments(sotto_test *t, bool request_too)
         sotto_test_do(t, s.leader->db,
                       "UPDATE job SET request = CAST('not what was sealed, and long enough to be'"
                       " AS {bytes})");
-    s.leader_options.log = (sotto_log_sink){hear_abandoned, &told, SOTTO_LOG_INFO};
+    s.leader_options.host.log = (sotto_log_sink){hear_abandoned, &told, SOTTO_LOG_INFO};
     sotto_test_leader_restart(
         t, &s); /* before the helper is back, since it still has them in memory */
     sotto_test_helper_start(t, &s);
@@ -247,7 +247,7 @@ static void crowd(sotto_test *t, const sotto_test_service *s)
 
     for (uint64_t bucket = 1; bucket <= SOTTO_MAX_LANES; bucket++)
         CHECK_OK(t, sotto_lanes_add(s->leader->leader->lanes, task, bucket,
-                                    &(sotto_load_segment){(int64_t)bucket, 1, NULL, 0}, 1000,
+                                    &(sotto_job_segment){(int64_t)bucket, 1, NULL, 0}, 1000,
                                     sotto_leader_now_ms()));
 }
 
@@ -265,7 +265,7 @@ static void a_job_without_anything_is_counted_as_lost(sotto_test *t)
 
 static void a_commit_of_nothing_frees_no_place(sotto_test *t)
 {
-    static sotto_load load;
+    static sotto_job_segments load;
     sotto_test_service s;
     sotto_spool_place place;
     uint64_t wait = 0;

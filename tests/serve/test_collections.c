@@ -128,7 +128,7 @@ static void a_batch_that_is_held_takes_no_more(sotto_test *t)
     sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
-    CHECK_OK(t, sotto_tasks_add(s.leader->db, &s.leader->columns, SOTTO_LEADER,
+    CHECK_OK(t, sotto_tasks_add(s.leader->db, s.leader->columns, SOTTO_LEADER,
                                 sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
                                 sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 10,
                                 sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));

@@ -4,8 +4,8 @@
 #include "support/service.h"
 
 #include "base/hex.h"
-#include "serve/survey.h"
-#include "serve/tasks_internal.h"
+#include "serve/tasks/listing.h"
+#include "serve/tasks/tasks_internal.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static sotto_status add(sotto_test *t, sotto_server *server, sotto_bytes parties
 
     CHECK(t, mistakes != NULL);
     /* The id is the same whatever key it is: --expect finds nothing. */
-    return sotto_tasks_add(server->db, &server->columns, server->options.role,
+    return sotto_tasks_add(server->db, server->columns, server->role,
                            sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)), parties, 0,
                            sotto_bytes_of(s.task.id, sizeof s.task.id), &ids, mistakes, &t->err);
 }
@@ -84,7 +84,7 @@ static void a_task_with_another_key_than_the_paired_is_refused(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     empty = sotto_test_helper_twin(t, &s);
-    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+    CHECK_OK(t, sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
     CHECK_STATUS(t, SOTTO_DENIED, add(t, empty, strangers_parties(t)));
     CHECK(t, strstr(t->err.reason, s.pairing.fingerprint) != NULL);
     CHECK(t, strstr(t->err.reason, "`sotto collect key` printed") != NULL);
@@ -112,7 +112,7 @@ static void a_served_task_keeps_its_key(sotto_test *t)
                                       &(sotto_paired){"key:leader", "key:helper", "key:collector",
                                                       s.task.leader_url, s.task.helper_url},
                                       "one", "two", &t->err));
-    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &foreign, &t->err));
+    CHECK_OK(t, sotto_pairing_put(empty->db, empty->columns, &foreign, &t->err));
     CHECK_STATUS(t, SOTTO_DENIED, add(t, empty, right_parties()));
     for (size_t i = 0; i < 2; i++) {
         sotto_hpke_config of = i == 0 ? config_of(&s.collector) : strangers(t);
@@ -125,7 +125,7 @@ static void a_served_task_keeps_its_key(sotto_test *t)
         bare.collector_config = config[i % 2];
         CHECK_STATUS(
             t, i == 1 ? SOTTO_DENIED : SOTTO_OK,
-            sotto_tasks_add_bare(empty->db, &empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
+            sotto_tasks_add_bare(empty->db, empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
     }
     serves_the_paired_collector(t, empty);
     sotto_server_close(empty);
@@ -141,10 +141,10 @@ static void a_task_that_waits_is_compared_when_its_pairing_comes(sotto_test *t)
     empty = sotto_test_helper_twin(t, &s);
     CHECK_OK(t, add(t, empty, strangers_parties(t)));
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+                 sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
     CHECK_OK(t, add(t, empty, right_parties()));
     for (unsigned again = 0; again < 2; again++)
-        CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+        CHECK_OK(t, sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, empty->db, "SELECT count(*) FROM pairing"));
     serves_the_paired_collector(t, empty);
     sotto_server_close(empty);
@@ -176,9 +176,9 @@ static void a_bare_task_that_waits_is_compared_too(sotto_test *t)
     bare.configuration = s.task.configuration;
     bare.collector_config = sotto_buf_bytes(&out);
     CHECK_OK(t,
-             sotto_tasks_add_bare(empty->db, &empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
+             sotto_tasks_add_bare(empty->db, empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+                 sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
     sotto_server_close(empty);
     sotto_test_service_close(&s);
 }
@@ -233,7 +233,7 @@ static void what_is_added_at_once_is_compared_all_the_same(sotto_test *t)
             CHECK(t, add(t, empty, right_parties()) != SOTTO_OK);
         else
             CHECK_STATUS(t, SOTTO_DENIED,
-                         sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+                         sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
         sotto_server_close(empty);
         CHECK(t, atomic_load(&o.done));
     }
@@ -274,7 +274,7 @@ static void a_pairing_in_the_place_of_another_is_refused(sotto_test *t)
                                   &(sotto_paired){"key:one", "key:other", "key:collector",
                                                   s.task.leader_url, s.task.helper_url},
                                   sotto_buf_bytes(&out), &t->err));
-    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &others, &t->err));
+    CHECK_OK(t, sotto_pairing_put(empty->db, empty->columns, &others, &t->err));
     CHECK_OK(t, sotto_db_run(empty->db, sotto_test_say, rename, &t->err));
     CHECK_STATUS(t, SOTTO_REJECTED, add(t, empty, strangers_parties(t)));
     sotto_server_close(empty);
@@ -301,8 +301,8 @@ static listed list_it(sotto_test *t)
 {
     listed l = {0};
 
-    CHECK_OK(t, sotto_survey_tasks(s.helper->db, &s.helper->columns, SOTTO_HELPER, keep_line, &l,
-                                   &t->err));
+    CHECK_OK(
+        t, sotto_list_tasks(s.helper->db, s.helper->columns, SOTTO_HELPER, keep_line, &l, &t->err));
     return l;
 }
 

@@ -1,7 +1,7 @@
 /* The file limit: what it leaves for connections, and a server whose clients take all of them. */
 #define _GNU_SOURCE
-#include "serve/descriptors.h"
-#include "serve/operations.h"
+#include "serve/host/descriptors.h"
+#include "serve/host/operations.h"
 #include "support/http.h"
 #include "support/steps.h"
 
@@ -18,53 +18,59 @@
 
 /* ---- arithmetic ---------------------------------------------------------------------------------- */
 
+static sotto_status plan_for(sotto_descriptors *plan, const sotto_server_options *o, uint64_t limit,
+                             sotto_err *err)
+{
+    return sotto_descriptors_plan(plan, sotto_role_service(o->role), &o->host, limit, err);
+}
+
 static void the_usual_limits_leave_so_many(sotto_test *t)
 {
-    sotto_server_options leader = {.role = SOTTO_LEADER, .loops = 1},
-                         helper = {.role = SOTTO_HELPER, .loops = 1};
+    sotto_server_options leader = {.role = SOTTO_LEADER, .host.loops = 1},
+                         helper = {.role = SOTTO_HELPER, .host.loops = 1};
     sotto_descriptors plan;
 
     /* docs/operating.md has these numbers. */
-    CHECK_OK(t, sotto_descriptors_plan(&plan, &leader, 1024, &t->err));
+    CHECK_OK(t, plan_for(&plan, &leader, 1024, &t->err));
     CHECK_EQUAL(t, 426, plan.reserve);
     CHECK_EQUAL(t, 598, plan.connections);
-    CHECK_OK(t, sotto_descriptors_plan(&plan, &helper, 1024, &t->err));
+    CHECK_OK(t, plan_for(&plan, &helper, 1024, &t->err));
     CHECK_EQUAL(t, 170, plan.reserve);
     CHECK_EQUAL(t, 854, plan.connections);
     /* The units' limit has room for the usual number, whatever the other options are. */
-    leader.loops = 64;
-    CHECK_OK(t, sotto_descriptors_plan(&plan, &leader, 16384, &t->err));
+    leader.host.loops = 64;
+    CHECK_OK(t, plan_for(&plan, &leader, 16384, &t->err));
     CHECK_EQUAL(t, 10000, plan.connections);
-    CHECK_OK(t, sotto_descriptors_plan(&plan, &leader, UINT64_MAX, &t->err));
+    CHECK_OK(t, plan_for(&plan, &leader, UINT64_MAX, &t->err));
     CHECK_EQUAL(t, 10000, plan.connections);
 }
 
 static void an_option_beyond_the_file_limit_is_refused(sotto_test *t)
 {
-    sotto_server_options o = {.role = SOTTO_HELPER, .loops = 1, .connections = 854};
+    sotto_server_options o = {.role = SOTTO_HELPER, .host.loops = 1, .host.connections = 854};
     sotto_descriptors plan;
 
-    CHECK_OK(t, sotto_descriptors_plan(&plan, &o, 1024, &t->err));
+    CHECK_OK(t, plan_for(&plan, &o, 1024, &t->err));
     CHECK_EQUAL(t, 854, plan.connections);
-    o.connections = 855;
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_descriptors_plan(&plan, &o, 1024, &t->err));
+    o.host.connections = 855;
+    CHECK_STATUS(t, SOTTO_DENIED, plan_for(&plan, &o, 1024, &t->err));
     CHECK_REASON(t, "connections = 855: the file limit of 1024 leaves 854");
     CHECK_REASON(t, "LimitNOFILE");
-    o.connections = 20;
-    CHECK_OK(t, sotto_descriptors_plan(&plan, &o, 1024, &t->err));
+    o.host.connections = 20;
+    CHECK_OK(t, plan_for(&plan, &o, 1024, &t->err));
     CHECK_EQUAL(t, 20, plan.connections);
 }
 
 static void a_limit_that_serves_nobody_is_refused(sotto_test *t)
 {
-    sotto_server_options o = {.role = SOTTO_HELPER, .loops = 1};
+    sotto_server_options o = {.role = SOTTO_HELPER, .host.loops = 1};
     sotto_descriptors plan;
 
-    CHECK_OK(t, sotto_descriptors_plan(&plan, &o, 186, &t->err));
+    CHECK_OK(t, plan_for(&plan, &o, 186, &t->err));
     CHECK_EQUAL(t, 16, plan.connections);
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_descriptors_plan(&plan, &o, 185, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, plan_for(&plan, &o, 185, &t->err));
     CHECK_REASON(t, "a file limit of 185 is too low: 170 are for the server itself");
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_descriptors_plan(&plan, &o, 3, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, plan_for(&plan, &o, 3, &t->err));
 }
 
 static void a_soft_limit_is_raised_to_the_hard_one(sotto_test *t)
@@ -107,7 +113,7 @@ static void serve(sotto_test *t, int asked, int told)
         _exit(1);
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     at = (ports){(uint16_t)sotto_server_port(s.leader),
-                 (uint16_t)sotto_operations_port(s.leader->operations)};
+                 (uint16_t)sotto_operations_port(s.leader->host->operations)};
     if (write(told, &at, sizeof at) != sizeof at)
         _exit(1);
     while (read(asked, &wish, 1) == 1 && wish != 'q') {

@@ -1,8 +1,8 @@
 /* What single jobs added goes in passes, and only where its batch was released. */
-#include "serve/erase.h"
+#include "serve/tasks/erase.h"
 
-#include "serve/batches.h"
-#include "serve/schema.h"
+#include "serve/tasks/batches.h"
+#include "serve/tasks/schema.h"
 #include "support/database.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static void shares_of_what_was_released_go_in_passes(sotto_test *t)
     uint8_t *zeros = sotto_arena_take(&t->arena, LONG);
     bool more;
 
-    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
+    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
     CHECK_OK(t, sotto_db_run(db, put_releases, NULL, &t->err));
     memset(zeros, 0, LONG);
     for (int64_t job = 1; job <= SHARES; job++) {

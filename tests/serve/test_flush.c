@@ -1,7 +1,7 @@
 /* What one commit of many uploads does with them. */
-#include "serve/flush.h"
+#include "serve/leader/flush.h"
 
-#include "serve/leader.h"
+#include "serve/leader/leader.h"
 #include "support/database.h"
 #include "support/steps.h"
 
@@ -67,8 +67,8 @@ static void made_up_reports_leave_so_many_notes_and_no_more(sotto_test *t)
     atomic_uint told = 0;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    s.leader_options.most_refusals = 5;
-    s.leader_options.log = (sotto_log_sink){hear, &told, SOTTO_LOG_INFO};
+    s.leader_options.tasks.most_rejected_ids = 5;
+    s.leader_options.host.log = (sotto_log_sink){hear, &told, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
     upload_wrong(t, &s, 4, 2);
     CHECK_EQUAL(t, 4, notes(t, &s));

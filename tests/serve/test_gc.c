@@ -1,8 +1,8 @@
 /* What goes when a task closed long ago, what stays, and that nothing can be counted again afterwards. */
 #include "dap/upload.h"
-#include "serve/gc.h"
-#include "serve/leader.h"
-#include "serve/survey.h"
+#include "serve/leader/leader.h"
+#include "serve/tasks/gc.h"
+#include "serve/tasks/listing.h"
 #include "support/database.h"
 #include "support/steps.h"
 
@@ -102,7 +102,7 @@ static void a_row_that_can_not_be_read_hides_no_other(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
     sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
     sotto_test_do(t, s.leader->db, bad);
-    CHECK_OK(t, sotto_survey_tasks(s.leader->db, NULL, SOTTO_LEADER, count_lines, lines, &t->err));
+    CHECK_OK(t, sotto_list_tasks(s.leader->db, NULL, SOTTO_LEADER, count_lines, lines, &t->err));
     CHECK_EQUAL(t, 1, lines[0]);
     CHECK_EQUAL(t, 1, lines[1]);
     sotto_test_leader_restart(t, &s); /* which finishes what is under way */

@@ -1,5 +1,5 @@
 /* A helper against a leader that is not to be trusted: each report once, each batch once, and never too small. */
-#include "serve/answer.h"
+#include "serve/tasks/answer.h"
 #include "support/database.h"
 #include "support/service.h"
 

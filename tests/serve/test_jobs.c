@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "dap/job.h"
 #include "recipe/claim.h"
-#include "serve/leader.h"
-#include "serve/router.h"
+#include "serve/helper/helper_service.h"
+#include "serve/leader/leader.h"
 
 static sotto_server_task task_of(sotto_test *t, const sotto_prio3_config *config)
 {
@@ -71,17 +71,17 @@ static void no_job_is_longer_than_any_helper_reads(sotto_test *t)
          .chunk_length = 32,
          .max = 10},
     };
-    static sotto_server leader = {.options = {.job_reports = 4000}},
-                        helper = {.options = {.bytes_in_flight = (size_t)8 << 20}};
+    static sotto_host host = {.options = {.bytes_in_flight = (size_t)8 << 20}};
+    static sotto_server leader = {.options = {.job_reports = 4000}}, helper = {.host = &host};
 
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
         sotto_server_task task = task_of(t, &configs[i]);
         size_t reports = sotto_leader_full_job(&leader, &task);
-        size_t limit = sotto_router_job_body(&helper, &task);
+        size_t limit = sotto_helper_job_body(&helper, &task);
 
         CHECK(t, reports >= 1 && reports <= SOTTO_JOB_MAX_REPORTS);
         CHECK(t, longest_job(t, &task, reports) <= limit);
-        CHECK(t, limit <= helper.options.bytes_in_flight);
+        CHECK(t, limit <= host.options.bytes_in_flight);
     }
 }
 

@@ -1,8 +1,8 @@
 /* HPKE keys through their states, and several replicas that move them on at the same moment. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/datastore.h"
-#include "serve/keys.h"
-#include "serve/schema.h"
+#include "serve/host/datastore.h"
+#include "serve/host/keys.h"
+#include "serve/tasks/schema.h"
 #include "support/database.h"
 #include "support/steps.h"
 
@@ -18,15 +18,22 @@ static sotto_db *migrated(sotto_test *t, const char *address)
 {
     sotto_db *db = sotto_test_db_at(t, address);
 
-    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
+    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
     return db;
+}
+
+static sotto_bytes info_of_helper(void)
+{
+    static uint8_t text[SOTTO_DAP_INFO_MAX];
+
+    return sotto_role_info(text, SOTTO_HELPER);
 }
 
 static sotto_keys *ring_at(sotto_test *t, sotto_db *db, int64_t now)
 {
     sotto_keys *keys = NULL;
 
-    CHECK_OK(t, sotto_keys_open(&keys, db, &columns, SOTTO_HELPER, &times, now, NULL, &t->err));
+    CHECK_OK(t, sotto_keys_open(&keys, db, &columns, info_of_helper(), &times, now, NULL, &t->err));
     return keys;
 }
 
@@ -116,8 +123,8 @@ static sotto_keys *long_ring(sotto_test *t, sotto_db *db, const sotto_log_sink *
 {
     sotto_keys *keys = NULL;
 
-    CHECK_OK(t,
-             sotto_keys_open(&keys, db, &columns, SOTTO_HELPER, &long_times, START, log, &t->err));
+    CHECK_OK(t, sotto_keys_open(&keys, db, &columns, info_of_helper(), &long_times, START, log,
+                                &t->err));
     return keys;
 }
 
@@ -257,7 +264,7 @@ static void open_service(sotto_test *t, sotto_test_service *s)
 /* Yields the key that is active then. */
 static sotto_hpke_config delete_key_of(sotto_test *t, sotto_server *server, uint8_t id)
 {
-    int64_t now = sotto_server_seconds(server);
+    int64_t now = sotto_host_seconds(server->host);
     active_key a = {.t = t};
 
     CHECK_STATUS(t, SOTTO_AGAIN, sotto_keys_delete(server->keys, id, now, NULL));
@@ -340,7 +347,7 @@ static void *move_on(void *context)
     int64_t now = START;
 
     (void)pthread_barrier_wait(r->gate);
-    r->failures += sotto_keys_open(&r->keys, r->db, &columns, SOTTO_HELPER, &times, now, NULL,
+    r->failures += sotto_keys_open(&r->keys, r->db, &columns, info_of_helper(), &times, now, NULL,
                                    NULL) != SOTTO_OK;
     for (unsigned i = 0; i < r->rounds; i++) {
         now += (ACTIVE - 2 * PENDING) / 2;

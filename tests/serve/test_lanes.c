@@ -1,6 +1,6 @@
 /* Segments that wait for their job: in which order they go, and how many buckets there may be. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/leader.h"
+#include "serve/leader/leader.h"
 #include "support/database.h"
 #include "support/service.h"
 
@@ -19,12 +19,12 @@ static sotto_lanes *lanes_of(sotto_test *t)
 static void add(sotto_test *t, sotto_lanes *lanes, uint64_t bucket, int64_t n, size_t reports,
                 uint64_t now_ms)
 {
-    CHECK_OK(t, sotto_lanes_add(lanes, 1, bucket, &(sotto_load_segment){n, reports, NULL, 0}, FULL,
+    CHECK_OK(t, sotto_lanes_add(lanes, 1, bucket, &(sotto_job_segment){n, reports, NULL, 0}, FULL,
                                 now_ms));
 }
 
 /* The bucket of the next load; 0: none, and *wait until one ripens. */
-static uint64_t take(sotto_lanes *lanes, sotto_load *load, uint64_t now_ms, uint64_t *wait)
+static uint64_t take(sotto_lanes *lanes, sotto_job_segments *load, uint64_t now_ms, uint64_t *wait)
 {
     *wait = 1000;
     return sotto_lanes_take(lanes, load, now_ms, wait) ? load->bucket : 0;
@@ -33,7 +33,7 @@ static uint64_t take(sotto_lanes *lanes, sotto_load *load, uint64_t now_ms, uint
 static void a_full_load_leaves_at_once_and_a_tail_in_time(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t wait;
 
     add(t, lanes, 7, 1, 4, 1000);
@@ -49,7 +49,7 @@ static void a_full_load_leaves_at_once_and_a_tail_in_time(sotto_test *t)
     CHECK_EQUAL(t, 0, take(lanes, &load, 1119, &wait));
     CHECK_EQUAL(t, 1, wait);
     CHECK_EQUAL(t, 7, take(lanes, &load, 1120, &wait));
-    CHECK_EQUAL(t, 3, load.segments[0].n);
+    CHECK_EQUAL(t, 3, load.list[0].n);
     CHECK_EQUAL(t, 0, sotto_lanes_reports(lanes));
     CHECK_EQUAL(t, 0, take(lanes, &load, 9999, &wait));
     CHECK_EQUAL(t, 1000, wait);
@@ -60,12 +60,12 @@ static void a_full_load_leaves_at_once_and_a_tail_in_time(sotto_test *t)
 static void what_is_to_go_alone_joins_no_other(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
-    static sotto_load load;
-    sotto_load_segment second = {2, 2, NULL, 0}, third = {3, 2, NULL, 0};
+    static sotto_job_segments load;
+    sotto_job_segment second = {2, 2, NULL, 0}, third = {3, 2, NULL, 0};
     uint64_t wait;
 
-    sotto_load_tried(&second, true);
-    sotto_load_tried(&third, true);
+    sotto_job_segment_tried(&second, true);
+    sotto_job_segment_tried(&third, true);
     add(t, lanes, 7, 1, 2, 1000);
     CHECK_OK(t, sotto_lanes_add(lanes, 1, 7, &second, FULL, 1000));
     CHECK_OK(t, sotto_lanes_add(lanes, 1, 7, &third, FULL, 1000));
@@ -74,7 +74,7 @@ static void what_is_to_go_alone_joins_no_other(sotto_test *t)
     for (int64_t n = 1; n <= 3; n++) { /* the two that are alone wait for no full job */
         CHECK_EQUAL(t, 7, take(lanes, &load, 1100, &wait));
         CHECK_EQUAL(t, 1, load.count);
-        CHECK_EQUAL(t, n, load.segments[0].n);
+        CHECK_EQUAL(t, n, load.list[0].n);
     }
     CHECK_EQUAL(t, 7, take(lanes, &load, 1100, &wait));
     CHECK_EQUAL(t, 2, load.count);
@@ -85,13 +85,13 @@ static void what_is_to_go_alone_joins_no_other(sotto_test *t)
 static void flushing_what_rests_ends(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t wait;
 
     (void)alarm(20); /* or it would hang here */
     for (uint64_t bucket = 7; bucket < 10; bucket++)
         CHECK_OK(
-            t, sotto_lanes_add(lanes, 1, bucket, &(sotto_load_segment){1, 4, NULL, 1}, FULL, 1000));
+            t, sotto_lanes_add(lanes, 1, bucket, &(sotto_job_segment){1, 4, NULL, 1}, FULL, 1000));
     sotto_lanes_flush(lanes, 1, &(sotto_batch_range){.first_bucket = 7, .end_bucket = 10});
     (void)alarm(0);
     CHECK_EQUAL(t, 0, take(lanes, &load, 1099, &wait));
@@ -103,7 +103,7 @@ static void flushing_what_rests_ends(sotto_test *t)
 static void those_that_waited_longest_go_first(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t wait;
 
     for (uint64_t i = 0; i < 50; i++)
@@ -123,7 +123,7 @@ static void those_that_waited_longest_go_first(sotto_test *t)
 static void a_busy_lane_does_not_keep_others_waiting(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t wait;
 
     for (int64_t i = 0; i < 4; i++)
@@ -140,7 +140,7 @@ static void a_collection_flushes_its_buckets(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
     const sotto_batch_range range = {.first_bucket = 2, .end_bucket = 4};
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t wait;
 
     for (uint64_t bucket = 1; bucket < 6; bucket++)
@@ -161,14 +161,14 @@ static void what_failed_rests_for_longer_each_time(sotto_test *t)
                                      6400, 12800, 25600, 30000, 30000};
     const sotto_batch_range range = {.first_bucket = 1, .end_bucket = 9};
     sotto_lanes *lanes = lanes_of(t);
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t now = 1000, wait;
 
     add(t, lanes, 7, 1, FULL, now);
     CHECK_EQUAL(t, 7, take(lanes, &load, now, &wait));
     for (size_t i = 0; i < sizeof rests / sizeof rests[0]; i++) {
-        load.segments[0].tries++;
-        CHECK_OK(t, sotto_lanes_add(lanes, 1, 7, &load.segments[0], FULL, now));
+        load.list[0].tries++;
+        CHECK_OK(t, sotto_lanes_add(lanes, 1, 7, &load.list[0], FULL, now));
         add(t, lanes, 7, 2, FULL, now); /* what comes meanwhile waits with it */
         sotto_lanes_flush(lanes, 1, &range);
         CHECK_EQUAL(t, 0, take(lanes, &load, now + rests[i] - 1, &wait));
@@ -176,8 +176,8 @@ static void what_failed_rests_for_longer_each_time(sotto_test *t)
         now += rests[i];
         CHECK_EQUAL(t, 7, take(lanes, &load, now, &wait));
         CHECK_EQUAL(t, 7, take(lanes, &load, now, &wait)); /* the other */
-        CHECK_EQUAL(t, 2, load.segments[0].n);
-        load.segments[0] = (sotto_load_segment){1, FULL, NULL, (unsigned)i + 1};
+        CHECK_EQUAL(t, 2, load.list[0].n);
+        load.list[0] = (sotto_job_segment){1, FULL, NULL, (unsigned)i + 1};
     }
     add(t, lanes, 7, 3, FULL, now); /* and then it is as any other */
     CHECK_EQUAL(t, 7, take(lanes, &load, now, &wait));
@@ -189,7 +189,7 @@ static void crowd(sotto_test *t, sotto_lanes *lanes, int64_t task, size_t tasks,
 {
     for (size_t i = 0; i < tasks; i++)
         for (uint64_t bucket = 1; bucket <= SOTTO_MAX_TASK_LANES; bucket++) {
-            sotto_load_segment segment = {(int64_t)bucket, 1, NULL, 0};
+            sotto_job_segment segment = {(int64_t)bucket, 1, NULL, 0};
 
             CHECK(t, sotto_lanes_have_room(lanes, task + (int64_t)i, bucket, PRESENT));
             CHECK_OK(t, sotto_lanes_add(lanes, task + (int64_t)i, bucket, &segment, FULL, now_ms));
@@ -199,7 +199,7 @@ static void crowd(sotto_test *t, sotto_lanes *lanes, int64_t task, size_t tasks,
 static void there_is_an_end_to_buckets(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t wait;
 
     crowd(t, lanes, 1, SOTTO_MAX_LANES / SOTTO_MAX_TASK_LANES, 1000);
@@ -213,7 +213,7 @@ static void there_is_an_end_to_buckets(sotto_test *t)
 static void one_task_does_not_take_the_room_of_others(sotto_test *t)
 {
     sotto_lanes *lanes = lanes_of(t);
-    static sotto_load load;
+    static sotto_job_segments load;
     uint64_t wait;
 
     crowd(t, lanes, 1, 1, 1000);

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "dap/collect.h"
 #include "dap/upload.h"
-#include "serve/leader.h"
+#include "serve/leader/leader.h"
 #include "support/database.h"
 #include "support/steps.h"
 
@@ -310,7 +310,7 @@ static void keep_keys_secret(sotto_test *t)
     keep_secret(t, sotto_bytes_of(p->collector_token, strlen(p->collector_token)));
     keep_secret(t, sotto_bytes_of(p->rejection_token, strlen(p->rejection_token)));
     keep_secret(t, sotto_bytes_of(stranger, strlen(stranger)));
-    keep_secret(t, sotto_bytes_of(s.leader->columns.key[0], SOTTO_COLUMN_KEY_SIZE));
+    keep_secret(t, sotto_bytes_of(s.leader->columns->key[0], SOTTO_COLUMN_KEY_SIZE));
 }
 
 /* A server that makes its own datastore key. */
@@ -319,10 +319,10 @@ static void start_anew(sotto_test *t)
     sotto_server_options options = s.leader_options;
     sotto_server *server;
 
-    options.database = sotto_test_address(t);
-    options.datastore_key = sotto_test_temp(t, "fresh.key");
+    options.host.database = sotto_test_address(t);
+    options.host.datastore_key = sotto_test_temp(t, "fresh.key");
     CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
-    keep_secret(t, sotto_bytes_of(server->columns.key[0], SOTTO_COLUMN_KEY_SIZE));
+    keep_secret(t, sotto_bytes_of(server->columns->key[0], SOTTO_COLUMN_KEY_SIZE));
     sotto_server_close(server);
     await(t, "datastore_key.made");
 }
@@ -448,8 +448,8 @@ static void damage_a_segment(sotto_test *t)
 {
     s.bucket--;
     sotto_test_do(t, s.leader->db,
-                  "ALTER TABLE job RENAME COLUMN added TO away"); /* it stays one */
-    atomic_fetch_add(&s.leader->leader->warm, (size_t)1 << 40);   /* and is read back */
+                  "ALTER TABLE job RENAME COLUMN added TO away");       /* it stays one */
+    atomic_fetch_add(&s.leader->leader->cached_bytes, (size_t)1 << 40); /* and is read back */
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, make(t, 2, SOTTO_TEST_SOUND)).status);
     sotto_test_do(t, s.leader->db,
                   "UPDATE segment_body SET body = segment_key.secret FROM segment_key");

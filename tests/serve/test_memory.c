@@ -35,10 +35,10 @@ static void out_of_memory_is_no_fault_of_a_report(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     reports = sotto_test_sealed_reports(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
-    s.leader_options.upload_memory = (size_t)64 << 10; /* enough for most of them */
+    s.leader_options.tasks.upload_memory = (size_t)64 << 10; /* enough for most of them */
     sotto_test_leader_restart(t, &s);
     check_put_off(t, &s, reports);
-    s.leader_options.upload_memory = 0;
+    s.leader_options.tasks.upload_memory = 0;
     sotto_test_leader_restart(t, &s);
     check_taken(t, &s, reports);
     sotto_test_service_close(&s);

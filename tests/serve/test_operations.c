@@ -1,8 +1,8 @@
 /* The operations port, the datastore key, key rotation and the end of a server. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/care.h"
-#include "serve/metrics.h"
-#include "serve/operations.h"
+#include "serve/host/health.h"
+#include "serve/host/operations.h"
+#include "serve/tasks/metrics.h"
 #include "sim/clock.h"
 #include "support/database.h"
 #include "support/steps.h"
@@ -31,7 +31,7 @@ static sotto_http_response ask(sotto_test *t, sotto_http_client *client, const s
     sotto_http_field field = {"Authorization", bearer};
 
     (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s",
-                   sotto_operations_port(server->operations), page);
+                   sotto_operations_port(server->host->operations), page);
     (void)snprintf(bearer, sizeof bearer, "Bearer %s", token ? token : "");
     CHECK_OK(t, sotto_http_call_wait(client, &response,
                                      &(sotto_http_call){.method = method,
@@ -99,14 +99,14 @@ static void readiness_says_what_is_missing(sotto_test *t)
     r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK_EQUAL(t, 200, r.status);
     CHECK(t, sotto_test_says(&r, "tasks: none yet"));
-    CHECK_OK(t, sotto_tasks_add(empty->db, &empty->columns, SOTTO_HELPER,
+    CHECK_OK(t, sotto_tasks_add(empty->db, empty->columns, SOTTO_HELPER,
                                 sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
                                 sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 1000,
                                 sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));
     CHECK(t, soon_says(t, &s, empty, "readyz", "pairing: 1 tasks wait"));
     r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK(t, !sotto_test_says(&r, "rate check"));
-    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+    CHECK_OK(t, sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
     CHECK(t, soon_says(t, &s, empty, "metrics", "sotto_tasks{state=\"paired\"} 1"));
     sotto_server_close(empty);
     sotto_test_service_close(&s);
@@ -132,7 +132,7 @@ static void a_task_that_does_not_compile_keeps_no_other_from_being_served(sotto_
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    s.leader_options.log = (sotto_log_sink){.write = count_broken, .context = &broken};
+    s.leader_options.host.log = (sotto_log_sink){.write = count_broken, .context = &broken};
     sotto_test_do(t, s.leader->db, bad);
     sotto_test_leader_restart(t, &s);
     CHECK(t, sotto_tasks_find(s.leader->tasks, s.task.id) != NULL);
@@ -154,10 +154,10 @@ static void a_view_without_a_database_is_not_ready(sotto_test *t)
     uint8_t memory[512];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
 
-    CHECK(t, !sotto_care_describe(&(sotto_care_view){.tasks = 1}, &out));
-    CHECK(t, sotto_care_describe(&(sotto_care_view){.database = true, .tasks = 1}, &out));
-    CHECK(t, !sotto_care_describe(
-                 &(sotto_care_view){.database = true, .tasks = 1, .draining = true}, &out));
+    CHECK(t, !sotto_health_view_describe(&(sotto_health_view){0}, &out));
+    CHECK(t, sotto_health_view_describe(&(sotto_health_view){.database = true}, &out));
+    CHECK(t, !sotto_health_view_describe(&(sotto_health_view){.database = true, .draining = true},
+                                         &out));
 }
 
 typedef struct reader {
@@ -246,7 +246,7 @@ static void add_to_helper(sotto_test *t, sotto_test_service *s)
     sotto_buf ids = sotto_buf_over(memory, sizeof memory);
     static sotto_mistakes mistakes;
 
-    CHECK_OK(t, sotto_tasks_add(s->helper->db, &s->helper->columns, SOTTO_HELPER,
+    CHECK_OK(t, sotto_tasks_add(s->helper->db, s->helper->columns, SOTTO_HELPER,
                                 sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
                                 sotto_bytes_of(s->parties_text, strlen(s->parties_text)), 1000,
                                 sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));
@@ -261,7 +261,7 @@ static void a_leader_says_that_its_helper_lacks_the_task(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = 5});
     sotto_dap_id_encode(seen.task, sotto_bytes_of(s.task.id, sizeof s.task.id));
-    s.leader_options.log = (sotto_log_sink){.write = note_retry, .context = &seen};
+    s.leader_options.host.log = (sotto_log_sink){.write = note_retry, .context = &seen};
     sotto_test_leader_restart(t, &s);
     r = ask(t, s.client, s.leader, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK(t, !sotto_test_says(&r, "jobs: "));
@@ -337,7 +337,7 @@ static void metrics_count_reports_by_cause(sotto_test *t)
           soon_says(t, &s, s.leader, "metrics", "sotto_collection_jobs_total{event=\"done\"} 1\n"));
     CHECK(t, soon_says(t, &s, s.helper, "metrics", "sotto_reports_accepted_total 20\n"));
     /* 22 uploads and a collection, which was asked about until it was there. */
-    sotto_http_server_count(s.leader->http, &http);
+    sotto_http_server_count(s.leader->host->http, &http);
     CHECK(t, http.answers[0] >= 24 && http.answers[2] == 0);
     CHECK_EQUAL(t, 404,
                 sotto_test_request(t, &s, true, SOTTO_HTTP_GET, "nothing", SOTTO_DAP_MESSAGES, NULL,
@@ -347,7 +347,7 @@ static void metrics_count_reports_by_cause(sotto_test *t)
           soon_says(t, &s, s.leader, "metrics", "sotto_http_responses_total{status=\"4xx\"} 1\n"));
     CHECK(t,
           soon_says(t, &s, s.leader, "metrics", "# TYPE sotto_http_request_seconds histogram\n"));
-    sotto_http_server_count(s.leader->http, &http);
+    sotto_http_server_count(s.leader->host->http, &http);
     (void)snprintf(line, sizeof line, "sotto_http_request_seconds_bucket{le=\"+Inf\"} %llu\n",
                    (unsigned long long)(http.answers[0] + http.answers[2]));
     CHECK(t, soon_says(t, &s, s.leader, "metrics", line));
@@ -426,9 +426,9 @@ static void draining_takes_the_datastore_key(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    s.leader->options.on_drain = set_flag;
-    s.leader->options.drain_context = &asked;
-    sotto_operations_token(token, &s.leader->columns);
+    s.leader->host->options.on_drain = set_flag;
+    s.leader->host->options.drain_context = &asked;
+    sotto_operations_token(token, s.leader->columns);
     CHECK_EQUAL(t, 401, ask(t, s.client, s.leader, SOTTO_HTTP_POST, "drain", NULL).status);
     token[0] ^= 1;
     CHECK_EQUAL(t, 401, ask(t, s.client, s.leader, SOTTO_HTTP_POST, "drain", token).status);
@@ -443,40 +443,40 @@ static void draining_takes_the_datastore_key(sotto_test *t)
 
 static void a_datastore_key_is_made_for_an_empty_database_alone(sotto_test *t)
 {
-    sotto_server_options options = {.role = SOTTO_HELPER, .listen = "127.0.0.1:0"};
+    sotto_server_options options = {.role = SOTTO_HELPER, .host.listen = "127.0.0.1:0"};
     sotto_server *server = NULL;
     struct stat info;
 
-    options.database = sotto_test_address(t);
-    options.datastore_key = sotto_test_temp(t, "fresh.key");
+    options.host.database = sotto_test_address(t);
+    options.host.datastore_key = sotto_test_temp(t, "fresh.key");
     CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
     sotto_server_close(server);
-    CHECK_EQUAL(t, 0, stat(options.datastore_key, &info));
+    CHECK_EQUAL(t, 0, stat(options.host.datastore_key, &info));
     CHECK_EQUAL(t, 0600, info.st_mode & 0777);
     CHECK_EQUAL(t, 32, info.st_size);
     CHECK_OK(t, sotto_server_open(&server, &options, &t->err)); /* the same key opens it again */
     sotto_server_close(server);
-    CHECK_EQUAL(t, 0, unlink(options.datastore_key));
+    CHECK_EQUAL(t, 0, unlink(options.host.datastore_key));
     CHECK_STATUS(t, SOTTO_MISSING, sotto_server_open(&server, &options, &t->err));
-    CHECK(t, stat(options.datastore_key, &info) != 0);
+    CHECK(t, stat(options.host.datastore_key, &info) != 0);
 }
 
 /* Neither made nor missed: another name was meant. */
 static void a_directory_is_not_called_a_missing_datastore_key(sotto_test *t)
 {
-    sotto_server_options options = {.role = SOTTO_HELPER, .listen = "127.0.0.1:0"};
+    sotto_server_options options = {.role = SOTTO_HELPER, .host.listen = "127.0.0.1:0"};
     const char *place = sotto_test_temp(t, "place.key"), *fresh = sotto_test_temp(t, "fresh.key");
     sotto_server *server = NULL;
 
-    options.database = sotto_test_address(t);
+    options.host.database = sotto_test_address(t);
     CHECK_EQUAL(t, 0, mkdir(place, 0700));
     for (unsigned round = 0; round < 2; round++) {
         sotto_err err = {0};
 
-        options.datastore_key = place;
+        options.host.datastore_key = place;
         CHECK_STATUS(t, SOTTO_IO, sotto_server_open(&server, &options, &err));
         CHECK(t, strstr(err.reason, "place.key is a directory") != NULL);
-        options.datastore_key = fresh; /* the next time, the database has something in it */
+        options.host.datastore_key = fresh; /* the next time, the database has something in it */
         CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
         sotto_server_close(server);
     }
@@ -486,18 +486,18 @@ static void a_directory_is_not_called_a_missing_datastore_key(sotto_test *t)
 /* The same file opens it once it is private again. */
 static void a_datastore_key_that_others_may_read_opens_nothing(sotto_test *t)
 {
-    sotto_server_options options = {.role = SOTTO_HELPER, .listen = "127.0.0.1:0"};
+    sotto_server_options options = {.role = SOTTO_HELPER, .host.listen = "127.0.0.1:0"};
     sotto_server *server = NULL;
 
-    options.database = sotto_test_address(t);
-    options.datastore_key = sotto_test_temp(t, "shown.key");
+    options.host.database = sotto_test_address(t);
+    options.host.datastore_key = sotto_test_temp(t, "shown.key");
     CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
     sotto_server_close(server);
-    CHECK_EQUAL(t, 0, chmod(options.datastore_key, 0644));
+    CHECK_EQUAL(t, 0, chmod(options.host.datastore_key, 0644));
     CHECK_STATUS(t, SOTTO_DENIED, sotto_server_open(&server, &options, &t->err));
     CHECK(t,
           strstr(t->err.reason, "shown.key holds secrets, and others may read it: chmod") != NULL);
-    CHECK_EQUAL(t, 0, chmod(options.datastore_key, 0600));
+    CHECK_EQUAL(t, 0, chmod(options.host.datastore_key, 0600));
     CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
     sotto_server_close(server);
 }
@@ -539,13 +539,13 @@ static void keys_move_on_by_the_servers_own_timer(sotto_test *t)
     sotto_sim_clock state = {.wall = 1800000000 * SECOND};
     sotto_clock clock = sotto_sim_clock_of(&state);
     sotto_server_options options = {.role = SOTTO_HELPER,
-                                    .listen = "127.0.0.1:0",
-                                    .clock = &clock,
-                                    .key_times = {3600, 10 * 86400, 86400}};
+                                    .host.listen = "127.0.0.1:0",
+                                    .host.clock = &clock,
+                                    .tasks.key_times = {3600, 10 * 86400, 86400}};
     sotto_server *server = NULL;
 
-    options.database = sotto_test_address(t);
-    options.datastore_key = sotto_test_temp(t, "clocked.key");
+    options.host.database = sotto_test_address(t);
+    options.host.datastore_key = sotto_test_temp(t, "clocked.key");
     CHECK_OK(t, sotto_server_open(&server, &options, &t->err));
     CHECK(t, soon_has(t, server, 0, 1, 0));
     sotto_sim_clock_advance(&state, 10 * DAY - 2 * HOUR);
@@ -556,9 +556,9 @@ static void keys_move_on_by_the_servers_own_timer(sotto_test *t)
     CHECK(t, soon_has(t, server, 0, 1, 1)); /* the old one still opens */
     sotto_sim_clock_advance(&state, DAY);
     CHECK(t, soon_has(t, server, 0, 1, 0));
-    CHECK_OK(t, sotto_keys_renew(server->keys, sotto_server_seconds(server), &t->err));
+    CHECK_OK(t, sotto_keys_renew(server->keys, sotto_host_seconds(server->host), &t->err));
     CHECK(t, soon_has(t, server, 1, 1, 0));
-    CHECK_OK(t, sotto_keys_renew(server->keys, sotto_server_seconds(server), &t->err));
+    CHECK_OK(t, sotto_keys_renew(server->keys, sotto_host_seconds(server->host), &t->err));
     CHECK(t, soon_has(t, server, 1, 1, 0)); /* one pending is enough */
     sotto_server_close(server);
 }

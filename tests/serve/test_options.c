@@ -1,6 +1,8 @@
 /* One table: what is taken, what is refused, and that all mistakes come at once. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/options_table.h"
+#include "serve/helper/helper_service.h"
+#include "serve/host/options_table.h"
+#include "serve/leader/leader_service.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -40,14 +42,20 @@ static sotto_status read_config(const sotto_config_sources *from, sotto_err *err
 
 static sotto_status read_text(sotto_test *t, const char *text, sotto_err *err)
 {
-    return read_config(&(sotto_config_sources){.role = SOTTO_LEADER, .file = write_file(t, text)},
-                       err);
+    return read_config(
+        &(sotto_config_sources){.service = &sotto_leader_service, .file = write_file(t, text)},
+        err);
 }
 
 static sotto_status read_flags(char **argv, int argc, sotto_err *err)
 {
-    return read_config(&(sotto_config_sources){.role = SOTTO_LEADER, .argc = argc, .argv = argv},
-                       err);
+    return read_config(
+        &(sotto_config_sources){.service = &sotto_leader_service, .argc = argc, .argv = argv}, err);
+}
+
+static const sotto_task_options *own(void)
+{
+    return config.own;
 }
 
 static bool complains(const char *text)
@@ -72,15 +80,15 @@ static void a_section_alone_is_a_complete_file(sotto_test *t)
     char wanted[300];
 
     CHECK_OK(t, read_config(&(sotto_config_sources){.file = path}, &t->err));
-    CHECK_EQUAL(t, SOTTO_HELPER, config.server.role);
-    CHECK_EQUAL(t, 0, strcmp(config.server.listen, "127.0.0.1:8788"));
-    CHECK_EQUAL(t, (uint64_t)84 * 86400, config.server.key_times.active);
-    CHECK_EQUAL(t, (size_t)64 << 20, config.server.bytes_in_flight);
+    CHECK(t, config.service == &sotto_helper_service);
+    CHECK_EQUAL(t, 0, strcmp(config.host.listen, "127.0.0.1:8788"));
+    CHECK_EQUAL(t, (uint64_t)84 * 86400, own()->key_times.active);
+    CHECK_EQUAL(t, (size_t)64 << 20, config.host.bytes_in_flight);
     CHECK_EQUAL(t, 30, config.drain_seconds);
     /* A relative name starts where the file is, so that every program means the same database. */
     (void)snprintf(wanted, sizeof wanted, "sqlite:%.*shelper.db",
                    (int)(strrchr(path, '/') - path) + 1, path);
-    CHECK_EQUAL(t, 0, strcmp(config.server.database, wanted));
+    CHECK_EQUAL(t, 0, strcmp(config.host.database, wanted));
     sotto_serve_config_clear(&config);
 }
 
@@ -96,17 +104,17 @@ static void flags_win_over_environment_and_environment_over_the_file(sotto_test 
     char *flags[] = {(char *)(uintptr_t) "--workers", (char *)(uintptr_t) "7",
                      (char *)(uintptr_t) "--job-delay-ms=11"};
     sotto_config_sources from = {
-        .role = SOTTO_LEADER,
+        .service = &sotto_leader_service,
         .file = write_file(t, "[leader]\nloops = 2\nworkers = 2\njobs_in_flight = 9\n"),
         .argc = 3,
         .argv = flags,
         .environment = some_environment};
 
     CHECK_OK(t, read_config(&from, &t->err));
-    CHECK_EQUAL(t, 3, config.server.loops);
-    CHECK_EQUAL(t, 7, config.server.workers);
-    CHECK_EQUAL(t, 9, config.server.jobs_in_flight);
-    CHECK_EQUAL(t, 11, config.server.job_delay_ms);
+    CHECK_EQUAL(t, 3, config.host.loops);
+    CHECK_EQUAL(t, 7, config.host.workers);
+    CHECK_EQUAL(t, 9, own()->jobs_in_flight);
+    CHECK_EQUAL(t, 11, own()->job_delay_ms);
     sotto_serve_config_clear(&config);
 }
 
@@ -194,10 +202,10 @@ static const char *with_secret(const char *name)
 
 static void the_environment_names_no_secret(sotto_test *t)
 {
-    CHECK_STATUS(
-        t, SOTTO_MALFORMED,
-        read_config(&(sotto_config_sources){.role = SOTTO_LEADER, .environment = with_secret},
-                    &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_config(&(sotto_config_sources){.service = &sotto_leader_service,
+                                                     .environment = with_secret},
+                             &t->err));
     CHECK(t, !complains("hunter2"));
 }
 
@@ -215,10 +223,10 @@ static void a_credential_is_taken_where_the_file_names_none(sotto_test *t)
 
     CHECK(t, file != NULL && fclose(file) == 0);
     credentials = directory;
-    CHECK_OK(t, read_config(
-                    &(sotto_config_sources){.role = SOTTO_HELPER, .environment = with_credentials},
-                    &t->err));
-    CHECK_EQUAL(t, 0, strcmp(path, config.server.datastore_key));
+    CHECK_OK(t, read_config(&(sotto_config_sources){.service = &sotto_helper_service,
+                                                    .environment = with_credentials},
+                            &t->err));
+    CHECK_EQUAL(t, 0, strcmp(path, config.host.datastore_key));
     sotto_serve_config_clear(&config);
 }
 
@@ -245,9 +253,9 @@ static void connections_are_a_number_within_bounds(sotto_test *t)
     char text[60];
 
     CHECK_OK(t, read_text(t, "[leader]\n", &t->err));
-    CHECK_EQUAL(t, 0, config.server.connections); /* as many as the file limit allows */
+    CHECK_EQUAL(t, 0, config.host.connections); /* as many as the file limit allows */
     CHECK_OK(t, read_text(t, "[leader]\nconnections = 16\n", &t->err));
-    CHECK_EQUAL(t, 16, config.server.connections);
+    CHECK_EQUAL(t, 16, config.host.connections);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         (void)snprintf(text, sizeof text, "[leader]\nconnections = %s\n", bad[i]);
         CHECK_STATUS(t, SOTTO_MALFORMED, read_text(t, text, &t->err));
@@ -266,18 +274,17 @@ static void keys_overlap(sotto_test *t)
 static void the_sample_is_a_file_of_defaults(sotto_test *t)
 {
     static uint8_t memory[1 << 16];
-    sotto_role roles[] = {SOTTO_LEADER, SOTTO_HELPER};
 
     for (size_t i = 0; i < 2; i++) {
         sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
 
-        CHECK_OK(t, sotto_serve_options_sample(&out, roles[i], &t->err));
+        CHECK_OK(t, sotto_serve_options_sample(&out, sotto_services[i], &t->err));
         memory[out.len] = 0;
         CHECK_OK(t,
-                 read_config(&(sotto_config_sources){.role = roles[i],
+                 read_config(&(sotto_config_sources){.service = sotto_services[i],
                                                      .file = write_file(t, (const char *)memory)},
                              &t->err));
-        CHECK_EQUAL(t, 2, config.server.workers);
+        CHECK_EQUAL(t, 2, config.host.workers);
         sotto_serve_config_clear(&config);
     }
 }
@@ -301,10 +308,14 @@ static void the_reference_page_is_the_table(sotto_test *t)
 
 static void every_option_fits_the_list_of_settings(sotto_test *t)
 {
-    CHECK(t, sotto_option_count <= SOTTO_MAX_OPTIONS);
-    for (size_t i = 0; i < sotto_option_count; i++)
+    sotto_option_row row;
+    size_t count = 0;
+
+    for (; (row = sotto_option_at(count)).option; count++)
         CHECK_EQUAL(
-            t, i, (size_t)sotto_option_find(sotto_options[i].name, strlen(sotto_options[i].name)));
+            t, count,
+            (size_t)sotto_option_find(row.service, row.option->name, strlen(row.option->name)));
+    CHECK(t, count <= SOTTO_MAX_OPTIONS);
 }
 
 int main(int argc, char **argv)

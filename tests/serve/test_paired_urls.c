@@ -3,8 +3,8 @@
 #include "support/database.h"
 #include "support/service.h"
 
-#include "serve/peer.h"
-#include "serve/survey.h"
+#include "serve/leader/peer.h"
+#include "serve/tasks/listing.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -99,7 +99,7 @@ static sotto_status add(sotto_test *t, sotto_server *server, sotto_bytes parties
     sotto_task task = task_of(t, parties);
 
     CHECK(t, mistakes != NULL);
-    return sotto_tasks_add(server->db, &server->columns, server->options.role,
+    return sotto_tasks_add(server->db, server->columns, server->role,
                            sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)), parties, 0,
                            sotto_bytes_of(task.id, sizeof task.id), &ids, mistakes, &t->err);
 }
@@ -170,7 +170,7 @@ static void a_task_that_waits_is_compared_when_its_pairing_comes(sotto_test *t)
         t->err.reason[0] = 0;
         CHECK_OK(t, add(t, empty, parties_at(t, paired, x.url)));
         CHECK_STATUS(t, SOTTO_DENIED,
-                     sotto_pairing_put(empty->db, &empty->columns, &s.pairing, &t->err));
+                     sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
         CHECK(t, strstr(t->err.reason, "other server URLs") != NULL);
         CHECK_EQUAL(t, 0, sotto_test_ask_number(t, empty->db, "SELECT count(*) FROM pairing"));
         CHECK_OK(t, sotto_tasks_refresh(empty->tasks, &t->err));
@@ -205,14 +205,14 @@ static void a_bare_task_is_compared_too(sotto_test *t)
                                                       s.task.leader_url, s.task.helper_url},
                                       "one", "two", &t->err));
     empty = sotto_test_helper_twin(t, &s);
-    CHECK_OK(t, sotto_pairing_put(empty->db, &empty->columns, &foreign, &t->err));
+    CHECK_OK(t, sotto_pairing_put(empty->db, empty->columns, &foreign, &t->err));
     bare.configuration = task.configuration;
     CHECK_STATUS(
         t, SOTTO_DENIED,
-        sotto_tasks_add_bare(empty->db, &empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
+        sotto_tasks_add_bare(empty->db, empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
     bare.configuration = s.task.configuration;
     CHECK_OK(t,
-             sotto_tasks_add_bare(empty->db, &empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
+             sotto_tasks_add_bare(empty->db, empty->columns, SOTTO_HELPER, &bare, 0, id, &t->err));
     sotto_server_close(empty);
     sotto_test_service_close(&s);
     stranger_saw_nobody(t, &x);
@@ -257,8 +257,8 @@ static void a_stored_task_with_another_url_is_not_served(sotto_test *t)
     sotto_test_leader_restart(t, &s);
     CHECK(t, sotto_tasks_find(s.leader->tasks, task.id) == NULL);
     CHECK_EQUAL(t, 1, sotto_tasks_broken(s.leader->tasks));
-    CHECK_OK(t, sotto_survey_tasks(s.leader->db, &s.leader->columns, SOTTO_LEADER, keep_reason, why,
-                                   &t->err));
+    CHECK_OK(t, sotto_list_tasks(s.leader->db, s.leader->columns, SOTTO_LEADER, keep_reason, why,
+                                 &t->err));
     CHECK(t, strstr(why, "another helper URL") != NULL && !strstr(why, "paired "));
     sotto_test_service_close(&s);
     stranger_saw_nobody(t, &x);
@@ -295,7 +295,7 @@ static void store_without_urls(sotto_test *t, sotto_server *server)
         if (end)
             memset(at, ' ', (size_t)(end - at));
     }
-    CHECK_OK(t, sotto_column_seal(&out, &server->columns, &place, sotto_buf_bytes(&json), &t->err));
+    CHECK_OK(t, sotto_column_seal(&out, server->columns, &place, sotto_buf_bytes(&json), &t->err));
     bytes = sotto_buf_bytes(&out);
     CHECK_OK(t, sotto_db_run(server->db, overwrite_pairing, &bytes, &t->err));
 }
@@ -309,8 +309,8 @@ static void a_pairing_of_an_earlier_version_serves_nothing(sotto_test *t)
     sotto_test_leader_restart(t, &s);
     CHECK(t, sotto_tasks_find(s.leader->tasks, s.task.id) == NULL);
     CHECK_EQUAL(t, 1, sotto_tasks_broken(s.leader->tasks));
-    CHECK_OK(t, sotto_survey_tasks(s.leader->db, &s.leader->columns, SOTTO_LEADER, keep_reason, why,
-                                   &t->err));
+    CHECK_OK(t, sotto_list_tasks(s.leader->db, s.leader->columns, SOTTO_LEADER, keep_reason, why,
+                                 &t->err));
     CHECK(t, strstr(why, s.pairing.fingerprint) != NULL); /* which of them */
     CHECK(t, strstr(why, "pair again, under other names") != NULL);
     t->err.reason[0] = 0;

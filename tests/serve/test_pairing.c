@@ -1,7 +1,7 @@
 /* The pairing file: all of it for servers, the collector's part for a collector, nothing that was changed. */
 #include "support/test.h"
 
-#include "serve/pairing.h"
+#include "serve/tasks/pairing.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Pairings with tokens that others chose. */
 #include "support/test.h"
 
-#include "serve/pairing.h"
+#include "serve/tasks/pairing.h"
 
 #include <string.h>
 

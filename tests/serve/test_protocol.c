@@ -395,7 +395,7 @@ static void published_keys_may_be_cached_for_half_of_what_they_still_open(sotto_
         CHECK(t, 2 * seconds <= sotto_keys_times((i ? s.helper : s.leader)->keys)->expired);
     }
     sotto_test_service_close(&s);
-    s.leader_options.key_times.expired = 7200;
+    s.leader_options.tasks.key_times.expired = 7200;
     CHECK_OK(t, sotto_server_open(&s.leader, &s.leader_options, &t->err));
     CHECK_EQUAL(t, 3600, sotto_keys_cache_seconds(s.leader->keys));
     sotto_server_close(s.leader);

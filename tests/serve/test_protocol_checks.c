@@ -474,7 +474,7 @@ static void a_task_past_all_time_is_not_taken(sotto_test *t)
         CHECK_OK(t, sotto_task_configuration_encode(&wire, &c, &t->err));
         bare.configuration = sotto_buf_bytes(&wire);
         CHECK_STATUS(t, cases[i].status,
-                     sotto_tasks_add_bare(s.leader->db, &s.leader->columns, SOTTO_LEADER, &bare, 0,
+                     sotto_tasks_add_bare(s.leader->db, s.leader->columns, SOTTO_LEADER, &bare, 0,
                                           id, &t->err));
     }
     sotto_test_service_close(&s);

@@ -3,8 +3,8 @@
 #include "support/steps.h"
 
 #include "recipe/model.h"
-#include "serve/care.h"
-#include "serve/rate.h"
+#include "serve/tasks/rate.h"
+#include "serve/tasks/task_health.h"
 #include "support/database.h"
 
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ static void set_population(sotto_test *t, sotto_test_service *s, bool leader, ui
     sotto_buf ids = sotto_buf_over(memory, sizeof memory);
     sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
 
-    CHECK_OK(t, sotto_tasks_add(server->db, &server->columns, leader ? SOTTO_LEADER : SOTTO_HELPER,
+    CHECK_OK(t, sotto_tasks_add(server->db, server->columns, leader ? SOTTO_LEADER : SOTTO_HELPER,
                                 sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
                                 sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
                                 population, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
@@ -416,10 +416,10 @@ static void count_lines(void *context, const sotto_log_event *event)
 /* Whether the server's own view comes to have so many; a thread looks once a second. */
 static bool soon_holds(sotto_server *server, uint64_t held)
 {
-    sotto_care_view view = {0};
+    sotto_task_health_view view = {0};
 
     for (int i = 0; i < 500; i++) {
-        sotto_care_look(server->care, &view);
+        sotto_task_health_look(server->health, &view);
         if (view.held == held)
             return true;
         sotto_test_pause_ms(20);
@@ -447,7 +447,7 @@ static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
         atomic_store(&told[HELD], 0);
         atomic_store(&told[LET_GO], 0);
         sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-        s.leader_options.log = (sotto_log_sink){.write = count_lines, .context = told};
+        s.leader_options.host.log = (sotto_log_sink){.write = count_lines, .context = told};
         sotto_test_leader_restart(t, &s);
         set_population(t, &s, true, 20);
         sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
@@ -475,7 +475,7 @@ static void the_helpers_operator_is_told_of_a_held_batch(sotto_test *t)
     atomic_uint told[LINES] = {0};
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    s.helper_options.log = (sotto_log_sink){.write = count_lines, .context = told};
+    s.helper_options.host.log = (sotto_log_sink){.write = count_lines, .context = told};
     sotto_test_helper_restart(t, &s);
     set_population(t, &s, false, 20);
     job = send_job(t, &s, 41, 0);

@@ -1,8 +1,8 @@
 /* Rows that the database itself refuses to read: which it does with a failure that ends the transaction, so that nothing beside
  * them can be read in it either. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/service.h"
 
@@ -28,7 +28,7 @@ static void say_to_sqlite(sotto_test *t, const char *sql)
 {
     sqlite3 *db = NULL;
 
-    CHECK_EQUAL(t, SQLITE_OK, sqlite3_open(strchr(s.leader_options.database, ':') + 1, &db));
+    CHECK_EQUAL(t, SQLITE_OK, sqlite3_open(strchr(s.leader_options.host.database, ':') + 1, &db));
     (void)sqlite3_busy_timeout(db, 5000);
     CHECK_EQUAL(t, SQLITE_OK, sqlite3_exec(db, sql, NULL, NULL, NULL));
     CHECK_EQUAL(t, SQLITE_OK, sqlite3_close(db));
@@ -80,7 +80,7 @@ static int64_t ask_sqlite(sotto_test *t, sqlite3 *db, const char *sql)
 static void break_chain(sotto_test *t, int64_t segment)
 {
     static const uint8_t nowhere[4] = {0xff, 0xff, 0xff, 0xff};
-    const char *path = strchr(s.leader_options.database, ':') + 1;
+    const char *path = strchr(s.leader_options.host.database, ':') + 1;
     char sql[400];
     sqlite3 *db = NULL;
     int64_t page, size;
@@ -112,7 +112,7 @@ static void refuse_body(sotto_test *t, int64_t segment)
         return;
     }
     (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.leader));
-    s.leader_options.listen = listen;
+    s.leader_options.host.listen = listen;
     sotto_server_close(s.leader);
     break_chain(t, segment);
     CHECK_OK(t, sotto_server_open(&s.leader, &s.leader_options, &t->err));
@@ -183,7 +183,7 @@ static void a_refused_row_holds_up_no_other(sotto_test *t)
     for (size_t i = 0; i < SEGMENTS; i++)
         upload(t, 30);
     b.segment = sotto_test_ask_number(t, s.leader->db, "SELECT min(n) FROM segment");
-    s.leader_options.log = (sotto_log_sink){hear_blame, &b, SOTTO_LOG_INFO};
+    s.leader_options.host.log = (sotto_log_sink){hear_blame, &b, SOTTO_LOG_INFO};
     refuse_body(t, b.segment);
     want(t);
     CHECK(t, sotto_test_comes(t, s.leader->db, rest_added_up));
@@ -206,7 +206,7 @@ static void a_refused_job_is_noted(sotto_test *t)
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS, .job_reports = 30});
     (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", sotto_server_port(s.helper));
-    s.helper_options.listen = listen;
+    s.helper_options.host.listen = listen;
     sotto_server_close(s.helper);
     upload(t, 30);
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM job WHERE state = 1"));

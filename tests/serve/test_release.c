@@ -2,8 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/database.h"
 
-#include "serve/release.h"
-#include "serve/schema.h"
+#include "serve/tasks/release.h"
+#include "serve/tasks/schema.h"
 
 #include <stdatomic.h>
 
@@ -129,8 +129,7 @@ static void closing_waits_for_those_who_add_and_sees_what_they_added(sotto_test 
     sotto_db_job job = {.fn = add, .context = &slow, .done = on_added, .done_context = &slow};
     closer c = {.task = 5};
 
-    CHECK_OK(t,
-             sotto_db_migrate(one, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
+    CHECK_OK(t, sotto_db_migrate(one, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
     sotto_db_post(one, &job);
     wait_for(&slow.inside);
     if (sotto_test_on_postgres()) { /* those who add don't wait for each other, even where they share a lock */

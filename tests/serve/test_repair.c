@@ -3,7 +3,7 @@
 #include "support/repair.h"
 #include "support/steps.h"
 
-#include "serve/repair.h"
+#include "serve/tasks/repair.h"
 #include "support/database.h"
 #include "transport/http_server.h"
 
@@ -124,7 +124,7 @@ static void a_helper_put_back_from_a_copy_costs_what_came_after_it(sotto_test *t
             CHECK_OK(t, sotto_db_backup(s.helper->db, copy, &t->err));
         upload_and_wait(t, j, EACH);
     }
-    path = s.helper_options.database + strlen("sqlite:");
+    path = s.helper_options.host.database + strlen("sqlite:");
     sotto_test_helper_stop(t, &s);
     CHECK_EQUAL(t, 0, rename(copy, path));
     sotto_test_helper_start(t, &s);
@@ -347,7 +347,7 @@ static void a_helper_that_knows_of_repairs_a_little_later_is_asked_again(sotto_t
         sotto_test_pause_ms(10);
     CHECK_EQUAL(t, 1, number(t, s.leader, "SELECT repairs FROM release"));
     sotto_http_server_close(server);
-    s.helper_options.listen = listen;
+    s.helper_options.host.listen = listen;
     CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
     s.patience = 800;
     check_collected(t, 1);

@@ -125,7 +125,7 @@ static void what_was_dropped_counts_for_the_rate(sotto_test *t)
     sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    CHECK_OK(t, sotto_tasks_add(s.helper->db, &s.helper->columns, SOTTO_HELPER,
+    CHECK_OK(t, sotto_tasks_add(s.helper->db, s.helper->columns, SOTTO_HELPER,
                                 sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
                                 sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 10,
                                 sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));

@@ -14,10 +14,10 @@ static sotto_server *open_two(sotto_test *t, sotto_test_service *s)
 
     sotto_test_service_open(
         t, s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
-    s->leader_options.lease_seconds = 600; /* nor does the other take them over */
+    s->leader_options.host.lease_seconds = 600; /* nor does the other take them over */
     sotto_test_leader_restart(t, s);
     options = s->leader_options;
-    options.listen = "127.0.0.1:0";
+    options.host.listen = "127.0.0.1:0";
     CHECK_OK(t, sotto_server_open(&second, &options, &t->err));
     return second;
 }
@@ -71,7 +71,7 @@ static void a_job_that_ends_is_told_to_every_replica(sotto_test *t)
     if (!sotto_test_on_postgres())
         SKIP(t, "SQLite has one leader");
     second = open_two(t, &s);
-    s.leader_options.job_delay_ms = 5;
+    s.leader_options.tasks.job_delay_ms = 5;
     sotto_test_leader_restart(t, &s);
     seen = sotto_db_woken(second->db, "jobs");
     sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);

@@ -1,6 +1,6 @@
 /* What strangers may send to either server, and what they get. */
 #include "dap/collect.h"
-#include "serve/metrics.h"
+#include "serve/tasks/metrics.h"
 #include "sim/clock.h"
 #include "support/repair.h"
 #include "support/service.h"

@@ -1,7 +1,7 @@
 /* The tables: what is asked for often is found by an index. */
 #include "support/database.h"
 
-#include "serve/schema.h"
+#include "serve/tasks/schema.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void what_is_asked_for_often_is_found_by_an_index(sotto_test *t)
     };
     sotto_db *db = sotto_test_db_at(t, sotto_test_address(t));
 
-    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, sotto_serve_migration_count, &t->err));
+    CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
     if (sotto_test_on_postgres()) /* whose plans depend on how much is there */
         CHECK_EQUAL(t, 3,
                     sotto_test_ask_number(t, db,

@@ -356,7 +356,7 @@ static sotto_bytes file_of(sotto_test *t, const char *database, const char *suff
 static size_t keys_in(sotto_test *t, const sotto_test_service *s, const char *suffix,
                       const stored *keys)
 {
-    sotto_bytes all = file_of(t, s->leader_options.database, suffix);
+    sotto_bytes all = file_of(t, s->leader_options.host.database, suffix);
     size_t found = 0;
 
     for (size_t i = 0; i < keys->count; i++)
@@ -377,7 +377,7 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
         SKIP(t, "PostgreSQL's files are its own, and its old rows go by VACUUM");
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
-    s.leader_options.erase_ms = 200;
+    s.leader_options.host.erase_ms = 200;
     sotto_test_leader_restart(t, &s);
     for (unsigned i = 0; i < KEYS; i++)
         sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND);
@@ -422,7 +422,7 @@ static void what_single_jobs_added_goes_with_the_collection(sotto_test *t)
 
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 10});
-    s.leader_options.erase_ms = s.helper_options.erase_ms = 200;
+    s.leader_options.host.erase_ms = s.helper_options.host.erase_ms = 200;
     sotto_test_leader_restart(t, &s);
     sotto_test_helper_restart(t, &s);
     sotto_test_upload_some(t, &s, 10, 1, SOTTO_TEST_SOUND);
@@ -440,8 +440,8 @@ static void what_single_jobs_added_goes_with_the_collection(sotto_test *t)
     sotto_test_await(t, s.helper->db, ERASED, 1);
     CHECK_EQUAL(t, 20, sotto_test_ask_number(t, s.leader->db, COUNTS));
     CHECK_EQUAL(t, 20, sotto_test_ask_number(t, s.helper->db, COUNTS));
-    share_is_gone(t, s.leader_options.database, leaders);
-    share_is_gone(t, s.helper_options.database, helpers);
+    share_is_gone(t, s.leader_options.host.database, leaders);
+    share_is_gone(t, s.helper_options.host.database, helpers);
     sotto_test_service_close(&s);
 }
 
@@ -453,7 +453,7 @@ static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, sotto_bytes
     sotto_bytes reports = sotto_test_sealed_reports(t, s, 25, 2, SOTTO_TEST_SOUND);
     sotto_db *db;
 
-    s->leader_options.lease_seconds = 600;
+    s->leader_options.host.lease_seconds = 600;
     sotto_test_leader_restart(t, s);
     sotto_server_close(s->helper);
     s->helper = NULL;
@@ -463,7 +463,7 @@ static sotto_bytes leave_a_job(sotto_test *t, sotto_test_service *s, sotto_bytes
     CHECK(t, request->len > 0);
     sotto_server_close(s->leader);
     s->leader = NULL;
-    db = sotto_test_db_at(t, s->leader_options.database);
+    db = sotto_test_db_at(t, s->leader_options.host.database);
     sotto_test_do(t, db, "UPDATE sotto_lease SET held = 1, ready_at = {now} + 600000");
     sotto_db_close(db);
     return reports;
@@ -483,8 +483,8 @@ static void what_a_killed_leader_had_under_way_goes_on_at_once(sotto_test *t)
     (void)leave_a_job(t, &s, &request);
     (void)snprintf(at[0], sizeof at[0], "127.0.0.1:%u", leader_port);
     (void)snprintf(at[1], sizeof at[1], "127.0.0.1:%u", helper_port);
-    s.leader_options.listen = at[0];
-    s.helper_options.listen = at[1];
+    s.leader_options.host.listen = at[0];
+    s.helper_options.host.listen = at[1];
     CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
     CHECK_OK(t, sotto_server_open(&s.leader, &s.leader_options, &t->err));
     s.patience = sotto_test_on_postgres() ? 20 : 200;
@@ -524,7 +524,7 @@ static void is_sealed(sotto_test *t, sotto_server *server, const char *column, s
     if (value.len <= SOTTO_COLUMN_OVERHEAD)
         (void)fprintf(stderr, "%s: %zu bytes\n", column, value.len);
     CHECK(t, value.len > SOTTO_COLUMN_OVERHEAD);
-    sotto_column_key_name(name, server->columns.key[0]);
+    sotto_column_key_name(name, server->columns->key[0]);
     for (size_t i = 0; i < 4; i++)
         (void)snprintf(head + 2 * i, 3, "%02x", value.data[i]);
     CHECK_BYTES(t, name, head, sizeof name); /* by which key, as everything sealed begins */

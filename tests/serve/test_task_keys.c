@@ -2,10 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "recipe/calendar.h"
 #include "recipe/model.h"
-#include "serve/keys.h"
-#include "serve/schema.h"
-#include "serve/survey.h"
-#include "serve/tasks.h"
+#include "serve/host/keys.h"
+#include "serve/tasks/listing.h"
+#include "serve/tasks/schema.h"
+#include "serve/tasks/server.h"
 #include "support/database.h"
 #include "support/devices.h"
 
@@ -49,10 +49,11 @@ static sotto_status take_config(void *context, const sotto_key_line *line, sotto
 
 static sotto_keys *ring_of(sotto_test *t, const operators *o, unsigned side)
 {
+    uint8_t info[SOTTO_DAP_INFO_MAX];
     sotto_keys *keys = NULL;
 
-    CHECK_OK(t, sotto_keys_open(&keys, o->db[side], &columns, roles[side], &(sotto_key_times){0},
-                                o->now, NULL, &t->err));
+    CHECK_OK(t, sotto_keys_open(&keys, o->db[side], &columns, sotto_role_info(info, roles[side]),
+                                &(sotto_key_times){0}, o->now, NULL, &t->err));
     return keys;
 }
 
@@ -78,8 +79,8 @@ static void begin(sotto_test *t, operators *o)
         sotto_keys *keys;
 
         o->db[side] = sotto_test_db_at(t, sotto_test_address(t));
-        CHECK_OK(t, sotto_db_migrate(o->db[side], sotto_serve_migrations,
-                                     sotto_serve_migration_count, &t->err));
+        CHECK_OK(t, sotto_db_migrate(o->db[side], sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS,
+                                     &t->err));
         keys = ring_of(t, o, side);
         CHECK_OK(t, sotto_keys_list(keys, take_config, o->config[side], &t->err));
         sotto_keys_close(keys);
@@ -294,8 +295,8 @@ static uint64_t broken(sotto_test *t, const operators *o, unsigned side)
     CHECK_OK(t, sotto_tasks_open(&tasks, o->db[side], &columns, roles[side], NULL, &t->err));
     count = sotto_tasks_broken(tasks);
     sotto_tasks_close(tasks);
-    CHECK_OK(
-        t, sotto_survey_tasks(o->db[side], &columns, roles[side], count_broken, &listed, &t->err));
+    CHECK_OK(t,
+             sotto_list_tasks(o->db[side], &columns, roles[side], count_broken, &listed, &t->err));
     CHECK_EQUAL(t, count, listed);
     return count;
 }

@@ -1,7 +1,7 @@
 /* Which segments are noted as unreadable, by whom, and for how long: only those can be given up. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/steps.h"
 
@@ -25,7 +25,7 @@ static void open_two(sotto_test *t, sotto_test_service *s)
 {
     sotto_test_service_open(
         t, s, &(sotto_test_service_options){.job_delay_ms = LONG_MS, .job_reports = 1000});
-    atomic_fetch_add(&s->leader->leader->warm, (size_t)1 << 40);
+    atomic_fetch_add(&s->leader->leader->cached_bytes, (size_t)1 << 40);
     sotto_test_upload_some(t, s, MANY, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, s, OTHERS, 1, SOTTO_TEST_SOUND);
 }
@@ -164,7 +164,8 @@ static void spoil_bodies(sotto_test *t, const sotto_test_service *s)
     char path[256];
     struct stat info;
 
-    (void)snprintf(path, sizeof path, "%s-bodies", strchr(s->leader_options.database, ':') + 1);
+    (void)snprintf(path, sizeof path, "%s-bodies",
+                   strchr(s->leader_options.host.database, ':') + 1);
     CHECK(t, stat(path, &info) == 0);
     bodies = info.st_ino;
     (void)vfs->xSetSystemCall(vfs, "pread", (sqlite3_syscall_ptr)read_at);
@@ -314,6 +315,7 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
         "ALTER TABLE segment DROP COLUMN unreadable",
         "DROP TABLE abandoned",
         "DROP TABLE owner",
+        "DROP TABLE hpke_former",
         "DROP TABLE refused",
         "DROP INDEX release_unerased",
         "ALTER TABLE release DROP COLUMN erased",

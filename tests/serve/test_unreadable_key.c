@@ -1,8 +1,8 @@
 /* Reports that a datastore key is missing for, which may come back; and a job's segments, which go together. */
 #include "db/sealed.h"
-#include "serve/care.h"
-#include "serve/leader.h"
-#include "serve/unreadable.h"
+#include "serve/host/health.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/unreadable.h"
 #include "support/database.h"
 #include "support/steps.h"
 
@@ -36,10 +36,10 @@ static void open_two(sotto_test *t, sotto_test_service *s, atomic_uint *lines)
     sotto_test_service_open(
         t, s, &(sotto_test_service_options){.job_delay_ms = LONG_MS, .job_reports = 1000});
     if (lines) {
-        s->leader_options.log = (sotto_log_sink){hear, lines, SOTTO_LOG_INFO};
+        s->leader_options.host.log = (sotto_log_sink){hear, lines, SOTTO_LOG_INFO};
         sotto_test_leader_restart(t, s);
     }
-    atomic_fetch_add(&s->leader->leader->warm, (size_t)1 << 40);
+    atomic_fetch_add(&s->leader->leader->cached_bytes, (size_t)1 << 40);
     sotto_test_upload_some(t, s, MANY, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, s, OTHERS, 1, SOTTO_TEST_SOUND);
 }

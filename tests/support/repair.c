@@ -1,6 +1,6 @@
 #include "support/repair.h"
 
-#include "serve/answer.h"
+#include "serve/tasks/answer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -180,12 +180,12 @@ static void provision(sotto_test *t, sotto_test_service *s)
                                   &(sotto_paired){"key:leader", "key:helper", "key:collector",
                                                   url_of(t, s->leader), url_of(t, s->helper)},
                                   collector_config(t, s), &t->err));
-    CHECK_OK(t, sotto_pairing_put(s->leader->db, &s->leader->columns, &s->pairing, &t->err));
-    CHECK_OK(t, sotto_pairing_put(s->helper->db, &s->helper->columns, &s->pairing, &t->err));
-    CHECK_OK(t, sotto_tasks_add(s->leader->db, &s->leader->columns, SOTTO_LEADER, recipe, parties,
-                                0, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
-    CHECK_OK(t, sotto_tasks_add(s->helper->db, &s->helper->columns, SOTTO_HELPER, recipe, parties,
-                                0, sotto_buf_bytes(&ids), &again, mistakes, &t->err));
+    CHECK_OK(t, sotto_pairing_put(s->leader->db, s->leader->columns, &s->pairing, &t->err));
+    CHECK_OK(t, sotto_pairing_put(s->helper->db, s->helper->columns, &s->pairing, &t->err));
+    CHECK_OK(t, sotto_tasks_add(s->leader->db, s->leader->columns, SOTTO_LEADER, recipe, parties, 0,
+                                sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+    CHECK_OK(t, sotto_tasks_add(s->helper->db, s->helper->columns, SOTTO_HELPER, recipe, parties, 0,
+                                sotto_buf_bytes(&ids), &again, mistakes, &t->err));
     CHECK_OK(t, sotto_tasks_refresh(s->leader->tasks, &t->err));
     CHECK_OK(t, sotto_tasks_refresh(s->helper->tasks, &t->err));
 }
@@ -219,7 +219,7 @@ static sotto_server *open_kept(sotto_test *t, int *kept, const sotto_server_opti
 
     *kept = sotto_test_keep_port(t, &port);
     (void)snprintf(listen, 32, "127.0.0.1:%u", port);
-    here.listen = listen;
+    here.host.listen = listen;
     CHECK_OK(t, sotto_server_open(&server, &here, &t->err));
     return server;
 }
@@ -229,22 +229,23 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
 {
     memset(s, 0, sizeof *s);
     s->patience = 200;
-    s->leader_options = (sotto_server_options){.role = SOTTO_LEADER,
-                                               .listen = "127.0.0.1:0",
-                                               .operations = "127.0.0.1:0",
-                                               .late_seconds = o->late_seconds,
-                                               .clock = o->clock,
-                                               .log = o->log ? *o->log : (sotto_log_sink){0},
-                                               .job_delay_ms = o->job_delay_ms,
-                                               .job_reports = o->job_reports,
-                                               .workers = 2,
-                                               .lease_seconds = 2};
-    s->leader_options.database = sotto_test_address(t);
-    s->leader_options.datastore_key = datastore_key(t, "leader.key");
+    s->leader_options =
+        (sotto_server_options){.role = SOTTO_LEADER,
+                               .host.listen = "127.0.0.1:0",
+                               .host.operations = "127.0.0.1:0",
+                               .tasks.late_seconds = o->late_seconds,
+                               .host.clock = o->clock,
+                               .host.log = o->log ? *o->log : (sotto_log_sink){0},
+                               .tasks.job_delay_ms = o->job_delay_ms,
+                               .tasks.job_reports = o->job_reports,
+                               .host.workers = 2,
+                               .host.lease_seconds = 2};
+    s->leader_options.host.database = sotto_test_address(t);
+    s->leader_options.host.datastore_key = datastore_key(t, "leader.key");
     s->helper_options = s->leader_options;
     s->helper_options.role = SOTTO_HELPER;
-    s->helper_options.database = sotto_test_address(t);
-    s->helper_options.datastore_key = datastore_key(t, "helper.key");
+    s->helper_options.host.database = sotto_test_address(t);
+    s->helper_options.host.datastore_key = datastore_key(t, "helper.key");
     s->leader = open_kept(t, &s->kept[0], &s->leader_options);
     s->helper = open_kept(t, &s->kept[1], &s->helper_options);
     CHECK_OK(t, sotto_hpke_key_derive(&s->collector, SOTTO_HPKE_KEM_X25519,
@@ -274,7 +275,7 @@ static sotto_server *reopen(sotto_test *t, sotto_server *old, sotto_server_optio
     sotto_server *server = NULL;
 
     (void)snprintf(listen, 32, "127.0.0.1:%u", sotto_server_port(old));
-    options->listen = listen;
+    options->host.listen = listen;
     sotto_server_close(old);
     CHECK_OK(t, sotto_server_open(&server, options, &t->err));
     return server;

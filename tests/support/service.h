@@ -6,7 +6,7 @@
 #define SOTTO_TESTS_SUPPORT_SERVICE_H
 
 #include "dap/dap.h"
-#include "serve/server.h"
+#include "serve/tasks/server.h"
 #include "sim/random.h"
 #include "support/test.h"
 #include "transport/http_client.h"

@@ -2,8 +2,8 @@
 
 #include "dap/collect.h"
 #include "db/sql.h"
-#include "serve/care.h"
-#include "serve/metrics.h"
+#include "serve/host/health.h"
+#include "serve/host/host_metrics.h"
 #include "support/database.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ void sotto_test_helper_stop(sotto_test *t, sotto_test_service *s)
 
     CHECK(t, listen != NULL);
     (void)snprintf(listen, ROOM, "127.0.0.1:%u", sotto_server_port(s->helper));
-    s->helper_options.listen = listen;
+    s->helper_options.host.listen = listen;
     sotto_server_close(s->helper);
     s->helper = NULL;
 }
@@ -77,12 +77,10 @@ const char *sotto_test_pages(sotto_test *t, sotto_server *server, bool *ready)
     size_t size = 64 << 10;
     char *text = sotto_arena_take(&t->arena, size);
     sotto_buf out = sotto_buf_over((uint8_t *)text, size - 1);
-    sotto_care_view view = {0};
 
     CHECK(t, text != NULL);
-    sotto_care_look(server->care, &view);
-    *ready = sotto_care_describe(&view, &out);
-    CHECK_OK(t, sotto_metrics_write(&out, server, &t->err));
+    *ready = sotto_health_describe(server->host, &out);
+    CHECK_OK(t, sotto_host_metrics_write(&out, server->host, &t->err));
     text[out.len] = 0;
     return text;
 }

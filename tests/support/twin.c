@@ -63,11 +63,11 @@ sotto_server *sotto_test_helper_twin(sotto_test *t, sotto_test_service *s)
     sotto_server *twin = NULL;
     ring_copy ring;
 
-    options.listen = "127.0.0.1:0";
-    options.database = sotto_test_address(t);
+    options.host.listen = "127.0.0.1:0";
+    options.host.database = sotto_test_address(t);
     CHECK_OK(t, sotto_server_open(&twin, &options, &t->err));
     CHECK_OK(t, sotto_db_read(s->helper->db, copy_ring, &ring, &t->err));
     CHECK_OK(t, sotto_db_run(twin->db, replace_ring, &ring, &t->err));
-    CHECK_OK(t, sotto_keys_rotate(twin->keys, sotto_server_seconds(twin), &t->err));
+    CHECK_OK(t, sotto_keys_rotate(twin->keys, sotto_host_seconds(twin->host), &t->err));
     return twin;
 }

@@ -1,0 +1,141 @@
+/* The helper's transaction: marks, sums, counts and the answer become true together, or not at all. */
+#include "serve/helper/job.h"
+
+#include "base/arena.h"
+#include "serve/tasks/release.h"
+#include "serve/tasks/schema.h"
+
+#include "base/rule.h"
+
+#include <string.h>
+
+/* ---- is it known? ----------------------------------------------------------------------------------------- */
+
+static sotto_status find_answer(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
+{
+    sotto_bytes stored;
+    sotto_sql q;
+    bool row;
+
+    job->known = false;
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT answer, request FROM job WHERE task = ?1 AND id = ?2", err));
+    sotto_sql_int(&q, 1, job->ask.task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->ask.id, sizeof job->ask.id));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row || !SOTTO_RULE(helper_same_answer))
+        return SOTTO_OK;
+    job->other = job->chosen &&
+                 !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 1),
+                                            sotto_bytes_of(job->body_id, sizeof job->body_id));
+    stored = sotto_sql_column_bytes(&q, 0);
+    SOTTO_TRY(sotto_buf_take(&job->answer, &job->ask.arena, stored.len, err));
+    if (stored.len > 0)
+        memcpy(job->answer.data, stored.data, stored.len);
+    job->answer.len = stored.len;
+    job->known = true;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* *changed is set where a batch is closed that was not taken to be. */
+static sotto_status find_closed(sotto_tx *tx, sotto_helper_job *job, bool *changed, sotto_err *err)
+{
+    for (size_t i = 0; i < job->batch_count; i++) {
+        sotto_helper_batch *b = &job->batches[i];
+        bool closed;
+
+        SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->ask.task->n, &b->sub.batch, err));
+        if (closed && !b->closed && SOTTO_RULE(helper_closed_batch))
+            *changed = b->closed = true;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_helper_look(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_helper_job *job = context;
+    bool changed;
+
+    SOTTO_TRY(find_answer(tx, job, err));
+    if (job->known)
+        return SOTTO_OK;
+    return find_closed(tx, job, &changed, err);
+}
+
+/* ---- the commit --------------------------------------------------------------------------------------------- */
+
+/* Takes the marks of every report in the sums. One that was taken meanwhile makes the sums wrong. */
+static sotto_status take_marks(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
+{
+    for (size_t i = 0; i < job->count; i++)
+        job->marks[i].wanted = job->reports[i].error == 0;
+    SOTTO_TRY(sotto_report_ids_take(tx, job->ask.task->n, job->marks, job->count, err));
+    for (size_t i = 0; i < job->count; i++)
+        if (job->marks[i].wanted && job->marks[i].taken && SOTTO_RULE(helper_replays))
+            job->changed = true;
+    return SOTTO_OK;
+}
+
+static sotto_status store_sums(sotto_tx *tx, const sotto_helper_job *job, sotto_err *err)
+{
+    for (size_t i = 0; i < job->batch_count; i++)
+        if (job->batches[i].sub.reports > 0)
+            SOTTO_TRY(sotto_batch_add(tx, job->ask.task, job->ask.n, &job->batches[i].sub, err));
+    return SOTTO_OK;
+}
+
+/* Each refusal is counted once, here, on the side that found it. */
+static sotto_status count_rejections(sotto_tx *tx, const sotto_helper_job *job, sotto_err *err)
+{
+    for (size_t b = 0; b < job->batch_count; b++) {
+        uint64_t causes[SOTTO_REPORT_ERRORS] = {0};
+
+        for (size_t i = 0; i < job->count; i++)
+            if (job->reports[i].batch == b)
+                causes[job->reports[i].error]++;
+        for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
+            if (causes[cause] > 0)
+                SOTTO_TRY(sotto_batch_reject(tx, job->ask.task->n, &job->batches[b].sub.batch,
+                                             cause, job->ask.server->shard, causes[cause], err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status store_answer(sotto_tx *tx, const sotto_helper_job *job, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO job (n, task, id, state, bucket, batch, answer,"
+                                " reports, request, added)"
+                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, {now})",
+                                err));
+    sotto_sql_int(&q, 1, job->ask.n);
+    sotto_sql_int(&q, 2, job->ask.task->n);
+    sotto_sql_bytes(&q, 3, sotto_bytes_of(job->ask.id, sizeof job->ask.id));
+    sotto_sql_int(&q, 4, SOTTO_JOB_DONE);
+    sotto_sql_int(&q, 5, 0);
+    sotto_sql_bytes(&q, 6, sotto_bytes_of(NULL, 0));
+    sotto_sql_bytes(&q, 7, sotto_buf_bytes(&job->answer));
+    sotto_sql_int(&q, 8, (int64_t)job->count);
+    sotto_sql_bytes(&q, 9, sotto_bytes_of(job->body_id, sizeof job->body_id));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_helper_commit(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_helper_job *job = context;
+
+    job->changed = false;
+    SOTTO_TRY(sotto_release_lock(tx, job->ask.task->n, false, err));
+    SOTTO_TRY(find_answer(tx, job, err));
+    if (job->known)
+        return SOTTO_OK;
+    SOTTO_TRY(find_closed(tx, job, &job->changed, err));
+    SOTTO_TRY(take_marks(tx, job, err));
+    if (job->changed)
+        return sotto_fail(err, SOTTO_STALE, "reports were taken or a batch closed meanwhile");
+    SOTTO_TRY(store_sums(tx, job, err));
+    SOTTO_TRY(count_rejections(tx, job, err));
+    return SOTTO_RULE(helper_one_transaction) ? store_answer(tx, job, err) : SOTTO_OK;
+}

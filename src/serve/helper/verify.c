@@ -1,0 +1,257 @@
+/* From sealed shares to sums: what the helper computes, outside any transaction. */
+#include "serve/helper/job.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/rule.h"
+#include "serve/tasks/report_time.h"
+
+#include <string.h>
+
+/* ---- which reports take part -------------------------------------------------------------------------- */
+
+/* DAP, "Input Share Validation", as far as the metadata tell. */
+static uint8_t check_time(const sotto_helper_job *job, uint64_t time, uint64_t now)
+{
+    sotto_report_time found = sotto_report_time_check(job->ask.server, job->ask.task, time, now);
+
+    if (SOTTO_RULE(helper_late) && found == SOTTO_TIME_LATE)
+        return SOTTO_REPORT_DROPPED;
+    switch (found) {
+    case SOTTO_TIME_NOT_STARTED:
+        return SOTTO_REPORT_TASK_NOT_STARTED;
+    case SOTTO_TIME_EXPIRED:
+        return SOTTO_REPORT_TASK_EXPIRED;
+    case SOTTO_TIME_TOO_EARLY:
+        return SOTTO_REPORT_TOO_EARLY;
+    case SOTTO_TIME_LATE:
+    case SOTTO_TIME_FITS:
+    default:
+        return 0;
+    }
+}
+
+/* One reading of the clock for all: a job of one bucket is early as a whole, or not at all. */
+static void exclude(sotto_helper_job *job)
+{
+    uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000000;
+
+    job->early = job->count > 0;
+    for (size_t i = 0; i < job->count; i++) {
+        sotto_helper_report *r = &job->reports[i];
+
+        r->error = check_time(job, r->init.metadata.time, now);
+        job->early = job->early && r->error == SOTTO_REPORT_TOO_EARLY;
+        if (r->error == 0 && job->batches[r->batch].closed && SOTTO_RULE(helper_closed_batch))
+            r->error = SOTTO_REPORT_BATCH_COLLECTED;
+        if (r->error == 0 && job->marks[i].taken && SOTTO_RULE(helper_replays))
+            r->error = SOTTO_REPORT_REPLAYED;
+    }
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------- */
+
+/* Appends the VDAF's input share to out, and yields it; else the error that the leader is told. *failed: it could not
+ * be looked at, and nobody is to be told anything. */
+static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
+                          const sotto_helper_report *r, sotto_buf *aad, sotto_buf *out,
+                          sotto_bytes *share, bool *failed)
+{
+    const sotto_hpke_ciphertext *sealed = &r->init.encrypted_input_share;
+    const sotto_server_task *task = job->ask.task;
+    sotto_plaintext_input_share plain;
+    size_t start = out->len;
+    sotto_status status;
+
+    aad->len = 0;
+    if (sotto_input_share_aad_encode(aad, task->dap.id, task->dap.configuration, &r->init.metadata,
+                                     r->init.public_share, NULL) != SOTTO_OK)
+        return SOTTO_REPORT_INVALID_MESSAGE;
+    status =
+        sotto_receivers_unseal(job->ask.server->receivers[worker->number], out, sealed->config_id,
+                               sealed->enc, sotto_buf_bytes(aad), sealed->payload, NULL);
+    *failed = *failed || status == SOTTO_NO_MEMORY;
+    if (status != SOTTO_OK)
+        return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
+    if (sotto_plaintext_input_share_decode(
+            &plain, sotto_bytes_of(out->data + start, out->len - start), NULL) != SOTTO_OK ||
+        sotto_report_extensions_check(r->init.metadata.public_extensions, plain.private_extensions,
+                                      NULL, 0, NULL) != SOTTO_OK)
+        return SOTTO_REPORT_INVALID_MESSAGE;
+    if (plain.payload.len != task->dap.sizes.helper_share ||
+        r->init.public_share.len != task->dap.sizes.public_share)
+        return SOTTO_REPORT_INVALID_MESSAGE;
+    *share = plain.payload;
+    return 0;
+}
+
+/* ---- one chunk ---------------------------------------------------------------------------------------------- */
+
+typedef struct chunk {
+    size_t index[SOTTO_HELPER_CHUNK]; /* of the report in the job */
+    sotto_prio3_report reports[SOTTO_HELPER_CHUNK];
+    sotto_bytes inbound[SOTTO_HELPER_CHUNK];
+    sotto_bytes outbound[SOTTO_HELPER_CHUNK];
+    sotto_prio3_verification states[SOTTO_HELPER_CHUNK];
+    size_t count;
+} chunk;
+
+static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chunk *c, size_t first,
+                               size_t end, sotto_err *err)
+{
+    size_t longest = 0, total = 0;
+    sotto_buf aad, out;
+    bool failed = false;
+
+    for (size_t i = first; i < end; i++) {
+        const sotto_dap_verify_init *init = &job->reports[i].init;
+        size_t len = init->public_share.len + init->metadata.public_extensions.len;
+
+        longest = len > longest ? len : longest;
+        total += init->encrypted_input_share.payload.len;
+    }
+    SOTTO_TRY(sotto_buf_take(&aad, worker->arena,
+                             longest + job->ask.task->dap.configuration.len + 128, err));
+    SOTTO_TRY(sotto_buf_take(&out, worker->arena, total, err));
+    c->count = 0;
+    for (size_t i = first; i < end; i++) {
+        sotto_helper_report *r = &job->reports[i];
+        sotto_prio3_report *to = &c->reports[c->count];
+
+        if (r->error == 0)
+            r->error = open_share(job, worker, r, &aad, &out, &to->input_share, &failed);
+        if (r->error != 0)
+            continue;
+        memcpy(to->nonce, r->init.metadata.report_id, sizeof to->nonce);
+        to->public_share = r->init.public_share;
+        c->inbound[c->count] = r->init.payload;
+        c->index[c->count++] = i;
+    }
+    return failed ? sotto_fail(err, SOTTO_NO_MEMORY, "opening shares") : SOTTO_OK;
+}
+
+/* Into the job's own arena, since the chunk's memory goes. */
+static sotto_status keep_outbound(sotto_helper_job *job, sotto_helper_report *r, sotto_bytes bytes,
+                                  sotto_err *err)
+{
+    uint8_t *copy = sotto_arena_take(&job->ask.arena, bytes.len);
+
+    if (!copy)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
+    memcpy(copy, bytes.data, bytes.len);
+    r->outbound = sotto_bytes_of(copy, bytes.len);
+    return SOTTO_OK;
+}
+
+/* Adds runs of reports that go to one batch at once: nearly always the whole chunk. */
+static sotto_status add_chunk(sotto_helper_job *job, const chunk *c, sotto_err *err)
+{
+    for (size_t i = 0, end; i < c->count; i = end) {
+        size_t batch = job->reports[c->index[i]].batch;
+
+        for (end = i + 1; end < c->count && job->reports[c->index[end]].batch == batch;)
+            end++;
+        SOTTO_TRY(sotto_prio3_accumulate(&job->ask.task->vdaf, &job->batches[batch].agg,
+                                         c->states + i, end - i, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status verify_chunk(sotto_helper_job *job, sotto_worker *worker, chunk *c,
+                                 sotto_err *err)
+{
+    SOTTO_TRY(sotto_ping_pong_helper_init(&job->ask.task->vdaf, c->states, c->outbound,
+                                          &job->ask.task->verifier, c->reports, c->inbound,
+                                          c->count, worker->arena, err));
+    for (size_t i = 0; i < c->count; i++) {
+        sotto_helper_report *r = &job->reports[c->index[i]];
+
+        if (c->states[i].status == SOTTO_OK) {
+            SOTTO_TRY(keep_outbound(job, r, c->outbound[i], err));
+            sotto_sub_aggregate_count(&job->batches[r->batch].sub, &r->init.metadata);
+        } else {
+            /* Whatever is wrong: our own share was decoded before, and a message that is none fails the verification. */
+            r->error = SOTTO_REPORT_VDAF_VERIFY_ERROR;
+        }
+    }
+    return add_chunk(job, c, err);
+}
+
+/* ---- the whole job -------------------------------------------------------------------------------------------- */
+
+static sotto_status begin_sums(sotto_helper_job *job, sotto_err *err)
+{
+    for (size_t i = 0; i < job->batch_count; i++) {
+        sotto_helper_batch *b = &job->batches[i];
+        sotto_batch_key key = b->sub.batch;
+
+        memset(&b->sub, 0, sizeof b->sub);
+        b->sub.batch = key;
+        SOTTO_TRY(sotto_prio3_agg_init(&job->ask.task->vdaf, &b->agg, &job->ask.arena, err));
+    }
+    return SOTTO_OK;
+}
+
+/* Each share sealed for its row, ready for the transaction. */
+static sotto_status end_sums(sotto_helper_job *job, sotto_worker *worker, sotto_err *err)
+{
+    size_t size = job->ask.task->dap.sizes.out_share;
+    sotto_buf plain;
+
+    SOTTO_TRY(sotto_buf_take(&plain, worker->arena, size, err));
+    for (size_t i = 0; i < job->batch_count; i++) {
+        sotto_helper_batch *b = &job->batches[i];
+
+        plain.len = 0;
+        SOTTO_TRY(sotto_prio3_agg_encode(&job->ask.task->vdaf, &plain, &b->agg, err));
+        SOTTO_TRY(sotto_batch_seal_share(&b->sub.share, job->ask.server->columns, job->ask.task,
+                                         job->ask.n, &b->sub.batch, sotto_buf_bytes(&plain),
+                                         &job->ask.arena, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status encode_answer(sotto_helper_job *job, sotto_err *err)
+{
+    size_t size = 16;
+    sotto_dap_list list;
+
+    for (size_t i = 0; i < job->count; i++)
+        size += SOTTO_REPORT_ID_SIZE + 8 + job->reports[i].outbound.len;
+    SOTTO_TRY(sotto_buf_take(&job->answer, &job->ask.arena, size, err));
+    SOTTO_TRY(sotto_dap_job_resp_begin(&list, &job->answer, job->ask.task->profile, err));
+    for (size_t i = 0; i < job->count; i++) {
+        const sotto_helper_report *r = &job->reports[i];
+        sotto_dap_verify_resp resp = {.type = r->error ? SOTTO_DAP_VERIFY_REJECT
+                                                       : SOTTO_DAP_VERIFY_CONTINUE,
+                                      .payload = r->outbound,
+                                      .error = r->error};
+
+        memcpy(resp.report_id, r->init.metadata.report_id, sizeof resp.report_id);
+        SOTTO_TRY(sotto_dap_job_resp_add(&list, &resp, err));
+    }
+    return sotto_dap_list_end(&list, err);
+}
+
+sotto_status sotto_helper_verify(sotto_helper_job *job, sotto_worker *worker, sotto_err *err)
+{
+    chunk *c = sotto_arena_take(worker->arena, sizeof *c);
+
+    if (!c)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "verifying reports");
+    sotto_arena_rollback(&job->ask.arena, job->ask.base);
+    exclude(job);
+    SOTTO_TRY(begin_sums(job, err));
+    for (size_t first = 0; first < job->count; first += SOTTO_HELPER_CHUNK) {
+        sotto_arena_mark here = sotto_arena_here(worker->arena);
+        size_t end = first + SOTTO_HELPER_CHUNK;
+
+        if (end > job->count)
+            end = job->count;
+        SOTTO_TRY(open_chunk(job, worker, c, first, end, err));
+        SOTTO_TRY(verify_chunk(job, worker, c, err));
+        sotto_arena_rollback(worker->arena, here);
+    }
+    SOTTO_TRY(end_sums(job, worker, err));
+    return encode_answer(job, err);
+}

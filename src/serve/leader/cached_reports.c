@@ -1,0 +1,56 @@
+#include "serve/leader/cached_reports.h"
+
+#include "base/alloc.h"
+#include "serve/leader/leader.h"
+#include "serve/leader/upload.h"
+
+enum { MOST_CACHED = 16 << 20, POINTER = sizeof(void *) };
+
+sotto_cached_reports *sotto_cached_reports_new(sotto_leader *leader, size_t records, size_t uploads)
+{
+    sotto_cached_reports *cached;
+
+    if (atomic_load(&leader->cached_bytes) >= MOST_CACHED)
+        return NULL;
+    cached = sotto_alloc(sizeof *cached);
+    if (!cached)
+        return NULL;
+    cached->room = records;
+    cached->upload_room = uploads;
+    cached->records = sotto_alloc((records + 1) * sizeof *cached->records);
+    cached->uploads = sotto_alloc((uploads + 1) * POINTER);
+    if (cached->records && cached->uploads)
+        return cached;
+    sotto_cached_reports_free(cached);
+    return NULL;
+}
+
+void sotto_cached_reports_add_upload(sotto_cached_reports *cached, sotto_upload_request *upload)
+{
+    if (cached->upload_count == cached->upload_room)
+        return;
+    cached->uploads[cached->upload_count++] = upload;
+    sotto_upload_keep(upload);
+    if (upload->cached_bytes == 0) {
+        upload->cached_bytes = upload->arena.held;
+        atomic_fetch_add(&upload->server->leader->cached_bytes, upload->cached_bytes);
+    }
+}
+
+void sotto_cached_reports_add_record(sotto_cached_reports *cached, sotto_bytes record)
+{
+    if (cached->count < cached->room)
+        cached->records[cached->count++] = record;
+}
+
+void sotto_cached_reports_free(sotto_cached_reports *cached)
+{
+    if (!cached)
+        return;
+    for (size_t i = 0; cached->uploads && i < cached->upload_count; i++)
+        sotto_upload_drop(cached->uploads[i]);
+    sotto_release(cached->records,
+                  cached->records ? (cached->room + 1) * sizeof *cached->records : 0);
+    sotto_release(cached->uploads, cached->uploads ? (cached->upload_room + 1) * POINTER : 0);
+    sotto_release(cached, sizeof *cached);
+}

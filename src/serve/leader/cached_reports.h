@@ -1,0 +1,34 @@
+/* serve/leader/cached_reports.h - the reports of a segment that are still in memory, so that its job needs not read them back.
+ *
+ * Callers:  the intake makes them once a segment is on disk; lanes carry them; the job frees them.
+ * Memory:   a sotto_cached_reports keeps the uploads alive whose reports it has. How much there may be is bounded; what would be
+ *           beyond that is read back, which costs time and nothing else.
+ * Secrets:  the leader's input shares; wiped with the uploads.
+ */
+#ifndef SOTTO_SERVE_LEADER_CACHED_REPORTS_H
+#define SOTTO_SERVE_LEADER_CACHED_REPORTS_H
+
+#include "serve/leader/segments.h"
+
+struct sotto_leader;
+struct sotto_upload_request;
+
+typedef struct sotto_cached_reports {
+    sotto_spool_place place; /* of the segment's body                            */
+    sotto_bytes *records;    /* those that its job is to take, in the body's order */
+    size_t count, room;
+    struct sotto_upload_request **uploads;
+    size_t upload_count, upload_room;
+} sotto_cached_reports;
+
+/* NULL: no memory for it, or there is too much already. */
+sotto_cached_reports *sotto_cached_reports_new(struct sotto_leader *leader, size_t records,
+                                               size_t uploads);
+/* At most as many as it was made for. */
+void sotto_cached_reports_add_upload(sotto_cached_reports *cached,
+                                     struct sotto_upload_request *upload);
+void sotto_cached_reports_add_record(sotto_cached_reports *cached, sotto_bytes record);
+/* NULL is fine. */
+void sotto_cached_reports_free(sotto_cached_reports *cached);
+
+#endif

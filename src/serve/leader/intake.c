@@ -1,0 +1,388 @@
+/* While one commit is on its way, what arrives is gathered; then all of it becomes segments and one commit. Where bodies
+ * have a spool they are synced there first, so that a row never names bytes that may still be lost. */
+#define _POSIX_C_SOURCE 200809L
+#include "serve/leader/flush.h"
+#include "serve/leader/leader.h"
+#include "serve/tasks/metrics.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/rule.h"
+#include "dap/dap.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* One commit takes no more than MAX_BYTES: beyond it a sync is a small part of the work, and memory is not. A second one
+ * is begun beside the first only for much, so that what comes in small pieces still shares its commits. */
+enum { MEMORY = 512 << 20, MAX_GATHERED = 4096, MAX_BYTES = 4 << 20, MUCH = 1 << 20, FLUSHES = 2 };
+/* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
+enum { SPOOLED = 32 << 10 };
+enum { TELL_EVERY_MS = 1000 };
+
+typedef struct flush {
+    sotto_intake *intake;
+    sotto_flush work;
+    sotto_spool_job spooled;
+    sotto_db_job job;
+    bool busy; /* on its way */
+} flush;
+
+struct sotto_intake {
+    sotto_server *server;
+    pthread_mutex_t lock;
+    pthread_cond_t idle;
+    sotto_upload_request *first, **end; /* gathered, the oldest first */
+    size_t bytes;                       /* ... and how much that is   */
+    flush flushes[FLUSHES];
+    /* Places of rows whose commit failed. On disk it may still look as if it had not, until the next one that writes. */
+    sotto_spool_place *in_doubt;
+    size_t in_doubt_count, in_doubt_cap;
+    uint64_t failed, told_ms; /* flushes that failed since somebody was told, and when that was */
+};
+
+/* ---- places ----------------------------------------------------------------------------------------------------- */
+
+static bool grow_in_doubt(sotto_intake *intake)
+{
+    size_t cap = intake->in_doubt_cap ? 2 * intake->in_doubt_cap : 16;
+    sotto_spool_place *more = sotto_alloc(cap * sizeof *more);
+
+    if (!more)
+        return false;
+    if (intake->in_doubt_count > 0)
+        memcpy(more, intake->in_doubt, intake->in_doubt_count * sizeof *more);
+    sotto_release(intake->in_doubt, intake->in_doubt_cap * sizeof *more);
+    intake->in_doubt = more;
+    intake->in_doubt_cap = cap;
+    return true;
+}
+
+/* On the store's thread, in the order of the commits. A place that can't be remembered is lost until the next start. */
+static void settle_places(sotto_intake *intake, const flush *f, sotto_status status)
+{
+    sotto_spool *spool = intake->server->leader->spool;
+
+    if (!spool)
+        return;
+    for (; status == SOTTO_OK && f->work.wrote && intake->in_doubt_count > 0;
+         intake->in_doubt_count--)
+        sotto_spool_give_back(spool, &intake->in_doubt[intake->in_doubt_count - 1]);
+    for (const sotto_flush_group *g = f->work.first; g; g = g->next) {
+        if (g->segment.place.len == 0)
+            continue;
+        if (status == SOTTO_OK) {
+            if (g->segment.reports == g->segment.skipped) /* it got no row */
+                sotto_spool_give_back(spool, &g->segment.place);
+        } else if (intake->in_doubt_count < intake->in_doubt_cap || grow_in_doubt(intake)) {
+            intake->in_doubt[intake->in_doubt_count++] = g->segment.place;
+        }
+    }
+}
+
+/* ---- the flush ------------------------------------------------------------------------------------------------------ */
+
+static void start_flushes(sotto_intake *intake);
+
+/* Keeps a group's reports in memory for their job; NULL: it will read them. */
+static sotto_cached_reports *hold(const flush *f, const sotto_flush_group *g)
+{
+    sotto_cached_reports *cached =
+        sotto_cached_reports_new(f->intake->server->leader, g->segment.reports, g->uploads);
+    const sotto_upload_request *last = NULL;
+
+    if (!cached)
+        return NULL;
+    cached->place = g->segment.place;
+    for (size_t i = 0; i < g->count; i++) {
+        const sotto_uploaded *r = g->reports[i];
+
+        if (r->upload != last)
+            sotto_cached_reports_add_upload(cached, r->upload);
+        last = r->upload;
+        if (r->error == 0)
+            sotto_cached_reports_add_record(cached, r->record);
+    }
+    return cached;
+}
+
+/* Somebody sends what is refused, again and again, or a task has many broken devices. */
+static void count_notes(const sotto_server *server, uint64_t noted)
+{
+    uint64_t before = atomic_fetch_add(&server->leader->noted, noted);
+
+    if (before < server->options.most_rejected_ids &&
+        before + noted >= server->options.most_rejected_ids)
+        sotto_log(server->log, SOTTO_LOG_WARNING, "upload.refusals_not_noted",
+                  sotto_log_uint("noted", before + noted));
+}
+
+/* Hands the segments on to their lanes. */
+static void announce(flush *f)
+{
+    sotto_leader *leader = f->intake->server->leader;
+    uint64_t now = sotto_leader_now_ms();
+
+    for (sotto_flush_group *g = f->work.first; g; g = g->next) {
+        sotto_job_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped, NULL,
+                                     0};
+
+        sotto_metrics_reports(f->intake->server->metrics, g->causes, SOTTO_REPORT_ERRORS);
+        count_notes(f->intake->server, g->noted);
+        for (size_t r = 0; r < g->count; r++)
+            g->reports[r]->error = sotto_flush_verdict(g, r);
+        if (segment.reports == 0)
+            continue;
+        segment.cached = hold(f, g);
+        /* One that is forgotten here is found by the sweep. */
+        (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
+                               sotto_leader_full_job(f->intake->server, g->task), now) == SOTTO_OK);
+    }
+    sotto_steps_wake(leader->steps);
+}
+
+/* A full disk fails every flush: one line a second says so. */
+static void tell(sotto_intake *intake, const sotto_err *err)
+{
+    uint64_t now = sotto_leader_now_ms(), failed;
+    bool due;
+
+    (void)pthread_mutex_lock(&intake->lock);
+    failed = ++intake->failed;
+    due = intake->told_ms == 0 || now - intake->told_ms >= TELL_EVERY_MS;
+    if (due) {
+        intake->told_ms = now;
+        intake->failed = 0;
+    }
+    (void)pthread_mutex_unlock(&intake->lock);
+    if (due)
+        sotto_log(intake->server->log, SOTTO_LOG_ERROR, "upload.not_stored",
+                  sotto_log_uint("flushes", failed),
+                  sotto_log_text("reason", err && err->reason[0] ? err->reason : "out of memory"));
+}
+
+static void end_flush(flush *f, sotto_status status)
+{
+    sotto_intake *intake = f->intake;
+    sotto_upload_request *next;
+
+    for (sotto_upload_request *u = f->work.uploads; u; u = next) {
+        next = u->next;
+        if (status == SOTTO_OK || !SOTTO_RULE(stored_before_answer))
+            sotto_upload_answer(u);
+        else
+            sotto_upload_give_up(u, status);
+    }
+    f->work.uploads = NULL;
+    sotto_arena_reset(&f->work.arena);
+    (void)pthread_mutex_lock(&intake->lock);
+    f->busy = false;
+    (void)pthread_mutex_unlock(&intake->lock);
+    start_flushes(intake);
+}
+
+/* The answers are written on a worker: the store's thread has the next commit to make. */
+static void after_commit(void *context, sotto_worker *worker)
+{
+    flush *f = context;
+
+    (void)worker;
+    if (f->job.status == SOTTO_OK)
+        announce(f);
+    end_flush(f, f->job.status);
+}
+
+static void hand_back(flush *f, sotto_status status)
+{
+    f->job.status = status;
+    if (sotto_pool_post(f->intake->server->pool, after_commit, f, NULL) != SOTTO_OK)
+        after_commit(f, NULL);
+}
+
+static void on_stored(void *context, sotto_status status, const sotto_err *err)
+{
+    flush *f = context;
+
+    if (status != SOTTO_OK)
+        tell(f->intake, err);
+    settle_places(f->intake, f, status);
+    hand_back(f, status);
+}
+
+static sotto_status store(sotto_tx *tx, void *context, sotto_err *err)
+{
+    return sotto_flush_store(tx, context, err);
+}
+
+static void commit(flush *f)
+{
+    f->job = (sotto_db_job){store, &f->work, on_stored, f, NULL, SOTTO_OK, {0}};
+    sotto_db_post(f->intake->server->db, &f->job);
+}
+
+static void on_spooled(void *context, sotto_status status, const sotto_err *err)
+{
+    flush *f = context;
+    const sotto_spool_piece *piece = f->spooled.pieces;
+
+    if (status != SOTTO_OK) {
+        tell(f->intake, err);
+        hand_back(f, status);
+        return;
+    }
+    for (sotto_flush_group *g = f->work.first; g; g = g->next)
+        if (g->segment.reports > 0)
+            g->segment.place = piece++->place;
+    commit(f);
+}
+
+static void spool_bodies(flush *f, sotto_spool *spool)
+{
+    sotto_spool_piece *pieces =
+        sotto_arena_take_array(&f->work.arena, f->work.count + 1, sizeof *pieces);
+    size_t count = 0;
+
+    if (!pieces) {
+        tell(f->intake, NULL);
+        end_flush(f, SOTTO_NO_MEMORY);
+        return;
+    }
+    for (sotto_flush_group *g = f->work.first; g; g = g->next)
+        if (g->segment.reports > 0)
+            pieces[count++] = (sotto_spool_piece){g->segment.body, {0}};
+    f->spooled = (sotto_spool_job){pieces, count, on_spooled, f, NULL, SOTTO_OK, {0}};
+    sotto_spool_post(spool, &f->spooled);
+}
+
+/* Takes the oldest of what was gathered. */
+static void take_gathered(sotto_intake *intake, flush *f)
+{
+    size_t taken = 0, bytes = 0;
+    sotto_upload_request **at;
+
+    (void)pthread_mutex_lock(&intake->lock);
+    f->work.uploads = intake->first;
+    for (at = &intake->first; *at && taken < MAX_GATHERED && bytes < MAX_BYTES; at = &(*at)->next) {
+        taken += (*at)->count;
+        bytes += (*at)->arena.held;
+    }
+    intake->first = *at;
+    intake->bytes -= bytes;
+    *at = NULL;
+    if (!intake->first)
+        intake->end = &intake->first;
+    (void)pthread_mutex_unlock(&intake->lock);
+}
+
+static void run_flush(void *context, sotto_worker *worker)
+{
+    flush *f = context;
+    sotto_spool *spool = f->intake->server->leader->spool;
+    sotto_status status = SOTTO_OK;
+    sotto_err err = {0};
+
+    (void)worker;
+    take_gathered(f->intake, f);
+    status = sotto_flush_prepare(&f->work, &err);
+    if (status != SOTTO_OK)
+        tell(f->intake, &err);
+    if (status != SOTTO_OK || !f->work.first) /* or another flush took what there was */
+        end_flush(f, status);
+    else if (spool && f->work.bytes >= SPOOLED)
+        spool_bodies(f, spool);
+    else
+        commit(f);
+}
+
+/* A flush that may begin now, marked as busy; NULL: none. */
+static flush *next_flush(sotto_intake *intake)
+{
+    flush *idle = NULL;
+    size_t busy = 0;
+
+    (void)pthread_mutex_lock(&intake->lock);
+    for (size_t i = 0; i < FLUSHES; i++) {
+        busy += intake->flushes[i].busy;
+        if (!intake->flushes[i].busy)
+            idle = &intake->flushes[i];
+    }
+    if (!intake->first || (busy > 0 && intake->bytes < MUCH))
+        idle = NULL;
+    if (idle)
+        idle->busy = true;
+    else if (busy == 0)
+        (void)pthread_cond_broadcast(&intake->idle);
+    (void)pthread_mutex_unlock(&intake->lock);
+    return idle;
+}
+
+static void start_flushes(sotto_intake *intake)
+{
+    flush *f = next_flush(intake);
+
+    /* A full queue must not leave what was gathered behind. */
+    if (f && sotto_pool_post(intake->server->pool, run_flush, f, NULL) != SOTTO_OK)
+        run_flush(f, NULL);
+}
+
+void sotto_intake_put(sotto_intake *intake, sotto_upload_request *upload)
+{
+    upload->next = NULL;
+    (void)pthread_mutex_lock(&intake->lock);
+    *intake->end = upload;
+    intake->end = &upload->next;
+    intake->bytes += upload->arena.held;
+    (void)pthread_mutex_unlock(&intake->lock);
+    start_flushes(intake);
+}
+
+sotto_status sotto_intake_open(sotto_intake **out, sotto_server *server, sotto_err *err)
+{
+    sotto_intake *intake = sotto_alloc(sizeof *intake);
+
+    if (!intake)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the intake");
+    intake->server = server;
+    intake->end = &intake->first;
+    for (size_t i = 0; i < FLUSHES; i++) {
+        intake->flushes[i].intake = intake;
+        intake->flushes[i].work.server = server;
+        sotto_arena_init(&intake->flushes[i].work.arena, MEMORY);
+    }
+    (void)pthread_mutex_init(&intake->lock, NULL);
+    (void)pthread_cond_init(&intake->idle, NULL);
+    *out = intake;
+    return SOTTO_OK;
+}
+
+static bool is_idle(const sotto_intake *intake)
+{
+    for (size_t i = 0; i < FLUSHES; i++)
+        if (intake->flushes[i].busy)
+            return false;
+    return !intake->first;
+}
+
+void sotto_intake_settle(sotto_intake *intake)
+{
+    if (!intake)
+        return;
+    (void)pthread_mutex_lock(&intake->lock);
+    while (!is_idle(intake))
+        (void)pthread_cond_wait(&intake->idle, &intake->lock);
+    (void)pthread_mutex_unlock(&intake->lock);
+}
+
+void sotto_intake_close(sotto_intake *intake)
+{
+    if (!intake)
+        return;
+    sotto_intake_settle(intake);
+    for (size_t i = 0; i < FLUSHES; i++)
+        sotto_arena_clear(&intake->flushes[i].work.arena);
+    sotto_release(intake->in_doubt, intake->in_doubt_cap * sizeof *intake->in_doubt);
+    (void)pthread_cond_destroy(&intake->idle);
+    (void)pthread_mutex_destroy(&intake->lock);
+    sotto_release(intake, sizeof *intake);
+}

@@ -1,0 +1,507 @@
+/* The leader's transactions on a job. */
+#include "base/arena.h"
+#include "serve/leader/job.h"
+#include "serve/leader/replicas.h"
+#include "serve/leader/unreadable.h"
+#include "serve/tasks/release.h"
+#include "serve/tasks/schema.h"
+
+#include "base/log.h"
+#include "base/rule.h"
+#include "sotto/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- reading -------------------------------------------------------------------------------------------------- */
+
+/* A record of its own, as it waits in memory. */
+static sotto_status keep_record(sotto_leader_job *job, sotto_bytes record, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(record);
+
+    if (!sotto_kept_report_next(&in, &job->reports[job->count]))
+        return sotto_fail(err, SOTTO_MALFORMED, "a record is not one");
+    job->count++;
+    return sotto_reader_finish(&in, "record", err);
+}
+
+bool sotto_leader_is_cached(const sotto_leader_job *job)
+{
+    for (size_t i = 0; i < job->segments.count; i++)
+        if (!job->segments.list[i].cached)
+            return false;
+    return true;
+}
+
+void sotto_leader_let_go(sotto_leader_job *job)
+{
+    for (size_t i = 0; i < job->segments.count; i++) {
+        sotto_cached_reports_free(job->segments.list[i].cached);
+        job->segments.list[i].cached = NULL;
+    }
+}
+
+static sotto_status make_room(sotto_leader_job *job, size_t reports, sotto_err *err)
+{
+    job->reports = sotto_arena_take_array(&job->arena, reports + 1, sizeof *job->reports);
+    if (!job->reports)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
+    job->count = 0;
+    return SOTTO_OK;
+}
+
+static sotto_status make_places(sotto_leader_job *job, sotto_err *err)
+{
+    job->places = sotto_arena_take_array(&job->arena, job->segments.count + 1, sizeof *job->places);
+    return job->places ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
+}
+
+sotto_status sotto_leader_load_cached(sotto_leader_job *job, sotto_err *err)
+{
+    size_t reports = 0;
+
+    for (size_t i = 0; i < job->segments.count; i++)
+        reports += job->segments.list[i].cached->count;
+    SOTTO_TRY(make_places(job, err));
+    SOTTO_TRY(make_room(job, reports, err));
+    for (size_t i = 0; i < job->segments.count; i++) {
+        const sotto_cached_reports *cached = job->segments.list[i].cached;
+
+        job->places[i] = cached->place;
+        for (size_t r = 0; r < cached->count; r++)
+            SOTTO_TRY(keep_record(job, cached->records[r], err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status keep_segment(sotto_leader_job *job, const sotto_segment *s, size_t *at,
+                                 size_t cap, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(s->body);
+    sotto_kept_report report;
+
+    for (size_t i = 0; sotto_kept_report_next(&in, &report); i++) {
+        if (i >= s->reports)
+            return sotto_fail(err, SOTTO_MALFORMED, "a segment holds more than it says");
+        if ((unsigned)s->skip[i / 8] >> (i % 8) & 1u)
+            continue;
+        if (*at == cap)
+            return sotto_fail(err, SOTTO_MALFORMED, "segments hold more than they say");
+        job->reports[(*at)++] = report;
+    }
+    return sotto_reader_finish(&in, "segment", err);
+}
+
+/* Somebody else may have taken a segment over, while this process was stopped or had too much to do. */
+static bool is_ours(const sotto_leader_job *job, const sotto_segment *s)
+{
+    return !s->claimed && s->owner == job->leader->server->instance;
+}
+
+/* That reading again at once will not read. */
+static bool is_lasting(sotto_status status)
+{
+    return status == SOTTO_MALFORMED || status == SOTTO_REJECTED || status == SOTTO_DENIED;
+}
+
+/* For the transaction that follows this one, which only reads. Without the memory for it the next attempt notes it. */
+static void remember(sotto_leader_job *job, int64_t n, const char *why)
+{
+    if (!job->notes)
+        job->notes =
+            sotto_arena_take_array(&job->arena, SOTTO_JOB_MAX_SEGMENTS, sizeof *job->notes);
+    if (!job->notes || job->note_count == SOTTO_JOB_MAX_SEGMENTS)
+        return;
+    job->notes[job->note_count].n = n;
+    (void)snprintf(job->notes[job->note_count].why, sizeof job->notes->why, "%s", why);
+    job->note_count++;
+}
+
+/* Damaged, or its key is missing: reading it again at once does not help, and the reports beside it need not wait. It stays
+ * where it is, its batch waits for it, and the next recall tries again. False: nothing goes on without it, as with a job that
+ * was sent, which is about all of its segments. */
+static bool is_left_out(sotto_leader_job *job, const sotto_segment *s, const sotto_err *err)
+{
+    if (!is_lasting(err->status))
+        return false;
+    remember(job, s->n, err->reason);
+    sotto_log(job->leader->server->log, SOTTO_LOG_ERROR, "segment.unreadable",
+              sotto_log_int("segment", s->n), sotto_log_uint("bucket", s->bucket),
+              sotto_log_uint("reports", s->reports), sotto_log_text("reason", err->reason));
+    return !job->resumed && SOTTO_RULE(unreadable_left_out);
+}
+
+/* The database itself does not read a row of this one, and nothing more in this transaction: of the others nothing is known, and
+ * nothing is noted. They come back one by one; one that is alone already waits for the next recall, as if it were left out. */
+static sotto_status stop_at(sotto_leader_job *job, size_t i, size_t kept, const sotto_segment *s,
+                            const sotto_err *why, sotto_err *err)
+{
+    bool left_out = is_left_out(job, s, why);
+
+    for (; i < job->segments.count; i++)
+        job->segments.list[kept++] = job->segments.list[i];
+    job->segments.count = left_out && kept == 1 ? 0 : kept;
+    return sotto_fail(err, why->status, "%s", why->reason);
+}
+
+/* Opens the segments that are still ours; segments.list has no others afterwards. */
+static sotto_status open_segments(sotto_tx *tx, sotto_leader_job *job, sotto_segment *segments,
+                                  size_t *reports, sotto_err *err)
+{
+    const sotto_column_keys *columns = job->leader->server->columns;
+    sotto_err gone = {0};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < job->segments.count; i++) {
+        sotto_segment *s = &segments[kept];
+
+        s->n = job->segments.list[i].n;
+        if (sotto_segment_get(tx, s, columns, job->leader->spool, &job->arena, &gone) == SOTTO_OK &&
+            (job->resumed || is_ours(job, s))) {
+            *reports += s->reports - s->skipped;
+            job->segments.list[kept++] = job->segments.list[i];
+        } else if (sotto_tx_has_failed(tx) && SOTTO_RULE(others_not_noted)) {
+            return stop_at(job, i, kept, s, &gone, err);
+        } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING &&
+                   !is_left_out(job, s, &gone)) {
+            return sotto_fail(err, gone.status, "%s", gone.reason);
+        }
+        gone = (sotto_err){0};
+    }
+    job->segments.count = kept;
+    return SOTTO_OK;
+}
+
+/* What is not ours any more or can't be read is left out, but for a job that was sent. May run again: segments.list only
+ * shrinks. */
+static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
+{
+    sotto_segment *segments =
+        sotto_arena_take_array(&job->arena, job->segments.count + 1, sizeof *segments);
+    size_t reports = 0, kept = 0;
+
+    if (!segments)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
+    sotto_leader_let_go(job);
+    SOTTO_TRY(make_places(job, err));
+    job->note_count = 0;
+    SOTTO_TRY(open_segments(tx, job, segments, &reports, err));
+    SOTTO_TRY(make_room(job, reports, err));
+    for (size_t i = 0; i < job->segments.count; i++) {
+        size_t before = job->count;
+        sotto_err why = {0};
+
+        if (keep_segment(job, &segments[i], &job->count, reports, &why) == SOTTO_OK) {
+            if (segments[i].noted && SOTTO_RULE(readable_is_noted))
+                remember(job, segments[i].n, "");
+            job->places[kept] = segments[i].place;
+            job->segments.list[kept++] = job->segments.list[i];
+        } else {
+            job->count = before;
+            if (!is_left_out(job, &segments[i], &why))
+                return sotto_fail(err, why.status, "%s", why.reason);
+        }
+    }
+    job->segments.count = kept;
+    return kept > 0 || job->resumed
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_MISSING, "nothing is left of these segments");
+}
+
+bool sotto_leader_has_note(const sotto_leader_job *job)
+{
+    return job->note_count > 0;
+}
+
+sotto_status sotto_leader_note(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const sotto_leader_job *job = context;
+    sotto_unreadable_finding finding = {.owner = job->leader->server->instance,
+                                        .job = job->resumed ? job->n : -1};
+
+    if (job->resumed)
+        SOTTO_TRY(sotto_lease_check(tx, &job->step->lease, err));
+    for (size_t i = 0; i < job->note_count; i++) {
+        finding.segment = job->notes[i].n;
+        finding.why = job->notes[i].why[0] ? job->notes[i].why : NULL;
+        SOTTO_TRY(sotto_unreadable_note(tx, &finding, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader_job *job)
+{
+    sotto_row_name(row, job->n);
+    return (sotto_column_place){"job", "request", {row, 8}};
+}
+
+/* The request can't be read, so nor can any of the job: why is noted of each of its segments. */
+static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *found,
+                         sotto_err *err)
+{
+    /* A key that is missing may come back, and who reads this must not take it for damage. */
+    const char *why = found->status == SOTTO_MISSING && SOTTO_RULE(missing_key_is_named)
+                          ? found->reason
+                          : "its job's request does not open";
+    sotto_sql q;
+    bool row;
+
+    remember(job, -1, why);
+    job->lost = false;
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT n, bucket, reports FROM segment WHERE job = ?1 ORDER BY n", err));
+    sotto_sql_int(&q, 1, job->n);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    job->lost = !row;
+    while (row) {
+        sotto_log(job->leader->server->log, SOTTO_LOG_ERROR, "segment.unreadable",
+                  sotto_log_int("segment", sotto_sql_column_int(&q, 0)),
+                  sotto_log_uint("bucket", (uint64_t)sotto_sql_column_int(&q, 1)),
+                  sotto_log_uint("reports", (uint64_t)sotto_sql_column_int(&q, 2)),
+                  sotto_log_text("reason", why));
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return sotto_fail(err, found->status, "%s", found->reason);
+}
+
+/* The row of a job that was on disk, and which segments are its own. */
+static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err)
+{
+    uint8_t name[8];
+    sotto_column_place place = sotto_leader_request_place(name, job);
+    sotto_bytes request;
+    sotto_err found = {0};
+    sotto_status status;
+    sotto_sql q;
+    bool row;
+
+    job->note_count = 0;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT task, bucket, batch, request, reports, refusals FROM job "
+                                "WHERE n = ?1 AND state = ?2",
+                                err));
+    sotto_sql_int(&q, 1, job->n);
+    sotto_sql_int(&q, 2, SOTTO_JOB_SENT);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_STALE, "the job is over");
+    job->segments.task = sotto_sql_column_int(&q, 0);
+    job->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
+    job->stored = (uint64_t)sotto_sql_column_int(&q, 4);
+    request = sotto_sql_column_bytes(&q, 3);
+    job->refusals = sotto_sql_column_int(&q, 5);
+    SOTTO_TRY(sotto_batch_key_read(&job->batch, sotto_sql_column_bytes(&q, 2), err));
+    SOTTO_TRY(sotto_buf_take(&job->request, &job->arena, request.len, err));
+    status =
+        sotto_column_unseal(&job->request, job->leader->server->columns, &place, request, &found);
+    if (status != SOTTO_OK)
+        return status == SOTTO_MISSING || is_lasting(status)
+                   ? tear(tx, job, &found, err)
+                   : sotto_fail(err, status, "%s", found.reason);
+    /* In the order in which the request was made from them. */
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT n FROM segment WHERE job = ?1 ORDER BY n", err));
+    sotto_sql_int(&q, 1, job->n);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    for (job->segments.count = 0; row && job->segments.count < SOTTO_JOB_MAX_SEGMENTS;) {
+        job->segments.list[job->segments.count++] =
+            (sotto_job_segment){sotto_sql_column_int(&q, 0), 0, NULL, 0};
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_leader_load(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+
+    sotto_status status = job->resumed ? load_row(tx, job, err) : SOTTO_OK;
+
+    /* Or its segments could not be given up, however long the database refuses to read it. */
+    if (is_lasting(status) && job->note_count == 0 && SOTTO_RULE(refused_row_is_noted))
+        remember(job, -1, "its job's row can't be read");
+    SOTTO_TRY(status);
+    return load_segments(tx, job, err);
+}
+
+/* ---- batches that the leader selects ----------------------------------------------------------------------------- */
+
+enum { BATCH_OPEN = 0, BATCH_FULL = 1 };
+
+/* Closes the list to batches in which enough reports hold. */
+static sotto_status mark_full(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "UPDATE batch SET state = ?3 WHERE task = ?1 AND state = ?2 AND"
+                                " (SELECT CAST(sum(a.reports) AS BIGINT) FROM sub_aggregate a"
+                                " WHERE a.task = batch.task AND a.batch = batch.id) >= ?4",
+                                err));
+    sotto_sql_int(&q, 1, job->task->n);
+    sotto_sql_int(&q, 2, BATCH_OPEN);
+    sotto_sql_int(&q, 3, BATCH_FULL);
+    sotto_sql_int(&q, 4, (int64_t)job->task->dap.min_batch_size);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status add_batch(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "INSERT INTO batch (task, id, state, added) VALUES (?1, ?2, ?3, {now})", err));
+    sotto_sql_int(&q, 1, job->task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(job->batch.bytes, job->batch.len));
+    sotto_sql_int(&q, 3, BATCH_OPEN);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The oldest that would not be full if all of its reports that are under way held. One that turns out to hold fewer
+ * gets more: a batch that is left below its minimum would never be collected. */
+sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_release_lock(tx, job->task->n, true, err));
+    SOTTO_TRY(mark_full(tx, job, err));
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        "SELECT b.id FROM batch b WHERE b.task = ?1 AND b.state = ?2 AND"
+        " (SELECT CAST(coalesce(sum(a.reports), 0) AS BIGINT) FROM sub_aggregate a"
+        " WHERE a.task = b.task AND a.batch = b.id) +"
+        " (SELECT CAST(coalesce(sum(j.reports), 0) AS BIGINT) FROM job j"
+        " WHERE j.task = b.task AND j.state = ?3 AND j.batch = b.id) < ?4"
+        " ORDER BY b.added, b.id LIMIT 1",
+        err));
+    sotto_sql_int(&q, 1, job->task->n);
+    sotto_sql_int(&q, 2, BATCH_OPEN);
+    sotto_sql_int(&q, 3, SOTTO_JOB_SENT);
+    sotto_sql_int(&q, 4, (int64_t)job->task->dap.min_batch_size);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    job->batch.len = SOTTO_BATCH_ID_SIZE;
+    if (row) {
+        SOTTO_TRY(sotto_sql_column_fixed(&q, 0, job->batch.bytes, SOTTO_BATCH_ID_SIZE, err));
+        return sotto_sql_run(&q, NULL, err);
+    }
+    SOTTO_TRY(sotto_random_bytes(job->batch.bytes, SOTTO_BATCH_ID_SIZE, err));
+    return add_batch(tx, job, err);
+}
+
+/* ---- storing --------------------------------------------------------------------------------------------------------- */
+
+static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
+{
+    uint8_t row[8];
+    sotto_sql q;
+
+    sotto_row_name(row, job->n);
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO job (n, task, id, state, bucket, batch, request,"
+                                " reports, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {now})",
+                                err));
+    sotto_sql_int(&q, 1, job->n);
+    sotto_sql_int(&q, 2, job->task->n);
+    /* One that has nothing to send is unknown to the helper, and its request is no other's name. */
+    sotto_sql_bytes(&q, 3,
+                    job->request.len > 0 ? sotto_bytes_of(job->id, sizeof job->id)
+                                         : sotto_bytes_of(row, sizeof row));
+    sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
+    sotto_sql_int(&q, 5, (int64_t)job->bucket);
+    sotto_sql_bytes(&q, 6, sotto_bytes_of(job->batch.bytes, job->batch.len));
+    sotto_sql_bytes(&q, 7, sotto_buf_bytes(&job->sealed));
+    sotto_sql_int(&q, 8, (int64_t)job->count);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+    uint8_t item[8];
+    bool closed;
+
+    sotto_row_name(item, job->n);
+    SOTTO_TRY(sotto_release_lock(tx, job->task->n, false, err));
+    SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->task->n, &job->batch, err));
+    if (closed)
+        return sotto_fail(err, SOTTO_STALE, "the batch closed meanwhile");
+    for (size_t i = 0; i < job->segments.count; i++)
+        SOTTO_TRY(sotto_segment_claim(tx, job->segments.list[i].n, job->n, err));
+    SOTTO_TRY(insert_job(tx, job, err));
+    /* Its maker holds it first; whoever finds it after that time may go on with it. */
+    return sotto_lease_add_held(
+        tx, &job->step->lease, SOTTO_QUEUE_JOBS, sotto_bytes_of(item, sizeof item),
+        (int64_t)job->leader->server->host->options.lease_seconds * 1000, err);
+}
+
+sotto_status sotto_leader_put_off(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const sotto_leader_job *job = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_step_release(tx, job->step, err));
+    if (!job->refused)
+        return SOTTO_OK;
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "UPDATE job SET refusals = refusals + 1 WHERE n = ?1", err));
+    sotto_sql_int(&q, 1, job->n);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status end_job(sotto_tx *tx, const sotto_leader_job *job, int64_t state,
+                            sotto_err *err)
+{
+    uint64_t changed;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_lease_finish(tx, &job->step->lease, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "UPDATE job SET state = ?3, request = NULL WHERE n = ?1 AND"
+                                " state = ?2",
+                                err));
+    sotto_sql_int(&q, 1, job->n);
+    sotto_sql_int(&q, 2, SOTTO_JOB_SENT);
+    sotto_sql_int(&q, 3, state);
+    SOTTO_TRY(sotto_sql_run(&q, &changed, err));
+    if (changed != 1)
+        return sotto_fail(err, SOTTO_STALE, "the job is over");
+    SOTTO_TRY(sotto_leader_tell_others(tx, job->leader, err));
+    return SOTTO_RULE(segments_destroyed) ? sotto_segments_destroy(tx, job->n, err) : SOTTO_OK;
+}
+
+static sotto_status count_causes(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
+{
+    for (unsigned cause = 1; cause < SOTTO_CAUSES; cause++)
+        if (job->causes[cause] > 0)
+            SOTTO_TRY(sotto_batch_reject(tx, job->task->n, &job->batch, cause,
+                                         job->leader->server->shard, job->causes[cause], err));
+    return SOTTO_OK;
+}
+
+sotto_status sotto_leader_finish(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+
+    SOTTO_TRY(end_job(tx, job, SOTTO_JOB_DONE, err));
+    SOTTO_TRY(count_causes(tx, job, err));
+    if (job->sub.reports == 0)
+        return SOTTO_OK;
+    return sotto_batch_add(tx, job->task, job->n, &job->sub, err);
+}
+
+uint64_t sotto_leader_job_reports(const sotto_leader_job *job)
+{
+    return job->resumed ? job->stored : job->count;
+}
+
+sotto_status sotto_leader_abandon(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+
+    memset(job->causes, 0, sizeof job->causes);
+    job->causes[SOTTO_CAUSE_ABANDONED] = sotto_leader_job_reports(job);
+    SOTTO_TRY(end_job(tx, job, SOTTO_JOB_ABANDONED, err));
+    return count_causes(tx, job, err);
+}

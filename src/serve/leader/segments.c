@@ -1,0 +1,361 @@
+/* Records, segments and their keys. */
+#include "serve/leader/segments.h"
+
+#include "base/arena.h"
+#include "base/rule.h"
+#include "serve/tasks/schema.h"
+#include "sotto/random.h"
+
+#include <string.h>
+
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+size_t sotto_kept_report_size(const sotto_kept_report *r)
+{
+    return 64 + r->metadata.public_extensions.len + r->public_share.len + r->helper.enc.len +
+           r->helper.payload.len + r->leader_share.len;
+}
+
+sotto_status sotto_kept_report_begin(sotto_buf *out, const sotto_kept_report *report,
+                                     sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_report_metadata_write(&w, &report->metadata);
+    sotto_write_opaque32(&w, report->public_share);
+    sotto_hpke_ciphertext_write(&w, &report->helper);
+    return sotto_writer_finish(&w, "kept report", err);
+}
+
+bool sotto_kept_report_next(sotto_reader *in, sotto_kept_report *out)
+{
+    if (sotto_reader_left(in) == 0)
+        return false;
+    sotto_report_metadata_read(in, &out->metadata);
+    out->public_share = sotto_read_opaque32(in);
+    sotto_hpke_ciphertext_read(in, &out->helper);
+    out->leader_share = sotto_read_opaque32(in);
+    return !in->short_read;
+}
+
+/* ---- sealing -------------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys *columns,
+                                const sotto_bytes *records, size_t count, sotto_arena *arena,
+                                sotto_err *err)
+{
+    size_t len = 0;
+    sotto_column_keys own = {.count = 1};
+    uint8_t row[8];
+    sotto_column_place body_place = {"segment", "body", {row, sizeof row}};
+    sotto_column_place key_place = {"segment_key", "secret", {row, sizeof row}};
+    sotto_buf body, key;
+    uint64_t n;
+    sotto_status status;
+
+    for (size_t i = 0; i < count; i++)
+        len += records[i].len;
+    SOTTO_TRY(sotto_buf_take(&body, arena, len + SOTTO_COLUMN_OVERHEAD, err));
+    SOTTO_TRY(sotto_buf_take(&key, arena, SOTTO_COLUMN_KEY_SIZE + SOTTO_COLUMN_OVERHEAD, err));
+    SOTTO_TRY(sotto_random_bytes(&n, sizeof n, err));
+    SOTTO_TRY(sotto_random_bytes(own.key[0], sizeof own.key[0], err));
+    segment->n = (int64_t)(n >> 1);
+    sotto_row_name(row, segment->n);
+    status = sotto_column_seal_pieces(&body, &own, &body_place, records, count, err);
+    if (status == SOTTO_OK)
+        status = sotto_column_seal(&key, columns, &key_place,
+                                   sotto_bytes_of(own.key[0], sizeof own.key[0]), err);
+    sotto_wipe(&own, sizeof own);
+    segment->body = sotto_buf_bytes(&body);
+    segment->key = sotto_buf_bytes(&key);
+    return status;
+}
+
+/* The reports are there, and can be read once the datastore key is put back, or the disk reads again. */
+static sotto_status not_now(sotto_err *err)
+{
+    if (err)
+        err->status = SOTTO_DENIED;
+    return SOTTO_DENIED;
+}
+
+/* Its key is at hand: if the body names another, it was damaged where it says which, and no datastore key is missing. */
+static sotto_status open_body(sotto_buf *out, const sotto_column_keys *own,
+                              const sotto_column_place *place, sotto_bytes sealed, sotto_err *err)
+{
+    sotto_err found = {0};
+    sotto_status status = sotto_column_unseal(out, own, place, sealed, &found);
+
+    if (status == SOTTO_MISSING && SOTTO_RULE(damaged_body_is_noted))
+        return sotto_fail(err, SOTTO_REJECTED, "a segment's body does not open");
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", found.reason);
+}
+
+static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys *columns,
+                                 sotto_bytes sealed_body, sotto_bytes sealed_key,
+                                 sotto_arena *arena, sotto_err *err)
+{
+    sotto_column_keys own = {.count = 1};
+    uint8_t row[8];
+    sotto_column_place body_place = {"segment", "body", {row, sizeof row}};
+    sotto_column_place key_place = {"segment_key", "secret", {row, sizeof row}};
+    sotto_buf key = sotto_buf_over(own.key[0], sizeof own.key[0]), body;
+    sotto_status status;
+
+    sotto_row_name(row, segment->n);
+    SOTTO_TRY(sotto_buf_take(&body, arena, sealed_body.len, err));
+    status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
+    if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone))
+        status = not_now(err);
+    if (status == SOTTO_OK)
+        status = open_body(&body, &own, &body_place, sealed_body, err);
+    sotto_wipe(&own, sizeof own);
+    segment->body = sotto_buf_bytes(&body);
+    return status;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
+
+static size_t skip_bytes(size_t reports)
+{
+    return (reports + 7) / 8;
+}
+
+/* INSERT INTO a table of two columns: the segment's number, and bytes. */
+static sotto_status put_bytes(sotto_tx *tx, const char *sql, int64_t n, sotto_bytes bytes,
+                              sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, sql, err));
+    sotto_sql_int(&q, 1, n);
+    sotto_sql_bytes(&q, 2, bytes);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* Where a body would be, a row may have its place in the spool: nothing that was sealed is as short. */
+_Static_assert((int)SOTTO_SPOOL_PLACE_SIZE < (int)SOTTO_COLUMN_OVERHEAD, "a place is no body");
+
+sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *err)
+{
+    uint8_t place[SOTTO_SPOOL_PLACE_SIZE];
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO segment (n, task, bucket, reports, skip, owner,"
+                                " added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, {now})",
+                                err));
+    sotto_sql_int(&q, 1, s->n);
+    sotto_sql_int(&q, 2, s->task);
+    sotto_sql_int(&q, 3, (int64_t)s->bucket);
+    sotto_sql_int(&q, 4, (int64_t)s->reports);
+    sotto_sql_bytes(&q, 5, sotto_bytes_of(s->skip, skip_bytes(s->reports)));
+    sotto_sql_int(&q, 6, s->owner);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    sotto_spool_place_write(place, &s->place);
+    SOTTO_TRY(put_bytes(tx, "INSERT INTO segment_body (segment, body) VALUES (?1, ?2)", s->n,
+                        s->place.len > 0 ? sotto_bytes_of(place, sizeof place) : s->body, err));
+    return put_bytes(tx, "INSERT INTO segment_key (segment, secret) VALUES (?1, ?2)", s->n, s->key,
+                     err);
+}
+
+size_t sotto_segment_skipped(sotto_bytes skip)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < 8 * skip.len; i++)
+        count += (unsigned)skip.data[i / 8] >> (i % 8) & 1u;
+    return count;
+}
+
+/* The sealed body of a row, wherever it is. */
+static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *spool,
+                              sotto_arena *arena, sotto_err *err)
+{
+    sotto_status status;
+    sotto_buf room;
+
+    s->place = (sotto_spool_place){0};
+    if (body->len != SOTTO_SPOOL_PLACE_SIZE)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_spool_place_read(&s->place, *body, err));
+    if (!spool)
+        return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
+    if (s->place.len >
+        SOTTO_SEGMENT_MAX_BODY) /* or it would be tried for ever, without the memory for it */
+        return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
+    SOTTO_TRY(sotto_buf_take(&room, arena, (size_t)s->place.len + 1, err));
+    status = sotto_spool_get(spool, &room, &s->place, err);
+    /* A sector that went bad, as often as not: the database beside it is well, and so is what lies elsewhere. */
+    if (status == SOTTO_IO && SOTTO_RULE(bad_disk_is_unreadable))
+        status = not_now(err);
+    SOTTO_TRY(status);
+    *body = sotto_buf_bytes(&room);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_spool *spool = context;
+    sotto_spool_place place;
+    sotto_status status;
+    sotto_err why = {0};
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT body FROM segment_body WHERE length(body) = ?1", err));
+    sotto_sql_int(&q, 1, SOTTO_SPOOL_PLACE_SIZE);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        status = sotto_spool_place_read(&place, sotto_sql_column_bytes(&q, 0), &why);
+        if (status == SOTTO_OK)
+            status = sotto_spool_claim(spool, &place, &why);
+        /* A row that was damaged keeps no leader from starting: it is noted when it is to be read. */
+        if (status != SOTTO_OK && (status != SOTTO_MALFORMED || !SOTTO_RULE(damaged_place_starts)))
+            return sotto_fail(err, status, "%s", why.reason);
+        why = (sotto_err){0};
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_column_keys *columns,
+                               sotto_spool *spool, sotto_arena *arena, sotto_err *err)
+{
+    sotto_bytes skip, body;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "SELECT s.task, s.bucket, s.reports, s.skip, b.body, k.secret, s.owner,"
+                          " s.job, s.unreadable"
+                          " FROM segment s LEFT JOIN segment_body b ON b.segment = s.n"
+                          " LEFT JOIN segment_key k ON k.segment = s.n WHERE s.n = ?1",
+                          err));
+    sotto_sql_int(&q, 1, s->n);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "no such segment");
+    s->task = sotto_sql_column_int(&q, 0);
+    s->bucket = (uint64_t)sotto_sql_column_int(&q, 1);
+    s->reports = (size_t)sotto_sql_column_int(&q, 2);
+    s->owner = sotto_sql_column_int(&q, 6);
+    s->claimed = !sotto_sql_column_null(&q, 7);
+    s->noted = !sotto_sql_column_null(&q, 8);
+    skip = sotto_sql_column_bytes(&q, 3);
+    s->skipped = sotto_segment_skipped(skip);
+    if (skip.len != skip_bytes(s->reports) || s->skipped > s->reports)
+        return sotto_fail(err, SOTTO_MALFORMED, "a segment's list of skips is not its own");
+    s->skip = sotto_arena_take(arena, skip.len + 1);
+    if (!s->skip)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
+    memcpy(s->skip, skip.data, skip.len);
+    /* The three rows come and go together: what mended a damaged file may have lost one of them. */
+    if (sotto_sql_column_null(&q, 4) || sotto_sql_column_null(&q, 5))
+        return sotto_fail(err, SOTTO_MALFORMED, "a segment's body or its key is gone");
+    body = sotto_sql_column_bytes(&q, 4);
+    SOTTO_TRY(find_body(s, &body, spool, arena, err));
+    SOTTO_TRY(open_segment(s, columns, body, sotto_sql_column_bytes(&q, 5), arena, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The rows of a query for n, task, bucket, reports and skip. */
+static sotto_status read_waiting(sotto_sql *q, sotto_segment *out, size_t most, size_t *count,
+                                 int64_t owner, sotto_err *err)
+{
+    bool row;
+
+    *count = 0;
+    SOTTO_TRY(sotto_sql_step(q, &row, err));
+    while (row && *count < most) {
+        size_t reports = (size_t)sotto_sql_column_int(q, 3);
+        size_t skipped = sotto_segment_skipped(sotto_sql_column_bytes(q, 4));
+
+        /* A list that names more than there is was damaged, which shows when the segment is read. */
+        out[(*count)++] = (sotto_segment){.n = sotto_sql_column_int(q, 0),
+                                          .task = sotto_sql_column_int(q, 1),
+                                          .bucket = (uint64_t)sotto_sql_column_int(q, 2),
+                                          .owner = owner,
+                                          .reports = reports,
+                                          .skipped = skipped < reports ? skipped : reports};
+        SOTTO_TRY(sotto_sql_step(q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most, size_t *count,
+                                  int64_t owner, int64_t age_ms, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "SELECT n, task, bucket, reports, skip FROM segment"
+                          " WHERE job IS NULL AND owner <> ?1 AND (?2 = 0 OR added <= {now} - ?2)"
+                          " ORDER BY n LIMIT ?3 {skip_locked}",
+                          err));
+    sotto_sql_int(&q, 1, owner);
+    sotto_sql_int(&q, 2, age_ms);
+    sotto_sql_int(&q, 3, (int64_t)most);
+    SOTTO_TRY(read_waiting(&q, out, most, count, owner, err));
+    for (size_t i = 0; i < *count; i++) {
+        SOTTO_TRY(sotto_sql_prepare(
+            tx, &q, "UPDATE segment SET owner = ?2, added = {now} WHERE n = ?1", err));
+        sotto_sql_int(&q, 1, out[i].n);
+        sotto_sql_int(&q, 2, owner);
+        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_segments_of(sotto_tx *tx, sotto_segment *out, size_t most, size_t *count,
+                               int64_t owner, int64_t age_ms, int64_t after, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT n, task, bucket, reports, skip FROM segment"
+                                " WHERE job IS NULL AND owner = ?1 AND added <= {now} - ?2"
+                                " AND n > ?3 ORDER BY n LIMIT ?4",
+                                err));
+    sotto_sql_int(&q, 1, owner);
+    sotto_sql_int(&q, 2, age_ms);
+    sotto_sql_int(&q, 3, after);
+    sotto_sql_int(&q, 4, (int64_t)most);
+    return read_waiting(&q, out, most, count, owner, err);
+}
+
+sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job, sotto_err *err)
+{
+    sotto_sql q;
+    uint64_t changed;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "UPDATE segment SET job = ?2, unreadable = NULL WHERE n = ?1 AND job IS NULL",
+        err));
+    sotto_sql_int(&q, 1, segment);
+    sotto_sql_int(&q, 2, job);
+    SOTTO_TRY(sotto_sql_run(&q, &changed, err));
+    return changed == 1 ? SOTTO_OK : sotto_fail(err, SOTTO_STALE, "another job has this segment");
+}
+
+/* The keys are erased; the bodies without them are noise, and are only deleted. */
+sotto_status sotto_segments_destroy(sotto_tx *tx, int64_t job, sotto_err *err)
+{
+    static const char *const statements[] = {
+        "DELETE FROM segment_key WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
+        "DELETE FROM segment_body WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
+        "DELETE FROM segment WHERE job = ?1",
+    };
+
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        sotto_sql q;
+
+        SOTTO_TRY(sotto_sql_prepare(tx, &q, statements[i], err));
+        sotto_sql_int(&q, 1, job);
+        SOTTO_TRY(i == 0 ? sotto_sql_erase(&q, NULL, err) : sotto_sql_run(&q, NULL, err));
+    }
+    return SOTTO_OK;
+}

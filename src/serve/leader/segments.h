@@ -1,0 +1,85 @@
+/* serve/leader/segments.h - reports that wait for their job: many in one sealed blob, under a key of its own.
+ *
+ * Callers:  the intake writes them, jobs read and destroy them.
+ * Secrets:  the leader's input shares; sealed in the database, wiped with the arena elsewhere.
+ *
+ * Destroying the key's row erases the reports of the segment.
+ */
+#ifndef SOTTO_SERVE_LEADER_SEGMENTS_H
+#define SOTTO_SERVE_LEADER_SEGMENTS_H
+
+#include "dap/report.h"
+#include "db/sealed.h"
+#include "db/spool.h"
+#include "db/sql.h"
+
+/* Of a sealed body. A longer one, sealed and open, would be all the memory that a job has. */
+enum { SOTTO_SEGMENT_MAX_BODY = 128 << 20 };
+
+/* A report as the leader keeps it: its own share open, the helper's as it came. */
+typedef struct sotto_kept_report {
+    sotto_report_metadata metadata;
+    sotto_bytes public_share;
+    sotto_hpke_ciphertext helper;
+    sotto_bytes leader_share; /* the VDAF's input share */
+} sotto_kept_report;
+
+size_t sotto_kept_report_size(const sotto_kept_report *report);
+/* Appends the record of a report up to the leader's share, which follows behind its length in four bytes. */
+SOTTO_MUST_USE sotto_status sotto_kept_report_begin(sotto_buf *out, const sotto_kept_report *report,
+                                                    sotto_err *err);
+/* The next one; false at the end. */
+bool sotto_kept_report_next(sotto_reader *in, sotto_kept_report *out);
+
+typedef struct sotto_segment {
+    int64_t n;
+    int64_t task;
+    uint64_t bucket;
+    int64_t owner;           /* the process that forms its job                            */
+    bool claimed;            /* after reading: some job has it                             */
+    bool noted;              /* ... and it could not be read before: serve/leader/unreadable.h    */
+    size_t reports;          /* records in the body                                        */
+    size_t skipped;          /* of them, those that were taken before: bits set in `skip`   */
+    uint8_t *skip;           /* a bit for each record, the lowest first                      */
+    sotto_bytes body;        /* sealed; or, after reading, open                             */
+    sotto_bytes key;         /* sealed                                                      */
+    sotto_spool_place place; /* of the sealed body; none: it stands in the row       */
+} sotto_segment;
+
+/* How many records a list of skips names. */
+size_t sotto_segment_skipped(sotto_bytes skip);
+
+/* Seals the records under a fresh key; fills in n, body and key, in the arena. */
+SOTTO_MUST_USE sotto_status sotto_segment_seal(sotto_segment *segment,
+                                               const sotto_column_keys *columns,
+                                               const sotto_bytes *records, size_t count,
+                                               sotto_arena *arena, sotto_err *err);
+/* The body itself goes into the row unless it has a place. */
+SOTTO_MUST_USE sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *segment,
+                                              sotto_err *err);
+/* Reads and opens a segment whose n is given; everything lies in the arena. spool: NULL if there is none.
+ *   SOTTO_MISSING  it is gone
+ *   SOTTO_DENIED   it is sealed with a datastore key that we do not have */
+SOTTO_MUST_USE sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *segment,
+                                              const sotto_column_keys *columns, sotto_spool *spool,
+                                              sotto_arena *arena, sotto_err *err);
+/* Claims the places of all bodies in a spool that was just opened. */
+sotto_status sotto_segments_claim_places(sotto_tx *tx, void *spool, sotto_err *err);
+/* Takes over up to `most` segments that wait with no job and whose owner, another process, has been silent for
+ * longer than age_ms since they came (0: whenever that was, since the clock may have been set back): *count of them,
+ * with n, task, bucket, reports and skipped filled in. */
+SOTTO_MUST_USE sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
+                                                 size_t *count, int64_t owner, int64_t age_ms,
+                                                 sotto_err *err);
+/* Reads segments of this owner that have waited with no job for age_ms, those whose numbers follow `after`, the lowest
+ * first; otherwise as above. */
+SOTTO_MUST_USE sotto_status sotto_segments_of(sotto_tx *tx, sotto_segment *out, size_t most,
+                                              size_t *count, int64_t owner, int64_t age_ms,
+                                              int64_t after, sotto_err *err);
+/* Gives a segment that no job has, and that could be read, to this one. SOTTO_STALE: it is another's, or gone. */
+SOTTO_MUST_USE sotto_status sotto_segment_claim(sotto_tx *tx, int64_t segment, int64_t job,
+                                                sotto_err *err);
+/* Destroys the keys and bodies of a job's segments. */
+SOTTO_MUST_USE sotto_status sotto_segments_destroy(sotto_tx *tx, int64_t job, sotto_err *err);
+
+#endif

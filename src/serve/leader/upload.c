@@ -1,0 +1,256 @@
+/* Uploads: every report of a request by itself, so that a bad one never fails its neighbours. */
+#include "serve/leader/upload.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/rule.h"
+#include "dap/upload.h"
+#include "serve/leader/leader.h"
+#include "serve/tasks/answer.h"
+#include "serve/tasks/metrics.h"
+#include "serve/tasks/report_time.h"
+
+#include <string.h>
+
+void sotto_upload_keep(sotto_upload_request *upload)
+{
+    atomic_fetch_add(&upload->users, 1);
+}
+
+void sotto_upload_drop(sotto_upload_request *upload)
+{
+    if (atomic_fetch_sub(&upload->users, 1) > 1)
+        return;
+    if (upload->cached_bytes > 0)
+        atomic_fetch_sub(&upload->server->leader->cached_bytes, upload->cached_bytes);
+    sotto_arena_clear(&upload->arena);
+    sotto_release(upload, sizeof *upload);
+}
+
+void sotto_upload_give_up(sotto_upload_request *upload, sotto_status status)
+{
+    sotto_metrics_count(upload->server->metrics, SOTTO_METRIC_UPLOADS_FAILED, 1);
+    sotto_problem_of(upload->request, status, upload->task);
+    sotto_upload_drop(upload);
+}
+
+/* Only what failed is told, in the order of the request; nothing failed: an empty body. */
+void sotto_upload_answer(sotto_upload_request *upload)
+{
+    static const sotto_http_field type = {"Content-Type", NULL};
+    sotto_http_field fields[1] = {type};
+    size_t size = upload->count * (SOTTO_REPORT_ID_SIZE + 1);
+    sotto_buf out;
+    sotto_status status = sotto_buf_take(&out, &upload->arena, size, NULL);
+
+    for (size_t i = 0; status == SOTTO_OK && i < upload->count; i++) {
+        sotto_dap_upload_status failed = {.error = upload->reports[i].error};
+
+        if (failed.error == 0)
+            continue;
+        memcpy(failed.report_id, upload->reports[i].id, sizeof failed.report_id);
+        status = sotto_dap_upload_errors_add(&out, &failed, upload->task->profile, NULL);
+    }
+    if (status != SOTTO_OK) {
+        sotto_upload_give_up(upload, status);
+        return;
+    }
+    fields[0].value = sotto_dap_media_type(SOTTO_DAP_UPLOAD_ERRORS);
+    sotto_http_answer(upload->request,
+                      &(sotto_http_reply){200, fields, out.len > 0 ? 1 : 0, sotto_buf_bytes(&out)});
+    sotto_upload_drop(upload);
+}
+
+/* ---- one report ------------------------------------------------------------------------------------------------ */
+
+/* Where a report belongs. One that is rejected for its time is counted at the nearest time that would have done: times
+ * that strangers make up must not become buckets. */
+static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uint64_t *bucket)
+{
+    const sotto_task *task = &upload->task->dap;
+    uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000000;
+    sotto_report_time found = sotto_report_time_check(upload->server, upload->task, time, now);
+
+    *bucket = time;
+    if (SOTTO_RULE(leader_late) && found == SOTTO_TIME_LATE)
+        return SOTTO_REPORT_DROPPED;
+    switch (found) {
+    case SOTTO_TIME_NOT_STARTED:
+        *bucket = sotto_dap_time_of(task->opens, task->precision);
+        return SOTTO_REPORT_DROPPED;
+    case SOTTO_TIME_EXPIRED:
+        *bucket = sotto_dap_time_of(task->closes - 1, task->precision);
+        return SOTTO_REPORT_DROPPED;
+    case SOTTO_TIME_TOO_EARLY:
+        *bucket =
+            sotto_dap_time_of(now + upload->server->options.clock_skew_seconds, task->precision);
+        return SOTTO_REPORT_TOO_EARLY;
+    case SOTTO_TIME_LATE:
+    case SOTTO_TIME_FITS:
+    default:
+        return 0;
+    }
+}
+
+/* Opens the leader's share into its record, behind what is there already. */
+static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
+                      sotto_buf *record, const sotto_dap_report *report)
+{
+    const sotto_task *task = &upload->task->dap;
+    sotto_status status;
+
+    aad->len = 0;
+    if (sotto_input_share_aad_encode(aad, task->id, task->configuration, &report->metadata,
+                                     report->public_share, NULL) != SOTTO_OK)
+        return SOTTO_REPORT_INVALID_MESSAGE;
+    status = sotto_receivers_unseal(upload->server->receivers[worker->number], record,
+                                    report->leader.config_id, report->leader.enc,
+                                    sotto_buf_bytes(aad), report->leader.payload, NULL);
+    if (status == SOTTO_NO_MEMORY)
+        upload->failed = status;
+    if (status != SOTTO_OK)
+        return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
+    return 0;
+}
+
+/* What was opened is extensions and the share, each behind its length: without the extensions, it is what the record
+ * wants. */
+static uint8_t check_share(const sotto_upload_request *upload, sotto_buf *record, size_t start,
+                           const sotto_dap_report *report)
+{
+    const sotto_prio3_sizes *sizes = &upload->task->dap.sizes;
+    uint8_t *opened = record->data + start;
+    sotto_plaintext_input_share plain;
+    size_t len = 4 + sizes->leader_share;
+
+    if (sotto_plaintext_input_share_decode(&plain, sotto_bytes_of(opened, record->len - start),
+                                           NULL) != SOTTO_OK ||
+        sotto_report_extensions_check(report->metadata.public_extensions, plain.private_extensions,
+                                      NULL, 0, NULL) != SOTTO_OK ||
+        plain.payload.len != sizes->leader_share || report->public_share.len != sizes->public_share)
+        return SOTTO_REPORT_INVALID_MESSAGE;
+    memmove(opened, plain.payload.data - 4, len);
+    record->len = start + len;
+    return 0;
+}
+
+static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
+                          sotto_uploaded *out, const sotto_dap_report *report)
+{
+    sotto_kept_report kept = {report->metadata, report->public_share, report->helper,
+                              report->leader.payload};
+    size_t size = sotto_kept_report_size(&kept), start;
+    sotto_buf *all = &upload->records, record;
+    sotto_status status = sotto_receivers_know(upload->server->receivers[worker->number],
+                                               report->leader.config_id, NULL);
+    uint8_t error;
+
+    /* Nobody's mistake: whatever a report error said, the client would take it for its report's. */
+    if (status != SOTTO_OK && status != SOTTO_MISSING)
+        upload->failed = status;
+    if (status != SOTTO_OK)
+        return SOTTO_REPORT_OUTDATED_CONFIG;
+    record = sotto_buf_over(all->data + all->len, size > all->cap - all->len ? 0 : size);
+    if (sotto_kept_report_begin(&record, &kept, NULL) != SOTTO_OK) {
+        upload->failed = SOTTO_BUG; /* set_up made room for all of them */
+        return SOTTO_REPORT_INVALID_MESSAGE;
+    }
+    start = record.len;
+    error = unseal(upload, worker, aad, &record, report);
+    if (error == 0)
+        error = check_share(upload, &record, start, report);
+    if (error)
+        return error; /* the next one overwrites what there is of it */
+    all->len += record.len;
+    out->record = sotto_buf_bytes(&record);
+    return 0;
+}
+
+static void take_in(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
+                    sotto_uploaded *out, const sotto_dap_report *report, size_t size)
+{
+    out->upload = upload;
+    memcpy(out->id, report->metadata.report_id, sizeof out->id);
+    out->error = check_time(upload, report->metadata.time, &out->bucket);
+    /* The helper's share is not ours to open, but a job of such reports would be longer than the helper reads. */
+    if (out->error == 0 && size > upload->task->max_report)
+        out->error = SOTTO_REPORT_INVALID_MESSAGE;
+    if (out->error == 0)
+        out->error = open_share(upload, worker, aad, out, report);
+}
+
+/* ---- the request ------------------------------------------------------------------------------------------------ */
+
+/* One block for all records, which goes back to the system as one. A record has nothing that its report has not, but
+ * lengths and what its size is rounded up by. */
+static bool set_up(sotto_upload_request *upload, sotto_buf *aad, size_t count, size_t bytes,
+                   sotto_arena *arena)
+{
+    /* Twice a valid report: what does not fit has a wrong length, whatever else is wrong with it. */
+    size_t size = 2 * upload->task->max_report + upload->task->dap.configuration.len + 128;
+    size_t records = bytes + 64 * (count + 1);
+
+    upload->reports = sotto_arena_take_array(&upload->arena, count + 1, sizeof *upload->reports);
+    return upload->reports && sotto_buf_take(aad, arena, size, NULL) == SOTTO_OK &&
+           sotto_buf_take(&upload->records, &upload->arena, records, NULL) == SOTTO_OK;
+}
+
+static void work(void *context, sotto_worker *worker)
+{
+    sotto_upload_request *upload = context;
+    sotto_bytes body = sotto_http_request_body(upload->request);
+    sotto_dap_upload_req req;
+    sotto_reader in;
+    sotto_buf aad;
+    sotto_dap_report report;
+
+    if (sotto_dap_upload_req_decode(&req, body, NULL) != SOTTO_OK) {
+        sotto_problem(upload->request, SOTTO_DAP_INVALID_MESSAGE, NULL, upload->task);
+        sotto_upload_drop(upload);
+        return;
+    }
+    if (req.count > SOTTO_UPLOAD_MAX_REPORTS) {
+        sotto_problem_plain(upload->request, &(sotto_http_problem){.status = 413}, upload->task);
+        sotto_upload_drop(upload);
+        return;
+    }
+    if (!set_up(upload, &aad, req.count, req.reports.len, worker->arena)) {
+        sotto_upload_give_up(upload, SOTTO_NO_MEMORY);
+        return;
+    }
+    in = sotto_reader_over(req.reports);
+    for (size_t left = req.reports.len; sotto_dap_upload_req_next(&in, &report);) {
+        size_t size = left - sotto_reader_left(&in);
+
+        left -= size;
+        take_in(upload, worker, &aad, &upload->reports[upload->count++], &report, size);
+    }
+    if (upload->failed != SOTTO_OK) { /* nothing is stored yet: the same request may come again */
+        sotto_upload_give_up(upload, upload->failed);
+        return;
+    }
+    sotto_http_request_forget_body(upload->request);
+    sotto_intake_put(upload->server->leader->intake, upload);
+}
+
+void sotto_upload_handle(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
+                         sotto_http_request *request)
+{
+    sotto_upload_request *upload = sotto_alloc(sizeof *upload);
+    sotto_status status;
+
+    (void)id;
+    if (!upload) {
+        sotto_problem_of(request, SOTTO_NO_MEMORY, task);
+        return;
+    }
+    upload->server = server;
+    upload->task = task;
+    upload->request = request;
+    atomic_init(&upload->users, 1);
+    sotto_arena_init(&upload->arena, server->options.upload_memory);
+    status = sotto_pool_post(server->pool, work, upload, NULL);
+    if (status != SOTTO_OK)
+        sotto_upload_give_up(upload, status);
+}

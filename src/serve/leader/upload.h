@@ -1,0 +1,50 @@
+/* serve/leader/upload.h - one upload request between its body and its answer. */
+#ifndef SOTTO_SERVE_LEADER_UPLOAD_H
+#define SOTTO_SERVE_LEADER_UPLOAD_H
+
+#include "serve/leader/segments.h"
+#include "serve/tasks/resources.h"
+#include "serve/tasks/server.h"
+
+#include <stdatomic.h>
+
+enum { SOTTO_UPLOAD_MAX_REPORTS = SOTTO_REQUEST_MAX_REPORTS };
+
+/* POST /tasks/{id}/reports */
+sotto_handler sotto_upload_handle;
+
+/* One report of it. */
+typedef struct sotto_uploaded {
+    struct sotto_upload_request *upload;
+    uint8_t id[SOTTO_REPORT_ID_SIZE];
+    uint64_t bucket;
+    uint8_t error;      /* 0: acceptable so far, else a report error  */
+    sotto_bytes record; /* as it is kept (serve/leader/segments.h)            */
+} sotto_uploaded;
+
+typedef struct sotto_upload_request {
+    struct sotto_upload_request *next; /* the intake's */
+    sotto_server *server;
+    const sotto_server_task *task;
+    struct sotto_http_request *request;
+    sotto_uploaded *reports;
+    size_t count;
+    sotto_buf records;   /* what `record` of each lies in, in the arena */
+    sotto_status failed; /* a report could not be looked at, through no fault of its own */
+    sotto_arena arena;
+    atomic_uint
+        users; /* whoever still needs the reports: the request itself, and what holds them (serve/leader/cached_reports.h) */
+    size_t cached_bytes; /* counted in the leader's cached_bytes; 0: not */
+} sotto_upload_request;
+
+/* One more user of its reports. */
+void sotto_upload_keep(sotto_upload_request *upload);
+/* One less; the last one's memory goes. */
+void sotto_upload_drop(sotto_upload_request *upload);
+
+/* Tells the client what became of each report, and ends the upload. */
+void sotto_upload_answer(sotto_upload_request *upload);
+/* Tells the client to try again, and ends the upload. */
+void sotto_upload_give_up(sotto_upload_request *upload, sotto_status status);
+
+#endif

@@ -1,0 +1,342 @@
+#include "serve/tasks/rate.h"
+
+#include "base/rule.h"
+#include "dap/dap.h"
+#include "recipe/model.h"
+#include "serve/tasks/log_task.h"
+#include "serve/tasks/schema.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What this side found itself; what the peer found came from the same reports. */
+enum { CAUSES = 64 };
+
+/* The leader: reports that it acknowledged, whatever became of them later. What it refused at the door is anybody's junk, and
+ * cost its sender nothing: if that counted, strangers could hold every batch. */
+static sotto_status acknowledged(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
+                                 const sotto_batch_range *range, sotto_err *err)
+{
+    sotto_batch_key first = sotto_batch_range_first(range), last = sotto_batch_range_last(range);
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM job"
+                                " WHERE task = ?1 AND batch >= ?2 AND batch <= ?3",
+                                err));
+    sotto_sql_int(&q, 1, task->n);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(first.bytes, first.len));
+    sotto_sql_bytes(&q, 3, sotto_bytes_of(last.bytes, last.len));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *out = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The helper: every report of every job that came. Only the leader can send one. */
+static sotto_status in_jobs(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
+                            const sotto_batch_range *range, uint64_t verified, sotto_err *err)
+{
+    uint64_t rejected[CAUSES];
+
+    SOTTO_TRY(sotto_batch_rejections(tx, rejected, CAUSES, task->n, range, err));
+    *out = verified;
+    for (size_t i = 0; i < CAUSES; i++)
+        *out += rejected[i];
+    return SOTTO_OK;
+}
+
+static sotto_status arrived_for(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
+                                const sotto_batch_range *range, uint64_t verified, sotto_err *err)
+{
+    bool is_leader = task->verifier.aggregator == 0;
+
+    if (!is_leader || !SOTTO_RULE(rate_of_acknowledged))
+        return in_jobs(tx, out, task, range, verified, err);
+    SOTTO_TRY(acknowledged(tx, out, task, range, err));
+    if (*out < verified)
+        *out = verified;
+    return SOTTO_OK;
+}
+
+/* When a bucket begins, or `latest` if that is earlier: a collector may name buckets past all time. */
+static uint64_t begins(uint64_t bucket, uint64_t precision, uint64_t latest)
+{
+    return bucket > latest / precision ? latest : bucket * precision;
+}
+
+/* Slots that a window may touch: those of the recipe's own schedule, or, where every device counts them from a moment of its
+ * own, as many as fit into the window and one more. */
+static uint64_t slots_touched(const sotto_recipe *recipe, uint64_t start, uint64_t end)
+{
+    const sotto_participation *p = &recipe->participation;
+    uint64_t opens = (uint64_t)recipe->opens, length = p->slot_minutes * 60;
+
+    if (p->type != SOTTO_DONATION)
+        length = ((uint64_t)recipe->closes - opens) / p->slots;
+    if (length == 0)
+        return p->slots;
+    if (p->type == SOTTO_DONATION || p->type == SOTTO_CHECK_IN_SLIDING_WINDOW)
+        return (end - start - 1) / length + 2;
+    return (end - 1 - opens) / length - (start - opens) / length + 1;
+}
+
+/* Of a device's chance to answer at all, what falls into this window. Without slots devices answer when they like, all of
+ * them in the first hour perhaps, so that every window may have them all. */
+static double part_of(const sotto_server_task *task, const sotto_batch_range *range)
+{
+    const sotto_recipe *recipe = task->recipe;
+    uint64_t start, end, touched, slots = recipe ? recipe->participation.slots : 0;
+
+    if (slots == 0 || range->leader_selected || !SOTTO_RULE(rate_by_window))
+        return 1;
+    start = begins(range->first_bucket, task->dap.precision, (uint64_t)recipe->closes);
+    end = begins(range->end_bucket, task->dap.precision, (uint64_t)recipe->closes);
+    if (start < (uint64_t)recipe->opens)
+        start = (uint64_t)recipe->opens;
+    touched = start < end ? slots_touched(recipe, start, end) : slots;
+    return touched < slots ? (double)touched / (double)slots : 1;
+}
+
+uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_range *range,
+                             uint64_t population)
+{
+    return (uint64_t)ceil(task->expected * part_of(task, range) * (double)population);
+}
+
+/* From the row, at this moment: an operator who corrects the figure need not restart a thing. */
+static sotto_status read_population(sotto_tx *tx, uint64_t *out, int64_t task, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT population FROM task WHERE n = ?1", err));
+    sotto_sql_int(&q, 1, task);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *out = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static void bind_range(sotto_sql *q, int64_t task, const sotto_batch_range *range)
+{
+    sotto_sql_int(q, 1, task);
+    sotto_sql_int(q, 2, (int64_t)range->first_bucket);
+    sotto_sql_int(q, 3, (int64_t)range->end_bucket);
+    sotto_sql_bytes(q, 4, sotto_bytes_of(range->batch.bytes, range->batch.len));
+}
+
+/* What was found earlier: a reason that was given for as many reports, not for fewer; or that it is held. */
+typedef struct earlier {
+    bool released, held;
+} earlier;
+
+static sotto_status look_up(sotto_tx *tx, earlier *out, int64_t task,
+                            const sotto_batch_range *range, uint64_t arrived, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CASE WHEN reason IS NULL THEN 1 ELSE 0 END, arrived"
+                                " FROM held WHERE task = ?1 AND first_bucket = ?2 AND"
+                                " end_bucket = ?3 AND batch = ?4",
+                                err));
+    bind_range(&q, task, range);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    out->held = row && sotto_sql_column_int(&q, 0) == 1;
+    out->released = row && !out->held &&
+                    ((uint64_t)sotto_sql_column_int(&q, 1) >= arrived ||
+                     !SOTTO_RULE(rate_released_for_what_came));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status hold(sotto_tx *tx, int64_t task, const sotto_batch_range *range,
+                         uint64_t arrived, uint64_t expected, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        "INSERT INTO held (task, first_bucket, end_bucket, batch, arrived, expected, since)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, {now}) ON CONFLICT"
+        " (task, first_bucket, end_bucket, batch) DO UPDATE SET arrived = ?5, expected = ?6,"
+        " reason = NULL, released = NULL",
+        err));
+    bind_range(&q, task, range);
+    sotto_sql_int(&q, 5, (int64_t)arrived);
+    sotto_sql_int(&q, 6, (int64_t)expected);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate, const sotto_server_task *task,
+                              const sotto_batch_range *range, uint64_t verified, sotto_err *err)
+{
+    uint64_t population, arrived;
+    earlier before;
+
+    *rate = (sotto_rate){0};
+    SOTTO_TRY(read_population(tx, &population, task->n, err));
+    rate->checking = population > 0 ? SOTTO_RATE_PASSED : SOTTO_RATE_OFF;
+    if (population == 0)
+        return SOTTO_OK;
+    rate->expected = sotto_rate_expected(task, range, population);
+    SOTTO_TRY(arrived_for(tx, &arrived, task, range, verified, err));
+    rate->arrived = arrived;
+    if (arrived / 2 < rate->expected || (arrived / 2 == rate->expected && arrived % 2 == 0))
+        return SOTTO_OK;
+    SOTTO_TRY(look_up(tx, &before, task->n, range, arrived, err));
+    if (SOTTO_RULE(rate_release_is_told))
+        rate->checking = SOTTO_RATE_RELEASED; /* when it goes */
+    rate->let_go = before.released;
+    if (rate->let_go)
+        return SOTTO_OK;
+    rate->held = SOTTO_RULE(rate_held);
+    rate->began = rate->held && !before.held;
+    return hold(tx, task->n, range, arrived, rate->expected, err);
+}
+
+void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
+                     const sotto_rate *rate)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX];
+
+    if (rate->began)
+        sotto_log(log, SOTTO_LOG_WARNING, "batch.held", sotto_log_task(id, task),
+                  sotto_log_uint("arrived", rate->arrived),
+                  sotto_log_uint("expected", rate->expected),
+                  sotto_log_text("see", "sotto admin batch list"));
+    if (rate->let_go)
+        sotto_log(log, SOTTO_LOG_INFO, "batch.let_go", sotto_log_task(id, task),
+                  sotto_log_uint("arrived", rate->arrived),
+                  sotto_log_uint("expected", rate->expected));
+}
+
+/* The row of a batch that a corrected figure let go has no reason, and stays: only its release tells that it went.
+ * The state from which it counts is a parameter of the statement, the one that is named. */
+#define COLLECTED(state)                                                                           \
+    "EXISTS (SELECT 1 FROM release r WHERE r.task = held.task AND r.batch = held.batch AND"        \
+    " r.state >= " state " AND (held.end_bucket = 0 OR (r.first_bucket < held.end_bucket AND"      \
+    " r.end_bucket > held.first_bucket)))"
+#define RETIRED "held.task IN (SELECT task FROM retired)"
+
+sotto_status sotto_rate_count(sotto_tx *tx, uint64_t *held, sotto_role role, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        "SELECT count(*) FROM held JOIN task t ON t.n = held.task WHERE t.role = ?1 AND"
+        " held.reason IS NULL AND NOT " RETIRED " AND NOT " COLLECTED("?2"),
+        err));
+    sotto_sql_int(&q, 1, (int64_t)role);
+    sotto_sql_int(&q, 2, SOTTO_RELEASE_CLOSED);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *held = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* Why there is nothing to let go. */
+static sotto_status not_held(sotto_tx *tx, const sotto_rate_release *r, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CASE WHEN reason IS NULL THEN 0 ELSE 1 END FROM held WHERE"
+                                " task = ?1 AND first_bucket = ?2 AND end_bucket = ?3 AND"
+                                " batch = ?4",
+                                err));
+    bind_range(&q, r->task, &r->range);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_MISSING, "no such batch is held");
+    return sotto_fail(err, SOTTO_MISSING, "%s: there is nothing to release",
+                      sotto_sql_column_int(&q, 0) == 1 ? "the batch was released before"
+                                                       : "the batch was collected or its task "
+                                                         "retired");
+}
+
+sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const sotto_rate_release *r = context;
+    uint64_t changed;
+    sotto_sql q;
+
+    if ((!r->reason || !r->reason[0]) && SOTTO_RULE(rate_released_with_reason))
+        return sotto_fail(err, SOTTO_DENIED, "a held batch is released with a reason, or not");
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "UPDATE held SET reason = ?5, released = {now} WHERE task = ?1 AND"
+                                " first_bucket = ?2 AND end_bucket = ?3 AND batch = ?4 AND"
+                                " reason IS NULL AND NOT " RETIRED " AND NOT " COLLECTED("?6"),
+                                err));
+    bind_range(&q, r->task, &r->range);
+    sotto_sql_text(&q, 5, r->reason);
+    sotto_sql_int(&q, 6, SOTTO_RULE(rate_released_while_held) ? SOTTO_RELEASE_CLOSED : INT32_MAX);
+    SOTTO_TRY(sotto_sql_run(&q, &changed, err));
+    return changed ? SOTTO_OK : not_held(tx, r, err);
+}
+
+static sotto_held line_of(const sotto_sql *q)
+{
+    sotto_held line = {.task = sotto_sql_column_int(q, 0),
+                       .range = {.first_bucket = (uint64_t)sotto_sql_column_int(q, 1),
+                                 .end_bucket = (uint64_t)sotto_sql_column_int(q, 2)},
+                       .arrived = (uint64_t)sotto_sql_column_int(q, 4),
+                       .expected = (uint64_t)sotto_sql_column_int(q, 5),
+                       .reason = sotto_sql_column_text(q, 6),
+                       .held = sotto_sql_column_int(q, 7) == 1};
+
+    line.range.leader_selected = line.range.end_bucket == 0;
+    /* A damaged name is shown as none. */
+    (void)(sotto_batch_key_read(&line.range.batch, sotto_sql_column_bytes(q, 3), NULL) == SOTTO_OK);
+    return line;
+}
+
+/* Rows that are held in memory at once: db/sql.h. */
+enum { PAGE = 500 };
+
+/* Those behind *last, which was held since *since, up to PAGE of them; *last is the last of these afterwards. */
+static sotto_status list_page(sotto_tx *tx, sotto_held *last, int64_t *since, unsigned *lines,
+                              sotto_held_fn *show, void *context, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    *lines = 0;
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        "SELECT task, first_bucket, end_bucket, batch, arrived, expected, reason,"
+        " CASE WHEN reason IS NOT NULL THEN 0 WHEN " RETIRED " OR " COLLECTED(
+            "?6") " THEN 0 ELSE 1 END, since FROM held"
+                  " WHERE (since, task, first_bucket, end_bucket, batch) > (?5, ?1, ?2, ?3, ?4)"
+                  " ORDER BY since, task, first_bucket, end_bucket, batch LIMIT ?7",
+        err));
+    bind_range(&q, last->task, &last->range);
+    sotto_sql_int(&q, 5, *since);
+    sotto_sql_int(&q, 6, SOTTO_RELEASE_CLOSED);
+    sotto_sql_int(&q, 7, PAGE);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        sotto_held line = line_of(&q);
+
+        SOTTO_TRY(show(context, &line, err));
+        *since = sotto_sql_column_int(&q, 8);
+        (*lines)++;
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+        *last = line;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_rate_list(sotto_tx *tx, sotto_held_fn *show, void *context, sotto_err *err)
+{
+    sotto_held last = {.task = -1};
+    int64_t since = -1;
+    unsigned lines;
+
+    do
+        SOTTO_TRY(list_page(tx, &last, &since, &lines, show, context, err));
+    while (lines == PAGE);
+    return SOTTO_OK;
+}

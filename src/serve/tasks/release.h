@@ -1,0 +1,33 @@
+/* serve/tasks/release.h - what both roles do when a batch is released: read what is asked for, seal the sum. */
+#ifndef SOTTO_SERVE_TASKS_RELEASE_H
+#define SOTTO_SERVE_TASKS_RELEASE_H
+
+#include "dap/collect.h"
+#include "serve/tasks/batches.h"
+
+/* Whether this task's collector may ask for these buckets at all; else which problem it is. */
+bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
+                         const sotto_server_task *task, const sotto_dap_batch_selector *selector);
+
+/* The other way round. */
+sotto_dap_batch_selector sotto_release_selector(const sotto_server_task *task,
+                                                const sotto_batch_range *range);
+
+/* Appends an HpkeCiphertext: the sum's share, with fresh noise where the recipe asks for it, sealed to the task's
+ * collector by this role. A sum may pass here once only: what comes out is stored in the transaction that closes the
+ * batch, and a repeated request gets those bytes, or the noise would average out. (The leader's may pass again after
+ * a repair, over fewer reports, since what came out before was shown to nobody.)
+ *   collection_req  the collector's exact bytes */
+SOTTO_MUST_USE sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task,
+                                               sotto_role role, sotto_bytes collection_req,
+                                               const sotto_sub_aggregate *sum, sotto_arena *arena,
+                                               sotto_err *err);
+/* Bytes that sotto_release_seal appends. */
+size_t sotto_release_sealed_size(const sotto_server_task *task);
+
+/* Keeps closing a batch and adding to it apart, in every process: whoever adds holds the shared form, whoever
+ * closes the exclusive one, until the end of the transaction. */
+SOTTO_MUST_USE sotto_status sotto_release_lock(sotto_tx *tx, int64_t task, bool exclusive,
+                                               sotto_err *err);
+
+#endif

@@ -1,0 +1,113 @@
+#include "serve/tasks/report_ids.h"
+
+#include <string.h>
+
+enum { COLUMNS = 3 };
+
+static sotto_bytes id_of(const sotto_report_id *mark)
+{
+    return sotto_bytes_of(mark->report, sizeof mark->report);
+}
+
+static sotto_report_id *merge(sotto_report_id *a, sotto_report_id *b)
+{
+    sotto_report_id *first = NULL, **end = &first;
+
+    while (a && b) {
+        sotto_report_id **least = memcmp(b->report, a->report, sizeof a->report) < 0 ? &b : &a;
+
+        *end = *least;
+        *least = (*least)->next;
+        end = &(*end)->next;
+    }
+    *end = a ? a : b;
+    return first;
+}
+
+/* Those that are wanted, by their ids; alike ones as they came. In one order for everybody: a mark that another transaction has
+ * made and not yet committed is waited for, and two that wait for each other's would only end when PostgreSQL fails one of
+ * them, a second later. */
+static sotto_report_id *in_order(sotto_report_id *marks, size_t count)
+{
+    sotto_report_id *runs[64] = {NULL}; /* of 2^i marks each, or none */
+    sotto_report_id *all = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        sotto_report_id *run = &marks[i];
+        size_t size = 0;
+
+        if (!run->wanted)
+            continue;
+        run->next = NULL;
+        for (; runs[size]; size++) {
+            run = merge(runs[size], run);
+            runs[size] = NULL;
+        }
+        runs[size] = run;
+    }
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
+        all = merge(runs[i], all);
+    return all;
+}
+
+/* The next one with this id that no row was found for yet. Rows come back in the order in which they went, so far as
+ * anybody has seen; no database promises it. */
+static sotto_report_id *find(sotto_report_id *first, const sotto_report_id *end,
+                             sotto_report_id *from, sotto_bytes id)
+{
+    for (sotto_report_id *m = from; m != end; m = m->next)
+        if (m->taken && sotto_bytes_equal_vartime(id_of(m), id))
+            return m;
+    for (sotto_report_id *m = first; m != from; m = m->next)
+        if (m->taken && sotto_bytes_equal_vartime(id_of(m), id))
+            return m;
+    return NULL;
+}
+
+/* Takes the first `rows`; the list is then those behind them. */
+static sotto_status take_some(sotto_tx *tx, int64_t task, sotto_report_id **list, unsigned rows,
+                              sotto_err *err)
+{
+    sotto_report_id *first = *list, *from = first;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "INSERT INTO mark (task, report, bucket) ", COLUMNS,
+                                     rows, " ON CONFLICT DO NOTHING RETURNING report", err));
+    for (unsigned i = 0; i < rows; i++, *list = (*list)->next) {
+        sotto_report_id *mark = *list;
+
+        mark->taken = true;
+        sotto_sql_int(&q, COLUMNS * i + 1, task);
+        sotto_sql_bytes(&q, COLUMNS * i + 2, id_of(mark));
+        sotto_sql_int(&q, COLUMNS * i + 3, (int64_t)mark->bucket);
+    }
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        sotto_report_id *mark = find(first, *list, from, sotto_sql_column_bytes(&q, 0));
+
+        if (mark) {
+            mark->taken = false;
+            from = mark->next;
+        }
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task, sotto_report_id *marks, size_t count,
+                                   sotto_err *err)
+{
+    sotto_report_id *list = in_order(marks, count);
+    size_t wanted = 0;
+
+    for (size_t i = 0; i < count; i++)
+        wanted += marks[i].wanted;
+    while (wanted > 0) {
+        unsigned rows = sotto_sql_rows_at_once(tx, COLUMNS, wanted);
+
+        SOTTO_TRY(take_some(tx, task, &list, rows, err));
+        wanted -= rows;
+    }
+    return SOTTO_OK;
+}

@@ -1,0 +1,26 @@
+/* serve/tasks/report_ids.h - which reports were taken, so that none is taken twice.
+ *
+ * Callers:  the leader when it takes uploads in, the helper when it commits a job; inside sotto_db_run.
+ * Secrets:  none: report ids are public.
+ */
+#ifndef SOTTO_SERVE_TASKS_REPORT_IDS_H
+#define SOTTO_SERVE_TASKS_REPORT_IDS_H
+
+#include "dap/report.h"
+#include "db/sql.h"
+
+typedef struct sotto_report_id {
+    uint8_t report[SOTTO_REPORT_ID_SIZE];
+    uint64_t bucket;
+    bool wanted;                  /* in: take this one                */
+    bool taken;                   /* out: it had been taken before    */
+    struct sotto_report_id *next; /* our own: those that are wanted, by their ids */
+} sotto_report_id;
+
+/* Takes the wanted ones; those that were taken before stay as they are. Of two alike in one call the first is
+ * taken now and the second was taken before. */
+SOTTO_MUST_USE sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task,
+                                                  sotto_report_id *marks, size_t count,
+                                                  sotto_err *err);
+
+#endif

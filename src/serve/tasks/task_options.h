@@ -1,0 +1,34 @@
+/* serve/tasks/task_options.h - rows of options that leader and helper both have, for their tables (host/option.h). */
+#ifndef SOTTO_SERVE_TASKS_TASK_OPTIONS_H
+#define SOTTO_SERVE_TASKS_TASK_OPTIONS_H
+
+#include "serve/host/option.h"
+#include "serve/tasks/server.h"
+
+#define SOTTO_TASK_OPTION(field)                                                                   \
+    offsetof(sotto_task_options, field), sizeof(((const sotto_task_options *)0)->field)
+
+/* clang-format off */
+#define SOTTO_TASK_OPTION_ROWS                                                                     \
+    {"clock_skew", SOTTO_OPTION_DURATION, SOTTO_TASK_OPTION(clock_skew_seconds), "5m", 1, 86400,   \
+     NULL, "how far ahead of this server's clock a report's time may be", SOTTO_OPTION_ALWAYS},    \
+    {"late", SOTTO_OPTION_DURATION, SOTTO_TASK_OPTION(late_seconds), "14d", 60,                    \
+     (uint64_t)3650 * 86400, NULL,                                                                 \
+     "how long after its task has closed a report may still arrive", SOTTO_OPTION_ALWAYS},         \
+    {"key_pending", SOTTO_OPTION_DURATION, SOTTO_TASK_OPTION(key_times.pending), "1h", 60,         \
+     (uint64_t)30 * 86400, NULL,                                                                   \
+     "how long a new HPKE key is known to all replicas before it is published",                    \
+     SOTTO_OPTION_ALWAYS},                                                                         \
+    {"key_active", SOTTO_OPTION_DURATION, SOTTO_TASK_OPTION(key_times.active), "84d", 3600,        \
+     (uint64_t)3650 * 86400, NULL,                                                                 \
+     "how long an HPKE key is published; its successor is made in time", SOTTO_OPTION_ALWAYS},     \
+    {"key_expired", SOTTO_OPTION_DURATION, SOTTO_TASK_OPTION(key_times.expired), "7d", 60,         \
+     (uint64_t)3650 * 86400, NULL,                                                                 \
+     "how long an HPKE key still opens reports after that; then it is deleted",                    \
+     SOTTO_OPTION_ALWAYS}
+/* clang-format on */
+
+/* Of a service: what is wrong with these options together; NULL: nothing. */
+const char *sotto_task_options_check(const void *options);
+
+#endif

@@ -1,0 +1,187 @@
+/* Adding tasks: compiled here, compared with what the other side says, what was paired and what is stored. */
+#include "serve/tasks/tasks_internal.h"
+
+#include "base/arena.h"
+#include "base/rule.h"
+#include "sotto/random.h"
+
+#include <string.h>
+
+typedef sotto_task_entry entry;
+
+typedef struct addition {
+    const sotto_column_keys *keys;
+    sotto_role role;
+    sotto_bytes recipe, parties;
+    uint64_t population;
+    sotto_bytes ids; /* 32 bytes each, by cohort           */
+    entry *compiled; /* one of them: all have its collector */
+} addition;
+
+static bool same_collector(const sotto_server_task *a, const sotto_server_task *b)
+{
+    return a->collector.id == b->collector.id && a->collector.suite.kem == b->collector.suite.kem &&
+           a->collector.suite.kdf == b->collector.suite.kdf &&
+           a->collector.suite.aead == b->collector.suite.aead &&
+           sotto_bytes_equal_vartime(a->collector.public_key, b->collector.public_key);
+}
+
+/* The task is there already, from other bytes. What may have been served keeps its key. */
+static sotto_status replace(sotto_tx *tx, const addition *a, entry *old, sotto_bytes id,
+                            sotto_err *err)
+{
+    const sotto_pairing *pairing = a->compiled->task.pairing;
+    sotto_sql q;
+
+    if (same_collector(&old->task, &a->compiled->task))
+        return SOTTO_OK;
+    if (pairing && sotto_pairing_is_for(pairing, &old->task.collector) &&
+        SOTTO_RULE(collector_key_kept))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "this task was added before with another collector key: compare its"
+                          " config with what `sotto collect key` printed");
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE task SET parties = ?2 WHERE id = ?1", err));
+    sotto_sql_bytes(&q, 1, id);
+    sotto_sql_bytes(&q, 2, a->parties);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status compare_stored(sotto_tx *tx, const addition *a, sotto_bytes id, sotto_err *err)
+{
+    sotto_mistakes mistakes = {0};
+    sotto_status status;
+    entry *old;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT recipe, parties, cohort FROM task WHERE id = ?1", err));
+    sotto_sql_bytes(&q, 1, id);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row || sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 1), a->parties))
+        return SOTTO_OK;
+    old = sotto_task_entry_new();
+    if (!old)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
+    status = sotto_task_entry_compile(old, a->role, sotto_sql_column_bytes(&q, 0),
+                                      sotto_sql_column_bytes(&q, 1),
+                                      (size_t)sotto_sql_column_int(&q, 2), &mistakes, err);
+    if (status == SOTTO_OK)
+        status = replace(tx, a, old, id, err);
+    sotto_task_entry_free(old);
+    return status;
+}
+
+static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const addition *a = context;
+    sotto_own_keys own;
+
+    SOTTO_TRY(sotto_tx_guard(tx, SOTTO_PROVISIONING, true, err));
+    SOTTO_TRY(sotto_keys_own(tx, &own, a->keys, err));
+    SOTTO_TRY(sotto_task_entry_keys(a->compiled, tx, &own, false, err));
+    SOTTO_TRY(sotto_task_entry_pair(a->compiled, tx, a->keys, err));
+    for (size_t i = 0; i < a->ids.len / SOTTO_TASK_ID_SIZE; i++) {
+        sotto_bytes id = sotto_bytes_of(a->ids.data + i * SOTTO_TASK_ID_SIZE, SOTTO_TASK_ID_SIZE);
+        sotto_sql q;
+        uint64_t n;
+
+        SOTTO_TRY(compare_stored(tx, a, id, err));
+        SOTTO_TRY(sotto_random_bytes(&n, sizeof n, err));
+        SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                    "INSERT INTO task (n, id, role, recipe, parties, cohort,"
+                                    " population, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {now})"
+                                    " ON CONFLICT (id) DO UPDATE SET population ="
+                                    " CASE WHEN ?7 > 0 THEN ?7 ELSE task.population END",
+                                    err));
+        sotto_sql_int(&q, 1, (int64_t)(n >> 1));
+        sotto_sql_bytes(&q, 2, id);
+        sotto_sql_int(&q, 3, (int64_t)a->role);
+        sotto_sql_bytes(&q, 4, a->recipe);
+        sotto_sql_bytes(&q, 5, a->parties);
+        sotto_sql_int(&q, 6, (int64_t)i);
+        sotto_sql_int(&q, 7, (int64_t)a->population);
+        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    }
+    return sotto_tx_wake(tx, SOTTO_TASKS_CHANNEL, err);
+}
+
+/* Appends the ids of all tasks of a recipe that passed its lint. */
+static sotto_status compile_ids(sotto_buf *ids, const addition *a, sotto_mistakes *mistakes,
+                                sotto_err *err)
+{
+    entry *e = a->compiled;
+    sotto_recipe_claim claim;
+    uint64_t cohorts = 1;
+    sotto_status status =
+        sotto_task_entry_compile(e, a->role, a->recipe, a->parties, 0, mistakes, err);
+    if (status == SOTTO_OK)
+        status = sotto_recipe_lint(&claim, e->task.recipe, NULL, mistakes, err);
+    if (status == SOTTO_OK)
+        cohorts = sotto_recipe_cohorts(e->task.recipe);
+    for (uint64_t cohort = 0; status == SOTTO_OK && cohort < cohorts; cohort++) {
+        sotto_arena_reset(&e->arena);
+        status = sotto_task_entry_compile(e, a->role, a->recipe, a->parties, (size_t)cohort,
+                                          mistakes, err);
+        if (status == SOTTO_OK) {
+            sotto_writer w = sotto_writer_on(ids);
+
+            sotto_write_bytes(&w, sotto_bytes_of(e->task.dap.id, sizeof e->task.dap.id));
+            status = sotto_writer_finish(&w, "task ids", err);
+        }
+    }
+    return status;
+}
+
+sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_keys *keys, sotto_role role,
+                             sotto_bytes recipe, sotto_bytes parties, uint64_t population,
+                             sotto_bytes expected, sotto_buf *ids, sotto_mistakes *mistakes,
+                             sotto_err *err)
+{
+    addition a = {keys, role, recipe, parties, population, {NULL, 0}, sotto_task_entry_new()};
+    size_t start = ids->len;
+    sotto_status status;
+
+    if (!a.compiled)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
+    status = compile_ids(ids, &a, mistakes, err);
+    a.ids = sotto_bytes_of(ids->data + start, ids->len - start);
+    if (status == SOTTO_OK && expected.len > 0 && !sotto_bytes_equal_vartime(expected, a.ids))
+        status = sotto_fail(err, SOTTO_DENIED,
+                            "the task's id is another here: the recipes differ in some byte, or"
+                            " the servers' URLs or keys in the parties files");
+    if (status == SOTTO_OK)
+        status = sotto_db_run(db, add_rows, &a, err);
+    sotto_task_entry_free(a.compiled);
+    return status;
+}
+
+sotto_status sotto_tasks_add_bare(sotto_db *db, const sotto_column_keys *keys, sotto_role role,
+                                  const sotto_bare_task *task, uint64_t population,
+                                  uint8_t id[SOTTO_TASK_ID_SIZE], sotto_err *err)
+{
+    entry *e = sotto_task_entry_new();
+    size_t size = task->configuration.len + task->collector_config.len + 1024;
+    sotto_buf stored;
+    sotto_status status;
+
+    if (!e)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a task");
+    status = sotto_buf_take(&stored, &e->arena, size, err);
+    if (status == SOTTO_OK)
+        status = sotto_task_bare_encode(&stored, task, err);
+    if (status == SOTTO_OK)
+        status = sotto_task_entry_compile(e, role, sotto_bytes_of(NULL, 0),
+                                          sotto_buf_bytes(&stored), 0, NULL, err);
+    if (status == SOTTO_OK) {
+        addition a = {keys,       role,
+                      {NULL, 0},  sotto_buf_bytes(&stored),
+                      population, {e->task.dap.id, SOTTO_TASK_ID_SIZE},
+                      e};
+
+        memcpy(id, e->task.dap.id, SOTTO_TASK_ID_SIZE);
+        status = sotto_db_run(db, add_rows, &a, err);
+    }
+    sotto_task_entry_free(e);
+    return status;
+}

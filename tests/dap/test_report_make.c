@@ -44,14 +44,12 @@ static void set_up(sotto_test *t, made *m, const sotto_prio3_config *config)
     memset(m->draft.task_id, 0x5a, sizeof m->draft.task_id);
 }
 
-static made make(sotto_test *t, const sotto_prio3_config *config)
+/* In place: the configurations to seal to point at the keys beside them. */
+static void make(sotto_test *t, made *m, const sotto_prio3_config *config)
 {
-    made m;
-
-    set_up(t, &m, config);
-    CHECK_OK(t, sotto_report_make(&m.report, &m.draft, &m.p.vdaf, m.measurement, m.to, m.random,
-                                  &t->arena, &t->err));
-    return m;
+    set_up(t, m, config);
+    CHECK_OK(t, sotto_report_make(&m->report, &m->draft, &m->p.vdaf, m->measurement, m->to,
+                                  m->random, &t->arena, &t->err));
 }
 
 /* As an aggregator does, which knows the report from the wire and the task from its own configuration. */
@@ -107,10 +105,11 @@ static void check_verifies(sotto_test *t, const made *m, const sotto_dap_report 
 static void a_report_of_every_type_is_opened_and_verified(sotto_test *t)
 {
     for (size_t i = 0; i < sotto_test_config_count; i++) {
-        made m = make(t, &sotto_test_configs[i]);
         sotto_buf wire = sotto_test_buf(t, ROOM);
         sotto_dap_report read;
+        made m;
 
+        make(t, &m, &sotto_test_configs[i]);
         CHECK_OK(t, sotto_dap_report_encode(&wire, &m.report, &t->err));
         CHECK_EQUAL(t, sotto_dap_report_size(&m.report), wire.len);
         CHECK_OK(t, sotto_dap_report_decode(&read, sotto_buf_bytes(&wire), &t->err));
@@ -122,12 +121,15 @@ static void a_report_of_every_type_is_opened_and_verified(sotto_test *t)
 
 static void a_share_opens_for_its_aggregator_and_task_alone(sotto_test *t)
 {
-    made m = make(t, &sotto_test_configs[0]);
-    const sotto_dap_report swapped = {m.report.metadata, m.report.public_share, m.report.helper,
-                                      m.report.leader};
-    sotto_bytes share, other = m.draft.configuration;
-    sotto_dap_report later = m.report;
+    sotto_dap_report swapped, later;
+    sotto_bytes share, other;
+    made m;
 
+    make(t, &m, &sotto_test_configs[0]);
+    swapped = later = m.report;
+    swapped.leader = m.report.helper;
+    swapped.helper = m.report.leader;
+    other = m.draft.configuration;
     other.len--;
     later.metadata.time++;
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
@@ -140,9 +142,11 @@ static void a_share_opens_for_its_aggregator_and_task_alone(sotto_test *t)
 
 static void one_share_is_sealed_again_and_the_other_stays(sotto_test *t)
 {
-    made m = make(t, &sotto_test_configs[1]);
-    sotto_dap_report again = m.report;
+    sotto_dap_report again;
+    made m;
 
+    make(t, &m, &sotto_test_configs[1]);
+    again = m.report;
     CHECK_OK(t, sotto_hpke_key_derive(&m.keys[SOTTO_REPORT_LEADER], SOTTO_HPKE_KEM_P256,
                                       noise(t, &m, IKM), &t->err));
     m.to[SOTTO_REPORT_LEADER] = sotto_hpke_config_of(
@@ -155,9 +159,11 @@ static void one_share_is_sealed_again_and_the_other_stays(sotto_test *t)
 
 static void a_report_follows_from_its_random_bytes(sotto_test *t)
 {
-    made a = make(t, &sotto_test_configs[0]), b = make(t, &sotto_test_configs[0]);
     sotto_buf wire[2];
+    made a, b;
 
+    make(t, &a, &sotto_test_configs[0]);
+    make(t, &b, &sotto_test_configs[0]);
     for (unsigned i = 0; i < 2; i++) {
         wire[i] = sotto_test_buf(t, ROOM);
         CHECK_OK(t, sotto_dap_report_encode(&wire[i], i ? &b.report : &a.report, &t->err));
@@ -172,11 +178,12 @@ static void a_report_follows_from_its_random_bytes(sotto_test *t)
 
 static void sealing_leaves_no_share_in_the_arena(sotto_test *t)
 {
-    made m = make(t, &sotto_test_configs[0]);
     sotto_hpke_ciphertext sealed;
     sotto_arena arena;
     sotto_arena_mark before, after;
+    made m;
 
+    make(t, &m, &sotto_test_configs[0]);
     sotto_arena_init(&arena, ROOM);
     before = sotto_arena_here(&arena);
     CHECK_OK(t, sotto_report_seal_share(&sealed, &m.draft, SOTTO_REPORT_LEADER, &m.to[0],

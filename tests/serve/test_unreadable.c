@@ -319,7 +319,6 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
         "DROP TABLE refused",
         "DROP INDEX release_unerased",
         "ALTER TABLE release DROP COLUMN erased",
-        "DROP TABLE hpke_former",
         "DELETE FROM sotto_schema WHERE number >= 7",
     };
     sotto_test_service s;

@@ -298,8 +298,8 @@ static int run_backup(int argc, char **argv)
             sotto_json_array(&j, "missing");
             g.json = &j;
         }
-        if (sotto_server_backup(admin.db, admin.config.host.database, admin.words[0], tell_gap,
-                                &g, &admin.err) != SOTTO_OK)
+        if (sotto_server_backup(admin.db, admin.config.host.database, admin.words[0], tell_gap, &g,
+                                &admin.err) != SOTTO_OK)
             code = sotto_admin_fail(&admin);
         if (g.json) {
             sotto_json_end(&j);

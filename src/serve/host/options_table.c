@@ -316,7 +316,7 @@ static sotto_option_row row_of(const sotto_service *service, const char *name)
     sotto_option_row row = sotto_option_at(
         (size_t)sotto_option_find(service, name, strlen(name))); /* a name of the table's */
 
-    return sotto_option_is_for(&row, service) ? row : (sotto_option_row){NULL, NULL};
+    return row.option && sotto_option_is_for(&row, service) ? row : (sotto_option_row){NULL, NULL};
 }
 
 /* Who has an option of this name: "all", or their names. */

@@ -142,7 +142,7 @@ void sotto_collection_finish(sotto_collecting *s)
 static void note_retry(sotto_collecting *s, sotto_status status,
                        const sotto_http_response *response, const sotto_err *err)
 {
-    if (status != SOTTO_OK)
+    if (!response)
         (void)snprintf(s->retry, sizeof s->retry, "the helper does not answer: %.120s",
                        err ? err->reason : sotto_status_name(status));
     else if (response->status / 100 == 2)

@@ -84,7 +84,7 @@ enum {
     SOTTO_CAUSES = 130
 };
 
-/* Counts reports refused, by DAP's report error, or one of ours. */
+/* Counts rejected reports, by DAP's report error, or one of ours. */
 SOTTO_MUST_USE sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task,
                                                const sotto_batch_key *batch, unsigned cause,
                                                unsigned shard, uint64_t reports, sotto_err *err);

@@ -1,7 +1,7 @@
-/* serve/tasks/rejection_counts.h - how many reports of a batch were refused, and why: fixed together with its sum.
+/* serve/tasks/rejection_counts.h - how many reports of a batch were rejected, and why: fixed together with its sum.
  *
  * Callers:  both roles, in the transaction that fixes what is released; the text stands in the release's row, and is
- *           what the collector is told for ever. What is refused later is counted, but belongs to no answer.
+ *           what the collector is told for ever. What is rejected later is counted, but belongs to no answer.
  */
 #ifndef SOTTO_SERVE_TASKS_REJECTION_COUNTS_H
 #define SOTTO_SERVE_TASKS_REJECTION_COUNTS_H
@@ -10,7 +10,7 @@
 #include "serve/tasks/server.h"
 #include "sotto/rejections.h"
 
-/* Appends the document of dap/rejections.h. Of a batch that the leader selected, it takes in what was refused at
+/* Appends the document of dap/rejections.h. Of a batch that the leader selected, it takes in what was rejected at
  * upload since the batch before it.
  *   rate  what sotto_rate_check found for this sum */
 SOTTO_MUST_USE sotto_status sotto_rejection_counts_fix(sotto_tx *tx, sotto_buf *out,

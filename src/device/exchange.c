@@ -90,19 +90,20 @@ static sotto_status take_piece(sotto_exchange *exchange, const uint8_t *piece, s
 
 /* ---- what the device calls -------------------------------------------------------------------------------- */
 
-sotto_status sotto_exchange_carry(const sotto_device_host *host, sotto_exchange *request,
+sotto_status sotto_exchange_carry(const sotto_device_host *host, const sotto_exchange *request,
                                   sotto_bytes body, sotto_exchange_answer *answer)
 {
     carried c = {.body = body, .answer = answer};
+    sotto_exchange sent = *request;
 
-    request->size = sizeof *request;
-    request->body_length = body.len;
-    request->most_answer = answer->body.cap;
-    request->read = read_body;
-    request->begin = take_head;
-    request->take = take_piece;
-    request->state = &c;
-    const sotto_status status = host->exchange(host->context, request);
+    sent.size = sizeof sent;
+    sent.body_length = body.len;
+    sent.most_answer = answer->body.cap;
+    sent.read = read_body;
+    sent.begin = take_head;
+    sent.take = take_piece;
+    sent.state = &c;
+    const sotto_status status = host->exchange(host->context, &sent);
     if (SOTTO_RULE(failed_exchanges_wait) && status != SOTTO_OK)
         return status;
     if (c.failed != SOTTO_OK)

@@ -29,7 +29,7 @@ typedef struct sotto_exchange_answer {
  *   another          the host's own
  */
 SOTTO_MUST_USE sotto_status sotto_exchange_carry(const sotto_device_host *host,
-                                                 sotto_exchange *request, sotto_bytes body,
+                                                 const sotto_exchange *request, sotto_bytes body,
                                                  sotto_exchange_answer *answer);
 
 #endif

@@ -64,9 +64,12 @@ static void a_database_without_an_owner_is_the_first_servers(sotto_test *t)
     CHECK_OK(t, sotto_database_owner_check(db, sotto_role_service(SOTTO_LEADER), &t->err));
     CHECK_OK(t, sotto_database_owner_check(db, sotto_role_service(SOTTO_HELPER), &t->err));
     CHECK_OK(t, sotto_database_owner_claim(db, sotto_role_service(SOTTO_HELPER), &t->err));
-    CHECK_OK(t, sotto_database_owner_claim(db, sotto_role_service(SOTTO_HELPER), &t->err)); /* a replica */
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_claim(db, sotto_role_service(SOTTO_LEADER), &t->err));
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_check(db, sotto_role_service(SOTTO_LEADER), &t->err));
+    CHECK_OK(t, sotto_database_owner_claim(db, sotto_role_service(SOTTO_HELPER),
+                                           &t->err)); /* a replica */
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_database_owner_claim(db, sotto_role_service(SOTTO_LEADER), &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_database_owner_check(db, sotto_role_service(SOTTO_LEADER), &t->err));
     sotto_db_close(db);
 }
 
@@ -85,7 +88,8 @@ static void an_older_database_is_that_of_its_tasks(sotto_test *t)
         (int)SOTTO_LEADER);
     sotto_test_do(t, db, add);
     CHECK_OK(t, sotto_db_migrate(db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_database_owner_claim(db, sotto_role_service(SOTTO_HELPER), &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_database_owner_claim(db, sotto_role_service(SOTTO_HELPER), &t->err));
     CHECK_OK(t, sotto_database_owner_claim(db, sotto_role_service(SOTTO_LEADER), &t->err));
     sotto_db_close(db);
 }

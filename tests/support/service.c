@@ -229,17 +229,16 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
 {
     memset(s, 0, sizeof *s);
     s->patience = 200;
-    s->leader_options =
-        (sotto_server_options){.role = SOTTO_LEADER,
-                               .host.listen = "127.0.0.1:0",
-                               .host.operations = "127.0.0.1:0",
-                               .tasks.late_seconds = o->late_seconds,
-                               .host.clock = o->clock,
-                               .host.log = o->log ? *o->log : (sotto_log_sink){0},
-                               .tasks.job_delay_ms = o->job_delay_ms,
-                               .tasks.job_reports = o->job_reports,
-                               .host.workers = 2,
-                               .host.lease_seconds = 2};
+    s->leader_options = (sotto_server_options){.role = SOTTO_LEADER,
+                                               .host.listen = "127.0.0.1:0",
+                                               .host.operations = "127.0.0.1:0",
+                                               .tasks.late_seconds = o->late_seconds,
+                                               .host.clock = o->clock,
+                                               .host.log = o->log ? *o->log : (sotto_log_sink){0},
+                                               .tasks.job_delay_ms = o->job_delay_ms,
+                                               .tasks.job_reports = o->job_reports,
+                                               .host.workers = 2,
+                                               .host.lease_seconds = 2};
     s->leader_options.host.database = sotto_test_address(t);
     s->leader_options.host.datastore_key = datastore_key(t, "leader.key");
     s->helper_options = s->leader_options;

@@ -146,6 +146,16 @@ def share_req(n):
     return request + query + struct.pack(">Q", 0) + bytes(32)
 
 
+def ready(url, message, token, body):
+    """The answer of a resource that was not ready."""
+    for _ in range(200):
+        answer = dap("PUT", url, message, token, body)[1]
+        if answer:
+            return answer
+        time.sleep(0.05)
+    raise AssertionError("never ready: " + url)
+
+
 def check_resources(urls, profile):
     """Draft 18: POST, and the server names what it made. Janus: PUT under an id of the client's; the same id with
     other bytes is a conflict, and never another request's answer."""
@@ -164,7 +174,11 @@ def check_resources(urls, profile):
                for method, url, raw in (("POST", place, body), ("PUT", chosen, body), ("PUT", chosen, body),
                                         ("PUT", chosen, other))]
         assert [status for status, _ in got] == wanted, (profile, kind, got)
-        assert profile != "janus" or got[1][1] == got[2][1], (kind, "a repetition is answered alike")
+        if profile == "janus":
+            # The batch is empty and may be: a collection of it is ready a moment after it was asked for, or at once.
+            first = got[1][1] or ready(chosen, message, tokens[whose], body)
+            assert got[2][1] in (got[1][1], first), (kind, "a repetition is answered alike")
+            assert dap("PUT", chosen, message, tokens[whose], body)[1] == first, (kind, "for good")
         assert dap("PUT", chosen, message, "x" * 22, body)[0] == 401, kind
 
 

@@ -1,47 +1,17 @@
-/* The ring of HPKE keys: rows in the database, a copy in memory, and an opened copy for each worker. */
+/* The ring of HPKE keys: rows in the database, and a copy in memory. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve/host/keys.h"
+#include "serve/host/keys_internal.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/rule.h"
 #include "sotto/random.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_KEYS = SOTTO_KEYS_MOST, KEY_IDS = 256, RING = 0 }; /* RING: what a rotation guards */
+enum { RING = 0 }; /* what a rotation guards */
 
 static const sotto_key_times DEFAULT_TIMES = {3600, 84 * 86400, 7 * 86400};
-
-typedef struct ring_key {
-    uint8_t id;
-    sotto_key_state state;
-    int64_t since;
-    sotto_hpke_key key;
-} ring_key;
-
-typedef struct ring {
-    size_t count;
-    ring_key keys[MAX_KEYS];
-} ring;
-
-struct sotto_keys {
-    sotto_db *db;
-    const sotto_column_keys *columns;
-    uint8_t info[SOTTO_KEYS_INFO];
-    size_t info_len;
-    int64_t ticked; /* when sotto_keys_tick last rotated */
-    sotto_key_times times;
-    const sotto_log_sink *log;
-    pthread_rwlock_t lock;
-    ring now;
-    atomic_uint_fast64_t version; /* of `now` */
-};
-
-static const sotto_hpke_suite SUITE = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
-                                       SOTTO_HPKE_AEAD_AES128_GCM};
 
 const char *sotto_key_state_name(sotto_key_state state)
 {
@@ -57,8 +27,8 @@ static sotto_column_place place_of(const uint8_t *id)
     return (sotto_column_place){"hpke_key", "secret", sotto_bytes_of(id, 1)};
 }
 
-static sotto_status read_key(ring_key *out, const sotto_column_keys *columns, const sotto_sql *q,
-                             sotto_err *err)
+static sotto_status read_key(sotto_ring_key *out, const sotto_column_keys *columns,
+                             const sotto_sql *q, sotto_err *err)
 {
     uint8_t secret[SOTTO_HPKE_MAX_PRIVATE_KEY];
     sotto_buf plain = sotto_buf_over(secret, sizeof secret);
@@ -70,12 +40,13 @@ static sotto_status read_key(ring_key *out, const sotto_column_keys *columns, co
     out->since = sotto_sql_column_int(q, 3);
     status = sotto_column_unseal(&plain, columns, &place, sotto_sql_column_bytes(q, 2), err);
     if (status == SOTTO_OK)
-        status = sotto_hpke_key_decode(&out->key, SUITE.kem, sotto_buf_bytes(&plain), err);
+        status =
+            sotto_hpke_key_decode(&out->key, sotto_keys_suite.kem, sotto_buf_bytes(&plain), err);
     sotto_wipe(secret, sizeof secret);
     return status;
 }
 
-static sotto_status read_ring(sotto_tx *tx, ring *out, const sotto_column_keys *columns,
+static sotto_status read_ring(sotto_tx *tx, sotto_ring *out, const sotto_column_keys *columns,
                               sotto_err *err)
 {
     sotto_sql q;
@@ -86,9 +57,9 @@ static sotto_status read_ring(sotto_tx *tx, ring *out, const sotto_column_keys *
                                 "SELECT config_id, state, secret, since FROM hpke_key"
                                 " ORDER BY since DESC, config_id LIMIT ?1",
                                 err));
-    sotto_sql_int(&q, 1, MAX_KEYS);
+    sotto_sql_int(&q, 1, SOTTO_KEYS_MOST);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    while (row && out->count < MAX_KEYS) {
+    while (row && out->count < SOTTO_KEYS_MOST) {
         SOTTO_TRY(read_key(&out->keys[out->count], columns, &q, err));
         out->count++;
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -96,8 +67,8 @@ static sotto_status read_ring(sotto_tx *tx, ring *out, const sotto_column_keys *
     return SOTTO_OK;
 }
 
-static sotto_status insert_key(sotto_tx *tx, const ring_key *key, const sotto_column_keys *columns,
-                               sotto_err *err)
+static sotto_status insert_key(sotto_tx *tx, const sotto_ring_key *key,
+                               const sotto_column_keys *columns, sotto_err *err)
 {
     uint8_t bytes[SOTTO_HPKE_MAX_PRIVATE_KEY + SOTTO_COLUMN_OVERHEAD];
     sotto_buf sealed = sotto_buf_over(bytes, sizeof bytes);
@@ -118,7 +89,7 @@ static sotto_status insert_key(sotto_tx *tx, const ring_key *key, const sotto_co
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status move_key(sotto_tx *tx, const ring_key *key, sotto_err *err)
+static sotto_status move_key(sotto_tx *tx, const sotto_ring_key *key, sotto_err *err)
 {
     sotto_sql q;
 
@@ -130,13 +101,13 @@ static sotto_status move_key(sotto_tx *tx, const ring_key *key, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_hpke_config config_of(const ring_key *key)
+static sotto_hpke_config config_of(const sotto_ring_key *key)
 {
-    return sotto_hpke_config_of(&key->key, key->id, SUITE.kdf, SUITE.aead);
+    return sotto_hpke_config_of(&key->key, key->id, sotto_keys_suite.kdf, sotto_keys_suite.aead);
 }
 
 /* What devices were told to seal to stays known as this server's, or its tasks would look like a stranger's from then on. */
-static sotto_status remember_key(sotto_tx *tx, const ring_key *key, sotto_err *err)
+static sotto_status remember_key(sotto_tx *tx, const sotto_ring_key *key, sotto_err *err)
 {
     uint8_t memory[SOTTO_KEY_CONFIG];
     sotto_buf wire = sotto_buf_over(memory, sizeof memory);
@@ -152,7 +123,7 @@ static sotto_status remember_key(sotto_tx *tx, const ring_key *key, sotto_err *e
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status delete_key(sotto_tx *tx, const ring_key *key, sotto_err *err)
+static sotto_status delete_key(sotto_tx *tx, const sotto_ring_key *key, sotto_err *err)
 {
     sotto_sql q;
 
@@ -164,9 +135,9 @@ static sotto_status delete_key(sotto_tx *tx, const ring_key *key, sotto_err *err
 
 /* ---- rotation ----------------------------------------------------------------------------------------- */
 
-static sotto_status fresh_key(ring_key *out, const ring *r, sotto_err *err)
+static sotto_status fresh_key(sotto_ring_key *out, const sotto_ring *r, sotto_err *err)
 {
-    bool taken[KEY_IDS] = {false};
+    bool taken[SOTTO_KEY_IDS] = {false};
     uint8_t ikm[32];
     sotto_status status;
 
@@ -174,9 +145,10 @@ static sotto_status fresh_key(ring_key *out, const ring *r, sotto_err *err)
         taken[r->keys[i].id] = true;
     do
         SOTTO_TRY(sotto_random_bytes(&out->id, 1, err));
-    while (taken[out->id]); /* MAX_KEYS are far fewer than KEY_IDS */
+    while (taken[out->id]); /* SOTTO_KEYS_MOST are far fewer than SOTTO_KEY_IDS */
     SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));
-    status = sotto_hpke_key_derive(&out->key, SUITE.kem, sotto_bytes_of(ikm, sizeof ikm), err);
+    status = sotto_hpke_key_derive(&out->key, sotto_keys_suite.kem, sotto_bytes_of(ikm, sizeof ikm),
+                                   err);
     sotto_wipe(ikm, sizeof ikm);
     return status;
 }
@@ -188,17 +160,17 @@ typedef struct rotation {
     bool renew;      /* a successor is wanted, whatever the time  */
     uint8_t leaving; /* of delete_early alone: the key that is to go */
     bool waits;      /* ... once its successor is known             */
-    ring after;
+    sotto_ring after;
 } rotation;
 
-static bool has_held(const rotation *r, const ring_key *key, uint64_t seconds)
+static bool has_held(const rotation *r, const sotto_ring_key *key, uint64_t seconds)
 {
     return r->now - key->since >= (int64_t)seconds;
 }
 
 /* Moves one key on if its time has come; *gone if it was deleted. */
-static sotto_status age(sotto_tx *tx, const rotation *r, ring_key *key, bool has_newer, bool *gone,
-                        sotto_err *err)
+static sotto_status age(sotto_tx *tx, const rotation *r, sotto_ring_key *key, bool has_newer,
+                        bool *gone, sotto_err *err)
 {
     *gone = false;
     if (key->state == SOTTO_KEY_PENDING && has_held(r, key, r->times->pending)) {
@@ -221,7 +193,7 @@ static bool needs_key(const rotation *r)
     uint64_t early = r->times->active - 2 * r->times->pending;
 
     for (size_t i = 0; i < r->after.count; i++) {
-        const ring_key *k = &r->after.keys[i];
+        const sotto_ring_key *k = &r->after.keys[i];
 
         if (k->state == SOTTO_KEY_PENDING)
             return false;
@@ -248,8 +220,8 @@ static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
             r->after.keys[kept++] = r->after.keys[i];
     }
     r->after.count = kept;
-    if (needs_key(r) && r->after.count < MAX_KEYS) {
-        ring_key *key = &r->after.keys[r->after.count];
+    if (needs_key(r) && r->after.count < SOTTO_KEYS_MOST) {
+        sotto_ring_key *key = &r->after.keys[r->after.count];
 
         SOTTO_TRY(fresh_key(key, &r->after, err));
         /* The very first can't be unknown to anybody, since nobody has served anything. */
@@ -273,14 +245,15 @@ static uint64_t known_after(const rotation *r)
 
 /* A server always publishes a key, and none that one of its replicas does not know: the last one that is published goes when
  * another takes its place. */
-static sotto_status make_way(sotto_tx *tx, rotation *r, const ring_key *leaving, sotto_err *err)
+static sotto_status make_way(sotto_tx *tx, rotation *r, const sotto_ring_key *leaving,
+                             sotto_err *err)
 {
-    ring_key *next = NULL;
+    sotto_ring_key *next = NULL;
 
     if (leaving->state != SOTTO_KEY_ACTIVE || !SOTTO_RULE(key_has_successor))
         return SOTTO_OK;
     for (size_t i = 0; i < r->after.count; i++) {
-        ring_key *k = &r->after.keys[i];
+        sotto_ring_key *k = &r->after.keys[i];
 
         if (k->state == SOTTO_KEY_ACTIVE && k != leaving)
             return SOTTO_OK;
@@ -296,7 +269,7 @@ static sotto_status make_way(sotto_tx *tx, rotation *r, const ring_key *leaving,
     return move_key(tx, next, err);
 }
 
-static bool has_pending(const ring *r)
+static bool has_pending(const sotto_ring *r)
 {
     bool found = false;
 
@@ -308,7 +281,7 @@ static bool has_pending(const ring *r)
 static sotto_status delete_early(sotto_tx *tx, void *context, sotto_err *err)
 {
     rotation *r = context;
-    const ring_key *leaving = NULL;
+    const sotto_ring_key *leaving = NULL;
 
     r->renew = r->waits = false;
     SOTTO_TRY(sotto_tx_guard(tx, RING, true, err));
@@ -332,7 +305,7 @@ static sotto_status delete_early(sotto_tx *tx, void *context, sotto_err *err)
 /* ---- what this process knows ----------------------------------------------------------------------------- */
 
 /* Workers open their keys anew only when something has changed. */
-static bool is_same(const ring *a, const ring *b)
+static bool is_same(const sotto_ring *a, const sotto_ring *b)
 {
     bool same = a->count == b->count;
 
@@ -342,7 +315,7 @@ static bool is_same(const ring *a, const ring *b)
     return same;
 }
 
-static bool has(const ring *r, const ring_key *key)
+static bool has(const sotto_ring *r, const sotto_ring_key *key)
 {
     bool found = false;
 
@@ -358,9 +331,9 @@ static void tell_state(const sotto_keys *keys, uint8_t id, sotto_key_state state
 }
 
 /* Each key whose state is new to this process, whoever changed it; at its start that is every key. */
-static void tell(const sotto_keys *keys, const ring *before, const ring *after)
+static void tell(const sotto_keys *keys, const sotto_ring *before, const sotto_ring *after)
 {
-    bool kept[KEY_IDS] = {false};
+    bool kept[SOTTO_KEY_IDS] = {false};
 
     for (size_t i = 0; i < after->count; i++) {
         kept[after->keys[i].id] = true;
@@ -375,7 +348,7 @@ static void tell(const sotto_keys *keys, const ring *before, const ring *after)
 static sotto_status run_turn(sotto_keys *keys, sotto_db_fn *turn, rotation *r, sotto_err *err)
 {
     sotto_status status;
-    ring before = {0};
+    sotto_ring before = {0};
 
     r->columns = keys->columns;
     r->times = &keys->times;
@@ -480,7 +453,7 @@ void sotto_keys_close(sotto_keys *keys)
 
 sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err)
 {
-    sotto_hpke_config configs[MAX_KEYS];
+    sotto_hpke_config configs[SOTTO_KEYS_MOST];
     size_t count = 0;
     sotto_status status;
 
@@ -500,7 +473,7 @@ sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show, void *co
 
     (void)pthread_rwlock_rdlock(&keys->lock);
     for (size_t i = 0; status == SOTTO_OK && i < keys->now.count; i++) {
-        const ring_key *k = &keys->now.keys[i];
+        const sotto_ring_key *k = &keys->now.keys[i];
         sotto_key_line line = {k->state, k->since, config_of(k)};
 
         status = show(context, &line, err);
@@ -513,7 +486,7 @@ sotto_status sotto_keys_own(sotto_tx *tx, sotto_own_keys *out, const sotto_colum
                             sotto_err *err)
 {
     sotto_status status;
-    ring r;
+    sotto_ring r;
 
     out->count = 0;
     status = read_ring(tx, &r, columns, err);
@@ -527,77 +500,4 @@ sotto_status sotto_keys_own(sotto_tx *tx, sotto_own_keys *out, const sotto_colum
     }
     sotto_wipe(&r, sizeof r);
     return status;
-}
-
-/* ---- one worker's opened keys ------------------------------------------------------------------------------ */
-
-struct sotto_receivers {
-    sotto_keys *keys;
-    uint_fast64_t version;
-    sotto_hpke_receiver *by_id[KEY_IDS];
-};
-
-static void forget(sotto_receivers *r)
-{
-    for (size_t i = 0; i < KEY_IDS; i++) {
-        sotto_hpke_receiver_free(r->by_id[i]);
-        r->by_id[i] = NULL;
-    }
-}
-
-/* Brings the worker up to date; what fails to open is tried again with the next share. */
-static sotto_status update(sotto_receivers *r, sotto_err *err)
-{
-    uint_fast64_t version = atomic_load(&r->keys->version);
-    sotto_bytes info = sotto_bytes_of(r->keys->info, r->keys->info_len);
-    sotto_status status = SOTTO_OK;
-
-    if (version == r->version)
-        return SOTTO_OK;
-    forget(r);
-    (void)pthread_rwlock_rdlock(&r->keys->lock);
-    for (size_t i = 0; status == SOTTO_OK && i < r->keys->now.count; i++) {
-        const ring_key *k = &r->keys->now.keys[i];
-
-        status = sotto_hpke_receiver_new(&r->by_id[k->id], &k->key, SUITE, info, err);
-    }
-    (void)pthread_rwlock_unlock(&r->keys->lock);
-    if (status == SOTTO_OK)
-        r->version = version;
-    return status;
-}
-
-sotto_status sotto_receivers_new(sotto_receivers **out, sotto_keys *keys, sotto_err *err)
-{
-    sotto_receivers *r = sotto_alloc(sizeof *r);
-
-    if (!r)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "opened HPKE keys");
-    r->keys = keys;
-    *out = r;
-    return SOTTO_OK;
-}
-
-void sotto_receivers_free(sotto_receivers *r)
-{
-    if (!r)
-        return;
-    forget(r);
-    sotto_release(r, sizeof *r);
-}
-
-sotto_status sotto_receivers_know(sotto_receivers *r, uint8_t config_id, sotto_err *err)
-{
-    SOTTO_TRY(update(r, err));
-    if (!r->by_id[config_id])
-        return sotto_fail(err, SOTTO_MISSING, "no HPKE configuration %u", config_id);
-    return SOTTO_OK;
-}
-
-sotto_status sotto_receivers_unseal(sotto_receivers *r, sotto_buf *out, uint8_t config_id,
-                                    sotto_bytes enc, sotto_bytes aad, sotto_bytes payload,
-                                    sotto_err *err)
-{
-    SOTTO_TRY(sotto_receivers_know(r, config_id, err));
-    return sotto_hpke_receiver_unseal(r->by_id[config_id], out, enc, aad, payload, err);
 }

@@ -79,9 +79,9 @@ size_t sotto_tasks_broken(sotto_tasks *tasks);
  * cover the collector's key, that is compared by itself, with the pairing and with what was added before. Until its parties are
  * paired a task is not served: adding it again with another key for the collector then replaces what was stored.
  *   expected  if not empty, the ids that the other side computed, one after the other: SOTTO_DENIED if ours differ
- *   SOTTO_DENIED  also where the recipe fails its lint (`mistakes` says why), the parties file has a key under this
- *             server's name that is not in its ring, the collector's key is another than the one that was paired, or
- *             that the task has already, or a server's URL another than the paired
+ *   SOTTO_DENIED  also where the recipe fails its lint: `mistakes` says why. Or the parties file has a key under this
+ *             server's name that is not this server's. Or the collector's key or a server's URL is not the paired one, or
+ *             the key is not the one that the task has already.
  */
 SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_keys *keys,
                                             sotto_role role, sotto_bytes recipe,

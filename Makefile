@@ -7,6 +7,12 @@ CHAOS_QUESTIONS ?= 1000000
 CHAOS_REPORTS ?= 1000000
 # Random queries to two stores that differ in what no query may tell: about five minutes of one core.
 CHAOS_QUERIES ?= 100000
+# Random recipes, each linted and offered to a device.
+CHAOS_RECIPES ?= 10000
+# Keys in the comparison of X25519 in lanes with the crypto library, products in its iteration, times in each pass of its timing test.
+CHAOS_KEYS ?= 10000000
+CHAOS_PRODUCTS ?= 1000000
+CHAOS_TIMES ?= 100000
 
 .PHONY: all deps build demo test bench lint fuzz chaos
 all: build
@@ -39,6 +45,8 @@ fuzz: deps
 
 chaos: build
 	@SOTTO_CHAOS_QUESTIONS=$(CHAOS_QUESTIONS) SOTTO_CHAOS_REPORTS=$(CHAOS_REPORTS) SOTTO_CHAOS_QUERIES=$(CHAOS_QUERIES) \
+		SOTTO_CHAOS_RECIPES=$(CHAOS_RECIPES) \
+		SOTTO_CHAOS_KEYS=$(CHAOS_KEYS) SOTTO_CHAOS_PRODUCTS=$(CHAOS_PRODUCTS) SOTTO_CHAOS_TIMES=$(CHAOS_TIMES) \
 		ctest --preset release -L chaos --no-tests=ignore
 	@cmake --workflow --preset asan
 	@cmake --workflow --preset tsan

@@ -1,12 +1,16 @@
-/* What one sealed share costs its receiver, beside the Diffie-Hellman nobody can avoid.
+/* What one sealed share costs its receiver: alone, beside the Diffie-Hellman in it, and in batches, where lanes agree on
+ * eight or four keys at a time.
  *
- * Both cases run over the same 64 senders in turn, so no call repeats the encapsulated key before it.
+ * All cases run over the same 64 senders in turn, so no call repeats the encapsulated key before it.
  */
 #include "bench.h"
 
 #include "crypto/kem.h"
+#include "crypto/x25519.h"
+#include "seal/agreed.h"
 #include "sotto/seal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <openssl/evp.h>
@@ -77,6 +81,58 @@ static void unseal(void *state)
                       sotto_bytes_of(sealed + ENC, PLAIN + SOTTO_HPKE_TAG_SIZE), NULL) != SOTTO_OK;
 }
 
+/* All messages, as a server opens a request's reports. */
+static void unseal_batch(void *state)
+{
+    sealed_messages *m = state;
+    sotto_agreement agreed[MESSAGES];
+
+    for (size_t i = 0; i < MESSAGES; i++)
+        agreed[i] = (sotto_agreement){.own = sotto_hpke_receiver_key(m->receiver),
+                                      .peer = sotto_bytes_of(m->sealed[i], ENC)};
+    sotto_agree_many(agreed, MESSAGES);
+    for (size_t i = 0; i < MESSAGES; i++) {
+        sotto_buf out = sotto_buf_over(m->plain, sizeof m->plain);
+
+        m->refused +=
+            sotto_hpke_receiver_unseal_with(
+                m->receiver, &out, &agreed[i], sotto_bytes_of(m->aad, AAD),
+                sotto_bytes_of(m->sealed[i] + ENC, PLAIN + SOTTO_HPKE_TAG_SIZE), NULL) != SOTTO_OK;
+    }
+    sotto_wipe(agreed, sizeof agreed);
+}
+
+/* The agreements alone: X25519 of one private key with each sender's. */
+static void agree_batch(void *state)
+{
+    sealed_messages *m = state;
+    sotto_agreement agreed[MESSAGES];
+
+    for (size_t i = 0; i < MESSAGES; i++)
+        agreed[i] = (sotto_agreement){.own = sotto_hpke_receiver_key(m->receiver),
+                                      .peer = sotto_bytes_of(m->sealed[i], ENC)};
+    sotto_agree_many(agreed, MESSAGES);
+    for (size_t i = 0; i < MESSAGES; i++)
+        m->refused += !agreed[i].agreed;
+    sotto_wipe(agreed, sizeof agreed);
+}
+
+static void run_batches(const sotto_bench *b, sealed_messages *m)
+{
+    static const char *const sets[] = {"ifma", "avx2"};
+    char name[64];
+
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        if (!sotto_x25519_use(sets[i]))
+            continue;
+        (void)snprintf(name, sizeof name, "seal/x25519-batch/%s", sets[i]);
+        (void)sotto_bench_run(b, name, agree_batch, m, MESSAGES);
+        (void)snprintf(name, sizeof name, "seal/unseal-2048-batch/%s", sets[i]);
+        (void)sotto_bench_run(b, name, unseal_batch, m, MESSAGES);
+    }
+    sotto_bench_expect(sotto_x25519_use(NULL), "no way to multiply is left");
+}
+
 void sotto_bench_seal(const sotto_bench *b)
 {
     static sealed_messages messages;
@@ -86,6 +142,8 @@ void sotto_bench_seal(const sotto_bench *b)
     double bare = sotto_bench_run(b, "seal/x25519-bare", bare_x25519, &messages, 1);
     double whole = sotto_bench_run(b, "seal/unseal-2048", unseal, &messages, 1);
     sotto_bench_expect(messages.refused == 0, "messages were refused");
+    run_batches(b, &messages);
+    sotto_bench_expect(messages.refused == 0, "messages of a batch were refused");
     if (bare > 0 && whole > 0)
         sotto_bench_note(b, "seal/unseal-over-x25519", "x", whole / bare);
     release(&messages);

@@ -105,7 +105,7 @@ static double seconds_of(clockid_t clock)
 
 static void dial(sotto_err *err)
 {
-    static const sotto_http_handler handler = {on_head, on_body, NULL};
+    static const sotto_http_handler handler = {.head = on_head, .body = on_body};
     struct sockaddr_in to = {.sin_family = AF_INET};
     const int one = 1;
 

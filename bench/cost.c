@@ -33,12 +33,26 @@ static double cpu_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+static const sotto_hpke_ciphertext *sealed_to(const sotto_dap_report *r, size_t side)
+{
+    return side == 0 ? &r->leader : &r->helper;
+}
+
+/* As the servers do it: keys are agreed for the batch, then each share is opened. */
 static sotto_status open_all(costing *c, size_t side, sotto_err *err)
 {
+    sotto_agreement agreed[COST_BATCH];
+    uint8_t ids[COST_BATCH];
+
+    for (size_t i = 0; i < COST_BATCH; i++) {
+        ids[i] = sealed_to(&c->reports[i], side)->config_id;
+        agreed[i] = (sotto_agreement){.peer = sealed_to(&c->reports[i], side)->enc};
+    }
+    sotto_receivers_agree(c->receivers[side], agreed, ids, COST_BATCH);
     c->plain[side].len = 0;
     for (size_t i = 0; i < COST_BATCH; i++) {
         const sotto_dap_report *r = &c->reports[i];
-        const sotto_hpke_ciphertext *sealed = side == 0 ? &r->leader : &r->helper;
+        const sotto_hpke_ciphertext *sealed = sealed_to(r, side);
         size_t start = c->plain[side].len;
         sotto_plaintext_input_share share;
 
@@ -46,7 +60,7 @@ static sotto_status open_all(costing *c, size_t side, sotto_err *err)
         SOTTO_TRY(sotto_input_share_aad_encode(&c->aad, c->d->task.id, c->d->task.configuration,
                                                &r->metadata, r->public_share, err));
         SOTTO_TRY(sotto_receivers_unseal(c->receivers[side], &c->plain[side], sealed->config_id,
-                                         sealed->enc, sotto_buf_bytes(&c->aad), sealed->payload,
+                                         &agreed[i], sotto_buf_bytes(&c->aad), sealed->payload,
                                          err));
         SOTTO_TRY(sotto_plaintext_input_share_decode(
             &share, sotto_bytes_of(c->plain[side].data + start, c->plain[side].len - start), err));

@@ -145,7 +145,9 @@ static sotto_status keep_config(void *context, const sotto_key_line *line, sotto
 {
     sotto_buf *out = context;
 
-    return out->len > 0 ? SOTTO_OK : sotto_hpke_config_encode(out, &line->config, err);
+    if (out->len > 0 || line->state != SOTTO_KEY_ACTIVE)
+        return SOTTO_OK;
+    return sotto_hpke_config_encode(out, &line->config, err);
 }
 
 static sotto_status write_configuration(sotto_deployment *d, sotto_err *err)

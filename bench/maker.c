@@ -1,5 +1,6 @@
 #include "maker.h"
 
+#include "aggregate/prio/prio.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "dap/report.h"
@@ -192,7 +193,8 @@ static sotto_status shard(sotto_maker *m, sotto_report_draft *draft, uint64_t nu
     size_t count = measurement(m, m->values, number);
 
     sotto_sim_random_bytes(&stream, m->random, m->vdaf.sizes.rand);
-    return sotto_report_shard(draft, &m->vdaf, (sotto_measurement){m->values, count},
+    const sotto_vdaf vdaf = sotto_prio_over(&m->vdaf);
+    return sotto_report_shard(draft, &vdaf, (sotto_measurement){m->values, count},
                               sotto_bytes_of(m->random, m->vdaf.sizes.rand), &m->scratch, err);
 }
 

@@ -54,11 +54,16 @@ foreach(section 1 3)
 endforeach()
 
 # Units for the two servers, and the user that they run as (docs/operating.md).
+set(units)
 foreach(role leader helper)
-  configure_file(${PROJECT_SOURCE_DIR}/packaging/systemd/sotto-${role}.service.in
-                 ${CMAKE_CURRENT_BINARY_DIR}/sotto-${role}.service @ONLY)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto-${role}.service DESTINATION lib/systemd/system)
+  list(APPEND units sotto-${role}.service sotto-${role}-gc.service sotto-${role}-gc.timer)
 endforeach()
+foreach(unit ${units})
+  configure_file(${PROJECT_SOURCE_DIR}/packaging/systemd/${unit}.in ${CMAKE_CURRENT_BINARY_DIR}/${unit} @ONLY)
+endforeach()
+install(CODE "set(SOURCE \"${PROJECT_SOURCE_DIR}\")\nset(BUILD \"${CMAKE_CURRENT_BINARY_DIR}\")
+set(BINDIR \"${CMAKE_INSTALL_BINDIR}\")\nset(DOCDIR \"${CMAKE_INSTALL_DOCDIR}\")\nset(UNITS \"${units}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/install_units.cmake\")")
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/sotto.sysusers DESTINATION lib/sysusers.d RENAME sotto.conf)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/operating.md ${PROJECT_SOURCE_DIR}/docs/serving.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})

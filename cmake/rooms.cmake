@@ -13,6 +13,9 @@ function(sotto_sources_including out header)
   set(found)
   foreach(source IN LISTS ARGN)
     sotto_includes_any(included ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${headers})
+    if(header STREQUAL base/rule.h AND NOT included)
+      sotto_wrong_edits(included ${source}) # whose copy includes it
+    endif()
     if(included)
       list(APPEND found ${source})
     endif()
@@ -53,6 +56,56 @@ function(sotto_room_objects target)
   add_library(${target} OBJECT ${ARGN})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PRIVATE sotto_warnings OpenSSL::Crypto)
+endfunction()
+
+# sotto_wrong_edits(OUT SOURCE): the file below tests/wrong/ with the edits of a source of the current room, or nothing.
+file(GLOB_RECURSE SOTTO_WRONG_EDITS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/wrong/*)
+function(sotto_wrong_edits out source)
+  file(RELATIVE_PATH edits ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  string(REGEX REPLACE "[.]c$" ".txt" edits ${PROJECT_SOURCE_DIR}/tests/wrong/${edits})
+  if(edits IN_LIST SOTTO_WRONG_EDITS)
+    set(${out} ${edits} PARENT_SCOPE)
+  else()
+    set(${out} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# sotto_wrong_sources(OUT SOURCE...): the same sources of the current room for a library with rules that can be switched
+# off. One that has edits is taken from its edited copy in the build folder. The paths that #line names there are relative, so
+# that a compiler cache knows the copy again in another checkout.
+function(sotto_wrong_sources out)
+  set(sources)
+  foreach(source IN LISTS ARGN)
+    sotto_wrong_edits(edits ${source})
+    if(edits)
+      set(original ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+      set(copy ${CMAKE_CURRENT_BINARY_DIR}/wrong/${source})
+      file(RELATIVE_PATH named_edits ${CMAKE_BINARY_DIR} ${edits})
+      file(RELATIVE_PATH named_original ${CMAKE_BINARY_DIR} ${original})
+      add_custom_command(OUTPUT ${copy}
+        COMMAND ${SOTTO_PYTHON} ${PROJECT_SOURCE_DIR}/tests/wrong.py ${named_edits} ${named_original} ${copy}
+        DEPENDS ${PROJECT_SOURCE_DIR}/tests/wrong.py ${edits} ${original}
+        WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMENT "Editing ${named_original} for tests of rules" VERBATIM)
+      get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+      if(definitions)
+        set_source_files_properties(${copy} PROPERTIES COMPILE_DEFINITIONS "${definitions}")
+      endif()
+      set_property(GLOBAL APPEND PROPERTY SOTTO_WRONG_USED ${edits})
+      set(source ${copy})
+    endif()
+    list(APPEND sources ${source})
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# After the last room: no file of edits was left out.
+function(sotto_wrong_all_used)
+  get_property(used GLOBAL PROPERTY SOTTO_WRONG_USED)
+  foreach(edits IN LISTS SOTTO_WRONG_EDITS)
+    if(NOT edits IN_LIST used)
+      message(SEND_ERROR "${edits}: edits no source of a room that has rules")
+    endif()
+  endforeach()
 endfunction()
 
 # sotto_room_again(TARGET FROM HEADER LIST): the room FROM once more for tests. TARGET compiles the sources that include
@@ -152,13 +205,16 @@ function(sotto_server_room name)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL sotto_room_rules ${name} SOTTO_SERVER_RULES_OBJECTS)")
 endfunction()
 
-# The same room with rules that tests/rules.sh can switch off (base/rule.h).
+# The same room with rules that tests/rules.sh can switch off (base/rule.h), and with the edits below tests/wrong/.
 function(sotto_room_rules name list)
   if(NOT SOTTO_HAS_RULES)
     return()
   endif()
   sotto_room_again(sotto_${name}_rules sotto_${name}_room base/rule.h ${list})
   if(TARGET sotto_${name}_rules)
+    get_target_property(sources sotto_${name}_rules SOURCES)
+    sotto_wrong_sources(sources ${sources})
+    set_target_properties(sotto_${name}_rules PROPERTIES SOURCES "${sources}")
     target_compile_definitions(sotto_${name}_rules PRIVATE SOTTO_RULES)
   endif()
 endfunction()

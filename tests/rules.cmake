@@ -1,4 +1,4 @@
-# Tests of rules that can be switched off (base/rule.h, tests/rules.txt).
+# Tests of rules that can be switched off (base/rule.h, tests/rules.txt, tests/wrong).
 
 # The programs that guard a rule: only these are linked a second time.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/rules.txt)
@@ -30,8 +30,13 @@ function(sotto_ruled_program name)
   endif()
 endfunction()
 
-# After the last of them: the source and rules.txt have the same rules, and every row was tried and caught.
+# After the last of them: source, edits and rules.txt have the same rules, those in the source are guards, and every row
+# was tried and caught.
 function(sotto_rules_count)
+  if(NOT SOTTO_PYTHON)
+    add_test(NAME rules COMMAND sh -c "echo 'skipped: no python3'; exit 77")
+    set_tests_properties(rules PROPERTIES LABELS rules SKIP_RETURN_CODE 77)
+  endif()
   if(NOT SOTTO_HAS_RULES)
     return()
   endif()
@@ -43,7 +48,8 @@ function(sotto_rules_count)
   endforeach()
   set(script sh ${PROJECT_SOURCE_DIR}/tests/rules.sh ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   add_test(NAME rules_listed COMMAND ${script} --listed)
+  add_test(NAME rules_wrong COMMAND ${SOTTO_PYTHON} -B ${PROJECT_SOURCE_DIR}/tests/test_wrong.py)
   add_test(NAME rules COMMAND ${script} --count)
   set_tests_properties(rules PROPERTIES LABELS rules DEPENDS "${programs}")
-  set_tests_properties(rules_listed PROPERTIES LABELS rules)
+  set_tests_properties(rules_listed rules_wrong PROPERTIES LABELS rules)
 endfunction()

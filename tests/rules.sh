@@ -1,7 +1,8 @@
 #!/bin/sh
 # rules.sh SOURCE BUILD PROGRAM: every rule that tests/rules.txt lists for this program, switched off alone, must fail the test
 # that guards it, which must pass while it holds. Ends with "N rules, N caught".
-# rules.sh SOURCE BUILD --listed: the source and tests/rules.txt have the same rules.
+# rules.sh SOURCE BUILD --listed: the source and tests/wrong/ together, and tests/rules.txt, have the same rules; those in the
+# source are guards, and the edits fit it.
 # rules.sh SOURCE BUILD --one RULE PROGRAM TEST: one row of tests/rules.txt.
 # rules.sh SOURCE BUILD --count: adds up what the programs' last runs caught; every row of tests/rules.txt must be among it.
 source=$1
@@ -21,7 +22,9 @@ rows() {
 }
 
 used() {
-    grep -rhoE 'SOTTO_RULE\([a-z_]+\)' "$source/src" --include='*.c' | sed 's/.*(\(.*\))/\1/' | LC_ALL=C sort -u
+    { grep -rhoE 'SOTTO_RULE\([a-z_]+\)' "$source/src" "$source/apps" --include='*.c'
+      grep -rhoE '^[+].*' "$source/tests/wrong" | grep -oE 'SOTTO_RULE\([a-z_]+\)'; } |
+        sed 's/.*(\(.*\))/\1/' | LC_ALL=C sort -u
 }
 
 compare_lists() {
@@ -36,6 +39,7 @@ compare_lists() {
         complain "$rule: in the code, but not in tests/rules.txt"
     done
     echo "$(wc -l <"$work/listed") rules listed, $(wc -l <"$work/used") in the code"
+    python3 -B "$source/tests/wrong.py" --check "$source" || failed=1
 }
 
 count_results() {

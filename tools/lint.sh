@@ -83,6 +83,7 @@ section "headers compile alone, as C11 and C++17" check_headers
 section "ten longest functions" check_longest
 section "memory comes from one file" check_allocation
 section "nothing left for later" check_promises
+section "rules are guards and listed" sh tests/rules.sh . build --listed
 section "scripts parse" check_scripts
 section "cppcheck" check_cppcheck
 section "clang-tidy" check_tidy

@@ -10,6 +10,7 @@ may = {k.strip(): v.split() for k, v in (line.split(":") for line in lines if ":
 inside = {room: may.pop(room) for room in list(may) if "/" in room}
 home = {k.strip(): v.strip() for k, v in (line.split(">") for line in lines if ">" in line)}
 wrong = []
+used = set()
 
 
 def check_cycle(room, path):
@@ -35,11 +36,15 @@ for path in sorted(root.glob("src/**/*.[ch]")) + sorted(root.glob("include/sotto
         target = home.get(rest, "?" + rest) if first == "sotto" else first
         if "/" not in header or (first != "sotto" and not (root / "src" / first).is_dir()):
             continue  # a header of the system, or of a library
+        used.add((room, target))
         if target != room and target not in may[room]:
             wrong.append(f"{name}: {room} may not include {header} ({target})")
         folder, other = "/".join(name.split("/")[1:3]), header.split("/")[1]
+        used.add((folder, other))
         if target == room and folder in inside and header.count("/") > 1:
             if other not in inside[folder] and folder != f"{room}/{other}":
                 wrong.append(f"{name}: {folder} may not include {header}")
-print("\n".join(wrong) if wrong else f"{len(may)} rooms, no forbidden door, no cycle")
+wrong += [f"rooms.txt: nobody uses the door from {a} to {b}"
+          for a, doors in {**may, **inside}.items() for b in doors if (a, b) not in used]
+print("\n".join(wrong) if wrong else f"{len(may)} rooms, no forbidden door, no unused one, no cycle")
 sys.exit(bool(wrong))

@@ -35,6 +35,7 @@ sotto_status sotto_dap_transcript_shard(const sotto_dap_transcript *t, size_t in
     const size_t count = json_is_array(measurement) ? json_array_size(measurement) : 1;
     uint64_t *values = sotto_arena_take_array(t->arena, count ? count : 1, sizeof *values);
     sotto_measurement m = {values, count};
+    sotto_vdaf vdaf;
 
     if (values == NULL)
         return sotto_fail(err, SOTTO_NO_MEMORY, "measurement: too long");
@@ -46,7 +47,8 @@ sotto_status sotto_dap_transcript_shard(const sotto_dap_transcript *t, size_t in
             json_is_boolean(value) ? json_is_true(value) : (uint64_t)json_integer_value(value);
     }
     *draft = sotto_dap_transcript_draft(t, report);
-    SOTTO_TRY(sotto_report_shard(draft, &t->vdaf, m, report->rand, t->arena, err));
+    SOTTO_TRY(sotto_vdaf_open(&vdaf, &t->vdaf.config, t->arena, err));
+    SOTTO_TRY(sotto_report_shard(draft, &vdaf, m, report->rand, t->arena, err));
     if (report->tampered)
         *(uint8_t *)(uintptr_t)draft->shares[SOTTO_REPORT_HELPER].payload.data ^= 1;
     return SOTTO_OK;

@@ -180,19 +180,18 @@ static int run_release(int argc, char **argv)
 
 static const sotto_verb verb_list = {
     .name = "list",
-    .summary = "every batch that was ever held, and why it was let go",
+    .summary = "every batch that was ever held, and why it was released",
     .usage = "usage: sotto admin batch list --config FILE [--json]\n",
     .run = run_list,
 };
 
 static const sotto_verb verb_release = {
     .name = "release",
-    .summary = "let a held batch go, with a reason that is kept",
+    .summary = "release a held batch, with a reason that is kept",
     .usage =
         "usage: sotto admin batch release BATCH --reason TEXT --config FILE [--json]\n\n"
-        "A batch is held when more than twice as many reports came for it as this server's "
-        "population\n"
-        "figure explains: whoever sent them may know all but one. BATCH is its name in the list.\n"
+        "A batch with more than twice the reports that --population implies is held: whoever sent\n"
+        "them may know all but one. BATCH is its name in the list.\n"
         "Should still more come before it is collected, it is held again. One that was collected "
         "or\n"
         "released already is refused. The collector's receipt says that it was released, not "

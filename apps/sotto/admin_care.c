@@ -334,9 +334,9 @@ const sotto_verb sotto_verb_admin_health = {
 const sotto_verb sotto_verb_admin_drain = {
     .name = "drain",
     .summary = "stop the running server once it has finished what it accepted",
-    .usage =
-        "usage: sotto admin drain --config FILE [--json]\n\n"
-        "The same as SIGTERM, for whoever can read the datastore key; returns when it is gone.\n",
+    .usage = "usage: sotto admin drain --config FILE [--json]\n\n"
+             "The same as SIGTERM, for whoever can read the datastore key; returns when all is "
+             "written; the process ends a moment later.\n",
     .run = run_drain,
 };
 
@@ -346,8 +346,8 @@ const sotto_verb sotto_verb_admin_gc = {
     .usage =
         "usage: sotto admin gc --config FILE [--keep-days N] [--most ROWS] [--json]\n\n"
         "Retires tasks that closed more than N days ago (90, and never less than `late` and a\n"
-        "day), for good, and deletes their report ids, sums and finished jobs, 5,000 rows in\n"
-        "a transaction. What was released stays, and so do the counts of refused reports.\n"
+        "day), for good. Deletes their report ids, sums and finished jobs, 5,000 rows in\n"
+        "a transaction. What was released stays, and so do the counts of rejected reports.\n"
         "Batches of a retired task that nobody collected can't be collected any more.\n",
     .run = run_gc,
 };

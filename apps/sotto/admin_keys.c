@@ -19,13 +19,9 @@ typedef sotto_status key_act(sotto_admin *admin, sotto_keys *keys);
 typedef struct listing {
     sotto_admin *admin;
     const sotto_key_times *times;
-    bool export; /* configurations that devices may seal to, and nothing else */
+    bool export; /* what the parties file takes, and nothing else */
     size_t shown;
 } listing;
-
-typedef struct key_count {
-    size_t keys, pending;
-} key_count;
 
 static void print_hex(sotto_bytes bytes)
 {
@@ -33,15 +29,15 @@ static void print_hex(sotto_bytes bytes)
         printf("%02x", bytes.data[i]);
 }
 
-/* An entry of "hpke" in the parties file, whose brackets the reader brings: a comma stands between two. Published that
- * long, and opened for a while after. */
+/* An entry of "hpke" in the parties file, whose brackets the reader brings: a comma stands between two. */
 static void print_entry(const listing *l, const sotto_key_line *line, sotto_bytes config)
 {
     printf("%s", l->shown > 0 ? ",\n" : "");
     sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
     sotto_json_hex(&j, "config", config);
-    sotto_json_time(&j, "from", line->since);
-    sotto_json_time(&j, "until", line->since + (int64_t)l->times->active);
+    sotto_json_time(&j, "from", line->use.from);
+    sotto_json_time(&j, "until", line->use.until);
+    sotto_json_time(&j, "next", line->use.next);
     sotto_json_end(&j); /* the line goes on */
 }
 
@@ -51,10 +47,10 @@ static const char *after(char when[SOTTO_CALENDAR_TEXT], const sotto_key_times *
 {
     switch (line->state) {
     case SOTTO_KEY_PENDING:
-        sotto_calendar_format_time(when, line->since + (int64_t)times->pending);
+        sotto_calendar_format_time(when, line->use.from);
         return "active from";
     case SOTTO_KEY_ACTIVE:
-        sotto_calendar_format_time(when, line->since + (int64_t)times->active);
+        sotto_calendar_format_time(when, line->use.until);
         return "expires";
     case SOTTO_KEY_EXPIRED:
     default:
@@ -71,7 +67,8 @@ static sotto_status show(void *context, const sotto_key_line *line, sotto_err *e
     char since[SOTTO_CALENDAR_TEXT], next[SOTTO_CALENDAR_TEXT];
     const char *what = after(next, l->times, line);
 
-    if (l->export && line->state != SOTTO_KEY_ACTIVE)
+    /* Without its times a key says nothing but that it may be sealed to now. */
+    if (l->export && !l->admin->json && line->state != SOTTO_KEY_ACTIVE)
         return SOTTO_OK;
     SOTTO_TRY(sotto_hpke_config_encode(&config, &line->config, err));
     sotto_calendar_format_time(since, line->since);
@@ -98,27 +95,24 @@ static sotto_status show(void *context, const sotto_key_line *line, sotto_err *e
 
 static sotto_status count(void *context, const sotto_key_line *line, sotto_err *err)
 {
-    key_count *c = context;
-
+    (void)line;
     (void)err;
-    c->keys++;
-    if (line->state == SOTTO_KEY_PENDING)
-        c->pending++;
+    ++*(size_t *)context;
     return SOTTO_OK;
 }
 
 /* Beside the list, since it is the same as before: an operator whose key was seen must know that none was made. */
 static sotto_status renew_key(sotto_admin *admin, sotto_keys *keys)
 {
-    key_count before = {0}, now = {0};
+    size_t before = 0, now = 0;
 
     SOTTO_TRY(sotto_keys_list(keys, count, &before, &admin->err));
     SOTTO_TRY(sotto_keys_renew(keys, sotto_admin_now(), &admin->err));
     SOTTO_TRY(sotto_keys_list(keys, count, &now, &admin->err));
-    if (now.keys <= before.keys)
+    if (now <= before)
         (void)fprintf(stderr, "sotto %s: no key was made: %s\n", admin->verb,
-                      now.pending > 0 ? "one is pending, and comes first"
-                                      : "there are as many as there can be");
+                      now < SOTTO_KEYS_MOST ? "one is pending, and comes first"
+                                            : "there are as many as there can be");
     return SOTTO_OK;
 }
 
@@ -181,7 +175,8 @@ static int run(const char *verb, int argc, char **argv, bool export, key_act *ac
             status = act(&admin, keys);
         if (status == SOTTO_OK) {
             l.times = sotto_keys_times(keys);
-            status = sotto_keys_list(keys, show, &l, &admin.err);
+            status = export ? sotto_keys_export(keys, sotto_admin_now(), show, &l, &admin.err)
+                            : sotto_keys_list(keys, show, &l, &admin.err);
         }
         if (export && admin.json && l.shown > 0)
             printf("\n");
@@ -222,12 +217,14 @@ static const sotto_verb verb_list = {
 
 static const sotto_verb verb_export = {
     .name = "export",
-    .summary = "the published configurations, for the parties file",
+    .summary = "every key's configuration, for the parties file",
     .usage =
         "usage: sotto admin keys export --config FILE [--json]\n\n"
-        "Prints each active configuration in hex; with --json, as the parties file takes it, with\n"
-        "the times between which it is published, and a comma between two of them: what stands\n"
-        "within the brackets of \"hpke\".\n",
+        "With --json, prints each key as the parties file takes it, with a comma between two of\n"
+        "them: what stands within the brackets of \"hpke\". These are the keys in use, those that\n"
+        "come into use later, and those that ended less than key_active ago. Each has the times\n"
+        "between which devices seal to it, and `next`, before which no other key comes into use.\n"
+        "Without --json, prints the configurations in use now, in hex.\n",
     .run = run_export,
 };
 
@@ -236,10 +233,11 @@ static const sotto_verb verb_rotate = {
     .summary = "make a successor now",
     .usage =
         "usage: sotto admin keys rotate --config FILE [--json]\n\n"
-        "Servers rotate keys by themselves; this makes a new one early. It is pending until every\n"
-        "replica knows it, and the old one stays in use for its time. While one is pending, no "
-        "other\n"
-        "is made, and a line says so.\n",
+        "Servers rotate keys by themselves; this makes one that comes into use after key_pending,\n"
+        "an hour, once every replica knows it. The old one stays in use for its time. If another\n"
+        "comes into use as soon, none is made, and a line says so. Parties files that were\n"
+        "published before lack the new key: devices that have one answer no recipe from then on\n"
+        "that your server has with the new file.\n",
     .run = run_rotate,
 };
 

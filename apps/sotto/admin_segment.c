@@ -133,23 +133,22 @@ static int run_abandon(int argc, char **argv)
 
 static const sotto_verb verb_list = {
     .name = "list",
-    .summary = "what a leader could not read, and what was given up of it",
+    .summary = "what a leader could not read, and what was abandoned of it",
     .usage = "usage: sotto admin segment list --config FILE [--json]\n",
     .run = run_list,
 };
 
 static const sotto_verb verb_abandon = {
     .name = "abandon",
-    .summary = "give up reports that can't be read, with a reason that is kept",
+    .summary = "abandon reports that can't be read, with a reason that is kept",
     .usage =
         "usage: sotto admin segment abandon SEGMENT --reason TEXT [--key-is-lost KEY]\n"
         "           --config FILE [--json]\n\n"
-        "For what can't be had again. SEGMENT is its number in the list; one that was never found\n"
-        "unreadable is refused, and so is one that only lacks a datastore key, which can be put\n"
-        "back: if that key is gone for good, say so by its name, as the list has it. The reports\n"
-        "are destroyed, with all others of their job if that was sent, and the collector sees "
-        "them\n"
-        "among the refused ones, as `unreadable`. A running leader need not be stopped.\n",
+        "Works only on segments that the list shows as unreadable; SEGMENT is the number there.\n"
+        "One that lacks a datastore key is refused, since the key can be put back; if that key is\n"
+        "lost for good, add --key-is-lost with its name from the list. The reports are destroyed,\n"
+        "with all others of their job if that was sent. The collector sees them among the\n"
+        "rejected ones, as `unreadable`. A running leader need not be stopped.\n",
     .run = run_abandon,
 };
 

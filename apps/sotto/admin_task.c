@@ -1,17 +1,20 @@
 /* sotto admin task - what this server takes part in. */
 #include "admin.h"
+#include "cohort.h"
 #include "show.h"
 
 #include "dap/dap.h"
 #include "recipe/calendar.h"
-#include "recipe/model.h"
+#include "recipe/task.h"
 #include "serve/tasks/listing.h"
+#include "serve/tasks/population.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COHORTS = 1024 };
+enum { MAX_COHORTS = 1024, MOST_MEMORY = 64 << 20 };
 static const uint64_t most_devices = 100000000000; /* a recipe's own limit */
 
 /* ---- adding ---------------------------------------------------------------------------------------------------------- */
@@ -52,102 +55,200 @@ static void print_mistakes(const sotto_mistakes *mistakes)
                       mistakes->items[i].path, mistakes->items[i].what);
 }
 
-static sotto_status add(sotto_admin *admin, sotto_buf *ids, uint64_t population,
+static sotto_status add(sotto_admin *admin, sotto_buf *ids, sotto_bytes recipe, uint64_t population,
                         sotto_mistakes *mistakes)
 {
     static uint8_t memory[MAX_COHORTS * SOTTO_TASK_ID_SIZE];
     sotto_buf expected = sotto_buf_over(memory, sizeof memory);
-    sotto_bytes recipe, parties;
+    sotto_bytes parties;
 
     SOTTO_TRY(read_expected(admin, &expected));
-    SOTTO_TRY(sotto_admin_read_file(admin, &recipe, admin->words[0], SOTTO_RECIPE_MAX_BYTES));
     SOTTO_TRY(sotto_admin_read_file(admin, &parties, admin->words[1], SOTTO_RECIPE_MAX_BYTES));
     return sotto_tasks_add(admin->db, &admin->columns, admin->role, recipe, parties, population,
                            sotto_buf_bytes(&expected), ids, mistakes, &admin->err);
 }
 
-/* 0 without the flag; not with it: none is "unchanged" to the database, and nobody would type that. */
-static bool read_population(const sotto_admin *admin, uint64_t *out)
+/* What --population said: of all tasks, and of the cohorts that it named. */
+typedef struct figures {
+    uint64_t all;
+    uint64_t cohorts[MAX_COHORTS];
+    bool split;
+} figures;
+
+static bool read_devices(const sotto_admin *admin, uint64_t *out, const char *text)
 {
-    if (!sotto_admin_number(admin, out, "--population"))
-        return false;
-    if (!sotto_admin_flag(admin, "--population") || (*out >= 1 && *out <= most_devices))
+    size_t digits = strspn(text, "0123456789");
+
+    *out = digits > 0 && digits <= 15 && !text[digits] ? strtoull(text, NULL, 10) : 0;
+    if (*out >= 1 && *out <= most_devices)
         return true;
     (void)fprintf(stderr,
-                  "sotto %s: --population takes a number from 1 to %" PRIu64 "; nothing changed\n",
+                  "sotto %s: --population takes a number from 1 to %" PRIu64
+                  ", or COHORT=NUMBER; nothing changed\n",
                   admin->verb, most_devices);
     return false;
+}
+
+/* "12000" is every task's figure, "en_US=12000" that of one cohort's. */
+static bool read_figure(const sotto_admin *admin, figures *out, const sotto_recipe *recipe,
+                        const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    char name[1024];
+    size_t cohort;
+
+    if (!equals)
+        return read_devices(admin, &out->all, text);
+    (void)snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    if (!recipe) /* whose mistakes are said when it is added */
+        return true;
+    if (!sotto_cohort_find(recipe, &cohort, name) || cohort >= MAX_COHORTS) {
+        (void)fprintf(stderr, "sotto %s: --population: the recipe has no cohort '%s'; it has:\n",
+                      admin->verb, name);
+        sotto_cohort_list(recipe, "cohort");
+        return false;
+    }
+    out->split = true;
+    return read_devices(admin, &out->cohorts[cohort], equals + 1);
+}
+
+static bool read_figures(const sotto_admin *admin, figures *out, const sotto_recipe *recipe)
+{
+    for (size_t i = 0; i < admin->flag_count; i++)
+        if (strcmp(admin->flags[i][0], "--population") == 0 &&
+            !read_figure(admin, out, recipe, admin->flags[i][1]))
+            return false;
+    return true;
+}
+
+static void warn_of_population(const figures *f, size_t tasks)
+{
+    size_t without = 0;
+
+    for (size_t i = 0; i < tasks; i++)
+        without += f->all == 0 && f->cohorts[i] == 0;
+    if (without == tasks)
+        (void)fprintf(stderr, "no --population: unless one was set before, this server has no"
+                              " volume (Sybil) check\n");
+    else if (without > 0)
+        (void)fprintf(stderr,
+                      "no --population of %zu cohort%s: unless one was set before, this server"
+                      " has no volume (Sybil) check for them\n",
+                      without, without == 1 ? "" : "s");
+    else if (tasks > 1 && !f->split)
+        (void)fprintf(stderr,
+                      "each of the %zu cohorts is checked against all %" PRIu64
+                      " devices; --population COHORT=N says how many it has\n",
+                      tasks, f->all);
+}
+
+/* Ids come in the order of the cohorts' numbers. */
+static void print_ids(const sotto_admin *admin, sotto_bytes ids, const sotto_recipe *recipe)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX], name[SOTTO_COHORT_TEXT];
+    sotto_cohort cohort;
+
+    for (size_t i = 0; i < ids.len / SOTTO_TASK_ID_SIZE; i++) {
+        sotto_recipe_cohort(recipe, &cohort, i);
+        sotto_dap_id_encode(id,
+                            sotto_bytes_of(ids.data + i * SOTTO_TASK_ID_SIZE, SOTTO_TASK_ID_SIZE));
+        if (admin->json) {
+            sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+            sotto_json_text(&j, "task", id);
+            sotto_json_cohort(&j, &cohort);
+            (void)sotto_show_end(&j);
+        } else {
+            printf("task %s%s%s\n", id, cohort.count > 0 ? "  cohort " : "",
+                   sotto_cohort_text(name, &cohort));
+        }
+    }
+}
+
+/* Adds the tasks and says which they are. */
+static int add_recipe(sotto_admin *admin, sotto_arena *arena)
+{
+    static sotto_mistakes mistakes, again;
+    static uint8_t memory[MAX_COHORTS * SOTTO_TASK_ID_SIZE];
+    static figures f;
+    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
+    const sotto_recipe *recipe = NULL;
+    sotto_bytes text;
+    sotto_status status;
+
+    if (sotto_admin_read_file(admin, &text, admin->words[0], SOTTO_RECIPE_MAX_BYTES) != SOTTO_OK)
+        return sotto_admin_fail(admin);
+    if (sotto_recipe_read(&recipe, text, arena, &again, NULL) != SOTTO_OK)
+        recipe = NULL; /* adding it says why */
+    if (!read_figures(admin, &f, recipe))
+        return EXIT_USAGE;
+    status = add(admin, &ids, text, f.all, &mistakes);
+    if (status == SOTTO_OK && f.split)
+        status = sotto_population_set(
+            admin->db, &(sotto_population){admin->role, sotto_buf_bytes(&ids), f.cohorts},
+            &admin->err);
+    if (status != SOTTO_OK) {
+        print_mistakes(&mistakes);
+        return mistakes.errors > 0 ? (sotto_admin_fail(admin), EXIT_LINT) : sotto_admin_fail(admin);
+    }
+    if (recipe)
+        print_ids(admin, sotto_buf_bytes(&ids), recipe);
+    if (!admin->json)
+        warn_of_population(&f, ids.len / SOTTO_TASK_ID_SIZE);
+    return EXIT_DONE;
 }
 
 static int run_add(int argc, char **argv)
 {
     static const char *const known[] = {"--population", "--expect", NULL};
     static sotto_admin admin;
-    static sotto_mistakes mistakes;
-    static uint8_t memory[MAX_COHORTS * SOTTO_TASK_ID_SIZE];
-    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
-    uint64_t population = 0;
+    sotto_arena arena;
     int code = sotto_admin_parse(&admin, "admin task add", argc, argv, known, 2, 2);
 
-    if (code == EXIT_DONE && !read_population(&admin, &population))
-        code = EXIT_USAGE;
+    sotto_arena_init(&arena, MOST_MEMORY);
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
-    if (code == EXIT_DONE && add(&admin, &ids, population, &mistakes) != SOTTO_OK) {
-        print_mistakes(&mistakes);
-        code = sotto_admin_fail(&admin);
-        if (mistakes.errors > 0)
-            code = EXIT_LINT;
-    }
-    for (size_t at = 0; code == EXIT_DONE && at < ids.len; at += SOTTO_TASK_ID_SIZE) {
-        char id[SOTTO_DAP_ID_TEXT_MAX];
-
-        sotto_dap_id_encode(id, sotto_bytes_of(ids.data + at, SOTTO_TASK_ID_SIZE));
-        if (admin.json) {
-            sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
-
-            sotto_json_text(&j, "task", id);
-            (void)sotto_show_end(&j);
-        } else {
-            printf("task %s\n", id);
-        }
-    }
-    if (code == EXIT_DONE && population == 0 && !admin.json)
-        (void)fprintf(stderr,
-                      "no --population: unless one was set before, this server can't check the"
-                      " rate of reports\n");
+    if (code == EXIT_DONE)
+        code = add_recipe(&admin, &arena);
+    sotto_arena_clear(&arena);
     sotto_admin_close(&admin);
     return code;
 }
 
 /* ---- listing ---------------------------------------------------------------------------------------------------------- */
 
-enum { RECIPE_TEXT = 160 };
+enum { RECIPE_TEXT = 160 + SOTTO_COHORT_TEXT };
 
-/* The question that a task is of, and which part of it: "commute-1 version 1, cohort 3". A bare task has none. */
+/* The question that a task is of, and which part of it: "commute-1 version 1, cohort locale en_US". A bare task has none. */
 static const char *recipe_text(char out[RECIPE_TEXT], const sotto_server_task *task)
 {
     const sotto_recipe *recipe = task->recipe;
+    char name[SOTTO_COHORT_TEXT];
+    sotto_cohort cohort;
     int len;
 
     if (!recipe)
         return "no recipe";
     len = snprintf(out, RECIPE_TEXT, "%.64s version %" PRIu64, recipe->name, recipe->version);
-    if (sotto_recipe_cohorts(recipe) > 1)
-        (void)snprintf(out + len, (size_t)(RECIPE_TEXT - len), ", cohort %zu", task->dap.cohort);
+    sotto_recipe_cohort(recipe, &cohort, task->dap.cohort);
+    if (cohort.count > 0)
+        (void)snprintf(out + len, (size_t)(RECIPE_TEXT - len), ", cohort %s",
+                       sotto_cohort_text(name, &cohort));
     return out;
 }
 
 static void show_json(const sotto_task_line *line, const char *id)
 {
     const sotto_server_task *task = line->task;
+    sotto_cohort cohort;
     sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
 
     sotto_json_text(&j, "task", id);
     if (task->recipe) {
         sotto_json_text(&j, "recipe", task->recipe->name);
         sotto_json_uint(&j, "version", task->recipe->version);
-        sotto_json_uint(&j, "cohort", task->dap.cohort);
+        sotto_recipe_cohort(task->recipe, &cohort, task->dap.cohort);
+        sotto_json_cohort(&j, &cohort);
     } else {
         sotto_json_null(&j, "recipe");
     }
@@ -229,18 +330,21 @@ static const sotto_verb verb_add = {
     .name = "add",
     .summary = "take part in a recipe's tasks",
     .usage =
-        "usage: sotto admin task add RECIPE PARTIES --config FILE [--population N]\n"
+        "usage: sotto admin task add RECIPE PARTIES --config FILE [--population N]...\n"
         "           [--expect IDS]... [--json]\n\n"
         "Compiles the recipe here and prints the id of each of its tasks; a running server serves\n"
         "them within a second. Give the ids that the other operator was shown as --expect, one or\n"
-        "several with spaces between them: if a byte of the recipe, or a server's URL or key,\n"
+        "several with spaces between them. If a byte of the recipe, or a server's URL or key,\n"
         "differs, so do the ids, and nothing is added. Each key under this server's name must be "
         "its\n"
         "own. The collector's key, which no id covers, must be the one that was paired, and a "
         "task\n"
-        "that is paired never changes it. --population is your own figure of the devices that may\n"
-        "answer, without which rates can't be checked. Adding the same files again with another\n"
-        "figure changes it, at once, in a running server too.\n",
+        "that is paired never changes it. --population is how many devices may answer, by your "
+        "own\n"
+        "knowledge, of each task, or of one cohort's: --population en_US=9000. Without it there "
+        "is\n"
+        "no volume (Sybil) check. Adding the same files again with another number changes it at\n"
+        "once, in a running server too.\n",
     .run = run_add,
 };
 

@@ -63,16 +63,19 @@ static void usage(void)
     sotto_form_print_options();
     printf(
         "\n"
-        "  --epsilon E                  ask for delta at this epsilon instead\n"
-        "  --claim E                    hold this epsilon against the answer\n"
+        "  --epsilon E                  ask for delta at this epsilon, instead of --delta [above 0 "
+        "to 1e6]\n"
+        "  --claim E                    hold this epsilon against the answer [above 0 to 1e6]\n"
         "  --batch FILE                 a question a line: CSV with option names as columns, or a\n"
         "                               JSON array of objects; options given here are defaults\n"
         "  --compose                    the batch's questions as one claim, at one delta\n"
         "  --curve NAME=FROM:TO[:N]     sweep one number over N points (60)\n"
         "  --csv FILE, --svg FILE       where the curve goes, besides the terminal\n"
         "  --json                       one object a line\n"
-        "\nmechanisms, with what each needs [and takes]:\n");
+        "\nmechanisms, with what each needs [and takes], and what it accepts there:\n");
     sotto_form_print_mechanisms();
+    printf("\ntrust models:\n");
+    sotto_form_print_trusts();
     printf("\nExit: 0 answered; 2 a mistake in the question; 4 refused: no theorem grants it;\n"
            "8 the epsilon of --claim does not hold, or cannot be shown to.\n");
 }

@@ -29,6 +29,8 @@ void sotto_budget_ask(sotto_budget_result *out, const sotto_question *q,
 /* budget_batch.c, budget_curve.c: an exit code each. */
 int sotto_budget_batch(sotto_budget_command *c);
 int sotto_budget_curve(sotto_budget_command *c);
+/* budget_dummies.c: `plan --find dummies`. */
+int sotto_budget_plan_dummies(sotto_budget_command *c);
 
 extern const struct sotto_verb sotto_verb_budget_account, sotto_verb_budget_plan;
 

@@ -68,7 +68,7 @@ static void answer_row(batch *b, size_t line)
 
     b->asked++;
     if (!b->row.form.unread)
-        sotto_form_question(&b->row.form, &q, OPTIONS, false);
+        sotto_form_question(&b->row.form, &q, OPTIONS, b->row.epsilon > 0);
     if (b->row.form.mistake_count > 0) {
         b->malformed++;
         sotto_budget_print_mistakes(b->row.verb, &b->row.form, b->row.json, b->place, line);

@@ -41,6 +41,15 @@ static bool read_points(sweep *s, const char *text)
     return true;
 }
 
+static double probe_end(sotto_form *probe, sotto_option option, const char *name, const char *text)
+{
+    probe->given[option] = false;
+    (void)sotto_form_set(probe, name, text);
+    if (probe->given[option])
+        sotto_form_check_number(probe, option, NULL);
+    return probe->number[option];
+}
+
 /* "rate=1e-4:0.1:50". Both ends are checked as the option itself would be. */
 static void parse_sweep(sweep *s, sotto_budget_command *c)
 {
@@ -56,10 +65,8 @@ static void parse_sweep(sweep *s, sotto_budget_command *c)
                             c->curve);
         return;
     }
-    (void)sotto_form_set(&probe, text, from);
-    s->from = probe.number[s->option];
-    (void)sotto_form_set(&probe, text, to);
-    s->to = probe.number[s->option];
+    s->from = probe_end(&probe, s->option, text, from);
+    s->to = probe_end(&probe, s->option, text, to);
     for (size_t i = 0; i < probe.mistake_count; i++)
         sotto_form_complain(&c->form, "%s", probe.mistakes[i]);
     if (probe.mistake_count == 0 && !(s->from < s->to))

@@ -1,5 +1,7 @@
 #include "budget_form.h"
 
+#include "account/trust.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,60 +11,65 @@
 
 typedef enum option_kind { REAL, COUNT, CHOICE, FLAG, SHARE } option_kind;
 
-/* Where an end of a range itself is excluded, the smallest step inside it stands. */
+/* A number's range is the widest that any mechanism accepts; budget_mechanisms.c has those that are narrower. */
 static const struct option {
     const char *name;
     const char *alias; /* "" for none */
     option_kind kind;
     sotto_rounding rounding; /* against the claim */
     double low, high;
-    const char *accepts;
+    const char *accepts; /* of what is no number */
     const char *help;
 } options[OPTIONS] = {
     [OPTION_MECHANISM] = {"mechanism", "", CHOICE, SOTTO_ROUND_NEAREST, 0, 0,
                           "a mechanism of `sotto budget account --help`", "what is released"},
     [OPTION_ADJACENCY] = {"adjacency", "", CHOICE, SOTTO_ROUND_NEAREST, 0, 0,
-                          "add-remove, replacement or deletion", "what neighbours differ in"},
-    [OPTION_TRUST] = {"trust", "", CHOICE, SOTTO_ROUND_NEAREST, 0, 0, "split, flamingo or aero",
-                      "how reports are added up"},
+                          "add-remove, replacement or deletion",
+                          "what two neighbouring data sets differ in"},
+    [OPTION_TRUST] = {"trust", "", CHOICE, SOTTO_ROUND_NEAREST, 0, 0,
+                      "central, split, flamingo or aero",
+                      "who adds up, and who must be honest (below)"},
     [OPTION_DISHONEST] = {"dishonest", "", SHARE, SOTTO_ROUND_NEAREST, 0, 1, "0 to below 1",
                           "share of the cohort that lies, colludes or drops out"},
     [OPTION_HIDDEN] = {"hidden", "relay-and-tokens", FLAG, SOTTO_ROUND_NEAREST, 0, 0, "",
                        "split only: relay and tokens hide who takes part"},
-    [OPTION_DELTA] = {"delta", "", REAL, SOTTO_ROUND_DOWN, 1e-300, 0.999999, "1e-300 to below 1",
+    [OPTION_DELTA] = {"delta", "", REAL, SOTTO_ROUND_DOWN, 1e-300, 0.999999, "",
                       "the delta of the claim"},
-    [OPTION_SIGMA] = {"sigma", "", REAL, SOTTO_ROUND_DOWN, 1e-9, 1e15, "1e-9 to 1e15",
+    [OPTION_SIGMA] = {"sigma", "", REAL, SOTTO_ROUND_DOWN, 1e-9, 1e15, "",
                       "standard deviation of the noise"},
-    [OPTION_CLIP] = {"clip", "", REAL, SOTTO_ROUND_UP, 1e-9, 1e15, "1e-9 to 1e15",
-                     "largest norm of one person's vector (1)"},
+    [OPTION_SCALE] = {"scale", "", REAL, SOTTO_ROUND_DOWN, 1e-11, 1e18, "",
+                      "scale b of Laplace or geometric noise, e^(-|x|/b)"},
+    [OPTION_CLIP] = {"clip", "", REAL, SOTTO_ROUND_UP, 1e-9, 1e15, "",
+                     "largest norm of one person's vector, L1 for Laplace (1)"},
     [OPTION_ONE_HOT] = {"one-hot", "", FLAG, SOTTO_ROUND_NEAREST, 0, 0, "",
                         "the vector is one-hot instead of clipped"},
-    [OPTION_RATE] = {"rate", "q", REAL, SOTTO_ROUND_UP, 1e-12, 1, "above 0 to 1",
+    [OPTION_RATE] = {"rate", "q", REAL, SOTTO_ROUND_UP, 1e-12, 1, "",
                      "chance to be sampled in a round"},
-    [OPTION_ROUNDS] = {"rounds", "T", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12, "1 to 1e12",
-                       "how many times"},
-    [OPTION_RELEASES] = {"releases", "participations", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12,
-                         "1 to 1e12", "releases about the same person (1)"},
-    [OPTION_SLOTS] = {"slots", "", COUNT, SOTTO_ROUND_NEAREST, 1, 1e9, "1 to 1e9",
+    [OPTION_ROUNDS] = {"rounds", "T", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12, "", "how many times"},
+    [OPTION_RELEASES] = {"releases", "participations", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12, "",
+                         "releases about the same person (1)"},
+    [OPTION_SLOTS] = {"slots", "", COUNT, SOTTO_ROUND_NEAREST, 1, 1e9, "",
                       "slots or times to choose from"},
-    [OPTION_SENSITIVITY] = {"sensitivity", "", COUNT, SOTTO_ROUND_NEAREST, 1, 1e9, "1 to 1e9",
-                            "largest change of the integer sum (L2 for vectors)"},
-    [OPTION_DIMENSION] = {"dimension", "", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12, "1 to 1e12",
+    [OPTION_SENSITIVITY] = {"sensitivity", "", COUNT, SOTTO_ROUND_NEAREST, 1, 1e9, "",
+                            "largest change of the integer sum (vectors: L2, geometric L1)"},
+    [OPTION_DIMENSION] = {"dimension", "", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12, "",
                           "entries of the vector"},
-    [OPTION_COHORT] = {"cohort", "n", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12, "1 to 1e12",
+    [OPTION_COHORT] = {"cohort", "n", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12, "",
                        "devices that report, dishonest ones included"},
-    [OPTION_LOCAL_EPSILON] = {"local-epsilon", "eps0", REAL, SOTTO_ROUND_UP, 1e-9, 30, "1e-9 to 30",
+    [OPTION_LOCAL_EPSILON] = {"local-epsilon", "eps0", REAL, SOTTO_ROUND_UP, 1e-9, 30, "",
                               "epsilon of one report alone"},
-    [OPTION_RELEASE_EPSILON] = {"release-epsilon", "", REAL, SOTTO_ROUND_UP, 1e-9, 100,
-                                "1e-9 to 100", "epsilon of one release"},
-    [OPTION_DELTA_EACH] = {"delta-each", "", REAL, SOTTO_ROUND_UP, 1e-300, 0.5, "1e-300 to 0.5",
+    [OPTION_RELEASE_EPSILON] = {"release-epsilon", "", REAL, SOTTO_ROUND_UP, 1e-9, 100, "",
+                                "epsilon of one release"},
+    [OPTION_DELTA_EACH] = {"delta-each", "", REAL, SOTTO_ROUND_UP, 1e-300, 0.5, "",
                            "delta of one release"},
     [OPTION_VARIANT] = {"variant", "", CHOICE, SOTTO_ROUND_NEAREST, 0, 0,
                         "fixed, averaged or sliding", "kind of check-in"},
-    [OPTION_WINDOW] = {"window", "m", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12, "1 to 1e12",
+    [OPTION_WINDOW] = {"window", "m", COUNT, SOTTO_ROUND_NEAREST, 1, 1e12, "",
                        "steps of a check-in window"},
-    [OPTION_PROBABILITY] = {"probability", "p0", REAL, SOTTO_ROUND_UP, 1e-12, 1, "above 0 to 1",
+    [OPTION_PROBABILITY] = {"probability", "p0", REAL, SOTTO_ROUND_UP, 1e-12, 1, "",
                             "chance to check in at all (1)"},
+    [OPTION_REPETITIONS] = {"repetitions", "", COUNT, SOTTO_ROUND_NEAREST, 1, 1e9, "1 to 1e9",
+                            "windows in which the same people check in anew (1)"},
 };
 
 /* ---- the table -------------------------------------------------------------------------------------- */
@@ -105,40 +112,52 @@ bool sotto_form_is_number(sotto_option option)
     return options[option].kind == COUNT || options[option].kind == REAL;
 }
 
-void sotto_form_print_options(void)
+const char *sotto_form_alias(sotto_option option)
 {
-    for (int i = 0; i < OPTIONS; i++) {
-        char name[40];
-
-        (void)snprintf(name, sizeof name, "--%s%s%s", options[i].name,
-                       options[i].alias[0] != 0 ? ", --" : "", options[i].alias);
-        printf("  %-28s %s%s%s%s\n", name, options[i].help, options[i].accepts[0] != 0 ? " [" : "",
-               options[i].accepts, options[i].accepts[0] != 0 ? "]" : "");
-    }
+    return options[option].alias;
 }
 
-static void print_names(unsigned long set, const char *before, const char *between)
+const char *sotto_form_help(sotto_option option)
 {
-    for (int i = 0; i < OPTIONS; i++) {
-        if ((set >> i & 1) == 0)
-            continue;
-        printf("%s--%s", before, options[i].name);
-        before = between;
-    }
+    return options[option].help;
 }
 
-void sotto_form_print_mechanisms(void)
+/* The range that a mechanism has for a number; NULL: the widest. */
+static sotto_form_range range_of(sotto_option option, const sotto_form_mechanism *m)
 {
-    for (size_t i = 0; i < sotto_form_mechanism_count; i++) {
-        const sotto_form_mechanism *m = &sotto_form_mechanisms[i];
+    for (size_t i = 0; m != NULL && i < FORM_RANGES && m->ranges[i].high > 0; i++)
+        if (m->ranges[i].option == option)
+            return m->ranges[i];
+    return (sotto_form_range){option, options[option].low, options[option].high, false};
+}
 
-        printf("  %s%s%s: %s\n", sotto_mechanism_name(m->mechanism), m->alias[0] != 0 ? " or " : "",
-               m->alias, m->help);
-        print_names(m->needs, "      ", " ");
-        if (m->takes != 0)
-            print_names(m->takes, " [", " ");
-        printf("%s\n", m->takes != 0 ? "]" : "");
+/* 1e12 and 1e-9, not 1e+12 and 1e-09. */
+static void write_number(char out[32], double x)
+{
+    (void)snprintf(out, 32, "%g", x);
+    char *power = strchr(out, 'e');
+    if (power == NULL)
+        return;
+    char *digits = power + 1 + (power[1] == '+' || power[1] == '-');
+    size_t zeros = strspn(digits, "0");
+    char *to = power[1] == '-' ? digits : power + 1;
+
+    memmove(to, digits + zeros, strlen(digits + zeros) + 1);
+}
+
+void sotto_form_accepts(char out[FORM_ACCEPTS], sotto_option option, const sotto_form_mechanism *m)
+{
+    char low[32], high[32];
+    sotto_form_range r = range_of(option, m);
+
+    if (!sotto_form_is_number(option)) {
+        (void)snprintf(out, FORM_ACCEPTS, "%s", options[option].accepts);
+        return;
     }
+    write_number(low, r.low);
+    write_number(high, r.high);
+    (void)snprintf(out, FORM_ACCEPTS, "%s to %s%s%s", low, high, r.per_clip ? " times --clip" : "",
+                   options[option].kind == COUNT ? ", whole" : "");
 }
 
 /* ---- filling it in ---------------------------------------------------------------------------------- */
@@ -174,7 +193,7 @@ static double choose_mechanism(const char *text)
 
 static double choose_trust(const char *text)
 {
-    for (unsigned t = SOTTO_TRUST_SPLIT; t <= SOTTO_TRUST_AERO; t++)
+    for (unsigned t = SOTTO_TRUST_SPLIT; sotto_trust_is_known((sotto_trust)t); t++)
         if (same_name(text, sotto_trust_name((sotto_trust)t)))
             return t;
     return 0;
@@ -201,17 +220,28 @@ static void set_number(sotto_form *form, sotto_option option, const char *text)
 
     if (sotto_number_read(&exact, text, SOTTO_ROUND_NEAREST, o->name, &err) != SOTTO_OK ||
         sotto_number_read(&x, text, o->rounding, o->name, &err) != SOTTO_OK) {
-        sotto_form_complain(form, "--%s: '%.40s' is not a number; accepted: %s", o->name, text,
-                            o->accepts);
+        sotto_form_complain(form, "--%s: '%.40s' is not a number", o->name, text);
         return;
     }
-    if (!(exact >= o->low && exact <= o->high) || (o->kind == COUNT && exact != floor(exact))) {
-        sotto_form_complain(form, "--%s: %.40s is outside of what is accepted: %s%s", o->name, text,
-                            o->accepts, o->kind == COUNT ? ", whole" : "");
+    sotto_form_put(form, option, x);
+    form->exact[option] = exact;
+}
+
+void sotto_form_check_number(sotto_form *form, sotto_option option, const sotto_form_mechanism *m)
+{
+    char accepts[FORM_ACCEPTS];
+    sotto_form_range r = range_of(option, m);
+    double unit = r.per_clip && form->given[OPTION_CLIP] ? form->number[OPTION_CLIP] : 1;
+    double exact = form->exact[option], low = r.low * unit, high = r.high * unit;
+
+    if (exact >= low && exact <= high && (options[option].kind != COUNT || exact == floor(exact))) {
+        /* Rounding against the claim must not leave the range. */
+        form->number[option] = fmin(fmax(form->number[option], low), high);
         return;
     }
-    /* Rounding against the claim must not leave the range. */
-    sotto_form_put(form, option, fmin(fmax(x, o->low), o->high));
+    sotto_form_accepts(accepts, option, m);
+    sotto_form_complain(form, "--%s: %.9g is out of range: %s accepts %s", options[option].name,
+                        exact, m != NULL ? sotto_mechanism_name(m->mechanism) : "it", accepts);
 }
 
 static void set_share(sotto_form *form, const char *text)
@@ -246,6 +276,7 @@ static void set_flag(sotto_form *form, sotto_option option, const char *text)
 bool sotto_form_set(sotto_form *form, const char *name, const char *text)
 {
     sotto_option option = sotto_form_find(name);
+    char accepts[FORM_ACCEPTS];
 
     if (option == OPTIONS)
         return false;
@@ -253,8 +284,8 @@ bool sotto_form_set(sotto_form *form, const char *name, const char *text)
     if (options[option].kind == FLAG) {
         set_flag(form, option, text);
     } else if (text == NULL) {
-        sotto_form_complain(form, "--%s needs a value: %s", options[option].name,
-                            options[option].accepts);
+        sotto_form_accepts(accepts, option, NULL);
+        sotto_form_complain(form, "--%s needs a value: %s", options[option].name, accepts);
     } else if (options[option].kind == SHARE) {
         set_share(form, text);
     } else if (options[option].kind == CHOICE) {
@@ -273,49 +304,101 @@ bool sotto_form_set(sotto_form *form, const char *name, const char *text)
 void sotto_form_put(sotto_form *form, sotto_option option, double x)
 {
     form->given[option] = true;
-    form->number[option] = x;
+    form->number[option] = form->exact[option] = x;
 }
 
 /* ---- the question ----------------------------------------------------------------------------------- */
 
-static void require(sotto_form *form, sotto_option option)
+static bool has(unsigned long set, sotto_option option)
 {
-    if (!form->given[option] && !form->tried[option])
-        sotto_form_complain(
-            form, "--%s is missing: %s%s%s", options[option].name, options[option].help,
-            options[option].accepts[0] != 0 ? "; accepted: " : "", options[option].accepts);
+    return (set >> option & 1) != 0;
+}
+
+static void require(sotto_form *form, sotto_option option, const sotto_form_mechanism *m)
+{
+    char accepts[FORM_ACCEPTS];
+
+    if (form->given[option] || form->tried[option])
+        return;
+    sotto_form_accepts(accepts, option, m);
+    sotto_form_complain(form, "--%s is missing: %s%s%s", options[option].name, options[option].help,
+                        accepts[0] != 0 ? "; accepted: " : "", accepts);
 }
 
 static void check_options(sotto_form *form, const sotto_form_mechanism *m, sotto_option unknown)
 {
     for (int i = OPTION_SIGMA; i < OPTIONS; i++) {
-        bool fits = ((m->needs | m->takes) >> i & 1) != 0;
+        sotto_option option = (sotto_option)i;
 
-        if ((m->needs >> i & 1) != 0 && (sotto_option)i != unknown)
-            require(form, (sotto_option)i);
-        if (!fits && form->given[i])
+        if (has(m->needs, option) && option != unknown)
+            require(form, option, m);
+        if (!form->given[i])
+            continue;
+        if (!has(m->needs | m->takes, option))
             sotto_form_complain(form, "--%s has no place in %s", options[i].name,
                                 sotto_mechanism_name(m->mechanism));
+        else if (sotto_form_is_number(option) && option != unknown)
+            sotto_form_check_number(form, option, m);
     }
     if (form->given[OPTION_ONE_HOT] && form->given[OPTION_CLIP])
         sotto_form_complain(form, "--clip and --one-hot exclude each other");
+    /* Its theorem counts the other people who check in. */
+    if (form->given[OPTION_VARIANT] && unknown != OPTION_COHORT &&
+        (sotto_check_in_variant)form->number[OPTION_VARIANT] == SOTTO_CHECK_IN_AVERAGED)
+        require(form, OPTION_COHORT, m);
+}
+
+/* With central trust nobody is counted on unless the mechanism has a cohort. */
+static void require_dishonest(sotto_form *form, const sotto_form_mechanism *m)
+{
+    bool counts = m == NULL || has(m->needs, OPTION_COHORT) || form->given[OPTION_COHORT];
+
+    if (form->given[OPTION_TRUST] && !counts &&
+        (sotto_trust)form->number[OPTION_TRUST] == SOTTO_TRUST_CENTRAL) {
+        if (!form->given[OPTION_DISHONEST])
+            form->dishonest = (sotto_share){0, 1};
+        return;
+    }
+    require(form, OPTION_DISHONEST, m);
+}
+
+static const sotto_form_mechanism *mechanism_of(const sotto_form *form)
+{
+    for (size_t i = 0; i < sotto_form_mechanism_count && form->given[OPTION_MECHANISM]; i++)
+        if (sotto_form_mechanisms[i].mechanism == (sotto_mechanism)form->number[OPTION_MECHANISM])
+            return &sotto_form_mechanisms[i];
+    return NULL;
+}
+
+/* Without a mechanism each number is held against the widest range. */
+static void check_widely(sotto_form *form, sotto_option unknown)
+{
+    for (int i = OPTION_SIGMA; i < OPTIONS; i++)
+        if (form->given[i] && sotto_form_is_number((sotto_option)i) && (sotto_option)i != unknown)
+            sotto_form_check_number(form, (sotto_option)i, NULL);
 }
 
 void sotto_form_question(sotto_form *form, sotto_question *out, sotto_option unknown,
                          bool without_delta)
 {
-    const sotto_form_mechanism *m = NULL;
+    const sotto_form_mechanism *m = mechanism_of(form);
 
     *out = (sotto_question){0};
-    for (int i = OPTION_MECHANISM; i <= OPTION_DISHONEST; i++)
-        require(form, (sotto_option)i);
+    for (int i = OPTION_MECHANISM; i <= OPTION_TRUST; i++)
+        require(form, (sotto_option)i, m);
+    require_dishonest(form, m);
+    if (without_delta && form->tried[OPTION_DELTA])
+        sotto_form_complain(form, "--epsilon asks for the delta at an epsilon, --delta for the "
+                                  "epsilon at a delta: give --epsilon or --delta (to judge a pair: "
+                                  "--claim and --delta)");
     if (!without_delta && unknown != OPTION_DELTA)
-        require(form, OPTION_DELTA);
-    for (size_t i = 0; i < sotto_form_mechanism_count && form->given[OPTION_MECHANISM]; i++)
-        if (sotto_form_mechanisms[i].mechanism == (sotto_mechanism)form->number[OPTION_MECHANISM])
-            m = &sotto_form_mechanisms[i];
-    if (m == NULL)
+        require(form, OPTION_DELTA, m);
+    if (form->given[OPTION_DELTA] && unknown != OPTION_DELTA)
+        sotto_form_check_number(form, OPTION_DELTA, NULL);
+    if (m == NULL) {
+        check_widely(form, unknown);
         return;
+    }
     check_options(form, m, unknown);
     out->mechanism = m->mechanism;
     out->adjacency = (sotto_adjacency)form->number[OPTION_ADJACENCY];

@@ -16,6 +16,7 @@ typedef enum sotto_option {
     OPTION_HIDDEN,
     OPTION_DELTA,
     OPTION_SIGMA,
+    OPTION_SCALE,
     OPTION_CLIP,
     OPTION_ONE_HOT,
     OPTION_RATE,
@@ -31,15 +32,17 @@ typedef enum sotto_option {
     OPTION_VARIANT,
     OPTION_WINDOW,
     OPTION_PROBABILITY,
+    OPTION_REPETITIONS,
     OPTIONS
 } sotto_option;
 
-enum { FORM_MISTAKES = 24, FORM_TEXT = 64 };
+enum { FORM_MISTAKES = 24, FORM_TEXT = 64, FORM_ACCEPTS = 96, FORM_RANGES = 4 };
 
 typedef struct sotto_form {
     bool given[OPTIONS];
     bool tried[OPTIONS];    /* a value was there, right or wrong */
     double number[OPTIONS]; /* of options that are numbers or choices */
+    double exact[OPTIONS];  /* of numbers: as written, not rounded against the claim */
     sotto_share dishonest;
     char mistakes[FORM_MISTAKES][200];
     size_t mistake_count;
@@ -50,7 +53,7 @@ typedef struct sotto_form {
  * is given NULL. */
 bool sotto_form_set(sotto_form *form, const char *name, const char *text);
 
-/* Sets a number directly, as a sweep does; it must be one that sotto_form_set would have taken. */
+/* Sets a number directly, as a sweep does. */
 void sotto_form_put(sotto_form *form, sotto_option option, double x);
 
 /* Builds the question; what is missing or has no place in it is added to the mistakes. `unknown` need not be
@@ -68,11 +71,22 @@ bool sotto_form_is_flag(sotto_option option);
 bool sotto_form_is_whole(sotto_option option);
 bool sotto_form_is_number(sotto_option option);
 
-/* The lists for --help. */
+const char *sotto_form_alias(sotto_option option); /* "" for none */
+const char *sotto_form_help(sotto_option option);
+
+/* ---- budget_help.c: the lists for --help ------------------------------------------------------------ */
+
 void sotto_form_print_options(void);
 void sotto_form_print_mechanisms(void);
+void sotto_form_print_trusts(void);
 
 /* ---- budget_mechanisms.c: which options a mechanism takes ----------------------------------------- */
+
+typedef struct sotto_form_range {
+    sotto_option option;
+    double low, high;
+    bool per_clip; /* in units of --clip */
+} sotto_form_range;
 
 typedef struct sotto_form_mechanism {
     const char *alias; /* besides sotto_mechanism_name; "" for none */
@@ -81,9 +95,16 @@ typedef struct sotto_form_mechanism {
     unsigned long takes;
     const char *help;
     void (*fill)(sotto_question *out, const sotto_form *form);
+    sotto_form_range ranges[FORM_RANGES]; /* narrower than the options' own; ended by zeros */
 } sotto_form_mechanism;
 
 extern const sotto_form_mechanism sotto_form_mechanisms[];
 extern const size_t sotto_form_mechanism_count;
+
+/* What is accepted, in words: by this mechanism, or, with NULL, by any. */
+void sotto_form_accepts(char out[FORM_ACCEPTS], sotto_option option, const sotto_form_mechanism *m);
+
+/* Complains of a number that is not. */
+void sotto_form_check_number(sotto_form *form, sotto_option option, const sotto_form_mechanism *m);
 
 #endif

@@ -17,6 +17,7 @@ static const struct goal {
     bool many; /* it is more than one thing, for the grammar */
 } goals[] = {
     {"sigma", SOTTO_FIND_SIGMA, OPTION_SIGMA, "the least noise", false},
+    {"scale", SOTTO_FIND_SIGMA, OPTION_SCALE, "the least noise", false},
     {"cohort", SOTTO_FIND_COHORT, OPTION_COHORT, "the smallest cohort", false},
     {"rate", SOTTO_FIND_RATE, OPTION_RATE, "the largest sampling rate", false},
     {"rounds", SOTTO_FIND_ROUNDS, OPTION_ROUNDS, "the most rounds", true},
@@ -33,8 +34,9 @@ static const struct goal *find_goal(sotto_budget_command *c)
         if (strcmp(goals[i].name, c->find) == 0)
             return &goals[i];
     sotto_form_complain(
-        &c->form, "--find must be one of sigma, cohort, rate, rounds, releases, local-epsilon, "
-                  "release-epsilon");
+        &c->form,
+        "--find must be one of sigma, scale, cohort, rate, rounds, releases, local-epsilon, "
+        "release-epsilon, dummies");
     return NULL;
 }
 
@@ -95,6 +97,8 @@ static int run(int argc, char **argv)
     sotto_err err = {0};
 
     sotto_budget_parse(&c, argc, argv, true);
+    if (c.find != NULL && strcmp(c.find, "dummies") == 0)
+        return sotto_budget_plan_dummies(&c);
     const struct goal *goal = find_goal(&c);
     if (c.epsilon == 0)
         sotto_form_complain(&c.form, "--epsilon is missing: the epsilon to stay within");
@@ -129,11 +133,16 @@ static void usage(void)
         "Finds the value of one parameter that keeps the certified epsilon within E:\n\n");
     for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++)
         printf("  --find %-16s %s\n", goals[i].name, goals[i].meaning);
+    printf(
+        "  --find %-16s the fewest that hide who takes part, among --cohort devices that do not\n",
+        "dummies");
     printf("\nThe other options are those of a question:\n\n");
     sotto_form_print_options();
     printf("  --json                       one object\n\nmechanisms, with what each needs [and "
-           "takes]:\n");
+           "takes], and what it accepts there:\n");
     sotto_form_print_mechanisms();
+    printf("\ntrust models:\n");
+    sotto_form_print_trusts();
     printf("\nExit: 0 found; 2 a mistake in the question; 4 refused: nothing in range keeps the "
            "promise.\n");
 }

@@ -58,7 +58,8 @@ static const char *hint(const sotto_question *q, const sotto_budget_result *r)
 void sotto_budget_print_refusal(const char *before, const sotto_question *q,
                                 const sotto_budget_result *r)
 {
-    (void)fprintf(stderr, "%s: refused: %s\n", before, r->err.reason);
+    (void)fprintf(stderr, "%s: %s%s\n", before,
+                  r->status == SOTTO_MALFORMED ? "" : "refused: ", r->err.reason);
     if (hint(q, r)[0] != 0)
         (void)fprintf(stderr, "%s: %s\n", before, hint(q, r));
 }
@@ -112,7 +113,6 @@ void sotto_budget_print_mistakes(const char *verb, const sotto_form *form, bool 
     sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
     if (line > 0)
         sotto_json_uint(&j, "line", line);
-    sotto_json_text(&j, "refused", "malformed");
     sotto_json_array(&j, "mistakes");
     for (size_t i = 0; i < form->mistake_count; i++)
         sotto_json_text(&j, NULL, form->mistakes[i]);

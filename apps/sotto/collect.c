@@ -3,6 +3,7 @@
 
 #include "show.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,8 @@ static const char usage[] =
     "       sotto collect ... --withdraw\n"
     "       sotto collect key FILE [--id N] [--json]\n\n"
     "Asks the leader for the sum of a batch, waits until it is there, opens both servers' shares,\n"
-    "checks what can be checked, and prints estimated counts with 95% intervals and a receipt: "
-    "who\n"
-    "must be honest, what may be claimed and by which theorem, what was refused and why.\n\n"
+    "checks what can be checked, and prints estimated counts with 95% intervals. The receipt says\n"
+    "who must be honest, what may be claimed and by which theorem, what was rejected and why.\n\n"
     "  --recipe FILE    the question, as it was published\n"
     "  --parties FILE   where the servers are, and their keys and yours\n"
     "  --pairing FILE   tokens; readable by you alone (sotto admin pair)\n"
@@ -42,15 +42,16 @@ static const char usage[] =
     "asks\n"
     "                   for a batch for the first time is never answered at once\n"
     "  --bins N         bars to print, the largest first; default 20, 0: all\n"
+    "  --csv FILE       also a table: bin, label, sum, count, deviation, interval, share of all\n"
+    "  --svg FILE       also a picture, of as many bars as are printed\n"
     "  --ca FILE        certificates to trust instead of the system's\n"
     "  --plain-http     allow http:// to servers that are not on this machine\n"
     "  --json           one JSON object, with all bins\n\n"
     "sotto collect key FILE makes your key pair: the secret half into FILE, which only you can "
     "read,\n"
     "the public half on standard output, for the parties file.\n\n"
-    "Exits with 0 done, 1 failed, 2 usage, 3 the recipe has mistakes, 5 too few reports (or not "
-    "all\n"
-    "of them verified yet: ask again), 6 the shares do not hold together, 7 a server is down.\n";
+    "Exits with 0 done, 1 failed, 2 usage, 3 the recipe has mistakes, 5 not ready: too few\n"
+    "reports, or not all verified yet. 6 the shares do not hold together, 7 a server is down.\n";
 
 /* ---- the command line ------------------------------------------------------------------------------------ */
 
@@ -82,6 +83,8 @@ static bool take_text(sotto_collect_job *job, int argc, char **argv, int *i)
         {"--from", &job->from},
         {"--until", &job->until},
         {"--ca", &job->ca},
+        {"--csv", &job->csv},
+        {"--svg", &job->svg},
     };
 
     for (size_t t = 0; *i + 1 < argc && t < sizeof texts / sizeof texts[0]; t++)
@@ -165,6 +168,28 @@ static void show_waiting(void *context, unsigned waited_ms)
     (void)fprintf(stderr, "sotto collect: waiting for the batch, %u s\n", waited_ms / 1000);
 }
 
+typedef struct page {
+    const sotto_answer_view *answer;
+    sotto_arena *arena;
+    size_t most;
+} page;
+
+static sotto_status show_answer(const sotto_view *view, const void *thing, sotto_err *err)
+{
+    const page *s = thing;
+    sotto_view with = *view;
+
+    with.most = s->most;
+    return sotto_view_answer(&with, s->answer, s->arena, err);
+}
+
+static sotto_status save(const char *path, sotto_view_format format, const page *s, sotto_err *err)
+{
+    if (!path || sotto_show_save(path, format, show_answer, s))
+        return SOTTO_OK;
+    return sotto_fail(err, SOTTO_MISSING, "%.100s can't be written: %s", path, strerror(errno));
+}
+
 static sotto_status ask(sotto_collector *collector, sotto_collect_job *job, sotto_err *err)
 {
     static sotto_collection collection;
@@ -173,14 +198,16 @@ static sotto_status ask(sotto_collector *collector, sotto_collect_job *job, sott
     sotto_arena *arena = &job->recipe.arena;
     sotto_result result;
     sotto_answer_view answer = {.recipe = recipe, .result = &result, .receipt = &receipt};
-    sotto_view view = sotto_show_view(job->recipe.json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
+    const sotto_view view = sotto_show_view(job->recipe.json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
+    const page s = {&answer, arena, job->bins};
 
     SOTTO_TRY(sotto_collector_ask(collector, &collection, &job->query, arena, err));
     SOTTO_TRY(sotto_result_estimate(&result, recipe, collection.sums, collection.sum_count,
                                     collection.reports, NULL, arena, err));
     sotto_receipt_of(&receipt, recipe, &job->task, &job->recipe.claim, &collection, &result);
-    view.most = job->bins;
-    SOTTO_TRY(sotto_view_answer(&view, &answer, arena, err));
+    SOTTO_TRY(show_answer(&view, &s, err));
+    SOTTO_TRY(save(job->csv, SOTTO_VIEW_CSV, &s, err));
+    SOTTO_TRY(save(job->svg, SOTTO_VIEW_SVG, &s, err));
     /* Only once it was written: until then the leader keeps it for us. */
     if (job->forget && fflush(stdout) == 0)
         SOTTO_TRY(sotto_collector_forget(collector, &collection, err));

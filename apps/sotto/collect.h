@@ -9,7 +9,7 @@
 /* One run. */
 typedef struct sotto_collect_job {
     sotto_recipe_job recipe; /* files, policy, json, arena */
-    const char *pairing, *key, *cohort, *from, *until, *ca;
+    const char *pairing, *key, *cohort, *from, *until, *ca, *csv, *svg;
     bool next, forget, plain, close_early, withdraw;
     unsigned long wait_s, bins;
     sotto_pairing secrets;

@@ -1,5 +1,6 @@
 /* What `sotto collect` reads: recipe, parties, pairing and key, and whether they belong together. */
 #define _POSIX_C_SOURCE 200809L
+#include "cohort.h"
 #include "collect.h"
 
 #include "base/secret_file.h"
@@ -110,33 +111,6 @@ static int load_key(sotto_collect_job *job)
 
 /* ---- which task, which batch ----------------------------------------------------------------------------- */
 
-/* "1", or the cohort's values: "en_US,phone". */
-static bool find_cohort(const sotto_recipe *recipe, size_t *cohort, const char *text)
-{
-    char copy[1024], *at = copy;
-    const char *values[SOTTO_MAX_COHORT_FIELDS];
-    size_t count = 0;
-    char *end;
-
-    if (strlen(text) >= sizeof copy)
-        return false;
-    if (text[0] && strspn(text, "0123456789") == strlen(text)) {
-        *cohort = strtoul(text, &end, 10);
-        return *cohort < sotto_recipe_cohorts(recipe);
-    }
-    memcpy(copy, text, strlen(text) + 1);
-    while (at && count < SOTTO_MAX_COHORT_FIELDS) {
-        char *comma = strchr(at, ',');
-
-        values[count++] = at;
-        if (comma)
-            *comma++ = 0;
-        at = comma;
-    }
-    return !at && count == recipe->cohort_count &&
-           sotto_recipe_cohort_of(recipe, cohort, values, NULL) == SOTTO_OK;
-}
-
 static int load_task(sotto_collect_job *job)
 {
     const sotto_recipe *recipe = job->recipe.recipe;
@@ -148,10 +122,14 @@ static int load_task(sotto_collect_job *job)
                       "sotto collect: the recipe has %llu cohorts, each with an answer of its own: "
                       "--cohort says which\n",
                       (unsigned long long)sotto_recipe_cohorts(recipe));
+        sotto_cohort_list(recipe, "--cohort");
         return EXIT_USAGE;
     }
-    if (job->cohort && !find_cohort(recipe, &cohort, job->cohort)) {
-        (void)fprintf(stderr, "sotto collect: the recipe has no cohort '%s'\n", job->cohort);
+    if (job->cohort && !sotto_cohort_find(recipe, &cohort, job->cohort)) {
+        (void)fprintf(stderr, "sotto collect: the recipe has no cohort '%s'%s\n", job->cohort,
+                      recipe->cohort_count > 0 ? "; it has:" : ", since it has no cohort fields");
+        if (recipe->cohort_count > 0)
+            sotto_cohort_list(recipe, "--cohort");
         return EXIT_USAGE;
     }
     if (sotto_task_compile(&job->task, recipe, job->recipe.parties, cohort, &job->recipe.arena,

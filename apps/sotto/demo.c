@@ -14,19 +14,57 @@
 
 enum { DEFAULT_DEVICES = 20000, FEWEST = 200, MOST = 1000000 };
 
-/* Threads read it, for which sig_atomic_t is not made; a signal handler may write what needs no lock. */
-static atomic_bool interrupted;
-_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "needs no lock");
+/* The signal that came, or 0. Threads read them, for which sig_atomic_t is not made; a signal handler may write what needs
+ * no lock. */
+static atomic_int interrupted, broken_pipe;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "needs no lock");
+
+/* A pipe may also be the connection to a server that a device gave up: only one of ours that breaks ends the demo. */
+static int ended_by(void)
+{
+    int signal = atomic_load_explicit(&interrupted, memory_order_relaxed);
+
+    if (signal == 0 && atomic_load_explicit(&broken_pipe, memory_order_relaxed) != 0 &&
+        (ferror(stdout) || ferror(stderr)))
+        signal = SIGPIPE;
+    return signal;
+}
 
 bool demo_interrupted(void)
 {
-    return atomic_load_explicit(&interrupted, memory_order_relaxed);
+    return ended_by() != 0;
 }
 
 static void on_interrupt(int signal)
 {
-    (void)signal;
-    atomic_store_explicit(&interrupted, true, memory_order_relaxed);
+    atomic_store_explicit(signal == SIGPIPE ? &broken_pipe : &interrupted, signal,
+                          memory_order_relaxed);
+}
+
+/* Whatever asks it to end leaves it time to end its servers and to remove its directory. */
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct sigaction action = {.sa_handler = on_interrupt}, before;
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        (void)sigaction(signals[i], NULL, &before);
+        /* nohup asks for that; what a shell starts in the background ignores SIGINT too, but is told so by hand */
+        if (signals[i] != SIGHUP || before.sa_handler != SIG_IGN)
+            (void)sigaction(signals[i], &action, NULL);
+    }
+}
+
+static bool read_devices(demo *d, const char *text)
+{
+    char *end = NULL;
+
+    d->devices = text ? strtoull(text, &end, 10) : 0;
+    if (text && *end == 0 && end != text && d->devices >= FEWEST && d->devices <= MOST)
+        return true;
+    (void)fprintf(stderr, "sotto demo: --devices: %s a number from %d to %d\n",
+                  text ? "not" : "it lacks its value,", FEWEST, MOST);
+    return false;
 }
 
 static bool read_options(demo *d, int argc, char **argv)
@@ -36,15 +74,9 @@ static bool read_options(demo *d, int argc, char **argv)
             d->json = d->quiet = true;
         } else if (strcmp(argv[i], "--check") == 0) {
             d->check = true;
-        } else if (strcmp(argv[i], "--devices") == 0 && i + 1 < argc) {
-            char *end;
-
-            d->devices = strtoull(argv[++i], &end, 10);
-            if (*end || end == argv[i] || d->devices < FEWEST || d->devices > MOST) {
-                (void)fprintf(stderr, "sotto demo: --devices: a number from %d to %d\n", FEWEST,
-                              MOST);
+        } else if (strcmp(argv[i], "--devices") == 0) {
+            if (!read_devices(d, argv[++i]))
                 return false;
-            }
         } else {
             (void)fprintf(stderr, "sotto demo: %s: no such option; see sotto demo --help\n",
                           argv[i]);
@@ -81,7 +113,6 @@ static sotto_status run(demo *d, bool *right, sotto_err *err)
 static int demo_main(int argc, char **argv)
 {
     static demo d; /* too large for a stack */
-    struct sigaction action = {.sa_handler = on_interrupt}, before_int, before_term;
     sotto_err err = {0};
     sotto_status status;
     bool right = true;
@@ -89,8 +120,7 @@ static int demo_main(int argc, char **argv)
     d.devices = DEFAULT_DEVICES;
     if (!read_options(&d, argc, argv))
         return EXIT_USAGE;
-    (void)sigaction(SIGINT, &action, &before_int);
-    (void)sigaction(SIGTERM, &action, &before_term);
+    catch_signals();
     sotto_arena_init(&d.arena, (size_t)256 << 20);
     d.started_ms = sotto_clock_monotonic(&sotto_clock_system) / 1000000;
     status = run(&d, &right, &err);
@@ -101,23 +131,22 @@ static int demo_main(int argc, char **argv)
     sotto_wipe(&d.pairing, sizeof d.pairing);
     sotto_arena_clear(&d.arena);
     if (demo_interrupted())
-        return 130;
+        return 128 + ended_by();
     return status == SOTTO_OK && right ? EXIT_DONE : EXIT_FAILED;
 }
 
 const sotto_verb sotto_verb_demo = {
     .name = "demo",
     .summary = "run a whole deployment on this machine and show an answer",
-    .usage =
-        "usage: sotto demo [--devices N] [--check] [--json]\n\n"
-        "Starts a leader and a helper as processes on loopback with databases in a temporary\n"
-        "directory, pairs them, gives both the same recipe, lets N simulated devices (20,000)\n"
-        "answer over HTTP, some of them hostile, collects the sum and shows it with 95% "
-        "intervals,\n"
-        "what was refused and why, and what may be claimed. Everything is removed at the end.\n\n"
-        "  --devices N   200 to 1,000,000\n"
-        "  --check       compare with the truth; fails when more intervals miss than chance "
-        "allows\n"
-        "  --json        print one JSON object\n",
+    .usage = "usage: sotto demo [--devices N] [--check] [--json]\n\n"
+             "Starts a leader and a helper as processes on loopback with databases in a temporary\n"
+             "directory, pairs them, and gives both the same recipe. N simulated devices (20,000)\n"
+             "answer over HTTP, some of them hostile. Then collects the sum and shows it with 95%\n"
+             "intervals, what was rejected and why, and what may be claimed. Everything is removed "
+             "at the end.\n\n"
+             "  --devices N   200 to 1,000,000\n"
+             "  --check       compare with the truth; fails when more intervals miss than chance "
+             "allows\n"
+             "  --json        print one JSON object\n",
     .run = demo_main,
 };

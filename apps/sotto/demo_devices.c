@@ -192,13 +192,13 @@ static sotto_status forge(basket *b, sotto_err *err)
     sotto_hpke_config to[SOTTO_REPORT_SHARES];
     sotto_dap_report report;
     sotto_buf rand, out;
-    sotto_prio3 vdaf;
+    sotto_vdaf vdaf;
 
     SOTTO_TRY(sotto_hpke_config_decode(&to[SOTTO_REPORT_LEADER],
                                        sotto_bytes_of(d->leader.hpke, d->leader.hpke_len), err));
     SOTTO_TRY(sotto_hpke_config_decode(&to[SOTTO_REPORT_HELPER],
                                        sotto_bytes_of(d->helper.hpke, d->helper.hpke_len), err));
-    SOTTO_TRY(sotto_prio3_init(&vdaf, &b->arena, &task->vdaf, err));
+    SOTTO_TRY(sotto_vdaf_open(&vdaf, &task->vdaf, &b->arena, err));
     SOTTO_TRY(sotto_buf_take(&rand, &b->arena, vdaf.sizes.rand, err));
     SOTTO_TRY(sotto_random_bytes(rand.data, rand.cap, err));
     SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));

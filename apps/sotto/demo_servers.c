@@ -22,7 +22,9 @@ static sotto_status first_config(void *context, const sotto_key_line *line, sott
 {
     sotto_buf *out = context;
 
-    return out->len > 2 ? SOTTO_OK : sotto_hpke_config_encode(out, &line->config, err);
+    if (out->len > 2 || line->state != SOTTO_KEY_ACTIVE)
+        return SOTTO_OK;
+    return sotto_hpke_config_encode(out, &line->config, err);
 }
 
 /* Port and key, for the parties file. */
@@ -55,6 +57,8 @@ static int serve(const demo_server *s, sotto_role role, int pipe)
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGTERM);
     (void)sigaddset(&stop, SIGINT);
+    (void)sigaddset(&stop, SIGHUP);
+    (void)signal(SIGPIPE, SIG_IGN);
     (void)sigprocmask(SIG_BLOCK, &stop, NULL);
     if (sotto_server_open(&server, &options, &err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto demo: %s: %s\n", role == SOTTO_LEADER ? "leader" : "helper",
@@ -65,7 +69,9 @@ static int serve(const demo_server *s, sotto_role role, int pipe)
         (void)close(pipe);
         do
             (void)sigwait(&stop, &got);
-        while (got == SIGINT); /* Ctrl-C reaches everybody; the demo then asks in its turn */
+        while (
+            got !=
+            SIGTERM); /* Ctrl-C, or a terminal that closes, reaches everybody; the demo then asks in its turn */
     }
     (void)(sotto_server_drain(server, DRAIN_MS, NULL) == SOTTO_OK);
     sotto_server_close(server);

@@ -76,6 +76,7 @@ static const sotto_device_verb table[] = {
     {"reset", sotto_device_run_reset, 0, 0, false, OWN(own_reset)},
     {"donate", sotto_device_run_donate, 1, 1, true, OWN(own_donate)},
     {"offer", sotto_device_run_offer, 1, 1, true, NULL, 0},
+    {"parties", sotto_device_run_parties, 1, 1, true, NULL, 0},
     {"tick", sotto_device_run_tick, 0, 0, true, OWN(own_tick)},
 };
 
@@ -161,13 +162,14 @@ VERB(consent, "say yes or no to taking part",
      "and erases reports that wait; what was spent stays spent. Without an answer, shows\n"
      "what was said last.\n" OPTIONS(NONE));
 
-VERB(reset, "start anew after the ledger was lost, with nothing left to spend",
-     "reset --yes [options]\n\n"
-     "A ledger that is damaged or missing closes the device, since nobody knows what was\n"
-     "spent; so does one older than it was, in a host with a counter. This starts another\n"
-     "with every budget fully spent, without consent, recipes or waiting reports. What can\n"
-     "still be read of the record is kept. Where it can't be read for the moment, it exits\n"
-     "with 1; repeated, it goes on without what can't be read.\n" OPTIONS(RESET));
+VERB(
+    reset, "start anew after the ledger was lost, with nothing left to spend",
+    "reset --yes [options]\n\n"
+    "A ledger that is damaged or missing closes the device, since nobody knows what was\n"
+    "spent. So does one restored from an old copy, if the host has a counter. This starts another\n"
+    "with every budget fully spent, without consent, recipes or waiting reports. What can\n"
+    "still be read of the record is kept. Where it can't be read for the moment, it exits\n"
+    "with 1; repeated, it goes on without what can't be read.\n" OPTIONS(RESET));
 
 VERB(donate, "add events to a stream",
      "donate STREAM --json-lines FILE [options]\n\n"
@@ -183,6 +185,14 @@ VERB(offer, "hand the device a recipe, as a server would",
      "its claim does not hold; 1 if it closed, or a later version or other bytes of this\n"
      "version are known.\n" OPTIONS(NONE));
 
+VERB(parties, "take a signed parties file, in place of the application's",
+     "parties FILE [options]\n\n"
+     "FILE is what `sotto parties sign` printed. The device keeps it, and uses it from now on\n"
+     "and after a restart. Exits with 3 if it is no signed parties file; 4 if the policy names\n"
+     "none of the keys that signed, or it has other parties or URLs, or a serial more than 30\n"
+     "days ahead of the clock; 1 if a signature does not hold, or a file with a higher serial\n"
+     "was taken before.\n" OPTIONS(NONE));
+
 VERB(tick, "let the device do what is due",
      "tick [--idle] [--charging] [--network] [--out DIR | --dry-run]\n\n"
      "Without all three conditions only events that are too old are erased. Reports are\n"
@@ -190,8 +200,9 @@ VERB(tick, "let the device do what is due",
      "used: what would be posted lies in DIR.\n" OPTIONS(TICK));
 
 static const sotto_verb *const parts[] = {
-    &verb_new, &verb_donate, &verb_events, &verb_consent,  &verb_offer,  &verb_recipes, &verb_tick,
-    &verb_why, &verb_ledger, &verb_record, &verb_receipts, &verb_forget, &verb_reset,   NULL,
+    &verb_new,     &verb_donate,   &verb_events, &verb_consent, &verb_offer,
+    &verb_parties, &verb_recipes,  &verb_tick,   &verb_why,     &verb_ledger,
+    &verb_record,  &verb_receipts, &verb_forget, &verb_reset,   NULL,
 };
 
 const sotto_verb sotto_verb_device = {

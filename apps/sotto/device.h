@@ -43,8 +43,6 @@ SOTTO_MUST_USE sotto_status sotto_device_read_file(sotto_device_job *job, sotto_
                                                    const char *path);
 /* A copy in the arena; NULL when there is no memory. */
 const char *sotto_device_keep(sotto_device_job *job, const char *text);
-/* The streams of a file such as `sotto device new` prints (docs/recipe.md). */
-SOTTO_MUST_USE sotto_status sotto_device_read_streams(sotto_device_job *job, sotto_bytes json);
 
 /* Says what job->err holds, and gives the exit code of its status. */
 int sotto_device_complain(const sotto_device_job *job);
@@ -75,6 +73,7 @@ int sotto_device_run_consent(sotto_device_job *job);
 int sotto_device_run_reset(sotto_device_job *job);
 int sotto_device_run_donate(sotto_device_job *job);
 int sotto_device_run_offer(sotto_device_job *job);
+int sotto_device_run_parties(sotto_device_job *job);
 int sotto_device_run_tick(sotto_device_job *job);
 
 /* ---- the table of options ---- */

@@ -124,6 +124,24 @@ int sotto_device_run_offer(sotto_device_job *job)
     return EXIT_DONE;
 }
 
+int sotto_device_run_parties(sotto_device_job *job)
+{
+    sotto_bytes file;
+
+    if (sotto_device_read_file(job, &file, job->words[0]) != SOTTO_OK ||
+        sotto_device_replace_parties(job->device, file, &job->err) != SOTTO_OK)
+        return sotto_device_complain(job);
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_device_print_object(&j);
+    } else
+        printf("%s: taken, in place of the parties file that the application brought.\n",
+               job->words[0]);
+    return EXIT_DONE;
+}
+
 /* ---- ticks ------------------------------------------------------------------------------------------------ */
 
 static bool write_all(int file, const uint8_t *data, size_t len)

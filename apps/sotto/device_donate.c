@@ -116,9 +116,12 @@ static sotto_status flush(sotto_device_job *job, batch *b, uint64_t *added)
 {
     size_t new = 0;
     sotto_status status = SOTTO_OK;
+    sotto_err err = {0}; /* not the job's, which may say already what is wrong with a later line */
 
     if (b->count)
-        status = sotto_device_donate(job->device, b->events, b->count, &new, &job->err);
+        status = sotto_device_donate(job->device, b->events, b->count, &new, &err);
+    if (status != SOTTO_OK)
+        (void)sotto_fail(&job->err, status, "%s", err.reason);
     *added += new;
     while (b->count)
         json_decref(b->rows[--b->count]);

@@ -191,6 +191,19 @@ static sotto_status read_needed(sotto_device_job *job, sotto_bytes *out, const c
     return sotto_device_read_file(job, out, path);
 }
 
+/* The streams of a file such as `sotto device new` prints (docs/recipe.md). */
+static sotto_status read_streams(sotto_device_job *job, sotto_bytes json)
+{
+    static sotto_mistakes mistakes;
+    const sotto_streams *streams;
+
+    mistakes = (sotto_mistakes){0};
+    SOTTO_TRY(sotto_streams_read(&streams, json, &job->arena, &mistakes, &job->err));
+    job->options.streams = streams->items;
+    job->options.stream_count = streams->count;
+    return SOTTO_OK;
+}
+
 static sotto_status read_files(sotto_device_job *job, bool creates)
 {
     sotto_device_options *o = &job->options;
@@ -204,7 +217,7 @@ static sotto_status read_files(sotto_device_job *job, bool creates)
     SOTTO_TRY(read_needed(job, &o->policy, job->policy, "sotto recipe new --policy"));
     SOTTO_TRY(read_needed(job, &o->parties, job->parties, "sotto recipe new --parties"));
     SOTTO_TRY(read_needed(job, &streams, job->streams, "sotto device new"));
-    SOTTO_TRY(sotto_device_read_streams(job, streams));
+    SOTTO_TRY(read_streams(job, streams));
     /* Looking at a device that is not there must not make one. */
     if (!creates && access(job->events, F_OK) != 0 && access(job->ledger, F_OK) != 0)
         return sotto_fail(&job->err, SOTTO_MISSING, "there is no device yet in %.60s and %.60s",

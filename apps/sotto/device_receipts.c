@@ -1,6 +1,7 @@
 /* Receipts: what may be said of each report that was paid for, and who must be honest for it. */
 #include "device.h"
 
+#include "account/numeric/shown.h"
 #include "recipe/calendar.h"
 #include "sotto/recipe.h"
 
@@ -207,19 +208,19 @@ static void print_receipt(const receipt *r, const published *of)
     if (of)
         each_label(r, of->recipe, print_label, NULL);
     printf("  by itself  epsilon %.6g, for whoever could open both shares; nobody need be honest\n",
-           r->local);
+           sotto_bound_shown(r->local, 6));
     printf("  charged    epsilon %.6g, delta %.3g, for those who see the answer only; leader or\n"
            "             helper must be honest, and enough of those who answered\n",
-           r->epsilon, r->delta);
+           sotto_bound_shown(r->epsilon, 6), sotto_bound_shown(r->delta, 3));
     if (claim) {
         printf("             by %s, among %" PRIu64 " honest reports\n", claim->theorem,
                claim->honest);
         if (claim->none_told)
-            printf("             between values: silence would have told that there is none\n");
+            printf("             between values: a device without one stays silent, which shows\n");
         if (claim->sampled_by)
             printf("  unseen     epsilon %.6g, if besides nobody sees who takes part:\n"
                    "             %s. The ledger gives nothing for it\n",
-                   claim->epsilon_sampled, claim->sampled_by);
+                   sotto_bound_shown(claim->epsilon_sampled, 6), claim->sampled_by);
     }
     printf("  sent       %" PRIu64 " bytes; %s\n", r->bytes, fate(r));
 }

@@ -1,6 +1,7 @@
 /* What the device verbs show, for people or as lines of JSON. */
 #include "device.h"
 
+#include "account/numeric/shown.h"
 #include "recipe/calendar.h"
 
 #include <inttypes.h>
@@ -320,6 +321,9 @@ static sotto_status show_line(void *context, const sotto_record_line *line, sott
         sotto_json_real(&j, "delta", line->delta);
         sotto_json_real(&j, "local", line->local);
         sotto_json_uint(&j, "bytes", line->bytes);
+        sotto_json_hex(&j, "recipe_hash", line->recipe_hash);
+        sotto_json_hex(&j, "query_hash", line->query_hash);
+        sotto_json_uint(&j, "min_cohort", line->min_cohort);
         sotto_device_print_object(&j);
         return SOTTO_OK;
     }
@@ -327,8 +331,9 @@ static sotto_status show_line(void *context, const sotto_record_line *line, sott
     print_time(line->at);
     printf("  %-12s %s", kind, line->recipe);
     if (line->kind == SOTTO_RECORD_SPENT)
-        printf(": read %s; epsilon %.6g, delta %.3g, %.6g by itself", line->fields, line->epsilon,
-               line->delta, line->local);
+        printf(": read %s; epsilon %.6g, delta %.3g, %.6g by itself", line->fields,
+               sotto_bound_shown(line->epsilon, 6), sotto_bound_shown(line->delta, 3),
+               sotto_bound_shown(line->local, 6));
     if (line->bytes)
         printf("%s %" PRIu64 " bytes", line->kind == SOTTO_RECORD_SPENT ? "," : ":", line->bytes);
     if (line->note[0]) {
@@ -338,6 +343,11 @@ static sotto_status show_line(void *context, const sotto_record_line *line, sott
     printf("\n");
     if (line->randomised.len)
         sotto_device_print_bits(line->randomised, "        told ");
+    if (line->recipe_hash.len) {
+        sotto_device_print_bits(line->recipe_hash, "        recipe ");
+        sotto_device_print_bits(line->query_hash, "        query  ");
+        printf("        cohort of at least %" PRIu64 "\n", line->min_cohort);
+    }
     return SOTTO_OK;
 }
 

@@ -24,6 +24,7 @@ static sigset_t stop_signals(void)
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGTERM);
     (void)sigaddset(&stop, SIGINT);
+    (void)sigaddset(&stop, SIGHUP);
     return stop;
 }
 

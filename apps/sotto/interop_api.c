@@ -121,7 +121,7 @@ static void on_body(void *context, sotto_http_request *request)
     }
 }
 
-const sotto_http_handler interop_handler = {on_head, on_body, NULL};
+const sotto_http_handler interop_handler = {.head = on_head, .body = on_body};
 
 void interop_commands(const interop_command *commands)
 {

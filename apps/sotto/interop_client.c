@@ -71,10 +71,10 @@ static sotto_status make(sotto_bytes *out, const sotto_task *task, uint64_t time
     sotto_report_draft draft = {.configuration = task->configuration, .metadata = {.time = time}};
     sotto_dap_report report;
     sotto_buf random, wire;
-    sotto_prio3 vdaf;
+    sotto_vdaf vdaf;
 
     memcpy(draft.task_id, task->id, sizeof draft.task_id);
-    SOTTO_TRY(sotto_prio3_init(&vdaf, arena, &task->vdaf, err));
+    SOTTO_TRY(sotto_vdaf_open(&vdaf, &task->vdaf, arena, err));
     SOTTO_TRY(sotto_buf_take(&random, arena, sotto_report_random_size(&vdaf), err));
     SOTTO_TRY(sotto_random_bytes(random.data, random.cap, err));
     SOTTO_TRY(sotto_report_make(&report, &draft, &vdaf, measurement, to,
@@ -110,7 +110,7 @@ static sotto_status send(const sotto_task *task, sotto_bytes report, sotto_arena
     SOTTO_TRY(sotto_dap_upload_errors_decode(&errors, response.body, err));
     in = sotto_reader_over(errors.statuses);
     if (sotto_dap_upload_errors_next(&in, &failed))
-        return sotto_fail(err, SOTTO_DENIED, "the report was refused: %s",
+        return sotto_fail(err, SOTTO_DENIED, "the report was rejected: %s",
                           sotto_dap_report_error_name(failed.error));
     return SOTTO_OK;
 }

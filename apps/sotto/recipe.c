@@ -13,6 +13,8 @@ static int run_new(int argc, char **argv)
             text = sotto_policy_example();
         } else if (strcmp(argv[i], "--parties") == 0) {
             text = sotto_parties_example();
+        } else if (strcmp(argv[i], "--streams") == 0) {
+            text = sotto_streams_example();
         } else if (strcmp(argv[i], "--json") != 0) { /* it is JSON already */
             (void)fprintf(stderr, "sotto recipe new: what is '%s'?\n", argv[i]);
             return EXIT_USAGE;
@@ -48,7 +50,8 @@ static int run_explain(int argc, char **argv)
     if (code == EXIT_DONE && job.json) {
         sotto_recipe_print_claim(&job);
     } else if (code == EXIT_DONE) {
-        if (sotto_recipe_explain(&out, job.recipe, &job.claim, &err) == SOTTO_OK) {
+        if (sotto_recipe_explain(&out, job.recipe, &job.claim, &err) == SOTTO_OK &&
+            sotto_forecast_explain(&out, &job.forecast, job.recipe, &err) == SOTTO_OK) {
             (void)fwrite(out.data, 1, out.len, stdout);
         } else {
             (void)fprintf(stderr, "sotto recipe explain: %s\n", err.reason);
@@ -101,8 +104,9 @@ static int run_reference(int argc, char **argv)
 static const sotto_verb verb_new = {
     .name = "new",
     .summary = "print a complete recipe to start from",
-    .usage = "usage: sotto recipe new [--policy | --parties]\n\n"
-             "Prints a recipe that passes lint; or a policy or parties file that fits it.\n",
+    .usage =
+        "usage: sotto recipe new [--policy | --parties | --streams]\n\n"
+        "Prints a recipe that passes lint; or a policy, parties or streams file that fits it.\n",
     .run = run_new,
 };
 
@@ -110,10 +114,18 @@ static const sotto_verb verb_lint = {
     .name = "lint",
     .summary = "find every mistake, recompute every privacy number",
     .usage =
-        "usage: sotto recipe lint RECIPE [--policy POLICY] [--json]\n\n"
+        "usage: sotto recipe lint RECIPE [--policy POLICY] [--streams STREAMS] [--with OTHER]...\n"
+        "       [--json]\n\n"
         "Prints every mistake with its place and what would be accepted, or what the recipe may\n"
         "claim and by which theorem. Without a policy half of a cohort is taken to be "
         "dishonest.\n"
+        "The query is compiled as devices compile it. --streams names the file that declares the\n"
+        "devices' streams (`sotto device new` prints one); without it, every table and column\n"
+        "that the query names is taken to exist. With --policy lint also says what a device that\n"
+        "has spent nothing would decide, and why.\n"
+        "--with names another recipe of the same analysis, up to 32 times: check-ins and "
+        "donations\n"
+        "must have the same slots in all of them.\n"
         "Exits with 3 if there are mistakes. - reads standard input.\n",
     .run = run_lint,
 };
@@ -121,18 +133,19 @@ static const sotto_verb verb_lint = {
 static const sotto_verb verb_explain = {
     .name = "explain",
     .summary = "say in plain words what is asked and what protects whom",
-    .usage = "usage: sotto recipe explain RECIPE [--policy POLICY] [--json]\n",
+    .usage = "usage: sotto recipe explain RECIPE [--policy POLICY] [--streams STREAMS] [--json]\n",
     .run = run_explain,
 };
 
 static const sotto_verb verb_compile = {
     .name = "compile",
     .summary = "make a DAP task: configuration, VDAF, randomizer, bins",
-    .usage =
-        "usage: sotto recipe compile RECIPE PARTIES [--policy POLICY] [--cohort N] [--json]\n\n"
-        "Prints the task id, the DAP task configuration, the VDAF and randomizer with their\n"
-        "parameters, and the label of every bin. --cohort picks one of the combinations of\n"
-        "cohort values, from 0.\n",
+    .usage = "usage: sotto recipe compile RECIPE PARTIES [--policy POLICY] [--streams STREAMS]\n"
+             "       [--cohort N] [--json]\n\n"
+             "Refuses what `sotto recipe lint` refuses. "
+             "Prints the task id, the DAP task configuration, the VDAF and randomizer with their\n"
+             "parameters, and the label of every bin. --cohort picks one of the combinations of\n"
+             "cohort values, from 0.\n",
     .run = run_compile,
 };
 

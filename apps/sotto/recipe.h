@@ -2,23 +2,31 @@
 #ifndef SOTTO_APPS_RECIPE_H
 #define SOTTO_APPS_RECIPE_H
 
+#include "recipe/forecast.h"
 #include "sotto/recipe.h"
 #include "verbs.h"
 
 /* One run of a recipe verb. */
 typedef struct sotto_recipe_job {
     const char *verb;
-    const char *above;    /* what stands before the verb; NULL: "sotto recipe" */
-    const char *files[2]; /* recipe, parties */
-    const char *policy;   /* NULL: none      */
+    const char *above;      /* what stands before the verb; NULL: "sotto recipe" */
+    const char *files[2];   /* recipe, parties */
+    const char *policy;     /* NULL: none      */
+    const char *streams;    /* NULL: none      */
+    const char *others[32]; /* recipes of the same analysis */
+    size_t other_count;
     unsigned long cohort;
     bool json;
     sotto_arena arena;
     sotto_mistakes mistakes;
     const sotto_recipe *recipe;
     const sotto_policy *policy_read;
+    const sotto_streams *streams_read;
     const sotto_parties *parties;
+    sotto_recipe_verdict verdict;
+    bool judged; /* the verdict is filled */
     sotto_recipe_claim claim;
+    sotto_forecast forecast;
 } sotto_recipe_job;
 
 /* EXIT_DONE, or EXIT_USAGE after having said why. `files` is how many are needed. */

@@ -1,6 +1,9 @@
 /* Arguments and files of the recipe verbs. */
 #include "recipe.h"
 
+#include "recipe/claim.h"
+#include "recipe/participation.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,11 @@ int sotto_recipe_job_parse(sotto_recipe_job *job, int argc, char **argv, size_t 
             job->json = true;
         } else if (strcmp(argv[i], "--policy") == 0 && i + 1 < argc) {
             job->policy = argv[++i];
+        } else if (strcmp(argv[i], "--streams") == 0 && i + 1 < argc) {
+            job->streams = argv[++i];
+        } else if (strcmp(argv[i], "--with") == 0 && i + 1 < argc &&
+                   job->other_count < sizeof job->others / sizeof job->others[0]) {
+            job->others[job->other_count++] = argv[++i];
         } else if (strcmp(argv[i], "--cohort") == 0 && i + 1 < argc) {
             job->cohort = strtoul(argv[++i], &end, 10);
             if (*end || argv[i][0] == '-') {
@@ -81,6 +89,23 @@ static int complain(const sotto_recipe_job *job, const char *path, const sotto_e
                                                                             : EXIT_FAILED;
 }
 
+/* Each by itself may be right, and the analysis not. */
+static int hold_against_others(sotto_recipe_job *job)
+{
+    const size_t before = job->mistakes.errors;
+    const sotto_recipe *other;
+    sotto_err err = {0};
+    sotto_bytes text;
+
+    for (size_t i = 0; i < job->other_count; i++) {
+        if (read_file(job, job->others[i], &text, &err) != SOTTO_OK ||
+            sotto_recipe_read(&other, text, &job->arena, &job->mistakes, &err) != SOTTO_OK)
+            return complain(job, job->others[i], &err);
+        sotto_participation_lint(job->recipe, other, &job->mistakes);
+    }
+    return job->mistakes.errors > before ? complain(job, job->files[0], &err) : EXIT_DONE;
+}
+
 int sotto_recipe_job_load(sotto_recipe_job *job)
 {
     sotto_err err = {0};
@@ -93,12 +118,22 @@ int sotto_recipe_job_load(sotto_recipe_job *job)
         (read_file(job, job->policy, &text, &err) != SOTTO_OK ||
          sotto_policy_read(&job->policy_read, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))
         return complain(job, job->policy, &err);
+    if (job->streams && (read_file(job, job->streams, &text, &err) != SOTTO_OK ||
+                         sotto_streams_read(&job->streams_read, text, &job->arena, &job->mistakes,
+                                            &err) != SOTTO_OK))
+        return complain(job, job->streams, &err);
     if (job->files[1] &&
         (read_file(job, job->files[1], &text, &err) != SOTTO_OK ||
          sotto_parties_read(&job->parties, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))
         return complain(job, job->files[1], &err);
-    if (sotto_recipe_lint(&job->claim, job->recipe, job->policy_read, &job->mistakes, &err) !=
-        SOTTO_OK)
+    sotto_status status =
+        sotto_recipe_judge(&job->verdict, &job->claim, job->recipe, job->policy_read,
+                           job->streams_read, &job->mistakes, &err);
+    job->judged = true;
+    if (status != SOTTO_OK ||
+        sotto_recipe_forecast(&job->forecast, job->recipe,
+                              job->policy_read ? job->policy_read->honest : SOTTO_HONEST_UNSAID,
+                              &job->mistakes, &err) != SOTTO_OK)
         return complain(job, job->files[0], &err);
-    return EXIT_DONE;
+    return hold_against_others(job);
 }

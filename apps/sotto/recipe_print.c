@@ -1,6 +1,10 @@
 /* What the recipe verbs print: for people, or one JSON object. */
 #include "recipe.h"
+#include "recipe/model.h"
 
+#include "account/claims_count.h"
+#include "account/numeric/shown.h"
+#include "account/trust.h"
 #include "dap/dap.h"
 #include "show.h"
 
@@ -28,6 +32,36 @@ static void mistakes_members(sotto_json *j, const sotto_mistakes *list)
     sotto_json_uint(j, "errors", list->errors);
 }
 
+static void verdict_members(sotto_json *j, const sotto_recipe_verdict *v)
+{
+    sotto_json_object(j, "device");
+    sotto_json_text(j, "decision", v->accepts ? "accept" : "refuse");
+    sotto_json_text(j, "why", v->why);
+    sotto_json_bool(j, "policy_known", v->policy_known);
+    sotto_json_bool(j, "streams_known", v->streams_known);
+    sotto_json_array(j, "reads");
+    for (size_t i = 0; i < v->read_count; i++)
+        sotto_json_text(j, NULL, v->reads[i]);
+    sotto_json_end(j);
+    sotto_json_end(j);
+}
+
+/* What a device that has spent nothing would decide, under the heading of the lines around it. */
+static void print_verdict(const sotto_recipe_verdict *v)
+{
+    printf("  a new device    %s", !v->policy_known ? "answers it if its policy allows"
+                                   : !v->streams_known
+                                       ? "accepts it if its streams have these fields"
+                                       : "accepts it");
+    if (v->read_count == 0)
+        printf(": the query reads no event");
+    for (size_t i = 0; i < v->read_count; i++)
+        printf("%s%s", i ? ", " : ": the query reads ", v->reads[i]);
+    printf("\n");
+    if (v->query_open)
+        printf("                  the query can't be followed to its end without --streams FILE\n");
+}
+
 void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file)
 {
     const sotto_mistakes *list = &job->mistakes;
@@ -38,6 +72,8 @@ void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file)
         sotto_json_bool(&j, "ok", false);
         sotto_json_text(&j, "file", file);
         mistakes_members(&j, list);
+        if (job->judged)
+            verdict_members(&j, &job->verdict);
         (void)sotto_show_end(&j);
         return;
     }
@@ -52,6 +88,8 @@ void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file)
     }
     if (list->dropped)
         printf("and %zu more\n", list->dropped);
+    if (job->judged && job->policy && list->errors)
+        printf("%s: a new device with this policy refuses it: %s\n", file, job->verdict.why);
 }
 
 static void claim_members(sotto_json *j, const sotto_recipe_claim *c)
@@ -66,6 +104,8 @@ static void claim_members(sotto_json *j, const sotto_recipe_claim *c)
     sotto_json_uint(j, "honest", c->honest);
     sotto_json_real(j, "epsilon_sampled", c->epsilon_sampled);
     sotto_json_text(j, "sampled_by", c->sampled_by ? c->sampled_by : "");
+    sotto_json_real(j, "epsilon_seen", c->epsilon_seen);
+    sotto_json_text(j, "seen_by", c->seen_by ? c->seen_by : "");
     sotto_json_real(j, "noise_sigma", c->noise_sigma);
     sotto_json_real(j, "epsilon_noise", c->epsilon_noise);
     sotto_json_text(j, "noise_by", c->noise_by ? c->noise_by : "");
@@ -78,15 +118,62 @@ static void claim_members(sotto_json *j, const sotto_recipe_claim *c)
     sotto_json_uint(j, "tasks", c->tasks);
 }
 
+/* What is infinite has no number in JSON: 0 dummies needed are none that would do. */
+static void forecast_members(sotto_json *j, const sotto_forecast *f)
+{
+    sotto_json_real(j, "devices", f->devices);
+    sotto_json_real(j, "reports_in_a_release", f->expected);
+    sotto_json_real(j, "reach", f->reach);
+    sotto_json_uint(j, "slots", f->slots);
+    sotto_json_real(j, "empty_slots", f->empty);
+    sotto_json_real(j, "dummies", f->dummies);
+    if (f->dummies > 0 && isfinite(f->epsilon_count))
+        sotto_json_real(j, "epsilon_count", f->epsilon_count);
+    if (isfinite(f->dummies_needed)) {
+        sotto_json_real(j, "dummies_needed", f->dummies_needed);
+        sotto_json_real(j, "rate_needed", f->rate_needed);
+    }
+}
+
 static void print_claim_json(const sotto_recipe_job *job)
 {
     sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
 
     sotto_json_bool(&j, "ok", true);
     mistakes_members(&j, &job->mistakes);
+    verdict_members(&j, &job->verdict);
     sotto_json_object(&j, "claim");
     claim_members(&j, &job->claim);
+    sotto_json_end(&j);
+    sotto_json_object(&j, "forecast");
+    forecast_members(&j, &job->forecast);
     (void)sotto_show_end(&j);
+}
+
+static void print_forecast(const sotto_forecast *f)
+{
+    if (f->devices > 0)
+        printf("  min_cohort      is reached with a chance of %.6g or more\n",
+               floor(f->reach * 1e6) / 1e6);
+    if (f->slots > 0)
+        printf("  empty slots     %.4g of %" PRIu64
+               " expected (Balle et al. 2020, Proposition 3.4)\n",
+               f->empty, f->slots);
+    if (f->dummies == 0 && isfinite(f->dummies_needed))
+        printf("  dummies         none, so the number of reports tells who takes part; about %.0f, "
+               "a rate "
+               "of %.6g,\n                  would hide it up to epsilon %.6g\n",
+               ceil(f->dummies_needed), ceil(f->rate_needed * 1e6) / 1e6, f->epsilon_wanted);
+    if (f->dummies == 0)
+        return;
+    printf(
+        "  dummies         about %.0f honest ones in a release hide in the number of reports who "
+        "takes part:\n"
+        "                  epsilon %.6g at the same delta, by the %s\n",
+        f->dummies, sotto_bound_shown(f->epsilon_count, 6), sotto_count_theorem);
+    if (isfinite(f->dummies_needed))
+        printf("                  epsilon %.6g takes about %.0f, a rate of %.6g\n",
+               f->epsilon_wanted, ceil(f->dummies_needed), ceil(f->rate_needed * 1e6) / 1e6);
 }
 
 void sotto_recipe_print_claim(const sotto_recipe_job *job)
@@ -99,32 +186,47 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
     }
     sotto_recipe_print_mistakes(job, job->files[0]);
     printf("%s: ok. It may claim:\n", job->files[0]);
-    printf("  one report      epsilon %.6g  (%s); %.6g if a value becomes another%s\n",
-           c->epsilon_local, c->randomizer, c->replacement_local, c->none_told ? "" : " or none");
+    printf("  one report      epsilon %.6g  (%s); %.6g (replace one value by another%s)\n",
+           sotto_bound_shown(c->epsilon_local, 6), c->randomizer,
+           sotto_bound_shown(c->replacement_local, 6), c->none_told ? "" : ", or remove it");
     if (c->none_told)
         printf(
-            "                  that a device has no value is told by its silence: no epsilon here "
+            "                  a device without a value stays silent, which shows: no epsilon here "
             "bounds it\n");
     printf("  the answer      epsilon %.6g  delta %.3g  with %" PRIu64 " honest reports\n",
-           c->epsilon_cohort, c->delta, c->honest);
-    printf("                  by %s\n", c->theorem);
+           sotto_bound_shown(c->epsilon_cohort, 6), sotto_bound_shown(c->delta, 3), c->honest);
+    printf("                  basis: %s\n", c->theorem);
+    printf("  at worst        epsilon %.6g  an analyst who brings %" PRIu64
+           " reports of his own to a batch, and subtracts\n"
+           "                  them, faces one device's report; volume checks and the honest share "
+           "limit\n"
+           "                  this, and there are no anonymous tokens yet\n",
+           sotto_bound_shown(c->epsilon_local, 6),
+           job->recipe->min_cohort - (job->recipe->min_cohort > 0));
     if (c->sampled_by)
-        printf("  taking part     epsilon %.6g  if nobody sees who does: %s\n", c->epsilon_sampled,
-               c->sampled_by);
+        printf("  taking part     epsilon %.6g  if nobody sees who does: %s\n"
+               "                  trust: %s\n",
+               sotto_bound_shown(c->epsilon_sampled, 6), c->sampled_by,
+               sotto_trust_words_of(SOTTO_TRUST_SPLIT)->assumes[1]);
+    if (c->seen_by)
+        printf("  taking part     epsilon %.6g  where it is seen who does: %s\n",
+               sotto_bound_shown(c->epsilon_seen, 6), c->seen_by);
     if (c->noise_by)
         printf("  servers' noise  epsilon %.6g  of the honest one's alone, whoever answers: %s\n"
                "                  not charged less for it\n",
-               c->epsilon_noise, c->noise_by);
+               sotto_bound_shown(c->epsilon_noise, 6), c->noise_by);
     else if (c->noise_sigma > 0)
         printf("  servers' noise  sigma %g each; nothing is claimed for it\n", c->noise_sigma);
     printf("  expected        %.0f reports, in %" PRIu64 " %s\n", c->expected_reports, c->tasks,
            c->tasks == 1 ? "task" : "tasks");
+    print_forecast(&job->forecast);
     printf("  a report        %" PRIu64 " bins, %zu bytes; at most %" PRIu64
            " bits set (an honest one fails with chance %.1g)\n",
            c->bins, c->report_bytes, c->weight, c->miss);
     printf("  sensitivity     %.6g (L2) of the sums to a report in place of another; to plan the "
            "servers' noise: --sensitivity %.0f\n",
            c->sensitivity, ceil(c->sensitivity * (1 - 1e-12)));
+    print_verdict(&job->verdict);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */

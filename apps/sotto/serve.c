@@ -63,6 +63,7 @@ static void block_signals(sigset_t *signals)
     (void)sigemptyset(signals);
     (void)sigaddset(signals, SIGTERM);
     (void)sigaddset(signals, SIGINT);
+    (void)sigaddset(signals, SIGHUP);
     (void)pthread_sigmask(SIG_BLOCK, signals, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
 }
@@ -77,20 +78,47 @@ static void log_start(const sotto_serve_config *config, const sotto_host *host)
               sotto_log_text("database", sotto_db_kind(host->db)));
 }
 
+/* SIGHUP never ends a server: whoever renews certificates or rotates logs sends it. */
+static void reload(sotto_host *host, const sotto_log_sink *log)
+{
+    sotto_err err = {0};
+    sotto_status status = sotto_host_reload(host, &err);
+
+    if (status == SOTTO_OK)
+        sotto_log(log, SOTTO_LOG_INFO, "server.reloaded", sotto_log_text("what", "certificate"));
+    else if (status == SOTTO_STALE)
+        sotto_log(log, SOTTO_LOG_INFO, "server.nothing_to_reload",
+                  sotto_log_text("reason", err.reason));
+    else
+        sotto_log(log, SOTTO_LOG_ERROR, "server.reload_failed",
+                  sotto_log_text("reason", err.reason),
+                  sotto_log_text("still", "the certificate read before"));
+}
+
+/* The signal that ends it. */
+static int wait_for_signal(const sigset_t *signals, sotto_host *host, const sotto_log_sink *log)
+{
+    int number = 0;
+
+    while (sigwait(signals, &number) == 0 && number == SIGHUP)
+        reload(host, log);
+    return number;
+}
+
 static int run_until_told(sotto_serve_config *config, const sigset_t *signals)
 {
     const sotto_log_sink *log = &config->host.log;
     sotto_host *host = NULL;
     sotto_err err = {0};
     sotto_status drained;
-    int signal_number = 0;
+    int signal_number;
 
     if (sotto_host_open(&host, config->service, &config->host, config->own, &err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto serve: %s: %s\n", sotto_status_name(err.status), err.reason);
         return EXIT_FAILED;
     }
     log_start(config, host);
-    (void)sigwait(signals, &signal_number);
+    signal_number = wait_for_signal(signals, host, log);
     sotto_log(log, SOTTO_LOG_INFO, "server.draining",
               sotto_log_uint("seconds", config->drain_seconds));
     err = (sotto_err){0};
@@ -113,10 +141,11 @@ static int serve(const sotto_service *service, const char *file, int argc, char 
     sigset_t signals;
     int code;
 
+    block_signals(&signals);
     if (sotto_serve_config_read(&config, &from, &err) != SOTTO_OK) {
         if (config.mistake_count > 0)
-            (void)fprintf(stderr, "%ssotto serve: %zu mistakes\n", config.mistakes,
-                          config.mistake_count);
+            (void)fprintf(stderr, "%ssotto serve: %zu mistake%s\n", config.mistakes,
+                          config.mistake_count, config.mistake_count == 1 ? "" : "s");
         else
             (void)fprintf(stderr, "sotto serve: %s\n", err.reason);
         sotto_serve_config_clear(&config);
@@ -125,7 +154,6 @@ static int serve(const sotto_service *service, const char *file, int argc, char 
     stamped = !getenv("JOURNAL_STREAM");
     config.host.log = (sotto_log_sink){write_event, &stamped, config.log_level};
     config.host.on_drain = ask_for_drain;
-    block_signals(&signals);
     code = run_until_told(&config, &signals);
     sotto_serve_config_clear(&config);
     return code;
@@ -153,8 +181,10 @@ static void print_usage(const sotto_service *service)
         "usage: sotto serve %s [--config FILE] [options]\n"
         "       sotto serve %s --sample      a complete file to start from\n"
         "       sotto serve %s --reference   docs/serving.md\n\n"
-        "Runs until SIGTERM or SIGINT, then finishes what it has accepted. Flags win over the\n"
-        "environment (SOTTO_LISTEN, ...), which wins over the file. Logs go to standard error.\n\n",
+        "Runs until SIGTERM or SIGINT, then finishes what it has accepted. SIGHUP makes it read "
+        "its\n"
+        "certificate and private key again. Flags win over the environment (SOTTO_LISTEN, ...),\n"
+        "which wins over the file. Logs go to standard error.\n\n",
         name, name, name);
     if (sotto_serve_options_help(&out, service, NULL) == SOTTO_OK)
         (void)fwrite(out.data, 1, out.len, stdout);

@@ -17,6 +17,16 @@ sotto_view sotto_show_view(sotto_view_format format)
                         .colours = sotto_terminal_colours()};
 }
 
+bool sotto_show_save(const char *path, sotto_view_format format, sotto_show_fn *show,
+                     const void *thing)
+{
+    FILE *out = fopen(path, "w");
+    const sotto_view view = {.format = format, .write = write_to, .context = out};
+    bool shown = out && show(&view, thing, NULL) == SOTTO_OK;
+
+    return out && fclose(out) == 0 && shown;
+}
+
 sotto_text sotto_show_text(FILE *out)
 {
     return sotto_text_on(write_to, out, NULL);

@@ -8,6 +8,10 @@
 
 /* Standard output, in colours where that is a terminal. */
 sotto_view sotto_show_view(sotto_view_format format);
+/* A new file, or another in the place of one. False: it can't be written; `errno` says why. */
+typedef sotto_status sotto_show_fn(const sotto_view *view, const void *thing, sotto_err *err);
+bool sotto_show_save(const char *path, sotto_view_format format, sotto_show_fn *show,
+                     const void *thing);
 /* A stream; a failure stays in the text, and in the stream. */
 sotto_text sotto_show_text(FILE *out);
 

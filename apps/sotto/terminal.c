@@ -1,10 +1,13 @@
+#define _DEFAULT_SOURCE
 #include "terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { BAR_CELLS = 32 };
+/* A bar is "what [####....] 100%": its cells, the narrowest that is still one, and what stands around them. */
+enum { BAR_CELLS = 32, FEWEST_CELLS = 8, WHAT_COLUMNS = 28, AROUND = 8, USUAL_COLUMNS = 80 };
 
 static bool draws_on(FILE *stream)
 {
@@ -21,14 +24,35 @@ static bool colours_on(FILE *stream)
     return draws_on(stream) && !(no_color && no_color[0]);
 }
 
+/* That can be written without the cursor going to the next line, from which "\r" would not come back. */
+static unsigned columns(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return USUAL_COLUMNS - 1;
+    return size.ws_col - 1U;
+}
+
 static void draw_bar(const sotto_progress *p, unsigned percent)
 {
-    unsigned cells = percent * BAR_CELLS / 100;
+    unsigned room = columns();
+    unsigned what = room >= WHAT_COLUMNS + AROUND + BAR_CELLS ? WHAT_COLUMNS
+                    : room >= 12 + AROUND + FEWEST_CELLS      ? 12
+                                                              : 0;
+    unsigned all = room < what + AROUND + FEWEST_CELLS ? 0 : room - what - AROUND;
+    unsigned cells;
 
-    (void)fprintf(stderr, "\r%-28s [", p->what);
-    for (unsigned i = 0; i < BAR_CELLS; i++)
-        (void)fputc(i < cells ? '#' : '.', stderr);
-    (void)fprintf(stderr, "] %3u%%", percent);
+    all = all > BAR_CELLS ? BAR_CELLS : all;
+    cells = percent * all / 100;
+    if (all == 0) {
+        (void)fprintf(stderr, room >= 4 ? "\r%3u%%" : "", percent);
+    } else {
+        (void)fprintf(stderr, "\r%-*.*s [", (int)what, (int)what, p->what);
+        for (unsigned i = 0; i < all; i++)
+            (void)fputc(i < cells ? '#' : '.', stderr);
+        (void)fprintf(stderr, "] %3u%%", percent);
+    }
     (void)fflush(stderr);
 }
 
@@ -49,7 +73,6 @@ void sotto_progress_show(sotto_progress *p, uint64_t done)
 
 void sotto_progress_end(sotto_progress *p)
 {
-    sotto_progress_show(p, p->total);
     if (!p->quiet && draws_on(stderr))
         (void)fputc('\n', stderr);
 }

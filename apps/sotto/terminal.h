@@ -13,6 +13,7 @@ typedef struct sotto_progress {
 } sotto_progress;
 
 void sotto_progress_show(sotto_progress *p, uint64_t done);
+/* Ends its line, as far as it came: what was interrupted is not shown as done. */
 void sotto_progress_end(sotto_progress *p);
 
 /* Whether standard output is a terminal that wants colours. */

@@ -76,6 +76,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_compare(sotto_result_check *o
 typedef struct sotto_receipt {
     const char *recipe, *analysis, *leader, *helper; /* borrowed from the recipe */
     uint64_t version;
+    sotto_cohort cohort; /* whom it is about */
     uint8_t recipe_hash[SOTTO_RECIPE_HASH_SIZE];
     uint8_t task_id[SOTTO_TASK_ID_SIZE];
     bool split; /* leader OR helper must be honest; else whoever adds up sees each report */

@@ -44,13 +44,23 @@ typedef enum sotto_status {
     SOTTO_BUG /* one of our own preconditions was broken            */
 } sotto_status;
 
-/* The caller's, zeroed before use and before it is used again: the first failure stays. Every function that
- * takes one also takes NULL. The reason is for an operator and
- * never holds a key, share, measurement or token. */
+/* The caller's. Functions of device.h, recipe.h, collect.h, analyse.h, privacy.h and view.h clear it when they are called, so
+ * that it speaks of the last call alone. Those of base.h, seal.h, vdaf.h, log.h and random.h, which others are built of, keep the
+ * first failure: zero it before use (sotto_err err = {0}) and before it is used again. Every function that takes one also takes
+ * NULL. The reason is for an operator and never holds a key, share, measurement or token. */
 typedef struct sotto_err {
     sotto_status status;
     char reason[160];
 } sotto_err;
+
+/* Ready to be used, or to be used again. NULL is fine. */
+static inline void sotto_err_clear(sotto_err *err)
+{
+    if (err) {
+        err->status = SOTTO_OK;
+        err->reason[0] = 0;
+    }
+}
 
 /* Writes the reason, unless err already holds one (the first failure is the cause), and returns status. */
 SOTTO_API sotto_status sotto_fail(sotto_err *err, sotto_status status, const char *format, ...)

@@ -17,7 +17,6 @@
 #include "sotto/recipe.h"
 #include "sotto/rejections.h"
 #include "sotto/seal.h"
-#include "sotto/vdaf.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -22,6 +22,7 @@
 #define SOTTO_DEVICE_H
 
 #include "sotto/base.h"
+#include "sotto/events.h"
 #include "sotto/seal.h"
 
 #ifdef __cplusplus
@@ -29,49 +30,6 @@ extern "C" {
 #endif
 
 /* ---- events --------------------------------------------------------------------------------------------- */
-
-enum {
-    SOTTO_STORE_ID_SIZE = 16,
-    SOTTO_STORE_MAX_NAME = 63,   /* bytes of a stream's or field's name  */
-    SOTTO_STORE_MAX_FIELDS = 64, /* of one stream                        */
-    SOTTO_STORE_MAX_TEXT = 4096  /* bytes of one text value, valid UTF-8 */
-};
-
-/* Columns that every stream has besides its own fields. The time may be queried like a field, if the policy
- * allows it; the id never, since it could link two answers. */
-#define SOTTO_STORE_ID   "event_id"
-#define SOTTO_STORE_TIME "event_time"
-
-typedef enum sotto_type {
-    SOTTO_TYPE_NULL, /* only of a value: nothing known */
-    SOTTO_TYPE_INTEGER,
-    SOTTO_TYPE_REAL,
-    SOTTO_TYPE_TEXT,
-    SOTTO_TYPE_BOOLEAN /* of a field; a query's answer gives it as the integer 0 or 1 */
-} sotto_type;
-
-typedef struct sotto_value {
-    sotto_type type;
-    union {
-        int64_t integer; /* 0 or 1 for a boolean */
-        double real;     /* finite */
-        sotto_bytes text;
-    } as;
-} sotto_value;
-
-/* Names are lower case letters, digits and _, starting with a letter, not with sotto_ or sqlite_. */
-typedef struct sotto_field {
-    const char *name;
-    sotto_type type;
-} sotto_field;
-
-typedef struct sotto_stream {
-    const char *name;
-    const sotto_field *fields;
-    size_t field_count;
-    int64_t max_age;   /* seconds that an event is kept; more than 0 */
-    uint64_t max_rows; /* events kept, the newest; more than 0       */
-} sotto_stream;
 
 typedef struct sotto_event {
     const char *stream;
@@ -82,15 +40,6 @@ typedef struct sotto_event {
 } sotto_event;
 
 /* ---- what the host does for the device -------------------------------------------------------------------- */
-
-/* Where files live, for a host that is not content with the default. */
-typedef struct sotto_storage {
-    const char *vfs; /* registered with SQLite; NULL: the default one */
-    /* Renames a file, replacing another. A host whose paths are not the file system's must bring it, and
-     * then keeps files private itself; NULL: rename(2), and files are created with mode 0600. */
-    sotto_status (*rename)(void *context, const char *from, const char *to);
-    void *context;
-} sotto_storage;
 
 /* ---- HTTP, which the host speaks for the device ---- */
 
@@ -160,6 +109,21 @@ typedef struct sotto_device_counter {
     sotto_status (*raise)(void *context, uint64_t generation, sotto_err *err);
 } sotto_device_counter;
 
+/* A query that the policy allows, as a verifier of the host's own is shown it. All members are borrowed until it returns. */
+typedef struct sotto_query_field {
+    const char *stream;
+    const char *field; /* "*": that there are events, or how many */
+    bool sensitive;
+} sotto_query_field;
+typedef struct sotto_query_shown {
+    size_t size; /* sizeof(sotto_query_shown): a later version may append members */
+    const char *recipe;
+    const char *analysis;
+    const char *query;               /* its text, as published        */
+    const sotto_query_field *fields; /* all that it reads, wherever   */
+    size_t field_count;
+} sotto_query_shown;
+
 typedef struct sotto_device_host {
     /* Called by sotto_device_tick alone, in its thread, and for a report only when its spend is on the disk. NULL: reports
      * wait.
@@ -172,6 +136,14 @@ typedef struct sotto_device_host {
     /* Seconds since 1970; what is before then, or after the year 9999, is taken as that. NULL: the system's. */
     int64_t (*clock)(void *context);
     void *context; /* of every callback */
+    /* The host's own verifier of an analysis's query class. It can refuse what the policy allows, and allow nothing that the
+     * policy refuses. Asked when a recipe is offered, before each answer, and by sotto_device_why; before any event is read.
+     * Its answer must follow from what it is shown alone: a silence that followed from events would tell of them. NULL: none.
+     *   SOTTO_OK      the query belongs to the class
+     *   SOTTO_DENIED  it does not; err's reason, if there is one, is shown to the person
+     *   another       it can't tell now: nothing is answered, and it is asked again
+     */
+    sotto_status (*verify)(void *context, const sotto_query_shown *query, sotto_err *err);
 } sotto_device_host;
 
 /* Randomness that can be repeated. Only a device in memory takes it, so that no real one ever does. */
@@ -280,7 +252,14 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_events(sotto_device *device, 
 
 /* ---- recipes ---------------------------------------------------------------------------------------------- */
 
-enum { SOTTO_DEVICE_MAX_RECIPES = 256 }; /* known at once; those that closed make room */
+/* What a device keeps of recipes: 16 MiB, in which each counts as 64 KiB or more. So it keeps up to 256 small ones, or four
+ * of the largest. Where there is no room, recipes that closed go first, then those that this device has answered or will
+ * not answer, then the one that opens last of the analysis that has the most. */
+enum {
+    SOTTO_DEVICE_MAX_RECIPES = 256,
+    SOTTO_DEVICE_RECIPE_BYTES = 16 << 20,
+    SOTTO_DEVICE_RECIPES_AHEAD = 90 * 86400 /* seconds: one that opens later is refused for now */
+};
 
 /* A non-sensitive field of the device itself, such as "locale", for cohorts and targeting. Not kept in a file: tell
  * it after opening and when it changes. NULL forgets it. SOTTO_TOO_LARGE: more than 32 of them. */
@@ -292,12 +271,26 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_describe(sotto_device *device
  * bytes again is fine. Whether they are the published ones is the host's to know.
  *   SOTTO_MALFORMED  not a recipe
  *   SOTTO_DENIED     this device will not answer it: the reason says which rule, and so does sotto_device_why
- *   SOTTO_STALE      a later version is known, or the recipe has closed
+ *   SOTTO_STALE      a later version is known, the recipe has closed, or it opens in more than 90 days
  *   SOTTO_REJECTED   other bytes are known under this name and version
- *   SOTTO_TOO_LARGE  more than SOTTO_DEVICE_MAX_RECIPES that are still open
+ *   SOTTO_TOO_LARGE  no room: its analysis has the most already, and none of its recipes opens later
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_offer(sotto_device *device, sotto_bytes recipe,
                                                          sotto_err *err);
+
+/* Takes a parties file that keys of the policy signed (`sotto parties sign`), in place of the one from options, now and
+ * after a restart. It may change the servers' keys and nothing else; reports that wait stay as they are. The one with
+ * the highest serial is used: of those that were taken, and the one from options, which may be signed too.
+ *   SOTTO_MALFORMED  not a signed parties file
+ *   SOTTO_DENIED     the policy names no key for it, or too few of its keys signed; or it has other parties or URLs; or its
+ *                    serial is more than 30 days ahead of the device's clock
+ *   SOTTO_REJECTED   a signature does not hold; or other bytes are known under its serial
+ *   SOTTO_STALE      a later one is known
+ *   SOTTO_TOO_LARGE  more than 64 KiB
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_replace_parties(sotto_device *device,
+                                                                   sotto_bytes signed_file,
+                                                                   sotto_err *err);
 
 /* Whether now is a good time. A tick in which one of them is false only erases what is too old. */
 typedef struct sotto_conditions {
@@ -394,7 +387,8 @@ typedef enum sotto_record_kind {
     SOTTO_RECORD_RESET,        /* the ledger was lost; every budget counts as spent              */
     SOTTO_RECORD_CONSENTED,    /* the person said yes                                            */
     SOTTO_RECORD_WITHDRAWN,    /* the person said no                                             */
-    SOTTO_RECORD_FORGOTTEN     /* the person had events erased; the note says which              */
+    SOTTO_RECORD_FORGOTTEN,    /* the person had events erased; the note says which              */
+    SOTTO_RECORD_PARTIES       /* a signed parties file was taken; the note says its serial      */
 } sotto_record_kind;
 
 /* "spent", "left", ...: as people read it; NULL for what is no kind. */
@@ -416,6 +410,10 @@ typedef struct sotto_record_line {
     double epsilon, delta; /* of the cohort, as charged                                        */
     double local;          /* epsilon of the report by itself                                  */
     uint64_t bytes;
+    /* Of SEEN, SPENT and DUMMY, also when the recipe itself is gone: SHA-256 of its published bytes and of its query's
+     * text, and the smallest cohort that it promised. Empty and 0 in entries of earlier versions. */
+    sotto_bytes recipe_hash, query_hash;
+    uint64_t min_cohort;
 } sotto_record_line;
 typedef sotto_status sotto_record_line_fn(void *context, const sotto_record_line *line,
                                           sotto_err *err);

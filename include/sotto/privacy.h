@@ -32,12 +32,15 @@ typedef enum sotto_adjacency {
     SOTTO_ADJACENCY_ADD_REMOVE       /* one person is not there at all                       */
 } sotto_adjacency;
 
-/* How reports are added up: only `split` may claim sampling, check-ins or aggregation, since the one server
- * of the other two sees who takes part. */
+/* How reports are added up: `flamingo` and `aero` may not claim sampling, check-ins or aggregation, since their one
+ * server sees who takes part. */
 typedef enum sotto_trust {
     SOTTO_TRUST_SPLIT = 1,
     SOTTO_TRUST_FLAMINGO,
-    SOTTO_TRUST_AERO
+    SOTTO_TRUST_AERO,
+    /* One server sees everybody's data and is trusted with it; only its answers are public. For questions about other
+     * people's systems, such as DP-SGD in one place: no recipe may name it. */
+    SOTTO_TRUST_CENTRAL
 } sotto_trust;
 
 /* A share of the cohort, exactly: {1, 4} is a quarter, {0, 1} nobody. {0, 0} is no share and is refused. */
@@ -72,7 +75,9 @@ typedef enum sotto_mechanism {
     SOTTO_MECHANISM_BINARY_RESPONSE, /* binary randomized response, reports added up                       */
     SOTTO_MECHANISM_CHECK_IN, /* a local randomizer at a random step of a window                    */
     SOTTO_MECHANISM_DONATION, /* a release at a random one of `slots` times                         */
-    SOTTO_MECHANISM_PURE /* `rounds` releases, each epsilon-DP                                 */
+    SOTTO_MECHANISM_PURE, /* `rounds` releases, each epsilon-DP                                 */
+    SOTTO_MECHANISM_LAPLACE, /* Laplace noise on a sum; `releases` of them about the same person    */
+    SOTTO_MECHANISM_GEOMETRIC /* the same on integers: weights e^(-|x|/scale)                       */
 } sotto_mechanism;
 
 SOTTO_API const char *sotto_mechanism_name(sotto_mechanism mechanism); /* "sampled-gaussian", ... */
@@ -92,7 +97,7 @@ typedef struct sotto_question {
     double delta;          /* (0, 1), from 1e-300                                        */
 
     /* Split trust only: reports pass a relay and carry anonymous tokens, so nobody sees who takes part.
-     * Without it there is no amplification by sampling, check-ins or donation times. */
+     * Without it there is no amplification by sampling, check-ins or donation times. Central trust has it anyway. */
     bool participation_is_hidden;
 
     sotto_mechanism mechanism;
@@ -135,9 +140,10 @@ typedef struct sotto_question {
         struct {
             sotto_check_in_variant variant;
             double local_epsilon;
-            uint64_t window;    /* steps m                                     */
-            uint64_t cohort;    /* averaged only; 0 otherwise                  */
-            double probability; /* p0 of a fixed window; 1 for the other forms */
+            uint64_t window;      /* steps m                                     */
+            uint64_t cohort;      /* averaged only; 0 otherwise                  */
+            double probability;   /* p0 of a fixed window; 1 for the other forms */
+            uint64_t repetitions; /* windows in which the same people check in anew; 0 is 1 */
         } check_in;
         struct {
             double epsilon;
@@ -148,6 +154,17 @@ typedef struct sotto_question {
             double epsilon;
             uint64_t rounds;
         } pure;
+        struct {
+            sotto_contribution contribution; /* in the L1 norm: one-hot vectors are 2 apart */
+            double clip;
+            double scale; /* of density e^(-|x|/scale)/(2 scale) on every entry */
+            uint64_t releases;
+        } laplace;
+        struct {
+            double scale;
+            uint64_t sensitivity; /* L1, of the integer vector, under this adjacency */
+            uint64_t releases;
+        } geometric;
     } of;
 } sotto_question;
 
@@ -162,6 +179,9 @@ typedef struct sotto_answer {
     sotto_adjacency adjacency;
     sotto_trust trust;
     uint64_t honest; /* people whose randomness was counted on; 0: nobody's     */
+    /* Amplification was asked for and gave nothing, or less than a thousandth: `high` is what one report or release
+     * has by itself. Of an epsilon only. */
+    bool no_gain;
 } sotto_answer;
 
 /* Tables kept between questions about the same mechanism: the second one takes a fraction of the time. Answers

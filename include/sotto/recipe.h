@@ -12,6 +12,7 @@
 #define SOTTO_RECIPE_H
 
 #include "sotto/base.h"
+#include "sotto/events.h"
 #include "sotto/seal.h"
 #include "sotto/vdaf.h"
 
@@ -74,11 +75,17 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_policy_read(const sotto_policy **out
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_parties_read(const sotto_parties **out,
                                                          sotto_bytes json, sotto_arena *arena,
                                                          sotto_mistakes *mistakes, sotto_err *err);
+/* What the events of devices look like: the file that `sotto device` reads as well (docs/recipe.md, Streams). A name that
+ * no stream may have is SOTTO_MALFORMED without a mistake in the list. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_streams_read(const sotto_streams **out,
+                                                         sotto_bytes json, sotto_arena *arena,
+                                                         sotto_mistakes *mistakes, sotto_err *err);
 
-/* A complete, valid recipe, policy and parties file that fit each other, to start from. */
+/* A complete, valid recipe, policy, parties and streams file that fit each other, to start from. */
 SOTTO_API const char *sotto_recipe_example(void);
 SOTTO_API const char *sotto_policy_example(void);
 SOTTO_API const char *sotto_parties_example(void);
+SOTTO_API const char *sotto_streams_example(void);
 
 /* ---- judging ---------------------------------------------------------------------------------------- */
 
@@ -104,18 +111,51 @@ typedef struct sotto_recipe_claim {
     uint64_t bins;
     uint64_t weight;     /* most bits set in a report that passes its proof                */
     double miss;         /* chance that an honest report has more, and so counts as empty  */
-    size_t report_bytes; /* sent by a device, both shares sealed                           */
+    size_t report_bytes; /* sent by a device, both shares sealed; 0: the trust has no task */
     uint64_t tasks;      /* one for each combination of cohort values                      */
+    double epsilon_seen; /* importance sampling, where it is seen who answers; 0: elsewhere */
+    const char *seen_by; /* what that rests on                                             */
 } sotto_recipe_claim;
 
 /* Recomputes every privacy number and holds the recipe against it and, unless policy is NULL, against what
- * the policy allows. Adds to mistakes. Without a policy half of a cohort is taken to be dishonest.
+ * the policy allows. The query is compiled as devices compile it, over streams that have whatever it names. Adds to
+ * mistakes. Without a policy half of a cohort is taken to be dishonest.
  *   SOTTO_DENIED  mistakes has errors; claim is filled as far as it could be
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_lint(sotto_recipe_claim *claim,
                                                         const sotto_recipe *recipe,
                                                         const sotto_policy *policy,
                                                         sotto_mistakes *mistakes, sotto_err *err);
+
+enum { SOTTO_VERDICT_READS = 64, SOTTO_VERDICT_NAME = 128 };
+
+/* What a device that has spent nothing yet would decide when it is offered the recipe, and why. */
+typedef struct sotto_recipe_verdict {
+    bool accepts;
+    bool
+        streams_known; /* false: only if its streams have what the query names                         */
+    bool
+        policy_known; /* false: only if its policy allows it                                          */
+    bool
+        query_open; /* without streams the query could not be followed to its end: see with streams */
+    char
+        why[200]; /* the first reason against it; empty where it accepts                          */
+    char reads[SOTTO_VERDICT_READS]
+              [SOTTO_VERDICT_NAME]; /* "stream.field": what the query reads        */
+    size_t read_count;
+} sotto_recipe_verdict;
+
+/* sotto_recipe_lint, and what a fresh device with this policy and these streams would decide: its own checks of the
+ * query, the fields that the query reads, and the three budget checks with nothing spent. Time is left out: a device
+ * also refuses what has closed or opens too late. policy and streams may be NULL.
+ *   SOTTO_DENIED  mistakes has errors; verdict->why is the first
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict,
+                                                         sotto_recipe_claim *claim,
+                                                         const sotto_recipe *recipe,
+                                                         const sotto_policy *policy,
+                                                         const sotto_streams *streams,
+                                                         sotto_mistakes *mistakes, sotto_err *err);
 
 /* Appends what the recipe asks, who answers and what protects them, in plain words. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_explain(sotto_buf *out,
@@ -141,8 +181,8 @@ typedef struct sotto_task {
     uint64_t precision;     /* seconds                                        */
     uint64_t min_batch_size;
     unsigned batch_mode; /* 1: time interval, 2: leader selected           */
-    sotto_prio3_config vdaf;
-    sotto_prio3_sizes sizes;
+    sotto_vdaf_config vdaf;
+    sotto_vdaf_sizes sizes;
     const char *randomizer;
     double epsilon_local, p, q; /* see noise/randomizer.h                       */
     uint64_t bins, weight;
@@ -151,6 +191,15 @@ typedef struct sotto_task {
     size_t cohort;      /* below sotto_recipe_cohorts                      */
     double noise_sigma; /* of what each server adds to every sum; 0: nothing */
 } sotto_task;
+
+/* One combination of the cohort fields' values: whom a task, and so an answer, is about. Borrowed from the recipe. */
+enum { SOTTO_COHORT_FIELDS = 8 };
+typedef struct sotto_cohort {
+    size_t number; /* below sotto_recipe_cohorts */
+    size_t count;  /* of fields; 0: the recipe has no cohorts */
+    const char *fields[SOTTO_COHORT_FIELDS];
+    const char *values[SOTTO_COHORT_FIELDS];
+} sotto_cohort;
 
 /* How many tasks the recipe compiles to: the combinations of its cohorts' values; 1 without cohorts. */
 SOTTO_API uint64_t sotto_recipe_cohorts(const sotto_recipe *recipe);

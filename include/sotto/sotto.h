@@ -10,6 +10,7 @@
 #include "sotto/seal.h"
 #include "sotto/vdaf.h"
 
+#include "sotto/events.h"
 #include "sotto/recipe.h"
 
 #include "sotto/device.h"

@@ -1,6 +1,6 @@
 /* sotto/vdaf.h - Prio3 of draft-irtf-cfrg-vdaf-20: split a measurement, check it, add it up.
  *
- * Callers:  device/ shards; aggregate/ and serve/ verify and accumulate; collect/ unshards.
+ * Callers:  aggregate/prio/, through which devices shard, servers verify and accumulate, and collectors unshard.
  * Memory:   a sotto_prio3 keeps its tables in the arena given to sotto_prio3_init and is read-only
  *           afterwards. Reports are borrowed. Everything about a report in flight lives in the arena
  *           given to the batch call, at most one expanded share for each.
@@ -42,14 +42,16 @@ typedef enum sotto_prio3_type {
     SOTTO_PRIO3_SUM_VEC_WITH_MULTIPROOF = -1, /* ffffffff on the wire: Field64, several proofs */
 } sotto_prio3_type;
 
-typedef struct sotto_prio3_config {
-    sotto_prio3_type type;
+/* Types named sotto_vdaf_* say what any VDAF has: a task and its servers speak of nothing else. */
+typedef struct sotto_vdaf_config {
+    int32_t type;          /* of the draft's registry: a sotto_prio3_type, or another VDAF's      */
     unsigned shares;       /* 2 to 255; DAP always has 2                                          */
     unsigned proofs;       /* with multiproof: 3 to 255; else 0 or 1                              */
     uint64_t length;       /* vectors and histograms; else 0                                      */
     uint64_t chunk_length; /* vectors and histograms; else 0                                      */
     uint64_t max;          /* largest sum summand, vector entry, weight or L1 norm; else 0        */
-} sotto_prio3_config;
+} sotto_vdaf_config;
+typedef sotto_vdaf_config sotto_prio3_config;
 
 /* One measurement, whatever its type: count, sum and histogram (the bucket) have one value; vectors have
  * `length` of them, for a multihot vector zeros and ones. */
@@ -65,7 +67,7 @@ SOTTO_API uint64_t sotto_prio3_best_chunk_length(uint64_t length, unsigned bits)
 /* ---- an instance -------------------------------------------------------------------------------- */
 
 /* Lengths in bytes of everything that crosses the wire. */
-typedef struct sotto_prio3_sizes {
+typedef struct sotto_vdaf_sizes {
     size_t rand;
     size_t public_share;
     size_t leader_share;
@@ -74,7 +76,8 @@ typedef struct sotto_prio3_sizes {
     size_t verifier_message;
     size_t out_share; /* also of an aggregate share */
     size_t outputs;   /* entries of the result      */
-} sotto_prio3_sizes;
+} sotto_vdaf_sizes;
+typedef sotto_vdaf_sizes sotto_prio3_sizes;
 
 typedef struct sotto_prio3 {
     sotto_prio3_config config;
@@ -106,19 +109,21 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_shard(
 
 /* Who is verifying. The context is borrowed. All aggregators hold one verification key, secret and random,
  * fixed before the first report exists: a client that knew it could cheat. */
-typedef struct sotto_prio3_verifier {
+typedef struct sotto_vdaf_verifier {
     uint8_t verify_key[SOTTO_PRIO3_VERIFY_KEY_SIZE];
     sotto_bytes context;
     unsigned aggregator; /* 0 is the leader */
-} sotto_prio3_verifier;
+} sotto_vdaf_verifier;
+typedef sotto_vdaf_verifier sotto_prio3_verifier;
 
 /* A report as one aggregator received it, borrowed until its verification is over: the leader's
  * out share is read from input_share itself. */
-typedef struct sotto_prio3_report {
+typedef struct sotto_vdaf_report {
     uint8_t nonce[SOTTO_PRIO3_NONCE_SIZE];
     sotto_bytes public_share;
     sotto_bytes input_share;
-} sotto_prio3_report;
+} sotto_vdaf_report;
+typedef sotto_vdaf_report sotto_prio3_report;
 
 /* Where one report stands at one aggregator. `status` is SOTTO_AGAIN while its verifier message is
  * awaited, SOTTO_OK once it is valid, and anything else says why it never will be. */

@@ -28,7 +28,8 @@ static sotto_status check_words(const sotto_question *q, sotto_err *err)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "adjacency must be stated: add-remove, replacement or deletion");
     if (!sotto_trust_is_known(q->trust))
-        return sotto_fail(err, SOTTO_MALFORMED, "trust must be stated: split, flamingo or aero");
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "trust must be stated: central, split, flamingo or aero");
     if (q->dishonest.of == 0 || q->dishonest.parts >= q->dishonest.of)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "dishonest must be stated: a share of the cohort from 0 to below 1");
@@ -91,7 +92,7 @@ sotto_status sotto_case_open(sotto_case *out, const sotto_mechanism_entry *entry
                              const sotto_question *question, sotto_err *err)
 {
     const sotto_trust trust = question->trust;
-    const bool hidden = question->participation_is_hidden;
+    const bool hidden = question->participation_is_hidden || sotto_trust_model_of(trust)->hides;
 
     *out = (sotto_case){.question = question};
     SOTTO_TRY(check_words(question, err));
@@ -163,10 +164,22 @@ sotto_status sotto_answer_check(const sotto_answer *a, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* What one report has by itself is claimed in place of a gain too small to speak of. */
+static void note_gain(sotto_answer *out, double alone, const char *no_gain)
+{
+    out->no_gain = out->high >= (1 - SOTTO_LEAST_GAIN) * alone;
+    if (!out->no_gain)
+        return;
+    out->high = alone;
+    out->theorem = no_gain;
+}
+
 sotto_status sotto_case_epsilon(sotto_answer *out, const sotto_mechanism_entry *entry,
                                 const sotto_case *c, sotto_err *err)
 {
     sotto_answer_start(out, c);
     SOTTO_TRY(entry->epsilon(out, c, err));
+    if (entry->alone != NULL)
+        note_gain(out, entry->alone(c->question), entry->no_gain);
     return sotto_answer_check(out, err);
 }

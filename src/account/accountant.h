@@ -10,6 +10,7 @@
 #include "account/gauss/discrete_gaussian.h"
 #include "account/gauss/sgm.h"
 #include "account/honest.h"
+#include "account/local/compose_mixed.h"
 #include "account/numeric/bound.h"
 #include "sotto/privacy.h"
 
@@ -50,12 +51,26 @@ typedef struct sotto_mechanism_entry {
     /* NULL: found by search over epsilon. */
     sotto_status (*delta)(sotto_answer *out, const sotto_case *c, double eps, sotto_err *err);
     uint64_t (*cohort)(const sotto_question *q); /* NULL: nobody else's randomness counts */
+    /* The epsilon of one report or release alone, and the theorem's place where amplification gains nothing over it.
+     * NULL: nothing is amplified. */
+    double (*alone)(const sotto_question *q);
+    const char *no_gain;
 } sotto_mechanism_entry;
+
+/* A few others take a millionth off an epsilon, which is what any delta buys: no gain that anybody should be told of.
+ * A thousandth is the last digit that lint prints. */
+#define SOTTO_LEAST_GAIN 1e-3
+
+#define SOTTO_NO_GAIN_BY_SHUFFLING                                                                 \
+    "each report's own local DP: too few reports for amplification by shuffling"
+#define SOTTO_NO_GAIN_BY_CHECK_IN                                                                  \
+    "each report's own local DP: no amplification by check-ins at these parameters"
+#define SOTTO_NO_GAIN_BY_DONATION "each release's own DP: no amplification by donation times"
 
 extern const sotto_mechanism_entry sotto_entry_gaussian, sotto_entry_sampled, sotto_entry_counted,
     sotto_entry_allocated, sotto_entry_discrete, sotto_entry_shares, sotto_entry_shuffled,
     sotto_entry_one_hot, sotto_entry_binary, sotto_entry_check_in, sotto_entry_donation,
-    sotto_entry_pure;
+    sotto_entry_pure, sotto_entry_laplace, sotto_entry_geometric;
 
 /* NULL for none. accountant_table.c: whoever calls it links every mechanism. */
 const sotto_mechanism_entry *sotto_mechanism_find(sotto_mechanism mechanism);
@@ -76,6 +91,12 @@ void sotto_answer_start(sotto_answer *out, const sotto_case *c);
 SOTTO_MUST_USE sotto_status sotto_cover_check(sotto_trust trust, bool hidden, sotto_cover cover,
                                               const char *name, sotto_err *err);
 
+/* Everybody checks in at one of `window` slots, and all reports of a slot are added up: what recipes and questions about the
+ * averaged variant are both answered by. claims.c. */
+SOTTO_MUST_USE sotto_status sotto_check_in_averaged(sotto_answer *out, double eps0, uint64_t honest,
+                                                    uint64_t window, double log_delta,
+                                                    sotto_err *err);
+
 /* The largest L2 distance that one person makes, rounded up. */
 SOTTO_MUST_USE sotto_status sotto_contribution_distance(double *out, sotto_contribution kind,
                                                         double clip, sotto_adjacency adjacency,
@@ -85,6 +106,13 @@ SOTTO_MUST_USE sotto_status sotto_contribution_distance(double *out, sotto_contr
 SOTTO_MUST_USE sotto_status sotto_noise_multiplier(double *out, sotto_contribution kind,
                                                    double clip, double sigma,
                                                    sotto_adjacency adjacency, sotto_err *err);
+
+/* The largest L1 distance that one person makes, rounded up; and releases by Laplace or geometric noise as sums of several
+ * mechanisms take them. accountant_laplace.c. */
+SOTTO_MUST_USE sotto_status sotto_laplace_distance(double *out, const sotto_question *q,
+                                                   sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_laplace_part(sotto_binary_part *out, const sotto_question *q,
+                                               sotto_err *err);
 
 /* The divergence of a question about noise in shares. */
 SOTTO_MUST_USE sotto_status sotto_shares_open(sotto_discrete_sum *out, const sotto_case *c,
@@ -107,6 +135,14 @@ static inline sotto_status sotto_answer_set(sotto_answer *out, sotto_bound value
     out->theorem = theorem;
     out->route = route;
     return SOTTO_OK;
+}
+
+/* What a check-in has without amplification; of both rows that answer about them. */
+static inline double sotto_check_in_alone(const sotto_question *q)
+{
+    const uint64_t windows = q->of.check_in.repetitions > 1 ? q->of.check_in.repetitions : 1;
+
+    return (double)windows * q->of.check_in.local_epsilon;
 }
 
 /* e^x of a logarithm, outward. */

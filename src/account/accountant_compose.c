@@ -105,6 +105,8 @@ static sotto_status keep_above_parts(sotto_answer *out, const sotto_question *qu
 sotto_status sotto_privacy_compose(sotto_answer *out, const sotto_question *questions, size_t count,
                                    sotto_err *err)
 {
+    sotto_err_clear(err);
+
     double log_delta = 0;
     bool gaussians = true;
 

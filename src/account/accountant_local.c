@@ -65,12 +65,17 @@ static sotto_status shuffled_epsilon(sotto_answer *out, const sotto_case *c, sot
         SOTTO_TRY(own_laws(&eps, c, err));
     return sotto_answer_set(
         out, eps, false,
-        q->of.local.rate < 1
-            ? "hiding among the clones (2021) of a secret sample (seed 000, theorem 4)"
-        : known ? "hiding among the clones (Feldman et al. 2021), of any randomizer or this one's "
-                  "own law"
-                : "hiding among the clones (Feldman et al. 2021)",
-        "exact sum over the number of clones");
+        q->of.local.rate < 1 ? "amplification by shuffling (Feldman et al. 2021) of a secret "
+                               "sample (Talwar et al. 2024, Theorem 4)"
+        : known ? "amplification by shuffling (Feldman et al. 2021), the generic bound or this "
+                  "randomizer's own, whichever is smaller"
+                : "amplification by shuffling (Feldman et al. 2021)",
+        "exact sum over how many other reports look like this one");
+}
+
+static double local_alone(const sotto_question *q)
+{
+    return q->of.local.local_epsilon;
 }
 
 const sotto_mechanism_entry sotto_entry_shuffled = {
@@ -80,6 +85,8 @@ const sotto_mechanism_entry sotto_entry_shuffled = {
     .cover = SOTTO_COVER_SUM,
     .epsilon = shuffled_epsilon,
     .cohort = local_cohort,
+    .alone = local_alone,
+    .no_gain = SOTTO_NO_GAIN_BY_SHUFFLING,
 };
 
 /* One bit, whatever the others hold: each of their bits is 0 or 1 with at least the chance of a flip. */
@@ -135,10 +142,9 @@ static sotto_status bits_epsilon(sotto_answer *out, const sotto_case *c,
     SOTTO_TRY(sotto_check_range("rate", rate, 1e-12, 1, err));
     if (rate == 1) {
         SOTTO_TRY(any_data(&eps, adjacency, c, c->log_delta, err));
-        return sotto_answer_set(
-            out, eps, true, theorem,
-            "clones with the randomizer's own chances, whatever the others hold; "
-            "at least: exact law where all hold the same");
+        return sotto_answer_set(out, eps, true, theorem,
+                                "randomizer-specific bound, whatever values the others hold; "
+                                "at least: exact where all others hold the same value");
     }
     if (c->question->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
         return sotto_fail(err, SOTTO_DENIED,
@@ -148,20 +154,28 @@ static sotto_status bits_epsilon(sotto_answer *out, const sotto_case *c,
     SOTTO_TRY(any_data(&eps, adjacency, c, inner, err));
     SOTTO_TRY(sotto_sampled_eps(&eps, eps, rate, err));
     eps.low = 0;
-    return sotto_answer_set(
-        out, eps, false, theorem,
-        "clones with the randomizer's own chances, of a secret sample (seed 000, "
-        "theorem 4)");
+    return sotto_answer_set(out, eps, false, theorem,
+                            "randomizer-specific bound, of a secret sample (Talwar et al. 2024, "
+                            "Theorem 4)");
 }
 
 static sotto_status one_hot_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
 {
     bool replaces = c->question->adjacency == SOTTO_ADJACENCY_REPLACEMENT;
 
-    return bits_epsilon(out, c, replaces ? SOTTO_ONEHOT_REPLACEMENT : SOTTO_ONEHOT_DELETION,
-                        replaces ? "symmetric one-hot under aggregation, two bits (seed 002, C.1)"
-                                 : "symmetric one-hot under aggregation, one bit (seed 002, C.1)",
-                        err);
+    return bits_epsilon(
+        out, c, replaces ? SOTTO_ONEHOT_REPLACEMENT : SOTTO_ONEHOT_DELETION,
+        replaces ? "symmetric one-hot under aggregation, two bits (McMillan et al. 2022, "
+                   "Appendix C.1)"
+                 : "symmetric one-hot under aggregation, one bit (McMillan et al. 2022, "
+                   "Appendix C.1)",
+        err);
+}
+
+/* Another value in place of one's own changes two bits. */
+static double one_hot_alone(const sotto_question *q)
+{
+    return (q->adjacency == SOTTO_ADJACENCY_REPLACEMENT ? 2 : 1) * q->of.local.local_epsilon;
 }
 
 const sotto_mechanism_entry sotto_entry_one_hot = {
@@ -171,6 +185,8 @@ const sotto_mechanism_entry sotto_entry_one_hot = {
     .cover = SOTTO_COVER_SUM,
     .epsilon = one_hot_epsilon,
     .cohort = local_cohort,
+    .alone = one_hot_alone,
+    .no_gain = SOTTO_NO_GAIN_BY_SHUFFLING,
 };
 
 /* Replacing a single bit flips that bit: the law of one bit of the one-hot form. */
@@ -187,6 +203,8 @@ const sotto_mechanism_entry sotto_entry_binary = {
     .cover = SOTTO_COVER_SUM,
     .epsilon = binary_epsilon,
     .cohort = local_cohort,
+    .alone = local_alone,
+    .no_gain = SOTTO_NO_GAIN_BY_SHUFFLING,
 };
 
 /* ---- a random moment -------------------------------------------------------------------------------- */
@@ -204,23 +222,29 @@ static sotto_status check_in_fixed(sotto_answer *out, const sotto_case *c, sotto
 
     SOTTO_TRY(sotto_checkin_fixed_window_optimal(&eps, eps0, m, q->of.check_in.probability,
                                                  c->log_delta, err));
-    return sotto_answer_set(out, sotto_checkin_promise(eps, eps0), false,
-                            "random check-ins into a fixed window (seed 001, proof of theorem 3.2)",
-                            "its steps composed optimally, at most the local epsilon");
+    return sotto_answer_set(
+        out, sotto_checkin_promise(eps, eps0), false,
+        "random check-ins into a fixed window (Balle et al. 2020, proof of Theorem 3.2)",
+        "its steps composed optimally, at most the local epsilon");
+}
+
+/* Theorems 4.1 and 4.3 are about devices that check in for certain. */
+static sotto_status check_always(const sotto_question *q, sotto_err *err)
+{
+    if (q->of.check_in.probability != 1)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "probability: only the fixed window has a theorem on a probability below "
+                          "1");
+    return SOTTO_OK;
 }
 
 static sotto_status check_in_averaged(sotto_answer *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
-    double eps0 = q->of.check_in.local_epsilon, m = (double)q->of.check_in.window;
-    sotto_crowd crowd = honest_crowd(c);
-    sotto_bound eps;
 
-    SOTTO_TRY(sotto_check_range("probability", q->of.check_in.probability, 1, 1, err));
-    SOTTO_TRY(sotto_checkin_averaged_halves(&eps, eps0, &crowd, m, c->log_delta, err));
-    return sotto_answer_set(out, sotto_checkin_promise(eps, eps0), false,
-                            "random check-ins with averaged updates (seed 001, theorem 4.1)",
-                            "closed form, half of delta for each part, at most the local epsilon");
+    SOTTO_TRY(check_always(q, err));
+    return sotto_check_in_averaged(out, q->of.check_in.local_epsilon, c->honest,
+                                   q->of.check_in.window, c->log_delta, err);
 }
 
 static sotto_status check_in_sliding(sotto_answer *out, const sotto_case *c, sotto_err *err)
@@ -229,11 +253,46 @@ static sotto_status check_in_sliding(sotto_answer *out, const sotto_case *c, sot
     double eps0 = q->of.check_in.local_epsilon, m = (double)q->of.check_in.window;
     sotto_bound eps;
 
-    SOTTO_TRY(sotto_check_range("probability", q->of.check_in.probability, 1, 1, err));
+    SOTTO_TRY(check_always(q, err));
     SOTTO_TRY(sotto_checkin_sliding_window(&eps, eps0, m, c->log_delta, err));
-    return sotto_answer_set(out, sotto_checkin_promise(eps, eps0), false,
-                            "random check-ins into a sliding window (seed 001, theorem 4.3)",
-                            "closed form, at most the local epsilon");
+    return sotto_answer_set(
+        out, sotto_checkin_promise(eps, eps0), false,
+        "random check-ins into a sliding window (Balle et al. 2020, Theorem 4.3)",
+        "closed form, at most the local epsilon");
+}
+
+/* A client may check in once in every window: without any gain that is as many local epsilons. */
+static sotto_status check_in_repeated(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    static const sotto_checkin_form forms[] = {[SOTTO_CHECK_IN_FIXED] = SOTTO_CHECKIN_ONE_A_SLOT,
+                                               [SOTTO_CHECK_IN_AVERAGED] =
+                                                   SOTTO_CHECKIN_ALL_OF_A_SLOT,
+                                               [SOTTO_CHECK_IN_SLIDING] = SOTTO_CHECKIN_OWN_WINDOW};
+    static const char *const theorems[] = {
+        [SOTTO_CHECK_IN_FIXED] =
+            "repeated random check-ins into a fixed window (Balle et al. 2020, "
+            "Corollary 3.3)",
+        [SOTTO_CHECK_IN_AVERAGED] = "repeated random check-ins with averaged updates (Balle et al. "
+                                    "2020, Theorem 4.1, composed)",
+        [SOTTO_CHECK_IN_SLIDING] = "repeated random check-ins into a sliding window (Balle et al. "
+                                   "2020, Theorem 4.3, composed)"};
+    const sotto_question *q = c->question;
+    const double r = (double)q->of.check_in.repetitions;
+    const sotto_checkin check_in = {.form = forms[q->of.check_in.variant],
+                                    .eps0 = q->of.check_in.local_epsilon,
+                                    .m = (double)q->of.check_in.window,
+                                    .p0 = q->of.check_in.probability,
+                                    .crowd = honest_crowd(c)};
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_check_count("repetitions", r, 1, 1e9, err));
+    if (q->of.check_in.variant != SOTTO_CHECK_IN_FIXED)
+        SOTTO_TRY(check_always(q, err));
+    SOTTO_TRY(sotto_checkin_repeated(&eps, &check_in, r, c->log_delta, err));
+    eps.high = fmin(eps.high, sotto_round_up(r * check_in.eps0, 1));
+    return sotto_answer_set(out, eps, false, theorems[q->of.check_in.variant],
+                            "all steps in one composition, or whole windows composed optimally, "
+                            "whichever is less");
 }
 
 static sotto_status check_in_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
@@ -241,12 +300,17 @@ static sotto_status check_in_epsilon(sotto_answer *out, const sotto_case *c, sot
     sotto_check_in_variant variant = c->question->of.check_in.variant;
 
     if (variant != SOTTO_CHECK_IN_AVERAGED && c->question->of.check_in.cohort != 0)
-        return sotto_fail(err, SOTTO_MALFORMED, "cohort: only the averaged variant counts one");
+        return sotto_fail(err, SOTTO_DENIED,
+                          "cohort: no theorem on fixed or sliding windows counts other people; "
+                          "leave it out, or ask for the averaged variant");
     SOTTO_TRY(sotto_check_range("local_epsilon", c->question->of.check_in.local_epsilon, 1e-9,
                                 SOTTO_CHECKIN_MAX_EPS0, err));
     SOTTO_TRY(sotto_check_count("window", (double)c->question->of.check_in.window, 1, 1e12, err));
     SOTTO_TRY(
         sotto_check_range("probability", c->question->of.check_in.probability, 1e-300, 1, err));
+    if (variant >= SOTTO_CHECK_IN_FIXED && variant <= SOTTO_CHECK_IN_SLIDING &&
+        c->question->of.check_in.repetitions > 1)
+        return check_in_repeated(out, c, err);
     switch (variant) {
     case SOTTO_CHECK_IN_FIXED:
         return check_in_fixed(out, c, err);
@@ -265,6 +329,8 @@ const sotto_mechanism_entry sotto_entry_check_in = {
     .cover = SOTTO_COVER_MOMENT,
     .epsilon = check_in_epsilon,
     .cohort = check_in_cohort,
+    .alone = sotto_check_in_alone,
+    .no_gain = SOTTO_NO_GAIN_BY_CHECK_IN,
 };
 
 /* Epsilon, and the delta of (slots + 1) delta_each that goes with it. */
@@ -281,7 +347,7 @@ static sotto_status donation(sotto_bound *eps, double *total, const sotto_questi
     return sotto_donation_promise(eps, q->of.donation.epsilon, m, log_each, err);
 }
 
-static const char DONATION_THEOREM[] = "randomized donation time (seed 000, appendix A)";
+static const char DONATION_THEOREM[] = "randomized donation time (Talwar et al. 2024, Appendix A)";
 
 static sotto_status donation_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
 {
@@ -312,6 +378,11 @@ static sotto_status donation_delta(sotto_answer *out, const sotto_case *c, doubl
                             "(slots + 1) delta_each");
 }
 
+static double donation_alone(const sotto_question *q)
+{
+    return q->of.donation.epsilon;
+}
+
 const sotto_mechanism_entry sotto_entry_donation = {
     .mechanism = SOTTO_MECHANISM_DONATION,
     .name = "a random donation time",
@@ -319,6 +390,8 @@ const sotto_mechanism_entry sotto_entry_donation = {
     .cover = SOTTO_COVER_MOMENT,
     .epsilon = donation_epsilon,
     .delta = donation_delta,
+    .alone = donation_alone,
+    .no_gain = SOTTO_NO_GAIN_BY_DONATION,
 };
 
 /* ---- repetition -------------------------------------------------------------------------------------- */

@@ -132,7 +132,7 @@ static sotto_status open_pure(part *p, sotto_err *err)
 
     SOTTO_TRY(sotto_check_range("epsilon", q->of.pure.epsilon, 1e-9, 100, err));
     SOTTO_TRY(sotto_check_count("rounds", (double)q->of.pure.rounds, 1, 1e9, err));
-    p->binary = (sotto_binary_part){q->of.pure.epsilon, (double)q->of.pure.rounds};
+    p->binary = (sotto_binary_part){q->of.pure.epsilon, (double)q->of.pure.rounds, 0};
     p->dominated = true;
     p->divergence = pure_divergence;
     return SOTTO_OK;
@@ -159,6 +159,11 @@ static sotto_status open_part(part *p, const sotto_question *q, sotto_answer *ou
         return sotto_shares_open(&p->shares, &checked, err);
     case SOTTO_MECHANISM_PURE:
         return open_pure(p, err);
+    case SOTTO_MECHANISM_LAPLACE:
+    case SOTTO_MECHANISM_GEOMETRIC:
+        p->dominated = true;
+        p->divergence = pure_divergence; /* each is eps-DP, which costs at least as much */
+        return sotto_laplace_part(&p->binary, q, err);
     case SOTTO_MECHANISM_ALLOCATED_GAUSSIAN:
     case SOTTO_MECHANISM_SHUFFLED:
     case SOTTO_MECHANISM_SYMMETRIC_ONE_HOT:
@@ -204,7 +209,7 @@ static sotto_status price(mixture *m, is_priced priced, double share, double del
             continue;
         q.delta = each;
         SOTTO_TRY(sotto_privacy_epsilon(&one, &q, NULL, err));
-        p->binary = (sotto_binary_part){fmax(one.high, 1e-9), 1};
+        p->binary = (sotto_binary_part){fmax(one.high, 1e-9), 1, 0};
         spent = sotto_round_up(spent + each, 1);
     }
     return sotto_log_delta_of(log_rest, sotto_round_down(delta - spent, 1), err);
@@ -278,13 +283,14 @@ static void try_all(sotto_answer *out, mixture *m, double delta)
                                    "best Renyi order");
         for (size_t k = 0; k < m->count; k++) /* set anew for the other sum */
             if (!m->parts[k].dominated)
-                m->parts[k].binary = (sotto_binary_part){0, 0};
+                m->parts[k].binary = (sotto_binary_part){0, 0, 0};
         if ((i == 0 || any(m, has_no_pair)) &&
             by_pairs(&found, m, shares[i], delta, NULL) == SOTTO_OK && found.high < out->high)
             (void)sotto_answer_set(
                 out, any(m, has_no_pair) ? (sotto_bound){0, found.high} : found,
                 !any(m, has_no_pair),
-                "product of the parts' dominating pairs: randomized response and Gaussian shifts",
+                "product of the parts' dominating pairs: randomized response, Laplace and Gaussian "
+                "shifts",
                 "contour inversion");
     }
 }

@@ -47,6 +47,10 @@ static slot sigma_of(sotto_question *q)
         return (slot){&q->of.discrete.sigma, NULL};
     case SOTTO_MECHANISM_NOISE_SHARES:
         return (slot){&q->of.shares.sigma, NULL};
+    case SOTTO_MECHANISM_LAPLACE:
+        return (slot){&q->of.laplace.scale, NULL};
+    case SOTTO_MECHANISM_GEOMETRIC:
+        return (slot){&q->of.geometric.scale, NULL};
     default:
         return (slot){NULL, NULL};
     }
@@ -90,6 +94,10 @@ static slot rounds_of(sotto_question *q)
         return (slot){NULL, &q->of.sampled.rounds};
     if (q->mechanism == SOTTO_MECHANISM_PURE)
         return (slot){NULL, &q->of.pure.rounds};
+    if (q->mechanism == SOTTO_MECHANISM_LAPLACE)
+        return (slot){NULL, &q->of.laplace.releases};
+    if (q->mechanism == SOTTO_MECHANISM_GEOMETRIC)
+        return (slot){NULL, &q->of.geometric.releases};
     return (slot){NULL, NULL};
 }
 
@@ -148,6 +156,12 @@ static range range_of(const struct unknown *u, const sotto_question *q)
     if (q->mechanism == SOTTO_MECHANISM_DISCRETE_GAUSSIAN) {
         double least = (double)q->of.discrete.sensitivity / 1000;
         return (range){least > 0.05 ? least : 0.05, 2048, false, true};
+    }
+    if (q->mechanism == SOTTO_MECHANISM_LAPLACE || q->mechanism == SOTTO_MECHANISM_GEOMETRIC) {
+        double moved = 1;
+        if (sotto_laplace_distance(&moved, q, NULL) != SOTTO_OK)
+            moved = 1;
+        return (range){sotto_round_up(moved / 100, 4), moved * 1e6, false, true};
     }
     double distance = distance_of(q);
     /* No more noise than its evaluation accepts; at the lower end not less, by a rounding. */
@@ -434,6 +448,8 @@ sotto_status sotto_privacy_plan(sotto_plan *out, const sotto_question *question,
                                 sotto_unknown unknown, double epsilon, sotto_accountant *accountant,
                                 sotto_err *err)
 {
+    sotto_err_clear(err);
+
     search s = {.question = *question, .target = epsilon, .tables = accountant};
     const struct unknown *u = NULL;
 

@@ -7,9 +7,11 @@
 const sotto_mechanism_entry *sotto_mechanism_find(sotto_mechanism mechanism)
 {
     static const sotto_mechanism_entry *const entries[] = {
-        &sotto_entry_gaussian, &sotto_entry_sampled,  &sotto_entry_counted,  &sotto_entry_allocated,
-        &sotto_entry_discrete, &sotto_entry_shares,   &sotto_entry_shuffled, &sotto_entry_one_hot,
-        &sotto_entry_binary,   &sotto_entry_check_in, &sotto_entry_donation, &sotto_entry_pure,
+        &sotto_entry_gaussian,  &sotto_entry_sampled,   &sotto_entry_counted,
+        &sotto_entry_allocated, &sotto_entry_discrete,  &sotto_entry_shares,
+        &sotto_entry_shuffled,  &sotto_entry_one_hot,   &sotto_entry_binary,
+        &sotto_entry_check_in,  &sotto_entry_donation,  &sotto_entry_pure,
+        &sotto_entry_laplace,   &sotto_entry_geometric,
     };
 
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
@@ -20,6 +22,8 @@ const sotto_mechanism_entry *sotto_mechanism_find(sotto_mechanism mechanism)
 
 sotto_status sotto_accountant_new(sotto_accountant **out, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     *out = sotto_alloc(sizeof **out);
     if (*out == NULL)
         return sotto_fail(err, SOTTO_NO_MEMORY, "accountant");
@@ -37,6 +41,8 @@ void sotto_accountant_free(sotto_accountant *accountant)
 sotto_status sotto_privacy_epsilon(sotto_answer *out, const sotto_question *question,
                                    sotto_accountant *accountant, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const sotto_mechanism_entry *entry = sotto_mechanism_find(question->mechanism);
     sotto_case c;
 
@@ -85,6 +91,8 @@ static sotto_status search_delta(sotto_answer *out, sotto_case *c,
 sotto_status sotto_privacy_delta(sotto_answer *out, const sotto_question *question, double epsilon,
                                  sotto_accountant *accountant, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const sotto_mechanism_entry *entry = sotto_mechanism_find(question->mechanism);
     sotto_case c;
 
@@ -116,6 +124,8 @@ const char *sotto_mechanism_name(sotto_mechanism mechanism)
         [SOTTO_MECHANISM_CHECK_IN] = "check-in",
         [SOTTO_MECHANISM_DONATION] = "donation",
         [SOTTO_MECHANISM_PURE] = "pure",
+        [SOTTO_MECHANISM_LAPLACE] = "laplace",
+        [SOTTO_MECHANISM_GEOMETRIC] = "geometric",
     };
     size_t i = (size_t)mechanism;
 

@@ -7,6 +7,21 @@
 /* What SQLite's integers hold. */
 #define MOST ((uint64_t)INT64_MAX)
 
+/* An (epsilon, delta)-DP release is delta-approximate zCDP with rho = epsilon^2 / 2 (Bun and Steinke 2016, Proposition 1.4 and
+ * section 8; Kairouz et al. 2015 for delta above 0). Rhos that add up to no more than a limit, chosen one after the other, are
+ * zCDP with that limit: the condition is a Renyi filter's at every order at once (Feldman and Zrnic 2021). It becomes an
+ * epsilon by the best order (Canonne et al. 2020, Proposition 12), where the other filter has a closed form. Where the
+ * epsilons' sum is within its limit the loss can't pass it, and adds nothing to delta: either is enough here too. */
+static sotto_status limit_rho(sotto_pure_filter *filter, double epsilon, double log_slack,
+                              sotto_err *err)
+{
+    sotto_zcdp_filter rho;
+
+    SOTTO_TRY(sotto_zcdp_filter_open(&rho, epsilon, log_slack, err));
+    filter->squares_limit = 2 * rho.limit;
+    return SOTTO_OK;
+}
+
 /* Basic composition is the filter that no delta was given to. */
 static sotto_status open_filter(sotto_pure_filter *filter, const sotto_budget_limit *limit,
                                 const sotto_spent *spent, sotto_err *err)
@@ -14,7 +29,7 @@ static sotto_status open_filter(sotto_pure_filter *filter, const sotto_budget_li
     sotto_decimal releases = limit->delta;
     double log_slack = -INFINITY;
 
-    if (limit->composition == SOTTO_COMPOSITION_FILTER) {
+    if (limit->composition != SOTTO_COMPOSITION_BASIC) {
         sotto_decimal slack =
             limit->slack.units ? limit->slack : (sotto_decimal){limit->delta.units / 2};
 
@@ -25,6 +40,8 @@ static sotto_status open_filter(sotto_pure_filter *filter, const sotto_budget_li
         }
     }
     SOTTO_TRY(sotto_pure_filter_open(filter, limit->epsilon, log_slack, releases, err));
+    if (limit->composition == SOTTO_COMPOSITION_ZCDP && filter->squares_limit > 0)
+        SOTTO_TRY(limit_rho(filter, sotto_decimal_down(limit->epsilon), log_slack, err));
     filter->eps_spent = spent->epsilon;
     filter->delta_spent = spent->delta;
     filter->squares_spent = spent->squares;

@@ -1,6 +1,6 @@
 /* account/budget_decision.h - does one more report fit what a policy allows?
  *
- * Callers:  device/ledger/budget.c, for the analysis and for each field that a query reads; sotto-golden, which holds the
+ * Callers:  query/budget.c, for the analysis and for each field that a query reads; sotto-golden, which holds the
  *           decisions against reference rows.
  * Memory:   plain values.
  *
@@ -16,7 +16,8 @@
  * next one after seeing answers. */
 typedef enum sotto_composition {
     SOTTO_COMPOSITION_BASIC = 1, /* epsilons add up                                               */
-    SOTTO_COMPOSITION_FILTER /* or their squares stay below a filter's limit (account/local/filter.h) */
+    SOTTO_COMPOSITION_FILTER, /* or their squares stay below a filter's limit (account/local/filter.h) */
+    SOTTO_COMPOSITION_ZCDP /* or their rhos do, each epsilon^2 / 2, of a filter for zCDP       */
 } sotto_composition;
 
 /* What a policy allows one account: an analysis, or a field. */
@@ -30,7 +31,7 @@ typedef struct sotto_budget_limit {
 /* What one account has spent. */
 typedef struct sotto_spent {
     sotto_decimal epsilon, delta;
-    double squares; /* of the epsilons, rounded up */
+    double squares; /* of the epsilons, rounded up: twice rho */
     uint64_t reports;
     bool unknown; /* the ledger was lost: taken as all there ever was */
 } sotto_spent;

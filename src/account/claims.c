@@ -5,10 +5,6 @@
 #include "account/local/checkin.h"
 #include "account/local/sampling.h"
 
-/* A few others take a millionth off an epsilon, which is what any delta buys: no gain that anybody should be told of.
- * Below a thousandth, the last digit that is printed, the local epsilon stands. */
-static const double least_gain = 1e-3;
-
 /* ---- one report ------------------------------------------------------------------------------------- */
 
 sotto_status sotto_report_law_choice(sotto_report_law *out, double eps, double k, sotto_err *err)
@@ -85,15 +81,16 @@ sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q
                                 .route = "the randomizer's own"};
 
     *out = local;
-    out->theorem = "local: whoever adds up may see each report";
+    out->theorem = "each report's own local DP: whoever adds up may see it";
     if (sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SUM, "a cohort", NULL) != SOTTO_OK)
         return SOTTO_OK;
     if (q->honest == 0)
         return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
     SOTTO_TRY(ask_reports(out, q, rate, err));
-    if (out->high >= (1 - least_gain) * q->law->local) {
+    if (out->high >= (1 - SOTTO_LEAST_GAIN) * q->law->local) {
         *out = local;
-        out->theorem = "local: the crowd is too small to add anything";
+        out->theorem = SOTTO_NO_GAIN_BY_SHUFFLING;
+        out->no_gain = true;
     }
     return SOTTO_OK;
 }
@@ -103,68 +100,64 @@ sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *
 {
     SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SAMPLE, "a secret sample", err));
     SOTTO_TRY(ask_reports(out, q, rate, err));
-    out->theorem = "a secret sample (seed 000, theorem 4)";
+    if (!out->no_gain)
+        out->theorem = "a secret sample (Talwar et al. 2024, Theorem 4)";
     return SOTTO_OK;
 }
 
 /* ---- a random moment -------------------------------------------------------------------------------- */
+
+sotto_status sotto_check_in_averaged(sotto_answer *out, double eps0, uint64_t honest,
+                                     uint64_t window, double log_delta, sotto_err *err)
+{
+    const sotto_crowd crowd = {(double)honest, 0};
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_checkin_averaged_halves(&eps, eps0, &crowd, (double)window, log_delta, err));
+    return sotto_answer_set(
+        out, sotto_checkin_promise(eps, eps0), false,
+        "random check-ins with averaged updates (Balle et al. 2020, Theorem 4.1)",
+        "closed form, half of delta for each part, at most the local epsilon");
+}
 
 static uint64_t check_in_cohort(const sotto_question *q)
 {
     return q->of.check_in.cohort;
 }
 
-/* By the theorems as printed. The accountant's own row composes the proof of the first one optimally, which gives less
- * and takes code that a device has no room for. */
 static sotto_status check_in_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
-    const double eps0 = q->of.check_in.local_epsilon, m = (double)q->of.check_in.window;
-    const sotto_crowd crowd = {(double)c->honest, 0};
-    const char *theorem = "";
-    sotto_bound eps = {0, INFINITY};
 
-    switch (q->of.check_in.variant) {
-    case SOTTO_CHECK_IN_FIXED:
-        theorem = "random check-ins, fixed window (seed 001, theorem 3.2)";
-        SOTTO_TRY(sotto_checkin_fixed_window(&eps, eps0, m, q->of.check_in.probability,
-                                             c->log_delta, err));
-        break;
-    case SOTTO_CHECK_IN_AVERAGED:
-        theorem = "random check-ins, averaged (seed 001, theorem 4.1)";
-        SOTTO_TRY(sotto_checkin_averaged_halves(&eps, eps0, &crowd, m, c->log_delta, err));
-        break;
-    case SOTTO_CHECK_IN_SLIDING:
-        theorem = "random check-ins, sliding window (seed 001, theorem 4.3)";
-        SOTTO_TRY(sotto_checkin_sliding_window(&eps, eps0, m, c->log_delta, err));
-        break;
-    }
-    return sotto_answer_set(out, sotto_checkin_promise(eps, eps0), false, theorem,
-                            "closed form, at most the local epsilon");
+    return sotto_check_in_averaged(out, q->of.check_in.local_epsilon, c->honest,
+                                   q->of.check_in.window, c->log_delta, err);
 }
 
-static const sotto_mechanism_entry check_in_closed = {
+/* The accountant's own row answers for other variants too, by code that a device has no room for. */
+static const sotto_mechanism_entry check_in_averaged = {
     .mechanism = SOTTO_MECHANISM_CHECK_IN,
     .name = "a random check-in",
     .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT,
     .cover = SOTTO_COVER_MOMENT,
     .epsilon = check_in_epsilon,
     .cohort = check_in_cohort,
+    .alone = sotto_check_in_alone,
+    .no_gain = SOTTO_NO_GAIN_BY_CHECK_IN,
 };
 
-sotto_status sotto_claim_check_in(sotto_answer *out, const sotto_claim_question *q,
-                                  sotto_check_in_variant variant, uint64_t window,
-                                  double probability, sotto_err *err)
+sotto_status sotto_claim_check_in(sotto_answer *out, const sotto_claim_question *q, uint64_t window,
+                                  sotto_err *err)
 {
     sotto_question question = {
         .mechanism = SOTTO_MECHANISM_CHECK_IN,
-        .of.check_in = {variant, q->law->replacement, window, q->honest, probability}};
+        .of.check_in = {SOTTO_CHECK_IN_AVERAGED, q->law->replacement, window, q->honest, 1}};
 
-    return ask(out, &check_in_closed, q, &question, err);
+    return ask(out, &check_in_averaged, q, &question, err);
 }
 
+/* The coin before the wait makes a secret sample of who takes part in the whole analysis. Its gain in delta is left. */
 sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question *q, uint64_t slots,
-                                  sotto_err *err)
+                                  double rate, sotto_err *err)
 {
     sotto_claim_question each = *q;
     sotto_bound eps;
@@ -174,8 +167,45 @@ sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question 
     each.log_delta -= log((double)slots + 1) + 1e-9;
     SOTTO_TRY(sotto_claim_cohort(out, &each, 1, err));
     SOTTO_TRY(sotto_donation_promise(&eps, out->high, (double)slots, each.log_delta, err));
-    SOTTO_TRY(sotto_answer_set(out, eps, false, "a random donation time (seed 000, appendix A)",
-                               "closed form, at most the cohort's own epsilon"));
+    if (rate < 1)
+        SOTTO_TRY(sotto_sampled_eps(&eps, eps, rate, err));
+    out->no_gain = eps.high >= (1 - SOTTO_LEAST_GAIN) * out->high;
+    SOTTO_TRY(sotto_answer_set(
+        out, eps, false,
+        out->no_gain ? SOTTO_NO_GAIN_BY_DONATION
+        : rate < 1
+            ? "a random donation time of a secret sample (Talwar et al. 2024, Appendix A and "
+              "Theorem 4)"
+            : "a random donation time (Talwar et al. 2024, Appendix A)",
+        "closed form, at most the cohort's own epsilon"));
+    return sotto_answer_check(out, err);
+}
+
+/* What is added or taken away is a report in the place of another's, as with any sample of a cohort of known size: one step from
+ * a value to nobody's at its rate, and one to the other value at the other rate. */
+sotto_status sotto_claim_importance(sotto_answer *out, const sotto_claim_question *q, double rate,
+                                    double rate_other, sotto_err *err)
+{
+    const sotto_importance rates = {rate, rate_other};
+    sotto_claim_question each = *q;
+    double log_delta = 0;
+    sotto_bound eps;
+
+    SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SAMPLE, "a secret sample", err));
+    /* Enough for both steps, whatever epsilon they have. */
+    each.log_delta =
+        fmin(q->log_delta,
+             q->log_delta - log(rate_other * (2 + rate_other * expm1(q->law->replacement))) - 1e-9);
+    SOTTO_TRY(sotto_claim_cohort(out, &each, 1, err));
+    SOTTO_TRY(sotto_importance_eps(&eps, &log_delta, (sotto_bound){0, out->high}, each.log_delta,
+                                   &rates, SOTTO_IMPORTANCE_REPLACEMENT, err));
+    if (log_delta > q->log_delta)
+        return sotto_fail(err, SOTTO_DENIED, "delta does not cover both steps");
+    SOTTO_TRY(
+        sotto_answer_set(out, eps, false,
+                         "importance sampling (Talwar et al. 2024, Theorem 4 at each rate, and "
+                         "group privacy)",
+                         "closed form over the cohort's own epsilon"));
     return sotto_answer_check(out, err);
 }
 

@@ -53,11 +53,14 @@ SOTTO_MUST_USE sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_cl
 SOTTO_MUST_USE sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *q,
                                                 double rate, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_claim_check_in(sotto_answer *out, const sotto_claim_question *q,
-                                                 sotto_check_in_variant variant, uint64_t window,
-                                                 double probability, sotto_err *err);
+                                                 uint64_t window, sotto_err *err);
+/* rate: of a coin before the wait; 1: none. */
 SOTTO_MUST_USE sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question *q,
-                                                 uint64_t slots, sotto_err *err);
+                                                 uint64_t slots, double rate, sotto_err *err);
 
+/* Where the rate depends on the value, and nobody sees who answers. */
+SOTTO_MUST_USE sotto_status sotto_claim_importance(sotto_answer *out, const sotto_claim_question *q,
+                                                   double rate, double rate_other, sotto_err *err);
 /* What an observer of who answers learns where the rate depends on the value: epsilon, rounded up. */
 double sotto_importance_price(double rate, double rate_other);
 

@@ -1,63 +1,20 @@
-/* The trust models: facts, then the same in words. */
 #include "account/trust.h"
 
 #include <string.h>
 
-enum { KNOWN = SOTTO_TRUST_AERO + 1 };
-
-static const sotto_trust_model models[KNOWN] = {
-    [0] = {.name = "none"},
-    [SOTTO_TRUST_SPLIT] = {.name = "split",
-                           .gains = SOTTO_GAIN_SHUFFLE | SOTTO_GAIN_SAMPLING | SOTTO_GAIN_CHECK_IN,
-                           .noise = SOTTO_NOISE_BY_SERVERS,
-                           .can_hide = true,
-                           .two_servers = true,
-                           .proved = true},
-    [SOTTO_TRUST_FLAMINGO] = {.name = "flamingo", .noise = SOTTO_NOISE_BY_SHARES},
-    [SOTTO_TRUST_AERO] = {.name = "aero", .noise = SOTTO_NOISE_BY_COMMITTEE, .proved = true},
-};
-
-static const sotto_trust_words words[KNOWN] = {
-    [0] = {.assumes = {"nothing is known"},
-           .honest = "Nothing is known of who must be honest.",
-           .sees = "Whoever adds up may see every report.",
-           .noise = "Nobody adds noise.",
-           .inputs = "Nothing is proved."},
-    [SOTTO_TRUST_SPLIT] =
-        {.assumes = {"leader or helper honest; who takes part is seen",
-                     "leader or helper honest, relay or gateway honest; tokens hide who takes "
-                     "part"},
-         .honest = "The leader or the helper must be honest, one of the two; where it is claimed "
-                   "that nobody sees who takes part, the relay or the gateway too.",
-         .sees = "Leader and helper each see one share of a report, which tells nothing, and who "
-                 "sent it unless a relay and tokens hide that; the collector sees sums.",
-         .noise = "Each server adds all of the noise, since the other one may leave its out.",
-         .inputs = "Every report is proved to be valid."},
-    [SOTTO_TRUST_FLAMINGO] =
-        {.assumes = {"enough clients and decryptors honest; the server sees who takes part"},
-         .honest = "All but a stated part of the clients and of the decryptors must be honest.",
-         .sees = "The server sees who takes part, masked contributions and the sum; decryptors see "
-                 "who takes part.",
-         .noise = "Each device adds a part of the noise, sized for the honest ones that stay.",
-         .inputs = "Nothing is proved: a client can send anything, and its clip is a promise."},
-    [SOTTO_TRUST_AERO] =
-        {.assumes = {"most devices honest; the server sees who takes part"},
-         .honest = "Most devices must be honest, also in each committee; the server may misbehave "
-                   "now and then.",
-         .sees = "The server sees who takes part, encrypted contributions and the sum; members of "
-                 "a committee see their share of a key.",
-         .noise = "A committee of devices adds the noise.",
-         .inputs = "Every encrypted contribution is proved to be valid."},
-};
+bool sotto_trust_is_known(sotto_trust trust)
+{
+    return trust >= SOTTO_TRUST_SPLIT && (size_t)trust < sotto_trust_count;
+}
 
 const sotto_trust_model *sotto_trust_model_of(sotto_trust trust)
 {
-    return &models[sotto_trust_is_known(trust) ? trust : 0];
+    return &sotto_trust_models[sotto_trust_is_known(trust) ? trust : 0];
 }
 
 const sotto_trust_words *sotto_trust_words_of(sotto_trust trust)
 {
-    return &words[sotto_trust_is_known(trust) ? trust : 0];
+    return &sotto_trust_sentences[sotto_trust_is_known(trust) ? trust : 0];
 }
 
 const char *sotto_trust_name(sotto_trust trust)
@@ -67,8 +24,8 @@ const char *sotto_trust_name(sotto_trust trust)
 
 sotto_trust sotto_trust_named(const char *name)
 {
-    for (unsigned t = SOTTO_TRUST_SPLIT; t < KNOWN; t++)
-        if (strcmp(name, models[t].name) == 0)
+    for (size_t t = SOTTO_TRUST_SPLIT; t < sotto_trust_count; t++)
+        if (sotto_trust_models[t].keys[0] && strcmp(name, sotto_trust_models[t].name) == 0)
             return (sotto_trust)t;
     return (sotto_trust)0;
 }

@@ -28,9 +28,13 @@ enum {
 
 typedef struct sotto_trust_model {
     char name[12];
+    char keys
+        [12]; /* aggregation has the keys of recipe/schema's aggregation.<keys>; empty: no recipe has it */
+    char method[12];  /* of two servers (aggregate/shard.h) that adds up; empty: none   */
     uint8_t gains;    /* SOTTO_GAIN_*     */
     uint8_t noise;    /* SOTTO_NOISE_BY_* */
     bool can_hide;    /* a relay and tokens can hide who takes part */
+    bool hides;       /* nobody but a trusted server sees who takes part */
     bool two_servers; /* a leader and a helper, of whom one must be honest; these have DAP tasks */
     bool proved;      /* contributions are proved to be valid */
 } sotto_trust_model;
@@ -49,12 +53,15 @@ typedef struct sotto_trust_words {
 const sotto_trust_model *sotto_trust_model_of(sotto_trust trust);
 const sotto_trust_words *sotto_trust_words_of(sotto_trust trust);
 
-/* 0: no trust model has this name. */
+/* 0: no trust model of recipes has this name; central is none. */
 sotto_trust sotto_trust_named(const char *name);
 
-static inline bool sotto_trust_is_known(sotto_trust trust)
-{
-    return trust >= SOTTO_TRUST_SPLIT && trust <= SOTTO_TRUST_AERO;
-}
+bool sotto_trust_is_known(sotto_trust trust);
+
+/* trust_table.c: the rows by sotto_trust, that of no trust model first. A program that links a table of its own, as tests do,
+ * has those instead. */
+extern const sotto_trust_model sotto_trust_models[];
+extern const sotto_trust_words sotto_trust_sentences[];
+extern const size_t sotto_trust_count;
 
 #endif

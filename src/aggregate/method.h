@@ -15,6 +15,7 @@
 
 #include "aggregate/effects.h"
 #include "aggregate/round.h"
+#include "aggregate/two_server.h"
 
 typedef enum sotto_part {
     SOTTO_PART_CLIENT = 1,
@@ -129,6 +130,7 @@ typedef struct sotto_method {
         *parts[SOTTO_PARTS]; /* NULL: this method has no such part, or no machine for it */
     const sotto_bulk_ops *bulk;
     const sotto_tally_ops *tally;
+    const sotto_vdaf_server_ops *two_server; /* NULL: not a method of two servers */
     /* Whether the round's parameters are this method's and keep its promises. */
     sotto_status (*check)(const sotto_round *, sotto_err *);
 } sotto_method;

@@ -75,6 +75,8 @@ static double log_chance_with_noise(double sum, double mean, double n, double va
 sotto_status sotto_result_compare(sotto_result_check *out, const sotto_result *result,
                                   const uint64_t *truth, size_t count, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     double n = (double)result->reports, worst = 0;
     uint64_t total = 0;
 

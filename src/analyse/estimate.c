@@ -76,6 +76,8 @@ sotto_status sotto_result_estimate(sotto_result *out, const sotto_recipe *recipe
                                    const sotto_result_options *options, sotto_arena *arena,
                                    sotto_err *err)
 {
+    sotto_err_clear(err);
+
     double confidence =
         options && options->confidence != 0 ? options->confidence : DEFAULT_CONFIDENCE;
     double sigma = recipe->noise_milli / 1000.0, z;

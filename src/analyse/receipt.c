@@ -1,17 +1,18 @@
 /* What may be claimed of a release, by which theorem, and who must be honest. */
 #include "sotto/analyse.h"
 
+#include "account/numeric/shown.h"
 #include "account/trust.h"
 #include "base/writer.h"
 #include "dap/dap.h"
 #include "recipe/calendar.h"
-#include "recipe/model.h"
+#include "recipe/task.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 static const char NO_RELAY[] =
-    "not claimed: no relay stands between devices and servers, so it can be seen who takes part";
+    "not claimed: there is no relay between devices and servers, so they see who takes part";
 
 void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sotto_task *task,
                       const sotto_recipe_claim *claim, const sotto_collection *collection,
@@ -52,6 +53,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .leader_rejections = collection->leader,
         .helper_rejections = collection->helper,
     };
+    sotto_recipe_cohort(recipe, &out->cohort, task->cohort);
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
     memcpy(out->task_id, task->id, sizeof out->task_id);
     out->aggregation =
@@ -70,6 +72,14 @@ static void say_hex(sotto_writer *w, const char *what, const uint8_t *bytes, siz
     say(w, "\n");
 }
 
+static void say_cohort(sotto_writer *w, const sotto_cohort *cohort)
+{
+    char text[SOTTO_COHORT_TEXT];
+
+    if (cohort->count > 0)
+        say(w, "  cohort %s\n", sotto_cohort_text(text, cohort));
+}
+
 /* As in every path, list and log. */
 static void say_task(sotto_writer *w, const uint8_t id[SOTTO_TASK_ID_SIZE])
 {
@@ -86,7 +96,7 @@ static const char *why_unknown(const sotto_rejections *r)
 
 static void say_rejections(sotto_writer *w, const char *who, const sotto_rejections *r)
 {
-    say(w, "  refused by the %s: ", who);
+    say(w, "  rejected by the %s: ", who);
     if (!r->known)
         say(w, "unknown; %s", why_unknown(r));
     else if (r->count == 0)
@@ -108,11 +118,11 @@ static void say_rate(sotto_writer *w, const char *who, const sotto_rejections *r
             "sender filled the batch",
         [SOTTO_RATE_PASSED] = "passed",
         [SOTTO_RATE_RELEASED] =
-            "TOO MANY for its operator's figure of devices, who released the batch all the same, "
-            "with a reason: ask for it",
+            "TOO MANY for the population that its operator gave, who released the batch all the "
+            "same, with a reason: ask for it",
     };
 
-    say(w, "  rate of reports at the %s: ", who);
+    say(w, "  volume (Sybil) check at the %s: ", who);
     if (r->known)
         say(w, "%s\n", words[r->rate]);
     else
@@ -127,7 +137,7 @@ static void say_noise(sotto_writer *w, const sotto_receipt *r)
         r->noise_sigma);
     if (r->noise_by)
         say(w, "  by the honest one's alone: epsilon %.4g, by %s; nobody was charged less for it\n",
-            r->epsilon_noise, r->noise_by);
+            sotto_bound_shown(r->epsilon_noise, 4), r->noise_by);
     else
         say(w, "  nothing is claimed for it\n");
 }
@@ -139,16 +149,24 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
             r->helper);
     else
         say(w, "  must be honest: nobody, for a report's own epsilon\n");
-    say(w, "  one report alone: epsilon %.4g (%s, %s)\n", r->epsilon_local, r->randomizer,
-        r->adjacency);
+    say(w, "  one report alone: epsilon %.4g (%s, %s)\n", sotto_bound_shown(r->epsilon_local, 4),
+        r->randomizer, r->adjacency);
     if (r->none_told)
-        say(w, "  not hidden: that a device has no value, which its silence tells; epsilons hold "
-               "between values\n");
+        say(w,
+            "  not hidden: that a device has no value, since it then stays silent; epsilons hold "
+            "between values\n");
     say(w,
         "  this answer: epsilon %.4g at delta %.3g, if %" PRIu64
         " reports are honest (%.3g%% of the smallest cohort, %" PRIu64 ")\n",
-        r->epsilon_cohort, r->delta, r->honest, 100 * r->honest_share, r->min_cohort);
-    say(w, "  by: %s\n", r->theorem);
+        sotto_bound_shown(r->epsilon_cohort, 4), sotto_bound_shown(r->delta, 3), r->honest,
+        100 * r->honest_share, r->min_cohort);
+    say(w, "  basis: %s\n", r->theorem);
+    say(w,
+        "  at worst: an analyst who brings %" PRIu64 " reports of his own to a batch of %" PRIu64
+        ", and subtracts them, faces one device's report, epsilon %.4g\n"
+        "  what bounds that: volume (Sybil) checks and the honest share; there are no anonymous "
+        "tokens yet\n",
+        r->min_cohort - (r->min_cohort > 0), r->min_cohort, sotto_bound_shown(r->epsilon_local, 4));
     say_noise(w, r);
     say(w, "  amplified by aggregation: %s\n", r->aggregation ? "yes" : "no");
     say(w, "  amplified by sampling: %s\n", r->sampling ? "yes" : r->sampling_why);
@@ -156,6 +174,8 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
 
 sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     char from[SOTTO_CALENDAR_TEXT], until[SOTTO_CALENDAR_TEXT];
     sotto_writer w = sotto_writer_on(out);
 
@@ -163,13 +183,14 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
     sotto_calendar_format_time(until, (int64_t)r->until);
     say(&w, "receipt\n");
     say(&w, "  recipe %s, version %" PRIu64 ", of %s\n", r->recipe, r->version, r->analysis);
+    say_cohort(&w, &r->cohort);
     say_hex(&w, "  recipe hash ", r->recipe_hash, sizeof r->recipe_hash);
     say_task(&w, r->task_id);
     say(&w, "  %" PRIu64 " reports from %s until %s\n", r->reports, from, until);
     say_claims(&w, r);
     say(&w,
-        "  one dishonest report that passes its proof can reach %" PRIu64
-        " bins, each count by %.3g at most: intervals cover chance, not lies\n",
+        "  a malicious client can shift up to %" PRIu64
+        " counts by %.3g each; the intervals don't include that\n",
         r->weight, r->liar);
     say_rejections(&w, "leader", &r->leader_rejections);
     say_rejections(&w, "helper", &r->helper_rejections);

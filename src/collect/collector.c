@@ -163,7 +163,8 @@ static sotto_status judge(const sotto_http_response *response, const sotto_task 
     if (problem == SOTTO_DAP_PROBLEMS && (status == 401 || status == 403))
         return sotto_fail(err, SOTTO_MISSING, "the leader does not take this token");
     if (problem == SOTTO_DAP_PROBLEMS && status == 404)
-        return sotto_fail(err, SOTTO_MISSING, "the leader has no such place");
+        return sotto_fail(err, SOTTO_MISSING,
+                          "the leader answers 404: its URL in the parties file may be wrong");
     if (problem == SOTTO_DAP_PROBLEMS && (status >= 500 || status == 429))
         return sotto_fail(err, SOTTO_IO, "the leader answers %u (%s)", status,
                           sotto_http_status_phrase(status));
@@ -286,6 +287,8 @@ sotto_status sotto_collector_ask(sotto_collector *collector, sotto_collection *o
                                  const sotto_collection_query *query, sotto_arena *arena,
                                  sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const sotto_collector_options *o = &collector->options;
     uint8_t memory[REQUEST_MAX];
     sotto_buf request = sotto_buf_over(memory, sizeof memory);
@@ -311,6 +314,8 @@ sotto_status sotto_collector_ask(sotto_collector *collector, sotto_collection *o
 sotto_status sotto_collector_forget(sotto_collector *collector, const sotto_collection *collection,
                                     sotto_err *err)
 {
+    sotto_err_clear(err);
+
     sotto_http_call request = {.method = SOTTO_HTTP_DELETE, .url = collection->job};
     sotto_http_response response;
     sotto_arena arena;
@@ -391,6 +396,8 @@ static sotto_status call_place(withdrawing *w, sotto_http_method method, sotto_e
 sotto_status sotto_collector_withdraw(sotto_collector *collector,
                                       const sotto_collection_query *query, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     withdrawing w = {.collector = collector, .deadline_ns = deadline_of(collector)};
 
     SOTTO_TRY(find_place(&w, query, err));
@@ -420,6 +427,8 @@ static bool is_token(const char *token)
 sotto_status sotto_collector_open(sotto_collector **out, const sotto_collector_options *options,
                                   sotto_err *err)
 {
+    sotto_err_clear(err);
+
     sotto_http_client_options http = {.ca_file = options->ca_file,
                                       .plain_anywhere = options->plain_anywhere};
     const sotto_task *task = options->task;

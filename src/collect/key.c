@@ -12,6 +12,8 @@ enum { CONFIG_MAX = 16 + SOTTO_HPKE_MAX_PUBLIC_KEY };
 
 sotto_status sotto_collector_key_new(sotto_collector_key *out, uint8_t id, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     uint8_t ikm[SOTTO_HPKE_MAX_PRIVATE_KEY];
     sotto_status status;
 
@@ -53,6 +55,8 @@ static void write_member(sotto_writer *w, const char *before, const char *hex)
 sotto_status sotto_collector_key_encode(sotto_buf *out, const sotto_collector_key *key,
                                         sotto_err *err)
 {
+    sotto_err_clear(err);
+
     uint8_t wire[CONFIG_MAX];
     char config_hex[2 * CONFIG_MAX + 1], secret[2 * SOTTO_HPKE_MAX_PRIVATE_KEY + 1];
     sotto_buf config = sotto_buf_over(wire, sizeof wire);
@@ -109,6 +113,8 @@ done:
 
 sotto_status sotto_collector_key_decode(sotto_collector_key *out, sotto_bytes text, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     json_t *json;
     sotto_status status;
 

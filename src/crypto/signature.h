@@ -1,6 +1,6 @@
 /* crypto/signature.h - Ed25519 signatures (RFC 8032).
  *
- * Callers:  aggregate/.
+ * Callers:  aggregate/; recipe/ for signed parties files.
  * Memory:   a signer holds a key object of the crypto library until it is cleared.
  * Threads:  a signer is read-only once made; checking needs none.
  * Secrets:  the seed and the signer. Time does not depend on them.

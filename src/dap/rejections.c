@@ -107,7 +107,7 @@ static sotto_status read_counts(sotto_rejections *out, json_t *counts, sotto_err
         if (!is_cause(cause, strlen(cause)))
             return sotto_fail(err, SOTTO_MALFORMED, "rejections: a cause that is no word");
         if (!json_is_integer(value) || json_integer_value(value) < 0)
-            return sotto_fail(err, SOTTO_MALFORMED, "rejections: a count that is none");
+            return sotto_fail(err, SOTTO_MALFORMED, "rejections: invalid count");
         r = place_for(out, cause);
         reports = r->reports + (uint64_t)json_integer_value(value);
         r->reports = reports < INT64_MAX ? reports : INT64_MAX;

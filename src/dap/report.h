@@ -13,8 +13,8 @@
 #ifndef SOTTO_DAP_REPORT_H
 #define SOTTO_DAP_REPORT_H
 
+#include "aggregate/shard.h"
 #include "sotto/seal.h"
-#include "sotto/vdaf.h"
 
 enum {
     SOTTO_DAP_CONTEXT_SIZE = sizeof SOTTO_DAP_TAG - 1 + SOTTO_TASK_ID_SIZE,
@@ -152,7 +152,7 @@ typedef struct sotto_report_draft {
 /* Shards a measurement into public_share and the payloads of shares, which live in the arena.
  *   draft  has its task_id and report id
  *   rand   vdaf->sizes.rand bytes that no other report had */
-SOTTO_MUST_USE sotto_status sotto_report_shard(sotto_report_draft *draft, const sotto_prio3 *vdaf,
+SOTTO_MUST_USE sotto_status sotto_report_shard(sotto_report_draft *draft, const sotto_vdaf *vdaf,
                                                sotto_measurement measurement, sotto_bytes rand,
                                                sotto_arena *arena, sotto_err *err);
 
@@ -176,13 +176,12 @@ SOTTO_MUST_USE sotto_status sotto_report_seal_both(sotto_dap_report *out,
                                                    sotto_err *err);
 
 /* Random bytes that sotto_report_make uses: the report's id, what sharding takes, and two ikm. */
-size_t sotto_report_random_size(const sotto_prio3 *vdaf);
+size_t sotto_report_random_size(const sotto_vdaf *vdaf);
 /* Shards and seals.
  *   draft   has its task_id, configuration and time; the rest is filled in, for whoever wants to seal it again
  *   random  sotto_report_random_size bytes that are used once */
 SOTTO_MUST_USE sotto_status sotto_report_make(sotto_dap_report *out, sotto_report_draft *draft,
-                                              const sotto_prio3 *vdaf,
-                                              sotto_measurement measurement,
+                                              const sotto_vdaf *vdaf, sotto_measurement measurement,
                                               const sotto_hpke_config to[SOTTO_REPORT_SHARES],
                                               sotto_bytes random, sotto_arena *arena,
                                               sotto_err *err);

@@ -6,22 +6,19 @@
 
 enum { IKM = SOTTO_HPKE_MAX_PRIVATE_KEY };
 
-sotto_status sotto_report_shard(sotto_report_draft *draft, const sotto_prio3 *vdaf,
+sotto_status sotto_report_shard(sotto_report_draft *draft, const sotto_vdaf *vdaf,
                                 sotto_measurement measurement, sotto_bytes rand, sotto_arena *arena,
                                 sotto_err *err)
 {
     uint8_t context[SOTTO_DAP_CONTEXT_SIZE];
     sotto_buf public_share, shares[SOTTO_REPORT_SHARES];
 
-    if (vdaf->config.shares != SOTTO_REPORT_SHARES)
-        return sotto_fail(err, SOTTO_BUG, "report: DAP has two aggregators");
     SOTTO_TRY(sotto_buf_take(&public_share, arena, vdaf->sizes.public_share, err));
     SOTTO_TRY(sotto_buf_take(&shares[SOTTO_REPORT_LEADER], arena, vdaf->sizes.leader_share, err));
     SOTTO_TRY(sotto_buf_take(&shares[SOTTO_REPORT_HELPER], arena, vdaf->sizes.helper_share, err));
     sotto_dap_context(context, draft->task_id);
-    SOTTO_TRY(sotto_prio3_shard(vdaf, &public_share, shares,
-                                sotto_bytes_of(context, sizeof context), measurement,
-                                draft->metadata.report_id, rand, arena, err));
+    SOTTO_TRY(vdaf->ops->shard(vdaf, &public_share, shares, sotto_bytes_of(context, sizeof context),
+                               measurement, draft->metadata.report_id, rand, arena, err));
     draft->public_share = sotto_buf_bytes(&public_share);
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
         draft->shares[who].payload = sotto_buf_bytes(&shares[who]);
@@ -96,13 +93,13 @@ sotto_status sotto_report_seal_both(sotto_dap_report *out, const sotto_report_dr
                                    arena, err);
 }
 
-size_t sotto_report_random_size(const sotto_prio3 *vdaf)
+size_t sotto_report_random_size(const sotto_vdaf *vdaf)
 {
     return SOTTO_REPORT_ID_SIZE + vdaf->sizes.rand + SOTTO_REPORT_SHARES * IKM;
 }
 
 sotto_status sotto_report_make(sotto_dap_report *out, sotto_report_draft *draft,
-                               const sotto_prio3 *vdaf, sotto_measurement measurement,
+                               const sotto_vdaf *vdaf, sotto_measurement measurement,
                                const sotto_hpke_config to[SOTTO_REPORT_SHARES], sotto_bytes random,
                                sotto_arena *arena, sotto_err *err)
 {

@@ -1,80 +1,16 @@
 #include "dap/task_configuration.h"
 
+#include "aggregate/method.h"
 #include "crypto/hash.h"
 #include "dap/report.h"
 
-enum { EXTENSION_TASK_INTERVAL = 1, INTERVAL_SIZE = 16, MAX_VDAF = 4 + 2 + 16 };
+enum {
+    EXTENSION_TASK_INTERVAL = 1,
+    INTERVAL_SIZE = 16,
+    MAX_VDAF = 4 + 2 + SOTTO_VDAF_MAX_PARAMETERS
+};
 
 /* ---- the VDAF ------------------------------------------------------------------------------------ */
-
-/* DAP draft 18, "VDAF Configuration Encodings"; note the order of the multihot vector's. */
-static sotto_status write_vdaf(sotto_writer *w, const sotto_prio3_config *vdaf, sotto_err *err)
-{
-    sotto_write_uint(w, (uint64_t)vdaf->type, 4);
-    switch (vdaf->type) {
-    case SOTTO_PRIO3_COUNT:
-        sotto_write_uint(w, 0, 2);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_SUM:
-        sotto_write_uint(w, 8, 2);
-        sotto_write_uint(w, vdaf->max, 8);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_SUM_VEC:
-    case SOTTO_PRIO3_L1_BOUND_SUM:
-        sotto_write_uint(w, 16, 2);
-        sotto_write_uint(w, vdaf->length, 4);
-        sotto_write_uint(w, vdaf->max, 8);
-        sotto_write_uint(w, vdaf->chunk_length, 4);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_HISTOGRAM:
-        sotto_write_uint(w, 8, 2);
-        sotto_write_uint(w, vdaf->length, 4);
-        sotto_write_uint(w, vdaf->chunk_length, 4);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_MULTIHOT_COUNT_VEC:
-        sotto_write_uint(w, 16, 2);
-        sotto_write_uint(w, vdaf->length, 4);
-        sotto_write_uint(w, vdaf->chunk_length, 4);
-        sotto_write_uint(w, vdaf->max, 8);
-        return SOTTO_OK;
-    case SOTTO_PRIO3_SUM_VEC_WITH_MULTIPROOF:
-        break;
-    }
-    return sotto_fail(err, SOTTO_MISSING, "DAP has no configuration for this type of Prio3");
-}
-
-/* As write_vdaf has them. */
-static sotto_status read_parameters(sotto_prio3_config *out, sotto_bytes parameters, sotto_err *err)
-{
-    sotto_reader in = sotto_reader_over(parameters);
-
-    switch (out->type) {
-    case SOTTO_PRIO3_COUNT:
-        break;
-    case SOTTO_PRIO3_SUM:
-        out->max = sotto_read_uint(&in, 8);
-        break;
-    case SOTTO_PRIO3_SUM_VEC:
-    case SOTTO_PRIO3_L1_BOUND_SUM:
-        out->length = sotto_read_uint(&in, 4);
-        out->max = sotto_read_uint(&in, 8);
-        out->chunk_length = sotto_read_uint(&in, 4);
-        break;
-    case SOTTO_PRIO3_HISTOGRAM:
-        out->length = sotto_read_uint(&in, 4);
-        out->chunk_length = sotto_read_uint(&in, 4);
-        break;
-    case SOTTO_PRIO3_MULTIHOT_COUNT_VEC:
-        out->length = sotto_read_uint(&in, 4);
-        out->chunk_length = sotto_read_uint(&in, 4);
-        out->max = sotto_read_uint(&in, 8);
-        break;
-    case SOTTO_PRIO3_SUM_VEC_WITH_MULTIPROOF:
-    default:
-        return sotto_fail(err, SOTTO_MISSING, "task configuration: a VDAF that we don't know");
-    }
-    return sotto_reader_finish(&in, "task configuration: vdaf_configuration", err);
-}
 
 typedef struct vdaf_wire {
     uint32_t type;
@@ -90,29 +26,32 @@ static vdaf_wire read_vdaf(sotto_reader *in)
     return vdaf;
 }
 
-static sotto_status understand_vdaf(sotto_prio3_config *out, vdaf_wire vdaf, sotto_err *err)
+static sotto_status understand_vdaf(sotto_vdaf_config *out, vdaf_wire vdaf, sotto_err *err)
 {
-    *out = (sotto_prio3_config){.shares = 2};
-    if (vdaf.type > INT32_MAX) /* no number of ours, nor one that the enum must hold */
+    const sotto_method *method = vdaf.type > INT32_MAX ? NULL : sotto_method_of((int32_t)vdaf.type);
+
+    if (!method)
         return sotto_fail(err, SOTTO_MISSING, "task configuration: a VDAF that we don't know");
-    out->type = (sotto_prio3_type)vdaf.type;
-    return read_parameters(out, vdaf.parameters, err);
+    *out = (sotto_vdaf_config){.type = (int32_t)vdaf.type};
+    return method->two_server->parameters_decode(out, vdaf.parameters, err);
 }
 
-sotto_status sotto_task_vdaf_encode(sotto_buf *out, const sotto_prio3_config *vdaf, sotto_err *err)
+sotto_status sotto_task_vdaf_encode(sotto_buf *out, const sotto_vdaf_config *vdaf, sotto_err *err)
 {
-    uint8_t memory[MAX_VDAF];
-    sotto_buf buf = sotto_buf_over(memory, sizeof memory);
-    sotto_writer parts = sotto_writer_on(&buf), w = sotto_writer_on(out);
+    const sotto_vdaf_client_ops *ops = sotto_vdaf_client_of(vdaf->type);
+    uint8_t memory[SOTTO_VDAF_MAX_PARAMETERS];
+    sotto_buf parameters = sotto_buf_over(memory, sizeof memory);
+    sotto_writer w = sotto_writer_on(out);
 
-    if (vdaf->length > UINT32_MAX || vdaf->chunk_length > UINT32_MAX)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "task configuration: lengths have four bytes");
-    SOTTO_TRY(write_vdaf(&parts, vdaf, err));
-    sotto_write_bytes(&w, sotto_buf_bytes(&buf));
+    if (!ops)
+        return sotto_fail(err, SOTTO_MISSING, "DAP has no configuration for this type of VDAF");
+    SOTTO_TRY(ops->parameters_encode(&parameters, vdaf, err));
+    sotto_write_uint(&w, (uint64_t)vdaf->type, 4);
+    sotto_write_opaque16(&w, sotto_buf_bytes(&parameters));
     return sotto_writer_finish(&w, "VDAF configuration", err);
 }
 
-sotto_status sotto_task_vdaf_decode(sotto_prio3_config *out, sotto_bytes wire, sotto_err *err)
+sotto_status sotto_task_vdaf_decode(sotto_vdaf_config *out, sotto_bytes wire, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(wire);
     const vdaf_wire vdaf = read_vdaf(&in);

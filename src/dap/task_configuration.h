@@ -11,8 +11,8 @@
 #ifndef SOTTO_DAP_TASK_CONFIGURATION_H
 #define SOTTO_DAP_TASK_CONFIGURATION_H
 
+#include "aggregate/shard.h"
 #include "sotto/seal.h"
-#include "sotto/vdaf.h"
 
 /* What a TaskConfiguration says, in its order (DAP draft 18, "Task Configuration"). */
 typedef struct sotto_task_configuration {
@@ -22,7 +22,7 @@ typedef struct sotto_task_configuration {
     uint64_t min_batch_size;
     unsigned batch_mode;
     sotto_bytes batch_config;
-    sotto_prio3_config vdaf;
+    sotto_vdaf_config vdaf;
     bool has_interval; /* as extension 1, in units of time_precision */
     uint64_t interval_start, interval_duration;
     sotto_bytes
@@ -48,9 +48,9 @@ SOTTO_MUST_USE sotto_status sotto_task_configuration_check(const sotto_task_conf
                                                            sotto_err *err);
 
 /* vdaf_type and vdaf_configuration, alone. */
-SOTTO_MUST_USE sotto_status sotto_task_vdaf_encode(sotto_buf *out, const sotto_prio3_config *vdaf,
+SOTTO_MUST_USE sotto_status sotto_task_vdaf_encode(sotto_buf *out, const sotto_vdaf_config *vdaf,
                                                    sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_task_vdaf_decode(sotto_prio3_config *out, sotto_bytes wire,
+SOTTO_MUST_USE sotto_status sotto_task_vdaf_decode(sotto_vdaf_config *out, sotto_bytes wire,
                                                    sotto_err *err);
 /* A Url, without its length: SOTTO_MALFORMED unless it is one or more ASCII characters. */
 SOTTO_MUST_USE sotto_status sotto_task_url_check(sotto_bytes url, sotto_err *err);

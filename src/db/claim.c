@@ -2,8 +2,6 @@
 
 #include "db/claim.h"
 
-#include "base/rule.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +21,7 @@ static sotto_status lock(int fd, const char *path, sotto_err *err)
     int why = 0;
 
     for (unsigned i = 0; i < LOCK_TRIES; i++) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || !SOTTO_RULE(one_server_a_file))
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             return SOTTO_OK;
         why = errno;
         if (why != EWOULDBLOCK && why != EINTR)

@@ -1,7 +1,5 @@
 #include "db/lease.h"
 
-#include "base/rule.h"
-
 #include <string.h>
 
 static void bind_item(sotto_sql *q, int64_t queue, sotto_bytes item)
@@ -115,24 +113,15 @@ static sotto_status too_late(sotto_err *err, const sotto_lease *lease)
 }
 
 /* The number tells holders apart, the time ends a lease that nobody has claimed since. */
-#define CHECK_BY(fence, time)                                                                      \
-    "SELECT 1 FROM sotto_lease WHERE queue = ?1 AND item = ?2 AND " fence " AND " time " {lock}"
-
-static const char *check_text(void)
-{
-    if (!SOTTO_RULE(lease_fenced))
-        return CHECK_BY("?3 = ?3", "ready_at > {now}");
-    if (!SOTTO_RULE(lease_expires))
-        return CHECK_BY("fence = ?3", "ready_at = ready_at");
-    return CHECK_BY("fence = ?3", "ready_at > {now}");
-}
+static const char still_held[] = "SELECT 1 FROM sotto_lease WHERE queue = ?1 AND item = ?2"
+                                 " AND fence = ?3 AND ready_at > {now} {lock}";
 
 sotto_status sotto_lease_check(sotto_tx *tx, const sotto_lease *lease, sotto_err *err)
 {
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, check_text(), err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, still_held, err));
     bind_lease(&q, lease);
     sotto_sql_int(&q, 3, lease->fence);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));

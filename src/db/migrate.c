@@ -46,7 +46,7 @@ static sotto_status migrate(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(conn->driver->exclude(conn, err));
     SOTTO_TRY(sotto_conn_script(conn, own_tables, err));
     SOTTO_TRY(read_version(tx, &t->version, err));
-    if (t->version > (int64_t)t->count && SOTTO_RULE(newer_schema_refused))
+    if (SOTTO_RULE(newer_schema_refused) && t->version > (int64_t)t->count)
         return sotto_fail(err, SOTTO_STALE,
                           "the database is at step %lld, this program knows %zu: it is too old",
                           (long long)t->version, t->count);

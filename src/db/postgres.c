@@ -3,6 +3,7 @@
 #include "db/postgres.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 #include "sotto/random.h"
 
 #include <errno.h>
@@ -45,8 +46,19 @@ static const char *field(const PGresult *result, int which)
     return text ? text : "";
 }
 
-/* The server's message may quote values; its five letters can't. Names of what is missing come with mistakes of
- * ours, class 42, whose messages quote nothing but SQL. */
+/* The server's message may quote values (classes 22 and 23 do), so only classes whose messages hold none are repeated:
+ * lost connections, conflicts, mistakes in SQL (which quote SQL), resources, and the server's own operation. */
+static const char *message(const PGresult *result)
+{
+    static const char *const classes[] = {"08", "28", "3D", "40", "42", "53", "55", "57", "58"};
+    const char *state = field(result, PG_DIAG_SQLSTATE);
+
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        if (strncmp(state, classes[i], 2) == 0)
+            return field(result, PG_DIAG_MESSAGE_PRIMARY);
+    return "";
+}
+
 sotto_status sotto_pg_fail(sotto_conn *conn, const PGresult *result, const char *text,
                            sotto_err *err)
 {
@@ -57,15 +69,14 @@ sotto_status sotto_pg_fail(sotto_conn *conn, const PGresult *result, const char 
     if (PQstatus(sotto_pg_of(conn)->server) != CONNECTION_OK || strcmp(severity, "FATAL") == 0 ||
         strcmp(severity, "PANIC") == 0)
         return sotto_conn_fail(conn, err, SOTTO_TROUBLE_LOST, SOTTO_IO,
-                               "postgres: the connection is lost %s", state);
+                               "postgres: the connection is lost %s %.90s", state, message(result));
     if (!state[0]) /* libpq's own: it had no memory for the answer */
         return sotto_conn_fail(conn, err, SOTTO_TROUBLE_FAILED, SOTTO_NO_MEMORY,
                                "postgres: no answer to: %.80s", text);
     while (strncmp(state, v->state, strlen(v->state)) != 0)
         v++;
-    return sotto_conn_fail(
-        conn, err, v->trouble, v->status, "postgres: %s %.60s in: %.70s", state,
-        strncmp(state, "42", 2) == 0 ? field(result, PG_DIAG_MESSAGE_PRIMARY) : "", text);
+    return sotto_conn_fail(conn, err, v->trouble, v->status, "postgres: %s %.60s in: %.70s", state,
+                           message(result), text);
 }
 
 static sotto_status run(sotto_conn *conn, PGresult **out, const char *sql, sotto_err *err)
@@ -139,8 +150,43 @@ static sotto_status introduce(sotto_pg *pg, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* libpq's own sentence, in `out`, or nothing where it might hold the password. libpq leaves the password itself out; but
+ * an address that was cut in the wrong places (a password with "/" or "@" in a URI) has parts of it in other fields. */
+static void explain(char *out, size_t size, const PGconn *server)
+{
+    const char *said = PQerrorMessage(server), *password = PQpass(server), *port = PQport(server);
+    const char *const names[] = {PQhost(server), PQdb(server), PQuser(server)};
+    const char *cause = strstr(said, " failed: ");
+    bool cut = port && strspn(port, "0123456789,") != strlen(port);
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        cut = cut || (names[i] && strpbrk(names[i], "@"));
+    out[0] = 0;
+    if (SOTTO_RULE(postgres_password_unsaid) &&
+        (cut || (password && password[0] && strstr(said, password))))
+        return;
+    if (cause && strcspn(said, "\n") >= size) /* a long socket path hides the cause */
+        said = cause + strlen(" failed: ");
+    (void)snprintf(out, size, "%.*s", (int)strcspn(said, "\n"), said);
+}
+
+/* An address that libpq can't read is quoted by its complaint, password included. */
+static sotto_status check_address(const char *address, sotto_err *err)
+{
+    PQconninfoOption *read = PQconninfoParse(address, NULL);
+
+    if (SOTTO_RULE(postgres_address_unsaid) && !read)
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "postgres: the address is no connection string: quote values with spaces,"
+                          " percent-encode in a URI");
+    PQconninfoFree(read);
+    return SOTTO_OK;
+}
+
 static sotto_status dial(sotto_pg *pg, sotto_err *err)
 {
+    char said[140];
+
     /* Settings in the address, expanded last, win over these. A server whose machine is gone says nothing: half a minute
      * of silence where an answer is due ends the connection, not the kernel's two hours. */
     const char *const words[] = {"connect_timeout",
@@ -153,15 +199,17 @@ static sotto_status dial(sotto_pg *pg, sotto_err *err)
                                  NULL};
     const char *const values[] = {"5", "10", "5", "4", "30000", "sotto", pg->address, NULL};
 
+    SOTTO_TRY(check_address(pg->address, err));
     PQfinish(pg->server);
     pg->server = PQconnectdbParams(words, values, 1);
     if (!pg->server)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a connection");
     (void)PQsetNoticeProcessor(pg->server, hear_nothing, NULL);
-    if (PQstatus(pg->server) !=
-        CONNECTION_OK) /* libpq's sentence may name what is in the address */
-        return sotto_fail(err, SOTTO_IO, "postgres: no connection to %.60s",
-                          PQhost(pg->server) ? PQhost(pg->server) : "the server");
+    if (PQstatus(pg->server) != CONNECTION_OK) {
+        explain(said, sizeof said, pg->server);
+        return sotto_fail(err, SOTTO_IO, "postgres: %s",
+                          said[0] ? said : "no connection; check host, user and password");
+    }
     return introduce(pg, err);
 }
 

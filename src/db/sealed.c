@@ -1,6 +1,5 @@
 #include "db/sealed.h"
 
-#include "base/rule.h"
 #include "crypto/aead.h"
 #include "crypto/hash.h"
 #include "crypto/hkdf.h"
@@ -83,9 +82,7 @@ static sotto_status crypt(sotto_buf *out, const uint8_t *key, const uint8_t *sal
     uint8_t derived[SOTTO_COLUMN_KEY_SIZE], aad[32];
     sotto_aead aead = {0};
 
-    memset(aad, 0, sizeof aad);
-    if (SOTTO_RULE(column_bound))
-        digest_place(aad, place);
+    digest_place(aad, place);
     sotto_status status = derive(derived, key, salt, err);
     if (status == SOTTO_OK)
         status = sotto_aead_init(&aead, sotto_aead_find(SOTTO_AES256_GCM), direction, err);

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/directory.h"
-#include "base/rule.h"
 #include "db/spool_blocks.h"
 
 #include <errno.h>
@@ -141,7 +140,6 @@ static void fail_job(sotto_spool *spool, sotto_spool_job *job)
 
 static void write_all(sotto_spool *spool, sotto_spool_job *jobs)
 {
-    int code = SQLITE_OK;
     sotto_spool_job *next;
 
     for (sotto_spool_job *job = jobs; job; job = job->next) {
@@ -149,12 +147,10 @@ static void write_all(sotto_spool *spool, sotto_spool_job *jobs)
         for (size_t i = 0; job->status == SOTTO_OK && i < job->count; i++)
             job->status = write_piece(spool, &job->pieces[i], &job->err);
     }
-    if (SOTTO_RULE(spool_synced)) {
-        code = spool->file->pMethods->xSync(spool->file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
-        (void)pthread_mutex_lock(&spool->lock);
-        spool->syncs++;
-        (void)pthread_mutex_unlock(&spool->lock);
-    }
+    int code = spool->file->pMethods->xSync(spool->file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    (void)pthread_mutex_lock(&spool->lock);
+    spool->syncs++;
+    (void)pthread_mutex_unlock(&spool->lock);
     for (sotto_spool_job *job = jobs; job; job = next) {
         next = job->next; /* the job is gone once its owner hears of it */
         if (job->status == SOTTO_OK && code != SQLITE_OK)
@@ -242,8 +238,6 @@ static sotto_status make_private(const char *path, sotto_err *err)
 
     if (fd < 0 && errno != EEXIST)
         return sotto_fail(err, SOTTO_IO, "%.80s: %s", path, strerror(errno));
-    if (fd < 0 && !SOTTO_RULE(spool_directory_synced))
-        return SOTTO_OK;
     if (fd >= 0)
         (void)close(fd);
     return sotto_directory_sync(path)
@@ -263,16 +257,15 @@ static sotto_status lock_file(sotto_spool *spool, sotto_err *err)
         code = SQLITE_OK;
         for (size_t k = 0; code == SQLITE_OK && k < sizeof levels / sizeof levels[0]; k++)
             code = m->xLock(spool->file, levels[k]);
-        if (code != SQLITE_BUSY || !SOTTO_RULE(spool_locked))
+        if (code != SQLITE_BUSY)
             break;
         (void)m->xUnlock(spool->file, SQLITE_LOCK_NONE);
         (void)nanosleep(&pause, NULL);
     }
-    if (code == SQLITE_BUSY && SOTTO_RULE(spool_locked))
+    if (code == SQLITE_BUSY)
         return sotto_fail(err, SOTTO_STALE, "another process has %.80s", spool->path);
-    return code == SQLITE_OK || !SOTTO_RULE(spool_locked)
-               ? SOTTO_OK
-               : sotto_fail(err, SOTTO_IO, "spool: %s", sqlite3_errstr(code));
+    return code == SQLITE_OK ? SOTTO_OK
+                             : sotto_fail(err, SOTTO_IO, "spool: %s", sqlite3_errstr(code));
 }
 
 static sotto_status open_file(sotto_spool *spool, const char *vfs_name, sotto_err *err)

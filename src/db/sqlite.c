@@ -1,7 +1,6 @@
 #include "db/sqlite.h"
 
 #include "base/alloc.h"
-#include "base/rule.h"
 
 #include <string.h>
 
@@ -194,10 +193,8 @@ static uint64_t lite_changed(const sotto_statement *statement)
 static sotto_status lite_erasing(sotto_conn *conn, bool on, sotto_err *err)
 {
     const char *sql = on ? "PRAGMA secure_delete=ON" : "PRAGMA secure_delete=FAST";
-    int code = SQLITE_OK;
+    int code = sqlite3_exec(of(conn)->db, sql, NULL, NULL, NULL);
 
-    if (SOTTO_RULE(keys_overwritten))
-        code = sqlite3_exec(of(conn)->db, sql, NULL, NULL, NULL);
     of(conn)->erased = true;
     return code == SQLITE_OK ? SOTTO_OK : fail(conn, code, sql, err);
 }

@@ -162,17 +162,14 @@ static sotto_status set_up(sotto_lite *lite, bool read_only, sotto_err *err)
     if (code != SQLITE_OK)
         return fail(err, code, "clock");
     SOTTO_TRY(run(lite->db,
-                  SOTTO_RULE(server_commits_synced) ? "PRAGMA synchronous=EXTRA"
-                                                    : "PRAGMA synchronous=NORMAL",
-                  "settings", err));
-    SOTTO_TRY(run(lite->db,
+                  "PRAGMA synchronous=EXTRA; PRAGMA fullfsync=ON; PRAGMA temp_store=MEMORY;"
+                  "PRAGMA mmap_size=0; PRAGMA secure_delete=FAST;"
                   /* 16 MiB of pages: a commit of many reports is written out once, at its end. */
-                  "PRAGMA fullfsync=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384;"
-                  "PRAGMA mmap_size=0; PRAGMA secure_delete=FAST",
+                  "PRAGMA cache_size=-16384",
                   "settings", err));
     SOTTO_TRY(adopt(lite->db, read_only, err));
     SOTTO_TRY(numbers(lite->db, &level, 1, "PRAGMA synchronous", err));
-    if (level < 2 && SOTTO_RULE(server_commits_synced))
+    if (SOTTO_RULE(server_commits_synced) && level < 2)
         return sotto_fail(err, SOTTO_DENIED, "sqlite: commits would not be synced");
     if (read_only)
         return run(lite->db, "PRAGMA query_only=ON", "settings", err);

@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/alloc.h"
-#include "base/rule.h"
 #include "base/wait.h"
 #include "db/sqlite.h"
 
@@ -64,7 +63,7 @@ static void *sweep(void *context)
         /* Passive: nobody waits for it. What is written meanwhile is left to the writer, or to the cut, during which no
          * commit can begin: so it comes second, when little is left. */
         copied = checkpoint(s, SQLITE_CHECKPOINT_PASSIVE);
-        if (cut && SOTTO_RULE(wal_cut) && !checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE))
+        if (cut && !checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE))
             sotto_lite_sweeper_cut(s); /* somebody reads old pages: later, then */
         (void)pthread_mutex_lock(&s->lock);
         if (!cut) {

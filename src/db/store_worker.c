@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/log.h"
-#include "base/rule.h"
 #include "db/store_internal.h"
 
 #include <string.h>
@@ -31,7 +30,7 @@ static sotto_status call(sotto_conn *conn, sotto_db_fn *fn, void *context, sotto
     inside = true;
     sotto_status status = fn(sotto_conn_tx(conn), context, err);
     inside = false;
-    if (conn->trouble == SOTTO_TROUBLE_NONE || !SOTTO_RULE(failure_is_final))
+    if (conn->trouble == SOTTO_TROUBLE_NONE)
         return status;
     /* Whatever the function made of it, the database's word counts. */
     *err = (sotto_err){0};
@@ -53,7 +52,7 @@ static outcome run_in_savepoint(sotto_conn *conn, sotto_db_job *job)
     job->status = call(conn, job->fn, job->context, &job->err);
     if (conn->trouble > SOTTO_TROUBLE_FAILED)
         return what_trouble_means(conn, false);
-    bool keep = job->status == SOTTO_OK || !SOTTO_RULE(neighbours_spared);
+    bool keep = job->status == SOTTO_OK;
     if (!keep)
         sotto_conn_refresh(conn); /* rows being read would keep the savepoint from going */
     if ((keep ? conn->driver->keep : conn->driver->undo)(conn, NULL) != SOTTO_OK)

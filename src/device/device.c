@@ -25,8 +25,6 @@ int64_t sotto_device_now(const sotto_device *device)
                       ? device->host.clock(device->host.context)
                       : (int64_t)(sotto_clock_wall(&sotto_clock_system) / 1000000000);
 
-    if (!SOTTO_RULE(clock_bounded))
-        return now;
     return now < 0 ? 0 : now > last ? last : now;
 }
 
@@ -49,6 +47,8 @@ const char *sotto_device_described(const sotto_device *device, const char *field
 sotto_status sotto_device_describe(sotto_device *device, const char *field, const char *value,
                                    sotto_err *err)
 {
+    sotto_err_clear(err);
+
     size_t at = 0;
 
     while (at < device->described_count && strcmp(device->described[at].field, field) != 0)
@@ -77,7 +77,7 @@ static sotto_status check_options(const sotto_device_options *options, sotto_err
 
     if (!options->events != !options->ledger)
         return sotto_fail(err, SOTTO_MALFORMED, "events and ledger: both in files, or neither");
-    if (options->simulation && !memory && SOTTO_RULE(simulation_in_memory))
+    if (SOTTO_RULE(simulation_in_memory) && options->simulation && !memory)
         return sotto_fail(err, SOTTO_DENIED,
                           "randomness that can be repeated is for devices in memory alone");
     if (!options->host.counter.read != !options->host.counter.raise)
@@ -127,6 +127,8 @@ static sotto_status open_ledger(sotto_device *device, const sotto_device_options
 sotto_status sotto_device_open(sotto_device **out, const sotto_device_options *options,
                                sotto_err *err)
 {
+    sotto_err_clear(err);
+
     *out = NULL;
     SOTTO_TRY(check_options(options, err));
     sotto_device *device = sotto_alloc(sizeof *device);
@@ -138,12 +140,16 @@ sotto_status sotto_device_open(sotto_device **out, const sotto_device_options *o
     sotto_arena_init(&device->keep, KEEP);
     sotto_arena_init(&device->work, work);
     device->shared = options->shared;
+    sotto_arena_init(&device->replaced, KEEP);
     sotto_status status = sotto_terms_read(&device->terms, device->shared, options->policy,
                                            options->parties, &device->keep, err);
+    device->shipped = device->terms.parties;
     if (status == SOTTO_OK)
         status = open_store(device, options, err);
     if (status == SOTTO_OK)
         status = open_ledger(device, options, err);
+    if (status == SOTTO_OK)
+        status = sotto_device_look_for_parties(device, err);
     if (status == SOTTO_OK)
         *out = device;
     else
@@ -158,6 +164,7 @@ void sotto_device_close(sotto_device *device)
     sotto_ledger_close(device->ledger);
     sotto_store_close(device->store);
     sotto_arena_clear(&device->work);
+    sotto_arena_clear(&device->replaced);
     sotto_arena_clear(&device->keep);
     sotto_release(device, sizeof *device);
 }
@@ -174,6 +181,8 @@ const char *sotto_device_set_aside(const sotto_device *device)
 
 sotto_status sotto_device_reset(sotto_device *device, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     SOTTO_TRY(sotto_ledger_reset(device->ledger, sotto_device_now(device), err));
     const char *closed = sotto_ledger_closed(device->ledger);
     if (closed)
@@ -185,6 +194,8 @@ sotto_status sotto_device_reset(sotto_device *device, sotto_err *err)
 
 sotto_status sotto_device_consented(sotto_device *device, bool *given, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     return sotto_consent_get(device->ledger, given, err);
 }
 
@@ -196,12 +207,13 @@ static sotto_status empty_outbox(sotto_device *device, const char *why, sotto_er
 static sotto_status withdraw(sotto_device *device, sotto_err *err)
 {
     SOTTO_TRY(sotto_consent_set(device->ledger, false, sotto_device_now(device), err));
-    return SOTTO_RULE(withdrawal_empties) ? empty_outbox(device, "consent was withdrawn", err)
-                                          : SOTTO_OK;
+    return empty_outbox(device, "consent was withdrawn", err);
 }
 
 sotto_status sotto_device_consent(sotto_device *device, bool given, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     uint64_t waiting;
     bool before;
 
@@ -226,11 +238,13 @@ static sotto_status forget_answers(sotto_device *device, const char *stream, sot
 
 sotto_status sotto_device_forget(sotto_device *device, const char *stream, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     sotto_err first = {0};
     sotto_status erased = sotto_store_forget(device->store, stream, &first);
 
     /* Events that a reader or the disk keeps for now are no reason to send what was made of them. */
-    if (erased == SOTTO_OK || (erased != SOTTO_MISSING && SOTTO_RULE(answers_forgotten_even_so)))
+    if (erased != SOTTO_MISSING)
         SOTTO_TRY(forget_answers(device, stream, err));
     return erased == SOTTO_OK ? SOTTO_OK : sotto_fail(err, erased, "%s", first.reason);
 }
@@ -240,17 +254,23 @@ sotto_status sotto_device_forget(sotto_device *device, const char *stream, sotto
 sotto_status sotto_device_donate(sotto_device *device, const sotto_event *events, size_t count,
                                  size_t *added, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     return sotto_store_donate(device->store, events, count, added, err);
 }
 
 sotto_status sotto_device_retain(sotto_device *device, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     return sotto_store_retain(device->store, sotto_device_now(device), err);
 }
 
 sotto_status sotto_device_events(sotto_device *device, const char *stream, uint64_t most,
                                  sotto_row_fn *row, void *context, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     return sotto_store_show(device->store, stream, most, row, context, err);
 }
 
@@ -258,6 +278,8 @@ sotto_status sotto_device_events(sotto_device *device, const char *stream, uint6
 
 sotto_status sotto_device_offer(sotto_device *device, sotto_bytes recipe, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     sotto_case c = {.now = sotto_device_now(device)};
     const char *closed = sotto_ledger_closed(device->ledger);
 

@@ -4,10 +4,10 @@
 
 #include "device/answer/answer.h"
 #include "device/ledger/ledger.h"
-#include "device/ledger/policy_tables.h"
 #include "device/ledger/record.h"
 #include "device/ledger/shelf.h"
 #include "device/shared.h"
+#include "recipe/policy_tables.h"
 
 enum { SOTTO_DEVICE_DESCRIBED = 32, SOTTO_DEVICE_VALUE = 192, SOTTO_DEVICE_PAUSES = 4 };
 
@@ -28,7 +28,10 @@ struct sotto_device {
     sotto_arena keep; /* policy, parties and their tables */
     sotto_arena work; /* of one recipe; secrets           */
     sotto_terms terms;
-    sotto_device_shared *shared; /* may be NULL */
+    const sotto_parties *shipped; /* the parties from options; terms.parties may be later ones */
+    uint64_t looked;              /* the latest serial in the record that was looked at        */
+    sotto_arena replaced;         /* terms.parties, where they are not those from options      */
+    sotto_device_shared *shared;  /* may be NULL */
     sotto_device_host host;
     sotto_device_simulation simulation;
     bool ticked;
@@ -50,6 +53,12 @@ void sotto_device_entropy(const sotto_device *device, sotto_entropy *out);
 /* NULL: the host never said. */
 const char *sotto_device_described(const sotto_device *device, const char *field);
 
+/* ---- device_parties.c ---- */
+
+/* Takes up a parties file that this process, an earlier one or another took since the last look. One that this policy does
+ * not allow is passed over. */
+SOTTO_MUST_USE sotto_status sotto_device_look_for_parties(sotto_device *device, sotto_err *err);
+
 /* ---- device_judge.c ---- */
 
 /* One recipe, from what is known of it to what is needed to answer it. */
@@ -66,6 +75,7 @@ typedef struct sotto_case {
     sotto_answer_plan plan;
     sotto_query_policy allowed;
     sotto_query *query; /* compiled, not run */
+    sotto_asked asked;
     sotto_charge charge;
     sotto_explanation out;
 } sotto_case;

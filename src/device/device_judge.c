@@ -6,6 +6,8 @@
 #include "base/rule.h"
 #include "device/answer/participate.h"
 #include "recipe/calendar.h"
+#include "recipe/claim.h"
+#include "recipe/participation.h"
 #include "recipe/task.h"
 
 #include <inttypes.h>
@@ -70,8 +72,6 @@ static sotto_status check_window(sotto_device *device, sotto_case *c, sotto_err 
 
     (void)device;
     (void)err;
-    if (!SOTTO_RULE(within_window))
-        return SOTTO_OK;
     if (c->now < c->shelved.opens) {
         sotto_calendar_format_time(at, c->shelved.opens);
         sotto_explain(&c->out, SOTTO_WHY_NOT_OPEN_YET, "", "The recipe opens at %s.", at);
@@ -110,7 +110,7 @@ static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
     sotto_status status =
-        sotto_recipe_lint(&claim, c->recipe, device->terms.policy, mistakes, &first);
+        sotto_recipe_lint_terms(&claim, c->recipe, device->terms.policy, mistakes, &first);
     sotto_release(mistakes, sizeof *mistakes);
     if (status == SOTTO_DENIED && claim.epsilon_cohort > sotto_decimal_down(c->recipe->epsilon)) {
         explain_claim(c, &claim);
@@ -160,7 +160,11 @@ static sotto_status check_sampling(sotto_device *device, sotto_case *c, sotto_er
 {
     (void)device;
     (void)err;
-    if (c->recipe->participation.type == SOTTO_IMPORTANCE && SOTTO_RULE(importance_refused))
+    const char *refused = sotto_participation_refused(&c->recipe->participation);
+
+    if (refused) /* also of one that an earlier version let in */
+        sotto_explain(&c->out, SOTTO_WHY_POLICY, "participation", "Refused: %s.", refused);
+    if (SOTTO_RULE(importance_refused) && c->recipe->participation.type == SOTTO_IMPORTANCE)
         sotto_explain(&c->out, SOTTO_WHY_POLICY, "participation",
                       "Whether this device answers would depend on its value, and could be seen.");
     return SOTTO_OK;
@@ -169,10 +173,11 @@ static sotto_status check_sampling(sotto_device *device, sotto_case *c, sotto_er
 static sotto_status check_targeting(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     (void)err;
-    for (size_t i = 0; i < c->recipe->targeting_count && SOTTO_RULE(targeting_kept); i++) {
+    for (size_t i = 0; i < c->recipe->targeting_count; i++) {
         const char *field = c->recipe->targeting[i].field;
 
-        if (!sotto_recipe_targets(c->recipe, i, sotto_device_described(device, field))) {
+        if (SOTTO_RULE(targeting_kept) &&
+            !sotto_recipe_targets(c->recipe, i, sotto_device_described(device, field))) {
             sotto_explain(&c->out, SOTTO_WHY_NOT_TARGETED, field,
                           "The recipe asks devices whose %s is another than this one's.", field);
             return SOTTO_OK;
@@ -189,8 +194,6 @@ static sotto_status check_cohort(sotto_device *device, sotto_case *c, sotto_err 
     for (size_t i = 0; i < c->recipe->cohort_count; i++)
         values[i] = sotto_device_described(device, c->recipe->cohorts[i].field);
     sotto_status status = sotto_recipe_cohort_of(c->recipe, &c->task.cohort, values, &first);
-    if (status == SOTTO_MISSING && !SOTTO_RULE(cohort_value_listed))
-        return SOTTO_OK;
     return blame(c, SOTTO_WHY_COHORT_VALUE, "cohorts", status, &first, err);
 }
 
@@ -200,7 +203,7 @@ static sotto_status check_analysis(sotto_device *device, sotto_case *c, sotto_er
 
     if (sotto_participation_scope(&c->recipe->participation) == SOTTO_DECISION_ANALYSIS)
         SOTTO_TRY(sotto_record_answered(device->ledger, &answered, c->recipe->analysis, err));
-    if (answered && SOTTO_RULE(one_answer_an_analysis))
+    if (SOTTO_RULE(one_answer_an_analysis) && answered)
         sotto_explain(&c->out, SOTTO_WHY_ANALYSIS_DONE, c->recipe->analysis,
                       "The analysis draws once for all its rounds, and this device answered "
                       "another one.");
@@ -211,7 +214,7 @@ static sotto_status draw(sotto_device *device, sotto_case *c, sotto_decision_sco
                          const char *name, sotto_err *err)
 {
     sotto_entropy entropy;
-    sotto_lot lot = {c->recipe, &entropy};
+    sotto_lot lot = {c->recipe, &entropy, c->now};
     sotto_err first = {0};
 
     sotto_device_entropy(device, &entropy);
@@ -238,10 +241,27 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
             sotto_ledger_decided(device->ledger, &c->decision, &c->decided, scope, name, err));
     /* A dummy that was drawn for an earlier version or round counts for nothing where there are none. */
     bool out = c->decision.choice == SOTTO_CHOICE_SILENT ||
-               (c->decision.choice == SOTTO_CHOICE_DUMMY && !(c->recipe->dummies > 0) &&
-                SOTTO_RULE(dummies_where_asked_for));
-    if (c->decided && out && SOTTO_RULE(not_sampled_silent))
+               (c->decision.choice == SOTTO_CHOICE_DUMMY && !(c->recipe->dummies > 0));
+    if (SOTTO_RULE(not_sampled_silent) && c->decided && out)
         sotto_explain_not_sampled(&c->out);
+    return SOTTO_OK;
+}
+
+/* A draw holds for the slots it was made from. Others, or a recipe that is drawn for by itself, would let a device answer an
+ * analysis a second time, or after its slot has passed. */
+static sotto_status check_slots(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    const sotto_participation *p = &c->recipe->participation;
+    sotto_decision decision = c->decision;
+    bool drawn = c->decided;
+
+    if (sotto_participation_scope(p) == SOTTO_DECISION_RECIPE)
+        SOTTO_TRY(sotto_ledger_decided(device->ledger, &decision, &drawn, SOTTO_DECISION_ANALYSIS,
+                                       c->recipe->analysis, err));
+    if (SOTTO_RULE(one_window_an_analysis) && drawn &&
+        !sotto_participation_drawn_for(p, &decision.window))
+        sotto_explain(&c->out, SOTTO_WHY_POLICY, "participation",
+                      "The draw for this analysis was made from other slots than the recipe's.");
     return SOTTO_OK;
 }
 
@@ -251,7 +271,7 @@ static sotto_status check_turn(sotto_device *device, sotto_case *c, sotto_err *e
     (void)err;
     if (!c->decided)
         return SOTTO_OK;
-    switch (sotto_participation_turn(c->recipe, &c->decision, c->now)) {
+    switch (sotto_participation_turn(&c->decision, c->now)) {
     case SOTTO_TURN_TO_COME:
         sotto_explain(&c->out, SOTTO_WHY_SLOT_TO_COME, "", "Its secret time is still to come.");
         break;
@@ -299,8 +319,47 @@ static sotto_status check_parties(sotto_device *device, sotto_case *c, sotto_err
 
 static bool is_dummy(const sotto_case *c)
 {
-    return c->decided && c->decision.choice == SOTTO_CHOICE_DUMMY &&
-           SOTTO_RULE(dummies_read_nothing);
+    return c->decided && c->decision.choice == SOTTO_CHOICE_DUMMY;
+}
+
+/* Everything that belongs to the policy was checked before: the host's verifier can only narrow it. */
+static sotto_status ask_host(const sotto_device *device, const sotto_case *c, sotto_err *err)
+{
+    const sotto_device_host *host = &device->host;
+    sotto_query_field fields[SOTTO_QUERY_MAX_ACCESSED];
+    sotto_query_shown shown = {.size = sizeof shown,
+                               .recipe = c->recipe->name,
+                               .analysis = c->recipe->analysis,
+                               .query = c->recipe->query,
+                               .fields = fields};
+    const sotto_access *read = sotto_query_accessed(c->query, &shown.field_count);
+    sotto_err said = {0};
+
+    if (!host->verify)
+        return SOTTO_OK;
+    for (size_t i = 0; i < shown.field_count; i++)
+        fields[i] = (sotto_query_field){read[i].stream, read[i].field, read[i].sensitive};
+    sotto_status status = host->verify(host->context, &shown, &said);
+    if (SOTTO_RULE(hosts_class_holds) && status != SOTTO_OK)
+        return sotto_fail(err, status, "%s",
+                          said.reason[0] ? said.reason
+                                         : "the application does not allow this query");
+    return SOTTO_OK;
+}
+
+/* From which time on the query sees events. */
+static sotto_status set_interval(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    int64_t answered;
+
+    c->allowed.by_time = c->recipe->interval != SOTTO_INTERVAL_SINCE_BEGINNING;
+    if (c->recipe->interval == SOTTO_INTERVAL_LAST)
+        c->allowed.since = c->now - (int64_t)c->recipe->last;
+    if (c->recipe->interval != SOTTO_INTERVAL_SINCE_LAST_ANSWER)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_record_last_answer(device->ledger, &answered, c->recipe->analysis, err));
+    c->allowed.since = answered < 0 ? -INT64_MAX : answered + 1;
+    return SOTTO_OK;
 }
 
 static sotto_status open_query(sotto_device *device, sotto_case *c, sotto_err *err)
@@ -310,9 +369,11 @@ static sotto_status open_query(sotto_device *device, sotto_case *c, sotto_err *e
 
     SOTTO_TRY(sotto_policy_query_class(&c->allowed, device->terms.policy, c->recipe->analysis,
                                        &device->work, err));
+    SOTTO_TRY(set_interval(device, c, err));
     SOTTO_TRY(sotto_query_open(&c->query, device->store, &c->allowed,
                                sotto_bytes_of(sql, strlen(sql)), NULL, err));
-    return sotto_answer_columns(columns, c->recipe, c->query, err);
+    SOTTO_TRY(sotto_answer_columns(columns, c->recipe, c->query, err));
+    return ask_host(device, c, err);
 }
 
 static sotto_status check_query(sotto_device *device, sotto_case *c, sotto_err *err)
@@ -336,6 +397,8 @@ static sotto_status check_budget(sotto_device *device, sotto_case *c, sotto_err 
     c->charge = sotto_recipe_charge(
         &c->mechanism, sotto_participation_round(c->recipe, &c->decision), fields, count);
     c->charge.scope = sotto_participation_scope(&c->recipe->participation);
+    c->asked = sotto_shelf_asked(c->recipe);
+    c->charge.asked = &c->asked;
     sotto_status status = sotto_ledger_check(device->ledger, &c->charge, c->now, &refusal, &first);
     if (sotto_ledger_closed(device->ledger))
         return sotto_fail(err, status, "%s", first.reason);
@@ -351,16 +414,34 @@ static sotto_status check_budget(sotto_device *device, sotto_case *c, sotto_err 
     return blame(c, SOTTO_WHY_BUDGET, "", status, &first, err);
 }
 
+/* A report that no untouched budget allows is never made, so its recipe takes no place among those that may be. */
+static sotto_status check_affordable(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_refusal refusal;
+    sotto_err first = {0};
+    size_t count;
+    const sotto_access *fields = sotto_query_accessed(c->query, &count);
+    sotto_status status = sotto_recipe_affordable(c->recipe, &device->terms.budgets, c->known,
+                                                  fields, count, &refusal, &first);
+
+    if (SOTTO_RULE(affordable_when_offered) && refusal.check) {
+        sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal.subject, "%s", refusal.text);
+        c->out.check = refusal.check;
+        return SOTTO_OK;
+    }
+    return refusal.check ? SOTTO_OK : blame(c, SOTTO_WHY_BUDGET, "", status, &first, err);
+}
+
 /* ---- all of them ------------------------------------------------------------------------------------------ */
 
 typedef sotto_status step(sotto_device *device, sotto_case *c, sotto_err *err);
 
 sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *err)
 {
-    static step *const steps[] = {check_outcome,  check_window,    check_text,    check_policy,
-                                  check_sampling, check_targeting, check_cohort,  check_analysis,
-                                  check_decision, check_turn,      check_parties, check_query,
-                                  check_budget};
+    static step *const steps[] = {check_outcome,  check_window,    check_text,   check_policy,
+                                  check_sampling, check_targeting, check_cohort, check_analysis,
+                                  check_decision, check_slots,     check_turn,   check_parties,
+                                  check_query,    check_budget};
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         SOTTO_TRY(steps[i](device, c, err));
@@ -379,11 +460,15 @@ sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *
 sotto_status sotto_device_admit(sotto_device *device, sotto_case *c, sotto_bytes text,
                                 sotto_err *err)
 {
-    static step *const steps[] = {lint, check_sampling, check_query};
+    static step *const steps[] = {lint, check_sampling, check_query, check_affordable};
 
     SOTTO_TRY(read_recipe(device, c, text, err));
     if (c->now >= c->recipe->closes)
         return sotto_fail(err, SOTTO_STALE, "recipe %.63s: it has closed", c->recipe->name);
+    if (SOTTO_RULE(opens_soon) && c->recipe->opens - c->now > SOTTO_DEVICE_RECIPES_AHEAD)
+        return sotto_fail(err, SOTTO_STALE,
+                          "recipe %.63s: it opens in more than 90 days; offer it again later",
+                          c->recipe->name);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         SOTTO_TRY(steps[i](device, c, err));
         if (c->out.why)

@@ -5,6 +5,7 @@
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "dap/dap.h"
+#include "device/answer/delivery.h"
 
 #include <string.h>
 

@@ -50,10 +50,11 @@ static sotto_status make_dummy(sotto_device *device, sotto_case *c, sotto_entrop
 {
     const sotto_dummy dummy = {c->recipe->name, c->recipe->analysis,
                                sotto_participation_round(c->recipe, &c->decision),
-                               sotto_participation_scope(&c->recipe->participation)};
+                               sotto_participation_scope(&c->recipe->participation), &c->asked};
     sotto_report report;
     sotto_err first = {0};
 
+    c->asked = sotto_shelf_asked(c->recipe);
     SOTTO_TRY(sotto_answer_seal(&report, &c->plan, SOTTO_NO_VALUE, entropy, &device->work, err));
     sotto_status status = sotto_outbox_put_dummy(device->ledger, &dummy, &report, c->now, &first);
     return overtaken(device, c, status, &first, err);
@@ -88,10 +89,8 @@ static sotto_status pay(sotto_device *device, sotto_case *c, uint64_t bin, bool 
     sotto_status status;
 
     if (silent) {
-        status = SOTTO_RULE(silence_paid)
-                     ? sotto_ledger_spend_on_silence(device->ledger, &c->charge, c->now, &refusal,
-                                                     &first)
-                     : SOTTO_OK;
+        status =
+            sotto_ledger_spend_on_silence(device->ledger, &c->charge, c->now, &refusal, &first);
     } else {
         SOTTO_TRY(sotto_answer_seal(&report, &c->plan, bin, entropy, &device->work, err));
         status = sotto_ledger_spend(device->ledger, &c->charge, &report, c->now, &refusal, &first);
@@ -151,7 +150,7 @@ static sotto_status answer_all(sotto_device *device, int64_t now, sotto_tick *ou
 
     while (found) {
         SOTTO_TRY(sotto_consent_hold(device->ledger, &given, err));
-        if (!given && SOTTO_RULE(nothing_begun_after_a_no))
+        if (SOTTO_RULE(nothing_begun_after_a_no) && !given)
             break;
         SOTTO_TRY(sotto_shelf_next(device->ledger, &shelved, &found, shelved.id, err));
         if (!found)
@@ -192,6 +191,7 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
 {
     sotto_err first = {0};
 
+    SOTTO_TRY(sotto_device_look_for_parties(device, err));
     SOTTO_TRY(tidy(device, now, err));
     sotto_status answered = answer_all(device, now, out, &first);
     /* Without a transport nothing may be recorded as handed to one. */
@@ -229,6 +229,8 @@ static sotto_status retain(sotto_device *device, int64_t now, sotto_err *err)
 sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_conditions conditions,
                                sotto_err *err)
 {
+    sotto_err_clear(err);
+
     bool good = conditions.idle && conditions.charging && conditions.network;
     const char *closed = sotto_ledger_closed(device->ledger);
     int64_t now = sotto_device_now(device);
@@ -240,7 +242,7 @@ sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_cond
     *out = (sotto_tick){0};
     sotto_device_note_tick(device, conditions);
     /* Always: how long events are kept was promised to everybody, also to those who take part in nothing. */
-    sotto_status retained = SOTTO_RULE(retained_always) ? retain(device, now, &first) : SOTTO_OK;
+    sotto_status retained = retain(device, now, &first);
     if (closed)
         return sotto_fail(err, SOTTO_DENIED, "%s", closed);
     SOTTO_TRY(sotto_consent_get(device->ledger, &given, err));
@@ -251,7 +253,7 @@ sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_cond
         return sotto_fail(err, retained, "%s", first.reason);
     if (!given)
         return SOTTO_OK;
-    if (good || !SOTTO_RULE(only_when_eligible))
+    if (good)
         return act(device, out, now, err);
     return sotto_outbox_count(device->ledger, &out->waiting, err);
 }

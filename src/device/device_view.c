@@ -37,6 +37,8 @@ static sotto_status show_recipe(sotto_device *device, const sotto_shelved *shelv
 sotto_status sotto_device_recipes(sotto_device *device, sotto_known_recipe_fn *show, void *context,
                                   sotto_err *err)
 {
+    sotto_err_clear(err);
+
     sotto_shelved shelved = {0};
     bool found = true;
 
@@ -61,6 +63,7 @@ typedef struct showing {
 static sotto_status show_entry(void *context, const sotto_record_entry *entry, sotto_err *err)
 {
     const showing *s = context;
+    const bool file = entry->kind == SOTTO_RECORD_PARTIES; /* its serial is in the note */
     sotto_record_line line = {
         .number = entry->number,
         .at = entry->at,
@@ -69,8 +72,8 @@ static sotto_status show_entry(void *context, const sotto_record_entry *entry, s
         .analysis = entry->analysis,
         .fields = entry->fields,
         .note = entry->note,
-        .round = entry->kind == SOTTO_RECORD_SILENT ? 0 : entry->round,
-        .randomised = entry->randomised,
+        .round = entry->kind == SOTTO_RECORD_SILENT || file ? 0 : entry->round,
+        .randomised = file ? sotto_bytes_of(NULL, 0) : entry->randomised,
         .epsilon = sotto_decimal_up(entry->epsilon),
         .delta = sotto_decimal_up(entry->delta),
         .local = sotto_decimal_up(entry->local),
@@ -78,12 +81,19 @@ static sotto_status show_entry(void *context, const sotto_record_entry *entry, s
     };
 
     memcpy(line.report, entry->report, sizeof line.report);
+    if (entry->asked) {
+        line.recipe_hash = sotto_bytes_of(entry->asked->recipe, sizeof entry->asked->recipe);
+        line.query_hash = sotto_bytes_of(entry->asked->query, sizeof entry->asked->query);
+        line.min_cohort = entry->asked->min_cohort;
+    }
     return s->show(s->context, &line, err);
 }
 
 sotto_status sotto_device_record(sotto_device *device, const char *recipe, uint64_t after,
                                  sotto_record_line_fn *show, void *context, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     showing s = {show, context};
 
     return sotto_record_show(device->ledger, recipe, after, show_entry, &s, err);
@@ -150,6 +160,8 @@ static sotto_status show_field(sotto_device *device, const sotto_field_budget *b
 sotto_status sotto_device_ledger(sotto_device *device, sotto_budget_line_fn *show, void *context,
                                  sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const sotto_budget_table *table = &device->terms.budgets;
     int64_t now = sotto_device_now(device);
 

@@ -203,6 +203,8 @@ static sotto_status explain(sotto_device *device, sotto_explanation *out, const 
 sotto_status sotto_device_why(sotto_device *device, sotto_explanation *out, const char *recipe,
                               sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const char *closed = sotto_ledger_closed(device->ledger);
 
     *out = (sotto_explanation){0};

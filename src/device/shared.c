@@ -2,7 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "crypto/hash.h"
 #include "device/ledger/shelf.h"
+#include "recipe/signed_parties.h"
 
 #include <string.h>
 
@@ -47,6 +49,21 @@ void sotto_device_shared_free(sotto_device_shared *shared)
 
 /* ---- policy and parties ----------------------------------------------------------------------------------- */
 
+/* A signed file must be one that this policy's keys signed, whoever hands it over. */
+static sotto_status open_parties(sotto_terms *out, sotto_bytes *parties, sotto_err *err)
+{
+    sotto_signed_parties file;
+
+    if (!sotto_signed_parties_is(*parties))
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_signed_parties_decode(&file, *parties, err));
+    SOTTO_TRY(sotto_signed_parties_check(&file, out->policy, err));
+    out->serial = file.serial;
+    sotto_hash_once(out->signed_hash, SOTTO_SHA256, *parties);
+    *parties = file.parties;
+    return SOTTO_OK;
+}
+
 static sotto_status read_terms(sotto_terms *out, sotto_bytes policy, sotto_bytes parties,
                                sotto_arena *arena, sotto_err *err)
 {
@@ -56,6 +73,8 @@ static sotto_status read_terms(sotto_terms *out, sotto_bytes policy, sotto_bytes
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "policy");
     sotto_status status = sotto_policy_read(&out->policy, policy, arena, mistakes, err);
+    if (status == SOTTO_OK)
+        status = open_parties(out, &parties, err);
     if (status == SOTTO_OK)
         status = sotto_parties_read(&out->parties, parties, arena, mistakes, err);
     if (status == SOTTO_OK)
@@ -97,7 +116,7 @@ static sotto_status unless_full(sotto_device_shared *shared, sotto_arena_mark ma
     if (status == SOTTO_OK)
         return SOTTO_OK;
     sotto_arena_rollback(&shared->arena, mark);
-    if (status == SOTTO_NO_MEMORY && SOTTO_RULE(shared_full_is_unshared))
+    if (status == SOTTO_NO_MEMORY)
         return SOTTO_OK;
     return sotto_fail(err, status, "%s", first->reason);
 }
@@ -117,10 +136,8 @@ sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shared *shared, sot
 {
     if (shared && !shared->terms.policy)
         SOTTO_TRY(keep_first(shared, policy, parties, err));
-    if (shared && shared->terms.policy &&
-        ((sotto_bytes_equal_vartime(policy, shared->policy) &&
-          sotto_bytes_equal_vartime(parties, shared->parties)) ||
-         !SOTTO_RULE(shared_by_bytes))) {
+    if (shared && shared->terms.policy && sotto_bytes_equal_vartime(policy, shared->policy) &&
+        sotto_bytes_equal_vartime(parties, shared->parties)) {
         *out = shared->terms;
         return SOTTO_OK;
     }
@@ -180,8 +197,8 @@ bool sotto_shared_passed(const sotto_device_shared *shared, sotto_known_epsilon 
 
     if (!shared || at == shared->recipe_count || !shared->recipes[at].passed)
         return false;
-    if (memcmp(shared->recipes[at].judge, judge, SOTTO_RECIPE_HASH_SIZE) != 0 &&
-        SOTTO_RULE(shared_by_judge))
+    if (SOTTO_RULE(shared_by_judge) &&
+        memcmp(shared->recipes[at].judge, judge, SOTTO_RECIPE_HASH_SIZE) != 0)
         return false;
     *known = shared->recipes[at].known;
     return true;

@@ -10,13 +10,15 @@
 #ifndef SOTTO_DEVICE_SHARED_H
 #define SOTTO_DEVICE_SHARED_H
 
-#include "device/ledger/policy_tables.h"
+#include "recipe/policy_tables.h"
 #include "sotto/device.h"
 
 /* What a device is opened with. */
 typedef struct sotto_terms {
     const sotto_policy *policy;
     const sotto_parties *parties;
+    uint64_t serial;         /* of the parties file; 0: it is not signed */
+    uint8_t signed_hash[32]; /* SHA-256 of the whole signed file         */
     sotto_budget_table budgets;
     uint8_t judge[SOTTO_RECIPE_HASH_SIZE]; /* sotto_shelf_judge of the policy */
 } sotto_terms;

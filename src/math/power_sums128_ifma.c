@@ -139,20 +139,5 @@ static void sum_group(sotto_f128 *out, row *rows, size_t count, const uint8_t *m
     }
 }
 
-void sotto_f128_power_sums_ifma(sotto_f128 *out, const uint8_t *m, size_t count, size_t width,
-                                const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch)
-{
-    size_t all = (count + width - 1) / width;
-    row *rows = (row *)(void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
-
-    for (size_t j = 0; j < 2 * width; j++)
-        out[j] = sotto_f128_zero();
-    for (size_t first = 0; first < all; first += GROUP) {
-        size_t group = all - first < GROUP ? all - first : GROUP;
-
-        for (size_t i = 0; i < group; i += LANES)
-            start_rows(rows + i, f + first + i, r + first + i, group - i);
-        sum_group(out, rows, group, m + first * width * SOTTO_F128_SIZE, width,
-                  count - first * width);
-    }
-}
+#define POWER_SUMS sotto_f128_power_sums_ifma
+#include "math/power_sums128_groups.h"

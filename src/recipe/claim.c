@@ -5,8 +5,9 @@
 #include "account/cohort.h"
 #include "account/numeric/bound.h"
 #include "account/trust.h"
-#include "base/rule.h"
+#include "aggregate/shard.h"
 #include "noise/noise.h"
+#include "recipe/participation.h"
 
 #include <math.h>
 
@@ -52,14 +53,13 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                          const sotto_recipe *recipe, const sotto_randomizer *r,
                                          uint64_t honest, double log_delta, sotto_err *err)
 {
-    const bool sampled =
-        recipe->participation.type == SOTTO_POISSON && !SOTTO_RULE(gain_not_charged);
     sotto_report_law law;
     sotto_answer answer;
 
     SOTTO_TRY(law_of(&law, r, err));
     const sotto_claim_question q = question_of(recipe, &law, honest, log_delta);
-    SOTTO_TRY(sotto_claim_cohort(&answer, &q, sampled ? recipe->participation.rate : 1, err));
+    /* Whoever takes part pays without the gain from sampling. */
+    SOTTO_TRY(sotto_claim_cohort(&answer, &q, 1, err));
     *out = answer.high;
     *theorem = answer.theorem;
     return SOTTO_OK;
@@ -114,15 +114,14 @@ static sotto_status amplify(sotto_answer *out, const sotto_recipe *recipe,
     case SOTTO_POISSON:
         return sotto_claim_sampled(out, &q, p->rate, &none);
     case SOTTO_CHECK_IN_FIXED_WINDOW:
-        return sotto_claim_check_in(out, &q, SOTTO_CHECK_IN_FIXED, p->slots, p->rate, &none);
     case SOTTO_CHECK_IN_AVERAGED_WINDOW:
-        return sotto_claim_check_in(out, &q, SOTTO_CHECK_IN_AVERAGED, p->slots, 1, &none);
     case SOTTO_CHECK_IN_SLIDING_WINDOW:
-        return sotto_claim_check_in(out, &q, SOTTO_CHECK_IN_SLIDING, p->slots, 1, &none);
+        return sotto_participation_refused(p) ? SOTTO_DENIED
+                                              : sotto_claim_check_in(out, &q, p->slots, &none);
     case SOTTO_DONATION:
-        return sotto_claim_donation(out, &q, p->slots, &none);
+        return sotto_claim_donation(out, &q, p->slots, p->rate, &none);
     case SOTTO_IMPORTANCE:
-        break;
+        return sotto_claim_importance(out, &q, p->rate, p->rate_other, &none);
     }
     return SOTTO_DENIED;
 }
@@ -135,16 +134,17 @@ static void claim_participation(sotto_recipe_claim *out, const sotto_recipe *rec
 
     out->epsilon_sampled = out->epsilon_cohort;
     out->expected_reports =
-        (double)recipe->population * (p->type == SOTTO_IMPORTANCE ? 1 : p->rate);
+        (double)recipe->population *
+        sotto_participation_chance(p, sotto_participation_slots(p, recipe->opens, recipe->closes));
     if (p->type == SOTTO_IMPORTANCE) {
-        double price = sotto_importance_price(p->rate, p->rate_other);
-
-        out->epsilon_sampled = sotto_round_up(out->replacement_local + price, 1);
-        out->sampled_by = "none: whether a device answers depends on its value, and adds to the "
-                          "local epsilon";
-        return;
+        out->epsilon_seen = sotto_round_up(
+            out->replacement_local + sotto_importance_price(p->rate, p->rate_other), 1);
+        out->seen_by = "the local epsilon, and what answering or not tells of the value";
     }
-    if (amplify(&answer, recipe, r, honest) != SOTTO_OK || !(answer.high < out->epsilon_cohort))
+    if (amplify(&answer, recipe, r, honest) != SOTTO_OK)
+        return;
+    /* Importance sampling costs what it costs, more or less than the cohort; elsewhere there is a gain or nothing. */
+    if (p->type != SOTTO_IMPORTANCE && !(answer.high < out->epsilon_cohort))
         return;
     out->epsilon_sampled = answer.high;
     out->sampled_by = answer.theorem;
@@ -177,29 +177,26 @@ static sotto_status claim_noise(sotto_recipe_claim *out, const sotto_recipe *rec
 
 /* ---- reports ---------------------------------------------------------------------------------------- */
 
-sotto_status sotto_recipe_vdaf(sotto_prio3_config *config, sotto_prio3_sizes *sizes,
-                               const sotto_randomizer *r, sotto_err *err)
+sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_vdaf_sizes *sizes,
+                               sotto_trust trust, const sotto_randomizer *r, sotto_err *err)
 {
-    bool one = r->kind == SOTTO_CHOICE_RESPONSE;
+    const sotto_vdaf_client_ops *ops = sotto_vdaf_client_named(sotto_trust_model_of(trust)->method);
+    const sotto_vdaf_shape shape = {r->bytes, r->weight, r->kind == SOTTO_CHOICE_RESPONSE};
     sotto_arena arena;
-    sotto_prio3 vdaf;
+    sotto_vdaf vdaf;
 
-    *config = (sotto_prio3_config){
-        .type = one ? SOTTO_PRIO3_HISTOGRAM : SOTTO_PRIO3_MULTIHOT_COUNT_VEC,
-        .shares = 2,
-        .length = r->bytes,
-        .chunk_length = sotto_prio3_best_chunk_length(r->bytes, 1),
-        .max = one ? 0 : r->weight,
-    };
+    if (!ops)
+        return sotto_fail(err, SOTTO_DENIED, "aggregation.trust: only split has DAP tasks");
+    ops->plan(config, &shape);
     sotto_arena_init(&arena, (size_t)64 << 20);
-    sotto_status status = sotto_prio3_init(&vdaf, &arena, config, err);
+    sotto_status status = sotto_vdaf_open(&vdaf, config, &arena, err);
     if (status == SOTTO_OK)
         *sizes = vdaf.sizes;
     sotto_arena_clear(&arena);
     return status;
 }
 
-size_t sotto_recipe_report_bytes(const sotto_prio3_sizes *sizes)
+size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes)
 {
     enum {
         METADATA = 16 + 8 + 2,                  /* id, time, public extensions    */
@@ -218,8 +215,8 @@ double sotto_recipe_miss(const sotto_randomizer *r)
 sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_recipe *recipe,
                                         sotto_decimal honest, sotto_err *err)
 {
-    sotto_prio3_config config;
-    sotto_prio3_sizes sizes;
+    sotto_vdaf_config config;
+    sotto_vdaf_sizes sizes;
     sotto_randomizer r;
 
     *out =
@@ -232,8 +229,10 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     out->delta = sotto_decimal_up(recipe->delta);
     out->weight = r.weight;
     out->miss = sotto_recipe_miss(&r);
-    SOTTO_TRY(sotto_recipe_vdaf(&config, &sizes, &r, err));
-    out->report_bytes = sotto_recipe_report_bytes(&sizes);
+    if (sotto_trust_model_of(recipe->trust)->two_servers) {
+        SOTTO_TRY(sotto_recipe_vdaf(&config, &sizes, recipe->trust, &r, err));
+        out->report_bytes = sotto_recipe_report_bytes(&sizes);
+    }
     out->honest = sotto_honest_count(recipe->min_cohort, honest);
     SOTTO_TRY(sotto_recipe_cohort_epsilon(&out->epsilon_cohort, &out->theorem, recipe, &r,
                                           out->honest, sotto_recipe_log_delta(recipe), err));

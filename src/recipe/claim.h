@@ -23,17 +23,28 @@ SOTTO_MUST_USE sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const so
                                                          const sotto_randomizer *r,
                                                          sotto_decimal honest, sotto_err *err);
 
-/* The proof that a report carries, and the sizes that follow. */
-SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_prio3_config *config, sotto_prio3_sizes *sizes,
-                                              const sotto_randomizer *r, sotto_err *err);
+/* The proof that a report carries by the method that the trust model names, and the sizes that follow.
+ *   SOTTO_DENIED  it names no method of two servers */
+SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_vdaf_sizes *sizes,
+                                              sotto_trust trust, const sotto_randomizer *r,
+                                              sotto_err *err);
 /* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions. */
-size_t sotto_recipe_report_bytes(const sotto_prio3_sizes *sizes);
+size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes);
 /* Chance that an honest report has more bits set than its proof allows. */
 double sotto_recipe_miss(const sotto_randomizer *r);
+
+/* Of a cohort, where no policy says otherwise: half. */
+#define SOTTO_HONEST_UNSAID ((sotto_decimal){500000000000})
 
 /* Everything at once. */
 SOTTO_MUST_USE sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out,
                                                        const sotto_recipe *recipe,
                                                        sotto_decimal honest, sotto_err *err);
+
+/* sotto_recipe_lint without the query, which a device compiles over its own streams. */
+SOTTO_MUST_USE sotto_status sotto_recipe_lint_terms(sotto_recipe_claim *claim,
+                                                    const sotto_recipe *recipe,
+                                                    const sotto_policy *policy,
+                                                    sotto_mistakes *mistakes, sotto_err *err);
 
 #endif

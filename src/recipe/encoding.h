@@ -36,6 +36,9 @@ typedef struct sotto_datum {
 
 /* The bin of a row, with a cell for each encoder in turn; SOTTO_NO_VALUE if a cell falls into none. */
 uint64_t sotto_encoding_bin_vartime(const sotto_encoding *e, const sotto_datum *cells);
+/* Whether no cell of a row in this bin fell into <oov>; false for SOTTO_NO_VALUE. A word that is no token, behind a leaf that was
+ * reached, is a match. */
+bool sotto_encoding_matches_vartime(const sotto_encoding *e, uint64_t bin);
 /* The bin where every encoder says <oov>; SOTTO_NO_VALUE if one has none. */
 uint64_t sotto_encoding_oov(const sotto_encoding *e);
 

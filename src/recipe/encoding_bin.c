@@ -147,6 +147,17 @@ uint64_t sotto_encoding_bin_vartime(const sotto_encoding *e, const sotto_datum *
     return bin;
 }
 
+/* <oov> is the first bin of every encoder that has one. */
+bool sotto_encoding_matches_vartime(const sotto_encoding *e, uint64_t bin)
+{
+    if (bin == none)
+        return false;
+    for (size_t i = e->count; i-- > 0; bin /= e->encoders[i].bins)
+        if (e->encoders[i].oov && bin % e->encoders[i].bins == 0)
+            return false;
+    return true;
+}
+
 uint64_t sotto_encoding_oov(const sotto_encoding *e)
 {
     for (size_t i = 0; i < e->count; i++)

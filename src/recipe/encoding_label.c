@@ -61,7 +61,8 @@ static void put_phrase(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
     uint64_t leaf = (bin - oov) / sotto_tree_leaf_bins(e),
              word = (bin - oov) % sotto_tree_leaf_bins(e);
 
-    put_escaped(w, e->as.tree.nodes[e->as.tree.leaves[leaf]].phrase);
+    put_escaped(w, e->as.tree.salt ? e->as.tree.hashes.items[leaf]
+                                   : e->as.tree.nodes[e->as.tree.leaves[leaf]].phrase);
     put(w, " ");
     if (word < end)
         put(w, "<end>");
@@ -106,6 +107,8 @@ static void put_part(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
 sotto_status sotto_recipe_label(const sotto_recipe *recipe, sotto_buf *out, uint64_t bin,
                                 sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const sotto_encoding *e = &recipe->encoding;
     sotto_writer w = sotto_writer_on(out);
     uint64_t left = e->bins;
@@ -172,7 +175,9 @@ static uint64_t guess_phrase(const sotto_encoder *e, sotto_bytes part, const cha
     sotto_bytes rest;
     size_t leaf, token;
 
-    if (!sotto_tree_walk(e, sotto_bytes_of(text, strlen(text)), &leaf, &rest))
+    rest = sotto_bytes_of(text, strlen(text));
+    if (e->as.tree.salt ? !sotto_words_find(&e->as.tree.hashes, sotto_tree_next_word(&rest), &leaf)
+                        : !sotto_tree_walk(e, rest, &leaf, &rest))
         return 0;
     start = oov + leaf * sotto_tree_leaf_bins(e);
     if (ends_with(part, " <end>"))
@@ -252,6 +257,8 @@ static bool part_bin(const sotto_encoder *e, sotto_bytes part, uint64_t *bin)
 sotto_status sotto_recipe_bin(const sotto_recipe *recipe, uint64_t *bin, sotto_bytes label,
                               sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const sotto_encoding *e = &recipe->encoding;
     uint64_t found = 0, part;
 

@@ -106,7 +106,7 @@ static void read_encoder(sotto_reading *r, sotto_encoder *e, const char *column,
     } else if (strcmp(type, "real") == 0) {
         e->type = SOTTO_ENCODER_REAL;
         read_real(r, e, json, place);
-    } else if (strcmp(type, "prefix-tree") == 0) {
+    } else if (strcmp(type, "prefix-tree") == 0 || strcmp(type, "hashed-prefixes") == 0) {
         e->type = SOTTO_ENCODER_PREFIX_TREE;
         sotto_encoder_read_tree(r, e, json, place);
     } else {

@@ -1,10 +1,13 @@
 /* Prefix trees: phrases that are known to be popular, and the words that may come next. */
 #include "recipe/encoding.h"
 
+#include "crypto/hash.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WORDS = 32 };
+enum { MAX_WORDS = 32, HASH_DIGITS = 16 };
 
 typedef struct builder {
     sotto_reading *r;
@@ -146,6 +149,26 @@ static void build(builder *b, sotto_encoder *e)
     e->as.tree.leaf_count = b->leaf_count;
 }
 
+/* Each is a leaf, in this order. */
+static void read_hashes(sotto_reading *r, sotto_encoder *out, json_t *json,
+                        const sotto_place *place)
+{
+    const sotto_place hashes = {place, "hashes", 0};
+    sotto_words *list = &out->as.tree.hashes;
+
+    out->as.tree.salt = sotto_reading_text(r, json, "salt");
+    out->as.tree.words = (size_t)json_integer_value(json_object_get(json, "words"));
+    sotto_words_read(r, list, json_object_get(json, "hashes"), &hashes);
+    for (size_t i = 0; i < list->count; i++) {
+        const sotto_place at = {&hashes, NULL, i};
+        const char *hash = list->items[i];
+
+        if (strlen(hash) != HASH_DIGITS || strspn(hash, "0123456789abcdef") != HASH_DIGITS)
+            sotto_reading_mistake(r, &at, "16 of the digits 0-9 a-f", "no such hash");
+    }
+    out->as.tree.leaf_count = list->count;
+}
+
 void sotto_encoder_read_tree(sotto_reading *r, sotto_encoder *out, json_t *json,
                              const sotto_place *place)
 {
@@ -174,9 +197,12 @@ void sotto_encoder_read_tree(sotto_reading *r, sotto_encoder *out, json_t *json,
         }
     out->oov = json_is_true(json_object_get(json, "oov"));
     out->as.tree.end = json_is_true(json_object_get(json, "end"));
+    if (json_object_get(json, "hashes"))
+        read_hashes(r, out, json, place);
     if (r->no_memory)
         return;
-    build(&b, out);
+    if (!out->as.tree.salt)
+        build(&b, out);
     out->bins = out->as.tree.leaf_count * sotto_tree_leaf_bins(out) + (out->oov ? 1 : 0);
 }
 
@@ -219,8 +245,34 @@ static const sotto_tree_node *child_of(const sotto_encoder *e, const sotto_tree_
     return NULL;
 }
 
+/* Phrases have one space between their words, whatever the text has. */
+static bool walk_hashes(const sotto_encoder *e, sotto_bytes text, size_t *leaf, sotto_bytes *rest)
+{
+    uint8_t digest[SOTTO_HASH_MAX_SIZE];
+    char digits[HASH_DIGITS + 1];
+    sotto_hash hash;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(e->as.tree.salt, strlen(e->as.tree.salt)));
+    for (size_t i = 0; i < e->as.tree.words; i++) {
+        const sotto_bytes word = sotto_tree_next_word(&text);
+
+        if (word.len == 0)
+            return false;
+        sotto_hash_update(&hash, sotto_bytes_of(i ? " " : "\n", 1));
+        sotto_hash_update(&hash, word);
+    }
+    sotto_hash_final(&hash, digest);
+    for (size_t i = 0; i < HASH_DIGITS / 2; i++)
+        (void)snprintf(digits + 2 * i, 3, "%02x", digest[i]);
+    *rest = text;
+    return sotto_words_find(&e->as.tree.hashes, sotto_bytes_of(digits, HASH_DIGITS), leaf);
+}
+
 bool sotto_tree_walk(const sotto_encoder *e, sotto_bytes text, size_t *leaf, sotto_bytes *rest)
 {
+    if (e->as.tree.salt)
+        return walk_hashes(e, text, leaf, rest);
     const sotto_tree_node *node = &e->as.tree.nodes[0];
 
     while (node->count > 0) {

@@ -1,6 +1,7 @@
 /* A recipe in plain words. */
 #include "recipe/model.h"
 
+#include "account/numeric/shown.h"
 #include "account/trust.h"
 #include "base/writer.h"
 #include "recipe/calendar.h"
@@ -38,9 +39,16 @@ static void say_participation(sotto_writer *w, const sotto_participation *p)
             100 * p->rate);
         return;
     case SOTTO_DONATION:
+        if (p->rate < 1)
+            say(w, "A device goes on with a chance of %g%%, by a coin that only it sees. Then it",
+                100 * p->rate);
+        else
+            say(w, "A device");
         say(w,
-            "A device takes part at a secret one of %" PRIu64 " times, %" PRIu64 " minutes each.\n",
-            p->slots, p->slot_minutes);
+            " tosses %" PRIu64 "%s coins, each with a chance of 1 in %" PRIu64
+            " of heads. The first head is the slot in which it takes part; without one it is "
+            "silent.\n",
+            p->slots, p->rate < 1 ? " more" : "", p->slots);
         return;
     case SOTTO_IMPORTANCE:
         say(w, "A device takes part with a chance of %g%%, or %g%% if its value is rare.\n",
@@ -52,6 +60,20 @@ static void say_participation(sotto_writer *w, const sotto_participation *p)
             p->slots, p->type == SOTTO_CHECK_IN_SLIDING_WINDOW ? " of a window of its own" : "",
             100 * p->rate);
     }
+}
+
+static void say_slots(sotto_writer *w, const sotto_participation *p)
+{
+    char start[SOTTO_CALENDAR_TEXT];
+
+    if (p->slots == 0)
+        return;
+    sotto_calendar_format_time(start, p->start);
+    say(w,
+        "Slots are %g hours each, from %s. The draw holds for every recipe of the analysis: a "
+        "device "
+        "answers once, and not at all once its slot has passed.\n",
+        (double)p->length / 3600, start);
 }
 
 static const char *no_match_words(sotto_no_match no_match)
@@ -73,8 +95,14 @@ static void say_question(sotto_writer *w, const sotto_recipe *recipe)
     if (recipe->description && *recipe->description)
         say(w, "%s\n", recipe->description);
     say(w, "\nWhat is asked\n  %.900s\n", recipe->query);
-    say(w, "Of the rows, %s is used.\n",
-        recipe->pick == SOTTO_PICK_FIRST ? "the first" : "one drawn at random");
+    static const char *const picks[] = {"one drawn at random", "the first",
+                                        "one drawn at random of those with a bin for each value"};
+
+    if (recipe->interval == SOTTO_INTERVAL_LAST)
+        say(w, "Only events of the last %g hours are looked at.\n", (double)recipe->last / 3600);
+    if (recipe->interval == SOTTO_INTERVAL_SINCE_LAST_ANSWER)
+        say(w, "Only events since the device's last answer in this analysis are looked at.\n");
+    say(w, "Of the rows, %s is used.\n", picks[recipe->pick]);
     for (size_t i = 0; i < recipe->encoding.count; i++)
         say_encoder(w, &recipe->encoding.encoders[i]);
     say(w, "Together that makes %" PRIu64 " bins. A device without a fitting row %s.\n",
@@ -93,7 +121,7 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
     say(w,
         "Before anything leaves the device, the answer is randomised (%s): even whoever saw your "
         "report alone could tell %s only up to epsilon %.4g.\n",
-        claim->randomizer, hidden, claim->epsilon_local);
+        claim->randomizer, hidden, sotto_bound_shown(claim->epsilon_local, 4));
     if (model->two_servers)
         say(w,
             "The report is split between two servers, %s and %s; one of them must be honest. They "
@@ -102,25 +130,31 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
     say(w,
         "If %" PRIu64 " of those are honest, the answer tells it up to epsilon %.4g at delta %.3g "
         "(%s). Your device is charged for epsilon %.4g.\n",
-        claim->honest, claim->epsilon_cohort, claim->delta, claim->theorem,
-        sotto_decimal_up(recipe->epsilon));
+        claim->honest, sotto_bound_shown(claim->epsilon_cohort, 4),
+        sotto_bound_shown(claim->delta, 3), claim->theorem,
+        sotto_bound_shown(sotto_decimal_up(recipe->epsilon), 4));
     if (claim->noise_sigma > 0)
         say(w,
             "Each server adds noise of sigma %g to every sum, so that an honest one protects you "
             "even if all other devices lie",
             claim->noise_sigma);
     if (claim->epsilon_noise > 0)
-        say(w, ": up to epsilon %.4g (%s)", claim->epsilon_noise, claim->noise_by);
+        say(w, ": up to epsilon %.4g (%s)", sotto_bound_shown(claim->epsilon_noise, 4),
+            claim->noise_by);
     if (claim->noise_sigma > 0)
         say(w, ". Your device is charged no less for it.\n");
     if (claim->sampled_by && model->can_hide)
         say(w, "With a relay and tokens, so that nobody sees who takes part: epsilon %.4g (%s).\n",
-            claim->epsilon_sampled, claim->sampled_by);
+            sotto_bound_shown(claim->epsilon_sampled, 4), claim->sampled_by);
+    if (claim->seen_by)
+        say(w, "Where it is seen who takes part: epsilon %.4g (%s).\n",
+            sotto_bound_shown(claim->epsilon_seen, 4), claim->seen_by);
     if (claim->none_told)
         say(w,
             "None of this hides whether you have a value at all: a device without one is silent, "
             "and can be seen to be. It is charged the same.\n");
-    say(w, "A report is %zu bytes.\n", claim->report_bytes);
+    if (claim->report_bytes > 0)
+        say(w, "A report is %zu bytes.\n", claim->report_bytes);
     if (claim->miss > 0)
         say(w,
             "With a chance of %.1g it has more than the %" PRIu64
@@ -131,6 +165,8 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
 sotto_status sotto_recipe_explain(sotto_buf *out, const sotto_recipe *recipe,
                                   const sotto_recipe_claim *claim, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     char opens[SOTTO_CALENDAR_TEXT], closes[SOTTO_CALENDAR_TEXT];
     sotto_writer w = sotto_writer_on(out);
 
@@ -143,6 +179,7 @@ sotto_status sotto_recipe_explain(sotto_buf *out, const sotto_recipe *recipe,
                recipe->targeting_count);
     say_listed(&w, "Answers are kept apart by", recipe->cohorts, recipe->cohort_count);
     say_participation(&w, &recipe->participation);
+    say_slots(&w, &recipe->participation);
     if (recipe->dummies > 0)
         say(&w, "Of the others, %g%% send a report on \"no value\" all the same.\n",
             100 * recipe->dummies);

@@ -1,8 +1,10 @@
 /* Judging a recipe: its own claims first, then what the policy allows. A recipe can never widen a policy. */
 #include "recipe/claim.h"
 #include "recipe/columns.h"
+#include "recipe/participation.h"
 #include "recipe/schema.h"
 
+#include "account/numeric/shown.h"
 #include "account/trust.h"
 #include "base/rule.h"
 
@@ -15,18 +17,6 @@
 static const sotto_place privacy = {NULL, "privacy", 0};
 static const sotto_place epsilon = {&privacy, "epsilon", 0};
 static const sotto_place min_cohort = {&privacy, "min_cohort", 0};
-
-static void warn(sotto_reading *at, const sotto_place *place, const char *what)
-{
-    sotto_mistake m = {.severity = SOTTO_WARNING};
-    sotto_span span;
-
-    sotto_place_format(place, m.path, sizeof m.path);
-    if (sotto_place_find(place, at->text, &span))
-        sotto_place_position(at->text, span.key, &m.line, &m.column);
-    (void)snprintf(m.what, sizeof m.what, "%s", what);
-    sotto_mistakes_add(at->mistakes, &m);
-}
 
 /* ---- the recipe against itself ---------------------------------------------------------------------- */
 
@@ -45,28 +35,29 @@ static sotto_status check_claim(sotto_reading *at, sotto_recipe_claim *claim,
     if (claim->min_cohort)
         (void)snprintf(accepted, sizeof accepted,
                        "%.6g or more, or a min_cohort of %" PRIu64 " or more",
-                       ceil(claim->epsilon_cohort * 1e6) / 1e6, claim->min_cohort);
+                       sotto_bound_shown(claim->epsilon_cohort, 6), claim->min_cohort);
     else
         (void)snprintf(accepted, sizeof accepted, "%.6g or more",
-                       ceil(claim->epsilon_cohort * 1e6) / 1e6);
-    if (SOTTO_RULE(lint_recomputes))
-        sotto_reading_mistake(at, &epsilon, accepted,
-                              "claims less than the %.6g that %" PRIu64 " honest reports give",
-                              claim->epsilon_cohort, claim->honest);
+                       sotto_bound_shown(claim->epsilon_cohort, 6));
+    sotto_reading_mistake(at, &epsilon, accepted,
+                          "claims less than the %.6g that %" PRIu64 " honest reports give",
+                          sotto_bound_shown(claim->epsilon_cohort, 6), claim->honest);
     return SOTTO_OK;
 }
 
-static void check_reach(sotto_reading *at, const sotto_recipe_claim *claim,
-                        const sotto_recipe *recipe)
+/* A batch may span the whole schedule, but a round of donations one slot: the first has the most. */
+static void check_reach(sotto_reading *at, const sotto_recipe *recipe)
 {
-    const double needed = (double)recipe->min_cohort * (double)claim->tasks;
+    const sotto_participation *p = &recipe->participation;
+    sotto_slot_range most = sotto_participation_slots(p, recipe->opens, recipe->closes);
 
-    if (claim->expected_reports < (double)recipe->min_cohort)
+    if (SOTTO_RULE(lint_rounds_reach) && p->type == SOTTO_DONATION)
+        most.end = most.first + 1;
+    const double expected = (double)recipe->population * sotto_participation_chance(p, most);
+    if (expected < (double)recipe->min_cohort)
         sotto_reading_mistake(at, &min_cohort, "a larger population or rate, or a smaller cohort",
-                              "about %.0f reports are expected: nothing would ever be released",
-                              claim->expected_reports);
-    else if (claim->expected_reports < needed)
-        warn(at, &min_cohort, "not every combination of cohort values can reach this");
+                              "about %.0f reports are expected%s: nothing would ever be released",
+                              expected, p->type == SOTTO_DONATION ? " in a slot at most" : "");
 }
 
 static void check_weight(sotto_reading *at, const sotto_recipe_claim *claim)
@@ -74,7 +65,8 @@ static void check_weight(sotto_reading *at, const sotto_recipe_claim *claim)
     static const sotto_place place = {NULL, "randomizer", 0};
 
     if (claim->weight >= claim->bins && claim->bins > 2 && claim->epsilon_local < 0.5)
-        warn(at, &place, "so noisy that the proof bounds nothing: any set of bins passes");
+        sotto_reading_warn(at, &place,
+                           "so noisy that the proof bounds nothing: any set of bins passes");
 }
 
 static void check_words(sotto_reading *at, const sotto_recipe *recipe)
@@ -87,22 +79,30 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
 
     if (recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
-        warn(at, &adjacency, "refused by devices, whose budgets count in the replacement model");
+        sotto_reading_warn(at, &adjacency,
+                           "refused by devices, whose budgets count in the replacement model");
     if (recipe->on_no_match == SOTTO_NO_MATCH_RANDOM_BIN)
-        warn(at, &no_match,
-             "devices without a value add the same to every bin: estimates are biased "
-             "upward by their share divided by the number of bins");
+        sotto_reading_warn(
+            at, &no_match,
+            "devices without a value add the same to every bin: estimates are biased "
+            "upward by their share divided by the number of bins");
     if (recipe->on_no_match == SOTTO_NO_MATCH_SILENCE)
-        warn(at, &no_match,
-             "silence tells that a device has no value; only a policy that allows it "
-             "lets a device do so");
+        sotto_reading_warn(at, &no_match,
+                           "silence tells that a device has no value; only a policy that allows it "
+                           "lets a device do so");
     if (SOTTO_RULE(trust_not_yet) && (!(model->gains & SOTTO_GAIN_SHUFFLE) || !model->two_servers))
-        sotto_reading_mistake(at, &trust, "split",
-                              "not yet: this way to add up earns no gain from the crowd, and has "
-                              "no DAP task");
+        sotto_reading_mistake(
+            at, &trust, "split",
+            "not yet: this trust model earns no amplification by shuffling, and has "
+            "no DAP task");
+    const char *refused = sotto_participation_refused(&recipe->participation);
+    if (refused)
+        sotto_reading_mistake(
+            at, &taking, "poisson, donation, or check-in with the variant averaged", "%s", refused);
     if (recipe->participation.type == SOTTO_IMPORTANCE)
-        warn(at, &taking,
-             "refused by devices whose policy does not say that participation is hidden");
+        sotto_reading_warn(
+            at, &taking,
+            "refused by devices whose policy does not say that participation is hidden");
 }
 
 static bool same_name(sotto_bytes name, const char *column)
@@ -134,40 +134,35 @@ static void check_unused(sotto_reading *at, const sotto_recipe *recipe)
                    "column \"%.*s\"%s not in encode: read and paid for, and used for nothing",
                    (int)(first.len < 60 ? first.len : 60), (const char *)first.data,
                    unused > 1 ? ", and others, are" : " is");
-    warn(at, &query, what);
+    sotto_reading_warn(at, &query, what);
 }
 
-/* No device could answer. Said only where the text tells every column. */
-static void check_missing(sotto_reading *at, const sotto_recipe *recipe)
+void sotto_participation_lint(const sotto_recipe *recipe, const sotto_recipe *other,
+                              sotto_mistakes *mistakes)
 {
-    static const sotto_place encode = {NULL, "encode", 0};
+    static const sotto_place taking = {NULL, "participation", 0};
+    sotto_reading at = {.text = recipe->text, .object = "recipe", .mistakes = mistakes};
+    const char *key = sotto_participation_differs(&recipe->participation, &other->participation);
+    const sotto_place place = {&taking, key, 0};
 
-    for (size_t i = 0; i < recipe->encoding.count; i++) {
-        const char *column = recipe->encoding.encoders[i].column;
-        const sotto_place place = {&encode, column, 0};
-        sotto_columns columns = sotto_columns_of(recipe->query);
-        bool found = !columns.more;
-        sotto_bytes name;
-
-        while (!found && sotto_columns_next(&columns, &name))
-            found = name.len == 0 || same_name(name, column);
-        if (!found)
-            sotto_reading_mistake(at, &place, "a column of the query",
-                                  "the query has no column of this name");
-    }
+    if (SOTTO_RULE(lint_one_window) && key && strcmp(recipe->analysis, other->analysis) == 0)
+        sotto_reading_mistake(&at, &place, "the value that the other recipe has",
+                              "not that of recipe \"%.60s\", which is of the same analysis: a "
+                              "device draws once for both",
+                              other->name);
 }
 
 /* ---- the recipe against a policy -------------------------------------------------------------------- */
 
-static void check_listed(sotto_reading *at, const sotto_policy *policy, const char *key,
-                         const sotto_listed *listed, size_t count)
+static void check_listed(sotto_reading *at, const sotto_recipe *recipe, const sotto_policy *policy,
+                         const char *key, const sotto_listed *listed, size_t count)
 {
     sotto_place place = {NULL, key, 0};
 
     for (size_t i = 0; i < count; i++) {
         sotto_place field = {&place, listed[i].field, 0};
 
-        if (!sotto_policy_non_sensitive(policy, listed[i].field))
+        if (!sotto_policy_non_sensitive(policy, recipe->analysis, listed[i].field))
             sotto_reading_mistake(at, &field, "a field that the policy lists as non-sensitive",
                                   "the policy does not list \"%.60s\" as non-sensitive",
                                   listed[i].field);
@@ -217,7 +212,7 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
 
     if (a)
         check_analysis(at, a, recipe);
-    else if (SOTTO_RULE(policy_analysis_known))
+    if (SOTTO_RULE(policy_analysis_known) && !a)
         sotto_reading_mistake(at, &analysis, "an analysis that the policy names",
                               "the policy knows no such analysis");
     (void)snprintf(accepted, sizeof accepted, "%" PRIu64 " or more", policy->min_cohort);
@@ -229,10 +224,8 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
     if (SOTTO_RULE(policy_trust) && !(policy->trusts >> recipe->trust & 1))
         sotto_reading_mistake(at, &trust, "a way to add up that the policy allows",
                               "the policy does not allow this way to add up");
-    if (SOTTO_RULE(policy_cohort_fields))
-        check_listed(at, policy, "cohorts", recipe->cohorts, recipe->cohort_count);
-    if (SOTTO_RULE(policy_targeting_fields))
-        check_listed(at, policy, "targeting", recipe->targeting, recipe->targeting_count);
+    check_listed(at, recipe, policy, "cohorts", recipe->cohorts, recipe->cohort_count);
+    check_listed(at, recipe, policy, "targeting", recipe->targeting, recipe->targeting_count);
     if (SOTTO_RULE(policy_silence) && recipe->on_no_match == SOTTO_NO_MATCH_SILENCE &&
         !policy->silence)
         sotto_reading_mistake(at, &no_match, "no-value, oov or random-bin",
@@ -243,26 +236,37 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
                               "whether a device answers would depend on its value, and be seen");
 }
 
-sotto_status sotto_recipe_lint(sotto_recipe_claim *claim, const sotto_recipe *recipe,
-                               const sotto_policy *policy, sotto_mistakes *mistakes, sotto_err *err)
+/* Before any memory is taken for a report: a million bins are 16 MB to send and ten times that to make. */
+static void check_size(sotto_reading *at, const sotto_policy *policy,
+                       const sotto_recipe_claim *claim)
+{
+    static const sotto_place encode = {NULL, "encode", 0};
+    char accepted[80];
+
+    (void)snprintf(accepted, sizeof accepted, "fewer bins: at most %" PRIu64 " bytes",
+                   policy->report_bytes);
+    if (SOTTO_RULE(policy_report_bytes) && claim->report_bytes > policy->report_bytes)
+        sotto_reading_mistake(at, &encode, accepted,
+                              "reports of %zu bytes are longer than the policy allows",
+                              claim->report_bytes);
+}
+
+sotto_status sotto_recipe_lint_terms(sotto_recipe_claim *claim, const sotto_recipe *recipe,
+                                     const sotto_policy *policy, sotto_mistakes *mistakes,
+                                     sotto_err *err)
 {
     sotto_reading at = {.text = recipe->text, .object = "recipe", .mistakes = mistakes};
-    sotto_decimal honest = policy ? policy->honest : (sotto_decimal){500000000000};
+    sotto_decimal honest = policy ? policy->honest : SOTTO_HONEST_UNSAID;
 
     SOTTO_TRY(sotto_recipe_claim_compute(claim, recipe, honest, err));
     SOTTO_TRY(check_claim(&at, claim, recipe, honest, err));
-    check_reach(&at, claim, recipe);
+    check_reach(&at, recipe);
     check_weight(&at, claim);
     check_words(&at, recipe);
-    check_missing(&at, recipe);
     check_unused(&at, recipe);
     if (policy)
         check_policy(&at, policy, recipe);
-    if (mistakes->errors == 0)
-        return SOTTO_OK;
-    for (size_t i = 0; i < mistakes->count; i++)
-        if (mistakes->items[i].severity == SOTTO_MISTAKE)
-            return sotto_fail(err, SOTTO_DENIED, "%.60s: %.90s", mistakes->items[i].path,
-                              mistakes->items[i].what);
-    return sotto_fail(err, SOTTO_DENIED, "more mistakes than are listed");
+    if (policy)
+        check_size(&at, policy, claim);
+    return sotto_mistakes_status(mistakes, err);
 }

@@ -101,3 +101,26 @@ sotto_status sotto_reading_finish(const sotto_reading *r, sotto_err *err)
         return sotto_fail(err, SOTTO_MALFORMED, "%s: more mistakes than are listed", r->object);
     return SOTTO_OK;
 }
+
+sotto_status sotto_mistakes_status(const sotto_mistakes *mistakes, sotto_err *err)
+{
+    if (mistakes->errors == 0)
+        return SOTTO_OK;
+    for (size_t i = 0; i < mistakes->count; i++)
+        if (mistakes->items[i].severity == SOTTO_MISTAKE)
+            return sotto_fail(err, SOTTO_DENIED, "%.60s: %.90s", mistakes->items[i].path,
+                              mistakes->items[i].what);
+    return sotto_fail(err, SOTTO_DENIED, "more mistakes than are listed");
+}
+
+void sotto_reading_warn(sotto_reading *at, const sotto_place *place, const char *what)
+{
+    sotto_mistake m = {.severity = SOTTO_WARNING};
+    sotto_span span;
+
+    sotto_place_format(place, m.path, sizeof m.path);
+    if (sotto_place_find(place, at->text, &span))
+        sotto_place_position(at->text, span.key, &m.line, &m.column);
+    (void)snprintf(m.what, sizeof m.what, "%s", what);
+    sotto_mistakes_add(at->mistakes, &m);
+}

@@ -6,7 +6,7 @@
 #ifndef SOTTO_RECIPE_MODEL_H
 #define SOTTO_RECIPE_MODEL_H
 
-#include "account/numeric/decimal.h"
+#include "account/budget_decision.h"
 #include "noise/randomizer.h"
 #include "sotto/privacy.h"
 #include "sotto/recipe.h"
@@ -70,6 +70,9 @@ typedef struct sotto_encoder {
             size_t leaf_count;
             sotto_words tokens;
             bool end;
+            sotto_words hashes; /* in place of nodes: of the leaves' phrases, 16 digits each */
+            const char *salt;   /* NULL: the phrases themselves are known */
+            size_t words;       /* of every phrase */
         } tree;
     } as;
 } sotto_encoder;
@@ -92,7 +95,17 @@ typedef struct sotto_listed {
     size_t count;
 } sotto_listed;
 
-typedef enum sotto_pick { SOTTO_PICK_ONE_AT_RANDOM, SOTTO_PICK_FIRST } sotto_pick;
+typedef enum sotto_pick {
+    SOTTO_PICK_ONE_AT_RANDOM,
+    SOTTO_PICK_FIRST,
+    SOTTO_PICK_MATCHING_AT_RANDOM
+} sotto_pick;
+/* Which events the query sees. */
+typedef enum sotto_interval {
+    SOTTO_INTERVAL_SINCE_BEGINNING,
+    SOTTO_INTERVAL_LAST,
+    SOTTO_INTERVAL_SINCE_LAST_ANSWER
+} sotto_interval;
 typedef enum sotto_no_match {
     SOTTO_NO_MATCH_NO_VALUE,
     SOTTO_NO_MATCH_OOV,
@@ -111,11 +124,13 @@ typedef enum sotto_participation_type {
 
 typedef struct sotto_participation {
     sotto_participation_type type;
-    double rate;       /* poisson; of a fixed check-in, its probability; importance: default's */
-    double rate_other; /* importance                                                           */
-    uint64_t slots;    /* check-in: the window; donation                                       */
-    uint64_t
-        slot_minutes; /* donation                                                             */
+    double
+        rate; /* poisson, donation; of a fixed check-in, its probability; importance: default's */
+    double rate_other;  /* importance */
+    uint64_t slots;     /* check-in: the window; donation; 0: there are none */
+    int64_t start;      /* of the first slot */
+    uint64_t length;    /* of a slot, in seconds */
+    uint64_t available; /* seconds that a device usually stays ready */
 } sotto_participation;
 
 struct sotto_recipe {
@@ -127,6 +142,8 @@ struct sotto_recipe {
     const char *description;
     const char *query;
     sotto_pick pick;
+    sotto_interval interval;
+    uint64_t last; /* of SOTTO_INTERVAL_LAST: seconds */
     sotto_listed cohorts[SOTTO_MAX_COHORT_FIELDS];
     size_t cohort_count;
     sotto_listed targeting[SOTTO_MAX_COHORT_FIELDS];
@@ -174,6 +191,8 @@ typedef struct sotto_policy_analysis {
     size_t query_count;
     const sotto_policy_name *fields; /* that it may read */
     size_t field_count;
+    const sotto_policy_name *non_sensitive; /* its own, or else the policy's */
+    size_t non_sensitive_count;
 } sotto_policy_analysis;
 
 typedef struct sotto_policy_key {
@@ -189,23 +208,28 @@ struct sotto_policy {
     size_t analysis_count;
     const sotto_policy_field *fields;
     size_t field_count;
-    bool filter;          /* spends add up by a filter, not as a sum */
+    sotto_composition composition;
     uint64_t period_days; /* 0: budgets are never new                */
     const sotto_policy_name *non_sensitive;
     size_t non_sensitive_count;
     uint64_t min_cohort;
-    sotto_decimal honest; /* share of a cohort */
-    unsigned trusts;      /* bit t: sotto_trust t is allowed */
+    uint64_t report_bytes; /* of one report, at most */
+    sotto_decimal honest;  /* share of a cohort */
+    unsigned trusts;       /* bit t: sotto_trust t is allowed */
     bool silence;
     bool hidden_participation;
     const sotto_policy_key *logs, *issuers;
     size_t log_count, issuer_count;
+    const sotto_policy_key *parties_keys; /* Ed25519, of those who may replace the parties file */
+    size_t parties_key_count;
+    size_t parties_signatures; /* how many of them must have signed; 0: there are none */
 };
 
 /* NULL: the policy doesn't know it. */
 const sotto_policy_analysis *sotto_policy_find(const sotto_policy *policy, const char *analysis);
-/* Whether the device's own field of this name may be used for cohorts and targeting. */
-bool sotto_policy_non_sensitive(const sotto_policy *policy, const char *field);
+/* Whether recipes of this analysis may use the device's own field of this name for cohorts and targeting. */
+bool sotto_policy_non_sensitive(const sotto_policy *policy, const char *analysis,
+                                const char *field);
 
 /* ---- parties ---------------------------------------------------------------------------------------- */
 
@@ -218,6 +242,7 @@ typedef enum sotto_party_role {
 typedef struct sotto_party_key {
     sotto_bytes config; /* an encoded HpkeConfig */
     int64_t from, until;
+    int64_t next; /* no key that the file lacks is used before this; 0: it does not say */
 } sotto_party_key;
 
 typedef struct sotto_party_entry {
@@ -240,6 +265,9 @@ const sotto_party_entry *sotto_parties_find(const sotto_parties *parties, const 
 const sotto_party_key *sotto_party_key_at(const sotto_party_entry *party, int64_t time);
 /* Whether it is in use at any moment from `first` to `last`, both included. */
 bool sotto_party_key_used(const sotto_party_key *key, int64_t first, int64_t last);
+
+/* Until when the file names every key of the party; 0: it does not say. */
+int64_t sotto_party_known_until(const sotto_party_entry *party);
 
 /* Seconds after a recipe closed during which devices still send its reports, and may seal a half to another key. For so
  * long a task commits to its servers' keys, and each server answers for those under its own name. */

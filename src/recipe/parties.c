@@ -11,6 +11,7 @@
 static void read_key(sotto_reading *r, sotto_party_key *out, json_t *json, const sotto_place *place)
 {
     sotto_place config = {place, "config", 0}, until = {place, "until", 0};
+    sotto_place next = {place, "next", 0};
     sotto_hpke_config decoded;
     sotto_err why = {0};
 
@@ -19,10 +20,13 @@ static void read_key(sotto_reading *r, sotto_party_key *out, json_t *json, const
         return;
     out->from = sotto_reading_time(json, "from");
     out->until = sotto_reading_time(json, "until");
+    out->next = json_object_get(json, "next") ? sotto_reading_time(json, "next") : 0;
     if (sotto_hpke_config_decode(&decoded, out->config, &why) != SOTTO_OK)
         sotto_reading_mistake(r, &config, "an HpkeConfig as DAP encodes it", "%s", why.reason);
     if (out->until <= out->from)
         sotto_reading_mistake(r, &until, "a time after from", "not after from");
+    if (json_object_get(json, "next") && out->next < out->from)
+        sotto_reading_mistake(r, &next, "from or a later time", "before from");
 }
 
 static void read_party(sotto_reading *r, sotto_party_entry *out, json_t *json,
@@ -67,6 +71,8 @@ static void read_all(sotto_reading *r, sotto_parties *out)
 sotto_status sotto_parties_read(const sotto_parties **out, sotto_bytes json, sotto_arena *arena,
                                 sotto_mistakes *mistakes, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     sotto_reading r;
     sotto_status status = sotto_reading_open(&r, "parties", json, arena, mistakes, err);
     sotto_parties *parties = NULL;
@@ -113,6 +119,16 @@ const sotto_party_key *sotto_party_key_at(const sotto_party_entry *party, int64_
             newest = key;
     }
     return newest;
+}
+
+int64_t sotto_party_known_until(const sotto_party_entry *party)
+{
+    int64_t known = 0;
+
+    for (size_t i = 0; i < party->key_count; i++)
+        if (party->keys[i].next > known)
+            known = party->keys[i].next;
+    return known;
 }
 
 /* ---- a digest of keys --------------------------------------------------------------------------------- */
@@ -173,11 +189,9 @@ static void hash_party(sotto_hash *hash, const sotto_party_entry *party, int64_t
     hash_opaque(hash, sotto_bytes_of(party->name, strlen(party->name)));
     hash_opaque(hash, party->url);
     while ((key = next_key(party, key, first, last)) != NULL) {
-        if (SOTTO_RULE(keys_in_task_info) && key->config.len > 0) {
-            hash_opaque(hash, key->config); /* its length is never 0, which ends the list */
-            hash_uint(hash, (uint64_t)key->from);
-            hash_uint(hash, (uint64_t)key->until);
-        }
+        hash_opaque(hash, key->config); /* its length is never 0, which ends the list */
+        hash_uint(hash, (uint64_t)key->from);
+        hash_uint(hash, (uint64_t)key->until);
     }
     hash_uint(hash, 0);
 }

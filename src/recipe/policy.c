@@ -4,6 +4,7 @@
 
 #include "account/trust.h"
 #include "crypto/hash.h"
+#include "crypto/signature.h"
 
 #include <string.h>
 
@@ -59,6 +60,16 @@ static void read_fields(sotto_reading *r, sotto_policy *out)
     }
 }
 
+static const sotto_policy_name *read_names(sotto_reading *r, const json_t *list, size_t *count)
+{
+    sotto_policy_name *names = sotto_reading_take(r, json_array_size(list), sizeof *names);
+
+    *count = 0;
+    for (size_t i = 0; names && i < json_array_size(list); i++)
+        names[(*count)++] = read_name(r, json_string_value(json_array_get(list, i)));
+    return names;
+}
+
 static bool lists_name(const json_t *list, const char *name)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
@@ -69,7 +80,7 @@ static bool lists_name(const json_t *list, const char *name)
 
 /* What an analysis may read has a budget, or is known to need none. */
 static void read_allowed(sotto_reading *r, sotto_policy_analysis *out, json_t *list,
-                         const sotto_place *place)
+                         const json_t *non_sensitive, const sotto_place *place)
 {
     sotto_policy_name *names = sotto_reading_take(r, json_array_size(list), sizeof *names);
 
@@ -80,9 +91,8 @@ static void read_allowed(sotto_reading *r, sotto_policy_analysis *out, json_t *l
         const char *name = json_string_value(json_array_get(list, i));
         sotto_place at = {place, NULL, i};
 
-        if (!is_stream_field(name) ||
-            (!json_object_get(json_object_get(r->root, "fields"), name) &&
-             !lists_name(json_object_get(r->root, "non_sensitive"), name)))
+        if (!is_stream_field(name) || (!json_object_get(json_object_get(r->root, "fields"), name) &&
+                                       !lists_name(non_sensitive, name)))
             sotto_reading_mistake(r, &at, "one of the policy's fields",
                                   "the policy has no budget for \"%.60s\"", name);
         names[out->field_count++] = read_name(r, name);
@@ -124,7 +134,13 @@ static void read_analyses(sotto_reading *r, sotto_policy *out)
         a->delta = sotto_reading_decimal(r, &at, "delta");
         a->reports = (uint64_t)json_integer_value(json_object_get(json, "reports"));
         read_queries(r, a, json_object_get(json, "queries"));
-        read_allowed(r, a, json_object_get(json, "fields"), &fields);
+        json_t *own = json_object_get(json, "non_sensitive");
+        a->non_sensitive = out->non_sensitive;
+        a->non_sensitive_count = out->non_sensitive_count;
+        if (own)
+            a->non_sensitive = read_names(r, own, &a->non_sensitive_count);
+        read_allowed(r, a, json_object_get(json, "fields"),
+                     own ? own : json_object_get(r->root, "non_sensitive"), &fields);
     }
 }
 
@@ -143,33 +159,65 @@ static const sotto_policy_key *read_keys(sotto_reading *r, const char *key, size
     return list;
 }
 
+/* The same key twice would let one holder sign for two. */
+static bool is_listed(const sotto_policy *policy, size_t before, sotto_bytes key)
+{
+    for (size_t i = 0; i < before; i++)
+        if (sotto_bytes_equal_vartime(policy->parties_keys[i].key, key))
+            return true;
+    return false;
+}
+
+static void read_signers(sotto_reading *r, sotto_policy *out)
+{
+    const sotto_place keys = {NULL, "parties_keys", 0}, wanted = {NULL, "parties_signatures", 0};
+    const json_t *number = json_object_get(r->root, "parties_signatures");
+
+    out->parties_keys = read_keys(r, "parties_keys", &out->parties_key_count);
+    for (size_t i = 0; i < out->parties_key_count; i++) {
+        const sotto_place at = {&keys, out->parties_keys[i].name, 0};
+
+        if (out->parties_keys[i].key.len != SOTTO_SIGN_PUBLIC)
+            sotto_reading_mistake(r, &at, "32 bytes of an Ed25519 key", "%zu bytes",
+                                  out->parties_keys[i].key.len);
+        if (is_listed(out, i, out->parties_keys[i].key))
+            sotto_reading_mistake(r, &at, "each key once", "the same key as another");
+    }
+    out->parties_signatures = number ? (size_t)json_integer_value(number) : out->parties_key_count;
+    if (out->parties_signatures > out->parties_key_count)
+        sotto_reading_mistake(r, &wanted, "as many as there are parties_keys, or fewer",
+                              "%zu, of %zu keys", out->parties_signatures, out->parties_key_count);
+}
+
 static void read_rest(sotto_reading *r, sotto_policy *out)
 {
-    json_t *names = json_object_get(r->root, "non_sensitive"), *list;
-    sotto_policy_name *copy = sotto_reading_take(r, json_array_size(names), sizeof *copy);
+    json_t *list;
 
     out->name = sotto_reading_text(r, r->root, "policy");
     out->version = (uint64_t)json_integer_value(json_object_get(r->root, "version"));
     out->min_cohort = (uint64_t)json_integer_value(json_object_get(r->root, "min_cohort"));
+    out->report_bytes = (uint64_t)json_integer_value(json_object_get(r->root, "report_bytes"));
     out->honest = sotto_reading_decimal(r, NULL, "honest");
-    out->filter = sotto_reading_choice(r->root, "policy", "composition") == 1;
+    out->composition = (sotto_composition)(SOTTO_COMPOSITION_BASIC +
+                                           sotto_reading_choice(r->root, "policy", "composition"));
     out->period_days = (uint64_t)json_integer_value(json_object_get(r->root, "period_days"));
     out->silence = json_is_true(json_object_get(r->root, "silence"));
     out->hidden_participation = json_is_true(json_object_get(r->root, "hidden_participation"));
-    out->non_sensitive = copy;
-    for (size_t i = 0; copy && i < json_array_size(names); i++)
-        copy[out->non_sensitive_count++] =
-            read_name(r, json_string_value(json_array_get(names, i)));
+    out->non_sensitive =
+        read_names(r, json_object_get(r->root, "non_sensitive"), &out->non_sensitive_count);
     list = json_object_get(r->root, "trusts");
     for (size_t i = 0; i < json_array_size(list); i++)
         out->trusts |= 1U << sotto_trust_named(json_string_value(json_array_get(list, i)));
     out->logs = read_keys(r, "logs", &out->log_count);
     out->issuers = read_keys(r, "issuers", &out->issuer_count);
+    read_signers(r, out);
 }
 
 sotto_status sotto_policy_read(const sotto_policy **out, sotto_bytes json, sotto_arena *arena,
                                sotto_mistakes *mistakes, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     sotto_reading r;
     sotto_status status = sotto_reading_open(&r, "policy", json, arena, mistakes, err);
     sotto_policy *policy = NULL;
@@ -198,10 +246,14 @@ const sotto_policy_analysis *sotto_policy_find(const sotto_policy *policy, const
     return NULL;
 }
 
-bool sotto_policy_non_sensitive(const sotto_policy *policy, const char *field)
+bool sotto_policy_non_sensitive(const sotto_policy *policy, const char *analysis, const char *field)
 {
-    for (size_t i = 0; i < policy->non_sensitive_count; i++)
-        if (!*policy->non_sensitive[i].stream && strcmp(policy->non_sensitive[i].field, field) == 0)
+    const sotto_policy_analysis *a = sotto_policy_find(policy, analysis);
+    const sotto_policy_name *names = a ? a->non_sensitive : policy->non_sensitive;
+    const size_t count = a ? a->non_sensitive_count : policy->non_sensitive_count;
+
+    for (size_t i = 0; i < count; i++)
+        if (!*names[i].stream && strcmp(names[i].field, field) == 0)
             return true;
     return false;
 }

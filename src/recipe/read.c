@@ -4,6 +4,7 @@
 #include "account/trust.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
+#include "recipe/participation.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,6 +20,24 @@ static void read_names(sotto_reading *r, sotto_recipe *out)
     out->population = (uint64_t)json_integer_value(json_object_get(r->root, "population"));
     out->on_no_match = (sotto_no_match)sotto_reading_choice(r->root, "recipe", "on_no_match");
     out->dummies = json_number_value(json_object_get(r->root, "dummies"));
+}
+
+static void read_interval(sotto_reading *r, sotto_recipe *out)
+{
+    enum { LONGEST = 3650 * 86400 };
+    const sotto_place place = {NULL, "interval", 0}, duration = {&place, "duration", 0};
+    const json_t *json = json_object_get(r->root, "interval");
+    const char *type = json_string_value(json_object_get(json, "type"));
+
+    if (!type || strcmp(type, "since-beginning") == 0)
+        return;
+    out->interval = SOTTO_INTERVAL_SINCE_LAST_ANSWER;
+    if (strcmp(type, "last") != 0)
+        return;
+    out->interval = SOTTO_INTERVAL_LAST;
+    out->last = sotto_reading_duration(json, "duration");
+    if (out->last == 0 || out->last > LONGEST)
+        sotto_reading_mistake(r, &duration, "from 1s to 3650d", "out of range");
 }
 
 /* cohorts and targeting: fields, and the values of each. */
@@ -81,29 +100,50 @@ static void read_randomizer(sotto_reading *r, sotto_recipe *out)
                               "reports that are proved to have one bin can't be dummies");
 }
 
-static void read_participation(sotto_reading *r, sotto_participation *out)
+/* Long enough for any analysis, and short enough that sums of slots stay far below the end of the numbers. */
+static void read_slots(sotto_reading *r, const json_t *json, sotto_participation *out,
+                       const char *count)
+{
+    enum { LONGEST = 30 * 86400, LONGEST_ROUND = 7 * 86400 };
+    const bool rounds = out->type == SOTTO_DONATION;
+    sotto_place place = {NULL, "participation", 0}, slot = {&place, "slot", 0};
+
+    out->slots = (uint64_t)json_integer_value(json_object_get(json, count));
+    out->start = sotto_reading_time(json, "start");
+    out->length = sotto_reading_duration(json, "slot");
+    out->available = sotto_reading_duration(json, "available");
+    if (out->length > (rounds ? LONGEST_ROUND : LONGEST))
+        sotto_reading_mistake(r, &slot, rounds ? "at most 7d" : "at most 30d", "too long");
+}
+
+static void read_check_in(sotto_reading *r, const json_t *json, sotto_participation *out)
 {
     static const sotto_participation_type variants[] = {
         SOTTO_CHECK_IN_FIXED_WINDOW, SOTTO_CHECK_IN_AVERAGED_WINDOW, SOTTO_CHECK_IN_SLIDING_WINDOW};
     sotto_place place = {NULL, "participation", 0}, at = {&place, "probability", 0};
+
+    out->type = variants[sotto_reading_choice(json, "participation.check-in", "variant")];
+    out->rate = json_number_value(json_object_get(json, "probability"));
+    read_slots(r, json, out, "window");
+    if (out->rate != 1 && out->type != SOTTO_CHECK_IN_FIXED_WINDOW)
+        sotto_reading_mistake(r, &at, "1, or the fixed variant",
+                              "only a fixed window has a chance of not checking in");
+}
+
+static void read_participation(sotto_reading *r, sotto_participation *out)
+{
+    sotto_place place = {NULL, "participation", 0};
     json_t *json = json_object_get(r->root, "participation");
     const char *type = json_string_value(json_object_get(json, "type"));
 
-    out->rate = 1;
+    out->rate = json_number_value(json_object_get(json, "rate"));
     if (strcmp(type, "poisson") == 0) {
         out->type = SOTTO_POISSON;
-        out->rate = json_number_value(json_object_get(json, "rate"));
     } else if (strcmp(type, "check-in") == 0) {
-        out->type = variants[sotto_reading_choice(json, "participation.check-in", "variant")];
-        out->slots = (uint64_t)json_integer_value(json_object_get(json, "window"));
-        out->rate = json_number_value(json_object_get(json, "probability"));
-        if (out->rate != 1 && out->type != SOTTO_CHECK_IN_FIXED_WINDOW)
-            sotto_reading_mistake(r, &at, "1, or the fixed variant",
-                                  "only a fixed window has a chance of not checking in");
+        read_check_in(r, json, out);
     } else if (strcmp(type, "donation") == 0) {
         out->type = SOTTO_DONATION;
-        out->slots = (uint64_t)json_integer_value(json_object_get(json, "slots"));
-        out->slot_minutes = (uint64_t)json_integer_value(json_object_get(json, "slot_minutes"));
+        read_slots(r, json, out, "slots");
     } else {
         sotto_place other = {&place, "rate_other", 0};
 
@@ -189,22 +229,39 @@ static void read_schedule(sotto_reading *r, sotto_recipe *out)
         sotto_reading_mistake(r, &closes, "at most 3660 days after opens", "open for too long");
 }
 
-/* Seed 000, appendix A: a round of donations lasts a slot at most, which servers can only hold a batch to that is a span of
- * time, in steps that are no longer. */
+/* Talwar et al. 2024, Appendix A: a round of donations lies within a slot. Servers can only hold a batch to that which is a
+ * span of time, in steps of which slots are made. */
 static void check_rounds(sotto_reading *r, const sotto_recipe *recipe)
 {
     enum { LEADER_SELECTED = 2 };
+    const sotto_participation *p = &recipe->participation;
     sotto_place aggregation = {NULL, "aggregation", 0}, mode = {&aggregation, "batch_mode", 0},
-                schedule = {NULL, "schedule", 0}, precision = {&schedule, "precision", 0};
+                taking = {NULL, "participation", 0}, slot = {&taking, "slot", 0},
+                start = {&taking, "start", 0};
 
-    if (recipe->participation.type != SOTTO_DONATION || !SOTTO_RULE(rounds_within_slots))
+    if (p->type != SOTTO_DONATION || recipe->precision == 0)
         return;
-    if (recipe->batch_mode == LEADER_SELECTED)
+    if (SOTTO_RULE(rounds_within_slots) && recipe->batch_mode == LEADER_SELECTED)
         sotto_reading_mistake(r, &mode, "time-interval",
                               "a round of donations may not outlast a slot, and such a batch may");
-    if (recipe->precision > recipe->participation.slot_minutes * 60)
-        sotto_reading_mistake(r, &precision, "at most slot_minutes",
-                              "a round of donations may not outlast a slot, and this does");
+    if (SOTTO_RULE(rounds_within_slots) && p->length % recipe->precision != 0)
+        sotto_reading_mistake(r, &slot, "a multiple of the precision",
+                              "a round of donations may not outlast a slot, and some would");
+    if (SOTTO_RULE(rounds_within_slots) && p->start % (int64_t)recipe->precision != 0)
+        sotto_reading_mistake(r, &start, "a multiple of the precision",
+                              "a round of donations may not reach into the next slot, and would");
+}
+
+/* Else no device would ever answer. */
+static void check_slots(sotto_reading *r, const sotto_recipe *recipe)
+{
+    const sotto_participation *p = &recipe->participation;
+    sotto_place taking = {NULL, "participation", 0}, start = {&taking, "start", 0};
+    const sotto_slot_range open = sotto_participation_slots(p, recipe->opens, recipe->closes);
+
+    if (SOTTO_RULE(slots_within_schedule) && open.first == open.end)
+        sotto_reading_mistake(r, &start, "a time from which some slot is within the schedule",
+                              "no slot is within the schedule");
 }
 
 static void read_sections(sotto_reading *r, sotto_recipe *out)
@@ -212,6 +269,8 @@ static void read_sections(sotto_reading *r, sotto_recipe *out)
     sotto_place no_match = {NULL, "on_no_match", 0};
 
     read_names(r, out);
+    if (sotto_reading_clean(r, "interval"))
+        read_interval(r, out);
     if (sotto_reading_clean(r, "cohorts"))
         read_listed(r, "cohorts", out->cohorts, &out->cohort_count);
     if (sotto_reading_clean(r, "targeting"))
@@ -231,8 +290,10 @@ static void read_sections(sotto_reading *r, sotto_recipe *out)
     if (sotto_reading_clean(r, "schedule"))
         read_schedule(r, out);
     if (sotto_reading_clean(r, "participation") && sotto_reading_clean(r, "aggregation") &&
-        sotto_reading_clean(r, "schedule"))
+        sotto_reading_clean(r, "schedule")) {
         check_rounds(r, out);
+        check_slots(r, out);
+    }
     if (sotto_reading_clean(r, "encode") && sotto_reading_clean(r, "on_no_match") &&
         !r->no_memory && out->on_no_match == SOTTO_NO_MATCH_OOV &&
         sotto_encoding_oov(&out->encoding) == SOTTO_NO_VALUE)
@@ -243,6 +304,8 @@ static void read_sections(sotto_reading *r, sotto_recipe *out)
 sotto_status sotto_recipe_read(const sotto_recipe **out, sotto_bytes json, sotto_arena *arena,
                                sotto_mistakes *mistakes, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     sotto_reading r;
     sotto_status status = sotto_reading_open(&r, "recipe", json, arena, mistakes, err);
     sotto_recipe *recipe = NULL;

@@ -68,6 +68,8 @@ static void put_example(sotto_writer *w, const char *title, const char *text)
 
 sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     sotto_writer w = sotto_writer_on(out);
 
     put(&w,
@@ -80,6 +82,8 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
         "written, not from a floating-point number.\n\n"
         "    sotto recipe new > recipe.json           a complete recipe to start from\n"
         "    sotto recipe lint recipe.json             every mistake, and what may be claimed\n"
+        "    sotto recipe lint recipe.json --policy policy.json --streams streams.json\n"
+        "                                              and what a new device would decide\n"
         "    sotto recipe explain recipe.json          the same in plain words\n"
         "    sotto recipe compile recipe.json parties.json   the DAP task, its VDAF and its "
         "bins\n");

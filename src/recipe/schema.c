@@ -1,6 +1,7 @@
 /* Holds a parsed file against the table: every mistake, each with its place and what would be accepted. */
 #include "recipe/schema.h"
 
+#include "account/trust.h"
 #include "recipe/calendar.h"
 
 #include <inttypes.h>
@@ -187,7 +188,7 @@ static void check_text(sotto_reading *r, const sotto_schema_key *row, sotto_sche
         most = MAX_QUERY;
     }
     if (type == SOTTO_SCHEMA_CHOICE) {
-        if (!is_word_of(row->of, text))
+        if (row->of ? !is_word_of(row->of, text) : !sotto_trust_named(text))
             wrong(r, row, place, "not one of the words known here");
     } else if (type == SOTTO_SCHEMA_TIME) {
         if (!sotto_calendar_parse_time(&time, text))
@@ -249,6 +250,8 @@ static void check_variant(sotto_reading *r, const sotto_schema_key *row, json_t 
     const char *type = json_string_value(json_object_get(value, key));
     sotto_place at = {place, key, 0};
 
+    if (type && strcmp(key, "trust") == 0) /* ways to add up may have the same keys */
+        type = sotto_trust_model_of(sotto_trust_named(type))->keys;
     if (type && strlen(type) < 32) {
         (void)snprintf(object, sizeof object, "%.*s.%s", (int)base, row->of, type);
         (void)sotto_schema_rows(object, &count);

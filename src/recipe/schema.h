@@ -15,7 +15,7 @@ typedef enum sotto_schema_type {
     SOTTO_SCHEMA_TEXT = 1, /* least to most bytes                                        */
     SOTTO_SCHEMA_QUERY,    /* a text of 1 to 16,384 bytes                                */
     SOTTO_SCHEMA_NAME,     /* letters, digits and . _ : -                                */
-    SOTTO_SCHEMA_CHOICE,   /* one of the words of `of`, which | separates                */
+    SOTTO_SCHEMA_CHOICE,   /* one of the words of `of`, which | separates; NULL: a trust model */
     SOTTO_SCHEMA_FLAG,
     SOTTO_SCHEMA_WHOLE, /* a whole number                                             */
     SOTTO_SCHEMA_NUMBER,
@@ -60,9 +60,6 @@ const sotto_schema_key *sotto_schema_rows(const char *object, size_t *count);
 /* "a whole number from 1 to 10", ...: what would be accepted. */
 void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap);
 
-/* Streams that the examples of sotto/recipe.h go with. */
-const char *sotto_streams_example(void);
-
 /* ---- one file being read ---------------------------------------------------------------------------- */
 
 typedef struct sotto_reading {
@@ -93,8 +90,14 @@ bool sotto_reading_clean(const sotto_reading *r, const char *key);
 void sotto_reading_mistake(sotto_reading *r, const sotto_place *place, const char *accepted,
                            const char *format, ...) SOTTO_PRINTF(4, 5);
 
+/* Adds a warning about it. */
+void sotto_reading_warn(sotto_reading *at, const sotto_place *place, const char *what);
+
 /* Adds to a list. Bytes that could confuse a terminal are replaced. */
 void sotto_mistakes_add(sotto_mistakes *list, const sotto_mistake *mistake);
+
+/* SOTTO_DENIED with the first mistake, if there are any. */
+SOTTO_MUST_USE sotto_status sotto_mistakes_status(const sotto_mistakes *mistakes, sotto_err *err);
 
 /* Copies into the arena; NULL, remembered in r, where there is no room. */
 void *sotto_reading_take(sotto_reading *r, size_t count, size_t size);

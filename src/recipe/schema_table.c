@@ -27,6 +27,9 @@ enum {
     IN_RECIPE,
     IN_COHORTS,
     IN_TARGETING,
+    IN_INTERVAL_BEGINNING,
+    IN_INTERVAL_LAST,
+    IN_INTERVAL_ANSWER,
     IN_ENCODE,
     IN_ENCODE_BUCKETS,
     IN_ENCODE_CATEGORIES,
@@ -34,6 +37,7 @@ enum {
     IN_ENCODE_INTEGER,
     IN_ENCODE_REAL,
     IN_ENCODE_PREFIX_TREE,
+    IN_ENCODE_HASHED_PREFIXES,
     IN_TREE,
     IN_RANDOMIZER_ONE_HOT,
     IN_RANDOMIZER_CHOICE,
@@ -75,25 +79,32 @@ const sotto_schema_key sotto_schema[] = {
     {IN_RECIPE, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; a device never goes back"},
     {IN_RECIPE, "analysis", NAME, 0, 1, 128, NULL, MUST, "the analysis whose budget pays; the policy must know it"},
     {IN_RECIPE, "description", TEXT, 0, 0, 1000, NULL, "\"\"", "why this is asked, for the people who are asked"},
-    {IN_RECIPE, "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams, without NATURAL, USING or INDEXED BY; `encode` names its columns, and lint points out one that it does not name, or that the query lacks"},
-    {IN_RECIPE, "pick", CHOICE, 0, 0, 0, "one-at-random|first", "\"one-at-random\"", "which of the query's rows is answered with; the first is that of its ORDER BY and, among equals, of the values that it reads, never the first that was donated"},
+    {IN_RECIPE, "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams, without NATURAL, USING or INDEXED BY; lint compiles it as devices do. `encode` names its columns, and lint points out one that it does not name"},
+    {IN_RECIPE, "pick", CHOICE, 0, 0, 0, "one-at-random|first|one-matching-at-random", "\"one-at-random\"", "which of the query's rows is answered with. A row matches if each of its values has a bin that is not <oov>. Where none matches, one of all rows is drawn. The first row is the first by the ORDER BY of the query; rows that are equal in it are ordered by their values, never by when they were donated"},
+    {IN_RECIPE, "interval", VARIANT, 0, 0, 0, "interval", MAY, "which events the query sees, by their time; left out: all"},
     {IN_RECIPE, "cohorts", OBJECT, 0, 0, 0, "cohorts", "{}", "fields that split the answer: one task for each combination of values"},
     {IN_RECIPE, "targeting", OBJECT, 0, 0, 0, "targeting", "{}", "fields that a device must have one of these values in to take part"},
     {IN_RECIPE, "encode", OBJECT, 0, 0, 0, "encode", MUST, "how a row becomes one of many bins"},
     {IN_RECIPE, "randomizer", VARIANT, 0, 0, 0, "randomizer", MUST, "how the bin is randomised before it leaves the device"},
     {IN_RECIPE, "participation", VARIANT, 0, 0, 0, "participation", MUST, "who answers, and when"},
     {IN_RECIPE, "privacy", OBJECT, 0, 0, 0, "privacy", MUST, "what is promised to everybody who answers"},
-    {IN_RECIPE, "aggregation", VARIANT, 0, 0, 0, "aggregation@trust", MUST, "who adds up, and how; `split` alone earns a gain by hiding among others"},
+    {IN_RECIPE, "aggregation", VARIANT, 0, 0, 0, "aggregation@trust", MUST, "who adds up, and how; only `split` earns amplification by shuffling"},
     {IN_RECIPE, "schedule", OBJECT, 0, 0, 0, "schedule", MUST, "when"},
     {IN_RECIPE, "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning and for the rate that servers accept"},
     {IN_RECIPE, "on_no_match", CHOICE, 0, 0, 0, "no-value|oov|random-bin|silence", "\"no-value\"", "what a device sends that has no row, or whose value has no bin"},
-    {IN_RECIPE, "dummies", NUMBER, 0, 0, 1, NULL, "0", "rate of reports on \"no value\" by devices that do not take part"},
+    {IN_RECIPE, "dummies", NUMBER, 0, 0, 1, NULL, "0", "chance of a report on \"no value\" by devices that do not take part"},
     {IN_RECIPE, "learn", LATER, 0, 0, 0, NULL, MAY, "learning recipes can't be asked by this version"},
     {IN_RECIPE, "rounds", LATER, 0, 0, 0, NULL, MAY, "recipes of several rounds can't be asked by this version"},
 
     {IN_COHORTS, "*", LIST, TEXT, 1, 1000, NULL, MAY, "values of this non-sensitive field; a device with another one stays silent"},
 
     {IN_TARGETING, "*", LIST, TEXT, 1, 1000, NULL, MAY, "values of this non-sensitive field that are asked"},
+
+    {IN_INTERVAL_BEGINNING, "", FLAG, 0, 0, 0, NULL, MAY, ""},
+
+    {IN_INTERVAL_LAST, "duration", DURATION, 0, 0, 0, NULL, MUST, "how far back from the moment of the answer, at most 3650d"},
+
+    {IN_INTERVAL_ANSWER, "", FLAG, 0, 0, 0, NULL, MAY, ""},
 
     {IN_ENCODE, "combine", LIST, NAME, 1, 16, NULL, MAY, "the columns in the order of the product; needed for more than one"},
     {IN_ENCODE, "*", VARIANT, 0, 0, 0, "encode", MAY, "the encoder of this column of the query"},
@@ -120,6 +131,13 @@ const sotto_schema_key sotto_schema[] = {
     {IN_ENCODE_PREFIX_TREE, "oov", FLAG, 0, 0, 0, NULL, "true", "a bin for texts that reach no leaf, and at each leaf one for words that are no token"},
     {IN_ENCODE_PREFIX_TREE, "end", FLAG, 0, 0, 0, NULL, "true", "at each leaf a bin for texts that end there"},
 
+    {IN_ENCODE_HASHED_PREFIXES, "salt", NAME, 0, 8, 64, NULL, MUST, "other for each recipe, so that no table of hashes serves for two"},
+    {IN_ENCODE_HASHED_PREFIXES, "words", WHOLE, 0, 1, 32, NULL, MUST, "of every phrase that was hashed"},
+    {IN_ENCODE_HASHED_PREFIXES, "hashes", LIST, TEXT, 1, BINS, NULL, MUST, "of the phrases: the first 16 hexadecimal digits of SHA-256 over the salt, a line feed and the phrase, its words with one space between"},
+    {IN_ENCODE_HASHED_PREFIXES, "tokens", LIST, TEXT, 1, BINS, NULL, MUST, "known words that may follow a phrase: one bin for each hash and token"},
+    {IN_ENCODE_HASHED_PREFIXES, "oov", FLAG, 0, 0, 0, NULL, "true", "a bin for texts that begin with no such phrase, and at each hash one for words that are no token"},
+    {IN_ENCODE_HASHED_PREFIXES, "end", FLAG, 0, 0, 0, NULL, "true", "at each hash a bin for texts that end there"},
+
     {IN_TREE, "root", LIST, TEXT, 1, BINS, NULL, MUST, "first words"},
     {IN_TREE, "*", LIST, TEXT, 0, BINS, NULL, MAY, "words that may follow these, which stand with one space between; what nothing follows is a leaf"},
 
@@ -132,12 +150,18 @@ const sotto_schema_key sotto_schema[] = {
 
     {IN_PARTICIPATION_POISSON, "rate", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance that a device takes part, by its own secret coin"},
 
-    {IN_PARTICIPATION_CHECK_IN, "variant", CHOICE, 0, 0, 0, "fixed|averaged|sliding", MUST, "one secret slot of a window that all share, with one report or all reports a slot used; or of a window of one's own"},
-    {IN_PARTICIPATION_CHECK_IN, "window", WHOLE, 0, 2, 1e6, NULL, MUST, "slots of the window"},
+    {IN_PARTICIPATION_CHECK_IN, "variant", CHOICE, 0, 0, 0, "fixed|averaged|sliding", MUST, "averaged: one secret slot of a window that all devices share, and all reports of a slot are added up; fixed: the same with probability 1, else refused; sliding: refused. No theorem covers how servers would add up the refused ones"},
+    {IN_PARTICIPATION_CHECK_IN, "window", WHOLE, 0, 2, 1e6, NULL, MUST, "slots of the window; the same in every recipe of the analysis"},
+    {IN_PARTICIPATION_CHECK_IN, "start", TIME, 0, 0, 0, NULL, MUST, "when the first slot begins; the same in every recipe of the analysis"},
+    {IN_PARTICIPATION_CHECK_IN, "slot", DURATION, 0, 0, 0, NULL, MUST, "length of a slot; the same in every recipe of the analysis"},
     {IN_PARTICIPATION_CHECK_IN, "probability", NUMBER, 0, 1e-9, 1, NULL, "1", "chance of checking in at all; fixed only"},
+    {IN_PARTICIPATION_CHECK_IN, "available", DURATION, 0, 0, 0, NULL, "\"8h\"", "how long a device usually stays idle, charging and online; lint warns where the window is longer, unless a slot is a day or more"},
 
-    {IN_PARTICIPATION_DONATION, "slots", WHOLE, 0, 2, 1e6, NULL, MUST, "times to choose from, one for each round of the analysis"},
-    {IN_PARTICIPATION_DONATION, "slot_minutes", WHOLE, 0, 1, 10080, NULL, MUST, "length of a slot, which a round may not outlast: batches are time intervals, and the precision is at most this"},
+    {IN_PARTICIPATION_DONATION, "slots", WHOLE, 0, 2, 1e6, NULL, MUST, "coins that a device tosses, each with chance 1/slots of heads; the first head is its slot, no head is silence. The same in every recipe of the analysis"},
+    {IN_PARTICIPATION_DONATION, "start", TIME, 0, 0, 0, NULL, MUST, "when the first slot begins, a multiple of the precision; the same in every recipe of the analysis"},
+    {IN_PARTICIPATION_DONATION, "slot", DURATION, 0, 0, 0, NULL, MUST, "length of a slot, at most 7d and a multiple of the precision: a batch is a time interval within one slot. The same in every recipe of the analysis"},
+    {IN_PARTICIPATION_DONATION, "rate", NUMBER, 0, 1e-9, 1, NULL, "1", "chance to take part at all, by a secret coin before the others"},
+    {IN_PARTICIPATION_DONATION, "available", DURATION, 0, 0, 0, NULL, "\"8h\"", "how long a device usually stays idle, charging and online; lint warns where the slots together are longer, unless a slot is a day or more"},
 
     {IN_PARTICIPATION_IMPORTANCE, "rate_default", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with the most common value"},
     {IN_PARTICIPATION_IMPORTANCE, "rate_other", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with any other"},
@@ -209,16 +233,19 @@ const sotto_schema_key sotto_schema[] = {
     {IN_POLICY, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; what was spent stays spent"},
     {IN_POLICY, "analyses", OBJECT, 0, 0, 0, "analyses", MUST, "all that this device will ever answer"},
     {IN_POLICY, "fields", OBJECT, 0, 0, 0, "fields", MUST, "all that may ever be read, and what each may cost, whoever asks"},
-    {IN_POLICY, "composition", CHOICE, 0, 0, 0, "basic|filter", "\"basic\"", "how spends add up: as a sum, or by a filter for adaptive spending"},
+    {IN_POLICY, "composition", CHOICE, 0, 0, 0, "basic|filter|zcdp", "\"basic\"", "how spends add up: as a sum, by a filter for adaptive spending, or by one for zCDP. The last allows a quarter to a half more small spends than the other filter. Both take half of each delta"},
     {IN_POLICY, "period_days", WHOLE, 0, 0, 3660, NULL, "0", "after which budgets are new; 0: never"},
     {IN_POLICY, "non_sensitive", LIST, NAME, 0, 1000, NULL, "[]", "fields that cohorts and targeting may use (`locale`), and of those read, the ones no budget is kept for (`stream.field`)"},
     {IN_POLICY, "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "no recipe may release below this"},
     {IN_POLICY, "honest", DECIMAL, 0, 0.01, 1, NULL, MUST, "share of a cohort that is taken to be honest: those protect each other"},
-    {IN_POLICY, "trusts", LIST, CHOICE, 1, 3, "split|flamingo|aero", "[\"split\"]", "ways to add up that are allowed"},
+    {IN_POLICY, "report_bytes", WHOLE, 0, 100, 1e9, NULL, "1048576", "bytes that one report may have; a recipe whose reports have more is refused"},
+    {IN_POLICY, "trusts", LIST, CHOICE, 1, 3, NULL, "[\"split\"]", "ways to add up that are allowed"},
     {IN_POLICY, "silence", FLAG, 0, 0, 0, NULL, "false", "whether a recipe may ask a device without a value to say nothing, which tells something"},
     {IN_POLICY, "hidden_participation", FLAG, 0, 0, 0, NULL, "false", "relay and tokens are in use, so nobody sees who takes part: importance sampling needs it"},
     {IN_POLICY, "logs", OBJECT, 0, 0, 0, "keys", "{}", "public keys of the logs that recipes must be on"},
     {IN_POLICY, "issuers", OBJECT, 0, 0, 0, "keys", "{}", "public keys of the issuers of tokens"},
+    {IN_POLICY, "parties_keys", OBJECT, 0, 0, 0, "keys", "{}", "Ed25519 keys of those who may replace the parties file by one that they signed (`sotto parties key`)"},
+    {IN_POLICY, "parties_signatures", WHOLE, 0, 1, 8, NULL, MAY, "how many of `parties_keys` must have signed such a file; all of them, if not given"},
 
     {IN_ANALYSES, "*", OBJECT, 0, 0, 0, "analysis", MAY, "one analysis, by its name"},
 
@@ -227,10 +254,11 @@ const sotto_schema_key sotto_schema[] = {
     {IN_ANALYSIS, "reports", WHOLE, 0, 0, 1e9, NULL, MUST, "that a device may send"},
     {IN_ANALYSIS, "queries", LIST, QUERY, 0, 1000, NULL, "[]", "queries that may be asked, byte for byte; none: whatever reads these fields only"},
     {IN_ANALYSIS, "fields", LIST, FIELD, 0, 1000, NULL, MUST, "what it may read, of the policy's fields"},
+    {IN_ANALYSIS, "non_sensitive", LIST, NAME, 0, 1000, NULL, MAY, "for this analysis, in place of the policy's non_sensitive; left out: the policy's"},
 
     {IN_FIELDS, "*", OBJECT, 0, 0, 0, "field", MAY, "`stream.field`; `stream.*` is that a row exists, as count(*) reads it"},
 
-    {IN_FIELD, "epsilon_local", DECIMAL, 0, 0, 1e6, NULL, MUST, "of any one report that reads it, if a value becomes another"},
+    {IN_FIELD, "epsilon_local", DECIMAL, 0, 0, 1e6, NULL, MUST, "of any one report that reads it, if one value is replaced by another"},
     {IN_FIELD, "epsilon", DECIMAL, 0, 0, 1e6, NULL, MUST, "of all answers that read it together"},
     {IN_FIELD, "delta", DECIMAL, 0, 0, 1, NULL, MUST, "the same"},
     {IN_FIELD, "reports", WHOLE, 0, 0, 1e9, NULL, MUST, "that may read it"},
@@ -246,6 +274,7 @@ const sotto_schema_key sotto_schema[] = {
     {IN_HPKE, "config", HEX, 0, 8, 1024, NULL, MUST, "an HpkeConfig as DAP encodes it"},
     {IN_HPKE, "from", TIME, 0, 0, 0, NULL, MUST, "not used before"},
     {IN_HPKE, "until", TIME, 0, 0, 0, NULL, MUST, "not used after"},
+    {IN_HPKE, "next", TIME, 0, 0, 0, NULL, MAY, "no key that this file lacks is used before; a recipe that needs later ones waits for a newer file"},
 
     {IN_STREAMS, "*", OBJECT, 0, 0, 0, "stream", MAY, "one stream, by its name: what a query selects from"},
 
@@ -266,6 +295,16 @@ const sotto_schema_object sotto_schema_objects[] = {
     [IN_TARGETING] =
         {"targeting", "targeting",
          "Keys are fields that the policy lists as non-sensitive; all of them must match."},
+    [IN_INTERVAL_BEGINNING] = {"interval.since-beginning", "interval: since-beginning",
+                               "All events that the device still has."},
+    [IN_INTERVAL_LAST] =
+        {"interval.last", "interval: last",
+         "Events of the last hours or days. The query reads `event_time` of every stream that it "
+         "reads: the policy must allow that, and it is paid for."},
+    [IN_INTERVAL_ANSWER] =
+        {"interval.since-last-answer", "interval: since-last-answer",
+         "Events since this device's last report of the same analysis; without one, all. It reads "
+         "`event_time` like `last`."},
     [IN_ENCODE] = {"encode", "encode",
                    "Keys are the query's columns. At most 1,000,000 bins in all."},
     [IN_ENCODE_BUCKETS] = {"encode.buckets", "encode: buckets", "Numbers by boundaries."},
@@ -277,6 +316,13 @@ const sotto_schema_object sotto_schema_objects[] = {
     [IN_ENCODE_REAL] = {"encode.real", "encode: real", "Numbers in fixed point, clipped."},
     [IN_ENCODE_PREFIX_TREE] = {"encode.prefix-tree", "encode: prefix-tree",
                                "Phrases that continue known ones by a word."},
+    [IN_ENCODE_HASHED_PREFIXES] =
+        {"encode.hashed-prefixes", "encode: hashed-prefixes",
+         "Like prefix-tree, with hashes of its phrases in their place. They are shorter than most "
+         "phrases, and not readable. Who guesses a phrase can still find out whether it is there. "
+         "Labels have the hash; who made the list knows the phrase. One makes a hash by `printf "
+         "'%s\\n%s' \"$salt\" \"$phrase\" | sha256sum | cut -c1-16`. That a phrase outside a list "
+         "of a million has the hash of one in it has a chance of 1 in 10^13."},
     [IN_TREE] = {"tree", "encode: prefix-tree: tree", "Keys are phrases; `root` is the empty one."},
     [IN_RANDOMIZER_ONE_HOT] = {"randomizer.one-hot", "randomizer: one-hot",
                                "A bit for each bin, each drawn by itself."},
@@ -287,9 +333,10 @@ const sotto_schema_object sotto_schema_objects[] = {
     [IN_PARTICIPATION_POISSON] = {"participation.poisson", "participation: poisson",
                                   "Every device draws by itself."},
     [IN_PARTICIPATION_CHECK_IN] = {"participation.check-in", "participation: check-in",
-                                   "A random moment within a window."},
-    [IN_PARTICIPATION_DONATION] = {"participation.donation", "participation: donation",
-                                   "A random one of later rounds."},
+                                   "A random slot of a window, drawn once for the whole analysis."},
+    [IN_PARTICIPATION_DONATION] =
+        {"participation.donation", "participation: donation",
+         "The first head of several coins is the slot, drawn once for the whole analysis."},
     [IN_PARTICIPATION_IMPORTANCE] =
         {"participation.importance", "participation: importance",
          "Rare values are more likely to be sent. Priced, but refused unless nobody sees who takes "
@@ -319,21 +366,17 @@ const sotto_schema_object sotto_schema_objects[] = {
     [IN_ANALYSIS] = {"analysis", "analyses: one", "Its budget, and what it may read."},
     [IN_FIELDS] = {"fields", "fields", "Keys are `stream.field`."},
     [IN_FIELD] = {"field", "fields: one", "What one field may cost, over all analyses together."},
-    [IN_KEYS] = {"keys", "logs and issuers", "Keys are names."},
+    [IN_KEYS] = {"keys", "logs, issuers and parties_keys", "Keys are names."},
     [IN_PARTIES] = {"parties", "Parties", "Who adds up, by name."},
     [IN_PARTY] = {"party", "parties: one",
                   "Part of what a device trusts: it never takes this from a server."},
     [IN_HPKE] = {"hpke", "parties: hpke", "One key and when it is used."},
     [IN_STREAMS] = {"streams", "Streams",
-                    "What events look like, for `sotto device` (streams.json); an application says "
-                    "the same in C, "
-                    "as "
-                    "sotto_stream and sotto_field. A name has up to 63 of the characters a-z 0-9 "
-                    "_, starts with a "
-                    "letter, "
-                    "not with sotto_ or sqlite_, and is none of rowid, oid, event_id and "
-                    "event_time: the last two "
-                    "are fields of every stream."},
+                    "What events look like, for `sotto device` and `sotto recipe lint --streams` "
+                    "(streams.json); an application says the same in C, as sotto_stream and "
+                    "sotto_field. A name has up to 63 of the characters a-z 0-9 _, starts with a "
+                    "letter, not with sotto_ or sqlite_. It is none of rowid, oid, event_id and "
+                    "event_time: the last two are fields of every stream."},
     [IN_STREAM] = {"stream", "streams: one",
                    "Events are rows of it, which never leave the device."},
     [IN_TYPES] = {"types", "streams: fields",

@@ -3,6 +3,7 @@
 
 #include "recipe/calendar.h"
 #include "recipe/claim.h"
+#include "recipe/participation.h"
 
 #include "account/trust.h"
 #include "base/arena.h"
@@ -69,12 +70,28 @@ static sotto_status refuse_keys(const sotto_party_entry *party, const sotto_reci
                       wanted, party->name, late ? "start" : "end", at, from, until);
 }
 
+/* Another key may come into use by then, and whoever has a file with it has another task: this file is too old. */
+static sotto_status refuse_unknown(const sotto_party_entry *party, int64_t needed,
+                                   const char *wanted, sotto_err *err)
+{
+    char known[SOTTO_CALENDAR_TEXT], until[SOTTO_CALENDAR_TEXT];
+
+    sotto_calendar_format_time(known, sotto_party_known_until(party));
+    sotto_calendar_format_time(until, needed);
+    return sotto_fail(err, SOTTO_DENIED,
+                      "aggregation.%s: keys of \"%.20s\" are known until %s, needed until %s: a"
+                      " newer parties file is needed",
+                      wanted, party->name, known, until);
+}
+
 static sotto_status find_server(const sotto_party_entry **out, const sotto_recipe *recipe,
                                 const sotto_parties *parties, const char *name,
                                 sotto_party_role role, sotto_err *err)
 {
     const char *wanted = role == SOTTO_PARTY_LEADER ? "leader" : "helper";
     const sotto_party_entry *party = sotto_parties_find(parties, name);
+    const int64_t known = party ? sotto_party_known_until(party) : 0;
+    const int64_t needed = recipe->closes + SOTTO_SEAL_GRACE;
 
     if (!party)
         return sotto_fail(err, SOTTO_MISSING, "aggregation.%s: no party is named \"%.60s\"", wanted,
@@ -85,6 +102,8 @@ static sotto_status find_server(const sotto_party_entry **out, const sotto_recip
     if (SOTTO_RULE(party_key_valid) && (!sotto_party_key_at(party, recipe->opens) ||
                                         !sotto_party_key_at(party, recipe->closes - 1)))
         return refuse_keys(party, recipe, wanted, err);
+    if (SOTTO_RULE(keys_known) && known > 0 && known < needed)
+        return refuse_unknown(party, needed, wanted, err);
     *out = party;
     return SOTTO_OK;
 }
@@ -137,19 +156,24 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
                                 const sotto_parties *parties, size_t cohort, sotto_arena *arena,
                                 sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const sotto_party_entry *servers[2]; /* leader, helper */
     sotto_randomizer r;
 
     *out = (sotto_task){.cohort = cohort};
     if (!sotto_trust_model_of(recipe->trust)->two_servers)
         return sotto_fail(err, SOTTO_DENIED, "aggregation.trust: only split has DAP tasks");
+    if (sotto_participation_refused(&recipe->participation))
+        return sotto_fail(err, SOTTO_DENIED, "participation: %s",
+                          sotto_participation_refused(&recipe->participation));
     if (cohort >= sotto_recipe_cohorts(recipe))
         return sotto_fail(err, SOTTO_MISSING, "cohort %zu: there are %" PRIu64, cohort,
                           sotto_recipe_cohorts(recipe));
     SOTTO_TRY(find_server(&servers[0], recipe, parties, recipe->leader, SOTTO_PARTY_LEADER, err));
     SOTTO_TRY(find_server(&servers[1], recipe, parties, recipe->helper, SOTTO_PARTY_HELPER, err));
     SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
-    SOTTO_TRY(sotto_recipe_vdaf(&out->vdaf, &out->sizes, &r, err));
+    SOTTO_TRY(sotto_recipe_vdaf(&out->vdaf, &out->sizes, recipe->trust, &r, err));
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
     out->leader_url = servers[0]->url;
     out->helper_url = servers[1]->url;

@@ -73,7 +73,7 @@ sotto_status sotto_hpke_context_receive(sotto_hpke_context **context, sotto_hpke
     sotto_hpke_setup setup;
 
     *context = NULL;
-    SOTTO_TRY(sotto_hpke_setup_receive(&setup, receiver, enc, err));
+    SOTTO_TRY(sotto_hpke_setup_receive(&setup, receiver, &(sotto_agreement){.peer = enc}, err));
     sotto_status status = make(context, &receiver->purpose, &setup, SOTTO_AEAD_OPEN, err);
     sotto_wipe(&setup, sizeof setup);
     return status;

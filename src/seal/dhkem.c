@@ -139,14 +139,17 @@ void sotto_dhkem_receiver_clear(sotto_dhkem_receiver *receiver)
 }
 
 sotto_status sotto_dhkem_decap(sotto_dhkem_receiver *receiver, uint8_t *shared_secret,
-                               sotto_bytes enc, sotto_err *err)
+                               const sotto_agreement *with, sotto_err *err)
 {
     const sotto_kem *kem = receiver->own.kem;
     uint8_t dh[SOTTO_KEM_MAX_DH];
 
-    SOTTO_TRY(sotto_dh_agree(&receiver->own, dh, enc, "enc", err));
+    if (with->agreed)
+        memcpy(dh, with->secret, sizeof with->secret);
+    else
+        SOTTO_TRY(sotto_dh_agree(&receiver->own, dh, with->peer, "enc", err));
     sotto_status status = extract_and_expand(shared_secret, kem, &receiver->empty_salt, dh,
-                                             enc.data, receiver->own.public_key, err);
+                                             with->peer.data, receiver->own.public_key, err);
     sotto_wipe(dh, sizeof dh);
     return status;
 }

@@ -6,6 +6,7 @@
 #ifndef SOTTO_SEAL_DHKEM_H
 #define SOTTO_SEAL_DHKEM_H
 
+#include "crypto/agree_many.h"
 #include "seal/suite.h"
 
 /* The private half of DeriveKeyPair: kem->private_size bytes. */
@@ -28,9 +29,11 @@ SOTTO_MUST_USE sotto_status sotto_dhkem_receiver_init(sotto_dhkem_receiver *rece
                                                       sotto_err *err);
 void sotto_dhkem_receiver_clear(sotto_dhkem_receiver *receiver);
 
-/* Decap: writes kem->secret_size bytes. */
+/* Decap: writes kem->secret_size bytes.
+ *   with  the sender's enc as its peer; agreed beforehand, or here
+ */
 SOTTO_MUST_USE sotto_status sotto_dhkem_decap(sotto_dhkem_receiver *receiver,
-                                              uint8_t *shared_secret, sotto_bytes enc,
+                                              uint8_t *shared_secret, const sotto_agreement *with,
                                               sotto_err *err);
 
 #endif

@@ -28,7 +28,7 @@ sotto_status sotto_hpke_inspect_receive(sotto_hpke_inspection *seen, sotto_hpke_
 {
     sotto_hpke_setup setup;
 
-    SOTTO_TRY(sotto_hpke_setup_receive(&setup, receiver, enc, err));
+    SOTTO_TRY(sotto_hpke_setup_receive(&setup, receiver, &(sotto_agreement){.peer = enc}, err));
     sotto_status status = fill(seen, &receiver->purpose, &setup, err);
     sotto_wipe(&setup, sizeof setup);
     return status;

@@ -1,5 +1,6 @@
 /* One message: sotto_hpke_seal, sotto_hpke_unseal and the receiver's hot path (RFC 9180, 6.1). */
 #include "base/alloc.h"
+#include "seal/agreed.h"
 #include "seal/setup.h"
 
 /* Key and base nonce of a single message, whose sequence number is 0. */
@@ -92,15 +93,15 @@ static sotto_status check_before_work(const sotto_hpke_receiver *receiver, const
     return SOTTO_OK;
 }
 
-sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf *out,
-                                        sotto_bytes enc, sotto_bytes aad, sotto_bytes ciphertext,
-                                        sotto_err *err)
+sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver, sotto_buf *out,
+                                             const sotto_agreement *with, sotto_bytes aad,
+                                             sotto_bytes ciphertext, sotto_err *err)
 {
     sotto_hpke_setup setup;
     message_keys keys;
 
     SOTTO_TRY(check_before_work(receiver, out, ciphertext, err));
-    SOTTO_TRY(sotto_hpke_setup_receive(&setup, receiver, enc, err));
+    SOTTO_TRY(sotto_hpke_setup_receive(&setup, receiver, with, err));
     sotto_status status =
         sotto_hpke_schedule_aead(keys.key, keys.nonce, &receiver->purpose, &setup.secret, err);
     if (status == SOTTO_OK)
@@ -110,6 +111,19 @@ sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf
     sotto_wipe(&keys, sizeof keys);
     sotto_wipe(&setup, sizeof setup);
     return status;
+}
+
+sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf *out,
+                                        sotto_bytes enc, sotto_bytes aad, sotto_bytes ciphertext,
+                                        sotto_err *err)
+{
+    return sotto_hpke_receiver_unseal_with(receiver, out, &(sotto_agreement){.peer = enc}, aad,
+                                           ciphertext, err);
+}
+
+const sotto_dh *sotto_hpke_receiver_key(const sotto_hpke_receiver *receiver)
+{
+    return &receiver->kem.own;
 }
 
 sotto_status sotto_hpke_unseal(sotto_buf *out, const sotto_hpke_key *key, sotto_hpke_suite suite,

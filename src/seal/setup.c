@@ -63,9 +63,9 @@ void sotto_hpke_receiver_clear(sotto_hpke_receiver *receiver)
 }
 
 sotto_status sotto_hpke_setup_receive(sotto_hpke_setup *setup, sotto_hpke_receiver *receiver,
-                                      sotto_bytes enc, sotto_err *err)
+                                      const sotto_agreement *with, sotto_err *err)
 {
-    SOTTO_TRY(sotto_dhkem_decap(&receiver->kem, setup->shared_secret, enc, err));
+    SOTTO_TRY(sotto_dhkem_decap(&receiver->kem, setup->shared_secret, with, err));
     sotto_hpke_schedule_secret(&setup->secret, &receiver->purpose, setup->shared_secret);
     return SOTTO_OK;
 }

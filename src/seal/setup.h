@@ -42,9 +42,9 @@ SOTTO_MUST_USE sotto_status sotto_hpke_receiver_init(sotto_hpke_receiver *receiv
                                                      sotto_err *err);
 void sotto_hpke_receiver_clear(sotto_hpke_receiver *receiver);
 
-/* The receiver's end. */
+/* The receiver's end; `with` as in sotto_dhkem_decap. */
 SOTTO_MUST_USE sotto_status sotto_hpke_setup_receive(sotto_hpke_setup *setup,
-                                                     sotto_hpke_receiver *receiver, sotto_bytes enc,
-                                                     sotto_err *err);
+                                                     sotto_hpke_receiver *receiver,
+                                                     const sotto_agreement *with, sotto_err *err);
 
 #endif

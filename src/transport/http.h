@@ -16,6 +16,10 @@ typedef enum sotto_http_method {
     SOTTO_HTTP_OPTIONS
 } sotto_http_method;
 
+/* TLS 1.2 is spoken with forward secrecy and an AEAD, or not at all; every suite of TLS 1.3 has both. OpenSSL's notation, for
+ * either side. */
+#define SOTTO_HTTP_TLS12_SUITES "ECDHE+AESGCM:ECDHE+CHACHA20"
+
 /* "GET", ... */
 const char *sotto_http_method_name(sotto_http_method method);
 

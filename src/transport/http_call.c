@@ -248,6 +248,8 @@ static CURLcode set_safety(const sotto_http_pending *p, const sotto_http_client 
         code = curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
     if (!code)
         code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_SSL_CIPHER_LIST, SOTTO_HTTP_TLS12_SUITES);
     if (!code && client->ca_file)
         code = curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
     if (!code && client->ca_file) /* and nobody besides */
@@ -268,9 +270,12 @@ sotto_status sotto_http_pending_prepare(sotto_http_pending *p, const sotto_http_
     curl_easy_reset(easy);
     p->response.body.len = p->field_len = 0;
     p->too_large = p->no_memory = false;
+    p->said[0] = 0;
     code = curl_easy_setopt(easy, CURLOPT_URL, p->url);
     if (!code)
         code = curl_easy_setopt(easy, CURLOPT_PRIVATE, p);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, p->said);
     if (!code)
         code = curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     if (!code)

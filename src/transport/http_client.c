@@ -7,7 +7,9 @@
 #include "base/log.h"
 #include "sotto/random.h"
 
+#include <openssl/x509_vfy.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,6 +120,35 @@ static sotto_status fatal(const sotto_http_pending *p, CURLcode code)
     return SOTTO_OK;
 }
 
+/* What to do about a certificate of an issuer that nobody was told to believe. One with another name, say, is not mended so. */
+static const char *advice(const sotto_http_client *client, const sotto_http_pending *p)
+{
+    long verdict = 0;
+
+    (void)curl_easy_getinfo(p->easy, CURLINFO_SSL_VERIFYRESULT, &verdict);
+    if (verdict != X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT &&
+        verdict != X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN &&
+        verdict != X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT &&
+        verdict != X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY &&
+        verdict != X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE)
+        return "";
+    return client->ca_file ? "; is its issuer in --ca (a server: ca_file)?"
+                           : "; trust its issuer with --ca (a server: ca_file)";
+}
+
+static void refuse(sotto_http_client *client, sotto_http_pending *p, sotto_status status,
+                   CURLcode code)
+{
+    char why[160];
+
+    (void)snprintf(why, sizeof why, "%.90s%s",
+                   p->too_large ? "the answer is too large"
+                   : p->said[0] ? p->said
+                                : curl_easy_strerror(code),
+                   status == SOTTO_REJECTED ? advice(client, p) : "");
+    finish(client, p, status, why);
+}
+
 static void conclude(sotto_http_client *client, sotto_http_pending *p, CURLcode code)
 {
     const sotto_http_outcome outcome = outcome_of(p->easy, code);
@@ -133,8 +164,7 @@ static void conclude(sotto_http_client *client, sotto_http_pending *p, CURLcode 
                                 : retry_after > 0                        ? 1U << 30
                                                                          : 0;
     if (broken != SOTTO_OK) {
-        finish(client, p, broken,
-               p->too_large ? "the answer is too large" : curl_easy_strerror(code));
+        refuse(client, p, broken, code);
         return;
     }
     wait = next_try(client, p, outcome);

@@ -38,8 +38,9 @@ struct sotto_http_pending {
     sotto_http_response response;
     size_t field_len;
     char received_fields[SOTTO_HTTP_MAX_RESPONSE_FIELDS];
-    char host[128]; /* for logs and reasons */
-    size_t size;    /* of all this          */
+    char host[128];             /* for logs and reasons               */
+    char said[CURL_ERROR_SIZE]; /* libcurl's own words on a failure; it writes here */
+    size_t size;                /* of all this          */
     sotto_bytes sent;
     char *url; /* both point behind this struct */
 };

@@ -32,6 +32,8 @@ size_t sotto_http_conn_waiting(const sotto_http_conn *conn)
 
 bool sotto_http_conn_enter(sotto_http_conn *conn, sotto_http_conn_state state)
 {
+    if (conn->in_body && state != SOTTO_HTTP_CONN_BODY && state != SOTTO_HTTP_CONN_CHUNKED)
+        sotto_http_share_end_body(conn);
     conn->state = state;
     conn->since = sotto_http_conn_now();
     conn->moved = 0;
@@ -82,6 +84,7 @@ void sotto_http_conn_turn(sotto_http_conn *conn)
         [SOTTO_HTTP_CONN_BODY] = sotto_http_conn_step_body,
         [SOTTO_HTTP_CONN_CHUNKED] = sotto_http_conn_step_chunked,
         [SOTTO_HTTP_CONN_BUSY] = step_busy,
+        [SOTTO_HTTP_CONN_STREAM] = sotto_http_conn_step_stream,
         [SOTTO_HTTP_CONN_DISCARD] = sotto_http_conn_step_discard,
         [SOTTO_HTTP_CONN_CLOSING] = sotto_http_conn_step_closing,
         [SOTTO_HTTP_CONN_LINGER] = sotto_http_conn_step_linger,
@@ -135,8 +138,26 @@ void sotto_http_conn_answer(sotto_http_request *request)
     sotto_http_conn_turn(conn);
 }
 
+void sotto_http_conn_woken(sotto_http_request *request)
+{
+    sotto_http_conn *conn = request->conn;
+
+    /* While the handler has the request, nobody waits; and what it was woken for may be over. */
+    if (!conn || conn->busy)
+        return;
+    if (conn->state == SOTTO_HTTP_CONN_BODY || conn->state == SOTTO_HTTP_CONN_CHUNKED)
+        sotto_http_conn_wake_body(conn);
+    conn->waits = conn->waits && conn->state != SOTTO_HTTP_CONN_STREAM;
+    sotto_http_conn_turn(conn);
+}
+
 void sotto_http_conn_sweep(sotto_http_conn *conn)
 {
+    if (conn->state == SOTTO_HTTP_CONN_STREAM && conn->request->source.endless) {
+        conn->waits = false;
+        sotto_http_conn_turn(conn);
+        return;
+    }
     if (conn->state != SOTTO_HTTP_CONN_HEAD || evbuffer_get_length(sotto_http_conn_input(conn)) > 0)
         return;
     sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_CLOSING);
@@ -152,11 +173,14 @@ void sotto_http_conn_open(sotto_http_loop *loop, int fd)
     const int one = 1;
 
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (conn) {
+    if (conn)
+        conn->peer = sotto_http_peer_find(&server->peers, fd);
+    if (conn && conn->peer) {
         conn->bev = server->tls ? sotto_http_tls_accept(server->tls, loop->base, fd)
                                 : bufferevent_socket_new(loop->base, fd, BEV_OPT_CLOSE_ON_FREE);
     }
     if (!conn || !conn->bev) {
+        sotto_http_peer_leave(&server->peers, conn ? conn->peer : NULL);
         sotto_release(conn, sizeof *conn);
         (void)close(fd);
         atomic_fetch_sub(&loop->conn_count, 1);
@@ -192,6 +216,8 @@ void sotto_http_conn_free(sotto_http_conn *conn)
         sotto_http_request_free(request);
     }
     sotto_http_room_leave(conn);
+    sotto_http_share_end_body(conn);
+    sotto_http_peer_leave(&loop->server->peers, conn->peer);
     if (conn->previous)
         conn->previous->next = conn->next;
     else

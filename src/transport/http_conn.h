@@ -1,11 +1,13 @@
 /* transport/http_conn.h - how the files of a connection know each other.
  *
  *   http_conn.c        its life, and turns: a step for each state until nothing moves
- *   http_conn_read.c   the steps that read a request
+ *   http_conn_read.c   the step that reads a head
+ *   http_conn_body.c   the steps that read a body
  *   http_conn_write.c  answers and refusals, and the steps that leave
+ *   http_conn_stream.c the step that sends an answer in pieces
  *   http_conn_time.c   how long each state may last
  *
- * Callers:  these four; the loop knows a connection by http_server_internal.h alone.
+ * Callers:  these six; the loop knows a connection by http_server_internal.h alone.
  * Threads:  a connection is touched by its loop's thread alone.
  */
 #ifndef SOTTO_TRANSPORT_HTTP_CONN_H
@@ -28,15 +30,26 @@ void sotto_http_conn_turn(sotto_http_conn *conn);
 /* Steps: true if there may be more to do at once. */
 /* http_conn_read.c */
 bool sotto_http_conn_step_head(sotto_http_conn *conn);
+/* http_conn_body.c */
 bool sotto_http_conn_step_body(sotto_http_conn *conn);
 bool sotto_http_conn_step_chunked(sotto_http_conn *conn);
 bool sotto_http_conn_step_discard(sotto_http_conn *conn);
+/* http_conn_stream.c */
+bool sotto_http_conn_step_stream(sotto_http_conn *conn);
 /* http_conn_write.c */
 bool sotto_http_conn_step_closing(sotto_http_conn *conn);
 bool sotto_http_conn_step_linger(sotto_http_conn *conn);
 
-/* http_conn_write.c: what is written waits in the loop's buffer until it is flushed. Both return true. */
-bool sotto_http_conn_deliver(sotto_http_conn *conn); /* its request's answer */
+/* http_conn_body.c: the body is whole, and the request the handler's. Returns as a step does. */
+bool sotto_http_conn_hand_over(sotto_http_conn *conn);
+/* The handler that waits is called. */
+void sotto_http_conn_wake_body(sotto_http_conn *conn);
+
+/* http_conn_write.c: what is written waits in the loop's buffer until it is flushed. These return true. */
+bool sotto_http_conn_deliver(
+    sotto_http_conn *conn); /* its request's answer, or the head of one in pieces */
+bool sotto_http_conn_finish(
+    sotto_http_conn *conn); /* all of the answer is written                       */
 bool sotto_http_conn_refuse(sotto_http_conn *conn, unsigned status);
 void sotto_http_conn_flush(sotto_http_conn *conn);
 

@@ -1,49 +1,52 @@
-/* Reading a request: its head, then its body, whole or in chunks; and the rest of a body that nobody wants. */
+/* Reading a request's head, and what its handler says to it. */
 #define _GNU_SOURCE
 
 #include "transport/http_conn.h"
 
-#include "base/alloc.h"
-
 #include <event2/buffer.h>
-#include <string.h>
-#include <sys/socket.h>
 
-enum {
-    FIRST_BODY = 4096,     /* what a body gets before much of it has come           */
-    MUCH_BODY = 64 << 10,  /* once this much of it has come, more follows           */
-    MAX_TURN = 1 << 20,    /* of one body before others have their turn             */
-    MAX_OUTPUT = 256 << 10 /* waiting for a client before its next request is begun */
-};
+enum { MAX_OUTPUT = 256 << 10 }; /* waiting for a client before its next request is begun */
 
-/* ---- heads --------------------------------------------------------------------------------------- */
-
-static bool hand_over(sotto_http_conn *conn)
+/* Whether a body of the announced length can be taken; 0, or the status to refuse it with before it is read. */
+static unsigned refuse_length(const sotto_http_conn *conn)
 {
-    sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_BUSY);
-    conn->busy = true;
-    conn->left = 0;
-    return sotto_http_request_call_body(conn->request) ? sotto_http_conn_deliver(conn) : false;
+    const sotto_http_server *server = conn->loop->server;
+    const uint64_t length = conn->request->head.content_length,
+                   most = server->options.max_bytes_in_flight;
+
+    if (length > conn->max_body)
+        return 413;
+    if (conn->request->body_in_pieces) /* it is never held */
+        return 0;
+    if (length > most)
+        return 413;
+    return length + atomic_load(&server->in_flight) > most ? 503 : 0;
+}
+
+/* A short body that came with its head keeps its connection for no time. */
+static bool is_here(const sotto_http_conn *conn)
+{
+    return conn->left <= evbuffer_get_length(sotto_http_conn_input(conn));
 }
 
 /* The head let the request through: its body is next, unless it is longer than allowed. */
 static bool begin_body(sotto_http_conn *conn)
 {
-    sotto_http_server *server = conn->loop->server;
     const sotto_http_head *head = &conn->request->head;
+    const unsigned refused = refuse_length(conn);
 
-    if (head->content_length > conn->max_body ||
-        head->content_length > server->options.max_bytes_in_flight)
-        return sotto_http_conn_refuse(conn, 413);
-    if (head->content_length + atomic_load(&server->in_flight) >
-        server->options.max_bytes_in_flight)
-        return sotto_http_conn_refuse(conn, 503);
+    if (refused)
+        return sotto_http_conn_refuse(conn, refused);
     if (!head->chunked && head->content_length == 0)
-        return hand_over(conn);
+        return sotto_http_conn_hand_over(conn);
+    if (!is_here(conn) && !sotto_http_share_begin_body(conn))
+        return sotto_http_conn_refuse(conn, 503);
     /* One who has begun to send needs no leave to go on. */
     if (head->expects_continue && evbuffer_get_length(sotto_http_conn_input(conn)) == 0)
         evbuffer_add(conn->loop->out, "HTTP/1.1 100 Continue\r\n\r\n", 25);
     conn->chunks = (sotto_http_chunks){0};
+    conn->taken = 0;
+    conn->waits = false;
     return sotto_http_conn_enter(conn,
                                  head->chunked ? SOTTO_HTTP_CONN_CHUNKED : SOTTO_HTTP_CONN_BODY);
 }
@@ -65,7 +68,7 @@ static bool begin_request(sotto_http_conn *conn)
     conn->max_body = 0;
     request->close_if_refused = conn->left > SOTTO_HTTP_MAX_DISCARD || head->expects_continue;
     if (head->any_target) {
-        sotto_http_request_render(request, &(sotto_http_reply){204, &allow, 1, {NULL, 0}});
+        sotto_http_request_render(request, &(sotto_http_reply){204, &allow, 1, {NULL, 0}}, NULL);
         return sotto_http_conn_deliver(conn);
     }
     return sotto_http_request_call_head(request, &conn->max_body) ? begin_body(conn)
@@ -107,129 +110,4 @@ bool sotto_http_conn_step_head(sotto_http_conn *conn)
     conn->request = sotto_http_request_new(conn, text, end);
     evbuffer_drain(input, end);
     return conn->request ? begin_request(conn) : sotto_http_conn_refuse(conn, 503);
-}
-
-/* ---- bodies -------------------------------------------------------------------------------------- */
-
-/* Makes room for `more` bytes. Memory follows what has come, never what was announced. */
-static bool grow_body(sotto_http_conn *conn, size_t more, uint64_t limit)
-{
-    sotto_http_request *request = conn->request;
-    sotto_http_server *server = conn->loop->server;
-    const size_t need = request->body_len + more;
-    size_t cap = request->body_cap * (request->body_cap < MUCH_BODY ? 2 : 4);
-    uint8_t *body;
-
-    if (need <= request->body_cap)
-        return true;
-    cap = cap < FIRST_BODY ? FIRST_BODY : cap;
-    cap = cap < need ? need : cap;
-    cap = cap > limit ? (size_t)limit : cap;
-    if (!sotto_http_reserve(server, cap - request->body_cap))
-        return false;
-    request->charge += cap - request->body_cap;
-    body = sotto_alloc(cap);
-    if (!body)
-        return false;
-    if (request->body_len > 0)
-        memcpy(body, request->body, request->body_len);
-    sotto_release(request->body, request->body_cap);
-    request->body = body;
-    request->body_cap = cap;
-    return true;
-}
-
-static void took(sotto_http_conn *conn, size_t len)
-{
-    conn->request->body_len += len;
-    conn->left -= len;
-    conn->moved += len;
-}
-
-/* The rest of what waits in the socket goes where it belongs. libevent would take it 4 KiB at a time, asking the kernel
- * each time how much there is, and copy it once more. Errors and the end are left for libevent to find. False: no memory. */
-static bool read_straight(sotto_http_conn *conn)
-{
-    sotto_http_request *request = conn->request;
-
-    for (size_t taken = 0; conn->left > 0 && taken < MAX_TURN;) {
-        ssize_t got;
-
-        if (request->body_len == request->body_cap &&
-            !grow_body(conn, 1, request->head.content_length))
-            return false;
-        got = recv(conn->fd, request->body + request->body_len,
-                   request->body_cap - request->body_len, MSG_DONTWAIT);
-        if (got <= 0)
-            break;
-        took(conn, (size_t)got);
-        taken += (size_t)got;
-    }
-    return true;
-}
-
-bool sotto_http_conn_step_body(sotto_http_conn *conn)
-{
-    struct evbuffer *input = sotto_http_conn_input(conn);
-    sotto_http_request *request = conn->request;
-    size_t len = evbuffer_get_length(input);
-
-    if (len == 0)
-        return conn->eof ? sotto_http_conn_die(conn) : false;
-    len = len > conn->left ? (size_t)conn->left : len;
-    if (!grow_body(conn, len, request->head.content_length))
-        return sotto_http_conn_refuse(conn, 503);
-    if (evbuffer_remove(input, request->body + request->body_len, len) != (int)len)
-        return sotto_http_conn_die(conn);
-    took(conn, len);
-    if (!conn->tls && evbuffer_get_length(input) == 0 && !read_straight(conn))
-        return sotto_http_conn_refuse(conn, 503);
-    return conn->left == 0 ? hand_over(conn) : false;
-}
-
-bool sotto_http_conn_step_chunked(sotto_http_conn *conn)
-{
-    struct evbuffer *input = sotto_http_conn_input(conn);
-    sotto_http_request *request = conn->request;
-    size_t len = evbuffer_get_length(input), taken = 0;
-    sotto_bytes piece;
-    uint8_t *text;
-
-    if (len == 0)
-        return conn->eof ? sotto_http_conn_die(conn) : false;
-    len = len > SOTTO_HTTP_MAX_READ ? SOTTO_HTTP_MAX_READ : len;
-    text = evbuffer_pullup(input, (ev_ssize_t)len);
-    if (!text)
-        return sotto_http_conn_die(conn);
-    while (taken < len && conn->chunks.state < SOTTO_HTTP_CHUNK_DONE) {
-        taken += sotto_http_chunks_next(&conn->chunks, sotto_bytes_of(text + taken, len - taken),
-                                        &piece);
-        if (piece.len > conn->max_body - request->body_len)
-            return sotto_http_conn_refuse(conn, 413);
-        if (piece.len == 0)
-            continue;
-        if (!grow_body(conn, piece.len, conn->max_body))
-            return sotto_http_conn_refuse(conn, 503);
-        memcpy(request->body + request->body_len, piece.data, piece.len);
-        request->body_len += piece.len;
-        conn->moved += piece.len;
-    }
-    evbuffer_drain(input, taken);
-    if (conn->chunks.state == SOTTO_HTTP_CHUNK_BAD)
-        return sotto_http_conn_refuse(conn, 400);
-    return conn->chunks.state == SOTTO_HTTP_CHUNK_DONE ? hand_over(conn) : true;
-}
-
-bool sotto_http_conn_step_discard(sotto_http_conn *conn)
-{
-    struct evbuffer *input = sotto_http_conn_input(conn);
-    size_t len = evbuffer_get_length(input);
-
-    if (len == 0)
-        return conn->eof ? sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_CLOSING) : false;
-    len = len > conn->left ? (size_t)conn->left : len;
-    evbuffer_drain(input, len);
-    conn->left -= len;
-    conn->moved += len;
-    return conn->left == 0 ? sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_HEAD) : false;
 }

@@ -8,15 +8,12 @@
 #include <event2/bufferevent.h>
 #include <sys/socket.h>
 
-/* Sends the request's answer and lets it go. What follows depends on whether the client was heard out. */
-bool sotto_http_conn_deliver(sotto_http_conn *conn)
+/* The answer is written, and the request goes. What follows depends on whether the client was heard out. */
+bool sotto_http_conn_finish(sotto_http_conn *conn)
 {
     sotto_http_request *request = conn->request;
 
-    if (request->answer_len == 0 ||
-        evbuffer_add(conn->loop->out, request->answer, request->answer_len) != 0) {
-        sotto_http_conn_die(conn);
-    } else if (request->closes) {
+    if (request->closes) {
         conn->unread = conn->left > 0;
         sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_CLOSING);
     } else {
@@ -30,6 +27,21 @@ bool sotto_http_conn_deliver(sotto_http_conn *conn)
     conn->request = NULL;
     sotto_http_request_free(request);
     return true;
+}
+
+bool sotto_http_conn_deliver(sotto_http_conn *conn)
+{
+    sotto_http_request *request = conn->request;
+
+    conn->busy = conn->waits = false;
+    request->let_through = false; /* its handler is done with it: it can't be lost any more */
+    if (request->answer_len == 0 ||
+        evbuffer_add(conn->loop->out, request->answer, request->answer_len) != 0)
+        return sotto_http_conn_die(conn);
+    if (request->answer_in_pieces)
+        return sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_STREAM);
+    request->answer_whole = true;
+    return sotto_http_conn_finish(conn);
 }
 
 /* The server's own refusal. There is no telling where the next request would begin, so this is the last one. */
@@ -76,6 +88,7 @@ void sotto_http_conn_flush(sotto_http_conn *conn)
 {
     struct evbuffer *out = conn->loop->out;
 
+    conn->put += evbuffer_get_length(out);
     if (evbuffer_get_length(out) > 0 && !conn->tls && sotto_http_conn_waiting(conn) == 0 &&
         evbuffer_write(out, conn->fd) < 0 && errno != EAGAIN && errno != EINTR)
         conn->state = SOTTO_HTTP_CONN_DEAD;

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/rule.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -30,7 +29,7 @@ void sotto_http_loop_wake(sotto_http_loop *loop)
         return;
 }
 
-void sotto_http_loop_put(sotto_http_request *request)
+void sotto_http_loop_put(sotto_http_request *request, bool answered)
 {
     sotto_http_loop *loop = request->loop;
     bool wake, closed;
@@ -39,17 +38,69 @@ void sotto_http_loop_put(sotto_http_request *request)
     closed = loop->closed;
     wake = !closed && !loop->woken;
     if (!closed) {
-        request->next = NULL;
-        *loop->answered_end = request;
-        loop->answered_end = &request->next;
+        request->answered = request->answered || answered;
+        if (!request->queued) {
+            request->queued = true;
+            request->next = NULL;
+            *loop->answered_end = request;
+            loop->answered_end = &request->next;
+        }
         loop->woken = true;
         if (wake)
             sotto_http_loop_wake(
                 loop); /* under the lock: the descriptor is closed after `closed` is set */
     }
     pthread_mutex_unlock(&loop->lock);
-    if (closed)
+    if (closed && answered)
         sotto_http_request_free(request);
+}
+
+bool sotto_http_loop_will_free(sotto_http_request *request)
+{
+    bool queued;
+
+    pthread_mutex_lock(&request->loop->lock);
+    queued = request->queued;
+    request->gone = queued;
+    pthread_mutex_unlock(&request->loop->lock);
+    return queued;
+}
+
+/* Takes the first off a list that was the queue. It may be queued again at once, by whoever wakes it. */
+static sotto_http_request *unqueue(sotto_http_loop *loop, sotto_http_request **list, bool *answered,
+                                   bool *gone)
+{
+    sotto_http_request *request = *list;
+
+    pthread_mutex_lock(&loop->lock);
+    *list = request->next;
+    *answered = request->answered;
+    *gone = request->gone;
+    request->queued = request->answered = false;
+    pthread_mutex_unlock(&loop->lock);
+    return request;
+}
+
+static void go_on_with_queue(sotto_http_loop *loop, sotto_http_request *list)
+{
+    while (list) {
+        bool answered, gone;
+        sotto_http_request *request = unqueue(loop, &list, &answered, &gone);
+
+        if (gone)
+            sotto_http_request_free(request);
+        else if (answered)
+            sotto_http_conn_answer(request);
+        else
+            sotto_http_conn_woken(request);
+    }
+}
+
+uint8_t *sotto_http_loop_piece(sotto_http_loop *loop)
+{
+    if (!loop->piece)
+        loop->piece = sotto_alloc(SOTTO_HTTP_MAX_PIECE);
+    return loop->piece;
 }
 
 static bool hand_socket(sotto_http_loop *loop, int fd)
@@ -153,7 +204,7 @@ static void run_out(sotto_http_loop *loop, int listener, int why)
                   sotto_log_int("errno", why));
         loop->told_full = now;
     }
-    for (int i = 0; SOTTO_RULE(spare_descriptor) && loop->spare >= 0 && i < MAX_ACCEPTS; i++) {
+    for (int i = 0; loop->spare >= 0 && i < MAX_ACCEPTS; i++) {
         int fd;
 
         (void)close(loop->spare);
@@ -165,8 +216,7 @@ static void run_out(sotto_http_loop *loop, int listener, int why)
         if (fd < 0)
             break;
     }
-    if (SOTTO_RULE(accept_rests))
-        event_del(loop->accept);
+    event_del(loop->accept);
 }
 
 static void on_accept(int listener, short what, void *context)
@@ -180,7 +230,7 @@ static void on_accept(int listener, short what, void *context)
         /* Somebody waits for sure only at first. If more do, epoll calls again. */
         if (i > 0 && is_full(loop->server))
             return;
-        if (SOTTO_RULE(idle_makes_room) && is_full(loop->server) && make_room(loop))
+        if (is_full(loop->server) && make_room(loop))
             return;
         fd = accept_one(listener);
         if (fd >= 0) {
@@ -239,12 +289,7 @@ static void on_wake(int fd, short what, void *context)
         sotto_http_conn_open(loop, handed[i]);
     if (handed_count > 0 && loop->swept) /* the first loop had accepted them before it was swept */
         sweep(loop);
-    while (answered) {
-        sotto_http_request *next = answered->next;
-
-        sotto_http_conn_answer(answered);
-        answered = next;
-    }
+    go_on_with_queue(loop, answered);
     if (atomic_exchange(&loop->asked_for_room, false))
         (void)sotto_http_room_make(loop);
     if (atomic_load(&loop->server->draining) && !loop->swept)
@@ -304,6 +349,7 @@ static struct timeval tick_of(const sotto_http_server_options *o)
     unsigned ms = o->idle_ms < o->head_ms ? o->idle_ms : o->head_ms;
 
     ms = o->body_ms < ms ? o->body_ms : ms;
+    ms = o->upload_ms < ms ? o->upload_ms : ms;
     ms = (o->write_ms < ms ? o->write_ms : ms) / 8;
     ms = ms < 5 ? 5 : ms > 250 ? 250 : ms;
     return (struct timeval){.tv_sec = 0, .tv_usec = (suseconds_t)ms * 1000};
@@ -376,11 +422,13 @@ void sotto_http_loop_close(sotto_http_loop *loop)
     }
     loop->handed_count = 0;
     pthread_mutex_unlock(&loop->lock);
+    /* No connection is left. One that was woken and is neither answered nor gone is its handler's still. */
     while (answered) {
-        sotto_http_request *next = answered->next;
+        bool done, gone;
+        sotto_http_request *request = unqueue(loop, &answered, &done, &gone);
 
-        sotto_http_request_free(answered);
-        answered = next;
+        if (done || gone)
+            sotto_http_request_free(request);
     }
     if (loop->accept)
         event_free(loop->accept);
@@ -400,5 +448,6 @@ void sotto_http_loop_close(sotto_http_loop *loop)
         (void)close(loop->wake_fd);
     if (loop->spare >= 0)
         (void)close(loop->spare);
+    sotto_release(loop->piece, SOTTO_HTTP_MAX_PIECE);
     sotto_release(loop->handed, MAX_HANDED * sizeof loop->handed[0]);
 }

@@ -4,7 +4,7 @@
  *   idle   has been answered and is silent. Closing it costs an honest client one reconnection.
  *   fresh  has not sent a whole head yet: new, in its TLS handshake, or in the middle of a head.
  * The connection that has been idle longest goes first; then the oldest fresh one, if it has had `grace_ms`. Every other
- * connection has a request under way, and stays. A share for each address would be one more question in `next_to_go`. */
+ * connection has a request under way, and stays. A share for each address, as bodies have it (http_share.c), would be one more question in `next_to_go`. */
 #include "transport/http_conn.h"
 
 #include "base/rule.h"

@@ -57,6 +57,8 @@ static void fill_in(sotto_http_server_options *o)
     use_default(&o->idle_ms, 60000);
     use_default(&o->head_ms, 10000);
     use_default(&o->grace_ms, 2000);
+    use_default(&o->upload_ms, 120000);
+    use_default(&o->address_share, 25);
     use_default(&o->body_ms, 10000);
     use_default(&o->write_ms, 10000);
     use_default(&o->min_rate, 16384);
@@ -72,9 +74,10 @@ static sotto_status check(const sotto_http_server_options *o, const sotto_http_h
 {
     if (!handler->head || !handler->body)
         return sotto_fail(err, SOTTO_BUG, "an HTTP handler lacks a function");
-    if (o->loops > SOTTO_HTTP_MAX_LOOPS || o->max_fields > SOTTO_HTTP_MAX_FIELDS)
-        return sotto_fail(err, SOTTO_BUG, "at most %d loops and %d fields", SOTTO_HTTP_MAX_LOOPS,
-                          SOTTO_HTTP_MAX_FIELDS);
+    if (o->loops > SOTTO_HTTP_MAX_LOOPS || o->max_fields > SOTTO_HTTP_MAX_FIELDS ||
+        o->address_share > 100)
+        return sotto_fail(err, SOTTO_BUG, "at most %d loops, %d fields and a share of 100 percent",
+                          SOTTO_HTTP_MAX_LOOPS, SOTTO_HTTP_MAX_FIELDS);
     if (!o->certificate != !o->private_key)
         return sotto_fail(err, SOTTO_DENIED, "TLS needs a certificate and its private key");
     if (!o->certificate && !o->plain_anywhere &&
@@ -131,6 +134,7 @@ static sotto_status start(sotto_http_server *server, sotto_err *err)
 {
     const sotto_http_server_options *o = &server->options;
 
+    SOTTO_TRY(sotto_http_peers_init(&server->peers, err));
     if (o->certificate)
         SOTTO_TRY(sotto_http_tls_open(&server->tls, o->certificate, o->private_key, err));
     SOTTO_TRY(listen_to(server, err));
@@ -244,6 +248,7 @@ void sotto_http_server_unref(sotto_http_server *server)
         return;
     for (unsigned i = 0; i < SOTTO_HTTP_MAX_LOOPS; i++)
         (void)pthread_mutex_destroy(&server->loops[i].lock);
+    sotto_http_peers_clear(&server->peers);
     (void)pthread_cond_destroy(&server->emptied);
     (void)pthread_mutex_destroy(&server->lock);
     sotto_release(server, sizeof *server);
@@ -278,6 +283,7 @@ void sotto_http_server_count(const sotto_http_server *server, sotto_http_server_
         .malformed = atomic_load(&server->malformed),
         .too_large = atomic_load(&server->too_large),
         .overloaded = atomic_load(&server->overloaded),
+        .over_share = atomic_load(&server->over_share),
         .timed_out = atomic_load(&server->timed_out),
         .time_ns = atomic_load(&server->time_ns),
     };

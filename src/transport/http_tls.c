@@ -1,4 +1,6 @@
-#include "base/rule.h"
+#include "transport/http_tls.h"
+
+#include "base/alloc.h"
 #include "base/secret_file.h"
 #include "transport/http_server_internal.h"
 
@@ -7,8 +9,10 @@
 #include <openssl/ssl.h>
 #include <unistd.h>
 
-/* TLS 1.2 without forward secrecy, or with CBC and a MAC, is not spoken. Suites of TLS 1.3 are all of this kind. */
-#define TLS12_SUITES "ECDHE+AESGCM:ECDHE+CHACHA20"
+struct sotto_http_tls {
+    pthread_mutex_t lock;
+    SSL_CTX *current; /* of connections to come */
+};
 
 /* A client that offers protocols gets the one we speak, or none at all. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
@@ -48,18 +52,18 @@ static sotto_status load(SSL_CTX *tls, const char *certificate, const char *priv
     return SOTTO_OK;
 }
 
-sotto_status sotto_http_tls_open(struct ssl_ctx_st **tls, const char *certificate,
-                                 const char *private_key, sotto_err *err)
+static sotto_status make(SSL_CTX **out, const char *certificate, const char *private_key,
+                         sotto_err *err)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     sotto_status status;
 
-    *tls = NULL;
+    *out = NULL;
     if (!context || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
         SSL_CTX_free(context);
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for TLS");
     }
-    if (SOTTO_RULE(tls_suites) && SSL_CTX_set_cipher_list(context, TLS12_SUITES) != 1) {
+    if (SSL_CTX_set_cipher_list(context, SOTTO_HTTP_TLS12_SUITES) != 1) {
         SSL_CTX_free(context);
         return sotto_fail(err, SOTTO_IO, "OpenSSL has none of the TLS 1.2 suites that we allow");
     }
@@ -73,20 +77,88 @@ sotto_status sotto_http_tls_open(struct ssl_ctx_st **tls, const char *certificat
     if (status != SOTTO_OK)
         SSL_CTX_free(context);
     else
-        *tls = context;
+        *out = context;
     return status;
 }
 
-void sotto_http_tls_close(struct ssl_ctx_st *tls)
+sotto_status sotto_http_tls_open(sotto_http_tls **tls, const char *certificate,
+                                 const char *private_key, sotto_err *err)
 {
-    SSL_CTX_free(tls);
+    sotto_http_tls *made = sotto_alloc(sizeof *made);
+    sotto_status status;
+
+    *tls = NULL;
+    if (!made)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for TLS");
+    status = make(&made->current, certificate, private_key, err);
+    if (status != SOTTO_OK) {
+        sotto_release(made, sizeof *made);
+        return status;
+    }
+    (void)pthread_mutex_init(&made->lock, NULL);
+    *tls = made;
+    return SOTTO_OK;
 }
 
-struct bufferevent *sotto_http_tls_accept(struct ssl_ctx_st *tls, struct event_base *base, int fd)
+void sotto_http_tls_close(sotto_http_tls *tls)
 {
-    SSL *ssl = SSL_new(tls);
+    if (!tls)
+        return;
+    SSL_CTX_free(tls->current);
+    (void)pthread_mutex_destroy(&tls->lock);
+    sotto_release(tls, sizeof *tls);
+}
+
+sotto_status sotto_http_server_reload(sotto_http_server *server, const char *certificate,
+                                      const char *private_key, sotto_err *err)
+{
+    SSL_CTX *fresh, *old;
+
+    if (!server->tls)
+        return sotto_fail(err, SOTTO_STALE, "the server speaks plain HTTP");
+    SOTTO_TRY(make(&fresh, certificate, private_key, err));
+    (void)pthread_mutex_lock(&server->tls->lock);
+    old = server->tls->current;
+    server->tls->current = fresh;
+    (void)pthread_mutex_unlock(&server->tls->lock);
+    SSL_CTX_free(old); /* connections hold it on */
+    return SOTTO_OK;
+}
+
+/* A counted reference: a reload may put another in its place meanwhile. */
+static SSL_CTX *hold(sotto_http_tls *tls)
+{
+    SSL_CTX *context;
+
+    (void)pthread_mutex_lock(&tls->lock);
+    context = tls->current;
+    (void)SSL_CTX_up_ref(context);
+    (void)pthread_mutex_unlock(&tls->lock);
+    return context;
+}
+
+bool sotto_http_server_certificate_end(sotto_http_server *server, int64_t *seconds)
+{
+    SSL_CTX *context = server->tls ? hold(server->tls) : NULL;
+    const X509 *certificate = context ? SSL_CTX_get0_certificate(context) : NULL;
+    ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+    int days = 0, rest = 0;
+    bool known = certificate && epoch &&
+                 ASN1_TIME_diff(&days, &rest, epoch, X509_get0_notAfter(certificate)) == 1;
+
+    *seconds = known ? (int64_t)days * 86400 + rest : 0;
+    ASN1_TIME_free(epoch);
+    SSL_CTX_free(context);
+    return known;
+}
+
+struct bufferevent *sotto_http_tls_accept(sotto_http_tls *tls, struct event_base *base, int fd)
+{
+    SSL_CTX *context = hold(tls);
+    SSL *ssl = SSL_new(context);
     struct bufferevent *bev = NULL;
 
+    SSL_CTX_free(context);
     /* Deferred: OpenSSL may find the end of a connection while we write to it, and whoever writes must not find it gone. */
     if (ssl)
         bev = bufferevent_openssl_socket_new(base, fd, ssl, BUFFEREVENT_SSL_ACCEPTING,

@@ -1,6 +1,7 @@
 /* What the accountant answered, and what a device has spent. */
 #include "view/view.h"
 
+#include "account/numeric/shown.h"
 #include "account/trust.h"
 
 #include <inttypes.h>
@@ -71,7 +72,7 @@ static void account_as_text(sotto_text *t, const void *thing)
     const sotto_answer *a = v->answer;
 
     if (!a) {
-        sotto_text_say(t, "refused: %s\n", v->reason);
+        sotto_text_say(t, "%s%s\n", v->refused == SOTTO_MALFORMED ? "" : "refused: ", v->reason);
         if (v->hint)
             sotto_text_say(t, "%s\n", v->hint);
         return;
@@ -79,6 +80,8 @@ static void account_as_text(sotto_text *t, const void *thing)
     say_bounds(t, v);
     sotto_text_say(t, "  theorem   %s\n", a->theorem);
     sotto_text_say(t, "  route     %s\n", a->route);
+    if (a->no_gain)
+        sotto_text_say(t, "  gain      none: one report or release has this epsilon by itself\n");
     sotto_text_say(t, "  adjacency %s\n", sotto_adjacency_name(a->adjacency));
     sotto_text_say(t, "  trust     %s: %s\n", sotto_trust_name(a->trust),
                    trust_assumption(v->question));
@@ -109,11 +112,13 @@ void sotto_account_members(sotto_json *j, const sotto_account_view *v)
     else
         sotto_json_real(j, "delta", q->delta);
     sotto_json_bool(j, "optimal", a->optimal);
+    sotto_json_bool(j, "no_gain", a->no_gain);
     sotto_json_text(j, "theorem", a->theorem);
     sotto_json_text(j, "route", a->route);
     sotto_json_text(j, "adjacency", sotto_adjacency_name(a->adjacency));
     sotto_json_text(j, "trust", sotto_trust_name(a->trust));
-    sotto_json_bool(j, "participation_hidden", q->participation_is_hidden);
+    sotto_json_bool(j, "participation_hidden",
+                    q->participation_is_hidden || sotto_trust_model_of(q->trust)->hides);
     sotto_json_text(j, "assumes", trust_assumption(q));
     sotto_json_real(j, "dishonest", dishonest_share(q));
     sotto_json_uint(j, "honest", a->honest);
@@ -132,6 +137,19 @@ static void claim_members(sotto_json *j, const sotto_account_view *v)
     sotto_json_real(j, "claim_delta", v->claim_delta ? v->claim_delta->high : (double)NAN);
 }
 
+/* A question that cannot be read has mistakes; one that no theorem grants is refused. */
+static void refusal_members(sotto_json *j, const sotto_account_view *v)
+{
+    if (v->refused == SOTTO_MALFORMED) {
+        sotto_json_array(j, "mistakes");
+        sotto_json_text(j, NULL, v->reason);
+        sotto_json_end(j);
+        return;
+    }
+    sotto_json_text(j, "refused", sotto_status_name(v->refused));
+    sotto_json_text(j, "reason", v->reason);
+}
+
 static void account_as_json(sotto_text *t, const void *thing)
 {
     const sotto_account_view *v = thing;
@@ -145,8 +163,7 @@ static void account_as_json(sotto_text *t, const void *thing)
         if (v->has_claim)
             claim_members(&j, v);
     } else {
-        sotto_json_text(&j, "refused", sotto_status_name(v->refused));
-        sotto_json_text(&j, "reason", v->reason);
+        refusal_members(&j, v);
         if (v->hint)
             sotto_json_text(&j, "hint", v->hint);
     }
@@ -156,6 +173,8 @@ static void account_as_json(sotto_text *t, const void *thing)
 sotto_status sotto_view_account(const sotto_view *view, const sotto_account_view *account,
                                 sotto_err *err)
 {
+    sotto_err_clear(err);
+
     static sotto_show *const formats[SOTTO_VIEW_FORMATS] = {
         [SOTTO_VIEW_TEXT] = account_as_text,
         [SOTTO_VIEW_JSON] = account_as_json,
@@ -174,7 +193,8 @@ static void ledger_as_text(sotto_text *t, const void *thing)
     sotto_text_say(
         t,
         "         epsilon %.6g of %.6g, delta %.3g of %.3g, %" PRIu64 " of %" PRIu64 " reports\n",
-        l->epsilon, l->epsilon_allowed, l->delta, l->delta_allowed, l->reports, l->reports_allowed);
+        sotto_bound_shown(l->epsilon, 6), l->epsilon_allowed, sotto_bound_shown(l->delta, 3),
+        l->delta_allowed, l->reports, l->reports_allowed);
     if (l->unknown)
         sotto_text_say(t, "         all of it counts as spent: the ledger was reset, and nobody "
                           "knows better\n");
@@ -205,6 +225,8 @@ static void ledger_as_json(sotto_text *t, const void *thing)
 sotto_status sotto_view_ledger(const sotto_view *view, const sotto_budget_line *line,
                                sotto_err *err)
 {
+    sotto_err_clear(err);
+
     static sotto_show *const formats[SOTTO_VIEW_FORMATS] = {
         [SOTTO_VIEW_TEXT] = ledger_as_text,
         [SOTTO_VIEW_JSON] = ledger_as_json,

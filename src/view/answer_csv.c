@@ -31,13 +31,14 @@ static void say_number(sotto_text *t, double x)
     sotto_text_say(t, ",%s", text);
 }
 
-static void say_numbers(sotto_text *t, const sotto_result_bin *b)
+static void say_numbers(sotto_text *t, const sotto_result *r, const sotto_result_bin *b)
 {
     sotto_text_say(t, ",%" PRId64, b->sum);
     say_number(t, b->count);
     say_number(t, b->deviation);
     say_number(t, b->low);
     say_number(t, b->high);
+    say_number(t, sotto_answer_share(r, b));
 }
 
 void sotto_answer_as_csv(sotto_text *t, const void *thing)
@@ -47,13 +48,13 @@ void sotto_answer_as_csv(sotto_text *t, const void *thing)
     const sotto_result *r = a->result;
     char memory[SOTTO_VIEW_LABEL];
 
-    sotto_text_say(t, "bin,label,sum,count,deviation,low,high%s\n", a->truth ? ",truth" : "");
+    sotto_text_say(t, "bin,label,sum,count,deviation,low,high,share%s\n", a->truth ? ",truth" : "");
     for (size_t i = 0; i < r->count; i++) {
         const sotto_result_bin *b = &r->bins[i];
 
         sotto_text_say(t, "%" PRIu64 ",", b->bin);
         sotto_text_csv(t, sotto_answer_label(memory, a->recipe, b->bin));
-        say_numbers(t, b);
+        say_numbers(t, r, b);
         if (a->truth)
             sotto_text_say(t, ",%" PRIu64, a->truth[b->bin]);
         sotto_text_say(t, "\n");
@@ -61,6 +62,6 @@ void sotto_answer_as_csv(sotto_text *t, const void *thing)
     if (!r->has_no_value)
         return;
     sotto_text_say(t, ",no value"); /* no number: it is not one of the recipe's bins */
-    say_numbers(t, &r->no_value);
+    say_numbers(t, r, &r->no_value);
     sotto_text_say(t, a->truth ? ",\n" : "\n");
 }

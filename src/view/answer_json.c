@@ -1,13 +1,14 @@
 /* An answer as one JSON object, with all its bins. */
 #include "view/view.h"
 
-static void bin_members(sotto_json *j, const sotto_result_bin *b)
+static void bin_members(sotto_json *j, const sotto_result *r, const sotto_result_bin *b)
 {
     sotto_json_int(j, "sum", b->sum);
     sotto_json_real(j, "count", b->count);
     sotto_json_real(j, "deviation", b->deviation);
     sotto_json_real(j, "low", b->low);
     sotto_json_real(j, "high", b->high);
+    sotto_json_real(j, "share", sotto_answer_share(r, b));
 }
 
 static void show_bins(sotto_json *j, const sotto_answer_view *a)
@@ -21,7 +22,7 @@ static void show_bins(sotto_json *j, const sotto_answer_view *a)
         sotto_bytes label = sotto_answer_label(memory, a->recipe, bin);
 
         sotto_json_object(j, NULL);
-        bin_members(j, &r->bins[i]);
+        bin_members(j, r, &r->bins[i]);
         sotto_json_uint(j, "bin", bin);
         if (label.len > 0)
             sotto_json_bytes(j, "label", label);
@@ -33,7 +34,7 @@ static void show_bins(sotto_json *j, const sotto_answer_view *a)
     if (!r->has_no_value)
         return;
     sotto_json_object(j, "no_value");
-    bin_members(j, &r->no_value);
+    bin_members(j, r, &r->no_value);
     sotto_json_end(j);
 }
 
@@ -71,6 +72,7 @@ void sotto_answer_as_json(sotto_text *t, const void *thing)
 
     sotto_json_object(&j, NULL);
     sotto_json_uint(&j, "reports", a->result->reports);
+    sotto_json_cohort(&j, &a->receipt->cohort);
     sotto_json_time(&j, "from", (int64_t)a->receipt->from);
     sotto_json_time(&j, "until", (int64_t)a->receipt->until);
     sotto_json_real(&j, "confidence", a->result->confidence);

@@ -1,6 +1,9 @@
 /* An answer as a picture: a bar for each bin, the largest first, with its interval as an error bar. */
 #include "view/view.h"
 
+#include "account/numeric/shown.h"
+#include "recipe/task.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -92,13 +95,14 @@ static void say_row(sotto_text *t, const sotto_result_bin *b, sotto_bytes label,
                     size_t row)
 {
     double top = TOP + (double)row * ROW, middle = top + (double)ROW / 2;
-    char count[SOTTO_NUMBER_TEXT];
+    char count[SOTTO_NUMBER_TEXT], low[SOTTO_NUMBER_TEXT], high[SOTTO_NUMBER_TEXT];
 
     sotto_number_fixed(count, b->count, 0); /* 0, not -0 */
+    sotto_number_fixed(low, b->low, 0);
+    sotto_number_fixed(high, b->high, 0);
     sotto_text_say(t, "<g><title>");
     sotto_text_xml(t, label);
-    sotto_text_say(t, ": %s, from %.0f to %.0f</title>\n<text text-anchor=\"end\"", count, b->low,
-                   b->high);
+    sotto_text_say(t, ": %s, from %s to %s</title>\n<text text-anchor=\"end\"", count, low, high);
     say_at(t, "x", LEFT - 8);
     say_at(t, "y", middle + 4);
     sotto_text_say(t, ">");
@@ -139,7 +143,7 @@ static void say_head(sotto_text *t, const sotto_answer_page *p, double height)
 {
     const sotto_receipt *receipt = p->of->receipt;
     const sotto_result *r = p->of->result;
-    char confidence[SOTTO_NUMBER_TEXT];
+    char confidence[SOTTO_NUMBER_TEXT], cohort[SOTTO_COHORT_TEXT];
 
     sotto_number_format(confidence, 100 * r->confidence);
     sotto_text_say(t,
@@ -155,9 +159,15 @@ static void say_head(sotto_text *t, const sotto_answer_page *p, double height)
     say_cut(t, sotto_bytes_of(receipt->recipe, strlen(receipt->recipe)));
     sotto_text_say(t, ", version %" PRIu64 ", of ", receipt->version);
     say_cut(t, sotto_bytes_of(receipt->analysis, strlen(receipt->analysis)));
+    if (receipt->cohort.count > 0) {
+        (void)sotto_cohort_text(cohort, &receipt->cohort);
+        sotto_text_say(t, "; cohort ");
+        say_cut(t, sotto_bytes_of(cohort, strlen(cohort)));
+    }
     /* With the digits that the receipt's words have. */
-    sotto_text_say(t, "; epsilon %.4g at delta %.3g</text>\n", receipt->epsilon_cohort,
-                   receipt->delta);
+    sotto_text_say(t, "; epsilon %.4g at delta %.3g</text>\n",
+                   sotto_bound_shown(receipt->epsilon_cohort, 4),
+                   sotto_bound_shown(receipt->delta, 3));
 }
 
 void sotto_answer_as_svg(sotto_text *t, const void *thing)

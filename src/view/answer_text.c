@@ -1,6 +1,8 @@
 /* An answer for people: bars with their intervals, then the receipt, then a check if there is one. */
 #include "view/view.h"
 
+#include "recipe/task.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -14,13 +16,18 @@ static void say_cells(sotto_text *t, unsigned cells, bool colours)
     sotto_text_say(t, colours ? "\033[0m" : "");
 }
 
-/* A count rounds to 0, not to -0. */
-static void say_interval(sotto_text *t, const sotto_result_bin *b, int width)
+/* "11700  28.5%  11500 to 11900". Numbers round to 0, not to -0. */
+static void say_interval(sotto_text *t, const sotto_result *r, const sotto_result_bin *b, bool wide)
 {
-    char count[SOTTO_NUMBER_TEXT];
+    char count[SOTTO_NUMBER_TEXT], percent[SOTTO_NUMBER_TEXT], low[SOTTO_NUMBER_TEXT],
+        high[SOTTO_NUMBER_TEXT];
 
     sotto_number_fixed(count, b->count, 0);
-    sotto_text_say(t, "%*s  %.0f to %.0f", width, count, b->low, b->high);
+    sotto_number_fixed(percent, 100 * sotto_answer_share(r, b), 1);
+    sotto_number_fixed(low, b->low, 0);
+    sotto_number_fixed(high, b->high, 0);
+    sotto_text_say(t, "%*s  %*s%%  %s to %s", wide ? 10 : 0, count, wide ? 5 : 0, percent, low,
+                   high);
 }
 
 static void say_bin(sotto_text *t, const sotto_answer_page *p, const sotto_result_bin *b,
@@ -34,7 +41,7 @@ static void say_bin(sotto_text *t, const sotto_answer_page *p, const sotto_resul
     sotto_text_say(t, "%*s ", used < columns ? (int)(columns - used) : 0, "");
     say_cells(t, largest > 0 ? (unsigned)(shown / largest * WIDTH) : 0, p->view->colours);
     sotto_text_say(t, " ");
-    say_interval(t, b, 10);
+    say_interval(t, p->of->result, b, true);
     if (p->of->truth) {
         uint64_t truth = p->of->truth[b->bin];
 
@@ -69,7 +76,7 @@ static void say_bars(sotto_text *t, const sotto_answer_page *p)
         sotto_text_say(t, "  and %zu bins with smaller counts\n", r->count - most);
     if (r->has_no_value) {
         sotto_text_say(t, "  no value: ");
-        say_interval(t, &r->no_value, 0);
+        say_interval(t, r, &r->no_value, false);
         sotto_text_say(t, "\n");
     }
     if (most > 0 && (impossible(&sorted[0], r) || impossible(&sorted[most - 1], r) ||
@@ -94,7 +101,11 @@ void sotto_answer_as_text(sotto_text *t, const void *thing)
 {
     const sotto_answer_page *p = thing;
     const sotto_result *r = p->of->result;
+    const sotto_cohort *cohort = &p->of->receipt->cohort;
+    char name[SOTTO_COHORT_TEXT];
 
+    if (cohort->count > 0)
+        sotto_text_say(t, "cohort %s: ", sotto_cohort_text(name, cohort));
     sotto_text_say(t, "%" PRIu64 " reports; estimated counts with %g%% intervals\n\n", r->reports,
                    100 * r->confidence);
     say_bars(t, p);

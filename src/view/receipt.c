@@ -47,6 +47,15 @@ static void rejections(sotto_json *j, const char *key, const char *why_key,
     sotto_json_end(j);
 }
 
+void sotto_json_cohort(sotto_json *j, const sotto_cohort *cohort)
+{
+    sotto_json_uint(j, "cohort", cohort->number);
+    sotto_json_object(j, "cohort_values");
+    for (size_t i = 0; i < cohort->count; i++)
+        sotto_json_text(j, cohort->fields[i], cohort->values[i]);
+    sotto_json_end(j);
+}
+
 static void identity(sotto_json *j, const sotto_receipt *r)
 {
     char task[SOTTO_DAP_ID_TEXT_MAX];
@@ -55,6 +64,7 @@ static void identity(sotto_json *j, const sotto_receipt *r)
     sotto_json_text(j, "recipe", r->recipe);
     sotto_json_uint(j, "version", r->version);
     sotto_json_text(j, "analysis", r->analysis);
+    sotto_json_cohort(j, &r->cohort);
     sotto_json_hex(j, "recipe_hash", sotto_bytes_of(r->recipe_hash, sizeof r->recipe_hash));
     sotto_json_text(j, "task", task); /* base64url, as in every path, list and log */
     sotto_json_text(j, "leader", r->leader);
@@ -110,6 +120,8 @@ void sotto_receipt_as_json(sotto_text *t, const void *thing)
 sotto_status sotto_view_receipt(const sotto_view *view, const sotto_receipt *receipt,
                                 sotto_err *err)
 {
+    sotto_err_clear(err);
+
     static sotto_show *const formats[SOTTO_VIEW_FORMATS] = {
         [SOTTO_VIEW_TEXT] = sotto_receipt_as_text,
         [SOTTO_VIEW_JSON] = sotto_receipt_as_json,

@@ -62,6 +62,11 @@ sotto_bytes sotto_answer_name(char memory[SOTTO_VIEW_LABEL], const sotto_recipe 
     return sotto_bytes_of(memory, (size_t)snprintf(memory, SOTTO_VIEW_LABEL, "bin %" PRIu64, bin));
 }
 
+double sotto_answer_share(const sotto_result *result, const sotto_result_bin *bin)
+{
+    return result->reports > 0 ? bin->count / (double)result->reports : 0;
+}
+
 static int larger_first(const void *a, const void *b)
 {
     const sotto_result_bin *x = a, *y = b;
@@ -88,6 +93,8 @@ static sotto_status sort(sotto_answer_page *page, sotto_arena *arena, sotto_err 
 sotto_status sotto_view_answer(const sotto_view *view, const sotto_answer_view *answer,
                                sotto_arena *arena, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     static sotto_show *const formats[SOTTO_VIEW_FORMATS] = {
         [SOTTO_VIEW_TEXT] = sotto_answer_as_text,
         [SOTTO_VIEW_JSON] = sotto_answer_as_json,

@@ -33,6 +33,9 @@ sotto_bytes sotto_answer_label(char memory[SOTTO_VIEW_LABEL], const sotto_recipe
 sotto_bytes sotto_answer_name(char memory[SOTTO_VIEW_LABEL], const sotto_recipe *recipe,
                               uint64_t bin);
 
+/* The part of all reports that a bin's count is; below 0 or above 1 by chance, as counts are. */
+double sotto_answer_share(const sotto_result *result, const sotto_result_bin *bin);
+
 /* Of a sotto_receipt. */
 sotto_show sotto_receipt_as_text, sotto_receipt_as_json;
 /* The members of a receipt's object. */

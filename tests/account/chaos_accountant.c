@@ -54,7 +54,8 @@ static void check_trust(chaos *c, const sotto_question *q, const sotto_answer *a
                  q->mechanism == SOTTO_MECHANISM_COUNTED_GAUSSIAN ||
                  q->mechanism == SOTTO_MECHANISM_DISCRETE_GAUSSIAN ||
                  q->mechanism == SOTTO_MECHANISM_NOISE_SHARES ||
-                 q->mechanism == SOTTO_MECHANISM_PURE;
+                 q->mechanism == SOTTO_MECHANISM_PURE || q->mechanism == SOTTO_MECHANISM_LAPLACE ||
+                 q->mechanism == SOTTO_MECHANISM_GEOMETRIC;
 
     seen.trust = sotto_sim_random_chance(&c->random, 0.5) ? SOTTO_TRUST_FLAMINGO : SOTTO_TRUST_AERO;
     seen.participation_is_hidden = sotto_sim_random_chance(&c->random, 0.3);

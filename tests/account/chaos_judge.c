@@ -37,10 +37,13 @@ void chaos_lie(chaos *c, const char *what, const sotto_question *a, const sotto_
 static bool names_a_parameter(const char *reason)
 {
     static const char *const words[] = {
-        "adjacency", "trust",        "dishonest", "delta",       "mechanism",
-        "clip",      "contribution", "sigma",     "releases",    "rate",
-        "rounds",    "slots",        "window",    "sensitivity", "dimension",
-        "cohort",    "epsilon",      "variant",   "probability", "these parameters",
+        "adjacency",    "trust",       "dishonest",
+        "delta",        "mechanism",   "clip",
+        "contribution", "sigma",       "scale",
+        "releases",     "rate",        "rounds",
+        "slots",        "window",      "sensitivity",
+        "dimension",    "cohort",      "epsilon",
+        "variant",      "probability", "these parameters",
     };
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)

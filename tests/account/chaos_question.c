@@ -54,6 +54,12 @@ const chaos_parameter chaos_parameters[CHAOS_PARAMETERS] = {
     PARAMETER("slots", DONATION, donation.slots, true, 1, 1e10, 0),
     PARAMETER("epsilon", PURE, pure.epsilon, false, 1e-4, 30, -1),
     PARAMETER("rounds", PURE, pure.rounds, true, 1, 2e9, -1),
+    PARAMETER("clip", LAPLACE, laplace.clip, false, 0.1, 10, -1),
+    PARAMETER("scale", LAPLACE, laplace.scale, false, 0.05, 1e4, 1),
+    PARAMETER("releases", LAPLACE, laplace.releases, true, 1, 2e9, -1),
+    PARAMETER("scale", GEOMETRIC, geometric.scale, false, 0.05, 1e4, 1),
+    PARAMETER("sensitivity", GEOMETRIC, geometric.sensitivity, true, 1, 2e9, -1),
+    PARAMETER("releases", GEOMETRIC, geometric.releases, true, 1, 2e9, -1),
 };
 
 double chaos_get(const sotto_question *q, const chaos_parameter *p)
@@ -181,6 +187,8 @@ static sotto_contribution *contribution_of(sotto_question *q)
         return &q->of.sampled.contribution;
     case SOTTO_MECHANISM_ALLOCATED_GAUSSIAN:
         return &q->of.allocated.contribution;
+    case SOTTO_MECHANISM_LAPLACE:
+        return &q->of.laplace.contribution;
     default:
         return NULL;
     }
@@ -226,12 +234,20 @@ static sotto_mechanism draw_mechanism(sotto_sim_random *random)
         sotto_mechanism mechanism;
         unsigned weight;
     } weights[] = {
-        {SOTTO_MECHANISM_GAUSSIAN, 200},          {SOTTO_MECHANISM_SAMPLED_GAUSSIAN, 8},
-        {SOTTO_MECHANISM_COUNTED_GAUSSIAN, 8},    {SOTTO_MECHANISM_ALLOCATED_GAUSSIAN, 1},
-        {SOTTO_MECHANISM_DISCRETE_GAUSSIAN, 250}, {SOTTO_MECHANISM_NOISE_SHARES, 15},
-        {SOTTO_MECHANISM_SHUFFLED, 18},           {SOTTO_MECHANISM_SYMMETRIC_ONE_HOT, 10},
-        {SOTTO_MECHANISM_BINARY_RESPONSE, 10},    {SOTTO_MECHANISM_CHECK_IN, 30},
-        {SOTTO_MECHANISM_DONATION, 150},          {SOTTO_MECHANISM_PURE, 300},
+        {SOTTO_MECHANISM_GAUSSIAN, 200},
+        {SOTTO_MECHANISM_SAMPLED_GAUSSIAN, 8},
+        {SOTTO_MECHANISM_COUNTED_GAUSSIAN, 8},
+        {SOTTO_MECHANISM_ALLOCATED_GAUSSIAN, 1},
+        {SOTTO_MECHANISM_DISCRETE_GAUSSIAN, 250},
+        {SOTTO_MECHANISM_NOISE_SHARES, 15},
+        {SOTTO_MECHANISM_SHUFFLED, 18},
+        {SOTTO_MECHANISM_SYMMETRIC_ONE_HOT, 10},
+        {SOTTO_MECHANISM_BINARY_RESPONSE, 10},
+        {SOTTO_MECHANISM_CHECK_IN, 30},
+        {SOTTO_MECHANISM_DONATION, 150},
+        {SOTTO_MECHANISM_PURE, 284},
+        {SOTTO_MECHANISM_LAPLACE, 8},
+        {SOTTO_MECHANISM_GEOMETRIC, 8},
     };
     uint64_t pick = sotto_sim_random_below(random, 1000);
     size_t i = 0;

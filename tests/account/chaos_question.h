@@ -14,7 +14,7 @@ typedef struct chaos_parameter {
     int safer; /* 1: more of it never costs more epsilon, -1: less of it, 0: neither is claimed */
 } chaos_parameter;
 
-enum { CHAOS_PARAMETERS = 38 };
+enum { CHAOS_PARAMETERS = 44 };
 extern const chaos_parameter chaos_parameters[CHAOS_PARAMETERS];
 
 double chaos_get(const sotto_question *q, const chaos_parameter *p);

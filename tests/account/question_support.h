@@ -58,6 +58,27 @@ static inline sotto_question question_pure(void)
     return q;
 }
 
+static inline sotto_question question_laplace(void)
+{
+    sotto_question q = question_claim(SOTTO_MECHANISM_LAPLACE, SOTTO_ADJACENCY_ADD_REMOVE);
+
+    q.of.laplace.contribution = SOTTO_CLIPPED_VECTOR;
+    q.of.laplace.clip = 1;
+    q.of.laplace.scale = 10;
+    q.of.laplace.releases = 20;
+    return q;
+}
+
+static inline sotto_question question_geometric(void)
+{
+    sotto_question q = question_claim(SOTTO_MECHANISM_GEOMETRIC, SOTTO_ADJACENCY_ADD_REMOVE);
+
+    q.of.geometric.scale = 10;
+    q.of.geometric.sensitivity = 3;
+    q.of.geometric.releases = 50;
+    return q;
+}
+
 /* One of each mechanism, complete. */
 static inline size_t questions_of_each(sotto_question out[16])
 {
@@ -93,6 +114,8 @@ static inline size_t questions_of_each(sotto_question out[16])
     out[n].of.donation.delta_each = 1e-9;
     out[n++].of.donation.slots = 1000;
     out[n++] = question_pure();
+    out[n++] = question_laplace();
+    out[n++] = question_geometric();
     return n;
 }
 

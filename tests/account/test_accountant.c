@@ -89,7 +89,7 @@ static void every_mechanism_answers_with_its_grounds(sotto_test *t)
     size_t n = questions_of_each(each);
     sotto_answer a;
 
-    CHECK_EQUAL(t, 12, n);
+    CHECK_EQUAL(t, 14, n);
     for (size_t i = 0; i < n; i++) {
         CHECK_OK(t, sotto_privacy_epsilon(&a, &each[i], NULL, &t->err));
         CHECK(t, a.low >= 0 && a.low <= a.high && isfinite(a.high));
@@ -158,6 +158,22 @@ static void hiding_participation_is_for_split_alone(sotto_test *t)
     q.trust = SOTTO_TRUST_AERO;
     CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK_REASON(t, "aero");
+}
+
+/* A trusted server hides participation by itself, and is worth what split trust with relay and tokens is. */
+static void central_trust_hides_participation(sotto_test *t)
+{
+    sotto_question each[16];
+    size_t n = questions_of_each(each);
+    sotto_answer split, central;
+
+    for (size_t i = 0; i < n; i++) {
+        CHECK_OK(t, sotto_privacy_epsilon(&split, &each[i], NULL, &t->err));
+        each[i].trust = SOTTO_TRUST_CENTRAL;
+        each[i].participation_is_hidden = false;
+        CHECK_OK(t, sotto_privacy_epsilon(&central, &each[i], NULL, &t->err));
+        CHECK(t, central.high == split.high && central.trust == SOTTO_TRUST_CENTRAL);
+    }
 }
 
 static void sampling_needs_relay_and_tokens(sotto_test *t)
@@ -280,7 +296,7 @@ static void amplification_never_exceeds_the_local_epsilon(sotto_test *t)
     CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK(t, a.high <= 4.0000001);
     q.of.check_in.variant = SOTTO_CHECK_IN_SLIDING;
-    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK_REASON(t, "cohort");
     q.of.check_in.cohort = 0;
     CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
@@ -374,6 +390,7 @@ int main(int argc, char **argv)
         CASE(nonsense_is_refused_by_name),
         CASE(servers_that_see_participation_get_no_amplification),
         CASE(hiding_participation_is_for_split_alone),
+        CASE(central_trust_hides_participation),
         CASE(sampling_needs_relay_and_tokens),
         CASE(an_adjacency_without_a_theorem_is_refused),
         CASE(example_5_is_not_eight_tenths),

@@ -350,6 +350,25 @@ static void a_smaller_delta_than_lines_reach_is_answered_by_a_single_release(sot
     CHECK(t, reached.high >= one.low - log(1000) && reached.high <= one.high);
 }
 
+/* Rounding t down costs what log t falls by: with eight digits, 4e-4 of the first answer. The exact values are by an
+ * independent evaluation (sigma 0.605), and what 2^k - 1 slots have by the grid with all digits. */
+static void slots_are_not_rounded_down_far(sotto_test *t)
+{
+    sotto_bound b, more;
+
+    CHECK_OK(t,
+             sotto_allocation_eps(&b, SOTTO_ALLOCATION_MAX, 0.605, 509, log(1.077e-10), &t->err));
+    CHECK(t, b.high >= 5.22514409 && b.high <= 5.22514409 * (1 + 1e-4));
+    for (double t_all = 255; t_all < 5000; t_all = 2 * t_all + 1) {
+        CHECK_OK(t,
+                 sotto_allocation_eps(&b, SOTTO_ALLOCATION_MAX, 0.5, t_all, log(1e-12), &t->err));
+        CHECK_OK(t, sotto_allocation_eps(&more, SOTTO_ALLOCATION_MAX, 0.5, t_all + 1, log(1e-12),
+                                         &t->err));
+        CHECK(t, b.high >= more.high * (1 - 1e-9));
+        CHECK(t, b.high - more.high < log1p(1 / t_all) * 1.1 + 1e-4 * b.high);
+    }
+}
+
 static void bad_input_is_named(sotto_test *t)
 {
     sotto_allocation_blocks blocks;
@@ -394,6 +413,7 @@ int main(int argc, char **argv)
         CASE(much_noise_in_many_slots_is_gaussian),
         CASE(rough_answers_lead_to_the_certified),
         CASE(a_smaller_delta_than_lines_reach_is_answered_by_a_single_release),
+        CASE(slots_are_not_rounded_down_far),
         CASE(bad_input_is_named),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static sotto_decimal dec(sotto_test *t, const char *text)
@@ -86,6 +87,72 @@ static void a_filter_admits_more_small_spends_than_their_sum_does(sotto_test *t)
     CHECK_EQUAL(t, 500000, decide(t, &limit, &spent, "0.01", "0").delta_limit.units);
 }
 
+/* Canonne et al. 2020, Proposition 12, by brute force over orders. */
+static double zcdp_epsilon(double rho, double log_delta)
+{
+    double best = INFINITY;
+
+    for (double x = -14; x < 14; x += 1e-4) {
+        double gap = exp(x), a = 1 + gap; /* the order, less 1 */
+        double epsilon = a * rho + log(gap / a) - (log_delta + log(a)) / gap;
+
+        best = fmin(best, epsilon);
+    }
+    return best;
+}
+
+/* As many as a direct evaluation of the theorem admits, and not one more. */
+static void zcdp_admits_what_its_theorem_does(sotto_test *t)
+{
+    static const struct {
+        const char *limit, *each;
+        double value;
+        int filter; /* what the other filter admits */
+    } rows[] = {{"1", "0.01", 0.01, 333}, {"3", "0.05", 0.05, 112}, {"0.5", "0.002", 0.002, 2117}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sotto_budget_limit limit = limit_of(t, rows[i].limit, 10000);
+        double log_slack = log(0.0000005);
+        sotto_spent spent = {0};
+        int admitted = 0, expected = 0;
+
+        limit.composition = SOTTO_COMPOSITION_ZCDP;
+        while (admitted < 10000 && decide(t, &limit, &spent, rows[i].each, "0").against == 0) {
+            CHECK_OK(t, sotto_spent_add(&spent, dec(t, rows[i].each), dec(t, "0"), &t->err));
+            admitted++;
+        }
+        for (int step = 4096; step > 0; step /= 2)
+            if (zcdp_epsilon((expected + step) * rows[i].value * rows[i].value / 2, log_slack) <=
+                strtod(rows[i].limit, NULL))
+                expected += step;
+        CHECK_EQUAL(t, expected, admitted);
+        CHECK(t, admitted > rows[i].filter);
+        CHECK(t, decide(t, &limit, &spent, rows[i].each, "0").by_filter);
+        /* It takes the same part of delta. */
+        CHECK_EQUAL(t, 500000, decide(t, &limit, &spent, rows[i].each, "0").delta_limit.units);
+    }
+}
+
+/* What few large spends add up to is bounded by their sum, and nothing is admitted on no delta. */
+static void zcdp_is_never_worse_than_the_sum(sotto_test *t)
+{
+    sotto_budget_limit limit = limit_of(t, "3", 10);
+    sotto_spent spent = {0};
+
+    limit.composition = SOTTO_COMPOSITION_ZCDP;
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(t, 0, decide(t, &limit, &spent, "1", "0").against);
+        CHECK_OK(t, sotto_spent_add(&spent, dec(t, "1"), dec(t, "0"), &t->err));
+    }
+    CHECK_EQUAL(t, SOTTO_BUDGET_EPSILON, decide(t, &limit, &spent, "0.000000000001", "0").against);
+    limit.delta.units = 0;
+    spent = (sotto_spent){0};
+    CHECK_EQUAL(t, SOTTO_BUDGET_EPSILON, decide(t, &limit, &spent, "3.000000000001", "0").against);
+    limit.epsilon.units = 0;
+    limit.delta = dec(t, "0.000001");
+    CHECK_EQUAL(t, SOTTO_BUDGET_EPSILON, decide(t, &limit, &spent, "0.000000000001", "0").against);
+}
+
 static void what_is_not_known_counts_as_spent(sotto_test *t)
 {
     const sotto_budget_limit limit = limit_of(t, "1", 5);
@@ -151,6 +218,8 @@ int main(int argc, char **argv)
         CASE(each_reason_stands_alone_and_all_are_told),
         CASE(spending_is_exact),
         CASE(a_filter_admits_more_small_spends_than_their_sum_does),
+        CASE(zcdp_admits_what_its_theorem_does),
+        CASE(zcdp_is_never_worse_than_the_sum),
         CASE(what_is_not_known_counts_as_spent),
         CASE(a_lowered_limit_is_the_one_that_is_named),
         CASE(what_overflows_is_refused),

@@ -329,6 +329,111 @@ static void few_slots_at_a_large_delta_are_answered(sotto_test *t)
     CHECK(t, b.low <= b.high && b.high <= 0.2);
 }
 
+/* Balle et al. 2020, Corollary 3.3: n / m repetitions at p0 = m / n cost about e^(1.5 eps0) / sqrt(n), and not more than the
+ * closed form of one window of n / m times the squares. */
+static void repetitions_compose(sotto_test *t)
+{
+    static const double repetitions[] = {1, 2, 10, 100};
+    const sotto_checkin fixed = {
+        .form = SOTTO_CHECKIN_ONE_A_SLOT, .eps0 = 1, .m = 1000, .p0 = 0.01};
+    sotto_bound eps, once, squares;
+    double last = 0;
+
+    CHECK_OK(t, sotto_checkin_fixed_window_optimal(&once, 1, 1000, 0.01, log(1e-6), &t->err));
+    CHECK_OK(t, sotto_checkin_fixed_squares(&squares, 1, 1000, 0.01, &t->err));
+    for (size_t i = 0; i < 4; i++) {
+        const double r = repetitions[i], a = sqrt(r * squares.high);
+
+        CHECK_OK(t, sotto_checkin_repeated(&eps, &fixed, r, log(1e-6), &t->err));
+        CHECK(t, eps.high > last);
+        CHECK(t, eps.high <= (a * a / 2 + a * sqrt(2 * log(1e6))) * (1 + 1e-9));
+        CHECK(t, i > 0 || eps.high == once.high);
+        last = eps.high;
+    }
+    CHECK(t, last < 12 * sqrt(log(1e6)) * exp(1.5) / sqrt(1e5)); /* n = 100,000 */
+}
+
+/* Whatever the form, no less than one window, and no more than plain addition of windows at their part of delta. */
+static void repetitions_are_between_one_and_their_sum(sotto_test *t)
+{
+    for (int form = SOTTO_CHECKIN_ONE_A_SLOT; form <= SOTTO_CHECKIN_OWN_WINDOW; form++)
+        for (double eps0 = 0.01; eps0 < 4; eps0 *= 3) {
+            const sotto_checkin c = {.form = (sotto_checkin_form)form,
+                                     .eps0 = eps0,
+                                     .m = 500,
+                                     .p0 = 1,
+                                     .crowd = {100000, 0}};
+            sotto_bound one, many;
+
+            CHECK_OK(t, sotto_checkin_repeated(&one, &c, 1, log(1e-8), &t->err));
+            CHECK_OK(t, sotto_checkin_repeated(&many, &c, 20, log(1e-8), &t->err));
+            CHECK(t, many.high >= fmin(one.low, eps0));
+            CHECK_OK(t, sotto_checkin_repeated(&one, &c, 1, log(1e-8 / 40) - 1e-9, &t->err));
+            CHECK(t, many.high <= 20 * fmin(one.high, eps0) * (1 + 1e-9));
+        }
+}
+
+static long double losses[1 << 14], masses[1 << 14];
+
+/* All 2^m outcomes of the proof's slots. */
+static void list_outcomes(double eps0, int m, double p0)
+{
+    long double e = expl(eps0);
+
+    losses[0] = 0;
+    masses[0] = 1;
+    for (int i = 0; i < m; i++) {
+        long double slot = log1pl(p0 * e * (e - 1) / (m * e - (e - 1) * i));
+        long double lie = 1 / (expl(slot) + 1);
+
+        for (size_t k = 0, half = (size_t)1 << i; k < half; k++) {
+            losses[k + half] = losses[k] + slot;
+            masses[k + half] = masses[k] * (1 - lie);
+            losses[k] -= slot;
+            masses[k] *= lie;
+        }
+    }
+}
+
+static long double delta_of_outcomes(int m, double eps)
+{
+    long double delta = 0;
+
+    for (size_t k = 0; k < (size_t)1 << m; k++)
+        if (losses[k] > eps)
+            delta += masses[k] * -expm1l(eps - losses[k]);
+    return delta;
+}
+
+/* The Gaussian release that makes the line short used to cost 1.0e-4 of an answer here. */
+static void few_slots_at_a_small_delta_are_tight(sotto_test *t)
+{
+    static const struct {
+        double eps0;
+        int m;
+        double p0, delta;
+    } each[] = {{0.3533, 11, 0.0135, 3.067e-9},
+                {1, 9, 0.02, 1e-6},
+                {0.5, 14, 0.05, 1e-8},
+                {2, 12, 0.01, 1e-4}};
+    sotto_bound b;
+
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        double low = 0, high = each[i].eps0;
+
+        list_outcomes(each[i].eps0, each[i].m, each[i].p0);
+        for (int k = 0; k < 45; k++) {
+            double middle = (low + high) / 2;
+
+            *(delta_of_outcomes(each[i].m, middle) > each[i].delta ? &low : &high) = middle;
+        }
+        CHECK_OK(t, sotto_checkin_fixed_window_optimal(&b, each[i].eps0, each[i].m, each[i].p0,
+                                                       log(each[i].delta), &t->err));
+        CHECK(t, b.high >= low && b.high <= high * (1 + 1e-5));
+        CHECK(t, b.low <= high);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -339,6 +444,7 @@ int main(int argc, char **argv)
         CASE(what_a_series_leaves_out_is_reported),
         CASE(each_error_term_moves_the_optimum),
         CASE(few_slots_at_a_large_delta_are_answered),
+        CASE(few_slots_at_a_small_delta_are_tight),
         CASE(theorems_have_their_printed_values),
         CASE(optimum_of_the_proof_is_below_its_closed_form),
         CASE(optimum_encloses_enumeration),
@@ -348,6 +454,8 @@ int main(int argc, char **argv)
         CASE(sampling_amplifies_a_shuffled_cohort),
         CASE(importance_sampling_is_charged_for_its_higher_rate),
         CASE(bad_input_is_named),
+        CASE(repetitions_compose),
+        CASE(repetitions_are_between_one_and_their_sum),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -42,36 +42,34 @@ static void verified_reports_are_added_and_opened(sotto_test *t)
         for (size_t e = 0; e < 3; e++)
             wanted[e] += reports[i].measurement.values[e];
     }
-    /* What an aggregator does with its reports is a batch call on the tally's instance. */
-    sotto_prio3_verification *states[2];
-    sotto_bytes shares[8];
+    sotto_vdaf vdaf = sotto_prio_over(&p.vdaf);
+    const sotto_vdaf_server_ops *servers = sotto_method_prio.two_server;
+    sotto_vdaf_batch batches[2];
     for (unsigned a = 0; a < 2; a++) {
-        sotto_prio3_verifier verifier = sotto_test_verifier(&p, a);
-        sotto_prio3_report views[4];
+        sotto_vdaf_verifier verifier = sotto_test_verifier(&p, a);
+        sotto_vdaf_report views[4];
 
-        states[a] = sotto_arena_take_array(&t->arena, 4, sizeof *states[a]);
         for (size_t i = 0; i < 4; i++)
             views[i] = sotto_test_view(&reports[i], a);
-        CHECK_OK(t, sotto_prio3_verify_init(sotto_prio_tally_vdaf(&tallies[a]), states[a],
-                                            &verifier, views, 4, &t->arena, &t->err));
+        CHECK_OK(t, a == 0 ? servers->leader_init(&vdaf, &batches[0], &verifier, views, 4,
+                                                  &t->arena, &t->err)
+                           : servers->helper_init(&vdaf, &batches[1], &verifier, views,
+                                                  batches[0].outbound, 4, &t->arena, &t->err));
         for (size_t i = 0; i < 4; i++)
-            shares[2 * i + a] = states[a][i].verifier_share;
+            CHECK_EQUAL(t, a == 0 ? SOTTO_AGAIN : SOTTO_OK, batches[a].status[i]);
     }
-    sotto_prio3_verdict verdicts[4];
-    CHECK_OK(t, sotto_prio3_verifier_shares_to_message(&p.vdaf, verdicts, p.verifier.context,
-                                                       shares, 4, &t->arena, &t->err));
+    CHECK_OK(t, servers->leader_finish(&vdaf, &batches[0], batches[1].outbound, &t->err));
     for (unsigned a = 0; a < 2; a++) {
-        const sotto_prio3 *vdaf = sotto_prio_tally_vdaf(&tallies[a]);
-        sotto_bytes messages[4];
         size_t size = ops->size(&round);
         sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
 
-        for (size_t i = 0; i < 4; i++)
-            messages[i] = sotto_bytes_of(verdicts[i].message, vdaf->sizes.verifier_message);
-        CHECK_OK(t, sotto_prio3_verify_next(vdaf, states[a], messages, 4, &t->err));
-        CHECK_OK(t, sotto_prio3_accumulate(vdaf, sotto_prio_tally_agg(&tallies[a]), states[a], 4,
-                                           &t->err));
-        tallies[a].contributions = sotto_prio_tally_agg(&tallies[a])->reports;
+        sotto_tally job; /* of the instance, as servers have it; the round's has one of its own */
+
+        CHECK_OK(t, servers->tally_init(&job, &vdaf, &t->arena, &t->err));
+        CHECK_OK(t, servers->accumulate(&job, &batches[a], 0, 1, &t->err));
+        CHECK_EQUAL(t, 1, job.contributions);
+        CHECK_OK(t, servers->accumulate(&job, &batches[a], 1, 3, &t->err));
+        CHECK_OK(t, ops->merge(&tallies[a], &job, &t->err));
         CHECK_EQUAL(t, 4, tallies[a].contributions);
         CHECK_OK(t, ops->encode(&tallies[a], &out, &t->err));
         parts[a] = sotto_buf_bytes(&out);

@@ -42,7 +42,7 @@ static void a_receipt_claims_aggregation_and_no_sampling(sotto_test *t)
     make(t);
     CHECK(t, receipt.split && receipt.aggregation && !receipt.sampling);
     CHECK(t, strstr(receipt.sampling_why, "no relay") != NULL);
-    CHECK(t, strstr(receipt.theorem, "clones") != NULL);
+    CHECK(t, strstr(receipt.theorem, "amplification by shuffling") != NULL);
     CHECK_EQUAL(t, 40000, receipt.min_cohort);
     CHECK_EQUAL(t, 20000, receipt.honest);
     CHECK_NEAR(t, 0.5, receipt.honest_share, 0);
@@ -86,7 +86,7 @@ static void a_receipt_of_a_handful_claims_no_crowd(sotto_test *t)
     text[out.len] = 0;
     CHECK(t, strstr(text, "this answer: epsilon 2 at") != NULL);
     CHECK(t, strstr(text, "amplified by aggregation: no\n") != NULL);
-    CHECK(t, strstr(text, "clones") == NULL);
+    CHECK(t, strstr(text, "Feldman") == NULL);
 }
 
 /* A liar's bit is 1 where an honest one would be q on average. */
@@ -106,9 +106,9 @@ static void a_receipt_reads_well(sotto_test *t)
         "amplified by aggregation: yes",
         "amplified by sampling: not claimed",
         "3 report_replayed, 12 vdaf_verify_error",
-        "refused by the helper: unknown; it does not tell",
-        "rate of reports at the leader: OFF, since its operator gave no population",
-        "rate of reports at the helper: unknown; it does not tell\n"};
+        "rejected by the helper: unknown; it does not tell",
+        "volume (Sybil) check at the leader: OFF, since its operator gave no population",
+        "volume (Sybil) check at the helper: unknown; it does not tell\n"};
     char text[8192];
     sotto_buf out = sotto_buf_over(text, sizeof text - 1), small = sotto_buf_over(text, 100);
 
@@ -137,9 +137,11 @@ static void a_receipt_says_what_came_of_each_servers_check(sotto_test *t)
     receipt.leader_rejections.rate = SOTTO_RATE_PASSED;
     receipt.helper_rejections.rate = SOTTO_RATE_RELEASED;
     explain(t, text, sizeof text);
-    CHECK(t, strstr(text, "rate of reports at the leader: passed\n") != NULL);
-    CHECK(t, strstr(text, "rate of reports at the helper: TOO MANY for its operator's figure of "
-                          "devices, who released the batch all the same") != NULL);
+    CHECK(t, strstr(text, "volume (Sybil) check at the leader: passed\n") != NULL);
+    CHECK(t, strstr(text, "reports of his own to a batch of ") != NULL);
+    CHECK(t, strstr(text, "subtracts them, faces one device's report, epsilon ") != NULL);
+    CHECK(t, strstr(text, "volume (Sybil) check at the helper: TOO MANY for the population that "
+                          "its operator gave, who released the batch all the same") != NULL);
     receipt.helper_rejections.rate = SOTTO_RATE_CHECKED;
     explain(t, text, sizeof text);
     CHECK(t, strstr(text, "at the helper: checked; it does not tell what came of it\n") != NULL);
@@ -153,16 +155,17 @@ static void one_reason_is_given_for_all_that_a_server_did_not_tell(sotto_test *t
     make(t);
     receipt.helper_rejections.why = "it could not be asked";
     explain(t, text, sizeof text);
-    CHECK(t, strstr(text, "refused by the helper: unknown; it could not be asked\n") != NULL);
-    CHECK(t,
-          strstr(text, "rate of reports at the helper: unknown; it could not be asked\n") != NULL);
+    CHECK(t, strstr(text, "rejected by the helper: unknown; it could not be asked\n") != NULL);
+    CHECK(t, strstr(text, "volume (Sybil) check at the helper: unknown; it could not be asked\n") !=
+                 NULL);
     receipt.helper_rejections.why = NULL;
     explain(t, text, sizeof text);
-    CHECK(t, strstr(text, "rate of reports at the helper: unknown; nobody asked\n") != NULL);
+    CHECK(t, strstr(text, "volume (Sybil) check at the helper: unknown; nobody asked\n") != NULL);
     receipt.helper_rejections.known = true; /* it tells its counts, and no more */
     explain(t, text, sizeof text);
-    CHECK(t, strstr(text, "refused by the helper: none\n") != NULL);
-    CHECK(t, strstr(text, "rate of reports at the helper: unknown; it does not tell\n") != NULL);
+    CHECK(t, strstr(text, "rejected by the helper: none\n") != NULL);
+    CHECK(t,
+          strstr(text, "volume (Sybil) check at the helper: unknown; it does not tell\n") != NULL);
 }
 
 static void a_receipt_tells_of_the_servers_noise(sotto_test *t)

@@ -98,9 +98,18 @@ static void split_alone_earns_a_gain(sotto_test *t)
     }
 }
 
+/* It is for questions; recipes and policies do not know it. */
+static void central_is_no_trust_of_recipes(sotto_test *t)
+{
+    CHECK(t, strcmp(sotto_trust_name(SOTTO_TRUST_CENTRAL), "central") == 0);
+    CHECK(t, !sotto_trust_named("central"));
+    CHECK(t, read(t, replaced(t, text_of(t, SOTTO_TRUST_SPLIT), "\"trust\": \"split\"",
+                              "\"trust\": \"central\"")) == NULL);
+}
+
 static void what_is_no_trust_model_earns_nothing(sotto_test *t)
 {
-    static const int none[] = {0, -1, SOTTO_TRUST_AERO + 1, 1 << 20};
+    static const int none[] = {0, -1, SOTTO_TRUST_CENTRAL + 1, 1 << 20};
 
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         const sotto_trust_model *model = sotto_trust_model_of((sotto_trust)none[i]);
@@ -186,15 +195,11 @@ static void an_account_assumes_what_the_table_says(sotto_test *t)
 
 static void recipes_and_policies_know_the_names_of_the_table(sotto_test *t)
 {
-    char words[64];
-    size_t len = 0, variants = 0, lists = 0;
+    size_t variants = 0, lists = 0;
 
-    EACH_TRUST(trust)
-    len += (size_t)snprintf(words + len, sizeof words - len, "%s%s", len ? "|" : "",
-                            sotto_trust_name(trust));
     for (size_t i = 0; i < sotto_schema_count; i++)
         if (strcmp(sotto_schema[i].key, "trusts") == 0)
-            lists += strcmp(sotto_schema[i].of, words) == 0;
+            lists += sotto_schema[i].of == NULL; /* the names of the table itself */
     CHECK_EQUAL(t, 1, lists);
     for (size_t i = 0; i < sotto_schema_object_count; i++)
         variants += strncmp(sotto_schema_objects[i].name, "aggregation.", 12) == 0 &&
@@ -214,7 +219,8 @@ static void recipes_and_policies_know_the_names_of_the_table(sotto_test *t)
 static void a_claim_has_the_gains_of_the_table(sotto_test *t)
 {
     static const char moment[] =
-        "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 1000000}";
+        "{\"type\": \"donation\", \"slots\": 1000000, \"start\": \"2026-11-20T00:00:00Z\", "
+        "\"slot\": \"1h\"}";
 
     EACH_TRUST(trust)
     {
@@ -327,6 +333,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(every_trust_model_is_told_in_words),
         CASE(split_alone_earns_a_gain),
+        CASE(central_is_no_trust_of_recipes),
         CASE(what_is_no_trust_model_earns_nothing),
         CASE(the_accountant_grants_what_the_table_grants),
         CASE(an_account_assumes_what_the_table_says),

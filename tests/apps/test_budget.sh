@@ -33,6 +33,29 @@ exits 0 account --mechanism allocation --sigma 0.1 --slots 10 --adjacency add-re
 exits 0 account --mechanism noise-shares --sigma 0.5 --sensitivity 1 --dimension 1 --cohort 100 --adjacency replacement $claim
 exits 2 account --mechanism sgm --sigma 0.099 --q 0.5 --T 3 --adjacency add-remove $claim
 
+begin repeated_check_ins_are_one_question
+in="--mechanism check-in --variant fixed --window 1000 --probability 0.01 --local-epsilon 1 --adjacency replacement $claim"
+exits 0 account $in --repetitions 1
+says 'proof of Theorem 3.2'
+exits 0 account $in --repetitions 100
+says 'epsilon   <= 0.05'
+says 'Balle et al. 2020, Corollary 3.3'
+exits 2 account $in --repetitions 0
+
+begin dummies_are_planned
+exits 0 plan --find dummies --epsilon 0.1 --delta 1e-6 --cohort 1000000000 --dishonest 0 --trust split --hidden
+says 'dummies   1409 '
+says 'Talwar et al. 2024'
+exits 0 plan --find dummies --epsilon 0.1 --delta 1e-6 --cohort 1000000 --dishonest 0.5 --trust split --hidden --rate 0.0001
+says 'honest    500000 that do not take part'
+says 'a rate of 0.0001 is worth epsilon 0.'
+exits 0 plan --find dummies --epsilon 0.1 --delta 1e-6 --cohort 1000000 --dishonest 0.5 --trust split --hidden --json
+says '"find":"dummies"'
+exits 4 plan --find dummies --epsilon 0.1 --delta 1e-6 --cohort 1000000 --dishonest 0 --trust split
+exits 4 plan --find dummies --epsilon 0.1 --delta 1e-6 --cohort 1000000 --dishonest 0 --trust flamingo
+exits 2 plan --find dummies --epsilon 0.1 --delta 1e-6 --dishonest 0 --trust split --hidden
+exits 2 plan --find dummies --epsilon 0.1 --delta 1e-6 --cohort 10 --sigma 3 --dishonest 0 --trust split --hidden
+
 begin json_says_the_same
 exits 8 account $sgm $claim --claim 0.8 --json
 python3 - "$out" <<END || complain "not the JSON that was meant"
@@ -91,16 +114,123 @@ says '"seconds":0.0*[1-9]'
 begin a_delta_can_be_asked_for
 exits 0 account $sgm --trust split --hidden --dishonest 0 --epsilon 0.8
 says 'delta     <= 2.0108'
+exits 2 account $sgm $claim --epsilon 3
+says 'give --epsilon or --delta'
+printf 'mechanism,sigma,adjacency,delta\ngaussian,5.1,add-remove,\ngaussian,5.1,add-remove,1e-6\n' >"$work/batch.csv"
+exits 2 account --batch "$work/batch.csv" --trust central --epsilon 1
+says '^line 2: delta <= '
+says '^line 3: .*give --epsilon or --delta'
+
+begin central_trust_is_for_plain_questions
+exits 0 account $sgm --trust central --delta 1e-8
+says 'epsilon   <= 1.02039525'
+says 'trust     central: one server sees everybody.s data and is trusted'
+exits 0 account $sgm --trust central --delta 1e-8 --json
+says '"trust":"central","participation_hidden":true'
+exits 0 plan --find sigma --epsilon 1 --mechanism sgm --q 0.02 --rounds 2500 --adjacency add-remove --trust central --delta 1e-8
+says 'sigma     5.1957939'
+exits 2 account --mechanism shuffled --eps0 2 --n 1000 --adjacency replacement --trust central --delta 1e-6
+says 'dishonest is missing'
+
+begin a_refusal_exits_4_and_a_mistake_2
+check_in="--mechanism check-in --eps0 2 --window 1000 --adjacency replacement --trust split --hidden --dishonest 0 --delta 1e-6"
+exits 4 account $check_in --variant fixed --cohort 5
+says 'refused: cohort: no theorem'
+exits 4 account $check_in --variant averaged --cohort 5000 --p0 0.5
+says 'refused: probability: only the fixed window has a theorem'
+exits 2 account $check_in --variant averaged
+says 'cohort is missing: devices that report'
+says_not refused
+exits 2 account --mechanism discrete-gaussian --sigma 1 --sensitivity 5000 --adjacency replacement --trust split --dishonest 0 --delta 1e-6
+says_not refused
+exits 2 account --mechanism discrete-gaussian --sigma 1 --sensitivity 5000 --adjacency replacement --trust split --dishonest 0 --delta 1e-6 --json
+says '^{"mistakes":\["sensitivity / sigma = 5000: accepted is 0 to 1000"\]}'
+
+begin laplace_and_geometric_noise_have_answers
+exits 0 account --mechanism laplace --scale 10 --adjacency add-remove --trust central --delta 1e-6
+says 'epsilon   <= 0.09999800'
+says 'Laplace mechanism (Dwork et al. 2006)'
+exits 0 account --mechanism laplace --scale 10 --one-hot --adjacency replacement --trust flamingo --dishonest 0 --delta 1e-6
+says 'epsilon   <= 0.19999800'
+exits 0 account --mechanism geometric --scale 10 --sensitivity 3 --releases 4 --adjacency replacement --trust central --epsilon 0.5
+says 'delta     <= 0.07756'
+exits 0 plan --find scale --epsilon 1 --mechanism laplace --adjacency add-remove --trust central --delta 1e-9
+says 'scale     1  '
+exits 2 account --mechanism laplace --scale 0.001 --adjacency add-remove --trust central --delta 1e-6
+says 'scale = 0.001: accepted is 0.01 to 1e9 times the distance 1'
+exits 2 account --mechanism geometric --scale 2 --adjacency add-remove --trust central --delta 1e-6
+says 'sensitivity is missing'
+
+begin what_gains_nothing_says_so
+exits 0 account $check_in --variant fixed
+says 'epsilon   <= 2 '
+says "theorem   each report's own local DP: no amplification by check-ins"
+says 'gain      none'
+exits 0 account $check_in --variant fixed --json
+says '"no_gain":true'
+exits 0 account --mechanism shuffled --eps0 2 --n 20 --adjacency replacement --trust split --dishonest 0 --delta 1e-6
+says 'epsilon   <= 2 '
+says 'too few reports for amplification by shuffling'
+exits 0 account --mechanism rappor --eps0 2 --n 20 --adjacency replacement --trust split --dishonest 0 --delta 1e-6 --json
+says '"no_gain":true'
+exits 0 account --mechanism shuffled --eps0 2 --n 2000 --adjacency replacement --trust split --dishonest 0 --delta 1e-6
+says_not 'gain  '
+exits 0 account --mechanism donation --release-epsilon 1 --slots 2 --delta-each 1e-9 --adjacency add-remove --trust split --hidden --dishonest 0 --delta 1e-6
+says 'no amplification by donation times'
 
 begin all_mistakes_are_told_at_once
 exits 2 account --mechanism sgm --q 2 --rounds 2.5 --delta 1 --adjacency remove --foo --sigma nan word
 for word in rate:.2 rounds:.2.5 delta:.1 adjacency:.*remove foo sigma:.*nan word trust.is.missing dishonest.is.missing; do
     says "$word"
 done
-says 'accepted: above 0 to 1'
+says 'rate: 2 is out of range: sampled-gaussian accepts 1e-9 to 1$'
 says_not 'rate is missing'
 exits 2 account
 says "mechanism is missing: what is released; accepted: a mechanism of .sotto budget account --help."
+
+begin ranges_named_are_those_that_hold
+# Both ends of every range that --help prints are accepted, and what lies outside is not.
+python3 - "$program" >"$out" 2>&1 <<'END' || complain "a range of --help does not hold"
+import re, subprocess, sys
+
+program = sys.argv[1]
+text = subprocess.run([program, "budget", "account", "--help"], stdout=subprocess.PIPE, text=True).stdout
+text = text[text.index("\nmechanisms,"):text.index("\ntrust models:")]
+usual = {"sigma": "1", "rate": "0.1", "rounds": "3", "slots": "10", "sensitivity": "1", "dimension": "2", "cohort": "1000",
+         "local-epsilon": "1", "release-epsilon": "1", "delta-each": "1e-9", "variant": "fixed", "window": "10", "scale": "1"}
+tried = 0
+
+
+def outcome(mechanism, options):
+    adjacency = "add-remove" if re.match("sampled|allocated|donation", mechanism) else "replacement"
+    words = [word for name, value in options.items() for word in ("--" + name, value)]
+    done = subprocess.run([program, "budget", "account", "--mechanism", mechanism, "--adjacency", adjacency, "--trust",
+                           "split", "--hidden", "--dishonest", "0", "--delta", "1e-6"] + words,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return done.returncode, done.stderr
+
+
+for block in re.findall(r"^  ([a-z-]+).*: .*\n((?:      .*\n?)+)", text, re.M):
+    mechanism, rest = block[0], " ".join(block[1].split())
+    needed = re.sub(r"\[[^]]*\]", "", rest)
+    base = {name: usual[name] for name in re.findall(r"--([a-z-]+) (?=[\d.]|fixed)", needed)}
+    for name, low, high in re.findall(r"--([a-z-]+) ([\d.e-]+) to ([\d.e-]+)", rest):
+        options = dict(base)
+        if mechanism == "check-in" and name == "cohort":
+            options["variant"] = "averaged"
+        for end, sign in ((low, -1), (high, 1)):
+            code, said = outcome(mechanism, dict(options, **{name: end}))
+            # Limits of two options together are told in words of their own.
+            if f"--{name}:" in said or code == 1:
+                sys.exit(f"{mechanism} --{name} {end}: {said}")
+            beyond = "%.17g" % (float(end) * 1.5 if sign > 0 else float(end) / 2)
+            code, said = outcome(mechanism, dict(options, **{name: beyond}))
+            if code != 2 or f"--{name}:" not in said or f"{low} to {high}" not in said:
+                sys.exit(f"{mechanism} --{name} {beyond}: {code} {said}")
+            tried += 1
+if tried < 60:
+    sys.exit(f"only {tried} ends were found")
+END
 
 begin options_of_other_mechanisms_are_mistakes
 exits 2 account $sgm $claim --cohort 7
@@ -204,7 +334,7 @@ cat >"$work/batch.json" <<END
 END
 exits 2 account --batch "$work/batch.json" $claim --json
 says '^{"line":1,"mechanism":"sampled-gaussian".*"high":1.0203'
-says '^{"line":2,"refused":"malformed"'
+says '^{"line":2,"mistakes":\["not an object"\]}'
 says '^{"line":3,"mechanism":"gaussian".*"high":8.3433'
 exits 2 account --batch "$work/batch.json" $claim
 says '^element 1: epsilon <= 1.0203'
@@ -242,7 +372,7 @@ begin help_lists_everything
 says 'account'
 says 'plan'
 "$program" budget account --help >"$out" 2>&1 || complain "exit code is not 0"
-for word in mechanism local-epsilon sampled-gaussian noise-shares check-in curve; do
+for word in mechanism local-epsilon sampled-gaussian noise-shares check-in curve central flamingo: aero: decryptors; do
     says "$word"
 done
 "$program" budget >"$out" 2>&1

@@ -55,16 +55,24 @@ read -r line <"$work/ready"
 [ "$line" = ready ] || { echo "the fake leader does not start"; exit 1; }
 
 run 0 --cohort en_US
-says "41000 reports; estimated counts with 95% intervals"
+says "^cohort locale en_US: 41000 reports; estimated counts with 95% intervals"
+says "^  cohort locale en_US$"
 says "amplified by sampling: not claimed"
 says "amplified by aggregation: yes"
-says "refused by the leader: 7 report_replayed"
-says "refused by the helper: 7 report_replayed"
-says "rate of reports at the helper: TOO MANY .* released"
+says "rejected by the leader: 7 report_replayed"
+says "rejected by the helper: 7 report_replayed"
+says "volume (Sybil) check at the helper: TOO MANY .* released"
 says "and .* bins with smaller counts"
 [ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 20 ] || fail "not 20 bars"
 run 0 --cohort 0 --bins 3 --wait 0
-[ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 3 ] || fail "not 3 bars"
+[ "$(grep -c '  .*  *[0-9.]*%  .* to [0-9]*$' "$work/out")" -eq 3 ] || fail "not 3 bars with percentages"
+run 0 --cohort 0 --bins 3 --csv "$work/a.csv" --svg "$work/a.svg"
+says "^receipt$"
+[ "$(head -1 "$work/a.csv")" = "bin,label,sum,count,deviation,low,high,share" ] || fail "no header in the CSV"
+[ "$(wc -l <"$work/a.csv")" -gt 20 ] || fail "the CSV lacks bins"
+[ "$(grep -c '<rect class="bar"' "$work/a.svg")" -eq 3 ] || fail "not 3 bars in the picture"
+run 1 --cohort 0 --csv "$work/nowhere/a.csv"
+complains "nowhere/a.csv can't be written: No such file or directory"
 grep -q "is chance" "$work/out" && fail "three likely counts are called chance"
 run 0 --cohort 0 --bins 0
 says "a count below 0 or above 41000 is chance"
@@ -72,12 +80,15 @@ run 0 --cohort 0 --json --from 2026-11-20T00:00:00Z --until 2026-11-27T00:00:00Z
 python3 - "$work/out" <<'PYTHON' || fail "the JSON is not as it should be"
 import json, sys
 a = json.load(open(sys.argv[1]))
+assert a["cohort"] == 0 and a["cohort_values"] == {"locale": "en_US"}
+assert a["receipt"]["cohort_values"] == {"locale": "en_US"}
 assert a["reports"] == 41000 and a["confidence"] == 0.95
 assert a["from"] == "2026-11-20T00:00:00Z" and a["until"] == "2026-11-21T00:00:00Z"
 truth = [16000, 8000] + [0] * (len(a["bins"]) - 2)
 missed = sum(not b["low"] <= t <= b["high"] for b, t in zip(a["bins"], truth))
 assert missed <= len(truth) // 5, missed
 assert abs(a["bins"][0]["count"] - 16000) < 2000
+assert abs(a["bins"][0]["share"] - a["bins"][0]["count"] / 41000) < 1e-12
 assert a["bins"][0]["label"] and a["bins"][0]["bin"] == 0
 r = a["receipt"]
 assert len(r["task"]) == 43 and set(r["task"]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), r["task"]
@@ -88,8 +99,8 @@ PYTHON
 
 echo counts >"$work/mode"
 run 0 --cohort 0
-says "refused by the helper: unknown; it does not tell"
-says "rate of reports at the helper: unknown; it does not tell"
+says "rejected by the helper: unknown; it does not tell"
+says "volume (Sybil) check at the helper: unknown; it does not tell"
 run 0 --cohort 0 --json
 says '"helper_rate_checked": null'
 says '"helper_rate_released": null'
@@ -126,7 +137,11 @@ complains "too late"
 # What is wrong with files and arguments is said before anybody is asked.
 run 2
 complains "2 cohorts"
+complains "^  --cohort 1  locale en_GB$"
 run 2 --cohort fr_FR
+complains "no cohort 'fr_FR'; it has:"
+complains "^  --cohort 0  locale en_US$"
+complains "^  --cohort 1  locale en_GB$"
 run 2 --cohort 2
 run 2 --cohort 0 next
 complains "intervals of time"

@@ -49,19 +49,64 @@ assert (trial["epsilon_left"], trial["epsilon_allowed"]) == (1, 5), trial
 assert helper["hpke_decrypt_error"] == 2 and helper["vdaf_verify_error"] == 2, helper
 CHECK
 nothing_left "afterwards"
-"$sotto" demo --devices 100000 >/dev/null 2>&1 &
-demo=$!
-# Until it has its directory, and so its handler: what the shell runs beside itself ignores Ctrl-C before that.
-waited=0
-until ls -d "$work"/sotto-demo-* >/dev/null 2>&1 || [ "$waited" -ge 600 ]; do
-    sleep 0.1
-    waited=$((waited + 1))
-done
-sleep 1
-kill -INT $demo
-wait $demo
-[ $? -eq 130 ] || { echo "an interrupted demo does not say so"; failed=1; }
-nothing_left "after Ctrl-C"
+# ended_by SIGNAL CODE: a demo that is told to end by this signal says so, and leaves nothing.
+ended_by() {
+    "$sotto" demo --devices 100000 >/dev/null 2>&1 &
+    demo=$!
+    # Until it has its directory, and so its handler: what the shell runs beside itself ignores Ctrl-C before that.
+    waited=0
+    until ls -d "$work"/sotto-demo-* >/dev/null 2>&1 || [ "$waited" -ge 600 ]; do
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    sleep 1
+    kill -$1 $demo
+    wait $demo
+    code=$?
+    [ $code -eq "$2" ] || { echo "a demo ended by SIG$1 says $code, not $2"; failed=1; }
+    nothing_left "after SIG$1"
+}
+ended_by INT 130
+ended_by HUP 129
+ended_by TERM 143
+# A reader that goes away.
+sh -c '"$1" demo --devices 100000 2>&1; echo $? >"$2"' sh "$sotto" "$work/code" | head -1 >/dev/null
+[ "$(cat "$work/code")" -eq 141 ] || { echo "a demo whose reader went away ends with $(cat "$work/code")"; failed=1; }
+nothing_left "after SIGPIPE"
+
+# On a terminal: the bar stays within its line, and one that is interrupted stays where it was.
+python3 - "$sotto" <<'CHECK' || failed=1
+import fcntl, os, pty, re, struct, sys, termios
+
+def demo(columns, devices, interrupt):
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm"
+        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execv(sys.argv[1], ["sotto", "demo", "--devices", str(devices)])
+    seen = b""
+    while True:
+        try:
+            piece = os.read(fd, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+        if interrupt and b"[#" in seen:
+            os.write(fd, b"\x03")
+            interrupt = False
+    os.waitpid(pid, 0)
+    return [line for line in re.split(r"[\r\n]", seen.decode(errors="replace")) if re.search(r"%(\^C)?$", line)]
+
+for columns in 80, 60, 30, 12:
+    bars = demo(columns, 200, False)
+    assert bars and max(map(len, bars)) < columns, (columns, bars)
+    assert bars[-1].endswith("100%"), bars
+bars = demo(80, 100000, True)
+assert bars and not any("100%" in bar for bar in bars), bars
+CHECK
+nothing_left "on a terminal"
 
 expect 0 "help" "$sotto" demo --help
 expect 0 "the list of verbs" "$sotto" --help
@@ -69,6 +114,8 @@ expect 2 "no verb" "$sotto"
 expect 2 "an unknown verb" "$sotto" nosuch
 expect 2 "an unknown option" "$sotto" demo --nosuch
 expect 2 "devices without a number" "$sotto" demo --devices
+grep -q -- "--devices: it lacks its value, a number from 200 to 1000000" "$work/err" ||
+    { echo "it does not say what --devices lacks"; failed=1; }
 expect 2 "no devices" "$sotto" demo --devices 0
 grep -q "a number from" "$work/err" || { echo "it does not say what --devices takes"; failed=1; }
 expect 1 "a full disk" sh -c '"$1" demo --devices 200 >/dev/full' sh "$sotto"

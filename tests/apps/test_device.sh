@@ -29,7 +29,7 @@ END
 verb="" expect 0 "sotto 0." --version
 verb="" expect 2 "no verb '--versio'" --versio
 expect 0 "a device's events, recipes, budgets" --help
-for part in new events recipes receipts record ledger why forget consent reset donate offer tick; do
+for part in new events recipes receipts record ledger why forget consent reset donate offer parties tick; do
     expect 0 "usage: sotto device $part" $part --help
     says --json
 done
@@ -186,6 +186,42 @@ expect 0 "kept" offer c/50001.json --dir c $now
 expect 0 "cohort-value" why 50001 --dir c $now --field locale=de_DE
 expect 0 "ready" why 50001 --dir c $now --field locale=en_GB
 expect 2 "which NAME=VALUE is 'locale'?" why 50001 --dir c --field locale
+
+# ---- a parties file that a key of the policy signed takes the place of the first
+start p
+key=$("$program" parties key p/vendor.key 2>/dev/null)
+verb=parties expect 1 "exists already" key p/vendor.key
+verb=parties expect 0 "is secret" key p/stranger.key
+sed "s/\"min_cohort\"/\"parties_keys\": {\"vendor\": \"$key\"}, \"min_cohort\"/" p/policy.json >p/policy && mv p/policy p/policy.json
+sed 's/2027-07-01/2027-08-01/' p/parties.json >p/new.json
+"$program" parties sign p/new.json --key p/vendor.key --serial 7 >p/new.signed || complain "not signed"
+"$program" parties sign p/parties.json --key p/vendor.key --serial 6 >p/old.signed || complain "not signed"
+"$program" parties sign p/new.json --key p/stranger.key --serial 8 >p/stranger.signed || complain "not signed"
+"$program" parties sign p/new.json --key p/vendor.key --serial 17949600000 >p/far.signed || complain "not signed"
+"$program" parties sign p/new.json --key p/vendor.key >p/dated.signed || complain "not signed"
+sed '1s/7/9/' p/new.signed >p/forged.signed
+"$program" parties show p/new.signed | cmp -s - p/new.json || complain "not the file that was signed"
+verb=parties expect 0 "devices with this policy take it" check p/new.signed --policy p/policy.json
+says "serial 7"
+says "signed by $key"
+verb=parties expect 4 "signed by 0 of the keys" check p/stranger.signed --policy p/policy.json
+verb=parties expect 4 "does not hold" check p/forged.signed --policy p/policy.json
+verb=parties expect 4 "names no key" check p/new.signed --policy a/policy.json
+verb=parties expect 3 "no signed parties file" check p/new.json
+verb=parties expect 3 "not an object" sign p/policy.json --key p/vendor.key
+verb=parties expect 4 "serial 7 already" sign p/new.signed --key p/stranger.key --serial 8
+verb=parties expect 2 "with which --key" sign p/new.json
+verb=parties expect 3 "whole number" sign p/new.json --key p/vendor.key --serial 07
+expect 0 "taken" parties p/new.signed --dir p $now
+expect 0 "taken" parties p/new.signed --dir p $now
+expect 1 "is known, and later" parties p/old.signed --dir p $now
+expect 4 "signed by 0 of the keys" parties p/stranger.signed --dir p $now
+expect 1 "does not hold" parties p/forged.signed --dir p $now
+expect 3 "no signed parties file" parties p/new.json --dir p $now
+expect 0 "parties      : serial 7" record --dir p $now
+says_not told
+expect 4 "ahead of the clock" parties p/far.signed --dir p $now
+expect 0 '"ok":true' parties p/dated.signed --json --dir p # the time of signing is the true one
 
 # ---- forgetting keeps the ledger and says why
 expect 0 "ledger stays" forget --dir b $now

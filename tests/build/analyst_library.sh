@@ -1,11 +1,12 @@
 #!/bin/sh
 # analyst_library.sh LIBRARY: what an analyst's program takes in with libsotto-analyst: a client of servers and no server,
-# so neither a database nor a library that listens; nothing that prints; and no room that it lacks.
+# so no library that listens, and SQLite only to compile queries: nothing that binds a value, copies a database or loads
+# an extension; nothing that prints; and no room that it lacks.
 library=$1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-needed='libcrypto|libjansson|libcurl|libm|libc|ld-linux-x86-64|ld-linux-aarch64'
-forbidden='listen|accept4?|bind|v?f?printf|f?puts|putchar|fwrite|perror|stdout|json_dumpf|json_dump_file|sqlite3_.*|PQ.*|event_.*|bufferevent_.*|sotto_.*'
+needed='libcrypto|libjansson|libcurl|libsqlite3|libm|libc|ld-linux-x86-64|ld-linux-aarch64'
+forbidden='listen|accept4?|bind|v?f?printf|f?puts|putchar|fwrite|perror|stdout|json_dumpf|json_dump_file|sqlite3_(bind|backup|blob|wal|load|serialize|deserialize)_?.*|PQ.*|event_.*|bufferevent_.*|sotto_.*'
 
 readelf -d "$library" >"$work/dynamic" && nm -D --undefined-only "$library" >"$work/undefined" || exit 1
 wrong=$(

@@ -16,7 +16,18 @@ if grep -rlF SOTTO_RULE_OFF "$work/prefix"; then
     echo "installed with rules that can be switched off"
     exit 1
 fi
-# An installed tree can be moved: nothing in it may name the place it was built or installed for.
+# Units start the program that was installed with them; they are the one thing that knows the prefix.
+for role in leader helper; do
+    unit=$work/prefix/lib/systemd/system/sotto-$role.service
+    grep -qxF "ExecStart=$work/prefix/bin/sotto serve $role --config /etc/sotto/$role.ini" "$unit" ||
+        { echo "sotto-$role.service starts another program:"; grep ^ExecStart "$unit"; exit 1; }
+    page=$(sed -n 's/^Documentation=file://p' "$unit")
+    [ -f "$page" ] || { echo "sotto-$role.service names a page that is not there: $page"; exit 1; }
+done
+DESTDIR=$work/staged "$cmake" --install "$build" --prefix /opt/sotto >"$work/log" || { cat "$work/log"; exit 1; }
+grep -q '^ExecStart=/opt/sotto/bin/sotto ' "$work/staged/opt/sotto/lib/systemd/system/sotto-leader.service" ||
+    { echo "a staged unit does not start what it will be installed with"; exit 1; }
+# An installed tree can be moved: nothing else in it may name the place it was built or installed for.
 mv "$work/prefix" "$work/moved"
 
 "$cmake" -S "$source/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$work/moved" \
@@ -79,7 +90,7 @@ analyst() {
     done
     exec 3>&-
     wait $leader || true
-    grep -q "^41000 reports; estimated counts" "$work/$1/out.text" || { echo "$1: no answer"; exit 1; }
+    grep -q "^cohort locale en_US: 41000 reports; estimated counts" "$work/$1/out.text" || { echo "$1: no answer"; exit 1; }
     python3 - "$work/$1/out" <<'END' || { echo "$1: the formats differ"; exit 1; }
 import csv, json, sys
 import xml.etree.ElementTree as xml
@@ -114,7 +125,8 @@ grep -q "sealed bytes leave" "$work/expected" || { echo "docs/device.md: no run 
     { cat "$work/typed.out"; exit 1; }
 diff "$work/expected" "$work/typed.out" || { echo "docs/device.md: the host says something else"; exit 1; }
 [ "$(wc -l <"$source/examples/host.c")" -le 60 ] || { echo "host.c: more than 60 lines"; exit 1; }
-for page in man1/sotto.1 man1/sotto-device.1 man1/sotto-recipe.1 man3/libsotto-device.3 man3/libsotto-analyst.3; do
+for page in man1/sotto.1 man1/sotto-admin.1 man1/sotto-budget.1 man1/sotto-collect.1 man1/sotto-demo.1 man1/sotto-device.1 \
+    man1/sotto-parties.1 man1/sotto-recipe.1 man1/sotto-serve.1 man3/libsotto-device.3 man3/libsotto-analyst.3; do
     [ -f "$work/moved/share/man/$page" ] || { echo "no $page"; exit 1; }
 done
 echo "find_package: ok"

@@ -29,7 +29,7 @@ verbs_of() {
 for verb in $(verbs_of); do
     grep -q "^\.It Nm Cm $verb$" "$source/man/sotto.1" || { echo "sotto.1: no $verb"; failed=1; }
 done
-for part in device recipe; do
+for part in device parties recipe; do
     for verb in $(verbs_of $part); do
         grep -q "^\.It Cm $verb$" "$source/man/sotto-$part.1" || { echo "sotto-$part.1: no $verb"; failed=1; }
         for option in $("$program" $part "$verb" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p'); do

@@ -12,10 +12,11 @@ complain() {
 }
 
 for role in leader helper; do
-    unit=$build/sotto-$role.service
-    while read -r line; do
-        grep -qxF "$line" "$unit" || complain "sotto-$role.service: no $line"
-    done <<'END'
+    for name in sotto-$role sotto-$role-gc; do
+        unit=$build/$name.service
+        while read -r line; do
+            grep -qxF "$line" "$unit" || complain "$name.service: no $line"
+        done <<'END'
 User=sotto
 StateDirectoryMode=0700
 UMask=0077
@@ -48,21 +49,29 @@ SystemCallFilter=~@privileged @resources
 LimitCORE=0
 MemorySwapMax=0
 END
-    grep -q "^ExecStart=/.*/sotto serve $role --config /etc/sotto/$role.ini$" "$unit" ||
+        # The program is not installed yet, and a unit whose program is missing is none.
+        sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$unit" >"$work/$name.service"
+    done
+    grep -q "^ExecStart=/.*/sotto serve $role --config /etc/sotto/$role.ini$" "$build/sotto-$role.service" ||
         complain "sotto-$role.service: does not start a $role"
-    # The program is not installed yet, and a unit whose program is missing is none.
-    sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$unit" >"$work/sotto-$role.service"
+    grep -q "^ExecStart=/.*/sotto admin gc --config /etc/sotto/$role.ini$" "$build/sotto-$role-gc.service" ||
+        complain "sotto-$role-gc.service: does not clear away"
+    grep -qx "OnCalendar=daily" "$build/sotto-$role-gc.timer" || complain "sotto-$role-gc.timer: not each day"
+    cp "$build/sotto-$role-gc.timer" "$work/"
 done
-sed 's/leader/helper/g' "$work/sotto-leader.service" | diff - "$work/sotto-helper.service" ||
-    complain "the two units differ in more than their names"
+for unit in sotto-leader.service sotto-leader-gc.service sotto-leader-gc.timer; do
+    sed 's/leader/helper/g' "$work/$unit" | diff - "$work/$(echo "$unit" | sed 's/leader/helper/')" ||
+        complain "$unit and the helper's differ in more than their names"
+done
 
 if ! command -v systemd-analyze >/dev/null; then
     [ "$failed" -eq 0 ] || exit 1
     echo "skipped: the units were read, but there is no systemd-analyze to judge them"
     exit 77
 fi
-for role in leader helper; do
-    unit=$work/sotto-$role.service
+said=$(systemd-analyze verify --man=no "$work"/*.timer 2>&1) && [ -z "$said" ] || complain "verify: $said"
+for name in leader leader-gc helper helper-gc; do
+    unit=$work/sotto-$name.service
     said=$(systemd-analyze verify --man=no "$unit" 2>&1) && [ -z "$said" ] || complain "verify: $said"
     if ! systemd-analyze --help | grep -q -- --offline; then
         echo "not judged: this systemd-analyze has no --offline (250 or later has)"

@@ -193,7 +193,7 @@ static void on_body(void *context, sotto_http_request *request)
                                                        sotto_bytes_of(counts, strlen(counts))});
 }
 
-static const sotto_http_handler handler = {on_head, on_body, NULL};
+static const sotto_http_handler handler = {.head = on_head, .body = on_body};
 
 /* ---- files ------------------------------------------------------------------------------------------------- */
 

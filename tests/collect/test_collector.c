@@ -133,7 +133,7 @@ static void on_body(void *context, sotto_http_request *request)
     follow(request, &now);
 }
 
-static const sotto_http_handler handler = {on_head, on_body, NULL};
+static const sotto_http_handler handler = {.head = on_head, .body = on_body};
 
 static void set(sotto_test *t, const step *steps, size_t count)
 {

@@ -1,3 +1,4 @@
+#include "aggregate/prio/prio.h"
 #include "base/alloc.h"
 #include "dap/report.h"
 #include "support/prio3.h"
@@ -10,6 +11,7 @@ enum { IKM = SOTTO_HPKE_MAX_PRIVATE_KEY, ROOM = 1 << 16 };
 /* A task with its two aggregators, and a client's report for it. */
 typedef struct made {
     sotto_test_prio3 p;
+    sotto_vdaf vdaf; /* over the same */
     sotto_hpke_key keys[SOTTO_REPORT_SHARES];
     sotto_hpke_config to[SOTTO_REPORT_SHARES];
     sotto_measurement measurement;
@@ -38,7 +40,8 @@ static void set_up(sotto_test *t, made *m, const sotto_prio3_config *config)
                                           SOTTO_HPKE_AEAD_AES128_GCM);
     }
     m->measurement = sotto_test_measurement(t, &m->p);
-    m->random = noise(t, m, sotto_report_random_size(&m->p.vdaf));
+    m->vdaf = sotto_prio_over(&m->p.vdaf);
+    m->random = noise(t, m, sotto_report_random_size(&m->vdaf));
     m->draft.configuration = sotto_bytes_of(configuration, sizeof configuration);
     m->draft.metadata.time = 1234;
     memset(m->draft.task_id, 0x5a, sizeof m->draft.task_id);
@@ -48,8 +51,8 @@ static void set_up(sotto_test *t, made *m, const sotto_prio3_config *config)
 static void make(sotto_test *t, made *m, const sotto_prio3_config *config)
 {
     set_up(t, m, config);
-    CHECK_OK(t, sotto_report_make(&m->report, &m->draft, &m->p.vdaf, m->measurement, m->to,
-                                  m->random, &t->arena, &t->err));
+    CHECK_OK(t, sotto_report_make(&m->report, &m->draft, &m->vdaf, m->measurement, m->to, m->random,
+                                  &t->arena, &t->err));
 }
 
 /* As an aggregator does, which knows the report from the wire and the task from its own configuration. */
@@ -172,7 +175,7 @@ static void a_report_follows_from_its_random_bytes(sotto_test *t)
     CHECK_BYTES(t, wire[0].data, wire[1].data, wire[0].len);
     a.random.len--;
     CHECK_STATUS(t, SOTTO_BUG,
-                 sotto_report_make(&a.report, &a.draft, &a.p.vdaf, a.measurement, a.to, a.random,
+                 sotto_report_make(&a.report, &a.draft, &a.vdaf, a.measurement, a.to, a.random,
                                    &t->arena, &t->err));
 }
 
@@ -208,7 +211,7 @@ static void every_failing_allocation_is_told(sotto_test *t)
         CHECK(t, n < 100);
         sotto_arena_init(&arena, (size_t)1 << 20);
         sotto_alloc_fail_after(n);
-        status = sotto_report_make(&m.report, &m.draft, &m.p.vdaf, m.measurement, m.to, m.random,
+        status = sotto_report_make(&m.report, &m.draft, &m.vdaf, m.measurement, m.to, m.random,
                                    &arena, &t->err);
         sotto_alloc_fail_after(-1);
         sotto_arena_clear(&arena);

@@ -139,6 +139,26 @@ static void a_commit_wakes_other_processes(sotto_test *t)
     sotto_db_close(there);
 }
 
+static void refused(sotto_test *t, const char *setting, const char *value)
+{
+    const sotto_db_options options = {
+        .address = format(t, "host=%s user=sotto dbname=postgres %s password=hunter2",
+                          getenv("SOTTO_POSTGRES_DIR"), format(t, "%s=%s", setting, value)),
+        .patience_ms = 1};
+    sotto_db *db;
+
+    t->err = (sotto_err){0};
+    CHECK_STATUS(t, SOTTO_IO, sotto_db_open(&db, &options, &t->err));
+    CHECK_REASON(t, format(t, "\"%s\" %s", value, "does not exist"));
+    CHECK(t, !strstr(t->err.reason, "hunter2"));
+}
+
+static void the_servers_sentence_names_what_is_missing(sotto_test *t)
+{
+    refused(t, "dbname", "no_such_database");
+    refused(t, "user", "nobody_here");
+}
+
 /* ---- servers of our own -------------------------------------------------------------------------------- */
 
 static const char *start_server(sotto_test *t, const char *directory, const char *settings)
@@ -398,6 +418,7 @@ static void no_query_is_compiled(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(the_servers_sentence_names_what_is_missing),
         CASE(no_query_is_compiled),
         CASE(a_connection_killed_in_a_transaction_is_made_anew),
         CASE(patience_ends),

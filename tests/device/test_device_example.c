@@ -173,6 +173,24 @@ static void a_cohort_too_small_is_refused_by_check_3_which_says_what_would_do(so
     sotto_test_phone_close(&phone);
 }
 
+/* A host may bring a sotto_err that it never zeroed, or use one again: it speaks of the last call alone. */
+static void an_error_speaks_of_the_last_call_alone(sotto_test *t)
+{
+    static sotto_test_phone phone;
+    sotto_err err;
+
+    sotto_test_phone_start(t, &phone, NULL);
+    memset(&err, 'A', sizeof err);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_device_offer(phone.device, sotto_bytes_of("{", 1), &err));
+    CHECK(t, err.status == SOTTO_MALFORMED && !strstr(err.reason, "AAAA"));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_device_forget(phone.device, "nowhere", &err));
+    CHECK(t, err.status == SOTTO_MISSING && strstr(err.reason, "nowhere"));
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &err));
+    CHECK(t, err.status == SOTTO_OK && err.reason[0] == 0);
+    sotto_test_phone_close(&phone);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -182,6 +200,7 @@ int main(int argc, char **argv)
         CASE(a_report_tells_the_hour_and_nothing_more),
         CASE(table_1_as_printed_refuses_the_second_recipe_by_check_1),
         CASE(with_three_reports_check_2_refuses_on_age),
+        CASE(an_error_speaks_of_the_last_call_alone),
         CASE(a_cohort_too_small_is_refused_by_check_3_which_says_what_would_do),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -259,6 +259,41 @@ static void a_device_with_other_keys_makes_reports_that_open_nowhere(sotto_test 
     CHECK_EQUAL(t, 0, opener(t, &phone.uploaded[0], recipe, right, LEADER));
 }
 
+/* The recipe's end lies behind the leader's first key, and a later one covers it: whoever answers early seals to the first,
+ * whoever answers late to the second, and both reports are of one task. */
+static void a_recipe_may_outlast_a_key(sotto_test *t)
+{
+    const sotto_bytes recipe = sotto_test_sure_recipe(t, "50001", NULL, NULL);
+    const int64_t change = SOTTO_TEST_OPENS + 3 * 86400;
+    const listed_key keys[] = {{'T', EARLY, change}, {'N', change - 3600, LATE}};
+    const sotto_bytes parties = parties_of(t, keys, 2, keys, 2);
+    const struct {
+        int64_t at;
+        char who;
+    } times[] = {{SOTTO_TEST_OPENS, 'T'},
+                 {change - 3601, 'T'},
+                 {change - 3600, 'N'},
+                 {change, 'N'},
+                 {SOTTO_TEST_CLOSES - 1, 'N'}};
+    uint8_t task[SOTTO_TASK_ID_SIZE];
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        sotto_test_phone_init(t, &phone, NULL);
+        phone.options.parties = parties;
+        phone.now = times[i].at;
+        sotto_test_phone_open(&phone);
+        CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+        CHECK_OK(t, sotto_device_offer(phone.device, recipe, &t->err));
+        CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+        CHECK_EQUAL(t, 1, phone.uploads);
+        CHECK_EQUAL(t, times[i].who, opener(t, &phone.uploaded[0], recipe, parties, LEADER));
+        CHECK_EQUAL(t, times[i].who, opener(t, &phone.uploaded[0], recipe, parties, HELPER));
+        CHECK(t, i == 0 || memcmp(task, phone.uploaded[0].task, sizeof task) == 0);
+        memcpy(task, phone.uploaded[0].task, sizeof task);
+        sotto_test_phone_close(&phone);
+    }
+}
+
 /* ---- what is kept ----------------------------------------------------------------------------------------- */
 
 static const uint8_t task_id[SOTTO_TASK_ID_SIZE] = {7, 7};
@@ -430,6 +465,7 @@ int main(int argc, char **argv)
         CASE(one_rule_says_which_key_opens_which_half),
         CASE(a_leader_s_word_never_moves_the_helper_s_half),
         CASE(a_device_with_other_keys_makes_reports_that_open_nowhere),
+        CASE(a_recipe_may_outlast_a_key),
         CASE(the_helper_s_half_is_never_sealed_again),
         CASE(the_helper_s_share_is_not_kept),
         CASE(a_report_kept_by_version_1_is_sealed_again_for_its_leader_alone),

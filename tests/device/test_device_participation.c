@@ -1,5 +1,4 @@
 /* Who answers, and when: consent, eligibility, secret draws and dummies. */
-#include "device/answer/participate.h"
 #include "support/devices.h"
 
 #include <string.h>
@@ -140,26 +139,6 @@ static void a_clock_that_is_far_off_does_no_harm(sotto_test *t)
     }
 }
 
-static void the_last_slot_of_all_is_still_to_come(sotto_test *t)
-{
-    static const sotto_participation_type types[] = {SOTTO_CHECK_IN_FIXED_WINDOW,
-                                                     SOTTO_CHECK_IN_SLIDING_WINDOW, SOTTO_DONATION};
-    static const int64_t last = INT64_C(253402300799);
-    static sotto_recipe recipe;
-
-    for (size_t i = 0; i < 3; i++) {
-        sotto_decision late = {.slot = 999999, .at = last}, early = {.slot = 0, .at = 0};
-
-        recipe.opens = i == 0 ? last - 999999 : 0;
-        recipe.closes = last;
-        recipe.participation =
-            (sotto_participation){.type = types[i], .slots = 1000000, .slot_minutes = 10080};
-        CHECK(t, sotto_participation_turn(&recipe, &late, 0) == SOTTO_TURN_TO_COME);
-        CHECK(t, sotto_participation_turn(&recipe, &early, last) == SOTTO_TURN_MISSED);
-        CHECK(t, i == 0 || sotto_participation_turn(&recipe, &late, last) == SOTTO_TURN_TO_COME);
-    }
-}
-
 static void nothing_happens_at_a_bad_time(sotto_test *t)
 {
     static const sotto_conditions bad[] = {
@@ -286,102 +265,6 @@ static void as_many_take_part_as_the_rate_says(sotto_test *t)
     check_a_quarter_sends(t, sotto_test_sure_recipe(t, "50001", "\"rate\": 1", "\"rate\": 0.25"));
 }
 
-/* ---- rounds ----------------------------------------------------------------------------------------------- */
-
-static sotto_bytes slotted(sotto_test *t, const char *name, const char *participation)
-{
-    return sotto_test_sure_recipe(t, name, "{\"type\": \"poisson\", \"rate\": 1}", participation);
-}
-
-/* Ticks at every start of a slot; which slot it answered in, or `slots`. */
-static uint64_t slot_of_answer(sotto_test *t, int64_t length, uint64_t slots)
-{
-    uint64_t answered = slots;
-
-    for (uint64_t slot = 0; slot < slots; slot++) {
-        uint64_t made = sotto_test_tick(&phone).made;
-
-        CHECK(t, made == 0 || (made == 1 && answered == slots));
-        answered = made ? slot : answered;
-        phone.now += length;
-    }
-    return answered;
-}
-
-static void check_slots(sotto_test *t, const char *participation, int64_t length, uint64_t slots)
-{
-    uint64_t seen = 0;
-
-    for (int i = 0; i < 24; i++) {
-        sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
-        offer(t, slotted(t, "50001", participation));
-        uint64_t slot = slot_of_answer(t, length, slots);
-        CHECK(t, slot < slots);
-        seen |= UINT64_C(1) << slot;
-        CHECK_EQUAL(t, 1, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DECIDED));
-        sotto_test_phone_close(&phone);
-    }
-    CHECK_EQUAL(t, (UINT64_C(1) << slots) - 1, seen); /* each of them is somebody's */
-}
-
-static void a_check_in_happens_in_its_slot(sotto_test *t)
-{
-    check_slots(t, "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 4}", 151200, 4);
-    check_slots(t, "{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 4}", 151200, 4);
-}
-
-static void a_donation_waits_from_the_moment_of_its_draw(sotto_test *t)
-{
-    check_slots(t, "{\"type\": \"donation\", \"slots\": 4, \"slot_minutes\": 60}", 3600, 4);
-}
-
-static void a_sliding_window_begins_when_the_device_arrives(sotto_test *t)
-{
-    uint64_t answered = 0;
-
-    for (int i = 0; i < 24; i++) {
-        sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
-        phone.now += 2 * 151200; /* with two of four slots left before the recipe closes */
-        offer(t, slotted(t, "50001",
-                         "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 4}"));
-        answered += slot_of_answer(t, 151200, 4) < 2;
-        sotto_test_phone_close(&phone);
-    }
-    CHECK(t, answered > 4 && answered < 20);
-}
-
-static void a_slot_that_passed_is_not_made_up_for(sotto_test *t)
-{
-    uint64_t missed = 0;
-
-    for (int i = 0; i < 12; i++) {
-        sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
-        offer(t, slotted(t, "50001",
-                         "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 4}"));
-        phone.now = SOTTO_TEST_CLOSES - 10; /* the last of them */
-        if (sotto_test_tick(&phone).made == 0) {
-            CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_SLOT_MISSED);
-            missed++;
-        }
-        sotto_test_phone_close(&phone);
-    }
-    CHECK(t, missed > 3);
-}
-
-static void an_analysis_draws_once_for_all_its_rounds(sotto_test *t)
-{
-    static const char in[] = "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 2}";
-
-    sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
-    offer(t, slotted(t, "50001", in));
-    offer(t, slotted(t, "50002", in));
-    CHECK(t, slot_of_answer(t, 302400 - 3600, 2) < 2);
-    CHECK_EQUAL(t, 1, sotto_test_lines(&phone, NULL, SOTTO_RECORD_DECIDED));
-    CHECK_EQUAL(t, 1, sotto_test_charged(&phone));
-    CHECK(t, sotto_test_why(&phone, "50002") == SOTTO_WHY_ANALYSIS_DONE);
-    sotto_test_phone_close(&phone);
-}
-
 static void poisson_draws_for_each_recipe(sotto_test *t)
 {
     sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
@@ -399,11 +282,12 @@ static void importance_sampling_is_refused(sotto_test *t)
 
     sotto_test_phone_start(t, &phone, (const char *)policy.data);
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_device_offer(phone.device,
-                                    slotted(t, "50001",
+                 sotto_device_offer(
+                     phone.device,
+                     sotto_test_sure_recipe(t, "50001", "{\"type\": \"poisson\", \"rate\": 1}",
                                             "{\"type\": \"importance\", \"rate_default\": 0.1, "
                                             "\"rate_other\": 0.5}"),
-                                    &t->err));
+                     &t->err));
     CHECK_REASON(t, "depend on its value");
     CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_POLICY);
     sotto_test_phone_close(&phone);
@@ -553,7 +437,6 @@ int main(int argc, char **argv)
         CASE(a_no_erases_what_waits_and_stays_after_a_restart),
         CASE(a_tick_without_consent_only_erases_what_is_too_old),
         CASE(a_clock_that_is_far_off_does_no_harm),
-        CASE(the_last_slot_of_all_is_still_to_come),
         CASE(nothing_happens_at_a_bad_time),
         CASE(a_bad_time_is_told_after_a_restart),
         CASE(a_recipe_is_answered_within_its_window),
@@ -561,11 +444,6 @@ int main(int argc, char **argv)
         CASE(why_is_told_after_the_recipe_is_gone),
         CASE(a_draw_outlives_restarts_policies_and_versions),
         CASE(as_many_take_part_as_the_rate_says),
-        CASE(a_check_in_happens_in_its_slot),
-        CASE(a_donation_waits_from_the_moment_of_its_draw),
-        CASE(a_sliding_window_begins_when_the_device_arrives),
-        CASE(a_slot_that_passed_is_not_made_up_for),
-        CASE(an_analysis_draws_once_for_all_its_rounds),
         CASE(poisson_draws_for_each_recipe),
         CASE(importance_sampling_is_refused),
         CASE(a_dummy_reads_nothing_costs_nothing_and_looks_like_a_report),

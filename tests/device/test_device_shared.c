@@ -59,6 +59,7 @@ static void what_another_policy_let_pass_is_judged_again(sotto_test *t)
     sotto_test_phone_close(&phone);
     start(t, &phone, NULL, shared);
     CHECK_STATUS(t, SOTTO_DENIED, sotto_device_offer(phone.device, recipe, &t->err));
+    CHECK_REASON(t, "more than the policy gives"); /* by lint, which is what devices share */
     CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
     sotto_test_phone_close(&phone);
     sotto_device_shared_free(shared);
@@ -81,7 +82,8 @@ static void each_device_keeps_its_own_policy_and_parties(sotto_test *t)
         sotto_test_replace(t, sotto_policy_example(), "\"reports\": 1", "\"reports\": 0");
     sotto_test_phone_open(&phone);
     CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
-    CHECK_OK(t, sotto_device_offer(phone.device, recipe, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_device_offer(phone.device, recipe, &t->err));
+    CHECK_REASON(t, "0 of 0 reports");
     CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
     sotto_test_phone_close(&phone);
     sotto_device_shared_free(shared);

@@ -344,8 +344,10 @@ static void tick_perhaps(sotto_test *t)
 /* The second process was told another locale, so that it answers the other one of the analysis's two recipes. */
 static void two_ticks_at_once_make_one_answer_an_analysis(sotto_test *t)
 {
-    static const char poisson[] = "{\"type\": \"poisson\", \"rate\": 1}",
-                      in[] = "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 2}";
+    static const char
+        poisson[] = "{\"type\": \"poisson\", \"rate\": 1}",
+        in[] = "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 2, \"start\": "
+               "\"2026-11-20T00:00:00Z\", \"slot\": \"84h\"}";
     uint64_t raced = 0;
 
     /* In half of them its slot is now: fewer than two of forty once in 10^10 runs. */

@@ -46,6 +46,133 @@ static void a_decision_is_drawn_once(sotto_test *t)
     sotto_ledger_close(ledger);
 }
 
+static const sotto_window drawn_from = {
+    .law = 5, .rate = 0.25, .slots = 10, .length = 3600, .start = 1795132800};
+
+static sotto_status draw_slot(void *context, sotto_decision *out, sotto_err *err)
+{
+    (void)context, (void)err;
+    *out = (sotto_decision){.choice = SOTTO_CHOICE_TAKE_PART, .slot = 3, .window = drawn_from};
+    return SOTTO_OK;
+}
+
+static sotto_window window_of(sotto_test *t, sotto_ledger *ledger, const char *analysis)
+{
+    sotto_decision decision;
+
+    CHECK_OK(t, sotto_ledger_decide(ledger, &decision, SOTTO_DECISION_ANALYSIS, analysis, draw_slot,
+                                    NULL, NOW, &t->err));
+    CHECK_EQUAL(t, 3, decision.slot);
+    return decision.window;
+}
+
+static bool is_drawn_from(const sotto_window *w)
+{
+    return w->law == drawn_from.law && w->rate == drawn_from.rate && w->slots == drawn_from.slots &&
+           w->length == drawn_from.length && w->start == drawn_from.start;
+}
+
+static void a_decision_keeps_the_slots_it_was_drawn_from(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "ledger.db");
+
+    for (int start = 0; start < 2; start++) {
+        sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_table1);
+        sotto_window w = window_of(t, ledger, "a");
+
+        CHECK(t, is_drawn_from(&w));
+        sotto_ledger_close(ledger);
+    }
+    sotto_test_meddle(t, path, "UPDATE windows SET slots=9");
+    sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_table1);
+    CHECK(t, sotto_ledger_closed(ledger) != NULL); /* they are damage like any other */
+    sotto_ledger_close(ledger);
+}
+
+/* Adds up the cohorts, of entries that have one. */
+static sotto_status count_questions(void *context, const sotto_record_entry *entry, sotto_err *err)
+{
+    (void)err;
+    *(unsigned *)context += entry->asked ? (unsigned)entry->asked->min_cohort : 0;
+    return SOTTO_OK;
+}
+
+/* What the first version drew holds for no slots: whoever reads it takes the analysis as over for this device. */
+static void a_ledger_of_the_first_version_is_taken_over(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "ledger.db");
+    sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_table1);
+    sotto_decision decision;
+    int drawn = 0;
+
+    CHECK_OK(t, sotto_ledger_decide(ledger, &decision, SOTTO_DECISION_ANALYSIS, "old", draw_next,
+                                    &drawn, NOW, &t->err));
+    sotto_ledger_close(ledger);
+    sotto_test_meddle(t, path, "DROP TABLE windows; DROP TABLE asked; PRAGMA user_version=1");
+    for (int start = 0; start < 2; start++) {
+        ledger = sotto_test_ledger(t, path, NULL, &sotto_test_table1);
+        CHECK(t, sotto_ledger_closed(ledger) == NULL);
+        CHECK_OK(t, sotto_ledger_decide(ledger, &decision, SOTTO_DECISION_ANALYSIS, "old",
+                                        draw_next, &drawn, NOW, &t->err));
+        CHECK_EQUAL(t, 1, drawn);
+        CHECK_EQUAL(t, 0, decision.window.slots);
+        sotto_window w = window_of(t, ledger, "new");
+        CHECK(t, is_drawn_from(&w));
+        sotto_ledger_close(ledger);
+    }
+}
+
+/* The second version's record says nothing of questions; what is added to it does. */
+static void a_ledger_of_the_second_version_is_taken_over(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "ledger.db");
+    const sotto_asked asked = {.min_cohort = 7};
+    sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
+    sotto_charge charge = sotto_test_charge(t, "old", "0.3");
+    unsigned questions = 0;
+
+    CHECK_OK(t, sotto_test_spend(t, ledger, &charge, 1, NOW));
+    sotto_ledger_close(ledger);
+    sotto_test_meddle(t, path, "DROP TABLE asked; PRAGMA user_version=2");
+    ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
+    CHECK(t, sotto_ledger_closed(ledger) == NULL);
+    charge.recipe = "new";
+    charge.asked = &asked;
+    CHECK_OK(t, sotto_test_spend(t, ledger, &charge, 2, NOW));
+    CHECK_OK(t, sotto_record_show(ledger, "old", 0, count_questions, &questions, &t->err));
+    CHECK_EQUAL(t, 0, questions);
+    CHECK_OK(t, sotto_record_show(ledger, "new", 0, count_questions, &questions, &t->err));
+    CHECK_EQUAL(t, 7, questions);
+    sotto_ledger_close(ledger);
+    /* A reset reads a record in any form, and keeps what it says. */
+    sotto_test_meddle(t, path, "UPDATE accounts SET epsilon=0");
+    ledger = sotto_test_ledger(t, path, NULL, NULL);
+    CHECK_OK(t, sotto_ledger_reset(ledger, NOW, &t->err));
+    questions = 0;
+    CHECK_OK(t, sotto_record_show(ledger, NULL, 0, count_questions, &questions, &t->err));
+    CHECK_EQUAL(t, 7, questions);
+    sotto_ledger_close(ledger);
+    sotto_test_meddle(t, path, "UPDATE asked SET min_cohort=8");
+    ledger = sotto_test_ledger(t, path, NULL, NULL);
+    CHECK(t, sotto_ledger_closed(ledger) != NULL); /* it is damage like any other */
+    sotto_ledger_close(ledger);
+}
+
+static void a_reset_reads_a_record_of_the_second_version(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "ledger.db");
+    sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
+    sotto_charge charge = sotto_test_charge(t, "old", "0.3");
+
+    CHECK_OK(t, sotto_test_spend(t, ledger, &charge, 1, NOW));
+    sotto_ledger_close(ledger);
+    ledger = sotto_test_ledger(t, path, NULL, NULL);
+    sotto_test_meddle(t, path, "DROP TABLE asked; PRAGMA user_version=2");
+    CHECK_OK(t, sotto_ledger_reset(ledger, NOW, &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_recorded(t, ledger, SOTTO_RECORD_SPENT));
+    sotto_ledger_close(ledger);
+}
+
 /* ---- closed -------------------------------------------------------------------------------------------------- */
 
 static const char *spent_ledger(sotto_test *t, sotto_test_host *host)
@@ -128,6 +255,17 @@ static void an_amount_changed_in_the_file_closes_the_device(sotto_test *t)
         sotto_test_meddle(t, path, changes[i]);
         check_closed(t, path, NULL, "damaged");
     }
+}
+
+static void a_table_changed_in_the_file_closes_the_device(sotto_test *t)
+{
+    const char *path = spent_ledger(t, NULL);
+
+    /* No row is another by that, but no statement finds its column. */
+    sotto_test_meddle(t, path,
+                      "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql=replace(sql,"
+                      "' local INTEGER',' lokal INTEGER') WHERE name='record'");
+    check_closed(t, path, NULL, "damaged");
 }
 
 static void a_flipped_byte_closes_the_device_or_changes_nothing(sotto_test *t)
@@ -411,8 +549,13 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_decision_is_drawn_once),
+        CASE(a_decision_keeps_the_slots_it_was_drawn_from),
+        CASE(a_ledger_of_the_first_version_is_taken_over),
+        CASE(a_ledger_of_the_second_version_is_taken_over),
+        CASE(a_reset_reads_a_record_of_the_second_version),
         CASE(a_damaged_ledger_closes_the_device),
         CASE(an_amount_changed_in_the_file_closes_the_device),
+        CASE(a_table_changed_in_the_file_closes_the_device),
         CASE(a_flipped_byte_closes_the_device_or_changes_nothing),
         CASE(a_missing_ledger_closes_the_device),
         CASE(the_event_file_remembers_that_there_was_a_ledger),

@@ -215,6 +215,31 @@ static void one_failing_step_leaves_no_less_spent_than_sent(sotto_test *t)
     try_failures(t, false, false);
 }
 
+/* A file of the first version, taken over by an opening that a step of fails: the next one finds all of it. */
+static void a_failing_step_leaves_a_ledger_that_can_be_taken_over(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "ledger.db");
+    bool reached = true;
+    int64_t at = 0;
+
+    for (; reached && at < MOST_STEPS; at++) {
+        day d = plan_day(t, false);
+        sotto_ledger *ledger;
+
+        start_over(path);
+        live(&d, path);
+        sotto_test_meddle(t, path, "DROP TABLE windows; DROP TABLE asked; PRAGMA user_version=1");
+        const int64_t before = (int64_t)sotto_powerloss_steps();
+        sotto_powerloss_fail_at(before + at, false, false);
+        if (open_on_disk(&ledger, path, &d, NULL) == SOTTO_OK)
+            sotto_ledger_close(ledger);
+        reached = (int64_t)sotto_powerloss_steps() > before + at;
+        sotto_powerloss_fail_at(-1, false, false);
+        check_day(t, &d, path);
+    }
+    CHECK(t, !reached && at > 3);
+}
+
 /* ---- a reset ---------------------------------------------------------------------------------------------- */
 
 static void damage(sotto_test *t, const char *path)
@@ -506,6 +531,7 @@ int main(int argc, char **argv)
         CASE(no_power_loss_leaves_less_spent_than_sent),
         CASE(a_full_disk_leaves_no_less_spent_than_sent),
         CASE(one_failing_step_leaves_no_less_spent_than_sent),
+        CASE(a_failing_step_leaves_a_ledger_that_can_be_taken_over),
         CASE(no_moment_of_a_reset_looks_like_a_first_run),
         CASE(no_moment_of_a_reset_loses_the_record),
         CASE(no_kill_leaves_less_spent_than_sent),

@@ -305,9 +305,9 @@ static void one_report_follows_a_decision(sotto_test *t)
     b.recipe = "c";
     b.round = 2;
     CHECK_STATUS(t, SOTTO_STALE, sotto_test_spend(t, one, &b, 3, NOW));
-    dummy = (sotto_dummy){"c", SOTTO_TEST_ANALYSIS, 2, SOTTO_DECISION_ANALYSIS};
+    dummy = (sotto_dummy){"c", SOTTO_TEST_ANALYSIS, 2, SOTTO_DECISION_ANALYSIS, NULL};
     CHECK_STATUS(t, SOTTO_STALE, sotto_outbox_put_dummy(one, &dummy, &report, NOW, &t->err));
-    dummy = (sotto_dummy){"d", "another", 2, SOTTO_DECISION_ANALYSIS};
+    dummy = (sotto_dummy){"d", "another", 2, SOTTO_DECISION_ANALYSIS, NULL};
     CHECK_OK(t, sotto_outbox_put_dummy(one, &dummy, &report, NOW, &t->err));
     b.recipe = "d";
     CHECK_STATUS(t, SOTTO_STALE, sotto_test_spend(t, o.ledger, &b, 4, NOW));

@@ -1,5 +1,5 @@
 /* Reports that wait, and the record of what left. */
-#include "device/events/sqlite.h"
+#include "query/sqlite.h"
 #include "support/ledger.h"
 
 #include <stdio.h>

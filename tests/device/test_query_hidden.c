@@ -1,7 +1,7 @@
 /* Two stores that have the same values in all fields that are allowed, and differ in everything else: times, ids, other
  * fields, the order of donation. No query may tell them apart. SOTTO_CHAOS_QUERIES says how many are tried. */
-#include "device/events/query_copy.h"
-#include "device/events/sqlite.h"
+#include "query/copy.h"
+#include "query/sqlite.h"
 #include "sim/clock.h"
 #include "support/queries.h"
 #include "support/query_maker.h"

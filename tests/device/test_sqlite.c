@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "device/events/sqlite.h"
+#include "query/sqlite.h"
 #include "support/events.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What retention and forgetting erase, down to the bytes of every file. */
-#include "device/events/sqlite.h"
 #include "device/events/store.h"
+#include "query/sqlite.h"
 #include "support/events.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The event store on a disk that loses power, fills up, or fails, at every step it takes. */
 #include "base/alloc.h"
-#include "device/events/sqlite.h"
 #include "device/events/store.h"
+#include "query/sqlite.h"
 #include "support/events.h"
 #include "support/powerloss_vfs.h"
 

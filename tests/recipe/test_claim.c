@@ -2,6 +2,7 @@
 #include "recipe/claim.h"
 
 #include "account/honest.h"
+#include "account/local/checkin.h"
 #include "account/local/clone.h"
 #include "support/recipes.h"
 
@@ -81,14 +82,78 @@ static void only_split_trust_hides_among_others(sotto_test *t)
     CHECK(t, claim.epsilon_sampled == claim.epsilon_cohort && !claim.sampled_by);
 }
 
+#define START "\"start\": \"2026-11-20T00:00:00Z\", \"slot\": \"1h\""
+#define CHECK_IN(variant, more)                                                                    \
+    "{\"type\": \"check-in\", \"variant\": \"" variant "\", \"window\": 1000, " START more "}"
+#define DONATION(slots, more) "{\"type\": \"donation\", \"slots\": " slots ", " START more "}"
+
+static const char POISSON[] = "{\"type\": \"poisson\", \"rate\": 0.1}";
+
+/* Weak enough for the theorem to gain something. */
+static sotto_recipe_claim weak_claim(sotto_test *t, const char *participation)
+{
+    const sotto_bytes text = sotto_test_recipe_text(t, POISSON, participation);
+    const sotto_recipe *recipe;
+    sotto_recipe_claim claim;
+    sotto_mistakes mistakes = {0};
+
+    CHECK_OK(t, sotto_recipe_read(&recipe,
+                                  sotto_test_replace(t, (const char *)text.data,
+                                                     "\"epsilon_local\": 2.0",
+                                                     "\"epsilon_local\": 0.01"),
+                                  &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
+    return claim;
+}
+
+/* Servers add up every report of a slot: that is theorem 4.1, by whichever name the recipe asks for it. */
+static void check_ins_are_priced_by_what_servers_run(sotto_test *t)
+{
+    const sotto_recipe_claim averaged = weak_claim(t, CHECK_IN("averaged", "")),
+                             fixed = weak_claim(t, CHECK_IN("fixed", "")),
+                             sliding = weak_claim(t, CHECK_IN("sliding", "")),
+                             rare = weak_claim(t, CHECK_IN("fixed", ", \"probability\": 0.5"));
+    const sotto_crowd honest = {20000, 0};
+    sotto_bound theorem;
+
+    CHECK_OK(t, sotto_checkin_averaged_halves(&theorem, 0.01, &honest, 1000, log(1e-6), &t->err));
+    CHECK_NEAR(t, fmin(theorem.high, averaged.epsilon_cohort), averaged.epsilon_sampled, 1e-6);
+    CHECK(t, fixed.epsilon_sampled == averaged.epsilon_sampled);
+    CHECK(t, !sliding.sampled_by && sliding.epsilon_sampled == sliding.epsilon_cohort);
+    CHECK(t, !rare.sampled_by && rare.epsilon_sampled == rare.epsilon_cohort);
+}
+
+/* A schedule of 168 slots of an hour. */
+static void expected_reports_follow_the_law(sotto_test *t)
+{
+    CHECK_NEAR(t, 168000, claim_of(t, POISSON, CHECK_IN("averaged", "")).expected_reports, 1e-3);
+    CHECK_NEAR(t, 1e6 * (1 - pow(0.999, 168)),
+               claim_of(t, POISSON, DONATION("1000", "")).expected_reports, 1e-3);
+    CHECK_NEAR(t, 750000, claim_of(t, POISSON, DONATION("2", "")).expected_reports, 1e-3);
+    CHECK_NEAR(t, 75000, claim_of(t, POISSON, DONATION("2", ", \"rate\": 0.1")).expected_reports,
+               1e-3);
+}
+
+/* The coin before the wait makes a sample of everybody: Talwar et al. 2024, Theorem 4, over Appendix A. */
+static void a_coin_before_the_wait_is_a_secret_sample(sotto_test *t)
+{
+    const sotto_recipe_claim all = claim_of(t, POISSON, DONATION("1000", "")),
+                             some = claim_of(t, POISSON, DONATION("1000", ", \"rate\": 0.1"));
+
+    CHECK(t, all.sampled_by && strstr(all.sampled_by, "Talwar et al. 2024, Appendix A"));
+    CHECK(t, some.sampled_by && strstr(some.sampled_by, "Theorem 4"));
+    CHECK_NEAR(t, log1p(0.1 * expm1(all.epsilon_sampled)), some.epsilon_sampled, 1e-9);
+    CHECK(t, some.epsilon_sampled >= log1p(0.1 * expm1(all.epsilon_sampled)));
+}
+
 static void every_way_to_take_part_is_priced(sotto_test *t)
 {
     static const char old[] = "{\"type\": \"poisson\", \"rate\": 0.1}";
     static const char *const ways[] = {
-        "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 1000, \"probability\": 0.5}",
-        "{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 1000}",
-        "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 1000}",
-        "{\"type\": \"donation\", \"slots\": 1000, \"slot_minutes\": 60}",
+        CHECK_IN("fixed", ", \"probability\": 0.5"),
+        CHECK_IN("averaged", ""),
+        CHECK_IN("sliding", ""),
+        DONATION("1000", ""),
     };
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
@@ -106,7 +171,26 @@ static void importance_sampling_costs_what_silence_tells(sotto_test *t)
         claim_of(t, "{\"type\": \"poisson\", \"rate\": 0.1}",
                  "{\"type\": \"importance\", \"rate_default\": 0.1, \"rate_other\": 0.4}");
 
-    CHECK_NEAR(t, 2 + log(4), claim.epsilon_sampled, 1e-9);
+    CHECK_NEAR(t, 2 + log(4), claim.epsilon_seen, 1e-9);
+    CHECK(t, claim.seen_by != NULL);
+    CHECK(t, claim_of(t, NULL, NULL).epsilon_seen == 0 && !claim_of(t, NULL, NULL).seen_by);
+}
+
+/* Hidden, it is a sample at one rate and one at the other: never the price of what is seen under its name. */
+static void hidden_importance_sampling_has_its_own_price(sotto_test *t)
+{
+    static const char *const rates[] = {
+        "{\"type\": \"importance\", \"rate_default\": 0.1, \"rate_other\": 0.4}",
+        "{\"type\": \"importance\", \"rate_default\": 1, \"rate_other\": 1}"};
+    const sotto_recipe_claim some = claim_of(t, POISSON, rates[0]),
+                             all = claim_of(t, POISSON, rates[1]);
+    const double eps = some.epsilon_cohort;
+
+    CHECK(t, some.sampled_by && strstr(some.sampled_by, "Talwar et al. 2024, Theorem 4"));
+    /* Both deltas are smaller than the recipe's, and so epsilon a little more than by its own. */
+    CHECK(t, some.epsilon_sampled > log1p(0.1 * expm1(eps)) + log1p(0.4 * expm1(eps)));
+    CHECK(t, some.epsilon_sampled < 1.1 * (log1p(0.1 * expm1(eps)) + log1p(0.4 * expm1(eps))));
+    CHECK(t, all.epsilon_sampled > 2 * all.epsilon_cohort); /* it may be a loss, and is told */
 }
 
 #define NOISE(sigma)                                                                               \
@@ -143,9 +227,10 @@ static void a_handful_of_others_is_no_crowd(sotto_test *t)
     sotto_recipe_claim some = claim_of(t, "\"min_cohort\": 40000", "\"min_cohort\": 1000");
 
     CHECK(t, few.epsilon_cohort == few.epsilon_local);
-    CHECK(t, strstr(few.theorem, "clones") == NULL && strstr(few.theorem, "too small") != NULL);
+    CHECK(t,
+          strstr(few.theorem, "et al.") == NULL && strstr(few.theorem, "too few reports") != NULL);
     CHECK(t, some.epsilon_cohort < 0.9 * some.epsilon_local);
-    CHECK(t, strstr(some.theorem, "clones") != NULL);
+    CHECK(t, strstr(some.theorem, "amplification by shuffling (Feldman") != NULL);
 }
 
 static void the_smallest_cohort_is_the_edge(sotto_test *t)
@@ -189,8 +274,12 @@ int main(int argc, char **argv)
         CASE(symmetric_deletion_counts_twice_for_replacement),
         CASE(a_value_that_vanishes_is_covered_too),
         CASE(only_split_trust_hides_among_others),
+        CASE(check_ins_are_priced_by_what_servers_run),
+        CASE(expected_reports_follow_the_law),
+        CASE(a_coin_before_the_wait_is_a_secret_sample),
         CASE(every_way_to_take_part_is_priced),
         CASE(importance_sampling_costs_what_silence_tells),
+        CASE(hidden_importance_sampling_has_its_own_price),
         CASE(the_honest_servers_noise_has_an_epsilon_of_its_own),
         CASE(a_handful_of_others_is_no_crowd),
         CASE(the_smallest_cohort_is_the_edge),

@@ -174,6 +174,59 @@ static void trees_may_be_uneven_and_without_extras(sotto_test *t)
     CHECK_EQUAL(t, SOTTO_NO_VALUE, bin_of(r, text("")));
 }
 
+/* Hashes by `printf '%s\n%s' keyboard-2026 "i went" | sha256sum | cut -c1-16`, then of "i got" and "hello world". */
+#define HASHES "[\"67f63b79e037ad34\", \"a41cc78df4812694\", \"19d053200ce0409a\"]"
+
+static void phrases_may_be_known_by_their_hashes(sotto_test *t)
+{
+    const sotto_recipe *r =
+        with_encoder(t, "{\"type\": \"hashed-prefixes\", \"salt\": \"keyboard-2026\", \"words\": "
+                        "2, \"hashes\": " HASHES ", \"tokens\": [\"home\", \"a\"]}");
+
+    /* <oov>, and at each hash <end>, <oov> and two tokens. */
+    CHECK_EQUAL(t, 13, r->encoding.bins);
+    CHECK_EQUAL(t, 3, bin_of(r, text("i went home")));
+    CHECK_EQUAL(t, 3, bin_of(r, text("  i   went  home again")));
+    CHECK_EQUAL(t, 8, bin_of(r, text("i got a")));
+    CHECK_EQUAL(t, 9, bin_of(r, text("hello world")));
+    CHECK_EQUAL(t, 10, bin_of(r, text("hello world order")));
+    CHECK_EQUAL(t, 0, bin_of(r, text("i")));
+    CHECK_EQUAL(t, 0, bin_of(r, text("went i home")));
+    CHECK_EQUAL(t, 0, bin_of(r, text("67f63b79e037ad34 home")));
+    check_label(t, r, 3, "67f63b79e037ad34 home");
+    check_label(t, r, 9, "19d053200ce0409a <end>");
+    check_labels(t, r);
+}
+
+static void check_no_hashes(sotto_test *t, const char *hashes, const char *mistake)
+{
+    static sotto_mistakes mistakes;
+    const char *example = sotto_recipe_example();
+    const char *start = strstr(example, "\"type\": \"prefix-tree\""),
+               *end = strstr(start, "\"tokens\"");
+    const sotto_recipe *recipe;
+    char old[512], encoder[256];
+
+    (void)snprintf(old, sizeof old, "%.*s", (int)(end - start), start);
+    (void)snprintf(encoder, sizeof encoder,
+                   "\"type\": \"hashed-prefixes\", \"salt\": \"keyboard-2026\", \"words\": 2, "
+                   "\"hashes\": %s, ",
+                   hashes);
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_recipe_read(&recipe, sotto_test_recipe_text(t, old, encoder), &t->arena,
+                                   &mistakes, &t->err));
+    CHECK(t, mistakes.errors > 0 && strstr(mistakes.items[0].path, "encode.ngram.hashes"));
+    CHECK(t, strstr(mistakes.items[0].what, mistake) != NULL);
+}
+
+static void hashes_are_sixteen_digits_each_once(sotto_test *t)
+{
+    check_no_hashes(t, "[\"67f63b79e037ad3\"]", "no such hash");
+    check_no_hashes(t, "[\"67F63B79E037AD34\"]", "no such hash");
+    check_no_hashes(t, "[\"67f63b79e037ad34\", \"67f63b79e037ad34\"]", "twice");
+}
+
 static void labels_that_no_bin_has_are_missing(sotto_test *t)
 {
     static const char *const labels[] = {"",
@@ -222,7 +275,8 @@ int main(int argc, char **argv)
         CASE(the_paper_s_example_has_272_bins),       CASE(buckets_say_what_is_outside),
         CASE(categories_may_look_like_anything),      CASE(numbers_are_clipped_and_rounded),
         CASE(trees_may_be_uneven_and_without_extras), CASE(labels_that_no_bin_has_are_missing),
-        CASE(a_tree_of_ten_thousand_nodes_works),
+        CASE(a_tree_of_ten_thousand_nodes_works),     CASE(phrases_may_be_known_by_their_hashes),
+        CASE(hashes_are_sixteen_digits_each_once),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -1,4 +1,6 @@
 /* Judging recipes: by their own numbers, and by the policy, which no recipe can widen. */
+#include "recipe/participation.h"
+#include "recipe/policy_tables.h"
 #include "support/recipes.h"
 
 #include <string.h>
@@ -20,7 +22,9 @@ static void check_refused(sotto_test *t, const char *old, const char *new, const
                  lint(t, sotto_test_recipe(t, old, new), sotto_test_policy(t, NULL, NULL)));
     CHECK(t, sotto_test_has_mistake(&mistakes, path, what));
     CHECK_EQUAL(t, 1, mistakes.errors);
-    CHECK(t, mistakes.items[0].line > 0 && *mistakes.items[0].accepted);
+    for (size_t i = 0; i < mistakes.count; i++)
+        CHECK(t, mistakes.items[i].line > 0 &&
+                     (*mistakes.items[i].accepted || mistakes.items[i].severity == SOTTO_WARNING));
 }
 
 static void the_example_passes_its_policy(sotto_test *t)
@@ -48,6 +52,71 @@ static void a_claim_depends_on_who_is_honest(sotto_test *t)
 static void a_cohort_that_can_not_be_reached_is_refused(sotto_test *t)
 {
     check_refused(t, "\"rate\": 0.1", "\"rate\": 0.01", "privacy.min_cohort", "ever be released");
+}
+
+static const char POISSON[] = "{\"type\": \"poisson\", \"rate\": 0.1}";
+#define SLOTS "\"start\": \"2026-11-20T00:00:00Z\", \"slot\": \"1h\""
+#define CHECK_IN(variant, more)                                                                    \
+    "{\"type\": \"check-in\", \"variant\": \"" variant "\", \"window\": 100, " SLOTS more "}"
+
+/* Of a million devices the first slot of 25 has 40,000, of 26 it has 38,462. */
+static void a_round_of_donations_has_the_reports_of_a_slot(sotto_test *t)
+{
+    CHECK_OK(
+        t,
+        lint(t, sotto_test_recipe(t, POISSON, "{\"type\": \"donation\", \"slots\": 25, " SLOTS "}"),
+             NULL));
+    check_refused(t, POISSON, "{\"type\": \"donation\", \"slots\": 26, " SLOTS "}",
+                  "privacy.min_cohort", "in a slot at most");
+}
+
+static void check_ins_that_no_theorem_covers_are_refused(sotto_test *t)
+{
+    const sotto_recipe *sliding = sotto_test_recipe(t, POISSON, CHECK_IN("sliding", ""));
+    sotto_task task;
+
+    CHECK_OK(t, lint(t, sotto_test_recipe(t, POISSON, CHECK_IN("averaged", "")), NULL));
+    CHECK_OK(t, lint(t, sotto_test_recipe(t, POISSON, CHECK_IN("fixed", "")), NULL));
+    check_refused(t, POISSON, CHECK_IN("sliding", ""), "participation",
+                  "no theorem covers sliding");
+    check_refused(t, POISSON, CHECK_IN("fixed", ", \"probability\": 0.5"), "participation",
+                  "no theorem covers check-ins below probability 1");
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_task_compile(&task, sliding, sotto_test_parties(t, NULL, NULL), 0, &t->arena,
+                                    &t->err));
+    CHECK_REASON(t, "no theorem covers sliding");
+}
+
+/* A device draws once for all recipes of an analysis that have slots. */
+static void recipes_of_an_analysis_have_the_same_slots(sotto_test *t)
+{
+    static const struct {
+        const char *other, *key;
+    } rows[] = {
+        {CHECK_IN("averaged", ""), NULL},
+        {CHECK_IN("averaged", ", \"available\": \"1h\""), NULL},
+        {CHECK_IN("fixed", ""), "participation.type"},
+        {"{\"type\": \"poisson\", \"rate\": 0.1}", "participation.type"},
+        {"{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 101, " SLOTS "}",
+         "participation.window"},
+        {"{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 100, \"start\": "
+         "\"2026-11-20T00:00:00Z\", \"slot\": \"2h\"}",
+         "participation.slot"},
+        {"{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 100, \"start\": "
+         "\"2026-11-20T01:00:00Z\", \"slot\": \"1h\"}",
+         "participation.start"},
+    };
+    const sotto_recipe *recipe = sotto_test_recipe(t, POISSON, CHECK_IN("averaged", ""));
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const sotto_recipe *other = sotto_test_recipe(t, POISSON, rows[i].other);
+
+        memset(&mistakes, 0, sizeof mistakes);
+        sotto_participation_lint(recipe, other, &mistakes);
+        CHECK_EQUAL(t, rows[i].key != NULL, mistakes.errors);
+        CHECK(t, !rows[i].key ||
+                     sotto_test_has_mistake(&mistakes, rows[i].key, "of the same analysis"));
+    }
 }
 
 static void unknown_analyses_are_refused(sotto_test *t)
@@ -112,6 +181,31 @@ static void targets_are_by_non_sensitive_fields(sotto_test *t)
                   "targeting.age", "non-sensitive");
 }
 
+/* An analysis's own list stands in place of the policy's, which holds for the others. */
+static void non_sensitive_fields_are_those_of_the_analysis(sotto_test *t)
+{
+    const sotto_policy *without = sotto_test_policy(
+        t, "\"fields\": [\"keyboard_ngrams.ngram\",",
+        "\"non_sensitive\": [\"region\"], \"fields\": [\"keyboard_ngrams.ngram\",");
+    const sotto_policy *with = sotto_test_policy(
+        t, "\"fields\": [\"keyboard_ngrams.ngram\",",
+        "\"non_sensitive\": [\"locale\", \"keyboard_ngrams.age\", \"keyboard_ngrams.hour\"],"
+        " \"fields\": [\"keyboard_ngrams.hour\", \"keyboard_ngrams.ngram\",");
+    const char *analysis = "com.example.keyboard-ngrams";
+    sotto_query_policy class;
+
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, sotto_test_recipe(t, NULL, NULL), without));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "cohorts.locale", "non-sensitive"));
+    CHECK(t, sotto_policy_non_sensitive(without, analysis, "region"));
+    CHECK(t, sotto_policy_non_sensitive(without, "another", "locale"));
+    CHECK_OK(t, lint(t, sotto_test_recipe(t, NULL, NULL), with));
+    /* Of what its queries read, no budget is kept for these; one without a budget may be read for that reason. */
+    CHECK_OK(t, sotto_policy_query_class(&class, with, analysis, &t->arena, &t->err));
+    CHECK_EQUAL(t, 2, class.non_sensitive_count);
+    CHECK(t, strcmp(class.non_sensitive[0].field, "age") == 0);
+    CHECK_EQUAL(t, 4, class.field_count);
+}
+
 static void a_list_of_queries_is_exact(sotto_test *t)
 {
     const sotto_policy *policy =
@@ -130,7 +224,7 @@ static void budgets_count_replacements_alone(sotto_test *t)
     const sotto_recipe *recipe = sotto_test_recipe(t, "\"replacement\"", "\"deletion\"");
 
     CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, sotto_test_policy(t, NULL, NULL)));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.adjacency", "replacement model"));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.adjacency", "a device's budgets count"));
     CHECK_OK(t, lint(t, recipe, NULL));
     CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.adjacency", "refused")); /* a warning */
 }
@@ -178,7 +272,10 @@ static void a_column_that_is_not_encoded_is_pointed_out(sotto_test *t)
                      NULL));
     CHECK(t, sotto_test_has_mistake(&mistakes, "query", "column \"x\", and others, are not"));
     /* Where the text does not tell, nothing is said. */
-    CHECK_OK(t, lint(t, sotto_test_recipe(t, "SELECT age, ngram", "SELECT *"), NULL));
+    CHECK_OK(t, lint(t,
+                     sotto_test_recipe(t, "SELECT age, ngram FROM keyboard_ngrams",
+                                       "SELECT * FROM (SELECT age, ngram FROM keyboard_ngrams)"),
+                     NULL));
     CHECK_EQUAL(t, 0, mistakes.count);
 }
 
@@ -188,7 +285,155 @@ static void a_column_that_the_query_lacks_is_refused(sotto_test *t)
     check_refused(t, "SELECT age, ngram", "SELECT age AS years, ngram", "encode.age",
                   "no column of this name");
     CHECK_OK(t, lint(t, sotto_test_recipe(t, "SELECT age, ngram", "SELECT AGE, ngram"), NULL));
-    CHECK_OK(t, lint(t, sotto_test_recipe(t, "SELECT age, ngram", "SELECT count(*), ngram"), NULL));
+    /* Only SQLite knows what this column is called. */
+    check_refused(t, "SELECT age, ngram", "SELECT abs(age), ngram", "encode.age",
+                  "no column of this name");
+    check_refused(t, "SELECT age, ngram", "SELECT age, ngram, perplexity AS age", "encode.age",
+                  "more than one column");
+}
+
+/* ---- the query, as devices compile it ------------------------------------------------------------------ */
+
+static void check_query(sotto_test *t, const char *query, const char *what)
+{
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        lint(t, sotto_test_recipe(t, "SELECT age, ngram FROM keyboard_ngrams", query), NULL));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "query", what));
+    CHECK_EQUAL(t, 1, mistakes.errors);
+}
+
+static void what_every_device_refuses_lint_refuses_without_streams(sotto_test *t)
+{
+    check_query(t, "SELEC age, ngram FROM keyboard_ngrams", "syntax error");
+    check_query(t, "SELECT age, ngram FROM keyboard_ngrams; DROP TABLE x", "more than one");
+    check_query(t, "SELECT age, ngram, x FROM a m JOIN b n ON n.x; SELECT 1", "more than one");
+    check_query(t, "DROP TABLE keyboard_ngrams", "not a query");
+    check_query(t, "SELECT age, ngram FROM k INDEXED BY i", "INDEXED BY");
+    check_query(t, "SELECT age, ngram FROM a NATURAL JOIN b", "NATURAL");
+    check_query(t, "SELECT * FROM k", "identifies an event");
+    check_query(t, "SELECT random() AS age, ngram FROM k", "not an allowed function");
+    check_query(t, "SELECT age, ngram FROM sotto_streams", "no such table");
+    check_query(t, "SELECT age, ngram, \\\"no name\\\" FROM k", "no such column");
+    check_query(t, "SELECT age, ngram FROM temp.k", "no such table");
+    check_query(t, "SELECT x.age, ngram FROM k", "no such column");
+}
+
+static void what_some_device_may_answer_passes_without_streams(sotto_test *t)
+{
+    static const char *const queries[] = {
+        "SELECT a.age, b.ngram FROM k a JOIN l b ON a.x = b.y",
+        "SELECT Age, NGRAM FROM Main.K;",
+        "SELECT age, ngram FROM k, l WHERE l.z > k.y",
+        "SELECT age, ngram FROM k UNION SELECT pulse, place FROM health",
+        "WITH q AS (SELECT age, ngram FROM k) SELECT age, ngram FROM q",
+        "SELECT main.k.age, ngram FROM k WHERE EXISTS (SELECT 1 FROM m WHERE m.a = k.b)",
+    };
+
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++)
+        CHECK_OK(t,
+                 lint(t, sotto_test_recipe(t, "SELECT age, ngram FROM keyboard_ngrams", queries[i]),
+                      NULL));
+}
+
+static void the_policy_forbids_fields_without_streams_too(sotto_test *t)
+{
+    const sotto_policy *policy = sotto_test_policy(t, NULL, NULL);
+
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 lint(t,
+                      sotto_test_recipe(t, "SELECT age, ngram FROM keyboard_ngrams",
+                                        "SELECT secret AS age, ngram FROM passwords"),
+                      policy));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "query", "does not allow this field"));
+}
+
+static void an_interval_reads_the_time_of_events(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(
+        t, "\"pick\"", "\"interval\": {\"type\": \"since-last-answer\"}, \"pick\"");
+    const sotto_policy *timed = sotto_test_policy(
+        t, "\"non_sensitive\": [", "\"non_sensitive\": [\"keyboard_ngrams.event_time\", ");
+
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, sotto_test_policy(t, NULL, NULL)));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "query", "event_time: the policy does not allow"));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 lint(t, recipe, timed)); /* it needs no budget, and is not allowed */
+}
+
+static sotto_status judge(sotto_test *t, sotto_recipe_verdict *verdict, const char *query,
+                          const char *streams)
+{
+    const sotto_streams *read;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_streams_read(&read, sotto_bytes_of(streams, strlen(streams)), &t->arena,
+                                   &mistakes, &t->err));
+    return sotto_recipe_judge(verdict, &claim,
+                              sotto_test_recipe(t, "SELECT age, ngram FROM keyboard_ngrams", query),
+                              sotto_test_policy(t, NULL, NULL), read, &mistakes, &t->err);
+}
+
+static void streams_decide_about_tables_and_columns(sotto_test *t)
+{
+    static sotto_recipe_verdict verdict;
+
+    CHECK_OK(t,
+             judge(t, &verdict, "SELECT age, ngram FROM keyboard_ngrams", sotto_streams_example()));
+    CHECK(t, verdict.accepts && verdict.streams_known && verdict.policy_known);
+    CHECK_EQUAL(t, 2, verdict.read_count);
+    CHECK(t, strcmp(verdict.reads[0], "keyboard_ngrams.age") == 0);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 judge(t, &verdict, "SELECT age, ngram FROM keyboard_ngrams", "{}"));
+    CHECK(t, !verdict.accepts && strstr(verdict.why, "no such table") != NULL);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 judge(t, &verdict,
+                       "SELECT pulse AS age, ngram FROM "
+                       "keyboard_ngrams",
+                       sotto_streams_example()));
+    CHECK(t, strstr(verdict.why, "no such column") != NULL);
+}
+
+/* The example's budgets would do for it, if a device could send one report. */
+static void a_recipe_that_no_new_device_can_pay_for_is_refused(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 lint(t, recipe, sotto_test_policy(t, "\"reports\": 1", "\"reports\": 0")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy", "0 of 0 reports"));
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        lint(t, recipe, sotto_test_policy(t, "\"epsilon_local\": 2,", "\"epsilon_local\": 1.9,")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy", "one report may cost"));
+}
+
+static void importance_sampling_is_refused_as_devices_refuse_it(sotto_test *t)
+{
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "{\"type\": \"poisson\", \"rate\": 0.1}",
+                          "{\"type\": \"importance\", \"rate_default\": 0.1, \"rate_other\": 0.4}");
+
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 lint(t, recipe,
+                      sotto_test_policy(t, "\"honest\": 0.5",
+                                        "\"honest\": 0.5, \"hidden_participation\": true")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "participation", "devices refuse it"));
+}
+
+static void a_policy_bounds_the_bytes_of_a_report(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
+
+    CHECK_OK(t, lint(t, recipe,
+                     sotto_test_policy(t, "\"honest\": 0.5",
+                                       "\"honest\": 0.5, \"report_bytes\": 5880")));
+    CHECK_EQUAL(t, 5880, claim.report_bytes);
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        lint(t, recipe,
+             sotto_test_policy(t, "\"honest\": 0.5", "\"honest\": 0.5, \"report_bytes\": 5879")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "encode", "longer than the policy allows"));
 }
 
 static void explanations_name_the_numbers(sotto_test *t)
@@ -206,6 +451,18 @@ static void explanations_name_the_numbers(sotto_test *t)
     CHECK(t, strstr((char *)memory, "40000 reports") != NULL);
     CHECK(t, strstr((char *)memory, "epsilon 0.3") != NULL);
     CHECK(t, strstr((char *)memory, "key:leader-2026a") != NULL);
+    CHECK(t, strstr((char *)memory, "Of the rows, one drawn at random is used") != NULL);
+    out = sotto_buf_over(memory, sizeof memory - 1);
+    recipe = sotto_test_recipe(t, "one-at-random", "one-matching-at-random");
+    CHECK_OK(t, sotto_recipe_explain(&out, recipe, &claim, &t->err));
+    memory[out.len] = 0;
+    CHECK(t, strstr((char *)memory, "of those with a bin for each value is used") != NULL);
+    out = sotto_buf_over(memory, sizeof memory - 1);
+    recipe = sotto_test_recipe(
+        t, "\"pick\"", "\"interval\": {\"type\": \"last\", \"duration\": \"2d\"}, \"pick\"");
+    CHECK_OK(t, sotto_recipe_explain(&out, recipe, &claim, &t->err));
+    memory[out.len] = 0;
+    CHECK(t, strstr((char *)memory, "events of the last 48 hours") != NULL);
 }
 
 int main(int argc, char **argv)
@@ -215,6 +472,9 @@ int main(int argc, char **argv)
         CASE(a_claim_below_the_truth_is_refused),
         CASE(a_claim_depends_on_who_is_honest),
         CASE(a_cohort_that_can_not_be_reached_is_refused),
+        CASE(a_round_of_donations_has_the_reports_of_a_slot),
+        CASE(check_ins_that_no_theorem_covers_are_refused),
+        CASE(recipes_of_an_analysis_have_the_same_slots),
         CASE(unknown_analyses_are_refused),
         CASE(a_recipe_s_cohort_is_at_least_the_policy_s),
         CASE(a_recipe_costs_at_most_the_whole_analysis),
@@ -223,6 +483,7 @@ int main(int argc, char **argv)
         CASE(ways_to_add_up_that_are_not_there_yet_are_refused),
         CASE(cohorts_are_by_non_sensitive_fields),
         CASE(targets_are_by_non_sensitive_fields),
+        CASE(non_sensitive_fields_are_those_of_the_analysis),
         CASE(a_list_of_queries_is_exact),
         CASE(budgets_count_replacements_alone),
         CASE(silence_needs_the_policy_s_word),
@@ -230,6 +491,14 @@ int main(int argc, char **argv)
         CASE(biased_answers_are_pointed_out),
         CASE(a_column_that_is_not_encoded_is_pointed_out),
         CASE(a_column_that_the_query_lacks_is_refused),
+        CASE(what_every_device_refuses_lint_refuses_without_streams),
+        CASE(what_some_device_may_answer_passes_without_streams),
+        CASE(the_policy_forbids_fields_without_streams_too),
+        CASE(an_interval_reads_the_time_of_events),
+        CASE(streams_decide_about_tables_and_columns),
+        CASE(a_recipe_that_no_new_device_can_pay_for_is_refused),
+        CASE(importance_sampling_is_refused_as_devices_refuse_it),
+        CASE(a_policy_bounds_the_bytes_of_a_report),
         CASE(explanations_name_the_numbers),
     };
 

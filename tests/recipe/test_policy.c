@@ -35,14 +35,18 @@ static void the_paper_s_table_is_the_example(sotto_test *t)
     CHECK(t, strcmp(a->fields[1].stream, "keyboard_ngrams") == 0);
     CHECK(t, strcmp(a->fields[1].field, "age") == 0);
     CHECK_EQUAL(t, 0, policy->period_days); /* what is spent stays spent */
-    CHECK(t, !policy->filter);
+    CHECK(t, policy->composition == SOTTO_COMPOSITION_BASIC);
+    CHECK(t, sotto_test_policy(t, "\"min_cohort\"", "\"composition\": \"filter\", \"min_cohort\"")
+                     ->composition == SOTTO_COMPOSITION_FILTER);
+    CHECK(t, sotto_test_policy(t, "\"min_cohort\"", "\"composition\": \"zcdp\", \"min_cohort\"")
+                     ->composition == SOTTO_COMPOSITION_ZCDP);
     CHECK_EQUAL(t, 3, policy->field_count);
     CHECK(t, strcmp(policy->fields[1].stream, "keyboard_ngrams") == 0);
     CHECK(t, strcmp(policy->fields[1].field, "age") == 0);
     CHECK_EQUAL(t, 2000000000000, policy->fields[1].epsilon_local.units);
     CHECK_EQUAL(t, 300000000000, policy->fields[1].epsilon.units);
-    CHECK(t, sotto_policy_non_sensitive(policy, "locale"));
-    CHECK(t, !sotto_policy_non_sensitive(policy, "age"));
+    CHECK(t, sotto_policy_non_sensitive(policy, "com.example.keyboard-ngrams", "locale"));
+    CHECK(t, !sotto_policy_non_sensitive(policy, "com.example.keyboard-ngrams", "age"));
     CHECK(t, !sotto_policy_find(policy, "com.example.keyboard"));
     CHECK_EQUAL(t, 1U << SOTTO_TRUST_SPLIT, policy->trusts);
     CHECK(t, policy->honest.units == 500000000000 && !policy->silence &&
@@ -53,7 +57,7 @@ static void a_field_of_a_stream_is_no_field_of_the_device(sotto_test *t)
 {
     const sotto_policy *policy = sotto_test_policy(t, "[\"locale\"]", "[\"keyboard.locale\"]");
 
-    CHECK(t, !sotto_policy_non_sensitive(policy, "locale"));
+    CHECK(t, !sotto_policy_non_sensitive(policy, "com.example.keyboard-ngrams", "locale"));
     CHECK(t, strcmp(policy->non_sensitive[0].stream, "keyboard") == 0);
 }
 

@@ -1,5 +1,5 @@
 /* The example's policy and recipe, through the ledger's three checks. */
-#include "device/ledger/policy_tables.h"
+#include "recipe/policy_tables.h"
 
 #include "support/recipes.h"
 

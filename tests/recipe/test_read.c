@@ -246,8 +246,9 @@ static void a_round_of_donations_is_within_a_slot(sotto_test *t)
 {
     static const char poisson[] = "{\"type\": \"poisson\", \"rate\": 0.1}";
     const char *donation =
-        (const char *)sotto_test_recipe_text(
-            t, poisson, "{\"type\": \"donation\", \"slots\": 10, \"slot_minutes\": 60}")
+        (const char *)sotto_test_recipe_text(t, poisson,
+                                             "{\"type\": \"donation\", \"slots\": 10, \"start\": "
+                                             "\"2026-11-20T00:00:00Z\", \"slot\": \"1h\"}")
             .data;
 
     CHECK_OK(t, read_text(t, sotto_bytes_of(donation, strlen(donation))));
@@ -256,10 +257,40 @@ static void a_round_of_donations_is_within_a_slot(sotto_test *t)
                                                  "\"trust\": \"split\", \"batch_mode\": "
                                                  "\"leader-selected\"")));
     CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.batch_mode", "outlast a slot"));
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        read_text(t, sotto_test_replace(t, donation, "\"slot\": \"1h\"", "\"slot\": \"59m\"")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "participation.slot", "outlast a slot"));
     CHECK_STATUS(t, SOTTO_MALFORMED,
-                 read_text(t, sotto_test_replace(t, donation, "\"slot_minutes\": 60",
-                                                 "\"slot_minutes\": 59")));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "schedule.precision", "outlast a slot"));
+                 read_text(t, sotto_test_replace(t, donation, "00:00:00Z\", \"slot\"",
+                                                 "00:30:00Z\", \"slot\"")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "participation.start", "next slot"));
+}
+
+/* The schedule is the week from 2026-11-20. */
+static void slots_are_within_the_schedule(sotto_test *t)
+{
+    static const struct {
+        const char *start;
+        sotto_status status;
+    } rows[] = {
+        {"2026-11-20T00:00:00Z", SOTTO_OK},        {"2026-11-19T22:00:00Z", SOTTO_MALFORMED},
+        {"2026-11-19T22:00:01Z", SOTTO_OK},        {"2026-11-26T23:59:59Z", SOTTO_OK},
+        {"2026-11-27T00:00:00Z", SOTTO_MALFORMED}, {"1970-01-01T00:00:00Z", SOTTO_MALFORMED}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char participation[200];
+
+        (void)snprintf(participation, sizeof participation,
+                       "{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 2, "
+                       "\"start\": \"%s\", \"slot\": \"1h\"}",
+                       rows[i].start);
+        CHECK_STATUS(t, rows[i].status,
+                     read_text(t, sotto_test_recipe_text(
+                                      t, "{\"type\": \"poisson\", \"rate\": 0.1}", participation)));
+        CHECK(t, rows[i].status == SOTTO_OK ||
+                     sotto_test_has_mistake(&mistakes, "participation.start", "no slot"));
+    }
 }
 
 static void no_memory_is_an_answer_too(sotto_test *t)
@@ -300,6 +331,7 @@ int main(int argc, char **argv)
         CASE(every_way_to_add_up_has_its_own_keys),
         CASE(learning_is_refused_by_one_mistake),
         CASE(a_round_of_donations_is_within_a_slot),
+        CASE(slots_are_within_the_schedule),
         CASE(no_memory_is_an_answer_too),
     };
 

@@ -29,7 +29,7 @@ static void every_object_is_documented(sotto_test *t)
     CHECK_OK(t, sotto_recipe_reference(&out, &t->err));
     printed[out.len] = 0;
     CHECK(t, strstr((char *)printed, "`fraction_bits`") != NULL);
-    CHECK(t, strstr((char *)printed, "`slot_minutes`") != NULL);
+    CHECK(t, strstr((char *)printed, "`start`") != NULL);
     CHECK(t, strstr((char *)printed, "`period_days`") != NULL);
     CHECK(t, strstr((char *)printed, "`config`") != NULL);
 }

@@ -242,6 +242,46 @@ static void keys_must_last_as_long_as_the_recipe(sotto_test *t)
                                     &t->arena, &t->err));
 }
 
+/* The example needs keys until a week after 2026-11-27. Whoever has a newer file may know one that comes into use by then,
+ * and have another task. */
+static void a_file_that_knows_too_little_makes_no_task(sotto_test *t)
+{
+    static const struct {
+        const char *next;
+        bool enough;
+    } cases[] = {{"2026-01-01T00:00:00Z", false},
+                 {"2026-11-27T00:00:00Z", false},
+                 {"2026-12-03T23:59:59Z", false},
+                 {"2026-12-04T00:00:00Z", true},
+                 {"2027-01-01T00:00:00Z", true}};
+    sotto_task plain, task;
+    char text[128];
+
+    compile_with(t, &plain, NULL, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        (void)snprintf(text, sizeof text, "2027-07-01T00:00:00Z\", \"next\": \"%s", cases[i].next);
+        CHECK_STATUS(t, cases[i].enough ? SOTTO_OK : SOTTO_DENIED,
+                     sotto_task_compile(&task, sotto_test_recipe(t, NULL, NULL),
+                                        sotto_test_parties(t, "2027-07-01T00:00:00Z", text), 0,
+                                        &t->arena, &t->err));
+        CHECK(t, cases[i].enough || (strstr(t->err.reason, cases[i].next) &&
+                                     strstr(t->err.reason, "needed until 2026-12-04T00:00:00Z")));
+        /* What the file promises of later keys is no part of the task. */
+        CHECK(t, !cases[i].enough || memcmp(plain.id, task.id, sizeof task.id) == 0);
+    }
+}
+
+/* Both parts of the schedule are covered, though by no single key. */
+static void a_later_key_may_cover_the_end(sotto_test *t)
+{
+    char text[512];
+    sotto_task task;
+
+    (void)snprintf(text, sizeof text, "2026-11-23T00:00:00Z\"}, " OTHER_KEY, "55",
+                   "2026-11-22T00:00:00Z", "2027-07-01T00:00:00Z");
+    compile_with(t, &task, "2027-07-01T00:00:00Z\"}", text);
+}
+
 static void other_trusts_have_no_task(sotto_test *t)
 {
     sotto_task task;
@@ -277,6 +317,17 @@ static void cohorts_are_numbered_by_their_values(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MISSING, sotto_recipe_cohort_of(recipe, &cohort, elsewhere, &t->err));
     CHECK_REASON(t, "locale");
     CHECK_STATUS(t, SOTTO_MISSING, sotto_recipe_cohort_of(recipe, &cohort, unknown, &t->err));
+    /* And back: every number has the values that lead to it. */
+    for (size_t i = 0; i < 6; i++) {
+        char text[SOTTO_COHORT_TEXT];
+        sotto_cohort named;
+
+        sotto_recipe_cohort(recipe, &named, i);
+        CHECK_EQUAL(t, 2, named.count);
+        CHECK_OK(t, sotto_recipe_cohort_of(recipe, &cohort, named.values, &t->err));
+        CHECK_EQUAL(t, i, cohort);
+        CHECK(t, strstr(sotto_cohort_text(text, &named), named.values[1]) != NULL);
+    }
 }
 
 static void targets_are_listed_values(sotto_test *t)
@@ -302,6 +353,8 @@ int main(int argc, char **argv)
         CASE(the_order_of_keys_is_no_other_task),
         CASE(parties_must_play_their_role),
         CASE(keys_must_last_as_long_as_the_recipe),
+        CASE(a_file_that_knows_too_little_makes_no_task),
+        CASE(a_later_key_may_cover_the_end),
         CASE(other_trusts_have_no_task),
         CASE(a_choice_is_proved_to_be_one),
         CASE(cohorts_are_numbered_by_their_values),

@@ -10,11 +10,13 @@ cd "$work" || exit 1
 
 expect 0 "It may claim" lint recipe.json
 expect 0 "It may claim" lint recipe.json --policy policy.json
-says "becomes another or none"
+says "replace one value by another, or remove it"
+says "at worst .*an analyst who brings [0-9]* reports of his own"
+says "them, faces one device's report"
 expect 0 '"ok":true' lint recipe.json --json
 says '"none_told":false'
 sed 's/"no-value"/"silence"/' recipe.json >silent.json
-expect 0 "told by its silence: no epsilon here bounds it" lint silent.json
+expect 0 "stays silent, which shows: no epsilon here bounds it" lint silent.json
 says_not "or none"
 expect 0 "None of this hides whether you have a value at all" explain silent.json
 expect 0 "What protects you" explain recipe.json
@@ -23,6 +25,26 @@ expect 0 "[20,30) | hello world <end>" compile recipe.json parties.json
 expect 0 '"task_id":"' compile recipe.json parties.json --policy policy.json --cohort 1 --json
 "$program" recipe compile recipe.json parties.json | grep -q '^task_id        [A-Za-z0-9_-]\{43\}$' ||
     complain "a task has another name than at its servers"
+# The query, as devices compile it; and what a new device would decide.
+"$program" recipe new --streams >streams.json || complain "no JSON"
+expect 0 "accepts it: the query reads keyboard_ngrams.age, keyboard_ngrams.ngram" \
+    lint recipe.json --policy policy.json --streams streams.json
+expect 0 "accepts it if its streams have these fields" lint recipe.json --policy policy.json
+expect 0 '"decision":"accept"' lint recipe.json --policy policy.json --streams streams.json --json
+sed 's/SELECT age/SELEC age/' recipe.json >misspelt.json
+expect 3 'near "SELEC": syntax error' lint misspelt.json
+expect 3 'near "SELEC": syntax error' compile misspelt.json parties.json
+sed 's/FROM keyboard_ngrams"/FROM keyboard_ngrams; DROP TABLE x"/' recipe.json >two.json
+expect 3 "more than one statement" lint two.json
+sed 's/SELECT age, ngram FROM keyboard_ngrams/SELECT secret AS age, ngram FROM passwords/' recipe.json >secret.json
+expect 3 "passwords.secret: the policy does not allow this field" lint secret.json --policy policy.json
+says "a new device with this policy refuses it: query: passwords.secret"
+expect 3 "no such table: passwords" lint secret.json --streams streams.json
+sed 's/"reports": 1/"reports": 0/' policy.json >none.json
+expect 3 "a new device with this policy refuses it: privacy: " lint recipe.json --policy none.json
+expect 3 '"decision":"refuse"' lint recipe.json --policy none.json --json
+sed 's/keyboard_ngrams/Keyboard/' streams.json >unnamed.json
+expect 3 "not a valid name" lint recipe.json --streams unnamed.json
 expect 0 "# Recipes, policies, parties and streams" reference
 expect 1 "cohort 2: there are 2" compile recipe.json parties.json --cohort 2
 expect 1 "can't read" lint nowhere.json
@@ -42,6 +64,22 @@ sed 's/SELECT age,/SELECT age, perplexity,/' recipe.json >more.json
 expect 0 'more.json:6:3: warning: query: column "perplexity" is not in encode' lint more.json
 sed 's/SELECT age,/SELECT/' recipe.json >less.json
 expect 3 "less.json:10:5: error: encode.age: the query has no column of this name" lint less.json
+
+slots='"start": "2026-11-20T00:00:00Z", "slot": "1h"'
+sed "s/{\"type\": \"poisson\", \"rate\": 0.1}/{\"type\": \"donation\", \"slots\": 5, $slots}/" recipe.json >donation.json
+sed 's/"slots": 5/"slots": 6/' donation.json >other.json
+expect 0 "min_cohort      is reached with a chance of" lint donation.json --with donation.json
+says "empty slots     0 of 5 expected (Balle et al. 2020, Proposition 3.4)"
+expect 3 "error: participation.slots: not that of recipe" lint donation.json --with donation.json --with other.json
+expect 0 "The first head is the slot in which it takes part" explain donation.json
+sed 's/"on_no_match"/"dummies": 0.001, "on_no_match"/' recipe.json >dummies.json
+expect 0 "hide in the number of reports who takes part" lint dummies.json
+expect 0 "dummies of honest devices hide in the number of reports" explain dummies.json
+expect 0 '"epsilon_count":0.2' lint dummies.json --json
+sed 's/{"type": "poisson", "rate": 0.1}/{"type": "importance", "rate_default": 0.1, "rate_other": 0.4}/' recipe.json >importance.json
+expect 0 "where it is seen who does: the local epsilon" lint importance.json
+says "if nobody sees who does: importance sampling (Talwar et al. 2024"
+says_not "seed 0"
 
 if command -v python3 >/dev/null; then
     "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || complain "no JSON"

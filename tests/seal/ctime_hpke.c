@@ -3,6 +3,7 @@
 #include "support/ctime.h"
 #include "support/test.h"
 
+#include "seal/agreed.h"
 #include "sotto/seal.h"
 
 #include <string.h>
@@ -62,6 +63,44 @@ static void sealing_and_unsealing_follow_no_secret(sotto_test *t)
                                           SOTTO_HPKE_AEAD_AES256_GCM});
 }
 
+/* Keys agreed on in a batch: with four lanes here, since valgrind knows AVX2 and not AVX-512. */
+static void unsealing_a_batch_follows_no_secret(sotto_test *t)
+{
+    enum { BATCH = 5 };
+    sotto_hpke_suite suite = {kems[0], SOTTO_HPKE_KDF_SHA256, aeads[0]};
+    sotto_bytes purpose = bytes_of_text(info, sizeof info), beside = bytes_of_text(aad, sizeof aad);
+    uint8_t wire[BATCH][32 + sizeof text + SOTTO_HPKE_TAG_SIZE], opened[sizeof text];
+    sotto_hpke_receiver *receiver = NULL;
+    sotto_agreement with[BATCH];
+    sotto_hpke_key key;
+
+    derive_key(t, &key, suite.kem, 5);
+    sotto_hpke_config to = sotto_hpke_config_of(&key, 1, suite.kdf, suite.aead);
+    CHECK_OK(t, sotto_hpke_receiver_new(&receiver, &key, suite, purpose, &t->err));
+    for (size_t i = 0; i < BATCH; i++) {
+        sotto_buf out = sotto_buf_over(wire[i], sizeof wire[i]);
+        uint8_t ikm[64] = {8, (uint8_t)i};
+
+        CHECK_OK(t, sotto_hpke_seal(&out, &to, sotto_bytes_of(ikm, sizeof ikm), purpose, beside,
+                                    bytes_of_text(text, sizeof text), &t->err));
+        with[i] = (sotto_agreement){.own = sotto_hpke_receiver_key(receiver),
+                                    .peer = sotto_bytes_of(wire[i], 32)};
+    }
+    sotto_ctime_public(wire, sizeof wire);
+    sotto_agree_many(with, BATCH);
+    for (size_t i = 0; i < BATCH; i++) {
+        sotto_buf back = sotto_buf_over(opened, sizeof opened);
+
+        CHECK_OK(t, sotto_hpke_receiver_unseal_with(
+                        receiver, &back, &with[i], beside,
+                        sotto_bytes_of(wire[i] + 32, sizeof wire[i] - 32), &t->err));
+        sotto_ctime_public(opened, sizeof opened);
+        CHECK_BYTES(t, text, opened, sizeof text);
+    }
+    sotto_hpke_receiver_free(receiver);
+    sotto_wipe(&key, sizeof key);
+}
+
 static void exporting_follows_no_secret(sotto_test *t)
 {
     sotto_hpke_suite suite = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
@@ -97,6 +136,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(sealing_and_unsealing_follow_no_secret),
+        CASE(unsealing_a_batch_follows_no_secret),
         CASE(exporting_follows_no_secret),
     };
     return RUN_TESTS(argc, argv, cases);

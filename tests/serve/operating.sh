@@ -80,7 +80,7 @@ done
 
 # A refusal is seen by whoever posts: the page's loop would have said so.
 if [ "$answer" -eq 1 ]; then
-    grep -q 'the leader refused' output && { cat output; fail "a report was refused"; }
+    grep -q 'the leader rejected' output && { cat output; fail "a report was refused"; }
     grep -q "\[ ! -s device.n/answer \] || echo" page.sh || fail "the page does not look at the leader's answer"
 fi
 
@@ -139,7 +139,7 @@ sotto collect key stranger.key >stranger-public.txt 2>/dev/null
 sed "s/$(cat collector-public.txt)/$(cat stranger-public.txt)/" parties.json >other-parties.json
 for side in helper leader; do
     refuses 4 "another collector key than pairing .*what .sotto collect key. printed" sotto admin task add \
-        recipe.json other-parties.json --expect "$(sed -n 's/^task //p' tasks.txt)" --config $side.ini
+        recipe.json other-parties.json --expect "$(sed -n 's/^task \([^ ]*\).*/\1/p' tasks.txt)" --config $side.ini
 done
 sotto admin task add recipe.json parties.json --config helper.ini >/dev/null 2>&1 || fail "the right key is refused"
 # Another's URL in a server's place, in one file for both, so that the ids are the same.
@@ -159,17 +159,19 @@ sed '/"helper_url"/d' pairing.json >old.json && chmod 600 old.json
 refuses 1 'no URLs of the servers, as in those of earlier versions: pair again, under other names' \
     sotto admin pair take old.json --config helper.ini
 sed 's/"min_cohort": *[0-9]*/"min_cohort": 11/' recipe.json >other.json
-refuses 4 'recipes differ in some byte' sotto admin task add other.json parties.json --config helper.ini \
-    --expect "$(sed -n 's/^task //p' tasks.txt)"
+refuses 4 'task ids differ' sotto admin task add other.json parties.json --config helper.ini \
+    --expect "$(sed -n 's/^task \([^ ]*\).*/\1/p' tasks.txt)"
 refuses 1 'no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect ''
 refuses 1 'is no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect 'one two'
-refuses 2 'takes a number from 1 to 100000000000; nothing changed' \
+refuses 2 'takes a number from 1 to 100000000000, or COHORT=NUMBER; nothing changed' \
     sotto admin task add recipe.json parties.json --population 0 --config helper.ini
 refuses 2 'from 1 to 100000000000' \
     sotto admin task add recipe.json parties.json --population 100000000001 --config helper.ini
 sed 's/"key:leader-2026a"/"key:leader-2026z"/' recipe.json >other.json
 refuses 1 'the parties file has no key:leader-2026z, which is this server (leader) in the recipe' \
     sotto admin task add other.json parties.json --config leader.ini
+sed 's/SELECT /SELEC /' recipe.json >other.json
+refuses 3 'near "SELEC": syntax error' sotto admin task add other.json parties.json --config helper.ini
 sed 's/"opens": "[0-9]*-/"opens": "2020-/' recipe.json >other.json
 refuses 4 "no key of .* for the schedule's start (2020-.*); the last: 20.*Z to 20.*Z" \
     sotto admin task add other.json parties.json --config helper.ini
@@ -237,44 +239,55 @@ for side in helper leader; do
     shows "\"helper_url\": \"http://127.0.0.1:$((base + 1))/\", \"collector_key\": \"$(cat collector-public.txt)\"}" \
         sotto admin pair show --config $side.ini --json
 done
-shows '"recipe": "commute-1", "version": 1, "cohort": 0, "opens": "20' sotto admin task list --config leader.ini --json
+shows '"recipe": "commute-1", "version": 1, "cohort": 0, "cohort_values": {}, "opens": "20' sotto admin task list --config leader.ini --json
 # Which part of a recipe that has several.
 sed 's/"commute-1"/"commute-2"/; s/"encode": {/"cohorts": {"os": ["a", "b"]}, &/' recipe.json >parts.json
-shows '^task ' sotto admin task add parts.json parties.json --population 24 --config leader.ini
-shows '^task [^ ]*  commute-2 version 1, cohort 1  20' sotto admin task list --config leader.ini
+shows '^task [^ ]*  cohort os b$' sotto admin task add parts.json parties.json --population 24 --config leader.ini
+shows '"cohort": 1, "cohort_values": {"os": "b"}}' sotto admin task add parts.json parties.json --json --config leader.ini
+shows '^task [^ ]*  commute-2 version 1, cohort os b  20' sotto admin task list --config leader.ini
+# Each cohort has a population of its own, which its batches are checked against.
+shows '^each of the 2 cohorts is checked against all 24 devices; --population COHORT=N' \
+    sotto admin task add parts.json parties.json --population 24 --config leader.ini
+shows '^task ' sotto admin task add parts.json parties.json --population a=20 --population b=4 --config leader.ini
+shows '^task .*, cohort os a  .* population 20$' sotto admin task list --config leader.ini
+shows '^task .*, cohort os b  .* population 4$' sotto admin task list --config leader.ini
+shows '^task ' sotto admin task add parts.json parties.json --population 1=5 --config leader.ini
+shows '^task .*, cohort os a  .* population 20$' sotto admin task list --config leader.ini
+shows '^task .*, cohort os b  .* population 5$' sotto admin task list --config leader.ini
+refuses 2 "no cohort 'c'; it has:" sotto admin task add parts.json parties.json --population c=5 --config leader.ini
+refuses 2 'or COHORT=NUMBER' sotto admin task add parts.json parties.json --population a=0 --config leader.ini
+shows '"cohort": 0, "cohort_values": {"os": "a"}, "opens"' sotto admin task list --json --config leader.ini
 cp helper.key away.key && head -c 32 /dev/urandom >helper.key
 shows 'BROKEN, serves no task: pairing.secrets: sealed with a datastore key' sotto admin pair show --config helper.ini
 shows '"broken": "pairing.secrets: ' sotto admin pair show --config helper.ini --json
 cp away.key helper.key
-# A successor of the key, and the page's own way of writing the parties file with both.
+# Keys that come into use later are there from the start, and in the parties file with their times.
+[ "$(grep -c '"from": "20[^"]*Z", "until": "20[^"]*Z", "next": "20[^"]*Z"}' helper-key.json)" -eq 3 ] || fail "keys to come are not exported"
+# A successor of the key that is wanted at once, and the page's own way of writing the parties file with it.
 shows '^config *[0-9]* *active *since 20[^ ]*Z, expires 20[^ ]*Z$' sotto admin keys list --config helper.ini
 shows '^config *[0-9]* *pending *since 20[^ ]*Z, active from 20[^ ]*Z$' sotto admin keys rotate --config helper.ini
 grep -q 'no key was made' out && fail "a key that was made is called none"
 shows 'no key was made: one is pending, and comes first' sotto admin keys rotate --config helper.ini
-[ "$(grep -c '^config' out)" -eq 2 ] || fail "a second key is pending"
+[ "$(grep -c '^config' out)" -eq 4 ] || fail "a second key was made"
 shows '"state": "pending", "since": "[^"]*", "until": "20[^"]*Z"}' sotto admin keys list --config helper.ini --json
 if command -v sqlite3 >/dev/null; then
-    sqlite3 helper.db "UPDATE hpke_key SET state = 2 WHERE state = 1" || fail "no key to publish"
+    sqlite3 helper.db "UPDATE hpke_key SET state = 2, use_from = since
+        WHERE use_from = (SELECT min(use_from) FROM hpke_key WHERE state = 1)" || fail "no key to use"
     mkdir rotated && cp leader-key.json collector-public.txt rotated
     sotto admin keys export --json --config helper.ini >rotated/helper-key.json || fail "no keys to export"
-    [ "$(grep -c '"config"' rotated/helper-key.json)" -eq 2 ] || fail "not both keys are exported"
+    [ "$(grep -c '"config"' rotated/helper-key.json)" -eq 4 ] || fail "not all keys are exported"
     sed -n '/^cat > parties.json/,/^END$/p' page.sh >rotated/page.sh
     (cd rotated && sh -eu page.sh) || fail "no parties file"
     shows '^task ' sotto admin task add recipe.json rotated/parties.json --config helper.ini
     # The older one is deleted, and the page's way of writing the parties file then.
     old=$(sotto admin keys list --config helper.ini | tail -n 1 | sed 's/^config *\([0-9]*\) .*/\1/')
     shows '^config .* active' sotto admin keys delete "$old" --config helper.ini
-    [ "$(grep -c '^config' out)" -eq 1 ] || { cat out; fail "a deleted key is listed"; }
+    [ "$(grep -c '^config' out)" -eq 3 ] || { cat out; fail "a deleted key is listed"; }
     grep -q "^config *$old " out && fail "another key was deleted"
     refuses 1 "no HPKE configuration $old" sotto admin keys delete "$old" --config helper.ini
     sotto admin keys export --json --config helper.ini >rotated/helper-key.json
     (cd rotated && sh -eu page.sh) || fail "no parties file"
-    refuses 4 "no key of .* for the schedule's start" \
-        sotto admin task add recipe.json rotated/parties.json --config helper.ini
-    from=$(sed 's/.*"from": "\([^"]*\)".*/\1/' rotated/helper-key.json)
-    (cat rotated/helper-key.json && echo , && sed "s/\"until\": \"[^\"]*\"/\"until\": \"$from\"/" helper-key.json) >out &&
-        mv out rotated/helper-key.json
-    (cd rotated && sh -eu page.sh) || fail "no parties file"
+    [ "$(grep -c '"config"' rotated/helper-key.json)" -eq 4 ] || fail "the deleted key is not in the file"
     shows '^task ' sotto admin task add recipe.json rotated/parties.json --config helper.ini
 fi
 for id in all 256 -1 ''; do
@@ -358,9 +371,9 @@ done
 echo "start to ready, empty database: $((($(date +%s%N) - began) / 1000000)) ms"
 shows '{"reached": true, "ready": true, "lines": \["tasks: none yet.*"\]}' sotto admin health --json --config fresh/helper.ini
 # Its only key, beside the running server: the successor comes first, and the server says what it saw.
-old=$(sotto admin keys list --config fresh/helper.ini | sed 's/^config *\([0-9]*\) .*/\1/')
+old=$(sotto admin keys list --config fresh/helper.ini | sed -n 's/^config *\([0-9]*\) *active .*/\1/p')
 shows 'known to every replica first' sotto admin keys delete "$old" --config fresh/helper.ini
-[ "$(grep -c '^config .* active' out)" -eq 1 ] || { cat out; fail "no successor is active"; }
+[ "$(grep -c '^config *[0-9]* *active ' out)" -eq 1 ] || { cat out; fail "no successor is active"; }
 until grep -q "hpke_key.state config_id=$old state=deleted" fresh/log; do
     [ $(($(date +%s%N) - began)) -lt 60000000000 ] || { cat fresh/log; fail "the server does not see that its key has gone"; }
     sleep 1

@@ -83,7 +83,7 @@ chmod +x bin/curl
 opens=$(sed -n 's/.*"opens": "\([^"]*\)".*/\1/p' recipe.json)
 { echo "opens=$(date -d "$opens" +%s)"; cat devices.sh; } >spread.sh
 sh -eu spread.sh >>output 2>>errors || { cat output errors; fail "a device of the page fails"; }
-grep -q 'the leader refused' output && { cat output; fail "a report was refused"; }
+grep -q 'the leader rejected' output && { cat output; fail "a report was refused"; }
 "$real" -s "http://127.0.0.1:$((base + 5))/metrics" | grep -q '^sotto_reports_accepted_total 6$' || fail "the second leader had no six reports"
 kill -KILL "$(cat leader-2.pid)"
 sh -eu answer.sh >answer 2>>errors || { cat answer errors; fail "no answer"; }

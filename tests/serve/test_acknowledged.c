@@ -71,7 +71,7 @@ static void stray_body(void *context, sotto_http_request *request)
 }
 
 /* Something in the helper's place that refuses whatever it gets, as a proxy in front of it might. */
-static const sotto_http_handler stray = {stray_head, stray_body, NULL};
+static const sotto_http_handler stray = {.head = stray_head, .body = stray_body};
 
 static const char let_go[] = "SELECT count(*) FROM sotto_lease WHERE held = 0 AND attempts > 0"
                              " AND ready_at > 0";
@@ -348,7 +348,7 @@ static void is_told_of_it(sotto_test *t, sotto_server *server)
 
     for (unsigned i = 0; i < 200 && view.unreadable == 0; i++) {
         sotto_test_pause_ms(25);
-        sotto_leader_health_look(server->leader->health, &view);
+        (void)sotto_last_seen_look(server->leader->health, &view);
     }
     text = sotto_test_pages(t, server, &ready);
     CHECK(t, ready);

@@ -70,7 +70,7 @@ static void take_body(void *context, sotto_http_request *request)
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 500});
 }
 
-static const sotto_http_handler liar = {take_head, take_body, NULL};
+static const sotto_http_handler liar = {.head = take_head, .body = take_body};
 
 /* ---- what the leader makes of it -------------------------------------------------------------------------------- */
 

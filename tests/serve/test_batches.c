@@ -62,9 +62,10 @@ static void a_range_of_many_jobs_adds_up_to_all_of_them(sotto_test *t)
     b.keys.count = 1;
     b.task.n = 7;
     b.arena = &t->arena;
-    CHECK_OK(t, sotto_prio3_init(&b.task.vdaf, &t->arena,
-                                 &(sotto_prio3_config){.type = SOTTO_PRIO3_COUNT, .shares = 2},
-                                 &t->err));
+    b.task.method = sotto_method_of(SOTTO_PRIO3_COUNT);
+    CHECK_OK(t, sotto_vdaf_open(&b.task.vdaf,
+                                &(sotto_vdaf_config){.type = SOTTO_PRIO3_COUNT, .shares = 2},
+                                &t->arena, &t->err));
     b.db = sotto_test_db_at(t, sotto_test_address(t));
     CHECK_OK(t, sotto_db_migrate(b.db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS, &t->err));
     for (size_t i = 0; i < JOBS; i++) {

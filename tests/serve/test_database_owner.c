@@ -139,7 +139,7 @@ static void two_names_of_a_file_are_one_database(sotto_test *t)
     sotto_server *server = NULL, *second = NULL;
 
     if (sotto_test_on_postgres())
-        SKIP(t, "a PostgreSQL database has no file name of its own");
+        NOT_FOR_THIS_DATABASE(t, "a PostgreSQL database has no file name of its own");
     options = options_for(t, SOTTO_HELPER, sotto_test_address(t));
     link = sotto_test_temp(t, "other.db");
     CHECK_OK(t, sotto_server_open(&server, &options, &t->err));

@@ -120,6 +120,7 @@ static void every_cause_has_its_own_error(sotto_test *t)
     sotto_bytes reports[COUNT];
     uint8_t errors[COUNT];
     uint64_t now;
+    uint8_t own;
     const uint8_t wanted[COUNT] = {SOTTO_REPORT_TASK_NOT_STARTED,
                                    SOTTO_REPORT_TASK_EXPIRED,
                                    SOTTO_REPORT_HPKE_DECRYPT_ERROR,
@@ -130,6 +131,7 @@ static void every_cause_has_its_own_error(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.closed = true});
     now = s.bucket;
+    own = s.helper_hpke.id;
     s.bucket = sotto_dap_time_of(s.task.opens, s.task.precision) - 1;
     make(t, &s, reports, 1, 1);
     s.bucket = sotto_dap_time_of(s.task.closes, s.task.precision);
@@ -137,9 +139,9 @@ static void every_cause_has_its_own_error(sotto_test *t)
     s.bucket = now;
     reports[2] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_HELPER_SEAL);
     reports[3] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_PROOF);
-    s.helper_hpke.id ^= 0x55; /* a key that it never had */
+    s.helper_hpke.id = sotto_test_unknown_key(t, s.helper);
     make(t, &s, reports + 4, 1, 1);
-    s.helper_hpke.id ^= 0x55;
+    s.helper_hpke.id = own;
     reports[5] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_EXTENSION);
     make(t, &s, reports + 6, 1, 1);
     sotto_test_job_errors(

@@ -11,7 +11,7 @@
 
 enum { START = 1800000000, PENDING = 10, ACTIVE = 100, EXPIRED = 50, REPLICAS = 4, ROUNDS = 8 };
 
-static const sotto_key_times times = {PENDING, ACTIVE, EXPIRED};
+static const sotto_key_times times = {PENDING, ACTIVE, EXPIRED, PENDING};
 static const sotto_column_keys columns = {.count = 1, .key = {{7}}};
 
 static sotto_db *migrated(sotto_test *t, const char *address)
@@ -24,7 +24,7 @@ static sotto_db *migrated(sotto_test *t, const char *address)
 
 static sotto_bytes info_of_helper(void)
 {
-    static uint8_t text[SOTTO_DAP_INFO_MAX];
+    static _Thread_local uint8_t text[SOTTO_DAP_INFO_MAX];
 
     return sotto_role_info(text, SOTTO_HELPER);
 }
@@ -117,7 +117,7 @@ static void a_key_goes_through_its_states(sotto_test *t)
 
 enum { LONG_PENDING = 40, KNOWN = 2 * SOTTO_KEYS_EVERY_S, MOST_KEYS = 32 };
 
-static const sotto_key_times long_times = {LONG_PENDING, 1000, 50};
+static const sotto_key_times long_times = {LONG_PENDING, 1000, 50, LONG_PENDING};
 
 static sotto_keys *long_ring(sotto_test *t, sotto_db *db, const sotto_log_sink *log)
 {

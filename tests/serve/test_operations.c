@@ -94,7 +94,7 @@ static void readiness_says_what_is_missing(sotto_test *t)
     sotto_http_response r;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    CHECK(t, soon_says(t, &s, s.helper, "readyz", "rate check: off for 1 tasks"));
+    CHECK(t, soon_says(t, &s, s.helper, "readyz", "rate check: off for 1 task without"));
     empty = sotto_test_helper_twin(t, &s);
     r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK_EQUAL(t, 200, r.status);
@@ -103,7 +103,7 @@ static void readiness_says_what_is_missing(sotto_test *t)
                                 sotto_bytes_of(s.recipe_text, strlen(s.recipe_text)),
                                 sotto_bytes_of(s.parties_text, strlen(s.parties_text)), 1000,
                                 sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));
-    CHECK(t, soon_says(t, &s, empty, "readyz", "pairing: 1 tasks wait"));
+    CHECK(t, soon_says(t, &s, empty, "readyz", "pairing: 1 task waits"));
     r = ask(t, s.client, empty, SOTTO_HTTP_GET, "readyz", NULL);
     CHECK(t, !sotto_test_says(&r, "rate check"));
     CHECK_OK(t, sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
@@ -308,6 +308,26 @@ static void a_leader_says_that_its_helper_is_away(sotto_test *t)
 
 /* ---- metrics --------------------------------------------------------------------------------------------------------- */
 
+static void metrics_say_what_runs_and_what_it_uses(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_http_response r;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    r = ask(t, s.client, s.helper, SOTTO_HTTP_GET, "metrics", NULL);
+    CHECK(t,
+          sotto_test_says(&r, "sotto_build_info{version=\"" SOTTO_VERSION "\",service=\"helper\""));
+    CHECK(t, sotto_test_says(&r, sotto_test_on_postgres() ? "database=\"postgres\"} 1\n"
+                                                          : "database=\"sqlite\"} 1\n"));
+    CHECK(t, sotto_test_says(&r, "\nprocess_start_time_seconds "));
+    CHECK(t, sotto_test_says(&r, "\nprocess_cpu_seconds_total "));
+    CHECK(t, sotto_test_says(&r, "\nprocess_resident_memory_bytes "));
+    CHECK(t, sotto_test_says(&r, "\nprocess_open_fds "));
+    CHECK(t, sotto_test_says(&r, "\nprocess_max_fds "));
+    CHECK(t, !sotto_test_says(&r, "sotto_certificate_expiry_seconds")); /* it has none */
+    sotto_test_service_close(&s);
+}
+
 static void metrics_count_reports_by_cause(sotto_test *t)
 {
     sotto_http_server_counts http;
@@ -351,6 +371,13 @@ static void metrics_count_reports_by_cause(sotto_test *t)
     (void)snprintf(line, sizeof line, "sotto_http_request_seconds_bucket{le=\"+Inf\"} %llu\n",
                    (unsigned long long)(http.answers[0] + http.answers[2]));
     CHECK(t, soon_says(t, &s, s.leader, "metrics", line));
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", "# TYPE sotto_step_seconds histogram\n"));
+    (void)snprintf(
+        line, sizeof line, "sotto_step_seconds_bucket{queue=\"jobs\",le=\"+Inf\"} %llu\n",
+        (unsigned long long)sotto_metrics_get(s.leader->metrics, SOTTO_METRIC_JOBS_SENT));
+    CHECK(t, soon_says(t, &s, s.leader, "metrics", line));
+    CHECK(t,
+          soon_says(t, &s, s.leader, "metrics", "sotto_step_seconds_sum{queue=\"collections\"}"));
     CHECK_EQUAL(t, sotto_metrics_get(s.leader->metrics, SOTTO_METRIC_JOBS_FORMED),
                 sotto_metrics_get(s.leader->metrics, SOTTO_METRIC_JOBS_FINISHED));
     CHECK(t, sotto_metrics_get(s.helper->metrics, SOTTO_METRIC_JOBS_ANSWERED) > 0);
@@ -541,7 +568,7 @@ static void keys_move_on_by_the_servers_own_timer(sotto_test *t)
     sotto_server_options options = {.role = SOTTO_HELPER,
                                     .host.listen = "127.0.0.1:0",
                                     .host.clock = &clock,
-                                    .tasks.key_times = {3600, 10 * 86400, 86400}};
+                                    .tasks.key_times = {3600, 10 * 86400, 86400, 3600}};
     sotto_server *server = NULL;
 
     options.host.database = sotto_test_address(t);
@@ -573,6 +600,7 @@ int main(int argc, char **argv)
         CASE(a_database_that_does_not_answer_is_not_called_reachable),
         CASE(a_leader_says_that_its_helper_lacks_the_task),
         CASE(a_leader_says_that_its_helper_is_away),
+        CASE(metrics_say_what_runs_and_what_it_uses),
         CASE(metrics_count_reports_by_cause),
         CASE(draining_finishes_what_was_accepted),
         CASE(draining_takes_the_datastore_key),

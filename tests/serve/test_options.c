@@ -269,6 +269,14 @@ static void keys_overlap(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  read_text(t, "[leader]\nkey_pending = 1h\nkey_active = 3h\n", &t->err));
     CHECK(t, complains("key_active: at least four times"));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_text(t, "[leader]\nkey_pending = 1d\nkey_lead = 2h\n", &t->err));
+    CHECK(t, complains("key_lead: at least as long as key_pending"));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_text(t, "[leader]\nkey_active = 10d\nkey_lead = 41d\n", &t->err));
+    CHECK(t, complains("key_lead: at most four times"));
+    CHECK_OK(t, read_text(t, "[leader]\nkey_active = 10d\nkey_lead = 40d\n", &t->err));
+    sotto_serve_config_clear(&config);
 }
 
 static void the_sample_is_a_file_of_defaults(sotto_test *t)

@@ -136,7 +136,7 @@ static void on_body(void *context, sotto_http_request *request)
 /* Opens it in the place of ours. */
 static sotto_http_server *open_other(sotto_test *t)
 {
-    static const sotto_http_handler handler = {on_head, on_body, NULL};
+    static const sotto_http_handler handler = {.head = on_head, .body = on_body};
     sotto_http_server_options options = {.port = (uint16_t)sotto_server_port(s.helper), .loops = 1};
     sotto_http_server *server;
 

@@ -4,11 +4,15 @@
 
 #include "recipe/model.h"
 #include "serve/tasks/rate.h"
+#include "serve/tasks/schema.h"
 #include "serve/tasks/task_health.h"
 #include "support/database.h"
+#include "support/recipes.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST = 64 };
 
@@ -133,13 +137,13 @@ static void twice_the_expected_number_is_released(sotto_test *t)
 }
 
 /* A schedule of 100 hours, a bucket each, from hour 1000. */
-static void explains(sotto_test *t, const sotto_participation *participation, uint64_t first,
-                     uint64_t end, uint64_t wanted)
+static void explains(sotto_test *t, const sotto_participation *participation, double dummies,
+                     uint64_t first, uint64_t end, uint64_t wanted)
 {
     const sotto_recipe recipe = {
-        .participation = *participation, .opens = 3600000, .closes = 3960000};
-    const sotto_server_task task = {
-        .recipe = &recipe, .expected = 1, .dap = {.precision = 3600, .opens = 3600000}};
+        .participation = *participation, .opens = 3600000, .closes = 3960000, .dummies = dummies};
+    const sotto_server_task task = {.recipe = &recipe,
+                                    .dap = {.precision = 3600, .opens = 3600000}};
     const sotto_batch_range range = {.first_bucket = first, .end_bucket = end};
 
     CHECK_EQUAL(t, wanted, sotto_rate_expected(&task, &range, 1000));
@@ -149,25 +153,61 @@ static void explains(sotto_test *t, const sotto_participation *participation, ui
 static void a_window_has_the_devices_of_its_slots(sotto_test *t)
 {
     static const sotto_participation any = {.type = SOTTO_POISSON, .rate = 1},
-                                     fixed = {.type = SOTTO_CHECK_IN_FIXED_WINDOW, .slots = 20},
-                                     sliding = {.type = SOTTO_CHECK_IN_SLIDING_WINDOW, .slots = 20},
-                                     donation = {
-                                         .type = SOTTO_DONATION, .slots = 10, .slot_minutes = 60};
+                                     fixed = {.type = SOTTO_CHECK_IN_FIXED_WINDOW,
+                                              .rate = 1,
+                                              .slots = 20,
+                                              .start = 3600000,
+                                              .length = 5 * 3600},
+                                     early = {.type = SOTTO_CHECK_IN_AVERAGED_WINDOW,
+                                              .rate = 1,
+                                              .slots = 20,
+                                              .start = 3600000 - 50 * 3600,
+                                              .length = 5 * 3600};
 
-    explains(t, &any, 1000, 1001, 1000); /* all of them may come in the first hour */
-    explains(t, &fixed, 1000, 1100, 1000);
-    explains(t, &fixed, 1000, 1001, 50);
-    explains(t, &fixed, 1000, 1005, 50);
-    explains(t, &fixed, 1000, 1006, 100);
-    explains(t, &fixed, 1004, 1006, 100); /* it touches two */
-    explains(t, &fixed, 0, 1005, 50);     /* nobody answers before it opens */
-    explains(t, &fixed, 1095, 2000, 50);  /* nor after it has closed */
-    explains(t, &fixed, 0, INT64_MAX, 1000);
-    explains(t, &sliding, 1000, 1005, 100);
-    explains(t, &sliding, 1000, 1100, 1000);
-    explains(t, &donation, 1000, 1001, 200); /* of two slots, as each device counts its own */
-    explains(t, &donation, 1000, 1003, 400);
-    explains(t, &donation, 1000, 1020, 1000);
+    explains(t, &any, 0, 1000, 1001, 1000); /* all of them may come in the first hour */
+    explains(t, &fixed, 0, 1000, 1100, 1000);
+    explains(t, &fixed, 0, 1000, 1001, 50);
+    explains(t, &fixed, 0, 1000, 1005, 50);
+    explains(t, &fixed, 0, 1000, 1006, 100);
+    explains(t, &fixed, 0, 1004, 1006, 100); /* it touches two */
+    explains(t, &fixed, 0, 0, 1005, 50);     /* nobody answers before it opens */
+    explains(t, &fixed, 0, 1095, 2000, 50);  /* nor after it has closed */
+    explains(t, &fixed, 0, 0, INT64_MAX, 1000);
+    explains(t, &early, 0, 0, INT64_MAX, 500); /* an earlier recipe had the other half */
+    explains(t, &early, 0, 1060, 1070, 0);     /* and behind the last slot there is nobody */
+}
+
+/* Slot i of ten has 100 x 0.9^i of a thousand, and half of them behind a fair coin. */
+static void a_window_of_donations_has_its_part_of_the_law(sotto_test *t)
+{
+    static const sotto_participation donation = {
+        .type = SOTTO_DONATION, .rate = 1, .slots = 10, .start = 3600000, .length = 3600};
+    sotto_participation half = donation;
+
+    half.rate = 0.5;
+    explains(t, &donation, 0, 1000, 1001, 100);
+    explains(t, &donation, 0, 1001, 1002, 90);
+    explains(t, &donation, 0, 1009, 1010, 39);  /* 38.7 */
+    explains(t, &donation, 0, 1000, 1100, 652); /* 651.3 */
+    explains(t, &half, 0, 1000, 1001, 50);
+    explains(t, &half, 0, 1000, 1100, 326);
+    explains(t, &half, 1, 1000, 1100, 1000); /* whoever does not take part sends a dummy ... */
+    explains(t, &half, 1, 1000, 1001, 118);  /* ... in any slot alike: 50 and 67.4 */
+}
+
+/* Ten slots of an hour each, the first of them now. */
+static const char *donations_from_now(sotto_test *t)
+{
+    enum { TEXT = 160 };
+    char start[32], *text = sotto_arena_take(&t->arena, TEXT);
+    const time_t now = time(NULL);
+    struct tm tm;
+
+    (void)strftime(start, sizeof start, "%Y-%m-%dT%H:00:00Z", gmtime_r(&now, &tm));
+    (void)snprintf(text, TEXT,
+                   "{\"type\": \"donation\", \"slots\": 10, \"start\": \"%s\", \"slot\": \"1h\"}",
+                   start);
+    return text;
 }
 
 static void a_batch_of_one_slot_is_held_by_what_a_slot_explains(sotto_test *t)
@@ -175,24 +215,51 @@ static void a_batch_of_one_slot_is_held_by_what_a_slot_explains(sotto_test *t)
     sotto_test_service s;
     uint64_t reports, counts[16];
 
-    sotto_test_service_open(
-        t, &s,
-        &(sotto_test_service_options){
-            .participation = "{\"type\": \"donation\", \"slots\": 10, \"slot_minutes\": 60}"});
-    set_population(t, &s, false, 50); /* two slots of ten: 10 are expected, 20 may come */
+    sotto_test_service_open(t, &s,
+                            &(sotto_test_service_options){.participation = donations_from_now(t)});
+    set_population(t, &s, false, 100); /* one slot of ten: 10 are expected, 20 may come */
     sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
-    set_population(t, &s, true, 50);
+    set_population(t, &s, true, 100);
     is_released(t, &s, 20);
     sotto_test_service_close(&s);
-    sotto_test_service_open(
-        t, &s,
-        &(sotto_test_service_options){
-            .participation = "{\"type\": \"donation\", \"slots\": 10, \"slot_minutes\": 60}"});
-    set_population(t, &s, true, 50);
+    sotto_test_service_open(t, &s,
+                            &(sotto_test_service_options){.participation = donations_from_now(t)});
+    set_population(t, &s, true, 100);
     sotto_test_upload_some(t, &s, 21, 1, SOTTO_TEST_SOUND);
     s.patience = 10;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM held"));
+    sotto_test_service_close(&s);
+}
+
+/* Another recipe of the same analysis, with the first `old` replaced. */
+static sotto_status add_another(sotto_test *t, sotto_test_service *s, const char *old,
+                                const char *new)
+{
+    const sotto_bytes named = sotto_test_replace(t, s->recipe_text, "\"recipe\": \"7\"",
+                                                 "\"recipe\": \"8\""),
+                      text = sotto_test_replace(t, (const char *)named.data, old, new);
+    sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
+    sotto_buf ids = sotto_test_buf(t, 64);
+
+    memset(mistakes, 0, sizeof *mistakes);
+    return sotto_tasks_add(s->leader->db, s->leader->columns, SOTTO_LEADER, text,
+                           sotto_bytes_of(s->parties_text, strlen(s->parties_text)), 0,
+                           sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err);
+}
+
+/* Devices draw once for all of them, and would not answer one with others. */
+static void tasks_of_an_analysis_have_the_same_slots(sotto_test *t)
+{
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s,
+                            &(sotto_test_service_options){.participation = donations_from_now(t)});
+    CHECK_STATUS(t, SOTTO_DENIED, add_another(t, &s, "\"slot\": \"1h\"", "\"slot\": \"2h\""));
+    CHECK_REASON(t, "participation.slot");
+    CHECK_STATUS(t, SOTTO_DENIED, add_another(t, &s, "\"slots\": 10", "\"slots\": 11"));
+    CHECK_OK(t, add_another(t, &s, "com.example.likes", "com.example.others"));
+    CHECK_OK(t, add_another(t, &s, "\"version\": 1", "\"version\": 2"));
     sotto_test_service_close(&s);
 }
 
@@ -419,7 +486,7 @@ static bool soon_holds(sotto_server *server, uint64_t held)
     sotto_task_health_view view = {0};
 
     for (int i = 0; i < 500; i++) {
-        sotto_task_health_look(server->health, &view);
+        (void)sotto_last_seen_look(server->health, &view);
         if (view.held == held)
             return true;
         sotto_test_pause_ms(20);
@@ -433,7 +500,7 @@ static void says_that_it_holds(sotto_test *t, sotto_server *server)
     const char *text = sotto_test_pages(t, server, &ready);
 
     CHECK(t, ready);
-    CHECK(t, strstr(text, "batches: 1 are held"));
+    CHECK(t, strstr(text, "batches: 1 is held"));
     CHECK(t, strstr(text, "sotto_batches_held 1\n"));
 }
 
@@ -504,11 +571,72 @@ static void refused_reports_count_too(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+typedef struct question {
+    sotto_server *server;
+    const sotto_server_task *task;
+    uint64_t first, end, verified;
+    bool history;
+    sotto_rate found;
+} question;
+
+static sotto_status ask_rate(sotto_tx *tx, void *context, sotto_err *err)
+{
+    question *q = context;
+    sotto_batch_range range = {false, q->first, q->end, {{0}, 0}};
+
+    return sotto_rate_check(tx, &q->found, q->task, &range, q->verified, q->history, err);
+}
+
+static sotto_rate rate_of(sotto_test *t, question q)
+{
+    CHECK_OK(t, sotto_db_run(q.server->db, ask_rate, &q, &t->err));
+    return q.found;
+}
+
+/* An option: without a population, or below it, what earlier batches of the task had. */
+static void a_batch_is_compared_with_earlier_ones(sotto_test *t)
+{
+    sotto_test_service s;
+    char sql[300];
+    question q = {.history = true};
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    q.server = s.helper;
+    q.task = sotto_tasks_find(s.helper->tasks, s.task.id);
+    q.first = s.bucket, q.end = s.bucket + 1, q.verified = 21;
+    CHECK_EQUAL(t, SOTTO_RATE_OFF, rate_of(t, q).checking); /* none went yet */
+    (void)snprintf(
+        sql, sizeof sql,
+        "INSERT INTO release (n, task, id, state, first_bucket, end_bucket, batch, query,"
+        " reports, added) VALUES (7, %lld, CAST('x' AS {bytes}), %d, %llu, %llu,"
+        " CAST('' AS {bytes}), CAST('' AS {bytes}), 20, 1)",
+        (long long)q.task->n, (int)SOTTO_RELEASE_DONE, (unsigned long long)(s.bucket - 4),
+        (unsigned long long)(s.bucket - 2));
+    sotto_test_do(t, s.helper->db, sql); /* ten a bucket */
+    CHECK(t, rate_of(t, q).held && rate_of(t, q).expected == 10);
+    q.verified = 20;
+    CHECK(t, !rate_of(t, q).held && rate_of(t, q).checking == SOTTO_RATE_PASSED);
+    q.end = s.bucket + 3,
+    q.verified = 60; /* a batch of three buckets may have three times as many */
+    CHECK(t, !rate_of(t, q).held && rate_of(t, q).expected == 30);
+    set_population(t, &s, false, 5);
+    CHECK(t, rate_of(t, q).held && rate_of(t, q).expected == 5);
+    set_population(t, &s, false, 1000);
+    q.verified = 61;
+    CHECK(t, rate_of(t, q).held);
+    q.history = false;
+    CHECK(t, !rate_of(t, q).held);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(a_batch_is_compared_with_earlier_ones),
         CASE(twice_the_expected_number_is_released),
         CASE(a_window_has_the_devices_of_its_slots),
+        CASE(a_window_of_donations_has_its_part_of_the_law),
+        CASE(tasks_of_an_analysis_have_the_same_slots),
         CASE(a_batch_of_one_slot_is_held_by_what_a_slot_explains),
         CASE(one_more_is_held_until_the_leaders_operator_gives_a_reason),
         CASE(the_helper_holds_by_its_own_figure),

@@ -34,6 +34,13 @@ static void a_batch_spans_no_more_than_the_collection_length(sotto_test *t)
     CHECK(t, allows(&task, 100, 10, &problem));
     CHECK(t, !allows(&task, 100, 11, &problem));
     CHECK_EQUAL(t, SOTTO_DAP_BATCH_INVALID, problem);
+    /* Slots follow each other from their start: none is touched by a batch of two. */
+    CHECK(t, allows(&task, 105, 5, &problem));
+    CHECK(t, !allows(&task, 105, 6, &problem));
+    CHECK(t, !allows(&task, 95, 10, &problem));
+    task.collection_start = 300;
+    CHECK(t, allows(&task, 95, 10, &problem));
+    CHECK(t, !allows(&task, 100, 10, &problem));
     task = task_of(3600, 600); /* one bucket is longer than that; no such recipe is read */
     CHECK(t, !allows(&task, 100, 1, &problem));
 }

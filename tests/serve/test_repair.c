@@ -115,7 +115,7 @@ static void a_helper_put_back_from_a_copy_costs_what_came_after_it(sotto_test *t
     const char *copy, *path;
 
     if (sotto_test_on_postgres())
-        SKIP(t, "copies of PostgreSQL are made by pg_dump");
+        NOT_FOR_THIS_DATABASE(t, "copies of PostgreSQL are made by pg_dump");
     copy = sotto_test_temp(t, "copy.db");
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = EACH});
@@ -302,7 +302,7 @@ static void foreign_body(void *context, sotto_http_request *request)
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 404});
 }
 
-static const sotto_http_handler foreign = {foreign_head, foreign_body, NULL};
+static const sotto_http_handler foreign = {.head = foreign_head, .body = foreign_body};
 
 /* In the place of the helper. */
 static sotto_http_server *open_foreign(sotto_test *t)
@@ -402,7 +402,7 @@ static void an_answer_that_is_none_leaves_a_mismatch(sotto_test *t)
     open_with_jobs(t);
     foreign_answer = sotto_bytes_of("rubbish", 7);
     server = open_foreign(t);
-    check_failed(t, "answer is none");
+    check_failed(t, "answer to a repair is invalid");
     sotto_http_server_close(server);
     sotto_test_service_close(&s);
 }

@@ -29,7 +29,7 @@ static void a_collection_at_one_replica_has_what_waits_in_another(sotto_test *t)
     uint64_t reports = 0, counts[16] = {0};
 
     if (!sotto_test_on_postgres())
-        SKIP(t, "SQLite has one leader");
+        NOT_FOR_THIS_DATABASE(t, "SQLite has one leader");
     second = open_two(t, &s);
     sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);
     first = s.leader;
@@ -49,7 +49,7 @@ static void collections_that_wait_for_ever_hide_none_that_came_later(sotto_test 
     sotto_test_service s;
 
     if (!sotto_test_on_postgres())
-        SKIP(t, "SQLite has one leader");
+        NOT_FOR_THIS_DATABASE(t, "SQLite has one leader");
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
     sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);
@@ -69,7 +69,7 @@ static void a_job_that_ends_is_told_to_every_replica(sotto_test *t)
     uint64_t seen;
 
     if (!sotto_test_on_postgres())
-        SKIP(t, "SQLite has one leader");
+        NOT_FOR_THIS_DATABASE(t, "SQLite has one leader");
     second = open_two(t, &s);
     s.leader_options.tasks.job_delay_ms = 5;
     sotto_test_leader_restart(t, &s);

@@ -258,6 +258,36 @@ static void a_collected_bucket_takes_no_more(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* Its answer was lost; meanwhile the bucket was collected. A device would record it as refused, though it counts. */
+static void a_report_that_counts_is_not_told_that_it_came_too_late(sotto_test *t)
+{
+    sotto_test_service s;
+    uint64_t reports = 0, counts[16] = {0};
+    sotto_http_response response;
+    sotto_dap_upload_errors errors;
+    sotto_dap_upload_status status;
+    sotto_bytes twenty;
+    sotto_reader in;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    twenty = many(t, &s, 20, 1);
+    CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, twenty).status);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 20, reports);
+    response = sotto_test_upload(t, &s, twenty);
+    CHECK_OK(t, sotto_dap_upload_errors_decode(&errors, response.body, &t->err));
+    CHECK_EQUAL(t, 20, errors.count);
+    in = sotto_reader_over(errors.statuses);
+    for (size_t i = 0; i < 20; i++) {
+        CHECK(t, sotto_dap_upload_errors_next(&in, &status));
+        CHECK_EQUAL(t, SOTTO_REPORT_REPLAYED, status.error);
+    }
+    CHECK_EQUAL(
+        t, 0,
+        sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM rejection WHERE cause = 1"));
+    sotto_test_service_close(&s);
+}
+
 static void a_batch_below_its_minimum_waits(sotto_test *t)
 {
     sotto_test_service s;
@@ -374,7 +404,7 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
     size_t left = KEYS;
 
     if (sotto_test_on_postgres()) /* decision 42 */
-        SKIP(t, "PostgreSQL's files are its own, and its old rows go by VACUUM");
+        NOT_FOR_THIS_DATABASE(t, "PostgreSQL's files are its own, and its old rows go by VACUUM");
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = 3600000, .job_reports = 1000});
     s.leader_options.host.erase_ms = 200;
@@ -578,6 +608,7 @@ int main(int argc, char **argv)
         CASE(a_report_may_come_though_another_of_its_name_was_refused),
         CASE(nothing_is_lost_when_a_server_restarts),
         CASE(a_collected_bucket_takes_no_more),
+        CASE(a_report_that_counts_is_not_told_that_it_came_too_late),
         CASE(a_batch_below_its_minimum_waits),
         CASE(of_two_collections_that_overlap_one_is_refused),
         CASE(destroyed_keys_are_gone_from_every_file),

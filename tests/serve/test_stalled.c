@@ -142,10 +142,10 @@ static void a_silent_helper_is_told(sotto_test *t)
     ask(t);
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2"));
     CHECK(t, look(t).closed);
-    sotto_leader_health_look(s.leader->leader->health, &view);
+    (void)sotto_last_seen_look(s.leader->leader->health, &view);
     for (int i = 0; i < 600 && !strstr(view.stalled.why, "does not answer"); i++) {
         (void)nanosleep(&moment, NULL);
-        sotto_leader_health_look(s.leader->leader->health, &view);
+        (void)sotto_last_seen_look(s.leader->leader->health, &view);
     }
     CHECK(t, sotto_health_describe(s.leader->host, &out)); /* ready all the same */
     text[out.len] = 0;

@@ -43,7 +43,8 @@ static sotto_status take_config(void *context, const sotto_key_line *line, sotto
     sotto_buf wire = sotto_buf_over(memory, sizeof memory);
 
     SOTTO_TRY(sotto_hpke_config_encode(&wire, &line->config, err));
-    (void)hex_of(context, sotto_buf_bytes(&wire));
+    if (line->state == SOTTO_KEY_ACTIVE)
+        (void)hex_of(context, sotto_buf_bytes(&wire));
     return SOTTO_OK;
 }
 
@@ -211,6 +212,24 @@ static void a_stranger_s_key_in_this_server_s_place_is_refused(sotto_test *t)
     end(&o);
 }
 
+/* That is how a server knows which of its keys devices have (serve/host/keys.h, sotto_keys_known_until). */
+static void a_task_that_is_added_names_keys(sotto_test *t)
+{
+    uint8_t id[2 * SOTTO_TASK_ID_SIZE];
+    const intruder in = {1, true, 0, 1};
+    operators o;
+
+    begin(t, &o);
+    CHECK_EQUAL(t, 3, sotto_test_ask_number(t, o.db[1], "SELECT count(*) FROM hpke_key"));
+    CHECK_OK(t, add(t, &o, 1, parties_of(t, &o, &in), id));
+    CHECK_EQUAL(t, 1,
+                sotto_test_ask_number(t, o.db[1], "SELECT count(*) FROM hpke_key WHERE named = 1"));
+    CHECK_EQUAL(t, 1,
+                sotto_test_ask_number(
+                    t, o.db[1], "SELECT count(*) FROM hpke_key WHERE named = 1 AND state = 2"));
+    end(&o);
+}
+
 /* ---- the attack --------------------------------------------------------------------------------------------- */
 
 static sotto_bytes half_of(const sotto_test_upload *upload, unsigned half, uint8_t *config_id,
@@ -342,6 +361,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_stranger_s_key_in_this_server_s_place_is_refused),
+        CASE(a_task_that_is_added_names_keys),
         CASE(a_leader_alone_opens_no_report),
         CASE(a_stored_task_with_a_stranger_s_key_is_not_served),
         CASE(a_task_whose_key_was_deleted_is_still_served),

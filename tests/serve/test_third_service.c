@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* Over the same tables and one more, as another service's that was written later. */
 static const sotto_migration longer[] = {{1, "CREATE TABLE x (n {int});"},
@@ -137,6 +139,49 @@ static void the_host_refuses_what_no_route_takes(sotto_test *t)
     sotto_host_close(host);
 }
 
+static void a_route_may_take_its_bodies_in_pieces(sotto_test *t)
+{
+    enum { PIECE = 64 << 10, COUNT = 1024 };
+    static const char head[] =
+        "POST /uploads HTTP/1.1\r\nHost: h\r\nContent-Length: 67108864\r\n\r\n";
+    static char piece[PIECE];
+    sotto_host *host = open_third(t, sotto_test_directory(t), sotto_test_address(t),
+                                  "bytes_in_flight = 8M\n"); /* an eighth of the body */
+    int fd = sotto_test_dial(t, (uint16_t)sotto_host_port(host));
+
+    sotto_test_send_text(t, fd, head);
+    for (int i = 0; i < COUNT; i++)
+        sotto_test_send(t, fd, piece, sizeof piece);
+    CHECK(t, strcmp(sotto_test_hear(t, fd).body, "67108864") == 0);
+    sotto_test_send_text(t, fd, head);
+    sotto_test_send(t, fd, piece, sizeof piece);
+    (void)close(fd);
+    CHECK(t, soon_says(t, host, "metrics", "third_uploads_lost 1\n"));
+    fd = sotto_test_dial(t, (uint16_t)sotto_host_port(host));
+    sotto_test_send_text(t, fd,
+                         "POST /uploads HTTP/1.1\r\nHost: h\r\nContent-Length: 536870913\r\n\r\n");
+    CHECK_EQUAL(t, 413, sotto_test_hear(t, fd).status);
+    (void)close(fd);
+    sotto_host_close(host);
+}
+
+static void a_drain_ends_an_answer_that_stays_open(sotto_test *t)
+{
+    static const char wanted[] = "d\r\ndata: hello\n\n\r\n0\r\n\r\n";
+    sotto_host *host = open_third(t, sotto_test_directory(t), sotto_test_address(t), "");
+    const int fd = sotto_test_dial(t, (uint16_t)sotto_host_port(host));
+    char text[sizeof wanted] = "";
+
+    sotto_test_send_text(t, fd, "GET /events HTTP/1.1\r\nHost: h\r\n\r\n");
+    CHECK(t, strstr(sotto_test_hear_head(t, fd).head, "text/event-stream") != NULL);
+    CHECK_EQUAL(t, 18, recv(fd, text, 18, MSG_WAITALL));
+    CHECK_OK(t, sotto_host_drain(host, 5000, &t->err));
+    CHECK_EQUAL(t, 5, recv(fd, text + 18, 5, MSG_WAITALL));
+    CHECK(t, strcmp(text, wanted) == 0);
+    (void)close(fd);
+    sotto_host_close(host);
+}
+
 /* What was under way when a process ended is gone on with by the next, and what waits outlives both. */
 static void a_note_outlives_its_process(sotto_test *t)
 {
@@ -193,7 +238,8 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_third_service_runs_on_the_host),        CASE(its_option_is_read_and_printed),
-        CASE(the_host_refuses_what_no_route_takes),    CASE(a_note_outlives_its_process),
+        CASE(the_host_refuses_what_no_route_takes),    CASE(a_route_may_take_its_bodies_in_pieces),
+        CASE(a_drain_ends_an_answer_that_stays_open),  CASE(a_note_outlives_its_process),
         CASE(another_services_database_is_left_alone), CASE(steps_back_off_by_one_rule),
     };
 

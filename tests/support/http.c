@@ -55,6 +55,8 @@ static bool on_head(void *context, sotto_http_request *request, size_t *max_body
     if (sotto_http_request_segment_is(request, 0, "refuse"))
         return sotto_http_refuse(request,
                                  &(sotto_http_problem){.status = 403, .detail = "not here"});
+    if (sotto_http_request_segment_is(request, 0, "known"))
+        sotto_http_request_vouch(request);
     sotto_http_request_remember(request, h);
     return true;
 }
@@ -135,6 +137,7 @@ static void on_body(void *context, sotto_http_request *request)
     if (name.len == 2 && memcmp(word, "ok", 2) == 0)
         say(request, 200, sotto_bytes_of("fine", 4));
     else if (sotto_http_request_segment_is(request, 0, "echo") ||
+             sotto_http_request_segment_is(request, 0, "known") ||
              sotto_http_request_segment_is(request, 0, "limit"))
         say(request, 200, sotto_http_request_body(request));
     else if (sotto_http_request_segment_is(request, 0, "later"))
@@ -176,7 +179,7 @@ static void *answer_later(void *context)
 
 const sotto_http_handler *sotto_test_http_handler(void)
 {
-    static const sotto_http_handler handler = {on_head, on_body, on_lost};
+    static const sotto_http_handler handler = {.head = on_head, .body = on_body, .lost = on_lost};
 
     return &handler;
 }
@@ -229,18 +232,26 @@ void sotto_test_http_wait_held(sotto_test *t, sotto_test_http *h, unsigned count
 
 /* ---- the raw client ------------------------------------------------------------------------------ */
 
-int sotto_test_dial(sotto_test *t, uint16_t port)
+int sotto_test_dial_from(sotto_test *t, uint16_t port, const char *from)
 {
     const struct timeval wait = {10, 0};
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+    struct sockaddr_in here = {.sin_family = AF_INET};
+
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK(t, fd >= 0);
+    CHECK(t, fd >= 0 && inet_pton(AF_INET, from, &here.sin_addr) == 1);
+    CHECK(t, bind(fd, (const struct sockaddr *)&here, sizeof here) == 0);
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
     CHECK(t, connect(fd, (const struct sockaddr *)&to, sizeof to) == 0);
     return fd;
+}
+
+int sotto_test_dial(sotto_test *t, uint16_t port)
+{
+    return sotto_test_dial_from(t, port, "127.0.0.1");
 }
 
 /* A server that has heard enough may close while we speak: what it said can still be read. */

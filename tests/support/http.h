@@ -3,6 +3,7 @@
  *   GET  /ok           200 "fine"
  *   POST /echo         the body comes back; at most 1 MiB
  *   POST /limit/N      the same; at most N bytes
+ *   POST /known        the same; its client is vouched for
  *   POST /later        the same, answered by another thread
  *   GET  /hold         answered when the test says so
  *   GET  /stall        200, after a second in which its loop does nothing else
@@ -48,6 +49,8 @@ void sotto_test_http_release(sotto_test_http *h);
 /* ---- the raw client ------------------------------------------------------------------------------ */
 
 int sotto_test_dial(sotto_test *t, uint16_t port);
+/* From this address of loopback: "127.0.0.2". */
+int sotto_test_dial_from(sotto_test *t, uint16_t port, const char *from);
 void sotto_test_send(sotto_test *t, int fd, const void *data, size_t len);
 void sotto_test_send_text(sotto_test *t, int fd, const char *text);
 
@@ -55,7 +58,7 @@ typedef struct sotto_test_answer {
     unsigned status; /* 0: the connection ended before an answer */
     size_t body_len;
     char head[2048];
-    char body[4096]; /* what fits of it */
+    char body[16384]; /* what fits of it */
 } sotto_test_answer;
 
 /* Reads one answer, waiting ten seconds at most. */

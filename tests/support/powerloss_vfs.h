@@ -11,7 +11,7 @@
 #ifndef SOTTO_TESTS_SUPPORT_POWERLOSS_VFS_H
 #define SOTTO_TESTS_SUPPORT_POWERLOSS_VFS_H
 
-#include "device/events/vfs.h"
+#include "query/vfs.h"
 
 /* Registers the VFS, at the first call, and forgets every file. */
 void sotto_powerloss_start(void);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/service.h"
 
+#include "aggregate/prio/prio.h"
 #include "dap/collect.h"
 #include "dap/job.h"
 #include "dap/report.h"
@@ -51,7 +52,7 @@ static sotto_status keep_config(void *context, const sotto_key_line *line, sotto
 {
     first_key *k = context;
 
-    if (k->out.len > 0)
+    if (k->out.len > 0 || line->state != SOTTO_KEY_ACTIVE)
         return SOTTO_OK;
     return sotto_hpke_config_encode(&k->out, &line->config, err);
 }
@@ -62,6 +63,26 @@ static sotto_bytes config_of(sotto_test *t, sotto_server *server)
 
     CHECK_OK(t, sotto_keys_list(server->keys, keep_config, &k, &t->err));
     return sotto_buf_bytes(&k.out);
+}
+
+static sotto_status note_id(void *context, const sotto_key_line *line, sotto_err *err)
+{
+    bool *known = context;
+
+    (void)err;
+    known[line->config.id] = true;
+    return SOTTO_OK;
+}
+
+uint8_t sotto_test_unknown_key(sotto_test *t, sotto_server *server)
+{
+    bool known[256] = {false};
+    uint8_t id = 0;
+
+    CHECK_OK(t, sotto_keys_list(server->keys, note_id, known, &t->err));
+    while (known[id])
+        id++;
+    return id;
 }
 
 static const char *hex_of(sotto_test *t, sotto_bytes bytes)
@@ -149,13 +170,13 @@ static const char *write_recipe(sotto_test *t, const sotto_test_service_options 
         " \"participation\": %s,"
         " \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6,"
         " \"min_cohort\": %u},"
-        " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\","
+        " \"aggregation\": {\"trust\": \"%s\", \"leader\": \"key:leader\","
         " \"helper\": \"key:helper\"%s%s},"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
         " \"population\": 1000, \"on_no_match\": \"no-value\"}",
         write_values(t, o->categories),
         o->participation ? o->participation : "{\"type\": \"poisson\", \"rate\": 1.0}",
-        o->min_cohort ? o->min_cohort : 20,
+        o->min_cohort ? o->min_cohort : 20, o->trust ? o->trust : "split",
         o->leader_selected ? ", \"batch_mode\": \"leader-selected\"" : "", write_noise(t, o->sigma),
         opens, closes);
     return text;
@@ -190,7 +211,7 @@ static void provision(sotto_test *t, sotto_test_service *s)
     CHECK_OK(t, sotto_tasks_refresh(s->helper->tasks, &t->err));
 }
 
-static void compile(sotto_test *t, sotto_test_service *s, bool closed)
+static void compile(sotto_test *t, sotto_test_service *s, const sotto_test_service_options *o)
 {
     const sotto_parties *parties;
     sotto_mistakes *mistakes = (sotto_mistakes *)(void *)taken(t, sizeof *mistakes);
@@ -202,11 +223,12 @@ static void compile(sotto_test *t, sotto_test_service *s, bool closed)
              sotto_parties_read(&parties, sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
                                 &t->arena, mistakes, &t->err));
     CHECK_OK(t, sotto_task_compile(&s->task, s->recipe, parties, 0, &t->arena, &t->err));
-    CHECK_OK(t, sotto_prio3_init(&s->vdaf, &t->arena, &s->task.vdaf, &t->err));
+    if (!o->trust)
+        CHECK_OK(t, sotto_prio3_init(&s->vdaf, &t->arena, &s->task.vdaf, &t->err));
     CHECK_OK(t, sotto_hpke_config_decode(&s->leader_hpke, config_of(t, s->leader), &t->err));
     CHECK_OK(t, sotto_hpke_config_decode(&s->helper_hpke, config_of(t, s->helper), &t->err));
     s->bucket =
-        sotto_dap_time_of((uint64_t)time(NULL) - (closed ? 48 * 3600 : 0), s->task.precision);
+        sotto_dap_time_of((uint64_t)time(NULL) - (o->closed ? 48 * 3600 : 0), s->task.precision);
 }
 
 /* On a port that stays this test's while nobody listens there. */
@@ -254,7 +276,7 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
     s->parties_text = write_parties(t, s);
     s->recipe_text = write_recipe(t, o);
     provision(t, s);
-    compile(t, s, o->closed);
+    compile(t, s, o);
     CHECK_OK(t, sotto_http_client_open(&s->client, &(sotto_http_client_options){0}, &t->err));
 }
 
@@ -332,6 +354,7 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
     const sotto_hpke_config to[SOTTO_REPORT_SHARES] = {s->leader_hpke, s->helper_hpke};
     sotto_report_draft draft = {.configuration = s->task.configuration,
                                 .metadata = {.time = s->bucket}};
+    const sotto_vdaf vdaf = sotto_prio_over(&s->vdaf);
     sotto_dap_report report;
     sotto_buf out;
     sotto_arena arena;
@@ -340,9 +363,8 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
     memcpy(draft.task_id, s->task.id, sizeof draft.task_id);
     memcpy(draft.metadata.report_id, noise(t, s, 16).data, 16);
     sotto_arena_init(&arena, (size_t)16 << 20);
-    CHECK_OK(t,
-             sotto_report_shard(&draft, &s->vdaf, (sotto_measurement){values, (size_t)s->task.bins},
-                                noise(t, s, s->task.sizes.rand), &arena, &t->err));
+    CHECK_OK(t, sotto_report_shard(&draft, &vdaf, (sotto_measurement){values, (size_t)s->task.bins},
+                                   noise(t, s, s->task.sizes.rand), &arena, &t->err));
     spoil(&draft, flaw);
     CHECK_OK(t,
              sotto_report_seal_both(&report, &draft, to,
@@ -352,7 +374,7 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
     if (flaw == SOTTO_TEST_BAD_HELPER_SEAL)
         flip(report.helper.payload);
     if (flaw == SOTTO_TEST_UNKNOWN_KEY)
-        report.leader.config_id ^= 0x55;
+        report.leader.config_id = sotto_test_unknown_key(t, s->leader);
     out = sotto_test_buf(t, sotto_dap_report_size(&report));
     CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
     sotto_arena_clear(&arena);
@@ -435,7 +457,8 @@ sotto_bytes sotto_test_opened_share(sotto_test *t, sotto_test_service *s, bool l
     CHECK_OK(t, sotto_receivers_new(&keys, (leader ? s->leader : s->helper)->keys, &t->err));
     CHECK_OK(t, sotto_input_share_aad_encode(&aad, s->task.id, s->task.configuration, &r->metadata,
                                              r->public_share, &t->err));
-    CHECK_OK(t, sotto_receivers_unseal(keys, &out, sealed->config_id, sealed->enc,
+    CHECK_OK(t, sotto_receivers_unseal(keys, &out, sealed->config_id,
+                                       &(sotto_agreement){.peer = sealed->enc},
                                        sotto_buf_bytes(&aad), sealed->payload, &t->err));
     sotto_receivers_free(keys);
     CHECK_OK(t, sotto_plaintext_input_share_decode(&plain, sotto_buf_bytes(&out), &t->err));

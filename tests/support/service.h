@@ -19,7 +19,7 @@ typedef struct sotto_test_service {
     const sotto_recipe *recipe;
     const char *recipe_text, *parties_text;
     sotto_task task;
-    sotto_prio3 vdaf;
+    sotto_prio3 vdaf; /* unless the options name a trust */
     sotto_http_client *client;
     sotto_sim_random random;
     sotto_hpke_config leader_hpke, helper_hpke;
@@ -40,6 +40,8 @@ typedef struct sotto_test_service_options {
     unsigned categories;       /* 0: 4; one more bin is for all others */
     const char *participation; /* NULL: everybody, at any time         */
     const char *sigma;         /* of the servers' noise; NULL: none    */
+    const char
+        *trust; /* NULL: split; else nothing below that makes or opens shares may be called */
     const sotto_log_sink *log; /* of both servers; NULL: none */
 } sotto_test_service_options;
 
@@ -53,6 +55,9 @@ void sotto_test_helper_restart(sotto_test *t, sotto_test_service *s);
 
 /* A helper over an empty database that has the HPKE keys of the service's own, so that the same parties file is right for both. */
 sotto_server *sotto_test_helper_twin(sotto_test *t, sotto_test_service *s);
+
+/* The id of an HPKE configuration that the server does not have, nor will have. */
+uint8_t sotto_test_unknown_key(sotto_test *t, sotto_server *server);
 
 /* A report of this bin (one bit set), sealed to both; what is wrong with it, if anything. */
 typedef enum sotto_test_flaw {

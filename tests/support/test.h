@@ -46,8 +46,11 @@ int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_ca
 bool sotto_test_at_end(void (*end)(void));
 
 /* Ends a test that can't run here. Say so before anything was opened: nothing of the test's is closed. */
-#define SKIP(t, why)        sotto_test_skip(t, why, __FILE__, __LINE__)
-#define CHECK(t, condition) sotto_test_check(t, (condition), #condition, __FILE__, __LINE__)
+#define SKIP(t, why) sotto_test_skip(t, why, __FILE__, __LINE__)
+/* Ends a test that has nothing to say about the database that this run is over. The program is not counted as skipped for it,
+ * unless that is so of all its tests. */
+#define NOT_FOR_THIS_DATABASE(t, why) sotto_test_leave_out(t, why, __FILE__, __LINE__)
+#define CHECK(t, condition)           sotto_test_check(t, (condition), #condition, __FILE__, __LINE__)
 #define CHECK_STATUS(t, wanted, call)                                                              \
     do {                                                                                           \
         (t)->err = (sotto_err){0};                                                                 \
@@ -65,6 +68,7 @@ bool sotto_test_at_end(void (*end)(void));
 #define CHECK_REASON(t, text) sotto_test_reason(t, text, __FILE__, __LINE__)
 
 void sotto_test_skip(sotto_test *t, const char *why, const char *file, int line);
+void sotto_test_leave_out(sotto_test *t, const char *why, const char *file, int line);
 void sotto_test_check(sotto_test *t, bool holds, const char *what, const char *file, int line);
 void sotto_test_status(sotto_test *t, sotto_status wanted, sotto_status got, const char *what,
                        const char *file, int line);

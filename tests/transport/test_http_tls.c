@@ -1,19 +1,22 @@
 /* TLS both ways, with certificates made here. */
 #define _GNU_SOURCE
 
+#include "support/certificate.h"
 #include "support/http.h"
 #include "transport/http_client.h"
+#include "transport/http_tls.h"
 
+#include <arpa/inet.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 static sotto_test_http http;
 static char directory[] = "/tmp/sotto-http-tls-XXXXXX";
@@ -26,49 +29,14 @@ static const char *path(sotto_test *t, int which, const char *name)
     return paths[which];
 }
 
-static void add_names(sotto_test *t, X509 *cert, const char *names)
-{
-    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, names);
-
-    CHECK(t, extension && X509_add_ext(cert, extension, -1) == 1);
-    X509_EXTENSION_free(extension);
-}
-
-/* A certificate for these names, signed by itself. */
-static void make(sotto_test *t, const char *cert_path, const char *key_path, const char *names)
-{
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *cert = X509_new();
-    FILE *file;
-
-    CHECK(t, key && cert);
-    (void)X509_set_version(cert, 2);
-    (void)ASN1_INTEGER_set(X509_get_serialNumber(cert), 1);
-    (void)X509_gmtime_adj(X509_getm_notBefore(cert), -3600);
-    (void)X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
-    (void)X509_set_pubkey(cert, key);
-    (void)X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_ASC,
-                                     (const unsigned char *)"sotto test", -1, -1, 0);
-    (void)X509_set_issuer_name(cert, X509_get_subject_name(cert));
-    add_names(t, cert, names);
-    CHECK(t, X509_sign(cert, key, EVP_sha256()) > 0);
-    file = fopen(cert_path, "w");
-    CHECK(t, file && PEM_write_X509(file, cert) == 1);
-    (void)fclose(file);
-    (void)umask(077);
-    file = fopen(key_path, "w");
-    CHECK(t, file && PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1);
-    (void)fclose(file);
-    X509_free(cert);
-    EVP_PKEY_free(key);
-}
-
 static void begin(sotto_test *t)
 {
     (void)snprintf(directory, sizeof directory, "/tmp/sotto-http-tls-XXXXXX");
     CHECK(t, mkdtemp(directory) != NULL);
-    make(t, path(t, 0, "cert.pem"), path(t, 1, "key.pem"), "IP:127.0.0.1,DNS:localhost");
-    make(t, path(t, 2, "other.pem"), path(t, 3, "other-key.pem"), "DNS:elsewhere.example");
+    sotto_test_certificate(t, path(t, 0, "cert.pem"), path(t, 1, "key.pem"),
+                           "IP:127.0.0.1,DNS:localhost");
+    sotto_test_certificate(t, path(t, 2, "other.pem"), path(t, 3, "other-key.pem"),
+                           "DNS:elsewhere.example");
 }
 
 static void end(void)
@@ -149,6 +117,30 @@ static void strangers_are_not_trusted(sotto_test *t)
     end();
 }
 
+static void a_certificate_that_is_not_believed_says_what_to_do(sotto_test *t)
+{
+    sotto_http_response r;
+
+    begin(t);
+    sotto_test_http_open(
+        t, &http, (sotto_http_server_options){.certificate = paths[0], .private_key = paths[1]});
+    CHECK_STATUS(t, SOTTO_REJECTED, get(t, NULL, &r, "/ok"));
+    CHECK_REASON(t, "self-signed certificate; trust its issuer with --ca (a server: ca_file)");
+    t->err = (sotto_err){0};
+    CHECK_STATUS(t, SOTTO_REJECTED, get(t, paths[2], &r, "/ok"));
+    CHECK_REASON(t, "is its issuer in --ca (a server: ca_file)?");
+    sotto_test_http_close(&http);
+    /* Believing another issuer does not mend a wrong name. */
+    sotto_test_http_open(
+        t, &http, (sotto_http_server_options){.certificate = paths[2], .private_key = paths[3]});
+    t->err = (sotto_err){0};
+    CHECK_STATUS(t, SOTTO_REJECTED, get(t, paths[2], &r, "/ok"));
+    CHECK_REASON(t, "name");
+    CHECK(t, !strstr(t->err.reason, "--ca"));
+    sotto_test_http_close(&http);
+    end();
+}
+
 /* Whether a client that offers TLS 1.2 with these suites alone, or 1.3, can shake hands. */
 static bool shakes_hands(sotto_test *t, int version, const char *suites)
 {
@@ -182,6 +174,90 @@ static void old_suites_are_not_spoken(sotto_test *t)
     CHECK(t, !shakes_hands(t, TLS1_2_VERSION, "ECDHE-ECDSA-AES256-SHA384"));
     CHECK(t, !shakes_hands(t, TLS1_2_VERSION, "AES128-GCM-SHA256"));
     sotto_test_http_close(&http);
+    end();
+}
+
+/* ---- a server that speaks TLS 1.2 with one suite alone -------------------------------------------------------------- */
+
+typedef struct old_server {
+    SSL_CTX *context;
+    int listener;
+    uint16_t port;
+    bool agreed;
+} old_server;
+
+static void open_old_server(sotto_test *t, old_server *old, const char *suite)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t len = sizeof at;
+
+    *old = (old_server){.context = SSL_CTX_new(TLS_server_method())};
+    CHECK(t, old->context && SSL_CTX_set_max_proto_version(old->context, TLS1_2_VERSION) == 1);
+    CHECK(t, SSL_CTX_set_cipher_list(old->context, suite) == 1);
+    CHECK(t, SSL_CTX_use_certificate_chain_file(old->context, paths[0]) == 1);
+    CHECK(t, SSL_CTX_use_PrivateKey_file(old->context, paths[1], SSL_FILETYPE_PEM) == 1);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    old->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(t, old->listener >= 0);
+    CHECK(t, bind(old->listener, (const struct sockaddr *)&at, sizeof at) == 0);
+    CHECK(t, listen(old->listener, 8) == 0);
+    CHECK(t, getsockname(old->listener, (struct sockaddr *)&at, &len) == 0);
+    old->port = ntohs(at.sin_port);
+}
+
+/* One connection: shakes hands if it can, and answers whatever is asked. */
+static void *serve_once(void *context)
+{
+    static const char answer[] =
+        "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    old_server *old = context;
+    const int fd = accept(old->listener, NULL, NULL);
+    SSL *ssl = SSL_new(old->context);
+    char asked[2048];
+
+    if (ssl && fd >= 0 && SSL_set_fd(ssl, fd) == 1 && SSL_accept(ssl) == 1) {
+        old->agreed = true;
+        if (SSL_read(ssl, asked, sizeof asked) > 0)
+            (void)SSL_write(ssl, answer, sizeof answer - 1);
+        (void)SSL_shutdown(ssl);
+    }
+    SSL_free(ssl);
+    (void)close(fd);
+    return NULL;
+}
+
+/* Whether our client and such a server agree. */
+static bool client_agrees(sotto_test *t, const char *suite)
+{
+    old_server old;
+    sotto_http_client *client;
+    sotto_http_response r;
+    sotto_status status;
+    pthread_t thread;
+    char url[64];
+
+    open_old_server(t, &old, suite);
+    CHECK(t, pthread_create(&thread, NULL, serve_once, &old) == 0);
+    CHECK_OK(t, sotto_http_client_open(&client, &(sotto_http_client_options){.ca_file = paths[0]},
+                                       &t->err));
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%u/", old.port);
+    status = sotto_http_call_wait(client, &r, &(sotto_http_call){.url = url, .attempts = 1},
+                                  &t->arena, &(sotto_err){0});
+    (void)pthread_join(thread, NULL);
+    CHECK(t, old.agreed == (status == SOTTO_OK));
+    sotto_http_client_close(client);
+    SSL_CTX_free(old.context);
+    (void)close(old.listener);
+    return old.agreed;
+}
+
+static void the_client_speaks_no_old_suites_either(sotto_test *t)
+{
+    begin(t);
+    CHECK(t, client_agrees(t, "ECDHE-ECDSA-AES128-GCM-SHA256"));
+    CHECK(t, client_agrees(t, "ECDHE-ECDSA-CHACHA20-POLY1305"));
+    CHECK(t, !client_agrees(t, "ECDHE-ECDSA-AES128-SHA"));
+    CHECK(t, !client_agrees(t, "ECDHE-ECDSA-AES256-SHA384"));
     end();
 }
 
@@ -227,6 +303,36 @@ static void certificate_and_key_belong_together(sotto_test *t)
     end();
 }
 
+static void a_certificate_is_changed_while_the_server_runs(sotto_test *t)
+{
+    sotto_http_response r;
+    int64_t before, after;
+
+    begin(t);
+    sotto_test_http_open(
+        t, &http, (sotto_http_server_options){.certificate = paths[2], .private_key = paths[3]});
+    CHECK_STATUS(t, SOTTO_REJECTED, get(t, paths[0], &r, "/ok"));
+    t->err = (sotto_err){0};
+    CHECK_OK(t, sotto_http_server_reload(http.server, paths[0], paths[1], &t->err));
+    CHECK_OK(t, get(t, paths[0], &r, "/ok"));
+    CHECK(t, sotto_http_server_certificate_end(http.server, &before));
+    CHECK(t, before > time(NULL) + 3000 && before <= time(NULL) + 3600);
+    /* What can't be used changes nothing. */
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_http_server_reload(http.server, paths[2], paths[1], &t->err));
+    CHECK_STATUS(t, SOTTO_MISSING,
+                 sotto_http_server_reload(http.server, "/nowhere", paths[1], &t->err));
+    t->err = (sotto_err){0};
+    CHECK_OK(t, get(t, paths[0], &r, "/ok"));
+    CHECK(t, sotto_http_server_certificate_end(http.server, &after) && after == before);
+    sotto_test_http_close(&http);
+    end();
+    sotto_test_http_open(t, &http, (sotto_http_server_options){0});
+    CHECK(t, !sotto_http_server_certificate_end(http.server, &after));
+    CHECK_STATUS(t, SOTTO_STALE, sotto_http_server_reload(http.server, NULL, NULL, &t->err));
+    sotto_test_http_close(&http);
+}
+
 static void plain_words_to_a_tls_port_are_cut_off(sotto_test *t)
 {
     begin(t);
@@ -251,9 +357,12 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_round_trip_over_tls),
         CASE(strangers_are_not_trusted),
+        CASE(a_certificate_that_is_not_believed_says_what_to_do),
         CASE(old_suites_are_not_spoken),
+        CASE(the_client_speaks_no_old_suites_either),
         CASE(a_key_that_others_may_read_is_refused),
         CASE(certificate_and_key_belong_together),
+        CASE(a_certificate_is_changed_while_the_server_runs),
         CASE(plain_words_to_a_tls_port_are_cut_off),
     };
 

@@ -42,7 +42,8 @@ static void an_account_is_one_line_of_json(sotto_test *t)
 
     CHECK(t, strcmp(show(t, &v, SOTTO_VIEW_JSON),
                     "{\"line\":3,\"mechanism\":\"gaussian\",\"quantity\":\"epsilon\",\"low\":0.5,"
-                    "\"high\":2.0,\"delta\":1e-6,\"optimal\":true,\"theorem\":\"a theorem\","
+                    "\"high\":2.0,\"delta\":1e-6,\"optimal\":true,\"no_gain\":false,\"theorem\":"
+                    "\"a theorem\","
                     "\"route\":\"a route\",\"adjacency\":\"add-remove\",\"trust\":\"split\","
                     "\"participation_hidden\":false,\"assumes\":\"leader or helper honest; who "
                     "takes part is seen\",\"dishonest\":0.25,\"honest\":30,\"seconds\":0.001500000"
@@ -104,6 +105,11 @@ static void a_refusal_says_why(sotto_test *t)
                     "{\"refused\":\"denied\",\"reason\":\"\\\"no\\\" theorem\",\"hint\":\"another "
                     "way\"}\n") == 0);
     CHECK(t, strcmp(show(t, &v, SOTTO_VIEW_TEXT), "refused: \"no\" theorem\nanother way\n") == 0);
+    v.refused = SOTTO_MALFORMED;
+    v.hint = NULL;
+    CHECK(t,
+          strcmp(show(t, &v, SOTTO_VIEW_JSON), "{\"mistakes\":[\"\\\"no\\\" theorem\"]}\n") == 0);
+    CHECK(t, strcmp(show(t, &v, SOTTO_VIEW_TEXT), "\"no\" theorem\n") == 0);
 }
 
 static void a_ledger_shows_what_is_left(sotto_test *t)

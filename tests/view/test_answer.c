@@ -77,8 +77,11 @@ static void a_text_has_bars_and_the_receipt(sotto_test *t)
 
     make_of(t, &a, NULL, NULL);
     (void)show(t, &a, SOTTO_VIEW_TEXT, 3);
-    CHECK(t, strstr(memory, "41000 reports; estimated counts with 95% intervals\n\n") == memory);
-    CHECK(t, strstr(memory, " ################################      11700  11500 to 11900\n"));
+    CHECK(t, strstr(memory, "cohort locale en_US: 41000 reports; estimated counts with 95% "
+                            "intervals\n\n") == memory);
+    CHECK(t, strstr(memory, "\n  cohort locale en_US\n"));
+    CHECK(t,
+          strstr(memory, " ################################      11700   28.5%  11500 to 11900\n"));
     CHECK(t, strstr(memory, "bins with smaller counts\n"));
     CHECK(t, !strstr(memory, "is chance"));
     CHECK(t, strstr(memory, "\nreceipt\n") && strstr(memory, "it does not tell"));
@@ -95,9 +98,12 @@ static void a_count_near_zero_has_no_sign(sotto_test *t)
     a.result.bins[0].count = -0.25;
     a.result.count = 1;
     (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
-    CHECK(t, strstr(memory, "          0  ") && !strstr(memory, " -0 "));
+    CHECK(t, strstr(memory, "          0    0.0%  ") && !strstr(memory, " -0"));
+    a.result.bins[0].low = a.result.bins[0].high = -0.0;
+    (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
+    CHECK(t, strstr(memory, "  0 to 0\n") && !strstr(memory, " -0"));
     (void)show(t, &a, SOTTO_VIEW_SVG, 0);
-    CHECK(t, !strstr(memory, ">-0<"));
+    CHECK(t, !strstr(memory, ">-0<") && !strstr(memory, " -0"));
 }
 
 static void colours_are_for_terminals(sotto_test *t)
@@ -138,7 +144,8 @@ static void a_trial_shows_the_truth(sotto_test *t)
                 json_integer_value(json_object_get(json_object_get(json, "check"), "missed")));
     json_decref(json);
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
-    CHECK(t, strstr(memory, ",high,truth\n") && strstr(memory, ",11899.75,11700\n"));
+    CHECK(t, strstr(memory, ",high,share,truth\n") && strstr(memory, ",11899.75,0.28") &&
+                 strstr(memory, ",11700\n"));
 }
 
 static void json_has_every_number_as_it_is(sotto_test *t)
@@ -192,7 +199,7 @@ static size_t read_field(sotto_test *t, char *out, const char **at)
 
 static void csv_reads_back(sotto_test *t)
 {
-    static const char header[] = "bin,label,sum,count,deviation,low,high\n";
+    static const char header[] = "bin,label,sum,count,deviation,low,high,share\n";
     answer a;
 
     make_of(t, &a, OLD, HOSTILE);
@@ -200,10 +207,10 @@ static void csv_reads_back(sotto_test *t)
     CHECK(t, strncmp(memory, header, sizeof header - 1) == 0);
     const char *at = memory + sizeof header - 1;
     for (size_t i = 0; i < a.result.count; i++) {
-        char field[7][512], label[512];
+        char field[8][512], label[512];
         sotto_buf wanted = sotto_buf_over(label, sizeof label - 1);
 
-        for (size_t f = 0; f < 7; f++)
+        for (size_t f = 0; f < 8; f++)
             (void)read_field(t, field[f], &at);
         CHECK_OK(t, sotto_recipe_label(a.recipe, &wanted, i, &t->err));
         label[wanted.len] = 0;
@@ -211,12 +218,13 @@ static void csv_reads_back(sotto_test *t)
         CHECK(t, strcmp(label, field[1]) == 0);
         CHECK_NEAR(t, a.result.bins[i].count, strtod(field[3], NULL), 0);
         CHECK_NEAR(t, a.result.bins[i].high, strtod(field[6], NULL), 0);
+        CHECK_NEAR(t, a.result.bins[i].count / 41000, strtod(field[7], NULL), 1e-15);
     }
     CHECK(t, *at == 0);
     CHECK(t, strstr(memory, "\"\"hi\"\""));
     a.result.has_no_value = true;
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
-    CHECK(t, strstr(memory, "\n,no value,0,0,0,0,0\n"));
+    CHECK(t, strstr(memory, "\n,no value,0,0,0,0,0,0\n"));
 }
 
 static void svg_is_valid_whatever_the_labels(sotto_test *t)
@@ -291,6 +299,28 @@ static void a_format_that_is_lacking_writes_nothing(sotto_test *t)
     CHECK(t, strncmp(memory, "receipt\n  recipe 50001", 22) == 0);
 }
 
+/* A value is the recipe's author's; nothing in it moves a cursor, and a recipe without cohorts says nothing. */
+static void every_format_names_the_cohort(sotto_test *t)
+{
+    answer a;
+
+    make_of(t, &a, NULL, NULL);
+    a.receipt.cohort = (sotto_cohort){
+        .number = 1, .count = 2, .fields = {"os", "form"}, .values = {"<b>", "a\033[2J"}};
+    (void)show(t, &a, SOTTO_VIEW_TEXT, 1);
+    CHECK(t, strstr(memory, "cohort os <b>, form a?[2J: 41000 reports") == memory);
+    CHECK(t, strstr(memory, "\n  cohort os <b>, form a?[2J\n"));
+    (void)show(t, &a, SOTTO_VIEW_JSON, 1);
+    CHECK_EQUAL(t, 2,
+                sotto_test_count(sotto_bytes_of(memory, strlen(memory)), "\"cohort_values\": {"));
+    CHECK(t, strstr(memory, "\"cohort\": 1,") && strstr(memory, "\"os\": \"<b>\""));
+    (void)show(t, &a, SOTTO_VIEW_SVG, 1);
+    CHECK(t, strstr(memory, "; cohort os &#60;b&#62;, form a?[2J"));
+    a.receipt.cohort = (sotto_cohort){0};
+    (void)show(t, &a, SOTTO_VIEW_TEXT, 1);
+    CHECK(t, strstr(memory, "41000 reports") == memory && !strstr(memory, "  cohort "));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -299,6 +329,7 @@ int main(int argc, char **argv)
         CASE(colours_are_for_terminals),
         CASE(a_trial_shows_the_truth),
         CASE(json_has_every_number_as_it_is),
+        CASE(every_format_names_the_cohort),
         CASE(csv_reads_back),
         CASE(svg_is_valid_whatever_the_labels),
         CASE(bars_stay_within_the_picture),

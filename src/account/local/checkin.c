@@ -56,6 +56,23 @@ sotto_bound sotto_checkin_promise(sotto_bound theorem, double eps0)
     return (sotto_bound){fmin(theorem.low, eps0), fmin(theorem.high, eps0)};
 }
 
+static double fixed_step(double eps0, double m, double p0)
+{
+    return p0 * expm1(eps0) * sqrt(exp(eps0) / m);
+}
+
+sotto_status sotto_checkin_fixed_squares(sotto_bound *out, double eps0, double m, double p0,
+                                         sotto_err *err)
+{
+    SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
+    SOTTO_TRY(sotto_checkin_check_count("m", m, err));
+    SOTTO_TRY(sotto_checkin_check_rate("p0", p0, err));
+    double a = fixed_step(eps0, m, p0);
+
+    *out = around(a * a);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_checkin_fixed_window(sotto_bound *out, double eps0, double m, double p0,
                                         double log_delta, sotto_err *err)
 {
@@ -63,7 +80,29 @@ sotto_status sotto_checkin_fixed_window(sotto_bound *out, double eps0, double m,
     SOTTO_TRY(sotto_checkin_check_count("m", m, err));
     SOTTO_TRY(sotto_checkin_check_rate("p0", p0, err));
     SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
-    *out = advanced(p0 * expm1(eps0) * sqrt(exp(eps0) / m), log_delta);
+    *out = advanced(fixed_step(eps0, m, p0), log_delta);
+    return SOTTO_OK;
+}
+
+static double averaged_step(double eps0, double n, double m, double log_delta2)
+{
+    double eps1 = sqrt(1 / n + 1 / m) + sqrt(-log_delta2 / n);
+
+    return exp(2 * eps0) * expm1(eps0) * eps1;
+}
+
+sotto_status sotto_checkin_averaged_squares(sotto_bound *out, double eps0, const sotto_crowd *crowd,
+                                            double m, double log_delta2, sotto_err *err)
+{
+    double n;
+
+    SOTTO_TRY(sotto_checkin_check_eps0(eps0, err));
+    SOTTO_TRY(sotto_crowd_honest(&n, crowd, err));
+    SOTTO_TRY(sotto_checkin_check_count("m", m, err));
+    SOTTO_TRY(sotto_checkin_check_log("delta2", log_delta2, err));
+    double a = averaged_step(eps0, n, m, log_delta2);
+
+    *out = around(a * a);
     return SOTTO_OK;
 }
 
@@ -77,9 +116,7 @@ sotto_status sotto_checkin_averaged(sotto_bound *out, double eps0, const sotto_c
     SOTTO_TRY(sotto_checkin_check_count("m", m, err));
     SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
     SOTTO_TRY(sotto_checkin_check_log("delta2", log_delta2, err));
-    double eps1 = sqrt(1 / n + 1 / m) + sqrt(-log_delta2 / n);
-
-    *out = advanced(exp(2 * eps0) * expm1(eps0) * eps1, log_delta);
+    *out = advanced(averaged_step(eps0, n, m, log_delta2), log_delta);
     return SOTTO_OK;
 }
 

@@ -52,6 +52,34 @@ SOTTO_MUST_USE sotto_status sotto_checkin_averaged_halves(sotto_bound *out, doub
 SOTTO_MUST_USE sotto_status sotto_checkin_sliding_window(sotto_bound *out, double eps0, double m,
                                                          double log_delta, sotto_err *err);
 
+/* ---- repeated (checkin_repeat.c) ---- */
+
+/* The a^2 of the closed form a^2/2 + a sqrt(2 log 1/delta) that theorems 3.2 and 4.3, and 4.1 at its delta2, have. */
+SOTTO_MUST_USE sotto_status sotto_checkin_fixed_squares(sotto_bound *out, double eps0, double m,
+                                                        double p0, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_checkin_averaged_squares(sotto_bound *out, double eps0,
+                                                           const sotto_crowd *crowd, double m,
+                                                           double log_delta2, sotto_err *err);
+
+typedef enum sotto_checkin_form {
+    SOTTO_CHECKIN_ONE_A_SLOT = 1, /* theorem 3.2 */
+    SOTTO_CHECKIN_ALL_OF_A_SLOT,  /* theorem 4.1 */
+    SOTTO_CHECKIN_OWN_WINDOW      /* theorem 4.3 */
+} sotto_checkin_form;
+
+typedef struct sotto_checkin {
+    sotto_checkin_form form;
+    double eps0, m;
+    double p0;         /* one a slot */
+    sotto_crowd crowd; /* all of a slot */
+} sotto_checkin;
+
+/* Corollary 3.3: everybody checks in anew in each of so many windows, one after the other. The smaller of all steps in one
+ * composition and of whole windows composed optimally; not capped by what a client costs without any gain. */
+SOTTO_MUST_USE sotto_status sotto_checkin_repeated(sotto_bound *out, const sotto_checkin *c,
+                                                   double repetitions, double log_delta,
+                                                   sotto_err *err);
+
 /* Theorem 5.1: shuffling, and the bound of 2019 that it is compared with. Both are looser than clone.h. */
 SOTTO_MUST_USE sotto_status sotto_checkin_shuffle(sotto_bound *out, double eps0,
                                                   const sotto_crowd *crowd, double log_delta,

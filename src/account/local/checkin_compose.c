@@ -30,6 +30,11 @@
 #define TURNS_A_LOOK 12
 /* How many nodes are worth passing over at once. */
 #define PASS 8
+/* Nodes that a line may take where a node is cheap: the longer it is, the less is given to the adversary on top. */
+#define NODES_CHEAP 2500
+/* Slots, or kinds of parts, that make it cheap. */
+#define SLOTS_CHEAP 256
+#define KINDS_CHEAP 4
 /* Nodes that share a turn's sines, see trapezoid. */
 #define TURNS 16
 
@@ -46,6 +51,7 @@ typedef struct other_c {
 typedef struct composition {
     sotto_slots slots;
     double c, step, log_peak;
+    double given; /* what of the extra release is not extra, but was there */
     size_t nodes;
     double size; /* sum of |value| */
     double off;  /* of the sum, from what groups leave out */
@@ -176,15 +182,30 @@ static double damping_at(composition *x, double k, double most, sotto_slot_log *
     return damped;
 }
 
+static bool is_cheap(const sotto_slots *s)
+{
+    return s->rise > 0 ? s->groups[0].last <= SLOTS_CHEAP : s->roots <= KINDS_CHEAP;
+}
+
+/* The less is given on top, the later the integrand falls. Bounds on moments that were taken with more of it still hold. */
+static void give_less(composition *x)
+{
+    double last = NODES_CHEAP * x->step, enough = ENOUGH / (last * last);
+
+    if (is_cheap(&x->slots) && enough < x->slots.extra)
+        x->slots.extra = fmax(x->given, enough);
+}
+
 /* Where the integrand is certainly below e^-ENOUGH/2 of its peak it is not evaluated but charged: such nodes, and all
  * behind the last, come to no more than that times sum 1/t^2. False if the line takes too many nodes. */
 static bool tabulate(composition *x, double eps, double log_delta)
 {
-    double period = choose_period(x, eps, log_delta), last = sqrt(ENOUGH / x->slots.extra), off = 0;
-    double slope = sotto_slots_damping_slope(&x->slots), k = 0;
+    double slope = sotto_slots_damping_slope(&x->slots), k = 0, off = 0;
     double most = ENOUGH;
 
-    x->step = 2 * PI / period;
+    x->step = 2 * PI / choose_period(x, eps, log_delta);
+    give_less(x);
+    double last = sqrt(ENOUGH / x->slots.extra);
     x->log_peak = sotto_slots_log_moment(&x->slots, x->c, &off);
     x->nodes = 0;
     x->size = x->off = 0;
@@ -284,8 +305,7 @@ static sotto_bound solve(const composition *x, double (*at)(const composition *,
     return sotto_root_narrow(miss, &g, (sotto_bound){from, most}, at_low, miss(&g, most), 1e-11);
 }
 
-/* given: what of the extra release is not extra, but was there. */
-static void enclose(sotto_bound *out, composition *x, double given, double log_delta)
+static void enclose(sotto_bound *out, composition *x, double log_delta)
 {
     x->c = choose_line(x, log_delta);
     sotto_slots_tilt(&x->slots, x->c);
@@ -305,7 +325,7 @@ static void enclose(sotto_bound *out, composition *x, double given, double log_d
 
     out->high = high > 0 ? sotto_round_up(high * (1 + SOTTO_ROOT_PAD), 1) : 0;
     /* Without the extra release: delta(eps) >= delta'(eps + g) - delta_extra(g), by basic composition. */
-    double mu = sqrt(fmax(0, x->slots.extra - given)),
+    double mu = sqrt(fmax(0, x->slots.extra - x->given)),
            g = mu * (sqrt(2 * (5 - log_delta)) + mu / 2);
     double low = solve(x, log_delta_low, log_delta + (mu > 0 ? 0.01 : 0), 0.9 * high, most).low - g;
 
@@ -334,7 +354,8 @@ sotto_status sotto_checkin_fixed_window_optimal_inflated(sotto_bound *out, doubl
     SOTTO_TRY(sotto_checkin_check_rate("p0", p0, err));
     SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
     sotto_slots_open(&x.slots, eps0, m, p0);
-    enclose(out, &x, 0, log_delta);
+    x.given = 0;
+    enclose(out, &x, log_delta);
     out->high = fmin(out->high, x.slots.sum);
     return SOTTO_OK;
 }
@@ -350,11 +371,13 @@ sotto_status sotto_compose_mixed_epsilon(sotto_bound *out, const sotto_binary_pa
     SOTTO_TRY(sotto_checkin_check_log("delta", log_delta, err));
     for (size_t i = 0; i < kinds; i++) {
         SOTTO_TRY(sotto_check_range("epsilon", parts[i].eps, 1e-9, 100, err));
-        SOTTO_TRY(sotto_check_count("count", parts[i].count, 1, 1e12, err));
+        SOTTO_TRY(
+            sotto_check_count("count", parts[i].count, 1, parts[i].steps > 0 ? 1e9 : 1e12, err));
     }
     x.inflate = as_proved;
     sotto_slots_set(&x.slots, parts, kinds, mu_squared);
-    enclose(out, &x, mu_squared, log_delta);
+    x.given = mu_squared;
+    enclose(out, &x, log_delta);
     if (mu_squared == 0)
         out->high = fmin(out->high, x.slots.sum);
     return SOTTO_OK;

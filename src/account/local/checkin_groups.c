@@ -1,5 +1,6 @@
 #include "account/local/checkin_groups.h"
 
+#include "account/local/laplace.h"
 #include "account/numeric/gauss_legendre.h"
 
 #include <complex.h>
@@ -169,7 +170,8 @@ void sotto_slots_set(sotto_slots *s, const sotto_binary_part *parts, size_t kind
     s->rise = 0;
     s->squares = s->sum = 0;
     for (size_t i = 0; i < kinds; i++) {
-        s->groups[i] = (sotto_slot_group){.first = 1, .last = parts[i].count, .eps = parts[i].eps};
+        s->groups[i] = (sotto_slot_group){
+            .first = 1, .last = parts[i].count, .eps = parts[i].eps, .steps = parts[i].steps};
         s->squares += parts[i].count * parts[i].eps * parts[i].eps;
         s->sum += parts[i].count * parts[i].eps;
     }
@@ -260,6 +262,25 @@ static bool enough(const sotto_slot_group *g, double missing)
     return missing <= ENOUGH || g->parts == 0;
 }
 
+/* Releases by Laplace noise, all alike. */
+static void add_laplace_real(walk *k, const sotto_slot_group *g)
+{
+    double off = 0;
+
+    k->sum.size += g->last * sotto_laplace_log_transform(g->eps, g->steps, creal(k->w), &off);
+    k->sum.off += g->last * off;
+}
+
+static void add_laplace(walk *k, const sotto_slot_group *g)
+{
+    double size, angle, off;
+
+    sotto_laplace_turn(&size, &angle, &off, g->eps, g->steps, creal(k->w), cimag(k->w));
+    k->sum.size += g->last * size;
+    k->sum.angle += g->last * angle;
+    k->sum.off += g->last * off;
+}
+
 static void add_single_real(walk *k, const sotto_slot_group *g)
 {
     k->sum.size += log_cosh(g->eps * creal(k->w));
@@ -270,6 +291,10 @@ static void add_real(walk *k, size_t at)
     const sotto_slot_group *g = &k->slots->groups[at];
     double count = g->last - g->first + 1, missing;
 
+    if (g->steps > 0) {
+        add_laplace_real(k, g);
+        return;
+    }
     if (count <= 1) {
         if (count == 1)
             add_single_real(k, g);
@@ -344,6 +369,10 @@ static void add_relative(walk *k, size_t at)
     const sotto_slot_group *g = &k->slots->groups[at];
     double count = g->last - g->first + 1, missing;
 
+    if (g->steps > 0) {
+        add_laplace(k, g);
+        return;
+    }
     if (count <= 1) {
         if (count == 1)
             add_single(k, g);
@@ -390,7 +419,7 @@ static double damping_of(const sotto_slots *s, size_t at, double t, double most,
     const sotto_slot_group *g = &s->groups[at];
     double count = g->last - g->first + 1, blur = g->reach * t, sum = 0;
 
-    if (count <= 0)
+    if (count <= 0 || g->steps > 0) /* nothing is counted on Laplace noise to damp */
         return 0;
     ++*looked;
     if (blur > 0.25 * fmin(1, g->eps * t) && g->parts > 0) {
@@ -420,7 +449,7 @@ double sotto_slots_damping_slope(const sotto_slots *s)
         const sotto_slot_group *g = &s->groups[i];
         double count = g->last - g->first + 1, narrow = fmax(0, g->eps - g->reach) * (s->c + 0.5);
 
-        if (g->parts > 0 || count <= 0)
+        if (g->parts > 0 || count <= 0 || g->steps > 0)
             continue;
         double wide = cosh(fmin(narrow, 300));
 

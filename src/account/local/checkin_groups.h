@@ -24,6 +24,7 @@ typedef struct sotto_slot_group {
     double lift, thin;                      /* 1/cosh^2 and tanh of eps (c + 1/2)    */
     double least;                           /* 1/cosh^2 of its last slot's, or less */
     double spread;                          /* what its moments add to the logarithm there */
+    double steps; /* 0, or that of Laplace noise: then it has no parts and no reach */
 } sotto_slot_group;
 
 typedef struct sotto_slots {

@@ -1,4 +1,4 @@
-/* account/local/compose_mixed.h - pure releases of any epsilons, and a Gaussian one, composed optimally.
+/* account/local/compose_mixed.h - pure releases of any epsilons, Laplace noise and a Gaussian release, composed optimally.
  *
  * Callers:  the accountant, for mechanisms of different kinds on the same people.
  * Theorem:  an eps-DP release is dominated by randomized response (Kairouz, Oh and Viswanath 2015), a Gaussian one by the
@@ -11,9 +11,11 @@
 
 #include "account/numeric/bound.h"
 
-/* `count` releases, each eps-DP; eps 1e-9..100, count a whole number up to 1e12. */
+/* `count` releases, each eps-DP; eps 1e-9..100, count a whole number up to 1e12. steps: 0 for any release, otherwise one by
+ * Laplace or geometric noise (laplace.h), and count up to 1e9. */
 typedef struct sotto_binary_part {
     double eps, count;
+    double steps;
 } sotto_binary_part;
 
 #define SOTTO_MIXED_MOST 64

@@ -8,19 +8,19 @@
 
 #include "account/local/clone.h"
 
-/* Seed 000 theorem 4: a mechanism that is (eps, delta)-DP, on a sample taken at `rate`, is
+/* Talwar et al. 2024, Theorem 4: a mechanism that is (eps, delta)-DP, on a sample taken at `rate`, is
  * (log(1 + rate (e^eps - 1)), rate delta)-DP. */
 SOTTO_MUST_USE sotto_status sotto_sampled_eps(sotto_bound *out, sotto_bound eps, double rate,
                                               sotto_err *err);
 
-/* Shuffled or aggregated reports of a sampled cohort (seed 000 example 6): `cohort` is who reports at least,
+/* Shuffled or aggregated reports of a sampled cohort (Talwar et al. 2024, Example 6): `cohort` is who reports at least,
  * `rate` the largest share of the honest population that a cohort is. Replacement adjacency; the size of the cohort
  * may be public. The clone bound is taken at delta / rate. */
 SOTTO_MUST_USE sotto_status sotto_sampled_clone_eps(sotto_bound *out, const sotto_clone_law *law,
                                                     const sotto_crowd *cohort, double rate,
                                                     double log_delta, sotto_err *err);
 
-/* Importance sampling (seed 000 section 3): default values are kept at one rate, the others at a higher one. */
+/* Importance sampling (Talwar et al. 2024, section 3): default values are kept at one rate, the others at a higher one. */
 typedef struct sotto_importance {
     double rate_default; /* M / 2N                */
     double rate_other;   /* min(M / (2 gamma N), 1) */
@@ -44,7 +44,7 @@ SOTTO_MUST_USE sotto_status sotto_importance_eps(sotto_bound *out, double *log_d
                                                  sotto_importance_adjacency adjacency,
                                                  sotto_err *err);
 
-/* Donation time (seed 000 appendix A): take part in a random one of m rounds, each (eps, delta_each)-DP. The
+/* Donation time (Talwar et al. 2024, Appendix A): take part in a random one of m rounds, each (eps, delta_each)-DP. The
  * formula as printed, for delta (m + 1) delta_each; it can exceed eps, which holds as well because a device takes
  * part at most once: sotto_donation_promise takes the smaller. */
 SOTTO_MUST_USE sotto_status sotto_donation_eps(sotto_bound *out, double eps, double m,

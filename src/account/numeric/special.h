@@ -83,4 +83,9 @@ double sotto_binomial_log_pmf(double k, double n, double p, double q, double *er
 SOTTO_MUST_USE sotto_status sotto_binomial_tail_ratio(sotto_bound *out, double k, double n,
                                                       double p, double q, sotto_err *err);
 
+/* P(X >= k), enclosed, for any k; numeric/binomial_tail.c. For P(X <= k) ask for (n - k, n, q, p).
+ *   SOTTO_DENIED  k is so close to the mean of so many that the fraction above does not come to an end */
+SOTTO_MUST_USE sotto_status sotto_binomial_upper(sotto_bound *out, double k, double n, double p,
+                                                 double q, sotto_err *err);
+
 #endif

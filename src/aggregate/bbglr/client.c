@@ -70,13 +70,10 @@ static sotto_status send_keys(bbglr_client *c, sotto_effects *effects, sotto_err
 static sotto_status channel_key(const bbglr_client *c, sotto_dh *channel, uint8_t out[32],
                                 const client_peer *peer, bool outbound, sotto_err *err)
 {
-    uint32_t from = 0, to = 0;
+    const uint32_t from = outbound ? c->self.index : peer->index;
+    const uint32_t to = outbound ? peer->index : c->self.index;
     uint8_t agreed[32];
 
-    if (SOTTO_RULE(bbglr_share_names)) {
-        from = outbound ? c->self.index : peer->index;
-        to = outbound ? peer->index : c->self.index;
-    }
     SOTTO_TRY(sotto_dh_agree(channel, agreed,
                              sotto_bytes_of(peer->channel_key, sizeof peer->channel_key),
                              "channel key", err));
@@ -315,7 +312,7 @@ static sotto_status add_masks(bbglr_client *c, sotto_vector *v, sotto_err *err)
     if (status == SOTTO_OK)
         status = sotto_bbglr_self_seed(seed, secret, c->id, c->self.index, err);
     /* Without it, a vector that comes after its pair masks were recovered would lie open. */
-    if (SOTTO_RULE(bbglr_self_mask) && status == SOTTO_OK)
+    if (status == SOTTO_OK)
         status = sotto_mask_apply(v, &stream, seed, 1, err);
     sotto_keystream_clear(&stream);
     sotto_wipe(secret, sizeof secret);
@@ -386,8 +383,7 @@ static sotto_status take_view(bbglr_client *c, const sotto_bbglr_body *body, sot
         if (memcmp(digest, c->view, sizeof digest) == 0 || c->phase == CLIENT_OVER)
             return SOTTO_STALE;
         /* A second view, in which others are offline, would ask for the other half of somebody's secrets. */
-        if (SOTTO_RULE(bbglr_one_view))
-            return SOTTO_REJECTED;
+        return SOTTO_REJECTED;
     }
     if (!sotto_bbglr_bit(body->head.data, c->self.index)) {
         give_up(c, effects, SOTTO_STALE, "bbglr: this contribution came too late");

@@ -9,34 +9,6 @@ typedef struct prio_tally {
 
 enum { TABLES = 1 << 24 }; /* ceiling for an instance that only tells its sizes */
 
-sotto_status sotto_prio_parameters_encode(sotto_buf *out, const sotto_prio3_config *config,
-                                          sotto_err *err)
-{
-    sotto_writer w = sotto_writer_on(out);
-
-    sotto_write_uint(&w, (uint32_t)config->type, 4);
-    sotto_write_uint(&w, config->shares, 1);
-    sotto_write_uint(&w, config->proofs, 1);
-    sotto_write_uint(&w, config->length, 8);
-    sotto_write_uint(&w, config->chunk_length, 8);
-    sotto_write_uint(&w, config->max, 8);
-    return sotto_writer_finish(&w, "prio parameters", err);
-}
-
-sotto_status sotto_prio_parameters_decode(sotto_prio3_config *config, sotto_bytes wire,
-                                          sotto_err *err)
-{
-    sotto_reader in = sotto_reader_over(wire);
-
-    config->type = (sotto_prio3_type)(int32_t)(uint32_t)sotto_read_uint(&in, 4);
-    config->shares = (unsigned)sotto_read_uint(&in, 1);
-    config->proofs = (unsigned)sotto_read_uint(&in, 1);
-    config->length = sotto_read_uint(&in, 8);
-    config->chunk_length = sotto_read_uint(&in, 8);
-    config->max = sotto_read_uint(&in, 8);
-    return sotto_reader_finish(&in, "prio parameters", err);
-}
-
 static sotto_status instance(sotto_prio3 *vdaf, const sotto_round *round, sotto_arena *arena,
                              sotto_err *err)
 {
@@ -69,27 +41,38 @@ static size_t size(const sotto_round *round)
     return (size_t)round->length * (round->ring == SOTTO_RING_F64 ? 8 : 16);
 }
 
-static sotto_status init(sotto_tally *tally, const sotto_round *round, sotto_arena *arena,
-                         sotto_err *err)
+sotto_status sotto_prio_tally_init(sotto_tally *tally, const sotto_vdaf *vdaf, sotto_arena *arena,
+                                   sotto_err *err)
 {
     prio_tally *state = sotto_arena_take(arena, sizeof *state);
 
     if (!state)
         return sotto_fail(err, SOTTO_NO_MEMORY, "prio: no memory");
-    SOTTO_TRY(instance(&state->vdaf, round, arena, err));
+    state->vdaf = *(const sotto_prio3 *)vdaf->state;
     SOTTO_TRY(sotto_prio3_agg_init(&state->vdaf, &state->agg, arena, err));
     *tally = (sotto_tally){0, state};
     return SOTTO_OK;
 }
 
-const sotto_prio3 *sotto_prio_tally_vdaf(const sotto_tally *tally)
+static sotto_status init(sotto_tally *tally, const sotto_round *round, sotto_arena *arena,
+                         sotto_err *err)
 {
-    return &((const prio_tally *)tally->state)->vdaf;
+    sotto_prio3 vdaf;
+
+    SOTTO_TRY(instance(&vdaf, round, arena, err));
+    const sotto_vdaf over = sotto_prio_over(&vdaf);
+    return sotto_prio_tally_init(tally, &over, arena, err);
 }
 
-sotto_prio3_agg *sotto_prio_tally_agg(sotto_tally *tally)
+sotto_status sotto_prio_accumulate(sotto_tally *tally, const sotto_vdaf_batch *batch, size_t first,
+                                   size_t count, sotto_err *err)
 {
-    return &((prio_tally *)tally->state)->agg;
+    const sotto_prio3_verification *states = batch->states;
+    prio_tally *state = tally->state;
+
+    SOTTO_TRY(sotto_prio3_accumulate(&state->vdaf, &state->agg, states + first, count, err));
+    tally->contributions = state->agg.reports;
+    return SOTTO_OK;
 }
 
 static bool same_instance(const sotto_prio3_config *a, const sotto_prio3_config *b)
@@ -170,5 +153,6 @@ const sotto_method sotto_method_prio = {
     .name = "prio",
     .id = SOTTO_METHOD_PRIO,
     .tally = &TALLY,
+    .two_server = &sotto_prio_server,
     .check = check_round,
 };

@@ -2,11 +2,9 @@
 
 #include "base/arena.h"
 #include "base/declassify.h"
-#include "base/rule.h"
 #include "math/ct.h"
 #include "noise/coin.h"
 #include "recipe/encoding.h"
-#include "sotto/vdaf.h"
 
 #include <string.h>
 
@@ -24,7 +22,8 @@ typedef struct picking {
     const sotto_recipe *recipe;
     size_t columns[SOTTO_MAX_ENCODERS];
     sotto_entropy *entropy;
-    uint64_t bin; /* of the row that is picked */
+    uint64_t bin;               /* of the row that is picked */
+    uint64_t rows[2], drawn[2]; /* without and with a match: how many, and the bin of one of them */
 } picking;
 
 static sotto_datum datum_of(const sotto_value *value)
@@ -65,6 +64,43 @@ static sotto_status take_row(void *context, const sotto_value *values, size_t co
     return SOTTO_OK;
 }
 
+/* Of n rows each stays with chance 1/n: the n-th takes the place of the one before it so often. */
+static sotto_status weigh_row(void *context, const sotto_value *values, size_t count,
+                              sotto_err *err)
+{
+    picking *p = context;
+    uint64_t draw;
+
+    SOTTO_TRY(take_row(p, values, count, err));
+    const bool matches = sotto_encoding_matches_vartime(&p->recipe->encoding, p->bin);
+    SOTTO_TRY(sotto_uniform_below(&draw, ++p->rows[matches], p->entropy, err));
+    if (draw == 0)
+        p->drawn[matches] = p->bin;
+    return SOTTO_OK;
+}
+
+/* Where none matches, any other is as good: to say nothing would tell. */
+static sotto_status pick_matching(picking *p, sotto_query *query, sotto_err *err)
+{
+    sotto_status status = sotto_query_run(query, weigh_row, p, err);
+
+    p->bin = p->rows[1] ? p->drawn[1] : p->rows[0] ? p->drawn[0] : SOTTO_NO_VALUE;
+    return status;
+}
+
+static sotto_status pick(picking *p, sotto_query *query, sotto_err *err)
+{
+    switch (p->recipe->pick) {
+    case SOTTO_PICK_FIRST:
+        return sotto_query_first(query, take_row, p, err);
+    case SOTTO_PICK_MATCHING_AT_RANDOM:
+        return pick_matching(p, query, err);
+    case SOTTO_PICK_ONE_AT_RANDOM:
+        break;
+    }
+    return sotto_query_one(query, choose_row, take_row, p, err);
+}
+
 /* What stands in for a bin where there is none. */
 static sotto_status no_match(uint64_t *bin, const sotto_recipe *recipe, sotto_entropy *entropy,
                              sotto_err *err)
@@ -88,13 +124,10 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
     *silent = false;
     SOTTO_TRY(sotto_answer_columns(p.columns, recipe, query, err));
     SOTTO_TRY(no_match(&otherwise, recipe, entropy, err));
-    sotto_status status = recipe->pick == SOTTO_PICK_ONE_AT_RANDOM
-                              ? sotto_query_one(query, choose_row, take_row, &p, &stumbled)
-                              : sotto_query_first(query, take_row, &p, &stumbled);
+    sotto_status status = pick(&p, query, &stumbled);
     /* That a query fails as it runs can be an event's doing, as its answer is: a number that overflows, a limit that is
      * passed. To stay silent then, unpaid, would tell. It is paid for and answered like no match. */
-    if (SOTTO_RULE(failure_is_no_match) && status != SOTTO_OK && status != SOTTO_IO &&
-        status != SOTTO_AGAIN) {
+    if (status != SOTTO_OK && status != SOTTO_IO && status != SOTTO_AGAIN) {
         p.bin = SOTTO_NO_VALUE;
         status = SOTTO_OK;
     }
@@ -115,7 +148,7 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
 
 /* ---- from a bin to a report -------------------------------------------------------------------------------- */
 
-/* A histogram's measurement is the place of its one bit, a vector's are its bits. */
+/* As aggregate/shard.h has it: the place of the one bit where there is exactly one, else the bits. */
 static sotto_measurement measure(uint64_t *values, const uint8_t *bits, size_t count, bool one)
 {
     for (size_t i = 0; i < count; i++) {
@@ -130,11 +163,8 @@ static sotto_measurement measure(uint64_t *values, const uint8_t *bits, size_t c
 /* What a report is made from and bound to. Extensions are empty: they are reserved for tokens. */
 static sotto_report_draft draft_of(const sotto_answer_plan *plan)
 {
-    const sotto_bytes nothing = {NULL, 0};
-    sotto_report_draft draft = {
-        .configuration = SOTTO_RULE(task_in_aad) ? plan->task->configuration : nothing,
-        .metadata.time =
-            (uint64_t)plan->now / (SOTTO_RULE(time_coarse) ? plan->task->precision : 1)};
+    sotto_report_draft draft = {.configuration = plan->task->configuration,
+                                .metadata.time = (uint64_t)plan->now / plan->task->precision};
 
     memcpy(draft.task_id, plan->task->id, sizeof draft.task_id);
     return draft;
@@ -145,18 +175,18 @@ static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
                          const sotto_answer_plan *plan, const uint8_t *bits, sotto_entropy *entropy,
                          sotto_arena *arena, sotto_err *err)
 {
-    const bool one = plan->task->vdaf.type == SOTTO_PRIO3_HISTOGRAM;
+    const bool one = plan->randomizer->kind == SOTTO_CHOICE_RESPONSE;
     const size_t count = plan->randomizer->bytes;
     uint64_t *values = sotto_arena_take_array(arena, one ? 1 : count, sizeof *values);
     sotto_hpke_config to[SOTTO_REPORT_SHARES];
-    sotto_prio3 vdaf;
+    sotto_vdaf vdaf;
     sotto_buf random;
 
     if (!values)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bins", count);
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
         SOTTO_TRY(sotto_hpke_config_decode(&to[who], plan->keys[who]->config, err));
-    SOTTO_TRY(sotto_prio3_init(&vdaf, arena, &plan->task->vdaf, err));
+    SOTTO_TRY(sotto_vdaf_open(&vdaf, &plan->task->vdaf, arena, err));
     SOTTO_TRY(sotto_buf_take(&random, arena, sotto_report_random_size(&vdaf), err));
     SOTTO_TRY(sotto_entropy_take(entropy, random.data, random.cap, err));
     return sotto_report_make(out, draft, &vdaf, measure(values, bits, count, one), to,
@@ -230,8 +260,7 @@ sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan,
 
     *out = (sotto_report){0};
     SOTTO_TRY(sotto_buf_take(&bits, arena, count, err));
-    if (SOTTO_RULE(no_value_randomised) || bin != SOTTO_NO_VALUE)
-        SOTTO_TRY(sotto_randomizer_run(plan->randomizer, bits.data, bin, entropy, err));
+    SOTTO_TRY(sotto_randomizer_run(plan->randomizer, bits.data, bin, entropy, err));
     SOTTO_TRY(make(&report, &draft, plan, bits.data, entropy, arena, err));
     memcpy(out->id, draft.metadata.report_id, sizeof out->id);
     SOTTO_TRY(write_destination(&out->destination, plan->task, arena, err));

@@ -36,7 +36,7 @@ static sotto_delivery read_errors(sotto_bytes id, sotto_bytes errors)
         const bool ours =
             sotto_bytes_equal_vartime(sotto_bytes_of(one.report_id, sizeof one.report_id), id);
 
-        if (SOTTO_RULE(upload_errors_read) && ours)
+        if (ours)
             return unknown ? SOTTO_DELIVERY_LATER : meanings[one.error];
         if (SOTTO_RULE(strange_answers_wait) && unknown)
             others = SOTTO_DELIVERY_LATER;

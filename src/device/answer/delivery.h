@@ -7,13 +7,7 @@
 #define SOTTO_DEVICE_DELIVERY_H
 
 #include "device/exchange.h"
-
-typedef enum sotto_delivery {
-    SOTTO_DELIVERY_ACCEPTED = 1, /* acknowledged: it is forgotten here                      */
-    SOTTO_DELIVERY_LATER,        /* anything might have happened: the same bytes go again   */
-    SOTTO_DELIVERY_OUTDATED,     /* outdated_config: sealed to a key that is no longer used */
-    SOTTO_DELIVERY_REFUSED       /* never going to be accepted                              */
-} sotto_delivery;
+#include "device/ledger/outbox.h"
 
 /* What was said to the report with this id, in an answer that sotto_exchange_carry returned SOTTO_OK for. Where the answer
  * leaves a doubt it is SOTTO_DELIVERY_LATER, so a portal's page in the leader's place loses no report: the leader knows

@@ -1,13 +1,12 @@
 #include "device/answer/participate.h"
 
-#include "base/rule.h"
 #include "noise/coin.h"
 
 #include <math.h>
 
 sotto_decision_scope sotto_participation_scope(const sotto_participation *participation)
 {
-    if (participation->type == SOTTO_POISSON || !SOTTO_RULE(one_draw_an_analysis))
+    if (participation->type == SOTTO_POISSON)
         return SOTTO_DECISION_RECIPE;
     return SOTTO_DECISION_ANALYSIS;
 }
@@ -23,46 +22,77 @@ static sotto_status flip(uint8_t *out, double rate, sotto_entropy *entropy, sott
     return sotto_coin_flip(&coin, out, entropy, err);
 }
 
+/* As many coins as slots, each with heads once in as many tosses; *slot is the first head, and `slots` where there is none.
+ * All are tossed, so that how long it takes tells nothing. */
+static sotto_status toss(uint64_t *slot, uint64_t slots, sotto_entropy *entropy, sotto_err *err)
+{
+    *slot = slots;
+    for (uint64_t i = slots; i-- > 0;) {
+        uint64_t side;
+
+        SOTTO_TRY(sotto_uniform_below(&side, slots, entropy, err));
+        *slot = side == 0 ? i : *slot;
+    }
+    return SOTTO_OK;
+}
+
+/* Of all devices, or of this one from the slot of its arrival on. */
+static int64_t window_start(const sotto_participation *p, int64_t now)
+{
+    if (p->type != SOTTO_CHECK_IN_SLIDING_WINDOW || now <= p->start || p->length == 0)
+        return p->start;
+    return now - (now - p->start) % (int64_t)p->length;
+}
+
 sotto_status sotto_participation_draw(void *lot, sotto_decision *out, sotto_err *err)
 {
     const sotto_lot *from = lot;
     const sotto_participation *p = &from->recipe->participation;
     uint8_t takes_part, dummy;
+    uint64_t head = 0;
 
     SOTTO_TRY(flip(&takes_part, p->rate, from->entropy, err));
     SOTTO_TRY(flip(&dummy, from->recipe->dummies, from->entropy, err));
     SOTTO_TRY(sotto_uniform_below(&out->slot, p->slots ? p->slots : 1, from->entropy, err));
+    if (p->type == SOTTO_DONATION) {
+        SOTTO_TRY(toss(&head, p->slots, from->entropy, err));
+        takes_part = takes_part && head < p->slots;
+        out->slot = takes_part ? head : out->slot;
+    }
     out->choice = takes_part ? SOTTO_CHOICE_TAKE_PART
                   : dummy    ? SOTTO_CHOICE_DUMMY
                              : SOTTO_CHOICE_SILENT;
+    if (p->slots > 0)
+        out->window = (sotto_window){.law = (uint64_t)p->type,
+                                     .rate = p->rate,
+                                     .slots = p->slots,
+                                     .length = p->length,
+                                     .start = window_start(p, from->now)};
     return SOTTO_OK;
 }
 
-static int64_t later(int64_t a, int64_t b)
+/* A window of one's own begins at some slot of the analysis. */
+bool sotto_participation_drawn_for(const sotto_participation *p, const sotto_window *window)
 {
-    return a > b ? a : b;
+    const bool own = p->type == SOTTO_CHECK_IN_SLIDING_WINDOW && p->length > 0 &&
+                     window->start >= p->start &&
+                     (window->start - p->start) % (int64_t)p->length == 0;
+
+    return window->law == (uint64_t)p->type && window->rate == p->rate &&
+           window->slots == p->slots && window->length == p->length &&
+           (own || window->start == p->start);
 }
 
-sotto_turn sotto_participation_turn(const sotto_recipe *recipe, const sotto_decision *decision,
-                                    int64_t now)
+sotto_turn sotto_participation_turn(const sotto_decision *decision, int64_t now)
 {
-    const sotto_participation *p = &recipe->participation;
-    int64_t start = recipe->opens, length;
+    const sotto_window *w = &decision->window;
 
-    if (p->slots == 0 || !SOTTO_RULE(in_its_slot))
+    if (w->slots == 0)
         return SOTTO_TURN_NOW;
-    if (p->type == SOTTO_DONATION) {
-        start = decision->at;
-        length = (int64_t)p->slot_minutes * 60;
-    } else {
-        length = later((recipe->closes - recipe->opens) / (int64_t)p->slots, 1);
-        if (p->type == SOTTO_CHECK_IN_SLIDING_WINDOW)
-            start = later(decision->at, recipe->opens);
-    }
-    start += (int64_t)decision->slot * length;
+    const int64_t start = w->start + (int64_t)(decision->slot * w->length);
     if (now < start)
         return SOTTO_TURN_TO_COME;
-    return now - start < length ? SOTTO_TURN_NOW : SOTTO_TURN_MISSED;
+    return now - start < (int64_t)w->length ? SOTTO_TURN_NOW : SOTTO_TURN_MISSED;
 }
 
 uint64_t sotto_participation_round(const sotto_recipe *recipe, const sotto_decision *decision)

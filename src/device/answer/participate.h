@@ -3,10 +3,9 @@
  * Callers:  the device's judgement of a recipe.
  * Secrets:  what is drawn.
  *
- * Poisson draws once a recipe. Check-ins and donations draw once for the whole analysis, whose rounds are slots of
- * time: those of a check-in divide the recipe's schedule evenly (a sliding window begins when the device drew), those
- * of a donation follow each other from the moment of the draw. So an analysis that asks adaptively, by new versions
- * or new recipes over the same schedule, meets each device once, in a round that nobody can tell.
+ * Poisson draws once a recipe. Check-ins and donations draw once for the whole analysis, whose slots every recipe of it
+ * states alike; they are kept with the draw, which holds for no others. So an analysis that asks adaptively, by new
+ * versions or new recipes, meets each device once, in a slot that nobody can tell, or not at all once that has passed.
  */
 #ifndef SOTTO_DEVICE_PARTICIPATE_H
 #define SOTTO_DEVICE_PARTICIPATE_H
@@ -21,15 +20,17 @@ sotto_decision_scope sotto_participation_scope(const sotto_participation *partic
 typedef struct sotto_lot {
     const sotto_recipe *recipe;
     sotto_entropy *entropy;
+    int64_t now;
 } sotto_lot;
 SOTTO_MUST_USE sotto_status sotto_participation_draw(void *lot, sotto_decision *out,
                                                      sotto_err *err);
 
 typedef enum sotto_turn { SOTTO_TURN_TO_COME = 1, SOTTO_TURN_NOW, SOTTO_TURN_MISSED } sotto_turn;
 
+/* Whether a draw for the whole analysis was one for these slots, by this law. */
+bool sotto_participation_drawn_for(const sotto_participation *p, const sotto_window *window);
 /* Whether the slot that was drawn is now. Without slots it always is. */
-sotto_turn sotto_participation_turn(const sotto_recipe *recipe, const sotto_decision *decision,
-                                    int64_t now);
+sotto_turn sotto_participation_turn(const sotto_decision *decision, int64_t now);
 /* Of the charge: 0 where each recipe is drawn for, else the slot, counted from 1. */
 uint64_t sotto_participation_round(const sotto_recipe *recipe, const sotto_decision *decision);
 

@@ -1,6 +1,6 @@
 #include "device/events/memory_image.h"
 
-#include "device/events/sqlite.h"
+#include "query/sqlite.h"
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -2,23 +2,16 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
-#include "device/events/query_copy.h"
 #include "device/events/store_internal.h"
+#include "query/compile.h"
+#include "query/copy.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Few steps between two looks at the clock, since one of them may be a LIKE over a long text. */
-enum {
-    STEPS_PER_LOOK = 20,
-    EXPRESSION_DEPTH = 64,
-    FUNCTION_ARGUMENTS = 8,
-    LIKE_PATTERN = 128,
-    MACHINE_STEPS = 50000, /* length of a compiled statement */
-    MOST_COLUMNS = 128
-};
+enum { STEPS_PER_LOOK = 20, MOST_COLUMNS = SOTTO_COMPILED_MAX_COLUMNS };
 
 struct sotto_query {
     sqlite3 *db;
@@ -44,107 +37,42 @@ static int64_t memory_taken(const sotto_query *query)
     int64_t taken = sqlite3_memory_used() - query->heap;
     int pages = 0, most;
 
-    if (SOTTO_RULE(pages_apart) && taken > (int64_t)query->limits.memory)
+    if (taken > (int64_t)query->limits.memory)
         (void)sqlite3_db_status(query->db, SQLITE_DBSTATUS_CACHE_USED, &pages, &most, 0);
     return taken - pages;
+}
+
+static const char *limit_passed(const sotto_query *query)
+{
+    const sotto_query_limits *limits = &query->limits;
+
+    if (SOTTO_RULE(limit_steps) && query->steps / query->passes > limits->steps)
+        return "steps";
+    if (SOTTO_RULE(limit_time) &&
+        (sotto_clock_monotonic(query->clock) - query->started) / query->passes >
+            limits->nanoseconds)
+        return "time";
+    if (SOTTO_RULE(limit_memory) && memory_taken(query) > (int64_t)limits->memory)
+        return "memory";
+    return NULL;
 }
 
 static int look_around(void *context)
 {
     sotto_query *query = context;
-    const sotto_query_limits *limits = &query->limits;
 
     query->steps += STEPS_PER_LOOK;
-    if (query->steps / query->passes > limits->steps && SOTTO_RULE(limit_steps))
-        query->over = "steps";
-    else if ((sotto_clock_monotonic(query->clock) - query->started) / query->passes >
-                 limits->nanoseconds &&
-             SOTTO_RULE(limit_time))
-        query->over = "time";
-    else if (memory_taken(query) > (int64_t)limits->memory && SOTTO_RULE(limit_memory))
-        query->over = "memory";
+    if (!query->over)
+        query->over = limit_passed(query);
     return query->over != NULL;
-}
-
-static void set_limit(sqlite3 *db, int which, uint64_t value)
-{
-    (void)sqlite3_limit(db, which, value > INT_MAX ? INT_MAX : (int)value);
-}
-
-/* The schema was read before: a limit on length would otherwise apply to the streams' own definitions. */
-static void set_limits(const sotto_query *query, sqlite3 *db)
-{
-    const sotto_query_limits *limits = &query->limits;
-
-    if (SOTTO_RULE(limit_values))
-        set_limit(db, SQLITE_LIMIT_LENGTH, limits->value_bytes);
-    set_limit(db, SQLITE_LIMIT_SQL_LENGTH, limits->sql_bytes);
-    if (SOTTO_RULE(limit_depth))
-        set_limit(db, SQLITE_LIMIT_EXPR_DEPTH, EXPRESSION_DEPTH);
-    set_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, limits->selects);
-    set_limit(db, SQLITE_LIMIT_FUNCTION_ARG, FUNCTION_ARGUMENTS);
-    if (SOTTO_RULE(limit_patterns))
-        set_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LIKE_PATTERN);
-    set_limit(db, SQLITE_LIMIT_VDBE_OP, MACHINE_STEPS);
-    set_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, 0);
-    set_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-}
-
-/* SQLite's message quotes the query, which is public, but may hold any byte of it. */
-static sotto_status misunderstood(const char *message, int code, sotto_err *err)
-{
-    char text[120];
-    sotto_status status = sotto_status_of_sqlite(code);
-
-    (void)snprintf(text, sizeof text, "%s", message);
-    for (char *c = text; *c; c++) {
-        if (*c < 0x20 || *c > 0x7e)
-            *c = '?';
-    }
-    return sotto_fail(err, status == SOTTO_BUG ? SOTTO_MALFORMED : status, "query: %s", text);
 }
 
 static sotto_status failed(sotto_query *query, sqlite3 *db, int code, sotto_err *err)
 {
     query->failed = true;
-    if (query->verifier.why.status != SOTTO_OK)
-        return sotto_fail(err, SOTTO_DENIED, "%s", query->verifier.why.reason);
-    if (query->over)
+    if (query->over && query->verifier.why.status == SOTTO_OK)
         return sotto_fail(err, SOTTO_TOO_LARGE, "query: takes more %s than allowed", query->over);
-    return misunderstood(sqlite3_errmsg(db), code, err);
-}
-
-static int prepare(sotto_query *query, sqlite3 *db, sqlite3_stmt **out, sotto_bytes sql,
-                   const char **tail)
-{
-    (void)sqlite3_set_authorizer(db, sotto_verifier_decide, &query->verifier);
-    set_limits(query, db);
-    return sqlite3_prepare_v3(db, sql.len ? (const char *)sql.data : "", (int)sql.len,
-                              SOTTO_RULE(no_table_functions) ? SQLITE_PREPARE_NO_VTAB : 0, out,
-                              tail);
-}
-
-static sotto_status compile(sotto_query *query, sotto_bytes sql, sotto_err *err)
-{
-    const char *tail = NULL;
-    const char *text = (const char *)sql.data;
-
-    SOTTO_TRY(sotto_verifier_read_text(&query->verifier, sql, err));
-    int code = prepare(query, query->db, &query->statement, sql, &tail);
-    if (code != SQLITE_OK || query->verifier.why.status != SOTTO_OK)
-        return failed(query, query->db, code, err);
-    size_t used = query->statement ? (size_t)(tail - text) : sql.len;
-    SOTTO_TRY(sotto_verifier_check_statement(&query->verifier, query->statement,
-                                             sotto_bytes_of(tail, sql.len - used), err));
-    int columns = sqlite3_column_count(query->statement);
-    if ((columns > (int)query->limits.columns || columns > MOST_COLUMNS) &&
-        SOTTO_RULE(limit_columns))
-        return sotto_fail(err, SOTTO_TOO_LARGE, "query: %d columns, %u allowed", columns,
-                          (unsigned)query->limits.columns);
-    query->verifier.sealed = true;
-    if (!SOTTO_RULE(authorizer_stays))
-        (void)sqlite3_set_authorizer(query->db, NULL, NULL);
-    return SOTTO_OK;
+    return sotto_compile_refused(&query->verifier, db, code, err);
 }
 
 /* ---- a copy ----------------------------------------------------------------------------------------------- */
@@ -160,34 +88,23 @@ static void drop_copy(sotto_query *query)
 static sotto_status compile_on_copy(sotto_query *query, sotto_err *err)
 {
     const char *text = sqlite3_sql(query->statement);
-    int code =
-        prepare(query, query->copy, &query->ordered, sotto_bytes_of(text, strlen(text)), NULL);
+    int code = sotto_compile_prepare(query->copy, &query->ordered, &query->verifier,
+                                     sotto_bytes_of(text, strlen(text)), NULL);
 
     if (code != SQLITE_OK || query->verifier.why.status != SOTTO_OK)
         return failed(query, query->copy, code, err);
     return SOTTO_OK;
 }
 
-/* What SQLite read without telling is not in the copy: the query is refused when it is offered. */
-static sotto_status try_copy(sotto_query *query, sotto_err *err)
-{
-    sotto_status status = sotto_query_copy_open(&query->copy, &query->verifier, err);
-
-    if (status == SOTTO_OK)
-        status = compile_on_copy(query, err);
-    drop_copy(query);
-    return status;
-}
-
 /* A sort takes each row whole, longer than a value of the query's may be. */
 static int fill_copy(sotto_query *query)
 {
-    set_limit(query->db, SQLITE_LIMIT_LENGTH, 4 * SOTTO_SQLITE_MAX_VALUE);
-    set_limit(query->db, SQLITE_LIMIT_SQL_LENGTH, SOTTO_SQLITE_MAX_VALUE);
+    sotto_compile_limit(query->db, SQLITE_LIMIT_LENGTH, 4 * SOTTO_SQLITE_MAX_VALUE);
+    sotto_compile_limit(query->db, SQLITE_LIMIT_SQL_LENGTH, SOTTO_SQLITE_MAX_VALUE);
     query->verifier.counting = true;
     int code = sotto_query_copy_fill(query->copy, query->db, &query->verifier);
     query->verifier.counting = false;
-    set_limits(query, query->db);
+    sotto_compile_limits(query->db, &query->limits);
     return code;
 }
 
@@ -246,9 +163,7 @@ sotto_status sotto_query_open(sotto_query **out, sotto_store *store,
     query->store = store;
     sotto_status status = borrow(query, err);
     if (status == SOTTO_OK)
-        status = compile(query, sql, err);
-    if (status == SOTTO_OK && query->verifier.order_matters)
-        status = try_copy(query, err);
+        status = sotto_compile(query->db, &query->statement, &query->verifier, sql, err);
     query->failed = status != SOTTO_OK;
     if (status == SOTTO_OK)
         *out = query;
@@ -266,22 +181,7 @@ const sotto_access *sotto_query_accessed(const sotto_query *query, size_t *count
 sotto_status sotto_query_column(const sotto_query *query, size_t *column, const char *name,
                                 sotto_err *err)
 {
-    int columns = sqlite3_column_count(query->statement), found = 0;
-
-    for (int i = 0; i < columns; i++) {
-        const char *column_name = sqlite3_column_name(query->statement, i);
-
-        if (!column_name)
-            return sotto_fail(err, SOTTO_NO_MEMORY, "query: its columns' names");
-        if (strcmp(column_name, name) == 0) {
-            *column = (size_t)i;
-            found++;
-        }
-    }
-    if (found == 1)
-        return SOTTO_OK;
-    return sotto_fail(err, SOTTO_MISSING, "query: %s column of its answer is named \"%.63s\"",
-                      found ? "more than one" : "no", name);
+    return sotto_compiled_column(query->statement, column, name, err);
 }
 
 static bool read_value(sqlite3_stmt *statement, int column, sotto_value *value)
@@ -306,7 +206,7 @@ static bool read_value(sqlite3_stmt *statement, int column, sotto_value *value)
         return true;
     default:
         *value = (sotto_value){.type = SOTTO_TYPE_NULL};
-        return !SOTTO_RULE(no_raw_bytes);
+        return false;
     }
 }
 
@@ -338,14 +238,12 @@ static void start_pass(sotto_query *query, sqlite3 *db, unsigned passes)
  * store itself, and its rows are the same whatever order they come in. */
 static sotto_status start(sotto_query *query, sqlite3_stmt **out, bool in_any_order, sotto_err *err)
 {
-    bool copied = query->verifier.order_matters;
+    bool copied = query->verifier.order_matters || !in_any_order;
 
     *out = query->statement;
     query->heap = sqlite3_memory_used();
     query->over = NULL;
     start_pass(query, query->db, 1);
-    if (SOTTO_RULE(first_in_order) && !in_any_order)
-        copied = true;
     if (!copied)
         return SOTTO_OK;
     SOTTO_TRY(sotto_query_copy_open(&query->copy, &query->verifier, err));
@@ -379,10 +277,12 @@ sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *contex
     int code = SQLITE_DONE;
 
     while (status == SOTTO_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        if (rows++ == query->limits.rows && SOTTO_RULE(limit_rows))
+        if (SOTTO_RULE(limit_rows) && rows == query->limits.rows) {
             status = too_many(query, err);
-        else
-            status = hand_out(statement, row, context, err);
+            break;
+        }
+        rows++;
+        status = hand_out(statement, row, context, err);
     }
     if (status == SOTTO_OK && code != SQLITE_DONE)
         status = failed(query, sqlite3_db_handle(statement), code, err);
@@ -415,9 +315,9 @@ static sotto_status put_in_brackets(sotto_query *query, const bracketed *b, sqli
     while (len > 0 && strchr(" \t\r\n;", text[len - 1]))
         len--;
     (void)snprintf(sql, size, "%s(\n%.*s\n)%s", before, (int)len, text, after);
-    set_limit(db, SQLITE_LIMIT_SQL_LENGTH, size);
+    sotto_compile_limit(db, SQLITE_LIMIT_SQL_LENGTH, size);
     int code = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_NO_VTAB, out, NULL);
-    set_limit(db, SQLITE_LIMIT_SQL_LENGTH, query->limits.sql_bytes);
+    sotto_compile_limit(db, SQLITE_LIMIT_SQL_LENGTH, query->limits.sql_bytes);
     sotto_release(sql, size);
     if (code == SQLITE_NOMEM)
         return sotto_fail(err, SOTTO_NO_MEMORY, "query");
@@ -457,7 +357,9 @@ static sotto_status count_rows(sotto_query *query, const bracketed *b, uint64_t 
         if (code != SQLITE_ROW && code != SQLITE_DONE)
             return failed(query, sqlite3_db_handle(b->all), code, err);
     }
-    return *rows > query->limits.rows && SOTTO_RULE(limit_rows) ? too_many(query, err) : SOTTO_OK;
+    if (SOTTO_RULE(limit_rows) && *rows > query->limits.rows)
+        return too_many(query, err);
+    return SOTTO_OK;
 }
 
 static sotto_status take_one(sotto_query *query, bracketed *b, sotto_choose_fn *choose,
@@ -477,8 +379,7 @@ static sotto_status take_one(sotto_query *query, bracketed *b, sotto_choose_fn *
     SOTTO_TRY(choose(context, &number, rows, err));
     /* It takes a part of what counting took, and one row. With what counting left, whether it ends would depend on which
      * events come before the chosen one; so it has its own allowance, and more than it needs. */
-    if (SOTTO_RULE(passes_apart))
-        start_pass(query, sqlite3_db_handle(b->all), 2);
+    start_pass(query, sqlite3_db_handle(b->all), 2);
     (void)snprintf(after, sizeof after, " LIMIT 1 OFFSET %" PRIu64, number);
     if (b->count)
         SOTTO_TRY(put_in_brackets(query, b, &b->one, "SELECT * FROM ", after, err));

@@ -13,7 +13,8 @@
 #define SOTTO_DEVICE_QUERY_H
 
 #include "base/clock.h"
-#include "device/events/verifier.h"
+#include "device/events/store.h"
+#include "query/verifier.h"
 
 typedef struct sotto_query sotto_query;
 

@@ -1,7 +1,6 @@
 #include "device/events/store_internal.h"
 
 #include "base/alloc.h"
-#include "base/rule.h"
 #include "device/events/memory_image.h"
 
 #include <stdio.h>
@@ -80,9 +79,9 @@ static sotto_status open_or_start_over(sotto_store *store, int64_t now, sotto_er
     sotto_status status = open_file(store, &why);
 
     /* Another process may have found the same, and its fresh file is in place by now. */
-    if (status == SOTTO_MALFORMED && !store->memory && SOTTO_RULE(damage_seen_twice))
+    if (status == SOTTO_MALFORMED && !store->memory)
         status = open_again(store, &why);
-    if (status != SOTTO_MALFORMED || store->memory || !SOTTO_RULE(corrupt_set_aside))
+    if (status != SOTTO_MALFORMED || store->memory)
         return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
     SOTTO_TRY(move_aside(store, err));
     SOTTO_TRY(open_file(store, err));
@@ -110,8 +109,7 @@ static void leave_file(sotto_store *store)
 
 bool sotto_store_in_place(const sotto_store *store)
 {
-    return store->memory || !SOTTO_RULE(events_in_place) ||
-           (store->db && sotto_sqlite_in_place(store->db));
+    return store->memory || (store->db && sotto_sqlite_in_place(store->db));
 }
 
 sotto_status sotto_store_restless(sotto_err *err)

@@ -12,7 +12,7 @@
 #ifndef SOTTO_DEVICE_STORE_H
 #define SOTTO_DEVICE_STORE_H
 
-#include "device/events/vfs.h"
+#include "query/vfs.h"
 #include "sotto/device.h"
 
 typedef struct sotto_store_options {

@@ -47,7 +47,7 @@ static sotto_status check_value(const sotto_stream *stream, const sotto_field *f
         fits = value->as.integer == 0 || value->as.integer == 1;
     else if (fits && value->type == SOTTO_TYPE_TEXT)
         fits = utf8_valid(value->as.text);
-    if (!fits && SOTTO_RULE(typed_values))
+    if (SOTTO_RULE(typed_values) && !fits)
         return sotto_fail(err, SOTTO_MALFORMED, "%s.%s: a value that does not fit the field",
                           stream->name, field->name);
     return SOTTO_OK;
@@ -72,9 +72,7 @@ static sotto_status prepare_insert(sotto_store *store, size_t index, sotto_err *
 
     for (size_t i = 0; i < stream->field_count; i++)
         used += (size_t)snprintf(sql + used, sizeof sql - used, ",?");
-    (void)snprintf(sql + used, sizeof sql - used,
-                   SOTTO_RULE(unique_events) ? ") ON CONFLICT(" SOTTO_STORE_ID ") DO NOTHING"
-                                             : ")");
+    (void)snprintf(sql + used, sizeof sql - used, ") ON CONFLICT(" SOTTO_STORE_ID ") DO NOTHING");
     return sotto_sqlite_prepare(store->db, &store->tables[index].insert, sql, stream->name, err);
 }
 
@@ -132,7 +130,7 @@ static sotto_status cut_streams(sotto_store *store, sotto_err *err)
         const sotto_stream *stream = &store->streams[i];
         int64_t most = (int64_t)stream->max_rows;
 
-        if (store->tables[i].rows <= most + most / 8 || !SOTTO_RULE(donations_bounded))
+        if (store->tables[i].rows <= most + most / 8)
             continue;
         SOTTO_TRY(sotto_store_drop_oldest(store, stream->name, stream->max_rows, err));
         store->tables[i].rows = most;

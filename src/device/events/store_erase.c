@@ -1,6 +1,7 @@
 #include "device/events/store_internal.h"
 
 #include "base/rule.h"
+#include "query/stream.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static sotto_status list_streams(sotto_store *store, kept_list *list, sotto_err 
         kept_stream *kept = &list->streams[list->count];
         const char *name = (const char *)sqlite3_column_text(statement, 0);
 
-        if (!name || !sotto_store_name_valid(name))
+        if (!name || !sotto_stream_name_valid(name))
             break; /* not written by us: refuse below rather than build SQL from it */
         (void)snprintf(kept->name, sizeof kept->name, "%s", name);
         kept->max_age = sqlite3_column_int64(statement, 1);
@@ -150,14 +151,11 @@ static sotto_status drop_aged(sotto_store *store, const kept_stream *kept, int64
 {
     char sql[SQL];
 
-    if (SOTTO_RULE(no_event_from_the_future)) {
-        (void)snprintf(sql, sizeof sql,
-                       "UPDATE \"%s\" SET " SOTTO_STORE_TIME "=%lld WHERE " SOTTO_STORE_TIME
-                       ">%lld",
-                       kept->name, (long long)now, (long long)now);
-        SOTTO_TRY(sotto_sqlite_run(store->db, sql, kept->name, err));
-    }
-    if (now < INT64_MIN + kept->max_age || !SOTTO_RULE(retention_by_age))
+    (void)snprintf(sql, sizeof sql,
+                   "UPDATE \"%s\" SET " SOTTO_STORE_TIME "=%lld WHERE " SOTTO_STORE_TIME ">%lld",
+                   kept->name, (long long)now, (long long)now);
+    SOTTO_TRY(sotto_sqlite_run(store->db, sql, kept->name, err));
+    if (now < INT64_MIN + kept->max_age)
         return SOTTO_OK;
     (void)snprintf(sql, sizeof sql, "DELETE FROM \"%s\" WHERE " SOTTO_STORE_TIME "<%lld",
                    kept->name, (long long)(now - kept->max_age));
@@ -205,7 +203,7 @@ static sotto_status fit(sotto_store *store, const kept_list *list, sotto_err *er
 {
     bool within = false;
 
-    for (int round = 0; round < FIT_ROUNDS && SOTTO_RULE(retention_by_size); round++) {
+    for (int round = 0; round < FIT_ROUNDS; round++) {
         SOTTO_TRY(within_bytes(store, &within, err));
         if (within)
             break;
@@ -236,11 +234,10 @@ static sotto_status drop_expired(sotto_store *store, const kept_list *list, int6
         const kept_stream *kept = &list->streams[i];
 
         /* No host can have said so; times are computed with it. */
-        if ((kept->max_age <= 0 || kept->max_rows <= 0) && SOTTO_RULE(retention_as_declared))
+        if (SOTTO_RULE(retention_as_declared) && (kept->max_age <= 0 || kept->max_rows <= 0))
             return sotto_fail(err, SOTTO_MALFORMED, "%s: kept by no rule", kept->name);
         SOTTO_TRY(drop_aged(store, kept, now, err));
-        if (SOTTO_RULE(retention_by_rows))
-            SOTTO_TRY(sotto_store_drop_oldest(store, kept->name, (uint64_t)kept->max_rows, err));
+        SOTTO_TRY(sotto_store_drop_oldest(store, kept->name, (uint64_t)kept->max_rows, err));
     }
     return fit(store, list, err);
 }
@@ -267,7 +264,7 @@ static sotto_status erase_bytes(sotto_store *store, const kept_notes *notes, sot
 {
     bool pending = notes->erase_pending != 0;
 
-    if (pending && SOTTO_RULE(pages_written_anew))
+    if (pending)
         SOTTO_TRY(sotto_sqlite_run(store->db, "VACUUM", "erasing", err));
     if (!store->memory)
         SOTTO_TRY(sotto_sqlite_truncate_wal(store->db, err));
@@ -276,7 +273,7 @@ static sotto_status erase_bytes(sotto_store *store, const kept_notes *notes, sot
 
 static sotto_status erase_aside(sotto_store *store, sotto_err *err)
 {
-    if (store->memory || !SOTTO_RULE(set_aside_erased))
+    if (store->memory)
         return SOTTO_OK;
     return sotto_vfs_erase(&store->storage, store->aside, err);
 }

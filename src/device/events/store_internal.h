@@ -2,10 +2,10 @@
 #ifndef SOTTO_DEVICE_STORE_INTERNAL_H
 #define SOTTO_DEVICE_STORE_INTERNAL_H
 
-#include "device/events/sqlite.h"
 #include "device/events/store.h"
+#include "query/sqlite.h"
 
-enum { SOTTO_STORE_VERSION = 1, SOTTO_STORE_SQL = 12 * 1024 };
+enum { SOTTO_STORE_VERSION = 1 };
 
 /* Per stream: the insert that is reused, and how many rows there are (-1: not counted yet). */
 typedef struct sotto_store_table {
@@ -45,7 +45,6 @@ sotto_status sotto_store_restless(sotto_err *err);
 
 /* ---- store_schema.c ---- */
 
-bool sotto_store_name_valid(const char *name);
 SOTTO_MUST_USE sotto_status sotto_store_copy_streams(sotto_store *store,
                                                      const sotto_store_options *options,
                                                      sotto_err *err);

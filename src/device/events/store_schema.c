@@ -2,56 +2,10 @@
 
 #include "base/rule.h"
 #include "crypto/hash.h"
+#include "query/stream.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Lower case only, so that SQLite's own case folding can't make two names one, and nothing to quote. */
-bool sotto_store_name_valid(const char *name)
-{
-    static const char *const reserved[] = {"rowid", "oid", SOTTO_STORE_ID, SOTTO_STORE_TIME};
-    size_t len = strlen(name);
-
-    if (len == 0 || len > SOTTO_STORE_MAX_NAME || name[0] < 'a' || name[0] > 'z')
-        return false;
-    if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != len)
-        return false;
-    if (strncmp(name, "sotto_", 6) == 0 || strncmp(name, "sqlite_", 7) == 0)
-        return false;
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
-        if (strcmp(name, reserved[i]) == 0)
-            return false;
-    }
-    return true;
-}
-
-static sotto_status check_stream(const sotto_stream *stream, sotto_err *err)
-{
-    if (!sotto_store_name_valid(stream->name))
-        return sotto_fail(err, SOTTO_MALFORMED, "stream '%.63s': not a valid name", stream->name);
-    if (stream->field_count == 0 || stream->field_count > SOTTO_STORE_MAX_FIELDS)
-        return sotto_fail(err, SOTTO_MALFORMED, "stream %s: %zu fields", stream->name,
-                          stream->field_count);
-    if (stream->max_age <= 0 || stream->max_rows == 0 || stream->max_rows > INT64_MAX / 2)
-        return sotto_fail(err, SOTTO_MALFORMED, "stream %s: without limits on age and rows",
-                          stream->name);
-    for (size_t i = 0; i < stream->field_count; i++) {
-        const sotto_field *field = &stream->fields[i];
-
-        if (!sotto_store_name_valid(field->name))
-            return sotto_fail(err, SOTTO_MALFORMED, "stream %s: field '%.63s': not a valid name",
-                              stream->name, field->name);
-        if (field->type < SOTTO_TYPE_INTEGER || field->type > SOTTO_TYPE_BOOLEAN)
-            return sotto_fail(err, SOTTO_MALFORMED, "stream %s: field %s: no such type",
-                              stream->name, field->name);
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(stream->fields[j].name, field->name) == 0)
-                return sotto_fail(err, SOTTO_MALFORMED, "stream %s: field %s: twice", stream->name,
-                                  field->name);
-        }
-    }
-    return SOTTO_OK;
-}
 
 static const char *copy_text(sotto_arena *arena, const char *text)
 {
@@ -86,14 +40,7 @@ sotto_status sotto_store_copy_streams(sotto_store *store, const sotto_store_opti
     size_t count = options->stream_count;
     size_t room = count ? count : 1; /* a store may be opened just to forget what is in it */
 
-    for (size_t i = 0; i < count; i++) {
-        SOTTO_TRY(check_stream(&options->streams[i], err));
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(options->streams[i].name, options->streams[j].name) == 0)
-                return sotto_fail(err, SOTTO_MALFORMED, "stream %s: twice",
-                                  options->streams[i].name);
-        }
-    }
+    SOTTO_TRY(sotto_streams_check(options->streams, count, err));
     store->streams = sotto_arena_take_array(&store->arena, room, sizeof *store->streams);
     store->tables = sotto_arena_take_array(&store->arena, room, sizeof *store->tables);
     if (!store->streams || !store->tables)
@@ -116,20 +63,6 @@ sotto_status sotto_store_find(const sotto_store *store, const char *stream, size
     return sotto_fail(err, SOTTO_MISSING, "stream '%.63s': not declared", stream);
 }
 
-static const char *type_name(sotto_type type)
-{
-    static const char *const names[] = {"null", "integer", "real", "text", "boolean"};
-
-    return names[type];
-}
-
-static const char *column_type(sotto_type type)
-{
-    static const char *const names[] = {"", "INTEGER", "REAL", "TEXT", "INTEGER"};
-
-    return names[type];
-}
-
 /* "age:integer,ngram:text": what a schema is compared by. */
 static void describe(char *out, size_t size, const sotto_stream *stream)
 {
@@ -137,21 +70,7 @@ static void describe(char *out, size_t size, const sotto_stream *stream)
 
     for (size_t i = 0; i < stream->field_count && used < size; i++)
         used += (size_t)snprintf(out + used, size - used, "%s%s:%s", i ? "," : "",
-                                 stream->fields[i].name, type_name(stream->fields[i].type));
-}
-
-static void write_table(char *out, size_t size, const sotto_stream *stream)
-{
-    size_t used = (size_t)snprintf(out, size,
-                                   "CREATE TABLE \"%s\"(" SOTTO_STORE_ID
-                                   " BLOB NOT NULL UNIQUE, " SOTTO_STORE_TIME " INTEGER NOT NULL",
-                                   stream->name);
-
-    for (size_t i = 0; i < stream->field_count && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, ", \"%s\" %s", stream->fields[i].name,
-                                 column_type(stream->fields[i].type));
-    if (used < size)
-        (void)snprintf(out + used, size - used, ") STRICT");
+                                 stream->fields[i].name, sotto_type_name(stream->fields[i].type));
 }
 
 /* Retention's: without it every tick would look at every event. A store in memory holds few, and is opened often; a
@@ -182,7 +101,7 @@ static sotto_status same_fields(sqlite3_stmt *known, const sotto_stream *stream,
     (void)sqlite3_reset(known);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return sotto_sqlite_fail(err, code, "streams");
-    if (*exists && !same && SOTTO_RULE(fixed_schema))
+    if (SOTTO_RULE(fixed_schema) && *exists && !same)
         return sotto_fail(err, SOTTO_DENIED, "stream %s: its fields are fixed, and were others",
                           stream->name);
     return SOTTO_OK;
@@ -194,7 +113,7 @@ static sotto_status lay_out_stream(sotto_store *store, const sotto_stream *strea
 {
     bool exists;
 
-    describe(sql, SOTTO_STORE_SQL, stream);
+    describe(sql, SOTTO_STREAM_SQL, stream);
     SOTTO_TRY(same_fields(known, stream, sql, &exists, err));
     (void)sqlite3_bind_text(record, 1, stream->name, -1, SQLITE_STATIC);
     (void)sqlite3_bind_text(record, 2, sql, -1, SQLITE_TRANSIENT);
@@ -202,7 +121,7 @@ static sotto_status lay_out_stream(sotto_store *store, const sotto_stream *strea
     (void)sqlite3_bind_int64(record, 4, (sqlite3_int64)stream->max_rows);
     SOTTO_TRY(sotto_sqlite_done(record, "streams", err));
     if (!exists) {
-        write_table(sql, SOTTO_STORE_SQL, stream);
+        sotto_stream_create(sql, stream);
         SOTTO_TRY(sotto_sqlite_run(store->db, sql, stream->name, err));
     }
     return index_times(store, stream, err);
@@ -255,7 +174,7 @@ sotto_status sotto_store_lay_out(sotto_store *store, sotto_err *err)
     sqlite3_stmt *known = NULL, *record = NULL;
 
     SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "layout", err));
-    char *sql = sotto_arena_take(&store->scratch, SOTTO_STORE_SQL);
+    char *sql = sotto_arena_take(&store->scratch, SOTTO_STREAM_SQL);
     sotto_status status = SOTTO_OK;
     if (!sql)
         status = sotto_fail(err, SOTTO_NO_MEMORY, "layout");

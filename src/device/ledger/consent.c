@@ -21,7 +21,7 @@ static sotto_status read_words(sotto_ledger *ledger, sotto_consent_words *out, s
         status = sotto_ledger_next(statement, &row, err);
     }
     sotto_ledger_release(ledger, statement);
-    out->given = yes > no || (yes == no && !SOTTO_RULE(off_until_consent));
+    out->given = yes > no;
     return status;
 }
 
@@ -42,7 +42,7 @@ sotto_status sotto_consent_read(sotto_ledger *ledger, bool *given, sotto_err *er
 
     *given = false;
     SOTTO_TRY(look(ledger, &said, err));
-    *given = said.given && !(ledger->withdrawn && SOTTO_RULE(no_holds_unwritten));
+    *given = said.given && !ledger->withdrawn;
     return SOTTO_OK;
 }
 
@@ -75,8 +75,7 @@ static sotto_status say(sotto_ledger *ledger, bool given, int64_t now, sotto_err
     if (!given)
         return write(ledger, SOTTO_RECORD_WITHDRAWN, NULL, now, err);
     /* What a withdrawal that was interrupted left must not be taken along by a later yes. */
-    if (SOTTO_RULE(yes_takes_nothing_along))
-        SOTTO_TRY(sotto_outbox_drop(ledger, NULL, "consent was withdrawn", now, err));
+    SOTTO_TRY(sotto_outbox_drop(ledger, NULL, "consent was withdrawn", now, err));
     return write(ledger, SOTTO_RECORD_CONSENTED, NULL, now, err);
 }
 
@@ -103,7 +102,7 @@ sotto_status sotto_consent_set(sotto_ledger *ledger, bool given, int64_t now, so
 {
     if (!given)
         ledger->withdrawn = true; /* whatever the disk says */
-    else if (SOTTO_RULE(no_outlives_a_yes))
+    else
         SOTTO_TRY(sotto_consent_settle(ledger, now, err));
     return set(ledger, given, now, err);
 }
@@ -136,9 +135,9 @@ sotto_status sotto_consent_check(sotto_ledger *ledger, sotto_err *err)
     sotto_consent_words said;
 
     SOTTO_TRY(look(ledger, &said, err));
-    if ((!said.given || ledger->withdrawn) && SOTTO_RULE(nothing_paid_after_a_no))
+    if (SOTTO_RULE(nothing_paid_after_a_no) && (!said.given || ledger->withdrawn))
         return sotto_fail(err, SOTTO_DENIED, "nobody has agreed that this device takes part");
-    if (ledger->held && ledger->held != said.last && SOTTO_RULE(nothing_paid_for_the_forgotten))
+    if (SOTTO_RULE(nothing_paid_for_the_forgotten) && ledger->held && ledger->held != said.last)
         return sotto_fail(err, SOTTO_DENIED,
                           "the person withdrew, or had events erased, meanwhile");
     return SOTTO_OK;

@@ -40,7 +40,7 @@ const char *sotto_ledger_closed(const sotto_ledger *ledger)
 /* Written to a file that has no name any more, a spend would be gone at the next start. */
 static bool in_place(const sotto_ledger *ledger)
 {
-    return ledger->memory || !SOTTO_RULE(file_in_place) || sotto_sqlite_in_place(ledger->db);
+    return ledger->memory || sotto_sqlite_in_place(ledger->db);
 }
 
 sotto_status sotto_ledger_resetting(const sotto_ledger *ledger, bool *resetting, sotto_err *err)
@@ -62,9 +62,9 @@ static sotto_status check_place(sotto_ledger *ledger, sotto_err *err)
     sotto_status status = sotto_ledger_resetting(ledger, &resetting, err);
     const char *why = NULL;
 
-    if (status == SOTTO_OK && resetting && SOTTO_RULE(reset_stops_others))
+    if (SOTTO_RULE(reset_stops_others) && status == SOTTO_OK && resetting)
         why = "another process is resetting the ledger";
-    else if (status == SOTTO_OK && !in_place(ledger))
+    if (status == SOTTO_OK && !why && !in_place(ledger))
         why = "the ledger's file was moved or replaced";
     if (status != SOTTO_OK || why)
         sotto_sqlite_rollback(ledger->db);
@@ -134,13 +134,12 @@ sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_e
     if (status == SOTTO_OK) {
         ledger->said_at = unsaid ? ledger->meta.generation : 0;
         /* A witness that knows of what a power loss undid would close the ledger for good. */
-        if (!ledger->hurried || !SOTTO_RULE(told_what_is_on_the_disk))
+        if (!ledger->hurried)
             sotto_ledger_tell(ledger);
         return SOTTO_OK;
     }
     sotto_sqlite_rollback(ledger->db);
-    if (SOTTO_RULE(failed_commits_untold)) /* no witness may hear of one that there is not */
-        ledger->meta.generation = before;
+    ledger->meta.generation = before; /* no witness may hear of one that there is not */
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return sotto_ledger_shut(ledger, damaged, err);
     return status;
@@ -172,7 +171,7 @@ static sotto_status open_file(sotto_ledger *ledger, bool *fresh, sotto_err *err)
     SOTTO_TRY(sotto_sqlite_number(ledger->db, &count, "SELECT count(*) FROM sqlite_schema",
                                   "ledger", err));
     *fresh = count == 0;
-    return SOTTO_OK;
+    return *fresh ? SOTTO_OK : sotto_ledger_upgrade(ledger->db, err);
 }
 
 static sotto_status read_all(sotto_ledger *ledger, sotto_err *err)
@@ -212,15 +211,14 @@ static sotto_status lay_out(const sotto_ledger *ledger, const sotto_ledger_meta 
 /* What was read may be what another process, or one that was killed, did not wait for; see outbox.c. */
 static bool is_on_disk(const sotto_ledger *ledger)
 {
-    return ledger->memory || !SOTTO_RULE(synced_before_told) ||
-           sotto_sqlite_sync(ledger->db, NULL) == SOTTO_OK;
+    return ledger->memory || sotto_sqlite_sync(ledger->db, NULL) == SOTTO_OK;
 }
 
 static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered, sotto_err *err)
 {
     const sotto_ledger_meta first = {.generation = 1};
 
-    if (fresh && remembered > 0 && SOTTO_RULE(missing_closes)) {
+    if (SOTTO_RULE(missing_closes) && fresh && remembered > 0) {
         (void)sotto_ledger_shut(ledger, "the ledger is missing, and there was one", NULL);
         return SOTTO_OK;
     }
@@ -231,9 +229,11 @@ static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered,
         status = read_snapshot(ledger, err);
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", raced.reason);
-    if (ledger->meta.generation < remembered && SOTTO_RULE(rollback_closes))
+    if (SOTTO_RULE(rollback_closes) && ledger->meta.generation < remembered) {
         (void)sotto_ledger_shut(ledger, "the ledger is older than it once was", NULL);
-    else if (is_on_disk(ledger)) /* else they are told before anything leaves */
+        return SOTTO_OK;
+    }
+    if (is_on_disk(ledger)) /* else they are told before anything leaves */
         sotto_ledger_tell(ledger);
     return SOTTO_OK;
 }
@@ -257,14 +257,14 @@ static sotto_status look(sotto_ledger *ledger, uint64_t remembered, bool *there,
     bool resetting;
 
     SOTTO_TRY(sotto_ledger_resetting(ledger, &resetting, err));
-    if (resetting && SOTTO_RULE(reset_whole)) {
+    if (SOTTO_RULE(reset_whole) && resetting) {
         *there = false;
         (void)sotto_ledger_shut(ledger, "resetting the ledger was interrupted", NULL);
         return SOTTO_OK;
     }
     SOTTO_TRY(look_for_wal(ledger, err));
     SOTTO_TRY(sotto_vfs_exists(&ledger->storage, ledger->path, there, err));
-    *there = *there || remembered == 0 || !SOTTO_RULE(missing_closes);
+    *there = *there || remembered == 0;
     if (!*there)
         (void)sotto_ledger_shut(ledger, "the ledger is missing, and there was one", NULL);
     return SOTTO_OK;
@@ -290,7 +290,7 @@ sotto_status sotto_ledger_load(sotto_ledger *ledger, sotto_err *err)
         status = judge(ledger, fresh, remembered, &first);
     if (status == SOTTO_OK)
         return SOTTO_OK;
-    if (status == SOTTO_MALFORMED && SOTTO_RULE(damage_closes)) {
+    if (SOTTO_RULE(damage_closes) && status == SOTTO_MALFORMED) {
         (void)sotto_ledger_shut(ledger, damaged, NULL);
         return SOTTO_OK;
     }

@@ -5,7 +5,7 @@
  *     sotto_ledger_adopt    the policy's budgets; what was spent stays spent
  *     sotto_ledger_check    before any event is read
  *     sotto_ledger_spend    the spend and the sealed report, in one durable transaction; the outbox
- *                           (device/answer/outbox.h) hands out nothing else
+ *                           (device/ledger/outbox.h) hands out nothing else
  *
  * Callers:  the report path; `sotto device ledger`, `why` and `forget`.
  * Memory:   table, recompute's context and witnesses' contexts are borrowed and must outlive the ledger.
@@ -18,9 +18,10 @@
 #ifndef SOTTO_DEVICE_LEDGER_H
 #define SOTTO_DEVICE_LEDGER_H
 
-#include "device/answer/outbox.h"
-#include "device/events/vfs.h"
-#include "device/ledger/budget.h"
+#include "device/events/store.h"
+#include "device/ledger/outbox.h"
+#include "query/budget.h"
+#include "query/vfs.h"
 
 enum { SOTTO_LEDGER_WITNESSES = 4 };
 
@@ -109,13 +110,22 @@ typedef enum sotto_choice {
     SOTTO_CHOICE_DUMMY
 } sotto_choice;
 
+/* The slots of an analysis that were drawn from, and by which law. */
+typedef struct sotto_window {
+    uint64_t law; /* a sotto_participation_type */
+    double rate;
+    uint64_t slots, length; /* how many, of how many seconds each; 0: there are none */
+    int64_t start;          /* of the first */
+} sotto_window;
+
 typedef struct sotto_decision {
     sotto_choice choice;
     uint64_t slot; /* of a check-in or a donation; below 2^63 */
     int64_t at;    /* when it was drawn */
+    sotto_window window;
 } sotto_decision;
 
-/* Fills choice and slot from secret randomness. */
+/* Fills choice, slot and window from secret randomness. */
 typedef sotto_status sotto_draw_fn(void *context, sotto_decision *out, sotto_err *err);
 
 /* The decision that was drawn before, if there is one. */

@@ -1,6 +1,5 @@
 #include "device/ledger/ledger_internal.h"
 
-#include "base/rule.h"
 #include "device/ledger/consent.h"
 
 #include <stdio.h>
@@ -12,16 +11,32 @@ static sotto_status find_decision(sotto_ledger *ledger, const char *scope, sotto
     sqlite3_stmt *statement;
     sotto_status status =
         sotto_ledger_find(ledger, &statement, found, err,
-                          "SELECT choice, slot, at FROM decisions WHERE scope=?", "t", scope);
+                          "SELECT choice, slot, at, w.law, w.rate, w.slots, w.length, w.start"
+                          " FROM decisions LEFT JOIN windows w USING(scope) WHERE scope=?",
+                          "t", scope);
 
     if (status == SOTTO_OK && *found) {
         out->choice = (sotto_choice)sqlite3_column_int64(statement, 0);
         out->slot = (uint64_t)sqlite3_column_int64(statement, 1);
         out->at = sqlite3_column_int64(statement, 2);
+        out->window = (sotto_window){.law = (uint64_t)sqlite3_column_int64(statement, 3),
+                                     .rate = sqlite3_column_double(statement, 4),
+                                     .slots = (uint64_t)sqlite3_column_int64(statement, 5),
+                                     .length = (uint64_t)sqlite3_column_int64(statement, 6),
+                                     .start = sqlite3_column_int64(statement, 7)};
     }
     sotto_ledger_release(ledger, statement);
-    *found = *found && SOTTO_RULE(drawn_once);
     return status;
+}
+
+static sotto_status keep_window(sotto_ledger *ledger, const char *scope, const sotto_window *w,
+                                sotto_err *err)
+{
+    int64_t id = 0;
+
+    return sotto_ledger_insert(ledger, "windows", &id, err,
+                               "INSERT OR REPLACE INTO windows VALUES(?,?,?,?,?,?,?)", "tuduui",
+                               scope, w->law, w->rate, w->slots, w->length, w->start);
 }
 
 static sotto_status keep(sotto_ledger *ledger, const char *scope, const char *name,
@@ -39,6 +54,8 @@ static sotto_status keep(sotto_ledger *ledger, const char *scope, const char *na
     SOTTO_TRY(sotto_ledger_insert(ledger, "decisions", &id, err,
                                   "INSERT OR REPLACE INTO decisions VALUES(?,?,?,?,?)", "tiui",
                                   scope, (int64_t)decision->choice, decision->slot, decision->at));
+    if (decision->window.slots > 0)
+        SOTTO_TRY(keep_window(ledger, scope, &decision->window, err));
     return sotto_record_write(ledger, &entry, NULL, err);
 }
 
@@ -51,13 +68,13 @@ static sotto_status draw_new(sotto_ledger *ledger, sotto_decision *out, const ch
     SOTTO_TRY(find_decision(ledger, scope, out, &found, err)); /* another process may have drawn */
     if (found)
         return SOTTO_OK;
-    if (SOTTO_RULE(nothing_drawn_after_a_no))
-        SOTTO_TRY(sotto_consent_check(ledger, err));
+    SOTTO_TRY(sotto_consent_check(ledger, err));
+    *out = (sotto_decision){0};
     SOTTO_TRY(draw(context, out, err));
     out->at = now;
     if (out->choice < SOTTO_CHOICE_SILENT || out->choice > SOTTO_CHOICE_DUMMY ||
         out->slot > INT64_MAX)
-        return sotto_fail(err, SOTTO_BUG, "a decision that is none");
+        return sotto_fail(err, SOTTO_BUG, "an invalid decision");
     return keep(ledger, scope, name, out, err);
 }
 
@@ -108,7 +125,7 @@ sotto_status sotto_ledger_unanswered(sotto_ledger *ledger, sotto_decision_scope 
     sqlite3_stmt *statement;
     bool row, answered = false;
 
-    if (scope == SOTTO_DECISION_NONE || !SOTTO_RULE(one_report_a_decision))
+    if (scope == SOTTO_DECISION_NONE)
         return SOTTO_OK;
     sotto_status status = sotto_record_find(ledger, &statement, &row, recipe, SOTTO_RECORD_SPENT,
                                             SOTTO_RECORD_DUMMY, err);

@@ -11,6 +11,18 @@
  * ledger. Against accidents; whoever can write the file can also write a fitting digest, and a witness is
  * the answer to that. */
 
+/* Since version 2: of draws for a whole analysis. One that was drawn before has no row here, and holds for no slots. */
+#define WINDOWS                                                                                    \
+    "CREATE TABLE windows(id INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE,"                     \
+    " law INTEGER NOT NULL, rate REAL NOT NULL, slots INTEGER NOT NULL, length INTEGER NOT NULL,"  \
+    " start INTEGER NOT NULL) STRICT;"
+
+/* Since version 3: what an entry of the record was asked by, under the entry's number. Apart from the record, whose rows keep
+ * the digests that they were written with. */
+#define ASKED                                                                                      \
+    "CREATE TABLE asked(id INTEGER PRIMARY KEY, recipe BLOB NOT NULL, query BLOB NOT NULL,"        \
+    " min_cohort INTEGER NOT NULL) STRICT;"
+
 /* Large values are in `sealed`, apart; the outbox holds their digests, checked when they are used. */
 static const char tables[] =
     "CREATE TABLE meta(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, fold BLOB NOT NULL,"
@@ -20,7 +32,7 @@ static const char tables[] =
     " epsilon INTEGER NOT NULL, delta INTEGER NOT NULL, squares REAL NOT NULL,"
     " reports INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;"
     "CREATE TABLE decisions(id INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE,"
-    " choice INTEGER NOT NULL, slot INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;"
+    " choice INTEGER NOT NULL, slot INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;" WINDOWS ASKED
     "CREATE TABLE record(id INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind INTEGER NOT NULL,"
     " recipe TEXT NOT NULL, analysis TEXT NOT NULL, fields TEXT NOT NULL, note TEXT NOT NULL,"
     " round INTEGER NOT NULL, report BLOB NOT NULL, randomised BLOB NOT NULL,"
@@ -38,7 +50,8 @@ static const char tables[] =
     " judged BLOB NOT NULL, honest INTEGER NOT NULL, epsilon REAL NOT NULL, hash BLOB NOT NULL,"
     " text BLOB NOT NULL) STRICT;"
     "INSERT INTO meta VALUES(1,0,zeroblob(32),0,0,0,zeroblob(32));";
-static const char *const folded[] = {"accounts", "decisions", "record", "outbox", "recipes"};
+static const char *const folded[] = {"accounts", "decisions", "windows", "record",
+                                     "asked",    "outbox",    "recipes"};
 
 static void absorb_number(sotto_hash *hash, uint64_t value)
 {
@@ -176,13 +189,30 @@ static sotto_status fold_table(sotto_ledger *ledger, uint8_t fold[SOTTO_LEDGER_D
     return status;
 }
 
+/* SQLite keeps the text that made a table. A column that has another name by now would stop a statement later, when it is
+ * too late to close the ledger for it. */
+static sotto_status check_tables(sotto_ledger *ledger, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool other;
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, &other, err,
+        "SELECT 1 FROM sqlite_schema WHERE sql<>'' AND instr(?,sql)=0 LIMIT 1", "t", tables);
+
+    sotto_ledger_release(ledger, statement);
+    if (SOTTO_RULE(tables_as_laid_out) && status == SOTTO_OK && other)
+        return sotto_fail(err, SOTTO_MALFORMED, "a table is not what was laid out");
+    return status;
+}
+
 sotto_status sotto_ledger_verify(sotto_ledger *ledger, sotto_err *err)
 {
     uint8_t fold[SOTTO_LEDGER_DIGEST] = {0};
 
+    SOTTO_TRY(check_tables(ledger, err));
     for (size_t i = 0; i < sizeof folded / sizeof folded[0]; i++)
         SOTTO_TRY(fold_table(ledger, fold, folded[i], err));
-    if (memcmp(fold, ledger->meta.fold, sizeof fold) != 0 && SOTTO_RULE(rows_as_written))
+    if (SOTTO_RULE(rows_as_written) && memcmp(fold, ledger->meta.fold, sizeof fold) != 0)
         return sotto_fail(err, SOTTO_MALFORMED, "a row is not what was written");
     return SOTTO_OK;
 }
@@ -220,8 +250,7 @@ static sotto_status take_meta(sotto_ledger_meta *meta, sqlite3_stmt *statement, 
     }
     if (whole && memcmp(sum, kept, sizeof sum) == 0)
         return SOTTO_OK;
-    if (SOTTO_RULE(damage_not_built_on)) /* a reset goes on from what is known */
-        *meta = (sotto_ledger_meta){0};
+    *meta = (sotto_ledger_meta){0}; /* a reset goes on from what is known */
     return sotto_fail(err, SOTTO_MALFORMED, "the ledger's own row is not what was written");
 }
 
@@ -261,13 +290,34 @@ sotto_status sotto_ledger_lay_out(sqlite3 *db, const sotto_ledger_meta *first, s
     SOTTO_TRY(sotto_sqlite_run(db, "BEGIN IMMEDIATE", "ledger", err));
     sotto_status status =
         sotto_sqlite_number(db, &count, "SELECT count(*) FROM sqlite_schema", "ledger", err);
-    if (status == SOTTO_OK && count > 0 && SOTTO_RULE(laid_out_once))
+    if (SOTTO_RULE(laid_out_once) && status == SOTTO_OK && count > 0)
         status = sotto_fail(err, SOTTO_STALE, "another process was first");
     if (status == SOTTO_OK)
         status = sotto_sqlite_run(db, tables, "ledger", err);
     if (status == SOTTO_OK)
         status = sotto_ledger_write_meta(&fresh, err);
     sotto_ledger_drop_statements(&fresh);
+    if (status == SOTTO_OK)
+        status = sotto_sqlite_run(db, "COMMIT", "ledger", err);
+    if (status != SOTTO_OK)
+        sotto_sqlite_rollback(db);
+    return status;
+}
+
+sotto_status sotto_ledger_upgrade(sqlite3 *db, sotto_err *err)
+{
+    int64_t version = 0;
+
+    SOTTO_TRY(sotto_sqlite_number(db, &version, "PRAGMA user_version", "ledger", err));
+    if (version != 1 && version != 2)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_run(db, "BEGIN IMMEDIATE", "ledger", err));
+    /* Another process may have been faster. */
+    sotto_status status = sotto_sqlite_number(db, &version, "PRAGMA user_version", "ledger", err);
+    if (status == SOTTO_OK && version == 1)
+        status = sotto_sqlite_run(db, WINDOWS "PRAGMA user_version=2", "ledger", err);
+    if (status == SOTTO_OK && version < SOTTO_LEDGER_VERSION)
+        status = sotto_sqlite_run(db, ASKED "PRAGMA user_version=3", "ledger", err);
     if (status == SOTTO_OK)
         status = sotto_sqlite_run(db, "COMMIT", "ledger", err);
     if (status != SOTTO_OK)

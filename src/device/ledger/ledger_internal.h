@@ -2,14 +2,14 @@
 #ifndef SOTTO_DEVICE_LEDGER_INTERNAL_H
 #define SOTTO_DEVICE_LEDGER_INTERNAL_H
 
-#include "device/events/sqlite.h"
 #include "device/ledger/ledger.h"
 #include "device/ledger/record.h"
+#include "query/sqlite.h"
 
 #include <stdarg.h>
 
 enum {
-    SOTTO_LEDGER_VERSION = 1,
+    SOTTO_LEDGER_VERSION = 3,
     SOTTO_LEDGER_DIGEST = 32,
     SOTTO_LEDGER_ACCOUNT = 160,
     SOTTO_LEDGER_MAX_VALUE = SOTTO_REPORT_MAX + (1 << 16),
@@ -114,6 +114,8 @@ SOTTO_MUST_USE sotto_status sotto_ledger_unanswered(sotto_ledger *ledger,
 
 /* ---- ledger_fold.c ---- */
 
+/* Brings the file of an earlier version to this one's form, whole or not at all. */
+SOTTO_MUST_USE sotto_status sotto_ledger_upgrade(sqlite3 *db, sotto_err *err);
 /* Creates the tables and a first generation, in one transaction. SOTTO_STALE: there are some. */
 SOTTO_MUST_USE sotto_status sotto_ledger_lay_out(sqlite3 *db, const sotto_ledger_meta *first,
                                                  sotto_err *err);

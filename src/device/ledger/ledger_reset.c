@@ -1,7 +1,5 @@
 #include "device/ledger/ledger_internal.h"
 
-#include "base/rule.h"
-
 #include <stdio.h>
 
 static const char *const beside[] = {"-wal", "-shm", "-journal", ""};
@@ -61,9 +59,9 @@ static sotto_status open_old(const sotto_ledger *ledger, sotto_ledger *old, sott
     /* SQLite deletes a WAL in a way that a power loss may undo, and beside the new file the old WAL would be played
      * into it. Kept, it is erased with the rest. */
     (void)sqlite3_file_control(old->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
-    return SOTTO_RULE(reset_waits_for_others)
-               ? sotto_sqlite_run(old->db, "BEGIN IMMEDIATE", "ledger", err)
-               : SOTTO_OK;
+    /* The record is read in this version's form. */
+    SOTTO_TRY(sotto_ledger_upgrade(old->db, err));
+    return sotto_sqlite_run(old->db, "BEGIN IMMEDIATE", "ledger", err);
 }
 
 /* With the record of the old one, as far as there is one that can be read. */
@@ -76,7 +74,7 @@ static sotto_status fill_database(const sotto_ledger *ledger, sotto_ledger *fres
     sotto_status status = open_old(ledger, &old, NULL);
     if (status == SOTTO_NO_MEMORY)
         status = sotto_fail(err, SOTTO_NO_MEMORY, "ledger");
-    else if (status == SOTTO_IO && !how->anyhow && SOTTO_RULE(record_not_given_up_at_once))
+    else if (status == SOTTO_IO && !how->anyhow)
         status = sotto_fail(err, SOTTO_IO, "the old record can't be read now");
     else
         status = note_reset(fresh, status == SOTTO_OK ? &old : NULL, how, err);

@@ -43,7 +43,7 @@ static bool is_over(const sotto_ledger *ledger, int64_t last, int64_t now)
     int64_t period = (int64_t)ledger->meta.period;
 
     if (period == 0)
-        return !SOTTO_RULE(budgets_stay_spent) && now > last;
+        return false;
     return now > 0 && now - now % period > last;
 }
 
@@ -62,8 +62,7 @@ static void take_account(const sotto_ledger *ledger, kept *out, sqlite3_stmt *st
         out->spent.squares = sqlite3_column_double(statement, 4);
         out->spent.reports = (uint64_t)sqlite3_column_int64(statement, 5);
     }
-    out->spent.unknown = ledger->meta.lost && !is_over(ledger, ledger->meta.lost_at, now) &&
-                         SOTTO_RULE(reset_starts_spent);
+    out->spent.unknown = ledger->meta.lost && !is_over(ledger, ledger->meta.lost_at, now);
 }
 
 static sotto_status read_account(sotto_ledger *ledger, kept *out, const char *name, int64_t now,
@@ -99,7 +98,7 @@ static sotto_status write_account(sotto_ledger *ledger, const kept *account, con
 {
     sotto_spent spent = account->spent;
     int64_t id = account->id;
-    int64_t last = SOTTO_RULE(clock_never_refunds) ? later(account->last, now) : now;
+    int64_t last = later(account->last, now);
 
     SOTTO_TRY(sotto_spent_add(&spent, charge->epsilon, charge->delta, err));
     if (id)
@@ -115,9 +114,8 @@ static sotto_status write_accounts(sotto_ledger *ledger, const statement_of_char
     char name[SOTTO_LEDGER_ACCOUNT];
 
     name_analysis(name, charge->analysis);
-    if (SOTTO_RULE(analysis_charged))
-        SOTTO_TRY(write_account(ledger, &accounts->analysis, name, charge, now, err));
-    for (size_t i = 0; i < charge->field_count && SOTTO_RULE(fields_charged); i++) {
+    SOTTO_TRY(write_account(ledger, &accounts->analysis, name, charge, now, err));
+    for (size_t i = 0; i < charge->field_count; i++) {
         if (!sotto_charge_counts(charge, i))
             continue;
         name_field(name, &charge->fields[i]);
@@ -143,7 +141,7 @@ static sotto_status check_unanswered(sotto_ledger *ledger, const sotto_charge *c
         status = sotto_ledger_next(statement, &row, err);
     }
     sotto_ledger_release(ledger, statement);
-    if (status == SOTTO_OK && answered && SOTTO_RULE(answered_once))
+    if (SOTTO_RULE(answered_once) && status == SOTTO_OK && answered)
         return sotto_fail(err, SOTTO_STALE, "recipe %.63s: answered already", charge->recipe);
     return status;
 }
@@ -214,7 +212,8 @@ static sotto_status write_spend(sotto_ledger *ledger, const sotto_charge *charge
                                 .epsilon = charge->epsilon,
                                 .delta = charge->delta,
                                 .local = charge->local,
-                                .bytes = report->bytes.len};
+                                .bytes = report->bytes.len,
+                                .asked = charge->asked};
 
     list_fields(fields, sizeof fields, charge);
     memcpy(entry.report, report->id, sizeof entry.report);
@@ -266,7 +265,7 @@ static sotto_status carry_over(sotto_ledger *ledger, int64_t now, sotto_err *err
     int64_t id = 0;
     bool row = true;
 
-    while (row && SOTTO_RULE(new_policy_refunds_nothing)) {
+    while (row) {
         sqlite3_stmt *statement;
         sotto_status status =
             sotto_ledger_find(ledger, &statement, &row, err,

@@ -1,6 +1,5 @@
 #include "device/ledger/ledger_internal.h"
 
-#include "base/rule.h"
 #include "device/events/store_internal.h"
 
 /* ---- a mark in the event file ------------------------------------------------------------------------ */
@@ -68,7 +67,7 @@ void sotto_ledger_tell(sotto_ledger *ledger)
 
 sotto_status sotto_ledger_testify(sotto_ledger *ledger, sotto_err *err)
 {
-    if (ledger->raised >= ledger->meta.generation || !SOTTO_RULE(witness_before_leaving))
+    if (ledger->raised >= ledger->meta.generation)
         return SOTTO_OK;
     SOTTO_TRY(raise_all(ledger, err));
     ledger->raised = ledger->meta.generation;

@@ -3,14 +3,15 @@
 #include "base/rule.h"
 #include "device/ledger/consent.h"
 #include "device/ledger/ledger_internal.h"
+#include "recipe/signed_parties.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const names[] = {
-    "",       "seen",  "decided",   "silent",       "spent",
-    "dummy",  "left",  "resealed",  "acknowledged", "given up",
-    "policy", "reset", "consented", "withdrawn",    "forgotten",
+    "",          "seen",      "decided",      "silent",   "spent",  "dummy",
+    "left",      "resealed",  "acknowledged", "given up", "policy", "reset",
+    "consented", "withdrawn", "forgotten",    "parties",
 };
 
 const char *sotto_record_kind_name(sotto_record_kind kind)
@@ -18,6 +19,56 @@ const char *sotto_record_kind_name(sotto_record_kind kind)
     size_t index = (size_t)kind;
 
     return index > 0 && index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}
+
+static bool is_passing(sotto_record_kind kind)
+{
+    return kind == SOTTO_RECORD_SEEN || kind == SOTTO_RECORD_DECIDED || kind == SOTTO_RECORD_SILENT;
+}
+
+/* The oldest that may go, where more are kept than should be: about a recipe that is not known, or with a newer one of
+ * its kind about the same recipe, since versions of a known recipe can be published without end too. Decisions themselves
+ * are kept elsewhere, for good. */
+static sotto_status find_oldest(sotto_ledger *ledger, int64_t *id, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, &row, err,
+        "SELECT id FROM record r WHERE kind IN (?1,?2,?3) AND (NOT EXISTS (SELECT 1 FROM recipes"
+        " WHERE name=r.recipe) OR EXISTS (SELECT 1 FROM record n WHERE n.recipe=r.recipe"
+        " AND n.kind=r.kind AND n.id>r.id)) AND (SELECT count(*) FROM record"
+        " WHERE kind IN (?1,?2,?3))>?4 ORDER BY id LIMIT 1",
+        "iiii", (int64_t)SOTTO_RECORD_SEEN, (int64_t)SOTTO_RECORD_DECIDED,
+        (int64_t)SOTTO_RECORD_SILENT, (int64_t)SOTTO_RECORD_KEPT);
+
+    *id = status == SOTTO_OK && row ? sqlite3_column_int64(statement, 0) : 0;
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
+static sotto_status drop_oldest(sotto_ledger *ledger, sotto_err *err)
+{
+    int64_t id;
+
+    for (;;) {
+        SOTTO_TRY(find_oldest(ledger, &id, err));
+        if (id == 0)
+            return SOTTO_OK;
+        SOTTO_TRY(sotto_ledger_fold(ledger, "record", id, err));
+        SOTTO_TRY(sotto_ledger_run(ledger, err, "DELETE FROM record WHERE id=?", "i", id));
+        SOTTO_TRY(sotto_ledger_fold(ledger, "asked", id, err));
+        SOTTO_TRY(sotto_ledger_run(ledger, err, "DELETE FROM asked WHERE id=?", "i", id));
+    }
+}
+
+static sotto_status write_asked(sotto_ledger *ledger, const sotto_asked *asked, int64_t id,
+                                sotto_err *err)
+{
+    return sotto_ledger_insert(ledger, "asked", &id, err, "INSERT INTO asked VALUES(?,?,?,?)",
+                               "bbu", sotto_bytes_of(asked->recipe, sizeof asked->recipe),
+                               sotto_bytes_of(asked->query, sizeof asked->query),
+                               asked->min_cohort);
 }
 
 sotto_status sotto_record_write(sotto_ledger *ledger, const sotto_record_entry *entry,
@@ -31,8 +82,13 @@ sotto_status sotto_record_write(sotto_ledger *ledger, const sotto_record_entry *
         entry->fields, entry->note, entry->round,
         sotto_bytes_of(entry->report, sizeof entry->report), entry->randomised,
         entry->epsilon.units, entry->delta.units, entry->local.units, entry->bytes));
+    if (entry->asked)
+        SOTTO_TRY(write_asked(ledger, entry->asked, id, err));
     if (number)
         *number = id;
+    /* Looking takes time, so it is done now and then. */
+    if (SOTTO_RULE(record_bounded) && is_passing(entry->kind) && id % SOTTO_RECORD_SLACK == 0)
+        return drop_oldest(ledger, err);
     return SOTTO_OK;
 }
 
@@ -45,7 +101,15 @@ sotto_status sotto_record_append(sotto_ledger *ledger, const sotto_record_entry 
     return sotto_ledger_end(ledger, sotto_record_write(ledger, entry, NULL, err), err);
 }
 
-static sotto_record_entry take_entry(sqlite3_stmt *row)
+/* Behind the record's own columns; false: no such row. */
+static bool take_asked(sqlite3_stmt *row, sotto_asked *asked)
+{
+    asked->min_cohort = (uint64_t)sqlite3_column_int64(row, 16);
+    return sotto_ledger_digest(row, 14, asked->recipe) &&
+           sotto_ledger_digest(row, 15, asked->query);
+}
+
+static sotto_record_entry take_entry(sqlite3_stmt *row, sotto_asked *asked)
 {
     sotto_record_entry entry = {
         .number = (uint64_t)sqlite3_column_int64(row, 0),
@@ -61,6 +125,7 @@ static sotto_record_entry take_entry(sqlite3_stmt *row)
         .delta = {(uint64_t)sqlite3_column_int64(row, 11)},
         .local = {(uint64_t)sqlite3_column_int64(row, 12)},
         .bytes = (uint64_t)sqlite3_column_int64(row, 13),
+        .asked = take_asked(row, asked) ? asked : NULL,
     };
     sotto_bytes report = sotto_ledger_blob(row, 8);
 
@@ -78,10 +143,13 @@ sotto_status sotto_record_show(sotto_ledger *ledger, const char *recipe, uint64_
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
     sotto_status status =
         sotto_ledger_find(ledger, &statement, &row, err,
-                          "SELECT * FROM record WHERE id>?1 AND (?2='' OR recipe=?2) ORDER BY id",
+                          "SELECT r.*, a.recipe, a.query, a.min_cohort FROM record r"
+                          " LEFT JOIN asked a ON a.id=r.id WHERE r.id>?1 AND (?2='' OR r.recipe=?2)"
+                          " ORDER BY r.id",
                           "ut", after > INT64_MAX ? (uint64_t)INT64_MAX : after, recipe);
     while (status == SOTTO_OK && row) {
-        const sotto_record_entry entry = take_entry(statement);
+        sotto_asked asked;
+        const sotto_record_entry entry = take_entry(statement, &asked);
 
         status = show(context, &entry, err);
         if (status == SOTTO_OK)
@@ -99,13 +167,25 @@ typedef struct carrying {
     bool any;
 } carrying;
 
+/* Whether the serial in the entry is that of its file. */
+static bool has_serial_of_file(const sotto_record_entry *entry)
+{
+    sotto_signed_parties file;
+
+    return sotto_signed_parties_decode(&file, entry->randomised, NULL) == SOTTO_OK &&
+           file.serial == entry->round;
+}
+
 /* A damaged file may hold anything. What is no entry is left out; one that is wrong can only make a device more
- * silent. */
+ * silent. Not so a parties file's: its serial would keep later files out for good. */
 static sotto_status carry_entry(void *context, const sotto_record_entry *entry, sotto_err *err)
 {
     carrying *c = context;
 
     if (!sotto_record_kind_name(entry->kind))
+        return SOTTO_OK;
+    if (SOTTO_RULE(carried_serial_of_its_file) && entry->kind == SOTTO_RECORD_PARTIES &&
+        !has_serial_of_file(entry))
         return SOTTO_OK;
     c->any = true;
     c->status = sotto_record_write(c->to, entry, NULL, err);
@@ -168,7 +248,7 @@ sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from, b
     ledger->said_at = 0; /* the words were written past consent.c */
     SOTTO_TRY(sotto_consent_read(ledger, &given, err));
     ledger->said_at = 0;
-    if (given && SOTTO_RULE(reset_withdraws))
+    if (given)
         SOTTO_TRY(sotto_record_write(ledger, &no, NULL, err));
     if (c.any)
         reset.note = "every budget counts as fully spent; what stands above may lack entries";
@@ -246,6 +326,24 @@ sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered, const c
         ledger, &statement, answered, err,
         "SELECT 1 FROM record WHERE analysis=? AND kind IN (?,?) AND round>0 LIMIT 1", "tii",
         analysis, (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY);
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
+sotto_status sotto_record_last_answer(sotto_ledger *ledger, int64_t *at, const char *analysis,
+                                      sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+
+    *at = -1;
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err,
+                          "SELECT coalesce(max(at),-1) FROM record WHERE analysis=? AND kind=?",
+                          "ti", analysis, (int64_t)SOTTO_RECORD_SPENT);
+    if (status == SOTTO_OK && row)
+        *at = sqlite3_column_int64(statement, 0);
     sotto_ledger_release(ledger, statement);
     return status;
 }

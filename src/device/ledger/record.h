@@ -5,16 +5,26 @@
  * Memory:   an entry handed to a callback lives until it returns.
  * Secrets:  all of it. It never leaves the device.
  *
- * There is no function that changes or removes an entry, and an entry changed behind the ledger's back closes
- * the ledger at its next opening. A reset begins another file with all entries that can still be read.
+ * No entry is changed, and one changed behind the ledger's back closes the ledger at its next opening. Budgets bound how
+ * many entries there are about reports, and none of those is removed. Of the others, which whoever publishes recipes can
+ * cause without end, about SOTTO_RECORD_KEPT are kept: the oldest go first, but never the newest of its kind about a recipe
+ * that is known. A reset begins another file with all entries that can still be read.
+ *
+ * The table `decisions` is not bounded: it keeps one short row for each name of a recipe or analysis that was ever drawn for.
+ * A draw that was forgotten would be drawn again when the recipe comes back, and whoever publishes a recipe often enough
+ * would get a yes from every device.
  */
 #ifndef SOTTO_DEVICE_RECORD_H
 #define SOTTO_DEVICE_RECORD_H
 
 #include "account/numeric/decimal.h"
-#include "device/answer/outbox.h"
+#include "device/ledger/outbox.h"
 
-enum { SOTTO_RECORD_NOTE = 256 }; /* bytes of a note that is read back */
+enum {
+    SOTTO_RECORD_NOTE = 256,  /* bytes of a note that is read back                              */
+    SOTTO_RECORD_KEPT = 4096, /* entries that a recipe was seen, drawn for or passed over ...    */
+    SOTTO_RECORD_SLACK = 64   /* ... and these more, before the oldest go                        */
+};
 
 /* What does not apply is 0, empty or NULL. */
 typedef struct sotto_record_entry {
@@ -27,9 +37,10 @@ typedef struct sotto_record_entry {
     const char *note;
     uint64_t round;
     uint8_t report[SOTTO_REPORT_ID_SIZE];
-    sotto_bytes randomised;
+    sotto_bytes randomised; /* of SOTTO_RECORD_PARTIES the file, which is no secret */
     sotto_decimal epsilon, delta, local;
     uint64_t bytes;
+    const sotto_asked *asked; /* of SEEN, SPENT and DUMMY; NULL: an earlier version wrote it */
 } sotto_record_entry;
 
 /* For what happens outside the ledger: SEEN and SILENT. The ledger writes the others itself. */
@@ -48,6 +59,9 @@ SOTTO_MUST_USE sotto_status sotto_record_outcome(sotto_ledger *ledger, sotto_out
 /* Whether a report or a dummy was made in any round from 1 on, of any recipe of the analysis. */
 SOTTO_MUST_USE sotto_status sotto_record_answered(sotto_ledger *ledger, bool *answered,
                                                   const char *analysis, sotto_err *err);
+/* When the last report of the analysis was made, or silence was paid for; *at is -1 if never. */
+SOTTO_MUST_USE sotto_status sotto_record_last_answer(sotto_ledger *ledger, int64_t *at,
+                                                     const char *analysis, sotto_err *err);
 /* The last entry of this kind about a recipe since the last reset: its round and note. */
 SOTTO_MUST_USE sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *round,
                                               char note[SOTTO_RECORD_NOTE], sotto_record_kind kind,

@@ -21,6 +21,18 @@ void sotto_shelf_judge(uint8_t out[SOTTO_RECIPE_HASH_SIZE], const sotto_policy *
     sotto_hash_final(&hash, out);
 }
 
+sotto_asked sotto_shelf_asked(const sotto_recipe *recipe)
+{
+    sotto_asked asked = {.min_cohort = recipe->min_cohort};
+    sotto_hash hash;
+
+    memcpy(asked.recipe, recipe->hash, sizeof asked.recipe);
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(recipe->query, strlen(recipe->query)));
+    sotto_hash_final(&hash, asked.query);
+    return asked;
+}
+
 /* ---- looking ---------------------------------------------------------------------------------------------- */
 
 static sotto_status take(sotto_shelved *out, sqlite3_stmt *row, sotto_err *err)
@@ -76,8 +88,7 @@ static bool is_row_of(sqlite3_stmt *row, int column, const sotto_shelved *shelve
 {
     uint8_t hash[SOTTO_LEDGER_DIGEST];
 
-    return !SOTTO_RULE(recipes_known_by_hash) || (sotto_ledger_digest(row, column, hash) &&
-                                                  memcmp(hash, shelved->hash, sizeof hash) == 0);
+    return sotto_ledger_digest(row, column, hash) && memcmp(hash, shelved->hash, sizeof hash) == 0;
 }
 
 sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out, const sotto_shelved *shelved,
@@ -162,11 +173,11 @@ static sotto_status replaces(sotto_ledger *ledger, const sotto_recipe *recipe,
     if (!found)
         return SOTTO_OK;
     *old = known.id;
-    if (known.version > recipe->version && SOTTO_RULE(versions_ascend))
+    if (SOTTO_RULE(versions_ascend) && known.version > recipe->version)
         return sotto_fail(err, SOTTO_STALE, "recipe %.63s: version %" PRIu64 " is known",
                           recipe->name, known.version);
     SOTTO_TRY(has_bytes(ledger, known.id, recipe, &same, err));
-    if (known.version == recipe->version && !same && SOTTO_RULE(one_text_a_version))
+    if (SOTTO_RULE(one_text_a_version) && known.version == recipe->version && !same)
         return sotto_fail(err, SOTTO_REJECTED,
                           "recipe %.63s: version %" PRIu64 " is known with other bytes",
                           recipe->name, known.version);
@@ -174,41 +185,125 @@ static sotto_status replaces(sotto_ledger *ledger, const sotto_recipe *recipe,
     return SOTTO_OK;
 }
 
-/* Recipes that closed make room, the oldest first. */
-static sotto_status make_room(sotto_ledger *ledger, int64_t now, sotto_err *err)
+/* ---- making room ------------------------------------------------------------------------------------------ */
+
+/* So that there are never more than SOTTO_DEVICE_MAX_RECIPES. */
+#define LEAST_WEIGHT "65536"
+#define WEIGHT       "max(length(text)," LEAST_WEIGHT ")"
+/* A report that waits is given up by way of its recipe, which therefore stays. */
+#define NOT_WAITING "NOT EXISTS (SELECT 1 FROM outbox o WHERE o.recipe=r.name)"
+#define ANALYSIS                                                                                   \
+    "coalesce((SELECT analysis FROM record s WHERE s.recipe=r.name AND s.kind=1"                   \
+    " ORDER BY s.id DESC LIMIT 1),'')"
+
+static sotto_status first_id(sotto_ledger *ledger, int64_t *id, sqlite3_stmt *statement, bool row,
+                             sotto_status status)
+{
+    *id = status == SOTTO_OK && row ? sqlite3_column_int64(statement, 0) : 0;
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
+static sotto_status find_closed(sotto_ledger *ledger, int64_t *id, int64_t now, sotto_err *err)
 {
     sqlite3_stmt *statement;
-    int64_t count, id = 0;
     bool row;
-
-    SOTTO_TRY(
-        sotto_sqlite_number(ledger->db, &count, "SELECT count(*) FROM recipes", "recipes", err));
-    if (count < SOTTO_DEVICE_MAX_RECIPES)
-        return SOTTO_OK;
     sotto_status status = sotto_ledger_find(
         ledger, &statement, &row, err,
-        "SELECT id FROM recipes WHERE closes<=? ORDER BY closes, id LIMIT 1", "i", now);
-    if (status == SOTTO_OK && row)
-        id = sqlite3_column_int64(statement, 0);
-    sotto_ledger_release(ledger, statement);
-    SOTTO_TRY(status);
-    if (!row)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "%d recipes are known and open",
-                          SOTTO_DEVICE_MAX_RECIPES);
+        "SELECT id FROM recipes r WHERE closes<=? AND " NOT_WAITING " ORDER BY closes, id LIMIT 1",
+        "i", now);
+
+    return first_id(ledger, id, statement, row, status);
+}
+
+/* Its report was made, or the draw was against it: both are remembered without it. */
+static sotto_status find_finished(sotto_ledger *ledger, int64_t *id, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, &row, err,
+        "SELECT id FROM recipes r WHERE " NOT_WAITING " AND (EXISTS (SELECT 1 FROM record s"
+        " WHERE s.recipe=r.name AND s.kind IN (?,?)) OR EXISTS (SELECT 1 FROM decisions d"
+        " WHERE d.scope='recipe '||r.name AND d.choice=?)) ORDER BY closes, id LIMIT 1",
+        "iii", (int64_t)SOTTO_RECORD_SPENT, (int64_t)SOTTO_RECORD_DUMMY,
+        (int64_t)SOTTO_CHOICE_SILENT);
+
+    return first_id(ledger, id, statement, row, status);
+}
+
+/* Each analysis has a claim to an equal share: one that has more than the newcomer's would have gives its recipe that
+ * opens last. Within an analysis, what opens sooner takes the place of what opens later. */
+static sotto_status find_last(sotto_ledger *ledger, int64_t *id, const sotto_recipe *recipe,
+                              uint64_t weight, int64_t now, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, &row, err,
+        "WITH shelf AS MATERIALIZED (SELECT id, opens, " WEIGHT " AS weight, " ANALYSIS
+        " AS analysis, " NOT_WAITING " AS free FROM recipes r),"
+        " shares AS (SELECT analysis AS name, sum(weight) AS share FROM shelf GROUP BY analysis)"
+        " SELECT id FROM shelf, shares WHERE name=analysis AND free AND (share>?1+"
+        "coalesce((SELECT share FROM shares WHERE name=?2),0) OR"
+        " (analysis=?2 AND opens>?3 AND opens>?4)) ORDER BY share DESC, opens DESC, id DESC LIMIT "
+        "1",
+        "utii", weight, recipe->analysis, recipe->opens, now);
+
+    return first_id(ledger, id, statement, row, status);
+}
+
+static sotto_status bytes_used(sotto_ledger *ledger, int64_t *used, sotto_err *err)
+{
+    return sotto_sqlite_number(ledger->db, used, "SELECT coalesce(sum(" WEIGHT "),0) FROM recipes",
+                               "recipes", err);
+}
+
+static sotto_status drop_one(sotto_ledger *ledger, const sotto_recipe *recipe, uint64_t weight,
+                             int64_t now, sotto_err *err)
+{
+    int64_t id;
+
+    SOTTO_TRY(find_closed(ledger, &id, now, err));
+    if (SOTTO_RULE(finished_makes_room) && id == 0)
+        SOTTO_TRY(find_finished(ledger, &id, err));
+    if (SOTTO_RULE(shelf_shared) && id == 0)
+        SOTTO_TRY(find_last(ledger, &id, recipe, weight, now, err));
+    if (id == 0)
+        return sotto_fail(err, SOTTO_TOO_LARGE,
+                          "no room for recipe %.63s: others are known and open", recipe->name);
     return remove_row(ledger, id, err);
 }
+
+static sotto_status make_room(sotto_ledger *ledger, const sotto_recipe *recipe, uint64_t weight,
+                              int64_t now, sotto_err *err)
+{
+    int64_t used;
+
+    do {
+        SOTTO_TRY(drop_one(ledger, recipe, weight, now, err));
+        SOTTO_TRY(bytes_used(ledger, &used, err));
+    } while ((uint64_t)used + weight > SOTTO_DEVICE_RECIPE_BYTES);
+    return SOTTO_OK;
+}
+
+/* ---- putting ---------------------------------------------------------------------------------------------- */
 
 static sotto_status put(sotto_ledger *ledger, const sotto_recipe *recipe,
                         const uint8_t judged[SOTTO_RECIPE_HASH_SIZE], sotto_known_epsilon known,
                         int64_t now, sotto_err *err)
 {
     char note[48];
+    const sotto_asked asked = sotto_shelf_asked(recipe);
     const sotto_record_entry seen = {.at = now,
                                      .kind = SOTTO_RECORD_SEEN,
                                      .recipe = recipe->name,
                                      .analysis = recipe->analysis,
-                                     .note = note};
-    int64_t old, id = 0;
+                                     .note = note,
+                                     .asked = &asked};
+    const uint64_t least = SOTTO_DEVICE_RECIPE_BYTES / SOTTO_DEVICE_MAX_RECIPES;
+    const uint64_t weight = recipe->text.len > least ? recipe->text.len : least;
+    int64_t old, used, id = 0;
     bool keep;
 
     SOTTO_TRY(replaces(ledger, recipe, judged, &old, &keep, err));
@@ -216,8 +311,9 @@ static sotto_status put(sotto_ledger *ledger, const sotto_recipe *recipe,
         return SOTTO_OK;
     if (old)
         SOTTO_TRY(remove_row(ledger, old, err));
-    else
-        SOTTO_TRY(make_room(ledger, now, err));
+    SOTTO_TRY(bytes_used(ledger, &used, err));
+    if (SOTTO_RULE(shelf_bounded) && (uint64_t)used + weight > SOTTO_DEVICE_RECIPE_BYTES)
+        SOTTO_TRY(make_room(ledger, recipe, weight, now, err));
     SOTTO_TRY(sotto_ledger_insert(
         ledger, "recipes", &id, err, "INSERT INTO recipes VALUES(?,?,?,?,?,?,?,?,?,?)", "tuiibudbb",
         recipe->name, recipe->version, recipe->opens, recipe->closes,

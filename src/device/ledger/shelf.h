@@ -7,8 +7,8 @@
 #define SOTTO_DEVICE_SHELF_H
 
 #include "device/ledger/ledger.h"
-#include "device/ledger/policy_tables.h"
 #include "recipe/model.h"
+#include "recipe/policy_tables.h"
 
 typedef struct sotto_shelved {
     int64_t id;
@@ -23,10 +23,13 @@ typedef struct sotto_shelved {
 /* Stands for a policy and the version of this library: what one of them judged, another has to judge again. */
 void sotto_shelf_judge(uint8_t out[SOTTO_RECIPE_HASH_SIZE], const sotto_policy *policy);
 
+/* What the record keeps of a recipe when the recipe is gone. */
+sotto_asked sotto_shelf_asked(const sotto_recipe *recipe);
+
 /* Keeps a recipe that was judged so, in place of an earlier version, and records that it was seen.
  *   SOTTO_STALE      a later version is known
  *   SOTTO_REJECTED   this version is known with other bytes
- *   SOTTO_TOO_LARGE  the shelf is full of recipes that are still open
+ *   SOTTO_TOO_LARGE  no room, as sotto/device.h says
  */
 SOTTO_MUST_USE sotto_status sotto_shelf_put(sotto_ledger *ledger, const sotto_recipe *recipe,
                                             const uint8_t judged[SOTTO_RECIPE_HASH_SIZE],

@@ -23,7 +23,7 @@ static sotto_status find_answer(sotto_tx *tx, sotto_helper_job *job, sotto_err *
     sotto_sql_int(&q, 1, job->ask.task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(job->ask.id, sizeof job->ask.id));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row || !SOTTO_RULE(helper_same_answer))
+    if (!row)
         return SOTTO_OK;
     job->other = job->chosen &&
                  !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 1),
@@ -45,7 +45,7 @@ static sotto_status find_closed(sotto_tx *tx, sotto_helper_job *job, bool *chang
         bool closed;
 
         SOTTO_TRY(sotto_batch_is_closed(tx, &closed, job->ask.task->n, &b->sub.batch, err));
-        if (closed && !b->closed && SOTTO_RULE(helper_closed_batch))
+        if (SOTTO_RULE(helper_closed_batch) && closed && !b->closed)
             *changed = b->closed = true;
     }
     return SOTTO_OK;
@@ -71,7 +71,7 @@ static sotto_status take_marks(sotto_tx *tx, sotto_helper_job *job, sotto_err *e
         job->marks[i].wanted = job->reports[i].error == 0;
     SOTTO_TRY(sotto_report_ids_take(tx, job->ask.task->n, job->marks, job->count, err));
     for (size_t i = 0; i < job->count; i++)
-        if (job->marks[i].wanted && job->marks[i].taken && SOTTO_RULE(helper_replays))
+        if (SOTTO_RULE(helper_replays) && job->marks[i].wanted && job->marks[i].taken)
             job->changed = true;
     return SOTTO_OK;
 }
@@ -137,5 +137,5 @@ sotto_status sotto_helper_commit(sotto_tx *tx, void *context, sotto_err *err)
         return sotto_fail(err, SOTTO_STALE, "reports were taken or a batch closed meanwhile");
     SOTTO_TRY(store_sums(tx, job, err));
     SOTTO_TRY(count_rejections(tx, job, err));
-    return SOTTO_RULE(helper_one_transaction) ? store_answer(tx, job, err) : SOTTO_OK;
+    return store_answer(tx, job, err);
 }

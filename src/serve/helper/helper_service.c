@@ -99,7 +99,7 @@ static void describe(void *state, sotto_buf *out)
     const sotto_server *server = state;
     sotto_task_health_view view;
 
-    sotto_task_health_look(server->health, &view);
+    (void)sotto_last_seen_look(server->health, &view);
     sotto_task_health_describe(&view, out);
 }
 

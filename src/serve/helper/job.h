@@ -28,7 +28,7 @@ typedef struct sotto_helper_report {
 
 typedef struct sotto_helper_batch {
     sotto_sub_aggregate sub; /* its share unsealed until the commit */
-    sotto_prio3_agg agg;
+    sotto_tally sum;
     bool closed; /* found by a transaction: nothing may be added */
 } sotto_helper_batch;
 

@@ -42,7 +42,7 @@ static bool ids_are_distinct(const sotto_helper_job *job, sotto_arena *scratch)
         memcpy(ids[i], job->reports[i].init.metadata.report_id, sizeof ids[i]);
     qsort(ids, job->count, sizeof *ids, by_report_id);
     for (size_t i = 1; i < job->count; i++)
-        if (memcmp(ids[i - 1], ids[i], sizeof ids[i]) == 0 && SOTTO_RULE(helper_distinct))
+        if (SOTTO_RULE(helper_distinct) && memcmp(ids[i - 1], ids[i], sizeof ids[i]) == 0)
             return false;
     return true;
 }
@@ -92,7 +92,7 @@ static const char *read_reports(sotto_helper_job *job, sotto_arena *scratch)
         if (!find_batch(job, r))
             return "reports of too many batches";
     }
-    return ids_are_distinct(job, scratch) ? NULL : "a report stands twice";
+    return ids_are_distinct(job, scratch) ? NULL : "a report is listed twice";
 }
 
 /* False once it has answered. */

@@ -80,13 +80,13 @@ static sotto_status judge(sotto_tx *tx, asking *a, sotto_repair_list *ours,
     bool is_free;
 
     SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, task->n, &a->range, err));
-    if (!is_free && SOTTO_RULE(repair_before_release))
+    if (SOTTO_RULE(repair_before_release) && !is_free)
         return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     status = sotto_repair_read(tx, ours, a->ask.server, task, &a->range, &a->ask.arena, err);
     a->too_large = status == SOTTO_TOO_LARGE;
     SOTTO_TRY(status);
     SOTTO_TRY(sotto_repair_compare(difference, ours, &a->req, &a->ask.arena, err));
-    if (difference->agreed < task->dap.min_batch_size && SOTTO_RULE(repair_min_batch))
+    if (SOTTO_RULE(repair_min_batch) && difference->agreed < task->dap.min_batch_size)
         return sotto_task_request_problem(&a->ask, SOTTO_DAP_INVALID_BATCH_SIZE, err);
     return SOTTO_OK;
 }

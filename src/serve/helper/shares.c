@@ -114,7 +114,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     sotto_arena_rollback(&a->ask.arena, a->ask.base);
     SOTTO_TRY(sotto_release_lock(tx, a->ask.task->n, true, err));
     SOTTO_TRY(find_stored(tx, a, &found, err));
-    if (found && SOTTO_RULE(helper_same_share)) /* noise and all */
+    if (found) /* noise and all */
         return SOTTO_OK;
     SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, a->ask.task->n, &a->range, err));
     if (SOTTO_RULE(helper_one_share_a_bucket) && !is_free)
@@ -123,7 +123,8 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
                               &a->ask.arena, err));
     if (judge(a, &sum) != SOTTO_DAP_PROBLEMS)
         return sotto_task_request_problem(&a->ask, judge(a, &sum), err);
-    SOTTO_TRY(sotto_rate_check(tx, &a->rate, a->ask.task, &a->range, sum.reports, err));
+    SOTTO_TRY(sotto_rate_check(tx, &a->rate, a->ask.task, &a->range, sum.reports,
+                               a->ask.server->options.rate_history, err));
     if (a->rate.held)
         return SOTTO_OK; /* with the row that says so */
     SOTTO_TRY(sotto_buf_take(&out, &a->ask.arena, size, err));

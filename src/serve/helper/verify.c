@@ -42,9 +42,9 @@ static void exclude(sotto_helper_job *job)
 
         r->error = check_time(job, r->init.metadata.time, now);
         job->early = job->early && r->error == SOTTO_REPORT_TOO_EARLY;
-        if (r->error == 0 && job->batches[r->batch].closed && SOTTO_RULE(helper_closed_batch))
+        if (SOTTO_RULE(helper_closed_batch) && r->error == 0 && job->batches[r->batch].closed)
             r->error = SOTTO_REPORT_BATCH_COLLECTED;
-        if (r->error == 0 && job->marks[i].taken && SOTTO_RULE(helper_replays))
+        if (SOTTO_RULE(helper_replays) && r->error == 0 && job->marks[i].taken)
             r->error = SOTTO_REPORT_REPLAYED;
     }
 }
@@ -54,8 +54,8 @@ static void exclude(sotto_helper_job *job)
 /* Appends the VDAF's input share to out, and yields it; else the error that the leader is told. *failed: it could not
  * be looked at, and nobody is to be told anything. */
 static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
-                          const sotto_helper_report *r, sotto_buf *aad, sotto_buf *out,
-                          sotto_bytes *share, bool *failed)
+                          const sotto_helper_report *r, const sotto_agreement *with, sotto_buf *aad,
+                          sotto_buf *out, sotto_bytes *share, bool *failed)
 {
     const sotto_hpke_ciphertext *sealed = &r->init.encrypted_input_share;
     const sotto_server_task *task = job->ask.task;
@@ -69,7 +69,7 @@ static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
         return SOTTO_REPORT_INVALID_MESSAGE;
     status =
         sotto_receivers_unseal(job->ask.server->receivers[worker->number], out, sealed->config_id,
-                               sealed->enc, sotto_buf_bytes(aad), sealed->payload, NULL);
+                               with, sotto_buf_bytes(aad), sealed->payload, NULL);
     *failed = *failed || status == SOTTO_NO_MEMORY;
     if (status != SOTTO_OK)
         return SOTTO_REPORT_HPKE_DECRYPT_ERROR;
@@ -89,12 +89,29 @@ static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
 
 typedef struct chunk {
     size_t index[SOTTO_HELPER_CHUNK]; /* of the report in the job */
-    sotto_prio3_report reports[SOTTO_HELPER_CHUNK];
+    sotto_vdaf_report reports[SOTTO_HELPER_CHUNK];
     sotto_bytes inbound[SOTTO_HELPER_CHUNK];
-    sotto_bytes outbound[SOTTO_HELPER_CHUNK];
-    sotto_prio3_verification states[SOTTO_HELPER_CHUNK];
+    sotto_agreement agreed[SOTTO_HELPER_CHUNK];
+    uint8_t config_ids[SOTTO_HELPER_CHUNK];
+    sotto_vdaf_batch verification;
     size_t count;
 } chunk;
+
+/* With the senders of all shares that are going to be opened, at once. */
+static void agree_chunk(const sotto_helper_job *job, const sotto_worker *worker, chunk *c,
+                        size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        const sotto_helper_report *r = &job->reports[i];
+
+        c->config_ids[i - first] = r->init.encrypted_input_share.config_id;
+        c->agreed[i - first] = (sotto_agreement){.agreed = false};
+        if (r->error == 0)
+            c->agreed[i - first].peer = r->init.encrypted_input_share.enc;
+    }
+    sotto_receivers_agree(job->ask.server->receivers[worker->number], c->agreed, c->config_ids,
+                          end - first);
+}
 
 static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chunk *c, size_t first,
                                size_t end, sotto_err *err)
@@ -113,13 +130,15 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
     SOTTO_TRY(sotto_buf_take(&aad, worker->arena,
                              longest + job->ask.task->dap.configuration.len + 128, err));
     SOTTO_TRY(sotto_buf_take(&out, worker->arena, total, err));
+    agree_chunk(job, worker, c, first, end);
     c->count = 0;
     for (size_t i = first; i < end; i++) {
         sotto_helper_report *r = &job->reports[i];
-        sotto_prio3_report *to = &c->reports[c->count];
+        sotto_vdaf_report *to = &c->reports[c->count];
 
         if (r->error == 0)
-            r->error = open_share(job, worker, r, &aad, &out, &to->input_share, &failed);
+            r->error = open_share(job, worker, r, &c->agreed[i - first], &aad, &out,
+                                  &to->input_share, &failed);
         if (r->error != 0)
             continue;
         memcpy(to->nonce, r->init.metadata.report_id, sizeof to->nonce);
@@ -127,6 +146,7 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
         c->inbound[c->count] = r->init.payload;
         c->index[c->count++] = i;
     }
+    sotto_wipe(c->agreed, sizeof c->agreed);
     return failed ? sotto_fail(err, SOTTO_NO_MEMORY, "opening shares") : SOTTO_OK;
 }
 
@@ -146,13 +166,14 @@ static sotto_status keep_outbound(sotto_helper_job *job, sotto_helper_report *r,
 /* Adds runs of reports that go to one batch at once: nearly always the whole chunk. */
 static sotto_status add_chunk(sotto_helper_job *job, const chunk *c, sotto_err *err)
 {
+    const sotto_vdaf_server_ops *ops = job->ask.task->method->two_server;
+
     for (size_t i = 0, end; i < c->count; i = end) {
         size_t batch = job->reports[c->index[i]].batch;
 
         for (end = i + 1; end < c->count && job->reports[c->index[end]].batch == batch;)
             end++;
-        SOTTO_TRY(sotto_prio3_accumulate(&job->ask.task->vdaf, &job->batches[batch].agg,
-                                         c->states + i, end - i, err));
+        SOTTO_TRY(ops->accumulate(&job->batches[batch].sum, &c->verification, i, end - i, err));
     }
     return SOTTO_OK;
 }
@@ -160,14 +181,16 @@ static sotto_status add_chunk(sotto_helper_job *job, const chunk *c, sotto_err *
 static sotto_status verify_chunk(sotto_helper_job *job, sotto_worker *worker, chunk *c,
                                  sotto_err *err)
 {
-    SOTTO_TRY(sotto_ping_pong_helper_init(&job->ask.task->vdaf, c->states, c->outbound,
-                                          &job->ask.task->verifier, c->reports, c->inbound,
-                                          c->count, worker->arena, err));
+    const sotto_server_task *task = job->ask.task;
+
+    SOTTO_TRY(task->method->two_server->helper_init(&task->vdaf, &c->verification, &task->verifier,
+                                                    c->reports, c->inbound, c->count, worker->arena,
+                                                    err));
     for (size_t i = 0; i < c->count; i++) {
         sotto_helper_report *r = &job->reports[c->index[i]];
 
-        if (c->states[i].status == SOTTO_OK) {
-            SOTTO_TRY(keep_outbound(job, r, c->outbound[i], err));
+        if (c->verification.status[i] == SOTTO_OK) {
+            SOTTO_TRY(keep_outbound(job, r, c->verification.outbound[i], err));
             sotto_sub_aggregate_count(&job->batches[r->batch].sub, &r->init.metadata);
         } else {
             /* Whatever is wrong: our own share was decoded before, and a message that is none fails the verification. */
@@ -181,13 +204,15 @@ static sotto_status verify_chunk(sotto_helper_job *job, sotto_worker *worker, ch
 
 static sotto_status begin_sums(sotto_helper_job *job, sotto_err *err)
 {
+    const sotto_server_task *task = job->ask.task;
+
     for (size_t i = 0; i < job->batch_count; i++) {
         sotto_helper_batch *b = &job->batches[i];
         sotto_batch_key key = b->sub.batch;
 
         memset(&b->sub, 0, sizeof b->sub);
         b->sub.batch = key;
-        SOTTO_TRY(sotto_prio3_agg_init(&job->ask.task->vdaf, &b->agg, &job->ask.arena, err));
+        SOTTO_TRY(task->method->two_server->tally_init(&b->sum, &task->vdaf, &job->ask.arena, err));
     }
     return SOTTO_OK;
 }
@@ -203,7 +228,7 @@ static sotto_status end_sums(sotto_helper_job *job, sotto_worker *worker, sotto_
         sotto_helper_batch *b = &job->batches[i];
 
         plain.len = 0;
-        SOTTO_TRY(sotto_prio3_agg_encode(&job->ask.task->vdaf, &plain, &b->agg, err));
+        SOTTO_TRY(job->ask.task->method->tally->encode(&b->sum, &plain, err));
         SOTTO_TRY(sotto_batch_seal_share(&b->sub.share, job->ask.server->columns, job->ask.task,
                                          job->ask.n, &b->sub.batch, sotto_buf_bytes(&plain),
                                          &job->ask.arena, err));

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/rule.h"
 #include "base/wait.h"
 
 #include <inttypes.h>
@@ -121,8 +120,7 @@ void sotto_health_close(sotto_health *health)
 /* Under the lock. */
 static bool is_stale(const sotto_health *health)
 {
-    return SOTTO_RULE(reached_of_late) &&
-           sotto_clock_monotonic(&sotto_clock_system) - health->seen > SEEN_FOR_NS;
+    return sotto_clock_monotonic(&sotto_clock_system) - health->seen > SEEN_FOR_NS;
 }
 
 void sotto_health_look(sotto_health *health, sotto_health_view *view)

@@ -13,6 +13,7 @@
 #include "serve/host/router.h"
 #include "serve/host/steps.h"
 #include "sotto/random.h"
+#include "transport/http_tls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,8 @@ static sotto_status open_http(sotto_host *h, sotto_err *err)
                                      .loops = h->options.loops,
                                      .max_connections = h->descriptors.connections,
                                      .max_bytes_in_flight = h->options.bytes_in_flight,
+                                     .address_share = h->options.address_share,
+                                     .upload_ms = (unsigned)(h->options.upload_seconds * 1000),
                                      .log = &h->options.log},
         &sotto_router, h, err);
 }
@@ -197,6 +200,7 @@ sotto_status sotto_host_open(sotto_host **out, const sotto_service *service,
     (void)pthread_mutex_init(&h->client_lock, NULL);
     set_defaults(&h->options);
     sotto_alloc_keep_large(LARGE_BLOCKS);
+    h->started = sotto_host_seconds(h);
     status = sotto_random_bytes(random, sizeof random, err);
     if (status == SOTTO_OK) {
         h->shard = (unsigned)(random[0] & 31);
@@ -219,6 +223,12 @@ unsigned sotto_host_port(const sotto_host *host)
 int64_t sotto_host_seconds(const sotto_host *host)
 {
     return (int64_t)(sotto_clock_wall(host->options.clock) / 1000000000);
+}
+
+sotto_status sotto_host_reload(sotto_host *host, sotto_err *err)
+{
+    return sotto_http_server_reload(host->http, host->options.certificate,
+                                    host->options.private_key, err);
 }
 
 /* ---- down ------------------------------------------------------------------------------------------------------- */

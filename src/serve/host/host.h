@@ -35,9 +35,11 @@ typedef struct sotto_host_options {
     const char *operations;   /* where /healthz, /readyz and /metrics listen; NULL: nowhere */
     bool operations_anywhere; /* allow that off loopback                             */
     unsigned loops, workers;
-    unsigned connections;            /* at once; 0: 10,000, or as many as the file limit allows */
-    size_t bytes_in_flight;          /* over all connections                                */
-    uint64_t lease_seconds;          /* of what is claimed from a queue                     */
+    unsigned connections;    /* at once; 0: 10,000, or as many as the file limit allows */
+    size_t bytes_in_flight;  /* over all connections                                */
+    unsigned address_share;  /* percent of those, for bodies of one address; see http_server.h */
+    uint64_t upload_seconds; /* for all of a body                                   */
+    uint64_t lease_seconds;  /* of what is claimed from a queue                     */
     const struct sotto_clock *clock; /* NULL: the system's                         */
     void (*on_drain)(
         void *context); /* somebody asked for it: drain soon, elsewhere; NULL: refused */
@@ -71,6 +73,7 @@ typedef struct sotto_host {
     struct sotto_operations *operations; /* may be NULL */
     unsigned shard;                      /* of this process, for counters     */
     int64_t instance;                    /* a random number for this process  */
+    int64_t started;                     /* seconds since 1970                */
 } sotto_host;
 
 /* config: the service's own options, copied by it if it keeps them. */
@@ -84,6 +87,8 @@ int64_t sotto_host_seconds(const sotto_host *host);
 /* "127.0.0.1:8787" or "[::1]:8787" into its two parts. */
 SOTTO_MUST_USE sotto_status sotto_host_listen_read(char *address, size_t size, uint16_t *port,
                                                    const char *text, sotto_err *err);
+/* Reads the certificate and its key again, as SIGHUP asks; whatever fails leaves the old ones. SOTTO_STALE: it has none. */
+SOTTO_MUST_USE sotto_status sotto_host_reload(sotto_host *host, sotto_err *err);
 /* Stops accepting, answers what it has, waits for what is under way up to the deadline. */
 SOTTO_MUST_USE sotto_status sotto_host_drain(sotto_host *host, uint64_t milliseconds,
                                              sotto_err *err);

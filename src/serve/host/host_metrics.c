@@ -1,6 +1,7 @@
 #include "serve/host/host_metrics.h"
 
 #include "serve/host/health.h"
+#include "serve/host/steps.h"
 
 #include <inttypes.h>
 
@@ -90,10 +91,40 @@ static void write_http(sotto_writer *w, sotto_host *h)
     sotto_write_format(w, "sotto_http_failures_total{cause=\"too_large\"} %" PRIu64 "\n",
                        c.too_large);
     sotto_write_format(w, "sotto_http_failures_total{cause=\"overloaded\"} %" PRIu64 "\n",
-                       c.overloaded);
+                       c.overloaded > c.over_share ? c.overloaded - c.over_share : 0);
+    sotto_write_format(w, "sotto_http_failures_total{cause=\"address_share\"} %" PRIu64 "\n",
+                       c.over_share);
     sotto_write_format(w, "sotto_http_failures_total{cause=\"timed_out\"} %" PRIu64 "\n",
                        c.timed_out);
     write_times(w, &c);
+}
+
+/* A service without queues has no such lines. */
+static void write_steps(sotto_writer *w, sotto_host *h)
+{
+    static const char help[] =
+        "Steps of queued work, from the claim to the end, whatever came of them.";
+    sotto_step_times t;
+
+    for (size_t q = 0; q < h->service->queue_count; q++) {
+        const char *name = h->service->queues[q].name;
+        uint64_t count = 0;
+
+        sotto_steps_times(h->steps, &h->service->queues[q], &t);
+        if (q == 0)
+            sotto_metric_head(w, "sotto_step_seconds", "histogram", help);
+        for (unsigned i = 0; i < SOTTO_STEP_TIMES; i++) {
+            count += t.counts[i];
+            sotto_write_format(w, "sotto_step_seconds_bucket{queue=\"%s\",le=\"", name);
+            if (i < SOTTO_STEP_TIMES - 1)
+                sotto_write_format(w, "%g", sotto_step_times_ms[i] / 1e3);
+            sotto_write_format(w, "%s\"} %" PRIu64 "\n", i < SOTTO_STEP_TIMES - 1 ? "" : "+Inf",
+                               count);
+        }
+        sotto_write_format(w, "sotto_step_seconds_sum{queue=\"%s\"} %.3f\n", name,
+                           (double)t.sum_ms / 1e3);
+        sotto_write_format(w, "sotto_step_seconds_count{queue=\"%s\"} %" PRIu64 "\n", name, count);
+    }
 }
 
 static void write_state(sotto_writer *w, sotto_host *h)
@@ -115,6 +146,8 @@ sotto_status sotto_host_metrics_write(sotto_buf *out, sotto_host *host, sotto_er
 
     if (host->service->metrics)
         SOTTO_TRY(host->service->metrics(host->state, &w, err));
+    sotto_process_metrics_write(&w, host);
+    write_steps(&w, host);
     write_database(&w, host);
     write_http(&w, host);
     write_state(&w, host);

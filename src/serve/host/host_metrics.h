@@ -15,6 +15,9 @@ void sotto_metric_head(sotto_writer *w, const char *name, const char *type, cons
 void sotto_metric_one(sotto_writer *w, const char *name, const char *type, const char *help,
                       uint64_t value);
 
+/* What the process is and uses: part of the host's. */
+void sotto_process_metrics_write(sotto_writer *w, sotto_host *host);
+
 /* Appends the whole text: the service's, then the host's. */
 SOTTO_MUST_USE sotto_status sotto_host_metrics_write(sotto_buf *out, sotto_host *host,
                                                      sotto_err *err);

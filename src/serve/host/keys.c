@@ -4,14 +4,13 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/rule.h"
 #include "sotto/random.h"
 
 #include <string.h>
 
 enum { RING = 0 }; /* what a rotation guards */
 
-static const sotto_key_times DEFAULT_TIMES = {3600, 84 * 86400, 7 * 86400};
+static const sotto_key_times DEFAULT_TIMES = {3600, 84 * 86400, 7 * 86400, 0};
 
 const char *sotto_key_state_name(sotto_key_state state)
 {
@@ -38,6 +37,10 @@ static sotto_status read_key(sotto_ring_key *out, const sotto_column_keys *colum
     out->id = (uint8_t)sotto_sql_column_int(q, 0);
     out->state = (sotto_key_state)sotto_sql_column_int(q, 1);
     out->since = sotto_sql_column_int(q, 3);
+    out->use.from = sotto_sql_column_int(q, 4);
+    out->use.until = sotto_sql_column_int(q, 5);
+    out->use.next = sotto_sql_column_int(q, 6);
+    out->named = sotto_sql_column_int(q, 7) != 0;
     status = sotto_column_unseal(&plain, columns, &place, sotto_sql_column_bytes(q, 2), err);
     if (status == SOTTO_OK)
         status =
@@ -46,24 +49,27 @@ static sotto_status read_key(sotto_ring_key *out, const sotto_column_keys *colum
     return status;
 }
 
-static sotto_status read_ring(sotto_tx *tx, sotto_ring *out, const sotto_column_keys *columns,
-                              sotto_err *err)
+sotto_status sotto_ring_read(sotto_tx *tx, sotto_ring *out, const sotto_column_keys *columns,
+                             const sotto_key_times *times, sotto_err *err)
 {
     sotto_sql q;
     bool row;
 
     out->count = 0;
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT config_id, state, secret, since FROM hpke_key"
-                                " ORDER BY since DESC, config_id LIMIT ?1",
+                                "SELECT config_id, state, secret, since, use_from, use_until,"
+                                " use_next, named FROM hpke_key ORDER BY since DESC, config_id"
+                                " LIMIT ?1",
                                 err));
     sotto_sql_int(&q, 1, SOTTO_KEYS_MOST);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row && out->count < SOTTO_KEYS_MOST) {
         SOTTO_TRY(read_key(&out->keys[out->count], columns, &q, err));
+        sotto_ring_date(&out->keys[out->count], times);
         out->count++;
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
+    sotto_ring_sort(out);
     return SOTTO_OK;
 }
 
@@ -79,13 +85,16 @@ static sotto_status insert_key(sotto_tx *tx, const sotto_ring_key *key,
                                 sotto_bytes_of(key->key.private_key, key->key.private_key_len),
                                 err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "INSERT INTO hpke_key (config_id, state, secret, since)"
-                                " VALUES (?1, ?2, ?3, ?4)",
+                                "INSERT INTO hpke_key (config_id, state, secret, since, use_from,"
+                                " use_until, use_next) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                                 err));
     sotto_sql_int(&q, 1, key->id);
     sotto_sql_int(&q, 2, (int64_t)key->state);
     sotto_sql_bytes(&q, 3, sotto_buf_bytes(&sealed));
     sotto_sql_int(&q, 4, key->since);
+    sotto_sql_int(&q, 5, key->use.from);
+    sotto_sql_int(&q, 6, key->use.until);
+    sotto_sql_int(&q, 7, key->use.next);
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -94,64 +103,66 @@ static sotto_status move_key(sotto_tx *tx, const sotto_ring_key *key, sotto_err 
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "UPDATE hpke_key SET state = ?2, since = ?3 WHERE config_id = ?1", err));
+        tx, &q,
+        "UPDATE hpke_key SET state = ?2, since = ?3, use_from = ?4, use_until = ?5, use_next = ?6"
+        " WHERE config_id = ?1",
+        err));
     sotto_sql_int(&q, 1, key->id);
     sotto_sql_int(&q, 2, (int64_t)key->state);
     sotto_sql_int(&q, 3, key->since);
+    sotto_sql_int(&q, 4, key->use.from);
+    sotto_sql_int(&q, 5, key->use.until);
+    sotto_sql_int(&q, 6, key->use.next);
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_hpke_config config_of(const sotto_ring_key *key)
+sotto_status sotto_keys_name(sotto_tx *tx, uint8_t config_id, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE hpke_key SET named = 1 WHERE config_id = ?1", err));
+    sotto_sql_int(&q, 1, config_id);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_hpke_config sotto_ring_config(const sotto_ring_key *key)
 {
     return sotto_hpke_config_of(&key->key, key->id, sotto_keys_suite.kdf, sotto_keys_suite.aead);
 }
 
 /* What devices were told to seal to stays known as this server's, or its tasks would look like a stranger's from then on. */
-static sotto_status remember_key(sotto_tx *tx, const sotto_ring_key *key, sotto_err *err)
+static sotto_status remember_key(sotto_tx *tx, const sotto_ring_key *key, int64_t now,
+                                 sotto_err *err)
 {
     uint8_t memory[SOTTO_KEY_CONFIG];
     sotto_buf wire = sotto_buf_over(memory, sizeof memory);
-    const sotto_hpke_config config = config_of(key);
+    const sotto_hpke_config config = sotto_ring_config(key);
     sotto_sql q;
 
     SOTTO_TRY(sotto_hpke_config_encode(&wire, &config, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "INSERT INTO hpke_former (config, since) VALUES (?1, {now})"
+                                "INSERT INTO hpke_former (config, since, use_from, use_until,"
+                                " use_next) VALUES (?1, {now}, ?2, ?3, ?4)"
                                 " ON CONFLICT (config) DO NOTHING",
                                 err));
     sotto_sql_bytes(&q, 1, sotto_buf_bytes(&wire));
+    sotto_sql_int(&q, 2, key->use.from);
+    sotto_sql_int(&q, 3, key->use.until < now ? key->use.until : now); /* it opens no more */
+    sotto_sql_int(&q, 4, key->use.next);
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status delete_key(sotto_tx *tx, const sotto_ring_key *key, sotto_err *err)
+static sotto_status delete_key(sotto_tx *tx, const sotto_ring_key *key, int64_t now, sotto_err *err)
 {
     sotto_sql q;
 
-    SOTTO_TRY(remember_key(tx, key, err));
+    SOTTO_TRY(remember_key(tx, key, now, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM hpke_key WHERE config_id = ?1", err));
     sotto_sql_int(&q, 1, key->id);
     return sotto_sql_erase(&q, NULL, err);
 }
 
 /* ---- rotation ----------------------------------------------------------------------------------------- */
-
-static sotto_status fresh_key(sotto_ring_key *out, const sotto_ring *r, sotto_err *err)
-{
-    bool taken[SOTTO_KEY_IDS] = {false};
-    uint8_t ikm[32];
-    sotto_status status;
-
-    for (size_t i = 0; i < r->count; i++)
-        taken[r->keys[i].id] = true;
-    do
-        SOTTO_TRY(sotto_random_bytes(&out->id, 1, err));
-    while (taken[out->id]); /* SOTTO_KEYS_MOST are far fewer than SOTTO_KEY_IDS */
-    SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));
-    status = sotto_hpke_key_derive(&out->key, sotto_keys_suite.kem, sotto_bytes_of(ikm, sizeof ikm),
-                                   err);
-    sotto_wipe(ikm, sizeof ikm);
-    return status;
-}
 
 typedef struct rotation {
     const sotto_column_keys *columns;
@@ -163,23 +174,63 @@ typedef struct rotation {
     sotto_ring after;
 } rotation;
 
+/* Ids that a parties file may have: a report sealed to a key that is gone must not be taken for one to its namesake. */
+static sotto_status take_ids(sotto_tx *tx, bool taken[SOTTO_KEY_IDS], const rotation *r,
+                             sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    for (size_t i = 0; i < r->after.count; i++)
+        taken[r->after.keys[i].id] = true;
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT config FROM hpke_former ORDER BY use_until DESC LIMIT ?1", err));
+    sotto_sql_int(&q, 1, SOTTO_KEYS_MOST);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    while (row) {
+        const sotto_bytes config = sotto_sql_column_bytes(&q, 0);
+
+        if (config.len > 0)
+            taken[config.data[0]] = true;
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status fresh_key(sotto_tx *tx, sotto_ring_key *out, const rotation *r, sotto_err *err)
+{
+    bool taken[SOTTO_KEY_IDS] = {false};
+    uint8_t ikm[32];
+    sotto_status status;
+
+    SOTTO_TRY(take_ids(tx, taken, r, err));
+    do
+        SOTTO_TRY(sotto_random_bytes(&out->id, 1, err));
+    while (taken[out->id]); /* twice SOTTO_KEYS_MOST are far fewer than SOTTO_KEY_IDS */
+    SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));
+    status = sotto_hpke_key_derive(&out->key, sotto_keys_suite.kem, sotto_bytes_of(ikm, sizeof ikm),
+                                   err);
+    sotto_wipe(ikm, sizeof ikm);
+    return status;
+}
+
 static bool has_held(const rotation *r, const sotto_ring_key *key, uint64_t seconds)
 {
     return r->now - key->since >= (int64_t)seconds;
 }
 
-/* Moves one key on if its time has come; *gone if it was deleted. */
+/* Moves one key on if its time has come; *gone if it was deleted. Its times of use stay as they were exported. */
 static sotto_status age(sotto_tx *tx, const rotation *r, sotto_ring_key *key, bool has_newer,
                         bool *gone, sotto_err *err)
 {
     *gone = false;
-    if (key->state == SOTTO_KEY_PENDING && has_held(r, key, r->times->pending)) {
+    if (key->state == SOTTO_KEY_PENDING && r->now >= key->use.from) {
         key->state = SOTTO_KEY_ACTIVE;
-    } else if (key->state == SOTTO_KEY_ACTIVE && has_held(r, key, r->times->active) && has_newer) {
+    } else if (key->state == SOTTO_KEY_ACTIVE && r->now >= key->use.until && has_newer) {
         key->state = SOTTO_KEY_EXPIRED;
     } else if (key->state == SOTTO_KEY_EXPIRED && has_held(r, key, r->times->expired)) {
         *gone = true;
-        return delete_key(tx, key, err);
+        return delete_key(tx, key, r->now, err);
     } else {
         return SOTTO_OK;
     }
@@ -187,20 +238,27 @@ static sotto_status age(sotto_tx *tx, const rotation *r, sotto_ring_key *key, bo
     return move_key(tx, key, err);
 }
 
-/* A successor is made early enough to be active when its predecessor's time is up. */
-static bool needs_key(const rotation *r)
+/* Makes what has to be there by now; the latest to be used stays the first. */
+static sotto_status make_keys(sotto_tx *tx, rotation *r, sotto_err *err)
 {
-    uint64_t early = r->times->active - 2 * r->times->pending;
+    sotto_key_use use;
 
-    for (size_t i = 0; i < r->after.count; i++) {
-        const sotto_ring_key *k = &r->after.keys[i];
+    for (bool fresh = false; r->after.count < SOTTO_KEYS_MOST &&
+                             sotto_ring_plan(&r->after, &use, r->times, r->now, r->renew, fresh);
+         fresh = true) {
+        sotto_ring_key *key = &r->after.keys[r->after.count];
 
-        if (k->state == SOTTO_KEY_PENDING)
-            return false;
-        if (k->state == SOTTO_KEY_ACTIVE && !has_held(r, k, early) && !r->renew)
-            return false;
+        SOTTO_TRY(fresh_key(tx, key, r, err));
+        /* The very first can't be unknown to anybody, since nobody has served anything. */
+        key->state = r->after.count == 0 ? SOTTO_KEY_ACTIVE : SOTTO_KEY_PENDING;
+        key->since = r->now;
+        key->use = use;
+        key->named = false;
+        SOTTO_TRY(insert_key(tx, key, r->columns, err));
+        r->after.count++;
+        sotto_ring_sort(&r->after);
     }
-    return true;
+    return SOTTO_OK;
 }
 
 static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
@@ -211,7 +269,7 @@ static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
 
     /* Locking rows is not enough: whoever waited for them would not see the key that was added meanwhile, and add another. */
     SOTTO_TRY(sotto_tx_guard(tx, RING, true, err));
-    SOTTO_TRY(read_ring(tx, &r->after, r->columns, err));
+    SOTTO_TRY(sotto_ring_read(tx, &r->after, r->columns, r->times, err));
     /* The newest first: the last one that is published goes on, however old it is. */
     for (size_t i = 0; i < r->after.count; i++) {
         SOTTO_TRY(age(tx, r, &r->after.keys[i], has_newer, &gone, err));
@@ -220,17 +278,7 @@ static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
             r->after.keys[kept++] = r->after.keys[i];
     }
     r->after.count = kept;
-    if (needs_key(r) && r->after.count < SOTTO_KEYS_MOST) {
-        sotto_ring_key *key = &r->after.keys[r->after.count];
-
-        SOTTO_TRY(fresh_key(key, &r->after, err));
-        /* The very first can't be unknown to anybody, since nobody has served anything. */
-        key->state = r->after.count == 0 ? SOTTO_KEY_ACTIVE : SOTTO_KEY_PENDING;
-        key->since = r->now;
-        SOTTO_TRY(insert_key(tx, key, r->columns, err));
-        r->after.count++;
-    }
-    return SOTTO_OK;
+    return make_keys(tx, r, err);
 }
 
 /* ---- a key that goes before its time --------------------------------------------------------------------- */
@@ -250,7 +298,7 @@ static sotto_status make_way(sotto_tx *tx, rotation *r, const sotto_ring_key *le
 {
     sotto_ring_key *next = NULL;
 
-    if (leaving->state != SOTTO_KEY_ACTIVE || !SOTTO_RULE(key_has_successor))
+    if (leaving->state != SOTTO_KEY_ACTIVE)
         return SOTTO_OK;
     for (size_t i = 0; i < r->after.count; i++) {
         sotto_ring_key *k = &r->after.keys[i];
@@ -258,14 +306,14 @@ static sotto_status make_way(sotto_tx *tx, rotation *r, const sotto_ring_key *le
         if (k->state == SOTTO_KEY_ACTIVE && k != leaving)
             return SOTTO_OK;
         if (k->state == SOTTO_KEY_PENDING)
-            next = k;
+            next = k; /* in the end, the one that would be used first */
     }
     r->renew = !next;
-    r->waits = !next || (SOTTO_RULE(successor_known) && !has_held(r, next, known_after(r)));
+    r->waits = !next || !has_held(r, next, known_after(r));
     if (r->waits)
         return SOTTO_OK;
     next->state = SOTTO_KEY_ACTIVE;
-    next->since = r->now;
+    next->since = next->use.from = r->now;
     return move_key(tx, next, err);
 }
 
@@ -285,7 +333,7 @@ static sotto_status delete_early(sotto_tx *tx, void *context, sotto_err *err)
 
     r->renew = r->waits = false;
     SOTTO_TRY(sotto_tx_guard(tx, RING, true, err));
-    SOTTO_TRY(read_ring(tx, &r->after, r->columns, err));
+    SOTTO_TRY(sotto_ring_read(tx, &r->after, r->columns, r->times, err));
     for (size_t i = 0; i < r->after.count; i++)
         if (r->after.keys[i].id == r->leaving)
             leaving = &r->after.keys[i];
@@ -293,7 +341,7 @@ static sotto_status delete_early(sotto_tx *tx, void *context, sotto_err *err)
         return sotto_fail(err, SOTTO_MISSING, "no HPKE configuration %u", r->leaving);
     SOTTO_TRY(make_way(tx, r, leaving, err));
     if (!r->waits)
-        SOTTO_TRY(delete_key(tx, leaving, err));
+        SOTTO_TRY(delete_key(tx, leaving, r->now, err));
     SOTTO_TRY(rotate(tx, r, err));
     if (r->waits && !has_pending(&r->after))
         return sotto_fail(err, SOTTO_DENIED,
@@ -311,7 +359,7 @@ static bool is_same(const sotto_ring *a, const sotto_ring *b)
 
     for (size_t i = 0; same && i < a->count; i++)
         same = a->keys[i].id == b->keys[i].id && a->keys[i].state == b->keys[i].state &&
-               a->keys[i].since == b->keys[i].since;
+               a->keys[i].since == b->keys[i].since && a->keys[i].named == b->keys[i].named;
     return same;
 }
 
@@ -433,6 +481,7 @@ sotto_status sotto_keys_open(sotto_keys **out, sotto_db *db, const sotto_column_
     keys->times.pending = times->pending ? times->pending : DEFAULT_TIMES.pending;
     keys->times.active = times->active ? times->active : DEFAULT_TIMES.active;
     keys->times.expired = times->expired ? times->expired : DEFAULT_TIMES.expired;
+    keys->times.lead = times->lead ? times->lead : keys->times.active;
     (void)pthread_rwlock_init(&keys->lock, NULL);
     status = sotto_keys_rotate(keys, now, err);
     if (status != SOTTO_OK) {
@@ -460,7 +509,7 @@ sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err
     (void)pthread_rwlock_rdlock(&keys->lock);
     for (size_t i = 0; i < keys->now.count; i++)
         if (keys->now.keys[i].state == SOTTO_KEY_ACTIVE)
-            configs[count++] = config_of(&keys->now.keys[i]);
+            configs[count++] = sotto_ring_config(&keys->now.keys[i]);
     status = sotto_hpke_config_list_encode(out, configs, count, err);
     (void)pthread_rwlock_unlock(&keys->lock);
     return status;
@@ -474,7 +523,7 @@ sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show, void *co
     (void)pthread_rwlock_rdlock(&keys->lock);
     for (size_t i = 0; status == SOTTO_OK && i < keys->now.count; i++) {
         const sotto_ring_key *k = &keys->now.keys[i];
-        sotto_key_line line = {k->state, k->since, config_of(k)};
+        sotto_key_line line = {k->state, k->since, k->use, k->named, sotto_ring_config(k)};
 
         status = show(context, &line, err);
     }
@@ -489,9 +538,9 @@ sotto_status sotto_keys_own(sotto_tx *tx, sotto_own_keys *out, const sotto_colum
     sotto_ring r;
 
     out->count = 0;
-    status = read_ring(tx, &r, columns, err);
+    status = sotto_ring_read(tx, &r, columns, &DEFAULT_TIMES, err);
     for (size_t i = 0; status == SOTTO_OK && i < r.count; i++) {
-        sotto_hpke_config config = config_of(&r.keys[i]);
+        sotto_hpke_config config = sotto_ring_config(&r.keys[i]);
         sotto_buf wire = sotto_buf_over(out->config[i], sizeof out->config[i]);
 
         status = sotto_hpke_config_encode(&wire, &config, err);

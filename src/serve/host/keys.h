@@ -11,12 +11,13 @@
 
 #include "db/sealed.h"
 #include "db/store.h"
+#include "seal/agreed.h"
 #include "sotto/log.h"
 #include "sotto/seal.h"
 
 typedef enum sotto_key_state {
-    SOTTO_KEY_PENDING = 1, /* all replicas learn it before anyone is told  */
-    SOTTO_KEY_ACTIVE,      /* published                                    */
+    SOTTO_KEY_PENDING = 1, /* made; exported for parties files; not used   */
+    SOTTO_KEY_ACTIVE,      /* published, and used                          */
     SOTTO_KEY_EXPIRED,     /* no longer published, still opens             */
 } sotto_key_state;         /* deleted ones have no row                     */
 
@@ -29,12 +30,25 @@ const char *sotto_key_state_name(sotto_key_state state);
 typedef struct sotto_keys sotto_keys;
 
 /* Seconds. All replicas look at the ring more often than a key is pending; clients cache a configuration for a day, and a
- * report may wait on a device for days. Zero takes the default given here. */
+ * report may wait on a device for days. Zero takes the default given here.
+ *
+ * A key is used for `active`; the next one comes into use when half of that is over, so that two overlap for as long. Each
+ * is made `lead` before its use, since parties files travel with applications: a file names every key that will be in use
+ * within `lead` of its export. */
 typedef struct sotto_key_times {
-    uint64_t pending; /* an hour                                         */
-    uint64_t active;  /* 84 days; at least four times as long as pending */
-    uint64_t expired; /* 7 days                                          */
+    uint64_t pending; /* an hour: the least from being made to being used, by `rotate` */
+    uint64_t active;  /* 84 days; at least four times as long as pending               */
+    uint64_t expired; /* 7 days                                                        */
+    uint64_t lead;    /* as long as active                                             */
 } sotto_key_times;
+
+/* Seconds since 1970, as the parties file has them. They never change once they were exported, or a new file would make
+ * other tasks of the recipes that run (recipe/task.c). */
+typedef struct sotto_key_use {
+    int64_t from, until;
+    int64_t
+        next; /* no key that is not made yet comes into use before; `rotate` and `delete` alone break that */
+} sotto_key_use;
 
 /*   info  of HPKE, for what is sealed to these keys; copied, SOTTO_KEYS_INFO bytes at most
  *   now   seconds since 1970: the ring is brought up to then, and its first key is made
@@ -67,13 +81,33 @@ const sotto_key_times *sotto_keys_times(const sotto_keys *keys);
 
 /* For `sotto admin keys`: every key, without its secret half. Not to be called back from. */
 typedef struct sotto_key_line {
-    sotto_key_state state;
+    sotto_key_state state; /* 0: deleted */
     int64_t since;
+    sotto_key_use use;
+    bool named;               /* by the parties file of a task that was added */
     sotto_hpke_config config; /* borrowed until the callback returns */
 } sotto_key_line;
 typedef sotto_status sotto_key_line_fn(void *context, const sotto_key_line *line, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show,
                                             void *context, sotto_err *err);
+
+/* What a parties file has of this server at `now`, by the times of use: every key that is in use or will be, and those that
+ * ended less than times.active ago, since recipes may be open that began before. At most SOTTO_KEYS_EXPORTED, the latest. */
+enum { SOTTO_KEYS_EXPORTED = 16 }; /* as many as a party may have (recipe/schema_table.c) */
+SOTTO_MUST_USE sotto_status sotto_keys_export(sotto_keys *keys, int64_t now,
+                                              sotto_key_line_fn *show, void *context,
+                                              sotto_err *err);
+
+/* Until when published parties files name every key of this server. */
+typedef struct sotto_keys_known {
+    bool named;    /* a task's parties file names one; else the rest is 0    */
+    int64_t until; /* seconds since 1970                                     */
+    bool soon;     /* less than half of times.lead is left: publish another   */
+    uint8_t next;  /* the first key that comes into use and is in no file     */
+} sotto_keys_known;
+sotto_keys_known sotto_keys_known_until(sotto_keys *keys, int64_t now);
+/* In the transaction that adds a task: its parties file names this configuration. */
+SOTTO_MUST_USE sotto_status sotto_keys_name(sotto_tx *tx, uint8_t config_id, sotto_err *err);
 
 /* The configurations of all keys in the ring, encoded, as of this transaction. */
 enum { SOTTO_KEYS_MOST = 32, SOTTO_KEY_CONFIG = 64 };
@@ -94,9 +128,18 @@ void sotto_receivers_free(sotto_receivers *receivers);
  * nothing of the configuration: the worker's keys could not be opened now. */
 SOTTO_MUST_USE sotto_status sotto_receivers_know(sotto_receivers *receivers, uint8_t config_id,
                                                  sotto_err *err);
-/* Appends the plaintext of an input share. SOTTO_MISSING: unknown configuration. SOTTO_REJECTED: does not open. */
+/* Agrees with the senders of many shares at once, which is faster than one by one. The caller sets each peer to the
+ * share's enc, or to nothing if that share is not to be opened. What can't be agreed here (an unknown configuration, a
+ * malformed enc) is left for sotto_receivers_unseal to refuse. */
+void sotto_receivers_agree(sotto_receivers *receivers, sotto_agreement *all,
+                           const uint8_t *config_ids, size_t count);
+/* Appends the plaintext of an input share.
+ *   with             the share's enc as its peer, agreed beforehand or not
+ *   SOTTO_MISSING    unknown configuration
+ *   SOTTO_REJECTED   does not open
+ */
 SOTTO_MUST_USE sotto_status sotto_receivers_unseal(sotto_receivers *receivers, sotto_buf *out,
-                                                   uint8_t config_id, sotto_bytes enc,
+                                                   uint8_t config_id, const sotto_agreement *with,
                                                    sotto_bytes aad, sotto_bytes payload,
                                                    sotto_err *err);
 

@@ -141,7 +141,7 @@ static void on_body(void *context, sotto_http_request *request)
     find(request)->answer(context, request);
 }
 
-static const sotto_http_handler handler = {on_head, on_body, NULL};
+static const sotto_http_handler handler = {.head = on_head, .body = on_body};
 
 sotto_status sotto_operations_open(sotto_operations **out, sotto_host *host, sotto_err *err)
 {

@@ -51,8 +51,13 @@ static const sotto_option host_options[] = {
      SOTTO_OPTION_ALWAYS},
     {"bytes_in_flight", SOTTO_OPTION_SIZE, AT(host.bytes_in_flight), "64M",
      (uint64_t)8 << 20, (uint64_t)1 << 36, NULL,
-     "of all requests and answers together; past it clients are told to come back",
+     "of all requests and answers together; past it clients get 503, and retry",
      SOTTO_OPTION_ALWAYS},
+    {"address_share", SOTTO_OPTION_NUMBER, AT(host.address_share), "25", 1, 100, NULL,
+     "percent of bytes_in_flight, and of connections, that uploads from one address may hold once half is taken; 100 behind a proxy",
+     SOTTO_OPTION_ALWAYS},
+    {"upload_time", SOTTO_OPTION_DURATION, AT(host.upload_seconds), "120s", 10, 3600, NULL,
+     "how long one upload may take; a slower one is refused", SOTTO_OPTION_ALWAYS},
     {"lease", SOTTO_OPTION_DURATION, AT(host.lease_seconds), "60s", 5, 3600,
      NULL, "how long a job belongs to the process that took it; another goes on with it then",
      SOTTO_OPTION_IF_QUEUES},
@@ -289,7 +294,7 @@ static const char reference_head[] =
     "with one section,\n"
     "`[leader]` or `[helper]`. Each option may also come from the environment (`SOTTO_` and its "
     "name in capitals) or\n"
-    "from a flag (`--` and its name, with `-` for `_`): flags win over the environment, which wins "
+    "from a flag (`--` and its name, with `-` for `_`). Flags win over the environment, which wins "
     "over the file.\n"
     "Unknown names, names given twice and values out of range are errors, and all of them are "
     "reported together.\n"

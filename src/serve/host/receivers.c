@@ -67,10 +67,26 @@ sotto_status sotto_receivers_know(sotto_receivers *r, uint8_t config_id, sotto_e
     return SOTTO_OK;
 }
 
+void sotto_receivers_agree(sotto_receivers *r, sotto_agreement *all, const uint8_t *config_ids,
+                           size_t count)
+{
+    /* Once for all of them: bringing the keys up to date ends the life of those that the agreements name. */
+    bool known = update(r, NULL) == SOTTO_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        const sotto_hpke_receiver *receiver = known ? r->by_id[config_ids[i]] : NULL;
+
+        all[i].own = receiver ? sotto_hpke_receiver_key(receiver) : NULL;
+    }
+    sotto_agree_many(all, count);
+    for (size_t i = 0; i < count; i++)
+        all[i].own = NULL;
+}
+
 sotto_status sotto_receivers_unseal(sotto_receivers *r, sotto_buf *out, uint8_t config_id,
-                                    sotto_bytes enc, sotto_bytes aad, sotto_bytes payload,
-                                    sotto_err *err)
+                                    const sotto_agreement *with, sotto_bytes aad,
+                                    sotto_bytes payload, sotto_err *err)
 {
     SOTTO_TRY(sotto_receivers_know(r, config_id, err));
-    return sotto_hpke_receiver_unseal(r->by_id[config_id], out, enc, aad, payload, err);
+    return sotto_hpke_receiver_unseal_with(r->by_id[config_id], out, with, aad, payload, err);
 }

@@ -112,6 +112,8 @@ static bool on_head(void *context, sotto_http_request *request, size_t *max_body
     if (!route)
         return false;
     *max_body = route->max_body;
+    if (route->piece)
+        sotto_http_request_stream(request);
     return !route->admit || route->admit(host->state, route, request, max_body);
 }
 
@@ -129,4 +131,23 @@ static void on_body(void *context, sotto_http_request *request)
         route->handle(host->state, route, request);
 }
 
-const sotto_http_handler sotto_router = {on_head, on_body, NULL};
+/* Requests under /internal come whole. Routes don't change, so the one that the head found is there. */
+static sotto_http_flow on_piece(void *context, sotto_http_request *request, sotto_bytes piece)
+{
+    sotto_host *host = context;
+    const sotto_route *any, *route = find(host, request, &any);
+
+    return route->piece(host->state, route, request, piece);
+}
+
+static void on_lost(void *context, sotto_http_request *request)
+{
+    sotto_host *host = context;
+    const sotto_route *any, *route = is_internal(host, request) ? NULL : find(host, request, &any);
+
+    if (route && route->lost)
+        route->lost(host->state, route, request);
+}
+
+const sotto_http_handler sotto_router = {
+    .head = on_head, .body = on_body, .lost = on_lost, .piece = on_piece};

@@ -33,15 +33,22 @@ struct sotto_route {
     /* With the head: sets *max_body and returns true, or answers and returns false. NULL: everybody may. */
     bool (*admit)(void *state, const sotto_route *route, sotto_http_request *request,
                   size_t *max_body);
-    /* With the body: answers, now or later. What `admit` found may have gone in between. */
+    /* With the body: answers, now or later, whole or in pieces. What `admit` found may have gone in between. */
     void (*handle)(void *state, const sotto_route *route, sotto_http_request *request);
     const void *more; /* what `admit` and `handle` want to know of this row */
+    /* NULL: `handle` has the body whole. Otherwise the body comes in pieces, as sotto_http_handler.piece says, and is never
+     * held: `handle` is called after its last one. */
+    sotto_http_flow (*piece)(void *state, const sotto_route *route, sotto_http_request *request,
+                             sotto_bytes piece);
+    /* With `piece`; may be NULL. The request ended before `handle`: the client went away or broke a limit. */
+    void (*lost)(void *state, const sotto_route *route, sotto_http_request *request);
 };
 
 /* ---- queues: host/steps.h --------------------------------------------------------------------------------------- */
 
 typedef struct sotto_queue {
-    int64_t number; /* in db/lease.h's table */
+    const char *name; /* for metrics: lower case letters and _ */
+    int64_t number;   /* in db/lease.h's table                 */
     /* Begins a step of an item that was claimed, and ends it at last (host/steps.h). Must not wait. */
     void (*step)(void *state, struct sotto_step *step);
     unsigned (*most)(const void *state);    /* steps under way at once */

@@ -21,6 +21,7 @@ typedef struct running {
     bool more; /* the last claim got as many as it asked for: there may be others */
     sotto_lease waiting[MAX_WAITING]; /* a few that wait: looked at when something changes */
     size_t waiting_count;
+    sotto_step_times times;
     int64_t retried; /* the last of whose retries ...                                      */
     char reason[SOTTO_STEP_REASON]; /* ... this is the reason; "" for none                 */
 } running;
@@ -43,6 +44,9 @@ static uint64_t now_ms(void)
 {
     return sotto_clock_monotonic(&sotto_clock_system) / 1000000;
 }
+
+const unsigned sotto_step_times_ms[SOTTO_STEP_TIMES - 1] = {10,   50,    100,   500,  1000,
+                                                            5000, 10000, 30000, 60000};
 
 static size_t size_of(const sotto_service *service)
 {
@@ -103,7 +107,7 @@ sotto_step *sotto_step_begin(sotto_steps *steps, const sotto_queue *queue, int64
 
     if (!step)
         return NULL;
-    *step = (sotto_step){.steps = steps, .queue = queue, .n = n};
+    *step = (sotto_step){.steps = steps, .queue = queue, .n = n, .since_ms = now_ms()};
     (void)pthread_mutex_lock(&steps->lock);
     room = room_in(steps, r) > 0;
     if (room) {
@@ -163,11 +167,17 @@ static void claim_work(sotto_steps *steps, running *r)
 /* ---- ending ------------------------------------------------------------------------------------------------------------ */
 
 /* The last thing that is done to the runner for a step: it may be gone then. */
-static void leave(sotto_steps *steps, running *r)
+static void leave(sotto_steps *steps, running *r, uint64_t took_ms)
 {
+    unsigned time = 0;
+
+    while (time < SOTTO_STEP_TIMES - 1 && took_ms > sotto_step_times_ms[time])
+        time++;
     (void)pthread_mutex_lock(&steps->lock);
     steps->under_way--;
     if (r) {
+        r->times.counts[time]++;
+        r->times.sum_ms += took_ms;
         r->under_way--;
         steps->look = steps->look || r->more;
         r->more = false;
@@ -181,9 +191,17 @@ void sotto_step_end(sotto_step *step)
 {
     sotto_steps *steps = step->steps;
     running *r = running_of(steps, step->queue);
+    uint64_t took_ms = now_ms() - step->since_ms;
 
     sotto_release(step, sizeof *step);
-    leave(steps, r);
+    leave(steps, r, took_ms);
+}
+
+void sotto_steps_times(sotto_steps *steps, const sotto_queue *queue, sotto_step_times *out)
+{
+    (void)pthread_mutex_lock(&steps->lock);
+    *out = running_of(steps, queue)->times;
+    (void)pthread_mutex_unlock(&steps->lock);
 }
 
 /* If even this fails the lease ends by itself, and another step finds the item as it is. */
@@ -321,7 +339,7 @@ static void on_hurried(void *context, sotto_status status, const sotto_err *err)
     (void)err;
     sotto_release(h, sizeof *h);
     sotto_steps_look(steps);
-    leave(steps, NULL);
+    leave(steps, NULL, 0);
 }
 
 void sotto_steps_hurry(sotto_steps *steps, const sotto_queue *queue)

@@ -30,6 +30,7 @@ typedef struct sotto_step {
     int64_t n;              /* the row that the item names                          */
     int64_t retry_after_ms; /* what a peer asked for; 0: nothing                    */
     int64_t wait_ms;        /* ours: until it is ready again                        */
+    uint64_t since_ms;      /* ours: when it began                                  */
     sotto_db_job db;        /* ours                                                 */
 } sotto_step;
 
@@ -71,6 +72,17 @@ void sotto_steps_wake(sotto_steps *steps);
 void sotto_steps_look(sotto_steps *steps);
 /* Something changed that items of this queue may wait for: those that waited here are looked at now. Cheap where none does. */
 void sotto_steps_hurry(sotto_steps *steps, const sotto_queue *queue);
+
+/* ---- for metrics ---------------------------------------------------------------------------------------------------- */
+
+/* Milliseconds from a step's beginning to its end; the last row is for all that took longer. */
+enum { SOTTO_STEP_TIMES = 10 };
+extern const unsigned sotto_step_times_ms[SOTTO_STEP_TIMES - 1];
+typedef struct sotto_step_times {
+    uint64_t counts[SOTTO_STEP_TIMES];
+    uint64_t sum_ms;
+} sotto_step_times;
+void sotto_steps_times(sotto_steps *steps, const sotto_queue *queue, sotto_step_times *out);
 
 /* ---- for the host --------------------------------------------------------------------------------------------------- */
 

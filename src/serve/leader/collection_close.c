@@ -113,7 +113,7 @@ static sotto_status shut_if_enough(sotto_tx *tx, const sotto_collecting *s, sott
     sotto_sql q;
 
     SOTTO_TRY(sotto_batch_count(tx, &verified, s->task->n, &s->range, err));
-    if (verified < s->task->dap.min_batch_size || !SOTTO_RULE(collection_shuts))
+    if (verified < s->task->dap.min_batch_size)
         return SOTTO_OK;
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q, "UPDATE release SET shut = 1 WHERE n = ?1 AND shut = 0", err));
@@ -215,7 +215,7 @@ sotto_status sotto_collection_fix(sotto_tx *tx, sotto_collecting *s, const sotto
 {
     SOTTO_TRY(write_request(s, sum, err));
     SOTTO_TRY(seal_own(s, sum, err));
-    return SOTTO_RULE(leader_sum_stored) ? store_closed(tx, s, err) : SOTTO_OK;
+    return store_closed(tx, s, err);
 }
 
 /* Another collection took some of its buckets while this one waited. */
@@ -243,7 +243,7 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
         SOTTO_TRY(pick_batch(tx, s, &ready, err));
     else
         SOTTO_TRY(sotto_batch_range_is_free(tx, &ready, s->task->n, &s->range, err));
-    if (!ready && SOTTO_RULE(leader_one_sum_a_bucket))
+    if (SOTTO_RULE(leader_one_sum_a_bucket) && !ready)
         return s->range.leader_selected ? SOTTO_OK : refuse_overlap(tx, s, err);
     if (!s->range.leader_selected)
         SOTTO_TRY(is_busy(tx, s, &s->busy, err));
@@ -252,9 +252,10 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     SOTTO_TRY(sotto_batch_sum(tx, &sum, s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_rate_check(tx, &s->rate, s->task, &s->range, sum.reports, err));
+    SOTTO_TRY(sotto_rate_check(tx, &s->rate, s->task, &s->range, sum.reports,
+                               s->server->options.rate_history, err));
     /* It waits, with the row that says why; the reason that lets it go is for what is in it now. */
-    if (s->rate.held && SOTTO_RULE(rate_held_by_leader))
+    if (SOTTO_RULE(rate_held_by_leader) && s->rate.held)
         return shut_if_enough(tx, s, err);
     SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));
     s->state = SOTTO_RELEASE_CLOSED;

@@ -137,7 +137,7 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", why.reason);
     SOTTO_TRY(sotto_batch_sum(tx, &sum, s->server->columns, s->task, &s->range, &s->arena, err));
-    if (sum.reports < s->task->dap.min_batch_size && SOTTO_RULE(repair_leader_min_batch))
+    if (SOTTO_RULE(repair_leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return deny(s, TOO_FEW, err);
     SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));
     return count_repair(tx, s, DIFFER, err);
@@ -258,7 +258,7 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
     }
     status = response->status == 200 ? keep_answer(s, response->body, NULL) : SOTTO_AGAIN;
     if (status == SOTTO_MALFORMED)
-        fail(s, "the helper's answer is none to a repair");
+        fail(s, "the helper's answer to a repair is invalid");
     else if (status != SOTTO_OK)
         sotto_collection_try_later(s);
     else

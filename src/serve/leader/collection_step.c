@@ -147,7 +147,7 @@ static void note_retry(sotto_collecting *s, sotto_status status,
                        err ? err->reason : sotto_status_name(status));
     else if (response->status / 100 == 2)
         (void)snprintf(s->retry, sizeof s->retry, "%s",
-                       response->body.len > 0 ? "the helper's answer is none"
+                       response->body.len > 0 ? "the helper's answer is invalid"
                                               : "the helper is not ready");
     else
         (void)snprintf(s->retry, sizeof s->retry, "the helper said %u%s", response->status,

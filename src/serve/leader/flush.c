@@ -104,8 +104,7 @@ static bool put_in_order(sotto_flush *f)
         return false;
     for (sotto_flush_group *g = f->first; g; g = g->next)
         all[count++] = g;
-    if (SOTTO_RULE(groups_in_order))
-        qsort(all, count, POINTER, by_task_and_bucket);
+    qsort(all, count, POINTER, by_task_and_bucket);
     f->end = &f->first;
     for (size_t i = 0; i < count; i++) {
         *f->end = all[i];
@@ -166,9 +165,9 @@ uint8_t sotto_flush_verdict(const sotto_flush_group *g, size_t i)
 {
     if (g->reports[i]->error)
         return g->reports[i]->error;
-    if (g->closed)
-        return SOTTO_REPORT_BATCH_COLLECTED;
-    return g->marks[i].taken && SOTTO_RULE(leader_replays) ? SOTTO_REPORT_REPLAYED : 0;
+    if (SOTTO_RULE(leader_replays) && g->marks[i].taken)
+        return SOTTO_REPORT_REPLAYED;
+    return g->closed ? SOTTO_REPORT_BATCH_COLLECTED : 0;
 }
 
 /* Which records of the segment are not to be used, and how often each cause occurred. */
@@ -197,7 +196,7 @@ static void sort_out(sotto_flush_group *g)
  * never more than reports that were taken. */
 static bool may_note(const sotto_flush *f, unsigned cause)
 {
-    return cause == SOTTO_REPORT_REPLAYED || !SOTTO_RULE(refusals_bounded) ||
+    return cause == SOTTO_REPORT_REPLAYED ||
            atomic_load(&f->server->leader->noted) < f->server->options.most_rejected_ids;
 }
 
@@ -212,7 +211,7 @@ static sotto_status count_refused(sotto_tx *tx, sotto_flush *f, sotto_flush_grou
     for (size_t i = 0; i < g->count; i++)
         if (sotto_flush_verdict(g, i) == cause)
             g->refused[count++] = g->reports[i]->id;
-    if (SOTTO_RULE(refusals_counted_once) && may_note(f, cause)) {
+    if (may_note(f, cause)) {
         SOTTO_TRY(sotto_rejected_ids_note(tx, g->task->n, cause, g->refused, count, &fresh, err));
         g->noted += cause == SOTTO_REPORT_REPLAYED ? 0 : fresh;
     }
@@ -231,10 +230,9 @@ static sotto_status store_group(sotto_tx *tx, sotto_flush *f, sotto_flush_group 
     }
     SOTTO_TRY(sotto_release_lock(tx, g->task->n, false, err));
     SOTTO_TRY(sotto_batch_is_shut(tx, &g->closed, g->task->n, g->bucket, err));
-    if (!SOTTO_RULE(leader_closed_bucket))
-        g->closed = false;
-    if (!g->closed)
-        SOTTO_TRY(sotto_report_ids_take(tx, g->task->n, g->marks, g->count, err));
+    /* A report that was taken, and whose sender did not hear of it, is not told that it came too late. */
+    SOTTO_TRY(g->closed ? sotto_report_ids_find(tx, g->task->n, g->marks, g->count, err)
+                        : sotto_report_ids_take(tx, g->task->n, g->marks, g->count, err));
     sort_out(g);
     for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
         if (g->causes[cause] > 0)
@@ -247,7 +245,7 @@ static sotto_status store_group(sotto_tx *tx, sotto_flush *f, sotto_flush_group 
 
 sotto_status sotto_flush_store(sotto_tx *tx, sotto_flush *f, sotto_err *err)
 {
-    f->wrote = !SOTTO_RULE(in_doubt_until_written);
+    f->wrote = false;
     for (sotto_flush_group *g = f->first; g; g = g->next)
         SOTTO_TRY(store_group(tx, f, g, err));
     return SOTTO_OK;

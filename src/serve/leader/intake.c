@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/rule.h"
 #include "dap/dap.h"
 
 #include <pthread.h>
@@ -169,7 +168,7 @@ static void end_flush(flush *f, sotto_status status)
 
     for (sotto_upload_request *u = f->work.uploads; u; u = next) {
         next = u->next;
-        if (status == SOTTO_OK || !SOTTO_RULE(stored_before_answer))
+        if (status == SOTTO_OK)
             sotto_upload_answer(u);
         else
             sotto_upload_give_up(u, status);

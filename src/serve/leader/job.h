@@ -36,9 +36,8 @@ typedef struct sotto_leader_job {
     uint64_t bucket;
     sotto_batch_key batch;
     sotto_kept_report *reports; /* those of all segments that are not skipped */
-    sotto_prio3_report *inputs;
-    sotto_prio3_verification *states;
-    sotto_bytes *outbound; /* empty: refused by our own first step          */
+    sotto_vdaf_report *inputs;
+    sotto_vdaf_batch verification; /* without outbound: our own first step rejected the report */
     size_t count;
     uint64_t stored;   /* reports that its row says it has, if it was resumed */
     sotto_buf request; /* empty: no report was left to send             */

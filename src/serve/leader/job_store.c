@@ -7,7 +7,6 @@
 #include "serve/tasks/schema.h"
 
 #include "base/log.h"
-#include "base/rule.h"
 #include "sotto/random.h"
 
 #include <stdio.h>
@@ -129,7 +128,7 @@ static bool is_left_out(sotto_leader_job *job, const sotto_segment *s, const sot
     sotto_log(job->leader->server->log, SOTTO_LOG_ERROR, "segment.unreadable",
               sotto_log_int("segment", s->n), sotto_log_uint("bucket", s->bucket),
               sotto_log_uint("reports", s->reports), sotto_log_text("reason", err->reason));
-    return !job->resumed && SOTTO_RULE(unreadable_left_out);
+    return !job->resumed;
 }
 
 /* The database itself does not read a row of this one, and nothing more in this transaction: of the others nothing is known, and
@@ -161,7 +160,7 @@ static sotto_status open_segments(sotto_tx *tx, sotto_leader_job *job, sotto_seg
             (job->resumed || is_ours(job, s))) {
             *reports += s->reports - s->skipped;
             job->segments.list[kept++] = job->segments.list[i];
-        } else if (sotto_tx_has_failed(tx) && SOTTO_RULE(others_not_noted)) {
+        } else if (sotto_tx_has_failed(tx)) {
             return stop_at(job, i, kept, s, &gone, err);
         } else if (gone.status != SOTTO_OK && gone.status != SOTTO_MISSING &&
                    !is_left_out(job, s, &gone)) {
@@ -193,7 +192,7 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
         sotto_err why = {0};
 
         if (keep_segment(job, &segments[i], &job->count, reports, &why) == SOTTO_OK) {
-            if (segments[i].noted && SOTTO_RULE(readable_is_noted))
+            if (segments[i].noted)
                 remember(job, segments[i].n, "");
             job->places[kept] = segments[i].place;
             job->segments.list[kept++] = job->segments.list[i];
@@ -241,9 +240,8 @@ static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *f
                          sotto_err *err)
 {
     /* A key that is missing may come back, and who reads this must not take it for damage. */
-    const char *why = found->status == SOTTO_MISSING && SOTTO_RULE(missing_key_is_named)
-                          ? found->reason
-                          : "its job's request does not open";
+    const char *why =
+        found->status == SOTTO_MISSING ? found->reason : "its job's request does not open";
     sotto_sql q;
     bool row;
 
@@ -318,7 +316,7 @@ sotto_status sotto_leader_load(sotto_tx *tx, void *context, sotto_err *err)
     sotto_status status = job->resumed ? load_row(tx, job, err) : SOTTO_OK;
 
     /* Or its segments could not be given up, however long the database refuses to read it. */
-    if (is_lasting(status) && job->note_count == 0 && SOTTO_RULE(refused_row_is_noted))
+    if (is_lasting(status) && job->note_count == 0)
         remember(job, -1, "its job's row can't be read");
     SOTTO_TRY(status);
     return load_segments(tx, job, err);
@@ -468,7 +466,7 @@ static sotto_status end_job(sotto_tx *tx, const sotto_leader_job *job, int64_t s
     if (changed != 1)
         return sotto_fail(err, SOTTO_STALE, "the job is over");
     SOTTO_TRY(sotto_leader_tell_others(tx, job->leader, err));
-    return SOTTO_RULE(segments_destroyed) ? sotto_segments_destroy(tx, job->n, err) : SOTTO_OK;
+    return sotto_segments_destroy(tx, job->n, err);
 }
 
 static sotto_status count_causes(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)

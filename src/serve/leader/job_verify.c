@@ -2,7 +2,6 @@
 #include "serve/leader/job.h"
 
 #include "base/arena.h"
-#include "base/rule.h"
 #include "serve/tasks/answer.h"
 
 #include <string.h>
@@ -10,9 +9,7 @@
 static sotto_status first_step(sotto_leader_job *job, sotto_err *err)
 {
     job->inputs = sotto_arena_take_array(&job->arena, job->count + 1, sizeof *job->inputs);
-    job->states = sotto_arena_take_array(&job->arena, job->count + 1, sizeof *job->states);
-    job->outbound = sotto_arena_take_array(&job->arena, job->count + 1, sizeof *job->outbound);
-    if (!job->inputs || !job->states || !job->outbound)
+    if (!job->inputs)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job");
     for (size_t i = 0; i < job->count; i++) {
         const sotto_kept_report *r = &job->reports[i];
@@ -21,9 +18,9 @@ static sotto_status first_step(sotto_leader_job *job, sotto_err *err)
         job->inputs[i].public_share = r->public_share;
         job->inputs[i].input_share = r->leader_share;
     }
-    return sotto_ping_pong_leader_init(&job->task->vdaf, job->states, job->outbound,
-                                       &job->task->verifier, job->inputs, job->count, &job->arena,
-                                       err);
+    return job->task->method->two_server->leader_init(&job->task->vdaf, &job->verification,
+                                                      &job->task->verifier, job->inputs, job->count,
+                                                      &job->arena, err);
 }
 
 static size_t request_size(const sotto_leader_job *job)
@@ -32,7 +29,7 @@ static size_t request_size(const sotto_leader_job *job)
 
     for (size_t i = 0; i < job->count; i++)
         size += sotto_kept_report_size(&job->reports[i]) - job->reports[i].leader_share.len +
-                job->outbound[i].len;
+                job->verification.outbound[i].len;
     return size;
 }
 
@@ -50,10 +47,11 @@ static sotto_status write_request(sotto_leader_job *job, sotto_err *err)
     for (size_t i = 0; i < job->count; i++) {
         const sotto_kept_report *r = &job->reports[i];
 
-        if (job->outbound[i].len > 0)
+        if (job->verification.outbound[i].len > 0)
             SOTTO_TRY(sotto_dap_job_init_req_add(
                 &list,
-                &(sotto_dap_verify_init){r->metadata, r->public_share, r->helper, job->outbound[i]},
+                &(sotto_dap_verify_init){r->metadata, r->public_share, r->helper,
+                                         job->verification.outbound[i]},
                 err));
     }
     SOTTO_TRY(sotto_dap_list_end(&list, err));
@@ -98,12 +96,10 @@ static sotto_status read_answer(const sotto_leader_job *job, sotto_bytes *inboun
     SOTTO_TRY(sotto_dap_job_resp_decode(&resp, job->answer, job->task->profile, err));
     in = sotto_reader_over(resp.verify_resps);
     for (size_t i = 0; i < job->count; i++) {
-        if (job->outbound[i].len == 0)
+        if (job->verification.outbound[i].len == 0)
             continue;
         if (!sotto_dap_job_resp_next(&in, &item) ||
-            (memcmp(item.report_id, job->reports[i].metadata.report_id, sizeof item.report_id) !=
-                 0 &&
-             SOTTO_RULE(leader_answer_matches)))
+            memcmp(item.report_id, job->reports[i].metadata.report_id, sizeof item.report_id) != 0)
             return sotto_fail(err, SOTTO_MALFORMED, "the helper answered for other reports");
         if (item.type == SOTTO_DAP_VERIFY_FINISH)
             return sotto_fail(err, SOTTO_MALFORMED, "the helper finished before its time");
@@ -124,7 +120,7 @@ static bool all_early(const sotto_leader_job *job, const uint8_t *errors)
     bool early = false;
 
     for (size_t i = 0; i < job->count; i++) {
-        if (job->outbound[i].len == 0)
+        if (job->verification.outbound[i].len == 0)
             continue;
         if (errors[i] != SOTTO_REPORT_TOO_EARLY)
             return false;
@@ -135,26 +131,28 @@ static bool all_early(const sotto_leader_job *job, const uint8_t *errors)
 
 static void count_report(sotto_leader_job *job, size_t i, uint8_t helper_error)
 {
-    if (job->states[i].status == SOTTO_OK) {
+    if (job->verification.status[i] == SOTTO_OK) {
         sotto_sub_aggregate_count(&job->sub, &job->reports[i].metadata);
     } else if (helper_error) {
         job->causes[SOTTO_CAUSE_HELPER + (helper_error & 63u)]++;
     } else {
-        job->causes[job->states[i].status == SOTTO_MALFORMED ? SOTTO_REPORT_INVALID_MESSAGE
-                                                             : SOTTO_REPORT_VDAF_VERIFY_ERROR]++;
+        job->causes[job->verification.status[i] == SOTTO_MALFORMED
+                        ? SOTTO_REPORT_INVALID_MESSAGE
+                        : SOTTO_REPORT_VDAF_VERIFY_ERROR]++;
     }
 }
 
 static sotto_status add_up(sotto_leader_job *job, sotto_err *err)
 {
     size_t size = job->task->dap.sizes.out_share;
+    const sotto_method *method = job->task->method;
     sotto_buf share;
-    sotto_prio3_agg agg;
+    sotto_tally sum;
 
     SOTTO_TRY(sotto_buf_take(&share, &job->arena, size, err));
-    SOTTO_TRY(sotto_prio3_agg_init(&job->task->vdaf, &agg, &job->arena, err));
-    SOTTO_TRY(sotto_prio3_accumulate(&job->task->vdaf, &agg, job->states, job->count, err));
-    SOTTO_TRY(sotto_prio3_agg_encode(&job->task->vdaf, &share, &agg, err));
+    SOTTO_TRY(method->two_server->tally_init(&sum, &job->task->vdaf, &job->arena, err));
+    SOTTO_TRY(method->two_server->accumulate(&sum, &job->verification, 0, job->count, err));
+    SOTTO_TRY(method->tally->encode(&sum, &share, err));
     return sotto_batch_seal_share(&job->sub.share, job->leader->server->columns, job->task, job->n,
                                   &job->batch, sotto_buf_bytes(&share), &job->arena, err);
 }
@@ -170,8 +168,8 @@ sotto_status sotto_leader_conclude(sotto_leader_job *job, sotto_err *err)
         SOTTO_TRY(read_answer(job, inbound, errors, err));
     if (all_early(job, errors))
         return sotto_fail(err, SOTTO_AGAIN, "too early by the helper's clock");
-    SOTTO_TRY(
-        sotto_ping_pong_leader_continued(&job->task->vdaf, job->states, inbound, job->count, err));
+    SOTTO_TRY(job->task->method->two_server->leader_finish(&job->task->vdaf, &job->verification,
+                                                           inbound, err));
     memset(&job->sub, 0, sizeof job->sub);
     memset(job->causes, 0, sizeof job->causes);
     job->sub.batch = job->batch;

@@ -2,7 +2,6 @@
 #include "serve/leader/job.h"
 
 #include "base/alloc.h"
-#include "base/rule.h"
 #include "serve/leader/peer.h"
 #include "serve/tasks/answer.h"
 #include "serve/tasks/metrics.h"
@@ -260,7 +259,7 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
     sotto_leader_job *job = context;
 
     sotto_metrics_count(job->leader->server->metrics, SOTTO_METRIC_JOBS_FORMED, status == SOTTO_OK);
-    if (status == SOTTO_OK || !SOTTO_RULE(job_stored_before_sent))
+    if (status == SOTTO_OK)
         send_or_conclude(job);
     else
         back_to_lanes(job, err ? err->reason : NULL);

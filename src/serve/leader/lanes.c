@@ -138,7 +138,7 @@ static void let_rest(lane *l, unsigned tries, uint64_t now_ms)
 {
     uint64_t until = now_ms + rest_of(tries);
 
-    if (tries > 0 && until > l->rest_until_ms && SOTTO_RULE(lanes_rest))
+    if (tries > 0 && until > l->rest_until_ms)
         l->rest_until_ms = until;
 }
 
@@ -331,14 +331,16 @@ static bool is_crowded(sotto_lanes *lanes, int64_t task)
 {
     const crowd *c = *crowd_of(lanes, task);
 
-    if (lanes->count >= SOTTO_MAX_LANES && SOTTO_RULE(lanes_bounded))
+    if (SOTTO_RULE(lanes_bounded) && lanes->count >= SOTTO_MAX_LANES)
         return true;
-    return c && c->lanes >= SOTTO_MAX_TASK_LANES && SOTTO_RULE(lanes_bounded_by_task);
+    if (SOTTO_RULE(lanes_bounded_by_task) && c && c->lanes >= SOTTO_MAX_TASK_LANES)
+        return true;
+    return false;
 }
 
 bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket, uint64_t present)
 {
-    bool honest = (bucket == present || bucket + 1 == present) && SOTTO_RULE(lanes_for_the_present);
+    bool honest = bucket == present || bucket + 1 == present;
     bool room;
 
     (void)pthread_mutex_lock(&lanes->lock);

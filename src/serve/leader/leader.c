@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/rule.h"
 #include "serve/leader/leader_health.h"
 #include "serve/leader/rejected_ids.h"
 #include "serve/leader/replicas.h"
@@ -128,7 +127,7 @@ static void recall(sotto_leader *leader)
         good = sotto_db_read(server->db, recall_some, a, NULL) == SOTTO_OK; /* else next time */
         for (size_t i = 0; good && i < a->count; i++) {
             a->after = a->segments[i].n;
-            if (!sotto_lanes_have(leader->lanes, a->after) && SOTTO_RULE(segments_recalled))
+            if (!sotto_lanes_have(leader->lanes, a->after))
                 good = to_lane(leader, &a->segments[i]) == SOTTO_OK;
         }
         if (a->count < ADOPT_AT_ONCE)
@@ -191,7 +190,7 @@ sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_e
     *out = leader; /* the parts below call for it */
     leader->steps = server->host->steps;
     leader->recalled_ms = sotto_leader_now_ms();
-    status = sotto_leader_health_new(&leader->health, err);
+    status = sotto_last_seen_new(&leader->health, sizeof(sotto_leader_health_view), err);
     if (status == SOTTO_OK)
         status = sotto_spool_open(&leader->spool, server->host->options.database,
                                   server->host->options.vfs, err);
@@ -230,6 +229,6 @@ void sotto_leader_close(sotto_leader *leader)
         leader->spool); /* ... whose thread may still be on its way out of the intake */
     sotto_intake_close(leader->intake);
     sotto_lanes_close(leader->lanes);
-    sotto_leader_health_free(leader->health);
+    sotto_last_seen_free(leader->health);
     sotto_release(leader, sizeof *leader);
 }

@@ -114,11 +114,9 @@ typedef struct sotto_leader_asked {
     int64_t added, n;
 } sotto_leader_asked;
 
-struct sotto_leader_health;
-
 typedef struct sotto_leader {
     sotto_server *server;
-    struct sotto_leader_health *health;
+    sotto_last_seen *health;
     sotto_intake *intake;
     sotto_lanes *lanes;
     sotto_steps *steps; /* the host's */

@@ -1,22 +1,14 @@
 #include "serve/leader/leader_health.h"
 
-#include "base/alloc.h"
 #include "serve/host/health.h"
 #include "serve/host/host_metrics.h"
 #include "serve/leader/collection.h"
 #include "serve/leader/unreadable.h"
 #include "serve/tasks/schema.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
 enum { STALLED_EVERY = 10 };
-
-struct sotto_leader_health {
-    pthread_mutex_t lock;
-    sotto_leader_health_view view;
-    unsigned looks; /* by the thread that reads alone */
-};
 
 /* ---- looking ------------------------------------------------------------------------------------------------------ */
 
@@ -63,48 +55,21 @@ static void say_silence(const sotto_leader *leader, sotto_stalled *stalled)
 
 sotto_status sotto_leader_health_read(sotto_tx *tx, sotto_leader *leader, sotto_err *err)
 {
-    sotto_leader_health *health = leader->health;
-    sotto_leader_health_view view = health->view; /* nobody else writes it */
+    sotto_leader_health_view view;
+    unsigned looks = sotto_last_seen_look(leader->health, &view);
     int64_t job;
 
     SOTTO_TRY(sotto_unreadable_count(tx, &view.unreadable, err));
     SOTTO_TRY(count_unanswered(tx, &view, err));
-    if (health->looks % STALLED_EVERY == 0) {
+    if (looks % STALLED_EVERY == 0) {
         SOTTO_TRY(sotto_stalled_look(tx, &view.stalled, leader->server->tasks, err));
         if (view.stalled.closed)
             say_silence(leader, &view.stalled);
     }
-    health->looks++;
     (void)sotto_steps_last_retry(leader->steps, &sotto_leader_queues[SOTTO_LEADER_JOBS], &job,
                                  view.retry);
-    (void)pthread_mutex_lock(&health->lock);
-    health->view = view;
-    (void)pthread_mutex_unlock(&health->lock);
+    sotto_last_seen_put(leader->health, &view);
     return SOTTO_OK;
-}
-
-void sotto_leader_health_look(sotto_leader_health *health, sotto_leader_health_view *view)
-{
-    (void)pthread_mutex_lock(&health->lock);
-    *view = health->view;
-    (void)pthread_mutex_unlock(&health->lock);
-}
-
-sotto_status sotto_leader_health_new(sotto_leader_health **out, sotto_err *err)
-{
-    *out = sotto_alloc(sizeof **out);
-    if (!*out)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a leader's health");
-    (void)pthread_mutex_init(&(*out)->lock, NULL);
-    return SOTTO_OK;
-}
-
-void sotto_leader_health_free(sotto_leader_health *health)
-{
-    if (!health)
-        return;
-    (void)pthread_mutex_destroy(&health->lock);
-    sotto_release(health, sizeof *health);
 }
 
 /* ---- in words ------------------------------------------------------------------------------------------------------ */
@@ -162,7 +127,7 @@ void sotto_leader_health_metrics(sotto_writer *w, sotto_leader *leader)
 {
     sotto_leader_health_view view;
 
-    sotto_leader_health_look(leader->health, &view);
+    (void)sotto_last_seen_look(leader->health, &view);
     sotto_metric_one(w, "sotto_reports_waiting", "gauge",
                      "Reports that wait here to be put into a job.",
                      sotto_lanes_reports(leader->lanes));

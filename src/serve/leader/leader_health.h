@@ -9,8 +9,7 @@
 #include "serve/leader/leader.h"
 #include "serve/leader/stalled.h"
 
-typedef struct sotto_leader_health sotto_leader_health;
-
+/* What leader->health (host/last_seen.h) holds. */
 typedef struct sotto_leader_health_view {
     uint64_t unreadable; /* segments                                                          */
     uint64_t unanswered; /* jobs that were tried without success and wait for another try     */
@@ -19,14 +18,9 @@ typedef struct sotto_leader_health_view {
     sotto_stalled stalled;         /* collections without an answer                         */
 } sotto_leader_health_view;
 
-SOTTO_MUST_USE sotto_status sotto_leader_health_new(sotto_leader_health **health, sotto_err *err);
-/* NULL is fine. */
-void sotto_leader_health_free(sotto_leader_health *health);
-
 /* In a transaction that reads, each second; collections every tenth time. */
 SOTTO_MUST_USE sotto_status sotto_leader_health_read(sotto_tx *tx, sotto_leader *leader,
                                                      sotto_err *err);
-void sotto_leader_health_look(sotto_leader_health *health, sotto_leader_health_view *view);
 /* Appends a line for each thing that is missing or worth knowing. */
 void sotto_leader_health_describe(const sotto_leader_health_view *view, sotto_buf *out);
 void sotto_leader_health_metrics(sotto_writer *w, sotto_leader *leader);

@@ -86,9 +86,9 @@ static void step_job(void *state, sotto_step *step)
 }
 
 const sotto_queue sotto_leader_queues[SOTTO_LEADER_QUEUES] = {
-    [SOTTO_LEADER_COLLECTIONS] = {SOTTO_QUEUE_COLLECTIONS, step_collection, most_collections, 1000,
-                                  30000},
-    [SOTTO_LEADER_JOBS] = {SOTTO_QUEUE_JOBS, step_job, most_jobs, 500, 60000},
+    [SOTTO_LEADER_COLLECTIONS] = {"collections", SOTTO_QUEUE_COLLECTIONS, step_collection,
+                                  most_collections, 1000, 30000},
+    [SOTTO_LEADER_JOBS] = {"jobs", SOTTO_QUEUE_JOBS, step_job, most_jobs, 500, 60000},
 };
 
 static uint64_t idle(void *state, bool looked)
@@ -156,9 +156,9 @@ static void describe(void *state, sotto_buf *out)
     sotto_task_health_view tasks;
     sotto_leader_health_view own;
 
-    sotto_task_health_look(server->health, &tasks);
+    (void)sotto_last_seen_look(server->health, &tasks);
     sotto_task_health_describe(&tasks, out);
-    sotto_leader_health_look(server->leader->health, &own);
+    (void)sotto_last_seen_look(server->leader->health, &own);
     sotto_leader_health_describe(&own, out);
 }
 

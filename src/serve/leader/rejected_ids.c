@@ -1,6 +1,5 @@
 #include "serve/leader/rejected_ids.h"
 
-#include "base/rule.h"
 #include "dap/dap.h"
 #include "dap/report.h"
 
@@ -21,8 +20,7 @@ sotto_status sotto_rejected_ids_note(sotto_tx *tx, int64_t task, unsigned cause,
                                      sotto_err *err)
 {
     *fresh = 0;
-    if (SOTTO_RULE(refusals_in_order))
-        qsort(ids, count, sizeof *ids, by_id);
+    qsort(ids, count, sizeof *ids, by_id);
     while (count > 0) {
         unsigned rows = sotto_sql_rows_at_once(tx, COLUMNS, count);
         uint64_t added;

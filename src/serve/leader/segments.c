@@ -86,7 +86,7 @@ static sotto_status open_body(sotto_buf *out, const sotto_column_keys *own,
     sotto_err found = {0};
     sotto_status status = sotto_column_unseal(out, own, place, sealed, &found);
 
-    if (status == SOTTO_MISSING && SOTTO_RULE(damaged_body_is_noted))
+    if (SOTTO_RULE(damaged_body_is_noted) && status == SOTTO_MISSING)
         return sotto_fail(err, SOTTO_REJECTED, "a segment's body does not open");
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", found.reason);
 }
@@ -105,7 +105,7 @@ static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys
     sotto_row_name(row, segment->n);
     SOTTO_TRY(sotto_buf_take(&body, arena, sealed_body.len, err));
     status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
-    if (status == SOTTO_MISSING && SOTTO_RULE(lost_key_is_not_gone))
+    if (SOTTO_RULE(lost_key_is_not_gone) && status == SOTTO_MISSING)
         status = not_now(err);
     if (status == SOTTO_OK)
         status = open_body(&body, &own, &body_place, sealed_body, err);
@@ -187,7 +187,7 @@ static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *
     SOTTO_TRY(sotto_buf_take(&room, arena, (size_t)s->place.len + 1, err));
     status = sotto_spool_get(spool, &room, &s->place, err);
     /* A sector that went bad, as often as not: the database beside it is well, and so is what lies elsewhere. */
-    if (status == SOTTO_IO && SOTTO_RULE(bad_disk_is_unreadable))
+    if (SOTTO_RULE(bad_disk_is_unreadable) && status == SOTTO_IO)
         status = not_now(err);
     SOTTO_TRY(status);
     *body = sotto_buf_bytes(&room);
@@ -212,7 +212,7 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err 
         if (status == SOTTO_OK)
             status = sotto_spool_claim(spool, &place, &why);
         /* A row that was damaged keeps no leader from starting: it is noted when it is to be read. */
-        if (status != SOTTO_OK && (status != SOTTO_MALFORMED || !SOTTO_RULE(damaged_place_starts)))
+        if (status != SOTTO_OK && status != SOTTO_MALFORMED)
             return sotto_fail(err, status, "%s", why.reason);
         why = (sotto_err){0};
         SOTTO_TRY(sotto_sql_step(&q, &row, err));

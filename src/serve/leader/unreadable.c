@@ -17,21 +17,18 @@
 
 sotto_status sotto_unreadable_note(sotto_tx *tx, const sotto_unreadable_finding *f, sotto_err *err)
 {
+    static const char in_job[] = "UPDATE segment SET unreadable = ?2 WHERE job = ?3"
+                                 " AND (n = ?1 OR ?1 = -1)"
+                                 " AND coalesce(unreadable, '') <> coalesce(?2, '')";
+    static const char in_none[] = "UPDATE segment SET unreadable = ?2 WHERE n = ?1"
+                                  " AND job IS NULL AND owner = ?3"
+                                  " AND coalesce(unreadable, '') <> coalesce(?2, '')";
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q,
-        f->job >= 0 ? "UPDATE segment SET unreadable = ?2 WHERE job = ?3 AND (n = ?1 OR ?1 = -1)"
-                      " AND coalesce(unreadable, '') <> coalesce(?2, '')"
-                    : "UPDATE segment SET unreadable = ?2 WHERE n = ?1 AND job IS NULL"
-                      " AND (owner = ?3 OR ?4 = 0)"
-                      " AND coalesce(unreadable, '') <> coalesce(?2, '')",
-        err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, f->job >= 0 ? in_job : in_none, err));
     sotto_sql_int(&q, 1, f->segment);
     sotto_sql_text(&q, 2, f->why);
     sotto_sql_int(&q, 3, f->job >= 0 ? f->job : f->owner);
-    if (f->job < 0)
-        sotto_sql_int(&q, 4, SOTTO_RULE(noted_by_its_owner));
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -148,9 +145,11 @@ static sotto_status find(sotto_tx *tx, doomed *out, int64_t segment, sotto_err *
     out->job = out->sent ? sotto_sql_column_int(&q, 4) : 0;
     out->batch = sotto_batch_of_bucket(out->bucket);
     /* One that can be read is added up, and is nobody's to throw away. */
-    if (sotto_sql_column_null(&q, 5) && SOTTO_RULE(only_unreadable_given_up))
-        return sotto_fail(err, SOTTO_DENIED, "segment %lld was never found unreadable",
-                          (long long)segment);
+    if (SOTTO_RULE(only_unreadable_given_up) && sotto_sql_column_null(&q, 5))
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "segment %lld is not marked unreadable: abandon works only on those that are",
+            (long long)segment);
     (void)strncpy(out->why, sotto_sql_column_text(&q, 5), sizeof out->why - 1);
     return sotto_sql_run(&q, NULL, err);
 }
@@ -194,7 +193,7 @@ static sotto_status check_key(const doomed *d, sotto_giving_up *g, sotto_err *er
 {
     const char *key = strstr(d->why, SOTTO_COLUMN_KEY_GONE);
 
-    if (!key || !SOTTO_RULE(missing_key_not_given_up))
+    if (!key)
         return SOTTO_OK;
     key += sizeof SOTTO_COLUMN_KEY_GONE - 1;
     if (g->lost_key && strcmp(g->lost_key, key) == 0)
@@ -256,7 +255,7 @@ static sotto_status record_all(sotto_tx *tx, const doomed *d, const sotto_giving
 {
     doomed own = *d, beside;
     int64_t segment = -1;
-    bool row = d->sent && SOTTO_RULE(given_up_recorded);
+    bool row = d->sent;
 
     while (row) {
         SOTTO_TRY(next_beside(tx, d, &beside, &segment, g->segment, &row, err));
@@ -283,7 +282,5 @@ sotto_status sotto_unreadable_give_up(sotto_tx *tx, void *context, sotto_err *er
     SOTTO_TRY(record_all(tx, &d, g, err));
     SOTTO_TRY(sotto_segments_destroy(tx, d.job, err));
     g->reports = d.reports;
-    return SOTTO_RULE(given_up_counted)
-               ? sotto_batch_reject(tx, d.task, &d.batch, SOTTO_CAUSE_UNREADABLE, 0, d.reports, err)
-               : SOTTO_OK;
+    return sotto_batch_reject(tx, d.task, &d.batch, SOTTO_CAUSE_UNREADABLE, 0, d.reports, err);
 }

@@ -95,7 +95,8 @@ static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uin
 
 /* Opens the leader's share into its record, behind what is there already. */
 static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
-                      sotto_buf *record, const sotto_dap_report *report)
+                      sotto_buf *record, const sotto_dap_report *report,
+                      const sotto_agreement *with)
 {
     const sotto_task *task = &upload->task->dap;
     sotto_status status;
@@ -105,8 +106,8 @@ static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_
                                      report->public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
     status = sotto_receivers_unseal(upload->server->receivers[worker->number], record,
-                                    report->leader.config_id, report->leader.enc,
-                                    sotto_buf_bytes(aad), report->leader.payload, NULL);
+                                    report->leader.config_id, with, sotto_buf_bytes(aad),
+                                    report->leader.payload, NULL);
     if (status == SOTTO_NO_MEMORY)
         upload->failed = status;
     if (status != SOTTO_OK)
@@ -119,7 +120,7 @@ static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_
 static uint8_t check_share(const sotto_upload_request *upload, sotto_buf *record, size_t start,
                            const sotto_dap_report *report)
 {
-    const sotto_prio3_sizes *sizes = &upload->task->dap.sizes;
+    const sotto_vdaf_sizes *sizes = &upload->task->dap.sizes;
     uint8_t *opened = record->data + start;
     sotto_plaintext_input_share plain;
     size_t len = 4 + sizes->leader_share;
@@ -136,7 +137,8 @@ static uint8_t check_share(const sotto_upload_request *upload, sotto_buf *record
 }
 
 static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
-                          sotto_uploaded *out, const sotto_dap_report *report)
+                          sotto_uploaded *out, const sotto_dap_report *report,
+                          const sotto_agreement *with)
 {
     sotto_kept_report kept = {report->metadata, report->public_share, report->helper,
                               report->leader.payload};
@@ -157,7 +159,7 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
         return SOTTO_REPORT_INVALID_MESSAGE;
     }
     start = record.len;
-    error = unseal(upload, worker, aad, &record, report);
+    error = unseal(upload, worker, aad, &record, report, with);
     if (error == 0)
         error = check_share(upload, &record, start, report);
     if (error)
@@ -167,8 +169,9 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
     return 0;
 }
 
-static void take_in(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
-                    sotto_uploaded *out, const sotto_dap_report *report, size_t size)
+/* What can be said of a report before its share is opened. */
+static void look_at(sotto_upload_request *upload, sotto_uploaded *out,
+                    const sotto_dap_report *report, size_t size)
 {
     out->upload = upload;
     memcpy(out->id, report->metadata.report_id, sizeof out->id);
@@ -176,8 +179,51 @@ static void take_in(sotto_upload_request *upload, sotto_worker *worker, sotto_bu
     /* The helper's share is not ours to open, but a job of such reports would be longer than the helper reads. */
     if (out->error == 0 && size > upload->task->max_report)
         out->error = SOTTO_REPORT_INVALID_MESSAGE;
-    if (out->error == 0)
-        out->error = open_share(upload, worker, aad, out, report);
+}
+
+/* ---- some reports at once -------------------------------------------------------------------------------------- */
+
+enum { CHUNK = 64 };
+
+typedef struct chunk {
+    sotto_dap_report reports[CHUNK];
+    size_t sizes[CHUNK];
+    uint8_t config_ids[CHUNK];
+    sotto_agreement agreed[CHUNK];
+    size_t count;
+} chunk;
+
+/* The next ones of the request; false at its end. */
+static bool read_chunk(chunk *c, sotto_reader *in)
+{
+    size_t left = sotto_reader_left(in);
+
+    for (c->count = 0; c->count < CHUNK && sotto_dap_upload_req_next(in, &c->reports[c->count]);) {
+        c->sizes[c->count++] = left - sotto_reader_left(in);
+        left = sotto_reader_left(in);
+    }
+    return c->count > 0;
+}
+
+/* Shares that are going to be opened agree on their keys together. */
+static void take_in(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad, chunk *c)
+{
+    sotto_uploaded *out = upload->reports + upload->count;
+
+    for (size_t i = 0; i < c->count; i++) {
+        look_at(upload, &out[i], &c->reports[i], c->sizes[i]);
+        c->config_ids[i] = c->reports[i].leader.config_id;
+        c->agreed[i] = (sotto_agreement){.agreed = false};
+        if (out[i].error == 0)
+            c->agreed[i].peer = c->reports[i].leader.enc;
+    }
+    sotto_receivers_agree(upload->server->receivers[worker->number], c->agreed, c->config_ids,
+                          c->count);
+    for (size_t i = 0; i < c->count; i++)
+        if (out[i].error == 0)
+            out[i].error = open_share(upload, worker, aad, &out[i], &c->reports[i], &c->agreed[i]);
+    upload->count += c->count;
+    sotto_wipe(c->agreed, sizeof c->agreed);
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
@@ -203,7 +249,7 @@ static void work(void *context, sotto_worker *worker)
     sotto_dap_upload_req req;
     sotto_reader in;
     sotto_buf aad;
-    sotto_dap_report report;
+    chunk *c;
 
     if (sotto_dap_upload_req_decode(&req, body, NULL) != SOTTO_OK) {
         sotto_problem(upload->request, SOTTO_DAP_INVALID_MESSAGE, NULL, upload->task);
@@ -215,17 +261,14 @@ static void work(void *context, sotto_worker *worker)
         sotto_upload_drop(upload);
         return;
     }
-    if (!set_up(upload, &aad, req.count, req.reports.len, worker->arena)) {
+    c = sotto_arena_take(worker->arena, sizeof *c);
+    if (!c || !set_up(upload, &aad, req.count, req.reports.len, worker->arena)) {
         sotto_upload_give_up(upload, SOTTO_NO_MEMORY);
         return;
     }
     in = sotto_reader_over(req.reports);
-    for (size_t left = req.reports.len; sotto_dap_upload_req_next(&in, &report);) {
-        size_t size = left - sotto_reader_left(&in);
-
-        left -= size;
-        take_in(upload, worker, &aad, &upload->reports[upload->count++], &report, size);
-    }
+    while (read_chunk(c, &in))
+        take_in(upload, worker, &aad, c);
     if (upload->failed != SOTTO_OK) { /* nothing is stored yet: the same request may come again */
         sotto_upload_give_up(upload, upload->failed);
         return;

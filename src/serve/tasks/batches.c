@@ -199,7 +199,7 @@ sotto_status sotto_batch_count(sotto_tx *tx, uint64_t *reports, int64_t task,
 typedef struct adding {
     const sotto_column_keys *keys;
     const sotto_server_task *task;
-    sotto_prio3_agg sum, one;
+    sotto_tally sum, one;
     sotto_buf plain;
     sotto_sub_aggregate *out;
 } adding;
@@ -216,9 +216,8 @@ static sotto_status add_row(adding *a, const sotto_sql *q, sotto_err *err)
     SOTTO_TRY(sotto_sql_column_fixed(q, 3, checksum, sizeof checksum, err));
     a->plain.len = 0;
     SOTTO_TRY(sotto_column_unseal(&a->plain, a->keys, &place, sotto_sql_column_bytes(q, 6), err));
-    SOTTO_TRY(
-        sotto_prio3_agg_decode(&a->task->vdaf, &a->one, sotto_buf_bytes(&a->plain), reports, err));
-    SOTTO_TRY(sotto_prio3_merge(&a->task->vdaf, &a->sum, &a->one, err));
+    SOTTO_TRY(a->task->method->tally->decode(&a->one, sotto_buf_bytes(&a->plain), reports, err));
+    SOTTO_TRY(a->task->method->tally->merge(&a->sum, &a->one, err));
     sotto_dap_checksum_merge(a->out->checksum, checksum);
     if (a->out->reports == 0 || first < a->out->first_bucket)
         a->out->first_bucket = first;
@@ -297,15 +296,16 @@ sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *sum, const sotto
 {
     size_t size = task->vdaf.sizes.out_share;
     adding a = {.keys = keys, .task = task, .out = sum};
+    const sotto_vdaf_server_ops *ops = task->method->two_server;
     sotto_buf out;
 
     memset(sum, 0, sizeof *sum);
     SOTTO_TRY(sotto_buf_take(&out, arena, size, err));
     SOTTO_TRY(sotto_buf_take(&a.plain, arena, size, err));
-    SOTTO_TRY(sotto_prio3_agg_init(&task->vdaf, &a.sum, arena, err));
-    SOTTO_TRY(sotto_prio3_agg_init(&task->vdaf, &a.one, arena, err));
+    SOTTO_TRY(ops->tally_init(&a.sum, &task->vdaf, arena, err));
+    SOTTO_TRY(ops->tally_init(&a.one, &task->vdaf, arena, err));
     SOTTO_TRY(add_rows(tx, &a, range, err));
-    SOTTO_TRY(sotto_prio3_agg_encode(&task->vdaf, &out, &a.sum, err));
+    SOTTO_TRY(task->method->tally->encode(&a.sum, &out, err));
     sum->share = sotto_buf_bytes(&out);
     return SOTTO_OK;
 }

@@ -1,6 +1,5 @@
 #include "serve/tasks/erase.h"
 
-#include "base/rule.h"
 #include "serve/tasks/batches.h"
 
 enum { PASS_BYTES = 16 << 20 };
@@ -99,8 +98,6 @@ sotto_status sotto_erase_shares(sotto_db *db, bool *more, sotto_err *err)
     pass p = {0};
 
     *more = false;
-    if (!SOTTO_RULE(shares_erased))
-        return SOTTO_OK;
     SOTTO_TRY(sotto_db_run(db, run_pass, &p, err));
     *more = p.more;
     return SOTTO_OK;

@@ -105,7 +105,7 @@ static void write_reports(sotto_writer *w, const sotto_metrics *m, sotto_role ro
     one(w, "sotto_reports_aggregated_total", "counter", "Reports added to a batch.",
         sotto_metrics_get(m, SOTTO_METRIC_REPORTS_AGGREGATED));
     head(w, "sotto_reports_rejected_total", "counter",
-         "Reports refused, each time, by cause and by the side that found it.");
+         "Reports rejected, each time, by cause and by the side that found it.");
     for (unsigned cause = 1; cause < SOTTO_CAUSES; cause++) {
         bool helper = cause >= SOTTO_CAUSE_HELPER && cause < SOTTO_CAUSE_ABANDONED;
         unsigned error = helper ? cause - SOTTO_CAUSE_HELPER : cause;
@@ -167,7 +167,7 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
     key_lines keys = {w, sotto_host_seconds(s->host)};
     sotto_task_health_view view;
 
-    sotto_task_health_look(s->health, &view);
+    (void)sotto_last_seen_look(s->health, &view);
     head(w, "sotto_tasks", "gauge",
          "Tasks, by whether they can be served: paired, unpaired, or not to be compiled.");
     say(w, "sotto_tasks{state=\"paired\"} %" PRIu64 "\n",
@@ -183,6 +183,10 @@ static sotto_status write_state(sotto_writer *w, sotto_server *s, sotto_err *err
          "Collections (leader) or aggregate shares (helper), by state, as stored.");
     for (unsigned i = 1; i < SOTTO_RELEASE_STATES; i++)
         say(w, "sotto_releases{state=\"%s\"} %" PRIu64 "\n", states[i], view.releases[i]);
+    if (view.keys.named)
+        one(w, "sotto_parties_files_good_until_seconds", "gauge",
+            "Unix time at which an HPKE key comes into use that no task's parties file names.",
+            (uint64_t)view.keys.until);
     head(w, "sotto_hpke_key_age_seconds", "gauge", "How long each HPKE key has been in its state.");
     return sotto_keys_list(s->keys, write_key, &keys, err);
 }

@@ -2,7 +2,7 @@
 
 #include "base/rule.h"
 #include "dap/dap.h"
-#include "recipe/model.h"
+#include "recipe/participation.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/schema.h"
 
@@ -51,7 +51,7 @@ static sotto_status arrived_for(sotto_tx *tx, uint64_t *out, const sotto_server_
 {
     bool is_leader = task->verifier.aggregator == 0;
 
-    if (!is_leader || !SOTTO_RULE(rate_of_acknowledged))
+    if (!is_leader)
         return in_jobs(tx, out, task, range, verified, err);
     SOTTO_TRY(acknowledged(tx, out, task, range, err));
     if (*out < verified)
@@ -65,43 +65,37 @@ static uint64_t begins(uint64_t bucket, uint64_t precision, uint64_t latest)
     return bucket > latest / precision ? latest : bucket * precision;
 }
 
-/* Slots that a window may touch: those of the recipe's own schedule, or, where every device counts them from a moment of its
- * own, as many as fit into the window and one more. */
-static uint64_t slots_touched(const sotto_recipe *recipe, uint64_t start, uint64_t end)
-{
-    const sotto_participation *p = &recipe->participation;
-    uint64_t opens = (uint64_t)recipe->opens, length = p->slot_minutes * 60;
-
-    if (p->type != SOTTO_DONATION)
-        length = ((uint64_t)recipe->closes - opens) / p->slots;
-    if (length == 0)
-        return p->slots;
-    if (p->type == SOTTO_DONATION || p->type == SOTTO_CHECK_IN_SLIDING_WINDOW)
-        return (end - start - 1) / length + 2;
-    return (end - 1 - opens) / length - (start - opens) / length + 1;
-}
-
-/* Of a device's chance to answer at all, what falls into this window. Without slots devices answer when they like, all of
- * them in the first hour perhaps, so that every window may have them all. */
-static double part_of(const sotto_server_task *task, const sotto_batch_range *range)
+/* The slots that a window may touch. Without slots devices answer when they like, all of them in the first hour perhaps, so
+ * that every window may have them all. */
+static sotto_slot_range touched(const sotto_server_task *task, const sotto_batch_range *range)
 {
     const sotto_recipe *recipe = task->recipe;
-    uint64_t start, end, touched, slots = recipe ? recipe->participation.slots : 0;
+    const uint64_t opens = (uint64_t)recipe->opens, closes = (uint64_t)recipe->closes;
+    uint64_t start = opens, end = closes;
 
-    if (slots == 0 || range->leader_selected || !SOTTO_RULE(rate_by_window))
-        return 1;
-    start = begins(range->first_bucket, task->dap.precision, (uint64_t)recipe->closes);
-    end = begins(range->end_bucket, task->dap.precision, (uint64_t)recipe->closes);
-    if (start < (uint64_t)recipe->opens)
-        start = (uint64_t)recipe->opens;
-    touched = start < end ? slots_touched(recipe, start, end) : slots;
-    return touched < slots ? (double)touched / (double)slots : 1;
+    if (!range->leader_selected) {
+        start = begins(range->first_bucket, task->dap.precision, closes);
+        end = begins(range->end_bucket, task->dap.precision, closes);
+    }
+    if (start < opens)
+        start = opens;
+    return sotto_participation_slots(&recipe->participation, (int64_t)start, (int64_t)end);
 }
 
 uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_range *range,
                              uint64_t population)
 {
-    return (uint64_t)ceil(task->expected * part_of(task, range) * (double)population);
+    double chance = 1; /* of a bare task nothing is known */
+
+    if (task->recipe) {
+        const sotto_slot_range slots = touched(task, range);
+        const sotto_participation *p = &task->recipe->participation;
+
+        chance = sotto_participation_chance(p, slots) +
+                 sotto_participation_dummy(p, slots, task->recipe->dummies);
+    }
+    /* A count that is whole but for a rounding stays what it is. */
+    return (uint64_t)ceil(chance * (double)population * (1 - 1e-12));
 }
 
 /* From the row, at this moment: an operator who corrects the figure need not restart a thing. */
@@ -144,9 +138,7 @@ static sotto_status look_up(sotto_tx *tx, earlier *out, int64_t task,
     bind_range(&q, task, range);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     out->held = row && sotto_sql_column_int(&q, 0) == 1;
-    out->released = row && !out->held &&
-                    ((uint64_t)sotto_sql_column_int(&q, 1) >= arrived ||
-                     !SOTTO_RULE(rate_released_for_what_came));
+    out->released = row && !out->held && (uint64_t)sotto_sql_column_int(&q, 1) >= arrived;
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -168,30 +160,70 @@ static sotto_status hold(sotto_tx *tx, int64_t task, const sotto_batch_range *ra
     return sotto_sql_run(&q, NULL, err);
 }
 
-sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate, const sotto_server_task *task,
-                              const sotto_batch_range *range, uint64_t verified, sotto_err *err)
+/* What the largest batch of this task that went before had, in each bucket of time, rounded up; of batches that the leader
+ * selects, in all. 0: none went yet. */
+static sotto_status read_history(sotto_tx *tx, uint64_t *out, int64_t task,
+                                 const sotto_batch_range *range, sotto_err *err)
 {
-    uint64_t population, arrived;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        range->leader_selected
+            ? "SELECT coalesce(max(reports), 0) FROM release WHERE task = ?1 AND state = ?2 AND"
+              " end_bucket = 0"
+            : "SELECT coalesce(max((reports - 1) / (end_bucket - first_bucket) + 1), 0)"
+              " FROM release WHERE task = ?1 AND state = ?2 AND"
+              " end_bucket > first_bucket",
+        err));
+    sotto_sql_int(&q, 1, task);
+    sotto_sql_int(&q, 2, SOTTO_RELEASE_DONE);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *out = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The smaller of what the population explains and what earlier batches had, as far as either is known. */
+static sotto_status expect(sotto_tx *tx, sotto_rate *rate, const sotto_server_task *task,
+                           const sotto_batch_range *range, bool history, sotto_err *err)
+{
+    uint64_t population, before = 0, length = range->end_bucket - range->first_bucket;
+
+    SOTTO_TRY(read_population(tx, &population, task->n, err));
+    if (history)
+        SOTTO_TRY(read_history(tx, &before, task->n, range, err));
+    rate->checking = population > 0 || before > 0 ? SOTTO_RATE_PASSED : SOTTO_RATE_OFF;
+    rate->expected = population > 0 ? sotto_rate_expected(task, range, population) : UINT64_MAX;
+    if (!range->leader_selected && before > 0)
+        before = before > UINT64_MAX / length ? UINT64_MAX : before * length;
+    if (before > 0 && before < rate->expected)
+        rate->expected = before;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate, const sotto_server_task *task,
+                              const sotto_batch_range *range, uint64_t verified, bool history,
+                              sotto_err *err)
+{
+    uint64_t arrived;
     earlier before;
 
     *rate = (sotto_rate){0};
-    SOTTO_TRY(read_population(tx, &population, task->n, err));
-    rate->checking = population > 0 ? SOTTO_RATE_PASSED : SOTTO_RATE_OFF;
-    if (population == 0)
+    SOTTO_TRY(expect(tx, rate, task, range, history, err));
+    if (rate->checking == SOTTO_RATE_OFF)
         return SOTTO_OK;
-    rate->expected = sotto_rate_expected(task, range, population);
     SOTTO_TRY(arrived_for(tx, &arrived, task, range, verified, err));
     rate->arrived = arrived;
     if (arrived / 2 < rate->expected || (arrived / 2 == rate->expected && arrived % 2 == 0))
         return SOTTO_OK;
     SOTTO_TRY(look_up(tx, &before, task->n, range, arrived, err));
-    if (SOTTO_RULE(rate_release_is_told))
-        rate->checking = SOTTO_RATE_RELEASED; /* when it goes */
+    rate->checking = SOTTO_RATE_RELEASED; /* when it goes */
     rate->let_go = before.released;
     if (rate->let_go)
         return SOTTO_OK;
-    rate->held = SOTTO_RULE(rate_held);
-    rate->began = rate->held && !before.held;
+    rate->held = true;
+    rate->began = !before.held;
     return hold(tx, task->n, range, arrived, rate->expected, err);
 }
 
@@ -263,7 +295,7 @@ sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *er
     uint64_t changed;
     sotto_sql q;
 
-    if ((!r->reason || !r->reason[0]) && SOTTO_RULE(rate_released_with_reason))
+    if (SOTTO_RULE(rate_released_with_reason) && (!r->reason || !r->reason[0]))
         return sotto_fail(err, SOTTO_DENIED, "a held batch is released with a reason, or not");
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE held SET reason = ?5, released = {now} WHERE task = ?1 AND"
@@ -272,7 +304,7 @@ sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *er
                                 err));
     bind_range(&q, r->task, &r->range);
     sotto_sql_text(&q, 5, r->reason);
-    sotto_sql_int(&q, 6, SOTTO_RULE(rate_released_while_held) ? SOTTO_RELEASE_CLOSED : INT32_MAX);
+    sotto_sql_int(&q, 6, SOTTO_RELEASE_CLOSED);
     SOTTO_TRY(sotto_sql_run(&q, &changed, err));
     return changed ? SOTTO_OK : not_held(tx, r, err);
 }

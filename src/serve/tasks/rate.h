@@ -1,4 +1,4 @@
-/* serve/tasks/rate.h - did more reports come than there are devices to send them? (seed 000, section 4.8)
+/* serve/tasks/rate.h - did more reports come than there are devices to send them? (Talwar et al. 2024, section 4.8)
  *
  * Callers:  both roles, in the transaction that would release a batch; `sotto admin batch`.
  * Secrets:  none; but the numbers are for this server's operator, not for peers.
@@ -31,11 +31,13 @@ uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_ra
 /* Whether the batch is to be held; then the row that says so is there. What counts: at the leader, the reports that it
  * acknowledged; at the helper, the reports in the jobs that it got. Those among them that turned out invalid count too;
  * those that the leader refused at upload do not. The population is read here, in this transaction; without one nothing is held.
- *   verified  reports in the sum */
+ *   verified  reports in the sum
+ *   history   a batch is also compared with the largest that went before of the same task, in proportion to its time: it
+ *             finds a jump, not a flood that grows slowly or was there from the start */
 SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate,
                                              const sotto_server_task *task,
                                              const sotto_batch_range *range, uint64_t verified,
-                                             sotto_err *err);
+                                             bool history, sotto_err *err);
 
 /* Tells the operator, once for each time that a batch comes to be held, and when one goes that they released. Call it when
  * that was committed. */

@@ -7,7 +7,6 @@
 #include "serve/tasks/schema.h"
 #include "serve/tasks/task_request.h"
 
-#include "base/rule.h"
 #include "dap/rejections.h"
 
 #include <stdio.h>
@@ -67,12 +66,11 @@ sotto_status sotto_rejection_counts_fix(sotto_tx *tx, sotto_buf *out, const sott
     uint64_t reports[SOTTO_CAUSES];
     sotto_rejections rejections;
 
-    if (range->leader_selected && SOTTO_RULE(upload_rejections_shown))
+    if (range->leader_selected)
         SOTTO_TRY(sotto_batch_claim_rejections(tx, task->n, &range->batch, server->shard, err));
     SOTTO_TRY(sotto_batch_rejections(tx, reports, SOTTO_CAUSES, task->n, range, err));
     gather(&rejections, reports);
-    if (SOTTO_RULE(rate_off_is_told))
-        rejections.rate = rate;
+    rejections.rate = rate;
     return sotto_dap_rejections_encode(out, &rejections, err);
 }
 
@@ -90,8 +88,7 @@ static sotto_status find_job(sotto_tx *tx, asking *a, sotto_err *err)
     SOTTO_TRY(sotto_sql_step(&q, &a->found, err));
     if (!a->found)
         return SOTTO_OK;
-    a->found =
-        !SOTTO_RULE(rejections_after_release) || sotto_sql_column_int(&q, 0) == SOTTO_RELEASE_DONE;
+    a->found = sotto_sql_column_int(&q, 0) == SOTTO_RELEASE_DONE;
     SOTTO_TRY(sotto_task_request_keep(&a->ask, &a->counts, sotto_sql_column_bytes(&q, 1), err));
     return sotto_sql_run(&q, NULL, err);
 }

@@ -8,6 +8,18 @@
 
 enum { NOISE_AT_ONCE = 256 };
 
+/* Talwar et al. 2024, Appendix A: a round may not outlast a slot, nor have devices of two. Slots begin and end with buckets. */
+static bool within_slot(const sotto_server_task *task, const sotto_dap_interval *i)
+{
+    const uint64_t length = task->collection_seconds / task->dap.precision,
+                   first = (uint64_t)task->collection_start / task->dap.precision;
+
+    if (length == 0)
+        return false;
+    return i->duration <= length &&
+           (i->start % length + length - first % length) % length + i->duration <= length;
+}
+
 bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
                          const sotto_server_task *task, const sotto_dap_batch_selector *selector)
 {
@@ -26,9 +38,7 @@ bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
     *problem = SOTTO_DAP_BATCH_INVALID;
     if (!sotto_dap_interval_valid(*i) || i->start + i->duration > INT64_MAX)
         return false;
-    /* Seed 000, appendix A: a round may not outlast the recipe's collection length. */
-    if (SOTTO_RULE(collection_length) && task->collection_seconds > 0 &&
-        i->duration > task->collection_seconds / task->dap.precision)
+    if (SOTTO_RULE(collection_length) && task->collection_seconds > 0 && !within_slot(task, i))
         return false;
     out->first_bucket = i->start;
     out->end_bucket = i->start + i->duration;
@@ -53,7 +63,7 @@ size_t sotto_release_sealed_size(const sotto_server_task *task)
 }
 
 /* A few entries at a time, each drawn, added and forgotten. */
-static sotto_status add_noise(sotto_prio3_agg *agg, const sotto_server_task *task, sotto_err *err)
+static sotto_status add_noise(sotto_tally *tally, const sotto_server_task *task, sotto_err *err)
 {
     int64_t drawn[NOISE_AT_ONCE];
     size_t count, entries = task->vdaf.sizes.outputs;
@@ -65,7 +75,7 @@ static sotto_status add_noise(sotto_prio3_agg *agg, const sotto_server_task *tas
         count = entries - i < NOISE_AT_ONCE ? entries - i : NOISE_AT_ONCE;
         status = sotto_noise_draw(task->noise, drawn, count, &entropy, err);
         if (status == SOTTO_OK)
-            status = sotto_prio3_agg_add(&task->vdaf, agg, i, drawn, count, err);
+            status = task->method->tally->add(tally, i, drawn, count, err);
     }
     sotto_wipe(drawn, sizeof drawn);
     sotto_entropy_clear(&entropy);
@@ -76,17 +86,17 @@ static sotto_status add_noise(sotto_prio3_agg *agg, const sotto_server_task *tas
 static sotto_status with_noise(sotto_bytes *out, const sotto_server_task *task,
                                const sotto_sub_aggregate *sum, sotto_arena *arena, sotto_err *err)
 {
-    sotto_prio3_agg agg;
+    sotto_tally tally;
     sotto_buf share;
 
     *out = sum->share;
-    if (!task->noise || !SOTTO_RULE(noise_added))
+    if (!task->noise)
         return SOTTO_OK;
     SOTTO_TRY(sotto_buf_take(&share, arena, task->vdaf.sizes.out_share, err));
-    SOTTO_TRY(sotto_prio3_agg_init(&task->vdaf, &agg, arena, err));
-    SOTTO_TRY(sotto_prio3_agg_decode(&task->vdaf, &agg, sum->share, sum->reports, err));
-    SOTTO_TRY(add_noise(&agg, task, err));
-    SOTTO_TRY(sotto_prio3_agg_encode(&task->vdaf, &share, &agg, err));
+    SOTTO_TRY(task->method->two_server->tally_init(&tally, &task->vdaf, arena, err));
+    SOTTO_TRY(task->method->tally->decode(&tally, sum->share, sum->reports, err));
+    SOTTO_TRY(add_noise(&tally, task, err));
+    SOTTO_TRY(task->method->tally->encode(&tally, &share, err));
     *out = sotto_buf_bytes(&share);
     return SOTTO_OK;
 }

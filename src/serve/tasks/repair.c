@@ -196,7 +196,7 @@ static sotto_status drop_part(sotto_tx *tx, const sotto_server *server,
     bool taken;
 
     SOTTO_TRY(is_taken(tx, &taken, task->n, batch, own, err));
-    if (taken && SOTTO_RULE(repair_whole_jobs))
+    if (SOTTO_RULE(repair_whole_jobs) && taken)
         return sotto_fail(err, SOTTO_DENIED, "a bucket of this job was released");
     return sotto_batch_reject(tx, task->n, batch, SOTTO_CAUSE_DROPPED, server->shard, reports, err);
 }

@@ -111,3 +111,20 @@ sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task, sotto_report_id *
     }
     return SOTTO_OK;
 }
+
+sotto_status sotto_report_ids_find(sotto_tx *tx, int64_t task, sotto_report_id *marks, size_t count,
+                                   sotto_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        sotto_sql q;
+
+        if (!marks[i].wanted)
+            continue;
+        SOTTO_TRY(
+            sotto_sql_prepare(tx, &q, "SELECT 1 FROM mark WHERE task = ?1 AND report = ?2", err));
+        sotto_sql_int(&q, 1, task);
+        sotto_sql_bytes(&q, 2, id_of(&marks[i]));
+        SOTTO_TRY(sotto_sql_any(&q, &marks[i].taken, err));
+    }
+    return SOTTO_OK;
+}

@@ -22,5 +22,9 @@ typedef struct sotto_report_id {
 SOTTO_MUST_USE sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task,
                                                   sotto_report_id *marks, size_t count,
                                                   sotto_err *err);
+/* Takes none: says of the wanted ones which were taken before. */
+SOTTO_MUST_USE sotto_status sotto_report_ids_find(sotto_tx *tx, int64_t task,
+                                                  sotto_report_id *marks, size_t count,
+                                                  sotto_err *err);
 
 #endif

@@ -273,6 +273,8 @@ bool sotto_resource_admit(void *server, const sotto_route *route, sotto_http_req
     if (!find(server, route, request, &to))
         return false;
     *max_body = r->limit(server, to.task);
+    if (r->token != SOTTO_NOBODYS) /* a leader speaks for all of its devices, from one address */
+        sotto_http_request_vouch(request);
     return true;
 }
 

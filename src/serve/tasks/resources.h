@@ -28,14 +28,15 @@ typedef struct sotto_resource {
 } sotto_resource;
 
 /* path: "tasks/{task}/reports", or "tasks/{task}/collection_jobs/{job}". */
-#define SOTTO_RESOURCE_ROUTE(method, path, resource)                                               \
+#define SOTTO_RESOURCE_ROUTE(by, at, resource)                                                     \
     {                                                                                              \
-        method, path, 0, sotto_resource_admit, sotto_resource_handle, resource                     \
+        .method = by, .path = at, .admit = sotto_resource_admit, .handle = sotto_resource_handle,  \
+        .more = resource                                                                           \
     }
 /* Both roles publish their HPKE configurations ... */
 #define SOTTO_HPKE_CONFIG_ROUTE                                                                    \
     {                                                                                              \
-        SOTTO_HTTP_GET, "hpke_config", 0, NULL, sotto_hpke_config_handle, NULL                     \
+        .method = SOTTO_HTTP_GET, .path = "hpke_config", .handle = sotto_hpke_config_handle        \
     }
 /* ... and tell the collector what a batch that was released had rejected. */
 #define SOTTO_REJECTIONS_ROUTE                                                                     \

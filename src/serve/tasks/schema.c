@@ -108,4 +108,16 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      "CREATE INDEX release_unerased ON release (n) WHERE erased = 0 AND state >= 3;"},
     /* Configurations of HPKE keys that were deleted: tasks that name them are this server's all the same. */
     {10, "CREATE TABLE hpke_former (config {bytes} PRIMARY KEY, since {int} NOT NULL);"},
+    {11,
+     /* When devices may seal to a key, and before which time no other comes into use; 0: made by an earlier version, and
+      * dated by its state. These stay as they were exported, whatever the options say later. */
+     "ALTER TABLE hpke_key ADD COLUMN use_from {int} NOT NULL DEFAULT 0;"
+     "ALTER TABLE hpke_key ADD COLUMN use_until {int} NOT NULL DEFAULT 0;"
+     "ALTER TABLE hpke_key ADD COLUMN use_next {int} NOT NULL DEFAULT 0;"
+     /* Whether the parties file of a task that was added names it. */
+     "ALTER TABLE hpke_key ADD COLUMN named {int} NOT NULL DEFAULT 0;"
+     /* Parties files go on naming a key that ended while a task runs. */
+     "ALTER TABLE hpke_former ADD COLUMN use_from {int} NOT NULL DEFAULT 0;"
+     "ALTER TABLE hpke_former ADD COLUMN use_until {int} NOT NULL DEFAULT 0;"
+     "ALTER TABLE hpke_former ADD COLUMN use_next {int} NOT NULL DEFAULT 0;"},
 };

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "recipe/calendar.h"
 #include "serve/tasks/erase.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/task_health.h"
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-enum { POINTER = sizeof(void *) };
+enum { POINTER = sizeof(void *), DAY = 86400 };
 
 static void set_defaults(sotto_task_options *o)
 {
@@ -31,9 +32,13 @@ const char *sotto_task_options_check(const void *options)
 {
     const sotto_key_times *times = &((const sotto_task_options *)options)->key_times;
 
-    return times->active && times->active < 4 * times->pending
-               ? "key_active: at least four times as long as key_pending"
-               : NULL;
+    if (times->active && times->active < 4 * times->pending)
+        return "key_active: at least four times as long as key_pending";
+    if (times->lead && times->lead < times->pending)
+        return "key_lead: at least as long as key_pending";
+    if (times->active && times->lead > 4 * times->active) /* a party has 16 keys at most */
+        return "key_lead: at most four times as long as key_active";
+    return NULL;
 }
 
 const sotto_service *sotto_role_service(sotto_role role)
@@ -62,7 +67,7 @@ static sotto_status open_parts(sotto_server *s, sotto_err *err)
     uint8_t info[SOTTO_DAP_INFO_MAX];
 
     SOTTO_TRY(sotto_metrics_new(&s->metrics, err));
-    SOTTO_TRY(sotto_task_health_new(&s->health, err));
+    SOTTO_TRY(sotto_last_seen_new(&s->health, sizeof(sotto_task_health_view), err));
     SOTTO_TRY(sotto_tasks_open(&s->tasks, s->db, s->columns, s->role, s->log, err));
     SOTTO_TRY(sotto_keys_open(&s->keys, s->db, s->columns, sotto_role_info(info, s->role),
                               &s->options.key_times, sotto_host_seconds(host), s->log, err));
@@ -117,7 +122,7 @@ void sotto_server_free(sotto_server *s)
     sotto_release(s->receivers, s->receivers ? s->host->options.workers * POINTER : 0);
     sotto_keys_close(s->keys);
     sotto_tasks_close(s->tasks);
-    sotto_task_health_free(s->health);
+    sotto_last_seen_free(s->health);
     sotto_metrics_free(s->metrics);
     sotto_release(s, sizeof *s);
 }
@@ -135,6 +140,21 @@ static void erase_shares(sotto_server *server)
                   sotto_log_text("reason", err.reason));
 }
 
+/* Once a day, and at the start: an application takes weeks to reach its devices. */
+static void tell_of_keys(sotto_server *server)
+{
+    const int64_t now = sotto_host_seconds(server->host);
+    const sotto_keys_known known = sotto_keys_known_until(server->keys, now);
+    char until[SOTTO_CALENDAR_TEXT];
+
+    if (!known.soon || (now >= server->keys_told && now < server->keys_told + DAY))
+        return;
+    server->keys_told = now;
+    sotto_calendar_format_time(until, known.until);
+    sotto_log(server->log, SOTTO_LOG_WARNING, "parties.outdated_soon",
+              sotto_log_text("good_until", until), sotto_log_uint("config_id", known.next));
+}
+
 void sotto_server_tick(sotto_server *server)
 {
     sotto_err err = {0};
@@ -142,6 +162,7 @@ void sotto_server_tick(sotto_server *server)
     if (sotto_keys_tick(server->keys, sotto_host_seconds(server->host), &err) != SOTTO_OK)
         sotto_log(server->log, SOTTO_LOG_WARNING, "keys.not_rotated",
                   sotto_log_text("reason", err.reason));
+    tell_of_keys(server);
     erase_shares(server);
 }
 

@@ -10,6 +10,7 @@
 #include "dap/report.h"
 #include "serve/host/host.h"
 #include "serve/host/keys.h"
+#include "serve/host/last_seen.h"
 #include "serve/tasks/tasks.h"
 
 #include <stdatomic.h>
@@ -17,7 +18,6 @@
 struct sotto_http_request;
 struct sotto_leader;
 struct sotto_metrics;
-struct sotto_task_health;
 
 /* Beside the host's. Zero takes the default. Rows for an operator are in tasks/task_options.h. */
 typedef struct sotto_task_options {
@@ -28,6 +28,7 @@ typedef struct sotto_task_options {
     unsigned jobs_in_flight;     /* leader                                              */
     uint64_t clock_skew_seconds; /* a report may be this far ahead                     */
     uint64_t late_seconds;       /* a report may arrive this long after its task closed */
+    bool rate_history;           /* see sotto_rate_check                                */
     sotto_key_times key_times;
 } sotto_task_options;
 
@@ -47,8 +48,9 @@ typedef struct sotto_server {
     sotto_keys *keys;
     sotto_receivers **receivers; /* one for each worker, by its number */
     struct sotto_metrics *metrics;
-    struct sotto_task_health *health;
+    sotto_last_seen *health;
     struct sotto_leader *leader; /* leader only: intake, jobs, collections */
+    int64_t keys_told;           /* when the log last had that parties files stop working soon */
     atomic_uint_fast64_t
         unknown_told; /* tasks/resources.c: when a task that is not here was last told of */
 } sotto_server;

@@ -1,18 +1,10 @@
 #include "serve/tasks/task_health.h"
 
-#include "base/alloc.h"
+#include "recipe/calendar.h"
 #include "serve/host/health.h"
 #include "serve/tasks/rate.h"
 
-#include <pthread.h>
-
 enum { RELEASES_EVERY = 10 };
-
-struct sotto_task_health {
-    pthread_mutex_t lock;
-    sotto_task_health_view view;
-    unsigned looks; /* by the thread that reads alone */
-};
 
 static sotto_status count_tasks(sotto_tx *tx, sotto_role role, sotto_task_health_view *view,
                                 sotto_err *err)
@@ -54,49 +46,38 @@ static sotto_status count_releases(sotto_tx *tx, sotto_task_health_view *view, s
 
 sotto_status sotto_task_health_read(sotto_tx *tx, sotto_server *server, sotto_err *err)
 {
-    sotto_task_health *health = server->health;
-    sotto_task_health_view view = health->view; /* nobody else writes it */
+    sotto_task_health_view view;
+    unsigned looks = sotto_last_seen_look(server->health, &view);
     uint64_t known;
 
     SOTTO_TRY(count_tasks(tx, server->role, &view, err));
     SOTTO_TRY(sotto_rate_count(tx, &view.held, server->role, err));
-    if (health->looks % RELEASES_EVERY == 0)
+    if (looks % RELEASES_EVERY == 0)
         SOTTO_TRY(count_releases(tx, &view, err));
-    health->looks++;
+    view.keys = sotto_keys_known_until(server->keys, sotto_host_seconds(server->host));
     view.broken = sotto_tasks_broken(server->tasks);
     known = sotto_tasks_count(server->tasks) + view.broken;
     view.unpaired = view.tasks > known ? view.tasks - known : 0;
-    (void)pthread_mutex_lock(&health->lock);
-    health->view = view;
-    (void)pthread_mutex_unlock(&health->lock);
+    sotto_last_seen_put(server->health, &view);
     return SOTTO_OK;
-}
-
-void sotto_task_health_look(sotto_task_health *health, sotto_task_health_view *view)
-{
-    (void)pthread_mutex_lock(&health->lock);
-    *view = health->view;
-    (void)pthread_mutex_unlock(&health->lock);
-}
-
-sotto_status sotto_task_health_new(sotto_task_health **out, sotto_err *err)
-{
-    *out = sotto_alloc(sizeof **out);
-    if (!*out)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a server's health");
-    (void)pthread_mutex_init(&(*out)->lock, NULL);
-    return SOTTO_OK;
-}
-
-void sotto_task_health_free(sotto_task_health *health)
-{
-    if (!health)
-        return;
-    (void)pthread_mutex_destroy(&health->lock);
-    sotto_release(health, sizeof *health);
 }
 
 /* ---- in words --------------------------------------------------------------------------------------------------------- */
+
+static void describe_keys(const sotto_keys_known *keys, sotto_buf *out)
+{
+    char until[SOTTO_CALENDAR_TEXT];
+
+    if (!keys->soon)
+        return;
+    sotto_calendar_format_time(until, keys->until);
+    sotto_health_say(out, "parties files: good until ");
+    sotto_health_say(out, until);
+    sotto_health_say_number(
+        out, ", when HPKE key ", keys->next,
+        " comes into use, which no task's file names: publish a file with `sotto admin keys"
+        " export --json`\n");
+}
 
 void sotto_task_health_describe(const sotto_task_health_view *view, sotto_buf *out)
 {
@@ -104,18 +85,27 @@ void sotto_task_health_describe(const sotto_task_health_view *view, sotto_buf *o
         sotto_health_say(out, "tasks: none yet; `sotto admin task add` makes one\n");
     if (view->unpaired > 0)
         sotto_health_say_number(out, "pairing: ", view->unpaired,
-                                " tasks wait for `sotto admin pair take`\n");
+                                view->unpaired == 1 ? " task waits for `sotto admin pair take`\n"
+                                                    : " tasks wait for `sotto admin pair take`\n");
     if (view->broken > 0)
         sotto_health_say_number(
             out, "tasks: ", view->broken,
-            " can't be read, or do not go with their pairing, and are not served: the log"
-            " says why\n");
+            view->broken == 1
+                ? " can't be read, or does not go with its pairing, and is not served:"
+                  " the log says why\n"
+                : " can't be read, or do not go with their pairing, and are not served:"
+                  " the log says why\n");
     if (view->without_population > 0)
         sotto_health_say_number(
             out, "rate check: off for ", view->without_population,
-            " tasks without a population (`sotto admin task add --population N`)\n");
+            view->without_population == 1
+                ? " task without a population (`sotto admin task add --population N`)\n"
+                : " tasks without a population (`sotto admin task add --population N`)\n");
+    describe_keys(&view->keys, out);
     if (view->held > 0)
         sotto_health_say_number(
             out, "batches: ", view->held,
-            " are held, since more reports came than expected (`sotto admin batch list`)\n");
+            view->held == 1
+                ? " is held, since more reports came than expected (`sotto admin batch list`)\n"
+                : " are held, since more reports came than expected (`sotto admin batch list`)\n");
 }

@@ -8,23 +8,18 @@
 
 #include "serve/tasks/server.h"
 
-typedef struct sotto_task_health sotto_task_health;
-
 enum { SOTTO_RELEASE_STATES = 5 }; /* serve/tasks/schema.h */
 
+/* What server->health (host/last_seen.h) holds. */
 typedef struct sotto_task_health_view {
     uint64_t tasks, unpaired, broken, without_population, held;
     uint64_t releases[SOTTO_RELEASE_STATES];
+    sotto_keys_known keys;
 } sotto_task_health_view;
-
-SOTTO_MUST_USE sotto_status sotto_task_health_new(sotto_task_health **health, sotto_err *err);
-/* NULL is fine. */
-void sotto_task_health_free(sotto_task_health *health);
 
 /* In a transaction that reads, each second; releases every tenth time, since there may be many. */
 SOTTO_MUST_USE sotto_status sotto_task_health_read(sotto_tx *tx, sotto_server *server,
                                                    sotto_err *err);
-void sotto_task_health_look(sotto_task_health *health, sotto_task_health_view *view);
 /* Appends a line for each thing that is missing or worth knowing. */
 void sotto_task_health_describe(const sotto_task_health_view *view, sotto_buf *out);
 

@@ -10,6 +10,7 @@
 #ifndef SOTTO_SERVE_TASKS_TASKS_H
 #define SOTTO_SERVE_TASKS_TASKS_H
 
+#include "aggregate/method.h"
 #include "dap/dap.h"
 #include "db/sealed.h"
 #include "db/store.h"
@@ -23,19 +24,19 @@ typedef enum sotto_role { SOTTO_LEADER = 2, SOTTO_HELPER = 3 } sotto_role; /* as
 typedef struct sotto_server_task {
     int64_t n; /* its row */
     sotto_task dap;
-    sotto_dap_profile profile;   /* how its parties speak      */
-    const sotto_recipe *recipe;  /* NULL: a bare configuration */
-    const char *leader, *helper; /* the parties' names         */
-    sotto_prio3 vdaf;
-    sotto_prio3_verifier verifier; /* key, context "dap-18" || id, and which aggregator this is */
-    sotto_hpke_config collector;   /* seal aggregate shares to it */
-    const sotto_pairing *pairing;  /* tokens; never NULL: an unpaired task is not found */
+    sotto_dap_profile profile;    /* how its parties speak      */
+    const sotto_recipe *recipe;   /* NULL: a bare configuration */
+    const char *leader, *helper;  /* the parties' names         */
+    const sotto_method *method;   /* how its reports are checked and added up */
+    sotto_vdaf vdaf;              /* that method with the task's parameters    */
+    sotto_vdaf_verifier verifier; /* key, context "dap-18" || id, and which aggregator this is */
+    sotto_hpke_config collector;  /* seal aggregate shares to it */
+    const sotto_pairing *pairing; /* tokens; never NULL: an unpaired task is not found */
+    int64_t collection_start; /* of the first of the slots that follow each other from then on */
     uint64_t
-        collection_seconds; /* a batch may not span more; 0: no such rule (seed 000, appendix A) */
+        collection_seconds; /* a batch lies within a slot of this length; 0: no such rule     */
     const sotto_noise
-        *noise; /* what this server adds to every sum that it releases; NULL: nothing */
-    double
-        expected; /* reports in all, dummies included, for each of this operator's population (serve/tasks/rate.h) */
+        *noise;        /* what this server adds to every sum that it releases; NULL: nothing */
     size_t max_report; /* bytes of the largest valid report on the wire */
 } sotto_server_task;
 

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
+#include "recipe/participation.h"
 #include "sotto/random.h"
 
 #include <string.h>
@@ -35,8 +36,8 @@ static sotto_status replace(sotto_tx *tx, const addition *a, entry *old, sotto_b
 
     if (same_collector(&old->task, &a->compiled->task))
         return SOTTO_OK;
-    if (pairing && sotto_pairing_is_for(pairing, &old->task.collector) &&
-        SOTTO_RULE(collector_key_kept))
+    if (SOTTO_RULE(collector_key_kept) && pairing &&
+        sotto_pairing_is_for(pairing, &old->task.collector))
         return sotto_fail(err, SOTTO_DENIED,
                           "this task was added before with another collector key: compare its"
                           " config with what `sotto collect key` printed");
@@ -72,6 +73,60 @@ static sotto_status compare_stored(sotto_tx *tx, const addition *a, sotto_bytes 
     return status;
 }
 
+/* Rows that are held in memory at once: db/sql.h. */
+enum { PAGE = 100 };
+
+/* Those behind *last, up to PAGE of them. What can't be read any more is compared with nothing. */
+static sotto_status compare_page(sotto_tx *tx, const addition *a, int64_t *last, bool *more,
+                                 sotto_arena *arena, sotto_err *err)
+{
+    const sotto_recipe *added = a->compiled->task.recipe, *stored;
+    unsigned rows = 0;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "SELECT n, recipe FROM task WHERE role = ?1 AND cohort = 0 AND n > ?2"
+                          " ORDER BY n LIMIT ?3",
+                          err));
+    sotto_sql_int(&q, 1, (int64_t)a->role);
+    sotto_sql_int(&q, 2, *last);
+    sotto_sql_int(&q, 3, PAGE);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    for (; row; rows++) {
+        sotto_mistakes mistakes = {0};
+
+        *last = sotto_sql_column_int(&q, 0);
+        if (sotto_recipe_read(&stored, sotto_sql_column_bytes(&q, 1), arena, &mistakes, NULL) ==
+            SOTTO_OK) {
+            sotto_participation_lint(added, stored, &mistakes);
+            if (mistakes.errors > 0)
+                return sotto_fail(err, SOTTO_DENIED, "%.60s: %.90s", mistakes.items[0].path,
+                                  mistakes.items[0].what);
+        }
+        sotto_arena_reset(arena);
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    }
+    *more = rows == PAGE;
+    return SOTTO_OK;
+}
+
+/* Devices draw once for all recipes of an analysis that have slots: one with others would get no answers. */
+static sotto_status compare_analysis(sotto_tx *tx, const addition *a, sotto_err *err)
+{
+    sotto_status status = SOTTO_OK;
+    sotto_arena arena;
+    int64_t last = -1;
+    bool more = a->compiled->task.recipe != NULL;
+
+    sotto_arena_init(&arena, SOTTO_RECIPE_ARENA);
+    while (status == SOTTO_OK && more)
+        status = compare_page(tx, a, &last, &more, &arena, err);
+    sotto_arena_clear(&arena);
+    return status;
+}
+
 static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
 {
     const addition *a = context;
@@ -80,7 +135,9 @@ static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(sotto_tx_guard(tx, SOTTO_PROVISIONING, true, err));
     SOTTO_TRY(sotto_keys_own(tx, &own, a->keys, err));
     SOTTO_TRY(sotto_task_entry_keys(a->compiled, tx, &own, false, err));
+    SOTTO_TRY(sotto_task_entry_name(a->compiled, tx, &own, err));
     SOTTO_TRY(sotto_task_entry_pair(a->compiled, tx, a->keys, err));
+    SOTTO_TRY(compare_analysis(tx, a, err));
     for (size_t i = 0; i < a->ids.len / SOTTO_TASK_ID_SIZE; i++) {
         sotto_bytes id = sotto_bytes_of(a->ids.data + i * SOTTO_TASK_ID_SIZE, SOTTO_TASK_ID_SIZE);
         sotto_sql q;
@@ -147,9 +204,10 @@ sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_keys *keys, sotto_
     status = compile_ids(ids, &a, mistakes, err);
     a.ids = sotto_bytes_of(ids->data + start, ids->len - start);
     if (status == SOTTO_OK && expected.len > 0 && !sotto_bytes_equal_vartime(expected, a.ids))
-        status = sotto_fail(err, SOTTO_DENIED,
-                            "the task's id is another here: the recipes differ in some byte, or"
-                            " the servers' URLs or keys in the parties files");
+        status = sotto_fail(
+            err, SOTTO_DENIED,
+            "task ids differ: compare the recipes byte by byte, and the servers' URLs and keys"
+            " in the parties files");
     if (status == SOTTO_OK)
         status = sotto_db_run(db, add_rows, &a, err);
     sotto_task_entry_free(a.compiled);

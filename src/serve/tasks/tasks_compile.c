@@ -32,14 +32,6 @@ void sotto_task_entry_free(entry *e)
 
 /* ---- compiling --------------------------------------------------------------------------------------- */
 
-static double expected_of(const sotto_recipe *recipe)
-{
-    const sotto_participation *p = &recipe->participation;
-    double sent = p->type == SOTTO_POISSON || p->type == SOTTO_CHECK_IN_FIXED_WINDOW ? p->rate : 1;
-
-    return sent + recipe->dummies;
-}
-
 /* The one that the recipe names, or the only one there is. */
 static const sotto_party_entry *find_collector(const sotto_recipe *recipe,
                                                const sotto_parties *parties)
@@ -72,6 +64,14 @@ static sotto_status compile_collector(sotto_server_task *out, const sotto_partie
     return sotto_hpke_config_decode(&out->collector, key->config, err);
 }
 
+/* The one place where a server learns which method a task has. */
+static sotto_status open_method(entry *e, const sotto_vdaf_config *config, sotto_err *err)
+{
+    SOTTO_TRY(sotto_vdaf_open(&e->task.vdaf, config, &e->arena, err));
+    e->task.method = sotto_method_of(config->type);
+    return SOTTO_OK;
+}
+
 static sotto_status compile_noise(entry *e, sotto_err *err)
 {
     uint64_t milli = e->task.recipe->noise_milli;
@@ -84,7 +84,7 @@ static sotto_status compile_noise(entry *e, sotto_err *err)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task's noise");
     /* All of the variance, though the other server adds as much: it may be the one that lies. */
     SOTTO_TRY(sotto_noise_gaussian(noise, milli * milli, 1000000, &e->arena, err));
-    if (sotto_noise_limit(noise) > SOTTO_PRIO3_ADDED_LIMIT)
+    if (sotto_noise_limit(noise) > e->task.method->two_server->most_added)
         return sotto_fail(err, SOTTO_DENIED, "noise of so large a sigma can't be added");
     e->task.noise = noise;
     return SOTTO_OK;
@@ -116,13 +116,15 @@ static sotto_status compile_recipe(entry *e, sotto_role role, sotto_bytes recipe
     SOTTO_TRY(sotto_parties_read(&parties, parties_json, &e->arena, mistakes, err));
     SOTTO_TRY(find_us(e, role, parties, err));
     SOTTO_TRY(sotto_task_compile(&out->dap, out->recipe, parties, cohort, &e->arena, err));
+    SOTTO_TRY(open_method(e, &out->dap.vdaf, err));
     SOTTO_TRY(compile_collector(out, parties, err));
     SOTTO_TRY(compile_noise(e, err));
     out->leader = out->recipe->leader;
     out->helper = out->recipe->helper;
-    out->expected = expected_of(out->recipe);
-    if (out->recipe->participation.type == SOTTO_DONATION)
-        out->collection_seconds = out->recipe->participation.slot_minutes * 60;
+    if (out->recipe->participation.type == SOTTO_DONATION) {
+        out->collection_start = out->recipe->participation.start;
+        out->collection_seconds = out->recipe->participation.length;
+    }
     return SOTTO_OK;
 }
 
@@ -162,7 +164,7 @@ static sotto_status bare_decode(sotto_bare_task *out, sotto_bytes stored, sotto_
     profile = sotto_read_uint(&in, 1);
     SOTTO_TRY(sotto_reader_finish(&in, "bare task", err));
     if (!is_name(leader) || !is_name(helper) ||
-        (out->verify_key.len != 0 && out->verify_key.len != SOTTO_PRIO3_VERIFY_KEY_SIZE) ||
+        (out->verify_key.len != 0 && out->verify_key.len != SOTTO_DAP_VERIFY_KEY_SIZE) ||
         (out->id.len != 0 && out->id.len != SOTTO_TASK_ID_SIZE) || profile > SOTTO_DAP_JANUS)
         return sotto_fail(err, SOTTO_MALFORMED, "a bare task's names, key, id or profile are none");
     out->profile = (sotto_dap_profile)profile;
@@ -205,7 +207,7 @@ static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
     SOTTO_TRY(sotto_task_configuration_decode(&c, bare.configuration, err));
     SOTTO_TRY(sotto_task_configuration_check(&c, err));
     SOTTO_TRY(sotto_hpke_config_decode(&out->collector, bare.collector_config, err));
-    SOTTO_TRY(sotto_prio3_init(&out->vdaf, &e->arena, &c.vdaf, err));
+    SOTTO_TRY(open_method(e, &c.vdaf, err));
     sotto_task_id_derive(out->dap.id, bare.configuration);
     if (bare.id.len > 0)
         memcpy(out->dap.id, bare.id.data, sizeof out->dap.id);
@@ -222,7 +224,6 @@ static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
     SOTTO_TRY(bare_window(&out->dap, &c, err));
     out->leader = bare.leader;
     out->helper = bare.helper;
-    out->expected = 1;
     if (bare.verify_key.len > 0) {
         memcpy(out->verifier.verify_key, bare.verify_key.data, bare.verify_key.len);
         e->has_verify_key = true;
@@ -241,7 +242,6 @@ sotto_status sotto_task_entry_compile(entry *e, sotto_role role, sotto_bytes rec
         SOTTO_TRY(compile_bare(e, parties, err));
     else
         SOTTO_TRY(compile_recipe(e, role, recipe, parties, cohort, mistakes, err));
-    SOTTO_TRY(sotto_prio3_init(&out->vdaf, &e->arena, &out->dap.vdaf, err));
     sotto_dap_context(e->context, out->dap.id);
     out->verifier.context = sotto_bytes_of(e->context, sizeof e->context);
     out->verifier.aggregator = role == SOTTO_LEADER ? 0 : 1;
@@ -259,9 +259,9 @@ size_t sotto_task_job_entry(const sotto_server_task *task)
 
 sotto_status sotto_task_entry_check(const entry *e, sotto_bytes id, sotto_err *err)
 {
-    return sotto_bytes_equal_vartime(id, sotto_bytes_of(e->task.dap.id, sizeof e->task.dap.id)) ||
-                   !SOTTO_RULE(altered_task_not_served)
-               ? SOTTO_OK
-               : sotto_fail(err, SOTTO_REJECTED,
-                            "its row was altered: it makes another task than it names");
+    if (SOTTO_RULE(altered_task_not_served) &&
+        !sotto_bytes_equal_vartime(id, sotto_bytes_of(e->task.dap.id, sizeof e->task.dap.id)))
+        return sotto_fail(err, SOTTO_REJECTED,
+                          "its row was altered: it makes another task than it names");
+    return SOTTO_OK;
 }

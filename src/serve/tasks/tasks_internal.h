@@ -48,6 +48,9 @@ SOTTO_MUST_USE sotto_status sotto_task_entry_check(const sotto_task_entry *entry
 SOTTO_MUST_USE sotto_status sotto_task_entry_keys(const sotto_task_entry *entry, sotto_tx *tx,
                                                   const sotto_own_keys *own, bool stored,
                                                   sotto_err *err);
+/* Notes that devices have a parties file with these keys of this server. */
+SOTTO_MUST_USE sotto_status sotto_task_entry_name(const sotto_task_entry *entry, sotto_tx *tx,
+                                                  const sotto_own_keys *own, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_task_bare_encode(sotto_buf *out, const sotto_bare_task *task,
                                                    sotto_err *err);
 

@@ -57,3 +57,15 @@ sotto_status sotto_task_entry_keys(const sotto_task_entry *e, sotto_tx *tx,
     }
     return SOTTO_OK;
 }
+
+sotto_status sotto_task_entry_name(const sotto_task_entry *e, sotto_tx *tx,
+                                   const sotto_own_keys *own, sotto_err *err)
+{
+    for (size_t i = 0; e->us && i < e->us->key_count; i++) {
+        const sotto_bytes config = e->us->keys[i].config;
+
+        if (has(own, config))
+            SOTTO_TRY(sotto_keys_name(tx, config.data[0], err)); /* its first byte is its id */
+    }
+    return SOTTO_OK;
+}

@@ -173,7 +173,7 @@ sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
 /* Whom sums are sealed to is in no task's id: two servers with the same ids could seal to two keys, or both to a stranger's. */
 static sotto_status check_collector(const sotto_task_entry *e, sotto_err *err)
 {
-    if (!SOTTO_RULE(collector_key_paired) || agrees(&e->pairing, &e->task))
+    if (agrees(&e->pairing, &e->task))
         return SOTTO_OK;
     if (e->pairing.foreign)
         return sotto_fail(err, SOTTO_DENIED, "pairing %s has no collector key, as recipes need it",
@@ -228,10 +228,10 @@ sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto_column_keys *k
 /* By which names it was found is in the row alone; by which it was made is sealed. */
 static sotto_status check_names(const sotto_task_entry *e, sotto_err *err)
 {
-    if (names(&e->pairing, &e->task) || !SOTTO_RULE(pairing_of_its_parties))
-        return SOTTO_OK;
-    return sotto_fail(err, SOTTO_REJECTED, "pairing %s is stored as that of other parties",
-                      e->pairing.fingerprint);
+    if (SOTTO_RULE(pairing_of_its_parties) && !names(&e->pairing, &e->task))
+        return sotto_fail(err, SOTTO_REJECTED, "pairing %s is stored as that of other parties",
+                          e->pairing.fingerprint);
+    return SOTTO_OK;
 }
 
 sotto_status sotto_task_entry_pair(sotto_task_entry *e, sotto_tx *tx, const sotto_column_keys *keys,

@@ -7,15 +7,18 @@
 #include "serve/host/host_metrics.h"
 #include "serve/host/row.h"
 #include "serve/host/steps.h"
+#include "transport/http_pipe.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
-enum { QUEUE_NOTES = 1, MAX_NOTE = 64 };
+enum { QUEUE_NOTES = 1, MAX_NOTE = 64, MAX_UPLOAD = 512 << 20 };
 
 typedef struct third_state {
     sotto_host *host;
     sotto_third_config config;
-    atomic_int_fast64_t next, done;
+    atomic_int_fast64_t next, done, lost;
+    _Atomic(sotto_http_pipe *) events; /* the last client's */
 } third_state;
 
 /* ---- the route: a note is kept and queued in one transaction, then acknowledged ------------------------------------- */
@@ -68,7 +71,79 @@ static void add_note(void *state, const sotto_route *route, sotto_http_request *
     sotto_db_post(third->host->db, &note->db);
 }
 
-static const sotto_route routes[] = {{SOTTO_HTTP_POST, "notes", MAX_NOTE, NULL, add_note, NULL}};
+/* ---- an upload that is counted and never held ------------------------------------------------------------------------ */
+
+static bool admit_upload(void *state, const sotto_route *route, sotto_http_request *request,
+                         size_t *max_body)
+{
+    (void)state;
+    *max_body = route->max_body;
+    sotto_http_request_remember(request, sotto_alloc(sizeof(uint64_t)));
+    return sotto_http_request_note(request) ||
+           sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
+}
+
+static sotto_http_flow take_piece(void *state, const sotto_route *route,
+                                  sotto_http_request *request, sotto_bytes piece)
+{
+    (void)state;
+    (void)route;
+    *(uint64_t *)sotto_http_request_note(request) += piece.len;
+    return SOTTO_HTTP_NEXT;
+}
+
+static void lose_upload(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    third_state *third = state;
+
+    (void)route;
+    sotto_release(sotto_http_request_note(request), sizeof(uint64_t));
+    atomic_fetch_add(&third->lost, 1);
+}
+
+static void end_upload(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    uint64_t *count = sotto_http_request_note(request);
+    char text[24];
+    const int len = snprintf(text, sizeof text, "%llu", (unsigned long long)*count);
+
+    (void)state;
+    (void)route;
+    sotto_release(count, sizeof *count);
+    sotto_http_answer(
+        request, &(sotto_http_reply){.status = 200, .body = sotto_bytes_of(text, (size_t)len)});
+}
+
+/* ---- events: an answer that stays open until the server drains --------------------------------------------------------- */
+
+static void open_events(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    static const sotto_http_field type = {"Content-Type", "text/event-stream"};
+    third_state *third = state;
+    sotto_http_pipe *pipe;
+
+    (void)route;
+    if (sotto_http_pipe_open(&pipe, request, &(sotto_http_reply){200, &type, 1, {NULL, 0}},
+                             &(sotto_http_pipe_options){.endless = true}, NULL) != SOTTO_OK) {
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
+        return;
+    }
+    if (sotto_http_pipe_put(pipe, sotto_bytes_of("data: hello\n\n", 13), NULL) == SOTTO_OK)
+        pipe = atomic_exchange(&third->events, pipe);
+    sotto_http_pipe_end(pipe, true); /* this one, or that of the client before */
+}
+
+static const sotto_route routes[] = {
+    {.method = SOTTO_HTTP_POST, .path = "notes", .max_body = MAX_NOTE, .handle = add_note},
+    {.method = SOTTO_HTTP_POST,
+     .path = "uploads",
+     .max_body = MAX_UPLOAD,
+     .admit = admit_upload,
+     .piece = take_piece,
+     .lost = lose_upload,
+     .handle = end_upload},
+    {.method = SOTTO_HTTP_GET, .path = "events", .handle = open_events},
+};
 
 /* ---- the queue ------------------------------------------------------------------------------------------------------ */
 
@@ -122,7 +197,7 @@ static unsigned most(const void *state)
     return 2;
 }
 
-const sotto_queue sotto_third_queue[1] = {{QUEUE_NOTES, step, most, 10, 40}};
+const sotto_queue sotto_third_queue[1] = {{"notes", QUEUE_NOTES, step, most, 10, 40}};
 
 /* ---- the rest --------------------------------------------------------------------------------------------------------- */
 
@@ -150,7 +225,10 @@ static sotto_status open_third(void **state, sotto_host *host, const void *confi
 
 static void close_third(void *state)
 {
-    sotto_release(state, sizeof(third_state));
+    third_state *third = state;
+
+    sotto_http_pipe_end(atomic_load(&third->events), true);
+    sotto_release(third, sizeof *third);
 }
 
 static sotto_status look(sotto_tx *tx, void *state, sotto_err *err)
@@ -179,6 +257,8 @@ static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
     (void)err;
     sotto_metric_one(w, "third_notes_done", "gauge", "Notes that are done.",
                      (uint64_t)atomic_load(&third->done));
+    sotto_metric_one(w, "third_uploads_lost", "counter", "Uploads that did not end.",
+                     (uint64_t)atomic_load(&third->lost));
     return SOTTO_OK;
 }
 
@@ -189,7 +269,7 @@ const sotto_service sotto_third_service = {
     .operations = "127.0.0.1:9799",
     .owner = 99,
     .routes = routes,
-    .route_count = 1,
+    .route_count = sizeof routes / sizeof routes[0],
     .options = options,
     .option_count = 1,
     .config_size = sizeof(sotto_third_config),

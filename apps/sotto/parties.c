@@ -1,0 +1,341 @@
+/* sotto parties - sign a parties file, so that devices take it in place of the one that came with their application. */
+#define _POSIX_C_SOURCE 200809L
+#include "collect.h"
+#include "show.h"
+#include "verbs.h"
+
+#include "base/hex.h"
+#include "base/secret_file.h"
+#include "recipe/signed_parties.h"
+#include "sotto/random.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_FILE = SOTTO_SIGNED_PARTIES_MAX, MOST_POLICY = 1 << 20, ARENA = 64 << 20 };
+
+/* One run of a verb. */
+typedef struct parties_job {
+    const char *verb, *path, *key, *serial, *policy;
+    bool json;
+    sotto_err err;
+} parties_job;
+
+static int complain(const parties_job *job, const char *path)
+{
+    (void)fprintf(stderr, "sotto parties %s: %s: %s\n", job->verb, path, job->err.reason);
+    switch (job->err.status) {
+    case SOTTO_MALFORMED:
+    case SOTTO_TOO_LARGE:
+        return EXIT_LINT;
+    case SOTTO_DENIED:
+    case SOTTO_REJECTED:
+        return EXIT_REFUSED;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+/* `options`: which of --key, --serial and --policy this verb has, by their first letters. */
+static int parse(parties_job *job, const char *verb, const char *options, int argc, char **argv)
+{
+    *job = (parties_job){.verb = verb};
+    for (int i = 1; i < argc; i++) {
+        const struct {
+            const char *name;
+            const char **value;
+        } known[] = {{"--key", &job->key}, {"--serial", &job->serial}, {"--policy", &job->policy}};
+        const char **value = NULL;
+
+        for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+            if (strcmp(argv[i], known[k].name) == 0 && strchr(options, known[k].name[2]))
+                value = known[k].value;
+        if (strcmp(argv[i], "--json") == 0 && strchr(options, 'j')) {
+            job->json = true;
+        } else if (value && i + 1 < argc) {
+            *value = argv[++i];
+        } else if (argv[i][0] != '-' && !job->path) {
+            job->path = argv[i];
+        } else {
+            (void)fprintf(stderr, "sotto parties %s: what is '%s'?\n", verb, argv[i]);
+            return EXIT_USAGE;
+        }
+    }
+    if (job->path)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "sotto parties %s: which file?\n", verb);
+    return EXIT_USAGE;
+}
+
+/* The whole of a file; one byte more than there may be is enough to see that. */
+static sotto_status read_file(parties_job *job, sotto_bytes *out, uint8_t *memory, size_t most,
+                              const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    size_t len;
+
+    if (!file)
+        return sotto_fail(&job->err, SOTTO_IO, "can't be read");
+    len = fread(memory, 1, most + 1, file);
+    (void)fclose(file);
+    *out = sotto_bytes_of(memory, len);
+    return len > most ? sotto_fail(&job->err, SOTTO_TOO_LARGE, "more than %zu bytes", most)
+                      : SOTTO_OK;
+}
+
+/* ---- key -------------------------------------------------------------------------------------------------- */
+
+static sotto_status make_key(parties_job *job, uint8_t seed[SOTTO_SIGN_SEED], sotto_signer *signer)
+{
+    SOTTO_TRY(sotto_random_bytes(seed, SOTTO_SIGN_SEED, &job->err));
+    SOTTO_TRY(sotto_signer_init(signer, seed, &job->err));
+    return sotto_collect_write_secret(job->path, sotto_bytes_of(seed, SOTTO_SIGN_SEED), &job->err);
+}
+
+static int run_key(int argc, char **argv)
+{
+    uint8_t seed[SOTTO_SIGN_SEED];
+    char hex[2 * SOTTO_SIGN_PUBLIC + 1];
+    sotto_signer signer = {0};
+    parties_job job;
+    int code = parse(&job, "key", "j", argc, argv);
+
+    if (code == EXIT_DONE && make_key(&job, seed, &signer) != SOTTO_OK)
+        code = complain(&job, job.path);
+    if (code == EXIT_DONE && job.json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_hex(&j, "key", sotto_bytes_of(signer.public_key, SOTTO_SIGN_PUBLIC));
+        (void)sotto_show_end(&j);
+    } else if (code == EXIT_DONE) {
+        sotto_hex_encode(hex, sotto_bytes_of(signer.public_key, SOTTO_SIGN_PUBLIC));
+        printf("%s\n", hex);
+        (void)fprintf(stderr,
+                      "The line above is public: it goes into the policy's \"parties_keys\".\n"
+                      "%s is secret: whoever has it can name HPKE keys of their own for both"
+                      " servers.\n",
+                      job.path);
+    }
+    sotto_signer_clear(&signer);
+    sotto_wipe(seed, sizeof seed);
+    return code;
+}
+
+/* ---- sign ------------------------------------------------------------------------------------------------- */
+
+static sotto_status open_signer(parties_job *job, sotto_signer *signer)
+{
+    uint8_t seed[SOTTO_SIGN_SEED + 2]; /* a file that fills it is too long */
+    sotto_buf out = sotto_buf_over(seed, sizeof seed);
+    sotto_status status = sotto_secret_file_read(&out, job->key, SOTTO_SECRET_OWN, &job->err);
+
+    if (status == SOTTO_OK && out.len != SOTTO_SIGN_SEED)
+        status = sotto_fail(&job->err, SOTTO_MALFORMED, "no signing key of `sotto parties key`");
+    if (status == SOTTO_OK)
+        status = sotto_signer_init(signer, seed, &job->err);
+    sotto_wipe(seed, sizeof seed);
+    return status;
+}
+
+static sotto_status read_serial(parties_job *job, uint64_t *serial)
+{
+    char *end = NULL;
+
+    *serial = strtoull(job->serial, &end, 10);
+    if (job->serial[0] < '1' || job->serial[0] > '9' || *end || *serial > INT64_MAX ||
+        strlen(job->serial) > 19)
+        return sotto_fail(&job->err, SOTTO_MALFORMED,
+                          "--serial takes a whole number from 1 to 2^63 - 1");
+    return SOTTO_OK;
+}
+
+/* A parties file that devices could not read must not be signed. */
+static sotto_status lint(parties_job *job, sotto_bytes json)
+{
+    static sotto_mistakes mistakes;
+    const sotto_parties *parties;
+    sotto_arena arena;
+
+    sotto_arena_init(&arena, ARENA);
+    sotto_status status = sotto_parties_read(&parties, json, &arena, &mistakes, &job->err);
+    sotto_arena_clear(&arena);
+    return status;
+}
+
+/* What is signed already gets one signature more, under the serial that it has. */
+static sotto_status begin(parties_job *job, sotto_signed_parties *file, sotto_bytes bytes)
+{
+    uint64_t serial = (uint64_t)time(NULL);
+
+    if (job->serial)
+        SOTTO_TRY(read_serial(job, &serial));
+    if (!sotto_signed_parties_is(bytes)) {
+        *file = (sotto_signed_parties){.serial = serial, .parties = bytes};
+        return lint(job, bytes);
+    }
+    SOTTO_TRY(sotto_signed_parties_decode(file, bytes, &job->err));
+    if (job->serial && serial != file->serial)
+        return sotto_fail(&job->err, SOTTO_DENIED, "it is signed with serial %" PRIu64 " already",
+                          file->serial);
+    return lint(job, file->parties);
+}
+
+static int run_sign(int argc, char **argv)
+{
+    static uint8_t memory[MOST_FILE + 1], signed_memory[MOST_FILE];
+    sotto_buf out = sotto_buf_over(signed_memory, sizeof signed_memory);
+    sotto_signed_parties file;
+    sotto_signer signer = {0};
+    sotto_bytes bytes;
+    parties_job job;
+    int code = parse(&job, "sign", "ks", argc, argv);
+
+    if (code == EXIT_DONE && !job.key) {
+        (void)fprintf(stderr, "sotto parties sign: with which --key?\n");
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_DONE && open_signer(&job, &signer) != SOTTO_OK)
+        code = complain(&job, job.key);
+    if (code == EXIT_DONE && (read_file(&job, &bytes, memory, MOST_FILE, job.path) != SOTTO_OK ||
+                              begin(&job, &file, bytes) != SOTTO_OK ||
+                              sotto_signed_parties_sign(&file, &signer, &job.err) != SOTTO_OK ||
+                              sotto_signed_parties_encode(&out, &file, &job.err) != SOTTO_OK))
+        code = complain(&job, job.path);
+    if (code == EXIT_DONE)
+        (void)fwrite(out.data, 1, out.len, stdout);
+    sotto_signer_clear(&signer);
+    return code;
+}
+
+/* ---- check ------------------------------------------------------------------------------------------------ */
+
+static sotto_status check(parties_job *job, const sotto_signed_parties *file)
+{
+    static uint8_t memory[MOST_POLICY + 1];
+    static sotto_mistakes mistakes;
+    const sotto_policy *policy;
+    sotto_arena arena;
+    sotto_bytes json;
+    sotto_status status;
+
+    SOTTO_TRY(read_file(job, &json, memory, MOST_POLICY, job->policy));
+    sotto_arena_init(&arena, ARENA);
+    status = sotto_policy_read(&policy, json, &arena, &mistakes, &job->err);
+    if (status == SOTTO_OK)
+        status = sotto_signed_parties_check(file, policy, &job->err);
+    sotto_arena_clear(&arena);
+    return status;
+}
+
+static void print_keys(const parties_job *job, const sotto_signed_parties *file)
+{
+    char hex[2 * SOTTO_SIGN_PUBLIC + 1];
+
+    if (job->json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_uint(&j, "serial", file->serial);
+        sotto_json_uint(&j, "signatures", file->count);
+        sotto_json_bool(&j, "checked", job->policy != NULL);
+        (void)sotto_show_end(&j);
+        return;
+    }
+    printf("serial %" PRIu64 "\n", file->serial);
+    for (size_t i = 0; i < file->count; i++) {
+        sotto_hex_encode(hex, sotto_bytes_of(file->by[i].key, SOTTO_SIGN_PUBLIC));
+        printf("signed by %s\n", hex);
+    }
+    printf("%s\n", job->policy ? "devices with this policy take it"
+                               : "no signature was checked: name a policy with --policy");
+}
+
+static int run_check(int argc, char **argv)
+{
+    static uint8_t memory[MOST_FILE + 1];
+    sotto_signed_parties file;
+    sotto_bytes bytes;
+    parties_job job;
+    int code = parse(&job, "check", "pj", argc, argv);
+
+    if (code == EXIT_DONE &&
+        (read_file(&job, &bytes, memory, MOST_FILE, job.path) != SOTTO_OK ||
+         sotto_signed_parties_decode(&file, bytes, &job.err) != SOTTO_OK ||
+         lint(&job, file.parties) != SOTTO_OK || (job.policy && check(&job, &file) != SOTTO_OK)))
+        code = complain(&job, job.path);
+    if (code == EXIT_DONE)
+        print_keys(&job, &file);
+    return code;
+}
+
+/* ---- show ------------------------------------------------------------------------------------------------- */
+
+static int run_show(int argc, char **argv)
+{
+    static uint8_t memory[MOST_FILE + 1];
+    sotto_signed_parties file;
+    sotto_bytes bytes;
+    parties_job job;
+    int code = parse(&job, "show", "j", argc, argv); /* it is JSON already */
+
+    if (code == EXIT_DONE && (read_file(&job, &bytes, memory, MOST_FILE, job.path) != SOTTO_OK ||
+                              sotto_signed_parties_decode(&file, bytes, &job.err) != SOTTO_OK))
+        code = complain(&job, job.path);
+    if (code == EXIT_DONE)
+        (void)fwrite(file.parties.data, 1, file.parties.len, stdout);
+    return code;
+}
+
+static const sotto_verb verb_key = {
+    .name = "key",
+    .summary = "make a key that signs parties files",
+    .usage =
+        "usage: sotto parties key FILE [--json]\n\n"
+        "Writes a secret key into FILE, which must not be there yet, and prints its public half,\n"
+        "64 hex digits, for the policy's \"parties_keys\". Whoever has the secret key can name\n"
+        "HPKE keys of their own for both servers. A leader's or helper's operator must not have\n"
+        "it alone: give each a key, name both in the policy, and both must sign.\n",
+    .run = run_key,
+};
+
+static const sotto_verb verb_sign = {
+    .name = "sign",
+    .summary = "sign a parties file, for devices that have an older one",
+    .usage =
+        "usage: sotto parties sign FILE --key KEYFILE [--serial N]\n\n"
+        "Prints FILE, a parties file, with a signature. Devices whose policy names the key take\n"
+        "it in place of the file that came with their application, if it has the same names,\n"
+        "roles and URLs. The serial must be higher than that of every file they took before; it\n"
+        "is the time in seconds since 1970, if not given, and may not be more than 30 days ahead\n"
+        "of it. A file that is signed already gets one signature more, under the serial that it\n"
+        "has. Exits with 3 if FILE has mistakes.\n",
+    .run = run_sign,
+};
+
+static const sotto_verb verb_check = {
+    .name = "check",
+    .summary = "say who signed a file, and whether a policy's devices take it",
+    .usage = "usage: sotto parties check FILE [--policy FILE] [--json]\n\n"
+             "Prints the serial and the keys that signed. With --policy, checks the signatures;\n"
+             "exits with 4 if one does not hold, or too few of the policy's keys signed.\n",
+    .run = run_check,
+};
+
+static const sotto_verb verb_show = {
+    .name = "show",
+    .summary = "print the parties file without its signatures",
+    .usage = "usage: sotto parties show FILE\n\n"
+             "Prints the parties file that was signed, byte for byte, for servers and collectors.\n"
+             "Looks at no signature: `sotto parties check` does.\n",
+    .run = run_show,
+};
+
+static const sotto_verb *const parts[] = {&verb_key, &verb_sign, &verb_check, &verb_show, NULL};
+
+const sotto_verb sotto_verb_parties = {
+    .name = "parties",
+    .summary = "sign parties files, for devices that are out there",
+    .parts = parts,
+};

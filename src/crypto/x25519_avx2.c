@@ -1,0 +1,28 @@
+#include <immintrin.h>
+
+typedef __m256i lane;
+typedef __m256i choice; /* all bits of a lane, or none */
+enum { LANES = 4 };
+
+#define ALL(n)      _mm256_set1_epi64x(n)
+#define ADD(a, b)   _mm256_add_epi64(a, b)
+#define SUB(a, b)   _mm256_sub_epi64(a, b)
+#define AND(a, b)   _mm256_and_si256(a, b)
+#define SHL(a, n)   _mm256_slli_epi64(a, n)
+#define SHR(a, n)   _mm256_srli_epi64(a, n)
+#define MUL32(a, b) _mm256_mul_epu32(a, b)
+
+#define CHOOSE(word, bit)                                                                          \
+    SUB(ALL(0), AND(_mm256_srl_epi64(word, _mm_cvtsi32_si128((int)(bit))), ALL(1)))
+#define SWAP(swap, a, b)                                                                           \
+    do {                                                                                           \
+        const lane differ = AND(swap, _mm256_xor_si256(a, b));                                     \
+        a = _mm256_xor_si256(a, differ);                                                           \
+        b = _mm256_xor_si256(b, differ);                                                           \
+    } while (0)
+
+#include "crypto/x25519_field26.h"
+
+#include "crypto/x25519_ladder.h"
+
+const sotto_x25519_lanes sotto_x25519_avx2 = {"avx2", LANES, 2, multiply};

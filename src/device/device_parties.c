@@ -1,0 +1,180 @@
+/* Parties files that keys of the policy signed, in place of the one that the application ships. */
+#include "device/device_internal.h"
+
+#include "base/alloc.h"
+#include "base/rule.h"
+#include "crypto/hash.h"
+#include "device/ledger/parties_taken.h"
+#include "recipe/signed_parties.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { DAYS_AHEAD = 30 }; /* of the device's clock: what a serial may be */
+
+/* Reads a file that this policy allows, into the arena. */
+static sotto_status judge(const sotto_device *device, const sotto_parties **parties,
+                          uint64_t *serial, sotto_bytes bytes, sotto_arena *arena, sotto_err *err)
+{
+    sotto_mistakes *mistakes;
+    sotto_signed_parties file;
+
+    SOTTO_TRY(sotto_signed_parties_decode(&file, bytes, err));
+    SOTTO_TRY(sotto_signed_parties_check(&file, device->terms.policy, err));
+    mistakes = sotto_alloc(sizeof *mistakes);
+    if (!mistakes)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "parties file");
+    sotto_status status = sotto_parties_read(parties, file.parties, arena, mistakes, err);
+    sotto_release(mistakes, sizeof *mistakes);
+    if (status != SOTTO_OK)
+        return status;
+    /* Whoever signs may renew keys; to whom reports go is the application's to say. */
+    if (SOTTO_RULE(signed_parties_same_servers) &&
+        !sotto_parties_same_servers(device->shipped, *parties))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "parties file: other names, roles or URLs than the application's");
+    *serial = file.serial;
+    return SOTTO_OK;
+}
+
+/* From now on these are the device's. What they point into is moved along. */
+static void use(sotto_device *device, const sotto_parties *parties, uint64_t serial,
+                sotto_bytes bytes, sotto_arena *arena)
+{
+    sotto_arena_clear(&device->replaced);
+    device->replaced = *arena;
+    device->terms.parties = parties;
+    device->terms.serial = serial;
+    sotto_hash_once(device->terms.signed_hash, SOTTO_SHA256, bytes);
+}
+
+static bool is_of_the_machine(sotto_status status)
+{
+    return status == SOTTO_IO || status == SOTTO_AGAIN || status == SOTTO_NO_MEMORY ||
+           status == SOTTO_BUG;
+}
+
+static sotto_status take_up(sotto_device *device, uint64_t taken, sotto_err *err)
+{
+    const sotto_parties *parties = NULL;
+    uint64_t serial = 0;
+    sotto_err why = {0};
+    sotto_bytes bytes;
+    sotto_arena arena;
+
+    sotto_arena_init(&arena, SOTTO_RECIPE_ARENA);
+    sotto_status status = sotto_parties_taken_file(device->ledger, &bytes, taken, &arena, &why);
+    if (status == SOTTO_OK)
+        status = judge(device, &parties, &serial, bytes, &arena, &why);
+    if (status == SOTTO_OK) {
+        use(device, parties, serial, bytes, &arena);
+    } else {
+        sotto_arena_clear(&arena);
+        if (is_of_the_machine(status))
+            return sotto_fail(err, status, "%s", why.reason);
+    }
+    device->looked = taken;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_device_look_for_parties(sotto_device *device, sotto_err *err)
+{
+    uint64_t taken;
+
+    if (sotto_ledger_closed(device->ledger))
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_parties_taken_serial(device->ledger, &taken, err));
+    if (taken <= device->looked || taken <= device->terms.serial)
+        return SOTTO_OK;
+    return take_up(device, taken, err);
+}
+
+static bool is_in_use(const sotto_device *device, sotto_bytes bytes)
+{
+    uint8_t hash[sizeof device->terms.signed_hash];
+
+    sotto_hash_once(hash, SOTTO_SHA256, bytes);
+    return memcmp(hash, device->terms.signed_hash, sizeof hash) == 0;
+}
+
+/* Whether the very same file is the one with this serial, the highest that is known: in use, which the application may
+ * have brought, or else in the record, since another process took it or today's policy does not allow it. */
+static sotto_status compare(sotto_device *device, bool *same, uint64_t serial, sotto_bytes bytes,
+                            sotto_err *err)
+{
+    sotto_bytes known = {NULL, 0};
+    sotto_err why = {0};
+
+    if (serial == device->terms.serial) {
+        *same = is_in_use(device, bytes);
+        return SOTTO_OK;
+    }
+    sotto_status status =
+        sotto_parties_taken_file(device->ledger, &known, serial, &device->work, &why);
+
+    *same = status == SOTTO_OK && sotto_bytes_equal_vartime(known, bytes);
+    sotto_arena_reset(&device->work);
+    return status == SOTTO_OK || status == SOTTO_MISSING
+               ? SOTTO_OK
+               : sotto_fail(err, status, "%s", why.reason);
+}
+
+/* The record never forgets a serial, and takes no lower one: a single file with the highest there is, mistyped or signed with
+ * a stolen key, would end signed files for good. Serials are times of signing, or counters, which stay below. Files that
+ * were taken before are not judged by this: a clock that is set back brings no older keys back. */
+static bool is_ahead(uint64_t serial, int64_t now)
+{
+    return serial > (uint64_t)now + DAYS_AHEAD * UINT64_C(86400);
+}
+
+static sotto_status take(sotto_device *device, bool *taken, sotto_bytes bytes, sotto_arena *arena,
+                         sotto_err *err)
+{
+    const int64_t now = sotto_device_now(device);
+    const sotto_parties *parties = NULL;
+    uint64_t serial, last;
+    bool same;
+
+    SOTTO_TRY(judge(device, &parties, &serial, bytes, arena, err));
+    SOTTO_TRY(sotto_parties_taken_serial(device->ledger, &last, err));
+    if (last < device->terms.serial) /* the application brought a later one */
+        last = device->terms.serial;
+    if (serial == last) {
+        SOTTO_TRY(compare(device, &same, serial, bytes, err));
+        if (SOTTO_RULE(one_parties_file_a_serial) && !same)
+            return sotto_fail(err, SOTTO_REJECTED,
+                              "parties file: another one is known with serial %" PRIu64, serial);
+        return SOTTO_OK;
+    }
+    if (SOTTO_RULE(parties_serial_grows) && serial < last)
+        return sotto_fail(err, SOTTO_STALE, "parties file: serial %" PRIu64 " is known, and later",
+                          last);
+    if (SOTTO_RULE(parties_serial_not_ahead) && is_ahead(serial, now))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "parties file: serial %" PRIu64
+                          " is more than %d days ahead of the clock",
+                          serial, (int)DAYS_AHEAD);
+    SOTTO_TRY(sotto_parties_taken_put(device->ledger, serial, bytes, now, err));
+    use(device, parties, serial, bytes, arena);
+    device->looked = serial;
+    *taken = true;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_device_replace_parties(sotto_device *device, sotto_bytes signed_file,
+                                          sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    const char *closed = sotto_ledger_closed(device->ledger);
+    bool taken = false;
+    sotto_arena arena;
+
+    if (closed)
+        return sotto_fail(err, SOTTO_DENIED, "%s", closed);
+    sotto_arena_init(&arena, SOTTO_RECIPE_ARENA);
+    sotto_status status = take(device, &taken, signed_file, &arena, err);
+    if (!taken)
+        sotto_arena_clear(&arena);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* recipe/participation.h - the law by which devices take part, as devices draw it and as everybody else counts on it.
+ *
+ * Callers:  lint, claim, task and the device; the servers' rate check.
+ * Memory:   plain values.
+ *
+ * Check-ins and donations have slots of time. They are those of the analysis: `start`, `slot` and their number are the same
+ * in every recipe of it, so that a device that draws once has drawn for all of them.
+ */
+#ifndef SOTTO_RECIPE_PARTICIPATION_H
+#define SOTTO_RECIPE_PARTICIPATION_H
+
+#include "recipe/model.h"
+
+/* Slots from `first` to before `end`. */
+typedef struct sotto_slot_range {
+    uint64_t first, end;
+} sotto_slot_range;
+
+/* The slots that a span of time touches; without slots the one that stands for all of it. */
+sotto_slot_range sotto_participation_slots(const sotto_participation *p, int64_t from, int64_t to);
+
+/* The chance that a device takes part in one of these slots. Importance sampling counts as 1: it depends on values. */
+double sotto_participation_chance(const sotto_participation *p, sotto_slot_range slots);
+/* The same for a dummy, which is sent at `rate` by those who take part in no slot. */
+double sotto_participation_dummy(const sotto_participation *p, sotto_slot_range slots, double rate);
+
+/* NULL, or why no theorem covers what servers make of such reports. */
+const char *sotto_participation_refused(const sotto_participation *p);
+
+/* Adds a mistake where this recipe's slots are not those of another recipe of its analysis. */
+void sotto_participation_lint(const sotto_recipe *recipe, const sotto_recipe *other,
+                              sotto_mistakes *mistakes);
+
+/* NULL, or the key in which two recipes of one analysis differ where they must not. */
+const char *sotto_participation_differs(const sotto_participation *a, const sotto_participation *b);
+
+#endif

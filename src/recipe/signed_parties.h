@@ -1,0 +1,63 @@
+/* recipe/signed_parties.h - a parties file that comes with signatures, in place of the one that an application ships.
+ *
+ *     sotto-parties-1 1794960000
+ *     <public key, 64 hex digits> <signature, 128 hex digits>
+ *
+ *     { "key:leader-2026a": ... the parties file's own bytes
+ *
+ * One to SOTTO_PARTIES_SIGNERS lines with signatures, each of another key; one empty line; the file. The number is its
+ * serial: a device never takes a file with a lower one than it had.
+ *
+ * Callers:  devices check; `sotto parties` signs.
+ * Memory:   decoded files borrow the bytes that they were decoded from.
+ * Secrets:  a signer's key alone.
+ */
+#ifndef SOTTO_RECIPE_SIGNED_PARTIES_H
+#define SOTTO_RECIPE_SIGNED_PARTIES_H
+
+#include "crypto/signature.h"
+#include "recipe/model.h"
+
+enum {
+    SOTTO_PARTIES_SIGNERS = 8,
+    SOTTO_SIGNED_PARTIES_MAX = 1 << 16 /* bytes: a device keeps every file that it took */
+};
+
+typedef struct sotto_parties_signature {
+    uint8_t key[SOTTO_SIGN_PUBLIC];
+    uint8_t signature[SOTTO_SIGNATURE];
+} sotto_parties_signature;
+
+typedef struct sotto_signed_parties {
+    uint64_t serial; /* from 1 to 2^63 - 1 */
+    size_t count;
+    sotto_parties_signature by[SOTTO_PARTIES_SIGNERS];
+    sotto_bytes parties; /* JSON, borrowed */
+} sotto_signed_parties;
+
+/* Whether these bytes begin as a signed file does; a parties file never does. */
+bool sotto_signed_parties_is(sotto_bytes file);
+/* Looks at no signature.
+ *   SOTTO_MALFORMED  anything else than the one spelling of it
+ *   SOTTO_TOO_LARGE  more than SOTTO_SIGNED_PARTIES_MAX bytes
+ */
+SOTTO_MUST_USE sotto_status sotto_signed_parties_decode(sotto_signed_parties *out, sotto_bytes file,
+                                                        sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_signed_parties_encode(sotto_buf *out,
+                                                        const sotto_signed_parties *file,
+                                                        sotto_err *err);
+/* Adds a signature over serial and parties, or replaces this key's. SOTTO_TOO_LARGE: there are as many as can be. */
+SOTTO_MUST_USE sotto_status sotto_signed_parties_sign(sotto_signed_parties *file,
+                                                      const sotto_signer *signer, sotto_err *err);
+/* Whether as many of the policy's keys signed it as the policy wants. Other keys' signatures are not looked at.
+ *   SOTTO_REJECTED  a signature of one of the policy's keys does not hold
+ *   SOTTO_DENIED    too few of its keys signed, or it names none
+ */
+SOTTO_MUST_USE sotto_status sotto_signed_parties_check(const sotto_signed_parties *file,
+                                                       const sotto_policy *policy, sotto_err *err);
+
+/* Whether both files have the same names, roles and URLs: then one may stand in the other's place, which changes keys and
+ * nothing else. */
+bool sotto_parties_same_servers(const sotto_parties *a, const sotto_parties *b);
+
+#endif

@@ -1,0 +1,26 @@
+/* seal/agreed.h - unsealing messages whose key agreements were made beforehand, many at a time.
+ *
+ * Callers:  serve/, which opens reports in batches.
+ * Secrets:  agreements; wipe them. Time does not depend on their contents.
+ *
+ *     sotto_agreement with = {sotto_hpke_receiver_key(receiver), enc};     one for each message
+ *     sotto_agree_many(all, count);                                        then one by one
+ *     sotto_hpke_receiver_unseal_with(receiver, &out, &with, aad, ciphertext, err);
+ */
+#ifndef SOTTO_SEAL_AGREED_H
+#define SOTTO_SEAL_AGREED_H
+
+#include "crypto/agree_many.h"
+#include "sotto/seal.h"
+
+/* The private key that agrees; lives as long as the receiver. */
+const sotto_dh *sotto_hpke_receiver_key(const sotto_hpke_receiver *receiver);
+
+/* As sotto_hpke_receiver_unseal of with->peer: the same bytes and refusals, whether agreed beforehand or not. */
+SOTTO_MUST_USE sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver,
+                                                            sotto_buf *out,
+                                                            const sotto_agreement *with,
+                                                            sotto_bytes aad, sotto_bytes ciphertext,
+                                                            sotto_err *err);
+
+#endif

@@ -1,0 +1,24 @@
+#!/bin/sh
+# errors.sh SOURCE: what applications call clears their error first, so that it speaks of the last call alone
+# (docs/decisions/0070): every public function of these headers that takes one.
+exec python3 - "$1" <<'END'
+import glob, re, sys
+
+source = sys.argv[1]
+names = set()
+for header in "device", "recipe", "collect", "analyse", "privacy", "view":
+    text = re.sub(r"/\*.*?\*/", "", open(f"{source}/include/sotto/{header}.h").read(), flags=re.S)
+    for declaration in re.findall(r"SOTTO_API\s+([^;]*?);", text):
+        if "sotto_err *" in declaration:
+            names.add(re.search(r"(sotto_\w+)\(", declaration).group(1))
+assert len(names) > 40, names
+code = "\n".join(open(path).read() for path in glob.glob(f"{source}/src/**/*.c", recursive=True))
+failed = 0
+for name in sorted(names):
+    body = re.search(r"^\w[\w \*]*?\**" + name + r"\([^;{]*\)\n\{\n(.*)", code, re.M)
+    if not body or body.group(1).strip() != "sotto_err_clear(err);":
+        print(f"{name}: does not begin with sotto_err_clear(err)")
+        failed = 1
+print(f"{len(names)} functions")
+sys.exit(failed)
+END

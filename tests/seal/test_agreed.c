@@ -1,0 +1,127 @@
+/* Messages whose keys were agreed on in a batch open as they do one by one, and are refused as they are. */
+#include "crypto/x25519.h"
+#include "seal/agreed.h"
+#include "seal/keys.h"
+#include "support/test.h"
+
+#include <string.h>
+
+enum { BATCH = 21, ENC = 32, PLAIN = 40, SEALED = ENC + PLAIN + SOTTO_HPKE_TAG_SIZE };
+
+static const char *const ways[] = {"ifma", "avx2", "none"};
+
+typedef struct batch {
+    sotto_hpke_receiver *receiver;
+    uint8_t sealed[BATCH][SEALED], plain[BATCH][PLAIN];
+    sotto_agreement with[BATCH];
+} batch;
+
+static void seal_batch(sotto_test *t, batch *b)
+{
+    sotto_hpke_key key;
+
+    CHECK_OK(t, sotto_hpke_key_derive(&key, SOTTO_HPKE_KEM_X25519, ikm_of(t, 1), &t->err));
+    const sotto_hpke_config to =
+        sotto_hpke_config_of(&key, 1, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
+    for (size_t i = 0; i < BATCH; i++) {
+        sotto_buf out = sotto_buf_over(b->sealed[i], SEALED);
+
+        memset(b->plain[i], (int)i + 1, PLAIN);
+        CHECK_OK(t, sotto_hpke_seal(&out, &to, ikm_of(t, (uint8_t)(10 + i)), ascii("info"),
+                                    ascii("aad"), sotto_bytes_of(b->plain[i], PLAIN), &t->err));
+        CHECK_EQUAL(t, SEALED, out.len);
+    }
+    CHECK_OK(t, sotto_hpke_receiver_new(&b->receiver, &key, to.suite, ascii("info"), &t->err));
+}
+
+static void agree(batch *b)
+{
+    for (size_t i = 0; i < BATCH; i++)
+        b->with[i] = (sotto_agreement){.own = sotto_hpke_receiver_key(b->receiver),
+                                       .peer = sotto_bytes_of(b->sealed[i], ENC)};
+    sotto_agree_many(b->with, BATCH);
+}
+
+static sotto_status open(batch *b, size_t i, uint8_t *out, sotto_err *err)
+{
+    sotto_buf opened = sotto_buf_over(out, PLAIN);
+
+    return sotto_hpke_receiver_unseal_with(b->receiver, &opened, &b->with[i], ascii("aad"),
+                                           sotto_bytes_of(b->sealed[i] + ENC, SEALED - ENC), err);
+}
+
+static void a_batch_opens_on_every_machine(sotto_test *t)
+{
+    uint8_t opened[PLAIN];
+    batch b;
+
+    seal_batch(t, &b);
+    for (size_t n = 0; n < sizeof ways / sizeof ways[0]; n++) {
+        if (!sotto_x25519_use(ways[n]))
+            continue;
+        agree(&b);
+        CHECK_EQUAL(t, n < 2, b.with[0].agreed);
+        for (size_t i = 0; i < BATCH; i++) {
+            CHECK_OK(t, open(&b, i, opened, &t->err));
+            CHECK_BYTES(t, b.plain[i], opened, PLAIN);
+        }
+    }
+    CHECK(t, sotto_x25519_use(NULL));
+    sotto_hpke_receiver_free(b.receiver);
+}
+
+/* A point of small order, another's key, a spoiled text: each is refused as it is alone, its neighbours open. */
+static void a_bad_message_is_refused_alone(sotto_test *t)
+{
+    uint8_t opened[PLAIN];
+    batch b;
+
+    for (size_t n = 0; n < sizeof ways / sizeof ways[0]; n++) {
+        if (!sotto_x25519_use(ways[n]))
+            continue;
+        seal_batch(t, &b);
+        memset(b.sealed[2], 0, ENC);
+        b.sealed[5][0] ^= 1;
+        b.sealed[11][ENC] ^= 1;
+        agree(&b);
+        CHECK_STATUS(t, SOTTO_REJECTED, open(&b, 2, opened, &t->err));
+        CHECK_REASON(t, "enc: a point of small order");
+        CHECK_STATUS(t, SOTTO_REJECTED, open(&b, 5, opened, &t->err));
+        CHECK_REASON(t, "ciphertext: does not open");
+        CHECK_STATUS(t, SOTTO_REJECTED, open(&b, 11, opened, &t->err));
+        b.with[12].agreed = false;
+        b.with[12].peer.len = ENC - 1;
+        CHECK_STATUS(t, SOTTO_MALFORMED, open(&b, 12, opened, &t->err));
+        for (size_t i = 0; i < BATCH; i++)
+            if (i != 2 && i != 5 && i != 11 && i != 12) {
+                CHECK_OK(t, open(&b, i, opened, &t->err));
+                CHECK_BYTES(t, b.plain[i], opened, PLAIN);
+            }
+        sotto_hpke_receiver_free(b.receiver);
+    }
+    CHECK(t, sotto_x25519_use(NULL));
+}
+
+/* Bit 255 of enc is ignored by the curve but not by the key schedule. */
+static void another_encoding_of_the_same_point_does_not_open(sotto_test *t)
+{
+    uint8_t opened[PLAIN];
+    batch b;
+
+    seal_batch(t, &b);
+    b.sealed[3][ENC - 1] ^= 0x80;
+    agree(&b);
+    CHECK_STATUS(t, SOTTO_REJECTED, open(&b, 3, opened, &t->err));
+    CHECK_OK(t, open(&b, 4, opened, &t->err));
+    sotto_hpke_receiver_free(b.receiver);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_batch_opens_on_every_machine),
+        CASE(a_bad_message_is_refused_alone),
+        CASE(another_encoding_of_the_same_point_does_not_open),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

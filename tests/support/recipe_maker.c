@@ -1,0 +1,561 @@
+#include "support/recipe_maker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- an acceptable triple, in parts ----------------------------------------------------------------------------- */
+
+typedef struct parts {
+    sotto_sim_random *random;
+    /* the recipe */
+    char query[4096], column[64], analysis[64], participation[128], adjacency[16], aggregation[256];
+    char cohorts[64], targeting[64], no_match[16], extra[64];
+    unsigned bins;
+    double epsilon_local, epsilon, delta, rate;
+    unsigned long min_cohort, population;
+    /* the policy */
+    char interval[64];
+    char queries[4200], allowed[256], non_sensitive[64], composition[8], rules[128];
+    double whole_epsilon, whole_delta, cap, field_epsilon, field_delta, honest;
+    unsigned long reports, field_reports, least_cohort, report_bytes;
+    const char *unpriced; /* a field without a budget */
+    /* the streams: errors(code, kind, seconds, ok) and taps(place, strength) */
+    const char *types[4];
+    unsigned wide; /* more fields of taps */
+} parts;
+
+static uint64_t below(const parts *p, uint64_t bound)
+{
+    return sotto_sim_random_below(p->random, bound);
+}
+
+static double between(const parts *p, double low, double high)
+{
+    return low + (high - low) * sotto_sim_random_unit(p->random);
+}
+
+static void set(char *out, size_t size, const char *text)
+{
+    (void)snprintf(out, size, "%s", text);
+}
+
+static const char *any(const parts *p, const char *const *list, size_t count)
+{
+    return list[below(p, count)];
+}
+#define ANY(p, list) any(p, list, sizeof(list) / sizeof((list)[0]))
+
+static void make_query(parts *p)
+{
+    static const char *const queries[] = {
+        "SELECT code FROM errors",
+        "SELECT Code FROM Errors",
+        "SELECT errors.code FROM errors",
+        "SELECT e.code FROM errors AS e WHERE e.seconds > 3",
+        "SELECT code FROM main.errors WHERE kind LIKE 'net%' ORDER BY seconds",
+        "SELECT max(code) AS code FROM errors GROUP BY kind",
+        "SELECT DISTINCT code FROM errors LIMIT 5",
+        "SELECT coalesce(code, 0) AS code FROM errors -- why not",
+        "SELECT length(kind) AS code FROM errors;",
+        "SELECT e.code FROM errors e JOIN taps t ON t.strength = e.code",
+        "SELECT code FROM errors UNION SELECT strength FROM taps",
+        "SELECT code FROM (SELECT code, seconds FROM errors) WHERE seconds < 9",
+        "WITH x AS (SELECT code FROM errors) SELECT code FROM x",
+        "SELECT (SELECT max(strength) FROM taps) AS code FROM errors WHERE kind IS NOT NULL",
+        "VALUES (1), (2)",
+        "SELECT 7 AS code",
+        "SELECT event_time / 3600 AS code FROM taps",
+        "SELECT count(*) AS code FROM errors",
+        "SELECT substr(place, 1, 3) AS code FROM taps",
+        "SELECT round(seconds) AS code FROM errors /* in seconds */ ;",
+    };
+
+    set(p->query, sizeof p->query, ANY(p, queries));
+    set(p->column, sizeof p->column, strncmp(p->query, "VALUES", 6) == 0 ? "column1" : "code");
+}
+
+static void make(parts *p)
+{
+    static const char *const numbers[] = {"integer", "real"}, *const texts[] = {"text", "text"};
+    static const char *const no_match[] = {"no-value", "no-value", "random-bin"};
+    static const char *const intervals[] = {
+        "\"interval\": {\"type\": \"since-beginning\"},",
+        "\"interval\": {\"type\": \"last\", \"duration\": \"3d\"},",
+        "\"interval\": {\"type\": \"since-last-answer\"},"};
+    static const char *const compositions[] = {"basic", "filter", "zcdp"};
+
+    make_query(p);
+    set(p->analysis, sizeof p->analysis, "errors");
+    p->rate = between(p, 0.2, 1);
+    (void)snprintf(p->participation, sizeof p->participation,
+                   "{\"type\": \"poisson\", \"rate\": %.4f}", p->rate);
+    set(p->adjacency, sizeof p->adjacency, "replacement");
+    set(p->aggregation, sizeof p->aggregation,
+        "{\"trust\": \"split\", \"leader\": \"key:leader-2026a\", \"helper\": "
+        "\"key:helper-2026a\"}");
+    set(p->cohorts, sizeof p->cohorts,
+        below(p, 3) == 0 ? "\"cohorts\": {\"locale\": [\"en_US\"]}," : "");
+    set(p->targeting, sizeof p->targeting,
+        below(p, 5) == 0 ? "\"targeting\": {\"platform\": [\"phone\"]}," : "");
+    set(p->no_match, sizeof p->no_match, ANY(p, no_match));
+    p->bins = 2 + (unsigned)below(p, 40);
+    p->epsilon_local = between(p, 0.5, 2);
+    p->epsilon = between(p, 0.3, 0.5);
+    p->delta = 1e-6;
+    p->min_cohort = 40000 + below(p, 40000);
+    p->population = 1000000;
+    set(p->composition, sizeof p->composition, ANY(p, compositions));
+    set(p->interval, sizeof p->interval, below(p, 8) == 0 ? ANY(p, intervals) : "");
+    set(p->non_sensitive, sizeof p->non_sensitive, "\"locale\", \"platform\"");
+    p->whole_epsilon = p->field_epsilon = 2;
+    p->whole_delta = p->field_delta = 1e-5;
+    p->cap = 4;
+    p->honest = 0.5;
+    p->reports = p->field_reports = 1 + below(p, 4);
+    p->least_cohort = 20000 + below(p, 20000);
+    set(p->allowed, sizeof p->allowed,
+        "\"errors.code\", \"errors.kind\", \"errors.seconds\", \"errors.*\", \"taps.strength\", "
+        "\"taps.place\", \"taps.event_time\"");
+    if (below(p, 3) == 0)
+        (void)snprintf(p->queries, sizeof p->queries, "\"SELECT 1\", \"%s\"", p->query);
+    p->types[0] = ANY(p, numbers);
+    p->types[1] = ANY(p, texts);
+    p->types[2] = ANY(p, numbers);
+    p->types[3] = ANY(p, numbers);
+}
+
+/* ---- what spoils it --------------------------------------------------------------------------------------------- */
+
+typedef void spoil(parts *p);
+
+/* A query that devices refuse whatever the policy says is listed by it, so that nothing else is against it. */
+static void ask(parts *p, const char *query)
+{
+    set(p->query, sizeof p->query, query);
+    (void)snprintf(p->queries, sizeof p->queries, "\"%s\"", query);
+    set(p->column, sizeof p->column, "code");
+}
+
+#define ASKING(name, query)                                                                        \
+    static void name(parts *p)                                                                     \
+    {                                                                                              \
+        ask(p, query);                                                                             \
+    }
+ASKING(misspelt, "SELEC code FROM errors")
+ASKING(no_table, "SELECT code FROM passwords")
+ASKING(no_column, "SELECT secret AS code FROM errors")
+ASKING(ambiguous, "SELECT event_time AS code FROM errors, taps")
+ASKING(two_statements, "SELECT code FROM errors; DROP TABLE errors")
+ASKING(two_ambiguous, "SELECT a.code FROM errors a, errors b; SELECT 1")
+ASKING(indexed, "SELECT code FROM errors INDEXED BY sotto_time_of_errors")
+ASKING(not_indexed, "SELECT code FROM errors NOT INDEXED")
+ASKING(parameter, "SELECT code FROM errors WHERE code = ?")
+ASKING(natural, "SELECT code FROM errors NATURAL JOIN taps")
+ASKING(using, "SELECT code FROM errors JOIN taps USING (event_time)")
+ASKING(stray, "SELECT code FROM errors \\u00e9")
+ASKING(row_number, "SELECT rowid AS code FROM errors")
+ASKING(event_id, "SELECT event_id AS code FROM errors")
+ASKING(everything, "SELECT * FROM errors")
+ASKING(schema, "SELECT type AS code FROM sqlite_master")
+ASKING(function, "SELECT random() AS code FROM errors")
+ASKING(no_function, "SELECT whatever(code) AS code FROM errors")
+ASKING(recursive,
+       "WITH RECURSIVE x(code) AS (SELECT code FROM errors UNION SELECT code FROM x) SELECT code "
+       "FROM x")
+ASKING(pragma, "PRAGMA user_version")
+ASKING(attach, "ATTACH 'x' AS y")
+ASKING(transaction, "BEGIN")
+ASKING(change, "DELETE FROM errors")
+ASKING(insertion, "INSERT INTO errors(code) VALUES (1)")
+ASKING(table_made, "CREATE TABLE code(x)")
+ASKING(sorted_anew, "REINDEX errors")
+ASKING(explained, "EXPLAIN SELECT code FROM errors")
+ASKING(nothing, "-- SELECT code FROM errors")
+ASKING(column_twice, "SELECT code, seconds AS code FROM errors")
+ASKING(uneven, "SELECT code FROM errors UNION SELECT place, strength FROM taps")
+ASKING(arguments, "SELECT coalesce(1, 2, 3, 4, 5, 6, 7, 8, code) AS code FROM errors")
+ASKING(nested,
+       "SELECT code FROM (SELECT code FROM (SELECT code FROM (SELECT code FROM (SELECT code FROM "
+       "errors))))")
+
+static void column_lacking(parts *p)
+{
+    set(p->column, sizeof p->column, "nowhere");
+}
+
+/* Only SQLite can tell what it is called. */
+static void column_unnamed(parts *p)
+{
+    ask(p, "SELECT code + 1 FROM errors");
+}
+
+static void many_columns(parts *p)
+{
+    char query[1024] = "SELECT code";
+
+    for (unsigned i = 0; i < 40; i++)
+        (void)strcat(query, ", 1");
+    (void)strcat(query, " FROM errors");
+    ask(p, query);
+}
+
+static void many_fields(parts *p)
+{
+    char query[2048] = "SELECT code FROM errors, taps WHERE kind > seconds AND place > strength";
+
+    p->wide = 62;
+    for (unsigned i = 0; i < p->wide; i++)
+        (void)snprintf(query + strlen(query), sizeof query - strlen(query), "%sw%u",
+                       i % 16 ? "+" : " AND ", i);
+    ask(p, query);
+}
+
+static void deep(parts *p)
+{
+    char query[1024] = "SELECT code";
+
+    for (unsigned i = 0; i < 80; i++)
+        (void)strcat(query, "+1");
+    (void)strcat(query, " AS code FROM errors");
+    ask(p, query);
+}
+
+static void bracketed(parts *p)
+{
+    char query[1024] = "SELECT ";
+
+    for (unsigned i = 0; i < 120; i++)
+        (void)strcat(query, "(");
+    (void)strcat(query, "code");
+    for (unsigned i = 0; i < 120; i++)
+        (void)strcat(query, ")");
+    (void)strcat(query, " AS code FROM errors");
+    ask(p, query);
+}
+
+static void field_forbidden(parts *p)
+{
+    ask(p, "SELECT code FROM errors WHERE ok");
+    p->queries[0] = 0;
+}
+
+static void rows_forbidden(parts *p)
+{
+    ask(p, "SELECT count(*) AS code FROM taps");
+    p->queries[0] = 0;
+}
+
+static void other_query(parts *p)
+{
+    set(p->queries, sizeof p->queries, "\"SELECT kind AS code FROM errors\"");
+}
+
+static void stream_gone(parts *p)
+{
+    ask(p, "SELECT code FROM errors");
+    p->queries[0] = 0;
+    p->types[0] = NULL;
+}
+
+static void other_analysis(parts *p)
+{
+    set(p->analysis, sizeof p->analysis, "other");
+}
+
+static void much_epsilon(parts *p)
+{
+    p->whole_epsilon = p->epsilon / 2;
+}
+
+static void much_delta(parts *p)
+{
+    p->whole_delta = p->delta / 2;
+}
+
+/* Half of it is the filter's. */
+static void filtered_delta(parts *p)
+{
+    set(p->composition, sizeof p->composition, "filter");
+    p->whole_delta = p->delta * 1.5;
+}
+
+static void no_reports(parts *p)
+{
+    p->reports = 0;
+}
+
+/* The fields of the query have budgets that are too small. */
+static void ask_code(parts *p)
+{
+    ask(p, "SELECT code FROM errors");
+    p->queries[0] = 0;
+}
+
+static void no_field_reports(parts *p)
+{
+    ask_code(p);
+    p->field_reports = 0;
+}
+
+static void low_cap(parts *p)
+{
+    ask_code(p);
+    p->cap = p->epsilon_local * 0.9;
+}
+
+static void field_little_epsilon(parts *p)
+{
+    ask_code(p);
+    p->field_epsilon = p->epsilon * 0.9;
+}
+
+static void field_little_delta(parts *p)
+{
+    ask_code(p);
+    p->field_delta = p->delta * 0.9;
+}
+
+static void field_unpriced(parts *p)
+{
+    ask(p, "SELECT code FROM errors");
+    p->unpriced = "errors.code";
+}
+
+static void small_cohort(parts *p)
+{
+    p->least_cohort = p->min_cohort + 1;
+}
+
+static void false_claim(parts *p)
+{
+    p->epsilon_local = 5;
+    p->epsilon = 0.02;
+    p->cap = 10;
+}
+
+static void few_honest(parts *p)
+{
+    p->honest = 0.01;
+    p->epsilon_local = 2;
+    p->epsilon = 0.1;
+}
+
+static void out_of_reach(parts *p)
+{
+    p->population = p->min_cohort;
+    p->rate = 0.5;
+    (void)snprintf(p->participation, sizeof p->participation,
+                   "{\"type\": \"poisson\", \"rate\": 0.5}");
+}
+
+static void deletion(parts *p)
+{
+    set(p->adjacency, sizeof p->adjacency, "deletion");
+}
+
+static void sensitive_cohort(parts *p)
+{
+    set(p->cohorts, sizeof p->cohorts, "\"cohorts\": {\"income\": [\"low\"]},");
+}
+
+static void sensitive_target(parts *p)
+{
+    set(p->targeting, sizeof p->targeting, "\"targeting\": {\"wealth\": [\"low\"]},");
+}
+
+static void silence(parts *p)
+{
+    set(p->no_match, sizeof p->no_match, "silence");
+}
+
+static void importance(parts *p)
+{
+    set(p->participation, sizeof p->participation,
+        "{\"type\": \"importance\", \"rate_default\": 0.5, \"rate_other\": 0.9}");
+}
+
+static void importance_hidden(parts *p)
+{
+    importance(p);
+    set(p->rules, sizeof p->rules, ", \"hidden_participation\": true");
+}
+
+static void trust_forbidden(parts *p)
+{
+    set(p->rules, sizeof p->rules, ", \"trusts\": [\"aero\"]");
+}
+
+static void long_report(parts *p)
+{
+    p->bins = 100;
+    p->report_bytes = 1000;
+}
+
+static void not_a_recipe(parts *p)
+{
+    set(p->extra, sizeof p->extra, "\"quary\": 1,");
+}
+
+static const struct {
+    const char *how;
+    spoil *run;
+} spoilers[] = {
+#define SPOILS(name)                                                                               \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+    SPOILS(misspelt),
+    SPOILS(no_table),
+    SPOILS(no_column),
+    SPOILS(ambiguous),
+    SPOILS(two_statements),
+    SPOILS(two_ambiguous),
+    SPOILS(indexed),
+    SPOILS(not_indexed),
+    SPOILS(parameter),
+    SPOILS(natural),
+    SPOILS(using),
+    SPOILS(stray),
+    SPOILS(row_number),
+    SPOILS(event_id),
+    SPOILS(everything),
+    SPOILS(schema),
+    SPOILS(function),
+    SPOILS(no_function),
+    SPOILS(recursive),
+    SPOILS(pragma),
+    SPOILS(attach),
+    SPOILS(transaction),
+    SPOILS(change),
+    SPOILS(insertion),
+    SPOILS(table_made),
+    SPOILS(sorted_anew),
+    SPOILS(explained),
+    SPOILS(nothing),
+    SPOILS(column_twice),
+    SPOILS(uneven),
+    SPOILS(arguments),
+    SPOILS(nested),
+    SPOILS(column_lacking),
+    SPOILS(column_unnamed),
+    SPOILS(many_columns),
+    SPOILS(many_fields),
+    SPOILS(deep),
+    SPOILS(bracketed),
+    SPOILS(field_forbidden),
+    SPOILS(rows_forbidden),
+    SPOILS(other_query),
+    SPOILS(stream_gone),
+    SPOILS(other_analysis),
+    SPOILS(much_epsilon),
+    SPOILS(much_delta),
+    SPOILS(filtered_delta),
+    SPOILS(no_reports),
+    SPOILS(no_field_reports),
+    SPOILS(low_cap),
+    SPOILS(field_little_epsilon),
+    SPOILS(field_little_delta),
+    SPOILS(field_unpriced),
+    SPOILS(small_cohort),
+    SPOILS(false_claim),
+    SPOILS(few_honest),
+    SPOILS(out_of_reach),
+    SPOILS(deletion),
+    SPOILS(sensitive_cohort),
+    SPOILS(sensitive_target),
+    SPOILS(silence),
+    SPOILS(importance),
+    SPOILS(importance_hidden),
+    SPOILS(trust_forbidden),
+    SPOILS(long_report),
+    SPOILS(not_a_recipe),
+};
+
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
+
+static void write_recipe(char *out, size_t size, const parts *p)
+{
+    (void)snprintf(
+        out, size,
+        "{\"recipe\": \"r\", \"version\": 1, \"analysis\": \"%s\", \"query\": \"%s\", %s %s %s %s "
+        "\"encode\": {\"%s\": {\"type\": \"integer\", \"min\": 1, \"max\": %u}}, "
+        "\"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
+        "%.6f}, "
+        "\"participation\": %s, \"privacy\": {\"adjacency\": \"%s\", \"epsilon\": %.6f, \"delta\": "
+        "%.9f, \"min_cohort\": %lu}, \"aggregation\": %s, \"schedule\": {\"opens\": "
+        "\"2026-11-20T00:00:00Z\", \"closes\": \"2026-11-27T00:00:00Z\", \"precision\": \"1h\"}, "
+        "\"population\": %lu, \"on_no_match\": \"%s\"}",
+        p->analysis, p->query, p->interval, p->extra, p->cohorts, p->targeting, p->column, p->bins,
+        p->epsilon_local, p->participation, p->adjacency, p->epsilon, p->delta, p->min_cohort,
+        p->aggregation, p->population, p->no_match);
+}
+
+static void write_field(char *out, size_t size, const parts *p, const char *name)
+{
+    size_t used = strlen(out);
+
+    if (p->unpriced && strcmp(p->unpriced, name) == 0)
+        return;
+    (void)snprintf(out + used, size - used,
+                   "%s\"%s\": {\"epsilon_local\": %.6f, \"epsilon\": %.6f, \"delta\": %.9f, "
+                   "\"reports\": %lu}",
+                   used ? ", " : "", name, p->cap, p->field_epsilon, p->field_delta,
+                   p->field_reports);
+}
+
+static void write_policy(char *out, size_t size, const parts *p)
+{
+    static const char *const names[] = {"errors.code", "errors.kind",       "errors.seconds",
+                                        "errors.*",    "errors.event_time", "taps.strength",
+                                        "taps.place",  "taps.event_time",   "taps.*"};
+    char fields[4096] = "", limit[48] = "";
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        write_field(fields, sizeof fields, p, names[i]);
+    if (p->report_bytes)
+        (void)snprintf(limit, sizeof limit, ", \"report_bytes\": %lu", p->report_bytes);
+    (void)snprintf(out, size,
+                   "{\"policy\": \"p\", \"version\": 1, \"analyses\": {\"errors\": {\"epsilon\": "
+                   "%.6f, \"delta\": %.9f, \"reports\": %lu, \"queries\": [%s], \"fields\": "
+                   "[%s]}}, \"fields\": {%s}, \"composition\": \"%s\", \"non_sensitive\": [%s], "
+                   "\"min_cohort\": %lu, \"honest\": %.3f%s%s}",
+                   p->whole_epsilon, p->whole_delta, p->reports, p->queries,
+                   p->unpriced ? "\"errors.kind\"" : p->allowed, fields, p->composition,
+                   p->non_sensitive, p->least_cohort, p->honest, p->rules, limit);
+}
+
+static void write_streams(char *out, size_t size, const parts *p)
+{
+    char wide[2048] = "";
+
+    for (unsigned i = 0; i < p->wide; i++)
+        (void)snprintf(wide + strlen(wide), sizeof wide - strlen(wide), ", \"w%u\": \"integer\"",
+                       i);
+    (void)snprintf(
+        out, size,
+        "{\"%s\": {\"fields\": {\"code\": \"%s\", \"kind\": \"%s\", \"seconds\": \"%s\", "
+        "\"ok\": \"boolean\"}, \"max_age\": \"30d\", \"max_rows\": 100}, \"taps\": "
+        "{\"fields\": {\"place\": \"text\", \"strength\": \"%s\"%s}, \"max_age\": "
+        "\"1d\", \"max_rows\": 10}}",
+        p->types[0] ? "errors" : "mistakes", p->types[0] ? p->types[0] : "integer", p->types[1],
+        p->types[2], p->types[3], wide);
+}
+
+void sotto_test_make_triple(sotto_test_triple *out, sotto_sim_random *random)
+{
+    parts p = {.random = random};
+
+    *out = (sotto_test_triple){.spoiled = {NULL, NULL}};
+    make(&p);
+    if (sotto_sim_random_chance(random, 0.55)) {
+        for (size_t i = 0; i < 2 && (i == 0 || below(&p, 8) == 0); i++) {
+            const uint64_t which = below(&p, sizeof spoilers / sizeof spoilers[0]);
+
+            out->spoiled[i] = spoilers[which].how;
+            spoilers[which].run(&p);
+        }
+    }
+    write_recipe(out->recipe, sizeof out->recipe, &p);
+    write_policy(out->policy, sizeof out->policy, &p);
+    write_streams(out->streams, sizeof out->streams, &p);
+}

@@ -8,7 +8,7 @@
 #include "bench_device_meter.h"
 
 #include "sotto/device.h"
-#include "sotto/recipe.h"
+#include "sotto/lint.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <sotto/recipe.h>
+#include <sotto/lint.h>
 
 int main(void)
 {

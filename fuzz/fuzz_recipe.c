@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "recipe/place.h"
-#include "sotto/recipe.h"
+#include "sotto/lint.h"
 #include "target.h"
 
 enum { LARGEST = 1 << 16, DEEPEST = 30 };

@@ -3,7 +3,7 @@
 #define SOTTO_APPS_RECIPE_H
 
 #include "recipe/forecast.h"
-#include "sotto/recipe.h"
+#include "sotto/lint.h"
 #include "verbs.h"
 
 /* One run of a recipe verb. */

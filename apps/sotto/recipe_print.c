@@ -104,6 +104,7 @@ static void claim_members(sotto_json *j, const sotto_recipe_claim *c)
     sotto_json_uint(j, "honest", c->honest);
     sotto_json_real(j, "epsilon_sampled", c->epsilon_sampled);
     sotto_json_text(j, "sampled_by", c->sampled_by ? c->sampled_by : "");
+    sotto_json_text(j, "unsampled_why", c->unsampled_why ? c->unsampled_why : "");
     sotto_json_real(j, "epsilon_seen", c->epsilon_seen);
     sotto_json_text(j, "seen_by", c->seen_by ? c->seen_by : "");
     sotto_json_real(j, "noise_sigma", c->noise_sigma);
@@ -198,16 +199,18 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
     printf("                  basis: %s\n", c->theorem);
     printf("  at worst        epsilon %.6g  an analyst who brings %" PRIu64
            " reports of his own to a batch, and subtracts\n"
-           "                  them, faces one device's report; volume checks and the honest share "
-           "limit\n"
-           "                  this, and there are no anonymous tokens yet\n",
+           "                  them, faces one device's report; %svolume checks and the honest\n"
+           "                  share limit this\n",
            sotto_bound_shown(c->epsilon_local, 6),
-           job->recipe->min_cohort - (job->recipe->min_cohort > 0));
+           job->recipe->min_cohort - (job->recipe->min_cohort > 0),
+           job->recipe->anonymity.tokens ? "tokens, " : "");
     if (c->sampled_by)
-        printf("  taking part     epsilon %.6g  if nobody sees who does: %s\n"
+        printf("  taking part     epsilon %.6g  nobody sees who does: %s\n"
                "                  trust: %s\n",
                sotto_bound_shown(c->epsilon_sampled, 6), c->sampled_by,
                sotto_trust_words_of(SOTTO_TRUST_SPLIT)->assumes[1]);
+    else
+        printf("  taking part     %s\n", c->unsampled_why);
     if (c->seen_by)
         printf("  taking part     epsilon %.6g  where it is seen who does: %s\n",
                sotto_bound_shown(c->epsilon_seen, 6), c->seen_by);

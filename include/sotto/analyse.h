@@ -14,7 +14,7 @@
 
 #include "sotto/base.h"
 #include "sotto/collect.h"
-#include "sotto/recipe.h"
+#include "sotto/lint.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,8 +89,12 @@ typedef struct sotto_receipt {
     double honest_share;
     const char *theorem;
     bool aggregation; /* the cohort's epsilon is smaller than a report's own */
-    bool sampling;    /* always false so far: without a relay it can be seen who takes part */
-    const char *sampling_why;
+    bool sampling;    /* a gain by taking part at random is claimed; epsilon_sampled has it      */
+    double epsilon_sampled;
+    const char *sampling_why; /* its theorem, or why it is not claimed */
+    uint64_t population;      /* that it rests on: the smaller of both operators' figures */
+    const char *relay, *gateway, *attester, *issuer; /* who must not work together; may be NULL */
+    bool tokens;                                     /* each report carried one */
     /* What was collected */
     uint64_t reports, from, until;
     double liar; /* a report that passes its proof moves a count by this much at most */

@@ -44,7 +44,7 @@ typedef enum sotto_status {
     SOTTO_BUG /* one of our own preconditions was broken            */
 } sotto_status;
 
-/* The caller's. Functions of device.h, recipe.h, collect.h, analyse.h, privacy.h and view.h clear it when they are called, so
+/* The caller's. Functions of device.h, recipe.h, lint.h, collect.h, analyse.h, privacy.h and view.h clear it when they are called, so
  * that it speaks of the last call alone. Those of base.h, seal.h, vdaf.h, log.h and random.h, which others are built of, keep the
  * first failure: zero it before use (sotto_err err = {0}) and before it is used again. Every function that takes one also takes
  * NULL. The reason is for an operator and never holds a key, share, measurement or token. */

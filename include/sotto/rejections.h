@@ -34,6 +34,7 @@ typedef struct sotto_rejections {
     bool known;      /* false: `why` says why there are none to show */
     const char *why; /* a constant sentence                          */
     sotto_rate_checking rate;
+    uint64_t population; /* devices that might answer, as the operator states it; 0: not told */
     size_t count;
     sotto_rejection items[SOTTO_REJECTION_CAUSES];
 } sotto_rejections;

@@ -1,5 +1,6 @@
 /* sotto/sotto.h - everything public, in the order the data walks. No library has all of it: libsotto has the first six,
- * libsotto-device recipe.h and device.h, libsotto-analyst all but device.h. */
+ * libsotto-device recipe.h and device.h, libsotto-analyst
+ * all but device.h. */
 #ifndef SOTTO_SOTTO_H
 #define SOTTO_SOTTO_H
 
@@ -12,6 +13,8 @@
 
 #include "sotto/events.h"
 #include "sotto/recipe.h"
+
+#include "sotto/lint.h"
 
 #include "sotto/device.h"
 

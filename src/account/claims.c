@@ -4,6 +4,7 @@
 #include "account/gauss/rdp.h"
 #include "account/local/checkin.h"
 #include "account/local/sampling.h"
+#include "account/numeric/bound.h"
 
 /* ---- one report ------------------------------------------------------------------------------------- */
 
@@ -95,13 +96,40 @@ sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q
     return SOTTO_OK;
 }
 
+/* Of delta, a sixteenth is for samples that are a larger share of the population than the one that is priced. */
+static double left_of(double log_delta)
+{
+    return sotto_round_down(log_delta + log1p(-1.0 / 16), 4);
+}
+
+static double missed_of(double log_delta)
+{
+    return sotto_round_down(log_delta - log(16), 4);
+}
+
+static sotto_status check_population(const sotto_claim_question *q, sotto_err *err)
+{
+    if (q->population == 0)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "no population is stated: nobody can say how small a share takes part");
+    return SOTTO_OK;
+}
+
 sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *q, double rate,
                                  sotto_err *err)
 {
+    sotto_claim_question each = *q;
+    double share;
+
     SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SAMPLE, "a secret sample", err));
-    SOTTO_TRY(ask_reports(out, q, rate, err));
+    SOTTO_TRY(check_population(q, err));
+    SOTTO_TRY(
+        sotto_sampled_share(&share, (double)q->population, rate, missed_of(q->log_delta), err));
+    each.log_delta = left_of(q->log_delta);
+    SOTTO_TRY(ask_reports(out, &each, share, err));
     if (!out->no_gain)
-        out->theorem = "a secret sample (Talwar et al. 2024, Theorem 4)";
+        out->theorem = "a secret sample (Talwar et al. 2024, Theorem 4), at the share of the "
+                       "population that it may be";
     return SOTTO_OK;
 }
 
@@ -155,28 +183,49 @@ sotto_status sotto_claim_check_in(sotto_answer *out, const sotto_claim_question 
     return ask(out, &check_in_averaged, q, &question, err);
 }
 
-/* The coin before the wait makes a secret sample of who takes part in the whole analysis. Its gain in delta is left. */
+/* The largest share that donors of one slot are of the devices which have not donated yet. With a coin of `rate` before the wait
+ * such a device donates in the next slot with a chance of at most rate/slots. Devices that have not donated are the fewest
+ * at the end. Half of the miss is for their number, half for the slots together. */
+static sotto_status donors_share(double *out, const sotto_claim_question *q, double slots,
+                                 double rate, sotto_err *err)
+{
+    const double donate = sotto_round_up(-rate * expm1(slots * log1p(-1 / slots)), 8);
+    const double miss = missed_of(q->log_delta) - log(2);
+    double gone;
+
+    SOTTO_TRY(sotto_sampled_share(&gone, (double)q->population, donate, miss, err));
+    const double left = floor((1 - gone) * (double)q->population);
+    *out = 1;
+    if (left < 1)
+        return SOTTO_OK;
+    return sotto_sampled_share(out, left, sotto_round_up(rate / slots, 2),
+                               sotto_round_down(miss - log(slots), 4), err);
+}
+
 sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question *q, uint64_t slots,
                                   double rate, sotto_err *err)
 {
     sotto_claim_question each = *q;
+    double share;
     sotto_bound eps;
 
     SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_MOMENT, "a donation time", err));
+    SOTTO_TRY(check_population(q, err));
+    SOTTO_TRY(donors_share(&share, q, (double)slots, rate, err));
     /* delta is spent once a slot and once more. */
-    each.log_delta -= log((double)slots + 1) + 1e-9;
+    each.log_delta = left_of(q->log_delta) - log((double)slots + 1) - 1e-9;
     SOTTO_TRY(sotto_claim_cohort(out, &each, 1, err));
-    SOTTO_TRY(sotto_donation_promise(&eps, out->high, (double)slots, each.log_delta, err));
-    if (rate < 1)
-        SOTTO_TRY(sotto_sampled_eps(&eps, eps, rate, err));
+    SOTTO_TRY(
+        sotto_donation_share_promise(&eps, out->high, (double)slots, share, each.log_delta, err));
     out->no_gain = eps.high >= (1 - SOTTO_LEAST_GAIN) * out->high;
     SOTTO_TRY(sotto_answer_set(
         out, eps, false,
         out->no_gain ? SOTTO_NO_GAIN_BY_DONATION
         : rate < 1
-            ? "a random donation time of a secret sample (Talwar et al. 2024, Appendix A and "
-              "Theorem 4)"
-            : "a random donation time (Talwar et al. 2024, Appendix A)",
+            ? "a random donation time of a secret sample (Talwar et al. 2024, Appendix A), at the "
+              "share of the population that donates in a slot"
+            : "a random donation time (Talwar et al. 2024, Appendix A), at the share of the "
+              "population that donates in a slot",
         "closed form, at most the cohort's own epsilon"));
     return sotto_answer_check(out, err);
 }

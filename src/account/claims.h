@@ -40,6 +40,8 @@ typedef struct sotto_claim_question {
     bool hidden;     /* split trust only: nobody sees who takes part */
     uint64_t honest; /* reports that protect each other              */
     double log_delta;
+    uint64_t
+        population; /* honest devices that might take part, as operators state it; 0: not stated */
 } sotto_claim_question;
 
 /* Of a cohort's answer. The local epsilon stands where the trust model earns nothing and where a crowd gains less than
@@ -48,8 +50,9 @@ typedef struct sotto_claim_question {
 SOTTO_MUST_USE sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q,
                                                double rate, sotto_err *err);
 
-/* What taking part at random makes of it.
- *   SOTTO_DENIED  participation is seen, or the theorem does not apply */
+/* What taking part at random makes of it. How many take part is released, so a sample counts as the largest share of the population
+ * that it is but for a sixteenth of delta, and donors of a slot likewise.
+ *   SOTTO_DENIED  participation is seen, no population is stated, or the theorem does not apply */
 SOTTO_MUST_USE sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *q,
                                                 double rate, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_claim_check_in(sotto_answer *out, const sotto_claim_question *q,

@@ -3,16 +3,44 @@
 
 #include "account/numeric/shown.h"
 #include "account/trust.h"
+#include "base/rule.h"
 #include "base/writer.h"
 #include "dap/dap.h"
 #include "recipe/calendar.h"
+#include "recipe/claim.h"
 #include "recipe/task.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const char NO_RELAY[] =
-    "not claimed: there is no relay between devices and servers, so they see who takes part";
+/* Whether chance hid who took part, priced by the population that both operators state: either of them may be the honest one. */
+static void claim_sampling(sotto_receipt *out, const sotto_recipe *recipe,
+                           const sotto_recipe_claim *claim, const sotto_collection *collection)
+{
+    const sotto_rejections *leader = &collection->leader, *helper = &collection->helper;
+    sotto_recipe_claim sampled = *claim;
+    sotto_err unsaid = {0};
+
+    out->epsilon_sampled = claim->epsilon_cohort;
+    out->sampling_why = claim->unsampled_why;
+    if (!claim->sampled_by)
+        return;
+    out->population =
+        leader->population < helper->population ? leader->population : helper->population;
+    if (sotto_recipe_claim_sampling(&sampled, recipe, out->population, &unsaid) != SOTTO_OK ||
+        !sampled.sampled_by) {
+        out->sampling_why = sampled.unsampled_why;
+        return;
+    }
+    if (SOTTO_RULE(sampling_volume) &&
+        (leader->rate != SOTTO_RATE_PASSED || helper->rate != SOTTO_RATE_PASSED)) {
+        out->sampling_why = "not claimed: more reports came than an operator's population explains";
+        return;
+    }
+    out->sampling = true;
+    out->epsilon_sampled = sampled.epsilon_sampled;
+    out->sampling_why = sampled.sampled_by;
+}
 
 void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sotto_task *task,
                       const sotto_recipe_claim *claim, const sotto_collection *collection,
@@ -39,8 +67,11 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .honest = claim->honest,
         .honest_share = recipe->min_cohort ? (double)claim->honest / (double)recipe->min_cohort : 0,
         .theorem = claim->theorem,
-        .sampling = false,
-        .sampling_why = NO_RELAY,
+        .relay = recipe->anonymity.relay,
+        .gateway = recipe->anonymity.gateway,
+        .attester = recipe->anonymity.attester,
+        .issuer = recipe->anonymity.issuer,
+        .tokens = recipe->anonymity.tokens != SOTTO_TOKENS_NONE,
         .reports = collection->reports,
         .from = collection->from,
         .until = collection->until,
@@ -56,6 +87,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
     sotto_recipe_cohort(recipe, &out->cohort, task->cohort);
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
     memcpy(out->task_id, task->id, sizeof out->task_id);
+    claim_sampling(out, recipe, claim, collection);
     out->aggregation =
         (model->gains & SOTTO_GAIN_SHUFFLE) != 0 && claim->epsilon_cohort < claim->epsilon_local;
 }
@@ -142,6 +174,23 @@ static void say_noise(sotto_writer *w, const sotto_receipt *r)
         say(w, "  nothing is claimed for it\n");
 }
 
+static void say_sampling(sotto_writer *w, const sotto_receipt *r)
+{
+    if (!r->sampling) {
+        say(w, "  amplified by sampling: %s\n", r->sampling_why);
+        return;
+    }
+    say(w,
+        "  amplified by sampling: yes, epsilon %.4g to whoever does not know who took part\n"
+        "  basis: %s; population %" PRIu64 " by the operators' figures\n"
+        "  must not work together: the relay (%s) and the gateway (%s)",
+        sotto_bound_shown(r->epsilon_sampled, 4), r->sampling_why, r->population, r->relay,
+        r->gateway);
+    if (r->issuer)
+        say(w, "; attester (%s) and issuer (%s) with a server", r->attester, r->issuer);
+    say(w, "\n");
+}
+
 static void say_claims(sotto_writer *w, const sotto_receipt *r)
 {
     if (r->split)
@@ -164,12 +213,12 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
     say(w,
         "  at worst: an analyst who brings %" PRIu64 " reports of his own to a batch of %" PRIu64
         ", and subtracts them, faces one device's report, epsilon %.4g\n"
-        "  what bounds that: volume (Sybil) checks and the honest share; there are no anonymous "
-        "tokens yet\n",
-        r->min_cohort - (r->min_cohort > 0), r->min_cohort, sotto_bound_shown(r->epsilon_local, 4));
+        "  what bounds that: %svolume (Sybil) checks and the honest share\n",
+        r->min_cohort - (r->min_cohort > 0), r->min_cohort, sotto_bound_shown(r->epsilon_local, 4),
+        r->tokens ? "one anonymous token for each device, " : "");
     say_noise(w, r);
     say(w, "  amplified by aggregation: %s\n", r->aggregation ? "yes" : "no");
-    say(w, "  amplified by sampling: %s\n", r->sampling ? "yes" : r->sampling_why);
+    say_sampling(w, r);
 }
 
 sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto_err *err)

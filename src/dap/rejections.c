@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char KEY[] = "rejections", RATE[] = "rate_checked", RELEASED[] = "rate_released",
-                  OTHER[] = "other";
+                  POPULATION[] = "population", OTHER[] = "other";
 
 void sotto_dap_rejections_id(uint8_t out[SOTTO_RESOURCE_ID_SIZE], sotto_bytes share)
 {
@@ -70,6 +70,13 @@ sotto_status sotto_dap_rejections_encode(sotto_buf *out, const sotto_rejections 
     }
     write_text(&w, "}");
     write_rate(&w, rejections->rate);
+    if (rejections->population > 0 && rejections->population <= INT64_MAX) {
+        (void)snprintf(number, sizeof number, "%" PRIu64, rejections->population);
+        write_text(&w, ",\"");
+        write_text(&w, POPULATION);
+        write_text(&w, "\":");
+        write_text(&w, number);
+    }
     write_text(&w, "}");
     return sotto_writer_finish(&w, "rejections", err);
 }
@@ -136,6 +143,16 @@ static sotto_status read_rate(sotto_rejections *out, const json_t *json, sotto_e
     return SOTTO_OK;
 }
 
+static sotto_status read_population(sotto_rejections *out, const json_t *json, sotto_err *err)
+{
+    const json_t *population = json_object_get(json, POPULATION);
+
+    if (population && (!json_is_integer(population) || json_integer_value(population) < 1))
+        return sotto_fail(err, SOTTO_MALFORMED, "rejections: invalid %s", POPULATION);
+    out->population = population ? (uint64_t)json_integer_value(population) : 0;
+    return SOTTO_OK;
+}
+
 sotto_status sotto_dap_rejections_decode(sotto_rejections *out, sotto_bytes text, sotto_err *err)
 {
     json_t *json;
@@ -152,6 +169,8 @@ sotto_status sotto_dap_rejections_decode(sotto_rejections *out, sotto_bytes text
         status = read_counts(out, json_object_get(json, KEY), err);
     if (status == SOTTO_OK)
         status = read_rate(out, json, err);
+    if (status == SOTTO_OK)
+        status = read_population(out, json, err);
     json_decref(json);
     if (status == SOTTO_OK)
         out->known = true;

@@ -2,11 +2,12 @@
  * such message, and a server of another make answers 404.
  *
  *     GET {aggregator}/tasks/{task}/rejections/{id}     application/json: {"rejections":{"report_replayed":3},
- *                                                            "rate_checked":true,"rate_released":false}
+ *                                                            "rate_checked":true,"rate_released":false,"population":1000000}
  *
  * A newer version may add members and causes. rate_checked: whether the number of reports was compared with the operator's
  * figure of devices; may be missing. rate_released, only where it was: whether more came than that explains, and the operator
- * released the batch all the same; an older server leaves it out. How many came, and the figure, are the operator's.
+ * released the batch all the same; an older server leaves it out. population: the operator's figure, where there is one: what a
+ * sample is worth depends on how small a share of it a batch is.
  *
  * The id is, at the leader, that of the collection job. The collector never learns the helper's ids, so there it is a
  * hash of the helper's sealed aggregate share as the collector received it: nobody can ask about a batch whose

@@ -164,9 +164,6 @@ static sotto_status check_sampling(sotto_device *device, sotto_case *c, sotto_er
 
     if (refused) /* also of one that an earlier version let in */
         sotto_explain(&c->out, SOTTO_WHY_POLICY, "participation", "Refused: %s.", refused);
-    if (SOTTO_RULE(importance_refused) && c->recipe->participation.type == SOTTO_IMPORTANCE)
-        sotto_explain(&c->out, SOTTO_WHY_POLICY, "participation",
-                      "Whether this device answers would depend on its value, and could be seen.");
     return SOTTO_OK;
 }
 

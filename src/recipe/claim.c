@@ -1,4 +1,4 @@
-/* What a recipe may claim: its randomizer, participation and noise as questions to the accountant. */
+/* What a recipe may claim: its randomizer and noise as questions to the accountant. */
 #include "recipe/claim.h"
 
 #include "account/claims.h"
@@ -26,7 +26,7 @@ sotto_status sotto_recipe_randomizer(sotto_randomizer *out, const sotto_recipe *
 /* ---- the crowd -------------------------------------------------------------------------------------- */
 
 /* Choice and subset have "no value" among their values. */
-static sotto_status law_of(sotto_report_law *out, const sotto_randomizer *r, sotto_err *err)
+sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r, sotto_err *err)
 {
     double values = (double)r->values + 1;
 
@@ -38,17 +38,6 @@ static sotto_status law_of(sotto_report_law *out, const sotto_randomizer *r, sot
                                  r->q, r->adjacency, err);
 }
 
-/* Participation counts as hidden: its gain is told as what holds where nobody sees who takes part. */
-static sotto_claim_question question_of(const sotto_recipe *recipe, const sotto_report_law *law,
-                                        uint64_t honest, double log_delta)
-{
-    return (sotto_claim_question){.law = law,
-                                  .trust = recipe->trust,
-                                  .hidden = sotto_trust_model_of(recipe->trust)->can_hide,
-                                  .honest = honest,
-                                  .log_delta = log_delta};
-}
-
 sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                          const sotto_recipe *recipe, const sotto_randomizer *r,
                                          uint64_t honest, double log_delta, sotto_err *err)
@@ -56,8 +45,9 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
     sotto_report_law law;
     sotto_answer answer;
 
-    SOTTO_TRY(law_of(&law, r, err));
-    const sotto_claim_question q = question_of(recipe, &law, honest, log_delta);
+    SOTTO_TRY(sotto_recipe_law(&law, r, err));
+    const sotto_claim_question q = {
+        .law = &law, .trust = recipe->trust, .honest = honest, .log_delta = log_delta};
     /* Whoever takes part pays without the gain from sampling. */
     SOTTO_TRY(sotto_claim_cohort(&answer, &q, 1, err));
     *out = answer.high;
@@ -95,59 +85,6 @@ sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const sotto_recipe *rec
     search s = {recipe, r};
 
     return sotto_smallest_cohort(out, honest, keeps_epsilon, &s, err);
-}
-
-/* ---- taking part at random -------------------------------------------------------------------------- */
-
-/* A theorem that doesn't apply gives nothing: the cohort's epsilon stands. */
-static sotto_status amplify(sotto_answer *out, const sotto_recipe *recipe,
-                            const sotto_randomizer *r, uint64_t honest)
-{
-    const sotto_participation *p = &recipe->participation;
-    sotto_err none = {0};
-    sotto_report_law law;
-
-    SOTTO_TRY(law_of(&law, r, &none));
-    const sotto_claim_question q =
-        question_of(recipe, &law, honest, sotto_recipe_log_delta(recipe));
-    switch (p->type) {
-    case SOTTO_POISSON:
-        return sotto_claim_sampled(out, &q, p->rate, &none);
-    case SOTTO_CHECK_IN_FIXED_WINDOW:
-    case SOTTO_CHECK_IN_AVERAGED_WINDOW:
-    case SOTTO_CHECK_IN_SLIDING_WINDOW:
-        return sotto_participation_refused(p) ? SOTTO_DENIED
-                                              : sotto_claim_check_in(out, &q, p->slots, &none);
-    case SOTTO_DONATION:
-        return sotto_claim_donation(out, &q, p->slots, p->rate, &none);
-    case SOTTO_IMPORTANCE:
-        return sotto_claim_importance(out, &q, p->rate, p->rate_other, &none);
-    }
-    return SOTTO_DENIED;
-}
-
-static void claim_participation(sotto_recipe_claim *out, const sotto_recipe *recipe,
-                                const sotto_randomizer *r, uint64_t honest)
-{
-    const sotto_participation *p = &recipe->participation;
-    sotto_answer answer;
-
-    out->epsilon_sampled = out->epsilon_cohort;
-    out->expected_reports =
-        (double)recipe->population *
-        sotto_participation_chance(p, sotto_participation_slots(p, recipe->opens, recipe->closes));
-    if (p->type == SOTTO_IMPORTANCE) {
-        out->epsilon_seen = sotto_round_up(
-            out->replacement_local + sotto_importance_price(p->rate, p->rate_other), 1);
-        out->seen_by = "the local epsilon, and what answering or not tells of the value";
-    }
-    if (amplify(&answer, recipe, r, honest) != SOTTO_OK)
-        return;
-    /* Importance sampling costs what it costs, more or less than the cohort; elsewhere there is a gain or nothing. */
-    if (p->type != SOTTO_IMPORTANCE && !(answer.high < out->epsilon_cohort))
-        return;
-    out->epsilon_sampled = answer.high;
-    out->sampled_by = answer.theorem;
 }
 
 /* ---- noise by the servers --------------------------------------------------------------------------- */
@@ -215,6 +152,7 @@ double sotto_recipe_miss(const sotto_randomizer *r)
 sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_recipe *recipe,
                                         sotto_decimal honest, sotto_err *err)
 {
+    const sotto_participation *p = &recipe->participation;
     sotto_vdaf_config config;
     sotto_vdaf_sizes sizes;
     sotto_randomizer r;
@@ -236,6 +174,9 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     out->honest = sotto_honest_count(recipe->min_cohort, honest);
     SOTTO_TRY(sotto_recipe_cohort_epsilon(&out->epsilon_cohort, &out->theorem, recipe, &r,
                                           out->honest, sotto_recipe_log_delta(recipe), err));
-    claim_participation(out, recipe, &r, out->honest);
+    out->epsilon_sampled = out->epsilon_cohort;
+    out->expected_reports =
+        (double)recipe->population *
+        sotto_participation_chance(p, sotto_participation_slots(p, recipe->opens, recipe->closes));
     return claim_noise(out, recipe, &r, err);
 }

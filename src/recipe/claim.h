@@ -2,7 +2,9 @@
 #ifndef SOTTO_RECIPE_CLAIM_H
 #define SOTTO_RECIPE_CLAIM_H
 
+#include "account/claims.h"
 #include "recipe/model.h"
+#include "sotto/lint.h"
 
 /* The randomizer that the recipe's devices run. */
 SOTTO_MUST_USE sotto_status sotto_recipe_randomizer(sotto_randomizer *out,
@@ -36,7 +38,18 @@ double sotto_recipe_miss(const sotto_randomizer *r);
 /* Of a cohort, where no policy says otherwise: half. */
 #define SOTTO_HONEST_UNSAID ((sotto_decimal){500000000000})
 
-/* Everything at once. */
+/* One report of it, by its probabilities. */
+SOTTO_MUST_USE sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r,
+                                             sotto_err *err);
+
+/* Adds what taking part at random gains, or why nothing is claimed for it: the recipe must hide who takes part by a relay, tokens
+ * and a log, and a population must be stated.
+ *   population  devices that might take part in one task, as operators state it; 0: not stated */
+SOTTO_MUST_USE sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out,
+                                                        const sotto_recipe *recipe,
+                                                        uint64_t population, sotto_err *err);
+
+/* Everything else at once. */
 SOTTO_MUST_USE sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out,
                                                        const sotto_recipe *recipe,
                                                        sotto_decimal honest, sotto_err *err);

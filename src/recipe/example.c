@@ -1,6 +1,8 @@
 /* Complete files that fit each other: what `sotto recipe new` prints, and where tests start from. */
 #include "recipe/schema.h"
 
+#include "sotto/lint.h"
+
 /* clang-format off */
 static const char recipe[] =
     "{\n"

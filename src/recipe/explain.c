@@ -5,6 +5,7 @@
 #include "account/trust.h"
 #include "base/writer.h"
 #include "recipe/calendar.h"
+#include "sotto/lint.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -109,6 +110,29 @@ static void say_question(sotto_writer *w, const sotto_recipe *recipe)
         recipe->encoding.bins, no_match_words(recipe->on_no_match));
 }
 
+static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
+                          const sotto_recipe_claim *claim)
+{
+    const sotto_anonymity *a = &recipe->anonymity;
+
+    if (a->relay)
+        say(w,
+            "The report goes through a relay, %s, to a gateway, %s: the first sees who sends and "
+            "not "
+            "what, the second what and not who. They must not work together.\n",
+            a->relay, a->gateway);
+    if (a->tokens)
+        say(w,
+            "It carries an anonymous token, so that nobody answers twice. Nobody can tell from the "
+            "token who you are%s.\n",
+            a->issuer ? ", unless attester and issuer work together with a server" : "");
+    if (a->log)
+        say(w, "The recipe is on a public log, %s, so that everybody is asked the same.\n", a->log);
+    if (claim->sampled_by)
+        say(w, "Nobody sees who takes part, which makes it epsilon %.4g (%s).\n",
+            sotto_bound_shown(claim->epsilon_sampled, 4), claim->sampled_by);
+}
+
 static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
                            const sotto_recipe_claim *claim)
 {
@@ -143,9 +167,7 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
             claim->noise_by);
     if (claim->noise_sigma > 0)
         say(w, ". Your device is charged no less for it.\n");
-    if (claim->sampled_by && model->can_hide)
-        say(w, "With a relay and tokens, so that nobody sees who takes part: epsilon %.4g (%s).\n",
-            sotto_bound_shown(claim->epsilon_sampled, 4), claim->sampled_by);
+    say_anonymity(w, recipe, claim);
     if (claim->seen_by)
         say(w, "Where it is seen who takes part: epsilon %.4g (%s).\n",
             sotto_bound_shown(claim->epsilon_seen, 4), claim->seen_by);

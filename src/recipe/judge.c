@@ -117,18 +117,6 @@ static sotto_status judge_query(judging *j, sotto_err *err)
 
 /* ---- the policy --------------------------------------------------------------------------------------- */
 
-/* No version of the device's library hides who takes part, whatever a policy says. */
-static void judge_participation(judging *j)
-{
-    static const sotto_place taking = {NULL, "participation", 0};
-
-    if (SOTTO_RULE(lint_importance) && j->policy &&
-        j->recipe->participation.type == SOTTO_IMPORTANCE && j->policy->hidden_participation)
-        sotto_reading_mistake(&j->at, &taking, "poisson, check-in or donation",
-                              "devices refuse it: whether one answers would depend on its value, "
-                              "and could be seen");
-}
-
 static sotto_status judge_budgets(judging *j, sotto_err *err)
 {
     static const sotto_place privacy = {NULL, "privacy", 0};
@@ -152,7 +140,6 @@ static sotto_status judge_budgets(judging *j, sotto_err *err)
 static sotto_status judge(judging *j, sotto_err *err)
 {
     SOTTO_TRY(judge_query(j, err));
-    judge_participation(j);
     /* What has other mistakes may have no price, or one that is said already. */
     return j->policy && j->at.mistakes->errors == 0 ? judge_budgets(j, err) : SOTTO_OK;
 }
@@ -196,6 +183,9 @@ sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict, sotto_recipe_clai
     *verdict = (sotto_recipe_verdict){0};
     if (status != SOTTO_OK && (status != SOTTO_DENIED || mistakes->errors == 0))
         return sotto_fail(err, status, "%s", terms.reason);
+    /* Devices of all tasks are as many as the recipe says; of one, taken to be spread evenly. */
+    SOTTO_TRY(sotto_recipe_claim_sampling(claim, recipe,
+                                          recipe->population / sotto_recipe_cohorts(recipe), err));
     sotto_arena_init(&j.arena, ARENA);
     status = judge(&j, err);
     sotto_arena_clear(&j.arena);

@@ -102,7 +102,7 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         sotto_reading_warn(
             at, &taking,
-            "refused by devices whose policy does not say that participation is hidden");
+            "refused by devices: whether one answers would depend on its value, and could be seen");
 }
 
 static bool same_name(sotto_bytes name, const char *column)
@@ -230,8 +230,7 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
         !policy->silence)
         sotto_reading_mistake(at, &no_match, "no-value, oov or random-bin",
                               "the policy does not allow silence: it tells something");
-    if (SOTTO_RULE(policy_importance) && recipe->participation.type == SOTTO_IMPORTANCE &&
-        !policy->hidden_participation)
+    if (SOTTO_RULE(policy_importance) && recipe->participation.type == SOTTO_IMPORTANCE)
         sotto_reading_mistake(at, &taking, "poisson, check-in or donation",
                               "whether a device answers would depend on its value, and be seen");
 }

@@ -133,6 +133,20 @@ typedef struct sotto_participation {
     uint64_t available; /* seconds that a device usually stays ready */
 } sotto_participation;
 
+typedef enum sotto_token_kind {
+    SOTTO_TOKENS_NONE,
+    SOTTO_TOKENS_TYPE_2, /* blind RSA, RFC 9578; a key for each collection */
+    SOTTO_TOKENS_ARC     /* one credential, one presentation for each collection */
+} sotto_token_kind;
+
+/* What hides who takes part; what is not asked for is NULL or none. */
+typedef struct sotto_anonymity {
+    const char *relay, *gateway; /* both or none */
+    sotto_token_kind tokens;
+    const char *attester, *issuer; /* of tokens of type 2 */
+    const char *log;
+} sotto_anonymity;
+
 struct sotto_recipe {
     uint8_t hash[SOTTO_RECIPE_HASH_SIZE];
     sotto_bytes text; /* the published bytes, a copy */
@@ -160,6 +174,7 @@ struct sotto_recipe {
     const char *collector; /* may be NULL */
     unsigned batch_mode;   /* as DAP numbers them */
     uint32_t noise_milli;  /* 1000 sigma of what each server adds to every sum; 0: nothing */
+    sotto_anonymity anonymity;
     int64_t opens, closes;
     uint64_t precision;
     uint64_t population;
@@ -217,7 +232,6 @@ struct sotto_policy {
     sotto_decimal honest;  /* share of a cohort */
     unsigned trusts;       /* bit t: sotto_trust t is allowed */
     bool silence;
-    bool hidden_participation;
     const sotto_policy_key *logs, *issuers;
     size_t log_count, issuer_count;
     const sotto_policy_key *parties_keys; /* Ed25519, of those who may replace the parties file */

@@ -202,7 +202,6 @@ static void read_rest(sotto_reading *r, sotto_policy *out)
                                            sotto_reading_choice(r->root, "policy", "composition"));
     out->period_days = (uint64_t)json_integer_value(json_object_get(r->root, "period_days"));
     out->silence = json_is_true(json_object_get(r->root, "silence"));
-    out->hidden_participation = json_is_true(json_object_get(r->root, "hidden_participation"));
     out->non_sensitive =
         read_names(r, json_object_get(r->root, "non_sensitive"), &out->non_sensitive_count);
     list = json_object_get(r->root, "trusts");

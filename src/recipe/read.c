@@ -203,6 +203,33 @@ static void read_aggregation(sotto_reading *r, sotto_recipe *out)
                               "leader and helper are one: nobody would be left to trust");
 }
 
+/* Both or none: one without the other hides nothing. */
+static void check_pair(sotto_reading *r, const char *key, bool one, const char *partner, bool other)
+{
+    sotto_place place = {NULL, "anonymity", 0}, at = {&place, one ? key : partner, 0};
+
+    if (one != other)
+        sotto_reading_mistake(r, &at, "both or none", "%s goes with %s", one ? key : partner,
+                              one ? partner : key);
+}
+
+static void read_anonymity(sotto_reading *r, sotto_anonymity *out)
+{
+    json_t *json = json_object_get(r->root, "anonymity");
+
+    out->relay = sotto_reading_text(r, json, "relay");
+    out->gateway = sotto_reading_text(r, json, "gateway");
+    out->attester = sotto_reading_text(r, json, "attester");
+    out->issuer = sotto_reading_text(r, json, "issuer");
+    out->log = sotto_reading_text(r, json, "log");
+    if (json_object_get(json, "tokens"))
+        out->tokens = (sotto_token_kind)(1 + sotto_reading_choice(json, "anonymity", "tokens"));
+    const bool issued = out->tokens == SOTTO_TOKENS_TYPE_2;
+    check_pair(r, "relay", out->relay != NULL, "gateway", out->gateway != NULL);
+    check_pair(r, "attester", out->attester != NULL, "issuer", out->issuer != NULL);
+    check_pair(r, "issuer", out->issuer != NULL, "tokens", issued);
+}
+
 static void read_schedule(sotto_reading *r, sotto_recipe *out)
 {
     enum { LONGEST = 3660 * 86400, COARSEST = 30 * 86400 };
@@ -287,6 +314,8 @@ static void read_sections(sotto_reading *r, sotto_recipe *out)
         read_privacy(r, out);
     if (sotto_reading_clean(r, "aggregation"))
         read_aggregation(r, out);
+    if (sotto_reading_clean(r, "anonymity"))
+        read_anonymity(r, &out->anonymity);
     if (sotto_reading_clean(r, "schedule"))
         read_schedule(r, out);
     if (sotto_reading_clean(r, "participation") && sotto_reading_clean(r, "aggregation") &&

@@ -1,6 +1,8 @@
 /* docs/recipe.md, from the table. */
 #include "recipe/schema.h"
 
+#include "sotto/lint.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -57,6 +57,7 @@ enum {
     IN_COMMITTEE,
     IN_NOISE_COMMITTEE,
     IN_PROOF,
+    IN_ANONYMITY,
     IN_SCHEDULE,
     IN_POLICY,
     IN_ANALYSES,
@@ -89,6 +90,7 @@ const sotto_schema_key sotto_schema[] = {
     {IN_RECIPE, "participation", VARIANT, 0, 0, 0, "participation", MUST, "who answers, and when"},
     {IN_RECIPE, "privacy", OBJECT, 0, 0, 0, "privacy", MUST, "what is promised to everybody who answers"},
     {IN_RECIPE, "aggregation", VARIANT, 0, 0, 0, "aggregation@trust", MUST, "who adds up, and how; only `split` earns amplification by shuffling"},
+    {IN_RECIPE, "anonymity", OBJECT, 0, 0, 0, "anonymity", "{}", "what hides who takes part. A gain by sampling, check-ins or donations is claimed only with relay, tokens and log"},
     {IN_RECIPE, "schedule", OBJECT, 0, 0, 0, "schedule", MUST, "when"},
     {IN_RECIPE, "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning and for the rate that servers accept"},
     {IN_RECIPE, "on_no_match", CHOICE, 0, 0, 0, "no-value|oov|random-bin|silence", "\"no-value\"", "what a device sends that has no row, or whose value has no bin"},
@@ -225,6 +227,13 @@ const sotto_schema_key sotto_schema[] = {
     {IN_PROOF, "grind", WHOLE, 0, 0, 64, NULL, MUST, "bits of work"},
     {IN_PROOF, "group", WHOLE, 0, 1, 1e6, NULL, MUST, "contributions for each"},
 
+    {IN_ANONYMITY, "relay", NAME, 0, 1, 128, NULL, MAY, "a party of that role, through which devices send: it sees who, not what"},
+    {IN_ANONYMITY, "gateway", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which opens what the relay forwards: it sees what is sealed, not who. Goes with `relay`"},
+    {IN_ANONYMITY, "tokens", CHOICE, 0, 0, 0, "type-2|arc", MAY, "each report carries an anonymous token, one for each device and collection; servers reject reports without one"},
+    {IN_ANONYMITY, "attester", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which knows the devices. Goes with tokens of type 2"},
+    {IN_ANONYMITY, "issuer", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which signs tokens. Goes with tokens of type 2"},
+    {IN_ANONYMITY, "log", NAME, 0, 1, 128, NULL, MAY, "a log of the policy, which the recipe must be on"},
+
     {IN_SCHEDULE, "opens", TIME, 0, 0, 0, NULL, MUST, "no report before; a multiple of the precision"},
     {IN_SCHEDULE, "closes", TIME, 0, 0, 0, NULL, MUST, "no report after; a multiple of the precision"},
     {IN_SCHEDULE, "precision", DURATION, 0, 0, 0, NULL, "\"1h\"", "times of reports are rounded down to this, so that they tell little"},
@@ -241,7 +250,6 @@ const sotto_schema_key sotto_schema[] = {
     {IN_POLICY, "report_bytes", WHOLE, 0, 100, 1e9, NULL, "1048576", "bytes that one report may have; a recipe whose reports have more is refused"},
     {IN_POLICY, "trusts", LIST, CHOICE, 1, 3, NULL, "[\"split\"]", "ways to add up that are allowed"},
     {IN_POLICY, "silence", FLAG, 0, 0, 0, NULL, "false", "whether a recipe may ask a device without a value to say nothing, which tells something"},
-    {IN_POLICY, "hidden_participation", FLAG, 0, 0, 0, NULL, "false", "relay and tokens are in use, so nobody sees who takes part: importance sampling needs it"},
     {IN_POLICY, "logs", OBJECT, 0, 0, 0, "keys", "{}", "public keys of the logs that recipes must be on"},
     {IN_POLICY, "issuers", OBJECT, 0, 0, 0, "keys", "{}", "public keys of the issuers of tokens"},
     {IN_POLICY, "parties_keys", OBJECT, 0, 0, 0, "keys", "{}", "Ed25519 keys of those who may replace the parties file by one that they signed (`sotto parties key`)"},
@@ -358,6 +366,10 @@ const sotto_schema_object sotto_schema_objects[] = {
     [IN_COMMITTEE] = {"committee", "aggregation: aero: committee", "Drawn devices."},
     [IN_NOISE_COMMITTEE] = {"noise-committee", "aggregation: aero: noise", "Drawn devices."},
     [IN_PROOF] = {"proof", "aggregation: aero: proof", "That inputs are valid."},
+    [IN_ANONYMITY] = {"anonymity", "anonymity",
+                      "Devices that can't do what is asked for here stay silent. With none of it "
+                      "servers see who "
+                      "sends, and one device can send many reports."},
     [IN_SCHEDULE] = {"schedule", "schedule", "Times are in UTC."},
     [IN_POLICY] = {"policy", "A policy",
                    "What a device will ever allow. It comes with the host application; no recipe "

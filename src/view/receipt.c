@@ -87,6 +87,9 @@ static void claims(sotto_json *j, const sotto_receipt *r)
     sotto_json_bool(j, "aggregation", r->aggregation);
     sotto_json_bool(j, "sampling", r->sampling);
     sotto_json_text(j, "sampling_why", r->sampling_why);
+    sotto_json_real(j, "epsilon_sampled", r->epsilon_sampled);
+    sotto_json_uint(j, "population", r->population);
+    sotto_json_bool(j, "tokens", r->tokens);
     sotto_json_bool(j, "none_told", r->none_told);
 }
 

@@ -3,6 +3,7 @@
 #include "account/local/checkin_direct.h"
 #include "account/local/checkin_groups.h"
 #include "account/local/sampling.h"
+#include "account/numeric/special.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -127,6 +128,32 @@ static void sampling_amplifies_a_shuffled_cohort(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_sampled_clone_eps(&sampled, &law, &cohort, 0, log(1e-10), &t->err));
     CHECK_REASON(t, "rate");
+}
+
+/* Held against the exact tail of the binomial law. */
+static void a_share_is_exceeded_as_seldom_as_it_says(sotto_test *t)
+{
+    static const double populations[] = {1, 30, 1000, 1e6, 1e9},
+                        rates[] = {1e-4, 0.01, 0.3, 0.9, 1};
+    double share, larger;
+
+    for (size_t i = 0; i < 5; i++)
+        for (size_t j = 0; j < 5; j++) {
+            const double n = populations[i], rate = rates[j];
+            sotto_bound above;
+
+            CHECK_OK(t, sotto_sampled_share(&share, n, rate, log(1e-6), &t->err));
+            CHECK(t, share >= rate && share <= 1);
+            CHECK_OK(
+                t, sotto_binomial_upper(&above, floor(n * share) + 1, n, rate, 1 - rate, &t->err));
+            CHECK(t, above.high <= 1e-6);
+            CHECK_OK(t, sotto_sampled_share(&larger, 2 * n, rate, log(1e-6), &t->err));
+            CHECK(t, larger <= share);
+        }
+    CHECK_OK(t, sotto_sampled_share(&share, 1e9, 0.01, log(1e-6), &t->err));
+    CHECK(t, share < 0.01003);
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_sampled_share(&share, 0, 0.01, log(1e-6), &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_sampled_share(&share, 10, 0, log(1e-6), &t->err));
 }
 
 static void importance_sampling_is_charged_for_its_higher_rate(sotto_test *t)
@@ -452,6 +479,7 @@ int main(int argc, char **argv)
         CASE(approximate_randomizers_are_refused),
         CASE(dishonest_clients_do_not_count),
         CASE(sampling_amplifies_a_shuffled_cohort),
+        CASE(a_share_is_exceeded_as_seldom_as_it_says),
         CASE(importance_sampling_is_charged_for_its_higher_rate),
         CASE(bad_input_is_named),
         CASE(repetitions_compose),

@@ -15,7 +15,7 @@ static sotto_report_law any_of(double eps)
 
 static sotto_claim_question of(const sotto_report_law *law, uint64_t honest)
 {
-    return (sotto_claim_question){law, SOTTO_TRUST_SPLIT, true, honest, LOG_DELTA};
+    return (sotto_claim_question){law, SOTTO_TRUST_SPLIT, true, honest, LOG_DELTA, 1000000000};
 }
 
 static sotto_question question(sotto_mechanism mechanism)
@@ -178,6 +178,46 @@ static void what_gains_nothing_is_not_called_amplified(sotto_test *t)
     CHECK(t, !claim.no_gain && strstr(claim.theorem, "Balle et al. 2020") != NULL);
 }
 
+/* The number of reports is released, and tells how large a share of the population took part. */
+static void a_sample_is_priced_at_the_share_that_it_may_be(sotto_test *t)
+{
+    static const uint64_t populations[] = {40000, 1000000, 100000000};
+    const sotto_report_law law = any_of(2);
+    sotto_claim_question q = of(&law, 2000);
+    sotto_answer claim, nominal;
+    double before = INFINITY;
+
+    q.population = 0;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_claim_sampled(&claim, &q, 0.05, &t->err));
+    CHECK_REASON(t, "no population is stated");
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_claim_donation(&claim, &q, 8, 1, &t->err));
+    CHECK_OK(t, sotto_claim_cohort(&nominal, &q, 0.05, &t->err));
+    for (size_t i = 0; i < sizeof populations / sizeof populations[0]; i++) {
+        q.population = populations[i];
+        CHECK_OK(t, sotto_claim_sampled(&claim, &q, 0.05, &t->err));
+        CHECK(t, claim.high > nominal.high && claim.high < before);
+        before = claim.high;
+    }
+    CHECK(t, claim.high < 1.02 * nominal.high);
+}
+
+static void donors_are_priced_at_the_share_that_they_may_be(sotto_test *t)
+{
+    const sotto_report_law law = any_of(2);
+    sotto_claim_question q = of(&law, 20000);
+    sotto_answer few, many, sampled, cohort;
+
+    CHECK_OK(t, sotto_claim_cohort(&cohort, &q, 1, &t->err));
+    CHECK_OK(t, sotto_claim_donation(&many, &q, 1000, 1, &t->err));
+    q.population = 10000000;
+    CHECK_OK(t, sotto_claim_donation(&few, &q, 1000, 1, &t->err));
+    CHECK_OK(t, sotto_claim_donation(&sampled, &q, 1000, 0.1, &t->err));
+    CHECK(t, many.high < few.high && few.high < cohort.high);
+    CHECK(t, sampled.high < 0.2 * few.high && sampled.high > 0.1 * few.high);
+    CHECK(t, strstr(sampled.theorem, "of a secret sample") != NULL);
+    CHECK(t, !strstr(few.theorem, "of a secret sample"));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -188,6 +228,8 @@ int main(int argc, char **argv)
         CASE(a_gain_below_a_thousandth_is_not_told),
         CASE(what_gains_nothing_is_not_called_amplified),
         CASE(a_check_in_is_claimed_as_the_accountant_answers),
+        CASE(a_sample_is_priced_at_the_share_that_it_may_be),
+        CASE(donors_are_priced_at_the_share_that_they_may_be),
         CASE(noise_whose_draws_cost_too_much_is_not_claimed),
     };
     return RUN_TESTS(argc, argv, cases);

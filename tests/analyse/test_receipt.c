@@ -7,6 +7,7 @@
 
 static sotto_receipt receipt;
 static sotto_collection collection;
+static sotto_rejections told; /* by both servers, if there is a population in it */
 
 static void make_of(sotto_test *t, const sotto_recipe *recipe)
 {
@@ -26,6 +27,8 @@ static void make_of(sotto_test *t, const sotto_recipe *recipe)
                            .count = 2,
                            .items = {{"report_replayed", 3}, {"vdaf_verify_error", 12}}};
     collection.helper.why = "it does not tell";
+    if (told.population > 0)
+        collection.leader = collection.helper = told;
     sotto_receipt_of(&receipt, recipe, &task, &claim, &collection, &result);
     CHECK_BYTES(t, task.id, receipt.task_id, sizeof task.id);
     CHECK_NEAR(t, claim.epsilon_cohort, receipt.epsilon_cohort, 0);
@@ -46,6 +49,36 @@ static void a_receipt_claims_aggregation_and_no_sampling(sotto_test *t)
     CHECK_EQUAL(t, 40000, receipt.min_cohort);
     CHECK_EQUAL(t, 20000, receipt.honest);
     CHECK_NEAR(t, 0.5, receipt.honest_share, 0);
+}
+
+#define ANONYMITY                                                                                  \
+    "\"anonymity\": {\"relay\": \"key:relay\", \"gateway\": \"key:gateway\", "                     \
+    "\"tokens\": \"type-2\", \"attester\": \"key:attester\", \"issuer\": \"key:issuer\", "         \
+    "\"log\": \"key:log\"}, \"population\""
+
+/* By the figure that both operators stand behind, never by the recipe's own. */
+static void a_receipt_claims_sampling_by_the_operators_population(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, "\"population\"", ANONYMITY);
+    double before;
+
+    told = (sotto_rejections){.known = true, .rate = SOTTO_RATE_PASSED, .population = 1000000};
+    make_of(t, recipe);
+    CHECK(t, receipt.sampling && receipt.tokens);
+    CHECK(t, receipt.epsilon_sampled < receipt.epsilon_cohort);
+    CHECK(t, strstr(receipt.sampling_why, "Talwar et al. 2024") != NULL);
+    CHECK_EQUAL(t, 1000000, receipt.population);
+    before = receipt.epsilon_sampled;
+    told.population = 100000;
+    make_of(t, recipe);
+    CHECK(t, receipt.sampling && receipt.epsilon_sampled > before);
+    told.rate = SOTTO_RATE_RELEASED;
+    make_of(t, recipe);
+    CHECK(t, !receipt.sampling && strstr(receipt.sampling_why, "more reports came"));
+    told.population = 0;
+    make_of(t, recipe);
+    CHECK(t, !receipt.sampling && strstr(receipt.sampling_why, "no population"));
+    CHECK_NEAR(t, receipt.epsilon_cohort, receipt.epsilon_sampled, 0);
 }
 
 /* Or whoever compares it with a server's list finds another. */
@@ -194,6 +227,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_receipt_claims_aggregation_and_no_sampling),
+        CASE(a_receipt_claims_sampling_by_the_operators_population),
         CASE(a_receipt_names_its_task_as_the_servers_do),
         CASE(a_receipt_says_what_silence_told),
         CASE(a_receipt_of_a_handful_claims_no_crowd),

@@ -6,7 +6,7 @@ import glob, re, sys
 
 source = sys.argv[1]
 names = set()
-for header in "device", "recipe", "collect", "analyse", "privacy", "view":
+for header in "device", "recipe", "lint", "collect", "analyse", "privacy", "view":
     text = re.sub(r"/\*.*?\*/", "", open(f"{source}/include/sotto/{header}.h").read(), flags=re.S)
     for declaration in re.findall(r"SOTTO_API\s+([^;]*?);", text):
         if "sotto_err *" in declaration:

@@ -52,7 +52,7 @@ for path in "$source"/include/sotto/*.h; do
 done
 [ "$count" -gt 100 ] || fail "only $count functions were found in the headers"
 # An analyst needs one library: all that is public but the device itself.
-for header in analyse base collect log privacy random recipe seal vdaf view; do
+for header in analyse base collect lint log privacy random recipe seal vdaf view; do
     for function in $(functions "$source/include/sotto/$header.h"); do
         grep -qx "$function" "$work/exported-analyst" || fail "$header.h: libsotto-analyst lacks $function"
     done

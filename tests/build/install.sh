@@ -138,7 +138,8 @@ LD_LIBRARY_PATH=$(pkg-config --variable=libdir sotto)
 export LD_LIBRARY_PATH
 "$cc" -std=c11 -o "$work/seal" "$source/examples/seal.c" $(pkg-config --cflags --libs sotto)
 "$work/seal" >/dev/null
-"$cc" -std=c11 -o "$work/recipe" "$source/examples/recipe.c" $(pkg-config --cflags --libs sotto-device)
+"$cc" -std=c11 -o "$work/hosts" "$source/examples/host.c" $(pkg-config --cflags --libs sotto-device)
+"$cc" -std=c11 -o "$work/recipe" "$source/examples/recipe.c" $(pkg-config --cflags --libs sotto-analyst)
 "$work/recipe" >/dev/null
 "$cc" -std=c11 -o "$work/asks" "$source/examples/analyst.c" $(pkg-config --cflags --libs sotto-analyst)
 "$work/asks" >/dev/null && exit 1

@@ -45,6 +45,19 @@ static void a_cause_is_a_word(sotto_test *t)
     }
 }
 
+static void a_population_goes_there_and_back(sotto_test *t)
+{
+    sotto_rejections in = {.rate = SOTTO_RATE_PASSED, .population = 123456789}, out;
+    uint8_t room[256];
+    sotto_buf buf = sotto_buf_over(room, sizeof room);
+
+    CHECK_OK(t, sotto_dap_rejections_encode(&buf, &in, &t->err));
+    CHECK_OK(t, sotto_dap_rejections_decode(&out, sotto_buf_bytes(&buf), &t->err));
+    CHECK(t, out.population == 123456789 && out.rate == SOTTO_RATE_PASSED);
+    CHECK_OK(t, decode(t, &out, "{\"rejections\":{}}"));
+    CHECK_EQUAL(t, 0, out.population);
+}
+
 static void a_count_is_a_whole_number(sotto_test *t)
 {
     static const char *const bad[] = {"-1", "1.5", "\"1\"", "null", "{}", "99999999999999999999"};
@@ -68,6 +81,8 @@ static void other_documents_are_refused(sotto_test *t)
         "{\"rejections\":{},\"rate_checked\":1}",
         "{\"rejections\":{},\"rate_checked\":null}",
         "{\"rejections\":{},\"rate_checked\":true,\"rate_released\":1}",
+        "{\"rejections\":{},\"population\":0}",
+        "{\"rejections\":{},\"population\":\"7\"}",
         "{\"rejections\":{},\"rate_checked\":false,\"rate_released\":true}",
         "{\"rejections\":{},\"rate_released\":true}",
         "{\"rejections\":{},\"other\":1,\"other\":1}",
@@ -177,6 +192,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(counts_come_back_as_they_were_written),
         CASE(a_cause_is_a_word),
+        CASE(a_population_goes_there_and_back),
         CASE(a_count_is_a_whole_number),
         CASE(other_documents_are_refused),
         CASE(whether_the_rate_was_checked_may_be_told),

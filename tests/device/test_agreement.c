@@ -65,7 +65,6 @@ static cause causes[] = {
     {"sensitive cohort", "as non-sensitive", "as non-sensitive", 0, 0},
     {"silence", "does not allow silence", "does not allow silence", 0, 0},
     {"importance", "would depend on its value, and be", "would depend on its value, and be", 0, 0},
-    {"importance, hidden", "devices refuse it", "Whether this device answers", 0, 0},
     {"trust", "does not allow this way", "does not allow this way", 0, 0},
     {"long report", "longer than the policy", "longer than the policy", 0, 0},
 };

@@ -277,10 +277,7 @@ static void poisson_draws_for_each_recipe(sotto_test *t)
 
 static void importance_sampling_is_refused(sotto_test *t)
 {
-    const sotto_bytes policy = sotto_test_replace(t, sotto_test_generous_policy, "\"version\": 1",
-                                                  "\"version\": 1, \"hidden_participation\": true");
-
-    sotto_test_phone_start(t, &phone, (const char *)policy.data);
+    sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_device_offer(
                      phone.device,

@@ -11,12 +11,24 @@
 
 static const sotto_decimal half = {500000000000};
 
-static sotto_recipe_claim claim_of(sotto_test *t, const char *old, const char *new)
+static const sotto_anonymity ANONYMITY = {"relay",    "gateway", SOTTO_TOKENS_TYPE_2,
+                                          "attester", "issuer",  "log"};
+
+/* Of a recipe that hides who takes part, where its whole population is stated. */
+static sotto_recipe_claim hidden_claim(sotto_test *t, const sotto_recipe *recipe)
 {
+    sotto_recipe hidden = *recipe;
     sotto_recipe_claim claim;
 
-    CHECK_OK(t, sotto_recipe_claim_compute(&claim, sotto_test_recipe(t, old, new), half, &t->err));
+    hidden.anonymity = ANONYMITY;
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, &hidden, half, &t->err));
+    CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &hidden, hidden.population, &t->err));
     return claim;
+}
+
+static sotto_recipe_claim claim_of(sotto_test *t, const char *old, const char *new)
+{
+    return hidden_claim(t, sotto_test_recipe(t, old, new));
 }
 
 static void the_example_is_within_the_closed_form(sotto_test *t)
@@ -94,7 +106,6 @@ static sotto_recipe_claim weak_claim(sotto_test *t, const char *participation)
 {
     const sotto_bytes text = sotto_test_recipe_text(t, POISSON, participation);
     const sotto_recipe *recipe;
-    sotto_recipe_claim claim;
     sotto_mistakes mistakes = {0};
 
     CHECK_OK(t, sotto_recipe_read(&recipe,
@@ -102,8 +113,7 @@ static sotto_recipe_claim weak_claim(sotto_test *t, const char *participation)
                                                      "\"epsilon_local\": 2.0",
                                                      "\"epsilon_local\": 0.01"),
                                   &t->arena, &mistakes, &t->err));
-    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
-    return claim;
+    return hidden_claim(t, recipe);
 }
 
 /* Servers add up every report of a slot: that is theorem 4.1, by whichever name the recipe asks for it. */
@@ -134,16 +144,48 @@ static void expected_reports_follow_the_law(sotto_test *t)
                1e-3);
 }
 
-/* The coin before the wait makes a sample of everybody: Talwar et al. 2024, Theorem 4, over Appendix A. */
+/* The coin before the wait makes donors of a slot a tenth of what they were. */
 static void a_coin_before_the_wait_is_a_secret_sample(sotto_test *t)
 {
     const sotto_recipe_claim all = claim_of(t, POISSON, DONATION("1000", "")),
                              some = claim_of(t, POISSON, DONATION("1000", ", \"rate\": 0.1"));
 
     CHECK(t, all.sampled_by && strstr(all.sampled_by, "Talwar et al. 2024, Appendix A"));
-    CHECK(t, some.sampled_by && strstr(some.sampled_by, "Theorem 4"));
-    CHECK_NEAR(t, log1p(0.1 * expm1(all.epsilon_sampled)), some.epsilon_sampled, 1e-9);
-    CHECK(t, some.epsilon_sampled >= log1p(0.1 * expm1(all.epsilon_sampled)));
+    CHECK(t, some.sampled_by && strstr(some.sampled_by, "of a secret sample"));
+    CHECK(t, some.epsilon_sampled > 0.1 * all.epsilon_sampled);
+    CHECK(t, some.epsilon_sampled < 0.3 * all.epsilon_sampled);
+}
+
+/* A relay, tokens and a log together hide who takes part; with one of them missing nothing is claimed, and it is said what. */
+static void sampling_is_claimed_only_where_nobody_sees_it(sotto_test *t)
+{
+    sotto_recipe recipe = *sotto_test_recipe(t, NULL, NULL);
+    sotto_recipe_claim claim;
+
+    for (unsigned missing = 0; missing < 3; missing++) {
+        static const char *const why[] = {"no relay", "no tokens", "no log"};
+
+        recipe.anonymity = ANONYMITY;
+        if (missing == 0)
+            recipe.anonymity.relay = NULL;
+        else if (missing == 1)
+            recipe.anonymity.tokens = SOTTO_TOKENS_NONE;
+        else
+            recipe.anonymity.log = NULL;
+        CHECK_OK(t, sotto_recipe_claim_compute(&claim, &recipe, half, &t->err));
+        CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &recipe, recipe.population, &t->err));
+        CHECK(t, !claim.sampled_by && claim.epsilon_sampled == claim.epsilon_cohort);
+        CHECK(t, strstr(claim.unsampled_why, why[missing]) != NULL);
+    }
+    recipe.anonymity = ANONYMITY;
+    CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &recipe, recipe.population, &t->err));
+    CHECK(t, claim.sampled_by && !claim.unsampled_why);
+    CHECK(t, claim.epsilon_sampled < claim.epsilon_cohort);
+    /* Whoever states no population, or one that the cohort all but is, gains nothing. */
+    CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &recipe, 0, &t->err));
+    CHECK(t, !claim.sampled_by && strstr(claim.unsampled_why, "no population"));
+    CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &recipe, 2, &t->err));
+    CHECK(t, !claim.sampled_by && strstr(claim.unsampled_why, "nothing gained"));
 }
 
 static void every_way_to_take_part_is_priced(sotto_test *t)
@@ -277,6 +319,7 @@ int main(int argc, char **argv)
         CASE(check_ins_are_priced_by_what_servers_run),
         CASE(expected_reports_follow_the_law),
         CASE(a_coin_before_the_wait_is_a_secret_sample),
+        CASE(sampling_is_claimed_only_where_nobody_sees_it),
         CASE(every_way_to_take_part_is_priced),
         CASE(importance_sampling_costs_what_silence_tells),
         CASE(hidden_importance_sampling_has_its_own_price),

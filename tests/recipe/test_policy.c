@@ -49,8 +49,7 @@ static void the_paper_s_table_is_the_example(sotto_test *t)
     CHECK(t, !sotto_policy_non_sensitive(policy, "com.example.keyboard-ngrams", "age"));
     CHECK(t, !sotto_policy_find(policy, "com.example.keyboard"));
     CHECK_EQUAL(t, 1U << SOTTO_TRUST_SPLIT, policy->trusts);
-    CHECK(t, policy->honest.units == 500000000000 && !policy->silence &&
-                 !policy->hidden_participation);
+    CHECK(t, policy->honest.units == 500000000000 && !policy->silence);
 }
 
 static void a_field_of_a_stream_is_no_field_of_the_device(sotto_test *t)

@@ -78,7 +78,15 @@ expect 0 "dummies of honest devices hide in the number of reports" explain dummi
 expect 0 '"epsilon_count":0.2' lint dummies.json --json
 sed 's/{"type": "poisson", "rate": 0.1}/{"type": "importance", "rate_default": 0.1, "rate_other": 0.4}/' recipe.json >importance.json
 expect 0 "where it is seen who does: the local epsilon" lint importance.json
-says "if nobody sees who does: importance sampling (Talwar et al. 2024"
+says "not claimed: the recipe names no relay"
+sed 's/"population"/"anonymity": {"relay": "r", "gateway": "g", "tokens": "type-2", "attester": "a", "issuer": "i", "log": "l"}, "population"/' \
+    importance.json >hidden.json
+expect 0 "nobody sees who does: importance sampling (Talwar et al. 2024" lint hidden.json
+expect 0 "They must not work together" explain hidden.json
+sed 's/"gateway": "g", //' hidden.json >half.json
+expect 3 "relay goes with gateway" lint half.json
+sed 's/"tokens": "type-2", //' hidden.json >half.json
+expect 3 "issuer goes with tokens" lint half.json
 says_not "seed 0"
 
 if command -v python3 >/dev/null; then

@@ -374,12 +374,6 @@ static void importance(parts *p)
         "{\"type\": \"importance\", \"rate_default\": 0.5, \"rate_other\": 0.9}");
 }
 
-static void importance_hidden(parts *p)
-{
-    importance(p);
-    set(p->rules, sizeof p->rules, ", \"hidden_participation\": true");
-}
-
 static void trust_forbidden(parts *p)
 {
     set(p->rules, sizeof p->rules, ", \"trusts\": [\"aero\"]");
@@ -465,7 +459,6 @@ static const struct {
     SPOILS(sensitive_target),
     SPOILS(silence),
     SPOILS(importance),
-    SPOILS(importance_hidden),
     SPOILS(trust_forbidden),
     SPOILS(long_report),
     SPOILS(not_a_recipe),

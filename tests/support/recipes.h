@@ -3,6 +3,7 @@
 #define SOTTO_TESTS_SUPPORT_RECIPES_H
 
 #include "recipe/model.h"
+#include "sotto/lint.h"
 #include "support/test.h"
 
 /* The example with the first `old` replaced; fails the test if it isn't there. Both NULL: as it is. */

@@ -34,6 +34,41 @@ sotto_status sotto_sampled_clone_eps(sotto_bound *out, const sotto_clone_law *la
     return sotto_sampled_eps(out, base, rate, err);
 }
 
+/* Chernoff's bound: more than this share of n devices is in the sample with a chance of at most e^-(n d), where d is the distance
+ * (Kullback-Leibler) of coins with these two chances. It falls as n grows, so that a population which is larger than stated does no
+ * harm; the exact tail need not. */
+static double distance(double share, double rate)
+{
+    double out = share < 1 ? (1 - share) * (log1p(-share) - log1p(-rate)) : 0;
+
+    return share * log(share / rate) + out;
+}
+
+sotto_status sotto_sampled_share(double *out, double population, double rate, double log_miss,
+                                 sotto_err *err)
+{
+    SOTTO_TRY(sotto_checkin_check_count("population", population, err));
+    SOTTO_TRY(sotto_checkin_check_rate("rate", rate, err));
+    SOTTO_TRY(sotto_checkin_check_log("miss", log_miss, err));
+    /* The distance is a difference of two that are close: its error is below 1e-14, absolute. */
+    const double wanted = sotto_round_up(-log_miss / population, 8) + 1e-14;
+    double low = rate, high = 1;
+
+    *out = 1;
+    if (rate == 1 || distance(1, rate) < wanted)
+        return SOTTO_OK;
+    for (unsigned i = 0; i < 60; i++) {
+        double middle = low + (high - low) / 2;
+
+        if (distance(middle, rate) >= wanted)
+            high = middle;
+        else
+            low = middle;
+    }
+    *out = fmin(1, sotto_round_up(high, 8));
+    return SOTTO_OK;
+}
+
 sotto_status sotto_importance_rates(sotto_importance *out, double wanted, double population,
                                     double gamma, sotto_err *err)
 {
@@ -74,25 +109,40 @@ sotto_status sotto_importance_eps(sotto_bound *out, double *log_delta, sotto_bou
     return SOTTO_OK;
 }
 
-sotto_status sotto_donation_eps(sotto_bound *out, double eps, double m, double log_delta_each,
-                                sotto_err *err)
+static sotto_status donation(sotto_bound *out, double eps, double m, double share,
+                             double log_delta_each, sotto_err *err)
 {
     if (!(eps >= 1e-12 && eps <= 100))
         return sotto_fail(err, SOTTO_MALFORMED, "eps = %g: accepted is 1e-12 to 100", eps);
     SOTTO_TRY(sotto_checkin_check_count("m", m, err));
+    SOTTO_TRY(sotto_checkin_check_rate("share", share, err));
     SOTTO_TRY(sotto_checkin_check_log("delta_each", log_delta_each, err));
-    double round = log1p(expm1(eps) / m);
+    double round = log1p(expm1(eps) * share);
     double x = round * sqrt(-2 * log_delta_each * m) + m * round * round / 2;
 
     *out = (sotto_bound){sotto_round_down(x, 16), sotto_round_up(x, 16)};
     return SOTTO_OK;
 }
 
-sotto_status sotto_donation_promise(sotto_bound *out, double eps, double m, double log_delta_each,
-                                    sotto_err *err)
+sotto_status sotto_donation_eps(sotto_bound *out, double eps, double m, double log_delta_each,
+                                sotto_err *err)
 {
-    SOTTO_TRY(sotto_donation_eps(out, eps, m, log_delta_each, err));
+    SOTTO_TRY(sotto_checkin_check_count("m", m, err));
+    return donation(out, eps, m, 1 / m, log_delta_each, err);
+}
+
+sotto_status sotto_donation_share_promise(sotto_bound *out, double eps, double m, double share,
+                                          double log_delta_each, sotto_err *err)
+{
+    SOTTO_TRY(donation(out, eps, m, share, log_delta_each, err));
     out->low = fmin(out->low, eps);
     out->high = fmin(out->high, eps);
     return SOTTO_OK;
+}
+
+sotto_status sotto_donation_promise(sotto_bound *out, double eps, double m, double log_delta_each,
+                                    sotto_err *err)
+{
+    SOTTO_TRY(sotto_checkin_check_count("m", m, err));
+    return sotto_donation_share_promise(out, eps, m, 1 / m, log_delta_each, err);
 }

@@ -99,7 +99,7 @@ uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_ra
 }
 
 /* From the row, at this moment: an operator who corrects the figure need not restart a thing. */
-static sotto_status read_population(sotto_tx *tx, uint64_t *out, int64_t task, sotto_err *err)
+sotto_status sotto_rate_population(sotto_tx *tx, uint64_t *out, int64_t task, sotto_err *err)
 {
     sotto_sql q;
     bool row;
@@ -190,7 +190,7 @@ static sotto_status expect(sotto_tx *tx, sotto_rate *rate, const sotto_server_ta
 {
     uint64_t population, before = 0, length = range->end_bucket - range->first_bucket;
 
-    SOTTO_TRY(read_population(tx, &population, task->n, err));
+    SOTTO_TRY(sotto_rate_population(tx, &population, task->n, err));
     if (history)
         SOTTO_TRY(read_history(tx, &before, task->n, range, err));
     rate->checking = population > 0 || before > 0 ? SOTTO_RATE_PASSED : SOTTO_RATE_OFF;

@@ -28,6 +28,10 @@ typedef struct sotto_rate {
 uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_range *range,
                              uint64_t population);
 
+/* This operator's figure of the devices that may answer the task; 0: there is none. */
+SOTTO_MUST_USE sotto_status sotto_rate_population(sotto_tx *tx, uint64_t *out, int64_t task,
+                                                  sotto_err *err);
+
 /* Whether the batch is to be held; then the row that says so is there. What counts: at the leader, the reports that it
  * acknowledged; at the helper, the reports in the jobs that it got. Those among them that turned out invalid count too;
  * those that the leader refused at upload do not. The population is read here, in this transaction; without one nothing is held.

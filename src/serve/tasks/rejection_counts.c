@@ -4,6 +4,7 @@
  * nothing to ask for before the sum itself was given away, and nothing new to learn afterwards. */
 #include "serve/tasks/rejection_counts.h"
 
+#include "serve/tasks/rate.h"
 #include "serve/tasks/schema.h"
 #include "serve/tasks/task_request.h"
 
@@ -71,6 +72,7 @@ sotto_status sotto_rejection_counts_fix(sotto_tx *tx, sotto_buf *out, const sott
     SOTTO_TRY(sotto_batch_rejections(tx, reports, SOTTO_CAUSES, task->n, range, err));
     gather(&rejections, reports);
     rejections.rate = rate;
+    SOTTO_TRY(sotto_rate_population(tx, &rejections.population, task->n, err));
     return sotto_dap_rejections_encode(out, &rejections, err);
 }
 

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "recipe/participation.h"
+#include "sotto/lint.h"
 #include "sotto/random.h"
 
 #include <string.h>

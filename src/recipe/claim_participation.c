@@ -1,0 +1,108 @@
+/* What taking part at random may claim. Devices link none of it: they are charged without any such gain. */
+#include "recipe/claim.h"
+
+#include "account/claims.h"
+#include "account/numeric/bound.h"
+#include "account/trust.h"
+#include "base/rule.h"
+#include "recipe/participation.h"
+
+#include <math.h>
+
+/* The first thing that is missing for a claim that nobody sees who takes part; NULL: nothing. */
+static const char *seen_because(const sotto_recipe *recipe)
+{
+    const sotto_anonymity *a = &recipe->anonymity;
+
+    if (!sotto_trust_model_of(recipe->trust)->can_hide)
+        return "not claimed: whoever adds up sees who takes part";
+    if (!a->relay)
+        return "not claimed: the recipe names no relay, so servers see who takes part";
+    if (!a->tokens)
+        return "not claimed: the recipe asks for no tokens, so one device can answer as many";
+    if (!a->log)
+        return "not claimed: the recipe names no log, so a device may be asked alone";
+    return NULL;
+}
+
+/* A theorem that doesn't apply gives nothing: the cohort's epsilon stands. */
+static sotto_status amplify(sotto_answer *out, const sotto_recipe *recipe,
+                            const sotto_randomizer *r, uint64_t honest, uint64_t population)
+{
+    const sotto_participation *p = &recipe->participation;
+    sotto_err none = {0};
+    sotto_report_law law;
+
+    SOTTO_TRY(sotto_recipe_law(&law, r, &none));
+    const sotto_claim_question q = {.law = &law,
+                                    .trust = recipe->trust,
+                                    .hidden = true,
+                                    .honest = honest,
+                                    .log_delta = sotto_recipe_log_delta(recipe),
+                                    .population = population};
+    switch (p->type) {
+    case SOTTO_POISSON:
+        return sotto_claim_sampled(out, &q, p->rate, &none);
+    case SOTTO_CHECK_IN_FIXED_WINDOW:
+    case SOTTO_CHECK_IN_AVERAGED_WINDOW:
+    case SOTTO_CHECK_IN_SLIDING_WINDOW:
+        return sotto_participation_refused(p) ? SOTTO_DENIED
+                                              : sotto_claim_check_in(out, &q, p->slots, &none);
+    case SOTTO_DONATION:
+        return sotto_claim_donation(out, &q, p->slots, p->rate, &none);
+    case SOTTO_IMPORTANCE:
+        return sotto_claim_importance(out, &q, p->rate, p->rate_other, &none);
+    }
+    return SOTTO_DENIED;
+}
+
+static void say_why(sotto_recipe_claim *out, const char *why)
+{
+    out->sampled_by = NULL;
+    out->epsilon_sampled = out->epsilon_cohort;
+    out->unsampled_why = why;
+}
+
+/* As many of the population are honest as of the smallest cohort, rounded down. */
+static uint64_t honest_of(uint64_t population, const sotto_recipe_claim *claim,
+                          const sotto_recipe *recipe)
+{
+    const double share = (double)claim->honest / (double)recipe->min_cohort;
+
+    return (uint64_t)floor(sotto_round_down(share * (double)population, 4));
+}
+
+sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out, const sotto_recipe *recipe,
+                                         uint64_t population, sotto_err *err)
+{
+    const sotto_participation *p = &recipe->participation;
+    const char *seen = seen_because(recipe);
+    sotto_randomizer r;
+    sotto_answer answer;
+
+    if (p->type == SOTTO_IMPORTANCE) {
+        out->epsilon_seen = sotto_round_up(
+            out->replacement_local + sotto_importance_price(p->rate, p->rate_other), 1);
+        out->seen_by = "the local epsilon, and what answering or not tells of the value";
+    }
+    if (SOTTO_RULE(sampling_hidden) && seen) {
+        say_why(out, seen);
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
+    if (SOTTO_RULE(population_stated) && population == 0) {
+        say_why(out, "not claimed: no population is stated of whom a cohort is a sample");
+        return SOTTO_OK;
+    }
+    /* Importance sampling costs what it costs, more or less than the cohort; elsewhere there is a gain or nothing. */
+    if (amplify(&answer, recipe, &r, out->honest, honest_of(population, out, recipe)) != SOTTO_OK ||
+        (p->type != SOTTO_IMPORTANCE && !(answer.high < out->epsilon_cohort))) {
+        say_why(out,
+                "nothing gained: so many of the population take part that chance hides nobody");
+        return SOTTO_OK;
+    }
+    out->epsilon_sampled = answer.high;
+    out->sampled_by = answer.theorem;
+    out->unsampled_why = NULL;
+    return SOTTO_OK;
+}

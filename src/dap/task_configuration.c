@@ -6,7 +6,10 @@
 
 enum {
     EXTENSION_TASK_INTERVAL = 1,
+    EXTENSION_ANONYMITY = 0xff01, /* private use: flags in a byte, a token type in two */
     INTERVAL_SIZE = 16,
+    ANONYMITY_SIZE = 3,
+    HEADER = 2 + 2, /* of an extension */
     MAX_VDAF = 4 + 2 + SOTTO_VDAF_MAX_PARAMETERS
 };
 
@@ -64,15 +67,26 @@ sotto_status sotto_task_vdaf_decode(sotto_vdaf_config *out, sotto_bytes wire, so
 
 static void write_extensions(sotto_writer *w, const sotto_task_configuration *task)
 {
-    if (task->extensions.len > 0 || !task->has_interval) {
+    if (task->extensions.len > 0) {
         sotto_write_opaque16(w, task->extensions);
         return;
     }
-    sotto_write_uint(w, 2 + 2 + INTERVAL_SIZE, 2);
-    sotto_write_uint(w, EXTENSION_TASK_INTERVAL, 2);
-    sotto_write_uint(w, INTERVAL_SIZE, 2);
-    sotto_write_uint(w, task->interval_start, 8);
-    sotto_write_uint(w, task->interval_duration, 8);
+    sotto_write_uint(w,
+                     (task->has_interval ? HEADER + INTERVAL_SIZE : 0U) +
+                         (task->anonymity ? HEADER + ANONYMITY_SIZE : 0U),
+                     2);
+    if (task->has_interval) {
+        sotto_write_uint(w, EXTENSION_TASK_INTERVAL, 2);
+        sotto_write_uint(w, INTERVAL_SIZE, 2);
+        sotto_write_uint(w, task->interval_start, 8);
+        sotto_write_uint(w, task->interval_duration, 8);
+    }
+    if (task->anonymity) {
+        sotto_write_uint(w, EXTENSION_ANONYMITY, 2);
+        sotto_write_uint(w, ANONYMITY_SIZE, 2);
+        sotto_write_uint(w, task->anonymity, 1);
+        sotto_write_uint(w, task->token_type, 2);
+    }
 }
 
 sotto_status sotto_task_configuration_encode(sotto_buf *out, const sotto_task_configuration *task,
@@ -105,22 +119,42 @@ sotto_status sotto_task_url_check(sotto_bytes url, sotto_err *err)
     return SOTTO_OK;
 }
 
-static sotto_status find_interval(sotto_task_configuration *out, sotto_err *err)
+static sotto_status read_interval(sotto_task_configuration *out, sotto_bytes wire, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(wire);
+
+    out->has_interval = true;
+    out->interval_start = sotto_read_uint(&in, 8);
+    out->interval_duration = sotto_read_uint(&in, 8);
+    return sotto_reader_finish(&in, "task interval", err);
+}
+
+/* One encoding for each meaning: no extension where nothing is asked for, and a token type where tokens are. */
+static sotto_status read_anonymity(sotto_task_configuration *out, sotto_bytes wire, sotto_err *err)
+{
+    enum { KNOWN = SOTTO_TASK_RELAY | SOTTO_TASK_TOKENS | SOTTO_TASK_LOG };
+    sotto_reader in = sotto_reader_over(wire);
+
+    out->anonymity = (unsigned)sotto_read_uint(&in, 1);
+    out->token_type = (unsigned)sotto_read_uint(&in, 2);
+    SOTTO_TRY(sotto_reader_finish(&in, "task anonymity", err));
+    if (out->anonymity == 0 || (out->anonymity & ~(unsigned)KNOWN) ||
+        !(out->anonymity & SOTTO_TASK_TOKENS) != !out->token_type)
+        return sotto_fail(err, SOTTO_MALFORMED, "task anonymity: invalid flags or token type");
+    return SOTTO_OK;
+}
+
+static sotto_status find_extensions(sotto_task_configuration *out, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(out->extensions);
     sotto_extension extension;
 
     SOTTO_TRY(sotto_extensions_check(out->extensions, "task extensions", err));
-    while (sotto_extensions_next(&in, &extension)) {
-        sotto_reader data = sotto_reader_over(extension.data);
-
-        if (extension.type != EXTENSION_TASK_INTERVAL)
-            continue;
-        out->has_interval = true;
-        out->interval_start = sotto_read_uint(&data, 8);
-        out->interval_duration = sotto_read_uint(&data, 8);
-        SOTTO_TRY(sotto_reader_finish(&data, "task interval", err));
-    }
+    while (sotto_extensions_next(&in, &extension))
+        if (extension.type == EXTENSION_TASK_INTERVAL)
+            SOTTO_TRY(read_interval(out, extension.data, err));
+        else if (extension.type == EXTENSION_ANONYMITY)
+            SOTTO_TRY(read_anonymity(out, extension.data, err));
     return SOTTO_OK;
 }
 
@@ -162,7 +196,7 @@ sotto_status sotto_task_configuration_decode(sotto_task_configuration *out, sott
         return sotto_fail(err, SOTTO_MALFORMED, "task configuration: time_precision is 0");
     SOTTO_TRY(sotto_task_url_check(out->leader_url, err));
     SOTTO_TRY(sotto_task_url_check(out->helper_url, err));
-    SOTTO_TRY(find_interval(out, err));
+    SOTTO_TRY(find_extensions(out, err));
     return understand_vdaf(&out->vdaf, vdaf, err);
 }
 

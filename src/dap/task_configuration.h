@@ -14,6 +14,9 @@
 #include "aggregate/shard.h"
 #include "sotto/seal.h"
 
+/* What hides who takes part in a task: every sealed share is bound to it. */
+enum { SOTTO_TASK_RELAY = 1, SOTTO_TASK_TOKENS = 2, SOTTO_TASK_LOG = 4 };
+
 /* What a TaskConfiguration says, in its order (DAP draft 18, "Task Configuration"). */
 typedef struct sotto_task_configuration {
     sotto_bytes task_info; /* 1 to 255 bytes */
@@ -25,6 +28,10 @@ typedef struct sotto_task_configuration {
     sotto_vdaf_config vdaf;
     bool has_interval; /* as extension 1, in units of time_precision */
     uint64_t interval_start, interval_duration;
+    unsigned
+        anonymity; /* SOTTO_TASK_*; as a private-use extension, which is left out where it is 0 */
+    unsigned
+        token_type; /* of SOTTO_TASK_TOKENS, as Privacy Pass numbers it (RFC 9578); otherwise 0  */
     sotto_bytes
         extensions; /* the encoded list; where there is one it is what is written, interval included */
 } sotto_task_configuration;
@@ -36,14 +43,15 @@ SOTTO_MUST_USE sotto_status sotto_task_configuration_encode(sotto_buf *out,
 /* What it encodes to is the wire again, byte for byte. Extensions and batch modes that we don't know are no error
  * here, but see sotto_task_configuration_check.
  *   SOTTO_MALFORMED  too short, trailing bytes, an empty task_info or URL, a URL that is not ASCII, no time
- *                    precision, extensions out of order, or parameters that are not of their VDAF
+ *                    precision, extensions out of order or malformed, or parameters that are not of their VDAF
  *   SOTTO_MISSING    a VDAF that is not ours */
 SOTTO_MUST_USE sotto_status sotto_task_configuration_decode(sotto_task_configuration *out,
                                                             sotto_bytes wire, sotto_err *err);
 /* Its bytes within a larger message, undecoded. */
 sotto_bytes sotto_task_configuration_read(sotto_reader *in);
-/* SOTTO_MISSING: an extension or a batch mode that we don't know, or a batch_config that its mode doesn't have;
- * DAP forbids to take part in such a task. */
+/* For configurations that others made.
+ *   SOTTO_MISSING  an extension or a batch mode that we don't know, or a batch_config that its mode doesn't have: DAP forbids to
+ *                  take part in such a task. Also one that asks for anonymity, whose issuers only a recipe names */
 SOTTO_MUST_USE sotto_status sotto_task_configuration_check(const sotto_task_configuration *task,
                                                            sotto_err *err);
 

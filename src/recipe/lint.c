@@ -3,6 +3,7 @@
 #include "recipe/columns.h"
 #include "recipe/participation.h"
 #include "recipe/schema.h"
+#include "recipe/task.h"
 
 #include "account/numeric/shown.h"
 #include "account/trust.h"
@@ -75,6 +76,7 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
                              aggregation = {NULL, "aggregation", 0},
                              trust = {&aggregation, "trust", 0},
                              taking = {NULL, "participation", 0},
+                             anonymity = {NULL, "anonymity", 0},
                              adjacency = {&privacy, "adjacency", 0};
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
 
@@ -99,6 +101,9 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
     if (refused)
         sotto_reading_mistake(
             at, &taking, "poisson, donation, or check-in with the variant averaged", "%s", refused);
+    if (SOTTO_RULE(lint_anonymity) && sotto_anonymity_refused(&recipe->anonymity))
+        sotto_reading_mistake(at, &anonymity, "a recipe without this key", "%s",
+                              sotto_anonymity_refused(&recipe->anonymity));
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         sotto_reading_warn(
             at, &taking,

@@ -125,6 +125,31 @@ static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, size_t
     return sotto_buf_bytes(out);
 }
 
+static unsigned anonymity_of(const sotto_anonymity *a)
+{
+    return (a->relay ? SOTTO_TASK_RELAY : 0U) | (a->tokens ? SOTTO_TASK_TOKENS : 0U) |
+           (a->log ? SOTTO_TASK_LOG : 0U);
+}
+
+const char *sotto_anonymity_refused(const sotto_anonymity *a)
+{
+    const unsigned lacking = anonymity_of(a) & ~(unsigned)SOTTO_ANONYMITY_BUILT;
+
+    return lacking & SOTTO_TASK_RELAY    ? "not yet: devices of this version use no relay"
+           : lacking & SOTTO_TASK_TOKENS ? "not yet: devices of this version have no tokens"
+           : lacking & SOTTO_TASK_LOG    ? "not yet: devices of this version read no log"
+                                         : NULL;
+}
+
+/* As Privacy Pass numbers them; ARC as its draft does. */
+static unsigned token_type_of(const sotto_anonymity *a)
+{
+    static const uint16_t types[] = {
+        [SOTTO_TOKENS_NONE] = 0, [SOTTO_TOKENS_TYPE_2] = 2, [SOTTO_TOKENS_ARC] = 0xe5ac};
+
+    return types[a->tokens];
+}
+
 static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe,
                                 const sotto_party_entry *const servers[2], sotto_arena *arena,
                                 sotto_err *err)
@@ -140,6 +165,8 @@ static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe,
         .min_batch_size = out->min_batch_size,
         .batch_mode = out->batch_mode,
         .vdaf = out->vdaf,
+        .anonymity = anonymity_of(&recipe->anonymity),
+        .token_type = token_type_of(&recipe->anonymity),
         .has_interval = true,
         .interval_start = out->opens / out->precision,
         .interval_duration = (out->closes - out->opens) / out->precision,
@@ -167,6 +194,9 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     if (sotto_participation_refused(&recipe->participation))
         return sotto_fail(err, SOTTO_DENIED, "participation: %s",
                           sotto_participation_refused(&recipe->participation));
+    if (SOTTO_RULE(anonymity_kept) && sotto_anonymity_refused(&recipe->anonymity))
+        return sotto_fail(err, SOTTO_DENIED, "anonymity: %s",
+                          sotto_anonymity_refused(&recipe->anonymity));
     if (cohort >= sotto_recipe_cohorts(recipe))
         return sotto_fail(err, SOTTO_MISSING, "cohort %zu: there are %" PRIu64, cohort,
                           sotto_recipe_cohorts(recipe));

@@ -1,4 +1,5 @@
 #include "dap/dap.h"
+#include "recipe/claim.h"
 #include "sotto/analyse.h"
 #include "support/recipes.h"
 
@@ -11,15 +12,16 @@ static sotto_rejections told; /* by both servers, if there is a population in it
 
 static void make_of(sotto_test *t, const sotto_recipe *recipe)
 {
-    static sotto_mistakes mistakes;
     const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
+    sotto_recipe seen = *recipe; /* no task has anonymity yet */
     sotto_recipe_claim claim;
     sotto_result result = {.p = 0.5, .q = 0.125};
     sotto_task task;
 
-    memset(&mistakes, 0, sizeof mistakes);
-    CHECK_OK(t, sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err));
-    CHECK_OK(t, sotto_task_compile(&task, recipe, parties, 0, &t->arena, &t->err));
+    seen.anonymity = (sotto_anonymity){0};
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, SOTTO_HONEST_UNSAID, &t->err));
+    CHECK_OK(t, sotto_recipe_claim_sampling(&claim, recipe, 1000000, &t->err));
+    CHECK_OK(t, sotto_task_compile(&task, &seen, parties, 0, &t->arena, &t->err));
     collection = (sotto_collection){.reports = 41234, .from = task.opens, .until = task.closes};
     collection.leader =
         (sotto_rejections){.known = true,

@@ -49,6 +49,13 @@ static void malformed_configurations_are_refused(sotto_test *t)
         BEFORE COUNT "001800020000" INTERVAL,
         BEFORE COUNT "0028" INTERVAL INTERVAL,
         BEFORE COUNT "00050001000100",
+        /* anonymity: short, long, of nothing, of what we don't know, tokens of no type, a type of no tokens */
+        BEFORE COUNT "0006ff0100020100",
+        BEFORE COUNT "0008ff01000401000000",
+        BEFORE COUNT "0007ff010003000000",
+        BEFORE COUNT "0007ff010003080000",
+        BEFORE COUNT "0007ff010003020000",
+        BEFORE COUNT "0007ff010003010002",
     };
     sotto_task_configuration task;
 
@@ -88,6 +95,30 @@ static void a_task_that_we_do_not_understand_is_not_taken(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, &t->err));
 }
 
+/* Only a recipe names who issues tokens and which log is meant. */
+static void anonymity_is_read_and_asks_for_a_recipe(sotto_test *t)
+{
+    sotto_task_configuration task;
+    uint8_t memory[256];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    const sotto_bytes wire = sotto_test_hex(t, BEFORE COUNT "001b" INTERVAL "ff010003070002");
+
+    CHECK_OK(t, sotto_task_configuration_decode(&task, wire, &t->err));
+    CHECK(t, task.has_interval && task.token_type == 2);
+    CHECK_EQUAL(t, SOTTO_TASK_RELAY | SOTTO_TASK_TOKENS | SOTTO_TASK_LOG, task.anonymity);
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, &t->err));
+    task.extensions = sotto_bytes_of(NULL, 0);
+    CHECK_OK(t, sotto_task_configuration_encode(&out, &task, &t->err));
+    CHECK(t, sotto_bytes_equal_vartime(wire, sotto_buf_bytes(&out)));
+    task.has_interval = false;
+    task.anonymity = SOTTO_TASK_RELAY;
+    task.token_type = 0;
+    out.len = 0;
+    CHECK_OK(t, sotto_task_configuration_encode(&out, &task, &t->err));
+    CHECK(t, sotto_bytes_equal_vartime(sotto_test_hex(t, BEFORE COUNT "0007ff010003010000"),
+                                       sotto_buf_bytes(&out)));
+}
+
 static void lengths_have_four_bytes(sotto_test *t)
 {
     const sotto_prio3_config vdaf = {
@@ -106,6 +137,7 @@ int main(int argc, char **argv)
         CASE(malformed_configurations_are_refused),
         CASE(unknown_vdafs_are_missing),
         CASE(a_task_that_we_do_not_understand_is_not_taken),
+        CASE(anonymity_is_read_and_asks_for_a_recipe),
         CASE(lengths_have_four_bytes),
     };
 

@@ -243,6 +243,15 @@ static void silence_needs_the_policy_s_word(sotto_test *t)
     CHECK(t, !claim.none_told);
 }
 
+static void anonymity_that_devices_can_not_keep_is_refused(sotto_test *t)
+{
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "\"population\"", "\"anonymity\": {\"log\": \"l\"}, \"population\"");
+
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, NULL));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity", "not yet"));
+}
+
 static void biased_answers_are_pointed_out(sotto_test *t)
 {
     CHECK_OK(t, lint(t, sotto_test_recipe(t, "\"no-value\"", "\"random-bin\""), NULL));
@@ -474,6 +483,7 @@ int main(int argc, char **argv)
         CASE(a_list_of_queries_is_exact),
         CASE(budgets_count_replacements_alone),
         CASE(silence_needs_the_policy_s_word),
+        CASE(anonymity_that_devices_can_not_keep_is_refused),
         CASE(biased_answers_are_pointed_out),
         CASE(a_column_that_is_not_encoded_is_pointed_out),
         CASE(a_column_that_the_query_lacks_is_refused),

@@ -125,6 +125,23 @@ static void the_example_compiles(sotto_test *t)
                  sotto_task_compile(&other, recipe, parties, 2, &t->arena, &t->err));
 }
 
+/* What a device or server can't do is refused, never passed over: a claim may rest on it. */
+static void anonymity_that_nobody_keeps_is_no_task(sotto_test *t)
+{
+    static const sotto_anonymity parts[] = {
+        {.relay = "relay", .gateway = "gateway"}, {.tokens = SOTTO_TOKENS_ARC}, {.log = "log"}};
+    const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
+    sotto_recipe recipe = *sotto_test_recipe(t, NULL, NULL);
+    sotto_task task;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        recipe.anonymity = parts[i];
+        CHECK_STATUS(t, SOTTO_DENIED,
+                     sotto_task_compile(&task, &recipe, parties, 0, &t->arena, &t->err));
+        CHECK_REASON(t, "anonymity: not yet");
+    }
+}
+
 static void one_byte_of_the_recipe_is_another_task(sotto_test *t)
 {
     const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
@@ -348,6 +365,7 @@ int main(int argc, char **argv)
         CASE(every_vdaf_has_its_own_order),
         CASE(task_ids_are_taskprov_s),
         CASE(the_example_compiles),
+        CASE(anonymity_that_nobody_keeps_is_no_task),
         CASE(one_byte_of_the_recipe_is_another_task),
         CASE(another_key_is_another_task),
         CASE(the_order_of_keys_is_no_other_task),

@@ -38,12 +38,10 @@ void sotto_accountant_free(sotto_accountant *accountant)
     sotto_release(accountant, sizeof *accountant);
 }
 
-/* What both questions begin with. */
 static sotto_status open_case(sotto_case *c, const sotto_mechanism_entry **entry,
                               const sotto_question *question, sotto_accountant *accountant,
                               sotto_err *err)
 {
-    sotto_err_clear(err);
     *entry = sotto_mechanism_find(question->mechanism);
     SOTTO_TRY(sotto_case_open(c, *entry, question, err));
     c->tables = accountant;
@@ -53,6 +51,8 @@ static sotto_status open_case(sotto_case *c, const sotto_mechanism_entry **entry
 sotto_status sotto_privacy_epsilon(sotto_answer *out, const sotto_question *question,
                                    sotto_accountant *accountant, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const sotto_mechanism_entry *entry;
     sotto_case c;
 
@@ -100,6 +100,8 @@ static sotto_status search_delta(sotto_answer *out, sotto_case *c,
 sotto_status sotto_privacy_delta(sotto_answer *out, const sotto_question *question, double epsilon,
                                  sotto_accountant *accountant, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     const sotto_mechanism_entry *entry;
     sotto_case c;
 

@@ -7,70 +7,67 @@ typedef struct inputs {
     double eps;
     double delta_each;
     double rounds;
+    double log_delta;
+    sotto_status status; /* of log_delta: a row may ask for one that is refused */
 } inputs;
 
-static sotto_status read_inputs(inputs *in, const sotto_golden_row *row, sotto_err *err)
+/*   delta  the column that log_delta comes from */
+static sotto_status read_inputs(inputs *in, const sotto_golden_row *row, const char *delta,
+                                sotto_err *err)
 {
+    *in = (inputs){.status = SOTTO_OK};
     SOTTO_TRY(sotto_golden_number(&in->eps, row, "eps", err));
     SOTTO_TRY(sotto_golden_number(&in->delta_each, row, "delta_each", err));
-    return sotto_golden_number(&in->rounds, row, "T", err);
+    SOTTO_TRY(sotto_golden_number(&in->rounds, row, "T", err));
+    return sotto_golden_log_delta(&in->log_delta, &in->status, row, delta, err);
 }
 
 static sotto_status advanced(sotto_golden_answer *out, const sotto_golden_row *row,
                              sotto_advanced form, sotto_err *err)
 {
-    inputs in = {0};
-    double log_delta = 0;
     sotto_bound bound = {0};
-    sotto_status status = SOTTO_OK;
+    inputs in;
 
-    SOTTO_TRY(read_inputs(&in, row, err));
-    SOTTO_TRY(sotto_golden_log_delta(&log_delta, &status, row, "delta_target", err));
-    if (status == SOTTO_OK)
-        status = sotto_compose_advanced(&bound, NULL, form, in.eps, in.delta_each, in.rounds,
-                                        log_delta, err);
-    return sotto_golden_take(out, bound, status, err);
+    SOTTO_TRY(read_inputs(&in, row, "delta_target", err));
+    if (in.status == SOTTO_OK)
+        in.status = sotto_compose_advanced(&bound, NULL, form, in.eps, in.delta_each, in.rounds,
+                                           in.log_delta, err);
+    return sotto_golden_take(out, bound, in.status, err);
 }
 
 static sotto_status optimal(sotto_golden_answer *out, const sotto_golden_row *row, sotto_err *err)
 {
-    inputs in = {0};
-    double log_delta = 0;
     sotto_bound bound = {0};
-    sotto_status status = SOTTO_OK;
+    inputs in;
 
-    SOTTO_TRY(read_inputs(&in, row, err));
-    SOTTO_TRY(sotto_golden_log_delta(&log_delta, &status, row, "delta_target", err));
-    if (status == SOTTO_OK && in.delta_each != 0)
-        status = sotto_fail(err, SOTTO_DENIED, "delta_each: 0 for this theorem");
-    if (status == SOTTO_OK)
-        status = sotto_compose_optimal_epsilon(&bound, in.eps, in.rounds, log_delta, err);
-    return sotto_golden_take(out, bound, status, err);
+    SOTTO_TRY(read_inputs(&in, row, "delta_target", err));
+    if (in.status == SOTTO_OK && in.delta_each != 0)
+        in.status = sotto_fail(err, SOTTO_DENIED, "delta_each: 0 for this theorem");
+    if (in.status == SOTTO_OK)
+        in.status = sotto_compose_optimal_epsilon(&bound, in.eps, in.rounds, in.log_delta, err);
+    return sotto_golden_take(out, bound, in.status, err);
 }
 
 /* The input is delta_each: delta_target is a rounded display of (m + 1) delta_each. */
 static sotto_status donation(sotto_golden_answer *out, const sotto_golden_row *row, sotto_err *err)
 {
-    inputs in = {0};
-    double log_delta = 0;
     sotto_bound bound = {0};
-    sotto_status status = SOTTO_OK;
+    inputs in;
 
-    SOTTO_TRY(read_inputs(&in, row, err));
-    SOTTO_TRY(sotto_golden_log_delta(&log_delta, &status, row, "delta_each", err));
-    if (status == SOTTO_OK)
-        status = sotto_donation_formula(&bound, NULL, in.eps, in.rounds, log_delta, err);
-    return sotto_golden_take(out, bound, status, err);
+    SOTTO_TRY(read_inputs(&in, row, "delta_each", err));
+    if (in.status == SOTTO_OK)
+        in.status = sotto_donation_formula(&bound, NULL, in.eps, in.rounds, in.log_delta, err);
+    return sotto_golden_take(out, bound, in.status, err);
 }
 
 /* Once is once: the release's own epsilon. */
 static sotto_status one_participation(sotto_golden_answer *out, const sotto_golden_row *row,
                                       sotto_err *err)
 {
-    inputs in = {0};
+    double eps;
 
-    SOTTO_TRY(read_inputs(&in, row, err));
-    return sotto_golden_take(out, (sotto_bound){in.eps, in.eps}, SOTTO_OK, err);
+    SOTTO_TRY(sotto_golden_number(&eps, row, "eps", err));
+    return sotto_golden_take(out, (sotto_bound){eps, eps}, SOTTO_OK, err);
 }
 
 static sotto_status answer(sotto_golden_answer *out, const sotto_golden_row *row, sotto_err *err)

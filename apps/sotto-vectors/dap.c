@@ -253,15 +253,6 @@ static sotto_status check_url(const sotto_vector_file *file, const json_t *item,
 
 /* ---- a file ---------------------------------------------------------------------------------- */
 
-static void tell(const sotto_vector_file *file, const char *name, sotto_status status,
-                 const sotto_err *err)
-{
-    if (status == SOTTO_OK)
-        sotto_tally_pass(file->tally, file->path, name);
-    else
-        sotto_tally_fail(file->tally, file->path, name, err->reason);
-}
-
 static void run_derived(const sotto_vector_file *file, const json_t *item)
 {
     const char *key;
@@ -272,7 +263,7 @@ static void run_derived(const sotto_vector_file *file, const json_t *item)
         sotto_err err = {0};
         const sotto_status status = check_derived(file, key, value, &err);
 
-        tell(file, key, status, &err);
+        sotto_vectors_tell(file, key, status, &err);
     }
 }
 
@@ -287,7 +278,7 @@ static void run_message(const sotto_vector_file *file, const json_t *item, const
         return;
     }
     const sotto_status status = check_message(file, item, form, &err);
-    tell(file, name, status, &err);
+    sotto_vectors_tell(file, name, status, &err);
 }
 
 static void run_item(const sotto_vector_file *file, const json_t *item, const char *name)
@@ -311,7 +302,7 @@ static void run_item(const sotto_vector_file *file, const json_t *item, const ch
         status = check_url(file, item, &err);
     else
         status = sotto_fail(&err, SOTTO_MALFORMED, "not an entry like its neighbours");
-    tell(file, name, status, &err);
+    sotto_vectors_tell(file, name, status, &err);
 }
 
 void sotto_vectors_dap(const sotto_vector_file *file)

@@ -296,15 +296,6 @@ static sotto_status check_result(const sotto_dap_transcript *t, sotto_err *err)
 
 /* ---- a file ---------------------------------------------------------------------------------- */
 
-static void tell(const sotto_vector_file *file, const char *name, sotto_status status,
-                 const sotto_err *err)
-{
-    if (status == SOTTO_OK)
-        sotto_tally_pass(file->tally, file->path, name);
-    else
-        sotto_tally_fail(file->tally, file->path, name, err->reason);
-}
-
 void sotto_vectors_dap_task(const sotto_vector_file *file)
 {
     static const struct {
@@ -330,13 +321,13 @@ void sotto_vectors_dap_task(const sotto_vector_file *file)
     }
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         err = (sotto_err){0};
-        tell(file, checks[i].name, checks[i].check(&t, &err), &err);
+        sotto_vectors_tell(file, checks[i].name, checks[i].check(&t, &err), &err);
     }
     for (size_t i = 0; i < t.count; i++) {
         char name[32];
 
         err = (sotto_err){0};
         (void)snprintf(name, sizeof name, "report %zu", i);
-        tell(file, name, check_report(&t, i, &err), &err);
+        sotto_vectors_tell(file, name, check_report(&t, i, &err), &err);
     }
 }

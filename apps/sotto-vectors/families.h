@@ -37,6 +37,15 @@ void sotto_vectors_dap(const sotto_vector_file *file);
 bool sotto_vectors_dap_task_knows(const json_t *item);
 void sotto_vectors_dap_task(const sotto_vector_file *file);
 
+/* Calls run for the file's object, with name "", or for each object of its array, with its number. */
+void sotto_vectors_each(const sotto_vector_file *file,
+                        void (*run)(const sotto_vector_file *file, const json_t *item,
+                                    const char *name));
+
+/* Counts an item: it passed with SOTTO_OK, else it failed for err's reason. */
+void sotto_vectors_tell(const sotto_vector_file *file, const char *name, sotto_status status,
+                        const sotto_err *err);
+
 /* SOTTO_REJECTED, naming the value and the first difference, unless the bytes are equal. */
 SOTTO_MUST_USE sotto_status sotto_vectors_compare(sotto_bytes wanted, sotto_bytes got,
                                                   const char *what, sotto_err *err);

@@ -393,10 +393,7 @@ static void count(const sotto_vector_file *file, const json_t *item, const char 
     if (status == SOTTO_OK && s.compared == 0)
         status = sotto_fail(&err, SOTTO_MALFORMED, "nothing to compare");
     close_session(&s);
-    if (status == SOTTO_OK)
-        sotto_tally_pass(file->tally, file->path, name);
-    else
-        sotto_tally_fail(file->tally, file->path, name, err.reason);
+    sotto_vectors_tell(file, name, status, &err);
 }
 
 static void count_entries(const sotto_vector_file *file, const json_t *item, const char *prefix,
@@ -432,11 +429,14 @@ static void reason_to_skip(char *reason, size_t size, const json_t *item)
                  suite.aead);
 }
 
-static void run_item(const sotto_vector_file *file, const json_t *item, const char *prefix)
+static void run_item(const sotto_vector_file *file, const json_t *item, const char *number)
 {
     char reason[256];
     char name[48];
+    char prefix[32] = "";
 
+    if (number[0] != 0)
+        snprintf(prefix, sizeof prefix, "%s: ", number);
     snprintf(name, sizeof name, "%skey schedule", prefix);
     reason_to_skip(reason, sizeof reason, item);
     if (reason[0] != 0) {
@@ -450,17 +450,5 @@ static void run_item(const sotto_vector_file *file, const json_t *item, const ch
 
 void sotto_vectors_hpke(const sotto_vector_file *file)
 {
-    size_t i;
-    json_t *item;
-    char prefix[24];
-
-    if (json_is_object(file->root)) {
-        run_item(file, file->root, "");
-        return;
-    }
-    json_array_foreach(file->root, i, item)
-    {
-        snprintf(prefix, sizeof prefix, "%zu: ", i);
-        run_item(file, item, prefix);
-    }
+    sotto_vectors_each(file, run_item);
 }

@@ -141,25 +141,11 @@ static void run_item(const sotto_vector_file *file, const json_t *item, const ch
 
     if (!is_implemented(item))
         sotto_tally_skip(file->tally, file->path, name, "this algorithm is not implemented");
-    else if (check_vector(item, file->arena, &err) == SOTTO_OK)
-        sotto_tally_pass(file->tally, file->path, name);
     else
-        sotto_tally_fail(file->tally, file->path, name, err.reason);
+        sotto_vectors_tell(file, name, check_vector(item, file->arena, &err), &err);
 }
 
 void sotto_vectors_turboshake(const sotto_vector_file *file)
 {
-    size_t i;
-    json_t *item;
-    char name[24];
-
-    if (json_is_object(file->root)) {
-        run_item(file, file->root, "");
-        return;
-    }
-    json_array_foreach(file->root, i, item)
-    {
-        snprintf(name, sizeof name, "%zu", i);
-        run_item(file, item, name);
-    }
+    sotto_vectors_each(file, run_item);
 }

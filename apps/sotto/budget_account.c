@@ -71,10 +71,8 @@ static void usage(void)
         "  --compose                    the batch's questions as one claim, at one delta\n"
         "  --curve NAME=FROM:TO[:N]     sweep one number over N points (60)\n"
         "  --csv FILE, --svg FILE       where the curve goes, besides the terminal\n"
-        "  --json                       one object a line\n"
-        "\nmechanisms, with what each needs [and takes], and what it accepts there:\n");
+        "  --json                       one object a line\n");
     sotto_form_print_mechanisms();
-    printf("\ntrust models:\n");
     sotto_form_print_trusts();
     printf("\nExit: 0 answered; 2 a mistake in the question; 4 refused: no theorem grants it;\n"
            "8 the epsilon of --claim does not hold, or cannot be shown to.\n");

@@ -74,7 +74,7 @@ bool sotto_form_is_number(sotto_option option);
 const char *sotto_form_alias(sotto_option option); /* "" for none */
 const char *sotto_form_help(sotto_option option);
 
-/* ---- budget_help.c: the lists for --help ------------------------------------------------------------ */
+/* ---- budget_help.c: the lists for --help, the last two with their headings ------------------------------------------------------------ */
 
 void sotto_form_print_options(void);
 void sotto_form_print_mechanisms(void);

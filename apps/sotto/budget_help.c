@@ -56,6 +56,7 @@ static void print_ranges(size_t *column, unsigned long set, const sotto_form_mec
 
 void sotto_form_print_mechanisms(void)
 {
+    printf("\nmechanisms, with what each needs [and takes], and what it accepts there:\n");
     for (size_t i = 0; i < sotto_form_mechanism_count; i++) {
         const sotto_form_mechanism *m = &sotto_form_mechanisms[i];
         size_t column = INDENT;
@@ -106,6 +107,7 @@ void sotto_form_print_trusts(void)
                            "2023); no amplification"},
     };
 
+    printf("\ntrust models:\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const sotto_trust_words *words = sotto_trust_words_of(rows[i].trust);
 

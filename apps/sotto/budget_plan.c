@@ -138,10 +138,8 @@ static void usage(void)
         "dummies");
     printf("\nThe other options are those of a question:\n\n");
     sotto_form_print_options();
-    printf("  --json                       one object\n\nmechanisms, with what each needs [and "
-           "takes], and what it accepts there:\n");
+    printf("  --json                       one object\n");
     sotto_form_print_mechanisms();
-    printf("\ntrust models:\n");
     sotto_form_print_trusts();
     printf("\nExit: 0 found; 2 a mistake in the question; 4 refused: nothing in range keeps the "
            "promise.\n");

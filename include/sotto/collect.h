@@ -6,8 +6,8 @@
  * Secrets:  the key and the tokens: wipe the key; tokens are borrowed, never logged, never in a reason. Sums are
  *           the answer that the recipe promised to everybody, but were noise to either server.
  *
- * Nothing that a server says is believed where it can be checked: the interval must lie in the one that was asked
- * for, the batch must have its minimum of reports, each share must open under this very request and task, and the sums
+ * Nothing that a server says is believed where it can be checked. The interval must lie in the one that was asked
+ * for, and the batch must have its minimum of reports. Each share must open under this very request and task. The sums
  * must be ones that so many valid reports can have, but for the noise that the recipe has both servers add.
  */
 #ifndef SOTTO_COLLECT_H

@@ -254,7 +254,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_events(sotto_device *device, 
 
 /* What a device keeps of recipes: 16 MiB, in which each counts as 64 KiB or more. So it keeps up to 256 small ones, or four
  * of the largest. Where there is no room, recipes that closed go first, then those that this device has answered or will
- * not answer, then the one that opens last of the analysis that has the most. */
+ * not answer. Then goes the one that opens last, of the analysis that has the most. */
 enum {
     SOTTO_DEVICE_MAX_RECIPES = 256,
     SOTTO_DEVICE_RECIPE_BYTES = 16 << 20,

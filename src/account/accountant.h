@@ -145,6 +145,21 @@ static inline double sotto_check_in_alone(const sotto_question *q)
     return (double)windows * q->of.check_in.local_epsilon;
 }
 
+static inline uint64_t sotto_check_in_cohort(const sotto_question *q)
+{
+    return q->of.check_in.cohort;
+}
+
+/* Both rows, but for who computes epsilon: the accountant answers for every variant, by code that a device has no room for;
+ * claims.c for the averaged one alone. */
+#define SOTTO_CHECK_IN_ENTRY(how)                                                                  \
+    {                                                                                              \
+        .mechanism = SOTTO_MECHANISM_CHECK_IN, .name = "a random check-in",                        \
+        .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT, .cover = SOTTO_COVER_MOMENT,             \
+        .epsilon = (how), .cohort = sotto_check_in_cohort, .alone = sotto_check_in_alone,          \
+        .no_gain = SOTTO_NO_GAIN_BY_CHECK_IN,                                                      \
+    }
+
 /* e^x of a logarithm, outward. */
 static inline sotto_bound sotto_exp_outward(sotto_bound logarithm)
 {

@@ -209,11 +209,6 @@ const sotto_mechanism_entry sotto_entry_binary = {
 
 /* ---- a random moment -------------------------------------------------------------------------------- */
 
-static uint64_t check_in_cohort(const sotto_question *q)
-{
-    return q->of.check_in.cohort;
-}
-
 static sotto_status check_in_fixed(sotto_answer *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
@@ -322,16 +317,7 @@ static sotto_status check_in_epsilon(sotto_answer *out, const sotto_case *c, sot
     return sotto_fail(err, SOTTO_MALFORMED, "variant must be stated: fixed, averaged or sliding");
 }
 
-const sotto_mechanism_entry sotto_entry_check_in = {
-    .mechanism = SOTTO_MECHANISM_CHECK_IN,
-    .name = "a random check-in",
-    .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT,
-    .cover = SOTTO_COVER_MOMENT,
-    .epsilon = check_in_epsilon,
-    .cohort = check_in_cohort,
-    .alone = sotto_check_in_alone,
-    .no_gain = SOTTO_NO_GAIN_BY_CHECK_IN,
-};
+const sotto_mechanism_entry sotto_entry_check_in = SOTTO_CHECK_IN_ENTRY(check_in_epsilon);
 
 /* Epsilon, and the delta of (slots + 1) delta_each that goes with it. */
 static sotto_status donation(sotto_bound *eps, double *total, const sotto_question *q,

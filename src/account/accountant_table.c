@@ -38,16 +38,25 @@ void sotto_accountant_free(sotto_accountant *accountant)
     sotto_release(accountant, sizeof *accountant);
 }
 
+static sotto_status open_case(sotto_case *c, const sotto_mechanism_entry **entry,
+                              const sotto_question *question, sotto_accountant *accountant,
+                              sotto_err *err)
+{
+    *entry = sotto_mechanism_find(question->mechanism);
+    SOTTO_TRY(sotto_case_open(c, *entry, question, err));
+    c->tables = accountant;
+    return SOTTO_OK;
+}
+
 sotto_status sotto_privacy_epsilon(sotto_answer *out, const sotto_question *question,
                                    sotto_accountant *accountant, sotto_err *err)
 {
     sotto_err_clear(err);
 
-    const sotto_mechanism_entry *entry = sotto_mechanism_find(question->mechanism);
+    const sotto_mechanism_entry *entry;
     sotto_case c;
 
-    SOTTO_TRY(sotto_case_open(&c, entry, question, err));
-    c.tables = accountant;
+    SOTTO_TRY(open_case(&c, &entry, question, accountant, err));
     SOTTO_TRY(sotto_log_delta_of(&c.log_delta, question->delta, err));
     return sotto_case_epsilon(out, entry, &c, err);
 }
@@ -93,11 +102,10 @@ sotto_status sotto_privacy_delta(sotto_answer *out, const sotto_question *questi
 {
     sotto_err_clear(err);
 
-    const sotto_mechanism_entry *entry = sotto_mechanism_find(question->mechanism);
+    const sotto_mechanism_entry *entry;
     sotto_case c;
 
-    SOTTO_TRY(sotto_case_open(&c, entry, question, err));
-    c.tables = accountant;
+    SOTTO_TRY(open_case(&c, &entry, question, accountant, err));
     SOTTO_TRY(sotto_check_range("epsilon", epsilon, 0, 1e6, err));
     sotto_answer_start(out, &c);
     if (entry->delta == NULL)

@@ -148,11 +148,6 @@ sotto_status sotto_check_in_averaged(sotto_answer *out, double eps0, uint64_t ho
         "closed form, half of delta for each part, at most the local epsilon");
 }
 
-static uint64_t check_in_cohort(const sotto_question *q)
-{
-    return q->of.check_in.cohort;
-}
-
 static sotto_status check_in_epsilon(sotto_answer *out, const sotto_case *c, sotto_err *err)
 {
     const sotto_question *q = c->question;
@@ -161,17 +156,7 @@ static sotto_status check_in_epsilon(sotto_answer *out, const sotto_case *c, sot
                                    q->of.check_in.window, c->log_delta, err);
 }
 
-/* The accountant's own row answers for other variants too, by code that a device has no room for. */
-static const sotto_mechanism_entry check_in_averaged = {
-    .mechanism = SOTTO_MECHANISM_CHECK_IN,
-    .name = "a random check-in",
-    .adjacencies = 1U << SOTTO_ADJACENCY_REPLACEMENT,
-    .cover = SOTTO_COVER_MOMENT,
-    .epsilon = check_in_epsilon,
-    .cohort = check_in_cohort,
-    .alone = sotto_check_in_alone,
-    .no_gain = SOTTO_NO_GAIN_BY_CHECK_IN,
-};
+static const sotto_mechanism_entry check_in_averaged = SOTTO_CHECK_IN_ENTRY(check_in_epsilon);
 
 sotto_status sotto_claim_check_in(sotto_answer *out, const sotto_claim_question *q, uint64_t window,
                                   sotto_err *err)

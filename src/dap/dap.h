@@ -115,11 +115,11 @@ typedef struct sotto_dap_interval {
 uint64_t sotto_dap_time_of(uint64_t seconds, uint64_t precision);
 /* The first second of a time; false where it does not fit 64 bits. */
 bool sotto_dap_seconds_of(uint64_t *seconds, uint64_t time, uint64_t precision);
-/* Holds at least one bucket, and its end fits 64 bits. The next three ask only of intervals that do. */
+/* Holds at least one bucket, and its end fits 64 bits. */
 bool sotto_dap_interval_valid(sotto_dap_interval interval);
+/* These two ask only of intervals that are valid. */
 bool sotto_dap_interval_holds(sotto_dap_interval interval, uint64_t time);
 bool sotto_dap_interval_within(sotto_dap_interval inner, sotto_dap_interval outer);
-bool sotto_dap_interval_overlaps(sotto_dap_interval a, sotto_dap_interval b);
 void sotto_dap_interval_read(sotto_reader *in, sotto_dap_interval *out);
 void sotto_dap_interval_write(sotto_writer *w, sotto_dap_interval interval);
 

@@ -31,12 +31,6 @@ bool sotto_dap_interval_within(sotto_dap_interval inner, sotto_dap_interval oute
            inner.start - outer.start <= outer.duration - inner.duration;
 }
 
-bool sotto_dap_interval_overlaps(sotto_dap_interval a, sotto_dap_interval b)
-{
-    return a.duration > 0 && b.duration > 0 &&
-           (sotto_dap_interval_holds(a, b.start) || sotto_dap_interval_holds(b, a.start));
-}
-
 void sotto_dap_interval_read(sotto_reader *in, sotto_dap_interval *out)
 {
     out->start = sotto_read_uint(in, 8);

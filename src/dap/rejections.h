@@ -1,4 +1,4 @@
-/* dap/rejections.h - counts of refused reports, from either server to the collector. Private use: DAP has no
+/* dap/rejections.h - counts of rejected reports, from either server to the collector. Private use: DAP has no
  * such message, and a server of another make answers 404.
  *
  *     GET {aggregator}/tasks/{task}/rejections/{id}     application/json: {"rejections":{"report_replayed":3},

@@ -221,21 +221,3 @@ sotto_status sotto_lease_take_over(sotto_tx *tx, int64_t queue, sotto_err *err)
     sotto_sql_int(&q, 1, queue);
     return sotto_sql_run(&q, NULL, err);
 }
-
-sotto_status sotto_lease_next(sotto_tx *tx, int64_t queue, int64_t *wait_ms, sotto_err *err)
-{
-    sotto_sql q;
-    bool row;
-
-    *wait_ms = -1;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT ready_at - {now} FROM sotto_lease WHERE queue = ?1"
-                                " ORDER BY ready_at LIMIT 1",
-                                err));
-    sotto_sql_int(&q, 1, queue);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
-        return SOTTO_OK;
-    *wait_ms = sotto_sql_column_int(&q, 0) > 0 ? sotto_sql_column_int(&q, 0) : 0;
-    return SOTTO_OK;
-}

@@ -1,6 +1,6 @@
 /* db/lease.h - work that any replica may do, and at most one at a time has done.
  *
- * Callers:  serve/: aggregation jobs, collection jobs, garbage collection.
+ * Callers:  serve/host/steps.c, which drives every queue of a service; serve/leader: aggregation jobs and collections.
  * Threads:  as the transactions they run in.
  *
  * A queue is a number, an item any bytes that name the work. Who claims an item holds it for some time, by the
@@ -79,10 +79,5 @@ SOTTO_MUST_USE sotto_status sotto_lease_drop(sotto_tx *tx, int64_t queue, sotto_
 /* Ends every lease and every wait of the queue now; whoever holds one is fenced off. For a process that knows that it is
  * alone, about what others before it left behind. */
 SOTTO_MUST_USE sotto_status sotto_lease_take_over(sotto_tx *tx, int64_t queue, sotto_err *err);
-
-/* How long until the next item of the queue is ready, in ms, 0 if one is; -1 if the queue is empty. What a
- * timer behind the wake-ups is set to. */
-SOTTO_MUST_USE sotto_status sotto_lease_next(sotto_tx *tx, int64_t queue, int64_t *wait_ms,
-                                             sotto_err *err);
 
 #endif

@@ -5,8 +5,8 @@
  * Threads:  calls never interfere; a set of keys is only read.
  * Secrets:  the datastore keys; clear them with sotto_wipe.
  *
- * A value is sealed with AES-256-GCM under a key of its own, derived from the datastore key and 24 random bytes,
- * so that there is no number of values after which a nonce might repeat. Table, row and column are bound to it:
+ * A value is sealed with AES-256-GCM under a key of its own, derived from the datastore key and 24 random bytes.
+ * So there is no number of values after which a nonce might repeat. Table, row and column are bound to it:
  * a value moved elsewhere does not open. Nothing binds a value to its time: an older one of the same place opens.
  *
  * Rotation: put the new key first and keep the old one behind it; everything is sealed with the first and opens

@@ -1,4 +1,4 @@
-/* db/sqlite.h - what the two files of the SQLite driver share: opening and copying, statements. */
+/* db/sqlite.h - what the files of the SQLite driver share: opening, copying, sweeping the WAL, statements. */
 #ifndef SOTTO_DB_SQLITE_H
 #define SOTTO_DB_SQLITE_H
 

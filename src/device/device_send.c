@@ -23,7 +23,7 @@ typedef struct sending {
 } sending;
 
 /* A destination is the task's id, then the leader's URL. */
-static sotto_bytes leader_url(const sotto_outgoing *report)
+static sotto_bytes leader_url(const sotto_report *report)
 {
     return sotto_bytes_of(report->destination.data + SOTTO_TASK_ID_SIZE,
                           report->destination.len - SOTTO_TASK_ID_SIZE);
@@ -32,7 +32,7 @@ static sotto_bytes leader_url(const sotto_outgoing *report)
 /* ---- leaders that ask for time ---------------------------------------------------------------------------- */
 
 /* The first bytes of a hash: two leaders that share them share a pause, which does no harm. */
-static uint64_t leader_of(const sotto_outgoing *report)
+static uint64_t leader_of(const sotto_report *report)
 {
     uint8_t digest[32];
     uint64_t leader;
@@ -67,7 +67,7 @@ static void pause_leader(sotto_device *device, uint64_t leader, int64_t now, int
     *place = (sotto_pause){leader, now + seconds};
 }
 
-static bool is_ready(void *context, const sotto_outgoing *report)
+static bool is_ready(void *context, const sotto_report *report)
 {
     const sending *s = context;
 
@@ -82,7 +82,7 @@ static bool is_ready(void *context, const sotto_outgoing *report)
 
 /* ---- one report ------------------------------------------------------------------------------------------- */
 
-static sotto_status write_url(sotto_arena *arena, const char **out, const sotto_outgoing *report)
+static sotto_status write_url(sotto_arena *arena, const char **out, const sotto_report *report)
 {
     sotto_dap_path path = {.resource = SOTTO_DAP_REPORTS};
     sotto_buf url;
@@ -95,7 +95,7 @@ static sotto_status write_url(sotto_arena *arena, const char **out, const sotto_
     return sotto_dap_path_encode(&url, leader_url(report), &path, NULL);
 }
 
-static sotto_delivery exchange_report(sending *s, const sotto_outgoing *report)
+static sotto_delivery exchange_report(sending *s, const sotto_report *report)
 {
     sotto_device *device = s->device;
     sotto_exchange request = {.method = "POST",
@@ -118,7 +118,7 @@ static sotto_delivery exchange_report(sending *s, const sotto_outgoing *report)
     return delivery;
 }
 
-static sotto_delivery send_one(void *context, const sotto_outgoing *report)
+static sotto_delivery send_one(void *context, const sotto_report *report)
 {
     sending *s = context;
     const sotto_delivery delivery = exchange_report(s, report);
@@ -152,15 +152,15 @@ static sotto_status find_key(const sotto_device *device, sotto_bytes *out,
 
 /* The leader says that its key is outdated: its half alone is sealed again, and the helper's stays as it is. The same
  * share under the same id: another set would be a second answer, which nobody paid for. */
-static sotto_status seal_again(void *context, const sotto_outgoing *report, sotto_bytes inputs,
-                               sotto_buf *sealed, sotto_err *err)
+static sotto_status seal_again(void *context, const sotto_report *report, sotto_buf *sealed,
+                               sotto_err *err)
 {
     sotto_device *device = ((const sending *)context)->device;
     sotto_kept_half kept;
     sotto_entropy entropy;
     sotto_bytes key;
 
-    SOTTO_TRY(sotto_kept_half_decode(&kept, inputs, err));
+    SOTTO_TRY(sotto_kept_half_decode(&kept, report->inputs, err));
     SOTTO_TRY(find_key(device, &key, &kept, sotto_device_now(device), err));
     sotto_device_entropy(device, &entropy);
     sotto_status status =

@@ -138,6 +138,14 @@ static bool spells(const cursor *c, size_t from, size_t to, const char *key)
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
 
+static void skip_member(cursor *c)
+{
+    skip_value(c);
+    skip_space(c);
+    if (peek(c) == ',')
+        c->at++;
+}
+
 static bool enter_key(cursor *c, const char *key, sotto_span *out)
 {
     if (peek(c) != '{')
@@ -155,10 +163,7 @@ static bool enter_key(cursor *c, const char *key, sotto_span *out)
             out->key = start;
             return true;
         }
-        skip_value(c);
-        skip_space(c);
-        if (peek(c) == ',')
-            c->at++;
+        skip_member(c);
     }
     return false;
 }
@@ -173,10 +178,7 @@ static bool enter_item(cursor *c, size_t index, sotto_span *out)
             out->key = c->at;
             return true;
         }
-        skip_value(c);
-        skip_space(c);
-        if (peek(c) == ',')
-            c->at++;
+        skip_member(c);
     }
     return false;
 }

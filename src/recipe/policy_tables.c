@@ -1,4 +1,4 @@
-/* From the plain form of files to the tables of this room: names are the same, nothing is decided here. */
+/* From the plain form of files to the tables of query's verifier and the device's ledger: names are the same, nothing is decided here. */
 #include "recipe/policy_tables.h"
 
 #include "recipe/claim.h"

@@ -23,17 +23,6 @@ static void garble(sotto_bytes *bytes, uint8_t *memory, sotto_sim_random *random
     bytes->data = memory;
 }
 
-bool sotto_sim_liar_garbles(void *context, sotto_sim_net *net, sotto_message *message,
-                            sotto_bytes *bulk)
-{
-    static uint8_t body[LONGEST], vector[LONGEST];
-
-    (void)context;
-    garble(&message->body, body, sotto_sim_net_random(net));
-    garble(bulk, vector, sotto_sim_net_random(net));
-    return true;
-}
-
 bool sotto_sim_liar_contradicts(void *context, sotto_sim_net *net, sotto_message *message,
                                 sotto_bytes *bulk)
 {

@@ -249,11 +249,6 @@ sotto_sim_random *sotto_sim_net_random(sotto_sim_net *net)
     return &net->random;
 }
 
-const sotto_round *sotto_sim_net_round(const sotto_sim_net *net)
-{
-    return net->round;
-}
-
 /* ---- a whole round --------------------------------------------------------------------------------------- */
 
 static sotto_status open_sum(sotto_sim_net *net, sotto_err *err)

@@ -93,7 +93,6 @@ SOTTO_MUST_USE sotto_status sotto_sim_net_inject(sotto_sim_net *net, uint32_t to
 
 uint64_t sotto_sim_net_now(const sotto_sim_net *net);
 sotto_sim_random *sotto_sim_net_random(sotto_sim_net *net);
-const sotto_round *sotto_sim_net_round(const sotto_sim_net *net);
 
 /* Until nothing is left to happen, or until then. */
 SOTTO_MUST_USE sotto_status sotto_sim_net_run(sotto_sim_net *net, uint64_t until_ms,
@@ -103,8 +102,6 @@ SOTTO_MUST_USE sotto_status sotto_sim_net_run(sotto_sim_net *net, uint64_t until
 
 /* context: an unsigned, the first kind that is withheld, as everything after it. */
 sotto_sim_liar sotto_sim_liar_silent;
-/* Flips a bit of every body, and of a bulk. */
-sotto_sim_liar sotto_sim_liar_garbles;
 /* Sends everything twice, the second time with another body. */
 sotto_sim_liar sotto_sim_liar_contradicts;
 

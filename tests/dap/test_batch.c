@@ -30,10 +30,6 @@ static void intervals_are_half_open_and_never_wrap(sotto_test *t)
     CHECK(t, sotto_dap_interval_within((sotto_dap_interval){12, 3}, some));
     CHECK(t, !sotto_dap_interval_within((sotto_dap_interval){12, 4}, some));
     CHECK(t, !sotto_dap_interval_within((sotto_dap_interval){9, 2}, some));
-    CHECK(t, sotto_dap_interval_overlaps(some, (sotto_dap_interval){14, 9}));
-    CHECK(t, sotto_dap_interval_overlaps((sotto_dap_interval){0, 11}, some));
-    CHECK(t, !sotto_dap_interval_overlaps(some, (sotto_dap_interval){15, 9}));
-    CHECK(t, !sotto_dap_interval_overlaps(some, (sotto_dap_interval){12, 0}));
 }
 
 static void a_selector_may_be_narrower_than_its_query(sotto_test *t)

@@ -327,7 +327,7 @@ static void no_moment_of_a_reset_loses_the_record(sotto_test *t)
 
 static int pipe_out;
 
-static sotto_delivery tell_parent(void *context, const sotto_outgoing *report)
+static sotto_delivery tell_parent(void *context, const sotto_report *report)
 {
     sotto_delivery answer = report->id[0] % 3 ? SOTTO_DELIVERY_ACCEPTED : SOTTO_DELIVERY_LATER;
 
@@ -360,13 +360,10 @@ static void live_until_killed(sotto_test *t, const char *path, uint64_t first)
 static void collect(int from, sotto_test_wire *wire)
 {
     const sotto_transport transport = sotto_test_transport(wire);
-    uint8_t id[SOTTO_REPORT_ID_SIZE];
+    sotto_report report = {.bytes = {report.id, sizeof report.id}};
 
-    while (read(from, id, sizeof id) == (ssize_t)sizeof id) {
-        const sotto_outgoing report = {.id = id, .bytes = {id, sizeof id}};
-
+    while (read(from, report.id, sizeof report.id) == (ssize_t)sizeof report.id)
         (void)transport.send(wire, &report);
-    }
 }
 
 static void no_kill_leaves_less_spent_than_sent(sotto_test *t)

@@ -324,7 +324,7 @@ typedef struct sealing {
     other *o;
 } sealing;
 
-static sotto_delivery pass_on(void *context, const sotto_outgoing *report)
+static sotto_delivery pass_on(void *context, const sotto_report *report)
 {
     sealing *s = context;
 
@@ -332,12 +332,12 @@ static sotto_delivery pass_on(void *context, const sotto_outgoing *report)
 }
 
 /* While one process seals to the new key, the other finds the report outdated too, seals it and hands it over. */
-static sotto_status seal_and_wait(void *context, const sotto_outgoing *report, sotto_bytes inputs,
-                                  sotto_buf *sealed, sotto_err *err)
+static sotto_status seal_and_wait(void *context, const sotto_report *report, sotto_buf *sealed,
+                                  sotto_err *err)
 {
     sealing *s = context;
 
-    SOTTO_TRY(s->plain.reseal(s->plain.context, report, inputs, sealed, err));
+    SOTTO_TRY(s->plain.reseal(s->plain.context, report, sealed, err));
     act(s->o);
     return SOTTO_OK;
 }

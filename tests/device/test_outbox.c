@@ -83,7 +83,7 @@ typedef struct resealing {
     uint64_t calls;
 } resealing;
 
-static sotto_delivery answer_outdated(void *context, const sotto_outgoing *report)
+static sotto_delivery answer_outdated(void *context, const sotto_report *report)
 {
     resealing *r = context;
 
@@ -92,18 +92,17 @@ static sotto_delivery answer_outdated(void *context, const sotto_outgoing *repor
     return report->bytes.data[0] == 'R' ? r->answer : SOTTO_DELIVERY_OUTDATED;
 }
 
-static sotto_status seal_to_new_key(void *context, const sotto_outgoing *report, sotto_bytes inputs,
-                                    sotto_buf *sealed, sotto_err *err)
+static sotto_status seal_to_new_key(void *context, const sotto_report *report, sotto_buf *sealed,
+                                    sotto_err *err)
 {
     resealing *r = context;
     sotto_writer out = sotto_writer_on(sealed);
 
-    (void)report;
     r->asked++;
-    r->others = r->others || !sotto_bytes_equal_vartime(r->inputs, inputs);
+    r->others = r->others || !sotto_bytes_equal_vartime(r->inputs, report->inputs);
     sotto_write_uint(&out, 'R', 1);
     sotto_write_uint(&out, r->asked, 1);
-    sotto_write_bytes(&out, inputs);
+    sotto_write_bytes(&out, report->inputs);
     return sotto_writer_finish(&out, "sealed", err);
 }
 

@@ -30,6 +30,7 @@ printf 'static const char *const text = "the crowd " /* joined */\n    "is too s
 printf '\n%s %s %s and one.\n' "$long" "$long" "$long" | finds docs/device.md 'a sentence of 32 words'
 printf '\n| cell | %s %s %s and one |\n' "$long" "$long" "$long" | finds docs/device.md 'a sentence of 32 words'
 printf '.Pp\n%s %s %s\n.Ar and\none.\n' "$long" "$long" "$long" | finds man/sotto.1 'a sentence of 32 words'
+printf '\n%s %s %s and one.\n' "$long" "$long" "$long" | finds src/db/README.md 'a sentence of 32 words'
 printf 'No page begins so\n' | finds tests/docs/long_sentences.txt 'no such sentence'
 sed -i 's/^sotto serve helper --config helper.ini 2> helper.log &$/&\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n/' "$tree/docs/operating.md"
 python3 "$here/words.py" "$tree" | grep -q 'more than a screen' || { echo "FAILED: a screen has no end"; failures=1; }

@@ -1,6 +1,6 @@
 """words.py SOURCE [--whole]: holds what people read to docs/glossary.md.
 
-Pages (README.md, docs/*.md, man pages) and the string literals of apps/ and src/ use none of the words in the glossary's
+Pages (README.md, docs/*.md, README.md of a room, man pages) and the string literals of apps/ and src/ use none of the words in the glossary's
 table "Words not to use"; a sentence of a page has at most 30 words, but for those in tests/docs/long_sentences.txt; and a first run fits on a screen.
 """
 
@@ -110,7 +110,7 @@ def literals(path):
 
 def main():
     source = sys.argv[1]
-    pages = [f"{source}/README.md"] + sorted(glob.glob(f"{source}/docs/*.md")) + sorted(glob.glob(f"{source}/man/*.[0-9]"))
+    pages = [f"{source}/README.md"] + sorted(glob.glob(f"{source}/src/**/README.md", recursive=True)) + sorted(glob.glob(f"{source}/docs/*.md")) + sorted(glob.glob(f"{source}/man/*.[0-9]"))
     code = sorted(p for d in ("apps/sotto", "src") for p in glob.glob(f"{source}/{d}/**/*.[ch]", recursive=True))
     exceptions_path = f"{source}/tests/docs/long_sentences.txt"
     exceptions = [line.rstrip("\n") for line in open(exceptions_path, encoding="utf-8") if line.strip() and not line.startswith("#")]

@@ -122,7 +122,7 @@ static size_t find_sent(const sotto_test_wire *wire, const uint8_t *id)
     return i;
 }
 
-static sotto_delivery take_report(void *context, const sotto_outgoing *report)
+static sotto_delivery take_report(void *context, const sotto_report *report)
 {
     sotto_test_wire *wire = context;
     bool resealed = report->bytes.data[0] == 'R';
@@ -151,17 +151,16 @@ static sotto_delivery take_report(void *context, const sotto_outgoing *report)
 }
 
 /* 'R', the number of the seal, and the very shares. */
-static sotto_status seal_again(void *context, const sotto_outgoing *report, sotto_bytes inputs,
-                               sotto_buf *sealed, sotto_err *err)
+static sotto_status seal_again(void *context, const sotto_report *report, sotto_buf *sealed,
+                               sotto_err *err)
 {
     sotto_test_wire *wire = context;
     sotto_writer out = sotto_writer_on(sealed);
 
-    (void)report;
     wire->reseals++;
     sotto_write_uint(&out, 'R', 1);
     sotto_write_uint(&out, wire->reseals, 8);
-    sotto_write_bytes(&out, inputs);
+    sotto_write_bytes(&out, report->inputs);
     return sotto_writer_finish(&out, "sealed report", err);
 }
 

@@ -484,12 +484,3 @@ double sotto_contour_high(const sotto_contour *line, double log_delta, double st
 
     return high > 0 ? high * (1 + SOTTO_ROOT_PAD) : high;
 }
-
-sotto_bound sotto_contour_epsilon(const sotto_contour *line, double log_delta, double start)
-{
-    sotto_bound out = {0, sotto_contour_high(line, log_delta, start)};
-
-    if (out.high > 0 && out.high < INFINITY)
-        out.low = fmin(sotto_contour_low(line, log_delta, out.high), out.high);
-    return out;
-}

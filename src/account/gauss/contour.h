@@ -65,11 +65,9 @@ void sotto_contour_fill(sotto_contour *line, const double *log_modulus, const do
 /* log delta(eps), between the two; low is -INFINITY where nothing is certain. */
 sotto_bound sotto_contour_log_delta(const sotto_contour *line, double eps);
 
-/* eps with delta(eps) = exp(log_delta). start: any guess >= 0. high is INFINITY when no eps could be
- * certified, low is 0 then. Exactly 0 where delta(0) is certainly below. */
-sotto_bound sotto_contour_epsilon(const sotto_contour *line, double log_delta, double start);
-
-/* Its two sides. The first wants any guess, the second the first's answer, or more than that. */
+/* Both sides of the eps with delta(eps) = exp(log_delta). high is INFINITY where no eps could be certified, and exactly 0
+ * where delta(0) is certainly below; low is 0 then.
+ *   start  of high: any guess >= 0; of low: high's answer, or more than that */
 double sotto_contour_high(const sotto_contour *line, double log_delta, double start);
 double sotto_contour_low(const sotto_contour *line, double log_delta, double start);
 

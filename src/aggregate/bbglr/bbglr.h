@@ -87,6 +87,14 @@ static inline bool sotto_bbglr_bit(const uint8_t *bitmap, uint32_t client)
     return (bitmap[client / 8] >> (client % 8)) & 1;
 }
 
+/* What both machines begin with: the round is checked, and its parameters, graph and id are read.
+ *   SOTTO_DENIED  this method does not run such a round */
+SOTTO_MUST_USE sotto_status sotto_bbglr_read_round(const sotto_round *round,
+                                                   sotto_bbglr_parameters *parameters,
+                                                   sotto_bbglr_graph *graph,
+                                                   uint8_t id[SOTTO_ROUND_ID], sotto_arena *arena,
+                                                   sotto_err *err);
+
 /* ---- bodies -------------------------------------------------------------------------------------------- */
 
 /* Rows of one size, each starting with a client's index, in ascending order. */

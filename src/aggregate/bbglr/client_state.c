@@ -44,7 +44,7 @@ sotto_status sotto_bbglr_client_join(sotto_machine **out, const sotto_round *rou
     *out = NULL;
     if (!c)
         return sotto_fail(err, SOTTO_NO_MEMORY, "bbglr client: no memory");
-    SOTTO_TRY(sotto_method_admit(&sotto_method_bbglr, round, err));
+    SOTTO_TRY(sotto_bbglr_read_round(round, &c->parameters, &c->graph, c->id, arena, err));
     if (self->index >= round->registered ||
         memcmp(self->keys->public_key, sotto_registry_key(round->keys, self->index),
                SOTTO_SIGN_PUBLIC) != 0)
@@ -53,9 +53,6 @@ sotto_status sotto_bbglr_client_join(sotto_machine **out, const sotto_round *rou
     c->round = round;
     c->self = *self;
     c->arena = arena;
-    SOTTO_TRY(sotto_bbglr_parameters_decode(&c->parameters, round->parameters, err));
-    SOTTO_TRY(sotto_round_id(round, c->id, err));
-    SOTTO_TRY(sotto_bbglr_graph_init(&c->graph, round, c->parameters.degree, arena, err));
     SOTTO_TRY(fill_peers(c, err));
     *out = &c->machine;
     return SOTTO_OK;

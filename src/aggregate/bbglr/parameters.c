@@ -58,3 +58,13 @@ sotto_status sotto_bbglr_check_round(const sotto_round *round, sotto_err *err)
         return sotto_fail(err, SOTTO_DENIED, "bbglr: opens < keys_by < commit_by fails");
     return SOTTO_OK;
 }
+
+sotto_status sotto_bbglr_read_round(const sotto_round *round, sotto_bbglr_parameters *parameters,
+                                    sotto_bbglr_graph *graph, uint8_t id[SOTTO_ROUND_ID],
+                                    sotto_arena *arena, sotto_err *err)
+{
+    SOTTO_TRY(sotto_method_admit(&sotto_method_bbglr, round, err));
+    SOTTO_TRY(sotto_bbglr_parameters_decode(parameters, round->parameters, err));
+    SOTTO_TRY(sotto_round_id(round, id, err));
+    return sotto_bbglr_graph_init(graph, round, parameters->degree, arena, err);
+}

@@ -21,7 +21,7 @@ sotto_status sotto_bbglr_server_join(sotto_machine **out, const sotto_round *rou
     *out = NULL;
     if (!s)
         return sotto_fail(err, SOTTO_NO_MEMORY, "bbglr server: no memory");
-    SOTTO_TRY(sotto_method_admit(&sotto_method_bbglr, round, err));
+    SOTTO_TRY(sotto_bbglr_read_round(round, &s->parameters, &s->graph, s->id, arena, err));
     if (memcmp(self->keys->public_key, round->keys->server, SOTTO_SIGN_PUBLIC) != 0)
         return sotto_fail(err, SOTTO_DENIED, "bbglr server: the registry names another server");
     s->machine.ops = &sotto_bbglr_server;
@@ -29,9 +29,6 @@ sotto_status sotto_bbglr_server_join(sotto_machine **out, const sotto_round *rou
     s->self = *self;
     s->self.index = SOTTO_TO_SERVER;
     s->arena = arena;
-    SOTTO_TRY(sotto_bbglr_parameters_decode(&s->parameters, round->parameters, err));
-    SOTTO_TRY(sotto_round_id(round, s->id, err));
-    SOTTO_TRY(sotto_bbglr_graph_init(&s->graph, round, s->parameters.degree, arena, err));
     s->clients = sotto_arena_take_array(arena, (size_t)round->registered, sizeof *s->clients);
     s->online = sotto_arena_take(arena, (size_t)(round->registered + 7) / 8);
     if (!s->clients || !s->online)

@@ -183,12 +183,6 @@ const char *sotto_store_set_aside(const sotto_store *store)
     return store->was_set_aside ? store->aside : NULL;
 }
 
-const sotto_stream *sotto_store_streams(const sotto_store *store, size_t *count)
-{
-    *count = store->stream_count;
-    return store->streams;
-}
-
 sotto_status sotto_store_count(sotto_store *store, const char *stream, uint64_t *events,
                                sotto_err *err)
 {

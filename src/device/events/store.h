@@ -77,7 +77,4 @@ SOTTO_MUST_USE sotto_status sotto_store_note_tick(sotto_store *store, int64_t co
 SOTTO_MUST_USE sotto_status sotto_store_noted_tick(sotto_store *store, int64_t *conditions,
                                                    sotto_err *err);
 
-/* What the store was opened with. Borrowed: lives as long as the store. */
-const sotto_stream *sotto_store_streams(const sotto_store *store, size_t *count);
-
 #endif

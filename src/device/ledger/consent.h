@@ -2,9 +2,9 @@
  *
  * Callers:  the device's verbs; the ledger and the outbox, before anything is paid for or leaves.
  *
- * Each yes, each no and each wish to be forgotten is an entry of the record, so a person can see when they said what,
- * and an entry that was changed behind the ledger's back closes the ledger. A new ledger has none: the answer is then
- * no. Another process of the same device may add one at any moment, so nobody keeps what they read: it is asked again
+ * Each yes, each no and each wish to be forgotten is an entry of the record, so a person can see when they said what.
+ * An entry that was changed without the ledger closes the ledger. A new ledger has none: the answer is then no.
+ * Another process of the same device may add one at any moment, so nobody keeps what they read: it is read again
  * inside every transaction that pays, and before every report that leaves.
  */
 #ifndef SOTTO_DEVICE_CONSENT_H

@@ -11,9 +11,8 @@
 /* A waiting report, copied out of its row so that no statement is open while the transport works. */
 typedef struct waiting {
     int64_t id;
-    uint8_t report[SOTTO_REPORT_ID_SIZE];
+    sotto_report report; /* but for `randomised`, which the record has */
     char recipe[SOTTO_BUDGET_MAX_NAME + 1];
-    sotto_bytes destination, bytes, inputs;
     uint8_t bytes_sum[SOTTO_LEDGER_DIGEST], inputs_sum[SOTTO_LEDGER_DIGEST];
     int64_t spend; /* the entry that paid for it; 0: a dummy's */
     bool tried, resealed;
@@ -132,14 +131,15 @@ static sotto_status take_row(sotto_ledger *ledger, waiting *out, sqlite3_stmt *r
                      .tried = sqlite3_column_int64(row, 5) != 0,
                      .resealed = sqlite3_column_int64(row, 6) != 0};
     sotto_arena_reset(&ledger->scratch);
-    if (!copy_out(&ledger->scratch, &out->destination, sotto_ledger_blob(row, 3)))
+    if (!copy_out(&ledger->scratch, &out->report.destination, sotto_ledger_blob(row, 3)))
         return sotto_fail(err, SOTTO_NO_MEMORY, "a report's destination");
-    if (report.len != sizeof out->report || strlen(recipe) >= sizeof out->recipe ||
+    if (report.len != sizeof out->report.id || strlen(recipe) >= sizeof out->recipe ||
         !sotto_ledger_digest(row, 8, out->bytes_sum) ||
         !sotto_ledger_digest(row, 9, out->inputs_sum))
         return sotto_fail(err, SOTTO_MALFORMED, "a waiting report is not what was written");
-    memcpy(out->report, report.data, sizeof out->report);
+    memcpy(out->report.id, report.data, sizeof out->report.id);
     memcpy(out->recipe, recipe, strlen(recipe) + 1);
+    out->report.recipe = out->recipe;
     return SOTTO_OK;
 }
 
@@ -151,11 +151,11 @@ static sotto_status take_sealed(sotto_ledger *ledger, waiting *out, sotto_err *e
         ledger, &statement, &row, err, "SELECT bytes, inputs FROM sealed WHERE id=?", "i", out->id);
 
     if (status == SOTTO_OK && row)
-        copied = copy_out(&ledger->scratch, &out->bytes, sotto_ledger_blob(statement, 0)) &&
-                 copy_out(&ledger->scratch, &out->inputs, sotto_ledger_blob(statement, 1));
+        copied = copy_out(&ledger->scratch, &out->report.bytes, sotto_ledger_blob(statement, 0)) &&
+                 copy_out(&ledger->scratch, &out->report.inputs, sotto_ledger_blob(statement, 1));
     sotto_ledger_release(ledger, statement);
     if (status == SOTTO_OK && !copied)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bytes", out->bytes.len);
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bytes", out->report.bytes.len);
     return status;
 }
 
@@ -165,7 +165,7 @@ static sotto_status find_payment(sotto_ledger *ledger, const waiting *w, bool *p
     sqlite3_stmt *statement;
     bool row;
     sotto_status status = sotto_ledger_find(ledger, &statement, &row, err, entries_of_report, "b",
-                                            sotto_bytes_of(w->report, sizeof w->report));
+                                            sotto_bytes_of(w->report.id, sizeof w->report.id));
 
     *paid = false;
     while (status == SOTTO_OK && row && !*paid) {
@@ -194,8 +194,8 @@ static sotto_status take_waiting(sotto_ledger *ledger, waiting *out, bool *found
         return status;
     SOTTO_TRY(take_sealed(ledger, out, err));
     SOTTO_TRY(find_payment(ledger, out, &paid, err));
-    if (!paid || !as_paid_for(out->bytes_sum, out->bytes) ||
-        !as_paid_for(out->inputs_sum, out->inputs))
+    if (!paid || !as_paid_for(out->bytes_sum, out->report.bytes) ||
+        !as_paid_for(out->inputs_sum, out->report.inputs))
         return sotto_fail(err, SOTTO_MALFORMED, "a waiting report is not what was paid for");
     return SOTTO_OK;
 }
@@ -233,7 +233,7 @@ static sotto_status look_again(sotto_ledger *ledger, const waiting *w, row_now *
     out->there = out->there && sqlite3_column_int64(statement, 0) == w->id;
     if (status == SOTTO_OK && out->there) {
         out->there = sotto_bytes_equal_vartime(sotto_ledger_blob(statement, 1),
-                                               sotto_bytes_of(w->report, sizeof w->report));
+                                               sotto_bytes_of(w->report.id, sizeof w->report.id));
         out->tried = sqlite3_column_int64(statement, 5) != 0;
         out->same_bytes = sotto_ledger_digest(statement, 8, bytes_sum) &&
                           memcmp(bytes_sum, w->bytes_sum, sizeof bytes_sum) == 0;
@@ -261,9 +261,9 @@ static sotto_status note(sotto_ledger *ledger, const waiting *w, sotto_record_ki
                          const char *why, int64_t now, sotto_err *err)
 {
     sotto_record_entry entry = {
-        .at = now, .kind = kind, .recipe = w->recipe, .note = why, .bytes = w->bytes.len};
+        .at = now, .kind = kind, .recipe = w->recipe, .note = why, .bytes = w->report.bytes.len};
 
-    memcpy(entry.report, w->report, sizeof entry.report);
+    memcpy(entry.report, w->report.id, sizeof entry.report);
     return sotto_record_write(ledger, &entry, NULL, err);
 }
 
@@ -356,12 +356,6 @@ static sotto_status finish(sotto_ledger *ledger, waiting *w, sotto_record_kind k
     return sotto_ledger_end(ledger, finish_row(ledger, w, kind, why, now, err), err);
 }
 
-static sotto_outgoing outgoing(const waiting *w)
-{
-    return (sotto_outgoing){
-        .id = w->report, .recipe = w->recipe, .destination = w->destination, .bytes = w->bytes};
-}
-
 /* ---- another key ------------------------------------------------------------------------------------------ */
 
 /* SOTTO_STALE: another process sealed it anew, or finished it. Its bytes are the report's then, and these are
@@ -374,12 +368,12 @@ static sotto_status replace_bytes(sotto_ledger *ledger, waiting *w, sotto_bytes 
     SOTTO_TRY(look_again(ledger, w, &row, err));
     if (SOTTO_RULE(one_seal_for_all) && !(row.there && row.same_bytes))
         return sotto_fail(err, SOTTO_STALE, "sealed again meanwhile");
-    w->bytes = sealed;
+    w->report.bytes = sealed;
     sum(w->bytes_sum, sealed);
     SOTTO_TRY(sotto_ledger_run(ledger, err, "UPDATE outbox SET resealed=1, bytes_sum=? WHERE id=?",
                                "bi", sotto_bytes_of(w->bytes_sum, sizeof w->bytes_sum), w->id));
-    SOTTO_TRY(sotto_ledger_run(ledger, err, "UPDATE sealed SET bytes=? WHERE id=?", "bi", w->bytes,
-                               w->id));
+    SOTTO_TRY(sotto_ledger_run(ledger, err, "UPDATE sealed SET bytes=? WHERE id=?", "bi",
+                               w->report.bytes, w->id));
     SOTTO_TRY(fold_changed(ledger, w, &row, err));
     return note(ledger, w, SOTTO_RECORD_RESEALED, NULL, now, err);
 }
@@ -387,12 +381,11 @@ static sotto_status replace_bytes(sotto_ledger *ledger, waiting *w, sotto_bytes 
 static sotto_status reseal(sotto_ledger *ledger, waiting *w, const sotto_transport *transport,
                            int64_t now, sotto_err *err)
 {
-    size_t room = w->bytes.len + 4096; /* another key, another KEM: never much longer */
-    const sotto_outgoing report = outgoing(w);
+    size_t room = w->report.bytes.len + 4096; /* another key, another KEM: never much longer */
     sotto_buf sealed;
 
     SOTTO_TRY(sotto_buf_take(&sealed, &ledger->scratch, room, err));
-    SOTTO_TRY(transport->reseal(transport->context, &report, w->inputs, &sealed, err));
+    SOTTO_TRY(transport->reseal(transport->context, &w->report, &sealed, err));
     if (sealed.len == 0)
         return sotto_fail(err, SOTTO_BUG, "sealing again: no bytes");
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
@@ -415,8 +408,7 @@ static sotto_status offer(sotto_ledger *ledger, waiting *w, const sotto_transpor
     if (!may)
         return SOTTO_OK;
     w->tried = true;
-    const sotto_outgoing report = outgoing(w);
-    *delivery = transport->send(transport->context, &report);
+    *delivery = transport->send(transport->context, &w->report);
     return SOTTO_OK;
 }
 
@@ -447,9 +439,7 @@ static sotto_status deliver(sotto_ledger *ledger, waiting *w, const sotto_transp
 
 static bool is_ready(const sotto_transport *transport, const waiting *w)
 {
-    const sotto_outgoing report = outgoing(w);
-
-    return !transport->ready || transport->ready(transport->context, &report);
+    return !transport->ready || transport->ready(transport->context, &w->report);
 }
 
 /* *more: not each of them was finished by us, and what has become of the others is to be looked up. */
@@ -543,8 +533,8 @@ sotto_status sotto_outbox_drop(sotto_ledger *ledger, const char *recipe, const c
 
             w.id = sqlite3_column_int64(statement, 0);
             sotto_ledger_row_digest(digest, "outbox", statement);
-            if (report.len == sizeof w.report)
-                memcpy(w.report, report.data, sizeof w.report);
+            if (report.len == sizeof w.report.id)
+                memcpy(w.report.id, report.data, sizeof w.report.id);
             (void)strncpy(w.recipe, sotto_ledger_text(statement, 2), sizeof w.recipe - 1);
         }
         sotto_ledger_release(ledger, statement);

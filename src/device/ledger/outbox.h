@@ -16,22 +16,15 @@ enum { SOTTO_REPORT_MAX = 48 << 20 };
 
 typedef struct sotto_ledger sotto_ledger;
 
-/* A report as it is put into the outbox. */
+/* A report as it is put into the outbox, and as the transport gets it from there. */
 typedef struct sotto_report {
     uint8_t id[SOTTO_REPORT_ID_SIZE];
+    const char *recipe; /* whose answer it is; to be put in, it needs none: its spend names it */
     sotto_bytes destination; /* whatever tells the transport where: the task's id  */
     sotto_bytes bytes;       /* sealed, as they will leave                         */
     sotto_bytes inputs;      /* what can be sealed again: the leader's share       */
-    sotto_bytes randomised;  /* for the person's record; may be empty              */
+    sotto_bytes randomised;  /* for the person's record; may be empty; the transport sees none */
 } sotto_report;
-
-/* A report as the transport sees it. */
-typedef struct sotto_outgoing {
-    const uint8_t *id;
-    const char *recipe;
-    sotto_bytes destination;
-    sotto_bytes bytes;
-} sotto_outgoing;
 
 /* What became of an offer. */
 typedef enum sotto_delivery {
@@ -43,13 +36,13 @@ typedef enum sotto_delivery {
 
 typedef struct sotto_transport {
     /* Whether the report may be offered at all now. One that may not is not recorded as having left. NULL: all may. */
-    bool (*ready)(void *context, const sotto_outgoing *report);
+    bool (*ready)(void *context, const sotto_report *report);
     /* Called only when the spend is durable, in the database itself and with every witness. */
-    sotto_delivery (*send)(void *context, const sotto_outgoing *report);
-    /* Seals these inputs to the current key under the same report id, appending the report to `sealed`. Asked once a
+    sotto_delivery (*send)(void *context, const sotto_report *report);
+    /* Seals its inputs to the current key under the same report id, appending the report to `sealed`. Asked once a
      * report; a second OUTDATED gives the report up. NULL: such reports wait. */
-    sotto_status (*reseal)(void *context, const sotto_outgoing *report, sotto_bytes inputs,
-                           sotto_buf *sealed, sotto_err *err);
+    sotto_status (*reseal)(void *context, const sotto_report *report, sotto_buf *sealed,
+                           sotto_err *err);
     void *context;
 } sotto_transport;
 

@@ -3,7 +3,6 @@
 #include "dap/repair.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/resources.h"
-#include "serve/tasks/schema.h"
 #include "serve/tasks/task_health.h"
 #include "serve/tasks/task_options.h"
 
@@ -116,13 +115,9 @@ const sotto_service sotto_helper_service = {
     .owner = SOTTO_HELPER,
     .routes = routes,
     .route_count = LENGTH(routes),
-    .refuse_method = sotto_resource_refuse_method,
     .options = options,
     .option_count = LENGTH(options),
-    .config_size = sizeof(sotto_task_options),
-    .check = sotto_task_options_check,
-    .migrations = sotto_serve_migrations,
-    .migration_count = SOTTO_SERVE_MIGRATIONS,
+    SOTTO_TASK_SERVICE,
     .open = open,
     .settle = settle,
     .close = close,

@@ -26,7 +26,7 @@ typedef struct sotto_collecting {
     const char *problem;           /* the helper's, once it refused                    */
     sotto_bytes dropped;           /* jobs that the helper does not agree on           */
     const char *detail;            /* why that can't be mended, if it can't            */
-    uint64_t lost;                 /* reports in them that were ours                   */
+    uint64_t left_out;             /* reports in them that were ours                   */
     int64_t repairs;               /* so far                                           */
     bool busy;                     /* reports of the batch are still under way         */
     bool closed_now;               /* by this step                                     */

@@ -131,7 +131,7 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
     sotto_status status;
 
     SOTTO_TRY(read_jobs(tx, s, &ours, err));
-    status = sotto_repair_drop(tx, &s->lost, s->server, s->task, &ours, &named, s->n, &why);
+    status = sotto_repair_drop(tx, &s->left_out, s->server, s->task, &ours, &named, s->n, &why);
     if (status == SOTTO_DENIED)
         return deny(s, "a share of a job that differs was released", err);
     if (status != SOTTO_OK)
@@ -146,7 +146,7 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
 static void on_dropped(void *context, sotto_status status, const sotto_err *err)
 {
     sotto_collecting *s = context;
-    uint64_t causes[SOTTO_CAUSES] = {[SOTTO_CAUSE_DROPPED] = s->lost};
+    uint64_t causes[SOTTO_CAUSES] = {[SOTTO_CAUSE_DROPPED] = s->left_out};
     char id[SOTTO_DAP_ID_TEXT_MAX];
 
     (void)err;
@@ -157,7 +157,7 @@ static void on_dropped(void *context, sotto_status status, const sotto_err *err)
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_REPAIRS_DONE, 1);
     sotto_metrics_reports(s->server->metrics, causes, SOTTO_CAUSES);
     sotto_log(s->server->log, SOTTO_LOG_WARNING, "collection.repaired", sotto_log_task(id, s->task),
-              sotto_log_uint("reports_dropped", s->lost),
+              sotto_log_uint("reports_dropped", s->left_out),
               sotto_log_uint("reports_left", s->reports));
     sotto_collection_ask(s);
 }

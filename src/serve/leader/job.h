@@ -27,7 +27,7 @@ typedef struct sotto_leader_job {
     bool resumed;                /* it was on disk before                       */
     bool unread;                 /* its segments could not be read, or some     */
     bool lost;                   /* resumed: no segment is left, nor a request that opens */
-    int64_t refusals;            /* before this attempt                         */
+    int64_t refusals;            /* of this request by the helper, before this attempt */
     bool refused;                /* ... and now                                 */
     sotto_job_segments segments; /* segments; if it was resumed, once they are read */
     sotto_segment_note *notes;   /* as many as note_count                  */
@@ -79,9 +79,9 @@ sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *job, sotto_err *err);
 sotto_status sotto_leader_store(sotto_tx *tx, void *job, sotto_err *err);
 /* Gives the lease back for a while; counts the refusal if there was one. */
 sotto_status sotto_leader_put_off(sotto_tx *tx, void *job, sotto_err *err);
-/* Stores the sum, counts what was refused and destroys the segments. SOTTO_STALE: somebody else did. */
+/* Stores the sum, counts what was rejected and destroys the segments. SOTTO_STALE: somebody else did. */
 sotto_status sotto_leader_finish(sotto_tx *tx, void *job, sotto_err *err);
-/* Gives up on the helper's nonsense: the reports count as lost. */
+/* Ends a job whose answer is not one for its request: its reports count as abandoned. */
 sotto_status sotto_leader_abandon(sotto_tx *tx, void *job, sotto_err *err);
 
 #endif

@@ -26,7 +26,7 @@ size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task
     size_t limits[] = {
         server->options.job_reports,
         MEMORY_OF_A_JOB / (task->dap.report_bytes + 1),
-        /* What any helper of ours reads, however it is configured: one that it refused would be lost. */
+        /* What any helper of ours reads, however it is configured: a job that it refused would be abandoned. */
         SOTTO_JOB_MAX_REPORTS,
         (SOTTO_JOB_MAX_BYTES - SOTTO_JOB_HEAD) / sotto_task_job_entry(task),
     };

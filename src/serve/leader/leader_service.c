@@ -6,7 +6,6 @@
 #include "serve/leader/upload.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/resources.h"
-#include "serve/tasks/schema.h"
 #include "serve/tasks/task_health.h"
 #include "serve/tasks/task_options.h"
 
@@ -180,13 +179,9 @@ const sotto_service sotto_leader_service = {
     .calls = true,
     .routes = routes,
     .route_count = LENGTH(routes),
-    .refuse_method = sotto_resource_refuse_method,
     .options = options,
     .option_count = LENGTH(options),
-    .config_size = sizeof(sotto_task_options),
-    .check = sotto_task_options_check,
-    .migrations = sotto_serve_migrations,
-    .migration_count = SOTTO_SERVE_MIGRATIONS,
+    SOTTO_TASK_SERVICE,
     .queues = sotto_leader_queues,
     .queue_count = SOTTO_LEADER_QUEUES,
     .idle = idle,

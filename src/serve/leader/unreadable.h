@@ -1,6 +1,6 @@
-/* serve/leader/unreadable.h - reports that were acknowledged and can't be read back: noted by the leader, given up by its operator.
+/* serve/leader/unreadable.h - reports that were acknowledged and can't be read back: noted by the leader, abandoned by its operator.
  *
- * Callers:  jobs.c notes; health.c counts; `sotto admin segment` lists and gives up. Inside sotto_db_run.
+ * Callers:  job_store.c notes; leader_health.c counts; `sotto admin segment` lists and abandons. Inside sotto_db_run.
  * Secrets:  none are shown.
  *
  * A disk may damage what lies on it, and a datastore key may be missing. Nothing that was acknowledged is thrown away for that:
@@ -33,15 +33,15 @@ typedef struct sotto_unreadable {
     uint64_t together;  /* ... and those that go with it: its job's, if that was sent      */
     bool sent;          /* it is in a job that was sent: all of that goes                  */
     const char *why;    /* it can't be read; both borrowed until the callback returns      */
-    const char *reason; /* "" while it waits; else the operator's for having given it up   */
+    const char *reason; /* "" while it waits; else the operator's for having abandoned it  */
 } sotto_unreadable;
 typedef sotto_status sotto_unreadable_fn(void *context, const sotto_unreadable *line,
                                          sotto_err *err);
-/* Those that wait, as many as sotto_unreadable_count says, then those that were given up; the lowest numbers first. */
+/* Those that wait, as many as sotto_unreadable_count says, then those that were abandoned; the lowest numbers first. */
 SOTTO_MUST_USE sotto_status sotto_unreadable_list(sotto_tx *tx, sotto_unreadable_fn *show,
                                                   void *context, sotto_err *err);
 
-/* Destroys a segment that was noted, and the job that it is in: their reports are counted as refused, by a cause of their own.
+/* Destroys a segment that was noted, and the job that it is in: their reports are counted as rejected, by a cause of their own.
  * What the helper has added up of that job it drops at collection: see serve/tasks/repair.h.
  *   SOTTO_MISSING  no such segment
  *   SOTTO_DENIED   it is not marked unreadable, or there is no reason; or a datastore key is missing, with which it could be

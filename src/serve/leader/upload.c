@@ -76,6 +76,8 @@ static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uin
     if (SOTTO_RULE(leader_late) && found == SOTTO_TIME_LATE)
         return SOTTO_REPORT_DROPPED;
     switch (found) {
+    /* DAP draft 18, "Leader Behavior" names one error for both, and "Input Share Validation" one for each: so leader and helper
+     * differ. It is final. A report's time never changes, and a device makes none before its task opens. */
     case SOTTO_TIME_NOT_STARTED:
         *bucket = sotto_dap_time_of(task->opens, task->precision);
         return SOTTO_REPORT_DROPPED;

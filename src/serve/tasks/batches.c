@@ -1,4 +1,4 @@
-/* Sub-aggregates, closed batches and counts of what was refused. */
+/* Sub-aggregates, closed batches and counts of rejected reports. */
 #include "serve/tasks/batches.h"
 
 #include "base/arena.h"
@@ -176,23 +176,36 @@ sotto_status sotto_batch_seal_share(sotto_bytes *sealed, const sotto_column_keys
     return SOTTO_OK;
 }
 
-sotto_status sotto_batch_count(sotto_tx *tx, uint64_t *reports, int64_t task,
-                               const sotto_batch_range *range, sotto_err *err)
+#define REPORTS_OF_RANGE(table)                                                                    \
+    "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM " table                                 \
+    " WHERE task = ?1 AND batch >= ?2 AND batch <= ?3"
+
+static sotto_status count_range(sotto_tx *tx, const char *sql, uint64_t *reports, int64_t task,
+                                const sotto_batch_range *range, sotto_err *err)
 {
     sotto_batch_key first = sotto_batch_range_first(range), last = sotto_batch_range_last(range);
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
-                                " sub_aggregate WHERE task = ?1 AND batch >= ?2 AND batch <= ?3",
-                                err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, sql, err));
     sotto_sql_int(&q, 1, task);
     sotto_sql_bytes(&q, 2, key_bytes(&first));
     sotto_sql_bytes(&q, 3, key_bytes(&last));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     *reports = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
     return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_batch_count(sotto_tx *tx, uint64_t *reports, int64_t task,
+                               const sotto_batch_range *range, sotto_err *err)
+{
+    return count_range(tx, REPORTS_OF_RANGE("sub_aggregate"), reports, task, range, err);
+}
+
+sotto_status sotto_batch_count_jobs(sotto_tx *tx, uint64_t *reports, int64_t task,
+                                    const sotto_batch_range *range, sotto_err *err)
+{
+    return count_range(tx, REPORTS_OF_RANGE("job"), reports, task, range, err);
 }
 
 /* What the walk over a range's rows builds up. */
@@ -310,7 +323,7 @@ sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *sum, const sotto
     return SOTTO_OK;
 }
 
-/* ---- what was refused ----------------------------------------------------------------------------- */
+/* ---- what was rejected ---------------------------------------------------------------------------- */
 
 sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task, const sotto_batch_key *batch,
                                 unsigned cause, unsigned shard, uint64_t reports, sotto_err *err)

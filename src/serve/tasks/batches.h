@@ -48,7 +48,7 @@ sotto_batch_key sotto_batch_range_last(const sotto_batch_range *range);
 /* Whether a stored release covers this bucket or batch: then nothing may be added to it any more. */
 SOTTO_MUST_USE sotto_status sotto_batch_is_closed(sotto_tx *tx, bool *closed, int64_t task,
                                                   const sotto_batch_key *batch, sotto_err *err);
-/* Whether uploads to this bucket are refused: as above, or a collection has enough and waits for the last jobs only. */
+/* Whether reports for this bucket are rejected at upload: as above, or a collection has enough and waits for the last jobs only. */
 SOTTO_MUST_USE sotto_status sotto_batch_is_shut(sotto_tx *tx, bool *shut, int64_t task,
                                                 uint64_t bucket, sotto_err *err);
 /* Whether a stored release shares any bucket with the range. */
@@ -68,6 +68,9 @@ SOTTO_MUST_USE sotto_status sotto_batch_add(sotto_tx *tx, const sotto_server_tas
 /* Reports in every sub-aggregate of the range. */
 SOTTO_MUST_USE sotto_status sotto_batch_count(sotto_tx *tx, uint64_t *reports, int64_t task,
                                               const sotto_batch_range *range, sotto_err *err);
+/* Reports in every job of the range, whatever became of them. */
+SOTTO_MUST_USE sotto_status sotto_batch_count_jobs(sotto_tx *tx, uint64_t *reports, int64_t task,
+                                                   const sotto_batch_range *range, sotto_err *err);
 /* Merges every sub-aggregate of the range into sum, whose share lies in the arena. */
 SOTTO_MUST_USE sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *sum,
                                             const sotto_column_keys *keys,
@@ -80,7 +83,7 @@ enum {
     SOTTO_CAUSE_DROPPED = 63,     /* of jobs that the two differ on: serve/tasks/repair.h */
     SOTTO_CAUSE_HELPER = 64,      /* plus the helper's report error                 */
     SOTTO_CAUSE_ABANDONED = 128,  /* leader: of jobs that had to be abandoned       */
-    SOTTO_CAUSE_UNREADABLE = 129, /* leader: given up by the operator, serve/leader/unreadable.h */
+    SOTTO_CAUSE_UNREADABLE = 129, /* leader: abandoned by the operator, serve/leader/unreadable.h */
     SOTTO_CAUSES = 130
 };
 
@@ -88,7 +91,7 @@ enum {
 SOTTO_MUST_USE sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task,
                                                const sotto_batch_key *batch, unsigned cause,
                                                unsigned shard, uint64_t reports, sotto_err *err);
-/* Of a batch that the leader selected: what was refused at upload, or given up before it had a job, belonged to none yet, and
+/* Of a batch that the leader selected: what was rejected at upload, or abandoned before it had a job, belonged to none yet, and
  * belongs to this one now. */
 SOTTO_MUST_USE sotto_status sotto_batch_claim_rejections(sotto_tx *tx, int64_t task,
                                                          const sotto_batch_key *batch,

@@ -1,6 +1,6 @@
 /* serve/tasks/erase.h - forgetting what single jobs added to a batch, once the batch was released or never will be.
  *
- * Callers:  a server's health, about once a second.
+ * Callers:  sotto_server_tick, about once a second.
  *
  * A job may have one report, and shares of it on both servers together open it: they must not outlive the collection. Their
  * counts and checksums stay. In passes, since a batch of long shares may have gigabytes of them, and others want to commit

@@ -3,8 +3,9 @@
  * Callers:  `sotto admin gc`.
  *
  * A task is first retired, for good: no process that starts takes reports or jobs of it any more, and those that run
- * have refused them since `late` (serve/tasks/server.h). Only then do its marks, noted refusals, sub-aggregates, finished jobs and answers to
- * repairs go. What was released stays, and so do the counts of refused reports: no bucket can be released a second time.
+ * have rejected them since `late` (serve/tasks/server.h). Only then do its marks, the ids of rejected reports, sub-aggregates,
+ * finished jobs and answers to repairs go. What was released stays, and so do the counts of rejected reports: no bucket can be
+ * released a second time.
  */
 #ifndef SOTTO_SERVE_TASKS_GC_H
 #define SOTTO_SERVE_TASKS_GC_H
@@ -21,7 +22,8 @@ typedef struct sotto_gc {
     /* what became of it */
     uint64_t retired, waiting; /* waiting: old enough, but reports of it are still under way  */
     uint64_t broken;           /* tasks that do not compile, and are left alone               */
-    uint64_t marks, refusals, sub_aggregates, jobs, repairs;
+    uint64_t marks, sub_aggregates, jobs, repairs; /* rows that went ... */
+    uint64_t refusals;                             /* ... and those of rejected ids */
 } sotto_gc;
 
 /* May be repeated at any time, and beside a running server.

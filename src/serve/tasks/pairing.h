@@ -5,8 +5,8 @@
  * Threads:  nothing is shared.
  * Secrets:  all but the names, the URLs, the collector's key and the fingerprint; wipe it.
  *
- * The verification key of a task is derived from the seed and the task's id, so that it is fixed before the
- * first report of any task exists, and neither server can choose it afterwards. A task's id does not say whom the sums
+ * The verification key of a task is derived from the seed and the task's id. So it is fixed before the first report of any
+ * task exists, and neither server can choose it afterwards. A task's id does not say whom the sums
  * are sealed to; so the collector's key stands here, under the fingerprint, and a task with another one is refused.
  * The leader sends its token, which is good for every task of the pairing, to the helper's URL. So both servers' URLs stand
  * here too, under the fingerprint, and a task with other URLs is refused.

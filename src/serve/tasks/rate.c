@@ -12,27 +12,6 @@
 /* What this side found itself; what the peer found came from the same reports. */
 enum { CAUSES = 64 };
 
-/* The leader: reports that it acknowledged, whatever became of them later. What it refused at the door is anybody's junk, and
- * cost its sender nothing: if that counted, strangers could hold every batch. */
-static sotto_status acknowledged(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
-                                 const sotto_batch_range *range, sotto_err *err)
-{
-    sotto_batch_key first = sotto_batch_range_first(range), last = sotto_batch_range_last(range);
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM job"
-                                " WHERE task = ?1 AND batch >= ?2 AND batch <= ?3",
-                                err));
-    sotto_sql_int(&q, 1, task->n);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(first.bytes, first.len));
-    sotto_sql_bytes(&q, 3, sotto_bytes_of(last.bytes, last.len));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    *out = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
-    return sotto_sql_run(&q, NULL, err);
-}
-
 /* The helper: every report of every job that came. Only the leader can send one. */
 static sotto_status in_jobs(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
                             const sotto_batch_range *range, uint64_t verified, sotto_err *err)
@@ -46,6 +25,8 @@ static sotto_status in_jobs(sotto_tx *tx, uint64_t *out, const sotto_server_task
     return SOTTO_OK;
 }
 
+/* The leader counts reports that it acknowledged, whatever became of them later. What it rejected at upload is not counted:
+ * uploads cost a stranger nothing, and strangers could hold every batch. */
 static sotto_status arrived_for(sotto_tx *tx, uint64_t *out, const sotto_server_task *task,
                                 const sotto_batch_range *range, uint64_t verified, sotto_err *err)
 {
@@ -53,7 +34,7 @@ static sotto_status arrived_for(sotto_tx *tx, uint64_t *out, const sotto_server_
 
     if (!is_leader)
         return in_jobs(tx, out, task, range, verified, err);
-    SOTTO_TRY(acknowledged(tx, out, task, range, err));
+    SOTTO_TRY(sotto_batch_count_jobs(tx, out, task->n, range, err));
     if (*out < verified)
         *out = verified;
     return SOTTO_OK;

@@ -34,7 +34,7 @@ SOTTO_MUST_USE sotto_status sotto_rate_population(sotto_tx *tx, uint64_t *out, i
 
 /* Whether the batch is to be held; then the row that says so is there. What counts: at the leader, the reports that it
  * acknowledged; at the helper, the reports in the jobs that it got. Those among them that turned out invalid count too;
- * those that the leader refused at upload do not. The population is read here, in this transaction; without one nothing is held.
+ * those that the leader rejected at upload do not. The population is read here, in this transaction; without one nothing is held.
  *   verified  reports in the sum
  *   history   a batch is also compared with the largest that went before of the same task, in proportion to its time: it
  *             finds a jump, not a flood that grows slowly or was there from the start */

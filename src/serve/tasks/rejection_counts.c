@@ -1,4 +1,4 @@
-/* How many reports of a batch were refused, and why: told to its collector, once the batch was released.
+/* How many reports of a batch were rejected, and why: told to its collector, once the batch was released.
  *
  * Of a batch that is still open the counts say what arrives, report by report, to somebody who asks often; so there is
  * nothing to ask for before the sum itself was given away, and nothing new to learn afterwards. */

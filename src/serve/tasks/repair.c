@@ -188,7 +188,7 @@ static sotto_status is_taken(sotto_tx *tx, bool *taken, int64_t task, const sott
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* One bucket of the job that is dropped: it must not have been released, and its reports count as refused. */
+/* One bucket of the job that is left out: it must not have been released, and its reports count as rejected. */
 static sotto_status drop_part(sotto_tx *tx, const sotto_server *server,
                               const sotto_server_task *task, const sotto_batch_key *batch,
                               uint64_t reports, int64_t own, sotto_err *err)

@@ -3,8 +3,8 @@
  * Callers:  helper/repairs.c and collection_repair.c, inside transactions that hold sotto_release_lock exclusively.
  * Memory:   lists lie in the caller's arena.
  *
- * What is dropped is a whole job, on both sides, before any share of any of its buckets was released. Its reports are
- * counted as refused, and their marks stay: nobody can bring them in again.
+ * What is left out is a whole job, on both sides, before any share of any of its buckets was released. Its reports are
+ * counted as rejected, and their marks stay: nobody can bring them in again.
  */
 #ifndef SOTTO_SERVE_TASKS_REPAIR_H
 #define SOTTO_SERVE_TASKS_REPAIR_H

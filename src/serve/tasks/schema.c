@@ -58,7 +58,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      "TEXT,"
      " reports {int} NOT NULL, added {int} NOT NULL, UNIQUE (task, id));"
      "CREATE INDEX release_covers ON release (task, state, first_bucket);"
-     /* Reports refused, by cause, on the side that found it; `shard` keeps replicas apart. */
+     /* Reports rejected, by cause, on the side that found it; `shard` keeps replicas apart. */
      "CREATE TABLE rejection (task {int} NOT NULL, batch {bytes} NOT NULL, cause {int} NOT NULL,"
      " shard {int} NOT NULL, reports {int} NOT NULL, PRIMARY KEY (task, batch, cause, shard));"},
     {2,
@@ -76,7 +76,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
     {5,
      /* Leader: this collection has enough reports and waits for the last of them; its buckets take no more uploads. */
      "ALTER TABLE release ADD COLUMN shut {int} NOT NULL DEFAULT 0;"
-     /* What was refused by then, as the collector is told it; fixed in the transaction that fixes the sum. */
+     /* What was rejected by then, as the collector is told it; fixed in the transaction that fixes the sum. */
      "ALTER TABLE release ADD COLUMN rejections {bytes};"
      /* Leader: how often this collection was repaired. */
      "ALTER TABLE release ADD COLUMN repairs {int} NOT NULL DEFAULT 0;"
@@ -99,7 +99,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
     {8, "CREATE TABLE owner (one {int} PRIMARY KEY, role {int} NOT NULL, CHECK (one = 1));"
         "INSERT INTO owner (one, role) SELECT 1, t.least FROM"
         " (SELECT min(role) AS least, max(role) AS most FROM task) AS t WHERE t.least = t.most;"},
-    /* Leader: refusals at upload that `rejection` counts already (serve/leader/rejected_ids.h). */
+    /* Leader: reports rejected at upload that `rejection` counts already (serve/leader/rejected_ids.h). */
     {9,
      "CREATE TABLE refused (task {int} NOT NULL, report {bytes} NOT NULL, cause {int} NOT NULL,"
      " PRIMARY KEY (task, report, cause)) {keyed};"

@@ -1,8 +1,11 @@
-/* serve/tasks/task_options.h - rows of options that leader and helper both have, for their tables (host/option.h). */
+/* serve/tasks/task_options.h - what leader and helper have alike in their tables: rows of options (host/option.h), and members of
+ * their services (host/service.h). */
 #ifndef SOTTO_SERVE_TASKS_TASK_OPTIONS_H
 #define SOTTO_SERVE_TASKS_TASK_OPTIONS_H
 
 #include "serve/host/option.h"
+#include "serve/tasks/resources.h"
+#include "serve/tasks/schema.h"
 #include "serve/tasks/server.h"
 
 #define SOTTO_TASK_OPTION(field)                                                                   \
@@ -38,5 +41,10 @@
 
 /* Of a service: what is wrong with these options together; NULL: nothing. */
 const char *sotto_task_options_check(const void *options);
+
+#define SOTTO_TASK_SERVICE                                                                         \
+    .refuse_method = sotto_resource_refuse_method, .config_size = sizeof(sotto_task_options),      \
+    .check = sotto_task_options_check, .migrations = sotto_serve_migrations,                       \
+    .migration_count = SOTTO_SERVE_MIGRATIONS
 
 #endif

@@ -8,7 +8,7 @@
 typedef struct parts {
     sotto_sim_random *random;
     /* the recipe */
-    char query[4096], column[64], analysis[64], participation[128], adjacency[16], aggregation[256];
+    char query[4096], column[64], analysis[64], participation[160], adjacency[16], aggregation[256];
     char cohorts[64], targeting[64], no_match[16], extra[64];
     unsigned bins;
     double epsilon_local, epsilon, delta, rate;
@@ -74,6 +74,34 @@ static void make_query(parts *p)
     set(p->column, sizeof p->column, strncmp(p->query, "VALUES", 6) == 0 ? "column1" : "code");
 }
 
+#define START "\"start\": \"2026-11-20T00:00:00Z\""
+
+/* Each law as often as another. The first slot of donations has some 90,000 reports at least. */
+static void make_participation(parts *p)
+{
+    static const char *const variants[] = {"averaged", "fixed"}, *const lengths[] = {"1h", "6h"};
+    char *out = p->participation;
+    const size_t size = sizeof p->participation;
+
+    p->rate = between(p, 0.2, 1);
+    switch (below(p, 3)) {
+    case 0:
+        (void)snprintf(out, size, "{\"type\": \"poisson\", \"rate\": %.4f}", p->rate);
+        return;
+    case 1:
+        (void)snprintf(out, size,
+                       "{\"type\": \"check-in\", \"variant\": \"%s\", \"window\": %u, " START
+                       ", \"slot\": \"%s\"}",
+                       ANY(p, variants), 2 + (unsigned)below(p, 300), ANY(p, lengths));
+        return;
+    default:
+        (void)snprintf(out, size,
+                       "{\"type\": \"donation\", \"slots\": %u, \"rate\": %.4f, " START
+                       ", \"slot\": \"%s\"}",
+                       2 + (unsigned)below(p, 9), between(p, 0.9, 1), ANY(p, lengths));
+    }
+}
+
 static void make(parts *p)
 {
     static const char *const numbers[] = {"integer", "real"}, *const texts[] = {"text", "text"};
@@ -86,9 +114,7 @@ static void make(parts *p)
 
     make_query(p);
     set(p->analysis, sizeof p->analysis, "errors");
-    p->rate = between(p, 0.2, 1);
-    (void)snprintf(p->participation, sizeof p->participation,
-                   "{\"type\": \"poisson\", \"rate\": %.4f}", p->rate);
+    make_participation(p);
     set(p->adjacency, sizeof p->adjacency, "replacement");
     set(p->aggregation, sizeof p->aggregation,
         "{\"trust\": \"split\", \"leader\": \"key:leader-2026a\", \"helper\": "
@@ -348,6 +374,24 @@ static void out_of_reach(parts *p)
                    "{\"type\": \"poisson\", \"rate\": 0.5}");
 }
 
+#define TAKING_PART(name, participation_)                                                          \
+    static void name(parts *p)                                                                     \
+    {                                                                                              \
+        set(p->participation, sizeof p->participation, participation_);                            \
+    }
+TAKING_PART(sliding, "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 24, " START
+                     ", \"slot\": \"1h\"}")
+TAKING_PART(rare_check_in,
+            "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 24, \"probability\": "
+            "0.9, " START ", \"slot\": \"1h\"}")
+TAKING_PART(wide_check_in, "{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": "
+                           "100000, " START ", \"slot\": \"1h\"}")
+TAKING_PART(thin_donation, "{\"type\": \"donation\", \"slots\": 100, " START ", \"slot\": \"1h\"}")
+TAKING_PART(round_across_slots,
+            "{\"type\": \"donation\", \"slots\": 5, " START ", \"slot\": \"30m\"}")
+TAKING_PART(slots_elsewhere, "{\"type\": \"donation\", \"slots\": 5, \"start\": "
+                             "\"2026-12-20T00:00:00Z\", \"slot\": \"1h\"}")
+
 static void deletion(parts *p)
 {
     set(p->adjacency, sizeof p->adjacency, "deletion");
@@ -460,6 +504,12 @@ static const struct {
     SPOILS(false_claim),
     SPOILS(few_honest),
     SPOILS(out_of_reach),
+    SPOILS(sliding),
+    SPOILS(rare_check_in),
+    SPOILS(wide_check_in),
+    SPOILS(thin_donation),
+    SPOILS(round_across_slots),
+    SPOILS(slots_elsewhere),
     SPOILS(deletion),
     SPOILS(sensitive_cohort),
     SPOILS(sensitive_target),

@@ -152,9 +152,11 @@ static void print_claim_json(const sotto_recipe_job *job)
 
 static void print_forecast(const sotto_forecast *f)
 {
-    if (f->devices > 0)
+    if (f->reach >= 1e-6)
         printf("  min_cohort      is reached with a chance of %.6g or more\n",
                floor(f->reach * 1e6) / 1e6);
+    else if (f->devices > 0)
+        printf("  min_cohort      is hardly ever reached\n");
     if (f->slots > 0)
         printf("  empty slots     %.4g of %" PRIu64
                " expected (Balle et al. 2020, Proposition 3.4)\n",
@@ -204,10 +206,12 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
            sotto_bound_shown(c->epsilon_local, 6),
            job->recipe->min_cohort - (job->recipe->min_cohort > 0));
     if (c->sampled_by)
-        printf("  taking part     epsilon %.6g  if nobody sees who does: %s\n"
+        printf("  taking part     epsilon %.6g  since nobody sees who does: %s\n"
                "                  trust: %s\n",
                sotto_bound_shown(c->epsilon_sampled, 6), c->sampled_by,
                sotto_trust_words_of(SOTTO_TRUST_SPLIT)->assumes[1]);
+    else
+        printf("  taking part     no gain is claimed: who takes part can be seen\n");
     if (c->seen_by)
         printf("  taking part     epsilon %.6g  where it is seen who does: %s\n",
                sotto_bound_shown(c->epsilon_seen, 6), c->seen_by);

@@ -38,13 +38,14 @@ static sotto_status law_of(sotto_report_law *out, const sotto_randomizer *r, sot
                                  r->q, r->adjacency, err);
 }
 
-/* Participation counts as hidden: its gain is told as what holds where nobody sees who takes part. */
+/* A gain by taking part at random is earned only where nobody sees who takes part. */
 static sotto_claim_question question_of(const sotto_recipe *recipe, const sotto_report_law *law,
                                         uint64_t honest, double log_delta)
 {
     return (sotto_claim_question){.law = law,
                                   .trust = recipe->trust,
-                                  .hidden = sotto_trust_model_of(recipe->trust)->can_hide,
+                                  .hidden = recipe->participation_hidden &&
+                                            sotto_trust_model_of(recipe->trust)->can_hide,
                                   .honest = honest,
                                   .log_delta = log_delta};
 }
@@ -135,7 +136,8 @@ static void claim_participation(sotto_recipe_claim *out, const sotto_recipe *rec
     out->epsilon_sampled = out->epsilon_cohort;
     out->expected_reports =
         (double)recipe->population *
-        sotto_participation_chance(p, sotto_participation_slots(p, recipe->opens, recipe->closes));
+        sotto_participation_sends(p, sotto_participation_slots(p, recipe->opens, recipe->closes),
+                                  recipe->dummies);
     if (p->type == SOTTO_IMPORTANCE) {
         out->epsilon_seen = sotto_round_up(
             out->replacement_local + sotto_importance_price(p->rate, p->rate_other), 1);

@@ -143,9 +143,11 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
             claim->noise_by);
     if (claim->noise_sigma > 0)
         say(w, ". Your device is charged no less for it.\n");
-    if (claim->sampled_by && model->can_hide)
-        say(w, "With a relay and tokens, so that nobody sees who takes part: epsilon %.4g (%s).\n",
+    if (claim->sampled_by)
+        say(w, "Nobody sees who takes part, which makes it epsilon %.4g (%s).\n",
             sotto_bound_shown(claim->epsilon_sampled, 4), claim->sampled_by);
+    else
+        say(w, "Who takes part can be seen, so taking part at random lowers no epsilon.\n");
     if (claim->seen_by)
         say(w, "Where it is seen who takes part: epsilon %.4g (%s).\n",
             sotto_bound_shown(claim->epsilon_seen, 4), claim->seen_by);

@@ -165,6 +165,9 @@ struct sotto_recipe {
     uint64_t population;
     sotto_no_match on_no_match;
     double dummies;
+    /* Nobody sees who takes part. No recipe can ask for that yet, so reading leaves it false and no gain by taking part at
+     * random is claimed. Only tests of the theorems set it. */
+    bool participation_hidden;
 };
 
 /* ---- the policy ------------------------------------------------------------------------------------- */

@@ -11,12 +11,20 @@
 
 static const sotto_decimal half = {500000000000};
 
-static sotto_recipe_claim claim_of(sotto_test *t, const char *old, const char *new)
+/* What it may claim once nobody sees who takes part. */
+static sotto_recipe_claim claim_hidden(sotto_test *t, const sotto_recipe *recipe)
 {
+    sotto_recipe hidden = *recipe;
     sotto_recipe_claim claim;
 
-    CHECK_OK(t, sotto_recipe_claim_compute(&claim, sotto_test_recipe(t, old, new), half, &t->err));
+    hidden.participation_hidden = true;
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, &hidden, half, &t->err));
     return claim;
+}
+
+static sotto_recipe_claim claim_of(sotto_test *t, const char *old, const char *new)
+{
+    return claim_hidden(t, sotto_test_recipe(t, old, new));
 }
 
 static void the_example_is_within_the_closed_form(sotto_test *t)
@@ -87,14 +95,13 @@ static void only_split_trust_hides_among_others(sotto_test *t)
     "{\"type\": \"check-in\", \"variant\": \"" variant "\", \"window\": 1000, " START more "}"
 #define DONATION(slots, more) "{\"type\": \"donation\", \"slots\": " slots ", " START more "}"
 
-static const char POISSON[] = "{\"type\": \"poisson\", \"rate\": 0.1}";
+#define POISSON "{\"type\": \"poisson\", \"rate\": 0.1}"
 
 /* Weak enough for the theorem to gain something. */
 static sotto_recipe_claim weak_claim(sotto_test *t, const char *participation)
 {
     const sotto_bytes text = sotto_test_recipe_text(t, POISSON, participation);
     const sotto_recipe *recipe;
-    sotto_recipe_claim claim;
     sotto_mistakes mistakes = {0};
 
     CHECK_OK(t, sotto_recipe_read(&recipe,
@@ -102,8 +109,7 @@ static sotto_recipe_claim weak_claim(sotto_test *t, const char *participation)
                                                      "\"epsilon_local\": 2.0",
                                                      "\"epsilon_local\": 0.01"),
                                   &t->arena, &mistakes, &t->err));
-    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
-    return claim;
+    return claim_hidden(t, recipe);
 }
 
 /* Servers add up every report of a slot: that is theorem 4.1, by whichever name the recipe asks for it. */
@@ -131,6 +137,10 @@ static void expected_reports_follow_the_law(sotto_test *t)
                claim_of(t, POISSON, DONATION("1000", "")).expected_reports, 1e-3);
     CHECK_NEAR(t, 750000, claim_of(t, POISSON, DONATION("2", "")).expected_reports, 1e-3);
     CHECK_NEAR(t, 75000, claim_of(t, POISSON, DONATION("2", ", \"rate\": 0.1")).expected_reports,
+               1e-3);
+    /* Dummies come too: a tenth takes part, and a third of the others sends one. */
+    CHECK_NEAR(t, 1e5 + 0.3 * 9e5,
+               claim_of(t, "\"population\"", "\"dummies\": 0.3, \"population\"").expected_reports,
                1e-3);
 }
 
@@ -162,6 +172,23 @@ static void every_way_to_take_part_is_priced(sotto_test *t)
         CHECK(t, claim.epsilon_sampled > 0);
         CHECK(t, claim.epsilon_sampled <= claim.epsilon_cohort);
         CHECK(t, !claim.sampled_by == (claim.epsilon_sampled == claim.epsilon_cohort));
+    }
+}
+
+/* Nothing hides who takes part yet: servers see where reports come from. */
+static void no_gain_is_claimed_while_participation_is_seen(sotto_test *t)
+{
+    static const char *const ways[] = {
+        POISSON, DONATION("1000", ""), DONATION("1000", ", \"rate\": 0.1"),
+        CHECK_IN("averaged", ""),
+        "{\"type\": \"importance\", \"rate_default\": 0.1, \"rate_other\": 0.4}"};
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const sotto_recipe *recipe = sotto_test_recipe(t, POISSON, ways[i]);
+        sotto_recipe_claim claim;
+
+        CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
+        CHECK(t, !claim.sampled_by && claim.epsilon_sampled == claim.epsilon_cohort);
     }
 }
 
@@ -276,6 +303,7 @@ int main(int argc, char **argv)
         CASE(only_split_trust_hides_among_others),
         CASE(check_ins_are_priced_by_what_servers_run),
         CASE(expected_reports_follow_the_law),
+        CASE(no_gain_is_claimed_while_participation_is_seen),
         CASE(a_coin_before_the_wait_is_a_secret_sample),
         CASE(every_way_to_take_part_is_priced),
         CASE(importance_sampling_costs_what_silence_tells),

@@ -78,8 +78,14 @@ expect 0 "dummies of honest devices hide in the number of reports" explain dummi
 expect 0 '"epsilon_count":0.2' lint dummies.json --json
 sed 's/{"type": "poisson", "rate": 0.1}/{"type": "importance", "rate_default": 0.1, "rate_other": 0.4}/' recipe.json >importance.json
 expect 0 "where it is seen who does: the local epsilon" lint importance.json
-says "if nobody sees who does: importance sampling (Talwar et al. 2024"
+says "taking part     no gain is claimed: who takes part can be seen"
 says_not "seed 0"
+expect 0 "no gain is claimed: who takes part can be seen" lint recipe.json
+expect 0 "Who takes part can be seen" explain recipe.json
+sed 's/"slot": "1h"/"slot": "2d"/' donation.json >late.json
+expect 0 "1 of 5 slots begin after \`closes\`" lint late.json
+sed 's/"pick"/"interval": {"type": "last", "duration": "3d"}, "pick"/' recipe.json >interval.json
+expect 0 "the query reads keyboard_ngrams.age, keyboard_ngrams.ngram, keyboard_ngrams.event_time" lint interval.json
 
 if command -v python3 >/dev/null; then
     "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || complain "no JSON"

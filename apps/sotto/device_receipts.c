@@ -218,7 +218,7 @@ static void print_receipt(const receipt *r, const published *of)
         if (claim->none_told)
             printf("             between values: a device without one stays silent, which shows\n");
         if (claim->sampled_by)
-            printf("  unseen     epsilon %.6g, since besides nobody sees who takes part:\n"
+            printf("  unseen     epsilon %.6g, since nobody sees who takes part:\n"
                    "             %s. The ledger gives nothing for it\n",
                    sotto_bound_shown(claim->epsilon_sampled, 6), claim->sampled_by);
     }

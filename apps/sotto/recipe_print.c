@@ -153,9 +153,11 @@ static void print_claim_json(const sotto_recipe_job *job)
 
 static void print_forecast(const sotto_forecast *f)
 {
-    if (f->devices > 0)
+    if (f->reach >= 1e-6)
         printf("  min_cohort      is reached with a chance of %.6g or more\n",
                floor(f->reach * 1e6) / 1e6);
+    else if (f->devices > 0)
+        printf("  min_cohort      is hardly ever reached\n");
     if (f->slots > 0)
         printf("  empty slots     %.4g of %" PRIu64
                " expected (Balle et al. 2020, Proposition 3.4)\n",
@@ -205,7 +207,7 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
            job->recipe->min_cohort - (job->recipe->min_cohort > 0),
            job->recipe->anonymity.tokens ? "tokens, " : "");
     if (c->sampled_by)
-        printf("  taking part     epsilon %.6g  nobody sees who does: %s\n"
+        printf("  taking part     epsilon %.6g  since nobody sees who does: %s\n"
                "                  trust: %s\n",
                sotto_bound_shown(c->epsilon_sampled, 6), c->sampled_by,
                sotto_trust_words_of(SOTTO_TRUST_SPLIT)->assumes[1]);

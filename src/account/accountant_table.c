@@ -57,6 +57,14 @@ sotto_status sotto_privacy_epsilon(sotto_answer *out, const sotto_question *ques
     sotto_case c;
 
     SOTTO_TRY(open_case(&c, &entry, question, accountant, err));
+    if (question->pure) {
+        if (question->delta != 0 || entry->pure == NULL)
+            return sotto_fail(err, SOTTO_MALFORMED, "delta: %s is %s", entry->name,
+                              entry->pure ? "asked for at delta 0 and at another" : "not pure DP");
+        sotto_answer_start(out, &c);
+        SOTTO_TRY(entry->pure(out, &c, err));
+        return sotto_answer_check(out, err);
+    }
     SOTTO_TRY(sotto_log_delta_of(&c.log_delta, question->delta, err));
     return sotto_case_epsilon(out, entry, &c, err);
 }

@@ -73,7 +73,8 @@ static bool has_more(sqlite3 *db, const sotto_query_question *question,
 static sotto_status compile(sqlite3 *db, sotto_query_finding *out, message *said,
                             const sotto_query_question *question, sotto_err *err)
 {
-    const sotto_query_policy anything = {.queries = &question->sql, .query_count = 1};
+    const sotto_query_policy anything = {
+        .queries = &question->sql, .query_count = 1, .by_time = question->by_time};
     const sotto_query_policy *policy = question->policy ? question->policy : &anything;
     sqlite3_stmt *statement;
     sotto_verifier verifier;

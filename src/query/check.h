@@ -12,6 +12,7 @@
 /* What is asked. */
 typedef struct sotto_query_question {
     const sotto_query_policy *policy; /* NULL: every field may be read */
+    bool by_time;                     /* without a policy: events are chosen by their time */
     const sotto_stream *streams;      /* NULL: see sotto_query_check   */
     size_t stream_count;
     /* Without streams: fields that streams of these names have for certain, such as those with a budget. */

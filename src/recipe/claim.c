@@ -177,6 +177,7 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     out->epsilon_sampled = out->epsilon_cohort;
     out->expected_reports =
         (double)recipe->population *
-        sotto_participation_chance(p, sotto_participation_slots(p, recipe->opens, recipe->closes));
+        sotto_participation_sends(p, sotto_participation_slots(p, recipe->opens, recipe->closes),
+                                  recipe->dummies);
     return claim_noise(out, recipe, &r, err);
 }

@@ -131,6 +131,8 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
     if (claim->sampled_by)
         say(w, "Nobody sees who takes part, which makes it epsilon %.4g (%s).\n",
             sotto_bound_shown(claim->epsilon_sampled, 4), claim->sampled_by);
+    else
+        say(w, "Who takes part can be seen, so taking part at random lowers no epsilon.\n");
 }
 
 static void say_protection(sotto_writer *w, const sotto_recipe *recipe,

@@ -32,13 +32,9 @@ static sotto_slot_range release_of(const sotto_recipe *recipe, bool last)
                 : (sotto_slot_range){open.first, open.first + 1};
 }
 
-/* That a device sends something in these slots. */
 static double sends(const sotto_recipe *recipe, sotto_slot_range slots)
 {
-    const sotto_participation *p = &recipe->participation;
-
-    return fmin(1, sotto_participation_chance(p, slots) +
-                       sotto_participation_dummy(p, slots, recipe->dummies));
+    return sotto_participation_sends(&recipe->participation, slots, recipe->dummies);
 }
 
 /* At least: where the tail can't be had so close to the mean of so many, that of a few more is. */
@@ -81,8 +77,28 @@ static sotto_status foresee_reports(sotto_forecast *out, const sotto_recipe *rec
 
 /* ---- what their number tells --------------------------------------------------------------------- */
 
+/* How many of these devices are silent but with a chance of exp(log_miss): each is, by a coin of its own. The larger k is, the
+ * smaller is the chance of fewer than k, so the largest k is searched for. Where a tail can't be enclosed, k is too large. */
+static double fewest_silent(double devices, double silent, double log_miss)
+{
+    const double most = sotto_round_down(exp(log_miss), 4);
+    double low = 0, high = floor(devices * silent) + 1;
+
+    while (high - low > 1) {
+        const double k = floor((low + high) / 2);
+        sotto_bound fewer;
+        const sotto_status status =
+            sotto_binomial_upper(&fewer, devices - (k - 1), devices, 1 - silent, silent, NULL);
+
+        *(status == SOTTO_OK && fewer.high <= most ? &low : &high) = k;
+    }
+    return low;
+}
+
 /* Of a device that takes part, among honest ones that do not. In a release it is one of many slots that a dummy is in, and a
- * device that stays out of these slots sends one with that chance. */
+ * device that stays out of these slots sends one with that chance. How many do not take part is drawn as well: half of delta
+ * is for fewer than are counted on here, half for what their dummies hide. More of them hide no less, since the number of
+ * reports is then the same sum and one more independent coin. */
 static sotto_status foresee_count(sotto_forecast *out, const sotto_recipe *recipe,
                                   sotto_decimal honest, sotto_err *err)
 {
@@ -90,9 +106,9 @@ static sotto_status foresee_count(sotto_forecast *out, const sotto_recipe *recip
     const sotto_slot_range all = {0, p->slots ? p->slots : 1}, in = release_of(recipe, true);
     const double part = (double)(in.end - in.first) / (double)all.end,
                  silent = 1 - sotto_participation_chance(p, all),
-                 others =
-                     floor((double)sotto_honest_count((uint64_t)out->devices, honest) * silent),
-                 log_delta = sotto_recipe_log_delta(recipe);
+                 log_delta = sotto_round_down(sotto_recipe_log_delta(recipe) - log(2), 2),
+                 others = fewest_silent((double)sotto_honest_count((uint64_t)out->devices, honest),
+                                        silent, log_delta);
     sotto_bound eps = {INFINITY, INFINITY};
     double rate = 1;
 
@@ -117,13 +133,14 @@ static sotto_status foresee_count(sotto_forecast *out, const sotto_recipe *recip
 static void warn_of_reach(sotto_reading *at, const sotto_forecast *f, const sotto_recipe *recipe)
 {
     const bool each = sotto_recipe_cohorts(recipe) > 1;
-    char what[200];
+    char what[200], chance[64] = "hardly ever reached";
 
     if (f->reach >= 0.99)
         return;
-    (void)snprintf(what, sizeof what,
-                   "reached with a chance of %.3g only%s%s, where %.0f devices%s are asked",
-                   floor(f->reach * 1e3) / 1e3,
+    if (f->reach >= 1e-3)
+        (void)snprintf(chance, sizeof chance, "reached with a chance of %.3g only",
+                       floor(f->reach * 1e3) / 1e3);
+    (void)snprintf(what, sizeof what, "%s%s%s, where %.0f devices%s are asked", chance,
                    recipe->participation.type == SOTTO_DONATION ? ", in the last slot," : "",
                    each ? " for each cohort value" : "", f->devices, each ? " of it" : "");
     sotto_reading_warn(at, &min_cohort, what);
@@ -143,6 +160,22 @@ static void warn_of_absence(sotto_reading *at, const sotto_recipe *recipe)
         "the slots together last %.4g hours, and a device is usually ready for %.4g: many "
         "would miss their slot",
         (double)(p->slots * p->length) / 3600, (double)p->available / 3600);
+    sotto_reading_warn(at, &slot, what);
+}
+
+/* They may be those of a later recipe of the analysis; a device that drew one says nothing to this one. */
+static void warn_of_late_slots(sotto_reading *at, const sotto_recipe *recipe)
+{
+    const sotto_participation *p = &recipe->participation;
+    const sotto_slot_range open = sotto_participation_slots(p, recipe->opens, recipe->closes);
+    char what[200];
+
+    if (p->slots == 0 || open.end == p->slots)
+        return;
+    (void)snprintf(what, sizeof what,
+                   "%" PRIu64 " of %" PRIu64 " slots begin after `closes`: devices that draw one "
+                   "of them don't answer this recipe",
+                   p->slots - open.end, p->slots);
     sotto_reading_warn(at, &slot, what);
 }
 
@@ -179,6 +212,7 @@ sotto_status sotto_recipe_forecast(sotto_forecast *out, const sotto_recipe *reci
     SOTTO_TRY(foresee_count(out, recipe, honest, err));
     warn_of_reach(&at, out, recipe);
     warn_of_absence(&at, recipe);
+    warn_of_late_slots(&at, recipe);
     warn_of_count(&at, out, recipe);
     return SOTTO_OK;
 }
@@ -218,12 +252,14 @@ sotto_status sotto_forecast_explain(sotto_buf *out, const sotto_forecast *foreca
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         return SOTTO_OK;
     say(&w, "\nWhat to expect\n");
-    say(&w,
-        "Of %.0f devices about %.0f send a report that is added up together. %s%" PRIu64
-        " of them with a chance of at least %.4g.\n",
+    say(&w, "Of %.0f devices about %.0f send a report that is added up together. %s%" PRIu64,
         forecast->devices, forecast->expected,
         recipe->participation.type == SOTTO_DONATION ? "In the last slot there are " : "There are ",
-        recipe->min_cohort, floor(forecast->reach * 1e4) / 1e4);
+        recipe->min_cohort);
+    if (forecast->reach >= 1e-4)
+        say(&w, " of them with a chance of at least %.4g.\n", floor(forecast->reach * 1e4) / 1e4);
+    else
+        say(&w, " of them hardly ever.\n");
     if (forecast->slots > 0)
         say(&w, "Of %" PRIu64 " slots %.4g are expected to stay empty.\n", forecast->slots,
             forecast->empty);

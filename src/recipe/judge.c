@@ -87,7 +87,8 @@ static sotto_status judge_query(judging *j, sotto_err *err)
     sotto_query_policy class = {0};
     sotto_query_question question = {.sql = sotto_bytes_of(recipe->query, strlen(recipe->query)),
                                      .columns = columns,
-                                     .column_count = recipe->encoding.count};
+                                     .column_count = recipe->encoding.count,
+                                     .by_time = recipe->interval != SOTTO_INTERVAL_SINCE_BEGINNING};
     sotto_err first = {0};
 
     for (size_t i = 0; i < recipe->encoding.count; i++)
@@ -102,7 +103,7 @@ static sotto_status judge_query(judging *j, sotto_err *err)
         SOTTO_TRY(name_likely(&question, j, err));
     if (j->policy && sotto_policy_find(j->policy, recipe->analysis)) {
         SOTTO_TRY(sotto_policy_query_class(&class, j->policy, recipe->analysis, &j->arena, err));
-        class.by_time = recipe->interval != SOTTO_INTERVAL_SINCE_BEGINNING;
+        class.by_time = question.by_time;
         question.policy = is_listed(&class, question.sql) ? &class : NULL;
     }
     sotto_status status = sotto_query_check(&j->finding, &question, &first);

@@ -54,7 +54,8 @@ static void check_reach(sotto_reading *at, const sotto_recipe *recipe)
 
     if (SOTTO_RULE(lint_rounds_reach) && p->type == SOTTO_DONATION)
         most.end = most.first + 1;
-    const double expected = (double)recipe->population * sotto_participation_chance(p, most);
+    const double expected =
+        (double)recipe->population * sotto_participation_sends(p, most, recipe->dummies);
     if (expected < (double)recipe->min_cohort)
         sotto_reading_mistake(at, &min_cohort, "a larger population or rate, or a smaller cohort",
                               "about %.0f reports are expected%s: nothing would ever be released",

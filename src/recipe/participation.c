@@ -50,11 +50,13 @@ double sotto_participation_chance(const sotto_participation *p, sotto_slot_range
     }
 }
 
-double sotto_participation_dummy(const sotto_participation *p, sotto_slot_range slots, double rate)
+double sotto_participation_sends(const sotto_participation *p, sotto_slot_range slots,
+                                 double dummies)
 {
     const sotto_slot_range all = {0, slots_of(p)};
+    const double silent = 1 - sotto_participation_chance(p, all);
 
-    return rate * (1 - sotto_participation_chance(p, all)) * even_part(p, slots);
+    return fmin(1, sotto_participation_chance(p, slots) + dummies * silent * even_part(p, slots));
 }
 
 /* Servers add up all reports of a slot. Theorems 3.2 and 4.3 of Balle et al. 2020 are about servers that use one report a slot

@@ -21,8 +21,10 @@ sotto_slot_range sotto_participation_slots(const sotto_participation *p, int64_t
 
 /* The chance that a device takes part in one of these slots. Importance sampling counts as 1: it depends on values. */
 double sotto_participation_chance(const sotto_participation *p, sotto_slot_range slots);
-/* The same for a dummy, which is sent at `rate` by those who take part in no slot. */
-double sotto_participation_dummy(const sotto_participation *p, sotto_slot_range slots, double rate);
+/* The chance that it sends a report in one of these slots: it takes part, or it takes part in no slot and sends a dummy,
+ * which it does at the rate `dummies` of the recipe. Everybody who expects a number of reports asks this. */
+double sotto_participation_sends(const sotto_participation *p, sotto_slot_range slots,
+                                 double dummies);
 
 /* NULL, or why no theorem covers what servers make of such reports. */
 const char *sotto_participation_refused(const sotto_participation *p);

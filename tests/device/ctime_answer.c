@@ -1,5 +1,7 @@
-/* From the bin on, no branch and no address depends on what a device tells, or on whether it has something to tell. */
+/* From the bin on, no branch and no address depends on what a device tells, or on whether it has something to tell. Nor does
+ * one, when the draw is made, on whether the device takes part and when. */
 #include "device/answer/answer.h"
+#include "device/answer/participate.h"
 #include "recipe/claim.h"
 #include "sim/random.h"
 #include "support/ctime.h"
@@ -56,11 +58,41 @@ static void nor_does_an_answer_of_one_bin(sotto_test *t)
     seal(t, recipe, SOTTO_NO_VALUE);
 }
 
+static void draw(sotto_test *t, const char *participation)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(
+        t, "\"participation\": {\"type\": \"poisson\", \"rate\": 0.1}", participation);
+    sotto_sim_random random;
+    sotto_entropy entropy;
+
+    sotto_sim_random_init(&random, 2);
+    sotto_entropy_init(&entropy, fill_secret, &random);
+    sotto_lot lot = {.recipe = recipe, .entropy = &entropy, .now = recipe->opens};
+    for (int i = 0; i < 20; i++) {
+        sotto_decision decision = {0};
+
+        CHECK_OK(t, sotto_participation_draw(&lot, &decision, &t->err));
+    }
+}
+
+#define SLOTS   "\"start\": \"2026-11-20T00:00:00Z\", \"slot\": \"1h\""
+#define DUMMIES "\"dummies\": 0.3, "
+
+static void the_draw_takes_no_branch_on_what_falls(sotto_test *t)
+{
+    draw(t, DUMMIES "\"participation\": {\"type\": \"poisson\", \"rate\": 0.5}");
+    draw(t, DUMMIES "\"participation\": {\"type\": \"check-in\", \"variant\": \"averaged\", "
+                    "\"window\": 7, " SLOTS "}");
+    draw(t, DUMMIES
+         "\"participation\": {\"type\": \"donation\", \"slots\": 7, \"rate\": 0.5, " SLOTS "}");
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(sealing_an_answer_takes_no_branch_on_it),
         CASE(nor_does_an_answer_of_one_bin),
+        CASE(the_draw_takes_no_branch_on_what_falls),
     };
     return RUN_TESTS(argc, argv, cases);
 }

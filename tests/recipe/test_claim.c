@@ -99,7 +99,7 @@ static void only_split_trust_hides_among_others(sotto_test *t)
     "{\"type\": \"check-in\", \"variant\": \"" variant "\", \"window\": 1000, " START more "}"
 #define DONATION(slots, more) "{\"type\": \"donation\", \"slots\": " slots ", " START more "}"
 
-static const char POISSON[] = "{\"type\": \"poisson\", \"rate\": 0.1}";
+#define POISSON "{\"type\": \"poisson\", \"rate\": 0.1}"
 
 /* Weak enough for the theorem to gain something. */
 static sotto_recipe_claim weak_claim(sotto_test *t, const char *participation)
@@ -141,6 +141,10 @@ static void expected_reports_follow_the_law(sotto_test *t)
                claim_of(t, POISSON, DONATION("1000", "")).expected_reports, 1e-3);
     CHECK_NEAR(t, 750000, claim_of(t, POISSON, DONATION("2", "")).expected_reports, 1e-3);
     CHECK_NEAR(t, 75000, claim_of(t, POISSON, DONATION("2", ", \"rate\": 0.1")).expected_reports,
+               1e-3);
+    /* Dummies come too: a tenth takes part, and a third of the others sends one. */
+    CHECK_NEAR(t, 1e5 + 0.3 * 9e5,
+               claim_of(t, "\"population\"", "\"dummies\": 0.3, \"population\"").expected_reports,
                1e-3);
 }
 
@@ -204,6 +208,24 @@ static void every_way_to_take_part_is_priced(sotto_test *t)
         CHECK(t, claim.epsilon_sampled > 0);
         CHECK(t, claim.epsilon_sampled <= claim.epsilon_cohort);
         CHECK(t, !claim.sampled_by == (claim.epsilon_sampled == claim.epsilon_cohort));
+    }
+}
+
+/* Servers see where reports come from, unless the recipe hides it. */
+static void no_gain_is_claimed_while_participation_is_seen(sotto_test *t)
+{
+    static const char *const ways[] = {
+        POISSON, DONATION("1000", ""), DONATION("1000", ", \"rate\": 0.1"),
+        CHECK_IN("averaged", ""),
+        "{\"type\": \"importance\", \"rate_default\": 0.1, \"rate_other\": 0.4}"};
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const sotto_recipe *recipe = sotto_test_recipe(t, POISSON, ways[i]);
+        sotto_recipe_claim claim;
+
+        CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
+        CHECK_OK(t, sotto_recipe_claim_sampling(&claim, recipe, recipe->population, &t->err));
+        CHECK(t, !claim.sampled_by && claim.epsilon_sampled == claim.epsilon_cohort);
     }
 }
 
@@ -318,6 +340,7 @@ int main(int argc, char **argv)
         CASE(only_split_trust_hides_among_others),
         CASE(check_ins_are_priced_by_what_servers_run),
         CASE(expected_reports_follow_the_law),
+        CASE(no_gain_is_claimed_while_participation_is_seen),
         CASE(a_coin_before_the_wait_is_a_secret_sample),
         CASE(sampling_is_claimed_only_where_nobody_sees_it),
         CASE(every_way_to_take_part_is_priced),

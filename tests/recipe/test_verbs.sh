@@ -88,6 +88,12 @@ expect 3 "relay goes with gateway" lint half.json
 sed 's/"tokens": "type-2", //' hidden.json >half.json
 expect 3 "issuer goes with tokens" lint half.json
 says_not "seed 0"
+expect 0 "not claimed: the recipe names no relay" lint recipe.json
+expect 0 "Who takes part can be seen" explain recipe.json
+sed 's/"slot": "1h"/"slot": "2d"/' donation.json >late.json
+expect 0 "1 of 5 slots begin after \`closes\`" lint late.json
+sed 's/"pick"/"interval": {"type": "last", "duration": "3d"}, "pick"/' recipe.json >interval.json
+expect 0 "the query reads keyboard_ngrams.age, keyboard_ngrams.ngram, keyboard_ngrams.event_time" lint interval.json
 
 if command -v python3 >/dev/null; then
     "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || complain "no JSON"

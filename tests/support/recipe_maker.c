@@ -8,7 +8,7 @@
 typedef struct parts {
     sotto_sim_random *random;
     /* the recipe */
-    char query[4096], column[64], analysis[64], participation[128], adjacency[16], aggregation[256];
+    char query[4096], column[64], analysis[64], participation[160], adjacency[16], aggregation[256];
     char cohorts[64], targeting[64], no_match[16], extra[64];
     unsigned bins;
     double epsilon_local, epsilon, delta, rate;
@@ -74,6 +74,34 @@ static void make_query(parts *p)
     set(p->column, sizeof p->column, strncmp(p->query, "VALUES", 6) == 0 ? "column1" : "code");
 }
 
+#define START "\"start\": \"2026-11-20T00:00:00Z\""
+
+/* Each law as often as another. The first slot of donations has some 90,000 reports at least. */
+static void make_participation(parts *p)
+{
+    static const char *const variants[] = {"averaged", "fixed"}, *const lengths[] = {"1h", "6h"};
+    char *out = p->participation;
+    const size_t size = sizeof p->participation;
+
+    p->rate = between(p, 0.2, 1);
+    switch (below(p, 3)) {
+    case 0:
+        (void)snprintf(out, size, "{\"type\": \"poisson\", \"rate\": %.4f}", p->rate);
+        return;
+    case 1:
+        (void)snprintf(out, size,
+                       "{\"type\": \"check-in\", \"variant\": \"%s\", \"window\": %u, " START
+                       ", \"slot\": \"%s\"}",
+                       ANY(p, variants), 2 + (unsigned)below(p, 300), ANY(p, lengths));
+        return;
+    default:
+        (void)snprintf(out, size,
+                       "{\"type\": \"donation\", \"slots\": %u, \"rate\": %.4f, " START
+                       ", \"slot\": \"%s\"}",
+                       2 + (unsigned)below(p, 9), between(p, 0.9, 1), ANY(p, lengths));
+    }
+}
+
 static void make(parts *p)
 {
     static const char *const numbers[] = {"integer", "real"}, *const texts[] = {"text", "text"};
@@ -86,9 +114,7 @@ static void make(parts *p)
 
     make_query(p);
     set(p->analysis, sizeof p->analysis, "errors");
-    p->rate = between(p, 0.2, 1);
-    (void)snprintf(p->participation, sizeof p->participation,
-                   "{\"type\": \"poisson\", \"rate\": %.4f}", p->rate);
+    make_participation(p);
     set(p->adjacency, sizeof p->adjacency, "replacement");
     set(p->aggregation, sizeof p->aggregation,
         "{\"trust\": \"split\", \"leader\": \"key:leader-2026a\", \"helper\": "
@@ -168,7 +194,7 @@ ASKING(transaction, "BEGIN")
 ASKING(change, "DELETE FROM errors")
 ASKING(insertion, "INSERT INTO errors(code) VALUES (1)")
 ASKING(table_made, "CREATE TABLE code(x)")
-ASKING(sorted_anew, "REINDEX errors")
+ASKING(sorted_anew, "REINDEX taps")
 ASKING(explained, "EXPLAIN SELECT code FROM errors")
 ASKING(nothing, "-- SELECT code FROM errors")
 ASKING(column_twice, "SELECT code, seconds AS code FROM errors")
@@ -178,10 +204,13 @@ ASKING(nested,
        "SELECT code FROM (SELECT code FROM (SELECT code FROM (SELECT code FROM (SELECT code FROM "
        "errors))))")
 
-static void column_lacking(parts *p)
-{
-    set(p->column, sizeof p->column, "nowhere");
-}
+/* One text of the recipe or the policy is another. */
+#define SETTING(name, member, text)                                                                \
+    static void name(parts *p)                                                                     \
+    {                                                                                              \
+        set(p->member, sizeof p->member, text);                                                    \
+    }
+SETTING(column_lacking, column, "nowhere")
 
 /* Only SQLite can tell what it is called. */
 static void column_unnamed(parts *p)
@@ -245,10 +274,7 @@ static void rows_forbidden(parts *p)
     p->queries[0] = 0;
 }
 
-static void other_query(parts *p)
-{
-    set(p->queries, sizeof p->queries, "\"SELECT kind AS code FROM errors\"");
-}
+SETTING(other_query, queries, "\"SELECT kind AS code FROM errors\"")
 
 static void stream_gone(parts *p)
 {
@@ -257,10 +283,7 @@ static void stream_gone(parts *p)
     p->types[0] = NULL;
 }
 
-static void other_analysis(parts *p)
-{
-    set(p->analysis, sizeof p->analysis, "other");
-}
+SETTING(other_analysis, analysis, "other")
 
 static void much_epsilon(parts *p)
 {
@@ -348,36 +371,35 @@ static void out_of_reach(parts *p)
                    "{\"type\": \"poisson\", \"rate\": 0.5}");
 }
 
-static void deletion(parts *p)
-{
-    set(p->adjacency, sizeof p->adjacency, "deletion");
-}
+SETTING(sliding, participation,
+        "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 24, " START
+        ", \"slot\": \"1h\"}")
+SETTING(rare_check_in, participation,
+        "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 24, \"probability\": "
+        "0.9, " START ", \"slot\": \"1h\"}")
+SETTING(wide_check_in, participation,
+        "{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": "
+        "100000, " START ", \"slot\": \"1h\"}")
+SETTING(thin_donation, participation,
+        "{\"type\": \"donation\", \"slots\": 100, " START ", \"slot\": \"1h\"}")
+SETTING(round_across_slots, participation,
+        "{\"type\": \"donation\", \"slots\": 5, " START ", \"slot\": \"30m\"}")
+SETTING(slots_elsewhere, participation,
+        "{\"type\": \"donation\", \"slots\": 5, \"start\": "
+        "\"2026-12-20T00:00:00Z\", \"slot\": \"1h\"}")
 
-static void sensitive_cohort(parts *p)
-{
-    set(p->cohorts, sizeof p->cohorts, "\"cohorts\": {\"income\": [\"low\"]},");
-}
+SETTING(deletion, adjacency, "deletion")
 
-static void sensitive_target(parts *p)
-{
-    set(p->targeting, sizeof p->targeting, "\"targeting\": {\"wealth\": [\"low\"]},");
-}
+SETTING(sensitive_cohort, cohorts, "\"cohorts\": {\"income\": [\"low\"]},")
 
-static void silence(parts *p)
-{
-    set(p->no_match, sizeof p->no_match, "silence");
-}
+SETTING(sensitive_target, targeting, "\"targeting\": {\"wealth\": [\"low\"]},")
 
-static void importance(parts *p)
-{
-    set(p->participation, sizeof p->participation,
-        "{\"type\": \"importance\", \"rate_default\": 0.5, \"rate_other\": 0.9}");
-}
+SETTING(silence, no_match, "silence")
 
-static void trust_forbidden(parts *p)
-{
-    set(p->rules, sizeof p->rules, ", \"trusts\": [\"aero\"]");
-}
+SETTING(importance, participation,
+        "{\"type\": \"importance\", \"rate_default\": 0.5, \"rate_other\": 0.9}")
+
+SETTING(trust_forbidden, rules, ", \"trusts\": [\"aero\"]")
 
 static void long_report(parts *p)
 {
@@ -385,10 +407,7 @@ static void long_report(parts *p)
     p->report_bytes = 1000;
 }
 
-static void not_a_recipe(parts *p)
-{
-    set(p->extra, sizeof p->extra, "\"quary\": 1,");
-}
+SETTING(not_a_recipe, extra, "\"quary\": 1,")
 
 static const struct {
     const char *how;
@@ -454,6 +473,12 @@ static const struct {
     SPOILS(false_claim),
     SPOILS(few_honest),
     SPOILS(out_of_reach),
+    SPOILS(sliding),
+    SPOILS(rare_check_in),
+    SPOILS(wide_check_in),
+    SPOILS(thin_donation),
+    SPOILS(round_across_slots),
+    SPOILS(slots_elsewhere),
     SPOILS(deletion),
     SPOILS(sensitive_cohort),
     SPOILS(sensitive_target),

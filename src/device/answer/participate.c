@@ -1,5 +1,6 @@
 #include "device/answer/participate.h"
 
+#include "math/ct.h"
 #include "noise/coin.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ static sotto_status toss(uint64_t *slot, uint64_t slots, sotto_entropy *entropy,
         uint64_t side;
 
         SOTTO_TRY(sotto_uniform_below(&side, slots, entropy, err));
-        *slot = side == 0 ? i : *slot;
+        *slot = sotto_ct_select(sotto_ct_is_zero(side), i, *slot);
     }
     return SOTTO_OK;
 }
@@ -44,24 +45,26 @@ static int64_t window_start(const sotto_participation *p, int64_t now)
     return now - (now - p->start) % (int64_t)p->length;
 }
 
+/* No branch depends on what falls. */
 sotto_status sotto_participation_draw(void *lot, sotto_decision *out, sotto_err *err)
 {
     const sotto_lot *from = lot;
     const sotto_participation *p = &from->recipe->participation;
-    uint8_t takes_part, dummy;
+    uint8_t coin, dummy;
     uint64_t head = 0;
 
-    SOTTO_TRY(flip(&takes_part, p->rate, from->entropy, err));
+    SOTTO_TRY(flip(&coin, p->rate, from->entropy, err));
     SOTTO_TRY(flip(&dummy, from->recipe->dummies, from->entropy, err));
     SOTTO_TRY(sotto_uniform_below(&out->slot, p->slots ? p->slots : 1, from->entropy, err));
+    uint64_t takes_part = sotto_ct_mask(coin);
     if (p->type == SOTTO_DONATION) {
         SOTTO_TRY(toss(&head, p->slots, from->entropy, err));
-        takes_part = takes_part && head < p->slots;
-        out->slot = takes_part ? head : out->slot;
+        takes_part &= sotto_ct_less(head, p->slots);
+        out->slot = sotto_ct_select(takes_part, head, out->slot);
     }
-    out->choice = takes_part ? SOTTO_CHOICE_TAKE_PART
-                  : dummy    ? SOTTO_CHOICE_DUMMY
-                             : SOTTO_CHOICE_SILENT;
+    out->choice = (sotto_choice)sotto_ct_select(
+        takes_part, SOTTO_CHOICE_TAKE_PART,
+        sotto_ct_select(sotto_ct_mask(dummy), SOTTO_CHOICE_DUMMY, SOTTO_CHOICE_SILENT));
     if (p->slots > 0)
         out->window = (sotto_window){.law = (uint64_t)p->type,
                                      .rate = p->rate,

@@ -70,10 +70,9 @@ uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_ra
 
     if (task->recipe) {
         const sotto_slot_range slots = touched(task, range);
-        const sotto_participation *p = &task->recipe->participation;
 
-        chance = sotto_participation_chance(p, slots) +
-                 sotto_participation_dummy(p, slots, task->recipe->dummies);
+        chance =
+            sotto_participation_sends(&task->recipe->participation, slots, task->recipe->dummies);
     }
     /* A count that is whole but for a rounding stays what it is. */
     return (uint64_t)ceil(chance * (double)population * (1 - 1e-12));

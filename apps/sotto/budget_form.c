@@ -1,5 +1,6 @@
 #include "budget_form.h"
 
+#include "account/accountant.h"
 #include "account/trust.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static const struct option {
     [OPTION_HIDDEN] = {"hidden", "relay-and-tokens", FLAG, SOTTO_ROUND_NEAREST, 0, 0, "",
                        "split only: relay and tokens hide who takes part"},
     [OPTION_DELTA] = {"delta", "", REAL, SOTTO_ROUND_DOWN, 1e-300, 0.999999, "",
-                      "the delta of the claim"},
+                      "the delta of the claim; 0 too for laplace, geometric and pure"},
     [OPTION_SIGMA] = {"sigma", "", REAL, SOTTO_ROUND_DOWN, 1e-9, 1e15, "",
                       "standard deviation of the noise"},
     [OPTION_SCALE] = {"scale", "", REAL, SOTTO_ROUND_DOWN, 1e-11, 1e18, "",
@@ -378,6 +379,15 @@ static void check_widely(sotto_form *form, sotto_option unknown)
             sotto_form_check_number(form, (sotto_option)i, NULL);
 }
 
+/* Pure DP has delta 0, and not every mechanism is that. */
+static void check_delta(sotto_form *form, const sotto_form_mechanism *m)
+{
+    const sotto_mechanism_entry *entry = m != NULL ? sotto_mechanism_find(m->mechanism) : NULL;
+
+    if (form->exact[OPTION_DELTA] != 0 || entry == NULL || entry->pure == NULL)
+        sotto_form_check_number(form, OPTION_DELTA, NULL);
+}
+
 void sotto_form_question(sotto_form *form, sotto_question *out, sotto_option unknown,
                          bool without_delta)
 {
@@ -394,7 +404,7 @@ void sotto_form_question(sotto_form *form, sotto_question *out, sotto_option unk
     if (!without_delta && unknown != OPTION_DELTA)
         require(form, OPTION_DELTA, m);
     if (form->given[OPTION_DELTA] && unknown != OPTION_DELTA)
-        sotto_form_check_number(form, OPTION_DELTA, NULL);
+        check_delta(form, m);
     if (m == NULL) {
         check_widely(form, unknown);
         return;

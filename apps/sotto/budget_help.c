@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "account/accountant.h"
 #include "account/trust.h"
 
 enum { WIDTH = 96, INDENT = 6 };
@@ -54,6 +55,29 @@ static void print_ranges(size_t *column, unsigned long set, const sotto_form_mec
     }
 }
 
+static void print_adjacencies(size_t *column, sotto_mechanism mechanism)
+{
+    static const struct row {
+        sotto_adjacency adjacency;
+        const char *name;
+    } rows[] = {{SOTTO_ADJACENCY_ADD_REMOVE, "add-remove"},
+                {SOTTO_ADJACENCY_REPLACEMENT, "replacement"},
+                {SOTTO_ADJACENCY_DELETION, "deletion"}};
+    const unsigned taken = sotto_mechanism_find(mechanism)->adjacencies;
+    char item[FORM_TEXT] = "--adjacency";
+    char before = ' ';
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const size_t used = strlen(item);
+
+        if ((taken >> rows[i].adjacency & 1) == 0)
+            continue;
+        (void)snprintf(item + used, sizeof item - used, "%c%s", before, rows[i].name);
+        before = '|';
+    }
+    print_item(column, item);
+}
+
 void sotto_form_print_mechanisms(void)
 {
     for (size_t i = 0; i < sotto_form_mechanism_count; i++) {
@@ -62,6 +86,7 @@ void sotto_form_print_mechanisms(void)
 
         printf("  %s%s%s: %s\n%*s", sotto_mechanism_name(m->mechanism),
                m->alias[0] != 0 ? " or " : "", m->alias, m->help, INDENT, "");
+        print_adjacencies(&column, m->mechanism);
         print_ranges(&column, m->needs, m, "", "");
         print_ranges(&column, m->takes, m, "[", "]");
         printf("\n");

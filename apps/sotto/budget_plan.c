@@ -129,13 +129,16 @@ static void usage(void)
     printf(
         "usage: sotto budget plan --find NAME --epsilon E --mechanism M --adjacency A --trust T\n"
         "                         --dishonest F --delta D ...\n"
+        "       sotto budget plan --find dummies --epsilon E --trust T --dishonest F --delta D\n"
+        "                         --cohort N [--hidden] [--rate Q]\n"
         "\n"
         "Finds the value of one parameter that keeps the certified epsilon within E:\n\n");
     for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++)
         printf("  --find %-16s %s\n", goals[i].name, goals[i].meaning);
     printf(
-        "  --find %-16s the fewest that hide who takes part, among --cohort devices that do not\n",
-        "dummies");
+        "  --find %-16s the fewest that hide who takes part, among --cohort devices that do not;\n"
+        "  %23s a --rate is judged besides\n",
+        "dummies", "");
     printf("\nThe other options are those of a question:\n\n");
     sotto_form_print_options();
     printf("  --json                       one object\n\nmechanisms, with what each needs [and "

@@ -48,6 +48,8 @@ typedef struct sotto_mechanism_entry {
     sotto_cover cover;
     /* out arrives with adjacency, trust and honest filled in. */
     sotto_status (*epsilon)(sotto_answer *out, const sotto_case *c, sotto_err *err);
+    /* At delta 0. NULL: it is not pure DP. */
+    sotto_status (*pure)(sotto_answer *out, const sotto_case *c, sotto_err *err);
     /* NULL: found by search over epsilon. */
     sotto_status (*delta)(sotto_answer *out, const sotto_case *c, double eps, sotto_err *err);
     uint64_t (*cohort)(const sotto_question *q); /* NULL: nobody else's randomness counts */

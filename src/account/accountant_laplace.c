@@ -82,12 +82,27 @@ static sotto_status laplace_epsilon(sotto_answer *out, const sotto_case *c, sott
                             route);
 }
 
+/* The largest loss is met: no less can be claimed. */
+static sotto_status laplace_pure(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    sotto_binary_part part;
+
+    SOTTO_TRY(sotto_laplace_part(&part, c->question, err));
+    const double eps = part.eps * part.count;
+    return sotto_answer_set(
+        out, (sotto_bound){sotto_round_down(eps, 4), sotto_round_up(eps, 1)}, true,
+        is_whole(c->question) ? "geometric mechanism (Ghosh et al. 2009), basic composition"
+                              : "Laplace mechanism (Dwork et al. 2006), basic composition",
+        "epsilons added up");
+}
+
 const sotto_mechanism_entry sotto_entry_laplace = {
     .mechanism = SOTTO_MECHANISM_LAPLACE,
     .name = "the Laplace mechanism",
     .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = laplace_epsilon,
+    .pure = laplace_pure,
 };
 
 const sotto_mechanism_entry sotto_entry_geometric = {
@@ -96,4 +111,5 @@ const sotto_mechanism_entry sotto_entry_geometric = {
     .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = laplace_epsilon,
+    .pure = laplace_pure,
 };

@@ -410,10 +410,23 @@ static sotto_status pure_epsilon(sotto_answer *out, const sotto_case *c, sotto_e
     return sotto_answer_set(out, eps, true, PURE_THEOREM, "binomial sum and a root");
 }
 
+static sotto_status pure_added(sotto_answer *out, const sotto_case *c, sotto_err *err)
+{
+    const double rounds = (double)c->question->of.pure.rounds;
+    const double eps = c->question->of.pure.epsilon * rounds;
+
+    SOTTO_TRY(sotto_check_count("rounds", rounds, 1, 1e9, err));
+    SOTTO_TRY(sotto_check_range("epsilon", c->question->of.pure.epsilon, 1e-9, 100, err));
+    return sotto_answer_set(out, (sotto_bound){sotto_round_down(eps, 1), sotto_round_up(eps, 1)},
+                            true, "basic composition of pure DP (Dwork et al. 2006)",
+                            "epsilons added up");
+}
+
 const sotto_mechanism_entry sotto_entry_pure = {
     .mechanism = SOTTO_MECHANISM_PURE,
     .name = "repeated pure DP",
     .adjacencies = SOTTO_ANY_ADJACENCY,
     .cover = SOTTO_COVER_NONE,
     .epsilon = pure_epsilon,
+    .pure = pure_added,
 };

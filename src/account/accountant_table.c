@@ -48,6 +48,11 @@ sotto_status sotto_privacy_epsilon(sotto_answer *out, const sotto_question *ques
 
     SOTTO_TRY(sotto_case_open(&c, entry, question, err));
     c.tables = accountant;
+    if (question->delta == 0 && entry->pure != NULL) {
+        sotto_answer_start(out, &c);
+        SOTTO_TRY(entry->pure(out, &c, err));
+        return sotto_answer_check(out, err);
+    }
     SOTTO_TRY(sotto_log_delta_of(&c.log_delta, question->delta, err));
     return sotto_case_epsilon(out, entry, &c, err);
 }

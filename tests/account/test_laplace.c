@@ -230,6 +230,37 @@ static void questions_have_units(sotto_test *t)
     CHECK_REASON(t, "scale");
 }
 
+/* Each release has its largest loss with a chance above 0, so at delta 0 they add up. Gaussian noise has no epsilon there. */
+static void at_delta_zero_epsilons_add_up(sotto_test *t)
+{
+    sotto_question q = question_laplace();
+    sotto_answer a, near;
+
+    q.of.laplace.releases = 7;
+    q.delta = 0;
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK(t, a.low <= 0.7 && a.high >= 0.7 && a.high - a.low < 1e-14);
+    q.delta = 1e-300;
+    CHECK_OK(t, sotto_privacy_epsilon(&near, &q, NULL, &t->err));
+    CHECK_NEAR(t, a.high, near.high, 1e-10);
+    q = (sotto_question){.mechanism = SOTTO_MECHANISM_PURE,
+                         .adjacency = SOTTO_ADJACENCY_REPLACEMENT,
+                         .trust = SOTTO_TRUST_CENTRAL,
+                         .dishonest = {0, 1},
+                         .of.pure = {0.25, 8}};
+    CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_NEAR(t, 2, a.high, 1e-14);
+    q.of.pure.epsilon = NAN;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    q = (sotto_question){.mechanism = SOTTO_MECHANISM_GAUSSIAN,
+                         .adjacency = SOTTO_ADJACENCY_REPLACEMENT,
+                         .trust = SOTTO_TRUST_CENTRAL,
+                         .dishonest = {0, 1},
+                         .of.gaussian = {SOTTO_CLIPPED_VECTOR, 1, 5, 1}};
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    CHECK_REASON(t, "delta");
+}
+
 /* Beside pure releases of the same epsilon it costs less, beside Gaussians it composes optimally. */
 static void laplace_noise_composes_with_others(sotto_test *t)
 {
@@ -249,10 +280,10 @@ static void laplace_noise_composes_with_others(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(one_release_is_a_closed_form),       CASE(answers_have_lower_bounds),
-        CASE(geometric_releases_are_enclosed),    CASE(laplace_releases_are_enclosed),
-        CASE(one_entry_is_the_worst_of_vectors),  CASE(questions_have_units),
-        CASE(laplace_noise_composes_with_others),
+        CASE(one_release_is_a_closed_form),      CASE(answers_have_lower_bounds),
+        CASE(geometric_releases_are_enclosed),   CASE(laplace_releases_are_enclosed),
+        CASE(one_entry_is_the_worst_of_vectors), CASE(questions_have_units),
+        CASE(at_delta_zero_epsilons_add_up),     CASE(laplace_noise_composes_with_others),
     };
     return RUN_TESTS(argc, argv, cases);
 }

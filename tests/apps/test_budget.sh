@@ -146,6 +146,14 @@ says_not refused
 exits 2 account --mechanism discrete-gaussian --sigma 1 --sensitivity 5000 --adjacency replacement --trust split --dishonest 0 --delta 1e-6 --json
 says '^{"mistakes":\["sensitivity / sigma = 5000: accepted is 0 to 1000"\]}'
 
+begin help_lists_adjacencies_and_every_way_to_plan
+exits 0 account --help
+says '^      --adjacency add-remove|replacement|deletion  --scale'
+says '^      --adjacency replacement  --local-epsilon'
+exits 0 plan --help
+says 'sotto budget plan --find dummies --epsilon E --trust T --dishonest F --delta D$'
+says 'cohort N \[--hidden\] \[--rate Q\]'
+
 begin laplace_and_geometric_noise_have_answers
 exits 0 account --mechanism laplace --scale 10 --adjacency add-remove --trust central --delta 1e-6
 says 'epsilon   <= 0.09999800'
@@ -156,6 +164,18 @@ exits 0 account --mechanism geometric --scale 10 --sensitivity 3 --releases 4 --
 says 'delta     <= 0.07756'
 exits 0 plan --find scale --epsilon 1 --mechanism laplace --adjacency add-remove --trust central --delta 1e-9
 says 'scale     1  '
+exits 0 account --mechanism laplace --scale 10 --adjacency add-remove --trust central --delta 0
+says 'epsilon   <= 0.1000000001 '
+says 'at        delta 0'
+says 'basic composition'
+exits 0 account --mechanism geometric --scale 10 --sensitivity 3 --releases 4 --adjacency replacement --trust central --delta 0
+says 'epsilon   <= 1.2'
+exits 0 account --mechanism pure --release-epsilon 0.5 --rounds 4 --adjacency replacement --trust central --delta 0 --json
+says '"delta":0.0,'
+exits 0 plan --find scale --epsilon 1 --mechanism laplace --adjacency add-remove --trust central --delta 0
+says 'scale     1.00000001  '
+exits 2 account --mechanism gaussian --sigma 10 --adjacency add-remove --trust central --delta 0
+says 'delta: 0 is out of range: it accepts 1e-300 to 0.999999'
 exits 2 account --mechanism laplace --scale 0.001 --adjacency add-remove --trust central --delta 1e-6
 says 'scale = 0.001: accepted is 0.01 to 1e9 times the distance 1'
 exits 2 account --mechanism geometric --scale 2 --adjacency add-remove --trust central --delta 1e-6

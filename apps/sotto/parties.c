@@ -19,7 +19,7 @@ enum { MOST_FILE = SOTTO_SIGNED_PARTIES_MAX, MOST_POLICY = 1 << 20, ARENA = 64 <
 
 /* One run of a verb. */
 typedef struct parties_job {
-    const char *verb, *path, *key, *serial, *policy;
+    const char *verb, *path, *key, *serial, *policy, *application;
     bool json;
     sotto_err err;
 } parties_job;
@@ -39,7 +39,7 @@ static int complain(const parties_job *job, const char *path)
     }
 }
 
-/* `options`: which of --key, --serial and --policy this verb has, by their first letters. */
+/* `options`: which of --key, --serial, --policy and --application this verb has, by their first letters. */
 static int parse(parties_job *job, const char *verb, const char *options, int argc, char **argv)
 {
     *job = (parties_job){.verb = verb};
@@ -47,7 +47,10 @@ static int parse(parties_job *job, const char *verb, const char *options, int ar
         const struct {
             const char *name;
             const char **value;
-        } known[] = {{"--key", &job->key}, {"--serial", &job->serial}, {"--policy", &job->policy}};
+        } known[] = {{"--key", &job->key},
+                     {"--serial", &job->serial},
+                     {"--policy", &job->policy},
+                     {"--application", &job->application}};
         const char **value = NULL;
 
         for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
@@ -230,6 +233,46 @@ static sotto_status check(parties_job *job, const sotto_signed_parties *file)
     return status;
 }
 
+/* What every device asks that has this application's file; which serials it took before, it alone knows. */
+static sotto_status compare(parties_job *job, const sotto_signed_parties *file)
+{
+    static uint8_t memory[MOST_FILE + 1];
+    static sotto_mistakes mistakes;
+    const sotto_parties *shipped, *signed_ones;
+    sotto_arena arena;
+    sotto_bytes json;
+
+    if (sotto_signed_parties_ahead(file->serial, (int64_t)time(NULL)))
+        return sotto_fail(&job->err, SOTTO_DENIED,
+                          "serial %" PRIu64 " is more than %d days ahead of the clock: devices "
+                          "refuse it",
+                          file->serial, (int)SOTTO_PARTIES_DAYS_AHEAD);
+    if (!job->application)
+        return SOTTO_OK;
+    SOTTO_TRY(read_file(job, &json, memory, MOST_FILE, job->application));
+    sotto_arena_init(&arena, ARENA);
+    sotto_status status = sotto_parties_read(&shipped, json, &arena, &mistakes, &job->err);
+    if (status == SOTTO_OK)
+        status = sotto_parties_read(&signed_ones, file->parties, &arena, &mistakes, &job->err);
+    if (status == SOTTO_OK && !sotto_parties_same_servers(shipped, signed_ones))
+        status = sotto_fail(&job->err, SOTTO_DENIED,
+                            "other names, roles or URLs than in %.60s: devices refuse it",
+                            job->application);
+    sotto_arena_clear(&arena);
+    return status;
+}
+
+static const char *verdict(const parties_job *job)
+{
+    if (!job->policy)
+        return "no signature was checked: name a policy with --policy";
+    if (!job->application)
+        return "the signatures are those that the policy wants. Devices also compare names, roles "
+               "and URLs\n"
+               "with their application's own file: name it with --application";
+    return "devices with this policy and application take it, unless they took a later serial";
+}
+
 static void print_keys(const parties_job *job, const sotto_signed_parties *file)
 {
     char hex[2 * SOTTO_SIGN_PUBLIC + 1];
@@ -240,6 +283,7 @@ static void print_keys(const parties_job *job, const sotto_signed_parties *file)
         sotto_json_uint(&j, "serial", file->serial);
         sotto_json_uint(&j, "signatures", file->count);
         sotto_json_bool(&j, "checked", job->policy != NULL);
+        sotto_json_bool(&j, "compared", job->application != NULL);
         (void)sotto_show_end(&j);
         return;
     }
@@ -248,8 +292,7 @@ static void print_keys(const parties_job *job, const sotto_signed_parties *file)
         sotto_hex_encode(hex, sotto_bytes_of(file->by[i].key, SOTTO_SIGN_PUBLIC));
         printf("signed by %s\n", hex);
     }
-    printf("%s\n", job->policy ? "devices with this policy take it"
-                               : "no signature was checked: name a policy with --policy");
+    printf("%s\n", verdict(job));
 }
 
 static int run_check(int argc, char **argv)
@@ -258,12 +301,13 @@ static int run_check(int argc, char **argv)
     sotto_signed_parties file;
     sotto_bytes bytes;
     parties_job job;
-    int code = parse(&job, "check", "pj", argc, argv);
+    int code = parse(&job, "check", "paj", argc, argv);
 
     if (code == EXIT_DONE &&
         (read_file(&job, &bytes, memory, MOST_FILE, job.path) != SOTTO_OK ||
          sotto_signed_parties_decode(&file, bytes, &job.err) != SOTTO_OK ||
-         lint(&job, file.parties) != SOTTO_OK || (job.policy && check(&job, &file) != SOTTO_OK)))
+         lint(&job, file.parties) != SOTTO_OK || (job.policy && check(&job, &file) != SOTTO_OK) ||
+         compare(&job, &file) != SOTTO_OK))
         code = complain(&job, job.path);
     if (code == EXIT_DONE)
         print_keys(&job, &file);
@@ -317,9 +361,14 @@ static const sotto_verb verb_sign = {
 static const sotto_verb verb_check = {
     .name = "check",
     .summary = "say who signed a file, and whether a policy's devices take it",
-    .usage = "usage: sotto parties check FILE [--policy FILE] [--json]\n\n"
-             "Prints the serial and the keys that signed. With --policy, checks the signatures;\n"
-             "exits with 4 if one does not hold, or too few of the policy's keys signed.\n",
+    .usage =
+        "usage: sotto parties check FILE [--policy FILE] [--application FILE] [--json]\n\n"
+        "Prints the serial and the keys that signed. With --policy, checks the signatures.\n"
+        "With --application, the parties file that came with the application, compares names,\n"
+        "roles and URLs. Exits with 4 if devices would refuse the file: a signature does not\n"
+        "hold, too few of the policy's keys signed, the serial is more than 30 days ahead of\n"
+        "this machine's clock, or the servers are others. A device also refuses a serial that\n"
+        "is lower than the last one it took, which it alone knows.\n",
     .run = run_check,
 };
 

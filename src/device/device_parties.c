@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DAYS_AHEAD = 30 }; /* of the device's clock: what a serial may be */
-
 /* Reads a file that this policy allows, into the arena. */
 static sotto_status judge(const sotto_device *device, const sotto_parties **parties,
                           uint64_t *serial, sotto_bytes bytes, sotto_arena *arena, sotto_err *err)
@@ -119,14 +117,7 @@ static sotto_status compare(sotto_device *device, bool *same, uint64_t serial, s
                : sotto_fail(err, status, "%s", why.reason);
 }
 
-/* The record never forgets a serial, and takes no lower one: a single file with the highest there is, mistyped or signed with
- * a stolen key, would end signed files for good. Serials are times of signing, or counters, which stay below. Files that
- * were taken before are not judged by this: a clock that is set back brings no older keys back. */
-static bool is_ahead(uint64_t serial, int64_t now)
-{
-    return serial > (uint64_t)now + DAYS_AHEAD * UINT64_C(86400);
-}
-
+/* Files that were taken before are not judged by the clock: one that is set back brings no older keys back. */
 static sotto_status take(sotto_device *device, bool *taken, sotto_bytes bytes, sotto_arena *arena,
                          sotto_err *err)
 {
@@ -149,11 +140,11 @@ static sotto_status take(sotto_device *device, bool *taken, sotto_bytes bytes, s
     if (SOTTO_RULE(parties_serial_grows) && serial < last)
         return sotto_fail(err, SOTTO_STALE, "parties file: serial %" PRIu64 " is known, and later",
                           last);
-    if (SOTTO_RULE(parties_serial_not_ahead) && is_ahead(serial, now))
+    if (SOTTO_RULE(parties_serial_not_ahead) && sotto_signed_parties_ahead(serial, now))
         return sotto_fail(err, SOTTO_DENIED,
                           "parties file: serial %" PRIu64
                           " is more than %d days ahead of the clock",
-                          serial, (int)DAYS_AHEAD);
+                          serial, (int)SOTTO_PARTIES_DAYS_AHEAD);
     SOTTO_TRY(sotto_parties_taken_put(device->ledger, serial, bytes, now, err));
     use(device, parties, serial, bytes, arena);
     device->looked = serial;

@@ -200,3 +200,8 @@ bool sotto_parties_same_servers(const sotto_parties *a, const sotto_parties *b)
     }
     return same;
 }
+
+bool sotto_signed_parties_ahead(uint64_t serial, int64_t now)
+{
+    return serial > (uint64_t)now + SOTTO_PARTIES_DAYS_AHEAD * UINT64_C(86400);
+}

@@ -201,8 +201,16 @@ sed 's/2027-07-01/2027-08-01/' p/parties.json >p/new.json
 "$program" parties sign p/new.json --key p/vendor.key >p/dated.signed || complain "not signed"
 sed '1s/7/9/' p/new.signed >p/forged.signed
 "$program" parties show p/new.signed | cmp -s - p/new.json || complain "not the file that was signed"
-verb=parties expect 0 "devices with this policy take it" check p/new.signed --policy p/policy.json
-says "serial 7"
+verb=parties expect 0 "the signatures are those that the policy wants" check p/new.signed --policy p/policy.json
+says_not "take it"
+verb=parties expect 0 "take it, unless they took a later serial" \
+    check p/new.signed --policy p/policy.json --application p/parties.json
+sed 's/"url": "https:/"url": "https:\/\/elsewhere.example.org\/?/' p/new.json >p/moved.json
+"$program" parties sign p/moved.json --key p/vendor.key --serial 7 >p/moved.signed || complain "not signed"
+verb=parties expect 4 "other names, roles or URLs" \
+    check p/moved.signed --policy p/policy.json --application p/parties.json
+verb=parties expect 4 "ahead of the clock" check p/far.signed --policy p/policy.json
+verb=parties expect 0 "serial 7" check p/new.signed --policy p/policy.json
 says "signed by $key"
 verb=parties expect 4 "signed by 0 of the keys" check p/stranger.signed --policy p/policy.json
 verb=parties expect 4 "does not hold" check p/forged.signed --policy p/policy.json

@@ -62,6 +62,31 @@ static sotto_status ask(sotto_admin *admin, sotto_http_response *out, sotto_http
     return status == SOTTO_IO ? is_away(admin, status) : status;
 }
 
+/* Whichever server holds the port would answer. Whoever can't read the key asks unchecked, and is told so. */
+static sotto_status is_ours(sotto_admin *admin, const sotto_http_response *answer)
+{
+    char identity[SOTTO_SERVER_IDENTITY];
+    sotto_bytes given = {NULL, 0};
+    sotto_err why = {0};
+
+    if (sotto_datastore_key_read(&admin->columns, admin->config.host.datastore_key, &why) !=
+        SOTTO_OK) {
+        (void)fprintf(stderr,
+                      "sotto admin health: whether it is this configuration's server is not "
+                      "checked: %s\n",
+                      why.reason);
+        return SOTTO_OK;
+    }
+    sotto_operations_identity(identity, &admin->columns, admin->config.service->name);
+    if (sotto_http_response_field(answer, "sotto-server", &given) &&
+        sotto_bytes_equal_vartime(given, sotto_bytes_of(identity, sizeof identity - 1)))
+        return SOTTO_OK;
+    return sotto_fail(&admin->err, SOTTO_REJECTED,
+                      "another server answers at %.60s: it does not have the datastore key of "
+                      "this %.20s",
+                      admin->config.host.operations, admin->config.service->name);
+}
+
 /* What the server says, line by line; the first one is whether it is ready, in a word. */
 static void print_health(const sotto_http_response *answer)
 {
@@ -90,8 +115,10 @@ static int run_health(int argc, char **argv)
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE) {
-        if (ask(&admin, &answer, SOTTO_HTTP_GET, "readyz", NULL) != SOTTO_OK) {
+        if (ask(&admin, &answer, SOTTO_HTTP_GET, "readyz", NULL) != SOTTO_OK ||
+            is_ours(&admin, &answer) != SOTTO_OK) {
             (void)sotto_admin_fail(&admin);
+            answer = (sotto_http_response){0};
             code = EXIT_PEER;
         } else if (answer.status != 200) {
             code = EXIT_FAILED;
@@ -327,7 +354,7 @@ const sotto_verb sotto_verb_admin_health = {
     .usage =
         "usage: sotto admin health --config FILE [--json]\n\n"
         "Asks the operations port. Exits with 0 if the server is ready, 1 if it is not, 7 if it\n"
-        "can't be reached.\n",
+        "can't be reached, or if a server with another datastore key answers there.\n",
     .run = run_health,
 };
 

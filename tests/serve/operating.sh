@@ -370,6 +370,8 @@ until sotto admin health --config fresh/helper.ini >/dev/null 2>&1; do
 done
 echo "start to ready, empty database: $((($(date +%s%N) - began) / 1000000)) ms"
 shows '{"reached": true, "ready": true, "lines": \["tasks: none yet.*"\]}' sotto admin health --json --config fresh/helper.ini
+# It has the port of another configuration, and must not answer for it.
+refuses 7 "another server answers at 127.0.0.1:$((base + 3))" sotto admin health --config helper.ini
 # Its only key, beside the running server: the successor comes first, and the server says what it saw.
 old=$(sotto admin keys list --config fresh/helper.ini | sed -n 's/^config *\([0-9]*\) *active .*/\1/p')
 shows 'known to every replica first' sotto admin keys delete "$old" --config fresh/helper.ini

@@ -8,6 +8,7 @@
 #include "serve/host/host_metrics.h"
 #include "transport/http_server.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { TEXT = 64 << 10, BYTES_IN_FLIGHT = 4 << 20 };
@@ -18,15 +19,29 @@ struct sotto_operations {
     uint8_t text[TEXT]; /* of the one answer that is being written: there is one loop */
 };
 
-void sotto_operations_token(char out[SOTTO_DRAIN_TOKEN], const sotto_column_keys *columns)
+/* The first `len` bytes of a MAC, for one purpose. */
+static void derive(char *hex, size_t len, const sotto_column_keys *columns, const char *purpose)
 {
-    static const char purpose[] = "sotto operations: drain";
     uint8_t mac[32];
 
     sotto_hmac_once(mac, SOTTO_SHA256, sotto_bytes_of(columns->key[0], sizeof columns->key[0]),
-                    sotto_bytes_of(purpose, sizeof purpose - 1));
-    sotto_hex_encode(out, sotto_bytes_of(mac, sizeof mac));
+                    sotto_bytes_of(purpose, strlen(purpose)));
+    sotto_hex_encode(hex, sotto_bytes_of(mac, len));
     sotto_wipe(mac, sizeof mac);
+}
+
+void sotto_operations_token(char out[SOTTO_DRAIN_TOKEN], const sotto_column_keys *columns)
+{
+    derive(out, (SOTTO_DRAIN_TOKEN - 1) / 2, columns, "sotto operations: drain");
+}
+
+void sotto_operations_identity(char out[SOTTO_SERVER_IDENTITY], const sotto_column_keys *columns,
+                               const char *service)
+{
+    char purpose[80];
+
+    (void)snprintf(purpose, sizeof purpose, "sotto operations: identity of a %.40s", service);
+    derive(out, (SOTTO_SERVER_IDENTITY - 1) / 2, columns, purpose);
 }
 
 /* ---- answers -------------------------------------------------------------------------------------------------------- */
@@ -47,10 +62,16 @@ static void on_health(sotto_operations *o, sotto_http_request *request)
 
 static void on_ready(sotto_operations *o, sotto_http_request *request)
 {
+    char identity[SOTTO_SERVER_IDENTITY];
+    const sotto_http_field fields[] = {{"Content-Type", "text/plain; charset=utf-8"},
+                                       {"Cache-Control", "no-store"},
+                                       {SOTTO_SERVER_FIELD, identity}};
     sotto_buf out = sotto_buf_over(o->text, sizeof o->text);
     bool ready = sotto_health_describe(o->host, &out);
 
-    answer_text(request, ready ? 200 : 503, sotto_buf_bytes(&out));
+    sotto_operations_identity(identity, &o->host->columns, o->host->service->name);
+    sotto_http_answer(request,
+                      &(sotto_http_reply){ready ? 200 : 503, fields, 3, sotto_buf_bytes(&out)});
 }
 
 static void on_metrics(sotto_operations *o, sotto_http_request *request)

@@ -326,6 +326,44 @@ static int run_list(int argc, char **argv)
     return code;
 }
 
+/* ---- deleting --------------------------------------------------------------------------------------------------------- */
+
+static sotto_status delete_tasks(sotto_admin *admin)
+{
+    uint8_t memory[ADMIN_WORDS * SOTTO_TASK_ID_SIZE];
+    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
+
+    for (size_t i = 0; i < admin->word_count; i++) {
+        const char *word = admin->words[i];
+
+        SOTTO_TRY(sotto_dap_id_decode(ids.data + ids.len, SOTTO_TASK_ID_SIZE,
+                                      sotto_bytes_of(word, strlen(word)), &admin->err));
+        ids.len += SOTTO_TASK_ID_SIZE;
+    }
+    return sotto_tasks_delete(admin->db, admin->role, sotto_buf_bytes(&ids), &admin->err);
+}
+
+static int run_delete(int argc, char **argv)
+{
+    static sotto_admin admin;
+    int code = sotto_admin_parse(&admin, "admin task delete", argc, argv, NULL, 1, ADMIN_WORDS);
+
+    if (code == EXIT_DONE)
+        code = sotto_admin_open(&admin);
+    if (code == EXIT_DONE && delete_tasks(&admin) != SOTTO_OK)
+        code = sotto_admin_fail(&admin);
+    if (code == EXIT_DONE && admin.json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_uint(&j, "deleted", admin.word_count);
+        (void)sotto_show_end(&j);
+    } else if (code == EXIT_DONE) {
+        printf("deleted %zu task%s\n", admin.word_count, admin.word_count == 1 ? "" : "s");
+    }
+    sotto_admin_close(&admin);
+    return code;
+}
+
 static const sotto_verb verb_add = {
     .name = "add",
     .summary = "take part in a recipe's tasks",
@@ -355,10 +393,20 @@ static const sotto_verb verb_list = {
     .run = run_list,
 };
 
-static const sotto_verb *const parts[] = {&verb_add, &verb_list, NULL};
+static const sotto_verb verb_delete = {
+    .name = "delete",
+    .summary = "take back tasks that were added by mistake",
+    .usage = "usage: sotto admin task delete ID... --config FILE [--json]\n\n"
+             "Deletes tasks whose parties are not paired, such as those of a parties file with a\n"
+             "wrong URL, which keep the right pairing out. Such a task was never served. Others\n"
+             "are not deleted: `sotto admin gc` retires them after they closed.\n",
+    .run = run_delete,
+};
+
+static const sotto_verb *const parts[] = {&verb_add, &verb_list, &verb_delete, NULL};
 
 const sotto_verb sotto_verb_admin_task = {
     .name = "task",
-    .summary = "add and list tasks",
+    .summary = "add, list and delete tasks",
     .parts = parts,
 };

@@ -181,6 +181,66 @@ static void a_task_that_waits_is_compared_when_its_pairing_comes(sotto_test *t)
     stranger_saw_nobody(t, &x);
 }
 
+static sotto_status delete_task(sotto_test *t, sotto_server *server, sotto_bytes parties)
+{
+    const sotto_task task = task_of(t, parties);
+
+    t->err = (sotto_err){0};
+    return sotto_tasks_delete(server->db, server->role, sotto_bytes_of(task.id, sizeof task.id),
+                              &t->err);
+}
+
+/* Else it would keep the pairing out for good. */
+static void a_task_with_a_wrong_url_can_be_deleted_before_its_pairing(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    sotto_server *empty = sotto_test_helper_twin(t, &s);
+    const sotto_bytes wrong = parties_at(t, s.pairing.helper_url, "http://127.0.0.1:1/");
+
+    CHECK_STATUS(t, SOTTO_MISSING, delete_task(t, empty, wrong));
+    t->err = (sotto_err){0};
+    CHECK_OK(t, add(t, empty, wrong));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
+    CHECK(t, strstr(t->err.reason, "sotto admin task delete") != NULL);
+    CHECK_OK(t, sotto_tasks_refresh(empty->tasks, &t->err));
+    CHECK_OK(t, delete_task(t, empty, wrong));
+    /* One is gone and one has come: the server sees it all the same. */
+    CHECK_OK(t, add(t, empty, right_parties()));
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, empty->db, "SELECT count(*) FROM task"));
+    CHECK_OK(t, sotto_pairing_put(empty->db, empty->columns, &s.pairing, &t->err));
+    CHECK_OK(t, sotto_tasks_refresh(empty->tasks, &t->err));
+    CHECK_EQUAL(t, 1, sotto_tasks_count(empty->tasks));
+    sotto_server_close(empty);
+    sotto_test_service_close(&s);
+}
+
+static void a_task_that_may_be_served_is_not_deleted(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    CHECK_STATUS(t, SOTTO_DENIED, delete_task(t, s.leader, right_parties()));
+    CHECK_REASON(t, "are paired");
+    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM task"));
+    sotto_test_service_close(&s);
+}
+
+/* Whatever the way by which they came. */
+static void a_task_with_reports_is_not_deleted(sotto_test *t)
+{
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    sotto_server *empty = sotto_test_helper_twin(t, &s);
+
+    t->err = (sotto_err){0};
+    CHECK_OK(t, add(t, empty, right_parties()));
+    sotto_test_do(t, empty->db,
+                  "INSERT INTO rejection (task, batch, cause, shard, reports)"
+                  " SELECT n, id, 1, 0, 1 FROM task");
+    CHECK_STATUS(t, SOTTO_DENIED, delete_task(t, empty, right_parties()));
+    CHECK_REASON(t, "so it stays");
+    sotto_server_close(empty);
+    sotto_test_service_close(&s);
+}
+
 /* A task of the interop API has its URLs in its configuration, and its pairing's tokens are others'. */
 static void a_bare_task_is_compared_too(sotto_test *t)
 {
@@ -384,6 +444,9 @@ int main(int argc, char **argv)
         CASE(a_helper_refuses_a_leader_at_another_url),
         CASE(urls_are_compared_byte_for_byte),
         CASE(a_task_that_waits_is_compared_when_its_pairing_comes),
+        CASE(a_task_with_a_wrong_url_can_be_deleted_before_its_pairing),
+        CASE(a_task_that_may_be_served_is_not_deleted),
+        CASE(a_task_with_reports_is_not_deleted),
         CASE(a_bare_task_is_compared_too),
         CASE(a_stored_task_with_another_url_is_not_served),
         CASE(a_pairing_of_an_earlier_version_serves_nothing),

@@ -15,8 +15,10 @@ typedef sotto_task_entry entry;
 
 /* Rows are only ever added, to both tables: as many of both as before is no change. (A population changes in its row,
  * and is read where it is needed; the parties of a task do so while it waits for its pairing, a row that is yet to come.) */
+/* Of what is stored. One task may be deleted and another added between two looks: their numbers are drawn at random, and so
+ * is what these add up to. */
 typedef struct extent {
-    int64_t tasks, pairings;
+    int64_t tasks, numbers, pairings;
 } extent;
 
 struct sotto_tasks {
@@ -127,10 +129,15 @@ static sotto_status measure(sotto_tx *tx, extent *out, sotto_err *err)
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT (SELECT count(*) FROM task), (SELECT count(*) FROM pairing)", err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "SELECT (SELECT count(*) FROM task),"
+                          " (SELECT CAST(coalesce(sum(n % 1000000007), 0) AS BIGINT) FROM task),"
+                          " (SELECT count(*) FROM pairing)",
+                          err));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    *out = (extent){sotto_sql_column_int(&q, 0), sotto_sql_column_int(&q, 1)};
+    *out = (extent){sotto_sql_column_int(&q, 0), sotto_sql_column_int(&q, 1),
+                    sotto_sql_column_int(&q, 2)};
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -147,6 +154,7 @@ static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
     l->again = false;
     SOTTO_TRY(measure(tx, &l->there, err));
     l->changed = tasks->again || l->there.tasks != tasks->read.tasks ||
+                 l->there.numbers != tasks->read.numbers ||
                  l->there.pairings != tasks->read.pairings;
     if (!l->changed)
         return SOTTO_OK;
@@ -231,7 +239,7 @@ sotto_status sotto_tasks_open(sotto_tasks **out, sotto_db *db, const sotto_colum
     tasks->keys = keys;
     tasks->role = role;
     tasks->log = log;
-    tasks->read = (extent){-1, -1};
+    tasks->read = (extent){-1, -1, -1};
     (void)pthread_rwlock_init(&tasks->lock, NULL);
     (void)pthread_mutex_init(&tasks->refreshing, NULL);
     status = sotto_tasks_refresh(tasks, err);

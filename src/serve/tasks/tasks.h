@@ -90,6 +90,12 @@ SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_key
                                             sotto_bytes expected, sotto_buf *ids,
                                             sotto_mistakes *mistakes, sotto_err *err);
 
+/* Deletes tasks (32 bytes each) that were added by mistake: all of them, or none.
+ *   SOTTO_MISSING  there is no such task
+ *   SOTTO_DENIED   its parties are paired, so that a server may be serving it; or something came for it */
+SOTTO_MUST_USE sotto_status sotto_tasks_delete(sotto_db *db, sotto_role role, sotto_bytes ids,
+                                               sotto_err *err);
+
 /* A task that came as a DAP configuration, with no recipe behind it: for other clients and collectors than sotto's. It may
  * claim nothing, and its operator answers for its parameters. */
 typedef struct sotto_bare_task {

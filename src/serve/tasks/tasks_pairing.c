@@ -72,11 +72,11 @@ static sotto_status compare_waiting(const sotto_server_task *task, const sotto_p
         return sotto_fail(err, SOTTO_DENIED,
                           "a task was added with another collector key than this file's: find out"
                           " which is the collector's, and add the task again");
-    /* Its id covers the URLs: with the right ones it would be another task, and this one would stay. */
+    /* Its id covers the URLs: with the right ones it is another task. */
     if (SOTTO_RULE(urls_wait) && !same_urls(pairing, task))
         return sotto_fail(err, SOTTO_DENIED,
                           "a task was added with other server URLs than this file's: find out which"
-                          " are right; if it is the file's, pair again, under other names");
+                          " are right; if the file's, `sotto admin task delete` the task");
     return SOTTO_OK;
 }
 

@@ -181,17 +181,17 @@ VERB(donate, "add events to a stream",
 VERB(offer, "hand the device a recipe, as a server would",
      "offer FILE [options]\n\n"
      "The device judges it against its policy, and keeps it for the ticks to come.\n"
-     "Exits with 3 if it is no recipe; 4 if it is refused, by the policy, a budget or because\n"
-     "its claim does not hold; 1 if it closed, or a later version or other bytes of this\n"
-     "version are known.\n" OPTIONS(NONE));
+     "Exits with 3 if it is no recipe. Exits with 4 if it is refused: by the policy, by a\n"
+     "budget, or because its claim does not hold. Exits with 1 if it closed, or a later version\n"
+     "or other bytes of this version are known.\n" OPTIONS(NONE));
 
 VERB(parties, "take a signed parties file, in place of the application's",
      "parties FILE [options]\n\n"
      "FILE is what `sotto parties sign` printed. The device keeps it, and uses it from now on\n"
-     "and after a restart. Exits with 3 if it is no signed parties file; 4 if the policy names\n"
-     "none of the keys that signed, or it has other parties or URLs, or a serial more than 30\n"
-     "days ahead of the clock; 1 if a signature does not hold, or a file with a higher serial\n"
-     "was taken before.\n" OPTIONS(NONE));
+     "and after a restart. Exits with 3 if it is no signed parties file. Exits with 4 if the\n"
+     "policy names none of the keys that signed, if it has other parties or URLs, or if its\n"
+     "serial is over 30 days ahead. Exits with 1 if a signature does not hold, or a file with a\n"
+     "higher serial was taken before.\n" OPTIONS(NONE));
 
 VERB(tick, "let the device do what is due",
      "tick [--idle] [--charging] [--network] [--out DIR | --dry-run]\n\n"

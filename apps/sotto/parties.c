@@ -351,10 +351,11 @@ static const sotto_verb verb_sign = {
         "usage: sotto parties sign FILE --key KEYFILE [--serial N]\n\n"
         "Prints FILE, a parties file, with a signature. Devices whose policy names the key take\n"
         "it in place of the file that came with their application, if it has the same names,\n"
-        "roles and URLs. The serial must be higher than that of every file they took before; it\n"
-        "is the time in seconds since 1970, if not given, and may not be more than 30 days ahead\n"
-        "of it. A file that is signed already gets one signature more, under the serial that it\n"
-        "has. Exits with 3 if FILE has mistakes.\n",
+        "roles and URLs. The serial must be higher than that of every file they took before. If\n"
+        "not given, it is the time in seconds since 1970. It may not be more than 30 days ahead "
+        "of\n"
+        "that time. A file that is signed already gets one signature more, under the serial that\n"
+        "it has. Exits with 3 if FILE has mistakes.\n",
     .run = run_sign,
 };
 
@@ -365,10 +366,10 @@ static const sotto_verb verb_check = {
         "usage: sotto parties check FILE [--policy FILE] [--application FILE] [--json]\n\n"
         "Prints the serial and the keys that signed. With --policy, checks the signatures.\n"
         "With --application, the parties file that came with the application, compares names,\n"
-        "roles and URLs. Exits with 4 if devices would refuse the file: a signature does not\n"
-        "hold, too few of the policy's keys signed, the serial is more than 30 days ahead of\n"
-        "this machine's clock, or the servers are others. A device also refuses a serial that\n"
-        "is lower than the last one it took, which it alone knows.\n",
+        "roles and URLs. Exits with 4 if devices would refuse the file. Either a signature does\n"
+        "not hold, too few of the policy's keys signed, the servers are others, or the serial is\n"
+        "over 30 days ahead. A device also refuses a serial that is lower than the last one it\n"
+        "took, which it alone knows.\n",
     .run = run_check,
 };
 

@@ -1,7 +1,8 @@
 """words.py SOURCE [--whole]: holds what people read to docs/glossary.md.
 
 Pages (README.md, docs/*.md, man pages) and the string literals of apps/ and src/ use none of the words in the glossary's
-table "Words not to use"; a sentence of a page has at most 30 words, but for those in tests/docs/long_sentences.txt; and a first run fits on a screen.
+table "Words not to use"; a sentence of a page, and of a message of apps/sotto and src/recipe, has at most 30 words, but for those in
+tests/docs/long_sentences.txt; and a first run fits on a screen.
 """
 
 import glob
@@ -98,14 +99,25 @@ def words_of(sentence):
     return [w for w in re.split(r"\s+", sentence) if re.search(r"\w", w)]
 
 
+def message_blocks(text):
+    """Paragraphs of a message or a usage text. Lines that are indented are rows of a list, of their own each."""
+    blocks = [""]
+    for line in text.split("\\n"):
+        if not line.strip() or line.startswith("usage: ") or line.startswith("  "):
+            blocks += [line, ""]
+        else:
+            blocks[-1] += " " + line
+    return [block for block in blocks if block.strip()]
+
+
 def literals(path):
     """String literals of a C file, neighbours joined, as (line, text); comments and includes are left out."""
     text = open(path, encoding="utf-8").read()
     blank = lambda m: re.sub(r"[^\n]", " ", m.group(0))
     text = re.sub(r"/\*.*?\*/|^#include[^\n]*", lambda m: blank(m), text, flags=re.S | re.M)
-    for m in re.finditer(r"\"(?:[^\"\\\n]|\\.)*\"(?:\s*\"(?:[^\"\\\n]|\\.)*\")*", text):
-        joined = re.sub(r"\"\s*\"", "", m.group(0))[1:-1].replace("\\n", " ")
-        yield text.count("\n", 0, m.start()) + 1, joined
+    literal, between = r"\"(?:[^\"\\\n]|\\.)*\"", r"\s*(?:PRI[diuxX]\d+\s*)?"
+    for m in re.finditer(f"{literal}(?:{between}{literal})*", text):
+        yield text.count("\n", 0, m.start()) + 1, re.sub(f"\"{between}\"", "", m.group(0))[1:-1]
 
 
 def main():
@@ -128,26 +140,32 @@ def main():
             if pattern.search(text) and os.path.basename(path) not in allowed:
                 complain(path, line, f'"{word}": write {instead}')
 
+    def look_for_length(path, line, block):
+        for sentence in sentences(block):
+            count = len(words_of(sentence))
+            if count <= LIMIT:
+                continue
+            known = [e for e in exceptions if sentence.strip().startswith(e)]
+            used.update(known)
+            if not known:
+                complain(path, line, f"a sentence of {count} words: {sentence.strip()[:shown]}")
+
     checked = 0
     for path in pages:
         text = open(path, encoding="utf-8").read()
         body = text.split("## Words not to use")[0] if path.endswith("docs/glossary.md") else text
         for number, block in page_blocks(path, body):
             look_for_words(path, number, block)
-            for sentence in sentences(block):
-                checked += 1
-                count = len(words_of(sentence))
-                if count <= LIMIT:
-                    continue
-                known = [e for e in exceptions if sentence.startswith(e)]
-                used.update(known)
-                if not known:
-                    complain(path, number, f"a sentence of {count} words: {sentence[:shown]}")
+            look_for_length(path, number, block)
+            checked += len(sentences(block))
     said = 0
     for path in code:
         for number, text in literals(path):
             said += 1
-            look_for_words(path, number, text)
+            look_for_words(path, number, text.replace("\\n", " "))
+            if os.path.relpath(path, source).startswith(("apps/sotto/", "src/recipe/")):
+                for block in message_blocks(text):
+                    look_for_length(path, number, block)
     for e in exceptions:
         if e not in used:
             complain(exceptions_path, exceptions.index(e) + 1, f"no such sentence: {e}")

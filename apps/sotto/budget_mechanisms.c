@@ -209,7 +209,7 @@ const sotto_form_mechanism sotto_form_mechanisms[] = {
      SOTTO_MECHANISM_LAPLACE,
      BIT(OPTION_SCALE),
      BIT(OPTION_RELEASES) | CONTRIBUTION,
-     "Laplace noise on a sum; --scale 0.01 to 1e9 times one person's share",
+     "Laplace noise on a sum; --scale 0.01 to 1e9 times one person's effect",
      fill_laplace,
      {RANGE(RELEASES, 1, 1e9)}},
     {"",

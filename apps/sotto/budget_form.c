@@ -415,6 +415,7 @@ void sotto_form_question(sotto_form *form, sotto_question *out, sotto_option unk
     out->trust = (sotto_trust)form->number[OPTION_TRUST];
     out->dishonest = form->dishonest;
     out->delta = form->number[OPTION_DELTA];
+    out->pure = form->given[OPTION_DELTA] && form->exact[OPTION_DELTA] == 0;
     out->participation_is_hidden = form->given[OPTION_HIDDEN];
     m->fill(out, form);
 }

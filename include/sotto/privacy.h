@@ -94,7 +94,8 @@ typedef struct sotto_question {
     sotto_adjacency adjacency;
     sotto_trust trust;
     sotto_share dishonest; /* of the cohort: lies, colludes or drops out; less than all */
-    double delta;          /* (0, 1), from 1e-300; 0 where the mechanism is pure DP      */
+    double delta;          /* (0, 1), from 1e-300; or 0 with `pure`                      */
+    bool pure;             /* of a mechanism that is pure DP: its epsilon at delta 0     */
 
     /* Split trust only: reports pass a relay and carry anonymous tokens, so nobody sees who takes part.
      * Without it there is no amplification by sampling, check-ins or donation times. Central trust has it anyway. */

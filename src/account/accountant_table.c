@@ -48,7 +48,10 @@ sotto_status sotto_privacy_epsilon(sotto_answer *out, const sotto_question *ques
 
     SOTTO_TRY(sotto_case_open(&c, entry, question, err));
     c.tables = accountant;
-    if (question->delta == 0 && entry->pure != NULL) {
+    if (question->pure) {
+        if (question->delta != 0 || entry->pure == NULL)
+            return sotto_fail(err, SOTTO_MALFORMED, "delta: %s is %s", entry->name,
+                              entry->pure ? "asked for at delta 0 and at another" : "not pure DP");
         sotto_answer_start(out, &c);
         SOTTO_TRY(entry->pure(out, &c, err));
         return sotto_answer_check(out, err);

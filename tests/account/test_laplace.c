@@ -237,16 +237,21 @@ static void at_delta_zero_epsilons_add_up(sotto_test *t)
     sotto_answer a, near;
 
     q.of.laplace.releases = 7;
-    q.delta = 0;
+    q.delta = 0; /* which might have been forgotten */
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
+    q.pure = true;
     CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK(t, a.low <= 0.7 && a.high >= 0.7 && a.high - a.low < 1e-14);
     q.delta = 1e-300;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&near, &q, NULL, &t->err));
+    q.pure = false;
     CHECK_OK(t, sotto_privacy_epsilon(&near, &q, NULL, &t->err));
     CHECK_NEAR(t, a.high, near.high, 1e-10);
     q = (sotto_question){.mechanism = SOTTO_MECHANISM_PURE,
                          .adjacency = SOTTO_ADJACENCY_REPLACEMENT,
                          .trust = SOTTO_TRUST_CENTRAL,
                          .dishonest = {0, 1},
+                         .pure = true,
                          .of.pure = {0.25, 8}};
     CHECK_OK(t, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK_NEAR(t, 2, a.high, 1e-14);
@@ -256,6 +261,7 @@ static void at_delta_zero_epsilons_add_up(sotto_test *t)
                          .adjacency = SOTTO_ADJACENCY_REPLACEMENT,
                          .trust = SOTTO_TRUST_CENTRAL,
                          .dishonest = {0, 1},
+                         .pure = true,
                          .of.gaussian = {SOTTO_CLIPPED_VECTOR, 1, 5, 1}};
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_privacy_epsilon(&a, &q, NULL, &t->err));
     CHECK_REASON(t, "delta");

@@ -466,31 +466,6 @@ static void draining_takes_the_datastore_key(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-/* So that an operator is not told about another server on the same machine. */
-static void ready_says_which_server_it_is(sotto_test *t)
-{
-    char identity[SOTTO_SERVER_IDENTITY], other[SOTTO_SERVER_IDENTITY], token[SOTTO_DRAIN_TOKEN];
-    sotto_test_service s;
-    sotto_bytes given;
-
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    const sotto_http_response answer = ask(t, s.client, s.leader, SOTTO_HTTP_GET, "readyz", NULL);
-    sotto_operations_identity(identity, s.leader->columns, "leader");
-    sotto_column_keys keys = *s.leader->columns;
-    keys.key[0][0] ^= 1;
-    sotto_operations_identity(other, &keys, "leader");
-    sotto_wipe(&keys, sizeof keys);
-    CHECK(t, sotto_http_response_field(&answer, "sotto-server", &given));
-    CHECK_EQUAL(t, sizeof identity - 1, given.len);
-    CHECK_BYTES(t, identity, given.data, given.len);
-    CHECK(t, strcmp(identity, other) != 0);
-    sotto_operations_identity(other, s.leader->columns, "helper");
-    CHECK(t, strcmp(identity, other) != 0);
-    sotto_operations_token(token, s.leader->columns); /* which stays secret */
-    CHECK(t, strncmp(token, identity, 8) != 0);
-    sotto_test_service_close(&s);
-}
-
 /* ---- keys --------------------------------------------------------------------------------------------------------------- */
 
 static void a_datastore_key_is_made_for_an_empty_database_alone(sotto_test *t)
@@ -629,7 +604,6 @@ int main(int argc, char **argv)
         CASE(metrics_count_reports_by_cause),
         CASE(draining_finishes_what_was_accepted),
         CASE(draining_takes_the_datastore_key),
-        CASE(ready_says_which_server_it_is),
         CASE(a_datastore_key_is_made_for_an_empty_database_alone),
         CASE(a_directory_is_not_called_a_missing_datastore_key),
         CASE(a_datastore_key_that_others_may_read_opens_nothing),

@@ -101,6 +101,30 @@ static void a_third_service_runs_on_the_host(sotto_test *t)
     sotto_host_close(host);
 }
 
+/* So that an operator is not told about another server on the same machine. */
+static void ready_says_which_server_it_is(sotto_test *t)
+{
+    char identity[SOTTO_SERVER_IDENTITY], other[SOTTO_SERVER_IDENTITY], field[64];
+    char token[SOTTO_DRAIN_TOKEN];
+    sotto_host *host = open_third(t, sotto_test_directory(t), sotto_test_address(t), "");
+    sotto_column_keys keys = host->columns;
+
+    sotto_operations_identity(identity, &host->columns, "third");
+    (void)snprintf(field, sizeof field, "Sotto-Server: %s\r\n", identity);
+    const sotto_test_answer answer =
+        ask(t, sotto_operations_port(host->operations), "GET /readyz", "");
+    CHECK(t, strstr(answer.head, field) != NULL);
+    sotto_operations_identity(other, &host->columns, "fourth");
+    CHECK(t, strcmp(identity, other) != 0);
+    keys.key[0][0] ^= 1;
+    sotto_operations_identity(other, &keys, "third");
+    CHECK(t, strcmp(identity, other) != 0);
+    sotto_wipe(&keys, sizeof keys);
+    sotto_operations_token(token, &host->columns); /* which stays secret */
+    CHECK(t, strncmp(token, identity, 8) != 0);
+    sotto_host_close(host);
+}
+
 static void its_option_is_read_and_printed(sotto_test *t)
 {
     static uint8_t memory[1 << 16];
@@ -237,10 +261,15 @@ static void forget(void)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(a_third_service_runs_on_the_host),        CASE(its_option_is_read_and_printed),
-        CASE(the_host_refuses_what_no_route_takes),    CASE(a_route_may_take_its_bodies_in_pieces),
-        CASE(a_drain_ends_an_answer_that_stays_open),  CASE(a_note_outlives_its_process),
-        CASE(another_services_database_is_left_alone), CASE(steps_back_off_by_one_rule),
+        CASE(a_third_service_runs_on_the_host),
+        CASE(ready_says_which_server_it_is),
+        CASE(its_option_is_read_and_printed),
+        CASE(the_host_refuses_what_no_route_takes),
+        CASE(a_route_may_take_its_bodies_in_pieces),
+        CASE(a_drain_ends_an_answer_that_stays_open),
+        CASE(a_note_outlives_its_process),
+        CASE(another_services_database_is_left_alone),
+        CASE(steps_back_off_by_one_rule),
     };
 
     if (!sotto_test_at_end(forget))

@@ -204,10 +204,13 @@ ASKING(nested,
        "SELECT code FROM (SELECT code FROM (SELECT code FROM (SELECT code FROM (SELECT code FROM "
        "errors))))")
 
-static void column_lacking(parts *p)
-{
-    set(p->column, sizeof p->column, "nowhere");
-}
+/* One text of the recipe or the policy is another. */
+#define SETTING(name, member, text)                                                                \
+    static void name(parts *p)                                                                     \
+    {                                                                                              \
+        set(p->member, sizeof p->member, text);                                                    \
+    }
+SETTING(column_lacking, column, "nowhere")
 
 /* Only SQLite can tell what it is called. */
 static void column_unnamed(parts *p)
@@ -271,10 +274,7 @@ static void rows_forbidden(parts *p)
     p->queries[0] = 0;
 }
 
-static void other_query(parts *p)
-{
-    set(p->queries, sizeof p->queries, "\"SELECT kind AS code FROM errors\"");
-}
+SETTING(other_query, queries, "\"SELECT kind AS code FROM errors\"")
 
 static void stream_gone(parts *p)
 {
@@ -283,10 +283,7 @@ static void stream_gone(parts *p)
     p->types[0] = NULL;
 }
 
-static void other_analysis(parts *p)
-{
-    set(p->analysis, sizeof p->analysis, "other");
-}
+SETTING(other_analysis, analysis, "other")
 
 static void much_epsilon(parts *p)
 {
@@ -374,49 +371,33 @@ static void out_of_reach(parts *p)
                    "{\"type\": \"poisson\", \"rate\": 0.5}");
 }
 
-#define TAKING_PART(name, participation_)                                                          \
-    static void name(parts *p)                                                                     \
-    {                                                                                              \
-        set(p->participation, sizeof p->participation, participation_);                            \
-    }
-TAKING_PART(sliding, "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 24, " START
-                     ", \"slot\": \"1h\"}")
-TAKING_PART(rare_check_in,
-            "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 24, \"probability\": "
-            "0.9, " START ", \"slot\": \"1h\"}")
-TAKING_PART(wide_check_in, "{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": "
-                           "100000, " START ", \"slot\": \"1h\"}")
-TAKING_PART(thin_donation, "{\"type\": \"donation\", \"slots\": 100, " START ", \"slot\": \"1h\"}")
-TAKING_PART(round_across_slots,
-            "{\"type\": \"donation\", \"slots\": 5, " START ", \"slot\": \"30m\"}")
-TAKING_PART(slots_elsewhere, "{\"type\": \"donation\", \"slots\": 5, \"start\": "
-                             "\"2026-12-20T00:00:00Z\", \"slot\": \"1h\"}")
+SETTING(sliding, participation,
+        "{\"type\": \"check-in\", \"variant\": \"sliding\", \"window\": 24, " START
+        ", \"slot\": \"1h\"}")
+SETTING(rare_check_in, participation,
+        "{\"type\": \"check-in\", \"variant\": \"fixed\", \"window\": 24, \"probability\": "
+        "0.9, " START ", \"slot\": \"1h\"}")
+SETTING(wide_check_in, participation,
+        "{\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": "
+        "100000, " START ", \"slot\": \"1h\"}")
+SETTING(thin_donation, participation,
+        "{\"type\": \"donation\", \"slots\": 100, " START ", \"slot\": \"1h\"}")
+SETTING(round_across_slots, participation,
+        "{\"type\": \"donation\", \"slots\": 5, " START ", \"slot\": \"30m\"}")
+SETTING(slots_elsewhere, participation,
+        "{\"type\": \"donation\", \"slots\": 5, \"start\": "
+        "\"2026-12-20T00:00:00Z\", \"slot\": \"1h\"}")
 
-static void deletion(parts *p)
-{
-    set(p->adjacency, sizeof p->adjacency, "deletion");
-}
+SETTING(deletion, adjacency, "deletion")
 
-static void sensitive_cohort(parts *p)
-{
-    set(p->cohorts, sizeof p->cohorts, "\"cohorts\": {\"income\": [\"low\"]},");
-}
+SETTING(sensitive_cohort, cohorts, "\"cohorts\": {\"income\": [\"low\"]},")
 
-static void sensitive_target(parts *p)
-{
-    set(p->targeting, sizeof p->targeting, "\"targeting\": {\"wealth\": [\"low\"]},");
-}
+SETTING(sensitive_target, targeting, "\"targeting\": {\"wealth\": [\"low\"]},")
 
-static void silence(parts *p)
-{
-    set(p->no_match, sizeof p->no_match, "silence");
-}
+SETTING(silence, no_match, "silence")
 
-static void importance(parts *p)
-{
-    set(p->participation, sizeof p->participation,
-        "{\"type\": \"importance\", \"rate_default\": 0.5, \"rate_other\": 0.9}");
-}
+SETTING(importance, participation,
+        "{\"type\": \"importance\", \"rate_default\": 0.5, \"rate_other\": 0.9}")
 
 static void importance_hidden(parts *p)
 {
@@ -424,10 +405,7 @@ static void importance_hidden(parts *p)
     set(p->rules, sizeof p->rules, ", \"hidden_participation\": true");
 }
 
-static void trust_forbidden(parts *p)
-{
-    set(p->rules, sizeof p->rules, ", \"trusts\": [\"aero\"]");
-}
+SETTING(trust_forbidden, rules, ", \"trusts\": [\"aero\"]")
 
 static void long_report(parts *p)
 {
@@ -435,10 +413,7 @@ static void long_report(parts *p)
     p->report_bytes = 1000;
 }
 
-static void not_a_recipe(parts *p)
-{
-    set(p->extra, sizeof p->extra, "\"quary\": 1,");
-}
+SETTING(not_a_recipe, extra, "\"quary\": 1,")
 
 static const struct {
     const char *how;

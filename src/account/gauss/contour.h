@@ -14,7 +14,7 @@
 
 #include "account/numeric/bound.h"
 
-/* Factors by which tests inflate one error term at a time; all 1 in earnest. */
+/* Factors by which tests inflate one error term at a time; all 1 outside of tests. */
 typedef struct sotto_contour_terms {
     double aliasing;
     double truncation;

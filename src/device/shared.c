@@ -4,6 +4,7 @@
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "device/ledger/shelf.h"
+#include "query/memory.h"
 #include "recipe/signed_parties.h"
 
 #include <string.h>
@@ -45,6 +46,13 @@ void sotto_device_shared_free(sotto_device_shared *shared)
         return;
     sotto_arena_clear(&shared->arena);
     sotto_release(shared, sizeof *shared);
+}
+
+sotto_status sotto_device_count_memory(sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    return sotto_memory_meter(err);
 }
 
 /* ---- policy and parties ----------------------------------------------------------------------------------- */

@@ -24,6 +24,8 @@ struct sotto_device_shared {
     sotto_bytes policy, parties;
     shared_recipe recipes[RECIPES];
     size_t recipe_count;
+    sotto_store *store; /* blank, for the next device; or NULL */
+    sotto_ledger *ledger;
 };
 
 sotto_device_shared *sotto_shared_within(size_t bytes)
@@ -44,6 +46,8 @@ void sotto_device_shared_free(sotto_device_shared *shared)
 {
     if (!shared)
         return;
+    sotto_store_close(shared->store);
+    sotto_ledger_close(shared->ledger);
     sotto_arena_clear(&shared->arena);
     sotto_release(shared, sizeof *shared);
 }
@@ -150,6 +154,41 @@ sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shared *shared, sot
         return SOTTO_OK;
     }
     return read_terms(out, policy, parties, arena, err);
+}
+
+/* ---- stores in memory ------------------------------------------------------------------------------------- */
+
+sotto_store *sotto_shared_take_store(sotto_device_shared *shared)
+{
+    sotto_store *store = shared ? shared->store : NULL;
+
+    if (shared)
+        shared->store = NULL;
+    return store;
+}
+
+sotto_ledger *sotto_shared_take_ledger(sotto_device_shared *shared)
+{
+    sotto_ledger *ledger = shared ? shared->ledger : NULL;
+
+    if (shared)
+        shared->ledger = NULL;
+    return ledger;
+}
+
+/* Nothing of this device is left in them. */
+void sotto_shared_leave(sotto_device_shared *shared, sotto_store *store, sotto_ledger *ledger)
+{
+    if (shared && store && !shared->store && sotto_store_blank(store)) {
+        shared->store = store;
+        store = NULL;
+    }
+    if (shared && ledger && !shared->ledger && sotto_ledger_blank(ledger)) {
+        shared->ledger = ledger;
+        ledger = NULL;
+    }
+    sotto_ledger_close(ledger);
+    sotto_store_close(store);
 }
 
 /* ---- recipes ---------------------------------------------------------------------------------------------- */

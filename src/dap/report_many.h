@@ -38,12 +38,9 @@ SOTTO_MUST_USE sotto_status sotto_report_make_with(sotto_dap_report *out, sotto_
 
 /* What sotto_report_make makes of each, byte for byte, with key agreements in lanes where the machine has them.
  *   random  count times sotto_report_random_size bytes */
-SOTTO_MUST_USE sotto_status sotto_report_make_many(sotto_dap_report *out,
-                                                   sotto_report_draft *drafts,
-                                                   const sotto_measurement *measurements,
-                                                   size_t count, const sotto_vdaf *vdaf,
-                                                   const sotto_hpke_config to[SOTTO_REPORT_SHARES],
-                                                   sotto_bytes random, sotto_arena *arena,
-                                                   sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_report_make_many(
+    sotto_dap_report *out, sotto_report_draft *drafts, const sotto_measurement *measurements,
+    size_t count, const sotto_vdaf *vdaf, const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+    sotto_bytes random, sotto_arena *arena, sotto_err *err);
 
 #endif

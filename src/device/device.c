@@ -144,6 +144,8 @@ sotto_status sotto_device_open(sotto_device **out, const sotto_device_options *o
     sotto_arena_init(&device->keep, KEEP);
     sotto_arena_init(&device->work, work);
     device->shared = options->shared;
+    if (!options->events && !options->simulation)
+        device->ephemerals = sotto_shared_ephemerals(options->shared);
     sotto_arena_init(&device->replaced, KEEP);
     sotto_status status = sotto_terms_read(&device->terms, device->shared, options->policy,
                                            options->parties, &device->keep, err);

@@ -26,6 +26,7 @@ struct sotto_device_shared {
     size_t recipe_count;
     sotto_store *store; /* blank, for the next device; or NULL */
     sotto_ledger *ledger;
+    sotto_ephemeral_source ephemerals;
 };
 
 sotto_device_shared *sotto_shared_within(size_t bytes)
@@ -189,6 +190,18 @@ void sotto_shared_leave(sotto_device_shared *shared, sotto_store *store, sotto_l
     }
     sotto_ledger_close(ledger);
     sotto_store_close(store);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------------- */
+
+void sotto_shared_seal_with(sotto_device_shared *shared, sotto_ephemeral_source source)
+{
+    shared->ephemerals = source;
+}
+
+const sotto_ephemeral_source *sotto_shared_ephemerals(const sotto_device_shared *shared)
+{
+    return shared && shared->ephemerals.take ? &shared->ephemerals : NULL;
 }
 
 /* ---- recipes ---------------------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include "device/ledger/ledger.h"
 #include "recipe/policy_tables.h"
+#include "seal/sender.h"
 #include "sotto/device.h"
 
 /* What a device is opened with. */
@@ -41,6 +42,12 @@ SOTTO_MUST_USE sotto_status sotto_shared_recipe(const sotto_recipe **out,
 sotto_store *sotto_shared_take_store(sotto_device_shared *shared);
 sotto_ledger *sotto_shared_take_ledger(sotto_device_shared *shared);
 void sotto_shared_leave(sotto_device_shared *shared, sotto_store *store, sotto_ledger *ledger);
+
+/* Lets devices in memory that draw real randomness seal with keys from here. No device in files does: whoever made the
+ * keys can open the reports. */
+void sotto_shared_seal_with(sotto_device_shared *shared, sotto_ephemeral_source source);
+/* NULL: there is none. */
+const sotto_ephemeral_source *sotto_shared_ephemerals(const sotto_device_shared *shared);
 
 /* Whether this judge let the recipe pass, and what it found. Refusals are not kept. */
 bool sotto_shared_passed(const sotto_device_shared *shared, sotto_known_epsilon *known,

@@ -150,8 +150,8 @@ sotto_status sotto_dhkem_encap(uint8_t *shared_secret, uint8_t *enc, const sotto
         SOTTO_TRY(agree_now(dh, enc, kem, with, receiver_public, err));
     }
     sotto_hmac_key_init(&empty_salt, kem->hash, sotto_bytes_of(NULL, 0));
-    sotto_status status = extract_and_expand(shared_secret, kem, &empty_salt, dh, enc,
-                                             receiver_public.data, err);
+    sotto_status status =
+        extract_and_expand(shared_secret, kem, &empty_salt, dh, enc, receiver_public.data, err);
     sotto_wipe(dh, sizeof dh);
     return status;
 }

@@ -238,9 +238,9 @@ static void many_are_made_as_one_by_one(sotto_test *t)
     for (size_t i = 0; i < MANY; i++) {
         make(t, &one[i], &config);
         one[i].random = noise(t, &one[0], one[0].random.len);
-        CHECK_OK(t, sotto_report_make(&one[i].report, &one[i].draft, &one[i].vdaf,
-                                      one[0].measurement, one[0].to, one[i].random, &t->arena,
-                                      &t->err));
+        CHECK_OK(t,
+                 sotto_report_make(&one[i].report, &one[i].draft, &one[i].vdaf, one[0].measurement,
+                                   one[0].to, one[i].random, &t->arena, &t->err));
         if (!random)
             random = sotto_test_take(t, MANY * one[0].random.len);
         memcpy(random + i * one[0].random.len, one[i].random.data, one[0].random.len);

@@ -2,6 +2,7 @@
 #include "device/events/memory_image.h"
 #include "device/shared.h"
 #include "query/sqlite.h"
+#include "seal/ephemerals.h"
 #include "support/devices.h"
 
 #include <stdio.h>
@@ -278,6 +279,53 @@ static void every_connection_sees_a_restored_database(sotto_test *t)
     sotto_sqlite_close(db);
 }
 
+/* ---- keys from outside ------------------------------------------------------------------------------------ */
+
+typedef struct counted {
+    sotto_ephemerals *stock;
+    unsigned taken;
+} counted;
+
+static sotto_status take_counted(void *context, sotto_ephemeral *out, const sotto_hpke_config *to,
+                                 sotto_err *err)
+{
+    counted *c = context;
+
+    c->taken++;
+    return sotto_ephemerals_take(c->stock, out, to, err);
+}
+
+/* In memory with real randomness; in memory with randomness that can be repeated; in files. */
+static void only_simulated_devices_seal_with_keys_from_outside(sotto_test *t)
+{
+    const sotto_bytes recipe = sotto_test_sure_recipe(t, "50001", NULL, NULL);
+    sotto_device_shared *shared = sotto_device_shared_new();
+    counted c = {.stock = sotto_ephemerals_new()};
+    static sotto_test_phone phone;
+
+    CHECK(t, c.stock != NULL);
+    sotto_shared_seal_with(shared, (sotto_ephemeral_source){take_counted, &c});
+    for (int way = 0; way < 3; way++) {
+        c.taken = 0;
+        sotto_test_phone_init(t, &phone, NULL);
+        if (way == 2)
+            sotto_test_phone_in_files(&phone);
+        if (way == 0)
+            phone.options.simulation = NULL;
+        phone.options.shared = shared;
+        sotto_test_phone_open(&phone);
+        CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+        CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+        CHECK_OK(t, sotto_device_offer(phone.device, recipe, &t->err));
+        CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+        CHECK_EQUAL(t, way == 0 ? 2 : 0, c.taken);
+        CHECK_EQUAL(t, 1, phone.uploads);
+        sotto_test_phone_close(&phone);
+    }
+    sotto_ephemerals_free(c.stock);
+    sotto_device_shared_free(shared);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -290,6 +338,7 @@ int main(int argc, char **argv)
         CASE(each_answers_of_its_own_events),
         CASE(devices_that_are_open_at_once_share_no_store),
         CASE(every_connection_sees_a_restored_database),
+        CASE(only_simulated_devices_seal_with_keys_from_outside),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -1,6 +1,6 @@
 /* What a query may take of memory is limited in every way in which a process may configure SQLite. */
-#include "sotto/device.h"
 #include "query/memory.h"
+#include "sotto/device.h"
 #include "support/queries.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
 /* Messages whose keys were agreed on in a batch open as they do one by one, and are refused as they are. */
 #include "crypto/x25519.h"
 #include "seal/agreed.h"
+#include "seal/ephemerals.h"
 #include "seal/keys.h"
 #include "seal/sender.h"
 #include "support/test.h"
@@ -211,6 +212,47 @@ static void no_batch_seals_to_a_point_of_small_order(sotto_test *t)
     sotto_hpke_sender_clear(&sender);
 }
 
+/* More receivers than have a stock at a time, and more keys than a stock has: none comes twice, and all are sealed with. */
+static void a_stock_hands_out_each_key_once(sotto_test *t)
+{
+    enum { RECEIVERS = 6, KEYS = 40 };
+    static sotto_ephemeral taken[RECEIVERS][KEYS];
+    sotto_hpke_key keys[RECEIVERS];
+    sotto_hpke_config to[RECEIVERS];
+    sotto_ephemerals *stock = sotto_ephemerals_new();
+    uint8_t sealed[SEALED], opened[PLAIN];
+
+    CHECK(t, stock != NULL);
+    for (size_t r = 0; r < RECEIVERS; r++)
+        to[r] = config_of(t, &keys[r], r ? SOTTO_HPKE_KEM_X25519 : SOTTO_HPKE_KEM_P256,
+                          (uint8_t)(1 + r));
+    for (size_t i = 0; i < KEYS; i++)
+        for (size_t r = 0; r < RECEIVERS; r++) {
+            sotto_buf out = sotto_buf_over(sealed, sizeof sealed),
+                      plain = sotto_buf_over(opened, sizeof opened);
+            sotto_ephemeral *with = &taken[r][i];
+            sotto_hpke_sender sender;
+
+            CHECK_OK(t, sotto_ephemerals_take(stock, with, &to[r], &t->err));
+            if (r) {
+                CHECK_OK(t, sotto_hpke_sender_init(&sender, &to[r], ascii("info"), &t->err));
+                CHECK_OK(t, sotto_hpke_sender_seal(&sender, &out, with, ascii("aad"), ascii("text"),
+                                                   &t->err));
+                CHECK_OK(t,
+                         sotto_hpke_unseal(&plain, &keys[r], to[r].suite, ascii("info"),
+                                           sotto_bytes_of(sealed, ENC), ascii("aad"),
+                                           sotto_bytes_of(sealed + ENC, out.len - ENC), &t->err));
+                sotto_hpke_sender_clear(&sender);
+            }
+            for (size_t j = 0; j < i; j++)
+                CHECK(t, memcmp(with->private_key, taken[r][j].private_key, ENC) != 0);
+        }
+    to[1].public_key.len--;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_ephemerals_take(stock, &taken[0][0], &to[1], &t->err));
+    sotto_ephemerals_free(stock);
+    sotto_ephemerals_free(NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -220,6 +262,7 @@ int main(int argc, char **argv)
         CASE(a_batch_is_sealed_as_one_by_one),
         CASE(a_key_agreed_with_another_receiver_agrees_anew),
         CASE(no_batch_seals_to_a_point_of_small_order),
+        CASE(a_stock_hands_out_each_key_once),
     };
     return RUN_TESTS(argc, argv, cases);
 }

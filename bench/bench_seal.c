@@ -1,4 +1,4 @@
-/* What one sealed share costs its receiver: alone, beside the Diffie-Hellman in it, and in batches, where lanes agree on
+/* What one sealed share costs its sender, and its receiver: alone, beside the Diffie-Hellman in it, and in batches, where lanes agree on
  * eight or four keys at a time.
  *
  * All cases run over the same 64 senders in turn, so no call repeats the encapsulated key before it.
@@ -8,6 +8,7 @@
 #include "crypto/kem.h"
 #include "crypto/x25519.h"
 #include "seal/agreed.h"
+#include "seal/sender.h"
 #include "sotto/seal.h"
 
 #include <stdio.h>
@@ -18,6 +19,9 @@
 enum { MESSAGES = 64, PLAIN = 2048, AAD = 300, ENC = 32 };
 
 typedef struct sealed_messages {
+    sotto_hpke_key key;
+    sotto_hpke_config to;
+    sotto_hpke_sender sender;
     sotto_hpke_receiver *receiver;
     sotto_dh bare; /* the receiver's private key, with a peer already set */
     unsigned next;
@@ -30,33 +34,35 @@ typedef struct sealed_messages {
 static const sotto_hpke_suite SUITE = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
                                        SOTTO_HPKE_AEAD_AES128_GCM};
 
+static const char INFO[] = "dap-18 input share\1\3";
+#define PURPOSE sotto_bytes_of(INFO, sizeof INFO - 1)
+
 static sotto_status prepare(sealed_messages *m, sotto_err *err)
 {
-    static const char info[] = "dap-18 input share\1\3";
     uint8_t ikm[32] = {1}, shared[32];
-    sotto_hpke_key key;
 
     memset(m, 0, sizeof *m);
-    SOTTO_TRY(sotto_hpke_key_derive(&key, SUITE.kem, sotto_bytes_of(ikm, sizeof ikm), err));
-    const sotto_bytes purpose = sotto_bytes_of(info, sizeof info - 1);
-    const sotto_hpke_config to = sotto_hpke_config_of(&key, 1, SUITE.kdf, SUITE.aead);
+    SOTTO_TRY(sotto_hpke_key_derive(&m->key, SUITE.kem, sotto_bytes_of(ikm, sizeof ikm), err));
+    m->to = sotto_hpke_config_of(&m->key, 1, SUITE.kdf, SUITE.aead);
+    SOTTO_TRY(sotto_hpke_sender_init(&m->sender, &m->to, PURPOSE, err));
     for (size_t i = 0; i < MESSAGES; i++) {
         sotto_buf out = sotto_buf_over(m->sealed[i], sizeof m->sealed[i]);
 
         ikm[1] = (uint8_t)(i + 1);
-        SOTTO_TRY(sotto_hpke_seal(&out, &to, sotto_bytes_of(ikm, sizeof ikm), purpose,
+        SOTTO_TRY(sotto_hpke_seal(&out, &m->to, sotto_bytes_of(ikm, sizeof ikm), PURPOSE,
                                   sotto_bytes_of(m->aad, AAD), sotto_bytes_of(m->plain, PLAIN),
                                   err));
     }
-    SOTTO_TRY(sotto_hpke_receiver_new(&m->receiver, &key, SUITE, purpose, err));
+    SOTTO_TRY(sotto_hpke_receiver_new(&m->receiver, &m->key, SUITE, PURPOSE, err));
     SOTTO_TRY(sotto_dh_init(&m->bare, sotto_kem_find(SUITE.kem),
-                            sotto_bytes_of(key.private_key, key.private_key_len), err));
+                            sotto_bytes_of(m->key.private_key, m->key.private_key_len), err));
     return sotto_dh_agree(&m->bare, shared, sotto_bytes_of(m->sealed[0], ENC), "enc", err);
 }
 
 static void release(sealed_messages *m)
 {
     sotto_hpke_receiver_free(m->receiver);
+    sotto_hpke_sender_clear(&m->sender);
     sotto_dh_clear(&m->bare);
 }
 
@@ -117,6 +123,40 @@ static void agree_batch(void *state)
     sotto_wipe(agreed, sizeof agreed);
 }
 
+/* A load's side: each message with a fresh key. */
+static void seal_one(void *state)
+{
+    sealed_messages *m = state;
+    uint8_t ikm[32] = {3, (uint8_t)m->next++}, sealed[ENC + PLAIN + SOTTO_HPKE_TAG_SIZE];
+    sotto_buf out = sotto_buf_over(sealed, sizeof sealed);
+
+    m->refused += sotto_hpke_seal(&out, &m->to, sotto_bytes_of(ikm, sizeof ikm), PURPOSE,
+                                  sotto_bytes_of(m->aad, AAD), sotto_bytes_of(m->plain, PLAIN),
+                                  NULL) != SOTTO_OK;
+}
+
+static void seal_batch(void *state)
+{
+    sealed_messages *m = state;
+    uint8_t ikm[32] = {4}, sealed[ENC + PLAIN + SOTTO_HPKE_TAG_SIZE];
+    sotto_ephemeral with[MESSAGES];
+
+    for (size_t i = 0; i < MESSAGES; i++) {
+        ikm[1] = (uint8_t)i;
+        m->refused += sotto_hpke_sender_derive(&m->sender, &with[i],
+                                               sotto_bytes_of(ikm, sizeof ikm), NULL) != SOTTO_OK;
+    }
+    sotto_hpke_sender_agree(&m->sender, with, MESSAGES);
+    for (size_t i = 0; i < MESSAGES; i++) {
+        sotto_buf out = sotto_buf_over(sealed, sizeof sealed);
+
+        m->refused +=
+            sotto_hpke_sender_seal(&m->sender, &out, &with[i], sotto_bytes_of(m->aad, AAD),
+                                   sotto_bytes_of(m->plain, PLAIN), NULL) != SOTTO_OK;
+    }
+    sotto_wipe(with, sizeof with);
+}
+
 static void run_batches(const sotto_bench *b, sealed_messages *m)
 {
     static const char *const sets[] = {"ifma", "avx2"};
@@ -129,6 +169,8 @@ static void run_batches(const sotto_bench *b, sealed_messages *m)
         (void)sotto_bench_run(b, name, agree_batch, m, MESSAGES);
         (void)snprintf(name, sizeof name, "seal/unseal-2048-batch/%s", sets[i]);
         (void)sotto_bench_run(b, name, unseal_batch, m, MESSAGES);
+        (void)snprintf(name, sizeof name, "seal/seal-2048-batch/%s", sets[i]);
+        (void)sotto_bench_run(b, name, seal_batch, m, MESSAGES);
     }
     sotto_bench_expect(sotto_x25519_use(NULL), "no way to multiply is left");
 }
@@ -141,6 +183,7 @@ void sotto_bench_seal(const sotto_bench *b)
     sotto_bench_expect(prepare(&messages, &err) == SOTTO_OK, err.reason);
     double bare = sotto_bench_run(b, "seal/x25519-bare", bare_x25519, &messages, 1);
     double whole = sotto_bench_run(b, "seal/unseal-2048", unseal, &messages, 1);
+    (void)sotto_bench_run(b, "seal/seal-2048", seal_one, &messages, 1);
     sotto_bench_expect(messages.refused == 0, "messages were refused");
     run_batches(b, &messages);
     sotto_bench_expect(messages.refused == 0, "messages of a batch were refused");

@@ -121,6 +121,11 @@ static int demo_main(int argc, char **argv)
     if (!read_options(&d, argc, argv))
         return EXIT_USAGE;
     catch_signals();
+    /* One lock for every allocation of SQLite would take as long as the devices themselves. */
+    if (sotto_device_count_memory(&err) != SOTTO_OK) {
+        (void)fprintf(stderr, "sotto demo: %s\n", err.reason);
+        return EXIT_FAILED;
+    }
     sotto_arena_init(&d.arena, (size_t)256 << 20);
     d.started_ms = sotto_clock_monotonic(&sotto_clock_system) / 1000000;
     status = run(&d, &right, &err);

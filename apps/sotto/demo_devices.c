@@ -5,6 +5,8 @@
 
 #include "base/arena.h"
 #include "dap/dap.h"
+#include "device/shared.h"
+#include "seal/ephemerals.h"
 #include "sotto/random.h"
 #include "terminal.h"
 #include "transport/http_client.h"
@@ -39,6 +41,7 @@ typedef struct basket {
     unsigned hostile; /* what the device at hand does; 0: nothing */
     sotto_arena arena;
     sotto_device_shared *shared; /* by the devices of this thread */
+    sotto_ephemerals *stock;     /* that they seal with           */
     double epsilon_left, epsilon_allowed;
 } basket;
 
@@ -272,6 +275,12 @@ static sotto_status work_through(basket *b, sotto_err *err)
     return upload(b, err);
 }
 
+static sotto_status take_key(void *stock, sotto_ephemeral *out, const sotto_hpke_config *to,
+                             sotto_err *err)
+{
+    return sotto_ephemerals_take(stock, out, to, err);
+}
+
 static void *work(void *context)
 {
     crew *c = context;
@@ -284,7 +293,10 @@ static void *work(void *context)
     sotto_arena_init(&b.arena, (size_t)64 << 20);
     sotto_arena_init(&body, 2 * size);
     b.shared = sotto_device_shared_new();
-    status = b.shared ? sotto_buf_take(&b.body, &body, size, &err) : SOTTO_NO_MEMORY;
+    b.stock = sotto_ephemerals_new();
+    status = b.shared && b.stock ? sotto_buf_take(&b.body, &body, size, &err) : SOTTO_NO_MEMORY;
+    if (status == SOTTO_OK)
+        sotto_shared_seal_with(b.shared, (sotto_ephemeral_source){take_key, b.stock});
     if (status == SOTTO_OK)
         status = work_through(&b, &err);
     (void)pthread_mutex_lock(&c->lock);
@@ -296,6 +308,7 @@ static void *work(void *context)
     }
     (void)pthread_mutex_unlock(&c->lock);
     sotto_device_shared_free(b.shared);
+    sotto_ephemerals_free(b.stock);
     sotto_arena_clear(&b.arena);
     sotto_arena_clear(&body);
     return NULL;

@@ -164,6 +164,15 @@ SOTTO_API SOTTO_MUST_USE sotto_device_shared *sotto_device_shared_new(void);
 /* NULL is fine. */
 SOTTO_API void sotto_device_shared_free(sotto_device_shared *shared);
 
+/* What a query may take of memory is limited. SQLite's statistics tell how much that is, unless the process switched them
+ * off (SQLITE_CONFIG_MEMSTATUS), or SQLite was built without; then no query is answered. This function makes the library
+ * count for itself, one thread apart from another, and switches SQLite's statistics off. Call it before anything in the
+ * process uses SQLite, while no other thread does. It makes many devices on several threads faster, too, since SQLite's
+ * statistics take a lock at each allocation.
+ *   SOTTO_STALE  SQLite is used already; nothing has changed
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_count_memory(sotto_err *err);
+
 typedef struct sotto_device_options {
     const char *events; /* path of the event file ...                                             */
     const char

@@ -5,6 +5,7 @@
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <string.h>
 
 /* As many lanes are filled at once; more private keys than this never meet in one call. */
 enum { GROUP = 64, KEYS = 8 };
@@ -88,4 +89,43 @@ void sotto_agree_many(sotto_agreement *all, size_t count)
     }
     run(&g);
     sotto_wipe(g.keys, sizeof g.keys);
+}
+
+/* ---- keys that are used once ------------------------------------------------------------------------------- */
+
+static const uint8_t base_point[SOTTO_X25519_SIZE] = {9};
+
+/* Of each key two products, one beside the other. */
+static void agree_some(sotto_ephemeral *some, size_t count, const uint8_t *peer)
+{
+    const uint8_t *scalars[GROUP], *points[GROUP];
+    uint8_t *out[GROUP];
+
+    for (size_t i = 0; i < count; i++) {
+        scalars[2 * i] = scalars[2 * i + 1] = some[i].private_key;
+        points[2 * i] = base_point;
+        points[2 * i + 1] = peer;
+        out[2 * i] = some[i].public_key;
+        out[2 * i + 1] = some[i].secret;
+    }
+    const size_t done = sotto_x25519_many(out, scalars, points, 2 * count) / 2;
+    for (size_t i = 0; i < done; i++) {
+        bool zero = all_zero(some[i].secret, SOTTO_X25519_SIZE);
+
+        SOTTO_DECLASSIFY(&zero, sizeof zero);
+        SOTTO_DECLASSIFY(some[i].public_key, SOTTO_X25519_SIZE);
+        memcpy(some[i].peer, peer, SOTTO_X25519_SIZE);
+        some[i].agreed = !zero;
+    }
+}
+
+void sotto_ephemerals_agree(sotto_ephemeral *all, size_t count, const sotto_kem *kem,
+                            sotto_bytes peer)
+{
+    for (size_t i = 0; i < count; i++)
+        all[i].agreed = false;
+    if (kem->id != SOTTO_KEM_X25519 || peer.len != SOTTO_X25519_SIZE)
+        return;
+    for (size_t at = 0; at < count; at += GROUP / 2)
+        agree_some(all + at, count - at < GROUP / 2 ? count - at : GROUP / 2, peer.data);
 }

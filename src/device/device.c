@@ -95,6 +95,7 @@ static sotto_status open_store(sotto_device *device, const sotto_device_options 
         .stream_count = options->stream_count,
         .max_bytes = options->max_bytes,
         .now = sotto_device_now(device),
+        .spare = options->events ? NULL : sotto_shared_take_store(device->shared),
     };
 
     return sotto_store_open(&device->store, &store, err);
@@ -113,7 +114,10 @@ static sotto_status open_ledger(sotto_device *device, const sotto_device_options
 {
     sotto_witness witnesses[2];
     sotto_ledger_options ledger = {
-        .storage = options->storage, .path = options->ledger, .witnesses = witnesses};
+        .storage = options->storage,
+        .path = options->ledger,
+        .witnesses = witnesses,
+        .spare = options->ledger ? NULL : sotto_shared_take_ledger(device->shared)};
 
     if (options->ledger)
         witnesses[ledger.witness_count++] = sotto_store_witness(device->store);
@@ -140,6 +144,8 @@ sotto_status sotto_device_open(sotto_device **out, const sotto_device_options *o
     sotto_arena_init(&device->keep, KEEP);
     sotto_arena_init(&device->work, work);
     device->shared = options->shared;
+    if (!options->events && !options->simulation)
+        device->ephemerals = sotto_shared_ephemerals(options->shared);
     sotto_arena_init(&device->replaced, KEEP);
     sotto_status status = sotto_terms_read(&device->terms, device->shared, options->policy,
                                            options->parties, &device->keep, err);
@@ -161,8 +167,7 @@ void sotto_device_close(sotto_device *device)
 {
     if (!device)
         return;
-    sotto_ledger_close(device->ledger);
-    sotto_store_close(device->store);
+    sotto_shared_leave(device->shared, device->store, device->ledger);
     sotto_arena_clear(&device->work);
     sotto_arena_clear(&device->replaced);
     sotto_arena_clear(&device->keep);

@@ -34,6 +34,7 @@ struct sotto_device {
     sotto_device_shared *shared;  /* may be NULL */
     sotto_device_host host;
     sotto_device_simulation simulation;
+    const sotto_ephemeral_source *ephemerals; /* NULL: its own keys */
     bool ticked;
     bool retained;
     int64_t retained_at;

@@ -311,6 +311,7 @@ static sotto_status check_parties(sotto_device *device, sotto_case *c, sotto_err
     c->plan.task = &c->task;
     c->plan.randomizer = &c->mechanism.randomizer;
     c->plan.now = c->now;
+    c->plan.ephemerals = device->ephemerals;
     return blame(c, SOTTO_WHY_PARTIES, "", status, &first, err);
 }
 

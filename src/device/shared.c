@@ -4,6 +4,7 @@
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "device/ledger/shelf.h"
+#include "query/memory.h"
 #include "recipe/signed_parties.h"
 
 #include <string.h>
@@ -23,6 +24,9 @@ struct sotto_device_shared {
     sotto_bytes policy, parties;
     shared_recipe recipes[RECIPES];
     size_t recipe_count;
+    sotto_store *store; /* blank, for the next device; or NULL */
+    sotto_ledger *ledger;
+    sotto_ephemeral_source ephemerals;
 };
 
 sotto_device_shared *sotto_shared_within(size_t bytes)
@@ -43,8 +47,17 @@ void sotto_device_shared_free(sotto_device_shared *shared)
 {
     if (!shared)
         return;
+    sotto_store_close(shared->store);
+    sotto_ledger_close(shared->ledger);
     sotto_arena_clear(&shared->arena);
     sotto_release(shared, sizeof *shared);
+}
+
+sotto_status sotto_device_count_memory(sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    return sotto_memory_meter(err);
 }
 
 /* ---- policy and parties ----------------------------------------------------------------------------------- */
@@ -142,6 +155,53 @@ sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shared *shared, sot
         return SOTTO_OK;
     }
     return read_terms(out, policy, parties, arena, err);
+}
+
+/* ---- stores in memory ------------------------------------------------------------------------------------- */
+
+sotto_store *sotto_shared_take_store(sotto_device_shared *shared)
+{
+    sotto_store *store = shared ? shared->store : NULL;
+
+    if (shared)
+        shared->store = NULL;
+    return store;
+}
+
+sotto_ledger *sotto_shared_take_ledger(sotto_device_shared *shared)
+{
+    sotto_ledger *ledger = shared ? shared->ledger : NULL;
+
+    if (shared)
+        shared->ledger = NULL;
+    return ledger;
+}
+
+/* Nothing of this device is left in them. */
+void sotto_shared_leave(sotto_device_shared *shared, sotto_store *store, sotto_ledger *ledger)
+{
+    if (shared && store && !shared->store && sotto_store_blank(store)) {
+        shared->store = store;
+        store = NULL;
+    }
+    if (shared && ledger && !shared->ledger && sotto_ledger_blank(ledger)) {
+        shared->ledger = ledger;
+        ledger = NULL;
+    }
+    sotto_ledger_close(ledger);
+    sotto_store_close(store);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------------- */
+
+void sotto_shared_seal_with(sotto_device_shared *shared, sotto_ephemeral_source source)
+{
+    shared->ephemerals = source;
+}
+
+const sotto_ephemeral_source *sotto_shared_ephemerals(const sotto_device_shared *shared)
+{
+    return shared && shared->ephemerals.take ? &shared->ephemerals : NULL;
 }
 
 /* ---- recipes ---------------------------------------------------------------------------------------------- */

@@ -10,7 +10,9 @@
 #ifndef SOTTO_DEVICE_SHARED_H
 #define SOTTO_DEVICE_SHARED_H
 
+#include "device/ledger/ledger.h"
 #include "recipe/policy_tables.h"
+#include "seal/sender.h"
 #include "sotto/device.h"
 
 /* What a device is opened with. */
@@ -34,6 +36,18 @@ SOTTO_MUST_USE sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shar
 SOTTO_MUST_USE sotto_status sotto_shared_recipe(const sotto_recipe **out,
                                                 sotto_device_shared *shared, sotto_bytes text,
                                                 sotto_arena *arena, sotto_err *err);
+
+/* Stores in memory that a device is done with wait for the next: to open one takes longer than to use it. Either takes
+ * over what it is given, and may be NULL. */
+sotto_store *sotto_shared_take_store(sotto_device_shared *shared);
+sotto_ledger *sotto_shared_take_ledger(sotto_device_shared *shared);
+void sotto_shared_leave(sotto_device_shared *shared, sotto_store *store, sotto_ledger *ledger);
+
+/* Lets devices in memory that draw real randomness seal with keys from here. No device in files does: whoever made the
+ * keys can open the reports. */
+void sotto_shared_seal_with(sotto_device_shared *shared, sotto_ephemeral_source source);
+/* NULL: there is none. */
+const sotto_ephemeral_source *sotto_shared_ephemerals(const sotto_device_shared *shared);
 
 /* Whether this judge let the recipe pass, and what it found. Refusals are not kept. */
 bool sotto_shared_passed(const sotto_device_shared *shared, sotto_known_epsilon *known,

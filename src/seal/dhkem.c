@@ -112,16 +112,46 @@ static sotto_status extract_and_expand(uint8_t *shared_secret, const sotto_kem *
     return status;
 }
 
-sotto_status sotto_dhkem_encap(uint8_t *shared_secret, sotto_dh *ephemeral,
-                               sotto_bytes receiver_public, sotto_err *err)
+/* Agreed with somebody else, the secret would be that one's to know. */
+static bool agreed_with(const sotto_ephemeral *with, sotto_bytes receiver_public)
+{
+    return with->agreed && receiver_public.len == sizeof with->peer &&
+           memcmp(with->peer, receiver_public.data, sizeof with->peer) == 0;
+}
+
+/* Writes the agreed secret, and the public key as enc. */
+static sotto_status agree_now(uint8_t *dh, uint8_t *enc, const sotto_kem *kem,
+                              const sotto_ephemeral *with, sotto_bytes receiver_public,
+                              sotto_err *err)
+{
+    sotto_dh own;
+
+    sotto_status status =
+        sotto_dh_init(&own, kem, sotto_bytes_of(with->private_key, kem->private_size), err);
+    if (status == SOTTO_OK)
+        status = sotto_dh_agree(&own, dh, receiver_public, "public_key", err);
+    if (status == SOTTO_OK)
+        memcpy(enc, own.public_key, kem->public_size);
+    sotto_dh_clear(&own);
+    return status;
+}
+
+sotto_status sotto_dhkem_encap(uint8_t *shared_secret, uint8_t *enc, const sotto_kem *kem,
+                               const sotto_ephemeral *with, sotto_bytes receiver_public,
+                               sotto_err *err)
 {
     uint8_t dh[SOTTO_KEM_MAX_DH];
     sotto_hmac_key empty_salt;
 
-    SOTTO_TRY(sotto_dh_agree(ephemeral, dh, receiver_public, "public_key", err));
-    sotto_hmac_key_init(&empty_salt, ephemeral->kem->hash, sotto_bytes_of(NULL, 0));
-    sotto_status status = extract_and_expand(shared_secret, ephemeral->kem, &empty_salt, dh,
-                                             ephemeral->public_key, receiver_public.data, err);
+    if (agreed_with(with, receiver_public)) {
+        memcpy(dh, with->secret, sizeof with->secret);
+        memcpy(enc, with->public_key, sizeof with->public_key);
+    } else {
+        SOTTO_TRY(agree_now(dh, enc, kem, with, receiver_public, err));
+    }
+    sotto_hmac_key_init(&empty_salt, kem->hash, sotto_bytes_of(NULL, 0));
+    sotto_status status =
+        extract_and_expand(shared_secret, kem, &empty_salt, dh, enc, receiver_public.data, err);
     sotto_wipe(dh, sizeof dh);
     return status;
 }

@@ -13,8 +13,11 @@
 SOTTO_MUST_USE sotto_status sotto_dhkem_derive_private(uint8_t *private_key, const sotto_kem *kem,
                                                        sotto_bytes ikm, sotto_err *err);
 
-/* Encap with the ephemeral key given: writes kem->secret_size bytes. enc is ephemeral->public_key. */
-SOTTO_MUST_USE sotto_status sotto_dhkem_encap(uint8_t *shared_secret, sotto_dh *ephemeral,
+/* Encap with the ephemeral key given: writes kem->secret_size bytes, and kem->public_size of them as enc.
+ *   with  agreed with the receiver beforehand, or here
+ */
+SOTTO_MUST_USE sotto_status sotto_dhkem_encap(uint8_t *shared_secret, uint8_t *enc,
+                                              const sotto_kem *kem, const sotto_ephemeral *with,
                                               sotto_bytes receiver_public, sotto_err *err);
 
 /* The receiver's key with what every decapsulation starts from. */

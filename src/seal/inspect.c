@@ -44,8 +44,12 @@ sotto_status sotto_hpke_inspect_send(sotto_hpke_inspection *seen, sotto_buf *enc
     SOTTO_TRY(sotto_hpke_purpose_init(&purpose, to->suite, info, err));
     if (ephemeral_private.len != purpose.with.kem->private_size)
         return sotto_fail(err, SOTTO_MALFORMED, "ephemeral key: %zu bytes", ephemeral_private.len);
-    SOTTO_TRY(sotto_hpke_setup_send(&setup, enc, &purpose, to, ephemeral_private.data, err));
-    sotto_status status = fill(seen, &purpose, &setup, err);
+    sotto_ephemeral with = {.agreed = false};
+    memcpy(with.private_key, ephemeral_private.data, ephemeral_private.len);
+    sotto_status status = sotto_hpke_setup_send(&setup, enc, &purpose, to, &with, err);
+    if (status == SOTTO_OK)
+        status = fill(seen, &purpose, &setup, err);
+    sotto_wipe(&with, sizeof with);
     sotto_wipe(&setup, sizeof setup);
     return status;
 }

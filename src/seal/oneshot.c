@@ -1,6 +1,7 @@
 /* One message: sotto_hpke_seal, sotto_hpke_unseal and the receiver's hot path (RFC 9180, 6.1). */
 #include "base/alloc.h"
 #include "seal/agreed.h"
+#include "seal/sender.h"
 #include "seal/setup.h"
 
 /* Key and base nonce of a single message, whose sequence number is 0. */
@@ -9,48 +10,83 @@ typedef struct message_keys {
     uint8_t nonce[SOTTO_AEAD_NONCE_SIZE];
 } message_keys;
 
-static sotto_status seal_behind_enc(sotto_buf *out, const sotto_hpke_purpose *purpose,
+/* ---- sending ------------------------------------------------------------------------------------- */
+
+sotto_status sotto_hpke_sender_init(sotto_hpke_sender *sender, const sotto_hpke_config *to,
+                                    sotto_bytes info, sotto_err *err)
+{
+    *sender = (sotto_hpke_sender){.to = to};
+    SOTTO_TRY(sotto_hpke_purpose_init(&sender->purpose, to->suite, info, err));
+    if (!sender->purpose.with.aead)
+        return sotto_fail(err, SOTTO_MISSING, "hpke: this suite only exports");
+    return sotto_aead_init(&sender->aead, sender->purpose.with.aead, SOTTO_AEAD_SEAL, err);
+}
+
+void sotto_hpke_sender_clear(sotto_hpke_sender *sender)
+{
+    sotto_aead_clear(&sender->aead);
+    sotto_wipe(sender, sizeof *sender);
+}
+
+sotto_status sotto_hpke_sender_derive(const sotto_hpke_sender *sender, sotto_ephemeral *with,
+                                      sotto_bytes ikm, sotto_err *err)
+{
+    with->agreed = false;
+    return sotto_dhkem_derive_private(with->private_key, sender->purpose.with.kem, ikm, err);
+}
+
+static sotto_status seal_behind_enc(sotto_hpke_sender *sender, sotto_buf *out,
                                     const sotto_hpke_setup *setup, sotto_bytes aad,
                                     sotto_bytes plain, sotto_err *err)
 {
     message_keys keys;
-    sotto_aead aead = {0};
 
     sotto_status status =
-        sotto_hpke_schedule_aead(keys.key, keys.nonce, purpose, &setup->secret, err);
+        sotto_hpke_schedule_aead(keys.key, keys.nonce, &sender->purpose, &setup->secret, err);
     if (status == SOTTO_OK)
-        status = sotto_aead_init(&aead, purpose->with.aead, SOTTO_AEAD_SEAL, err);
+        status = sotto_aead_set_key(&sender->aead, keys.key, err);
     if (status == SOTTO_OK)
-        status = sotto_aead_set_key(&aead, keys.key, err);
-    if (status == SOTTO_OK)
-        status = sotto_aead_seal(&aead, out, keys.nonce, aad, plain, err);
-    sotto_aead_clear(&aead);
+        status = sotto_aead_seal(&sender->aead, out, keys.nonce, aad, plain, err);
     sotto_wipe(&keys, sizeof keys);
+    return status;
+}
+
+sotto_status sotto_hpke_sender_seal(sotto_hpke_sender *sender, sotto_buf *out,
+                                    const sotto_ephemeral *with, sotto_bytes aad, sotto_bytes plain,
+                                    sotto_err *err)
+{
+    const sotto_hpke_purpose *purpose = &sender->purpose;
+    const size_t start = out->len;
+    sotto_hpke_setup setup;
+
+    /* Before the curve's work, not after it. */
+    const size_t overhead = purpose->with.kem->public_size + SOTTO_AEAD_TAG_SIZE;
+    const size_t room = out->cap - out->len;
+    if (room < overhead || plain.len > room - overhead)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "hpke: the sealed text does not fit the output");
+
+    sotto_status status = sotto_hpke_setup_send(&setup, out, purpose, sender->to, with, err);
+    if (status == SOTTO_OK)
+        status = seal_behind_enc(sender, out, &setup, aad, plain, err);
+    if (status != SOTTO_OK)
+        out->len = start;
+    sotto_wipe(&setup, sizeof setup);
     return status;
 }
 
 sotto_status sotto_hpke_seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
                              sotto_bytes info, sotto_bytes aad, sotto_bytes plain, sotto_err *err)
 {
-    const size_t start = out->len;
-    sotto_hpke_purpose purpose;
-    sotto_hpke_setup setup;
+    sotto_ephemeral with;
+    sotto_hpke_sender sender;
 
-    SOTTO_TRY(sotto_hpke_purpose_init(&purpose, to->suite, info, err));
-    if (!purpose.with.aead)
-        return sotto_fail(err, SOTTO_MISSING, "hpke: this suite only exports");
-    /* Before the curve's work, not after it. */
-    const size_t overhead = purpose.with.kem->public_size + SOTTO_AEAD_TAG_SIZE;
-    const size_t room = out->cap - out->len;
-    if (room < overhead || plain.len > room - overhead)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "hpke: the sealed text does not fit the output");
-
-    sotto_status status = sotto_hpke_setup_send_from_ikm(&setup, out, &purpose, to, ikm, err);
+    sotto_status status = sotto_hpke_sender_init(&sender, to, info, err);
     if (status == SOTTO_OK)
-        status = seal_behind_enc(out, &purpose, &setup, aad, plain, err);
-    if (status != SOTTO_OK)
-        out->len = start;
-    sotto_wipe(&setup, sizeof setup);
+        status = sotto_hpke_sender_derive(&sender, &with, ikm, err);
+    if (status == SOTTO_OK)
+        status = sotto_hpke_sender_seal(&sender, out, &with, aad, plain, err);
+    sotto_hpke_sender_clear(&sender);
+    sotto_wipe(&with, sizeof with);
     return status;
 }
 

@@ -4,24 +4,17 @@
 
 sotto_status sotto_hpke_setup_send(sotto_hpke_setup *setup, sotto_buf *out,
                                    const sotto_hpke_purpose *purpose, const sotto_hpke_config *to,
-                                   const uint8_t *ephemeral_private, sotto_err *err)
+                                   const sotto_ephemeral *with, sotto_err *err)
 {
     const sotto_kem *kem = purpose->with.kem;
-    sotto_dh ephemeral;
 
     if (kem->public_size > out->cap - out->len)
         return sotto_fail(err, SOTTO_TOO_LARGE, "hpke: enc does not fit the output");
-    sotto_status status =
-        sotto_dh_init(&ephemeral, kem, sotto_bytes_of(ephemeral_private, kem->private_size), err);
-    if (status == SOTTO_OK)
-        status = sotto_dhkem_encap(setup->shared_secret, &ephemeral, to->public_key, err);
-    if (status == SOTTO_OK) {
-        sotto_hpke_schedule_secret(&setup->secret, purpose, setup->shared_secret);
-        memcpy(out->data + out->len, ephemeral.public_key, kem->public_size);
-        out->len += kem->public_size;
-    }
-    sotto_dh_clear(&ephemeral);
-    return status;
+    SOTTO_TRY(sotto_dhkem_encap(setup->shared_secret, out->data + out->len, kem, with,
+                                to->public_key, err));
+    sotto_hpke_schedule_secret(&setup->secret, purpose, setup->shared_secret);
+    out->len += kem->public_size;
+    return SOTTO_OK;
 }
 
 sotto_status sotto_hpke_setup_send_from_ikm(sotto_hpke_setup *setup, sotto_buf *out,
@@ -29,13 +22,12 @@ sotto_status sotto_hpke_setup_send_from_ikm(sotto_hpke_setup *setup, sotto_buf *
                                             const sotto_hpke_config *to, sotto_bytes ikm,
                                             sotto_err *err)
 {
-    uint8_t ephemeral_private[SOTTO_KEM_MAX_PRIVATE];
+    sotto_ephemeral with = {.agreed = false};
 
-    sotto_status status =
-        sotto_dhkem_derive_private(ephemeral_private, purpose->with.kem, ikm, err);
+    sotto_status status = sotto_dhkem_derive_private(with.private_key, purpose->with.kem, ikm, err);
     if (status == SOTTO_OK)
-        status = sotto_hpke_setup_send(setup, out, purpose, to, ephemeral_private, err);
-    sotto_wipe(ephemeral_private, sizeof ephemeral_private);
+        status = sotto_hpke_setup_send(setup, out, purpose, to, &with, err);
+    sotto_wipe(&with, sizeof with);
     return status;
 }
 

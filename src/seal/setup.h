@@ -16,13 +16,13 @@ typedef struct sotto_hpke_setup {
 } sotto_hpke_setup;
 
 /* The sender's end: appends enc. `purpose` is of to->suite.
- *   ephemeral_private  kem->private_size bytes, fresh for every call
- *   SOTTO_TOO_LARGE    enc does not fit out, which is unchanged
+ *   with             fresh for every call
+ *   SOTTO_TOO_LARGE  enc does not fit out, which is unchanged
  */
 SOTTO_MUST_USE sotto_status sotto_hpke_setup_send(sotto_hpke_setup *setup, sotto_buf *out,
                                                   const sotto_hpke_purpose *purpose,
                                                   const sotto_hpke_config *to,
-                                                  const uint8_t *ephemeral_private, sotto_err *err);
+                                                  const sotto_ephemeral *with, sotto_err *err);
 /* The same with the ephemeral key derived from ikm. */
 SOTTO_MUST_USE sotto_status sotto_hpke_setup_send_from_ikm(sotto_hpke_setup *setup, sotto_buf *out,
                                                            const sotto_hpke_purpose *purpose,

@@ -2,6 +2,7 @@
  * iteration. SOTTO_CHAOS_KEYS, SOTTO_CHAOS_PRODUCTS and SOTTO_CHAOS_SEED choose how many and which. */
 #include "crypto/x25519_sets.h"
 
+#include "crypto/agree_many.h"
 #include "sim/random.h"
 
 #include <stdio.h>
@@ -67,6 +68,35 @@ static void random_keys_multiply_as_in_the_library(sotto_test *t)
     (void)printf("%llu keys from seed %llu\n", (unsigned long long)keys, (unsigned long long)seed);
 }
 
+/* Keys that are used once: each with the base point and with one peer. */
+static void random_keys_agree_once_as_in_the_library(sotto_test *t)
+{
+    uint64_t keys = setting("SOTTO_CHAOS_KEYS", 4096), seed = setting("SOTTO_CHAOS_SEED", 1);
+    static sotto_ephemeral all[MOST];
+    uint8_t peer[SIZE], wanted[SIZE];
+    sotto_sim_random random;
+
+    need_lanes(t);
+    sotto_sim_random_init(&random, seed + 1);
+    for (uint64_t done = 0; done < keys; done += MOST) {
+        draw_point(peer, &random);
+        for (size_t i = 0; i < MOST; i++)
+            draw_point(all[i].private_key, &random);
+        CHECK(t, sotto_x25519_use(NULL) && (done % 128 == 0 || sotto_x25519_use("avx2")));
+        sotto_ephemerals_agree(all, MOST, sotto_kem_find(SOTTO_KEM_X25519),
+                               sotto_bytes_of(peer, SIZE));
+        for (size_t i = 0; i < MOST; i++) {
+            sotto_dh dh = library_key(t, all[i].private_key);
+
+            expect(t, wanted, &dh, peer);
+            CHECK_BYTES(t, dh.public_key, all[i].public_key, SIZE);
+            CHECK_BYTES(t, wanted, all[i].secret, SIZE);
+            sotto_dh_clear(&dh);
+        }
+    }
+    CHECK(t, sotto_x25519_use(NULL));
+}
+
 /* RFC 7748, 5.2. The million takes a minute in each set. */
 static void products_of_products_come_out(sotto_test *t)
 {
@@ -98,6 +128,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(random_keys_multiply_as_in_the_library),
+        CASE(random_keys_agree_once_as_in_the_library),
         CASE(products_of_products_come_out),
     };
     return RUN_TESTS(argc, argv, cases);

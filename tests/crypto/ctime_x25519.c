@@ -1,5 +1,6 @@
 /* X25519 in lanes with its scalars marked: the four-lane form as it is, and the eight-lane form's field and ladder over
  * vectors that valgrind knows. */
+#include "crypto/agree_many.h"
 #include "crypto/x25519_generic51.h"
 #include "crypto/x25519_sets.h"
 #include "support/ctime.h"
@@ -47,11 +48,40 @@ static void the_ladder_over_limbs_of_26_bits_follows_no_secret(sotto_test *t)
     CHECK(t, sotto_x25519_use(NULL));
 }
 
+/* The base point and a peer, as a sender has it: which of the private keys are marked can't be told. */
+static void keys_that_are_used_once_follow_no_secret(sotto_test *t)
+{
+    static const uint8_t peer[SIZE] = {0x55, 7, 1};
+    static sotto_ephemeral all[8];
+    uint8_t wanted[SIZE];
+
+    if (!sotto_x25519_use("avx2"))
+        SKIP(t, "this machine has no AVX2");
+    for (size_t i = 0; i < 8; i++)
+        for (size_t byte = 0; byte < SIZE; byte++)
+            all[i].private_key[byte] = (uint8_t)(29 * i + 13 * byte + 1);
+    for (size_t i = 0; i < 8; i++)
+        sotto_ctime_secret(all[i].private_key, SIZE);
+    sotto_ephemerals_agree(all, 8, sotto_kem_find(SOTTO_KEM_X25519), sotto_bytes_of(peer, SIZE));
+    for (size_t i = 0; i < 8; i++) {
+        sotto_ctime_public(&all[i], sizeof all[i]);
+        sotto_dh dh = library_key(t, all[i].private_key);
+
+        CHECK(t, all[i].agreed);
+        expect(t, wanted, &dh, peer);
+        CHECK_BYTES(t, wanted, all[i].secret, SIZE);
+        CHECK_BYTES(t, dh.public_key, all[i].public_key, SIZE);
+        sotto_dh_clear(&dh);
+    }
+    CHECK(t, sotto_x25519_use(NULL));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(the_ladder_over_limbs_of_51_bits_follows_no_secret),
         CASE(the_ladder_over_limbs_of_26_bits_follows_no_secret),
+        CASE(keys_that_are_used_once_follow_no_secret),
     };
     return RUN_TESTS(argc, argv, cases);
 }

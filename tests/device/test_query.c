@@ -168,17 +168,6 @@ static void time_is_limited(sotto_test *t)
     sotto_store_close(store);
 }
 
-static void memory_is_limited(sotto_test *t)
-{
-    const char *sql = "SELECT a.ngram||a.ngram||a.ngram||b.ngram||c.ngram||d.ngram AS x FROM " CROSS
-                      " ORDER BY x LIMIT 1000";
-
-    CHECK_EQUAL(t, SOTTO_OK, ask_limited(t, (sotto_query_limits){.memory = 8 << 20}, sql).status);
-    CHECK_EQUAL(t, SOTTO_TOO_LARGE,
-                ask_limited(t, (sotto_query_limits){.memory = 40000}, sql).status);
-    CHECK_REASON(t, "more memory");
-}
-
 static void rows_are_limited(sotto_test *t)
 {
     const char *sql = "SELECT age FROM keyboard_ngrams";
@@ -533,7 +522,6 @@ int main(int argc, char **argv)
         CASE(a_query_reads_what_was_donated_since),
         CASE(steps_are_limited),
         CASE(time_is_limited),
-        CASE(memory_is_limited),
         CASE(rows_are_limited),
         CASE(any_row_can_be_the_one),
         CASE(columns_are_limited),

@@ -1,7 +1,9 @@
 /* Messages whose keys were agreed on in a batch open as they do one by one, and are refused as they are. */
 #include "crypto/x25519.h"
 #include "seal/agreed.h"
+#include "seal/ephemerals.h"
 #include "seal/keys.h"
+#include "seal/sender.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -116,12 +118,151 @@ static void another_encoding_of_the_same_point_does_not_open(sotto_test *t)
     sotto_hpke_receiver_free(b.receiver);
 }
 
+/* ---- sealing ------------------------------------------------------------------------------------- */
+
+static sotto_hpke_config config_of(sotto_test *t, sotto_hpke_key *key, uint16_t kem, uint8_t first)
+{
+    CHECK_OK(t, sotto_hpke_key_derive(key, kem, ikm_of(t, first), &t->err));
+    return sotto_hpke_config_of(key, 1, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
+}
+
+/* What sotto_hpke_seal makes of the same ikm. */
+static void check_seal(sotto_test *t, sotto_hpke_sender *sender, const sotto_ephemeral *with,
+                       uint8_t first)
+{
+    uint8_t one[256], many[256];
+    sotto_buf a = sotto_buf_over(one, sizeof one), b = sotto_buf_over(many, sizeof many);
+
+    CHECK_OK(t, sotto_hpke_seal(&a, sender->to, ikm_of(t, first), ascii("info"), ascii("aad"),
+                                ascii("plain"), &t->err));
+    CHECK_OK(t, sotto_hpke_sender_seal(sender, &b, with, ascii("aad"), ascii("plain"), &t->err));
+    CHECK_EQUAL(t, a.len, b.len);
+    CHECK_BYTES(t, one, many, a.len);
+}
+
+static void a_batch_is_sealed_as_one_by_one(sotto_test *t)
+{
+    static const uint16_t kems[] = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KEM_P256};
+    static sotto_ephemeral with[BATCH];
+    sotto_hpke_key key;
+
+    for (size_t k = 0; k < 2; k++) {
+        const sotto_hpke_config to = config_of(t, &key, kems[k], 1);
+
+        for (size_t n = 0; n < sizeof ways / sizeof ways[0]; n++) {
+            sotto_hpke_sender sender;
+
+            if (!sotto_x25519_use(ways[n]))
+                continue;
+            CHECK_OK(t, sotto_hpke_sender_init(&sender, &to, ascii("info"), &t->err));
+            for (size_t i = 0; i < BATCH; i++)
+                CHECK_OK(t, sotto_hpke_sender_derive(&sender, &with[i],
+                                                     ikm_of(t, (uint8_t)(10 + i)), &t->err));
+            sotto_hpke_sender_agree(&sender, with, BATCH);
+            CHECK_EQUAL(t, n < 2 && k == 0, with[0].agreed);
+            for (size_t i = 0; i < BATCH; i++)
+                check_seal(t, &sender, &with[i], (uint8_t)(10 + i));
+            sotto_hpke_sender_clear(&sender);
+        }
+    }
+    CHECK(t, sotto_x25519_use(NULL));
+}
+
+/* Sealed with a secret that another receiver knows, a message would be open to that one. */
+static void a_key_agreed_with_another_receiver_agrees_anew(sotto_test *t)
+{
+    sotto_hpke_key own, others;
+    const sotto_hpke_config to = config_of(t, &own, SOTTO_HPKE_KEM_X25519, 1),
+                            other = config_of(t, &others, SOTTO_HPKE_KEM_X25519, 2);
+    sotto_hpke_sender sender, wrong;
+    sotto_ephemeral with[2];
+
+    CHECK_OK(t, sotto_hpke_sender_init(&sender, &to, ascii("info"), &t->err));
+    CHECK_OK(t, sotto_hpke_sender_init(&wrong, &other, ascii("info"), &t->err));
+    for (uint8_t i = 0; i < 2; i++)
+        CHECK_OK(t, sotto_hpke_sender_derive(&sender, &with[i], ikm_of(t, 10 + i), &t->err));
+    sotto_hpke_sender_agree(&wrong, with, 2);
+    for (uint8_t i = 0; i < 2; i++)
+        check_seal(t, &sender, &with[i], 10 + i);
+    sotto_hpke_sender_clear(&sender);
+    sotto_hpke_sender_clear(&wrong);
+}
+
+/* A receiver's key of small order is refused, agreed on in a batch or not. */
+static void no_batch_seals_to_a_point_of_small_order(sotto_test *t)
+{
+    static const uint8_t zero[ENC];
+    sotto_hpke_key key;
+    sotto_hpke_config to = config_of(t, &key, SOTTO_HPKE_KEM_X25519, 1);
+    sotto_ephemeral with[8];
+    sotto_hpke_sender sender;
+    uint8_t sealed[SEALED];
+    sotto_buf out = sotto_buf_over(sealed, sizeof sealed), none = sotto_buf_over(sealed, 40);
+
+    CHECK_OK(t, sotto_hpke_sender_init(&sender, &to, ascii("info"), &t->err));
+    for (uint8_t i = 0; i < 8; i++)
+        CHECK_OK(t, sotto_hpke_sender_derive(&sender, &with[i], ikm_of(t, 10 + i), &t->err));
+    CHECK_STATUS(t, SOTTO_TOO_LARGE,
+                 sotto_hpke_sender_seal(&sender, &none, with, ascii(""), ascii("text"), &t->err));
+    to.public_key = sotto_bytes_of(zero, ENC);
+    sotto_hpke_sender_agree(&sender, with, 8);
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_hpke_sender_seal(&sender, &out, with, ascii(""), ascii("text"), &t->err));
+    CHECK_EQUAL(t, 0, out.len);
+    sotto_hpke_sender_clear(&sender);
+}
+
+/* More receivers than have a stock at a time, and more keys than a stock has: none comes twice, and all are sealed with. */
+static void a_stock_hands_out_each_key_once(sotto_test *t)
+{
+    enum { RECEIVERS = 6, KEYS = 40 };
+    static sotto_ephemeral taken[RECEIVERS][KEYS];
+    sotto_hpke_key keys[RECEIVERS];
+    sotto_hpke_config to[RECEIVERS];
+    sotto_ephemerals *stock = sotto_ephemerals_new();
+    uint8_t sealed[SEALED], opened[PLAIN];
+
+    CHECK(t, stock != NULL);
+    for (size_t r = 0; r < RECEIVERS; r++)
+        to[r] = config_of(t, &keys[r], r ? SOTTO_HPKE_KEM_X25519 : SOTTO_HPKE_KEM_P256,
+                          (uint8_t)(1 + r));
+    for (size_t i = 0; i < KEYS; i++)
+        for (size_t r = 0; r < RECEIVERS; r++) {
+            sotto_buf out = sotto_buf_over(sealed, sizeof sealed),
+                      plain = sotto_buf_over(opened, sizeof opened);
+            sotto_ephemeral *with = &taken[r][i];
+            sotto_hpke_sender sender;
+
+            CHECK_OK(t, sotto_ephemerals_take(stock, with, &to[r], &t->err));
+            if (r) {
+                CHECK_OK(t, sotto_hpke_sender_init(&sender, &to[r], ascii("info"), &t->err));
+                CHECK_OK(t, sotto_hpke_sender_seal(&sender, &out, with, ascii("aad"), ascii("text"),
+                                                   &t->err));
+                CHECK_OK(t,
+                         sotto_hpke_unseal(&plain, &keys[r], to[r].suite, ascii("info"),
+                                           sotto_bytes_of(sealed, ENC), ascii("aad"),
+                                           sotto_bytes_of(sealed + ENC, out.len - ENC), &t->err));
+                sotto_hpke_sender_clear(&sender);
+            }
+            for (size_t j = 0; j < i; j++)
+                CHECK(t, memcmp(with->private_key, taken[r][j].private_key, ENC) != 0);
+        }
+    to[1].public_key.len--;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_ephemerals_take(stock, &taken[0][0], &to[1], &t->err));
+    sotto_ephemerals_free(stock);
+    sotto_ephemerals_free(NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_batch_opens_on_every_machine),
         CASE(a_bad_message_is_refused_alone),
         CASE(another_encoding_of_the_same_point_does_not_open),
+        CASE(a_batch_is_sealed_as_one_by_one),
+        CASE(a_key_agreed_with_another_receiver_agrees_anew),
+        CASE(no_batch_seals_to_a_point_of_small_order),
+        CASE(a_stock_hands_out_each_key_once),
     };
     return RUN_TESTS(argc, argv, cases);
 }

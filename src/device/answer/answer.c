@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/declassify.h"
+#include "dap/report_many.h"
 #include "math/ct.h"
 #include "noise/coin.h"
 #include "recipe/encoding.h"
@@ -189,8 +190,17 @@ static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
     SOTTO_TRY(sotto_vdaf_open(&vdaf, &plan->task->vdaf, arena, err));
     SOTTO_TRY(sotto_buf_take(&random, arena, sotto_report_random_size(&vdaf), err));
     SOTTO_TRY(sotto_entropy_take(entropy, random.data, random.cap, err));
-    return sotto_report_make(out, draft, &vdaf, measure(values, bits, count, one), to,
-                             sotto_bytes_of(random.data, random.cap), arena, err);
+    sotto_ephemeral with[SOTTO_REPORT_SHARES];
+    const sotto_ephemeral_source *from = plan->ephemerals;
+    sotto_status status = SOTTO_OK;
+    for (unsigned who = 0; from && who < SOTTO_REPORT_SHARES && status == SOTTO_OK; who++)
+        status = from->take(from->context, &with[who], &to[who], err);
+    if (status == SOTTO_OK)
+        status = sotto_report_make_with(out, draft, &vdaf, measure(values, bits, count, one), to,
+                                        from ? with : NULL, sotto_bytes_of(random.data, random.cap),
+                                        arena, err);
+    sotto_wipe(with, sizeof with);
+    return status;
 }
 
 /* ---- what the outbox keeps of it -------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "device/events/query.h"
 #include "device/ledger/ledger.h"
 #include "recipe/model.h"
+#include "seal/sender.h"
 
 /* Where a report goes, and how it is made. */
 typedef struct sotto_answer_plan {
@@ -21,6 +22,7 @@ typedef struct sotto_answer_plan {
     const sotto_party_entry *parties[SOTTO_REPORT_SHARES];
     const sotto_party_key *keys[SOTTO_REPORT_SHARES];
     int64_t now;
+    const sotto_ephemeral_source *ephemerals; /* of a simulation; NULL: the device makes its own */
 } sotto_answer_plan;
 
 /* That each encoder has its column in the query's answer. SOTTO_MISSING: one hasn't. */

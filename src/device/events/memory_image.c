@@ -76,3 +76,52 @@ sotto_status sotto_memory_image_copy(sqlite3 *db, bool *copied,
     *copied = true;
     return SOTTO_OK;
 }
+
+static bool is_idle(sqlite3 *db)
+{
+    for (sqlite3_stmt *s = sqlite3_next_stmt(db, NULL); s; s = sqlite3_next_stmt(db, s))
+        if (sqlite3_stmt_busy(s))
+            return false;
+    return sqlite3_get_autocommit(db) != 0;
+}
+
+/* A connection keeps its pages while the file's change counter is the one it last saw (SQLite's file format, 1.3.7). The
+ * next one after all that were seen makes each of them read anew. It is in two places, the second of which says that the
+ * header's number of pages is true. */
+enum { CHANGES = 24, VALID_FOR = 92, COUNTER = 4 };
+
+static bool read_counter(sqlite3_file *file, uint32_t *changes)
+{
+    uint8_t bytes[COUNTER];
+
+    if (file->pMethods->xRead(file, bytes, COUNTER, CHANGES) != SQLITE_OK)
+        return false;
+    *changes =
+        (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+    return true;
+}
+
+static bool write_counter(sqlite3_file *file, uint32_t changes)
+{
+    const uint8_t bytes[COUNTER] = {(uint8_t)(changes >> 24), (uint8_t)(changes >> 16),
+                                    (uint8_t)(changes >> 8), (uint8_t)changes};
+
+    return file->pMethods->xWrite(file, bytes, COUNTER, CHANGES) == SQLITE_OK &&
+           file->pMethods->xWrite(file, bytes, COUNTER, VALID_FOR) == SQLITE_OK;
+}
+
+bool sotto_memory_image_restore(sqlite3 *db, const uint8_t layout[SOTTO_MEMORY_LAYOUT])
+{
+    const image *from = find(layout);
+    sqlite3_file *file = NULL;
+    uint32_t changes;
+
+    if (!from || !is_idle(db) ||
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+        !read_counter(file, &changes))
+        return false;
+    int code = file->pMethods->xWrite(file, from->bytes, (int)from->size, 0);
+    if (code == SQLITE_OK)
+        code = file->pMethods->xTruncate(file, from->size);
+    return code == SQLITE_OK && write_counter(file, changes + 1);
+}

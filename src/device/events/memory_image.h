@@ -21,5 +21,9 @@ void sotto_memory_image_keep(sqlite3 *db, const uint8_t layout[SOTTO_MEMORY_LAYO
 SOTTO_MUST_USE sotto_status sotto_memory_image_copy(sqlite3 *db, bool *copied,
                                                     const uint8_t layout[SOTTO_MEMORY_LAYOUT],
                                                     sotto_err *err);
+/* Makes a database in memory a copy of the blank one again. Its connections keep their statements, and see the change at
+ * their next look. None may be inside a transaction; false: this one is, or there is no blank one. */
+SOTTO_MUST_USE bool sotto_memory_image_restore(sqlite3 *db,
+                                               const uint8_t layout[SOTTO_MEMORY_LAYOUT]);
 
 #endif

@@ -5,6 +5,7 @@
 #include "device/events/store_internal.h"
 #include "query/compile.h"
 #include "query/copy.h"
+#include "query/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ struct sotto_query {
     uint64_t started; /* ns                      */
     uint64_t steps;   /* taken so far, about     */
     unsigned passes;  /* what this one may take, in limits */
-    int64_t heap;     /* SQLite's, at the start  */
+    int64_t held;     /* of memory, at the start */
     const char *over; /* which limit was passed  */
     bool failed;      /* to compile, or as it ran */
 };
@@ -34,7 +35,7 @@ struct sotto_query {
  * query passes its limit. */
 static int64_t memory_taken(const sotto_query *query)
 {
-    int64_t taken = sqlite3_memory_used() - query->heap;
+    int64_t taken = sotto_memory_held() - query->held;
     int pages = 0, most;
 
     if (taken > (int64_t)query->limits.memory)
@@ -241,7 +242,9 @@ static sotto_status start(sotto_query *query, sqlite3_stmt **out, bool in_any_or
     bool copied = query->verifier.order_matters || !in_any_order;
 
     *out = query->statement;
-    query->heap = sqlite3_memory_used();
+    if (SOTTO_RULE(memory_counted) && !sotto_memory_counted())
+        return sotto_fail(err, SOTTO_DENIED, "query: SQLite counts no memory in this process");
+    query->held = sotto_memory_held();
     query->over = NULL;
     start_pass(query, query->db, 1);
     if (!copied)

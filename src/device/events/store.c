@@ -8,6 +8,48 @@
 
 enum { ARENA = 1 << 20, DEFAULT_BYTES = 64 << 20 };
 
+/* ---- statements ------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_store_lend(sotto_store *store, sqlite3_stmt **out, const char *sql,
+                              const char *what, sotto_err *err)
+{
+    return sotto_statements_lend(&store->statements, store->db, out, sql, what, err);
+}
+
+/* A file is looked at once in a while, and its statements would take memory that reports need. */
+void sotto_store_release(sotto_store *store, sqlite3_stmt *statement)
+{
+    sotto_statements_release(&store->statements, store->db, statement,
+                             store->memory ? SOTTO_STATEMENTS : 0);
+}
+
+sotto_status sotto_store_run(sotto_store *store, const char *sql, const char *what, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    SOTTO_TRY(sotto_store_lend(store, &statement, sql, what, err));
+    sotto_status status = sotto_sqlite_done(statement, what, err);
+    sotto_store_release(store, statement);
+    return status;
+}
+
+sotto_status sotto_store_number(sotto_store *store, int64_t *out, const char *sql, const char *what,
+                                sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    *out = 0;
+    SOTTO_TRY(sotto_store_lend(store, &statement, sql, what, err));
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        *out = sqlite3_column_int64(statement, 0);
+    sotto_store_release(store, statement);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SOTTO_OK
+                                                     : sotto_sqlite_fail(err, code, what);
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------- */
+
 static sotto_status fill_memory(sotto_store *store, const sotto_sqlite_options *options,
                                 sotto_err *err)
 {
@@ -43,6 +85,7 @@ static sotto_status open_file(sotto_store *store, sotto_err *err)
 /* The last connection that is closed takes the WAL along, and that should be one that may write. */
 static void close_file(sotto_store *store)
 {
+    sotto_statements_drop(&store->statements);
     sotto_sqlite_close(store->reader);
     sotto_sqlite_close(store->db);
     store->reader = NULL;
@@ -148,8 +191,36 @@ static sotto_status fill(sotto_store *store, const sotto_store_options *options,
     return SOTTO_OK;
 }
 
+/* ---- stores in memory, used again ------------------------------------------------------------------------- */
+
+bool sotto_store_blank(sotto_store *store)
+{
+    uint8_t layout[SOTTO_MEMORY_LAYOUT];
+
+    if (!store->memory || !store->db)
+        return false;
+    sotto_store_layout(store, layout);
+    store->marked = false;
+    sotto_store_recount(store);
+    return sotto_memory_image_restore(store->db, layout);
+}
+
+static bool reuse(sotto_store *store, const sotto_store_options *options)
+{
+    if (options->path || !sotto_store_has_streams(store, options->streams, options->stream_count))
+        return false;
+    store->opened_at = options->now;
+    store->max_bytes = options->max_bytes ? options->max_bytes : DEFAULT_BYTES;
+    return true;
+}
+
 sotto_status sotto_store_open(sotto_store **out, const sotto_store_options *options, sotto_err *err)
 {
+    if (options->spare && reuse(options->spare, options)) {
+        *out = options->spare;
+        return SOTTO_OK;
+    }
+    sotto_store_close(options->spare);
     sotto_store *store = sotto_alloc(sizeof *store);
 
     *out = NULL;
@@ -193,7 +264,7 @@ sotto_status sotto_store_count(sotto_store *store, const char *stream, uint64_t 
     *events = 0;
     SOTTO_TRY(sotto_store_find(store, stream, &index, err));
     (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%s\"", store->streams[index].name);
-    SOTTO_TRY(sotto_sqlite_number(store->db, &rows, sql, stream, err));
+    SOTTO_TRY(sotto_store_number(store, &rows, sql, stream, err));
     *events = (uint64_t)rows;
     return SOTTO_OK;
 }

@@ -22,6 +22,8 @@ typedef struct sotto_store_options {
     size_t stream_count;
     uint64_t max_bytes; /* of all events together; 0: 64 MiB                 */
     int64_t now;        /* seconds since 1970: when a damaged file was found */
+    struct sotto_store
+        *spare; /* a blank one, taken over: the store if it fits, else closed. NULL: none */
 } sotto_store_options;
 
 typedef struct sotto_store sotto_store;
@@ -38,6 +40,10 @@ SOTTO_MUST_USE sotto_status sotto_store_open(sotto_store **out, const sotto_stor
                                              sotto_err *err);
 /* NULL is fine. */
 void sotto_store_close(sotto_store *store);
+
+/* For simulations: makes a store in memory what it was when it was opened, its connections and their compiled statements
+ * apart. False: it can't be, and is to be closed. */
+SOTTO_MUST_USE bool sotto_store_blank(sotto_store *store);
 
 /* Whether this opening found the file damaged; where it is now. */
 const char *sotto_store_set_aside(const sotto_store *store);

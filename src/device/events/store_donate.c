@@ -159,10 +159,10 @@ static sotto_status donate_at_once(sotto_store *store, const sotto_event *events
                                    size_t *added, sotto_err *err)
 {
     *added = 0;
-    SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "donation", err));
+    SOTTO_TRY(sotto_store_run(store, "BEGIN IMMEDIATE", "donation", err));
     sotto_status status = donate(store, events, count, added, err);
     if (status == SOTTO_OK)
-        status = sotto_sqlite_run(store->db, "COMMIT", "donation", err);
+        status = sotto_store_run(store, "COMMIT", "donation", err);
     if (status != SOTTO_OK) {
         sotto_sqlite_rollback(store->db);
         sotto_store_recount(store);

@@ -26,7 +26,7 @@ sotto_status sotto_store_note(sotto_store *store, const char *name, int64_t valu
 
     (void)snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO sotto_notes VALUES('%s',%lld)", name,
                    (long long)value);
-    return sotto_sqlite_run(store->db, sql, "notes", err);
+    return sotto_store_run(store, sql, "notes", err);
 }
 
 typedef struct kept_notes {
@@ -41,8 +41,8 @@ static sotto_status read_notes(sotto_store *store, kept_notes *out, sotto_err *e
     int code;
 
     *out = (kept_notes){0};
-    SOTTO_TRY(sotto_sqlite_prepare_once(store->db, &statement,
-                                        "SELECT name, value FROM sotto_notes", "notes", err));
+    SOTTO_TRY(
+        sotto_store_lend(store, &statement, "SELECT name, value FROM sotto_notes", "notes", err));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(statement, 0);
 
@@ -53,7 +53,7 @@ static sotto_status read_notes(sotto_store *store, kept_notes *out, sotto_err *e
         if (name && strcmp(name, "tick") == 0)
             out->tick = sqlite3_column_int64(statement, 1);
     }
-    (void)sqlite3_finalize(statement);
+    sotto_store_release(store, statement);
     return code == SQLITE_DONE ? SOTTO_OK : sotto_sqlite_fail(err, code, "notes");
 }
 
@@ -86,9 +86,8 @@ static sotto_status list_streams(sotto_store *store, kept_list *list, sotto_err 
     int code;
 
     list->count = 0;
-    SOTTO_TRY(sotto_sqlite_prepare_once(store->db, &statement,
-                                        "SELECT name, max_age, max_rows FROM sotto_streams",
-                                        "streams", err));
+    SOTTO_TRY(sotto_store_lend(
+        store, &statement, "SELECT name, max_age, max_rows FROM sotto_streams", "streams", err));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW && list->count < MOST_STREAMS) {
         kept_stream *kept = &list->streams[list->count];
         const char *name = (const char *)sqlite3_column_text(statement, 0);
@@ -100,7 +99,7 @@ static sotto_status list_streams(sotto_store *store, kept_list *list, sotto_err 
         kept->max_rows = sqlite3_column_int64(statement, 2);
         list->count++;
     }
-    (void)sqlite3_finalize(statement);
+    sotto_store_release(store, statement);
     if (code == SQLITE_ROW)
         return sotto_fail(err, SOTTO_MALFORMED, "streams: a name that is not valid, or too many");
     return code == SQLITE_DONE ? SOTTO_OK : sotto_sqlite_fail(err, code, "streams");
@@ -112,7 +111,7 @@ static sotto_status drop_rows(sotto_store *store, const char *stream, const char
 {
     int before = sqlite3_total_changes(store->db);
 
-    SOTTO_TRY(sotto_sqlite_run(store->db, sql, stream, err));
+    SOTTO_TRY(sotto_store_run(store, sql, stream, err));
     if (sqlite3_total_changes(store->db) == before)
         return SOTTO_OK;
     return sotto_store_note(store, "erase_pending", 1, err);
@@ -127,7 +126,7 @@ static sotto_status rows_at_most(sotto_store *store, const char *stream, int64_t
     (void)snprintf(sql, sizeof sql,
                    "SELECT (SELECT max(rowid) FROM \"%s\") - (SELECT min(rowid) FROM \"%s\") + 1",
                    stream, stream);
-    return sotto_sqlite_number(store->db, rows, sql, stream, err);
+    return sotto_store_number(store, rows, sql, stream, err);
 }
 
 sotto_status sotto_store_drop_oldest(sotto_store *store, const char *stream, uint64_t keep,
@@ -154,7 +153,7 @@ static sotto_status drop_aged(sotto_store *store, const kept_stream *kept, int64
     (void)snprintf(sql, sizeof sql,
                    "UPDATE \"%s\" SET " SOTTO_STORE_TIME "=%lld WHERE " SOTTO_STORE_TIME ">%lld",
                    kept->name, (long long)now, (long long)now);
-    SOTTO_TRY(sotto_sqlite_run(store->db, sql, kept->name, err));
+    SOTTO_TRY(sotto_store_run(store, sql, kept->name, err));
     if (now < INT64_MIN + kept->max_age)
         return SOTTO_OK;
     (void)snprintf(sql, sizeof sql, "DELETE FROM \"%s\" WHERE " SOTTO_STORE_TIME "<%lld",
@@ -166,9 +165,9 @@ static sotto_status within_bytes(sotto_store *store, bool *within, sotto_err *er
 {
     int64_t pages, unused, size;
 
-    SOTTO_TRY(sotto_sqlite_number(store->db, &pages, "PRAGMA page_count", "size", err));
-    SOTTO_TRY(sotto_sqlite_number(store->db, &unused, "PRAGMA freelist_count", "size", err));
-    SOTTO_TRY(sotto_sqlite_number(store->db, &size, "PRAGMA page_size", "size", err));
+    SOTTO_TRY(sotto_store_number(store, &pages, "PRAGMA page_count", "size", err));
+    SOTTO_TRY(sotto_store_number(store, &unused, "PRAGMA freelist_count", "size", err));
+    SOTTO_TRY(sotto_store_number(store, &size, "PRAGMA page_size", "size", err));
     *within = (uint64_t)(pages - unused) * (uint64_t)size <= store->max_bytes;
     return SOTTO_OK;
 }
@@ -183,7 +182,7 @@ static sotto_status drop_eighths(sotto_store *store, const kept_list *list, sott
         int64_t rows;
 
         (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%s\"", name);
-        SOTTO_TRY(sotto_sqlite_number(store->db, &rows, sql, name, err));
+        SOTTO_TRY(sotto_store_number(store, &rows, sql, name, err));
         SOTTO_TRY(sotto_store_drop_oldest(store, name, (uint64_t)(rows - rows / 8), err));
     }
     sotto_store_recount(store);
@@ -265,7 +264,7 @@ static sotto_status erase_bytes(sotto_store *store, const kept_notes *notes, sot
     bool pending = notes->erase_pending != 0;
 
     if (pending)
-        SOTTO_TRY(sotto_sqlite_run(store->db, "VACUUM", "erasing", err));
+        SOTTO_TRY(sotto_store_run(store, "VACUUM", "erasing", err));
     if (!store->memory)
         SOTTO_TRY(sotto_sqlite_truncate_wal(store->db, err));
     return pending ? sotto_store_note(store, "erase_pending", 0, err) : SOTTO_OK;
@@ -295,7 +294,7 @@ static sotto_status expire_aside(sotto_store *store, const kept_list *list, cons
 static sotto_status commit(sotto_store *store, sotto_status status, sotto_err *err)
 {
     if (status == SOTTO_OK)
-        status = sotto_sqlite_run(store->db, "COMMIT", "erasing", err);
+        status = sotto_store_run(store, "COMMIT", "erasing", err);
     if (status != SOTTO_OK)
         sotto_sqlite_rollback(store->db);
     sotto_store_recount(store);
@@ -306,7 +305,7 @@ static sotto_status commit(sotto_store *store, sotto_status status, sotto_err *e
 static sotto_status begin(sotto_store *store, kept_list **list, sotto_err *err)
 {
     SOTTO_TRY(sotto_store_follow(store, err));
-    SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN IMMEDIATE", "erasing", err));
+    SOTTO_TRY(sotto_store_run(store, "BEGIN IMMEDIATE", "erasing", err));
     sotto_status status = take_list(store, list, err);
     if (status != SOTTO_OK)
         sotto_sqlite_rollback(store->db);
@@ -331,7 +330,7 @@ static sotto_status is_due(sotto_store *store, const kept_stream *kept, int64_t 
                    "(SELECT min(rowid) FROM \"%s\")>=%lld",
                    kept->name, (long long)oldest, kept->name, (long long)now, kept->name,
                    kept->name, (long long)kept->max_rows);
-    SOTTO_TRY(sotto_sqlite_number(store->db, &found, sql, kept->name, err));
+    SOTTO_TRY(sotto_store_number(store, &found, sql, kept->name, err));
     *due = found != 0;
     return SOTTO_OK;
 }
@@ -356,7 +355,7 @@ static sotto_status look_around(sotto_store *store, survey *out, int64_t now, so
 static sotto_status look(sotto_store *store, survey *out, int64_t now, sotto_err *err)
 {
     SOTTO_TRY(sotto_store_follow(store, err));
-    SOTTO_TRY(sotto_sqlite_run(store->db, "BEGIN", "retention", err));
+    SOTTO_TRY(sotto_store_run(store, "BEGIN", "retention", err));
     sotto_status status = look_around(store, out, now, err);
     sotto_sqlite_rollback(store->db);
     return status;

@@ -3,7 +3,7 @@
 #define SOTTO_DEVICE_STORE_INTERNAL_H
 
 #include "device/events/store.h"
-#include "query/sqlite.h"
+#include "query/statements.h"
 
 enum { SOTTO_STORE_VERSION = 1 };
 
@@ -16,6 +16,7 @@ typedef struct sotto_store_table {
 struct sotto_store {
     sqlite3 *db;     /* NULL: the file was moved, and what is in its place could not be opened */
     sqlite3 *reader; /* for the next query, or NULL; see query.c */
+    sotto_statements statements;
     sotto_storage storage;
     char path[SOTTO_VFS_PATH]; /* or the name in memory */
     bool memory;
@@ -43,6 +44,16 @@ enum { SOTTO_STORE_FOLLOWS = 8 };
 /* SOTTO_IO: it was followed that often. */
 sotto_status sotto_store_restless(sotto_err *err);
 
+/* A statement of the store's connection, compiled or kept; those of a file are not kept. Release *out in either case. */
+SOTTO_MUST_USE sotto_status sotto_store_lend(sotto_store *store, sqlite3_stmt **out,
+                                             const char *sql, const char *what, sotto_err *err);
+void sotto_store_release(sotto_store *store, sqlite3_stmt *statement);
+/* As sotto_sqlite_run of one statement, and as sotto_sqlite_number. */
+SOTTO_MUST_USE sotto_status sotto_store_run(sotto_store *store, const char *sql, const char *what,
+                                            sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_store_number(sotto_store *store, int64_t *out, const char *sql,
+                                               const char *what, sotto_err *err);
+
 /* ---- store_schema.c ---- */
 
 SOTTO_MUST_USE sotto_status sotto_store_copy_streams(sotto_store *store,
@@ -50,6 +61,8 @@ SOTTO_MUST_USE sotto_status sotto_store_copy_streams(sotto_store *store,
                                                      sotto_err *err);
 /* Creates what is missing, refuses what differs; in one transaction. */
 SOTTO_MUST_USE sotto_status sotto_store_lay_out(sotto_store *store, sotto_err *err);
+/* Whether these are the store's streams, to the last rule. */
+bool sotto_store_has_streams(const sotto_store *store, const sotto_stream *streams, size_t count);
 /* A digest of what sotto_store_lay_out would make of an empty file. */
 void sotto_store_layout(const sotto_store *store, uint8_t out[32]);
 /* The index of a stream; SOTTO_MISSING. */

@@ -63,6 +63,28 @@ sotto_status sotto_store_find(const sotto_store *store, const char *stream, size
     return sotto_fail(err, SOTTO_MISSING, "stream '%.63s': not declared", stream);
 }
 
+static bool same_stream(const sotto_stream *a, const sotto_stream *b)
+{
+    if (strcmp(a->name, b->name) != 0 || a->max_age != b->max_age || a->max_rows != b->max_rows ||
+        a->field_count != b->field_count)
+        return false;
+    for (size_t i = 0; i < a->field_count; i++)
+        if (strcmp(a->fields[i].name, b->fields[i].name) != 0 ||
+            a->fields[i].type != b->fields[i].type)
+            return false;
+    return true;
+}
+
+bool sotto_store_has_streams(const sotto_store *store, const sotto_stream *streams, size_t count)
+{
+    if (count != store->stream_count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!same_stream(&store->streams[i], &streams[i]))
+            return false;
+    return true;
+}
+
 /* "age:integer,ngram:text": what a schema is compared by. */
 static void describe(char *out, size_t size, const sotto_stream *stream)
 {

@@ -17,7 +17,7 @@ sotto_status sotto_ledger_shut(sotto_ledger *ledger, const char *why, sotto_err 
 {
     (void)snprintf(ledger->closed, sizeof ledger->closed, "%s: no report leaves until it is reset",
                    why);
-    sotto_ledger_drop_statements(ledger);
+    sotto_statements_drop(&ledger->statements);
     sotto_sqlite_close(ledger->db);
     ledger->db = NULL;
     return sotto_fail(err, SOTTO_DENIED, "%s", ledger->closed);
@@ -163,8 +163,10 @@ static sotto_status open_file(sotto_ledger *ledger, bool *fresh, sotto_err *err)
     int64_t count;
 
     options.unclaimed = true; /* in memory a copy has it all */
-    SOTTO_TRY(sotto_sqlite_open(&ledger->db, &options, err));
     *fresh = true;
+    if (ledger->blank)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sqlite_open(&ledger->db, &options, err));
     if (ledger->memory)
         return SOTTO_OK;
     SOTTO_TRY(sotto_sqlite_check(ledger->db, err));
@@ -190,15 +192,19 @@ static sotto_status read_snapshot(sotto_ledger *ledger, sotto_err *err)
     return status == SOTTO_BUG ? SOTTO_MALFORMED : status;
 }
 
-static sotto_status lay_out(const sotto_ledger *ledger, const sotto_ledger_meta *first,
-                            sotto_err *err)
+static const uint8_t layout[SOTTO_MEMORY_LAYOUT] = "ledger";
+
+static sotto_status lay_out(sotto_ledger *ledger, const sotto_ledger_meta *first, sotto_err *err)
 {
-    static const uint8_t layout[SOTTO_MEMORY_LAYOUT] = "ledger";
     const sotto_sqlite_options options = sotto_ledger_file(ledger, ledger->path);
     bool copied;
 
     if (!ledger->memory)
         return sotto_ledger_lay_out(ledger->db, first, err);
+    if (ledger->blank) {
+        ledger->blank = false;
+        return SOTTO_OK;
+    }
     SOTTO_TRY(sotto_memory_image_copy(ledger->db, &copied, layout, err));
     if (copied)
         return SOTTO_OK;
@@ -312,6 +318,8 @@ static sotto_status fill(sotto_ledger *ledger, const sotto_ledger_options *optio
     if (options->storage)
         ledger->storage = *options->storage;
     ledger->memory = !options->path;
+    if (ledger->blank)
+        return SOTTO_OK;
     if (ledger->memory)
         sotto_sqlite_memory_name(ledger->path, sizeof ledger->path);
     else if (strlen(options->path) > sizeof ledger->path - 24)
@@ -321,10 +329,31 @@ static sotto_status fill(sotto_ledger *ledger, const sotto_ledger_options *optio
     return SOTTO_OK;
 }
 
+/* Whatever is not the connection, or of it, is as a new ledger has it. */
+bool sotto_ledger_blank(sotto_ledger *ledger)
+{
+    if (!ledger->memory || !ledger->db || !sotto_memory_image_restore(ledger->db, layout))
+        return false;
+    sotto_arena_clear(&ledger->scratch);
+    sotto_ledger fresh = {
+        .db = ledger->db, .statements = ledger->statements, .memory = true, .blank = true};
+    memcpy(fresh.path, ledger->path, sizeof fresh.path);
+    *ledger = fresh;
+    return true;
+}
+
+static sotto_ledger *take(sotto_ledger *spare, const sotto_ledger_options *options)
+{
+    if (spare && !options->path)
+        return spare;
+    sotto_ledger_close(spare);
+    return sotto_alloc(sizeof(sotto_ledger));
+}
+
 sotto_status sotto_ledger_open(sotto_ledger **out, const sotto_ledger_options *options,
                                sotto_err *err)
 {
-    sotto_ledger *ledger = sotto_alloc(sizeof *ledger);
+    sotto_ledger *ledger = take(options->spare, options);
 
     *out = NULL;
     if (!ledger)
@@ -344,7 +373,7 @@ void sotto_ledger_close(sotto_ledger *ledger)
 {
     if (!ledger)
         return;
-    sotto_ledger_drop_statements(ledger);
+    sotto_statements_drop(&ledger->statements);
     sotto_sqlite_close(ledger->db);
     sotto_arena_clear(&ledger->scratch);
     sotto_release(ledger, sizeof *ledger);

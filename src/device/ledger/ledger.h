@@ -43,6 +43,7 @@ typedef struct sotto_ledger_options {
     const char *path;             /* NULL: in memory, gone with the ledger (simulation)    */
     const sotto_witness *witnesses;
     size_t witness_count;
+    struct sotto_ledger *spare; /* as sotto_store_options has it */
 } sotto_ledger_options;
 
 /* Succeeds for a closed ledger too, so that the host can ask why and reset it.
@@ -52,6 +53,9 @@ SOTTO_MUST_USE sotto_status sotto_ledger_open(sotto_ledger **out,
                                               const sotto_ledger_options *options, sotto_err *err);
 /* NULL is fine. */
 void sotto_ledger_close(sotto_ledger *ledger);
+
+/* As sotto_store_blank. */
+SOTTO_MUST_USE bool sotto_ledger_blank(sotto_ledger *ledger);
 
 /* NULL while it is open; else a sentence. */
 const char *sotto_ledger_closed(const sotto_ledger *ledger);

@@ -296,7 +296,7 @@ sotto_status sotto_ledger_lay_out(sqlite3 *db, const sotto_ledger_meta *first, s
         status = sotto_sqlite_run(db, tables, "ledger", err);
     if (status == SOTTO_OK)
         status = sotto_ledger_write_meta(&fresh, err);
-    sotto_ledger_drop_statements(&fresh);
+    sotto_statements_drop(&fresh.statements);
     if (status == SOTTO_OK)
         status = sotto_sqlite_run(db, "COMMIT", "ledger", err);
     if (status != SOTTO_OK)

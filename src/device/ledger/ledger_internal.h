@@ -4,7 +4,7 @@
 
 #include "device/ledger/ledger.h"
 #include "device/ledger/record.h"
-#include "query/sqlite.h"
+#include "query/statements.h"
 
 #include <stdarg.h>
 
@@ -13,7 +13,7 @@ enum {
     SOTTO_LEDGER_DIGEST = 32,
     SOTTO_LEDGER_ACCOUNT = 160,
     SOTTO_LEDGER_MAX_VALUE = SOTTO_REPORT_MAX + (1 << 16),
-    SOTTO_LEDGER_STATEMENTS = 14 /* kept compiled: each costs a few KiB */
+    SOTTO_LEDGER_STATEMENTS = 14 /* of a file, kept compiled */
 };
 
 /* The one row about the ledger itself, sealed by a digest of its own. */
@@ -33,12 +33,12 @@ typedef struct sotto_consent_words {
 } sotto_consent_words;
 
 struct sotto_ledger {
-    sqlite3 *db;                                 /* NULL while closed */
-    sqlite3_stmt *kept[SOTTO_LEDGER_STATEMENTS]; /* compiled, used last first; see ledger_sql.c */
-    size_t kept_count;
+    sqlite3 *db; /* NULL while closed */
+    sotto_statements statements;
     sotto_storage storage;
     char path[SOTTO_VFS_PATH]; /* or the name in memory */
     bool memory;
+    bool blank; /* in memory: laid out, and nothing was done with it since */
     sotto_witness witnesses[SOTTO_LEDGER_WITNESSES];
     size_t witness_count;
     uint64_t raised; /* every witness knows of this generation */
@@ -92,10 +92,11 @@ SOTTO_MUST_USE sotto_status sotto_ledger_insert(sotto_ledger *ledger, const char
 SOTTO_MUST_USE sotto_status sotto_ledger_find(sotto_ledger *ledger, sqlite3_stmt **out, bool *row,
                                               sotto_err *err, const char *sql, const char *format,
                                               ...);
+/* The first column of the first row; 0 where there is none. */
+SOTTO_MUST_USE sotto_status sotto_ledger_number(sotto_ledger *ledger, int64_t *out, const char *sql,
+                                                sotto_err *err);
 /* Hands a statement back; what it read is gone, and what was bound to it is not looked at again. NULL is fine. */
 void sotto_ledger_release(sotto_ledger *ledger, sqlite3_stmt *statement);
-/* Finalises every statement that is kept; the file can't be closed before. */
-void sotto_ledger_drop_statements(sotto_ledger *ledger);
 /* Steps on. */
 SOTTO_MUST_USE sotto_status sotto_ledger_next(sqlite3_stmt *statement, bool *row, sotto_err *err);
 /* Borrowed from the row. */

@@ -78,7 +78,7 @@ static sotto_status fill_database(const sotto_ledger *ledger, sotto_ledger *fres
         status = sotto_fail(err, SOTTO_IO, "the old record can't be read now");
     else
         status = note_reset(fresh, status == SOTTO_OK ? &old : NULL, how, err);
-    sotto_ledger_drop_statements(&old);
+    sotto_statements_drop(&old.statements);
     if (old.db)
         sotto_sqlite_rollback(old.db);
     sotto_sqlite_close(old.db);
@@ -97,7 +97,7 @@ static sotto_status make_database(const sotto_ledger *ledger, const char *ending
         fresh.meta = how->first;
         status = fill_database(ledger, &fresh, how, err);
     }
-    sotto_ledger_drop_statements(&fresh);
+    sotto_statements_drop(&fresh.statements);
     if (status == SOTTO_OK) /* it is about to be renamed, which takes nothing beside it along */
         status = sotto_sqlite_truncate_wal(fresh.db, err);
     sotto_sqlite_close(fresh.db);

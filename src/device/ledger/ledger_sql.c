@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { POINTER = sizeof(void *) };
-
 static int bind_bytes(sqlite3_stmt *statement, int at, sotto_bytes bytes)
 {
     /* An address of NULL would bind NULL. */
@@ -42,48 +40,17 @@ static int bind(sqlite3_stmt *statement, int at, const char *format, va_list arg
 
 /* ---- statements that are kept ------------------------------------------------------------------------------ */
 
-/* A report runs some eighty statements, many of them several times, and compiling one costs more than running it. Those
- * used last are kept; one that is in use is not among them, and is compiled a second time if need be. */
-static sqlite3_stmt *take_kept(sotto_ledger *ledger, const char *sql)
-{
-    for (size_t i = 0; i < ledger->kept_count; i++) {
-        sqlite3_stmt *found = ledger->kept[i];
-
-        if (strcmp(sqlite3_sql(found), sql) != 0)
-            continue;
-        ledger->kept_count--;
-        memmove(&ledger->kept[i], &ledger->kept[i + 1], (ledger->kept_count - i) * POINTER);
-        return found;
-    }
-    return NULL;
-}
-
+/* A report runs some eighty statements, many of them several times. Memory is scarce on a device; what is simulated in
+ * memory may keep all of them. */
 static sotto_status lend(sotto_ledger *ledger, sqlite3_stmt **out, const char *sql, sotto_err *err)
 {
-    *out = take_kept(ledger, sql);
-    return *out ? SOTTO_OK : sotto_sqlite_prepare_once(ledger->db, out, sql, "ledger", err);
+    return sotto_statements_lend(&ledger->statements, ledger->db, out, sql, "ledger", err);
 }
 
 void sotto_ledger_release(sotto_ledger *ledger, sqlite3_stmt *statement)
 {
-    if (!statement || sqlite3_db_handle(statement) != ledger->db) {
-        (void)sqlite3_finalize(statement); /* the file was closed meanwhile */
-        return;
-    }
-    if (ledger->kept_count == SOTTO_LEDGER_STATEMENTS)
-        (void)sqlite3_finalize(ledger->kept[--ledger->kept_count]);
-    /* Not reset, it would hold on to old pages; its bindings point into the caller's memory. */
-    (void)sqlite3_reset(statement);
-    (void)sqlite3_clear_bindings(statement);
-    memmove(&ledger->kept[1], &ledger->kept[0], ledger->kept_count * POINTER);
-    ledger->kept[0] = statement;
-    ledger->kept_count++;
-}
-
-void sotto_ledger_drop_statements(sotto_ledger *ledger)
-{
-    while (ledger->kept_count > 0)
-        (void)sqlite3_finalize(ledger->kept[--ledger->kept_count]);
+    sotto_statements_release(&ledger->statements, ledger->db, statement,
+                             ledger->memory ? SOTTO_STATEMENTS : SOTTO_LEDGER_STATEMENTS);
 }
 
 /* ---- running them ------------------------------------------------------------------------------------------- */
@@ -165,6 +132,18 @@ sotto_status sotto_ledger_next(sqlite3_stmt *statement, bool *row, sotto_err *er
     *row = code == SQLITE_ROW;
     return code == SQLITE_ROW || code == SQLITE_DONE ? SOTTO_OK
                                                      : sotto_sqlite_fail(err, code, "ledger");
+}
+
+sotto_status sotto_ledger_number(sotto_ledger *ledger, int64_t *out, const char *sql,
+                                 sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err, sql, "");
+
+    *out = status == SOTTO_OK && row ? sqlite3_column_int64(statement, 0) : 0;
+    sotto_ledger_release(ledger, statement);
+    return status;
 }
 
 sotto_bytes sotto_ledger_blob(sqlite3_stmt *statement, int column)

@@ -204,7 +204,7 @@ static sotto_status take_waiting(sotto_ledger *ledger, waiting *out, bool *found
 static sotto_status find_waiting(sotto_ledger *ledger, waiting *out, bool *found, int64_t after,
                                  sotto_err *err)
 {
-    SOTTO_TRY(sotto_sqlite_run(ledger->db, "BEGIN", "outbox", err));
+    SOTTO_TRY(sotto_ledger_run(ledger, err, "BEGIN", ""));
     sotto_status status = take_waiting(ledger, out, found, after, err);
     if (status == SOTTO_OK)
         status = sotto_ledger_run(ledger, err, "COMMIT", "");
@@ -507,8 +507,7 @@ sotto_status sotto_outbox_count(sotto_ledger *ledger, uint64_t *waiting_count, s
 
     *waiting_count = 0;
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
-    SOTTO_TRY(
-        sotto_sqlite_number(ledger->db, &count, "SELECT count(*) FROM outbox", "outbox", err));
+    SOTTO_TRY(sotto_ledger_number(ledger, &count, "SELECT count(*) FROM outbox", err));
     *waiting_count = (uint64_t)count;
     return SOTTO_OK;
 }

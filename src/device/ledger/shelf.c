@@ -112,6 +112,10 @@ sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out, const sott
         *out = sotto_bytes_of(copy, text.len);
         status = copy ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a recipe");
     }
+    if (ledger->memory) {
+        sotto_ledger_release(ledger, statement);
+        return status;
+    }
     (void)sqlite3_finalize(statement); /* run once for a recipe, and others are wanted longer */
     return status;
 }
@@ -255,8 +259,8 @@ static sotto_status find_last(sotto_ledger *ledger, int64_t *id, const sotto_rec
 
 static sotto_status bytes_used(sotto_ledger *ledger, int64_t *used, sotto_err *err)
 {
-    return sotto_sqlite_number(ledger->db, used, "SELECT coalesce(sum(" WEIGHT "),0) FROM recipes",
-                               "recipes", err);
+    return sotto_ledger_number(ledger, used, "SELECT coalesce(sum(" WEIGHT "),0) FROM recipes",
+                               err);
 }
 
 static sotto_status drop_one(sotto_ledger *ledger, const sotto_recipe *recipe, uint64_t weight,

@@ -1,0 +1,46 @@
+/* dap/report_many.h - making many reports at a time, and sealing one with keys that were agreed on beforehand.
+ *
+ * Callers:  loads and simulations. The device seals one report: with keys of its own, or in a simulation with ones from
+ *           outside.
+ * Memory:   as dap/report.h.
+ * Secrets:  ephemeral keys; wipe them. Each seals one share.
+ */
+#ifndef SOTTO_DAP_REPORT_MANY_H
+#define SOTTO_DAP_REPORT_MANY_H
+
+#include "dap/report.h"
+#include "seal/sender.h"
+
+/* Who seals shares for the leader or the helper. */
+SOTTO_MUST_USE sotto_status sotto_report_sender_init(sotto_hpke_sender *sender, unsigned who,
+                                                     const sotto_hpke_config *to, sotto_err *err);
+/* As sotto_report_seal_both. */
+SOTTO_MUST_USE sotto_status sotto_report_seal_with(sotto_dap_report *out,
+                                                   const sotto_report_draft *draft,
+                                                   sotto_hpke_sender senders[SOTTO_REPORT_SHARES],
+                                                   const sotto_ephemeral with[SOTTO_REPORT_SHARES],
+                                                   sotto_arena *arena, sotto_err *err);
+
+/* The first half of sotto_report_make: fills the draft; *ikm is what is left of `random`, to seal with. */
+SOTTO_MUST_USE sotto_status sotto_report_shard_from(sotto_report_draft *draft, sotto_bytes *ikm,
+                                                    const sotto_vdaf *vdaf,
+                                                    sotto_measurement measurement,
+                                                    sotto_bytes random, sotto_arena *arena,
+                                                    sotto_err *err);
+/* sotto_report_make, sealing with two ephemeral keys (the leader's first) and not with what `random` has for that. NULL: as
+ * sotto_report_make. */
+SOTTO_MUST_USE sotto_status sotto_report_make_with(sotto_dap_report *out, sotto_report_draft *draft,
+                                                   const sotto_vdaf *vdaf,
+                                                   sotto_measurement measurement,
+                                                   const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+                                                   const sotto_ephemeral *with, sotto_bytes random,
+                                                   sotto_arena *arena, sotto_err *err);
+
+/* What sotto_report_make makes of each, byte for byte, with key agreements in lanes where the machine has them.
+ *   random  count times sotto_report_random_size bytes */
+SOTTO_MUST_USE sotto_status sotto_report_make_many(
+    sotto_dap_report *out, sotto_report_draft *drafts, const sotto_measurement *measurements,
+    size_t count, const sotto_vdaf *vdaf, const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+    sotto_bytes random, sotto_arena *arena, sotto_err *err);
+
+#endif

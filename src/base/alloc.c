@@ -13,7 +13,7 @@ static atomic_size_t failing_size;
 
 /* ---- large blocks, kept for the next who wants one --------------------------------------------------------- */
 
-enum { LARGE = 256 << 10, KEPT = 64 };
+enum { LARGE = 64 << 10, MAPPED = 256 << 10, KEPT = 256 };
 
 /* gcc defines macros, clang has features. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -39,8 +39,8 @@ static struct {
 
 void sotto_alloc_keep_large(size_t most)
 {
-    /* Each is a mapping of its own, so that what is not kept goes back to the system. */
-    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+    /* The largest are mappings of their own, so that what is not kept goes back to the system. */
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED);
     atomic_store(&kept.most, most);
 }
 
@@ -157,7 +157,12 @@ void sotto_release(void *memory, size_t size)
     if (!memory)
         return;
     sotto_wipe(memory, size);
-    if (!keep(memory, block_size((size + 63) & ~(size_t)63)))
+    sotto_release_wiped(memory, size);
+}
+
+void sotto_release_wiped(void *memory, size_t size)
+{
+    if (memory && !keep(memory, block_size((size + 63) & ~(size_t)63)))
         free(memory);
 }
 

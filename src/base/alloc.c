@@ -56,6 +56,17 @@ static size_t block_size(size_t rounded)
     return (rounded + step - 1) / step * step;
 }
 
+/* Out of the list, which stays in the order in which blocks were released; the lock is held. */
+static void *take_out(size_t i)
+{
+    void *memory = kept.blocks[i].memory;
+
+    kept.bytes -= kept.blocks[i].size;
+    kept.count--;
+    memmove(&kept.blocks[i], &kept.blocks[i + 1], (kept.count - i) * sizeof kept.blocks[0]);
+    return memory;
+}
+
 /* Wiped when it was released: as good as new. */
 static void *take_kept(size_t size)
 {
@@ -64,34 +75,43 @@ static void *take_kept(size_t size)
     if (size < LARGE || atomic_load_explicit(&kept.most, memory_order_relaxed) == 0)
         return NULL;
     (void)pthread_mutex_lock(&kept.lock);
-    for (size_t i = kept.count; !memory && i > 0; i--) {
-        if (kept.blocks[i - 1].size != size)
-            continue;
-        memory = kept.blocks[i - 1].memory;
-        kept.blocks[i - 1] = kept.blocks[--kept.count];
-        kept.bytes -= size;
-    }
+    for (size_t i = kept.count; !memory && i > 0; i--)
+        if (kept.blocks[i - 1].size == size)
+            memory = take_out(i - 1);
     (void)pthread_mutex_unlock(&kept.lock);
     return memory;
+}
+
+/* The one that nobody has wanted for longest, if there is no room for one more of this size; else NULL. */
+static void *make_way(size_t size, size_t most)
+{
+    void *oldest = NULL;
+
+    if (kept.count == KEPT || kept.bytes > most - size)
+        oldest = take_out(0);
+    return oldest;
 }
 
 /* False: the block is to be freed, as one that was made before any were kept. */
 static bool keep(void *memory, size_t size)
 {
     size_t most = atomic_load_explicit(&kept.most, memory_order_relaxed);
-    bool good = false;
+    void *oldest;
 
-    if (size < LARGE || most == 0 || malloc_usable_size(memory) < size)
+    if (size < LARGE || size > most || malloc_usable_size(memory) < size)
         return false;
-    (void)pthread_mutex_lock(&kept.lock);
-    if (kept.count < KEPT && size <= most && kept.bytes <= most - size) {
-        kept.blocks[kept.count].memory = memory;
-        kept.blocks[kept.count++].size = size;
-        kept.bytes += size;
-        good = true;
-    }
-    (void)pthread_mutex_unlock(&kept.lock);
-    return good;
+    do {
+        (void)pthread_mutex_lock(&kept.lock);
+        oldest = make_way(size, most);
+        if (!oldest) {
+            kept.blocks[kept.count].memory = memory;
+            kept.blocks[kept.count++].size = size;
+            kept.bytes += size;
+        }
+        (void)pthread_mutex_unlock(&kept.lock);
+        free(oldest);
+    } while (oldest);
+    return true;
 }
 
 #else

@@ -195,7 +195,7 @@ static void end_flush(flush *f, sotto_status status)
     f->work.uploads = NULL;
     if (status == SOTTO_OK)
         to_lanes(f, true);
-    sotto_arena_reset(&f->work.arena);
+    sotto_arena_clear(&f->work.arena); /* large blocks are kept for all (base/alloc.h) */
     (void)pthread_mutex_lock(&intake->lock);
     f->busy = false;
     (void)pthread_mutex_unlock(&intake->lock);

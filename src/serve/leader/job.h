@@ -2,6 +2,7 @@
  *
  *     jobs.c    the list of steps: form, store, send, finish
  *     job_verify.c  what is computed: the request, and the sum from the helper's answer
+ *     job_part.c    reports through the first step, and the sum of long ones
  *     job_store.c   the transactions
  */
 #ifndef SOTTO_SERVE_LEADER_JOB_H

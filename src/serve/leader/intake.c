@@ -14,7 +14,8 @@
 #include <string.h>
 
 /* One commit takes no more than MAX_BYTES, or than fill every lane of the first step: beyond it a sync is a small part of
- * the work, and memory is not. A second one is begun beside the first only for much, so that what comes in small pieces still shares its commits. */
+ * the work, and memory is not. A second one is begun beside the first only for much, so that what comes in small pieces
+ * still shares its commits. */
 enum {
     MEMORY = 512 << 20,
     MAX_GATHERED = 4096,

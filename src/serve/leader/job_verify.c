@@ -25,7 +25,7 @@ sotto_status sotto_leader_begin(sotto_leader_job *job, sotto_err *err)
 
 /* ---- long reports: a segment at a time -------------------------------------------------------------------------- */
 
-/* From memory: it is summed already. */
+/* It is in memory, and summed already. */
 static sotto_status take_begun(sotto_leader_job *job, sotto_cached_reports *cached, sotto_err *err)
 {
     SOTTO_TRY(job->task->method->tally->merge(&job->sum, &cached->sum, err));

@@ -465,7 +465,9 @@ void sotto_bench_pipeline(const sotto_bench *b)
     static const sotto_prio3_config
         count = {.type = SOTTO_PRIO3_COUNT, .shares = 2},
         h100 = {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 100, .chunk_length = 10},
-        h1000 = {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 1000, .chunk_length = 32};
+        h1000 = {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 1000, .chunk_length = 32},
+        h10k = {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 10000, .chunk_length = 100},
+        h100k = {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 100000, .chunk_length = 316};
     const char *postgres = getenv("SOTTO_POSTGRES");
     double passed = b->seconds >= 60 ? 1e6 : 1e6 * b->seconds / 60;
 
@@ -474,6 +476,8 @@ void sotto_bench_pipeline(const sotto_bench *b)
         run_row(b, &(pipeline_case){"Histogram-100", h100, 16, 100, 0, false, 1, NULL, 0.45}, 0);
     (void)run_row(b, &(pipeline_case){"Histogram-1000", h1000, 16, 100, 0, false, 1, NULL, 0.45},
                   0);
+    (void)run_row(b, &(pipeline_case){"Histogram-10000", h10k, 16, 10, 0, false, 1, NULL, 0}, 0);
+    (void)run_row(b, &(pipeline_case){"Histogram-100000", h100k, 16, 1, 0, false, 1, NULL, 0}, 0);
     (void)run_row(b, &(pipeline_case){"Count-open-loop", count, 64, 1, 5000, false, 1, NULL, 0},
                   whole_requests(5000 * b->seconds, 1, 1000));
     (void)run_row(b, &(pipeline_case){"Count-memory", count, 16, 100, 0, true, 1, NULL, 0},

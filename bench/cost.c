@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { COST_BATCH = 64, ARENA = 256 << 20 };
+enum { COST_BATCH = 64, ARENA = 768 << 20 };
 
 /* One batch of reports, and what is timed on it. */
 typedef struct costing {

@@ -192,6 +192,12 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_merge(const sotto_prio3 *vdaf,
                                                         sotto_prio3_agg *agg,
                                                         const sotto_prio3_agg *other,
                                                         sotto_err *err);
+/* Takes another aggregate share of the same aggregator off again, which was added before.
+ *   SOTTO_BUG  of more reports than are in it; nothing is taken off */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_subtract(const sotto_prio3 *vdaf,
+                                                           sotto_prio3_agg *agg,
+                                                           const sotto_prio3_agg *other,
+                                                           sotto_err *err);
 /* No number that is added to a share may be further from 0 than this. */
 #define SOTTO_PRIO3_ADDED_LIMIT ((uint64_t)1 << 48)
 

@@ -54,6 +54,12 @@ typedef struct sotto_vdaf_server_ops {
     /* Adds those of `count` reports from `first` on that are SOTTO_OK. SOTTO_DENIED: the sum could wrap. */
     sotto_status (*accumulate)(struct sotto_tally *, const sotto_vdaf_batch *, size_t first,
                                size_t count, sotto_err *);
+    /* Leader, while the answer is awaited: adds every report that is SOTTO_AGAIN, as if it were going to hold. Then the reports
+     * may go: leader_finish does not look at them, and accumulate must not be called. What does not hold in the end is
+     * taken off. SOTTO_DENIED as above. */
+    sotto_status (*accumulate_awaited)(struct sotto_tally *, const sotto_vdaf_batch *, sotto_err *);
+    /* Takes off what was added before. */
+    sotto_status (*take_off)(struct sotto_tally *, const struct sotto_tally *, sotto_err *);
     /* Both servers' encoded tallies into sizes.outputs sums; in two's complement if the servers added noise.
      *   noise_sigma     of what each server added to every sum; 0: nothing
      *   SOTTO_REJECTED  a share is none, or no so many valid reports add up to this */

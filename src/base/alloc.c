@@ -13,7 +13,7 @@ static atomic_size_t failing_size;
 
 /* ---- large blocks, kept for the next who wants one --------------------------------------------------------- */
 
-enum { LARGE = 256 << 10, KEPT = 64 };
+enum { LARGE = 64 << 10, MAPPED = 256 << 10, KEPT = 256 };
 
 /* gcc defines macros, clang has features. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -39,8 +39,8 @@ static struct {
 
 void sotto_alloc_keep_large(size_t most)
 {
-    /* Each is a mapping of its own, so that what is not kept goes back to the system. */
-    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+    /* The largest are mappings of their own, so that what is not kept goes back to the system. */
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED);
     atomic_store(&kept.most, most);
 }
 
@@ -56,6 +56,17 @@ static size_t block_size(size_t rounded)
     return (rounded + step - 1) / step * step;
 }
 
+/* Out of the list, which stays in the order in which blocks were released; the lock is held. */
+static void *take_out(size_t i)
+{
+    void *memory = kept.blocks[i].memory;
+
+    kept.bytes -= kept.blocks[i].size;
+    kept.count--;
+    memmove(&kept.blocks[i], &kept.blocks[i + 1], (kept.count - i) * sizeof kept.blocks[0]);
+    return memory;
+}
+
 /* Wiped when it was released: as good as new. */
 static void *take_kept(size_t size)
 {
@@ -64,34 +75,43 @@ static void *take_kept(size_t size)
     if (size < LARGE || atomic_load_explicit(&kept.most, memory_order_relaxed) == 0)
         return NULL;
     (void)pthread_mutex_lock(&kept.lock);
-    for (size_t i = kept.count; !memory && i > 0; i--) {
-        if (kept.blocks[i - 1].size != size)
-            continue;
-        memory = kept.blocks[i - 1].memory;
-        kept.blocks[i - 1] = kept.blocks[--kept.count];
-        kept.bytes -= size;
-    }
+    for (size_t i = kept.count; !memory && i > 0; i--)
+        if (kept.blocks[i - 1].size == size)
+            memory = take_out(i - 1);
     (void)pthread_mutex_unlock(&kept.lock);
     return memory;
+}
+
+/* The one that nobody has wanted for longest, if there is no room for one more of this size; else NULL. */
+static void *make_way(size_t size, size_t most)
+{
+    void *oldest = NULL;
+
+    if (kept.count == KEPT || kept.bytes > most - size)
+        oldest = take_out(0);
+    return oldest;
 }
 
 /* False: the block is to be freed, as one that was made before any were kept. */
 static bool keep(void *memory, size_t size)
 {
     size_t most = atomic_load_explicit(&kept.most, memory_order_relaxed);
-    bool good = false;
+    void *oldest;
 
-    if (size < LARGE || most == 0 || malloc_usable_size(memory) < size)
+    if (size < LARGE || size > most || malloc_usable_size(memory) < size)
         return false;
-    (void)pthread_mutex_lock(&kept.lock);
-    if (kept.count < KEPT && size <= most && kept.bytes <= most - size) {
-        kept.blocks[kept.count].memory = memory;
-        kept.blocks[kept.count++].size = size;
-        kept.bytes += size;
-        good = true;
-    }
-    (void)pthread_mutex_unlock(&kept.lock);
-    return good;
+    do {
+        (void)pthread_mutex_lock(&kept.lock);
+        oldest = make_way(size, most);
+        if (!oldest) {
+            kept.blocks[kept.count].memory = memory;
+            kept.blocks[kept.count++].size = size;
+            kept.bytes += size;
+        }
+        (void)pthread_mutex_unlock(&kept.lock);
+        free(oldest);
+    } while (oldest);
+    return true;
 }
 
 #else
@@ -157,7 +177,12 @@ void sotto_release(void *memory, size_t size)
     if (!memory)
         return;
     sotto_wipe(memory, size);
-    if (!keep(memory, block_size((size + 63) & ~(size_t)63)))
+    sotto_release_wiped(memory, size);
+}
+
+void sotto_release_wiped(void *memory, size_t size)
+{
+    if (memory && !keep(memory, block_size((size + 63) & ~(size_t)63)))
         free(memory);
 }
 

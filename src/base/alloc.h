@@ -12,6 +12,8 @@
 SOTTO_MUST_USE void *sotto_alloc(size_t size);
 /* Wipes size bytes first: all, or as many as were ever written. NULL is fine. */
 void sotto_release(void *memory, size_t size);
+/* As above, of a block in which every byte is 0: none is written again. */
+void sotto_release_wiped(void *memory, size_t size);
 
 /* For a process that moves large blocks between threads for days: up to `most` bytes of those that are released are kept
  * for the next who wants one of that size, and the others go back to the system. Left to itself, the C library would

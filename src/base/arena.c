@@ -7,6 +7,7 @@ typedef struct sotto_arena_block {
     struct sotto_arena_block *next;
     size_t size; /* usable bytes after the header */
     size_t used;
+    bool wanted; /* since the last reset */
 } sotto_arena_block;
 
 enum {
@@ -38,13 +39,22 @@ static sotto_arena_block *claim_spare(sotto_arena *arena, size_t size)
     return NULL;
 }
 
+/* What was handed out of it is wiped already, and the rest was never touched. */
+static void give_back(sotto_arena *arena, sotto_arena_block *block)
+{
+    size_t size = HEADER + block->size;
+
+    arena->held -= size;
+    sotto_wipe(block, sizeof *block);
+    sotto_release_wiped(block, size);
+}
+
 static void give_back_one_spare(sotto_arena *arena)
 {
     sotto_arena_block *block = arena->spare;
 
     arena->spare = block->next;
-    arena->held -= HEADER + block->size;
-    sotto_release(block, HEADER + block->size);
+    give_back(arena, block);
 }
 
 /* Gives spare blocks back until `size` more fits under the ceiling, so that an arena that was reset
@@ -79,6 +89,7 @@ static sotto_arena_block *add_block(sotto_arena *arena, size_t size)
     if (!block)
         block = new_block(arena, size);
     if (block) {
+        block->wanted = true;
         block->next = arena->used;
         arena->used = block;
     }
@@ -157,15 +168,26 @@ void sotto_arena_rollback(sotto_arena *arena, sotto_arena_mark mark)
 
 void sotto_arena_reset(sotto_arena *arena)
 {
-    /* What a whole round had no use for goes back: rounds of ever new sizes must not pile up. */
-    while (arena->spare)
-        give_back_one_spare(arena);
+    sotto_arena_block **at = &arena->spare;
+
     sotto_arena_rollback(arena, (sotto_arena_mark){NULL, NULL, 0});
+    /* What a whole round had no use for goes back: rounds of ever new sizes must not pile up. */
+    while (*at) {
+        sotto_arena_block *block = *at;
+
+        if (block->wanted) {
+            block->wanted = false;
+            at = &block->next;
+        } else {
+            *at = block->next;
+            give_back(arena, block);
+        }
+    }
 }
 
 void sotto_arena_clear(sotto_arena *arena)
 {
-    sotto_arena_reset(arena);
+    sotto_arena_rollback(arena, (sotto_arena_mark){NULL, NULL, 0});
     while (arena->spare)
         give_back_one_spare(arena);
 }

@@ -103,6 +103,18 @@ sotto_status sotto_prio3_merge(const sotto_prio3 *vdaf, sotto_prio3_agg *agg,
     return SOTTO_OK;
 }
 
+sotto_status sotto_prio3_subtract(const sotto_prio3 *vdaf, sotto_prio3_agg *agg,
+                                  const sotto_prio3_agg *other, sotto_err *err)
+{
+    SOTTO_TRY(check_ours(vdaf, agg, err));
+    SOTTO_TRY(check_ours(vdaf, other, err));
+    if (other->reports > agg->reports)
+        return sotto_fail(err, SOTTO_BUG, "aggregate share: more is taken off than is there");
+    vdaf->circuit->flp->subtract(agg->elements, other->elements, vdaf->sizes.outputs);
+    agg->reports -= other->reports;
+    return SOTTO_OK;
+}
+
 /* What every aggregator added must leave a sum on its own side of half the modulus, or its sign could not be told. */
 static sotto_status check_sign_is_kept(const sotto_prio3 *vdaf, uint64_t reports, sotto_err *err)
 {

@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 
+#include <string.h>
+
 static void alloc_refuses_nothing_and_too_much(sotto_test *t)
 {
     CHECK(t, sotto_alloc(0) == NULL);
@@ -21,6 +23,28 @@ static void alloc_gives_zeroed_aligned_memory(sotto_test *t)
             CHECK_EQUAL(t, 0, memory[i]);
         sotto_release(memory, size);
     }
+}
+
+/* Blocks of many sizes, more than are kept: what is handed out again is as good as new, whichever had to make way. */
+static void large_blocks_come_back_zeroed(sotto_test *t)
+{
+    enum { STEP = 40000, SIZES = 12, ROUNDS = 4 };
+    uint8_t *blocks[SIZES];
+
+    sotto_alloc_keep_large(1 << 20);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < SIZES; i++) {
+            size_t size = (i + round + 1) * STEP;
+
+            blocks[i] = sotto_alloc(size);
+            CHECK(t, blocks[i] != NULL);
+            CHECK(t, blocks[i][0] == 0 && memcmp(blocks[i], blocks[i] + 1, size - 1) == 0);
+            memset(blocks[i], 0xa5, size);
+        }
+        for (size_t i = 0; i < SIZES; i++)
+            sotto_release(blocks[i], (i + round + 1) * STEP);
+    }
+    sotto_alloc_keep_large(0);
 }
 
 static void alloc_fails_for_one_size_when_told(sotto_test *t)
@@ -54,9 +78,8 @@ static void alloc_fails_when_told_and_recovers(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(alloc_refuses_nothing_and_too_much),
-        CASE(alloc_gives_zeroed_aligned_memory),
-        CASE(alloc_fails_when_told_and_recovers),
+        CASE(alloc_refuses_nothing_and_too_much), CASE(alloc_gives_zeroed_aligned_memory),
+        CASE(large_blocks_come_back_zeroed),      CASE(alloc_fails_when_told_and_recovers),
         CASE(alloc_fails_for_one_size_when_told),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -164,6 +164,28 @@ static void arena_does_not_pile_up_over_rounds_of_new_sizes(sotto_test *t)
     sotto_arena_clear(&arena);
 }
 
+/* A worker's round takes and gives back in chunks: the next round finds the same memory. */
+static void arena_keeps_what_a_round_took_and_gave_back(sotto_test *t)
+{
+    sotto_arena arena;
+    uint8_t *first, *again;
+
+    sotto_arena_init(&arena, 1 << 20);
+    sotto_arena_mark mark = sotto_arena_here(&arena);
+    first = sotto_arena_take(&arena, 100000);
+    CHECK(t, first != NULL);
+    memset(first, 7, 100000);
+    sotto_arena_rollback(&arena, mark);
+    sotto_arena_reset(&arena);
+    again = sotto_arena_take(&arena, 100000);
+    CHECK(t, again == first);
+    CHECK(t, again && again[0] == 0 && again[99999] == 0);
+    sotto_arena_reset(&arena);
+    sotto_arena_reset(&arena); /* a round without it */
+    CHECK_EQUAL(t, 0, arena.held);
+    sotto_arena_clear(&arena);
+}
+
 static bool take_three(sotto_arena *arena)
 {
     return sotto_arena_take(arena, 100) && sotto_arena_take(arena, 30000) &&
@@ -238,6 +260,7 @@ int main(int argc, char **argv)
         CASE(arena_wipes_on_clear_before_memory_goes_back),
         CASE(arena_grants_after_a_reset_what_a_fresh_one_would),
         CASE(arena_does_not_pile_up_over_rounds_of_new_sizes),
+        CASE(arena_keeps_what_a_round_took_and_gave_back),
         CASE(arena_says_no_whichever_allocation_fails),
         CASE(a_buffer_from_an_arena_has_room_or_says_why_not),
     };

@@ -345,6 +345,30 @@ static void a_merge_adds_and_a_copy_decodes_to_the_same(sotto_test *t)
     }
 }
 
+static void what_was_added_can_be_taken_off(sotto_test *t)
+{
+    for (size_t c = 0; c < sotto_test_config_count; c++) {
+        sotto_test_prio3 p = sotto_test_prio3_of(t, &sotto_test_configs[c], 8);
+        sotto_test_report reports[4];
+        sotto_prio3_agg all, some;
+        sotto_buf wire = sotto_test_buf(t, p.vdaf.sizes.out_share);
+
+        for (size_t i = 0; i < 4; i++)
+            reports[i] = sotto_test_report_random(t, &p);
+        sotto_test_round round = sotto_test_round_run(t, &p, reports, 4);
+        CHECK_OK(t, sotto_prio3_agg_init(&p.vdaf, &all, &t->arena, &t->err));
+        CHECK_OK(t, sotto_prio3_agg_init(&p.vdaf, &some, &t->arena, &t->err));
+        CHECK_OK(t, sotto_prio3_accumulate(&p.vdaf, &all, round.states[1] + 1, 3, &t->err));
+        CHECK_OK(t, sotto_prio3_agg_encode(&p.vdaf, &wire, &all, &t->err));
+        CHECK_OK(t, sotto_prio3_accumulate(&p.vdaf, &all, round.states[1], 1, &t->err));
+        CHECK_OK(t, sotto_prio3_accumulate(&p.vdaf, &some, round.states[1], 1, &t->err));
+        CHECK_OK(t, sotto_prio3_subtract(&p.vdaf, &all, &some, &t->err));
+        CHECK_BYTES(t, wire.data, all.elements, p.vdaf.sizes.out_share);
+        CHECK_EQUAL(t, 3, all.reports);
+        CHECK_STATUS(t, SOTTO_BUG, sotto_prio3_subtract(&p.vdaf, &some, &all, &t->err));
+    }
+}
+
 static void check_bad_share(sotto_test *t, const sotto_test_prio3 *p, sotto_bytes bad,
                             const char *reason)
 {
@@ -410,6 +434,7 @@ int main(int argc, char **argv)
         CASE(numbers_that_can_not_be_added_leave_a_share_as_it_was),
         CASE(a_sum_whose_sign_could_not_be_told_is_denied),
         CASE(a_merge_adds_and_a_copy_decodes_to_the_same),
+        CASE(what_was_added_can_be_taken_off),
         CASE(aggregate_shares_of_other_lengths_or_with_large_elements_are_malformed),
         CASE(an_aggregate_share_without_room_is_not_written),
     };

@@ -75,6 +75,27 @@ sotto_status sotto_prio_accumulate(sotto_tally *tally, const sotto_vdaf_batch *b
     return SOTTO_OK;
 }
 
+sotto_status sotto_prio_accumulate_awaited(sotto_tally *tally, const sotto_vdaf_batch *batch,
+                                           sotto_err *err)
+{
+    enum { AT_ONCE = 16 };
+    const sotto_prio3_verification *states = batch->states;
+    sotto_prio3_verification some[AT_ONCE];
+    prio_tally *state = tally->state;
+
+    for (size_t first = 0, count; first < batch->count; first += count) {
+        count = batch->count - first < AT_ONCE ? batch->count - first : AT_ONCE;
+        for (size_t i = 0; i < count; i++) {
+            some[i] = states[first + i];
+            some[i].status = some[i].status == SOTTO_AGAIN ? SOTTO_OK : SOTTO_REJECTED;
+        }
+        SOTTO_TRY(sotto_prio3_accumulate(&state->vdaf, &state->agg, some, count, err));
+    }
+    sotto_wipe(some, sizeof some);
+    tally->contributions = state->agg.reports;
+    return SOTTO_OK;
+}
+
 static bool same_instance(const sotto_prio3_config *a, const sotto_prio3_config *b)
 {
     return a->type == b->type && a->shares == b->shares && a->proofs == b->proofs &&
@@ -91,6 +112,16 @@ static sotto_status merge(sotto_tally *tally, const sotto_tally *other, sotto_er
         return sotto_fail(err, SOTTO_BUG, "prio: a tally of another round");
     from.agg.circuit = state->agg.circuit;
     SOTTO_TRY(sotto_prio3_merge(&state->vdaf, &state->agg, &from.agg, err));
+    tally->contributions = state->agg.reports;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_prio_take_off(sotto_tally *tally, const sotto_tally *other, sotto_err *err)
+{
+    prio_tally *state = tally->state;
+    const prio_tally *from = other->state;
+
+    SOTTO_TRY(sotto_prio3_subtract(&state->vdaf, &state->agg, &from->agg, err));
     tally->contributions = state->agg.reports;
     return SOTTO_OK;
 }

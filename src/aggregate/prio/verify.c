@@ -62,5 +62,7 @@ const sotto_vdaf_server_ops sotto_prio_server = {
     .leader_finish = leader_finish,
     .tally_init = sotto_prio_tally_init,
     .accumulate = sotto_prio_accumulate,
+    .accumulate_awaited = sotto_prio_accumulate_awaited,
+    .take_off = sotto_prio_take_off,
     .open = sotto_prio_open,
 };

@@ -15,7 +15,7 @@
 enum {
     SOTTO_HELPER_MAX_REPORTS = 4096, /* in one job                             */
     SOTTO_HELPER_MAX_BATCHES = 256,  /* that one job adds to                   */
-    SOTTO_HELPER_CHUNK = 64,         /* reports that are verified at once      */
+    SOTTO_HELPER_CHUNK = 64,         /* reports that are verified at once, at most */
 };
 
 /* One report of the job. */

@@ -200,6 +200,18 @@ static sotto_status verify_chunk(sotto_helper_job *job, sotto_worker *worker, ch
     return add_chunk(job, c, err);
 }
 
+/* How many are opened and verified at once: no more than a processor's own caches hold once their shares are expanded, and no
+ * fewer than fill every lane of the kernels. */
+static size_t chunk_size(const sotto_server_task *task)
+{
+    enum { BYTES = 1 << 20, LANES = 8 };
+    size_t count = BYTES / (task->dap.sizes.out_share + 1) / LANES * LANES;
+
+    if (count > SOTTO_HELPER_CHUNK)
+        count = SOTTO_HELPER_CHUNK;
+    return count > LANES ? count : LANES;
+}
+
 /* ---- the whole job -------------------------------------------------------------------------------------------- */
 
 static sotto_status begin_sums(sotto_helper_job *job, sotto_err *err)
@@ -261,15 +273,16 @@ static sotto_status encode_answer(sotto_helper_job *job, sotto_err *err)
 sotto_status sotto_helper_verify(sotto_helper_job *job, sotto_worker *worker, sotto_err *err)
 {
     chunk *c = sotto_arena_take(worker->arena, sizeof *c);
+    size_t size = chunk_size(job->ask.task);
 
     if (!c)
         return sotto_fail(err, SOTTO_NO_MEMORY, "verifying reports");
     sotto_arena_rollback(&job->ask.arena, job->ask.base);
     exclude(job);
     SOTTO_TRY(begin_sums(job, err));
-    for (size_t first = 0; first < job->count; first += SOTTO_HELPER_CHUNK) {
+    for (size_t first = 0; first < job->count; first += size) {
         sotto_arena_mark here = sotto_arena_here(worker->arena);
-        size_t end = first + SOTTO_HELPER_CHUNK;
+        size_t end = first + size;
 
         if (end > job->count)
             end = job->count;

@@ -4,7 +4,7 @@
 #include "serve/leader/leader.h"
 #include "serve/leader/upload.h"
 
-enum { MOST_CACHED = 16 << 20, POINTER = sizeof(void *) };
+enum { MOST_CACHED = 16 << 20, PART_MEMORY = 256 << 20, POINTER = sizeof(void *) };
 
 sotto_cached_reports *sotto_cached_reports_new(sotto_leader *leader, size_t records, size_t uploads)
 {
@@ -15,6 +15,9 @@ sotto_cached_reports *sotto_cached_reports_new(sotto_leader *leader, size_t reco
     cached = sotto_alloc(sizeof *cached);
     if (!cached)
         return NULL;
+    cached->leader = leader;
+    sotto_arena_init(&cached->part_memory, PART_MEMORY);
+    sotto_arena_init(&cached->sum_memory, PART_MEMORY);
     cached->room = records;
     cached->upload_room = uploads;
     cached->records = sotto_alloc((records + 1) * sizeof *cached->records);
@@ -43,12 +46,60 @@ void sotto_cached_reports_add_record(sotto_cached_reports *cached, sotto_bytes r
         cached->records[cached->count++] = record;
 }
 
+static void drop_uploads(sotto_cached_reports *cached)
+{
+    for (size_t i = 0; cached->uploads && i < cached->upload_count; i++)
+        sotto_upload_drop(cached->uploads[i]);
+    cached->upload_count = 0;
+}
+
+static bool sum_up(sotto_cached_reports *cached, const sotto_server_task *task)
+{
+    sotto_kept_report *reports =
+        sotto_arena_take_array(&cached->part_memory, cached->count + 1, sizeof *reports);
+
+    if (!reports)
+        return false;
+    for (size_t i = 0; i < cached->count; i++) {
+        sotto_reader in = sotto_reader_over(cached->records[i]);
+
+        if (!sotto_kept_report_next(&in, &reports[i]) || sotto_reader_left(&in) > 0)
+            return false;
+    }
+    return task->method->two_server->tally_init(&cached->sum, &task->vdaf, &cached->sum_memory,
+                                                NULL) == SOTTO_OK &&
+           sotto_job_part_sum(&cached->part, &cached->sum, task, reports, cached->count,
+                              &cached->part_memory, NULL) == SOTTO_OK;
+}
+
+void sotto_cached_reports_begin(sotto_cached_reports *cached, const sotto_server_task *task)
+{
+    cached->begun = sum_up(cached, task);
+    if (!cached->begun) {
+        sotto_arena_clear(&cached->part_memory);
+        sotto_arena_clear(&cached->sum_memory);
+        return;
+    }
+    drop_uploads(cached);
+    cached->held = cached->part_memory.held + cached->sum_memory.held;
+    atomic_fetch_add(&cached->leader->cached_bytes, cached->held);
+}
+
+void sotto_cached_reports_forget_sum(sotto_cached_reports *cached)
+{
+    atomic_fetch_sub(&cached->leader->cached_bytes, cached->sum_memory.held);
+    cached->held -= cached->sum_memory.held;
+    sotto_arena_clear(&cached->sum_memory);
+}
+
 void sotto_cached_reports_free(sotto_cached_reports *cached)
 {
     if (!cached)
         return;
-    for (size_t i = 0; cached->uploads && i < cached->upload_count; i++)
-        sotto_upload_drop(cached->uploads[i]);
+    drop_uploads(cached);
+    atomic_fetch_sub(&cached->leader->cached_bytes, cached->held);
+    sotto_arena_clear(&cached->part_memory);
+    sotto_arena_clear(&cached->sum_memory);
     sotto_release(cached->records,
                   cached->records ? (cached->room + 1) * sizeof *cached->records : 0);
     sotto_release(cached->uploads, cached->uploads ? (cached->upload_room + 1) * POINTER : 0);

@@ -1,14 +1,14 @@
 /* serve/leader/cached_reports.h - the reports of a segment that are still in memory, so that its job needs not read them back.
  *
  * Callers:  the intake makes them once a segment is on disk; lanes carry them; the job frees them.
- * Memory:   a sotto_cached_reports keeps the uploads alive whose reports it has. How much there may be is bounded; what would be
- *           beyond that is read back, which costs time and nothing else.
+ * Memory:   a sotto_cached_reports keeps the uploads alive whose reports it has, or, of long reports, only their sum. How much
+ *           there may be is bounded; what would be beyond that is read back, which costs time and nothing else.
  * Secrets:  the leader's input shares; wiped with the uploads.
  */
 #ifndef SOTTO_SERVE_LEADER_CACHED_REPORTS_H
 #define SOTTO_SERVE_LEADER_CACHED_REPORTS_H
 
-#include "serve/leader/segments.h"
+#include "serve/leader/job_part.h"
 
 struct sotto_leader;
 struct sotto_upload_request;
@@ -19,6 +19,13 @@ typedef struct sotto_cached_reports {
     size_t count, room;
     struct sotto_upload_request **uploads;
     size_t upload_count, upload_room;
+    /* Once begun, in place of records and uploads: */
+    bool begun;
+    sotto_job_part part;
+    sotto_tally sum;
+    struct sotto_leader *leader;
+    sotto_arena part_memory, sum_memory;
+    size_t held; /* counted in the leader's cached_bytes */
 } sotto_cached_reports;
 
 /* NULL: no memory for it, or there is too much already. */
@@ -28,6 +35,10 @@ sotto_cached_reports *sotto_cached_reports_new(struct sotto_leader *leader, size
 void sotto_cached_reports_add_upload(sotto_cached_reports *cached,
                                      struct sotto_upload_request *upload);
 void sotto_cached_reports_add_record(sotto_cached_reports *cached, sotto_bytes record);
+/* The first step of all that was added, and their sum; the uploads may go. What fails leaves it as it was. */
+void sotto_cached_reports_begin(sotto_cached_reports *cached, const sotto_server_task *task);
+/* Its sum was added to another. */
+void sotto_cached_reports_forget_sum(sotto_cached_reports *cached);
 /* NULL is fine. */
 void sotto_cached_reports_free(sotto_cached_reports *cached);
 

@@ -30,6 +30,7 @@ typedef struct sotto_flush_group {
         [SOTTO_REPORT_ERRORS]; /* as they are told                                                 */
     uint64_t noted;            /* refusals that strangers can make up, noted by the transaction */
     sotto_segment segment;
+    struct sotto_cached_reports *cached;    /* once it is stored; NULL: the job will read them */
     struct sotto_flush_group *next, *chain; /* in the flush; in its table */
 } sotto_flush_group;
 

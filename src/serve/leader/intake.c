@@ -13,9 +13,17 @@
 #include <pthread.h>
 #include <string.h>
 
-/* One commit takes no more than MAX_BYTES: beyond it a sync is a small part of the work, and memory is not. A second one
- * is begun beside the first only for much, so that what comes in small pieces still shares its commits. */
-enum { MEMORY = 512 << 20, MAX_GATHERED = 4096, MAX_BYTES = 4 << 20, MUCH = 1 << 20, FLUSHES = 2 };
+/* One commit takes no more than MAX_BYTES, or than fill every lane of the first step: beyond it a sync is a small part of
+ * the work, and memory is not. A second one is begun beside the first only for much, so that what comes in small pieces
+ * still shares its commits. */
+enum {
+    MEMORY = 512 << 20,
+    MAX_GATHERED = 4096,
+    MAX_BYTES = 4 << 20,
+    MUCH = 1 << 20,
+    FLUSHES = 2,
+    LANES = 8
+};
 /* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
 enum { SPOOLED = 32 << 10 };
 enum { TELL_EVERY_MS = 1000 };
@@ -117,26 +125,38 @@ static void count_notes(const sotto_server *server, uint64_t noted)
                   sotto_log_uint("noted", before + noted));
 }
 
-/* Hands the segments on to their lanes. */
+/* What became of each report. */
 static void announce(flush *f)
 {
-    sotto_leader *leader = f->intake->server->leader;
-    uint64_t now = sotto_leader_now_ms();
-
     for (sotto_flush_group *g = f->work.first; g; g = g->next) {
-        sotto_job_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped, NULL,
-                                     0};
-
         sotto_metrics_reports(f->intake->server->metrics, g->causes, SOTTO_REPORT_ERRORS);
         count_notes(f->intake->server, g->noted);
         for (size_t r = 0; r < g->count; r++)
             g->reports[r]->error = sotto_flush_verdict(g, r);
-        if (segment.reports == 0)
+        if (g->segment.reports > g->segment.skipped)
+            g->cached = hold(f, g);
+    }
+}
+
+/* Hands the segments of long reports on to their lanes, or those of all others. Long ones go through their first step on the
+ * way, so that nothing but their sum stays in memory; the clients have been answered, and until it is done there is one
+ * flush less. */
+static void to_lanes(flush *f, bool long_ones)
+{
+    sotto_leader *leader = f->intake->server->leader;
+
+    for (sotto_flush_group *g = f->work.first; g; g = g->next) {
+        sotto_job_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped,
+                                     g->cached, 0};
+
+        if (segment.reports == 0 || sotto_job_part_is_long(g->task) != long_ones)
             continue;
-        segment.cached = hold(f, g);
+        if (g->cached && long_ones)
+            sotto_cached_reports_begin(g->cached, g->task);
         /* One that is forgotten here is found by the sweep. */
         (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
-                               sotto_leader_full_job(f->intake->server, g->task), now) == SOTTO_OK);
+                               sotto_leader_full_job(f->intake->server, g->task),
+                               sotto_leader_now_ms()) == SOTTO_OK);
     }
     sotto_steps_wake(leader->steps);
 }
@@ -174,7 +194,9 @@ static void end_flush(flush *f, sotto_status status)
             sotto_upload_give_up(u, status);
     }
     f->work.uploads = NULL;
-    sotto_arena_reset(&f->work.arena);
+    if (status == SOTTO_OK)
+        to_lanes(f, true);
+    sotto_arena_clear(&f->work.arena); /* large blocks are kept for all (base/alloc.h) */
     (void)pthread_mutex_lock(&intake->lock);
     f->busy = false;
     (void)pthread_mutex_unlock(&intake->lock);
@@ -187,8 +209,10 @@ static void after_commit(void *context, sotto_worker *worker)
     flush *f = context;
 
     (void)worker;
-    if (f->job.status == SOTTO_OK)
+    if (f->job.status == SOTTO_OK) {
         announce(f);
+        to_lanes(f, false);
+    }
     end_flush(f, f->job.status);
 }
 
@@ -262,7 +286,8 @@ static void take_gathered(sotto_intake *intake, flush *f)
 
     (void)pthread_mutex_lock(&intake->lock);
     f->work.uploads = intake->first;
-    for (at = &intake->first; *at && taken < MAX_GATHERED && bytes < MAX_BYTES; at = &(*at)->next) {
+    for (at = &intake->first; *at && taken < MAX_GATHERED && (bytes < MAX_BYTES || taken < LANES);
+         at = &(*at)->next) {
         taken += (*at)->count;
         bytes += (*at)->arena.held;
     }

@@ -19,9 +19,9 @@ static sotto_status keep_record(sotto_leader_job *job, sotto_bytes record, sotto
 {
     sotto_reader in = sotto_reader_over(record);
 
-    if (!sotto_kept_report_next(&in, &job->reports[job->count]))
+    if (!sotto_kept_report_next(&in, &job->reports[job->read]))
         return sotto_fail(err, SOTTO_MALFORMED, "a record is not one");
-    job->count++;
+    job->read++;
     return sotto_reader_finish(&in, "record", err);
 }
 
@@ -41,16 +41,15 @@ void sotto_leader_let_go(sotto_leader_job *job)
     }
 }
 
-static sotto_status make_room(sotto_leader_job *job, size_t reports, sotto_err *err)
+static sotto_status make_room(sotto_leader_job *job, sotto_arena *arena, size_t reports,
+                              sotto_err *err)
 {
-    job->reports = sotto_arena_take_array(&job->arena, reports + 1, sizeof *job->reports);
-    if (!job->reports)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
-    job->count = 0;
-    return SOTTO_OK;
+    job->reports = sotto_arena_take_array(arena, reports + 1, sizeof *job->reports);
+    job->read = 0;
+    return job->reports ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
 }
 
-static sotto_status make_places(sotto_leader_job *job, sotto_err *err)
+sotto_status sotto_leader_make_places(sotto_leader_job *job, sotto_err *err)
 {
     job->places = sotto_arena_take_array(&job->arena, job->segments.count + 1, sizeof *job->places);
     return job->places ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
@@ -62,8 +61,8 @@ sotto_status sotto_leader_load_cached(sotto_leader_job *job, sotto_err *err)
 
     for (size_t i = 0; i < job->segments.count; i++)
         reports += job->segments.list[i].cached->count;
-    SOTTO_TRY(make_places(job, err));
-    SOTTO_TRY(make_room(job, reports, err));
+    SOTTO_TRY(sotto_leader_make_places(job, err));
+    SOTTO_TRY(make_room(job, &job->arena, reports, err));
     for (size_t i = 0; i < job->segments.count; i++) {
         const sotto_cached_reports *cached = job->segments.list[i].cached;
 
@@ -128,7 +127,7 @@ static bool is_left_out(sotto_leader_job *job, const sotto_segment *s, const sot
     sotto_log(job->leader->server->log, SOTTO_LOG_ERROR, "segment.unreadable",
               sotto_log_int("segment", s->n), sotto_log_uint("bucket", s->bucket),
               sotto_log_uint("reports", s->reports), sotto_log_text("reason", err->reason));
-    return !job->resumed;
+    return !job->on_disk;
 }
 
 /* The database itself does not read a row of this one, and nothing more in this transaction: of the others nothing is known, and
@@ -183,21 +182,21 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
     if (!segments)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's segments");
     sotto_leader_let_go(job);
-    SOTTO_TRY(make_places(job, err));
+    SOTTO_TRY(sotto_leader_make_places(job, err));
     job->note_count = 0;
     SOTTO_TRY(open_segments(tx, job, segments, &reports, err));
-    SOTTO_TRY(make_room(job, reports, err));
+    SOTTO_TRY(make_room(job, &job->arena, reports, err));
     for (size_t i = 0; i < job->segments.count; i++) {
-        size_t before = job->count;
+        size_t before = job->read;
         sotto_err why = {0};
 
-        if (keep_segment(job, &segments[i], &job->count, reports, &why) == SOTTO_OK) {
+        if (keep_segment(job, &segments[i], &job->read, reports, &why) == SOTTO_OK) {
             if (segments[i].noted)
                 remember(job, segments[i].n, "");
             job->places[kept] = segments[i].place;
             job->segments.list[kept++] = job->segments.list[i];
         } else {
-            job->count = before;
+            job->read = before;
             if (!is_left_out(job, &segments[i], &why))
                 return sotto_fail(err, why.status, "%s", why.reason);
         }
@@ -206,6 +205,41 @@ static sotto_status load_segments(sotto_tx *tx, sotto_leader_job *job, sotto_err
     return kept > 0 || job->resumed
                ? SOTTO_OK
                : sotto_fail(err, SOTTO_MISSING, "nothing is left of these segments");
+}
+
+static sotto_status open_one(sotto_tx *tx, sotto_leader_job *job, sotto_segment *s, sotto_err *err)
+{
+    const sotto_column_keys *columns = job->leader->server->columns;
+
+    SOTTO_TRY(sotto_segment_get(tx, s, columns, job->leader->spool, &job->body, err));
+    if (!job->on_disk && !is_ours(job, s))
+        return SOTTO_OK;
+    SOTTO_TRY(make_room(job, &job->body, s->reports - s->skipped, err));
+    SOTTO_TRY(keep_segment(job, s, &job->read, s->reports - s->skipped, err));
+    job->places[job->at] = s->place;
+    if (s->noted)
+        remember(job, s->n, "");
+    job->left_out = false;
+    return SOTTO_OK;
+}
+
+/* Alone in its transaction: one that the database itself does not read keeps no other from being read. May run again. */
+sotto_status sotto_leader_load_segment(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_leader_job *job = context;
+    sotto_segment s = {.n = job->segments.list[job->at].n};
+    sotto_err why = {0};
+
+    job->note_count = 0;
+    job->read = 0;
+    job->left_out = true;
+    if (open_one(tx, job, &s, &why) == SOTTO_OK || why.status == SOTTO_MISSING)
+        return SOTTO_OK;
+    job->read = 0;
+    job->left_out = is_left_out(job, &s, &why);
+    return job->left_out && !sotto_tx_has_failed(tx)
+               ? SOTTO_OK
+               : sotto_fail(err, why.status, "%s", why.reason);
 }
 
 bool sotto_leader_has_note(const sotto_leader_job *job)
@@ -217,9 +251,9 @@ sotto_status sotto_leader_note(sotto_tx *tx, void *context, sotto_err *err)
 {
     const sotto_leader_job *job = context;
     sotto_unreadable_finding finding = {.owner = job->leader->server->instance,
-                                        .job = job->resumed ? job->n : -1};
+                                        .job = job->on_disk ? job->n : -1};
 
-    if (job->resumed)
+    if (job->on_disk)
         SOTTO_TRY(sotto_lease_check(tx, &job->step->lease, err));
     for (size_t i = 0; i < job->note_count; i++) {
         finding.segment = job->notes[i].n;
@@ -309,17 +343,30 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     return SOTTO_OK;
 }
 
-sotto_status sotto_leader_load(sotto_tx *tx, void *context, sotto_err *err)
+sotto_status sotto_leader_load_row(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_leader_job *job = context;
-
-    sotto_status status = job->resumed ? load_row(tx, job, err) : SOTTO_OK;
+    sotto_status status = load_row(tx, job, err);
 
     /* Or its segments could not be given up, however long the database refuses to read it. */
     if (is_lasting(status) && job->note_count == 0)
         remember(job, -1, "its job's row can't be read");
-    SOTTO_TRY(status);
-    return load_segments(tx, job, err);
+    return status;
+}
+
+sotto_status sotto_leader_load(sotto_tx *tx, void *context, sotto_err *err)
+{
+    return load_segments(tx, context, err);
+}
+
+sotto_status sotto_leader_read(sotto_leader_job *job, sotto_db_fn *load, sotto_err *err)
+{
+    sotto_db *db = job->leader->server->db;
+    sotto_status status = sotto_db_read(db, load, job, err);
+
+    if (sotto_leader_has_note(job))
+        (void)(sotto_db_run(db, sotto_leader_note, job, NULL) == SOTTO_OK); /* else next time */
+    return status;
 }
 
 /* ---- batches that the leader selects ----------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@ static void end(sotto_leader_job *job)
     sotto_step *step = job->step;
 
     sotto_leader_let_go(job);
+    sotto_arena_clear(&job->body);
     sotto_arena_clear(&job->arena);
     sotto_release(job, sizeof *job);
     /* Collections wait for jobs. Hurried first: once no step is counted, the leader may go. */
@@ -259,21 +260,24 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
     sotto_leader_job *job = context;
 
     sotto_metrics_count(job->leader->server->metrics, SOTTO_METRIC_JOBS_FORMED, status == SOTTO_OK);
-    if (status == SOTTO_OK)
+    job->on_disk = status == SOTTO_OK;
+    if (job->on_disk)
         send_or_conclude(job);
     else
         back_to_lanes(job, err ? err->reason : NULL);
 }
 
-/* From the database. What can't be read there is written down, for whoever lists it. */
+/* Reports of a length that is not known are read as if they were short: nothing is worked on before it is. */
 static sotto_status load(sotto_leader_job *job, sotto_err *err)
 {
-    sotto_db *db = job->leader->server->db;
-    sotto_status status = sotto_db_read(db, sotto_leader_load, job, err);
-
-    if (sotto_leader_has_note(job))
-        (void)(sotto_db_run(db, sotto_leader_note, job, NULL) == SOTTO_OK); /* else next time */
-    return status;
+    if (job->task && sotto_job_part_is_long(job->task))
+        return sotto_leader_begin_long(job, err);
+    if (!job->resumed && sotto_leader_is_cached(job))
+        SOTTO_TRY(sotto_leader_load_cached(job, err));
+    else
+        SOTTO_TRY(sotto_leader_read(job, sotto_leader_load, err));
+    job->unread = false;
+    return job->task ? sotto_leader_begin(job, err) : SOTTO_OK;
 }
 
 static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
@@ -281,19 +285,18 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
     sotto_server *server = job->leader->server;
 
     job->unread = true;
-    if (!job->resumed && sotto_leader_is_cached(job))
-        SOTTO_TRY(sotto_leader_load_cached(job, err));
-    else
-        SOTTO_TRY(load(job, err));
-    job->unread = false;
+    if (job->resumed)
+        SOTTO_TRY(sotto_leader_read(job, sotto_leader_load_row, err));
     job->task = sotto_tasks_by_row(server->tasks, job->segments.task);
+    SOTTO_TRY(load(job, err));
+    job->unread = false;
     if (!job->task)
         return sotto_fail(err, SOTTO_MISSING, "the job's task is not known yet");
     if (!job->resumed && job->task->dap.batch_mode == SOTTO_DAP_LEADER_SELECTED)
         SOTTO_TRY(sotto_db_run(server->db, sotto_leader_pick_batch, job, err));
     else if (!job->resumed)
         job->batch = sotto_batch_of_bucket(job->bucket);
-    return sotto_leader_prepare(job, err);
+    return job->resumed ? SOTTO_OK : sotto_leader_write_request(job, err);
 }
 
 /* No report of it can be had by any means, so that nobody has to decide: as where only its segments are gone. */
@@ -360,6 +363,7 @@ static sotto_leader_job *new_job(sotto_leader *leader, sotto_step *step)
         job->step = step;
         job->n = step->n;
         sotto_arena_init(&job->arena, MEMORY);
+        sotto_arena_init(&job->body, MEMORY);
     }
     return job;
 }
@@ -371,6 +375,7 @@ static bool start(sotto_leader_job *job)
 
     if (sotto_pool_post(job->leader->server->pool, form, job, NULL) == SOTTO_OK)
         return true;
+    sotto_arena_clear(&job->body);
     sotto_arena_clear(&job->arena);
     sotto_release(job, sizeof *job);
     sotto_step_end(step);
@@ -408,6 +413,6 @@ void sotto_leader_job_resume(sotto_leader *leader, sotto_step *step)
         sotto_step_end(step); /* found again when its lease ends */
         return;
     }
-    job->resumed = true;
+    job->resumed = job->on_disk = true;
     (void)start(job);
 }

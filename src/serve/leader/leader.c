@@ -20,12 +20,15 @@ uint64_t sotto_leader_now_ms(void)
 
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task)
 {
-    enum { MEMORY_OF_A_JOB = 4 << 20 }; /* of bodies; what is computed from them comes on top */
+    /* Of bodies, which stay until the answer, or of sums of long ones, each of a few reports. What is computed from them comes
+     * on top. */
+    enum { BODIES = 4 << 20, SUMS = 8 << 20, A_SUM = 8 };
     if (!task)
         return 1;
     size_t limits[] = {
         server->options.job_reports,
-        MEMORY_OF_A_JOB / (task->dap.report_bytes + 1),
+        sotto_job_part_is_long(task) ? (SUMS / task->dap.sizes.out_share + 1) * A_SUM
+                                     : BODIES / (task->dap.report_bytes + 1),
         /* What any helper of ours reads, however it is configured: a job that it refused would be abandoned. */
         SOTTO_JOB_MAX_REPORTS,
         (SOTTO_JOB_MAX_BYTES - SOTTO_JOB_HEAD) / sotto_task_job_entry(task),

@@ -214,6 +214,33 @@ static sotto_status accumulate(sotto_tally *tally, const sotto_vdaf_batch *batch
     return SOTTO_OK;
 }
 
+static sotto_status accumulate_awaited(sotto_tally *tally, const sotto_vdaf_batch *batch,
+                                       sotto_err *err)
+{
+    const sotto_vdaf_report *reports = batch->states;
+    clear_sums *s = tally->state;
+
+    (void)err;
+    for (size_t i = 0; i < batch->count; i++) {
+        for (size_t e = 0; e < s->count; e++)
+            s->sum[e] += get(reports[i].input_share.data + ENTRY * e);
+        tally->contributions++;
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status take_off(sotto_tally *tally, const sotto_tally *other, sotto_err *err)
+{
+    const clear_sums *from = other->state;
+    clear_sums *s = tally->state;
+
+    (void)err;
+    for (size_t e = 0; e < s->count; e++)
+        s->sum[e] -= from->sum[e];
+    tally->contributions -= other->contributions;
+    return SOTTO_OK;
+}
+
 static sotto_status merge(sotto_tally *tally, const sotto_tally *other, sotto_err *err)
 {
     const clear_sums *from = other->state;
@@ -289,6 +316,8 @@ static const sotto_vdaf_server_ops servers = {.client = &sotto_clear_client,
                                               .leader_finish = leader_finish,
                                               .tally_init = tally_init,
                                               .accumulate = accumulate,
+                                              .accumulate_awaited = accumulate_awaited,
+                                              .take_off = take_off,
                                               .open = open_sums};
 
 const sotto_method sotto_method_clear = {.name = "clear", .tally = &tally, .two_server = &servers};

@@ -1,0 +1,37 @@
+/* serve/leader/job_part.h - some of a job's reports, through the leader's first step together: a segment's, or all of them.
+ *
+ * Callers:  cached_reports.c, as soon as a long report's segment is on disk; job_verify.c for all others.
+ * Memory:   in the arena of its first call; reports are borrowed until they are summed.
+ * Secrets:  shares, and the sum of a few of them.
+ *
+ * Shares of long reports are added up while the helper's answer is awaited, as if all of them were going to hold, and go. So a
+ * job needs the memory of its sum, not that of its reports. Those few that don't hold are read back and taken off.
+ */
+#ifndef SOTTO_SERVE_LEADER_JOB_PART_H
+#define SOTTO_SERVE_LEADER_JOB_PART_H
+
+#include "aggregate/method.h"
+#include "serve/leader/segments.h"
+#include "serve/tasks/tasks.h"
+
+typedef struct sotto_job_part {
+    sotto_kept_report *reports; /* once summed, without the leader's share */
+    size_t count;
+    sotto_vdaf_batch batch; /* without outbound: our own first step rejected the report */
+    bool summed;            /* all that have outbound are in a sum, and their shares are gone */
+} sotto_job_part;
+
+/* Whether a task's reports are so long that they are summed at once. */
+bool sotto_job_part_is_long(const sotto_server_task *task);
+/* The first step of these reports. */
+SOTTO_MUST_USE sotto_status sotto_job_part_begin(sotto_job_part *part,
+                                                 const sotto_server_task *task,
+                                                 sotto_kept_report *reports, size_t count,
+                                                 sotto_arena *arena, sotto_err *err);
+/* As above, and adds them to the sum: what the reports lie in may go. After a failure the sum is of no use. */
+SOTTO_MUST_USE sotto_status sotto_job_part_sum(sotto_job_part *part, sotto_tally *sum,
+                                               const sotto_server_task *task,
+                                               const sotto_kept_report *reports, size_t count,
+                                               sotto_arena *arena, sotto_err *err);
+
+#endif

@@ -6,6 +6,7 @@
  *     lanes.c           segments that wait for a job, by task and bucket
  *     jobs.c            a job: formed, sent, finished
  *     collections.c     collection jobs: waiting, closed, done
+ *     collection_waits.c  collectors whose answer is a moment away
  *     replicas.c        several leaders over one PostgreSQL
  *     leader.c          when jobs are formed, and what happens at the start
  *     leader_service.c  all of it as a service on a host
@@ -121,6 +122,7 @@ typedef struct sotto_leader {
     sotto_lanes *lanes;
     sotto_steps *steps; /* the host's */
     struct sotto_leader_others *others;
+    struct sotto_collection_waits *waits;
     /* By the thread of steps alone: */
     sotto_leader_asked asked;
     uint64_t recalled_ms;       /* when segments of our own were last looked for */

@@ -190,6 +190,7 @@ typedef struct entry {
     sotto_upload_request *upload;
     sotto_dap_report report;
     size_t size;
+    sotto_uploaded *out; /* once it has a place */
 } entry;
 
 typedef struct chunk {
@@ -204,28 +205,27 @@ typedef struct chunk {
 static void take_in(chunk *c, sotto_worker *worker)
 {
     sotto_receivers *receivers;
-    sotto_uploaded *out[CHUNK];
 
     if (c->count == 0)
         return;
     receivers = c->entries[0].upload->server->receivers[worker->number];
     for (size_t i = 0; i < c->count; i++) {
-        const entry *e = &c->entries[i];
+        entry *e = &c->entries[i];
 
-        out[i] = e->upload->reports + e->upload->count++;
-        look_at(e->upload, out[i], &e->report, e->size);
+        e->out = e->upload->reports + e->upload->count++;
+        look_at(e->upload, e->out, &e->report, e->size);
         c->config_ids[i] = e->report.leader.config_id;
         c->agreed[i] = (sotto_agreement){.agreed = false};
-        if (out[i]->error == 0)
+        if (e->out->error == 0)
             c->agreed[i].peer = e->report.leader.enc;
     }
     sotto_receivers_agree(receivers, c->agreed, c->config_ids, c->count);
     for (size_t i = 0; i < c->count; i++) {
         const entry *e = &c->entries[i];
 
-        if (out[i]->error == 0)
-            out[i]->error =
-                open_share(e->upload, worker, &c->aad, out[i], &e->report, &c->agreed[i]);
+        if (e->out->error == 0)
+            e->out->error =
+                open_share(e->upload, worker, &c->aad, e->out, &e->report, &c->agreed[i]);
     }
     sotto_wipe(c->agreed, c->count * sizeof c->agreed[0]);
     c->count = 0;

@@ -44,6 +44,7 @@ typedef struct result {
     double leader_us, helper_us, load_us; /* CPU, for each report */
     double syncs;                         /* for 1,000 reports */
     double p50_ms, p99_ms, backlog_growth, most_backlog;
+    double collect_ms; /* from asking for the finished batch to its sum */
     double leader_mib, helper_mib;
     double leader_growth, helper_growth; /* MiB, from the second third of the run to the last */
 } result;
@@ -235,14 +236,16 @@ static void read_latencies(result *out, float *latencies, size_t count)
     out->p99_ms = (double)latencies[count * 99 / 100];
 }
 
-static void check_answer(sotto_deployment *d, const source *s)
+static double check_answer(sotto_deployment *d, const source *s)
 {
+    double start = now_s(), took;
     uint64_t *sums = sotto_alloc(d->vdaf.sizes.outputs * sizeof *sums);
     sotto_collection answer;
     sotto_err err = {0};
 
     sotto_bench_expect(sums != NULL, "no memory");
     expect(sotto_deployment_collect(d, &answer, d->bucket, d->bucket + 1, 60000, &err), &err);
+    took = (now_s() - start) * 1e3;
     sotto_bench_expect(answer.reports == s->made, "not every report was counted");
     for (uint64_t i = 0; i < s->made; i++)
         sotto_maker_measure(s->maker, sums, i);
@@ -250,6 +253,7 @@ static void check_answer(sotto_deployment *d, const source *s)
         sotto_bench_expect(answer.sums[i].low == sums[i] && answer.sums[i].high == 0,
                            "the sum is not that of the reports");
     sotto_release(sums, d->vdaf.sizes.outputs * sizeof *sums);
+    return took;
 }
 
 /* CPU, syncs and memory of all replicas together. */
@@ -366,7 +370,7 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
             sotto_door_add(door, d.helpers[i].port);
     expect(sotto_deployment_start(&d, &err), &err);
     drive(&d, c, &s, out);
-    check_answer(&d, &s);
+    out->collect_ms = check_answer(&d, &s);
     sotto_deployment_clear(&d);
     sotto_door_close(door);
     forget(&s);
@@ -392,6 +396,8 @@ static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
     note(b, c->name, "load-cpu", "us/report", r->load_us);
     if (!c->postgres)
         note(b, c->name, "syncs", "per 1000 reports", r->syncs);
+    note(b, c->name, "collect", "ms", r->collect_ms);
+    note(b, c->name, "collect-goal", "ms, at most", 50);
     note(b, c->name, "leader-memory", "MiB", r->leader_mib);
     note(b, c->name, "helper-memory", "MiB", r->helper_mib);
     note(b, c->name, "memory-goal", "MiB, at most", 200);
@@ -474,6 +480,8 @@ void sotto_bench_pipeline(const sotto_bench *b)
     run_start(b);
     double sqlite =
         run_row(b, &(pipeline_case){"Histogram-100", h100, 16, 100, 0, false, 1, NULL, 0.45}, 0);
+    (void)run_row(
+        b, &(pipeline_case){"Histogram-100-one-a-request", h100, 256, 1, 0, false, 1, NULL, 0}, 0);
     (void)run_row(b, &(pipeline_case){"Histogram-1000", h1000, 16, 100, 0, false, 1, NULL, 0.45},
                   0);
     (void)run_row(b, &(pipeline_case){"Histogram-10000", h10k, 16, 10, 0, false, 1, NULL, 0}, 0);

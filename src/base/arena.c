@@ -122,6 +122,18 @@ void *sotto_arena_take(sotto_arena *arena, size_t size)
     return memory;
 }
 
+bool sotto_arena_expect(sotto_arena *arena, size_t size)
+{
+    sotto_arena_block *block;
+
+    if (size > SHARED)
+        return true;
+    block = add_block(arena, (size + ALIGN - 1) & ~(size_t)(ALIGN - 1));
+    if (block)
+        arena->open = block;
+    return block != NULL;
+}
+
 void *sotto_arena_take_array(sotto_arena *arena, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)

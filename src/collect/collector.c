@@ -14,6 +14,7 @@
 enum {
     REQUEST_MAX = 128,
     ATTEMPTS = 3,
+    LEAST_TIMEOUT_MS = 2000, /* leaders may hold an answer back for half a second */
     DEFAULT_DEADLINE_MS = 60000,
     FIRST_WAIT_MS = 100, /* where the leader does not say how long */
     LONGEST_WAIT_MS = 5000,
@@ -67,7 +68,7 @@ static unsigned timeout_of(uint64_t deadline_ns)
 {
     uint64_t each = left_ms(deadline_ns) / ATTEMPTS;
 
-    return (unsigned)(each < 1000 ? 1000 : each > 30000 ? 30000 : each);
+    return (unsigned)(each < LEAST_TIMEOUT_MS ? LEAST_TIMEOUT_MS : each > 30000 ? 30000 : each);
 }
 
 sotto_status sotto_collect_call(sotto_collector *collector, sotto_http_response *response,

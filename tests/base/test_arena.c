@@ -248,12 +248,33 @@ static void a_buffer_from_an_arena_has_room_or_says_why_not(sotto_test *t)
     sotto_arena_clear(&arena);
 }
 
+static void arena_takes_for_small_things_what_was_expected(sotto_test *t)
+{
+    sotto_arena arena;
+    const uint8_t *first, *second;
+
+    sotto_arena_init(&arena, 1 << 20);
+    CHECK(t, sotto_arena_expect(&arena, 1000));
+    first = sotto_arena_take(&arena, 500);
+    second = sotto_arena_take(&arena, 500);
+    CHECK(t, first && second == first + 512);
+    CHECK_EQUAL(t, 1024 + 64, arena.held);
+    CHECK(t, sotto_arena_take(&arena, 500) != NULL); /* more than was expected */
+    CHECK(t, arena.held > 16000);
+    sotto_arena_clear(&arena);
+    sotto_arena_init(&arena, 512);
+    CHECK(t, !sotto_arena_expect(&arena, 1000));
+    CHECK(t, sotto_arena_expect(&arena, 1 << 20)); /* nothing to prepare */
+    sotto_arena_clear(&arena);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(arena_takes_back_only_what_came_after_a_mark),
         CASE(arena_gives_zeroed_aligned_memory_that_does_not_overlap),
         CASE(arena_takes_for_a_large_request_what_was_asked_and_a_header),
+        CASE(arena_takes_for_small_things_what_was_expected),
         CASE(arena_never_passes_its_ceiling),
         CASE(arena_refuses_sizes_that_overflow),
         CASE(arena_wipes_on_reset_and_hands_the_same_memory_out_again),

@@ -5,6 +5,7 @@
 #include "dap/upload.h"
 #include "sotto/collect.h"
 #include "support/database.h"
+#include "support/steps.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -24,22 +25,6 @@ static uint8_t upload_one(sotto_test *t)
     CHECK_OK(t, sotto_dap_upload_errors_decode(&errors, response.body, &t->err));
     in = sotto_reader_over(errors.statuses);
     return sotto_dap_upload_errors_next(&in, &status) ? status.error : 0;
-}
-
-/* A segment that no process forms a job of: the batch stays unfinished for as long as the row is there. */
-static sotto_status put_stuck(sotto_tx *tx, void *context, sotto_err *err)
-{
-    static const uint8_t skip[1];
-    sotto_sql q;
-
-    (void)context;
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "INSERT INTO segment (n, task, bucket, reports, skip, owner, added)"
-                                " SELECT 1, n, ?1, 1, ?2, 2, {now} + 1000000000 FROM task",
-                                err));
-    sotto_sql_int(&q, 1, (int64_t)s.bucket);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(skip, sizeof skip));
-    return sotto_sql_run(&q, NULL, err);
 }
 
 static void upload_until_verified(sotto_test *t, unsigned reports)
@@ -64,7 +49,7 @@ static void a_collection_that_has_enough_takes_no_more(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
     upload_until_verified(t, 20);
-    CHECK_OK(t, sotto_db_run(s.leader->db, put_stuck, NULL, &t->err));
+    sotto_test_put_stuck(t, &s);
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     for (unsigned i = 0; i < 60 && error == 0; i++) {
@@ -87,7 +72,7 @@ static void a_collection_that_has_too_few_stays_open(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
     upload_until_verified(t, 19);
-    CHECK_OK(t, sotto_db_run(s.leader->db, put_stuck, NULL, &t->err));
+    sotto_test_put_stuck(t, &s);
     s.patience = 30;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 0, upload_one(t));
@@ -151,7 +136,7 @@ static void deleting_a_collection_that_waits_opens_its_buckets(sotto_test *t)
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
     upload_until_verified(t, 20);
-    CHECK_OK(t, sotto_db_run(s.leader->db, put_stuck, NULL, &t->err));
+    sotto_test_put_stuck(t, &s);
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     for (unsigned i = 0;

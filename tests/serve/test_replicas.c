@@ -81,12 +81,32 @@ static void a_job_that_ends_is_told_to_every_replica(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* A collector may wait at another replica than the one that asks the helper. */
+static void a_collection_that_ends_is_told_to_every_replica(sotto_test *t)
+{
+    sotto_test_service s;
+    sotto_server *second;
+    uint64_t reports = 0, counts[16] = {0}, seen;
+
+    if (!sotto_test_on_postgres())
+        NOT_FOR_THIS_DATABASE(t, "SQLite has one leader");
+    second = open_two(t, &s);
+    sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);
+    seen = sotto_db_woken(second->db, "collections");
+    s.patience = 600;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK(t, sotto_db_wait(second->db, "collections", seen, 10000));
+    sotto_server_close(second);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_collection_at_one_replica_has_what_waits_in_another),
         CASE(collections_that_wait_for_ever_hide_none_that_came_later),
         CASE(a_job_that_ends_is_told_to_every_replica),
+        CASE(a_collection_that_ends_is_told_to_every_replica),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -26,6 +26,26 @@ void sotto_test_check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
     CHECK_EQUAL(t, wanted, counts[1]);
 }
 
+static sotto_status put_stuck(sotto_tx *tx, void *context, sotto_err *err)
+{
+    static const uint8_t skip[1];
+    const sotto_test_service *s = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO segment (n, task, bucket, reports, skip, owner, added)"
+                                " SELECT 1, n, ?1, 1, ?2, 2, {now} + 1000000000 FROM task",
+                                err));
+    sotto_sql_int(&q, 1, (int64_t)s->bucket);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(skip, sizeof skip));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+void sotto_test_put_stuck(sotto_test *t, const sotto_test_service *s)
+{
+    CHECK_OK(t, sotto_db_run(s->leader->db, put_stuck, (void *)(uintptr_t)s, &t->err));
+}
+
 void sotto_test_want(sotto_test *t, sotto_test_service *s)
 {
     uint64_t reports = 0, counts[16] = {0};

@@ -14,6 +14,9 @@ void sotto_test_check_sum(sotto_test *t, sotto_test_service *s, uint64_t wanted)
 /* Asks for it once, so that jobs are formed, and does not wait. */
 void sotto_test_want(sotto_test *t, sotto_test_service *s);
 
+/* A segment, number 1, that no process forms a job of: the batch of s->bucket stays unfinished for as long as the row is there. */
+void sotto_test_put_stuck(sotto_test *t, const sotto_test_service *s);
+
 /* Asks the leader for the batch of s->bucket, or for the next one, and does not wait. */
 sotto_http_response sotto_test_ask_collection(sotto_test *t, sotto_test_service *s);
 /* What the collector is told, for ever, beside the one sum that a server released. */

@@ -233,6 +233,12 @@ sotto_status sotto_host_reload(sotto_host *host, sotto_err *err)
 
 /* ---- down ------------------------------------------------------------------------------------------------------- */
 
+static void drain_service(sotto_host *h)
+{
+    if (h->state && h->service->drain)
+        h->service->drain(h->state);
+}
+
 static void stop_service(sotto_host *h, uint64_t milliseconds)
 {
     if (h->state && h->service->stop)
@@ -245,6 +251,7 @@ sotto_status sotto_host_drain(sotto_host *host, uint64_t milliseconds, sotto_err
     sotto_status status;
 
     sotto_health_set_draining(host->health);
+    drain_service(host);
     status = sotto_http_server_drain(host->http, (unsigned)milliseconds, err);
     stop_service(host, milliseconds);
     return status;
@@ -284,6 +291,7 @@ void sotto_host_close(sotto_host *h)
         return;
     sotto_operations_close(h->operations); /* it looks at all the others */
     sotto_health_close(h->health);
+    drain_service(h);
     sotto_http_server_close(h->http);
     stop_service(h, LAST_STEPS_MS);
     close_client(h); /* ends calls, whose steps are given back to the store */

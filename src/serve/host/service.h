@@ -7,6 +7,7 @@
  * A service is a folder beside host/: it includes host/, and no other service includes it.
  *
  *     open    the host has a store, whose tables are this service's, and compute threads; no request arrives yet
+ *     drain   the host is about to wait for its requests: answer those that are held back, and hold none back any more
  *     stop    begin nothing new; steps that are under way end by themselves
  *     settle  no request, call or piece of work is under way; what was posted to the store may still be
  *     close   the store is closed
@@ -85,6 +86,7 @@ typedef struct sotto_service {
     uint64_t (*idle)(void *state, bool looked);
 
     sotto_status (*open)(void **state, struct sotto_host *host, const void *config, sotto_err *err);
+    void (*drain)(void *state); /* may be NULL; may come more than once */
     void (*stop)(void *state);
     void (*settle)(void *state);
     void (*close)(void *state);

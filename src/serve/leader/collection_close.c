@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dap/rejections.h"
+#include "serve/leader/collection_waits.h"
 #include "serve/tasks/rejection_counts.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
@@ -229,7 +230,8 @@ static sotto_status refuse_overlap(sotto_tx *tx, sotto_collecting *s, sotto_err 
     sotto_sql_int(&q, 2, SOTTO_RELEASE_REFUSED);
     sotto_sql_text(&q, 3, sotto_dap_problem_type(SOTTO_DAP_BATCH_OVERLAP));
     s->state = SOTTO_RELEASE_REFUSED;
-    return sotto_sql_run(&q, NULL, err);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    return sotto_collection_waits_tell(tx, err);
 }
 
 /* Closes the batch if it is complete and large enough; else s->busy or s->state stay as they are. */

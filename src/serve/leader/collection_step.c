@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "serve/leader/collection_waits.h"
 #include "serve/leader/peer.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/metrics.h"
@@ -46,6 +47,7 @@ void sotto_collection_try_later(sotto_collecting *s)
     sotto_metrics_count(s->server->metrics, SOTTO_METRIC_COLLECTIONS_RETRIED, 1);
     if (s->retry[0])
         sotto_step_note_retry(s->step, s->retry);
+    sotto_collection_waits_release(s->leader->waits, s->n);
     sotto_step_retry(let_go(s), NULL);
 }
 
@@ -58,6 +60,7 @@ static sotto_status store_end(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql q;
 
     SOTTO_TRY(sotto_lease_finish(tx, &s->step->lease, err));
+    SOTTO_TRY(sotto_collection_waits_tell(tx, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE release SET state = ?2, answer = ?3, problem = ?4,"
                                 " request = NULL WHERE n = ?1 AND state = ?5",
@@ -209,6 +212,8 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
         sotto_rate_tell(s->server->log, s->task, &s->rate);
         sotto_lanes_flush(s->leader->lanes, s->task->n, &s->range);
         sotto_steps_wake(s->leader->steps);
+        if (!s->busy) /* what it waits for may be hours away */
+            sotto_collection_waits_release(s->leader->waits, s->n);
         sotto_step_wait(let_go(s), WAIT_MS);
     } else {
         sotto_step_done(let_go(s));

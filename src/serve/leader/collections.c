@@ -1,11 +1,13 @@
 /* The collector's side of collection jobs: creating, asking, deleting. */
 #include "serve/leader/collection.h"
 
+#include "serve/leader/collection_waits.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
 #include "serve/tasks/task_request.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +19,12 @@ typedef struct asking {
     sotto_batch_range range;
     int64_t state;
     bool found;
+    bool created;   /* answered with 201 */
+    bool moving;    /* work on it is under way, as far as its row says */
     bool other;     /* the collector chose this id once for another query */
     bool withdrawn; /* one that waited */
     sotto_bytes answer;
+    sotto_collection_wait wait;
 } asking;
 
 static asking *new_request(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
@@ -31,9 +36,10 @@ static asking *new_request(sotto_server *server, const sotto_server_task *task, 
 
 /* ---- answering --------------------------------------------------------------------------------------------- */
 
-static void answer(asking *a, unsigned status)
+static void answer(asking *a)
 {
     sotto_bytes id = sotto_bytes_of(a->ask.id, sizeof a->ask.id);
+    unsigned status = a->created ? 201 : 200;
     /* Janus' collector takes 202 for a failure. */
     unsigned not_ready = status == 201 || a->ask.task->profile == SOTTO_DAP_JANUS ? status : 202;
 
@@ -58,9 +64,13 @@ static sotto_status find(sotto_tx *tx, asking *a, sotto_err *err)
 {
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT state, answer, problem, query FROM release WHERE task = ?1 AND id = ?2",
-        err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT r.state, r.answer, r.problem, r.query, r.n, r.shut,"
+                                " (SELECT count(*) FROM held h WHERE h.task = r.task AND"
+                                " h.first_bucket = r.first_bucket AND h.end_bucket = r.end_bucket"
+                                " AND h.reason IS NULL)"
+                                " FROM release r WHERE r.task = ?1 AND r.id = ?2",
+                                err));
     sotto_sql_int(&q, 1, a->ask.task->n);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(a->ask.id, sizeof a->ask.id));
     SOTTO_TRY(sotto_sql_step(&q, &a->found, err));
@@ -68,6 +78,11 @@ static sotto_status find(sotto_tx *tx, asking *a, sotto_err *err)
         return SOTTO_OK;
     a->state = sotto_sql_column_int(&q, 0);
     a->other = a->body.data && !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 3), a->body);
+    a->wait.n = sotto_sql_column_int(&q, 4);
+    /* Enough reports are verified, and the rest is being; or the helper is being asked. */
+    a->moving = a->state == SOTTO_RELEASE_CLOSED ||
+                (a->state == SOTTO_RELEASE_WAITING && sotto_sql_column_int(&q, 5) != 0 &&
+                 sotto_sql_column_int(&q, 6) == 0);
     a->ask.problem = sotto_dap_problem_of(sotto_sql_column_text(&q, 2));
     if (a->ask.problem == SOTTO_DAP_PROBLEMS)
         a->ask.problem = SOTTO_DAP_BATCH_MISMATCH;
@@ -75,6 +90,49 @@ static sotto_status find(sotto_tx *tx, asking *a, sotto_err *err)
     if (a->state == SOTTO_RELEASE_FAILED && a->answer.len > 0)
         a->ask.detail = (const char *)a->answer.data; /* which ends in a zero */
     return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
+{
+    asking *a = context;
+
+    sotto_arena_rollback(&a->ask.arena, a->ask.base);
+    return find(tx, a, err);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------- */
+
+static asking *asking_of(sotto_collection_wait *wait)
+{
+    return (asking *)(void *)((char *)wait - offsetof(asking, wait));
+}
+
+static bool look_again(sotto_collection_wait *wait)
+{
+    asking *a = asking_of(wait);
+
+    if (sotto_db_read(a->ask.server->db, look, a, NULL) == SOTTO_OK)
+        return !a->found || (a->state != SOTTO_RELEASE_WAITING && a->state != SOTTO_RELEASE_CLOSED);
+    a->state = SOTTO_RELEASE_WAITING; /* not known: they come again */
+    return true;
+}
+
+/* It may be withdrawn meanwhile: who created it hears that when they come again. */
+static void answer_held(sotto_collection_wait *wait)
+{
+    asking *a = asking_of(wait);
+
+    if (!a->found && !a->created)
+        sotto_task_request_refuse_plainly(&a->ask, 404);
+    else
+        answer(a);
+}
+
+static bool hold(asking *a)
+{
+    a->wait.look = look_again;
+    a->wait.answer = answer_held;
+    return sotto_collection_waits_put(a->ask.server->leader->waits, &a->wait);
 }
 
 /* ---- creating ------------------------------------------------------------------------------------------------ */
@@ -118,20 +176,26 @@ static sotto_status create(sotto_tx *tx, void *context, sotto_err *err)
     if (!is_free)
         return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     a->state = SOTTO_RELEASE_WAITING;
+    a->wait.n = a->ask.n;
+    a->moving = true; /* its first step is about to begin */
     return insert(tx, a, err);
 }
 
 static void on_created(void *context, sotto_status status, const sotto_err *err)
 {
     asking *a = context;
+    sotto_steps *steps = a->ask.server->leader->steps;
 
     (void)err;
-    if (status == SOTTO_OK) {
-        sotto_steps_look(a->ask.server->leader->steps);
-        answer(a, 201);
-    } else {
+    if (status != SOTTO_OK) {
         sotto_task_request_fail(&a->ask, status);
+        return;
     }
+    a->created = true;
+    /* Janus' collector expects nothing with 201. */
+    if (a->other || !a->moving || a->ask.task->profile == SOTTO_DAP_JANUS || !hold(a))
+        answer(a);
+    sotto_steps_look(steps); /* after it is held: its step ends with those that wait then */
 }
 
 /* False once it has answered. */
@@ -174,14 +238,6 @@ void sotto_collection_create(sotto_server *server, const sotto_server_task *task
 
 /* ---- asking and deleting ---------------------------------------------------------------------------------------- */
 
-static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
-{
-    asking *a = context;
-
-    sotto_arena_rollback(&a->ask.arena, a->ask.base);
-    return find(tx, a, err);
-}
-
 static void get(void *context, sotto_worker *worker)
 {
     asking *a = context;
@@ -192,8 +248,8 @@ static void get(void *context, sotto_worker *worker)
         sotto_task_request_give_up(&a->ask, status);
     } else if (!a->found) {
         sotto_task_request_refuse_plainly(&a->ask, 404);
-    } else {
-        answer(a, 200);
+    } else if (!a->moving || !hold(a)) {
+        answer(a);
     }
 }
 

@@ -350,13 +350,17 @@ static void start_flushes(sotto_intake *intake)
         run_flush(f, NULL);
 }
 
-void sotto_intake_put(sotto_intake *intake, sotto_upload_request *upload)
+void sotto_intake_put(sotto_intake *intake, sotto_upload_request *chain)
 {
-    upload->next = NULL;
+    sotto_upload_request *last = chain;
+    size_t bytes = chain->arena.held;
+
+    for (; last->next; last = last->next)
+        bytes += last->next->arena.held;
     (void)pthread_mutex_lock(&intake->lock);
-    *intake->end = upload;
-    intake->end = &upload->next;
-    intake->bytes += upload->arena.held;
+    *intake->end = chain;
+    intake->end = &last->next;
+    intake->bytes += bytes;
     (void)pthread_mutex_unlock(&intake->lock);
     start_flushes(intake);
 }

@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "serve/leader/arrivals.h"
+#include "serve/leader/collection_waits.h"
 #include "serve/leader/leader_health.h"
 #include "serve/leader/rejected_ids.h"
 #include "serve/leader/replicas.h"
@@ -204,6 +206,10 @@ sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_e
     if (status == SOTTO_OK)
         status = sotto_intake_open(&leader->intake, server, err);
     if (status == SOTTO_OK)
+        status = sotto_arrivals_open(&leader->arrivals, server->pool, sotto_upload_open_many, err);
+    if (status == SOTTO_OK)
+        status = sotto_collection_waits_open(&leader->waits, server->db, err);
+    if (status == SOTTO_OK)
         status = take_over(leader, err);
     if (status != SOTTO_OK) {
         sotto_leader_close(leader);
@@ -227,10 +233,12 @@ void sotto_leader_close(sotto_leader *leader)
     if (!leader)
         return;
     sotto_leader_stop(leader);
+    sotto_collection_waits_close(leader->waits);
     sotto_intake_settle(leader->intake); /* which wants the spool ... */
     sotto_spool_close(
         leader->spool); /* ... whose thread may still be on its way out of the intake */
     sotto_intake_close(leader->intake);
+    sotto_arrivals_close(leader->arrivals);
     sotto_lanes_close(leader->lanes);
     sotto_last_seen_free(leader->health);
     sotto_release(leader, sizeof *leader);

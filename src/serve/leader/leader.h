@@ -1,11 +1,13 @@
 /* serve/leader/leader.h - what the leader's parts know of each other.
  *
+ *     arrivals.c        requests that wait for a compute thread, which takes many small ones at once
  *     upload.c          requests in, reports opened
  *     intake.c          what was opened becomes segments, one commit for all that waited
  *     cached_reports.c  reports that are still in memory when their job is formed
  *     lanes.c           segments that wait for a job, by task and bucket
  *     jobs.c            a job: formed, sent, finished
  *     collections.c     collection jobs: waiting, closed, done
+ *     collection_waits.c  collectors whose answer is a moment away
  *     replicas.c        several leaders over one PostgreSQL
  *     leader.c          when jobs are formed, and what happens at the start
  *     leader_service.c  all of it as a service on a host
@@ -31,8 +33,8 @@ SOTTO_MUST_USE sotto_status sotto_intake_open(sotto_intake **intake, sotto_serve
 void sotto_intake_settle(sotto_intake *intake);
 /* NULL is fine. */
 void sotto_intake_close(sotto_intake *intake);
-/* Takes a request over whose reports are opened; it is answered once they are on disk, or refused. */
-void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *upload);
+/* Takes over a chain of requests (by `next`) whose reports are opened; each is answered once they are on disk, or refused. */
+void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *chain);
 
 /* ---- lanes: what waits for a job ------------------------------------------------------------------------------ */
 
@@ -117,10 +119,12 @@ typedef struct sotto_leader_asked {
 typedef struct sotto_leader {
     sotto_server *server;
     sotto_last_seen *health;
+    struct sotto_arrivals *arrivals;
     sotto_intake *intake;
     sotto_lanes *lanes;
     sotto_steps *steps; /* the host's */
     struct sotto_leader_others *others;
+    struct sotto_collection_waits *waits;
     /* By the thread of steps alone: */
     sotto_leader_asked asked;
     uint64_t recalled_ms;       /* when segments of our own were last looked for */

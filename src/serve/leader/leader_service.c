@@ -1,6 +1,7 @@
 #include "serve/leader/leader_service.h"
 
 #include "serve/leader/collection.h"
+#include "serve/leader/collection_waits.h"
 #include "serve/leader/leader_health.h"
 #include "serve/leader/rejected_ids.h"
 #include "serve/leader/upload.h"
@@ -111,6 +112,14 @@ static sotto_status open(void **state, sotto_host *host, const void *config, sot
     return sotto_leader_open(&server->leader, server, err);
 }
 
+static void drain(void *state)
+{
+    const sotto_server *server = state;
+
+    if (server->leader)
+        sotto_collection_waits_stop(server->leader->waits);
+}
+
 static void stop(void *state)
 {
     const sotto_server *server = state;
@@ -186,6 +195,7 @@ const sotto_service sotto_leader_service = {
     .queue_count = SOTTO_LEADER_QUEUES,
     .idle = idle,
     .open = open,
+    .drain = drain,
     .stop = stop,
     .settle = settle,
     .close = close,

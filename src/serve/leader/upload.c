@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/rule.h"
 #include "dap/upload.h"
+#include "serve/leader/arrivals.h"
 #include "serve/leader/leader.h"
 #include "serve/tasks/answer.h"
 #include "serve/tasks/metrics.h"
@@ -183,100 +184,184 @@ static void look_at(sotto_upload_request *upload, sotto_uploaded *out,
         out->error = SOTTO_REPORT_INVALID_MESSAGE;
 }
 
-/* ---- some reports at once -------------------------------------------------------------------------------------- */
+/* ---- some reports at once, of one request or of several --------------------------------------------------------- */
 
 enum { CHUNK = 64 };
 
+typedef struct entry {
+    sotto_upload_request *upload;
+    sotto_dap_report report;
+    size_t size;
+    sotto_uploaded *out; /* once it has a place */
+} entry;
+
 typedef struct chunk {
-    sotto_dap_report reports[CHUNK];
-    size_t sizes[CHUNK];
+    entry *entries; /* as many as there are reports, CHUNK at most */
+    size_t count;
     uint8_t config_ids[CHUNK];
     sotto_agreement agreed[CHUNK];
-    size_t count;
+    sotto_buf aad;
 } chunk;
 
-/* The next ones of the request; false at its end. */
-static bool read_chunk(chunk *c, sotto_reader *in)
+/* Shares that are going to be opened agree on their keys together. */
+static void take_in(chunk *c, sotto_worker *worker)
 {
-    size_t left = sotto_reader_left(in);
+    sotto_receivers *receivers;
 
-    for (c->count = 0; c->count < CHUNK && sotto_dap_upload_req_next(in, &c->reports[c->count]);) {
-        c->sizes[c->count++] = left - sotto_reader_left(in);
-        left = sotto_reader_left(in);
+    if (c->count == 0)
+        return;
+    receivers = c->entries[0].upload->server->receivers[worker->number];
+    for (size_t i = 0; i < c->count; i++) {
+        entry *e = &c->entries[i];
+
+        e->out = e->upload->reports + e->upload->count++;
+        look_at(e->upload, e->out, &e->report, e->size);
+        c->config_ids[i] = e->report.leader.config_id;
+        c->agreed[i] = (sotto_agreement){.agreed = false};
+        if (e->out->error == 0)
+            c->agreed[i].peer = e->report.leader.enc;
     }
-    return c->count > 0;
+    sotto_receivers_agree(receivers, c->agreed, c->config_ids, c->count);
+    for (size_t i = 0; i < c->count; i++) {
+        const entry *e = &c->entries[i];
+
+        if (e->out->error == 0)
+            e->out->error =
+                open_share(e->upload, worker, &c->aad, e->out, &e->report, &c->agreed[i]);
+    }
+    sotto_wipe(c->agreed, c->count * sizeof c->agreed[0]);
+    c->count = 0;
 }
 
-/* Shares that are going to be opened agree on their keys together. */
-static void take_in(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad, chunk *c)
+static void read_reports(chunk *c, sotto_upload_request *upload, sotto_worker *worker)
 {
-    sotto_uploaded *out = upload->reports + upload->count;
+    sotto_reader in = sotto_reader_over(upload->unread);
+    size_t left = sotto_reader_left(&in);
+    entry *e = &c->entries[c->count];
 
-    for (size_t i = 0; i < c->count; i++) {
-        look_at(upload, &out[i], &c->reports[i], c->sizes[i]);
-        c->config_ids[i] = c->reports[i].leader.config_id;
-        c->agreed[i] = (sotto_agreement){.agreed = false};
-        if (out[i].error == 0)
-            c->agreed[i].peer = c->reports[i].leader.enc;
+    while (sotto_dap_upload_req_next(&in, &e->report)) {
+        e->upload = upload;
+        e->size = left - sotto_reader_left(&in);
+        left = sotto_reader_left(&in);
+        if (++c->count == CHUNK)
+            take_in(c, worker);
+        e = &c->entries[c->count];
     }
-    sotto_receivers_agree(upload->server->receivers[worker->number], c->agreed, c->config_ids,
-                          c->count);
-    for (size_t i = 0; i < c->count; i++)
-        if (out[i].error == 0)
-            out[i].error = open_share(upload, worker, aad, &out[i], &c->reports[i], &c->agreed[i]);
-    upload->count += c->count;
-    sotto_wipe(c->agreed, sizeof c->agreed);
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------ */
 
 /* One block for all records, which goes back to the system as one. A record has nothing that its report has not, but
  * lengths and what its size is rounded up by. */
-static bool set_up(sotto_upload_request *upload, sotto_buf *aad, size_t count, size_t bytes,
-                   sotto_arena *arena)
+static bool set_up(sotto_upload_request *upload, size_t count, size_t bytes)
 {
-    /* Twice a valid report: what does not fit has a wrong length, whatever else is wrong with it. */
-    size_t size = 2 * upload->task->max_report + upload->task->dap.configuration.len + 128;
     size_t records = bytes + 64 * (count + 1);
+    size_t all = records + (count + 1) * (sizeof *upload->reports + SOTTO_REPORT_ID_SIZE + 1);
 
+    /* Most requests have one report, and wait in memory for their job: each gets what it needs and no more. */
+    if (!sotto_arena_expect(&upload->arena, all + 256))
+        return false;
     upload->reports = sotto_arena_take_array(&upload->arena, count + 1, sizeof *upload->reports);
-    return upload->reports && sotto_buf_take(aad, arena, size, NULL) == SOTTO_OK &&
+    return upload->reports &&
            sotto_buf_take(&upload->records, &upload->arena, records, NULL) == SOTTO_OK;
 }
 
-static void work(void *context, sotto_worker *worker)
+/* Adds up what the reports of a request need; false once it has answered. */
+static bool begin(sotto_upload_request *upload, size_t *reports, size_t *aad)
 {
-    sotto_upload_request *upload = context;
-    sotto_bytes body = sotto_http_request_body(upload->request);
+    /* Twice a valid report: what does not fit has a wrong length, whatever else is wrong with it. */
+    size_t size = 2 * upload->task->max_report + upload->task->dap.configuration.len + 128;
     sotto_dap_upload_req req;
-    sotto_reader in;
-    sotto_buf aad;
-    chunk *c;
 
-    if (sotto_dap_upload_req_decode(&req, body, NULL) != SOTTO_OK) {
+    if (sotto_dap_upload_req_decode(&req, sotto_http_request_body(upload->request), NULL) !=
+        SOTTO_OK) {
         sotto_problem(upload->request, SOTTO_DAP_INVALID_MESSAGE, NULL, upload->task);
         sotto_upload_drop(upload);
-        return;
+        return false;
     }
     if (req.count > SOTTO_UPLOAD_MAX_REPORTS) {
         sotto_problem_plain(upload->request, &(sotto_http_problem){.status = 413}, upload->task);
         sotto_upload_drop(upload);
-        return;
+        return false;
     }
-    c = sotto_arena_take(worker->arena, sizeof *c);
-    if (!c || !set_up(upload, &aad, req.count, req.reports.len, worker->arena)) {
+    if (!set_up(upload, req.count, req.reports.len)) {
         sotto_upload_give_up(upload, SOTTO_NO_MEMORY);
+        return false;
+    }
+    upload->unread = req.reports;
+    *reports += req.count;
+    *aad = size > *aad ? size : *aad;
+    return true;
+}
+
+/* Those of a chain that may go on, as a chain. */
+static sotto_upload_request *begin_all(sotto_upload_request *chain, size_t *reports, size_t *aad)
+{
+    sotto_upload_request *first = NULL, **end = &first, *next;
+
+    for (sotto_upload_request *u = chain; u; u = next) {
+        next = u->next;
+        if (begin(u, reports, aad)) {
+            *end = u;
+            end = &u->next;
+        }
+    }
+    *end = NULL;
+    return first;
+}
+
+static void give_up_all(sotto_upload_request *chain, sotto_status status)
+{
+    sotto_upload_request *next;
+
+    for (sotto_upload_request *u = chain; u; u = next) {
+        next = u->next;
+        sotto_upload_give_up(u, status);
+    }
+}
+
+/* What could not be looked at is told so: nothing of it is stored, and the same request may come again. */
+static sotto_upload_request *opened_of(sotto_upload_request *chain)
+{
+    sotto_upload_request *first = NULL, **end = &first, *next;
+
+    for (sotto_upload_request *u = chain; u; u = next) {
+        next = u->next;
+        if (u->failed != SOTTO_OK) {
+            sotto_upload_give_up(u, u->failed);
+            continue;
+        }
+        sotto_http_request_forget_body(u->request);
+        *end = u;
+        end = &u->next;
+    }
+    *end = NULL;
+    return first;
+}
+
+void sotto_upload_open_many(sotto_upload_request *chain, sotto_worker *worker)
+{
+    size_t reports = 0, aad = 0;
+    sotto_intake *intake = chain->server->leader->intake;
+    chunk *c;
+
+    chain = begin_all(chain, &reports, &aad);
+    if (!chain)
+        return;
+    reports = reports < CHUNK ? reports : CHUNK;
+    c = sotto_arena_take(worker->arena, sizeof *c);
+    if (!c ||
+        !(c->entries = sotto_arena_take_array(worker->arena, reports + 1, sizeof *c->entries)) ||
+        sotto_buf_take(&c->aad, worker->arena, aad, NULL) != SOTTO_OK) {
+        give_up_all(chain, SOTTO_NO_MEMORY);
         return;
     }
-    in = sotto_reader_over(req.reports);
-    while (read_chunk(c, &in))
-        take_in(upload, worker, &aad, c);
-    if (upload->failed != SOTTO_OK) { /* nothing is stored yet: the same request may come again */
-        sotto_upload_give_up(upload, upload->failed);
-        return;
-    }
-    sotto_http_request_forget_body(upload->request);
-    sotto_intake_put(upload->server->leader->intake, upload);
+    for (sotto_upload_request *u = chain; u; u = u->next)
+        read_reports(c, u, worker);
+    take_in(c, worker);
+    chain = opened_of(chain);
+    if (chain)
+        sotto_intake_put(intake, chain);
 }
 
 void sotto_upload_handle(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
@@ -293,9 +378,10 @@ void sotto_upload_handle(sotto_server *server, const sotto_server_task *task, so
     upload->server = server;
     upload->task = task;
     upload->request = request;
+    upload->body_bytes = sotto_http_request_body(request).len;
     atomic_init(&upload->users, 1);
     sotto_arena_init(&upload->arena, server->options.upload_memory);
-    status = sotto_pool_post(server->pool, work, upload, NULL);
+    status = sotto_arrivals_put(server->leader->arrivals, upload, NULL);
     if (status != SOTTO_OK)
         sotto_upload_give_up(upload, status);
 }

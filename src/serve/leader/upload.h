@@ -23,10 +23,12 @@ typedef struct sotto_uploaded {
 } sotto_uploaded;
 
 typedef struct sotto_upload_request {
-    struct sotto_upload_request *next; /* the intake's */
+    struct sotto_upload_request *next; /* of those that are opened, then stored, together */
     sotto_server *server;
     const sotto_server_task *task;
     struct sotto_http_request *request;
+    size_t body_bytes;
+    sotto_bytes unread; /* its encoded reports, until they are opened */
     sotto_uploaded *reports;
     size_t count;
     sotto_buf records;   /* what `record` of each lies in, in the arena */
@@ -36,6 +38,9 @@ typedef struct sotto_upload_request {
         users; /* whoever still needs the reports: the request itself, and what holds them (serve/leader/cached_reports.h) */
     size_t cached_bytes; /* counted in the leader's cached_bytes; 0: not */
 } sotto_upload_request;
+
+/* Opens a chain of uploads; as serve/leader/arrivals.h wants it. */
+void sotto_upload_open_many(sotto_upload_request *chain, sotto_worker *worker);
 
 /* One more user of its reports. */
 void sotto_upload_keep(sotto_upload_request *upload);

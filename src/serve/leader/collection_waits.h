@@ -1,0 +1,51 @@
+/* serve/leader/collection_waits.h - collectors whose answer is a moment away are answered then, not told to come again.
+ *
+ * Callers:  collections.c puts requests here; collection_step.c says what became of their collection.
+ * Memory:   a wait is its caller's, and stays where it is until `answer` is called.
+ * Threads:  any may call. One of its own looks, so that no compute thread waits.
+ *
+ * A request is held for as long as work on its collection is under way, half a second at most, and no more than
+ * SOTTO_COLLECTION_WAITS are held at once: whoever is one too many is told when to come again, as is whoever waits for
+ * something that nobody knows the end of (reports that are still to come, an operator).
+ */
+#ifndef SOTTO_SERVE_LEADER_COLLECTION_WAITS_H
+#define SOTTO_SERVE_LEADER_COLLECTION_WAITS_H
+
+#include "db/store.h"
+
+/* Shorter than the second that the least patient collectors give a call. */
+enum { SOTTO_COLLECTION_WAITS = 64, SOTTO_COLLECTION_WAIT_MS = 500 };
+
+typedef struct sotto_collection_wait sotto_collection_wait;
+struct sotto_collection_wait {
+    int64_t n; /* the collection's row */
+    /* On the thread that looks, soon after `put` and then whenever a collection has ended: whether to answer now. */
+    bool (*look)(sotto_collection_wait *wait);
+    /* Once, after a look: it is out of here, and ends. */
+    void (*answer)(sotto_collection_wait *wait);
+    sotto_collection_wait *next; /* the rest is ours */
+    uint64_t until_ms;
+    bool over;
+};
+
+typedef struct sotto_collection_waits sotto_collection_waits;
+
+SOTTO_MUST_USE sotto_status sotto_collection_waits_open(sotto_collection_waits **waits,
+                                                        sotto_db *db, sotto_err *err);
+/* For tests: how long requests that come from now on are held at most. */
+void sotto_collection_waits_allow(sotto_collection_waits *waits, unsigned milliseconds);
+/* How many are held. */
+unsigned sotto_collection_waits_count(sotto_collection_waits *waits);
+/* Answers all that wait and takes no more. NULL is fine; so is a second time. */
+void sotto_collection_waits_stop(sotto_collection_waits *waits);
+/* NULL is fine. */
+void sotto_collection_waits_close(sotto_collection_waits *waits);
+
+/* False: as many wait as may, or the server is about to go. The caller answers now. */
+bool sotto_collection_waits_put(sotto_collection_waits *waits, sotto_collection_wait *wait);
+/* Nothing is under way any more for the collection in this row: those that wait for it are answered as it stands. */
+void sotto_collection_waits_release(sotto_collection_waits *waits, int64_t n);
+/* In the transaction that ends a collection: has those that wait look, in every replica, once it is committed. */
+SOTTO_MUST_USE sotto_status sotto_collection_waits_tell(sotto_tx *tx, sotto_err *err);
+
+#endif

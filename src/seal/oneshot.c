@@ -1,6 +1,7 @@
 /* One message: sotto_hpke_seal, sotto_hpke_unseal and the receiver's hot path (RFC 9180, 6.1). */
 #include "base/alloc.h"
 #include "seal/agreed.h"
+#include "seal/exporting.h"
 #include "seal/setup.h"
 
 /* Key and base nonce of a single message, whose sequence number is 0. */
@@ -8,6 +9,23 @@ typedef struct message_keys {
     uint8_t key[SOTTO_AEAD_MAX_KEY];
     uint8_t nonce[SOTTO_AEAD_NONCE_SIZE];
 } message_keys;
+
+/* NULL: nothing is to be exported. */
+static sotto_status export_secret(const sotto_hpke_export *wanted,
+                                  const sotto_hpke_purpose *purpose, const sotto_hpke_setup *setup,
+                                  sotto_err *err)
+{
+    uint8_t exporter[SOTTO_HASH_MAX_SIZE];
+
+    if (!wanted)
+        return SOTTO_OK;
+    sotto_status status = sotto_hpke_schedule_exporter(exporter, purpose, &setup->secret, err);
+    if (status == SOTTO_OK)
+        status = sotto_hpke_schedule_export(wanted->out, wanted->len, &purpose->with, exporter,
+                                            wanted->context, err);
+    sotto_wipe(exporter, sizeof exporter);
+    return status;
+}
 
 static sotto_status seal_behind_enc(sotto_buf *out, const sotto_hpke_purpose *purpose,
                                     const sotto_hpke_setup *setup, sotto_bytes aad,
@@ -29,8 +47,9 @@ static sotto_status seal_behind_enc(sotto_buf *out, const sotto_hpke_purpose *pu
     return status;
 }
 
-sotto_status sotto_hpke_seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
-                             sotto_bytes info, sotto_bytes aad, sotto_bytes plain, sotto_err *err)
+static sotto_status seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
+                         sotto_bytes info, sotto_bytes aad, sotto_bytes plain,
+                         const sotto_hpke_export *secret, sotto_err *err)
 {
     const size_t start = out->len;
     sotto_hpke_purpose purpose;
@@ -48,10 +67,25 @@ sotto_status sotto_hpke_seal(sotto_buf *out, const sotto_hpke_config *to, sotto_
     sotto_status status = sotto_hpke_setup_send_from_ikm(&setup, out, &purpose, to, ikm, err);
     if (status == SOTTO_OK)
         status = seal_behind_enc(out, &purpose, &setup, aad, plain, err);
+    if (status == SOTTO_OK)
+        status = export_secret(secret, &purpose, &setup, err);
     if (status != SOTTO_OK)
         out->len = start;
     sotto_wipe(&setup, sizeof setup);
     return status;
+}
+
+sotto_status sotto_hpke_seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
+                             sotto_bytes info, sotto_bytes aad, sotto_bytes plain, sotto_err *err)
+{
+    return seal(out, to, ikm, info, aad, plain, NULL, err);
+}
+
+sotto_status sotto_hpke_seal_exporting(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
+                                       sotto_bytes info, sotto_bytes plain,
+                                       const sotto_hpke_export *secret, sotto_err *err)
+{
+    return seal(out, to, ikm, info, sotto_bytes_of(NULL, 0), plain, secret, err);
 }
 
 /* ---- receiving ----------------------------------------------------------------------------------- */
@@ -93,9 +127,9 @@ static sotto_status check_before_work(const sotto_hpke_receiver *receiver, const
     return SOTTO_OK;
 }
 
-sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver, sotto_buf *out,
-                                             const sotto_agreement *with, sotto_bytes aad,
-                                             sotto_bytes ciphertext, sotto_err *err)
+static sotto_status unseal(sotto_hpke_receiver *receiver, sotto_buf *out,
+                           const sotto_agreement *with, sotto_bytes aad, sotto_bytes ciphertext,
+                           const sotto_hpke_export *secret, sotto_err *err)
 {
     sotto_hpke_setup setup;
     message_keys keys;
@@ -108,9 +142,26 @@ sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver, sott
         status = sotto_aead_set_key(&receiver->aead, keys.key, err);
     if (status == SOTTO_OK)
         status = sotto_aead_open(&receiver->aead, out, keys.nonce, aad, ciphertext, err);
+    if (status == SOTTO_OK)
+        status = export_secret(secret, &receiver->purpose, &setup, err);
     sotto_wipe(&keys, sizeof keys);
     sotto_wipe(&setup, sizeof setup);
     return status;
+}
+
+sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver, sotto_buf *out,
+                                             const sotto_agreement *with, sotto_bytes aad,
+                                             sotto_bytes ciphertext, sotto_err *err)
+{
+    return unseal(receiver, out, with, aad, ciphertext, NULL, err);
+}
+
+sotto_status sotto_hpke_receiver_unseal_exporting(sotto_hpke_receiver *receiver, sotto_buf *out,
+                                                  const sotto_agreement *with,
+                                                  sotto_bytes ciphertext,
+                                                  const sotto_hpke_export *secret, sotto_err *err)
+{
+    return unseal(receiver, out, with, sotto_bytes_of(NULL, 0), ciphertext, secret, err);
 }
 
 sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf *out,

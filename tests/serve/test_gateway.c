@@ -497,5 +497,7 @@ int main(int argc, char **argv)
         CASE(a_gateway_has_a_database_of_its_own),
     };
 
+    if (!sotto_test_at_end(sotto_test_oblivious_forget))
+        return 1;
     return RUN_TESTS(argc, argv, cases);
 }

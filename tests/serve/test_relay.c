@@ -377,5 +377,7 @@ int main(int argc, char **argv)
         CASE(a_relay_that_closes_answers_what_waits),
     };
 
+    if (!sotto_test_at_end(sotto_test_oblivious_forget))
+        return 1;
     return RUN_TESTS(argc, argv, cases);
 }

@@ -19,14 +19,22 @@ static void write_file(sotto_test *t, const char *path, const char *text)
     CHECK_EQUAL(t, 0, fclose(file));
 }
 
+/* Of the relay and of the gateway that are open: what they point to lives here. */
+static sotto_serve_config held[2];
+
+void sotto_test_oblivious_forget(void)
+{
+    for (size_t i = 0; i < 2; i++)
+        sotto_serve_config_clear(&held[i]);
+}
+
 sotto_status sotto_test_host_open(sotto_test *t, sotto_host **out, const char *directory,
                                   const char *section, const char *table, const char *more,
                                   const sotto_clock *clock, sotto_log_sink log)
 {
     const bool gateway = strcmp(section, "gateway") == 0;
-    static sotto_serve_config config;
+    sotto_serve_config *config = &held[gateway];
     char path[400], text[1200];
-    sotto_status status;
 
     (void)snprintf(path, sizeof path, "%s/%s.txt", directory, section);
     write_file(t, path, table);
@@ -36,12 +44,11 @@ sotto_status sotto_test_host_open(sotto_test *t, sotto_host **out, const char *d
                    section, section, section, gateway ? "targets" : "gateways", section, more);
     (void)snprintf(path, sizeof path, "%s/%s.ini", directory, section);
     write_file(t, path, text);
-    memset(&config, 0, sizeof config);
-    CHECK_OK(t, sotto_serve_config_read(&config, &(sotto_config_sources){.file = path}, &t->err));
-    config.host.clock = clock;
-    config.host.log = log;
-    status = sotto_host_open(out, config.service, &config.host, config.own, &t->err);
-    return status;
+    sotto_serve_config_clear(config);
+    CHECK_OK(t, sotto_serve_config_read(config, &(sotto_config_sources){.file = path}, &t->err));
+    config->host.clock = clock;
+    config->host.log = log;
+    return sotto_host_open(out, config->service, &config->host, config->own, &t->err);
 }
 
 void sotto_test_gateway_again(sotto_test *t, sotto_test_gateway *g, unsigned target,

@@ -15,10 +15,13 @@ typedef struct sotto_test_gateway {
     sotto_clock clock;
 } sotto_test_gateway;
 
-/* A host of the service that `section` names, by a file with these lines; `table` is its table of URLs. SOTTO_OK, or why not. */
+/* A host of the service that `section` names, by a file with these lines; `table` is its table of URLs. One of each
+ * service at a time. SOTTO_OK, or why not. */
 sotto_status sotto_test_host_open(sotto_test *t, sotto_host **out, const char *directory,
                                   const char *section, const char *table, const char *more,
                                   const sotto_clock *clock, sotto_log_sink log);
+/* For sotto_test_at_end: gives their configurations back. */
+void sotto_test_oblivious_forget(void);
 /* https://target.example/ is the server at this port of loopback. */
 void sotto_test_gateway_open(sotto_test *t, sotto_test_gateway *g, unsigned target,
                              const char *more);

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-enum { FIRST_ROOM = 256, IDLE_MS = 1000 };
+enum { FIRST_ROOM = 256, IDLE_MS = 1000, POINTER = sizeof(void *) };
 
 struct sotto_mix {
     pthread_mutex_t lock;
@@ -32,7 +32,7 @@ void sotto_mix_free(sotto_mix *mix)
 {
     if (!mix)
         return;
-    sotto_release(mix->waiting, mix->room * sizeof *mix->waiting);
+    sotto_release(mix->waiting, mix->room * POINTER);
     (void)pthread_mutex_destroy(&mix->lock);
     sotto_release(mix, sizeof *mix);
 }
@@ -40,12 +40,12 @@ void sotto_mix_free(sotto_mix *mix)
 static bool make_room(sotto_mix *mix)
 {
     const size_t room = mix->room ? 2 * mix->room : FIRST_ROOM;
-    sotto_mixed **longer = sotto_alloc(room * sizeof(sotto_mixed *));
+    sotto_mixed **longer = sotto_alloc(room * POINTER);
 
     for (size_t i = 0; longer && i < mix->count; i++)
         longer[i] = mix->waiting[i];
     if (longer) {
-        sotto_release(mix->waiting, mix->room * sizeof *mix->waiting);
+        sotto_release(mix->waiting, mix->room * POINTER);
         mix->waiting = longer;
         mix->room = room;
     }

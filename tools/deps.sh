@@ -3,7 +3,7 @@
 # that tests and benchmarks compare with, if it may. With everything present it touches no network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-peers="tests/interop/prio-rs bench/peers/prio-rs"
+peers="tests/interop/prio-rs bench/peers/prio-rs tests/interop/ohttp-rs"
 
 installed() {
     dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed'

@@ -30,6 +30,12 @@ void sotto_vectors_turboshake(const sotto_vector_file *file);
 bool sotto_vectors_hpke_knows(const json_t *item);
 void sotto_vectors_hpke(const sotto_vector_file *file);
 
+bool sotto_vectors_bhttp_knows(const json_t *item);
+void sotto_vectors_bhttp(const sotto_vector_file *file);
+
+bool sotto_vectors_ohttp_knows(const json_t *item);
+void sotto_vectors_ohttp(const sotto_vector_file *file);
+
 /* Messages and derived values; whole transcripts. */
 bool sotto_vectors_dap_knows(const json_t *item);
 void sotto_vectors_dap(const sotto_vector_file *file);

@@ -186,6 +186,7 @@ sotto_status sotto_vectors_generate(const char *folder, sotto_err *err)
         {"xof-20", sotto_generate_xof},
         {"turboshake-rfc9861", sotto_generate_turboshake},
         {"hpke-rfc9180", sotto_generate_hpke},
+        {"ohttp-rfc9458", sotto_generate_ohttp},
         {"dap-18", sotto_generate_dap},
     };
     sotto_arena arena;

@@ -93,7 +93,8 @@ static bool contains(sotto_bytes text, const char *word)
 static bool looks_like_ours(sotto_bytes text, const char *path)
 {
     return is_below(path, "hpke") || is_below(path, "turboshake") || is_below(path, "dap") ||
-           is_below(path, "dap-e2e") || contains(text, "\"kem_id\"") ||
+           is_below(path, "dap-e2e") || is_below(path, "ohttp") || is_below(path, "bhttp") ||
+           contains(text, "\"kem_id\"") || contains(text, "\"encapsulated_request\"") ||
            contains(text, "\"TurboSHAKE");
 }
 
@@ -109,6 +110,10 @@ static void run_parsed(const sotto_vector_file *file)
         sotto_vectors_hpke(file);
     else if (any_item(file->root, sotto_vectors_turboshake_knows))
         sotto_vectors_turboshake(file);
+    else if (any_item(file->root, sotto_vectors_ohttp_knows))
+        sotto_vectors_ohttp(file);
+    else if (any_item(file->root, sotto_vectors_bhttp_knows))
+        sotto_vectors_bhttp(file);
     else if (any_item(file->root, sotto_vectors_dap_task_knows))
         sotto_vectors_dap_task(file);
     else if (any_item(file->root, sotto_vectors_dap_knows))
@@ -153,7 +158,7 @@ static const char usage_text[] =
     "       sotto-vectors --generate DIR\n"
     "\n"
     "Runs every *.json vector file below each DIR: VDAF (Prio3), its XOFs, TurboSHAKE,\n"
-    "HPKE and DAP.\n"
+    "HPKE, Binary HTTP, Oblivious HTTP and DAP.\n"
     "Files of other formats are skipped, by name. The last line is \"N passed, M failed, K "
     "skipped\".\n"
     "\n"

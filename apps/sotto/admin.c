@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/datastore.h"
-#include "serve/tasks/schema.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -116,8 +115,8 @@ int sotto_admin_configure(sotto_admin *admin)
     }
     if (sotto_serve_config_read(&admin->config, &from, &admin->err) == SOTTO_OK) {
         admin->role = sotto_service_role(admin->config.service);
-        admin->tasks = admin->config.own;
-        if (admin->role)
+        admin->tasks = admin->role ? admin->config.own : NULL;
+        if (admin->role || (admin->keys_suffice && admin->config.service->keys))
             return EXIT_DONE;
         (void)sotto_fail(&admin->err, SOTTO_DENIED, "a %s has no tasks",
                          admin->config.service->name);
@@ -136,11 +135,11 @@ static sotto_status open_database(sotto_admin *admin)
     SOTTO_TRY(sotto_datastore_key_read(&admin->columns, o->datastore_key, &admin->err));
     SOTTO_TRY(sotto_db_open(&admin->db, &(sotto_db_options){.address = o->database}, &admin->err));
     SOTTO_TRY(sotto_db_version(admin->db, &version, &admin->err));
-    if (version != (int64_t)SOTTO_SERVE_MIGRATIONS)
+    if (version != (int64_t)admin->config.service->migration_count)
         return sotto_fail(&admin->err, SOTTO_STALE,
-                          "the database has schema %lld and this program %d: start the server or"
+                          "the database has schema %lld and this program %zu: start the server or"
                           " `sotto admin migrate`",
-                          (long long)version, SOTTO_SERVE_MIGRATIONS);
+                          (long long)version, admin->config.service->migration_count);
     return sotto_database_owner_check(admin->db, admin->config.service, &admin->err);
 }
 

@@ -13,7 +13,8 @@ typedef struct sotto_admin {
     const char *verb; /* "admin task add" */
     sotto_serve_config config;
     sotto_role role;                 /* of the server whose configuration it is */
-    const sotto_task_options *tasks; /* its own options                         */
+    const sotto_task_options *tasks; /* its own options; NULL: it has no tasks  */
+    bool keys_suffice; /* the verb is for servers without tasks, too, that have keys */
     bool json;
     const char *words[ADMIN_WORDS]; /* that are no flags */
     size_t word_count;

@@ -150,6 +150,13 @@ static sotto_status delete_key(sotto_admin *admin, sotto_keys *keys)
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(&admin->err, status, "%s", why.reason);
 }
 
+static const sotto_key_times *times_of(const sotto_admin *admin)
+{
+    return admin->tasks ? &admin->tasks->key_times
+                        : (const void *)((const uint8_t *)admin->config.own +
+                                         admin->config.service->key_times);
+}
+
 /* words: how many the verb takes, 0 or 1, and that one is a configuration's id. */
 static int run(const char *verb, int argc, char **argv, bool export, key_act *act, size_t words)
 {
@@ -164,13 +171,14 @@ static int run(const char *verb, int argc, char **argv, bool export, key_act *ac
                       verb);
         code = EXIT_USAGE;
     }
+    admin.keys_suffice = true;
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE) {
         uint8_t info[SOTTO_DAP_INFO_MAX];
 
         status = sotto_keys_open(&keys, admin.db, &admin.columns, sotto_role_info(info, admin.role),
-                                 &admin.tasks->key_times, sotto_admin_now(), NULL, &admin.err);
+                                 times_of(&admin), sotto_admin_now(), NULL, &admin.err);
         if (status == SOTTO_OK && act)
             status = act(&admin, keys);
         if (status == SOTTO_OK) {

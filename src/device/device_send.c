@@ -6,6 +6,7 @@
 #include "crypto/hash.h"
 #include "dap/dap.h"
 #include "device/answer/delivery.h"
+#include "device/oblivious.h"
 
 #include <string.h>
 
@@ -95,6 +96,26 @@ static sotto_status write_url(sotto_arena *arena, const char **out, const sotto_
     return sotto_dap_path_encode(&url, leader_url(report), &path, NULL);
 }
 
+/* Through a relay where the parties name one, and then in no other way. */
+static sotto_status carry_report(const sending *s, const sotto_exchange *request,
+                                 const sotto_report *report, sotto_exchange_answer *answer)
+{
+    sotto_device *device = s->device;
+    sotto_oblivious way;
+    sotto_entropy entropy;
+
+    sotto_status status = sotto_oblivious_find(&way, device->terms.parties, s->now, NULL);
+    if (SOTTO_RULE(oblivious_or_not_at_all) && status != SOTTO_OK && status != SOTTO_MISSING)
+        return status;
+    if (status != SOTTO_OK)
+        return sotto_exchange_carry(&device->host, request, report->bytes, answer);
+    sotto_device_entropy(device, &entropy);
+    status = sotto_oblivious_carry(&device->host, &way, request, report->bytes, s->now, &entropy,
+                                   &device->work, answer);
+    sotto_entropy_clear(&entropy);
+    return status;
+}
+
 static sotto_delivery exchange_report(sending *s, const sotto_report *report)
 {
     sotto_device *device = s->device;
@@ -106,13 +127,12 @@ static sotto_delivery exchange_report(sending *s, const sotto_report *report)
     if (write_url(&device->work, &request.url, report) != SOTTO_OK ||
         sotto_buf_take(&answer.body, &device->work, MOST_ANSWER, NULL) != SOTTO_OK)
         return SOTTO_DELIVERY_LATER;
-    const sotto_status status =
-        sotto_exchange_carry(&device->host, &request, report->bytes, &answer);
+    const sotto_status status = carry_report(s, &request, report, &answer);
     s->called_off = status == SOTTO_AGAIN;
-    if (status != SOTTO_OK)
-        return SOTTO_DELIVERY_LATER;
     const sotto_delivery delivery =
-        sotto_delivery_of(sotto_bytes_of(report->id, SOTTO_REPORT_ID_SIZE), &answer);
+        status == SOTTO_OK
+            ? sotto_delivery_of(sotto_bytes_of(report->id, SOTTO_REPORT_ID_SIZE), &answer)
+            : SOTTO_DELIVERY_LATER;
     if (delivery == SOTTO_DELIVERY_LATER && answer.retry_after > 0)
         pause_leader(device, leader_of(report), s->now, answer.retry_after);
     return delivery;

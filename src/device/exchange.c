@@ -52,10 +52,21 @@ static int64_t read_seconds(const char *text)
     return *text == '\0' ? seconds : 0;
 }
 
+void sotto_exchange_answer_head(sotto_exchange_answer *answer, unsigned status,
+                                const char *media_type, const char *retry_after)
+{
+    const char *type = media_type ? media_type : "";
+
+    if (strlen(type) >= sizeof answer->media_type)
+        type = "?";
+    answer->status = status;
+    memcpy(answer->media_type, type, strlen(type) + 1);
+    answer->retry_after = retry_after ? read_seconds(retry_after) : 0;
+}
+
 static sotto_status take_head(sotto_exchange *exchange, const sotto_exchange_head *head)
 {
     carried *c = exchange->state;
-    sotto_exchange_answer *answer = c->answer;
 
     /* A host that was compiled with a later version has more members, and none has fewer than the first version. */
     if (SOTTO_RULE(heads_have_a_size) && head->size < sizeof *head)
@@ -63,12 +74,7 @@ static sotto_status take_head(sotto_exchange *exchange, const sotto_exchange_hea
     if (SOTTO_RULE(one_head) && c->begun)
         return fail(c, SOTTO_BUG);
     c->begun = true;
-    answer->status = head->status;
-    const char *type = head->media_type ? head->media_type : "";
-    if (strlen(type) >= sizeof answer->media_type)
-        type = "?";
-    memcpy(answer->media_type, type, strlen(type) + 1);
-    answer->retry_after = head->retry_after ? read_seconds(head->retry_after) : 0;
+    sotto_exchange_answer_head(c->answer, head->status, head->media_type, head->retry_after);
     return c->failed;
 }
 

@@ -250,7 +250,9 @@ bool sotto_policy_non_sensitive(const sotto_policy *policy, const char *analysis
 typedef enum sotto_party_role {
     SOTTO_PARTY_LEADER,
     SOTTO_PARTY_HELPER,
-    SOTTO_PARTY_COLLECTOR
+    SOTTO_PARTY_COLLECTOR,
+    SOTTO_PARTY_RELAY,  /* url: where encapsulated requests are posted   */
+    SOTTO_PARTY_GATEWAY /* keys: of the gateway behind it                */
 } sotto_party_role;
 
 typedef struct sotto_party_key {

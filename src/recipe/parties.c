@@ -42,6 +42,10 @@ static void read_party(sotto_reading *r, sotto_party_entry *out, json_t *json,
         out->url = sotto_bytes_of(text, strlen(text));
     if (out->role != SOTTO_PARTY_COLLECTOR && !text)
         sotto_reading_mistake(r, &url, "the URL's exact bytes", "missing: where to send");
+    if (out->role != SOTTO_PARTY_RELAY && !list)
+        sotto_reading_mistake(r, &hpke, "keys to seal to", "missing: only a relay has none");
+    if (out->role == SOTTO_PARTY_RELAY && list)
+        sotto_reading_mistake(r, &hpke, "none", "a relay opens nothing");
     out->keys = keys;
     for (size_t i = 0; keys && i < json_array_size(list); i++) {
         sotto_place at = {&hpke, NULL, i};

@@ -124,19 +124,12 @@ sotto_status sotto_hpke_context_unseal(sotto_hpke_context *context, sotto_buf *o
 sotto_status sotto_hpke_context_export(const sotto_hpke_context *context, sotto_buf *out,
                                        sotto_bytes exporter_context, size_t len, sotto_err *err)
 {
-    const sotto_hash_id kdf = context->with.kdf;
-    sotto_hmac_key prk;
-
     if (len > out->cap - out->len)
         return sotto_fail(err, SOTTO_TOO_LARGE, "hpke: the export does not fit the output");
-    sotto_hmac_key_init(&prk, kdf, sotto_bytes_of(context->exporter_secret, sotto_hash_size(kdf)));
-    sotto_status status = sotto_hpke_labeled_expand(
-        out->data + out->len, len, &prk, sotto_bytes_of(context->with.id, sizeof context->with.id),
-        "sec", exporter_context, err);
-    if (status == SOTTO_OK)
-        out->len += len;
-    sotto_wipe(&prk, sizeof prk);
-    return status;
+    SOTTO_TRY(sotto_hpke_schedule_export(out->data + out->len, len, &context->with,
+                                         context->exporter_secret, exporter_context, err));
+    out->len += len;
+    return SOTTO_OK;
 }
 
 void sotto_hpke_context_set_sequence(sotto_hpke_context *context, uint64_t sequence)

@@ -1,6 +1,7 @@
 /* One message: sotto_hpke_seal, sotto_hpke_unseal and the receiver's hot path (RFC 9180, 6.1). */
 #include "base/alloc.h"
 #include "seal/agreed.h"
+#include "seal/exporting.h"
 #include "seal/sender.h"
 #include "seal/setup.h"
 
@@ -9,6 +10,23 @@ typedef struct message_keys {
     uint8_t key[SOTTO_AEAD_MAX_KEY];
     uint8_t nonce[SOTTO_AEAD_NONCE_SIZE];
 } message_keys;
+
+/* NULL: nothing is to be exported. */
+static sotto_status export_secret(const sotto_hpke_export *wanted,
+                                  const sotto_hpke_purpose *purpose, const sotto_hpke_setup *setup,
+                                  sotto_err *err)
+{
+    uint8_t exporter[SOTTO_HASH_MAX_SIZE];
+
+    if (!wanted)
+        return SOTTO_OK;
+    sotto_status status = sotto_hpke_schedule_exporter(exporter, purpose, &setup->secret, err);
+    if (status == SOTTO_OK)
+        status = sotto_hpke_schedule_export(wanted->out, wanted->len, &purpose->with, exporter,
+                                            wanted->context, err);
+    sotto_wipe(exporter, sizeof exporter);
+    return status;
+}
 
 /* ---- sending ------------------------------------------------------------------------------------- */
 
@@ -51,9 +69,9 @@ static sotto_status seal_behind_enc(sotto_hpke_sender *sender, sotto_buf *out,
     return status;
 }
 
-sotto_status sotto_hpke_sender_seal(sotto_hpke_sender *sender, sotto_buf *out,
-                                    const sotto_ephemeral *with, sotto_bytes aad, sotto_bytes plain,
-                                    sotto_err *err)
+static sotto_status seal_with(sotto_hpke_sender *sender, sotto_buf *out,
+                              const sotto_ephemeral *with, sotto_bytes aad, sotto_bytes plain,
+                              const sotto_hpke_export *secret, sotto_err *err)
 {
     const sotto_hpke_purpose *purpose = &sender->purpose;
     const size_t start = out->len;
@@ -68,14 +86,24 @@ sotto_status sotto_hpke_sender_seal(sotto_hpke_sender *sender, sotto_buf *out,
     sotto_status status = sotto_hpke_setup_send(&setup, out, purpose, sender->to, with, err);
     if (status == SOTTO_OK)
         status = seal_behind_enc(sender, out, &setup, aad, plain, err);
+    if (status == SOTTO_OK)
+        status = export_secret(secret, purpose, &setup, err);
     if (status != SOTTO_OK)
         out->len = start;
     sotto_wipe(&setup, sizeof setup);
     return status;
 }
 
-sotto_status sotto_hpke_seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
-                             sotto_bytes info, sotto_bytes aad, sotto_bytes plain, sotto_err *err)
+sotto_status sotto_hpke_sender_seal(sotto_hpke_sender *sender, sotto_buf *out,
+                                    const sotto_ephemeral *with, sotto_bytes aad, sotto_bytes plain,
+                                    sotto_err *err)
+{
+    return seal_with(sender, out, with, aad, plain, NULL, err);
+}
+
+static sotto_status seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
+                         sotto_bytes info, sotto_bytes aad, sotto_bytes plain,
+                         const sotto_hpke_export *secret, sotto_err *err)
 {
     sotto_ephemeral with;
     sotto_hpke_sender sender;
@@ -84,10 +112,23 @@ sotto_status sotto_hpke_seal(sotto_buf *out, const sotto_hpke_config *to, sotto_
     if (status == SOTTO_OK)
         status = sotto_hpke_sender_derive(&sender, &with, ikm, err);
     if (status == SOTTO_OK)
-        status = sotto_hpke_sender_seal(&sender, out, &with, aad, plain, err);
+        status = seal_with(&sender, out, &with, aad, plain, secret, err);
     sotto_hpke_sender_clear(&sender);
     sotto_wipe(&with, sizeof with);
     return status;
+}
+
+sotto_status sotto_hpke_seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
+                             sotto_bytes info, sotto_bytes aad, sotto_bytes plain, sotto_err *err)
+{
+    return seal(out, to, ikm, info, aad, plain, NULL, err);
+}
+
+sotto_status sotto_hpke_seal_exporting(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
+                                       sotto_bytes info, sotto_bytes plain,
+                                       const sotto_hpke_export *secret, sotto_err *err)
+{
+    return seal(out, to, ikm, info, sotto_bytes_of(NULL, 0), plain, secret, err);
 }
 
 /* ---- receiving ----------------------------------------------------------------------------------- */
@@ -129,9 +170,9 @@ static sotto_status check_before_work(const sotto_hpke_receiver *receiver, const
     return SOTTO_OK;
 }
 
-sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver, sotto_buf *out,
-                                             const sotto_agreement *with, sotto_bytes aad,
-                                             sotto_bytes ciphertext, sotto_err *err)
+static sotto_status unseal(sotto_hpke_receiver *receiver, sotto_buf *out,
+                           const sotto_agreement *with, sotto_bytes aad, sotto_bytes ciphertext,
+                           const sotto_hpke_export *secret, sotto_err *err)
 {
     sotto_hpke_setup setup;
     message_keys keys;
@@ -144,9 +185,26 @@ sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver, sott
         status = sotto_aead_set_key(&receiver->aead, keys.key, err);
     if (status == SOTTO_OK)
         status = sotto_aead_open(&receiver->aead, out, keys.nonce, aad, ciphertext, err);
+    if (status == SOTTO_OK)
+        status = export_secret(secret, &receiver->purpose, &setup, err);
     sotto_wipe(&keys, sizeof keys);
     sotto_wipe(&setup, sizeof setup);
     return status;
+}
+
+sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver, sotto_buf *out,
+                                             const sotto_agreement *with, sotto_bytes aad,
+                                             sotto_bytes ciphertext, sotto_err *err)
+{
+    return unseal(receiver, out, with, aad, ciphertext, NULL, err);
+}
+
+sotto_status sotto_hpke_receiver_unseal_exporting(sotto_hpke_receiver *receiver, sotto_buf *out,
+                                                  const sotto_agreement *with,
+                                                  sotto_bytes ciphertext,
+                                                  const sotto_hpke_export *secret, sotto_err *err)
+{
+    return unseal(receiver, out, with, sotto_bytes_of(NULL, 0), ciphertext, secret, err);
 }
 
 sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf *out,

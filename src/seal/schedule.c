@@ -70,6 +70,20 @@ sotto_status sotto_hpke_schedule_exporter(uint8_t exporter_secret[SOTTO_HASH_MAX
                                      schedule_context(purpose), err);
 }
 
+sotto_status sotto_hpke_schedule_export(uint8_t *out, size_t len, const sotto_hpke_algorithms *with,
+                                        const uint8_t *exporter_secret,
+                                        sotto_bytes exporter_context, sotto_err *err)
+{
+    sotto_hmac_key prk;
+
+    sotto_hmac_key_init(&prk, with->kdf,
+                        sotto_bytes_of(exporter_secret, sotto_hash_size(with->kdf)));
+    sotto_status status = sotto_hpke_labeled_expand(
+        out, len, &prk, sotto_bytes_of(with->id, sizeof with->id), "sec", exporter_context, err);
+    sotto_wipe(&prk, sizeof prk);
+    return status;
+}
+
 void sotto_hpke_nonce(uint8_t nonce[SOTTO_AEAD_NONCE_SIZE],
                       const uint8_t base_nonce[SOTTO_AEAD_NONCE_SIZE], uint64_t sequence)
 {

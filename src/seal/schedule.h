@@ -38,6 +38,15 @@ SOTTO_MUST_USE sotto_status sotto_hpke_schedule_exporter(
     uint8_t exporter_secret[SOTTO_HASH_MAX_SIZE], const sotto_hpke_purpose *purpose,
     const sotto_hpke_secret *secret, sotto_err *err);
 
+/* Context.Export (RFC 9180, 5.3): writes len bytes.
+ *   SOTTO_TOO_LARGE  len is more than 255 times the hash's size
+ */
+SOTTO_MUST_USE sotto_status sotto_hpke_schedule_export(uint8_t *out, size_t len,
+                                                       const sotto_hpke_algorithms *with,
+                                                       const uint8_t *exporter_secret,
+                                                       sotto_bytes exporter_context,
+                                                       sotto_err *err);
+
 /* ComputeNonce (RFC 9180, 5.2). */
 void sotto_hpke_nonce(uint8_t nonce[SOTTO_AEAD_NONCE_SIZE],
                       const uint8_t base_nonce[SOTTO_AEAD_NONCE_SIZE], uint64_t sequence);

@@ -105,7 +105,22 @@ static void parties_need_keys_and_places(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED, read_parties(t, "0020000100010020", "0020000100010021"));
     CHECK_STATUS(t, SOTTO_MALFORMED, read_parties(t, "2027-07-01", "2025-07-01"));
     CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_parties(t, "\"role\": \"helper\"", "\"role\": \"mixer\""));
+}
+
+static void a_relay_has_a_place_and_no_key(sotto_test *t)
+{
+    CHECK_STATUS(t, SOTTO_MALFORMED,
                  read_parties(t, "\"role\": \"helper\"", "\"role\": \"relay\""));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "[\"key:helper-2026a\"].hpke", "opens nothing"));
+    CHECK_OK(t,
+             read_parties(t, "{\n", "{ \"r\": {\"role\": \"relay\", \"url\": \"https://r/g\"},\n"));
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_parties(t, "{\n", "{ \"r\": {\"role\": \"relay\"},\n"));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "r.url", "where to send"));
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        read_parties(t, "{\n", "{ \"g\": {\"role\": \"gateway\", \"url\": \"https://g/\"},\n"));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "g.hpke", "only a relay has none"));
 }
 
 int main(int argc, char **argv)
@@ -116,6 +131,7 @@ int main(int argc, char **argv)
         CASE(keys_of_logs_are_read),
         CASE(policies_are_held_to_their_table_too),
         CASE(parties_need_keys_and_places),
+        CASE(a_relay_has_a_place_and_no_key),
     };
 
     return RUN_TESTS(argc, argv, cases);

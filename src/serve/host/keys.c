@@ -492,6 +492,11 @@ sotto_status sotto_keys_open(sotto_keys **out, sotto_db *db, const sotto_column_
     return SOTTO_OK;
 }
 
+void sotto_keys_info_by(sotto_keys *keys, sotto_keys_info_fn *info)
+{
+    keys->info_by = info;
+}
+
 void sotto_keys_close(sotto_keys *keys)
 {
     if (!keys)

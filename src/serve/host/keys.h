@@ -1,5 +1,5 @@
 /* serve/host/keys.h - a server's HPKE keys: pending, active, expired, deleted. For services that have the tables hpke_key and
- * hpke_former (tasks/schema.c).
+ * hpke_former (tasks/schema.c, or SOTTO_KEYS_SCHEMA).
  *
  * Callers:  upload and aggregation open shares; the hpke_config handler publishes; a timer rotates.
  * Memory:   the ring is the server's; receivers belong to one worker each.
@@ -20,6 +20,14 @@ typedef enum sotto_key_state {
     SOTTO_KEY_ACTIVE,      /* published, and used                          */
     SOTTO_KEY_EXPIRED,     /* no longer published, still opens             */
 } sotto_key_state;         /* deleted ones have no row                     */
+
+/* For the first migration of a service; leader and helper came to the same by steps. */
+#define SOTTO_KEYS_SCHEMA                                                                          \
+    "CREATE TABLE hpke_key (config_id {int} PRIMARY KEY, state {int} NOT NULL,"                    \
+    " secret {bytes} NOT NULL, since {int} NOT NULL, use_from {int} NOT NULL,"                     \
+    " use_until {int} NOT NULL, use_next {int} NOT NULL, named {int} NOT NULL DEFAULT 0);"         \
+    "CREATE TABLE hpke_former (config {bytes} PRIMARY KEY, since {int} NOT NULL,"                  \
+    " use_from {int} NOT NULL, use_until {int} NOT NULL, use_next {int} NOT NULL);"
 
 enum { SOTTO_KEYS_EVERY_S = 10 }; /* every server looks at its ring so often */
 enum { SOTTO_KEYS_INFO = 64 };
@@ -58,6 +66,11 @@ SOTTO_MUST_USE sotto_status sotto_keys_open(sotto_keys **keys, sotto_db *db,
                                             const sotto_key_times *times, int64_t now,
                                             const sotto_log_sink *log, sotto_err *err);
 void sotto_keys_close(sotto_keys *keys);
+/* Before the first receiver: the info is another for each key, as OHTTP has it. Writes it and returns its length, at most
+ * SOTTO_KEYS_INFO. */
+typedef size_t sotto_keys_info_fn(uint8_t out[SOTTO_KEYS_INFO], uint8_t config_id,
+                                  sotto_hpke_suite suite);
+void sotto_keys_info_by(sotto_keys *keys, sotto_keys_info_fn *info);
 /* Appends the HpkeConfigList to publish. */
 SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out, sotto_err *err);
 /* Moves keys on as their times come, makes a new one where one will be needed. */
@@ -78,6 +91,9 @@ SOTTO_MUST_USE sotto_status sotto_keys_delete(sotto_keys *keys, uint8_t config_i
 uint64_t sotto_keys_cache_seconds(const sotto_keys *keys);
 /* As given, or the defaults. */
 const sotto_key_times *sotto_keys_times(const sotto_keys *keys);
+
+/* What is wrong with times that are right one by one; NULL: nothing. */
+const char *sotto_key_times_check(const sotto_key_times *times);
 
 /* For `sotto admin keys`: every key, without its secret half. Not to be called back from. */
 typedef struct sotto_key_line {
@@ -127,6 +143,10 @@ void sotto_receivers_free(sotto_receivers *receivers);
 /* Whether this configuration is known: pending keys are, deleted ones aren't, which is SOTTO_MISSING. Anything else says
  * nothing of the configuration: the worker's keys could not be opened now. */
 SOTTO_MUST_USE sotto_status sotto_receivers_know(sotto_receivers *receivers, uint8_t config_id,
+                                                 sotto_err *err);
+/* The opened key itself, until the next call with these receivers. The same statuses. */
+SOTTO_MUST_USE sotto_status sotto_receivers_find(sotto_receivers *receivers,
+                                                 sotto_hpke_receiver **out, uint8_t config_id,
                                                  sotto_err *err);
 /* Agrees with the senders of many shares at once, which is faster than one by one. The caller sets each peer to the
  * share's enc, or to nothing if that share is not to be opened. What can't be agreed here (an unknown configuration, a

@@ -96,3 +96,14 @@ bool sotto_ring_plan(const sotto_ring *ring, sotto_key_use *out, const sotto_key
     *out = use_from(from < soonest ? soonest : from, times);
     return true;
 }
+
+const char *sotto_key_times_check(const sotto_key_times *times)
+{
+    if (times->active && times->active < 4 * times->pending)
+        return "key_active: at least four times as long as key_pending";
+    if (times->lead && times->lead < times->pending)
+        return "key_lead: at least as long as key_pending";
+    if (times->active && times->lead > 4 * times->active) /* a party has 16 keys at most */
+        return "key_lead: at most four times as long as key_active";
+    return NULL;
+}

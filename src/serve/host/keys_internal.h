@@ -34,7 +34,8 @@ struct sotto_keys {
     const sotto_column_keys *columns;
     uint8_t info[SOTTO_KEYS_INFO];
     size_t info_len;
-    int64_t ticked; /* when sotto_keys_tick last rotated */
+    sotto_keys_info_fn *info_by; /* NULL: `info` is every key's */
+    int64_t ticked;              /* when sotto_keys_tick last rotated */
     sotto_key_times times;
     const sotto_log_sink *log;
     pthread_rwlock_t lock;

@@ -18,22 +18,28 @@ static void forget(sotto_receivers *r)
     }
 }
 
+static sotto_status open_key(sotto_receivers *r, const sotto_ring_key *k, sotto_err *err)
+{
+    uint8_t own[SOTTO_KEYS_INFO];
+    sotto_bytes info = sotto_bytes_of(r->keys->info, r->keys->info_len);
+
+    if (r->keys->info_by)
+        info = sotto_bytes_of(own, r->keys->info_by(own, k->id, sotto_keys_suite));
+    return sotto_hpke_receiver_new(&r->by_id[k->id], &k->key, sotto_keys_suite, info, err);
+}
+
 /* Brings the worker up to date; what fails to open is tried again with the next share. */
 static sotto_status update(sotto_receivers *r, sotto_err *err)
 {
     uint_fast64_t version = atomic_load(&r->keys->version);
-    sotto_bytes info = sotto_bytes_of(r->keys->info, r->keys->info_len);
     sotto_status status = SOTTO_OK;
 
     if (version == r->version)
         return SOTTO_OK;
     forget(r);
     (void)pthread_rwlock_rdlock(&r->keys->lock);
-    for (size_t i = 0; status == SOTTO_OK && i < r->keys->now.count; i++) {
-        const sotto_ring_key *k = &r->keys->now.keys[i];
-
-        status = sotto_hpke_receiver_new(&r->by_id[k->id], &k->key, sotto_keys_suite, info, err);
-    }
+    for (size_t i = 0; status == SOTTO_OK && i < r->keys->now.count; i++)
+        status = open_key(r, &r->keys->now.keys[i], err);
     (void)pthread_rwlock_unlock(&r->keys->lock);
     if (status == SOTTO_OK)
         r->version = version;
@@ -64,6 +70,14 @@ sotto_status sotto_receivers_know(sotto_receivers *r, uint8_t config_id, sotto_e
     SOTTO_TRY(update(r, err));
     if (!r->by_id[config_id])
         return sotto_fail(err, SOTTO_MISSING, "no HPKE configuration %u", config_id);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_receivers_find(sotto_receivers *r, sotto_hpke_receiver **out, uint8_t config_id,
+                                  sotto_err *err)
+{
+    SOTTO_TRY(sotto_receivers_know(r, config_id, err));
+    *out = r->by_id[config_id];
     return SOTTO_OK;
 }
 

@@ -64,6 +64,9 @@ typedef struct sotto_service {
     const char *listen, *operations; /* default addresses */
     int64_t owner; /* what marks its database (host/database_owner.h); never another service's */
     bool calls;    /* it calls peers: the host has a client for it */
+    /* Of one without tasks that has HPKE keys (host/keys.h): where its config has their sotto_key_times. */
+    bool keys;
+    size_t key_times;
 
     const sotto_route *routes;
     size_t route_count;

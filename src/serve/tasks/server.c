@@ -30,15 +30,7 @@ static void set_defaults(sotto_task_options *o)
 
 const char *sotto_task_options_check(const void *options)
 {
-    const sotto_key_times *times = &((const sotto_task_options *)options)->key_times;
-
-    if (times->active && times->active < 4 * times->pending)
-        return "key_active: at least four times as long as key_pending";
-    if (times->lead && times->lead < times->pending)
-        return "key_lead: at least as long as key_pending";
-    if (times->active && times->lead > 4 * times->active) /* a party has 16 keys at most */
-        return "key_lead: at most four times as long as key_active";
-    return NULL;
+    return sotto_key_times_check(&((const sotto_task_options *)options)->key_times);
 }
 
 const sotto_service *sotto_role_service(sotto_role role)

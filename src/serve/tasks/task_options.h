@@ -3,6 +3,7 @@
 #ifndef SOTTO_SERVE_TASKS_TASK_OPTIONS_H
 #define SOTTO_SERVE_TASKS_TASK_OPTIONS_H
 
+#include "serve/host/key_options.h"
 #include "serve/host/option.h"
 #include "serve/tasks/resources.h"
 #include "serve/tasks/schema.h"
@@ -21,22 +22,7 @@
     {"rate_history", SOTTO_OPTION_SWITCH, SOTTO_TASK_OPTION(rate_history), "no", 0, 0, NULL,       \
      "hold a batch, too, that has more than twice the reports of the largest earlier one of its task, in proportion to its time", \
      SOTTO_OPTION_ALWAYS},                                                                         \
-    {"key_pending", SOTTO_OPTION_DURATION, SOTTO_TASK_OPTION(key_times.pending), "1h", 60,         \
-     (uint64_t)30 * 86400, NULL,                                                                   \
-     "how long an HPKE key that `rotate` makes is known to all replicas before it is used",        \
-     SOTTO_OPTION_ALWAYS},                                                                         \
-    {"key_active", SOTTO_OPTION_DURATION, SOTTO_TASK_OPTION(key_times.active), "84d", 3600,        \
-     (uint64_t)3650 * 86400, NULL,                                                                 \
-     "how long an HPKE key is used; its successor comes into use after half of that",              \
-     SOTTO_OPTION_ALWAYS},                                                                         \
-    {"key_lead", SOTTO_OPTION_DURATION, SOTTO_TASK_OPTION(key_times.lead), NULL, 3600,             \
-     (uint64_t)3650 * 86400, NULL,                                                                 \
-     "how long before its use an HPKE key is made and exported; else as long as key_active",       \
-     SOTTO_OPTION_ALWAYS},                                                                         \
-    {"key_expired", SOTTO_OPTION_DURATION, SOTTO_TASK_OPTION(key_times.expired), "7d", 60,         \
-     (uint64_t)3650 * 86400, NULL,                                                                 \
-     "how long an HPKE key still opens reports after that; then it is deleted",                    \
-     SOTTO_OPTION_ALWAYS}
+    SOTTO_KEY_OPTION_ROWS(SOTTO_TASK_OPTION)
 /* clang-format on */
 
 /* Of a service: what is wrong with these options together; NULL: nothing. */

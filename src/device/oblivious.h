@@ -1,0 +1,44 @@
+/* device/oblivious.h - an exchange through a relay and a gateway (RFC 9458): the host, the relay and their networks see that
+ * something was asked, and neither what nor of whom; the gateway sees what, and not by whom.
+ *
+ * Callers:  device_send.c, for uploads; whatever fetches.
+ * Memory:   the caller's, and its arena.
+ * Secrets:  what opens the answer, wiped before this returns.
+ *
+ * The host gets bytes, the relay's URL and a media type, as in every exchange, and hands back what came, sealed.
+ */
+#ifndef SOTTO_DEVICE_OBLIVIOUS_H
+#define SOTTO_DEVICE_OBLIVIOUS_H
+
+#include "device/exchange.h"
+#include "noise/entropy.h"
+#include "recipe/model.h"
+#include "sotto/seal.h"
+
+/* Requests are padded to a multiple of this, so that all of one recipe, and all fetches, have one length. */
+enum { SOTTO_OBLIVIOUS_PAD = 1024 };
+
+typedef struct sotto_oblivious {
+    const char *relay; /* where every request is posted */
+    sotto_hpke_config gateway;
+} sotto_oblivious;
+
+/* The way that these parties name: their first relay, and the key of their first gateway.
+ *   SOTTO_MISSING  they name neither: exchanges go directly
+ *   SOTTO_STALE    they name one without the other, or the gateway has no key at this time: nothing may leave
+ */
+SOTTO_MUST_USE sotto_status sotto_oblivious_find(sotto_oblivious *out, const sotto_parties *parties,
+                                                 int64_t now, sotto_err *err);
+
+/* As sotto_exchange_carry, through the relay: the answer is the one that the gateway sealed.
+ *   now        seconds since 1970, which the request is dated by, to the minute
+ *   SOTTO_IO   there was no sealed answer; of the relay's own only answer->retry_after is kept
+ */
+SOTTO_MUST_USE sotto_status sotto_oblivious_carry(const sotto_device_host *host,
+                                                  const sotto_oblivious *way,
+                                                  const sotto_exchange *request, sotto_bytes body,
+                                                  int64_t now, sotto_entropy *entropy,
+                                                  sotto_arena *arena,
+                                                  sotto_exchange_answer *answer);
+
+#endif

@@ -1,0 +1,159 @@
+/* From an opened request to its target and back: targets are a table, and nothing of a request but its content, content type
+ * and path gets there. */
+#include "serve/gateway/gateway.h"
+
+#include "base/rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MOST_URL = 2048,
+    MOST_TYPE = 128,
+    MOST_ANSWER = 4 << 20,
+    TIMEOUT_MS = 20000,
+    ATTEMPTS = 2,
+};
+
+/* ---- where to ------------------------------------------------------------------------------------------------------- */
+
+/* Whether a rest of a path stays below its target, however a server takes dots and slashes. */
+static bool stays(sotto_bytes rest)
+{
+    for (size_t i = 0; i < rest.len; i++) {
+        const uint8_t *at = rest.data + i;
+        const size_t left = rest.len - i;
+
+        if (at[0] == '\\' || at[0] == '#' || (left > 1 && memcmp(at, "..", 2) == 0) ||
+            (left > 1 && memcmp(at, "//", 2) == 0) ||
+            (left > 2 && at[0] == '%' && (at[1] == '2' || at[1] == '5')))
+            return false;
+    }
+    return rest.len == 0 || rest.data[0] != '/';
+}
+
+/* What the client wants, as one URL; the authority may stand in a Host field (RFC 9292, 3.4). */
+static sotto_status write_wanted(sotto_buf *out, const sotto_bhttp *m, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+    sotto_bytes authority = m->authority;
+
+    if (authority.len == 0)
+        (void)!sotto_bhttp_field(m->fields, "host", &authority);
+    sotto_write_bytes(&w, m->scheme);
+    sotto_write_bytes(&w, sotto_bytes_of("://", 3));
+    sotto_write_bytes(&w, authority);
+    sotto_write_bytes(&w, m->path);
+    return sotto_writer_finish(&w, "URL", err);
+}
+
+sotto_status sotto_gateway_url(const sotto_gateway *g, sotto_buf *url, const sotto_bhttp *m,
+                               sotto_err *err)
+{
+    uint8_t memory[MOST_URL];
+    sotto_buf wanted = sotto_buf_over(memory, sizeof memory);
+    const sotto_url_row *best = NULL;
+    sotto_writer w = sotto_writer_on(url);
+
+    if (write_wanted(&wanted, m, NULL) != SOTTO_OK)
+        return sotto_fail(err, SOTTO_DENIED, "no target of this gateway");
+    for (size_t i = 0; i < sotto_url_table_count(g->targets); i++) {
+        const sotto_url_row *row = sotto_url_table_row(g->targets, i);
+        const size_t len = strlen(row->name);
+
+        if (len <= wanted.len && memcmp(row->name, wanted.data, len) == 0 &&
+            (!best || len > strlen(best->name)))
+            best = row;
+    }
+    if (!best)
+        return sotto_fail(err, SOTTO_DENIED, "no target of this gateway");
+    const size_t len = strlen(best->name);
+    const sotto_bytes rest = sotto_bytes_of(wanted.data + len, wanted.len - len);
+    if (SOTTO_RULE(gateway_path_stays) && !stays(rest))
+        return sotto_fail(err, SOTTO_DENIED, "a path that could leave its target");
+    sotto_write_bytes(&w, sotto_bytes_of(best->url, strlen(best->url)));
+    sotto_write_bytes(&w, rest);
+    sotto_write_uint(&w, 0, 1);
+    return sotto_writer_finish(&w, "URL", err);
+}
+
+/* ---- the call --------------------------------------------------------------------------------------------------------- */
+
+/* What of a target's answer is for the client. */
+static sotto_status copy_fields(sotto_writer *w, const sotto_http_response *response,
+                                sotto_err *err)
+{
+    static const char *const kept[] = {"content-type", "retry-after", "location"};
+    sotto_bytes value;
+
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+        if (sotto_http_response_field(response, kept[i], &value) &&
+            sotto_bhttp_value_is_clean(value))
+            sotto_bhttp_field_write(w, kept[i], value);
+    return sotto_writer_finish(w, "fields", err);
+}
+
+static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
+                      const sotto_err *err)
+{
+    sotto_gateway_ask *ask = context;
+    uint8_t lines[2048];
+    sotto_buf fields = sotto_buf_over(lines, sizeof lines);
+    sotto_writer w = sotto_writer_on(&fields);
+
+    (void)err;
+    if (status != SOTTO_OK || response->status < 200 ||
+        copy_fields(&w, response, NULL) != SOTTO_OK) {
+        sotto_gateway_refuse_sealed(ask, 502, NULL, "the target does not answer");
+        return;
+    }
+    sotto_gateway_answer(ask, &(sotto_bhttp){.response = true,
+                                             .status = response->status,
+                                             .fields = sotto_buf_bytes(&fields),
+                                             .content = response->body});
+}
+
+static bool method_of(sotto_http_method *out, sotto_bytes name)
+{
+    static const sotto_http_method known[] = {SOTTO_HTTP_GET, SOTTO_HTTP_POST, SOTTO_HTTP_PUT};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const char *text = sotto_http_method_name(known[i]);
+
+        *out = known[i];
+        if (strlen(text) == name.len && memcmp(text, name.data, name.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+void sotto_gateway_forward(sotto_gateway_ask *ask, const sotto_bhttp *m)
+{
+    char url[MOST_URL + 1], type[MOST_TYPE] = "";
+    sotto_buf to = sotto_buf_over(url, sizeof url);
+    const sotto_http_field field = {"Content-Type", type};
+    sotto_http_call call = {.url = url,
+                            .fields = &field,
+                            .body = m->content,
+                            .repeatable = true,
+                            .attempts = ATTEMPTS,
+                            .timeout_ms = TIMEOUT_MS,
+                            .max_response = MOST_ANSWER};
+    sotto_bytes value;
+    sotto_err why = {0};
+
+    if (SOTTO_RULE(gateway_methods) && !method_of(&call.method, m->method)) {
+        sotto_gateway_refuse_sealed(ask, 405, NULL, "this gateway forwards GET, POST and PUT");
+        return;
+    }
+    if (sotto_gateway_url(ask->gateway, &to, m, &why) != SOTTO_OK) {
+        sotto_gateway_refuse_sealed(ask, 403, NULL, why.reason);
+        return;
+    }
+    if (sotto_bhttp_field(m->fields, "content-type", &value) && value.len < sizeof type) {
+        memcpy(type, value.data, value.len);
+        call.field_count = 1;
+    }
+    if (sotto_host_call(ask->gateway->host, &call, on_answer, ask, NULL) != SOTTO_OK)
+        sotto_gateway_refuse_sealed(ask, 503, NULL, "too many requests are under way");
+}

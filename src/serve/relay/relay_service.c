@@ -1,0 +1,284 @@
+/* The relay. Of a client's request nothing gets to the gateway but its body: no field, no address, no connection of its own,
+ * and neither its time nor its place in the order. */
+#define _POSIX_C_SOURCE 200809L
+#include "serve/relay/relay_service.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/rule.h"
+#include "seal/ohttp/ohttp.h"
+#include "serve/host/database_owner.h"
+#include "serve/host/health.h"
+#include "serve/host/host.h"
+#include "serve/host/host_metrics.h"
+#include "serve/host/steps.h"
+#include "serve/host/url_table.h"
+#include "serve/relay/mix.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MOST_ANSWER = 8 << 20, TIMEOUT_MS = 30000 };
+
+typedef struct relay {
+    sotto_host *host;
+    sotto_relay_config config;
+    sotto_url_table *gateways;
+    sotto_mix *mixes[SOTTO_URL_ROWS]; /* one for each gateway */
+    atomic_bool stopped;
+    atomic_uint_fast64_t forwarded, batches, failed;
+} relay;
+
+static uint64_t now_ms(void)
+{
+    return sotto_clock_monotonic(&sotto_clock_system) / 1000000;
+}
+
+/* ---- from the client --------------------------------------------------------------------------------------------------- */
+
+static const sotto_url_row *gateway_of(const relay *r, const sotto_http_request *request)
+{
+    const size_t last = sotto_http_request_segments(request) - 1;
+
+    return sotto_url_table_find(r->gateways, sotto_http_request_segment(request, last));
+}
+
+static bool admit(void *state, const sotto_route *route, sotto_http_request *request,
+                  size_t *max_body)
+{
+    const relay *r = state;
+    sotto_bytes type;
+    const bool right = sotto_http_request_field(request, "content-type", &type) &&
+                       sotto_http_is_media_type(type, SOTTO_OHTTP_REQUEST_TYPE);
+
+    (void)route;
+    *max_body = r->config.max_request;
+    if (SOTTO_RULE(relay_gateways_only) && !gateway_of(r, request))
+        return sotto_http_refuse(request, &(sotto_http_problem){.status = 404});
+    if (SOTTO_RULE(relay_media_type) && !right)
+        return sotto_http_refuse(
+            request, &(sotto_http_problem){.status = 415, .detail = "message/ohttp-req is taken"});
+    return true;
+}
+
+static void take(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    relay *r = state;
+    const sotto_url_row *gateway = gateway_of(r, request);
+    sotto_mixed *one = gateway ? sotto_alloc(sizeof *one) : NULL;
+
+    (void)route;
+    if (!one) {
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
+        return;
+    }
+    one->relay = r;
+    one->request = request;
+    if (sotto_mix_put(r->mixes[gateway - sotto_url_table_row(r->gateways, 0)], one, now_ms()))
+        sotto_steps_wake(r->host->steps);
+}
+
+/* ---- to the gateway and back --------------------------------------------------------------------------------------------- */
+
+static void refuse(sotto_mixed *one, unsigned status, const char *detail)
+{
+    relay *r = one->relay;
+
+    atomic_fetch_add(&r->failed, 1);
+    (void)sotto_http_refuse(one->request,
+                            &(sotto_http_problem){.status = status,
+                                                  .detail = detail,
+                                                  .retry_after_s = status == 503 ? 1 : 0});
+    sotto_release(one, sizeof *one);
+}
+
+/* A sealed answer, or the gateway's problem with what it could not open; nothing else of it. */
+static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
+                      const sotto_err *err)
+{
+    sotto_mixed *one = context;
+    sotto_bytes type;
+    sotto_http_field field = {"Content-Type", NULL};
+
+    (void)err;
+    if (status == SOTTO_OK && sotto_http_response_field(response, "content-type", &type)) {
+        if (response->status == 200 && sotto_http_is_media_type(type, SOTTO_OHTTP_RESPONSE_TYPE))
+            field.value = SOTTO_OHTTP_RESPONSE_TYPE;
+        else if (response->status >= 400 && response->status <= 599 &&
+                 sotto_http_is_media_type(type, SOTTO_HTTP_PROBLEM_TYPE))
+            field.value = SOTTO_HTTP_PROBLEM_TYPE;
+    }
+    if (!field.value) {
+        refuse(one, 502, "the gateway does not answer");
+        return;
+    }
+    sotto_http_answer(one->request,
+                      &(sotto_http_reply){response->status, &field, 1, response->body});
+    sotto_release(one, sizeof *one);
+}
+
+static void forward(relay *r, sotto_mixed *one, const char *url)
+{
+    static const sotto_http_field type = {"Content-Type", SOTTO_OHTTP_REQUEST_TYPE};
+    /* Sent once: a gateway opens no request twice. `repeatable` lets it have a connection that is open already. */
+    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                  .url = url,
+                                  .fields = &type,
+                                  .field_count = 1,
+                                  .body = sotto_http_request_body(one->request),
+                                  .repeatable = true,
+                                  .attempts = 1,
+                                  .timeout_ms = TIMEOUT_MS,
+                                  .max_response = MOST_ANSWER};
+
+    if (sotto_host_call(r->host, &call, on_answer, one, NULL) == SOTTO_OK)
+        atomic_fetch_add(&r->forwarded, 1);
+    else
+        refuse(one, 503, "too many requests are under way");
+}
+
+static uint64_t send_due(void *state, bool looked)
+{
+    relay *r = state;
+    uint64_t least = UINT64_MAX, wait;
+
+    (void)looked;
+    for (size_t i = 0; i < sotto_url_table_count(r->gateways); i++) {
+        sotto_mixed *batch = sotto_mix_take(r->mixes[i], now_ms(), atomic_load(&r->stopped), &wait);
+
+        if (batch)
+            atomic_fetch_add(&r->batches, 1);
+        while (batch) {
+            sotto_mixed *one = batch;
+
+            batch = one->next;
+            forward(r, one, sotto_url_table_row(r->gateways, i)->url);
+        }
+        if (wait < least)
+            least = wait;
+    }
+    return least;
+}
+
+static const sotto_route routes[] = {
+    {.method = SOTTO_HTTP_POST, .path = "{gateway}", .admit = admit, .handle = take},
+};
+
+/* ---- options ---------------------------------------------------------------------------------------------------------------- */
+
+#define AT(field)                                                                                  \
+    offsetof(sotto_relay_config, field), sizeof(((const sotto_relay_config *)0)->field)
+
+/* clang-format off */
+static const sotto_option options[] = {
+    {"gateways", SOTTO_OPTION_FILE, AT(gateways), "{name}-gateways.txt", 0, 0, NULL,
+     "a file with a line for each gateway: the name that clients' URLs end with, and the gateway's URL", SOTTO_OPTION_ALWAYS},
+    {"mix_least", SOTTO_OPTION_NUMBER, AT(mix_least), "16", 1, 100000, NULL,
+     "requests that a gateway gets at once, at least, in an order of chance", SOTTO_OPTION_ALWAYS},
+    {"mix_delay_ms", SOTTO_OPTION_NUMBER, AT(mix_delay_ms), "2000", 1, 20000, NULL,
+     "milliseconds that a request waits, at most, for others to leave with", SOTTO_OPTION_ALWAYS},
+    {"max_request", SOTTO_OPTION_SIZE, AT(max_request), "4M", 1024, (uint64_t)256 << 20, NULL,
+     "the longest encapsulated request", SOTTO_OPTION_ALWAYS},
+};
+/* clang-format on */
+
+static const sotto_migration migrations[] = {{1, SOTTO_OWNER_SCHEMA}};
+
+/* ---- up and down -------------------------------------------------------------------------------------------------------------- */
+
+static sotto_status open(void **state, sotto_host *host, const void *config, sotto_err *err)
+{
+    relay *r = sotto_alloc(sizeof *r);
+
+    if (!r)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a relay");
+    r->host = host;
+    r->config = *(const sotto_relay_config *)config;
+    *state = r; /* closed with its host from here on, whatever happens */
+    SOTTO_TRY(
+        sotto_url_table_read(&r->gateways, r->config.gateways, host->options.plain_http, err));
+    for (size_t i = 0; i < sotto_url_table_count(r->gateways); i++)
+        SOTTO_TRY(sotto_mix_new(&r->mixes[i], r->config.mix_least, r->config.mix_delay_ms, err));
+    return SOTTO_OK;
+}
+
+static void stop(void *state)
+{
+    relay *r = state;
+
+    atomic_store(&r->stopped, true);
+    if (r->host->steps)
+        sotto_steps_wake(r->host->steps);
+}
+
+/* Nothing is under way any more: whatever waits was not sent. */
+static void settle(void *state)
+{
+    relay *r = state;
+    uint64_t wait;
+
+    for (size_t i = 0; i < SOTTO_URL_ROWS && r->mixes[i]; i++) {
+        sotto_mixed *batch = sotto_mix_take(r->mixes[i], 0, true, &wait);
+
+        while (batch) {
+            sotto_mixed *one = batch;
+
+            batch = one->next;
+            refuse(one, 503, "this relay closes");
+        }
+    }
+}
+
+static void close(void *state)
+{
+    relay *r = state;
+
+    for (size_t i = 0; i < SOTTO_URL_ROWS; i++)
+        sotto_mix_free(r->mixes[i]);
+    sotto_url_table_free(r->gateways);
+    sotto_release(r, sizeof *r);
+}
+
+static void describe(void *state, sotto_buf *out)
+{
+    const relay *r = state;
+
+    sotto_health_say_number(out, "gateways: ", sotto_url_table_count(r->gateways), "\n");
+}
+
+static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
+{
+    relay *r = state;
+
+    (void)err;
+    sotto_metric_one(w, "sotto_relay_forwarded_total", "counter",
+                     "Requests that were sent to a gateway.", atomic_load(&r->forwarded));
+    sotto_metric_one(w, "sotto_relay_batches_total", "counter", "Batches that they were sent in.",
+                     atomic_load(&r->batches));
+    sotto_metric_one(w, "sotto_relay_failed_total", "counter", "Requests that no gateway answered.",
+                     atomic_load(&r->failed));
+    return SOTTO_OK;
+}
+
+const sotto_service sotto_relay_service = {
+    .name = "relay",
+    .summary = "forward sealed requests to gateways, mixed and without a name",
+    .listen = "127.0.0.1:8802",
+    .operations = "127.0.0.1:9802",
+    .owner = SOTTO_RELAY_OWNER,
+    .calls = true,
+    .routes = routes,
+    .route_count = sizeof routes / sizeof routes[0],
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .config_size = sizeof(sotto_relay_config),
+    .migrations = migrations,
+    .migration_count = sizeof migrations / sizeof migrations[0],
+    .idle = send_due,
+    .open = open,
+    .stop = stop,
+    .settle = settle,
+    .close = close,
+    .describe = describe,
+    .metrics = metrics,
+};

@@ -37,6 +37,10 @@ void sotto_vectors_dap(const sotto_vector_file *file);
 bool sotto_vectors_dap_task_knows(const json_t *item);
 void sotto_vectors_dap_task(const sotto_vector_file *file);
 
+/* Transparency logs: proofs, trees, notes, keys, tiles, whole logs. */
+bool sotto_vectors_tlog_knows(const json_t *item);
+void sotto_vectors_tlog(const sotto_vector_file *file);
+
 /* SOTTO_REJECTED, naming the value and the first difference, unless the bytes are equal. */
 SOTTO_MUST_USE sotto_status sotto_vectors_compare(sotto_bytes wanted, sotto_bytes got,
                                                   const char *what, sotto_err *err);

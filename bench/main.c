@@ -130,6 +130,7 @@ int main(int argc, char **argv)
             return usage(stderr, 2);
     }
     pin();
+    sotto_bench_anonymity(&b);
     sotto_bench_base(&b);
     sotto_bench_math(&b);
     sotto_bench_crypto(&b);

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
     sotto_inclusion inclusion;
     sotto_bundle_facts facts;
-    sotto_log_entry entry;
+    sotto_tlog_entry entry;
     sotto_bundle bundle;
     sotto_note_key key;
     const sotto_log_trust trust = {.log = &key};
@@ -30,8 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > sizeof memory ||
         sotto_note_key_decode(&key, sotto_bytes_of(vkey, sizeof vkey - 1), NULL) != SOTTO_OK)
         return 0;
-    if (sotto_log_entry_decode(&entry, wire, NULL) == SOTTO_OK) {
-        if (sotto_log_entry_encode(&out, &entry, NULL) != SOTTO_OK)
+    if (sotto_tlog_entry_decode(&entry, wire, NULL) == SOTTO_OK) {
+        if (sotto_tlog_entry_encode(&out, &entry, NULL) != SOTTO_OK)
             abort();
         round_trip(wire, &out);
     }

@@ -33,11 +33,11 @@ sotto_status sotto_bundle_encode(sotto_buf *out, const sotto_bundle *bundle, sot
     return sotto_writer_finish(&w, "bundle of a log", err);
 }
 
-static bool is_of(sotto_bytes object, const sotto_log_entry *entry)
+static bool is_of(sotto_bytes object, const sotto_tlog_entry *entry)
 {
-    uint8_t digest[SOTTO_LOG_DIGEST];
+    uint8_t digest[SOTTO_ENTRY_DIGEST];
 
-    if (!sotto_log_type_has_object(entry->type))
+    if (!sotto_entry_has_object(entry->type))
         return object.len == 0;
     sotto_hash_once(digest, SOTTO_SHA256, object);
     return memcmp(digest, entry->digest, sizeof digest) == 0;
@@ -50,10 +50,10 @@ sotto_status sotto_bundle_verify(sotto_bundle_facts *out, sotto_bytes wire,
     sotto_bundle bundle;
 
     SOTTO_TRY(sotto_bundle_decode(&bundle, wire, err));
-    SOTTO_TRY(sotto_log_entry_decode(&out->entry, bundle.entry, err));
+    SOTTO_TRY(sotto_tlog_entry_decode(&out->entry, bundle.entry, err));
     if (SOTTO_RULE(bundle_object_of_its_entry) && !is_of(bundle.object, &out->entry))
         return sotto_fail(err, SOTTO_REJECTED, "bundle of a log: the %s is not the entry's",
-                          sotto_log_type_name(out->entry.type));
+                          sotto_entry_type_name(out->entry.type));
     SOTTO_TRY(sotto_inclusion_decode(&inclusion, bundle.proof, err));
     SOTTO_TRY(sotto_inclusion_check(&inclusion, &out->checkpoint, bundle.entry, trust, err));
     out->object = bundle.object;

@@ -22,7 +22,7 @@ typedef struct sotto_bundle {
 
 /* What a bundle that was verified says. */
 typedef struct sotto_bundle_facts {
-    sotto_log_entry entry;
+    sotto_tlog_entry entry;
     sotto_bytes object;
     uint64_t index;
     sotto_checkpoint checkpoint;

@@ -20,40 +20,41 @@ static const struct {
     const char *name;
     unsigned fields;
     bool object;
-} types[SOTTO_LOG_TYPES] = {
-    [SOTTO_LOG_RECIPE] = {"recipe", FIELD_URL, true},
-    [SOTTO_LOG_PARTIES] = {"parties", FIELD_URL | FIELD_SERIAL, true},
-    [SOTTO_LOG_ISSUER_KEY] = {"issuer key", FIELD_WINDOW | FIELD_KEY, false},
-    [SOTTO_LOG_POLICY] = {"policy", FIELD_NAME, true},
-    [SOTTO_LOG_LIBRARY] = {"library", FIELD_NAME | FIELD_URL, false},
-    [SOTTO_LOG_RELEASE] = {"release", FIELD_WINDOW | FIELD_RELEASE, false},
+} types[SOTTO_ENTRY_TYPES] = {
+    [SOTTO_ENTRY_RECIPE] = {"recipe", FIELD_URL, true},
+    [SOTTO_ENTRY_PARTIES] = {"parties", FIELD_URL | FIELD_SERIAL, true},
+    [SOTTO_ENTRY_ISSUER_KEY] = {"issuer key", FIELD_WINDOW | FIELD_KEY, false},
+    [SOTTO_ENTRY_POLICY] = {"policy", FIELD_NAME, true},
+    [SOTTO_ENTRY_LIBRARY] = {"library", FIELD_NAME | FIELD_URL, false},
+    [SOTTO_ENTRY_RELEASE] = {"release", FIELD_WINDOW | FIELD_RELEASE, false},
 };
 
-const char *sotto_log_type_name(sotto_log_type type)
+const char *sotto_entry_type_name(sotto_entry_type type)
 {
-    return type < SOTTO_LOG_TYPES ? types[type].name : NULL;
+    return type < SOTTO_ENTRY_TYPES ? types[type].name : NULL;
 }
 
-bool sotto_log_type_has_object(sotto_log_type type)
+bool sotto_entry_has_object(sotto_entry_type type)
 {
-    return type < SOTTO_LOG_TYPES && types[type].object;
+    return type < SOTTO_ENTRY_TYPES && types[type].object;
 }
 
-static bool is_sane(const sotto_log_entry *e)
+static bool is_sane(const sotto_tlog_entry *e)
 {
-    return e->url.len <= SOTTO_LOG_URL_MAX && e->key.len <= SOTTO_LOG_KEY_MAX && e->start <= e->end;
+    return e->url.len <= SOTTO_ENTRY_URL_MAX && e->key.len <= SOTTO_ENTRY_KEY_MAX &&
+           e->start <= e->end;
 }
 
-sotto_status sotto_log_entry_decode(sotto_log_entry *out, sotto_bytes wire, sotto_err *err)
+sotto_status sotto_tlog_entry_decode(sotto_tlog_entry *out, sotto_bytes wire, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(wire);
     const uint64_t version = sotto_read_uint(&in, 1), type = sotto_read_uint(&in, 1);
     unsigned fields;
 
     memset(out, 0, sizeof *out);
-    if (version != VERSION || type == 0 || type >= SOTTO_LOG_TYPES)
+    if (version != VERSION || type == 0 || type >= SOTTO_ENTRY_TYPES)
         return sotto_fail(err, SOTTO_MALFORMED, "log entry: of no type that is known");
-    out->type = (sotto_log_type)type;
+    out->type = (sotto_entry_type)type;
     fields = types[type].fields;
     sotto_read_fixed(&in, out->digest, sizeof out->digest);
     if (fields & FIELD_NAME)
@@ -80,12 +81,12 @@ sotto_status sotto_log_entry_decode(sotto_log_entry *out, sotto_bytes wire, sott
     return SOTTO_OK;
 }
 
-sotto_status sotto_log_entry_encode(sotto_buf *out, const sotto_log_entry *e, sotto_err *err)
+sotto_status sotto_tlog_entry_encode(sotto_buf *out, const sotto_tlog_entry *e, sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);
     unsigned fields;
 
-    if (e->type == 0 || e->type >= SOTTO_LOG_TYPES || !is_sane(e))
+    if (e->type == 0 || e->type >= SOTTO_ENTRY_TYPES || !is_sane(e))
         return sotto_fail(err, SOTTO_BUG, "log entry: out of bounds");
     fields = types[e->type].fields;
     sotto_write_uint(&w, VERSION, 1);

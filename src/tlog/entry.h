@@ -18,44 +18,44 @@
 #include "sotto/base.h"
 
 enum {
-    SOTTO_LOG_DIGEST = 32,
-    SOTTO_LOG_URL_MAX = 2048,
-    SOTTO_LOG_KEY_MAX = 4096,
-    SOTTO_LOG_ENTRY_MAX = 65535 /* of any log: entry bundles have lengths of two bytes */
+    SOTTO_ENTRY_DIGEST = 32,
+    SOTTO_ENTRY_URL_MAX = 2048,
+    SOTTO_ENTRY_KEY_MAX = 4096,
+    SOTTO_ENTRY_MAX = 65535 /* of any log: entry bundles have lengths of two bytes */
 };
 
-typedef enum sotto_log_type {
-    SOTTO_LOG_RECIPE = 1,
-    SOTTO_LOG_PARTIES,
-    SOTTO_LOG_ISSUER_KEY,
-    SOTTO_LOG_POLICY,
-    SOTTO_LOG_LIBRARY,
-    SOTTO_LOG_RELEASE,
-    SOTTO_LOG_TYPES
-} sotto_log_type;
+typedef enum sotto_entry_type {
+    SOTTO_ENTRY_RECIPE = 1,
+    SOTTO_ENTRY_PARTIES,
+    SOTTO_ENTRY_ISSUER_KEY,
+    SOTTO_ENTRY_POLICY,
+    SOTTO_ENTRY_LIBRARY,
+    SOTTO_ENTRY_RELEASE,
+    SOTTO_ENTRY_TYPES
+} sotto_entry_type;
 
 /* Only what its type has, as above; all else is zero. */
-typedef struct sotto_log_entry {
-    sotto_log_type type;
-    uint8_t digest[SOTTO_LOG_DIGEST];
+typedef struct sotto_tlog_entry {
+    sotto_entry_type type;
+    uint8_t digest[SOTTO_ENTRY_DIGEST];
     sotto_bytes name, url, key;
     uint64_t serial;
     uint64_t start, end; /* seconds since 1970: the window of a collection; start <= end */
     uint64_t count;      /* reports of a release */
     uint16_t kind;       /* of tokens: 2 is blind RSA */
-    uint8_t receipt[SOTTO_LOG_DIGEST];
-} sotto_log_entry;
+    uint8_t receipt[SOTTO_ENTRY_DIGEST];
+} sotto_tlog_entry;
 
 /* "recipe", "parties", ...; NULL for others. */
-const char *sotto_log_type_name(sotto_log_type type);
+const char *sotto_entry_type_name(sotto_entry_type type);
 
 /* SOTTO_MALFORMED: it is no entry of sotto's, or not in its one spelling. */
-SOTTO_MUST_USE sotto_status sotto_log_entry_decode(sotto_log_entry *out, sotto_bytes wire,
-                                                   sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_log_entry_encode(sotto_buf *out, const sotto_log_entry *entry,
-                                                   sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_tlog_entry_decode(sotto_tlog_entry *out, sotto_bytes wire,
+                                                    sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_tlog_entry_encode(sotto_buf *out, const sotto_tlog_entry *entry,
+                                                    sotto_err *err);
 
 /* Whether the digest is that of bytes which come along in a bundle: recipes, parties files and policies. */
-bool sotto_log_type_has_object(sotto_log_type type);
+bool sotto_entry_has_object(sotto_entry_type type);
 
 #endif

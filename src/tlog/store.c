@@ -18,7 +18,7 @@ enum {
     CACHED = 256,
     NOTE = SOTTO_NOTE_TEXT_MAX + 1 + SOTTO_NOTE_LINE_MAX,
     FIRST_BUNDLE = 1 << 16,
-    LARGEST_BUNDLE = SOTTO_TILE_WIDTH * (2 + SOTTO_LOG_ENTRY_MAX)
+    LARGEST_BUNDLE = SOTTO_TILE_WIDTH * (2 + SOTTO_ENTRY_MAX)
 };
 
 /* The tile of a level that is not whole yet. */
@@ -401,9 +401,9 @@ sotto_status sotto_log_store_add(sotto_log_store *s, uint64_t *index, sotto_byte
 
     if (SOTTO_RULE(broken_log_stays_so) && s->broken)
         return sotto_fail(err, SOTTO_STALE, "log %.80s: open it again", s->directory);
-    if (entry.len > SOTTO_LOG_ENTRY_MAX)
+    if (entry.len > SOTTO_ENTRY_MAX)
         return sotto_fail(err, SOTTO_TOO_LARGE, "log: an entry has %d bytes at most",
-                          SOTTO_LOG_ENTRY_MAX);
+                          SOTTO_ENTRY_MAX);
     SOTTO_TRY(room_for(&s->bundle, 2 + entry.len, err));
     w = sotto_writer_on(&s->bundle);
     sotto_write_opaque16(&w, entry);

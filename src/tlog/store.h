@@ -49,7 +49,7 @@ void sotto_log_store_close(sotto_log_store *store);
 
 /* After a failure of add or commit, a store does nothing more (SOTTO_STALE) until it is opened again. */
 
-/* index: where it will be, once committed. SOTTO_TOO_LARGE: more than SOTTO_LOG_ENTRY_MAX bytes; the store is as it was. */
+/* index: where it will be, once committed. SOTTO_TOO_LARGE: more than SOTTO_ENTRY_MAX bytes; the store is as it was. */
 SOTTO_MUST_USE sotto_status sotto_log_store_add(sotto_log_store *store, uint64_t *index,
                                                 sotto_bytes entry, sotto_err *err);
 /* Everything that was added is on disk and signed when this returns. */

@@ -8,7 +8,7 @@ static const char recipe[] = "{ \"recipe\": \"50001\" }";
 
 typedef struct made {
     test_log l;
-    sotto_log_entry entry;
+    sotto_tlog_entry entry;
     sotto_buf entry_bytes;
     sotto_inclusion inclusion;
     sotto_buf note;
@@ -22,10 +22,11 @@ static void make(sotto_test *t, made *m)
 
     memset(m, 0, sizeof *m);
     test_log_open(t, &m->l);
-    m->entry = (sotto_log_entry){.type = SOTTO_LOG_RECIPE, .url = bytes_of("https://a.example/r")};
+    m->entry =
+        (sotto_tlog_entry){.type = SOTTO_ENTRY_RECIPE, .url = bytes_of("https://a.example/r")};
     sotto_hash_once(m->entry.digest, SOTTO_SHA256, bytes_of(recipe));
     m->entry_bytes = sotto_test_buf(t, 256);
-    CHECK_OK(t, sotto_log_entry_encode(&m->entry_bytes, &m->entry, &t->err));
+    CHECK_OK(t, sotto_tlog_entry_encode(&m->entry_bytes, &m->entry, &t->err));
     sotto_merkle_leaf(&leaf, sotto_buf_bytes(&m->entry_bytes));
     sotto_merkle_append(&tree, 0, &other);
     sotto_merkle_append(&tree, 0, &leaf);
@@ -58,7 +59,7 @@ static void a_logged_recipe_is_believed(sotto_test *t)
 
     make(t, &m);
     CHECK_OK(t, sotto_bundle_verify(&facts, bundle_of(t, &m, recipe), &m.l.trust, &t->err));
-    CHECK_EQUAL(t, SOTTO_LOG_RECIPE, facts.entry.type);
+    CHECK_EQUAL(t, SOTTO_ENTRY_RECIPE, facts.entry.type);
     CHECK_EQUAL(t, 1, facts.index);
     CHECK_EQUAL(t, 3, facts.checkpoint.size);
     CHECK_EQUAL(t, m.note.len, facts.note.len);
@@ -84,9 +85,9 @@ static void an_entry_without_object_brings_none(sotto_test *t)
     made m;
 
     make(t, &m);
-    m.entry = (sotto_log_entry){.type = SOTTO_LOG_RELEASE};
+    m.entry = (sotto_tlog_entry){.type = SOTTO_ENTRY_RELEASE};
     m.entry_bytes.len = 0;
-    CHECK_OK(t, sotto_log_entry_encode(&m.entry_bytes, &m.entry, &t->err));
+    CHECK_OK(t, sotto_tlog_entry_encode(&m.entry_bytes, &m.entry, &t->err));
     CHECK_STATUS(t, SOTTO_REJECTED,
                  sotto_bundle_verify(&facts, bundle_of(t, &m, "x"), &m.l.trust, &t->err));
     CHECK_REASON(t, "bundle of a log: the release is not the entry's");

@@ -415,7 +415,7 @@ static void only_the_last_tree_is_published(sotto_test *t)
 
 static void entries_may_be_as_long_as_they_can(sotto_test *t)
 {
-    static uint8_t entry[SOTTO_LOG_ENTRY_MAX + 1];
+    static uint8_t entry[SOTTO_ENTRY_MAX + 1];
     fixture *f = set_up(t);
     sotto_log_store *store = open_log(t, f);
     uint64_t index;

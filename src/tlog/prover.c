@@ -215,11 +215,11 @@ sotto_status sotto_prover_consistency(sotto_prover *p, sotto_merkle_proof *proof
 }
 
 sotto_status sotto_prover_tree(sotto_prover *p, sotto_merkle_tree *tree, uint64_t size,
-                               sotto_err *err)
+                               uint64_t within, sotto_err *err)
 {
-    if (size > INT64_MAX)
+    if (size > within || within > INT64_MAX)
         return sotto_fail(err, SOTTO_MISSING, "no tree is that large");
-    return split(p, tree, 0, size, size, err);
+    return split(p, tree, 0, size, within, err);
 }
 
 sotto_status sotto_prover_root(sotto_prover *p, sotto_merkle_hash *root, uint64_t size,
@@ -227,7 +227,7 @@ sotto_status sotto_prover_root(sotto_prover *p, sotto_merkle_hash *root, uint64_
 {
     sotto_merkle_tree tree;
 
-    SOTTO_TRY(sotto_prover_tree(p, &tree, size, err));
+    SOTTO_TRY(sotto_prover_tree(p, &tree, size, size, err));
     sotto_merkle_root(root, &tree);
     return SOTTO_OK;
 }

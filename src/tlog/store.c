@@ -183,7 +183,7 @@ static sotto_status load(sotto_log_store *s, const sotto_checkpoint *vow, sotto_
 {
     sotto_merkle_hash root;
 
-    SOTTO_TRY(sotto_prover_tree(s->prover, &s->tree, vow->size, err));
+    SOTTO_TRY(sotto_prover_tree(s->prover, &s->tree, vow->size, vow->size, err));
     sotto_merkle_root(&root, &s->tree);
     if (SOTTO_RULE(tiles_of_the_promised_tree) && !sotto_merkle_equal(&root, &vow->root))
         return sotto_fail(err, SOTTO_REJECTED, "log %.60s: its tiles are not the tree it promised",

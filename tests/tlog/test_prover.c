@@ -131,7 +131,7 @@ static void proofs_of_a_large_tree_hold_at_its_edges(sotto_test *t)
     CHECK_OK(t, sotto_prover_root(p, &again, LARGE, &t->err));
     CHECK(t, sotto_merkle_equal(&again, &root));
     CHECK_OK(t, sotto_prover_root(p, &again, 65536, &t->err));
-    CHECK_OK(t, sotto_prover_tree(p, &tree, LARGE, &t->err));
+    CHECK_OK(t, sotto_prover_tree(p, &tree, LARGE, LARGE, &t->err));
     CHECK_EQUAL(t, LARGE, tree.size);
     sotto_merkle_root(&again, &tree);
     CHECK(t, sotto_merkle_equal(&again, &root));

@@ -74,8 +74,8 @@ static sotto_status fetch_url(void *context, const char *path, sotto_buf *out, s
                                   &(sotto_http_call){.method = SOTTO_HTTP_GET, .url = url},
                                   &job->arena, err);
     if (status == SOTTO_OK && response.status != 200)
-        status = sotto_fail(err, response.status == 404 ? SOTTO_MISSING : SOTTO_IO,
-                            "%s: status %u", path, response.status);
+        status = sotto_fail(err, response.status == 404 ? SOTTO_MISSING : SOTTO_IO, "%s: status %u",
+                            path, response.status);
     if (status == SOTTO_OK) {
         sotto_write_bytes(&w, response.body);
         status = sotto_writer_finish(&w, path, err);
@@ -179,8 +179,7 @@ sotto_status sotto_log_job_write(sotto_log_job *job, const char *path, sotto_byt
 
     if (file)
         good = fclose(file) == 0 && good;
-    return good ? SOTTO_OK
-                : sotto_fail(&job->err, SOTTO_BUG, "%.100s: %s", path, strerror(errno));
+    return good ? SOTTO_OK : sotto_fail(&job->err, SOTTO_BUG, "%.100s: %s", path, strerror(errno));
 }
 
 sotto_status sotto_log_job_read(sotto_log_job *job, const char *path, size_t most, sotto_buf *out)

@@ -11,8 +11,8 @@ enum { SOTTO_LOG_WITNESSES = 16 };
 /* One run of a verb that speaks of a log. */
 typedef struct sotto_log_job {
     const char *verb;
-    const char *from;  /* URL or directory */
-    const char *log;   /* public key       */
+    const char *from; /* URL or directory */
+    const char *log;  /* public key       */
     const char *witnesses[SOTTO_LOG_WITNESSES];
     size_t witness_count;
     const char *quorum; /* NULL: all of the witnesses */

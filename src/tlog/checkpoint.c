@@ -91,6 +91,9 @@ static sotto_status check_witnesses(const sotto_note *note, const sotto_log_trus
 
         if (SOTTO_RULE(cosignatures_hold) && status != SOTTO_OK && status != SOTTO_MISSING)
             return sotto_fail(err, SOTTO_REJECTED, "checkpoint: %s", why.reason);
+        if (SOTTO_RULE(only_cosignatures_count) &&
+            trust->witnesses[i].kind != SOTTO_NOTE_COSIGNATURE)
+            continue; /* a signature says nothing of consistency, and may be the log's own */
         if (SOTTO_RULE(witness_counts_once) && counted_before(trust, i))
             continue;
         good += status == SOTTO_OK;

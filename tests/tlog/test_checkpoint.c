@@ -67,6 +67,23 @@ static void a_witness_under_two_names_is_one(sotto_test *t)
     test_log_close(&l);
 }
 
+/* A log that is listed as its own witness. */
+static void a_plain_signature_is_no_cosignature(sotto_test *t)
+{
+    sotto_checkpoint checkpoint;
+    sotto_buf note;
+    test_log l;
+
+    test_log_open(t, &l);
+    l.witnesses[1] = l.log.key;
+    note = signed_checkpoint(t, &l, 5, 1);
+    add_signature(t, &note, &l.by[0], 100);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_checkpoint_open(&checkpoint, sotto_buf_bytes(&note), &l.trust, &t->err));
+    CHECK_REASON(t, "checkpoint: cosigned by 1 witnesses; 2 are wanted");
+    test_log_close(&l);
+}
+
 static void a_bad_cosignature_rejects_the_checkpoint(sotto_test *t)
 {
     sotto_note_signer forger = signer_of(t, "w3.example", SOTTO_NOTE_COSIGNATURE, 99);
@@ -208,11 +225,11 @@ static void two_roots_of_one_size_are_a_fork(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(a_cosigned_checkpoint_is_believed), CASE(too_few_witnesses_are_refused),
-        CASE(a_witness_under_two_names_is_one),  CASE(a_bad_cosignature_rejects_the_checkpoint),
-        CASE(witnesses_alone_are_not_the_log),   CASE(a_checkpoint_of_another_log_is_rejected),
-        CASE(an_empty_tree_has_the_empty_root),  CASE(what_is_no_checkpoint_is_malformed),
-        CASE(two_roots_of_one_size_are_a_fork),
+        CASE(a_cosigned_checkpoint_is_believed),        CASE(too_few_witnesses_are_refused),
+        CASE(a_witness_under_two_names_is_one),         CASE(a_plain_signature_is_no_cosignature),
+        CASE(a_bad_cosignature_rejects_the_checkpoint), CASE(witnesses_alone_are_not_the_log),
+        CASE(a_checkpoint_of_another_log_is_rejected),  CASE(an_empty_tree_has_the_empty_root),
+        CASE(what_is_no_checkpoint_is_malformed),       CASE(two_roots_of_one_size_are_a_fork),
     };
 
     return RUN_TESTS(argc, argv, cases);

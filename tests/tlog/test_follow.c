@@ -44,10 +44,10 @@ static void set_up(sotto_test *t, fixture *f)
     test_log_open(t, &f->l);
     f->l.trust.quorum = 0;
     f->directory = sotto_test_temp(t, "log");
-    CHECK_OK(t, sotto_log_store_open(&f->store,
-                                     &(sotto_log_store_options){.directory = f->directory,
-                                                                .signer = &f->l.log},
-                                     &t->err));
+    CHECK_OK(t, sotto_log_store_open(
+                    &f->store,
+                    &(sotto_log_store_options){.directory = f->directory, .signer = &f->l.log},
+                    &t->err));
     f->source = (sotto_log_source){fetch, (void *)f->directory};
     f->room = sotto_arena_take(&t->arena, SOTTO_LOG_BUNDLE_MAX);
     CHECK(t, f->room != NULL);
@@ -66,8 +66,8 @@ static void grow(sotto_test *t, fixture *f, uint64_t size)
         uint64_t index;
         const int len = snprintf(text, sizeof text, "%llu", (unsigned long long)i);
 
-        CHECK_OK(t, sotto_log_store_add(f->store, &index, sotto_bytes_of(text, (size_t)len),
-                                        &t->err));
+        CHECK_OK(t,
+                 sotto_log_store_add(f->store, &index, sotto_bytes_of(text, (size_t)len), &t->err));
     }
     CHECK_OK(t, sotto_log_store_commit(f->store, &t->err));
 }

@@ -147,7 +147,7 @@ static const sotto_route routes[] = {
 #define OWN(field) offsetof(sotto_log_config, field), sizeof(((sotto_log_config *)0)->field)
 
 static const sotto_option options[] = {
-    {"key", SOTTO_OPTION_SECRET, OWN(key), "{name}.key", 0, 0, "log-key",
+    {"key", SOTTO_OPTION_SECRET, OWN(key), "{name}-signing.key", 0, 0, "log-key",
      "file with the key that signs, one line PRIVATE+KEY+...", SOTTO_OPTION_ALWAYS},
     {"token", SOTTO_OPTION_SECRET, OWN(token), "{name}.token", 0, 0, "log-token",
      "file with the token of whoever may append", SOTTO_OPTION_ALWAYS},

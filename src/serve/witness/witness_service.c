@@ -323,7 +323,7 @@ static const sotto_route routes[] = {
 #define OWN(field) offsetof(sotto_witness_config, field), sizeof(((sotto_witness_config *)0)->field)
 
 static const sotto_option options[] = {
-    {"key", SOTTO_OPTION_SECRET, OWN(key), "{name}.key", 0, 0, "witness-key",
+    {"key", SOTTO_OPTION_SECRET, OWN(key), "{name}-signing.key", 0, 0, "witness-key",
      "file with the key that cosigns, one line PRIVATE+KEY+...", SOTTO_OPTION_ALWAYS},
     {"logs", SOTTO_OPTION_FILE, OWN(logs), "{name}.logs", 0, 0, NULL,
      "file with the public keys of the logs that it watches, one a line", SOTTO_OPTION_ALWAYS},

@@ -218,8 +218,9 @@ static sotto_status check_signing_key(const json_t *item, const sotto_note_key *
 
     SOTTO_TRY(sotto_json_get_text(&text, item, "skey_test_only", err));
     status = sotto_note_signer_decode(&signer, bytes_of(text), err);
-    if (status == SOTTO_OK && (signer.key.id != key->id ||
-                               memcmp(signer.key.public_key, key->public_key, SOTTO_SIGN_PUBLIC)))
+    if (status == SOTTO_OK &&
+        (signer.key.id != key->id ||
+         memcmp(signer.key.public_key, key->public_key, SOTTO_SIGN_PUBLIC) != 0))
         status = sotto_fail(err, SOTTO_REJECTED, "skey_test_only: another key");
     sotto_note_signer_clear(&signer);
     return status;

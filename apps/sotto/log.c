@@ -42,7 +42,7 @@ static void print_fields(sotto_json *j, const sotto_tlog_entry *e)
 
 static void print_entry(bool json, uint64_t index, sotto_bytes entry)
 {
-    sotto_tlog_entry e;
+    sotto_tlog_entry e = {0};
     const bool known = sotto_tlog_entry_decode(&e, entry, NULL) == SOTTO_OK;
     char digest[2 * SOTTO_ENTRY_DIGEST + 1] = "";
 
@@ -151,9 +151,9 @@ static int run_key(int argc, char **argv)
 static int run_verify(int argc, char **argv)
 {
     static sotto_log_job job;
-    sotto_bundle_facts facts;
+    sotto_bundle_facts facts = {0};
     sotto_buf file = {0};
-    sotto_bundle bundle;
+    sotto_bundle bundle = {0};
     int code;
 
     if (!sotto_log_job_parse(&job, "log verify", &argc, argv))

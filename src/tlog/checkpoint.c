@@ -116,6 +116,19 @@ sotto_status sotto_checkpoint_open(sotto_checkpoint *out, sotto_bytes bytes,
     return check_witnesses(&note, trust, err);
 }
 
+sotto_status sotto_checkpoint_continues(const sotto_checkpoint *now, const sotto_checkpoint *seen,
+                                        const sotto_merkle_proof *proof, sotto_err *err)
+{
+    if (seen->size == 0)
+        return SOTTO_OK;
+    if (SOTTO_RULE(checkpoints_never_go_back) && now->size < seen->size)
+        return sotto_fail(err, SOTTO_STALE,
+                          "checkpoint: of %" PRIu64 " entries, and %" PRIu64 " were seen",
+                          now->size, seen->size);
+    return sotto_merkle_check_consistency(proof, seen->size, &seen->root, now->size, &now->root,
+                                          err);
+}
+
 sotto_status sotto_checkpoint_fork(sotto_bytes note1, sotto_bytes note2, const sotto_note_key *log,
                                    sotto_err *err)
 {

@@ -42,6 +42,16 @@ typedef struct sotto_log_trust {
 SOTTO_MUST_USE sotto_status sotto_checkpoint_open(sotto_checkpoint *out, sotto_bytes note,
                                                   const sotto_log_trust *trust, sotto_err *err);
 
+/* Whether a checkpoint continues the last one that was seen: what a device asks before it keeps a newer one. Both were opened before; a
+ * seen one of size 0 is nothing.
+ *   SOTTO_STALE     it is smaller: the log, or whoever serves it, went back
+ *   SOTTO_REJECTED  it does not begin with what was seen, or the proof does not show it: keep both notes
+ */
+SOTTO_MUST_USE sotto_status sotto_checkpoint_continues(const sotto_checkpoint *now,
+                                                       const sotto_checkpoint *seen,
+                                                       const sotto_merkle_proof *proof,
+                                                       sotto_err *err);
+
 /* Whether two signed checkpoints show that their log lied: both signed by its key, of one size, with two roots.
  *   SOTTO_MISSING  they do not show it
  *   others         as sotto_checkpoint_open, which asks for no witness here

@@ -222,6 +222,55 @@ static void two_roots_of_one_size_are_a_fork(sotto_test *t)
     test_log_close(&l);
 }
 
+static sotto_merkle_hash leaf_of(uint8_t i)
+{
+    sotto_merkle_hash hash;
+
+    sotto_merkle_leaf(&hash, sotto_bytes_of(&i, 1));
+    return hash;
+}
+
+static sotto_checkpoint tree_of(uint8_t size)
+{
+    sotto_merkle_tree tree = {0};
+    sotto_checkpoint c = {.size = size};
+
+    for (uint8_t i = 0; i < size; i++) {
+        const sotto_merkle_hash leaf = leaf_of(i);
+
+        sotto_merkle_append(&tree, 0, &leaf);
+    }
+    sotto_merkle_root(&c.root, &tree);
+    return c;
+}
+
+static void a_newer_checkpoint_continues_the_last(sotto_test *t)
+{
+    const sotto_checkpoint none = {0}, two = tree_of(2), three = tree_of(3);
+    const sotto_merkle_proof empty = {0}, proof = {1, {leaf_of(2)}};
+    sotto_checkpoint fork = tree_of(4);
+
+    fork.size = 3;
+    CHECK_OK(t, sotto_checkpoint_continues(&three, &none, &empty, &t->err));
+    CHECK_OK(t, sotto_checkpoint_continues(&three, &two, &proof, &t->err));
+    CHECK_OK(t, sotto_checkpoint_continues(&three, &three, &empty, &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED, sotto_checkpoint_continues(&fork, &two, &proof, &t->err));
+    CHECK_REASON(t, "consistency proof: leads to another new root");
+    CHECK_STATUS(t, SOTTO_REJECTED, sotto_checkpoint_continues(&fork, &three, &empty, &t->err));
+    CHECK_REASON(t, "two trees of one size with different roots");
+    CHECK_STATUS(t, SOTTO_REJECTED, sotto_checkpoint_continues(&three, &two, &empty, &t->err));
+    CHECK_REASON(t, "consistency proof: 0 hashes, where 1 are needed");
+}
+
+static void a_smaller_checkpoint_is_a_rollback(sotto_test *t)
+{
+    const sotto_checkpoint two = tree_of(2), three = tree_of(3);
+    const sotto_merkle_proof empty = {0};
+
+    CHECK_STATUS(t, SOTTO_STALE, sotto_checkpoint_continues(&two, &three, &empty, &t->err));
+    CHECK_REASON(t, "checkpoint: of 2 entries, and 3 were seen");
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -230,6 +279,7 @@ int main(int argc, char **argv)
         CASE(a_bad_cosignature_rejects_the_checkpoint), CASE(witnesses_alone_are_not_the_log),
         CASE(a_checkpoint_of_another_log_is_rejected),  CASE(an_empty_tree_has_the_empty_root),
         CASE(what_is_no_checkpoint_is_malformed),       CASE(two_roots_of_one_size_are_a_fork),
+        CASE(a_newer_checkpoint_continues_the_last),    CASE(a_smaller_checkpoint_is_a_rollback),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -24,6 +24,7 @@ typedef struct sotto_log_server sotto_log_server;
 typedef struct sotto_log_witness {
     sotto_log_server *log;
     size_t number;
+    atomic_bool lost;   /* the call ended, and no worker could take its answer */
     bool busy;          /* a call is under way                 */
     bool done;          /* it cosigned the tree of `size`      */
     uint64_t size;      /* of the last tree that it cosigned   */

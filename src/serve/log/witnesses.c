@@ -128,8 +128,10 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
     h->len = status == SOTTO_OK && response->body.len <= ANSWER ? response->body.len : 0;
     if (h->len > 0)
         memcpy(h->body, response->body.data, h->len);
-    if (sotto_pool_post(h->witness->log->host->pool, take, h, NULL) != SOTTO_OK)
-        sotto_release(h, sizeof *h); /* it stays busy: the server closes, or is beyond help */
+    if (sotto_pool_post(h->witness->log->host->pool, take, h, NULL) != SOTTO_OK) {
+        atomic_store(&h->witness->lost, true); /* asked again at the next tick */
+        sotto_release(h, sizeof *h);
+    }
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------------ */
@@ -176,6 +178,8 @@ void sotto_log_ask_witnesses(sotto_log_server *log)
         sotto_log_witness *witness = &log->witnesses[i];
         heard *h;
 
+        if (atomic_exchange(&witness->lost, false))
+            witness->busy = false;
         if (witness->busy || witness->done || now < witness->not_before ||
             !log->witness_keys.urls[i])
             continue;

@@ -141,7 +141,8 @@ int main(int argc, char **argv)
     sotto_bench_privacy_noise(&b);
     sotto_bench_device(&b); /* before anything else uses SQLite */
     sotto_bench_db(&b);
-    sotto_bench_anonymity(&b);
+    sotto_bench_oblivious(&b);
+    sotto_bench_log(&b);
     sotto_bench_pipeline(&b);
     return 0;
 }

@@ -1,9 +1,10 @@
 #!/bin/sh
-# deps.sh [--no-peers]: names and installs the Debian packages that are missing, then fetches the crates of the peers
-# that tests and benchmarks compare with, if it may. With everything present it touches no network.
+# deps.sh [--no-peers]: names and installs the Debian packages that are missing, then fetches the crates and Go modules of the
+# peers that tests and benchmarks compare with, if it may. With everything present it touches no network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 peers="tests/interop/prio-rs bench/peers/prio-rs tests/interop/ohttp-rs"
+go_peers="tests/interop/go-tlog"
 
 installed() {
     dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed'
@@ -52,6 +53,18 @@ fetch_peers() {
     fi
 }
 
+fetch_go_peers() {
+    for peer in $go_peers; do
+        if [ ! -e "$peer/go.mod" ]; then
+            echo "deps: $peer is not in this tree, skipped"
+        elif ! command -v go >/dev/null; then
+            echo "deps: $peer needs go, which is not installed: skipped"
+        elif ! (cd "$peer" && { GOPROXY=off go mod download >/dev/null 2>&1 || go mod download; }); then
+            echo "deps: the modules of $peer can't be had: skipped"
+        fi
+    done
+}
+
 missing=
 if command -v dpkg-query >/dev/null; then
     for package in $(grep -v '^#' tools/packages.txt); do
@@ -66,4 +79,5 @@ if [ -n "$missing" ]; then
 fi
 if [ "${1:-}" != --no-peers ]; then
     fetch_peers
+    fetch_go_peers
 fi

@@ -51,6 +51,9 @@ void sotto_vectors_each(const sotto_vector_file *file,
 /* Counts an item: it passed with SOTTO_OK, else it failed for err's reason. */
 void sotto_vectors_tell(const sotto_vector_file *file, const char *name, sotto_status status,
                         const sotto_err *err);
+/* Transparency logs: proofs, trees, notes, keys, tiles, whole logs. */
+bool sotto_vectors_tlog_knows(const json_t *item);
+void sotto_vectors_tlog(const sotto_vector_file *file);
 
 /* SOTTO_REJECTED, naming the value and the first difference, unless the bytes are equal. */
 SOTTO_MUST_USE sotto_status sotto_vectors_compare(sotto_bytes wanted, sotto_bytes got,

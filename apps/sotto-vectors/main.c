@@ -94,7 +94,8 @@ static bool looks_like_ours(sotto_bytes text, const char *path)
 {
     return is_below(path, "hpke") || is_below(path, "turboshake") || is_below(path, "dap") ||
            is_below(path, "dap-e2e") || is_below(path, "ohttp") || is_below(path, "bhttp") ||
-           contains(text, "\"kem_id\"") || contains(text, "\"encapsulated_request\"") ||
+           is_below(path, "merkle") || is_below(path, "tlog") || contains(text, "\"kem_id\"") ||
+           contains(text, "\"encapsulated_request\"") ||
            contains(text, "\"TurboSHAKE");
 }
 
@@ -118,6 +119,8 @@ static void run_parsed(const sotto_vector_file *file)
         sotto_vectors_dap_task(file);
     else if (any_item(file->root, sotto_vectors_dap_knows))
         sotto_vectors_dap(file);
+    else if (any_item(file->root, sotto_vectors_tlog_knows))
+        sotto_vectors_tlog(file);
     else
         sotto_tally_skip(file->tally, file->path, "", "no format known here");
 }
@@ -158,7 +161,7 @@ static const char usage_text[] =
     "       sotto-vectors --generate DIR\n"
     "\n"
     "Runs every *.json vector file below each DIR: VDAF (Prio3), its XOFs, TurboSHAKE,\n"
-    "HPKE, Binary HTTP, Oblivious HTTP and DAP.\n"
+    "HPKE, Binary HTTP, Oblivious HTTP, DAP and transparency logs.\n"
     "Files of other formats are skipped, by name. The last line is \"N passed, M failed, K "
     "skipped\".\n"
     "\n"

@@ -149,6 +149,19 @@ static const sotto_verb verb_compile = {
     .run = run_compile,
 };
 
+static const sotto_verb verb_publish = {
+    .name = "publish",
+    .summary = "put it into a public log, and write the bundle for devices",
+    .usage = "usage: sotto recipe publish RECIPE --from URL --log KEY --token FILE --out BUNDLE\n"
+             "       [--witness KEY]... [--quorum N] [--url WHERE] [--policy POLICY]\n"
+             "       [--streams STREAMS] [--json]\n\n"
+             "Refuses what `sotto recipe lint` refuses. Appends the recipe's hash to the log at URL,\n"
+             "waits until N of the witnesses have cosigned it (without --quorum all of them), and\n"
+             "writes recipe, proof and checkpoint to BUNDLE. --url says in the log where the\n"
+             "recipe's bytes can be had.\n",
+    .run = sotto_recipe_publish,
+};
+
 static const sotto_verb verb_reference = {
     .name = "reference",
     .summary = "print the reference of all keys",
@@ -157,7 +170,7 @@ static const sotto_verb verb_reference = {
 };
 
 static const sotto_verb *const parts[] = {
-    &verb_new, &verb_lint, &verb_explain, &verb_compile, &verb_reference, NULL,
+    &verb_new, &verb_lint, &verb_explain, &verb_compile, &verb_publish, &verb_reference, NULL,
 };
 
 const sotto_verb sotto_verb_recipe = {

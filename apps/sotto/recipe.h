@@ -37,6 +37,7 @@ int sotto_recipe_job_load(sotto_recipe_job *job);
 
 void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file);
 void sotto_recipe_print_claim(const sotto_recipe_job *job);
+int sotto_recipe_publish(int argc, char **argv);
 int sotto_recipe_print_task(const sotto_recipe_job *job, const sotto_task *task);
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef SOTTO_VIEW_TEXT_H
 #define SOTTO_VIEW_TEXT_H
 
+#include "base/character.h"
 #include "sotto/view.h"
 
 typedef struct sotto_text {
@@ -51,11 +52,7 @@ void sotto_number_unlocalise(char *text);
 
 /* ---- characters ---------------------------------------------------------------------------------------- */
 
-enum { SOTTO_CHARACTER_BAD = 0xfffd };
-
-/* The next character of UTF-8 text, *at moved behind it; a byte that is no UTF-8 is SOTTO_CHARACTER_BAD. *at < text.len. */
-uint32_t sotto_character_next(sotto_bytes text, size_t *at);
-/* Writes it as UTF-8. */
+/* Writes a character of base/character.h as UTF-8. */
 void sotto_text_character(sotto_text *t, uint32_t character);
 
 #endif

@@ -329,7 +329,7 @@ static void measure_relay(const sotto_bench *b)
     close_all();
 }
 
-void sotto_bench_anonymity(const sotto_bench *b)
+void sotto_bench_oblivious(const sotto_bench *b)
 {
     if (sotto_bench_wanted(b, "anonymity/x25519-bare") ||
         sotto_bench_wanted(b, "anonymity/gateway-alone") ||

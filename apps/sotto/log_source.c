@@ -1,0 +1,197 @@
+#include "log_source.h"
+
+#include "base/arena.h"
+#include "tlog/files.h"
+#include "verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA = 256 << 20, URL = 2048 };
+
+static bool is_url(const char *from)
+{
+    return strncmp(from, "http://", 7) == 0 || strncmp(from, "https://", 8) == 0;
+}
+
+/* ---- options ---------------------------------------------------------------------------------------------------------- */
+
+static const char **option_of(sotto_log_job *job, const char *name)
+{
+    const struct {
+        const char *name;
+        const char **value;
+    } known[] = {{"--from", &job->from},   {"--log", &job->log},     {"--quorum", &job->quorum},
+                 {"--index", &job->index}, {"--state", &job->state}, {"--out", &job->out},
+                 {"--token", &job->token}, {"--url", &job->url}};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(known[i].name, name) == 0)
+            return known[i].value;
+    if (strcmp(name, "--witness") == 0 && job->witness_count < SOTTO_LOG_WITNESSES)
+        return &job->witnesses[job->witness_count++];
+    return NULL;
+}
+
+bool sotto_log_job_parse(sotto_log_job *job, const char *verb, int *argc, char **argv)
+{
+    int left = 1;
+
+    *job = (sotto_log_job){.verb = verb};
+    sotto_arena_init(&job->arena, ARENA);
+    for (int i = 1; i < *argc; i++) {
+        const char **value = option_of(job, argv[i]);
+
+        if (value && i + 1 == *argc) {
+            (void)fprintf(stderr, "sotto %s: %s needs a value\n", verb, argv[i]);
+            return false;
+        }
+        if (value)
+            *value = argv[++i];
+        else
+            argv[left++] = argv[i];
+    }
+    *argc = left;
+    return true;
+}
+
+/* ---- the way to the log -------------------------------------------------------------------------------------------------- */
+
+static sotto_status fetch_url(void *context, const char *path, sotto_buf *out, sotto_err *err)
+{
+    sotto_log_job *job = context;
+    const sotto_arena_mark mark = sotto_arena_here(&job->arena);
+    sotto_http_response response;
+    char url[URL];
+    sotto_status status;
+    sotto_writer w = sotto_writer_on(out);
+
+    (void)snprintf(url, sizeof url, "%s%s%s", job->from,
+                   job->from[strlen(job->from) - 1] == '/' ? "" : "/", path);
+    status = sotto_http_call_wait(job->client, &response,
+                                  &(sotto_http_call){.method = SOTTO_HTTP_GET, .url = url},
+                                  &job->arena, err);
+    if (status == SOTTO_OK && response.status != 200)
+        status = sotto_fail(err, response.status == 404 ? SOTTO_MISSING : SOTTO_IO, "%s: status %u",
+                            path, response.status);
+    if (status == SOTTO_OK) {
+        sotto_write_bytes(&w, response.body);
+        status = sotto_writer_finish(&w, path, err);
+    }
+    sotto_arena_rollback(&job->arena, mark);
+    return status;
+}
+
+static sotto_status fetch_file(void *context, const char *path, sotto_buf *out, sotto_err *err)
+{
+    const sotto_log_job *job = context;
+
+    return sotto_log_file_read(out, job->from, path, err);
+}
+
+static sotto_status read_keys(sotto_log_job *job)
+{
+    unsigned long quorum = job->witness_count;
+    char *end = NULL;
+
+    if (!job->log)
+        return sotto_fail(&job->err, SOTTO_MISSING, "whose log? --log names its public key");
+    SOTTO_TRY(sotto_note_key_decode(&job->log_key, sotto_bytes_of(job->log, strlen(job->log)),
+                                    &job->err));
+    for (size_t i = 0; i < job->witness_count; i++)
+        SOTTO_TRY(sotto_note_key_decode(
+            &job->witness_keys[i], sotto_bytes_of(job->witnesses[i], strlen(job->witnesses[i])),
+            &job->err));
+    if (job->quorum)
+        quorum = strtoul(job->quorum, &end, 10);
+    if (job->quorum && (end == job->quorum || *end || quorum > job->witness_count))
+        return sotto_fail(&job->err, SOTTO_MALFORMED, "--quorum: not a number of the witnesses");
+    job->trust =
+        (sotto_log_trust){&job->log_key, job->witness_keys, job->witness_count, (size_t)quorum};
+    return SOTTO_OK;
+}
+
+sotto_status sotto_log_job_open(sotto_log_job *job)
+{
+    SOTTO_TRY(read_keys(job));
+    if (!job->from)
+        return SOTTO_OK;
+    job->source = (sotto_log_source){is_url(job->from) ? fetch_url : fetch_file, job};
+    if (is_url(job->from))
+        return sotto_http_client_open(&job->client, &(sotto_http_client_options){0}, &job->err);
+    return SOTTO_OK;
+}
+
+void sotto_log_job_end(sotto_log_job *job)
+{
+    sotto_http_client_close(job->client);
+    sotto_arena_clear(&job->arena);
+}
+
+sotto_status sotto_log_job_post(sotto_log_job *job, const char *path, const char *token,
+                                sotto_bytes body, sotto_http_response *response)
+{
+    char url[URL], bearer[300];
+    const sotto_http_field field = {"Authorization", bearer};
+    sotto_status status;
+
+    if (!job->client)
+        return sotto_fail(&job->err, SOTTO_MISSING, "--from is no URL");
+    (void)snprintf(url, sizeof url, "%s%s%s", job->from,
+                   job->from[strlen(job->from) - 1] == '/' ? "" : "/", path);
+    (void)snprintf(bearer, sizeof bearer, "Bearer %s", token);
+    status = sotto_http_call_wait(job->client, response,
+                                  &(sotto_http_call){.method = SOTTO_HTTP_POST,
+                                                     .url = url,
+                                                     .fields = &field,
+                                                     .field_count = 1,
+                                                     .body = body},
+                                  &job->arena, &job->err);
+    sotto_wipe(bearer, sizeof bearer);
+    return status;
+}
+
+/* ---- files and failures ---------------------------------------------------------------------------------------------------- */
+
+int sotto_log_job_complain(const sotto_log_job *job)
+{
+    (void)fprintf(stderr, "sotto %s: %s\n", job->verb, job->err.reason);
+    switch (job->err.status) {
+    case SOTTO_REJECTED:
+    case SOTTO_DENIED:
+    case SOTTO_STALE:
+        return EXIT_PROOF;
+    case SOTTO_MALFORMED:
+        return EXIT_LINT;
+    case SOTTO_IO:
+        return job->client ? EXIT_PEER : EXIT_FAILED;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+sotto_status sotto_log_job_write(sotto_log_job *job, const char *path, sotto_bytes bytes)
+{
+    FILE *file = fopen(path, "wb");
+    bool good = file && fwrite(bytes.data, 1, bytes.len, file) == bytes.len;
+
+    if (file)
+        good = fclose(file) == 0 && good;
+    return good ? SOTTO_OK : sotto_fail(&job->err, SOTTO_BUG, "%.100s: %s", path, strerror(errno));
+}
+
+sotto_status sotto_log_job_read(sotto_log_job *job, const char *path, size_t most, sotto_buf *out)
+{
+    FILE *file = fopen(path, "rb");
+
+    if (!file)
+        return sotto_fail(&job->err, SOTTO_MISSING, "%.100s: %s", path, strerror(errno));
+    if (sotto_buf_take(out, &job->arena, most + 1, &job->err) == SOTTO_OK)
+        out->len = fread(out->data, 1, most + 1, file);
+    (void)fclose(file);
+    if (!out->data || out->len > most)
+        return sotto_fail(&job->err, SOTTO_TOO_LARGE, "%.100s: too large", path);
+    return SOTTO_OK;
+}

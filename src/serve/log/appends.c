@@ -1,0 +1,214 @@
+/* Entries arrive one request at a time and are signed together: whoever comes while a batch is synced is in the next one. */
+#include "serve/log/log.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/rule.h"
+#include "db/store.h"
+#include "tlog/entry.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+struct sotto_log_append {
+    sotto_log_append *next;
+    sotto_http_request *request;
+    uint64_t index; /* of its first entry */
+};
+
+/* ---- what the database remembers ------------------------------------------------------------------------------------ */
+
+/* Beside the directory, so that one that went back is noticed. */
+static sotto_status remember(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const sotto_checkpoint *last = context;
+    sotto_sql q;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "INSERT INTO signed (one, size, root) VALUES (1, ?1, ?2) ON CONFLICT"
+                          " (one) DO UPDATE SET size = excluded.size, root = excluded.root",
+                          err));
+    sotto_sql_int(&q, 1, (int64_t)last->size);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(last->root.bytes, SOTTO_MERKLE_HASH));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status recall(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_checkpoint *known = context;
+    bool row;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT size, root FROM signed", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    known->size = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    return row ? sotto_sql_column_fixed(&q, 1, known->root.bytes, SOTTO_MERKLE_HASH, err)
+               : SOTTO_OK;
+}
+
+sotto_status sotto_log_known(sotto_log_server *log, sotto_checkpoint *known, sotto_err *err)
+{
+    *known = (sotto_checkpoint){0};
+    return sotto_db_read(log->host->db, recall, known, err);
+}
+
+/* ---- who may append ---------------------------------------------------------------------------------------------------- */
+
+bool sotto_log_admit(void *state, const sotto_route *route, sotto_http_request *request,
+                     size_t *max_body)
+{
+    static const char bearer[] = "Bearer ";
+    const sotto_log_server *log = state;
+    sotto_bytes value, token = {0};
+
+    if (sotto_http_request_field(request, "authorization", &value) &&
+        value.len > sizeof bearer - 1 &&
+        strncasecmp((const char *)value.data, bearer, sizeof bearer - 1) == 0)
+        token = sotto_bytes_of(value.data + sizeof bearer - 1, value.len - sizeof bearer + 1);
+    if (SOTTO_RULE(log_appends_by_token) &&
+        !sotto_bytes_equal(token, sotto_bytes_of(log->token, log->token_len)))
+        return sotto_http_refuse(
+            request, &(sotto_http_problem){.status = 401, .challenge = "Bearer realm=\"log\""});
+    sotto_http_request_vouch(request);
+    *max_body = route->max_body;
+    return true;
+}
+
+/* ---- signing them -------------------------------------------------------------------------------------------------------- */
+
+/* A body is a list of entries, each with its length in two bytes, as in an entry bundle. */
+static bool is_list(sotto_bytes body)
+{
+    sotto_tlog_entry known;
+    sotto_bytes entry;
+
+    if (body.len == 0)
+        return false;
+    while (body.len > 0) {
+        if (sotto_tile_entry_next(&entry, &body, NULL) != SOTTO_OK)
+            return false;
+        if (SOTTO_RULE(log_takes_known_entries) &&
+            sotto_tlog_entry_decode(&known, entry, NULL) != SOTTO_OK)
+            return false;
+    }
+    return true;
+}
+
+static sotto_status add_list(sotto_log_server *log, sotto_log_append *append, sotto_err *err)
+{
+    sotto_bytes body = sotto_http_request_body(append->request), entry;
+    uint64_t index;
+
+    for (bool first = true; body.len > 0; first = false) {
+        SOTTO_TRY(sotto_tile_entry_next(&entry, &body, err));
+        SOTTO_TRY(sotto_log_store_add(log->store, &index, entry, err));
+        if (first)
+            append->index = index;
+        atomic_fetch_add(&log->added, 1);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status sign_batch(sotto_log_server *log, sotto_log_append *batch, sotto_err *err)
+{
+    sotto_checkpoint last;
+
+    for (sotto_log_append *a = batch; a; a = a->next)
+        SOTTO_TRY(add_list(log, a, err));
+    SOTTO_TRY(sotto_log_store_commit(log->store, err));
+    last = *sotto_log_store_signed(log->store, NULL);
+    atomic_store(&log->size, last.size);
+    for (size_t i = 0; i < log->witness_keys.count; i++) {
+        log->witnesses[i].done = false;
+        log->witnesses[i].not_before = 0;
+    }
+    return sotto_db_run(log->host->db, remember, &last, err);
+}
+
+static void answer_batch(sotto_log_append *batch, bool good)
+{
+    static const sotto_http_field type = {"Content-Type", "text/plain; charset=utf-8"};
+
+    while (batch) {
+        sotto_log_append *next = batch->next;
+        char text[24];
+        const int len = snprintf(text, sizeof text, "%" PRIu64 "\n", batch->index);
+
+        if (good)
+            sotto_http_answer(
+                batch->request,
+                &(sotto_http_reply){200, &type, 1, sotto_bytes_of(text, (size_t)len)});
+        else
+            (void)sotto_http_refuse(batch->request, &(sotto_http_problem){.status = 503});
+        sotto_release(batch, sizeof *batch);
+        batch = next;
+    }
+}
+
+static void run_batch(sotto_log_server *log, sotto_log_append *batch)
+{
+    sotto_err err = {0};
+    sotto_status status = SOTTO_STALE;
+
+    (void)pthread_mutex_lock(&log->lock);
+    if (!atomic_load(&log->rolled_back))
+        status = sign_batch(log, batch, &err);
+    (void)pthread_mutex_unlock(&log->lock);
+    if (status != SOTTO_OK)
+        sotto_log(&log->host->options.log, SOTTO_LOG_ERROR, "log.append_failed",
+                  sotto_log_text("reason", err.reason));
+    answer_batch(batch, status == SOTTO_OK);
+    sotto_log_ask_witnesses(log);
+}
+
+static sotto_log_append *take_batch(sotto_log_server *log)
+{
+    sotto_log_append *batch;
+
+    (void)pthread_mutex_lock(&log->queue_lock);
+    batch = log->first;
+    log->first = NULL;
+    log->end = &log->first;
+    log->signing = batch != NULL;
+    (void)pthread_mutex_unlock(&log->queue_lock);
+    return batch;
+}
+
+static void work(void *context, sotto_worker *worker)
+{
+    sotto_log_append *batch;
+
+    (void)worker;
+    while ((batch = take_batch(context)) != NULL)
+        run_batch(context, batch);
+}
+
+void sotto_log_take_entries(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    sotto_log_server *log = state;
+    sotto_log_append *append = NULL;
+    bool start;
+
+    (void)route;
+    if (!is_list(sotto_http_request_body(request))) {
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 400});
+        return;
+    }
+    append = sotto_alloc(sizeof *append);
+    if (!append) {
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
+        return;
+    }
+    append->request = request;
+    (void)pthread_mutex_lock(&log->queue_lock);
+    *log->end = append;
+    log->end = &append->next;
+    start = !log->signing;
+    log->signing = true;
+    (void)pthread_mutex_unlock(&log->queue_lock);
+    if (start && sotto_pool_post(log->host->pool, work, log, NULL) != SOTTO_OK)
+        answer_batch(take_batch(log), false);
+}

@@ -1,0 +1,70 @@
+/* serve/log/log.h - how the files of a log's service know each other.
+ *
+ *   log_service.c  the row of the table: options, opening, health
+ *   appends.c      entries that arrive, signed together
+ *   static_files.c the checkpoint and the tiles
+ *   witnesses.c    asks each witness for its cosignature until it has it
+ *
+ * Threads:  `lock` guards the store and the state of witnesses; workers hold it, loops never do.
+ */
+#ifndef SOTTO_SERVE_LOG_LOG_H
+#define SOTTO_SERVE_LOG_LOG_H
+
+#include "serve/host/host.h"
+#include "serve/log/log_service.h"
+#include "tlog/key_file.h"
+#include "tlog/store.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef struct sotto_log_server sotto_log_server;
+
+/* What a witness has cosigned, as far as this process knows. */
+typedef struct sotto_log_witness {
+    sotto_log_server *log;
+    size_t number;
+    atomic_bool lost;   /* the call ended, and no worker could take its answer */
+    bool busy;          /* a call is under way                 */
+    bool done;          /* it cosigned the tree of `size`      */
+    uint64_t size;      /* of the last tree that it cosigned   */
+    int64_t not_before; /* seconds since 1970: the next try    */
+    uint64_t asked;     /* the size that the call is about     */
+    char line[SOTTO_NOTE_LINE_MAX + 1];
+} sotto_log_witness;
+
+typedef struct sotto_log_append sotto_log_append;
+
+struct sotto_log_server {
+    sotto_host *host;
+    sotto_log_config config;
+    sotto_signer_file key;
+    sotto_key_file witness_keys;
+    uint8_t token[256];
+    size_t token_len;
+    pthread_mutex_t lock;
+    sotto_log_store *store;
+    sotto_log_witness witnesses[SOTTO_KEY_FILE_KEYS];
+    pthread_mutex_t queue_lock;
+    sotto_log_append *first, **end; /* wait to be signed */
+    bool signing;
+    bool stopping;
+    atomic_uint_fast64_t size, added, cosigned; /* for health and metrics */
+    atomic_bool rolled_back;                    /* a witness knows a larger tree */
+};
+
+/* appends.c */
+bool sotto_log_admit(void *state, const sotto_route *route, sotto_http_request *request,
+                     size_t *max_body);
+void sotto_log_take_entries(void *state, const sotto_route *route, sotto_http_request *request);
+/* What the database remembers of the last tree; size 0: nothing. */
+SOTTO_MUST_USE sotto_status sotto_log_known(sotto_log_server *log, sotto_checkpoint *known,
+                                            sotto_err *err);
+
+/* static_files.c */
+void sotto_log_get(void *state, const sotto_route *route, sotto_http_request *request);
+
+/* witnesses.c: starts a call to each witness that has not cosigned the last tree and is due. */
+void sotto_log_ask_witnesses(sotto_log_server *log);
+
+#endif

@@ -1,0 +1,186 @@
+#include "serve/log/log_service.h"
+
+#include "base/alloc.h"
+#include "base/secret_file.h"
+#include "serve/host/database_owner.h"
+#include "serve/host/health.h"
+#include "serve/host/host_metrics.h"
+#include "serve/log/log.h"
+
+#include <string.h>
+
+enum { LARGEST_BODY = 1 << 20, LEAST_TOKEN = 16 };
+
+/* ---- opening ---------------------------------------------------------------------------------------------------------- */
+
+static sotto_status read_token(sotto_log_server *log, sotto_err *err)
+{
+    sotto_buf token = sotto_buf_over(log->token, sizeof log->token);
+
+    SOTTO_TRY(sotto_secret_file_read(&token, log->config.token, SOTTO_SECRET_GIVEN, err));
+    while (token.len > 0 && token.data[token.len - 1] == '\n')
+        token.len--;
+    if (token.len < LEAST_TOKEN)
+        return sotto_fail(err, SOTTO_MALFORMED, "the log's token has fewer than %d characters",
+                          LEAST_TOKEN);
+    log->token_len = token.len;
+    return SOTTO_OK;
+}
+
+static sotto_status start(sotto_log_server *log, sotto_err *err)
+{
+    sotto_checkpoint known;
+    sotto_log_store_options options = {.directory = log->config.directory,
+                                       .signer = &log->key.signer};
+
+    SOTTO_TRY(sotto_signer_file_read(&log->key, log->config.key, err));
+    if (log->key.signer.key.kind != SOTTO_NOTE_ED25519)
+        return sotto_fail(err, SOTTO_DENIED, "the log's key is one for cosignatures");
+    SOTTO_TRY(read_token(log, err));
+    if (log->config.witnesses)
+        SOTTO_TRY(sotto_key_file_read(&log->witness_keys, log->config.witnesses, err));
+    for (size_t i = 0; i < log->witness_keys.count; i++) {
+        log->witnesses[i].log = log;
+        log->witnesses[i].number = i;
+    }
+    SOTTO_TRY(sotto_log_known(log, &known, err));
+    options.known = known.size > 0 ? &known : NULL;
+    SOTTO_TRY(sotto_log_store_open(&log->store, &options, err));
+    atomic_store(&log->size, sotto_log_store_signed(log->store, NULL)->size);
+    return SOTTO_OK;
+}
+
+static void close_log(void *state)
+{
+    sotto_log_server *log = state;
+
+    sotto_log_store_close(log->store);
+    sotto_signer_file_clear(&log->key);
+    (void)pthread_mutex_destroy(&log->lock);
+    (void)pthread_mutex_destroy(&log->queue_lock);
+    sotto_release(log, sizeof *log);
+}
+
+static sotto_status open_log(void **state, sotto_host *host, const void *config, sotto_err *err)
+{
+    sotto_log_server *log = sotto_alloc(sizeof *log);
+    sotto_status status;
+
+    if (!log)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a log");
+    log->host = host;
+    log->config = *(const sotto_log_config *)config;
+    log->end = &log->first;
+    (void)pthread_mutex_init(&log->lock, NULL);
+    (void)pthread_mutex_init(&log->queue_lock, NULL);
+    status = start(log, err);
+    if (status != SOTTO_OK)
+        close_log(log);
+    else
+        *state = log;
+    return status;
+}
+
+static void stop(void *state)
+{
+    sotto_log_server *log = state;
+
+    (void)pthread_mutex_lock(&log->lock);
+    log->stopping = true;
+    (void)pthread_mutex_unlock(&log->lock);
+}
+
+static void tick(void *state)
+{
+    sotto_log_ask_witnesses(state);
+}
+
+/* ---- health --------------------------------------------------------------------------------------------------------------- */
+
+static void describe(void *state, sotto_buf *out)
+{
+    sotto_log_server *log = state;
+
+    sotto_health_say_number(out, "log: ", (uint64_t)atomic_load(&log->size), " entries\n");
+    if (atomic_load(&log->rolled_back))
+        sotto_health_say_number(out, "log: rolled back: a witness knows more than ",
+                                (uint64_t)atomic_load(&log->size), " entries; nothing is signed\n");
+}
+
+static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
+{
+    sotto_log_server *log = state;
+
+    (void)err;
+    sotto_metric_one(w, "sotto_log_entries", "gauge", "Entries of the log.",
+                     (uint64_t)atomic_load(&log->size));
+    sotto_metric_one(w, "sotto_log_added", "counter", "Entries that this process added.",
+                     (uint64_t)atomic_load(&log->added));
+    sotto_metric_one(w, "sotto_log_cosignatures", "counter", "Cosignatures that were published.",
+                     (uint64_t)atomic_load(&log->cosigned));
+    sotto_metric_one(w, "sotto_log_rolled_back", "gauge", "Whether a witness knows a larger tree.",
+                     atomic_load(&log->rolled_back));
+    return SOTTO_OK;
+}
+
+/* ---- the row ---------------------------------------------------------------------------------------------------------------- */
+
+#define GET(path_)                                                                                 \
+    {                                                                                              \
+        .method = SOTTO_HTTP_GET, .path = path_, .handle = sotto_log_get                           \
+    }
+
+static const sotto_route routes[] = {
+    {.method = SOTTO_HTTP_POST,
+     .path = "add",
+     .max_body = LARGEST_BODY,
+     .admit = sotto_log_admit,
+     .handle = sotto_log_take_entries},
+    GET("checkpoint"),
+    GET("tile/{level}/{n}"),
+    GET("tile/{level}/{n}/{w}"),
+    GET("tile/{level}/{a}/{n}/{w}"),
+    GET("tile/{level}/{a}/{b}/{n}/{w}"),
+    GET("tile/{level}/{a}/{b}/{c}/{n}/{w}"),
+};
+
+#define OWN(field) offsetof(sotto_log_config, field), sizeof(((sotto_log_config *)0)->field)
+
+static const sotto_option options[] = {
+    {"key", SOTTO_OPTION_SECRET, OWN(key), "{name}-signing.key", 0, 0, "log-key",
+     "file with the key that signs, one line PRIVATE+KEY+...", SOTTO_OPTION_ALWAYS},
+    {"token", SOTTO_OPTION_SECRET, OWN(token), "{name}.token", 0, 0, "log-token",
+     "file with the token of whoever may append", SOTTO_OPTION_ALWAYS},
+    {"directory", SOTTO_OPTION_FILE, OWN(directory), "{name}-files", 0, 0, NULL,
+     "folder of the log's files, which any web server may serve too", SOTTO_OPTION_ALWAYS},
+    {"witnesses", SOTTO_OPTION_FILE, OWN(witnesses), NULL, 0, 0, NULL,
+     "file with the witnesses that are asked, a public key, a space and a URL on each line",
+     SOTTO_OPTION_ALWAYS},
+};
+
+static const sotto_migration migrations[] = {
+    {1, SOTTO_OWNER_SCHEMA "CREATE TABLE signed (one {int} PRIMARY KEY, size {int} NOT NULL,"
+                           " root {bytes} NOT NULL, CHECK (one = 1));"},
+};
+
+const sotto_service sotto_log_service = {
+    .name = "log",
+    .summary = "keep a public log that only grows",
+    .listen = "127.0.0.1:8791",
+    .operations = "127.0.0.1:9791",
+    .owner = 10,
+    .calls = true,
+    .routes = routes,
+    .route_count = sizeof routes / sizeof routes[0],
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .config_size = sizeof(sotto_log_config),
+    .migrations = migrations,
+    .migration_count = 1,
+    .open = open_log,
+    .stop = stop,
+    .close = close_log,
+    .tick = tick,
+    .describe = describe,
+    .metrics = metrics,
+};

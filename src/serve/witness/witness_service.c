@@ -1,0 +1,357 @@
+#include "serve/witness/witness_service.h"
+
+#include "base/alloc.h"
+#include "base/hex.h"
+#include "base/log.h"
+#include "crypto/hash.h"
+#include "db/store.h"
+#include "serve/host/database_owner.h"
+#include "serve/host/host.h"
+#include "serve/host/host_metrics.h"
+#include "serve/host/router.h"
+#include "tlog/key_file.h"
+#include "tlog/witness.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    STORED_NOTE = SOTTO_NOTE_TEXT_MAX + 8 * SOTTO_NOTE_LINE_MAX,
+    ORIGIN_HEX = 65,
+    SOTTO_WITNESS_GUARD = 11
+};
+
+typedef struct witness {
+    sotto_host *host;
+    sotto_signer_file key;
+    sotto_key_file logs;
+    char origins[SOTTO_KEY_FILE_KEYS][ORIGIN_HEX]; /* SHA-256 of each log's origin */
+    atomic_uint_fast64_t cosigned, refused, forks;
+} witness;
+
+/* ---- add-checkpoint -------------------------------------------------------------------------------------------------- */
+
+typedef struct submission {
+    witness *w;
+    sotto_http_request *request;
+    const sotto_note_key *log;
+    sotto_witness_request asked;
+    uint64_t time;
+    sotto_witness_verdict verdict;
+    uint64_t last; /* size */
+    sotto_buf line;
+    uint8_t line_bytes[SOTTO_NOTE_LINE_MAX];
+    uint8_t note_bytes[STORED_NOTE];
+    sotto_db_job job;
+} submission;
+
+/* The note and its own cosignature are kept: whoever asks for the last checkpoint gets both. */
+static sotto_status store(sotto_tx *tx, submission *s, sotto_err *err)
+{
+    sotto_buf note = sotto_buf_over(s->note_bytes, sizeof s->note_bytes);
+    sotto_writer w = sotto_writer_on(&note);
+    sotto_note parts;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_note_decode(&parts, s->asked.note, err));
+    s->line.len = 0;
+    SOTTO_TRY(sotto_note_sign(&s->line, parts.text, &s->w->key.signer, s->time, err));
+    sotto_write_bytes(&w, s->asked.note);
+    sotto_write_bytes(&w, sotto_buf_bytes(&s->line));
+    SOTTO_TRY(sotto_writer_finish(&w, "checkpoint", err));
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        "INSERT INTO witnessed (origin, size, root, note) VALUES (?1, ?2, ?3, ?4) ON CONFLICT "
+        "(origin)"
+        " DO UPDATE SET size = excluded.size, root = excluded.root, note = excluded.note",
+        err));
+    sotto_sql_bytes(&q, 1, s->log->name);
+    sotto_sql_int(&q, 2, (int64_t)s->asked.checkpoint.size);
+    sotto_sql_bytes(&q, 3, sotto_bytes_of(s->asked.checkpoint.root.bytes, SOTTO_MERKLE_HASH));
+    sotto_sql_bytes(&q, 4, sotto_buf_bytes(&note));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* Evidence: what the log signed, beside what it had signed before. One for each size is enough. */
+static sotto_status keep_fork(sotto_tx *tx, const submission *s, sotto_bytes before, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "INSERT INTO fork (origin, size, note, earlier) VALUES (?1, ?2, ?3, ?4)"
+                          " ON CONFLICT DO NOTHING",
+                          err));
+    sotto_sql_bytes(&q, 1, s->log->name);
+    sotto_sql_int(&q, 2, (int64_t)s->asked.checkpoint.size);
+    sotto_sql_bytes(&q, 3, s->asked.note);
+    sotto_sql_bytes(&q, 4, before);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* In one transaction: what was cosigned last, the verdict, and what is cosigned now. */
+static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
+{
+    submission *s = context;
+    sotto_checkpoint last = {.size = 0};
+    sotto_bytes before = {0};
+    sotto_err why = {0};
+    bool row;
+    sotto_sql q;
+
+    /* One after the other, also before the first checkpoint of a log has a row to lock. */
+    SOTTO_TRY(sotto_tx_guard(tx, SOTTO_WITNESS_GUARD, true, err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT size, root, note FROM witnessed WHERE origin = ?1", err));
+    sotto_sql_bytes(&q, 1, s->log->name);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (row) {
+        last.size = (uint64_t)sotto_sql_column_int(&q, 0);
+        SOTTO_TRY(sotto_sql_column_fixed(&q, 1, last.root.bytes, SOTTO_MERKLE_HASH, err));
+        before = sotto_sql_column_bytes(&q, 2);
+    }
+    s->last = last.size;
+    s->verdict = sotto_witness_judge(&s->asked, s->log, &last, &why);
+    if (s->verdict.http == 200)
+        return store(tx, s, err);
+    return s->verdict.fork ? keep_fork(tx, s, before, err) : SOTTO_OK;
+}
+
+static void answer(submission *s)
+{
+    const sotto_http_field size_type = {"Content-Type", "text/x.tlog.size"},
+                           text_type = {"Content-Type", "text/plain; charset=utf-8"};
+    char size[24];
+    int len = snprintf(size, sizeof size, "%" PRIu64 "\n", s->last);
+
+    if (s->verdict.http == 200)
+        sotto_http_answer(s->request,
+                          &(sotto_http_reply){200, &text_type, 1, sotto_buf_bytes(&s->line)});
+    else if (s->verdict.http == 409)
+        sotto_http_answer(
+            s->request, &(sotto_http_reply){409, &size_type, 1, sotto_bytes_of(size, (size_t)len)});
+    else
+        (void)sotto_http_refuse(s->request, &(sotto_http_problem){.status = s->verdict.http});
+}
+
+static void on_decided(void *context, sotto_status status, const sotto_err *err)
+{
+    submission *s = context;
+
+    (void)err;
+    if (status != SOTTO_OK) {
+        (void)sotto_http_refuse(s->request, &(sotto_http_problem){.status = 503});
+    } else {
+        atomic_fetch_add(s->verdict.http == 200 ? &s->w->cosigned : &s->w->refused, 1);
+        if (s->verdict.fork) {
+            atomic_fetch_add(&s->w->forks, 1);
+            sotto_log(&s->w->host->options.log, SOTTO_LOG_ERROR, "witness.fork",
+                      sotto_log_uint("size", s->asked.checkpoint.size));
+        }
+        answer(s);
+    }
+    sotto_release(s, sizeof *s);
+}
+
+static const sotto_note_key *log_of(const witness *w, sotto_bytes origin)
+{
+    for (size_t i = 0; i < w->logs.count; i++)
+        if (sotto_bytes_equal_vartime(w->logs.keys[i].name, origin))
+            return &w->logs.keys[i];
+    return NULL;
+}
+
+static void add_checkpoint(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    witness *w = state;
+    submission *s = sotto_alloc(sizeof *s);
+
+    (void)route;
+    if (!s) {
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
+        return;
+    }
+    s->w = w;
+    s->request = request;
+    s->time = (uint64_t)sotto_host_seconds(w->host);
+    s->line = sotto_buf_over(s->line_bytes, sizeof s->line_bytes);
+    if (sotto_witness_request_decode(&s->asked, sotto_http_request_body(request), NULL) != SOTTO_OK)
+        s->verdict.http = 400;
+    else if (!(s->log = log_of(w, s->asked.checkpoint.origin)))
+        s->verdict.http = 404;
+    else if (s->asked.note.len > STORED_NOTE - SOTTO_NOTE_LINE_MAX)
+        s->verdict.http = 413;
+    if (s->verdict.http) {
+        atomic_fetch_add(&w->refused, 1);
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = s->verdict.http});
+        sotto_release(s, sizeof *s);
+        return;
+    }
+    s->job = (sotto_db_job){decide, s, on_decided, s, NULL, SOTTO_OK, {0}};
+    sotto_db_post(w->host->db, &s->job);
+}
+
+/* ---- the last checkpoint, and forks, for monitors ---------------------------------------------------------------------- */
+
+typedef struct question {
+    sotto_http_request *request;
+    const sotto_note_key *log;
+    bool found;
+    sotto_buf note;
+    uint8_t bytes[STORED_NOTE];
+    sotto_db_job job;
+} question;
+
+static sotto_status look_up(sotto_tx *tx, void *context, sotto_err *err)
+{
+    question *asked = context;
+    sotto_writer w;
+    sotto_sql q;
+
+    asked->note = sotto_buf_over(asked->bytes, sizeof asked->bytes);
+    w = sotto_writer_on(&asked->note);
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT note FROM witnessed WHERE origin = ?1", err));
+    sotto_sql_bytes(&q, 1, asked->log->name);
+    SOTTO_TRY(sotto_sql_step(&q, &asked->found, err));
+    if (asked->found)
+        sotto_write_bytes(&w, sotto_sql_column_bytes(&q, 0));
+    return sotto_writer_finish(&w, "checkpoint", err);
+}
+
+static void on_looked_up(void *context, sotto_status status, const sotto_err *err)
+{
+    static const sotto_http_field type = {"Content-Type", "text/plain; charset=utf-8"};
+    question *asked = context;
+
+    (void)err;
+    if (status == SOTTO_OK && asked->found)
+        sotto_http_answer(asked->request,
+                          &(sotto_http_reply){200, &type, 1, sotto_buf_bytes(&asked->note)});
+    else
+        (void)sotto_http_refuse(asked->request,
+                                &(sotto_http_problem){.status = status == SOTTO_OK ? 404 : 503});
+    sotto_release(asked, sizeof *asked);
+}
+
+static void get_checkpoint(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    witness *w = state;
+    const sotto_bytes wanted = sotto_route_segment(w->host, request, 0);
+    question *asked = sotto_alloc(sizeof *asked);
+
+    (void)route;
+    for (size_t i = 0; asked && i < w->logs.count; i++)
+        if (sotto_bytes_equal_vartime(wanted, sotto_bytes_of(w->origins[i], ORIGIN_HEX - 1)))
+            asked->log = &w->logs.keys[i];
+    if (!asked || !asked->log) {
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = asked ? 404 : 503});
+        sotto_release(asked, asked ? sizeof *asked : 0);
+        return;
+    }
+    asked->request = request;
+    asked->job = (sotto_db_job){look_up, asked, on_looked_up, asked, NULL, SOTTO_OK, {0}};
+    sotto_db_post(w->host->db, &asked->job);
+}
+
+/* ---- the service --------------------------------------------------------------------------------------------------------- */
+
+static sotto_status start(witness *w, const sotto_witness_config *config, sotto_err *err)
+{
+    uint8_t digest[32];
+
+    if (!config->key || !config->logs)
+        return sotto_fail(err, SOTTO_MISSING, "a witness needs the options key and logs");
+    SOTTO_TRY(sotto_signer_file_read(&w->key, config->key, err));
+    if (w->key.signer.key.kind != SOTTO_NOTE_COSIGNATURE)
+        return sotto_fail(err, SOTTO_DENIED, "the witness' key is none for cosignatures");
+    SOTTO_TRY(sotto_key_file_read(&w->logs, config->logs, err));
+    for (size_t i = 0; i < w->logs.count; i++) {
+        sotto_hash_once(digest, SOTTO_SHA256, w->logs.keys[i].name);
+        sotto_hex_encode(w->origins[i], sotto_bytes_of(digest, sizeof digest));
+    }
+    return SOTTO_OK;
+}
+
+static void close_witness(void *state)
+{
+    witness *w = state;
+
+    sotto_signer_file_clear(&w->key);
+    sotto_release(w, sizeof *w);
+}
+
+static sotto_status open_witness(void **state, sotto_host *host, const void *config, sotto_err *err)
+{
+    witness *w = sotto_alloc(sizeof *w);
+    sotto_status status;
+
+    if (!w)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a witness");
+    w->host = host;
+    status = start(w, config, err);
+    if (status != SOTTO_OK)
+        close_witness(w);
+    else
+        *state = w;
+    return status;
+}
+
+static sotto_status metrics(void *state, sotto_writer *out, sotto_err *err)
+{
+    witness *w = state;
+
+    (void)err;
+    sotto_metric_one(out, "sotto_witness_cosigned", "counter", "Checkpoints that were cosigned.",
+                     (uint64_t)atomic_load(&w->cosigned));
+    sotto_metric_one(out, "sotto_witness_refused", "counter", "Checkpoints that were refused.",
+                     (uint64_t)atomic_load(&w->refused));
+    sotto_metric_one(out, "sotto_witness_forks", "counter",
+                     "Checkpoints that are evidence of a fork.", (uint64_t)atomic_load(&w->forks));
+    return SOTTO_OK;
+}
+
+static const sotto_route routes[] = {
+    {.method = SOTTO_HTTP_POST,
+     .path = "add-checkpoint",
+     .max_body = SOTTO_WITNESS_BODY,
+     .handle = add_checkpoint},
+    {.method = SOTTO_HTTP_GET, .path = "{origin}/checkpoint", .handle = get_checkpoint},
+};
+
+#define OWN(field) offsetof(sotto_witness_config, field), sizeof(((sotto_witness_config *)0)->field)
+
+static const sotto_option options[] = {
+    {"key", SOTTO_OPTION_SECRET, OWN(key), "{name}-signing.key", 0, 0, "witness-key",
+     "file with the key that cosigns, one line PRIVATE+KEY+...", SOTTO_OPTION_ALWAYS},
+    {"logs", SOTTO_OPTION_FILE, OWN(logs), "{name}.logs", 0, 0, NULL,
+     "file with the public keys of the logs that it watches, one a line", SOTTO_OPTION_ALWAYS},
+};
+
+static const sotto_migration migrations[] = {
+    {1, SOTTO_OWNER_SCHEMA
+     "CREATE TABLE witnessed (origin {bytes} PRIMARY KEY, size {int} NOT NULL, root {bytes} NOT "
+     "NULL,"
+     " note {bytes} NOT NULL);"
+     "CREATE TABLE fork (origin {bytes} NOT NULL, size {int} NOT NULL, note {bytes} NOT NULL,"
+     " earlier {bytes} NOT NULL, PRIMARY KEY (origin, size));"},
+};
+
+const sotto_service sotto_witness_service = {
+    .name = "witness",
+    .summary = "cosign the checkpoints of logs that only grow",
+    .listen = "127.0.0.1:8792",
+    .operations = "127.0.0.1:9792",
+    .owner = 11,
+    .routes = routes,
+    .route_count = sizeof routes / sizeof routes[0],
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .config_size = sizeof(sotto_witness_config),
+    .migrations = migrations,
+    .migration_count = 1,
+    .open = open_witness,
+    .close = close_witness,
+    .metrics = metrics,
+};

@@ -1,0 +1,182 @@
+#define _POSIX_C_SOURCE 200809L
+#include "tlog/files.h"
+
+#include "base/directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static sotto_status join(char out[SOTTO_LOG_PATH], const char *directory, const char *name,
+                         const char *suffix, sotto_err *err)
+{
+    const int len = snprintf(out, SOTTO_LOG_PATH, "%s/%s%s", directory, name, suffix);
+
+    if (len < 0 || len >= SOTTO_LOG_PATH)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "%.100s: too long a path", name);
+    return SOTTO_OK;
+}
+
+static sotto_status failed(const char *what, const char *path, sotto_err *err)
+{
+    return sotto_fail(err, SOTTO_IO, "%s %.100s: %s", what, path, strerror(errno));
+}
+
+sotto_status sotto_log_file_read(sotto_buf *out, const char *directory, const char *name,
+                                 sotto_err *err)
+{
+    char path[SOTTO_LOG_PATH];
+    sotto_status status = SOTTO_OK;
+    ssize_t got = 1;
+    int fd;
+
+    SOTTO_TRY(join(path, directory, name, "", err));
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return sotto_fail(err, SOTTO_MISSING, "%.100s: not there", name);
+    if (fd < 0)
+        return failed("open", name, err);
+    while (got > 0 && out->len < out->cap) {
+        got = read(fd, out->data + out->len, out->cap - out->len);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            out->len += (size_t)got;
+    }
+    if (got < 0)
+        status = failed("read", name, err);
+    else if (got > 0 && read(fd, path, 1) != 0)
+        status = sotto_fail(err, SOTTO_TOO_LARGE, "%.100s: more than %zu bytes", name, out->cap);
+    (void)close(fd);
+    return status;
+}
+
+static bool write_all(int fd, sotto_bytes bytes)
+{
+    while (bytes.len > 0) {
+        const ssize_t done = write(fd, bytes.data, bytes.len);
+
+        if (done < 0 && errno != EINTR)
+            return false;
+        if (done > 0)
+            bytes = sotto_bytes_of(bytes.data + done, bytes.len - (size_t)done);
+    }
+    return true;
+}
+
+sotto_status sotto_log_file_replace(const char *directory, const char *name, sotto_bytes bytes,
+                                    sotto_err *err)
+{
+    char path[SOTTO_LOG_PATH], fresh[SOTTO_LOG_PATH];
+    bool good;
+    int fd;
+
+    SOTTO_TRY(join(path, directory, name, "", err));
+    SOTTO_TRY(join(fresh, directory, name, ".new", err));
+    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    good = fd >= 0 && write_all(fd, bytes) && fsync(fd) == 0;
+    if (fd >= 0)
+        good = close(fd) == 0 && good;
+    if (!good || rename(fresh, path) != 0 || !sotto_directory_sync(path))
+        return failed("write", name, err);
+    return SOTTO_OK;
+}
+
+/* ---- many files, synced together ------------------------------------------------------------------------------- */
+
+/* Makes each folder on the way to a file; a new one is synced into its parent. */
+static sotto_status make_folders(char *path, size_t from, sotto_err *err)
+{
+    for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
+        bool good = true;
+
+        *slash = 0;
+        if (mkdir(path, 0755) == 0)
+            good = sotto_directory_sync(path);
+        else
+            good = errno == EEXIST;
+        if (!good)
+            (void)failed("make", path, err);
+        *slash = '/';
+        if (!good)
+            return SOTTO_IO;
+    }
+    return SOTTO_OK;
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+    const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
+
+    return x && y && x - a == y - b && memcmp(a, b, (size_t)(x - a)) == 0;
+}
+
+static sotto_status sync_last(sotto_log_files *files, sotto_err *err)
+{
+    if (files->last[0] && !sotto_directory_sync(files->last))
+        return failed("sync the folder of", files->last, err);
+    files->last[0] = 0;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_log_files_write(sotto_log_files *files, const char *path, sotto_bytes bytes,
+                                   sotto_err *err)
+{
+    char full[SOTTO_LOG_PATH];
+    int fd;
+
+    if (files->count == SOTTO_LOG_UNSYNCED)
+        SOTTO_TRY(sotto_log_files_sync(files, err));
+    SOTTO_TRY(join(full, files->directory, path, "", err));
+    if (!same_folder(full, files->last)) {
+        SOTTO_TRY(sync_last(files, err));
+        SOTTO_TRY(make_folders(full, strlen(files->directory) + 1, err));
+        memcpy(files->last, full, sizeof full);
+    }
+    fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return failed("open", path, err);
+    files->fds[files->count++] = fd;
+    if (!write_all(fd, bytes))
+        return failed("write", path, err);
+    return SOTTO_OK;
+}
+
+void sotto_log_files_drop(sotto_log_files *files)
+{
+    while (files->count > 0)
+        (void)close(files->fds[--files->count]);
+}
+
+sotto_status sotto_log_files_sync(sotto_log_files *files, sotto_err *err)
+{
+    bool good = true;
+
+    for (size_t i = 0; i < files->count; i++)
+        good = good && fsync(files->fds[i]) == 0;
+    if (!good)
+        return failed("sync", "tiles", err);
+    sotto_log_files_drop(files);
+    return sync_last(files, err);
+}
+
+void sotto_log_folder_remove(const char *directory, const char *path)
+{
+    char full[SOTTO_LOG_PATH];
+    struct dirent *entry;
+    DIR *folder;
+
+    if (join(full, directory, path, "", NULL) != SOTTO_OK)
+        return;
+    folder = opendir(full);
+    while (folder && (entry = readdir(folder)) != NULL)
+        if (entry->d_name[0] != '.')
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        (void)closedir(folder);
+    (void)rmdir(full);
+}

@@ -1,0 +1,103 @@
+#!/bin/sh
+# test_verbs.sh SOTTO: a log and a witness as processes; a recipe is published, verified offline, proved and monitored; a log that forks
+# is found out.
+set -u
+sotto=$1
+directory=$(mktemp -d) || exit 1
+. "$(dirname "$0")/../support/base_port.sh"
+base=$(base_port 5)
+pids=
+
+finish() {
+    code=$?
+    [ "$code" -eq 0 ] || cat "$directory"/*.err
+    for pid in $pids; do kill "$pid" 2>/dev/null; done
+    wait
+    rm -rf "$directory"
+    exit "$code"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+cd "$directory" || exit 1
+
+fail() {
+    echo "test_verbs.sh: $1"
+    exit 1
+}
+
+# is CODE COMMAND...: runs it, expects its exit code; what it said is in out and err.
+is() {
+    wanted=$1
+    shift
+    "$@" >out 2>verb.err
+    code=$?
+    [ "$code" -eq "$wanted" ] || fail "exit code $code, not $wanted: $*"
+}
+
+start() { # NAME PORT
+    "$sotto" serve "$1" --listen "127.0.0.1:$2" --operations "127.0.0.1:$(($2 + 2))" >/dev/null 2>>"$1.err" &
+    pids="$pids $!"
+    last=$!
+    for i in $(seq 300); do
+        grep -q server.started "$1.err" && return
+        sleep 0.1
+    done
+    fail "$1 did not start"
+}
+
+is 0 "$sotto" log key log.example/a --out log-signing.key
+log=$(cat out)
+is 0 "$sotto" log key witness.example/w --out witness-signing.key --cosigns
+witness=$(cat out)
+is 1 "$sotto" log key log.example/a --out log-signing.key
+echo "$log" >witness.logs
+echo "$witness http://127.0.0.1:$((base + 1))/" >witnesses
+(umask 077 && echo a-token-of-the-publisher >log.token && echo another-token-of-nobody >other.token)
+start witness $((base + 1))
+printf '[log]\nwitnesses = witnesses\n' >sotto.ini
+"$sotto" serve log --config sotto.ini --listen "127.0.0.1:$base" --operations "127.0.0.1:$((base + 2))" >/dev/null 2>>log.err &
+pids="$pids $!"
+server=$!
+for i in $(seq 300); do grep -q server.started log.err && break; sleep 0.1; done
+
+url=http://127.0.0.1:$base
+"$sotto" recipe new >recipe.json
+is 6 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token other.token --out none
+[ ! -e none ] || fail "a bundle of what was not published"
+is 0 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token log.token --out bundle
+echo '{}' >bad.json
+is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$witness" --token log.token --out none
+
+# Offline.
+is 0 "$sotto" log verify bundle --log "$log" --witness "$witness" --out copy.json
+cmp -s recipe.json copy.json || fail "another recipe came out"
+grep -q '^0 recipe ' out || fail "verify does not name the entry"
+is 6 "$sotto" log verify bundle --log "$log" --witness "$log"
+is 2 "$sotto" log verify bundle --what
+head -c 300 bundle >cut
+is 3 "$sotto" log verify cut --log "$log" --witness "$witness"
+
+is 0 "$sotto" log proof --index 0 --from "$url" --log "$log" --witness "$witness"
+grep -q '^c2sp.org/tlog-proof@v1$' out || fail "no proof"
+is 1 "$sotto" log proof --index 1 --from "$url" --log "$log"
+
+is 0 "$sotto" log monitor --from "$url" --state state --log "$log" --witness "$witness" --json
+grep -q '"type": "recipe"' out || fail "the monitor tells of no recipe"
+is 0 "$sotto" log monitor --from "$url" --state state --log "$log"
+[ ! -s out ] || fail "the monitor tells of an entry twice"
+is 7 "$sotto" log monitor --from http://127.0.0.1:$((base + 4)) --state none --log "$log"
+
+# The same key, another log: both checkpoints are evidence.
+kill "$server"
+wait "$server"
+mv log-files old-files
+mv log.db old.db
+"$sotto" serve log --listen "127.0.0.1:$base" --operations "127.0.0.1:$((base + 2))" >/dev/null 2>>log2.err &
+pids="$pids $!"
+for i in $(seq 300); do grep -q server.started log2.err && break; sleep 0.1; done
+sed 's/50001/50002/' recipe.json >other.json
+is 0 "$sotto" recipe publish other.json --from "$url" --log "$log" --token log.token --out other
+is 6 "$sotto" log monitor --from "$url" --state state --log "$log"
+grep -q 'fork: its tree of 1 entries is not the one that was seen' verb.err || fail "no word of a fork"
+cmp -s state state.seen || fail "no evidence of what was seen"
+[ -s state.fork ] || fail "no evidence of the fork"

@@ -34,6 +34,7 @@ static inline void sotto_bench_expect(bool holds, const char *what)
 }
 
 void sotto_bench_aggregate(const sotto_bench *b);
+void sotto_bench_anonymity(const sotto_bench *b);
 void sotto_bench_base(const sotto_bench *b);
 void sotto_bench_crypto(const sotto_bench *b);
 void sotto_bench_db(const sotto_bench *b);

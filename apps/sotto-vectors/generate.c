@@ -187,6 +187,7 @@ sotto_status sotto_vectors_generate(const char *folder, sotto_err *err)
         {"turboshake-rfc9861", sotto_generate_turboshake},
         {"hpke-rfc9180", sotto_generate_hpke},
         {"dap-18", sotto_generate_dap},
+        {"tokens", sotto_generate_token},
     };
     sotto_arena arena;
     sotto_status status = SOTTO_OK;

@@ -231,6 +231,16 @@ static void issue_arc(void *state)
                                   NULL) != SOTTO_OK;
 }
 
+static void ask_arc(void *state)
+{
+    arc *a = state;
+    uint8_t request[SOTTO_ARC_REQUEST];
+    sotto_arc_pending pending;
+
+    a->refused +=
+        sotto_arc_request(&a->g, &pending, request, text("epoch"), a->random, NULL) != SOTTO_OK;
+}
+
 static void present_arc(void *state)
 {
     arc *a = state;
@@ -264,6 +274,7 @@ static void run_arc(const sotto_bench *b)
     (void)sotto_bench_run(b, "anonymity/p256-decode", bare_decode, &a, 1);
     (void)sotto_bench_run(b, "anonymity/arc-verify", verify_arc, &a, 1);
     (void)sotto_bench_run(b, "anonymity/arc-issue", issue_arc, &a, 1);
+    (void)sotto_bench_run(b, "anonymity/arc-request", ask_arc, &a, 1);
     (void)sotto_bench_run(b, "anonymity/arc-present", present_arc, &a, 1);
     sotto_bench_expect(a.refused == 0, "presentations were refused");
     sotto_bench_note(b, "anonymity/arc-verify-multiplications", "", a.products);
@@ -283,6 +294,7 @@ void sotto_bench_anonymity(const sotto_bench *b)
                               "anonymity/type2-request"))
         run_type2(b);
     if (sotto_bench_wanted(b, "anonymity/p256-multiply anonymity/p256-decode anonymity/arc-issue "
+                              "anonymity/arc-request "
                               "anonymity/arc-present anonymity/arc-verify-multiplications "
                               "anonymity/arc-verify-decodings anonymity/arc-verify-over-bare"))
         run_arc(b);

@@ -116,7 +116,7 @@ static sotto_status check_one(suite *s, const sotto_token_item *item, sotto_err 
     const json_t *proof = json_object_get(item->json, "Proof");
     const sotto_token_item inner = {proof, item->arena};
     uint8_t blinded[SOTTO_VOPRF_BATCH * SOTTO_POINT_MAX], evaluated[sizeof blinded];
-    uint8_t made[2 * SOTTO_SCALAR_MAX];
+    uint8_t made[2 * SOTTO_SCALAR_MAX] = {0};
     sotto_scalar blind, nonce = {{0}};
     sotto_bytes input;
     uint64_t count;

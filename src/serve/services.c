@@ -1,4 +1,5 @@
 /* The product's services. A new one is a folder and a row here. */
+#include "serve/attester/attester_service.h"
 #include "serve/helper/helper_service.h"
 #include "serve/issuer/issuer_service.h"
 #include "serve/leader/leader_service.h"
@@ -7,5 +8,6 @@ const sotto_service *const sotto_services[] = {
     &sotto_leader_service,
     &sotto_helper_service,
     &sotto_issuer_service,
+    &sotto_attester_service,
 };
 const size_t sotto_service_count = sizeof sotto_services / sizeof sotto_services[0];

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/rule.h"
-#include "base/secret_file.h"
+#include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
 #include "serve/host/host.h"
@@ -15,12 +15,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define REQUEST_TYPE  "application/private-token-request"
 #define RESPONSE_TYPE "application/private-token-response"
 
-enum { TOKEN = 256, OWNER = 21, LIST = 8 << 20 };
+enum { OWNER = 21, LIST = 8 << 20 };
 
 /* A key that was used, opened. A signature takes a key's lock: its crypto objects serve one thread at a time. */
 typedef struct opened {
@@ -31,43 +30,15 @@ typedef struct opened {
     sotto_rsa_private secret;
 } opened;
 
-typedef struct bearer {
-    uint8_t text[TOKEN];
-    size_t len;
-} bearer;
-
 typedef struct issuer {
     sotto_host *host;
-    bearer attester, operator;
+    sotto_bearer attester, operator;
     pthread_mutex_t lock; /* of the list: keys are added, and stay until the end */
     opened *keys;
     atomic_uint_fast64_t issued, refused;
 } issuer;
 
 /* ---- who may --------------------------------------------------------------------------------------------------- */
-
-static sotto_status read_bearer(bearer *b, const char *path, sotto_err *err)
-{
-    sotto_buf out = sotto_buf_over(b->text, sizeof b->text);
-
-    SOTTO_TRY(sotto_secret_file_read(&out, path, SOTTO_SECRET_GIVEN, err));
-    while (out.len > 0 && out.data[out.len - 1] == '\n')
-        out.len--;
-    b->len = out.len;
-    if (b->len < 16)
-        return sotto_fail(err, SOTTO_MALFORMED, "a token file holds fewer than 16 characters");
-    return SOTTO_OK;
-}
-
-static bool is_bearer(const sotto_http_request *request, const bearer *b)
-{
-    sotto_bytes value;
-
-    return sotto_http_request_field(request, "authorization", &value) && value.len > 7 &&
-           strncasecmp((const char *)value.data, "Bearer ", 7) == 0 &&
-           sotto_bytes_equal(sotto_bytes_of(value.data + 7, value.len - 7),
-                             sotto_bytes_of(b->text, b->len));
-}
 
 static bool unauthorized(sotto_http_request *request)
 {
@@ -83,7 +54,7 @@ static bool admit_operator(void *state, const sotto_route *route, sotto_http_req
     issuer *i = state;
 
     *max_body = route->max_body;
-    if (SOTTO_RULE(issuer_operator_only) && !is_bearer(request, &i->operator))
+    if (SOTTO_RULE(issuer_operator_only) && !sotto_bearer_is(&i->operator, request))
         return unauthorized(request);
     return true;
 }
@@ -95,7 +66,7 @@ static bool admit_attester(void *state, const sotto_route *route, sotto_http_req
     sotto_bytes type;
 
     *max_body = route->max_body;
-    if (SOTTO_RULE(issuer_attester_only) && !is_bearer(request, &i->attester))
+    if (SOTTO_RULE(issuer_attester_only) && !sotto_bearer_is(&i->attester, request))
         return unauthorized(request);
     if (!sotto_http_request_field(request, "content-type", &type) ||
         !sotto_http_is_media_type(type, REQUEST_TYPE))
@@ -385,9 +356,9 @@ static sotto_status open_issuer(void **state, sotto_host *host, const void *conf
         return sotto_fail(err, SOTTO_NO_MEMORY, "the issuer");
     i->host = host;
     pthread_mutex_init(&i->lock, NULL);
-    status = read_bearer(&i->attester, c->attester_token, err);
+    status = sotto_bearer_read(&i->attester, c->attester_token, err);
     if (status == SOTTO_OK)
-        status = read_bearer(&i->operator, c->operator_token, err);
+        status = sotto_bearer_read(&i->operator, c->operator_token, err);
     if (status != SOTTO_OK) {
         close_issuer(i);
         return status;

@@ -338,6 +338,19 @@ static void only_the_operator_enrols(sotto_test *t)
     close_all(&d);
 }
 
+static void an_issuer_is_named_by_its_url(sotto_test *t)
+{
+    const char *directory = sotto_test_directory(t);
+    char path[300];
+
+    write_file(t, path, directory, "service.ini", "[attester]\nissuer = leader.example\n");
+    sotto_serve_config_clear(&attester_config);
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        sotto_serve_config_read(&attester_config, &(sotto_config_sources){.file = path}, &t->err));
+    CHECK_REASON(t, "issuer = leader.example: a URL of http or https");
+}
+
 /* ---- a platform's own attestation -------------------------------------------------------------------------------- */
 
 static sotto_status by_first_byte(void *context, uint8_t name[SOTTO_ATTESTER_ID],
@@ -383,6 +396,7 @@ int main(int argc, char **argv)
         CASE(a_device_signs_its_request),
         CASE(a_key_that_is_not_listed_is_not_counted),
         CASE(only_the_operator_enrols),
+        CASE(an_issuer_is_named_by_its_url),
         CASE(a_platform_may_attest_in_its_own_way),
     };
     return RUN_TESTS(argc, argv, cases);

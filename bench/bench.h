@@ -36,6 +36,7 @@ static inline void sotto_bench_expect(bool holds, const char *what)
 void sotto_bench_aggregate(const sotto_bench *b);
 void sotto_bench_log(const sotto_bench *b);
 void sotto_bench_oblivious(const sotto_bench *b);
+void sotto_bench_token(const sotto_bench *b);
 void sotto_bench_base(const sotto_bench *b);
 void sotto_bench_crypto(const sotto_bench *b);
 void sotto_bench_db(const sotto_bench *b);

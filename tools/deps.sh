@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh [--no-peers]: names and installs the Debian packages that are missing, then fetches the crates and Go modules of the
-# peers that tests and benchmarks compare with, if it may. With everything present it touches no network.
+# deps.sh [--no-peers]: names and installs the Debian packages that are missing, then fetches the crates, Go modules and npm packages
+# of the peers that tests and benchmarks compare with, if it may. With everything present it touches no network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 peers="tests/interop/prio-rs bench/peers/prio-rs tests/interop/ohttp-rs"
@@ -31,6 +31,21 @@ fetch_crates() (
     echo "deps: fetching the crates of $1"
     cargo fetch --locked
 )
+
+# The packages of a peer in JavaScript, into build/npm: its lock file says which.
+fetch_npm() {
+    folder=build/npm/$(basename "$1")
+    if ! command -v npm >/dev/null; then
+        echo "deps: $1 needs npm, which is not installed: skipped"
+    elif [ ! -d "$folder/node_modules" ]; then
+        mkdir -p "$folder" && cp "$1/package.json" "$1/package-lock.json" "$folder" || return
+        echo "deps: fetching the packages of $1"
+        (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund >/dev/null 2>&1) || {
+            rm -rf "$folder/node_modules"
+            echo "deps: the packages of $1 can't be had: skipped"
+        }
+    fi
+}
 
 fetch_peers() {
     rm -f build/peers-fetched
@@ -78,6 +93,7 @@ if [ -n "$missing" ]; then
     install_packages || exit 1
 fi
 if [ "${1:-}" != --no-peers ]; then
+    fetch_npm tests/interop/privacypass-ts
     fetch_peers
     fetch_go_peers
 fi

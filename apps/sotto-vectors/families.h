@@ -54,6 +54,21 @@ void sotto_vectors_tell(const sotto_vector_file *file, const char *name, sotto_s
 /* Transparency logs: proofs, trees, notes, keys, tiles, whole logs. */
 bool sotto_vectors_tlog_knows(const json_t *item);
 void sotto_vectors_tlog(const sotto_vector_file *file);
+/* Tokens: blind RSA, VOPRF, Privacy Pass and its challenges, ARC. */
+bool sotto_vectors_blind_rsa_knows(const json_t *item);
+void sotto_vectors_blind_rsa(const sotto_vector_file *file);
+
+bool sotto_vectors_voprf_knows(const json_t *item);
+void sotto_vectors_voprf(const sotto_vector_file *file);
+
+bool sotto_vectors_tokens_knows(const json_t *item);
+void sotto_vectors_tokens(const sotto_vector_file *file);
+
+bool sotto_vectors_challenges_knows(const json_t *item);
+void sotto_vectors_challenges(const sotto_vector_file *file);
+
+bool sotto_vectors_arc_knows(const json_t *item);
+void sotto_vectors_arc(const sotto_vector_file *file);
 
 /* SOTTO_REJECTED, naming the value and the first difference, unless the bytes are equal. */
 SOTTO_MUST_USE sotto_status sotto_vectors_compare(sotto_bytes wanted, sotto_bytes got,

@@ -188,6 +188,7 @@ sotto_status sotto_vectors_generate(const char *folder, sotto_err *err)
         {"hpke-rfc9180", sotto_generate_hpke},
         {"ohttp-rfc9458", sotto_generate_ohttp},
         {"dap-18", sotto_generate_dap},
+        {"tokens", sotto_generate_token},
     };
     sotto_arena arena;
     sotto_status status = SOTTO_OK;

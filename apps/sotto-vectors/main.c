@@ -58,6 +58,10 @@ static const char *reason_to_skip(const char *path, const char *kind)
         return "IDPF is not implemented";
     if (starts_with(kind, "Mastic"))
         return "Mastic is not implemented";
+    if (is_below(path, "privacypass") && starts_with(kind, "batched"))
+        return "batched tokens are not implemented";
+    if (is_below(path, "privacypass") && starts_with(kind, "rate"))
+        return "rate-limited tokens are not implemented: ARC took their place";
     return NULL;
 }
 
@@ -94,12 +98,35 @@ static bool looks_like_ours(sotto_bytes text, const char *path)
 {
     return is_below(path, "hpke") || is_below(path, "turboshake") || is_below(path, "dap") ||
            is_below(path, "dap-e2e") || is_below(path, "ohttp") || is_below(path, "bhttp") ||
-           is_below(path, "merkle") || is_below(path, "tlog") || contains(text, "\"kem_id\"") ||
-           contains(text, "\"encapsulated_request\"") ||
+           is_below(path, "merkle") || is_below(path, "tlog") || is_below(path, "blind-rsa") ||
+           is_below(path, "voprf") || is_below(path, "privacypass") ||
+           contains(text, "\"kem_id\"") || contains(text, "\"encapsulated_request\"") ||
            contains(text, "\"TurboSHAKE");
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
+
+/* The families of tokens, each known by its keys. False: it is none of them. */
+static bool run_tokens(const sotto_vector_file *file)
+{
+    static const struct {
+        item_test knows;
+        void (*run)(const sotto_vector_file *file);
+    } families[] = {
+        {sotto_vectors_blind_rsa_knows, sotto_vectors_blind_rsa},
+        {sotto_vectors_voprf_knows, sotto_vectors_voprf},
+        {sotto_vectors_tokens_knows, sotto_vectors_tokens},
+        {sotto_vectors_challenges_knows, sotto_vectors_challenges},
+        {sotto_vectors_arc_knows, sotto_vectors_arc},
+    };
+
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (any_item(file->root, families[i].knows)) {
+            families[i].run(file);
+            return true;
+        }
+    return false;
+}
 
 static void run_parsed(const sotto_vector_file *file)
 {
@@ -121,7 +148,7 @@ static void run_parsed(const sotto_vector_file *file)
         sotto_vectors_dap(file);
     else if (any_item(file->root, sotto_vectors_tlog_knows))
         sotto_vectors_tlog(file);
-    else
+    else if (!run_tokens(file))
         sotto_tally_skip(file->tally, file->path, "", "no format known here");
 }
 
@@ -161,7 +188,8 @@ static const char usage_text[] =
     "       sotto-vectors --generate DIR\n"
     "\n"
     "Runs every *.json vector file below each DIR: VDAF (Prio3), its XOFs, TurboSHAKE,\n"
-    "HPKE, Binary HTTP, Oblivious HTTP, DAP and transparency logs.\n"
+    "HPKE, Binary HTTP, Oblivious HTTP, DAP, transparency logs, and tokens: blind RSA,\n"
+    "VOPRF, Privacy Pass types 1 and 2, ARC.\n"
     "Files of other formats are skipped, by name. The last line is \"N passed, M failed, K "
     "skipped\".\n"
     "\n"

@@ -1,6 +1,7 @@
 #include "crypto/kem.h"
 
 #include "base/declassify.h"
+#include "crypto/bignum.h"
 
 #include <string.h>
 
@@ -70,25 +71,12 @@ sotto_status sotto_kem_check_public(const sotto_kem *kem, sotto_bytes public_key
 
 /* ---- private keys -------------------------------------------------------------------------------- */
 
-/* 1 if a < b as big-endian numbers, without a branch on either. */
-static unsigned less_than(const uint8_t *a, const uint8_t *b, size_t len)
-{
-    unsigned borrow = 0;
-
-    for (size_t i = len; i-- > 0;)
-        borrow = (((unsigned)a[i] - b[i] - borrow) >> 8) & 1;
-    return borrow;
-}
-
 static bool in_range(const EC_GROUP *group, const uint8_t *private_key, size_t len)
 {
-    uint8_t order[SOTTO_KEM_MAX_PRIVATE], any = 0;
+    uint8_t order[SOTTO_KEM_MAX_PRIVATE];
 
-    if (BN_bn2binpad(EC_GROUP_get0_order(group), order, (int)len) != (int)len)
-        return false;
-    for (size_t i = 0; i < len; i++)
-        any = (uint8_t)(any | private_key[i]);
-    return ((any != 0) & (less_than(private_key, order, len) != 0)) != 0;
+    return sotto_bignum_store(order, len, EC_GROUP_get0_order(group)) &&
+           sotto_bignum_within(private_key, order, len);
 }
 
 bool sotto_kem_private_in_range(const sotto_kem *kem, const uint8_t *private_key)

@@ -1,6 +1,8 @@
 /* The product's services. A new one is a folder and a row here. */
+#include "serve/attester/attester_service.h"
 #include "serve/gateway/gateway_service.h"
 #include "serve/helper/helper_service.h"
+#include "serve/issuer/issuer_service.h"
 #include "serve/leader/leader_service.h"
 #include "serve/log/log_service.h"
 #include "serve/relay/relay_service.h"
@@ -13,5 +15,7 @@ const sotto_service *const sotto_services[] = {
     &sotto_relay_service,
     &sotto_log_service,
     &sotto_witness_service,
+    &sotto_issuer_service,
+    &sotto_attester_service,
 };
 const size_t sotto_service_count = sizeof sotto_services / sizeof sotto_services[0];

@@ -15,6 +15,7 @@ typedef enum sotto_option_type {
     SOTTO_OPTION_DURATION, /* seconds: 14d  */
     SOTTO_OPTION_SWITCH,   /* yes, no       */
     SOTTO_OPTION_LEVEL,    /* of the log    */
+    SOTTO_OPTION_URL,      /* of a peer     */
 } sotto_option_type;
 
 /* Which services a row of the host's is for. */

@@ -4,6 +4,8 @@
 #include "recipe/calendar.h"
 #include "transport/http.h"
 
+#include "transport/http_client.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +158,16 @@ static bool put_number(const judged *j, uint64_t value)
         memcpy(j->out, &value, sizeof value);
     }
     return true;
+}
+
+static void judge_url(const judged *j)
+{
+    char host[256];
+
+    if (sotto_http_url_check(host, sizeof host, j->given->text, true, NULL) != SOTTO_OK)
+        refuse(j, "a URL of http or https");
+    else
+        put_text(j, j->given->text);
 }
 
 static void judge_number(const judged *j)
@@ -327,6 +339,9 @@ static void judge(sotto_settings *s, size_t at)
         break;
     case SOTTO_OPTION_LEVEL:
         judge_level(&j);
+        break;
+    case SOTTO_OPTION_URL:
+        judge_url(&j);
         break;
     case SOTTO_OPTION_NUMBER:
     case SOTTO_OPTION_SIZE:

@@ -181,8 +181,9 @@ static void put_number(sotto_writer *w, const sotto_option *option, uint64_t val
 
 static const char *type_name(sotto_option_type type)
 {
-    static const char *const names[] = {"address", "path", "database", "file",      "secret file",
-                                        "number",  "size", "duration", "yes or no", "level"};
+    static const char *const names[] = {"address",     "path",   "database", "file",
+                                        "secret file", "number", "size",     "duration",
+                                        "yes or no",   "level",  "URL"};
 
     return names[type];
 }

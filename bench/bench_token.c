@@ -1,0 +1,301 @@
+/* What admission costs: issuing and verifying tokens, beside the operations of the crypto library that they are made of.
+ *
+ * "Bare" is the library's own call with everything prepared: a private operation of RSA-2048, a public one, and a
+ * multiplication of a point of P-256. Ratios are of medians of the same run. */
+#include "bench.h"
+
+#include "base/clock.h"
+#include "seal/token/arc.h"
+#include "seal/token/type2.h"
+#include "sotto/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/evp.h>
+#include <openssl/rsa.h>
+
+enum { TOKENS = 32, ROUNDS = 41 };
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double time_of(void (*work)(void *), void *state, size_t calls)
+{
+    const uint64_t start = sotto_clock_thread_cpu();
+
+    for (size_t i = 0; i < calls; i++)
+        work(state);
+    return (double)(sotto_clock_thread_cpu() - start);
+}
+
+/* The median of how much longer `ours` takes than `bare`, measured in turns: a machine that is busy slows both. */
+static double compare(void (*ours)(void *), void (*bare)(void *), void *state, size_t calls)
+{
+    double ratio[ROUNDS];
+
+    for (size_t i = 0; i < ROUNDS; i++) {
+        const double under = time_of(bare, state, calls);
+
+        ratio[i] = time_of(ours, state, calls) / under;
+    }
+    qsort(ratio, ROUNDS, sizeof ratio[0], by_value);
+    return ratio[ROUNDS / 2];
+}
+
+/* ---- type 2 ------------------------------------------------------------------------------------------------------ */
+
+typedef struct type2 {
+    sotto_rsa_private secret;
+    sotto_type2_key key;
+    EVP_PKEY_CTX *sign, *recover;
+    uint8_t digest[SOTTO_TOKEN_DIGEST];
+    uint8_t request[TOKENS][SOTTO_TYPE2_REQUEST], response[SOTTO_TYPE2_RESPONSE];
+    uint8_t token[TOKENS][SOTTO_TYPE2_TOKEN];
+    sotto_type2_pending pending;
+    unsigned next, refused;
+} type2;
+
+static sotto_status prepare_type2(type2 *b, sotto_err *err)
+{
+    uint8_t spki[SOTTO_TYPE2_SPKI];
+    sotto_type2_random random;
+
+    SOTTO_TRY(sotto_rsa_private_generate(&b->secret, SOTTO_TYPE2_BITS, err));
+    SOTTO_TRY(sotto_type2_key_encode(spki, &b->secret.public_key, err));
+    SOTTO_TRY(sotto_type2_key_decode(&b->key, sotto_bytes_of(spki, sizeof spki), err));
+    for (size_t i = 0; i < TOKENS; i++) {
+        SOTTO_TRY(sotto_type2_draw(&random, &b->key, err));
+        SOTTO_TRY(
+            sotto_type2_request(&b->key, &b->pending, b->request[i], b->digest, &random, err));
+        SOTTO_TRY(sotto_type2_issue(&b->secret, b->key.id, b->response,
+                                    sotto_bytes_of(b->request[i], SOTTO_TYPE2_REQUEST), err));
+        SOTTO_TRY(sotto_type2_finish(&b->key, b->token[i], &b->pending,
+                                     sotto_bytes_of(b->response, sizeof b->response), err));
+    }
+    b->sign = EVP_PKEY_CTX_new_from_pkey(NULL, b->secret.key, NULL);
+    b->recover = EVP_PKEY_CTX_new_from_pkey(NULL, b->secret.key, NULL);
+    if (!b->sign || !b->recover || EVP_PKEY_sign_init(b->sign) <= 0 ||
+        EVP_PKEY_verify_recover_init(b->recover) <= 0 ||
+        EVP_PKEY_CTX_set_rsa_padding(b->sign, RSA_NO_PADDING) <= 0 ||
+        EVP_PKEY_CTX_set_rsa_padding(b->recover, RSA_NO_PADDING) <= 0)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "RSA");
+    return SOTTO_OK;
+}
+
+static void bare_private(void *state)
+{
+    type2 *b = state;
+    size_t len = sizeof b->response;
+
+    b->refused += EVP_PKEY_sign(b->sign, b->response, &len, b->request[b->next++ % TOKENS] + 3,
+                                SOTTO_TYPE2_NUMBER) <= 0;
+}
+
+static void bare_public(void *state)
+{
+    type2 *b = state;
+    uint8_t out[SOTTO_TYPE2_NUMBER];
+    size_t len = sizeof out;
+
+    b->refused += EVP_PKEY_verify_recover(b->recover, out, &len,
+                                          b->token[b->next++ % TOKENS] + SOTTO_TOKEN_INPUT,
+                                          SOTTO_TYPE2_NUMBER) <= 0;
+}
+
+static void issue_type2(void *state)
+{
+    type2 *b = state;
+    const sotto_bytes request = sotto_bytes_of(b->request[b->next++ % TOKENS], SOTTO_TYPE2_REQUEST);
+
+    b->refused += sotto_type2_issue(&b->secret, b->key.id, b->response, request, NULL) != SOTTO_OK;
+}
+
+static void verify_type2(void *state)
+{
+    type2 *b = state;
+    sotto_token token;
+
+    b->refused +=
+        sotto_token_decode(&token, sotto_bytes_of(b->token[b->next++ % TOKENS], SOTTO_TYPE2_TOKEN),
+                           NULL) != SOTTO_OK ||
+        sotto_type2_verify(&b->key, &token, b->digest, NULL) != SOTTO_OK;
+}
+
+static void ask_type2(void *state)
+{
+    type2 *b = state;
+    sotto_type2_random random;
+    uint8_t request[SOTTO_TYPE2_REQUEST];
+    sotto_type2_pending pending;
+
+    b->refused +=
+        sotto_type2_draw(&random, &b->key, NULL) != SOTTO_OK ||
+        sotto_type2_request(&b->key, &pending, request, b->digest, &random, NULL) != SOTTO_OK;
+}
+
+static void run_type2(const sotto_bench *b)
+{
+    static type2 state;
+    sotto_err err = {0};
+
+    sotto_bench_expect(prepare_type2(&state, &err) == SOTTO_OK, err.reason);
+    (void)sotto_bench_run(b, "anonymity/rsa2048-private-bare", bare_private, &state, 1);
+    (void)sotto_bench_run(b, "anonymity/type2-issue", issue_type2, &state, 1);
+    (void)sotto_bench_run(b, "anonymity/rsa2048-public-bare", bare_public, &state, 1);
+    (void)sotto_bench_run(b, "anonymity/type2-verify", verify_type2, &state, 1);
+    (void)sotto_bench_run(b, "anonymity/type2-request", ask_type2, &state, 1);
+    sotto_bench_expect(state.refused == 0, "tokens were refused");
+    sotto_bench_note(b, "anonymity/type2-issue-of-bare", "%",
+                     100 / compare(issue_type2, bare_private, &state, 4));
+    sotto_bench_note(b, "anonymity/type2-verify-over-bare", "x",
+                     compare(verify_type2, bare_public, &state, 40));
+    EVP_PKEY_CTX_free(state.sign);
+    EVP_PKEY_CTX_free(state.recover);
+    sotto_type2_key_clear(&state.key);
+    sotto_rsa_private_clear(&state.secret);
+}
+
+/* ---- ARC --------------------------------------------------------------------------------------------------------- */
+
+typedef struct arc {
+    sotto_group g;
+    sotto_arc_private key;
+    uint8_t open[SOTTO_ARC_PUBLIC], request[SOTTO_ARC_REQUEST], response[SOTTO_ARC_RESPONSE];
+    sotto_arc_credential credential;
+    sotto_arc_verifier verifier;
+    sotto_scalar random[SOTTO_ARC_RESPONSE_RANDOM];
+    sotto_point *point;
+    uint8_t shown[SOTTO_ARC_ONCE];
+    unsigned products, points, refused;
+} arc;
+
+static sotto_bytes text(const char *s)
+{
+    return sotto_bytes_of(s, strlen(s));
+}
+
+static sotto_status prepare_arc(arc *a, sotto_err *err)
+{
+    sotto_buf out = sotto_buf_over(a->shown, sizeof a->shown);
+    sotto_arc_pending pending;
+
+    SOTTO_TRY(sotto_group_init(&a->g, &sotto_p256, err));
+    SOTTO_TRY(sotto_scalar_random(&a->g, a->random, SOTTO_ARC_RESPONSE_RANDOM, err));
+    a->key = (sotto_arc_private){a->random[0], a->random[1], a->random[2], a->random[3]};
+    SOTTO_TRY(sotto_arc_public(&a->g, a->open, &a->key, err));
+    SOTTO_TRY(sotto_arc_request(&a->g, &pending, a->request, text("epoch"), a->random, err));
+    SOTTO_TRY(sotto_arc_issue(&a->g, a->response, &a->key, a->open, a->request, a->random, err));
+    SOTTO_TRY(sotto_arc_finish(&a->g, &a->credential, &pending, a->open, a->response, err));
+    SOTTO_TRY(sotto_arc_present(&a->g, &out, &a->credential, text("round"), 1, 0, a->random, err));
+    a->point = sotto_point_new(&a->g);
+    a->refused += !sotto_point_decode(&a->g, a->point, a->shown);
+    return sotto_arc_verifier_init(&a->verifier, &a->key, a->open, text("epoch"), text("round"), 1,
+                                   err);
+}
+
+static void bare_multiply(void *state)
+{
+    arc *a = state;
+
+    sotto_point_multiply(&a->g, a->point, &a->random[0], a->point);
+}
+
+/* As many group operations as a verification was counted to have. */
+static void bare_verification(void *state)
+{
+    arc *a = state;
+
+    for (unsigned i = 0; i < a->products; i++)
+        bare_multiply(a);
+    for (unsigned i = 0; i < a->points; i++)
+        a->refused += !sotto_point_decode(&a->g, a->point, a->shown);
+}
+
+static void bare_decode(void *state)
+{
+    arc *a = state;
+
+    a->refused += !sotto_point_decode(&a->g, a->point, a->shown);
+}
+
+static void issue_arc(void *state)
+{
+    arc *a = state;
+
+    a->refused += sotto_arc_issue(&a->g, a->response, &a->key, a->open, a->request, a->random,
+                                  NULL) != SOTTO_OK;
+}
+
+static void ask_arc(void *state)
+{
+    arc *a = state;
+    uint8_t request[SOTTO_ARC_REQUEST];
+    sotto_arc_pending pending;
+
+    a->refused +=
+        sotto_arc_request(&a->g, &pending, request, text("epoch"), a->random, NULL) != SOTTO_OK;
+}
+
+static void present_arc(void *state)
+{
+    arc *a = state;
+    uint8_t wire[SOTTO_ARC_ONCE];
+    sotto_buf out = sotto_buf_over(wire, sizeof wire);
+
+    a->refused += sotto_arc_present(&a->g, &out, &a->credential, text("round"), 1, 0, a->random,
+                                    NULL) != SOTTO_OK;
+}
+
+static void verify_arc(void *state)
+{
+    arc *a = state;
+    uint8_t tag[SOTTO_ARC_POINT];
+
+    a->refused += sotto_arc_verify(&a->verifier, tag, sotto_bytes_of(a->shown, sizeof a->shown),
+                                   NULL) != SOTTO_OK;
+}
+
+static void run_arc(const sotto_bench *b)
+{
+    static arc a;
+    sotto_err err = {0};
+
+    sotto_bench_expect(prepare_arc(&a, &err) == SOTTO_OK, err.reason);
+    const uint64_t before = a.verifier.group.multiplied, decoded = a.verifier.group.decoded;
+    verify_arc(&a);
+    a.products = (unsigned)(a.verifier.group.multiplied - before);
+    a.points = (unsigned)(a.verifier.group.decoded - decoded);
+    (void)sotto_bench_run(b, "anonymity/p256-multiply", bare_multiply, &a, 1);
+    (void)sotto_bench_run(b, "anonymity/p256-decode", bare_decode, &a, 1);
+    (void)sotto_bench_run(b, "anonymity/arc-verify", verify_arc, &a, 1);
+    (void)sotto_bench_run(b, "anonymity/arc-issue", issue_arc, &a, 1);
+    (void)sotto_bench_run(b, "anonymity/arc-request", ask_arc, &a, 1);
+    (void)sotto_bench_run(b, "anonymity/arc-present", present_arc, &a, 1);
+    sotto_bench_expect(a.refused == 0, "presentations were refused");
+    sotto_bench_note(b, "anonymity/arc-verify-multiplications", "", a.products);
+    sotto_bench_note(b, "anonymity/arc-verify-decodings", "", a.points);
+    sotto_bench_note(b, "anonymity/arc-verify-over-bare", "x",
+                     compare(verify_arc, bare_verification, &a, 2));
+    sotto_arc_verifier_clear(&a.verifier);
+    sotto_point_free(a.point);
+    sotto_group_clear(&a.g);
+}
+
+void sotto_bench_token(const sotto_bench *b)
+{
+    /* All their names: preparing takes a key of RSA. */
+    if (sotto_bench_wanted(b, "anonymity/rsa2048-private-bare anonymity/rsa2048-public-bare "
+                              "anonymity/type2-issue-of-bare anonymity/type2-verify-over-bare "
+                              "anonymity/type2-request"))
+        run_type2(b);
+    if (sotto_bench_wanted(b, "anonymity/p256-multiply anonymity/p256-decode anonymity/arc-issue "
+                              "anonymity/arc-request "
+                              "anonymity/arc-present anonymity/arc-verify-multiplications "
+                              "anonymity/arc-verify-decodings anonymity/arc-verify-over-bare"))
+        run_arc(b);
+}

@@ -1,0 +1,32 @@
+/* serve/attester/attester_counts.h - which devices are enrolled, and for which key each has asked.
+ *
+ * A device has one token for each key. It may send the same request again, whose answer it lost: the issuer gives the same
+ * signature. So the count is the digest of the first request.
+ */
+#ifndef SOTTO_SERVE_ATTESTER_ATTESTER_COUNTS_H
+#define SOTTO_SERVE_ATTESTER_ATTESTER_COUNTS_H
+
+#include "db/store.h"
+
+enum { SOTTO_ATTESTER_ID = 32 };
+
+#define SOTTO_ATTESTER_SCHEMA                                                                      \
+    "CREATE TABLE device (id {bytes} PRIMARY KEY);"                                                \
+    "CREATE TABLE issuance (device {bytes} NOT NULL, key_id {bytes} NOT NULL,"                     \
+    " request {bytes} NOT NULL, PRIMARY KEY (device, key_id));"
+
+/* Enrolling twice is harmless. Who leaves keeps its counts: enrolled again, it has no second token. */
+SOTTO_MUST_USE sotto_status sotto_attester_enrol(sotto_db *db, const uint8_t id[SOTTO_ATTESTER_ID],
+                                                 bool enrolled, sotto_err *err);
+/* SOTTO_MISSING: it is not. */
+SOTTO_MUST_USE sotto_status sotto_attester_is_enrolled(sotto_db *db,
+                                                       const uint8_t id[SOTTO_ATTESTER_ID],
+                                                       sotto_err *err);
+/* Counts one token, on disk before it returns.
+ *   SOTTO_DENIED  the device has asked under this key with another request */
+SOTTO_MUST_USE sotto_status sotto_attester_count(sotto_db *db,
+                                                 const uint8_t device[SOTTO_ATTESTER_ID],
+                                                 const uint8_t key_id[SOTTO_ATTESTER_ID],
+                                                 sotto_bytes request, sotto_err *err);
+
+#endif

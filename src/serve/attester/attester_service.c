@@ -1,0 +1,427 @@
+#include "serve/attester/attester_service.h"
+
+#include "base/alloc.h"
+#include "base/hex.h"
+#include "base/rule.h"
+#include "crypto/signature.h"
+#include "seal/token/type2.h"
+#include "serve/host/bearer.h"
+#include "serve/host/database_owner.h"
+#include "serve/host/health.h"
+#include "serve/host/host.h"
+#include "serve/host/host_metrics.h"
+#include "serve/host/router.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    OWNER = 22,
+    EVIDENCE = 8192,
+    BODY = 2 + EVIDENCE + SOTTO_TYPE2_REQUEST,
+    TEXT = sizeof SOTTO_ATTESTED_LABEL - 1 + SOTTO_ATTESTER_ID + SOTTO_TYPE2_REQUEST,
+    LIST = 16 << 20,
+    LISTED = 4096
+};
+
+typedef struct attester {
+    sotto_host *host;
+    sotto_attester_config config;
+    sotto_attestation attestation;
+    sotto_bearer issuer, operator;
+    pthread_mutex_t
+        lock; /* of the ids that the issuer's list was seen to have; the oldest is forgotten */
+    uint8_t listed[LISTED][SOTTO_ATTESTER_ID];
+    size_t listed_count;
+    atomic_uint_fast64_t forwarded, refused;
+} attester;
+
+/* One request on its way. */
+typedef struct passage {
+    attester *attester;
+    sotto_http_request *request;
+    uint8_t key_id[SOTTO_ATTESTER_ID], device[SOTTO_ATTESTER_ID];
+    uint8_t asked[SOTTO_TYPE2_REQUEST];
+    char hex[2 * SOTTO_ATTESTER_ID + 1];
+} passage;
+
+/* What a device is told comes from the status alone. */
+static void refuse(passage *p, sotto_status status)
+{
+    unsigned code = 503;
+
+    if (status == SOTTO_MALFORMED)
+        code = 400;
+    else if (status == SOTTO_REJECTED)
+        code = 403;
+    else if (status == SOTTO_MISSING)
+        code = 404;
+    else if (status == SOTTO_DENIED)
+        code = 409;
+    else if (status == SOTTO_STALE)
+        code = 410;
+    atomic_fetch_add(&p->attester->refused, 1);
+    (void)sotto_http_refuse(
+        p->request, &(sotto_http_problem){.status = code, .retry_after_s = code == 503 ? 1 : 0});
+    sotto_release(p, sizeof *p);
+}
+
+/* ---- enrolment keys ---------------------------------------------------------------------------------------------- */
+
+static sotto_status check_enrolment(void *context, uint8_t device[SOTTO_ATTESTER_ID],
+                                    sotto_bytes evidence, sotto_bytes text, sotto_err *err)
+{
+    attester *a = context;
+
+    if (evidence.len != SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE)
+        return sotto_fail(err, SOTTO_REJECTED, "attester: evidence is a key and a signature");
+    memcpy(device, evidence.data, SOTTO_ATTESTER_ID);
+    sotto_status status =
+        sotto_signature_check(device, evidence.data + SOTTO_SIGN_PUBLIC, text, err);
+    if (SOTTO_RULE(devices_sign) && status != SOTTO_OK)
+        return status;
+    status = sotto_attester_is_enrolled(a->host->db, device, err);
+    if (SOTTO_RULE(devices_enrolled) && status == SOTTO_MISSING)
+        return SOTTO_REJECTED;
+    return status;
+}
+
+/* ---- the issuer -------------------------------------------------------------------------------------------------- */
+
+static void on_response(void *context, sotto_status status, const sotto_http_response *response,
+                        const sotto_err *err)
+{
+    static const sotto_http_field type = {"Content-Type", "application/private-token-response"};
+    passage *p = context;
+
+    (void)err;
+    if (status != SOTTO_OK || response->status != 200 ||
+        response->body.len != SOTTO_TYPE2_RESPONSE) {
+        const unsigned code = status == SOTTO_OK ? response->status : 0;
+
+        refuse(p, code == 400   ? SOTTO_MALFORMED
+                  : code == 404 ? SOTTO_MISSING
+                  : code == 410 ? SOTTO_STALE
+                                : SOTTO_IO);
+        return;
+    }
+    atomic_fetch_add(&p->attester->forwarded, 1);
+    sotto_http_answer(p->request, &(sotto_http_reply){200, &type, 1, response->body});
+    sotto_release(p, sizeof *p);
+}
+
+/* Nothing of the device goes along: neither its name nor a field of its request. */
+static void forward(passage *p)
+{
+    attester *a = p->attester;
+    char url[600], token[SOTTO_BEARER + 8];
+    const sotto_http_field fields[] = {{"Content-Type", "application/private-token-request"},
+                                       {"Authorization", token}};
+    const int len = snprintf(url, sizeof url, "%skeys/%s/token-request", a->config.issuer, p->hex);
+
+    (void)snprintf(token, sizeof token, "Bearer %s", a->issuer.text);
+    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                  .url = url,
+                                  .fields = fields,
+                                  .field_count = 2,
+                                  .body = sotto_bytes_of(p->asked, sizeof p->asked),
+                                  .repeatable = true,
+                                  .attempts = 3,
+                                  .max_response = 4096};
+    sotto_status status = len > 0 && (size_t)len < sizeof url
+                              ? sotto_host_call(a->host, &call, on_response, p, NULL)
+                              : SOTTO_BUG;
+    sotto_wipe(token, sizeof token);
+    if (status != SOTTO_OK)
+        refuse(p, SOTTO_IO);
+}
+
+/* ---- the public list --------------------------------------------------------------------------------------------- */
+
+static bool is_listed(attester *a, const uint8_t id[SOTTO_ATTESTER_ID])
+{
+    bool found = false;
+
+    pthread_mutex_lock(&a->lock);
+    for (size_t i = 0; i < LISTED && i < a->listed_count && !found; i++)
+        found = memcmp(a->listed[i], id, SOTTO_ATTESTER_ID) == 0;
+    pthread_mutex_unlock(&a->lock);
+    return found;
+}
+
+static void remember_listed(attester *a, const uint8_t id[SOTTO_ATTESTER_ID])
+{
+    pthread_mutex_lock(&a->lock);
+    memcpy(a->listed[a->listed_count++ % LISTED], id, SOTTO_ATTESTER_ID);
+    pthread_mutex_unlock(&a->lock);
+}
+
+static void count_and_forward(void *context, sotto_worker *worker)
+{
+    passage *p = context;
+    sotto_status status = sotto_attester_count(p->attester->host->db, p->device, p->key_id,
+                                               sotto_bytes_of(p->asked, sizeof p->asked), NULL);
+
+    (void)worker;
+    if (status != SOTTO_OK)
+        refuse(p, status);
+    else
+        forward(p);
+}
+
+static bool list_has(sotto_bytes list, const char *hex)
+{
+    char wanted[2 * SOTTO_ATTESTER_ID + 16];
+    const int len = snprintf(wanted, sizeof wanted, "\"id\":\"%s\"", hex);
+
+    for (size_t i = 0; i + (size_t)len <= list.len; i++)
+        if (memcmp(list.data + i, wanted, (size_t)len) == 0)
+            return true;
+    return false;
+}
+
+static void on_list(void *context, sotto_status status, const sotto_http_response *response,
+                    const sotto_err *err)
+{
+    passage *p = context;
+
+    (void)err;
+    if (status != SOTTO_OK || response->status != 200) {
+        refuse(p, SOTTO_IO);
+        return;
+    }
+    if (SOTTO_RULE(keys_of_the_list) && !list_has(response->body, p->hex)) {
+        refuse(p, SOTTO_MISSING);
+        return;
+    }
+    remember_listed(p->attester, p->key_id);
+    if (sotto_pool_post(p->attester->host->pool, count_and_forward, p, NULL) != SOTTO_OK)
+        refuse(p, SOTTO_IO);
+}
+
+static void ask_for_list(passage *p)
+{
+    attester *a = p->attester;
+    char url[600];
+
+    (void)snprintf(url, sizeof url, "%skeys", a->config.issuer);
+    const sotto_http_call call = {
+        .method = SOTTO_HTTP_GET, .url = url, .attempts = 2, .max_response = LIST};
+    if (sotto_host_call(a->host, &call, on_list, p, NULL) != SOTTO_OK)
+        refuse(p, SOTTO_IO);
+}
+
+/* ---- a device's request ------------------------------------------------------------------------------------------ */
+
+static sotto_status read_passage(passage *p, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(sotto_http_request_body(p->request));
+    const sotto_bytes evidence = sotto_read_opaque16(&in);
+    uint8_t text[TEXT];
+    sotto_token_request asked;
+
+    sotto_read_fixed(&in, p->asked, sizeof p->asked);
+    SOTTO_TRY(sotto_reader_finish(&in, "attested token request", err));
+    SOTTO_TRY(sotto_token_request_decode(&asked, sotto_bytes_of(p->asked, sizeof p->asked), err));
+    memcpy(text, SOTTO_ATTESTED_LABEL, sizeof SOTTO_ATTESTED_LABEL - 1);
+    memcpy(text + sizeof SOTTO_ATTESTED_LABEL - 1, p->key_id, SOTTO_ATTESTER_ID);
+    memcpy(text + sizeof SOTTO_ATTESTED_LABEL - 1 + SOTTO_ATTESTER_ID, p->asked, sizeof p->asked);
+    return p->attester->attestation.check(p->attester->attestation.context, p->device, evidence,
+                                          sotto_bytes_of(text, sizeof text), err);
+}
+
+static void attest(void *context, sotto_worker *worker)
+{
+    passage *p = context;
+    sotto_status status = SOTTO_MISSING;
+
+    if (sotto_hex_decode(p->key_id, sizeof p->key_id,
+                         sotto_route_segment(p->attester->host, p->request, 1)))
+        status = read_passage(p, NULL);
+    sotto_hex_encode(p->hex, sotto_bytes_of(p->key_id, sizeof p->key_id));
+    if (status != SOTTO_OK)
+        refuse(p, status);
+    else if (is_listed(p->attester, p->key_id))
+        count_and_forward(p, worker);
+    else
+        ask_for_list(p);
+}
+
+static bool admit_device(void *state, const sotto_route *route, sotto_http_request *request,
+                         size_t *max_body)
+{
+    sotto_bytes type;
+
+    (void)state;
+    *max_body = route->max_body;
+    if (!sotto_http_request_field(request, "content-type", &type) ||
+        !sotto_http_is_media_type(type, SOTTO_ATTESTED_TYPE))
+        return sotto_http_refuse(request, &(sotto_http_problem){.status = 415});
+    return true;
+}
+
+static void begin(attester *a, sotto_http_request *request, sotto_work run)
+{
+    passage *p = sotto_alloc(sizeof *p);
+
+    if (!p) {
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503, .retry_after_s = 1});
+        return;
+    }
+    p->attester = a;
+    p->request = request;
+    if (sotto_pool_post(a->host->pool, run, p, NULL) != SOTTO_OK)
+        refuse(p, SOTTO_IO);
+}
+
+static void post_token(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    (void)route;
+    begin(state, request, attest);
+}
+
+/* ---- the operator ------------------------------------------------------------------------------------------------ */
+
+static bool admit_operator(void *state, const sotto_route *route, sotto_http_request *request,
+                           size_t *max_body)
+{
+    attester *a = state;
+
+    *max_body = route->max_body;
+    if (SOTTO_RULE(attester_operator_only) && !sotto_bearer_is(&a->operator, request))
+        return sotto_http_refuse(
+            request,
+            &(sotto_http_problem){.status = 401, .challenge = "Bearer realm=\"attester\""});
+    return true;
+}
+
+static void enrol(void *context, sotto_worker *worker)
+{
+    passage *p = context;
+    sotto_status status = SOTTO_MALFORMED;
+
+    (void)worker;
+    if (sotto_hex_decode(p->device, sizeof p->device,
+                         sotto_route_segment(p->attester->host, p->request, 1)))
+        status =
+            sotto_attester_enrol(p->attester->host->db, p->device,
+                                 sotto_http_request_method(p->request) == SOTTO_HTTP_PUT, NULL);
+    if (status != SOTTO_OK) {
+        refuse(p, status);
+        return;
+    }
+    sotto_http_answer(p->request, &(sotto_http_reply){.status = 204});
+    sotto_release(p, sizeof *p);
+}
+
+static void change_device(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    (void)route;
+    begin(state, request, enrol);
+}
+
+static const sotto_route routes[] = {
+    {.method = SOTTO_HTTP_PUT,
+     .path = "devices/{device}",
+     .admit = admit_operator,
+     .handle = change_device},
+    {.method = SOTTO_HTTP_DELETE,
+     .path = "devices/{device}",
+     .admit = admit_operator,
+     .handle = change_device},
+    {.method = SOTTO_HTTP_POST,
+     .path = "tokens/{key}",
+     .max_body = BODY,
+     .admit = admit_device,
+     .handle = post_token},
+};
+
+/* ---- the rest ---------------------------------------------------------------------------------------------------- */
+
+static const sotto_option options[] = {
+    {"issuer", SOTTO_OPTION_URL, offsetof(sotto_attester_config, issuer), sizeof(const char *),
+     "http://127.0.0.1:8793/", 0, 0, NULL, "the issuer's URL, with a slash at its end",
+     SOTTO_OPTION_ALWAYS},
+    {"issuer_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, issuer_token),
+     sizeof(const char *), "{name}.issuer-token", 0, 0, "issuer-token",
+     "the file with the token by which the issuer knows this attester", SOTTO_OPTION_ALWAYS},
+    {"operator_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, operator_token),
+     sizeof(const char *), "{name}.operator-token", 0, 0, "operator-token",
+     "the file with the token of who may enrol devices", SOTTO_OPTION_ALWAYS},
+};
+
+static const sotto_migration migrations[] = {
+    {1, SOTTO_OWNER_SCHEMA SOTTO_ATTESTER_SCHEMA},
+};
+
+static void close_attester(void *state)
+{
+    attester *a = state;
+
+    pthread_mutex_destroy(&a->lock);
+    sotto_release(a, sizeof *a);
+}
+
+static sotto_status open_attester(void **state, sotto_host *host, const void *config,
+                                  sotto_err *err)
+{
+    attester *a = sotto_alloc(sizeof *a);
+    sotto_status status;
+
+    if (!a)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the attester");
+    a->host = host;
+    a->config = *(const sotto_attester_config *)config;
+    a->attestation =
+        a->config.attestation ? *a->config.attestation : (sotto_attestation){check_enrolment, a};
+    pthread_mutex_init(&a->lock, NULL);
+    status = sotto_bearer_read(&a->issuer, a->config.issuer_token, err);
+    if (status == SOTTO_OK)
+        status = sotto_bearer_read(&a->operator, a->config.operator_token, err);
+    if (status != SOTTO_OK) {
+        close_attester(a);
+        return status;
+    }
+    *state = a;
+    return SOTTO_OK;
+}
+
+static void describe(void *state, sotto_buf *out)
+{
+    attester *a = state;
+
+    sotto_health_say_number(out, "tokens: ", atomic_load(&a->forwarded), " forwarded\n");
+}
+
+static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
+{
+    attester *a = state;
+
+    (void)err;
+    sotto_metric_one(w, "sotto_tokens_forwarded", "counter", "Responses given to devices.",
+                     atomic_load(&a->forwarded));
+    sotto_metric_one(w, "sotto_token_requests_refused", "counter", "Requests that were refused.",
+                     atomic_load(&a->refused));
+    return SOTTO_OK;
+}
+
+const sotto_service sotto_attester_service = {
+    .name = "attester",
+    .summary = "have one token a collection issued for each device",
+    .listen = "127.0.0.1:8794",
+    .operations = "127.0.0.1:9794",
+    .owner = OWNER,
+    .calls = true,
+    .routes = routes,
+    .route_count = sizeof routes / sizeof routes[0],
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .config_size = sizeof(sotto_attester_config),
+    .migrations = migrations,
+    .migration_count = sizeof migrations / sizeof migrations[0],
+    .open = open_attester,
+    .close = close_attester,
+    .describe = describe,
+    .metrics = metrics,
+};

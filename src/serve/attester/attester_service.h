@@ -1,0 +1,37 @@
+/* serve/attester/attester_service.h - the attester: knows devices, and has one token a key issued for each.
+ *
+ *     PUT, DELETE devices/{device}   the operator: enrols a device by its Ed25519 key, or no longer
+ *     POST tokens/{key id}           a device: evidence <2> | token request; the issuer's response comes back
+ *
+ * It sees a device, a key's id from the issuer's one public list, and a blinded request; never a token, nor whether it is used.
+ */
+#ifndef SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
+#define SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
+
+#include "serve/attester/attester_counts.h"
+#include "serve/host/service.h"
+
+extern const sotto_service sotto_attester_service;
+
+#define SOTTO_ATTESTED_TYPE "application/sotto-attested-token-request"
+
+/* How a platform attests its devices. `check` says whether the evidence is good for the text, and names the device: the same 32
+ * bytes for the same device, always. It runs on compute threads, several at once.
+ *   SOTTO_REJECTED  it is not; others: it can't be told now */
+typedef struct sotto_attestation {
+    sotto_status (*check)(void *context, uint8_t device[SOTTO_ATTESTER_ID], sotto_bytes evidence,
+                          sotto_bytes text, sotto_err *err);
+    void *context;
+} sotto_attestation;
+
+/* What a device signs: this, the key's id, and the token request. */
+#define SOTTO_ATTESTED_LABEL "sotto attested token request 1"
+
+typedef struct sotto_attester_config {
+    const char *issuer;                        /* URL, with a slash at its end            */
+    const char *issuer_token, *operator_token; /* files                                   */
+    const sotto_attestation
+        *attestation; /* NULL: enrolment keys; evidence is a public key and its signature */
+} sotto_attester_config;
+
+#endif

@@ -1,0 +1,406 @@
+#include "serve/issuer/issuer_service.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/hex.h"
+#include "base/rule.h"
+#include "serve/host/bearer.h"
+#include "serve/host/database_owner.h"
+#include "serve/host/health.h"
+#include "serve/host/host.h"
+#include "serve/host/host_metrics.h"
+#include "serve/host/router.h"
+#include "serve/issuer/issuer_keys.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REQUEST_TYPE  "application/private-token-request"
+#define RESPONSE_TYPE "application/private-token-response"
+
+enum { OWNER = 21, LIST = 8 << 20 };
+
+/* A key that was used, opened. A signature takes a key's lock: its crypto objects serve one thread at a time. */
+typedef struct opened {
+    struct opened *next;
+    pthread_mutex_t lock;
+    uint8_t id[SOTTO_TOKEN_KEY_ID];
+    int64_t closes;
+    sotto_rsa_private secret;
+} opened;
+
+typedef struct issuer {
+    sotto_host *host;
+    sotto_bearer attester, operator;
+    pthread_mutex_t lock; /* of the list: keys are added, and stay until the end */
+    opened *keys;
+    atomic_uint_fast64_t issued, refused;
+} issuer;
+
+/* ---- who may --------------------------------------------------------------------------------------------------- */
+
+static bool unauthorized(sotto_http_request *request)
+{
+    return sotto_http_refuse(request, &(sotto_http_problem){
+                                          .status = 401,
+                                          .challenge = "Bearer realm=\"issuer\"",
+                                      });
+}
+
+static bool admit_operator(void *state, const sotto_route *route, sotto_http_request *request,
+                           size_t *max_body)
+{
+    issuer *i = state;
+
+    *max_body = route->max_body;
+    if (SOTTO_RULE(issuer_operator_only) && !sotto_bearer_is(&i->operator, request))
+        return unauthorized(request);
+    return true;
+}
+
+static bool admit_attester(void *state, const sotto_route *route, sotto_http_request *request,
+                           size_t *max_body)
+{
+    issuer *i = state;
+    sotto_bytes type;
+
+    *max_body = route->max_body;
+    if (SOTTO_RULE(issuer_attester_only) && !sotto_bearer_is(&i->attester, request))
+        return unauthorized(request);
+    if (!sotto_http_request_field(request, "content-type", &type) ||
+        !sotto_http_is_media_type(type, REQUEST_TYPE))
+        return sotto_http_refuse(request, &(sotto_http_problem){.status = 415});
+    sotto_http_request_vouch(request); /* the attester stands for many devices */
+    return true;
+}
+
+/* ---- work: what computes or waits for the database, off the loops ------------------------------------------------- */
+
+typedef struct work {
+    issuer *issuer;
+    sotto_http_request *request;
+    void (*run)(issuer *issuer, sotto_http_request *request, sotto_arena *arena);
+} work;
+
+static void run_work(void *context, sotto_worker *worker)
+{
+    work *w = context;
+
+    w->run(w->issuer, w->request, worker->arena);
+    sotto_release(w, sizeof *w);
+}
+
+static void post(issuer *i, sotto_http_request *request,
+                 void (*run)(issuer *issuer, sotto_http_request *request, sotto_arena *arena))
+{
+    work *w = sotto_alloc(sizeof *w);
+
+    if (w) {
+        *w = (work){i, request, run};
+        if (sotto_pool_post(i->host->pool, run_work, w, NULL) == SOTTO_OK)
+            return;
+        sotto_release(w, sizeof *w);
+    }
+    (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503, .retry_after_s = 1});
+}
+
+/* What a peer is told comes from the status alone. */
+static void refuse(issuer *i, sotto_http_request *request, sotto_status status)
+{
+    unsigned code = 503;
+
+    if (status == SOTTO_MALFORMED || status == SOTTO_REJECTED)
+        code = 400;
+    else if (status == SOTTO_MISSING)
+        code = 404;
+    else if (status == SOTTO_DENIED)
+        code = 409;
+    else if (status == SOTTO_STALE)
+        code = 410;
+    atomic_fetch_add(&i->refused, 1);
+    (void)sotto_http_refuse(
+        request, &(sotto_http_problem){.status = code, .retry_after_s = code == 503 ? 1 : 0});
+}
+
+static void answer(sotto_http_request *request, unsigned status, const char *type, sotto_bytes body)
+{
+    const sotto_http_field field = {"Content-Type", type};
+
+    sotto_http_answer(request, &(sotto_http_reply){status, &field, 1, body});
+}
+
+/* ---- collections ------------------------------------------------------------------------------------------------- */
+
+static bool read_seconds(int64_t *out, sotto_bytes text)
+{
+    *out = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+        *out = *out * 10 + (text.data[i] - '0');
+    }
+    return text.len > 0 && text.len <= 12;
+}
+
+static bool read_collection(sotto_issuer_collection *c, const issuer *i,
+                            const sotto_http_request *request)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const sotto_bytes name = sotto_route_segment(i->host, request, 1);
+
+    if (name.len == 0 || name.len > SOTTO_ISSUER_ANALYSIS)
+        return false;
+    memcpy(c->analysis, name.data, name.len);
+    c->analysis[name.len] = 0;
+    return strspn(c->analysis, allowed) == name.len &&
+           read_seconds(&c->opens, sotto_route_segment(i->host, request, 2)) &&
+           read_seconds(&c->closes, sotto_route_segment(i->host, request, 3)) &&
+           c->opens < c->closes;
+}
+
+static void make_collection(issuer *i, sotto_http_request *request, sotto_arena *arena)
+{
+    sotto_issuer_collection collection;
+    sotto_rsa_private secret = {0};
+    sotto_issuer_key key;
+    bool made = false;
+
+    (void)arena;
+    if (!read_collection(&collection, i, request)) {
+        refuse(i, request, SOTTO_MALFORMED);
+        return;
+    }
+    sotto_status status = sotto_issuer_key_find(i->host->db, &key, &collection, NULL);
+    if (status == SOTTO_MISSING) {
+        status = sotto_rsa_private_generate(&secret, SOTTO_TYPE2_BITS, NULL);
+        if (status == SOTTO_OK)
+            status = sotto_issuer_key_put(i->host->db, &key, &made, &collection, &secret,
+                                          &i->host->columns, NULL);
+        sotto_rsa_private_clear(&secret);
+    }
+    if (status != SOTTO_OK)
+        refuse(i, request, status);
+    else
+        answer(request, made ? 201 : 200, "application/octet-stream",
+               sotto_bytes_of(key.spki, sizeof key.spki));
+}
+
+static void put_collection(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    (void)route;
+    post(state, request, make_collection);
+}
+
+/* ---- the list ---------------------------------------------------------------------------------------------------- */
+
+static void write_list(issuer *i, sotto_http_request *request, sotto_arena *arena)
+{
+    sotto_buf out;
+    sotto_status status = sotto_buf_take(&out, arena, LIST, NULL);
+
+    if (status == SOTTO_OK)
+        status = sotto_issuer_keys_list(i->host->db, &out, NULL);
+    if (status != SOTTO_OK)
+        refuse(i, request, status);
+    else
+        answer(request, 200, "application/json", sotto_buf_bytes(&out));
+}
+
+static void get_keys(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    (void)route;
+    post(state, request, write_list);
+}
+
+/* ---- signing ----------------------------------------------------------------------------------------------------- */
+
+static opened *find_opened(issuer *i, const uint8_t id[SOTTO_TOKEN_KEY_ID])
+{
+    opened *key;
+
+    pthread_mutex_lock(&i->lock);
+    for (key = i->keys; key && memcmp(key->id, id, SOTTO_TOKEN_KEY_ID) != 0;)
+        key = key->next;
+    pthread_mutex_unlock(&i->lock);
+    return key;
+}
+
+static void free_opened(opened *key)
+{
+    sotto_rsa_private_clear(&key->secret);
+    pthread_mutex_destroy(&key->lock);
+    sotto_release(key, sizeof *key);
+}
+
+/* From the database, once; two workers may both open it, and one of them gives its own back. */
+static sotto_status open_key(issuer *i, opened **out, const uint8_t id[SOTTO_TOKEN_KEY_ID])
+{
+    opened *key = sotto_alloc(sizeof *key), *there;
+
+    if (!key)
+        return SOTTO_NO_MEMORY;
+    pthread_mutex_init(&key->lock, NULL);
+    memcpy(key->id, id, sizeof key->id);
+    sotto_status status =
+        sotto_issuer_key_get(i->host->db, &key->secret, &key->closes, id, &i->host->columns, NULL);
+    if (status != SOTTO_OK) {
+        free_opened(key);
+        return status;
+    }
+    pthread_mutex_lock(&i->lock);
+    for (there = i->keys; there && memcmp(there->id, id, sizeof there->id) != 0;)
+        there = there->next;
+    if (!there) {
+        key->next = i->keys;
+        i->keys = key;
+    }
+    pthread_mutex_unlock(&i->lock);
+    if (there)
+        free_opened(key);
+    *out = there ? there : key;
+    return SOTTO_OK;
+}
+
+static void sign(issuer *i, sotto_http_request *request, sotto_arena *arena)
+{
+    uint8_t id[SOTTO_TOKEN_KEY_ID], response[SOTTO_TYPE2_RESPONSE];
+    const sotto_bytes name = sotto_route_segment(i->host, request, 1);
+    sotto_status status = SOTTO_OK;
+    opened *key;
+
+    (void)arena;
+    if (!sotto_hex_decode(id, sizeof id, name)) {
+        refuse(i, request, SOTTO_MISSING);
+        return;
+    }
+    key = find_opened(i, id);
+    if (!key)
+        status = open_key(i, &key, id);
+    /* What is issued after the collection has closed could only be kept for something else. */
+    if (SOTTO_RULE(issuance_ends) && status == SOTTO_OK &&
+        sotto_host_seconds(i->host) >= key->closes)
+        status = SOTTO_STALE;
+    if (status == SOTTO_OK) {
+        pthread_mutex_lock(&key->lock);
+        status =
+            sotto_type2_issue(&key->secret, id, response, sotto_http_request_body(request), NULL);
+        pthread_mutex_unlock(&key->lock);
+        if (status == SOTTO_MISSING)
+            status = SOTTO_MALFORMED; /* a token type that is not issued here */
+    }
+    if (status != SOTTO_OK) {
+        refuse(i, request, status);
+        return;
+    }
+    atomic_fetch_add(&i->issued, 1);
+    answer(request, 200, RESPONSE_TYPE, sotto_bytes_of(response, sizeof response));
+}
+
+static void post_request(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    (void)route;
+    post(state, request, sign);
+}
+
+static const sotto_route routes[] = {
+    {.method = SOTTO_HTTP_PUT,
+     .path = "collections/{analysis}/{opens}/{closes}",
+     .admit = admit_operator,
+     .handle = put_collection},
+    {.method = SOTTO_HTTP_GET, .path = "keys", .handle = get_keys},
+    {.method = SOTTO_HTTP_POST,
+     .path = "keys/{id}/token-request",
+     .max_body = SOTTO_TYPE2_REQUEST,
+     .admit = admit_attester,
+     .handle = post_request},
+};
+
+/* ---- the rest ---------------------------------------------------------------------------------------------------- */
+
+static const sotto_option options[] = {
+    {"attester_token", SOTTO_OPTION_SECRET, offsetof(sotto_issuer_config, attester_token),
+     sizeof(const char *), "{name}.attester-token", 0, 0, "attester-token",
+     "the file with the token by which the attester is known", SOTTO_OPTION_ALWAYS},
+    {"operator_token", SOTTO_OPTION_SECRET, offsetof(sotto_issuer_config, operator_token),
+     sizeof(const char *), "{name}.operator-token", 0, 0, "operator-token",
+     "the file with the token of who may add collections", SOTTO_OPTION_ALWAYS},
+};
+
+static const sotto_migration migrations[] = {
+    {1, SOTTO_OWNER_SCHEMA SOTTO_ISSUER_KEYS_SCHEMA},
+};
+
+static void close_issuer(void *state)
+{
+    issuer *i = state;
+
+    while (i->keys) {
+        opened *key = i->keys;
+
+        i->keys = key->next;
+        free_opened(key);
+    }
+    pthread_mutex_destroy(&i->lock);
+    sotto_release(i, sizeof *i);
+}
+
+static sotto_status open_issuer(void **state, sotto_host *host, const void *config, sotto_err *err)
+{
+    const sotto_issuer_config *c = config;
+    issuer *i = sotto_alloc(sizeof *i);
+    sotto_status status;
+
+    if (!i)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the issuer");
+    i->host = host;
+    pthread_mutex_init(&i->lock, NULL);
+    status = sotto_bearer_read(&i->attester, c->attester_token, err);
+    if (status == SOTTO_OK)
+        status = sotto_bearer_read(&i->operator, c->operator_token, err);
+    if (status != SOTTO_OK) {
+        close_issuer(i);
+        return status;
+    }
+    *state = i;
+    return SOTTO_OK;
+}
+
+static void describe(void *state, sotto_buf *out)
+{
+    issuer *i = state;
+
+    sotto_health_say_number(out, "tokens: ", atomic_load(&i->issued), " issued\n");
+}
+
+static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
+{
+    issuer *i = state;
+
+    (void)err;
+    sotto_metric_one(w, "sotto_tokens_issued", "counter", "Token requests that were signed.",
+                     atomic_load(&i->issued));
+    sotto_metric_one(w, "sotto_token_requests_refused", "counter", "Requests that were refused.",
+                     atomic_load(&i->refused));
+    return SOTTO_OK;
+}
+
+const sotto_service sotto_issuer_service = {
+    .name = "issuer",
+    .summary = "sign tokens for one collection each",
+    .listen = "127.0.0.1:8793",
+    .operations = "127.0.0.1:9793",
+    .owner = OWNER,
+    .routes = routes,
+    .route_count = sizeof routes / sizeof routes[0],
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .config_size = sizeof(sotto_issuer_config),
+    .migrations = migrations,
+    .migration_count = sizeof migrations / sizeof migrations[0],
+    .open = open_issuer,
+    .close = close_issuer,
+    .describe = describe,
+    .metrics = metrics,
+};

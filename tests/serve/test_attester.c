@@ -1,0 +1,403 @@
+/* Attester and issuer together, as devices and the operator see them, over HTTP. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/hex.h"
+#include "crypto/signature.h"
+#include "seal/token/type2.h"
+#include "serve/attester/attester_service.h"
+#include "serve/host/options.h"
+#include "serve/issuer/issuer_service.h"
+#include "support/database.h"
+#include "transport/http_client.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define OPERATOR "Bearer operator-of-the-test"
+
+enum { BODY = 2 + 96 + SOTTO_TYPE2_REQUEST };
+
+static sotto_serve_config issuer_config, attester_config;
+static const sotto_attestation *plug_in;
+
+typedef struct deployment {
+    sotto_host *issuer, *attester;
+    sotto_http_client *client;
+} deployment;
+
+static void write_file(sotto_test *t, char *path, const char *directory, const char *name,
+                       const char *text)
+{
+    FILE *file;
+
+    (void)snprintf(path, 300, "%s/%s", directory, name);
+    file = fopen(path, "w");
+    CHECK(t, file && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(path, 0600) == 0);
+}
+
+/* Reads a file of these lines, with the tokens' files beside it. */
+static void configure(sotto_test *t, sotto_serve_config *config, const char *lines)
+{
+    const char *directory = sotto_test_directory(t);
+    char path[300];
+
+    write_file(t, path, directory, "operator", "operator-of-the-test\n");
+    write_file(t, path, directory, "shared", "attester-of-the-test\n");
+    write_file(t, path, directory, "service.ini", lines);
+    sotto_serve_config_clear(config);
+    CHECK_OK(t, sotto_serve_config_read(config, &(sotto_config_sources){.file = path}, &t->err));
+    config->host.database = sotto_test_address(t);
+}
+
+static void start_attester(sotto_test *t, deployment *d)
+{
+    CHECK_OK(t, sotto_host_open(&d->attester, attester_config.service, &attester_config.host,
+                                attester_config.own, &t->err));
+}
+
+static void open_all(sotto_test *t, deployment *d)
+{
+    char lines[300];
+
+    configure(t, &issuer_config,
+              "[issuer]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
+              "operator_token = operator\nattester_token = shared\ndatastore_key = issuer.key\n");
+    CHECK_OK(t, sotto_host_open(&d->issuer, issuer_config.service, &issuer_config.host,
+                                issuer_config.own, &t->err));
+    (void)snprintf(lines, sizeof lines,
+                   "[attester]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
+                   "operator_token = operator\nissuer_token = shared\n"
+                   "datastore_key = attester.key\nissuer = http://127.0.0.1:%u/\n",
+                   sotto_host_port(d->issuer));
+    configure(t, &attester_config, lines);
+    ((sotto_attester_config *)attester_config.own)->attestation = plug_in;
+    start_attester(t, d);
+    CHECK_OK(t, sotto_http_client_open(&d->client, &(sotto_http_client_options){0}, &t->err));
+}
+
+static void close_all(deployment *d)
+{
+    sotto_http_client_close(d->client);
+    sotto_host_close(d->attester);
+    sotto_host_close(d->issuer);
+}
+
+static sotto_http_response ask(sotto_test *t, const deployment *d, const sotto_host *host,
+                               sotto_http_method method, const char *path, const char *who,
+                               sotto_bytes body)
+{
+    char url[400];
+    const sotto_http_field fields[] = {{"Authorization", who},
+                                       {"Content-Type", SOTTO_ATTESTED_TYPE}};
+    sotto_http_response response;
+
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s", sotto_host_port(host), path);
+    const sotto_http_call call = {.method = method,
+                                  .url = url,
+                                  .fields = fields,
+                                  .field_count = 2,
+                                  .body = body,
+                                  .attempts = 1};
+    CHECK_OK(t, sotto_http_call_wait(d->client, &response, &call, &t->arena, &t->err));
+    return response;
+}
+
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
+
+typedef struct device {
+    sotto_signer signer;
+    sotto_type2_key key;
+    sotto_type2_pending pending;
+    uint8_t digest[32], body[BODY];
+    char path[100];
+} device;
+
+static const sotto_bytes none = {NULL, 0};
+
+static unsigned enrol(sotto_test *t, const deployment *d, const device *v, sotto_http_method method,
+                      const char *who)
+{
+    char path[100] = "devices/";
+
+    sotto_hex_encode(path + 8, sotto_bytes_of(v->signer.public_key, 32));
+    return ask(t, d, d->attester, method, path, who, none).status;
+}
+
+/* A new request under the key of the collection that opens then. */
+static void prepare(sotto_test *t, const deployment *d, device *v, unsigned opens)
+{
+    uint8_t text[sizeof SOTTO_ATTESTED_LABEL - 1 + 32 + SOTTO_TYPE2_REQUEST];
+    uint8_t *request = v->body + 2 + 96, *at = text + sizeof SOTTO_ATTESTED_LABEL - 1;
+    sotto_type2_random random;
+    char path[100];
+
+    (void)snprintf(path, sizeof path, "collections/keyboard/%u/99999999999", opens);
+    const sotto_http_response spki = ask(t, d, d->issuer, SOTTO_HTTP_PUT, path, OPERATOR, none);
+    sotto_type2_key_clear(&v->key);
+    CHECK_OK(t, sotto_type2_key_decode(&v->key, spki.body, &t->err));
+    CHECK_OK(t, sotto_type2_draw(&random, &v->key, &t->err));
+    CHECK_OK(t, sotto_type2_request(&v->key, &v->pending, request, v->digest, &random, &t->err));
+    memcpy(text, SOTTO_ATTESTED_LABEL, sizeof SOTTO_ATTESTED_LABEL - 1);
+    memcpy(at, v->key.id, 32);
+    memcpy(at + 32, request, SOTTO_TYPE2_REQUEST);
+    v->body[0] = 0;
+    v->body[1] = 96;
+    memcpy(v->body + 2, v->signer.public_key, 32);
+    CHECK_OK(t,
+             sotto_sign(&v->signer, v->body + 2 + 32, sotto_bytes_of(text, sizeof text), &t->err));
+    memcpy(v->path, "tokens/", 7);
+    sotto_hex_encode(v->path + 7, sotto_bytes_of(v->key.id, 32));
+}
+
+static void make_device(sotto_test *t, device *v, uint8_t first)
+{
+    uint8_t seed[32] = {first};
+
+    memset(v, 0, sizeof *v);
+    CHECK_OK(t, sotto_signer_init(&v->signer, seed, &t->err));
+}
+
+static void clear_device(device *v)
+{
+    sotto_type2_key_clear(&v->key);
+    sotto_signer_clear(&v->signer);
+}
+
+static sotto_http_response send(sotto_test *t, const deployment *d, const device *v)
+{
+    return ask(t, d, d->attester, SOTTO_HTTP_POST, v->path, "none",
+               sotto_bytes_of(v->body, sizeof v->body));
+}
+
+static int64_t counted(sotto_test *t, const deployment *d)
+{
+    return sotto_test_ask_number(t, d->attester->db, "SELECT count(*) FROM issuance");
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
+
+static void a_device_has_one_token_a_key(sotto_test *t)
+{
+    uint8_t token[SOTTO_TYPE2_TOKEN];
+    sotto_token read;
+    deployment d;
+    device v;
+
+    open_all(t, &d);
+    make_device(t, &v, 1);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    prepare(t, &d, &v, 100);
+    const sotto_http_response first = send(t, &d, &v), again = send(t, &d, &v);
+    CHECK_EQUAL(t, 200, first.status);
+    CHECK_EQUAL(t, 200, again.status); /* its answer was lost: the same one comes again */
+    CHECK_BYTES(t, first.body.data, again.body.data, SOTTO_TYPE2_RESPONSE);
+    CHECK_OK(t, sotto_type2_finish(&v.key, token, &v.pending, first.body, &t->err));
+    CHECK_OK(t, sotto_token_decode(&read, sotto_bytes_of(token, sizeof token), &t->err));
+    CHECK_OK(t, sotto_type2_verify(&v.key, &read, v.digest, &t->err));
+    prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 409, send(t, &d, &v).status);
+    prepare(t, &d, &v, 200);
+    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 2, counted(t, &d));
+    clear_device(&v);
+    close_all(&d);
+}
+
+static void a_count_outlives_restarts_and_enrolments(sotto_test *t)
+{
+    deployment d;
+    device v;
+
+    open_all(t, &d);
+    make_device(t, &v, 1);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    sotto_host_close(d.attester);
+    start_attester(t, &d);
+    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_DELETE, OPERATOR));
+    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 409, send(t, &d, &v).status);
+    clear_device(&v);
+    close_all(&d);
+}
+
+enum { AT_ONCE = 8 };
+static atomic_uint issued, refused;
+
+static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
+                      const sotto_err *err)
+{
+    (void)context;
+    (void)err;
+    if (status == SOTTO_OK && response->status == 200)
+        atomic_fetch_add(&issued, 1);
+    else
+        atomic_fetch_add(&refused, 1);
+}
+
+static void of_many_requests_at_once_one_is_answered(sotto_test *t)
+{
+    static const sotto_http_field type = {"Content-Type", SOTTO_ATTESTED_TYPE};
+    char url[300];
+    deployment d;
+    device v;
+
+    atomic_store(&issued, 0);
+    atomic_store(&refused, 0);
+    open_all(t, &d);
+    make_device(t, &v, 1);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        prepare(t, &d, &v, 100);
+        (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s", sotto_host_port(d.attester),
+                       v.path);
+        const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                      .url = url,
+                                      .fields = &type,
+                                      .field_count = 1,
+                                      .body = sotto_bytes_of(v.body, sizeof v.body),
+                                      .attempts = 1};
+        CHECK_OK(t, sotto_http_call_start(d.client, &call, on_answer, NULL, &t->err));
+    }
+    for (int i = 0; i < 3000 && atomic_load(&issued) + atomic_load(&refused) < AT_ONCE; i++)
+        sotto_test_pause_ms(20);
+    CHECK_EQUAL(t, 1, atomic_load(&issued));
+    CHECK_EQUAL(t, AT_ONCE - 1, atomic_load(&refused));
+    CHECK_EQUAL(t, 1, counted(t, &d));
+    clear_device(&v);
+    close_all(&d);
+}
+
+static void only_enrolled_devices_have_tokens(sotto_test *t)
+{
+    deployment d;
+    device v;
+
+    open_all(t, &d);
+    make_device(t, &v, 2);
+    prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 0, counted(t, &d));
+    clear_device(&v);
+    close_all(&d);
+}
+
+static void a_device_signs_its_request(sotto_test *t)
+{
+    deployment d;
+    device v;
+
+    open_all(t, &d);
+    make_device(t, &v, 1);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    prepare(t, &d, &v, 100);
+    v.body[60] ^= 1; /* the signature */
+    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
+    v.body[60] ^= 1;
+    v.body[BODY - 1] ^= 1; /* what was signed */
+    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
+    v.body[BODY - 1] ^= 1;
+    v.body[1] = 95;
+    CHECK_EQUAL(t, 400, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 0, counted(t, &d));
+    clear_device(&v);
+    close_all(&d);
+}
+
+static void a_key_that_is_not_listed_is_not_counted(sotto_test *t)
+{
+    deployment d;
+    device v;
+
+    open_all(t, &d);
+    make_device(t, &v, 1);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    prepare(t, &d, &v, 100);
+    sotto_test_do(t, d.issuer->db, "DELETE FROM token_key");
+    CHECK_EQUAL(t, 404, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 0, counted(t, &d));
+    clear_device(&v);
+    close_all(&d);
+}
+
+static void only_the_operator_enrols(sotto_test *t)
+{
+    deployment d;
+    device v;
+
+    open_all(t, &d);
+    make_device(t, &v, 1);
+    CHECK_EQUAL(t, 401, enrol(t, &d, &v, SOTTO_HTTP_PUT, "Bearer attester-of-the-test"));
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, d.attester->db, "SELECT count(*) FROM device"));
+    clear_device(&v);
+    close_all(&d);
+}
+
+static void an_issuer_is_named_by_its_url(sotto_test *t)
+{
+    const char *directory = sotto_test_directory(t);
+    char path[300];
+
+    write_file(t, path, directory, "service.ini", "[attester]\nissuer = leader.example\n");
+    sotto_serve_config_clear(&attester_config);
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        sotto_serve_config_read(&attester_config, &(sotto_config_sources){.file = path}, &t->err));
+    CHECK_REASON(t, "issuer = leader.example: a URL of http or https");
+}
+
+/* ---- a platform's own attestation -------------------------------------------------------------------------------- */
+
+static sotto_status by_first_byte(void *context, uint8_t name[SOTTO_ATTESTER_ID],
+                                  sotto_bytes evidence, sotto_bytes text, sotto_err *err)
+{
+    (void)context;
+    (void)text;
+    memset(name, evidence.len > 0 ? evidence.data[0] : 0, SOTTO_ATTESTER_ID);
+    return evidence.len > 1 && evidence.data[1] == 'x'
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_REJECTED, "not attested");
+}
+
+static void a_platform_may_attest_in_its_own_way(sotto_test *t)
+{
+    static const sotto_attestation own = {by_first_byte, NULL};
+    deployment d;
+    device v;
+
+    plug_in = &own;
+    open_all(t, &d);
+    plug_in = NULL;
+    make_device(t, &v, 1);
+    prepare(t, &d, &v, 100);
+    v.body[3] = 'y';
+    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
+    v.body[3] = 'x';
+    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    prepare(t, &d, &v, 100);
+    v.body[3] = 'x';
+    CHECK_EQUAL(t, 409, send(t, &d, &v).status); /* it is the same device to the plug-in */
+    clear_device(&v);
+    close_all(&d);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_device_has_one_token_a_key),
+        CASE(a_count_outlives_restarts_and_enrolments),
+        CASE(of_many_requests_at_once_one_is_answered),
+        CASE(only_enrolled_devices_have_tokens),
+        CASE(a_device_signs_its_request),
+        CASE(a_key_that_is_not_listed_is_not_counted),
+        CASE(only_the_operator_enrols),
+        CASE(an_issuer_is_named_by_its_url),
+        CASE(a_platform_may_attest_in_its_own_way),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

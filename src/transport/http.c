@@ -81,6 +81,17 @@ bool sotto_http_fields_are_clean(const sotto_http_field *fields, size_t count)
     return true;
 }
 
+bool sotto_http_is_media_type(sotto_bytes value, const char *type)
+{
+    size_t len = strlen(type);
+
+    if (value.len < len || !sotto_http_equal_caseless(sotto_bytes_of(value.data, len), type))
+        return false;
+    while (len < value.len && (value.data[len] == ' ' || value.data[len] == '\t'))
+        len++;
+    return len == value.len || value.data[len] == ';';
+}
+
 /* Does the text consist of four decimal numbers below 256? Resolvers also take "127.1" and octal forms, which are not
  * meant here. */
 static bool is_ipv4(sotto_bytes host)

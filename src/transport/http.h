@@ -35,6 +35,9 @@ typedef struct sotto_http_field {
 /* Can these be sent as they are? False where a name is not a token, or a value could start a new line. */
 bool sotto_http_fields_are_clean(const sotto_http_field *fields, size_t count);
 
+/* Is this media type the one named, parameters aside? ASCII case is ignored. */
+bool sotto_http_is_media_type(sotto_bytes value, const char *type);
+
 /* Is this "localhost", 127.0.0.0/8 or ::1 (brackets allowed)? Only these may be spoken to in the clear. */
 bool sotto_http_host_is_loopback(sotto_bytes host);
 

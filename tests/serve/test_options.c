@@ -326,6 +326,19 @@ static void every_option_fits_the_list_of_settings(sotto_test *t)
     CHECK(t, count <= SOTTO_MAX_OPTIONS);
 }
 
+/* A number twice would let one service open another's database. */
+static void services_have_their_own_mark_and_ports(sotto_test *t)
+{
+    for (size_t i = 0; i < sotto_service_count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const sotto_service *a = sotto_services[i], *b = sotto_services[j];
+
+            CHECK(t, a->owner != b->owner && strcmp(a->name, b->name) != 0);
+            CHECK(t, strcmp(a->listen, b->listen) != 0);
+            CHECK(t, strcmp(a->operations, b->operations) != 0);
+        }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -343,6 +356,7 @@ int main(int argc, char **argv)
         CASE(the_sample_is_a_file_of_defaults),
         CASE(the_reference_page_is_the_table),
         CASE(every_option_fits_the_list_of_settings),
+        CASE(services_have_their_own_mark_and_ports),
     };
 
     if (!mkdtemp(directory) || !sotto_test_at_end(remove_directory))

@@ -150,6 +150,17 @@ static void loopback_is_told_from_the_rest(sotto_test *t)
         CHECK(t, !sotto_http_host_is_loopback(sotto_bytes_of(there[i], strlen(there[i]))));
 }
 
+static void media_types_are_compared_without_parameters(sotto_test *t)
+{
+    static const char *const same[] = {"a/b", "A/B", "a/b;c=d", "a/b ; c"};
+    static const char *const other[] = {"a/bc", "a/", "a", "", "a/b c"};
+
+    for (size_t i = 0; i < 4; i++)
+        CHECK(t, sotto_http_is_media_type(sotto_bytes_of(same[i], strlen(same[i])), "a/b"));
+    for (size_t i = 0; i < 5; i++)
+        CHECK(t, !sotto_http_is_media_type(sotto_bytes_of(other[i], strlen(other[i])), "a/b"));
+}
+
 /* A token goes along to wherever this leads. */
 static void a_place_is_at_its_own_origin_or_none(sotto_test *t)
 {
@@ -223,6 +234,7 @@ int main(int argc, char **argv)
         CASE(a_head_is_taken_apart),
         CASE(the_end_of_a_head_is_found_wherever_reading_stopped),
         CASE(loopback_is_told_from_the_rest),
+        CASE(media_types_are_compared_without_parameters),
         CASE(a_place_is_at_its_own_origin_or_none),
         CASE(a_problem_is_written_and_read),
     };

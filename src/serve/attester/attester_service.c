@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    OWNER = 22,
+    OWNER = 15,
     EVIDENCE = 8192,
     BODY = 2 + EVIDENCE + SOTTO_TYPE2_REQUEST,
     TEXT = sizeof SOTTO_ATTESTED_LABEL - 1 + SOTTO_ATTESTER_ID + SOTTO_TYPE2_REQUEST,

@@ -9,7 +9,7 @@
 #include "serve/host/keys.h"
 #include "serve/host/service.h"
 
-enum { SOTTO_GATEWAY_OWNER = 21 };
+enum { SOTTO_GATEWAY_OWNER = 12 };
 
 /* Where a gateway takes requests and publishes its keys (RFC 9540). */
 #define SOTTO_GATEWAY_PATH ".well-known/ohttp-gateway"

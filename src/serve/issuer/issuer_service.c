@@ -19,7 +19,7 @@
 #define REQUEST_TYPE  "application/private-token-request"
 #define RESPONSE_TYPE "application/private-token-response"
 
-enum { OWNER = 21, LIST = 8 << 20 };
+enum { OWNER = 14, LIST = 8 << 20 };
 
 /* A key that was used, opened. A signature takes a key's lock: its crypto objects serve one thread at a time. */
 typedef struct opened {

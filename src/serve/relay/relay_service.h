@@ -7,7 +7,7 @@
 
 #include "serve/host/service.h"
 
-enum { SOTTO_RELAY_OWNER = 22 };
+enum { SOTTO_RELAY_OWNER = 13 };
 
 typedef struct sotto_relay_config {
     const char *gateways;  /* a file: host/url_table.h                                      */

@@ -187,8 +187,6 @@ static void print_json(const receipt *r, const published *of)
         sotto_json_text(&j, "theorem", claim->theorem);
         sotto_json_bool(&j, "none_told", claim->none_told);
         sotto_json_uint(&j, "honest", claim->honest);
-        sotto_json_real(&j, "epsilon_sampled", claim->epsilon_sampled);
-        sotto_json_text(&j, "sampled_by", claim->sampled_by);
     }
     sotto_device_print_object(&j);
 }
@@ -217,10 +215,6 @@ static void print_receipt(const receipt *r, const published *of)
                claim->honest);
         if (claim->none_told)
             printf("             between values: a device without one stays silent, which shows\n");
-        if (claim->sampled_by)
-            printf("  unseen     epsilon %.6g, since nobody sees who takes part:\n"
-                   "             %s. The ledger gives nothing for it\n",
-                   sotto_bound_shown(claim->epsilon_sampled, 6), claim->sampled_by);
     }
     printf("  sent       %" PRIu64 " bytes; %s\n", r->bytes, fate(r));
 }

@@ -207,10 +207,12 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
            job->recipe->min_cohort - (job->recipe->min_cohort > 0),
            job->recipe->anonymity.tokens ? "tokens, " : "");
     if (c->sampled_by)
-        printf("  taking part     epsilon %.6g  since nobody sees who does: %s\n"
-               "                  trust: %s\n",
-               sotto_bound_shown(c->epsilon_sampled, 6), c->sampled_by,
-               sotto_trust_words_of(SOTTO_TRUST_SPLIT)->assumes[1]);
+        printf(
+            "  taking part     epsilon %.6g  since nobody sees who does, if as many devices might\n"
+            "                  answer as the recipe says: %s\n"
+            "                  trust: %s\n",
+            sotto_bound_shown(c->epsilon_sampled, 6), c->sampled_by,
+            sotto_trust_words_of(SOTTO_TRUST_SPLIT)->assumes[1]);
     else
         printf("  taking part     %s\n", c->unsampled_why);
     if (c->seen_by)

@@ -115,6 +115,18 @@ static sotto_status check_population(const sotto_claim_question *q, sotto_err *e
     return SOTTO_OK;
 }
 
+/* The share that a sample is of a population, which is as large as stated, or as the honest reports of the smallest batch show. */
+static sotto_status share_of(double *out, const sotto_claim_question *q, double population,
+                             double rate, double log_miss, sotto_err *err)
+{
+    double shown;
+
+    if (q->honest == 0)
+        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
+    SOTTO_TRY(sotto_sampled_fewest(&shown, (double)q->honest, rate, log_miss, err));
+    return sotto_sampled_share(out, fmin(population, shown), rate, log_miss, err);
+}
+
 sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *q, double rate,
                                  sotto_err *err)
 {
@@ -123,8 +135,7 @@ sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *
 
     SOTTO_TRY(sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SAMPLE, "a secret sample", err));
     SOTTO_TRY(check_population(q, err));
-    SOTTO_TRY(
-        sotto_sampled_share(&share, (double)q->population, rate, missed_of(q->log_delta), err));
+    SOTTO_TRY(share_of(&share, q, (double)q->population, rate, missed_of(q->log_delta), err));
     each.log_delta = left_of(q->log_delta);
     SOTTO_TRY(ask_reports(out, &each, share, err));
     if (!out->no_gain)
@@ -183,8 +194,8 @@ static sotto_status donors_share(double *out, const sotto_claim_question *q, dou
     *out = 1;
     if (left < 1)
         return SOTTO_OK;
-    return sotto_sampled_share(out, left, sotto_round_up(rate / slots, 2),
-                               sotto_round_down(miss - log(slots), 4), err);
+    return share_of(out, q, left, sotto_round_up(rate / slots, 2),
+                    sotto_round_down(miss - log(slots), 4), err);
 }
 
 sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question *q, uint64_t slots,
@@ -207,10 +218,11 @@ sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question 
         out, eps, false,
         out->no_gain ? SOTTO_NO_GAIN_BY_DONATION
         : rate < 1
-            ? "a random donation time of a secret sample (Talwar et al. 2024, Appendix A), at the "
-              "share of the population that donates in a slot"
-            : "a random donation time (Talwar et al. 2024, Appendix A), at the share of the "
-              "population that donates in a slot",
+            ? "a random donation time of a secret sample (after Talwar et al. 2024, Appendix A), "
+              "at "
+              "the share that donors of a slot may be"
+            : "a random donation time (after Talwar et al. 2024, Appendix A), at the share that "
+              "donors of a slot may be",
         "closed form, at most the cohort's own epsilon"));
     return sotto_answer_check(out, err);
 }

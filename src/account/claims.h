@@ -51,7 +51,8 @@ SOTTO_MUST_USE sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_cl
                                                double rate, sotto_err *err);
 
 /* What taking part at random makes of it. How many take part is released, so a sample counts as the largest share of the population
- * that it is but for a sixteenth of delta, and donors of a slot likewise.
+ * that it is but for a sixteenth of delta, and donors of a slot likewise. A population counts as no larger than `honest` reports
+ * show it to be: a batch may be of few of the devices that were stated.
  *   SOTTO_DENIED  participation is seen, no population is stated, or the theorem does not apply */
 SOTTO_MUST_USE sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *q,
                                                 double rate, sotto_err *err);

@@ -89,14 +89,18 @@ sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out, const sotto_re
         say_why(out, seen);
         return SOTTO_OK;
     }
+    if (SOTTO_RULE(importance_unclaimed) && p->type == SOTTO_IMPORTANCE) {
+        say_why(out, "not claimed: nothing prices importance sampling where the number of reports "
+                     "is known");
+        return SOTTO_OK;
+    }
     SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
     if (SOTTO_RULE(population_stated) && population == 0) {
         say_why(out, "not claimed: no population is stated of whom a cohort is a sample");
         return SOTTO_OK;
     }
-    /* Importance sampling costs what it costs, more or less than the cohort; elsewhere there is a gain or nothing. */
     if (amplify(&answer, recipe, &r, out->honest, honest_of(population, out, recipe)) != SOTTO_OK ||
-        (p->type != SOTTO_IMPORTANCE && !(answer.high < out->epsilon_cohort))) {
+        !(answer.high < out->epsilon_cohort)) {
         say_why(out,
                 "nothing gained: so many of the population take part that chance hides nobody");
         return SOTTO_OK;

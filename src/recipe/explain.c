@@ -129,7 +129,9 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
     if (a->log)
         say(w, "The recipe is on a public log, %s, so that everybody is asked the same.\n", a->log);
     if (claim->sampled_by)
-        say(w, "Nobody sees who takes part, which makes it epsilon %.4g (%s).\n",
+        say(w,
+            "Nobody sees who takes part. If as many devices might answer as the recipe says, "
+            "that makes it epsilon %.4g (%s).\n",
             sotto_bound_shown(claim->epsilon_sampled, 4), claim->sampled_by);
     else
         say(w, "Who takes part can be seen, so taking part at random lowers no epsilon.\n");

@@ -156,6 +156,42 @@ static void a_share_is_exceeded_as_seldom_as_it_says(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_sampled_share(&share, 10, 0, log(1e-6), &t->err));
 }
 
+/* Of fewer devices so many are hardly ever in the sample; of a few more they are. */
+static void a_sample_shows_how_many_there_are_at_least(sotto_test *t)
+{
+    static const double samples[] = {1, 20, 2000, 1e6}, rates[] = {1e-4, 0.1, 0.9, 1};
+    double fewest, share;
+
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 4; j++) {
+            sotto_bound above;
+
+            CHECK_OK(t, sotto_sampled_fewest(&fewest, samples[i], rates[j], log(1e-6), &t->err));
+            CHECK(t, fewest >= 1 && fewest * rates[j] <= samples[i] + 1);
+            CHECK_OK(t, sotto_sampled_share(&share, fewest + 1, rates[j], log(1e-6), &t->err));
+            CHECK(t, (fewest + 1) * share >= samples[i] * (1 - 1e-9) || fewest == 1);
+            if (fewest < samples[i] || fewest < 2)
+                continue;
+            CHECK_OK(t, sotto_binomial_upper(&above, samples[i] + 1, fewest - 1, rates[j],
+                                             1 - rates[j], &t->err));
+            CHECK(t, above.high <= 1e-6);
+        }
+}
+
+/* A ratio of two mixtures whose weights differ: never below the appendix's, which has one weight. */
+static void a_share_costs_no_less_than_the_appendix(sotto_test *t)
+{
+    static const double eps[] = {0.01, 0.2, 2, 8};
+    sotto_bound printed, ours;
+
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_OK(t, sotto_donation_promise(&printed, eps[i], 1000, log(1e-6), &t->err));
+        CHECK_OK(t, sotto_donation_share_promise(&ours, eps[i], 1000, 1e-3, log(1e-6), &t->err));
+        CHECK(t, ours.high >= printed.high && ours.high <= eps[i]);
+        CHECK(t, ours.high <= 2.1 * printed.high);
+    }
+}
+
 static void importance_sampling_is_charged_for_its_higher_rate(sotto_test *t)
 {
     sotto_importance rates;
@@ -480,6 +516,8 @@ int main(int argc, char **argv)
         CASE(dishonest_clients_do_not_count),
         CASE(sampling_amplifies_a_shuffled_cohort),
         CASE(a_share_is_exceeded_as_seldom_as_it_says),
+        CASE(a_sample_shows_how_many_there_are_at_least),
+        CASE(a_share_costs_no_less_than_the_appendix),
         CASE(importance_sampling_is_charged_for_its_higher_rate),
         CASE(bad_input_is_named),
         CASE(repetitions_compose),

@@ -195,9 +195,14 @@ static void a_sample_is_priced_at_the_share_that_it_may_be(sotto_test *t)
     for (size_t i = 0; i < sizeof populations / sizeof populations[0]; i++) {
         q.population = populations[i];
         CHECK_OK(t, sotto_claim_sampled(&claim, &q, 0.05, &t->err));
-        CHECK(t, claim.high > nominal.high && claim.high < before);
+        CHECK(t, claim.high > nominal.high && claim.high <= before);
         before = claim.high;
     }
+    /* A batch of 2,000 honest reports may be all that 38,000 devices sent, whatever is stated. */
+    CHECK(t, claim.high > 1.05 * nominal.high && claim.high < 1.25 * nominal.high);
+    q.honest = 2000000;
+    CHECK_OK(t, sotto_claim_cohort(&nominal, &q, 0.05, &t->err));
+    CHECK_OK(t, sotto_claim_sampled(&claim, &q, 0.05, &t->err));
     CHECK(t, claim.high < 1.02 * nominal.high);
 }
 
@@ -212,8 +217,8 @@ static void donors_are_priced_at_the_share_that_they_may_be(sotto_test *t)
     q.population = 10000000;
     CHECK_OK(t, sotto_claim_donation(&few, &q, 1000, 1, &t->err));
     CHECK_OK(t, sotto_claim_donation(&sampled, &q, 1000, 0.1, &t->err));
-    CHECK(t, many.high < few.high && few.high < cohort.high);
-    CHECK(t, sampled.high < 0.2 * few.high && sampled.high > 0.1 * few.high);
+    CHECK(t, many.high <= few.high && few.high < cohort.high);
+    CHECK(t, sampled.high < 0.3 * few.high && sampled.high > 0.1 * few.high);
     CHECK(t, strstr(sampled.theorem, "of a secret sample") != NULL);
     CHECK(t, !strstr(few.theorem, "of a secret sample"));
 }

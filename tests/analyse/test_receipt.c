@@ -8,7 +8,9 @@
 
 static sotto_receipt receipt;
 static sotto_collection collection;
-static sotto_rejections told; /* by both servers, if there is a population in it */
+static sotto_rejections told;  /* by both servers, if there is a population in it */
+static sotto_rejections other; /* by one of them, the same */
+static bool other_is_leader;
 
 static void make_of(sotto_test *t, const sotto_recipe *recipe)
 {
@@ -31,6 +33,8 @@ static void make_of(sotto_test *t, const sotto_recipe *recipe)
     collection.helper.why = "it does not tell";
     if (told.population > 0)
         collection.leader = collection.helper = told;
+    if (other.population > 0)
+        *(other_is_leader ? &collection.leader : &collection.helper) = other;
     sotto_receipt_of(&receipt, recipe, &task, &claim, &collection, &result);
     CHECK_BYTES(t, task.id, receipt.task_id, sizeof task.id);
     CHECK_NEAR(t, claim.epsilon_cohort, receipt.epsilon_cohort, 0);
@@ -81,6 +85,25 @@ static void a_receipt_claims_sampling_by_the_operators_population(sotto_test *t)
     make_of(t, recipe);
     CHECK(t, !receipt.sampling && strstr(receipt.sampling_why, "no population"));
     CHECK_NEAR(t, receipt.epsilon_cohort, receipt.epsilon_sampled, 0);
+}
+
+/* One of the two operators may lie: the worse of what they say counts. */
+static void a_receipt_believes_the_worse_of_two_operators(sotto_test *t)
+{
+    const sotto_recipe *recipe = sotto_test_recipe(t, "\"population\"", ANONYMITY);
+
+    for (unsigned i = 0; i < 2; i++) {
+        other_is_leader = i == 1;
+        told = (sotto_rejections){.known = true, .rate = SOTTO_RATE_PASSED, .population = 1000000};
+        other = told;
+        other.population = 100000;
+        make_of(t, recipe);
+        CHECK(t, receipt.sampling && receipt.population == 100000);
+        other.rate = SOTTO_RATE_RELEASED;
+        make_of(t, recipe);
+        CHECK(t, !receipt.sampling && strstr(receipt.sampling_why, "more reports came"));
+    }
+    other = told = (sotto_rejections){0};
 }
 
 /* Or whoever compares it with a server's list finds another. */
@@ -230,6 +253,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_receipt_claims_aggregation_and_no_sampling),
         CASE(a_receipt_claims_sampling_by_the_operators_population),
+        CASE(a_receipt_believes_the_worse_of_two_operators),
         CASE(a_receipt_names_its_task_as_the_servers_do),
         CASE(a_receipt_says_what_silence_told),
         CASE(a_receipt_of_a_handful_claims_no_crowd),

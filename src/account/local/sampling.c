@@ -69,6 +69,30 @@ sotto_status sotto_sampled_share(double *out, double population, double rate, do
     return SOTTO_OK;
 }
 
+sotto_status sotto_sampled_fewest(double *out, double sample, double rate, double log_miss,
+                                  sotto_err *err)
+{
+    double low = 0, high = sample, share;
+
+    SOTTO_TRY(sotto_checkin_check_count("sample", sample, err));
+    /* The most that n devices send grows with n; too few of them send fewer than `sample`. */
+    for (unsigned i = 0; i < 100; i++) {
+        SOTTO_TRY(sotto_sampled_share(&share, high, rate, log_miss, err));
+        if (high * share >= sample)
+            break;
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1) {
+        const double middle = floor(low + (high - low) / 2);
+
+        SOTTO_TRY(sotto_sampled_share(&share, middle, rate, log_miss, err));
+        *(middle * share >= sample ? &high : &low) = middle;
+    }
+    *out = fmax(1, low);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_importance_rates(sotto_importance *out, double wanted, double population,
                                     double gamma, sotto_err *err)
 {
@@ -109,40 +133,53 @@ sotto_status sotto_importance_eps(sotto_bound *out, double *log_delta, sotto_bou
     return SOTTO_OK;
 }
 
-static sotto_status donation(sotto_bound *out, double eps, double m, double share,
-                             double log_delta_each, sotto_err *err)
+/* Of m rounds, each `round`-DP: the appendix's composition. */
+static sotto_status compose(sotto_bound *out, double round, double m, double log_delta_each,
+                            sotto_err *err)
 {
-    if (!(eps >= 1e-12 && eps <= 100))
-        return sotto_fail(err, SOTTO_MALFORMED, "eps = %g: accepted is 1e-12 to 100", eps);
-    SOTTO_TRY(sotto_checkin_check_count("m", m, err));
-    SOTTO_TRY(sotto_checkin_check_rate("share", share, err));
     SOTTO_TRY(sotto_checkin_check_log("delta_each", log_delta_each, err));
-    double round = log1p(expm1(eps) * share);
     double x = round * sqrt(-2 * log_delta_each * m) + m * round * round / 2;
 
     *out = (sotto_bound){sotto_round_down(x, 16), sotto_round_up(x, 16)};
     return SOTTO_OK;
 }
 
+static sotto_status check_donation(double eps, double m, sotto_err *err)
+{
+    if (!(eps >= 1e-12 && eps <= 100))
+        return sotto_fail(err, SOTTO_MALFORMED, "eps = %g: accepted is 1e-12 to 100", eps);
+    return sotto_checkin_check_count("m", m, err);
+}
+
+static void at_most(sotto_bound *out, double eps)
+{
+    out->low = fmin(out->low, eps);
+    out->high = fmin(out->high, eps);
+}
+
 sotto_status sotto_donation_eps(sotto_bound *out, double eps, double m, double log_delta_each,
                                 sotto_err *err)
 {
-    SOTTO_TRY(sotto_checkin_check_count("m", m, err));
-    return donation(out, eps, m, 1 / m, log_delta_each, err);
-}
-
-sotto_status sotto_donation_share_promise(sotto_bound *out, double eps, double m, double share,
-                                          double log_delta_each, sotto_err *err)
-{
-    SOTTO_TRY(donation(out, eps, m, share, log_delta_each, err));
-    out->low = fmin(out->low, eps);
-    out->high = fmin(out->high, eps);
-    return SOTTO_OK;
+    SOTTO_TRY(check_donation(eps, m, err));
+    return compose(out, log1p(expm1(eps) / m), m, log_delta_each, err);
 }
 
 sotto_status sotto_donation_promise(sotto_bound *out, double eps, double m, double log_delta_each,
                                     sotto_err *err)
 {
-    SOTTO_TRY(sotto_checkin_check_count("m", m, err));
-    return sotto_donation_share_promise(out, eps, m, 1 / m, log_delta_each, err);
+    SOTTO_TRY(sotto_donation_eps(out, eps, m, log_delta_each, err));
+    at_most(out, eps);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_donation_share_promise(sotto_bound *out, double eps, double m, double share,
+                                          double log_delta_each, sotto_err *err)
+{
+    SOTTO_TRY(check_donation(eps, m, err));
+    SOTTO_TRY(sotto_checkin_check_rate("share", share, err));
+    const double round = log1p(expm1(eps) * share) - log1p(expm1(-eps) * share);
+
+    SOTTO_TRY(compose(out, sotto_round_up(round, 8), m, log_delta_each, err));
+    at_most(out, eps);
+    return SOTTO_OK;
 }

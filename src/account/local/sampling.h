@@ -20,11 +20,16 @@ SOTTO_MUST_USE sotto_status sotto_sampled_clone_eps(sotto_bound *out, const sott
                                                     const sotto_crowd *cohort, double rate,
                                                     double log_delta, sotto_err *err);
 
-/* The largest share that a sample is of `population` devices or more, each in it with chance `rate` at most by its own coin, but
- * for a chance of e^log_miss. Rounded up, at most 1. The size of a sample is released with its sum. Given the size, every subset
- * of that size is as likely, so what hides a device is this share, not the rate. */
+/* The largest share that a sample is of `population` devices or more, each in it with chance `rate` by its own coin, but for a
+ * chance of e^log_miss. Rounded up, at most 1. The size of a sample is released with its sum. Given the size, every subset of
+ * that size is as likely where all chances are equal, so what hides a device is this share, not the rate. */
 SOTTO_MUST_USE sotto_status sotto_sampled_share(double *out, double population, double rate,
                                                 double log_miss, sotto_err *err);
+
+/* The fewest devices of whom `sample` or more are in a sample at this rate, but for a chance of e^log_miss: who sees so many knows
+ * that there were so many devices at least, however many somebody states. Rounded down. */
+SOTTO_MUST_USE sotto_status sotto_sampled_fewest(double *out, double sample, double rate,
+                                                 double log_miss, sotto_err *err);
 
 /* Importance sampling (Talwar et al. 2024, section 3): default values are kept at one rate, the others at a higher one. */
 typedef struct sotto_importance {
@@ -57,8 +62,9 @@ SOTTO_MUST_USE sotto_status sotto_donation_eps(sotto_bound *out, double eps, dou
                                                double log_delta_each, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_donation_promise(sotto_bound *out, double eps, double m,
                                                    double log_delta_each, sotto_err *err);
-/* The same where a device that has not taken part yet does so in each of m rounds with a chance of at most `share`, whatever
- * happened before; 1/m is the appendix's. */
+/* The same where a device takes part in each of m rounds with a chance of at most `share`, whatever was released before. That chance
+ * may differ between neighbours, since what was released tells whether the device took part already. So a round's ratio
+ * is at most (1 + share (e^eps - 1)) / (1 - share (1 - e^-eps)). */
 SOTTO_MUST_USE sotto_status sotto_donation_share_promise(sotto_bound *out, double eps, double m,
                                                          double share, double log_delta_each,
                                                          sotto_err *err);

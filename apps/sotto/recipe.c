@@ -156,9 +156,9 @@ static const sotto_verb verb_publish = {
              "       [--witness KEY]... [--quorum N] [--url WHERE] [--policy POLICY]\n"
              "       [--streams STREAMS] [--json]\n\n"
              "Refuses what `sotto recipe lint` refuses. Appends the recipe's hash to the log at URL,\n"
-             "waits until N of the witnesses have cosigned it (without --quorum all of them), and\n"
-             "writes recipe, proof and checkpoint to BUNDLE. --url says in the log where the\n"
-             "recipe's bytes can be had.\n",
+             "and waits until N of the witnesses have cosigned it (without --quorum all of them).\n"
+             "Then it writes recipe, proof and checkpoint to BUNDLE. --url says in the log where\n"
+             "the recipe's bytes can be had.\n",
     .run = sotto_recipe_publish,
 };
 

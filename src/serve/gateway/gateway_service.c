@@ -75,9 +75,9 @@ static const sotto_route routes[] = {
 /* clang-format off */
 static const sotto_option options[] = {
     {"targets", SOTTO_OPTION_FILE, AT(targets), "{name}-targets.txt", 0, 0, NULL,
-     "a file with a line for each server behind this gateway: the URL that clients name, up to a slash, and the URL where it is", SOTTO_OPTION_ALWAYS},
+     "a file with a line for each server behind this gateway: the URL that clients name, and the URL where it is; both end with a slash", SOTTO_OPTION_ALWAYS},
     {"replay_window", SOTTO_OPTION_DURATION, AT(replay_window), "10m", 60, 86400, NULL,
-     "how old a request's date may be by this gateway's clock, and a minute ahead; requests are remembered for twice as long", SOTTO_OPTION_ALWAYS},
+     "how far a request's date may be behind this gateway's clock; requests are remembered for twice as long", SOTTO_OPTION_ALWAYS},
     {"replay_most", SOTTO_OPTION_NUMBER, AT(replay_most), "4000000", 1, 1000000000, NULL,
      "requests remembered at once, of up to 64 bytes each; beyond them requests are refused", SOTTO_OPTION_ALWAYS},
     {"max_request", SOTTO_OPTION_SIZE, AT(max_request), "4M", 1024, (uint64_t)256 << 20, NULL,

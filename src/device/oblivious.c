@@ -1,6 +1,7 @@
 #include "device/oblivious.h"
 
 #include "base/arena.h"
+#include "base/rule.h"
 #include "seal/ohttp/bhttp.h"
 #include "seal/ohttp/date.h"
 #include "seal/ohttp/ohttp.h"
@@ -35,7 +36,10 @@ sotto_status sotto_oblivious_find(sotto_oblivious *out, const sotto_parties *par
     if (!relay || !key)
         return sotto_fail(err, SOTTO_STALE, "the parties name no whole way through a relay");
     out->relay = (const char *)relay->url.data; /* a text: see recipe/parties.c */
-    return sotto_hpke_config_decode(&out->gateway, key->config, err);
+    /* Never SOTTO_MISSING, which would let the report go round the relay. */
+    if (sotto_hpke_config_decode(&out->gateway, key->config, NULL) != SOTTO_OK)
+        return sotto_fail(err, SOTTO_STALE, "the gateway's key can't be read");
+    return SOTTO_OK;
 }
 
 /* ---- the request -------------------------------------------------------------------------------------------------- */
@@ -111,6 +115,16 @@ static const char *text_of(char *out, size_t size, sotto_bytes fields, const cha
     return out;
 }
 
+/* An error that the gateway made by itself is no word of the leader's: its clock, its restart or its table are no reason to
+ * give a report up. */
+static bool is_gateways_own(const sotto_bhttp *m)
+{
+    sotto_bytes value;
+
+    return (m->status < 200 || m->status > 299) &&
+           sotto_bhttp_field(m->fields, SOTTO_OHTTP_GATEWAY_FIELD, &value);
+}
+
 /* What the gateway sealed, in place of what the relay brought. A request has status 0, which no answer has. */
 static sotto_status take_answer(sotto_exchange_answer *answer, sotto_bytes sealed,
                                 const sotto_ohttp_exchange *exchange, sotto_arena *arena)
@@ -126,6 +140,8 @@ static sotto_status take_answer(sotto_exchange_answer *answer, sotto_bytes seale
     sotto_exchange_answer_head(answer, m.status,
                                text_of(type, sizeof type, m.fields, "content-type"),
                                text_of(retry, sizeof retry, m.fields, "retry-after"));
+    if (SOTTO_RULE(gateway_errors_wait) && is_gateways_own(&m))
+        return SOTTO_IO;
     sotto_write_bytes(&w, m.content);
     return sotto_writer_finish(&w, "answer", NULL);
 }

@@ -32,7 +32,8 @@ SOTTO_MUST_USE sotto_status sotto_oblivious_find(sotto_oblivious *out, const sot
 
 /* As sotto_exchange_carry, through the relay: the answer is the one that the gateway sealed.
  *   now        seconds since 1970, which the request is dated by, to the minute
- *   SOTTO_IO   there was no sealed answer; of the relay's own only answer->retry_after is kept
+ *   SOTTO_IO   there was no sealed answer, and of the relay's own only answer->retry_after is kept; or the gateway sealed an
+ *              error of its own
  */
 SOTTO_MUST_USE sotto_status sotto_oblivious_carry(const sotto_device_host *host,
                                                   const sotto_oblivious *way,

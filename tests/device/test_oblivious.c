@@ -24,6 +24,7 @@ typedef struct network {
     bool answers_first; /* the first answer to every request                                      */
     bool asks;          /* a request in place of an answer is sealed                              */
     unsigned status;    /* of the relay's own; 0: 200                                             */
+    unsigned gateway;   /* status of an error of the gateway's own, sealed; 0: the leader's       */
     /* what was seen */
     size_t calls, length[16], first_len;
     char date[16][30], url[128], inner_url[200];
@@ -145,6 +146,12 @@ static void answer_sealed(sotto_buf *out, sotto_bytes wire, const char *recipe)
                           .status = in.status,
                           .fields = sotto_buf_bytes(&fields),
                           .content = sotto_buf_bytes(&in.answer)};
+    if (net.gateway) {
+        sotto_bhttp_field_write(&w, SOTTO_OHTTP_GATEWAY_FIELD, sotto_bytes_of("gateway", 7));
+        CHECK_OK(t, sotto_writer_finish(&w, "fields", &t->err));
+        answer.fields = sotto_buf_bytes(&fields);
+        answer.status = net.gateway;
+    }
     if (net.asks)
         answer = (sotto_bhttp){.method = sotto_bytes_of("GET", 3), .status = 200};
     CHECK_OK(t, sotto_bhttp_encode(&sealed, &answer, 1024, &t->err));
@@ -323,7 +330,7 @@ static void check_waits(sotto_test *t, network habits)
     CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
     CHECK_EQUAL(t, 0, acknowledged() + given_up());
     net.plain = net.typed_plain = net.flips = net.asks = false;
-    net.status = 0;
+    net.status = net.gateway = 0;
     CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
     CHECK_EQUAL(t, 1, acknowledged());
     sotto_test_phone_close(&phone);
@@ -338,6 +345,15 @@ static void a_relay_can_not_answer_for_a_leader(sotto_test *t)
     check_waits(t, (network){.flips = true});
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
         check_waits(t, (network){.status = statuses[i]});
+}
+
+/* A gateway that was started again, or that has another time, seals errors which a leader would mean for good. */
+static void an_error_of_the_gateways_own_is_not_the_last_word(sotto_test *t)
+{
+    static const unsigned statuses[] = {400, 403, 405, 409, 410, 413, 422, 502, 503};
+
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        check_waits(t, (network){.gateway = statuses[i]});
 }
 
 static void a_request_is_no_answer(sotto_test *t)
@@ -377,10 +393,15 @@ static void without_a_whole_way_nothing_leaves(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(a_report_goes_through_the_relay),     CASE(all_requests_have_one_length),
-        CASE(a_dummy_has_the_length_of_an_answer), CASE(what_the_leader_says_is_believed_sealed),
-        CASE(a_relay_can_not_answer_for_a_leader), CASE(a_request_is_no_answer),
-        CASE(an_answer_is_for_its_request),        CASE(without_a_whole_way_nothing_leaves),
+        CASE(a_report_goes_through_the_relay),
+        CASE(all_requests_have_one_length),
+        CASE(a_dummy_has_the_length_of_an_answer),
+        CASE(what_the_leader_says_is_believed_sealed),
+        CASE(a_relay_can_not_answer_for_a_leader),
+        CASE(a_request_is_no_answer),
+        CASE(an_error_of_the_gateways_own_is_not_the_last_word),
+        CASE(an_answer_is_for_its_request),
+        CASE(without_a_whole_way_nothing_leaves),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -23,6 +23,8 @@
 /* Problems that have names of their own (RFC 9458, 8.2). */
 #define SOTTO_OHTTP_KEY_PROBLEM  "https://iana.org/assignments/http-problem-types#ohttp-key"
 #define SOTTO_OHTTP_DATE_PROBLEM "https://iana.org/assignments/http-problem-types#date"
+/* A field of sealed errors that the gateway made by itself (RFC 9209): those of targets lack it. */
+#define SOTTO_OHTTP_GATEWAY_FIELD "proxy-status"
 
 enum {
     SOTTO_OHTTP_HEADER = 7, /* key id, KEM, KDF, AEAD                           */

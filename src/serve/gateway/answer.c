@@ -60,12 +60,17 @@ void sotto_gateway_refuse_sealed(sotto_gateway_ask *ask, unsigned status, const 
                                  const char *detail)
 {
     static const char media_type[] = SOTTO_HTTP_PROBLEM_TYPE;
-    uint8_t text[512], lines[64];
-    sotto_buf problem = sotto_buf_over(text, sizeof text), field = sotto_buf_over(lines, 64);
+    const char *made_here = status == 502 ? "sotto-gateway; error=destination_unavailable"
+                                          : "sotto-gateway; error=proxy_internal_response";
+    uint8_t text[512], lines[160];
+    sotto_buf problem = sotto_buf_over(text, sizeof text);
+    sotto_buf field = sotto_buf_over(lines, sizeof lines);
     sotto_writer w = sotto_writer_on(&field);
 
     atomic_fetch_add(&ask->gateway->sealed_errors, 1);
     sotto_bhttp_field_write(&w, "content-type", sotto_bytes_of(media_type, sizeof media_type - 1));
+    sotto_bhttp_field_write(&w, SOTTO_OHTTP_GATEWAY_FIELD,
+                            sotto_bytes_of(made_here, strlen(made_here)));
     if (sotto_writer_finish(&w, "field", NULL) != SOTTO_OK ||
         sotto_http_problem_encode(
             &problem, &(sotto_http_problem){.status = status, .type = type, .detail = detail},

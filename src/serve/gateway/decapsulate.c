@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/rule.h"
 #include "seal/ohttp/date.h"
 
@@ -62,13 +63,16 @@ static bool is_dated(const sotto_gateway *g, const sotto_bhttp *m, int64_t now)
         return false;
     if (SOTTO_RULE(gateway_after_start) && date < g->not_before)
         return false;
-    return date >= now - window && date <= now + window;
+    if (SOTTO_RULE(gateway_not_ahead) && date > now + SOTTO_GATEWAY_AHEAD)
+        return false;
+    return date >= now - window;
 }
 
 static void judge(sotto_gateway_ask *ask, sotto_bytes enc, sotto_buf *plain)
 {
     sotto_gateway *g = ask->gateway;
     const int64_t now = sotto_host_seconds(g->host);
+    sotto_gateway_way way;
     sotto_bhttp m;
 
     if (sotto_bhttp_decode(&m, plain->data, plain->len, NULL) != SOTTO_OK || m.response) {
@@ -80,7 +84,12 @@ static void judge(sotto_gateway_ask *ask, sotto_bytes enc, sotto_buf *plain)
                                     "the request's date is too far from this gateway's");
         return;
     }
-    const sotto_status status = sotto_replays_note(g->replays, enc, now, NULL);
+    /* Before it is remembered: a request that goes nowhere takes no memory. */
+    if (!sotto_gateway_find(ask, &way, &m))
+        return;
+    const uint64_t passed = sotto_clock_monotonic(g->host->options.clock) / 1000000000;
+    const sotto_status status = sotto_replays_note(
+        g->replays, enc, (sotto_replays_time){.wall = now, .passed = (int64_t)passed}, NULL);
     if (status == SOTTO_STALE) {
         atomic_fetch_add(&g->replayed, 1);
         sotto_gateway_refuse_sealed(ask, 409, NULL, "this request was opened before");
@@ -88,7 +97,7 @@ static void judge(sotto_gateway_ask *ask, sotto_bytes enc, sotto_buf *plain)
         sotto_gateway_refuse_sealed(ask, 503, NULL, "too many requests are remembered");
     } else {
         atomic_fetch_add(&g->opened, 1);
-        sotto_gateway_forward(ask, &m);
+        sotto_gateway_forward(ask, &way, &m);
     }
 }
 
@@ -166,6 +175,35 @@ static void drain(void *context, sotto_worker *worker)
     }
 }
 
+void sotto_gateway_refuse_waiting(sotto_gateway *g, const char *detail)
+{
+    sotto_gateway_ask *next;
+
+    (void)pthread_mutex_lock(&g->lock);
+    next = g->first;
+    g->first = NULL;
+    g->last = &g->first;
+    (void)pthread_mutex_unlock(&g->lock);
+    while (next) {
+        sotto_gateway_ask *ask = next;
+
+        next = ask->next;
+        sotto_gateway_refuse(ask, 503, NULL, detail);
+    }
+}
+
+/* A piece of work that never began. Those that run take what waits before they end; without any, nobody would. */
+static void give_up_drainer(sotto_gateway *g)
+{
+    bool none;
+
+    (void)pthread_mutex_lock(&g->lock);
+    none = --g->drainers == 0;
+    (void)pthread_mutex_unlock(&g->lock);
+    if (none)
+        sotto_gateway_refuse_waiting(g, "this gateway is busy");
+}
+
 void sotto_gateway_take(sotto_gateway *g, sotto_http_request *request)
 {
     sotto_gateway_ask *ask = sotto_alloc(sizeof *ask);
@@ -183,9 +221,6 @@ void sotto_gateway_take(sotto_gateway *g, sotto_http_request *request)
     more = g->drainers < g->host->options.workers;
     g->drainers += more;
     (void)pthread_mutex_unlock(&g->lock);
-    if (more && sotto_pool_post(g->host->pool, drain, g, NULL) != SOTTO_OK) {
-        (void)pthread_mutex_lock(&g->lock);
-        g->drainers--;
-        (void)pthread_mutex_unlock(&g->lock);
-    }
+    if (more && sotto_pool_post(g->host->pool, drain, g, NULL) != SOTTO_OK)
+        give_up_drainer(g);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    MOST_URL = 2048,
     MOST_TYPE = 128,
     MOST_ANSWER = 4 << 20,
     TIMEOUT_MS = 20000,
@@ -50,7 +49,7 @@ static sotto_status write_wanted(sotto_buf *out, const sotto_bhttp *m, sotto_err
 sotto_status sotto_gateway_url(const sotto_gateway *g, sotto_buf *url, const sotto_bhttp *m,
                                sotto_err *err)
 {
-    uint8_t memory[MOST_URL];
+    uint8_t memory[SOTTO_GATEWAY_URL];
     sotto_buf wanted = sotto_buf_over(memory, sizeof memory);
     const sotto_url_row *best = NULL;
     sotto_writer w = sotto_writer_on(url);
@@ -127,12 +126,29 @@ static bool method_of(sotto_http_method *out, sotto_bytes name)
     return false;
 }
 
-void sotto_gateway_forward(sotto_gateway_ask *ask, const sotto_bhttp *m)
+bool sotto_gateway_find(sotto_gateway_ask *ask, sotto_gateway_way *way, const sotto_bhttp *m)
 {
-    char url[MOST_URL + 1], type[MOST_TYPE] = "";
-    sotto_buf to = sotto_buf_over(url, sizeof url);
+    sotto_buf to = sotto_buf_over(way->url, sizeof way->url);
+    sotto_err why = {0};
+
+    if (SOTTO_RULE(gateway_methods) && !method_of(&way->method, m->method)) {
+        sotto_gateway_refuse_sealed(ask, 405, NULL, "this gateway forwards GET, POST and PUT");
+        return false;
+    }
+    if (sotto_gateway_url(ask->gateway, &to, m, &why) != SOTTO_OK) {
+        sotto_gateway_refuse_sealed(ask, 403, NULL, why.reason);
+        return false;
+    }
+    return true;
+}
+
+void sotto_gateway_forward(sotto_gateway_ask *ask, const sotto_gateway_way *way,
+                           const sotto_bhttp *m)
+{
+    char type[MOST_TYPE] = "";
     const sotto_http_field field = {"Content-Type", type};
-    sotto_http_call call = {.url = url,
+    sotto_http_call call = {.method = way->method,
+                            .url = way->url,
                             .fields = &field,
                             .body = m->content,
                             .repeatable = true,
@@ -140,16 +156,7 @@ void sotto_gateway_forward(sotto_gateway_ask *ask, const sotto_bhttp *m)
                             .timeout_ms = TIMEOUT_MS,
                             .max_response = MOST_ANSWER};
     sotto_bytes value;
-    sotto_err why = {0};
 
-    if (SOTTO_RULE(gateway_methods) && !method_of(&call.method, m->method)) {
-        sotto_gateway_refuse_sealed(ask, 405, NULL, "this gateway forwards GET, POST and PUT");
-        return;
-    }
-    if (sotto_gateway_url(ask->gateway, &to, m, &why) != SOTTO_OK) {
-        sotto_gateway_refuse_sealed(ask, 403, NULL, why.reason);
-        return;
-    }
     if (sotto_bhttp_field(m->fields, "content-type", &value) && value.len < sizeof type) {
         memcpy(type, value.data, value.len);
         call.field_count = 1;

@@ -24,6 +24,9 @@
 
 typedef struct sotto_gateway sotto_gateway;
 
+/* What a request says of its date may be this far ahead, in seconds: devices round theirs down to the minute. */
+enum { SOTTO_GATEWAY_AHEAD = 60, SOTTO_GATEWAY_URL = 2048 };
+
 /* A request on its way. */
 typedef struct sotto_gateway_ask {
     sotto_gateway *gateway;
@@ -51,6 +54,8 @@ struct sotto_gateway {
 
 /* Takes a request whose body is whole. */
 void sotto_gateway_take(sotto_gateway *gateway, sotto_http_request *request);
+/* Refuses what waits with 503: no worker will take it. */
+void sotto_gateway_refuse_waiting(sotto_gateway *gateway, const char *detail);
 
 /* ---- forward.c ---- */
 
@@ -59,15 +64,25 @@ void sotto_gateway_take(sotto_gateway *gateway, sotto_http_request *request);
  */
 SOTTO_MUST_USE sotto_status sotto_gateway_url(const sotto_gateway *gateway, sotto_buf *url,
                                               const sotto_bhttp *message, sotto_err *err);
+/* How a target is asked. */
+typedef struct sotto_gateway_way {
+    sotto_http_method method;
+    char url[SOTTO_GATEWAY_URL + 1];
+} sotto_gateway_way;
+
+/* Finds the way of an opened request. False: there is none, and the ask was refused. */
+SOTTO_MUST_USE bool sotto_gateway_find(sotto_gateway_ask *ask, sotto_gateway_way *way,
+                                       const sotto_bhttp *message);
 /* Sends an opened request to its target, and answers it at last. */
-void sotto_gateway_forward(sotto_gateway_ask *ask, const sotto_bhttp *message);
+void sotto_gateway_forward(sotto_gateway_ask *ask, const sotto_gateway_way *way,
+                           const sotto_bhttp *message);
 
 /* ---- answer.c: each ends the ask ---- */
 
 /* Before the request was opened. type: NULL or a problem type of RFC 9458. */
 void sotto_gateway_refuse(sotto_gateway_ask *ask, unsigned status, const char *type,
                           const char *detail);
-/* After it. */
+/* After it. The answer says that the gateway made it: see SOTTO_OHTTP_GATEWAY_FIELD. */
 void sotto_gateway_refuse_sealed(sotto_gateway_ask *ask, unsigned status, const char *type,
                                  const char *detail);
 void sotto_gateway_answer(sotto_gateway_ask *ask, const sotto_bhttp *answer);

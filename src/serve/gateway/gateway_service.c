@@ -29,7 +29,6 @@ static bool admit(void *state, const sotto_route *route, sotto_http_request *req
     if (SOTTO_RULE(gateway_media_type) && !right)
         return sotto_http_refuse(
             request, &(sotto_http_problem){.status = 415, .detail = "message/ohttp-req is taken"});
-    sotto_http_request_vouch(request); /* relays stand for many clients */
     return true;
 }
 
@@ -76,14 +75,14 @@ static const sotto_route routes[] = {
 /* clang-format off */
 static const sotto_option options[] = {
     {"targets", SOTTO_OPTION_FILE, AT(targets), "{name}-targets.txt", 0, 0, NULL,
-     "a file with a line for each server behind this gateway: the URL that clients name, up to a slash, and the URL where it is", SOTTO_OPTION_ALWAYS},
+     "a file with a line for each server behind this gateway: the URL that clients name, and the URL where it is; both end with a slash", SOTTO_OPTION_ALWAYS},
     {"replay_window", SOTTO_OPTION_DURATION, AT(replay_window), "10m", 60, 86400, NULL,
-     "how far from this gateway's clock a request's date may be; requests are remembered for twice as long", SOTTO_OPTION_ALWAYS},
+     "how far a request's date may be behind this gateway's clock; requests are remembered for twice as long", SOTTO_OPTION_ALWAYS},
     {"replay_most", SOTTO_OPTION_NUMBER, AT(replay_most), "4000000", 1, 1000000000, NULL,
      "requests remembered at once, of up to 64 bytes each; beyond them requests are refused", SOTTO_OPTION_ALWAYS},
     {"max_request", SOTTO_OPTION_SIZE, AT(max_request), "4M", 1024, (uint64_t)256 << 20, NULL,
      "the longest encapsulated request", SOTTO_OPTION_ALWAYS},
-    {"answer_pad", SOTTO_OPTION_SIZE, AT(answer_pad), "1K", 64, 1 << 20, NULL,
+    {"answer_pad", SOTTO_OPTION_SIZE, AT(answer_pad), "1K", 64, 4096, NULL,
      "answers are padded to a multiple of this", SOTTO_OPTION_ALWAYS},
     SOTTO_KEY_OPTION_ROWS(AT),
 };
@@ -105,44 +104,52 @@ static size_t info_of(uint8_t out[SOTTO_KEYS_INFO], uint8_t id, sotto_hpke_suite
     return SOTTO_OHTTP_INFO;
 }
 
-/* A prefix ends with a slash: "https://a.example" would begin "https://a.example.org" too. */
+/* Whether whatever follows this text stays below it. "https://a.example" would begin "https://a.example.org" too, and after
+ * a question mark or a hash there is no path. */
+static bool is_whole(const char *url)
+{
+    const char *authority = strstr(url, "://");
+
+    return authority && strchr(authority + 3, '/') && url[strlen(url) - 1] == '/' &&
+           !strpbrk(url, "?#");
+}
+
 static sotto_status check_targets(const sotto_url_table *targets, sotto_err *err)
 {
     for (size_t i = 0; i < sotto_url_table_count(targets); i++) {
-        const char *name = sotto_url_table_row(targets, i)->name;
-        const char *authority = strstr(name, "://");
+        const sotto_url_row *row = sotto_url_table_row(targets, i);
 
-        if (SOTTO_RULE(gateway_whole_targets) &&
-            (!authority || !strchr(authority + 3, '/') || name[strlen(name) - 1] != '/'))
+        if (SOTTO_RULE(gateway_whole_targets) && !is_whole(row->name))
             return sotto_fail(err, SOTTO_MALFORMED,
-                              "targets: %.80s: not a URL that ends with a slash", name);
+                              "targets: %.80s: not a URL that ends with a slash", row->name);
+        if (SOTTO_RULE(gateway_whole_urls) && !is_whole(row->url))
+            return sotto_fail(err, SOTTO_MALFORMED,
+                              "targets: %.80s: where it is does not end with a slash", row->name);
     }
     return SOTTO_OK;
 }
 
-static sotto_status oldest(void *context, const sotto_key_line *line, sotto_err *err)
+/* Whether a process before this one may have had keys. Asked before the first key is made. */
+static sotto_status look_for_keys(sotto_tx *tx, void *context, sotto_err *err)
 {
-    int64_t *since = context;
+    bool *found = context;
+    sotto_sql q;
 
-    (void)err;
-    if (line->since < *since)
-        *since = line->since;
-    return SOTTO_OK;
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT 1 FROM hpke_key UNION ALL SELECT 1 FROM hpke_former LIMIT 1", err));
+    SOTTO_TRY(sotto_sql_step(&q, found, err));
+    return sotto_sql_run(&q, NULL, err);
 }
 
-/* Replays are remembered by one process, and end with it. What was sealed to a key that is older than this process may have
- * been opened by the one before, unless it is dated after this one began. */
-static sotto_status open_memory(sotto_gateway *g, sotto_err *err)
+/* Replays are remembered by one process, and end with it. What was sealed to a key of this database may have been opened by
+ * the process before, unless it is dated later than anything that that one took. */
+static sotto_status open_memory(sotto_gateway *g, bool has_past, sotto_err *err)
 {
-    const int64_t now = g->host->started;
-    int64_t since = now;
-
     if (strcmp(sotto_db_kind(g->host->db), "sqlite") != 0)
         return sotto_fail(err, SOTTO_DENIED,
                           "a gateway remembers replays by itself: its database is an SQLite file");
-    SOTTO_TRY(sotto_keys_list(g->keys, oldest, &since, err));
-    if (since < now)
-        g->not_before = now;
+    if (has_past)
+        g->not_before = sotto_host_seconds(g->host) + SOTTO_GATEWAY_AHEAD + 1;
     return sotto_replays_new(&g->replays, g->config.replay_most, (int64_t)g->config.replay_window,
                              err);
 }
@@ -150,14 +157,16 @@ static sotto_status open_memory(sotto_gateway *g, sotto_err *err)
 static sotto_status open_parts(sotto_gateway *g, sotto_err *err)
 {
     sotto_host *host = g->host;
+    bool has_past = true;
 
     SOTTO_TRY(sotto_url_table_read(&g->targets, g->config.targets, host->options.plain_http, err));
     SOTTO_TRY(check_targets(g->targets, err));
+    SOTTO_TRY(sotto_db_read(host->db, look_for_keys, &has_past, err));
     SOTTO_TRY(sotto_keys_open(&g->keys, host->db, &host->columns, sotto_bytes_of(NULL, 0),
                               &g->config.key_times, sotto_host_seconds(host), &host->options.log,
                               err));
     sotto_keys_info_by(g->keys, info_of);
-    SOTTO_TRY(open_memory(g, err));
+    SOTTO_TRY(open_memory(g, has_past, err));
     g->receivers = sotto_alloc(host->options.workers * POINTER);
     if (!g->receivers)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a gateway");
@@ -185,15 +194,7 @@ static sotto_status open(void **state, sotto_host *host, const void *config, sot
 /* No worker runs any more: what still waits was never opened. */
 static void settle(void *state)
 {
-    sotto_gateway *g = state;
-
-    while (g->first) {
-        sotto_gateway_ask *ask = g->first;
-
-        g->first = ask->next;
-        sotto_gateway_refuse(ask, 503, NULL, "this gateway closes");
-    }
-    g->last = &g->first;
+    sotto_gateway_refuse_waiting(state, "this gateway closes");
 }
 
 static void close(void *state)

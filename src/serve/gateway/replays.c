@@ -21,7 +21,8 @@ struct sotto_replays {
     pthread_mutex_t lock;
     uint8_t secret[32]; /* so that nobody can choose names that fall together */
     uint64_t most;
-    int64_t span, began; /* a generation takes new names for `span` seconds */
+    int64_t span; /* a generation takes new names for so many seconds */
+    sotto_replays_time began;
     generation now, before;
 };
 
@@ -63,13 +64,17 @@ static sotto_status grow(generation *g, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* A clock that was set back ends no generation early: what is remembered longer than it need be does no harm. */
-static void turn(sotto_replays *r, int64_t now)
+/* A generation ends when both clocks say so. A wall clock that jumps ahead must not clear the memory, and after one that was
+ * set back the same dates are taken again. What is remembered longer than it need be does no harm. */
+static void turn(sotto_replays *r, sotto_replays_time now)
 {
-    if (now < r->began + r->span)
+    const int64_t by_wall = now.wall - r->began.wall, passed = now.passed - r->began.passed;
+    const int64_t age = by_wall < passed ? by_wall : passed;
+
+    if (age < r->span)
         return;
     clear(&r->before);
-    if (now < r->began + 2 * r->span) {
+    if (age < 2 * r->span) {
         r->before = r->now;
         r->now = (generation){0};
     } else {
@@ -120,7 +125,8 @@ static sotto_status note(sotto_replays *r, const uint64_t name[2], sotto_err *er
     return SOTTO_OK;
 }
 
-sotto_status sotto_replays_note(sotto_replays *r, sotto_bytes enc, int64_t now, sotto_err *err)
+sotto_status sotto_replays_note(sotto_replays *r, sotto_bytes enc, sotto_replays_time now,
+                                sotto_err *err)
 {
     uint64_t name[4];
     sotto_hash hash;

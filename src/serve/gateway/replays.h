@@ -5,7 +5,8 @@
  * Threads:  any.
  *
  * A request says when it was made, and one that is dated outside of the window is refused; so a request can be replayed for
- * two windows after it was opened, and is remembered for as long.
+ * two windows after it was opened, and is remembered for as long. This is so by either clock: a wall clock that jumps ahead
+ * makes nothing forgotten, and what is set back is waited for.
  */
 #ifndef SOTTO_SERVE_GATEWAY_REPLAYS_H
 #define SOTTO_SERVE_GATEWAY_REPLAYS_H
@@ -13,6 +14,11 @@
 #include "sotto/base.h"
 
 typedef struct sotto_replays sotto_replays;
+
+typedef struct sotto_replays_time {
+    int64_t wall;   /* seconds since 1970; may jump                */
+    int64_t passed; /* seconds since some start; never goes back   */
+} sotto_replays_time;
 
 /*   most    requests remembered at once
  *   window  seconds */
@@ -25,8 +31,8 @@ void sotto_replays_free(sotto_replays *replays);
  *   SOTTO_STALE      it is remembered already
  *   SOTTO_NO_MEMORY  there is no room for another: nothing may be opened now
  */
-SOTTO_MUST_USE sotto_status sotto_replays_note(sotto_replays *replays, sotto_bytes enc, int64_t now,
-                                               sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_replays_note(sotto_replays *replays, sotto_bytes enc,
+                                               sotto_replays_time now, sotto_err *err);
 uint64_t sotto_replays_count(sotto_replays *replays);
 
 #endif

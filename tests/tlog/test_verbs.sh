@@ -58,7 +58,7 @@ printf '[log]\nwitnesses = witnesses\n' >sotto.ini
 "$sotto" serve log --config sotto.ini --listen "127.0.0.1:$base" --operations "127.0.0.1:$((base + 2))" >/dev/null 2>>log.err &
 pids="$pids $!"
 server=$!
-for i in $(seq 300); do grep -q server.started log.err && break; sleep 0.1; done
+for i in $(seq 300); do grep -q log.confirmed log.err && break; sleep 0.1; done
 
 url=http://127.0.0.1:$base
 "$sotto" recipe new >recipe.json

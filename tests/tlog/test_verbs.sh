@@ -72,6 +72,9 @@ is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$wit
 is 0 "$sotto" log verify bundle --log "$log" --witness "$witness" --out copy.json
 cmp -s recipe.json copy.json || fail "another recipe came out"
 grep -q '^0 recipe ' out || fail "verify does not name the entry"
+[ ! -s verb.err ] || fail "verify with a witness complains"
+is 0 "$sotto" log verify bundle --log "$log"
+grep -q 'no witness was asked for' verb.err || fail "verify without a witness does not say so"
 is 6 "$sotto" log verify bundle --log "$log" --witness "$log"
 is 2 "$sotto" log verify bundle --what
 head -c 300 bundle >cut
@@ -86,6 +89,10 @@ grep -q '"type": "recipe"' out || fail "the monitor tells of no recipe"
 is 0 "$sotto" log monitor --from "$url" --state state --log "$log"
 [ ! -s out ] || fail "the monitor tells of an entry twice"
 is 7 "$sotto" log monitor --from http://127.0.0.1:$((base + 4)) --state none --log "$log"
+
+# A state that can't be read is not one that was never there.
+ln -s loop loop
+is 1 "$sotto" log monitor --from log-files --state loop --log "$log"
 
 # The same key, another log: both checkpoints are evidence.
 kill "$server"

@@ -167,6 +167,9 @@ static int run_verify(int argc, char **argv)
         code = sotto_log_job_complain(&job);
     if (code == EXIT_DONE)
         print_entry(job.json, facts.index, bundle.entry);
+    if (code == EXIT_DONE && job.trust.quorum == 0)
+        (void)fprintf(stderr,
+                      "sotto log verify: no witness was asked for: the log alone vouches\n");
     if (code == EXIT_DONE && job.out &&
         sotto_log_job_write(&job, job.out, facts.object) != SOTTO_OK)
         code = sotto_log_job_complain(&job);

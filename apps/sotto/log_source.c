@@ -187,7 +187,8 @@ sotto_status sotto_log_job_read(sotto_log_job *job, const char *path, size_t mos
     FILE *file = fopen(path, "rb");
 
     if (!file)
-        return sotto_fail(&job->err, SOTTO_MISSING, "%.100s: %s", path, strerror(errno));
+        return sotto_fail(&job->err, errno == ENOENT ? SOTTO_MISSING : SOTTO_IO, "%.100s: %s", path,
+                          strerror(errno));
     if (sotto_buf_take(out, &job->arena, most + 1, &job->err) == SOTTO_OK)
         out->len = fread(out->data, 1, most + 1, file);
     (void)fclose(file);

@@ -19,6 +19,7 @@ typedef struct sotto_recipe_job {
     bool json;
     sotto_arena arena;
     sotto_mistakes mistakes;
+    sotto_bytes text; /* of the recipe, as it was read */
     const sotto_recipe *recipe;
     const sotto_policy *policy_read;
     const sotto_streams *streams_read;

@@ -114,6 +114,7 @@ int sotto_recipe_job_load(sotto_recipe_job *job)
     if (read_file(job, job->files[0], &text, &err) != SOTTO_OK ||
         sotto_recipe_read(&job->recipe, text, &job->arena, &job->mistakes, &err) != SOTTO_OK)
         return complain(job, job->files[0], &err);
+    job->text = text;
     if (job->policy &&
         (read_file(job, job->policy, &text, &err) != SOTTO_OK ||
          sotto_policy_read(&job->policy_read, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))

@@ -145,10 +145,13 @@ static sotto_status check_line(const sotto_note *note, const sotto_note_key *key
                                const uint8_t *bytes, size_t len, uint64_t *time, sotto_err *err)
 {
     const size_t extra = key->kind == SOTTO_NOTE_COSIGNATURE ? TIME : 0;
-    const uint64_t when = read_big_endian(bytes + ID, (unsigned)extra);
     signed_text text;
+    uint64_t when;
 
-    if (len != ID + extra + SOTTO_SIGNATURE || !text_of(&text, note->text, key->kind, when))
+    if (len != ID + extra + SOTTO_SIGNATURE) /* no more than its id may have been decoded */
+        return sotto_fail(err, SOTTO_REJECTED, "signed note: a signature of the wrong length");
+    when = read_big_endian(bytes + ID, (unsigned)extra);
+    if (!text_of(&text, note->text, key->kind, when))
         return sotto_fail(err, SOTTO_REJECTED, "signed note: a signature of the wrong form");
     if (*time < when)
         *time = when;
@@ -180,6 +183,26 @@ sotto_status sotto_note_check(const sotto_note *note, const sotto_note_key *key,
     if (time)
         *time = latest;
     return SOTTO_OK;
+}
+
+bool sotto_note_line_by(sotto_bytes *out, const sotto_note *note, const sotto_note_key *key)
+{
+    sotto_bytes rest = note->signatures;
+    line one;
+
+    while (rest.len > 0) {
+        const uint8_t *start = rest.data;
+        sotto_note alone;
+
+        if (!take_line(&one, &rest))
+            return false;
+        alone = (sotto_note){note->text, sotto_bytes_of(start, (size_t)(rest.data - start))};
+        if (sotto_note_check(&alone, key, NULL, NULL) == SOTTO_OK) {
+            *out = alone.signatures;
+            return true;
+        }
+    }
+    return false;
 }
 
 sotto_status sotto_note_sign(sotto_buf *out, sotto_bytes text, const sotto_note_signer *signer,

@@ -88,6 +88,9 @@ SOTTO_MUST_USE sotto_status sotto_note_decode(sotto_note *out, sotto_bytes bytes
 SOTTO_MUST_USE sotto_status sotto_note_check(const sotto_note *note, const sotto_note_key *key,
                                              uint64_t *time, sotto_err *err);
 
+/* The first line that is the key's and holds, with its newline; borrowed. */
+bool sotto_note_line_by(sotto_bytes *out, const sotto_note *note, const sotto_note_key *key);
+
 /* Appends a signature line. time: of a cosignature, below 2^63 and not 0; unused for others.
  *   SOTTO_TOO_LARGE  the text has more than SOTTO_NOTE_TEXT_MAX bytes, or out has no room
  */

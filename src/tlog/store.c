@@ -404,10 +404,16 @@ sotto_status sotto_log_store_add(sotto_log_store *s, uint64_t *index, sotto_byte
     if (entry.len > SOTTO_ENTRY_MAX)
         return sotto_fail(err, SOTTO_TOO_LARGE, "log: an entry has %d bytes at most",
                           SOTTO_ENTRY_MAX);
-    SOTTO_TRY(room_for(&s->bundle, 2 + entry.len, err));
+    status = room_for(&s->bundle, 2 + entry.len, err);
     w = sotto_writer_on(&s->bundle);
-    sotto_write_opaque16(&w, entry);
-    SOTTO_TRY(sotto_writer_finish(&w, "entry", err));
+    if (status == SOTTO_OK) {
+        sotto_write_opaque16(&w, entry);
+        status = sotto_writer_finish(&w, "entry", err);
+    }
+    if (status != SOTTO_OK) {
+        s->broken = true; /* what was added before would be signed with the next batch */
+        return status;
+    }
     *index = s->tree.size;
     sotto_merkle_leaf(&leaf, entry);
     sotto_merkle_append(&s->tree, 0, &leaf);

@@ -59,6 +59,7 @@ sotto_witness_verdict sotto_witness_judge(const sotto_witness_request *r, const 
     sotto_merkle_hash empty;
     sotto_err why = {0};
     sotto_note note;
+    bool fork;
 
     if (sotto_note_decode(&note, r->note, &why) != SOTTO_OK)
         return refuse(400, false, err, why.reason);
@@ -74,7 +75,8 @@ sotto_witness_verdict sotto_witness_judge(const sotto_witness_request *r, const 
     if (SOTTO_RULE(witness_knows_the_empty_tree) && now->size == 0 &&
         !sotto_merkle_equal(&now->root, &empty))
         return refuse(422, true, err, "no entry, but another root");
+    fork = now->size > 0 && now->size == last->size && !sotto_merkle_equal(&last->root, &now->root);
     if (SOTTO_RULE(witness_demands_consistency) && check_growth(r, last, &why) != SOTTO_OK)
-        return refuse(422, now->size == last->size, err, why.reason);
+        return refuse(fork && r->proof.count == 0 ? 409 : 422, fork, err, why.reason);
     return (sotto_witness_verdict){200, false};
 }

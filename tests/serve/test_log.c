@@ -16,6 +16,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,6 +100,7 @@ static sotto_host *open_witness(sotto_test *t, const keys *k, const char *databa
     return host;
 }
 
+/* witness: its port; 0: the log has none. */
 static sotto_status start_log(sotto_test *t, const keys *k, const char *database, unsigned witness,
                               sotto_host **host)
 {
@@ -106,10 +108,13 @@ static sotto_status start_log(sotto_test *t, const keys *k, const char *database
     const int len =
         snprintf(line, sizeof line, "%s http://127.0.0.1:%u/\n", k->witness_vkey, witness);
 
+    int used = snprintf(more, sizeof more, "token = %s/log.token\ndirectory = %s/files\n",
+                        k->directory, k->directory);
+
     write_file(t, k->directory, "log.witnesses", line, (size_t)len, 0644);
-    (void)snprintf(more, sizeof more,
-                   "token = %s/log.token\ndirectory = %s/files\nwitnesses = %s/log.witnesses\n",
-                   k->directory, k->directory, k->directory);
+    if (witness > 0)
+        (void)snprintf(more + used, sizeof more - (size_t)used, "witnesses = %s/log.witnesses\n",
+                       k->directory);
     return start(t, k, &log_config, "log", database, more, host);
 }
 
@@ -170,6 +175,57 @@ static unsigned add(sotto_test *t, unsigned port, const char *recipe)
     return ask(t, port, "POST /add", BY_TOKEN, body.data, body.len).status;
 }
 
+/* A log takes nothing before a witness has cosigned. */
+static void add_in_time(sotto_test *t, unsigned port, const char *recipe)
+{
+    unsigned status = 503;
+
+    for (int i = 0; i < 400 && status == 503; i++) {
+        status = add(t, port, recipe);
+        if (status == 503)
+            sotto_test_sleep_ms(50);
+    }
+    CHECK_EQUAL(t, 200, status);
+}
+
+/* A number among a service's metrics. */
+static unsigned long metric(sotto_test *t, const sotto_host *host, const char *name)
+{
+    const sotto_test_answer answer = get(t, sotto_operations_port(host->operations), "metrics");
+    char line[80];
+    const char *found;
+
+    (void)snprintf(line, sizeof line, "\n%s ", name);
+    found = strstr(answer.body, line);
+    CHECK(t, found != NULL);
+    return found ? strtoul(found + strlen(line), NULL, 10) : 0;
+}
+
+static void await_metric(sotto_test *t, const sotto_host *host, const char *name)
+{
+    for (int i = 0; i < 400 && metric(t, host, name) == 0; i++)
+        sotto_test_sleep_ms(50);
+    CHECK(t, metric(t, host, name) > 0);
+}
+
+/* A row of somebody's memory as it never was. */
+typedef struct forgery {
+    const char *sql;
+    int64_t size;
+    uint8_t root[SOTTO_MERKLE_HASH];
+} forgery;
+
+static sotto_status forge(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const forgery *f = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, f->sql, err));
+    sotto_sql_int(&q, 1, f->size);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(f->root, sizeof f->root));
+    return sotto_sql_run(&q, NULL, err);
+}
+
 /* Waits until the checkpoint of that size is cosigned. */
 static sotto_test_answer await_cosigned(sotto_test *t, const keys *k, unsigned port, uint64_t size)
 {
@@ -190,6 +246,17 @@ static sotto_test_answer await_cosigned(sotto_test *t, const keys *k, unsigned p
     return answer;
 }
 
+/* Where a witness shows the last checkpoint of the log. */
+static void path_of(char path[80], const keys *k)
+{
+    char digest[65];
+    uint8_t origin[32];
+
+    sotto_hash_once(origin, SOTTO_SHA256, k->log.name);
+    sotto_hex_encode(digest, sotto_bytes_of(origin, sizeof origin));
+    (void)snprintf(path, 80, "%s/checkpoint", digest);
+}
+
 static void what_is_published_is_cosigned_and_proved(sotto_test *t)
 {
     keys k;
@@ -200,13 +267,12 @@ static void what_is_published_is_cosigned_and_proved(sotto_test *t)
     sotto_bytes alone;
     sotto_checkpoint c;
     sotto_merkle_hash leaf;
-    char path[80], digest[65];
-    uint8_t origin[32];
+    char path[80];
 
     make_keys(t, &k);
     witness = open_witness(t, &k, sotto_test_address(t));
     log = open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
-    CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "one"));
+    add_in_time(t, sotto_host_port(log), "one");
     CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "two"));
     answer = await_cosigned(t, &k, sotto_host_port(log), 2);
     CHECK(t, strstr(answer.head, "text/plain; charset=utf-8") != NULL);
@@ -223,9 +289,7 @@ static void what_is_published_is_cosigned_and_proved(sotto_test *t)
     CHECK_BYTES(t, leaf.bytes, tile.body + SOTTO_MERKLE_HASH, SOTTO_MERKLE_HASH);
     CHECK_EQUAL(t, 200, get(t, sotto_host_port(log), "tile/entries/000.p/2").status);
     /* The witness shows what it cosigned. */
-    sotto_hash_once(origin, SOTTO_SHA256, k.log.name);
-    sotto_hex_encode(digest, sotto_bytes_of(origin, sizeof origin));
-    (void)snprintf(path, sizeof path, "%s/checkpoint", digest);
+    path_of(path, &k);
     answer = get(t, sotto_host_port(witness), path);
     CHECK_EQUAL(t, 200, answer.status);
     CHECK_OK(t, sotto_checkpoint_open(&c, sotto_bytes_of(answer.body, answer.body_len), &trust,
@@ -243,7 +307,7 @@ static void only_the_publisher_appends(sotto_test *t)
     unsigned port;
 
     make_keys(t, &k);
-    log = open_log(t, &k, sotto_test_address(t), 1);
+    log = open_log(t, &k, sotto_test_address(t), 0);
     port = sotto_host_port(log);
     body = entry_of(t, "one", &alone);
     CHECK_EQUAL(t, 401, ask(t, port, "POST /add", "", body.data, body.len).status);
@@ -262,7 +326,7 @@ static void a_log_takes_entries_that_it_knows(sotto_test *t)
     unsigned port;
 
     make_keys(t, &k);
-    log = open_log(t, &k, sotto_test_address(t), 1);
+    log = open_log(t, &k, sotto_test_address(t), 0);
     port = sotto_host_port(log);
     body = entry_of(t, "one", &alone);
     CHECK_EQUAL(t, 400, ask(t, port, "POST /add", BY_TOKEN, "", 0).status);
@@ -281,7 +345,7 @@ static void only_signed_tiles_are_served(sotto_test *t)
     unsigned port;
 
     make_keys(t, &k);
-    log = open_log(t, &k, sotto_test_address(t), 1);
+    log = open_log(t, &k, sotto_test_address(t), 0);
     port = sotto_host_port(log);
     CHECK_EQUAL(t, 200, add(t, port, "one"));
     (void)snprintf(directory, sizeof directory, "%s/files", k.directory);
@@ -305,11 +369,11 @@ static void a_log_goes_on_after_a_restart(sotto_test *t)
     make_keys(t, &k);
     witness = open_witness(t, &k, second);
     log = open_log(t, &k, database, sotto_host_port(witness));
-    CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "one"));
+    add_in_time(t, sotto_host_port(log), "one");
     (void)await_cosigned(t, &k, sotto_host_port(log), 1);
     sotto_host_close(log);
     log = open_log(t, &k, database, sotto_host_port(witness));
-    CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "two"));
+    add_in_time(t, sotto_host_port(log), "two");
     (void)await_cosigned(t, &k, sotto_host_port(log), 2);
     sotto_host_close(log);
     sotto_host_close(witness);
@@ -332,11 +396,11 @@ static void a_directory_that_went_back_is_refused(sotto_test *t)
     sotto_host *log;
 
     make_keys(t, &k);
-    log = open_log(t, &k, database, 1);
+    log = open_log(t, &k, database, 0);
     CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "one"));
     sotto_host_close(log);
     empty_files(t, &k);
-    CHECK_STATUS(t, SOTTO_STALE, start_log(t, &k, database, 1, &log));
+    CHECK_STATUS(t, SOTTO_STALE, start_log(t, &k, database, 0, &log));
     CHECK_REASON(t, "was rolled back: it has 0 entries, and 1 were signed");
 }
 
@@ -345,32 +409,104 @@ static void a_witness_shows_a_rollback(sotto_test *t)
 {
     keys k;
     sotto_host *witness, *log;
-    bool refused = false;
 
     make_keys(t, &k);
     witness = open_witness(t, &k, sotto_test_address(t));
     log = open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
-    CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "one"));
+    add_in_time(t, sotto_host_port(log), "one");
     CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "two"));
     (void)await_cosigned(t, &k, sotto_host_port(log), 2);
     sotto_host_close(log);
     empty_files(t, &k);
     log = open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
-    for (int i = 0; i < 400 && !refused; i++) {
-        refused = strstr(get(t, sotto_operations_port(log->operations), "metrics").body,
-                         "sotto_log_rolled_back 1") != NULL;
-        sotto_test_sleep_ms(50);
-    }
-    CHECK(t, refused);
+    CHECK_EQUAL(t, 503, add(t, sotto_host_port(log), "other")); /* at once */
+    await_metric(t, log, "sotto_log_rolled_back");
     CHECK_EQUAL(t, 503, add(t, sotto_host_port(log), "other"));
     sotto_host_close(log);
     sotto_host_close(witness);
 }
 
+/* Whoever lost both would sign other entries in the time until the first witness answers. */
+static void a_log_waits_for_a_witness(sotto_test *t)
+{
+    keys k;
+    sotto_host *log;
+
+    make_keys(t, &k);
+    log = open_log(t, &k, sotto_test_address(t), 1); /* nobody is there */
+    CHECK_EQUAL(t, 503, add(t, sotto_host_port(log), "one"));
+    CHECK_EQUAL(t, 0, metric(t, log, "sotto_log_entries"));
+    CHECK_EQUAL(t, 0, metric(t, log, "sotto_log_confirmed"));
+    sotto_host_close(log);
+}
+
+/* The witness names nine entries, and has a checkpoint of one. */
+static void a_number_that_nobody_signed_stops_nothing(sotto_test *t)
+{
+    forgery f = {.sql = "UPDATE witnessed SET size = ?1, root = ?2", .size = 9};
+    keys k;
+    sotto_host *witness, *log;
+
+    make_keys(t, &k);
+    witness = open_witness(t, &k, sotto_test_address(t));
+    log = open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
+    add_in_time(t, sotto_host_port(log), "one");
+    (void)await_cosigned(t, &k, sotto_host_port(log), 1);
+    CHECK_OK(t, sotto_db_run(witness->db, forge, &f, &t->err));
+    CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "two"));
+    await_metric(t, log, "sotto_log_unproved_sizes");
+    CHECK_EQUAL(t, 0, metric(t, log, "sotto_log_rolled_back"));
+    CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "three"));
+    sotto_host_close(log);
+    sotto_host_close(witness);
+}
+
+/* The witness has another tree of the log's size: each question gets the same answer. */
+static void a_conflict_that_stays_is_asked_about_now_and_then(sotto_test *t)
+{
+    const char *database = sotto_test_address(t);
+    forgery f = {.sql = "UPDATE witnessed SET size = ?1, root = ?2", .size = 1};
+    keys k;
+    sotto_host *witness, *log;
+
+    make_keys(t, &k);
+    witness = open_witness(t, &k, sotto_test_address(t));
+    log = open_log(t, &k, database, sotto_host_port(witness));
+    add_in_time(t, sotto_host_port(log), "one");
+    (void)await_cosigned(t, &k, sotto_host_port(log), 1);
+    sotto_host_close(log);
+    CHECK_OK(t, sotto_db_run(witness->db, forge, &f, &t->err));
+    log = open_log(t, &k, database, sotto_host_port(witness));
+    await_metric(t, witness, "sotto_witness_forks");
+    sotto_test_sleep_ms(2000);
+    CHECK(t, metric(t, witness, "sotto_witness_refused") < 20);
+    CHECK_EQUAL(t, 503, add(t, sotto_host_port(log), "two"));
+    sotto_host_close(log);
+    sotto_host_close(witness);
+}
+
+/* Another process wrote its own tree there, or an old copy came back. */
+static void a_log_continues_its_database(sotto_test *t)
+{
+    forgery f = {.sql = "UPDATE signed SET size = ?1, root = ?2", .size = 9};
+    keys k;
+    sotto_host *log;
+
+    make_keys(t, &k);
+    log = open_log(t, &k, sotto_test_address(t), 0);
+    CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "one"));
+    CHECK_OK(t, sotto_db_run(log->db, forge, &f, &t->err));
+    CHECK_EQUAL(t, 503, add(t, sotto_host_port(log), "two"));
+    CHECK_EQUAL(t, 1, metric(t, log, "sotto_log_entries"));
+    sotto_test_await(t, log->db, "SELECT size FROM signed", 9);
+    sotto_host_close(log);
+}
+
 /* ---- the witness, asked by a log that lies ---------------------------------------------------------------------------------- */
 
-static sotto_test_answer submit(sotto_test *t, const keys *k, unsigned port, uint64_t old,
-                                uint64_t size, uint8_t root, const char *origin)
+static sotto_test_answer submit_with(sotto_test *t, const keys *k, unsigned port, uint64_t old,
+                                     uint64_t size, uint8_t root, const char *origin,
+                                     const char *strangers)
 {
     static uint8_t memory[2][4096];
     const uint8_t seed[SOTTO_SIGN_SEED] = {1};
@@ -386,10 +522,45 @@ static sotto_test_answer submit(sotto_test *t, const keys *k, unsigned port, uin
     len = note.len;
     note.data[note.len++] = '\n';
     CHECK_OK(t, sotto_note_sign(&note, sotto_bytes_of(note.data, len), &signer, 0, &t->err));
+    if (strangers) {
+        memcpy(note.data + note.len, strangers, strlen(strangers));
+        note.len += strlen(strangers);
+    }
     request.note = sotto_buf_bytes(&note);
     CHECK_OK(t, sotto_witness_request_encode(&body, &request, &t->err));
     sotto_note_signer_clear(&signer);
     return ask(t, port, "POST /add-checkpoint", "", body.data, body.len);
+}
+
+static sotto_test_answer submit(sotto_test *t, const keys *k, unsigned port, uint64_t old,
+                                uint64_t size, uint8_t root, const char *origin)
+{
+    return submit_with(t, k, port, old, size, root, origin, NULL);
+}
+
+/* Whoever submits may add lines: they are not the witness' to serve. */
+static void a_stranger_s_line_is_not_served(sotto_test *t)
+{
+    keys k;
+    const sotto_log_trust both = {&k.log, &k.witness, 1, 1};
+    sotto_host *witness;
+    sotto_test_answer answer;
+    sotto_checkpoint c;
+    char path[80];
+
+    make_keys(t, &k);
+    witness = open_witness(t, &k, sotto_test_address(t));
+    CHECK_EQUAL(t, 200,
+                submit_with(t, &k, sotto_host_port(witness), 0, 5, 1, "log.example/a",
+                            "\xe2\x80\x94 stranger.example/s AAAAAAAAAAAA\n")
+                    .status);
+    path_of(path, &k);
+    answer = get(t, sotto_host_port(witness), path);
+    CHECK_EQUAL(t, 200, answer.status);
+    CHECK(t, strstr(answer.body, "stranger") == NULL);
+    CHECK_OK(
+        t, sotto_checkpoint_open(&c, sotto_bytes_of(answer.body, answer.body_len), &both, &t->err));
+    sotto_host_close(witness);
 }
 
 static void a_witness_refuses_a_fork_and_keeps_it(sotto_test *t)
@@ -405,7 +576,7 @@ static void a_witness_refuses_a_fork_and_keeps_it(sotto_test *t)
     CHECK_EQUAL(t, 404, submit(t, &k, port, 0, 5, 1, "log.example/b").status);
     CHECK_EQUAL(t, 200, submit(t, &k, port, 0, 5, 1, "log.example/a").status);
     CHECK_EQUAL(t, 200, submit(t, &k, port, 5, 5, 1, "log.example/a").status);
-    CHECK_EQUAL(t, 422, submit(t, &k, port, 5, 5, 2, "log.example/a").status);
+    CHECK_EQUAL(t, 409, submit(t, &k, port, 5, 5, 2, "log.example/a").status);
     sotto_test_await(t, witness->db, "SELECT count(*) FROM fork WHERE size = 5", 1);
     CHECK_EQUAL(t, 422, submit(t, &k, port, 5, 6, 2, "log.example/a").status);
     CHECK_EQUAL(t, 400, submit(t, &k, port, 6, 5, 1, "log.example/a").status);
@@ -434,6 +605,11 @@ int main(int argc, char **argv)
         CASE(a_log_goes_on_after_a_restart),
         CASE(a_directory_that_went_back_is_refused),
         CASE(a_witness_shows_a_rollback),
+        CASE(a_log_waits_for_a_witness),
+        CASE(a_number_that_nobody_signed_stops_nothing),
+        CASE(a_conflict_that_stays_is_asked_about_now_and_then),
+        CASE(a_log_continues_its_database),
+        CASE(a_stranger_s_line_is_not_served),
         CASE(a_witness_refuses_a_fork_and_keeps_it),
     };
 

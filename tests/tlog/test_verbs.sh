@@ -58,7 +58,7 @@ printf '[log]\nwitnesses = witnesses\n' >sotto.ini
 "$sotto" serve log --config sotto.ini --listen "127.0.0.1:$base" --operations "127.0.0.1:$((base + 2))" >/dev/null 2>>log.err &
 pids="$pids $!"
 server=$!
-for i in $(seq 300); do grep -q server.started log.err && break; sleep 0.1; done
+for i in $(seq 300); do grep -q log.confirmed log.err && break; sleep 0.1; done
 
 url=http://127.0.0.1:$base
 "$sotto" recipe new >recipe.json
@@ -72,6 +72,9 @@ is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$wit
 is 0 "$sotto" log verify bundle --log "$log" --witness "$witness" --out copy.json
 cmp -s recipe.json copy.json || fail "another recipe came out"
 grep -q '^0 recipe ' out || fail "verify does not name the entry"
+[ ! -s verb.err ] || fail "verify with a witness complains"
+is 0 "$sotto" log verify bundle --log "$log"
+grep -q 'no witness was asked for' verb.err || fail "verify without a witness does not say so"
 is 6 "$sotto" log verify bundle --log "$log" --witness "$log"
 is 2 "$sotto" log verify bundle --what
 head -c 300 bundle >cut
@@ -86,6 +89,10 @@ grep -q '"type": "recipe"' out || fail "the monitor tells of no recipe"
 is 0 "$sotto" log monitor --from "$url" --state state --log "$log"
 [ ! -s out ] || fail "the monitor tells of an entry twice"
 is 7 "$sotto" log monitor --from http://127.0.0.1:$((base + 4)) --state none --log "$log"
+
+# A state that can't be read is not one that was never there.
+ln -s loop loop
+is 1 "$sotto" log monitor --from log-files --state loop --log "$log"
 
 # The same key, another log: both checkpoints are evidence.
 kill "$server"

@@ -109,9 +109,15 @@ static void a_fork_is_refused_and_kept(sotto_test *t)
     s.request.proof.count = 0;
     t->err = (sotto_err){0};
     verdict = judge(t, &s);
-    CHECK_EQUAL(t, 422, verdict.http);
+    CHECK_EQUAL(t, 409, verdict.http);
     CHECK(t, verdict.fork);
     CHECK_REASON(t, "two trees of one size with different roots");
+    s.last.root = root; /* the same tree, with a proof that it does not need: no fork */
+    s.request.proof.count = 1;
+    t->err = (sotto_err){0};
+    verdict = judge(t, &s);
+    CHECK_EQUAL(t, 422, verdict.http);
+    CHECK(t, !verdict.fork);
     test_log_close(&s.l);
 }
 

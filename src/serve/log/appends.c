@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { LOG_GUARD = 10 };
+
 struct sotto_log_append {
     sotto_log_append *next;
     sotto_http_request *request;
@@ -19,22 +21,6 @@ struct sotto_log_append {
 };
 
 /* ---- what the database remembers ------------------------------------------------------------------------------------ */
-
-/* Beside the directory, so that one that went back is noticed. */
-static sotto_status remember(sotto_tx *tx, void *context, sotto_err *err)
-{
-    const sotto_checkpoint *last = context;
-    sotto_sql q;
-
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q,
-                          "INSERT INTO signed (one, size, root) VALUES (1, ?1, ?2) ON CONFLICT"
-                          " (one) DO UPDATE SET size = excluded.size, root = excluded.root",
-                          err));
-    sotto_sql_int(&q, 1, (int64_t)last->size);
-    sotto_sql_bytes(&q, 2, sotto_bytes_of(last->root.bytes, SOTTO_MERKLE_HASH));
-    return sotto_sql_run(&q, NULL, err);
-}
 
 static sotto_status recall(sotto_tx *tx, void *context, sotto_err *err)
 {
@@ -47,6 +33,39 @@ static sotto_status recall(sotto_tx *tx, void *context, sotto_err *err)
     known->size = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
     return row ? sotto_sql_column_fixed(&q, 1, known->root.bytes, SOTTO_MERKLE_HASH, err)
                : SOTTO_OK;
+}
+
+/* Another row than this process left: another process signs, or the database went back. */
+static sotto_status check_remembered(const sotto_log_server *log, const sotto_checkpoint *known,
+                                     sotto_err *err)
+{
+    if (SOTTO_RULE(log_continues_its_database) &&
+        (known->size != log->remembered.size ||
+         !sotto_merkle_equal(&known->root, &log->remembered.root)))
+        return sotto_fail(err, SOTTO_STALE,
+                          "the database has another tree than this process left there");
+    return SOTTO_OK;
+}
+
+/* Beside the directory, so that one that went back is noticed. */
+static sotto_status remember(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const sotto_log_server *log = context;
+    const sotto_checkpoint *last = sotto_log_store_signed(log->store, NULL);
+    sotto_checkpoint known = {0};
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_tx_guard(tx, LOG_GUARD, true, err));
+    SOTTO_TRY(recall(tx, &known, err));
+    SOTTO_TRY(check_remembered(log, &known, err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "INSERT INTO signed (one, size, root) VALUES (1, ?1, ?2) ON CONFLICT"
+                          " (one) DO UPDATE SET size = excluded.size, root = excluded.root",
+                          err));
+    sotto_sql_int(&q, 1, (int64_t)last->size);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(last->root.bytes, SOTTO_MERKLE_HASH));
+    return sotto_sql_run(&q, NULL, err);
 }
 
 sotto_status sotto_log_known(sotto_log_server *log, sotto_checkpoint *known, sotto_err *err)
@@ -112,20 +131,33 @@ static sotto_status add_list(sotto_log_server *log, sotto_log_append *append, so
     return SOTTO_OK;
 }
 
+/* Before anything is signed: whoever could know of a tree that this process does not know is asked. */
+static sotto_status may_sign(sotto_log_server *log, sotto_err *err)
+{
+    sotto_checkpoint known;
+
+    if (atomic_load(&log->rolled_back))
+        return sotto_fail(err, SOTTO_STALE, "a witness showed a larger tree of this log");
+    if (SOTTO_RULE(log_waits_for_a_witness) && !atomic_load(&log->confirmed))
+        return sotto_fail(err, SOTTO_STALE, "no witness cosigned since the start");
+    SOTTO_TRY(sotto_log_known(log, &known, err));
+    return check_remembered(log, &known, err);
+}
+
 static sotto_status sign_batch(sotto_log_server *log, sotto_log_append *batch, sotto_err *err)
 {
-    sotto_checkpoint last;
-
+    SOTTO_TRY(may_sign(log, err));
     for (sotto_log_append *a = batch; a; a = a->next)
         SOTTO_TRY(add_list(log, a, err));
     SOTTO_TRY(sotto_log_store_commit(log->store, err));
-    last = *sotto_log_store_signed(log->store, NULL);
-    atomic_store(&log->size, last.size);
+    atomic_store(&log->size, sotto_log_store_signed(log->store, NULL)->size);
     for (size_t i = 0; i < log->witness_keys.count; i++) {
         log->witnesses[i].done = false;
         log->witnesses[i].not_before = 0;
     }
-    return sotto_db_run(log->host->db, remember, &last, err);
+    SOTTO_TRY(sotto_db_run(log->host->db, remember, log, err));
+    log->remembered = *sotto_log_store_signed(log->store, NULL);
+    return SOTTO_OK;
 }
 
 static void answer_batch(sotto_log_append *batch, bool good)
@@ -151,11 +183,10 @@ static void answer_batch(sotto_log_append *batch, bool good)
 static void run_batch(sotto_log_server *log, sotto_log_append *batch)
 {
     sotto_err err = {0};
-    sotto_status status = SOTTO_STALE;
+    sotto_status status;
 
     (void)pthread_mutex_lock(&log->lock);
-    if (!atomic_load(&log->rolled_back))
-        status = sign_batch(log, batch, &err);
+    status = sign_batch(log, batch, &err);
     (void)pthread_mutex_unlock(&log->lock);
     if (status != SOTTO_OK)
         sotto_log(&log->host->options.log, SOTTO_LOG_ERROR, "log.append_failed",

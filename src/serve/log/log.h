@@ -30,6 +30,9 @@ typedef struct sotto_log_witness {
     uint64_t size;      /* of the last tree that it cosigned   */
     int64_t not_before; /* seconds since 1970: the next try    */
     uint64_t asked;     /* the size that the call is about     */
+    uint64_t old;       /* the size that the call went from    */
+    uint64_t claimed;   /* a size above ours that it named, and has not shown yet; 0: none */
+    bool hurried;       /* the last try did not wait           */
     char line[SOTTO_NOTE_LINE_MAX + 1];
 } sotto_log_witness;
 
@@ -49,8 +52,10 @@ struct sotto_log_server {
     sotto_log_append *first, **end; /* wait to be signed */
     bool signing;
     bool stopping;
-    atomic_uint_fast64_t size, added, cosigned; /* for health and metrics */
-    atomic_bool rolled_back;                    /* a witness knows a larger tree */
+    sotto_checkpoint remembered;                          /* what the database has; size 0: none */
+    atomic_uint_fast64_t size, added, cosigned, unproved; /* for health and metrics */
+    atomic_bool confirmed;   /* a witness cosigned since the start, or there is none to ask */
+    atomic_bool rolled_back; /* a witness showed a larger tree that this log signed */
 };
 
 /* appends.c */

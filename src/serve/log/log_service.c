@@ -39,11 +39,15 @@ static sotto_status start(sotto_log_server *log, sotto_err *err)
     SOTTO_TRY(read_token(log, err));
     if (log->config.witnesses)
         SOTTO_TRY(sotto_key_file_read(&log->witness_keys, log->config.witnesses, err));
+    atomic_store(&log->confirmed, true);
     for (size_t i = 0; i < log->witness_keys.count; i++) {
         log->witnesses[i].log = log;
         log->witnesses[i].number = i;
+        if (log->witness_keys.urls[i])
+            atomic_store(&log->confirmed, false);
     }
     SOTTO_TRY(sotto_log_known(log, &known, err));
+    log->remembered = known;
     options.known = known.size > 0 ? &known : NULL;
     SOTTO_TRY(sotto_log_store_open(&log->store, &options, err));
     atomic_store(&log->size, sotto_log_store_signed(log->store, NULL)->size);
@@ -102,6 +106,9 @@ static void describe(void *state, sotto_buf *out)
     sotto_log_server *log = state;
 
     sotto_health_say_number(out, "log: ", (uint64_t)atomic_load(&log->size), " entries\n");
+    if (!atomic_load(&log->confirmed))
+        sotto_health_say_number(out, "log: waits for one of ", log->witness_keys.count,
+                                " witnesses to cosign; nothing is signed\n");
     if (atomic_load(&log->rolled_back))
         sotto_health_say_number(out, "log: rolled back: a witness knows more than ",
                                 (uint64_t)atomic_load(&log->size), " entries; nothing is signed\n");
@@ -118,7 +125,12 @@ static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
                      (uint64_t)atomic_load(&log->added));
     sotto_metric_one(w, "sotto_log_cosignatures", "counter", "Cosignatures that were published.",
                      (uint64_t)atomic_load(&log->cosigned));
-    sotto_metric_one(w, "sotto_log_rolled_back", "gauge", "Whether a witness knows a larger tree.",
+    sotto_metric_one(w, "sotto_log_unproved_sizes", "counter",
+                     "Larger sizes that a witness named and did not show.",
+                     (uint64_t)atomic_load(&log->unproved));
+    sotto_metric_one(w, "sotto_log_confirmed", "gauge",
+                     "Whether a witness cosigned since the start.", atomic_load(&log->confirmed));
+    sotto_metric_one(w, "sotto_log_rolled_back", "gauge", "Whether a witness showed a larger tree.",
                      atomic_load(&log->rolled_back));
     return SOTTO_OK;
 }

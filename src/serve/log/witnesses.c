@@ -2,19 +2,22 @@
 #include "serve/log/log.h"
 
 #include "base/alloc.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/rule.h"
+#include "crypto/hash.h"
 #include "tlog/lines.h"
 #include "tlog/witness.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { RETRY_SECONDS = 5, ANSWER = 4096, URL = 2048 };
+enum { RETRY_SECONDS = 5, ANSWER = 8192, URL = 2048 };
 
 /* An answer, on its way from the client's thread to a worker. */
 typedef struct heard {
     sotto_log_witness *witness;
+    bool shows;    /* its last checkpoint, and no cosignature */
     unsigned http; /* 0: none came */
     size_t len;
     uint8_t body[ANSWER];
@@ -50,23 +53,23 @@ static sotto_status take_line(sotto_log_server *log, sotto_log_witness *witness,
 
     (void)sotto_log_store_signed(log->store, &own);
     SOTTO_TRY(sotto_note_decode(&note, own, err));
-    for (sotto_bytes rest = body; sotto_tlog_line(&line, &rest);) {
-        const sotto_note one = {note.text, sotto_bytes_of(line.data, line.len + 1)};
-
-        if (line.len + 1 >= sizeof witness->line ||
-            sotto_note_check(&one, key, NULL, NULL) != SOTTO_OK)
-            continue;
-        memcpy(witness->line, line.data, line.len + 1);
-        witness->line[line.len + 1] = 0;
-        witness->done = true;
-        witness->size = witness->asked;
-        atomic_fetch_add(&log->cosigned, 1);
-        return publish(log, err);
-    }
-    return sotto_fail(err, SOTTO_REJECTED, "no cosignature that holds");
+    note.signatures = body;
+    if (!sotto_note_line_by(&line, &note, key) || line.len >= sizeof witness->line)
+        return sotto_fail(err, SOTTO_REJECTED, "no cosignature that holds");
+    memcpy(witness->line, line.data, line.len);
+    witness->line[line.len] = 0;
+    witness->done = true;
+    witness->size = witness->asked;
+    atomic_fetch_add(&log->cosigned, 1);
+    if (!atomic_exchange(&log->confirmed, true))
+        sotto_log(&log->host->options.log, SOTTO_LOG_INFO, "log.confirmed",
+                  sotto_log_uint("witness", witness->number + 1),
+                  sotto_log_uint("size", witness->size));
+    return publish(log, err);
 }
 
-/* 409: the size that the witness has. More than ours means that this log went back: it must sign nothing more. */
+/* 409: the size that the witness has. More than ours may mean that this log went back: the witness has to show that tree. The same
+ * size as before means that it has another tree, and asking at once would not change that. */
 static sotto_status take_size(sotto_log_server *log, sotto_log_witness *witness, sotto_bytes body,
                               sotto_err *err)
 {
@@ -77,13 +80,58 @@ static sotto_status take_size(sotto_log_server *log, sotto_log_witness *witness,
         return sotto_fail(err, SOTTO_MALFORMED, "a conflict without a size");
     if (SOTTO_RULE(witness_shows_a_rollback) &&
         size > sotto_log_store_signed(log->store, NULL)->size) {
-        atomic_store(&log->rolled_back, true);
-        return sotto_fail(err, SOTTO_STALE,
-                          "a witness cosigned a larger tree: the log was rolled back");
+        witness->claimed = size;
+        witness->not_before = 0;
+        return SOTTO_OK;
     }
     witness->size = size;
+    if (SOTTO_RULE(log_asks_once_at_once) && (size == witness->old || witness->hurried))
+        return sotto_fail(err, SOTTO_REJECTED,
+                          "it has another tree, or names one size after another");
     witness->not_before = 0;
+    witness->hurried = true;
     return SOTTO_OK;
+}
+
+/* The checkpoint of a witness that named a larger size. Only what our own key signed shows that this log went back: a number alone
+ * would let any witness stop it. */
+static sotto_status take_evidence(sotto_log_server *log, const heard *h, sotto_err *err)
+{
+    const sotto_log_trust trust = {&log->key.signer.key, NULL, 0, 0};
+    const uint64_t own = sotto_log_store_signed(log->store, NULL)->size;
+    sotto_checkpoint shown = {.size = 0};
+
+    h->witness->claimed = 0;
+    if (h->http != 200 ||
+        sotto_checkpoint_open(&shown, sotto_bytes_of(h->body, h->len), &trust, NULL) != SOTTO_OK)
+        shown.size = 0;
+    if (SOTTO_RULE(larger_tree_is_shown) && shown.size <= own) {
+        atomic_fetch_add(&log->unproved, 1);
+        return sotto_fail(err, SOTTO_REJECTED,
+                          "it named a larger tree, and showed none that this log signed");
+    }
+    atomic_store(&log->rolled_back, true);
+    return sotto_fail(err, SOTTO_STALE, "it showed a larger tree: the log was rolled back");
+}
+
+static sotto_status take_answer(sotto_log_server *log, const heard *h, sotto_err *err)
+{
+    sotto_log_witness *witness = h->witness;
+    const sotto_bytes body = sotto_bytes_of(h->body, h->len);
+
+    if (h->shows)
+        return take_evidence(log, h, err);
+    if (h->http == 409)
+        return take_size(log, witness, body, err);
+    witness->hurried = false;
+    if (sotto_log_store_signed(log->store, NULL)->size != witness->asked) {
+        witness->not_before =
+            0; /* the log grew meanwhile: ask again, from what it cosigned just now */
+        return SOTTO_OK;
+    }
+    if (h->http == 200)
+        return take_line(log, witness, body, err);
+    return sotto_fail(err, SOTTO_IO, "it answered with status %u", h->http);
 }
 
 static void take(void *context, sotto_worker *worker)
@@ -91,7 +139,6 @@ static void take(void *context, sotto_worker *worker)
     heard *h = context;
     sotto_log_witness *witness = h->witness;
     sotto_log_server *log = witness->log;
-    const sotto_bytes body = sotto_bytes_of(h->body, h->len);
     sotto_err err = {0};
     sotto_status status;
 
@@ -99,16 +146,7 @@ static void take(void *context, sotto_worker *worker)
     (void)pthread_mutex_lock(&log->lock);
     witness->busy = false;
     witness->not_before = sotto_host_seconds(log->host) + RETRY_SECONDS;
-    if (sotto_log_store_signed(log->store, NULL)->size != witness->asked) {
-        witness->not_before =
-            0; /* the log grew meanwhile: ask again, from what it cosigned just now */
-        status = SOTTO_OK;
-    } else if (h->http == 200)
-        status = take_line(log, witness, body, &err);
-    else if (h->http == 409)
-        status = take_size(log, witness, body, &err);
-    else
-        status = sotto_fail(&err, SOTTO_IO, "it answered with status %u", h->http);
+    status = take_answer(log, h, &err);
     (void)pthread_mutex_unlock(&log->lock);
     if (status != SOTTO_OK)
         sotto_log(&log->host->options.log, SOTTO_LOG_WARNING, "log.not_cosigned",
@@ -136,6 +174,35 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
 
 /* ---- asking ------------------------------------------------------------------------------------------------------------ */
 
+static void url_of(char out[URL], const sotto_log_witness *witness, const char *path)
+{
+    const char *base = witness->log->witness_keys.urls[witness->number];
+
+    (void)snprintf(out, URL, "%s%s%s", base, base[strlen(base) - 1] == '/' ? "" : "/", path);
+}
+
+/* For the checkpoint that it cosigned last. */
+static sotto_status ask_to_show(sotto_log_server *log, sotto_log_witness *witness, heard *h,
+                                sotto_err *err)
+{
+    char url[URL], path[80], origin[65];
+    uint8_t digest[32];
+
+    sotto_hash_once(digest, SOTTO_SHA256, log->key.signer.key.name);
+    sotto_hex_encode(origin, sotto_bytes_of(digest, sizeof digest));
+    (void)snprintf(path, sizeof path, "%s/checkpoint", origin);
+    url_of(url, witness, path);
+    h->shows = true;
+    return sotto_host_call(log->host,
+                           &(sotto_http_call){.method = SOTTO_HTTP_GET,
+                                              .url = url,
+                                              .repeatable = true,
+                                              .attempts = 1,
+                                              .timeout_ms = 10000,
+                                              .max_response = ANSWER},
+                           on_answer, h, err);
+}
+
 static sotto_status ask(sotto_log_server *log, sotto_log_witness *witness, heard *h, sotto_err *err)
 {
     const sotto_checkpoint *last;
@@ -151,12 +218,8 @@ static sotto_status ask(sotto_log_server *log, sotto_log_witness *witness, heard
         SOTTO_TRY(sotto_prover_consistency(sotto_log_store_prover(log->store), &request.proof,
                                            request.old, last->size, err));
     SOTTO_TRY(sotto_witness_request_encode(&out, &request, err));
-    (void)snprintf(url, sizeof url, "%s%sadd-checkpoint", log->witness_keys.urls[witness->number],
-                   log->witness_keys.urls[witness->number]
-                                         [strlen(log->witness_keys.urls[witness->number]) - 1] ==
-                           '/'
-                       ? ""
-                       : "/");
+    url_of(url, witness, "add-checkpoint");
+    witness->old = request.old;
     witness->asked = last->size;
     return sotto_host_call(log->host,
                            &(sotto_http_call){.method = SOTTO_HTTP_POST,
@@ -188,7 +251,7 @@ void sotto_log_ask_witnesses(sotto_log_server *log)
             break;
         h->witness = witness;
         witness->busy = true;
-        if (ask(log, witness, h, NULL) != SOTTO_OK) {
+        if ((witness->claimed > 0 ? ask_to_show : ask)(log, witness, h, NULL) != SOTTO_OK) {
             witness->busy = false;
             witness->not_before = now + RETRY_SECONDS;
             sotto_release(h, sizeof *h);

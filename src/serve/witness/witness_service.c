@@ -47,18 +47,23 @@ typedef struct submission {
     sotto_db_job job;
 } submission;
 
-/* The note and its own cosignature are kept: whoever asks for the last checkpoint gets both. */
+/* The text, the log's signature and the own cosignature are kept, for whoever asks for the last checkpoint. Other lines are a stranger's. */
 static sotto_status store(sotto_tx *tx, submission *s, sotto_err *err)
 {
     sotto_buf note = sotto_buf_over(s->note_bytes, sizeof s->note_bytes);
     sotto_writer w = sotto_writer_on(&note);
+    sotto_bytes by_log;
     sotto_note parts;
     sotto_sql q;
 
     SOTTO_TRY(sotto_note_decode(&parts, s->asked.note, err));
     s->line.len = 0;
     SOTTO_TRY(sotto_note_sign(&s->line, parts.text, &s->w->key.signer, s->time, err));
-    sotto_write_bytes(&w, s->asked.note);
+    if (!sotto_note_line_by(&by_log, &parts, s->log))
+        return sotto_fail(err, SOTTO_REJECTED, "checkpoint: not signed by its log");
+    sotto_write_bytes(&w, parts.text);
+    sotto_write_format(&w, "\n");
+    sotto_write_bytes(&w, by_log);
     sotto_write_bytes(&w, sotto_buf_bytes(&s->line));
     SOTTO_TRY(sotto_writer_finish(&w, "checkpoint", err));
     SOTTO_TRY(sotto_sql_prepare(

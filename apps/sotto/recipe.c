@@ -152,13 +152,14 @@ static const sotto_verb verb_compile = {
 static const sotto_verb verb_publish = {
     .name = "publish",
     .summary = "put it into a public log, and write the bundle for devices",
-    .usage = "usage: sotto recipe publish RECIPE --from URL --log KEY --token FILE --out BUNDLE\n"
-             "       [--witness KEY]... [--quorum N] [--url WHERE] [--policy POLICY]\n"
-             "       [--streams STREAMS] [--json]\n\n"
-             "Refuses what `sotto recipe lint` refuses. Appends the recipe's hash to the log at URL,\n"
-             "and waits until N of the witnesses have cosigned it (without --quorum all of them).\n"
-             "Then it writes recipe, proof and checkpoint to BUNDLE. --url says in the log where\n"
-             "the recipe's bytes can be had.\n",
+    .usage =
+        "usage: sotto recipe publish RECIPE --from URL --log KEY --token FILE --out BUNDLE\n"
+        "       [--witness KEY]... [--quorum N] [--url WHERE] [--policy POLICY]\n"
+        "       [--streams STREAMS] [--json]\n\n"
+        "Refuses what `sotto recipe lint` refuses. Appends the recipe's hash to the log at URL,\n"
+        "and waits until N of the witnesses have cosigned it (without --quorum all of them).\n"
+        "Then it writes recipe, proof and checkpoint to BUNDLE. --url says in the log where\n"
+        "the recipe's bytes can be had.\n",
     .run = sotto_recipe_publish,
 };
 

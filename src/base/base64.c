@@ -33,7 +33,7 @@ static int digit_of(sotto_base64 kind, uint8_t c)
         return c - 'a' + 26;
     if (c >= '0' && c <= '9')
         return c - '0' + 52;
-    return c == last_two[kind][0] ? 62 : c == last_two[kind][1] ? 63 : -1;
+    return c == (uint8_t)last_two[kind][0] ? 62 : c == (uint8_t)last_two[kind][1] ? 63 : -1;
 }
 
 static size_t digits_of(sotto_base64 kind, sotto_bytes text)

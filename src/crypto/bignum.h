@@ -58,6 +58,24 @@ static inline unsigned sotto_bignum_less(const uint8_t *a, const uint8_t *b, siz
     return borrow;
 }
 
+/* out = a - b modulo `order`, of numbers below it, without a branch on either; out may be an operand. The order is added or
+ * zero is, and the same is read and written for both. */
+static inline void sotto_bignum_subtract(uint8_t *out, const uint8_t *a, const uint8_t *b,
+                                         const uint8_t *order, size_t len)
+{
+    const unsigned wraps = sotto_bignum_less(a, b, len);
+    unsigned borrow = 0, carry = 0;
+
+    for (size_t i = len; i-- > 0;) {
+        const unsigned less = (unsigned)a[i] - b[i] - borrow;
+
+        borrow = (less >> 8) & 1;
+        carry += (less & 255) + (order[i] & (0U - wraps));
+        out[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+}
+
 /* 1 if 0 < a < b. */
 static inline unsigned sotto_bignum_within(const uint8_t *a, const uint8_t *b, size_t len)
 {

@@ -136,13 +136,14 @@ void sotto_scalar_add(sotto_group *g, sotto_scalar *out, const sotto_scalar *a,
     BN_CTX_end(g->numbers);
 }
 
+/* The library's own subtraction branches on the sign of the difference. */
 void sotto_scalar_subtract(sotto_group *g, sotto_scalar *out, const sotto_scalar *a,
                            const sotto_scalar *b)
 {
-    BN_CTX_start(g->numbers);
-    BIGNUM *x = load(g, a), *y = load(g, b);
-    store(g, out, x, x && y && BN_mod_sub_quick(x, x, y, EC_GROUP_get0_order(g->ec)));
-    BN_CTX_end(g->numbers);
+    uint8_t order[SOTTO_SCALAR_MAX];
+
+    order_of(g, order);
+    sotto_bignum_subtract(out->be, a->be, b->be, order, g->scalar_size);
 }
 
 void sotto_scalar_multiply(sotto_group *g, sotto_scalar *out, const sotto_scalar *a,

@@ -1,7 +1,6 @@
-/* dap/report_many.h - making many reports at a time, and sealing one with keys that were agreed on beforehand.
+/* dap/report_many.h - sealing a report with keys that were agreed on beforehand, for many reports at a time.
  *
- * Callers:  loads and simulations. The device seals one report: with keys of its own, or in a simulation with ones from
- *           outside.
+ * Callers:  dap/report.h's own code, and the device: it seals with keys of its own, or in a simulation with ones from outside.
  * Memory:   as dap/report.h.
  * Secrets:  ephemeral keys; wipe them. Each seals one share.
  */
@@ -35,12 +34,5 @@ SOTTO_MUST_USE sotto_status sotto_report_make_with(sotto_dap_report *out, sotto_
                                                    const sotto_hpke_config to[SOTTO_REPORT_SHARES],
                                                    const sotto_ephemeral *with, sotto_bytes random,
                                                    sotto_arena *arena, sotto_err *err);
-
-/* What sotto_report_make makes of each, byte for byte, with key agreements in lanes where the machine has them.
- *   random  count times sotto_report_random_size bytes */
-SOTTO_MUST_USE sotto_status sotto_report_make_many(
-    sotto_dap_report *out, sotto_report_draft *drafts, const sotto_measurement *measurements,
-    size_t count, const sotto_vdaf *vdaf, const sotto_hpke_config to[SOTTO_REPORT_SHARES],
-    sotto_bytes random, sotto_arena *arena, sotto_err *err);
 
 #endif

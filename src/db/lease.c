@@ -188,6 +188,20 @@ sotto_status sotto_lease_release(sotto_tx *tx, const sotto_lease *lease, int64_t
 }
 
 /* Whether an item is held shows in `held`: a delay alone may be cut short, a lease may not. */
+sotto_status sotto_lease_is_put_off(sotto_tx *tx, bool *put_off, int64_t queue, sotto_bytes item,
+                                    sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT 1 FROM sotto_lease WHERE queue = ?1 AND item = ?2 AND"
+                                " held = 0 AND ready_at > {now}",
+                                err));
+    bind_item(&q, queue, item);
+    SOTTO_TRY(sotto_sql_step(&q, put_off, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
 sotto_status sotto_lease_hurry(sotto_tx *tx, int64_t queue, sotto_bytes item, sotto_err *err)
 {
     sotto_sql q;

@@ -68,6 +68,10 @@ SOTTO_MUST_USE sotto_status sotto_lease_finish(sotto_tx *tx, const sotto_lease *
 SOTTO_MUST_USE sotto_status sotto_lease_release(sotto_tx *tx, const sotto_lease *lease,
                                                 int64_t delay_ms, sotto_err *err);
 
+/* Whether it was given back, or queued, for later than now. */
+SOTTO_MUST_USE sotto_status sotto_lease_is_put_off(sotto_tx *tx, bool *put_off, int64_t queue,
+                                                   sotto_bytes item, sotto_err *err);
+
 /* Makes a queued item that nobody holds ready now; of one that is held or gone, nothing changes. */
 SOTTO_MUST_USE sotto_status sotto_lease_hurry(sotto_tx *tx, int64_t queue, sotto_bytes item,
                                               sotto_err *err);

@@ -125,6 +125,43 @@ static void short_scalars_keep_their_width(sotto_test *t)
     sotto_group_clear(&g);
 }
 
+/* Differences below zero wrap to the order; zero is nothing to take away; operands may be one. */
+static void differences_wrap_to_the_order(sotto_test *t)
+{
+    for (size_t i = 0; i < CURVES; i++) {
+        sotto_scalar zero, one, two, last, a, b;
+        sotto_group g;
+
+        open_group(t, &g, curves[i]);
+        sotto_scalar_set(&g, &zero, 0);
+        sotto_scalar_set(&g, &one, 1);
+        sotto_scalar_set(&g, &two, 2);
+        sotto_scalar_subtract(&g, &last, &zero, &one); /* the order less 1 */
+        CHECK(t, sotto_scalar_decode(&g, &a, last.be));
+        CHECK_EQUAL(t, 0xff, last.be[0]);
+        sotto_scalar_add(&g, &a, &last, &one);
+        CHECK_BYTES(t, zero.be, a.be, g.scalar_size);
+        sotto_scalar_subtract(&g, &a, &last, &zero);
+        CHECK_BYTES(t, last.be, a.be, g.scalar_size);
+        sotto_scalar_subtract(&g, &a, &zero, &zero);
+        CHECK_BYTES(t, zero.be, a.be, g.scalar_size);
+        sotto_scalar_subtract(&g, &a, &one, &last);
+        CHECK_BYTES(t, two.be, a.be, g.scalar_size);
+        for (size_t round = 0; round < 100; round++) {
+            CHECK_OK(t, sotto_scalar_random(&g, &a, 1, &t->err));
+            CHECK_OK(t, sotto_scalar_random(&g, &b, 1, &t->err));
+            sotto_scalar two_of[2] = {a, a};
+            sotto_scalar_subtract(&g, &two_of[0], &a, &b);
+            sotto_scalar_add(&g, &two_of[0], &two_of[0], &b);
+            CHECK_BYTES(t, a.be, two_of[0].be, g.scalar_size);
+            sotto_scalar_subtract(&g, &two_of[1], &two_of[1], &two_of[1]);
+            CHECK_BYTES(t, zero.be, two_of[1].be, g.scalar_size);
+        }
+        CHECK_OK(t, sotto_group_finish(&g, &t->err));
+        sotto_group_clear(&g);
+    }
+}
+
 static void scalars_at_or_above_the_order_are_refused(sotto_test *t)
 {
     uint8_t order[32];
@@ -197,6 +234,7 @@ int main(int argc, char **argv)
         CASE(a_message_in_parts_is_one_message),
         CASE(scalars_and_points_keep_the_laws),
         CASE(short_scalars_keep_their_width),
+        CASE(differences_wrap_to_the_order),
         CASE(scalars_at_or_above_the_order_are_refused),
         CASE(only_compressed_points_of_the_curve_decode),
         CASE(a_failure_is_remembered_until_the_end),

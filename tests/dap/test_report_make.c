@@ -1,7 +1,6 @@
 #include "aggregate/prio/prio.h"
 #include "base/alloc.h"
-#include "crypto/x25519.h"
-#include "dap/report_many.h"
+#include "dap/report.h"
 #include "support/prio3.h"
 #include "support/test.h"
 
@@ -222,56 +221,6 @@ static void every_failing_allocation_is_told(sotto_test *t)
     CHECK_EQUAL(t, SOTTO_OK, status);
 }
 
-/* More than a batch, and no multiple of one: what sotto_report_make makes of each. */
-static void many_are_made_as_one_by_one(sotto_test *t)
-{
-    enum { MANY = 37 };
-    static const char *const ways[] = {"ifma", "avx2", "none"};
-    static made one[MANY];
-    static sotto_dap_report reports[MANY];
-    static sotto_report_draft drafts[MANY];
-    sotto_measurement measurements[MANY];
-    const sotto_prio3_config config = {.type = SOTTO_PRIO3_SUM, .shares = 2, .max = 255};
-    sotto_bytes all = {0};
-    uint8_t *random = NULL;
-
-    for (size_t i = 0; i < MANY; i++) {
-        make(t, &one[i], &config);
-        one[i].random = noise(t, &one[0], one[0].random.len);
-        CHECK_OK(t,
-                 sotto_report_make(&one[i].report, &one[i].draft, &one[i].vdaf, one[0].measurement,
-                                   one[0].to, one[i].random, &t->arena, &t->err));
-        if (!random)
-            random = sotto_test_take(t, MANY * one[0].random.len);
-        memcpy(random + i * one[0].random.len, one[i].random.data, one[0].random.len);
-        measurements[i] = one[0].measurement;
-    }
-    all = sotto_bytes_of(random, MANY * one[0].random.len);
-    for (size_t n = 0; n < 3; n++) {
-        if (!sotto_x25519_use(ways[n]))
-            continue;
-        for (size_t i = 0; i < MANY; i++)
-            drafts[i] = one[i].draft;
-        CHECK_OK(t, sotto_report_make_many(reports, drafts, measurements, MANY, &one[0].vdaf,
-                                           one[0].to, all, &t->arena, &t->err));
-        for (size_t i = 0; i < MANY; i++) {
-            const sotto_dap_report *a = &one[i].report, *b = &reports[i];
-
-            CHECK_BYTES(t, a->metadata.report_id, b->metadata.report_id, SOTTO_REPORT_ID_SIZE);
-            CHECK(t, sotto_bytes_equal_vartime(a->public_share, b->public_share));
-            CHECK(t, sotto_bytes_equal_vartime(a->leader.enc, b->leader.enc));
-            CHECK(t, sotto_bytes_equal_vartime(a->leader.payload, b->leader.payload));
-            CHECK(t, sotto_bytes_equal_vartime(a->helper.enc, b->helper.enc));
-            CHECK(t, sotto_bytes_equal_vartime(a->helper.payload, b->helper.payload));
-        }
-    }
-    CHECK(t, sotto_x25519_use(NULL));
-    all.len--;
-    CHECK_STATUS(t, SOTTO_BUG,
-                 sotto_report_make_many(reports, drafts, measurements, MANY, &one[0].vdaf,
-                                        one[0].to, all, &t->arena, &t->err));
-}
-
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -281,7 +230,6 @@ int main(int argc, char **argv)
         CASE(a_report_follows_from_its_random_bytes),
         CASE(sealing_leaves_no_share_in_the_arena),
         CASE(every_failing_allocation_is_told),
-        CASE(many_are_made_as_one_by_one),
     };
     return RUN_TESTS(argc, argv, cases);
 }

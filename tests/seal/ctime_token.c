@@ -80,11 +80,34 @@ static void arc_follows_no_secret(sotto_test *t)
     sotto_group_clear(&g);
 }
 
+/* Nothing of it is hidden in the crypto library: both operands stay marked all the way, and so does what comes out. */
+static void a_difference_of_scalars_follows_no_secret(sotto_test *t)
+{
+    static const sotto_curve *const curves[] = {&sotto_p256, &sotto_p384};
+
+    for (size_t i = 0; i < 2; i++) {
+        sotto_scalar s[3];
+        sotto_group g;
+
+        CHECK_OK(t, sotto_group_init(&g, curves[i], &t->err));
+        secret_scalars(t, &g, s, 2);
+        sotto_scalar_subtract(&g, &s[2], &s[0], &s[1]);
+        sotto_scalar_subtract(&g, &s[0], &s[1], &s[0]); /* one of the two is below zero */
+        sotto_scalar_add(&g, &s[2], &s[2], &s[0]);
+        sotto_ctime_public(s, sizeof s);
+        sotto_scalar_set(&g, &s[1], 0);
+        CHECK_BYTES(t, s[1].be, s[2].be, g.scalar_size);
+        CHECK_OK(t, sotto_group_finish(&g, &t->err));
+        sotto_group_clear(&g);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_token_of_type_2_follows_no_secret),
         CASE(arc_follows_no_secret),
+        CASE(a_difference_of_scalars_follows_no_secret),
     };
     return RUN_TESTS(argc, argv, cases);
 }

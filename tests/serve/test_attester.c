@@ -325,6 +325,34 @@ static void a_key_that_is_not_listed_is_not_counted(sotto_test *t)
     close_all(&d);
 }
 
+/* It is told to come later, and nobody else is. */
+static void invented_keys_do_not_fetch_the_list_each_time(sotto_test *t)
+{
+    device v, other;
+    deployment d;
+    unsigned status = 0;
+
+    open_all(t, &d);
+    make_device(t, &v, 1);
+    make_device(t, &other, 2);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    CHECK_EQUAL(t, 204, enrol(t, &d, &other, SOTTO_HTTP_PUT, OPERATOR));
+    prepare(t, &d, &v, 100);
+    sotto_test_do(t, d.issuer->db, "DELETE FROM token_key");
+    CHECK_EQUAL(t, 404, send(t, &d, &v).status);
+    for (int i = 0; i < 5 && status != 503; i++)
+        status = send(t, &d, &v).status;
+    CHECK_EQUAL(t, 503, status);
+    prepare(t, &d, &other, 200);
+    CHECK_EQUAL(t, 200, send(t, &d, &other).status);
+    prepare(t, &d, &v, 200); /* which is known by now */
+    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 2, counted(t, &d));
+    clear_device(&v);
+    clear_device(&other);
+    close_all(&d);
+}
+
 static void only_the_operator_enrols(sotto_test *t)
 {
     deployment d;
@@ -395,6 +423,7 @@ int main(int argc, char **argv)
         CASE(only_enrolled_devices_have_tokens),
         CASE(a_device_signs_its_request),
         CASE(a_key_that_is_not_listed_is_not_counted),
+        CASE(invented_keys_do_not_fetch_the_list_each_time),
         CASE(only_the_operator_enrols),
         CASE(an_issuer_is_named_by_its_url),
         CASE(a_platform_may_attest_in_its_own_way),

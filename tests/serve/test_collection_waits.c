@@ -85,6 +85,30 @@ static void a_helper_that_is_gone_holds_no_collector(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* Nor does it once the next attempt is a while away: whoever comes then hears at once that it has to wait. */
+static void a_step_that_was_put_off_holds_no_collector(sotto_test *t)
+{
+    uint64_t reports = 0, counts[16] = {0};
+
+    open_service(t);
+    upload_verified(t, 20);
+    sotto_test_helper_stop(t, &s);
+    s.patience = 1;
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    do {
+        sotto_test_pause_ms(5);
+        sotto_test_do(t, s.leader->db,
+                      "UPDATE sotto_lease SET ready_at = ready_at + 90000"
+                      " WHERE queue = 2 AND held = 0");
+    } while (
+        sotto_test_ask_number(
+            t, s.leader->db, "SELECT count(*) FROM sotto_lease WHERE queue = 2 AND held = 0") == 0);
+    CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
+    CHECK_EQUAL(t, 0, sotto_collection_waits_count(s.leader->leader->waits));
+    sotto_test_helper_start(t, &s);
+    sotto_test_service_close(&s);
+}
+
 /* ---- a server that goes ------------------------------------------------------------------------------------------ */
 
 static void *drain_once_held(void *context)
@@ -163,6 +187,51 @@ static void only_so_many_are_held(sotto_test *t)
     sotto_db_close(db);
 }
 
+static atomic_uint looks;
+static atomic_bool failing;
+
+/* As if the database did not answer, once it is said to fail. */
+static bool look_in_vain(sotto_collection_wait *wait)
+{
+    if (!atomic_load(&failing))
+        return false;
+    atomic_fetch_add(&looks, 1);
+    wait->unseen = true;
+    return true;
+}
+
+static void one_look_that_fails_is_enough_for_all(sotto_test *t)
+{
+    enum { HELD = 20 };
+    static held all[HELD];
+    sotto_db *db = sotto_test_db(t);
+    sotto_collection_waits *waits = NULL;
+    atomic_uint answered = 0;
+    atomic_bool ended = false;
+
+    for (int stopped = 0; stopped < 2; stopped++) {
+        atomic_store(&answered, 0);
+        atomic_store(&looks, 0);
+        atomic_store(&failing, false);
+        CHECK_OK(t, sotto_collection_waits_open(&waits, db, &t->err));
+        sotto_collection_waits_allow(waits, FOR_EVER_MS);
+        for (int64_t i = 0; i < HELD; i++) {
+            all[i] = (held){{.n = i, .look = look_in_vain, .answer = answer}, &answered, &ended};
+            CHECK(t, sotto_collection_waits_put(waits, &all[i].wait));
+        }
+        atomic_store(&failing, true);
+        if (!stopped) {
+            sotto_db_wake(db, "collections");
+            await(t, &answered, HELD);
+        }
+        sotto_collection_waits_stop(waits);
+        CHECK_EQUAL(t, HELD, atomic_load(&answered));
+        CHECK(t, atomic_load(&looks) <= 2); /* of a round under way, and of the next */
+        sotto_collection_waits_close(waits);
+    }
+    sotto_db_close(db);
+}
+
 static void nobody_is_held_for_longer_than_allowed(sotto_test *t)
 {
     sotto_db *db = sotto_test_db(t);
@@ -185,8 +254,10 @@ int main(int argc, char **argv)
         CASE(a_batch_that_is_being_verified_is_answered_with_the_first_request),
         CASE(a_batch_with_too_few_is_told_to_come_again),
         CASE(a_helper_that_is_gone_holds_no_collector),
+        CASE(a_step_that_was_put_off_holds_no_collector),
         CASE(a_drain_answers_those_that_are_held),
         CASE(only_so_many_are_held),
+        CASE(one_look_that_fails_is_enough_for_all),
         CASE(nobody_is_held_for_longer_than_allowed),
     };
 

@@ -271,6 +271,43 @@ static void nothing_is_issued_after_the_collection(sotto_test *t)
     close_issuer(&d);
 }
 
+/* The list would else grow until it is too long to be served. The collection still gets no second key. */
+static void a_key_that_closed_long_ago_is_erased_and_not_listed(sotto_test *t)
+{
+    const sotto_bytes none = {NULL, 0};
+    deployment d;
+    device v;
+
+    open_issuer(t, &d);
+    prepare(t, &v, put(t, &d, "collections/old/100/200", OPERATOR).body);
+    CHECK_EQUAL(t, 201, put(t, &d, "collections/keyboard/100/99999999999", OPERATOR).status);
+    const sotto_http_response list = ask(t, &d, SOTTO_HTTP_GET, "keys", "none", "text/plain", none);
+    CHECK_EQUAL(t, 200, list.status);
+    CHECK(t, sotto_test_holds(list.body, sotto_bytes_of("\"keyboard\"", 10)));
+    CHECK(t, !sotto_test_holds(list.body, sotto_bytes_of("\"old\"", 5)));
+    CHECK_EQUAL(t, 1,
+                sotto_test_ask_number(t, d.host->db,
+                                      "SELECT count(*) FROM token_key WHERE length(secret) = 0"));
+    CHECK_EQUAL(t, 410, request_with(t, &d, v.key.id, ATTESTER, asked, request_of(&v)).status);
+    CHECK_EQUAL(t, 409, put(t, &d, "collections/old/100/99999999999", OPERATOR).status);
+    sotto_type2_key_clear(&v.key);
+    close_issuer(&d);
+}
+
+/* Its digits would not fit the number that they are added to. */
+static void a_time_of_many_digits_is_refused(sotto_test *t)
+{
+    deployment d;
+
+    open_issuer(t, &d);
+    CHECK_EQUAL(t, 400, put(t, &d, "collections/keyboard/100/1000000000000", OPERATOR).status);
+    CHECK_EQUAL(
+        t, 400,
+        put(t, &d, "collections/keyboard/1/99999999999999999999999999999999", OPERATOR).status);
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, d.host->db, "SELECT count(*) FROM token_key"));
+    close_issuer(&d);
+}
+
 static void bad_requests_are_refused(sotto_test *t)
 {
     uint8_t wrong[SOTTO_TYPE2_REQUEST];
@@ -313,6 +350,8 @@ int main(int argc, char **argv)
         CASE(only_the_operator_adds_collections),
         CASE(only_the_attester_is_answered),
         CASE(nothing_is_issued_after_the_collection),
+        CASE(a_key_that_closed_long_ago_is_erased_and_not_listed),
+        CASE(a_time_of_many_digits_is_refused),
         CASE(bad_requests_are_refused),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -82,18 +82,20 @@ sotto_status sotto_prio_accumulate_awaited(sotto_tally *tally, const sotto_vdaf_
     const sotto_prio3_verification *states = batch->states;
     sotto_prio3_verification some[AT_ONCE];
     prio_tally *state = tally->state;
+    sotto_status status = SOTTO_OK;
 
-    for (size_t first = 0, count; first < batch->count; first += count) {
+    for (size_t first = 0, count; first < batch->count && status == SOTTO_OK; first += count) {
         count = batch->count - first < AT_ONCE ? batch->count - first : AT_ONCE;
         for (size_t i = 0; i < count; i++) {
             some[i] = states[first + i];
             some[i].status = some[i].status == SOTTO_AGAIN ? SOTTO_OK : SOTTO_REJECTED;
         }
-        SOTTO_TRY(sotto_prio3_accumulate(&state->vdaf, &state->agg, some, count, err));
+        status = sotto_prio3_accumulate(&state->vdaf, &state->agg, some, count, err);
     }
     sotto_wipe(some, sizeof some);
-    tally->contributions = state->agg.reports;
-    return SOTTO_OK;
+    if (status == SOTTO_OK)
+        tally->contributions = state->agg.reports;
+    return status;
 }
 
 static bool same_instance(const sotto_prio3_config *a, const sotto_prio3_config *b)

@@ -1,6 +1,7 @@
 #include "serve/attester/attester_service.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hex.h"
 #include "base/rule.h"
 #include "crypto/signature.h"
@@ -22,18 +23,28 @@ enum {
     BODY = 2 + EVIDENCE + SOTTO_TYPE2_REQUEST,
     TEXT = sizeof SOTTO_ATTESTED_LABEL - 1 + SOTTO_ATTESTER_ID + SOTTO_TYPE2_REQUEST,
     LIST = 16 << 20,
-    LISTED = 4096
+    LISTED = 4096,
+    MISSES = 1024,
+    MISS_MS = 10000
 };
+
+/* A device for which the list was fetched, and did not have its key so far. */
+typedef struct miss {
+    uint8_t device[SOTTO_ATTESTER_ID];
+    uint64_t until_ms; /* 0: it had */
+} miss;
 
 typedef struct attester {
     sotto_host *host;
     sotto_attester_config config;
     sotto_attestation attestation;
     sotto_bearer issuer, operator;
-    pthread_mutex_t
-        lock; /* of the ids that the issuer's list was seen to have; the oldest is forgotten */
+    /* Of what follows. listed: ids that the issuer's list was seen to have. The oldest of each is forgotten. */
+    pthread_mutex_t lock;
     uint8_t listed[LISTED][SOTTO_ATTESTER_ID];
     size_t listed_count;
+    miss misses[MISSES];
+    size_t miss_count;
     atomic_uint_fast64_t forwarded, refused;
 } attester;
 
@@ -157,6 +168,43 @@ static void remember_listed(attester *a, const uint8_t id[SOTTO_ATTESTER_ID])
     pthread_mutex_unlock(&a->lock);
 }
 
+/* Under the lock. */
+static miss *miss_of(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
+{
+    for (size_t i = 0; i < MISSES && i < a->miss_count; i++)
+        if (memcmp(a->misses[i].device, device, SOTTO_ATTESTER_ID) == 0)
+            return &a->misses[i];
+    return NULL;
+}
+
+/* Whether the list may be fetched for this device: once in a while, unless it had what was asked for. */
+static bool may_fetch(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
+{
+    const uint64_t now = sotto_clock_monotonic(&sotto_clock_system) / 1000000;
+    bool may;
+
+    pthread_mutex_lock(&a->lock);
+    miss *m = miss_of(a, device);
+    may = !m || m->until_ms <= now;
+    if (!m) {
+        m = &a->misses[a->miss_count++ % MISSES];
+        memcpy(m->device, device, sizeof m->device);
+    }
+    if (may)
+        m->until_ms = now + MISS_MS;
+    pthread_mutex_unlock(&a->lock);
+    return may;
+}
+
+static void forget_miss(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
+{
+    pthread_mutex_lock(&a->lock);
+    miss *m = miss_of(a, device);
+    if (m)
+        m->until_ms = 0;
+    pthread_mutex_unlock(&a->lock);
+}
+
 static void count_and_forward(void *context, sotto_worker *worker)
 {
     passage *p = context;
@@ -188,6 +236,7 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
 
     (void)err;
     if (status != SOTTO_OK || response->status != 200) {
+        forget_miss(p->attester, p->device);
         refuse(p, SOTTO_IO);
         return;
     }
@@ -195,6 +244,7 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
         refuse(p, SOTTO_MISSING);
         return;
     }
+    forget_miss(p->attester, p->device);
     remember_listed(p->attester, p->key_id);
     if (sotto_pool_post(p->attester->host->pool, count_and_forward, p, NULL) != SOTTO_OK)
         refuse(p, SOTTO_IO);
@@ -203,8 +253,13 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
 static void ask_for_list(passage *p)
 {
     attester *a = p->attester;
+    const bool may = may_fetch(a, p->device);
     char url[600];
 
+    if (SOTTO_RULE(lists_fetched_seldom) && !may) {
+        refuse(p, SOTTO_IO);
+        return;
+    }
     (void)snprintf(url, sizeof url, "%skeys", a->config.issuer);
     const sotto_http_call call = {
         .method = SOTTO_HTTP_GET, .url = url, .attempts = 2, .max_response = LIST};

@@ -18,8 +18,20 @@ typedef struct put {
     const sotto_issuer_key *fresh; /* NULL: only look */
     sotto_bytes sealed;
     sotto_issuer_key *out;
+    int64_t erase_before;
     bool made;
 } put;
+
+static sotto_status erase_closed(sotto_tx *tx, int64_t before, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "UPDATE token_key SET secret = ?2 WHERE closes < ?1 AND length(secret) > 0", err));
+    sotto_sql_int(&q, 1, before);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of("", 0));
+    return sotto_sql_run(&q, NULL, err);
+}
 
 static sotto_status insert(sotto_tx *tx, put *p, sotto_err *err)
 {
@@ -49,8 +61,10 @@ static sotto_status put_key(sotto_tx *tx, void *context, sotto_err *err)
     bool row;
 
     p->made = false;
-    if (p->fresh)
+    if (p->fresh) {
+        SOTTO_TRY(erase_closed(tx, p->erase_before, err));
         SOTTO_TRY(insert(tx, p, err));
+    }
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "SELECT id, spki, closes FROM token_key WHERE analysis = ?1 AND opens = ?2", err));
     sotto_sql_text(&q, 1, p->collection->analysis);
@@ -78,13 +92,13 @@ sotto_status sotto_issuer_key_find(sotto_db *db, sotto_issuer_key *out,
 sotto_status sotto_issuer_key_put(sotto_db *db, sotto_issuer_key *out, bool *made,
                                   const sotto_issuer_collection *collection,
                                   const sotto_rsa_private *secret, const sotto_column_keys *columns,
-                                  sotto_err *err)
+                                  int64_t erase_before, sotto_err *err)
 {
     uint8_t der[SOTTO_RSA_DER_MAX], sealed[SOTTO_RSA_DER_MAX + SOTTO_COLUMN_OVERHEAD];
     sotto_buf plain = sotto_buf_over(der, sizeof der),
               out_sealed = sotto_buf_over(sealed, sizeof sealed);
     sotto_issuer_key fresh = {.closes = collection->closes};
-    put p = {.collection = collection, .fresh = &fresh, .out = out};
+    put p = {.collection = collection, .fresh = &fresh, .out = out, .erase_before = erase_before};
     sotto_type2_key key = {0};
     sotto_status status = sotto_type2_key_encode(fresh.spki, &secret->public_key, err);
 
@@ -144,6 +158,8 @@ sotto_status sotto_issuer_key_get(sotto_db *db, sotto_rsa_private *secret, int64
     memset(secret, 0, sizeof *secret);
     SOTTO_TRY(sotto_db_read(db, get_key, &g, err));
     *closes = g.closes;
+    if (g.sealed.len == 0)
+        return sotto_fail(err, SOTTO_STALE, "token key: closed long ago, and erased");
     sotto_status status =
         sotto_column_unseal(&plain, columns, &place, sotto_buf_bytes(&g.sealed), err);
     if (status == SOTTO_OK)
@@ -154,9 +170,15 @@ sotto_status sotto_issuer_key_get(sotto_db *db, sotto_rsa_private *secret, int64
 
 /* ---- the list ---------------------------------------------------------------------------------------------------- */
 
+typedef struct listing {
+    sotto_buf *out;
+    int64_t since;
+} listing;
+
 static sotto_status list_keys(sotto_tx *tx, void *context, sotto_err *err)
 {
-    sotto_buf *out = context;
+    const listing *l = context;
+    sotto_buf *out = l->out;
     char id[2 * SOTTO_TOKEN_KEY_ID + 1], spki[2 * SOTTO_TYPE2_SPKI + 1];
     uint8_t bytes[SOTTO_TYPE2_SPKI];
     const char *between = "";
@@ -166,8 +188,11 @@ static sotto_status list_keys(sotto_tx *tx, void *context, sotto_err *err)
     out->len = 0;
     sotto_writer w = sotto_writer_on(out);
     sotto_write_format(&w, "{\"keys\":[");
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT id, spki, analysis, opens, closes FROM token_key ORDER BY n", err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT id, spki, analysis, opens, closes FROM token_key"
+                                " WHERE closes >= ?1 ORDER BY n",
+                                err));
+    sotto_sql_int(&q, 1, l->since);
     for (;;) {
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
         if (!row)
@@ -186,7 +211,9 @@ static sotto_status list_keys(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_writer_finish(&w, "the list of token keys", err);
 }
 
-sotto_status sotto_issuer_keys_list(sotto_db *db, sotto_buf *out, sotto_err *err)
+sotto_status sotto_issuer_keys_list(sotto_db *db, sotto_buf *out, int64_t since, sotto_err *err)
 {
-    return sotto_db_read(db, list_keys, out, err);
+    listing l = {out, since};
+
+    return sotto_db_read(db, list_keys, &l, err);
 }

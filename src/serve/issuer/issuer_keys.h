@@ -32,21 +32,24 @@ typedef struct sotto_issuer_key {
 } sotto_issuer_key;
 
 /* The key of the collection; where there is none, this one becomes it. *made says which. Two who ask at once get the same.
+ * Private keys that closed before `erase_before` are erased; their rows stay, so that no collection gets a second key.
  *   SOTTO_DENIED  the collection has a key, but closes at another time */
 SOTTO_MUST_USE sotto_status sotto_issuer_key_put(sotto_db *db, sotto_issuer_key *out, bool *made,
                                                  const sotto_issuer_collection *collection,
                                                  const sotto_rsa_private *secret,
-                                                 const sotto_column_keys *columns, sotto_err *err);
+                                                 const sotto_column_keys *columns,
+                                                 int64_t erase_before, sotto_err *err);
 /* SOTTO_MISSING: there is none for the collection. Others as above. */
 SOTTO_MUST_USE sotto_status sotto_issuer_key_find(sotto_db *db, sotto_issuer_key *out,
                                                   const sotto_issuer_collection *collection,
                                                   sotto_err *err);
-/* The private key of an id. SOTTO_MISSING: there is no such key. Clear it always. */
+/* The private key of an id. SOTTO_MISSING: there is no such key; SOTTO_STALE: it is erased. Clear it always. */
 SOTTO_MUST_USE sotto_status sotto_issuer_key_get(sotto_db *db, sotto_rsa_private *secret,
                                                  int64_t *closes,
                                                  const uint8_t id[SOTTO_TOKEN_KEY_ID],
                                                  const sotto_column_keys *columns, sotto_err *err);
-/* Writes the one public list, the same for everybody: JSON, oldest key first. */
-SOTTO_MUST_USE sotto_status sotto_issuer_keys_list(sotto_db *db, sotto_buf *out, sotto_err *err);
+/* Writes the one public list, the same for everybody: JSON, oldest key first, without those that closed before `since`. */
+SOTTO_MUST_USE sotto_status sotto_issuer_keys_list(sotto_db *db, sotto_buf *out, int64_t since,
+                                                   sotto_err *err);
 
 #endif

@@ -19,12 +19,14 @@
 #define REQUEST_TYPE  "application/private-token-request"
 #define RESPONSE_TYPE "application/private-token-response"
 
-enum { OWNER = 14, LIST = 8 << 20 };
+/* A key that closed as long ago as this is not listed any more: no batch of its collection is still verified. */
+enum { OWNER = 14, LIST = 8 << 20, GRACE_S = 30 * 86400 };
 
 /* A key that was used, opened. A signature takes a key's lock: its crypto objects serve one thread at a time. */
 typedef struct opened {
     struct opened *next;
     pthread_mutex_t lock;
+    unsigned users; /* of the list's lock */
     uint8_t id[SOTTO_TOKEN_KEY_ID];
     int64_t closes;
     sotto_rsa_private secret;
@@ -33,7 +35,7 @@ typedef struct opened {
 typedef struct issuer {
     sotto_host *host;
     sotto_bearer attester, operator;
-    pthread_mutex_t lock; /* of the list: keys are added, and stay until the end */
+    pthread_mutex_t lock; /* of the list: a key goes with its last user once it is closed */
     opened *keys;
     atomic_uint_fast64_t issued, refused;
 } issuer;
@@ -135,12 +137,14 @@ static void answer(sotto_http_request *request, unsigned status, const char *typ
 static bool read_seconds(int64_t *out, sotto_bytes text)
 {
     *out = 0;
+    if (SOTTO_RULE(issuer_times_short) && (text.len == 0 || text.len > 12))
+        return false;
     for (size_t i = 0; i < text.len; i++) {
         if (text.data[i] < '0' || text.data[i] > '9')
             return false;
         *out = *out * 10 + (text.data[i] - '0');
     }
-    return text.len > 0 && text.len <= 12;
+    return true;
 }
 
 static bool read_collection(sotto_issuer_collection *c, const issuer *i,
@@ -177,7 +181,8 @@ static void make_collection(issuer *i, sotto_http_request *request, sotto_arena 
         status = sotto_rsa_private_generate(&secret, SOTTO_TYPE2_BITS, NULL);
         if (status == SOTTO_OK)
             status = sotto_issuer_key_put(i->host->db, &key, &made, &collection, &secret,
-                                          &i->host->columns, NULL);
+                                          &i->host->columns, sotto_host_seconds(i->host) - GRACE_S,
+                                          NULL);
         sotto_rsa_private_clear(&secret);
     }
     if (status != SOTTO_OK)
@@ -201,7 +206,8 @@ static void write_list(issuer *i, sotto_http_request *request, sotto_arena *aren
     sotto_status status = sotto_buf_take(&out, arena, LIST, NULL);
 
     if (status == SOTTO_OK)
-        status = sotto_issuer_keys_list(i->host->db, &out, NULL);
+        status =
+            sotto_issuer_keys_list(i->host->db, &out, sotto_host_seconds(i->host) - GRACE_S, NULL);
     if (status != SOTTO_OK)
         refuse(i, request, status);
     else
@@ -216,13 +222,22 @@ static void get_keys(void *state, const sotto_route *route, sotto_http_request *
 
 /* ---- signing ----------------------------------------------------------------------------------------------------- */
 
-static opened *find_opened(issuer *i, const uint8_t id[SOTTO_TOKEN_KEY_ID])
+/* Under the lock. */
+static opened *use(const issuer *i, const uint8_t id[SOTTO_TOKEN_KEY_ID])
 {
     opened *key;
 
-    pthread_mutex_lock(&i->lock);
     for (key = i->keys; key && memcmp(key->id, id, SOTTO_TOKEN_KEY_ID) != 0;)
         key = key->next;
+    if (key)
+        key->users++;
+    return key;
+}
+
+static opened *find_opened(issuer *i, const uint8_t id[SOTTO_TOKEN_KEY_ID])
+{
+    pthread_mutex_lock(&i->lock);
+    opened *key = use(i, id);
     pthread_mutex_unlock(&i->lock);
     return key;
 }
@@ -232,6 +247,25 @@ static void free_opened(opened *key)
     sotto_rsa_private_clear(&key->secret);
     pthread_mutex_destroy(&key->lock);
     sotto_release(key, sizeof *key);
+}
+
+/* NULL is fine. */
+static void let_go(issuer *i, opened *key)
+{
+    opened **at = &i->keys;
+    bool last;
+
+    if (!key)
+        return;
+    pthread_mutex_lock(&i->lock);
+    last = --key->users == 0 && sotto_host_seconds(i->host) >= key->closes;
+    while (last && *at != key)
+        at = &(*at)->next;
+    if (last)
+        *at = key->next;
+    pthread_mutex_unlock(&i->lock);
+    if (last)
+        free_opened(key);
 }
 
 /* From the database, once; two workers may both open it, and one of them gives its own back. */
@@ -250,9 +284,9 @@ static sotto_status open_key(issuer *i, opened **out, const uint8_t id[SOTTO_TOK
         return status;
     }
     pthread_mutex_lock(&i->lock);
-    for (there = i->keys; there && memcmp(there->id, id, sizeof there->id) != 0;)
-        there = there->next;
+    there = use(i, id);
     if (!there) {
+        key->users = 1;
         key->next = i->keys;
         i->keys = key;
     }
@@ -290,6 +324,7 @@ static void sign(issuer *i, sotto_http_request *request, sotto_arena *arena)
         if (status == SOTTO_MISSING)
             status = SOTTO_MALFORMED; /* a token type that is not issued here */
     }
+    let_go(i, key);
     if (status != SOTTO_OK) {
         refuse(i, request, status);
         return;

@@ -69,7 +69,7 @@ sotto_status sotto_collection_waits_tell(sotto_tx *tx, sotto_err *err)
 
 /* ---- the thread --------------------------------------------------------------------------------------------------- */
 
-static void take_out(sotto_collection_waits *waits, const sotto_collection_wait *wait)
+static void end(sotto_collection_waits *waits, sotto_collection_wait *wait)
 {
     sotto_collection_wait **at = &waits->first;
 
@@ -79,6 +79,7 @@ static void take_out(sotto_collection_waits *waits, const sotto_collection_wait 
     *at = wait->next;
     waits->count--;
     (void)pthread_mutex_unlock(&waits->lock);
+    wait->answer(wait);
 }
 
 /* Whether it may wait no longer; *wait_ms: at most until it may not. */
@@ -95,12 +96,24 @@ static bool is_last(sotto_collection_waits *waits, const sotto_collection_wait *
     return last;
 }
 
-/* Looks at each once. Milliseconds until the first of those that stay may wait no longer. Only this thread takes any out, and
+static bool is_stopping(sotto_collection_waits *waits)
+{
+    bool stopping;
+
+    (void)pthread_mutex_lock(&waits->lock);
+    stopping = waits->stopping;
+    (void)pthread_mutex_unlock(&waits->lock);
+    return stopping;
+}
+
+/* Looks at each once, as long as looks succeed: one may wait for a database that does not answer, and a drain waits for it.
+ * Milliseconds until the first of those that stay may wait no longer. Only this thread takes any out, and
  * new ones come in front: the list can be walked without the lock. */
 static unsigned look_at_all(sotto_collection_waits *waits)
 {
     uint64_t wait_ms = IDLE_MS;
     sotto_collection_wait *w, *next;
+    bool blind = false;
 
     (void)pthread_mutex_lock(&waits->lock);
     w = waits->first;
@@ -109,10 +122,16 @@ static unsigned look_at_all(sotto_collection_waits *waits)
         bool last = is_last(waits, w, &wait_ms);
 
         next = w->next;
-        if (w->look(w) || last) {
-            take_out(waits, w);
-            w->answer(w);
+        blind = blind || is_stopping(waits);
+        if (SOTTO_RULE(no_looks_at_a_dead_database) && blind) {
+            end(waits, w);
+            continue;
         }
+        w->unseen = false;
+        last = w->look(w) || last;
+        blind = w->unseen;
+        if (last)
+            end(waits, w);
     }
     return (unsigned)wait_ms;
 }

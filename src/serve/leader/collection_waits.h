@@ -21,7 +21,8 @@ struct sotto_collection_wait {
     int64_t n; /* the collection's row */
     /* On the thread that looks, soon after `put` and then whenever a collection has ended: whether to answer now. */
     bool (*look)(sotto_collection_wait *wait);
-    /* Once, after a look: it is out of here, and ends. */
+    bool unseen; /* set by a look that failed: all that wait are answered as they last stood */
+    /* Once: it is out of here, and ends. Without a look where one failed before it, or the server goes. */
     void (*answer)(sotto_collection_wait *wait);
     sotto_collection_wait *next; /* the rest is ours */
     uint64_t until_ms;

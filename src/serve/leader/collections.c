@@ -1,6 +1,7 @@
 /* The collector's side of collection jobs: creating, asking, deleting. */
 #include "serve/leader/collection.h"
 
+#include "base/rule.h"
 #include "serve/leader/collection_waits.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/release.h"
@@ -60,6 +61,23 @@ static void answer(asking *a)
     sotto_task_request_finish(&a->ask);
 }
 
+/* The helper is being asked; not where it did not answer, and is asked again later. */
+static sotto_status see_whether_asked(sotto_tx *tx, asking *a, sotto_err *err)
+{
+    bool put_off = false;
+    uint8_t item[8];
+
+    if (a->state != SOTTO_RELEASE_CLOSED)
+        return SOTTO_OK;
+    sotto_row_name(item, a->wait.n);
+    SOTTO_TRY(sotto_lease_is_put_off(tx, &put_off, SOTTO_QUEUE_COLLECTIONS,
+                                     sotto_bytes_of(item, sizeof item), err));
+    a->moving = true;
+    if (SOTTO_RULE(put_off_holds_nobody) && put_off)
+        a->moving = false;
+    return SOTTO_OK;
+}
+
 static sotto_status find(sotto_tx *tx, asking *a, sotto_err *err)
 {
     sotto_sql q;
@@ -79,17 +97,17 @@ static sotto_status find(sotto_tx *tx, asking *a, sotto_err *err)
     a->state = sotto_sql_column_int(&q, 0);
     a->other = a->body.data && !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 3), a->body);
     a->wait.n = sotto_sql_column_int(&q, 4);
-    /* Enough reports are verified, and the rest is being; or the helper is being asked. */
-    a->moving = a->state == SOTTO_RELEASE_CLOSED ||
-                (a->state == SOTTO_RELEASE_WAITING && sotto_sql_column_int(&q, 5) != 0 &&
-                 sotto_sql_column_int(&q, 6) == 0);
+    /* Enough reports are verified, and the rest is being. */
+    a->moving = a->state == SOTTO_RELEASE_WAITING && sotto_sql_column_int(&q, 5) != 0 &&
+                sotto_sql_column_int(&q, 6) == 0;
     a->ask.problem = sotto_dap_problem_of(sotto_sql_column_text(&q, 2));
     if (a->ask.problem == SOTTO_DAP_PROBLEMS)
         a->ask.problem = SOTTO_DAP_BATCH_MISMATCH;
     SOTTO_TRY(sotto_task_request_keep(&a->ask, &a->answer, sotto_sql_column_bytes(&q, 1), err));
     if (a->state == SOTTO_RELEASE_FAILED && a->answer.len > 0)
         a->ask.detail = (const char *)a->answer.data; /* which ends in a zero */
-    return sotto_sql_run(&q, NULL, err);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    return see_whether_asked(tx, a, err);
 }
 
 static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
@@ -113,6 +131,7 @@ static bool look_again(sotto_collection_wait *wait)
 
     if (sotto_db_read(a->ask.server->db, look, a, NULL) == SOTTO_OK)
         return !a->found || (a->state != SOTTO_RELEASE_WAITING && a->state != SOTTO_RELEASE_CLOSED);
+    wait->unseen = a->found = true;
     a->state = SOTTO_RELEASE_WAITING; /* not known: they come again */
     return true;
 }

@@ -138,10 +138,10 @@ static void announce(flush *f)
     }
 }
 
-/* Hands the segments of long reports on to their lanes, or those of all others. Long ones go through their first step on the
- * way, so that nothing but their sum stays in memory; the clients have been answered, and until it is done there is one
+/* Hands the segments of long reports on to their lanes, or those of all others. On a worker long ones go through their first
+ * step on the way, so that nothing but their sum stays in memory; the clients have been answered, and until it is done there is one
  * flush less. */
-static void to_lanes(flush *f, bool long_ones)
+static void to_lanes(flush *f, bool long_ones, bool on_worker)
 {
     sotto_leader *leader = f->intake->server->leader;
 
@@ -151,7 +151,7 @@ static void to_lanes(flush *f, bool long_ones)
 
         if (segment.reports == 0 || sotto_job_part_is_long(g->task) != long_ones)
             continue;
-        if (g->cached && long_ones)
+        if (g->cached && long_ones && on_worker)
             sotto_cached_reports_begin(g->cached, g->task);
         /* One that is forgotten here is found by the sweep. */
         (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
@@ -181,7 +181,7 @@ static void tell(sotto_intake *intake, const sotto_err *err)
                   sotto_log_text("reason", err && err->reason[0] ? err->reason : "out of memory"));
 }
 
-static void end_flush(flush *f, sotto_status status)
+static void end_flush(flush *f, sotto_status status, bool on_worker)
 {
     sotto_intake *intake = f->intake;
     sotto_upload_request *next;
@@ -195,7 +195,7 @@ static void end_flush(flush *f, sotto_status status)
     }
     f->work.uploads = NULL;
     if (status == SOTTO_OK)
-        to_lanes(f, true);
+        to_lanes(f, true, on_worker);
     sotto_arena_clear(&f->work.arena); /* large blocks are kept for all (base/alloc.h) */
     (void)pthread_mutex_lock(&intake->lock);
     f->busy = false;
@@ -203,17 +203,17 @@ static void end_flush(flush *f, sotto_status status)
     start_flushes(intake);
 }
 
-/* The answers are written on a worker: the store's thread has the next commit to make. */
+/* The answers are written on a worker: the store's thread has the next commit to make. worker is NULL where the pool is full, and
+ * this is the store's thread all the same: it begins no long reports, which their job does then. */
 static void after_commit(void *context, sotto_worker *worker)
 {
     flush *f = context;
 
-    (void)worker;
     if (f->job.status == SOTTO_OK) {
         announce(f);
-        to_lanes(f, false);
+        to_lanes(f, false, worker != NULL);
     }
-    end_flush(f, f->job.status);
+    end_flush(f, f->job.status, worker != NULL);
 }
 
 static void hand_back(flush *f, sotto_status status)
@@ -268,7 +268,7 @@ static void spool_bodies(flush *f, sotto_spool *spool)
 
     if (!pieces) {
         tell(f->intake, NULL);
-        end_flush(f, SOTTO_NO_MEMORY);
+        end_flush(f, SOTTO_NO_MEMORY, true);
         return;
     }
     for (sotto_flush_group *g = f->work.first; g; g = g->next)
@@ -312,7 +312,7 @@ static void run_flush(void *context, sotto_worker *worker)
     if (status != SOTTO_OK)
         tell(f->intake, &err);
     if (status != SOTTO_OK || !f->work.first) /* or another flush took what there was */
-        end_flush(f, status);
+        end_flush(f, status, true);
     else if (spool && f->work.bytes >= SPOOLED)
         spool_bodies(f, spool);
     else

@@ -28,8 +28,8 @@ static sotto_status keep_record(sotto_leader_job *job, sotto_bytes record, sotto
 bool sotto_leader_is_cached(const sotto_leader_job *job)
 {
     for (size_t i = 0; i < job->segments.count; i++)
-        if (!job->segments.list[i].cached)
-            return false;
+        if (!job->segments.list[i].cached || job->segments.list[i].cached->begun)
+            return false; /* one that has begun has no records any more */
     return true;
 }
 

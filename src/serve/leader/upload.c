@@ -255,10 +255,13 @@ static void read_reports(chunk *c, sotto_upload_request *upload, sotto_worker *w
  * lengths and what its size is rounded up by. */
 static bool set_up(sotto_upload_request *upload, size_t count, size_t bytes)
 {
+    enum { ALONE = 4096 };
     size_t records = bytes + 64 * (count + 1);
-    size_t all = records + (count + 1) * (sizeof *upload->reports + SOTTO_REPORT_ID_SIZE + 1);
+    size_t small = records <= ALONE ? records : 0;
+    size_t all = small + (count + 1) * (sizeof *upload->reports + SOTTO_REPORT_ID_SIZE + 1);
 
-    /* Most requests have one report, and wait in memory for their job: each gets what it needs and no more. */
+    /* Most requests have one report, and wait in memory for their job: each gets what it needs and no more. Longer records have a
+     * block of their own anyway. */
     if (!sotto_arena_expect(&upload->arena, all + 256))
         return false;
     upload->reports = sotto_arena_take_array(&upload->arena, count + 1, sizeof *upload->reports);

@@ -161,8 +161,8 @@ static sotto_status take_column(sotto_ledger *ledger, const waiting *w, const ch
 
 static sotto_status take_sealed(sotto_ledger *ledger, waiting *out, sotto_err *err)
 {
-    SOTTO_TRY(take_column(ledger, out, "SELECT bytes FROM sealed WHERE id=?", &out->report.bytes,
-                          err));
+    SOTTO_TRY(
+        take_column(ledger, out, "SELECT bytes FROM sealed WHERE id=?", &out->report.bytes, err));
     return take_column(ledger, out, "SELECT inputs FROM sealed WHERE id=?", &out->report.inputs,
                        err);
 }

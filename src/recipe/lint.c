@@ -143,6 +143,28 @@ static void check_unused(sotto_reading *at, const sotto_recipe *recipe)
     sotto_reading_warn(at, &query, what);
 }
 
+/* A device that drew for one of two versions, or for another round of the analysis, refuses what was drawn at another rate. */
+static void lint_draw(sotto_reading *at, const sotto_recipe *recipe, const sotto_recipe *other)
+{
+    static const sotto_place taking = {NULL, "participation", 0}, rate = {&taking, "rate", 0},
+                             dummies = {NULL, "dummies", 0};
+    const sotto_participation *p = &recipe->participation, *q = &other->participation;
+    const bool same_analysis = strcmp(recipe->analysis, other->analysis) == 0;
+    const bool version = same_analysis && strcmp(recipe->name, other->name) == 0;
+
+    if (SOTTO_RULE(lint_one_rate) && version && p->slots == 0 && q->slots == 0 &&
+        p->rate != q->rate)
+        sotto_reading_mistake(at, &rate, "the value that the other version has, or another name",
+                              "not that of version %" PRIu64 ": a device draws once for both",
+                              other->version);
+    if (SOTTO_RULE(lint_one_rate_of_dummies) && recipe->dummies != other->dummies &&
+        (version || (same_analysis && p->slots > 0 && q->slots > 0)))
+        sotto_reading_mistake(at, &dummies, "the value that the other recipe has",
+                              "not that of recipe \"%.60s\", version %" PRIu64
+                              ": a device draws once for both",
+                              other->name, other->version);
+}
+
 void sotto_participation_lint(const sotto_recipe *recipe, const sotto_recipe *other,
                               sotto_mistakes *mistakes)
 {
@@ -156,6 +178,7 @@ void sotto_participation_lint(const sotto_recipe *recipe, const sotto_recipe *ot
                               "not that of recipe \"%.60s\", which is of the same analysis: a "
                               "device draws once for both",
                               other->name);
+    lint_draw(&at, recipe, other);
 }
 
 /* ---- the recipe against a policy -------------------------------------------------------------------- */

@@ -180,6 +180,8 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
             "Nobody sees who takes part. If as many devices might answer as the recipe says, "
             "that makes it epsilon %.4g (%s).\n",
             sotto_bound_shown(claim->epsilon_sampled, 4), claim->sampled_by);
+    else if (a->relay && a->tokens && a->log)
+        say(w, "Taking part at random lowers no epsilon (%s).\n", claim->unsampled_why);
     else
         say(w, "Who takes part can be seen, so taking part at random lowers no epsilon.\n");
 }

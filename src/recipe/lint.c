@@ -77,7 +77,8 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
                              aggregation = {NULL, "aggregation", 0},
                              trust = {&aggregation, "trust", 0},
                              taking = {NULL, "participation", 0},
-                             anonymity = {NULL, "anonymity", 0},
+                             anonymity = {NULL, "anonymity", 0}, schedule = {NULL, "schedule", 0},
+                             precision = {&schedule, "precision", 0},
                              adjacency = {&privacy, "adjacency", 0};
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
 
@@ -105,6 +106,10 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
     if (SOTTO_RULE(lint_anonymity) && sotto_anonymity_refused(&recipe->anonymity))
         sotto_reading_mistake(at, &anonymity, "a recipe without this key", "%s",
                               sotto_anonymity_refused(&recipe->anonymity));
+    if (recipe->anonymity.relay && recipe->precision < SOTTO_HIDDEN_PRECISION)
+        sotto_reading_warn(at, &precision,
+                           "reports tell their time so exactly that a relay does not hide who made "
+                           "them; 1m or more would do");
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         sotto_reading_warn(
             at, &taking,

@@ -219,7 +219,8 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     out->bins = recipe->encoding.bins;
     out->weight = r.weight;
     out->miss = sotto_recipe_miss(&r);
-    out->report_bytes = sotto_recipe_report_bytes(&out->sizes);
+    out->report_bytes =
+        sotto_recipe_report_bytes(&out->sizes, recipe->anonymity.tokens == SOTTO_TOKENS_TYPE_2);
     out->noise_sigma = recipe->noise_milli / 1000.0;
     return encode_task(out, recipe, servers, arena, err);
 }

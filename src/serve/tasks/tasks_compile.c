@@ -220,7 +220,7 @@ static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
     out->dap.batch_mode = c.batch_mode;
     out->dap.vdaf = c.vdaf;
     out->dap.sizes = out->vdaf.sizes;
-    out->dap.report_bytes = sotto_recipe_report_bytes(&out->vdaf.sizes);
+    out->dap.report_bytes = sotto_recipe_report_bytes(&out->vdaf.sizes, false);
     SOTTO_TRY(bare_window(&out->dap, &c, err));
     out->leader = bare.leader;
     out->helper = bare.helper;

@@ -13,12 +13,12 @@ const uint16_t sotto_admission_types[SOTTO_ADMISSION_TYPES] = {SOTTO_EXTENSION_T
 static void context_of(uint8_t out[32], const sotto_admission_collection *c)
 {
     static const char label[] = "sotto collection 1";
-    uint8_t memory[sizeof label - 1 + SOTTO_TASK_ID_SIZE + 8 + 8];
+    uint8_t memory[sizeof label - 1 + SOTTO_TOKEN_KEY_ID + 8 + 8];
     sotto_buf buf = sotto_buf_over(memory, sizeof memory);
     sotto_writer w = sotto_writer_on(&buf);
 
     sotto_write_bytes(&w, sotto_bytes_of(label, sizeof label - 1));
-    sotto_write_bytes(&w, sotto_bytes_of(c->task_id, sizeof c->task_id));
+    sotto_write_bytes(&w, sotto_bytes_of(c->key_id, sizeof c->key_id));
     sotto_write_uint(&w, c->opens, 8);
     sotto_write_uint(&w, c->closes, 8);
     sotto_hash_once(out, SOTTO_SHA256, sotto_bytes_of(memory, sizeof memory));

@@ -11,9 +11,13 @@
  * server sees by itself that the token's holder made exactly the share that it opened. A signature lies inside the sealed share,
  * and covers none of the ciphertexts: a share may be sealed again, to another key, without the one-time key.
  *
- * The token is for one collection of one task. Its challenge (RFC 9577) has the issuer's name, no origin, and the context
+ * The token is for one collection, which has a key of its own. Its challenge (RFC 9577) has the issuer's name, no origin, and the
+ * context
  *
- *     SHA-256("sotto collection 1" | task id 32 | opens 8 | closes 8)
+ *     SHA-256("sotto collection 1" | key id 32 | opens 8 | closes 8)
+ *
+ * No task is in it: devices ask under every listed key, before they may know a recipe, and a later version of the recipe or other
+ * keys of the servers make another task. Which task a token was used for is in the AAD, which the one-time key signs.
  *
  * Callers:  the device makes; leader and helper check.
  * Memory:   what is decoded borrows from the wire; what is made lies in the arena.
@@ -45,7 +49,7 @@ extern const uint16_t sotto_admission_types[SOTTO_ADMISSION_TYPES];
 /* ---- what a token is for ------------------------------------------------------------------------------------- */
 
 typedef struct sotto_admission_collection {
-    uint8_t task_id[SOTTO_TASK_ID_SIZE];
+    uint8_t key_id[SOTTO_TOKEN_KEY_ID];
     uint64_t opens, closes; /* of the issuer's key, seconds since 1970 */
     sotto_bytes issuer;     /* its name in the recipe, 1 to 255 bytes  */
 } sotto_admission_collection;

@@ -8,7 +8,7 @@
 static const uint8_t seed[SOTTO_SIGN_SEED] = {7}, other_seed[SOTTO_SIGN_SEED] = {8};
 
 static const sotto_admission_collection collection = {
-    .task_id = {1}, .opens = 1000, .closes = 2000, .issuer = {(const uint8_t *)"issuer", 6}};
+    .key_id = {1}, .opens = 1000, .closes = 2000, .issuer = {(const uint8_t *)"issuer", 6}};
 
 static sotto_report_draft draft_of(void)
 {
@@ -16,7 +16,7 @@ static sotto_report_draft draft_of(void)
     sotto_report_draft draft = {.configuration = {(const uint8_t *)configuration, 13},
                                 .public_share = {(const uint8_t *)public_share, 12}};
 
-    memcpy(draft.task_id, collection.task_id, sizeof draft.task_id);
+    memcpy(draft.task_id, collection.key_id, sizeof draft.task_id);
     memset(draft.metadata.report_id, 5, sizeof draft.metadata.report_id);
     draft.metadata.time = 12;
     draft.shares[0].payload = sotto_bytes_of("leader's share", 14);
@@ -90,7 +90,7 @@ static void a_token_is_for_one_task_window_and_issuer(sotto_test *t)
     sotto_admission admission;
 
     attach(t, &draft, &admission);
-    task.task_id[31] = 1;
+    task.key_id[31] = 1;
     opens.opens++;
     closes.closes++;
     name.issuer.len--;

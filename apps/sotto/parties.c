@@ -6,8 +6,8 @@
 
 #include "base/hex.h"
 #include "base/secret_file.h"
+#include "recipe/listed_keys.h"
 #include "recipe/signed_parties.h"
-#include "recipe/token_keys.h"
 #include "sotto/random.h"
 
 #include <inttypes.h>
@@ -162,14 +162,14 @@ static sotto_status read_serial(parties_job *job, uint64_t *serial)
 static sotto_status lint(parties_job *job, sotto_bytes json)
 {
     static sotto_mistakes mistakes;
-    const sotto_token_key *keys;
+    const sotto_listed_key *keys;
     const sotto_parties *parties;
     sotto_arena arena;
     size_t count;
 
     sotto_arena_init(&arena, ARENA);
     sotto_status status = job->token_keys
-                              ? sotto_token_keys_read(&keys, &count, json, &arena, &job->err)
+                              ? sotto_listed_keys_read(&keys, &count, json, &arena, &job->err)
                               : sotto_parties_read(&parties, json, &arena, &mistakes, &job->err);
     sotto_arena_clear(&arena);
     return status;

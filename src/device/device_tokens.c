@@ -41,7 +41,7 @@ static sotto_status draw_below(int64_t *out, int64_t n, sotto_entropy *entropy, 
 static sotto_status plan(void *context, sotto_wallet_row *row, sotto_err *err)
 {
     const planner *p = context;
-    const sotto_token_key *key = &row->key;
+    const sotto_listed_key *key = &row->key;
     const int64_t until = key->opens > p->now ? key->opens - p->now : (key->closes - p->now) / 2;
     const int64_t quarter = (key->closes - key->opens) / 4;
 
@@ -53,14 +53,14 @@ static sotto_status plan(void *context, sotto_wallet_row *row, sotto_err *err)
 
 static sotto_status take_keys(sotto_device *device, sotto_bytes file, sotto_err *err)
 {
-    const sotto_token_key *keys;
+    const sotto_listed_key *keys;
     const char *issuer;
     sotto_entropy entropy;
     sotto_bytes list;
     size_t count;
 
-    SOTTO_TRY(sotto_token_keys_judge(&issuer, &list, device->terms.policy, file, err));
-    SOTTO_TRY(sotto_token_keys_read(&keys, &count, list, &device->work, err));
+    SOTTO_TRY(sotto_listed_keys_judge(&issuer, &list, device->terms.policy, file, err));
+    SOTTO_TRY(sotto_listed_keys_read(&keys, &count, list, &device->work, err));
     planner p = {&entropy, sotto_device_now(device)};
     sotto_device_entropy(device, &entropy);
     const sotto_status status =
@@ -369,34 +369,37 @@ static bool is_issuer(const sotto_policy *policy, const char *name)
 }
 
 /* Who must not work together is what a recipe says: others than these are no reason to claim anything. */
-static bool are_parties(const sotto_device *device, sotto_case *c)
+static void check_parties(const sotto_device *device, sotto_case *c)
 {
     const sotto_anonymity *a = &c->recipe->anonymity;
     const sotto_party_entry *attester = attester_of(device);
 
+    if (!attester || strcmp(attester->name, a->attester) != 0)
+        sotto_explain(&c->out, SOTTO_WHY_PARTIES, a->attester,
+                      "The recipe names another attester than the one that this device asks.");
     if (SOTTO_RULE(issuers_of_the_policy) && !is_issuer(device->terms.policy, a->issuer))
         sotto_explain(
             &c->out, SOTTO_WHY_POLICY, a->issuer,
             "The policy does not name the issuer of the tokens that the recipe asks for.");
-    else if (!attester || strcmp(attester->name, a->attester) != 0)
-        sotto_explain(&c->out, SOTTO_WHY_PARTIES, a->attester,
-                      "The recipe names another attester than the one that this device asks.");
-    return !c->out.why;
 }
 
 sotto_status sotto_device_find_token(sotto_device *device, sotto_case *c, sotto_err *err)
 {
+    const sotto_recipe *r = c->recipe;
+    const sotto_wallet_window window = {r->anonymity.issuer, r->analysis, r->opens, r->closes};
     const char *none;
     bool found;
 
-    if (!are_parties(device, c))
+    check_parties(device, c);
+    if (c->out.why)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_wallet_find(device->ledger, &c->token, &found, c->recipe->anonymity.issuer,
-                                c->recipe->analysis, c->recipe->opens, err));
+    /* By the time that the report will state. */
+    SOTTO_TRY(sotto_wallet_find(device->ledger, &c->token, &found, &window,
+                                c->now - c->now % (int64_t)r->precision, err));
     none = excuse(device, &c->token, found, c->now);
     if (SOTTO_RULE(token_or_silence) && none)
-        sotto_explain(&c->out, SOTTO_WHY_TOKEN, c->recipe->analysis,
-                      "The recipe asks for a token: %s.", none);
+        sotto_explain(&c->out, SOTTO_WHY_TOKEN, r->analysis, "The recipe asks for a token: %s.",
+                      none);
     return SOTTO_OK;
 }
 

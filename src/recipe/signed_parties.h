@@ -5,7 +5,7 @@
  *
  *     { "key:leader-2026a": ... the parties file's own bytes
  *
- * An issuer's list of token keys (recipe/token_keys.h) is signed in the same way, and begins with "sotto-token-keys-1".
+ * An issuer's list of token keys (recipe/listed_keys.h) is signed in the same way, and begins with "sotto-token-keys-1".
  *
  * One to SOTTO_PARTIES_SIGNERS lines with signatures, each of another key; one empty line; the file. The number is its
  * serial: a device never takes a file with a lower one than it had.

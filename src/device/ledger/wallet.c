@@ -72,16 +72,16 @@ sotto_status sotto_wallet_next(sotto_ledger *ledger, sotto_wallet_row *out, bool
 }
 
 sotto_status sotto_wallet_find(sotto_ledger *ledger, sotto_wallet_row *out, bool *found,
-                               const char *issuer, const char *analysis, int64_t opens,
-                               sotto_err *err)
+                               const sotto_wallet_window *window, int64_t time, sotto_err *err)
 {
     sqlite3_stmt *statement;
 
     *found = false;
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
-    const sotto_status status = sotto_ledger_find(ledger, &statement, found, err,
-                                                  ROWS "issuer=? AND analysis=? AND opens=?", "tti",
-                                                  issuer, analysis, opens);
+    const sotto_status status = sotto_ledger_find(
+        ledger, &statement, found, err,
+        ROWS "issuer=? AND analysis=? AND opens BETWEEN ? AND ?4 AND closes>?4 AND closes<=?",
+        "ttiii", window->issuer, window->analysis, window->opens, time, window->closes);
     return finish(ledger, out, status, statement, *found, err);
 }
 
@@ -112,18 +112,19 @@ static sotto_status write(sotto_ledger *ledger, const sotto_wallet_row *row, sot
 
 /* ---- keys ------------------------------------------------------------------------------------------------- */
 
-static bool is_wanted(const sotto_token_key *key, int64_t now)
+static bool is_wanted(const sotto_listed_key *key, int64_t now)
 {
     return key->closes > now && key->opens - now <= SOTTO_WALLET_AHEAD;
 }
 
 /* Whether it is known. A second key of a collection would be a second token, or one that marks this device. */
 static sotto_status look_up(sotto_ledger *ledger, bool *known, const char *issuer,
-                            const sotto_token_key *key, sotto_err *err)
+                            const sotto_listed_key *key, sotto_err *err)
 {
+    const sotto_wallet_window window = {issuer, key->analysis, key->opens, INT64_MAX};
     sotto_wallet_row row;
 
-    SOTTO_TRY(sotto_wallet_find(ledger, &row, known, issuer, key->analysis, key->opens, err));
+    SOTTO_TRY(sotto_wallet_find(ledger, &row, known, &window, key->opens, err));
     const bool same = *known && row.key.closes == key->closes &&
                       memcmp(row.key.id, key->id, sizeof row.key.id) == 0;
     sotto_wipe(&row, sizeof row);
@@ -136,14 +137,14 @@ static sotto_status look_up(sotto_ledger *ledger, bool *known, const char *issue
 
 typedef struct taking {
     const char *issuer;
-    const sotto_token_key *keys;
+    const sotto_listed_key *keys;
     size_t count;
     sotto_wallet_plan_fn *plan;
     void *context;
     int64_t now;
 } taking;
 
-static sotto_status add(sotto_ledger *ledger, const taking *t, const sotto_token_key *key,
+static sotto_status add(sotto_ledger *ledger, const taking *t, const sotto_listed_key *key,
                         sotto_err *err)
 {
     sotto_wallet_row row = {.key = *key, .state = SOTTO_TOKEN_PLANNED};
@@ -186,7 +187,7 @@ static sotto_status add_all(sotto_ledger *ledger, const taking *t, sotto_err *er
 }
 
 sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer,
-                               const sotto_token_key *keys, size_t count,
+                               const sotto_listed_key *keys, size_t count,
                                sotto_wallet_plan_fn *plan, void *context, int64_t now,
                                sotto_err *err)
 {
@@ -253,21 +254,15 @@ static sotto_status remove_row(sotto_ledger *ledger, int64_t id, sotto_err *err)
 
 sotto_status sotto_wallet_tidy(sotto_ledger *ledger, int64_t now, sotto_err *err)
 {
-    sqlite3_stmt *statement;
+    sotto_wallet_row row = {0};
+    sotto_status status = SOTTO_OK;
     bool found = true;
 
-    while (found) {
-        int64_t id = 0;
-        sotto_status status = sotto_ledger_find(ledger, &statement, &found, err,
-                                                "SELECT id FROM tokens WHERE closes<? LIMIT 1", "i",
-                                                now - SOTTO_SEAL_GRACE);
-
-        if (status == SOTTO_OK && found)
-            id = sqlite3_column_int64(statement, 0);
-        sotto_ledger_release(ledger, statement);
-        SOTTO_TRY(status);
-        if (found)
-            SOTTO_TRY(remove_row(ledger, id, err));
+    while (found && status == SOTTO_OK) {
+        status = sotto_wallet_next(ledger, &row, &found, row.id, err);
+        if (status == SOTTO_OK && found && row.key.closes < now - SOTTO_SEAL_GRACE)
+            status = remove_row(ledger, row.id, err);
     }
-    return SOTTO_OK;
+    sotto_wipe(&row, sizeof row);
+    return status;
 }

@@ -13,7 +13,7 @@
 
 #include "crypto/signature.h"
 #include "device/ledger/ledger.h"
-#include "recipe/token_keys.h"
+#include "recipe/listed_keys.h"
 
 enum {
     SOTTO_WALLET_KEYS = 256, /* rows at most                                                     */
@@ -29,7 +29,7 @@ enum {
 typedef struct sotto_wallet_row {
     int64_t id;
     char issuer[SOTTO_WALLET_PARTY + 1];
-    sotto_token_key key;
+    sotto_listed_key key;
     sotto_token_state state;
     int64_t ask;   /* when it is asked for, at the earliest */
     int64_t rest;  /* seconds that it waits when it came    */
@@ -46,16 +46,23 @@ typedef sotto_status sotto_wallet_plan_fn(void *context, sotto_wallet_row *row, 
  *   SOTTO_REJECTED   a collection is known with another key, or another end
  *   SOTTO_TOO_LARGE  more than SOTTO_WALLET_KEYS */
 SOTTO_MUST_USE sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer,
-                                              const sotto_token_key *keys, size_t count,
+                                              const sotto_listed_key *keys, size_t count,
                                               sotto_wallet_plan_fn *plan, void *context,
                                               int64_t now, sotto_err *err);
 
 /* The first row with an id above `after`. */
 SOTTO_MUST_USE sotto_status sotto_wallet_next(sotto_ledger *ledger, sotto_wallet_row *out,
                                               bool *found, int64_t after, sotto_err *err);
+
+/* Collections of one analysis, from one time to another: those of a recipe. */
+typedef struct sotto_wallet_window {
+    const char *issuer, *analysis;
+    int64_t opens, closes;
+} sotto_wallet_window;
+/* The one of them that a report of this time belongs to. */
 SOTTO_MUST_USE sotto_status sotto_wallet_find(sotto_ledger *ledger, sotto_wallet_row *out,
-                                              bool *found, const char *issuer, const char *analysis,
-                                              int64_t opens, sotto_err *err);
+                                              bool *found, const sotto_wallet_window *window,
+                                              int64_t time, sotto_err *err);
 
 /* Replaces a row that is still in the state `from`, and writes the note into the record; durable when it returns.
  *   SOTTO_STALE  another process was faster: read it again */

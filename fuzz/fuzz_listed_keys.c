@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "crypto/hash.h"
-#include "recipe/token_keys.h"
+#include "recipe/listed_keys.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,7 +16,7 @@ static const uint8_t owner[32] = {0x3d, 0x40, 0x17, 0xc3, 0xe8, 0x43, 0x89, 0x5a
                                   0x96, 0x8c, 0xc0, 0xcd, 0x55, 0xf1, 0x2a, 0xf4, 0x66, 0x0c};
 static const char by_the_owner[] = "{\"keys\":[]}\n";
 
-static void check(const sotto_token_key *keys, size_t count)
+static void check(const sotto_listed_key *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint8_t id[32];
@@ -35,17 +35,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const sotto_policy_key key = {"issuer", sotto_bytes_of(owner, sizeof owner)};
     const sotto_policy policy = {.issuers = &key, .issuer_count = 1};
     sotto_bytes list = sotto_bytes_of(data, size);
-    const sotto_token_key *keys;
+    const sotto_listed_key *keys;
     const char *issuer;
     sotto_arena arena;
     size_t count;
 
-    if (sotto_token_keys_judge(&issuer, &list, &policy, list, NULL) == SOTTO_OK &&
+    if (sotto_listed_keys_judge(&issuer, &list, &policy, list, NULL) == SOTTO_OK &&
         !sotto_bytes_equal_vartime(list, sotto_bytes_of(by_the_owner, sizeof by_the_owner - 1)))
         abort();
     /* The list itself, behind whatever signatures. */
     sotto_arena_init(&arena, 1 << 22);
-    if (sotto_token_keys_read(&keys, &count, list, &arena, NULL) == SOTTO_OK)
+    if (sotto_listed_keys_read(&keys, &count, list, &arena, NULL) == SOTTO_OK)
         check(keys, count);
     sotto_arena_clear(&arena);
     return 0;

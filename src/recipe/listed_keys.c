@@ -1,4 +1,4 @@
-#include "recipe/token_keys.h"
+#include "recipe/listed_keys.h"
 
 #include "base/arena.h"
 #include "base/hex.h"
@@ -12,8 +12,8 @@ enum { MEMBERS = 5 };
 
 /* ---- whose it is ------------------------------------------------------------------------------------------ */
 
-sotto_status sotto_token_keys_judge(const char **issuer, sotto_bytes *list,
-                                    const sotto_policy *policy, sotto_bytes file, sotto_err *err)
+sotto_status sotto_listed_keys_judge(const char **issuer, sotto_bytes *list,
+                                     const sotto_policy *policy, sotto_bytes file, sotto_err *err)
 {
     sotto_signed_parties read;
 
@@ -53,18 +53,18 @@ static bool read_time(int64_t *out, const json_t *json)
     return json_is_integer(json) && *out >= 0 && *out <= last;
 }
 
-static bool read_analysis(char out[SOTTO_TOKEN_KEY_ANALYSIS + 1], const json_t *json)
+static bool read_analysis(char out[SOTTO_LISTED_KEY_ANALYSIS + 1], const json_t *json)
 {
     const size_t len = json_string_length(json);
 
-    if (!json_is_string(json) || len == 0 || len > SOTTO_TOKEN_KEY_ANALYSIS)
+    if (!json_is_string(json) || len == 0 || len > SOTTO_LISTED_KEY_ANALYSIS)
         return false;
     memcpy(out, json_string_value(json), len + 1); /* jansson refuses NUL bytes */
     return true;
 }
 
 /* A key has one spelling, and so one id: see sotto_type2_key_decode. */
-static bool is_key(const sotto_token_key *key)
+static bool is_key(const sotto_listed_key *key)
 {
     sotto_type2_key decoded;
     const bool good = sotto_type2_key_decode(&decoded, sotto_bytes_of(key->spki, sizeof key->spki),
@@ -75,7 +75,7 @@ static bool is_key(const sotto_token_key *key)
     return own;
 }
 
-static bool read_key(sotto_token_key *out, const json_t *json)
+static bool read_key(sotto_listed_key *out, const json_t *json)
 {
     return json_object_size(json) == MEMBERS &&
            read_analysis(out->analysis, json_object_get(json, "analysis")) &&
@@ -85,7 +85,7 @@ static bool read_key(sotto_token_key *out, const json_t *json)
            read_hex(out->spki, sizeof out->spki, json_object_get(json, "token_key")) && is_key(out);
 }
 
-static bool has_collection(const sotto_token_key *keys, size_t count, const sotto_token_key *key)
+static bool has_collection(const sotto_listed_key *keys, size_t count, const sotto_listed_key *key)
 {
     for (size_t i = 0; i < count; i++)
         if (keys[i].opens == key->opens && strcmp(keys[i].analysis, key->analysis) == 0)
@@ -93,19 +93,19 @@ static bool has_collection(const sotto_token_key *keys, size_t count, const sott
     return false;
 }
 
-static sotto_status read_keys(sotto_token_key **out, size_t *count, const json_t *list,
+static sotto_status read_keys(sotto_listed_key **out, size_t *count, const json_t *list,
                               sotto_arena *arena, sotto_err *err)
 {
     const size_t most = json_array_size(list);
 
-    if (most > SOTTO_TOKEN_KEYS_MOST)
+    if (most > SOTTO_LISTED_KEYS_MOST)
         return sotto_fail(err, SOTTO_TOO_LARGE, "list of token keys: more than %d keys",
-                          SOTTO_TOKEN_KEYS_MOST);
+                          SOTTO_LISTED_KEYS_MOST);
     *out = sotto_arena_take_array(arena, most ? most : 1, sizeof **out);
     if (!*out)
         return sotto_fail(err, SOTTO_NO_MEMORY, "list of token keys");
     for (size_t i = 0; i < most; i++) {
-        sotto_token_key *key = &(*out)[i];
+        sotto_listed_key *key = &(*out)[i];
 
         if (!read_key(key, json_array_get(list, i)))
             return sotto_fail(err, SOTTO_MALFORMED, "list of token keys: entry %zu is not valid",
@@ -118,12 +118,12 @@ static sotto_status read_keys(sotto_token_key **out, size_t *count, const json_t
     return SOTTO_OK;
 }
 
-sotto_status sotto_token_keys_read(const sotto_token_key **out, size_t *count, sotto_bytes list,
-                                   sotto_arena *arena, sotto_err *err)
+sotto_status sotto_listed_keys_read(const sotto_listed_key **out, size_t *count, sotto_bytes list,
+                                    sotto_arena *arena, sotto_err *err)
 {
     json_t *root = json_loadb((const char *)list.data, list.len, JSON_REJECT_DUPLICATES, NULL);
     const json_t *keys = json_object_get(root, "keys");
-    sotto_token_key *read = NULL;
+    sotto_listed_key *read = NULL;
     sotto_status status;
 
     *count = 0;

@@ -138,7 +138,9 @@ const char *sotto_anonymity_refused(const sotto_anonymity *a)
     return lacking & SOTTO_TASK_RELAY    ? "not yet: devices of this version use no relay"
            : lacking & SOTTO_TASK_TOKENS ? "not yet: devices of this version have no tokens"
            : lacking & SOTTO_TASK_LOG    ? "not yet: devices of this version read no log"
-                                         : NULL;
+           : a->tokens == SOTTO_TOKENS_ARC
+               ? "not yet: devices of this version have no tokens of ARC"
+               : NULL;
 }
 
 /* As Privacy Pass numbers them; ARC as its draft does. */

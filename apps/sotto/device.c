@@ -24,6 +24,8 @@
       "what events look like; DIR/streams.json (`sotto device new` prints one)")                   \
     X("--about", " FILE", SOTTO_OPTION_TEXT, about,                                                \
       "the device's own fields, as {\"locale\": \"en_US\"}; DIR/about.json, if it is there")       \
+    X("--enrolment", " FILE", SOTTO_OPTION_TEXT, enrolment,                                        \
+      "the secret by which an attester knows the device; DIR/enrolment.key, if it is there")       \
     X("--field", " NAME=VALUE", SOTTO_OPTION_FIELD, fields, "one field of the device itself")      \
     X("--now", " TIME", SOTTO_OPTION_TEXT, now,                                                    \
       "take it to be this time, such as 2026-11-20T08:00:00Z, to try things out")                  \
@@ -77,6 +79,9 @@ static const sotto_device_verb table[] = {
     {"donate", sotto_device_run_donate, 1, 1, true, OWN(own_donate)},
     {"offer", sotto_device_run_offer, 1, 1, true, NULL, 0},
     {"parties", sotto_device_run_parties, 1, 1, true, NULL, 0},
+    {"enrol", sotto_device_run_enrol, 0, 0, true, NULL, 0},
+    {"keys", sotto_device_run_keys, 1, 1, true, NULL, 0},
+    {"tokens", sotto_device_run_tokens, 0, 0, false, NULL, 0},
     {"tick", sotto_device_run_tick, 0, 0, true, OWN(own_tick)},
 };
 
@@ -193,6 +198,24 @@ VERB(parties, "take a signed parties file, in place of the application's",
      "serial is over 30 days ahead. Exits with 1 if a signature does not hold, or a file with a\n"
      "higher serial was taken before.\n" OPTIONS(NONE));
 
+VERB(enrol, "make the key by which an attester knows the device",
+     "enrol [options]\n\n"
+     "Writes a secret key into DIR/enrolment.key, unless it is there, and prints its public half,\n"
+     "64 hex digits. The attester's operator enrols that; from then on ticks ask for tokens. Keep\n"
+     "the file through a reset, and out of backups: it names the device.\n" OPTIONS(NONE));
+
+VERB(keys, "take an issuer's signed list of token keys",
+     "keys FILE [options]\n\n"
+     "FILE is a list that its issuer signed: see sotto-parties(1). When a token is asked for under\n"
+     "each new key is drawn now. Exits with 3 if it is no signed list. Exits with 4 if no issuer\n"
+     "that the policy names signed it. Exits with 1 if a signature does not hold, or if a\n"
+     "collection is known with another key.\n" OPTIONS(NONE));
+
+VERB(tokens, "list the tokens of each collection, and where each stands",
+     "tokens [options]\n\n"
+     "A token is planned, asked for, held, spent with a report, or refused by the attester.\n"
+     "No token itself is shown: whoever has one may use it.\n" OPTIONS(NONE));
+
 VERB(tick, "let the device do what is due",
      "tick [--idle] [--charging] [--network] [--out DIR | --dry-run]\n\n"
      "Without all three conditions only events that are too old are erased. Reports are\n"
@@ -200,9 +223,9 @@ VERB(tick, "let the device do what is due",
      "used: what would be posted lies in DIR.\n" OPTIONS(TICK));
 
 static const sotto_verb *const parts[] = {
-    &verb_new,     &verb_donate,   &verb_events, &verb_consent, &verb_offer,
-    &verb_parties, &verb_recipes,  &verb_tick,   &verb_why,     &verb_ledger,
-    &verb_record,  &verb_receipts, &verb_forget, &verb_reset,   NULL,
+    &verb_new,    &verb_donate, &verb_events,   &verb_consent, &verb_offer, &verb_parties,
+    &verb_enrol,  &verb_keys,   &verb_tokens,   &verb_recipes, &verb_tick,  &verb_why,
+    &verb_ledger, &verb_record, &verb_receipts, &verb_forget,  &verb_reset, NULL,
 };
 
 const sotto_verb sotto_verb_device = {

@@ -16,7 +16,7 @@ typedef struct sotto_device_job {
     const char *words[2]; /* what stands there without an option */
     size_t word_count;
     /* files; those that are NULL are in dir under their usual names */
-    const char *dir, *events, *ledger, *policy, *parties, *streams, *about;
+    const char *dir, *events, *ledger, *policy, *parties, *streams, *about, *enrolment;
     const char *fields[SOTTO_JOB_FIELDS]; /* NAME=VALUE, of the device itself */
     size_t field_count;
     const char *now, *lines, *recipe, *out;
@@ -41,6 +41,8 @@ void sotto_device_job_end(sotto_device_job *job);
 /* The whole of a file, or of standard input for "-", into the arena. */
 SOTTO_MUST_USE sotto_status sotto_device_read_file(sotto_device_job *job, sotto_bytes *out,
                                                    const char *path);
+/* The enrolment key, where there is one. */
+SOTTO_MUST_USE sotto_status sotto_device_read_enrolment(sotto_device_job *job);
 /* A copy in the arena; NULL when there is no memory. */
 const char *sotto_device_keep(sotto_device_job *job, const char *text);
 
@@ -74,6 +76,9 @@ int sotto_device_run_reset(sotto_device_job *job);
 int sotto_device_run_donate(sotto_device_job *job);
 int sotto_device_run_offer(sotto_device_job *job);
 int sotto_device_run_parties(sotto_device_job *job);
+int sotto_device_run_enrol(sotto_device_job *job);
+int sotto_device_run_keys(sotto_device_job *job);
+int sotto_device_run_tokens(sotto_device_job *job);
 int sotto_device_run_tick(sotto_device_job *job);
 
 /* ---- the table of options ---- */

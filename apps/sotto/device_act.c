@@ -182,6 +182,9 @@ static bool write_body(const char *path, sotto_exchange *exchange)
 sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange)
 {
     const sotto_device_job *job = context;
+
+    if (!exchange->recipe) /* a token's request: nobody here could answer it */
+        return SOTTO_IO;
     const sotto_exchange_head accepted = {.size = sizeof accepted, .status = 200};
     char path[4096], id[2 * SOTTO_REPORT_ID_SIZE + 1];
     uint8_t first[SOTTO_REPORT_ID_SIZE] = {0};

@@ -214,6 +214,8 @@ static sotto_status read_files(sotto_device_job *job, bool creates)
     SOTTO_TRY(place(job, &job->policy, "policy.json"));
     SOTTO_TRY(place(job, &job->parties, "parties.json"));
     SOTTO_TRY(place(job, &job->streams, "streams.json"));
+    SOTTO_TRY(place(job, &job->enrolment, "enrolment.key"));
+    SOTTO_TRY(sotto_device_read_enrolment(job));
     SOTTO_TRY(read_needed(job, &o->policy, job->policy, "sotto recipe new --policy"));
     SOTTO_TRY(read_needed(job, &o->parties, job->parties, "sotto recipe new --parties"));
     SOTTO_TRY(read_needed(job, &streams, job->streams, "sotto device new"));

@@ -6,6 +6,7 @@
 
 #include "base/hex.h"
 #include "base/secret_file.h"
+#include "recipe/listed_keys.h"
 #include "recipe/signed_parties.h"
 #include "sotto/random.h"
 
@@ -15,12 +16,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_FILE = SOTTO_SIGNED_PARTIES_MAX, MOST_POLICY = 1 << 20, ARENA = 64 << 20 };
+enum { MOST_FILE = SOTTO_SIGNED_KEYS_MAX, MOST_POLICY = 1 << 20, ARENA = 64 << 20 };
 
 /* One run of a verb. */
 typedef struct parties_job {
     const char *verb, *path, *key, *serial, *policy, *application;
-    bool json;
+    bool json, token_keys;
     sotto_err err;
 } parties_job;
 
@@ -58,6 +59,8 @@ static int parse(parties_job *job, const char *verb, const char *options, int ar
                 value = known[k].value;
         if (strcmp(argv[i], "--json") == 0 && strchr(options, 'j')) {
             job->json = true;
+        } else if (strcmp(argv[i], "--token-keys") == 0 && strchr(options, 't')) {
+            job->token_keys = true;
         } else if (value && i + 1 < argc) {
             *value = argv[++i];
         } else if (argv[i][0] != '-' && !job->path) {
@@ -155,15 +158,19 @@ static sotto_status read_serial(parties_job *job, uint64_t *serial)
     return SOTTO_OK;
 }
 
-/* A parties file that devices could not read must not be signed. */
+/* A file that devices could not read must not be signed. */
 static sotto_status lint(parties_job *job, sotto_bytes json)
 {
     static sotto_mistakes mistakes;
+    const sotto_listed_key *keys;
     const sotto_parties *parties;
     sotto_arena arena;
+    size_t count;
 
     sotto_arena_init(&arena, ARENA);
-    sotto_status status = sotto_parties_read(&parties, json, &arena, &mistakes, &job->err);
+    sotto_status status = job->token_keys
+                              ? sotto_listed_keys_read(&keys, &count, json, &arena, &job->err)
+                              : sotto_parties_read(&parties, json, &arena, &mistakes, &job->err);
     sotto_arena_clear(&arena);
     return status;
 }
@@ -175,8 +182,11 @@ static sotto_status begin(parties_job *job, sotto_signed_parties *file, sotto_by
 
     if (job->serial)
         SOTTO_TRY(read_serial(job, &serial));
-    if (!sotto_signed_parties_is(bytes)) {
-        *file = (sotto_signed_parties){.serial = serial, .parties = bytes};
+    if (job->token_keys || !sotto_signed_parties_is(bytes)) {
+        *file = (sotto_signed_parties){.kind = job->token_keys ? SOTTO_SIGNED_KEYS
+                                                               : SOTTO_SIGNED_PARTIES,
+                                       .serial = serial,
+                                       .parties = bytes};
         return lint(job, bytes);
     }
     SOTTO_TRY(sotto_signed_parties_decode(file, bytes, &job->err));
@@ -194,7 +204,7 @@ static int run_sign(int argc, char **argv)
     sotto_signer signer = {0};
     sotto_bytes bytes;
     parties_job job;
-    int code = parse(&job, "sign", "ks", argc, argv);
+    int code = parse(&job, "sign", "kst", argc, argv);
 
     if (code == EXIT_DONE && !job.key) {
         (void)fprintf(stderr, "sotto parties sign: with which --key?\n");
@@ -348,14 +358,17 @@ static const sotto_verb verb_sign = {
     .name = "sign",
     .summary = "sign a parties file, for devices that have an older one",
     .usage =
-        "usage: sotto parties sign FILE --key KEYFILE [--serial N]\n\n"
+        "usage: sotto parties sign FILE --key KEYFILE [--serial N] [--token-keys]\n\n"
         "Prints FILE, a parties file, with a signature. Devices whose policy names the key take\n"
         "it in place of the file that came with their application, if it has the same names,\n"
         "roles and URLs. The serial must be higher than that of every file they took before. If\n"
         "not given, it is the time in seconds since 1970. It may not be more than 30 days ahead "
         "of\n"
         "that time. A file that is signed already gets one signature more, under the serial that\n"
-        "it has. Exits with 3 if FILE has mistakes.\n",
+        "it has. Exits with 3 if FILE has mistakes.\n\n"
+        "With --token-keys, FILE is an issuer's list of keys (GET keys of `sotto serve issuer`),\n"
+        "and KEYFILE the issuer's own, whose public half is in the policy's \"issuers\". Devices\n"
+        "take it with `sotto device keys`.\n",
     .run = run_sign,
 };
 

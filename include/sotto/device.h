@@ -144,6 +144,14 @@ typedef struct sotto_device_host {
      *   another       it can't tell now: nothing is answered, and it is asked again
      */
     sotto_status (*verify)(void *context, const sotto_query_shown *query, sotto_err *err);
+    /* The platform's evidence that this is a real device, and which, for the attester: it must be bound to `text`. The same
+     * device must be named the same always, also after a reset. Called by sotto_device_tick alone. NULL: see
+     * sotto_device_options.enrolment.
+     *   evidence, room  where it is written; *len bytes of it
+     *   another status  none can be had now: it is tried again at a later tick
+     */
+    sotto_status (*attest)(void *context, uint8_t *evidence, size_t room, size_t *len,
+                           sotto_bytes text, sotto_err *err);
 } sotto_device_host;
 
 /* Randomness that can be repeated. Only a device in memory takes it, so that no real one ever does. */
@@ -187,7 +195,16 @@ typedef struct sotto_device_options {
     sotto_device_host host;
     const sotto_device_simulation *simulation; /* NULL: the secure generator                      */
     sotto_device_shared *shared;               /* NULL: nothing is                                */
+    /* Seed of the Ed25519 key by which an attester knows this device: 32 random bytes, drawn once, kept apart from both files
+     * and out of backups. NULL, and no host.attest: the device is not enrolled, and has no tokens. */
+    const uint8_t *enrolment;
 } sotto_device_options;
+
+enum { SOTTO_DEVICE_ENROLMENT = 32 };
+/* What the attester's operator enrols: the public half of an enrolment seed. */
+SOTTO_API SOTTO_MUST_USE sotto_status
+sotto_device_enrolment_key(uint8_t out[SOTTO_DEVICE_ENROLMENT],
+                           const uint8_t seed[SOTTO_DEVICE_ENROLMENT], sotto_err *err);
 
 /* Opens or creates. A new policy or new parties: close, and open with them; nothing that is spent or was drawn
  * changes by that. Succeeds for a closed ledger too (sotto_device_closed).
@@ -207,7 +224,7 @@ SOTTO_API void sotto_device_close(sotto_device *device);
 SOTTO_API const char *sotto_device_closed(const sotto_device *device);
 /* Where the event file was put, if this opening found it damaged; else NULL. */
 SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);
-/* Starts a ledger anew with every budget fully spent, without consent, recipes or waiting reports. Of the record it
+/* Starts a ledger anew with every budget fully spent, without consent, recipes, tokens or waiting reports. Of the record it
  * keeps what can still be read. Nobody else may have it open: another process of the device is closed by it.
  *   SOTTO_IO      also: the old record can't be read now. Called again, it goes on without what can't be read.
  *   SOTTO_DENIED  the new one can't be trusted either: the counter is ahead of every number
@@ -301,6 +318,18 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_replace_parties(sotto_device 
                                                                    sotto_bytes signed_file,
                                                                    sotto_err *err);
 
+/* Takes a list of an issuer's keys, one for each collection, which that issuer signed (`sotto parties sign --token-keys`). When
+ * the token of each new key is asked for is drawn now, whether or not a recipe of it is known: an enrolled device asks for one
+ * token under every key. Hand every list over that is published, the same to every device; again is fine.
+ *   SOTTO_MALFORMED  not a signed list
+ *   SOTTO_DENIED     no issuer that the policy names signed it
+ *   SOTTO_REJECTED   a signature does not hold; or a collection is known with another key
+ *   SOTTO_TOO_LARGE  more than 512 KiB, 512 keys, or 256 collections that have not closed
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_take_issuer_keys(sotto_device *device,
+                                                                    sotto_bytes signed_list,
+                                                                    sotto_err *err);
+
 /* Whether now is a good time. A tick in which one of them is false only erases what is too old. */
 typedef struct sotto_conditions {
     bool idle;
@@ -315,8 +344,8 @@ typedef struct sotto_tick {
 
 /* Erases events that are too old, with or without consent; without it, nothing else but to finish a withdrawal.
  * Draws what has to be drawn, answers what is due and offers what waits, oldest first, once each. What keeps it from
- * answering one recipe keeps it from no other, and is no failure: sotto_device_why tells. Without dummies a device
- * that does not take part never calls host.exchange.
+ * answering one recipe keeps it from no other, and is no failure: sotto_device_why tells. Then it asks for tokens whose time
+ * has come, taking part or not. Without dummies a device that does not take part calls host.exchange for tokens alone.
  *   out           may be NULL
  *   SOTTO_DENIED  the ledger is closed
  *   SOTTO_AGAIN   something could not be made durable: what was not offered waits for the next tick
@@ -363,7 +392,8 @@ typedef enum sotto_why {
     SOTTO_WHY_NO_VALUE,     /* the recipe asks for silence without a value, and the policy agrees */
     SOTTO_WHY_ANALYSIS_DONE, /* the analysis's one draw was used by another recipe                */
     SOTTO_WHY_TRANSPORT,     /* the report is sealed and paid for, and waits to be acknowledged   */
-    SOTTO_WHY_GIVEN_UP       /* it was erased unacknowledged: refused, forgotten, or out of time  */
+    SOTTO_WHY_GIVEN_UP,      /* it was erased unacknowledged: refused, forgotten, or out of time  */
+    SOTTO_WHY_TOKEN          /* the recipe asks for a token, and the device has none to use       */
 } sotto_why;
 
 typedef struct sotto_explanation {
@@ -397,7 +427,8 @@ typedef enum sotto_record_kind {
     SOTTO_RECORD_CONSENTED,    /* the person said yes                                            */
     SOTTO_RECORD_WITHDRAWN,    /* the person said no                                             */
     SOTTO_RECORD_FORGOTTEN,    /* the person had events erased; the note says which              */
-    SOTTO_RECORD_PARTIES       /* a signed parties file was taken; the note says its serial      */
+    SOTTO_RECORD_PARTIES,      /* a signed parties file was taken; the note says its serial      */
+    SOTTO_RECORD_TOKEN         /* a token was asked for, came or was refused; the note says which */
 } sotto_record_kind;
 
 /* "spent", "left", ...: as people read it; NULL for what is no kind. */
@@ -431,6 +462,32 @@ typedef sotto_status sotto_record_line_fn(void *context, const sotto_record_line
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_record(sotto_device *device, const char *recipe,
                                                           uint64_t after,
                                                           sotto_record_line_fn *show, void *context,
+                                                          sotto_err *err);
+
+/* ---- tokens ----------------------------------------------------------------------------------------------- */
+
+typedef enum sotto_token_state {
+    SOTTO_TOKEN_PLANNED = 1, /* it is asked for at a time that was drawn       */
+    SOTTO_TOKEN_ASKED,       /* it was asked for, and no answer came yet       */
+    SOTTO_TOKEN_HELD,
+    SOTTO_TOKEN_SPENT,  /* a report carries it                                 */
+    SOTTO_TOKEN_REFUSED /* the attester refused: there is none for this device */
+} sotto_token_state;
+/* "planned", "held", ...; NULL for what is none. */
+SOTTO_API const char *sotto_token_state_name(sotto_token_state state);
+
+typedef struct sotto_token_line {
+    const char *issuer; /* its name in the policy */
+    const char *analysis;
+    int64_t opens, closes; /* of the collection            */
+    sotto_token_state state;
+    int64_t at; /* planned: when it is asked for; held: from when it may be used; else 0 */
+} sotto_token_line;
+typedef sotto_status sotto_token_line_fn(void *context, const sotto_token_line *line,
+                                         sotto_err *err);
+/* In the order in which their keys were taken. No token is shown: whoever has one may use it. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_tokens(sotto_device *device,
+                                                          sotto_token_line_fn *show, void *context,
                                                           sotto_err *err);
 
 /* One line of the policy's budgets, and what is spent of it in the current period. */

@@ -98,9 +98,12 @@ enum {
     SOTTO_REPORT_TOO_EARLY = 9,
     SOTTO_REPORT_TASK_NOT_STARTED = 10,
     SOTTO_REPORT_OUTDATED_CONFIG = 11, /* of uploads only */
-    SOTTO_REPORT_ERRORS                /* one past the last that draft 18 names */
+    /* Private use: draft 18 ends before them. For devices both are final. */
+    SOTTO_REPORT_TOKEN_INVALID = 12, /* no token, or one that is not for this report */
+    SOTTO_REPORT_TOKEN_SPENT = 13,   /* ... that another report had before           */
+    SOTTO_REPORT_ERRORS              /* one past the last that we name               */
 };
-/* "batch_collected", ...; "unknown" for what draft 18 does not name. */
+/* "batch_collected", ...; "unknown" for what is not named above. */
 const char *sotto_dap_report_error_name(uint8_t error);
 
 /* ---- time ---------------------------------------------------------------------------------------- */

@@ -84,6 +84,8 @@ const char *sotto_dap_report_error_name(uint8_t error)
         [SOTTO_REPORT_TOO_EARLY] = "report_too_early",
         [SOTTO_REPORT_TASK_NOT_STARTED] = "task_not_started",
         [SOTTO_REPORT_OUTDATED_CONFIG] = "outdated_config",
+        [SOTTO_REPORT_TOKEN_INVALID] = "token_invalid",
+        [SOTTO_REPORT_TOKEN_SPENT] = "token_spent",
     };
 
     return error < SOTTO_REPORT_ERRORS && names[error] ? names[error] : "unknown";

@@ -161,6 +161,9 @@ SOTTO_MUST_USE sotto_status sotto_report_shard(sotto_report_draft *draft, const 
 SOTTO_MUST_USE sotto_status sotto_report_aad_encode(sotto_buf *out, const sotto_report_draft *draft,
                                                     sotto_err *err);
 
+/* Bytes of that. */
+size_t sotto_report_aad_size(const sotto_report_draft *draft);
+
 /* Seals one share: out lives in the arena, where nothing else stays.
  *   who  SOTTO_REPORT_LEADER or _HELPER
  *   ikm  SOTTO_HPKE_MAX_PRIVATE_KEY random bytes that are used once */

@@ -32,7 +32,7 @@ sotto_status sotto_report_aad_encode(sotto_buf *out, const sotto_report_draft *d
                                         draft->public_share, err);
 }
 
-static size_t aad_size(const sotto_report_draft *draft)
+size_t sotto_report_aad_size(const sotto_report_draft *draft)
 {
     return sizeof draft->task_id + draft->configuration.len + sizeof draft->metadata.report_id + 8 +
            2 + draft->metadata.public_extensions.len + 4 + draft->public_share.len;
@@ -49,7 +49,7 @@ static sotto_status seal(sotto_buf *sealed, const sotto_report_draft *draft, uns
 {
     sotto_buf aad, plain;
 
-    SOTTO_TRY(sotto_buf_take(&aad, arena, aad_size(draft), err));
+    SOTTO_TRY(sotto_buf_take(&aad, arena, sotto_report_aad_size(draft), err));
     SOTTO_TRY(sotto_report_aad_encode(&aad, draft, err));
     SOTTO_TRY(sotto_buf_take(&plain, arena, plain_size(&draft->shares[who]), err));
     SOTTO_TRY(sotto_plaintext_input_share_encode(&plain, &draft->shares[who], err));

@@ -147,6 +147,9 @@ sotto_status sotto_device_open(sotto_device **out, const sotto_device_options *o
     if (!options->events && !options->simulation)
         device->ephemerals = sotto_shared_ephemerals(options->shared);
     sotto_arena_init(&device->replaced, KEEP);
+    device->enrolled = options->enrolment != NULL;
+    if (options->enrolment)
+        memcpy(device->enrolment, options->enrolment, sizeof device->enrolment);
     sotto_status status = sotto_terms_read(&device->terms, device->shared, options->policy,
                                            options->parties, &device->keep, err);
     device->shipped = device->terms.parties;
@@ -171,6 +174,7 @@ void sotto_device_close(sotto_device *device)
     sotto_arena_clear(&device->work);
     sotto_arena_clear(&device->replaced);
     sotto_arena_clear(&device->keep);
+    sotto_wipe(device->enrolment, sizeof device->enrolment);
     sotto_release(device, sizeof *device);
 }
 

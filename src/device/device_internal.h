@@ -6,6 +6,7 @@
 #include "device/ledger/ledger.h"
 #include "device/ledger/record.h"
 #include "device/ledger/shelf.h"
+#include "device/ledger/wallet.h"
 #include "device/shared.h"
 #include "recipe/policy_tables.h"
 
@@ -43,6 +44,9 @@ struct sotto_device {
     sotto_described described[SOTTO_DEVICE_DESCRIBED];
     size_t described_count;
     sotto_pause pauses[SOTTO_DEVICE_PAUSES];
+    bool called_off; /* in this tick: the host wants no other exchange now */
+    bool enrolled;   /* by the seed that follows */
+    uint8_t enrolment[SOTTO_DEVICE_ENROLMENT];
 };
 
 /* ---- device.c ---- */
@@ -78,6 +82,7 @@ typedef struct sotto_case {
     sotto_query *query; /* compiled, not run */
     sotto_asked asked;
     sotto_charge charge;
+    sotto_wallet_row token; /* where the recipe asks for one; wiped with the case */
     sotto_explanation out;
 } sotto_case;
 
@@ -100,6 +105,16 @@ SOTTO_MUST_USE sotto_status sotto_device_admit(sotto_device *device, sotto_case 
  * sotto_outbox_send. */
 SOTTO_MUST_USE sotto_status sotto_device_send(sotto_device *device, int64_t now, uint64_t *waiting,
                                               sotto_err *err);
+
+/* ---- device_tokens.c ---- */
+
+/* Finds the token that a report on c->recipe needs, or says in c->out why there is none. */
+SOTTO_MUST_USE sotto_status sotto_device_find_token(sotto_device *device, sotto_case *c,
+                                                    sotto_err *err);
+/* Asks for every token whose time has come, through the host's exchange, which must be there. What is not answered is asked for
+ * again by a later tick. */
+SOTTO_MUST_USE sotto_status sotto_device_ask_tokens(sotto_device *device, int64_t now,
+                                                    sotto_err *err);
 
 /* ---- device_why.c ---- */
 

@@ -336,6 +336,15 @@ static sotto_status check_parties(sotto_device *device, sotto_case *c, sotto_err
     return blame(c, SOTTO_WHY_PARTIES, "", status, &first, err);
 }
 
+static sotto_status check_token(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    if (c->recipe->anonymity.tokens == SOTTO_TOKENS_NONE)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_device_find_token(device, c, err));
+    c->plan.token = &c->token;
+    return SOTTO_OK;
+}
+
 static bool is_dummy(const sotto_case *c)
 {
     return c->decided && c->decision.choice == SOTTO_CHOICE_DUMMY;
@@ -460,7 +469,7 @@ sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *
     static step *const steps[] = {check_outcome,  check_window,    check_text,   check_policy,
                                   check_sampling, check_targeting, check_cohort, check_analysis,
                                   check_decision, check_law,       check_slots,  check_turn,
-                                  check_parties,  check_query,     check_budget};
+                                  check_parties,  check_token,     check_query,  check_budget};
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         SOTTO_TRY(steps[i](device, c, err));
@@ -500,5 +509,6 @@ void sotto_case_close(sotto_device *device, sotto_case *c)
 {
     sotto_query_close(c->query);
     c->query = NULL;
+    sotto_wipe(&c->token, sizeof c->token);
     sotto_arena_reset(&device->work);
 }

@@ -20,7 +20,6 @@ enum {
 typedef struct sending {
     sotto_device *device;
     int64_t now;
-    bool called_off; /* the host wants no more of it now */
 } sending;
 
 /* A destination is the task's id, then the leader's URL. */
@@ -74,7 +73,7 @@ static bool is_ready(void *context, const sotto_report *report)
 
     if (report->destination.len < SOTTO_TASK_ID_SIZE)
         return false;
-    if (SOTTO_RULE(called_off_stops) && s->called_off)
+    if (SOTTO_RULE(called_off_stops) && s->device->called_off)
         return false;
     if (SOTTO_RULE(leaders_get_their_pause) && is_paused(s->device, leader_of(report), s->now))
         return false;
@@ -128,7 +127,7 @@ static sotto_delivery exchange_report(sending *s, const sotto_report *report)
         sotto_buf_take(&answer.body, &device->work, MOST_ANSWER, NULL) != SOTTO_OK)
         return SOTTO_DELIVERY_LATER;
     const sotto_status status = carry_report(s, &request, report, &answer);
-    s->called_off = status == SOTTO_AGAIN;
+    device->called_off = status == SOTTO_AGAIN;
     const sotto_delivery delivery =
         status == SOTTO_OK
             ? sotto_delivery_of(sotto_bytes_of(report->id, SOTTO_REPORT_ID_SIZE), &answer)
@@ -192,7 +191,7 @@ static sotto_status seal_again(void *context, const sotto_report *report, sotto_
 
 sotto_status sotto_device_send(sotto_device *device, int64_t now, uint64_t *waiting, sotto_err *err)
 {
-    sending s = {device, now, false};
+    sending s = {device, now};
     const sotto_transport transport = {is_ready, send_one, seal_again, &s};
 
     return sotto_outbox_send(device->ledger, &transport, now, waiting, err);

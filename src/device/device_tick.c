@@ -23,6 +23,7 @@ static bool worth_noting(sotto_why why)
     case SOTTO_WHY_PARTIES:
     case SOTTO_WHY_QUERY_FAILED:
     case SOTTO_WHY_ANALYSIS_DONE:
+    case SOTTO_WHY_TOKEN:
         return true;
     default:
         return false;
@@ -182,7 +183,7 @@ static sotto_status tidy(sotto_device *device, int64_t now, sotto_err *err)
                 sotto_outbox_empty(device->ledger, shelved.name, "its recipe closed", now, err));
         SOTTO_TRY(sotto_shelf_remove(device->ledger, &shelved, err));
     }
-    return SOTTO_OK;
+    return sotto_wallet_tidy(device->ledger, now, err);
 }
 
 /* ---- the tick --------------------------------------------------------------------------------------------- */
@@ -193,6 +194,7 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
 
     SOTTO_TRY(sotto_device_look_for_parties(device, err));
     SOTTO_TRY(tidy(device, now, err));
+    device->called_off = false;
     sotto_status answered = answer_all(device, now, out, &first);
     /* A phone has no room for what reports were made in beside what is read to send them. */
     sotto_arena_clear(&device->work);
@@ -201,6 +203,9 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
         SOTTO_TRY(sotto_device_send(device, now, &out->waiting, err));
     else
         SOTTO_TRY(sotto_outbox_count(device->ledger, &out->waiting, err));
+    /* Behind all else, so that no report leaves together with the request for its token. */
+    if (device->host.exchange)
+        SOTTO_TRY(sotto_device_ask_tokens(device, now, err));
     return answered == SOTTO_OK ? SOTTO_OK : sotto_fail(err, answered, "%s", first.reason);
 }
 

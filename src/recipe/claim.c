@@ -6,6 +6,7 @@
 #include "account/numeric/bound.h"
 #include "account/trust.h"
 #include "aggregate/shard.h"
+#include "dap/admission.h"
 #include "noise/noise.h"
 #include "recipe/participation.h"
 
@@ -133,7 +134,7 @@ sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_vdaf_sizes *size
     return status;
 }
 
-size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes)
+size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, bool admitted)
 {
     enum {
         METADATA = 16 + 8 + 2,                  /* id, time, public extensions    */
@@ -141,7 +142,7 @@ size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes)
     };
 
     return METADATA + 4 + sizes->public_share + 2 * (size_t)SEALED + sizes->leader_share +
-           sizes->helper_share;
+           sizes->helper_share + (admitted ? SOTTO_ADMISSION_REPORT : 0);
 }
 
 double sotto_recipe_miss(const sotto_randomizer *r)
@@ -169,7 +170,8 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     out->miss = sotto_recipe_miss(&r);
     if (sotto_trust_model_of(recipe->trust)->two_servers) {
         SOTTO_TRY(sotto_recipe_vdaf(&config, &sizes, recipe->trust, &r, err));
-        out->report_bytes = sotto_recipe_report_bytes(&sizes);
+        out->report_bytes =
+            sotto_recipe_report_bytes(&sizes, recipe->anonymity.tokens == SOTTO_TOKENS_TYPE_2);
     }
     out->honest = sotto_honest_count(recipe->min_cohort, honest);
     SOTTO_TRY(sotto_recipe_cohort_epsilon(&out->epsilon_cohort, &out->theorem, recipe, &r,

@@ -30,8 +30,9 @@ SOTTO_MUST_USE sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const so
 SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_vdaf_sizes *sizes,
                                               sotto_trust trust, const sotto_randomizer *r,
                                               sotto_err *err);
-/* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions. */
-size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes);
+/* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions.
+ *   admitted  but those of a token of type 2 (dap/admission.h) */
+size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, bool admitted);
 /* Chance that an honest report has more bits set than its proof allows. */
 double sotto_recipe_miss(const sotto_randomizer *r);
 

@@ -251,8 +251,10 @@ typedef enum sotto_party_role {
     SOTTO_PARTY_LEADER,
     SOTTO_PARTY_HELPER,
     SOTTO_PARTY_COLLECTOR,
-    SOTTO_PARTY_RELAY,  /* url: where encapsulated requests are posted   */
-    SOTTO_PARTY_GATEWAY /* keys: of the gateway behind it                */
+    SOTTO_PARTY_RELAY,    /* url: where encapsulated requests are posted   */
+    SOTTO_PARTY_GATEWAY,  /* keys: of the gateway behind it                */
+    SOTTO_PARTY_ATTESTER, /* url: where devices ask for tokens             */
+    SOTTO_PARTY_ISSUER    /* its keys are on a list: recipe/listed_keys.h   */
 } sotto_party_role;
 
 typedef struct sotto_party_key {

@@ -29,6 +29,12 @@ static void read_key(sotto_reading *r, sotto_party_key *out, json_t *json, const
         sotto_reading_mistake(r, &next, "from or a later time", "before from");
 }
 
+/* Nothing is sealed to these. */
+static bool has_no_keys(sotto_party_role role)
+{
+    return role == SOTTO_PARTY_RELAY || role == SOTTO_PARTY_ATTESTER || role == SOTTO_PARTY_ISSUER;
+}
+
 static void read_party(sotto_reading *r, sotto_party_entry *out, json_t *json,
                        const sotto_place *place)
 {
@@ -42,10 +48,11 @@ static void read_party(sotto_reading *r, sotto_party_entry *out, json_t *json,
         out->url = sotto_bytes_of(text, strlen(text));
     if (out->role != SOTTO_PARTY_COLLECTOR && !text)
         sotto_reading_mistake(r, &url, "the URL's exact bytes", "missing: where to send");
-    if (out->role != SOTTO_PARTY_RELAY && !list)
-        sotto_reading_mistake(r, &hpke, "keys to seal to", "missing: only a relay has none");
-    if (out->role == SOTTO_PARTY_RELAY && list)
-        sotto_reading_mistake(r, &hpke, "none", "a relay opens nothing");
+    if (!has_no_keys(out->role) && !list)
+        sotto_reading_mistake(r, &hpke, "keys to seal to",
+                              "missing: only a relay, an attester and an issuer have none");
+    if (has_no_keys(out->role) && list)
+        sotto_reading_mistake(r, &hpke, "none", "a relay, an attester or an issuer opens nothing");
     out->keys = keys;
     for (size_t i = 0; keys && i < json_array_size(list); i++) {
         sotto_place at = {&hpke, NULL, i};

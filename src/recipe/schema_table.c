@@ -275,9 +275,9 @@ const sotto_schema_key sotto_schema[] = {
 
     {IN_PARTIES, "*", OBJECT, 0, 0, 0, "party", MAY, "one party, by the name recipes use"},
 
-    {IN_PARTY, "role", CHOICE, 0, 0, 0, "leader|helper|collector|relay|gateway", MUST, "what it does. Where a relay and a gateway are named, devices send everything through them"},
+    {IN_PARTY, "role", CHOICE, 0, 0, 0, "leader|helper|collector|relay|gateway|attester|issuer", MUST, "what it does. Where a relay and a gateway are named, devices send everything through them"},
     {IN_PARTY, "url", TEXT, 0, 1, 1024, NULL, MAY, "of all but a collector, byte for byte as all parties must have it; of a relay, where requests for the gateway are posted"},
-    {IN_PARTY, "hpke", LIST, OBJECT, 1, 16, "hpke", MAY, "of all but a relay, which has none: keys to seal to; of those in use, the one with the latest `from` is used"},
+    {IN_PARTY, "hpke", LIST, OBJECT, 1, 16, "hpke", MAY, "of all but a relay, an attester and an issuer, which have none: keys to seal to; of those in use, the one with the latest `from` is used"},
 
     {IN_HPKE, "config", HEX, 0, 8, 1024, NULL, MUST, "an HpkeConfig as DAP encodes it"},
     {IN_HPKE, "from", TIME, 0, 0, 0, NULL, MUST, "not used before"},

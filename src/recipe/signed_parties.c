@@ -9,11 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char tag[] = "sotto-parties-1 ";
+/* How a file begins, and what its failures call it. */
+static const struct form {
+    const char *tag, *name;
+    size_t most;
+} forms[] = {
+    [SOTTO_SIGNED_PARTIES] = {"sotto-parties-1 ", "signed parties file", SOTTO_SIGNED_PARTIES_MAX},
+    [SOTTO_SIGNED_KEYS] = {"sotto-token-keys-1 ", "signed list of token keys",
+                           SOTTO_SIGNED_KEYS_MAX},
+};
 
 enum {
-    TAG = sizeof tag - 1,
-    SERIAL_DIGITS = 19, /* of 2^63 - 1 */
+    TAG = sizeof "sotto-token-keys-1 " - 1, /* the longest */
+    SERIAL_DIGITS = 19,                     /* of 2^63 - 1 */
     DIGEST = 32,
     KEY_HEX = 2 * SOTTO_SIGN_PUBLIC,
     SIGNATURE_HEX = 2 * SOTTO_SIGNATURE,
@@ -31,8 +39,8 @@ typedef struct signed_text {
 static signed_text text_of(const sotto_signed_parties *file)
 {
     signed_text text = {{0}, 0};
-    int len = snprintf((char *)text.bytes, TAG + SERIAL_DIGITS + 2, "%s%" PRIu64 "\n", tag,
-                       file->serial & INT64_MAX);
+    int len = snprintf((char *)text.bytes, TAG + SERIAL_DIGITS + 2, "%s%" PRIu64 "\n",
+                       forms[file->kind].tag, file->serial & INT64_MAX);
 
     text.len = (size_t)len + DIGEST;
     sotto_hash_once(text.bytes + len, SOTTO_SHA256, file->parties);
@@ -75,21 +83,29 @@ static sotto_status refuse_signers(const sotto_policy *policy, size_t good, sott
                       good, policy->parties_signatures);
 }
 
+sotto_status sotto_signed_parties_by(const sotto_signed_parties *file, sotto_bytes key,
+                                     sotto_err *err)
+{
+    const sotto_parties_signature *by = signature_of(file, key);
+    const signed_text text = text_of(file);
+
+    if (!by)
+        return sotto_fail(err, SOTTO_MISSING, "this key did not sign it");
+    return sotto_signature_check(by->key, by->signature, sotto_bytes_of(text.bytes, text.len), err);
+}
+
 sotto_status sotto_signed_parties_check(const sotto_signed_parties *file,
                                         const sotto_policy *policy, sotto_err *err)
 {
-    const signed_text text = text_of(file);
-    sotto_err why = {0};
-    sotto_status status;
     size_t good = 0;
 
     for (size_t i = 0; i < policy->parties_key_count; i++) {
-        const sotto_parties_signature *by = signature_of(file, policy->parties_keys[i].key);
+        const sotto_bytes key = policy->parties_keys[i].key;
+        sotto_err why = {0};
 
-        if (!by)
+        if (!signature_of(file, key))
             continue;
-        status = sotto_signature_check(by->key, by->signature, sotto_bytes_of(text.bytes, text.len),
-                                       &why);
+        const sotto_status status = sotto_signed_parties_by(file, key, &why);
         if (SOTTO_RULE(parties_signature_holds) && status != SOTTO_OK)
             return sotto_fail(err, status, "parties file: %s", why.reason);
         good++;
@@ -102,9 +118,16 @@ sotto_status sotto_signed_parties_check(const sotto_signed_parties *file,
 
 /* ---- the file --------------------------------------------------------------------------------------------- */
 
+static bool begins_as(sotto_bytes file, const struct form *form)
+{
+    const size_t len = strlen(form->tag);
+
+    return file.len >= len && memcmp(file.data, form->tag, len) == 0;
+}
+
 bool sotto_signed_parties_is(sotto_bytes file)
 {
-    return file.len >= TAG && memcmp(file.data, tag, TAG) == 0;
+    return begins_as(file, &forms[SOTTO_SIGNED_PARTIES]);
 }
 
 static bool read_serial(sotto_reader *in, uint64_t *serial)
@@ -148,25 +171,35 @@ static bool read_signatures(sotto_reader *in, sotto_signed_parties *out)
     return sotto_read_uint(in, 1) == '\n';
 }
 
+static sotto_status decode(sotto_signed_parties *out, sotto_signed_kind kind, sotto_bytes file,
+                           sotto_err *err)
+{
+    const struct form *form = &forms[kind];
+    sotto_reader in = sotto_reader_over(file);
+
+    *out = (sotto_signed_parties){.kind = kind};
+    if (file.len > form->most)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "%s: more than %zu bytes", form->name, form->most);
+    if (!begins_as(file, form))
+        return sotto_fail(err, SOTTO_MALFORMED, "no %s", form->name);
+    (void)sotto_read_bytes(&in, strlen(form->tag));
+    if (!read_serial(&in, &out->serial))
+        return sotto_fail(err, SOTTO_MALFORMED, "%s: no serial number", form->name);
+    if (!read_signatures(&in, out))
+        return sotto_fail(err, SOTTO_MALFORMED, "%s: no list of keys and signatures", form->name);
+    out->parties = sotto_read_bytes(&in, sotto_reader_left(&in));
+    return sotto_reader_finish(&in, form->name, err);
+}
+
 sotto_status sotto_signed_parties_decode(sotto_signed_parties *out, sotto_bytes file,
                                          sotto_err *err)
 {
-    sotto_reader in = sotto_reader_over(file);
+    return decode(out, SOTTO_SIGNED_PARTIES, file, err);
+}
 
-    *out = (sotto_signed_parties){0};
-    if (file.len > SOTTO_SIGNED_PARTIES_MAX)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "signed parties file: more than %d bytes",
-                          SOTTO_SIGNED_PARTIES_MAX);
-    if (!sotto_signed_parties_is(file))
-        return sotto_fail(err, SOTTO_MALFORMED, "no signed parties file");
-    (void)sotto_read_bytes(&in, TAG);
-    if (!read_serial(&in, &out->serial))
-        return sotto_fail(err, SOTTO_MALFORMED, "signed parties file: no serial number");
-    if (!read_signatures(&in, out))
-        return sotto_fail(err, SOTTO_MALFORMED,
-                          "signed parties file: no list of keys and signatures");
-    out->parties = sotto_read_bytes(&in, sotto_reader_left(&in));
-    return sotto_reader_finish(&in, "signed parties file", err);
+sotto_status sotto_signed_keys_decode(sotto_signed_parties *out, sotto_bytes file, sotto_err *err)
+{
+    return decode(out, SOTTO_SIGNED_KEYS, file, err);
 }
 
 sotto_status sotto_signed_parties_encode(sotto_buf *out, const sotto_signed_parties *file,
@@ -174,7 +207,7 @@ sotto_status sotto_signed_parties_encode(sotto_buf *out, const sotto_signed_part
 {
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_write_format(&w, "%s%" PRIu64 "\n", tag, file->serial);
+    sotto_write_format(&w, "%s%" PRIu64 "\n", forms[file->kind].tag, file->serial);
     for (size_t i = 0; i < file->count; i++) {
         char key[KEY_HEX + 1], signature[SIGNATURE_HEX + 1];
 
@@ -184,7 +217,7 @@ sotto_status sotto_signed_parties_encode(sotto_buf *out, const sotto_signed_part
     }
     sotto_write_format(&w, "\n");
     sotto_write_bytes(&w, file->parties);
-    return sotto_writer_finish(&w, "signed parties file", err);
+    return sotto_writer_finish(&w, forms[file->kind].name, err);
 }
 
 /* ---- in another's place ----------------------------------------------------------------------------------- */

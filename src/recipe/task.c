@@ -138,7 +138,9 @@ const char *sotto_anonymity_refused(const sotto_anonymity *a)
     return lacking & SOTTO_TASK_RELAY    ? "not yet: devices of this version use no relay"
            : lacking & SOTTO_TASK_TOKENS ? "not yet: devices of this version have no tokens"
            : lacking & SOTTO_TASK_LOG    ? "not yet: devices of this version read no log"
-                                         : NULL;
+           : a->tokens == SOTTO_TOKENS_ARC
+               ? "not yet: devices of this version have no tokens of ARC"
+               : NULL;
 }
 
 /* As Privacy Pass numbers them; ARC as its draft does. */
@@ -219,7 +221,8 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     out->bins = recipe->encoding.bins;
     out->weight = r.weight;
     out->miss = sotto_recipe_miss(&r);
-    out->report_bytes = sotto_recipe_report_bytes(&out->sizes);
+    out->report_bytes =
+        sotto_recipe_report_bytes(&out->sizes, recipe->anonymity.tokens == SOTTO_TOKENS_TYPE_2);
     out->noise_sigma = recipe->noise_milli / 1000.0;
     return encode_task(out, recipe, servers, arena, err);
 }

@@ -67,7 +67,9 @@ static void report_errors_have_names(sotto_test *t)
     CHECK(t, strcmp("batch_collected", sotto_dap_report_error_name(1)) == 0);
     CHECK(t, strcmp("outdated_config", sotto_dap_report_error_name(11)) == 0);
     CHECK(t, strcmp("unknown", sotto_dap_report_error_name(0)) == 0);
-    CHECK(t, strcmp("unknown", sotto_dap_report_error_name(12)) == 0);
+    CHECK(t, strcmp("token_invalid", sotto_dap_report_error_name(12)) == 0);
+    CHECK(t, strcmp("token_spent", sotto_dap_report_error_name(13)) == 0);
+    CHECK(t, strcmp("unknown", sotto_dap_report_error_name(14)) == 0);
     CHECK(t, strcmp("unknown", sotto_dap_report_error_name(255)) == 0);
 }
 

@@ -52,6 +52,8 @@ static void a_report_that_is_listed_was_not_taken(sotto_test *t)
         [SOTTO_REPORT_TOO_EARLY] = SOTTO_DELIVERY_LATER,
         [SOTTO_REPORT_TASK_NOT_STARTED] = SOTTO_DELIVERY_LATER,
         [SOTTO_REPORT_OUTDATED_CONFIG] = SOTTO_DELIVERY_OUTDATED,
+        [SOTTO_REPORT_TOKEN_INVALID] = SOTTO_DELIVERY_REFUSED,
+        [SOTTO_REPORT_TOKEN_SPENT] = SOTTO_DELIVERY_REFUSED,
         [SOTTO_REPORT_ERRORS] = SOTTO_DELIVERY_LATER, /* of a newer registry */
     };
     uint8_t answer[2 * ENTRY];

@@ -433,6 +433,18 @@ static void a_report_kept_by_version_1_is_sealed_again_for_its_leader_alone(sott
     CHECK(t, sotto_bytes_equal_vartime(helpers_half(&before), helpers_half(&after)));
 }
 
+/* As version 2 had it: without the list of extensions, which is empty here. */
+static sotto_bytes version_2(sotto_test *t, sotto_bytes latest, const sotto_kept_half *kept)
+{
+    sotto_buf out = sotto_test_buf(t, latest.len);
+    const size_t rest = 4 + kept->share.len, head = latest.len - rest - 2;
+
+    memcpy(out.data, latest.data, head);
+    memcpy(out.data + head, latest.data + head + 2, rest);
+    out.data[0] = 2;
+    return sotto_bytes_of(out.data, head + rest);
+}
+
 static void what_is_kept_is_read_whole_or_not_at_all(sotto_test *t)
 {
     const sotto_report_draft draft = draft_of();
@@ -441,20 +453,24 @@ static void what_is_kept_is_read_whole_or_not_at_all(sotto_test *t)
     sotto_kept_half read;
 
     CHECK_OK(t, sotto_kept_half_encode(&out, &kept, &t->err));
-    for (unsigned version = 1; version <= 2; version++) {
-        sotto_bytes whole = version == 1 ? version_1(t, &draft) : sotto_buf_bytes(&out);
+    for (unsigned version = 1; version <= 3; version++) {
+        sotto_bytes whole = version == 1   ? version_1(t, &draft)
+                            : version == 2 ? version_2(t, sotto_buf_bytes(&out), &kept)
+                                           : sotto_buf_bytes(&out);
 
+        CHECK_OK(t, sotto_kept_half_decode(&read, whole, &t->err));
+        CHECK(t, sotto_bytes_equal_vartime(kept.share, read.share) && read.extensions.len == 0);
         for (size_t len = 0; len < whole.len; len++)
             CHECK_STATUS(t, SOTTO_MALFORMED,
                          sotto_kept_half_decode(&read, sotto_bytes_of(whole.data, len), NULL));
     }
     for (unsigned version = 0; version < 256; version++) {
         out.data[0] = (uint8_t)version;
-        if (version != 2)
+        if (version != 3)
             CHECK_STATUS(t, SOTTO_MALFORMED,
                          sotto_kept_half_decode(&read, sotto_buf_bytes(&out), NULL));
     }
-    out.data[0] = 2;
+    out.data[0] = 3;
     out.data[1] = 2; /* of neither server */
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_kept_half_decode(&read, sotto_buf_bytes(&out), NULL));
 }

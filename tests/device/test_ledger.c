@@ -1,6 +1,7 @@
 /* The ledger: decisions, and when it closes. */
 #include "base/alloc.h"
 #include "device/ledger/consent.h"
+#include "device/ledger/wallet.h"
 #include "support/ledger.h"
 
 #include <stdio.h>
@@ -108,7 +109,9 @@ static void a_ledger_of_the_first_version_is_taken_over(sotto_test *t)
     CHECK_OK(t, sotto_ledger_decide(ledger, &decision, SOTTO_DECISION_ANALYSIS, "old", draw_next,
                                     &drawn, NOW, &t->err));
     sotto_ledger_close(ledger);
-    sotto_test_meddle(t, path, "DROP TABLE windows; DROP TABLE asked; PRAGMA user_version=1");
+    sotto_test_meddle(t, path,
+                      "DROP TABLE windows; DROP TABLE asked; DROP TABLE tokens;"
+                      " PRAGMA user_version=1");
     for (int start = 0; start < 2; start++) {
         ledger = sotto_test_ledger(t, path, NULL, &sotto_test_table1);
         CHECK(t, sotto_ledger_closed(ledger) == NULL);
@@ -133,7 +136,7 @@ static void a_ledger_of_the_second_version_is_taken_over(sotto_test *t)
 
     CHECK_OK(t, sotto_test_spend(t, ledger, &charge, 1, NOW));
     sotto_ledger_close(ledger);
-    sotto_test_meddle(t, path, "DROP TABLE asked; PRAGMA user_version=2");
+    sotto_test_meddle(t, path, "DROP TABLE asked; DROP TABLE tokens; PRAGMA user_version=2");
     ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
     CHECK(t, sotto_ledger_closed(ledger) == NULL);
     charge.recipe = "new";
@@ -158,6 +161,26 @@ static void a_ledger_of_the_second_version_is_taken_over(sotto_test *t)
     sotto_ledger_close(ledger);
 }
 
+/* The third version knew of no tokens. */
+static void a_ledger_of_the_third_version_is_taken_over(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "ledger.db");
+    sotto_ledger *ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
+    sotto_charge charge = sotto_test_charge(t, "old", "0.3");
+    sotto_wallet_row row;
+    bool found;
+
+    CHECK_OK(t, sotto_test_spend(t, ledger, &charge, 1, NOW));
+    sotto_ledger_close(ledger);
+    sotto_test_meddle(t, path, "DROP TABLE tokens; PRAGMA user_version=3");
+    ledger = sotto_test_ledger(t, path, NULL, &sotto_test_wide);
+    CHECK(t, sotto_ledger_closed(ledger) == NULL);
+    CHECK_OK(t, sotto_wallet_next(ledger, &row, &found, 0, &t->err));
+    CHECK(t, !found);
+    CHECK_EQUAL(t, 1, sotto_test_recorded(t, ledger, SOTTO_RECORD_SPENT));
+    sotto_ledger_close(ledger);
+}
+
 static void a_reset_reads_a_record_of_the_second_version(sotto_test *t)
 {
     const char *path = sotto_test_temp(t, "ledger.db");
@@ -167,7 +190,7 @@ static void a_reset_reads_a_record_of_the_second_version(sotto_test *t)
     CHECK_OK(t, sotto_test_spend(t, ledger, &charge, 1, NOW));
     sotto_ledger_close(ledger);
     ledger = sotto_test_ledger(t, path, NULL, NULL);
-    sotto_test_meddle(t, path, "DROP TABLE asked; PRAGMA user_version=2");
+    sotto_test_meddle(t, path, "DROP TABLE asked; DROP TABLE tokens; PRAGMA user_version=2");
     CHECK_OK(t, sotto_ledger_reset(ledger, NOW, &t->err));
     CHECK_EQUAL(t, 1, sotto_test_recorded(t, ledger, SOTTO_RECORD_SPENT));
     sotto_ledger_close(ledger);
@@ -552,6 +575,7 @@ int main(int argc, char **argv)
         CASE(a_decision_keeps_the_slots_it_was_drawn_from),
         CASE(a_ledger_of_the_first_version_is_taken_over),
         CASE(a_ledger_of_the_second_version_is_taken_over),
+        CASE(a_ledger_of_the_third_version_is_taken_over),
         CASE(a_reset_reads_a_record_of_the_second_version),
         CASE(a_damaged_ledger_closes_the_device),
         CASE(an_amount_changed_in_the_file_closes_the_device),

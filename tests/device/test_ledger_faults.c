@@ -228,7 +228,9 @@ static void a_failing_step_leaves_a_ledger_that_can_be_taken_over(sotto_test *t)
 
         start_over(path);
         live(&d, path);
-        sotto_test_meddle(t, path, "DROP TABLE windows; DROP TABLE asked; PRAGMA user_version=1");
+        sotto_test_meddle(t, path,
+                          "DROP TABLE windows; DROP TABLE asked; DROP TABLE tokens;"
+                          " PRAGMA user_version=1");
         const int64_t before = (int64_t)sotto_powerloss_steps();
         sotto_powerloss_fail_at(before + at, false, false);
         if (open_on_disk(&ledger, path, &d, NULL) == SOTTO_OK)

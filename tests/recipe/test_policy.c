@@ -120,7 +120,7 @@ static void a_relay_has_a_place_and_no_key(sotto_test *t)
     CHECK_STATUS(
         t, SOTTO_MALFORMED,
         read_parties(t, "{\n", "{ \"g\": {\"role\": \"gateway\", \"url\": \"https://g/\"},\n"));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "g.hpke", "only a relay has none"));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "g.hpke", "only a relay, an attester"));
 }
 
 int main(int argc, char **argv)

@@ -3,9 +3,7 @@
 #include "base/hex.h"
 #include "crypto/signature.h"
 #include "seal/token/type2.h"
-#include "serve/attester/attester_service.h"
-#include "serve/host/options.h"
-#include "serve/issuer/issuer_service.h"
+#include "support/attested.h"
 #include "support/database.h"
 #include "transport/http_client.h"
 
@@ -14,93 +12,28 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define OPERATOR "Bearer operator-of-the-test"
+#define OPERATOR SOTTO_TEST_OPERATOR
 
 enum { BODY = 2 + 96 + SOTTO_TYPE2_REQUEST };
 
-static sotto_serve_config issuer_config, attester_config;
+typedef sotto_test_attested deployment;
 static const sotto_attestation *plug_in;
-
-typedef struct deployment {
-    sotto_host *issuer, *attester;
-    sotto_http_client *client;
-} deployment;
-
-static void write_file(sotto_test *t, char *path, const char *directory, const char *name,
-                       const char *text)
-{
-    FILE *file;
-
-    (void)snprintf(path, 300, "%s/%s", directory, name);
-    file = fopen(path, "w");
-    CHECK(t, file && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(path, 0600) == 0);
-}
-
-/* Reads a file of these lines, with the tokens' files beside it. */
-static void configure(sotto_test *t, sotto_serve_config *config, const char *lines)
-{
-    const char *directory = sotto_test_directory(t);
-    char path[300];
-
-    write_file(t, path, directory, "operator", "operator-of-the-test\n");
-    write_file(t, path, directory, "shared", "attester-of-the-test\n");
-    write_file(t, path, directory, "service.ini", lines);
-    sotto_serve_config_clear(config);
-    CHECK_OK(t, sotto_serve_config_read(config, &(sotto_config_sources){.file = path}, &t->err));
-    config->host.database = sotto_test_address(t);
-}
-
-static void start_attester(sotto_test *t, deployment *d)
-{
-    CHECK_OK(t, sotto_host_open(&d->attester, attester_config.service, &attester_config.host,
-                                attester_config.own, &t->err));
-}
 
 static void open_all(sotto_test *t, deployment *d)
 {
-    char lines[300];
-
-    configure(t, &issuer_config,
-              "[issuer]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
-              "operator_token = operator\nattester_token = shared\ndatastore_key = issuer.key\n");
-    CHECK_OK(t, sotto_host_open(&d->issuer, issuer_config.service, &issuer_config.host,
-                                issuer_config.own, &t->err));
-    (void)snprintf(lines, sizeof lines,
-                   "[attester]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
-                   "operator_token = operator\nissuer_token = shared\n"
-                   "datastore_key = attester.key\nissuer = http://127.0.0.1:%u/\n",
-                   sotto_host_port(d->issuer));
-    configure(t, &attester_config, lines);
-    ((sotto_attester_config *)attester_config.own)->attestation = plug_in;
-    start_attester(t, d);
-    CHECK_OK(t, sotto_http_client_open(&d->client, &(sotto_http_client_options){0}, &t->err));
+    sotto_test_attested_open(t, d, plug_in);
 }
 
 static void close_all(deployment *d)
 {
-    sotto_http_client_close(d->client);
-    sotto_host_close(d->attester);
-    sotto_host_close(d->issuer);
+    sotto_test_attested_close(d);
 }
 
 static sotto_http_response ask(sotto_test *t, const deployment *d, const sotto_host *host,
                                sotto_http_method method, const char *path, const char *who,
                                sotto_bytes body)
 {
-    char url[400];
-    const sotto_http_field fields[] = {{"Authorization", who},
-                                       {"Content-Type", SOTTO_ATTESTED_TYPE}};
-    sotto_http_response response;
-
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s", sotto_host_port(host), path);
-    const sotto_http_call call = {.method = method,
-                                  .url = url,
-                                  .fields = fields,
-                                  .field_count = 2,
-                                  .body = body,
-                                  .attempts = 1};
-    CHECK_OK(t, sotto_http_call_wait(d->client, &response, &call, &t->arena, &t->err));
-    return response;
+    return sotto_test_attested_ask(t, d, host, method, path, who, body);
 }
 
 /* ---- devices ----------------------------------------------------------------------------------------------------- */
@@ -215,7 +148,7 @@ static void a_count_outlives_restarts_and_enrolments(sotto_test *t)
     prepare(t, &d, &v, 100);
     CHECK_EQUAL(t, 200, send(t, &d, &v).status);
     sotto_host_close(d.attester);
-    start_attester(t, &d);
+    sotto_test_attester_start(t, &d);
     CHECK_EQUAL(t, 200, send(t, &d, &v).status);
     CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_DELETE, OPERATOR));
     CHECK_EQUAL(t, 403, send(t, &d, &v).status);
@@ -371,11 +304,12 @@ static void an_issuer_is_named_by_its_url(sotto_test *t)
     const char *directory = sotto_test_directory(t);
     char path[300];
 
-    write_file(t, path, directory, "service.ini", "[attester]\nissuer = leader.example\n");
-    sotto_serve_config_clear(&attester_config);
-    CHECK_STATUS(
-        t, SOTTO_MALFORMED,
-        sotto_serve_config_read(&attester_config, &(sotto_config_sources){.file = path}, &t->err));
+    sotto_test_write_file(t, path, directory, "service.ini",
+                          "[attester]\nissuer = leader.example\n");
+    sotto_serve_config_clear(&sotto_test_attester_config);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_serve_config_read(&sotto_test_attester_config,
+                                         &(sotto_config_sources){.file = path}, &t->err));
     CHECK_REASON(t, "issuer = leader.example: a URL of http or https");
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/declassify.h"
+#include "dap/admission.h"
 #include "dap/report_many.h"
 #include "math/ct.h"
 #include "noise/coin.h"
@@ -161,7 +162,7 @@ static sotto_measurement measure(uint64_t *values, const uint8_t *bits, size_t c
     return (sotto_measurement){values, one ? 1 : count};
 }
 
-/* What a report is made from and bound to. Extensions are empty: they are reserved for tokens. */
+/* What a report is made from and bound to. */
 static sotto_report_draft draft_of(const sotto_answer_plan *plan)
 {
     sotto_report_draft draft = {.configuration = plan->task->configuration,
@@ -169,6 +170,24 @@ static sotto_report_draft draft_of(const sotto_answer_plan *plan)
 
     memcpy(draft.task_id, plan->task->id, sizeof draft.task_id);
     return draft;
+}
+
+/* With the token that admits it, which is put on before anything is sealed. */
+static sotto_status make_admitted(sotto_dap_report *out, sotto_report_draft *draft,
+                                  const sotto_wallet_row *token, const sotto_vdaf *vdaf,
+                                  sotto_measurement measurement,
+                                  const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+                                  sotto_bytes random, sotto_arena *arena, sotto_err *err)
+{
+    sotto_bytes ikm;
+
+    if (token->len != SOTTO_WALLET_HELD)
+        return sotto_fail(err, SOTTO_BUG, "a report without its token");
+    SOTTO_TRY(sotto_report_shard_from(draft, &ikm, vdaf, measurement, random, arena, err));
+    SOTTO_TRY(sotto_admission_attach(
+        draft, sotto_bytes_of(token->secret + SOTTO_SIGN_SEED, SOTTO_TYPE2_TOKEN), token->secret,
+        arena, err));
+    return sotto_report_seal_both(out, draft, to, ikm, arena, err);
 }
 
 /* Shards and seals what the randomizer drew. */
@@ -190,6 +209,9 @@ static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
     SOTTO_TRY(sotto_vdaf_open(&vdaf, &plan->task->vdaf, arena, err));
     SOTTO_TRY(sotto_buf_take(&random, arena, sotto_report_random_size(&vdaf), err));
     SOTTO_TRY(sotto_entropy_take(entropy, random.data, random.cap, err));
+    if (plan->token)
+        return make_admitted(out, draft, plan->token, &vdaf, measure(values, bits, count, one), to,
+                             sotto_bytes_of(random.data, random.cap), arena, err);
     sotto_ephemeral with[SOTTO_REPORT_SHARES];
     const sotto_ephemeral_source *from = plan->ephemerals;
     sotto_status status = SOTTO_OK;
@@ -273,6 +295,7 @@ sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan,
     SOTTO_TRY(sotto_randomizer_run(plan->randomizer, bits.data, bin, entropy, err));
     SOTTO_TRY(make(&report, &draft, plan, bits.data, entropy, arena, err));
     memcpy(out->id, draft.metadata.report_id, sizeof out->id);
+    out->token = plan->token ? plan->token->key.id : NULL;
     SOTTO_TRY(write_destination(&out->destination, plan->task, arena, err));
     SOTTO_TRY(pack_bits(&out->randomised, bits.data, count, arena, err));
     SOTTO_TRY(write_inputs(&out->inputs, plan, &draft, arena, err));

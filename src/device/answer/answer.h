@@ -10,7 +10,7 @@
 
 #include "device/answer/kept_half.h"
 #include "device/events/query.h"
-#include "device/ledger/ledger.h"
+#include "device/ledger/wallet.h"
 #include "recipe/model.h"
 #include "seal/sender.h"
 
@@ -22,6 +22,7 @@ typedef struct sotto_answer_plan {
     const sotto_party_entry *parties[SOTTO_REPORT_SHARES];
     const sotto_party_key *keys[SOTTO_REPORT_SHARES];
     int64_t now;
+    const sotto_wallet_row *token;            /* held; NULL: the recipe asks for none */
     const sotto_ephemeral_source *ephemerals; /* of a simulation; NULL: the device makes its own */
 } sotto_answer_plan;
 

@@ -17,6 +17,8 @@ static const sotto_delivery meanings[SOTTO_REPORT_ERRORS] = {
     [SOTTO_REPORT_TOO_EARLY] = SOTTO_DELIVERY_LATER,
     [SOTTO_REPORT_TASK_NOT_STARTED] = SOTTO_DELIVERY_LATER,
     [SOTTO_REPORT_OUTDATED_CONFIG] = SOTTO_DELIVERY_OUTDATED,
+    [SOTTO_REPORT_TOKEN_INVALID] = SOTTO_DELIVERY_REFUSED,
+    [SOTTO_REPORT_TOKEN_SPENT] = SOTTO_DELIVERY_REFUSED,
 };
 
 /* Only reports that failed are listed. What is no list of the draft's, such as a page that something on the way put in

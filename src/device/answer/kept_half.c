@@ -7,8 +7,8 @@
 /* ---- keeping ---------------------------------------------------------------------------------------------- */
 
 /* A format of this device's own: it never leaves. Version 1 had the report's id, time and public share, which stand in
- * the sealed report too, and both halves. */
-enum { KEPT_BOTH = 1, KEPT_VERSION = 2 };
+ * the sealed report too, and both halves. Version 2 had no extensions. */
+enum { KEPT_BOTH = 1, KEPT_BARE = 2, KEPT_VERSION = 3 };
 
 sotto_kept_half sotto_kept_half_of(const sotto_report_draft *draft, unsigned half,
                                    sotto_bytes party, sotto_bytes key)
@@ -17,6 +17,7 @@ sotto_kept_half sotto_kept_half_of(const sotto_report_draft *draft, unsigned hal
                             .configuration = draft->configuration,
                             .party = party,
                             .key = key,
+                            .extensions = draft->shares[half].private_extensions,
                             .share = draft->shares[half].payload};
 
     memcpy(kept.task, draft->task_id, sizeof kept.task);
@@ -26,7 +27,7 @@ sotto_kept_half sotto_kept_half_of(const sotto_report_draft *draft, unsigned hal
 size_t sotto_kept_half_size(const sotto_kept_half *kept)
 {
     return 1 + 1 + sizeof kept->task + 2 + kept->configuration.len + 2 + kept->party.len + 2 +
-           kept->key.len + 4 + kept->share.len;
+           kept->key.len + 2 + kept->extensions.len + 4 + kept->share.len;
 }
 
 sotto_status sotto_kept_half_encode(sotto_buf *out, const sotto_kept_half *kept, sotto_err *err)
@@ -39,14 +40,17 @@ sotto_status sotto_kept_half_encode(sotto_buf *out, const sotto_kept_half *kept,
     sotto_write_opaque16(&w, kept->configuration);
     sotto_write_opaque16(&w, kept->party);
     sotto_write_opaque16(&w, kept->key);
+    sotto_write_opaque16(&w, kept->extensions);
     sotto_write_opaque32(&w, kept->share);
     return sotto_writer_finish(&w, "a kept report", err);
 }
 
-static void read_half(sotto_reader *in, sotto_kept_half *out)
+static void read_half(sotto_reader *in, sotto_kept_half *out, bool extended)
 {
     out->party = sotto_read_opaque16(in);
     out->key = sotto_read_opaque16(in);
+    if (extended)
+        out->extensions = sotto_read_opaque16(in);
     out->share = sotto_read_opaque32(in);
 }
 
@@ -58,8 +62,8 @@ static void read_both(sotto_reader *in, sotto_kept_half *out)
     sotto_read_fixed(in, out->task, sizeof out->task);
     out->configuration = sotto_read_opaque16(in);
     (void)sotto_read_opaque32(in);
-    read_half(in, out);
-    read_half(in, &helper);
+    read_half(in, out, false);
+    read_half(in, &helper, false);
 }
 
 sotto_status sotto_kept_half_decode(sotto_kept_half *out, sotto_bytes bytes, sotto_err *err)
@@ -70,11 +74,11 @@ sotto_status sotto_kept_half_decode(sotto_kept_half *out, sotto_bytes bytes, sot
     *out = (sotto_kept_half){.half = SOTTO_REPORT_LEADER};
     if (version == KEPT_BOTH) {
         read_both(&in, out);
-    } else if (version == KEPT_VERSION) {
+    } else if (version == KEPT_BARE || version == KEPT_VERSION) {
         out->half = (unsigned)sotto_read_uint(&in, 1);
         sotto_read_fixed(&in, out->task, sizeof out->task);
         out->configuration = sotto_read_opaque16(&in);
-        read_half(&in, out);
+        read_half(&in, out, version == KEPT_VERSION);
     } else {
         return sotto_fail(err, SOTTO_MALFORMED, "a kept report: of another version");
     }
@@ -99,6 +103,7 @@ static sotto_status seal(sotto_buf *out, sotto_dap_report *report, const sotto_k
 
     memcpy(draft.task_id, kept->task, sizeof draft.task_id);
     draft.shares[kept->half].payload = kept->share;
+    draft.shares[kept->half].private_extensions = kept->extensions;
     sotto_status status = sotto_entropy_take(entropy, ikm, sizeof ikm, err);
     if (status == SOTTO_OK)
         status = sotto_report_seal_share(half, &draft, kept->half, to,

@@ -21,6 +21,7 @@ typedef struct sotto_kept_half {
     sotto_bytes configuration; /* the task's                                         */
     sotto_bytes party;         /* whose half it is: a name in the parties file       */
     sotto_bytes key;           /* the encoded HpkeConfig that it was sealed to first */
+    sotto_bytes extensions;    /* that half's own list: a token's signature; or empty */
     sotto_bytes share;
 } sotto_kept_half;
 
@@ -28,8 +29,8 @@ typedef struct sotto_kept_half {
 sotto_kept_half sotto_kept_half_of(const sotto_report_draft *draft, unsigned half,
                                    sotto_bytes party, sotto_bytes key);
 size_t sotto_kept_half_size(const sotto_kept_half *kept);
-/* As the outbox keeps it until the report is acknowledged. Version 1 of the format, which had both shares, is still
- * read; the helper's is passed over. */
+/* As the outbox keeps it until the report is acknowledged. Version 1 of the format, which had both shares, and version 2,
+ * which had no extensions, are still read; the helper's share is passed over. */
 SOTTO_MUST_USE sotto_status sotto_kept_half_encode(sotto_buf *out, const sotto_kept_half *kept,
                                                    sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_kept_half_decode(sotto_kept_half *out, sotto_bytes bytes,

@@ -23,6 +23,14 @@
     "CREATE TABLE asked(id INTEGER PRIMARY KEY, recipe BLOB NOT NULL, query BLOB NOT NULL,"        \
     " min_cohort INTEGER NOT NULL) STRICT;"
 
+/* Since version 4: see wallet.h. Never carried over by a reset. */
+#define TOKENS                                                                                     \
+    "CREATE TABLE tokens(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, issuer TEXT NOT NULL,"  \
+    " analysis TEXT NOT NULL, opens INTEGER NOT NULL, closes INTEGER NOT NULL,"                    \
+    " state INTEGER NOT NULL, ask INTEGER NOT NULL, rest INTEGER NOT NULL,"                        \
+    " ready INTEGER NOT NULL, spki BLOB NOT NULL, secret BLOB NOT NULL,"                           \
+    " UNIQUE(issuer, analysis, opens)) STRICT;"
+
 /* Large values are in `sealed`, apart; the outbox holds their digests, checked when they are used. */
 static const char tables[] =
     "CREATE TABLE meta(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, fold BLOB NOT NULL,"
@@ -33,6 +41,7 @@ static const char tables[] =
     " reports INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;"
     "CREATE TABLE decisions(id INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE,"
     " choice INTEGER NOT NULL, slot INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;" WINDOWS ASKED
+        TOKENS
     "CREATE TABLE record(id INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind INTEGER NOT NULL,"
     " recipe TEXT NOT NULL, analysis TEXT NOT NULL, fields TEXT NOT NULL, note TEXT NOT NULL,"
     " round INTEGER NOT NULL, report BLOB NOT NULL, randomised BLOB NOT NULL,"
@@ -51,7 +60,7 @@ static const char tables[] =
     " text BLOB NOT NULL) STRICT;"
     "INSERT INTO meta VALUES(1,0,zeroblob(32),0,0,0,zeroblob(32));";
 static const char *const folded[] = {"accounts", "decisions", "windows", "record",
-                                     "asked",    "outbox",    "recipes"};
+                                     "asked",    "outbox",    "recipes", "tokens"};
 
 static void absorb_number(sotto_hash *hash, uint64_t value)
 {
@@ -309,15 +318,17 @@ sotto_status sotto_ledger_upgrade(sqlite3 *db, sotto_err *err)
     int64_t version = 0;
 
     SOTTO_TRY(sotto_sqlite_number(db, &version, "PRAGMA user_version", "ledger", err));
-    if (version != 1 && version != 2)
+    if (version < 1 || version >= SOTTO_LEDGER_VERSION)
         return SOTTO_OK;
     SOTTO_TRY(sotto_sqlite_run(db, "BEGIN IMMEDIATE", "ledger", err));
     /* Another process may have been faster. */
     sotto_status status = sotto_sqlite_number(db, &version, "PRAGMA user_version", "ledger", err);
     if (status == SOTTO_OK && version == 1)
         status = sotto_sqlite_run(db, WINDOWS "PRAGMA user_version=2", "ledger", err);
-    if (status == SOTTO_OK && version < SOTTO_LEDGER_VERSION)
+    if (status == SOTTO_OK && version < 3)
         status = sotto_sqlite_run(db, ASKED "PRAGMA user_version=3", "ledger", err);
+    if (status == SOTTO_OK && version < SOTTO_LEDGER_VERSION)
+        status = sotto_sqlite_run(db, TOKENS "PRAGMA user_version=4", "ledger", err);
     if (status == SOTTO_OK)
         status = sotto_sqlite_run(db, "COMMIT", "ledger", err);
     if (status != SOTTO_OK)

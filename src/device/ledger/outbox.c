@@ -5,6 +5,7 @@
 #include "crypto/hash.h"
 #include "device/ledger/consent.h"
 #include "device/ledger/ledger_internal.h"
+#include "device/ledger/wallet.h"
 
 #include <string.h>
 
@@ -56,6 +57,8 @@ sotto_status sotto_outbox_write(sotto_ledger *ledger, const char *recipe,
     const int64_t tried = 0, resealed = 0;
     int64_t id = 0;
 
+    if (report->token)
+        SOTTO_TRY(sotto_wallet_spend(ledger, report->token, err));
     sum(bytes_sum, report->bytes);
     sum(inputs_sum, report->inputs);
     SOTTO_TRY(sotto_ledger_insert(

@@ -23,6 +23,7 @@ typedef struct sotto_report {
     sotto_bytes destination; /* whatever tells the transport where: the task's id  */
     sotto_bytes bytes;       /* sealed, as they will leave                         */
     sotto_bytes inputs;      /* what can be sealed again: the leader's share       */
+    const uint8_t *token;    /* id of the key whose token it carries; NULL: none       */
     sotto_bytes randomised;  /* for the person's record; may be empty; the transport sees none */
 } sotto_report;
 

@@ -11,7 +11,7 @@
 static const char *const names[] = {
     "",          "seen",      "decided",      "silent",   "spent",  "dummy",
     "left",      "resealed",  "acknowledged", "given up", "policy", "reset",
-    "consented", "withdrawn", "forgotten",    "parties",
+    "consented", "withdrawn", "forgotten",    "parties",  "token",
 };
 
 const char *sotto_record_kind_name(sotto_record_kind kind)
@@ -23,7 +23,8 @@ const char *sotto_record_kind_name(sotto_record_kind kind)
 
 static bool is_passing(sotto_record_kind kind)
 {
-    return kind == SOTTO_RECORD_SEEN || kind == SOTTO_RECORD_DECIDED || kind == SOTTO_RECORD_SILENT;
+    return kind == SOTTO_RECORD_SEEN || kind == SOTTO_RECORD_DECIDED ||
+           kind == SOTTO_RECORD_SILENT || kind == SOTTO_RECORD_TOKEN;
 }
 
 /* The oldest that may go, where more are kept than should be: about a recipe that is not known, or with a newer one of
@@ -35,12 +36,12 @@ static sotto_status find_oldest(sotto_ledger *ledger, int64_t *id, sotto_err *er
     bool row;
     sotto_status status = sotto_ledger_find(
         ledger, &statement, &row, err,
-        "SELECT id FROM record r WHERE kind IN (?1,?2,?3) AND (NOT EXISTS (SELECT 1 FROM recipes"
+        "SELECT id FROM record r WHERE kind IN (?1,?2,?3,?5) AND (NOT EXISTS (SELECT 1 FROM recipes"
         " WHERE name=r.recipe) OR EXISTS (SELECT 1 FROM record n WHERE n.recipe=r.recipe"
         " AND n.kind=r.kind AND n.id>r.id)) AND (SELECT count(*) FROM record"
-        " WHERE kind IN (?1,?2,?3))>?4 ORDER BY id LIMIT 1",
-        "iiii", (int64_t)SOTTO_RECORD_SEEN, (int64_t)SOTTO_RECORD_DECIDED,
-        (int64_t)SOTTO_RECORD_SILENT, (int64_t)SOTTO_RECORD_KEPT);
+        " WHERE kind IN (?1,?2,?3,?5))>?4 ORDER BY id LIMIT 1",
+        "iiiii", (int64_t)SOTTO_RECORD_SEEN, (int64_t)SOTTO_RECORD_DECIDED,
+        (int64_t)SOTTO_RECORD_SILENT, (int64_t)SOTTO_RECORD_KEPT, (int64_t)SOTTO_RECORD_TOKEN);
 
     *id = status == SOTTO_OK && row ? sqlite3_column_int64(statement, 0) : 0;
     sotto_ledger_release(ledger, statement);

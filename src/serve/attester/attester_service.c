@@ -5,7 +5,6 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "crypto/signature.h"
-#include "seal/token/type2.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -19,9 +18,7 @@
 
 enum {
     OWNER = 15,
-    EVIDENCE = 8192,
-    BODY = 2 + EVIDENCE + SOTTO_TYPE2_REQUEST,
-    TEXT = sizeof SOTTO_ATTESTED_LABEL - 1 + SOTTO_ATTESTER_ID + SOTTO_TYPE2_REQUEST,
+    BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST,
     LIST = 16 << 20,
     LISTED = 4096,
     MISSES = 1024,
@@ -103,7 +100,7 @@ static sotto_status check_enrolment(void *context, uint8_t device[SOTTO_ATTESTER
 static void on_response(void *context, sotto_status status, const sotto_http_response *response,
                         const sotto_err *err)
 {
-    static const sotto_http_field type = {"Content-Type", "application/private-token-response"};
+    static const sotto_http_field type = {"Content-Type", SOTTO_TOKEN_RESPONSE_TYPE};
     passage *p = context;
 
     (void)err;
@@ -273,15 +270,13 @@ static sotto_status read_passage(passage *p, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(sotto_http_request_body(p->request));
     const sotto_bytes evidence = sotto_read_opaque16(&in);
-    uint8_t text[TEXT];
+    uint8_t text[SOTTO_ATTESTED_TEXT];
     sotto_token_request asked;
 
     sotto_read_fixed(&in, p->asked, sizeof p->asked);
     SOTTO_TRY(sotto_reader_finish(&in, "attested token request", err));
     SOTTO_TRY(sotto_token_request_decode(&asked, sotto_bytes_of(p->asked, sizeof p->asked), err));
-    memcpy(text, SOTTO_ATTESTED_LABEL, sizeof SOTTO_ATTESTED_LABEL - 1);
-    memcpy(text + sizeof SOTTO_ATTESTED_LABEL - 1, p->key_id, SOTTO_ATTESTER_ID);
-    memcpy(text + sizeof SOTTO_ATTESTED_LABEL - 1 + SOTTO_ATTESTER_ID, p->asked, sizeof p->asked);
+    sotto_attested_text(text, p->key_id, p->asked);
     return p->attester->attestation.check(p->attester->attestation.context, p->device, evidence,
                                           sotto_bytes_of(text, sizeof text), err);
 }

@@ -8,12 +8,11 @@
 #ifndef SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
 #define SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
 
+#include "seal/token/attested.h"
 #include "serve/attester/attester_counts.h"
 #include "serve/host/service.h"
 
 extern const sotto_service sotto_attester_service;
-
-#define SOTTO_ATTESTED_TYPE "application/sotto-attested-token-request"
 
 /* How a platform attests its devices. `check` says whether the evidence is good for the text, and names the device: the same 32
  * bytes for the same device, always. It runs on compute threads, several at once.
@@ -23,9 +22,6 @@ typedef struct sotto_attestation {
                           sotto_bytes text, sotto_err *err);
     void *context;
 } sotto_attestation;
-
-/* What a device signs: this, the key's id, and the token request. */
-#define SOTTO_ATTESTED_LABEL "sotto attested token request 1"
 
 typedef struct sotto_attester_config {
     const char *issuer;                        /* URL, with a slash at its end            */

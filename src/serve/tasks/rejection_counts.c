@@ -52,7 +52,7 @@ static void gather(sotto_rejections *out, const uint64_t reports[SOTTO_CAUSES])
         while (i < out->count && strcmp(out->items[i].cause, name) != 0)
             i++;
         if (i == SOTTO_REJECTION_CAUSES)
-            continue; /* can't be: draft 18 names 11 causes, and each stands for two at most */
+            continue; /* can't be: 13 causes have a name, and each stands for two at most */
         if (i == out->count)
             memcpy(out->items[out->count++].cause, name, sizeof name);
         out->items[i].reports += reports[cause];

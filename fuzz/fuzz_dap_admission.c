@@ -1,0 +1,58 @@
+/* Tokens on reports come from strangers, as a list of public extensions with the private ones of a share behind it: what decodes
+ * encodes to the same bytes, and nothing verifies under a key whose factors nobody knows. The first two bytes are the length of the
+ * public list. */
+#include "target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dap/admission.h"
+
+static sotto_type2_key *key(void)
+{
+    static const uint8_t exponent[] = {1, 0, 1};
+    static sotto_type2_key held;
+    uint8_t modulus[SOTTO_TYPE2_NUMBER];
+
+    if (!held.rsa.n) {
+        memset(modulus, 0xc5, sizeof modulus);
+        if (sotto_rsa_public_init(&held.rsa, sotto_bytes_of(modulus, sizeof modulus),
+                                  sotto_bytes_of(exponent, 3), NULL) != SOTTO_OK)
+            abort();
+    }
+    return &held;
+}
+
+static void encode_again(const sotto_admission *a)
+{
+    uint8_t memory[SOTTO_ADMISSION_DATA];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    const uint8_t *wire = a->token.input.data;
+
+    if (sotto_admission_encode(&out, sotto_bytes_of(wire, SOTTO_TYPE2_TOKEN), a->once_key, NULL) !=
+            SOTTO_OK ||
+        memcmp(memory, wire, sizeof memory) != 0)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    sotto_reader in = sotto_reader_over(sotto_bytes_of(data, size));
+    sotto_plaintext_input_share plain = {.payload = {data, size}};
+    sotto_bytes list = sotto_read_opaque16(&in);
+    sotto_admission admission;
+
+    plain.private_extensions = sotto_read_bytes(&in, sotto_reader_left(&in));
+    if (sotto_report_extensions_check(list, plain.private_extensions, sotto_admission_types,
+                                      SOTTO_ADMISSION_TYPES, NULL) != SOTTO_OK ||
+        sotto_admission_find(&admission, list, NULL) != SOTTO_OK)
+        return 0;
+    encode_again(&admission);
+    memcpy(key()->id, admission.token.key_id, SOTTO_TOKEN_KEY_ID);
+    if (sotto_admission_check(&admission, key(), admission.token.challenge, NULL) == SOTTO_OK)
+        abort();
+    if (sotto_admission_check_share(&admission, SOTTO_REPORT_HELPER, list, &plain, NULL) ==
+        SOTTO_BUG)
+        abort();
+    return 0;
+}

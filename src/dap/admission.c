@@ -1,0 +1,94 @@
+/* The extension that carries a token, and the bytes that both sides derive. */
+#include "dap/admission.h"
+
+#include "crypto/hash.h"
+
+#include <string.h>
+
+const uint16_t sotto_admission_types[SOTTO_ADMISSION_TYPES] = {SOTTO_EXTENSION_TOKEN,
+                                                               SOTTO_EXTENSION_TOKEN_BINDING};
+
+/* ---- the challenge --------------------------------------------------------------------------------------------- */
+
+static void context_of(uint8_t out[32], const sotto_admission_collection *c)
+{
+    static const char label[] = "sotto collection 1";
+    uint8_t memory[sizeof label - 1 + SOTTO_TOKEN_KEY_ID + 8 + 8];
+    sotto_buf buf = sotto_buf_over(memory, sizeof memory);
+    sotto_writer w = sotto_writer_on(&buf);
+
+    sotto_write_bytes(&w, sotto_bytes_of(label, sizeof label - 1));
+    sotto_write_bytes(&w, sotto_bytes_of(c->key_id, sizeof c->key_id));
+    sotto_write_uint(&w, c->opens, 8);
+    sotto_write_uint(&w, c->closes, 8);
+    sotto_hash_once(out, SOTTO_SHA256, sotto_bytes_of(memory, sizeof memory));
+}
+
+sotto_status sotto_admission_challenge(uint8_t out[SOTTO_TOKEN_DIGEST],
+                                       const sotto_admission_collection *collection, sotto_err *err)
+{
+    enum { MOST = 255 };
+    uint8_t context[32], memory[2 + 2 + MOST + 1 + sizeof context + 2];
+    sotto_buf wire = sotto_buf_over(memory, sizeof memory);
+    const sotto_token_challenge challenge = {.type = SOTTO_TOKEN_BLIND_RSA,
+                                             .issuer = collection->issuer,
+                                             .context = {context, sizeof context}};
+
+    if (collection->issuer.len > MOST)
+        return sotto_fail(err, SOTTO_MALFORMED, "token challenge: the issuer's name is too long");
+    context_of(context, collection);
+    SOTTO_TRY(sotto_token_challenge_encode(&wire, &challenge, err));
+    sotto_token_challenge_digest(out, sotto_buf_bytes(&wire));
+    return SOTTO_OK;
+}
+
+/* ---- the extension --------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_admission_decode(sotto_admission *out, sotto_bytes data, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(data);
+
+    if (sotto_read_uint(&in, 2) != SOTTO_TOKEN_BLIND_RSA && !in.short_read)
+        return sotto_fail(err, SOTTO_MISSING, "admission: a token of another type");
+    if (data.len != SOTTO_ADMISSION_DATA)
+        return sotto_fail(err, SOTTO_MALFORMED, "admission: %zu bytes instead of %d", data.len,
+                          SOTTO_ADMISSION_DATA);
+    out->once_key = data.data + SOTTO_TYPE2_TOKEN;
+    return sotto_token_decode(&out->token, sotto_bytes_of(data.data, SOTTO_TYPE2_TOKEN), err);
+}
+
+sotto_status sotto_admission_encode(sotto_buf *out, sotto_bytes token,
+                                    const uint8_t once_key[SOTTO_SIGN_PUBLIC], sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_bytes(&w, token);
+    sotto_write_bytes(&w, sotto_bytes_of(once_key, SOTTO_SIGN_PUBLIC));
+    return sotto_writer_finish(&w, "admission", err);
+}
+
+sotto_status sotto_admission_find(sotto_admission *out, sotto_bytes public_extensions,
+                                  sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(public_extensions);
+    sotto_extension extension;
+
+    while (sotto_extensions_next(&in, &extension))
+        if (extension.type == SOTTO_EXTENSION_TOKEN)
+            return sotto_admission_decode(out, extension.data, err);
+    return sotto_fail(err, SOTTO_MISSING, "admission: the report has no token");
+}
+
+/* ---- what is signed -------------------------------------------------------------------------------------------- */
+
+void sotto_admission_signed(uint8_t out[SOTTO_ADMISSION_SIGNED], unsigned who, sotto_bytes aad,
+                            sotto_bytes payload)
+{
+    static const char label[] = "sotto admitted share 1";
+    uint8_t *at = out + sizeof label - 1;
+
+    memcpy(out, label, sizeof label - 1);
+    *at++ = who == SOTTO_REPORT_LEADER ? SOTTO_DAP_LEADER : SOTTO_DAP_HELPER;
+    sotto_hash_once(at, SOTTO_SHA256, aad);
+    sotto_hash_once(at + 32, SOTTO_SHA256, payload);
+}

@@ -1,0 +1,441 @@
+/* Tokens that admit reports: the keys that issuers list, when this device asks under each, and what came of it. Nothing here looks
+ * at a draw, an event or a recipe before a report is about to be made. */
+#include "device/device_internal.h"
+
+#include "base/arena.h"
+#include "base/hex.h"
+#include "base/rule.h"
+#include "dap/admission.h"
+#include "device/exchange.h"
+#include "noise/coin.h"
+#include "seal/token/attested.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    URL = 600,
+    BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST,
+    MOST_ANSWER = 4096, /* a response has 256 bytes, and a problem document some hundred */
+    EVIDENCE = SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE
+};
+
+/* ---- keys ------------------------------------------------------------------------------------------------- */
+
+typedef struct planner {
+    sotto_entropy *entropy;
+    int64_t now;
+} planner;
+
+static sotto_status draw_below(int64_t *out, int64_t n, sotto_entropy *entropy, sotto_err *err)
+{
+    uint64_t drawn;
+
+    SOTTO_TRY(sotto_uniform_below(&drawn, n > 1 ? (uint64_t)n : 1, entropy, err));
+    *out = (int64_t)drawn;
+    return SOTTO_OK;
+}
+
+/* Uniform until the collection opens; of one that is open, over half of what is left of it. A token that came waits, too: a
+ * device that was offline would otherwise ask and answer at the same moment. */
+static sotto_status plan(void *context, sotto_wallet_row *row, sotto_err *err)
+{
+    const planner *p = context;
+    const sotto_listed_key *key = &row->key;
+    const int64_t until = key->opens > p->now ? key->opens - p->now : (key->closes - p->now) / 2;
+    const int64_t quarter = (key->closes - key->opens) / 4;
+
+    SOTTO_TRY(draw_below(&row->ask, until, p->entropy, err));
+    row->ask += p->now;
+    return draw_below(&row->rest, quarter < SOTTO_WALLET_REST ? quarter : SOTTO_WALLET_REST,
+                      p->entropy, err);
+}
+
+static sotto_status take_keys(sotto_device *device, sotto_bytes file, sotto_err *err)
+{
+    const sotto_listed_key *keys;
+    const char *issuer;
+    sotto_entropy entropy;
+    sotto_bytes list;
+    size_t count;
+
+    SOTTO_TRY(sotto_listed_keys_judge(&issuer, &list, device->terms.policy, file, err));
+    SOTTO_TRY(sotto_listed_keys_read(&keys, &count, list, &device->work, err));
+    planner p = {&entropy, sotto_device_now(device)};
+    sotto_device_entropy(device, &entropy);
+    const sotto_status status =
+        sotto_wallet_take(device->ledger, issuer, keys, count, plan, &p, p.now, err);
+    sotto_entropy_clear(&entropy);
+    return status;
+}
+
+sotto_status sotto_device_take_issuer_keys(sotto_device *device, sotto_bytes signed_list,
+                                           sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    const char *closed = sotto_ledger_closed(device->ledger);
+
+    if (closed)
+        return sotto_fail(err, SOTTO_DENIED, "%s", closed);
+    const sotto_status status = take_keys(device, signed_list, err);
+    sotto_arena_reset(&device->work);
+    return status;
+}
+
+/* ---- who asks --------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_device_enrolment_key(uint8_t out[SOTTO_DEVICE_ENROLMENT],
+                                        const uint8_t seed[SOTTO_DEVICE_ENROLMENT], sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    sotto_signer signer = {0};
+    const sotto_status status = sotto_signer_init(&signer, seed, err);
+
+    if (status == SOTTO_OK)
+        memcpy(out, signer.public_key, SOTTO_DEVICE_ENROLMENT);
+    sotto_signer_clear(&signer);
+    return status;
+}
+
+static bool is_enrolled(const sotto_device *device)
+{
+    return device->host.attest || device->enrolled;
+}
+
+static const sotto_party_entry *attester_of(const sotto_device *device)
+{
+    for (size_t i = 0; i < device->terms.parties->count; i++)
+        if (device->terms.parties->entries[i].role == SOTTO_PARTY_ATTESTER)
+            return &device->terms.parties->entries[i];
+    return NULL;
+}
+
+static sotto_status write_evidence(const sotto_device *device, uint8_t *out, size_t *len,
+                                   sotto_bytes text, sotto_err *err)
+{
+    sotto_signer signer = {0};
+
+    if (device->host.attest)
+        return device->host.attest(device->host.context, out, SOTTO_ATTESTED_EVIDENCE, len, text,
+                                   err);
+    sotto_status status = sotto_signer_init(&signer, device->enrolment, err);
+    if (status == SOTTO_OK)
+        status = sotto_sign(&signer, out + SOTTO_SIGN_PUBLIC, text, err);
+    memcpy(out, signer.public_key, SOTTO_SIGN_PUBLIC);
+    sotto_signer_clear(&signer);
+    *len = EVIDENCE;
+    return status;
+}
+
+/* evidence <2> | token request */
+static sotto_status write_body(const sotto_device *device, sotto_buf *out,
+                               const sotto_wallet_row *row,
+                               const uint8_t request[SOTTO_TYPE2_REQUEST], sotto_err *err)
+{
+    uint8_t text[SOTTO_ATTESTED_TEXT];
+    size_t len = 0;
+
+    sotto_attested_text(text, row->key.id, request);
+    SOTTO_TRY(write_evidence(device, out->data + 2, &len, sotto_bytes_of(text, sizeof text), err));
+    if (len > SOTTO_ATTESTED_EVIDENCE)
+        return sotto_fail(err, SOTTO_BUG, "attest: more evidence than there was room");
+    out->data[0] = (uint8_t)(len >> 8);
+    out->data[1] = (uint8_t)len;
+    memcpy(out->data + 2 + len, request, SOTTO_TYPE2_REQUEST);
+    out->len = 2 + len + SOTTO_TYPE2_REQUEST;
+    return SOTTO_OK;
+}
+
+/* ---- a request -------------------------------------------------------------------------------------------- */
+
+/* seed | salt | blind, all of it drawn before anything leaves. */
+static sotto_status draw_secret(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
+                                sotto_err *err)
+{
+    sotto_type2_random random;
+    sotto_entropy entropy;
+
+    sotto_device_entropy(device, &entropy);
+    sotto_status status = sotto_entropy_take(&entropy, row->secret, SOTTO_SIGN_SEED, err);
+    sotto_entropy_clear(&entropy);
+    if (status == SOTTO_OK)
+        status = sotto_type2_draw(&random, key, err);
+    memcpy(row->secret + SOTTO_SIGN_SEED, random.salt, sizeof random.salt);
+    memcpy(row->secret + SOTTO_SIGN_SEED + sizeof random.salt, random.blind, sizeof random.blind);
+    row->len = SOTTO_WALLET_ASKED;
+    sotto_wipe(&random, sizeof random);
+    return status;
+}
+
+static sotto_status challenge_of(uint8_t out[SOTTO_TOKEN_DIGEST], const sotto_wallet_row *row,
+                                 sotto_err *err)
+{
+    sotto_admission_collection collection = {
+        .opens = (uint64_t)row->key.opens,
+        .closes = (uint64_t)row->key.closes,
+        .issuer = {(const uint8_t *)row->issuer, strlen(row->issuer)}};
+
+    memcpy(collection.key_id, row->key.id, sizeof collection.key_id);
+    return sotto_admission_challenge(out, &collection, err);
+}
+
+/* The same secret gives the same request. */
+static sotto_status make_request(sotto_type2_key *key, sotto_type2_pending *pending,
+                                 uint8_t request[SOTTO_TYPE2_REQUEST], const sotto_wallet_row *row,
+                                 sotto_err *err)
+{
+    uint8_t challenge[SOTTO_TOKEN_DIGEST];
+    sotto_type2_random random;
+
+    if (row->len != SOTTO_WALLET_ASKED)
+        return sotto_fail(err, SOTTO_BUG, "token: not asked for");
+    memcpy(random.salt, row->secret + SOTTO_SIGN_SEED, sizeof random.salt);
+    memcpy(random.blind, row->secret + SOTTO_SIGN_SEED + sizeof random.salt, sizeof random.blind);
+    sotto_status status = sotto_admission_nonce(random.nonce, row->secret, err);
+    if (status == SOTTO_OK)
+        status = challenge_of(challenge, row, err);
+    if (status == SOTTO_OK)
+        status = sotto_type2_request(key, pending, request, challenge, &random, err);
+    sotto_wipe(&random, sizeof random);
+    return status;
+}
+
+/* {attester}tokens/{key id} */
+static void write_url(char out[URL], const sotto_party_entry *attester, const sotto_wallet_row *row)
+{
+    const sotto_bytes url = attester->url;
+    const bool slash = url.len > 0 && url.data[url.len - 1] == '/';
+    char id[2 * SOTTO_TOKEN_KEY_ID + 1];
+
+    sotto_hex_encode(id, sotto_bytes_of(row->key.id, sizeof row->key.id));
+    (void)snprintf(out, URL, "%.500s%stokens/%s", (const char *)url.data, slash ? "" : "/", id);
+}
+
+static sotto_status post(sotto_device *device, sotto_exchange_answer *answer,
+                         const sotto_wallet_row *row, const uint8_t request[SOTTO_TYPE2_REQUEST],
+                         sotto_err *err)
+{
+    char url[URL];
+    const sotto_exchange exchange = {
+        .method = "POST", .url = url, .media_type = SOTTO_ATTESTED_TYPE};
+    sotto_buf body;
+
+    write_url(url, attester_of(device), row);
+    SOTTO_TRY(sotto_buf_take(&body, &device->work, BODY, err));
+    SOTTO_TRY(sotto_buf_take(&answer->body, &device->work, MOST_ANSWER, err));
+    SOTTO_TRY(write_body(device, &body, row, request, err));
+    return sotto_exchange_carry(&device->host, &exchange, sotto_buf_bytes(&body), answer);
+}
+
+/* ---- an answer -------------------------------------------------------------------------------------------- */
+
+static sotto_status keep(sotto_device *device, sotto_wallet_row *row, sotto_token_state state,
+                         const char *note, int64_t now, sotto_err *err)
+{
+    const sotto_token_state from = row->state;
+
+    row->state = state;
+    const sotto_status status = sotto_wallet_change(device->ledger, row, from, note, now, err);
+    return status == SOTTO_STALE ? SOTTO_OK : status; /* another process has its answer, too */
+}
+
+/* Verified before it is kept. What is no token of this request may be a portal's page: it is asked for again. */
+static sotto_status hold(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
+                         const sotto_type2_pending *pending, sotto_bytes response, int64_t now,
+                         sotto_err *err)
+{
+    uint8_t token[SOTTO_TYPE2_TOKEN];
+
+    if (sotto_type2_finish(key, token, pending, response, NULL) != SOTTO_OK)
+        return SOTTO_OK;
+    sotto_wipe(row->secret + SOTTO_SIGN_SEED, sizeof row->secret - SOTTO_SIGN_SEED);
+    memcpy(row->secret + SOTTO_SIGN_SEED, token, sizeof token);
+    row->len = SOTTO_WALLET_HELD;
+    row->ready = now + row->rest;
+    sotto_wipe(token, sizeof token);
+    return keep(device, row, SOTTO_TOKEN_HELD, "it came", now, err);
+}
+
+/* Final answers: the attester has counted another request, or the collection has closed. All others are tried again. */
+static sotto_status take_answer(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
+                                const sotto_type2_pending *pending,
+                                const sotto_exchange_answer *answer, int64_t now, sotto_err *err)
+{
+    if (answer->status == 200)
+        return hold(device, row, key, pending, sotto_buf_bytes(&answer->body), now, err);
+    if (answer->status != 409 && answer->status != 410)
+        return SOTTO_OK;
+    row->len = 0;
+    sotto_wipe(row->secret, sizeof row->secret);
+    return keep(device, row, SOTTO_TOKEN_REFUSED,
+                answer->status == 409 ? "refused: this device has had its token of the collection"
+                                      : "refused: the collection has closed",
+                now, err);
+}
+
+/* ---- asking ----------------------------------------------------------------------------------------------- */
+
+static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
+                        sotto_type2_pending *pending, int64_t now, sotto_err *err)
+{
+    uint8_t request[SOTTO_TYPE2_REQUEST];
+    sotto_exchange_answer answer = {0};
+
+    if (row->state == SOTTO_TOKEN_PLANNED) {
+        SOTTO_TRY(draw_secret(device, row, key, err));
+        row->state = SOTTO_TOKEN_ASKED;
+        /* On the disk before it leaves: a second request would be another token, which the attester refuses. */
+        SOTTO_TRY(
+            sotto_wallet_change(device->ledger, row, SOTTO_TOKEN_PLANNED, "asked for", now, err));
+    }
+    SOTTO_TRY(make_request(key, pending, request, row, err));
+    const sotto_status status = post(device, &answer, row, request, NULL);
+    device->called_off = status == SOTTO_AGAIN;
+    return status == SOTTO_OK ? take_answer(device, row, key, pending, &answer, now, err)
+                              : SOTTO_OK;
+}
+
+static sotto_status ask_for(sotto_device *device, sotto_wallet_row *row, int64_t now,
+                            sotto_err *err)
+{
+    sotto_type2_pending pending;
+    sotto_type2_key key;
+    sotto_err why = {0};
+
+    sotto_status status =
+        sotto_type2_key_decode(&key, sotto_bytes_of(row->key.spki, sizeof row->key.spki), &why);
+    if (status == SOTTO_OK)
+        status = ask(device, row, &key, &pending, now, &why);
+    sotto_type2_key_clear(&key);
+    sotto_wipe(&pending, sizeof pending);
+    sotto_arena_reset(&device->work);
+    if (status == SOTTO_STALE) /* another process was faster */
+        return SOTTO_OK;
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
+}
+
+/* By the clock, and by what was drawn when the key was taken: by nothing else. */
+static bool is_due(const sotto_wallet_row *row, int64_t now)
+{
+    if (SOTTO_RULE(asked_when_planned) && now < row->ask)
+        return false;
+    return (row->state == SOTTO_TOKEN_PLANNED || row->state == SOTTO_TOKEN_ASKED) &&
+           now < row->key.closes;
+}
+
+sotto_status sotto_device_ask_tokens(sotto_device *device, int64_t now, sotto_err *err)
+{
+    sotto_wallet_row row = {0};
+    sotto_status status = SOTTO_OK;
+    bool found = is_enrolled(device) && attester_of(device);
+
+    while (found && status == SOTTO_OK && !device->called_off) {
+        status = sotto_wallet_next(device->ledger, &row, &found, row.id, err);
+        if (status == SOTTO_OK && found && is_due(&row, now))
+            status = ask_for(device, &row, now, err);
+    }
+    sotto_wipe(&row, sizeof row);
+    return status;
+}
+
+/* ---- using one -------------------------------------------------------------------------------------------- */
+
+static const char *excuse(const sotto_device *device, const sotto_wallet_row *row, bool found,
+                          int64_t now)
+{
+    if (!found)
+        return "no list of its issuer's keys has one for this collection";
+    if (row->state == SOTTO_TOKEN_SPENT)
+        return "this device's only one for the collection is used";
+    if (row->state == SOTTO_TOKEN_REFUSED)
+        return "the attester refused it to this device";
+    if (SOTTO_RULE(token_rests) && row->state == SOTTO_TOKEN_HELD && now < row->ready)
+        return "it came, and waits for a time that was drawn before it is used";
+    if (row->state == SOTTO_TOKEN_HELD)
+        return NULL;
+    return !is_enrolled(device)                ? "this device is enrolled with no attester"
+           : row->state == SOTTO_TOKEN_PLANNED ? "it is asked for at a time that was drawn"
+                                               : "it was asked for, and did not come yet";
+}
+
+static bool is_issuer(const sotto_policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->issuer_count; i++)
+        if (strcmp(policy->issuers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Who must not work together is what a recipe says: others than these are no reason to claim anything. */
+static void check_parties(const sotto_device *device, sotto_case *c)
+{
+    const sotto_anonymity *a = &c->recipe->anonymity;
+    const sotto_party_entry *attester = attester_of(device);
+
+    if (!attester || strcmp(attester->name, a->attester) != 0)
+        sotto_explain(&c->out, SOTTO_WHY_PARTIES, a->attester,
+                      "The recipe names another attester than the one that this device asks.");
+    if (SOTTO_RULE(issuers_of_the_policy) && !is_issuer(device->terms.policy, a->issuer))
+        sotto_explain(
+            &c->out, SOTTO_WHY_POLICY, a->issuer,
+            "The policy does not name the issuer of the tokens that the recipe asks for.");
+}
+
+sotto_status sotto_device_find_token(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    const sotto_recipe *r = c->recipe;
+    const sotto_wallet_window window = {r->anonymity.issuer, r->analysis, r->opens, r->closes};
+    const char *none;
+    bool found;
+
+    check_parties(device, c);
+    if (c->out.why)
+        return SOTTO_OK;
+    /* By the time that the report will state. */
+    SOTTO_TRY(sotto_wallet_find(device->ledger, &c->token, &found, &window,
+                                c->now - c->now % (int64_t)r->precision, err));
+    none = excuse(device, &c->token, found, c->now);
+    if (SOTTO_RULE(token_or_silence) && none)
+        sotto_explain(&c->out, SOTTO_WHY_TOKEN, r->analysis, "The recipe asks for a token: %s.",
+                      none);
+    return SOTTO_OK;
+}
+
+/* ---- looking ---------------------------------------------------------------------------------------------- */
+
+const char *sotto_token_state_name(sotto_token_state state)
+{
+    static const char *const names[] = {"", "planned", "asked", "held", "spent", "refused"};
+    const size_t index = (size_t)state;
+
+    return index > 0 && index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}
+
+sotto_status sotto_device_tokens(sotto_device *device, sotto_token_line_fn *show, void *context,
+                                 sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    sotto_wallet_row row = {0};
+    sotto_status status = SOTTO_OK;
+    bool found = true;
+
+    while (found && status == SOTTO_OK) {
+        status = sotto_wallet_next(device->ledger, &row, &found, row.id, err);
+        sotto_wipe(row.secret, sizeof row.secret);
+        if (status != SOTTO_OK || !found)
+            break;
+        const sotto_token_line line = {row.issuer,
+                                       row.key.analysis,
+                                       row.key.opens,
+                                       row.key.closes,
+                                       row.state,
+                                       row.state == SOTTO_TOKEN_PLANNED ? row.ask
+                                       : row.state == SOTTO_TOKEN_HELD  ? row.ready
+                                                                        : 0};
+        status = show(context, &line, err);
+    }
+    return status;
+}

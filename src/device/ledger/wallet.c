@@ -1,0 +1,268 @@
+#include "device/ledger/wallet.h"
+
+#include "base/rule.h"
+#include "device/ledger/ledger_internal.h"
+
+#include <string.h>
+
+#define ROWS "SELECT * FROM tokens WHERE "
+
+/* ---- rows ------------------------------------------------------------------------------------------------- */
+
+static bool copy_text(char *out, size_t size, const char *text)
+{
+    const size_t len = strlen(text);
+
+    if (len < size)
+        memcpy(out, text, len + 1);
+    return len < size;
+}
+
+static bool copy_bytes(uint8_t *out, size_t len, sotto_bytes bytes)
+{
+    if (bytes.len == len)
+        memcpy(out, bytes.data, len);
+    return bytes.len == len;
+}
+
+/* In its columns' order: id, key, issuer, analysis, opens, closes, state, ask, rest, ready, spki, secret. */
+static sotto_status take(sotto_wallet_row *out, sqlite3_stmt *row, sotto_err *err)
+{
+    const sotto_bytes secret = sotto_ledger_blob(row, 11);
+
+    *out = (sotto_wallet_row){
+        .id = sqlite3_column_int64(row, 0),
+        .key = {.opens = sqlite3_column_int64(row, 4), .closes = sqlite3_column_int64(row, 5)},
+        .state = (sotto_token_state)sqlite3_column_int64(row, 6),
+        .ask = sqlite3_column_int64(row, 7),
+        .rest = sqlite3_column_int64(row, 8),
+        .ready = sqlite3_column_int64(row, 9),
+        .len = secret.len,
+    };
+    if (!copy_bytes(out->key.id, sizeof out->key.id, sotto_ledger_blob(row, 1)) ||
+        !copy_text(out->issuer, sizeof out->issuer, sotto_ledger_text(row, 2)) ||
+        !copy_text(out->key.analysis, sizeof out->key.analysis, sotto_ledger_text(row, 3)) ||
+        !copy_bytes(out->key.spki, sizeof out->key.spki, sotto_ledger_blob(row, 10)) ||
+        secret.len > sizeof out->secret)
+        return sotto_fail(err, SOTTO_MALFORMED, "a token is not what was written");
+    if (secret.len)
+        memcpy(out->secret, secret.data, secret.len);
+    return SOTTO_OK;
+}
+
+static sotto_status finish(sotto_ledger *ledger, sotto_wallet_row *out, sotto_status status,
+                           sqlite3_stmt *statement, bool found, sotto_err *err)
+{
+    if (status == SOTTO_OK && found)
+        status = take(out, statement, err);
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
+sotto_status sotto_wallet_next(sotto_ledger *ledger, sotto_wallet_row *out, bool *found,
+                               int64_t after, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    *found = false;
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    const sotto_status status = sotto_ledger_find(ledger, &statement, found, err,
+                                                  ROWS "id>? ORDER BY id LIMIT 1", "i", after);
+    return finish(ledger, out, status, statement, *found, err);
+}
+
+sotto_status sotto_wallet_find(sotto_ledger *ledger, sotto_wallet_row *out, bool *found,
+                               const sotto_wallet_window *window, int64_t time, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+
+    *found = false;
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    const sotto_status status = sotto_ledger_find(
+        ledger, &statement, found, err,
+        ROWS "issuer=? AND analysis=? AND opens BETWEEN ? AND ?4 AND closes>?4 AND closes<=?",
+        "ttiii", window->issuer, window->analysis, window->opens, time, window->closes);
+    return finish(ledger, out, status, statement, *found, err);
+}
+
+static sotto_status find_key(sotto_ledger *ledger, sotto_wallet_row *out, bool *found,
+                             const uint8_t key[SOTTO_TOKEN_KEY_ID], sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    const sotto_status status = sotto_ledger_find(ledger, &statement, found, err, ROWS "key=?", "b",
+                                                  sotto_bytes_of(key, SOTTO_TOKEN_KEY_ID));
+
+    return finish(ledger, out, status, statement, *found, err);
+}
+
+/* A row that is there is replaced. */
+static sotto_status write(sotto_ledger *ledger, const sotto_wallet_row *row, sotto_err *err)
+{
+    int64_t id = row->id;
+
+    if (id)
+        SOTTO_TRY(sotto_ledger_fold(ledger, "tokens", id, err));
+    return sotto_ledger_insert(
+        ledger, "tokens", &id, err, "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+        "bttiiiiiibb", sotto_bytes_of(row->key.id, sizeof row->key.id), row->issuer,
+        row->key.analysis, row->key.opens, row->key.closes, (int64_t)row->state, row->ask,
+        row->rest, row->ready, sotto_bytes_of(row->key.spki, sizeof row->key.spki),
+        sotto_bytes_of(row->secret, row->len));
+}
+
+/* ---- keys ------------------------------------------------------------------------------------------------- */
+
+static bool is_wanted(const sotto_listed_key *key, int64_t now)
+{
+    return key->closes > now && key->opens - now <= SOTTO_WALLET_AHEAD;
+}
+
+/* Whether it is known. A second key of a collection would be a second token, or one that marks this device. */
+static sotto_status look_up(sotto_ledger *ledger, bool *known, const char *issuer,
+                            const sotto_listed_key *key, sotto_err *err)
+{
+    const sotto_wallet_window window = {issuer, key->analysis, key->opens, INT64_MAX};
+    sotto_wallet_row row;
+
+    SOTTO_TRY(sotto_wallet_find(ledger, &row, known, &window, key->opens, err));
+    const bool same = *known && row.key.closes == key->closes &&
+                      memcmp(row.key.id, key->id, sizeof row.key.id) == 0;
+    sotto_wipe(&row, sizeof row);
+    if (SOTTO_RULE(one_key_a_collection) && *known && !same)
+        return sotto_fail(err, SOTTO_REJECTED,
+                          "list of token keys: analysis %.60s: another key is known for it",
+                          key->analysis);
+    return SOTTO_OK;
+}
+
+typedef struct taking {
+    const char *issuer;
+    const sotto_listed_key *keys;
+    size_t count;
+    sotto_wallet_plan_fn *plan;
+    void *context;
+    int64_t now;
+} taking;
+
+static sotto_status add(sotto_ledger *ledger, const taking *t, const sotto_listed_key *key,
+                        sotto_err *err)
+{
+    sotto_wallet_row row = {.key = *key, .state = SOTTO_TOKEN_PLANNED};
+
+    if (!copy_text(row.issuer, sizeof row.issuer, t->issuer))
+        return sotto_fail(err, SOTTO_TOO_LARGE, "an issuer's name of %zu bytes", strlen(t->issuer));
+    SOTTO_TRY(t->plan(t->context, &row, err));
+    return write(ledger, &row, err);
+}
+
+/* Without a transaction it only counts. */
+static sotto_status go_through(sotto_ledger *ledger, const taking *t, bool adding, size_t *fresh,
+                               sotto_err *err)
+{
+    *fresh = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        bool known;
+
+        if (!is_wanted(&t->keys[i], t->now))
+            continue;
+        SOTTO_TRY(look_up(ledger, &known, t->issuer, &t->keys[i], err));
+        *fresh += !known;
+        if (!known && adding)
+            SOTTO_TRY(add(ledger, t, &t->keys[i], err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status add_all(sotto_ledger *ledger, const taking *t, sotto_err *err)
+{
+    int64_t rows;
+    size_t fresh;
+
+    SOTTO_TRY(go_through(ledger, t, true, &fresh, err));
+    SOTTO_TRY(sotto_ledger_number(ledger, &rows, "SELECT count(*) FROM tokens", err));
+    if (SOTTO_RULE(wallet_bounded) && rows > SOTTO_WALLET_KEYS)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "list of token keys: more than %d collections",
+                          SOTTO_WALLET_KEYS);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer,
+                               const sotto_listed_key *keys, size_t count,
+                               sotto_wallet_plan_fn *plan, void *context, int64_t now,
+                               sotto_err *err)
+{
+    const taking t = {issuer, keys, count, plan, context, now};
+    size_t fresh;
+
+    SOTTO_TRY(go_through(ledger, &t, false, &fresh, err));
+    if (fresh == 0) /* the same list comes again and again */
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    return sotto_ledger_end(ledger, add_all(ledger, &t, err), err);
+}
+
+/* ---- changes ---------------------------------------------------------------------------------------------- */
+
+static sotto_status change(sotto_ledger *ledger, const sotto_wallet_row *row,
+                           sotto_token_state from, const char *note, int64_t now, sotto_err *err)
+{
+    const sotto_record_entry entry = {
+        .at = now, .kind = SOTTO_RECORD_TOKEN, .analysis = row->key.analysis, .note = note};
+    sotto_wallet_row there;
+    bool found;
+
+    SOTTO_TRY(find_key(ledger, &there, &found, row->key.id, err));
+    sotto_wipe(there.secret, sizeof there.secret);
+    if (SOTTO_RULE(tokens_only_forward) && !(found && there.id == row->id && there.state == from))
+        return sotto_fail(err, SOTTO_STALE, "token: changed meanwhile");
+    SOTTO_TRY(write(ledger, row, err));
+    return sotto_record_write(ledger, &entry, NULL, err);
+}
+
+sotto_status sotto_wallet_change(sotto_ledger *ledger, const sotto_wallet_row *row,
+                                 sotto_token_state from, const char *note, int64_t now,
+                                 sotto_err *err)
+{
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    return sotto_ledger_end(ledger, change(ledger, row, from, note, now, err), err);
+}
+
+sotto_status sotto_wallet_spend(sotto_ledger *ledger, const uint8_t key[SOTTO_TOKEN_KEY_ID],
+                                sotto_err *err)
+{
+    sotto_wallet_row row;
+    bool found;
+
+    SOTTO_TRY(find_key(ledger, &row, &found, key, err));
+    const bool held = found && row.state == SOTTO_TOKEN_HELD;
+    sotto_wipe(row.secret, sizeof row.secret);
+    if (SOTTO_RULE(token_used_once) && !held)
+        return sotto_fail(err, SOTTO_STALE, "token: used meanwhile");
+    row.state = SOTTO_TOKEN_SPENT;
+    row.len = 0;
+    return write(ledger, &row, err);
+}
+
+static sotto_status remove_row(sotto_ledger *ledger, int64_t id, sotto_err *err)
+{
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    sotto_status status = sotto_ledger_fold(ledger, "tokens", id, err);
+    if (status == SOTTO_OK)
+        status = sotto_ledger_run(ledger, err, "DELETE FROM tokens WHERE id=?", "i", id);
+    return sotto_ledger_end(ledger, status, err);
+}
+
+sotto_status sotto_wallet_tidy(sotto_ledger *ledger, int64_t now, sotto_err *err)
+{
+    sotto_wallet_row row = {0};
+    sotto_status status = SOTTO_OK;
+    bool found = true;
+
+    while (found && status == SOTTO_OK) {
+        status = sotto_wallet_next(ledger, &row, &found, row.id, err);
+        if (status == SOTTO_OK && found && row.key.closes < now - SOTTO_SEAL_GRACE)
+            status = remove_row(ledger, row.id, err);
+    }
+    sotto_wipe(&row, sizeof row);
+    return status;
+}

@@ -1,0 +1,43 @@
+/* recipe/listed_keys.h - the list of an issuer's keys for tokens of type 2, as devices take it.
+ *
+ *     {"keys":[{"analysis":"...","opens":1794960000,"closes":1795132800,"id":"<hex>","token_key":"<hex>"}, ...]}
+ *
+ * behind a signature of the issuer's (recipe/signed_parties.h), by a key of the policy's `issuers`. The list itself is what
+ * `sotto serve issuer` answers to GET keys: the same for everybody.
+ *
+ * Callers:  devices take lists; `sotto parties sign --token-keys` signs them.
+ * Memory:   keys that were read lie in the arena; the name of an issuer is the policy's.
+ */
+#ifndef SOTTO_RECIPE_LISTED_KEYS_H
+#define SOTTO_RECIPE_LISTED_KEYS_H
+
+#include "recipe/model.h"
+#include "seal/token/type2.h"
+
+enum { SOTTO_LISTED_KEYS_MOST = 512, SOTTO_LISTED_KEY_ANALYSIS = 128 };
+
+typedef struct sotto_listed_key {
+    char analysis[SOTTO_LISTED_KEY_ANALYSIS + 1];
+    int64_t opens, closes; /* of the collection, in seconds since 1970 */
+    uint8_t id[SOTTO_TOKEN_KEY_ID];
+    uint8_t spki[SOTTO_TYPE2_SPKI];
+} sotto_listed_key;
+
+/* Whether this is a list that a device with this policy may use, and whose. The one place that decides it.
+ *   issuer  its name in the policy
+ *   list    borrows from file
+ *   SOTTO_MALFORMED  no signed list
+ *   SOTTO_TOO_LARGE  more than SOTTO_SIGNED_KEYS_MAX bytes
+ *   SOTTO_DENIED     none of the policy's issuers signed it, or it names none
+ *   SOTTO_REJECTED   the signature of one of them does not hold */
+SOTTO_MUST_USE sotto_status sotto_listed_keys_judge(const char **issuer, sotto_bytes *list,
+                                                    const sotto_policy *policy, sotto_bytes file,
+                                                    sotto_err *err);
+
+/* SOTTO_MALFORMED  not such a list, one collection twice, or a key whose id is not its own
+ * SOTTO_TOO_LARGE  more than SOTTO_LISTED_KEYS_MOST keys */
+SOTTO_MUST_USE sotto_status sotto_listed_keys_read(const sotto_listed_key **out, size_t *count,
+                                                   sotto_bytes list, sotto_arena *arena,
+                                                   sotto_err *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* seal/token/attested.h - a token request that goes through an attester: what the device signs, and what it posts.
+ *
+ *     POST tokens/{key id}    evidence <2> | token request
+ *     evidence                of enrolment keys: public key 32 (Ed25519) | signature 64, of the text below
+ *     text                    "sotto attested token request 1" | key id 32 | token request
+ *
+ * Callers:  device/ asks; serve/attester answers.
+ */
+#ifndef SOTTO_SEAL_TOKEN_ATTESTED_H
+#define SOTTO_SEAL_TOKEN_ATTESTED_H
+
+#include "seal/token/type2.h"
+
+#define SOTTO_ATTESTED_TYPE       "application/sotto-attested-token-request"
+#define SOTTO_TOKEN_RESPONSE_TYPE "application/private-token-response"
+
+/* What a device signs: this, the key's id, and the token request. */
+#define SOTTO_ATTESTED_LABEL "sotto attested token request 1"
+
+enum {
+    SOTTO_ATTESTED_TEXT =
+        sizeof SOTTO_ATTESTED_LABEL - 1 + SOTTO_TOKEN_KEY_ID + SOTTO_TYPE2_REQUEST,
+    SOTTO_ATTESTED_EVIDENCE = 8192 /* bytes, at most */
+};
+
+void sotto_attested_text(uint8_t out[SOTTO_ATTESTED_TEXT], const uint8_t key_id[SOTTO_TOKEN_KEY_ID],
+                         const uint8_t request[SOTTO_TYPE2_REQUEST]);
+
+#endif

@@ -1,0 +1,201 @@
+/* A device that gets its tokens from a real attester and a real issuer, over HTTP, through the one exchange that its host has. */
+#include "base/hex.h"
+#include "recipe/listed_keys.h"
+#include "recipe/signed_parties.h"
+#include "seal/token/attested.h"
+#include "support/attested.h"
+#include "support/database.h"
+#include "support/devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ISSUER_SEED = 7 };
+
+static sotto_test_phone phone;
+static sotto_test_attested services;
+static const uint8_t enrolment[SOTTO_DEVICE_ENROLMENT] = {9};
+static unsigned dropped; /* answers that get lost */
+
+/* ---- the host: HTTP for the device --------------------------------------------------------------------------- */
+
+static sotto_status carry(void *context, sotto_exchange *exchange)
+{
+    sotto_test *t = ((sotto_test_phone *)context)->t;
+    const sotto_http_field type = {"Content-Type", exchange->media_type};
+    uint8_t *body = sotto_test_take(t, (size_t)exchange->body_length);
+    sotto_http_response response;
+    size_t len;
+
+    SOTTO_TRY(exchange->read(exchange, 0, body, (size_t)exchange->body_length, &len));
+    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                  .url = exchange->url,
+                                  .fields = &type,
+                                  .field_count = 1,
+                                  .body = sotto_bytes_of(body, len),
+                                  .attempts = 1};
+    SOTTO_TRY(sotto_http_call_wait(services.client, &response, &call, &t->arena, NULL));
+    if (dropped > 0) {
+        dropped--;
+        return SOTTO_IO;
+    }
+    const sotto_exchange_head head = {.size = sizeof head, .status = response.status};
+    SOTTO_TRY(exchange->begin(exchange, &head));
+    return exchange->take(exchange, response.body.data, response.body.len);
+}
+
+/* ---- the operators --------------------------------------------------------------------------------------------- */
+
+static void enrol(sotto_test *t)
+{
+    uint8_t key[SOTTO_DEVICE_ENROLMENT];
+    char path[100] = "devices/";
+
+    CHECK_OK(t, sotto_device_enrolment_key(key, enrolment, &t->err));
+    sotto_hex_encode(path + 8, sotto_bytes_of(key, sizeof key));
+    CHECK_EQUAL(t, 204,
+                sotto_test_attested_ask(t, &services, services.attester, SOTTO_HTTP_PUT, path,
+                                        SOTTO_TEST_OPERATOR, (sotto_bytes){0})
+                    .status);
+}
+
+/* Collections of these two days, and the issuer's list of them, signed. */
+static sotto_bytes list_of(sotto_test *t)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {ISSUER_SEED};
+    sotto_buf out = sotto_test_buf(t, 1 << 16);
+    sotto_signer signer;
+    char path[200];
+
+    for (int day = 0; day < 2; day++) {
+        (void)snprintf(path, sizeof path,
+                       "collections/com.example.keyboard-ngrams/%lld/9999999999%d",
+                       (long long)SOTTO_TEST_OPENS + day * 86400, day);
+        CHECK_EQUAL(t, 201,
+                    sotto_test_attested_ask(t, &services, services.issuer, SOTTO_HTTP_PUT, path,
+                                            SOTTO_TEST_OPERATOR, (sotto_bytes){0})
+                        .status);
+    }
+    const sotto_http_response list = sotto_test_attested_ask(
+        t, &services, services.issuer, SOTTO_HTTP_GET, "keys", "none", (sotto_bytes){0});
+    CHECK_EQUAL(t, 200, list.status);
+    sotto_signed_parties file = {.kind = SOTTO_SIGNED_KEYS, .serial = 1, .parties = list.body};
+    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
+    CHECK_OK(t, sotto_signed_parties_sign(&file, &signer, &t->err));
+    CHECK_OK(t, sotto_signed_parties_encode(&out, &file, &t->err));
+    sotto_signer_clear(&signer);
+    return sotto_buf_bytes(&out);
+}
+
+static const char *policy_of(sotto_test *t)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {ISSUER_SEED};
+    char hex[65], text[200];
+    sotto_signer signer;
+
+    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
+    sotto_hex_encode(hex, sotto_bytes_of(signer.public_key, SOTTO_SIGN_PUBLIC));
+    sotto_signer_clear(&signer);
+    (void)snprintf(text, sizeof text, "\"issuers\": {\"key:issuer\": \"%s\"}, \"min_cohort\"", hex);
+    return (const char *)sotto_test_replace(t, sotto_test_generous_policy, "\"min_cohort\"", text)
+        .data;
+}
+
+static void start(sotto_test *t)
+{
+    char parties[400];
+
+    sotto_test_attested_open(t, &services, NULL);
+    sotto_test_phone_init(t, &phone, policy_of(t));
+    (void)snprintf(parties, sizeof parties,
+                   "{\"key:attester\": {\"role\": \"attester\", \"url\": \"http://127.0.0.1:%u/\"},"
+                   " \"key:leader",
+                   sotto_host_port(services.attester));
+    phone.options.parties = sotto_test_replace(
+        t, (const char *)sotto_test_server_parties(t, 1).data, "{\"key:leader", parties);
+    phone.options.host.exchange = carry;
+    phone.options.enrolment = enrolment;
+    phone.now = SOTTO_TEST_OPENS - 5 * 86400;
+    dropped = 0;
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+}
+
+static void finish(void)
+{
+    sotto_test_phone_close(&phone);
+    sotto_test_attested_close(&services);
+}
+
+typedef struct tally {
+    size_t of[SOTTO_TOKEN_REFUSED + 1];
+} tally;
+
+static sotto_status count_line(void *context, const sotto_token_line *line, sotto_err *err)
+{
+    (void)err;
+    ((tally *)context)->of[line->state]++;
+    return SOTTO_OK;
+}
+
+static size_t with(sotto_test *t, sotto_token_state state)
+{
+    tally all = {{0}};
+
+    CHECK_OK(t, sotto_device_tokens(phone.device, count_line, &all, &t->err));
+    return all.of[state];
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
+
+static void a_device_has_its_tokens_through_the_exchange(sotto_test *t)
+{
+    start(t);
+    const sotto_bytes list = list_of(t);
+    CHECK_OK(t, sotto_device_take_issuer_keys(phone.device, list, &t->err));
+    CHECK_EQUAL(t, 2, with(t, SOTTO_TOKEN_PLANNED));
+    phone.now = SOTTO_TEST_OPENS + 86400;
+    (void)sotto_test_tick(&phone); /* not enrolled yet: 403 is for another day */
+    CHECK_EQUAL(t, 2, with(t, SOTTO_TOKEN_ASKED));
+    enrol(t);
+    dropped = 1;
+    (void)sotto_test_tick(&phone);
+    CHECK_EQUAL(t, 1, with(t, SOTTO_TOKEN_HELD));
+    sotto_test_phone_open(&phone);
+    (void)sotto_test_tick(&phone); /* the lost one is asked for again, and is no second token */
+    CHECK_EQUAL(t, 2, with(t, SOTTO_TOKEN_HELD));
+    CHECK_EQUAL(t, 2,
+                sotto_test_ask_number(t, services.attester->db, "SELECT count(*) FROM issuance"));
+    finish();
+}
+
+static void a_device_that_was_reset_is_refused(sotto_test *t)
+{
+    start(t);
+    enrol(t);
+    const sotto_bytes list = list_of(t);
+    CHECK_OK(t, sotto_device_take_issuer_keys(phone.device, list, &t->err));
+    phone.now = SOTTO_TEST_OPENS + 86400;
+    (void)sotto_test_tick(&phone);
+    CHECK_EQUAL(t, 2, with(t, SOTTO_TOKEN_HELD));
+    CHECK_OK(t, sotto_device_reset(phone.device, &t->err));
+    CHECK_EQUAL(t, 0, with(t, SOTTO_TOKEN_HELD));
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    phone.now = SOTTO_TEST_OPENS - 86400;
+    CHECK_OK(t, sotto_device_take_issuer_keys(phone.device, list, &t->err));
+    phone.now = SOTTO_TEST_OPENS + 2 * 86400;
+    (void)sotto_test_tick(&phone);
+    CHECK_EQUAL(t, 2, with(t, SOTTO_TOKEN_REFUSED));
+    finish();
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_device_has_its_tokens_through_the_exchange),
+        CASE(a_device_that_was_reset_is_refused),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,91 @@
+#define _POSIX_C_SOURCE 200809L
+#include "support/attested.h"
+
+#include "serve/issuer/issuer_service.h"
+#include "support/database.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+sotto_serve_config sotto_test_attester_config;
+static sotto_serve_config issuer_config;
+
+void sotto_test_write_file(sotto_test *t, char *path, const char *directory, const char *name,
+                           const char *text)
+{
+    FILE *file;
+
+    (void)snprintf(path, 300, "%s/%s", directory, name);
+    file = fopen(path, "w");
+    CHECK(t, file && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(path, 0600) == 0);
+}
+
+/* Reads a file of these lines, with the tokens' files beside it. */
+static void configure(sotto_test *t, sotto_serve_config *config, const char *lines)
+{
+    const char *directory = sotto_test_directory(t);
+    char path[300];
+
+    sotto_test_write_file(t, path, directory, "operator", "operator-of-the-test\n");
+    sotto_test_write_file(t, path, directory, "shared", "attester-of-the-test\n");
+    sotto_test_write_file(t, path, directory, "service.ini", lines);
+    sotto_serve_config_clear(config);
+    CHECK_OK(t, sotto_serve_config_read(config, &(sotto_config_sources){.file = path}, &t->err));
+    config->host.database = sotto_test_address(t);
+}
+
+void sotto_test_attester_start(sotto_test *t, sotto_test_attested *d)
+{
+    CHECK_OK(t, sotto_host_open(&d->attester, sotto_test_attester_config.service,
+                                &sotto_test_attester_config.host, sotto_test_attester_config.own,
+                                &t->err));
+}
+
+void sotto_test_attested_open(sotto_test *t, sotto_test_attested *d,
+                              const sotto_attestation *attestation)
+{
+    char lines[300];
+
+    configure(t, &issuer_config,
+              "[issuer]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
+              "operator_token = operator\nattester_token = shared\ndatastore_key = issuer.key\n");
+    CHECK_OK(t, sotto_host_open(&d->issuer, issuer_config.service, &issuer_config.host,
+                                issuer_config.own, &t->err));
+    (void)snprintf(lines, sizeof lines,
+                   "[attester]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
+                   "operator_token = operator\nissuer_token = shared\n"
+                   "datastore_key = attester.key\nissuer = http://127.0.0.1:%u/\n",
+                   sotto_host_port(d->issuer));
+    configure(t, &sotto_test_attester_config, lines);
+    ((sotto_attester_config *)sotto_test_attester_config.own)->attestation = attestation;
+    sotto_test_attester_start(t, d);
+    CHECK_OK(t, sotto_http_client_open(&d->client, &(sotto_http_client_options){0}, &t->err));
+}
+
+void sotto_test_attested_close(sotto_test_attested *d)
+{
+    sotto_http_client_close(d->client);
+    sotto_host_close(d->attester);
+    sotto_host_close(d->issuer);
+}
+
+sotto_http_response sotto_test_attested_ask(sotto_test *t, const sotto_test_attested *d,
+                                            const sotto_host *host, sotto_http_method method,
+                                            const char *path, const char *who, sotto_bytes body)
+{
+    char url[400];
+    const sotto_http_field fields[] = {{"Authorization", who},
+                                       {"Content-Type", SOTTO_ATTESTED_TYPE}};
+    sotto_http_response response;
+
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s", sotto_host_port(host), path);
+    const sotto_http_call call = {.method = method,
+                                  .url = url,
+                                  .fields = fields,
+                                  .field_count = 2,
+                                  .body = body,
+                                  .attempts = 1};
+    CHECK_OK(t, sotto_http_call_wait(d->client, &response, &call, &t->arena, &t->err));
+    return response;
+}

@@ -1,0 +1,35 @@
+/* support/attested.h - an issuer and an attester in this process, over loopback, and requests to them.
+ *
+ * Memory:   everything lives in the test's arena or the deployment.
+ */
+#ifndef SOTTO_TESTS_SUPPORT_ATTESTED_H
+#define SOTTO_TESTS_SUPPORT_ATTESTED_H
+
+#include "serve/attester/attester_service.h"
+#include "serve/host/options.h"
+#include "support/test.h"
+#include "transport/http_client.h"
+
+#define SOTTO_TEST_OPERATOR "Bearer operator-of-the-test"
+
+typedef struct sotto_test_attested {
+    sotto_host *issuer, *attester;
+    sotto_http_client *client;
+} sotto_test_attested;
+
+extern sotto_serve_config sotto_test_attester_config;
+
+void sotto_test_write_file(sotto_test *t, char *path, const char *directory, const char *name,
+                           const char *text);
+/* attestation: NULL: enrolment keys. */
+void sotto_test_attested_open(sotto_test *t, sotto_test_attested *d,
+                              const sotto_attestation *attestation);
+/* Once more, over the same database. */
+void sotto_test_attester_start(sotto_test *t, sotto_test_attested *d);
+void sotto_test_attested_close(sotto_test_attested *d);
+
+sotto_http_response sotto_test_attested_ask(sotto_test *t, const sotto_test_attested *d,
+                                            const sotto_host *host, sotto_http_method method,
+                                            const char *path, const char *who, sotto_bytes body);
+
+#endif

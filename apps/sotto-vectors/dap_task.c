@@ -22,7 +22,7 @@ static sotto_status check_task(const sotto_dap_transcript *t, sotto_err *err)
     sotto_buf out;
     size_t count;
 
-    SOTTO_TRY(sotto_task_configuration_check(&t->task, err));
+    SOTTO_TRY(sotto_task_configuration_check(&t->task, 0, err));
     SOTTO_TRY(sotto_buf_take(&out, t->arena, t->configuration.len + 512, err));
     SOTTO_TRY(sotto_task_configuration_encode(&out, &t->task, err));
     SOTTO_TRY(

@@ -206,15 +206,17 @@ static void print_gc(const sotto_gc *gc, bool json)
         sotto_json_uint(&j, "sub_aggregates", gc->sub_aggregates);
         sotto_json_uint(&j, "jobs", gc->jobs);
         sotto_json_uint(&j, "repairs", gc->repairs);
+        sotto_json_uint(&j, "tokens", gc->tokens);
         sotto_json_uint(&j, "broken", gc->broken);
         (void)sotto_show_end(&j);
         return;
     }
     printf("retired %" PRIu64 " tasks (%" PRIu64 " more have reports under way); cleared %" PRIu64
            " marks, %" PRIu64 " noted refusals, %" PRIu64 " sub-aggregates, %" PRIu64
-           " jobs, %" PRIu64 " repairs; left alone %" PRIu64 " tasks that can't be read\n",
+           " jobs, %" PRIu64 " repairs, %" PRIu64 " spent tokens; left alone %" PRIu64
+           " tasks that can't be read\n",
            gc->retired, gc->waiting, gc->marks, gc->refusals, gc->sub_aggregates, gc->jobs,
-           gc->repairs, gc->broken);
+           gc->repairs, gc->tokens, gc->broken);
 }
 
 static int run_gc(int argc, char **argv)

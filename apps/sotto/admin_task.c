@@ -1,5 +1,6 @@
 /* sotto admin task - what this server takes part in. */
 #include "admin.h"
+#include "admin_token_keys.h"
 #include "cohort.h"
 #include "show.h"
 
@@ -55,7 +56,8 @@ static void print_mistakes(const sotto_mistakes *mistakes)
                       mistakes->items[i].path, mistakes->items[i].what);
 }
 
-static sotto_status add(sotto_admin *admin, sotto_buf *ids, sotto_bytes recipe, uint64_t population,
+static sotto_status add(sotto_admin *admin, sotto_buf *ids, sotto_bytes recipe,
+                        const sotto_admitting_keys *token_keys, uint64_t population,
                         sotto_mistakes *mistakes)
 {
     static uint8_t memory[MAX_COHORTS * SOTTO_TASK_ID_SIZE];
@@ -64,8 +66,9 @@ static sotto_status add(sotto_admin *admin, sotto_buf *ids, sotto_bytes recipe, 
 
     SOTTO_TRY(read_expected(admin, &expected));
     SOTTO_TRY(sotto_admin_read_file(admin, &parties, admin->words[1], SOTTO_RECIPE_MAX_BYTES));
-    return sotto_tasks_add(admin->db, &admin->columns, admin->role, recipe, parties, population,
-                           sotto_buf_bytes(&expected), ids, mistakes, &admin->err);
+    return sotto_tasks_add_admitted(admin->db, &admin->columns, admin->role, recipe, parties,
+                                    token_keys, population, sotto_buf_bytes(&expected), ids,
+                                    mistakes, &admin->err);
 }
 
 /* What --population said: of all tasks, and of the cohorts that it named. */
@@ -173,6 +176,7 @@ static int add_recipe(sotto_admin *admin, sotto_arena *arena)
     static figures f;
     sotto_buf ids = sotto_buf_over(memory, sizeof memory);
     const sotto_recipe *recipe = NULL;
+    sotto_admitting_keys token_keys = {0};
     sotto_bytes text;
     sotto_status status;
 
@@ -182,7 +186,9 @@ static int add_recipe(sotto_admin *admin, sotto_arena *arena)
         recipe = NULL; /* adding it says why */
     if (!read_figures(admin, &f, recipe))
         return EXIT_USAGE;
-    status = add(admin, &ids, text, f.all, &mistakes);
+    if (recipe && sotto_admin_token_keys(admin, &token_keys, recipe, arena) != SOTTO_OK)
+        return sotto_admin_fail(admin);
+    status = add(admin, &ids, text, &token_keys, f.all, &mistakes);
     if (status == SOTTO_OK && f.split)
         status = sotto_population_set(
             admin->db, &(sotto_population){admin->role, sotto_buf_bytes(&ids), f.cohorts},
@@ -200,7 +206,7 @@ static int add_recipe(sotto_admin *admin, sotto_arena *arena)
 
 static int run_add(int argc, char **argv)
 {
-    static const char *const known[] = {"--population", "--expect", NULL};
+    static const char *const known[] = {"--population", "--expect", ADMIN_TOKEN_KEY_FLAGS, NULL};
     static sotto_admin admin;
     sotto_arena arena;
     int code = sotto_admin_parse(&admin, "admin task add", argc, argv, known, 2, 2);
@@ -369,7 +375,8 @@ static const sotto_verb verb_add = {
     .summary = "take part in a recipe's tasks",
     .usage =
         "usage: sotto admin task add RECIPE PARTIES --config FILE [--population N]...\n"
-        "           [--expect IDS]... [--json]\n\n"
+        "           [--expect IDS]... [--token-keys FILE [--log KEY] [--witness KEY]...\n"
+        "           [--quorum N]] [--json]\n\n"
         "Compiles the recipe here and prints the id of each of its tasks; a running server serves\n"
         "them within a second. Give the ids that the other operator was shown as --expect, one or\n"
         "several with spaces between them. If a byte of the recipe, or a server's URL or key,\n"
@@ -382,7 +389,11 @@ static const sotto_verb verb_add = {
         "knowledge, of each task, or of one cohort's: --population en_US=9000. Without it there "
         "is\n"
         "no volume (Sybil) check. Adding the same files again with another number changes it at\n"
-        "once, in a running server too.\n",
+        "once, in a running server too.\n\n"
+        "A recipe that asks for tokens needs --token-keys: the issuer's list, with a key for each\n"
+        "time of the schedule. A task keeps the keys that it was added with. Of a recipe that "
+        "names\n"
+        "a log, the list comes as a bundle; --log and --witness are whom to believe about it.\n",
     .run = run_add,
 };
 

@@ -9,6 +9,7 @@ enum {
     EXTENSION_ANONYMITY = 0xff01, /* private use: flags in a byte, a token type in two */
     INTERVAL_SIZE = 16,
     ANONYMITY_SIZE = 3,
+    TOKEN_TYPE_2 = 2,
     HEADER = 2 + 2, /* of an extension */
     MAX_VDAF = 4 + 2 + SOTTO_VDAF_MAX_PARAMETERS
 };
@@ -200,13 +201,16 @@ sotto_status sotto_task_configuration_decode(sotto_task_configuration *out, sott
     return understand_vdaf(&out->vdaf, vdaf, err);
 }
 
-sotto_status sotto_task_configuration_check(const sotto_task_configuration *task, sotto_err *err)
+sotto_status sotto_task_configuration_check(const sotto_task_configuration *task,
+                                            unsigned anonymity, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(task->extensions);
     sotto_extension extension;
 
     while (sotto_extensions_next(&in, &extension))
-        if (extension.type != EXTENSION_TASK_INTERVAL)
+        if (extension.type != EXTENSION_TASK_INTERVAL &&
+            !(extension.type == EXTENSION_ANONYMITY && (task->anonymity & ~anonymity) == 0 &&
+              task->token_type == TOKEN_TYPE_2))
             return sotto_fail(err, SOTTO_MISSING, "task configuration: extension %u is unknown",
                               (unsigned)extension.type);
     if (task->batch_mode != 1 && task->batch_mode != 2)

@@ -28,7 +28,7 @@ static void a_configuration_reads_as_it_stands(sotto_test *t)
     CHECK(t, task.has_interval);
     CHECK_EQUAL(t, 0x115, task.interval_start);
     CHECK_EQUAL(t, 0x1c, task.interval_duration);
-    CHECK_OK(t, sotto_task_configuration_check(&task, &t->err));
+    CHECK_OK(t, sotto_task_configuration_check(&task, 0, &t->err));
 }
 
 static void malformed_configurations_are_refused(sotto_test *t)
@@ -82,17 +82,17 @@ static void a_task_that_we_do_not_understand_is_not_taken(sotto_test *t)
     sotto_task_configuration task;
 
     CHECK_OK(t, decode(t, &task, BEFORE COUNT "0018" INTERVAL "00020000", &t->err));
-    CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, &t->err));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, 0, &t->err));
     CHECK_REASON(t, "extension 2");
     CHECK_OK(t,
              decode(t, &task, "0166" URL URL "0000000000000e100000000000000064030000" COUNT "0000",
                     &t->err));
-    CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, &t->err));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, 0, &t->err));
     CHECK_REASON(t, "batch mode 3");
     CHECK_OK(t, decode(t, &task,
                        "0166" URL URL "0000000000000e10000000000000006401000100" COUNT "0000",
                        &t->err));
-    CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, &t->err));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, 0, &t->err));
 }
 
 /* Only a recipe names who issues tokens and which log is meant. */
@@ -106,7 +106,7 @@ static void anonymity_is_read_and_asks_for_a_recipe(sotto_test *t)
     CHECK_OK(t, sotto_task_configuration_decode(&task, wire, &t->err));
     CHECK(t, task.has_interval && task.token_type == 2);
     CHECK_EQUAL(t, SOTTO_TASK_RELAY | SOTTO_TASK_TOKENS | SOTTO_TASK_LOG, task.anonymity);
-    CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, &t->err));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_task_configuration_check(&task, 0, &t->err));
     task.extensions = sotto_bytes_of(NULL, 0);
     CHECK_OK(t, sotto_task_configuration_encode(&out, &task, &t->err));
     CHECK(t, sotto_bytes_equal_vartime(wire, sotto_buf_bytes(&out)));

@@ -365,6 +365,8 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
     sotto_arena_init(&arena, (size_t)16 << 20);
     CHECK_OK(t, sotto_report_shard(&draft, &vdaf, (sotto_measurement){values, (size_t)s->task.bins},
                                    noise(t, s, s->task.sizes.rand), &arena, &t->err));
+    if (s->admit)
+        s->admit(t, s->admit_context, &draft, &arena);
     spoil(&draft, flaw);
     CHECK_OK(t,
              sotto_report_seal_both(&report, &draft, to,

@@ -27,6 +27,9 @@ typedef struct sotto_test_service {
     uint64_t bucket;    /* the time of reports that are made now */
     sotto_bytes answer; /* what sotto_test_collect got last      */
     int kept[2];        /* the sockets that keep both ports      */
+    /* What a device does to a report before it is sealed; NULL: nothing. */
+    void (*admit)(sotto_test *t, void *context, sotto_report_draft *draft, sotto_arena *arena);
+    void *admit_context;
 } sotto_test_service;
 
 typedef struct sotto_test_service_options {

@@ -76,6 +76,23 @@ static sotto_status take_marks(sotto_tx *tx, sotto_helper_job *job, sotto_err *e
     return SOTTO_OK;
 }
 
+/* Spends the token of every report in the sums. One that another report had makes the sums wrong. */
+static sotto_status spend_tokens(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
+{
+    size_t count = 0;
+
+    if (!job->spends)
+        return SOTTO_OK;
+    for (size_t i = 0; i < job->count; i++)
+        if (job->reports[i].error == 0)
+            job->spend_list[count++] = &job->spends[i];
+    SOTTO_TRY(sotto_tokens_spend(tx, job->spend_list, count, err));
+    for (size_t i = 0; i < job->count; i++)
+        if (job->reports[i].error == 0 && job->spends[i].spent)
+            job->changed = job->reports[i].spent = true;
+    return SOTTO_OK;
+}
+
 static sotto_status store_sums(sotto_tx *tx, const sotto_helper_job *job, sotto_err *err)
 {
     for (size_t i = 0; i < job->batch_count; i++)
@@ -133,8 +150,10 @@ sotto_status sotto_helper_commit(sotto_tx *tx, void *context, sotto_err *err)
         return SOTTO_OK;
     SOTTO_TRY(find_closed(tx, job, &job->changed, err));
     SOTTO_TRY(take_marks(tx, job, err));
+    SOTTO_TRY(spend_tokens(tx, job, err));
     if (job->changed)
-        return sotto_fail(err, SOTTO_STALE, "reports were taken or a batch closed meanwhile");
+        return sotto_fail(err, SOTTO_STALE,
+                          "reports were taken, tokens spent or a batch closed meanwhile");
     SOTTO_TRY(store_sums(tx, job, err));
     SOTTO_TRY(count_rejections(tx, job, err));
     return store_answer(tx, job, err);

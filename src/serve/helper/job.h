@@ -10,6 +10,7 @@
 #include "dap/job.h"
 #include "serve/tasks/batches.h"
 #include "serve/tasks/report_ids.h"
+#include "serve/tasks/spent_tokens.h"
 #include "serve/tasks/task_request.h"
 
 enum {
@@ -23,6 +24,7 @@ typedef struct sotto_helper_report {
     sotto_dap_verify_init init; /* borrowed from the request                              */
     size_t batch;               /* index into batches                                     */
     uint8_t error;              /* 0: none so far; else what the leader is told           */
+    bool spent;                 /* found by a transaction: another report had its token   */
     sotto_bytes outbound;       /* if it holds: the answer's payload, in the job's arena   */
 } sotto_helper_report;
 
@@ -41,7 +43,9 @@ typedef struct sotto_helper_job {
     bool other;                   /* ... and once for other bytes                  */
     sotto_dap_job_init_req req;
     sotto_helper_report *reports;
-    sotto_report_id *marks; /* of the reports, in their order */
+    sotto_report_id *marks;         /* of the reports, in their order */
+    sotto_token_spend *spends;      /* the same, where the task asks for tokens; else NULL */
+    sotto_token_spend **spend_list; /* room for pointers to all of them                    */
     size_t count;
     sotto_helper_batch *batches;
     size_t batch_count;

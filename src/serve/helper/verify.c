@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/rule.h"
 #include "serve/tasks/report_time.h"
+#include "serve/tasks/token_check.h"
 
 #include <string.h>
 
@@ -46,10 +47,36 @@ static void exclude(sotto_helper_job *job)
             r->error = SOTTO_REPORT_BATCH_COLLECTED;
         if (SOTTO_RULE(helper_replays) && r->error == 0 && job->marks[i].taken)
             r->error = SOTTO_REPORT_REPLAYED;
+        if (SOTTO_RULE(helper_spent) && r->error == 0 && r->spent)
+            r->error = SOTTO_REPORT_TOKEN_SPENT;
     }
 }
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */
+
+/* Whether the token admits it, but for what was spent: the commit finds that. */
+static uint8_t check_token(const sotto_helper_job *job, const sotto_worker *worker,
+                           const sotto_helper_report *r, sotto_bytes aad,
+                           const sotto_plaintext_input_share *plain, bool *failed)
+{
+    const sotto_token_question question = {
+        .task = job->ask.task,
+        .who = SOTTO_REPORT_HELPER,
+        .metadata = &r->init.metadata,
+        .aad = aad,
+        .plain = plain,
+        .now = sotto_clock_wall(&sotto_clock_system) / 1000000000,
+        .late_seconds = job->ask.server->options.late_seconds,
+    };
+    const sotto_status status =
+        sotto_token_checker_ask(job->ask.server->token_checkers[worker->number],
+                                &job->spends[r - job->reports], &question, NULL);
+
+    *failed = *failed || status == SOTTO_NO_MEMORY;
+    if (SOTTO_RULE(helper_tokens) && status != SOTTO_OK)
+        return SOTTO_REPORT_TOKEN_INVALID;
+    return 0;
+}
 
 /* Appends the VDAF's input share to out, and yields it; else the error that the leader is told. *failed: it could not
  * be looked at, and nobody is to be told anything. */
@@ -76,13 +103,16 @@ static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
     if (sotto_plaintext_input_share_decode(
             &plain, sotto_bytes_of(out->data + start, out->len - start), NULL) != SOTTO_OK ||
         sotto_report_extensions_check(r->init.metadata.public_extensions, plain.private_extensions,
-                                      NULL, 0, NULL) != SOTTO_OK)
+                                      sotto_admission_types, sotto_task_extensions(task),
+                                      NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
     if (plain.payload.len != task->dap.sizes.helper_share ||
         r->init.public_share.len != task->dap.sizes.public_share)
         return SOTTO_REPORT_INVALID_MESSAGE;
     *share = plain.payload;
-    return 0;
+    return task->token_keys.issuer
+               ? check_token(job, worker, r, sotto_buf_bytes(aad), &plain, failed)
+               : 0;
 }
 
 /* ---- one chunk ---------------------------------------------------------------------------------------------- */

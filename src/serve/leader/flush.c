@@ -5,6 +5,7 @@
 #include "serve/leader/leader.h"
 #include "serve/leader/rejected_ids.h"
 #include "serve/tasks/release.h"
+#include "serve/tasks/spent_tokens.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,8 @@ static sotto_status seal_group(sotto_flush *f, sotto_flush_group *g, sotto_err *
         g->marks[i].wanted = r->error == 0;
         if (r->error == 0)
             records[g->segment.reports++] = r->record;
+        if (r->error == 0 && r->spend)
+            f->tokens++;
     }
     g->segment.task = g->task->n;
     g->segment.bucket = g->bucket;
@@ -148,7 +151,7 @@ sotto_status sotto_flush_prepare(sotto_flush *f, sotto_err *err)
 {
     f->first = NULL;
     f->end = &f->first;
-    f->count = f->bytes = 0;
+    f->count = f->bytes = f->tokens = 0;
     memset(f->table, 0, sizeof f->table);
     if (!group_all(f) || !put_in_order(f))
         return sotto_fail(err, SOTTO_NO_MEMORY, "reports of an upload");
@@ -156,10 +159,17 @@ sotto_status sotto_flush_prepare(sotto_flush *f, sotto_err *err)
         SOTTO_TRY(seal_group(f, g, err));
         f->bytes += g->segment.body.len;
     }
-    return SOTTO_OK;
+    f->spends = sotto_arena_take_array(&f->arena, f->tokens + 1, POINTER);
+    return f->spends ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "tokens of an upload");
 }
 
 /* ---- the transaction ---------------------------------------------------------------------------------------------- */
+
+/* Another report had its token. */
+static bool is_spent(const sotto_flush_group *g, size_t i)
+{
+    return g->reports[i]->spend && g->reports[i]->spend->spent;
+}
 
 uint8_t sotto_flush_verdict(const sotto_flush_group *g, size_t i)
 {
@@ -167,7 +177,11 @@ uint8_t sotto_flush_verdict(const sotto_flush_group *g, size_t i)
         return g->reports[i]->error;
     if (SOTTO_RULE(leader_replays) && g->marks[i].taken)
         return SOTTO_REPORT_REPLAYED;
-    return g->closed ? SOTTO_REPORT_BATCH_COLLECTED : 0;
+    if (g->closed)
+        return SOTTO_REPORT_BATCH_COLLECTED;
+    if (SOTTO_RULE(leader_spent) && is_spent(g, i))
+        return SOTTO_REPORT_TOKEN_SPENT;
+    return 0;
 }
 
 /* Which records of the segment are not to be used, and how often each cause occurred. */
@@ -221,19 +235,51 @@ static sotto_status count_refused(sotto_tx *tx, sotto_flush *f, sotto_flush_grou
     return sotto_batch_reject(tx, g->task->n, &key, cause, f->server->shard, fresh, err);
 }
 
-static sotto_status store_group(sotto_tx *tx, sotto_flush *f, sotto_flush_group *g, sotto_err *err)
+static sotto_status take_ids(sotto_tx *tx, sotto_flush_group *g, sotto_err *err)
 {
-    g->noted = 0;
-    if (g->crowded) { /* times that strangers make up must not become rows */
-        sort_out(g);
+    for (size_t i = 0; i < g->count; i++)
+        if (g->reports[i]->spend)
+            g->reports[i]->spend->spent = false; /* as a transaction that failed left it */
+    if (g->crowded)
         return SOTTO_OK;
-    }
     SOTTO_TRY(sotto_release_lock(tx, g->task->n, false, err));
     SOTTO_TRY(sotto_batch_is_shut(tx, &g->closed, g->task->n, g->bucket, err));
     /* A report that was taken, and whose sender did not hear of it, is not told that it came too late. */
-    SOTTO_TRY(g->closed ? sotto_report_ids_find(tx, g->task->n, g->marks, g->count, err)
-                        : sotto_report_ids_take(tx, g->task->n, g->marks, g->count, err));
+    return g->closed ? sotto_report_ids_find(tx, g->task->n, g->marks, g->count, err)
+                     : sotto_report_ids_take(tx, g->task->n, g->marks, g->count, err);
+}
+
+/* A report whose token another one had was not taken: its id stays free, so that it is told the same when it comes again. */
+static sotto_status give_back_ids(sotto_tx *tx, const sotto_flush_group *g, sotto_err *err)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (sotto_flush_verdict(g, i) == SOTTO_REPORT_TOKEN_SPENT)
+            SOTTO_TRY(sotto_report_ids_give_back(tx, g->task->n, &g->marks[i], err));
+    return SOTTO_OK;
+}
+
+/* The tokens of all groups at once, behind the ids of all of them: rows of both kinds are then locked in one order by every flush of
+ * every replica. */
+static sotto_status spend_tokens(sotto_tx *tx, sotto_flush *f, sotto_err *err)
+{
+    size_t count = 0;
+
+    for (const sotto_flush_group *g = f->first; g; g = g->next)
+        for (size_t i = 0; i < g->count; i++)
+            if (g->reports[i]->spend && sotto_flush_verdict(g, i) == 0)
+                f->spends[count++] = g->reports[i]->spend;
+    SOTTO_TRY(sotto_tokens_spend(tx, f->spends, count, err));
+    for (const sotto_flush_group *g = f->first; g; g = g->next)
+        SOTTO_TRY(give_back_ids(tx, g, err));
+    return SOTTO_OK;
+}
+
+static sotto_status store_group(sotto_tx *tx, sotto_flush *f, sotto_flush_group *g, sotto_err *err)
+{
+    g->noted = 0;
     sort_out(g);
+    if (g->crowded) /* times that strangers make up must not become rows */
+        return SOTTO_OK;
     for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
         if (g->causes[cause] > 0)
             SOTTO_TRY(count_refused(tx, f, g, cause, err));
@@ -246,6 +292,10 @@ static sotto_status store_group(sotto_tx *tx, sotto_flush *f, sotto_flush_group 
 sotto_status sotto_flush_store(sotto_tx *tx, sotto_flush *f, sotto_err *err)
 {
     f->wrote = false;
+    for (sotto_flush_group *g = f->first; g; g = g->next)
+        SOTTO_TRY(take_ids(tx, g, err));
+    if (f->tokens > 0)
+        SOTTO_TRY(spend_tokens(tx, f, err));
     for (sotto_flush_group *g = f->first; g; g = g->next)
         SOTTO_TRY(store_group(tx, f, g, err));
     return SOTTO_OK;

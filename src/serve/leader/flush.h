@@ -38,8 +38,10 @@ typedef struct sotto_flush {
     sotto_server *server;
     sotto_upload_request *uploads;
     sotto_flush_group *first;
-    size_t count, bytes; /* of groups; of their sealed bodies */
-    bool wrote;          /* a row: there is something to commit */
+    size_t count, bytes;               /* of groups; of their sealed bodies */
+    struct sotto_token_spend **spends; /* room for tokens of all reports that have one */
+    size_t tokens;                     /* ... how many                                 */
+    bool wrote;                        /* a row: there is something to commit */
     sotto_arena arena;
     sotto_flush_group **end;
     sotto_flush_group *table[SOTTO_FLUSH_TABLE]; /* the newest group of each task and bucket */

@@ -11,6 +11,7 @@
 #include "serve/tasks/answer.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/report_time.h"
+#include "serve/tasks/token_check.h"
 
 #include <string.h>
 
@@ -118,22 +119,58 @@ static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_
     return 0;
 }
 
+/* Whether it may be taken, but for what was spent: the flush finds that. */
+static uint8_t check_token(sotto_upload_request *upload, const sotto_worker *worker,
+                           sotto_uploaded *out, const sotto_dap_report *report, sotto_bytes aad,
+                           const sotto_plaintext_input_share *plain)
+{
+    const sotto_token_question question = {
+        .task = upload->task,
+        .who = SOTTO_REPORT_LEADER,
+        .metadata = &report->metadata,
+        .aad = aad,
+        .plain = plain,
+        .now = sotto_clock_wall(&sotto_clock_system) / 1000000000,
+        .late_seconds = upload->server->options.late_seconds,
+    };
+    sotto_status status = SOTTO_NO_MEMORY;
+
+    out->spend = sotto_arena_take(&upload->arena, sizeof *out->spend);
+    if (out->spend)
+        status = sotto_token_checker_ask(upload->server->token_checkers[worker->number], out->spend,
+                                         &question, NULL);
+    if (status == SOTTO_NO_MEMORY)
+        upload->failed = status;
+    if (status != SOTTO_OK)
+        out->spend = NULL;
+    if (SOTTO_RULE(leader_tokens) && status != SOTTO_OK)
+        return SOTTO_REPORT_TOKEN_INVALID;
+    return 0;
+}
+
 /* What was opened is extensions and the share, each behind its length: without the extensions, it is what the record
  * wants. */
-static uint8_t check_share(const sotto_upload_request *upload, sotto_buf *record, size_t start,
+static uint8_t check_share(sotto_upload_request *upload, const sotto_worker *worker,
+                           sotto_uploaded *out, sotto_buf *record, size_t start, sotto_bytes aad,
                            const sotto_dap_report *report)
 {
     const sotto_vdaf_sizes *sizes = &upload->task->dap.sizes;
     uint8_t *opened = record->data + start;
     sotto_plaintext_input_share plain;
     size_t len = 4 + sizes->leader_share;
+    uint8_t error = 0;
 
     if (sotto_plaintext_input_share_decode(&plain, sotto_bytes_of(opened, record->len - start),
                                            NULL) != SOTTO_OK ||
         sotto_report_extensions_check(report->metadata.public_extensions, plain.private_extensions,
-                                      NULL, 0, NULL) != SOTTO_OK ||
+                                      sotto_admission_types, sotto_task_extensions(upload->task),
+                                      NULL) != SOTTO_OK ||
         plain.payload.len != sizes->leader_share || report->public_share.len != sizes->public_share)
         return SOTTO_REPORT_INVALID_MESSAGE;
+    if (upload->task->token_keys.issuer)
+        error = check_token(upload, worker, out, report, aad, &plain);
+    if (error)
+        return error;
     memmove(opened, plain.payload.data - 4, len);
     record->len = start + len;
     return 0;
@@ -164,7 +201,7 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
     start = record.len;
     error = unseal(upload, worker, aad, &record, report, with);
     if (error == 0)
-        error = check_share(upload, &record, start, report);
+        error = check_share(upload, worker, out, &record, start, sotto_buf_bytes(aad), report);
     if (error)
         return error; /* the next one overwrites what there is of it */
     all->len += record.len;
@@ -259,6 +296,9 @@ static bool set_up(sotto_upload_request *upload, size_t count, size_t bytes)
     size_t records = bytes + 64 * (count + 1);
     size_t small = records <= ALONE ? records : 0;
     size_t all = small + (count + 1) * (sizeof *upload->reports + SOTTO_REPORT_ID_SIZE + 1);
+
+    if (upload->task->token_keys.issuer)
+        all += count * (sizeof(sotto_token_spend) + 16);
 
     /* Most requests have one report, and wait in memory for their job: each gets what it needs and no more. Longer records have a
      * block of their own anyway. */

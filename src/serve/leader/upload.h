@@ -18,8 +18,9 @@ typedef struct sotto_uploaded {
     struct sotto_upload_request *upload;
     uint8_t id[SOTTO_REPORT_ID_SIZE];
     uint64_t bucket;
-    uint8_t error;      /* 0: acceptable so far, else a report error  */
-    sotto_bytes record; /* as it is kept (serve/leader/segments.h)            */
+    uint8_t error;                   /* 0: acceptable so far, else a report error  */
+    sotto_bytes record;              /* as it is kept (serve/leader/segments.h)            */
+    struct sotto_token_spend *spend; /* its token; NULL: its task asks for none */
 } sotto_uploaded;
 
 typedef struct sotto_upload_request {

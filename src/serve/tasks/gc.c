@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "serve/tasks/listing.h"
 #include "serve/tasks/schema.h"
+#include "serve/tasks/spent_tokens.h"
 
 enum { DAY = 86400, PASS_ROWS = 5000, TASKS_AT_ONCE = 256 };
 
@@ -106,13 +107,39 @@ static sotto_status sweep_task(sotto_db *db, sotto_gc *gc, int64_t task, uint64_
     return SOTTO_OK;
 }
 
+typedef struct forgetting {
+    int64_t before;
+    uint64_t rows, gone;
+} forgetting;
+
+static sotto_status forget_some(sotto_tx *tx, void *context, sotto_err *err)
+{
+    forgetting *f = context;
+
+    return sotto_tokens_forget(tx, f->before, f->rows, &f->gone, err);
+}
+
+/* By keys and not by tasks: a task may have one key for each of many collections. */
+static sotto_status forget_tokens(sotto_db *db, sotto_gc *gc, uint64_t *left, sotto_err *err)
+{
+    forgetting s = {.before = gc->now - (int64_t)gc->keep_seconds, .gone = 1};
+
+    while (s.gone > 0 && *left > 0) {
+        s.rows = gc->pass_rows < *left ? gc->pass_rows : *left;
+        SOTTO_TRY(sotto_db_run(db, forget_some, &s, err));
+        gc->tokens += s.gone;
+        *left -= s.gone < *left ? s.gone : *left;
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_gc_run(sotto_db *db, sotto_gc *gc, sotto_err *err)
 {
     old_tasks old = {.gc = gc};
     uint64_t left = gc->most_rows ? gc->most_rows : UINT64_MAX;
 
     gc->retired = gc->waiting = gc->marks = gc->refusals = gc->sub_aggregates = gc->jobs =
-        gc->repairs = 0;
+        gc->repairs = gc->tokens = 0;
     gc->broken = 0;
     if (gc->pass_rows == 0)
         gc->pass_rows = PASS_ROWS;
@@ -126,5 +153,5 @@ sotto_status sotto_gc_run(sotto_db *db, sotto_gc *gc, sotto_err *err)
         SOTTO_TRY(sweep_task(db, gc, old.fresh[i], &left, err));
     for (size_t i = 0; i < old.retired_count; i++)
         SOTTO_TRY(sweep_task(db, gc, old.retired[i], &left, err));
-    return SOTTO_OK;
+    return forget_tokens(db, gc, &left, err);
 }

@@ -24,6 +24,7 @@ typedef struct sotto_gc {
     uint64_t broken;           /* tasks that do not compile, and are left alone               */
     uint64_t marks, sub_aggregates, jobs, repairs; /* rows that went ... */
     uint64_t refusals;                             /* ... and those of rejected ids */
+    uint64_t tokens;                               /* ... and of spent tokens       */
 } sotto_gc;
 
 /* May be repeated at any time, and beside a running server.

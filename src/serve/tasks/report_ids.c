@@ -128,3 +128,14 @@ sotto_status sotto_report_ids_find(sotto_tx *tx, int64_t task, sotto_report_id *
     }
     return SOTTO_OK;
 }
+
+sotto_status sotto_report_ids_give_back(sotto_tx *tx, int64_t task, const sotto_report_id *mark,
+                                        sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM mark WHERE task = ?1 AND report = ?2", err));
+    sotto_sql_int(&q, 1, task);
+    sotto_sql_bytes(&q, 2, id_of(mark));
+    return sotto_sql_run(&q, NULL, err);
+}

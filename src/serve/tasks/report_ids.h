@@ -26,5 +26,8 @@ SOTTO_MUST_USE sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task,
 SOTTO_MUST_USE sotto_status sotto_report_ids_find(sotto_tx *tx, int64_t task,
                                                   sotto_report_id *marks, size_t count,
                                                   sotto_err *err);
+/* Gives back one that was taken in this transaction. */
+SOTTO_MUST_USE sotto_status sotto_report_ids_give_back(sotto_tx *tx, int64_t task,
+                                                       const sotto_report_id *mark, sotto_err *err);
 
 #endif

@@ -120,4 +120,11 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      "ALTER TABLE hpke_former ADD COLUMN use_from {int} NOT NULL DEFAULT 0;"
      "ALTER TABLE hpke_former ADD COLUMN use_until {int} NOT NULL DEFAULT 0;"
      "ALTER TABLE hpke_former ADD COLUMN use_next {int} NOT NULL DEFAULT 0;"},
+    {12,
+     /* Under which keys of an issuer the reports of a task are admitted; n is of the key itself, so that tasks share it. And what
+      * was spent of each key, whatever the task. */
+     "CREATE TABLE token_key (task {int} NOT NULL, n {int} NOT NULL, issuer TEXT NOT NULL,"
+     " spki {bytes} NOT NULL, opens {int} NOT NULL, closes {int} NOT NULL, PRIMARY KEY (task, n));"
+     "CREATE TABLE spent (token_key {int} NOT NULL, nonce {bytes} NOT NULL,"
+     " report {bytes} NOT NULL, PRIMARY KEY (token_key, nonce)) {keyed};"},
 };

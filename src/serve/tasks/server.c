@@ -7,6 +7,7 @@
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/task_health.h"
 #include "serve/tasks/task_options.h"
+#include "serve/tasks/token_check.h"
 
 #include <string.h>
 
@@ -68,6 +69,11 @@ static sotto_status open_parts(sotto_server *s, sotto_err *err)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a server");
     for (unsigned i = 0; i < host->options.workers; i++)
         SOTTO_TRY(sotto_receivers_new(&s->receivers[i], s->keys, err));
+    s->token_checkers = sotto_alloc(host->options.workers * POINTER);
+    if (!s->token_checkers)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a server");
+    for (unsigned i = 0; i < host->options.workers; i++)
+        SOTTO_TRY(sotto_token_checker_new(&s->token_checkers[i], err));
     return SOTTO_OK;
 }
 
@@ -112,6 +118,10 @@ void sotto_server_free(sotto_server *s)
         for (unsigned i = 0; i < s->host->options.workers; i++)
             sotto_receivers_free(s->receivers[i]);
     sotto_release(s->receivers, s->receivers ? s->host->options.workers * POINTER : 0);
+    if (s->token_checkers)
+        for (unsigned i = 0; i < s->host->options.workers; i++)
+            sotto_token_checker_free(s->token_checkers[i]);
+    sotto_release(s->token_checkers, s->token_checkers ? s->host->options.workers * POINTER : 0);
     sotto_keys_close(s->keys);
     sotto_tasks_close(s->tasks);
     sotto_last_seen_free(s->health);

@@ -46,7 +46,8 @@ typedef struct sotto_server {
 
     sotto_tasks *tasks;
     sotto_keys *keys;
-    sotto_receivers **receivers; /* one for each worker, by its number */
+    sotto_receivers **receivers;                 /* one for each worker, by its number */
+    struct sotto_token_checker **token_checkers; /* the same */
     struct sotto_metrics *metrics;
     sotto_last_seen *health;
     struct sotto_leader *leader; /* leader only: intake, jobs, collections */

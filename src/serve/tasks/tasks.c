@@ -97,6 +97,8 @@ static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto
         status = sotto_task_entry_check(e, sotto_sql_column_bytes(q, 4), &why);
     if (status == SOTTO_OK)
         status = sotto_task_entry_keys(e, tx, &l->own, true, &why);
+    if (status == SOTTO_OK && e->task.token_keys.issuer)
+        status = sotto_admitting_keys_load(tx, &e->task.token_keys, e->task.n, &e->arena, &why);
     if (status == SOTTO_OK)
         status = sotto_task_entry_pair(e, tx, l->tasks->keys, &why);
     if (status == SOTTO_IO) { /* the database's trouble, not the row's */

@@ -15,6 +15,7 @@
 #include "db/sealed.h"
 #include "db/store.h"
 #include "noise/noise.h"
+#include "serve/tasks/admitting_keys.h"
 #include "serve/tasks/pairing.h"
 #include "sotto/recipe.h"
 #include "sotto/seal.h"
@@ -36,8 +37,9 @@ typedef struct sotto_server_task {
     uint64_t
         collection_seconds; /* a batch lies within a slot of this length; 0: no such rule     */
     const sotto_noise
-        *noise;        /* what this server adds to every sum that it releases; NULL: nothing */
-    size_t max_report; /* bytes of the largest valid report on the wire */
+        *noise; /* what this server adds to every sum that it releases; NULL: nothing */
+    sotto_admitting_keys token_keys; /* what admits its reports; issuer NULL: nothing has to */
+    size_t max_report;               /* bytes of the largest valid report on the wire */
 } sotto_server_task;
 
 /* What leader and helper count on: a leader makes no job beyond both, and a helper reads every job within both, whatever its
@@ -90,6 +92,16 @@ SOTTO_MUST_USE sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_key
                                             sotto_bytes expected, sotto_buf *ids,
                                             sotto_mistakes *mistakes, sotto_err *err);
 
+/* The same for a recipe that asks for tokens.
+ *   token_keys  all that the recipe's schedule needs, by their opening; of the issuer that the recipe names, whatever name they have.
+ *               NULL: none
+ *   SOTTO_DENIED  also where the keys are not for the recipe's schedule (sotto_admitting_keys_check), or others than the task has, or
+ *                 the recipe asks for no tokens */
+SOTTO_MUST_USE sotto_status sotto_tasks_add_admitted(
+    sotto_db *db, const sotto_column_keys *keys, sotto_role role, sotto_bytes recipe,
+    sotto_bytes parties, const sotto_admitting_keys *token_keys, uint64_t population,
+    sotto_bytes expected, sotto_buf *ids, sotto_mistakes *mistakes, sotto_err *err);
+
 /* Deletes tasks (32 bytes each) that were added by mistake: all of them, or none.
  *   SOTTO_MISSING  there is no such task
  *   SOTTO_DENIED   its parties are paired, so that a server may be serving it; or something came for it */
@@ -99,12 +111,13 @@ SOTTO_MUST_USE sotto_status sotto_tasks_delete(sotto_db *db, sotto_role role, so
 /* A task that came as a DAP configuration, with no recipe behind it: for other clients and collectors than sotto's. It may
  * claim nothing, and its operator answers for its parameters. */
 typedef struct sotto_bare_task {
-    sotto_bytes configuration;    /* an encoded TaskConfiguration                             */
-    const char *leader, *helper;  /* the names in their pairing                               */
-    sotto_bytes collector_config; /* an encoded HpkeConfig                                    */
-    sotto_bytes verify_key;       /* 32 bytes, or empty: derived from the pairing's seed      */
-    sotto_bytes id;               /* 32 bytes, or empty: derived from the configuration       */
-    sotto_dap_profile profile;    /* how the other parties speak                              */
+    sotto_bytes configuration;       /* an encoded TaskConfiguration                             */
+    const char *leader, *helper;     /* the names in their pairing                               */
+    sotto_bytes collector_config;    /* an encoded HpkeConfig                                    */
+    sotto_bytes verify_key;          /* 32 bytes, or empty: derived from the pairing's seed      */
+    sotto_bytes id;                  /* 32 bytes, or empty: derived from the configuration       */
+    sotto_dap_profile profile;       /* how the other parties speak                              */
+    sotto_admitting_keys token_keys; /* where the configuration asks for tokens, else nothing    */
 } sotto_bare_task;
 SOTTO_MUST_USE sotto_status sotto_tasks_add_bare(sotto_db *db, const sotto_column_keys *keys,
                                                  sotto_role role, const sotto_bare_task *task,

@@ -18,6 +18,7 @@ typedef struct addition {
     uint64_t population;
     sotto_bytes ids; /* 32 bytes each, by cohort           */
     entry *compiled; /* one of them: all have its collector */
+    sotto_admitting_keys token_keys;
 } addition;
 
 static bool same_collector(const sotto_server_task *a, const sotto_server_task *b)
@@ -128,6 +129,46 @@ static sotto_status compare_analysis(sotto_tx *tx, const addition *a, sotto_err 
     return status;
 }
 
+static sotto_status check_token_keys(const addition *a, sotto_err *err)
+{
+    const sotto_server_task *task = &a->compiled->task;
+
+    if (task->token_keys.issuer)
+        return sotto_admitting_keys_check(&a->token_keys, &task->dap, err);
+    if (a->token_keys.count > 0)
+        return sotto_fail(err, SOTTO_DENIED, "token keys: the task asks for no tokens");
+    return SOTTO_OK;
+}
+
+/* *n: the task's row, whether it is new or not. */
+static sotto_status add_row(sotto_tx *tx, int64_t *n, const addition *a, sotto_bytes id,
+                            size_t cohort, sotto_err *err)
+{
+    uint64_t fresh;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_random_bytes(&fresh, sizeof fresh, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO task (n, id, role, recipe, parties, cohort,"
+                                " population, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {now})"
+                                " ON CONFLICT (id) DO UPDATE SET population ="
+                                " CASE WHEN ?7 > 0 THEN ?7 ELSE task.population END RETURNING n",
+                                err));
+    sotto_sql_int(&q, 1, (int64_t)(fresh >> 1));
+    sotto_sql_bytes(&q, 2, id);
+    sotto_sql_int(&q, 3, (int64_t)a->role);
+    sotto_sql_bytes(&q, 4, a->recipe);
+    sotto_sql_bytes(&q, 5, a->parties);
+    sotto_sql_int(&q, 6, (int64_t)cohort);
+    sotto_sql_int(&q, 7, (int64_t)a->population);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    if (!row)
+        return sotto_fail(err, SOTTO_BUG, "a task has no row");
+    *n = sotto_sql_column_int(&q, 0);
+    return sotto_sql_run(&q, NULL, err);
+}
+
 static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
 {
     const addition *a = context;
@@ -141,25 +182,12 @@ static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(compare_analysis(tx, a, err));
     for (size_t i = 0; i < a->ids.len / SOTTO_TASK_ID_SIZE; i++) {
         sotto_bytes id = sotto_bytes_of(a->ids.data + i * SOTTO_TASK_ID_SIZE, SOTTO_TASK_ID_SIZE);
-        sotto_sql q;
-        uint64_t n;
+        int64_t n;
 
         SOTTO_TRY(compare_stored(tx, a, id, err));
-        SOTTO_TRY(sotto_random_bytes(&n, sizeof n, err));
-        SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                    "INSERT INTO task (n, id, role, recipe, parties, cohort,"
-                                    " population, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {now})"
-                                    " ON CONFLICT (id) DO UPDATE SET population ="
-                                    " CASE WHEN ?7 > 0 THEN ?7 ELSE task.population END",
-                                    err));
-        sotto_sql_int(&q, 1, (int64_t)(n >> 1));
-        sotto_sql_bytes(&q, 2, id);
-        sotto_sql_int(&q, 3, (int64_t)a->role);
-        sotto_sql_bytes(&q, 4, a->recipe);
-        sotto_sql_bytes(&q, 5, a->parties);
-        sotto_sql_int(&q, 6, (int64_t)i);
-        sotto_sql_int(&q, 7, (int64_t)a->population);
-        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+        SOTTO_TRY(add_row(tx, &n, a, id, i, err));
+        if (a->compiled->task.token_keys.issuer)
+            SOTTO_TRY(sotto_admitting_keys_put(tx, &a->token_keys, n, err));
     }
     return sotto_tx_wake(tx, SOTTO_TASKS_CHANNEL, err);
 }
@@ -196,7 +224,24 @@ sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_keys *keys, sotto_
                              sotto_bytes expected, sotto_buf *ids, sotto_mistakes *mistakes,
                              sotto_err *err)
 {
-    addition a = {keys, role, recipe, parties, population, {NULL, 0}, sotto_task_entry_new()};
+    return sotto_tasks_add_admitted(db, keys, role, recipe, parties, NULL, population, expected,
+                                    ids, mistakes, err);
+}
+
+sotto_status sotto_tasks_add_admitted(sotto_db *db, const sotto_column_keys *keys, sotto_role role,
+                                      sotto_bytes recipe, sotto_bytes parties,
+                                      const sotto_admitting_keys *token_keys, uint64_t population,
+                                      sotto_bytes expected, sotto_buf *ids,
+                                      sotto_mistakes *mistakes, sotto_err *err)
+{
+    addition a = {keys,
+                  role,
+                  recipe,
+                  parties,
+                  population,
+                  {NULL, 0},
+                  sotto_task_entry_new(),
+                  token_keys ? *token_keys : (sotto_admitting_keys){0}};
     size_t start = ids->len;
     sotto_status status;
 
@@ -209,6 +254,10 @@ sotto_status sotto_tasks_add(sotto_db *db, const sotto_column_keys *keys, sotto_
             err, SOTTO_DENIED,
             "task ids differ: compare the recipes byte by byte, and the servers' URLs and keys"
             " in the parties files");
+    if (status == SOTTO_OK) {
+        a.token_keys.issuer = a.compiled->task.token_keys.issuer;
+        status = check_token_keys(&a, err);
+    }
     if (status == SOTTO_OK)
         status = sotto_db_run(db, add_rows, &a, err);
     sotto_task_entry_free(a.compiled);
@@ -236,10 +285,12 @@ sotto_status sotto_tasks_add_bare(sotto_db *db, const sotto_column_keys *keys, s
         addition a = {keys,       role,
                       {NULL, 0},  sotto_buf_bytes(&stored),
                       population, {e->task.dap.id, SOTTO_TASK_ID_SIZE},
-                      e};
+                      e,          task->token_keys};
 
         memcpy(id, e->task.dap.id, SOTTO_TASK_ID_SIZE);
-        status = sotto_db_run(db, add_rows, &a, err);
+        status = check_token_keys(&a, err);
+        if (status == SOTTO_OK)
+            status = sotto_db_run(db, add_rows, &a, err);
     }
     sotto_task_entry_free(e);
     return status;

@@ -119,6 +119,10 @@ static sotto_status compile_recipe(entry *e, sotto_role role, sotto_bytes recipe
     SOTTO_TRY(open_method(e, &out->dap.vdaf, err));
     SOTTO_TRY(compile_collector(out, parties, err));
     SOTTO_TRY(compile_noise(e, err));
+    if (out->recipe->anonymity.tokens == SOTTO_TOKENS_ARC)
+        return sotto_fail(err, SOTTO_DENIED, "servers of this version check tokens of type 2 only");
+    if (out->recipe->anonymity.tokens)
+        out->token_keys.issuer = out->recipe->anonymity.issuer;
     out->leader = out->recipe->leader;
     out->helper = out->recipe->helper;
     if (out->recipe->participation.type == SOTTO_DONATION) {
@@ -205,7 +209,9 @@ static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
     memcpy(copy, stored.data, stored.len);
     SOTTO_TRY(bare_decode(&bare, sotto_bytes_of(copy, stored.len), err));
     SOTTO_TRY(sotto_task_configuration_decode(&c, bare.configuration, err));
-    SOTTO_TRY(sotto_task_configuration_check(&c, err));
+    SOTTO_TRY(sotto_task_configuration_check(&c, SOTTO_TASK_TOKENS, err));
+    if (c.anonymity & SOTTO_TASK_TOKENS)
+        out->token_keys.issuer = ""; /* stands with the keys */
     SOTTO_TRY(sotto_hpke_config_decode(&out->collector, bare.collector_config, err));
     SOTTO_TRY(open_method(e, &c.vdaf, err));
     sotto_task_id_derive(out->dap.id, bare.configuration);
@@ -220,7 +226,8 @@ static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
     out->dap.batch_mode = c.batch_mode;
     out->dap.vdaf = c.vdaf;
     out->dap.sizes = out->vdaf.sizes;
-    out->dap.report_bytes = sotto_recipe_report_bytes(&out->vdaf.sizes, false);
+    out->dap.report_bytes =
+        sotto_recipe_report_bytes(&out->vdaf.sizes, (c.anonymity & SOTTO_TASK_TOKENS) != 0);
     SOTTO_TRY(bare_window(&out->dap, &c, err));
     out->leader = bare.leader;
     out->helper = bare.helper;

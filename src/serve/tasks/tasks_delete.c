@@ -91,6 +91,9 @@ static sotto_status delete_row(sotto_tx *tx, int64_t n, sotto_err *err)
 {
     sotto_sql q;
 
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM token_key WHERE task = ?1", err));
+    sotto_sql_int(&q, 1, n);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM task WHERE n = ?1", err));
     sotto_sql_int(&q, 1, n);
     return sotto_sql_run(&q, NULL, err);

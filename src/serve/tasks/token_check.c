@@ -1,0 +1,102 @@
+#include "serve/tasks/token_check.h"
+
+#include "base/alloc.h"
+#include "base/rule.h"
+
+#include <string.h>
+
+/* A key that is set up verifies faster; tasks that are under way at once have few. */
+enum { OPENED = 32 };
+
+typedef struct opened {
+    int64_t n; /* of the key's row */
+    bool there;
+    sotto_type2_key key;
+} opened;
+
+struct sotto_token_checker {
+    opened keys[OPENED];
+    size_t next; /* which goes first */
+};
+
+sotto_status sotto_token_checker_new(sotto_token_checker **out, sotto_err *err)
+{
+    *out = sotto_alloc(sizeof **out);
+    return *out ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a checker of tokens");
+}
+
+void sotto_token_checker_free(sotto_token_checker *checker)
+{
+    if (!checker)
+        return;
+    for (size_t i = 0; i < OPENED; i++)
+        sotto_type2_key_clear(&checker->keys[i].key);
+    sotto_release(checker, sizeof *checker);
+}
+
+static sotto_status open_key(sotto_token_checker *checker, sotto_type2_key **out,
+                             const sotto_admitting_key *key, sotto_err *err)
+{
+    opened *o = NULL;
+
+    for (size_t i = 0; i < OPENED; i++)
+        if (checker->keys[i].there && checker->keys[i].n == key->n) {
+            *out = &checker->keys[i].key;
+            return SOTTO_OK;
+        }
+    o = &checker->keys[checker->next++ % OPENED];
+    sotto_type2_key_clear(&o->key);
+    o->n = key->n;
+    o->there = sotto_type2_key_decode(&o->key, sotto_bytes_of(key->spki, sizeof key->spki), err) ==
+               SOTTO_OK;
+    *out = &o->key;
+    /* It was decoded when the task was loaded, so nothing but memory was short. */
+    return o->there ? SOTTO_OK : SOTTO_NO_MEMORY;
+}
+
+static sotto_status find_key(const sotto_admitting_key **out, const sotto_token_question *q,
+                             const sotto_token *token, sotto_err *err)
+{
+    const sotto_admitting_keys *keys = &q->task->token_keys;
+    const uint64_t precision = q->task->dap.precision;
+    const sotto_admitting_key *key = NULL;
+    uint64_t start;
+
+    for (size_t i = 0; !key && i < keys->count; i++)
+        if (memcmp(keys->list[i].id, token->key_id, SOTTO_TOKEN_KEY_ID) == 0)
+            key = &keys->list[i];
+    if (!key)
+        return sotto_fail(err, SOTTO_REJECTED, "token: of a key that the task does not have");
+    if (!sotto_dap_seconds_of(&start, q->metadata->time, precision))
+        start = UINT64_MAX;
+    if (SOTTO_RULE(token_window) && (start < key->opens || start >= key->closes))
+        return sotto_fail(err, SOTTO_REJECTED, "token: for another window than the report's time");
+    /* What was spent of it may be deleted soon: serve/tasks/spent_tokens.h. */
+    if (SOTTO_RULE(token_key_late) && q->now >= key->closes + q->late_seconds)
+        return sotto_fail(err, SOTTO_STALE, "token: its collection closed long ago");
+    *out = key;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_token_checker_ask(sotto_token_checker *checker, sotto_token_spend *spend,
+                                     const sotto_token_question *q, sotto_err *err)
+{
+    const sotto_admitting_key *key = NULL;
+    sotto_admission admission;
+    sotto_type2_key *opened_key;
+
+    SOTTO_TRY(sotto_admission_find(&admission, q->metadata->public_extensions, err));
+    SOTTO_TRY(find_key(&key, q, &admission.token, err));
+    SOTTO_TRY(open_key(checker, &opened_key, key, err));
+    SOTTO_TRY(sotto_admission_check(&admission, opened_key, key->challenge, err));
+    SOTTO_TRY(sotto_admission_check_share(&admission, q->who, q->aad, q->plain, err));
+    *spend = (sotto_token_spend){.key = key->n};
+    memcpy(spend->nonce, admission.token.nonce, sizeof spend->nonce);
+    memcpy(spend->report, q->metadata->report_id, sizeof spend->report);
+    return SOTTO_OK;
+}
+
+size_t sotto_task_extensions(const sotto_server_task *task)
+{
+    return task->token_keys.issuer ? SOTTO_ADMISSION_TYPES : 0;
+}

@@ -206,9 +206,9 @@ VERB(enrol, "make the key by which an attester knows the device",
 
 VERB(keys, "take an issuer's signed list of token keys",
      "keys FILE [options]\n\n"
-     "FILE is a list that its issuer signed: see sotto-parties(1). When a token is asked for under\n"
-     "each new key is drawn now. Exits with 3 if it is no signed list. Exits with 4 if no issuer\n"
-     "that the policy names signed it. Exits with 1 if a signature does not hold, or if a\n"
+     "FILE is a list that its issuer signed: see sotto-parties(1). When a token is asked for\n"
+     "under each new key is drawn now. Exits with 3 if it is no signed list. Exits with 4 if no\n"
+     "issuer that the policy names signed it. Exits with 1 if a signature does not hold, or if a\n"
      "collection is known with another key.\n" OPTIONS(NONE));
 
 VERB(tokens, "list the tokens of each collection, and where each stands",

@@ -1,16 +1,11 @@
 /* A device that gets its tokens from a real attester and a real issuer, over HTTP, through the one exchange that its host has. */
 #include "base/hex.h"
-#include "recipe/listed_keys.h"
-#include "recipe/signed_parties.h"
-#include "seal/token/attested.h"
 #include "support/attested.h"
 #include "support/database.h"
-#include "support/devices.h"
+#include "support/wallet.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { ISSUER_SEED = 7 };
 
 static sotto_test_phone phone;
 static sotto_test_attested services;
@@ -62,10 +57,7 @@ static void enrol(sotto_test *t)
 /* Collections of these two days, and the issuer's list of them, signed. */
 static sotto_bytes list_of(sotto_test *t)
 {
-    const uint8_t seed[SOTTO_SIGN_SEED] = {ISSUER_SEED};
-    sotto_buf out = sotto_test_buf(t, 1 << 16);
-    sotto_signer signer;
-    char path[200];
+    char path[200], *text;
 
     for (int day = 0; day < 2; day++) {
         (void)snprintf(path, sizeof path,
@@ -79,26 +71,9 @@ static sotto_bytes list_of(sotto_test *t)
     const sotto_http_response list = sotto_test_attested_ask(
         t, &services, services.issuer, SOTTO_HTTP_GET, "keys", "none", (sotto_bytes){0});
     CHECK_EQUAL(t, 200, list.status);
-    sotto_signed_parties file = {.kind = SOTTO_SIGNED_KEYS, .serial = 1, .parties = list.body};
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
-    CHECK_OK(t, sotto_signed_parties_sign(&file, &signer, &t->err));
-    CHECK_OK(t, sotto_signed_parties_encode(&out, &file, &t->err));
-    sotto_signer_clear(&signer);
-    return sotto_buf_bytes(&out);
-}
-
-static const char *policy_of(sotto_test *t)
-{
-    const uint8_t seed[SOTTO_SIGN_SEED] = {ISSUER_SEED};
-    char hex[65], text[200];
-    sotto_signer signer;
-
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
-    sotto_hex_encode(hex, sotto_bytes_of(signer.public_key, SOTTO_SIGN_PUBLIC));
-    sotto_signer_clear(&signer);
-    (void)snprintf(text, sizeof text, "\"issuers\": {\"key:issuer\": \"%s\"}, \"min_cohort\"", hex);
-    return (const char *)sotto_test_replace(t, sotto_test_generous_policy, "\"min_cohort\"", text)
-        .data;
+    text = sotto_test_take(t, list.body.len + 1); /* zeroed */
+    memcpy(text, list.body.data, list.body.len);
+    return sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED, text);
 }
 
 static void start(sotto_test *t)
@@ -106,7 +81,7 @@ static void start(sotto_test *t)
     char parties[400];
 
     sotto_test_attested_open(t, &services, NULL);
-    sotto_test_phone_init(t, &phone, policy_of(t));
+    sotto_test_phone_init(t, &phone, sotto_test_token_policy(t));
     (void)snprintf(parties, sizeof parties,
                    "{\"key:attester\": {\"role\": \"attester\", \"url\": \"http://127.0.0.1:%u/\"},"
                    " \"key:leader",

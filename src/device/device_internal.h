@@ -43,6 +43,7 @@ struct sotto_device {
     sotto_described described[SOTTO_DEVICE_DESCRIBED];
     size_t described_count;
     sotto_pause pauses[SOTTO_DEVICE_PAUSES];
+    int64_t fetch_again; /* after a fetch that failed; see device_feed.c */
 };
 
 /* ---- device.c ---- */
@@ -68,7 +69,8 @@ typedef struct sotto_case {
     int64_t now;
     bool draw; /* may what has to be drawn be drawn? `why` draws nothing */
     const sotto_recipe *recipe;
-    sotto_known_epsilon known; /* by whoever linted it */
+    const sotto_policy_log *log; /* that it was offered from; NULL: none was asked */
+    sotto_known_epsilon known;   /* by whoever linted it */
     sotto_decision decision;
     bool decided;
     sotto_task task;
@@ -96,10 +98,10 @@ SOTTO_MUST_USE sotto_status sotto_device_admit(sotto_device *device, sotto_case 
 
 /* ---- device_send.c ---- */
 
-/* Offers what waits to the host, which must have an exchange. *waiting counts what still waits then. Statuses as
- * sotto_outbox_send. */
+/* Offers what waits to the host, which must have an exchange. *waiting counts what still waits then;
+ * called_off: it wants no other exchange now. Statuses as sotto_outbox_send. */
 SOTTO_MUST_USE sotto_status sotto_device_send(sotto_device *device, int64_t now, uint64_t *waiting,
-                                              sotto_err *err);
+                                              bool *called_off, sotto_err *err);
 
 /* ---- device_why.c ---- */
 

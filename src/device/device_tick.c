@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "device/answer/participate.h"
+#include "device/device_log.h"
 #include "device/ledger/consent.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ static bool worth_noting(sotto_why why)
     case SOTTO_WHY_PARTIES:
     case SOTTO_WHY_QUERY_FAILED:
     case SOTTO_WHY_ANALYSIS_DONE:
+    case SOTTO_WHY_LOG:
         return true;
     default:
         return false;
@@ -190,15 +192,19 @@ static sotto_status tidy(sotto_device *device, int64_t now, sotto_err *err)
 static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sotto_err *err)
 {
     sotto_err first = {0};
+    bool called_off = false;
 
     SOTTO_TRY(sotto_device_look_for_parties(device, err));
     SOTTO_TRY(tidy(device, now, err));
     sotto_status answered = answer_all(device, now, out, &first);
     /* Without a transport nothing may be recorded as handed to one. */
     if (device->host.exchange)
-        SOTTO_TRY(sotto_device_send(device, now, &out->waiting, err));
+        SOTTO_TRY(sotto_device_send(device, now, &out->waiting, &called_off, err));
     else
         SOTTO_TRY(sotto_outbox_count(device->ledger, &out->waiting, err));
+    /* Last: what a feed brings is answered by another tick, so that no report follows it on the heels. */
+    if (!called_off)
+        SOTTO_TRY(sotto_device_fetch(device, now, err));
     return answered == SOTTO_OK ? SOTTO_OK : sotto_fail(err, answered, "%s", first.reason);
 }
 

@@ -28,6 +28,7 @@ static const char *const names[] = {
     "analysis-done",
     "transport",
     "given-up",
+    "log",
 };
 
 const char *sotto_why_name(sotto_why why)

@@ -9,12 +9,17 @@ static const char tag[] = "sotto-bundle-1\n";
 
 enum { TAG = sizeof tag - 1 };
 
+bool sotto_bundle_is(sotto_bytes wire)
+{
+    return wire.len >= TAG && memcmp(wire.data, tag, TAG) == 0;
+}
+
 sotto_status sotto_bundle_decode(sotto_bundle *out, sotto_bytes wire, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(wire);
-    const sotto_bytes head = sotto_read_bytes(&in, TAG);
 
-    if (head.len != TAG || memcmp(head.data, tag, TAG) != 0)
+    (void)sotto_read_bytes(&in, TAG);
+    if (!sotto_bundle_is(wire))
         return sotto_fail(err, SOTTO_MALFORMED, "no bundle of a log");
     out->entry = sotto_read_opaque16(&in);
     out->object = sotto_read_opaque32(&in);

@@ -29,6 +29,8 @@ typedef struct sotto_bundle_facts {
     sotto_bytes note; /* the checkpoint with its signatures */
 } sotto_bundle_facts;
 
+/* Whether these bytes begin as a bundle does; no JSON does. */
+bool sotto_bundle_is(sotto_bytes wire);
 SOTTO_MUST_USE sotto_status sotto_bundle_decode(sotto_bundle *out, sotto_bytes wire,
                                                 sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_bundle_encode(sotto_buf *out, const sotto_bundle *bundle,

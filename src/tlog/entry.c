@@ -27,6 +27,7 @@ static const struct {
     [SOTTO_ENTRY_POLICY] = {"policy", FIELD_NAME, true},
     [SOTTO_ENTRY_LIBRARY] = {"library", FIELD_NAME | FIELD_URL, false},
     [SOTTO_ENTRY_RELEASE] = {"release", FIELD_WINDOW | FIELD_RELEASE, false},
+    [SOTTO_ENTRY_ISSUER_KEYS] = {"issuer keys", FIELD_URL | FIELD_SERIAL, true},
 };
 
 const char *sotto_entry_type_name(sotto_entry_type type)

@@ -8,8 +8,9 @@
  *     4 policy      digest[32], name opaque<1>
  *     5 library     digest[32], name opaque<1> ("libsotto-device 1.2.0 x86_64"), url opaque<2>
  *     6 release     digest[32] of the recipe, start uint64, end uint64, count uint64, receipt[32]
+ *     7 issuer keys digest[32], url opaque<2>, serial uint64      an issuer's whole list of keys, as devices take it
  *
- * Callers:  tlog/bundle.h; `sotto recipe publish`, `sotto log`; later the device.
+ * Callers:  tlog/bundle.h; `sotto recipe publish`, `sotto log`; the device.
  * Memory:   nothing is allocated; names, URLs and keys are borrowed.
  */
 #ifndef SOTTO_TLOG_ENTRY_H
@@ -31,6 +32,7 @@ typedef enum sotto_entry_type {
     SOTTO_ENTRY_POLICY,
     SOTTO_ENTRY_LIBRARY,
     SOTTO_ENTRY_RELEASE,
+    SOTTO_ENTRY_ISSUER_KEYS,
     SOTTO_ENTRY_TYPES
 } sotto_entry_type;
 
@@ -55,7 +57,7 @@ SOTTO_MUST_USE sotto_status sotto_tlog_entry_decode(sotto_tlog_entry *out, sotto
 SOTTO_MUST_USE sotto_status sotto_tlog_entry_encode(sotto_buf *out, const sotto_tlog_entry *entry,
                                                     sotto_err *err);
 
-/* Whether the digest is that of bytes which come along in a bundle: recipes, parties files and policies. */
+/* Whether the digest is that of bytes which come along in a bundle: recipes, parties files, policies and lists of keys. */
 bool sotto_entry_has_object(sotto_entry_type type);
 
 #endif

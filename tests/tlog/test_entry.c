@@ -16,6 +16,7 @@ static sotto_tlog_entry entry_of(sotto_entry_type type)
     memset(e.digest, 0xd1, sizeof e.digest);
     switch (type) {
     case SOTTO_ENTRY_PARTIES:
+    case SOTTO_ENTRY_ISSUER_KEYS:
         e.serial = 7;
         e.url = url;
         break;
@@ -45,7 +46,7 @@ static sotto_tlog_entry entry_of(sotto_entry_type type)
 
 static void each_type_is_read_back(sotto_test *t)
 {
-    static const size_t sizes[] = {0, 55, 63, 57, 54, 75, 90};
+    static const size_t sizes[] = {0, 55, 63, 57, 54, 75, 90, 63};
 
     for (sotto_entry_type type = SOTTO_ENTRY_RECIPE; type < SOTTO_ENTRY_TYPES; type++) {
         const sotto_tlog_entry e = entry_of(type);
@@ -75,7 +76,7 @@ static void each_type_is_read_back(sotto_test *t)
 
 static void other_versions_and_types_are_refused(sotto_test *t)
 {
-    uint8_t wire[64] = {1, 7};
+    uint8_t wire[64] = {1, SOTTO_ENTRY_TYPES};
     sotto_tlog_entry read;
 
     CHECK_STATUS(t, SOTTO_MALFORMED,

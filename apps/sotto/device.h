@@ -19,7 +19,7 @@ typedef struct sotto_device_job {
     const char *dir, *events, *ledger, *policy, *parties, *streams, *about;
     const char *fields[SOTTO_JOB_FIELDS]; /* NAME=VALUE, of the device itself */
     size_t field_count;
-    const char *now, *lines, *recipe, *out;
+    const char *now, *lines, *recipe, *out, *evidence;
     uint64_t most, after;
     bool json, idle, charging, network, dry_run, yes;
 
@@ -74,6 +74,7 @@ int sotto_device_run_reset(sotto_device_job *job);
 int sotto_device_run_donate(sotto_device_job *job);
 int sotto_device_run_offer(sotto_device_job *job);
 int sotto_device_run_parties(sotto_device_job *job);
+int sotto_device_run_log(sotto_device_job *job);
 int sotto_device_run_tick(sotto_device_job *job);
 
 /* ---- the table of options ---- */

@@ -122,8 +122,10 @@ static sotto_status fetch_if_due(sotto_device *device, const sotto_policy_log *l
         sotto_log_seen_get(device->ledger, &seen, log->key.name, &device->work, err);
     sotto_arena_reset(&device->work);
     SOTTO_TRY(status);
+    if (SOTTO_RULE(forked_log_is_not_fetched) && seen.forked)
+        return SOTTO_OK;
     /* A clock that was set back makes no wait longer. */
-    if (seen.forked || (seen.due > now && seen.due - now <= 2 * PERIOD))
+    if (SOTTO_RULE(fetched_at_its_time) && seen.due > now && seen.due - now <= 2 * PERIOD)
         return SOTTO_OK;
     status = fetch(device, log, now);
     *called_off = status == SOTTO_AGAIN;

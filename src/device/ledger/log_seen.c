@@ -218,7 +218,8 @@ static sotto_status set_due(sotto_ledger *ledger, sotto_bytes origin, int64_t du
     sotto_log_seen seen;
 
     SOTTO_TRY(sotto_log_seen_get(ledger, &seen, origin, arena, err));
-    if (seen.forked) /* an entry behind the fork's would resolve it */
+    /* An entry behind the fork's would resolve it. */
+    if (SOTTO_RULE(fetching_resolves_no_fork) && seen.forked)
         return SOTTO_OK;
     seen.due = due;
     seen.at = seen.at ? seen.at : at;

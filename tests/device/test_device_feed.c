@@ -178,22 +178,23 @@ static void a_feed_is_fetched_and_its_recipes_are_answered_later(sotto_test *t)
     end();
 }
 
-/* Ticks every half hour: one fetch a day, each at another time of it, all of one length. */
+/* Once each day, not before its time, each day at another one; all requests have one length. */
 static void once_a_day_at_a_time_of_its_own(sotto_test *t)
 {
     int64_t earliest = DAY, latest = 0;
 
     start(t, parties(t));
-    const int64_t first = phone.now / DAY;
-    for (int i = 0; i < 20 * 48; i++, phone.now += 1800) {
-        (void)sotto_test_tick(&phone);
-        CHECK(t, net.calls <= 21);
-    }
-    CHECK(t, net.calls >= 20);
-    for (size_t i = 0; i < net.calls; i++) {
-        const int64_t of_day = net.at[i] % DAY;
+    (void)sotto_test_tick(&phone);
+    for (size_t i = 1; i <= 20; i++) {
+        const int64_t due = known(t).fetch, of_day = due % DAY;
 
-        CHECK_EQUAL(t, first + (int64_t)i, (net.at[i] - (i ? 1799 : 0)) / DAY);
+        CHECK_EQUAL(t, phone.now / DAY + 1, due / DAY);
+        phone.now = due - 1;
+        (void)sotto_test_tick(&phone);
+        CHECK_EQUAL(t, i, net.calls);
+        phone.now = due;
+        (void)sotto_test_tick(&phone);
+        CHECK_EQUAL(t, i + 1, net.calls);
         CHECK_EQUAL(t, net.length[0], net.length[i]);
         earliest = of_day < earliest ? of_day : earliest;
         latest = of_day > latest ? of_day : latest;
@@ -271,9 +272,13 @@ static void what_is_refused_waits_for_its_time(sotto_test *t)
 
     start(t, parties(t));
     net.feed = sotto_bytes_of(nonsense, sizeof nonsense);
-    for (int i = 0; i < 24; i++, phone.now += 3600)
-        (void)sotto_test_tick(&phone);
-    CHECK(t, net.calls >= 1 && net.calls <= 2);
+    (void)sotto_test_tick(&phone);
+    phone.now = known(t).fetch - 1;
+    (void)sotto_test_tick(&phone);
+    CHECK_EQUAL(t, 1, net.calls);
+    phone.now++;
+    (void)sotto_test_tick(&phone);
+    CHECK_EQUAL(t, 2, net.calls);
     CHECK_EQUAL(t, 0, known(t).entries);
     end();
 }

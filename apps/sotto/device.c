@@ -193,8 +193,7 @@ VERB(offer, "hand the device a recipe, as a server would",
      "The device judges it against its policy, and keeps it for the ticks to come.\n"
      "Exits with 3 if it is no recipe. Exits with 4 if it is refused: by the policy, by a\n"
      "budget, or because its claim does not hold. Exits with 1 if it closed, or a later version\n"
-     "or other bytes of this version are known, or what comes with it does not prove that it is\n"
-     "on the log.\n" OPTIONS(NONE));
+     "or other bytes of this version are known; also if its proof does not hold.\n" OPTIONS(NONE));
 
 VERB(log, "show what the device saw of public logs, and evidence of a fork",
      "log [NAME] [options]\n\n"

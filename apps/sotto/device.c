@@ -41,6 +41,12 @@
       "holds")
 #define RESET(X)                                                                                   \
     X("--yes", "", SOTTO_OPTION_FLAG, yes, "really: every budget counts as spent from then on")
+#define LOG(X)                                                                                     \
+    X("--evidence", " PREFIX", SOTTO_OPTION_TEXT, evidence,                                        \
+      "write the signed trees of the log's last fork to PREFIX.before and PREFIX.after, and what " \
+      "shows it where they have different sizes to PREFIX.steps")                                  \
+    X("--resolve", "", SOTTO_OPTION_FLAG, yes,                                                     \
+      "begin anew with the next tree that comes; the evidence stays")
 #define DONATE(X)                                                                                  \
     X("--json-lines", " FILE", SOTTO_OPTION_TEXT, lines,                                           \
       "one JSON object a line; - reads standard input")
@@ -62,6 +68,7 @@ static const sotto_device_option own_events[] = {EVENTS(ENTRY)};
 static const sotto_device_option own_record[] = {RECORD(ENTRY)};
 static const sotto_device_option own_receipts[] = {RECEIPTS(ENTRY)};
 static const sotto_device_option own_reset[] = {RESET(ENTRY)};
+static const sotto_device_option own_log[] = {LOG(ENTRY)};
 static const sotto_device_option own_donate[] = {DONATE(ENTRY)};
 static const sotto_device_option own_tick[] = {TICK(ENTRY)};
 #define OWN(list) list, sizeof(list) / sizeof((list)[0])
@@ -82,6 +89,7 @@ static const sotto_device_verb table[] = {
     {"enrol", sotto_device_run_enrol, 0, 0, true, NULL, 0},
     {"keys", sotto_device_run_keys, 1, 1, true, NULL, 0},
     {"tokens", sotto_device_run_tokens, 0, 0, false, NULL, 0},
+    {"log", sotto_device_run_log, 0, 1, false, OWN(own_log)},
     {"tick", sotto_device_run_tick, 0, 0, true, OWN(own_tick)},
 };
 
@@ -185,10 +193,16 @@ VERB(donate, "add events to a stream",
 
 VERB(offer, "hand the device a recipe, as a server would",
      "offer FILE [options]\n\n"
+     "FILE is a recipe, a bundle (`sotto recipe publish`) or a feed (`sotto log feed`). Where the\n"
+     "policy names logs, a recipe alone is refused.\n"
      "The device judges it against its policy, and keeps it for the ticks to come.\n"
      "Exits with 3 if it is no recipe. Exits with 4 if it is refused: by the policy, by a\n"
      "budget, or because its claim does not hold. Exits with 1 if it closed, or a later version\n"
-     "or other bytes of this version are known.\n" OPTIONS(NONE));
+     "or other bytes of this version are known; also if its proof does not hold.\n" OPTIONS(NONE));
+
+VERB(log, "show what the device saw of public logs, and evidence of a fork",
+     "log [NAME] [options]\n\n"
+     "NAME is the log's name in the policy. Exits with 6 if a log forked.\n" OPTIONS(LOG));
 
 VERB(parties, "take a signed parties file, in place of the application's",
      "parties FILE [options]\n\n"
@@ -223,9 +237,10 @@ VERB(tick, "let the device do what is due",
      "used: what would be posted lies in DIR.\n" OPTIONS(TICK));
 
 static const sotto_verb *const parts[] = {
-    &verb_new,    &verb_donate, &verb_events,   &verb_consent, &verb_offer, &verb_parties,
-    &verb_enrol,  &verb_keys,   &verb_tokens,   &verb_recipes, &verb_tick,  &verb_why,
-    &verb_ledger, &verb_record, &verb_receipts, &verb_forget,  &verb_reset, NULL,
+    &verb_new,      &verb_donate, &verb_events, &verb_consent, &verb_offer,
+    &verb_parties,  &verb_enrol,  &verb_keys,   &verb_tokens,  &verb_log,
+    &verb_recipes,  &verb_tick,   &verb_why,    &verb_ledger,  &verb_record,
+    &verb_receipts, &verb_forget, &verb_reset,  NULL,
 };
 
 const sotto_verb sotto_verb_device = {

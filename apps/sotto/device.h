@@ -19,7 +19,7 @@ typedef struct sotto_device_job {
     const char *dir, *events, *ledger, *policy, *parties, *streams, *about, *enrolment;
     const char *fields[SOTTO_JOB_FIELDS]; /* NAME=VALUE, of the device itself */
     size_t field_count;
-    const char *now, *lines, *recipe, *out;
+    const char *now, *lines, *recipe, *out, *evidence;
     uint64_t most, after;
     bool json, idle, charging, network, dry_run, yes;
 
@@ -79,6 +79,7 @@ int sotto_device_run_parties(sotto_device_job *job);
 int sotto_device_run_enrol(sotto_device_job *job);
 int sotto_device_run_keys(sotto_device_job *job);
 int sotto_device_run_tokens(sotto_device_job *job);
+int sotto_device_run_log(sotto_device_job *job);
 int sotto_device_run_tick(sotto_device_job *job);
 
 /* ---- the table of options ---- */

@@ -2,6 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
+#include "tlog/bundle.h"
+#include "tlog/feed.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -86,8 +89,13 @@ int sotto_device_run_reset(sotto_device_job *job)
 
 /* ---- recipes ---------------------------------------------------------------------------------------------- */
 
+/* Of a recipe, or of one in a bundle. */
 static const char *name_of(sotto_device_job *job, sotto_bytes recipe)
 {
+    sotto_bundle bundle;
+
+    if (sotto_bundle_is(recipe) && sotto_bundle_decode(&bundle, recipe, NULL) == SOTTO_OK)
+        recipe = bundle.object;
     json_t *root = json_loadb((const char *)recipe.data, recipe.len, 0, NULL);
     const char *name = json_string_value(json_object_get(root, "recipe"));
 
@@ -96,13 +104,34 @@ static const char *name_of(sotto_device_job *job, sotto_bytes recipe)
     return name;
 }
 
+static int offer_feed(sotto_device_job *job, sotto_bytes feed)
+{
+    uint64_t taken = 0;
+
+    if (sotto_device_feed(job->device, feed, &taken, &job->err) != SOTTO_OK)
+        return sotto_device_complain(job);
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_json_uint(&j, "taken", taken);
+        sotto_device_print_object(&j);
+    } else
+        printf("%s: %" PRIu64 " taken. `sotto device why RECIPE` says why another was not.\n",
+               job->words[0], taken);
+    return EXIT_DONE;
+}
+
 int sotto_device_run_offer(sotto_device_job *job)
 {
     sotto_explanation why = {0};
     sotto_bytes recipe;
+    sotto_feed feed;
 
     if (sotto_device_read_file(job, &recipe, job->words[0]) != SOTTO_OK)
         return sotto_device_complain(job);
+    if (sotto_feed_decode(&feed, recipe, NULL) == SOTTO_OK)
+        return offer_feed(job, recipe);
     const char *name = name_of(job, recipe);
     sotto_status status = sotto_device_offer(job->device, recipe, &job->err);
     if (status == SOTTO_DENIED && name &&

@@ -245,7 +245,7 @@ int sotto_device_run_recipes(sotto_device_job *job)
 static bool refuses(sotto_why why)
 {
     return why == SOTTO_WHY_BUDGET || why == SOTTO_WHY_POLICY || why == SOTTO_WHY_FIELD ||
-           why == SOTTO_WHY_LEDGER_CLOSED;
+           why == SOTTO_WHY_LEDGER_CLOSED || why == SOTTO_WHY_LOG;
 }
 
 int sotto_device_run_why(sotto_device_job *job)

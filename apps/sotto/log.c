@@ -1,5 +1,6 @@
 /* sotto log - keys of logs and witnesses; proofs, bundles and new entries, judged without trust in who serves them. */
 #include "collect.h"
+#include "log_feed.h"
 #include "log_source.h"
 #include "show.h"
 #include "verbs.h"
@@ -337,8 +338,8 @@ static const sotto_verb verb_monitor = {
     .run = run_monitor,
 };
 
-static const sotto_verb *const parts[] = {&verb_key, &verb_verify, &verb_proof, &verb_monitor,
-                                          NULL};
+static const sotto_verb *const parts[] = {&verb_key,     &verb_verify,         &verb_proof,
+                                          &verb_monitor, &sotto_verb_log_feed, NULL};
 
 const sotto_verb sotto_verb_log = {
     .name = "log",

@@ -292,21 +292,64 @@ enum {
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_describe(sotto_device *device, const char *field,
                                                             const char *value, sotto_err *err);
 
-/* Takes the published bytes of a recipe, judges them against the policy, and keeps them for the ticks to come, also
+/* Takes the published bytes of a recipe, or a bundle of a public log that has it (`sotto recipe publish`), judges them against the policy, and keeps them for the ticks to come, also
  * after a restart. A later version replaces an earlier one; what was drawn or answered for it stays. Offering the same
- * bytes again is fine. Whether they are the published ones is the host's to know.
- *   SOTTO_MALFORMED  not a recipe
- *   SOTTO_DENIED     this device will not answer it: the reason says which rule, and so does sotto_device_why
- *   SOTTO_STALE      a later version is known, the recipe has closed, or it opens in more than 90 days
- *   SOTTO_REJECTED   other bytes are known under this name and version
+ * bytes again is fine. Where the policy names logs, only a bundle is taken. Where it names none, whether these are the
+ * published bytes is the host's to know.
+ *   SOTTO_MALFORMED  not a recipe, nor a bundle of one
+ *   SOTTO_DENIED     this device will not answer it: the reason says which rule, and so does sotto_device_why; or it is on
+ *                    no log that the policy names, with too few witnesses, or on a log that forked
+ *   SOTTO_STALE      a later version is known, the recipe has closed, or it opens in more than 90 days; or a later tree of
+ *                    the log was seen
+ *   SOTTO_REJECTED   other bytes are known under this name and version; or the proof does not hold; or the log forked
+ *   SOTTO_MISSING    the log's tree has grown since it was seen, and a bundle alone does not show how: offer the feed
  *   SOTTO_TOO_LARGE  no room: its analysis has the most already, and none of its recipes opens later
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_offer(sotto_device *device, sotto_bytes recipe,
                                                          sotto_err *err);
 
+/* Takes the feed of a log that the policy names (`sotto log feed`): its checkpoint, and each recipe and parties file that it
+ * brings, as sotto_device_offer and sotto_device_replace_parties do. One that is refused keeps no other from being taken:
+ * sotto_device_why tells. Ticks fetch the feed by themselves where the policy has its URL and the parties name a relay.
+ *   taken            may be NULL: how many of them were taken, or known already
+ *   SOTTO_MALFORMED  not a feed
+ *   SOTTO_DENIED     of no log that the policy names, cosigned by too few witnesses, or of a log that forked
+ *   SOTTO_REJECTED   a signature does not hold; or the log forked: see sotto_device_logs
+ *   SOTTO_STALE      a later tree of the log was seen
+ *   SOTTO_MISSING    it does not reach back to the tree that was seen: sotto_device_log_resolve begins anew
+ *   SOTTO_TOO_LARGE  more than 512 KiB
+ */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_feed(sotto_device *device, sotto_bytes feed,
+                                                        uint64_t *taken, sotto_err *err);
+
+/* A log that the policy names, as far as this device saw it. What is not there is empty. Borrowed until the callback returns. */
+typedef struct sotto_known_log {
+    const char *name;       /* in the policy */
+    sotto_bytes origin;     /* its own name  */
+    uint64_t entries;       /* of the last tree that was seen; 0: none was */
+    int64_t seen;           /* when it was seen first; seconds since 1970  */
+    int64_t fetch;          /* when the feed is fetched next; 0: at once   */
+    sotto_bytes checkpoint; /* the last tree, as the log and its witnesses signed it */
+    /* The log signed two trees, and neither is a beginning of the other: nothing is taken from it now. */
+    bool forked;
+    /* Evidence of the last fork, also when it was resolved: both signed checkpoints. Where they have different sizes,
+     * fork_steps show it to everybody (src/tlog/growth.h). */
+    sotto_bytes fork_before, fork_after, fork_steps;
+} sotto_known_log;
+typedef sotto_status sotto_known_log_fn(void *context, const sotto_known_log *log, sotto_err *err);
+/* A status other than SOTTO_OK from the callback ends it. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_logs(sotto_device *device,
+                                                        sotto_known_log_fn *show, void *context,
+                                                        sotto_err *err);
+/* Begins anew with the next tree of a log that comes: for a host that looked into its fork, and for a device that was away
+ * for longer than the feed reaches back. The evidence stays. SOTTO_MISSING: the policy names no such log. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_log_resolve(sotto_device *device,
+                                                               const char *name, sotto_err *err);
+
 /* Takes a parties file that keys of the policy signed (`sotto parties sign`), in place of the one from options, now and
  * after a restart. It may change the servers' keys and nothing else; reports that wait stay as they are. The one with
- * the highest serial is used: of those that were taken, and the one from options, which may be signed too.
+ * the highest serial is used: of those that were taken, and the one from options, which may be signed too. Where the policy
+ * names logs, a bundle is taken that has the signed file, and nothing else: statuses of sotto_device_offer that are about logs.
  *   SOTTO_MALFORMED  not a signed parties file
  *   SOTTO_DENIED     the policy names no key for it, or too few of its keys signed; or it has other parties or URLs; or its
  *                    serial is more than 30 days ahead of the device's clock
@@ -393,7 +436,8 @@ typedef enum sotto_why {
     SOTTO_WHY_ANALYSIS_DONE, /* the analysis's one draw was used by another recipe                */
     SOTTO_WHY_TRANSPORT,     /* the report is sealed and paid for, and waits to be acknowledged   */
     SOTTO_WHY_GIVEN_UP,      /* it was erased unacknowledged: refused, forgotten, or out of time  */
-    SOTTO_WHY_TOKEN          /* the recipe asks for a token, and the device has none to use       */
+    SOTTO_WHY_TOKEN,         /* the recipe asks for a token, and the device has none to use       */
+    SOTTO_WHY_LOG /* it is not on a public log as the policy wants it, or the log forked */
 } sotto_why;
 
 typedef struct sotto_explanation {
@@ -428,7 +472,9 @@ typedef enum sotto_record_kind {
     SOTTO_RECORD_WITHDRAWN,    /* the person said no                                             */
     SOTTO_RECORD_FORGOTTEN,    /* the person had events erased; the note says which              */
     SOTTO_RECORD_PARTIES,      /* a signed parties file was taken; the note says its serial      */
-    SOTTO_RECORD_TOKEN         /* a token was asked for, came or was refused; the note says which */
+    SOTTO_RECORD_TOKEN,        /* a token was asked for, came or was refused; the note says which */
+    SOTTO_RECORD_LOG, /* the last tree of a public log that was seen; a later one takes its place */
+    SOTTO_RECORD_FORK /* a public log signed two trees that do not continue each other  */
 } sotto_record_kind;
 
 /* "spent", "left", ...: as people read it; NULL for what is no kind. */
@@ -441,7 +487,7 @@ typedef struct sotto_record_line {
     sotto_record_kind kind;
     const char *recipe;
     const char *analysis;
-    const char *fields; /* "keyboard.age keyboard.ngram" */
+    const char *fields; /* "keyboard.age keyboard.ngram"; of LOG and FORK the log's origin */
     const char *note;
     uint64_t round;
     uint8_t report[SOTTO_REPORT_ID_SIZE];

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/rule.h"
 #include "device/device_internal.h"
+#include "device/device_log.h"
 #include "device/ledger/consent.h"
 
 #include <stdio.h>
@@ -285,24 +286,57 @@ sotto_status sotto_device_events(sotto_device *device, const char *stream, uint6
 
 /* ---- recipes ---------------------------------------------------------------------------------------------- */
 
-sotto_status sotto_device_offer(sotto_device *device, sotto_bytes recipe, sotto_err *err)
+static bool is_of_the_log(sotto_status status)
+{
+    return status == SOTTO_DENIED || status == SOTTO_REJECTED || status == SOTTO_STALE ||
+           status == SOTTO_MISSING;
+}
+
+/* Why a recipe is not taken from the log it came from, where its name can be read: `why` tells it then. */
+static sotto_status refuse(sotto_device *device, sotto_case *c, sotto_bytes recipe,
+                           sotto_status status, const sotto_err *first, sotto_err *err)
+{
+    if (is_of_the_log(status) && !sotto_ledger_closed(device->ledger) &&
+        sotto_shared_recipe(&c->recipe, NULL, recipe, &device->work, NULL) == SOTTO_OK) {
+        sotto_explain(&c->out, SOTTO_WHY_LOG, "", "Not taken: %s.", first->reason);
+        (void)!sotto_device_note(device, c->recipe->name, c->recipe->analysis, &c->out, NULL);
+    }
+    return sotto_fail(err, status, "%s", first->reason);
+}
+
+static sotto_status take_recipe(sotto_device *device, sotto_case *c, sotto_bytes recipe,
+                                sotto_err *err)
+{
+    SOTTO_TRY(sotto_device_admit(device, c, recipe, err));
+    if (!c->out.why)
+        return sotto_shelf_put(device->ledger, c->recipe, device->terms.judge, c->known, c->now,
+                               err);
+    SOTTO_TRY(sotto_device_note(device, c->recipe->name, c->recipe->analysis, &c->out, err));
+    return sotto_fail(err, SOTTO_DENIED, "%.150s", c->out.sentence);
+}
+
+sotto_status sotto_device_offer_from(sotto_device *device, sotto_bytes recipe, sotto_bytes steps,
+                                     sotto_err *err)
 {
     sotto_err_clear(err);
 
     sotto_case c = {.now = sotto_device_now(device)};
     const char *closed = sotto_ledger_closed(device->ledger);
+    sotto_err first = {0};
+    sotto_logged logged;
 
     if (closed)
         return sotto_fail(err, SOTTO_DENIED, "%s", closed);
-    sotto_status status = sotto_device_admit(device, &c, recipe, err);
-    if (status == SOTTO_OK && c.out.why) {
-        status = sotto_device_note(device, c.recipe->name, c.recipe->analysis, &c.out, err);
-        if (status == SOTTO_OK)
-            status = sotto_fail(err, SOTTO_DENIED, "%.150s", c.out.sentence);
-    } else if (status == SOTTO_OK) {
-        status =
-            sotto_shelf_put(device->ledger, c.recipe, device->terms.judge, c.known, c.now, err);
-    }
+    sotto_status status =
+        sotto_device_logged(device, &logged, recipe, SOTTO_ENTRY_RECIPE, steps, &first);
+    c.log = logged.log;
+    status = status == SOTTO_OK ? take_recipe(device, &c, logged.object, err)
+                                : refuse(device, &c, logged.object, status, &first, err);
     sotto_case_close(device, &c);
     return status;
+}
+
+sotto_status sotto_device_offer(sotto_device *device, sotto_bytes recipe, sotto_err *err)
+{
+    return sotto_device_offer_from(device, recipe, sotto_bytes_of(NULL, 0), err);
 }

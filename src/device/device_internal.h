@@ -47,6 +47,7 @@ struct sotto_device {
     bool called_off; /* in this tick: the host wants no other exchange now */
     bool enrolled;   /* by the seed that follows */
     uint8_t enrolment[SOTTO_DEVICE_ENROLMENT];
+    int64_t fetch_again; /* after a fetch that failed; see device_feed.c */
 };
 
 /* ---- device.c ---- */
@@ -72,7 +73,8 @@ typedef struct sotto_case {
     int64_t now;
     bool draw; /* may what has to be drawn be drawn? `why` draws nothing */
     const sotto_recipe *recipe;
-    sotto_known_epsilon known; /* by whoever linted it */
+    const sotto_policy_log *log; /* that it was offered from; NULL: none was asked */
+    sotto_known_epsilon known;   /* by whoever linted it */
     sotto_decision decision;
     bool decided;
     sotto_task task;

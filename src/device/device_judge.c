@@ -5,6 +5,8 @@
 #include "base/alloc.h"
 #include "base/rule.h"
 #include "device/answer/participate.h"
+#include "device/ledger/log_seen.h"
+#include "device/oblivious.h"
 #include "recipe/calendar.h"
 #include "recipe/claim.h"
 #include "recipe/participation.h"
@@ -153,7 +155,37 @@ static sotto_status check_policy(sotto_device *device, sotto_case *c, sotto_err 
         c->known = c->shelved.known;
         return SOTTO_OK;
     }
+    if (SOTTO_RULE(logged_under_this_policy) && device->terms.policy->log_count > 0) {
+        sotto_explain(&c->out, SOTTO_WHY_LOG, "",
+                      "It came before this policy, which takes recipes from a public log alone. It "
+                      "is answered once it comes from there.");
+        return SOTTO_OK;
+    }
     return lint(device, c, err);
+}
+
+/* The log that the recipe says it is on, which the task binds: it came from there, and there is but one tree of it. */
+static sotto_status check_log(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    const char *name = c->recipe->anonymity.log;
+    const sotto_policy_log *log = name ? sotto_policy_log_named(device->terms.policy, name) : NULL;
+    sotto_log_seen seen;
+
+    if (!name)
+        return SOTTO_OK;
+    /* Offered just now, or kept: then this policy took it, and asked the same. */
+    if (SOTTO_RULE(recipe_on_its_own_log) && (!log || (!c->shelved.id && c->log != log))) {
+        sotto_explain(&c->out, SOTTO_WHY_LOG, "anonymity",
+                      "It is to be on the log \"%.100s\", and did not come from a log that the "
+                      "policy has under this name.",
+                      name);
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(sotto_log_seen_get(device->ledger, &seen, log->key.name, &device->work, err));
+    if (SOTTO_RULE(silent_after_a_fork) && seen.forked)
+        sotto_explain(&c->out, SOTTO_WHY_LOG, "anonymity",
+                      "The log \"%.100s\" forked: others may have got another question.", name);
+    return SOTTO_OK;
 }
 
 static sotto_status check_sampling(sotto_device *device, sotto_case *c, sotto_err *err)
@@ -318,6 +350,7 @@ static sotto_status compile(sotto_device *device, sotto_case *c, sotto_err *err)
             return sotto_fail(err, SOTTO_MISSING, "\"%.60s\" has no key that is used now",
                               names[who]);
     }
+    SOTTO_TRY(sotto_oblivious_serves(device->terms.parties, &c->recipe->anonymity, c->now, err));
     SOTTO_TRY(sotto_recipe_mechanism_init(&c->mechanism, c->recipe, err));
     c->mechanism.known = c->known;
     return SOTTO_OK;
@@ -466,10 +499,10 @@ typedef sotto_status step(sotto_device *device, sotto_case *c, sotto_err *err);
 
 sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *err)
 {
-    static step *const steps[] = {check_outcome,  check_window,    check_text,   check_policy,
-                                  check_sampling, check_targeting, check_cohort, check_analysis,
-                                  check_decision, check_law,       check_slots,  check_turn,
-                                  check_parties,  check_token,     check_query,  check_budget};
+    static step *const steps[] = {
+        check_outcome,   check_window,  check_text,     check_policy,   check_log,   check_sampling,
+        check_targeting, check_cohort,  check_analysis, check_decision, check_law,   check_slots,
+        check_turn,      check_parties, check_token,    check_query,    check_budget};
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         SOTTO_TRY(steps[i](device, c, err));
@@ -488,7 +521,7 @@ sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *
 sotto_status sotto_device_admit(sotto_device *device, sotto_case *c, sotto_bytes text,
                                 sotto_err *err)
 {
-    static step *const steps[] = {lint, check_sampling, check_query, check_affordable};
+    static step *const steps[] = {check_log, lint, check_sampling, check_query, check_affordable};
 
     SOTTO_TRY(read_recipe(device, c, text, err));
     if (c->now >= c->recipe->closes)

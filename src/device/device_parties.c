@@ -1,5 +1,5 @@
 /* Parties files that keys of the policy signed, in place of the one that the application ships. */
-#include "device/device_internal.h"
+#include "device/device_log.h"
 
 #include "base/alloc.h"
 #include "base/rule.h"
@@ -12,13 +12,16 @@
 
 /* Reads a file that this policy allows, into the arena. */
 static sotto_status judge(const sotto_device *device, const sotto_parties **parties,
-                          uint64_t *serial, sotto_bytes bytes, sotto_arena *arena, sotto_err *err)
+                          uint64_t *serial, const sotto_logged *logged, sotto_arena *arena,
+                          sotto_err *err)
 {
     sotto_mistakes *mistakes;
     sotto_signed_parties file;
 
-    SOTTO_TRY(sotto_signed_parties_decode(&file, bytes, err));
+    SOTTO_TRY(sotto_signed_parties_decode(&file, logged->object, err));
     SOTTO_TRY(sotto_signed_parties_check(&file, device->terms.policy, err));
+    if (SOTTO_RULE(logged_parties_of_their_serial) && logged->log && logged->serial != file.serial)
+        return sotto_fail(err, SOTTO_REJECTED, "parties file: its log has another serial");
     mistakes = sotto_alloc(sizeof *mistakes);
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "parties file");
@@ -59,13 +62,17 @@ static sotto_status take_up(sotto_device *device, uint64_t taken, sotto_err *err
     sotto_err why = {0};
     sotto_bytes bytes;
     sotto_arena arena;
+    sotto_logged logged;
 
     sotto_arena_init(&arena, SOTTO_RECIPE_ARENA);
     sotto_status status = sotto_parties_taken_file(device->ledger, &bytes, taken, &arena, &why);
     if (status == SOTTO_OK)
-        status = judge(device, &parties, &serial, bytes, &arena, &why);
+        status = sotto_device_logged_before(device->terms.policy, &logged, bytes,
+                                            SOTTO_ENTRY_PARTIES, &why);
+    if (status == SOTTO_OK)
+        status = judge(device, &parties, &serial, &logged, &arena, &why);
     if (status == SOTTO_OK) {
-        use(device, parties, serial, bytes, &arena);
+        use(device, parties, serial, logged.object, &arena);
     } else {
         sotto_arena_clear(&arena);
         if (is_of_the_machine(status))
@@ -109,8 +116,12 @@ static sotto_status compare(sotto_device *device, bool *same, uint64_t serial, s
     }
     sotto_status status =
         sotto_parties_taken_file(device->ledger, &known, serial, &device->work, &why);
+    sotto_bundle bundle = {.object = known};
 
-    *same = status == SOTTO_OK && sotto_bytes_equal_vartime(known, bytes);
+    /* A later bundle has the same file with another proof. */
+    if (sotto_bundle_is(known))
+        (void)!sotto_bundle_decode(&bundle, known, NULL);
+    *same = status == SOTTO_OK && sotto_bytes_equal_vartime(bundle.object, bytes);
     sotto_arena_reset(&device->work);
     return status == SOTTO_OK || status == SOTTO_MISSING
                ? SOTTO_OK
@@ -124,14 +135,17 @@ static sotto_status take(sotto_device *device, bool *taken, sotto_bytes bytes, s
     const int64_t now = sotto_device_now(device);
     const sotto_parties *parties = NULL;
     uint64_t serial, last;
+    sotto_logged logged;
     bool same;
 
-    SOTTO_TRY(judge(device, &parties, &serial, bytes, arena, err));
+    SOTTO_TRY(sotto_device_logged(device, &logged, bytes, SOTTO_ENTRY_PARTIES,
+                                  sotto_bytes_of(NULL, 0), err));
+    SOTTO_TRY(judge(device, &parties, &serial, &logged, arena, err));
     SOTTO_TRY(sotto_parties_taken_serial(device->ledger, &last, err));
     if (last < device->terms.serial) /* the application brought a later one */
         last = device->terms.serial;
     if (serial == last) {
-        SOTTO_TRY(compare(device, &same, serial, bytes, err));
+        SOTTO_TRY(compare(device, &same, serial, logged.object, err));
         if (SOTTO_RULE(one_parties_file_a_serial) && !same)
             return sotto_fail(err, SOTTO_REJECTED,
                               "parties file: another one is known with serial %" PRIu64, serial);
@@ -146,7 +160,7 @@ static sotto_status take(sotto_device *device, bool *taken, sotto_bytes bytes, s
                           " is more than %d days ahead of the clock",
                           serial, (int)SOTTO_PARTIES_DAYS_AHEAD);
     SOTTO_TRY(sotto_parties_taken_put(device->ledger, serial, bytes, now, err));
-    use(device, parties, serial, bytes, arena);
+    use(device, parties, serial, logged.object, arena);
     device->looked = serial;
     *taken = true;
     return SOTTO_OK;

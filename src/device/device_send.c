@@ -22,11 +22,18 @@ typedef struct sending {
     int64_t now;
 } sending;
 
-/* A destination is the task's id, then the leader's URL. */
+/* A destination is the task's id, then what asks for a relay, if its recipe does, and the leader's URL. */
+static bool asks_for_relay(const sotto_report *report)
+{
+    return report->destination.len > SOTTO_TASK_ID_SIZE &&
+           report->destination.data[SOTTO_TASK_ID_SIZE] == SOTTO_DESTINATION_RELAY;
+}
+
 static sotto_bytes leader_url(const sotto_report *report)
 {
-    return sotto_bytes_of(report->destination.data + SOTTO_TASK_ID_SIZE,
-                          report->destination.len - SOTTO_TASK_ID_SIZE);
+    const size_t before = SOTTO_TASK_ID_SIZE + asks_for_relay(report);
+
+    return sotto_bytes_of(report->destination.data + before, report->destination.len - before);
 }
 
 /* ---- leaders that ask for time ---------------------------------------------------------------------------- */
@@ -106,6 +113,8 @@ static sotto_status carry_report(const sending *s, const sotto_exchange *request
     sotto_status status = sotto_oblivious_find(&way, device->terms.parties, s->now, NULL);
     if (SOTTO_RULE(oblivious_or_not_at_all) && status != SOTTO_OK && status != SOTTO_MISSING)
         return status;
+    if (SOTTO_RULE(asked_relay_or_not_at_all) && status != SOTTO_OK && asks_for_relay(report))
+        return SOTTO_STALE;
     if (status != SOTTO_OK)
         return sotto_exchange_carry(&device->host, request, report->bytes, answer);
     sotto_device_entropy(device, &entropy);

@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "device/answer/participate.h"
+#include "device/device_log.h"
 #include "device/ledger/consent.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ static bool worth_noting(sotto_why why)
     case SOTTO_WHY_QUERY_FAILED:
     case SOTTO_WHY_ANALYSIS_DONE:
     case SOTTO_WHY_TOKEN:
+    case SOTTO_WHY_LOG:
         return true;
     default:
         return false;
@@ -206,6 +208,9 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
     /* Behind all else, so that no report leaves together with the request for its token. */
     if (device->host.exchange)
         SOTTO_TRY(sotto_device_ask_tokens(device, now, err));
+    /* Last: what a feed brings is answered by another tick, so that no report follows it on the heels. */
+    if (!device->called_off)
+        SOTTO_TRY(sotto_device_fetch(device, now, err));
     return answered == SOTTO_OK ? SOTTO_OK : sotto_fail(err, answered, "%s", first.reason);
 }
 

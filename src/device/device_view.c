@@ -63,7 +63,8 @@ typedef struct showing {
 static sotto_status show_entry(void *context, const sotto_record_entry *entry, sotto_err *err)
 {
     const showing *s = context;
-    const bool file = entry->kind == SOTTO_RECORD_PARTIES; /* its serial is in the note */
+    /* Files, whose serial or size is in the note. */
+    const bool file = entry->kind >= SOTTO_RECORD_PARTIES && entry->kind <= SOTTO_RECORD_FORK;
     sotto_record_line line = {
         .number = entry->number,
         .at = entry->at,
@@ -77,7 +78,7 @@ static sotto_status show_entry(void *context, const sotto_record_entry *entry, s
         .epsilon = sotto_decimal_up(entry->epsilon),
         .delta = sotto_decimal_up(entry->delta),
         .local = sotto_decimal_up(entry->local),
-        .bytes = entry->bytes,
+        .bytes = file ? 0 : entry->bytes,
     };
 
     memcpy(line.report, entry->report, sizeof line.report);

@@ -29,6 +29,7 @@ static const char *const names[] = {
     "transport",
     "given-up",
     "token",
+    "log",
 };
 
 const char *sotto_why_name(sotto_why why)

@@ -42,6 +42,25 @@ sotto_status sotto_oblivious_find(sotto_oblivious *out, const sotto_parties *par
     return SOTTO_OK;
 }
 
+sotto_status sotto_oblivious_serves(const sotto_parties *parties, const sotto_anonymity *asked,
+                                    int64_t now, sotto_err *err)
+{
+    sotto_oblivious way;
+
+    if (!asked->relay)
+        return SOTTO_OK;
+    if (SOTTO_RULE(relay_that_is_asked_for) &&
+        (sotto_oblivious_find(&way, parties, now, NULL) != SOTTO_OK ||
+         strcmp(first_of(parties, SOTTO_PARTY_RELAY)->name, asked->relay) != 0 ||
+         strcmp(first_of(parties, SOTTO_PARTY_GATEWAY)->name, asked->gateway) != 0))
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "it is to go through the relay \"%.40s\" and the gateway \"%.40s\", which "
+            "this device does not use now",
+            asked->relay, asked->gateway);
+    return SOTTO_OK;
+}
+
 /* ---- the request -------------------------------------------------------------------------------------------------- */
 
 /* "https://host/path" into its three parts. */

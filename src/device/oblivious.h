@@ -30,6 +30,13 @@ typedef struct sotto_oblivious {
 SOTTO_MUST_USE sotto_status sotto_oblivious_find(sotto_oblivious *out, const sotto_parties *parties,
                                                  int64_t now, sotto_err *err);
 
+/* Whether that way is the one which a recipe asks for, whole and in use; SOTTO_OK also where it asks for none.
+ *   SOTTO_DENIED  it is not
+ */
+SOTTO_MUST_USE sotto_status sotto_oblivious_serves(const sotto_parties *parties,
+                                                   const sotto_anonymity *asked, int64_t now,
+                                                   sotto_err *err);
+
 /* As sotto_exchange_carry, through the relay: the answer is the one that the gateway sealed.
  *   now        seconds since 1970, which the request is dated by, to the minute
  *   SOTTO_IO   there was no sealed answer, and of the relay's own only answer->retry_after is kept; or the gateway sealed an

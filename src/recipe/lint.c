@@ -234,6 +234,15 @@ static void check_analysis(sotto_reading *at, const sotto_policy_analysis *a,
                               "more than the policy gives the whole analysis");
 }
 
+static void check_log(sotto_reading *at, const sotto_policy *policy, const char *log)
+{
+    static const sotto_place anonymity = {NULL, "anonymity", 0}, place = {&anonymity, "log", 0};
+
+    if (SOTTO_RULE(policy_log_known) && log && !sotto_policy_log_named(policy, log))
+        sotto_reading_mistake(at, &place, "a log of the policy",
+                              "the policy names no log \"%.60s\"", log);
+}
+
 static void check_policy(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *recipe)
 {
     static const sotto_place analysis = {NULL, "analysis", 0}, no_match = {NULL, "on_no_match", 0},
@@ -258,6 +267,7 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
     if (SOTTO_RULE(policy_trust) && !(policy->trusts >> recipe->trust & 1))
         sotto_reading_mistake(at, &trust, "a way to add up that the policy allows",
                               "the policy does not allow this way to add up");
+    check_log(at, policy, recipe->anonymity.log);
     check_listed(at, recipe, policy, "cohorts", recipe->cohorts, recipe->cohort_count);
     check_listed(at, recipe, policy, "targeting", recipe->targeting, recipe->targeting_count);
     if (SOTTO_RULE(policy_silence) && recipe->on_no_match == SOTTO_NO_MATCH_SILENCE &&

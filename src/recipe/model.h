@@ -10,6 +10,7 @@
 #include "noise/randomizer.h"
 #include "sotto/privacy.h"
 #include "sotto/recipe.h"
+#include "tlog/checkpoint.h"
 
 /* ---- encoding --------------------------------------------------------------------------------------- */
 
@@ -215,6 +216,14 @@ typedef struct sotto_policy_key {
     sotto_bytes key;
 } sotto_policy_key;
 
+/* A log that a device believes, where its witnesses do. */
+typedef struct sotto_policy_log {
+    const char *name; /* as recipes use it */
+    sotto_note_key key;
+    sotto_log_trust trust; /* log: &key */
+    const char *feed;      /* URL; NULL: the host brings it */
+} sotto_policy_log;
+
 struct sotto_policy {
     uint8_t hash[SOTTO_RECIPE_HASH_SIZE];
     const char *name;
@@ -232,13 +241,17 @@ struct sotto_policy {
     sotto_decimal honest;  /* share of a cohort */
     unsigned trusts;       /* bit t: sotto_trust t is allowed */
     bool silence;
-    const sotto_policy_key *logs, *issuers;
-    size_t log_count, issuer_count;
+    const sotto_policy_log *logs; /* none: recipes are taken from whoever brings them */
+    size_t log_count;
+    const sotto_policy_key *issuers;
+    size_t issuer_count;
     const sotto_policy_key *parties_keys; /* Ed25519, of those who may replace the parties file */
     size_t parties_key_count;
     size_t parties_signatures; /* how many of them must have signed; 0: there are none */
 };
 
+/* NULL: the policy names no such log. */
+const sotto_policy_log *sotto_policy_log_named(const sotto_policy *policy, const char *name);
 /* NULL: the policy doesn't know it. */
 const sotto_policy_analysis *sotto_policy_find(const sotto_policy *policy, const char *analysis);
 /* Whether recipes of this analysis may use the device's own field of this name for cohorts and targeting. */

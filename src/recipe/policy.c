@@ -207,7 +207,7 @@ static void read_rest(sotto_reading *r, sotto_policy *out)
     list = json_object_get(r->root, "trusts");
     for (size_t i = 0; i < json_array_size(list); i++)
         out->trusts |= 1U << sotto_trust_named(json_string_value(json_array_get(list, i)));
-    out->logs = read_keys(r, "logs", &out->log_count);
+    sotto_policy_read_logs(r, out);
     out->issuers = read_keys(r, "issuers", &out->issuer_count);
     read_signers(r, out);
 }

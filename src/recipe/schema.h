@@ -80,6 +80,10 @@ SOTTO_MUST_USE sotto_status sotto_reading_open(sotto_reading *r, const char *obj
                                                sotto_bytes text, sotto_arena *arena,
                                                sotto_mistakes *mistakes, sotto_err *err);
 void sotto_reading_close(sotto_reading *r);
+
+/* policy_logs.c: the policy's key `logs`. */
+struct sotto_policy;
+void sotto_policy_read_logs(sotto_reading *r, struct sotto_policy *out);
 /* SOTTO_MALFORMED with the first mistake, if there are any; SOTTO_NO_MEMORY. */
 SOTTO_MUST_USE sotto_status sotto_reading_finish(const sotto_reading *r, sotto_err *err);
 

@@ -64,6 +64,8 @@ enum {
     IN_ANALYSIS,
     IN_FIELDS,
     IN_FIELD,
+    IN_LOGS,
+    IN_LOG,
     IN_KEYS,
     IN_PARTIES,
     IN_PARTY,
@@ -250,7 +252,7 @@ const sotto_schema_key sotto_schema[] = {
     {IN_POLICY, "report_bytes", WHOLE, 0, 100, 1e9, NULL, "1048576", "bytes that one report may have; a recipe whose reports have more is refused"},
     {IN_POLICY, "trusts", LIST, CHOICE, 1, 3, NULL, "[\"split\"]", "ways to add up that are allowed"},
     {IN_POLICY, "silence", FLAG, 0, 0, 0, NULL, "false", "whether a recipe may ask a device without a value to say nothing, which tells something"},
-    {IN_POLICY, "logs", OBJECT, 0, 0, 0, "keys", "{}", "public keys of the logs that recipes must be on"},
+    {IN_POLICY, "logs", OBJECT, 0, 0, 0, "logs", "{}", "public logs. If there is one, recipes, signed parties files and lists of issuers' keys are taken from these logs alone"},
     {IN_POLICY, "issuers", OBJECT, 0, 0, 0, "keys", "{}", "public keys of the issuers of tokens"},
     {IN_POLICY, "parties_keys", OBJECT, 0, 0, 0, "keys", "{}", "Ed25519 keys of those who may replace the parties file by one that they signed (`sotto parties key`)"},
     {IN_POLICY, "parties_signatures", WHOLE, 0, 1, 8, NULL, MAY, "how many of `parties_keys` must have signed such a file; all of them, if not given"},
@@ -270,6 +272,13 @@ const sotto_schema_key sotto_schema[] = {
     {IN_FIELD, "epsilon", DECIMAL, 0, 0, 1e6, NULL, MUST, "of all answers that read it together"},
     {IN_FIELD, "delta", DECIMAL, 0, 0, 1, NULL, MUST, "the same"},
     {IN_FIELD, "reports", WHOLE, 0, 0, 1e9, NULL, MUST, "that may read it"},
+
+    {IN_LOGS, "*", OBJECT, 0, 0, 0, "log", MAY, "one log, by the name that recipes use"},
+
+    {IN_LOG, "key", TEXT, 0, 1, 512, NULL, MUST, "its public key, as `sotto log key` prints it"},
+    {IN_LOG, "witnesses", LIST, TEXT, 0, 16, NULL, "[]", "public keys of witnesses, as `sotto log key --cosigns` prints them"},
+    {IN_LOG, "quorum", WHOLE, 0, 1, 16, NULL, MAY, "how many witnesses must have cosigned a tree; all of them, if not given"},
+    {IN_LOG, "feed", TEXT, 0, 1, 1024, NULL, MAY, "URL of its feed (`sotto log feed`), which devices fetch once a day through the relay; not given: the application brings it"},
 
     {IN_KEYS, "*", HEX, 0, 16, 1024, NULL, MAY, "a public key, by its name"},
 
@@ -378,7 +387,9 @@ const sotto_schema_object sotto_schema_objects[] = {
     [IN_ANALYSIS] = {"analysis", "analyses: one", "Its budget, and what it may read."},
     [IN_FIELDS] = {"fields", "fields", "Keys are `stream.field`."},
     [IN_FIELD] = {"field", "fields: one", "What one field may cost, over all analyses together."},
-    [IN_KEYS] = {"keys", "logs, issuers and parties_keys", "Keys are names."},
+    [IN_LOGS] = {"logs", "logs", "Keys are names, as `anonymity.log` of a recipe has them."},
+    [IN_LOG] = {"log", "logs: one", "Whose signatures make a tree of the log one to believe."},
+    [IN_KEYS] = {"keys", "issuers and parties_keys", "Keys are names."},
     [IN_PARTIES] = {"parties", "Parties", "Who adds up, by name."},
     [IN_PARTY] = {"party", "parties: one",
                   "Part of what a device trusts: it never takes this from a server."},

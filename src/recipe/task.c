@@ -108,6 +108,22 @@ static sotto_status find_server(const sotto_party_entry **out, const sotto_recip
     return SOTTO_OK;
 }
 
+/* A task that binds a relay has one: the file says where it is, to devices and operators alike. */
+static sotto_status find_relay(const sotto_anonymity *a, const sotto_parties *parties,
+                               sotto_err *err)
+{
+    const sotto_party_entry *relay = a->relay ? sotto_parties_find(parties, a->relay) : NULL;
+    const sotto_party_entry *gateway = a->relay ? sotto_parties_find(parties, a->gateway) : NULL;
+
+    if (SOTTO_RULE(relay_among_the_parties) && a->relay &&
+        (!relay || relay->role != SOTTO_PARTY_RELAY || !gateway ||
+         gateway->role != SOTTO_PARTY_GATEWAY))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "anonymity: the parties have no relay \"%.40s\" with gateway \"%.40s\"",
+                          a->relay, a->gateway);
+    return SOTTO_OK;
+}
+
 /* What both servers and every device must agree on, tied to the recipe that was published and to every key that a
  * share may be sealed to: a parties file with another key makes another task, whose reports open nowhere. */
 static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, size_t cohort,
@@ -204,6 +220,7 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
                           sotto_recipe_cohorts(recipe));
     SOTTO_TRY(find_server(&servers[0], recipe, parties, recipe->leader, SOTTO_PARTY_LEADER, err));
     SOTTO_TRY(find_server(&servers[1], recipe, parties, recipe->helper, SOTTO_PARTY_HELPER, err));
+    SOTTO_TRY(find_relay(&recipe->anonymity, parties, err));
     SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
     SOTTO_TRY(sotto_recipe_vdaf(&out->vdaf, &out->sizes, recipe->trust, &r, err));
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);

@@ -57,6 +57,18 @@ sotto_status sotto_log_prove(const sotto_log_source *source, sotto_inclusion *in
     return status;
 }
 
+sotto_status sotto_log_growth(const sotto_log_source *source, sotto_buf *steps,
+                              const uint64_t *sizes, size_t count, sotto_err *err)
+{
+    sotto_prover *prover;
+    sotto_status status;
+
+    SOTTO_TRY(sotto_prover_new(&prover, CACHED, read_tile, (void *)source, err));
+    status = sotto_prover_growth(prover, steps, sizes, count, err);
+    sotto_prover_free(prover);
+    return status;
+}
+
 static sotto_status begin(const sotto_log_source *source, sotto_merkle_tree *tree,
                           const sotto_checkpoint *from, uint64_t within, sotto_err *err)
 {

@@ -29,6 +29,10 @@ SOTTO_MUST_USE sotto_status sotto_log_prove(const sotto_log_source *source,
                                             sotto_inclusion *inclusion, uint64_t size,
                                             sotto_err *err);
 
+/* Appends what shows its growth over these sizes: sotto_prover_growth. */
+SOTTO_MUST_USE sotto_status sotto_log_growth(const sotto_log_source *source, sotto_buf *steps,
+                                             const uint64_t *sizes, size_t count, sotto_err *err);
+
 typedef void sotto_log_tell(void *context, uint64_t index, sotto_bytes entry);
 
 /* Tells of every entry from the first tree on, and checks that all of them make the second. What was told counts once this returned

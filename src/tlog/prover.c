@@ -222,6 +222,40 @@ sotto_status sotto_prover_tree(sotto_prover *p, sotto_merkle_tree *tree, uint64_
     return split(p, tree, 0, size, within, err);
 }
 
+/* The largest subtrees that begin where the last one ended and go no further than `end`. */
+static sotto_status write_steps(sotto_prover *p, sotto_writer *w, uint64_t at, uint64_t end,
+                                uint64_t size, sotto_err *err)
+{
+    sotto_merkle_hash hash;
+
+    while (at < end) {
+        unsigned height = height_of(end - at);
+
+        while (at & (((uint64_t)1 << height) - 1))
+            height--;
+        SOTTO_TRY(node_at(p, &hash, height, at >> height, size, err));
+        sotto_write_uint(w, height, 1);
+        sotto_write_bytes(w, sotto_bytes_of(hash.bytes, sizeof hash.bytes));
+        at += (uint64_t)1 << height;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_prover_growth(sotto_prover *p, sotto_buf *steps, const uint64_t *sizes,
+                                 size_t count, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(steps);
+    uint64_t at = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (sizes[i] < at || sizes[i] > sizes[count - 1] || sizes[i] > INT64_MAX)
+            return sotto_fail(err, SOTTO_MISSING, "sizes of a log's growth do not ascend");
+        SOTTO_TRY(write_steps(p, &w, at, sizes[i], sizes[count - 1], err));
+        at = sizes[i];
+    }
+    return sotto_writer_finish(&w, "growth of a log", err);
+}
+
 sotto_status sotto_prover_root(sotto_prover *p, sotto_merkle_hash *root, uint64_t size,
                                sotto_err *err)
 {

@@ -32,6 +32,10 @@ SOTTO_MUST_USE sotto_status sotto_prover_consistency(sotto_prover *prover,
                                                      uint64_t size2, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_prover_root(sotto_prover *prover, sotto_merkle_hash *root,
                                               uint64_t size, sotto_err *err);
+/* Appends the steps of tlog/growth.h, which end at each of the sizes. They ascend; the last is that of the tree whose tiles are read. */
+SOTTO_MUST_USE sotto_status sotto_prover_growth(sotto_prover *prover, sotto_buf *steps,
+                                                const uint64_t *sizes, size_t count,
+                                                sotto_err *err);
 /* The right edge of a tree of that size, from which it can grow; within: the size of the tree whose tiles are read, no less. */
 SOTTO_MUST_USE sotto_status sotto_prover_tree(sotto_prover *prover, sotto_merkle_tree *tree,
                                               uint64_t size, uint64_t within, sotto_err *err);

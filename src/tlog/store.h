@@ -1,6 +1,7 @@
 /* tlog/store.h - a log in a directory of files, as C2SP tlog-tiles serves them.
  *
  *     DIR/checkpoint      the signed tree, for everybody        DIR/tile/...   hashes and entries, for everybody
+ *     DIR/feed            what devices fetch, which `sotto log feed` writes: the store knows nothing of it
  *     DIR/vow             the tree that is signed next, or was  DIR/lock       held by the one process that appends
  *
  * A commit syncs the tiles, then writes and syncs a vow of the new size and root, and only then signs. So no tree is signed that is not

@@ -310,6 +310,78 @@ static void a_dummy_has_the_length_of_an_answer(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+/* ---- a recipe that asks for a relay --------------------------------------------------------------------------------- */
+
+static sotto_bytes asking(sotto_test *t, const char *name, const char *relay, const char *gateway)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof text,
+                   "\"anonymity\": {\"relay\": \"%s\", \"gateway\": \"%s\"}, \"population\"", relay,
+                   gateway);
+    return sotto_test_sure_recipe(t, name, "\"population\"", text);
+}
+
+static bool why_parties(sotto_test *t, const char *recipe, const char *sentence)
+{
+    sotto_explanation why;
+
+    CHECK_OK(t, sotto_device_why(phone.device, &why, recipe, &t->err));
+    return why.why == SOTTO_WHY_PARTIES && strstr(why.sentence, sentence);
+}
+
+static void a_recipe_gets_the_relay_that_it_asks_for(sotto_test *t)
+{
+    net = (network){0};
+    start(t, parties(t, RELAY, LATER));
+    CHECK_OK(t, sotto_device_offer(phone.device, asking(t, "a", "relay", "gateway"), &t->err));
+    CHECK_OK(t, sotto_device_offer(phone.device, asking(t, "b", "another", "gateway"), &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 1, acknowledged());
+    CHECK_EQUAL(t, 1, net.calls);
+    CHECK(t, strncmp(net.inner_url, "https://leader.example.com/tasks/", 33) == 0);
+    CHECK(t, why_parties(t, "b", "the parties have no relay \"another\" with gateway \"gateway\""));
+    sotto_test_phone_close(&phone);
+}
+
+static void without_a_relay_such_a_recipe_is_not_answered(sotto_test *t)
+{
+    net = (network){0};
+    start(t, sotto_test_server_parties(t, 1));
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    CHECK_OK(t, sotto_device_offer(phone.device, asking(t, "a", "relay", "gateway"), &t->err));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, why_parties(t, "a", "the parties have no relay \"relay\""));
+    phone.options.parties =
+        parties(t, RELAY, "2026-02-01T00:00:00Z"); /* the gateway's key is old */
+    sotto_test_phone_open(&phone);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, why_parties(t, "a", "which this device does not use now"));
+    CHECK_EQUAL(t, 0, net.calls);
+    sotto_test_phone_close(&phone);
+}
+
+/* The application is updated to one whose parties have no relay, while a report waits. */
+static void a_report_that_asked_for_a_relay_never_goes_directly(sotto_test *t)
+{
+    net = (network){.plain = true};
+    start(t, parties(t, RELAY, LATER));
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    CHECK_OK(t, sotto_device_offer(phone.device, asking(t, "a", "relay", "gateway"), &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    phone.options.parties = sotto_test_server_parties(t, 1);
+    phone.options.host.exchange = net.leader;
+    phone.uploads = 0;
+    sotto_test_phone_open(&phone);
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 0, phone.uploads);
+    sotto_test_phone_close(&phone);
+}
+
 static void what_the_leader_says_is_believed_sealed(sotto_test *t)
 {
     net = (network){0};
@@ -396,6 +468,9 @@ int main(int argc, char **argv)
         CASE(a_report_goes_through_the_relay),
         CASE(all_requests_have_one_length),
         CASE(a_dummy_has_the_length_of_an_answer),
+        CASE(a_recipe_gets_the_relay_that_it_asks_for),
+        CASE(without_a_relay_such_a_recipe_is_not_answered),
+        CASE(a_report_that_asked_for_a_relay_never_goes_directly),
         CASE(what_the_leader_says_is_believed_sealed),
         CASE(a_relay_can_not_answer_for_a_leader),
         CASE(a_request_is_no_answer),

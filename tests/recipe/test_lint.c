@@ -246,11 +246,22 @@ static void silence_needs_the_policy_s_word(sotto_test *t)
 
 static void anonymity_that_devices_can_not_keep_is_refused(sotto_test *t)
 {
-    const sotto_recipe *recipe =
-        sotto_test_recipe(t, "\"population\"", "\"anonymity\": {\"log\": \"l\"}, \"population\"");
+    const sotto_recipe *recipe = sotto_test_recipe(
+        t, "\"population\"", "\"anonymity\": {\"tokens\": \"arc\"}, \"population\"");
 
     CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, NULL));
     CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity", "not yet"));
+}
+
+/* A log that the policy does not name: no device of it would take the recipe. */
+static void a_log_is_one_of_the_policy_s(sotto_test *t)
+{
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "\"population\"", "\"anonymity\": {\"log\": \"l\"}, \"population\"");
+
+    CHECK_OK(t, lint(t, recipe, NULL));
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, sotto_test_policy(t, NULL, NULL)));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity.log", "the policy names no log"));
 }
 
 static void biased_answers_are_pointed_out(sotto_test *t)
@@ -546,6 +557,7 @@ int main(int argc, char **argv)
         CASE(budgets_count_replacements_alone),
         CASE(silence_needs_the_policy_s_word),
         CASE(anonymity_that_devices_can_not_keep_is_refused),
+        CASE(a_log_is_one_of_the_policy_s),
         CASE(biased_answers_are_pointed_out),
         CASE(a_column_that_is_not_encoded_is_pointed_out),
         CASE(a_column_that_the_query_lacks_is_refused),

@@ -1,6 +1,7 @@
 /* Policies and parties: what they hold once read, and what is refused. */
 #include "support/recipes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static sotto_mistakes mistakes;
@@ -60,15 +61,97 @@ static void a_field_of_a_stream_is_no_field_of_the_device(sotto_test *t)
     CHECK(t, strcmp(policy->non_sensitive[0].stream, "keyboard") == 0);
 }
 
-static void keys_of_logs_are_read(sotto_test *t)
+/* A log's key and a witness' as `sotto log key` prints them. */
+static const char *key_line(sotto_test *t, const char *name, sotto_note_kind kind, uint8_t seed)
 {
-    const sotto_policy *policy = sotto_test_policy(
-        t, "\"min_cohort\"",
-        "\"logs\": {\"log.example\": \"000102030405060708090A0b0c0d0e0fff\"}, \"min_cohort\"");
-    sotto_bytes key = sotto_test_hex(t, "000102030405060708090a0b0c0d0e0fff");
+    const uint8_t bytes[SOTTO_SIGN_SEED] = {seed};
+    sotto_buf out = sotto_test_buf(t, SOTTO_NOTE_KEY_TEXT);
+    sotto_signer signer;
+    sotto_note_key key;
 
+    CHECK_OK(t, sotto_signer_init(&signer, bytes, &t->err));
+    CHECK_OK(t, sotto_note_key_init(&key, sotto_bytes_of(name, strlen(name)), kind,
+                                    signer.public_key, &t->err));
+    CHECK_OK(t, sotto_note_key_encode(&out, &key, &t->err));
+    sotto_signer_clear(&signer);
+    return (const char *)out.data;
+}
+
+/* "logs" with one log of these witnesses, the third of whom is `third`. */
+static sotto_status read_logs(sotto_test *t, const sotto_policy **out, const char *third,
+                              const char *more)
+{
+    static char text[2048];
+
+    (void)snprintf(
+        text, sizeof text,
+        "\"logs\": {\"one\": {\"key\": \"%s\", \"witnesses\": [\"%s\", \"%s\", \"%s\"]%s}}, "
+        "\"min_cohort\"",
+        key_line(t, "log.example", SOTTO_NOTE_ED25519, 1),
+        key_line(t, "w1.example", SOTTO_NOTE_COSIGNATURE, 11),
+        key_line(t, "w2.example", SOTTO_NOTE_COSIGNATURE, 12), third, more);
+    memset(&mistakes, 0, sizeof mistakes);
+    return sotto_policy_read(out, sotto_test_policy_text(t, "\"min_cohort\"", text), &t->arena,
+                             &mistakes, &t->err);
+}
+
+static void logs_and_their_witnesses_are_read(sotto_test *t)
+{
+    const char *third = key_line(t, "w3.example", SOTTO_NOTE_COSIGNATURE, 13);
+    const sotto_policy *policy;
+
+    CHECK_OK(
+        t, read_logs(t, &policy, third, ", \"quorum\": 2, \"feed\": \"https://log.example/feed\""));
     CHECK_EQUAL(t, 1, policy->log_count);
-    CHECK(t, sotto_bytes_equal_vartime(key, policy->logs[0].key));
+    const sotto_policy_log *log = sotto_policy_log_named(policy, "one");
+    CHECK(t, log && !sotto_policy_log_named(policy, "log.example"));
+    CHECK(t, log->trust.log == &log->key && log->key.name.len == 11);
+    CHECK_EQUAL(t, 3, log->trust.witness_count);
+    CHECK_EQUAL(t, 2, log->trust.quorum);
+    CHECK(t, strcmp(log->feed, "https://log.example/feed") == 0);
+    CHECK_OK(t, read_logs(t, &policy, third, ""));
+    CHECK_EQUAL(t, 3, policy->logs[0].trust.quorum); /* all of them */
+    CHECK(t, !policy->logs[0].feed);
+}
+
+static void witnesses_are_others_than_the_log_and_each_other(sotto_test *t)
+{
+    const sotto_policy *policy;
+
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_logs(t, &policy, key_line(t, "w3.example", SOTTO_NOTE_COSIGNATURE, 12), ""));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "logs.one.witnesses[2]", "the same key"));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_logs(t, &policy, key_line(t, "w3.example", SOTTO_NOTE_COSIGNATURE, 1), ""));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "logs.one.witnesses[2]", "the same key"));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_logs(t, &policy, key_line(t, "w3.example", SOTTO_NOTE_ED25519, 13), ""));
+    CHECK(t,
+          sotto_test_has_mistake(&mistakes, "logs.one.witnesses[2]", "no public key of a witness"));
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_logs(t, &policy, "w3.example+123+abc", ""));
+}
+
+static void a_quorum_can_be_met(sotto_test *t)
+{
+    const sotto_policy *policy;
+
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_logs(t, &policy, key_line(t, "w3.example", SOTTO_NOTE_COSIGNATURE, 13),
+                           ", \"quorum\": 4"));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "logs.one.quorum", "4, of 3 witnesses"));
+}
+
+static void two_logs_have_two_origins(sotto_test *t)
+{
+    const char *key = key_line(t, "log.example", SOTTO_NOTE_ED25519, 1);
+    char text[1024];
+
+    (void)snprintf(text, sizeof text,
+                   "\"logs\": {\"one\": {\"key\": \"%s\"}, \"two\": {\"key\": \"%s\"}}, "
+                   "\"min_cohort\"",
+                   key, key_line(t, "log.example", SOTTO_NOTE_ED25519, 2));
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_policy(t, "\"min_cohort\"", text));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "logs.two.key", "the same origin"));
 }
 
 static void policies_are_held_to_their_table_too(sotto_test *t)
@@ -128,7 +211,10 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(the_paper_s_table_is_the_example),
         CASE(a_field_of_a_stream_is_no_field_of_the_device),
-        CASE(keys_of_logs_are_read),
+        CASE(logs_and_their_witnesses_are_read),
+        CASE(witnesses_are_others_than_the_log_and_each_other),
+        CASE(a_quorum_can_be_met),
+        CASE(two_logs_have_two_origins),
         CASE(policies_are_held_to_their_table_too),
         CASE(parties_need_keys_and_places),
         CASE(a_relay_has_a_place_and_no_key),

@@ -128,8 +128,8 @@ static void the_example_compiles(sotto_test *t)
 /* What a device or server can't do is refused, never passed over: a claim may rest on it. */
 static void anonymity_that_nobody_keeps_is_no_task(sotto_test *t)
 {
-    static const sotto_anonymity parts[] = {
-        {.relay = "relay", .gateway = "gateway"}, {.tokens = SOTTO_TOKENS_ARC}, {.log = "log"}};
+    static const sotto_anonymity parts[] = {{.tokens = SOTTO_TOKENS_ARC},
+                                            {.tokens = SOTTO_TOKENS_TYPE_2}};
     const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
     sotto_recipe recipe = *sotto_test_recipe(t, NULL, NULL);
     sotto_task task;
@@ -140,6 +140,38 @@ static void anonymity_that_nobody_keeps_is_no_task(sotto_test *t)
                      sotto_task_compile(&task, &recipe, parties, 0, &t->arena, &t->err));
         CHECK_REASON(t, "anonymity: not yet");
     }
+}
+
+/* Each part makes another task; a relay must be one of the parties. */
+static void a_task_binds_the_relay_and_the_log(sotto_test *t)
+{
+    static const char with[] =
+        "{\n  \"r\": {\"role\": \"relay\", \"url\": \"https://r.example/\"},";
+    const sotto_parties *plain = sotto_test_parties(t, NULL, NULL);
+    sotto_recipe recipe = *sotto_test_recipe(t, NULL, NULL);
+    sotto_task bare, logged, relayed;
+
+    CHECK_OK(t, sotto_task_compile(&bare, &recipe, plain, 0, &t->arena, &t->err));
+    recipe.anonymity.log = "log";
+    CHECK_OK(t, sotto_task_compile(&logged, &recipe, plain, 0, &t->arena, &t->err));
+    CHECK(t, memcmp(bare.id, logged.id, sizeof bare.id) != 0);
+    recipe.anonymity.relay = "r";
+    recipe.anonymity.gateway = "key:helper-2026a"; /* there, but no gateway */
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_task_compile(&relayed, &recipe, plain, 0, &t->arena, &t->err));
+    CHECK_REASON(t, "anonymity: the parties have no relay \"r\" with gateway");
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_task_compile(&relayed, &recipe, sotto_test_parties(t, "{", with), 0,
+                                    &t->arena, &t->err));
+    CHECK_REASON(t, "anonymity: the parties have no relay \"r\" with gateway");
+    sotto_party_entry entries[4] = {plain->entries[0],
+                                    plain->entries[1],
+                                    {.name = "r", .role = SOTTO_PARTY_RELAY},
+                                    {.name = "g", .role = SOTTO_PARTY_GATEWAY}};
+    recipe.anonymity.gateway = "g";
+    CHECK_OK(t, sotto_task_compile(&relayed, &recipe, &(sotto_parties){entries, 4}, 0, &t->arena,
+                                   &t->err));
+    CHECK(t, memcmp(logged.id, relayed.id, sizeof bare.id) != 0);
 }
 
 static void one_byte_of_the_recipe_is_another_task(sotto_test *t)
@@ -366,6 +398,7 @@ int main(int argc, char **argv)
         CASE(task_ids_are_taskprov_s),
         CASE(the_example_compiles),
         CASE(anonymity_that_nobody_keeps_is_no_task),
+        CASE(a_task_binds_the_relay_and_the_log),
         CASE(one_byte_of_the_recipe_is_another_task),
         CASE(another_key_is_another_task),
         CASE(the_order_of_keys_is_no_other_task),

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "support/test.h"
+#include "tlog/growth.h"
 
 #include <string.h>
 
@@ -112,6 +113,30 @@ static void every_proof_of_a_small_tree_holds(sotto_test *t)
     sotto_prover_free(p);
 }
 
+/* Steps for a list of sizes, checked from each of them. */
+static void growth_is_shown_from_every_listed_size(sotto_test *t)
+{
+    static const uint64_t sizes[] = {1, 255, 256, 300, 65537, 69999, LARGE};
+    const size_t count = sizeof sizes / sizeof sizes[0];
+    const sotto_checkpoint now = {.size = LARGE, .root = root_of(LARGE)};
+    sotto_buf steps = sotto_test_buf(t, 8192);
+    sotto_prover *p;
+    tiles all;
+    bool fork;
+
+    fill(t, &all, LARGE);
+    CHECK_OK(t, sotto_prover_new(&p, 64, read_tile, &all, &t->err));
+    CHECK_OK(t, sotto_prover_growth(p, &steps, sizes, count, &t->err));
+    for (size_t i = 0; i < count; i++) {
+        const sotto_checkpoint seen = {.size = sizes[i], .root = root_of(sizes[i])};
+
+        CHECK_OK(t, sotto_growth_check(&now, &seen, sotto_buf_bytes(&steps), &fork, &t->err));
+    }
+    CHECK_STATUS(t, SOTTO_MISSING,
+                 sotto_prover_growth(p, &steps, (const uint64_t[]){300, 256}, 2, &t->err));
+    sotto_prover_free(p);
+}
+
 static void proofs_of_a_large_tree_hold_at_its_edges(sotto_test *t)
 {
     static const uint64_t at[] = {0,     1,     255,   256,   257,   65535, 65536,
@@ -203,6 +228,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(every_proof_of_a_small_tree_holds),
+        CASE(growth_is_shown_from_every_listed_size),
         CASE(proofs_of_a_large_tree_hold_at_its_edges),
         CASE(tiles_are_read_once),
         CASE(a_tile_that_grew_is_read_again),

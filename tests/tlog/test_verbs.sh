@@ -90,6 +90,39 @@ is 0 "$sotto" log monitor --from "$url" --state state --log "$log"
 [ ! -s out ] || fail "the monitor tells of an entry twice"
 is 7 "$sotto" log monitor --from http://127.0.0.1:$((base + 4)) --state none --log "$log"
 
+# A device with a policy that names the log: it takes what is on it, and nothing else.
+mkdir phone
+"$sotto" device new >phone/streams.json
+"$sotto" recipe new --parties >phone/parties.json
+"$sotto" recipe new --policy | sed "s|\"min_cohort\"|\"logs\": {\"main\": {\"key\": \"$log\", \"witnesses\": [\"$witness\"]}}, \"min_cohort\"|" \
+    >phone/policy.json
+device() { # CODE VERB...
+    wanted=$1
+    shift
+    is "$wanted" "$sotto" device "$@" --dir phone --now 2026-11-20T08:00:00Z
+}
+device 4 offer recipe.json
+grep -q 'from a public log alone' verb.err || fail "a recipe without a proof is taken"
+device 4 why 50001
+device 0 offer bundle
+device 0 log
+grep -q 'a tree of 1 entries was seen' out || fail "the device saw no tree"
+sed 's/50001/50003/' recipe.json >third.json
+is 0 "$sotto" recipe publish third.json --from "$url" --log "$log" --witness "$witness" --token log.token --out third
+device 1 offer third
+grep -q 'its feed is needed' verb.err || fail "a larger tree is believed without its feed"
+is 0 "$sotto" log feed bundle third --from "$url" --log "$log" --witness "$witness" --out log-files/feed
+is 0 "$sotto" log feed bundle third --from log-files --log "$log" --witness "$witness" --out log-files/feed --json
+grep -q '"entries": 2, "bundles": 2, "bytes": 16384' out || fail "another feed"
+is 2 "$sotto" log feed bundle --from log-files --log "$log"
+is 6 "$sotto" log feed bundle --from log-files --log "$log" --witness "$log" --out none
+cp log-files/feed feed
+device 0 offer feed
+grep -q '2 taken' out || fail "the feed's recipes are not taken"
+device 0 record
+grep -q 'log .*2 entries' out || fail "the record has no tree"
+is 0 "$sotto" log monitor --from "$url" --state state --log "$log"
+
 # A state that can't be read is not one that was never there.
 ln -s loop loop
 is 1 "$sotto" log monitor --from log-files --state loop --log "$log"
@@ -104,7 +137,23 @@ pids="$pids $!"
 for i in $(seq 300); do grep -q server.started log2.err && break; sleep 0.1; done
 sed 's/50001/50002/' recipe.json >other.json
 is 0 "$sotto" recipe publish other.json --from "$url" --log "$log" --token log.token --out other
+is 0 "$sotto" recipe publish third.json --from "$url" --log "$log" --token log.token --out other-third
+is 6 "$sotto" log feed other-third --from "$url" --log "$log" --out feed
+grep -q 'the log forked' verb.err || fail "a feed of a fork is made"
 is 6 "$sotto" log monitor --from "$url" --state state --log "$log"
-grep -q 'fork: its tree of 1 entries is not the one that was seen' verb.err || fail "no word of a fork"
+grep -q 'fork: its tree of 2 entries is not the one that was seen' verb.err || fail "no word of a fork"
 cmp -s state state.seen || fail "no evidence of what was seen"
 [ -s state.fork ] || fail "no evidence of the fork"
+
+# The same on a device: a witness that signed both trees changes nothing.
+sed "s|, \"witnesses\": \[\"$witness\"\]||" phone/policy.json >lax.json
+mv lax.json phone/policy.json
+is 0 "$sotto" log feed other-third --from "$url" --log "$log" --out forked
+device 1 offer forked
+grep -q 'the log forked: two signed trees, of 2 and 2 entries' verb.err || fail "the device takes a fork"
+device 6 log main --evidence proof
+cmp -s proof.before state.seen || fail "no evidence of what the device saw"
+cmp -s proof.after state.fork || fail "no evidence of the fork"
+device 4 offer feed
+device 0 log main --resolve
+device 0 offer feed

@@ -255,14 +255,17 @@ static sotto_status write_inputs(sotto_bytes *out, const sotto_answer_plan *plan
 }
 
 /* The task's id, and the leader's URL behind it. */
-static sotto_status write_destination(sotto_bytes *out, const sotto_task *task, sotto_arena *arena,
-                                      sotto_err *err)
+static sotto_status write_destination(sotto_bytes *out, const sotto_answer_plan *plan,
+                                      sotto_arena *arena, sotto_err *err)
 {
+    const sotto_task *task = plan->task;
     sotto_buf bytes;
 
-    SOTTO_TRY(sotto_buf_take(&bytes, arena, sizeof task->id + task->leader_url.len, err));
+    SOTTO_TRY(sotto_buf_take(&bytes, arena, sizeof task->id + 1 + task->leader_url.len, err));
     sotto_writer w = sotto_writer_on(&bytes);
     sotto_write_bytes(&w, sotto_bytes_of(task->id, sizeof task->id));
+    if (plan->recipe->anonymity.relay)
+        sotto_write_uint(&w, SOTTO_DESTINATION_RELAY, 1);
     sotto_write_bytes(&w, task->leader_url);
     SOTTO_TRY(sotto_writer_finish(&w, "destination", err));
     *out = sotto_buf_bytes(&bytes);
@@ -296,7 +299,7 @@ sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan,
     SOTTO_TRY(make(&report, &draft, plan, bits.data, entropy, arena, err));
     memcpy(out->id, draft.metadata.report_id, sizeof out->id);
     out->token = plan->token ? plan->token->key.id : NULL;
-    SOTTO_TRY(write_destination(&out->destination, plan->task, arena, err));
+    SOTTO_TRY(write_destination(&out->destination, plan, arena, err));
     SOTTO_TRY(pack_bits(&out->randomised, bits.data, count, arena, err));
     SOTTO_TRY(write_inputs(&out->inputs, plan, &draft, arena, err));
     return write_report(&out->bytes, &report, arena, err);

@@ -14,6 +14,10 @@
 #include "recipe/model.h"
 #include "seal/sender.h"
 
+/* In a report's destination, before the leader's URL: it leaves through a relay or not at all, whatever the parties say by then. No URL
+ * begins so. */
+enum { SOTTO_DESTINATION_RELAY = 1 };
+
 /* Where a report goes, and how it is made. */
 typedef struct sotto_answer_plan {
     const sotto_recipe *recipe;

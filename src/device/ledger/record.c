@@ -4,14 +4,15 @@
 #include "device/ledger/consent.h"
 #include "device/ledger/ledger_internal.h"
 #include "recipe/signed_parties.h"
+#include "tlog/bundle.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const names[] = {
-    "",          "seen",      "decided",      "silent",   "spent",  "dummy",
-    "left",      "resealed",  "acknowledged", "given up", "policy", "reset",
-    "consented", "withdrawn", "forgotten",    "parties",  "token",
+    "",          "seen",         "decided",  "silent", "spent", "dummy",     "left",
+    "resealed",  "acknowledged", "given up", "policy", "reset", "consented", "withdrawn",
+    "forgotten", "parties",      "token",    "log",    "fork",
 };
 
 const char *sotto_record_kind_name(sotto_record_kind kind)
@@ -171,9 +172,12 @@ typedef struct carrying {
 /* Whether the serial in the entry is that of its file. */
 static bool has_serial_of_file(const sotto_record_entry *entry)
 {
+    sotto_bundle bundle = {.object = entry->randomised};
     sotto_signed_parties file;
 
-    return sotto_signed_parties_decode(&file, entry->randomised, NULL) == SOTTO_OK &&
+    if (sotto_bundle_is(entry->randomised))
+        (void)!sotto_bundle_decode(&bundle, entry->randomised, NULL);
+    return sotto_signed_parties_decode(&file, bundle.object, NULL) == SOTTO_OK &&
            file.serial == entry->round;
 }
 

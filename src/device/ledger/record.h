@@ -33,13 +33,13 @@ typedef struct sotto_record_entry {
     sotto_record_kind kind;
     const char *recipe;
     const char *analysis;
-    const char *fields; /* "keyboard.age keyboard.ngram" */
+    const char *fields; /* "keyboard.age keyboard.ngram"; of LOG and FORK the log's origin */
     const char *note;
     uint64_t round;
     uint8_t report[SOTTO_REPORT_ID_SIZE];
-    sotto_bytes randomised; /* of SOTTO_RECORD_PARTIES the file, which is no secret */
+    sotto_bytes randomised; /* of PARTIES the file, of LOG and FORK signed trees: no secrets */
     sotto_decimal epsilon, delta, local;
-    uint64_t bytes;
+    uint64_t bytes;           /* of LOG when its feed is fetched next */
     const sotto_asked *asked; /* of SEEN, SPENT and DUMMY; NULL: an earlier version wrote it */
 } sotto_record_entry;
 

@@ -149,6 +149,7 @@ static const sotto_route routes[] = {
      .admit = sotto_log_admit,
      .handle = sotto_log_take_entries},
     GET("checkpoint"),
+    GET("feed"),
     GET("tile/{level}/{n}"),
     GET("tile/{level}/{n}/{w}"),
     GET("tile/{level}/{a}/{n}/{w}"),

@@ -1,4 +1,4 @@
-/* The checkpoint and the tiles, as files. A tile is served once a checkpoint was signed that has it, and not before. */
+/* The checkpoint, the tiles and the feed, as files. A tile is served once a checkpoint was signed that has it, and not before. */
 #include "serve/log/log.h"
 
 #include "base/alloc.h"
@@ -40,7 +40,7 @@ static void send(void *context, sotto_worker *worker)
     sotto_release(f, sizeof *f);
 }
 
-/* "checkpoint", or the path of a tile of the tree that was signed last. */
+/* "checkpoint", "feed", or the path of a tile of the tree that was signed last. */
 static bool find(fetch *f, const sotto_http_request *request)
 {
     char path[SOTTO_TILE_PATH];
@@ -61,7 +61,7 @@ static bool find(fetch *f, const sotto_http_request *request)
     }
     path[len] = 0;
     memcpy(f->path, path, sizeof path);
-    f->tile = strcmp(path, "checkpoint") != 0;
+    f->tile = strcmp(path, "checkpoint") != 0 && strcmp(path, "feed") != 0;
     if (!f->tile)
         return true;
     if (sotto_tile_path_decode(&tile, sotto_bytes_of(path, len), NULL) != SOTTO_OK)

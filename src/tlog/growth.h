@@ -1,0 +1,30 @@
+/* tlog/growth.h - one proof that a tree only grew, for everybody who saw an earlier tree of it.
+ *
+ *     steps: level uint8, hash[32]; the whole subtrees of the new tree from the left, each with 2^level leaves
+ *
+ * The steps are appended one after the other. Whoever saw a tree that ends where a step ends finds its root there, and the root that
+ * was signed last at the end. So nobody has to say which tree they saw. A consistency proof of RFC 6962 is for one earlier size alone.
+ *
+ * Callers:  devices check; tlog/prover.h makes them.
+ * Memory:   nothing is allocated.
+ * Secrets:  none.
+ */
+#ifndef SOTTO_TLOG_GROWTH_H
+#define SOTTO_TLOG_GROWTH_H
+
+#include "tlog/checkpoint.h"
+
+enum { SOTTO_GROWTH_STEP = 1 + SOTTO_MERKLE_HASH };
+
+/* Whether a checkpoint continues the last one that was seen. Both were opened before; a seen one of size 0 is nothing.
+ *   fork             the log signed both, and one is no beginning of the other: the two notes and the steps show it to everybody
+ *   SOTTO_REJECTED   a fork; or the steps do not lead to the new tree
+ *   SOTTO_STALE      it is smaller: the log, or whoever serves it, went back
+ *   SOTTO_MISSING    no step ends at the tree that was seen
+ *   SOTTO_MALFORMED  the steps are no subtrees of such a tree
+ */
+SOTTO_MUST_USE sotto_status sotto_growth_check(const sotto_checkpoint *now,
+                                               const sotto_checkpoint *seen, sotto_bytes steps,
+                                               bool *fork, sotto_err *err);
+
+#endif

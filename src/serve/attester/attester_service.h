@@ -8,6 +8,7 @@
 #ifndef SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
 #define SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
 
+#include "serve/attester/attested_request.h"
 #include "serve/attester/attester_counts.h"
 #include "serve/host/service.h"
 
@@ -23,9 +24,6 @@ typedef struct sotto_attestation {
                           sotto_bytes text, sotto_err *err);
     void *context;
 } sotto_attestation;
-
-/* What a device signs: this, the key's id, and the token request. */
-#define SOTTO_ATTESTED_LABEL "sotto attested token request 1"
 
 typedef struct sotto_attester_config {
     const char *issuer;                        /* URL, with a slash at its end            */

@@ -9,6 +9,7 @@ CHAOS_REPORTS ?= 1000000
 CHAOS_QUERIES ?= 100000
 # Random recipes, each linted and offered to a device.
 CHAOS_RECIPES ?= 10000
+CHAOS_DEVICES ?= 4000
 # Keys in the comparison of X25519 in lanes with the crypto library, products in its iteration, times in each pass of its timing test.
 CHAOS_KEYS ?= 10000000
 CHAOS_PRODUCTS ?= 1000000
@@ -45,7 +46,7 @@ fuzz: deps
 
 chaos: build
 	@SOTTO_CHAOS_QUESTIONS=$(CHAOS_QUESTIONS) SOTTO_CHAOS_REPORTS=$(CHAOS_REPORTS) SOTTO_CHAOS_QUERIES=$(CHAOS_QUERIES) \
-		SOTTO_CHAOS_RECIPES=$(CHAOS_RECIPES) \
+		SOTTO_CHAOS_RECIPES=$(CHAOS_RECIPES) SOTTO_CHAOS_DEVICES=$(CHAOS_DEVICES) \
 		SOTTO_CHAOS_KEYS=$(CHAOS_KEYS) SOTTO_CHAOS_PRODUCTS=$(CHAOS_PRODUCTS) SOTTO_CHAOS_TIMES=$(CHAOS_TIMES) \
 		ctest --preset release -L chaos --no-tests=ignore
 	@cmake --workflow --preset asan

@@ -53,16 +53,11 @@ foreach(section 1 3)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
 
-# Units for the two servers, and the user that they run as (docs/operating.md).
-set(units)
-foreach(role leader helper)
-  list(APPEND units sotto-${role}.service sotto-${role}-gc.service sotto-${role}-gc.timer)
-endforeach()
-foreach(unit ${units})
-  configure_file(${PROJECT_SOURCE_DIR}/packaging/systemd/${unit}.in ${CMAKE_CURRENT_BINARY_DIR}/${unit} @ONLY)
-endforeach()
+# A unit for each service, and the user that they run as (docs/operating.md).
+include(${PROJECT_SOURCE_DIR}/cmake/units.cmake)
+sotto_write_units(${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
 install(CODE "set(SOURCE \"${PROJECT_SOURCE_DIR}\")\nset(BUILD \"${CMAKE_CURRENT_BINARY_DIR}\")
-set(BINDIR \"${CMAKE_INSTALL_BINDIR}\")\nset(DOCDIR \"${CMAKE_INSTALL_DOCDIR}\")\nset(UNITS \"${units}\")
+set(BINDIR \"${CMAKE_INSTALL_BINDIR}\")\nset(DOCDIR \"${CMAKE_INSTALL_DOCDIR}\")
 include(\"${PROJECT_SOURCE_DIR}/cmake/install_units.cmake\")")
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/sotto.sysusers DESTINATION lib/sysusers.d RENAME sotto.conf)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/operating.md ${PROJECT_SOURCE_DIR}/docs/serving.md

@@ -116,7 +116,8 @@ int sotto_admin_configure(sotto_admin *admin)
     if (sotto_serve_config_read(&admin->config, &from, &admin->err) == SOTTO_OK) {
         admin->role = sotto_service_role(admin->config.service);
         admin->tasks = admin->role ? admin->config.own : NULL;
-        if (admin->role || (admin->keys_suffice && admin->config.service->keys))
+        if (admin->role || admin->any_service ||
+            (admin->keys_suffice && admin->config.service->keys))
             return EXIT_DONE;
         (void)sotto_fail(&admin->err, SOTTO_DENIED, "a %s has no tasks",
                          admin->config.service->name);

@@ -15,6 +15,7 @@ typedef struct sotto_admin {
     sotto_role role;                 /* of the server whose configuration it is */
     const sotto_task_options *tasks; /* its own options; NULL: it has no tasks  */
     bool keys_suffice; /* the verb is for servers without tasks, too, that have keys */
+    bool any_service;  /* the verb is for every service                              */
     bool json;
     const char *words[ADMIN_WORDS]; /* that are no flags */
     size_t word_count;

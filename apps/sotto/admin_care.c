@@ -3,11 +3,11 @@
 #include "admin.h"
 #include "show.h"
 
+#include "serve/host/database_owner.h"
 #include "serve/host/datastore.h"
 #include "serve/host/operations.h"
 #include "serve/leader/backup.h"
 #include "serve/tasks/gc.h"
-#include "serve/tasks/schema.h"
 #include "transport/http_client.h"
 
 #include <inttypes.h>
@@ -112,6 +112,7 @@ static int run_health(int argc, char **argv)
     sotto_http_response answer = {0};
     int code = sotto_admin_parse(&admin, "admin health", argc, argv, NULL, 0, 0);
 
+    admin.any_service = true;
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE) {
@@ -167,6 +168,7 @@ static int run_drain(int argc, char **argv)
     sotto_http_response answer = {0};
     int code = sotto_admin_parse(&admin, "admin drain", argc, argv, NULL, 0, 0);
 
+    admin.any_service = true;
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE &&
@@ -246,45 +248,50 @@ static int run_gc(int argc, char **argv)
     return code;
 }
 
-static void print_migrated(int64_t before, bool json)
+static void print_migrated(int64_t before, size_t now, bool json)
 {
     if (json) {
         sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
 
         sotto_json_int(&j, "from", before);
-        sotto_json_uint(&j, "to", SOTTO_SERVE_MIGRATIONS);
+        sotto_json_uint(&j, "to", now);
         (void)sotto_show_end(&j);
         return;
     }
-    printf("schema %" PRId64 " is now %d\n", before, SOTTO_SERVE_MIGRATIONS);
+    printf("schema %" PRId64 " is now %zu\n", before, now);
+}
+
+/* Schemas of two services have the same numbers: a database that is another's is left alone. */
+static sotto_status migrate(sotto_admin *admin, int64_t *before)
+{
+    const sotto_service *service = admin->config.service;
+    sotto_err why = {0};
+
+    SOTTO_TRY(sotto_db_open(&admin->db, &(sotto_db_options){.address = admin->config.host.database},
+                            &admin->err));
+    SOTTO_TRY(sotto_db_version(admin->db, before, &admin->err));
+    /* An empty one is the server's to make, together with its datastore key. */
+    if (*before == 0)
+        return sotto_fail(&admin->err, SOTTO_MISSING, "the database is empty: start the server");
+    /* The oldest schemas have no mark, which is no reason to leave them as they are. */
+    if (sotto_database_owner_check(admin->db, service, &why) == SOTTO_DENIED)
+        return sotto_fail(&admin->err, SOTTO_DENIED, "%s", why.reason);
+    return sotto_db_migrate(admin->db, service->migrations, service->migration_count, &admin->err);
 }
 
 static int run_migrate(int argc, char **argv)
 {
     static sotto_admin admin;
     int64_t before = 0;
-    sotto_status status;
     int code = sotto_admin_parse(&admin, "admin migrate", argc, argv, NULL, 0, 0);
 
+    admin.any_service = true;
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
-    if (code == EXIT_DONE) {
-        status = sotto_db_open(
-            &admin.db, &(sotto_db_options){.address = admin.config.host.database}, &admin.err);
-        if (status == SOTTO_OK)
-            status = sotto_db_version(admin.db, &before, &admin.err);
-        /* An empty one is the server's to make, together with its datastore key. */
-        if (status == SOTTO_OK && before == 0)
-            status =
-                sotto_fail(&admin.err, SOTTO_MISSING, "the database is empty: start the server");
-        if (status == SOTTO_OK)
-            status = sotto_db_migrate(admin.db, sotto_serve_migrations, SOTTO_SERVE_MIGRATIONS,
-                                      &admin.err);
-        if (status != SOTTO_OK)
-            code = sotto_admin_fail(&admin);
-        else
-            print_migrated(before, admin.json);
-    }
+    if (code == EXIT_DONE && migrate(&admin, &before) != SOTTO_OK)
+        code = sotto_admin_fail(&admin);
+    else if (code == EXIT_DONE)
+        print_migrated(before, admin.config.service->migration_count, admin.json);
     sotto_admin_close(&admin);
     return code;
 }
@@ -312,6 +319,15 @@ static void tell_gap(void *context, int64_t segment, uint64_t reports, const cha
     g->segments++;
 }
 
+/* Only those with tasks keep anything of a database beside it. */
+static sotto_status back_up(sotto_admin *admin, gaps *g)
+{
+    if (!admin->tasks)
+        return sotto_db_backup(admin->db, admin->words[0], &admin->err);
+    return sotto_server_backup(admin->db, admin->config.host.database, admin->words[0], tell_gap, g,
+                               &admin->err);
+}
+
 static int run_backup(int argc, char **argv)
 {
     static sotto_admin admin;
@@ -319,6 +335,7 @@ static int run_backup(int argc, char **argv)
     sotto_json j;
     int code = sotto_admin_parse(&admin, "admin backup", argc, argv, NULL, 1, 1);
 
+    admin.any_service = true;
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE) {
@@ -327,8 +344,7 @@ static int run_backup(int argc, char **argv)
             sotto_json_array(&j, "missing");
             g.json = &j;
         }
-        if (sotto_server_backup(admin.db, admin.config.host.database, admin.words[0], tell_gap, &g,
-                                &admin.err) != SOTTO_OK)
+        if (back_up(&admin, &g) != SOTTO_OK)
             code = sotto_admin_fail(&admin);
         if (g.json) {
             sotto_json_end(&j);

@@ -272,7 +272,7 @@ static sotto_status monitor(sotto_log_job *job)
         keep_evidence(job, sotto_buf_bytes(&before), sotto_buf_bytes(&note));
     if (status != SOTTO_OK)
         return status;
-    return sotto_log_job_write(job, job->state, sotto_buf_bytes(&note));
+    return sotto_log_job_replace(job, job->state, sotto_buf_bytes(&note));
 }
 
 static int run_monitor(int argc, char **argv)

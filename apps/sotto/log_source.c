@@ -182,6 +182,19 @@ sotto_status sotto_log_job_write(sotto_log_job *job, const char *path, sotto_byt
     return good ? SOTTO_OK : sotto_fail(&job->err, SOTTO_BUG, "%.100s: %s", path, strerror(errno));
 }
 
+sotto_status sotto_log_job_replace(sotto_log_job *job, const char *path, sotto_bytes bytes)
+{
+    const char *slash = strrchr(path, '/');
+    char directory[SOTTO_LOG_PATH];
+    sotto_err why = {0};
+
+    (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) : 1,
+                   slash ? path : ".");
+    if (sotto_log_file_replace(directory, slash ? slash + 1 : path, bytes, &why) != SOTTO_OK)
+        return sotto_fail(&job->err, SOTTO_BUG, "%s", why.reason);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_log_job_read(sotto_log_job *job, const char *path, size_t most, sotto_buf *out)
 {
     FILE *file = fopen(path, "rb");

@@ -40,6 +40,9 @@ int sotto_log_job_complain(const sotto_log_job *job);
 /* Replaces a file, or makes one. */
 SOTTO_MUST_USE sotto_status sotto_log_job_write(sotto_log_job *job, const char *path,
                                                 sotto_bytes bytes);
+/* The same, so that a run that ends in the middle leaves the file as it was. */
+SOTTO_MUST_USE sotto_status sotto_log_job_replace(sotto_log_job *job, const char *path,
+                                                  sotto_bytes bytes);
 /* The whole of a file, in the arena. */
 SOTTO_MUST_USE sotto_status sotto_log_job_read(sotto_log_job *job, const char *path, size_t most,
                                                sotto_buf *out);

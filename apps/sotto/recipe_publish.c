@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "log_source.h"
 #include "recipe.h"
+#include "show.h"
 
 #include "base/arena.h"
 #include "base/secret_file.h"
@@ -130,10 +131,14 @@ int sotto_recipe_publish(int argc, char **argv)
     if (code == EXIT_DONE &&
         (sotto_log_job_open(&job) != SOTTO_OK || publish(&job, recipe.text) != SOTTO_OK))
         code = sotto_log_job_complain(&job);
-    if (code == EXIT_DONE && !recipe.json)
+    if (code == EXIT_DONE && recipe.json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_text(&j, "bundle", job.out);
+        (void)sotto_show_end(&j);
+    } else if (code == EXIT_DONE) {
         printf("%s\n", job.out);
-    else if (code == EXIT_DONE)
-        printf("{\"bundle\": \"%s\"}\n", job.out);
+    }
     sotto_recipe_job_end(&recipe);
     sotto_log_job_end(&job);
     return code;

@@ -11,12 +11,17 @@ complain() {
     failed=1
 }
 
+services="leader helper gateway relay log witness issuer attester"
+names=$services
 for role in leader helper; do
-    for name in sotto-$role sotto-$role-gc; do
-        unit=$build/$name.service
-        while read -r line; do
-            grep -qxF "$line" "$unit" || complain "$name.service: no $line"
-        done <<'END'
+    names="$names $role-gc"
+done
+for name in $names; do
+    name=sotto-$name
+    unit=$build/$name.service
+    while read -r line; do
+        grep -qxF "$line" "$unit" || complain "$name.service: no $line"
+    done <<'END'
 User=sotto
 StateDirectoryMode=0700
 UMask=0077
@@ -49,28 +54,39 @@ SystemCallFilter=~@privileged @resources
 LimitCORE=0
 MemorySwapMax=0
 END
-        # The program is not installed yet, and a unit whose program is missing is none.
-        sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$unit" >"$work/$name.service"
-    done
+    # The program is not installed yet, and a unit whose program is missing is none.
+    sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$unit" >"$work/$name.service"
+done
+for role in $services; do
     grep -q "^ExecStart=/.*/sotto serve $role --config /etc/sotto/$role.ini$" "$build/sotto-$role.service" ||
         complain "sotto-$role.service: does not start a $role"
+    grep -qx 'ExecReload=/bin/kill -HUP $MAINPID' "$build/sotto-$role.service" ||
+        complain "sotto-$role.service: does not reload a certificate"
+    "$program" serve "$role" --sample | grep -q "^\[$role\]" || complain "$role: no service of the program"
+    # Credentials that an option takes, and no others.
+    for name in $(sed -n 's/^#LoadCredential=\([a-z-]*\):.*/\1/p' "$build/sotto-$role.service"); do
+        "$program" serve "$role" --reference | grep "credential \`$name\`" | cut -d '|' -f 3 |
+            grep -qw "all\|$role" ||
+            complain "sotto-$role.service: no option takes the credential $name"
+    done
+done
+"$program" serve --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | while read -r role; do
+    [ -f "$build/sotto-$role.service" ] || echo "$role"
+done >"$work/without"
+[ ! -s "$work/without" ] || complain "without a unit: $(tr '\n' ' ' <"$work/without")"
+for role in leader helper; do
     grep -q "^ExecStart=/.*/sotto admin gc --config /etc/sotto/$role.ini$" "$build/sotto-$role-gc.service" ||
         complain "sotto-$role-gc.service: does not clear away"
     grep -qx "OnCalendar=daily" "$build/sotto-$role-gc.timer" || complain "sotto-$role-gc.timer: not each day"
     cp "$build/sotto-$role-gc.timer" "$work/"
 done
-for unit in sotto-leader.service sotto-leader-gc.service sotto-leader-gc.timer; do
-    sed 's/leader/helper/g' "$work/$unit" | diff - "$work/$(echo "$unit" | sed 's/leader/helper/')" ||
-        complain "$unit and the helper's differ in more than their names"
-done
-
 if ! command -v systemd-analyze >/dev/null; then
     [ "$failed" -eq 0 ] || exit 1
     echo "skipped: the units were read, but there is no systemd-analyze to judge them"
     exit 77
 fi
 said=$(systemd-analyze verify --man=no "$work"/*.timer 2>&1) && [ -z "$said" ] || complain "verify: $said"
-for name in leader leader-gc helper helper-gc; do
+for name in $names; do
     unit=$work/sotto-$name.service
     said=$(systemd-analyze verify --man=no "$unit" 2>&1) && [ -z "$said" ] || complain "verify: $said"
     if ! systemd-analyze --help | grep -q -- --offline; then

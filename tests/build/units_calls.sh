@@ -44,6 +44,25 @@ calls_left() {
     grep -qx read "$work/left" || { echo "systemd-analyze names no calls"; exit 1; }
 }
 
+# needs_of ROLE: files that it does not start without, under their usual names
+needs_of() {
+    (
+        cd "$dir" && umask 077 || exit 1
+        case $1 in
+        gateway) echo 'https://leader.example/ http://127.0.0.1:9/' >gateway-targets.txt ;;
+        relay) echo 'leader http://127.0.0.1:9/' >relay-gateways.txt ;;
+        log) "$program" log key log.example --out log-signing.key >/dev/null && echo a-token-of-sixteen-bytes >log.token ;;
+        witness)
+            "$program" log key log.example --out of-the-log.key >witness.logs &&
+                "$program" log key witness.example --out witness-signing.key --cosigns >/dev/null
+            ;;
+        issuer) echo a-token-of-sixteen-bytes | tee issuer.attester-token >issuer.operator-token ;;
+        attester) echo a-token-of-sixteen-bytes | tee attester.issuer-token >attester.operator-token ;;
+        esac
+    ) || exit 1
+    [ -z "$as" ] || chown -R 65534 "$dir" || exit 1
+}
+
 # calls_made ROLE: those of a server that is asked for its metrics and told to stop
 calls_made() {
     dir=$work/$1
@@ -58,6 +77,7 @@ operations = 127.0.0.1:0
 database = sqlite:$dir/server.db
 datastore_key = $dir/server.key
 END
+    needs_of "$1"
     # The program's own process, for strace does not hand signals on.
     $as strace -f -q -o "$dir/trace" \
         sh -c 'echo $$ >"$1/pid" && exec "$2" serve "$3" --config "$1/server.ini"' sh "$dir" "$program" "$1" \
@@ -81,7 +101,7 @@ END
     sed -n 's/^[0-9]* *\([a-z_0-9]*\)(.*/\1/p' "$dir/trace" | LC_ALL=C sort -u >"$work/made"
 }
 
-for role in leader helper; do
+for role in leader helper gateway relay log witness issuer attester; do
     calls_left $role
     calls_made $role
     LC_ALL=C comm -23 "$work/made" "$work/left" >"$work/bad"

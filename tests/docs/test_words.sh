@@ -37,4 +37,7 @@ printf 'No page begins so\n' | finds tests/docs/long_sentences.txt 'no such sent
 sed -i 's/^sotto serve helper --config helper.ini 2> helper.log &$/&\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n/' "$tree/docs/operating.md"
 python3 "$here/words.py" "$tree" | grep -q 'more than a screen' ||
     { echo "FAILED: a screen has no end"; exit 1; }
+sed -i 's/^sotto serve relay --config relay.ini 2> relay.log &$/&\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n/' "$tree/docs/operating.md"
+python3 "$here/words.py" "$tree" | grep -q 'relay: a first run of' ||
+    { echo "FAILED: a service's screen has no end"; exit 1; }
 [ ! -e "$directory/failed" ]

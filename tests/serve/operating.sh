@@ -1,5 +1,5 @@
 #!/bin/sh
-# operating.sh docs/operating.md SOTTO: types every ```sh block of the page, in order, in an empty directory, and checks
+# operating.sh docs/operating.md SOTTO: types every ```sh block of the page's first nine sections, in order, in an empty directory, and checks
 # what an operator would see. Only the ports are others, so that a server of this machine's own is no obstacle.
 page=$1
 sotto=$2
@@ -33,7 +33,8 @@ export PATH
 # Without curl, which sotto itself does not need, the page is typed but for its devices and their answer.
 command -v curl >/dev/null && answer=1 || answer=0
 # A server that the page starts in the background leaves its number behind.
-awk -v answer=$answer '/^## / { on = answer || !/See one answer/ }
+# Sections 10 to 15 have a test of their own, operating_services.sh.
+awk -v answer=$answer '/^## / { on = (answer || !/See one answer/) && !/^## 1[0-5]/ }
     /^```sh$/ { run = on; next } /^```/ { run = 0 } run' "$page" |
     sed -e "s/127\.0\.0\.1:8787/127.0.0.1:$base/; s/127\.0\.0\.1:8788/127.0.0.1:$((base + 1))/" \
         -e "s/^\[leader\]$/[leader]\noperations = 127.0.0.1:$((base + 2))/" \

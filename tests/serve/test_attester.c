@@ -57,15 +57,16 @@ static unsigned enrol(sotto_test *t, const deployment *d, const device *v, sotto
     return ask(t, d, d->attester, method, path, who, none).status;
 }
 
-/* A new request under the key of the collection that opens then. */
-static void prepare(sotto_test *t, const deployment *d, device *v, unsigned opens)
+/* A new request under the key of the collection that opens and closes then. */
+static void prepare_until(sotto_test *t, const deployment *d, device *v, unsigned opens,
+                          int64_t closes)
 {
     uint8_t text[sizeof SOTTO_ATTESTED_LABEL - 1 + 32 + SOTTO_TYPE2_REQUEST];
     uint8_t *request = v->body + 2 + 96, *at = text + sizeof SOTTO_ATTESTED_LABEL - 1;
     sotto_type2_random random;
     char path[100];
 
-    (void)snprintf(path, sizeof path, "collections/keyboard/%u/99999999999", opens);
+    (void)snprintf(path, sizeof path, "collections/keyboard/%u/%lld", opens, (long long)closes);
     const sotto_http_response spki = ask(t, d, d->issuer, SOTTO_HTTP_PUT, path, OPERATOR, none);
     sotto_type2_key_clear(&v->key);
     CHECK_OK(t, sotto_type2_key_decode(&v->key, spki.body, &t->err));
@@ -81,6 +82,11 @@ static void prepare(sotto_test *t, const deployment *d, device *v, unsigned open
              sotto_sign(&v->signer, v->body + 2 + 32, sotto_bytes_of(text, sizeof text), &t->err));
     memcpy(v->path, "tokens/", 7);
     sotto_hex_encode(v->path + 7, sotto_bytes_of(v->key.id, 32));
+}
+
+static void prepare(sotto_test *t, const deployment *d, device *v, unsigned opens)
+{
+    prepare_until(t, d, v, opens, INT64_C(99999999999));
 }
 
 static void make_device(sotto_test *t, device *v, uint8_t first)
@@ -258,6 +264,78 @@ static void a_key_that_is_not_listed_is_not_counted(sotto_test *t)
     close_all(&d);
 }
 
+static void a_key_that_has_closed_is_not_counted(sotto_test *t)
+{
+    deployment d;
+    device v;
+
+    open_all(t, &d);
+    make_device(t, &v, 1);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    prepare_until(t, &d, &v, 100, sotto_host_seconds(d.issuer) - 60); /* still on the list */
+    CHECK_EQUAL(t, 410, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 0, counted(t, &d));
+    clear_device(&v);
+    close_all(&d);
+}
+
+/* Whatever the list says afterwards, and whatever the clock. */
+static void counts_go_with_their_keys(sotto_test *t)
+{
+    deployment d;
+    device v;
+
+    open_all(t, &d);
+    make_device(t, &v, 1);
+    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    sotto_test_do(t, d.attester->db, "UPDATE listed SET closes = 1");
+    prepare(t, &d, &v, 200);
+    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    sotto_host_close(d.attester);
+    start_attester(t, &d);
+    for (int i = 0; i < 3000 && counted(t, &d) > 1; i++)
+        sotto_test_pause_ms(20);
+    CHECK_EQUAL(t, 1, counted(t, &d));
+    CHECK_EQUAL(t, 200, send(t, &d, &v).status); /* under the key that is open */
+    prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 410, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 1, counted(t, &d));
+    clear_device(&v);
+    close_all(&d);
+}
+
+enum { MANY = 6000 };
+
+static void many_counts_go_a_few_at_a_time(sotto_test *t)
+{
+    const sotto_listed_key old = {{1}, 1000}, open = {{2}, 3000};
+    uint8_t one[SOTTO_ATTESTER_ID] = {0};
+    uint64_t dropped = 0, turns = 0;
+    bool more = true;
+    char sql[400];
+    deployment d;
+
+    open_all(t, &d);
+    CHECK_OK(t, sotto_attester_count(d.attester->db, one, &old, none, &t->err));
+    CHECK_OK(t, sotto_attester_count(d.attester->db, one, &open, none, &t->err));
+    (void)snprintf(sql, sizeof sql,
+                   "INSERT INTO issuance (device, key_id, request) WITH RECURSIVE n(i) AS"
+                   " (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                   " SELECT CAST(CAST(i AS TEXT) AS %s), listed.id, listed.id FROM n, listed"
+                   " WHERE closes = 1000",
+                   MANY, strcmp(sotto_db_kind(d.attester->db), "sqlite") == 0 ? "BLOB" : "BYTEA");
+    sotto_test_do(t, d.attester->db, sql);
+    for (; more && turns < 10; turns++)
+        CHECK_OK(t, sotto_attester_drop(d.attester->db, 2000, &dropped, &more, &t->err));
+    CHECK_EQUAL(t, MANY + 1, dropped);
+    CHECK_EQUAL(t, 3, turns); /* 5,000, then the rest, then none */
+    CHECK_EQUAL(t, 1, counted(t, &d));
+    CHECK_STATUS(t, SOTTO_STALE, sotto_attester_count(d.attester->db, one, &old, none, &t->err));
+    close_all(&d);
+}
+
 /* It is told to come later, and nobody else is. */
 static void invented_keys_do_not_fetch_the_list_each_time(sotto_test *t)
 {
@@ -357,6 +435,9 @@ int main(int argc, char **argv)
         CASE(only_enrolled_devices_have_tokens),
         CASE(a_device_signs_its_request),
         CASE(a_key_that_is_not_listed_is_not_counted),
+        CASE(a_key_that_has_closed_is_not_counted),
+        CASE(counts_go_with_their_keys),
+        CASE(many_counts_go_a_few_at_a_time),
         CASE(invented_keys_do_not_fetch_the_list_each_time),
         CASE(only_the_operator_enrols),
         CASE(an_issuer_is_named_by_its_url),

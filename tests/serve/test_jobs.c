@@ -5,6 +5,7 @@
 #include "dap/job.h"
 #include "recipe/claim.h"
 #include "serve/helper/helper_service.h"
+#include "serve/leader/job_part.h"
 #include "serve/leader/leader.h"
 
 static sotto_server_task task_of(sotto_test *t, const sotto_prio3_config *config)
@@ -85,10 +86,53 @@ static void no_job_is_longer_than_any_helper_reads(sotto_test *t)
     }
 }
 
+/* ---- the order of reports ------------------------------------------------------------------------------------------ */
+
+enum { SOME = 5 };
+static uint8_t first_bytes[SOME];
+
+static sotto_status note_order(const sotto_vdaf *vdaf, sotto_vdaf_batch *batch,
+                               const sotto_vdaf_verifier *verifier,
+                               const sotto_vdaf_report *reports, size_t count, sotto_arena *arena,
+                               sotto_err *err)
+{
+    (void)vdaf;
+    (void)batch;
+    (void)verifier;
+    (void)arena;
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        first_bytes[i] = reports[i].nonce[0];
+    return SOTTO_OK;
+}
+
+/* However they came, a helper gets them in one order, and a leader that reads them again has the same one. */
+static void a_job_does_not_tell_in_which_order_reports_came(sotto_test *t)
+{
+    static const uint8_t came[][SOME] = {{7, 200, 3, 255, 90}, {255, 200, 90, 7, 3}};
+    static const uint8_t wanted[SOME] = {3, 7, 90, 200, 255};
+    const sotto_vdaf_server_ops ops = {.leader_init = note_order};
+    const sotto_method method = {.two_server = &ops};
+    const sotto_server_task task = {.method = &method};
+    sotto_job_part part;
+
+    for (size_t turn = 0; turn < 2; turn++) {
+        sotto_kept_report reports[SOME] = {0};
+
+        for (size_t i = 0; i < SOME; i++)
+            reports[i].metadata.report_id[0] = came[turn][i];
+        CHECK_OK(t, sotto_job_part_begin(&part, &task, reports, SOME, &t->arena, &t->err));
+        CHECK_BYTES(t, wanted, first_bytes, SOME);
+        for (size_t i = 0; i < SOME; i++)
+            CHECK_EQUAL(t, wanted[i], part.reports[i].metadata.report_id[0]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(no_job_is_longer_than_any_helper_reads),
+        CASE(a_job_does_not_tell_in_which_order_reports_came),
     };
 
     return RUN_TESTS(argc, argv, cases);

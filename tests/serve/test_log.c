@@ -15,6 +15,8 @@
 #include "tlog/witness.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -440,6 +442,54 @@ static void a_log_waits_for_a_witness(sotto_test *t)
     sotto_host_close(log);
 }
 
+/* ---- a witness that takes its time --------------------------------------------------------------------------------- */
+
+static atomic_bool held;
+
+static sotto_status hold(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+
+    (void)context;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE witnessed SET size = size", err));
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    atomic_store(&held, true);
+    sotto_test_sleep_ms(700);
+    return SOTTO_OK;
+}
+
+static void *hold_witness(void *witness)
+{
+    (void)(sotto_db_run(((sotto_host *)witness)->db, hold, NULL, NULL) == SOTTO_OK);
+    return NULL;
+}
+
+/* Else a log that grows faster than its witnesses answer would never have a cosigned checkpoint. */
+static void a_tree_is_cosigned_before_the_next_is_signed(sotto_test *t)
+{
+    keys k;
+    sotto_host *witness, *log;
+    pthread_t thread;
+
+    make_keys(t, &k);
+    witness = open_witness(t, &k, sotto_test_address(t));
+    log = open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
+    add_in_time(t, sotto_host_port(log), "one");
+    (void)await_cosigned(t, &k, sotto_host_port(log), 1);
+    const unsigned long before = metric(t, log, "sotto_log_cosignatures");
+    atomic_store(&held, false);
+    CHECK(t, pthread_create(&thread, NULL, hold_witness, witness) == 0);
+    while (!atomic_load(&held))
+        sotto_test_sleep_ms(5);
+    CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "two")); /* signed, and not cosigned yet */
+    CHECK_EQUAL(t, 200, add(t, sotto_host_port(log), "three"));
+    CHECK(t, metric(t, log, "sotto_log_cosignatures") > before);
+    (void)pthread_join(thread, NULL);
+    (void)await_cosigned(t, &k, sotto_host_port(log), 3);
+    sotto_host_close(log);
+    sotto_host_close(witness);
+}
+
 /* The witness names nine entries, and has a checkpoint of one. */
 static void a_number_that_nobody_signed_stops_nothing(sotto_test *t)
 {
@@ -606,6 +656,7 @@ int main(int argc, char **argv)
         CASE(a_directory_that_went_back_is_refused),
         CASE(a_witness_shows_a_rollback),
         CASE(a_log_waits_for_a_witness),
+        CASE(a_tree_is_cosigned_before_the_next_is_signed),
         CASE(a_number_that_nobody_signed_stops_nothing),
         CASE(a_conflict_that_stays_is_asked_about_now_and_then),
         CASE(a_log_continues_its_database),

@@ -86,7 +86,10 @@ is 1 "$sotto" log proof --index 1 --from "$url" --log "$log"
 
 is 0 "$sotto" log monitor --from "$url" --state state --log "$log" --witness "$witness" --json
 grep -q '"type": "recipe"' out || fail "the monitor tells of no recipe"
+cp state before && ln state link
 is 0 "$sotto" log monitor --from "$url" --state state --log "$log"
+[ state -ef link ] && fail "the monitor writes over its state: a run that is killed leaves half of it"
+cmp -s before link || fail "the old state is not as it was"
 [ ! -s out ] || fail "the monitor tells of an entry twice"
 is 7 "$sotto" log monitor --from http://127.0.0.1:$((base + 4)) --state none --log "$log"
 
@@ -157,3 +160,5 @@ cmp -s proof.after state.fork || fail "no evidence of the fork"
 device 4 offer feed
 device 0 log main --resolve
 device 0 offer feed
+is 0 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --token log.token --out 'a "bundle"' --json
+grep -qxF '{"bundle": "a \"bundle\""}' out || fail "a name with quotes is not one JSON text"

@@ -6,8 +6,12 @@
 
 #include <string.h>
 
+enum { COUNTED, DROPPING, DROPPED }; /* listed.state */
+enum { AT_ONCE = 5000 };             /* rows, so that no transaction lasts long */
+
 typedef struct row {
     sotto_bytes device, key_id, digest;
+    int64_t closes;
     bool enrolled, found;
 } row;
 
@@ -52,13 +56,39 @@ sotto_status sotto_attester_is_enrolled(sotto_db *db, const uint8_t id[SOTTO_ATT
     return r.found ? SOTTO_OK : sotto_fail(err, SOTTO_MISSING, "attester: not an enrolled device");
 }
 
+/* ---- counting ---------------------------------------------------------------------------------------------------- */
+
 /* Inserts where there is none, then reads what stands there: in two transactions at once the second waits for the first. */
+static sotto_status note_key(sotto_tx *tx, const row *r, sotto_err *err)
+{
+    sotto_sql q;
+    bool there;
+    int64_t state;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO listed (id, closes, state) VALUES (?1, ?2, 0)"
+                                " ON CONFLICT DO NOTHING",
+                                err));
+    sotto_sql_bytes(&q, 1, r->key_id);
+    sotto_sql_int(&q, 2, r->closes);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT state FROM listed WHERE id = ?1", err));
+    sotto_sql_bytes(&q, 1, r->key_id);
+    SOTTO_TRY(sotto_sql_step(&q, &there, err));
+    state = there ? sotto_sql_column_int(&q, 0) : 0;
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    if (SOTTO_RULE(dropped_keys_stay_closed) && state != COUNTED)
+        return sotto_fail(err, SOTTO_STALE, "attester: the counts of this key were dropped");
+    return SOTTO_OK;
+}
+
 static sotto_status count(sotto_tx *tx, void *context, sotto_err *err)
 {
     const row *r = context;
     sotto_sql q;
     bool there, same;
 
+    SOTTO_TRY(note_key(tx, r, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO issuance (device, key_id, request)"
                                 " VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
@@ -80,14 +110,73 @@ static sotto_status count(sotto_tx *tx, void *context, sotto_err *err)
 }
 
 sotto_status sotto_attester_count(sotto_db *db, const uint8_t device[SOTTO_ATTESTER_ID],
-                                  const uint8_t key_id[SOTTO_ATTESTER_ID], sotto_bytes request,
-                                  sotto_err *err)
+                                  const sotto_listed_key *key, sotto_bytes request, sotto_err *err)
 {
     uint8_t digest[32];
     row r = {.device = sotto_bytes_of(device, SOTTO_ATTESTER_ID),
-             .key_id = sotto_bytes_of(key_id, SOTTO_ATTESTER_ID),
-             .digest = sotto_bytes_of(digest, sizeof digest)};
+             .key_id = sotto_bytes_of(key->id, SOTTO_ATTESTER_ID),
+             .digest = sotto_bytes_of(digest, sizeof digest),
+             .closes = key->closes};
 
     sotto_hash_once(digest, SOTTO_SHA256, request);
     return sotto_db_run(db, count, &r, err);
+}
+
+/* ---- dropping ---------------------------------------------------------------------------------------------------- */
+
+typedef struct drop {
+    int64_t before;
+    uint8_t key_id[SOTTO_ATTESTER_ID];
+    uint64_t rows;
+    bool found;
+} drop;
+
+static sotto_status find_closed(sotto_tx *tx, drop *d, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT id FROM listed WHERE closes < ?1 AND state < ?2"
+                                " ORDER BY closes LIMIT 1",
+                                err));
+    sotto_sql_int(&q, 1, d->before);
+    sotto_sql_int(&q, 2, DROPPED);
+    SOTTO_TRY(sotto_sql_step(&q, &d->found, err));
+    if (d->found)
+        SOTTO_TRY(sotto_sql_column_fixed(&q, 0, d->key_id, sizeof d->key_id, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The key is refused from the first row on, and done with once fewer rows went than may go at once. */
+static sotto_status drop_some(sotto_tx *tx, void *context, sotto_err *err)
+{
+    drop *d = context;
+    const sotto_bytes id = sotto_bytes_of(d->key_id, sizeof d->key_id);
+    sotto_sql q;
+
+    SOTTO_TRY(find_closed(tx, d, err));
+    if (!d->found)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "DELETE FROM issuance WHERE key_id = ?1 AND device IN"
+                                " (SELECT device FROM issuance WHERE key_id = ?1 LIMIT ?2)",
+                                err));
+    sotto_sql_bytes(&q, 1, id);
+    sotto_sql_int(&q, 2, AT_ONCE);
+    SOTTO_TRY(sotto_sql_run(&q, &d->rows, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE listed SET state = ?2 WHERE id = ?1", err));
+    sotto_sql_bytes(&q, 1, id);
+    sotto_sql_int(&q, 2, d->rows < AT_ONCE ? DROPPED : DROPPING);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+sotto_status sotto_attester_drop(sotto_db *db, int64_t before, uint64_t *dropped, bool *more,
+                                 sotto_err *err)
+{
+    drop d = {.before = before};
+
+    SOTTO_TRY(sotto_db_run(db, drop_some, &d, err));
+    *dropped += d.found ? d.rows : 0;
+    *more = d.found;
+    return SOTTO_OK;
 }

@@ -2,11 +2,15 @@
  *
  * A device has one token for each key. It may send the same request again, whose answer it lost: the issuer gives the same
  * signature. So the count is the digest of the first request.
+ *
+ * Counts are kept for as long as a second token could be had, and some time longer. Then they go, and their key is refused for good: a
+ * clock that is set back opens none again.
  */
 #ifndef SOTTO_SERVE_ATTESTER_ATTESTER_COUNTS_H
 #define SOTTO_SERVE_ATTESTER_ATTESTER_COUNTS_H
 
 #include "db/store.h"
+#include "serve/attester/token_list.h"
 
 enum { SOTTO_ATTESTER_ID = 32 };
 
@@ -15,6 +19,11 @@ enum { SOTTO_ATTESTER_ID = 32 };
     "CREATE TABLE issuance (device {bytes} NOT NULL, key_id {bytes} NOT NULL,"                     \
     " request {bytes} NOT NULL, PRIMARY KEY (device, key_id));"
 
+/* listed.state: 0 counted, 1 being dropped, 2 dropped. */
+#define SOTTO_ATTESTER_CLOSING_SCHEMA                                                              \
+    "CREATE TABLE listed (id {bytes} PRIMARY KEY, closes {int} NOT NULL, state {int} NOT NULL);"   \
+    "CREATE INDEX issuance_key ON issuance (key_id);"
+
 /* Enrolling twice is harmless. Who leaves keeps its counts: enrolled again, it has no second token. */
 SOTTO_MUST_USE sotto_status sotto_attester_enrol(sotto_db *db, const uint8_t id[SOTTO_ATTESTER_ID],
                                                  bool enrolled, sotto_err *err);
@@ -22,11 +31,15 @@ SOTTO_MUST_USE sotto_status sotto_attester_enrol(sotto_db *db, const uint8_t id[
 SOTTO_MUST_USE sotto_status sotto_attester_is_enrolled(sotto_db *db,
                                                        const uint8_t id[SOTTO_ATTESTER_ID],
                                                        sotto_err *err);
-/* Counts one token, on disk before it returns.
- *   SOTTO_DENIED  the device has asked under this key with another request */
+/* Counts one token under a listed key, on disk before it returns.
+ *   SOTTO_DENIED  the device has asked under this key with another request
+ *   SOTTO_STALE   the key's counts were dropped */
 SOTTO_MUST_USE sotto_status sotto_attester_count(sotto_db *db,
                                                  const uint8_t device[SOTTO_ATTESTER_ID],
-                                                 const uint8_t key_id[SOTTO_ATTESTER_ID],
-                                                 sotto_bytes request, sotto_err *err);
+                                                 const sotto_listed_key *key, sotto_bytes request,
+                                                 sotto_err *err);
+/* Drops some counts of one key that closed before that time, and adds their number to *dropped. *more: there may be others. */
+SOTTO_MUST_USE sotto_status sotto_attester_drop(sotto_db *db, int64_t before, uint64_t *dropped,
+                                                bool *more, sotto_err *err);
 
 #endif

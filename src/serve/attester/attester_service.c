@@ -18,11 +18,13 @@
 
 enum {
     OWNER = 15,
-    BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST,
     LIST = 16 << 20,
     LISTED = 4096,
     MISSES = 1024,
-    MISS_MS = 10000
+    MISS_MS = 10000,
+    /* Beyond the time for which the issuer lists a closed key: nothing that was signed under it is still taken. */
+    KEEP_S = 31 * 86400,
+    DROP_EVERY_S = 3600
 };
 
 /* A device for which the list was fetched, and did not have its key so far. */
@@ -36,21 +38,25 @@ typedef struct attester {
     sotto_attester_config config;
     sotto_attestation attestation;
     sotto_bearer issuer, operator;
-    /* Of what follows. listed: ids that the issuer's list was seen to have. The oldest of each is forgotten. */
+    /* Of what follows. listed: keys that the issuer's list was seen to have. The oldest of each is forgotten. */
     pthread_mutex_t lock;
-    uint8_t listed[LISTED][SOTTO_ATTESTER_ID];
+    sotto_listed_key listed[LISTED];
     size_t listed_count;
     miss misses[MISSES];
     size_t miss_count;
-    atomic_uint_fast64_t forwarded, refused;
+    atomic_uint_fast64_t forwarded, refused, dropped;
+    int64_t drop_next; /* seconds since 1970; of the thread that ticks */
+    atomic_bool dropping;
 } attester;
 
 /* One request on its way. */
 typedef struct passage {
     attester *attester;
     sotto_http_request *request;
-    uint8_t key_id[SOTTO_ATTESTER_ID], device[SOTTO_ATTESTER_ID];
+    sotto_listed_key key; /* when it closes: once it was found on the list */
+    uint8_t device[SOTTO_ATTESTER_ID];
     uint8_t asked[SOTTO_TYPE2_REQUEST];
+    bool listed;
     char hex[2 * SOTTO_ATTESTER_ID + 1];
 } passage;
 
@@ -147,21 +153,24 @@ static void forward(passage *p)
 
 /* ---- the public list --------------------------------------------------------------------------------------------- */
 
-static bool is_listed(attester *a, const uint8_t id[SOTTO_ATTESTER_ID])
+static bool is_listed(attester *a, sotto_listed_key *key)
 {
     bool found = false;
 
     pthread_mutex_lock(&a->lock);
-    for (size_t i = 0; i < LISTED && i < a->listed_count && !found; i++)
-        found = memcmp(a->listed[i], id, SOTTO_ATTESTER_ID) == 0;
+    for (size_t i = 0; i < LISTED && i < a->listed_count && !found; i++) {
+        found = memcmp(a->listed[i].id, key->id, SOTTO_ATTESTER_ID) == 0;
+        if (found)
+            key->closes = a->listed[i].closes;
+    }
     pthread_mutex_unlock(&a->lock);
     return found;
 }
 
-static void remember_listed(attester *a, const uint8_t id[SOTTO_ATTESTER_ID])
+static void remember_listed(attester *a, const sotto_listed_key *key)
 {
     pthread_mutex_lock(&a->lock);
-    memcpy(a->listed[a->listed_count++ % LISTED], id, SOTTO_ATTESTER_ID);
+    a->listed[a->listed_count++ % LISTED] = *key;
     pthread_mutex_unlock(&a->lock);
 }
 
@@ -205,25 +214,32 @@ static void forget_miss(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
 static void count_and_forward(void *context, sotto_worker *worker)
 {
     passage *p = context;
-    sotto_status status = sotto_attester_count(p->attester->host->db, p->device, p->key_id,
-                                               sotto_bytes_of(p->asked, sizeof p->asked), NULL);
+    const bool closed = sotto_host_seconds(p->attester->host) >= p->key.closes;
+    sotto_status status = SOTTO_OK;
 
     (void)worker;
+    /* The issuer would refuse it, too; but what is not counted need not be dropped. */
+    if (SOTTO_RULE(closed_keys_not_counted) && closed)
+        status = SOTTO_STALE;
+    if (status == SOTTO_OK)
+        status = sotto_attester_count(p->attester->host->db, p->device, &p->key,
+                                      sotto_bytes_of(p->asked, sizeof p->asked), NULL);
     if (status != SOTTO_OK)
         refuse(p, status);
     else
         forward(p);
 }
 
-static bool list_has(sotto_bytes list, const char *hex)
+static sotto_status compare(void *context, const sotto_listed_key *key, sotto_err *err)
 {
-    char wanted[2 * SOTTO_ATTESTER_ID + 16];
-    const int len = snprintf(wanted, sizeof wanted, "\"id\":\"%s\"", hex);
+    passage *p = context;
 
-    for (size_t i = 0; i + (size_t)len <= list.len; i++)
-        if (memcmp(list.data + i, wanted, (size_t)len) == 0)
-            return true;
-    return false;
+    (void)err;
+    if (!p->listed && memcmp(key->id, p->key.id, SOTTO_ATTESTER_ID) == 0) {
+        p->key.closes = key->closes;
+        p->listed = true;
+    }
+    return SOTTO_OK;
 }
 
 static void on_list(void *context, sotto_status status, const sotto_http_response *response,
@@ -232,17 +248,18 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
     passage *p = context;
 
     (void)err;
-    if (status != SOTTO_OK || response->status != 200) {
+    if (status != SOTTO_OK || response->status != 200 ||
+        sotto_token_list_each(response->body, compare, p, NULL) != SOTTO_OK) {
         forget_miss(p->attester, p->device);
         refuse(p, SOTTO_IO);
         return;
     }
-    if (SOTTO_RULE(keys_of_the_list) && !list_has(response->body, p->hex)) {
+    if (SOTTO_RULE(keys_of_the_list) && !p->listed) {
         refuse(p, SOTTO_MISSING);
         return;
     }
     forget_miss(p->attester, p->device);
-    remember_listed(p->attester, p->key_id);
+    remember_listed(p->attester, &p->key);
     if (sotto_pool_post(p->attester->host->pool, count_and_forward, p, NULL) != SOTTO_OK)
         refuse(p, SOTTO_IO);
 }
@@ -268,17 +285,15 @@ static void ask_for_list(passage *p)
 
 static sotto_status read_passage(passage *p, sotto_err *err)
 {
-    sotto_reader in = sotto_reader_over(sotto_http_request_body(p->request));
-    const sotto_bytes evidence = sotto_read_opaque16(&in);
+    const sotto_attestation *attestation = &p->attester->attestation;
+    sotto_attested_request request;
     uint8_t text[SOTTO_ATTESTED_TEXT];
-    sotto_token_request asked;
 
-    sotto_read_fixed(&in, p->asked, sizeof p->asked);
-    SOTTO_TRY(sotto_reader_finish(&in, "attested token request", err));
-    SOTTO_TRY(sotto_token_request_decode(&asked, sotto_bytes_of(p->asked, sizeof p->asked), err));
-    sotto_attested_text(text, p->key_id, p->asked);
-    return p->attester->attestation.check(p->attester->attestation.context, p->device, evidence,
-                                          sotto_bytes_of(text, sizeof text), err);
+    SOTTO_TRY(sotto_attested_request_decode(&request, sotto_http_request_body(p->request), err));
+    memcpy(p->asked, request.asked, sizeof p->asked);
+    sotto_attested_text(text, p->key.id, p->asked);
+    return attestation->check(attestation->context, p->device, request.evidence,
+                              sotto_bytes_of(text, sizeof text), err);
 }
 
 static void attest(void *context, sotto_worker *worker)
@@ -286,13 +301,13 @@ static void attest(void *context, sotto_worker *worker)
     passage *p = context;
     sotto_status status = SOTTO_MISSING;
 
-    if (sotto_hex_decode(p->key_id, sizeof p->key_id,
+    if (sotto_hex_decode(p->key.id, sizeof p->key.id,
                          sotto_route_segment(p->attester->host, p->request, 1)))
         status = read_passage(p, NULL);
-    sotto_hex_encode(p->hex, sotto_bytes_of(p->key_id, sizeof p->key_id));
+    sotto_hex_encode(p->hex, sotto_bytes_of(p->key.id, sizeof p->key.id));
     if (status != SOTTO_OK)
         refuse(p, status);
-    else if (is_listed(p->attester, p->key_id))
+    else if (is_listed(p->attester, &p->key))
         count_and_forward(p, worker);
     else
         ask_for_list(p);
@@ -382,10 +397,38 @@ static const sotto_route routes[] = {
      .handle = change_device},
     {.method = SOTTO_HTTP_POST,
      .path = "tokens/{key}",
-     .max_body = BODY,
+     .max_body = SOTTO_ATTESTED_BODY,
      .admit = admit_device,
      .handle = post_token},
 };
+
+/* ---- old counts -------------------------------------------------------------------------------------------------- */
+
+static void drop_old(void *context, sotto_worker *worker)
+{
+    attester *a = context;
+    const int64_t before = sotto_host_seconds(a->host) - KEEP_S;
+    uint64_t dropped = 0;
+    bool more = true;
+
+    (void)worker;
+    while (more && sotto_attester_drop(a->host->db, before, &dropped, &more, NULL) == SOTTO_OK)
+        ;
+    atomic_fetch_add(&a->dropped, dropped);
+    atomic_store(&a->dropping, false);
+}
+
+static void tick(void *state)
+{
+    attester *a = state;
+    const int64_t now = sotto_host_seconds(a->host);
+
+    if (now < a->drop_next || atomic_exchange(&a->dropping, true))
+        return;
+    a->drop_next = now + DROP_EVERY_S;
+    if (sotto_pool_post(a->host->pool, drop_old, a, NULL) != SOTTO_OK)
+        atomic_store(&a->dropping, false);
+}
 
 /* ---- the rest ---------------------------------------------------------------------------------------------------- */
 
@@ -403,6 +446,7 @@ static const sotto_option options[] = {
 
 static const sotto_migration migrations[] = {
     {1, SOTTO_OWNER_SCHEMA SOTTO_ATTESTER_SCHEMA},
+    {2, SOTTO_ATTESTER_CLOSING_SCHEMA},
 };
 
 static void close_attester(void *state)
@@ -453,6 +497,8 @@ static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
                      atomic_load(&a->forwarded));
     sotto_metric_one(w, "sotto_token_requests_refused", "counter", "Requests that were refused.",
                      atomic_load(&a->refused));
+    sotto_metric_one(w, "sotto_token_counts_dropped", "counter",
+                     "Counts that went with their keys.", atomic_load(&a->dropped));
     return SOTTO_OK;
 }
 
@@ -472,6 +518,7 @@ const sotto_service sotto_attester_service = {
     .migration_count = sizeof migrations / sizeof migrations[0],
     .open = open_attester,
     .close = close_attester,
+    .tick = tick,
     .describe = describe,
     .metrics = metrics,
 };

@@ -8,7 +8,7 @@
 #ifndef SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
 #define SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
 
-#include "seal/token/attested.h"
+#include "serve/attester/attested_request.h"
 #include "serve/attester/attester_counts.h"
 #include "serve/host/service.h"
 

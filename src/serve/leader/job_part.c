@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool sotto_job_part_is_long(const sotto_server_task *task)
@@ -11,12 +12,25 @@ bool sotto_job_part_is_long(const sotto_server_task *task)
     return task->dap.report_bytes >= LONG;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    return memcmp(((const sotto_kept_report *)a)->metadata.report_id,
+                  ((const sotto_kept_report *)b)->metadata.report_id, SOTTO_REPORT_ID_SIZE);
+}
+
+void sotto_job_part_mix(sotto_kept_report *reports, size_t count)
+{
+    if (count > 1)
+        qsort(reports, count, sizeof *reports, by_id);
+}
+
 sotto_status sotto_job_part_begin(sotto_job_part *part, const sotto_server_task *task,
                                   sotto_kept_report *reports, size_t count, sotto_arena *arena,
                                   sotto_err *err)
 {
     sotto_vdaf_report *inputs = sotto_arena_take_array(arena, count + 1, sizeof *inputs);
 
+    sotto_job_part_mix(reports, count);
     *part = (sotto_job_part){.reports = reports, .count = count};
     if (!inputs)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job");

@@ -23,7 +23,10 @@ typedef struct sotto_job_part {
 
 /* Whether a task's reports are so long that they are summed at once. */
 bool sotto_job_part_is_long(const sotto_server_task *task);
-/* The first step of these reports. */
+/* Puts reports into the order of their ids, which devices draw at random. In the order in which they came, a helper and a relay
+ * could match them with devices. The order is the same whenever a part is read again. */
+void sotto_job_part_mix(sotto_kept_report *reports, size_t count);
+/* The first step of these reports, mixed. */
 SOTTO_MUST_USE sotto_status sotto_job_part_begin(sotto_job_part *part,
                                                  const sotto_server_task *task,
                                                  sotto_kept_report *reports, size_t count,

@@ -276,6 +276,7 @@ static sotto_status take_off(sotto_leader_job *job, size_t p, sotto_err *err)
     if (sotto_leader_read(job, sotto_leader_load_segment, err) != SOTTO_OK || job->left_out ||
         job->read != part->count)
         return sotto_fail(err, SOTTO_IO, "a segment could not be read again");
+    sotto_job_part_mix(job->reports, job->read); /* as the part has them */
     for (size_t i = 0; i < part->count; i++)
         if (does_not_hold(part, i))
             job->reports[count++] = job->reports[i];

@@ -2,6 +2,7 @@
 #include "serve/log/log.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/rule.h"
 #include "db/store.h"
@@ -12,7 +13,12 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LOG_GUARD = 10 };
+enum { LOG_GUARD = 10, HEARD_MS = 5000 };
+
+static uint64_t now_ms(void)
+{
+    return sotto_clock_monotonic(&sotto_clock_system) / 1000000;
+}
 
 struct sotto_log_append {
     sotto_log_append *next;
@@ -151,6 +157,7 @@ static sotto_status sign_batch(sotto_log_server *log, sotto_log_append *batch, s
         SOTTO_TRY(add_list(log, a, err));
     SOTTO_TRY(sotto_log_store_commit(log->store, err));
     atomic_store(&log->size, sotto_log_store_signed(log->store, NULL)->size);
+    atomic_store(&log->signed_ms, now_ms());
     for (size_t i = 0; i < log->witness_keys.count; i++) {
         log->witnesses[i].done = false;
         log->witnesses[i].not_before = 0;
@@ -195,14 +202,26 @@ static void run_batch(sotto_log_server *log, sotto_log_append *batch)
     sotto_log_ask_witnesses(log);
 }
 
+/* Under the queue's lock, so that no answer comes unnoticed. Only the last tree is published, with its cosignatures: a log that grew again before its witnesses answered would never have a
+ * cosigned checkpoint. One that does not answer holds it up for some seconds, and no longer. */
+static bool is_heard(const sotto_log_server *log)
+{
+    if (atomic_load(&log->draining) || atomic_load(&log->asking) == 0)
+        return true;
+    return now_ms() - atomic_load(&log->signed_ms) >= HEARD_MS;
+}
+
+/* NULL: there is none, or it waits for witnesses. */
 static sotto_log_append *take_batch(sotto_log_server *log)
 {
-    sotto_log_append *batch;
+    sotto_log_append *batch = NULL;
 
     (void)pthread_mutex_lock(&log->queue_lock);
-    batch = log->first;
-    log->first = NULL;
-    log->end = &log->first;
+    if (is_heard(log)) {
+        batch = log->first;
+        log->first = NULL;
+        log->end = &log->first;
+    }
     log->signing = batch != NULL;
     (void)pthread_mutex_unlock(&log->queue_lock);
     return batch;
@@ -217,11 +236,41 @@ static void work(void *context, sotto_worker *worker)
         run_batch(context, batch);
 }
 
+static void start_work(sotto_log_server *log)
+{
+    if (sotto_pool_post(log->host->pool, work, log, NULL) != SOTTO_OK)
+        sotto_log_refuse_waiting(log);
+}
+
+void sotto_log_sign_waiting(sotto_log_server *log)
+{
+    bool start;
+
+    (void)pthread_mutex_lock(&log->queue_lock);
+    start = log->first && !log->signing && is_heard(log);
+    log->signing = log->signing || start;
+    (void)pthread_mutex_unlock(&log->queue_lock);
+    if (start)
+        start_work(log);
+}
+
+void sotto_log_refuse_waiting(sotto_log_server *log)
+{
+    sotto_log_append *batch;
+
+    (void)pthread_mutex_lock(&log->queue_lock);
+    batch = log->first;
+    log->first = NULL;
+    log->end = &log->first;
+    log->signing = false;
+    (void)pthread_mutex_unlock(&log->queue_lock);
+    answer_batch(batch, false);
+}
+
 void sotto_log_take_entries(void *state, const sotto_route *route, sotto_http_request *request)
 {
     sotto_log_server *log = state;
     sotto_log_append *append = NULL;
-    bool start;
 
     (void)route;
     if (!is_list(sotto_http_request_body(request))) {
@@ -237,9 +286,6 @@ void sotto_log_take_entries(void *state, const sotto_route *route, sotto_http_re
     (void)pthread_mutex_lock(&log->queue_lock);
     *log->end = append;
     log->end = &append->next;
-    start = !log->signing;
-    log->signing = true;
     (void)pthread_mutex_unlock(&log->queue_lock);
-    if (start && sotto_pool_post(log->host->pool, work, log, NULL) != SOTTO_OK)
-        answer_batch(take_batch(log), false);
+    sotto_log_sign_waiting(log);
 }

@@ -52,6 +52,9 @@ struct sotto_log_server {
     sotto_log_append *first, **end; /* wait to be signed */
     bool signing;
     bool stopping;
+    atomic_bool draining; /* nothing is held back any more */
+    atomic_uint asking;   /* witnesses whose answer is awaited */
+    atomic_uint_fast64_t signed_ms;
     sotto_checkpoint remembered;                          /* what the database has; size 0: none */
     atomic_uint_fast64_t size, added, cosigned, unproved; /* for health and metrics */
     atomic_bool confirmed;   /* a witness cosigned since the start, or there is none to ask */
@@ -62,6 +65,10 @@ struct sotto_log_server {
 bool sotto_log_admit(void *state, const sotto_route *route, sotto_http_request *request,
                      size_t *max_body);
 void sotto_log_take_entries(void *state, const sotto_route *route, sotto_http_request *request);
+/* Signs what waits, unless witnesses are yet to be heard about the tree before. */
+void sotto_log_sign_waiting(sotto_log_server *log);
+/* Refuses what waits: the server closes. */
+void sotto_log_refuse_waiting(sotto_log_server *log);
 /* What the database remembers of the last tree; size 0: nothing. */
 SOTTO_MUST_USE sotto_status sotto_log_known(sotto_log_server *log, sotto_checkpoint *known,
                                             sotto_err *err);

@@ -94,9 +94,24 @@ static void stop(void *state)
     (void)pthread_mutex_unlock(&log->lock);
 }
 
+static void drain(void *state)
+{
+    sotto_log_server *log = state;
+
+    atomic_store(&log->draining, true);
+    sotto_log_sign_waiting(log);
+}
+
+/* No worker runs any more: what still waits was not signed. */
+static void settle(void *state)
+{
+    sotto_log_refuse_waiting(state);
+}
+
 static void tick(void *state)
 {
     sotto_log_ask_witnesses(state);
+    sotto_log_sign_waiting(state);
 }
 
 /* ---- health --------------------------------------------------------------------------------------------------------------- */
@@ -191,7 +206,9 @@ const sotto_service sotto_log_service = {
     .migrations = migrations,
     .migration_count = 1,
     .open = open_log,
+    .drain = drain,
     .stop = stop,
+    .settle = settle,
     .close = close_log,
     .tick = tick,
     .describe = describe,

@@ -154,6 +154,7 @@ static void take(void *context, sotto_worker *worker)
                   sotto_log_text("reason", err.reason));
     sotto_release(h, sizeof *h);
     sotto_log_ask_witnesses(log);
+    sotto_log_sign_waiting(log);
 }
 
 static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
@@ -232,6 +233,16 @@ static sotto_status ask(sotto_log_server *log, sotto_log_witness *witness, heard
                            on_answer, h, err);
 }
 
+/* Under the lock. */
+static unsigned count_busy(const sotto_log_server *log)
+{
+    unsigned busy = 0;
+
+    for (size_t i = 0; i < log->witness_keys.count; i++)
+        busy += log->witnesses[i].busy;
+    return busy;
+}
+
 void sotto_log_ask_witnesses(sotto_log_server *log)
 {
     const int64_t now = sotto_host_seconds(log->host);
@@ -257,5 +268,6 @@ void sotto_log_ask_witnesses(sotto_log_server *log)
             sotto_release(h, sizeof *h);
         }
     }
+    atomic_store(&log->asking, count_busy(log));
     (void)pthread_mutex_unlock(&log->lock);
 }

@@ -1,0 +1,22 @@
+/* serve/attester/attested_request.h - what a device posts to an attester: evidence <2> | token request.
+ *
+ * Callers:  the attester, with strangers' bytes.
+ * Memory:   the evidence lies in the bytes that were decoded.
+ */
+#ifndef SOTTO_SERVE_ATTESTER_ATTESTED_REQUEST_H
+#define SOTTO_SERVE_ATTESTER_ATTESTED_REQUEST_H
+
+#include "seal/token/attested.h"
+
+enum { SOTTO_ATTESTED_BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST };
+
+typedef struct sotto_attested_request {
+    sotto_bytes evidence;
+    uint8_t asked[SOTTO_TYPE2_REQUEST];
+} sotto_attested_request;
+
+/* SOTTO_MALFORMED  cut short, more behind it, or a token request that is none */
+SOTTO_MUST_USE sotto_status sotto_attested_request_decode(sotto_attested_request *out,
+                                                          sotto_bytes wire, sotto_err *err);
+
+#endif

@@ -1,0 +1,49 @@
+"""The matcher itself, without a network: it links what is in order, does not link what was mixed, and its bound is what it says."""
+import math
+import random
+
+import match
+
+
+def run(devices, least, seed, jitter=0.0):
+    """Devices at random times; batches of `least` leave, mixed, when they are full. Returns both sides, the truth, the batches."""
+    dice = random.Random(seed)
+    sent = sorted((dice.uniform(0, devices / 10), f"d{i}") for i in range(devices))
+    seen, truth, batches = [], {}, 0
+    for start in range(0, devices, least):
+        batch = sent[start:start + least]
+        leaves = batch[-1][0] + 0.05
+        dice.shuffle(batch)
+        batches += 1
+        for place, (_, device) in enumerate(batch):
+            seen.append((f"r{device}", leaves + place * 1e-4 + dice.uniform(0, jitter)))
+            truth[f"r{device}"] = device
+    return [(d, t) for t, d in sent], seen, truth, batches
+
+
+def check(what, good):
+    assert good, what
+
+
+def tail(mean, above):
+    return sum(math.exp(k * math.log(mean) - mean - math.lgamma(k + 1)) for k in range(above + 1, above + 200))
+
+
+for mean, most in ((1, 9), (10, 27), (125, 182)):
+    check("the bound is passed once in a million runs", abs(match.poisson_above(mean, most) - tail(mean, most)) < 1e-9)
+    count = match.bound(mean, 1)
+    check("no looser than it says", tail(mean, count) <= 1e-6 < tail(mean, count - 1))
+check("more tries, a higher bound", match.bound(10, 4) >= match.bound(10, 1))
+
+for seed in range(20):
+    devices, reports, truth, batches = run(200, 1, seed)
+    found, how = match.best(devices, reports, truth)
+    check("without mixing all are linked", found == 200)
+    check("which is above the bound", found > match.bound(13, len(match.TRIES)))
+    devices, reports, truth, batches = run(200, 16, seed)
+    found, how = match.best(devices, reports, truth)
+    check(f"mixed: {found} right of {batches} batches", found <= match.bound(batches, len(match.TRIES)))
+    check("chance alone", match.right(match.by_chance(devices, reports, seed), truth) <= match.bound(1, 1))
+    late = run(200, 1, seed, jitter=0.3)
+    check("a busy machine does not hide the order", match.best(*late[:3])[0] > match.bound(13, len(match.TRIES)))
+print("all right")

@@ -1,0 +1,152 @@
+#!/bin/sh
+# operating_services.sh docs/operating.md SOTTO: types every ```sh block of sections 10 to 15 in an empty directory, and checks what
+# an operator would see: health, metrics by the names that the page has, backups, and the way down. Only the ports are others.
+page=$1
+sotto=$2
+look=$(cd "$(dirname "$0")" && pwd)/look.sh
+command -v curl >/dev/null || { echo "skipped: no curl, which the page uses"; exit 77; }
+command -v openssl >/dev/null || { echo "skipped: no openssl, which the page uses"; exit 77; }
+directory=$(mktemp -d) || exit 1
+services="gateway relay log witness issuer attester"
+. "$(dirname "$0")/../support/base_port.sh"
+base=$(base_port 12)
+
+finish() {
+    code=$?
+    [ "$code" -eq 0 ] || for log in "$directory"/*.log; do echo "--- $log"; cat "$log"; done
+    [ -f "$directory/pids" ] && for pid in $(cat "$directory/pids"); do kill "$pid" 2>/dev/null; done
+    rm -rf "$directory"
+    exit "$code"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+fail() {
+    echo "operating_services.sh: $1"
+    exit 1
+}
+
+mkdir "$directory/bin" && ln -s "$sotto" "$directory/bin/sotto" || exit 1
+PATH=$directory/bin:$PATH
+export PATH base services page
+
+# port_of SERVICE: where it listens; its operations port is the next one
+port_of() {
+    number=$base
+    for service in $services; do
+        [ "$service" = "$1" ] && break
+        number=$((number + 2))
+    done
+    echo $number
+}
+
+ports=
+for pair in gateway:8801 relay:8802 log:8791 witness:8792 issuer:8793 attester:8794; do
+    port=$(port_of "${pair%:*}")
+    ports="$ports;s/127\.0\.0\.1:${pair#*:}/127.0.0.1:$port/"
+    ports="$ports;s/^\[${pair%:*}\]\$/[${pair%:*}]\noperations = 127.0.0.1:$((port + 1))/"
+done
+awk '/^## / { on = /^## 1[0-5]/ } /^```sh$/ { run = on; next } /^```/ { run = 0 } run' "$page" |
+    sed -e "$ports" -e 's/^sotto admin health /look /' -e 's/ &$/ \& echo $! >> pids/' \
+        -e 's/^sotto recipe publish /confirmed; &/' -e 's/^for service in relay /running; &/' >"$directory/page.sh"
+[ "$(wc -l <"$directory/page.sh")" -gt 70 ] || fail "the page has lost its commands"
+
+cat >"$directory/between.sh" <<'END'
+# On a busy machine a witness has not cosigned after the page's pause.
+confirmed() {
+    for moment in $(seq 600); do
+        ! grep -q 'log.confirmed' log.log || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# While all six run: what the page says of each.
+running() {
+    for service in $services; do
+        port=$(sed -n 's/^operations = 127.0.0.1://p' "$service.ini")
+        curl --fail --silent --show-error "http://127.0.0.1:$port/metrics" -o metrics
+        curl --fail --silent --show-error "http://127.0.0.1:$port/healthz" >>healthz
+        awk -v name="$service" '/^## / { on = $0 ~ "[.] An? " name "$" } on && /^\| `sotto_/' "$page" | cut -d '|' -f 2 |
+            grep -o 'sotto_[a-z_]*' >named || { echo "no metrics of the $service on the page"; exit 1; }
+        while read -r metric; do
+            grep -q "^$metric[ {]" metrics || { echo "the $service has no metric $metric"; exit 1; }
+        done <named
+        sotto admin health --json --config "$service.ini" >>ready.json
+        sotto admin backup "$service-backup.db" --config "$service.ini"
+        sotto admin migrate --config "$service.ini"
+    done
+}
+END
+cd "$directory" || exit 1
+sh -eu -c '. "$0"; . ./between.sh; . ./page.sh' "$look" >output 2>errors || { cat output errors; fail "a command of the page fails"; }
+
+expect() {
+    [ "$(grep -c "$2" "${3:-output}")" -eq "$1" ] || { cat output errors; fail "not $1 times: $2"; }
+}
+expect 7 '^ready$'
+expect 7 '^drained$' # the log once more, for its witness
+expect 6 '^written; the datastore key is not in it'
+expect 5 '^schema 1 is now 1$'
+expect 1 '^schema 2 is now 2$'
+expect 1 '^400$' # of the gateway, through the relay
+expect 1 '^recipe.bundle$'
+expect 2 '^0 recipe '
+expect 6 '^ok$' healthz
+expect 6 '"reached": true, "ready": true' ready.json
+grep -q '"analysis":"keyboard"' keys.json || fail "the list has no key"
+for file in log-signing.key witness-signing.key log.token issuer.operator-token attester.issuer-token gateway-backup.db; do
+    [ "$(stat -c %a $file)" = 600 ] || fail "$file can be read by others"
+done
+for service in $services; do
+    for moment in 1 2 3 4 5 6 7 8 9 10; do
+        ! grep -q 'server.stopped' $service.log || break
+        sleep 1
+    done
+    grep -q 'server.stopped' $service.log || fail "$service.log: no graceful end"
+done
+
+refuses() {
+    wanted=$1
+    text=$2
+    shift 2
+    "$@" >out 2>&1
+    got=$?
+    [ "$got" -eq "$wanted" ] || { cat out; fail "exit $got instead of $wanted: $*"; }
+    grep -q -- "$text" out || { cat out; fail "does not say '$text': $*"; }
+}
+refuses 7 "nothing answers at 127.0.0.1:$(($(port_of relay) + 1))" sotto admin health --config relay.ini
+refuses 7 "nothing answers at 127.0.0.1:$(($(port_of log) + 1))" sotto admin drain --config log.ini
+refuses 2 'a relay has no tasks' sotto admin gc --config relay.ini
+refuses 2 'a relay has no tasks' sotto admin keys list --config relay.ini
+refuses 2 'a witness has no tasks' sotto admin task list --config witness.ini
+# Schemas of two services have the same numbers.
+sed "s/^database = .*/database = sqlite:gateway.db/" relay.ini >foreign.ini
+refuses 4 "this database is a gateway's, and this is a relay" sotto admin migrate --config foreign.ini
+refuses 1 "this database is a gateway's, and this is a relay" sotto serve relay --config foreign.ini
+
+# ---- with TLS: SIGHUP reads a renewed certificate, SIGTERM drains -----------------------------------------------------
+
+logged() { # SERVICE TEXT, within half a minute
+    for moment in $(seq 300); do
+        ! grep -q -- "$2" "$1.log" || return 0
+        sleep 0.1
+    done
+    fail "$1.log does not say '$2'"
+}
+for service in $services; do
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj "/CN=$service" \
+        -keyout $service.pem.key -out $service.pem >/dev/null 2>&1 && chmod 600 $service.pem.key || fail "no certificate"
+    printf 'certificate = %s.pem\nprivate_key = %s.pem.key\n' $service $service >>$service.ini
+    : >$service.log
+    sotto serve $service --config $service.ini 2>>$service.log &
+    server=$!
+    echo $server >>pids
+    logged $service server.started
+    kill -HUP $server
+    logged $service 'server.reloaded what=certificate'
+    kill -TERM $server
+    wait $server || fail "$service: ended with $? after SIGTERM"
+    grep -q 'server.stopped' $service.log || fail "$service: no graceful end after SIGTERM"
+done
+echo "all right"

@@ -72,7 +72,7 @@ sotto_status sotto_device_logged_before(const sotto_policy *policy, sotto_logged
 sotto_status sotto_device_logged(sotto_device *device, sotto_logged *out, sotto_bytes bytes,
                                  sotto_entry_type type, sotto_bytes steps, sotto_err *err)
 {
-    sotto_bundle_facts facts;
+    sotto_bundle_facts facts = {0};
 
     SOTTO_TRY(verify(device->terms.policy, out, &facts, bytes, type, err));
     if (!out->log)

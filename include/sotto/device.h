@@ -364,13 +364,14 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_replace_parties(sotto_device 
 /* Takes a list of an issuer's keys, one for each collection, which that issuer signed (`sotto parties sign --token-keys`). When
  * the token of each new key is asked for is drawn now, whether or not a recipe of it is known: an enrolled device asks for one
  * token under every key. Hand every list over that is published, the same to every device; again is fine.
+ * Where the policy names logs it is taken as a bundle of one of them alone; feeds bring such bundles too.
  *   SOTTO_MALFORMED  not a signed list
- *   SOTTO_DENIED     no issuer that the policy names signed it
+ *   SOTTO_DENIED     no issuer that the policy names signed it; or it is not in a log as the policy wants it
  *   SOTTO_REJECTED   a signature does not hold; or a collection is known with another key
  *   SOTTO_TOO_LARGE  more than 512 KiB, 512 keys, or 256 collections that have not closed
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_take_issuer_keys(sotto_device *device,
-                                                                    sotto_bytes signed_list,
+                                                                    sotto_bytes list,
                                                                     sotto_err *err);
 
 /* Whether now is a good time. A tick in which one of them is false only erases what is too old. */

@@ -29,6 +29,8 @@ static sotto_status take_one(sotto_device *device, sotto_bytes bytes, sotto_byte
         return sotto_device_offer_from(device, bytes, steps, NULL);
     case SOTTO_ENTRY_PARTIES:
         return sotto_device_replace_parties(device, bytes, NULL);
+    case SOTTO_ENTRY_ISSUER_KEYS:
+        return sotto_device_take_issuer_keys(device, bytes, NULL);
     default:
         return SOTTO_MISSING; /* nothing that this device takes */
     }

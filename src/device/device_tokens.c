@@ -6,6 +6,7 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "dap/admission.h"
+#include "device/device_log.h"
 #include "device/exchange.h"
 #include "noise/coin.h"
 #include "seal/token/attested.h"
@@ -69,8 +70,7 @@ static sotto_status take_keys(sotto_device *device, sotto_bytes file, sotto_err 
     return status;
 }
 
-sotto_status sotto_device_take_issuer_keys(sotto_device *device, sotto_bytes signed_list,
-                                           sotto_err *err)
+sotto_status sotto_device_take_issuer_keys(sotto_device *device, sotto_bytes list, sotto_err *err)
 {
     sotto_err_clear(err);
 
@@ -78,7 +78,11 @@ sotto_status sotto_device_take_issuer_keys(sotto_device *device, sotto_bytes sig
 
     if (closed)
         return sotto_fail(err, SOTTO_DENIED, "%s", closed);
-    const sotto_status status = take_keys(device, signed_list, err);
+    sotto_logged logged;
+    sotto_status status = sotto_device_logged(device, &logged, list, SOTTO_ENTRY_ISSUER_KEYS,
+                                              (sotto_bytes){0}, err);
+    if (status == SOTTO_OK)
+        status = take_keys(device, logged.object, err);
     sotto_arena_reset(&device->work);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Lists of token keys on a device: whose they are, how many, and when it asks under each. */
 #include "device/ledger/wallet.h"
+#include "support/logs.h"
 #include "support/wallet.h"
 
 #include <math.h>
@@ -68,6 +69,31 @@ static void a_collection_has_one_key(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_test_wallet_take(t, sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED, both)));
     sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
+/* By hand and in a feed; a list beside the log might be one for this device alone. */
+static void where_the_policy_names_a_log_lists_come_from_there(sotto_test *t)
+{
+    sotto_test_log logs;
+    uint64_t taken;
+
+    sotto_test_wallet_init(t);
+    sotto_test_log_init(t, &logs);
+    const uint64_t at =
+        sotto_test_log_add(t, &logs, SOTTO_ENTRY_ISSUER_KEYS, 1, sotto_test_the_list(t));
+    const char *policy = sotto_test_log_policy(t, &logs, sotto_test_token_policy(t), "");
+    sotto_test_wallet_phone.options.policy = sotto_bytes_of(policy, strlen(policy));
+    sotto_test_wallet_begin(t);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_test_wallet_take(t, sotto_test_the_list(t)));
+    CHECK(t, sotto_test_token_is(t, 0));
+    CHECK_OK(t, sotto_device_feed(sotto_test_wallet_phone.device,
+                                  sotto_test_log_feed(t, &logs, &logs.size, 1, &at, 1), &taken,
+                                  &t->err));
+    CHECK_EQUAL(t, 1, taken);
+    CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_PLANNED));
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_log_bundle(t, &logs, at, logs.size)));
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+    sotto_test_log_clear(&logs);
 }
 
 static sotto_status count_rows(void *context, const sotto_token_line *line, sotto_err *err)
@@ -187,6 +213,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(only_issuers_of_the_policy_are_taken),
         CASE(a_collection_has_one_key),
+        CASE(where_the_policy_names_a_log_lists_come_from_there),
         CASE(a_wallet_is_bounded),
         CASE(when_a_token_is_asked_for_tells_nothing_of_the_draw),
     };

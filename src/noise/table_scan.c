@@ -39,14 +39,14 @@ static void count_rest(int64_t *counts, const int64_t *high, const int64_t *low,
     }
 }
 
-const sotto_scan sotto_scan_portable = {"portable", count_head, count_rest};
+static const sotto_scan portable = {"portable", count_head, count_rest};
 
 /* AVX-512 was tried: its masks made it slower on Zen 4. */
 static const sotto_backend rows[] = {
 #if defined(__x86_64__)
     {SOTTO_CPU_AVX2, &sotto_scan_avx2},
 #endif
-    {0, &sotto_scan_portable},
+    {0, &portable},
 };
 static sotto_backends backends = {rows, sizeof rows / sizeof rows[0], NULL};
 

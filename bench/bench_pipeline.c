@@ -359,8 +359,8 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
                   out->cost.helper_verify);
     expect(sotto_maker_new(&s.maker, &d.task, SEED, &err), &err);
     s.bucket = d.bucket;
-    s.total =
-        whole_requests(reports ? (double)reports : out->limit * b->seconds, c->a_request, 1000);
+    s.total = whole_requests(reports ? (double)reports : out->limit * b->seconds, c->a_request,
+                             b->seconds < 0.1 ? 200 : 1000);
     if (!c->streamed && s.total * sotto_maker_report_size(s.maker) > PREMADE)
         s.total = PREMADE / sotto_maker_report_size(s.maker) / c->a_request * c->a_request;
     if (!c->streamed)

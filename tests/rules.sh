@@ -3,6 +3,7 @@
 # that guards it, which must pass while it holds. Ends with "N rules, N caught".
 # rules.sh SOURCE BUILD --listed: the source and tests/wrong/ together, and tests/rules.txt, have the same rules; those in the
 # source are guards, and the edits fit it.
+# rules.sh SOURCE BUILD --passes PROGRAM TEST: complains unless the test passes with every rule in force.
 # rules.sh SOURCE BUILD --one RULE PROGRAM TEST: one row of tests/rules.txt.
 # rules.sh SOURCE BUILD --count: adds up what the programs' last runs caught; every row of tests/rules.txt must be among it.
 source=$1
@@ -81,9 +82,8 @@ try_program() {
     mkdir -p "$results" && rm -f "$results/$what" || exit 1
     [ -x "$program" ] || { echo "no program rules_$what"; exit 1; }
     mine=$(rows | grep "^[a-z_]*|$what|")
-    for test in $(echo "$mine" | cut -d'|' -f3 | sort -u); do
-        passes "$test" || complain "rules_$what has no test $test, or it fails with every rule in force"
-    done
+    said=$(echo "$mine" | cut -d'|' -f3 | sort -u | xargs -P 3 -n 1 sh "$0" "$source" "$build" --passes "$what")
+    [ -z "$said" ] || complain "$said"
     said=$(echo "$mine" | tr '|' ' ' | xargs -P 3 -n 3 sh "$0" "$source" "$build" --one)
     echo "$said"
     rules=$(echo "$mine" | grep -c .)
@@ -97,6 +97,10 @@ program=$build/rules_$what
 case $what in
 --listed) compare_lists ;;
 --count) count_results ;;
+--passes)
+    program=$build/rules_$4
+    passes "$5" || complain "rules_$4 has no test $5, or it fails with every rule in force"
+    ;;
 --one)
     program=$build/rules_$5
     try_rule "$4" "$6"

@@ -194,6 +194,7 @@ static int add_recipe(sotto_admin *admin, sotto_arena *arena)
             admin->db, &(sotto_population){admin->role, sotto_buf_bytes(&ids), f.cohorts},
             &admin->err);
     if (status != SOTTO_OK) {
+        sotto_mistakes_explain(&mistakes);
         print_mistakes(&mistakes);
         return mistakes.errors > 0 ? (sotto_admin_fail(admin), EXIT_LINT) : sotto_admin_fail(admin);
     }

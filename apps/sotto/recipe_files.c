@@ -77,9 +77,10 @@ static sotto_status read_file(sotto_recipe_job *job, const char *path, sotto_byt
     return SOTTO_OK;
 }
 
-static int complain(const sotto_recipe_job *job, const char *path, const sotto_err *err)
+static int complain(sotto_recipe_job *job, const char *path, const sotto_err *err)
 {
     if (job->mistakes.count > 0) {
+        sotto_mistakes_explain(&job->mistakes);
         sotto_recipe_print_mistakes(job, path);
         return EXIT_LINT;
     }

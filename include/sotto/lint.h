@@ -21,6 +21,11 @@ SOTTO_API const char *sotto_policy_example(void);
 SOTTO_API const char *sotto_parties_example(void);
 SOTTO_API const char *sotto_streams_example(void);
 
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+/* Adds to each mistake about a missing key what the key is for. A device's library does without these sentences. */
+SOTTO_API void sotto_mistakes_explain(sotto_mistakes *mistakes);
+
 /* ---- judging ---------------------------------------------------------------------------------------- */
 
 /* What a recipe may claim, each number recomputed and rounded up, and by which theorem. */

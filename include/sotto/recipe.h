@@ -45,6 +45,8 @@ typedef struct sotto_mistake {
     unsigned column;    /* in bytes, from 1                                       */
     char what[200];     /* what is wrong                                          */
     char accepted[200]; /* what would be accepted; may be empty                   */
+    unsigned missing;   /* a key that must be there: its number among all keys, from 1; else 0.
+                           sotto_mistakes_explain (sotto/lint.h) tells what it is for */
 } sotto_mistake;
 
 /* The caller's; all zeros is an empty list. */

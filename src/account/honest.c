@@ -35,7 +35,8 @@ sotto_status sotto_share_honest(uint64_t *out, uint64_t cohort, sotto_share dish
     return SOTTO_OK;
 }
 
-sotto_share sotto_share_beside(sotto_decimal honest)
+/* What a policy's honest part leaves to the dishonest: in millionths, rounded up. */
+static sotto_share dishonest_beside(sotto_decimal honest)
 {
     const uint64_t parts = 1000000, millionths = honest.units / 1000000;
 
@@ -46,6 +47,6 @@ uint64_t sotto_honest_count(uint64_t cohort, sotto_decimal honest)
 {
     uint64_t count = 0;
 
-    return sotto_share_honest(&count, cohort, sotto_share_beside(honest), NULL) == SOTTO_OK ? count
-                                                                                            : 0;
+    return sotto_share_honest(&count, cohort, dishonest_beside(honest), NULL) == SOTTO_OK ? count
+                                                                                          : 0;
 }

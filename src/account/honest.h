@@ -19,9 +19,6 @@
 SOTTO_MUST_USE sotto_status sotto_share_honest(uint64_t *out, uint64_t cohort,
                                                sotto_share dishonest, sotto_err *err);
 
-/* What a policy's honest part leaves to the dishonest: in millionths, rounded up. */
-sotto_share sotto_share_beside(sotto_decimal honest);
-
 /* Honest people of a cohort under a policy's honest part; 0 where nobody is left or the cohort is out of range. */
 uint64_t sotto_honest_count(uint64_t cohort, sotto_decimal honest);
 

@@ -1,6 +1,6 @@
 /* base/cpu.h - which instructions this machine and its system offer beyond the least of their kind.
  *
- * Callers:  files that choose an implementation at run time.
+ * Callers:  base/backends.c, which chooses an implementation at run time; account/local/checkin_direct.c.
  * Threads:  asks the processor anew at every call; callers keep what they chose.
  *
  * The compiler's own __builtin_cpu_supports would bring a table of every processor into a device's library: 4.5 KB.

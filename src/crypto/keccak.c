@@ -1,9 +1,7 @@
 #include "crypto/keccak.h"
 
+#include "base/backends.h"
 #include "base/cpu.h"
-
-#include <stdatomic.h>
-#include <string.h>
 
 /* The last twelve of the twenty-four constants of Keccak-f[1600] (RFC 9861, 2.2). */
 const uint64_t sotto_keccak_round_constants[SOTTO_KECCAK_ROUNDS] = {
@@ -12,66 +10,31 @@ const uint64_t sotto_keccak_round_constants[SOTTO_KECCAK_ROUNDS] = {
     0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008,
 };
 
-/* NULL until the first use. Two threads that meet here choose the same. */
-static _Atomic(const sotto_keccak_backend *) chosen;
-
-/* The best first; what this machine lacks is NULL. The last one, scalar, never is. */
-enum { BACKENDS = 4 };
-
-static void list(const sotto_keccak_backend *found[BACKENDS])
-{
-    found[0] = found[1] = found[2] = NULL;
-    found[3] = &sotto_keccak_scalar;
+static const sotto_backend rows[] = {
 #if defined(__x86_64__)
-    const unsigned cpu = sotto_cpu();
-
-    if (!(cpu & SOTTO_CPU_BMI))
-        return;
-    found[2] = &sotto_keccak_bmi;
-    if (cpu & SOTTO_CPU_AVX2)
-        found[1] = &sotto_keccak_avx2;
-    if (cpu & SOTTO_CPU_AVX512VL)
-        found[0] = &sotto_keccak_avx512vl;
+    {SOTTO_CPU_BMI | SOTTO_CPU_AVX512VL, &sotto_keccak_avx512vl},
+    {SOTTO_CPU_BMI | SOTTO_CPU_AVX2, &sotto_keccak_avx2},
+    {SOTTO_CPU_BMI, &sotto_keccak_bmi},
 #elif defined(__aarch64__)
-    found[0] = &sotto_keccak_neon; /* part of every 64-bit ARM */
+    {0, &sotto_keccak_neon}, /* part of every 64-bit ARM */
 #endif
-}
-
-/* The best one if name is NULL. */
-static const sotto_keccak_backend *find(const char *name)
-{
-    const sotto_keccak_backend *found[BACKENDS];
-
-    list(found);
-    for (unsigned i = 0; i < BACKENDS; i++)
-        if (found[i] && (!name || strcmp(name, found[i]->name) == 0))
-            return found[i];
-    return NULL;
-}
+    {0, &sotto_keccak_scalar},
+};
+static sotto_backends backends = {rows, sizeof rows / sizeof rows[0], NULL};
 
 static const sotto_keccak_backend *backend(void)
 {
-    const sotto_keccak_backend *b = atomic_load_explicit(&chosen, memory_order_relaxed);
-
-    if (!b) {
-        b = find(NULL);
-        atomic_store_explicit(&chosen, b, memory_order_relaxed);
-    }
-    return b;
+    return sotto_backends_chosen(&backends);
 }
 
 bool sotto_keccak_use(const char *name)
 {
-    const sotto_keccak_backend *b = find(name);
-
-    if (b)
-        atomic_store_explicit(&chosen, b, memory_order_relaxed);
-    return b != NULL;
+    return sotto_backends_use(&backends, name);
 }
 
 void sotto_keccak_install(const sotto_keccak_backend *backend_of_caller)
 {
-    atomic_store_explicit(&chosen, backend_of_caller, memory_order_release);
+    atomic_store_explicit(&backends.chosen, backend_of_caller, memory_order_release);
 }
 
 const char *sotto_keccak_backend_name(void)

@@ -1,63 +1,28 @@
 #include "crypto/x25519.h"
 
+#include "base/backends.h"
 #include "base/cpu.h"
-
-#include <stdatomic.h>
-#include <string.h>
 
 /* Where the crypto library is the best there is. */
 static const sotto_x25519_lanes none = {"none", 0, 0, NULL};
 
-/* NULL until the first use. Two threads that meet here choose the same. */
-static _Atomic(const sotto_x25519_lanes *) chosen;
-
-/* The best first; what this machine lacks is NULL. The last one never is. */
-enum { SETS = 3 };
-
-static void list(const sotto_x25519_lanes *found[SETS])
-{
-    found[0] = found[1] = NULL;
-    found[2] = &none;
+static const sotto_backend rows[] = {
 #if defined(__x86_64__)
-    const unsigned cpu = sotto_cpu();
-
-    if (cpu & SOTTO_CPU_AVX2)
-        found[1] = &sotto_x25519_avx2;
-    if (cpu & SOTTO_CPU_IFMA)
-        found[0] = &sotto_x25519_ifma;
+    {SOTTO_CPU_IFMA, &sotto_x25519_ifma},
+    {SOTTO_CPU_AVX2, &sotto_x25519_avx2},
 #endif
-}
-
-/* The best one if name is NULL. */
-static const sotto_x25519_lanes *find(const char *name)
-{
-    const sotto_x25519_lanes *found[SETS];
-
-    list(found);
-    for (unsigned i = 0; i < SETS; i++)
-        if (found[i] && (!name || strcmp(name, found[i]->name) == 0))
-            return found[i];
-    return NULL;
-}
+    {0, &none},
+};
+static sotto_backends backends = {rows, sizeof rows / sizeof rows[0], NULL};
 
 static const sotto_x25519_lanes *best(void)
 {
-    const sotto_x25519_lanes *set = atomic_load_explicit(&chosen, memory_order_relaxed);
-
-    if (!set) {
-        set = find(NULL);
-        atomic_store_explicit(&chosen, set, memory_order_relaxed);
-    }
-    return set;
+    return sotto_backends_chosen(&backends);
 }
 
 bool sotto_x25519_use(const char *name)
 {
-    const sotto_x25519_lanes *set = find(name);
-
-    if (set)
-        atomic_store_explicit(&chosen, set, memory_order_relaxed);
-    return set != NULL;
+    return sotto_backends_use(&backends, name);
 }
 
 const char *sotto_x25519_name(void)

@@ -213,7 +213,7 @@ static sotto_status dial(sotto_pg *pg, sotto_err *err)
     return introduce(pg, err);
 }
 
-void sotto_pg_close(sotto_conn *conn)
+static void close_connection(sotto_conn *conn)
 {
     if (!conn)
         return;
@@ -223,8 +223,8 @@ void sotto_pg_close(sotto_conn *conn)
     sotto_release(conn, sizeof(sotto_pg));
 }
 
-sotto_status sotto_pg_connect(sotto_conn **out, const sotto_db_options *options, bool read_only,
-                              sotto_err *err)
+static sotto_status open_connection(sotto_conn **out, const sotto_db_options *options,
+                                    bool read_only, sotto_err *err)
 {
     sotto_pg *pg = sotto_alloc(sizeof *pg);
 
@@ -240,11 +240,11 @@ sotto_status sotto_pg_connect(sotto_conn **out, const sotto_db_options *options,
     if (status == SOTTO_OK)
         *out = &pg->common;
     else
-        sotto_pg_close(&pg->common);
+        close_connection(&pg->common);
     return status;
 }
 
-sotto_status sotto_pg_reconnect(sotto_conn *conn, sotto_err *err)
+static sotto_status reopen_connection(sotto_conn *conn, sotto_err *err)
 {
     return dial(sotto_pg_of(conn), err);
 }
@@ -432,9 +432,9 @@ const sotto_driver sotto_driver_postgres = {
     .guards = {"SELECT pg_advisory_xact_lock_shared(?1)", "SELECT pg_advisory_xact_lock(?1)"},
     .arrays = true,
     .group = 1,
-    .connect = sotto_pg_connect,
-    .close = sotto_pg_close,
-    .reconnect = sotto_pg_reconnect,
+    .connect = open_connection,
+    .close = close_connection,
+    .reconnect = reopen_connection,
     .begin = pg_begin,
     .commit = pg_commit,
     .resolve = pg_resolve,

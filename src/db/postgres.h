@@ -21,11 +21,6 @@ typedef struct sotto_pg {
     char doubt[SOTTO_PG_EPOCH]; /* its epoch when a commit's answer was lost       */
 } sotto_pg;
 
-sotto_status sotto_pg_connect(sotto_conn **out, const sotto_db_options *options, bool read_only,
-                              sotto_err *err);
-sotto_status sotto_pg_reconnect(sotto_conn *conn, sotto_err *err);
-void sotto_pg_close(sotto_conn *conn);
-
 /* Judges a failed result, which may be NULL; `text` is the statement, never its values. */
 sotto_status sotto_pg_fail(sotto_conn *conn, const PGresult *result, const char *text,
                            sotto_err *err);

@@ -1,9 +1,7 @@
 #include "math/kernels128.h"
 
+#include "base/backends.h"
 #include "base/cpu.h"
-
-#include <stdatomic.h>
-#include <string.h>
 
 static const sotto_f128_kernels portable = {
     "portable",
@@ -28,54 +26,21 @@ static const sotto_f128_kernels ifma = {
 };
 #endif
 
-/* NULL until the first use. Two threads that meet here choose the same. */
-static _Atomic(const sotto_f128_kernels *) chosen;
-
-/* The best first; what this machine lacks is NULL. The last one never is. */
-enum { SETS = 3 };
-
-static void list(const sotto_f128_kernels *found[SETS])
-{
-    found[0] = found[1] = NULL;
-    found[2] = &portable;
+static const sotto_backend rows[] = {
 #if defined(__x86_64__)
-    const unsigned cpu = sotto_cpu();
-
-    if (cpu & SOTTO_CPU_AVX2)
-        found[1] = &avx2;
-    if (cpu & SOTTO_CPU_IFMA)
-        found[0] = &ifma;
+    {SOTTO_CPU_IFMA, &ifma},
+    {SOTTO_CPU_AVX2, &avx2},
 #endif
-}
-
-/* The best one if name is NULL. */
-static const sotto_f128_kernels *find(const char *name)
-{
-    const sotto_f128_kernels *found[SETS];
-
-    list(found);
-    for (unsigned i = 0; i < SETS; i++)
-        if (found[i] && (!name || strcmp(name, found[i]->name) == 0))
-            return found[i];
-    return NULL;
-}
+    {0, &portable},
+};
+static sotto_backends backends = {rows, sizeof rows / sizeof rows[0], NULL};
 
 const sotto_f128_kernels *sotto_f128_best(void)
 {
-    const sotto_f128_kernels *k = atomic_load_explicit(&chosen, memory_order_relaxed);
-
-    if (!k) {
-        k = find(NULL);
-        atomic_store_explicit(&chosen, k, memory_order_relaxed);
-    }
-    return k;
+    return sotto_backends_chosen(&backends);
 }
 
 bool sotto_f128_use(const char *name)
 {
-    const sotto_f128_kernels *k = find(name);
-
-    if (k)
-        atomic_store_explicit(&chosen, k, memory_order_relaxed);
-    return k != NULL;
+    return sotto_backends_use(&backends, name);
 }

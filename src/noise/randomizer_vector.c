@@ -91,8 +91,9 @@ static sotto_status set_noise(sotto_vector_randomizer *r, sotto_arena *arena, so
     return SOTTO_OK;
 }
 
-sotto_status sotto_vector_init(sotto_vector_randomizer *out, const sotto_vector_config *config,
-                               sotto_arena *arena, sotto_err *err)
+sotto_status sotto_vector_randomizer_init(sotto_vector_randomizer *out,
+                                          const sotto_vector_config *config, sotto_arena *arena,
+                                          sotto_err *err)
 {
     memset(out, 0, sizeof *out);
     out->config = *config;
@@ -198,8 +199,9 @@ static sotto_status add_noise(const sotto_vector_randomizer *r, int64_t *out,
     return SOTTO_OK;
 }
 
-sotto_status sotto_vector_run(const sotto_vector_randomizer *r, int64_t *out, const double *x,
-                              uint64_t present, sotto_entropy *entropy, sotto_err *err)
+sotto_status sotto_vector_randomizer_run(const sotto_vector_randomizer *r, int64_t *out,
+                                         const double *x, uint64_t present, sotto_entropy *entropy,
+                                         sotto_err *err)
 {
     sotto_status status = put_on_grid(r, out, x, present, entropy, err);
 

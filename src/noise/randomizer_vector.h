@@ -1,6 +1,6 @@
 /* noise/randomizer_vector.h - a vector clipped, put on the integer grid, with this device's share of noise.
  *
- * Callers:  device/ in learning and in sums; estimate.h turns sums back.
+ * Callers:  tests; devices will, once they train or add up vectors. estimate.h turns sums back.
  * Memory:   rows of the noise live in the arena given at set-up; a run allocates nothing.
  * Secrets:  vector, whether there is one, randomness and report. Every path over them is constant-time.
  *
@@ -43,14 +43,15 @@ typedef struct sotto_vector_randomizer {
 } sotto_vector_randomizer;
 
 /* SOTTO_DENIED names the parameter; a device's share below 2 grid units asks for a larger scale. */
-SOTTO_MUST_USE sotto_status sotto_vector_init(sotto_vector_randomizer *out,
-                                              const sotto_vector_config *config, sotto_arena *arena,
-                                              sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_vector_randomizer_init(sotto_vector_randomizer *out,
+                                                         const sotto_vector_config *config,
+                                                         sotto_arena *arena, sotto_err *err);
 
 /* Writes `dimension` numbers. present is 1, or 0 for "no value", where x is read but has no effect. A vector
  * with an infinity or NaN in it counts as zeros. */
-SOTTO_MUST_USE sotto_status sotto_vector_run(const sotto_vector_randomizer *r, int64_t *out,
-                                             const double *x, uint64_t present,
-                                             sotto_entropy *entropy, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_vector_randomizer_run(const sotto_vector_randomizer *r,
+                                                        int64_t *out, const double *x,
+                                                        uint64_t present, sotto_entropy *entropy,
+                                                        sotto_err *err);
 
 #endif

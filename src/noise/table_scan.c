@@ -1,9 +1,7 @@
 #include "noise/table_scan.h"
 
+#include "base/backends.h"
 #include "base/cpu.h"
-
-#include <stdatomic.h>
-#include <string.h>
 
 /* Eight lanes a row, so that a row is loaded once for them. a < b for 63-bit numbers is the sign of a - b:
  * arithmetic that no compiler has a reason to turn into a branch. */
@@ -41,44 +39,23 @@ static void count_rest(int64_t *counts, const int64_t *high, const int64_t *low,
     }
 }
 
-const sotto_scan sotto_scan_portable = {"portable", count_head, count_rest};
+static const sotto_scan portable = {"portable", count_head, count_rest};
 
-/* NULL until the first use. Two threads that meet here choose the same. */
-static _Atomic(const sotto_scan *) chosen;
-
-/* The best first; what this machine lacks is NULL. AVX-512 was tried: its masks made it slower on Zen 4. */
-enum { KINDS = 2 };
-
-static const sotto_scan *find(const char *name)
-{
-    const sotto_scan *found[KINDS] = {NULL, &sotto_scan_portable};
-
+/* AVX-512 was tried: its masks made it slower on Zen 4. */
+static const sotto_backend rows[] = {
 #if defined(__x86_64__)
-    if (sotto_cpu() & SOTTO_CPU_AVX2)
-        found[0] = &sotto_scan_avx2;
+    {SOTTO_CPU_AVX2, &sotto_scan_avx2},
 #endif
-    for (unsigned i = 0; i < KINDS; i++)
-        if (found[i] && (!name || strcmp(name, found[i]->name) == 0))
-            return found[i];
-    return NULL;
-}
+    {0, &portable},
+};
+static sotto_backends backends = {rows, sizeof rows / sizeof rows[0], NULL};
 
 const sotto_scan *sotto_scan_chosen(void)
 {
-    const sotto_scan *scan = atomic_load_explicit(&chosen, memory_order_relaxed);
-
-    if (!scan) {
-        scan = find(NULL);
-        atomic_store_explicit(&chosen, scan, memory_order_relaxed);
-    }
-    return scan;
+    return sotto_backends_chosen(&backends);
 }
 
 bool sotto_scan_use(const char *name)
 {
-    const sotto_scan *scan = find(name);
-
-    if (scan)
-        atomic_store_explicit(&chosen, scan, memory_order_relaxed);
-    return scan != NULL;
+    return sotto_backends_use(&backends, name);
 }

@@ -21,7 +21,6 @@ typedef struct sotto_scan {
                  const sotto_noise_row *rows, size_t row_count);
 } sotto_scan;
 
-extern const sotto_scan sotto_scan_portable;
 #if defined(__x86_64__)
 extern const sotto_scan sotto_scan_avx2;
 #endif

@@ -17,7 +17,7 @@ static sotto_decimal honest_part(const sotto_budget_table *table)
     return table->honest.units ? table->honest : (sotto_decimal){ONE / 2};
 }
 
-uint64_t sotto_budget_honest(const sotto_budget_table *table, uint64_t cohort)
+static uint64_t honest_reports(const sotto_budget_table *table, uint64_t cohort)
 {
     return sotto_honest_count(cohort, honest_part(table));
 }
@@ -34,8 +34,9 @@ bool sotto_charge_counts(const sotto_charge *charge, size_t field)
     return at->sensitive;
 }
 
-const sotto_analysis_budget *sotto_budget_of_analysis(const sotto_budget_table *table,
-                                                      const char *analysis)
+/* The lines that apply; NULL where the policy has none. */
+static const sotto_analysis_budget *analysis_line(const sotto_budget_table *table,
+                                                  const char *analysis)
 {
     for (size_t i = 0; i < table->analysis_count; i++) {
         if (strcmp(table->analyses[i].name, analysis) == 0)
@@ -44,8 +45,8 @@ const sotto_analysis_budget *sotto_budget_of_analysis(const sotto_budget_table *
     return NULL;
 }
 
-const sotto_field_budget *sotto_budget_of_field(const sotto_budget_table *table,
-                                                const sotto_access *field)
+static const sotto_field_budget *field_line(const sotto_budget_table *table,
+                                            const sotto_access *field)
 {
     for (size_t i = 0; i < table->field_count; i++) {
         if (strcmp(table->fields[i].stream, field->stream) == 0 &&
@@ -174,7 +175,7 @@ static sotto_status check_account(const sotto_charge *charge, const account *a, 
 static sotto_status check_analysis(const sotto_budget_table *table, const sotto_charge *charge,
                                    const sotto_spent *spent, sotto_refusal *refusal, sotto_err *err)
 {
-    const sotto_analysis_budget *budget = sotto_budget_of_analysis(table, charge->analysis);
+    const sotto_analysis_budget *budget = analysis_line(table, charge->analysis);
     sotto_refusal r;
 
     if (!budget) {
@@ -191,7 +192,7 @@ static sotto_status check_field(const sotto_budget_table *table, const sotto_cha
                                 const sotto_access *field, const sotto_spent *spent,
                                 sotto_refusal *refusal, sotto_err *err)
 {
-    const sotto_field_budget *budget = sotto_budget_of_field(table, field);
+    const sotto_field_budget *budget = field_line(table, field);
     char name[2 * SOTTO_STORE_MAX_NAME + 2];
     sotto_decimal local;
     sotto_refusal r;
@@ -246,7 +247,7 @@ static sotto_status check_cohort(const sotto_budget_table *table, const sotto_ch
 {
     char claimed[SOTTO_DECIMAL_TEXT];
     claim found = {charge, recompute, INFINITY};
-    uint64_t honest = sotto_budget_honest(table, charge->min_cohort), enough = 0;
+    uint64_t honest = honest_reports(table, charge->min_cohort), enough = 0;
     sotto_refusal r;
     bool holds;
 
@@ -368,7 +369,7 @@ sotto_status sotto_budget_table_check(const sotto_budget_table *table, sotto_err
             return sotto_fail(err, SOTTO_MALFORMED, "budget of analysis %zu: not a valid name", i);
         SOTTO_TRY(
             check_limits(line->name, line->epsilon, line->delta, line->reports, table->slack, err));
-        if (sotto_budget_of_analysis(table, line->name) != line)
+        if (analysis_line(table, line->name) != line)
             return sotto_fail(err, SOTTO_MALFORMED, "budget of %.63s: twice", line->name);
     }
     return check_field_lines(table, err);

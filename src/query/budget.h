@@ -113,11 +113,6 @@ SOTTO_MUST_USE sotto_status sotto_budget_table_check(const sotto_budget_table *t
  *   SOTTO_MALFORMED, or SOTTO_DENIED for an adjacency that budgets don't count in */
 SOTTO_MUST_USE sotto_status sotto_charge_check(const sotto_charge *charge, sotto_err *err);
 
-/* The lines that apply; NULL where the policy has none. */
-const sotto_analysis_budget *sotto_budget_of_analysis(const sotto_budget_table *table,
-                                                      const char *analysis);
-const sotto_field_budget *sotto_budget_of_field(const sotto_budget_table *table,
-                                                const sotto_access *field);
 /* Whether a budget is kept for this field, and it is the first of its name in the charge. */
 bool sotto_charge_counts(const sotto_charge *charge, size_t field);
 
@@ -130,7 +125,5 @@ SOTTO_MUST_USE sotto_status sotto_budget_check(const sotto_budget_table *table,
                                                const sotto_spent *fields,
                                                const sotto_recompute *recompute,
                                                sotto_refusal *refusal, sotto_err *err);
-/* The number of honest reports in a cohort of this size, rounded down. */
-uint64_t sotto_budget_honest(const sotto_budget_table *table, uint64_t cohort);
 
 #endif

@@ -176,7 +176,7 @@ static int compare_keys(const sotto_party_key *a, const sotto_party_key *b)
 }
 
 /* The next key behind `last` that is in use within the span; a key that is listed twice counts once. A party has 16 at
- * most (recipe/schema_table.c). */
+ * most (recipe/schema_rows.h). */
 static const sotto_party_key *next_key(const sotto_party_entry *party, const sotto_party_key *after,
                                        int64_t first, int64_t last)
 {

@@ -36,21 +36,21 @@ static void put_row(sotto_writer *w, const sotto_schema_key *row)
     put_cell(w, key);
     put_cell(w, accepted);
     put_cell(w, fallback);
-    put_cell(w, row->help);
+    put_cell(w, sotto_schema_help(row));
     put(w, "\n");
 }
 
-static void put_object(sotto_writer *w, const sotto_schema_object *object)
+static void put_object(sotto_writer *w, const char *name, const sotto_schema_text *text)
 {
     size_t count;
-    const sotto_schema_key *rows = sotto_schema_rows(object->name, &count);
-    bool top = strcmp(object->name, "recipe") == 0 || strcmp(object->name, "policy") == 0 ||
-               strcmp(object->name, "parties") == 0 || strcmp(object->name, "streams") == 0;
+    const sotto_schema_key *rows = sotto_schema_rows(name, &count);
+    bool top = strcmp(name, "recipe") == 0 || strcmp(name, "policy") == 0 ||
+               strcmp(name, "parties") == 0 || strcmp(name, "streams") == 0;
 
     put(w, top ? "\n## " : "\n### ");
-    put(w, object->title);
+    put(w, text->title);
     put(w, "\n\n");
-    put(w, object->help);
+    put(w, text->help);
     put(w, "\n");
     if (!*rows[0].key)
         return;
@@ -76,7 +76,7 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
 
     put(&w,
         "# Recipes, policies, parties and streams\n\n"
-        "<!-- Printed by `sotto recipe reference` from src/recipe/schema_table.c; a test compares. "
+        "<!-- Printed by `sotto recipe reference` from src/recipe/schema_rows.h; a test compares. "
         "-->\n\n"
         "All four are JSON objects of at most 4 MiB and 12 levels. Unknown keys, keys that stand "
         "twice and bytes behind the end are errors. A recipe is published, hashed and logged as "
@@ -90,7 +90,7 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
         "    sotto recipe compile recipe.json parties.json   the DAP task, its VDAF and its "
         "bins\n");
     for (size_t i = 0; i < sotto_schema_object_count; i++)
-        put_object(&w, &sotto_schema_objects[i]);
+        put_object(&w, sotto_schema_objects[i], &sotto_schema_texts[i]);
     put(&w, "\n## Examples\n");
     put_example(&w, "A recipe", sotto_recipe_example());
     put_example(&w, "A policy for it", sotto_policy_example());

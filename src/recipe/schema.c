@@ -15,8 +15,7 @@ const sotto_schema_key *sotto_schema_rows(const char *object, size_t *count)
 {
     size_t number = 0, first = 0, end;
 
-    while (number < sotto_schema_object_count &&
-           strcmp(sotto_schema_objects[number].name, object) != 0)
+    while (number < sotto_schema_object_count && strcmp(sotto_schema_objects[number], object) != 0)
         number++;
     while (first < sotto_schema_count && sotto_schema[first].object != number)
         first++;
@@ -56,7 +55,7 @@ static void list_variants(const char *of, char *out, size_t cap)
     size_t len = (size_t)snprintf(out, cap, "an object whose \"%s\" is one of:", key);
 
     for (size_t i = 0; i < sotto_schema_object_count; i++) {
-        const char *name = sotto_schema_objects[i].name;
+        const char *name = sotto_schema_objects[i];
 
         if (strncmp(name, of, base) == 0 && name[base] == '.' && len < cap)
             len += (size_t)snprintf(out + len, cap - len, " %s", name + base + 1);
@@ -331,21 +330,28 @@ static void unknown_key(sotto_reading *r, const sotto_schema_key *rows, size_t c
                           place->key);
 }
 
+/* The number of the row stands in for what the key is for, so that devices need no such texts (schema_help.c). */
+static void missing(sotto_reading *r, const sotto_schema_key *row, const sotto_place *place)
+{
+    size_t before = r->mistakes->count;
+
+    wrong(r, row, place, "missing");
+    if (r->mistakes->count > before)
+        r->mistakes->items[before].missing = (unsigned)(row - sotto_schema) + 1;
+}
+
 /* An absent key with a default gets it, so that readers needn't know; one without a default is missed. */
 static void fill_absent(sotto_reading *r, const sotto_schema_key *row, json_t *object,
                         const sotto_place *place)
 {
     sotto_place at = {place, row->key, 0};
-    char accepted[200] = "";
 
     if (row->fallback && !*row->fallback)
         return;
-    if (!row->fallback) {
-        sotto_schema_accepts(row, accepted, sizeof accepted);
-        sotto_reading_mistake(r, &at, accepted, "missing: %.80s", row->help);
-        return;
-    }
-    if (json_object_set_new(object, row->key, json_loads(row->fallback, JSON_DECODE_ANY, NULL)))
+    if (!row->fallback)
+        missing(r, row, &at);
+    else if (json_object_set_new(object, row->key,
+                                 json_loads(row->fallback, JSON_DECODE_ANY, NULL)))
         r->no_memory = true;
 }
 
@@ -389,7 +395,7 @@ static bool refused_for_later(sotto_reading *r, const char *object)
 
         if (rows[i].type != SOTTO_SCHEMA_LATER || !json_object_get(r->root, rows[i].key))
             continue;
-        sotto_reading_mistake(r, &at, "a recipe without this key", "not yet: %s", rows[i].help);
+        sotto_reading_mistake(r, &at, "a recipe without this key", "not yet: %s", rows[i].of);
         return true;
     }
     return false;

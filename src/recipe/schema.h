@@ -1,4 +1,4 @@
-/* recipe/schema.h - one table of every key: what it is, its range, its default, and what it is for.
+/* recipe/schema.h - one table of every key (schema_rows.h): what it is, its range, its default, and what it is for.
  *
  * The reader checks files by it, mistakes quote it, and docs/recipe.md is printed from it.
  */
@@ -26,7 +26,7 @@ typedef enum sotto_schema_type {
     SOTTO_SCHEMA_OBJECT,   /* with the keys of object `of`                               */
     SOTTO_SCHEMA_VARIANT,  /* with the keys of object `of`.<what its "type" says>        */
     SOTTO_SCHEMA_LIST,     /* least to most items                                        */
-    SOTTO_SCHEMA_LATER,    /* known, and refused: the only mistake of its file           */
+    SOTTO_SCHEMA_LATER,    /* known, and refused with the sentence `of`, alone           */
 } sotto_schema_type;
 
 typedef struct sotto_schema_key {
@@ -38,20 +38,14 @@ typedef struct sotto_schema_key {
     const char *of; /* "object@key": "key" tells the variant, not "type"          */
     const char
         *fallback; /* the default as JSON; NULL: the key must be there; "": it may be left out */
-    const char *help;
 } sotto_schema_key;
 
 extern const sotto_schema_key sotto_schema[];
 extern const size_t sotto_schema_count;
 
-/* Objects in the order of the reference, with a sentence on each. */
-typedef struct sotto_schema_object {
-    const char *name;
-    const char *title;
-    const char *help;
-} sotto_schema_object;
-
-extern const sotto_schema_object sotto_schema_objects[];
+/* Names of objects in the order of the reference. */
+enum { SOTTO_SCHEMA_OBJECT_NAME = 28 };
+extern const char sotto_schema_objects[][SOTTO_SCHEMA_OBJECT_NAME];
 extern const size_t sotto_schema_object_count;
 
 /* Rows of an object: *count of them from the one returned. */
@@ -59,6 +53,18 @@ const sotto_schema_key *sotto_schema_rows(const char *object, size_t *count);
 
 /* "a whole number from 1 to 10", ...: what would be accepted. */
 void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap);
+
+/* ---- for analysts' tools alone (schema_help.c) ------------------------------------------------------ */
+
+typedef struct sotto_schema_text {
+    const char *title;
+    const char *help;
+} sotto_schema_text;
+
+extern const sotto_schema_text sotto_schema_texts[]; /* one for each of sotto_schema_objects */
+
+/* What the key is for. */
+const char *sotto_schema_help(const sotto_schema_key *row);
 
 /* ---- one file being read ---------------------------------------------------------------------------- */
 

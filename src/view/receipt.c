@@ -111,7 +111,7 @@ void sotto_receipt_members(sotto_json *j, const sotto_receipt *r)
     rate_released(j, "helper_rate_released", &r->helper_rejections);
 }
 
-void sotto_receipt_as_json(sotto_text *t, const void *thing)
+static void as_json(sotto_text *t, const void *thing)
 {
     sotto_json j = sotto_json_on(*t, SOTTO_JSON_INDENTED);
 
@@ -127,7 +127,7 @@ sotto_status sotto_view_receipt(const sotto_view *view, const sotto_receipt *rec
 
     static sotto_show *const formats[SOTTO_VIEW_FORMATS] = {
         [SOTTO_VIEW_TEXT] = sotto_receipt_as_text,
-        [SOTTO_VIEW_JSON] = sotto_receipt_as_json,
+        [SOTTO_VIEW_JSON] = as_json,
     };
 
     return sotto_view_run(view, formats, receipt, "a receipt", err);

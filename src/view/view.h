@@ -37,7 +37,7 @@ sotto_bytes sotto_answer_name(char memory[SOTTO_VIEW_LABEL], const sotto_recipe 
 double sotto_answer_share(const sotto_result *result, const sotto_result_bin *bin);
 
 /* Of a sotto_receipt. */
-sotto_show sotto_receipt_as_text, sotto_receipt_as_json;
+sotto_show sotto_receipt_as_text;
 /* The members of a receipt's object. */
 void sotto_receipt_members(sotto_json *j, const sotto_receipt *receipt);
 /* Those of an answered question that do not depend on a claim or a place in a list. */

@@ -207,8 +207,8 @@ static void recipes_and_policies_know_the_names_of_the_table(sotto_test *t)
             lists += sotto_schema[i].of == NULL; /* the names of the table itself */
     CHECK_EQUAL(t, 1, lists);
     for (size_t i = 0; i < sotto_schema_object_count; i++)
-        variants += strncmp(sotto_schema_objects[i].name, "aggregation.", 12) == 0 &&
-                    sotto_trust_named(sotto_schema_objects[i].name + 12);
+        variants += strncmp(sotto_schema_objects[i], "aggregation.", 12) == 0 &&
+                    sotto_trust_named(sotto_schema_objects[i] + 12);
     CHECK_EQUAL(t, SOTTO_TRUST_AERO, variants);
     EACH_TRUST(trust)
     {

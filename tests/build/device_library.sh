@@ -1,7 +1,7 @@
 #!/bin/sh
 # device_library.sh LIBRARY LIMIT CC: what an application takes in with libsotto-device: at most LIMIT bytes when
 # stripped (0: this build isn't made for size), no library but the three it names, no thread, no process, no
-# output, no socket. Then the same questions to libraries that break one rule each, so that a rule that has
+# output, no socket, no help text of the recipe's keys. Then the same questions to libraries that break one rule each, so that a rule that has
 # stopped looking is noticed.
 library=$1
 limit=$2
@@ -31,6 +31,10 @@ judge() {
     size=$(wc -c <"$work/stripped")
     if [ "$limit" -gt 0 ] && [ "$size" -gt "$limit" ]; then
         echo "$size bytes when stripped, and $limit are allowed"
+    fi
+    # The first sentence of src/recipe/schema_rows.h, which tests/recipe/test_read.c holds analysts' tools to.
+    if [ "$limit" -gt 0 ] && grep -q 'names this recipe' "$work/stripped"; then
+        echo "has the help texts of recipe/schema_help.c"
     fi
     sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamic" | grep -Ev "^($needed)\.so" | sed 's/^/needs /'
     # Fortified functions carry their name in the middle: __printf_chk.
@@ -82,5 +86,6 @@ void f(void) { abort(); }'
 breaks "another library" 'int f(void) { return 0; }' -lssl
 if [ "$limit" -gt 0 ]; then
     breaks "too large" "const char f[$limit] = {1};"
+    breaks "help texts" 'const char f[] = "names this recipe";'
 fi
 echo "and a library that breaks a rule is noticed"

@@ -532,7 +532,7 @@ static void erased_keys_are_nowhere_in_the_files(sotto_test *t)
     for (unsigned i = 0; i < 100 && keys_in(t, path, "-wal", 0, KEYS) > 0; i++)
         (void)usleep(10000); /* the first cut: all of them are in the file now */
     CHECK_OK(t, sotto_db_run(db, erase_keys, &below, &t->err));
-    for (unsigned i = 0; i < 300 && left > 0; i++) {
+    for (unsigned i = 0; i < 100 && left > 0; i++) {
         (void)usleep(100000);
         if (i % 10 == 0) { /* not so many that they overwrite the whole WAL by themselves */
             CHECK_OK(t, sotto_db_run(db, put_key, &more, &t->err));

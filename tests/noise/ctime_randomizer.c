@@ -55,14 +55,14 @@ static void vectors_take_no_branch_on_their_numbers(sotto_test *t)
         sotto_entropy entropy;
         uint64_t secret = present;
 
-        CHECK_OK(t, sotto_vector_init(&r, &c, &t->arena, &t->err));
+        CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
         for (size_t i = 0; i < DIMENSION; i++)
             x[i] = (double)i / 1000;
         sotto_sim_random_init(&random, present);
         sotto_entropy_init(&entropy, fill_secret, &random);
         sotto_ctime_secret(x, sizeof x);
         sotto_ctime_secret(&secret, sizeof secret);
-        CHECK_OK(t, sotto_vector_run(&r, out, x, secret, &entropy, &t->err));
+        CHECK_OK(t, sotto_vector_randomizer_run(&r, out, x, secret, &entropy, &t->err));
         sotto_ctime_public(out, sizeof out);
         CHECK(t, out[0] < 10000);
     }

@@ -25,7 +25,7 @@ static void claims_follow_from_the_parameters(sotto_test *t)
     sotto_vector_config c = usual(SOTTO_SHARE_GAUSSIAN);
     sotto_vector_randomizer r, replaced;
 
-    CHECK_OK(t, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     CHECK_NEAR(t, sqrt(40), r.device_sigma, 1e-3);
     CHECK(t, r.sigma >= 2 && r.sigma < 2.001);
     /* The smaller of (100 + sqrt 40)^2 and 100^2 + 10 + 7.447 (100 + sqrt(10)) */
@@ -33,10 +33,10 @@ static void claims_follow_from_the_parameters(sotto_test *t)
     CHECK_NEAR(t, sqrt((double)r.norm2) / 100, r.sensitivity, 1e-12);
     CHECK(t, r.tau < 1e-100);
     c.adjacency = SOTTO_ADJACENCY_REPLACEMENT;
-    CHECK_OK(t, sotto_vector_init(&replaced, &c, &t->arena, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_init(&replaced, &c, &t->arena, &t->err));
     CHECK_NEAR(t, 2 * r.sensitivity, replaced.sensitivity, 1e-12);
     c.scale = 100 / sqrt(10); /* a share of exactly two grid units */
-    CHECK_OK(t, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     CHECK(t, r.tau > 6e-17 && r.tau < 8e-17);
 }
 
@@ -50,7 +50,7 @@ static void check_sums(sotto_test *t, sotto_share_law law, uint64_t seed)
     sotto_entropy entropy;
     double x[DIMENSION], length = 0, bias = 0, squares = 0, expected = 0;
 
-    CHECK_OK(t, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     sotto_sim_random_init(&random, seed);
     sotto_entropy_init(&entropy, noise_fill_sim, &random);
     for (size_t i = 0; i < DIMENSION; i++) {
@@ -63,7 +63,7 @@ static void check_sums(sotto_test *t, sotto_share_law law, uint64_t seed)
         for (unsigned p = 0; p < PEOPLE; p++) {
             int64_t out[DIMENSION];
 
-            CHECK_OK(t, sotto_vector_run(&r, out, x, p % 2, &entropy, &t->err));
+            CHECK_OK(t, sotto_vector_randomizer_run(&r, out, x, p % 2, &entropy, &t->err));
             for (size_t i = 0; i < DIMENSION; i++) {
                 CHECK(t, (uint64_t)llabs(out[i]) <= r.most);
                 sum[i] += (double)out[i];
@@ -108,19 +108,19 @@ static void a_vector_that_rounding_makes_too_long_is_left_out(sotto_test *t)
     sotto_entropy entropy;
 
     c.dimension = MANY;
-    CHECK_OK(t, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     for (size_t i = 0; i < MANY; i++)
         x[i] = 1e-3;
     sotto_entropy_init(&entropy, noise_fill_words, &words);
-    CHECK_OK(t, sotto_vector_run(&r, with, x, 1, &entropy, &t->err));
-    CHECK_OK(t, sotto_vector_run(&r, without, x, 0, &entropy, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_run(&r, with, x, 1, &entropy, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_run(&r, without, x, 0, &entropy, &t->err));
     CHECK(t, r.norm2 >= MANY); /* all ones still fit */
     CHECK(t, with[0] == without[0] + 1);
     c.clip = 0.1; /* ten grid units */
-    CHECK_OK(t, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     CHECK(t, r.norm2 < MANY);
-    CHECK_OK(t, sotto_vector_run(&r, with, x, 1, &entropy, &t->err));
-    CHECK_OK(t, sotto_vector_run(&r, without, x, 0, &entropy, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_run(&r, with, x, 1, &entropy, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_run(&r, without, x, 0, &entropy, &t->err));
     CHECK_BYTES(t, without, with, sizeof with);
 }
 
@@ -130,7 +130,7 @@ static void numbers_that_are_none_count_as_zeros(sotto_test *t)
     sotto_vector_config c = usual(SOTTO_SHARE_GAUSSIAN);
     sotto_vector_randomizer r;
 
-    CHECK_OK(t, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         double x[DIMENSION] = {0.1, bad[i], 0.3};
         int64_t with[DIMENSION], without[DIMENSION];
@@ -138,8 +138,8 @@ static void numbers_that_are_none_count_as_zeros(sotto_test *t)
         sotto_entropy entropy;
 
         sotto_entropy_init(&entropy, noise_fill_words, &words);
-        CHECK_OK(t, sotto_vector_run(&r, with, x, 1, &entropy, &t->err));
-        CHECK_OK(t, sotto_vector_run(&r, without, x, 0, &entropy, &t->err));
+        CHECK_OK(t, sotto_vector_randomizer_run(&r, with, x, 1, &entropy, &t->err));
+        CHECK_OK(t, sotto_vector_randomizer_run(&r, without, x, 0, &entropy, &t->err));
         CHECK_BYTES(t, without, with, sizeof with);
     }
 }
@@ -150,25 +150,25 @@ static void bad_parameters_are_refused_by_name(sotto_test *t)
     sotto_vector_config c = usual(SOTTO_SHARE_GAUSSIAN);
 
     c.honest = 0;
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     CHECK_REASON(t, "honest");
     c = usual(SOTTO_SHARE_GAUSSIAN);
     c.honest = 100000;
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     CHECK_REASON(t, "scale");
     c = usual(SOTTO_SHARE_SKELLAM);
     c.sigma = NAN;
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     CHECK_REASON(t, "sigma");
     c = usual(SOTTO_SHARE_SKELLAM);
     c.adjacency = (sotto_adjacency)0;
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     CHECK_REASON(t, "adjacency");
     c = usual((sotto_share_law)0);
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     c = usual(SOTTO_SHARE_SKELLAM);
     c.clip = INFINITY;
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     CHECK_REASON(t, "clip");
 }
 
@@ -262,7 +262,7 @@ static void a_randomizer_keeps_the_norm_as_often_as_it_says(sotto_test *t)
             sotto_vector_randomizer r;
 
             c.dimension = dimension;
-            CHECK_OK(t, sotto_vector_init(&r, &c, &t->arena, &t->err));
+            CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
             make_vector(x, dimension, c.clip * c.scale, shape, &random);
             CHECK(t, chance_above(x, dimension, (double)r.norm2) <= exp2(r.log2_miss));
         }
@@ -285,7 +285,7 @@ static int64_t run_with_word(sotto_test *t, const sotto_vector_randomizer *r, do
 
     rounding_word = word;
     sotto_entropy_init(&entropy, noise_fill_words, &words);
-    CHECK_OK(t, sotto_vector_run(r, &out, &x, present, &entropy, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_run(r, &out, &x, present, &entropy, &t->err));
     return out;
 }
 
@@ -297,7 +297,7 @@ static void every_16_bit_number_rounds_as_its_fraction_says(sotto_test *t)
 
     c.dimension = 1;
     c.scale = 128; /* a power of two, so that places on the grid are exact */
-    CHECK_OK(t, sotto_vector_init(&r, &c, &t->arena, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         double below = floor(places[i]);
         uint64_t up = 0;

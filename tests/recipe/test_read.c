@@ -224,6 +224,25 @@ static void every_way_to_add_up_has_its_own_keys(sotto_test *t)
     }
 }
 
+static void analysts_are_told_what_a_missing_key_is_for(sotto_test *t)
+{
+    const sotto_mistake *first = &mistakes.items[0];
+
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_text(t, sotto_test_recipe_text(t, "\"recipe\": \"50001\",", "")));
+    CHECK(t, mistakes.count == 1 && strcmp(first->what, "missing") == 0);
+    sotto_mistakes_explain(&mistakes);
+    CHECK(t, strcmp(first->what, "missing: names this recipe") == 0);
+    sotto_mistakes_explain(&mistakes); /* says it once */
+    CHECK(t, strcmp(first->what, "missing: names this recipe") == 0);
+
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_text(t, sotto_test_recipe_text(t, "\"version\": 1,", "\"version\": 0,")));
+    CHECK(t, mistakes.count == 1 && first->missing == 0);
+    sotto_mistakes_explain(&mistakes);
+    CHECK(t, strcmp(first->what, "too small") == 0);
+}
+
 /* One mistake, not one for each key that learning does not have. */
 static void learning_is_refused_by_one_mistake(sotto_test *t)
 {
@@ -329,6 +348,7 @@ int main(int argc, char **argv)
         CASE(noise_is_read_exactly),
         CASE(noise_needs_two_servers),
         CASE(every_way_to_add_up_has_its_own_keys),
+        CASE(analysts_are_told_what_a_missing_key_is_for),
         CASE(learning_is_refused_by_one_mistake),
         CASE(a_round_of_donations_is_within_a_slot),
         CASE(slots_are_within_the_schedule),

@@ -11,13 +11,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { FOR_EVER_MS = 3600000 };
+enum { FOR_EVER_MS = 3600000, CALL_MS = 10000 };
 
 static sotto_test_service s;
 
 static void open_service(sotto_test *t)
 {
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
+    s.call_ms = CALL_MS;
     sotto_collection_waits_allow(s.leader->leader->waits, FOR_EVER_MS);
 }
 
@@ -158,7 +159,7 @@ static void answer(sotto_collection_wait *wait)
 
 static void await(sotto_test *t, atomic_uint *answered, unsigned wanted)
 {
-    for (unsigned i = 0; i < 6000 && atomic_load(answered) < wanted; i++)
+    for (unsigned i = 0; i < CALL_MS / 5 && atomic_load(answered) < wanted; i++)
         sotto_test_pause_ms(5);
     CHECK_EQUAL(t, wanted, atomic_load(answered));
 }

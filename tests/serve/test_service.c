@@ -332,11 +332,14 @@ static void reports_are_erased_once_they_are_added_up(sotto_test *t)
     sotto_test_service s;
     uint64_t reports = 0, counts[16] = {0};
 
-    sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
     sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
+    sotto_test_await(t, s.leader->db,
+                     "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate", 30);
+    /* In the transaction that adds them up. */
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment_key"));
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment"));
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 30, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM mark"));
     sotto_test_service_close(&s);
 }

@@ -417,7 +417,8 @@ static sotto_http_response call(sotto_test *t, sotto_test_service *s, sotto_http
                                                         .fields = fields,
                                                         .field_count = count,
                                                         .body = body,
-                                                        .attempts = 1},
+                                                        .attempts = 1,
+                                                        .timeout_ms = s->call_ms},
                                      &t->arena, &t->err));
     return response;
 }

@@ -24,6 +24,7 @@ typedef struct sotto_test_service {
     sotto_sim_random random;
     sotto_hpke_config leader_hpke, helper_hpke;
     unsigned patience;  /* of sotto_test_collect: polls, 50 ms apart; 200 at first */
+    unsigned call_ms;   /* that it waits for an answer; 0: the client's default      */
     uint64_t bucket;    /* the time of reports that are made now */
     sotto_bytes answer; /* what sotto_test_collect got last      */
     int kept[2];        /* the sockets that keep both ports      */

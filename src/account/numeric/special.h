@@ -66,9 +66,6 @@ static inline double sotto_sum_value(const sotto_sum *s)
 /* log n! - log(sqrt(2 pi n) (n/e)^n) for an integer n >= 0 (0 at 0); absolute error 2u. */
 double sotto_stirling_error(double n);
 
-/* x log(x/m) + m - x >= 0, x >= 0, m > 0: the deviance. *error bounds the absolute error, for exact m. */
-double sotto_deviance(double x, double m, double *error);
-
 /* log of P(Bin(n, p) = k); k, n integers, 0 <= k <= n <= 2^53, q = 1 - p given apart so that neither is the
  * difference from 1 of the other. *error (may be NULL) bounds the absolute error, including that of p and q
  * being off by 2 ulp each. -INFINITY where the probability is 0 (k outside 0..n among them). */

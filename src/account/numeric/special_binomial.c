@@ -38,7 +38,8 @@ double sotto_stirling_error(double n)
     return s / n;
 }
 
-double sotto_deviance(double x, double m, double *error)
+/* x log(x/m) + m - x >= 0, x >= 0, m > 0: the deviance. *error bounds the absolute error, for exact m. */
+static double deviance(double x, double m, double *error)
 {
     if (!(fabs(x - m) < 0.1 * (x + m))) {
         double value = (x > 0 ? x * log(x / m) : 0) + m - x;
@@ -79,7 +80,7 @@ double sotto_binomial_log_pmf(double k, double n, double p, double q, double *er
         *error = 4 * U * n * q / p + 4 * U * n * q;
         return k == n ? n * (q < 0.5 ? log1p(-q) : log(p)) : -INFINITY;
     }
-    double d = sotto_deviance(k, n * p, &above) + sotto_deviance(n - k, n * q, &below);
+    double d = deviance(k, n * p, &above) + deviance(n - k, n * q, &below);
     double c = sotto_stirling_error(n) - sotto_stirling_error(k) - sotto_stirling_error(n - k);
     double size = 0.5 * log(n / k / (n - k)) - SOTTO_LOG_SQRT_2PI;
 

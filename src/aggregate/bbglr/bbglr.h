@@ -156,11 +156,6 @@ SOTTO_MUST_USE sotto_status sotto_bbglr_send(sotto_effects *effects, const sotto
                                              const sotto_self *self, uint32_t to, unsigned kind,
                                              const sotto_bbglr_body *body, const sotto_vector *bulk,
                                              sotto_err *err);
-/* The signature of a message that somebody else passed on without its envelope. */
-SOTTO_MUST_USE sotto_status sotto_bbglr_check_quoted(const sotto_round *round, unsigned kind,
-                                                     uint32_t from, sotto_bytes body,
-                                                     const uint8_t signature[SOTTO_SIGNATURE],
-                                                     sotto_err *err);
 /* sotto_machine_ops.check of both parts. */
 SOTTO_MUST_USE sotto_status sotto_bbglr_check(const sotto_round *round,
                                               const sotto_message *message, sotto_arena *scratch,
@@ -179,6 +174,5 @@ SOTTO_MUST_USE sotto_status sotto_bbglr_self_seed(uint8_t out[32], const uint8_t
 enum { SOTTO_BBGLR_OPENING_ROW = 1 + 32 }; /* 0: subtract, 1: add; then the seed */
 
 extern const sotto_machine_ops sotto_bbglr_client, sotto_bbglr_server;
-extern const sotto_tally_ops sotto_bbglr_tally;
 
 #endif

@@ -138,9 +138,10 @@ sotto_status sotto_bbglr_send(sotto_effects *effects, const sotto_round *round,
     return sotto_effects_send(effects, &m, bulk, err);
 }
 
-sotto_status sotto_bbglr_check_quoted(const sotto_round *round, unsigned kind, uint32_t from,
-                                      sotto_bytes body, const uint8_t signature[SOTTO_SIGNATURE],
-                                      sotto_err *err)
+/* The signature of a message that somebody else passed on without its envelope. */
+static sotto_status check_quoted(const sotto_round *round, unsigned kind, uint32_t from,
+                                 sotto_bytes body, const uint8_t signature[SOTTO_SIGNATURE],
+                                 sotto_err *err)
 {
     sotto_message m = envelope(round, kind, from, SOTTO_TO_SERVER, body);
     const uint8_t *key = sotto_registry_key(round->keys, from);
@@ -160,8 +161,8 @@ static sotto_status check_roster(const sotto_round *round, const sotto_bbglr_bod
         sotto_bytes keys = sotto_bytes_of(row + 4, 2 * SOTTO_BBGLR_KEY);
 
         if (SOTTO_RULE(bbglr_keys_signed) &&
-            sotto_bbglr_check_quoted(round, SOTTO_BBGLR_KEYS, sotto_bbglr_index(row), keys,
-                                     row + 4 + 2 * SOTTO_BBGLR_KEY, err) != SOTTO_OK)
+            check_quoted(round, SOTTO_BBGLR_KEYS, sotto_bbglr_index(row), keys,
+                         row + 4 + 2 * SOTTO_BBGLR_KEY, err) != SOTTO_OK)
             return SOTTO_REJECTED;
     }
     return SOTTO_OK;
@@ -174,8 +175,8 @@ static sotto_status check_votes(const sotto_round *round, const sotto_bbglr_body
         const uint8_t *row = sotto_bbglr_row(&body->rows, i);
 
         if (SOTTO_RULE(bbglr_votes_signed) &&
-            sotto_bbglr_check_quoted(round, SOTTO_BBGLR_VOTE, sotto_bbglr_index(row), body->head,
-                                     row + 4, err) != SOTTO_OK)
+            check_quoted(round, SOTTO_BBGLR_VOTE, sotto_bbglr_index(row), body->head, row + 4,
+                         err) != SOTTO_OK)
             return SOTTO_REJECTED;
     }
     return SOTTO_OK;

@@ -44,7 +44,7 @@ static sotto_status open_sum(sotto_vector *sum, const sotto_round *round, const 
     return status;
 }
 
-const sotto_tally_ops sotto_bbglr_tally = {
+static const sotto_tally_ops tally = {
     .size = sotto_ring_sum_size,
     .init = sotto_ring_sum_init,
     .merge = sotto_ring_sum_merge,
@@ -61,6 +61,6 @@ const sotto_method sotto_method_bbglr = {
     .kind_count = sizeof KINDS / sizeof KINDS[0],
     .parts = {[SOTTO_PART_CLIENT] = &sotto_bbglr_client, [SOTTO_PART_SERVER] = &sotto_bbglr_server},
     .bulk = &sotto_ring_bulk,
-    .tally = &sotto_bbglr_tally,
+    .tally = &tally,
     .check = sotto_bbglr_check_round,
 };

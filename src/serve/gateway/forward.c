@@ -46,8 +46,11 @@ static sotto_status write_wanted(sotto_buf *out, const sotto_bhttp *m, sotto_err
     return sotto_writer_finish(&w, "URL", err);
 }
 
-sotto_status sotto_gateway_url(const sotto_gateway *g, sotto_buf *url, const sotto_bhttp *m,
-                               sotto_err *err)
+/* Where a request goes: appends the URL, with an end.
+ *   SOTTO_DENIED  no target of ours; or a path that could leave its target
+ */
+static sotto_status write_url(const sotto_gateway *g, sotto_buf *url, const sotto_bhttp *m,
+                              sotto_err *err)
 {
     uint8_t memory[SOTTO_GATEWAY_URL];
     sotto_buf wanted = sotto_buf_over(memory, sizeof memory);
@@ -135,7 +138,7 @@ bool sotto_gateway_find(sotto_gateway_ask *ask, sotto_gateway_way *way, const so
         sotto_gateway_refuse_sealed(ask, 405, NULL, "this gateway forwards GET, POST and PUT");
         return false;
     }
-    if (sotto_gateway_url(ask->gateway, &to, m, &why) != SOTTO_OK) {
+    if (write_url(ask->gateway, &to, m, &why) != SOTTO_OK) {
         sotto_gateway_refuse_sealed(ask, 403, NULL, why.reason);
         return false;
     }

@@ -59,11 +59,6 @@ void sotto_gateway_refuse_waiting(sotto_gateway *gateway, const char *detail);
 
 /* ---- forward.c ---- */
 
-/* Where a request goes: appends the URL, with an end.
- *   SOTTO_DENIED  no target of ours; or a path that could leave its target
- */
-SOTTO_MUST_USE sotto_status sotto_gateway_url(const sotto_gateway *gateway, sotto_buf *url,
-                                              const sotto_bhttp *message, sotto_err *err);
 /* How a target is asked. */
 typedef struct sotto_gateway_way {
     sotto_http_method method;

@@ -14,16 +14,24 @@ sotto_status sotto_bearer_read(sotto_bearer *b, const char *path, sotto_err *err
     b->len = out.len;
     b->text[b->len] = 0;
     if (b->len < SOTTO_BEARER_LEAST)
-        return sotto_fail(err, SOTTO_MALFORMED, "a token file holds fewer than 16 characters");
+        return sotto_fail(err, SOTTO_MALFORMED, "%.100s: a token has at least %d characters", path,
+                          SOTTO_BEARER_LEAST);
     return SOTTO_OK;
+}
+
+sotto_bytes sotto_bearer_of(const sotto_http_request *request)
+{
+    static const char scheme[] = "Bearer "; /* whose case does not matter: RFC 9110, 11.1 */
+    const size_t skip = sizeof scheme - 1;
+    sotto_bytes value;
+
+    if (!sotto_http_request_field(request, "authorization", &value) || value.len <= skip ||
+        strncasecmp((const char *)value.data, scheme, skip) != 0)
+        return sotto_bytes_of(NULL, 0);
+    return sotto_bytes_of(value.data + skip, value.len - skip);
 }
 
 bool sotto_bearer_is(const sotto_bearer *b, const sotto_http_request *request)
 {
-    sotto_bytes value;
-
-    return sotto_http_request_field(request, "authorization", &value) && value.len > 7 &&
-           strncasecmp((const char *)value.data, "Bearer ", 7) == 0 &&
-           sotto_bytes_equal(sotto_bytes_of(value.data + 7, value.len - 7),
-                             sotto_bytes_of(b->text, b->len));
+    return sotto_bytes_equal(sotto_bearer_of(request), sotto_bytes_of(b->text, b->len));
 }

@@ -1,4 +1,4 @@
-/* serve/host/bearer.h - a token that a service knows a client by, from a file.
+/* serve/host/bearer.h - bearer tokens: the one that a request carries, and one from a file that a service knows a client by.
  *
  * Secrets:  the token; wiped with whatever holds it. It is compared in constant time.
  */
@@ -16,7 +16,9 @@ typedef struct sotto_bearer {
 
 /* Without the line's end. SOTTO_MALFORMED: fewer than 16 characters; others as base/secret_file.h. */
 SOTTO_MUST_USE sotto_status sotto_bearer_read(sotto_bearer *b, const char *path, sotto_err *err);
-/* Whether the request carries it: Authorization: Bearer ... */
+/* The token of Authorization: Bearer ..., borrowed from the request; empty where it has none. */
+sotto_bytes sotto_bearer_of(const sotto_http_request *request);
+/* Whether the request carries it. */
 bool sotto_bearer_is(const sotto_bearer *b, const sotto_http_request *request);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/hex.h"
 #include "crypto/hash.h"
+#include "serve/host/bearer.h"
 #include "serve/host/descriptors.h"
 #include "serve/host/health.h"
 #include "serve/host/host_metrics.h"
@@ -88,18 +89,11 @@ static void on_metrics(sotto_operations *o, sotto_http_request *request)
 
 static bool may_drain(const sotto_operations *o, const sotto_http_request *request)
 {
-    static const char scheme[] = "Bearer ";
     char token[SOTTO_DRAIN_TOKEN];
-    sotto_bytes given;
     bool same;
 
-    if (!sotto_http_request_field(request, "authorization", &given) ||
-        given.len < sizeof scheme - 1 || memcmp(given.data, scheme, sizeof scheme - 1) != 0)
-        return false;
     sotto_operations_token(token, &o->host->columns);
-    same = sotto_bytes_equal(
-        sotto_bytes_of(given.data + sizeof scheme - 1, given.len - (sizeof scheme - 1)),
-        sotto_bytes_of(token, sizeof token - 1));
+    same = sotto_bytes_equal(sotto_bearer_of(request), sotto_bytes_of(token, sizeof token - 1));
     sotto_wipe(token, sizeof token);
     return same;
 }

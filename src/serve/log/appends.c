@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { LOG_GUARD = 10, HEARD_MS = 5000 };
 
@@ -85,16 +84,9 @@ sotto_status sotto_log_known(sotto_log_server *log, sotto_checkpoint *known, sot
 bool sotto_log_admit(void *state, const sotto_route *route, sotto_http_request *request,
                      size_t *max_body)
 {
-    static const char bearer[] = "Bearer ";
     const sotto_log_server *log = state;
-    sotto_bytes value, token = {0};
 
-    if (sotto_http_request_field(request, "authorization", &value) &&
-        value.len > sizeof bearer - 1 &&
-        strncasecmp((const char *)value.data, bearer, sizeof bearer - 1) == 0)
-        token = sotto_bytes_of(value.data + sizeof bearer - 1, value.len - sizeof bearer + 1);
-    if (SOTTO_RULE(log_appends_by_token) &&
-        !sotto_bytes_equal(token, sotto_bytes_of(log->token, log->token_len)))
+    if (SOTTO_RULE(log_appends_by_token) && !sotto_bearer_is(&log->token, request))
         return sotto_http_refuse(
             request, &(sotto_http_problem){.status = 401, .challenge = "Bearer realm=\"log\""});
     sotto_http_request_vouch(request);

@@ -10,6 +10,7 @@
 #ifndef SOTTO_SERVE_LOG_LOG_H
 #define SOTTO_SERVE_LOG_LOG_H
 
+#include "serve/host/bearer.h"
 #include "serve/host/host.h"
 #include "serve/log/log_service.h"
 #include "tlog/key_file.h"
@@ -43,8 +44,7 @@ struct sotto_log_server {
     sotto_log_config config;
     sotto_signer_file key;
     sotto_key_file witness_keys;
-    uint8_t token[256];
-    size_t token_len;
+    sotto_bearer token; /* of whoever may append */
     pthread_mutex_t lock;
     sotto_log_store *store;
     sotto_log_witness witnesses[SOTTO_KEY_FILE_KEYS];

@@ -1,7 +1,6 @@
 #include "serve/log/log_service.h"
 
 #include "base/alloc.h"
-#include "base/secret_file.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
 #include "serve/host/host_metrics.h"
@@ -9,23 +8,9 @@
 
 #include <string.h>
 
-enum { LARGEST_BODY = 1 << 20, LEAST_TOKEN = 16 };
+enum { LARGEST_BODY = 1 << 20 };
 
 /* ---- opening ---------------------------------------------------------------------------------------------------------- */
-
-static sotto_status read_token(sotto_log_server *log, sotto_err *err)
-{
-    sotto_buf token = sotto_buf_over(log->token, sizeof log->token);
-
-    SOTTO_TRY(sotto_secret_file_read(&token, log->config.token, SOTTO_SECRET_GIVEN, err));
-    while (token.len > 0 && token.data[token.len - 1] == '\n')
-        token.len--;
-    if (token.len < LEAST_TOKEN)
-        return sotto_fail(err, SOTTO_MALFORMED, "the log's token has fewer than %d characters",
-                          LEAST_TOKEN);
-    log->token_len = token.len;
-    return SOTTO_OK;
-}
 
 static sotto_status start(sotto_log_server *log, sotto_err *err)
 {
@@ -36,7 +21,7 @@ static sotto_status start(sotto_log_server *log, sotto_err *err)
     SOTTO_TRY(sotto_signer_file_read(&log->key, log->config.key, err));
     if (log->key.signer.key.kind != SOTTO_NOTE_ED25519)
         return sotto_fail(err, SOTTO_DENIED, "the log's key is one for cosignatures");
-    SOTTO_TRY(read_token(log, err));
+    SOTTO_TRY(sotto_bearer_read(&log->token, log->config.token, err));
     if (log->config.witnesses)
         SOTTO_TRY(sotto_key_file_read(&log->witness_keys, log->config.witnesses, err));
     atomic_store(&log->confirmed, true);

@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "serve/host/bearer.h"
 #include "serve/host/router.h"
 #include "serve/tasks/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { SLACK = 4096, SMALL_BODY = 8192 };
 enum { TASK_AT = 1, COLLECTION_AT = 2, ITEM_AT = 3 }; /* segments */
@@ -100,15 +100,10 @@ void sotto_problem_plain(sotto_http_request *request, const sotto_http_problem *
 
 static sotto_bytes token_of(const sotto_http_request *request)
 {
-    static const char bearer[] = "Bearer ";
     sotto_bytes value;
 
-    if (sotto_http_request_field(request, "dap-auth-token", &value))
-        return value;
-    if (sotto_http_request_field(request, "authorization", &value) &&
-        value.len > sizeof bearer - 1 && strncasecmp((const char *)value.data, bearer, 7) == 0)
-        return sotto_bytes_of(value.data + 7, value.len - 7);
-    return sotto_bytes_of(NULL, 0);
+    return sotto_http_request_field(request, "dap-auth-token", &value) ? value
+                                                                       : sotto_bearer_of(request);
 }
 
 static const char *wanted_token(const sotto_server *server, const sotto_server_task *task,

@@ -1,0 +1,285 @@
+/* Every object and key of recipes, policies, parties and streams, a row each. Not a header that stands alone:
+ * schema_table.c takes the structure from it, schema_help.c the titles and sentences, which devices do not link. Each
+ * defines OBJECT_ROW and KEY_ROW before it includes this.
+ *
+ * Rows of one object stand together; "*" is its last.
+ */
+/* clang-format off */
+
+/* In the order of the reference: object, name, title, help. */
+OBJECT_ROW(IN_RECIPE, "recipe", "A recipe", "One question: what is asked of whom, how it is protected, who adds up.")
+OBJECT_ROW(IN_COHORTS, "cohorts", "cohorts", "Keys are fields that the policy lists as non-sensitive.")
+OBJECT_ROW(IN_TARGETING, "targeting", "targeting", "Keys are fields that the policy lists as non-sensitive; all of them must match.")
+OBJECT_ROW(IN_INTERVAL_BEGINNING, "interval.since-beginning", "interval: since-beginning", "All events that the device still has.")
+OBJECT_ROW(IN_INTERVAL_LAST, "interval.last", "interval: last", "Events of the last hours or days. The query reads `event_time` of every stream that it reads: the policy must allow that, and it is paid for.")
+OBJECT_ROW(IN_INTERVAL_ANSWER, "interval.since-last-answer", "interval: since-last-answer", "Events since this device's last report of the same analysis; without one, all. It reads `event_time` like `last`.")
+OBJECT_ROW(IN_ENCODE, "encode", "encode", "Keys are the query's columns. At most 1,000,000 bins in all.")
+OBJECT_ROW(IN_ENCODE_BUCKETS, "encode.buckets", "encode: buckets", "Numbers by boundaries.")
+OBJECT_ROW(IN_ENCODE_CATEGORIES, "encode.categories", "encode: categories", "Texts, or whole numbers written as texts.")
+OBJECT_ROW(IN_ENCODE_BOOLEAN, "encode.boolean", "encode: boolean", "Two bins: false is 0, true is anything else.")
+OBJECT_ROW(IN_ENCODE_INTEGER, "encode.integer", "encode: integer", "Whole numbers, clipped.")
+OBJECT_ROW(IN_ENCODE_REAL, "encode.real", "encode: real", "Numbers in fixed point, clipped.")
+OBJECT_ROW(IN_ENCODE_PREFIX_TREE, "encode.prefix-tree", "encode: prefix-tree", "Phrases that continue known ones by a word.")
+OBJECT_ROW(IN_ENCODE_HASHED_PREFIXES, "encode.hashed-prefixes", "encode: hashed-prefixes", "Like prefix-tree, with hashes of its phrases in their place. They are shorter than most phrases, and not readable. Who guesses a phrase can still find out whether it is there. Labels have the hash; who made the list knows the phrase. One makes a hash by `printf '%s\\n%s' \"$salt\" \"$phrase\" | sha256sum | cut -c1-16`. That a phrase outside a list of a million has the hash of one in it has a chance of 1 in 10^13.")
+OBJECT_ROW(IN_TREE, "tree", "encode: prefix-tree: tree", "Keys are phrases; `root` is the empty one.")
+OBJECT_ROW(IN_RANDOMIZER_ONE_HOT, "randomizer.one-hot", "randomizer: one-hot", "A bit for each bin, each drawn by itself.")
+OBJECT_ROW(IN_RANDOMIZER_CHOICE, "randomizer.choice", "randomizer: choice", "The bin itself, or any other.")
+OBJECT_ROW(IN_RANDOMIZER_SUBSET, "randomizer.subset", "randomizer: subset", "Some of the bins, the right one more likely.")
+OBJECT_ROW(IN_PARTICIPATION_POISSON, "participation.poisson", "participation: poisson", "Every device draws by itself.")
+OBJECT_ROW(IN_PARTICIPATION_CHECK_IN, "participation.check-in", "participation: check-in", "A random slot of a window, drawn once for the whole analysis.")
+OBJECT_ROW(IN_PARTICIPATION_DONATION, "participation.donation", "participation: donation", "The first head of several coins is the slot, drawn once for the whole analysis.")
+OBJECT_ROW(IN_PARTICIPATION_IMPORTANCE, "participation.importance", "participation: importance", "Rare values are more likely to be sent. Priced, but refused unless nobody sees who takes part.")
+OBJECT_ROW(IN_PRIVACY, "privacy", "privacy", "`sotto recipe lint` recomputes each of these.")
+OBJECT_ROW(IN_AGGREGATION_SPLIT, "aggregation.split", "aggregation: split", "Two servers, of whom one must be honest. Names are those of the parties file.")
+OBJECT_ROW(IN_NOISE_DISCRETE_GAUSSIAN, "noise.discrete-gaussian", "aggregation: noise: discrete-gaussian", "Whole numbers x with a chance in proportion to exp(-x^2 / (2 sigma^2)).")
+OBJECT_ROW(IN_AGGREGATION_FLAMINGO, "aggregation.flamingo", "aggregation: flamingo", "One server, masks. Read, and refused: not yet.")
+OBJECT_ROW(IN_DECRYPTORS, "decryptors", "aggregation: flamingo: decryptors", "Drawn devices.")
+OBJECT_ROW(IN_GRAPH, "graph", "aggregation: flamingo: graph", "Drawn pairs.")
+OBJECT_ROW(IN_AGGREGATION_AERO, "aggregation.aero", "aggregation: aero", "One server, encrypted sums. Read, and refused: not yet.")
+OBJECT_ROW(IN_DEVICES, "devices", "aggregation: aero: devices", "In all.")
+OBJECT_ROW(IN_COMMITTEE, "committee", "aggregation: aero: committee", "Drawn devices.")
+OBJECT_ROW(IN_NOISE_COMMITTEE, "noise-committee", "aggregation: aero: noise", "Drawn devices.")
+OBJECT_ROW(IN_PROOF, "proof", "aggregation: aero: proof", "That inputs are valid.")
+OBJECT_ROW(IN_ANONYMITY, "anonymity", "anonymity", "Devices that can't do what is asked for here stay silent. With none of it servers see who sends, and one device can send many reports.")
+OBJECT_ROW(IN_SCHEDULE, "schedule", "schedule", "Times are in UTC.")
+OBJECT_ROW(IN_POLICY, "policy", "A policy", "What a device will ever allow. It comes with the host application; no recipe can widen it.")
+OBJECT_ROW(IN_ANALYSES, "analyses", "analyses", "Keys are names of analyses.")
+OBJECT_ROW(IN_ANALYSIS, "analysis", "analyses: one", "Its budget, and what it may read.")
+OBJECT_ROW(IN_FIELDS, "fields", "fields", "Keys are `stream.field`.")
+OBJECT_ROW(IN_FIELD, "field", "fields: one", "What one field may cost, over all analyses together.")
+OBJECT_ROW(IN_LOGS, "logs", "logs", "Keys are names, as `anonymity.log` of a recipe has them.")
+OBJECT_ROW(IN_LOG, "log", "logs: one", "Whose signatures make a tree of the log one to believe.")
+OBJECT_ROW(IN_KEYS, "keys", "issuers and parties_keys", "Keys are names.")
+OBJECT_ROW(IN_PARTIES, "parties", "Parties", "Who adds up, by name.")
+OBJECT_ROW(IN_PARTY, "party", "parties: one", "Part of what a device trusts: it never takes this from a server.")
+OBJECT_ROW(IN_HPKE, "hpke", "parties: hpke", "One key and when it is used.")
+OBJECT_ROW(IN_STREAMS, "streams", "Streams", "What events look like, for `sotto device` and `sotto recipe lint --streams` (streams.json); an application says the same in C, as sotto_stream and sotto_field. A name has up to 63 of the characters a-z 0-9 _, starts with a letter, not with sotto_ or sqlite_. It is none of rowid, oid, event_id and event_time: the last two are fields of every stream.")
+OBJECT_ROW(IN_STREAM, "stream", "streams: one", "Events are rows of it, which never leave the device.")
+OBJECT_ROW(IN_TYPES, "types", "streams: fields", "In the order in which the library takes an event's values.")
+
+/* object, key, type, item, least, most, of, default, help */
+KEY_ROW(IN_RECIPE, "recipe", NAME, 0, 1, 64, NULL, MUST, "names this recipe")
+KEY_ROW(IN_RECIPE, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; a device never goes back")
+KEY_ROW(IN_RECIPE, "analysis", NAME, 0, 1, 128, NULL, MUST, "the analysis whose budget pays; the policy must know it")
+KEY_ROW(IN_RECIPE, "description", TEXT, 0, 0, 1000, NULL, "\"\"", "why this is asked, for the people who are asked")
+KEY_ROW(IN_RECIPE, "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams, without NATURAL, USING or INDEXED BY; lint compiles it as devices do. `encode` names its columns, and lint points out one that it does not name")
+KEY_ROW(IN_RECIPE, "pick", CHOICE, 0, 0, 0, "one-at-random|first|one-matching-at-random", "\"one-at-random\"", "which of the query's rows is answered with. A row matches if each of its values has a bin that is not <oov>. Where none matches, one of all rows is drawn. The first row is the first by the ORDER BY of the query; rows that are equal in it are ordered by their values, never by when they were donated")
+KEY_ROW(IN_RECIPE, "interval", VARIANT, 0, 0, 0, "interval", MAY, "which events the query sees, by their time; left out: all")
+KEY_ROW(IN_RECIPE, "cohorts", OBJECT, 0, 0, 0, "cohorts", "{}", "fields that split the answer: one task for each combination of values")
+KEY_ROW(IN_RECIPE, "targeting", OBJECT, 0, 0, 0, "targeting", "{}", "fields that a device must have one of these values in to take part")
+KEY_ROW(IN_RECIPE, "encode", OBJECT, 0, 0, 0, "encode", MUST, "how a row becomes one of many bins")
+KEY_ROW(IN_RECIPE, "randomizer", VARIANT, 0, 0, 0, "randomizer", MUST, "how the bin is randomised before it leaves the device")
+KEY_ROW(IN_RECIPE, "participation", VARIANT, 0, 0, 0, "participation", MUST, "who answers, and when")
+KEY_ROW(IN_RECIPE, "privacy", OBJECT, 0, 0, 0, "privacy", MUST, "what is promised to everybody who answers")
+KEY_ROW(IN_RECIPE, "aggregation", VARIANT, 0, 0, 0, "aggregation@trust", MUST, "who adds up, and how; only `split` earns amplification by shuffling")
+KEY_ROW(IN_RECIPE, "anonymity", OBJECT, 0, 0, 0, "anonymity", "{}", "what hides who takes part. A gain by sampling, check-ins or donations is claimed only with relay, tokens and log")
+KEY_ROW(IN_RECIPE, "schedule", OBJECT, 0, 0, 0, "schedule", MUST, "when")
+KEY_ROW(IN_RECIPE, "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning and for the rate that servers accept")
+KEY_ROW(IN_RECIPE, "on_no_match", CHOICE, 0, 0, 0, "no-value|oov|random-bin|silence", "\"no-value\"", "what a device sends that has no row, or whose value has no bin")
+KEY_ROW(IN_RECIPE, "dummies", NUMBER, 0, 0, 1, NULL, "0", "chance of a report on \"no value\" by devices that do not take part")
+KEY_ROW(IN_RECIPE, "learn", LATER, 0, 0, 0, "learning recipes can't be asked by this version", MAY, "what a learning recipe trains")
+KEY_ROW(IN_RECIPE, "rounds", LATER, 0, 0, 0, "recipes of several rounds can't be asked by this version", MAY, "how often a learning recipe asks")
+
+KEY_ROW(IN_COHORTS, "*", LIST, TEXT, 1, 1000, NULL, MAY, "values of this non-sensitive field; a device with another one stays silent")
+
+KEY_ROW(IN_TARGETING, "*", LIST, TEXT, 1, 1000, NULL, MAY, "values of this non-sensitive field that are asked")
+
+KEY_ROW(IN_INTERVAL_BEGINNING, "", FLAG, 0, 0, 0, NULL, MAY, "")
+
+KEY_ROW(IN_INTERVAL_LAST, "duration", DURATION, 0, 0, 0, NULL, MUST, "how far back from the moment of the answer, at most 3650d")
+
+KEY_ROW(IN_INTERVAL_ANSWER, "", FLAG, 0, 0, 0, NULL, MAY, "")
+
+KEY_ROW(IN_ENCODE, "combine", LIST, NAME, 1, 16, NULL, MAY, "the columns in the order of the product; needed for more than one")
+KEY_ROW(IN_ENCODE, "*", VARIANT, 0, 0, 0, "encode", MAY, "the encoder of this column of the query")
+
+KEY_ROW(IN_ENCODE_BUCKETS, "boundaries", LIST, NUMBER, 1, BINS, NULL, MUST, "growing; each bucket has its lower boundary in it and its upper one not")
+KEY_ROW(IN_ENCODE_BUCKETS, "underflow", CHOICE, 0, 0, 0, "oov|bucket|clip", MUST, "values below the first boundary: <oov>, a bucket of their own, or the first bucket")
+KEY_ROW(IN_ENCODE_BUCKETS, "overflow", CHOICE, 0, 0, 0, "oov|bucket|clip", MUST, "values from the last boundary on: <oov>, a bucket of their own, or the last bucket")
+
+KEY_ROW(IN_ENCODE_CATEGORIES, "values", LIST, TEXT, 1, BINS, NULL, MUST, "one bin each, in this order")
+KEY_ROW(IN_ENCODE_CATEGORIES, "oov", FLAG, 0, 0, 0, NULL, "true", "a bin for every other value")
+
+KEY_ROW(IN_ENCODE_BOOLEAN, "", FLAG, 0, 0, 0, NULL, MAY, "")
+
+KEY_ROW(IN_ENCODE_INTEGER, "min", WHOLE, 0, -1e15, 1e15, NULL, MUST, "smaller values count as this one")
+KEY_ROW(IN_ENCODE_INTEGER, "max", WHOLE, 0, -1e15, 1e15, NULL, MUST, "larger values count as this one")
+KEY_ROW(IN_ENCODE_INTEGER, "step", WHOLE, 0, 1, 1e15, NULL, "1", "values are rounded to min plus a multiple of this")
+
+KEY_ROW(IN_ENCODE_REAL, "min", NUMBER, 0, -1e15, 1e15, NULL, MUST, "smaller values count as this one")
+KEY_ROW(IN_ENCODE_REAL, "max", NUMBER, 0, -1e15, 1e15, NULL, MUST, "larger values count as this one")
+KEY_ROW(IN_ENCODE_REAL, "fraction_bits", WHOLE, 0, 0, 20, NULL, "0", "fixed point: values are rounded to min plus a multiple of 2^-fraction_bits")
+
+KEY_ROW(IN_ENCODE_PREFIX_TREE, "tree", OBJECT, 0, 0, 0, "tree", MUST, "what continues what")
+KEY_ROW(IN_ENCODE_PREFIX_TREE, "tokens", LIST, TEXT, 1, BINS, NULL, MUST, "known words that may follow a leaf: one bin for each leaf and token")
+KEY_ROW(IN_ENCODE_PREFIX_TREE, "oov", FLAG, 0, 0, 0, NULL, "true", "a bin for texts that reach no leaf, and at each leaf one for words that are no token")
+KEY_ROW(IN_ENCODE_PREFIX_TREE, "end", FLAG, 0, 0, 0, NULL, "true", "at each leaf a bin for texts that end there")
+
+KEY_ROW(IN_ENCODE_HASHED_PREFIXES, "salt", NAME, 0, 8, 64, NULL, MUST, "other for each recipe, so that no table of hashes serves for two")
+KEY_ROW(IN_ENCODE_HASHED_PREFIXES, "words", WHOLE, 0, 1, 32, NULL, MUST, "of every phrase that was hashed")
+KEY_ROW(IN_ENCODE_HASHED_PREFIXES, "hashes", LIST, TEXT, 1, BINS, NULL, MUST, "of the phrases: the first 16 hexadecimal digits of SHA-256 over the salt, a line feed and the phrase, its words with one space between")
+KEY_ROW(IN_ENCODE_HASHED_PREFIXES, "tokens", LIST, TEXT, 1, BINS, NULL, MUST, "known words that may follow a phrase: one bin for each hash and token")
+KEY_ROW(IN_ENCODE_HASHED_PREFIXES, "oov", FLAG, 0, 0, 0, NULL, "true", "a bin for texts that begin with no such phrase, and at each hash one for words that are no token")
+KEY_ROW(IN_ENCODE_HASHED_PREFIXES, "end", FLAG, 0, 0, 0, NULL, "true", "at each hash a bin for texts that end there")
+
+KEY_ROW(IN_TREE, "root", LIST, TEXT, 1, BINS, NULL, MUST, "first words")
+KEY_ROW(IN_TREE, "*", LIST, TEXT, 0, BINS, NULL, MAY, "words that may follow these, which stand with one space between; what nothing follows is a leaf")
+
+KEY_ROW(IN_RANDOMIZER_ONE_HOT, "form", CHOICE, 0, 0, 0, "asymmetric|symmetric", MUST, "asymmetric: the value's bit is sent as a fair coin; symmetric: every bit is flipped alike")
+KEY_ROW(IN_RANDOMIZER_ONE_HOT, "epsilon_local", DECIMAL, 0, 1e-5, 30, NULL, MUST, "of one report by itself, for the recipe's adjacency")
+
+KEY_ROW(IN_RANDOMIZER_CHOICE, "epsilon_local", DECIMAL, 0, 1e-5, 30, NULL, MUST, "of one report by itself; exactly one bin is sent, and proved to be one")
+
+KEY_ROW(IN_RANDOMIZER_SUBSET, "epsilon_local", DECIMAL, 0, 1e-5, 30, NULL, MUST, "of one report by itself; a set of bins of fixed size is sent")
+
+KEY_ROW(IN_PARTICIPATION_POISSON, "rate", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance that a device takes part, by its own secret coin")
+
+KEY_ROW(IN_PARTICIPATION_CHECK_IN, "variant", CHOICE, 0, 0, 0, "fixed|averaged|sliding", MUST, "averaged: one secret slot of a window that all devices share, and all reports of a slot are added up; fixed: the same with probability 1, else refused; sliding: refused. No theorem covers how servers would add up the refused ones")
+KEY_ROW(IN_PARTICIPATION_CHECK_IN, "window", WHOLE, 0, 2, 1e6, NULL, MUST, "slots of the window; the same in every recipe of the analysis")
+KEY_ROW(IN_PARTICIPATION_CHECK_IN, "start", TIME, 0, 0, 0, NULL, MUST, "when the first slot begins; the same in every recipe of the analysis")
+KEY_ROW(IN_PARTICIPATION_CHECK_IN, "slot", DURATION, 0, 0, 0, NULL, MUST, "length of a slot; the same in every recipe of the analysis")
+KEY_ROW(IN_PARTICIPATION_CHECK_IN, "probability", NUMBER, 0, 1e-9, 1, NULL, "1", "chance of checking in at all; fixed only")
+KEY_ROW(IN_PARTICIPATION_CHECK_IN, "available", DURATION, 0, 0, 0, NULL, "\"8h\"", "how long a device usually stays idle, charging and online; lint warns where the window is longer, unless a slot is a day or more")
+
+KEY_ROW(IN_PARTICIPATION_DONATION, "slots", WHOLE, 0, 2, 1e6, NULL, MUST, "coins that a device tosses, each with chance 1/slots of heads; the first head is its slot, no head is silence. The same in every recipe of the analysis")
+KEY_ROW(IN_PARTICIPATION_DONATION, "start", TIME, 0, 0, 0, NULL, MUST, "when the first slot begins, a multiple of the precision; the same in every recipe of the analysis")
+KEY_ROW(IN_PARTICIPATION_DONATION, "slot", DURATION, 0, 0, 0, NULL, MUST, "length of a slot, at most 7d and a multiple of the precision: a batch is a time interval within one slot. The same in every recipe of the analysis")
+KEY_ROW(IN_PARTICIPATION_DONATION, "rate", NUMBER, 0, 1e-9, 1, NULL, "1", "chance to take part at all, by a secret coin before the others")
+KEY_ROW(IN_PARTICIPATION_DONATION, "available", DURATION, 0, 0, 0, NULL, "\"8h\"", "how long a device usually stays idle, charging and online; lint warns where the slots together are longer, unless a slot is a day or more")
+
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_default", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with the most common value")
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_other", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with any other")
+
+KEY_ROW(IN_PRIVACY, "adjacency", CHOICE, 0, 0, 0, "replacement|deletion", MUST, "what is hidden: which value somebody has, or that it is not \"no value\"")
+KEY_ROW(IN_PRIVACY, "epsilon", DECIMAL, 0, 1e-9, 30, NULL, MUST, "of the whole cohort's answer, without any gain by sampling; a device is charged this")
+KEY_ROW(IN_PRIVACY, "delta", DECIMAL, 0, 1e-12, 1e-3, NULL, MUST, "the same")
+KEY_ROW(IN_PRIVACY, "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "reports below which nothing is released")
+
+KEY_ROW(IN_AGGREGATION_SPLIT, "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
+KEY_ROW(IN_AGGREGATION_SPLIT, "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
+KEY_ROW(IN_AGGREGATION_SPLIT, "collector", NAME, 0, 1, 128, NULL, MAY, "a party of that role, who gets the answer")
+KEY_ROW(IN_AGGREGATION_SPLIT, "batch_mode", CHOICE, 0, 0, 0, "time-interval|leader-selected", "\"time-interval\"", "whether a batch is a span of time or what the leader makes it")
+KEY_ROW(IN_AGGREGATION_SPLIT, "noise", VARIANT, 0, 0, 0, "noise", MAY, "what each of the two servers adds to every sum, once, before it is released")
+
+KEY_ROW(IN_NOISE_DISCRETE_GAUSSIAN, "sigma", DECIMAL, 0, 0.5, 60000, NULL, MUST, "of each server's own noise, since the other one may leave its out; at most three digits behind the point")
+
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "server", NAME, 0, 1, 128, NULL, MUST, "who adds up")
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published")
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "beacon", NAME, 0, 1, 128, NULL, MUST, "who draws devices in public")
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "ring", CHOICE, 0, 0, 0, "z32|z64", MUST, "that sums are in")
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of devices that may lie")
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "dropout", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out")
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "decryptors", OBJECT, 0, 0, 0, "decryptors", MUST, "who unmask sums")
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "graph", OBJECT, 0, 0, 0, "graph", MUST, "who masks with whom")
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "prg", CHOICE, 0, 0, 0, "aes-256-ctr", MUST, "that makes masks")
+
+KEY_ROW(IN_DECRYPTORS, "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
+KEY_ROW(IN_DECRYPTORS, "dropout", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out")
+KEY_ROW(IN_DECRYPTORS, "epoch_rounds", WHOLE, 0, 1, 1e6, NULL, MUST, "rounds that they serve")
+
+KEY_ROW(IN_GRAPH, "degree", WHOLE, 0, 1, 1e6, NULL, MUST, "neighbours that are expected")
+KEY_ROW(IN_GRAPH, "neighbours", WHOLE, 0, 1, 1e6, NULL, MUST, "neighbours that must stay")
+
+KEY_ROW(IN_AGGREGATION_AERO, "server", NAME, 0, 1, 128, NULL, MUST, "who adds up")
+KEY_ROW(IN_AGGREGATION_AERO, "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published")
+KEY_ROW(IN_AGGREGATION_AERO, "beacon", NAME, 0, 1, 128, NULL, MUST, "who draws devices in public")
+KEY_ROW(IN_AGGREGATION_AERO, "devices", OBJECT, 0, 0, 0, "devices", MUST, "how many there are")
+KEY_ROW(IN_AGGREGATION_AERO, "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of devices that may lie")
+KEY_ROW(IN_AGGREGATION_AERO, "offline", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out")
+KEY_ROW(IN_AGGREGATION_AERO, "parameters", NAME, 0, 1, 128, NULL, MUST, "of the encryption, by name")
+KEY_ROW(IN_AGGREGATION_AERO, "bits", WHOLE, 0, 1, 64, NULL, MUST, "of a value")
+KEY_ROW(IN_AGGREGATION_AERO, "committee", OBJECT, 0, 0, 0, "committee", MUST, "who decrypt sums")
+KEY_ROW(IN_AGGREGATION_AERO, "noise", OBJECT, 0, 0, 0, "noise-committee", MUST, "who add noise")
+KEY_ROW(IN_AGGREGATION_AERO, "checks", WHOLE, 0, 1, 1e6, NULL, MUST, "leaves that a device checks")
+KEY_ROW(IN_AGGREGATION_AERO, "proof", OBJECT, 0, 0, 0, "proof", MUST, "of a contribution")
+KEY_ROW(IN_AGGREGATION_AERO, "rekey", CHOICE, 0, 0, 0, "round", MUST, "when keys are new")
+
+KEY_ROW(IN_DEVICES, "least", WHOLE, 0, 1, 1e11, NULL, MUST, "how many")
+KEY_ROW(IN_DEVICES, "most", WHOLE, 0, 1, 1e11, NULL, MUST, "how many")
+
+KEY_ROW(IN_COMMITTEE, "size", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
+KEY_ROW(IN_COMMITTEE, "corrupt", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may lie")
+KEY_ROW(IN_COMMITTEE, "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many committees")
+
+KEY_ROW(IN_NOISE_COMMITTEE, "size", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
+KEY_ROW(IN_NOISE_COMMITTEE, "corrupt", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may lie")
+KEY_ROW(IN_NOISE_COMMITTEE, "missing", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may drop out")
+
+KEY_ROW(IN_PROOF, "queries", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
+KEY_ROW(IN_PROOF, "grind", WHOLE, 0, 0, 64, NULL, MUST, "bits of work")
+KEY_ROW(IN_PROOF, "group", WHOLE, 0, 1, 1e6, NULL, MUST, "contributions for each")
+
+KEY_ROW(IN_ANONYMITY, "relay", NAME, 0, 1, 128, NULL, MAY, "a party of that role, through which devices send: it sees who, not what")
+KEY_ROW(IN_ANONYMITY, "gateway", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which opens what the relay forwards: it sees what is sealed, not who. Goes with `relay`")
+KEY_ROW(IN_ANONYMITY, "tokens", CHOICE, 0, 0, 0, "type-2|arc", MAY, "each report carries an anonymous token, one for each device and collection; servers reject reports without one")
+KEY_ROW(IN_ANONYMITY, "attester", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which knows the devices. Goes with tokens of type 2")
+KEY_ROW(IN_ANONYMITY, "issuer", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which signs tokens. Goes with tokens of type 2")
+KEY_ROW(IN_ANONYMITY, "log", NAME, 0, 1, 128, NULL, MAY, "a log of the policy, which the recipe must be on")
+
+KEY_ROW(IN_SCHEDULE, "opens", TIME, 0, 0, 0, NULL, MUST, "no report before; a multiple of the precision")
+KEY_ROW(IN_SCHEDULE, "closes", TIME, 0, 0, 0, NULL, MUST, "no report after; a multiple of the precision")
+KEY_ROW(IN_SCHEDULE, "precision", DURATION, 0, 0, 0, NULL, "\"1h\"", "times of reports are rounded down to this, so that they tell little")
+
+KEY_ROW(IN_POLICY, "policy", NAME, 0, 1, 128, NULL, MUST, "names this policy")
+KEY_ROW(IN_POLICY, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; what was spent stays spent")
+KEY_ROW(IN_POLICY, "analyses", OBJECT, 0, 0, 0, "analyses", MUST, "all that this device will ever answer")
+KEY_ROW(IN_POLICY, "fields", OBJECT, 0, 0, 0, "fields", MUST, "all that may ever be read, and what each may cost, whoever asks")
+KEY_ROW(IN_POLICY, "composition", CHOICE, 0, 0, 0, "basic|filter|zcdp", "\"basic\"", "how spends add up: as a sum, by a filter for adaptive spending, or by one for zCDP. The last allows a quarter to a half more small spends than the other filter. Both take half of each delta")
+KEY_ROW(IN_POLICY, "period_days", WHOLE, 0, 0, 3660, NULL, "0", "after which budgets are new; 0: never")
+KEY_ROW(IN_POLICY, "non_sensitive", LIST, NAME, 0, 1000, NULL, "[]", "fields that cohorts and targeting may use (`locale`), and of those read, the ones no budget is kept for (`stream.field`)")
+KEY_ROW(IN_POLICY, "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "no recipe may release below this")
+KEY_ROW(IN_POLICY, "honest", DECIMAL, 0, 0.01, 1, NULL, MUST, "share of a cohort that is taken to be honest: those protect each other")
+KEY_ROW(IN_POLICY, "report_bytes", WHOLE, 0, 100, 1e9, NULL, "1048576", "bytes that one report may have; a recipe whose reports have more is refused")
+KEY_ROW(IN_POLICY, "trusts", LIST, CHOICE, 1, 3, NULL, "[\"split\"]", "ways to add up that are allowed")
+KEY_ROW(IN_POLICY, "silence", FLAG, 0, 0, 0, NULL, "false", "whether a recipe may ask a device without a value to say nothing, which tells something")
+KEY_ROW(IN_POLICY, "logs", OBJECT, 0, 0, 0, "logs", "{}", "public logs. If there is one, recipes, signed parties files and lists of issuers' keys are taken from these logs alone")
+KEY_ROW(IN_POLICY, "issuers", OBJECT, 0, 0, 0, "keys", "{}", "public keys of the issuers of tokens")
+KEY_ROW(IN_POLICY, "parties_keys", OBJECT, 0, 0, 0, "keys", "{}", "Ed25519 keys of those who may replace the parties file by one that they signed (`sotto parties key`)")
+KEY_ROW(IN_POLICY, "parties_signatures", WHOLE, 0, 1, 8, NULL, MAY, "how many of `parties_keys` must have signed such a file; all of them, if not given")
+
+KEY_ROW(IN_ANALYSES, "*", OBJECT, 0, 0, 0, "analysis", MAY, "one analysis, by its name")
+
+KEY_ROW(IN_ANALYSIS, "epsilon", DECIMAL, 0, 0, 1e6, NULL, MUST, "of all its answers together")
+KEY_ROW(IN_ANALYSIS, "delta", DECIMAL, 0, 0, 1, NULL, MUST, "the same")
+KEY_ROW(IN_ANALYSIS, "reports", WHOLE, 0, 0, 1e9, NULL, MUST, "that a device may send")
+KEY_ROW(IN_ANALYSIS, "queries", LIST, QUERY, 0, 1000, NULL, "[]", "queries that may be asked, byte for byte; none: whatever reads these fields only")
+KEY_ROW(IN_ANALYSIS, "fields", LIST, FIELD, 0, 1000, NULL, MUST, "what it may read, of the policy's fields")
+KEY_ROW(IN_ANALYSIS, "non_sensitive", LIST, NAME, 0, 1000, NULL, MAY, "for this analysis, in place of the policy's non_sensitive; left out: the policy's")
+
+KEY_ROW(IN_FIELDS, "*", OBJECT, 0, 0, 0, "field", MAY, "`stream.field`; `stream.*` is that a row exists, as count(*) reads it")
+
+KEY_ROW(IN_FIELD, "epsilon_local", DECIMAL, 0, 0, 1e6, NULL, MUST, "of any one report that reads it, if one value is replaced by another")
+KEY_ROW(IN_FIELD, "epsilon", DECIMAL, 0, 0, 1e6, NULL, MUST, "of all answers that read it together")
+KEY_ROW(IN_FIELD, "delta", DECIMAL, 0, 0, 1, NULL, MUST, "the same")
+KEY_ROW(IN_FIELD, "reports", WHOLE, 0, 0, 1e9, NULL, MUST, "that may read it")
+
+KEY_ROW(IN_LOGS, "*", OBJECT, 0, 0, 0, "log", MAY, "one log, by the name that recipes use")
+
+KEY_ROW(IN_LOG, "key", TEXT, 0, 1, 512, NULL, MUST, "its public key, as `sotto log key` prints it")
+KEY_ROW(IN_LOG, "witnesses", LIST, TEXT, 0, 16, NULL, "[]", "public keys of witnesses, as `sotto log key --cosigns` prints them")
+KEY_ROW(IN_LOG, "quorum", WHOLE, 0, 1, 16, NULL, MAY, "how many witnesses must have cosigned a tree; all of them, if not given")
+KEY_ROW(IN_LOG, "feed", TEXT, 0, 1, 1024, NULL, MAY, "URL of its feed (`sotto log feed`), which devices fetch once a day through the relay; not given: the application brings it")
+
+KEY_ROW(IN_KEYS, "*", HEX, 0, 16, 1024, NULL, MAY, "a public key, by its name")
+
+KEY_ROW(IN_PARTIES, "*", OBJECT, 0, 0, 0, "party", MAY, "one party, by the name recipes use")
+
+KEY_ROW(IN_PARTY, "role", CHOICE, 0, 0, 0, "leader|helper|collector|relay|gateway|attester|issuer", MUST, "what it does. Where a relay and a gateway are named, devices send everything through them")
+KEY_ROW(IN_PARTY, "url", TEXT, 0, 1, 1024, NULL, MAY, "of all but a collector, byte for byte as all parties must have it; of a relay, where requests for the gateway are posted")
+KEY_ROW(IN_PARTY, "hpke", LIST, OBJECT, 1, 16, "hpke", MAY, "of all but a relay, an attester and an issuer, which have none: keys to seal to; of those in use, the one with the latest `from` is used")
+
+KEY_ROW(IN_HPKE, "config", HEX, 0, 8, 1024, NULL, MUST, "an HpkeConfig as DAP encodes it")
+KEY_ROW(IN_HPKE, "from", TIME, 0, 0, 0, NULL, MUST, "not used before")
+KEY_ROW(IN_HPKE, "until", TIME, 0, 0, 0, NULL, MUST, "not used after")
+KEY_ROW(IN_HPKE, "next", TIME, 0, 0, 0, NULL, MAY, "no key that this file lacks is used before; a recipe that needs later ones waits for a newer file")
+
+KEY_ROW(IN_STREAMS, "*", OBJECT, 0, 0, 0, "stream", MAY, "one stream, by its name: what a query selects from")
+
+KEY_ROW(IN_STREAM, "fields", OBJECT, 0, 0, 0, "types", MUST, "what every event of it has, 1 to 64; once the stream is there they never change")
+KEY_ROW(IN_STREAM, "max_age", DURATION, 0, 0, 0, NULL, MUST, "older events are erased")
+KEY_ROW(IN_STREAM, "max_rows", WHOLE, 0, 1, 1e15, NULL, MUST, "events that are kept, the newest")
+
+KEY_ROW(IN_TYPES, "*", CHOICE, 0, 0, 0, "integer|real|text|boolean", MAY, "a field, by its name, and the type of its values, any of which may be null")
+/* clang-format on */
+#undef OBJECT_ROW
+#undef KEY_ROW

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/attested.h"
 
+#include "base/arena.h"
+#include "base/hex.h"
 #include "serve/issuer/issuer_service.h"
 #include "support/database.h"
 
@@ -88,4 +90,72 @@ sotto_http_response sotto_test_attested_ask(sotto_test *t, const sotto_test_atte
                                   .attempts = 1};
     CHECK_OK(t, sotto_http_call_wait(d->client, &response, &call, &t->arena, &t->err));
     return response;
+}
+
+void sotto_test_attested_enrol(sotto_test *t, const sotto_test_attested *d,
+                               const uint8_t seed[SOTTO_DEVICE_ENROLMENT])
+{
+    uint8_t key[SOTTO_DEVICE_ENROLMENT];
+    char path[100] = "devices/";
+
+    CHECK_OK(t, sotto_device_enrolment_key(key, seed, &t->err));
+    sotto_hex_encode(path + 8, sotto_bytes_of(key, sizeof key));
+    CHECK_EQUAL(t, 204,
+                sotto_test_attested_ask(t, d, d->attester, SOTTO_HTTP_PUT, path,
+                                        SOTTO_TEST_OPERATOR, (sotto_bytes){0})
+                    .status);
+}
+
+void sotto_test_attested_collect(sotto_test *t, const sotto_test_attested *d, const char *analysis,
+                                 int64_t opens, int64_t closes)
+{
+    char path[200];
+
+    (void)snprintf(path, sizeof path, "collections/%s/%lld/%lld", analysis, (long long)opens,
+                   (long long)closes);
+    CHECK_EQUAL(t, 201,
+                sotto_test_attested_ask(t, d, d->issuer, SOTTO_HTTP_PUT, path, SOTTO_TEST_OPERATOR,
+                                        (sotto_bytes){0})
+                    .status);
+}
+
+const char *sotto_test_attested_list(sotto_test *t, const sotto_test_attested *d)
+{
+    const sotto_http_response list =
+        sotto_test_attested_ask(t, d, d->issuer, SOTTO_HTTP_GET, "keys", "none", (sotto_bytes){0});
+    char *text = sotto_arena_take(&t->arena, list.body.len + 1); /* zeroed */
+
+    CHECK_EQUAL(t, 200, list.status);
+    memcpy(text, list.body.data, list.body.len);
+    return text;
+}
+
+/* ---- a device's host --------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_test_attested_carry(sotto_test *t, const sotto_test_attested *d,
+                                       sotto_exchange *exchange)
+{
+    const sotto_http_field type = {"Content-Type", exchange->media_type};
+    sotto_exchange_head head = {.size = sizeof head};
+    uint8_t *body = sotto_arena_take(&t->arena, (size_t)exchange->body_length);
+    char answered[100] = "";
+    sotto_http_response response;
+    sotto_bytes value;
+    size_t len;
+
+    SOTTO_TRY(exchange->read(exchange, 0, body, (size_t)exchange->body_length, &len));
+    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                  .url = exchange->url,
+                                  .fields = &type,
+                                  .field_count = 1,
+                                  .body = sotto_bytes_of(body, len),
+                                  .attempts = 1};
+    SOTTO_TRY(sotto_http_call_wait(d->client, &response, &call, &t->arena, NULL));
+    head.status = response.status;
+    if (sotto_http_response_field(&response, "content-type", &value)) {
+        (void)snprintf(answered, sizeof answered, "%.*s", (int)value.len, (const char *)value.data);
+        head.media_type = answered;
+    }
+    SOTTO_TRY(exchange->begin(exchange, &head));
+    return exchange->take(exchange, response.body.data, response.body.len);
 }

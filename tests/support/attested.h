@@ -7,6 +7,7 @@
 
 #include "serve/attester/attester_service.h"
 #include "serve/host/options.h"
+#include "sotto/device.h"
 #include "support/test.h"
 #include "transport/http_client.h"
 
@@ -31,5 +32,17 @@ void sotto_test_attested_close(sotto_test_attested *d);
 sotto_http_response sotto_test_attested_ask(sotto_test *t, const sotto_test_attested *d,
                                             const sotto_host *host, sotto_http_method method,
                                             const char *path, const char *who, sotto_bytes body);
+/* The device with this seed. */
+void sotto_test_attested_enrol(sotto_test *t, const sotto_test_attested *d,
+                               const uint8_t seed[SOTTO_DEVICE_ENROLMENT]);
+/* A collection's new key. */
+void sotto_test_attested_collect(sotto_test *t, const sotto_test_attested *d, const char *analysis,
+                                 int64_t opens, int64_t closes);
+/* The issuer's list, ended by a zero. */
+const char *sotto_test_attested_list(sotto_test *t, const sotto_test_attested *d);
+
+/* Carries a device's exchange over HTTP, to whomever it is for. */
+sotto_status sotto_test_attested_carry(sotto_test *t, const sotto_test_attested *d,
+                                       sotto_exchange *exchange);
 
 #endif

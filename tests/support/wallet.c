@@ -139,7 +139,7 @@ sotto_bytes sotto_test_the_list(sotto_test *t)
         sotto_test_list_of(t, sotto_test_wallet_issuer.spki, SOTTO_TEST_CLOSES));
 }
 
-const char *sotto_test_token_policy(sotto_test *t)
+const char *sotto_test_token_policy_of(sotto_test *t, const char *policy)
 {
     const uint8_t bytes[SOTTO_SIGN_SEED] = {SOTTO_TEST_ISSUER_SEED};
     char hex[65], text[200];
@@ -149,8 +149,12 @@ const char *sotto_test_token_policy(sotto_test *t)
     sotto_hex_encode(hex, sotto_bytes_of(signer.public_key, SOTTO_SIGN_PUBLIC));
     sotto_signer_clear(&signer);
     (void)snprintf(text, sizeof text, "\"issuers\": {\"key:issuer\": \"%s\"}, \"min_cohort\"", hex);
-    return (const char *)sotto_test_replace(t, sotto_test_generous_policy, "\"min_cohort\"", text)
-        .data;
+    return (const char *)sotto_test_replace(t, policy, "\"min_cohort\"", text).data;
+}
+
+const char *sotto_test_token_policy(sotto_test *t)
+{
+    return sotto_test_token_policy_of(t, sotto_test_generous_policy);
 }
 
 sotto_bytes sotto_test_token_parties(sotto_test *t, unsigned generations)

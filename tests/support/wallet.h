@@ -47,7 +47,8 @@ sotto_status sotto_test_wallet_take(sotto_test *t, sotto_bytes file);
 
 /* ---- the phone ---- */
 
-/* The generous one, with the issuer as "key:issuer". */
+/* The policy with the issuer as "key:issuer"; the generous one. */
+const char *sotto_test_token_policy_of(sotto_test *t, const char *policy);
 const char *sotto_test_token_policy(sotto_test *t);
 sotto_bytes sotto_test_token_parties(sotto_test *t, unsigned generations);
 sotto_bytes sotto_test_token_recipe(sotto_test *t, const char *name);

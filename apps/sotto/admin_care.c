@@ -112,6 +112,7 @@ static int run_health(int argc, char **argv)
     sotto_http_response answer = {0};
     int code = sotto_admin_parse(&admin, "admin health", argc, argv, NULL, 0, 0);
 
+    admin.needs = ADMIN_NEEDS_NO_MORE;
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE) {
@@ -167,6 +168,7 @@ static int run_drain(int argc, char **argv)
     sotto_http_response answer = {0};
     int code = sotto_admin_parse(&admin, "admin drain", argc, argv, NULL, 0, 0);
 
+    admin.needs = ADMIN_NEEDS_NO_MORE;
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE &&
@@ -310,6 +312,14 @@ static void tell_gap(void *context, int64_t segment, uint64_t reports, const cha
     g->segments++;
 }
 
+/* Bodies lie beside a leader's database, and may beside a helper's; other services have none, and no tables of them. */
+static sotto_status copy_database(sotto_admin *admin, gaps *g)
+{
+    return admin->role ? sotto_server_backup(admin->db, admin->config.host.database,
+                                             admin->words[0], tell_gap, g, &admin->err)
+                       : sotto_db_backup(admin->db, admin->words[0], &admin->err);
+}
+
 static int run_backup(int argc, char **argv)
 {
     static sotto_admin admin;
@@ -317,6 +327,7 @@ static int run_backup(int argc, char **argv)
     sotto_json j;
     int code = sotto_admin_parse(&admin, "admin backup", argc, argv, NULL, 1, 1);
 
+    admin.needs = ADMIN_NEEDS_NO_MORE;
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE) {
@@ -325,8 +336,7 @@ static int run_backup(int argc, char **argv)
             sotto_json_array(&j, "missing");
             g.json = &j;
         }
-        if (sotto_server_backup(admin.db, admin.config.host.database, admin.words[0], tell_gap, &g,
-                                &admin.err) != SOTTO_OK)
+        if (copy_database(&admin, &g) != SOTTO_OK)
             code = sotto_admin_fail(&admin);
         if (g.json) {
             sotto_json_end(&j);

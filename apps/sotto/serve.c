@@ -231,6 +231,6 @@ static const sotto_verb *part(size_t i)
 
 const sotto_verb sotto_verb_serve = {
     .name = "serve",
-    .summary = "run a leader or a helper",
+    .summary = "run a leader, a helper or another service",
     .part = part,
 };

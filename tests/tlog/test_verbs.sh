@@ -72,11 +72,16 @@ is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$wit
 is 0 "$sotto" log verify bundle --log "$log" --witness "$witness" --out copy.json
 cmp -s recipe.json copy.json || fail "another recipe came out"
 grep -q '^0 recipe ' out || fail "verify does not name the entry"
+grep -q '^holds: in the log .* at size 1; at least 1 of 1 witnesses cosigned it$' out || fail "no verdict"
 [ ! -s verb.err ] || fail "verify with a witness complains"
 is 0 "$sotto" log verify bundle --log "$log"
 grep -q 'no witness was asked for' verb.err || fail "verify without a witness does not say so"
 is 6 "$sotto" log verify bundle --log "$log" --witness "$log"
 is 2 "$sotto" log verify bundle --what
+is 2 "$sotto" log verify bundle
+grep -q 'whose log? --log' verb.err || fail "verify does not ask whose log"
+is 3 "$sotto" log verify bundle --log nobody
+grep -q -- '--log: no public key as .sotto log key. prints it' verb.err || fail "verify does not say which key"
 head -c 300 bundle >cut
 is 3 "$sotto" log verify cut --log "$log" --witness "$witness"
 

@@ -10,8 +10,8 @@ enum { ADMIN_WORDS = 16, ADMIN_FLAGS = 64 };
 
 /* Which services a verb is for. */
 typedef enum sotto_admin_need {
-    ADMIN_NEEDS_TASKS, /* a leader or a helper */
-    ADMIN_NEEDS_KEYS,  /* ... or another one that has HPKE keys */
+    ADMIN_NEEDS_TASKS,   /* a leader or a helper */
+    ADMIN_NEEDS_KEYS,    /* ... or another one that has HPKE keys */
     ADMIN_NEEDS_NO_MORE, /* every service */
 } sotto_admin_need;
 

@@ -240,7 +240,8 @@ static void say_count(sotto_writer *w, const sotto_forecast *f, const sotto_reci
             f->dummies);
     if (isfinite(f->dummies_needed))
         say(w,
-            "To hide it up to epsilon %.4g takes about %.0f dummies, which are reports on \"no value\" "
+            "To hide it up to epsilon %.4g takes about %.0f dummies, which are reports on \"no "
+            "value\" "
             "of devices that do not take part: a rate of %.3g.\n",
             f->epsilon_wanted, ceil(f->dummies_needed), ceil(f->rate_needed * 1e6) / 1e6);
 }

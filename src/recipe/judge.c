@@ -65,11 +65,11 @@ static void say_refused(judging *j, const char *reason, bool by_time)
     const bool of_interval = by_time && strstr(reason, "." SOTTO_STORE_TIME ": ") &&
                              !strstr(j->recipe->query, SOTTO_STORE_TIME);
 
-    sotto_reading_mistake(
-        &j->at, of_interval ? &interval : &query,
-        strstr(reason, "policy does not allow") ? "fields that the policy lists for this analysis"
-                                                : "",
-        "%s", reason);
+    sotto_reading_mistake(&j->at, of_interval ? &interval : &query,
+                          strstr(reason, "policy does not allow")
+                              ? "fields that the policy lists for this analysis"
+                              : "",
+                          "%s", reason);
 }
 
 /* Fields that have a budget, or need none, are there on the policy's devices. */

@@ -77,7 +77,7 @@ enum {
 const sotto_schema_key sotto_schema[] = {
     /* object, key, type, item, least, most, of, default, help */
     {IN_RECIPE, "recipe", NAME, 0, 1, 64, NULL, MUST, "names this recipe"},
-    {IN_RECIPE, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; a device never goes back"},
+    {IN_RECIPE, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; a device never goes back, and answers one version only: to ask again takes another name"},
     {IN_RECIPE, "analysis", NAME, 0, 1, 128, NULL, MUST, "the analysis whose budget pays; the policy must know it"},
     {IN_RECIPE, "description", TEXT, 0, 0, 1000, NULL, "\"\"", "why this is asked, for the people who are asked"},
     {IN_RECIPE, "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams, without NATURAL, USING or INDEXED BY; lint compiles it as devices do. `encode` names its columns, and lint points out one that it does not name"},
@@ -92,7 +92,7 @@ const sotto_schema_key sotto_schema[] = {
     {IN_RECIPE, "aggregation", VARIANT, 0, 0, 0, "aggregation@trust", MUST, "who adds up, and how; only `split` earns amplification by shuffling"},
     {IN_RECIPE, "anonymity", OBJECT, 0, 0, 0, "anonymity", "{}", "what hides who takes part. A gain by sampling, check-ins or donations is claimed only with relay, tokens and log"},
     {IN_RECIPE, "schedule", OBJECT, 0, 0, 0, "schedule", MUST, "when"},
-    {IN_RECIPE, "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning and for the rate that servers accept"},
+    {IN_RECIPE, "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning; servers go by what their operators say (`--population`)"},
     {IN_RECIPE, "on_no_match", CHOICE, 0, 0, 0, "no-value|oov|random-bin|silence", "\"no-value\"", "what a device sends that has no row, or whose value has no bin"},
     {IN_RECIPE, "dummies", NUMBER, 0, 0, 1, NULL, "0", "chance of a report on \"no value\" by devices that do not take part"},
     {IN_RECIPE, "learn", LATER, 0, 0, 0, NULL, MAY, "learning recipes can't be asked by this version"},

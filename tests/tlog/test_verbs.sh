@@ -64,6 +64,7 @@ url=http://127.0.0.1:$base
 "$sotto" recipe new >recipe.json
 is 6 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token other.token --out none
 [ ! -e none ] || fail "a bundle of what was not published"
+grep -q 'status 401: it does not know this --token' verb.err || fail "publish does not say why"
 is 0 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token log.token --out bundle
 echo '{}' >bad.json
 is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$witness" --token log.token --out none

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
+#include "seal/ohttp/ohttp.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -194,7 +196,7 @@ static bool write_body(const char *path, sotto_exchange *exchange)
  * first. */
 sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange)
 {
-    const sotto_device_job *job = context;
+    sotto_device_job *job = context;
     const sotto_exchange_head accepted = {.size = sizeof accepted, .status = 200};
     char path[4096], id[2 * SOTTO_REPORT_ID_SIZE + 1];
     uint8_t first[SOTTO_REPORT_ID_SIZE] = {0};
@@ -220,6 +222,8 @@ sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange)
         printf("%s: %" PRIu64 " bytes in %s\n  to be posted to %s\n", exchange->recipe,
                exchange->body_length, path, exchange->url);
     }
+    job->relayed =
+        exchange->media_type && strcmp(exchange->media_type, SOTTO_OHTTP_REQUEST_TYPE) == 0;
     return exchange->begin(exchange, &accepted);
 }
 
@@ -246,7 +250,10 @@ static void print_tick(const sotto_device_job *job, const sotto_tick *tick, bool
         printf("Reports made: %" PRIu64 "; waiting: %" PRIu64
                "%s. `sotto device recipes` says where each recipe stands.\n",
                tick->made, tick->waiting,
-               tick->waiting > 0 && !job->out ? ", since no --out names a directory for them" : "");
+               tick->waiting == 0 ? ""
+               : !job->out        ? ", since no --out names a directory for them"
+               : job->relayed     ? ", since with a relay only the gateway's answer counts"
+                                  : "");
 }
 
 int sotto_device_run_tick(sotto_device_job *job)

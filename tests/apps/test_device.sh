@@ -115,6 +115,18 @@ cp -r a later
 sed 's/"version": 1/"version": 2/' a/50001.json >later/50001.json
 expect 0 "50001: kept, and not answered again under this name. It was answered" offer later/50001.json --dir later $now
 expect 0 "Reports made: 0; waiting: 0. " tick $good --dir later --out a/sent $now
+# What is written for a relay is not delivered by being written.
+cp -r early relayed
+mkdir -p relayed/sent
+key='"hpke": [{"config": "030020000100010020ae3bf1cd87c2d2ed25af4a1a239eed04a990f00e7403e4c8065927de010fd17a",
+    "from": "2026-01-01T00:00:00Z", "until": "2027-07-01T00:00:00Z"}]'
+{
+    echo '{"relay": {"role": "relay", "url": "https://relay.example/leader"},'
+    echo '"gateway": {"role": "gateway", "url": "https://gateway.example/",' "$key" '},'
+    sed '1s/^{//' a/parties.json
+} >relayed/parties.json
+expect 0 "waiting: 1, since with a relay only the gateway's answer counts." tick $good --dir relayed --out relayed/sent $now
+says "to be posted to https://relay.example/leader"
 expect 4 "1 of 1 reports are used" why 50002 --dir a $now
 grep -qF "check 1 of 3" out || complain "does not say which check"
 expect 4 '"check":1' why 50002 --dir a $now --json

@@ -15,7 +15,7 @@ CHAOS_KEYS ?= 10000000
 CHAOS_PRODUCTS ?= 1000000
 CHAOS_TIMES ?= 100000
 
-.PHONY: all deps build demo test bench lint fuzz chaos
+.PHONY: all deps build installed demo test bench lint fuzz chaos
 all: build
 
 deps:
@@ -24,6 +24,12 @@ deps:
 build: deps
 	@cmake --preset release -DSOTTO_WERROR=$(WERROR) >/dev/null
 	@cmake --build --preset release
+
+# What `cmake --install build/release` installs: the program and the libraries, without tests and benchmarks.
+installed:
+	@sh tools/deps.sh --no-peers
+	@cmake --preset release -DSOTTO_WERROR=$(WERROR) >/dev/null
+	@cmake --build --preset release --target installed
 
 # The program alone: tests, benchmarks and the libraries that are installed are not needed for it.
 demo:

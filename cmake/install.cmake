@@ -3,9 +3,16 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+set(installed_libraries sotto_static sotto_shared sotto_device_static sotto_device_shared sotto_analyst_static
+                        sotto_analyst_shared)
+# Builds all that is installed, and no test or benchmark.
+add_custom_target(installed DEPENDS ${installed_libraries} sotto_program)
+
 # Nothing is laid down if anything of it has rules that can be switched off.
-set(installed $<TARGET_FILE:sotto_static> $<TARGET_FILE:sotto_shared> $<TARGET_FILE:sotto_device_static>
-              $<TARGET_FILE:sotto_device_shared> $<TARGET_FILE:sotto_program>)
+set(installed)
+foreach(target ${installed_libraries} sotto_program)
+  list(APPEND installed $<TARGET_FILE:${target}>)
+endforeach()
 install(CODE "set(FILES \"${installed}\")\ninclude(\"${PROJECT_SOURCE_DIR}/cmake/refuse_rules.cmake\")")
 
 set_target_properties(sotto_shared PROPERTIES EXPORT_NAME sotto)
@@ -14,8 +21,7 @@ set_target_properties(sotto_device_shared PROPERTIES EXPORT_NAME device)
 set_target_properties(sotto_device_static PROPERTIES EXPORT_NAME device_static)
 set_target_properties(sotto_analyst_shared PROPERTIES EXPORT_NAME analyst)
 set_target_properties(sotto_analyst_static PROPERTIES EXPORT_NAME analyst_static)
-install(TARGETS sotto_static sotto_shared sotto_device_static sotto_device_shared sotto_analyst_static
-                sotto_analyst_shared
+install(TARGETS ${installed_libraries}
         EXPORT sotto-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -104,6 +104,12 @@ const char *sotto_admin_reason(const sotto_admin *admin)
 
 /* ---- opening ------------------------------------------------------------------------------------------------------ */
 
+static bool suits(const sotto_admin *admin)
+{
+    return admin->role || admin->needs == ADMIN_NEEDS_NO_MORE ||
+           (admin->needs == ADMIN_NEEDS_KEYS && admin->config.service->keys);
+}
+
 int sotto_admin_configure(sotto_admin *admin)
 {
     const char *file = sotto_admin_flag(admin, "--config");
@@ -116,11 +122,12 @@ int sotto_admin_configure(sotto_admin *admin)
     if (sotto_serve_config_read(&admin->config, &from, &admin->err) == SOTTO_OK) {
         admin->role = sotto_service_role(admin->config.service);
         admin->tasks = admin->role ? admin->config.own : NULL;
-        if (admin->role || admin->any_service ||
-            (admin->keys_suffice && admin->config.service->keys))
+        if (suits(admin))
             return EXIT_DONE;
-        (void)sotto_fail(&admin->err, SOTTO_DENIED, "a %s has no tasks",
-                         admin->config.service->name);
+        (void)sotto_fail(&admin->err, SOTTO_DENIED, "%s is the file of %s %s, which has no %s",
+                         file, strchr("aeiou", admin->config.service->name[0]) ? "an" : "a",
+                         admin->config.service->name,
+                         admin->needs == ADMIN_NEEDS_KEYS ? "HPKE keys" : "tasks");
     }
     (void)fprintf(stderr, "%s", admin->config.mistakes);
     if (admin->config.mistake_count == 0)

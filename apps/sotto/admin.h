@@ -8,14 +8,20 @@
 
 enum { ADMIN_WORDS = 16, ADMIN_FLAGS = 64 };
 
+/* Which services a verb is for. */
+typedef enum sotto_admin_need {
+    ADMIN_NEEDS_TASKS,   /* a leader or a helper */
+    ADMIN_NEEDS_KEYS,    /* ... or another one that has HPKE keys */
+    ADMIN_NEEDS_NO_MORE, /* every service */
+} sotto_admin_need;
+
 /* One run of an admin verb. */
 typedef struct sotto_admin {
     const char *verb; /* "admin task add" */
     sotto_serve_config config;
     sotto_role role;                 /* of the server whose configuration it is */
     const sotto_task_options *tasks; /* its own options; NULL: it has no tasks  */
-    bool keys_suffice; /* the verb is for servers without tasks, too, that have keys */
-    bool any_service;  /* the verb is for every service                              */
+    sotto_admin_need needs;          /* set after parsing; at first tasks */
     bool json;
     const char *words[ADMIN_WORDS]; /* that are no flags */
     size_t word_count;

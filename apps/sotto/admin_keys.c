@@ -171,7 +171,7 @@ static int run(const char *verb, int argc, char **argv, bool export, key_act *ac
                       verb);
         code = EXIT_USAGE;
     }
-    admin.keys_suffice = true;
+    admin.needs = ADMIN_NEEDS_KEYS;
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE) {

@@ -112,7 +112,7 @@ static int run_health(int argc, char **argv)
     sotto_http_response answer = {0};
     int code = sotto_admin_parse(&admin, "admin health", argc, argv, NULL, 0, 0);
 
-    admin.any_service = true;
+    admin.needs = ADMIN_NEEDS_NO_MORE;
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE) {
@@ -168,7 +168,7 @@ static int run_drain(int argc, char **argv)
     sotto_http_response answer = {0};
     int code = sotto_admin_parse(&admin, "admin drain", argc, argv, NULL, 0, 0);
 
-    admin.any_service = true;
+    admin.needs = ADMIN_NEEDS_NO_MORE;
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE &&
@@ -285,7 +285,7 @@ static int run_migrate(int argc, char **argv)
     int64_t before = 0;
     int code = sotto_admin_parse(&admin, "admin migrate", argc, argv, NULL, 0, 0);
 
-    admin.any_service = true;
+    admin.needs = ADMIN_NEEDS_NO_MORE;
     if (code == EXIT_DONE)
         code = sotto_admin_configure(&admin);
     if (code == EXIT_DONE && migrate(&admin, &before) != SOTTO_OK)
@@ -335,7 +335,7 @@ static int run_backup(int argc, char **argv)
     sotto_json j;
     int code = sotto_admin_parse(&admin, "admin backup", argc, argv, NULL, 1, 1);
 
-    admin.any_service = true;
+    admin.needs = ADMIN_NEEDS_NO_MORE;
     if (code == EXIT_DONE)
         code = sotto_admin_open(&admin);
     if (code == EXIT_DONE) {

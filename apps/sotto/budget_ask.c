@@ -90,7 +90,7 @@ static void take_word(sotto_budget_command *c, words *w, bool plan)
         return;
     sotto_option option = sotto_form_find(name);
     if (option == OPTIONS) {
-        sotto_form_complain(&c->form, "no option '%.60s'", word);
+        sotto_form_complain(&c->form, "no option '%.60s'; `%s --help` lists them", word, c->verb);
         (void)take_value(w, equals);
         return;
     }

@@ -29,7 +29,7 @@ static const struct option {
                           "what two neighbouring data sets differ in"},
     [OPTION_TRUST] = {"trust", "", CHOICE, SOTTO_ROUND_NEAREST, 0, 0,
                       "central, split, flamingo or aero",
-                      "who adds up, and who must be honest (below)"},
+                      "who adds up, and who must be honest"},
     [OPTION_DISHONEST] = {"dishonest", "", SHARE, SOTTO_ROUND_NEAREST, 0, 1, "0 to below 1",
                           "share of the cohort that lies, colludes or drops out"},
     [OPTION_HIDDEN] = {"hidden", "relay-and-tokens", FLAG, SOTTO_ROUND_NEAREST, 0, 0, "",

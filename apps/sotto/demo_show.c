@@ -41,8 +41,10 @@ static void print_hostile(const demo *d)
         "\nSent by hostile devices: %llu changed on the way, %llu sent twice, %llu forged.\n",
         (unsigned long long)d->truth.tampered, (unsigned long long)d->truth.replayed,
         (unsigned long long)d->truth.forged);
-    (void)printf("Left of each device's budget for this analysis: epsilon %.3f of %.3f.\n",
-                 d->epsilon_left, d->epsilon_allowed);
+    (void)printf(
+        "Each device was charged epsilon %.3f of its %.3f for this analysis: what the recipe\n"
+        "promises, however many others answer. %.3f is left.\n",
+        d->epsilon_allowed - d->epsilon_left, d->epsilon_allowed, d->epsilon_left);
 }
 
 static uint64_t seconds_taken(const demo *d)

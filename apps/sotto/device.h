@@ -22,6 +22,7 @@ typedef struct sotto_device_job {
     const char *now, *lines, *recipe, *out, *evidence;
     uint64_t most, after;
     bool json, idle, charging, network, dry_run, yes;
+    bool relayed; /* the last request that was written is for a relay */
 
     sotto_arena arena;
     json_t *about_read; /* fields point into it */

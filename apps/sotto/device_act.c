@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
+#include "seal/ohttp/ohttp.h"
 #include "tlog/bundle.h"
 #include "tlog/feed.h"
 
@@ -122,6 +123,19 @@ static int offer_feed(sotto_device_job *job, sotto_bytes feed)
     return EXIT_DONE;
 }
 
+/* A device draws once for a recipe's name, and answers once, whichever version it knows then. */
+static void print_offered(sotto_device_job *job, const char *name)
+{
+    sotto_explanation why = {0};
+
+    if (sotto_device_why(job->device, &why, name, NULL) == SOTTO_OK &&
+        (why.why == SOTTO_WHY_ANSWERED || why.why == SOTTO_WHY_NOT_SAMPLED ||
+         why.why == SOTTO_WHY_GIVEN_UP))
+        printf("%s: kept, and not answered again under this name. %s\n", name, why.sentence);
+    else
+        printf("%s: kept. A tick decides whether it is answered.\n", name);
+}
+
 int sotto_device_run_offer(sotto_device_job *job)
 {
     sotto_explanation why = {0};
@@ -149,7 +163,7 @@ int sotto_device_run_offer(sotto_device_job *job)
         sotto_json_text(&j, "recipe", name);
         sotto_device_print_object(&j);
     } else
-        printf("%s: kept. A tick decides whether it is answered.\n", name ? name : job->words[0]);
+        print_offered(job, name ? name : job->words[0]);
     return EXIT_DONE;
 }
 
@@ -210,7 +224,7 @@ static bool write_body(const char *path, sotto_exchange *exchange)
  * first. */
 sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange)
 {
-    const sotto_device_job *job = context;
+    sotto_device_job *job = context;
 
     if (!exchange->recipe) /* a token's request: nobody here could answer it */
         return SOTTO_IO;
@@ -239,13 +253,13 @@ sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange)
         printf("%s: %" PRIu64 " bytes in %s\n  to be posted to %s\n", exchange->recipe,
                exchange->body_length, path, exchange->url);
     }
+    job->relayed =
+        exchange->media_type && strcmp(exchange->media_type, SOTTO_OHTTP_REQUEST_TYPE) == 0;
     return exchange->begin(exchange, &accepted);
 }
 
 static void print_tick(const sotto_device_job *job, const sotto_tick *tick, bool given)
 {
-    const char *missing = !job->idle ? "--idle" : !job->charging ? "--charging" : "--network";
-
     if (job->json) {
         sotto_json j = sotto_device_object();
 
@@ -260,11 +274,17 @@ static void print_tick(const sotto_device_job *job, const sotto_tick *tick, bool
     if (!given)
         printf("Nobody has said yes: only events that are too old were erased.\n");
     else if (!(job->idle && job->charging && job->network))
-        printf("Not a good time without %s: only events that are too old were erased.\n", missing);
+        printf("Not a good time without%s%s%s: only events that are too old were erased.\n",
+               job->idle ? "" : " --idle", job->charging ? "" : " --charging",
+               job->network ? "" : " --network");
     else
         printf("Reports made: %" PRIu64 "; waiting: %" PRIu64
-               ". `sotto device recipes` says where each recipe stands.\n",
-               tick->made, tick->waiting);
+               "%s. `sotto device recipes` says where each recipe stands.\n",
+               tick->made, tick->waiting,
+               tick->waiting == 0 ? ""
+               : !job->out        ? ", since no --out names a directory for them"
+               : job->relayed     ? ", since with a relay only the gateway's answer counts"
+                                  : "");
 }
 
 int sotto_device_run_tick(sotto_device_job *job)
@@ -280,7 +300,8 @@ int sotto_device_run_tick(sotto_device_job *job)
         return sotto_device_run_recipes(job);
     /* Before anything is spent on a report that then has nowhere to go. */
     if (job->out && access(job->out, W_OK | X_OK) != 0) {
-        (void)fprintf(stderr, "sotto device tick: %s: no directory to write to\n", job->out);
+        (void)fprintf(stderr, "sotto device tick: %s: no directory to write to; make it first\n",
+                      job->out);
         return EXIT_USAGE;
     }
     if (sotto_device_tick(job->device, &tick,

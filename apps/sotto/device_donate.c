@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include "base/hex.h"
+#include "query/stream.h"
 #include "recipe/calendar.h"
 #include "sotto/random.h"
 
@@ -100,8 +101,8 @@ static sotto_status read_event(sotto_device_job *job, batch *b, const sotto_stre
     for (size_t i = 0; i < stream->field_count; i++)
         if (!read_value(&values[i], stream->fields[i].type,
                         json_object_get(row, stream->fields[i].name)))
-            return sotto_fail(&job->err, SOTTO_MALFORMED, "%s: of another type",
-                              stream->fields[i].name);
+            return sotto_fail(&job->err, SOTTO_MALFORMED, "%s: not of its type, which is %s",
+                              stream->fields[i].name, sotto_type_name(stream->fields[i].type));
     for (size_t i = 0; i < stream->field_count; i++)
         if (values[i].type == SOTTO_TYPE_TEXT && values[i].as.text.len > SOTTO_STORE_MAX_TEXT)
             return sotto_fail(&job->err, SOTTO_MALFORMED, "%s: more than %d bytes",

@@ -199,8 +199,8 @@ static void print_receipt(const receipt *r, const published *of)
     sotto_calendar_format_time(at, r->at);
     printf("%s, %s\n", r->recipe, at);
     printf("  read       %s\n", r->fields);
-    printf("  told       %" PRIu64 " bits set, drawn at random around the truth%s\n", r->bits_set,
-           r->told.len ? ":" : "");
+    printf("  told       %" PRIu64 " %s set, drawn at random around the truth%s\n", r->bits_set,
+           r->bits_set == 1 ? "bit" : "bits", r->told.len ? ":" : "");
     if (r->told.len)
         sotto_device_print_bits(r->told, "             ");
     if (of)

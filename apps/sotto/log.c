@@ -168,6 +168,11 @@ static int run_verify(int argc, char **argv)
         code = sotto_log_job_complain(&job);
     if (code == EXIT_DONE)
         print_entry(job.json, facts.index, bundle.entry);
+    if (code == EXIT_DONE && !job.json)
+        printf("holds: in the log %.*s at size %" PRIu64 "; at least %zu of %zu witnesses "
+               "cosigned it\n",
+               (int)facts.checkpoint.origin.len, (const char *)facts.checkpoint.origin.data,
+               facts.checkpoint.size, job.trust.quorum, job.witness_count);
     if (code == EXIT_DONE && job.trust.quorum == 0)
         (void)fprintf(stderr,
                       "sotto log verify: no witness was asked for: the log alone vouches\n");

@@ -91,6 +91,18 @@ static sotto_status fetch_file(void *context, const char *path, sotto_buf *out, 
     return sotto_log_file_read(out, job->from, path, err);
 }
 
+static sotto_status read_key(sotto_log_job *job, sotto_note_key *out, const char *option,
+                             const char *text)
+{
+    sotto_err why = {0};
+    sotto_status status = sotto_note_key_decode(out, sotto_bytes_of(text, strlen(text)), &why);
+
+    return status == SOTTO_OK ? SOTTO_OK
+                              : sotto_fail(&job->err, status,
+                                           "%s: no public key as `sotto log key` prints it: %.100s",
+                                           option, why.reason);
+}
+
 static sotto_status read_keys(sotto_log_job *job)
 {
     unsigned long quorum = job->witness_count;
@@ -98,12 +110,9 @@ static sotto_status read_keys(sotto_log_job *job)
 
     if (!job->log)
         return sotto_fail(&job->err, SOTTO_MISSING, "whose log? --log names its public key");
-    SOTTO_TRY(sotto_note_key_decode(&job->log_key, sotto_bytes_of(job->log, strlen(job->log)),
-                                    &job->err));
+    SOTTO_TRY(read_key(job, &job->log_key, "--log", job->log));
     for (size_t i = 0; i < job->witness_count; i++)
-        SOTTO_TRY(sotto_note_key_decode(
-            &job->witness_keys[i], sotto_bytes_of(job->witnesses[i], strlen(job->witnesses[i])),
-            &job->err));
+        SOTTO_TRY(read_key(job, &job->witness_keys[i], "--witness", job->witnesses[i]));
     if (job->quorum)
         quorum = strtoul(job->quorum, &end, 10);
     if (job->quorum && (end == job->quorum || *end || quorum > job->witness_count))
@@ -158,6 +167,8 @@ sotto_status sotto_log_job_post(sotto_log_job *job, const char *path, const char
 int sotto_log_job_complain(const sotto_log_job *job)
 {
     (void)fprintf(stderr, "sotto %s: %s\n", job->verb, job->err.reason);
+    if (!job->log && job->err.status == SOTTO_MISSING)
+        return EXIT_USAGE;
     switch (job->err.status) {
     case SOTTO_REJECTED:
     case SOTTO_DENIED:

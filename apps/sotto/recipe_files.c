@@ -4,6 +4,7 @@
 #include "recipe/claim.h"
 #include "recipe/participation.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ int sotto_recipe_job_parse(sotto_recipe_job *job, int argc, char **argv, size_t 
         }
     }
     if (given < files) {
-        (void)fprintf(stderr, "sotto recipe %s: %s; see `sotto recipe %s --help`\n", job->verb,
+        (void)fprintf(stderr, "sotto recipe %s: %s See `sotto recipe %s --help`\n", job->verb,
                       given == 0 ? "which recipe?" : "which parties?", job->verb);
         return EXIT_USAGE;
     }
@@ -65,14 +66,14 @@ static sotto_status read_file(sotto_recipe_job *job, const char *path, sotto_byt
     if (!file || !data) {
         if (file && file != stdin)
             (void)fclose(file);
-        return sotto_fail(err, SOTTO_IO, "can't read %.100s", path);
+        return sotto_fail(err, SOTTO_IO, "can't read it: %s", strerror(errno));
     }
     len = fread(data, 1, MOST, file);
     bool failed = ferror(file) != 0;
     if (file != stdin)
         (void)fclose(file);
     if (failed)
-        return sotto_fail(err, SOTTO_IO, "can't read %.100s", path);
+        return sotto_fail(err, SOTTO_IO, "can't read it: %s", strerror(errno));
     *out = sotto_bytes_of(data, len);
     return SOTTO_OK;
 }

@@ -49,6 +49,10 @@ static void verdict_members(sotto_json *j, const sotto_recipe_verdict *v)
 /* What a device that has spent nothing would decide, under the heading of the lines around it. */
 static void print_verdict(const sotto_recipe_verdict *v)
 {
+    if (!v->accepts) {
+        printf("  a new device    refuses it, whatever its policy: %s\n", v->why);
+        return;
+    }
     printf("  a new device    %s", !v->policy_known ? "answers it if its policy allows"
                                    : !v->streams_known
                                        ? "accepts it if its streams have these fields"
@@ -239,8 +243,8 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
            c->tasks == 1 ? "task" : "tasks");
     print_forecast(&job->forecast);
     printf("  a report        %" PRIu64 " bins, %zu bytes; at most %" PRIu64
-           " bits set (an honest one fails with chance %.1g)\n",
-           c->bins, c->report_bytes, c->weight, c->miss);
+           " %s set (an honest one fails with chance %.1g)\n",
+           c->bins, c->report_bytes, c->weight, c->weight == 1 ? "bit" : "bits", c->miss);
     printf("  sensitivity     %.6g (L2) of the sums to a report in place of another; to plan the "
            "servers' noise: --sensitivity %.0f\n",
            c->sensitivity, ceil(c->sensitivity * (1 - 1e-12)));

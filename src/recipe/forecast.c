@@ -113,7 +113,6 @@ static sotto_status foresee_count(sotto_forecast *out, const sotto_recipe *recip
     double rate = 1;
 
     out->dummies = others * recipe->dummies * part;
-    out->epsilon_count = out->dummies_needed = INFINITY;
     out->epsilon_wanted = sotto_decimal_down(recipe->epsilon);
     out->donations = p->type == SOTTO_DONATION;
     if (others < 1)
@@ -206,7 +205,7 @@ sotto_status sotto_recipe_forecast(sotto_forecast *out, const sotto_recipe *reci
 {
     sotto_reading at = {.text = recipe->text, .object = "recipe", .mistakes = mistakes};
 
-    *out = (sotto_forecast){0};
+    *out = (sotto_forecast){.epsilon_count = INFINITY, .dummies_needed = INFINITY};
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         return SOTTO_OK; /* depends on values */
     SOTTO_TRY(foresee_reports(out, recipe, err));
@@ -241,7 +240,9 @@ static void say_count(sotto_writer *w, const sotto_forecast *f, const sotto_reci
             "whether yours took part.\n",
             f->dummies);
     if (isfinite(f->dummies_needed))
-        say(w, "To hide it up to epsilon %.4g takes about %.0f of them, a rate of %.3g.\n",
+        say(w,
+            "To hide it up to epsilon %.4g takes about %.0f dummies, which are reports on \"no "
+            "value\" of devices that do not take part: a rate of %.3g.\n",
             sotto_bound_shown(f->epsilon_wanted, 4), ceil(f->dummies_needed),
             sotto_bound_shown(f->rate_needed, 3));
     if (recipe->dummies > 0)

@@ -58,6 +58,20 @@ static void say_missing(judging *j, const char *column, const char *reason)
                               : "the query has no column of this name");
 }
 
+/* A recipe with an interval reads times that its query does not name. */
+static void say_refused(judging *j, const char *reason, bool by_time)
+{
+    static const sotto_place interval = {NULL, "interval", 0};
+    const bool of_interval = by_time && strstr(reason, "." SOTTO_STORE_TIME ": ") &&
+                             !strstr(j->recipe->query, SOTTO_STORE_TIME);
+
+    sotto_reading_mistake(&j->at, of_interval ? &interval : &query,
+                          strstr(reason, "policy does not allow")
+                              ? "fields that the policy lists for this analysis"
+                              : "",
+                          "%s", reason);
+}
+
 /* Fields that have a budget, or need none, are there on the policy's devices. */
 static sotto_status name_likely(sotto_query_question *question, judging *j, sotto_err *err)
 {
@@ -112,7 +126,7 @@ static sotto_status judge_query(judging *j, sotto_err *err)
     if (SOTTO_RULE(lint_finds_columns) && status == SOTTO_MISSING)
         say_missing(j, columns[j->finding.missing], first.reason);
     if (SOTTO_RULE(lint_compiles_query) && status != SOTTO_OK && status != SOTTO_MISSING)
-        sotto_reading_mistake(&j->at, &query, "", "%s", without_subject(first.reason));
+        say_refused(j, without_subject(first.reason), question.by_time);
     return SOTTO_OK;
 }
 
@@ -147,18 +161,27 @@ static sotto_status judge(judging *j, sotto_err *err)
 
 /* ---- the verdict -------------------------------------------------------------------------------------- */
 
+/* Lint prices these, and warns of them; under any policy they are mistakes. */
+static bool is_refused_by_all(const sotto_recipe *recipe)
+{
+    return recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT ||
+           recipe->participation.type == SOTTO_IMPORTANCE;
+}
+
 static void say(sotto_recipe_verdict *out, const judging *j)
 {
     const sotto_mistakes *list = j->at.mistakes;
+    const bool never = is_refused_by_all(j->recipe);
 
-    out->accepts = list->errors == 0;
+    out->accepts = list->errors == 0 && !never;
     out->streams_known = j->streams != NULL;
     out->policy_known = j->policy != NULL;
     out->query_open = j->finding.open;
     for (size_t i = 0; i < list->count && !out->why[0]; i++) {
         const sotto_mistake *m = &list->items[i];
 
-        if (m->severity == SOTTO_MISTAKE)
+        if (m->severity == SOTTO_MISTAKE ||
+            (never && list->errors == 0 && strncmp(m->what, "refused by devices", 18) == 0))
             (void)snprintf(out->why, sizeof out->why, "%.60s: %.130s", m->path, m->what);
     }
     for (size_t i = 0; i < j->finding.accessed_count; i++)

@@ -82,13 +82,16 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
         "twice and bytes behind the end are errors. A recipe is published, hashed and logged as "
         "the bytes it has; nothing ever encodes it anew. Budgets are read from the digits as "
         "written, not from a floating-point number.\n\n"
-        "    sotto recipe new > recipe.json           a complete recipe to start from\n"
+        "    sotto recipe new > recipe.json            a complete recipe to start from\n"
+        "    sotto recipe new --policy > policy.json   the same of a policy; --parties, --streams\n"
         "    sotto recipe lint recipe.json             every mistake, and what may be claimed\n"
         "    sotto recipe lint recipe.json --policy policy.json --streams streams.json\n"
         "                                              and what a new device would decide\n"
         "    sotto recipe explain recipe.json          the same in plain words\n"
         "    sotto recipe compile recipe.json parties.json   the DAP task, its VDAF and its "
-        "bins\n");
+        "bins\n"
+        "    sotto recipe publish recipe.json ...      put it into a public log (operating.md, "
+        "section 11)\n");
     for (size_t i = 0; i < sotto_schema_object_count; i++)
         put_object(&w, sotto_schema_objects[i], &sotto_schema_texts[i]);
     put(&w, "\n## Examples\n");

@@ -59,7 +59,7 @@ OBJECT_ROW(IN_TYPES, "types", "streams: fields", "In the order in which the libr
 
 /* object, key, type, item, least, most, of, default, help */
 KEY_ROW(IN_RECIPE, "recipe", NAME, 0, 1, 64, NULL, MUST, "names this recipe")
-KEY_ROW(IN_RECIPE, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; a device never goes back")
+KEY_ROW(IN_RECIPE, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; a device never goes back, and answers one version only: to ask again takes another name")
 KEY_ROW(IN_RECIPE, "analysis", NAME, 0, 1, 128, NULL, MUST, "the analysis whose budget pays; the policy must know it")
 KEY_ROW(IN_RECIPE, "description", TEXT, 0, 0, 1000, NULL, "\"\"", "why this is asked, for the people who are asked")
 KEY_ROW(IN_RECIPE, "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams, without NATURAL, USING or INDEXED BY; lint compiles it as devices do. `encode` names its columns, and lint points out one that it does not name")
@@ -74,7 +74,7 @@ KEY_ROW(IN_RECIPE, "privacy", OBJECT, 0, 0, 0, "privacy", MUST, "what is promise
 KEY_ROW(IN_RECIPE, "aggregation", VARIANT, 0, 0, 0, "aggregation@trust", MUST, "who adds up, and how; only `split` earns amplification by shuffling")
 KEY_ROW(IN_RECIPE, "anonymity", OBJECT, 0, 0, 0, "anonymity", "{}", "what hides who takes part. A gain by sampling, check-ins or donations is claimed only with relay, tokens and log")
 KEY_ROW(IN_RECIPE, "schedule", OBJECT, 0, 0, 0, "schedule", MUST, "when")
-KEY_ROW(IN_RECIPE, "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning and for the rate that servers accept")
+KEY_ROW(IN_RECIPE, "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning; servers go by what their operators say (`--population`)")
 KEY_ROW(IN_RECIPE, "on_no_match", CHOICE, 0, 0, 0, "no-value|oov|random-bin|silence", "\"no-value\"", "what a device sends that has no row, or whose value has no bin")
 KEY_ROW(IN_RECIPE, "dummies", NUMBER, 0, 0, 1, NULL, "0", "chance of a report on \"no value\" by devices that do not take part")
 KEY_ROW(IN_RECIPE, "learn", LATER, 0, 0, 0, "learning recipes can't be asked by this version", MAY, "what a learning recipe trains")

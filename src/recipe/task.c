@@ -151,7 +151,8 @@ const char *sotto_anonymity_refused(const sotto_anonymity *a)
 {
     const unsigned lacking = anonymity_of(a) & ~(unsigned)SOTTO_ANONYMITY_BUILT;
 
-    return lacking & SOTTO_TASK_RELAY    ? "not yet: devices of this version use no relay"
+    return lacking & SOTTO_TASK_RELAY
+               ? "not yet: in this version the parties file alone names a relay"
            : lacking & SOTTO_TASK_TOKENS ? "not yet: devices of this version have no tokens"
            : lacking & SOTTO_TASK_LOG    ? "not yet: devices of this version read no log"
            : a->tokens == SOTTO_TOKENS_ARC

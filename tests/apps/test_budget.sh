@@ -33,6 +33,12 @@ exits 0 account --mechanism allocation --sigma 0.1 --slots 10 --adjacency add-re
 exits 0 account --mechanism noise-shares --sigma 0.5 --sensitivity 1 --dimension 1 --cohort 100 --adjacency replacement $claim
 exits 2 account --mechanism sgm --sigma 0.099 --q 0.5 --T 3 --adjacency add-remove $claim
 
+begin an_unknown_option_names_the_help
+exits 2 account $sgm $claim --bins 24
+says "no option '--bins'; .sotto budget account --help. lists them"
+exits 2 plan $sgm $claim --bins 24
+says "no option '--bins'; .sotto budget plan --help. lists them"
+
 begin repeated_check_ins_are_one_question
 in="--mechanism check-in --variant fixed --window 1000 --probability 0.01 --local-epsilon 1 --adjacency replacement $claim"
 exits 0 account $in --repetitions 1

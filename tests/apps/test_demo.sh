@@ -108,6 +108,9 @@ assert bars and not any("100%" in bar for bar in bars), bars
 CHECK
 nothing_left "on a terminal"
 
+expect 0 "in words" "$sotto" demo --devices 200
+grep -q "charged epsilon 4.000 of its 5.000 for this analysis" "$work/out" ||
+    { echo "it does not say what a device was charged"; failed=1; }
 expect 0 "help" "$sotto" demo --help
 expect 0 "the list of verbs" "$sotto" --help
 expect 2 "no verb" "$sotto"

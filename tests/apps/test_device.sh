@@ -61,7 +61,7 @@ echo '{"age": 35}' >one.jsonl
 expect 0 "1 event was added to keyboard_ngrams. It stays on this device." donate keyboard_ngrams --json-lines one.jsonl --dir one $now
 expect 1 "no stream 'health'" events health --dir a
 printf '{"age": 1}\n{"age": "se3ret"}\n' >bad.jsonl
-expect 3 "age: of another type" donate keyboard_ngrams --json-lines bad.jsonl --dir a
+expect 3 "age: not of its type, which is integer" donate keyboard_ngrams --json-lines bad.jsonl --dir a
 grep -q "line 2; 1 event before it was added" out || complain "does not say where"
 says_not se3ret
 echo '{"ngram": se3ret}' >bad.jsonl
@@ -93,13 +93,15 @@ expect 0 "yes: this device takes part" consent yes --dir a $now
 
 # ---- Table 1 as printed: the second recipe is refused by check 1
 expect 0 "50002: kept" offer a/50002.json --dir a $now
-expect 0 "Not a good time without --idle" tick --dir a --out a/sent $now
+expect 0 "Not a good time without --network: only" tick --idle --charging --dir a --out a/sent $now
+expect 0 "Not a good time without --idle --charging --network: only" tick --dir a --out a/sent $now
+expect 2 "a/nowhere: no directory to write to; make it first" tick $good --dir a --out a/nowhere $now
 expect 0 "not-eligible: The device was offline when it last looked" why 50001 --dir a $now
 expect 0 "not-eligible" tick --dry-run --idle --dir a $now
 expect 2 "--out or --dry-run?" tick --dry-run --out a/sent --dir a
 expect 0 "ready" tick --dry-run $good --dir a $now
 expect 0 "epsilon 0 of 0.5" ledger --dir a $now
-expect 0 "Reports made: 1; waiting: 1" tick $good --dir a $now
+expect 0 "Reports made: 1; waiting: 1, since no --out names a directory for them." tick $good --dir a $now
 expect 0 "transport" why 50001 --dir a $now
 expect 0 "spent        50001: read keyboard_ngrams.age keyboard_ngrams.ngram" record --dir a
 says_not " left "
@@ -108,6 +110,23 @@ expect 0 "to be posted to https://leader.example.com/tasks/" tick $good --dir a 
 expect 0 " left " record 50001 --dir a
 [ "$(ls a/sent | wc -l)" -eq 1 ] || complain "not one report"
 expect 0 "answered" why 50001 --dir a $now
+# A later version is no second chance to be asked.
+cp -r a later
+sed 's/"version": 1/"version": 2/' a/50001.json >later/50001.json
+expect 0 "50001: kept, and not answered again under this name. It was answered" offer later/50001.json --dir later $now
+expect 0 "Reports made: 0; waiting: 0. " tick $good --dir later --out a/sent $now
+# What is written for a relay is not delivered by being written.
+cp -r early relayed
+mkdir -p relayed/sent
+key='"hpke": [{"config": "030020000100010020ae3bf1cd87c2d2ed25af4a1a239eed04a990f00e7403e4c8065927de010fd17a",
+    "from": "2026-01-01T00:00:00Z", "until": "2027-07-01T00:00:00Z"}]'
+{
+    echo '{"relay": {"role": "relay", "url": "https://relay.example/leader"},'
+    echo '"gateway": {"role": "gateway", "url": "https://gateway.example/",' "$key" '},'
+    sed '1s/^{//' a/parties.json
+} >relayed/parties.json
+expect 0 "waiting: 1, since with a relay only the gateway's answer counts." tick $good --dir relayed --out relayed/sent $now
+says "to be posted to https://relay.example/leader"
 expect 4 "1 of 1 reports are used" why 50002 --dir a $now
 grep -qF "check 1 of 3" out || complain "does not say which check"
 expect 4 '"check":1' why 50002 --dir a $now --json

@@ -84,4 +84,22 @@ kill -0 "$server" || complain "the server is gone"
 stop
 grep -q 'server.stopped signal=15' "$dir/log" || complain "no orderly end"
 
+begin every_service_is_looked_after
+printf 'leader http://127.0.0.1:1/\n' >"$dir/relay-gateways.txt"
+printf '%s\n' '[relay]' 'listen = 127.0.0.1:0' 'operations = 127.0.0.1:0' >"$dir/relay.ini"
+(cd "$dir" && exec "$program" serve relay --config relay.ini) 2>"$dir/log" &
+server=$!
+logged server.started
+operations=$(sed -n 's/.*operations_port=\([0-9]*\).*/\1/p' "$dir/log")
+printf '%s\n' '[relay]' "operations = 127.0.0.1:$operations" >"$dir/relay.ini"
+verb=admin
+expect 0 "gateways: 1" health --config "$dir/relay.ini"
+expect 0 "written; the datastore key is not in it" backup "$dir/copy.db" --config "$dir/relay.ini"
+[ -s "$dir/copy.db" ] || complain "no copy was written"
+expect 2 "relay.ini is the file of a relay, which has no tasks" gc --config "$dir/relay.ini"
+expect 2 "relay.ini is the file of a relay, which has no HPKE keys" keys list --config "$dir/relay.ini"
+expect 0 "drained" drain --config "$dir/relay.ini"
+wait "$server" || complain "the server did not end well"
+server=
+
 finish

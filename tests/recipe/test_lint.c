@@ -367,7 +367,8 @@ static void an_interval_reads_the_time_of_events(sotto_test *t)
         t, "\"non_sensitive\": [", "\"non_sensitive\": [\"keyboard_ngrams.event_time\", ");
 
     CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, sotto_test_policy(t, NULL, NULL)));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "query", "event_time: the policy does not allow"));
+    CHECK(t,
+          sotto_test_has_mistake(&mistakes, "interval", "event_time: the policy does not allow"));
     CHECK_STATUS(t, SOTTO_DENIED,
                  lint(t, recipe, timed)); /* it needs no budget, and is not allowed */
 }

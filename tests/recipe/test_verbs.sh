@@ -47,7 +47,7 @@ sed 's/keyboard_ngrams/Keyboard/' streams.json >unnamed.json
 expect 3 "not a valid name" lint recipe.json --streams unnamed.json
 expect 0 "# Recipes, policies, parties and streams" reference
 expect 1 "cohort 2: there are 2" compile recipe.json parties.json --cohort 2
-expect 1 "can't read" lint nowhere.json
+expect 1 "nowhere.json: can't read it: No such file" lint nowhere.json
 expect 2 "which recipe?" lint
 expect 2 "which parties?" compile recipe.json
 expect 2 "what is '--loud'?" lint recipe.json --loud
@@ -79,6 +79,12 @@ expect 0 '"epsilon_count":0.2' lint dummies.json --json
 sed 's/{"type": "poisson", "rate": 0.1}/{"type": "importance", "rate_default": 0.1, "rate_other": 0.4}/' recipe.json >importance.json
 expect 0 "where it is seen who does: the local epsilon" lint importance.json
 says "not claimed: the recipe names no relay"
+says "a new device    refuses it, whatever its policy: participation: refused by devices: whether"
+says_not "dummies"
+expect 0 '"decision":"refuse","why":"participation: refused by devices' lint importance.json --json
+says_not "dummies_needed"
+sed 's/"adjacency": "replacement"/"adjacency": "deletion"/' recipe.json >deletion.json
+expect 0 "refuses it, whatever its policy: privacy.adjacency: refused by devices" lint deletion.json
 sed 's/"population"/"anonymity": {"relay": "r", "gateway": "g", "tokens": "type-2", "attester": "a", "issuer": "i", "log": "l"}, "population"/' \
     importance.json >hidden.json
 expect 0 "XXX" lint hidden.json
@@ -91,11 +97,16 @@ sed 's/"tokens": "type-2", //' hidden.json >half.json
 expect 3 "issuer goes with tokens" lint half.json
 says_not "seed 0"
 expect 0 "not claimed: the recipe names no relay" lint recipe.json
+sed 's/"one-hot", "form": "asymmetric"/"choice"/; s/"epsilon": 0.30/"epsilon": 0.5/' recipe.json >choice.json
 expect 0 "Who takes part can be seen" explain recipe.json
+says "dummies, which are reports on \"no value\" of devices that do not take part"
+expect 0 "at most 1 bit set" lint choice.json
 sed 's/"slot": "1h"/"slot": "2d"/' donation.json >late.json
 expect 0 "1 of 5 slots begin after \`closes\`" lint late.json
 sed 's/"pick"/"interval": {"type": "last", "duration": "3d"}, "pick"/' recipe.json >interval.json
 expect 0 "the query reads keyboard_ngrams.age, keyboard_ngrams.ngram, keyboard_ngrams.event_time" lint interval.json
+expect 3 "error: interval: keyboard_ngrams.event_time: the policy does not allow this field" lint interval.json --policy policy.json
+says "accepted: fields that the policy lists for this analysis"
 
 if command -v python3 >/dev/null; then
     "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || complain "no JSON"

@@ -64,6 +64,7 @@ url=http://127.0.0.1:$base
 "$sotto" recipe new >recipe.json
 is 6 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token other.token --out none
 [ ! -e none ] || fail "a bundle of what was not published"
+grep -q 'status 401: it does not know this --token' verb.err || fail "publish does not say why"
 is 0 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token log.token --out bundle
 echo '{}' >bad.json
 is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$witness" --token log.token --out none
@@ -72,11 +73,16 @@ is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$wit
 is 0 "$sotto" log verify bundle --log "$log" --witness "$witness" --out copy.json
 cmp -s recipe.json copy.json || fail "another recipe came out"
 grep -q '^0 recipe ' out || fail "verify does not name the entry"
+grep -q '^holds: in the log .* at size 1; at least 1 of 1 witnesses cosigned it$' out || fail "no verdict"
 [ ! -s verb.err ] || fail "verify with a witness complains"
 is 0 "$sotto" log verify bundle --log "$log"
 grep -q 'no witness was asked for' verb.err || fail "verify without a witness does not say so"
 is 6 "$sotto" log verify bundle --log "$log" --witness "$log"
 is 2 "$sotto" log verify bundle --what
+is 2 "$sotto" log verify bundle
+grep -q 'whose log? --log' verb.err || fail "verify does not ask whose log"
+is 3 "$sotto" log verify bundle --log nobody
+grep -q -- '--log: no public key as .sotto log key. prints it' verb.err || fail "verify does not say which key"
 head -c 300 bundle >cut
 is 3 "$sotto" log verify cut --log "$log" --witness "$witness"
 

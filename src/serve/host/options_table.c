@@ -291,11 +291,11 @@ static const char reference_head[] =
     "<!-- Printed by `sotto serve leader --reference`; edit "
     "src/serve/host/options_table.c, or the table of its service, instead. -->\n"
     "\n"
-    "`sotto serve SERVICE --config FILE` reads an INI file with one section, which has the name of "
-    "the service:\n"
-    "`[leader]`, `[relay]` and so on. Each option may also come from the environment (`SOTTO_` and "
-    "its "
-    "name in capitals) or\n"
+    "`sotto serve SERVICE --config FILE` reads an INI file with one section, `[SERVICE]`: leader, "
+    "helper, gateway, relay,\n"
+    "log, witness, issuer or attester. Each option may also come from the environment (`SOTTO_` "
+    "and "
+    "its name in capitals) or\n"
     "from a flag (`--` and its name, with `-` for `_`). Flags win over the environment, which wins "
     "over the file.\n"
     "Unknown names, names given twice and values out of range are errors, and all of them are "
@@ -310,7 +310,7 @@ static const char reference_head[] =
     "  so. Never otherwise: a database whose key is lost does not open.\n"
     "- A duration is a number and s, m, h or d; a size a number and K, M or G or nothing.\n"
     "\n"
-    "`sotto serve leader --sample` prints a complete file. `docs/operating.md` is the way from "
+    "`sotto serve SERVICE --sample` prints a complete file. `docs/operating.md` is the way from "
     "nothing to a running\n"
     "server.\n"
     "\n"
@@ -344,28 +344,44 @@ static void put_services(sotto_writer *w, const char *name)
         }
 }
 
-/* The defaults of this name, each once. */
+/* The default that a service has and none before it in the list; NULL: none. */
+static const char *new_preset(char text[SOTTO_PRESET], const char *name, size_t service)
+{
+    char earlier[SOTTO_PRESET];
+    sotto_option_row row = row_of(sotto_services[service], name);
+    const char *preset =
+        row.option ? sotto_option_preset(text, row.option, sotto_services[service]) : NULL;
+
+    for (size_t k = 0; k < service && preset; k++) {
+        sotto_option_row other = row_of(sotto_services[k], name);
+        const char *before =
+            other.option ? sotto_option_preset(earlier, other.option, sotto_services[k]) : NULL;
+
+        if (before && strcmp(before, preset) == 0)
+            return NULL;
+    }
+    return preset;
+}
+
+/* The defaults of this name, each once, and whose each is if there are several. */
 static void put_presets(sotto_writer *w, const char *name)
 {
-    char text[SOTTO_PRESET], earlier[SOTTO_PRESET];
-    size_t written = 0;
+    char text[SOTTO_PRESET];
+    size_t count = 0, written = 0;
 
+    for (size_t i = 0; i < sotto_service_count; i++)
+        count += new_preset(text, name, i) != NULL;
     for (size_t i = 0; i < sotto_service_count; i++) {
-        sotto_option_row row = row_of(sotto_services[i], name);
-        const char *preset =
-            row.option ? sotto_option_preset(text, row.option, sotto_services[i]) : NULL;
-        bool told = !preset;
+        const char *preset = new_preset(text, name, i);
 
-        for (size_t k = 0; k < i && !told; k++) {
-            sotto_option_row other = row_of(sotto_services[k], name);
-            const char *before =
-                other.option ? sotto_option_preset(earlier, other.option, sotto_services[k]) : NULL;
-
-            told = before && strcmp(before, preset) == 0;
-        }
-        if (told)
+        if (!preset)
             continue;
-        put(w, written++ ? ", `" : "`");
+        put(w, written++ ? ", " : "");
+        if (count > 1) {
+            put(w, sotto_services[i]->name);
+            put(w, " ");
+        }
+        put(w, "`");
         put(w, preset);
         put(w, "`");
     }

@@ -18,7 +18,8 @@ enum {
     URL = 600,
     BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST,
     MOST_ANSWER = 4096, /* a response has 256 bytes, and a problem document some hundred */
-    EVIDENCE = SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE
+    EVIDENCE = SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE,
+    APART = 3600 /* seconds at most between a report and the requests that waited for it to leave */
 };
 
 /* ---- keys ------------------------------------------------------------------------------------------------- */
@@ -317,6 +318,9 @@ static sotto_status ask_for(sotto_device *device, sotto_wallet_row *row, int64_t
     sotto_arena_reset(&device->work);
     if (status == SOTTO_STALE) /* another process was faster */
         return SOTTO_OK;
+    /* What is listed is no product of two large primes, as far as this request goes. Others do not wait for it, nor does a better list. */
+    if (SOTTO_RULE(a_bad_key_stops_no_other) && status == SOTTO_REJECTED)
+        return SOTTO_OK;
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
 }
 
@@ -329,11 +333,35 @@ static bool is_due(const sotto_wallet_row *row, int64_t now)
            now < row->key.closes;
 }
 
+/* The attester sees who asks, and the leader when a report comes. A device that was offline has both to do at once: of whichever
+ * collections they are, the requests wait for a time that is drawn. */
+static sotto_status is_apart(sotto_device *device, bool *apart, int64_t now, sotto_err *err)
+{
+    int64_t wait;
+
+    if (device->left) {
+        sotto_entropy entropy;
+
+        sotto_device_entropy(device, &entropy);
+        const sotto_status status = draw_below(&wait, APART, &entropy, err);
+        sotto_entropy_clear(&entropy);
+        SOTTO_TRY(status);
+        device->ask_again = now + 1 + wait;
+    }
+    wait = device->ask_again - now;
+    *apart = wait <= 0 || wait > APART; /* a clock that was set back makes no wait longer */
+    return SOTTO_OK;
+}
+
 sotto_status sotto_device_ask_tokens(sotto_device *device, int64_t now, sotto_err *err)
 {
     sotto_wallet_row row = {0};
     sotto_status status = SOTTO_OK;
-    bool found = is_enrolled(device) && attester_of(device);
+    bool found = is_enrolled(device) && attester_of(device), apart;
+
+    SOTTO_TRY(is_apart(device, &apart, now, err));
+    if (SOTTO_RULE(asked_apart_from_reports) && !apart)
+        return SOTTO_OK;
 
     while (found && status == SOTTO_OK && !device->called_off) {
         status = sotto_wallet_next(device->ledger, &row, &found, row.id, err);

@@ -47,6 +47,7 @@ typedef struct result {
     double collect_ms; /* from asking for the finished batch to its sum */
     double leader_mib, helper_mib;
     double leader_growth, helper_growth; /* MiB, from the second third of the run to the last */
+    double database[2];                  /* bytes a report: the leader's, the helper's */
 } result;
 
 static double now_s(void)
@@ -278,6 +279,36 @@ static void add_stats(sotto_deployment *d, result *out, double sign, double repo
     }
 }
 
+static sotto_status read_size(sotto_tx *tx, void *context, sotto_err *err)
+{
+    double *bytes = context;
+    sotto_sql q;
+    bool row;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT (page_count - freelist_count) * page_size FROM"
+                                " pragma_page_count, pragma_freelist_count, pragma_page_size",
+                                err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *bytes = row ? (double)sotto_sql_column_int(&q, 0) : 0;
+    return SOTTO_OK;
+}
+
+/* Pages of SQLite's file that are in use, for each report, once all are verified. Bodies that waited stood in the file beside it. */
+static double database_bytes(const sotto_deployment *d, size_t side, double reports)
+{
+    sotto_deployment_store store;
+    double bytes = 0;
+    sotto_err err = {0};
+
+    if (d->options.postgres)
+        return 0;
+    expect(sotto_deployment_open_store(&store, d, side, &err), &err);
+    expect(sotto_db_read(store.db, read_size, &bytes, &err), &err);
+    sotto_deployment_close_store(&store);
+    return bytes / reports;
+}
+
 static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result *out)
 {
     static watcher w;
@@ -315,6 +346,8 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
     /* Offered at a rate: what was acknowledged in that time. Else: what was verified, to the last report. */
     out->speed = (double)s->made / (c->rate > 0 ? traffic.seconds : now_s() - start);
     add_stats(d, out, 1, (double)s->total);
+    for (size_t side = 0; side < 2; side++)
+        out->database[side] = database_bytes(d, side, (double)s->made);
     out->load_us = traffic.cpu_seconds * 1e6 / (double)s->made;
     sotto_bench_expect(traffic.acknowledged == s->made && traffic.wrong == 0,
                        "not every report was acknowledged");
@@ -401,6 +434,10 @@ static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
     note(b, c->name, "leader-memory", "MiB", r->leader_mib);
     note(b, c->name, "helper-memory", "MiB", r->helper_mib);
     note(b, c->name, "memory-goal", "MiB, at most", 200);
+    if (!c->postgres) {
+        note(b, c->name, "leader-database", "bytes/report", r->database[0]);
+        note(b, c->name, "helper-database", "bytes/report", r->database[1]);
+    }
     note(b, c->name, "leader-memory-growth", "MiB", r->leader_growth);
     note(b, c->name, "helper-memory-growth", "MiB", r->helper_growth);
     if (c->rate > 0) {

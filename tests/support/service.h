@@ -27,6 +27,7 @@ typedef struct sotto_test_service {
     uint64_t bucket;    /* the time of reports that are made now */
     sotto_bytes answer; /* what sotto_test_collect got last      */
     int kept[2];        /* the sockets that keep both ports      */
+    const char *fold;   /* that sotto_test_send_job names; NULL: none */
 } sotto_test_service;
 
 typedef struct sotto_test_service_options {

@@ -120,4 +120,14 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      "ALTER TABLE hpke_former ADD COLUMN use_from {int} NOT NULL DEFAULT 0;"
      "ALTER TABLE hpke_former ADD COLUMN use_until {int} NOT NULL DEFAULT 0;"
      "ALTER TABLE hpke_former ADD COLUMN use_next {int} NOT NULL DEFAULT 0;"},
+    {12,
+     /* One share for many jobs of a batch (serve/tasks/folds.h). `planned`: reports of all jobs that the leader put into it,
+      * under way or not; `reports`: those that its share has. */
+     "CREATE TABLE fold (task {int} NOT NULL, batch {bytes} NOT NULL, n {int} NOT NULL,"
+     " shard {int} NOT NULL, planned {int} NOT NULL, reports {int} NOT NULL,"
+     " share {bytes} NOT NULL, PRIMARY KEY (task, batch, n));"
+     "{only_postgres} ALTER TABLE fold ALTER COLUMN share SET STORAGE EXTERNAL;\n"
+     /* Which fold has the job's share; 0: none, it has its own. */
+     "ALTER TABLE sub_aggregate ADD COLUMN fold {int} NOT NULL DEFAULT 0;"
+     "ALTER TABLE job ADD COLUMN fold {int} NOT NULL DEFAULT 0;"},
 };

@@ -69,7 +69,7 @@ static void print(const plan *p)
     printf("  dummies   %.0f   expected of honest devices: the fewest that keep epsilon <= %.12g\n",
            ceil(p->rate * (double)q->honest), p->target);
     printf("            a rate of %.9g for each device that does not take part\n",
-           ceil(p->rate * 1e12) / 1e12);
+           sotto_bound_shown(p->rate, 9));
     if (p->given > 0 && isfinite(p->worth))
         printf("            a rate of %.9g is worth epsilon %.10g\n", p->given,
                sotto_bound_shown(p->worth, 10));

@@ -166,22 +166,32 @@ static void print_forecast(const sotto_forecast *f)
         printf("  dummies         none, so the number of reports tells who takes part; about %.0f, "
                "a rate "
                "of %.6g,\n                  would hide it up to epsilon %.6g\n",
-               ceil(f->dummies_needed), ceil(f->rate_needed * 1e6) / 1e6, f->epsilon_wanted);
+               ceil(f->dummies_needed), sotto_bound_shown(f->rate_needed, 6),
+               sotto_bound_shown(f->epsilon_wanted, 6));
     if (f->dummies == 0)
         return;
-    printf(
-        "  dummies         about %.0f honest ones in a release hide in the number of reports who "
-        "takes part:\n"
-        "                  epsilon %.6g at the same delta, by the %s\n",
-        f->dummies, sotto_bound_shown(f->epsilon_count, 6), sotto_count_theorem);
+    if (isfinite(f->epsilon_count))
+        printf("  dummies         about %.0f honest ones hide in the number of reports who takes "
+               "part:\n"
+               "                  epsilon %.6g at the same delta, by the %s,\n"
+               "                  to those who can't see who sends, for an answer about %s;\n"
+               "                  a shorter time has fewer dummies\n",
+               f->dummies, sotto_bound_shown(f->epsilon_count, 6), sotto_count_theorem,
+               f->donations ? "a whole slot" : "the whole schedule");
+    else
+        printf("  dummies         about %.0f honest ones are too few to hide in the number of "
+               "reports who takes part\n",
+               f->dummies);
     if (isfinite(f->dummies_needed))
         printf("                  epsilon %.6g takes about %.0f, a rate of %.6g\n",
-               f->epsilon_wanted, ceil(f->dummies_needed), ceil(f->rate_needed * 1e6) / 1e6);
+               sotto_bound_shown(f->epsilon_wanted, 6), ceil(f->dummies_needed),
+               sotto_bound_shown(f->rate_needed, 6));
 }
 
 void sotto_recipe_print_claim(const sotto_recipe_job *job)
 {
     const sotto_recipe_claim *c = &job->claim;
+    const bool deletion = job->recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT;
 
     if (job->json) {
         print_claim_json(job);
@@ -196,14 +206,15 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
         printf(
             "                  a device without a value stays silent, which shows: no epsilon here "
             "bounds it\n");
-    printf("  the answer      epsilon %.6g  delta %.3g  with %" PRIu64 " honest reports\n",
-           sotto_bound_shown(c->epsilon_cohort, 6), sotto_bound_shown(c->delta, 3), c->honest);
+    printf("  the answer      epsilon %.6g  delta %.3g  with %" PRIu64 " honest reports%s\n",
+           sotto_bound_shown(c->epsilon_cohort, 6), sotto_bound_shown(c->delta, 3), c->honest,
+           deletion ? "; of whether somebody had a value, not of which" : "");
     printf("                  basis: %s\n", c->theorem);
     printf("  at worst        epsilon %.6g  an analyst who brings %" PRIu64
            " reports of his own to a batch, and subtracts\n"
            "                  them, faces one device's report; %svolume checks and the honest\n"
            "                  share limit this\n",
-           sotto_bound_shown(c->epsilon_local, 6),
+           sotto_bound_shown(fmax(c->epsilon_local, c->replacement_local), 6),
            job->recipe->min_cohort - (job->recipe->min_cohort > 0),
            job->recipe->anonymity.tokens ? "tokens, " : "");
     if (c->sampled_by)

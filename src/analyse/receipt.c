@@ -214,7 +214,9 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
         "  at worst: an analyst who brings %" PRIu64 " reports of his own to a batch of %" PRIu64
         ", and subtracts them, faces one device's report, epsilon %.4g\n"
         "  what bounds that: %svolume (Sybil) checks and the honest share\n",
-        r->min_cohort - (r->min_cohort > 0), r->min_cohort, sotto_bound_shown(r->epsilon_local, 4),
+        r->min_cohort - (r->min_cohort > 0), r->min_cohort,
+        sotto_bound_shown(
+            r->replacement_local > r->epsilon_local ? r->replacement_local : r->epsilon_local, 4),
         r->tokens ? "one anonymous token for each device, " : "");
     say_noise(w, r);
     say(w, "  amplified by aggregation: %s\n", r->aggregation ? "yes" : "no");

@@ -244,6 +244,27 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
     return SOTTO_OK;
 }
 
+/* A draw holds for the law it was made by. A version of the recipe, or a round of the analysis, that has another rate claims what
+ * this draw did not give: by a first version that everybody answers, a second one had all devices as its secret sample. */
+static sotto_status check_law(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    (void)device;
+    (void)err;
+    if (!c->decided)
+        return SOTTO_OK;
+    const sotto_participation *p = &c->recipe->participation;
+    if (SOTTO_RULE(drawn_at_its_rate) && p->slots == 0 &&
+        !sotto_participation_drawn_for(p, &c->decision.window))
+        sotto_explain(&c->out, SOTTO_WHY_POLICY, "participation",
+                      "The draw for this recipe was made at another rate, for another version.");
+    if (SOTTO_RULE(drawn_with_its_dummies) && !c->out.why &&
+        c->decision.window.dummies != c->recipe->dummies)
+        sotto_explain(
+            &c->out, SOTTO_WHY_POLICY, "dummies",
+            "The draw was made with another rate of dummies, for another version or round.");
+    return SOTTO_OK;
+}
+
 /* A draw holds for the slots it was made from. Others, or a recipe that is drawn for by itself, would let a device answer an
  * analysis a second time, or after its slot has passed. */
 static sotto_status check_slots(sotto_device *device, sotto_case *c, sotto_err *err)
@@ -447,8 +468,8 @@ sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *
 {
     static step *const steps[] = {check_outcome,  check_window,    check_text,   check_policy,
                                   check_sampling, check_targeting, check_cohort, check_analysis,
-                                  check_decision, check_slots,     check_turn,   check_parties,
-                                  check_token,    check_query,     check_budget};
+                                  check_decision, check_law,       check_slots,  check_turn,
+                                  check_parties,  check_token,     check_query,  check_budget};
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         SOTTO_TRY(steps[i](device, c, err));

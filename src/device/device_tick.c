@@ -196,6 +196,8 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
     SOTTO_TRY(tidy(device, now, err));
     device->called_off = false;
     sotto_status answered = answer_all(device, now, out, &first);
+    /* A phone has no room for what reports were made in beside what is read to send them. */
+    sotto_arena_clear(&device->work);
     /* Without a transport nothing may be recorded as handed to one. */
     if (device->host.exchange)
         SOTTO_TRY(sotto_device_send(device, now, &out->waiting, err));

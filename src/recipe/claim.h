@@ -61,4 +61,8 @@ SOTTO_MUST_USE sotto_status sotto_recipe_lint_terms(sotto_recipe_claim *claim,
                                                     const sotto_policy *policy,
                                                     sotto_mistakes *mistakes, sotto_err *err);
 
+/* The finest precision, in seconds, of a report's time where a relay is to hide who made it. Requests to a gateway tell the
+ * minute, too (device/oblivious.c). */
+enum { SOTTO_HIDDEN_PRECISION = 60 };
+
 #endif

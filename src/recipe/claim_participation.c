@@ -22,6 +22,10 @@ static const char *seen_because(const sotto_recipe *recipe)
         return "not claimed: the recipe asks for no tokens, so one device can answer as many";
     if (!a->log)
         return "not claimed: the recipe names no log, so a device may be asked alone";
+    /* Whoever sees when a device calls its relay finds its report by that, however the relay mixes. */
+    if (SOTTO_RULE(sampling_coarse_times) && recipe->precision < SOTTO_HIDDEN_PRECISION)
+        return "not claimed: reports tell their time to less than a minute, so a relay does not "
+               "hide who made them";
     return NULL;
 }
 

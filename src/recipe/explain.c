@@ -12,6 +12,43 @@
 
 #define say sotto_write_format
 
+/* ---- texts of whoever wrote the recipe --------------------------------------------------------------- */
+
+/* How many bytes at `text` make a character that a terminal obeys or reorders lines by, and does not show: control characters,
+ * U+0080 to U+009f, and the embeddings, overrides and isolates of writing from right to left. 0: it shows. */
+static size_t unshown(const unsigned char *text)
+{
+    if (text[0] < 0x20 || text[0] == 0x7f)
+        return 1;
+    if (text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0)
+        return 2;
+    if (text[0] == 0xe2 && ((text[1] == 0x80 && text[2] >= 0xa8 && text[2] <= 0xae) ||
+                            (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9)))
+        return 3;
+    return 0;
+}
+
+/* As it is, whole, and told apart from our own words: behind every line feed stands `indent`. */
+static void say_theirs(sotto_writer *w, const char *text, const char *indent)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    while (*at) {
+        size_t bytes = unshown(at);
+
+        if (*at == '\n')
+            say(w, "\n%s", indent);
+        else if (*at == '\t')
+            say(w, " ");
+        else if (bytes == 0)
+            sotto_write_bytes(w, sotto_bytes_of(at, 1));
+        else
+            for (size_t i = 0; i < bytes; i++)
+                say(w, "\\x%02x", at[i]);
+        at += bytes ? bytes : 1;
+    }
+}
+
 static void say_encoder(sotto_writer *w, const sotto_encoder *e)
 {
     static const char *const how[] = {"",
@@ -22,14 +59,19 @@ static void say_encoder(sotto_writer *w, const sotto_encoder *e)
                                       "clipped and rounded to fixed steps",
                                       "matched with known phrases and the word that follows"};
 
-    say(w, "  - %s is %s: %" PRIu64 " bins%s\n", e->column, how[e->type], e->bins,
+    say(w, "  - ");
+    say_theirs(w, e->column, "    ");
+    say(w, " is %s: %" PRIu64 " bins%s\n", how[e->type], e->bins,
         e->oov ? ", one of them for everything else" : "");
 }
 
 static void say_listed(sotto_writer *w, const char *what, const sotto_listed *listed, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        say(w, "%s %s, one of %zu listed values.\n", what, listed[i].field, listed[i].count);
+    for (size_t i = 0; i < count; i++) {
+        say(w, "%s ", what);
+        say_theirs(w, listed[i].field, "  ");
+        say(w, ", one of %zu listed values.\n", listed[i].count);
+    }
 }
 
 static void say_participation(sotto_writer *w, const sotto_participation *p)
@@ -93,9 +135,14 @@ static void say_question(sotto_writer *w, const sotto_recipe *recipe)
 {
     say(w, "Recipe %s, version %" PRIu64 ", of the analysis %s.\n", recipe->name, recipe->version,
         recipe->analysis);
-    if (recipe->description && *recipe->description)
-        say(w, "%s\n", recipe->description);
-    say(w, "\nWhat is asked\n  %.900s\n", recipe->query);
+    if (recipe->description && *recipe->description) {
+        say(w, "Its author says:\n  ");
+        say_theirs(w, recipe->description, "  ");
+        say(w, "\n");
+    }
+    say(w, "\nWhat is asked\n  ");
+    say_theirs(w, recipe->query, "  ");
+    say(w, "\n");
     static const char *const picks[] = {"one drawn at random", "the first",
                                         "one drawn at random of those with a bin for each value"};
 
@@ -133,6 +180,8 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
             "Nobody sees who takes part. If as many devices might answer as the recipe says, "
             "that makes it epsilon %.4g (%s).\n",
             sotto_bound_shown(claim->epsilon_sampled, 4), claim->sampled_by);
+    else if (a->relay && a->tokens && a->log)
+        say(w, "Taking part at random lowers no epsilon (%s).\n", claim->unsampled_why);
     else
         say(w, "Who takes part can be seen, so taking part at random lowers no epsilon.\n");
 }

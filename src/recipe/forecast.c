@@ -115,6 +115,7 @@ static sotto_status foresee_count(sotto_forecast *out, const sotto_recipe *recip
     out->dummies = others * recipe->dummies * part;
     out->epsilon_count = out->dummies_needed = INFINITY;
     out->epsilon_wanted = sotto_decimal_down(recipe->epsilon);
+    out->donations = p->type == SOTTO_DONATION;
     if (others < 1)
         return SOTTO_OK;
     if (recipe->dummies * part >= 1e-12)
@@ -187,7 +188,7 @@ static void warn_of_count(sotto_reading *at, const sotto_forecast *f, const sott
         return;
     if (isfinite(f->dummies_needed))
         (void)snprintf(needed, sizeof needed, "a rate of %.3g or more would do",
-                       ceil(f->rate_needed * 1e6) / 1e6);
+                       sotto_bound_shown(f->rate_needed, 3));
     if (isfinite(f->epsilon_count))
         (void)snprintf(what, sizeof what,
                        "the number of reports tells who takes part up to epsilon %.4g, more than "
@@ -241,7 +242,13 @@ static void say_count(sotto_writer *w, const sotto_forecast *f, const sotto_reci
             f->dummies);
     if (isfinite(f->dummies_needed))
         say(w, "To hide it up to epsilon %.4g takes about %.0f of them, a rate of %.3g.\n",
-            f->epsilon_wanted, ceil(f->dummies_needed), ceil(f->rate_needed * 1e6) / 1e6);
+            sotto_bound_shown(f->epsilon_wanted, 4), ceil(f->dummies_needed),
+            sotto_bound_shown(f->rate_needed, 3));
+    if (recipe->dummies > 0)
+        say(w,
+            "That is so for an answer about %s, and only to those who can't see who sends. A "
+            "shorter time has fewer dummies.\n",
+            f->donations ? "a whole slot" : "the whole schedule");
 }
 
 sotto_status sotto_forecast_explain(sotto_buf *out, const sotto_forecast *forecast,

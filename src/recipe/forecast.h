@@ -23,6 +23,7 @@ typedef struct sotto_forecast {
     double
         epsilon_count; /* of the number of reports at the recipe's delta; INFINITY: no epsilon  */
     double epsilon_wanted; /* the recipe's own */
+    bool donations;        /* a release is of one slot, else of the whole schedule */
     double dummies_needed; /* expected, for that epsilon; INFINITY: every device sending
                                one would not do                                                      */
     double rate_needed; /* the recipe's `dummies` for that                                       */

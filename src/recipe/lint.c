@@ -77,7 +77,8 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
                              aggregation = {NULL, "aggregation", 0},
                              trust = {&aggregation, "trust", 0},
                              taking = {NULL, "participation", 0},
-                             anonymity = {NULL, "anonymity", 0},
+                             anonymity = {NULL, "anonymity", 0}, schedule = {NULL, "schedule", 0},
+                             precision = {&schedule, "precision", 0},
                              adjacency = {&privacy, "adjacency", 0};
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
 
@@ -105,6 +106,10 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
     if (SOTTO_RULE(lint_anonymity) && sotto_anonymity_refused(&recipe->anonymity))
         sotto_reading_mistake(at, &anonymity, "a recipe without this key", "%s",
                               sotto_anonymity_refused(&recipe->anonymity));
+    if (recipe->anonymity.relay && recipe->precision < SOTTO_HIDDEN_PRECISION)
+        sotto_reading_warn(at, &precision,
+                           "reports tell their time so exactly that a relay does not hide who made "
+                           "them; 1m or more would do");
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         sotto_reading_warn(
             at, &taking,
@@ -143,6 +148,28 @@ static void check_unused(sotto_reading *at, const sotto_recipe *recipe)
     sotto_reading_warn(at, &query, what);
 }
 
+/* A device that drew for one of two versions, or for another round of the analysis, refuses what was drawn at another rate. */
+static void lint_draw(sotto_reading *at, const sotto_recipe *recipe, const sotto_recipe *other)
+{
+    static const sotto_place taking = {NULL, "participation", 0}, rate = {&taking, "rate", 0},
+                             dummies = {NULL, "dummies", 0};
+    const sotto_participation *p = &recipe->participation, *q = &other->participation;
+    const bool same_analysis = strcmp(recipe->analysis, other->analysis) == 0;
+    const bool version = same_analysis && strcmp(recipe->name, other->name) == 0;
+
+    if (SOTTO_RULE(lint_one_rate) && version && p->slots == 0 && q->slots == 0 &&
+        p->rate != q->rate)
+        sotto_reading_mistake(at, &rate, "the value that the other version has, or another name",
+                              "not that of version %" PRIu64 ": a device draws once for both",
+                              other->version);
+    if (SOTTO_RULE(lint_one_rate_of_dummies) && recipe->dummies != other->dummies &&
+        (version || (same_analysis && p->slots > 0 && q->slots > 0)))
+        sotto_reading_mistake(at, &dummies, "the value that the other recipe has",
+                              "not that of recipe \"%.60s\", version %" PRIu64
+                              ": a device draws once for both",
+                              other->name, other->version);
+}
+
 void sotto_participation_lint(const sotto_recipe *recipe, const sotto_recipe *other,
                               sotto_mistakes *mistakes)
 {
@@ -156,6 +183,7 @@ void sotto_participation_lint(const sotto_recipe *recipe, const sotto_recipe *ot
                               "not that of recipe \"%.60s\", which is of the same analysis: a "
                               "device draws once for both",
                               other->name);
+    lint_draw(&at, recipe, other);
 }
 
 /* ---- the recipe against a policy -------------------------------------------------------------------- */

@@ -29,7 +29,8 @@ double sotto_participation_sends(const sotto_participation *p, sotto_slot_range 
 /* NULL, or why no theorem covers what servers make of such reports. */
 const char *sotto_participation_refused(const sotto_participation *p);
 
-/* Adds a mistake where this recipe's slots are not those of another recipe of its analysis. */
+/* Adds mistakes where a device that drew for another recipe of the analysis, or another version of this one, would refuse this:
+ * for its slots, its rate or its dummies. */
 void sotto_participation_lint(const sotto_recipe *recipe, const sotto_recipe *other,
                               sotto_mistakes *mistakes);
 

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "seal/ephemerals.h"
 
 #include "base/alloc.h"
@@ -5,6 +6,7 @@
 #include "sotto/random.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { RECEIVERS = 4, STOCK = 32 };
 
@@ -18,6 +20,7 @@ typedef struct shelf {
 struct sotto_ephemerals {
     shelf shelves[RECEIVERS];
     size_t next; /* to be given to another receiver */
+    pid_t owner; /* the process that filled it */
 };
 
 sotto_ephemerals *sotto_ephemerals_new(void)
@@ -72,6 +75,10 @@ sotto_status sotto_ephemerals_take(sotto_ephemerals *stock, sotto_ephemeral *out
 {
     const sotto_kem *kem;
 
+    /* A child of fork has its parent's keys: two messages that are sealed with one of them open each other. */
+    if (stock->owner != getpid())
+        sotto_wipe(stock->shelves, sizeof stock->shelves);
+    stock->owner = getpid();
     SOTTO_TRY(sotto_hpke_kem_find(&kem, to->suite.kem, err));
     if (to->public_key.len != kem->public_size)
         return sotto_fail(err, SOTTO_MALFORMED, "public_key: %zu bytes", to->public_key.len);

@@ -3,6 +3,7 @@
 #include "support/devices.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static sotto_test_phone phone;
@@ -316,6 +317,49 @@ static void a_draw_holds_for_its_slots_alone(sotto_test *t)
     }
 }
 
+/* A version that everybody draws for and nobody can pay for, and behind it the one that is meant, whose sample would be everybody.
+ * The other recipe takes what the first version would need. */
+static sotto_why why_after_another_version(sotto_test *t, const char *participation,
+                                           const char *dummies)
+{
+    static const char sure[] = "{\"type\": \"poisson\", \"rate\": 1}";
+    char second[128];
+
+    sotto_test_phone_start(t, &phone,
+                           (const char *)sotto_test_replace(t, sotto_test_generous_policy,
+                                                            "\"epsilon\": 10000", "\"epsilon\": 40")
+                               .data);
+    phone.now = SOTTO_TEST_OPENS;
+    offer(t, sotto_test_clear_recipe(t, "first", NULL, NULL));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    offer(t, sotto_test_sure_recipe(t, "50001", "\"epsilon\": 0.30", "\"epsilon\": 20"));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_BUDGET);
+    (void)snprintf(second, sizeof second, "\"version\": 2, \"dummies\": %s", dummies);
+    offer(t, sotto_test_replace(
+                 t, (const char *)sotto_test_sure_recipe(t, "50001", sure, participation).data,
+                 "\"version\": 1", second));
+    (void)sotto_test_tick(&phone);
+    const sotto_why why = sotto_test_why(&phone, "50001");
+    sotto_test_phone_close(&phone);
+    return why;
+}
+
+static void a_draw_holds_for_its_rate_alone(sotto_test *t)
+{
+    CHECK_EQUAL(t, SOTTO_WHY_ANSWERED,
+                why_after_another_version(t, "{\"type\": \"poisson\", \"rate\": 1}", "0"));
+    CHECK_EQUAL(t, SOTTO_WHY_POLICY,
+                why_after_another_version(t, "{\"type\": \"poisson\", \"rate\": 0.1}", "0"));
+}
+
+/* Whoever drew without them sends none, and the number of reports would hide nobody. */
+static void a_draw_holds_for_its_dummies_alone(sotto_test *t)
+{
+    CHECK_EQUAL(t, SOTTO_WHY_POLICY,
+                why_after_another_version(t, "{\"type\": \"poisson\", \"rate\": 1}", "0.5"));
+}
+
 /* Servers add up all reports of a slot, and no theorem covers these. */
 static void check_ins_without_a_theorem_are_refused(sotto_test *t)
 {
@@ -348,6 +392,8 @@ int main(int argc, char **argv)
         CASE(a_slot_missed_in_one_round_is_silence_in_the_next),
         CASE(an_analysis_draws_once_for_all_its_rounds),
         CASE(a_draw_holds_for_its_slots_alone),
+        CASE(a_draw_holds_for_its_rate_alone),
+        CASE(a_draw_holds_for_its_dummies_alone),
         CASE(check_ins_without_a_theorem_are_refused),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -149,6 +149,26 @@ static void one_analysis_can_not_keep_another_out(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+/* A later version of the same name, by somebody who may ask something else. */
+static void one_analysis_can_not_replace_another_s_recipe(sotto_test *t)
+{
+    static const char mine[] = "com.example.keyboard-ngrams\",", theirs[] = "other\",";
+    sotto_bytes later = sotto_test_replace(t, (const char *)make(t, "50001", mine, theirs, 0).data,
+                                           "\"version\": 1", "\"version\": 9");
+
+    start(t);
+    CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+    CHECK_OK(t, offer(t, make(t, "50001", NULL, NULL, 0)));
+    CHECK_STATUS(t, SOTTO_DENIED, offer(t, later));
+    CHECK_REASON(t, "another analysis has a recipe of this name");
+    CHECK_EQUAL(t, 1, count(t).of[0]);
+    CHECK_EQUAL(t, 0, count(t).of[1]);
+    phone.now = SOTTO_TEST_OPENS;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    CHECK_EQUAL(t, 1, sotto_test_charged(&phone)); /* the first one's analysis */
+    sotto_test_phone_close(&phone);
+}
+
 static void recipes_that_are_done_with_make_room(sotto_test *t)
 {
     start(t);
@@ -315,6 +335,7 @@ int main(int argc, char **argv)
         CASE(recipes_are_bounded_in_bytes),
         CASE(what_opens_sooner_takes_the_place_of_what_opens_later),
         CASE(one_analysis_can_not_keep_another_out),
+        CASE(one_analysis_can_not_replace_another_s_recipe),
         CASE(recipes_that_are_done_with_make_room),
         CASE(a_recipe_of_a_million_bins_is_refused),
         CASE(the_record_is_bounded),

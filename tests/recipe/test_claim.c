@@ -185,6 +185,12 @@ static void sampling_is_claimed_only_where_nobody_sees_it(sotto_test *t)
     CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &recipe, recipe.population, &t->err));
     CHECK(t, claim.sampled_by && !claim.unsampled_why);
     CHECK(t, claim.epsilon_sampled < claim.epsilon_cohort);
+    /* A report that tells its second is found by whoever saw the device call its relay. */
+    for (recipe.precision = 59; recipe.precision <= 60; recipe.precision++) {
+        CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &recipe, recipe.population, &t->err));
+        CHECK(t, !claim.sampled_by == (recipe.precision < 60));
+        CHECK(t, claim.sampled_by || strstr(claim.unsampled_why, "less than a minute"));
+    }
     /* Whoever states no population, or one that the cohort all but is, gains nothing. */
     CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &recipe, 0, &t->err));
     CHECK(t, !claim.sampled_by && strstr(claim.unsampled_why, "no population"));

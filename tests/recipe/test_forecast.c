@@ -196,6 +196,23 @@ static void the_number_of_reports_is_priced(sotto_test *t)
 
 /* Of 1,000 honest devices some 900 do not take part, now more and now fewer: over all their numbers delta is within the
  * recipe's. At the epsilon of exactly 900 it is not. */
+/* Of these, one is 0.0012306, which is less if it is rounded to three digits. */
+static void a_rate_that_is_said_to_do_does(sotto_test *t)
+{
+    static const uint64_t devices[] = {400000, 600000, 800000, 1000000, 1400000};
+    char dummies[64] = "\"dummies\": 1e-6,";
+
+    for (size_t i = 0; i < 2 * sizeof devices / sizeof devices[0]; i++) {
+        (void)forecast(t, recipe_of(t, POISSON, devices[i / 2], 20000, dummies));
+        const char *rate = NULL;
+        for (size_t k = 0; k < mistakes.count && !rate; k++)
+            rate = strstr(mistakes.items[k].what, "a rate of ");
+        CHECK_EQUAL(t, i % 2 == 0, rate != NULL);
+        (void)snprintf(dummies, sizeof dummies, "\"dummies\": %.*s,",
+                       rate ? (int)strcspn(rate + 10, " ") : 4, rate ? rate + 10 : "1e-6");
+    }
+}
+
 static void the_number_is_priced_for_every_number_of_silent_devices(sotto_test *t)
 {
     const sotto_forecast f = forecast(t, recipe_of(t, POISSON, 2000, 100, "\"dummies\": 0.4,"));
@@ -245,6 +262,7 @@ int main(int argc, char **argv)
         CASE(slots_after_the_end_are_pointed_out),
         CASE(a_cohort_that_hardly_ever_comes_is_said_to),
         CASE(the_number_of_reports_is_priced),
+        CASE(a_rate_that_is_said_to_do_does),
         CASE(the_number_is_priced_for_every_number_of_silent_devices),
         CASE(it_is_said_in_plain_words),
     };

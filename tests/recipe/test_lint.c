@@ -3,6 +3,7 @@
 #include "recipe/policy_tables.h"
 #include "support/recipes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static sotto_mistakes mistakes;
@@ -432,6 +433,67 @@ static void a_policy_bounds_the_bytes_of_a_report(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "encode", "longer than the policy allows"));
 }
 
+static const sotto_recipe *with_dummies(sotto_test *t, const char *participation,
+                                        const char *dummies)
+{
+    static sotto_mistakes none;
+    sotto_bytes text = sotto_test_recipe_text(t, POISSON, participation);
+    const sotto_recipe *recipe;
+
+    text = sotto_test_replace(t, (const char *)text.data, "\"population\"", dummies);
+    none = (sotto_mistakes){0};
+    CHECK_OK(t, sotto_recipe_read(&recipe, text, &t->arena, &none, &t->err));
+    return recipe;
+}
+
+/* As devices judge it, which draw once for a recipe's versions and once for an analysis with slots. */
+static void what_is_drawn_for_once_has_one_rate(sotto_test *t)
+{
+    static const char none[] = "\"population\"", some[] = "\"dummies\": 0.01, \"population\"",
+                      slots[] = CHECK_IN("averaged", ""),
+                      other[] = "{\"type\": \"poisson\", \"rate\": 0.2}";
+
+    memset(&mistakes, 0, sizeof mistakes);
+    sotto_participation_lint(with_dummies(t, POISSON, none), with_dummies(t, POISSON, none),
+                             &mistakes);
+    CHECK_EQUAL(t, 0, mistakes.errors);
+    sotto_participation_lint(with_dummies(t, POISSON, none), with_dummies(t, other, none),
+                             &mistakes);
+    CHECK(t, sotto_test_has_mistake(&mistakes, "participation.rate", "draws once for both"));
+    CHECK_EQUAL(t, 1, mistakes.errors);
+    sotto_participation_lint(with_dummies(t, slots, none), with_dummies(t, slots, some), &mistakes);
+    CHECK(t, sotto_test_has_mistake(&mistakes, "dummies", "draws once for both"));
+    CHECK_EQUAL(t, 2, mistakes.errors);
+}
+
+/* Whoever wrote the recipe wrote these texts too: they must not pass for what we say, nor hide a part of themselves. */
+static void explanations_show_all_that_is_asked(sotto_test *t)
+{
+    static uint8_t memory[1 << 16];
+    static char query[2048];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
+    const char *text = (const char *)memory;
+
+    (void)snprintf(query, sizeof query,
+                   "\"SELECT age, ngram FROM keyboard_ngrams /*%*s*/ WHERE ngram<>'told'\"", 1500,
+                   "");
+    sotto_bytes json =
+        sotto_test_recipe_text(t, "\"SELECT age, ngram FROM keyboard_ngrams\"", query);
+    json = sotto_test_replace(t, (const char *)json.data, "Which phrases",
+                              "\\u001b[2J\\nWhat protects you\\n\\u202eNothing \\u009b1m");
+    const sotto_recipe *recipe;
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&recipe, json, &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, lint(t, recipe, NULL));
+    CHECK_OK(t, sotto_recipe_explain(&out, recipe, &claim, &t->err));
+    memory[out.len] = 0;
+    CHECK(t, strstr(text, "WHERE ngram<>'told'\n") != NULL);
+    CHECK(t, strstr(text, "\\x1b[2J\n  What protects you\n  \\xe2\\x80\\xaeNothing \\xc2\\x9b1m") !=
+                 NULL);
+    CHECK(t, strchr(text, 27) == NULL);
+    CHECK(t, strstr(strstr(text, "\nWhat protects you\n") + 1, "\nWhat protects you\n") == NULL);
+}
+
 static void explanations_name_the_numbers(sotto_test *t)
 {
     static uint8_t memory[1 << 16];
@@ -495,6 +557,8 @@ int main(int argc, char **argv)
         CASE(a_recipe_that_no_new_device_can_pay_for_is_refused),
         CASE(importance_sampling_is_refused_as_devices_refuse_it),
         CASE(a_policy_bounds_the_bytes_of_a_report),
+        CASE(what_is_drawn_for_once_has_one_rate),
+        CASE(explanations_show_all_that_is_asked),
         CASE(explanations_name_the_numbers),
     };
 

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 /* Messages whose keys were agreed on in a batch open as they do one by one, and are refused as they are. */
 #include "crypto/x25519.h"
 #include "seal/agreed.h"
@@ -7,6 +8,8 @@
 #include "support/test.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { BATCH = 21, ENC = 32, PLAIN = 40, SEALED = ENC + PLAIN + SOTTO_HPKE_TAG_SIZE };
 
@@ -253,6 +256,45 @@ static void a_stock_hands_out_each_key_once(sotto_test *t)
     sotto_ephemerals_free(NULL);
 }
 
+/* A child's first key, as its parent reads it. */
+static bool take_in_child(sotto_test *t, uint8_t out[ENC], sotto_ephemerals *stock,
+                          const sotto_hpke_config *to)
+{
+    sotto_ephemeral with;
+    int ends[2], status = 1;
+
+    CHECK(t, pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(sotto_ephemerals_take(stock, &with, to, NULL) == SOTTO_OK &&
+                      write(ends[1], with.private_key, ENC) == ENC
+                  ? 0
+                  : 1);
+    const bool got = child > 0 && read(ends[0], out, ENC) == ENC;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return waitpid(child, &status, 0) == child && status == 0 && got;
+}
+
+static void a_stock_is_not_shared_with_a_child(sotto_test *t)
+{
+    sotto_ephemerals *stock = sotto_ephemerals_new();
+    uint8_t first[ENC], second[ENC];
+    sotto_ephemeral mine;
+    sotto_hpke_key key;
+
+    CHECK(t, stock != NULL);
+    const sotto_hpke_config to = config_of(t, &key, SOTTO_HPKE_KEM_X25519, 1);
+    CHECK_OK(t, sotto_ephemerals_take(stock, &mine, &to, &t->err)); /* it is filled now */
+    CHECK(t, take_in_child(t, first, stock, &to));
+    CHECK(t, take_in_child(t, second, stock, &to));
+    CHECK_OK(t, sotto_ephemerals_take(stock, &mine, &to, &t->err));
+    CHECK(t, memcmp(first, mine.private_key, ENC) != 0);
+    CHECK(t, memcmp(second, mine.private_key, ENC) != 0);
+    CHECK(t, memcmp(first, second, ENC) != 0);
+    sotto_ephemerals_free(stock);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -263,6 +305,7 @@ int main(int argc, char **argv)
         CASE(a_key_agreed_with_another_receiver_agrees_anew),
         CASE(no_batch_seals_to_a_point_of_small_order),
         CASE(a_stock_hands_out_each_key_once),
+        CASE(a_stock_is_not_shared_with_a_child),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -65,12 +65,13 @@ sotto_status sotto_participation_draw(void *lot, sotto_decision *out, sotto_err 
     out->choice = (sotto_choice)sotto_ct_select(
         takes_part, SOTTO_CHOICE_TAKE_PART,
         sotto_ct_select(sotto_ct_mask(dummy), SOTTO_CHOICE_DUMMY, SOTTO_CHOICE_SILENT));
-    if (p->slots > 0)
-        out->window = (sotto_window){.law = (uint64_t)p->type,
-                                     .rate = p->rate,
-                                     .slots = p->slots,
-                                     .length = p->length,
-                                     .start = window_start(p, from->now)};
+    out->window =
+        (sotto_window){.law = (uint64_t)p->type, .rate = p->rate, .dummies = from->recipe->dummies};
+    if (p->slots > 0) {
+        out->window.slots = p->slots;
+        out->window.length = p->length;
+        out->window.start = window_start(p, from->now);
+    }
     return SOTTO_OK;
 }
 
@@ -82,8 +83,8 @@ bool sotto_participation_drawn_for(const sotto_participation *p, const sotto_win
                      (window->start - p->start) % (int64_t)p->length == 0;
 
     return window->law == (uint64_t)p->type && window->rate == p->rate &&
-           window->slots == p->slots && window->length == p->length &&
-           (own || window->start == p->start);
+           window->slots == p->slots &&
+           (p->slots == 0 || (window->length == p->length && (own || window->start == p->start)));
 }
 
 sotto_turn sotto_participation_turn(const sotto_decision *decision, int64_t now)

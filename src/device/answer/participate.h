@@ -27,7 +27,7 @@ SOTTO_MUST_USE sotto_status sotto_participation_draw(void *lot, sotto_decision *
 
 typedef enum sotto_turn { SOTTO_TURN_TO_COME = 1, SOTTO_TURN_NOW, SOTTO_TURN_MISSED } sotto_turn;
 
-/* Whether a draw for the whole analysis was one for these slots, by this law. */
+/* Whether a draw, of a recipe or for the whole analysis, was one for these slots, by this law and at this rate. */
 bool sotto_participation_drawn_for(const sotto_participation *p, const sotto_window *window);
 /* Whether the slot that was drawn is now. Without slots it always is. */
 sotto_turn sotto_participation_turn(const sotto_decision *decision, int64_t now);

@@ -114,10 +114,11 @@ typedef enum sotto_choice {
     SOTTO_CHOICE_DUMMY
 } sotto_choice;
 
-/* The slots of an analysis that were drawn from, and by which law. */
+/* By which law was drawn, and from which slots. */
 typedef struct sotto_window {
-    uint64_t law; /* a sotto_participation_type */
+    uint64_t law; /* a sotto_participation_type; 0: not known, as before version 2 */
     double rate;
+    double dummies;         /* the rate of dummies among those that do not take part */
     uint64_t slots, length; /* how many, of how many seconds each; 0: there are none */
     int64_t start;          /* of the first */
 } sotto_window;

@@ -11,8 +11,9 @@ static sotto_status find_decision(sotto_ledger *ledger, const char *scope, sotto
     sqlite3_stmt *statement;
     sotto_status status =
         sotto_ledger_find(ledger, &statement, found, err,
-                          "SELECT choice, slot, at, w.law, w.rate, w.slots, w.length, w.start"
-                          " FROM decisions LEFT JOIN windows w USING(scope) WHERE scope=?",
+                          "SELECT choice, slot, at, w.law, w.rate, w.slots, w.length, w.start,"
+                          " (SELECT rate FROM windows WHERE scope='dummies '||?1)"
+                          " FROM decisions LEFT JOIN windows w USING(scope) WHERE scope=?1",
                           "t", scope);
 
     if (status == SOTTO_OK && *found) {
@@ -21,6 +22,7 @@ static sotto_status find_decision(sotto_ledger *ledger, const char *scope, sotto
         out->at = sqlite3_column_int64(statement, 2);
         out->window = (sotto_window){.law = (uint64_t)sqlite3_column_int64(statement, 3),
                                      .rate = sqlite3_column_double(statement, 4),
+                                     .dummies = sqlite3_column_double(statement, 8),
                                      .slots = (uint64_t)sqlite3_column_int64(statement, 5),
                                      .length = (uint64_t)sqlite3_column_int64(statement, 6),
                                      .start = sqlite3_column_int64(statement, 7)};
@@ -29,14 +31,28 @@ static sotto_status find_decision(sotto_ledger *ledger, const char *scope, sotto
     return status;
 }
 
-static sotto_status keep_window(sotto_ledger *ledger, const char *scope, const sotto_window *w,
-                                sotto_err *err)
+static sotto_status keep_row(sotto_ledger *ledger, const char *scope, const sotto_window *w,
+                             sotto_err *err)
 {
     int64_t id = 0;
 
     return sotto_ledger_insert(ledger, "windows", &id, err,
                                "INSERT OR REPLACE INTO windows VALUES(?,?,?,?,?,?,?)", "tuduui",
                                scope, w->law, w->rate, w->slots, w->length, w->start);
+}
+
+/* Dummies have a row of their own, whose rate is theirs: so the table is the same as before there were any. */
+static sotto_status keep_window(sotto_ledger *ledger, const char *scope, const sotto_window *w,
+                                sotto_err *err)
+{
+    const sotto_window dummies = {.law = w->law, .rate = w->dummies};
+    char of_dummies[SOTTO_LEDGER_ACCOUNT + 8];
+
+    SOTTO_TRY(keep_row(ledger, scope, w, err));
+    if (!(w->dummies > 0))
+        return SOTTO_OK;
+    (void)snprintf(of_dummies, sizeof of_dummies, "dummies %s", scope);
+    return keep_row(ledger, of_dummies, &dummies, err);
 }
 
 static sotto_status keep(sotto_ledger *ledger, const char *scope, const char *name,
@@ -54,7 +70,7 @@ static sotto_status keep(sotto_ledger *ledger, const char *scope, const char *na
     SOTTO_TRY(sotto_ledger_insert(ledger, "decisions", &id, err,
                                   "INSERT OR REPLACE INTO decisions VALUES(?,?,?,?,?)", "tiui",
                                   scope, (int64_t)decision->choice, decision->slot, decision->at));
-    if (decision->window.slots > 0)
+    if (decision->window.law > 0)
         SOTTO_TRY(keep_window(ledger, scope, &decision->window, err));
     return sotto_record_write(ledger, &entry, NULL, err);
 }

@@ -146,20 +146,28 @@ static sotto_status take_row(sotto_ledger *ledger, waiting *out, sqlite3_stmt *r
     return SOTTO_OK;
 }
 
-static sotto_status take_sealed(sotto_ledger *ledger, waiting *out, sotto_err *err)
+/* One column of a report, so that the database never holds both beside our copies. */
+static sotto_status take_column(sotto_ledger *ledger, const waiting *w, const char *select,
+                                sotto_bytes *out, sotto_err *err)
 {
     sqlite3_stmt *statement;
     bool row, copied = true;
-    sotto_status status = sotto_ledger_find(
-        ledger, &statement, &row, err, "SELECT bytes, inputs FROM sealed WHERE id=?", "i", out->id);
+    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err, select, "i", w->id);
 
     if (status == SOTTO_OK && row)
-        copied = copy_out(&ledger->scratch, &out->report.bytes, sotto_ledger_blob(statement, 0)) &&
-                 copy_out(&ledger->scratch, &out->report.inputs, sotto_ledger_blob(statement, 1));
+        copied = copy_out(&ledger->scratch, out, sotto_ledger_blob(statement, 0));
     sotto_ledger_release(ledger, statement);
     if (status == SOTTO_OK && !copied)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bytes", out->report.bytes.len);
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bytes", out->len);
     return status;
+}
+
+static sotto_status take_sealed(sotto_ledger *ledger, waiting *out, sotto_err *err)
+{
+    SOTTO_TRY(
+        take_column(ledger, out, "SELECT bytes FROM sealed WHERE id=?", &out->report.bytes, err));
+    return take_column(ledger, out, "SELECT inputs FROM sealed WHERE id=?", &out->report.inputs,
+                       err);
 }
 
 /* A dummy is paid for by its own entry in the record, at no cost. */

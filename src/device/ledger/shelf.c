@@ -163,6 +163,23 @@ static sotto_status has_bytes(sotto_ledger *ledger, int64_t id, const sotto_reci
     return status;
 }
 
+/* Of the recipe that is known by this name; empty where the record says nothing of it any more. */
+static sotto_status is_of_analysis(sotto_ledger *ledger, bool *same, const sotto_recipe *recipe,
+                                   sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    sotto_status status = sotto_ledger_find(
+        ledger, &statement, &row, err,
+        "SELECT analysis FROM record WHERE recipe=? AND kind=? ORDER BY id DESC LIMIT 1", "ti",
+        recipe->name, (int64_t)SOTTO_RECORD_SEEN);
+
+    *same = status == SOTTO_OK &&
+            (!row || strcmp(sotto_ledger_text(statement, 0), recipe->analysis) == 0);
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
 /* Which row has to go for the new one, if any; *keep: the one that is there is as good. */
 static sotto_status replaces(sotto_ledger *ledger, const sotto_recipe *recipe,
                              const uint8_t judged[SOTTO_RECIPE_HASH_SIZE], int64_t *old, bool *keep,
@@ -177,6 +194,11 @@ static sotto_status replaces(sotto_ledger *ledger, const sotto_recipe *recipe,
     if (!found)
         return SOTTO_OK;
     *old = known.id;
+    SOTTO_TRY(is_of_analysis(ledger, &same, recipe, err));
+    /* Else whoever may ask anything puts a later version in the place of anybody's recipe. */
+    if (SOTTO_RULE(names_stay_with_their_analysis) && !same)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "recipe %.63s: another analysis has a recipe of this name", recipe->name);
     if (SOTTO_RULE(versions_ascend) && known.version > recipe->version)
         return sotto_fail(err, SOTTO_STALE, "recipe %.63s: version %" PRIu64 " is known",
                           recipe->name, known.version);

@@ -1,7 +1,6 @@
 /* Whether a report may be taken: what leader and helper each find out by themselves. */
 #include "dap/admission.h"
 
-#include "base/rule.h"
 #include "crypto/hash.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@ sotto_status sotto_admission_check(const sotto_admission *admission, sotto_type2
     uint8_t nonce[SOTTO_TOKEN_NONCE];
 
     sotto_hash_once(nonce, SOTTO_SHA256, sotto_bytes_of(admission->once_key, SOTTO_SIGN_PUBLIC));
-    if (SOTTO_RULE(token_once_key) && memcmp(nonce, admission->token.nonce, sizeof nonce) != 0)
+    if (memcmp(nonce, admission->token.nonce, sizeof nonce) != 0)
         return sotto_fail(err, SOTTO_REJECTED, "admission: the token is of another one-time key");
     return sotto_type2_verify(key, &admission->token, challenge, err);
 }
@@ -43,9 +42,11 @@ sotto_status sotto_admission_check_share(const sotto_admission *admission, unsig
 
     SOTTO_TRY(find_signature(&signature, plain->private_extensions, err));
     sotto_admission_signed(text, who, aad, plain->payload);
-    if (SOTTO_RULE(token_bound) &&
-        sotto_signature_check(admission->once_key, signature.data,
-                              sotto_bytes_of(text, sizeof text), NULL) != SOTTO_OK)
+    const sotto_status status = sotto_signature_check(admission->once_key, signature.data,
+                                                      sotto_bytes_of(text, sizeof text), NULL);
+    if (status == SOTTO_NO_MEMORY)
+        return sotto_fail(err, status, "admission: the crypto library failed");
+    if (status != SOTTO_OK)
         return sotto_fail(err, SOTTO_REJECTED,
                           "admission: the token's holder did not make this share");
     return SOTTO_OK;

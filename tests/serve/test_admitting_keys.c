@@ -119,6 +119,59 @@ static void a_task_without_its_keys_is_not_served(sotto_test *t)
     sotto_test_admitted_close(&a);
 }
 
+/* ---- recipes ---------------------------------------------------------------------------------------------------- */
+
+/* text, with `more` before the last place where `at` stands. */
+static sotto_bytes with(sotto_test *t, const char *text, const char *at, const char *more)
+{
+    sotto_buf out = sotto_test_buf(t, strlen(text) + strlen(more));
+    sotto_writer w = sotto_writer_on(&out);
+    const char *place = NULL;
+
+    for (const char *next = strstr(text, at); next; next = strstr(next + 1, at))
+        place = next;
+    CHECK(t, place != NULL);
+    sotto_write_bytes(&w, sotto_bytes_of(text, (size_t)(place - text)));
+    sotto_write_bytes(&w, bytes_of(more));
+    sotto_write_bytes(&w, bytes_of(place));
+    CHECK_OK(t, sotto_writer_finish(&w, "text", &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+static void a_recipe_that_asks_for_tokens_is_added_with_its_keys(sotto_test *t)
+{
+    sotto_test_admitted a;
+    sotto_admitting_keys keys = {.count = 2};
+    sotto_bytes recipe, parties;
+    sotto_buf ids = sotto_test_buf(t, 64);
+    sotto_mistakes mistakes = {0};
+    const sotto_server_task *task;
+
+    sotto_test_admitted_open(t, &a, SPLIT, &(sotto_test_service_options){0});
+    keys.list = a.keys;
+    recipe = with(t, a.s.recipe_text, "\"population\"",
+                  "\"anonymity\": {\"tokens\": \"type-2\", \"attester\": \"key:attester\","
+                  " \"issuer\": \"key:issuer\"}, ");
+    parties = with(t, a.s.parties_text, "}",
+                   ", \"key:attester\": {\"role\": \"attester\", \"url\": \"https://a.example/\"},"
+                   " \"key:issuer\": {\"role\": \"issuer\", \"url\": \"https://i.example/\"}");
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_tasks_add(a.s.helper->db, a.s.helper->columns, SOTTO_HELPER, recipe, parties,
+                                 0, sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));
+    CHECK_REASON(t, "1 to 512");
+    ids.len = 0;
+    CHECK_OK(t, sotto_tasks_add_admitted(a.s.helper->db, a.s.helper->columns, SOTTO_HELPER, recipe,
+                                         parties, &keys, 0, sotto_bytes_of(NULL, 0), &ids,
+                                         &mistakes, &t->err));
+    CHECK_OK(t, sotto_tasks_refresh(a.s.helper->tasks, &t->err));
+    task = sotto_tasks_find(a.s.helper->tasks, ids.data);
+    CHECK(t, task != NULL);
+    CHECK(t, strcmp(task->token_keys.issuer, "key:issuer") == 0);
+    CHECK_EQUAL(t, 2, task->token_keys.count);
+    CHECK_BYTES(t, a.issuers[1].key.id, task->token_keys.list[1].id, SOTTO_TOKEN_KEY_ID);
+    sotto_test_admitted_close(&a);
+}
+
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 static const char ANALYSIS[] = "com.example.likes";
@@ -286,6 +339,7 @@ int main(int argc, char **argv)
         CASE(a_task_keeps_its_keys),
         CASE(keys_belong_to_tasks_that_ask_for_tokens),
         CASE(a_task_without_its_keys_is_not_served),
+        CASE(a_recipe_that_asks_for_tokens_is_added_with_its_keys),
         CASE(a_recipe_has_the_keys_of_its_analysis_and_schedule),
         CASE(keys_of_a_recipe_with_a_log_come_as_a_bundle),
         CASE(what_was_spent_goes_with_its_key),

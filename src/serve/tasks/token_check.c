@@ -89,7 +89,10 @@ sotto_status sotto_token_checker_ask(sotto_token_checker *checker, sotto_token_s
     SOTTO_TRY(find_key(&key, q, &admission.token, err));
     SOTTO_TRY(open_key(checker, &opened_key, key, err));
     SOTTO_TRY(sotto_admission_check(&admission, opened_key, key->challenge, err));
-    SOTTO_TRY(sotto_admission_check_share(&admission, q->who, q->aad, q->plain, err));
+    const sotto_status bound =
+        sotto_admission_check_share(&admission, q->who, q->aad, q->plain, err);
+    if (SOTTO_RULE(token_bound) && bound != SOTTO_OK)
+        return bound;
     *spend = (sotto_token_spend){.key = key->n};
     memcpy(spend->nonce, admission.token.nonce, sizeof spend->nonce);
     memcpy(spend->report, q->metadata->report_id, sizeof spend->report);

@@ -85,9 +85,11 @@ sotto_status sotto_test_answer(sotto_exchange *exchange, sotto_delivery meant, c
 static sotto_status carry(void *context, sotto_exchange *exchange)
 {
     sotto_test_phone *phone = context;
-    uint8_t *data = sotto_test_take(phone->t, (size_t)exchange->body_length);
+    uint8_t *data = sotto_arena_take(&phone->t->arena, (size_t)exchange->body_length);
     const sotto_bytes body = sotto_bytes_of(data, (size_t)exchange->body_length);
 
+    if (!data) /* where memory fails for a test's sake, a host has none either, and posts nothing */
+        return SOTTO_IO;
     if (phone->hook)
         phone->hook(phone->hook_context);
     phone->sends++;

@@ -321,6 +321,8 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
         "ALTER TABLE hpke_key DROP COLUMN use_next",
         "ALTER TABLE hpke_key DROP COLUMN named",
         "DROP TABLE refused",
+        "DROP TABLE token_key",
+        "DROP TABLE spent",
         "DROP TABLE fold",
         "ALTER TABLE sub_aggregate DROP COLUMN fold",
         "ALTER TABLE job DROP COLUMN fold",

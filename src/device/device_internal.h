@@ -47,8 +47,6 @@ struct sotto_device {
     bool called_off; /* in this tick: the host wants no other exchange now */
     bool enrolled;   /* by the seed that follows */
     uint8_t enrolment[SOTTO_DEVICE_ENROLMENT];
-    bool left;           /* in this tick: a report was answered */
-    int64_t ask_again;   /* after a tick in which one was; see device_tokens.c */
     int64_t fetch_again; /* after a fetch that failed; see device_feed.c */
 };
 

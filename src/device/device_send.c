@@ -154,7 +154,6 @@ static sotto_delivery exchange_report(sending *s, const sotto_report *report)
         return SOTTO_DELIVERY_LATER;
     const sotto_status status = carry_report(s, &request, report, &answer);
     device->called_off = status == SOTTO_AGAIN;
-    device->left = device->left || status == SOTTO_OK;
     const sotto_delivery delivery =
         status == SOTTO_OK
             ? sotto_delivery_of(sotto_bytes_of(report->id, SOTTO_REPORT_ID_SIZE), &answer)

@@ -20,7 +20,7 @@ enum {
     BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST,
     MOST_ANSWER = 4096, /* a response has 256 bytes, and a problem document some hundred */
     EVIDENCE = SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE,
-    APART = 3600 /* seconds at most between a report and the requests that waited for it to leave */
+    APART = 3600 /* seconds at most that a request waits after a report */
 };
 
 /* ---- keys ------------------------------------------------------------------------------------------------- */
@@ -325,48 +325,35 @@ static sotto_status ask_for(sotto_device *device, sotto_wallet_row *row, int64_t
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
 }
 
-/* By the clock, and by what was drawn when the key was taken: by nothing else. */
-static bool is_due(const sotto_wallet_row *row, int64_t now)
+/* The attester sees who asks, and the leader when a report comes. A device that was offline has both to do at once, of whichever
+ * collections: the requests wait for a part of an hour that was drawn with their keys. */
+static bool is_beside_a_report(const sotto_wallet_row *row, int64_t now, int64_t left)
 {
+    return now >= left && now - left <= row->rest % APART;
+}
+
+/* By the clock, and by what was drawn when the key was taken; of reports only that they are apart. */
+static bool is_due(const sotto_wallet_row *row, int64_t now, int64_t left)
+{
+    if (SOTTO_RULE(asked_apart_from_reports) && is_beside_a_report(row, now, left))
+        return false;
     if (SOTTO_RULE(asked_when_planned) && now < row->ask)
         return false;
     return (row->state == SOTTO_TOKEN_PLANNED || row->state == SOTTO_TOKEN_ASKED) &&
            now < row->key.closes;
 }
 
-/* The attester sees who asks, and the leader when a report comes. A device that was offline has both to do at once: of whichever
- * collections they are, the requests wait for a time that is drawn. */
-static sotto_status is_apart(sotto_device *device, bool *apart, int64_t now, sotto_err *err)
-{
-    int64_t wait;
-
-    if (device->left) {
-        sotto_entropy entropy;
-
-        sotto_device_entropy(device, &entropy);
-        const sotto_status status = draw_below(&wait, APART, &entropy, err);
-        sotto_entropy_clear(&entropy);
-        SOTTO_TRY(status);
-        device->ask_again = now + 1 + wait;
-    }
-    wait = device->ask_again - now;
-    *apart = wait <= 0 || wait > APART; /* a clock that was set back makes no wait longer */
-    return SOTTO_OK;
-}
-
 sotto_status sotto_device_ask_tokens(sotto_device *device, int64_t now, sotto_err *err)
 {
     sotto_wallet_row row = {0};
     sotto_status status = SOTTO_OK;
-    bool found = is_enrolled(device) && attester_of(device), apart, given;
+    bool found = is_enrolled(device) && attester_of(device), given;
+    int64_t left;
 
-    SOTTO_TRY(is_apart(device, &apart, now, err));
-    if (SOTTO_RULE(asked_apart_from_reports) && !apart)
-        return SOTTO_OK;
-
+    SOTTO_TRY(sotto_record_last_report(device->ledger, &left, err));
     while (found && status == SOTTO_OK && !device->called_off) {
         status = sotto_wallet_next(device->ledger, &row, &found, row.id, err);
-        if (status != SOTTO_OK || !found || !is_due(&row, now))
+        if (status != SOTTO_OK || !found || !is_due(&row, now, left))
             continue;
         status = sotto_consent_get(device->ledger, &given, err);
         if (SOTTO_RULE(no_token_after_a_no) && !given) /* said in another process */

@@ -22,6 +22,9 @@ typedef struct sending {
     int64_t now;
 } sending;
 
+/* Of what asks for a relay: a byte, and the way. */
+enum { ASKED_WAY = 1 + SOTTO_OBLIVIOUS_WAY };
+
 /* A destination is the task's id, then what asks for a relay, if its recipe does, and the leader's URL. */
 static bool asks_for_relay(const sotto_report *report)
 {
@@ -31,8 +34,10 @@ static bool asks_for_relay(const sotto_report *report)
 
 static sotto_bytes leader_url(const sotto_report *report)
 {
-    const size_t before = SOTTO_TASK_ID_SIZE + asks_for_relay(report);
+    const size_t before = SOTTO_TASK_ID_SIZE + (asks_for_relay(report) ? ASKED_WAY : 0);
 
+    if (before > report->destination.len) /* cut off: it leaves in no way */
+        return sotto_bytes_of(NULL, 0);
     return sotto_bytes_of(report->destination.data + before, report->destination.len - before);
 }
 
@@ -102,6 +107,15 @@ static sotto_status write_url(sotto_arena *arena, const char **out, const sotto_
     return sotto_dap_path_encode(&url, leader_url(report), &path, NULL);
 }
 
+/* Other parties may have come since the report was made, or the same ones in another order. */
+static bool is_another_way(const sotto_device *device, const sotto_report *report)
+{
+    return asks_for_relay(report) &&
+           (report->destination.len < SOTTO_TASK_ID_SIZE + ASKED_WAY ||
+            !sotto_oblivious_is(device->terms.parties,
+                                report->destination.data + SOTTO_TASK_ID_SIZE + 1));
+}
+
 /* Through a relay where the parties name one, and then in no other way. */
 static sotto_status carry_report(const sending *s, const sotto_exchange *request,
                                  const sotto_report *report, sotto_exchange_answer *answer)
@@ -114,6 +128,9 @@ static sotto_status carry_report(const sending *s, const sotto_exchange *request
     if (SOTTO_RULE(oblivious_or_not_at_all) && status != SOTTO_OK && status != SOTTO_MISSING)
         return status;
     if (SOTTO_RULE(asked_relay_or_not_at_all) && status != SOTTO_OK && asks_for_relay(report))
+        return SOTTO_STALE;
+    if (SOTTO_RULE(asked_relay_and_no_other) && status == SOTTO_OK &&
+        is_another_way(device, report))
         return SOTTO_STALE;
     if (status != SOTTO_OK)
         return sotto_exchange_carry(&device->host, request, report->bytes, answer);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
+#include "crypto/hash.h"
 #include "seal/ohttp/bhttp.h"
 #include "seal/ohttp/date.h"
 #include "seal/ohttp/ohttp.h"
@@ -59,6 +60,28 @@ sotto_status sotto_oblivious_serves(const sotto_parties *parties, const sotto_an
             "this device does not use now",
             asked->relay, asked->gateway);
     return SOTTO_OK;
+}
+
+void sotto_oblivious_way(uint8_t out[SOTTO_OBLIVIOUS_WAY], const char *relay, const char *gateway)
+{
+    sotto_hash hash;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(relay, strlen(relay) + 1)); /* with its end */
+    sotto_hash_update(&hash, sotto_bytes_of(gateway, strlen(gateway) + 1));
+    sotto_hash_final(&hash, out);
+}
+
+bool sotto_oblivious_is(const sotto_parties *parties, const uint8_t way[SOTTO_OBLIVIOUS_WAY])
+{
+    const sotto_party_entry *relay = first_of(parties, SOTTO_PARTY_RELAY);
+    const sotto_party_entry *gateway = first_of(parties, SOTTO_PARTY_GATEWAY);
+    uint8_t own[SOTTO_OBLIVIOUS_WAY];
+
+    if (!relay || !gateway)
+        return false;
+    sotto_oblivious_way(own, relay->name, gateway->name);
+    return memcmp(own, way, sizeof own) == 0;
 }
 
 /* ---- the request -------------------------------------------------------------------------------------------------- */

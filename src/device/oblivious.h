@@ -37,6 +37,12 @@ SOTTO_MUST_USE sotto_status sotto_oblivious_serves(const sotto_parties *parties,
                                                    const sotto_anonymity *asked, int64_t now,
                                                    sotto_err *err);
 
+/* A name for a relay with its gateway, kept with reports that ask for them. */
+enum { SOTTO_OBLIVIOUS_WAY = 32 };
+void sotto_oblivious_way(uint8_t out[SOTTO_OBLIVIOUS_WAY], const char *relay, const char *gateway);
+/* Whether the way that these parties name is that one. */
+bool sotto_oblivious_is(const sotto_parties *parties, const uint8_t way[SOTTO_OBLIVIOUS_WAY]);
+
 /* As sotto_exchange_carry, through the relay: the answer is the one that the gateway sealed.
  *   now        seconds since 1970, which the request is dated by, to the minute
  *   SOTTO_IO   there was no sealed answer, and of the relay's own only answer->retry_after is kept; or the gateway sealed an

@@ -71,6 +71,31 @@ static void a_collection_has_one_key(sotto_test *t)
     sotto_test_phone_close(&sotto_test_wallet_phone);
 }
 
+/* In one list, and in a later one. The ledger is whole afterwards, and opens again. */
+static void a_key_has_one_collection(sotto_test *t)
+{
+    char entries[2][1200], *both = sotto_test_take(t, 3000), *later = sotto_test_take(t, 3000);
+
+    sotto_test_wallet_start(t, true);
+    (void)sotto_test_list_entry(entries[0], 1200, sotto_test_wallet_issuer.spki, "one", 5,
+                                SOTTO_TEST_CLOSES);
+    (void)sotto_test_list_entry(entries[1], 1200, sotto_test_wallet_issuer.spki, "another", 5,
+                                SOTTO_TEST_CLOSES);
+    (void)snprintf(both, 3000, "{\"keys\":[%s,%s]}", entries[0], entries[1]);
+    (void)snprintf(later, 3000, "{\"keys\":[%s]}", entries[1]);
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_test_wallet_take(t, sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED, both)));
+    CHECK(t, sotto_test_token_is(t, 0));
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_the_list(t)));
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_test_wallet_take(t, sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED, later)));
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+    sotto_test_phone_open(&sotto_test_wallet_phone);
+    CHECK(t, sotto_device_closed(sotto_test_wallet_phone.device) == NULL);
+    CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_PLANNED));
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
 /* By hand and in a feed; a list beside the log might be one for this device alone. */
 static void where_the_policy_names_a_log_lists_come_from_there(sotto_test *t)
 {
@@ -213,6 +238,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(only_issuers_of_the_policy_are_taken),
         CASE(a_collection_has_one_key),
+        CASE(a_key_has_one_collection),
         CASE(where_the_policy_names_a_log_lists_come_from_there),
         CASE(a_wallet_is_bounded),
         CASE(when_a_token_is_asked_for_tells_nothing_of_the_draw),

@@ -382,6 +382,33 @@ static void a_report_that_asked_for_a_relay_never_goes_directly(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+/* ... or whose parties have another relay first, which may be whose operator has the gateway, too. */
+static void a_report_that_asked_for_a_relay_goes_through_no_other(sotto_test *t)
+{
+    const sotto_bytes before = parties(t, RELAY, LATER);
+
+    net = (network){.plain = true};
+    start(t, before);
+    sotto_test_phone_in_files(&phone);
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    CHECK_OK(t, sotto_device_offer(phone.device, asking(t, "a", "relay", "gateway"), &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    net = (network){.leader = net.leader, .leader_context = net.leader_context};
+    phone.options.parties = sotto_test_replace(
+        t, (const char *)before.data, "\"relay\": {",
+        "\"other\": {\"role\": \"relay\", \"url\": \"https://relay.example/gateway-1\"}, "
+        "\"relay\": {");
+    sotto_test_phone_open(&phone);
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 0, net.calls);
+    phone.options.parties = before;
+    sotto_test_phone_open(&phone);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 1, acknowledged());
+    sotto_test_phone_close(&phone);
+}
+
 static void what_the_leader_says_is_believed_sealed(sotto_test *t)
 {
     net = (network){0};
@@ -471,6 +498,7 @@ int main(int argc, char **argv)
         CASE(a_recipe_gets_the_relay_that_it_asks_for),
         CASE(without_a_relay_such_a_recipe_is_not_answered),
         CASE(a_report_that_asked_for_a_relay_never_goes_directly),
+        CASE(a_report_that_asked_for_a_relay_goes_through_no_other),
         CASE(what_the_leader_says_is_believed_sealed),
         CASE(a_relay_can_not_answer_for_a_leader),
         CASE(a_request_is_no_answer),

@@ -74,6 +74,32 @@ static void a_token_is_spent_once_and_the_same_report_may_come_again(sotto_test 
     sotto_db_close(db);
 }
 
+/* Senders choose the ids of their reports. */
+static void a_report_of_the_same_id_in_another_task_is_another_report(sotto_test *t)
+{
+    static spending s; /* large */
+    sotto_db *db = open_empty(t);
+
+    s.count = 0;
+    for (size_t i = 0; i < 100; i++)
+        want(&s, i, 1);
+    CHECK_OK(t, sotto_db_run(db, spend, &s, &t->err));
+    CHECK_EQUAL(t, 0, refused(&s));
+    for (size_t i = 0; i < 100; i++)
+        s.all[i].task = 7;
+    CHECK_OK(t, sotto_db_run(db, spend, &s, &t->err));
+    CHECK_EQUAL(t, 100, refused(&s));
+    s.count = 0; /* and in one call */
+    for (size_t i = 200; i < 300; i++)
+        want(&s, i / 2, 1);
+    for (size_t i = 0; i < s.count; i++)
+        s.all[i].task = (int64_t)(i % 2);
+    CHECK_OK(t, sotto_db_run(db, spend, &s, &t->err));
+    for (size_t i = 0; i < s.count; i++)
+        CHECK(t, s.all[i].spent == (i % 2 == 1));
+    sotto_db_close(db);
+}
+
 static void of_two_reports_in_one_call_one_has_the_token(sotto_test *t)
 {
     static spending s; /* large */
@@ -118,6 +144,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_token_is_spent_once_and_the_same_report_may_come_again),
+        CASE(a_report_of_the_same_id_in_another_task_is_another_report),
         CASE(of_two_reports_in_one_call_one_has_the_token),
         CASE(spends_that_race_agree_on_one_report_and_nobody_waits_in_a_circle),
     };

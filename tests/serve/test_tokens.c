@@ -120,9 +120,11 @@ static void tasks_of_one_collection_share_what_was_spent(sotto_test *t)
     sotto_task_configuration c;
     sotto_buf wire = sotto_test_buf(t, 1024);
     sotto_bare_task bare;
+    sotto_sim_random same_id;
 
     sotto_test_admitted_open(t, &a, SPLIT, &later);
     sotto_test_keep_token(t, &a);
+    same_id = a.s.random;
     CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, report_of(t, &a)));
     bare = sotto_test_admitted_task(t, &a, SPLIT);
     CHECK_OK(t, sotto_task_configuration_decode(&c, bare.configuration, &t->err));
@@ -132,6 +134,8 @@ static void tasks_of_one_collection_share_what_was_spent(sotto_test *t)
     CHECK_OK(t, sotto_tasks_add_bare(a.s.leader->db, a.s.leader->columns, SOTTO_LEADER, &bare, 0,
                                      a.s.task.id, &t->err));
     CHECK_OK(t, sotto_tasks_refresh(a.s.leader->tasks, &t->err));
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_SPENT, sotto_test_upload_error(t, &a.s, report_of(t, &a)));
+    a.s.random = same_id; /* a report of the first task had it */
     CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_SPENT, sotto_test_upload_error(t, &a.s, report_of(t, &a)));
     a.token.len = 0;
     CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, report_of(t, &a)));

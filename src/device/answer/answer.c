@@ -4,6 +4,7 @@
 #include "base/declassify.h"
 #include "dap/admission.h"
 #include "dap/report_many.h"
+#include "device/oblivious.h"
 #include "math/ct.h"
 #include "noise/coin.h"
 #include "recipe/encoding.h"
@@ -254,18 +255,24 @@ static sotto_status write_inputs(sotto_bytes *out, const sotto_answer_plan *plan
     return SOTTO_OK;
 }
 
-/* The task's id, and the leader's URL behind it. */
+/* The task's id, the way that it asks for, if any, and the leader's URL. */
 static sotto_status write_destination(sotto_bytes *out, const sotto_answer_plan *plan,
                                       sotto_arena *arena, sotto_err *err)
 {
     const sotto_task *task = plan->task;
+    const sotto_anonymity *asked = &plan->recipe->anonymity;
+    uint8_t way[SOTTO_OBLIVIOUS_WAY];
     sotto_buf bytes;
 
-    SOTTO_TRY(sotto_buf_take(&bytes, arena, sizeof task->id + 1 + task->leader_url.len, err));
+    SOTTO_TRY(sotto_buf_take(&bytes, arena, sizeof task->id + 1 + sizeof way + task->leader_url.len,
+                             err));
     sotto_writer w = sotto_writer_on(&bytes);
     sotto_write_bytes(&w, sotto_bytes_of(task->id, sizeof task->id));
-    if (plan->recipe->anonymity.relay)
+    if (asked->relay) {
+        sotto_oblivious_way(way, asked->relay, asked->gateway);
         sotto_write_uint(&w, SOTTO_DESTINATION_RELAY, 1);
+        sotto_write_bytes(&w, sotto_bytes_of(way, sizeof way));
+    }
     sotto_write_bytes(&w, task->leader_url);
     SOTTO_TRY(sotto_writer_finish(&w, "destination", err));
     *out = sotto_buf_bytes(&bytes);

@@ -14,8 +14,8 @@
 #include "recipe/model.h"
 #include "seal/sender.h"
 
-/* In a report's destination, before the leader's URL: it leaves through a relay or not at all, whatever the parties say by then. No URL
- * begins so. */
+/* In a report's destination, before the leader's URL, and with the name of its way (device/oblivious.h) behind it: it leaves through that
+ * relay to that gateway or not at all, whatever the parties say by then. No URL begins so. */
 enum { SOTTO_DESTINATION_RELAY = 1 };
 
 /* Where a report goes, and how it is made. */

@@ -117,6 +117,21 @@ static bool is_wanted(const sotto_listed_key *key, int64_t now)
     return key->closes > now && key->opens - now <= SOTTO_WALLET_AHEAD;
 }
 
+/* A key of two collections would have one token for both; and its second row would take the first one's place. */
+static sotto_status check_unused(sotto_ledger *ledger, const sotto_listed_key *key, sotto_err *err)
+{
+    sotto_wallet_row row;
+    bool used;
+
+    SOTTO_TRY(find_key(ledger, &row, &used, key->id, err));
+    sotto_wipe(&row, sizeof row);
+    if (SOTTO_RULE(one_collection_a_key) && used)
+        return sotto_fail(err, SOTTO_REJECTED,
+                          "list of token keys: analysis %.60s: its key is another collection's",
+                          key->analysis);
+    return SOTTO_OK;
+}
+
 /* Whether it is known. A second key of a collection would be a second token, or one that marks this device. */
 static sotto_status look_up(sotto_ledger *ledger, bool *known, const char *issuer,
                             const sotto_listed_key *key, sotto_err *err)
@@ -132,7 +147,7 @@ static sotto_status look_up(sotto_ledger *ledger, bool *known, const char *issue
         return sotto_fail(err, SOTTO_REJECTED,
                           "list of token keys: analysis %.60s: another key is known for it",
                           key->analysis);
-    return SOTTO_OK;
+    return *known ? SOTTO_OK : check_unused(ledger, key, err);
 }
 
 typedef struct taking {

@@ -43,7 +43,7 @@ typedef struct sotto_wallet_row {
 typedef sotto_status sotto_wallet_plan_fn(void *context, sotto_wallet_row *row, sotto_err *err);
 
 /* Adds a row for each key of a list that is not known yet, and has neither closed nor opens too late. All or none.
- *   SOTTO_REJECTED   a collection is known with another key, or another end
+ *   SOTTO_REJECTED   a collection is known with another key, or another end; or a key is another collection's
  *   SOTTO_TOO_LARGE  more than SOTTO_WALLET_KEYS */
 SOTTO_MUST_USE sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer,
                                               const sotto_listed_key *keys, size_t count,

@@ -126,7 +126,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      "CREATE TABLE token_key (task {int} NOT NULL, n {int} NOT NULL, issuer TEXT NOT NULL,"
      " spki {bytes} NOT NULL, opens {int} NOT NULL, closes {int} NOT NULL, PRIMARY KEY (task, n));"
      "CREATE TABLE spent (token_key {int} NOT NULL, nonce {bytes} NOT NULL,"
-     " report {bytes} NOT NULL, PRIMARY KEY (token_key, nonce)) {keyed};"},
+     " task {int} NOT NULL, report {bytes} NOT NULL, PRIMARY KEY (token_key, nonce)) {keyed};"},
     {13,
      /* One share for many jobs of a batch (serve/tasks/folds.h). `planned`: reports of all jobs that the leader put into it,
       * under way or not; `reports`: those that its share has. */

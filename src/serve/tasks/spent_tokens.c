@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 3, POINTER = sizeof(void *) };
+enum { COLUMNS = 4, POINTER = sizeof(void *) };
 
 static int by_token(const sotto_token_spend *a, const sotto_token_spend *b)
 {
@@ -14,14 +14,21 @@ static int by_token(const sotto_token_spend *a, const sotto_token_spend *b)
     return memcmp(a->nonce, b->nonce, sizeof a->nonce);
 }
 
-/* Of the same token the report with the lower id comes first, so that every attempt of a transaction decides alike. */
+static int by_report(const sotto_token_spend *a, const sotto_token_spend *b)
+{
+    if (a->task != b->task)
+        return a->task < b->task ? -1 : 1;
+    return memcmp(a->report, b->report, sizeof a->report);
+}
+
+/* Of the same token the report with the lower task and id comes first, so that every attempt of a transaction decides alike. */
 static int in_order(const void *a, const void *b)
 {
     const sotto_token_spend *one = *(sotto_token_spend *const *)a;
     const sotto_token_spend *other = *(sotto_token_spend *const *)b;
     int order = by_token(one, other);
 
-    return order ? order : memcmp(one->report, other->report, sizeof one->report);
+    return order ? order : by_report(one, other);
 }
 
 static void mark_fresh(sotto_token_spend **spends, size_t count, int64_t key, sotto_bytes nonce)
@@ -50,7 +57,7 @@ static sotto_status insert_some(sotto_tx *tx, sotto_token_spend **spends, unsign
     sotto_sql q;
     bool row;
 
-    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "INSERT INTO spent (token_key, nonce, report) ",
+    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "INSERT INTO spent (token_key, nonce, task, report) ",
                                      COLUMNS, rows,
                                      " ON CONFLICT DO NOTHING RETURNING token_key, nonce", err));
     for (unsigned i = 0; i < rows; i++) {
@@ -58,7 +65,8 @@ static sotto_status insert_some(sotto_tx *tx, sotto_token_spend **spends, unsign
 
         sotto_sql_int(&q, COLUMNS * i + 1, s->key);
         sotto_sql_bytes(&q, COLUMNS * i + 2, sotto_bytes_of(s->nonce, sizeof s->nonce));
-        sotto_sql_bytes(&q, COLUMNS * i + 3, sotto_bytes_of(s->report, sizeof s->report));
+        sotto_sql_int(&q, COLUMNS * i + 3, s->task);
+        sotto_sql_bytes(&q, COLUMNS * i + 4, sotto_bytes_of(s->report, sizeof s->report));
     }
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
@@ -75,13 +83,16 @@ static sotto_status compare(sotto_tx *tx, sotto_token_spend *s, sotto_err *err)
     bool row;
 
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT report FROM spent WHERE token_key = ?1 AND nonce = ?2", err));
+        tx, &q, "SELECT report, task FROM spent WHERE token_key = ?1 AND nonce = ?2", err));
     sotto_sql_int(&q, 1, s->key);
     sotto_sql_bytes(&q, 2, sotto_bytes_of(s->nonce, sizeof s->nonce));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     if (SOTTO_RULE(token_spent_once) && row &&
         !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 0),
                                    sotto_bytes_of(s->report, sizeof s->report)))
+        s->spent = true;
+    /* Its sender chooses a report's id: in another task the same id is another report. */
+    if (SOTTO_RULE(token_spent_in_one_task) && row && sotto_sql_column_int(&q, 1) != s->task)
         s->spent = true;
     return row ? sotto_sql_run(&q, NULL, err) : SOTTO_OK;
 }

@@ -4,7 +4,8 @@
  * Memory:   the caller's.
  * Secrets:  none once a token is spent: a nonce names nobody.
  *
- * A row is (token key, nonce) and the report that had it, in whichever task: tasks of one collection share its key. The same report may come again: a retry, or its share sealed anew.
+ * A row is (token key, nonce) and the report that had it: its task and its id, since tasks of one collection share a key, and a sender
+ * may choose one id in two of them. The same report may come again: a retry, or its share sealed anew.
  * Rows go with their key: servers refuse tokens of a collection that closed longer ago than reports may be late, and only then
  * are its rows deleted.
  */
@@ -18,6 +19,7 @@
 typedef struct sotto_token_spend {
     int64_t key; /* the number of its key (serve/tasks/admitting_keys.h) */
     uint8_t nonce[SOTTO_TOKEN_NONCE];
+    int64_t task; /* the number of its row */
     uint8_t report[SOTTO_REPORT_ID_SIZE];
     bool spent; /* out: another report had the token */
     bool fresh; /* our own: it is spent now          */

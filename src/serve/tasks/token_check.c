@@ -93,7 +93,7 @@ sotto_status sotto_token_checker_ask(sotto_token_checker *checker, sotto_token_s
         sotto_admission_check_share(&admission, q->who, q->aad, q->plain, err);
     if (SOTTO_RULE(token_bound) && bound != SOTTO_OK)
         return bound;
-    *spend = (sotto_token_spend){.key = key->n};
+    *spend = (sotto_token_spend){.key = key->n, .task = q->task->n};
     memcpy(spend->nonce, admission.token.nonce, sizeof spend->nonce);
     memcpy(spend->report, q->metadata->report_id, sizeof spend->report);
     return SOTTO_OK;

@@ -360,8 +360,10 @@ static sotto_status answer(basket *b, uint64_t number, sotto_err *err)
     SOTTO_TRY(sotto_random_bytes(&draw, 1, err));
     while (choice + 1 < DEMO_CHOICES && draw > town[choice])
         choice++;
-    /* Every hundredth is hostile, each in its turn in another way. */
-    b->hostile = number % HOSTILE_IN == 7 ? 1 + (unsigned)(number / HOSTILE_IN % FORGES) : HONEST;
+    /* Every hundredth is hostile, each in its turn in another way; none is the first of its thread, whose files are kept for the others. */
+    b->hostile = number % HOSTILE_IN == HOSTILE_IN - 1
+                     ? 1 + (unsigned)(number / HOSTILE_IN % FORGES)
+                     : HONEST;
     if (b->hostile == FORGES) {
         truth->forged++;
         return forge(b, err);

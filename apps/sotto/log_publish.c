@@ -54,7 +54,12 @@ static sotto_status append(sotto_log_job *job, sotto_bytes list, uint64_t *index
         return status;
     if (response.status != 200 || response.body.len >= sizeof text)
         return sotto_fail(&job->err, response.status == 401 ? SOTTO_DENIED : SOTTO_IO,
-                          "the log answered with status %u", response.status);
+                          "the log answered with status %u%s", response.status,
+                          response.status == 401 ? ": it does not know this --token"
+                          : response.status == 503
+                              ? ": no witness has cosigned yet, or it is busy; "
+                                "try again in a moment"
+                              : "");
     memcpy(text, response.body.data, response.body.len);
     text[response.body.len] = 0;
     *index = strtoull(text, NULL, 10);

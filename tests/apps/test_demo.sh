@@ -69,6 +69,11 @@ without tokens "asks for no tokens" vdaf_verify_error
 without log "names no log" token_invalid
 without relay,tokens,log "names no relay" vdaf_verify_error
 nothing_left "afterwards"
+# In words, too.
+expect 0 "a demo in words" "$sotto" demo --devices 200 --without relay,log
+grep -q "^Without a relay the leader sees" "$work/out" && grep -q "^Without a log one device" "$work/out" &&
+    ! grep -q "^Without tokens" "$work/out" && grep -q "silent; 4 servers" "$work/out" ||
+    { echo "it does not say what a demo without relay and log lacks"; failed=1; }
 # ended_by SIGNAL CODE: a demo that is told to end by this signal says so, and leaves nothing.
 ended_by() {
     "$sotto" demo --devices 100000 >/dev/null 2>&1 &

@@ -1,4 +1,4 @@
-/* sotto demo - a leader, a helper and thousands of devices on this machine, from one event to one answer. */
+/* sotto demo - a whole deployment and thousands of devices on this machine, from one event to one answer. */
 #define _POSIX_C_SOURCE 200809L
 #include "demo.h"
 #include "verbs.h"
@@ -67,6 +67,31 @@ static bool read_devices(demo *d, const char *text)
     return false;
 }
 
+/* A list of parts, with commas between them. */
+static bool read_without(demo *d, const char *text)
+{
+    static const struct {
+        const char *name;
+        unsigned part;
+    } parts[] = {{"relay", DEMO_RELAY}, {"tokens", DEMO_TOKENS}, {"log", DEMO_LOG}};
+
+    for (const char *word = text; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
+        const size_t len = strcspn(word, ",");
+        unsigned found = 0;
+
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+            if (strlen(parts[i].name) == len && strncmp(parts[i].name, word, len) == 0)
+                found = parts[i].part;
+        d->without |= found;
+        if (found == 0)
+            text = NULL;
+    }
+    if (!text)
+        (void)fprintf(stderr, "sotto demo: --without takes relay, tokens and log, with commas "
+                              "between them\n");
+    return text != NULL;
+}
+
 static bool read_options(demo *d, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -76,6 +101,9 @@ static bool read_options(demo *d, int argc, char **argv)
             d->check = true;
         } else if (strcmp(argv[i], "--devices") == 0) {
             if (!read_devices(d, argv[++i]))
+                return false;
+        } else if (strcmp(argv[i], "--without") == 0) {
+            if (!read_without(d, argv[++i]))
                 return false;
         } else {
             (void)fprintf(stderr, "sotto demo: %s: no such option; see sotto demo --help\n",
@@ -92,18 +120,58 @@ static void say(const demo *d, const char *text)
         (void)fprintf(stderr, "%s\n", text);
 }
 
-static sotto_status run(demo *d, bool *right, sotto_err *err)
+/* All processes before anything here has threads. */
+static sotto_status start(demo *d, sotto_err *err)
 {
-    say(d, "A leader and a helper start, each with a database of its own ...");
+    say(d,
+        "A leader and a helper start, each with a database of its own: together they add up, and\n"
+        "neither sees an answer ...");
     SOTTO_TRY(demo_servers_start(d, err));
+    if (!(d->without & DEMO_LOG)) {
+        say(d,
+            "A public log and its witness: everybody is asked the same question, or it shows ...");
+        SOTTO_TRY(demo_log_start(d, err));
+    }
+    if (!(d->without & DEMO_TOKENS)) {
+        say(d,
+            "An attester, which knows the devices, and an issuer, which does not: together they\n"
+            "give each device one token, so that nobody answers twice ...");
+        SOTTO_TRY(demo_tokens_start(d, err));
+    }
+    if (!(d->without & DEMO_RELAY)) {
+        say(d,
+            "A relay, which sees who sends and not what, and a gateway, which sees what and not\n"
+            "who ...");
+        SOTTO_TRY(demo_relay_start(d, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status prepare(demo *d, sotto_err *err)
+{
     SOTTO_TRY(sotto_collector_key_new(&d->collector, 1, err));
     demo_write_recipe(d);
     demo_write_policy(d);
     SOTTO_TRY(demo_write_parties(d, err));
     SOTTO_TRY(demo_compile(d, err));
-    say(d, "They are paired, and each compiles the recipe for itself ...");
-    SOTTO_TRY(demo_servers_provision(d, err));
-    say(d, "Devices answer, a few of them hostile ...");
+    if (!(d->without & DEMO_TOKENS)) {
+        say(d, "The issuer makes a key for this collection; the devices are enrolled ...");
+        SOTTO_TRY(demo_tokens_list(d, err));
+        SOTTO_TRY(demo_tokens_enrol(d, err));
+    }
+    if (!(d->without & DEMO_LOG)) {
+        say(d, "The recipe goes into the log, and the witness cosigns ...");
+        SOTTO_TRY(demo_log_publish(d, err));
+    }
+    say(d, "Leader and helper are paired, and each compiles the recipe for itself ...");
+    return demo_servers_provision(d, err);
+}
+
+static sotto_status run(demo *d, bool *right, sotto_err *err)
+{
+    SOTTO_TRY(start(d, err));
+    SOTTO_TRY(prepare(d, err));
+    say(d, "Each device draws in secret whether it answers; a few are hostile ...");
     SOTTO_TRY(demo_devices_run(d, err));
     say(d, "The collector asks for the batch ...");
     SOTTO_TRY(demo_collect(d, err));
@@ -134,6 +202,10 @@ static int demo_main(int argc, char **argv)
         (void)fprintf(stderr, "sotto demo: %s\n", err.reason);
     sotto_wipe(&d.collector, sizeof d.collector);
     sotto_wipe(&d.pairing, sizeof d.pairing);
+    sotto_wipe(&d.hostile_gateway, sizeof d.hostile_gateway);
+    sotto_wipe(d.fleet, sizeof d.fleet);
+    sotto_signer_clear(&d.issuer_signer);
+    demo_log_end(&d);
     sotto_arena_clear(&d.arena);
     if (demo_interrupted())
         return 128 + ended_by();
@@ -143,15 +215,21 @@ static int demo_main(int argc, char **argv)
 const sotto_verb sotto_verb_demo = {
     .name = "demo",
     .summary = "run a whole deployment on this machine and show an answer",
-    .usage = "usage: sotto demo [--devices N] [--check] [--json]\n\n"
-             "Starts a leader and a helper as processes on loopback with databases in a temporary\n"
-             "directory, pairs them, and gives both the same recipe. N simulated devices (20,000)\n"
-             "answer over HTTP, some of them hostile. Then collects the sum and shows it with 95%\n"
-             "intervals, what was rejected and why, and what may be claimed. Everything is removed "
-             "at the end.\n\n"
-             "  --devices N   200 to 1,000,000\n"
-             "  --check       compare with the truth; fails when more intervals miss than chance "
-             "allows\n"
-             "  --json        print one JSON object\n",
+    .usage =
+        "usage: sotto demo [--devices N] [--without PART[,PART...]] [--check] [--json]\n\n"
+        "Starts a leader, a helper, a relay, a gateway, an issuer, an attester, a public log and\n"
+        "its witness as processes on loopback, with databases in a temporary directory, and\n"
+        "publishes a recipe. N simulated devices (20,000) get a token each; half of them are "
+        "drawn\n"
+        "and answer through the relay, some of them hostile. Then collects the sum and shows it\n"
+        "with 95% intervals, what was rejected and why, and what may be claimed. Everything is\n"
+        "removed at the end.\n\n"
+        "  --devices N     200 to 1,000,000\n"
+        "  --without PART  relay, tokens or log: the deployment lacks it, and the receipt says "
+        "what\n"
+        "                  can't be claimed any more\n"
+        "  --check         compare with the truth; fails when more intervals miss than chance "
+        "allows\n"
+        "  --json          print one JSON object\n",
     .run = demo_main,
 };

@@ -2,13 +2,20 @@
  *
  *     demo.c          options, and the list of steps
  *     demo_texts.c    the recipe, the policy and the parties
- *     demo_servers.c  a leader and a helper, each a process with a database of its own
- *     demo_devices.c  simulated devices, some of them hostile, that upload over HTTP
+ *     demo_process.c  one service of the table as a process
+ *     demo_servers.c  a leader and a helper, paired and with the task
+ *     demo_relay.c    a relay and a gateway
+ *     demo_tokens.c   an issuer and an attester, and the enrolment of devices
+ *     demo_log.c      a public log and its witness
+ *     demo_devices.c  simulated devices, some of them hostile, each with a clock of its own
  *     demo_show.c     the answer, the receipt, and whether it is right
  */
 #ifndef SOTTO_APPS_DEMO_H
 #define SOTTO_APPS_DEMO_H
 
+#include "log_source.h"
+
+#include "crypto/signature.h"
 #include "serve/tasks/pairing.h"
 #include "sotto/analyse.h"
 #include "sotto/collect.h"
@@ -16,19 +23,33 @@
 
 #include <sys/types.h>
 
-enum { DEMO_CHOICES = 8, DEMO_TEXT = 8192, DEMO_PATH = 112 };
+#define DEMO_RECIPE   "demo-1"
+#define DEMO_ANALYSIS "com.example.commute"
+
+enum {
+    DEMO_CHOICES = 8,
+    DEMO_TEXT = 8192,
+    DEMO_PATH = 112,
+    DEMO_FILE = DEMO_PATH + 32,
+    DEMO_SECRET = 41,                        /* of a token that a service knows somebody by    */
+    DEMO_NOTE_KEY = SOTTO_NOTE_KEY_TEXT + 1, /* public, of a log or a witness */
+};
+
+/* What --without turns off. */
+enum { DEMO_RELAY = 1, DEMO_TOKENS = 2, DEMO_LOG = 4 };
 
 /* What people answered; no server ever has this. */
 typedef struct demo_truth {
     uint64_t bins[DEMO_CHOICES + 1]; /* by the recipe's bins: 0 is "something else" */
     uint64_t answered;               /* reports that should count                  */
+    uint64_t silent;                 /* devices that were not drawn                */
     uint64_t tampered, replayed, forged;
 } demo_truth;
 
 typedef struct demo_server {
     pid_t process;
     unsigned port;
-    char database[DEMO_PATH + 32], key_file[DEMO_PATH + 32];
+    char database[DEMO_FILE], key_file[DEMO_FILE];
     uint8_t hpke[256]; /* its configuration, encoded */
     size_t hpke_len;
 } demo_server;
@@ -36,8 +57,21 @@ typedef struct demo_server {
 typedef struct demo {
     uint64_t devices;
     bool json, check, quiet;
+    unsigned without; /* DEMO_RELAY, DEMO_TOKENS, DEMO_LOG */
     char folder[DEMO_PATH];
-    demo_server leader, helper;
+    demo_server leader, helper, relay, gateway, issuer, attester, log_server, witness;
+    int64_t opens, closes; /* of the recipe: seconds since 1970 */
+    /* Every hundredth device's owner has put a gateway key of his own into its parties file, and so reads what it sends. */
+    sotto_hpke_key hostile_gateway;
+    char hostile_parties_text[DEMO_TEXT];
+    /* Enrolment seeds of all devices come from this. */
+    uint8_t fleet[32];
+    char operator_token[DEMO_SECRET];
+    sotto_signer issuer_signer;
+    char log_key[DEMO_NOTE_KEY], witness_key[DEMO_NOTE_KEY], log_url[64], log_token[DEMO_FILE];
+    sotto_log_job log_job;
+    sotto_bytes offer;      /* what devices are offered: the recipe, or its bundle             */
+    sotto_bytes token_keys; /* the list of the issuer's keys, signed, or its bundle; empty: none */
     sotto_pairing pairing;
     sotto_collector_key collector;
     char recipe_text[DEMO_TEXT], parties_text[DEMO_TEXT], policy_text[DEMO_TEXT];
@@ -64,12 +98,49 @@ SOTTO_MUST_USE sotto_status demo_write_parties(demo *d, sotto_err *err);
 /* Reads, judges and compiles what was written. */
 SOTTO_MUST_USE sotto_status demo_compile(demo *d, sotto_err *err);
 
+/* demo_process.c: starts a service of this name with a file of options, `lines` among them, and waits until it listens.
+ * Fork before anything in the demo has threads. */
+SOTTO_MUST_USE sotto_status demo_process_start(const demo *d, demo_server *s, const char *name,
+                                               const char *lines, sotto_err *err);
+/* Nothing for one that was not started. */
+void demo_process_stop(demo_server *s);
+/* Into the demo's folder, for nobody else to read. */
+SOTTO_MUST_USE sotto_status demo_write_file(const demo *d, const char *name, const char *text,
+                                            sotto_err *err);
+
 /* demo_servers.c */
 SOTTO_MUST_USE sotto_status demo_servers_start(demo *d, sotto_err *err);
 /* Pairs both and gives both the task, as `sotto admin` does. */
 SOTTO_MUST_USE sotto_status demo_servers_provision(demo *d, sotto_err *err);
-/* Ends both processes and removes the folder; whatever happened before. */
+/* Ends all processes and removes the folder; whatever happened before. */
 void demo_servers_stop(demo *d);
+
+/* demo_relay.c */
+SOTTO_MUST_USE sotto_status demo_relay_start(demo *d, sotto_err *err);
+sotto_hpke_config demo_hostile_gateway(const demo *d);
+/* What a hostile owner's device sealed to that key. */
+SOTTO_MUST_USE sotto_status demo_relay_unseal(const demo *d, sotto_bytes sealed,
+                                              sotto_bytes *report, sotto_arena *arena,
+                                              sotto_err *err);
+
+/* demo_tokens.c */
+SOTTO_MUST_USE sotto_status demo_tokens_start(demo *d, sotto_err *err);
+/* Has the issuer make the key of the collection, and signs its list: d->token_keys. */
+SOTTO_MUST_USE sotto_status demo_tokens_list(demo *d, sotto_err *err);
+SOTTO_MUST_USE sotto_status demo_tokens_enrol(demo *d, sotto_err *err);
+/* Of the device of that number. */
+void demo_enrolment(const demo *d, uint8_t seed[SOTTO_DEVICE_ENROLMENT], uint64_t number);
+/* Makes up a token in a file of that name, and copies it to out, unless that is NULL. */
+SOTTO_MUST_USE sotto_status demo_secret(const demo *d, const char *name, char out[DEMO_SECRET],
+                                        sotto_err *err);
+
+/* demo_log.c */
+SOTTO_MUST_USE sotto_status demo_log_start(demo *d, sotto_err *err);
+/* Recipe and list of keys, which become bundles. */
+SOTTO_MUST_USE sotto_status demo_log_publish(demo *d, sotto_err *err);
+/* NULL: there is no log. */
+const sotto_log_trust *demo_log_trust(const demo *d);
+void demo_log_end(demo *d);
 
 /* demo_devices.c: all of them, over real HTTP. */
 SOTTO_MUST_USE sotto_status demo_devices_run(demo *d, sotto_err *err);

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "dap/dap.h"
+#include "device/exchange.h"
 #include "device/shared.h"
 #include "seal/ephemerals.h"
 #include "sotto/random.h"
@@ -17,7 +18,18 @@
 #include <string.h>
 #include <time.h>
 
-enum { THREADS = 2, REPORTS_A_REQUEST = 100, HOSTILE_IN = 100, URL = 256, TASK_TRIES = 100 };
+enum {
+    THREADS = 2,
+    /* Devices that wait for a relay or an attester: as many at once as fill a few of the relay's batches. */
+    WAITING_THREADS = 48,
+    REPORTS_A_REQUEST = 100,
+    HOSTILE_IN = 100,
+    URL = 256,
+    TASK_TRIES = 100,
+    TICKS = 50,    /* until a device has its token, or its report is taken */
+    TICK_MS = 100, /* between two of them                                   */
+    DAY = 86400
+};
 
 /* Out of 256 people, how many choose at most this: a made-up town. */
 static const uint8_t town[DEMO_CHOICES] = {38, 84, 121, 160, 205, 226, 233, 250};
@@ -39,6 +51,7 @@ typedef struct basket {
     sotto_buf body;
     size_t reports;
     unsigned hostile; /* what the device at hand does; 0: nothing */
+    int64_t now;      /* by its clock; 0: the real time           */
     sotto_arena arena;
     sotto_device_shared *shared; /* by the devices of this thread */
     sotto_ephemerals *stock;     /* that they seal with           */
@@ -60,15 +73,7 @@ static sotto_status upload(basket *b, sotto_err *err)
 
     if (b->reports == 0)
         return SOTTO_OK;
-    /* The leader looks for new tasks once a second. */
-    for (unsigned i = 0; i < TASK_TRIES && response.status != 200; i++) {
-        struct timespec moment = {0, response.status ? 100000000 : 0};
-
-        (void)nanosleep(&moment, NULL);
-        SOTTO_TRY(sotto_http_call_wait(b->crew->client, &response, &call, &b->arena, err));
-        if (response.status != 200 && response.status != 404)
-            break;
-    }
+    SOTTO_TRY(sotto_http_call_wait(b->crew->client, &response, &call, &b->arena, err));
     if (response.status != 200)
         return sotto_fail(err, SOTTO_IO, "the leader said %u to an upload", response.status);
     b->body.len = 0;
@@ -90,40 +95,102 @@ static void put(basket *b, sotto_bytes report)
 
 enum { HONEST, SPOILS_LEADERS_SHARE, SPOILS_HELPERS_SHARE, SENDS_TWICE, FORGES };
 
-/* Appends the request's body, without counting it. */
-static sotto_status read_body(basket *b, sotto_exchange *exchange, sotto_bytes *out)
+static sotto_status read_body(sotto_exchange *exchange, sotto_buf *out)
 {
-    size_t room = b->body.cap - b->body.len, len = 0;
+    size_t len = 0;
 
-    if (exchange->body_length > room)
+    if (exchange->body_length > out->cap - out->len)
         return SOTTO_TOO_LARGE;
-    *out = sotto_bytes_of(b->body.data + b->body.len, (size_t)exchange->body_length);
-    for (size_t at = 0; at < out->len; at += len)
-        SOTTO_TRY(exchange->read(exchange, at, b->body.data + b->body.len + at, room - at, &len));
-    b->body.len += out->len;
+    for (uint64_t at = 0; at < exchange->body_length; at += len) {
+        SOTTO_TRY(exchange->read(exchange, at, out->data + out->len, out->cap - out->len, &len));
+        out->len += len;
+    }
     return SOTTO_OK;
 }
 
-/* The transport of every device: it only gathers, so that a hundred reports travel together. */
-static sotto_status gather(void *context, sotto_exchange *exchange)
+/* Puts a report behind the others, so that a hundred travel together, as its device sends it. */
+static void put_as_sent(basket *b, sotto_bytes sent)
 {
-    const sotto_exchange_head accepted = {.size = sizeof accepted, .status = 200};
-    basket *b = context;
     uint8_t *start = b->body.data + b->body.len;
     sotto_dap_report report;
-    sotto_bytes sent;
 
-    SOTTO_TRY(read_body(b, exchange, &sent));
-    b->reports++;
+    put(b, sent);
     if (b->hostile == SENDS_TWICE)
         put(b, sent);
-    if (sotto_dap_report_decode(&report, sent, NULL) == SOTTO_OK) {
+    if (sotto_dap_report_decode(&report, sotto_bytes_of(start, sent.len), NULL) == SOTTO_OK) {
         if (b->hostile == SPOILS_LEADERS_SHARE)
             start[report.leader.payload.data - start] ^= 1;
         if (b->hostile == SPOILS_HELPERS_SHARE)
             start[report.helper.payload.data - start] ^= 1;
     }
+}
+
+/* A report on its way to the leader, without a relay. */
+static sotto_status gather(basket *b, sotto_exchange *exchange, sotto_bytes sent)
+{
+    const sotto_exchange_head accepted = {.size = sizeof accepted, .status = 200};
+
+    put_as_sent(b, sent);
     return exchange->begin(exchange, &accepted);
+}
+
+/* What a device sends in truth: one request, and its answer. */
+static sotto_status carry(basket *b, sotto_exchange *exchange, sotto_bytes sent)
+{
+    const sotto_http_field type = {"Content-Type", exchange->media_type};
+    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                  .url = exchange->url,
+                                  .fields = &type,
+                                  .field_count = 1,
+                                  .body = sent,
+                                  .repeatable = true, /* so that it has an open connection ... */
+                                  .attempts = 1,      /* ... though it goes once               */
+                                  .max_response = (size_t)exchange->most_answer};
+    sotto_http_response response;
+    sotto_bytes field;
+    char media[SOTTO_EXCHANGE_MEDIA_TYPE] = "";
+
+    SOTTO_TRY(sotto_http_call_wait(b->crew->client, &response, &call, &b->arena, NULL));
+    if (sotto_http_response_field(&response, "content-type", &field) && field.len < sizeof media)
+        memcpy(media, field.data, field.len);
+    const sotto_exchange_head head = {
+        .size = sizeof head, .status = response.status, .media_type = media[0] ? media : NULL};
+    SOTTO_TRY(exchange->begin(exchange, &head));
+    return exchange->take(exchange, response.body.data, response.body.len);
+}
+
+/* The owner opens what his device sealed for the gateway, and sends it on to the leader, past the relay. His device hears
+ * nothing of it. */
+static sotto_status take_over(basket *b, sotto_bytes sealed)
+{
+    sotto_bytes report;
+
+    SOTTO_TRY(demo_relay_unseal(b->crew->d, sealed, &report, &b->arena, NULL));
+    put_as_sent(b, report);
+    return SOTTO_AGAIN;
+}
+
+/* The one exchange that every device has. Only a report is of a recipe. */
+static sotto_status exchange_of(void *context, sotto_exchange *exchange)
+{
+    basket *b = context;
+    sotto_buf body;
+
+    SOTTO_TRY(sotto_buf_take(&body, &b->arena, (size_t)exchange->body_length + 1, NULL));
+    SOTTO_TRY(read_body(exchange, &body));
+    if (!exchange->recipe)
+        return carry(b, exchange, sotto_buf_bytes(&body));
+    if (b->crew->d->without & DEMO_RELAY)
+        return gather(b, exchange, sotto_buf_bytes(&body));
+    return b->hostile ? take_over(b, sotto_buf_bytes(&body))
+                      : carry(b, exchange, sotto_buf_bytes(&body));
+}
+
+static int64_t clock_of(void *context)
+{
+    const basket *b = context;
+
+    return b->now ? b->now : (int64_t)time(NULL);
 }
 
 static sotto_status read_budget(void *context, const sotto_budget_line *line, sotto_err *err)
@@ -138,46 +205,108 @@ static sotto_status read_budget(void *context, const sotto_budget_line *line, so
     return SOTTO_OK;
 }
 
-static sotto_status live(basket *b, sotto_device *device, unsigned choice, sotto_err *err)
+static sotto_status tick(sotto_device *device, sotto_tick *out, unsigned number, sotto_err *err)
+{
+    const struct timespec moment = {0, number > 0 ? TICK_MS * 1000000L : 0};
+
+    (void)nanosleep(&moment, NULL);
+    return sotto_device_tick(device, out, (sotto_conditions){true, true, true}, err);
+}
+
+static sotto_status is_held(void *context, const sotto_token_line *line, sotto_err *err)
+{
+    (void)err;
+    *(bool *)context = line->state == SOTTO_TOKEN_HELD;
+    return SOTTO_OK;
+}
+
+/* The day before the recipe opens: the issuer's key is listed, and the device draws when it will ask. It wakes up when the recipe opens, asks, and
+ * the token rests for an hour at most. */
+static sotto_status get_token(basket *b, sotto_device *device, sotto_err *err)
+{
+    const demo *d = b->crew->d;
+    sotto_tick ignored;
+    bool held = false;
+
+    b->now = d->opens - DAY;
+    SOTTO_TRY(sotto_device_take_issuer_keys(device, d->token_keys, err));
+    b->now = d->opens;
+    for (unsigned i = 0; i < TICKS && !held && !demo_interrupted(); i++) {
+        SOTTO_TRY(tick(device, &ignored, i, err));
+        SOTTO_TRY(sotto_device_tokens(device, is_held, &held, err));
+    }
+    return held ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "a device got no token");
+}
+
+/* A device that was not drawn is silent; one that was has its report taken, unless its owner keeps it. */
+static sotto_status answer_now(basket *b, sotto_device *device, bool *made, sotto_err *err)
+{
+    sotto_explanation why;
+    sotto_tick state;
+
+    b->now = 0;
+    SOTTO_TRY(tick(device, &state, 0, err));
+    *made = state.made == 1;
+    for (unsigned i = 1; i < TICKS && !b->hostile && state.waiting > 0; i++)
+        SOTTO_TRY(tick(device, &state, i, err));
+    if (!b->hostile && state.waiting > 0)
+        return sotto_fail(err, SOTTO_IO, "a report was not taken");
+    if (*made)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_device_why(device, &why, DEMO_RECIPE, err));
+    return why.why == SOTTO_WHY_NOT_SAMPLED
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_BUG, "a device that should answer did not: %.100s",
+                            why.sentence);
+}
+
+static sotto_status live(basket *b, sotto_device *device, unsigned choice, bool *made,
+                         sotto_err *err)
 {
     const demo *d = b->crew->d;
     const char *way = demo_choices[choice];
     sotto_value value = {SOTTO_TYPE_TEXT, {.text = sotto_bytes_of(way, strlen(way))}};
     sotto_event event = {
         .stream = "commutes", .time = (int64_t)time(NULL), .values = &value, .value_count = 1};
-    sotto_tick tick;
 
+    SOTTO_TRY(sotto_device_consent(device, true, err));
+    if (!(d->without & DEMO_TOKENS))
+        SOTTO_TRY(get_token(b, device, err));
+    b->now = 0;
     SOTTO_TRY(sotto_random_bytes(event.id, sizeof event.id, err));
     SOTTO_TRY(sotto_device_donate(device, &event, 1, NULL, err));
-    SOTTO_TRY(sotto_device_consent(device, true, err));
-    SOTTO_TRY(
-        sotto_device_offer(device, sotto_bytes_of(d->recipe_text, strlen(d->recipe_text)), err));
-    SOTTO_TRY(sotto_device_tick(device, &tick, (sotto_conditions){true, true, true}, err));
-    if (tick.made != 1)
-        return sotto_fail(err, SOTTO_BUG, "a device that should answer did not");
-    /* One policy and one report each: all ledgers say the same. */
-    return b->epsilon_allowed > 0 ? SOTTO_OK : sotto_device_ledger(device, read_budget, b, err);
+    SOTTO_TRY(sotto_device_offer(device, d->offer, err));
+    SOTTO_TRY(answer_now(b, device, made, err));
+    /* One policy, and one report of those that answer: all their ledgers say the same. */
+    return !*made || b->epsilon_allowed > 0 ? SOTTO_OK
+                                            : sotto_device_ledger(device, read_budget, b, err);
 }
 
-static sotto_status run_device(basket *b, unsigned choice, sotto_err *err)
+static sotto_status run_device(basket *b, uint64_t number, unsigned choice, bool *made,
+                               sotto_err *err)
 {
     static const sotto_field field = {"way", SOTTO_TYPE_TEXT};
     static const sotto_stream stream = {"commutes", &field, 1, 86400, 100};
     const demo *d = b->crew->d;
+    const char *parties = b->hostile ? d->hostile_parties_text : d->parties_text;
+    uint8_t seed[SOTTO_DEVICE_ENROLMENT];
     sotto_device *device;
     sotto_status status;
 
+    demo_enrolment(d, seed, number);
     SOTTO_TRY(sotto_device_open(
         &device,
         &(sotto_device_options){.policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
-                                .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
+                                .parties = sotto_bytes_of(parties, strlen(parties)),
                                 .streams = &stream,
                                 .stream_count = 1,
-                                .host = {.exchange = gather, .context = b},
-                                .shared = b->shared},
+                                .host = {.exchange = exchange_of, .clock = clock_of, .context = b},
+                                .shared = b->shared,
+                                .enrolment = seed},
         err));
-    status = live(b, device, choice, err);
+    status = live(b, device, choice, made, err);
     sotto_device_close(device);
+    sotto_arena_reset(&b->arena);
     return status;
 }
 
@@ -226,17 +355,24 @@ static sotto_status answer(basket *b, uint64_t number, sotto_err *err)
     demo_truth *truth = &b->truth;
     uint8_t draw;
     unsigned choice = 0;
+    bool made;
 
     SOTTO_TRY(sotto_random_bytes(&draw, 1, err));
     while (choice + 1 < DEMO_CHOICES && draw > town[choice])
         choice++;
-    /* Every hundredth is hostile, each in its turn in another way. */
-    b->hostile = number % HOSTILE_IN == 7 ? 1 + (unsigned)(number / HOSTILE_IN % FORGES) : HONEST;
+    /* Every hundredth is hostile, each in its turn in another way; none is the first of its thread, whose files are kept for the others. */
+    b->hostile = number % HOSTILE_IN == HOSTILE_IN - 1
+                     ? 1 + (unsigned)(number / HOSTILE_IN % FORGES)
+                     : HONEST;
     if (b->hostile == FORGES) {
         truth->forged++;
         return forge(b, err);
     }
-    SOTTO_TRY(run_device(b, choice, err));
+    SOTTO_TRY(run_device(b, number, choice, &made, err));
+    if (!made) {
+        truth->silent++;
+        return SOTTO_OK;
+    }
     truth->tampered += b->hostile == SPOILS_LEADERS_SHARE || b->hostile == SPOILS_HELPERS_SHARE;
     truth->replayed += b->hostile == SENDS_TWICE;
     if (b->hostile == HONEST || b->hostile == SENDS_TWICE) {
@@ -251,6 +387,7 @@ static void add_truth(demo *d, const basket *b)
     for (size_t i = 0; i <= DEMO_CHOICES; i++)
         d->truth.bins[i] += b->truth.bins[i];
     d->truth.answered += b->truth.answered;
+    d->truth.silent += b->truth.silent;
     d->truth.tampered += b->truth.tampered;
     d->truth.replayed += b->truth.replayed;
     d->truth.forged += b->truth.forged;
@@ -339,15 +476,36 @@ static void write_url(crew *c)
                    id);
 }
 
+/* The leader looks for new tasks once a second. An upload without a report tells whether it has this one. */
+static sotto_status await_task(crew *c, sotto_err *err)
+{
+    const struct timespec moment = {0, 50000000};
+    const sotto_http_field type = {"Content-Type", "application/ppm-dap;message=upload-req"};
+    const sotto_http_call call = {
+        .method = SOTTO_HTTP_POST, .url = c->url, .fields = &type, .field_count = 1};
+    sotto_http_response response = {.status = 404};
+
+    for (unsigned i = 0; i < TASK_TRIES && response.status == 404 && !demo_interrupted(); i++) {
+        if (i > 0)
+            (void)nanosleep(&moment, NULL);
+        SOTTO_TRY(sotto_http_call_wait(c->client, &response, &call, &c->d->arena, err));
+    }
+    return response.status == 404 ? sotto_fail(err, SOTTO_IO, "the leader does not have the task")
+                                  : SOTTO_OK;
+}
+
 sotto_status demo_devices_run(demo *d, sotto_err *err)
 {
+    const bool waits = (d->without & (DEMO_RELAY | DEMO_TOKENS)) != (DEMO_RELAY | DEMO_TOKENS);
+    const unsigned wanted = waits ? WAITING_THREADS : THREADS;
     crew c = {.d = d, .lock = PTHREAD_MUTEX_INITIALIZER};
-    pthread_t threads[THREADS];
+    pthread_t threads[WAITING_THREADS];
     unsigned started = 0;
 
     write_url(&c);
     SOTTO_TRY(sotto_http_client_open(&c.client, &(sotto_http_client_options){0}, err));
-    while (started < THREADS && pthread_create(&threads[started], NULL, work, &c) == 0)
+    SOTTO_TRY(await_task(&c, err));
+    while (started < wanted && pthread_create(&threads[started], NULL, work, &c) == 0)
         started++;
     if (started > 0)
         watch(&c);

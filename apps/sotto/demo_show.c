@@ -47,6 +47,33 @@ static void print_hostile(const demo *d)
         d->epsilon_allowed - d->epsilon_left, d->epsilon_allowed, d->epsilon_left);
 }
 
+/* What is off, and what somebody can do for that. */
+static void print_lacking(const demo *d)
+{
+    static const struct {
+        unsigned part;
+        const char *text;
+    } parts[] = {{DEMO_RELAY, "Without a relay the leader sees which devices answered.\n"},
+                 {DEMO_TOKENS, "Without tokens one device can answer as often as it likes.\n"},
+                 {DEMO_LOG, "Without a log one device can be asked what nobody else is asked.\n"}};
+
+    if (d->without)
+        (void)printf("\n");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (d->without & parts[i].part)
+            (void)printf("%s", parts[i].text);
+}
+
+/* Each part has two. */
+static unsigned servers_of(const demo *d)
+{
+    unsigned servers = 8;
+
+    for (unsigned part = DEMO_RELAY; part <= DEMO_LOG; part <<= 1)
+        servers -= d->without & part ? 2 : 0;
+    return servers;
+}
+
 static uint64_t seconds_taken(const demo *d)
 {
     return (sotto_clock_monotonic(&sotto_clock_system) / 1000000 - d->started_ms + 999) / 1000;
@@ -90,7 +117,9 @@ sotto_status demo_show(demo *d, bool *right, sotto_err *err)
         (void)printf("\n%llu reports should count, but %llu do.\n",
                      (unsigned long long)d->truth.answered,
                      (unsigned long long)d->collection.reports);
-    (void)printf("\n%llu devices, two servers, %llu s.\n", (unsigned long long)d->devices,
+    print_lacking(d);
+    (void)printf("\n%llu devices, %llu of them not drawn and silent; %u servers, %llu s.\n",
+                 (unsigned long long)d->devices, (unsigned long long)d->truth.silent, servers_of(d),
                  (unsigned long long)seconds_taken(d));
     return SOTTO_OK;
 }

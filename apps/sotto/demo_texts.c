@@ -18,56 +18,79 @@ static void write_time(char out[32], time_t at)
     (void)strftime(out, 32, "%Y-%m-%dT%H:00:00Z", gmtime_r(&at, &tm));
 }
 
-/* Every device answers; the cohort may be as small as half of them, so that some may fail or lie. */
+static const char *values_of(char out[512])
+{
+    out[0] = 0;
+    for (size_t i = 0; i < DEMO_CHOICES; i++) {
+        size_t at = strlen(out);
+
+        (void)snprintf(out + at, 512 - at, "%s\"%s\"", i ? ", " : "", demo_choices[i]);
+    }
+    return out;
+}
+
+/* What hides who takes part, as far as it is not turned off. */
+static const char *anonymity_of(char out[512], const demo *d)
+{
+    static const struct {
+        unsigned part;
+        const char *text;
+    } parts[] = {
+        {DEMO_RELAY, "\"relay\": \"key:relay\", \"gateway\": \"key:gateway\""},
+        {DEMO_TOKENS,
+         "\"tokens\": \"type-2\", \"attester\": \"key:attester\", \"issuer\": \"key:issuer\""},
+        {DEMO_LOG, "\"log\": \"main\""}};
+    const char *before = "  \"anonymity\": {";
+    size_t at = 0;
+
+    out[0] = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (d->without & parts[i].part)
+            continue;
+        at += (size_t)snprintf(out + at, 512 - at, "%s%s", before, parts[i].text);
+        before = ",\n                ";
+    }
+    if (at > 0)
+        (void)snprintf(out + at, 512 - at, "},\n");
+    return out;
+}
+
+/* Half of the devices answer, and the others are silent. The cohort may be as small as half of those, so that some may fail or lie.
+ *
+ * Servers have the real clock, and devices have clocks that the demo sets. The schedule opened an hour or two ago: a device can live through
+ * the day before, in which it asks for its token, and through the first hour, in which the token rests, and then answer now. */
 void demo_write_recipe(demo *d)
 {
-    char values[512] = "", opens[32], closes[32];
-    time_t now = time(NULL);
+    char values[512], hidden[512], opens[32], closes[32];
+    const time_t now = time(NULL);
 
-    for (size_t i = 0; i < DEMO_CHOICES; i++) {
-        size_t at = strlen(values);
-
-        (void)snprintf(values + at, sizeof values - at, "%s\"%s\"", i ? ", " : "", demo_choices[i]);
-    }
-    write_time(opens, now - 3600);
-    write_time(closes, now + 3 * 3600);
+    d->opens = (int64_t)(now - 3600) / 3600 * 3600;
+    d->closes = d->opens + (int64_t)4 * 3600;
+    write_time(opens, (time_t)d->opens);
+    write_time(closes, (time_t)d->closes);
     (void)snprintf(
         d->recipe_text, sizeof d->recipe_text,
         "{\n"
-        "  \"recipe\": \"demo-1\", \"version\": 1, \"analysis\": \"com.example.commute\",\n"
+        "  \"recipe\": \"" DEMO_RECIPE "\", \"version\": 1, \"analysis\": \"" DEMO_ANALYSIS "\",\n"
         "  \"description\": \"How people got to work today.\",\n"
         "  \"query\": \"SELECT way FROM commutes\", \"pick\": \"one-at-random\",\n"
         "  \"encode\": {\"way\": {\"type\": \"categories\", \"values\": [%s], \"oov\": true},\n"
         "             \"combine\": [\"way\"]},\n"
         "  \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
         "4.0},\n"
-        "  \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},\n"
+        "  \"participation\": {\"type\": \"poisson\", \"rate\": 0.5},\n"
         "  \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6,\n"
         "              \"min_cohort\": %llu},\n"
         "  \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\": "
         "\"key:helper\",\n"
         "                  \"collector\": \"key:collector\"},\n"
+        "%s"
         "  \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},\n"
         "  \"population\": %llu, \"on_no_match\": \"no-value\"\n"
         "}\n",
-        values, (unsigned long long)(d->devices / 2), opens, closes,
-        (unsigned long long)d->devices);
-}
-
-void demo_write_policy(demo *d)
-{
-    (void)snprintf(
-        d->policy_text, sizeof d->policy_text,
-        "{\n"
-        "  \"policy\": \"com.example.demo\", \"version\": 1,\n"
-        "  \"analyses\": {\"com.example.commute\": {\"epsilon\": 5, \"delta\": 1e-5, \"reports\": "
-        "2,\n"
-        "                                      \"fields\": [\"commutes.way\"]}},\n"
-        "  \"fields\": {\"commutes.way\": {\"epsilon_local\": 5, \"epsilon\": 5, \"delta\": 1e-5,\n"
-        "                               \"reports\": 2}},\n"
-        "  \"non_sensitive\": [], \"min_cohort\": %llu, \"honest\": 0.5\n"
-        "}\n",
-        (unsigned long long)(d->devices / 2));
+        values_of(values), (unsigned long long)(d->devices / 4), anonymity_of(hidden, d), opens,
+        closes, (unsigned long long)d->devices);
+    d->offer = sotto_bytes_of(d->recipe_text, strlen(d->recipe_text));
 }
 
 static const char *hex_of(char *out, const uint8_t *bytes, size_t len)
@@ -76,27 +99,98 @@ static const char *hex_of(char *out, const uint8_t *bytes, size_t len)
     return out;
 }
 
-sotto_status demo_write_parties(demo *d, sotto_err *err)
+/* Whose signatures devices believe: with a log they take nothing that is not on it. */
+void demo_write_policy(demo *d)
 {
-    static const char valid[] =
-        "\"from\": \"2020-01-01T00:00:00Z\", \"until\": \"2090-01-01T00:00:00Z\"";
-    char leader[520], helper[520], collector[520];
+    char issuers[160] = "", logs[2 * DEMO_NOTE_KEY + 100] = "", key[65];
+
+    if (!(d->without & DEMO_TOKENS))
+        (void)snprintf(issuers, sizeof issuers, "  \"issuers\": {\"key:issuer\": \"%s\"},\n",
+                       hex_of(key, d->issuer_signer.public_key, SOTTO_SIGN_PUBLIC));
+    if (!(d->without & DEMO_LOG))
+        (void)snprintf(logs, sizeof logs,
+                       "  \"logs\": {\"main\": {\"key\": \"%s\",\n"
+                       "                    \"witnesses\": [\"%s\"]}},\n",
+                       d->log_key, d->witness_key);
+    (void)snprintf(
+        d->policy_text, sizeof d->policy_text,
+        "{\n"
+        "  \"policy\": \"com.example.demo\", \"version\": 1,\n"
+        "  \"analyses\": {\"" DEMO_ANALYSIS "\": {\"epsilon\": 5, \"delta\": 1e-5, \"reports\": "
+        "2,\n"
+        "                                      \"fields\": [\"commutes.way\"]}},\n"
+        "  \"fields\": {\"commutes.way\": {\"epsilon_local\": 5, \"epsilon\": 5, \"delta\": 1e-5,\n"
+        "                               \"reports\": 2}},\n"
+        "%s%s"
+        "  \"non_sensitive\": [], \"min_cohort\": %llu, \"honest\": 0.5\n"
+        "}\n",
+        issuers, logs, (unsigned long long)(d->devices / 4));
+}
+
+#define VALID "\"from\": \"2020-01-01T00:00:00Z\", \"until\": \"2090-01-01T00:00:00Z\""
+
+/* Those beside leader, helper and collector. */
+static void write_more(const demo *d, char out[1024], const char *gateway)
+{
+    size_t at = 0;
+
+    out[0] = 0;
+    if (!(d->without & DEMO_RELAY))
+        at += (size_t)snprintf(
+            out, 1024,
+            ",\n \"key:relay\": {\"role\": \"relay\", \"url\": \"http://127.0.0.1:%u/demo\"},\n"
+            " \"key:gateway\": {\"role\": \"gateway\", \"url\": \"http://127.0.0.1:%u/\",\n"
+            "   \"hpke\": [{\"config\": \"%s\", " VALID "}]}",
+            d->relay.port, d->gateway.port, gateway);
+    if (!(d->without & DEMO_TOKENS))
+        (void)snprintf(
+            out + at, 1024 - at,
+            ",\n \"key:attester\": {\"role\": \"attester\", \"url\": \"http://127.0.0.1:%u/\"},\n"
+            " \"key:issuer\": {\"role\": \"issuer\", \"url\": \"http://127.0.0.1:%u/\"}",
+            d->attester.port, d->issuer.port);
+}
+
+static sotto_status write_parties(const demo *d, char out[DEMO_TEXT], const char *gateway,
+                                  sotto_err *err)
+{
+    char leader[520], helper[520], collector[520], more[1024];
     uint8_t wire[256];
     sotto_buf config = sotto_buf_over(wire, sizeof wire);
     sotto_hpke_config own = sotto_collector_key_config(&d->collector);
 
     SOTTO_TRY(sotto_hpke_config_encode(&config, &own, err));
+    write_more(d, more, gateway);
     (void)snprintf(
-        d->parties_text, sizeof d->parties_text,
+        out, DEMO_TEXT,
         "{\"key:leader\": {\"role\": \"leader\", \"url\": \"http://127.0.0.1:%u/\",\n"
-        "   \"hpke\": [{\"config\": \"%s\", %s}]},\n"
+        "   \"hpke\": [{\"config\": \"%s\", " VALID "}]},\n"
         " \"key:helper\": {\"role\": \"helper\", \"url\": \"http://127.0.0.1:%u/\",\n"
-        "   \"hpke\": [{\"config\": \"%s\", %s}]},\n"
-        " \"key:collector\": {\"role\": \"collector\", \"hpke\": [{\"config\": \"%s\", %s}]}}\n",
-        d->leader.port, hex_of(leader, d->leader.hpke, d->leader.hpke_len), valid, d->helper.port,
-        hex_of(helper, d->helper.hpke, d->helper.hpke_len), valid,
-        hex_of(collector, config.data, config.len), valid);
+        "   \"hpke\": [{\"config\": \"%s\", " VALID "}]},\n"
+        " \"key:collector\": {\"role\": \"collector\", \"hpke\": [{\"config\": \"%s\", " VALID
+        "}]}%s}\n",
+        d->leader.port, hex_of(leader, d->leader.hpke, d->leader.hpke_len), d->helper.port,
+        hex_of(helper, d->helper.hpke, d->helper.hpke_len),
+        hex_of(collector, config.data, config.len), more);
     return SOTTO_OK;
+}
+
+/* A hostile device's file differs in the gateway's key alone, which no task is bound to. */
+sotto_status demo_write_parties(demo *d, sotto_err *err)
+{
+    uint8_t wire[256];
+    sotto_buf hostile = sotto_buf_over(wire, sizeof wire);
+    char gateway[520];
+
+    SOTTO_TRY(write_parties(d, d->parties_text,
+                            hex_of(gateway, d->gateway.hpke, d->gateway.hpke_len), err));
+    if (d->without & DEMO_RELAY) {
+        memcpy(d->hostile_parties_text, d->parties_text, sizeof d->parties_text);
+        return SOTTO_OK;
+    }
+    const sotto_hpke_config config = demo_hostile_gateway(d);
+    SOTTO_TRY(sotto_hpke_config_encode(&hostile, &config, err));
+    return write_parties(d, d->hostile_parties_text, hex_of(gateway, hostile.data, hostile.len),
+                         err);
 }
 
 sotto_status demo_compile(demo *d, sotto_err *err)

@@ -1,5 +1,4 @@
 /* sotto log - keys of logs and witnesses; proofs, bundles and new entries, judged without trust in who serves them. */
-#include "collect.h"
 #include "log_feed.h"
 #include "log_source.h"
 #include "show.h"
@@ -7,7 +6,6 @@
 
 #include "base/arena.h"
 #include "base/hex.h"
-#include "sotto/random.h"
 #include "tlog/bundle.h"
 
 #include <inttypes.h>
@@ -84,32 +82,6 @@ static int rest(sotto_log_job *job, int argc, char **argv, bool path)
 
 /* ---- key ------------------------------------------------------------------------------------------------------------------- */
 
-static sotto_status make_key(sotto_log_job *job, const char *name, sotto_note_kind kind,
-                             sotto_buf *public)
-{
-    uint8_t seed[SOTTO_SIGN_SEED], memory[SOTTO_NOTE_KEY_TEXT];
-    sotto_buf text = sotto_buf_over(memory, sizeof memory);
-    sotto_signer signer = {0};
-    sotto_note_key key;
-    sotto_status status = sotto_random_bytes(seed, sizeof seed, &job->err);
-
-    if (status == SOTTO_OK)
-        status = sotto_signer_init(&signer, seed, &job->err);
-    if (status == SOTTO_OK)
-        status = sotto_note_key_init(&key, sotto_bytes_of(name, strlen(name)), kind,
-                                     signer.public_key, &job->err);
-    if (status == SOTTO_OK)
-        status = sotto_note_signer_encode(&text, &key, seed, &job->err);
-    if (status == SOTTO_OK)
-        status = sotto_note_key_encode(public, &key, &job->err);
-    if (status == SOTTO_OK)
-        status = sotto_collect_write_secret(job->out, sotto_buf_bytes(&text), &job->err);
-    sotto_signer_clear(&signer);
-    sotto_wipe(seed, sizeof seed);
-    sotto_wipe(memory, sizeof memory);
-    return status;
-}
-
 static int run_key(int argc, char **argv)
 {
     static sotto_log_job job;
@@ -131,7 +103,7 @@ static int run_key(int argc, char **argv)
         (void)fprintf(stderr, "sotto log key: into which file? --out names it\n");
         code = EXIT_USAGE;
     }
-    if (code == EXIT_DONE && make_key(&job, job.path, kind, &public) != SOTTO_OK) {
+    if (code == EXIT_DONE && sotto_log_key_make(job.out, job.path, kind, &public, &job.err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto log key: %s: %s\n", job.out, job.err.reason);
         code = EXIT_FAILED;
     }

@@ -1,6 +1,8 @@
 #include "log_source.h"
+#include "collect.h"
 
 #include "base/arena.h"
+#include "sotto/random.h"
 #include "tlog/files.h"
 #include "verbs.h"
 
@@ -55,6 +57,34 @@ bool sotto_log_job_parse(sotto_log_job *job, const char *verb, int *argc, char *
     }
     *argc = left;
     return true;
+}
+
+/* ---- keys ---------------------------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_log_key_make(const char *path, const char *name, sotto_note_kind kind,
+                                sotto_buf *public, sotto_err *err)
+{
+    uint8_t seed[SOTTO_SIGN_SEED], memory[SOTTO_NOTE_KEY_TEXT];
+    sotto_buf text = sotto_buf_over(memory, sizeof memory);
+    sotto_signer signer = {0};
+    sotto_note_key key;
+    sotto_status status = sotto_random_bytes(seed, sizeof seed, err);
+
+    if (status == SOTTO_OK)
+        status = sotto_signer_init(&signer, seed, err);
+    if (status == SOTTO_OK)
+        status = sotto_note_key_init(&key, sotto_bytes_of(name, strlen(name)), kind,
+                                     signer.public_key, err);
+    if (status == SOTTO_OK)
+        status = sotto_note_signer_encode(&text, &key, seed, err);
+    if (status == SOTTO_OK)
+        status = sotto_note_key_encode(public, &key, err);
+    if (status == SOTTO_OK)
+        status = sotto_collect_write_secret(path, sotto_buf_bytes(&text), err);
+    sotto_signer_clear(&signer);
+    sotto_wipe(seed, sizeof seed);
+    sotto_wipe(memory, sizeof memory);
+    return status;
 }
 
 /* ---- the way to the log -------------------------------------------------------------------------------------------------- */

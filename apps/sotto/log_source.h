@@ -35,6 +35,10 @@ void sotto_log_job_end(sotto_log_job *job);
 SOTTO_MUST_USE sotto_status sotto_log_job_post(sotto_log_job *job, const char *path,
                                                const char *token, sotto_bytes body,
                                                sotto_http_response *response);
+/* Makes a key of a log or a witness: the secret half into a new file, the public half behind `public`. */
+SOTTO_MUST_USE sotto_status sotto_log_key_make(const char *path, const char *name,
+                                               sotto_note_kind kind, sotto_buf *public,
+                                               sotto_err *err);
 /* Says what failed; returns the exit code. */
 int sotto_log_job_complain(const sotto_log_job *job);
 /* Replaces a file, or makes one. */

@@ -1,16 +1,15 @@
-#define _DEFAULT_SOURCE
+#define _XOPEN_SOURCE 700
 #include "workdir.h"
 
 #include "db/sealed.h"
 #include "sotto/random.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 sotto_status sotto_workdir_make(char path[SOTTO_WORKDIR], const char *kind, sotto_err *err)
 {
@@ -23,21 +22,21 @@ sotto_status sotto_workdir_make(char path[SOTTO_WORKDIR], const char *kind, sott
     return sotto_fail(err, SOTTO_IO, "no temporary directory: %s", strerror(errno));
 }
 
+static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *where)
+{
+    (void)what;
+    (void)kind;
+    (void)where;
+    (void)remove(path); /* what can't go stays: there is nobody to tell */
+    return 0;
+}
+
 void sotto_workdir_remove(const char *path)
 {
-    DIR *files = path[0] ? opendir(path) : NULL;
-    struct dirent *entry;
-    char file[SOTTO_WORKDIR + 280];
+    enum { DESCRIPTORS = 16 };
 
-    while (files && (entry = readdir(files)) != NULL) {
-        (void)snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)unlink(file);
-    }
-    if (files)
-        (void)closedir(files);
     if (path[0])
-        (void)rmdir(path);
+        (void)nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
 }
 
 sotto_status sotto_workdir_key(const char *file, sotto_err *err)

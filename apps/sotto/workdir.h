@@ -9,7 +9,7 @@ enum { SOTTO_WORKDIR = 112 };
 /* Below TMPDIR, or /tmp; `kind` becomes part of its name. After a failure path is empty. */
 SOTTO_MUST_USE sotto_status sotto_workdir_make(char path[SOTTO_WORKDIR], const char *kind,
                                                sotto_err *err);
-/* With the files in it; nothing for an empty path. */
+/* With all that is in it; nothing for an empty path. */
 void sotto_workdir_remove(const char *path);
 /* A fresh datastore key, readable by nobody else. */
 SOTTO_MUST_USE sotto_status sotto_workdir_key(const char *file, sotto_err *err);

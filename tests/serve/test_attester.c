@@ -377,6 +377,24 @@ static void only_the_operator_enrols(sotto_test *t)
     close_all(&d);
 }
 
+static void a_fleet_is_enrolled_at_once(sotto_test *t)
+{
+    uint8_t ids[3 * SOTTO_ATTESTER_ID] = {0};
+    deployment d;
+
+    for (size_t i = 0; i < 3; i++)
+        ids[i * SOTTO_ATTESTER_ID] = (uint8_t)(i + 1);
+    open_all(t, &d);
+    CHECK_OK(t, sotto_attester_enrol(d.attester->db, ids, true, &t->err));
+    CHECK_OK(t, sotto_attester_enrol_many(d.attester->db, ids, 3, &t->err));
+    for (size_t i = 0; i < 3; i++)
+        CHECK_OK(t,
+                 sotto_attester_is_enrolled(d.attester->db, ids + i * SOTTO_ATTESTER_ID, &t->err));
+    CHECK_EQUAL(t, 3, sotto_test_ask_number(t, d.attester->db, "SELECT count(*) FROM device"));
+    CHECK_OK(t, sotto_attester_enrol_many(d.attester->db, ids, 0, &t->err));
+    close_all(&d);
+}
+
 static void an_issuer_is_named_by_its_url(sotto_test *t)
 {
     const char *directory = sotto_test_directory(t);
@@ -440,6 +458,7 @@ int main(int argc, char **argv)
         CASE(many_counts_go_a_few_at_a_time),
         CASE(invented_keys_do_not_fetch_the_list_each_time),
         CASE(only_the_operator_enrols),
+        CASE(a_fleet_is_enrolled_at_once),
         CASE(an_issuer_is_named_by_its_url),
         CASE(a_platform_may_attest_in_its_own_way),
     };

@@ -37,6 +37,32 @@ sotto_status sotto_attester_enrol(sotto_db *db, const uint8_t id[SOTTO_ATTESTER_
     return sotto_db_run(db, enrol, &r, err);
 }
 
+typedef struct many {
+    const uint8_t *ids;
+    size_t count;
+} many;
+
+static sotto_status enrol_all(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const many *m = context;
+
+    for (size_t i = 0; i < m->count; i++) {
+        row r = {.device = sotto_bytes_of(m->ids + i * SOTTO_ATTESTER_ID, SOTTO_ATTESTER_ID),
+                 .enrolled = true};
+
+        SOTTO_TRY(enrol(tx, &r, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_attester_enrol_many(sotto_db *db, const uint8_t *ids, size_t count,
+                                       sotto_err *err)
+{
+    many m = {ids, count};
+
+    return sotto_db_run(db, enrol_all, &m, err);
+}
+
 static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
 {
     row *r = context;

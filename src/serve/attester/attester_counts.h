@@ -27,6 +27,9 @@ enum { SOTTO_ATTESTER_ID = 32 };
 /* Enrolling twice is harmless. Who leaves keeps its counts: enrolled again, it has no second token. */
 SOTTO_MUST_USE sotto_status sotto_attester_enrol(sotto_db *db, const uint8_t id[SOTTO_ATTESTER_ID],
                                                  bool enrolled, sotto_err *err);
+/* Enrols `count` devices, SOTTO_ATTESTER_ID bytes each, in one transaction: all of them or none. */
+SOTTO_MUST_USE sotto_status sotto_attester_enrol_many(sotto_db *db, const uint8_t *ids,
+                                                      size_t count, sotto_err *err);
 /* SOTTO_MISSING: it is not. */
 SOTTO_MUST_USE sotto_status sotto_attester_is_enrolled(sotto_db *db,
                                                        const uint8_t id[SOTTO_ATTESTER_ID],

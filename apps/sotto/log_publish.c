@@ -1,0 +1,133 @@
+#define _POSIX_C_SOURCE 200809L
+#include "log_publish.h"
+
+#include "base/arena.h"
+#include "base/secret_file.h"
+#include "crypto/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TRIES = 1200, PAUSE_MS = 50, TOKEN = 256 };
+
+static sotto_status make_entry(sotto_log_job *job, const sotto_log_object *object,
+                               sotto_bytes *entry)
+{
+    sotto_tlog_entry e = {.type = object->type, .serial = object->serial};
+    sotto_buf alone;
+
+    if (job->url)
+        e.url = sotto_bytes_of(job->url, strlen(job->url));
+    sotto_hash_once(e.digest, SOTTO_SHA256, object->bytes);
+    SOTTO_TRY(sotto_buf_take(&alone, &job->arena, SOTTO_ENTRY_MAX, &job->err));
+    SOTTO_TRY(sotto_tlog_entry_encode(&alone, &e, &job->err));
+    *entry = sotto_buf_bytes(&alone);
+    return SOTTO_OK;
+}
+
+/* Each entry with its length in front, as the log takes them. */
+static sotto_status make_list(sotto_log_job *job, const sotto_bytes *entries, size_t count,
+                              sotto_buf *list)
+{
+    sotto_writer w;
+
+    SOTTO_TRY(sotto_buf_take(list, &job->arena, count * (SOTTO_ENTRY_MAX + 2), &job->err));
+    w = sotto_writer_on(list);
+    for (size_t i = 0; i < count; i++)
+        sotto_write_opaque16(&w, entries[i]);
+    return sotto_writer_finish(&w, "entry", &job->err);
+}
+
+static sotto_status append(sotto_log_job *job, sotto_bytes list, uint64_t *index)
+{
+    char token[TOKEN + 1] = "", text[24];
+    sotto_buf buf = sotto_buf_over(token, TOKEN);
+    sotto_http_response response;
+    sotto_status status;
+
+    SOTTO_TRY(sotto_secret_file_read(&buf, job->token, SOTTO_SECRET_GIVEN, &job->err));
+    token[strcspn(token, "\n")] = 0;
+    status = sotto_log_job_post(job, "add", token, list, &response);
+    sotto_wipe(token, sizeof token);
+    if (status != SOTTO_OK)
+        return status;
+    if (response.status != 200 || response.body.len >= sizeof text)
+        return sotto_fail(&job->err, response.status == 401 ? SOTTO_DENIED : SOTTO_IO,
+                          "the log answered with status %u%s", response.status,
+                          response.status == 401 ? ": it does not know this --token"
+                          : response.status == 503
+                              ? ": no witness has cosigned yet, or it is busy; "
+                                "try again in a moment"
+                              : "");
+    memcpy(text, response.body.data, response.body.len);
+    text[response.body.len] = 0;
+    *index = strtoull(text, NULL, 10);
+    return SOTTO_OK;
+}
+
+/* Until a checkpoint has so many entries and as many witnesses as are wanted. */
+static sotto_status await_cosigned(sotto_log_job *job, uint64_t size, sotto_buf *note,
+                                   sotto_checkpoint *now)
+{
+    const struct timespec pause = {0, PAUSE_MS * 1000000L};
+
+    SOTTO_TRY(sotto_buf_take(note, &job->arena, SOTTO_NOTE_MAX, &job->err));
+    for (int i = 0;; i++) {
+        sotto_status status;
+
+        note->len = 0;
+        sotto_err_clear(&job->err);
+        status = sotto_log_latest(&job->source, note, now, &job->trust, &job->err);
+        if (status == SOTTO_OK && now->size >= size)
+            return SOTTO_OK;
+        if (status != SOTTO_OK && status != SOTTO_DENIED)
+            return status;
+        if (i == TRIES)
+            return sotto_fail(&job->err, SOTTO_DENIED, "the log did not publish it in time");
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static sotto_status make_bundle(sotto_log_job *job, sotto_log_object *object, sotto_bytes entry,
+                                sotto_inclusion *inclusion, uint64_t size)
+{
+    sotto_bundle_facts facts;
+    sotto_bundle bundle;
+    sotto_buf proof, out;
+
+    SOTTO_TRY(sotto_log_prove(&job->source, inclusion, size, &job->err));
+    SOTTO_TRY(sotto_buf_take(&proof, &job->arena, SOTTO_NOTE_MAX + 8192, &job->err));
+    SOTTO_TRY(sotto_buf_take(&out, &job->arena, SOTTO_BUNDLE_MAX, &job->err));
+    SOTTO_TRY(sotto_inclusion_encode(&proof, inclusion, &job->err));
+    bundle = (sotto_bundle){entry, object->bytes, sotto_buf_bytes(&proof)};
+    SOTTO_TRY(sotto_bundle_encode(&out, &bundle, &job->err));
+    object->bundle = sotto_buf_bytes(&out);
+    /* As a device will do: a bundle that no device takes is none. */
+    return sotto_bundle_verify(&facts, object->bundle, &job->trust, &job->err);
+}
+
+sotto_status sotto_log_publish(sotto_log_job *job, sotto_log_object *objects, size_t count)
+{
+    sotto_bytes entries[SOTTO_LOG_PUBLISH_MOST];
+    uint64_t first = 0;
+    sotto_checkpoint now;
+    sotto_buf list, note;
+
+    if (count > SOTTO_LOG_PUBLISH_MOST)
+        return sotto_fail(&job->err, SOTTO_BUG, "too many objects at once");
+    for (size_t i = 0; i < count; i++) {
+        if (objects[i].bytes.len > SOTTO_BUNDLE_OBJECT_MAX)
+            return sotto_fail(&job->err, SOTTO_TOO_LARGE, "it is too large to be published");
+        SOTTO_TRY(make_entry(job, &objects[i], &entries[i]));
+    }
+    SOTTO_TRY(make_list(job, entries, count, &list));
+    SOTTO_TRY(append(job, sotto_buf_bytes(&list), &first));
+    SOTTO_TRY(await_cosigned(job, first + count, &note, &now));
+    for (size_t i = 0; i < count; i++) {
+        sotto_inclusion inclusion = {.index = first + i, .checkpoint = sotto_buf_bytes(&note)};
+
+        SOTTO_TRY(make_bundle(job, &objects[i], entries[i], &inclusion, now.size));
+    }
+    return SOTTO_OK;
+}

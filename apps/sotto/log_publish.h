@@ -1,0 +1,24 @@
+/* apps/sotto/log_publish.h - objects into a log, and bundles out of it. */
+#ifndef SOTTO_APPS_LOG_PUBLISH_H
+#define SOTTO_APPS_LOG_PUBLISH_H
+
+#include "log_source.h"
+#include "tlog/bundle.h"
+
+enum { SOTTO_LOG_PUBLISH_MOST = 8 };
+
+typedef struct sotto_log_object {
+    sotto_entry_type type; /* of those that have an object */
+    sotto_bytes bytes;
+    uint64_t serial;    /* of parties files and lists of keys   */
+    sotto_bytes bundle; /* comes back, in the arena of the job  */
+} sotto_log_object;
+
+/* Appends an entry for each with one request, waits until a cosigned checkpoint has all of them, and proves each in that one tree. A device that
+ * takes one of the bundles takes the others without a feed. At most SOTTO_LOG_PUBLISH_MOST. What failed is in the job's err.
+ *   SOTTO_IO  also: the log does not sign yet, since no witness has cosigned since its start
+ */
+SOTTO_MUST_USE sotto_status sotto_log_publish(sotto_log_job *job, sotto_log_object *objects,
+                                              size_t count);
+
+#endif

@@ -54,7 +54,7 @@ static sotto_status plan(void *context, sotto_wallet_row *row, sotto_err *err)
                       p->entropy, err);
 }
 
-static sotto_status take_keys(sotto_device *device, sotto_bytes file, sotto_err *err)
+static sotto_status take_keys(sotto_device *device, sotto_bytes file, bool logged, sotto_err *err)
 {
     const sotto_listed_key *keys;
     const char *issuer;
@@ -67,7 +67,7 @@ static sotto_status take_keys(sotto_device *device, sotto_bytes file, sotto_err 
     planner p = {&entropy, sotto_device_now(device)};
     sotto_device_entropy(device, &entropy);
     const sotto_status status =
-        sotto_wallet_take(device->ledger, issuer, keys, count, plan, &p, p.now, err);
+        sotto_wallet_take(device->ledger, issuer, logged, keys, count, plan, &p, p.now, err);
     sotto_entropy_clear(&entropy);
     return status;
 }
@@ -84,7 +84,7 @@ sotto_status sotto_device_take_issuer_keys(sotto_device *device, sotto_bytes lis
     sotto_status status = sotto_device_logged(device, &logged, list, SOTTO_ENTRY_ISSUER_KEYS,
                                               (sotto_bytes){0}, err);
     if (status == SOTTO_OK)
-        status = take_keys(device, logged.object, err);
+        status = take_keys(device, logged.object, logged.log != NULL, err);
     sotto_arena_reset(&device->work);
     return status;
 }
@@ -367,6 +367,12 @@ sotto_status sotto_device_ask_tokens(sotto_device *device, int64_t now, sotto_er
 
 /* ---- using one -------------------------------------------------------------------------------------------- */
 
+/* A list that came before the policy named logs may have been made for this device alone, and its tokens would name it. */
+static bool is_unproved(const sotto_device *device, const sotto_wallet_row *row)
+{
+    return device->terms.policy->log_count > 0 && !row->logged;
+}
+
 static const char *excuse(const sotto_device *device, const sotto_wallet_row *row, bool found,
                           int64_t now)
 {
@@ -376,6 +382,8 @@ static const char *excuse(const sotto_device *device, const sotto_wallet_row *ro
         return "this device's only one for the collection is used";
     if (row->state == SOTTO_TOKEN_REFUSED)
         return "the attester refused it to this device";
+    if (SOTTO_RULE(token_keys_of_the_log) && is_unproved(device, row))
+        return "its key is on no list that came from a log of the policy";
     if (SOTTO_RULE(token_rests) && row->state == SOTTO_TOKEN_HELD && now < row->ready)
         return "it came, and waits for a time that was drawn before it is used";
     if (row->state == SOTTO_TOKEN_HELD)

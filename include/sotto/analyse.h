@@ -93,8 +93,9 @@ typedef struct sotto_receipt {
     double epsilon_sampled;
     const char *sampling_why; /* its theorem, or why it is not claimed */
     uint64_t population;      /* that it rests on: the smaller of both operators' figures */
-    const char *relay, *gateway, *attester, *issuer; /* who must not work together; may be NULL */
-    bool tokens;                                     /* each report carried one */
+    /* Who must not work together: the relay with the gateway or the leader, attester and issuer with a server; may be NULL. */
+    const char *relay, *gateway, *attester, *issuer;
+    bool tokens; /* each report carried one */
     /* What was collected */
     uint64_t reports, from, until;
     double liar; /* a report that passes its proof moves a count by this much at most */

@@ -182,10 +182,11 @@ static void say_sampling(sotto_writer *w, const sotto_receipt *r)
     }
     say(w,
         "  amplified by sampling: yes, epsilon %.4g to whoever does not know who took part\n"
+        "  may know that: the relay, and a device's own network\n"
         "  basis: %s; population %" PRIu64 " by the operators' figures\n"
-        "  must not work together: the relay (%s) and the gateway (%s)",
+        "  must not work together: the relay (%s) with the gateway (%s) or the leader (%s)",
         sotto_bound_shown(r->epsilon_sampled, 4), r->sampling_why, r->population, r->relay,
-        r->gateway);
+        r->gateway, r->leader);
     if (r->issuer)
         say(w, "; attester (%s) and issuer (%s) with a server", r->attester, r->issuer);
     say(w, "\n");

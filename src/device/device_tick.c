@@ -205,7 +205,7 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
         SOTTO_TRY(sotto_device_send(device, now, &out->waiting, err));
     else
         SOTTO_TRY(sotto_outbox_count(device->ledger, &out->waiting, err));
-    /* Behind all else, so that no report leaves together with the request for its token. */
+    /* Behind all else: whether a report left in this tick is on record then. */
     if (device->host.exchange)
         SOTTO_TRY(sotto_device_ask_tokens(device, now, err));
     /* Last: what a feed brings is answered by another tick, so that no report follows it on the heels. */

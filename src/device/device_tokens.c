@@ -19,7 +19,8 @@ enum {
     URL = 600,
     BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST,
     MOST_ANSWER = 4096, /* a response has 256 bytes, and a problem document some hundred */
-    EVIDENCE = SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE
+    EVIDENCE = SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE,
+    APART = 3600 /* seconds at most that a request waits after a report */
 };
 
 /* ---- keys ------------------------------------------------------------------------------------------------- */
@@ -53,7 +54,7 @@ static sotto_status plan(void *context, sotto_wallet_row *row, sotto_err *err)
                       p->entropy, err);
 }
 
-static sotto_status take_keys(sotto_device *device, sotto_bytes file, sotto_err *err)
+static sotto_status take_keys(sotto_device *device, sotto_bytes file, bool logged, sotto_err *err)
 {
     const sotto_listed_key *keys;
     const char *issuer;
@@ -66,7 +67,7 @@ static sotto_status take_keys(sotto_device *device, sotto_bytes file, sotto_err 
     planner p = {&entropy, sotto_device_now(device)};
     sotto_device_entropy(device, &entropy);
     const sotto_status status =
-        sotto_wallet_take(device->ledger, issuer, keys, count, plan, &p, p.now, err);
+        sotto_wallet_take(device->ledger, issuer, logged, keys, count, plan, &p, p.now, err);
     sotto_entropy_clear(&entropy);
     return status;
 }
@@ -83,7 +84,7 @@ sotto_status sotto_device_take_issuer_keys(sotto_device *device, sotto_bytes lis
     sotto_status status = sotto_device_logged(device, &logged, list, SOTTO_ENTRY_ISSUER_KEYS,
                                               (sotto_bytes){0}, err);
     if (status == SOTTO_OK)
-        status = take_keys(device, logged.object, err);
+        status = take_keys(device, logged.object, logged.log != NULL, err);
     sotto_arena_reset(&device->work);
     return status;
 }
@@ -318,12 +319,24 @@ static sotto_status ask_for(sotto_device *device, sotto_wallet_row *row, int64_t
     sotto_arena_reset(&device->work);
     if (status == SOTTO_STALE) /* another process was faster */
         return SOTTO_OK;
+    /* What is listed is no product of two large primes, as far as this request goes. Others do not wait for it, nor does a better list. */
+    if (SOTTO_RULE(a_bad_key_stops_no_other) && status == SOTTO_REJECTED)
+        return SOTTO_OK;
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
 }
 
-/* By the clock, and by what was drawn when the key was taken: by nothing else. */
-static bool is_due(const sotto_wallet_row *row, int64_t now)
+/* The attester sees who asks, and the leader when a report comes. A device that was offline has both to do at once, of whichever
+ * collections: the requests wait for a part of an hour that was drawn with their keys. */
+static bool is_beside_a_report(const sotto_wallet_row *row, int64_t now, int64_t left)
 {
+    return now >= left && now - left <= row->rest % APART;
+}
+
+/* By the clock, and by what was drawn when the key was taken; of reports only that they are apart. */
+static bool is_due(const sotto_wallet_row *row, int64_t now, int64_t left)
+{
+    if (SOTTO_RULE(asked_apart_from_reports) && is_beside_a_report(row, now, left))
+        return false;
     if (SOTTO_RULE(asked_when_planned) && now < row->ask)
         return false;
     return (row->state == SOTTO_TOKEN_PLANNED || row->state == SOTTO_TOKEN_ASKED) &&
@@ -335,10 +348,12 @@ sotto_status sotto_device_ask_tokens(sotto_device *device, int64_t now, sotto_er
     sotto_wallet_row row = {0};
     sotto_status status = SOTTO_OK;
     bool found = is_enrolled(device) && attester_of(device), given;
+    int64_t left;
 
+    SOTTO_TRY(sotto_record_last_report(device->ledger, &left, err));
     while (found && status == SOTTO_OK && !device->called_off) {
         status = sotto_wallet_next(device->ledger, &row, &found, row.id, err);
-        if (status != SOTTO_OK || !found || !is_due(&row, now))
+        if (status != SOTTO_OK || !found || !is_due(&row, now, left))
             continue;
         status = sotto_consent_get(device->ledger, &given, err);
         if (SOTTO_RULE(no_token_after_a_no) && !given) /* said in another process */
@@ -352,6 +367,12 @@ sotto_status sotto_device_ask_tokens(sotto_device *device, int64_t now, sotto_er
 
 /* ---- using one -------------------------------------------------------------------------------------------- */
 
+/* A list that came before the policy named logs may have been made for this device alone, and its tokens would name it. */
+static bool is_unproved(const sotto_device *device, const sotto_wallet_row *row)
+{
+    return device->terms.policy->log_count > 0 && !row->logged;
+}
+
 static const char *excuse(const sotto_device *device, const sotto_wallet_row *row, bool found,
                           int64_t now)
 {
@@ -361,6 +382,8 @@ static const char *excuse(const sotto_device *device, const sotto_wallet_row *ro
         return "this device's only one for the collection is used";
     if (row->state == SOTTO_TOKEN_REFUSED)
         return "the attester refused it to this device";
+    if (SOTTO_RULE(token_keys_of_the_log) && is_unproved(device, row))
+        return "its key is on no list that came from a log of the policy";
     if (SOTTO_RULE(token_rests) && row->state == SOTTO_TOKEN_HELD && now < row->ready)
         return "it came, and waits for a time that was drawn before it is used";
     if (row->state == SOTTO_TOKEN_HELD)

@@ -166,8 +166,9 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
         say(w,
             "The report goes through a relay, %s, to a gateway, %s: the first sees who sends and "
             "not "
-            "what, the second what and not who. They must not work together.\n",
-            a->relay, a->gateway);
+            "what, the second what and not who. The relay must work together neither with the "
+            "gateway nor with the server behind it, %s.\n",
+            a->relay, a->gateway, recipe->leader);
     if (a->tokens)
         say(w,
             "It carries an anonymous token, so that nobody answers twice. Nobody can tell from the "
@@ -177,8 +178,8 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
         say(w, "The recipe is on a public log, %s, so that everybody is asked the same.\n", a->log);
     if (claim->sampled_by)
         say(w,
-            "Nobody sees who takes part. If as many devices might answer as the recipe says, "
-            "that makes it epsilon %.4g (%s).\n",
+            "Beside the relay and your own network, nobody sees who takes part. If as many devices "
+            "might answer as the recipe says, that makes it epsilon %.4g to all others (%s).\n",
             sotto_bound_shown(claim->epsilon_sampled, 4), claim->sampled_by);
     else if (a->relay && a->tokens && a->log)
         say(w, "Taking part at random lowers no epsilon (%s).\n", claim->unsampled_why);

@@ -106,6 +106,25 @@ static void a_receipt_believes_the_worse_of_two_operators(sotto_test *t)
     other = told = (sotto_rejections){0};
 }
 
+/* Relay and leader can match reports to devices by their times: tests/anonymity shows it. */
+static void a_receipt_names_who_must_not_work_together(sotto_test *t)
+{
+    static const char *const parts[] = {
+        "may know that: the relay, and a device's own network\n",
+        "the relay (key:relay) with the gateway (key:gateway) or the leader (key:leader-2026a);",
+        "attester (key:attester) and issuer (key:issuer) with a server\n"};
+    char text[8192];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
+
+    told = (sotto_rejections){.known = true, .rate = SOTTO_RATE_PASSED, .population = 1000000};
+    make_of(t, sotto_test_recipe(t, "\"population\"", ANONYMITY));
+    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
+    text[out.len] = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        CHECK(t, strstr(text, parts[i]) != NULL);
+    told = (sotto_rejections){0};
+}
+
 /* Or whoever compares it with a server's list finds another. */
 static void a_receipt_names_its_task_as_the_servers_do(sotto_test *t)
 {
@@ -254,6 +273,7 @@ int main(int argc, char **argv)
         CASE(a_receipt_claims_aggregation_and_no_sampling),
         CASE(a_receipt_claims_sampling_by_the_operators_population),
         CASE(a_receipt_believes_the_worse_of_two_operators),
+        CASE(a_receipt_names_who_must_not_work_together),
         CASE(a_receipt_names_its_task_as_the_servers_do),
         CASE(a_receipt_says_what_silence_told),
         CASE(a_receipt_of_a_handful_claims_no_crowd),

@@ -296,14 +296,14 @@ static void an_explanation_names_who_must_be_honest(sotto_test *t)
         CHECK_OK(t, sotto_recipe_explain(&out, recipe, &claim, &t->err));
         memory[out.len] = 0;
         CHECK(t, says("split between two servers") == model->two_servers);
-        CHECK(t, says("Nobody sees who takes part") == model->can_hide);
+        CHECK(t, says("nobody sees who takes part") == model->can_hide);
         /* A price for what silence tells is no reason to speak of a relay. */
         recipe = read(t, replaced(t, text_of(t, trust), POISSON, importance));
         claim = claim_of(t, recipe);
         out = sotto_buf_over(memory, sizeof memory - 1);
         CHECK_OK(t, sotto_recipe_explain(&out, recipe, &claim, &t->err));
         memory[out.len] = 0;
-        CHECK(t, !says("Nobody sees who takes part"));
+        CHECK(t, !says("nobody sees who takes part"));
     }
 }
 

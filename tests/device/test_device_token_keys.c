@@ -121,6 +121,37 @@ static void where_the_policy_names_a_log_lists_come_from_there(sotto_test *t)
     sotto_test_log_clear(&logs);
 }
 
+/* A list that was taken before the application's policy named logs: its token waits until the list comes from the log. */
+static void a_key_from_before_there_was_a_log_is_proved_first(sotto_test *t)
+{
+    sotto_test_log logs;
+    uint64_t taken;
+
+    sotto_test_wallet_start(t, true);
+    sotto_test_token_get(t);
+    sotto_test_log_init(t, &logs);
+    const uint64_t at =
+        sotto_test_log_add(t, &logs, SOTTO_ENTRY_ISSUER_KEYS, 1, sotto_test_the_list(t));
+    const uint64_t asked =
+        sotto_test_log_add(t, &logs, SOTTO_ENTRY_RECIPE, 1, sotto_test_token_recipe(t, "50001"));
+    const uint64_t both[] = {asked, at};
+    const char *policy = sotto_test_log_policy(t, &logs, sotto_test_token_policy(t), "");
+    sotto_test_wallet_phone.options.policy = sotto_bytes_of(policy, strlen(policy));
+    sotto_test_phone_open(&sotto_test_wallet_phone);
+    CHECK_OK(t, sotto_device_feed(sotto_test_wallet_phone.device,
+                                  sotto_test_log_feed(t, &logs, &logs.size, 1, both, 1), &taken,
+                                  &t->err));
+    CHECK_EQUAL(t, 1, taken);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&sotto_test_wallet_phone).made);
+    CHECK(t, sotto_test_why(&sotto_test_wallet_phone, "50001") == SOTTO_WHY_TOKEN);
+    CHECK_OK(t, sotto_device_feed(sotto_test_wallet_phone.device,
+                                  sotto_test_log_feed(t, &logs, &logs.size, 1, both, 2), &taken,
+                                  &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&sotto_test_wallet_phone).made);
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+    sotto_test_log_clear(&logs);
+}
+
 static sotto_status count_rows(void *context, const sotto_token_line *line, sotto_err *err)
 {
     (void)line;
@@ -240,6 +271,7 @@ int main(int argc, char **argv)
         CASE(a_collection_has_one_key),
         CASE(a_key_has_one_collection),
         CASE(where_the_policy_names_a_log_lists_come_from_there),
+        CASE(a_key_from_before_there_was_a_log_is_proved_first),
         CASE(a_wallet_is_bounded),
         CASE(when_a_token_is_asked_for_tells_nothing_of_the_draw),
     };

@@ -175,6 +175,81 @@ static void a_token_that_came_is_not_used_at_once(sotto_test *t)
     sotto_test_phone_close(&sotto_test_wallet_phone);
 }
 
+/* Of two collections: whoever sees both, the attester and the leader, does not see them together. */
+static void nothing_is_asked_for_beside_a_report(sotto_test *t)
+{
+    enum { DAY = 86400 };
+    char entry[1200], *list = sotto_test_take(t, 1300);
+    sotto_test_issuer other;
+    size_t asks;
+
+    sotto_test_wallet_start(t, true);
+    sotto_test_token_get(t);
+    asks = sotto_test_wallet_attester.asks;
+    sotto_test_wallet_attester.any_key = true;
+    sotto_test_issuer_open(t, &other, 1);
+    (void)sotto_test_list_entry(entry, sizeof entry, other.spki, "another",
+                                SOTTO_TEST_OPENS + 2 * DAY, SOTTO_TEST_CLOSES);
+    (void)snprintf(list, 1300, "{\"keys\":[%s]}", entry);
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED, list)));
+    sotto_test_wallet_phone.now = SOTTO_TEST_OPENS + 2 * DAY; /* offline until then */
+    CHECK_OK(t, sotto_device_offer(sotto_test_wallet_phone.device,
+                                   sotto_test_token_recipe(t, "50001"), &t->err));
+    for (int again = 0; again < 2; again++) {
+        (void)sotto_test_tick(&sotto_test_wallet_phone);
+        CHECK_EQUAL(t, 1, sotto_test_wallet_phone.uploads);
+        CHECK_EQUAL(t, asks, sotto_test_wallet_attester.asks);
+        sotto_test_phone_open(&sotto_test_wallet_phone); /* a host may start anew for each tick */
+    }
+    sotto_test_wallet_phone.now += 3601;
+    (void)sotto_test_tick(&sotto_test_wallet_phone);
+    CHECK_EQUAL(t, asks + 1, sotto_test_wallet_attester.asks);
+    sotto_test_issuer_close(&other);
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
+/* A number in place of the modulus that 3, 5, 7, 11 and 13 divide: of its blinds 62% have no inverse. */
+static void spoil(uint8_t spki[SOTTO_TYPE2_SPKI], uint8_t which)
+{
+    enum { DIVISOR = 3 * 5 * 7 * 11 * 13, END = SOTTO_TYPE2_SPKI - 5 };
+    uint32_t rest = 0, low;
+
+    spki[150] = which;
+    memset(spki + END - 4, 0, 4);
+    spki[END - 2] = 0x80;
+    for (size_t i = END - 256; i < END; i++)
+        rest = (rest << 8 | spki[i]) % DIVISOR;
+    low = 0x8000 - rest;
+    low += low % 2 ? 0 : DIVISOR;
+    spki[END - 2] = (uint8_t)(low >> 8);
+    spki[END - 1] = (uint8_t)low;
+}
+
+static void a_bad_key_keeps_no_other_from_being_asked_for(sotto_test *t)
+{
+    enum { BAD = 30, ROOM = 1200 * (BAD + 1) };
+    char *list = sotto_test_take(t, ROOM);
+    size_t used = (size_t)snprintf(list, ROOM, "{\"keys\":[");
+    uint8_t spki[SOTTO_TYPE2_SPKI];
+
+    sotto_test_wallet_start(t, false);
+    memcpy(spki, sotto_test_wallet_issuer.spki, sizeof spki);
+    for (unsigned i = 0; i < BAD; i++) {
+        spoil(spki, (uint8_t)i);
+        used += (size_t)sotto_test_list_entry(list + used, ROOM - used, spki, "bad",
+                                              SOTTO_TEST_OPENS + i, SOTTO_TEST_CLOSES);
+        used += (size_t)snprintf(list + used, ROOM - used, i + 1 < BAD ? "," : "]}");
+    }
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED, list)));
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_the_list(t)));
+    sotto_test_wallet_attester.any_key = true;
+    sotto_test_wallet_phone.now = SOTTO_TEST_OPENS + 3600;
+    (void)sotto_test_tick(&sotto_test_wallet_phone); /* which checks that it went well */
+    CHECK(t, sotto_test_wallet_attester.asks > 0 && sotto_test_wallet_attester.asks < BAD);
+    CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_ASKED)); /* of the last one, which is good */
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
 static void a_lost_answer_is_asked_for_with_the_same_bytes(sotto_test *t)
 {
     sotto_test_wallet_start(t, true);
@@ -507,6 +582,8 @@ int main(int argc, char **argv)
         CASE(nothing_is_asked_before_its_time),
         CASE(without_a_token_a_device_is_silent_and_says_why),
         CASE(a_token_that_came_is_not_used_at_once),
+        CASE(nothing_is_asked_for_beside_a_report),
+        CASE(a_bad_key_keeps_no_other_from_being_asked_for),
         CASE(a_lost_answer_is_asked_for_with_the_same_bytes),
         CASE(a_host_that_calls_it_off_is_asked_later),
         CASE(a_refusal_is_final_and_on_record),

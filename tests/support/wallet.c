@@ -86,6 +86,10 @@ static sotto_status carry(void *context, sotto_exchange *exchange)
 
     if (!strstr(exchange->url, "attester.example"))
         return carry_report(context, exchange);
+    if (sotto_test_wallet_attester.any_key) {
+        sotto_test_wallet_attester.asks++;
+        return SOTTO_IO;
+    }
     return sotto_test_wallet_attester.off ? SOTTO_AGAIN : attest(p->t, exchange);
 }
 

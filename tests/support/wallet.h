@@ -22,6 +22,7 @@ typedef struct sotto_test_attester {
     bool down;     /* no answer, but the request arrived */
     bool portal;   /* a page in the attester's place     */
     bool off;      /* the host wants no exchange now     */
+    bool any_key;  /* only counts, under whichever key   */
     unsigned says; /* another status than 200; 0: none   */
     size_t asks, tokens;
     sotto_bytes bodies[SOTTO_TEST_ASKS]; /* in the test's arena */

@@ -29,6 +29,7 @@
     " analysis TEXT NOT NULL, opens INTEGER NOT NULL, closes INTEGER NOT NULL,"                    \
     " state INTEGER NOT NULL, ask INTEGER NOT NULL, rest INTEGER NOT NULL,"                        \
     " ready INTEGER NOT NULL, spki BLOB NOT NULL, secret BLOB NOT NULL,"                           \
+    " logged INTEGER NOT NULL,"                                                                    \
     " UNIQUE(issuer, analysis, opens)) STRICT;"
 
 /* Large values are in `sealed`, apart; the outbox holds their digests, checked when they are used. */

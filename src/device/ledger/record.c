@@ -103,6 +103,21 @@ sotto_status sotto_record_append(sotto_ledger *ledger, const sotto_record_entry 
     return sotto_ledger_end(ledger, sotto_record_write(ledger, entry, NULL, err), err);
 }
 
+sotto_status sotto_record_last_report(sotto_ledger *ledger, int64_t *at, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    const sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err,
+                          "SELECT at FROM record WHERE kind IN (?,?,?) ORDER BY id DESC LIMIT 1",
+                          "iii", (int64_t)SOTTO_RECORD_LEFT, (int64_t)SOTTO_RECORD_ACKNOWLEDGED,
+                          (int64_t)SOTTO_RECORD_GIVEN_UP);
+
+    *at = status == SOTTO_OK && row ? sqlite3_column_int64(statement, 0) : -1;
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
 /* Behind the record's own columns; false: no such row. */
 static bool take_asked(sqlite3_stmt *row, sotto_asked *asked)
 {

@@ -62,6 +62,9 @@ SOTTO_MUST_USE sotto_status sotto_record_answered(sotto_ledger *ledger, bool *an
 /* When the last report of the analysis was made, or silence was paid for; *at is -1 if never. */
 SOTTO_MUST_USE sotto_status sotto_record_last_answer(sotto_ledger *ledger, int64_t *at,
                                                      const char *analysis, sotto_err *err);
+/* When a report last left, was acknowledged or given up, of whichever recipe; *at is -1 if never. */
+SOTTO_MUST_USE sotto_status sotto_record_last_report(sotto_ledger *ledger, int64_t *at,
+                                                     sotto_err *err);
 /* The last entry of this kind about a recipe since the last reset: its round and note. */
 SOTTO_MUST_USE sotto_status sotto_record_last(sotto_ledger *ledger, bool *found, uint64_t *round,
                                               char note[SOTTO_RECORD_NOTE], sotto_record_kind kind,

@@ -25,7 +25,7 @@ static bool copy_bytes(uint8_t *out, size_t len, sotto_bytes bytes)
     return bytes.len == len;
 }
 
-/* In its columns' order: id, key, issuer, analysis, opens, closes, state, ask, rest, ready, spki, secret. */
+/* In its columns' order: id, key, issuer, analysis, opens, closes, state, ask, rest, ready, spki, secret, logged. */
 static sotto_status take(sotto_wallet_row *out, sqlite3_stmt *row, sotto_err *err)
 {
     const sotto_bytes secret = sotto_ledger_blob(row, 11);
@@ -38,6 +38,7 @@ static sotto_status take(sotto_wallet_row *out, sqlite3_stmt *row, sotto_err *er
         .rest = sqlite3_column_int64(row, 8),
         .ready = sqlite3_column_int64(row, 9),
         .len = secret.len,
+        .logged = sqlite3_column_int64(row, 12) != 0,
     };
     if (!copy_bytes(out->key.id, sizeof out->key.id, sotto_ledger_blob(row, 1)) ||
         !copy_text(out->issuer, sizeof out->issuer, sotto_ledger_text(row, 2)) ||
@@ -102,12 +103,13 @@ static sotto_status write(sotto_ledger *ledger, const sotto_wallet_row *row, sot
 
     if (id)
         SOTTO_TRY(sotto_ledger_fold(ledger, "tokens", id, err));
-    return sotto_ledger_insert(
-        ledger, "tokens", &id, err, "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-        "bttiiiiiibb", sotto_bytes_of(row->key.id, sizeof row->key.id), row->issuer,
-        row->key.analysis, row->key.opens, row->key.closes, (int64_t)row->state, row->ask,
-        row->rest, row->ready, sotto_bytes_of(row->key.spki, sizeof row->key.spki),
-        sotto_bytes_of(row->secret, row->len));
+    return sotto_ledger_insert(ledger, "tokens", &id, err,
+                               "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                               "bttiiiiiibbi", sotto_bytes_of(row->key.id, sizeof row->key.id),
+                               row->issuer, row->key.analysis, row->key.opens, row->key.closes,
+                               (int64_t)row->state, row->ask, row->rest, row->ready,
+                               sotto_bytes_of(row->key.spki, sizeof row->key.spki),
+                               sotto_bytes_of(row->secret, row->len), (int64_t)row->logged);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------------------- */
@@ -133,16 +135,14 @@ static sotto_status check_unused(sotto_ledger *ledger, const sotto_listed_key *k
 }
 
 /* Whether it is known. A second key of a collection would be a second token, or one that marks this device. */
-static sotto_status look_up(sotto_ledger *ledger, bool *known, const char *issuer,
-                            const sotto_listed_key *key, sotto_err *err)
+static sotto_status look_up(sotto_ledger *ledger, sotto_wallet_row *row, bool *known,
+                            const char *issuer, const sotto_listed_key *key, sotto_err *err)
 {
     const sotto_wallet_window window = {issuer, key->analysis, key->opens, INT64_MAX};
-    sotto_wallet_row row;
 
-    SOTTO_TRY(sotto_wallet_find(ledger, &row, known, &window, key->opens, err));
-    const bool same = *known && row.key.closes == key->closes &&
-                      memcmp(row.key.id, key->id, sizeof row.key.id) == 0;
-    sotto_wipe(&row, sizeof row);
+    SOTTO_TRY(sotto_wallet_find(ledger, row, known, &window, key->opens, err));
+    const bool same = *known && row->key.closes == key->closes &&
+                      memcmp(row->key.id, key->id, sizeof row->key.id) == 0;
     if (SOTTO_RULE(one_key_a_collection) && *known && !same)
         return sotto_fail(err, SOTTO_REJECTED,
                           "list of token keys: analysis %.60s: another key is known for it",
@@ -152,6 +152,7 @@ static sotto_status look_up(sotto_ledger *ledger, bool *known, const char *issue
 
 typedef struct taking {
     const char *issuer;
+    bool logged;
     const sotto_listed_key *keys;
     size_t count;
     sotto_wallet_plan_fn *plan;
@@ -162,7 +163,7 @@ typedef struct taking {
 static sotto_status add(sotto_ledger *ledger, const taking *t, const sotto_listed_key *key,
                         sotto_err *err)
 {
-    sotto_wallet_row row = {.key = *key, .state = SOTTO_TOKEN_PLANNED};
+    sotto_wallet_row row = {.key = *key, .state = SOTTO_TOKEN_PLANNED, .logged = t->logged};
 
     if (!copy_text(row.issuer, sizeof row.issuer, t->issuer))
         return sotto_fail(err, SOTTO_TOO_LARGE, "an issuer's name of %zu bytes", strlen(t->issuer));
@@ -170,21 +171,33 @@ static sotto_status add(sotto_ledger *ledger, const taking *t, const sotto_liste
     return write(ledger, &row, err);
 }
 
+/* One that is known is written again where a log has it now, and had not before. */
+static sotto_status take_key(sotto_ledger *ledger, const taking *t, const sotto_listed_key *key,
+                             bool adding, size_t *fresh, sotto_err *err)
+{
+    sotto_wallet_row row = {0};
+    bool known;
+    sotto_status status = look_up(ledger, &row, &known, t->issuer, key, err);
+    const bool proved = status == SOTTO_OK && known && t->logged && !row.logged;
+
+    if (status == SOTTO_OK)
+        *fresh += !known || proved;
+    if (proved && adding) {
+        row.logged = true;
+        status = write(ledger, &row, err);
+    }
+    sotto_wipe(&row, sizeof row);
+    return status == SOTTO_OK && !known && adding ? add(ledger, t, key, err) : status;
+}
+
 /* Without a transaction it only counts. */
 static sotto_status go_through(sotto_ledger *ledger, const taking *t, bool adding, size_t *fresh,
                                sotto_err *err)
 {
     *fresh = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        bool known;
-
-        if (!is_wanted(&t->keys[i], t->now))
-            continue;
-        SOTTO_TRY(look_up(ledger, &known, t->issuer, &t->keys[i], err));
-        *fresh += !known;
-        if (!known && adding)
-            SOTTO_TRY(add(ledger, t, &t->keys[i], err));
-    }
+    for (size_t i = 0; i < t->count; i++)
+        if (is_wanted(&t->keys[i], t->now))
+            SOTTO_TRY(take_key(ledger, t, &t->keys[i], adding, fresh, err));
     return SOTTO_OK;
 }
 
@@ -201,12 +214,12 @@ static sotto_status add_all(sotto_ledger *ledger, const taking *t, sotto_err *er
     return SOTTO_OK;
 }
 
-sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer,
+sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer, bool logged,
                                const sotto_listed_key *keys, size_t count,
                                sotto_wallet_plan_fn *plan, void *context, int64_t now,
                                sotto_err *err)
 {
-    const taking t = {issuer, keys, count, plan, context, now};
+    const taking t = {issuer, logged, keys, count, plan, context, now};
     size_t fresh;
 
     SOTTO_TRY(go_through(ledger, &t, false, &fresh, err));

@@ -4,7 +4,9 @@
  * multiplication of a point of P-256. Ratios are of medians of the same run. */
 #include "bench.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "dap/admission.h"
 #include "seal/token/arc.h"
 #include "seal/token/type2.h"
 #include "sotto/random.h"
@@ -64,12 +66,14 @@ static sotto_status prepare_type2(type2 *b, sotto_err *err)
 {
     uint8_t spki[SOTTO_TYPE2_SPKI];
     sotto_type2_random random;
+    const uint8_t seed[SOTTO_SIGN_SEED] = {1};
 
     SOTTO_TRY(sotto_rsa_private_generate(&b->secret, SOTTO_TYPE2_BITS, err));
     SOTTO_TRY(sotto_type2_key_encode(spki, &b->secret.public_key, err));
     SOTTO_TRY(sotto_type2_key_decode(&b->key, sotto_bytes_of(spki, sizeof spki), err));
     for (size_t i = 0; i < TOKENS; i++) {
         SOTTO_TRY(sotto_type2_draw(&random, &b->key, err));
+        SOTTO_TRY(sotto_admission_nonce(random.nonce, seed, err));
         SOTTO_TRY(
             sotto_type2_request(&b->key, &b->pending, b->request[i], b->digest, &random, err));
         SOTTO_TRY(sotto_type2_issue(&b->secret, b->key.id, b->response,
@@ -138,6 +142,67 @@ static void ask_type2(void *state)
         sotto_type2_request(&b->key, &pending, request, b->digest, &random, NULL) != SOTTO_OK;
 }
 
+/* ---- a report that has one ---------------------------------------------------------------------------------------- */
+
+/* About what the helper opens of Histogram 100, or the leader. */
+enum { SHARE = 2048 };
+
+typedef struct admitted {
+    type2 *tokens;
+    sotto_report_draft drafts[TOKENS];
+    sotto_bytes aad[TOKENS];
+    sotto_arena arena;
+    uint8_t share[SHARE];
+    unsigned next, refused;
+} admitted;
+
+static sotto_status prepare_admitted(admitted *a, type2 *tokens, sotto_err *err)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {1};
+
+    a->tokens = tokens;
+    sotto_arena_init(&a->arena, (size_t)16 << 20);
+    for (size_t i = 0; i < TOKENS; i++) {
+        sotto_report_draft *draft = &a->drafts[i];
+        sotto_buf aad;
+
+        draft->configuration = sotto_bytes_of(a->share, 200);
+        draft->shares[0].payload = draft->shares[1].payload = sotto_bytes_of(a->share, SHARE);
+        draft->metadata.report_id[0] = (uint8_t)i;
+        SOTTO_TRY(sotto_admission_attach(draft, sotto_bytes_of(tokens->token[i], SOTTO_TYPE2_TOKEN),
+                                         seed, &a->arena, err));
+        SOTTO_TRY(sotto_buf_take(&aad, &a->arena, sotto_report_aad_size(draft), err));
+        SOTTO_TRY(sotto_report_aad_encode(&aad, draft, err));
+        a->aad[i] = sotto_buf_bytes(&aad);
+    }
+    return SOTTO_OK;
+}
+
+static void check_admitted(void *state)
+{
+    admitted *a = state;
+    const unsigned i = a->next++ % TOKENS;
+    const sotto_report_draft *draft = &a->drafts[i];
+    sotto_admission admission;
+
+    a->refused +=
+        sotto_admission_find(&admission, draft->metadata.public_extensions, NULL) != SOTTO_OK ||
+        sotto_admission_check(&admission, &a->tokens->key, a->tokens->digest, NULL) != SOTTO_OK ||
+        sotto_admission_check_share(&admission, SOTTO_REPORT_HELPER, a->aad[i], &draft->shares[1],
+                                    NULL) != SOTTO_OK;
+}
+
+static void run_admitted(const sotto_bench *b, type2 *tokens)
+{
+    static admitted state;
+    sotto_err err = {0};
+
+    sotto_bench_expect(prepare_admitted(&state, tokens, &err) == SOTTO_OK, err.reason);
+    (void)sotto_bench_run(b, "anonymity/report-admission", check_admitted, &state, 1);
+    sotto_bench_expect(state.refused == 0, "a report with its token");
+    sotto_arena_clear(&state.arena);
+}
+
 static void run_type2(const sotto_bench *b)
 {
     static type2 state;
@@ -148,6 +213,7 @@ static void run_type2(const sotto_bench *b)
     (void)sotto_bench_run(b, "anonymity/type2-issue", issue_type2, &state, 1);
     (void)sotto_bench_run(b, "anonymity/rsa2048-public-bare", bare_public, &state, 1);
     (void)sotto_bench_run(b, "anonymity/type2-verify", verify_type2, &state, 1);
+    run_admitted(b, &state);
     (void)sotto_bench_run(b, "anonymity/type2-request", ask_type2, &state, 1);
     sotto_bench_expect(state.refused == 0, "tokens were refused");
     sotto_bench_note(b, "anonymity/type2-issue-of-bare", "%",

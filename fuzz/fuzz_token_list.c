@@ -6,7 +6,7 @@
 
 #include "serve/attester/token_list.h"
 
-static sotto_status take(void *context, const sotto_listed_key *key, sotto_err *err)
+static sotto_status take(void *context, const sotto_attester_key *key, sotto_err *err)
 {
     size_t *taken = context;
 

@@ -105,7 +105,8 @@ SOTTO_MUST_USE sotto_status sotto_admission_check(const sotto_admission *admissi
  *   aad    the encoded InputShareAad with which it opened
  *   SOTTO_MISSING    the share has no signature
  *   SOTTO_MALFORMED  it has one of another length
- *   SOTTO_REJECTED   the signature is not of this share */
+ *   SOTTO_REJECTED   the signature is not of this share
+ *   SOTTO_NO_MEMORY  nothing was found out */
 SOTTO_MUST_USE sotto_status sotto_admission_check_share(const sotto_admission *admission,
                                                         unsigned who, sotto_bytes aad,
                                                         const sotto_plaintext_input_share *plain,

@@ -42,8 +42,11 @@ sotto_status sotto_admission_check_share(const sotto_admission *admission, unsig
 
     SOTTO_TRY(find_signature(&signature, plain->private_extensions, err));
     sotto_admission_signed(text, who, aad, plain->payload);
-    if (sotto_signature_check(admission->once_key, signature.data,
-                              sotto_bytes_of(text, sizeof text), NULL) != SOTTO_OK)
+    const sotto_status status = sotto_signature_check(admission->once_key, signature.data,
+                                                      sotto_bytes_of(text, sizeof text), NULL);
+    if (status == SOTTO_NO_MEMORY)
+        return sotto_fail(err, status, "admission: the crypto library failed");
+    if (status != SOTTO_OK)
         return sotto_fail(err, SOTTO_REJECTED,
                           "admission: the token's holder did not make this share");
     return SOTTO_OK;

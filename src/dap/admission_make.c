@@ -2,6 +2,7 @@
 #include "dap/admission.h"
 
 #include "base/arena.h"
+#include "base/declassify.h"
 #include "crypto/hash.h"
 
 #include <string.h>
@@ -50,6 +51,7 @@ static sotto_status put_token(sotto_report_draft *draft, sotto_bytes token,
     SOTTO_TRY(sotto_admission_encode(&data, token, signer->public_key, err));
     SOTTO_TRY(sotto_admission_decode(&read, sotto_buf_bytes(&data), err));
     nonce_of(nonce, signer->public_key);
+    SOTTO_DECLASSIFY(nonce, sizeof nonce); /* public with the report, as its key is */
     if (memcmp(nonce, read.token.nonce, sizeof nonce) != 0)
         return sotto_fail(err, SOTTO_REJECTED, "admission: the token is of another one-time key");
     return make_list(&draft->metadata.public_extensions, SOTTO_EXTENSION_TOKEN,

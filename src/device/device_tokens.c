@@ -8,6 +8,7 @@
 #include "dap/admission.h"
 #include "device/device_log.h"
 #include "device/exchange.h"
+#include "device/ledger/consent.h"
 #include "noise/coin.h"
 #include "seal/token/attested.h"
 
@@ -333,11 +334,16 @@ sotto_status sotto_device_ask_tokens(sotto_device *device, int64_t now, sotto_er
 {
     sotto_wallet_row row = {0};
     sotto_status status = SOTTO_OK;
-    bool found = is_enrolled(device) && attester_of(device);
+    bool found = is_enrolled(device) && attester_of(device), given;
 
     while (found && status == SOTTO_OK && !device->called_off) {
         status = sotto_wallet_next(device->ledger, &row, &found, row.id, err);
-        if (status == SOTTO_OK && found && is_due(&row, now))
+        if (status != SOTTO_OK || !found || !is_due(&row, now))
+            continue;
+        status = sotto_consent_get(device->ledger, &given, err);
+        if (SOTTO_RULE(no_token_after_a_no) && !given) /* said in another process */
+            break;
+        if (status == SOTTO_OK)
             status = ask_for(device, &row, now, err);
     }
     sotto_wipe(&row, sizeof row);

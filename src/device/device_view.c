@@ -64,7 +64,8 @@ static sotto_status show_entry(void *context, const sotto_record_entry *entry, s
 {
     const showing *s = context;
     /* Files, whose serial or size is in the note. */
-    const bool file = entry->kind >= SOTTO_RECORD_PARTIES && entry->kind <= SOTTO_RECORD_FORK;
+    const bool file = entry->kind == SOTTO_RECORD_PARTIES || entry->kind == SOTTO_RECORD_LOG ||
+                      entry->kind == SOTTO_RECORD_FORK;
     sotto_record_line line = {
         .number = entry->number,
         .at = entry->at,

@@ -243,6 +243,23 @@ static void check_log(sotto_reading *at, const sotto_policy *policy, const char 
                               "the policy names no log \"%.60s\"", log);
 }
 
+/* How many devices of a target answer is released. A sample hides in that number whether one more device met the target; all of
+ * them do not (Talwar et al. 2024, 5.5). */
+static void check_target(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *recipe)
+{
+    static const sotto_place targeting = {NULL, "targeting", 0};
+    const sotto_participation *p = &recipe->participation;
+    const bool drawn = p->type == SOTTO_POISSON || p->type == SOTTO_DONATION;
+    const double chance = drawn ? p->rate : 1;
+
+    if (SOTTO_RULE(policy_targeting_rate) && recipe->targeting_count > 0 &&
+        !(chance <= policy->targeting_rate))
+        sotto_reading_mistake(at, &targeting, "poisson or donation with a smaller rate",
+                              "a device of the target takes part with chance %g; the policy allows "
+                              "%g",
+                              chance, policy->targeting_rate);
+}
+
 static void check_policy(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *recipe)
 {
     static const sotto_place analysis = {NULL, "analysis", 0}, no_match = {NULL, "on_no_match", 0},
@@ -268,6 +285,7 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
         sotto_reading_mistake(at, &trust, "a way to add up that the policy allows",
                               "the policy does not allow this way to add up");
     check_log(at, policy, recipe->anonymity.log);
+    check_target(at, policy, recipe);
     check_listed(at, recipe, policy, "cohorts", recipe->cohorts, recipe->cohort_count);
     check_listed(at, recipe, policy, "targeting", recipe->targeting, recipe->targeting_count);
     if (SOTTO_RULE(policy_silence) && recipe->on_no_match == SOTTO_NO_MATCH_SILENCE &&

@@ -240,6 +240,7 @@ struct sotto_policy {
     uint64_t report_bytes; /* of one report, at most */
     sotto_decimal honest;  /* share of a cohort */
     unsigned trusts;       /* bit t: sotto_trust t is allowed */
+    double targeting_rate; /* of recipes that ask some devices alone, at most */
     bool silence;
     const sotto_policy_log *logs; /* none: recipes are taken from whoever brings them */
     size_t log_count;

@@ -201,6 +201,7 @@ static void read_rest(sotto_reading *r, sotto_policy *out)
     out->composition = (sotto_composition)(SOTTO_COMPOSITION_BASIC +
                                            sotto_reading_choice(r->root, "policy", "composition"));
     out->period_days = (uint64_t)json_integer_value(json_object_get(r->root, "period_days"));
+    out->targeting_rate = json_number_value(json_object_get(r->root, "targeting_rate"));
     out->silence = json_is_true(json_object_get(r->root, "silence"));
     out->non_sensitive =
         read_names(r, json_object_get(r->root, "non_sensitive"), &out->non_sensitive_count);

@@ -231,6 +231,7 @@ KEY_ROW(IN_POLICY, "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "no recipe may r
 KEY_ROW(IN_POLICY, "honest", DECIMAL, 0, 0.01, 1, NULL, MUST, "share of a cohort that is taken to be honest: those protect each other")
 KEY_ROW(IN_POLICY, "report_bytes", WHOLE, 0, 100, 1e9, NULL, "1048576", "bytes that one report may have; a recipe whose reports have more is refused")
 KEY_ROW(IN_POLICY, "trusts", LIST, CHOICE, 1, 3, NULL, "[\"split\"]", "ways to add up that are allowed")
+KEY_ROW(IN_POLICY, "targeting_rate", NUMBER, 0, 1e-9, 1, NULL, "1", "largest chance to take part in a recipe with `targeting`: below 1, the number of reports does not tell whether one more device met the target")
 KEY_ROW(IN_POLICY, "silence", FLAG, 0, 0, 0, NULL, "false", "whether a recipe may ask a device without a value to say nothing, which tells something")
 KEY_ROW(IN_POLICY, "logs", OBJECT, 0, 0, 0, "logs", "{}", "public logs. If there is one, recipes, signed parties files and lists of issuers' keys are taken from these logs alone")
 KEY_ROW(IN_POLICY, "issuers", OBJECT, 0, 0, 0, "keys", "{}", "public keys of the issuers of tokens")

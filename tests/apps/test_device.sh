@@ -2,6 +2,7 @@
 # test_device.sh PROGRAM: `sotto device`, as a person types it: the keyboard example from events to a report in a file,
 # Table 1's refusals, and what is said about each.
 . "$(dirname "$0")/../support/program.sh"
+corpus=$(cd "$(dirname "$0")/../../fuzz/corpus/listed_keys" && pwd)
 cd "$work" || exit 1
 verb=device
 good="--idle --charging --network"
@@ -29,7 +30,7 @@ END
 verb="" expect 0 "sotto 0." --version
 verb="" expect 2 "no verb '--versio'" --versio
 expect 0 "a device's events, recipes, budgets" --help
-for part in new events recipes receipts record ledger why forget consent reset donate offer parties tick; do
+for part in new events recipes receipts record ledger why forget consent reset donate offer parties enrol keys tokens tick; do
     expect 0 "usage: sotto device $part" $part --help
     says --json
 done
@@ -249,6 +250,30 @@ expect 0 "parties      : serial 7" record --dir p $now
 says_not told
 expect 4 "ahead of the clock" parties p/far.signed --dir p $now
 expect 0 '"ok":true' parties p/dated.signed --json --dir p # the time of signing is the true one
+
+# ---- tokens: the key of the device, an issuer's list, and where each token stands
+start k
+"$program" parties key k/issuer.key >k/issuer.txt 2>"$out" || complain "no key"
+"$program" parties key k/stranger.key >"$out" 2>&1 || complain "no key"
+sed -i "s/\"min_cohort\"/\"issuers\": {\"key:issuer\": \"$(cat k/issuer.txt)\"}, \"min_cohort\"/" k/policy.json
+sed 's/"opens":10/"opens":179520000/g; s/"closes":200/"closes":1795900000/g' "$corpus/two_collections" >k/keys.json
+"$program" parties sign k/keys.json --token-keys --key k/issuer.key >k/keys.signed || complain "not signed"
+"$program" parties sign k/keys.json --token-keys --key k/stranger.key >k/stranger.signed || complain "not signed"
+sed '$s/}$/} /' k/keys.signed >k/forged.signed
+verb=parties expect 3 "no list of token keys" sign k/parties.json --token-keys --key k/issuer.key
+expect 0 "the attester's operator enrols it" enrol --dir k $now
+cp "$out" k/enrolled
+[ "$(stat -c %a k/enrolment.key)" = 600 ] || complain "others may read the enrolment key"
+expect 0 "$(head -n 1 k/enrolled)" enrol --dir k $now # the same again
+expect 0 '"key":"' enrol --json --dir k $now
+expect 4 "no issuer that the policy names signed it" keys k/stranger.signed --dir k $now
+expect 1 "does not hold" keys k/forged.signed --dir k $now
+expect 3 "no signed list of token keys" keys k/keys.json --dir k $now
+expect 0 "taken" keys k/keys.signed --dir k $now
+expect 0 '"ok":true' keys k/keys.signed --json --dir k $now
+expect 0 "planned  2026-11-20T18:40:00Z to" tokens --dir k $now
+says "(key:issuer; asked for from 2026-11-20T"
+expect 0 '{"state":"planned","analysis":"a","issuer":"key:issuer","opens":1795200000,"closes":1795900000,"at":' tokens --json --dir k $now
 
 # ---- forgetting keeps the ledger and says why
 expect 0 "ledger stays" forget --dir b $now

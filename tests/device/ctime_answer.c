@@ -6,6 +6,9 @@
 #include "sim/random.h"
 #include "support/ctime.h"
 #include "support/recipes.h"
+#include "support/tokens.h"
+
+#include <string.h>
 
 static sotto_status fill_secret(void *context, void *out, size_t len, sotto_err *err)
 {
@@ -15,10 +18,11 @@ static sotto_status fill_secret(void *context, void *out, size_t len, sotto_err 
     return SOTTO_OK;
 }
 
-static void seal(sotto_test *t, const sotto_recipe *recipe, uint64_t bin)
+static void seal_with(sotto_test *t, const sotto_recipe *recipe, uint64_t bin,
+                      const sotto_wallet_row *token)
 {
     const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
-    sotto_answer_plan plan = {.recipe = recipe, .now = recipe->opens};
+    sotto_answer_plan plan = {.recipe = recipe, .token = token, .now = recipe->opens};
     sotto_sim_random random;
     sotto_entropy entropy;
     sotto_randomizer r;
@@ -38,6 +42,30 @@ static void seal(sotto_test *t, const sotto_recipe *recipe, uint64_t bin)
     sotto_ctime_secret(&bin, sizeof bin);
     CHECK_OK(t, sotto_answer_seal(&report, &plan, bin, &entropy, &t->arena, &t->err));
     CHECK(t, report.bytes.len == task.report_bytes);
+}
+
+static void seal(sotto_test *t, const sotto_recipe *recipe, uint64_t bin)
+{
+    seal_with(t, recipe, bin, NULL);
+}
+
+/* The one-time key signs both shares; the token itself is public from then on. */
+static void nor_does_an_answer_with_a_token(sotto_test *t)
+{
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "\"schedule\"",
+                          "\"anonymity\": {\"tokens\": \"type-2\", \"attester\": \"key:attester\","
+                          " \"issuer\": \"key:issuer\"}, \"schedule\"");
+    const sotto_admission_collection collection = {.issuer = {(const uint8_t *)"key:issuer", 10}};
+    sotto_wallet_row row = {.state = SOTTO_TOKEN_HELD, .len = SOTTO_WALLET_HELD, .secret = {3}};
+    sotto_test_issuer issuer;
+
+    sotto_test_issuer_open(t, &issuer, 0);
+    const sotto_bytes token = sotto_test_token(t, &issuer, &collection, row.secret);
+    memcpy(row.secret + SOTTO_SIGN_SEED, token.data, token.len);
+    sotto_test_issuer_close(&issuer);
+    sotto_ctime_secret(row.secret, SOTTO_SIGN_SEED);
+    seal_with(t, recipe, 7, &row);
 }
 
 static void sealing_an_answer_takes_no_branch_on_it(sotto_test *t)
@@ -92,6 +120,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(sealing_an_answer_takes_no_branch_on_it),
         CASE(nor_does_an_answer_of_one_bin),
+        CASE(nor_does_an_answer_with_a_token),
         CASE(the_draw_takes_no_branch_on_what_falls),
     };
     return RUN_TESTS(argc, argv, cases);

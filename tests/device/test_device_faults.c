@@ -187,6 +187,7 @@ static void no_missing_memory_makes_the_device_send_more_than_it_paid_for(sotto_
     plan(t);
     for (long at = 0; at < 400; at += 11) {
         start_over(t);
+        phone.room = sotto_test_buf(t, 1 << 16);
         sotto_alloc_fail_after(at);
         live();
         sotto_alloc_fail_after(-1);

@@ -376,6 +376,38 @@ static void the_slower_process_asks_with_nothing_of_its_own(sotto_test *t)
     sotto_test_phone_close(&sotto_test_wallet_phone);
 }
 
+static sotto_test_phone other;
+
+static void say_no(void *context)
+{
+    sotto_test *t = context;
+
+    CHECK_OK(t, sotto_device_consent(other.device, false, &t->err));
+}
+
+/* While this one sends a report. */
+static void a_no_in_another_process_stops_the_asking(sotto_test *t)
+{
+    sotto_test_phone *phone = &sotto_test_wallet_phone;
+
+    sotto_test_wallet_start(t, true);
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_the_list(t)));
+    CHECK_OK(t, sotto_device_offer(phone->device, sotto_test_sure_recipe(t, "50003", NULL, NULL),
+                                   &t->err));
+    other = *phone;
+    other.device = NULL;
+    other.options.host.counter = (sotto_device_counter){NULL, NULL};
+    sotto_test_phone_open(&other);
+    phone->hook = say_no;
+    phone->hook_context = t;
+    phone->now = SOTTO_TEST_OPENS + 86400;
+    CHECK_EQUAL(t, 1, sotto_test_tick(phone).made);
+    CHECK_EQUAL(t, 1, phone->uploads);
+    CHECK_EQUAL(t, 0, sotto_test_wallet_attester.asks);
+    sotto_test_phone_close(&other);
+    sotto_test_phone_close(phone);
+}
+
 /* Both sealed a report with it; the second finds that it is used, in its own transaction. */
 static void the_slower_process_does_not_use_the_token_again(sotto_test *t)
 {
@@ -484,6 +516,7 @@ int main(int argc, char **argv)
         CASE(dummies_carry_a_token),
         CASE(the_slower_process_asks_with_nothing_of_its_own),
         CASE(the_slower_process_does_not_use_the_token_again),
+        CASE(a_no_in_another_process_stops_the_asking),
         CASE(power_lost_at_any_step_loses_no_token_and_uses_none_twice),
     };
 

@@ -253,6 +253,27 @@ static void anonymity_that_devices_can_not_keep_is_refused(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity", "not yet"));
 }
 
+static void a_target_is_sampled_as_the_policy_says(sotto_test *t)
+{
+    static const char target[] = "\"targeting\": {\"region\": [\"north\"]}, \"encode\"";
+    const sotto_recipe *aimed = sotto_test_recipe(t, "\"encode\"", target);
+    const sotto_policy *lax = sotto_test_policy(t, "[\"locale\"]", "[\"locale\", \"region\"]"),
+                       *policy = sotto_test_policy(
+                           t, "[\"locale\"]", "[\"locale\", \"region\"], \"targeting_rate\": 0.05");
+
+    CHECK_OK(t, lint(t, aimed, lax));
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, aimed, policy));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "targeting",
+                                    "with chance 0.1; the policy allows 0.05"));
+    CHECK_OK(t, lint(t, sotto_test_recipe(t, NULL, NULL), policy)); /* everybody is asked */
+    sotto_recipe rare = *aimed;
+    rare.participation.rate = 0.05;
+    CHECK_OK(t, lint(t, &rare, policy));
+    rare.participation.type = SOTTO_CHECK_IN_AVERAGED_WINDOW; /* each device once */
+    (void)!lint(t, &rare, policy);
+    CHECK(t, sotto_test_has_mistake(&mistakes, "targeting", "with chance 1;"));
+}
+
 /* A log that the policy does not name: no device of it would take the recipe. */
 static void a_log_is_one_of_the_policy_s(sotto_test *t)
 {
@@ -559,6 +580,7 @@ int main(int argc, char **argv)
         CASE(silence_needs_the_policy_s_word),
         CASE(anonymity_that_devices_can_not_keep_is_refused),
         CASE(a_log_is_one_of_the_policy_s),
+        CASE(a_target_is_sampled_as_the_policy_says),
         CASE(biased_answers_are_pointed_out),
         CASE(a_column_that_is_not_encoded_is_pointed_out),
         CASE(a_column_that_the_query_lacks_is_refused),

@@ -116,7 +116,7 @@ for reason in '' "$(printf 'because\n\033[1m')" "$(printf '\377')"; do
     refuses 2 'a line of text' sotto admin segment abandon 17 --reason "$reason" --config leader.ini
 done
 refuses 2 'number' sotto admin segment abandon all --reason because --config leader.ini
-sotto admin gc --config helper.ini --json | grep -q '"repairs": 0, "broken": 0' || fail "gc does not tell all"
+sotto admin gc --config helper.ini --json | grep -q '"repairs": 0, "tokens": 0, "broken": 0' || fail "gc does not tell all"
 # Under names of its own, which the parties file then has.
 pair_new() { # LEADER HELPER COLLECTOR KEY FILE
     sed "s/\"key:leader-2026a\"/\"$1\"/; s/\"key:helper-2026a\"/\"$2\"/" parties.json >named.json

@@ -294,7 +294,7 @@ static void counts_go_with_their_keys(sotto_test *t)
     prepare(t, &d, &v, 200);
     CHECK_EQUAL(t, 200, send(t, &d, &v).status);
     sotto_host_close(d.attester);
-    start_attester(t, &d);
+    sotto_test_attester_start(t, &d);
     for (int i = 0; i < 3000 && counted(t, &d) > 1; i++)
         sotto_test_pause_ms(20);
     CHECK_EQUAL(t, 1, counted(t, &d));
@@ -310,7 +310,7 @@ enum { MANY = 6000 };
 
 static void many_counts_go_a_few_at_a_time(sotto_test *t)
 {
-    const sotto_listed_key old = {{1}, 1000}, open = {{2}, 3000};
+    const sotto_attester_key old = {{1}, 1000}, open = {{2}, 3000};
     uint8_t one[SOTTO_ATTESTER_ID] = {0};
     uint64_t dropped = 0, turns = 0;
     bool more = true;

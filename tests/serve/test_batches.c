@@ -23,7 +23,7 @@ static sotto_status add_all(sotto_tx *tx, void *context, sotto_err *err)
     const batches *b = context;
 
     for (size_t i = 0; i < JOBS; i++)
-        SOTTO_TRY(sotto_batch_add(tx, &b->task, b->jobs[i], &b->subs[i], err));
+        SOTTO_TRY(sotto_batch_add(tx, &b->keys, &b->task, b->jobs[i], &b->subs[i], b->arena, err));
     return SOTTO_OK;
 }
 

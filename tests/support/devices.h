@@ -35,6 +35,7 @@ typedef struct sotto_test_phone {
     uint64_t sends;
     size_t uploads;
     sotto_test_upload uploaded[SOTTO_TEST_UPLOADS];
+    sotto_buf room;   /* for bodies; what does not fit is taken from the test's arena */
     uint64_t counter; /* of the platform */
     sotto_sim_random random;
     sotto_device_simulation simulation;

@@ -5,6 +5,7 @@
 #include "dap/collect.h"
 #include "dap/job.h"
 #include "dap/report.h"
+#include "serve/tasks/folds.h"
 #include "support/database.h"
 #include "support/ports.h"
 #include "transport/http_problem.h"
@@ -402,7 +403,7 @@ static sotto_http_response call(sotto_test *t, sotto_test_service *s, sotto_http
                                 sotto_bytes body)
 {
     char bearer[128];
-    sotto_http_field fields[2] = {{NULL, NULL}};
+    sotto_http_field fields[3] = {{NULL, NULL}};
     size_t count = 0;
     sotto_http_response response = {0};
 
@@ -411,6 +412,8 @@ static sotto_http_response call(sotto_test *t, sotto_test_service *s, sotto_http
         fields[count++] = (sotto_http_field){"Content-Type", sotto_dap_media_type(message)};
     if (token)
         fields[count++] = (sotto_http_field){"Authorization", bearer};
+    if (s->fold && message == SOTTO_DAP_AGGREGATION_JOB_INIT_REQ)
+        fields[count++] = (sotto_http_field){SOTTO_FOLD_FIELD, s->fold};
     CHECK_OK(t, sotto_http_call_wait(s->client, &response,
                                      &(sotto_http_call){.method = method,
                                                         .url = url,

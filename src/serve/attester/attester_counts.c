@@ -136,7 +136,8 @@ static sotto_status count(sotto_tx *tx, void *context, sotto_err *err)
 }
 
 sotto_status sotto_attester_count(sotto_db *db, const uint8_t device[SOTTO_ATTESTER_ID],
-                                  const sotto_listed_key *key, sotto_bytes request, sotto_err *err)
+                                  const sotto_attester_key *key, sotto_bytes request,
+                                  sotto_err *err)
 {
     uint8_t digest[32];
     row r = {.device = sotto_bytes_of(device, SOTTO_ATTESTER_ID),

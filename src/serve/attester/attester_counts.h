@@ -39,7 +39,7 @@ SOTTO_MUST_USE sotto_status sotto_attester_is_enrolled(sotto_db *db,
  *   SOTTO_STALE   the key's counts were dropped */
 SOTTO_MUST_USE sotto_status sotto_attester_count(sotto_db *db,
                                                  const uint8_t device[SOTTO_ATTESTER_ID],
-                                                 const sotto_listed_key *key, sotto_bytes request,
+                                                 const sotto_attester_key *key, sotto_bytes request,
                                                  sotto_err *err);
 /* Drops some counts of one key that closed before that time, and adds their number to *dropped. *more: there may be others. */
 SOTTO_MUST_USE sotto_status sotto_attester_drop(sotto_db *db, int64_t before, uint64_t *dropped,

@@ -40,7 +40,7 @@ typedef struct attester {
     sotto_bearer issuer, operator;
     /* Of what follows. listed: keys that the issuer's list was seen to have. The oldest of each is forgotten. */
     pthread_mutex_t lock;
-    sotto_listed_key listed[LISTED];
+    sotto_attester_key listed[LISTED];
     size_t listed_count;
     miss misses[MISSES];
     size_t miss_count;
@@ -53,7 +53,7 @@ typedef struct attester {
 typedef struct passage {
     attester *attester;
     sotto_http_request *request;
-    sotto_listed_key key; /* when it closes: once it was found on the list */
+    sotto_attester_key key; /* when it closes: once it was found on the list */
     uint8_t device[SOTTO_ATTESTER_ID];
     uint8_t asked[SOTTO_TYPE2_REQUEST];
     bool listed;
@@ -153,7 +153,7 @@ static void forward(passage *p)
 
 /* ---- the public list --------------------------------------------------------------------------------------------- */
 
-static bool is_listed(attester *a, sotto_listed_key *key)
+static bool is_listed(attester *a, sotto_attester_key *key)
 {
     bool found = false;
 
@@ -167,7 +167,7 @@ static bool is_listed(attester *a, sotto_listed_key *key)
     return found;
 }
 
-static void remember_listed(attester *a, const sotto_listed_key *key)
+static void remember_listed(attester *a, const sotto_attester_key *key)
 {
     pthread_mutex_lock(&a->lock);
     a->listed[a->listed_count++ % LISTED] = *key;
@@ -230,7 +230,7 @@ static void count_and_forward(void *context, sotto_worker *worker)
         forward(p);
 }
 
-static sotto_status compare(void *context, const sotto_listed_key *key, sotto_err *err)
+static sotto_status compare(void *context, const sotto_attester_key *key, sotto_err *err)
 {
     passage *p = context;
 

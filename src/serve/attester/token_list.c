@@ -7,7 +7,7 @@
 /* Times of a collection have twelve digits at most (issuer_service.c). */
 static const int64_t LATEST = INT64_C(999999999999);
 
-static bool read_key(sotto_listed_key *out, const json_t *object)
+static bool read_key(sotto_attester_key *out, const json_t *object)
 {
     const json_t *id = json_object_get(object, "id"), *closes = json_object_get(object, "closes");
 
@@ -20,7 +20,7 @@ static bool read_key(sotto_listed_key *out, const json_t *object)
 
 static sotto_status check(const json_t *keys, sotto_err *err)
 {
-    sotto_listed_key key;
+    sotto_attester_key key;
 
     if (!json_is_array(keys))
         return sotto_fail(err, SOTTO_MALFORMED, "the issuer's list: no list of keys");
@@ -35,7 +35,7 @@ sotto_status sotto_token_list_each(sotto_bytes text, sotto_token_list_fn *take, 
 {
     json_t *root = json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
     const json_t *keys = json_object_get(root, "keys");
-    sotto_listed_key key;
+    sotto_attester_key key;
     sotto_status status = check(keys, err);
 
     for (size_t i = 0; status == SOTTO_OK && i < json_array_size(keys); i++)

@@ -9,14 +9,14 @@
 
 enum { SOTTO_LISTED_ID = 32 };
 
-typedef struct sotto_listed_key {
+typedef struct sotto_attester_key {
     uint8_t id[SOTTO_LISTED_ID];
     int64_t closes; /* seconds since 1970 */
-} sotto_listed_key;
+} sotto_attester_key;
 
 /* Calls `take` for each key, in the order of the list, until it returns something else than SOTTO_OK.
  *   SOTTO_MALFORMED  not a list of keys; nothing was taken */
-typedef sotto_status sotto_token_list_fn(void *context, const sotto_listed_key *key,
+typedef sotto_status sotto_token_list_fn(void *context, const sotto_attester_key *key,
                                          sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_token_list_each(sotto_bytes text, sotto_token_list_fn *take,
                                                   void *context, sotto_err *err);

@@ -93,11 +93,12 @@ static sotto_status spend_tokens(sotto_tx *tx, sotto_helper_job *job, sotto_err 
     return SOTTO_OK;
 }
 
-static sotto_status store_sums(sotto_tx *tx, const sotto_helper_job *job, sotto_err *err)
+static sotto_status store_sums(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
 {
     for (size_t i = 0; i < job->batch_count; i++)
         if (job->batches[i].sub.reports > 0)
-            SOTTO_TRY(sotto_batch_add(tx, job->ask.task, job->ask.n, &job->batches[i].sub, err));
+            SOTTO_TRY(sotto_batch_add(tx, job->ask.server->columns, job->ask.task, job->ask.n,
+                                      &job->batches[i].sub, &job->ask.arena, err));
     return SOTTO_OK;
 }
 

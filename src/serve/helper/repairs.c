@@ -111,7 +111,7 @@ static sotto_status repair(sotto_tx *tx, void *context, sotto_err *err)
         return SOTTO_OK;
     SOTTO_TRY(judge(tx, a, &ours, &difference, err));
     status = sotto_repair_drop(tx, &a->dropped, a->ask.server, a->ask.task, &ours, &difference.jobs,
-                               -1, &why);
+                               -1, &a->ask.arena, &why);
     if (status == SOTTO_DENIED)
         return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     if (status != SOTTO_OK)

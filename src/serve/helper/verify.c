@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/rule.h"
+#include "serve/tasks/folds.h"
 #include "serve/tasks/report_time.h"
 #include "serve/tasks/token_check.h"
 
@@ -259,16 +260,34 @@ static sotto_status begin_sums(sotto_helper_job *job, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* As the leader names it. A job of several batches keeps its shares: dropping it would drop all that was folded with it in each
+ * of them, released or not. */
+static int64_t find_fold(const sotto_helper_job *job)
+{
+    sotto_bytes text;
+
+    if (SOTTO_RULE(fold_one_batch) && job->batch_count != 1)
+        return 0;
+    if (!sotto_http_request_field(job->ask.request, SOTTO_FOLD_FIELD, &text))
+        return 0;
+    return sotto_fold_decode(text);
+}
+
 /* Each share sealed for its row, ready for the transaction. */
 static sotto_status end_sums(sotto_helper_job *job, sotto_worker *worker, sotto_err *err)
 {
     size_t size = job->ask.task->dap.sizes.out_share;
+    int64_t fold = find_fold(job);
     sotto_buf plain;
 
     SOTTO_TRY(sotto_buf_take(&plain, worker->arena, size, err));
     for (size_t i = 0; i < job->batch_count; i++) {
         sotto_helper_batch *b = &job->batches[i];
 
+        b->sub.fold = fold;
+        b->sub.sum = &b->sum;
+        if (fold)
+            continue;
         plain.len = 0;
         SOTTO_TRY(job->ask.task->method->tally->encode(&b->sum, &plain, err));
         SOTTO_TRY(sotto_batch_seal_share(&b->sub.share, job->ask.server->columns, job->ask.task,

@@ -131,7 +131,8 @@ static sotto_status drop(sotto_tx *tx, void *context, sotto_err *err)
     sotto_status status;
 
     SOTTO_TRY(read_jobs(tx, s, &ours, err));
-    status = sotto_repair_drop(tx, &s->left_out, s->server, s->task, &ours, &named, s->n, &why);
+    status = sotto_repair_drop(tx, &s->left_out, s->server, s->task, &ours, &named, s->n, &s->arena,
+                               &why);
     if (status == SOTTO_DENIED)
         return deny(s, "a share of a job that differs was released", err);
     if (status != SOTTO_OK)

@@ -1,8 +1,10 @@
 /* While one commit is on its way, what arrives is gathered; then all of it becomes segments and one commit. Where bodies
- * have a spool they are synced there first, so that a row never names bytes that may still be lost. */
+ * have a spool they are synced there first, so that a row never names bytes that may still be lost. Where commits take less time
+ * than PACE_MS, the next one waits that long for company, unless it has enough: reports that come one by one share syncs. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/leader/flush.h"
 #include "serve/leader/leader.h"
+#include "serve/leader/pace.h"
 #include "serve/tasks/metrics.h"
 
 #include "base/alloc.h"
@@ -27,6 +29,8 @@ enum {
 /* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
 enum { SPOOLED = 32 << 10 };
 enum { TELL_EVERY_MS = 1000 };
+/* From the beginning of one commit to that of the next, for fewer reports than that. */
+enum { PACE_MS = 4, ENOUGH = 128 };
 
 typedef struct flush {
     sotto_intake *intake;
@@ -41,7 +45,8 @@ struct sotto_intake {
     pthread_mutex_t lock;
     pthread_cond_t idle;
     sotto_upload_request *first, **end; /* gathered, the oldest first */
-    size_t bytes;                       /* ... and how much that is   */
+    size_t bytes, reports;              /* ... and how much that is   */
+    sotto_pace *pace;
     flush flushes[FLUSHES];
     /* Places of rows whose commit failed. On disk it may still look as if it had not, until the next one that writes. */
     sotto_spool_place *in_doubt;
@@ -90,7 +95,7 @@ static void settle_places(sotto_intake *intake, const flush *f, sotto_status sta
 
 /* ---- the flush ------------------------------------------------------------------------------------------------------ */
 
-static void start_flushes(sotto_intake *intake);
+static void start_flushes(sotto_intake *intake, bool here);
 
 /* Keeps a group's reports in memory for their job; NULL: it will read them. */
 static sotto_cached_reports *hold(const flush *f, const sotto_flush_group *g)
@@ -200,7 +205,7 @@ static void end_flush(flush *f, sotto_status status, bool on_worker)
     (void)pthread_mutex_lock(&intake->lock);
     f->busy = false;
     (void)pthread_mutex_unlock(&intake->lock);
-    start_flushes(intake);
+    start_flushes(intake, false);
 }
 
 /* The answers are written on a worker: the store's thread has the next commit to make. worker is NULL where the pool is full, and
@@ -293,6 +298,7 @@ static void take_gathered(sotto_intake *intake, flush *f)
     }
     intake->first = *at;
     intake->bytes -= bytes;
+    intake->reports -= taken;
     *at = NULL;
     if (!intake->first)
         intake->end = &intake->first;
@@ -333,6 +339,8 @@ static flush *next_flush(sotto_intake *intake)
     }
     if (!intake->first || (busy > 0 && intake->bytes < MUCH))
         idle = NULL;
+    if (idle && !sotto_pace_begin(intake->pace, intake->bytes >= MUCH || intake->reports >= ENOUGH))
+        idle = NULL;
     if (idle)
         idle->busy = true;
     else if (busy == 0)
@@ -341,28 +349,38 @@ static flush *next_flush(sotto_intake *intake)
     return idle;
 }
 
-static void start_flushes(sotto_intake *intake)
+/* here: this thread has time for it, and no other needs to be woken. A flush that has ended begins no other by itself, or
+ * commits that fail would stand on each other's stack. */
+static void start_flushes(sotto_intake *intake, bool here)
 {
     flush *f = next_flush(intake);
 
     /* A full queue must not leave what was gathered behind. */
-    if (f && sotto_pool_post(intake->server->pool, run_flush, f, NULL) != SOTTO_OK)
+    if (f && (here || sotto_pool_post(intake->server->pool, run_flush, f, NULL) != SOTTO_OK))
         run_flush(f, NULL);
+}
+
+static void on_due(void *context)
+{
+    start_flushes(context, true);
 }
 
 void sotto_intake_put(sotto_intake *intake, sotto_upload_request *chain)
 {
     sotto_upload_request *last = chain;
-    size_t bytes = chain->arena.held;
+    size_t bytes = chain->arena.held, reports = chain->count;
 
-    for (; last->next; last = last->next)
+    for (; last->next; last = last->next) {
         bytes += last->next->arena.held;
+        reports += last->next->count;
+    }
     (void)pthread_mutex_lock(&intake->lock);
     *intake->end = chain;
     intake->end = &last->next;
     intake->bytes += bytes;
+    intake->reports += reports;
     (void)pthread_mutex_unlock(&intake->lock);
-    start_flushes(intake);
+    start_flushes(intake, true);
 }
 
 sotto_status sotto_intake_open(sotto_intake **out, sotto_server *server, sotto_err *err)
@@ -381,7 +399,22 @@ sotto_status sotto_intake_open(sotto_intake **out, sotto_server *server, sotto_e
     (void)pthread_mutex_init(&intake->lock, NULL);
     (void)pthread_cond_init(&intake->idle, NULL);
     *out = intake;
-    return SOTTO_OK;
+    return sotto_pace_open(&intake->pace, PACE_MS, on_due, intake, err);
+}
+
+sotto_pace *sotto_intake_pace(sotto_intake *intake)
+{
+    return intake->pace;
+}
+
+size_t sotto_intake_waiting(sotto_intake *intake)
+{
+    size_t reports;
+
+    (void)pthread_mutex_lock(&intake->lock);
+    reports = intake->reports;
+    (void)pthread_mutex_unlock(&intake->lock);
+    return reports;
 }
 
 static bool is_idle(const sotto_intake *intake)
@@ -392,10 +425,17 @@ static bool is_idle(const sotto_intake *intake)
     return !intake->first;
 }
 
+void sotto_intake_hurry(sotto_intake *intake)
+{
+    if (intake && intake->pace)
+        sotto_pace_set(intake->pace, 0);
+}
+
 void sotto_intake_settle(sotto_intake *intake)
 {
     if (!intake)
         return;
+    sotto_intake_hurry(intake);
     (void)pthread_mutex_lock(&intake->lock);
     while (!is_idle(intake))
         (void)pthread_cond_wait(&intake->idle, &intake->lock);
@@ -407,6 +447,7 @@ void sotto_intake_close(sotto_intake *intake)
     if (!intake)
         return;
     sotto_intake_settle(intake);
+    sotto_pace_close(intake->pace);
     for (size_t i = 0; i < FLUSHES; i++)
         sotto_arena_clear(&intake->flushes[i].work.arena);
     sotto_release(intake->in_doubt, intake->in_doubt_cap * sizeof *intake->in_doubt);

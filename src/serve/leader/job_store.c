@@ -3,6 +3,7 @@
 #include "serve/leader/job.h"
 #include "serve/leader/replicas.h"
 #include "serve/leader/unreadable.h"
+#include "serve/tasks/folds.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
 
@@ -310,8 +311,8 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
 
     job->note_count = 0;
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT task, bucket, batch, request, reports, refusals FROM job "
-                                "WHERE n = ?1 AND state = ?2",
+                                "SELECT task, bucket, batch, request, reports, refusals, fold"
+                                " FROM job WHERE n = ?1 AND state = ?2",
                                 err));
     sotto_sql_int(&q, 1, job->n);
     sotto_sql_int(&q, 2, SOTTO_JOB_SENT);
@@ -323,6 +324,7 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     job->stored = (uint64_t)sotto_sql_column_int(&q, 4);
     request = sotto_sql_column_bytes(&q, 3);
     job->refusals = sotto_sql_column_int(&q, 5);
+    job->fold = sotto_sql_column_int(&q, 6);
     SOTTO_TRY(sotto_batch_key_read(&job->batch, sotto_sql_column_bytes(&q, 2), err));
     SOTTO_TRY(sotto_buf_take(&job->request, &job->arena, request.len, err));
     status =
@@ -445,7 +447,8 @@ static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_
     sotto_row_name(row, job->n);
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO job (n, task, id, state, bucket, batch, request,"
-                                " reports, added) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {now})",
+                                " reports, added, fold)"
+                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, {now}, ?9)",
                                 err));
     sotto_sql_int(&q, 1, job->n);
     sotto_sql_int(&q, 2, job->task->n);
@@ -458,6 +461,7 @@ static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_
     sotto_sql_bytes(&q, 6, sotto_bytes_of(job->batch.bytes, job->batch.len));
     sotto_sql_bytes(&q, 7, sotto_buf_bytes(&job->sealed));
     sotto_sql_int(&q, 8, (int64_t)job->count);
+    sotto_sql_int(&q, 9, job->fold);
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -474,6 +478,9 @@ sotto_status sotto_leader_store(sotto_tx *tx, void *context, sotto_err *err)
         return sotto_fail(err, SOTTO_STALE, "the batch closed meanwhile");
     for (size_t i = 0; i < job->segments.count; i++)
         SOTTO_TRY(sotto_segment_claim(tx, job->segments.list[i].n, job->n, err));
+    if (sotto_fold_is_wanted(job->task, job->count))
+        SOTTO_TRY(sotto_fold_choose(tx, &job->fold, job->task, &job->batch,
+                                    job->leader->server->shard, job->count, err));
     SOTTO_TRY(insert_job(tx, job, err));
     /* Its maker holds it first; whoever finds it after that time may go on with it. */
     return sotto_lease_add_held(
@@ -533,7 +540,8 @@ sotto_status sotto_leader_finish(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(count_causes(tx, job, err));
     if (job->sub.reports == 0)
         return SOTTO_OK;
-    return sotto_batch_add(tx, job->task, job->n, &job->sub, err);
+    return sotto_batch_add(tx, job->leader->server->columns, job->task, job->n, &job->sub,
+                           &job->arena, err);
 }
 
 uint64_t sotto_leader_job_reports(const sotto_leader_job *job)

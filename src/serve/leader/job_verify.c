@@ -314,6 +314,10 @@ static sotto_status add_up(sotto_leader_job *job, sotto_err *err)
     sotto_buf share;
 
     SOTTO_TRY(sum_parts(job, err));
+    job->sub.fold = job->fold;
+    job->sub.sum = &job->sum;
+    if (job->fold)
+        return SOTTO_OK;
     SOTTO_TRY(sotto_buf_take(&share, &job->arena, size, err));
     SOTTO_TRY(job->task->method->tally->encode(&job->sum, &share, err));
     return sotto_batch_seal_share(&job->sub.share, job->leader->server->columns, job->task, job->n,

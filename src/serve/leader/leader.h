@@ -35,6 +35,11 @@ void sotto_intake_settle(sotto_intake *intake);
 void sotto_intake_close(sotto_intake *intake);
 /* Takes over a chain of requests (by `next`) whose reports are opened; each is answered once they are on disk, or refused. */
 void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *chain);
+/* From now on nothing waits for company. NULL is fine. */
+void sotto_intake_hurry(sotto_intake *intake);
+/* For tests: how soon one commit follows another, and how many reports wait for one. */
+struct sotto_pace *sotto_intake_pace(sotto_intake *intake);
+size_t sotto_intake_waiting(sotto_intake *intake);
 
 /* ---- lanes: what waits for a job ------------------------------------------------------------------------------ */
 

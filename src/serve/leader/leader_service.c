@@ -116,8 +116,10 @@ static void drain(void *state)
 {
     const sotto_server *server = state;
 
-    if (server->leader)
-        sotto_collection_waits_stop(server->leader->waits);
+    if (!server->leader)
+        return;
+    sotto_collection_waits_stop(server->leader->waits);
+    sotto_intake_hurry(server->leader->intake);
 }
 
 static void stop(void *state)

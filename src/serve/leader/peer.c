@@ -76,6 +76,12 @@ bool sotto_peer_repair(sotto_peer_call *call, const sotto_server_task *task, sot
     return repairs_url(call->url, sizeof call->url, task);
 }
 
+void sotto_peer_name_fold(sotto_peer_call *call, int64_t fold)
+{
+    sotto_fold_encode(call->fold, fold);
+    call->fields[call->http.field_count++] = (sotto_http_field){SOTTO_FOLD_FIELD, call->fold};
+}
+
 int64_t sotto_peer_wait_ms(const sotto_http_response *response)
 {
     enum { LONGEST_S = 120 }; /* db/lease.c takes what waits for longer for a clock that jumped */

@@ -7,13 +7,15 @@
 #ifndef SOTTO_SERVE_LEADER_PEER_H
 #define SOTTO_SERVE_LEADER_PEER_H
 
+#include "serve/tasks/folds.h"
 #include "serve/tasks/tasks.h"
 #include "transport/http_client.h"
 
 typedef struct sotto_peer_call {
     char url[2048];
     char token[SOTTO_TOKEN_MAX + 8];
-    sotto_http_field fields[2];
+    char fold[SOTTO_FOLD_TEXT];
+    sotto_http_field fields[3];
     sotto_http_call http;
 } sotto_peer_call;
 
@@ -21,6 +23,8 @@ typedef struct sotto_peer_call {
  * sent again are the same resource there too. False: the helper's URL is too long. */
 bool sotto_peer_create(sotto_peer_call *call, const sotto_server_task *task,
                        sotto_dap_resource resource, sotto_dap_message message, sotto_bytes body);
+/* Tells the helper which fold the job goes into, so that both put the same jobs together. */
+void sotto_peer_name_fold(sotto_peer_call *call, int64_t fold);
 /* How long the helper asks to be left alone (Retry-After), as far as a lease can wait; 0: it does not. */
 int64_t sotto_peer_wait_ms(const sotto_http_response *response);
 /* Sends a RepairReq (dap/repair.h). */

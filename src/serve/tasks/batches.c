@@ -3,6 +3,8 @@
 
 #include "base/arena.h"
 #include "dap/dap.h"
+#include "base/rule.h"
+#include "serve/tasks/folds.h"
 #include "serve/tasks/schema.h"
 
 #include <string.h>
@@ -140,15 +142,18 @@ static sotto_column_place place_of(uint8_t name[ROW_NAME], int64_t task, sotto_b
     return (sotto_column_place){"sub_aggregate", "share", sotto_buf_bytes(&out)};
 }
 
-sotto_status sotto_batch_add(sotto_tx *tx, const sotto_server_task *task, int64_t job,
-                             const sotto_sub_aggregate *sub, sotto_err *err)
+sotto_status sotto_batch_add(sotto_tx *tx, const sotto_column_keys *keys,
+                             const sotto_server_task *task, int64_t job,
+                             const sotto_sub_aggregate *sub, sotto_arena *arena, sotto_err *err)
 {
     sotto_sql q;
 
+    if (sub->fold)
+        SOTTO_TRY(sotto_fold_add(tx, keys, task, sub, arena, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO sub_aggregate (task, batch, job, reports, checksum,"
-                                " first_bucket, last_bucket, share)"
-                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                                " first_bucket, last_bucket, share, fold)"
+                                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                                 err));
     sotto_sql_int(&q, 1, task->n);
     sotto_sql_bytes(&q, 2, key_bytes(&sub->batch));
@@ -157,7 +162,8 @@ sotto_status sotto_batch_add(sotto_tx *tx, const sotto_server_task *task, int64_
     sotto_sql_bytes(&q, 5, sotto_bytes_of(sub->checksum, sizeof sub->checksum));
     sotto_sql_int(&q, 6, (int64_t)sub->first_bucket);
     sotto_sql_int(&q, 7, (int64_t)sub->last_bucket);
-    sotto_sql_bytes(&q, 8, sub->share);
+    sotto_sql_bytes(&q, 8, sub->fold ? sotto_bytes_of(NULL, 0) : sub->share);
+    sotto_sql_int(&q, 9, sub->fold);
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -217,20 +223,28 @@ typedef struct adding {
     sotto_sub_aggregate *out;
 } adding;
 
-static sotto_status add_row(adding *a, const sotto_sql *q, sotto_err *err)
+static sotto_status add_share(adding *a, const sotto_sql *q, uint64_t reports, sotto_err *err)
 {
-    sotto_bytes batch = sotto_sql_column_bytes(q, 0);
-    uint64_t reports = (uint64_t)sotto_sql_column_int(q, 2);
-    uint64_t first = (uint64_t)sotto_sql_column_int(q, 4);
-    uint64_t last = (uint64_t)sotto_sql_column_int(q, 5);
-    uint8_t checksum[SOTTO_CHECKSUM_SIZE], name[ROW_NAME];
-    sotto_column_place place = place_of(name, a->task->n, batch, sotto_sql_column_int(q, 1));
+    uint8_t name[ROW_NAME];
+    sotto_column_place place = place_of(name, a->task->n, sotto_sql_column_bytes(q, 0),
+                                        sotto_sql_column_int(q, 1));
 
-    SOTTO_TRY(sotto_sql_column_fixed(q, 3, checksum, sizeof checksum, err));
     a->plain.len = 0;
     SOTTO_TRY(sotto_column_unseal(&a->plain, a->keys, &place, sotto_sql_column_bytes(q, 6), err));
     SOTTO_TRY(a->task->method->tally->decode(&a->one, sotto_buf_bytes(&a->plain), reports, err));
-    SOTTO_TRY(a->task->method->tally->merge(&a->sum, &a->one, err));
+    return a->task->method->tally->merge(&a->sum, &a->one, err);
+}
+
+static sotto_status add_row(adding *a, const sotto_sql *q, sotto_err *err)
+{
+    uint64_t reports = (uint64_t)sotto_sql_column_int(q, 2);
+    uint64_t first = (uint64_t)sotto_sql_column_int(q, 4);
+    uint64_t last = (uint64_t)sotto_sql_column_int(q, 5);
+    uint8_t checksum[SOTTO_CHECKSUM_SIZE];
+
+    SOTTO_TRY(sotto_sql_column_fixed(q, 3, checksum, sizeof checksum, err));
+    if (sotto_sql_column_int(q, 7) == 0)
+        SOTTO_TRY(add_share(a, q, reports, err));
     sotto_dap_checksum_merge(a->out->checksum, checksum);
     if (a->out->reports == 0 || first < a->out->first_bucket)
         a->out->first_bucket = first;
@@ -255,7 +269,8 @@ static sotto_status select_rows(sotto_tx *tx, sotto_sql *q, int64_t task, const 
 {
     SOTTO_TRY(sotto_sql_prepare(
         tx, q,
-        "SELECT batch, job, reports, checksum, first_bucket, last_bucket, share FROM sub_aggregate"
+        "SELECT batch, job, reports, checksum, first_bucket, last_bucket, share, fold"
+        " FROM sub_aggregate"
         " WHERE task = ?1 AND batch >= ?2 AND batch <= ?3"
         " AND (batch > ?2 OR job > ?4) ORDER BY batch, job LIMIT ?5",
         err));
@@ -318,6 +333,9 @@ sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *sum, const sotto
     SOTTO_TRY(ops->tally_init(&a.sum, &task->vdaf, arena, err));
     SOTTO_TRY(ops->tally_init(&a.one, &task->vdaf, arena, err));
     SOTTO_TRY(add_rows(tx, &a, range, err));
+    SOTTO_TRY(sotto_folds_merge(tx, &a.sum, keys, task, range, arena, err));
+    if (SOTTO_RULE(folds_are_complete) && a.sum.contributions != sum->reports)
+        return sotto_fail(err, SOTTO_MALFORMED, "the batch's shares are not those of its jobs");
     SOTTO_TRY(task->method->tally->encode(&a.sum, &out, err));
     sum->share = sotto_buf_bytes(&out);
     return SOTTO_OK;

@@ -28,7 +28,9 @@ typedef struct sotto_sub_aggregate {
     uint64_t reports;
     uint8_t checksum[SOTTO_CHECKSUM_SIZE];
     uint64_t first_bucket, last_bucket; /* of the reports in it, both included */
-    sotto_bytes share; /* encoded, sizes.out_share bytes; sealed in sotto_batch_add */
+    int64_t fold; /* that its share goes into (folds.h); 0: it has a share of its own */
+    const sotto_tally *sum; /* folded: what is added */
+    sotto_bytes share; /* not folded: encoded, sizes.out_share bytes; sealed in sotto_batch_add */
 } sotto_sub_aggregate;
 
 /* One more report of it: its time, its id in the checksum. The share is added elsewhere. */
@@ -61,9 +63,10 @@ SOTTO_MUST_USE sotto_status sotto_batch_seal_share(sotto_bytes *sealed,
                                                    const sotto_server_task *task, int64_t job,
                                                    const sotto_batch_key *batch, sotto_bytes share,
                                                    sotto_arena *arena, sotto_err *err);
-/* sub->share is sealed. SOTTO_DENIED: this job has added to this batch before. */
-SOTTO_MUST_USE sotto_status sotto_batch_add(sotto_tx *tx, const sotto_server_task *task,
-                                            int64_t job, const sotto_sub_aggregate *sub,
+/* sub->share is sealed, or sub->sum goes into a fold. SOTTO_DENIED: this job has added to this batch before. */
+SOTTO_MUST_USE sotto_status sotto_batch_add(sotto_tx *tx, const sotto_column_keys *keys,
+                                            const sotto_server_task *task, int64_t job,
+                                            const sotto_sub_aggregate *sub, sotto_arena *arena,
                                             sotto_err *err);
 /* Reports in every sub-aggregate of the range. */
 SOTTO_MUST_USE sotto_status sotto_batch_count(sotto_tx *tx, uint64_t *reports, int64_t task,

@@ -65,6 +65,7 @@ static const char *const sweeps[] = {
     " (SELECT report FROM refused WHERE task = ?1 LIMIT ?2)",
     "DELETE FROM sub_aggregate WHERE task = ?1 AND job IN"
     " (SELECT job FROM sub_aggregate WHERE task = ?1 LIMIT ?2)",
+    "DELETE FROM fold WHERE task = ?1 AND n IN (SELECT n FROM fold WHERE task = ?1 LIMIT ?2)",
     "DELETE FROM job WHERE task = ?1 AND n IN"
     " (SELECT n FROM job WHERE task = ?1 AND state >= 2 LIMIT ?2)",
     "DELETE FROM repair WHERE task = ?1 AND id IN"
@@ -92,8 +93,8 @@ static sotto_status sweep_some(sotto_tx *tx, void *context, sotto_err *err)
 static sotto_status sweep_task(sotto_db *db, sotto_gc *gc, int64_t task, uint64_t *left,
                                sotto_err *err)
 {
-    uint64_t *counts[SWEEPS] = {&gc->marks, &gc->refusals, &gc->sub_aggregates, &gc->jobs,
-                                &gc->repairs};
+    uint64_t *counts[SWEEPS] = {&gc->marks, &gc->refusals, &gc->sub_aggregates,
+                                &gc->sub_aggregates, &gc->jobs, &gc->repairs};
 
     for (size_t i = 0; i<SWEEPS && * left> 0;) {
         sweep s = {sweeps[i], task, gc->pass_rows < *left ? gc->pass_rows : *left, 0};

@@ -1,6 +1,8 @@
 #include "serve/tasks/repair.h"
 
 #include "base/rule.h"
+#include "base/arena.h"
+#include "serve/tasks/folds.h"
 #include "serve/tasks/schema.h"
 
 #include <stdlib.h>
@@ -13,10 +15,10 @@ enum { ROWS_AT_ONCE = 256 };
 /* The name that both sides have for a job is the hash of its request: the leader's id of it, and what the helper keeps
  * in place of the request. */
 static const char *const statements[] = {
-    "SELECT a.batch, a.job, a.reports, a.checksum, j.id FROM sub_aggregate a"
+    "SELECT a.batch, a.job, a.reports, a.checksum, j.id, a.fold FROM sub_aggregate a"
     " LEFT JOIN job j ON j.n = a.job WHERE a.task = ?1 AND a.batch >= ?2 AND a.batch <= ?3"
     " AND (a.batch > ?2 OR a.job > ?4) ORDER BY a.batch, a.job LIMIT 256",
-    "SELECT a.batch, a.job, a.reports, a.checksum, j.request FROM sub_aggregate a"
+    "SELECT a.batch, a.job, a.reports, a.checksum, j.request, a.fold FROM sub_aggregate a"
     " LEFT JOIN job j ON j.n = a.job WHERE a.task = ?1 AND a.batch >= ?2 AND a.batch <= ?3"
     " AND (a.batch > ?2 OR a.job > ?4) ORDER BY a.batch, a.job LIMIT 256",
 };
@@ -41,6 +43,7 @@ static sotto_status read_one(sotto_repair_row *out, const sotto_sql *q, sotto_er
 
     memset(out, 0, sizeof *out);
     out->n = sotto_sql_column_int(q, 1);
+    out->fold = sotto_sql_column_int(q, 5);
     out->job.report_count = (uint64_t)sotto_sql_column_int(q, 2);
     if (id.len == sizeof out->job.id)
         memcpy(out->job.id, id.data, id.len);
@@ -121,38 +124,118 @@ sotto_status sotto_repair_read(sotto_tx *tx, sotto_repair_list *out, const sotto
 
 /* ---- comparing ----------------------------------------------------------------------------------------------- */
 
+/* bad: one byte for each of list->jobs. */
+typedef struct verdicts {
+    uint8_t *bad;
+    int64_t *folds; /* of bad jobs, ascending */
+    size_t fold_count;
+} verdicts;
+
+static sotto_status begin_verdicts(verdicts *v, const sotto_repair_list *list, sotto_arena *arena,
+                                   sotto_err *err)
+{
+    *v = (verdicts){.bad = sotto_arena_take(arena, list->count + 1), /* zeros */
+                    .folds = sotto_arena_take_array(arena, list->row_count + 1, sizeof *v->folds)};
+    return v->bad && v->folds ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a batch's jobs");
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The job of each row: both lists ascend by id. */
+static size_t job_of(const sotto_repair_list *list, size_t row, size_t job)
+{
+    return job + (memcmp(list->rows[row].job.id, list->jobs[job].id, SOTTO_RESOURCE_ID_SIZE) != 0);
+}
+
+/* What is folded with a bad job is bad. A job that is folded is in one fold alone, so this is all. */
+static void spread(verdicts *v, const sotto_repair_list *list)
+{
+    v->fold_count = 0;
+    for (size_t row = 0, job = 0; row < list->row_count; row++) {
+        job = job_of(list, row, job);
+        if (v->bad[job] && list->rows[row].fold)
+            v->folds[v->fold_count++] = list->rows[row].fold;
+    }
+    qsort(v->folds, v->fold_count, sizeof *v->folds, by_number);
+    for (size_t row = 0, job = 0; row < list->row_count; row++) {
+        job = job_of(list, row, job);
+        if (SOTTO_RULE(folded_jobs_go_together) &&
+            bsearch(&list->rows[row].fold, v->folds, v->fold_count, sizeof *v->folds, by_number))
+            v->bad[job] = 1;
+    }
+}
+
 static bool is_same(const sotto_dap_repair_job *a, const sotto_dap_repair_job *b)
 {
     return a->report_count == b->report_count &&
            memcmp(a->checksum, b->checksum, sizeof a->checksum) == 0;
 }
 
-/* Both ascend: one walk through the two. */
+/* Two lists that ascend, walked together. */
+typedef struct pair {
+    const sotto_repair_list *ours;
+    size_t i;
+    sotto_reader in;
+    bool more;
+    sotto_dap_repair_job their;
+    int order; /* of our job, compared with theirs: 0 is the same one */
+} pair;
+
+static bool look(pair *p)
+{
+    bool has_ours = p->i < p->ours->count;
+
+    if (!has_ours && !p->more)
+        return false;
+    p->order = !has_ours ? 1
+               : !p->more
+                   ? -1
+                   : memcmp(p->ours->jobs[p->i].id, p->their.id, sizeof p->their.id);
+    return true;
+}
+
+static pair begin_pair(const sotto_repair_list *ours, const sotto_dap_repair_req *theirs)
+{
+    pair p = {.ours = ours, .in = sotto_reader_over(theirs->jobs)};
+
+    p.more = sotto_dap_repair_req_next(&p.in, &p.their);
+    return p;
+}
+
+static void go_on(pair *p)
+{
+    p->i += p->order <= 0;
+    if (p->order >= 0)
+        p->more = sotto_dap_repair_req_next(&p->in, &p->their);
+}
+
 sotto_status sotto_repair_compare(sotto_repair_difference *out, const sotto_repair_list *ours,
                                   const sotto_dap_repair_req *theirs, sotto_arena *arena,
                                   sotto_err *err)
 {
-    size_t most = ours->count + theirs->count, i = 0;
+    size_t most = ours->count + theirs->count;
     uint8_t *ids = sotto_arena_take_array(arena, most + 1, SOTTO_RESOURCE_ID_SIZE);
-    sotto_reader in = sotto_reader_over(theirs->jobs);
-    sotto_dap_repair_job their;
-    bool more = sotto_dap_repair_req_next(&in, &their);
+    verdicts v;
 
     *out = (sotto_repair_difference){.agreed = 0};
     if (!ids)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a batch's jobs");
-    while (i < ours->count || more) {
-        const sotto_dap_repair_job *our = i < ours->count ? &ours->jobs[i] : NULL;
-        int order = !our ? 1 : !more ? -1 : memcmp(our->id, their.id, sizeof their.id);
-
-        if (order == 0 && our && is_same(our, &their))
-            out->agreed += our->report_count;
+    SOTTO_TRY(begin_verdicts(&v, ours, arena, err));
+    for (pair p = begin_pair(ours, theirs); look(&p); go_on(&p))
+        if (p.order <= 0)
+            v.bad[p.i] = p.order < 0 || !is_same(&ours->jobs[p.i], &p.their);
+    spread(&v, ours);
+    for (pair p = begin_pair(ours, theirs); look(&p); go_on(&p)) {
+        if (p.order <= 0 && !v.bad[p.i])
+            out->agreed += ours->jobs[p.i].report_count;
         else
             memcpy(ids + SOTTO_RESOURCE_ID_SIZE * out->jobs.count++,
-                   order <= 0 ? our->id : their.id, SOTTO_RESOURCE_ID_SIZE);
-        i += order <= 0;
-        if (order >= 0)
-            more = sotto_dap_repair_req_next(&in, &their);
+                   p.order <= 0 ? ours->jobs[p.i].id : p.their.id, SOTTO_RESOURCE_ID_SIZE);
     }
     out->jobs.dropped = sotto_bytes_of(ids, SOTTO_RESOURCE_ID_SIZE * out->jobs.count);
     return SOTTO_OK;
@@ -210,18 +293,21 @@ static sotto_status drop_job(sotto_tx *tx, uint64_t *dropped, const sotto_server
     bool row;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT batch, job, reports FROM sub_aggregate WHERE task = ?1"
-                                " AND job = ?2",
+                                "SELECT batch, job, reports, fold FROM sub_aggregate"
+                                " WHERE task = ?1 AND job = ?2",
                                 err));
     sotto_sql_int(&q, 1, task->n);
     sotto_sql_int(&q, 2, job);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
         uint64_t reports = (uint64_t)sotto_sql_column_int(&q, 2);
+        int64_t fold = sotto_sql_column_int(&q, 3);
         place at;
 
         SOTTO_TRY(read_place(&at, &q, err));
         SOTTO_TRY(drop_part(tx, server, task, &at.batch, reports, own, err));
+        if (fold)
+            SOTTO_TRY(sotto_fold_drop(tx, task->n, &at.batch, fold, err));
         *dropped += reports;
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
@@ -238,24 +324,36 @@ static sotto_status drop_job(sotto_tx *tx, uint64_t *dropped, const sotto_server
     return sotto_sql_run(&q, NULL, err);
 }
 
-sotto_status sotto_repair_drop(sotto_tx *tx, uint64_t *dropped, const sotto_server *server,
-                               const sotto_server_task *task, const sotto_repair_list *ours,
-                               const sotto_dap_repair_resp *named, int64_t own, sotto_err *err)
+static void mark_named(verdicts *v, const sotto_repair_list *ours,
+                       const sotto_dap_repair_resp *named)
 {
     const uint8_t *id = named->dropped.data, *end = id + named->dropped.len;
 
-    *dropped = 0;
-    for (size_t i = 0; i < ours->row_count && id < end;) {
-        int order = memcmp(ours->rows[i].job.id, id, SOTTO_RESOURCE_ID_SIZE);
+    for (size_t i = 0; i < ours->count && id < end;) {
+        int order = memcmp(ours->jobs[i].id, id, SOTTO_RESOURCE_ID_SIZE);
 
-        if (order > 0) {
-            id += SOTTO_RESOURCE_ID_SIZE;
-            continue;
-        }
+        v->bad[i] = order == 0;
+        i += order <= 0;
+        id += order > 0 ? SOTTO_RESOURCE_ID_SIZE : 0;
+    }
+}
+
+sotto_status sotto_repair_drop(sotto_tx *tx, uint64_t *dropped, const sotto_server *server,
+                               const sotto_server_task *task, const sotto_repair_list *ours,
+                               const sotto_dap_repair_resp *named, int64_t own, sotto_arena *arena,
+                               sotto_err *err)
+{
+    verdicts v;
+
+    *dropped = 0;
+    SOTTO_TRY(begin_verdicts(&v, ours, arena, err));
+    mark_named(&v, ours, named);
+    spread(&v, ours);
+    for (size_t row = 0, job = 0; row < ours->row_count; row++) {
+        job = job_of(ours, row, job);
         /* A second row of the same job finds nothing left of it. */
-        if (order == 0)
-            SOTTO_TRY(drop_job(tx, dropped, server, task, ours->rows[i].n, own, err));
-        i++;
+        if (v.bad[job])
+            SOTTO_TRY(drop_job(tx, dropped, server, task, ours->rows[row].n, own, err));
     }
     return SOTTO_OK;
 }

@@ -4,7 +4,8 @@
  * Memory:   lists lie in the caller's arena.
  *
  * What is left out is a whole job, on both sides, before any share of any of its buckets was released. Its reports are
- * counted as rejected, and their marks stay: nobody can bring them in again.
+ * counted as rejected, and their marks stay: nobody can bring them in again. Jobs that share a fold (folds.h) go together. Where the
+ * two sides folded differently, the one that dropped more says so by its next list, and the other drops the rest.
  */
 #ifndef SOTTO_SERVE_TASKS_REPAIR_H
 #define SOTTO_SERVE_TASKS_REPAIR_H
@@ -15,7 +16,8 @@
 
 /* What one job added to one bucket. */
 typedef struct sotto_repair_row {
-    int64_t n; /* the job's row */
+    int64_t n;    /* the job's row           */
+    int64_t fold; /* that has its share, or 0 */
     sotto_dap_repair_job job;
 } sotto_repair_row;
 
@@ -35,7 +37,7 @@ SOTTO_MUST_USE sotto_status sotto_repair_read(sotto_tx *tx, sotto_repair_list *o
 
 /* Where two lists differ. */
 typedef struct sotto_repair_difference {
-    sotto_dap_repair_resp jobs; /* in one list alone, or not the same in both     */
+    sotto_dap_repair_resp jobs; /* in one list alone, or not the same in both, or folded with such a one */
     uint64_t agreed;            /* reports of all others                          */
 } sotto_repair_difference;
 SOTTO_MUST_USE sotto_status sotto_repair_compare(sotto_repair_difference *out,
@@ -43,11 +45,12 @@ SOTTO_MUST_USE sotto_status sotto_repair_compare(sotto_repair_difference *out,
                                                  const sotto_dap_repair_req *theirs,
                                                  sotto_arena *arena, sotto_err *err);
 
-/* Drops those of our jobs that are named; *dropped counts their reports.
+/* Drops those of our jobs that are named, and those that are folded with them; *dropped counts their reports.
  *   own           the release's row that asks for it; -1: none
  *   SOTTO_DENIED  one of their buckets belongs to another release: nothing may change in it any more */
 SOTTO_MUST_USE sotto_status sotto_repair_drop(
     sotto_tx *tx, uint64_t *dropped, const sotto_server *server, const sotto_server_task *task,
-    const sotto_repair_list *ours, const sotto_dap_repair_resp *named, int64_t own, sotto_err *err);
+    const sotto_repair_list *ours, const sotto_dap_repair_resp *named, int64_t own,
+    sotto_arena *arena, sotto_err *err);
 
 #endif

@@ -127,4 +127,14 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      " spki {bytes} NOT NULL, opens {int} NOT NULL, closes {int} NOT NULL, PRIMARY KEY (task, n));"
      "CREATE TABLE spent (token_key {int} NOT NULL, nonce {bytes} NOT NULL,"
      " report {bytes} NOT NULL, PRIMARY KEY (token_key, nonce)) {keyed};"},
+    {13,
+     /* One share for many jobs of a batch (serve/tasks/folds.h). `planned`: reports of all jobs that the leader put into it,
+      * under way or not; `reports`: those that its share has. */
+     "CREATE TABLE fold (task {int} NOT NULL, batch {bytes} NOT NULL, n {int} NOT NULL,"
+     " shard {int} NOT NULL, planned {int} NOT NULL, reports {int} NOT NULL,"
+     " share {bytes} NOT NULL, PRIMARY KEY (task, batch, n));"
+     "{only_postgres} ALTER TABLE fold ALTER COLUMN share SET STORAGE EXTERNAL;\n"
+     /* Which fold has the job's share; 0: none, it has its own. */
+     "ALTER TABLE sub_aggregate ADD COLUMN fold {int} NOT NULL DEFAULT 0;"
+     "ALTER TABLE job ADD COLUMN fold {int} NOT NULL DEFAULT 0;"},
 };

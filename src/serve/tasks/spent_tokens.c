@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 3 };
+enum { COLUMNS = 3, POINTER = sizeof(void *) };
 
 static int by_token(const sotto_token_spend *a, const sotto_token_spend *b)
 {
@@ -89,7 +89,7 @@ static sotto_status compare(sotto_tx *tx, sotto_token_spend *s, sotto_err *err)
 sotto_status sotto_tokens_spend(sotto_tx *tx, sotto_token_spend **spends, size_t count,
                                 sotto_err *err)
 {
-    qsort(spends, count, sizeof *spends, in_order);
+    qsort(spends, count, POINTER, in_order);
     for (size_t i = 0; i < count; i++)
         spends[i]->spent = spends[i]->fresh = false;
     for (size_t done = 0; done < count;) {

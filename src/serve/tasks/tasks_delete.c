@@ -14,6 +14,7 @@ static const char *const kept[] = {
     "SELECT 1 FROM segment WHERE task = ?1 LIMIT 1",
     "SELECT 1 FROM job WHERE task = ?1 LIMIT 1",
     "SELECT 1 FROM sub_aggregate WHERE task = ?1 LIMIT 1",
+    "SELECT 1 FROM fold WHERE task = ?1 LIMIT 1",
     "SELECT 1 FROM batch WHERE task = ?1 LIMIT 1",
     "SELECT 1 FROM release WHERE task = ?1 LIMIT 1",
     "SELECT 1 FROM rejection WHERE task = ?1 LIMIT 1",

@@ -26,7 +26,7 @@ enum {
     HOSTILE_IN = 100,
     URL = 256,
     TASK_TRIES = 100,
-    TICKS = 50,    /* until a device has its token, or its report is taken */
+    TICKS = 600,   /* until a device has its token, or its report is taken */
     TICK_MS = 100, /* between two of them                                   */
     DAY = 86400
 };
@@ -247,7 +247,7 @@ static sotto_status answer_now(basket *b, sotto_device *device, bool *made, sott
     b->now = 0;
     SOTTO_TRY(tick(device, &state, 0, err));
     *made = state.made == 1;
-    for (unsigned i = 1; i < TICKS && !b->hostile && state.waiting > 0; i++)
+    for (unsigned i = 1; i < TICKS && !b->hostile && state.waiting > 0 && !demo_interrupted(); i++)
         SOTTO_TRY(tick(device, &state, i, err));
     if (!b->hostile && state.waiting > 0)
         return sotto_fail(err, SOTTO_IO, "a report was not taken");

@@ -42,8 +42,8 @@ static void print_hostile(const demo *d)
         (unsigned long long)d->truth.tampered, (unsigned long long)d->truth.replayed,
         (unsigned long long)d->truth.forged);
     (void)printf(
-        "Each device was charged epsilon %.3f of its %.3f for this analysis: what the recipe\n"
-        "promises, however many others answer. %.3f is left.\n",
+        "Each device that answered was charged epsilon %.3f of its %.3f for this analysis: what the\n"
+        "recipe promises, however many others answer. %.3f is left.\n",
         d->epsilon_allowed - d->epsilon_left, d->epsilon_allowed, d->epsilon_left);
 }
 

@@ -81,8 +81,8 @@ sotto_status sotto_device_take_issuer_keys(sotto_device *device, sotto_bytes lis
     if (closed)
         return sotto_fail(err, SOTTO_DENIED, "%s", closed);
     sotto_logged logged;
-    sotto_status status = sotto_device_logged(device, &logged, list, SOTTO_ENTRY_ISSUER_KEYS,
-                                              (sotto_bytes){0}, err);
+    sotto_status status =
+        sotto_device_logged(device, &logged, list, SOTTO_ENTRY_ISSUER_KEYS, (sotto_bytes){0}, err);
     if (status == SOTTO_OK)
         status = take_keys(device, logged.object, logged.log != NULL, err);
     sotto_arena_reset(&device->work);

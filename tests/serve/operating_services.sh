@@ -117,9 +117,9 @@ refuses() {
 }
 refuses 7 "nothing answers at 127.0.0.1:$(($(port_of relay) + 1))" sotto admin health --config relay.ini
 refuses 7 "nothing answers at 127.0.0.1:$(($(port_of log) + 1))" sotto admin drain --config log.ini
-refuses 2 'a relay has no tasks' sotto admin gc --config relay.ini
-refuses 2 'a relay has no tasks' sotto admin keys list --config relay.ini
-refuses 2 'a witness has no tasks' sotto admin task list --config witness.ini
+refuses 2 'the file of a relay, which has no tasks' sotto admin gc --config relay.ini
+refuses 2 'the file of a relay, which has no HPKE keys' sotto admin keys list --config relay.ini
+refuses 2 'the file of a witness, which has no tasks' sotto admin task list --config witness.ini
 # Schemas of two services have the same numbers.
 sed "s/^database = .*/database = sqlite:gateway.db/" relay.ini >foreign.ini
 refuses 4 "this database is a gateway's, and this is a relay" sotto admin migrate --config foreign.ini

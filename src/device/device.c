@@ -338,5 +338,7 @@ sotto_status sotto_device_offer_from(sotto_device *device, sotto_bytes recipe, s
 
 sotto_status sotto_device_offer(sotto_device *device, sotto_bytes recipe, sotto_err *err)
 {
+    sotto_err_clear(err);
+
     return sotto_device_offer_from(device, recipe, sotto_bytes_of(NULL, 0), err);
 }

@@ -271,7 +271,7 @@ static void each_way_of_writing_is_found(sotto_test *t)
 /* ---- everything that may go wrong ------------------------------------------------------------------------------- */
 
 static sotto_test_service s;
-static const char stranger[] = "c3RyYW5nZXJz-own_secret-that_nobody_gave_out";
+static const char stranger[] = "c3RyYW5nZXJz-own_words-that_nobody_gave_out";
 
 static void keep_report_secret(sotto_test *t, const sotto_dap_report *r, sotto_test_flaw flaw)
 {

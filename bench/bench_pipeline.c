@@ -544,10 +544,12 @@ void sotto_bench_pipeline(const sotto_bench *b)
     /* tests/support/postgres.sh run build/release/sotto-bench --filter pipeline/ */
     if (!postgres)
         return;
-    run_replicas(b, &(pipeline_case){"Histogram-100-PostgreSQL-2+2", h100, 16, 100, 0, false, 2,
-                                     postgres, 0.75},
+    run_replicas(b,
+                 &(pipeline_case){"Histogram-100-PostgreSQL-2+2", h100, 16, 100, 0, false, 2,
+                                  postgres, 0.75},
                  sqlite);
-    run_replicas(b, &(pipeline_case){"Histogram-1000-PostgreSQL-2+2", h1000, 16, 100, 0, false, 2,
-                                     postgres, 0.6},
+    run_replicas(b,
+                 &(pipeline_case){"Histogram-1000-PostgreSQL-2+2", h1000, 16, 100, 0, false, 2,
+                                  postgres, 0.6},
                  sqlite_long);
 }

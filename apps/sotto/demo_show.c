@@ -41,10 +41,10 @@ static void print_hostile(const demo *d)
         "\nSent by hostile devices: %llu changed on the way, %llu sent twice, %llu forged.\n",
         (unsigned long long)d->truth.tampered, (unsigned long long)d->truth.replayed,
         (unsigned long long)d->truth.forged);
-    (void)printf(
-        "Each device that answered was charged epsilon %.3f of its %.3f for this analysis: what the\n"
-        "recipe promises, however many others answer. %.3f is left.\n",
-        d->epsilon_allowed - d->epsilon_left, d->epsilon_allowed, d->epsilon_left);
+    (void)printf("Each device that answered was charged epsilon %.3f of its %.3f for this "
+                 "analysis: what the\n"
+                 "recipe promises, however many others answer. %.3f is left.\n",
+                 d->epsilon_allowed - d->epsilon_left, d->epsilon_allowed, d->epsilon_left);
 }
 
 /* What is off, and what somebody can do for that. */

@@ -103,7 +103,8 @@ static int run_key(int argc, char **argv)
         (void)fprintf(stderr, "sotto log key: into which file? --out names it\n");
         code = EXIT_USAGE;
     }
-    if (code == EXIT_DONE && sotto_log_key_make(job.out, job.path, kind, &public, &job.err) != SOTTO_OK) {
+    if (code == EXIT_DONE &&
+        sotto_log_key_make(job.out, job.path, kind, &public, &job.err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto log key: %s: %s\n", job.out, job.err.reason);
         code = EXIT_FAILED;
     }

@@ -75,7 +75,8 @@ static void small_jobs_share_one_share(sotto_test *t)
     CHECK_EQUAL(t, number(t, s.leader, "SELECT max(n) FROM fold"),
                 number(t, s.helper, "SELECT max(n) FROM fold"));
     check_collected(t, 2 * IN_A_FOLD);
-    for (unsigned i = 0; i < 200 && number(t, s.leader, "SELECT max(erased) FROM release") == 0; i++)
+    for (unsigned i = 0; i < 200 && number(t, s.leader, "SELECT max(erased) FROM release") == 0;
+         i++)
         sotto_test_pause_ms(50);
     CHECK_EQUAL(t, 0, number(t, s.leader, "SELECT count(*) FROM fold WHERE length(share) > 0"));
     sotto_test_service_close(&s);
@@ -216,10 +217,11 @@ static sotto_status add_one(sotto_tx *tx, void *context, sotto_err *err)
     uint8_t id[SOTTO_RESOURCE_ID_SIZE] = {(uint8_t)r->job};
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "INSERT INTO job (n, task, id, state, bucket, batch, reports, added)"
-                                " VALUES (?1, ?2, ?3, 2, 0, ?3, 1, 1)",
-                                err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "INSERT INTO job (n, task, id, state, bucket, batch, reports, added)"
+                          " VALUES (?1, ?2, ?3, 2, 0, ?3, 1, 1)",
+                          err));
     sotto_sql_int(&q, 1, r->job);
     sotto_sql_int(&q, 2, r->task.n);
     sotto_sql_bytes(&q, 3, sotto_bytes_of(id, sizeof id));
@@ -234,8 +236,8 @@ static void add_job(sotto_test *t, rows *r, unsigned job, int64_t fold)
     sotto_tally sum;
 
     CHECK_OK(t, r->task.method->two_server->tally_init(&sum, &r->task.vdaf, &t->arena, &t->err));
-    CHECK_OK(t, r->task.method->tally->decode(&sum, sotto_bytes_of(share, sizeof share), job,
-                                              &t->err));
+    CHECK_OK(
+        t, r->task.method->tally->decode(&sum, sotto_bytes_of(share, sizeof share), job, &t->err));
     r->job = job;
     r->sub = (sotto_sub_aggregate){.batch = sotto_batch_of_bucket(BUCKET),
                                    .reports = job,
@@ -244,9 +246,9 @@ static void add_job(sotto_test *t, rows *r, unsigned job, int64_t fold)
                                    .fold = fold,
                                    .sum = &sum};
     if (!fold)
-        CHECK_OK(t, sotto_batch_seal_share(&r->sub.share, &r->keys, &r->task, job, &r->sub.batch,
-                                           sotto_bytes_of(share, sizeof share), &t->arena,
-                                           &t->err));
+        CHECK_OK(t,
+                 sotto_batch_seal_share(&r->sub.share, &r->keys, &r->task, job, &r->sub.batch,
+                                        sotto_bytes_of(share, sizeof share), &t->arena, &t->err));
     CHECK_OK(t, sotto_db_run(r->db, add_one, r, &t->err));
 }
 
@@ -374,8 +376,16 @@ static void an_older_share_does_not_open(sotto_test *t)
 
 static void a_field_that_is_no_number_names_no_fold(sotto_test *t)
 {
-    static const char *const none[] = {"", "0", "-1", "+1", " 1", "1 ", "0x1", "1,2",
-                                       "9223372036854775808", "18446744073709551617"};
+    static const char *const none[] = {"",
+                                       "0",
+                                       "-1",
+                                       "+1",
+                                       " 1",
+                                       "1 ",
+                                       "0x1",
+                                       "1,2",
+                                       "9223372036854775808",
+                                       "18446744073709551617"};
     static const int64_t numbers[] = {1, 77, INT64_MAX};
 
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)

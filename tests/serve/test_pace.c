@@ -36,8 +36,7 @@ static void open_with_one_waiting(sotto_test *t, sotto_test *own, sender *one, u
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = NEVER_MS});
     sotto_pace_set(sotto_intake_pace(s.leader->leader->intake), pace_ms);
     sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND); /* after a pause: at once */
-    *one =
-        (sender){.t = own, .body = sotto_test_sealed_reports(t, &s, 1, 1, SOTTO_TEST_SOUND)};
+    *one = (sender){.t = own, .body = sotto_test_sealed_reports(t, &s, 1, 1, SOTTO_TEST_SOUND)};
     CHECK_EQUAL(t, 0, pthread_create(&one->thread, NULL, send, one));
 }
 

@@ -31,7 +31,7 @@ typedef struct sotto_test_service {
     /* What a device does to a report before it is sealed; NULL: nothing. */
     void (*admit)(sotto_test *t, void *context, sotto_report_draft *draft, sotto_arena *arena);
     void *admit_context;
-    const char *fold;   /* that sotto_test_send_job names; NULL: none */
+    const char *fold; /* that sotto_test_send_job names; NULL: none */
 } sotto_test_service;
 
 typedef struct sotto_test_service_options {

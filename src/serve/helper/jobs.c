@@ -77,7 +77,7 @@ static sotto_status take_memory(sotto_helper_job *job, sotto_err *err)
     if (!job->ask.task->token_keys.issuer)
         return SOTTO_OK;
     job->spends = sotto_arena_take_array(&job->ask.arena, job->count, sizeof *job->spends);
-    job->spend_list = sotto_arena_take_array(&job->ask.arena, job->count, sizeof *job->spend_list);
+    job->spend_list = sotto_arena_take_array(&job->ask.arena, job->count, sizeof(void *));
     if (!job->spends || !job->spend_list)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job's tokens");
     return SOTTO_OK;

@@ -37,7 +37,7 @@ typedef struct sotto_leader_job {
     sotto_spool_place *places; /* of the segments' bodies, given back when they are gone */
     uint64_t bucket;
     sotto_batch_key batch;
-    int64_t fold; /* where its share goes; 0: it keeps it (serve/tasks/folds.h) */
+    int64_t fold;          /* where its share goes; 0: it keeps it (serve/tasks/folds.h) */
     sotto_job_part *parts; /* of long reports one for each segment, else one */
     size_t part_count;
     sotto_tally sum; /* of long reports: all that were sent             */

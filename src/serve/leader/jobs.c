@@ -235,9 +235,9 @@ static void send(sotto_leader_job *job)
     sotto_metrics *metrics = job->leader->server->metrics;
     sotto_peer_call call;
     sotto_err err = {0};
-    bool made = sotto_peer_create(&call, job->task, SOTTO_DAP_AGGREGATION_JOBS,
-                                  SOTTO_DAP_AGGREGATION_JOB_INIT_REQ,
-                                  sotto_buf_bytes(&job->request));
+    bool made =
+        sotto_peer_create(&call, job->task, SOTTO_DAP_AGGREGATION_JOBS,
+                          SOTTO_DAP_AGGREGATION_JOB_INIT_REQ, sotto_buf_bytes(&job->request));
 
     if (job->fold)
         sotto_peer_name_fold(&call, job->fold);

@@ -2,8 +2,8 @@
 #include "serve/tasks/batches.h"
 
 #include "base/arena.h"
-#include "dap/dap.h"
 #include "base/rule.h"
+#include "dap/dap.h"
 #include "serve/tasks/folds.h"
 #include "serve/tasks/schema.h"
 
@@ -226,8 +226,8 @@ typedef struct adding {
 static sotto_status add_share(adding *a, const sotto_sql *q, uint64_t reports, sotto_err *err)
 {
     uint8_t name[ROW_NAME];
-    sotto_column_place place = place_of(name, a->task->n, sotto_sql_column_bytes(q, 0),
-                                        sotto_sql_column_int(q, 1));
+    sotto_column_place place =
+        place_of(name, a->task->n, sotto_sql_column_bytes(q, 0), sotto_sql_column_int(q, 1));
 
     a->plain.len = 0;
     SOTTO_TRY(sotto_column_unseal(&a->plain, a->keys, &place, sotto_sql_column_bytes(q, 6), err));

@@ -28,7 +28,7 @@ typedef struct sotto_sub_aggregate {
     uint64_t reports;
     uint8_t checksum[SOTTO_CHECKSUM_SIZE];
     uint64_t first_bucket, last_bucket; /* of the reports in it, both included */
-    int64_t fold; /* that its share goes into (folds.h); 0: it has a share of its own */
+    int64_t fold;           /* that its share goes into (folds.h); 0: it has a share of its own */
     const sotto_tally *sum; /* folded: what is added */
     sotto_bytes share; /* not folded: encoded, sizes.out_share bytes; sealed in sotto_batch_add */
 } sotto_sub_aggregate;

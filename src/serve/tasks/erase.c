@@ -48,12 +48,14 @@ static const struct {
 } tables[] = {
     {"SELECT CAST(length(share) AS BIGINT) FROM sub_aggregate WHERE task = ?1 AND batch >= ?2"
      " AND batch <= ?3 AND length(share) > 0 LIMIT 1",
-     "UPDATE sub_aggregate SET share = ?4 WHERE task = ?1 AND batch >= ?2 AND batch <= ?3 AND job IN"
+     "UPDATE sub_aggregate SET share = ?4 WHERE task = ?1 AND batch >= ?2 AND batch <= ?3 AND job "
+     "IN"
      " (SELECT job FROM sub_aggregate WHERE task = ?1 AND batch >= ?2 AND batch <= ?3"
      " AND length(share) > 0 LIMIT ?5)"},
     {"SELECT CAST(length(share) AS BIGINT) FROM fold WHERE task = ?1 AND batch >= ?2"
      " AND batch <= ?3 AND length(share) > 0 LIMIT 1",
-     "UPDATE fold SET share = ?4, reports = 0 WHERE task = ?1 AND batch >= ?2 AND batch <= ?3 AND n IN"
+     "UPDATE fold SET share = ?4, reports = 0 WHERE task = ?1 AND batch >= ?2 AND batch <= ?3 AND "
+     "n IN"
      " (SELECT n FROM fold WHERE task = ?1 AND batch >= ?2 AND batch <= ?3"
      " AND length(share) > 0 LIMIT ?5)"},
 };

@@ -286,8 +286,8 @@ sotto_status sotto_fold_drop(sotto_tx *tx, int64_t task, const sotto_batch_key *
 {
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "DELETE FROM fold WHERE task = ?1 AND batch = ?2 AND n = ?3", err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "DELETE FROM fold WHERE task = ?1 AND batch = ?2 AND n = ?3", err));
     sotto_sql_int(&q, 1, task);
     sotto_sql_bytes(&q, 2, key_bytes(batch));
     sotto_sql_int(&q, 3, fold);

@@ -93,8 +93,8 @@ static sotto_status sweep_some(sotto_tx *tx, void *context, sotto_err *err)
 static sotto_status sweep_task(sotto_db *db, sotto_gc *gc, int64_t task, uint64_t *left,
                                sotto_err *err)
 {
-    uint64_t *counts[SWEEPS] = {&gc->marks, &gc->refusals, &gc->sub_aggregates,
-                                &gc->sub_aggregates, &gc->jobs, &gc->repairs};
+    uint64_t *counts[SWEEPS] = {&gc->marks,          &gc->refusals, &gc->sub_aggregates,
+                                &gc->sub_aggregates, &gc->jobs,     &gc->repairs};
 
     for (size_t i = 0; i<SWEEPS && * left> 0;) {
         sweep s = {sweeps[i], task, gc->pass_rows < *left ? gc->pass_rows : *left, 0};

@@ -1,7 +1,7 @@
 #include "serve/tasks/repair.h"
 
-#include "base/rule.h"
 #include "base/arena.h"
+#include "base/rule.h"
 #include "serve/tasks/folds.h"
 #include "serve/tasks/schema.h"
 
@@ -192,10 +192,9 @@ static bool look(pair *p)
 
     if (!has_ours && !p->more)
         return false;
-    p->order = !has_ours ? 1
-               : !p->more
-                   ? -1
-                   : memcmp(p->ours->jobs[p->i].id, p->their.id, sizeof p->their.id);
+    p->order = !has_ours  ? 1
+               : !p->more ? -1
+                          : memcmp(p->ours->jobs[p->i].id, p->their.id, sizeof p->their.id);
     return true;
 }
 

@@ -37,8 +37,9 @@ SOTTO_MUST_USE sotto_status sotto_repair_read(sotto_tx *tx, sotto_repair_list *o
 
 /* Where two lists differ. */
 typedef struct sotto_repair_difference {
-    sotto_dap_repair_resp jobs; /* in one list alone, or not the same in both, or folded with such a one */
-    uint64_t agreed;            /* reports of all others                          */
+    sotto_dap_repair_resp
+        jobs;        /* in one list alone, or not the same in both, or folded with such a one */
+    uint64_t agreed; /* reports of all others                          */
 } sotto_repair_difference;
 SOTTO_MUST_USE sotto_status sotto_repair_compare(sotto_repair_difference *out,
                                                  const sotto_repair_list *ours,
@@ -48,9 +49,11 @@ SOTTO_MUST_USE sotto_status sotto_repair_compare(sotto_repair_difference *out,
 /* Drops those of our jobs that are named, and those that are folded with them; *dropped counts their reports.
  *   own           the release's row that asks for it; -1: none
  *   SOTTO_DENIED  one of their buckets belongs to another release: nothing may change in it any more */
-SOTTO_MUST_USE sotto_status sotto_repair_drop(
-    sotto_tx *tx, uint64_t *dropped, const sotto_server *server, const sotto_server_task *task,
-    const sotto_repair_list *ours, const sotto_dap_repair_resp *named, int64_t own,
-    sotto_arena *arena, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_repair_drop(sotto_tx *tx, uint64_t *dropped,
+                                              const sotto_server *server,
+                                              const sotto_server_task *task,
+                                              const sotto_repair_list *ours,
+                                              const sotto_dap_repair_resp *named, int64_t own,
+                                              sotto_arena *arena, sotto_err *err);
 
 #endif

@@ -175,11 +175,21 @@ static void a_token_that_came_is_not_used_at_once(sotto_test *t)
     sotto_test_phone_close(&sotto_test_wallet_phone);
 }
 
+/* Lists a collection of its own under this key. */
+static void take_another(sotto_test *t, const sotto_test_issuer *issuer, int64_t opens)
+{
+    char entry[1200], *list = sotto_test_take(t, 1300);
+
+    (void)sotto_test_list_entry(entry, sizeof entry, issuer->spki, "another", opens,
+                                SOTTO_TEST_CLOSES);
+    (void)snprintf(list, 1300, "{\"keys\":[%s]}", entry);
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED, list)));
+}
+
 /* Of two collections: whoever sees both, the attester and the leader, does not see them together. */
 static void nothing_is_asked_for_beside_a_report(sotto_test *t)
 {
     enum { DAY = 86400 };
-    char entry[1200], *list = sotto_test_take(t, 1300);
     sotto_test_issuer other;
     size_t asks;
 
@@ -188,10 +198,7 @@ static void nothing_is_asked_for_beside_a_report(sotto_test *t)
     asks = sotto_test_wallet_attester.asks;
     sotto_test_wallet_attester.any_key = true;
     sotto_test_issuer_open(t, &other, 1);
-    (void)sotto_test_list_entry(entry, sizeof entry, other.spki, "another",
-                                SOTTO_TEST_OPENS + 2 * DAY, SOTTO_TEST_CLOSES);
-    (void)snprintf(list, 1300, "{\"keys\":[%s]}", entry);
-    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED, list)));
+    take_another(t, &other, SOTTO_TEST_OPENS + 2 * DAY);
     sotto_test_wallet_phone.now = SOTTO_TEST_OPENS + 2 * DAY; /* offline until then */
     CHECK_OK(t, sotto_device_offer(sotto_test_wallet_phone.device,
                                    sotto_test_token_recipe(t, "50001"), &t->err));
@@ -460,27 +467,29 @@ static void say_no(void *context)
     CHECK_OK(t, sotto_device_consent(other.device, false, &t->err));
 }
 
-/* While this one sends a report. */
+/* While this one asks under the first of two keys. */
 static void a_no_in_another_process_stops_the_asking(sotto_test *t)
 {
     sotto_test_phone *phone = &sotto_test_wallet_phone;
+    sotto_test_issuer second;
 
     sotto_test_wallet_start(t, true);
+    sotto_test_issuer_open(t, &second, 1);
     CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_the_list(t)));
-    CHECK_OK(t, sotto_device_offer(phone->device, sotto_test_sure_recipe(t, "50003", NULL, NULL),
-                                   &t->err));
+    take_another(t, &second, SOTTO_TEST_OPENS);
     other = *phone;
     other.device = NULL;
     other.options.host.counter = (sotto_device_counter){NULL, NULL};
     sotto_test_phone_open(&other);
     phone->hook = say_no;
     phone->hook_context = t;
-    phone->now = SOTTO_TEST_OPENS + 86400;
-    CHECK_EQUAL(t, 1, sotto_test_tick(phone).made);
-    CHECK_EQUAL(t, 1, phone->uploads);
-    CHECK_EQUAL(t, 0, sotto_test_wallet_attester.asks);
+    phone->now = SOTTO_TEST_OPENS + 86400; /* both are due */
+    sotto_test_wallet_attester.any_key = true;
+    CHECK_EQUAL(t, 0, sotto_test_tick(phone).made);
+    CHECK_EQUAL(t, 1, sotto_test_wallet_attester.asks);
     sotto_test_phone_close(&other);
     sotto_test_phone_close(phone);
+    sotto_test_issuer_close(&second);
 }
 
 /* Both sealed a report with it; the second finds that it is used, in its own transaction. */

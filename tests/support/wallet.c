@@ -87,6 +87,8 @@ static sotto_status carry(void *context, sotto_exchange *exchange)
     if (!strstr(exchange->url, "attester.example"))
         return carry_report(context, exchange);
     if (sotto_test_wallet_attester.any_key) {
+        if (p->hook)
+            p->hook(p->hook_context);
         sotto_test_wallet_attester.asks++;
         return SOTTO_IO;
     }

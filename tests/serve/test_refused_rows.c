@@ -210,8 +210,9 @@ static void a_refused_job_is_noted(sotto_test *t)
     sotto_server_close(s.helper);
     upload(t, 30);
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM job WHERE state = 1"));
-    refuse(t, "job", "n", "n, task, id, state, bucket, batch, answer, reports, added, refusals, fold",
-           "request", sotto_test_ask_number(t, s.leader->db, "SELECT n FROM job"));
+    refuse(t, "job", "n",
+           "n, task, id, state, bucket, batch, answer, reports, added, refusals, fold", "request",
+           sotto_test_ask_number(t, s.leader->db, "SELECT n FROM job"));
     sotto_test_leader_restart(t, &s);
     CHECK(t, sotto_test_comes(t, s.leader->db, noted));
     mend(t, "job");

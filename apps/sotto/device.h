@@ -77,6 +77,8 @@ int sotto_device_run_reset(sotto_device_job *job);
 int sotto_device_run_donate(sotto_device_job *job);
 int sotto_device_run_offer(sotto_device_job *job);
 int sotto_device_run_parties(sotto_device_job *job);
+/* device_act.c: that a file was taken, for its verbs' last line. */
+int sotto_device_say_taken(const sotto_device_job *job, const char *what);
 int sotto_device_run_enrol(sotto_device_job *job);
 int sotto_device_run_keys(sotto_device_job *job);
 int sotto_device_run_tokens(sotto_device_job *job);

@@ -167,6 +167,18 @@ int sotto_device_run_offer(sotto_device_job *job)
     return EXIT_DONE;
 }
 
+int sotto_device_say_taken(const sotto_device_job *job, const char *what)
+{
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_bool(&j, "ok", true);
+        sotto_device_print_object(&j);
+    } else
+        printf("%s: %s\n", job->words[0], what);
+    return EXIT_DONE;
+}
+
 int sotto_device_run_parties(sotto_device_job *job)
 {
     sotto_bytes file;
@@ -174,15 +186,8 @@ int sotto_device_run_parties(sotto_device_job *job)
     if (sotto_device_read_file(job, &file, job->words[0]) != SOTTO_OK ||
         sotto_device_replace_parties(job->device, file, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json) {
-        sotto_json j = sotto_device_object();
-
-        sotto_json_bool(&j, "ok", true);
-        sotto_device_print_object(&j);
-    } else
-        printf("%s: taken, in place of the parties file that the application brought.\n",
-               job->words[0]);
-    return EXIT_DONE;
+    return sotto_device_say_taken(
+        job, "taken, in place of the parties file that the application brought.");
 }
 
 /* ---- ticks ------------------------------------------------------------------------------------------------ */

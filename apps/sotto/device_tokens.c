@@ -77,15 +77,8 @@ int sotto_device_run_keys(sotto_device_job *job)
     if (sotto_device_read_file(job, &file, job->words[0]) != SOTTO_OK ||
         sotto_device_take_issuer_keys(job->device, file, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
-    if (job->json) {
-        sotto_json j = sotto_device_object();
-
-        sotto_json_bool(&j, "ok", true);
-        sotto_device_print_object(&j);
-    } else
-        printf("%s: taken. Ticks ask for a token under each key, at a time that was drawn.\n",
-               job->words[0]);
-    return EXIT_DONE;
+    return sotto_device_say_taken(
+        job, "taken. Ticks ask for a token under each key, at a time that was drawn.");
 }
 
 /* ---- tokens ----------------------------------------------------------------------------------------------- */

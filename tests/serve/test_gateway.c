@@ -1,9 +1,11 @@
 /* A gateway on its host, before a server of the test's own: what it opens, what it refuses, and how it says so. */
 #define _POSIX_C_SOURCE 200809L
+#include "serve/gateway/gateway.h"
 #include "serve/gateway/gateway_service.h"
 #include "serve/host/operations.h"
 #include "support/database.h"
 #include "support/oblivious.h"
+#include "support/unknown_key.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +30,11 @@ static void open_scene(sotto_test *t, scene *s, const char *more)
     sotto_test_gateway_open(t, &s->gateway, s->target.port, more);
     s->port = sotto_host_port(s->gateway.host);
     s->key = sotto_test_gateway_key(t, s->port);
+}
+
+static const sotto_gateway *gateway_of(const scene *s)
+{
+    return s->gateway.host->state;
 }
 
 static void close_scene(scene *s)
@@ -101,10 +108,11 @@ static void unknown_keys_are_named_in_plain(sotto_test *t)
     scene s;
 
     open_scene(t, &s, "");
+    const uint8_t unknown = sotto_test_unknown_key(t, gateway_of(&s)->keys);
     const sotto_test_sealed sealed = seal(t, &s, "/echo", "hello", 1);
     for (size_t at = 0; at < 7; at += 2) { /* the key's id, KEM, KDF, AEAD */
         memcpy(other, sealed.wire.data, sealed.wire.len);
-        other[at] ^= 2;
+        other[at] = at == 0 ? unknown : (uint8_t)(other[at] ^ 2);
         const sotto_test_answer answer =
             sotto_test_post(t, s.port, NULL, REQUEST, sotto_bytes_of(other, sealed.wire.len));
         CHECK_EQUAL(t, 400, answer.status);

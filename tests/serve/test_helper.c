@@ -2,6 +2,7 @@
 #include "serve/tasks/answer.h"
 #include "support/database.h"
 #include "support/service.h"
+#include "support/unknown_key.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +140,7 @@ static void every_cause_has_its_own_error(sotto_test *t)
     s.bucket = now;
     reports[2] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_HELPER_SEAL);
     reports[3] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_BAD_PROOF);
-    s.helper_hpke.id = sotto_test_unknown_key(t, s.helper);
+    s.helper_hpke.id = sotto_test_unknown_key(t, s.helper->keys);
     make(t, &s, reports + 4, 1, 1);
     s.helper_hpke.id = own;
     reports[5] = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_EXTENSION);

@@ -8,6 +8,7 @@
 #include "serve/tasks/folds.h"
 #include "support/database.h"
 #include "support/ports.h"
+#include "support/unknown_key.h"
 #include "transport/http_problem.h"
 
 #include <stdio.h>
@@ -64,26 +65,6 @@ static sotto_bytes config_of(sotto_test *t, sotto_server *server)
 
     CHECK_OK(t, sotto_keys_list(server->keys, keep_config, &k, &t->err));
     return sotto_buf_bytes(&k.out);
-}
-
-static sotto_status note_id(void *context, const sotto_key_line *line, sotto_err *err)
-{
-    bool *known = context;
-
-    (void)err;
-    known[line->config.id] = true;
-    return SOTTO_OK;
-}
-
-uint8_t sotto_test_unknown_key(sotto_test *t, sotto_server *server)
-{
-    bool known[256] = {false};
-    uint8_t id = 0;
-
-    CHECK_OK(t, sotto_keys_list(server->keys, note_id, known, &t->err));
-    while (known[id])
-        id++;
-    return id;
 }
 
 static const char *hex_of(sotto_test *t, sotto_bytes bytes)
@@ -377,7 +358,7 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
     if (flaw == SOTTO_TEST_BAD_HELPER_SEAL)
         flip(report.helper.payload);
     if (flaw == SOTTO_TEST_UNKNOWN_KEY)
-        report.leader.config_id = sotto_test_unknown_key(t, s->leader);
+        report.leader.config_id = sotto_test_unknown_key(t, s->leader->keys);
     out = sotto_test_buf(t, sotto_dap_report_size(&report));
     CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
     sotto_arena_clear(&arena);

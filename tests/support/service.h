@@ -61,9 +61,6 @@ void sotto_test_helper_restart(sotto_test *t, sotto_test_service *s);
 /* A helper over an empty database that has the HPKE keys of the service's own, so that the same parties file is right for both. */
 sotto_server *sotto_test_helper_twin(sotto_test *t, sotto_test_service *s);
 
-/* The id of an HPKE configuration that the server does not have, nor will have. */
-uint8_t sotto_test_unknown_key(sotto_test *t, sotto_server *server);
-
 /* A report of this bin (one bit set), sealed to both; what is wrong with it, if anything. */
 typedef enum sotto_test_flaw {
     SOTTO_TEST_SOUND,
